@@ -1,0 +1,39 @@
+dnl SPDX-License-Identifier: MIT
+dnl Checks for flags and for libraries that have no pkg-config file.
+
+dnl FX_CHECK_CFLAG(VARIABLE, FLAG): adds FLAG to VARIABLE if the compiler knows it.
+AC_DEFUN([FX_CHECK_CFLAG], [
+AS_VAR_PUSHDEF([fx_cache], [fx_cv_cflag_$2])
+AC_CACHE_CHECK([whether $CC accepts $2], [fx_cache], [
+  fx_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS -Werror $2"
+  AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+    [AS_VAR_SET([fx_cache], [yes])], [AS_VAR_SET([fx_cache], [no])])
+  CFLAGS=$fx_saved_CFLAGS
+])
+AS_VAR_IF([fx_cache], [yes], [AS_VAR_APPEND([$1], [" $2"])])
+AS_VAR_POPDEF([fx_cache])
+])
+
+dnl libiberty demangles C++ and Rust names.
+AC_DEFUN([FX_CHECK_LIBIBERTY], [
+AC_CHECK_HEADER([libiberty/demangle.h], [],
+  [AC_MSG_ERROR([libiberty/demangle.h not found (Debian: libiberty-dev)])])
+AC_CHECK_LIB([iberty], [cplus_demangle], [IBERTY_LIBS=-liberty],
+  [AC_MSG_ERROR([libiberty not found (Debian: libiberty-dev)])])
+AC_SUBST([IBERTY_LIBS])
+])
+
+AC_DEFUN([FX_CHECK_UTHASH], [
+AC_CHECK_HEADER([uthash.h], [], [AC_MSG_ERROR([uthash.h not found (Debian: uthash-dev)])])
+])
+
+AC_DEFUN([FX_CHECK_PTHREAD], [
+fx_saved_LIBS=$LIBS
+AC_SEARCH_LIBS([pthread_create], [pthread], [],
+  [AC_MSG_ERROR([pthread_create not found])])
+AS_CASE([$ac_cv_search_pthread_create], [-l*], [PTHREAD_LIBS=$ac_cv_search_pthread_create],
+  [PTHREAD_LIBS=])
+LIBS=$fx_saved_LIBS
+AC_SUBST([PTHREAD_LIBS])
+])

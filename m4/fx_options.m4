@@ -1,0 +1,46 @@
+dnl SPDX-License-Identifier: MIT
+dnl The --enable options of configure.
+
+dnl --enable-werror: warnings end the build.
+AC_DEFUN([FX_ARG_WERROR], [
+AC_ARG_ENABLE([werror],
+  [AS_HELP_STRING([--enable-werror], [treat compiler warnings as errors])],
+  [], [enable_werror=no])
+AS_IF([test "$enable_werror" = yes], [FX_WERROR=-Werror], [FX_WERROR=])
+AC_SUBST([FX_WERROR])
+])
+
+dnl --enable-sanitizer=LIST: everything but libfxtrace.so, which lives in programs that have no
+dnl sanitizer runtime.
+AC_DEFUN([FX_ARG_SANITIZER], [
+AC_ARG_ENABLE([sanitizer],
+  [AS_HELP_STRING([--enable-sanitizer=LIST],
+    [build all but libfxtrace.so with -fsanitize=LIST (address, undefined, thread)])],
+  [], [enable_sanitizer=no])
+AS_CASE([$enable_sanitizer],
+  [no], [FX_SANITIZE=],
+  [yes], [AC_MSG_ERROR([--enable-sanitizer needs a list, for example address,undefined])],
+  [FX_SANITIZE="-fsanitize=$enable_sanitizer -fno-omit-frame-pointer -fno-sanitize-recover=all"])
+AS_IF([test -n "$FX_SANITIZE"], [
+  fx_saved_CFLAGS=$CFLAGS
+  CFLAGS="$CFLAGS $FX_SANITIZE"
+  AC_MSG_CHECKING([whether $CC links with $FX_SANITIZE])
+  AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [AC_MSG_RESULT([yes])],
+    [AC_MSG_RESULT([no])
+     AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])
+  CFLAGS=$fx_saved_CFLAGS
+])
+AC_SUBST([FX_SANITIZE])
+])
+
+dnl --disable-unit-tests: `make check' without Criterion.
+AC_DEFUN([FX_ARG_TESTS], [
+AC_ARG_ENABLE([unit-tests],
+  [AS_HELP_STRING([--disable-unit-tests], [leave out the tests that need Criterion])],
+  [], [enable_unit_tests=yes])
+AS_IF([test "$enable_unit_tests" != no], [
+  PKG_CHECK_MODULES([CRITERION], [criterion], [],
+    [AC_MSG_ERROR([Criterion not found (Debian: libcriterion-dev); --disable-unit-tests does without])])
+])
+AM_CONDITIONAL([UNIT_TESTS], [test "$enable_unit_tests" != no])
+])
