@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The memory that a provider shares with the manager: one process's buffer, and the pages through
+ * which the manager speaks. This header is the contract of the two sides; nothing else is shared.
+ *
+ *	common page     manager writes, all providers map it read-only     (sealed FUTURE_WRITE)
+ *	control page    manager writes, one provider maps it read-only     (sealed FUTURE_WRITE)
+ *	buffer          one provider writes, the manager maps it read-only (sealed SHRINK, GROW)
+ *
+ * The buffer, at the offsets that the control page gives (fx_layout):
+ *
+ *	| header | builtin strings | thread area | chunk table | durable | rolling 0 | rolling 1 |
+ *
+ * Vocabulary
+ *	chunk      the unit in which threads take rolling space: chunk_size bytes, owned by one
+ *thread from claim to release. Zero beyond its last record. Begins with a Thread Record. half one
+ *of the two rolling buffers (oneshot: the only one, all chunks). wrap       how often writing has
+ *moved from one half to the other; half in use = wrap & 1. serial     a chunk's place in the order
+ *of claims: wrap * chunks_per_half + index in the half. epoch      counts the starts of tracing; 0
+ *never occurs while tracing runs. frame      an open call on a thread's open-call stack.
+ *
+ * Commit rules
+ *	record     payload first, header word last (release). Readers take records up to the first
+ *	           zero header (acquire), so they never see half a record.
+ *	durable    space is claimed by a compare-and-exchange of the header word from 0 to a blob
+ *	           header of the same size (FX_DURABLE_CLAIM); the true header replaces it when the
+ *payload stands. The area can thus be walked at any moment, also after a kill -9. frame `start`
+ *last (release), 0 = no call. Readers take frames up to the first 0.
+ *
+ * Pairs of accesses, writer -> reader
+ *	record header: store release (engine/record.h)     -> load acquire (engine/drain.c)
+ *	chunk_table[]: store release (engine/chunk.c)      -> load acquire (engine/drain.c)
+ *	rolling_state: cas acq_rel   (engine/chunk.c)      -> load acquire (engine/drain.c, before
+ *chunk_table) saved[]:       store release (manager)             -> load acquire (engine/chunk.c,
+ *before zeroing) wraps_saved:   store release (manager)             -> load acquire
+ *(engine/chunk.c) state:         store release (manager)             -> load relaxed on the hot
+ *path: it is compared with the copy made at adoption, and adoption loads it with acquire
+ *	frame.start:   store release (engine/frame.h)      -> load acquire (engine/drain.c)
+ *	slot.tid:      store release (engine/thread.c)     -> load acquire (engine/drain.c)
+ */
+#ifndef FX_ENGINE_LAYOUT_H
+#define FX_ENGINE_LAYOUT_H
+
+#include <stdint.h>
+
+#define FX_BUFFER_MAGIC	  0x3046554254584746ull /* in memory: "FGXTBUF0" */
+#define FX_CONTROL_MAGIC  0x304c545254584746ull /* in memory: "FGXTRTL0" */
+#define FX_LAYOUT_VERSION 1u
+
+#define FX_PAGE 4096u
+
+/* Sizes in bytes. A buffer's size is what the user asked for: durable plus both rolling halves. */
+#define FX_BUFFER_MIN	(4096ull)
+#define FX_BUFFER_MAX	(4ull << 30)
+#define FX_CHUNK_MAX	16384u
+#define FX_CHUNK_MIN	1024u
+#define FX_DURABLE_MIN	4096u
+#define FX_DURABLE_MAX	(1u << 20)
+#define FX_BUILTIN_SIZE (64u << 10) /* room for the builtin strings; a multiple of the page */
+#define FX_THREADS_MAX	2048u	    /* threads that can record at one time */
+#define FX_PACKETS	64u	    /* depth of the packet ring */
+
+/* String indices: 1 .. FX_STRING_LOCAL-1 stand in the builtin or durable area, once for all; the
+ * rest is defined anew inside each chunk that uses it, when the first kind or its room has run out.
+ */
+#define FX_STRING_LOCAL 0x7000u
+#define FX_STRING_MAX	0x7fffu
+
+/* The thread index that every chunk's first record defines. */
+#define FX_CHUNK_THREAD_INDEX 1u
+
+enum fx_buffering_mode { /* values of seed 001 */
+			 FX_MODE_ONESHOT = 1,
+			 FX_MODE_CIRCULAR = 2,
+			 FX_MODE_STREAMING = 3,
+};
+
+enum fx_on_full {
+	FX_ON_FULL_DROP = 0,
+	FX_ON_FULL_BLOCK = 1,
+};
+
+/* Categories of the provider itself: the low half of fx_control.state. */
+#define FX_CATEGORIES(X)                                                                           \
+	X(FUNCTION, 0, "function", 1, "entry and exit of instrumented functions")                  \
+	X(PTHREAD, 1, "pthread", 1, "threads, lock contention, condition variables")               \
+	X(PTHREAD_ALL, 2, "pthread:all", 0, "uncontended lock operations as well")                 \
+	X(MALLOC, 3, "malloc", 0, "every allocation call")                                         \
+	X(HEAP, 4, "heap", 1, "live bytes and blocks as a counter")                                \
+	X(SYSCALL, 5, "syscall", 1, "libc entry points of system calls")                           \
+	X(PROCESS, 6, "process", 1, "fork, exec, spawn, exit, wait")                               \
+	X(DL, 7, "dl", 1, "dlopen, dlclose")                                                       \
+	X(USER, 8, "user", 1, "the program's own events")
+
+#define FX_CATEGORY_BIT(sym, bit, name, dflt, help) FX_CAT_##sym = 1u << (bit),
+enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
+#undef FX_CATEGORY_BIT
+
+/* Where things lie in the buffer: offsets and sizes in bytes. Computed by fx_layout_compute(). */
+struct fx_layout {
+	uint64_t total_size;	 /* of the memfd */
+	uint64_t builtin_offset; /* FX_BUILTIN_SIZE bytes of String Records */
+	uint64_t threads_offset; /* thread_count x struct fx_thread_slot */
+	uint64_t table_offset;	 /* 2 * chunks_per_half (oneshot: chunks_per_half) words */
+	uint64_t durable_offset;
+	uint64_t durable_size;
+	uint64_t rolling_offset[2]; /* multiples of chunk_size */
+	uint32_t thread_count;
+	uint32_t chunk_size; /* a power of two */
+	uint32_t chunks_per_half;
+	uint32_t halves; /* 1 oneshot, 2 otherwise */
+};
+
+/*
+ * Computes the layout of a buffer of `size` bytes (FX_BUFFER_MIN .. FX_BUFFER_MAX). Streaming and
+ * circular: durable = size / 16 within its bounds, the rest in two halves of whole chunks. Oneshot:
+ * the same durable area, the rest in one half. Returns 0, or -EINVAL for a size out of bounds or an
+ * unknown mode.
+ */
+int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mode mode);
+
+/* One open call. 32 bytes. A user-space address is below 2^48, a Duration Complete header whose
+ * name reference is not 0 is above: `id` is the one or the other. */
+struct fx_frame {
+	uint64_t start; /* ticks; 0 = no call here */
+	uint64_t id;	/* function address, or header word of the record to be written */
+	uint64_t sp;	/* stack address that identifies the call */
+	uint64_t key;	/* functions: low half call site, high half place of the hook. others: first
+			   argument */
+};
+
+#define FX_FRAMES                                                                                  \
+	504 /* including the sentinel at [0]; viewers drop slices nested deeper than 512 */
+
+/* What one thread shares. 16 KiB; pages that were never touched take no memory. */
+struct fx_thread_slot {
+	uint32_t tid;		/* 0 = free */
+	uint32_t incarnation;	/* grows each time the slot gets a new owner */
+	uint64_t pthread;	/* pthread_self() of the owner, 0 unknown */
+	char name[16];		/* as the kernel has it, NUL-padded */
+	uint64_t dropped;	/* records lost for want of space */
+	uint64_t dropped_first; /* ticks of the first loss of the current row of losses, 0 none */
+	uint64_t dropped_last;	/* ticks of the newest loss */
+	uint64_t too_deep;  /* calls not recorded because FX_FRAMES or max_depth calls were open */
+	uint64_t too_short; /* calls left out by min_duration */
+	uint64_t unwound; /* calls whose exit was never seen (longjmp and the like), closed by their
+			     caller */
+	uint64_t reserved[22];
+	struct fx_frame frames[FX_FRAMES]; /* [0] is a sentinel with start = 1, id = 0, sp = ~0 */
+};
+
+/* Provider -> manager packets: the 16 bytes of seed 000 and their place in the ring.
+ * seq = position + 1 (release) once the packet stands. */
+struct fx_packet {
+	uint16_t request; /* enum fx_packet_request */
+	uint16_t data16;
+	uint32_t data32;
+	uint64_t data64;
+};
+
+enum fx_packet_request {
+	FX_PACKET_STARTED = 1, /* data32 = FX_FIFO_VERSION, data64 = epoch */
+	FX_PACKET_SAVE_BUFFER =
+	    2, /* data32 = wrap to be saved, data64 = bytes used of the durable area */
+	FX_PACKET_STOPPED = 3, /* data64 = epoch */
+	FX_PACKET_ALERT = 4,   /* 14 bytes of name in data16, data32, data64 */
+	FX_PACKET_BUFFER_SAVED = 0x100,
+};
+
+#define FX_FIFO_VERSION 1u
+
+struct fx_packet_slot {
+	uint64_t seq;
+	struct fx_packet packet;
+	uint64_t pad;
+};
+
+/* At offset 0 of the buffer: one page of words, then the packet ring in the next page. */
+struct fx_buffer_header {
+	uint64_t magic; /* FX_BUFFER_MAGIC, stored last at initialisation (release) */
+	uint32_t version;
+	uint32_t pid;
+	uint64_t total_size;
+	uint64_t durable_size;
+	uint64_t rolling_size; /* of one half */
+	uint64_t reserved0[3];
+	/* wrap << 32 | chunks claimed in this half */
+	uint64_t rolling_state __attribute__((aligned(64)));
+	/* where the search for free durable space begins; a hint, behind or at the true end */
+	uint64_t durable_hint __attribute__((aligned(64)));
+	uint32_t next_string;  /* next global string index to be given */
+	uint32_t durable_full; /* 1 after the first record that found no durable room */
+	/* records lost by threads that have no slot */
+	uint64_t dropped_unslotted __attribute__((aligned(64)));
+	uint64_t thread_hint;	/* where the search for a free slot begins */
+	uint64_t epoch_started; /* newest epoch that a thread has noticed */
+	/* live heap as of the last flush of every thread's share; may be negative for a moment */
+	int64_t heap_bytes __attribute__((aligned(64)));
+	int64_t heap_blocks;
+	uint64_t packet_head __attribute__((aligned(64)));
+	struct fx_packet_slot packets[FX_PACKETS] __attribute__((aligned(4096)));
+};
+
+/* A word of the chunk table: what its owner says of a chunk. 0: never claimed. */
+#define FX_CHUNK_HELD			 (1ull << 24)
+#define FX_CHUNK_RELEASED		 (1ull << 25)
+#define FX_CHUNK_END(word)		 ((uint32_t)((word)&0xffffffu)) /* bytes used, in a released chunk */
+#define FX_CHUNK_SERIAL(w)		 ((w) >> 26)
+#define FX_CHUNK_WORD(serial, flag, end) (((uint64_t)(serial) << 26) | (flag) | (end))
+
+/* The control page of one provider. The manager fills it before the provider gets it. */
+struct fx_control {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t clock_kind; /* enum fx_clock_kind */
+	/* epoch << 32 | category bits; no bits = stopped. Polled by every hook. */
+	uint64_t state __attribute__((aligned(64)));
+	uint32_t wraps_saved; /* wraps whose halves are saved: half of wrap w is free if wraps_saved
+				 >= w - 1 */
+	uint32_t space_word; /* grows whenever space was freed; lossless writers FUTEX_WAIT on it */
+	/* configuration; does not change while tracing runs */
+	uint32_t buffering_mode __attribute__((aligned(64)));
+	uint32_t on_full;
+	uint32_t pairs;	       /* 1: Duration Begin and End records instead of Complete */
+	uint32_t max_depth;    /* calls nested deeper are left out; FX_FRAMES - 1 at most */
+	uint64_t min_duration; /* ticks; function calls shorter are left out */
+	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */
+	struct fx_layout layout;
+	/* saved[i]: the released word of chunk i whose contents are wholly saved */
+	uint64_t saved[] __attribute__((aligned(4096)));
+};
+
+/* The page that all providers share. */
+struct fx_common {
+	/* A robust futex owned by a manager thread: its tid; FUTEX_OWNER_DIED is set by the kernel.
+	 */
+	uint32_t owner;
+	uint32_t doorbell; /* providers FUTEX_WAKE it when a half is full; never changes */
+};
+
+#define FX_OWNER_DIED 0x40000000u /* FUTEX_OWNER_DIED of linux/futex.h */
+
+/* Bytes of the control memfd for a layout. */
+static inline uint64_t fx_control_size(const struct fx_layout *l)
+{
+	uint64_t bytes = sizeof(struct fx_control) + 8ull * l->halves * l->chunks_per_half;
+
+	return (bytes + FX_PAGE - 1) & ~(uint64_t)(FX_PAGE - 1);
+}
+
+_Static_assert(sizeof(struct fx_frame) == 32, "frame");
+_Static_assert(sizeof(struct fx_thread_slot) == 16384, "thread slot is four pages");
+_Static_assert(sizeof(struct fx_packet) == 16, "packet of seed 000");
+_Static_assert(sizeof(struct fx_packet_slot) == 32, "packet slot");
+_Static_assert(sizeof(struct fx_buffer_header) == 2 * 4096, "header page and ring page");
+_Static_assert(sizeof(struct fx_common) <= FX_PAGE, "common page");
+
+#endif
