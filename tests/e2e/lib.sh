@@ -1,0 +1,165 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What the tests of the whole program share. A test is a bash script that begins with
+#
+#	. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+#
+# It works in a fresh directory of its own, which is removed when it ends; the first failed
+# assertion ends it, with a line that says what was expected. Status 77 skips it.
+
+set -u
+LC_ALL=C.UTF-8
+export LC_ALL
+
+FX_SRCDIR=${FX_SRCDIR:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+FX_BUILDDIR=${FX_BUILDDIR:-$FX_SRCDIR/build}
+FX_CC=${FX_CC:-cc}
+FX_CXX=${FX_CXX:-c++}
+FXTRACE=$FX_BUILDDIR/fxtrace
+# shellcheck disable=SC2034 # for the tests
+LIBFXTRACE=$FX_BUILDDIR/.libs/libfxtrace.so
+
+# A test decides for itself what the tracer hears from the environment.
+for name in ${!FXTRACE_@}; do
+	unset "$name"
+done
+unset name
+
+TEST_DIR=$(mktemp -d "${TMPDIR:-/tmp}/fxtrace-test.XXXXXX") || exit 99
+cd "$TEST_DIR" || exit 99
+
+test_cleanup() {
+	local status=$? pid
+
+	for pid in $(jobs -p); do
+		kill -9 "$pid" 2>/dev/null
+	done
+	wait 2>/dev/null
+	if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -n "${FX_KEEP-}" ]; then
+		echo "kept: $TEST_DIR"
+	else
+		chmod -R u+w "$TEST_DIR" && rm -rf "$TEST_DIR"
+	fi
+	exit "$status"
+}
+trap test_cleanup EXIT
+trap 'exit 99' HUP INT TERM
+
+skip() {
+	echo "skipped: $*"
+	exit 77
+}
+
+# need COMMAND...: skips the test where the machine has not got them.
+need() {
+	local command
+
+	for command in "$@"; do
+		command -v "$command" >/dev/null 2>&1 || skip "$command is not installed"
+	done
+}
+
+fail() {
+	echo "FAILED (${BASH_SOURCE[-1]##*/}:${BASH_LINENO[-2]}): $*"
+	exit 1
+}
+
+# expect_status STATUS COMMAND...: runs it; its output goes to the files out and err.
+expect_status() {
+	local want=$1 status=0
+
+	shift
+	"$@" >out 2>err || status=$?
+	[ "$status" -eq "$want" ] ||
+		fail "status $status instead of $want: $*"$'\n'"$(tail -n 20 out err)"
+}
+
+expect_ok() {
+	expect_status 0 "$@"
+}
+
+# expect_equal WANT GOT WHAT
+expect_equal() {
+	[ "$1" = "$2" ] || fail "$3: '$2' instead of '$1'"
+}
+
+expect_same_file() {
+	cmp "$1" "$2" >cmp.out 2>&1 || fail "$(cat cmp.out)"$'\n'"$(diff "$1" "$2" | head -n 20)"
+}
+
+# expect_line REGEX FILE: some line matches.
+expect_line() {
+	grep -qE -e "$1" "$2" || fail "no line of $2 matches '$1':"$'\n'"$(head -n 40 "$2")"
+}
+
+expect_no_line() {
+	! grep -qE -e "$1" "$2" || fail "$2 has a line with '$1': $(grep -m1 -E -e "$1" "$2")"
+}
+
+# expect_one_error STATUS COMMAND...: one line on stderr, that says who speaks.
+expect_one_error() {
+	local want=$1
+
+	shift
+	expect_status "$want" "$@"
+	expect_equal 1 "$(wc -l <err)" "lines on stderr of: $*"
+	expect_line '^fxtrace' err
+}
+
+# expect_clean ARCHIVE...: fxtrace check finds nothing to say against it.
+expect_clean() {
+	local archive
+
+	for archive in "$@"; do
+		[ -s "$archive" ] || fail "$archive: missing or empty"
+		expect_ok "$FXTRACE" check "$archive"
+	done
+}
+
+# traced [OPTION...] -- PROGRAM...: fxtrace run into trace.fxt, with the program's own status.
+traced() {
+	"$FXTRACE" run -o trace.fxt "$@"
+}
+
+# expect_unharmed STATUS PROGRAM...: the program writes the same stdout and ends the same way with
+# and without the tracer, and leaves a clean archive in trace.fxt. Reads stdin from /dev/null.
+expect_unharmed() {
+	local want=$1 status=0
+
+	shift
+	"$@" >plain.out 2>plain.err </dev/null || status=$?
+	expect_equal "$want" "$status" "status without the tracer of: $*"
+	status=0
+	"$FXTRACE" run -q -o trace.fxt -- "$@" >traced.out 2>traced.err </dev/null || status=$?
+	expect_equal "$want" "$status" "traced status of: $*"
+	expect_same_file plain.out traced.out
+	expect_clean trace.fxt
+}
+
+# compile OUTPUT OPTION...: with the compiler of the build; C++ if a source is.
+compile() {
+	local output=$1 compiler=$FX_CC word
+
+	shift
+	for word in "$@"; do
+		case $word in
+		*.cc | *.cpp) compiler=$FX_CXX ;;
+		esac
+	done
+	# The compiler may come with options of its own.
+	# shellcheck disable=SC2086
+	$compiler -o "$output" "$@" -pthread >compile.log 2>&1 ||
+		fail "cannot compile $output:"$'\n'"$(head -n 20 compile.log)"
+}
+
+# wait_for SECONDS COMMAND...: polls until the command succeeds.
+wait_for() {
+	local tries=$(($1 * 20))
+
+	shift
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.05
+	done
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+lint_need cppcheck
+lint_files '*.c' | grep -vE '^(tests|examples)/' >"$lint_tmp/files"
+cppcheck --quiet --std=c11 --enable=warning --inline-suppr --library=posix \
+	--suppress='*:*.pb-c.*' \
+	--suppress=missingIncludeSystem --suppress=missingInclude -D_GNU_SOURCE \
+	-DPACKAGE_STRING='""' -DPACKAGE_VERSION='""' -I. -Iinclude \
+	--template='{file}:{line}: {severity}: {message} [{id}]' \
+	--file-list="$lint_tmp/files" >"$lint_tmp/bad" 2>&1
+lint_end "$lint_tmp/bad"

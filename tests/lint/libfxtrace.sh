@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What libfxtrace.so brings into a traced program: no library beside libc, and nothing of libc that
+# allocates, locks, prints or ends the process. TLS is the static kind; the library is never
+# unloaded.
+. "$(dirname "$0")/lib.sh"
+
+lib=${FX_BUILDDIR:?}/.libs/libfxtrace.so
+never='malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_alloc|strdup|strndup
+.*printf(_chk)?|puts|fputs|fputc|putc|putchar|perror|fwrite|fread|fopen|fdopen|fclose|fflush|std(in|out|err)
+abort|exit|_exit|_Exit|quick_exit|atexit|__cxa_atexit|__assert_fail|__stack_chk_fail
+pthread_create|pthread_atfork|sigaction|signal|timer_create|setitimer
+getpwuid|getpwnam|strerror|setlocale|gettext|syslog|getaddrinfo
+__tls_get_addr'
+
+lint_need readelf
+lint_need nm
+[ -f "$lib" ] || { echo "$lib: not built"; exit 99; }
+{
+	readelf -dW "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+		grep -vE '^(libc|ld-linux.*|libpthread|libdl)\.so\.[0-9]+$' |
+		sed 's/^/libfxtrace.so: needs /'
+	readelf -dW "$lib" | grep -q NODELETE || echo 'libfxtrace.so: not marked NODELETE'
+	readelf -dW "$lib" | grep -qE 'BIND_NOW|Flags:.*NOW' || echo 'libfxtrace.so: binds lazily'
+	readelf -dW "$lib" | grep -q TEXTREL && echo 'libfxtrace.so: has text relocations'
+	readelf -lW "$lib" | grep 'GNU_STACK' | grep -q 'RWE' &&
+		echo 'libfxtrace.so: wants an executable stack'
+	nm -D --undefined-only "$lib" | sed 's/^ *[UwW] //; s/@.*//' |
+		grep -xE "$(printf '%s' "$never" | tr '\n' '|')" | sed 's/^/libfxtrace.so: uses /'
+} >"$lint_tmp/bad"
+lint_end "$lint_tmp/bad"

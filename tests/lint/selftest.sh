@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The lints find what they are there to find: each is shown a small tree that is good, then the
+# same with one fault.
+. "$(dirname "$0")/lib.sh"
+
+tree=$lint_tmp/tree
+mkdir -p "$tree/base" "$tree/format" "$tree/preload"
+licence='/* SPDX-License-Identifier: MIT */'
+
+good_tree() {
+	rm -f "$tree"/*/*
+	printf '%s\n#include <stdint.h>\n' "$licence" >"$tree/base/a.h"
+	printf '%s\n#include "base/a.h"\n#include <stdio.h>\n' "$licence" >"$tree/format/b.c"
+	printf '%s\n#include "base/a.h"\n' "$licence" >"$tree/preload/c.c"
+	printf '# SPDX-License-Identifier: MIT\nx = base/a.h format/b.c preload/c.c\n' \
+		>"$tree/base/Makemodule.am"
+	cp "$lint_here/../../.clang-format" "$tree"
+}
+
+# expect STATUS LINT: the lint ends so on the tree.
+expect() {
+	sh "$lint_here/$2" "$tree" >"$lint_tmp/out" 2>&1
+	status=$?
+	[ "$status" -eq 77 ] && return
+	[ "$status" -eq "$1" ] || {
+		echo "$2: status $status instead of $1 ($fault)"
+		sed 's/^/    /' "$lint_tmp/out"
+	} >>"$lint_tmp/bad"
+}
+
+# fault LINT FILE LINE: the lint finds this line, put at the end of the file.
+fault() {
+	good_tree
+	fault="$2 with: $3"
+	printf '%s\n' "$3" >>"$tree/$2"
+	expect 1 "$1"
+}
+
+: >"$lint_tmp/bad"
+fault="no fault"
+good_tree
+for lint in deps.sh format.sh text.sh spdx.sh dist.sh; do
+	expect 0 "$lint"
+done
+fault deps.sh base/a.h '#include "format/b.h"'
+fault deps.sh preload/c.c '#include <stdio.h>'
+fault deps.sh preload/c.c '# include "symbols/d.h"'
+fault deps.sh format/b.c '#include <elfutils/libdwfl.h>'
+fault deps.sh format/b.c '#include "b.h"'
+fault format.sh format/b.c 'int  x ;'
+fault text.sh format/b.c "/* TO""DO */"
+fault text.sh format/b.c "/* /ho""me/someone */"
+fault text.sh format/b.c '/* blank */ '
+fault spdx.sh format/d.c 'int x;'
+fault dist.sh format/d.c 'int x;'
+lint_end "$lint_tmp/bad"
