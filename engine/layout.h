@@ -13,28 +13,34 @@
  *
  * Vocabulary
  *	chunk      the unit in which threads take rolling space: chunk_size bytes, owned by one
- *thread from claim to release. Zero beyond its last record. Begins with a Thread Record. half one
- *of the two rolling buffers (oneshot: the only one, all chunks). wrap       how often writing has
- *moved from one half to the other; half in use = wrap & 1. serial     a chunk's place in the order
- *of claims: wrap * chunks_per_half + index in the half. epoch      counts the starts of tracing; 0
- *never occurs while tracing runs. frame      an open call on a thread's open-call stack.
+ *	           thread from claim to release. Zero beyond its last record. Begins with a Thread
+ *	           Record.
+ *	half       one of the two rolling buffers (oneshot: the only one, all chunks).
+ *	wrap       how often writing has moved from one half to the other; half in use = wrap & 1.
+ *	serial     a chunk's place in the order of claims: wrap * chunks_per_half + index in the
+ *	           half.
+ *	epoch      counts the starts of tracing; 0 never occurs while tracing runs.
+ *	frame      an open call on a thread's open-call stack.
  *
  * Commit rules
  *	record     payload first, header word last (release). Readers take records up to the first
  *	           zero header (acquire), so they never see half a record.
  *	durable    space is claimed by a compare-and-exchange of the header word from 0 to a blob
  *	           header of the same size (FX_DURABLE_CLAIM); the true header replaces it when the
- *payload stands. The area can thus be walked at any moment, also after a kill -9. frame `start`
- *last (release), 0 = no call. Readers take frames up to the first 0.
+ *	           payload stands. The area can thus be walked at any moment, also after a kill -9.
+ *	frame      `start` last (release), 0 = no call. Readers take frames up to the first 0.
  *
  * Pairs of accesses, writer -> reader
  *	record header: store release (engine/record.h)     -> load acquire (engine/drain.c)
  *	chunk_table[]: store release (engine/chunk.c)      -> load acquire (engine/drain.c)
- *	rolling_state: cas acq_rel   (engine/chunk.c)      -> load acquire (engine/drain.c, before
- *chunk_table) saved[]:       store release (manager)             -> load acquire (engine/chunk.c,
- *before zeroing) wraps_saved:   store release (manager)             -> load acquire
- *(engine/chunk.c) state:         store release (manager)             -> load relaxed on the hot
- *path: it is compared with the copy made at adoption, and adoption loads it with acquire
+ *	rolling_state: cas acq_rel   (engine/chunk.c)      -> load acquire (engine/drain.c,
+ *	                                                      before chunk_table)
+ *	saved[]:       store release (manager)             -> load acquire (engine/chunk.c,
+ *	                                                      before zeroing)
+ *	wraps_saved:   store release (manager)             -> load acquire (engine/chunk.c)
+ *	state:         store release (manager)             -> load relaxed on the hot path: it is
+ *	                                                      compared with the copy made at adoption,
+ *	                                                      and adoption loads it with acquire
  *	frame.start:   store release (engine/frame.h)      -> load acquire (engine/drain.c)
  *	slot.tid:      store release (engine/thread.c)     -> load acquire (engine/drain.c)
  */
