@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file is read with read(), not mapped: a program may be overwritten in place while it is read,
+ * and a mapping would end the reader with SIGBUS. All names are copied, so that nothing stays open.
+ *
+ * libdwfl places a module at the address that its first segment was linked for, so that all
+ * addresses here are link-time ones.
+ */
+#include "symbols/elf_load.h"
+
+#include <elfutils/libdwelf.h>
+#include <elfutils/libdwfl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* An address range of code, by link-time addresses. */
+struct code_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+struct loader {
+	const struct fx_elf_source *source;
+	Elf *elf; /* libdwfl's from the moment that it asks for it */
+	int fd;	  /* likewise */
+	Dwfl_Module *by_name;
+	char *debug_path;
+	Dwfl_Callbacks callbacks;
+	uint64_t start; /* where the segments lie */
+	uint64_t end;
+	struct code_range *code;
+	size_t code_count;
+};
+
+static int problem(enum fx_symbol_problem_kind kind)
+{
+	return (int)kind + 1;
+}
+
+static struct loader *module_loader(Dwfl_Module *module)
+{
+	void **data = NULL;
+	dwfl_module_info(module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+	return *data;
+}
+
+/* libdwfl asks for the file of the module: it gets the one that is open and was verified. */
+static int give_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
+{
+	(void)module;
+	(void)name;
+	(void)base;
+	struct loader *loader = *data;
+	if (!loader || !loader->elf)
+		return -1;
+	*file_name = strdup(loader->source->path);
+	*elf = loader->elf;
+	loader->elf = NULL;
+	int fd = loader->fd;
+	loader->fd = -1;
+	return fd;
+}
+
+/*
+ * libdwfl asks for the debug file. By build-id first. Its standard search by name ends with a
+ * question to a debuginfod server if the module's build-id is known; it is therefore made for a
+ * second module, of which libdwfl knows nothing, and it compares the checksum in the debug link.
+ */
+static int find_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+			   const char *file_name, const char *link, GElf_Word checksum,
+			   char **debug_file_name)
+{
+	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file_name, link, checksum,
+					      debug_file_name);
+	struct loader *loader = module_loader(module);
+	if (fd >= 0 || !link || !loader)
+		return fd;
+	errno = 0;
+	return dwfl_standard_find_debuginfo(loader->by_name, data, name, base, file_name, link,
+					    checksum, debug_file_name);
+}
+
+static int verify_elf(const struct loader *loader)
+{
+	GElf_Ehdr header;
+	if (elf_kind(loader->elf) != ELF_K_ELF || !gelf_getehdr(loader->elf, &header) ||
+	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
+		return problem(FX_SYMBOL_FILE_NOT_ELF);
+	if (!loader->source->build_id)
+		return 0;
+	const void *build_id;
+	ssize_t size = dwelf_elf_gnu_build_id(loader->elf, &build_id);
+	if (size < 0 || (size_t)size != loader->source->build_id_size ||
+	    memcmp(build_id, loader->source->build_id, loader->source->build_id_size))
+		return problem(FX_SYMBOL_FILE_CHANGED);
+	return 0;
+}
+
+static void code_add(struct loader *loader, uint64_t start, uint64_t size)
+{
+	if (size && start + size > start)
+		loader->code[loader->code_count++] = (struct code_range){start, start + size};
+}
+
+static int code_reserve(struct loader *loader, size_t count)
+{
+	free(loader->code);
+	loader->code_count = 0;
+	loader->code = calloc(count ? count : 1, sizeof(*loader->code));
+	return loader->code ? 0 : problem(FX_SYMBOL_FILE_NO_MEMORY);
+}
+
+/* Where the file is loaded, and which segments are code. */
+static int read_segments(struct loader *loader)
+{
+	size_t count;
+	if (elf_getphdrnum(loader->elf, &count))
+		return problem(FX_SYMBOL_FILE_DAMAGED);
+	int failed = code_reserve(loader, count);
+	if (failed)
+		return failed;
+	loader->start = UINT64_MAX;
+	loader->end = 0;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr segment;
+		if (!gelf_getphdr(loader->elf, (int)i, &segment))
+			return problem(FX_SYMBOL_FILE_DAMAGED);
+		if (segment.p_type != PT_LOAD)
+			continue;
+		uint64_t align = segment.p_align ? segment.p_align : 1;
+		uint64_t start = segment.p_vaddr & -align;
+		uint64_t end = segment.p_vaddr + segment.p_memsz;
+		/* libdwfl counts from the first segment; they stand in ascending order. */
+		if (loader->start == UINT64_MAX)
+			loader->start = start;
+		if (end > loader->end)
+			loader->end = end;
+		if (segment.p_flags & PF_X)
+			code_add(loader, segment.p_vaddr, segment.p_memsz);
+	}
+	return loader->start < loader->end ? 0 : problem(FX_SYMBOL_FILE_DAMAGED);
+}
+
+/* Sections, where there are any, are finer than segments: a label cannot reach into the next one.
+ */
+static int read_sections(struct loader *loader)
+{
+	size_t count;
+	if (elf_getshdrnum(loader->elf, &count) || !count)
+		return 0;
+	struct code_range *segments = loader->code;
+	size_t segment_count = loader->code_count;
+	loader->code = NULL;
+	int failed = code_reserve(loader, count);
+	Elf_Scn *section = NULL;
+	while (!failed && (section = elf_nextscn(loader->elf, section))) {
+		GElf_Shdr header;
+		const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+		if (gelf_getshdr(section, &header) && (header.sh_flags & wanted) == wanted)
+			code_add(loader, header.sh_addr, header.sh_size);
+	}
+	if (failed || loader->code_count) {
+		free(segments);
+		return failed;
+	}
+	free(loader->code);
+	loader->code = segments;
+	loader->code_count = segment_count;
+	return 0;
+}
+
+static const struct code_range *find_code(const struct loader *loader, uint64_t address)
+{
+	for (size_t i = 0; i < loader->code_count; i++)
+		if (address >= loader->code[i].start && address < loader->code[i].end)
+			return &loader->code[i];
+	return NULL;
+}
+
+/* Labels that assemblers make for themselves, among them the mapping symbols of ARM and RISC-V. */
+static bool is_private_label(const char *name)
+{
+	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
+}
+
+/* The rank's flags of a symbol that names code, or -1. */
+static int code_flags(const GElf_Sym *symbol, const char *name)
+{
+	int flags = 0;
+	if (!name || !name[0] || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
+		return -1;
+	switch (GELF_ST_TYPE(symbol->st_info)) {
+	case STT_FUNC:
+	case STT_GNU_IFUNC:
+		flags |= FX_RANK_FUNCTION;
+		break;
+	case STT_NOTYPE:
+		if (is_private_label(name))
+			return -1;
+		break;
+	default:
+		return -1;
+	}
+	switch (GELF_ST_BIND(symbol->st_info)) {
+	case STB_LOCAL:
+		return flags;
+	case STB_WEAK:
+		return flags | FX_RANK_GLOBAL;
+	default:
+		return flags | FX_RANK_GLOBAL | FX_RANK_STRONG;
+	}
+}
+
+static int read_symbols(const struct loader *loader, Dwfl_Module *module, struct fx_symtab *table)
+{
+	GElf_Addr bias;
+	int count = dwfl_module_getelf(module, &bias) ? dwfl_module_getsymtab(module) : -1;
+	/* Without any symbol table there is nothing to read, and that is no error. */
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr address;
+		const char *name =
+		    dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
+		int flags = code_flags(&symbol, name);
+		if (flags < 0)
+			continue;
+		const struct code_range *code = find_code(loader, address - bias);
+		if (!code)
+			continue;
+		int error = fx_symtab_add(table, name, address - bias, symbol.st_size, code->end,
+					  (uint32_t)flags);
+		if (error == -ENOMEM)
+			return problem(FX_SYMBOL_FILE_NO_MEMORY);
+		if (error) /* full: what is in it serves */
+			break;
+	}
+	return fx_symtab_finish(table) ? problem(FX_SYMBOL_FILE_NO_MEMORY) : 0;
+}
+
+static int read_by_dwfl(struct loader *loader, struct fx_symtab *table)
+{
+	loader->callbacks = (Dwfl_Callbacks){
+	    .find_elf = give_elf,
+	    .find_debuginfo = find_debug_file,
+	    .debuginfo_path = &loader->debug_path,
+	};
+	Dwfl *dwfl = dwfl_begin(&loader->callbacks);
+	if (!dwfl)
+		return problem(FX_SYMBOL_FILE_NO_MEMORY);
+	dwfl_report_begin(dwfl);
+	Dwfl_Module *module =
+	    dwfl_report_module(dwfl, loader->source->path, loader->start, loader->end);
+	loader->by_name = dwfl_report_module(dwfl, "by name", UINT64_MAX - 1, UINT64_MAX);
+	int result = problem(FX_SYMBOL_FILE_DAMAGED);
+	if (module && loader->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
+		void **data;
+		dwfl_module_info(module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+		*data = loader;
+		result = read_symbols(loader, module, table);
+	}
+	dwfl_end(dwfl);
+	return result;
+}
+
+static int read_elf(struct loader *loader, struct fx_symtab *table)
+{
+	int failed = verify_elf(loader);
+	if (!failed)
+		failed = read_segments(loader);
+	if (!failed)
+		failed = read_sections(loader);
+	return failed ? failed : read_by_dwfl(loader, table);
+}
+
+int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret_table)
+{
+	struct loader loader = {
+	    .source = source,
+	    .fd = fcntl(source->fd, F_DUPFD_CLOEXEC, 0),
+	};
+	if (loader.fd < 0)
+		return problem(FX_SYMBOL_FILE_UNREADABLE);
+	elf_version(EV_CURRENT);
+	loader.elf = elf_begin(loader.fd, ELF_C_READ, NULL);
+	loader.debug_path = source->debug_path ? strdup(source->debug_path) : NULL;
+
+	struct fx_symtab table;
+	fx_symtab_begin(&table);
+	int failed = loader.elf ? read_elf(&loader, &table) : problem(FX_SYMBOL_FILE_NOT_ELF);
+	if (failed)
+		fx_symtab_clear(&table);
+	else
+		*ret_table = table;
+
+	free(loader.code);
+	free(loader.debug_path);
+	elf_end(loader.elf);
+	if (loader.fd >= 0)
+		close(loader.fd);
+	return failed;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/file_open.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+size_t fx_path_length(const char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t length = strlen(path);
+	size_t suffix = sizeof(deleted) - 1;
+	if (length > suffix && !strcmp(path + length - suffix, deleted))
+		length -= suffix;
+	return length;
+}
+
+static void identity_from_stat(const struct stat *status, struct fx_file_identity *ret_identity)
+{
+	*ret_identity = (struct fx_file_identity){
+	    .device = status->st_dev,
+	    .inode = status->st_ino,
+	    .size = (uint64_t)status->st_size,
+	    .changed_seconds = (uint64_t)status->st_mtim.tv_sec,
+	    .changed_nanoseconds = (uint64_t)status->st_mtim.tv_nsec,
+	};
+}
+
+void fx_file_identify(const char *path, struct fx_file_identity *ret_identity)
+{
+	struct stat status;
+	*ret_identity = (struct fx_file_identity){0};
+	/* A relative path is the process's, not ours. */
+	if (path[0] == '/' && !stat(path, &status))
+		identity_from_stat(&status, ret_identity);
+}
+
+static int problem(enum fx_symbol_problem_kind kind)
+{
+	return (int)kind + 1;
+}
+
+static int open_path(const char *path, int *ret_fd)
+{
+	/* O_NONBLOCK: a FIFO or a device in place of the file must not hold us up. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return problem(errno == ENOENT || errno == ENOTDIR ? FX_SYMBOL_FILE_MISSING
+								   : FX_SYMBOL_FILE_UNREADABLE);
+	*ret_fd = fd;
+	return 0;
+}
+
+/* The path of a deleted file, or one that ends in " (deleted)" by itself. */
+static int open_maybe_deleted(const char *path, int *ret_fd)
+{
+	int failed = open_path(path, ret_fd);
+	size_t length = fx_path_length(path);
+	if (!failed || !path[length])
+		return failed;
+	char *plain = strndup(path, length);
+	if (!plain)
+		return problem(FX_SYMBOL_FILE_NO_MEMORY);
+	failed = open_path(plain, ret_fd);
+	free(plain);
+	return failed;
+}
+
+int fx_file_open(const char *path, const struct fx_file_identity *identity, int *ret_fd)
+{
+	int fd;
+	if (path[0] != '/')
+		return problem(FX_SYMBOL_FILE_MISSING);
+	int failed = identity ? open_path(path, &fd) : open_maybe_deleted(path, &fd);
+	if (failed)
+		return failed;
+
+	struct stat status;
+	struct fx_file_identity found;
+	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+		failed = problem(FX_SYMBOL_FILE_UNREADABLE);
+	} else if (identity) {
+		identity_from_stat(&status, &found);
+		if (memcmp(&found, identity, sizeof(found)))
+			failed = problem(FX_SYMBOL_FILE_CHANGED);
+	}
+	if (failed)
+		close(fd);
+	else
+		*ret_fd = fd;
+	return failed;
+}

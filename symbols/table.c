@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+void fx_symtab_begin(struct fx_symtab *table)
+{
+	*table = (struct fx_symtab){0};
+}
+
+void fx_symtab_clear(struct fx_symtab *table)
+{
+	free(table->entries);
+	free(table->names);
+	free(table->shown);
+	fx_symtab_begin(table);
+}
+
+static uint32_t count_underscores(const char *name)
+{
+	size_t count = strspn(name, "_");
+	return count < 15 ? (uint32_t)count : 15;
+}
+
+static int names_reserve(struct fx_symtab *table, size_t size)
+{
+	size_t needed = table->names_size + size;
+	if (needed > UINT32_MAX)
+		return -EFBIG;
+	if (needed <= table->names_capacity)
+		return 0;
+	size_t capacity = table->names_capacity ? table->names_capacity * 2 : 4096;
+	while (capacity < needed)
+		capacity *= 2;
+	char *names = realloc(table->names, capacity);
+	if (!names)
+		return -ENOMEM;
+	table->names = names;
+	table->names_capacity = capacity;
+	return 0;
+}
+
+static int entries_reserve(struct fx_symtab *table)
+{
+	if (table->count < table->capacity)
+		return 0;
+	if (table->count >= FX_NO_ENTRY / 2)
+		return -EFBIG;
+	size_t capacity = table->capacity ? table->capacity * 2 : 256;
+	struct fx_symtab_entry *entries = realloc(table->entries, capacity * sizeof(*entries));
+	if (!entries)
+		return -ENOMEM;
+	table->entries = entries;
+	table->capacity = capacity;
+	return 0;
+}
+
+int fx_symtab_add(struct fx_symtab *table, const char *name, uint64_t start, uint64_t size,
+		  uint64_t limit, uint32_t flags)
+{
+	if (start >= limit)
+		return 0;
+	size_t name_size = strlen(name) + 1;
+	int error = names_reserve(table, name_size);
+	if (!error)
+		error = entries_reserve(table);
+	if (error)
+		return error;
+
+	uint64_t length = size && size < limit - start ? size : limit - start;
+	table->entries[table->count++] = (struct fx_symtab_entry){
+	    .start = start,
+	    .size = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX,
+	    .name = (uint32_t)table->names_size,
+	    .rank = flags | (size ? FX_RANK_SIZED : 0) |
+		    (15 - count_underscores(name)) * FX_RANK_UNDERSCORE,
+	};
+	memcpy(table->names + table->names_size, name, name_size);
+	table->names_size += name_size;
+	return 0;
+}
+
+/* By address; at one address the best first. */
+static int entry_compare(const void *left, const void *right, void *names)
+{
+	const struct fx_symtab_entry *a = left;
+	const struct fx_symtab_entry *b = right;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	return strcmp((const char *)names + a->name, (const char *)names + b->name);
+}
+
+static bool entry_contains(const struct fx_symtab_entry *entry, uint64_t address)
+{
+	return address - entry->start < entry->size;
+}
+
+/* From entry index outwards, the first that contains address. */
+static uint32_t find_outwards(const struct fx_symtab *table, uint32_t index, uint64_t address)
+{
+	while (index != FX_NO_ENTRY && !entry_contains(&table->entries[index], address))
+		index = table->entries[index].outer;
+	return index;
+}
+
+/*
+ * Keeps the best entry at each address, drops labels without a size inside symbols that have one,
+ * ends the other labels where the next symbol begins, and links inner to outer entries. The links
+ * from the last kept entry outwards are the stack of what is still open, so this is linear.
+ */
+static void entries_settle(struct fx_symtab *table)
+{
+	struct fx_symtab_entry *entries = table->entries;
+	uint32_t kept = 0;
+
+	for (size_t i = 0; i < table->count; i++) {
+		struct fx_symtab_entry entry = entries[i];
+		struct fx_symtab_entry *last = kept ? &entries[kept - 1] : NULL;
+		if (last && last->start == entry.start)
+			continue;
+		if (last && !(last->rank & FX_RANK_SIZED) && entry_contains(last, entry.start))
+			last->size = (uint32_t)(entry.start - last->start);
+		entry.outer = find_outwards(table, kept ? kept - 1 : FX_NO_ENTRY, entry.start);
+		if (entry.outer != FX_NO_ENTRY && !(entry.rank & FX_RANK_SIZED))
+			continue;
+		entries[kept++] = entry;
+	}
+	table->count = kept;
+}
+
+/* Gives back what the growing took in advance; that this fails is no harm. */
+static void table_shrink(struct fx_symtab *table)
+{
+	size_t size = table->count * sizeof(*table->entries);
+	struct fx_symtab_entry *entries = size ? realloc(table->entries, size) : NULL;
+	if (entries) {
+		table->entries = entries;
+		table->capacity = table->count;
+	}
+	char *names = table->names_size ? realloc(table->names, table->names_size) : NULL;
+	if (names) {
+		table->names = names;
+		table->names_capacity = table->names_size;
+	}
+}
+
+int fx_symtab_finish(struct fx_symtab *table)
+{
+	if (!table->count)
+		return 0;
+	qsort_r(table->entries, table->count, sizeof(*table->entries), entry_compare, table->names);
+	entries_settle(table);
+	table_shrink(table);
+	/* Of a large array only the pages in use become resident. */
+	table->shown = calloc(table->count, sizeof(*table->shown));
+	return table->shown ? 0 : -ENOMEM;
+}
+
+uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address)
+{
+	/* The first entry behind address is at low in the end. */
+	size_t low = 0;
+	size_t high = table->count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (table->entries[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return find_outwards(table, low ? (uint32_t)(low - 1) : FX_NO_ENTRY, address);
+}
+
+size_t fx_symtab_memory(const struct fx_symtab *table)
+{
+	return table->capacity * sizeof(*table->entries) + table->names_capacity +
+	       (table->shown ? table->count * sizeof(*table->shown) : 0);
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The code symbols of one file, sorted by address.
+ *
+ *	begin, add ..., finish, find ..., clear
+ *
+ * After finish the entries have distinct, ascending starts. Where symbols lie within one another,
+ * each entry knows the one around it (`outer`), so that an address behind an inner symbol's end is
+ * found in the outer one by following those links.
+ */
+#ifndef FX_SYMBOLS_TABLE_H
+#define FX_SYMBOLS_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What decides between symbols at one address: the greater value wins. */
+enum {
+	FX_RANK_STRONG = 1 << 0,
+	FX_RANK_UNDERSCORE = 1 << 1, /* times 15 less the number of leading underscores */
+	FX_RANK_GLOBAL = 1 << 5,
+	FX_RANK_SIZED = 1 << 6,
+	FX_RANK_FUNCTION = 1 << 7,
+};
+
+#define FX_NO_ENTRY UINT32_MAX
+
+struct fx_symtab_entry {
+	uint64_t start; /* link-time address */
+	uint32_t size;	/* bytes; at most 4 GiB less one */
+	uint32_t name;	/* offset in names, of the symbol as it is in the file */
+	uint32_t outer; /* index of the smallest entry around this one, or FX_NO_ENTRY */
+	uint32_t rank;
+};
+
+struct fx_symtab {
+	struct fx_symtab_entry *entries;
+	size_t count;
+	size_t capacity;
+	char *names;
+	size_t names_size;
+	size_t names_capacity;
+	const char **shown; /* by entry: the name to show, NULL until it is asked for; not owned */
+};
+
+void fx_symtab_begin(struct fx_symtab *table);
+
+/*
+ * Adds a symbol. limit is the end of the code that it begins in: the symbol ends there at the
+ * latest. flags are FX_RANK_STRONG, _GLOBAL and _FUNCTION. 0, -ENOMEM, or -EFBIG if the table is
+ * full; on an error the table is as before.
+ */
+int fx_symtab_add(struct fx_symtab *table, const char *name, uint64_t start, uint64_t size,
+		  uint64_t limit, uint32_t flags);
+
+/* Sorts. 0 or -ENOMEM; fx_symtab_clear() is due in either case. */
+int fx_symtab_finish(struct fx_symtab *table);
+
+/* Index of the innermost symbol that contains address, or FX_NO_ENTRY. */
+uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address);
+
+/* Bytes of memory that the table holds. */
+size_t fx_symtab_memory(const struct fx_symtab *table);
+
+void fx_symtab_clear(struct fx_symtab *table);
+
+#endif
