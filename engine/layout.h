@@ -98,6 +98,10 @@ enum fx_on_full {
 	X(DL, 7, "dl", 1, "dlopen, dlclose")                                                       \
 	X(USER, 8, "user", 1, "the program's own events")
 
+/* Functions are written as begin and end records; stands in place of FX_CAT_FUNCTION, so that the
+ * usual path has no test for it. */
+#define FX_CAT_PAIRS (1u << 31)
+
 #define FX_CATEGORY_BIT(sym, bit, name, dflt, help) FX_CAT_##sym = 1u << (bit),
 enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
 #undef FX_CATEGORY_BIT
@@ -134,6 +138,9 @@ struct fx_frame {
 	uint64_t key;	/* functions: low half call site, high half place of the hook. others: first
 			   argument */
 };
+
+/* Bit 0 of sp (stack addresses are even): the call has no begin record, and gets no end. */
+#define FX_FRAME_SILENT 1ull
 
 #define FX_FRAMES                                                                                  \
 	504 /* including the sentinel at [0]; viewers drop slices nested deeper than 512 */
@@ -227,7 +234,7 @@ struct fx_control {
 	/* configuration; does not change while tracing runs */
 	uint32_t buffering_mode __attribute__((aligned(64)));
 	uint32_t on_full;
-	uint32_t pairs;	       /* 1: Duration Begin and End records instead of Complete */
+	uint32_t reserved;
 	uint32_t max_depth;    /* calls nested deeper are left out; FX_FRAMES - 1 at most */
 	uint64_t min_duration; /* ticks; function calls shorter are left out */
 	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/chunk.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/syscall.h"
+#include "engine/record.h"
+
+#define THREAD_RECORD_WORDS 3u
+
+static uint64_t *chunk_table(void)
+{
+	return (uint64_t *)((char *)fx_engine.header + fx_engine.layout.table_offset);
+}
+
+static uint64_t *chunk_address(uint32_t half, uint32_t index)
+{
+	return (uint64_t *)((char *)fx_engine.header + fx_engine.layout.rolling_offset[half] +
+			    (uint64_t)index * fx_engine.layout.chunk_size);
+}
+
+static uint32_t chunk_number(uint64_t serial)
+{
+	uint32_t n = fx_engine.layout.chunks_per_half;
+
+	return (uint32_t)(serial / n % fx_engine.layout.halves * n + serial % n);
+}
+
+static void chunk_release(struct fx_cursor *c)
+{
+	uint32_t end;
+
+	if (!c->chunk)
+		return;
+	end = (uint32_t)((c->pos - c->chunk) * 8);
+	/* release: the chunk is complete. Pairs with the manager's walk in drain.c. */
+	fx_store_release(&chunk_table()[chunk_number(c->serial)],
+			 FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));
+	c->chunk = c->pos = c->end = NULL;
+}
+
+void fx_chunks_release(struct fx_thread *t)
+{
+	for (unsigned i = 0; i < FX_LEVELS; i++)
+		chunk_release(&t->cursor[i]);
+}
+
+static void doorbell(void)
+{
+	fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
+}
+
+static void request_save(uint32_t wrap)
+{
+	fx_packet_post(FX_PACKET_SAVE_BUFFER, 0, wrap,
+		       fx_load_relaxed(&fx_engine.header->durable_hint));
+	doorbell();
+}
+
+/* Moves to the other half. false: it is not saved yet. */
+static bool half_switch(uint64_t state)
+{
+	uint32_t wrap = (uint32_t)(state >> 32);
+
+	if (fx_engine.layout.halves == 1)
+		return false;
+	/* acquire: what the manager saved may be overwritten from here. Pairs with its release. */
+	if (fx_load_acquire(&fx_engine.control->wraps_saved) < wrap)
+		return false;
+	if (fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, (uint64_t)(wrap + 1) << 32))
+		request_save(wrap); /* this thread alone switched */
+	return true;
+}
+
+static bool chunk_is_reusable(uint32_t number)
+{
+	/* Both acquire: the previous owner's writes and the manager's reads are over. */
+	return fx_load_acquire(&chunk_table()[number]) ==
+	       fx_load_acquire(&fx_engine.control->saved[number]);
+}
+
+/* Claims the next reusable chunk. 0 and its serial, or -ENOSPC. */
+static int chunk_claim(uint64_t *ret_serial)
+{
+	const struct fx_layout *l = &fx_engine.layout;
+	/* Give up when a full turn found nothing but held chunks. */
+	uint32_t budget = 2 * l->halves * l->chunks_per_half + 2;
+
+	while (budget--) {
+		uint64_t state = fx_load_acquire(&fx_engine.header->rolling_state);
+		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
+
+		if (next >= l->chunks_per_half) {
+			if (!half_switch(state))
+				return -ENOSPC;
+			continue;
+		}
+		if (!fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, state + 1))
+			continue;
+		if (chunk_is_reusable(wrap % l->halves * l->chunks_per_half + next)) {
+			*ret_serial = (uint64_t)wrap * l->chunks_per_half + next;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
+static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial)
+{
+	uint32_t number = chunk_number(serial), n = fx_engine.layout.chunks_per_half;
+	uint64_t *p = chunk_address(number / n, number % n);
+
+	/* Zero beyond the last record, always; it also brings the chunk into the cache. */
+	memset(p, 0, fx_engine.layout.chunk_size);
+	p[1] = (uint64_t)fx_engine.pid;
+	p[2] = t->tid;
+	p[0] = 3ull | THREAD_RECORD_WORDS << 4 | FX_CHUNK_THREAD_INDEX << 16;
+	/* release: zeroes and Thread Record before the claim shows. Pairs with drain.c. */
+	fx_store_release(&chunk_table()[number], FX_CHUNK_WORD(serial, FX_CHUNK_HELD, 0));
+	c->chunk = p;
+	c->serial = serial;
+	c->end = p + fx_engine.layout.chunk_size / 8;
+	c->pos = p + THREAD_RECORD_WORDS;
+}
+
+/* Lossless mode: waits until the manager has freed space. false: it never will. */
+static bool space_wait(uint64_t state)
+{
+	const struct fx_control *control = fx_engine.control;
+	const struct timespec period = {.tv_nsec = 10 * 1000 * 1000};
+	uint32_t seen = fx_load_acquire(&control->space_word);
+
+	if (control->on_full != FX_ON_FULL_BLOCK || fx_engine.layout.halves == 1)
+		return false;
+	if (fx_load_relaxed(&control->state) != state ||
+	    (fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED))
+		return false;
+	doorbell();
+	fx_syscall4(SYS_futex, &control->space_word, FUTEX_WAIT, seen, &period);
+	return true;
+}
+
+/* Chunks of threads that ended unseen would be held for ever. Looked for at most every 2^28 ticks
+ * (about 0.1 s) of a full buffer, since each living thread costs a system call. */
+static unsigned reclaim_rarely(void)
+{
+	static uint64_t last;
+	uint64_t now = fx_now(), before = fx_load_relaxed(&last);
+
+	if (now - before < (1u << 28) || !fx_cas_acq_rel(&last, &before, now))
+		return 0;
+	return fx_threads_reclaim();
+}
+
+int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
+{
+	struct fx_cursor *c = &t->cursor[level];
+	uint64_t serial;
+
+	if (words > fx_engine.layout.chunk_size / 8 - THREAD_RECORD_WORDS)
+		return -ENOSPC;
+	/* First back, then the next: the manager must never see this thread's later chunk and not
+	 * know that the earlier one is complete. */
+	chunk_release(c);
+	while (chunk_claim(&serial) != 0) {
+		if (reclaim_rarely() > 0)
+			continue;
+		if (!space_wait(t->state))
+			return -ENOSPC;
+	}
+	chunk_open(t, c, serial);
+	return 0;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chunks: how threads take rolling space from the buffer and give it back.
+ *
+ * A claim is one compare-and-exchange of rolling_state. A chunk may be claimed only if the manager
+ * has saved all of what was in it (saved[i] == chunk_table[i]); one that a slow thread still holds
+ * is skipped. The thread that finds a half used up moves on to the other, once per wrap, and tells
+ * the manager; if that half is not saved yet, records are lost (or, lossless, the writer waits).
+ */
+#ifndef FX_ENGINE_CHUNK_H
+#define FX_ENGINE_CHUNK_H
+
+#include "engine/engine.h"
+
+/* Gives cursor `level` of `t` a new chunk with room for `words`. 0, or -ENOSPC. */
+int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words);
+
+/* Gives back every chunk that `t` holds. */
+void fx_chunks_release(struct fx_thread *t);
+
+/* Frees what threads held that ended without a word (no pthread_exit seen). Returns how many. */
+unsigned fx_threads_reclaim(void);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer half of the engine: what one traced process knows of its own tracing.
+ *
+ *	fx_engine   one per process: where the buffer, the control page and the common page are.
+ *	fx_thread   one per recording thread, private to the process: where it writes next.
+ *
+ * All fx_thread structures, and the table of function names, lie in memory that the kernel wipes in
+ *a forked child. A child's first look at its fx_thread therefore finds state 0, which never equals
+ *the control page's: the slow half runs, sees the wiped mark, and attaches the child to a buffer of
+ *its own. No fork handler is needed, and none could miss a raw clone().
+ *
+ * Between start and stop the hot halves (record.h, frame.h, function.h) take no lock, make no
+ *system call and allocate nothing. They may be interrupted anywhere by a signal handler that
+ *traces.
+ */
+#ifndef FX_ENGINE_ENGINE_H
+#define FX_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "engine/layout.h"
+
+/* How deep record writing can nest: the thread, and signal handlers that interrupt one another in
+ * the middle of it. Each level writes into a chunk of its own. Deeper ones lose (and count) their
+ * records. */
+#define FX_LEVELS 3
+
+/* Where a thread writes: [pos, end) of the chunk that it holds; both NULL without a chunk. */
+struct fx_cursor {
+	uint64_t *pos;
+	uint64_t *end;
+	uint64_t *chunk; /* the chunk's first word */
+	uint64_t serial;
+};
+
+struct fx_thread {
+	uint64_t state; /* control state as adopted; 0 after a fork, while suspended and before
+			   adoption */
+	struct fx_frame *top;	     /* next free frame */
+	struct fx_frame *limit;	     /* frames at or beyond it are not pushed */
+	uint64_t min_duration;	     /* ticks */
+	uint32_t level;		     /* records under way on this thread, one in another */
+	uint32_t deep;		     /* open calls beyond limit */
+	struct fx_thread_slot *slot; /* NULL: never adopted */
+	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
+	/* this thread's share of the heap that fx_buffer_header does not have yet */
+	int64_t heap_bytes;
+	int64_t heap_blocks;
+	uint64_t flows; /* flow ids given; survives the thread */
+	uint32_t tid;
+	uint32_t suspended; /* a vfork child is running on this thread */
+} __attribute__((aligned(64)));
+
+/* Function table: address << 16 | string index, open addressing. */
+#define FX_FUNCTION_SLOTS 65536u
+
+/* What is wiped on fork, in one mapping. */
+struct fx_wiped {
+	uint64_t attached; /* 1 in the process that attached */
+	uint64_t functions[FX_FUNCTION_SLOTS] __attribute__((aligned(4096)));
+	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));
+};
+
+struct fx_engine {
+	/* hot: read by every hook */
+	const struct fx_control *control; /* never NULL: a page of zeroes while not attached */
+	const struct fx_common *common;	  /* the same */
+	struct fx_wiped *wiped;		  /* NULL before the first attachment */
+	enum fx_clock_kind clock_kind;
+	/* cold */
+	int pid;
+	struct fx_buffer_header *header;
+	struct fx_layout layout;
+	/* Attaches a forked child; returns 0 or -errno. Async-signal-safe. Set by the owner of the
+	 * protocol. */
+	int (*reattach)(void);
+};
+
+extern struct fx_engine fx_engine __attribute__((visibility("hidden")));
+extern __thread struct fx_thread *fx_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Slow half of fx_thread_on(). */
+fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories);
+
+/*
+ * The calling thread's state if one of `categories` is being traced, else NULL: also when the
+ * manager is dead, the process is not attached, or a vfork child is running on this thread.
+ * Off: 3 instructions. On: 9, three tests.
+ */
+fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
+{
+	/* relaxed: equal to t->state, which was loaded with acquire when it was adopted */
+	uint64_t state = fx_load_relaxed(&fx_engine.control->state);
+	struct fx_thread *t;
+
+	if (!(state & categories))
+		return NULL;
+	t = fx_self;
+	/* owner: written by the kernel alone; nothing is read through it */
+	if (fx_unlikely(t->state != state ||
+			(fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED)))
+		return fx_thread_adopt(categories);
+	return t;
+}
+
+fx_hot uint64_t fx_now(void)
+{
+	return fx_ticks(fx_engine.clock_kind);
+}
+
+/* An id for a flow, unique in the session. */
+fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
+{
+	uint64_t slot = (uint64_t)(t - fx_engine.wiped->threads);
+
+	return fx_engine.control->provider_id << 43 | slot << 32 | (uint32_t)++t->flows;
+}
+
+/*
+ * Attaches the process to its mapped buffer: writes the header and the builtin strings, makes every
+ * thread adopt anew. `builtin` are whole String Records of indices 1 .. first_string-1, at most
+ * FX_BUILTIN_SIZE bytes. The mappings stay the caller's; they must outlive the process's hooks.
+ * Returns 0, or -ENOMEM, -EINVAL (a layout that does not fit `buffer_size`).
+ */
+int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
+		     uint64_t buffer_size, const uint64_t *builtin, size_t builtin_words,
+		     uint32_t first_string);
+
+/* No more tracing in this process, whatever the control page says. */
+void fx_engine_detach(void);
+
+/* To be called in a child right after fork(), so that it shows up even if it does nothing. */
+void fx_engine_after_fork(void);
+
+/* Between vfork() and the parent's return from it the child runs on the parent's thread. */
+void fx_thread_suspend(void);
+void fx_thread_resume(void);
+
+/* The calling thread ends: closes its open calls, gives its chunks and its slot back. */
+void fx_thread_exit(void);
+
+/* The calling thread's new name, or that of thread `pthread` (0: the calling one). At most 15
+ * bytes. */
+void fx_thread_set_name(uint64_t pthread, const char *name);
+
+/* Posts a packet to the manager. */
+void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
+		    uint64_t data64);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/frame.h"
+
+#include "engine/function.h"
+#include "engine/record.h"
+
+/* An address is below 2^48; a header has its name reference there. */
+static uint64_t frame_header(struct fx_thread *t, const struct fx_frame *f)
+{
+	if (f->id >> 48)
+		return f->id;
+	return fx_function_header | (uint64_t)fx_function_string(t, f->id) << 48;
+}
+
+/* The call ended some time ago, unseen; its record ends now, inside its caller. */
+static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
+{
+	if (f->start && !(f->sp & FX_FRAME_SILENT)) {
+		uint64_t header = frame_header(t, f);
+
+		if (t->state & FX_CAT_PAIRS && !(f->id >> 48))
+			fx_record_end(t, header, now);
+		else
+			fx_record_complete(t, header, f->start, now);
+		t->slot->unwound++;
+	}
+	fx_store_release(&f->start, 0); /* pairs with the frame walk in drain.c */
+	fx_barrier();
+	t->top = f;
+}
+
+fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp)
+{
+	uint64_t now = fx_now();
+
+	while (t->top[-1].sp <= sp)
+		frame_close(t, t->top - 1, now);
+	t->deep = 0;
+}
+
+fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f)
+{
+	uint64_t now = fx_now();
+
+	while (t->top > f + 1)
+		frame_close(t, t->top - 1, now);
+	t->deep = 0;
+}
+
+fx_cold void fx_frame_too_deep(struct fx_thread *t)
+{
+	t->deep++;
+	t->slot->too_deep++;
+}

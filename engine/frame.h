@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The open-call stack of a thread, in shared memory: whatever ends the process, the manager sees
+ * what was open and since when.
+ *
+ * A frame is identified by a stack address, never by counting: frames that longjmp, an exception,
+ * pthread_exit or a cancelled wait has left behind lie at or below the next call's stack address,
+ * and are closed by whoever finds them.
+ */
+#ifndef FX_ENGINE_FRAME_H
+#define FX_ENGINE_FRAME_H
+
+#include "engine/engine.h"
+
+/* The caller's stack pointer before its call instruction: the canonical frame address. */
+#if defined(__clang__)
+#define FX_CFA() ((uint64_t)__builtin_frame_address(0) + 16)
+#else
+#define FX_CFA() ((uint64_t)__builtin_dwarf_cfa())
+#endif
+
+/* The stack address of a wrapper: below its caller's, which the caller's own frame may carry. */
+#define FX_WRAPPER_SP() (FX_CFA() - 8)
+
+/* Closes every frame whose stack address is `sp` or below. */
+fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp);
+
+/* Closes the frames above `f`. */
+fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f);
+
+/* A call that finds FX_FRAMES or max_depth calls open. */
+fx_cold void fx_frame_too_deep(struct fx_thread *t);
+
+/*
+ * Opens a call. `id`: function address or Duration Complete header of 3 words; `start` in ticks,
+ * not 0. NULL: too many are open; counted, nothing to pop. 11 instructions, two tests.
+ */
+fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t sp, uint64_t key,
+				      uint64_t start)
+{
+	struct fx_frame *f;
+
+	if (fx_unlikely(t->top[-1].sp <= sp))
+		fx_frame_unwind(t, sp);
+	f = t->top;
+	if (fx_unlikely(f >= t->limit)) {
+		fx_frame_too_deep(t);
+		return NULL;
+	}
+	/* Reserve, fill, publish: a handler between two lines uses the frames above this one. */
+	t->top = f + 1;
+	fx_barrier();
+	f->id = id;
+	f->sp = sp;
+	f->key = key;
+	fx_store_release(&f->start, start); /* pairs with the frame walk in drain.c */
+	return f;
+}
+
+/* Takes `f` off, after its record was written: between the two a reader sees both and keeps the
+ * record. */
+fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
+{
+	if (fx_unlikely(t->top != f + 1))
+		fx_frame_unwind_above(t, f);
+	fx_store_release(&f->start, 0); /* after the record; pairs with the frame walk in drain.c */
+	fx_barrier();
+	t->top = f;
+}
+
+#endif

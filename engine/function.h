@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Names of functions: the process-wide table from code address to string index, and the two hooks'
+ * slow halves. The record that names an index carries the address; the manager finds the name.
+ */
+#ifndef FX_ENGINE_FUNCTION_H
+#define FX_ENGINE_FUNCTION_H
+
+#include "engine/engine.h"
+#include "engine/frame.h"
+
+/* The string index of category "function", a constant of the builtin strings. */
+void fx_function_set_category(uint32_t category_string);
+extern uint64_t fx_function_header __attribute__((visibility("hidden")));
+
+/* Slow half: probes on; gives an index to an address seen for the first time. */
+fx_cold uint32_t fx_function_string_slow(struct fx_thread *t, uint64_t function);
+
+/* Near functions get near slots (locality); far ones with equal low bits are told apart. */
+fx_hot uint32_t fx_function_hash(uint64_t function)
+{
+	return (uint32_t)((function >> 4) ^ (function >> 20)) & (FX_FUNCTION_SLOTS - 1);
+}
+
+/* String index of a function. 7 instructions, one test. */
+fx_hot uint32_t fx_function_string(struct fx_thread *t, uint64_t function)
+{
+	/* relaxed: a slot is one word; the record that it names was published before it */
+	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_function_hash(function)]);
+
+	if (fx_likely(s >> 16 == function))
+		return (uint32_t)(s & 0xffff);
+	return fx_function_string_slow(t, function);
+}
+
+/* Called when a code address is seen for the first time, before its name record is written; lets
+ * the owner of the modules list report a module that was loaded later. */
+extern void (*fx_function_seen)(uint64_t function);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads: adoption, slots, the end of a thread, and what a vfork child must not do. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "base/syscall.h"
+#include "engine/chunk.h"
+#include "engine/engine.h"
+#include "engine/frame.h"
+#include "engine/record.h"
+
+static struct fx_thread thread_off;
+
+__thread struct fx_thread *fx_self = &thread_off;
+
+/* Set while the thread is inside adoption: a handler that interrupts it there records nothing. */
+static __thread bool adopting __attribute__((tls_model("initial-exec")));
+
+static struct fx_thread_slot *slot_at(uint32_t i)
+{
+	char *base = (char *)fx_engine.header + fx_engine.layout.threads_offset;
+
+	return (struct fx_thread_slot *)base + i;
+}
+
+static void slot_reset_frames(struct fx_thread_slot *s)
+{
+	/* The previous owner closed its frames; a thread that ended without a word did not. */
+	for (uint32_t i = 1; i < FX_FRAMES && s->frames[i].start; i++)
+		fx_store_relaxed(&s->frames[i].start, 0);
+	s->frames[0].id = 0;
+	s->frames[0].sp = UINT64_MAX;
+	s->frames[0].start = 1;
+}
+
+static void slot_take(uint32_t i, uint32_t tid)
+{
+	struct fx_thread_slot *s = slot_at(i);
+
+	slot_reset_frames(s);
+	memset(s->name, 0, sizeof s->name);
+	fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
+	s->pthread = 0;
+	s->incarnation++;
+	fx_store_release(&s->tid, tid); /* pairs with the slot walk in drain.c */
+}
+
+/* Claims a free slot for `tid`. -EAGAIN if there is none. */
+static int slot_claim(uint32_t tid)
+{
+	uint32_t count = fx_engine.layout.thread_count;
+	uint32_t first = (uint32_t)fx_load_relaxed(&fx_engine.header->thread_hint);
+
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t i = (first + n) % count;
+		uint32_t free = 0;
+
+		/* UINT32_MAX: taken, not yet to be read. Pairs with slot_take's release. */
+		if (fx_load_relaxed(&slot_at(i)->tid) == 0 &&
+		    fx_cas_acq_rel(&slot_at(i)->tid, &free, UINT32_MAX)) {
+			fx_store_relaxed(&fx_engine.header->thread_hint, (i + 1) % count);
+			slot_take(i, tid);
+			return (int)i;
+		}
+	}
+	return -EAGAIN;
+}
+
+static void slot_release(struct fx_thread *t)
+{
+	struct fx_thread_slot *s = t->slot;
+
+	t->state = 0;
+	t->slot = NULL;
+	fx_barrier();
+	fx_store_release(&s->tid, 0);
+}
+
+static bool thread_is_gone(uint32_t tid)
+{
+	return fx_syscall3(SYS_tgkill, fx_engine.pid, tid, 0) == -ESRCH;
+}
+
+unsigned fx_threads_reclaim(void)
+{
+	unsigned freed = 0;
+
+	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
+		struct fx_thread *t = &fx_engine.wiped->threads[i];
+		uint32_t tid = fx_load_acquire(&slot_at(i)->tid);
+
+		if (tid == 0 || tid == UINT32_MAX || !t->slot || !thread_is_gone(tid))
+			continue;
+		/* Two reclaimers must not both give it back. */
+		if (!fx_cas_acq_rel(&slot_at(i)->tid, &tid, UINT32_MAX))
+			continue;
+		fx_chunks_release(t);
+		slot_release(t);
+		freed++;
+	}
+	return freed;
+}
+
+static uint32_t depth_limit(void)
+{
+	uint32_t max = fx_engine.control->max_depth;
+
+	return max && max < FX_FRAMES - 1 ? max : FX_FRAMES - 1;
+}
+
+static void thread_reset(struct fx_thread *t)
+{
+	struct fx_thread_slot *s = t->slot;
+
+	slot_reset_frames(s);
+	t->top = &s->frames[1];
+	t->limit = t->top + depth_limit();
+	t->min_duration = fx_engine.control->min_duration;
+	t->deep = 0;
+}
+
+static struct fx_thread *thread_new(void)
+{
+	uint32_t tid = (uint32_t)fx_gettid();
+	struct fx_thread *t;
+	int i = slot_claim(tid);
+
+	if (i < 0 && fx_threads_reclaim())
+		i = slot_claim(tid);
+	if (i < 0) {
+		fx_add_relaxed(&fx_engine.header->dropped_unslotted, 1);
+		return NULL;
+	}
+	t = &fx_engine.wiped->threads[i];
+	t->level = 0;
+	t->heap_bytes = t->heap_blocks = 0;
+	memset(t->cursor, 0, sizeof t->cursor);
+	t->tid = tid;
+	t->suspended = 0;
+	t->slot = slot_at((uint32_t)i);
+	fx_self = t;
+	return t;
+}
+
+/* The first thread that notices a start says so. */
+static void notice_epoch(uint64_t epoch)
+{
+	uint64_t seen = fx_load_relaxed(&fx_engine.header->epoch_started);
+
+	while (seen < epoch) {
+		if (fx_cas_acq_rel(&fx_engine.header->epoch_started, &seen, epoch)) {
+			fx_packet_post(FX_PACKET_STARTED, 0, FX_FIFO_VERSION, epoch);
+			return;
+		}
+	}
+}
+
+static struct fx_thread *adopt(uint32_t categories)
+{
+	struct fx_thread *t = fx_self;
+	uint64_t state;
+
+	if (t->suspended)
+		return NULL;
+	if (fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED) {
+		fx_engine_detach();
+		return NULL;
+	}
+	/* Wiped by the kernel: this is a forked child, however it was made. */
+	if (!fx_engine.wiped->attached && (!fx_engine.reattach || fx_engine.reattach() != 0)) {
+		fx_engine_detach();
+		return NULL;
+	}
+	state = fx_load_acquire(&fx_engine.control->state); /* pairs with the manager's release */
+	if (!(state & categories))
+		return NULL;
+	t = fx_self;
+	if (!t->slot) {
+		t = thread_new();
+		if (!t)
+			return NULL;
+	}
+	if (t->state >> 32 != state >> 32)
+		thread_reset(t);
+	notice_epoch(state >> 32);
+	t->state = state;
+	return t;
+}
+
+fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories)
+{
+	struct fx_thread *t;
+
+	if (adopting)
+		return NULL;
+	adopting = true;
+	fx_barrier();
+	t = adopt(categories);
+	fx_barrier();
+	adopting = false;
+	return t;
+}
+
+void fx_thread_suspend(void)
+{
+	struct fx_thread *t = fx_self;
+
+	if (t == &thread_off)
+		return;
+	t->suspended = 1;
+	fx_barrier();
+	t->state = 0;
+}
+
+void fx_thread_resume(void)
+{
+	struct fx_thread *t = fx_self;
+
+	if (!t->suspended)
+		return;
+	/* The epoch may have moved meanwhile: then the next event adopts anew. */
+	t->state = (t->slot && t->top) ? fx_load_acquire(&fx_engine.control->state) : 0;
+	fx_barrier();
+	t->suspended = 0;
+}
+
+/* The name goes into the chunk: the slot may have another owner when the manager looks. */
+static void record_name(struct fx_thread *t)
+{
+	/* Kernel Object Record, type 2 (thread), inline name, no arguments: the manager knows the
+	 * process. */
+	unsigned length = (unsigned)strnlen(t->slot->name, sizeof t->slot->name - 1);
+	unsigned words = 2 + (length + 7) / 8;
+	struct fx_reservation r;
+	uint64_t *p;
+
+	if (!length)
+		return;
+	p = fx_record_reserve(t, words, &r);
+	if (!p)
+		return;
+	p[1] = t->tid;
+	memcpy(&p[2], t->slot->name, length);
+	fx_record_commit(t, p,
+			 7ull | (uint64_t)words << 4 | 2ull << 16 | (0x8000ull | length) << 24, &r);
+}
+
+void fx_thread_exit(void)
+{
+	struct fx_thread *t = fx_self;
+
+	if (!t->slot || t->suspended || !fx_engine.wiped->attached)
+		return;
+	fx_frame_unwind(t, UINT64_MAX - 1);
+	if (t->state)
+		record_name(t);
+	fx_self = &thread_off;
+	fx_barrier();
+	fx_chunks_release(t);
+	slot_release(t);
+}
+
+static struct fx_thread_slot *slot_of_pthread(uint64_t pthread)
+{
+	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
+		uint32_t tid = fx_load_acquire(&slot_at(i)->tid);
+
+		if (tid && tid != UINT32_MAX && slot_at(i)->pthread == pthread)
+			return slot_at(i);
+	}
+	return NULL;
+}
+
+void fx_thread_set_name(uint64_t pthread, const char *name)
+{
+	struct fx_thread_slot *s;
+
+	if (!fx_engine.wiped || !fx_engine.wiped->attached)
+		return;
+	s = pthread ? slot_of_pthread(pthread) : fx_self->slot;
+	if (s) {
+		char padded[sizeof s->name] = {0};
+
+		memcpy(padded, name, strnlen(name, sizeof padded - 1));
+		memcpy(s->name, padded, sizeof padded);
+	}
+}
