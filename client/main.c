@@ -49,7 +49,9 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-16s %s\n", commands[i].name, commands[i].help);
-	fputs("\n`fxtrace COMMAND --help' lists the options of a command.\n", out);
+	fputs("\nOptions: --help, --version\n`fxtrace COMMAND --help' lists the options of a "
+	      "command.\n",
+	      out);
 }
 
 /* Output that could not be written is a failure, even of --help. */

@@ -12,7 +12,7 @@ make_build() {
 }
 
 make_build prefix=/usr exec_prefix=/usr bindir=/usr/bin libdir=/usr/lib includedir=/usr/include \
-	pkgconfigdir=/usr/lib/pkgconfig mandir=/usr/share/man install
+	pkgconfigdir=/usr/lib/pkgconfig datadir=/usr/share mandir=/usr/share/man install
 root=$TEST_DIR/dest/usr
 
 expect_ok "$root/bin/fxtrace" --version
@@ -37,5 +37,5 @@ nm -D --defined-only "$root/lib/libfxtrace-reader.so" | awk '{ print $3 }' | sed
 expect_no_line '^(fx_|[^f]|f[^x])' exported
 
 make_build prefix=/usr exec_prefix=/usr bindir=/usr/bin libdir=/usr/lib includedir=/usr/include \
-	pkgconfigdir=/usr/lib/pkgconfig mandir=/usr/share/man uninstall
+	pkgconfigdir=/usr/lib/pkgconfig datadir=/usr/share mandir=/usr/share/man uninstall
 expect_equal "" "$(find dest ! -type d)" "files left by make uninstall"

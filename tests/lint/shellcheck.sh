@@ -5,7 +5,7 @@
 
 lint_need shellcheck
 {
-	lint_files '*.sh'
+	lint_files '*.sh' '*.bash'
 	printf '%s\n' bootstrap quickstart .ci/run
 } | xargs shellcheck --severity=warning --exclude=SC1090,SC1091,SC2154 --format=gcc >"$lint_tmp/bad" 2>&1
 lint_end "$lint_tmp/bad"
