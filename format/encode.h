@@ -41,7 +41,7 @@ static inline uint16_t fx_ref_inline(size_t length)
 /* Words that a stream of @size bytes takes. */
 static inline size_t fx_stream_words(size_t size)
 {
-	return (size + FXT_WORD_SIZE - 1) / FXT_WORD_SIZE;
+	return size / FXT_WORD_SIZE + (size % FXT_WORD_SIZE != 0);
 }
 
 /* Writes @size bytes and the zeros that pad them. Returns the word behind. */

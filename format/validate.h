@@ -32,15 +32,19 @@ static inline int64_t fx_record_check(const uint64_t *words, size_t available)
 	const uint64_t mask = FXT_PUT(RECORD_TYPE, ~0) | FXT_PUT(EVENT_NARGS, ~0) |
 			      FXT_PUT(EVENT_CATEGORY, FXT_STRING_INLINE) |
 			      FXT_PUT(EVENT_NAME, FXT_STRING_INLINE);
+	/* The event types without a word of their own: one bit each. */
+	const uint64_t bare =
+	    1u << FXT_EVENT_INSTANT | 1u << FXT_EVENT_DURATION_BEGIN | 1u << FXT_EVENT_DURATION_END;
+	uint64_t header;
 
 	if (available == 0)
 		return 0;
-	if ((words[0] & mask) == FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) &&
-	    FXT_GET(words[0], EVENT_THREAD) != FXT_THREAD_INLINE) {
-		uint64_t size = FXT_GET(words[0], RECORD_SIZE);
+	header = words[0];
+	if ((header & mask) == FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) &&
+	    FXT_GET(header, EVENT_THREAD) != FXT_THREAD_INLINE) {
+		uint64_t size = FXT_GET(header, RECORD_SIZE);
 
-		/* Header, time, and the one word that most events end with. */
-		if (size >= 3 && size <= available)
+		if (size >= 3 - (bare >> FXT_GET(header, EVENT_TYPE) & 1) && size <= available)
 			return (int64_t)size;
 	}
 	return fx_record_check_slow(words, available);

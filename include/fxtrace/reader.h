@@ -40,12 +40,13 @@ extern "C" {
 /* --- Records, decoded ------------------------------------------------------------------------ */
 
 /*
- * A string. @ref is what the record holds: 0, an index, or FXT_STRING_INLINE | length. @data is
- * NULL only where the string stands in a table and has not been resolved; the reader resolves
- * all of them. @serial is 0 for inline strings; for those of a table it is a number, counted
- * from 1 over the whole archive, that each string record receives anew, so that a caller may
- * intern texts by number. Lives until the next call of fxt_reader_next(), or as long as the words
- * that were decoded.
+ * A string. @ref is what the record holds: 0, an index, or FXT_STRING_INLINE | length; where the
+ * format has a plain length instead (names of providers and modules, log messages, the text of a
+ * string record) it is 0. @data is NULL only where the string stands in a table and has not been
+ * resolved; the reader resolves all of them. @serial is 0 for inline strings; for those of a table
+ * it is a number, counted from 1 over the whole archive, that each string record receives anew, so
+ * that a caller may intern texts by number. Lives until the next call of fxt_reader_next(), or as
+ * long as the words that were decoded.
  */
 struct fxt_string {
 	const char *data;
@@ -84,7 +85,7 @@ struct fxt_arg {
 	};
 };
 
-/* What a record is: its type and subtypes as one number. X(NAME, "text", member of the union) */
+/* What a record is: its type and subtypes as one number. X(NAME, "text") */
 #define FXT_KINDS(X)                                                                               \
 	X(UNKNOWN, "unknown")                                                                      \
 	X(PROVIDER_INFO, "provider-info")                                                          \
@@ -220,7 +221,10 @@ struct fxt_large_blob {
 	struct fxt_bytes payload;
 };
 
-/* What the reader knows of a provider. Lives as long as the reader. */
+/*
+ * What the reader knows of a provider. Lives as long as the reader; one of them, whose id changes,
+ * stands for all providers of sections that were never introduced.
+ */
 struct fxt_provider {
 	uint32_t id;
 	const char *name; /* terminated; "" before the first provider info */
@@ -266,6 +270,7 @@ struct fxt_record {
 	X(STRING_TOO_LONG, "string is longer than 32000 bytes")                                    \
 	X(STRING_OVERRUN, "string reaches beyond its record")                                      \
 	X(BLOB_OVERRUN, "blob reaches beyond its record")                                          \
+	X(BAD_TICKS, "ticks per second is zero")                                                   \
 	X(ARG_SIZE_ZERO, "argument size is zero")                                                  \
 	X(ARG_TOO_SMALL, "argument is too small for what its header announces")                    \
 	X(ARG_OVERRUN, "argument reaches beyond its record")                                       \

@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader: bytes from an input into a buffer of words, records out of it by the decoder,
+ * references resolved by the tables of the provider whose section it is.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fxtrace/reader.h>
+
+/* Running out of memory in a table is an error to return, not a reason to exit. */
+#define HASH_NONFATAL_OOM 1
+#define uthash_nonfatal_oom(element)                                                               \
+	do {                                                                                       \
+		(element)->lost = true;                                                            \
+	} while (0)
+#include <uthash.h>
+
+#include "format/input.h"
+#include "format/tables.h"
+
+#define BUFFER_WORDS ((size_t)1 << 17)
+/* The largest record held in memory, in words; a larger one is reported and passed over. */
+#define RECORD_WORDS_LIMIT ((size_t)1 << 23)
+
+static const char unknown_string[] = "(unknown)";
+
+struct provider {
+	struct fxt_provider public;
+	struct fx_tables tables;
+	char name[FXT_MAX_NAME_LENGTH + 1];
+	bool lost; /* not in the hash for lack of memory */
+	UT_hash_handle hh;
+};
+
+struct fxt_reader {
+	struct fx_input *input;
+	uint64_t *buffer;
+	size_t capacity; /* words */
+	size_t begin;	 /* words: the next record */
+	size_t filled;	 /* bytes in the buffer */
+	uint64_t offset; /* bytes: where the next record stands in the input */
+	bool input_ended;
+	int input_error; /* what ended it, if not its end */
+
+	bool bare;
+	bool started; /* the first record was looked at */
+	bool finished;
+
+	struct provider *providers; /* hash by id */
+	struct provider nobody;	    /* records before the first provider */
+	struct provider stranger;   /* sections of providers never introduced */
+	struct provider *current;
+	uint32_t string_serial;
+
+	fxt_fault_handler *handler;
+	void *opaque;
+	uint64_t fault_count;
+	struct fxt_record record;
+};
+
+/* --- Opening and closing --------------------------------------------------------------------- */
+
+static void provider_init(struct provider *p, uint32_t id)
+{
+	p->public.id = id;
+	p->public.name = p->name;
+	p->public.ticks_per_second = FXT_DEFAULT_TICKS_PER_SECOND;
+}
+
+static int reader_new(struct fx_input *input, struct fxt_reader **ret)
+{
+	struct fxt_reader *reader = calloc(1, sizeof(*reader));
+
+	if (!reader)
+		goto no_memory;
+	reader->buffer = malloc(BUFFER_WORDS * FXT_WORD_SIZE);
+	if (!reader->buffer)
+		goto no_memory;
+	reader->capacity = BUFFER_WORDS;
+	reader->input = input;
+	provider_init(&reader->nobody, 0);
+	provider_init(&reader->stranger, 0);
+	reader->current = &reader->nobody;
+	*ret = reader;
+	return 0;
+no_memory:
+	free(reader);
+	fx_input_close(input);
+	return -ENOMEM;
+}
+
+static int open_fd(int fd, bool own, struct fxt_reader **ret)
+{
+	struct fx_input *input;
+	int r = fx_input_open_fd(fd, own, &input);
+
+	if (r < 0) {
+		if (own)
+			close(fd);
+		return r;
+	}
+	return reader_new(input, ret);
+}
+
+int fxt_reader_open_path(const char *path, struct fxt_reader **ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return open_fd(fd, true, ret);
+}
+
+int fxt_reader_open_fd(int fd, struct fxt_reader **ret)
+{
+	return open_fd(fd, false, ret);
+}
+
+int fxt_reader_open_memory(const void *data, size_t size, struct fxt_reader **ret)
+{
+	struct fx_input *input;
+	int r = fx_input_open_memory(data, size, &input);
+
+	if (r < 0)
+		return r;
+	return reader_new(input, ret);
+}
+
+void fxt_reader_close(struct fxt_reader *reader)
+{
+	struct provider *p, *next;
+
+	if (!reader)
+		return;
+	HASH_ITER (hh, reader->providers, p, next) {
+		HASH_DEL(reader->providers, p);
+		fx_tables_clear(&p->tables);
+		free(p);
+	}
+	fx_tables_clear(&reader->nobody.tables);
+	fx_tables_clear(&reader->stranger.tables);
+	fx_input_close(reader->input);
+	free(reader->buffer);
+	free(reader);
+}
+
+void fxt_reader_set_fault_handler(struct fxt_reader *reader, fxt_fault_handler *handler,
+				  void *opaque)
+{
+	reader->handler = handler;
+	reader->opaque = opaque;
+}
+
+void fxt_reader_set_bare(struct fxt_reader *reader, bool bare)
+{
+	reader->bare = bare;
+}
+
+uint64_t fxt_reader_fault_count(const struct fxt_reader *reader)
+{
+	return reader->fault_count;
+}
+
+void fxt_reader_progress(const struct fxt_reader *reader, uint64_t *ret_done, uint64_t *ret_total)
+{
+	fx_input_progress(reader->input, ret_done, ret_total);
+}
+
+/* --- Faults ---------------------------------------------------------------------------------- */
+
+static void report_at(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t offset,
+		      uint64_t word, uint64_t value)
+{
+	struct fxt_fault fault = {.kind = kind, .offset = offset, .word = word, .value = value};
+
+	reader->fault_count++;
+	if (reader->handler)
+		reader->handler(reader->opaque, &fault);
+}
+
+static void report(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t word,
+		   uint64_t value)
+{
+	report_at(reader, kind, reader->offset, word, value);
+}
+
+/* --- The buffer ------------------------------------------------------------------------------ */
+
+static size_t words_available(const struct fxt_reader *reader)
+{
+	return reader->filled / FXT_WORD_SIZE - reader->begin;
+}
+
+static void buffer_compact(struct fxt_reader *reader)
+{
+	size_t taken = reader->begin * FXT_WORD_SIZE;
+
+	memmove(reader->buffer, (uint8_t *)reader->buffer + taken, reader->filled - taken);
+	reader->filled -= taken;
+	reader->begin = 0;
+}
+
+static int buffer_grow(struct fxt_reader *reader)
+{
+	uint64_t *buffer = realloc(reader->buffer, 2 * reader->capacity * FXT_WORD_SIZE);
+
+	if (!buffer)
+		return -ENOMEM;
+	reader->buffer = buffer;
+	reader->capacity *= 2;
+	return 0;
+}
+
+/* Fills the rest of the buffer from the input. Notes how the input ended. */
+static int buffer_fill(struct fxt_reader *reader)
+{
+	size_t room = reader->capacity * FXT_WORD_SIZE - reader->filled;
+	ssize_t n = fx_input_read(reader->input, (uint8_t *)reader->buffer + reader->filled, room);
+
+	if (n == -EPIPE || n == -EBADMSG) {
+		reader->input_error = (int)n;
+		n = 0;
+	}
+	if (n < 0)
+		return (int)n;
+	reader->filled += (size_t)n;
+	if (n == 0)
+		reader->input_ended = true;
+	return 0;
+}
+
+/* Makes @words available if the input has them; the buffer grows only as data arrive. */
+static int buffer_want(struct fxt_reader *reader, size_t words)
+{
+	while (words_available(reader) < words && !reader->input_ended) {
+		int r = 0;
+
+		buffer_compact(reader);
+		if (reader->filled / FXT_WORD_SIZE == reader->capacity)
+			r = buffer_grow(reader);
+		if (r == 0)
+			r = buffer_fill(reader);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static void buffer_take(struct fxt_reader *reader, size_t words)
+{
+	reader->begin += words;
+	reader->offset += words * FXT_WORD_SIZE;
+}
+
+/* Moves behind @words words without holding them all. Returns 1, 0 at the input's end, -errno. */
+static int buffer_skip(struct fxt_reader *reader, uint64_t words)
+{
+	while (words > 0) {
+		size_t n = words_available(reader);
+		int r;
+
+		if (n == 0) {
+			r = buffer_want(reader, 1);
+			if (r < 0)
+				return r;
+			n = words_available(reader);
+			if (n == 0)
+				return 0;
+		}
+		if (n > words)
+			n = (size_t)words;
+		buffer_take(reader, n);
+		words -= n;
+	}
+	return 1;
+}
+
+/* --- References ------------------------------------------------------------------------------ */
+
+static void resolve_string(struct fxt_reader *reader, struct fxt_string *s)
+{
+	const struct fx_string_entry *entry;
+
+	if (s->data)
+		return;
+	entry = fx_tables_string(&reader->current->tables, s->ref);
+	if (entry) {
+		s->data = entry->data;
+		s->length = entry->length;
+		s->serial = entry->serial;
+		return;
+	}
+	report(reader, FXT_FAULT_UNKNOWN_STRING, 0, s->ref);
+	s->data = unknown_string;
+	s->length = sizeof(unknown_string) - 1;
+}
+
+static void resolve_thread(struct fxt_reader *reader, struct fxt_thread *t)
+{
+	const struct fx_thread_entry *entry;
+
+	if (t->ref == FXT_THREAD_INLINE)
+		return;
+	entry = fx_tables_thread(&reader->current->tables, t->ref);
+	if (entry) {
+		t->pid = entry->pid;
+		t->tid = entry->tid;
+		return;
+	}
+	report(reader, FXT_FAULT_UNKNOWN_THREAD, 0, t->ref);
+}
+
+static bool arg_is_string(const struct fxt_arg *arg)
+{
+	return arg->type == FXT_ARG_STRING;
+}
+
+static void resolve_args(struct fxt_reader *reader, struct fxt_record *r)
+{
+	for (uint32_t i = 0; i < r->nargs; i++) {
+		if (!fxt_arg_type_name(r->args[i].type))
+			continue;
+		resolve_string(reader, &r->args[i].name);
+		if (arg_is_string(&r->args[i]))
+			resolve_string(reader, &r->args[i].string);
+	}
+}
+
+/* Resolves what a record other than metadata and tables refers to. */
+static void resolve(struct fxt_reader *reader, struct fxt_record *r)
+{
+	switch (r->kind) {
+	case FXT_KIND_EVENT:
+		resolve_thread(reader, &r->event.thread);
+		resolve_string(reader, &r->event.category);
+		resolve_string(reader, &r->event.name);
+		break;
+	case FXT_KIND_BLOB:
+		resolve_string(reader, &r->blob.name);
+		break;
+	case FXT_KIND_USERSPACE_OBJECT:
+		resolve_thread(reader, &r->userspace_object.process);
+		resolve_string(reader, &r->userspace_object.name);
+		break;
+	case FXT_KIND_KERNEL_OBJECT:
+		resolve_string(reader, &r->kernel_object.name);
+		break;
+	case FXT_KIND_LEGACY_SWITCH:
+		resolve_thread(reader, &r->scheduling.outgoing);
+		resolve_thread(reader, &r->scheduling.incoming);
+		break;
+	case FXT_KIND_LOG:
+		resolve_thread(reader, &r->log.thread);
+		break;
+	case FXT_KIND_MODULE:
+	case FXT_KIND_MMAP:
+	case FXT_KIND_BACKTRACE:
+		resolve_thread(reader, &r->profiler.thread);
+		break;
+	case FXT_KIND_LARGE_EVENT:
+		resolve_thread(reader, &r->large_blob.thread);
+		resolve_string(reader, &r->large_blob.category);
+		resolve_string(reader, &r->large_blob.name);
+		break;
+	case FXT_KIND_LARGE_ATTACHMENT:
+		resolve_string(reader, &r->large_blob.category);
+		resolve_string(reader, &r->large_blob.name);
+		break;
+	default:
+		break;
+	}
+	resolve_args(reader, r);
+}
+
+/* --- Providers and tables -------------------------------------------------------------------- */
+
+static struct provider *provider_find(struct fxt_reader *reader, uint32_t id)
+{
+	struct provider *p;
+
+	HASH_FIND(hh, reader->providers, &id, sizeof(id), p);
+	return p;
+}
+
+static struct provider *provider_add(struct fxt_reader *reader, uint32_t id)
+{
+	struct provider *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	provider_init(p, id);
+	HASH_ADD(hh, reader->providers, public.id, sizeof(p->public.id), p);
+	if (p->lost) {
+		free(p);
+		return NULL;
+	}
+	return p;
+}
+
+/* A second introduction of an id starts that provider afresh, as viewers do. */
+static int apply_provider_info(struct fxt_reader *reader, const struct fxt_provider_record *info)
+{
+	struct provider *p = provider_find(reader, info->id);
+
+	if (p) {
+		report(reader, FXT_FAULT_DUPLICATE_PROVIDER, 0, info->id);
+		fx_tables_clear(&p->tables);
+		provider_init(p, info->id);
+	} else {
+		p = provider_add(reader, info->id);
+		if (!p)
+			return -ENOMEM;
+	}
+	memcpy(p->name, info->name.data, info->name.length);
+	p->name[info->name.length] = '\0';
+	reader->current = p;
+	return 0;
+}
+
+static void apply_provider_section(struct fxt_reader *reader, uint32_t id)
+{
+	struct provider *p = provider_find(reader, id);
+
+	if (!p) {
+		report(reader, FXT_FAULT_UNKNOWN_PROVIDER, 0, id);
+		p = &reader->stranger;
+		fx_tables_clear(&p->tables);
+		provider_init(p, id);
+	}
+	reader->current = p;
+}
+
+/* Takes over what a record says about those that follow. Returns 0 or -ENOMEM. */
+static int apply(struct fxt_reader *reader, struct fxt_record *r)
+{
+	struct fx_tables *tables = &reader->current->tables;
+
+	switch (r->kind) {
+	case FXT_KIND_PROVIDER_INFO:
+		return apply_provider_info(reader, &r->provider_record);
+	case FXT_KIND_PROVIDER_SECTION:
+		apply_provider_section(reader, r->provider_record.id);
+		return 0;
+	case FXT_KIND_INITIALIZATION:
+		reader->current->public.ticks_per_second = r->initialization.ticks_per_second;
+		return 0;
+	case FXT_KIND_STRING:
+		r->string.text.serial = ++reader->string_serial;
+		return fx_tables_set_string(tables, r->string.index, &r->string.text,
+					    r->string.text.serial);
+	case FXT_KIND_THREAD:
+		return fx_tables_set_thread(tables, r->thread.index, r->thread.pid, r->thread.tid);
+	default:
+		resolve(reader, r);
+		return 0;
+	}
+}
+
+/* --- Reading --------------------------------------------------------------------------------- */
+
+/* Looks at the first word. Returns 0 or -errno. */
+static int check_start(struct fxt_reader *reader)
+{
+	int r;
+
+	if (reader->started || reader->bare)
+		return 0;
+	r = buffer_want(reader, 1);
+	if (r < 0)
+		return r;
+	reader->started = true;
+	if (words_available(reader) > 0 && reader->buffer[0] == FXT_MAGIC_RECORD)
+		return 0;
+	if (words_available(reader) > 0 && reader->buffer[0] == __builtin_bswap64(FXT_MAGIC_RECORD))
+		report(reader, FXT_FAULT_BYTE_ORDER, 0, 0);
+	else if (reader->input_error == -EBADMSG)
+		report(reader, FXT_FAULT_CORRUPT_COMPRESSION, 0, 0);
+	else
+		report(reader, FXT_FAULT_NO_MAGIC, 0, 0);
+	return -EBADMSG;
+}
+
+/* The input's end: clean, or in the middle of a record. */
+static int finish(struct fxt_reader *reader)
+{
+	uint64_t rest = reader->filled - reader->begin * FXT_WORD_SIZE;
+
+	reader->finished = true;
+	if (reader->input_error == -EBADMSG)
+		report(reader, FXT_FAULT_CORRUPT_COMPRESSION, 0, rest);
+	else if (rest > 0 || reader->input_error)
+		report(reader, FXT_FAULT_TRUNCATED, rest / FXT_WORD_SIZE, rest);
+	return 0;
+}
+
+/* Passes over a record too large to hold, if the input has all of it. Returns 0 or -errno. */
+static int skip_record(struct fxt_reader *reader, uint64_t size)
+{
+	uint64_t start = reader->offset;
+	int r = buffer_skip(reader, size);
+
+	if (r < 0)
+		return r;
+	if (r == 0)
+		reader->finished = true;
+	report_at(reader, r == 0 ? FXT_FAULT_TRUNCATED : FXT_FAULT_RECORD_TOO_LARGE, start, 0,
+		  size);
+	return 0;
+}
+
+/*
+ * Decodes the record at the buffer's beginning. Returns 1 with reader->record set, 0 if it was
+ * passed over or the end was reached (then @finished is set), or -errno.
+ */
+static int read_record(struct fxt_reader *reader)
+{
+	struct fxt_record *record = &reader->record;
+	struct fxt_fault fault;
+	int64_t n;
+	int r;
+
+	n = fxt_record_decode(reader->buffer + reader->begin, words_available(reader), record,
+			      &fault);
+	if (n > 0)
+		return 1;
+	if (n < 0) {
+		report(reader, fault.kind, fault.word, fault.value);
+		if (record->size == 0)
+			reader->finished = true;
+		buffer_take(reader, record->size);
+		return 0;
+	}
+	if (record->size > RECORD_WORDS_LIMIT)
+		return skip_record(reader, record->size);
+	if (reader->input_ended)
+		return finish(reader);
+	r = buffer_want(reader, record->size ? record->size : 1);
+	return r < 0 ? r : 0;
+}
+
+int fxt_reader_next(struct fxt_reader *reader, const struct fxt_record **ret)
+{
+	int r = check_start(reader);
+
+	if (r < 0) {
+		reader->finished = true;
+		return r;
+	}
+	do {
+		if (reader->finished)
+			return 0;
+		r = read_record(reader);
+		if (r < 0)
+			return r;
+	} while (r == 0);
+	r = apply(reader, &reader->record);
+	if (r < 0)
+		return r;
+	reader->record.offset = reader->offset;
+	reader->record.provider = &reader->current->public;
+	buffer_take(reader, reader->record.size);
+	*ret = &reader->record;
+	return 1;
+}
