@@ -15,12 +15,14 @@
 #define FX_MESSAGE_MAGIC   0x54584630u /* "0FXT" */
 #define FX_MESSAGE_VERSION 1u
 
+#define FX_SOCKET_PATH_MAX   107u /* bytes that a Unix socket address holds, without the NUL */
 #define FX_PROVIDER_NAME_MAX 100u /* bytes, without the NUL */
 
 /*  X(symbol, number, struct, descriptors passed, what it says) */
 #define FX_MESSAGES(X)                                                                             \
 	X(REGISTER, 1, fx_msg_register, 0, "a provider asks to be registered")                     \
-	X(REGISTERED, 2, fx_msg_registered, 3, "the manager's answer: control, common, buffer")
+	X(REGISTERED, 2, fx_msg_registered, 3, "the manager's answer: control, common, buffer")    \
+	X(MANAGER_READY, 3, fx_msg_manager_ready, 0, "a private manager says where it listens")
 
 #define FX_MESSAGE_NUMBER(sym, nr, type, fds, help) FX_MSG_##sym = (nr),
 enum fx_message_type { FX_MESSAGES(FX_MESSAGE_NUMBER) };
@@ -53,6 +55,12 @@ struct fx_msg_registered {
 	uint32_t started; /* 1: tracing runs; 0: registered, idle until a session starts */
 	uint64_t control_size;
 	uint64_t buffer_size; /* of the memfd */
+};
+
+/* First message of a manager that a provider started for itself, over the socket pair made for it. */
+struct fx_msg_manager_ready {
+	struct fx_msg_header header;
+	char path[FX_SOCKET_PATH_MAX + 1]; /* NUL-terminated */
 };
 
 /* The order of the descriptors of REGISTERED. */

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/attach.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "base/syscall.h"
+#include "engine/engine.h"
+#include "preload/modules.h"
+#include "preload/strings.h"
+
+/* A manager that does not answer must not hold the program up. */
+#define PATIENCE_SECONDS 3
+
+static struct sockaddr_un manager = {.sun_family = AF_UNIX};
+static char provider_name[FX_PROVIDER_NAME_MAX + 1];
+
+/* What is mapped now; a child replaces it in place. */
+static struct {
+	void *control, *common, *buffer;
+	uint64_t control_size, buffer_size;
+} mapped;
+
+void fx_attach_set_socket(const char *path)
+{
+	size_t n = strnlen(path, sizeof manager.sun_path - 1);
+
+	memcpy(manager.sun_path, path, n);
+	manager.sun_path[n] = 0;
+}
+
+void fx_attach_set_name(const char *name)
+{
+	size_t n = strnlen(name, sizeof provider_name - 1);
+
+	memcpy(provider_name, name, n);
+	provider_name[n] = 0;
+}
+
+static bool is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+static int connect_to_manager(void)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	long fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	long r;
+
+	if (is_error(fd))
+		return (int)fd;
+	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof patience,
+		    0);
+	do
+		r = fx_syscall3(SYS_connect, fd, &manager, sizeof manager);
+	while (r == -EINTR);
+	if (is_error(r)) {
+		fx_syscall1(SYS_close, fd);
+		return (int)r;
+	}
+	return (int)fd;
+}
+
+static int request_send(int fd, enum fx_register_cause cause)
+{
+	struct fx_msg_register m = {
+	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_REGISTER},
+	    .pid = (uint32_t)fx_getpid(),
+	    .tid = (uint32_t)fx_gettid(),
+	    .cause = cause,
+	    .parent_pid = (uint32_t)fx_syscall0(SYS_getppid),
+	};
+	long r;
+
+	memcpy(m.name, provider_name, sizeof provider_name);
+	do
+		r = fx_syscall6(SYS_sendto, fd, (long)&m, sizeof m, MSG_NOSIGNAL, 0, 0);
+	while (r == -EINTR);
+	return r == sizeof m ? 0 : r < 0 ? (int)r : -EPROTO;
+}
+
+static int count_fds(const struct cmsghdr *c)
+{
+	return (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+}
+
+/* Takes all descriptors out of a reply; more or fewer than FX_FD_COUNT are closed. */
+static int take_fds(struct msghdr *msg, int fds[FX_FD_COUNT])
+{
+	int found = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (int i = 0; i < count_fds(c); i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+			if (found < FX_FD_COUNT)
+				fds[found++] = fd;
+			else
+				fx_syscall1(SYS_close, fd);
+		}
+	}
+	return found;
+}
+
+static void close_fds(const int *fds, int count)
+{
+	while (count--)
+		fx_syscall1(SYS_close, fds[count]);
+}
+
+static bool reply_is_valid(const struct fx_msg_registered *m, long length)
+{
+	return length == sizeof *m && m->header.magic == FX_MESSAGE_MAGIC &&
+	       m->header.version == FX_MESSAGE_VERSION && m->header.type == FX_MSG_REGISTERED;
+}
+
+static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT])
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+	} control;
+	struct iovec iov = {ret, sizeof *ret};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof control};
+	int found;
+	long r;
+
+	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof patience,
+		    0);
+	do
+		r = fx_syscall3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC);
+	while (r == -EINTR);
+	if (is_error(r))
+		return (int)r;
+	found = take_fds(&msg, fds);
+	if (found == FX_FD_COUNT && reply_is_valid(ret, r))
+		return 0;
+	close_fds(fds, found);
+	return reply_is_valid(ret, r) && ret->status < 0 ? ret->status : -EPROTO;
+}
+
+/*
+ * Maps `fd`, in place of `old` if there is one of the same size: a record that was interrupted by the
+ * fork must find its memory where it was.
+ */
+static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int fd)
+{
+	int flags = MAP_SHARED | MAP_NORESERVE;
+	long p;
+
+	if (old && old_size != size) {
+		fx_syscall2(SYS_munmap, old, old_size);
+		old = NULL;
+	}
+	if (old)
+		flags |= MAP_FIXED;
+	p = fx_syscall6(SYS_mmap, (long)old, (long)size, prot, flags, fd, 0);
+	if (is_error(p))
+		return NULL;
+	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
+	return (void *)p;
+}
+
+static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
+{
+	mapped.control = map_over(mapped.control, mapped.control_size, m->control_size, PROT_READ,
+				  fds[FX_FD_CONTROL]);
+	mapped.control_size = m->control_size;
+	mapped.common = map_over(mapped.common, FX_PAGE, FX_PAGE, PROT_READ, fds[FX_FD_COMMON]);
+	mapped.buffer = map_over(mapped.buffer, mapped.buffer_size, m->buffer_size,
+				 PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
+	mapped.buffer_size = m->buffer_size;
+	return mapped.control && mapped.common && mapped.buffer ? 0 : -ENOMEM;
+}
+
+int fx_attach_over(int fd, enum fx_register_cause cause)
+{
+	struct fx_msg_registered reply;
+	int fds[FX_FD_COUNT];
+	int r = request_send(fd, cause);
+
+	if (r == 0)
+		r = reply_receive(fd, &reply, fds);
+	fx_syscall1(SYS_close, fd);
+	if (r != 0)
+		return r;
+	r = reply.control_size >= sizeof(struct fx_control) ? map_all(&reply, fds) : -EPROTO;
+	close_fds(fds, FX_FD_COUNT);
+	if (r != 0)
+		return r;
+	r = fx_engine_attach(mapped.control, mapped.common, mapped.buffer, mapped.buffer_size,
+			     fx_builtin_strings, fx_builtin_words, FX_STR_COUNT);
+	if (r == 0)
+		fx_modules_write();
+	return r;
+}
+
+int fx_attach(enum fx_register_cause cause)
+{
+	int fd = manager.sun_path[0] ? connect_to_manager() : -ENOENT;
+
+	return fd < 0 ? fd : fx_attach_over(fd, cause);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hooks of -finstrument-functions.
+ *
+ * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 27 instructions in,
+ * 29 out, when nothing unusual happens. Stopped: 4 instructions each.
+ */
+#include "engine/frame.h"
+#include "engine/function.h"
+#include "engine/record.h"
+#include "preload/hooks.h"
+
+#define FUNCTION_BITS (FX_CAT_FUNCTION | FX_CAT_PAIRS)
+
+/*
+ * Where the call is: low half the call site, high half the place of the hook itself. A function that
+ * was inlined into another has its parent's stack address and call site, but a hook of its own.
+ */
+fx_hot uint64_t call_key(void *site, void *place)
+{
+	return (uint32_t)(uintptr_t)site | (uint64_t)(uintptr_t)place << 32;
+}
+
+/* The new call has its predecessor's stack address: inlined into it, or called after the predecessor was
+ * left without exit? */
+fx_hot bool is_inlined(const struct fx_frame *parent, uint64_t sp, uint64_t key)
+{
+	return parent->sp == sp && (uint32_t)parent->key == (uint32_t)key && parent->key != key;
+}
+
+fx_hot struct fx_frame *function_push(struct fx_thread *t, uint64_t function, uint64_t sp,
+				      uint64_t key)
+{
+	struct fx_frame *f = t->top;
+
+	if (fx_unlikely(f[-1].sp <= sp) && !is_inlined(&f[-1], sp, key)) {
+		fx_frame_unwind(t, sp);
+		f = t->top;
+	}
+	if (fx_unlikely(f >= t->limit)) {
+		fx_frame_too_deep(t);
+		return NULL;
+	}
+	t->top = f + 1;
+	fx_barrier();
+	f->id = function;
+	f->sp = sp;
+	f->key = key;
+	return f;
+}
+
+/* The frame of the call that ends, if its exit is not the plain one. NULL: its entry was not recorded. */
+static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t function, uint64_t sp)
+{
+	struct fx_frame *f = t->top - 1;
+
+	if (t->deep && sp < f->sp) {
+		t->deep--;
+		return NULL;
+	}
+	/* Stack space taken within the call (alloca) puts the exit below the entry; calls left without
+	 * exit lie above the frame that is sought. */
+	for (; f->id; f--) {
+		if (f->id == function && (f->sp & ~FX_FRAME_SILENT) >= sp) {
+			fx_frame_unwind_above(t, f);
+			return f;
+		}
+	}
+	return NULL;
+}
+
+static fx_cold void pairs_enter(uint64_t function, uint64_t sp, uint64_t key)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
+	struct fx_frame *f = t ? function_push(t, function, sp, key) : NULL;
+	uint64_t header, now;
+
+	if (!f)
+		return;
+	header = fx_function_header | (uint64_t)fx_function_string(t, function) << 48;
+	now = fx_now();
+	if (!fx_record_begin(t, header, now))
+		f->sp |= FX_FRAME_SILENT;
+	fx_store_release(&f->start, now);
+}
+
+static fx_cold void pairs_exit(uint64_t function, uint64_t sp)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
+	struct fx_frame *f = t ? frame_search(t, function, sp) : NULL;
+
+	if (!f)
+		return;
+	if (!(f->sp & FX_FRAME_SILENT))
+		fx_record_end(t,
+			      fx_function_header | (uint64_t)fx_function_string(t, function) << 48,
+			      fx_now());
+	fx_frame_pop(t, f);
+}
+
+fx_export void __cyg_profile_func_enter(void *function, void *site)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	struct fx_frame *f;
+
+	if (fx_unlikely(!t)) {
+		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
+			pairs_enter((uint64_t)function, FX_CFA(),
+				    call_key(site, __builtin_return_address(0)));
+		return;
+	}
+	f = function_push(t, (uint64_t)function, FX_CFA(),
+			  call_key(site, __builtin_return_address(0)));
+	if (fx_likely(f != NULL))
+		fx_store_release(&f->start, fx_now()); /* pairs with the frame walk in drain.c */
+}
+
+fx_export void __cyg_profile_func_exit(void *function, void *site)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	uint64_t start, end;
+	struct fx_frame *f;
+
+	(void)site;
+	if (fx_unlikely(!t)) {
+		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
+			pairs_exit((uint64_t)function, FX_CFA());
+		return;
+	}
+	end = fx_now();
+	f = t->top - 1;
+	if (fx_unlikely(f->id != (uint64_t)function || f->sp != FX_CFA())) {
+		f = frame_search(t, (uint64_t)function, FX_CFA());
+		if (!f)
+			return;
+	}
+	start = f->start;
+	if (fx_likely(end - start >= t->min_duration))
+		fx_record_complete(t,
+				   fx_function_header |
+				       (uint64_t)fx_function_string(t, (uint64_t)function) << 48,
+				   start, end);
+	else
+		t->slot->too_short++;
+	fx_frame_pop(t, f);
+}

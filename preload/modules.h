@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process's modules (executable, shared objects): path, build-id and where their code is mapped, as
+ * Profiler module and mmap records in the durable area. With them an address can be named when the
+ * process is long gone.
+ *
+ * The records of all modules known so far are kept encoded, so that a forked child writes them into its
+ * own buffer by one copy, without asking the dynamic linker anything.
+ */
+#ifndef FX_PRELOAD_MODULES_H
+#define FX_PRELOAD_MODULES_H
+
+#include <stdint.h>
+
+/* Collects what is loaded. Once, in the constructor. */
+void fx_modules_collect(void);
+
+/* Writes all that is known into the durable area of the buffer just attached. */
+void fx_modules_write(void);
+
+/* A code address seen for the first time: adds the module that was loaded with it, if it is new.
+ * Lock-free: asks the dynamic linker through _dl_find_object(). */
+void fx_modules_see(uint64_t address);
+
+#endif

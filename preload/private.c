@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/syscall.h"
+#include "preload/attach.h"
+
+#define MANAGER_FD	 3
+#define PATH_BYTES	 4096
+#define PATIENCE_SECONDS 5
+
+/* Written for the child before it is made: it shares nothing, and must call nothing that locks. */
+struct launch {
+	char candidates[3][PATH_BYTES];
+	unsigned count;
+	char *argv[8];
+	char **envp;
+	int socket;
+};
+
+static int find_self(struct dl_phdr_info *info, size_t size, void *out)
+{
+	uintptr_t here = (uintptr_t)&find_self - info->dlpi_addr;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && here - ph->p_vaddr < ph->p_memsz) {
+			*(const char **)out = info->dlpi_name;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static void candidate_add(struct launch *l, const char *directory, size_t length, const char *rest)
+{
+	size_t n = strlen(rest) + 1;
+
+	if (length + n > PATH_BYTES || l->count == FX_ARRAY_LEN(l->candidates))
+		return;
+	memcpy(l->candidates[l->count], directory, length);
+	memcpy(l->candidates[l->count] + length, rest, n);
+	l->count++;
+}
+
+/* Beside an installed library, in a build tree, and where the package was configured to go. */
+static void candidates_find(struct launch *l)
+{
+	const char *self = NULL, *slash;
+
+	dl_iterate_phdr(find_self, &self);
+	slash = self ? strrchr(self, '/') : NULL;
+	if (slash) {
+		size_t length = (size_t)(slash - self);
+
+		candidate_add(l, self, length, "/../bin/fxtrace-manager");
+		candidate_add(l, self, length, "/fxtrace");
+	}
+	candidate_add(l, "", 0, FX_BINDIR "/fxtrace-manager");
+}
+
+/* The program's environment without what would trace the manager itself. */
+static char **environment_without_preload(void)
+{
+	size_t n = 0, kept = 0;
+	char **copy;
+
+	while (environ[n])
+		n++;
+	copy = (char **)fx_syscall6(SYS_mmap, 0, (long)((n + 1) * sizeof *copy),
+				    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if ((long)copy < 0 && (long)copy > -4096)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
+			copy[kept++] = environ[i];
+	return copy;
+}
+
+static void environment_free(char **copy)
+{
+	size_t n = 0;
+
+	while (environ[n])
+		n++;
+	fx_syscall2(SYS_munmap, copy, (n + 1) * sizeof *copy);
+}
+
+static __attribute__((noreturn)) void leave(int status)
+{
+	for (;;)
+		fx_syscall1(SYS_exit_group, status);
+}
+
+/* In the grandchild: nothing of the program's stays open. */
+static __attribute__((noreturn)) void become_manager(struct launch *l)
+{
+	long null = fx_syscall4(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
+	long socket = fx_syscall3(SYS_fcntl, l->socket, F_DUPFD, 100);
+
+	for (int fd = 0; fd < 3; fd++)
+		if (!(fd == 2 && getenv("FXTRACE_VERBOSE")))
+			fx_syscall3(SYS_dup3, null, fd, 0);
+	fx_syscall3(SYS_dup3, socket, MANAGER_FD, 0);
+	fx_syscall3(SYS_close_range, MANAGER_FD + 1, UINT32_MAX, 0);
+	for (unsigned i = 0; i < l->count; i++)
+		fx_syscall3(SYS_execve, l->candidates[i], l->argv, l->envp);
+	leave(127);
+}
+
+/* A copy of this process that no wait() without __WCLONE sees, and that sends no SIGCHLD. */
+static long clone_silent(void)
+{
+	return fx_syscall6(SYS_clone, 0, 0, 0, 0, 0, 0);
+}
+
+static int launch(struct launch *l)
+{
+	long child = clone_silent(), r;
+
+	if (child < 0)
+		return (int)child;
+	if (child == 0) {
+		fx_syscall0(SYS_setsid);
+		if (clone_silent() == 0)
+			become_manager(l);
+		leave(0);
+	}
+	do
+		r = fx_syscall4(SYS_wait4, child, 0, __WCLONE, 0);
+	while (r == -EINTR);
+	return 0;
+}
+
+static void format_number(char *out, unsigned n)
+{
+	char digits[12];
+	unsigned i = 0;
+
+	do
+		digits[i++] = (char)('0' + n % 10);
+	while (n /= 10);
+	while (i)
+		*out++ = digits[--i];
+	*out = 0;
+}
+
+/* The manager's first word: where its socket is. */
+static int await_ready(int fd)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	struct fx_msg_manager_ready m;
+	long r;
+
+	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof patience,
+		    0);
+	do
+		r = fx_syscall6(SYS_recvfrom, fd, (long)&m, sizeof m, 0, 0, 0);
+	while (r == -EINTR);
+	if (r != sizeof m || m.header.magic != FX_MESSAGE_MAGIC ||
+	    m.header.version != FX_MESSAGE_VERSION || m.header.type != FX_MSG_MANAGER_READY ||
+	    !memchr(m.path, 0, sizeof m.path))
+		return r < 0 ? (int)r : -EPROTO;
+	fx_attach_set_socket(m.path);
+	setenv("FXTRACE_SOCKET", m.path, 1);
+	return 0;
+}
+
+static int launch_with_socket(struct launch *l)
+{
+	int pair[2];
+	long r = fx_syscall4(SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+
+	if (r < 0)
+		return (int)r;
+	l->socket = pair[1];
+	r = launch(l);
+	fx_syscall1(SYS_close, pair[1]);
+	if (r == 0)
+		r = await_ready(pair[0]);
+	if (r < 0) {
+		fx_syscall1(SYS_close, pair[0]);
+		return (int)r;
+	}
+	return pair[0];
+}
+
+int fx_private_manager_start(const char *name)
+{
+	static struct launch l;
+	char pid[12];
+	int fd;
+
+	format_number(pid, (unsigned)fx_getpid());
+	candidates_find(&l);
+	l.envp = environment_without_preload();
+	if (!l.envp)
+		return -ENOMEM;
+	l.argv[0] = "fxtrace-manager";
+	l.argv[1] = "--private";
+	l.argv[2] = "--fd=3";
+	l.argv[3] = "--name";
+	l.argv[4] = (char *)name;
+	l.argv[5] = "--pid";
+	l.argv[6] = pid;
+	fd = launch_with_socket(&l);
+	environment_free(l.envp);
+	return fd;
+}
