@@ -69,7 +69,7 @@ static void candidates_find(struct launch *l)
 		size_t length = (size_t)(slash - self);
 
 		candidate_add(l, self, length, "/../bin/fxtrace-manager");
-		candidate_add(l, self, length, "/fxtrace");
+		candidate_add(l, self, length, "/../fxtrace");
 	}
 	candidate_add(l, "", 0, FX_BINDIR "/fxtrace-manager");
 }

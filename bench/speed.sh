@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The speed bars of the design, as ratios and differences measured in one run: what is compared runs
+# in turn, ROUNDS times, and medians are compared. FX_BENCH_ROUNDS changes ROUNDS.
+set -u
+
+B=${FX_BUILDDIR:?}
+ROUNDS=${FX_BENCH_ROUNDS:-7}
+DIR=$(mktemp -d) || exit 99
+trap 'rm -rf "$DIR"' EXIT
+failed=0
+
+median() {
+	sort -g "$1" | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'
+}
+
+traced() {
+	"$B/fxtrace" run -q -o "$DIR/out.fxt" "$@"
+}
+
+# sample NAME COMMAND...: adds what the command prints to the sample NAME.
+sample() {
+	local name=$1
+
+	shift
+	"$@" >>"$DIR/$name" 2>/dev/null || echo "bench: $* failed" >&2
+}
+
+# bar TEXT VALUE LIMIT UNIT: prints a row; the last column says whether the bar is met.
+bar() {
+	awk -v text="$1" -v value="$2" -v limit="$3" -v unit="$4" 'BEGIN {
+		met = value != "nan" && value + 0 <= limit + 0
+		printf "%-58s %8.2f %-3s  bar %6.2f  %s\n", text, value, unit, limit, met ? "met" : "NOT MET"
+		exit !met
+	}' || failed=1
+}
+
+of() {
+	awk "BEGIN { printf \"%.3f\", $1 }"
+}
+
+for _ in $(seq "$ROUNDS"); do
+	sample stub "$B/bench/pair"
+	sample floor env LD_PRELOAD="$B/.libs/libbenchfloor.so" "$B/bench/pair"
+	sample pair traced -c function -- "$B/bench/pair"
+	sample pair2 traced -c function -- "$B/bench/pair" 2
+	sample off traced -c syscall -- "$B/bench/pair"
+	for op in mutex write malloc; do
+		sample "$op" "$B/bench/ops" "$op"
+		sample "$op-traced" traced -- "$B/bench/ops" "$op"
+	done
+	sample malloc-all traced -c malloc -- "$B/bench/ops" malloc
+	sample spawn "$B/bench/spawn" 50 /bin/true
+	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
+done
+for name in stub floor pair pair2 off mutex mutex-traced write write-traced malloc malloc-traced \
+	malloc-all spawn spawn-traced; do
+	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
+done
+
+# shellcheck disable=SC2154 # v_* are set above
+{
+	printf 'ns a pair: empty stubs %s, floor %s, recording %s, two threads %s, category off %s\n' \
+		"$v_stub" "$v_floor" "$v_pair" "$v_pair2" "$v_off"
+	printf 'ns: mutex pair %s -> %s, write %s -> %s, malloc pair %s -> %s (all events %s)\n' \
+		"$v_mutex" "$v_mutex_traced" "$v_write" "$v_write_traced" "$v_malloc" \
+		"$v_malloc_traced" "$v_malloc_all"
+	printf 'us: /bin/true %s -> %s\n\n' "$v_spawn" "$v_spawn_traced"
+	bar "function pair, over the floor" "$(of "$v_pair/$v_floor")" 1.3 x
+	bar "the same with two threads, over one" "$(of "$v_pair2/$v_pair")" 1.15 x
+	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
+	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 5 ns
+	bar "write(fd, p, 1), over plain, in floors" "$(of "($v_write_traced-$v_write)/$v_floor")" 1.5 x
+	bar "malloc+free pair with counters, over plain, in floors" \
+		"$(of "($v_malloc_traced-$v_malloc)/$v_floor")" 1 x
+	bar "malloc+free pair, every event, over plain, in floors" \
+		"$(of "($v_malloc_all-$v_malloc)/$v_floor")" 3 x
+	bar "added to /bin/true" "$(of "($v_spawn_traced-$v_spawn)/1000")" 1 ms
+}
+exit "$failed"
