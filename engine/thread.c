@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Threads: adoption, slots, the end of a thread, and what a vfork child must not do. */
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -42,7 +43,7 @@ static void slot_take(uint32_t i, uint32_t tid)
 	slot_reset_frames(s);
 	memset(s->name, 0, sizeof s->name);
 	fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
-	s->pthread = 0;
+	s->pthread = (uint64_t)pthread_self(); /* reads a register, nothing more */
 	s->incarnation++;
 	fx_store_release(&s->tid, tid); /* pairs with the slot walk in drain.c */
 }
