@@ -140,7 +140,10 @@ static bool take_arg(struct cursor *c, struct fxt_arg *ret)
 		return cursor_fail(c, FXT_FAULT_ARG_SIZE_ZERO, start, 0);
 	if (size > record_end - start)
 		return cursor_fail(c, FXT_FAULT_ARG_OVERRUN, start, size);
-	*ret = (struct fxt_arg){.type = (uint8_t)FXT_GET(header, ARG_TYPE)};
+	*ret = (struct fxt_arg){
+	    .type = (uint8_t)FXT_GET(header, ARG_TYPE),
+	    .words = c->words + start,
+	};
 	if (arg_type_is_known(ret->type)) {
 		enum fxt_fault_kind short_fault = c->short_fault;
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The texts of the format's tables, and small helpers over decoded records. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <fxtrace/reader.h>
 
 #define N_ELEMENTS(array) (sizeof(array) / sizeof((array)[0]))
 
-#define TEXT_AT_(name, number, text) [number] = text,
-#define KIND_TEXT_(name, text)	     [FXT_KIND_##name] = text,
-#define FAULT_TEXT_(name, text)	     [FXT_FAULT_##name] = text,
+#define TEXT_AT_(name, number, text)	[number] = text,
+#define KIND_TEXT_(name, text)		[FXT_KIND_##name] = text,
+#define FAULT_TEXT_(name, text, value)	[FXT_FAULT_##name] = text,
+#define FAULT_VALUE_(name, text, value) [FXT_FAULT_##name] = value,
 
 /* A function that looks a number up in a table made of TABLE. */
 #define DEFINE_NAME_FUNCTION(function, type, TABLE)                                                \
@@ -40,6 +43,19 @@ const char *fxt_fault_text(enum fxt_fault_kind kind)
 	static const char *const texts[] = {[FXT_FAULT_NONE] = "no fault", FXT_FAULTS(FAULT_TEXT_)};
 
 	return (unsigned)kind < N_ELEMENTS(texts) ? texts[kind] : "unknown fault";
+}
+
+void fxt_fault_format(const struct fxt_fault *fault, char *buffer, size_t size)
+{
+	static const char *const values[] = {[FXT_FAULT_NONE] = "", FXT_FAULTS(FAULT_VALUE_)};
+	const char *text = fxt_fault_text(fault->kind);
+	const char *value = (unsigned)fault->kind < N_ELEMENTS(values) ? values[fault->kind] : "";
+
+	if (*value == '\0')
+		snprintf(buffer, size, "%s", text);
+	else
+		snprintf(buffer, size, "%s (word %" PRIu64 ", %s %" PRIu64 ")", text, fault->word,
+			 value, fault->value);
 }
 
 uint64_t fxt_ticks_to_ns(uint64_t ticks, uint64_t ticks_per_second)

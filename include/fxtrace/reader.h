@@ -70,6 +70,7 @@ struct fxt_bytes {
 
 struct fxt_arg {
 	uint8_t type; /* enum fxt_arg_type, or another number: an unknown type, name unset */
+	const uint64_t *words; /* the argument as it stands in the record */
 	struct fxt_string name;
 	union {
 		int32_t int32;
@@ -261,29 +262,29 @@ struct fxt_record {
 
 /* --- Faults ---------------------------------------------------------------------------------- */
 
-/* What can be wrong. X(NAME, "text") */
+/* What can be wrong. X(NAME, "text", "what the fault's value is", or "") */
 #define FXT_FAULTS(X)                                                                              \
-	X(RECORD_SIZE_ZERO, "record size is zero")                                                 \
-	X(RECORD_TOO_SMALL, "record is too small for what its header announces")                   \
-	X(RECORD_TOO_LARGE, "record is larger than this reader holds")                             \
-	X(BAD_MAGIC, "magic number record has another value than the format's")                    \
-	X(STRING_TOO_LONG, "string is longer than 32000 bytes")                                    \
-	X(STRING_OVERRUN, "string reaches beyond its record")                                      \
-	X(BLOB_OVERRUN, "blob reaches beyond its record")                                          \
-	X(BAD_TICKS, "ticks per second is zero")                                                   \
-	X(ARG_SIZE_ZERO, "argument size is zero")                                                  \
-	X(ARG_TOO_SMALL, "argument is too small for what its header announces")                    \
-	X(ARG_OVERRUN, "argument reaches beyond its record")                                       \
-	X(NO_MAGIC, "not a trace: the magic number is missing")                                    \
-	X(BYTE_ORDER, "trace of a machine with the other byte order")                              \
-	X(TRUNCATED, "truncated")                                                                  \
-	X(CORRUPT_COMPRESSION, "compressed data are corrupt")                                      \
-	X(UNKNOWN_STRING, "string index was never defined")                                        \
-	X(UNKNOWN_THREAD, "thread index was never defined")                                        \
-	X(UNKNOWN_PROVIDER, "section of a provider that was never introduced")                     \
-	X(DUPLICATE_PROVIDER, "provider id introduced twice")
+	X(RECORD_SIZE_ZERO, "record size is zero", "")                                             \
+	X(RECORD_TOO_SMALL, "record is too small for what it announces", "words missing")          \
+	X(RECORD_TOO_LARGE, "record is larger than this reader holds", "words")                    \
+	X(BAD_MAGIC, "magic number record with another value", "header")                           \
+	X(BAD_TICKS, "ticks per second is zero", "")                                               \
+	X(STRING_TOO_LONG, "string is longer than 32000 bytes", "bytes")                           \
+	X(STRING_OVERRUN, "string reaches beyond its record", "bytes")                             \
+	X(BLOB_OVERRUN, "blob reaches beyond its record", "bytes")                                 \
+	X(ARG_SIZE_ZERO, "argument size is zero", "")                                              \
+	X(ARG_TOO_SMALL, "argument is too small for what it announces", "words missing")           \
+	X(ARG_OVERRUN, "argument reaches beyond its record", "words")                              \
+	X(NO_MAGIC, "not a trace: the magic number is missing", "")                                \
+	X(BYTE_ORDER, "trace of a machine with the other byte order", "")                          \
+	X(TRUNCATED, "truncated inside this record", "bytes present")                              \
+	X(CORRUPT_COMPRESSION, "compressed data are corrupt", "")                                  \
+	X(UNKNOWN_STRING, "string index was never defined", "index")                               \
+	X(UNKNOWN_THREAD, "thread index was never defined", "index")                               \
+	X(UNKNOWN_PROVIDER, "section of a provider that was never introduced", "id")               \
+	X(DUPLICATE_PROVIDER, "provider introduced twice", "id")
 
-#define FXT_ENUM_FAULT_(name, text) FXT_FAULT_##name,
+#define FXT_ENUM_FAULT_(name, text, value) FXT_FAULT_##name,
 enum fxt_fault_kind { FXT_FAULT_NONE, FXT_FAULTS(FXT_ENUM_FAULT_) FXT_FAULT_COUNT };
 
 struct fxt_fault {
@@ -293,8 +294,11 @@ struct fxt_fault {
 	uint64_t value;	 /* the index, id or size at fault */
 };
 
-/* One line of text for a kind of fault; static. */
+/* A few words on a kind of fault; static. */
 const char *fxt_fault_text(enum fxt_fault_kind kind);
+
+/* All but the offset as text, such as "string index was never defined (word 2, index 17)". */
+void fxt_fault_format(const struct fxt_fault *fault, char *buffer, size_t size);
 
 /* --- The decoder ----------------------------------------------------------------------------- */
 

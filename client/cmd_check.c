@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace check FILE...: whether archives keep the rules. */
+#include <argp.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <fxtrace/reader.h>
+
+#include "client/commands.h"
+#include "format/check_archive.h"
+
+struct options {
+	const char *program;
+	char **files;
+	int n_files;
+	bool quiet;
+};
+
+static const struct argp_option option_table[] = {
+    {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	(void)arg;
+	switch (key) {
+	case 'q':
+		options->quiet = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		options->files = state->argv + state->next;
+		options->n_files = state->argc - state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "no FILE given");
+		return EINVAL;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "FILE...",
+    .doc = "Validates trace archives (`-' is standard input), and prints each violation with "
+	   "its offset in bytes.\vErrors break the format, or make a viewer drop or misplace "
+	   "events; warnings do not. The exit status is 1 if there was an error.",
+};
+
+struct output {
+	const char *file;
+	bool quiet;
+};
+
+static void print_violation(void *opaque, enum fx_severity severity, uint64_t offset,
+			    const char *text)
+{
+	const struct output *output = opaque;
+
+	if (severity == FX_SEVERITY_WARNING && output->quiet)
+		return;
+	printf("%s: offset 0x%" PRIx64 ": %s: %s\n", output->file, offset,
+	       severity == FX_SEVERITY_ERROR ? "error" : "warning", text);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+static void print_summary(const char *file, const struct fx_archive_counts *n,
+			  const struct fx_violations *v)
+{
+	printf("%s: %" PRIu64 " bytes, %" PRIu64 " record%s (%" PRIu64 " unknown), %" PRIu64
+	       " event%s, %" PRIu64 " provider%s, %" PRIu64 " process%s, %" PRIu64
+	       " thread%s, %" PRIu64 " slice%s left open: %" PRIu64 " error%s, %" PRIu64
+	       " warning%s\n",
+	       file, n->bytes, n->records, plural(n->records), n->unknown_records, n->events,
+	       plural(n->events), n->providers, plural(n->providers), n->processes,
+	       n->processes == 1 ? "" : "es", n->threads, plural(n->threads), n->open_slices,
+	       plural(n->open_slices), v->errors, plural(v->errors), v->warnings,
+	       plural(v->warnings));
+}
+
+static int open_reader(const char *file, struct fxt_reader **ret)
+{
+	if (strcmp(file, "-") == 0)
+		return fxt_reader_open_fd(STDIN_FILENO, ret);
+	return fxt_reader_open_path(file, ret);
+}
+
+/* Returns the exit status. */
+static int check_file(const struct options *options, const char *file)
+{
+	struct output output = {.file = file, .quiet = options->quiet};
+	struct fx_violations violations = {.handler = print_violation, .opaque = &output};
+	struct fx_archive_counts counts;
+	struct fxt_reader *reader;
+	int r = open_reader(file, &reader);
+
+	if (r == 0) {
+		r = fx_archive_check(reader, &violations, &counts);
+		fxt_reader_close(reader);
+	}
+	if (r < 0 && violations.errors == 0) {
+		fprintf(stderr, "%s: %s: %s\n", options->program, file, strerror(-r));
+		return FX_EXIT_FAILURE;
+	}
+	if (r == 0 && !options->quiet)
+		print_summary(file, &counts, &violations);
+	return violations.errors ? FX_EXIT_FAILURE : FX_EXIT_OK;
+}
+
+int fx_cmd_check(int argc, char **argv)
+{
+	struct options options = {.program = argv[0]};
+	int status = FX_EXIT_OK;
+
+	argp_err_exit_status = FX_EXIT_USAGE;
+	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	for (int i = 0; i < options.n_files; i++)
+		if (check_file(&options, options.files[i]) != FX_EXIT_OK)
+			status = FX_EXIT_FAILURE;
+	return status;
+}

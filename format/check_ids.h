@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether async and flow events that share an id belong together.
+ *
+ * Both kinds may go from thread to thread, whose buffers reach the file in any order; so they are
+ * judged by time, those of equal time by their order in the file. Ids are those of the whole
+ * machine, not of a process: so viewers read them.
+ *
+ * Takes 48 bytes of memory per event.
+ */
+#ifndef FX_FORMAT_CHECK_IDS_H
+#define FX_FORMAT_CHECK_IDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/violations.h"
+
+enum fx_id_event { FX_ID_BEGIN, FX_ID_STEP, FX_ID_END };
+
+struct fx_id_entry {
+	uint64_t id;
+	uint64_t time; /* nanoseconds */
+	uint64_t pid;
+	uint64_t name; /* a hash of category and name */
+	uint64_t offset;
+	enum fx_id_event event;
+};
+
+/* Events of one kind, async or flow. All zero is the empty state. */
+struct fx_ids {
+	struct fx_id_entry *entries;
+	size_t count;
+	size_t capacity;
+};
+
+void fx_ids_clear(struct fx_ids *ids);
+
+/* Returns 0 or -ENOMEM. */
+int fx_ids_add(struct fx_ids *ids, const struct fx_id_entry *entry);
+
+/*
+ * Async: an instant or end needs an open begin of the same id, the end one of the same name and
+ * category; and two processes must not use an id at once. Begins left open are no violation, but
+ * are counted. Returns 0 or -ENOMEM.
+ */
+int fx_ids_check_async(struct fx_ids *ids, struct fx_violations *violations, uint64_t *ret_open);
+
+/* Flows: the same id must not begin again before its end; a step or end needs a begin. */
+void fx_ids_check_flows(struct fx_ids *ids, struct fx_violations *violations);
+
+#endif /* FX_FORMAT_CHECK_IDS_H */
