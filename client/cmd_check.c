@@ -123,7 +123,6 @@ int fx_cmd_check(int argc, char **argv)
 	struct options options = {.program = argv[0]};
 	int status = FX_EXIT_OK;
 
-	argp_err_exit_status = FX_EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
 	for (int i = 0; i < options.n_files; i++)
 		if (check_file(&options, options.files[i]) != FX_EXIT_OK)

@@ -105,7 +105,6 @@ int fx_cmd_dump(int argc, char **argv)
 	uint64_t faults = 0;
 	int r;
 
-	argp_err_exit_status = FX_EXIT_USAGE;
 	argp_parse(&parser, argc, argv, 0, NULL, &options);
 	r = open_reader(options.file, &reader);
 	if (r == 0) {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <argp.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,12 +56,16 @@ static void print_usage(FILE *out)
 	      out);
 }
 
-/* Output that could not be written is a failure, even of --help. */
+/*
+ * Output that could not be written is a failure, even of --help. A reader that went away needs
+ * no telling.
+ */
 static int finish_stdout(int status)
 {
 	if (fflush(stdout) == 0)
 		return status;
-	perror("fxtrace: standard output");
+	if (errno != EPIPE)
+		perror("fxtrace: standard output");
 	return status == FX_EXIT_OK ? FX_EXIT_FAILURE : status;
 }
 
@@ -79,6 +85,8 @@ static int run_command(const struct command *command, int argc, char **argv)
 
 	snprintf(name, sizeof(name), "fxtrace %s", command->name);
 	argv[0] = name;
+	argp_program_version = PACKAGE_STRING;
+	argp_err_exit_status = FX_EXIT_USAGE;
 	return finish_stdout(command->run(argc, argv));
 }
 
