@@ -52,9 +52,10 @@ struct fx_thread {
 	/* this thread's share of the heap that fx_buffer_header does not have yet */
 	int64_t heap_bytes;
 	int64_t heap_blocks;
+	uint64_t
+	    suspended; /* state to go back to when the vfork child on this thread is gone; else 0 */
 	uint64_t flows; /* flow ids given; survives the thread */
 	uint32_t tid;
-	uint32_t suspended; /* a vfork child is running on this thread */
 } __attribute__((aligned(64)));
 
 /* Function table: address << 16 | string index, open addressing. */

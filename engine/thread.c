@@ -208,9 +208,9 @@ void fx_thread_suspend(void)
 {
 	struct fx_thread *t = fx_self;
 
-	if (t == &thread_off)
+	if (!t->state)
 		return;
-	t->suspended = 1;
+	t->suspended = t->state;
 	fx_barrier();
 	t->state = 0;
 }
@@ -221,8 +221,7 @@ void fx_thread_resume(void)
 
 	if (!t->suspended)
 		return;
-	/* The epoch may have moved meanwhile: then the next event adopts anew. */
-	t->state = (t->slot && t->top) ? fx_load_acquire(&fx_engine.control->state) : 0;
+	t->state = t->suspended;
 	fx_barrier();
 	t->suspended = 0;
 }
