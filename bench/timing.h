@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PLAIN  __attribute__((no_instrument_function, noinline))
+#define PLAIN  __attribute__((no_instrument_function, noinline, unused))
 #define ROUNDS 21
 
 PLAIN static double timing_now(void)
