@@ -19,7 +19,7 @@ static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
 		uint64_t header = frame_header(t, f);
 
 		if (t->state & FX_CAT_PAIRS && !(f->id >> 48))
-			fx_record_end(t, header, now);
+			fx_pairs_end(t, header, now);
 		else
 			fx_record_complete(t, header, f->start, now);
 		t->slot->unwound++;

@@ -15,6 +15,28 @@ void fx_function_set_category(uint32_t category_string)
 	fx_function_header = FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, category_string, 0);
 }
 
+/* Writes what is owed. */
+static bool pairs_settle(struct fx_thread *t, uint64_t header, uint64_t ticks)
+{
+	while (t->owed) {
+		if (!fx_record_end(t, header, ticks))
+			return false;
+		t->owed--;
+	}
+	return true;
+}
+
+fx_cold bool fx_pairs_begin(struct fx_thread *t, uint64_t header, uint64_t ticks)
+{
+	return pairs_settle(t, header, ticks) && fx_record_begin(t, header, ticks);
+}
+
+fx_cold void fx_pairs_end(struct fx_thread *t, uint64_t header, uint64_t ticks)
+{
+	if (!pairs_settle(t, header, ticks) || !fx_record_end(t, header, ticks))
+		t->owed++;
+}
+
 static uint64_t address_string_header(uint32_t index)
 {
 	return 2ull | ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;

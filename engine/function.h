@@ -33,6 +33,14 @@ fx_hot uint32_t fx_function_string(struct fx_thread *t, uint64_t function)
 	return fx_function_string_slow(t, function);
 }
 
+/*
+ * Begin and end records of a function (--records pairs). Viewers close the innermost open slice at an end
+ * record, whatever its name: an end that found no room is owed, and written before the next one.
+ * fx_pairs_begin() returns false if the call gets no begin record, and so must get no end.
+ */
+fx_cold bool fx_pairs_begin(struct fx_thread *t, uint64_t header, uint64_t ticks);
+fx_cold void fx_pairs_end(struct fx_thread *t, uint64_t header, uint64_t ticks);
+
 /* Called when a code address is seen for the first time, before its name record is written; lets
  * the owner of the modules list report a module that was loaded later. */
 extern void (*fx_function_seen)(uint64_t function);

@@ -120,6 +120,7 @@ static void thread_reset(struct fx_thread *t)
 	t->limit = t->top + depth_limit();
 	t->min_duration = fx_engine.control->min_duration;
 	t->deep = 0;
+	t->owed = 0;
 }
 
 static struct fx_thread *thread_new(void)

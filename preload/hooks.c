@@ -79,7 +79,7 @@ static fx_cold void pairs_enter(uint64_t function, uint64_t sp, uint64_t key)
 		return;
 	header = fx_function_header | (uint64_t)fx_function_string(t, function) << 48;
 	now = fx_now();
-	if (!fx_record_begin(t, header, now))
+	if (!fx_pairs_begin(t, header, now))
 		f->sp |= FX_FRAME_SILENT;
 	fx_store_release(&f->start, now);
 }
