@@ -42,11 +42,12 @@ struct fx_cursor {
 struct fx_thread {
 	uint64_t state; /* control state as adopted; 0 after a fork, while suspended and before
 			   adoption */
-	struct fx_frame *top;	     /* next free frame */
-	struct fx_frame *limit;	     /* frames at or beyond it are not pushed */
-	uint64_t min_duration;	     /* ticks */
-	uint32_t level;		     /* records under way on this thread, one in another */
-	uint32_t deep;		     /* open calls beyond limit */
+	struct fx_frame *top;	/* next free frame */
+	struct fx_frame *limit; /* frames at or beyond it are not pushed */
+	uint64_t min_duration;	/* ticks */
+	uint32_t level;		/* records under way on this thread, one in another */
+	uint32_t deep;		/* open calls beyond limit */
+	uint32_t owed; /* end records that found no room, due before the next record of a pair */
 	struct fx_thread_slot *slot; /* NULL: never adopted */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
 	/* this thread's share of the heap that fx_buffer_header does not have yet */
