@@ -3,7 +3,7 @@
  * The subcommands of fxtrace, as commands.def lists them. Each has a file of its own,
  * cmd_NAME.c, with a function of this shape:
  *
- *   argv[0] is the name to print in messages ("fxtrace check", or "fxtrace-run"), and
+ *   argv[0] is the name to print in messages ("fxtrace check"), and
  *   argv[1] to argv[argc - 1] are the arguments after the subcommand. The result is the exit
  *   status: FX_EXIT_OK, FX_EXIT_FAILURE, FX_EXIT_USAGE, or a status of the command's own.
  */

@@ -39,5 +39,5 @@ done <commands
 for alias in "$FX_BUILDDIR"/fxtrace-*; do
 	[ -L "$alias" ] || continue
 	expect_ok "$alias" --help
-	expect_line "^Usage: ${alias##*/}" out
+	expect_line "^Usage: fxtrace ${alias##*/fxtrace-} " out
 done

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Every command has a man page, and the page names the very options that --help lists.
+# Every command has a man page, and the page names the very options that --help lists; groff has
+# nothing to say against it.
 . "$(dirname "$0")/lib.sh"
 
 fxtrace=${FX_BUILDDIR:?}/fxtrace
@@ -28,4 +29,10 @@ while IFS= read -r command; do
 	comm -13 "$lint_tmp/help" "$lint_tmp/page" | grep -vxE -e '--(help|usage|version)' |
 		sed "s|^|$page: names an option that fxtrace $command does not have: |"
 done <"$lint_tmp/commands" >"$lint_tmp/bad"
+
+if command -v groff >/dev/null; then
+	for page in man/*.[1-8]; do
+		groff -man -Tutf8 -ww -z "$page" 2>&1
+	done >>"$lint_tmp/bad"
+fi
 lint_end "$lint_tmp/bad"
