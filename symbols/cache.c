@@ -17,6 +17,7 @@ int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret_
 	struct fx_symbol_cache *cache = calloc(1, sizeof(*cache));
 	if (!cache)
 		return -ENOMEM;
+	cache->idle_limit = FX_IDLE_BYTES;
 	if (debug_path) {
 		cache->debug_path = strdup(debug_path);
 		if (!cache->debug_path) {
@@ -144,7 +145,7 @@ static void idle_add(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
 	DL_APPEND(cache->idle, file);
 	cache->idle_bytes += fx_symtab_memory(&file->table);
 	file->idle = true;
-	while (cache->idle_bytes > FX_IDLE_BYTES && cache->idle != file) {
+	while (cache->idle_bytes > cache->idle_limit && cache->idle != file) {
 		struct fx_symbol_file *oldest = cache->idle;
 		idle_remove(cache, oldest);
 		table_drop(cache, oldest);

@@ -11,7 +11,7 @@
  *	failed    gives no names; waits to be told as a problem, once
  *
  * A loaded file that no space uses any more is idle. Idle tables are kept, since the next process
- * will most likely want them again, up to FX_IDLE_BYTES; beyond that, those idle for longest go
+ * will most likely want them again, up to a limit; beyond that, those idle for longest go
  *back to waiting.
  */
 #ifndef FX_SYMBOLS_CACHE_H
@@ -23,6 +23,7 @@
 
 #include <uthash.h>
 
+/* The limit for idle tables. */
 #define FX_IDLE_BYTES ((size_t)256 << 20)
 
 /* Files held open while they wait. */
@@ -70,6 +71,7 @@ struct fx_symbol_cache {
 	char *debug_path;
 	size_t open_count;
 	size_t idle_bytes;
+	size_t idle_limit; /* FX_IDLE_BYTES, but for tests */
 	struct fx_symbol_counters counters;
 };
 

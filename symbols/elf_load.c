@@ -23,6 +23,13 @@ struct code_range {
 	uint64_t end;
 };
 
+/* The string table that the symbols of one file use. */
+struct string_table {
+	Elf *elf;
+	const char *start;
+	const char *end; /* equal to start if the table has no section of its own */
+};
+
 struct loader {
 	const struct fx_elf_source *source;
 	Elf *elf; /* libdwfl's from the moment that it asks for it */
@@ -34,6 +41,7 @@ struct loader {
 	uint64_t end;
 	struct code_range *code;
 	size_t code_count;
+	struct string_table strings; /* the one that was asked for last */
 };
 
 static int problem(enum fx_symbol_problem_kind kind)
@@ -182,6 +190,35 @@ static const struct code_range *find_code(const struct loader *loader, uint64_t 
 	return NULL;
 }
 
+/* The string section of elf that holds name. */
+static struct string_table find_strings(Elf *elf, const char *name)
+{
+	Elf_Scn *section = NULL;
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_STRTAB)
+			continue;
+		const Elf_Data *data = elf_getdata(section, NULL);
+		const char *start = data ? data->d_buf : NULL;
+		if (start && name >= start && name < start + data->d_size)
+			return (struct string_table){elf, start, start + data->d_size};
+	}
+	return (struct string_table){.elf = elf};
+}
+
+/*
+ * libdwfl vouches for where a name begins, and not that it ends within its table. Whose end cannot be
+ * told is not used: that costs the names of files without section headers.
+ */
+static bool is_terminated(struct loader *loader, Elf *elf, const char *name)
+{
+	if (loader->strings.elf != elf)
+		loader->strings = find_strings(elf, name);
+	const struct string_table *strings = &loader->strings;
+	return name >= strings->start && name < strings->end &&
+	       memchr(name, '\0', (size_t)(strings->end - name));
+}
+
 /* Labels that assemblers make for themselves, among them the mapping symbols of ARM and RISC-V. */
 static bool is_private_label(const char *name)
 {
@@ -192,7 +229,7 @@ static bool is_private_label(const char *name)
 static int code_flags(const GElf_Sym *symbol, const char *name)
 {
 	int flags = 0;
-	if (!name || !name[0] || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
+	if (!name[0] || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
 		return -1;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
@@ -216,7 +253,7 @@ static int code_flags(const GElf_Sym *symbol, const char *name)
 	}
 }
 
-static int read_symbols(const struct loader *loader, Dwfl_Module *module, struct fx_symtab *table)
+static int read_symbols(struct loader *loader, Dwfl_Module *module, struct fx_symtab *table)
 {
 	GElf_Addr bias;
 	int count = dwfl_module_getelf(module, &bias) ? dwfl_module_getsymtab(module) : -1;
@@ -224,8 +261,11 @@ static int read_symbols(const struct loader *loader, Dwfl_Module *module, struct
 	for (int i = 0; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr address;
+		Elf *elf = NULL;
 		const char *name =
-		    dwfl_module_getsym_info(module, i, &symbol, &address, NULL, NULL, NULL);
+		    dwfl_module_getsym_info(module, i, &symbol, &address, NULL, &elf, NULL);
+		if (!name || !is_terminated(loader, elf, name))
+			continue;
 		int flags = code_flags(&symbol, name);
 		if (flags < 0)
 			continue;
