@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The file is read with read(), not mapped: a program may be overwritten in place while it is read,
- * and a mapping would end the reader with SIGBUS. All names are copied, so that nothing stays open.
+ * and a mapping would end the reader with SIGBUS. Debug files, which libdwfl maps, are installed and
+ * not built in place. All names are copied, so that nothing stays open or mapped.
  *
  * libdwfl places a module at the address that its first segment was linked for, so that all
  * addresses here are link-time ones.
  */
 #include "symbols/elf_load.h"
+
+#include "symbols/demangle.h"
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
@@ -16,6 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Longer names are not read to their end: no more than their beginning is ever shown. */
+#define NAME_READ (FX_DEMANGLE_MAX + 1)
 
 /* An address range of code, by link-time addresses. */
 struct code_range {
@@ -182,12 +188,27 @@ static int read_sections(struct loader *loader)
 	return 0;
 }
 
+static int code_compare(const void *left, const void *right)
+{
+	const struct code_range *a = left;
+	const struct code_range *b = right;
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* The range that contains address; they are sorted and, but in damaged files, disjoint. */
 static const struct code_range *find_code(const struct loader *loader, uint64_t address)
 {
-	for (size_t i = 0; i < loader->code_count; i++)
-		if (address >= loader->code[i].start && address < loader->code[i].end)
-			return &loader->code[i];
-	return NULL;
+	size_t low = 0;
+	size_t high = loader->code_count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (loader->code[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const struct code_range *range = low ? &loader->code[low - 1] : NULL;
+	return range && address < range->end ? range : NULL;
 }
 
 /* The string section of elf that holds name. */
@@ -207,16 +228,20 @@ static struct string_table find_strings(Elf *elf, const char *name)
 }
 
 /*
- * libdwfl vouches for where a name begins, and not that it ends within its table. Whose end cannot be
- * told is not used: that costs the names of files without section headers.
+ * libdwfl vouches for where a name begins, and not that it ends within its table. Length of the name,
+ * at most NAME_READ; -1 if it has no end, or if that cannot be told: the names of files without
+ * section headers are not used.
  */
-static bool is_terminated(struct loader *loader, Elf *elf, const char *name)
+static ssize_t name_length(struct loader *loader, Elf *elf, const char *name)
 {
 	if (loader->strings.elf != elf)
 		loader->strings = find_strings(elf, name);
 	const struct string_table *strings = &loader->strings;
-	return name >= strings->start && name < strings->end &&
-	       memchr(name, '\0', (size_t)(strings->end - name));
+	if (name < strings->start || name >= strings->end)
+		return -1;
+	size_t room = (size_t)(strings->end - name);
+	size_t length = strnlen(name, room < NAME_READ ? room : NAME_READ);
+	return length < room ? (ssize_t)length : -1;
 }
 
 /* Labels that assemblers make for themselves, among them the mapping symbols of ARM and RISC-V. */
@@ -229,7 +254,7 @@ static bool is_private_label(const char *name)
 static int code_flags(const GElf_Sym *symbol, const char *name)
 {
 	int flags = 0;
-	if (!name[0] || symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
+	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
 		return -1;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
@@ -264,7 +289,8 @@ static int read_symbols(struct loader *loader, Dwfl_Module *module, struct fx_sy
 		Elf *elf = NULL;
 		const char *name =
 		    dwfl_module_getsym_info(module, i, &symbol, &address, NULL, &elf, NULL);
-		if (!name || !is_terminated(loader, elf, name))
+		ssize_t length = name ? name_length(loader, elf, name) : -1;
+		if (length <= 0)
 			continue;
 		int flags = code_flags(&symbol, name);
 		if (flags < 0)
@@ -272,8 +298,8 @@ static int read_symbols(struct loader *loader, Dwfl_Module *module, struct fx_sy
 		const struct code_range *code = find_code(loader, address - bias);
 		if (!code)
 			continue;
-		int error = fx_symtab_add(table, name, address - bias, symbol.st_size, code->end,
-					  (uint32_t)flags);
+		int error = fx_symtab_add(table, name, (size_t)length, address - bias,
+					  symbol.st_size, code->end, (uint32_t)flags);
 		if (error == -ENOMEM)
 			return problem(FX_SYMBOL_FILE_NO_MEMORY);
 		if (error) /* full: what is in it serves */
@@ -314,7 +340,10 @@ static int read_elf(struct loader *loader, struct fx_symtab *table)
 		failed = read_segments(loader);
 	if (!failed)
 		failed = read_sections(loader);
-	return failed ? failed : read_by_dwfl(loader, table);
+	if (failed)
+		return failed;
+	qsort(loader->code, loader->code_count, sizeof(*loader->code), code_compare);
+	return read_by_dwfl(loader, table);
 }
 
 int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret_table)

@@ -18,10 +18,12 @@ void fx_symtab_clear(struct fx_symtab *table)
 	fx_symtab_begin(table);
 }
 
-static uint32_t count_underscores(const char *name)
+static uint32_t count_underscores(const char *name, size_t length)
 {
-	size_t count = strspn(name, "_");
-	return count < 15 ? (uint32_t)count : 15;
+	uint32_t count = 0;
+	while (count < 15 && count < length && name[count] == '_')
+		count++;
+	return count;
 }
 
 static int names_reserve(struct fx_symtab *table, size_t size)
@@ -57,28 +59,29 @@ static int entries_reserve(struct fx_symtab *table)
 	return 0;
 }
 
-int fx_symtab_add(struct fx_symtab *table, const char *name, uint64_t start, uint64_t size,
-		  uint64_t limit, uint32_t flags)
+int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint64_t start,
+		  uint64_t size, uint64_t limit, uint32_t flags)
 {
 	if (start >= limit)
 		return 0;
-	size_t name_size = strlen(name) + 1;
-	int error = names_reserve(table, name_size);
+	int error = names_reserve(table, length + 1);
 	if (!error)
 		error = entries_reserve(table);
 	if (error)
 		return error;
 
-	uint64_t length = size && size < limit - start ? size : limit - start;
+	uint64_t extent = size && size < limit - start ? size : limit - start;
 	table->entries[table->count++] = (struct fx_symtab_entry){
 	    .start = start,
-	    .size = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX,
+	    .size = extent < UINT32_MAX ? (uint32_t)extent : UINT32_MAX,
 	    .name = (uint32_t)table->names_size,
 	    .rank = flags | (size ? FX_RANK_SIZED : 0) |
-		    (15 - count_underscores(name)) * FX_RANK_UNDERSCORE,
+		    (15 - count_underscores(name, length)) * FX_RANK_UNDERSCORE,
 	};
-	memcpy(table->names + table->names_size, name, name_size);
-	table->names_size += name_size;
+	char *copy = table->names + table->names_size;
+	memcpy(copy, name, length);
+	copy[length] = '\0';
+	table->names_size += length + 1;
 	return 0;
 }
 

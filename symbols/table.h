@@ -47,12 +47,12 @@ struct fx_symtab {
 void fx_symtab_begin(struct fx_symtab *table);
 
 /*
- * Adds a symbol. limit is the end of the code that it begins in: the symbol ends there at the
+ * Adds a symbol whose name has length bytes. limit is the end of the code that it begins in: the symbol ends there at the
  * latest. flags are FX_RANK_STRONG, _GLOBAL and _FUNCTION. 0, -ENOMEM, or -EFBIG if the table is
  * full; on an error the table is as before.
  */
-int fx_symtab_add(struct fx_symtab *table, const char *name, uint64_t start, uint64_t size,
-		  uint64_t limit, uint32_t flags);
+int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint64_t start,
+		  uint64_t size, uint64_t limit, uint32_t flags);
 
 /* Sorts. 0 or -ENOMEM; fx_symtab_clear() is due in either case. */
 int fx_symtab_finish(struct fx_symtab *table);

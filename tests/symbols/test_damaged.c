@@ -169,6 +169,39 @@ Test(damaged, compressed_debug_data, .timeout = 120)
 	spoil_rounds("target-mini", 3);
 }
 
+/* The section that holds the names of .symtab. */
+static Elf64_Shdr find_strtab(const struct image *image)
+{
+	Elf64_Ehdr header;
+	memcpy(&header, image->bytes, sizeof(header));
+	const Elf64_Shdr *sections = (const Elf64_Shdr *)(image->bytes + header.e_shoff);
+	for (size_t i = 0; i < header.e_shnum; i++)
+		if (sections[i].sh_type == SHT_SYMTAB)
+			return sections[sections[i].sh_link];
+	cr_assert_fail("no symbol table");
+	abort();
+}
+
+/* A name that has no end within its table would be read from whatever stands behind it. */
+Test(damaged, names_without_an_end)
+{
+	char directory[] = "/tmp/fxtrace-symbols-XXXXXX";
+	cr_assert_not_null(mkdtemp(directory));
+	char path[64];
+	snprintf(path, sizeof(path), "%s/damaged", directory);
+	struct image image = image_read("target-pie");
+	Elf64_Shdr strtab = find_strtab(&image);
+	memset(image.bytes + strtab.sh_offset + 1, 'x', strtab.sh_size - 1);
+	image_write(&image, path);
+	cr_expect_eq(count_names(path), 0);
+	image.bytes[strtab.sh_offset + strtab.sh_size - 1] = '\0';
+	image_write(&image, path);
+	cr_expect_gt(count_names(path), 0);
+	cr_expect_eq(unlink(path), 0);
+	cr_expect_eq(rmdir(directory), 0);
+	free(image.bytes);
+}
+
 Test(damaged, cut_anywhere, .timeout = 120)
 {
 	char path[] = "/tmp/fxtrace-symbols-XXXXXX";
@@ -180,7 +213,6 @@ Test(damaged, cut_anywhere, .timeout = 120)
 	for (size_t size = 0; size < whole; size += size < 512 ? 1 : 97) {
 		image.size = size;
 		image_write(&image, file);
-		/* The section headers stand at the end: without them the segments still serve. */
 		count_names(file);
 	}
 	cr_expect_eq(unlink(file), 0);

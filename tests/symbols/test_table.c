@@ -23,7 +23,7 @@ static void end(void)
 
 static void add(const char *name, uint64_t start, uint64_t size, uint32_t flags)
 {
-	cr_assert_eq(fx_symtab_add(&table, name, start, size, LIMIT, flags), 0);
+	cr_assert_eq(fx_symtab_add(&table, name, strlen(name), start, size, LIMIT, flags), 0);
 }
 
 static const char *name_at(uint64_t address)
@@ -154,4 +154,27 @@ Test(table, agrees_with_a_plain_search)
 				snprintf(expected, sizeof(expected), "s%d", i);
 		cr_assert_str_eq(name_at(address), expected, "at %#lx", (unsigned long)address);
 	}
+}
+
+Test(table, a_million_symbols)
+{
+	const uint64_t count = 1000000;
+	/* Multiples of an odd number, modulo a power of two, come in no order. */
+	for (uint64_t i = 0; i < count; i++) {
+		uint64_t at = i * 7919 % (1 << 20);
+		char name[16];
+		int length = snprintf(name, sizeof(name), "f%llu", (unsigned long long)at);
+		cr_assert_eq(
+		    fx_symtab_add(&table, name, (size_t)length, at * 16, 16, UINT64_MAX, FUNCTION),
+		    0);
+	}
+	cr_assert_eq(fx_symtab_finish(&table), 0);
+	cr_expect_eq(table.count, count);
+	for (uint64_t i = 0; i < count; i += 997) {
+		uint64_t at = i * 7919 % (1 << 20);
+		char name[16];
+		snprintf(name, sizeof(name), "f%llu", (unsigned long long)at);
+		cr_assert_str_eq(name_at(at * 16 + 15), name);
+	}
+	cr_expect_leq(fx_symtab_memory(&table), 100 * count);
 }
