@@ -484,16 +484,26 @@ static int check_start(struct fxt_reader *reader)
 	return -EBADMSG;
 }
 
+static uint64_t bytes_left(const struct fxt_reader *reader)
+{
+	return reader->filled - reader->begin * FXT_WORD_SIZE;
+}
+
+/* The record at @offset ends too early: its first @present bytes are all there is. */
+static void report_truncated(struct fxt_reader *reader, uint64_t offset, uint64_t present)
+{
+	enum fxt_fault_kind kind =
+	    reader->input_error == -EBADMSG ? FXT_FAULT_CORRUPT_COMPRESSION : FXT_FAULT_TRUNCATED;
+
+	report_at(reader, kind, offset, present / FXT_WORD_SIZE, present);
+}
+
 /* The input's end: clean, or in the middle of a record. */
 static int finish(struct fxt_reader *reader)
 {
-	uint64_t rest = reader->filled - reader->begin * FXT_WORD_SIZE;
-
 	reader->finished = true;
-	if (reader->input_error == -EBADMSG)
-		report(reader, FXT_FAULT_CORRUPT_COMPRESSION, 0, rest);
-	else if (rest > 0 || reader->input_error)
-		report(reader, FXT_FAULT_TRUNCATED, rest / FXT_WORD_SIZE, rest);
+	if (bytes_left(reader) > 0 || reader->input_error)
+		report_truncated(reader, reader->offset, bytes_left(reader));
 	return 0;
 }
 
@@ -505,10 +515,12 @@ static int skip_record(struct fxt_reader *reader, uint64_t size)
 
 	if (r < 0)
 		return r;
-	if (r == 0)
-		reader->finished = true;
-	report_at(reader, r == 0 ? FXT_FAULT_TRUNCATED : FXT_FAULT_RECORD_TOO_LARGE, start, 0,
-		  size);
+	if (r > 0) {
+		report_at(reader, FXT_FAULT_RECORD_TOO_LARGE, start, 0, size);
+		return 0;
+	}
+	report_truncated(reader, start, reader->offset - start + bytes_left(reader));
+	reader->finished = true;
 	return 0;
 }
 
