@@ -61,6 +61,14 @@ __attribute__((noinline)) int global_twin(int number)
 #ifdef TARGET_STATIC
 #define open_library(path) 1
 #else
+/* Functions that glibc defines under several names. */
+static void report_libc(void)
+{
+	static const char *const names[] = {"read", "getpid", "qsort", "malloc"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		report_function(dlsym(RTLD_DEFAULT, names[i]), names[i]);
+}
+
 static int open_library(const char *path)
 {
 	void *library = dlopen(path, RTLD_NOW);
@@ -72,6 +80,7 @@ static int open_library(const char *path)
 	if (!report)
 		return 1;
 	report();
+	report_libc();
 	return 0;
 }
 #endif
