@@ -45,6 +45,9 @@ __attribute__((constructor(101))) static void boot(void)
 		fx_attach_set_name(program_invocation_short_name);
 		fx_modules_collect();
 		attach_somewhere();
+		fx_environ_init(); /* last: it hands on what the above has set */
+		if (!fx_environ_follows())
+			fx_engine.reattach = NULL;
 	}
 	errno = saved;
 }

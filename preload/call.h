@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The shape of every generated wrapper: what happens around a call of the real function.
+ *
+ *	if (!fx_call_begin(&call, words, category bit, header, sp, first argument))
+ *		return real(...);
+ *	ret = real(...);
+ *	fx_call_end(&call, error number or 0);
+ *	fx_arg_KIND(&call, name, value); ...
+ *	fx_result_KIND(&call, ret);
+ *	fx_call_write(&call, header);
+ *
+ * While the real function runs, the call is an open frame, so that a process killed inside it shows
+ * it. A thread that is cancelled there unwinds through the wrapper; the frame it leaves behind is
+ * closed by the next event. Nothing here sets errno: no libc function that could is called.
+ */
+#ifndef FX_PRELOAD_CALL_H
+#define FX_PRELOAD_CALL_H
+
+#include <errno.h>
+
+#include "engine/frame.h"
+#include "engine/record.h"
+#include "preload/args.h"
+#include "preload/strings.h"
+
+/* What is recorded when it waits, or always: see sync.c. */
+#define FX_CAT_SYNC (FX_CAT_PTHREAD | FX_CAT_PTHREAD_ALL)
+
+/* The category's bit stays in the call: whether it is still on decides what happens at the end. */
+fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t category, uint64_t header,
+			  uint64_t sp, uint64_t key)
+{
+	struct fx_thread *t = fx_thread_on(category);
+
+	if (!t)
+		return false;
+	call->words = words;
+	call->category = category;
+	call->thread = t;
+	call->start = fx_now();
+	call->frame = fx_frame_push(t, header, sp, key, call->start);
+	call->epoch = (uint32_t)(t->state >> 32);
+	return call->frame != NULL;
+}
+
+/* The real function has returned. */
+fx_hot void fx_call_end(struct fx_call *call, int error)
+{
+	call->end = fx_now();
+	call->error = error;
+	call->next = call->words + 2;
+	call->nargs = 0;
+}
+
+/* Tracing went on all the time, or was stopped meanwhile but not started anew. */
+fx_hot bool fx_call_frame_stands(const struct fx_call *call)
+{
+	return call->thread->state >> 32 == call->epoch;
+}
+
+/* A flow record behind a call's; room for it comes on top of FX_CALL_WORDS. */
+#define FX_FLOW_WORDS 3
+#define FX_HEADER_FLOW_END(header)                                                                 \
+	FX_EVENT_HEADER(FX_EVENT_FLOW_END, FX_FLOW_WORDS, 0, FXT_GET(header, EVENT_CATEGORY),      \
+			FXT_GET(header, EVENT_NAME))
+
+/* Tries to write `count` words, a whole record but for its header, which is words[0]. False: lost,
+ * and counted. Further whole records may stand behind the first. */
+fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned count,
+			   uint64_t header)
+{
+	struct fx_reservation r;
+	uint64_t *p = fx_record_reserve(t, count, &r);
+
+	if (fx_unlikely(!p))
+		return false;
+	for (unsigned i = 1; i < count; i++)
+		p[i] = words[i];
+	fx_record_commit(t, p, header, &r);
+	return true;
+}
+
+/* Number of words and arguments, which the header of the open frame does not have. */
+fx_hot uint64_t fx_header_with(uint64_t header, unsigned words, unsigned nargs)
+{
+	return (header & ~FXT_PUT(RECORD_SIZE, UINT64_MAX)) | FXT_PUT(RECORD_SIZE, words) |
+	       FXT_PUT(EVENT_NARGS, nargs);
+}
+
+/* Writes the record with the arguments collected since fx_call_end(), and closes the frame. With the
+ * id of a flow, the flow ends with the call. */
+fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow)
+{
+	struct fx_thread *t = call->thread;
+
+	if (fx_likely(fx_thread_on(call->category) == t && fx_call_frame_stands(call))) {
+		unsigned count;
+
+		*call->next++ = call->end;
+		call->words[1] = call->start;
+		count = (unsigned)(call->next - call->words);
+		header = fx_header_with(header, count, call->nargs);
+		if (flow) {
+			call->next[0] = FX_HEADER_FLOW_END(header);
+			call->next[1] = call->end;
+			call->next[2] = flow;
+			count += FX_FLOW_WORDS;
+		}
+		fx_words_write(t, call->words, count, header);
+	}
+	if (fx_likely(fx_call_frame_stands(call)))
+		fx_frame_pop(t, call->frame);
+}
+
+fx_hot void fx_call_write(struct fx_call *call, uint64_t header)
+{
+	fx_call_write_flow(call, header, 0);
+}
+
+/* Header of a Duration Complete record without arguments, from strings by name. */
+#define FX_CALL_HEADER(category, name)                                                             \
+	FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, FX_STR_##category, FX_STR_##name)
+
+/* Room for header, start and end; the arguments have their own FX_WORDS_KIND. */
+#define FX_CALL_WORDS 3
+
+/* The error number of a call, by its RESULT. */
+#define FX_ERROR_sys(ret)    ((ret) == -1 ? errno : 0)
+#define FX_ERROR_ptr(ret)    ((ret) ? 0 : errno)
+#define FX_ERROR_errnum(ret) (ret)
+#define FX_ERROR_value(ret)  0
+
+#define FX_RESULT_WORDS 3
+
+fx_hot void fx_result_sys(struct fx_call *call, int64_t ret)
+{
+	fx_arg_long(call, FX_STR_ret, ret);
+	if (fx_unlikely(call->error))
+		fx_arg_errno(call, FX_STR_errno, call->error);
+}
+
+fx_hot void fx_result_errnum(struct fx_call *call, int ret)
+{
+	if (fx_unlikely(ret))
+		fx_arg_errno(call, FX_STR_errno, ret);
+}
+
+fx_hot void fx_result_value(struct fx_call *call, int64_t ret)
+{
+	fx_arg_long(call, FX_STR_ret, ret);
+}
+
+fx_hot void fx_result_ptr(struct fx_call *call, const void *ret)
+{
+	fx_arg_ptr(call, FX_STR_ret, ret);
+	if (fx_unlikely(call->error))
+		fx_arg_errno(call, FX_STR_errno, call->error);
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/environ.h"
+
+#include <link.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/compiler.h"
+#include "base/syscall.h"
+
+#define PRELOAD	   "LD_PRELOAD="
+#define OURS	   "FXTRACE_"
+#define PATH_BYTES 4096u
+#define OURS_MAX   48u
+#define OURS_BYTES 8192u
+
+static struct {
+	bool follows;
+	char path[PATH_BYTES]; /* of this library; empty: not known */
+	unsigned count;
+	const char *ours[OURS_MAX]; /* "FXTRACE_NAME=VALUE", in text */
+	size_t used;
+	char text[OURS_BYTES];
+} self;
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* Bytes of "NAME=" in "NAME=VALUE". */
+static size_t name_length(const char *variable)
+{
+	return strcspn(variable, "=") + 1;
+}
+
+static size_t count_strings(fx_strings s)
+{
+	size_t n = 0;
+
+	while (s && s[n])
+		n++;
+	return n;
+}
+
+static const char *last_part(const char *path, size_t length, size_t *ret_length)
+{
+	size_t n = length;
+
+	while (n && path[n - 1] != '/')
+		n--;
+	*ret_length = length - n;
+	return path + n;
+}
+
+/* One element of LD_PRELOAD is this library, by whatever path. */
+static bool is_self(const char *element, size_t length)
+{
+	size_t own, other;
+	const char *a = last_part(self.path, strlen(self.path), &own);
+	const char *b = last_part(element, length, &other);
+
+	return own == other && memcmp(a, b, own) == 0;
+}
+
+/* The next element of a list that colons and blanks separate; NULL at its end. */
+static const char *next_element(const char *list, size_t *ret_length)
+{
+	list += strspn(list, ": \t\n");
+	*ret_length = strcspn(list, ": \t\n");
+	return *ret_length ? list : NULL;
+}
+
+static bool has_self(const char *list)
+{
+	size_t length;
+
+	for (const char *e = next_element(list, &length); e; e = next_element(e + length, &length))
+		if (is_self(e, length))
+			return true;
+	return false;
+}
+
+/* --- In the constructor ----------------------------------------------------------------------- */
+
+static int find_self(struct dl_phdr_info *info, size_t size, void *out)
+{
+	uintptr_t here = (uintptr_t)&find_self - info->dlpi_addr;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD && here - ph->p_vaddr < ph->p_memsz) {
+			*(const char **)out = info->dlpi_name;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Absolute, since a child may start elsewhere. */
+static void remember_path(void)
+{
+	const char *path = NULL;
+	size_t directory = 0, length;
+
+	dl_iterate_phdr(find_self, &path);
+	if (!path)
+		return;
+	length = strlen(path);
+	if (path[0] != '/') {
+		long n = fx_syscall2(SYS_getcwd, self.path, PATH_BYTES);
+
+		if (n <= 1 || self.path[0] != '/')
+			n = 0;
+		directory = n > 2 ? (size_t)n : 1; /* the NUL becomes the slash */
+		self.path[directory - 1] = '/';
+	}
+	if (directory + length >= PATH_BYTES)
+		length = directory = 0;
+	memcpy(self.path + directory, path, length);
+	self.path[directory + length] = 0;
+}
+
+static void remember_variable(const char *variable)
+{
+	size_t size = strlen(variable) + 1;
+
+	if (self.count == OURS_MAX || self.used + size > OURS_BYTES)
+		return;
+	self.ours[self.count++] = memcpy(self.text + self.used, variable, size);
+	self.used += size;
+}
+
+/* LD_PRELOAD without this library, in place; false if nothing is left. */
+static bool preload_strip(char *variable)
+{
+	char *out = variable + strlen(PRELOAD);
+	const char *e = out;
+	size_t length, kept = 0;
+
+	for (e = next_element(e, &length); e; e = next_element(e + length, &length)) {
+		if (is_self(e, length))
+			continue;
+		if (kept++)
+			*out++ = ':';
+		memmove(out, e, length);
+		out += length;
+	}
+	*out = 0;
+	return kept != 0;
+}
+
+static void environ_strip(void)
+{
+	char **out = environ;
+
+	for (char **e = environ; *e; e++) {
+		if (starts_with(*e, OURS))
+			continue;
+		if (starts_with(*e, PRELOAD) && !preload_strip(*e))
+			continue;
+		*out++ = *e;
+	}
+	*out = NULL;
+}
+
+void fx_environ_init(void)
+{
+	bool follows = true;
+
+	remember_path();
+	if (!environ || !self.path[0])
+		return;
+	for (char **e = environ; *e; e++) {
+		if (strcmp(*e, "FXTRACE_FOLLOW=0") == 0)
+			follows = false;
+		if (starts_with(*e, OURS))
+			remember_variable(*e);
+	}
+	self.follows = follows;
+	if (!follows)
+		environ_strip();
+}
+
+bool fx_environ_follows(void)
+{
+	return self.follows;
+}
+
+/* --- For a child ------------------------------------------------------------------------------ */
+
+static bool names_variable(fx_strings envp, const char *variable)
+{
+	size_t length = name_length(variable);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, variable, length) == 0)
+			return true;
+	return false;
+}
+
+/* The value of LD_PRELOAD; NULL without one. The dynamic linker believes the last of several. */
+static const char *preload_value(fx_strings envp)
+{
+	const char *value = NULL;
+
+	for (; envp && *envp; envp++)
+		if (starts_with(*envp, PRELOAD))
+			value = *envp + strlen(PRELOAD);
+	return value;
+}
+
+static size_t count_missing(fx_strings envp)
+{
+	size_t missing = 0;
+
+	for (unsigned i = 0; i < self.count; i++)
+		missing += !names_variable(envp, self.ours[i]);
+	return missing;
+}
+
+/* One more for LD_PRELOAD, one for the end. */
+static size_t pointers_needed(fx_strings envp, size_t missing)
+{
+	return count_strings(envp) + missing + 2;
+}
+
+size_t fx_environ_room(fx_strings envp)
+{
+	size_t missing, text = 0;
+	const char *preload;
+
+	if (!self.follows)
+		return 0;
+	missing = count_missing(envp);
+	preload = preload_value(envp);
+	if (!preload || !has_self(preload))
+		text =
+		    strlen(PRELOAD) + strlen(self.path) + 1 + (preload ? strlen(preload) : 0) + 1;
+	if (!missing && !text)
+		return 0;
+	return pointers_needed(envp, missing) * sizeof(char *) + text;
+}
+
+/* "LD_PRELOAD=us", or "LD_PRELOAD=us:theirs". */
+static void preload_join(char *out, const char *theirs)
+{
+	size_t n = strlen(self.path);
+
+	memcpy(out, PRELOAD, strlen(PRELOAD));
+	out += strlen(PRELOAD);
+	memcpy(out, self.path, n);
+	out += n;
+	if (theirs && theirs[0]) {
+		*out++ = ':';
+		memcpy(out, theirs, strlen(theirs));
+		out += strlen(theirs);
+	}
+	*out = 0;
+}
+
+static void build(char **out, fx_strings envp, size_t pointers)
+{
+	const char *preload = preload_value(envp);
+	bool join = !preload || !has_self(preload);
+	size_t n = 0;
+
+	if (join) {
+		out[n++] = (char *)(out + pointers);
+		preload_join(out[0], preload);
+	}
+	for (fx_strings e = envp; e && *e; e++)
+		if (!join || !starts_with(*e, PRELOAD))
+			out[n++] = *e;
+	for (unsigned i = 0; i < self.count; i++)
+		if (!names_variable(envp, self.ours[i]))
+			out[n++] = (char *)self.ours[i];
+	out[n] = NULL;
+}
+
+void fx_environ_build(struct fx_environ *ret, fx_strings envp, size_t room, void *memory)
+{
+	*ret = (struct fx_environ){envp, 0};
+	if (!room)
+		return;
+	if (!memory) {
+		long p = fx_syscall6(SYS_mmap, 0, (long)room, PROT_READ | PROT_WRITE,
+				     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (p < 0 && p > -4096)
+			return;
+		memory = (void *)p;
+		ret->mapped = room;
+	}
+	build(memory, envp, pointers_needed(envp, count_missing(envp)));
+	ret->envp = memory;
+}
+
+void fx_environ_release(const struct fx_environ *e)
+{
+	if (e->mapped)
+		fx_syscall2(SYS_munmap, e->envp, e->mapped);
+}

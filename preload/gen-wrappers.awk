@@ -1,0 +1,419 @@
+# SPDX-License-Identifier: MIT
+#
+# Makes C and lists from wrappers.tbl (its syntax stands at its top). POSIX awk.
+#
+#	awk -v out=FILE -f gen-wrappers.awk wrappers.tbl
+#
+#	strings.h	enum fx_builtin_string: the index of every builtin string
+#	strings.c	the String Records of them all; names of errors and signals
+#	wrappers.h	struct fx_real, the table of real functions; prototypes of all wrappers
+#	real-names.inc	names and versions to look them up by
+#	unit-UNIT.inc	the wrappers of one unit
+#	libfxtrace.map	the linker's version script
+#	wrappers.list	the wrapped functions, one a line
+#	wrappers.txt	for people: function, event, category, arguments
+
+function fail(text) {
+	printf "%s:%d: %s\n", FILENAME, FNR, text > "/dev/stderr"
+	failed = 1
+	exit 1
+}
+
+function trim(s) {
+	sub(/^[ \t]+/, "", s)
+	sub(/[ \t]+$/, "", s)
+	return s
+}
+
+function string_add(ident, text) {
+	if (ident in string_index) {
+		if (string_text[string_index[ident]] != text)
+			fail("string " ident " has two texts")
+		return
+	}
+	string_index[ident] = ++strings
+	string_ident[strings] = ident
+	string_text[strings] = text
+}
+
+function is_word(s) {
+	return s ~ /^[A-Za-z_][A-Za-z0-9_]*$/
+}
+
+# Splits "TYPE NAME" of function and parameter; the results in got_type and got_name.
+function declaration(s) {
+	s = trim(s)
+	if (!match(s, /[A-Za-z_][A-Za-z0-9_]*$/) || RSTART == 1)
+		fail("cannot read the declaration `" s "'")
+	got_name = substr(s, RSTART)
+	got_type = substr(s, 1, RSTART - 1)
+}
+
+# Parameter p of function f from its text.
+function parameter(f, p, text,    at) {
+	text = trim(text)
+	if (text ~ /^\.\.\./) {
+		text = trim(substr(text, 4))
+		variadic[f] = 1
+		if (text == "")
+			return 0
+		optional[f, p] = 1
+	}
+	if (!match(text, /:[a-z_]+(\([a-z_]+\))?$|:-$/))
+		fail("parameter `" text "' has no kind")
+	kind[f, p] = substr(text, RSTART + 1)
+	declaration(substr(text, 1, RSTART - 1))
+	type[f, p] = got_type
+	name[f, p] = got_name
+	if (match(kind[f, p], /\(.*\)/)) {
+		extra[f, p] = substr(kind[f, p], RSTART + 1, RLENGTH - 2)
+		kind[f, p] = substr(kind[f, p], 1, RSTART - 1)
+	}
+	if (kind[f, p] != "-" && !internal[f])
+		string_add(got_name, got_name)
+	return 1
+}
+
+function option(f, word) {
+	if (word ~ /^(call|custom|internal|noreturn|pass)$/)
+		flag[f, word] = 1
+	else if (word ~ /^flow=/)
+		flow[f] = substr(word, 6)
+	else if (word ~ /^note=[a-z_]+\([a-z_]+\)$/) {
+		note[f] = substr(word, 6)
+		note_name[f] = substr(note[f], 1, index(note[f], "(") - 1)
+		string_add(note_name[f], note_name[f])
+	}
+	else if (word ~ /^as=/)
+		shown[f] = substr(word, 4)
+	else if (word ~ /^version=/)
+		version[f] = substr(word, 9)
+	else
+		fail("unknown option `" word "'")
+}
+
+function prototype(line,    bar, open, text, f, i, n, word, part) {
+	if (unit == "" || cat == "")
+		fail("a function before `unit' and `category'")
+	bar = index(line, " | ")
+	if (!bar)
+		fail("no ` | ' and result after the prototype")
+	f = ++functions
+	n = split(substr(line, bar + 3), word, /[ \t]+/)
+	if (word[1] !~ /^(sys|ptr|errnum|value|void)$/)
+		fail("unknown result `" word[1] "'")
+	result[f] = word[1]
+	for (i = 2; i <= n; i++)
+		option(f, word[i])
+	internal[f] = (f, "internal") in flag
+
+	text = trim(substr(line, 1, bar - 1))
+	open = index(text, "(")
+	if (!open || text !~ /\)$/)
+		fail("cannot read the prototype")
+	declaration(substr(text, 1, open - 1))
+	function_type[f] = got_type
+	function_name[f] = got_name
+	function_unit[f] = unit
+	function_cat[f] = cat
+	function_bit[f] = bit
+	if (got_name in known)
+		fail(got_name " stands here twice")
+	known[got_name] = 1
+	if (!(f in shown))
+		shown[f] = got_name
+	if (!internal[f])
+		string_add(shown[f], shown[f])
+
+	parameters[f] = 0
+	text = substr(text, open + 1, length(text) - open - 1)
+	if (trim(text) == "void")
+		return
+	n = split(text, part, /,/)
+	for (i = 1; i <= n; i++)
+		parameters[f] += parameter(f, parameters[f] + 1, part[i])
+}
+
+function words_to_table(table, count,    i) {
+	for (i = 2; i <= NF; i++) {
+		string_add($i, $i)
+		table[++count] = $i
+	}
+	return count
+}
+
+/^[ \t]*(#|$)/	{ next }
+$1 == "unit" && NF == 2	{ unit = $2; units[unit] = 1; next }
+$1 == "category" && NF == 3 {
+	cat = $2
+	bit = $3
+	string_add(cat, cat)
+	next
+}
+$1 == "string" && is_word($2) {
+	text = $2
+	if (match($0, /".*"/))
+		text = substr($0, RSTART + 1, RLENGTH - 2)
+	string_add($2, text)
+	next
+}
+$1 == "errno"	{ errnos = words_to_table(errno_name, errnos); next }
+$1 == "signal" && $0 !~ /\|/ { signals = words_to_table(signal_name, signals); next }
+		{ prototype($0) }
+
+# --- C pieces ------------------------------------------------------------------------------------
+
+function banner() {
+	print "/* Made from wrappers.tbl by gen-wrappers.awk. */"
+}
+
+# "int fd, void *buf": the parameters as C declares them.
+function declared(f,    s, p) {
+	s = ""
+	for (p = 1; p <= parameters[f]; p++)
+		if (!((f, p) in optional))
+			s = s (s == "" ? "" : ", ") type[f, p] name[f, p]
+	if (f in variadic)
+		s = s ", ..."
+	return s == "" ? "void" : s
+}
+
+# "fd, buf": the parameters as they are handed on.
+function passed(f,    s, p) {
+	s = ""
+	for (p = 1; p <= parameters[f]; p++)
+		s = s (p == 1 ? "" : ", ") name[f, p]
+	return s
+}
+
+function callee(f) {
+	if ((f, "call") in flag)
+		return "fx_call_" function_name[f]
+	return "FX_REAL(" function_name[f] ")"
+}
+
+function words_needed(f,    s, p) {
+	s = "FX_CALL_WORDS + FX_RESULT_WORDS"
+	for (p = 1; p <= parameters[f]; p++)
+		if (kind[f, p] != "-")
+			s = s " + FX_WORDS_" kind[f, p]
+	if (f in note)
+		s = s " + FX_WORDS_int"
+	if (f in flow)
+		s = s " + FX_FLOW_WORDS"
+	return s
+}
+
+function first_key(f) {
+	return parameters[f] ? "(uint64_t)(uintptr_t)" name[f, 1] : "0"
+}
+
+function write_optional(f,    p) {
+	for (p = 1; p <= parameters[f]; p++) {
+		if (!((f, p) in optional))
+			continue
+		printf "\t%s%s = 0;\n\n", type[f, p], name[f, p]
+		printf "\tif (FX_PASSED_%s(%s)) {\n", kind[f, p], extra[f, p]
+		printf "\t\tva_list ap;\n\n"
+		printf "\t\tva_start(ap, %s);\n", extra[f, p]
+		printf "\t\t%s = va_arg(ap, %s);\n", name[f, p], trim(type[f, p])
+		printf "\t\tva_end(ap);\n\t}\n"
+	}
+}
+
+function write_arguments(f,    p) {
+	for (p = 1; p <= parameters[f]; p++)
+		if (kind[f, p] != "-")
+			printf "\tfx_arg_%s(&call, FX_STR_%s, %s%s);\n", kind[f, p], name[f, p],
+			       name[f, p], (f, p) in extra ? ", " extra[f, p] : ""
+	if (f in note)
+		printf "\tfx_arg_int(&call, FX_STR_%s, %s);\n", note_name[f], note_name[f]
+}
+
+function write_wrapper(f,    void_) {
+	void_ = result[f] == "void"
+	printf "\n%sfx_wrap_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
+	printf "\tuint64_t words[%s];\n", words_needed(f)
+	printf "\tstruct fx_call call;\n"
+	if (!void_)
+		printf "\t%sret;\n", function_type[f]
+	write_optional(f)
+	if (f in note)
+		printf "\tint %s;\n", note_name[f]
+	if ((f, "pass") in flag)
+		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;", function_name[f], passed(f)
+	printf "\n\tif (!fx_call_begin(&call, words, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n",
+	       function_bit[f], function_cat[f], shown[f]
+	printf "\t\t\t   FX_WRAPPER_SP(), %s))", first_key(f)
+	if (void_) {
+		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
+		printf "\t%s(%s);\n\tfx_call_end(&call, 0);\n", callee(f), passed(f)
+	} else {
+		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
+		if (f in note)
+			printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
+		printf "\tret = %s(%s);\n", callee(f), passed(f)
+		printf "\tfx_call_end(&call, FX_ERROR_%s(ret));\n", result[f]
+	}
+	write_arguments(f)
+	if (!void_)
+		printf "\tfx_result_%s(&call, ret);\n", result[f]
+	if (f in flow)
+		printf "\tfx_call_write_flow(&call, FX_CALL_HEADER(%s, %s), %s);\n",
+		       function_cat[f], shown[f], flow[f]
+	else
+		printf "\tfx_call_write(&call, FX_CALL_HEADER(%s, %s));\n", function_cat[f], shown[f]
+	if (!void_)
+		printf "\treturn ret;\n"
+	print "}"
+}
+
+# --- Outputs -------------------------------------------------------------------------------------
+
+function out_unit(wanted,    f) {
+	if (!(wanted in units))
+		fail("no unit " wanted)
+	banner()
+	for (f = 1; f <= functions; f++)
+		if (function_unit[f] == wanted && !internal[f] && !((f, "custom") in flag))
+			write_wrapper(f)
+}
+
+function out_strings_h(    i) {
+	banner()
+	print "#ifndef FX_PRELOAD_STRINGS_H\n#define FX_PRELOAD_STRINGS_H\n"
+	print "#include <stdint.h>\n"
+	print "enum fx_builtin_string {\n\tFX_STR_EMPTY_ = 0,"
+	for (i = 1; i <= strings; i++)
+		printf "\tFX_STR_%s = %d,\n", string_ident[i], i
+	printf "\tFX_STR_COUNT = %d, /* the first index for other strings */\n};\n\n", strings + 1
+	print "/* The String Records of them all, in order of index. */"
+	print "extern const uint64_t fx_builtin_strings[];"
+	print "extern const unsigned fx_builtin_words;\n"
+	print "/* The index of the name of an error or a signal; 0 if it has none here. */"
+	print "unsigned fx_errno_string(int number);"
+	print "unsigned fx_signal_string(int number);\n"
+	print "#endif"
+}
+
+function string_record(i,    text, length_, words, w, k, at) {
+	text = string_text[i]
+	length_ = length(text)
+	words = int((length_ + 7) / 8)
+	printf "\tFX_STRING_HEADER(%d, %d, %d),", words + 1, i, length_
+	for (w = 0; w < words; w++) {
+		printf " FX_BYTES("
+		for (k = 1; k <= 8; k++) {
+			at = w * 8 + k
+			printf "%s%s", k == 1 ? "" : ", ",
+			       at <= length_ ? "'" substr(text, at, 1) "'" : "0"
+		}
+		printf "),"
+	}
+	print ""
+}
+
+function name_table(what, table, count,    i) {
+	printf "\nstatic const uint16_t %s_strings[] = {\n", what
+	for (i = 1; i <= count; i++)
+		printf "\t[%s] = FX_STR_%s,\n", table[i], table[i]
+	printf "};\n\nunsigned fx_%s_string(int number)\n{\n", what
+	printf "\tif (number < 0 || (unsigned)number >= FX_ARRAY_LEN(%s_strings))\n", what
+	printf "\t\treturn 0;\n\treturn %s_strings[number];\n}\n", what
+}
+
+function out_strings_c(    i) {
+	banner()
+	print "#include <errno.h>\n#include <signal.h>\n"
+	print "#include \"base/compiler.h\"\n#include \"engine/layout.h\""
+	print "#include \"fxtrace/format.h\"\n#include \"preload/strings.h\"\n"
+	print "#define FX_STRING_HEADER(words, index, length) \\"
+	print "\t(FXT_PUT(RECORD_TYPE, FXT_RECORD_STRING) | FXT_PUT(RECORD_SIZE, words) | \\"
+	print "\t FXT_PUT(STRING_INDEX, index) | FXT_PUT(STRING_LENGTH, length))"
+	print "#define FX_BYTES(a, b, c, d, e, f, g, h) \\"
+	print "\t((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | \\"
+	print "\t (uint64_t)(e) << 32 | (uint64_t)(f) << 40 | (uint64_t)(g) << 48 | (uint64_t)(h) << 56)\n"
+	print "const uint64_t fx_builtin_strings[] = {"
+	for (i = 1; i <= strings; i++)
+		string_record(i)
+	print "};\n"
+	print "const unsigned fx_builtin_words = FX_ARRAY_LEN(fx_builtin_strings);\n"
+	print "_Static_assert(sizeof(fx_builtin_strings) <= FX_BUILTIN_SIZE, \"room for builtin strings\");"
+	name_table("errno", errno_name, errnos)
+	name_table("signal", signal_name, signals)
+}
+
+function out_wrappers_h(    f) {
+	banner()
+	print "enum fx_real_index {"
+	for (f = 1; f <= functions; f++)
+		printf "\tFX_REAL_%s,\n", function_name[f]
+	print "\tFX_REAL_COUNT,\n};\n"
+	print "struct fx_real {"
+	for (f = 1; f <= functions; f++)
+		printf "\t%s(*%s)(%s);\n", function_type[f], function_name[f], declared(f)
+	print "};\n"
+	for (f = 1; f <= functions; f++)
+		if (!internal[f])
+			printf "%sfx_wrap_%s(%s) __asm__(\"%s\")\n    __attribute__((visibility(\"default\")%s));\n",
+			       function_type[f], function_name[f], declared(f), function_name[f],
+			       (f, "noreturn") in flag ? ", noreturn" : ""
+}
+
+function out_names(    f) {
+	banner()
+	for (f = 1; f <= functions; f++)
+		printf "\t[FX_REAL_%s] = {\"%s\", %s, FX_MISSING_%s},\n", function_name[f],
+		       function_name[f], "\"" version[f] "\"", result[f]
+}
+
+function out_list(prefix, suffix,    f) {
+	for (f = 1; f <= functions; f++)
+		if (!internal[f])
+			print prefix function_name[f] suffix
+}
+
+function out_map() {
+	banner()
+	print "{\nglobal:"
+	out_list("\t", ";")
+	print "\t__cyg_profile_func_enter;\n\t__cyg_profile_func_exit;"
+	print "local:\n\t*;\n};"
+}
+
+function out_doc(    f, p, s) {
+	for (f = 1; f <= functions; f++) {
+		if (internal[f])
+			continue
+		s = ""
+		for (p = 1; p <= parameters[f]; p++)
+			if (kind[f, p] != "-")
+				s = s (s == "" ? "" : ", ") name[f, p]
+		printf "%-24s %-24s %-8s %s\n", function_name[f], shown[f], function_cat[f], s
+	}
+}
+
+END {
+	if (failed)
+		exit 1
+	if (out == "strings.h")
+		out_strings_h()
+	else if (out == "strings.c")
+		out_strings_c()
+	else if (out == "wrappers.h")
+		out_wrappers_h()
+	else if (out == "real-names.inc")
+		out_names()
+	else if (out ~ /^unit-.*\.inc$/)
+		out_unit(substr(out, 6, length(out) - 9))
+	else if (out == "libfxtrace.map")
+		out_map()
+	else if (out == "wrappers.list")
+		out_list("", "")
+	else if (out == "wrappers.txt")
+		out_doc()
+	else
+		fail("unknown output `" out "'")
+	if (failed)
+		exit 1
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The real functions behind the wrappers: those of the libraries loaded after this one.
+ *
+ * All are looked up in the constructor. A wrapper that is called before (by another library's
+ * constructor, by the dynamic linker) looks its own up then; the malloc family, which the lookup
+ * itself may call, has an arena for that moment (arena.h). A function that this libc lacks stands
+ * for ENOSYS.
+ */
+#ifndef FX_PRELOAD_REAL_H
+#define FX_PRELOAD_REAL_H
+
+#include <stdbool.h>
+
+#include "base/atomic.h"
+#include "base/compiler.h"
+#include "preload/types.h"
+#include "preload/wrappers.h"
+
+union fx_real_table {
+	struct fx_real fn;
+	void *slot[FX_REAL_COUNT]; /* by enum fx_real_index */
+};
+_Static_assert(sizeof(struct fx_real) == FX_REAL_COUNT * sizeof(void *), "one slot a function");
+
+extern union fx_real_table fx_real __attribute__((visibility("hidden")));
+
+/* Looks up everything that is not known yet. Keeps errno. Returns false, with nothing done, while
+ * the calling thread is inside a lookup, and before this library is relocated. */
+bool fx_real_init(void);
+
+/* Slow half of FX_REAL: looks up one function. Never NULL. Keeps errno. */
+fx_cold void *fx_real_resolve(enum fx_real_index i);
+
+/* relaxed: a slot is one word, and the code that it points to was there before */
+fx_hot void *fx_real_get(enum fx_real_index i)
+{
+	void *p = fx_load_relaxed(&fx_real.slot[i]);
+
+	return fx_likely(p != NULL) ? p : fx_real_resolve(i);
+}
+
+/* The real function NAME, with its type. */
+#define FX_REAL(name) ((__typeof__(fx_real.fn.name))fx_real_get(FX_REAL_##name))
+
+#endif
