@@ -13,7 +13,7 @@
 #include <fcntl.h>
 
 #include "engine/engine.h"
-#include "fxtrace/format.h"
+#include <fxtrace/format.h>
 #include "preload/types.h"
 
 struct fx_call {
