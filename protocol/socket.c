@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include "protocol/socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#ifndef SO_PEERPIDFD
+#define SO_PEERPIDFD 77
+#endif
+
+_Static_assert(sizeof(((struct sockaddr_un *)0)->sun_path) == FX_SOCKET_PATH_SIZE, "socket path");
+
+/* Descriptors that a message may bring, to be closed; the kernel drops what does not fit. */
+#define SURPLUS_MAX 16
+
+static int address_of(const char *path, struct sockaddr_un *ret)
+{
+	size_t length = strlen(path);
+
+	if (length == 0 || length >= sizeof(ret->sun_path))
+		return -ENAMETOOLONG;
+	memset(ret, 0, sizeof(*ret));
+	ret->sun_family = AF_UNIX;
+	memcpy(ret->sun_path, path, length);
+	return 0;
+}
+
+static int socket_new(void)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
+/* Removes a socket of ours that nobody listens to. 0: the name is free. */
+static int stale_remove(const char *path, const struct sockaddr_un *address)
+{
+	struct stat st;
+	int fd, r = 0;
+
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	if (st.st_uid != geteuid())
+		return -EACCES;
+	fd = socket_new();
+	if (fd < 0)
+		return fd;
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0)
+		r = -EADDRINUSE;
+	else if (errno != ECONNREFUSED)
+		r = errno == EAGAIN ? -EADDRINUSE : -errno;
+	close(fd);
+	if (r == 0 && unlink(path) < 0 && errno != ENOENT)
+		r = -errno;
+	return r;
+}
+
+int fx_socket_listen(const char *path)
+{
+	struct sockaddr_un address;
+	int fd, r;
+
+	r = address_of(path, &address);
+	if (r == 0)
+		r = stale_remove(path, &address);
+	if (r < 0)
+		return r;
+	fd = socket_new();
+	if (fd < 0)
+		return fd;
+	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, 0600) < 0 || listen(fd, SOMAXCONN) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int fx_socket_accept(int listener)
+{
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int fx_socket_peer(int fd, pid_t *ret_pid, uid_t *ret_uid)
+{
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) < 0)
+		return -errno;
+	*ret_pid = who.pid;
+	*ret_uid = who.uid;
+	return 0;
+}
+
+int fx_socket_peer_pidfd(int fd, pid_t pid)
+{
+	socklen_t size = sizeof(int);
+	int pidfd = -1;
+
+	/* Since Linux 6.5: names the very process, even if its number was given again. */
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &size) == 0)
+		return pidfd;
+	if (errno != ENOPROTOOPT)
+		return -errno;
+	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return pidfd < 0 ? -errno : pidfd;
+}
+
+static void close_surplus(struct msghdr *m)
+{
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		size_t bytes;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		bytes = c->cmsg_len - CMSG_LEN(0);
+		for (size_t at = 0; at + sizeof(int) <= bytes; at += sizeof(int)) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
+			close(fd);
+		}
+	}
+}
+
+int fx_socket_receive(int fd, void *message, size_t size)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(SURPLUS_MAX * sizeof(int))];
+	} control;
+	struct iovec part = {.iov_base = message, .iov_len = size};
+	struct msghdr m = {
+	    .msg_iov = &part,
+	    .msg_iovlen = 1,
+	    .msg_control = &control,
+	    .msg_controllen = sizeof(control),
+	};
+	ssize_t n = recvmsg(fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+
+	if (n < 0)
+		return -errno;
+	close_surplus(&m);
+	if (n == 0)
+		return -EPIPE;
+	if ((size_t)n != size || (m.msg_flags & MSG_TRUNC))
+		return -EMSGSIZE;
+	return 0;
+}
+
+int fx_socket_send(int fd, const void *message, size_t size, const int *fds, size_t count)
+{
+	union {
+		struct cmsghdr align;
+		char room[CMSG_SPACE(FX_FD_COUNT * sizeof(int))];
+	} control;
+	struct iovec part = {.iov_base = (void *)message, .iov_len = size};
+	struct msghdr m = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (count > FX_FD_COUNT)
+		return -EINVAL;
+	if (count) {
+		struct cmsghdr *c = &control.align;
+
+		memset(&control, 0, sizeof(control));
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(count * sizeof(int));
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(count * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, count * sizeof(int));
+	}
+	if (sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return -errno;
+	return 0;
+}
+
+struct fx_msg_header fx_message_header(enum fx_message_type type)
+{
+	return (struct fx_msg_header){
+	    .magic = FX_MESSAGE_MAGIC,
+	    .version = FX_MESSAGE_VERSION,
+	    .type = (uint16_t)type,
+	};
+}
+
+int fx_message_check(const struct fx_msg_header *header, enum fx_message_type type)
+{
+	if (header->magic != FX_MESSAGE_MAGIC || header->type != type)
+		return -EBADMSG;
+	return header->version == FX_MESSAGE_VERSION ? 0 : -EPROTONOSUPPORT;
+}

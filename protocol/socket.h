@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The registration socket, the manager's side of it: listening, and messages with descriptors.
+ * Nothing here blocks.
+ */
+#ifndef FX_PROTOCOL_SOCKET_H
+#define FX_PROTOCOL_SOCKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "protocol/messages.h"
+
+/* Bytes of the longest socket path, the final NUL included. */
+#define FX_SOCKET_PATH_SIZE 108u
+
+/*
+ * Listens at `path`. A socket that nobody listens to any more is replaced. The descriptor, or
+ * -errno: -EADDRINUSE if somebody does listen there, -EEXIST if the name is not a socket,
+ * -EACCES if it is another user's, -ENAMETOOLONG.
+ */
+int fx_socket_listen(const char *path);
+
+/* The next connection; -EAGAIN if there is none, or another -errno. */
+int fx_socket_accept(int listener);
+
+/* Who is at the other end, as the kernel says. 0 or -errno. */
+int fx_socket_peer(int fd, pid_t *ret_pid, uid_t *ret_uid);
+
+/* A pidfd of the process at the other end, or -errno. */
+int fx_socket_peer_pidfd(int fd, pid_t pid);
+
+/*
+ * Receives one message of exactly `size` bytes; descriptors that come along are closed. 0; -EAGAIN
+ * if none is there; -EPIPE if the peer is gone; -EMSGSIZE for another size; or another -errno.
+ */
+int fx_socket_receive(int fd, void *message, size_t size);
+
+/* Sends one message with `count` descriptors, at most FX_FD_COUNT. 0 or -errno. */
+int fx_socket_send(int fd, const void *message, size_t size, const int *fds, size_t count);
+
+/* The header of a message of this type. */
+struct fx_msg_header fx_message_header(enum fx_message_type type);
+
+/* Whether a received header is this version's and of this type. */
+int fx_message_check(const struct fx_msg_header *header, enum fx_message_type type);
+
+#endif
