@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the manager adds to a provider's records: the calls that were open at the end, how many
+ * records were lost and when, and the heap counter's last value.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/encode.h"
+#include "manager/stream.h"
+
+#define MANAGER_CATEGORY "fxtrace"
+#define DROPPED_NAME	 "records dropped"
+
+static struct fxt_string text(const char *s)
+{
+	return fx_string_inline(s, strlen(s));
+}
+
+static struct fxt_arg arg_uint64(const char *name, uint64_t value)
+{
+	return (struct fxt_arg){.type = FXT_ARG_UINT64, .name = text(name), .uint64 = value};
+}
+
+static struct fxt_arg arg_int64(const char *name, int64_t value)
+{
+	return (struct fxt_arg){.type = FXT_ARG_INT64, .name = text(name), .int64 = value};
+}
+
+/* An event of the manager's on one of the provider's threads. */
+static struct fxt_record event_on(struct fx_stream *s, struct fx_stream_thread *t,
+				  enum fxt_event_type type, uint64_t ns)
+{
+	struct fxt_record record = {.kind = FXT_KIND_EVENT};
+
+	record.event.type = type;
+	record.event.timestamp = ns;
+	record.event.thread.ref = (uint8_t)fx_stream_thread_index(s, t);
+	record.event.category = text(MANAGER_CATEGORY);
+	return record;
+}
+
+static uint64_t to_ns(struct fx_stream *s, uint64_t ticks)
+{
+	return fx_timebase_ns(&s->shared->timebase, ticks);
+}
+
+/* --- Losses ---------------------------------------------------------------------------------- */
+
+static void dropped_instant(struct fx_stream *s, struct fx_stream_thread *t, uint64_t count,
+			    uint64_t ns)
+{
+	struct fxt_record record = event_on(s, t, FXT_EVENT_INSTANT, ns);
+
+	record.event.name = text(DROPPED_NAME);
+	record.nargs = 2;
+	record.args[0] = arg_uint64("count", count);
+	record.args[1] = (struct fxt_arg){
+	    .type = FXT_ARG_STRING, .name = text("cure"), .string = text(s->shared->cure)};
+	fx_archive_record(&s->shared->archive, &record);
+}
+
+/* The process's losses so far, as a counter. */
+static void dropped_counter(struct fx_stream *s, struct fx_stream_thread *t, uint64_t ns)
+{
+	struct fxt_record record = event_on(s, t, FXT_EVENT_COUNTER, ns);
+
+	record.event.name = text(DROPPED_NAME);
+	record.nargs = 1;
+	record.args[0] = arg_uint64("count", s->counts.dropped);
+	fx_archive_record(&s->shared->archive, &record);
+}
+
+/* Writes down that `count` more records of a thread were lost between two times in ticks. */
+static void mark_loss(struct fx_stream *s, struct fx_stream_thread *t, uint64_t count,
+		      uint64_t first, uint64_t last)
+{
+	uint64_t from = to_ns(s, first), to = to_ns(s, last);
+
+	fx_archive_provider_event(&s->shared->archive, s->id);
+	if (!t || from > INT64_MAX || to > INT64_MAX) {
+		s->counts.dropped += count;
+		return;
+	}
+	dropped_counter(s, t, from);
+	s->counts.dropped += count;
+	dropped_instant(s, t, count, from);
+	dropped_counter(s, t, to < from ? from : to);
+}
+
+static struct fx_stream_slot *slot_get(struct fx_stream *s, uint32_t index)
+{
+	if (index >= FX_THREADS_MAX)
+		return NULL;
+	if (index >= s->slot_count) {
+		uint32_t count = s->slot_count ? s->slot_count : 8;
+		struct fx_stream_slot *slots;
+
+		while (count <= index)
+			count *= 2;
+		slots = realloc(s->slots, count * sizeof(*slots));
+		if (!slots)
+			return NULL;
+		memset(slots + s->slot_count, 0, (count - s->slot_count) * sizeof(*slots));
+		s->slots = slots;
+		s->slot_count = count;
+	}
+	return &s->slots[index];
+}
+
+void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
+			    const struct fx_thread_facts *facts)
+{
+	struct fx_stream_slot *slot = slot_get(s, index);
+	struct fx_stream_thread *t;
+
+	if (!slot)
+		return;
+	if (facts->tid)
+		slot->tid = facts->tid;
+	t = fx_stream_thread(s, slot->tid);
+	if (t && facts->tid)
+		fx_stream_thread_rename(s, t, facts->name, sizeof(facts->name));
+	if (facts->dropped > slot->dropped) {
+		mark_loss(s, t, facts->dropped - slot->dropped,
+			  facts->dropped_first ? facts->dropped_first : facts->dropped_last,
+			  facts->dropped_last);
+		slot->dropped = facts->dropped;
+	}
+	if (facts->too_deep > slot->too_deep) {
+		s->counts.too_deep += facts->too_deep - slot->too_deep;
+		slot->too_deep = facts->too_deep;
+	}
+}
+
+/* --- Open calls ------------------------------------------------------------------------------ */
+
+/* Smallest value that is a header word and not an address. */
+#define HEADER_MIN (UINT64_C(1) << 48)
+
+#define NAMES_MASK (FXT_PUT(EVENT_CATEGORY, ~0) | FXT_PUT(EVENT_NAME, ~0))
+
+/* A call's record is written before its frame is taken off: between the two, the record counts. */
+static bool is_recorded(const struct fx_stream_thread *t, const struct fx_frame *frame)
+{
+	for (unsigned i = 0; i < FX_RECENT; i++) {
+		const struct fx_recent *recent = &t->recent[i];
+
+		if (recent->start != frame->start)
+			continue;
+		if (frame->id >= HEADER_MIN && ((recent->header ^ frame->id) & NAMES_MASK) == 0)
+			return true;
+		if (frame->id < HEADER_MIN && recent->address == frame->id)
+			return true;
+	}
+	return false;
+}
+
+/* A name that stands in the archive, or a text instead. */
+static struct fxt_string known_or(struct fx_stream *s, uint64_t ref, const char *otherwise)
+{
+	int to = ref & FXT_STRING_INLINE ? -1 : fx_names_ref(&s->names, NULL, (uint32_t)ref);
+
+	return to < 0 ? text(otherwise) : fx_string_indexed((unsigned)to);
+}
+
+/* What an open call was: its category and name, as the archive has them. */
+static void name_call(struct fx_stream *s, const struct fx_frame *frame,
+		      char function[FX_MODULES_TEXT_MAX], struct fxt_event *ret)
+{
+	if (frame->id < HEADER_MIN) {
+		size_t length = fx_modules_name(&s->modules, frame->id, function);
+
+		ret->category = text("function");
+		ret->name = fx_string_inline(function, length);
+	} else {
+		ret->category = known_or(s, FXT_GET(frame->id, EVENT_CATEGORY), MANAGER_CATEGORY);
+		ret->name = known_or(s, FXT_GET(frame->id, EVENT_NAME), "(unknown)");
+	}
+}
+
+static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
+		      enum fxt_event_type type, uint64_t end)
+{
+	uint64_t start = to_ns(s, frame->start);
+	char function[FX_MODULES_TEXT_MAX];
+	struct fxt_record record;
+
+	if (start > end)
+		return;
+	record = event_on(s, t, type, type == FXT_EVENT_DURATION_END ? end : start);
+	record.event.end_time = end;
+	name_call(s, frame, function, &record.event);
+	record.nargs = 1;
+	record.args[0] =
+	    (struct fxt_arg){.type = FXT_ARG_BOOL, .name = text("unfinished"), .boolean = true};
+	fx_archive_record(&s->shared->archive, &record);
+	s->counts.unfinished++;
+}
+
+/* In pairs mode a function's begin stands in the archive already. */
+static bool is_pair(const struct fx_stream *s, const struct fx_frame *frame)
+{
+	return s->shared->pairs && frame->id < HEADER_MIN;
+}
+
+/* Ends what has begun, innermost first. A begin that was lost gets no end, and neither does one
+ * whose end was written just before its frame would have been taken off. */
+static void end_pairs(struct fx_stream *s, struct fx_stream_thread *t,
+		      const struct fx_frame *frames, size_t count, uint64_t end)
+{
+	while (count--) {
+		const struct fx_frame *frame = &frames[count];
+
+		if (!is_pair(s, frame) || (frame->sp & FX_FRAME_SILENT) || t->depth == 0)
+			continue;
+		open_call(s, t, frame, FXT_EVENT_DURATION_END, end);
+		t->depth--;
+	}
+}
+
+/* How many frames lie inside one another, as an engine leaves them. */
+static size_t count_nested(const struct fx_frame *frames, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		if (frames[i].start < frames[i - 1].start)
+			return i;
+	}
+	return count;
+}
+
+void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames,
+			    size_t count, uint64_t end_ticks)
+{
+	struct fx_stream_thread *t = fx_stream_thread(s, tid);
+	uint64_t end = to_ns(s, end_ticks);
+
+	if (!t || end > INT64_MAX)
+		return;
+	if (end < t->last_end)
+		end = t->last_end;
+	count = count_nested(frames, count);
+	for (size_t i = 0; i < count; i++) {
+		if (!is_pair(s, &frames[i]) && !is_recorded(t, &frames[i]))
+			open_call(s, t, &frames[i], FXT_EVENT_DURATION_COMPLETE, end);
+	}
+	end_pairs(s, t, frames, count, end);
+}
+
+/* --- The end --------------------------------------------------------------------------------- */
+
+/* Any thread that stands in the archive: the process's own if it does. */
+static struct fx_stream_thread *some_thread(struct fx_stream *s)
+{
+	return fx_stream_thread(s, s->pid);
+}
+
+static void heap_counter(struct fx_stream *s, struct fx_stream_thread *t, uint64_t ns,
+			 int64_t bytes, int64_t blocks)
+{
+	struct fxt_record record = event_on(s, t, FXT_EVENT_COUNTER, ns);
+
+	record.event.category = text("heap");
+	record.event.name = text("heap");
+	record.nargs = 2;
+	record.args[0] = arg_int64("bytes", bytes);
+	record.args[1] = arg_int64("blocks", blocks);
+	fx_archive_record(&s->shared->archive, &record);
+}
+
+void fx_stream_last_marks(struct fx_stream *s, const struct fx_stream_end *end)
+{
+	uint64_t ns = to_ns(s, end->ticks);
+	struct fx_stream_thread *t;
+
+	if (end->broken)
+		s->counts.invalid++;
+	if (ns > INT64_MAX)
+		return;
+	if (!end->dropped_unslotted && !end->heap_bytes && !end->heap_blocks)
+		return;
+	t = some_thread(s);
+	if (!t)
+		return;
+	if (end->dropped_unslotted)
+		mark_loss(s, t, end->dropped_unslotted, end->ticks, end->ticks);
+	if (end->heap_bytes || end->heap_blocks)
+		heap_counter(s, t, ns, end->heap_bytes, end->heap_blocks);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/modules.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+struct fx_module {
+	UT_hash_handle hh;
+	uint16_t id;
+	size_t build_id_size;
+	uint8_t build_id[FX_BUILD_ID_MAX];
+	char path[FXT_MAX_NAME_LENGTH + 1];
+};
+
+void fx_modules_init(struct fx_modules *ret, struct fx_symbol_cache *cache)
+{
+	*ret = (struct fx_modules){.cache = cache};
+}
+
+void fx_modules_destroy(struct fx_modules *modules)
+{
+	struct fx_module *module, *next;
+
+	HASH_ITER (hh, modules->by_id, module, next) {
+		HASH_DEL(modules->by_id, module);
+		free(module);
+	}
+	fx_symspace_destroy(modules->space);
+	memset(modules, 0, sizeof(*modules));
+}
+
+static struct fx_module *module_get(struct fx_modules *modules, uint16_t id)
+{
+	struct fx_module *module;
+
+	HASH_FIND(hh, modules->by_id, &id, sizeof(id), module);
+	if (module)
+		return module;
+	module = calloc(1, sizeof(*module));
+	if (!module)
+		return NULL;
+	module->id = id;
+	HASH_ADD(hh, modules->by_id, id, sizeof(module->id), module);
+	return module;
+}
+
+static int module_define(struct fx_modules *modules, const struct fxt_profiler *p)
+{
+	struct fx_module *module;
+
+	if (p->name.length > FXT_MAX_NAME_LENGTH || p->build_id.size > FX_BUILD_ID_MAX)
+		return -EINVAL;
+	module = module_get(modules, p->module);
+	if (!module)
+		return -ENOMEM;
+	memcpy(module->path, p->name.data, p->name.length);
+	module->path[p->name.length] = 0;
+	module->build_id_size = p->build_id.size;
+	if (p->build_id.size)
+		memcpy(module->build_id, p->build_id.data, p->build_id.size);
+	return 0;
+}
+
+static int module_map(struct fx_modules *modules, const struct fxt_profiler *p)
+{
+	struct fx_symbol_module facts;
+	struct fx_module *module;
+	uint16_t id = p->module;
+	int r;
+
+	HASH_FIND(hh, modules->by_id, &id, sizeof(id), module);
+	if (!module || p->start + p->range < p->start)
+		return -EINVAL;
+	if (!modules->space) {
+		r = fx_symspace_create(modules->cache, &modules->space);
+		if (r < 0)
+			return r;
+	}
+	facts = (struct fx_symbol_module){
+	    .path = module->path,
+	    .build_id = module->build_id_size ? module->build_id : NULL,
+	    .build_id_size = module->build_id_size,
+	    .bias = p->start - p->vaddr,
+	    .start = p->start,
+	    .end = p->start + p->range,
+	};
+	return fx_symspace_add_module(modules->space, &facts);
+}
+
+int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record)
+{
+	if (record->kind == FXT_KIND_MODULE)
+		return module_define(modules, &record->profiler);
+	if (record->kind == FXT_KIND_MMAP)
+		return module_map(modules, &record->profiler);
+	return -EINVAL;
+}
+
+size_t fx_modules_name(struct fx_modules *modules, uint64_t address, char ret[FX_MODULES_TEXT_MAX])
+{
+	struct fx_symbol symbol;
+
+	if (!modules->space)
+		return (size_t)snprintf(ret, FX_MODULES_TEXT_MAX, "0x%" PRIx64, address);
+	fx_symspace_resolve(modules->space, address, &symbol);
+	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}

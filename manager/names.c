@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/names.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include "format/encode.h"
+
+#define UPPER_COUNT (FX_STRING_MAX - FX_STRING_LOCAL + 1)
+
+/* A text that has one of the upper indices. */
+struct upper_text {
+	UT_hash_handle hh;
+	uint32_t slot;
+	uint32_t length;
+	char text[];
+};
+
+struct upper_slot {
+	struct upper_text *text; /* NULL: free */
+	uint32_t generation;
+};
+
+struct fx_upper {
+	struct upper_text *by_text; /* uthash */
+	uint32_t next;		    /* slot to be given next */
+	struct upper_slot slots[UPPER_COUNT];
+};
+
+void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules)
+{
+	*ret = (struct fx_names){.archive = archive, .modules = modules};
+}
+
+static void name_clear(struct fx_name *name)
+{
+	if (name->kind == FX_NAME_TEXT)
+		free(name->text);
+	memset(name, 0, sizeof(*name));
+}
+
+static void upper_destroy(struct fx_upper *upper)
+{
+	struct upper_text *text, *next;
+
+	HASH_ITER (hh, upper->by_text, text, next) {
+		HASH_DEL(upper->by_text, text);
+		free(text);
+	}
+	free(upper);
+}
+
+void fx_names_destroy(struct fx_names *names)
+{
+	for (uint32_t i = 0; i < names->count; i++)
+		name_clear(&names->table[i]);
+	free(names->table);
+	if (names->upper)
+		upper_destroy(names->upper);
+	memset(names, 0, sizeof(*names));
+}
+
+void fx_locals_clear(struct fx_locals *locals)
+{
+	for (uint32_t i = 0; i < locals->count; i++)
+		name_clear(&locals->entries[i].name);
+	locals->count = 0;
+}
+
+void fx_locals_destroy(struct fx_locals *locals)
+{
+	fx_locals_clear(locals);
+	free(locals->entries);
+	memset(locals, 0, sizeof(*locals));
+}
+
+/* --- Definitions ----------------------------------------------------------------------------- */
+
+static int name_set(struct fx_name *name, const uint64_t *record)
+{
+	size_t length = FXT_GET(record[0], STRING_LENGTH);
+	struct fx_name fresh = {.kind = FX_NAME_ADDRESS, .length = (uint16_t)length};
+
+	if (record[0] & FX_STRING_ADDRESS_MASK) {
+		if (length != FXT_WORD_SIZE)
+			return -EINVAL;
+		fresh.address = record[1];
+	} else {
+		fresh.kind = FX_NAME_TEXT;
+		fresh.text = malloc(length + 1);
+		if (!fresh.text)
+			return -ENOMEM;
+		memcpy(fresh.text, record + 1, length);
+		fresh.text[length] = 0;
+	}
+	name_clear(name);
+	*name = fresh;
+	return 0;
+}
+
+/* Makes room for index `index`, the new entries zero. */
+static int table_grow(struct fx_names *names, uint32_t index)
+{
+	uint32_t count = names->count ? names->count : 64;
+	struct fx_name *table;
+
+	while (count <= index)
+		count *= 2;
+	table = realloc(names->table, count * sizeof(*table));
+	if (!table)
+		return -ENOMEM;
+	memset(table + names->count, 0, (count - names->count) * sizeof(*table));
+	names->table = table;
+	names->count = count;
+	return 0;
+}
+
+static int locals_grow(struct fx_locals *locals, uint32_t index)
+{
+	if (index >= locals->room) {
+		uint32_t room = locals->room ? locals->room : 64;
+		void *entries;
+
+		while (room <= index)
+			room *= 2;
+		entries = realloc(locals->entries, room * sizeof(*locals->entries));
+		if (!entries)
+			return -ENOMEM;
+		locals->entries = entries;
+		locals->room = room;
+	}
+	while (locals->count <= index)
+		memset(&locals->entries[locals->count++], 0, sizeof(*locals->entries));
+	return 0;
+}
+
+static int local_define(struct fx_locals *locals, uint32_t index, const uint64_t *record)
+{
+	int r = locals_grow(locals, index);
+
+	if (r < 0)
+		return r;
+	locals->entries[index].generation = 0;
+	return name_set(&locals->entries[index].name, record);
+}
+
+int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint64_t *record)
+{
+	uint32_t index = (uint32_t)FXT_GET(record[0], STRING_INDEX);
+	int r;
+
+	if (index == 0)
+		return -EINVAL;
+	if (index >= FX_STRING_LOCAL)
+		return locals ? local_define(locals, index - FX_STRING_LOCAL, record) : -EINVAL;
+	/* A chunk may not change what the whole process means by an index. */
+	if (locals)
+		return -EINVAL;
+	if (index >= names->count) {
+		r = table_grow(names, index);
+		if (r < 0)
+			return r;
+	}
+	return name_set(&names->table[index], record);
+}
+
+/* --- References ------------------------------------------------------------------------------ */
+
+const struct fx_name *fx_names_find(const struct fx_names *names, const struct fx_locals *locals,
+				    uint32_t ref)
+{
+	const struct fx_name *name = NULL;
+
+	if (ref < FX_STRING_LOCAL)
+		name = ref < names->count ? &names->table[ref] : NULL;
+	else if (locals && ref - FX_STRING_LOCAL < locals->count)
+		name = &locals->entries[ref - FX_STRING_LOCAL].name;
+	return name && name->kind != FX_NAME_NONE ? name : NULL;
+}
+
+struct text {
+	const char *data;
+	size_t length;
+	char room[FX_MODULES_TEXT_MAX];
+};
+
+static void name_text(const struct fx_names *names, const struct fx_name *name, struct text *ret)
+{
+	if (name->kind == FX_NAME_TEXT) {
+		ret->data = name->text;
+		ret->length = name->length;
+	} else {
+		ret->length = fx_modules_name(names->modules, name->address, ret->room);
+		ret->data = ret->room;
+	}
+}
+
+static void tell(struct fx_names *names, unsigned index, const struct fx_name *name)
+{
+	struct text text;
+
+	name_text(names, name, &text);
+	fx_archive_string(names->archive, index, text.data, text.length);
+}
+
+/* Gives a text the slot whose turn it is, and writes it to the archive. */
+static int upper_assign(struct fx_names *names, const char *data, size_t length)
+{
+	struct fx_upper *upper = names->upper;
+	uint32_t slot = upper->next;
+	struct upper_slot *s = &upper->slots[slot];
+	struct upper_text *text = malloc(sizeof(*text) + length);
+
+	if (!text)
+		return -ENOMEM;
+	if (s->text) {
+		HASH_DEL(upper->by_text, s->text);
+		free(s->text);
+	}
+	text->slot = slot;
+	text->length = (uint32_t)length;
+	memcpy(text->text, data, length);
+	HASH_ADD_KEYPTR(hh, upper->by_text, text->text, text->length, text);
+	s->text = text;
+	s->generation++;
+	upper->next = (slot + 1) % UPPER_COUNT;
+	fx_archive_string(names->archive, FX_STRING_LOCAL + slot, data, length);
+	return (int)slot;
+}
+
+static int upper_find(struct fx_names *names, const struct fx_name *name)
+{
+	struct upper_text *found;
+	struct text text;
+
+	if (!names->upper) {
+		names->upper = calloc(1, sizeof(*names->upper));
+		if (!names->upper)
+			return -ENOMEM;
+	}
+	name_text(names, name, &text);
+	HASH_FIND(hh, names->upper->by_text, text.data, text.length, found);
+	return found ? (int)found->slot : upper_assign(names, text.data, text.length);
+}
+
+static int local_ref(struct fx_names *names, struct fx_local_name *local)
+{
+	int slot;
+
+	if (local->generation && names->upper->slots[local->slot].generation == local->generation)
+		return (int)(FX_STRING_LOCAL + local->slot);
+	slot = upper_find(names, &local->name);
+	if (slot < 0)
+		return slot;
+	local->slot = (uint32_t)slot;
+	local->generation = names->upper->slots[slot].generation;
+	return (int)FX_STRING_LOCAL + slot;
+}
+
+int fx_names_ref_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref)
+{
+	if (!fx_names_find(names, locals, ref))
+		return -ENOENT;
+	if (ref >= FX_STRING_LOCAL)
+		return local_ref(names, &locals->entries[ref - FX_STRING_LOCAL]);
+	tell(names, ref, &names->table[ref]);
+	names->table[ref].told = 1;
+	return (int)ref;
+}

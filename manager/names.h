@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One provider's strings: from the references in its buffer to those in the archive.
+ *
+ * Below FX_STRING_LOCAL an index means the same in both; its text goes into the archive before its
+ * first use. From there on an index means something else in every chunk; the archive's indices of
+ * that range are given out by text, and given anew in turn when there are no more.
+ *
+ * A string may be a code address; its text is then the function's name, found at its first use.
+ */
+#ifndef FX_MANAGER_NAMES_H
+#define FX_MANAGER_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/layout.h"
+#include "manager/archive.h"
+#include "manager/modules.h"
+
+enum fx_name_kind {
+	FX_NAME_NONE = 0,
+	FX_NAME_TEXT,
+	FX_NAME_ADDRESS,
+};
+
+struct fx_name {
+	union {
+		char *text; /* owned */
+		uint64_t address;
+	};
+	uint16_t length;
+	uint8_t kind; /* enum fx_name_kind */
+	uint8_t told; /* stands in the archive */
+};
+
+/* A string of one chunk. */
+struct fx_local_name {
+	struct fx_name name;
+	uint32_t slot;	     /* archive index, if the slot's generation is still this one */
+	uint32_t generation; /* 0: never had one */
+};
+
+/* The strings that one chunk has defined so far. */
+struct fx_locals {
+	struct fx_local_name *entries; /* [i]: index FX_STRING_LOCAL + i */
+	uint32_t count, room;
+};
+
+struct fx_upper;
+
+struct fx_names {
+	struct fx_archive *archive; /* borrowed */
+	struct fx_modules *modules; /* borrowed */
+	struct fx_name *table;	    /* [i]: index i */
+	uint32_t count;
+	struct fx_upper *upper; /* the archive's upper indices; made when first needed */
+};
+
+void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules);
+void fx_names_destroy(struct fx_names *names);
+
+/* Takes a String Record that fx_record_check() has passed. `locals` is the chunk's, NULL outside
+ * of chunks. 0, -EINVAL if this is no place for such an index, -ENOMEM. */
+int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint64_t *record);
+
+/* The archive's reference; -ENOENT for one that was never defined. The text has been written. */
+int fx_names_ref_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref);
+
+/* The same; inline and empty strings are their own references. */
+static inline int fx_names_ref(struct fx_names *names, struct fx_locals *locals, uint32_t ref)
+{
+	if (ref < names->count && names->table[ref].told)
+		return (int)ref;
+	if (ref == FXT_STRING_EMPTY || (ref & FXT_STRING_INLINE))
+		return (int)ref;
+	return fx_names_ref_slow(names, locals, ref);
+}
+
+/* What a reference stands for, NULL if it was never defined. */
+const struct fx_name *fx_names_find(const struct fx_names *names, const struct fx_locals *locals,
+				    uint32_t ref);
+
+/* Forgets a chunk's strings; the memory is kept for the next. */
+void fx_locals_clear(struct fx_locals *locals);
+void fx_locals_destroy(struct fx_locals *locals);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file that an archive is written to: plain, gzip (.gz) or zstd (.zst) by its name, or standard
+ * output ("-").
+ *
+ * Only whole records ever stay in a file. Plain data goes out in writes of whole records; when the
+ * disk is full, what a failed write left behind is cut off again. Compressed data is a row of
+ * independent members of some MiB each, and is cut back to the last whole member.
+ */
+#ifndef FX_MANAGER_OUTPUT_H
+#define FX_MANAGER_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct fx_output;
+
+/*
+ * Makes ready to write, without touching what the file holds: nothing is lost if the session does
+ * not come about. A file that did not exist is made, and fx_output_close() removes it again if
+ * fx_output_begin() was never called. 0 or -errno.
+ */
+int fx_output_open(const char *path, struct fx_output **ret);
+
+/* Empties the file; from here on records may be written. 0 or -errno. */
+int fx_output_begin(struct fx_output *out);
+
+/*
+ * Room for a record of `words` words, at most FX_OUTPUT_RECORD_MAX. Never NULL: after an error the
+ * words go nowhere. The memory is valid until the next call.
+ */
+#define FX_OUTPUT_RECORD_MAX (64u << 10) /* words */
+uint64_t *fx_output_reserve(struct fx_output *out, size_t words);
+
+/* Appends the record of `words` words that now stands in the reserved room. */
+void fx_output_commit(struct fx_output *out, size_t words);
+
+/* Hands what is complete to the system. 0, or the first error of this output. */
+int fx_output_flush(struct fx_output *out);
+
+/* The first error so far, 0 if none. */
+int fx_output_error(const struct fx_output *out);
+
+/* Bytes in the file. */
+uint64_t fx_output_size(const struct fx_output *out);
+
+/* Bytes of records committed, before compression. */
+uint64_t fx_output_bytes(const struct fx_output *out);
+
+/* Writes the rest and closes. Returns the first error, 0 if none. *out is gone. */
+int fx_output_close(struct fx_output *out);
+
+#endif

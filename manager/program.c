@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define LIBRARY "libfxtrace.so"
+
+/* --- The library ----------------------------------------------------------------------------- */
+
+/* Directory of the running command. 0 or -errno. */
+static int own_directory(char ret[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	ret[n] = 0;
+	slash = strrchr(ret, '/');
+	if (!slash)
+		return -ENOENT;
+	*slash = 0;
+	return 0;
+}
+
+static int try_library(const char *directory, const char *below, char *ret, size_t size)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s%s", directory, below, LIBRARY);
+
+	if (n < 0 || (size_t)n >= sizeof(path) || !realpath(path, real))
+		return -ENOENT;
+	if (strlen(real) >= size || strpbrk(real, ": "))
+		return -EINVAL;
+	strcpy(ret, real);
+	return 0;
+}
+
+int fx_program_library(char *ret, size_t size)
+{
+	/* From the command's directory: the build tree, an installation, one of several bits. */
+	static const char *const below[] = {".libs/", "preload/.libs/", "../lib/", "../lib64/"};
+	char own[PATH_MAX];
+	int r = own_directory(own);
+
+	for (size_t i = 0; r == 0 && i < sizeof(below) / sizeof(below[0]); i++) {
+		int found = try_library(own, below[i], ret, size);
+
+		if (found != -ENOENT)
+			return found;
+	}
+	return try_library(FX_LIBDIR, "", ret, size);
+}
+
+/* --- Starting -------------------------------------------------------------------------------- */
+
+static int prepend_preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *value;
+	int r;
+
+	if (!before || !*before)
+		return setenv("LD_PRELOAD", library, 1);
+	if (asprintf(&value, "%s:%s", library, before) < 0)
+		return -1;
+	r = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return r;
+}
+
+/* In the child. Tells the parent why it could not be. */
+static _Noreturn void become(char *const *argv, const char *library, const char *socket, int tell)
+{
+	int error;
+
+	if (prepend_preload(library) == 0 && setenv("FXTRACE_SOCKET", socket, 1) == 0)
+		execvp(argv[0], argv);
+	error = errno;
+	while (write(tell, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* Reads the child's error; 0 if its image was replaced. */
+static int hear(int from)
+{
+	int error = 0;
+	ssize_t n;
+
+	do {
+		n = read(from, &error, sizeof(error));
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(error) ? -error : 0;
+}
+
+pid_t fx_program_start(char *const *argv, const char *library, const char *socket)
+{
+	int ends[2], r;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		become(argv, library, socket, ends[1]);
+	r = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (r == 0)
+		r = hear(ends[0]);
+	close(ends[0]);
+	if (r < 0 && pid > 0)
+		waitpid(pid, NULL, 0);
+	return r < 0 ? r : pid;
+}
+
+int fx_program_find(const char *name, char *ret, size_t size)
+{
+	const char *path = getenv("PATH"), *end;
+
+	if (strchr(name, '/'))
+		return (size_t)snprintf(ret, size, "%s", name) < size ? 0 : -ENOENT;
+	for (; path && *path; path = *end ? end + 1 : end) {
+		int length;
+
+		end = strchrnul(path, ':');
+		length = (int)(end - path);
+		if ((size_t)snprintf(ret, size, "%.*s/%s", length, path, name) < size &&
+		    access(ret, X_OK) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/provider.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/syscall.h"
+#include "manager/memory.h"
+#include "manager/report.h"
+
+/* One provider may fill so many blocks before another one's turn comes. */
+#define BLOCKS_PER_TURN 64u
+
+static void control_fill(struct fx_control *c, const struct fx_provider_terms *terms, uint32_t id,
+			 const struct fx_layout *layout)
+{
+	c->version = FX_LAYOUT_VERSION;
+	c->clock_kind = terms->clock_kind;
+	c->buffering_mode = terms->mode;
+	c->on_full = terms->on_full;
+	c->max_depth = terms->max_depth;
+	c->min_duration = terms->min_duration;
+	c->provider_id = id;
+	c->layout = *layout;
+	fx_store_release(&c->state, terms->state);
+	fx_store_release(&c->magic, FX_CONTROL_MAGIC);
+}
+
+/* A memfd, mapped and sealed; its descriptor, or -errno. */
+static int shared_create(const char *name, uint64_t size, enum fx_memory_writer writer, void **ret)
+{
+	int fd = fx_memory_create(name, size), r;
+
+	if (fd < 0)
+		return fd;
+	r = fx_memory_map_and_seal(fd, size, writer, ret);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+static int memory_create(struct fx_provider *p, const struct fx_layout *layout, int ret_fds[2])
+{
+	int control, buffer;
+
+	p->control_size = fx_control_size(layout);
+	control =
+	    shared_create("fxtrace-control", p->control_size, FX_MEMORY_OURS, (void **)&p->control);
+	if (control < 0)
+		return control;
+	buffer = shared_create("fxtrace-buffer", layout->total_size, FX_MEMORY_THEIRS, &p->buffer);
+	if (buffer < 0) {
+		close(control);
+		return buffer;
+	}
+	ret_fds[0] = control;
+	ret_fds[1] = buffer;
+	return 0;
+}
+
+int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
+		       const char *name, struct fx_provider **ret, int ret_fds[2])
+{
+	struct fx_provider *p;
+	struct fx_layout layout;
+	int r = fx_layout_compute(&layout, terms->buffer_size, terms->mode);
+
+	if (r < 0)
+		return r;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return -ENOMEM;
+	p->id = id;
+	p->pid = pid;
+	p->pidfd = -1;
+	memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
+	r = memory_create(p, &layout, ret_fds);
+	if (r == 0) {
+		r = fx_drain_init(&p->drain, &layout, p->buffer, p->control);
+		if (r < 0) {
+			close(ret_fds[0]);
+			close(ret_fds[1]);
+		}
+	}
+	if (r < 0) {
+		fx_provider_destroy(p);
+		return r;
+	}
+	control_fill(p->control, terms, id, &layout);
+	*ret = p;
+	return 0;
+}
+
+void fx_provider_destroy(struct fx_provider *p)
+{
+	if (p->buffer)
+		munmap(p->buffer, p->control->layout.total_size);
+	if (p->control)
+		munmap(p->control, p->control_size);
+	if (p->pidfd >= 0)
+		close(p->pidfd);
+	fx_drain_destroy(&p->drain);
+	free(p);
+}
+
+void fx_provider_set_state(struct fx_provider *p, uint64_t state)
+{
+	/* release: the configuration stands. Pairs with the load at adoption in thread.c. */
+	fx_store_release(&p->control->state, state);
+	/* Lossless writers that wait for space must see it. */
+	fx_add_relaxed(&p->control->space_word, 1);
+	fx_syscall3(SYS_futex, &p->control->space_word, FUTEX_WAKE, INT_MAX);
+}
+
+/* --- Saving ---------------------------------------------------------------------------------- */
+
+/* Adds what `take` finds to the list, in as many blocks as it needs. 0, 1: there is more than
+ * `max_blocks`, or -errno. */
+static int take_blocks(struct fx_provider *p, struct fx_queue *queue, struct fx_block_list *list,
+		       unsigned max_blocks,
+		       int (*take)(struct fx_provider *p, struct fx_drain_block *block))
+{
+	int r = 1;
+
+	while (r == 1 && max_blocks--) {
+		struct fx_block *block = fx_queue_block(queue, FX_BLOCK_DATA, p->source);
+
+		if (!block)
+			return -ENOMEM;
+		block->ticks = p->end_ticks;
+		r = take(p, &block->pieces);
+		if (block->pieces.used)
+			fx_block_list_add(list, block);
+		else
+			fx_queue_recycle(queue, block);
+	}
+	return r;
+}
+
+static int take_released(struct fx_provider *p, struct fx_drain_block *block)
+{
+	return fx_drain_chunks(&p->drain, false, block);
+}
+
+static int take_all(struct fx_provider *p, struct fx_drain_block *block)
+{
+	return fx_drain_chunks(&p->drain, true, block);
+}
+
+static int take_facts(struct fx_provider *p, struct fx_drain_block *block)
+{
+	int r = fx_drain_threads(&p->drain, block);
+
+	return r ? r : fx_drain_durable(&p->drain, block);
+}
+
+static int take_frames(struct fx_provider *p, struct fx_drain_block *block)
+{
+	return fx_drain_frames(&p->drain, &p->frames_cursor, block);
+}
+
+static void list_append(struct fx_block_list *list, struct fx_block_list *tail)
+{
+	if (!tail->first)
+		return;
+	*list->last = tail->first;
+	list->last = tail->last;
+	fx_block_list_init(tail);
+}
+
+static void report_broken(const struct fx_provider *p)
+{
+	fx_report("%s (%d): its buffer is corrupt (%s); the rest of its trace is lost", p->name,
+		  (int)p->pid, p->drain.broken);
+}
+
+/*
+ * One turn of saving. Names and modules are read after the chunks that use them, so that none is
+ * missing, and queued before them, so that none comes too late. 0, 1: there is more, or -errno.
+ */
+static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
+{
+	bool was_broken = p->drain.broken != NULL;
+	struct fx_block_list list, chunks;
+	int r, facts;
+
+	fx_block_list_init(&list);
+	fx_block_list_init(&chunks);
+	r = take_blocks(p, queue, &chunks, BLOCKS_PER_TURN, held ? take_all : take_released);
+	p->busy = chunks.first != NULL;
+	facts = p->busy || held ? take_blocks(p, queue, &list, UINT_MAX, take_facts) : 0;
+	list_append(&list, &chunks);
+	fx_queue_push(queue, &list);
+	if (p->drain.broken && !was_broken)
+		report_broken(p);
+	return r ? r : facts;
+}
+
+/* Lets the provider go on in the half that was saved. */
+static void acknowledge(struct fx_provider *p)
+{
+	if (!fx_drain_acknowledge(&p->drain) || p->control->on_full != FX_ON_FULL_BLOCK)
+		return;
+	fx_add_relaxed(&p->control->space_word, 1);
+	fx_syscall3(SYS_futex, &p->control->space_word, FUTEX_WAKE, INT_MAX);
+}
+
+double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held)
+{
+	bool must = fx_drain_must_acknowledge(&p->drain);
+	uint64_t before = p->drain.limit;
+
+	if (p->phase != FX_PROVIDER_LIVE || p->drain.broken)
+		return 0;
+	if (!must && !(held && p->drain.watch_count) && !fx_drain_has_news(&p->drain))
+		return 0;
+	if (!fx_drain_is_attached(&p->drain))
+		return 0;
+	if (fx_queue_is_full(queue))
+		return 1; /* look again soon */
+	if (save(p, queue, held || must) == 0 && must)
+		acknowledge(p);
+	return (double)(p->drain.limit - before) / p->drain.layout.chunks_per_half;
+}
+
+/* --- The end --------------------------------------------------------------------------------- */
+
+void fx_provider_end(struct fx_provider *p, uint64_t ticks)
+{
+	if (p->phase != FX_PROVIDER_LIVE)
+		return;
+	p->phase = FX_PROVIDER_ENDING;
+	p->end_ticks = ticks;
+}
+
+static void queue_end(struct fx_provider *p, struct fx_queue *queue)
+{
+	const struct fx_buffer_header *header = p->buffer;
+	struct fx_block *block = fx_queue_block(queue, FX_BLOCK_END, p->source);
+	struct fx_block_list list;
+
+	if (!block)
+		return;
+	block->end = (struct fx_stream_end){.ticks = p->end_ticks, .broken = p->drain.broken};
+	if (fx_drain_is_attached(&p->drain)) {
+		block->end.dropped_unslotted = fx_load_relaxed(&header->dropped_unslotted);
+		block->end.heap_bytes = fx_load_relaxed(&header->heap_bytes);
+		block->end.heap_blocks = fx_load_relaxed(&header->heap_blocks);
+	}
+	fx_block_list_init(&list);
+	fx_block_list_add(&list, block);
+	fx_queue_push(queue, &list);
+}
+
+bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
+{
+	struct fx_block_list frames;
+
+	if (p->phase == FX_PROVIDER_OVER)
+		return true;
+	if (fx_drain_is_attached(&p->drain)) {
+		int r = 1;
+
+		while (r == 1) {
+			if (fx_queue_is_full(queue))
+				return false;
+			r = save(p, queue, true);
+		}
+		fx_block_list_init(&frames);
+		take_blocks(p, queue, &frames, UINT_MAX, take_frames);
+		fx_queue_push(queue, &frames);
+	}
+	queue_end(p, queue);
+	p->phase = FX_PROVIDER_OVER;
+	return true;
+}

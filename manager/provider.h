@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One registered process image: its shared memory and its way to the writer. Everything here is
+ * the control thread's.
+ */
+#ifndef FX_MANAGER_PROVIDER_H
+#define FX_MANAGER_PROVIDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "engine/drain.h"
+#include "manager/poller.h"
+#include "manager/queue.h"
+
+/* What every provider of a session is given. */
+struct fx_provider_terms {
+	enum fx_clock_kind clock_kind;
+	enum fx_buffering_mode mode;
+	enum fx_on_full on_full;
+	uint32_t max_depth;
+	uint64_t min_duration; /* ticks */
+	uint64_t state;	       /* fx_control.state from the beginning */
+	uint64_t buffer_size;
+};
+
+enum fx_provider_phase {
+	FX_PROVIDER_LIVE,
+	FX_PROVIDER_ENDING, /* it writes no more; what it left is being saved */
+	FX_PROVIDER_OVER,
+};
+
+struct fx_provider {
+	struct fx_provider *next;
+	uint32_t id;
+	pid_t pid;
+	char name[104];
+	enum fx_provider_phase phase;
+	struct fx_control *control; /* mapped writable */
+	uint64_t control_size;
+	void *buffer; /* mapped read-only */
+	struct fx_drain drain;
+	struct fx_source *source; /* the writer's */
+	int pidfd;		  /* owned */
+	struct fx_watch death;	  /* of pidfd */
+	void *owner;		  /* the session, for `death` */
+	uint64_t end_ticks;	  /* valid from FX_PROVIDER_ENDING on */
+	uint32_t frames_cursor;	  /* how far the open calls are saved */
+	bool busy;		  /* the newest pass took something */
+};
+
+/*
+ * Makes the shared memory of a new provider. `ret_fds` get the control page and the buffer, to be
+ * sent and closed by the caller. pidfd and source are the caller's to set. 0 or -errno.
+ */
+int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
+		       const char *name, struct fx_provider **ret, int ret_fds[2]);
+void fx_provider_destroy(struct fx_provider *p);
+
+/* Says started, or stopped (no category bits). */
+void fx_provider_set_state(struct fx_provider *p, uint64_t state);
+
+/*
+ * Saves what is new; with `held`, also from chunks that are still being written. Does nothing while
+ * the queue is full. Returns the part of a half that was claimed since the last time, 0 .. 1 or
+ * more.
+ */
+double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held);
+
+/* It writes no more since `ticks`: from now on, fx_provider_finish() is to be called. */
+void fx_provider_end(struct fx_provider *p, uint64_t ticks);
+
+/* Goes on saving the rest. True once all is queued. */
+bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue);
+
+#endif

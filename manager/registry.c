@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/registry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* How long a connection may be silent, in seconds. */
+#define SILENCE_MAX 5
+
+/* Connections open at a time; more wait in the listener's queue. */
+#define CONNECTIONS_MAX 256
+
+struct fx_connection {
+	struct fx_connection *prev, *next;
+	struct fx_registry *registry;
+	struct fx_watch watch;
+	int fd;
+	pid_t pid; /* 0: whom the kernel names */
+	time_t since;
+};
+
+static time_t now_seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec;
+}
+
+/* --- Connections ----------------------------------------------------------------------------- */
+
+static void connection_close(struct fx_connection *c)
+{
+	struct fx_registry *registry = c->registry;
+
+	fx_poller_remove(registry->poller, c->fd);
+	close(c->fd);
+	*(c->prev ? &c->prev->next : &registry->first) = c->next;
+	*(c->next ? &c->next->prev : &registry->last) = c->prev;
+	registry->count--;
+	free(c);
+}
+
+static int identify(const struct fx_connection *c, struct fx_applicant *ret)
+{
+	uid_t uid;
+	int r = fx_socket_peer(c->fd, &ret->pid, &uid);
+
+	if (r < 0)
+		return r;
+	/* Root may be traced by anyone that it lets in. */
+	if (uid != geteuid() && uid != 0)
+		return -EPERM;
+	if (c->pid) {
+		ret->pid = c->pid;
+		ret->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
+		return ret->pidfd < 0 ? -errno : 0;
+	}
+	if (ret->pid <= 0)
+		return -ESRCH;
+	ret->pidfd = fx_socket_peer_pidfd(c->fd, ret->pid);
+	return ret->pidfd < 0 ? ret->pidfd : 0;
+}
+
+static void answer(struct fx_connection *c, int status, const struct fx_admission *admission,
+		   int *ret_sent)
+{
+	struct fx_msg_registered message = {
+	    .header = fx_message_header(FX_MSG_REGISTERED),
+	    .status = status,
+	};
+
+	if (admission) {
+		message.started = admission->started;
+		message.control_size = admission->control_size;
+		message.buffer_size = admission->buffer_size;
+	}
+	*ret_sent = fx_socket_send(c->fd, &message, sizeof(message),
+				   admission ? admission->fds : NULL, admission ? FX_FD_COUNT : 0);
+}
+
+static void serve(struct fx_connection *c, const struct fx_msg_register *request)
+{
+	const struct fx_registry_owner *owner = &c->registry->owner;
+	struct fx_applicant applicant = {.pidfd = -1};
+	struct fx_admission admission = {0};
+	int r, sent;
+
+	applicant.cause = (enum fx_register_cause)request->cause;
+	memcpy(applicant.name, request->name, FX_PROVIDER_NAME_MAX);
+	r = identify(c, &applicant);
+	if (r == 0)
+		r = owner->admit(owner->opaque, &applicant, &admission);
+	answer(c, r, r == 0 ? &admission : NULL, &sent);
+	if (r == 0)
+		owner->admitted(owner->opaque, &admission, sent);
+	else if (applicant.pidfd >= 0)
+		close(applicant.pidfd);
+}
+
+static void connection_ready(void *opaque)
+{
+	struct fx_connection *c = opaque;
+	struct fx_msg_register request;
+	int r = fx_socket_receive(c->fd, &request, sizeof(request)), sent;
+
+	if (r == -EAGAIN || r == -EINTR)
+		return;
+	if (r == 0)
+		r = fx_message_check(&request.header, FX_MSG_REGISTER);
+	if (r == 0)
+		serve(c, &request);
+	else if (r != -EPIPE)
+		answer(c, r, NULL, &sent);
+	connection_close(c);
+}
+
+int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid)
+{
+	struct fx_connection *c = calloc(1, sizeof(*c));
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->registry = registry;
+	c->fd = fd;
+	c->pid = pid;
+	c->since = now_seconds();
+	c->watch = (struct fx_watch){.ready = connection_ready, .opaque = c};
+	r = fx_poller_add(registry->poller, fd, &c->watch);
+	if (r < 0) {
+		free(c);
+		return r;
+	}
+	c->prev = registry->last;
+	*(c->prev ? &c->prev->next : &registry->first) = c;
+	registry->last = c;
+	registry->count++;
+	return 0;
+}
+
+void fx_registry_expire(struct fx_registry *registry)
+{
+	struct fx_connection *c = registry->first, *next;
+	time_t now = now_seconds();
+
+	for (; c; c = next) {
+		next = c->next;
+		if (now - c->since > SILENCE_MAX)
+			connection_close(c);
+	}
+}
+
+/* --- The listener ---------------------------------------------------------------------------- */
+
+static void listener_ready(void *opaque)
+{
+	struct fx_registry *registry = opaque;
+	int fd;
+
+	if (registry->count >= CONNECTIONS_MAX)
+		/* The oldest has had its chance. */
+		connection_close(registry->first);
+	fd = fx_socket_accept(registry->listener);
+	if (fd >= 0 && fx_registry_adopt(registry, fd, 0) < 0)
+		close(fd);
+}
+
+/* Makes a directory of mode 0700 with a name of its own below `base`. */
+static int directory_make(struct fx_registry *registry, const char *base)
+{
+	int n =
+	    snprintf(registry->directory, sizeof(registry->directory), "%s/fxtrace-XXXXXX", base);
+
+	/* "/s" and the final NUL must fit as well. */
+	if (n < 0 || (size_t)n + 3 > sizeof(registry->directory))
+		return -ENAMETOOLONG;
+	if (!mkdtemp(registry->directory)) {
+		registry->directory[0] = 0;
+		return -errno;
+	}
+	return 0;
+}
+
+static int place_find(struct fx_registry *registry)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	int r = -ENOENT;
+
+	if (runtime && runtime[0] == '/')
+		r = directory_make(registry, runtime);
+	if (r < 0)
+		r = directory_make(registry, "/tmp");
+	if (r < 0)
+		return r;
+	snprintf(registry->path, sizeof(registry->path), "%.*s/s", (int)sizeof(registry->path) - 3,
+		 registry->directory);
+	return 0;
+}
+
+int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
+		     const struct fx_registry_owner *owner)
+{
+	int r;
+
+	*ret = (struct fx_registry){.poller = poller, .owner = *owner, .listener = -1};
+	ret->watch = (struct fx_watch){.ready = listener_ready, .opaque = ret};
+	r = place_find(ret);
+	if (r == 0) {
+		ret->listener = fx_socket_listen(ret->path);
+		r = ret->listener < 0 ? ret->listener : 0;
+	}
+	if (r == 0)
+		r = fx_poller_add(poller, ret->listener, &ret->watch);
+	if (r < 0)
+		fx_registry_destroy(ret);
+	return r;
+}
+
+void fx_registry_destroy(struct fx_registry *registry)
+{
+	while (registry->first)
+		connection_close(registry->first);
+	if (registry->listener >= 0) {
+		close(registry->listener);
+		unlink(registry->path);
+	}
+	if (registry->directory[0])
+		rmdir(registry->directory);
+	registry->listener = -1;
+	registry->directory[0] = 0;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The door: the listening socket, and connections whose request has not come yet. A connection
+ * lives for one request and one answer. One that says nothing is closed after a while, so that it
+ * can keep nobody out.
+ */
+#ifndef FX_MANAGER_REGISTRY_H
+#define FX_MANAGER_REGISTRY_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "manager/poller.h"
+#include "protocol/socket.h"
+
+/* Who asks to be registered. The name is terminated. */
+struct fx_applicant {
+	pid_t pid; /* by the kernel's word */
+	int pidfd; /* the callee's if it succeeds */
+	enum fx_register_cause cause;
+	char name[FX_PROVIDER_NAME_MAX + 1];
+};
+
+/* What it is given. */
+struct fx_admission {
+	uint32_t started;
+	uint64_t control_size;
+	uint64_t buffer_size;
+	int fds[FX_FD_COUNT]; /* borrowed; closed by fx_admission_done */
+};
+
+struct fx_registry_owner {
+	/* Decides: 0 and *ret, or -errno, which the applicant is told. */
+	int (*admit)(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret);
+	/* The answer was sent, or could not be (-errno): *admission is no longer needed. */
+	void (*admitted)(void *opaque, struct fx_admission *admission, int result);
+	void *opaque;
+};
+
+struct fx_connection;
+
+struct fx_registry {
+	struct fx_poller *poller;
+	struct fx_registry_owner owner;
+	int listener;
+	struct fx_watch watch;
+	struct fx_connection *first, *last; /* oldest first */
+	unsigned count;
+	char directory[FX_SOCKET_PATH_SIZE];
+	char path[FX_SOCKET_PATH_SIZE]; /* of the socket */
+};
+
+/* Listens in a fresh directory that is the user's alone. 0 or -errno. The registry must not move. */
+int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
+		     const struct fx_registry_owner *owner);
+void fx_registry_destroy(struct fx_registry *registry);
+
+/* Serves a connected descriptor like an accepted one; it becomes the registry's. `pid` is the other
+ * end's process, 0: whom the kernel names. 0 or -errno. */
+int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid);
+
+/* Closes connections that have been silent for too long. */
+void fx_registry_expire(struct fx_registry *registry);
+
+#endif

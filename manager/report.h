@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines for the person at the terminal: on stderr, each whole and in one write, since the traced
+ * program uses the same terminal.
+ */
+#ifndef FX_MANAGER_REPORT_H
+#define FX_MANAGER_REPORT_H
+
+/* One line: "fxtrace: TEXT". */
+void fx_report(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records of a provider's buffer made into records of the archive. A record keeps its size: only
+ * references, times and process ids in it change. What has nothing but those is rewritten on its
+ * way into the output; the rest in a scratch copy, so that strings it needs can be written first.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "format/encode.h"
+#include "format/validate.h"
+#include "manager/stream.h"
+
+/* A record under way: its words are the scratch copy. */
+struct rewrite {
+	struct fx_stream *s;
+	struct fx_stream_chunk *chunk; /* NULL in the durable area */
+	uint64_t *words;
+	size_t size;
+	size_t at; /* the word that comes next */
+};
+
+static struct fx_locals *locals_of(const struct rewrite *w)
+{
+	return w->chunk ? &w->chunk->locals : NULL;
+}
+
+/* Replaces a string ref and steps over the text of an inline one. 0, or -errno: unknown. */
+static int rewrite_ref(struct rewrite *w, size_t word, unsigned lsb)
+{
+	uint64_t mask = UINT64_C(0xffff) << lsb;
+	uint32_t ref = (uint32_t)(w->words[word] >> lsb & 0xffff);
+	int to = fx_names_ref(&w->s->names, locals_of(w), ref);
+
+	if (to < 0)
+		return to;
+	w->words[word] = (w->words[word] & ~mask) | (uint64_t)to << lsb;
+	if (ref & FXT_STRING_INLINE)
+		w->at += fx_stream_words(ref & ~FXT_STRING_INLINE);
+	return 0;
+}
+
+#define REWRITE_REF(w, word, name) rewrite_ref((w), (word), FXT_##name##_LSB)
+
+/* Replaces a thread ref of width 8; an inline one keeps its thread and gets the true process. */
+static int rewrite_thread(struct rewrite *w, size_t word, unsigned lsb)
+{
+	uint64_t mask = UINT64_C(0xff) << lsb;
+	uint32_t ref = (uint32_t)(w->words[word] >> lsb & 0xff);
+
+	if (ref == FXT_THREAD_INLINE) {
+		w->words[w->at] = w->s->pid;
+		w->at += 2;
+		return 0;
+	}
+	if (ref != FX_CHUNK_THREAD_INDEX || !w->chunk || !w->chunk->thread)
+		return -ENOENT;
+	ref = fx_stream_thread_index(w->s, w->chunk->thread);
+	w->words[word] = (w->words[word] & ~mask) | (uint64_t)ref << lsb;
+	return 0;
+}
+
+/* Converts the time in the next word, at least `floor`. */
+static int rewrite_time(struct rewrite *w, uint64_t floor)
+{
+	uint64_t ns = fx_timebase_ns(&w->s->shared->timebase, w->words[w->at]);
+
+	if (ns > INT64_MAX || ns < floor)
+		return -ERANGE;
+	w->words[w->at++] = ns;
+	return 0;
+}
+
+static int rewrite_args(struct rewrite *w, unsigned count)
+{
+	while (count--) {
+		size_t head = w->at;
+		uint64_t header = w->words[head];
+		int r;
+
+		w->at++;
+		r = REWRITE_REF(w, head, ARG_NAME);
+		if (r == 0 && FXT_GET(header, ARG_TYPE) == FXT_ARG_STRING)
+			r = REWRITE_REF(w, head, ARG_STRING_VALUE);
+		if (r < 0)
+			return r;
+		w->at = head + FXT_GET(header, ARG_SIZE);
+	}
+	return 0;
+}
+
+/* Remembers what the thread did last: marks.c looks for calls that are recorded and still open. */
+static void note_event(struct rewrite *w, uint64_t header, uint64_t end_ns)
+{
+	struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+
+	w->s->counts.events++;
+	if (!t)
+		return;
+	if (end_ns > t->last_end)
+		t->last_end = end_ns;
+	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_BEGIN)
+		t->depth++;
+	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END && t->depth)
+		t->depth--;
+}
+
+static int rewrite_event(struct rewrite *w)
+{
+	uint64_t header = w->words[0], start;
+	int r;
+
+	w->at = 1;
+	r = rewrite_time(w, 0);
+	start = w->words[1];
+	if (r == 0)
+		r = rewrite_thread(w, 0, FXT_EVENT_THREAD_LSB);
+	if (r == 0)
+		r = REWRITE_REF(w, 0, EVENT_CATEGORY);
+	if (r == 0)
+		r = REWRITE_REF(w, 0, EVENT_NAME);
+	if (r == 0)
+		r = rewrite_args(w, (unsigned)FXT_GET(header, EVENT_NARGS));
+	if (r == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE) {
+		r = rewrite_time(w, start);
+		start = w->words[w->at - 1];
+	}
+	if (r == 0)
+		note_event(w, header, start);
+	return r;
+}
+
+static int rewrite_blob(struct rewrite *w)
+{
+	if (FXT_GET(w->words[0], BLOB_TYPE) == FXT_BLOB_PERFETTO)
+		return -EPERM;
+	w->at = 1;
+	return REWRITE_REF(w, 0, BLOB_NAME);
+}
+
+static int rewrite_userspace_object(struct rewrite *w)
+{
+	uint64_t header = w->words[0];
+	int r;
+
+	w->at = 2;
+	if (FXT_GET(header, USERSPACE_OBJECT_PROCESS) == FXT_THREAD_INLINE)
+		w->words[w->at++] = w->s->pid;
+	else if ((r = rewrite_thread(w, 0, FXT_USERSPACE_OBJECT_PROCESS_LSB)) < 0)
+		return r;
+	r = REWRITE_REF(w, 0, USERSPACE_OBJECT_NAME);
+	return r < 0 ? r : rewrite_args(w, (unsigned)FXT_GET(header, USERSPACE_OBJECT_NARGS));
+}
+
+static int rewrite_log(struct rewrite *w)
+{
+	int r;
+
+	w->at = 1;
+	r = rewrite_time(w, 0);
+	return r < 0 ? r : rewrite_thread(w, 0, FXT_LOG_THREAD_LSB);
+}
+
+/* Modules are passed on, so that an archive can be symbolised elsewhere as well. */
+static int rewrite_profiler(struct rewrite *w)
+{
+	int r;
+
+	w->at = 1;
+	r = rewrite_time(w, 0);
+	return r < 0 ? r : rewrite_thread(w, 0, FXT_PROFILER_THREAD_LSB);
+}
+
+static int rewrite_large(struct rewrite *w)
+{
+	bool event = FXT_GET(w->words[0], LARGE_BLOB_FORMAT) == FXT_LARGE_BLOB_EVENT;
+	uint64_t format = w->words[1];
+	int r;
+
+	if (FXT_GET(w->words[0], LARGE_TYPE) != FXT_LARGE_BLOB ||
+	    FXT_GET(w->words[0], LARGE_BLOB_FORMAT) > FXT_LARGE_BLOB_ATTACHMENT)
+		return -EPERM;
+	w->at = 2;
+	r = REWRITE_REF(w, 1, LARGE_EVENT_CATEGORY);
+	if (r == 0)
+		r = REWRITE_REF(w, 1, LARGE_EVENT_NAME);
+	if (r < 0 || !event)
+		return r;
+	r = rewrite_time(w, 0);
+	if (r == 0)
+		r = rewrite_thread(w, 1, FXT_LARGE_EVENT_THREAD_LSB);
+	if (r == 0)
+		r = rewrite_args(w, (unsigned)FXT_GET(format, LARGE_EVENT_NARGS));
+	if (r == 0)
+		w->s->counts.events++;
+	return r;
+}
+
+/* --- Records for the manager itself ---------------------------------------------------------- */
+
+/* A thread's own name, written when it ends. Names of anything else are the manager's to give. */
+static int take_kernel_object(struct rewrite *w)
+{
+	struct fxt_record record;
+	struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+
+	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return -EINVAL;
+	if (record.kernel_object.type != FXT_OBJECT_THREAD || !t ||
+	    record.kernel_object.koid != t->tid || !record.kernel_object.name.data)
+		return -EPERM;
+	fx_stream_thread_rename(w->s, t, record.kernel_object.name.data,
+				record.kernel_object.name.length);
+	return 0;
+}
+
+static int take_thread(struct rewrite *w)
+{
+	/* Chunks begin with their thread; it does not change within. */
+	if (!w->chunk || w->chunk->thread ||
+	    FXT_GET(w->words[0], THREAD_INDEX) != FX_CHUNK_THREAD_INDEX)
+		return -EPERM;
+	w->chunk->thread = fx_stream_thread(w->s, w->words[2]);
+	return w->chunk->thread ? 0 : -EINVAL;
+}
+
+static int take_module(struct rewrite *w)
+{
+	struct fxt_record record;
+
+	if (w->chunk || fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return 0;
+	return fx_modules_add(&w->s->modules, &record);
+}
+
+/* 1: the record goes into the archive, 0: it has served its purpose, -errno: it is left out. */
+static int rewrite_record(struct rewrite *w)
+{
+	int r;
+
+	switch (FXT_GET(w->words[0], RECORD_TYPE)) {
+	case FXT_RECORD_STRING:
+		return fx_names_define(&w->s->names, locals_of(w), w->words);
+	case FXT_RECORD_THREAD:
+		return take_thread(w);
+	case FXT_RECORD_KERNEL_OBJECT:
+		return take_kernel_object(w);
+	case FXT_RECORD_EVENT:
+		r = rewrite_event(w);
+		break;
+	case FXT_RECORD_BLOB:
+		r = rewrite_blob(w);
+		break;
+	case FXT_RECORD_USERSPACE_OBJECT:
+		r = rewrite_userspace_object(w);
+		break;
+	case FXT_RECORD_LOG:
+		r = rewrite_log(w);
+		break;
+	case FXT_RECORD_PROFILER:
+		r = take_module(w);
+		if (r == 0)
+			r = rewrite_profiler(w);
+		break;
+	case FXT_RECORD_LARGE:
+		r = rewrite_large(w);
+		break;
+	default: /* metadata, initialization, scheduling, and types from the future */
+		r = -EPERM;
+	}
+	return r < 0 ? r : 1;
+}
+
+static void record_slow(struct rewrite *w, const uint64_t *words, size_t size)
+{
+	struct fx_stream_shared *shared = w->s->shared;
+	int r = -E2BIG;
+
+	/* A large record that readers in use today cannot skip would hide all that follows it. */
+	if (size <= FXT_MAX_RECORD_WORDS) {
+		memcpy(shared->scratch, words, size * FXT_WORD_SIZE);
+		w->words = shared->scratch;
+		w->size = size;
+		r = rewrite_record(w);
+	}
+	if (r < 0)
+		w->s->counts.invalid++;
+	if (r > 0) {
+		memcpy(fx_output_reserve(shared->archive.out, size), shared->scratch,
+		       size * FXT_WORD_SIZE);
+		fx_output_commit(shared->archive.out, size);
+	}
+}
+
+/* --- Complete events without arguments, which most records are ------------------------------- */
+
+/* Everything of the header that must be so for the fast way: type, size, thread, no arguments. */
+#define FAST_MASK                                                                                  \
+	(FXT_PUT(RECORD_TYPE, ~0) | FXT_PUT(RECORD_SIZE, ~0) | FXT_PUT(EVENT_TYPE, ~0) |           \
+	 FXT_PUT(EVENT_NARGS, ~0) | FXT_PUT(EVENT_THREAD, ~0))
+#define FAST_HEADER                                                                                \
+	(FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) | FXT_PUT(RECORD_SIZE, 3) |                        \
+	 FXT_PUT(EVENT_TYPE, FXT_EVENT_DURATION_COMPLETE) |                                        \
+	 FXT_PUT(EVENT_THREAD, FX_CHUNK_THREAD_INDEX))
+
+static bool name_is_told(const struct fx_names *names, uint64_t ref)
+{
+	return ref < names->count && names->table[ref].told;
+}
+
+/* Writes the record if both its names stand in the archive. */
+static bool record_fast(struct rewrite *w, const uint64_t *words, uint64_t thread_bits)
+{
+	struct fx_stream *s = w->s;
+	uint64_t start, end, *to;
+
+	if (!name_is_told(&s->names, FXT_GET(words[0], EVENT_CATEGORY)) ||
+	    !name_is_told(&s->names, FXT_GET(words[0], EVENT_NAME)))
+		return false;
+	start = fx_timebase_ns(&s->shared->timebase, words[1]);
+	end = fx_timebase_ns(&s->shared->timebase, words[2]);
+	if (end < start || end > INT64_MAX)
+		return false;
+	to = fx_output_reserve(s->shared->archive.out, 3);
+	to[0] = (words[0] & ~FXT_PUT(EVENT_THREAD, ~0)) | thread_bits;
+	to[1] = start;
+	to[2] = end;
+	fx_output_commit(s->shared->archive.out, 3);
+	s->counts.events++;
+	if (end > w->chunk->thread->last_end)
+		w->chunk->thread->last_end = end;
+	return true;
+}
+
+/* Bits of the archive's index of the chunk's thread, 0 while it has none. */
+static uint64_t thread_bits_of(const struct rewrite *w)
+{
+	if (!w->chunk || !w->chunk->thread)
+		return 0;
+	return FXT_PUT(EVENT_THREAD, w->chunk->thread->index);
+}
+
+/* --- Rows of records ------------------------------------------------------------------------- */
+
+/* The newest complete calls of a row. */
+struct recents {
+	const uint64_t *at[FX_RECENT];
+	uint32_t count;
+};
+
+static void recents_note(struct recents *r, const uint64_t *words)
+{
+	if (FXT_GET(words[0], RECORD_TYPE) == FXT_RECORD_EVENT &&
+	    FXT_GET(words[0], EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE)
+		r->at[r->count++ % FX_RECENT] = words;
+}
+
+static void recents_keep(const struct rewrite *w, const struct recents *r)
+{
+	struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+	uint32_t n = r->count < FX_RECENT ? r->count : FX_RECENT;
+
+	if (!t)
+		return;
+	for (uint32_t i = r->count - n; i != r->count; i++) {
+		const uint64_t *words = r->at[i % FX_RECENT];
+		const struct fx_name *name =
+		    fx_names_find(&w->s->names, &w->chunk->locals, FXT_GET(words[0], EVENT_NAME));
+
+		t->recent[t->recent_next++ % FX_RECENT] = (struct fx_recent){
+		    .start = words[1],
+		    .header = words[0],
+		    .address = name && name->kind == FX_NAME_ADDRESS ? name->address : 0,
+		};
+	}
+}
+
+/* The size of a record that is malformed, 0 if not even that can be known. */
+static size_t bad_size(const uint64_t *words, size_t available)
+{
+	uint64_t size = FXT_GET(words[0], RECORD_TYPE) == FXT_RECORD_LARGE
+			    ? FXT_GET(words[0], LARGE_SIZE)
+			    : FXT_GET(words[0], RECORD_SIZE);
+
+	return size <= available ? size : 0;
+}
+
+static void rewrite_row(struct rewrite *w, const uint64_t *words, size_t count)
+{
+	struct recents recents = {.count = 0};
+	uint64_t thread_bits = thread_bits_of(w);
+
+	while (count) {
+		int64_t size;
+
+		if (count >= 3 && (words[0] & FAST_MASK) == FAST_HEADER && thread_bits &&
+		    record_fast(w, words, thread_bits)) {
+			recents.at[recents.count++ % FX_RECENT] = words;
+			words += 3;
+			count -= 3;
+			continue;
+		}
+		size = fx_record_check(words, count);
+		if (size > 0) {
+			recents_note(&recents, words);
+			record_slow(w, words, (size_t)size);
+			thread_bits = thread_bits_of(w);
+		} else {
+			w->s->counts.invalid++;
+			size = (int64_t)bad_size(words, count);
+			if (size == 0)
+				break;
+		}
+		words += size;
+		count -= (size_t)size;
+	}
+	recents_keep(w, &recents);
+}
+
+void fx_stream_durable_piece(struct fx_stream *s, const uint64_t *words, size_t count)
+{
+	struct rewrite w = {.s = s};
+
+	rewrite_row(&w, words, count);
+}
+
+/* --- Chunks ---------------------------------------------------------------------------------- */
+
+static struct fx_stream_chunk *chunk_find(struct fx_stream *s, const struct fx_piece *piece)
+{
+	struct fx_stream_chunk *c;
+	uint32_t number = piece->index;
+
+	HASH_FIND(hh, s->chunks, &number, sizeof(number), c);
+	if (!c) {
+		c = calloc(1, sizeof(*c));
+		if (!c)
+			return NULL;
+		c->number = number;
+		HASH_ADD(hh, s->chunks, number, sizeof(c->number), c);
+	}
+	return c;
+}
+
+/* Another owner: nothing of what the chunk held before counts. */
+static void chunk_reset(struct fx_stream_chunk *c, uint64_t serial)
+{
+	c->serial = serial;
+	c->thread = NULL;
+	fx_locals_clear(&c->locals);
+}
+
+void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words)
+{
+	const uint32_t in_one = FX_PIECE_FIRST | FX_PIECE_LAST;
+	bool whole = (piece->flags & in_one) == in_one;
+	struct fx_stream_chunk *c = whole ? &s->whole : chunk_find(s, piece);
+	struct rewrite w = {.s = s, .chunk = c};
+
+	if (!c) {
+		s->counts.invalid++;
+		return;
+	}
+	if (piece->flags & FX_PIECE_FIRST)
+		chunk_reset(c, piece->serial);
+	rewrite_row(&w, words, piece->bytes / FXT_WORD_SIZE);
+	if (whole || !(piece->flags & FX_PIECE_LAST))
+		return;
+	HASH_DEL(s->chunks, c);
+	fx_locals_destroy(&c->locals);
+	free(c);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One provider's way into the archive. The pieces of its buffer, copied and still not trusted, come
+ * in here; records of the archive come out: checked, with times in nanoseconds, references that
+ * the archive knows, the process id that the kernel vouched for, and each name before its use.
+ *
+ *	stream.c    the tables and the beginning and end of a stream
+ *	rewrite.c   records of chunks and of the durable area
+ *	marks.c     what the manager adds: open calls, losses, the last heap counter
+ *
+ * What a provider may not say is left out and counted as invalid: metadata, initialization, names
+ * of processes and of other threads, scheduling, Perfetto blobs, malformed records, records with
+ * strings that were never defined.
+ */
+#ifndef FX_MANAGER_STREAM_H
+#define FX_MANAGER_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "engine/drain.h"
+#include "manager/archive.h"
+#include "manager/modules.h"
+#include "manager/names.h"
+#include "manager/timebase.h"
+
+/* What all streams share; belongs to the writer. */
+struct fx_stream_shared {
+	struct fx_archive archive;
+	struct fx_timebase timebase;
+	struct fx_symbol_cache *symbols;
+	const char *cure; /* the option that would have kept what was lost */
+	bool pairs;	  /* begin and end records instead of complete ones */
+	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
+};
+
+/* A complete call that was recorded, as the provider wrote it. */
+struct fx_recent {
+	uint64_t start;	  /* ticks */
+	uint64_t header;  /* its header word */
+	uint64_t address; /* of its function, 0 if its name is no address */
+};
+
+#define FX_RECENT 8u
+
+struct fx_stream_thread {
+	UT_hash_handle hh;
+	uint32_t tid;
+	uint32_t index;	   /* in the archive's thread table, 0 none now */
+	uint32_t depth;	   /* begins without an end, in pairs mode */
+	bool introduced;   /* its kernel object stands in the archive */
+	char name[16];	   /* "" unknown */
+	uint64_t last_end; /* ns; the latest time of its records */
+	uint32_t recent_next;
+	struct fx_recent recent[FX_RECENT];
+};
+
+/* What must be remembered of a chunk that comes in several pieces. */
+struct fx_stream_chunk {
+	UT_hash_handle hh;
+	uint32_t number;
+	uint64_t serial;
+	struct fx_stream_thread *thread; /* NULL before the chunk's Thread Record */
+	struct fx_locals locals;
+};
+
+/* The losses of one slot of the thread area, as far as they were written down. */
+struct fx_stream_slot {
+	uint32_t tid;
+	uint64_t dropped;
+	uint64_t too_deep;
+};
+
+struct fx_stream_counts {
+	uint64_t events;     /* records of events written, the manager's own not counted */
+	uint64_t dropped;    /* lost for want of space */
+	uint64_t too_deep;   /* calls left out as too deeply nested */
+	uint64_t invalid;    /* left out as malformed or forged */
+	uint64_t unfinished; /* calls still open at the end */
+};
+
+struct fx_stream {
+	struct fx_stream_shared *shared; /* borrowed */
+	uint32_t id;
+	uint32_t pid;
+	char name[FXT_MAX_NAME_LENGTH + 1];
+	struct fx_names names;
+	struct fx_modules modules;
+	struct fx_stream_thread *threads; /* uthash, by tid */
+	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
+	uint32_t next_index;
+	struct fx_stream_chunk *chunks; /* uthash, by number: those that will go on */
+	struct fx_stream_chunk whole;	/* for chunks that come in one piece */
+	struct fx_stream_slot *slots;
+	uint32_t slot_count;
+	struct fx_stream_counts counts;
+};
+
+/* What is known when a stream ends. */
+struct fx_stream_end {
+	uint64_t ticks; /* the moment: death, exec, or stop */
+	uint64_t dropped_unslotted;
+	int64_t heap_bytes;
+	int64_t heap_blocks;
+	const char *broken; /* static; NULL if the provider kept the rules */
+};
+
+/* Makes a stream and introduces it in the archive. 0 or -ENOMEM. */
+int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid, const char *name,
+		     struct fx_stream **ret);
+void fx_stream_destroy(struct fx_stream *s);
+
+/* Takes one piece; `data` is aligned to 8 bytes. `end_ticks` is for open calls. */
+void fx_stream_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
+		     uint64_t end_ticks);
+
+/* What is to be said last. Then only the counts are of use. */
+void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end);
+
+/* --- Between the files of the stream --------------------------------------------------------- */
+
+/* The thread, made if need be; NULL without memory or for a tid that cannot be. */
+struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid);
+
+/* Sees to it that the thread has a name and an index in the archive; returns the index. */
+unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t);
+
+/* A thread's new name; `length` bytes, cut to what fits. */
+void fx_stream_thread_rename(struct fx_stream *s, struct fx_stream_thread *t, const char *name,
+			     size_t length);
+
+void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece,
+			   const uint64_t *words);
+void fx_stream_durable_piece(struct fx_stream *s, const uint64_t *words, size_t count);
+void fx_stream_thread_piece(struct fx_stream *s, uint32_t slot,
+			    const struct fx_thread_facts *facts);
+void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames,
+			    size_t count, uint64_t end_ticks);
+void fx_stream_last_marks(struct fx_stream *s, const struct fx_stream_end *end);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/summary.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "manager/program.h"
+#include "manager/report.h"
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "1.2 MB" and the like, in powers of 1000. */
+static void format_size(uint64_t bytes, char *ret, size_t size)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	unsigned unit = 0;
+
+	while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(ret, size, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+static void print_archive(const struct fx_session_config *config,
+			  const struct fx_session_result *result)
+{
+	const struct fx_writer_totals *t = &result->totals;
+	char size[32];
+
+	format_size(t->file_size, size, sizeof(size));
+	fx_report("%s: %s, %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " event%s",
+		  strcmp(config->output, "-") ? config->output : "standard output", size,
+		  t->processes, t->processes == 1 ? "" : "es", t->threads, plural(t->threads),
+		  t->counts.events, plural(t->counts.events));
+}
+
+/* The next size worth trying. */
+static void print_dropped(const struct fx_session_config *config, uint64_t dropped)
+{
+	uint64_t larger = config->buffer_size * 4 >> 20;
+
+	if (larger == 0)
+		larger = 1;
+	if (config->mode == FX_MODE_ONESHOT)
+		fx_report("%" PRIu64
+			  " record%s lost because a buffer was full; --buffer-size %" PRIu64
+			  "M or --buffering-mode streaming keeps more",
+			  dropped, plural(dropped), larger);
+	else
+		fx_report("%" PRIu64
+			  " record%s lost because a buffer was full; --buffer-size %" PRIu64
+			  "M keeps more, --on-full block keeps all",
+			  dropped, plural(dropped), larger);
+}
+
+static void print_losses(const struct fx_session_config *config,
+			 const struct fx_writer_totals *totals)
+{
+	const struct fx_stream_counts *c = &totals->counts;
+
+	if (c->dropped)
+		print_dropped(config, c->dropped);
+	if (c->too_deep && !config->max_depth)
+		fx_report("%" PRIu64 " call%s nested too deeply to be recorded", c->too_deep,
+			  plural(c->too_deep));
+	if (c->invalid)
+		fx_report("%" PRIu64 " malformed or forbidden record%s left out", c->invalid,
+			  plural(c->invalid));
+}
+
+static void print_empty(const struct fx_session_result *result, const char *program)
+{
+	const char *why = fx_program_obstacle(program);
+
+	if (result->totals.processes == 0)
+		fx_report("nothing was traced: %s: %s", program,
+			  why ? why : "it never loaded libfxtrace.so");
+	else if (result->totals.counts.events == 0)
+		fx_report(
+		    "no event was recorded: no category of --categories applies to what %s did",
+		    program);
+}
+
+static void print_program(const struct fx_session_result *result, const char *program)
+{
+	if (result->has_status && WIFSIGNALED(result->wait_status))
+		fx_report("%s was ended by signal %d (%s)", program, WTERMSIG(result->wait_status),
+			  strsignal(WTERMSIG(result->wait_status)));
+	if (result->left_alive && result->has_status)
+		fx_report("%u process%s still ran when %s ended; the trace ends there",
+			  result->left_alive, result->left_alive == 1 ? "" : "es", program);
+}
+
+void fx_summary_print(const struct fx_session_config *config,
+		      const struct fx_session_result *result, const char *program, bool quiet)
+{
+	if (!quiet) {
+		if (program)
+			print_program(result, program);
+		print_archive(config, result);
+	}
+	print_losses(config, &result->totals);
+	if (program)
+		print_empty(result, program);
+}

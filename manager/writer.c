@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "manager/report.h"
+
+/* The first conversion waits until the slope of the clocks is known over this long. */
+#define FIRST_SLOPE_NS UINT64_C(2000000)
+
+/* Anchors are taken in growing distances, up to this one. */
+#define ANCHOR_PERIOD_MAX_NS UINT64_C(2000000000)
+
+/* Stack for what the demangler may need on top of its own use. */
+#define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
+
+struct fx_source {
+	uint32_t id;
+	uint32_t pid;
+	struct fx_stream *stream; /* the writer thread's */
+	char name[FXT_MAX_NAME_LENGTH + 1];
+};
+
+struct fx_writer {
+	pthread_t thread;
+	struct fx_queue queue;
+	struct fx_output *output;
+	const char *path;
+	bool reported;		/* an error of the output */
+	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
+	uint64_t anchor_period; /* ns */
+	struct fx_stream_shared shared;
+	struct fx_writer_totals totals;
+};
+
+/* --- The timebase ---------------------------------------------------------------------------- */
+
+static void anchor_add(struct fx_writer *w)
+{
+	struct fx_anchor anchor = fx_anchor_take(w->shared.timebase.kind);
+
+	w->anchor_period *= 4;
+	if (w->anchor_period > ANCHOR_PERIOD_MAX_NS)
+		w->anchor_period = ANCHOR_PERIOD_MAX_NS;
+	w->next_anchor = anchor.ns + w->anchor_period;
+	/* Without memory the map goes on with the slope that it has. */
+	fx_timebase_add(&w->shared.timebase, anchor, w->anchor_period);
+}
+
+static void first_slope(struct fx_writer *w)
+{
+	uint64_t passed = fx_boottime_ns() - w->shared.timebase.first.ns;
+
+	if (w->shared.timebase.kind == FX_CLOCK_COUNTER && passed < FIRST_SLOPE_NS) {
+		struct timespec rest = {.tv_nsec = (long)(FIRST_SLOPE_NS - passed)};
+
+		while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
+			;
+	}
+	w->anchor_period = FIRST_SLOPE_NS;
+	anchor_add(w);
+}
+
+/* The moment of CLOCK_MONOTONIC that is `ns` from now. */
+static struct timespec deadline_in(uint64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	return t;
+}
+
+/* --- Blocks ---------------------------------------------------------------------------------- */
+
+static void source_begin(struct fx_writer *w, struct fx_source *source)
+{
+	w->totals.processes++;
+	if (fx_stream_create(&w->shared, source->id, source->pid, source->name, &source->stream) <
+	    0)
+		fx_report("out of memory: %s (%u) will be missing", source->name, source->pid);
+}
+
+static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
+{
+	to->events += from->events;
+	to->dropped += from->dropped;
+	to->too_deep += from->too_deep;
+	to->invalid += from->invalid;
+	to->unfinished += from->unfinished;
+}
+
+static void source_end(struct fx_writer *w, struct fx_source *source, const struct fx_block *block)
+{
+	struct fx_stream *s = source->stream;
+
+	if (s) {
+		w->totals.threads += HASH_COUNT(s->threads);
+		fx_stream_finish(s, &block->end);
+		counts_add(&w->totals.counts, &s->counts);
+		w->totals.silent += s->counts.events == 0;
+		w->totals.broken += block->end.broken != NULL;
+		fx_stream_destroy(s);
+	}
+	free(source);
+}
+
+static void write_pieces(struct fx_writer *w, const struct fx_block *block)
+{
+	struct fx_stream *s = block->source->stream;
+	size_t at = 0;
+
+	while (s && at < block->pieces.used) {
+		const struct fx_piece *piece = (const void *)(block->pieces.data + at);
+
+		at += sizeof(*piece);
+		if (!fx_output_error(w->output))
+			fx_stream_piece(s, piece, block->pieces.data + at, block->ticks);
+		at += piece->bytes;
+	}
+}
+
+static void write_block(struct fx_writer *w, struct fx_block *block)
+{
+	switch (block->kind) {
+	case FX_BLOCK_BEGIN:
+		source_begin(w, block->source);
+		break;
+	case FX_BLOCK_DATA:
+		write_pieces(w, block);
+		break;
+	case FX_BLOCK_END:
+		source_end(w, block->source, block);
+		break;
+	}
+	fx_queue_recycle(&w->queue, block);
+}
+
+static void report_error(struct fx_writer *w)
+{
+	int error = fx_output_error(w->output);
+
+	if (!error || w->reported)
+		return;
+	w->reported = true;
+	fx_report("%s: %s; the archive ends here, the program goes on", w->path, strerror(-error));
+}
+
+/* Writes what there is; then, before it sleeps, hands it to the system. */
+static void write_next(struct fx_writer *w)
+{
+	const struct timespec at_once = {0, 0};
+	struct timespec deadline;
+	struct fx_block *block = fx_queue_take(&w->queue, &at_once);
+
+	if (!block) {
+		fx_output_flush(w->output);
+		report_error(w);
+		deadline = deadline_in(w->anchor_period);
+		block = fx_queue_take(&w->queue, &deadline);
+	}
+	if (block)
+		write_block(w, block);
+	if (fx_boottime_ns() >= w->next_anchor)
+		anchor_add(w);
+}
+
+static void *writer_main(void *opaque)
+{
+	struct fx_writer *w = opaque;
+
+	first_slope(w);
+	while (!fx_queue_is_over(&w->queue))
+		write_next(w);
+	return NULL;
+}
+
+/* --- From outside ---------------------------------------------------------------------------- */
+
+static int thread_start(struct fx_writer *w)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int r;
+
+	/* Signals are the control thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	r = pthread_create(&w->thread, &attr, writer_main, w);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
+static void writer_free(struct fx_writer *w)
+{
+	fx_queue_destroy(&w->queue);
+	fx_timebase_destroy(&w->shared.timebase);
+	fx_symbol_cache_destroy(w->shared.symbols);
+	free(w);
+}
+
+int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **ret)
+{
+	struct fx_writer *w = calloc(1, sizeof(*w));
+	int r = w ? 0 : -ENOMEM;
+
+	if (w) {
+		w->output = config->output;
+		w->path = config->path;
+		w->shared.cure = config->cure;
+		w->shared.pairs = config->pairs;
+		fx_queue_init(&w->queue, config->queue_limit);
+		fx_timebase_init(&w->shared.timebase, config->clock_kind, config->first_anchor);
+		r = fx_symbol_cache_create(NULL, &w->shared.symbols);
+	}
+	if (r == 0)
+		r = fx_output_begin(config->output);
+	if (r == 0) {
+		fx_archive_begin(&w->shared.archive, w->output);
+		r = thread_start(w);
+	}
+	if (r < 0) {
+		fx_output_close(config->output);
+		if (w)
+			writer_free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+struct fx_queue *fx_writer_queue(struct fx_writer *w)
+{
+	return &w->queue;
+}
+
+struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid, const char *name)
+{
+	struct fx_source *source = calloc(1, sizeof(*source));
+	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, source);
+	struct fx_block_list list;
+
+	if (!source || !block) {
+		free(source);
+		free(block);
+		return NULL;
+	}
+	source->id = id;
+	source->pid = pid;
+	memcpy(source->name, name, strnlen(name, sizeof(source->name) - 1));
+	fx_block_list_init(&list);
+	fx_block_list_add(&list, block);
+	fx_queue_push(&w->queue, &list);
+	return source;
+}
+
+int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
+{
+	int error;
+
+	fx_queue_close(&w->queue);
+	pthread_join(w->thread, NULL);
+	fx_output_flush(w->output);
+	report_error(w);
+	w->totals.file_size = fx_output_size(w->output);
+	*ret_totals = w->totals;
+	error = fx_output_close(w->output);
+	writer_free(w);
+	return error;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread that writes the archive. It takes blocks from the queue, turns them into records of
+ * the archive, and keeps the timebase; names of functions are looked up here, so that slow symbols
+ * or a slow disk delay the archive and not the saving of buffers.
+ */
+#ifndef FX_MANAGER_WRITER_H
+#define FX_MANAGER_WRITER_H
+
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "manager/output.h"
+#include "manager/queue.h"
+#include "manager/stream.h"
+
+struct fx_writer_config {
+	struct fx_output *output; /* ready to be begun; becomes the writer's */
+	const char *path;	  /* for messages; must outlive the writer */
+	enum fx_clock_kind clock_kind;
+	struct fx_anchor first_anchor;
+	uint64_t queue_limit; /* bytes */
+	const char *cure;     /* see struct fx_stream_shared */
+	bool pairs;
+};
+
+/* What has been written, over all providers. */
+struct fx_writer_totals {
+	uint64_t processes;
+	uint64_t threads;
+	uint64_t broken;    /* providers that broke the rules */
+	uint64_t silent;    /* processes without an event */
+	uint64_t file_size; /* bytes */
+	struct fx_stream_counts counts;
+};
+
+struct fx_writer;
+
+/* Starts the thread and writes the magic record. 0 or -errno; on failure the output is closed. */
+int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **ret);
+
+/* The queue to put blocks in. */
+struct fx_queue *fx_writer_queue(struct fx_writer *w);
+
+/*
+ * Makes what the writer knows of one provider and queues its BEGIN. The source may be named in
+ * blocks until its END is queued. NULL without memory.
+ */
+struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid,
+				   const char *name);
+
+/* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
+int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);
+
+#endif
