@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/options.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/categories.h"
+
+/* --- Values ---------------------------------------------------------------------------------- */
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit sizes[] = {{"", 1},	    {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30},
+				    {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
+static const struct unit times[] = {
+    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
+static const struct unit counts[] = {{"", 1}, {NULL, 0}};
+
+/* A decimal number, possibly with a fraction, and one of the units. */
+static bool parse_quantity(const char *text, const struct unit *units, uint64_t *ret)
+{
+	char *end;
+	double value;
+
+	if (!isdigit((unsigned char)text[0]))
+		return false;
+	value = strtod(text, &end);
+	for (; units->name; units++) {
+		double scaled = value * (double)units->factor;
+
+		if (strcmp(units->name, end) != 0)
+			continue;
+		if (scaled > (double)(UINT64_MAX / 4))
+			return false;
+		*ret = (uint64_t)scaled;
+		return true;
+	}
+	return false;
+}
+
+/* A copy that lives as long as the options; NULL without memory. */
+static char *keep_text(struct fx_options *o, const char *text, size_t length)
+{
+	char **texts = realloc(o->texts, (o->text_count + 1) * sizeof(*texts));
+	char *copy;
+
+	if (!texts)
+		return NULL;
+	o->texts = texts;
+	copy = strndup(text, length);
+	if (copy)
+		o->texts[o->text_count++] = copy;
+	return copy;
+}
+
+/* --- Setters --------------------------------------------------------------------------------- */
+
+#define NO_MEMORY "out of memory"
+#define BAD_SIZE  "not a size between 4K and 4G, such as 64M"
+#define BAD_TIME  "not a time, such as 10us or 1.5s"
+
+static const char *set_output(struct fx_options *o, const char *value)
+{
+	if (!*value)
+		return "no file name";
+	o->config.output = keep_text(o, value, strlen(value));
+	return o->config.output ? NULL : NO_MEMORY;
+}
+
+static const char *set_categories(struct fx_options *o, const char *value)
+{
+	return fx_categories_parse(value, &o->config.categories);
+}
+
+static const char *parse_buffer_size(const char *value, uint64_t *ret)
+{
+	uint64_t size;
+
+	if (!parse_quantity(value, sizes, &size) || size < FX_BUFFER_MIN || size > FX_BUFFER_MAX)
+		return BAD_SIZE;
+	*ret = size;
+	return NULL;
+}
+
+static const char *set_buffer_size(struct fx_options *o, const char *value)
+{
+	return parse_buffer_size(value, &o->config.buffer_size);
+}
+
+static const char *set_provider_buffer(struct fx_options *o, const char *value)
+{
+	const char *equals = strrchr(value, '='), *wrong;
+	struct fx_provider_size *grown, fresh;
+
+	if (!equals || equals == value)
+		return "not NAME=SIZE";
+	wrong = parse_buffer_size(equals + 1, &fresh.size);
+	if (wrong)
+		return wrong;
+	grown = realloc(o->sizes, (o->config.size_count + 1) * sizeof(*grown));
+	if (!grown)
+		return NO_MEMORY;
+	o->config.sizes = o->sizes = grown;
+	fresh.name = keep_text(o, value, (size_t)(equals - value));
+	if (!fresh.name)
+		return NO_MEMORY;
+	o->sizes[o->config.size_count++] = fresh;
+	return NULL;
+}
+
+static const char *set_mode(struct fx_options *o, const char *value)
+{
+	if (strcmp(value, "streaming") == 0 || strcmp(value, "s") == 0)
+		o->config.mode = FX_MODE_STREAMING;
+	else if (strcmp(value, "oneshot") == 0 || strcmp(value, "o") == 0)
+		o->config.mode = FX_MODE_ONESHOT;
+	else if (strcmp(value, "circular") == 0 || strcmp(value, "c") == 0)
+		return "circular buffers are not supported by this release; use streaming or "
+		       "oneshot";
+	else
+		return "not streaming or oneshot";
+	return NULL;
+}
+
+static const char *set_on_full(struct fx_options *o, const char *value)
+{
+	if (strcmp(value, "drop") == 0)
+		o->config.on_full = FX_ON_FULL_DROP;
+	else if (strcmp(value, "block") == 0)
+		o->config.on_full = FX_ON_FULL_BLOCK;
+	else
+		return "not drop or block";
+	return NULL;
+}
+
+static const char *set_min_duration(struct fx_options *o, const char *value)
+{
+	return parse_quantity(value, times, &o->config.min_duration_ns) ? NULL : BAD_TIME;
+}
+
+static const char *set_max_depth(struct fx_options *o, const char *value)
+{
+	uint64_t depth;
+
+	if (!parse_quantity(value, counts, &depth) || depth == 0 || depth > FX_FRAMES - 1)
+		return "not a number between 1 and 503";
+	o->config.max_depth = (uint32_t)depth;
+	return NULL;
+}
+
+static const char *set_records(struct fx_options *o, const char *value)
+{
+	if (strcmp(value, "complete") != 0 && strcmp(value, "pairs") != 0)
+		return "not complete or pairs";
+	o->config.pairs = strcmp(value, "pairs") == 0;
+	return NULL;
+}
+
+static bool is_on(const char *value)
+{
+	return !value || (*value && strcmp(value, "0") != 0);
+}
+
+static const char *set_no_follow(struct fx_options *o, const char *value)
+{
+	o->config.follow = !is_on(value);
+	return NULL;
+}
+
+static const char *set_duration(struct fx_options *o, const char *value)
+{
+	if (!parse_quantity(value, times, &o->config.duration_ns) || o->config.duration_ns == 0)
+		return BAD_TIME;
+	return NULL;
+}
+
+static const char *set_quiet(struct fx_options *o, const char *value)
+{
+	o->quiet = is_on(value);
+	return NULL;
+}
+
+static const char *set_verbose(struct fx_options *o, const char *value)
+{
+	o->config.verbose = is_on(value);
+	return NULL;
+}
+
+/* --- The table ------------------------------------------------------------------------------- */
+
+struct setting {
+	int key;
+	const char *variable;
+	const char *(*set)(struct fx_options *options, const char *value);
+};
+
+static const struct setting options_known[] = {
+#define FX_OPTION(key, name, argument, variable, setter, help) {key, variable, setter},
+#include "client/options.def"
+#undef FX_OPTION
+};
+
+#define OPTION_COUNT (sizeof(options_known) / sizeof(options_known[0]))
+
+const struct argp_option fx_option_table[] = {
+#define FX_OPTION(key, name, argument, variable, setter, help) {name, key, argument, 0, help, 0},
+#include "client/options.def"
+#undef FX_OPTION
+    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
+    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    {0},
+};
+
+void fx_options_init(struct fx_options *ret)
+{
+	*ret = (struct fx_options){
+	    .config =
+		{
+		    .output = FX_DEFAULT_OUTPUT,
+		    .buffer_size = FX_DEFAULT_BUFFER_SIZE,
+		    .mode = FX_MODE_STREAMING,
+		    .on_full = FX_ON_FULL_DROP,
+		    .follow = true,
+		    .categories = fx_categories_default(),
+		},
+	};
+}
+
+void fx_options_destroy(struct fx_options *o)
+{
+	for (size_t i = 0; i < o->text_count; i++)
+		free(o->texts[i]);
+	free(o->texts);
+	free(o->sizes);
+	memset(o, 0, sizeof(*o));
+}
+
+const char *fx_options_set(struct fx_options *options, int key, const char *value, bool *ret_known)
+{
+	*ret_known = true;
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (options_known[i].key == key)
+			return options_known[i].set(options, value);
+	}
+	*ret_known = false;
+	return NULL;
+}
+
+const char *fx_options_environment(struct fx_options *options, const char **ret_variable)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		const char *value = getenv(options_known[i].variable), *wrong;
+
+		*ret_variable = options_known[i].variable;
+		wrong = value && *value ? options_known[i].set(options, value) : NULL;
+		if (wrong)
+			return wrong;
+	}
+	return NULL;
+}
+
+const char *fx_options_check(const struct fx_options *options)
+{
+	const struct fx_session_config *c = &options->config;
+
+	if (c->on_full == FX_ON_FULL_BLOCK && c->mode == FX_MODE_ONESHOT)
+		return "--on-full block needs --buffering-mode streaming: a oneshot buffer is "
+		       "never "
+		       "emptied";
+	return NULL;
+}

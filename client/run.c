@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace run: traces a program and its children. */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "client/commands.h"
+#include "client/options.h"
+#include "manager/program.h"
+#include "manager/session.h"
+#include "manager/summary.h"
+
+/* What a shell answers for a program that cannot be found, or not be run. */
+#define EXIT_NOT_FOUND	127
+#define EXIT_CANNOT_RUN 126
+
+struct run {
+	const char *command; /* "fxtrace run" */
+	struct fx_options options;
+	char **program; /* terminated by NULL */
+};
+
+static _Noreturn void usage_error(const struct run *run, const char *what, const char *why)
+{
+	fprintf(stderr, "%s: %s%s%s (see --help)\n", run->command, what, why ? ": " : "",
+		why ? why : "");
+	exit(FX_EXIT_USAGE);
+}
+
+static const char *option_name(int key)
+{
+	for (const struct argp_option *o = fx_option_table; o->name; o++) {
+		if (o->key == key)
+			return o->name;
+	}
+	return "option";
+}
+
+static error_t take_option(struct run *run, int key, const char *value)
+{
+	bool known;
+	const char *wrong = fx_options_set(&run->options, key, value, &known);
+
+	if (!known)
+		return ARGP_ERR_UNKNOWN;
+	if (wrong) {
+		char what[256];
+
+		snprintf(what, sizeof(what), "--%s '%s'", option_name(key), value ? value : "");
+		usage_error(run, what, wrong);
+	}
+	return 0;
+}
+
+static const struct argp parser;
+
+static _Noreturn void print_help(const struct run *run)
+{
+	argp_help(&parser, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)run->command);
+	exit(FX_EXIT_OK);
+}
+
+static _Noreturn void print_version(void)
+{
+	puts(PACKAGE_STRING);
+	exit(FX_EXIT_OK);
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct run *run = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARGS:
+		run->program = state->argv + state->next;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		usage_error(run, "no program to run", NULL);
+	case ARGP_KEY_ERROR:
+		usage_error(run, "unknown option, or one without its value",
+			    state->argv[state->next - 1]);
+	case OPTION_HELP:
+		print_help(run);
+	case OPTION_VERSION:
+		print_version();
+	case ARGP_KEY_INIT:
+	case ARGP_KEY_END:
+	case ARGP_KEY_SUCCESS:
+	case ARGP_KEY_FINI:
+		return 0;
+	default:
+		return take_option(run, key, value);
+	}
+}
+
+static const struct argp parser = {
+    .options = fx_option_table,
+    .parser = parse,
+    .args_doc = "[--] PROGRAM [ARG...]",
+    .doc =
+	"Traces PROGRAM and its children into one archive, and exits as PROGRAM does.\v"
+	"Each option has an environment variable, which it overrides: FXTRACE_ and its long name "
+	"in capitals, as in FXTRACE_BUFFER_SIZE. The man page has the rest.",
+};
+
+static void environment(struct run *run)
+{
+	const char *variable, *wrong = fx_options_environment(&run->options, &variable);
+
+	if (wrong)
+		usage_error(run, variable, wrong);
+}
+
+/* 127 or 126, after one line that says why. */
+static int cannot_run(const struct run *run, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", run->command, run->program[0],
+		error == -ENOENT ? "program not found" : strerror(-error));
+	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+}
+
+static int failure(const struct run *run, const char *what, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", run->command, what, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+static int find_library(const struct run *run, char *ret, size_t size)
+{
+	int r = fx_program_library(ret, size);
+
+	if (r == -EINVAL)
+		fprintf(stderr,
+			"%s: libfxtrace.so lies in a folder with a space or a colon in its name, "
+			"which LD_PRELOAD cannot express\n",
+			run->command);
+	else if (r < 0)
+		fprintf(stderr, "%s: libfxtrace.so not found beside this command\n", run->command);
+	return r;
+}
+
+static int exit_status(const struct fx_session_result *result)
+{
+	int status = 0;
+
+	if (result->has_status && WIFSIGNALED(result->wait_status))
+		return 128 + WTERMSIG(result->wait_status);
+	if (result->has_status)
+		status = WEXITSTATUS(result->wait_status);
+	if (status == 0 && result->output_error)
+		return FX_EXIT_FAILURE;
+	return status;
+}
+
+/* The program runs; its session has not begun. */
+static int trace(const struct run *run, struct fx_session *session, pid_t child)
+{
+	struct fx_session_result result;
+	int r = fx_session_begin(session);
+
+	if (r < 0)
+		return failure(run, run->options.config.output, r);
+	fx_session_run_program(session, child);
+	fx_session_finish(session, &result);
+	fx_summary_print(&run->options.config, &result, run->program[0], run->options.quiet);
+	return exit_status(&result);
+}
+
+static int execute(const struct run *run)
+{
+	char library[PATH_MAX];
+	struct fx_session *session;
+	const char *what;
+	pid_t child;
+	int r;
+
+	if (find_library(run, library, sizeof(library)) < 0)
+		return FX_EXIT_FAILURE;
+	r = fx_session_create(&run->options.config, &session, &what);
+	if (r < 0)
+		return failure(run, what, r);
+	child = fx_program_start(run->program, library, fx_session_socket(session));
+	if (child < 0) {
+		fx_session_cancel(session);
+		return cannot_run(run, child);
+	}
+	return trace(run, session, child);
+}
+
+int fx_cmd_run(int argc, char **argv)
+{
+	struct run run = {.command = argv[0]};
+	const char *wrong;
+	int status;
+
+	fx_options_init(&run.options);
+	environment(&run);
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &run);
+	wrong = fx_options_check(&run.options);
+	if (wrong)
+		usage_error(&run, wrong, NULL);
+	status = execute(&run);
+	fx_options_destroy(&run.options);
+	return status;
+}
