@@ -92,15 +92,19 @@ static int chunk_claim(uint64_t *ret_serial)
 	while (budget--) {
 		uint64_t state = fx_load_acquire(&fx_engine.header->rolling_state);
 		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
+		bool reusable;
 
 		if (next >= l->chunks_per_half) {
 			if (!half_switch(state))
 				return -ENOSPC;
 			continue;
 		}
+		/* Looked at before the claim: the manager changes saved[] of a half only when the next
+		 * wrap has begun, and then goes by what saved[] said to tell claimed from skipped. */
+		reusable = chunk_is_reusable(wrap % l->halves * l->chunks_per_half + next);
 		if (!fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, state + 1))
 			continue;
-		if (chunk_is_reusable(wrap % l->halves * l->chunks_per_half + next)) {
+		if (reusable) {
 			*ret_serial = (uint64_t)wrap * l->chunks_per_half + next;
 			return 0;
 		}

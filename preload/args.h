@@ -13,7 +13,7 @@
 #include <fcntl.h>
 
 #include "engine/engine.h"
-#include "fxtrace/format.h"
+#include <fxtrace/format.h>
 #include "preload/types.h"
 
 struct fx_call {
@@ -23,7 +23,6 @@ struct fx_call {
 	uint64_t *words;     /* the record; the wrapper's stack */
 	uint64_t *next;	     /* where the next argument goes */
 	uint32_t category;   /* FX_CAT_... */
-	uint32_t epoch;	     /* of tracing, when the call began */
 	int error;	     /* errno of the call, 0 if it succeeded */
 	unsigned nargs;
 };

@@ -40,7 +40,6 @@ fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t catego
 	call->thread = t;
 	call->start = fx_now();
 	call->frame = fx_frame_push(t, header, sp, key, call->start);
-	call->epoch = (uint32_t)(t->state >> 32);
 	return call->frame != NULL;
 }
 
@@ -53,10 +52,11 @@ fx_hot void fx_call_end(struct fx_call *call, int error)
 	call->nargs = 0;
 }
 
-/* Tracing went on all the time, or was stopped meanwhile but not started anew. */
+/* Nobody has closed the frame meanwhile: not a new start of tracing, not a handler that ran on another
+ * stack and took this one's frames for calls left behind. Then the call has its record already. */
 fx_hot bool fx_call_frame_stands(const struct fx_call *call)
 {
-	return call->thread->state >> 32 == call->epoch;
+	return call->frame->start == call->start;
 }
 
 /* A flow record behind a call's; room for it comes on top of FX_CALL_WORDS. */

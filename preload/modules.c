@@ -152,24 +152,35 @@ static void module_add(const struct module *m)
 	fx_store_release(&store.count, id + 1); /* pairs with is_known(): the range stands */
 }
 
-/* The main program has no name in the linker's list. */
-static const char *path_or_executable(const char *path)
+/*
+ * The path that finds the file from anywhere: the main program has no name in the linker's list, and an
+ * object may have been loaded by a relative one. `out` has room for PATH_BYTES + 1.
+ */
+static const char *path_absolute(const char *path, char *out)
 {
-	static char executable[PATH_BYTES + 1];
+	size_t length = strnlen(path, PATH_BYTES);
 	long n;
 
-	if (path && path[0])
-		return path;
-	if (!executable[0]) {
-		n = fx_syscall3(SYS_readlink, "/proc/self/exe", executable, PATH_BYTES);
-		executable[n > 0 ? n : 0] = 0;
+	if (path[0] == '/' || (length && !strchr(path, '/')))
+		return path; /* no slash: the kernel's own object */
+	if (!length) {
+		n = fx_syscall3(SYS_readlink, "/proc/self/exe", out, PATH_BYTES);
+		out[n > 0 ? n : 0] = 0;
+		return out;
 	}
-	return executable;
+	n = fx_syscall2(SYS_getcwd, out, PATH_BYTES); /* counts the NUL */
+	if (n <= 0 || (size_t)n + length > PATH_BYTES)
+		return path;
+	out[n - 1] = '/';
+	memcpy(out + n, path, length);
+	out[(size_t)n + length] = 0;
+	return out;
 }
 
 static int collect_one(struct dl_phdr_info *info, size_t size, void *unused)
 {
-	struct module m = {path_or_executable(info->dlpi_name), info->dlpi_addr, info->dlpi_phdr,
+	char path[PATH_BYTES + 1];
+	struct module m = {path_absolute(info->dlpi_name, path), info->dlpi_addr, info->dlpi_phdr,
 			   info->dlpi_phnum};
 
 	(void)size;
@@ -221,14 +232,14 @@ static bool is_known(uint64_t address)
 }
 
 /* Program headers of a mapped object, by its ELF header. */
-static bool module_from_link_map(const struct dl_find_object *o, struct module *ret)
+static bool module_from_link_map(const struct dl_find_object *o, char *path, struct module *ret)
 {
 	const ElfW(Ehdr) *e = o->dlfo_map_start;
 	const struct link_map *map = o->dlfo_link_map;
 
 	if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
-	ret->path = path_or_executable(map->l_name);
+	ret->path = path_absolute(map->l_name, path);
 	ret->bias = map->l_addr;
 	ret->phdr = (const void *)((const char *)e + e->e_phoff);
 	ret->phnum = e->e_phnum;
@@ -237,6 +248,7 @@ static bool module_from_link_map(const struct dl_find_object *o, struct module *
 
 void fx_modules_see(uint64_t address)
 {
+	char path[PATH_BYTES + 1];
 	struct dl_find_object found;
 	struct module m;
 	unsigned free = 0, before;
@@ -247,7 +259,8 @@ void fx_modules_see(uint64_t address)
 	if (!fx_cas_acq_rel(&store.busy, &free, 1))
 		return;
 	before = store.used;
-	if (_dl_find_object((void *)address, &found) == 0 && module_from_link_map(&found, &m)) {
+	if (_dl_find_object((void *)address, &found) == 0 &&
+	    module_from_link_map(&found, path, &m)) {
 		module_add(&m);
 		words_write(before, store.used);
 	}
