@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a session is asked to do.
+ */
+#ifndef FX_MANAGER_CONFIG_H
+#define FX_MANAGER_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/layout.h"
+
+#define FX_DEFAULT_OUTPUT      "fxtrace.fxt"
+#define FX_DEFAULT_BUFFER_SIZE (16ull << 20)
+
+/* A buffer size for providers of one name. */
+struct fx_provider_size {
+	const char *name;
+	uint64_t size;
+};
+
+struct fx_session_config {
+	const char *output; /* path, "-" is standard output */
+	uint64_t buffer_size;
+	const struct fx_provider_size *sizes; /* the last one of a name counts */
+	size_t size_count;
+	enum fx_buffering_mode mode;
+	enum fx_on_full on_full;
+	bool pairs;
+	bool follow; /* trace children of the program as well */
+	bool verbose;
+	uint32_t max_depth;	  /* 0: as deep as there is room */
+	uint32_t categories;	  /* bits of enum fx_category_bits */
+	uint64_t min_duration_ns; /* 0: none */
+	uint64_t duration_ns;	  /* 0: until the end */
+};
+
+#endif
