@@ -31,21 +31,34 @@ static uint32_t chunk_number(uint64_t serial)
 
 static void chunk_release(struct fx_cursor *c)
 {
-	uint32_t end;
+	uint64_t *word, found;
 
+	c->end = NULL;
+	fx_barrier();
 	if (!c->chunk)
 		return;
-	end = (uint32_t)((c->pos - c->chunk) * 8);
-	/* release: the chunk is complete. Pairs with the manager's walk in drain.c. */
-	fx_store_release(&chunk_table()[chunk_number(c->serial)],
-			 FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));
-	c->chunk = c->pos = c->end = NULL;
+	word = &chunk_table()[chunk_number(c->serial)];
+	found = fx_load_relaxed(word);
+	/* Once only: a handler that jumped out of here may have left a cursor whose chunk is given
+	 * back, and another thread's by now. The exchange releases: the chunk is complete. Pairs
+	 * with the walk in drain.c. */
+	if (FX_CHUNK_SERIAL(found) < c->serial ||
+	    found == FX_CHUNK_WORD(c->serial, FX_CHUNK_HELD, 0)) {
+		uint32_t end = (uint32_t)((c->pos - c->chunk) * 8);
+
+		fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));
+	}
+	fx_barrier();
+	c->chunk = NULL;
 }
 
 void fx_chunks_release(struct fx_thread *t)
 {
-	for (unsigned i = 0; i < FX_LEVELS; i++)
+	for (unsigned i = 0; i < FX_LEVELS; i++) {
+		if (t->busy[i]) /* the thread ended in the middle of it */
+			fx_record_abandon(t, i);
 		chunk_release(&t->cursor[i]);
+	}
 }
 
 static void doorbell(void)
@@ -68,7 +81,7 @@ static bool half_switch(uint64_t state)
 	if (fx_engine.layout.halves == 1)
 		return false;
 	/* acquire: what the manager saved may be overwritten from here. Pairs with its release. */
-	if (fx_load_acquire(&fx_engine.control->wraps_saved) < wrap)
+	if (fx_load_acquire(&fx_engine.page->wraps_saved) < wrap)
 		return false;
 	if (fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, (uint64_t)(wrap + 1) << 32))
 		request_save(wrap); /* this thread alone switched */
@@ -79,7 +92,7 @@ static bool chunk_is_reusable(uint32_t number)
 {
 	/* Both acquire: the previous owner's writes and the manager's reads are over. */
 	return fx_load_acquire(&chunk_table()[number]) ==
-	       fx_load_acquire(&fx_engine.control->saved[number]);
+	       fx_load_acquire(&fx_engine.page->saved[number]);
 }
 
 /* Claims the next reusable chunk. 0 and its serial, or -ENOSPC. */
@@ -117,17 +130,21 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 	uint32_t number = chunk_number(serial), n = fx_engine.layout.chunks_per_half;
 	uint64_t *p = chunk_address(number / n, number % n);
 
+	c->serial = serial;
+	c->pos = p;
+	fx_barrier();
+	c->chunk = p;
 	/* Zero beyond the last record, always; it also brings the chunk into the cache. */
 	memset(p, 0, fx_engine.layout.chunk_size);
 	p[1] = (uint64_t)fx_engine.pid;
 	p[2] = t->tid;
 	p[0] = 3ull | THREAD_RECORD_WORDS << 4 | FX_CHUNK_THREAD_INDEX << 16;
+	fx_barrier();
+	c->pos = p + THREAD_RECORD_WORDS;
 	/* release: zeroes and Thread Record before the claim shows. Pairs with drain.c. */
 	fx_store_release(&chunk_table()[number], FX_CHUNK_WORD(serial, FX_CHUNK_HELD, 0));
-	c->chunk = p;
-	c->serial = serial;
+	fx_barrier();
 	c->end = p + fx_engine.layout.chunk_size / 8;
-	c->pos = p + THREAD_RECORD_WORDS;
 }
 
 /* Lossless mode: waits until the manager has freed space. false: it never will. */

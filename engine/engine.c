@@ -77,6 +77,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 
 	/* Only now may a hook find work. */
 	fx_engine.wiped->attached = 1;
+	fx_engine.page = control;
 	fx_engine.common = common;
 	fx_barrier();
 	fx_engine.control = control;

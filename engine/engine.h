@@ -31,11 +31,13 @@
  * records. */
 #define FX_LEVELS 3
 
-/* Where a thread writes: [pos, end) of the chunk that it holds; both NULL without a chunk. */
+/* Where a thread writes: [pos, end) of the chunk that it holds. `end` is NULL without a chunk, and
+ * while another one is fetched: it is set last and cleared first, so that a cursor that was left in
+ * the middle of that by siglongjmp() is in order. */
 struct fx_cursor {
 	uint64_t *pos;
 	uint64_t *end;
-	uint64_t *chunk; /* the chunk's first word */
+	uint64_t *chunk; /* the chunk's first word; NULL: nothing to give back */
 	uint64_t serial;
 };
 
@@ -45,8 +47,9 @@ struct fx_thread {
 	struct fx_frame *top;	/* next free frame */
 	struct fx_frame *limit; /* frames at or beyond it are not pushed */
 	uint64_t min_duration;	/* ticks */
-	uint32_t level;		/* records under way on this thread, one in another */
-	uint32_t deep;		/* open calls beyond limit */
+	/* stack address of the record that is under way in each cursor, 0 none */
+	uint64_t busy[FX_LEVELS];
+	uint32_t deep; /* open calls beyond limit */
 	uint32_t owed; /* end records that found no room, due before the next record of a pair */
 	struct fx_thread_slot *slot; /* NULL: never adopted */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
@@ -64,7 +67,8 @@ struct fx_thread {
 
 /* What is wiped on fork, in one mapping. */
 struct fx_wiped {
-	uint64_t attached; /* 1 in the process that attached */
+	uint64_t attached;	 /* 1 in the process that attached */
+	uint64_t function_count; /* entries of `functions` */
 	uint64_t functions[FX_FUNCTION_SLOTS] __attribute__((aligned(4096)));
 	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));
 };
@@ -73,7 +77,9 @@ struct fx_engine {
 	/* hot: read by every hook */
 	const struct fx_control *control; /* never NULL: a page of zeroes while not attached */
 	const struct fx_common *common;	  /* the same */
-	struct fx_wiped *wiped;		  /* NULL before the first attachment */
+	/* The attached page, after a detachment too: for events that are under way. */
+	const struct fx_control *page;
+	struct fx_wiped *wiped; /* NULL before the first attachment */
 	enum fx_clock_kind clock_kind;
 	/* cold */
 	int pid;

@@ -5,23 +5,21 @@
 #include "engine/record.h"
 
 /* An address is below 2^48; a header has its name reference there. */
-static uint64_t frame_header(struct fx_thread *t, const struct fx_frame *f)
+static bool is_function(const struct fx_frame *f)
 {
-	if (f->id >> 48)
-		return f->id;
-	return fx_function_header | (uint64_t)fx_function_string(t, f->id) << 48;
+	return !(f->id >> 48);
 }
 
 /* The call ended some time ago, unseen; its record ends now, inside its caller. */
 static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
 {
 	if (f->start && !(f->sp & FX_FRAME_SILENT)) {
-		uint64_t header = frame_header(t, f);
-
-		if (t->state & FX_CAT_PAIRS && !(f->id >> 48))
-			fx_pairs_end(t, header, now);
+		if (!is_function(f))
+			fx_record_complete(t, f->id, f->start, now);
+		else if (t->state & FX_CAT_PAIRS)
+			fx_pairs_end(t, f->id, now);
 		else
-			fx_record_complete(t, header, f->start, now);
+			fx_function_complete(t, f->id, f->start, now);
 		t->slot->unwound++;
 	}
 	fx_store_release(&f->start, 0); /* pairs with the frame walk in drain.c */

@@ -18,21 +18,60 @@ static void count_drop(struct fx_thread *t)
 fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words,
 					 struct fx_reservation *r)
 {
-	unsigned level = r->level;
-	uint64_t *p = NULL;
+	struct fx_cursor *c = &t->cursor[r->level];
+	uint64_t *p;
 
-	if (level < FX_LEVELS) {
-		struct fx_cursor *c = &t->cursor[level];
-
-		if (c->end - c->pos >= (ptrdiff_t)words || fx_chunk_next(t, level, words) == 0) {
-			p = c->pos;
-			c->pos = p + words;
-		}
-	}
-	if (!p) {
+	if (c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, r->level, words) != 0) {
 		count_drop(t);
 		fx_barrier();
-		t->level = level;
+		t->busy[r->level] = 0;
+		return NULL;
 	}
+	p = c->pos;
+	c->pos = p + words;
 	return p;
+}
+
+void fx_record_abandon(struct fx_thread *t, unsigned i)
+{
+	struct fx_cursor *c = &t->cursor[i];
+	uint64_t *p = c->chunk;
+
+	c->end = NULL; /* so that the chunk is given back before the next record */
+	if (p) {
+		while (p < c->pos && *p)
+			p += *p >> 4 & 0xfff;
+		if (p < c->pos)
+			count_drop(t);
+		c->pos = p;
+	}
+	fx_barrier();
+	t->busy[i] = 0;
+}
+
+/* The first level without a living record, FX_LEVELS if there is none. */
+static uint32_t level_find(struct fx_thread *t, uint64_t sp)
+{
+	for (uint32_t i = FX_LEVELS; i-- > 0;) {
+		if (t->busy[i] && fx_stack_was_left(t->busy[i], sp))
+			fx_record_abandon(t, i);
+	}
+	for (uint32_t i = 0; i < FX_LEVELS; i++) {
+		if (!t->busy[i])
+			return i;
+	}
+	return FX_LEVELS;
+}
+
+fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
+					   struct fx_reservation *r)
+{
+	r->level = level_find(t, sp);
+	if (r->level == FX_LEVELS) {
+		count_drop(t);
+		return NULL;
+	}
+	t->busy[r->level] = sp;
+	fx_barrier();
+	return fx_record_reserve_slow(t, words, r);
 }

@@ -10,34 +10,46 @@
  *	}
  *
  * A signal handler that traces between the two takes the next level's chunk, so the two never write
- * into one another's space, and every update here is a plain store.
+ * into one another's space, and every update here is a plain store. A level is marked as busy with
+ * the stack address: a handler that never returns to what it interrupted (siglongjmp) leaves a mark
+ * that is seen to be stale. So a thread commits each record before it reserves the next.
  */
 #ifndef FX_ENGINE_RECORD_H
 #define FX_ENGINE_RECORD_H
 
 #include "engine/engine.h"
+#include "engine/stack.h"
 
 struct fx_reservation {
-	uint32_t level; /* to go back to at commit */
+	uint32_t level; /* whose mark is taken off at commit */
 };
 
-/* Slow half: takes a new chunk. NULL: the record is lost, is counted, and the level is restored. */
+/* Slow half: takes a new chunk for r->level. NULL: the record is lost, is counted, and the level is
+ * free again. */
 fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words,
 					 struct fx_reservation *r);
 
+/* The same when level 0 is busy; `sp` is the caller's stack address. */
+fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
+					   struct fx_reservation *r);
+
+/* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. */
+void fx_record_abandon(struct fx_thread *t, unsigned level);
+
 /* Space for a record of `words` 8-byte words, zeroed; NULL if it is lost (already counted).
- * 8 instructions, two tests. */
+ * 9 instructions, two tests. */
 fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct fx_reservation *r)
 {
 	struct fx_cursor *c = &t->cursor[0];
-	uint32_t level = t->level;
 	uint64_t *p;
 
-	r->level = level;
-	t->level = level + 1;
-	fx_barrier(); /* a handler must see the level before the position is read */
+	if (fx_unlikely(t->busy[0] != 0))
+		return fx_record_reserve_nested(t, words, fx_stack_address(), r);
+	r->level = 0;
+	t->busy[0] = fx_stack_address();
+	fx_barrier(); /* a handler must see the mark before the position is read */
 	p = c->pos;
-	if (fx_unlikely(level != 0 || c->end - p < (ptrdiff_t)words))
+	if (fx_unlikely(c->end - p < (ptrdiff_t)words))
 		return fx_record_reserve_slow(t, words, r);
 	c->pos = p + words;
 	return p;
@@ -49,7 +61,7 @@ fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
 {
 	fx_store_release(p, header); /* pairs with the header walk in drain.c */
 	fx_barrier();
-	t->level = r->level;
+	t->busy[r->level] = 0;
 }
 
 /* Header word of an Event Record of this process: thread reference as every chunk defines it. */
@@ -82,32 +94,9 @@ fx_hot void fx_record_complete(struct fx_thread *t, uint64_t header, uint64_t st
 	}
 }
 
-/* Duration Begin and End from the header of a Complete record: other type, two words. Returns false
- * if it is lost. */
+/* Header of a Duration Begin or End record from that of a Complete record: other type, two words. */
 #define FX_HEADER_RETYPE(header, type)                                                             \
 	(((header) & ~0xffff0ull) | 2ull << 4 | (uint64_t)(type) << 16)
-
-fx_hot bool fx_record_two(struct fx_thread *t, uint64_t header, uint64_t ticks)
-{
-	struct fx_reservation r;
-	uint64_t *p = fx_record_reserve(t, 2, &r);
-
-	if (fx_unlikely(!p))
-		return false;
-	p[1] = ticks;
-	fx_record_commit(t, p, header, &r);
-	return true;
-}
-
-fx_hot bool fx_record_begin(struct fx_thread *t, uint64_t header, uint64_t ticks)
-{
-	return fx_record_two(t, FX_HEADER_RETYPE(header, FX_EVENT_BEGIN), ticks);
-}
-
-fx_hot bool fx_record_end(struct fx_thread *t, uint64_t header, uint64_t ticks)
-{
-	return fx_record_two(t, FX_HEADER_RETYPE(header, FX_EVENT_END), ticks);
-}
 
 /* A flow record (type FX_EVENT_FLOW_*). Write it after the slice that it belongs to. */
 fx_hot void fx_record_flow(struct fx_thread *t, enum fx_event_type type, uint64_t category,

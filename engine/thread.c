@@ -136,7 +136,7 @@ static struct fx_thread *thread_new(void)
 		return NULL;
 	}
 	t = &fx_engine.wiped->threads[i];
-	t->level = 0;
+	memset(t->busy, 0, sizeof t->busy);
 	t->heap_bytes = t->heap_blocks = 0;
 	memset(t->cursor, 0, sizeof t->cursor);
 	t->tid = tid;

@@ -73,13 +73,12 @@ static fx_cold void pairs_enter(uint64_t function, uint64_t sp, uint64_t key)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
 	struct fx_frame *f = t ? function_push(t, function, sp, key) : NULL;
-	uint64_t header, now;
+	uint64_t now;
 
 	if (!f)
 		return;
-	header = fx_function_header | (uint64_t)fx_function_string(t, function) << 48;
 	now = fx_now();
-	if (!fx_pairs_begin(t, header, now))
+	if (!fx_pairs_begin(t, function, now))
 		f->sp |= FX_FRAME_SILENT;
 	fx_store_release(&f->start, now);
 }
@@ -92,9 +91,7 @@ static fx_cold void pairs_exit(uint64_t function, uint64_t sp)
 	if (!f)
 		return;
 	if (!(f->sp & FX_FRAME_SILENT))
-		fx_record_end(t,
-			      fx_function_header | (uint64_t)fx_function_string(t, function) << 48,
-			      fx_now());
+		fx_pairs_end(t, function, fx_now());
 	fx_frame_pop(t, f);
 }
 
@@ -136,10 +133,7 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	}
 	start = f->start;
 	if (fx_likely(end - start >= t->min_duration))
-		fx_record_complete(t,
-				   fx_function_header |
-				       (uint64_t)fx_function_string(t, (uint64_t)function) << 48,
-				   start, end);
+		fx_function_complete(t, (uint64_t)function, start, end);
 	else
 		t->slot->too_short++;
 	fx_frame_pop(t, f);

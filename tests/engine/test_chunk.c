@@ -366,6 +366,29 @@ Test(chunk, the_managers_death_ends_recording_at_the_next_event)
 	check_all(1);
 }
 
+/* It was past its look at the state when another thread detached the process. */
+Test(chunk, an_event_that_is_under_way_outlives_a_detachment)
+{
+	struct fx_thread *t;
+	struct fx_reservation r;
+
+	start((struct fm_config){.size = 1u << 30});
+	cr_assert(produce(0, 0));
+	t = fx_self;
+	/* far up in the table of saved words, where no other memory lies behind */
+	header()->rolling_state = m.layout.chunks_per_half - 2;
+	fx_engine_detach();
+	for (int i = 0; i < 2; i++) {
+		uint64_t *p = fx_record_reserve(t, chunk_room(), &r);
+
+		cr_assert_not_null(p);
+		fx_record_commit(t, p, FX_EVENT_HEADER(FX_EVENT_INSTANT, chunk_room(), 0, 0, 0),
+				 &r);
+	}
+	cr_assert_null(fx_record_reserve(t, chunk_room(), &r));
+	cr_assert_not(produce(0, 1));
+}
+
 Test(chunk, no_categories_stop_and_another_epoch_starts_again)
 {
 	start((struct fm_config){.stopped = 1});
