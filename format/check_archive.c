@@ -194,21 +194,13 @@ static int add_id(struct fx_ids *ids, const struct fxt_record *r, uint64_t time,
 	    .id = r->event.id,
 	    .time = time,
 	    .pid = r->event.thread.pid,
+	    .tid = r->event.thread.tid,
 	    .name = hash_name(&r->event),
 	    .offset = r->offset,
 	    .event = event,
 	};
 
 	return fx_ids_add(ids, &entry);
-}
-
-static int add_flow(struct check *c, const struct fxt_record *r, uint64_t time,
-		    enum fx_id_event event)
-{
-	const struct fxt_thread *t = &r->event.thread;
-	int error = fx_slices_flow(c->slices, t->pid, t->tid, time, r->offset);
-
-	return error ? error : add_id(&c->flows, r, time, event);
 }
 
 static int check_event(struct check *c, const struct fxt_record *r)
@@ -236,11 +228,11 @@ static int check_event(struct check *c, const struct fxt_record *r)
 	case FXT_EVENT_ASYNC_END:
 		return add_id(&c->async, r, time, FX_ID_END);
 	case FXT_EVENT_FLOW_BEGIN:
-		return add_flow(c, r, time, FX_ID_BEGIN);
+		return add_id(&c->flows, r, time, FX_ID_BEGIN);
 	case FXT_EVENT_FLOW_STEP:
-		return add_flow(c, r, time, FX_ID_STEP);
+		return add_id(&c->flows, r, time, FX_ID_STEP);
 	case FXT_EVENT_FLOW_END:
-		return add_flow(c, r, time, FX_ID_END);
+		return add_id(&c->flows, r, time, FX_ID_END);
 	default:
 		return 0;
 	}
@@ -381,12 +373,13 @@ static int check_all(struct check *c, struct fxt_reader *reader)
 	}
 	if (r < 0)
 		return r;
-	r = fx_slices_check(c->slices, c->violations, &open_threads);
+	r = fx_ids_check_async(&c->async, c->violations, &open_async);
 	if (r == 0)
-		r = fx_ids_check_async(&c->async, c->violations, &open_async);
+		r = fx_ids_check_flows(&c->flows, c->violations, c->slices);
+	if (r == 0)
+		r = fx_slices_check(c->slices, c->violations, &open_threads);
 	if (r < 0)
 		return r;
-	fx_ids_check_flows(&c->flows, c->violations);
 	c->counts->open_slices = open_threads + open_async;
 	c->counts->threads = fx_slices_thread_count(c->slices);
 	c->counts->processes = HASH_COUNT(c->processes);

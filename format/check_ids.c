@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "format/check_slices.h"
-
 void fx_ids_clear(struct fx_ids *ids)
 {
 	free(ids->entries);
@@ -65,7 +63,7 @@ static void async_begin(struct open_begins *open, const struct fx_id_entry *e,
 	if (open->count > 0 && open->begins[open->count - 1]->pid != e->pid)
 		fx_violations_error(violations, e->offset,
 				    "async id %" PRIu64 " is open in another process as well, "
-				    "since offset %" PRIu64,
+				    "since offset 0x%" PRIx64,
 				    e->id, open->begins[open->count - 1]->offset);
 	open->begins[open->count++] = e;
 }
@@ -90,7 +88,7 @@ static void async_end(struct open_begins *open, const struct fx_id_entry *e,
 	if (i == lowest) {
 		fx_violations_error(violations, e->offset,
 				    "async end with another name or category than its begin at "
-				    "offset %" PRIu64 ", id %" PRIu64,
+				    "offset 0x%" PRIx64 ", id %" PRIu64,
 				    open->begins[open->count - 1]->offset, e->id);
 		return;
 	}
@@ -142,13 +140,15 @@ int fx_ids_check_async(struct fx_ids *ids, struct fx_violations *violations, uin
 
 /* --- Flows ----------------------------------------------------------------------------------- */
 
-void fx_ids_check_flows(struct fx_ids *ids, struct fx_violations *violations)
+int fx_ids_check_flows(struct fx_ids *ids, struct fx_violations *violations,
+		       struct fx_slices *slices)
 {
 	bool begun = false;
 
 	ids_sort(ids);
 	for (size_t i = 0; i < ids->count; i++) {
 		const struct fx_id_entry *e = &ids->entries[i];
+		int r = 0;
 
 		if (i > 0 && e->id != ids->entries[i - 1].id)
 			begun = false;
@@ -156,11 +156,16 @@ void fx_ids_check_flows(struct fx_ids *ids, struct fx_violations *violations)
 			fx_violations_error(violations, e->offset,
 					    "flow id %" PRIu64 " begins again before its end",
 					    e->id);
-		else if (e->event != FX_ID_BEGIN && !begun)
+		if (e->event == FX_ID_BEGIN || begun)
+			r = fx_slices_flow(slices, e->pid, e->tid, e->time, e->offset);
+		else
 			fx_violations_warning(violations, e->offset,
 					      "flow %s without a begin, id %" PRIu64,
 					      e->event == FX_ID_END ? "end" : "step", e->id);
+		if (r < 0)
+			return r;
 		if (e->event != FX_ID_STEP)
 			begun = e->event == FX_ID_BEGIN;
 	}
+	return 0;
 }

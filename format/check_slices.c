@@ -204,7 +204,7 @@ static void stack_close(struct stack *s, uint64_t time)
 		if (!is_top) {
 			fx_violations_error(s->violations, s->slices[place + 1].offset,
 					    "begin/end pair crosses the end of the complete event "
-					    "at offset %" PRIu64,
+					    "at offset 0x%" PRIx64,
 					    complete->offset);
 			s->too_deep = 0;
 		}
@@ -219,9 +219,10 @@ static void stack_complete(struct stack *s, const struct entry *e)
 		const struct open_slice *parent = &s->slices[s->top_complete - 1];
 
 		if (parent->end < e->end) {
-			fx_violations_error(s->violations, e->offset,
-					    "partly overlaps the complete event at offset %" PRIu64,
-					    parent->offset);
+			fx_violations_error(
+			    s->violations, e->offset,
+			    "partly overlaps the complete event at offset 0x%" PRIx64,
+			    parent->offset);
 			return;
 		}
 	}
@@ -246,7 +247,7 @@ static void stack_end(struct stack *s, const struct entry *e)
 	}
 	if (place < s->depth)
 		fx_violations_error(s->violations, e->offset,
-				    "end event inside the complete event at offset %" PRIu64,
+				    "end event inside the complete event at offset 0x%" PRIx64,
 				    s->slices[place].offset);
 	stack_pop_to(s, place - 1);
 }
