@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The subcommands of fxtrace, as commands.def lists them. Each has a file of its own,
- * cmd_NAME.c, with a function of this shape:
+ * The subcommands of fxtrace, as commands.def lists them. Each has a file of its own, NAME.c,
+ * with a function of this shape:
  *
  *   argv[0] is the name to print in messages ("fxtrace check"), and
  *   argv[1] to argv[argc - 1] are the arguments after the subcommand. The result is the exit
