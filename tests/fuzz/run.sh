@@ -14,12 +14,14 @@ src=$(cd "$(dirname "$0")/../.." && pwd)
 work=$PWD/fuzz-$name
 mkdir -p "$work/found"
 
+# What a target is linked with: folders, and libraries.
 case $name in
-archive) sources="$src"/format/*.c libs='-lz -lzstd' ;;
+archive) folders=format libs='-lz -lzstd' ;;
 *) echo "run.sh: no target '$name'" >&2 && exit 2 ;;
 esac
 
-# shellcheck disable=SC2086 # a list of files and of libraries
+sources=$(for folder in $folders; do ls "$src/$folder"/*.c; done)
+# shellcheck disable=SC2086 # lists of files and of libraries
 clang -g -O1 -std=gnu11 -D_GNU_SOURCE -I"$src" -I"$src/include" \
 	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
 	"$src/tests/fuzz/fuzz_$name.c" $sources $libs -o "$work/fuzz"
