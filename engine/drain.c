@@ -139,6 +139,13 @@ static int by_serial(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
+/* Whether a claim took the chunk. One whose newest word was not published when its half was used
+ * again has been passed over, for saved[] does not change while claims are made in a half. */
+static bool claim_took(const struct fx_drain *d, uint32_t number)
+{
+	return d->chunks[number].done == d->control->saved[number];
+}
+
 /* Puts the chunks that were claimed since the last pass on the watch list. */
 static int watch_new(struct fx_drain *d, uint64_t limit)
 {
@@ -151,7 +158,7 @@ static int watch_new(struct fx_drain *d, uint64_t limit)
 	for (uint64_t serial = from; serial < limit; serial++) {
 		uint32_t number = chunk_number(d, serial);
 
-		if (d->chunks[number].watched)
+		if (d->chunks[number].watched || !claim_took(d, number))
 			continue;
 		d->chunks[number].watched = 1;
 		d->watch[d->watch_count++] = number;
