@@ -65,6 +65,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	fx_engine.header = h;
 	fx_engine.layout = layout;
 	fx_engine.clock_kind = (enum fx_clock_kind)control->clock_kind;
+	fx_engine.tick_step = control->tick_step;
 
 	memcpy((char *)buffer + layout.builtin_offset, builtin, builtin_words * 8);
 	h->version = FX_LAYOUT_VERSION;

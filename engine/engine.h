@@ -47,6 +47,7 @@ struct fx_thread {
 	struct fx_frame *top;	/* next free frame */
 	struct fx_frame *limit; /* frames at or beyond it are not pushed */
 	uint64_t min_duration;	/* ticks */
+	uint64_t now;		/* newest reading that fx_thread_now() gave */
 	/* stack address of the record that is under way in each cursor, 0 none */
 	uint64_t busy[FX_LEVELS];
 	uint32_t deep; /* open calls beyond limit */
@@ -81,6 +82,7 @@ struct fx_engine {
 	const struct fx_control *page;
 	struct fx_wiped *wiped; /* NULL before the first attachment */
 	enum fx_clock_kind clock_kind;
+	uint64_t tick_step; /* ticks in a nanosecond, rounded up */
 	/* cold */
 	int pid;
 	struct fx_buffer_header *header;
@@ -121,6 +123,21 @@ fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 fx_hot uint64_t fx_now(void)
 {
 	return fx_ticks(fx_engine.clock_kind);
+}
+
+/*
+ * The time, at least a nanosecond later than the thread's reading before. Some processors' counters
+ * move in steps that are longer than a hook takes; a call that seems to begin together with its caller,
+ * or to end together with a later one's beginning, would not nest.
+ */
+fx_hot uint64_t fx_thread_now(struct fx_thread *t)
+{
+	uint64_t now = fx_now(), least = t->now + fx_engine.tick_step;
+
+	if (now < least)
+		now = least;
+	t->now = now;
+	return now;
 }
 
 /* An id for a flow, unique in the session. */

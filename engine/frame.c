@@ -29,7 +29,7 @@ static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
 
 fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp)
 {
-	uint64_t now = fx_now();
+	uint64_t now = fx_thread_now(t);
 
 	while (t->top[-1].sp <= sp)
 		frame_close(t, t->top - 1, now);
@@ -38,7 +38,7 @@ fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp)
 
 fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f)
 {
-	uint64_t now = fx_now();
+	uint64_t now = fx_thread_now(t);
 
 	while (t->top > f + 1)
 		frame_close(t, t->top - 1, now);

@@ -25,6 +25,7 @@ static void control_fill(struct fx_control *c, const struct fx_provider_terms *t
 	c->buffering_mode = terms->mode;
 	c->on_full = terms->on_full;
 	c->max_depth = terms->max_depth;
+	c->tick_step = terms->tick_step;
 	c->min_duration = terms->min_duration;
 	c->provider_id = id;
 	c->layout = *layout;

@@ -20,6 +20,7 @@ struct fx_provider_terms {
 	enum fx_buffering_mode mode;
 	enum fx_on_full on_full;
 	uint32_t max_depth;
+	uint32_t tick_step;    /* ticks in a nanosecond, rounded up */
 	uint64_t min_duration; /* ticks */
 	uint64_t state;	       /* fx_control.state from the beginning */
 	uint64_t buffer_size;

@@ -172,6 +172,7 @@ static struct fx_provider_terms terms_for(const struct fx_session *s, const char
 	    .mode = config->mode,
 	    .on_full = config->on_full,
 	    .max_depth = config->max_depth,
+	    .tick_step = (uint32_t)ticks_in(s, 1) + (s->clock_kind == FX_CLOCK_COUNTER),
 	    .min_duration = ticks_in(s, config->min_duration_ns),
 	    .state = s->epoch << 32 | enabled_bits(config),
 	    .buffer_size = buffer_size_for(config, name),

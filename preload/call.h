@@ -38,7 +38,7 @@ fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t catego
 	call->words = words;
 	call->category = category;
 	call->thread = t;
-	call->start = fx_now();
+	call->start = fx_thread_now(t);
 	call->frame = fx_frame_push(t, header, sp, key, call->start);
 	return call->frame != NULL;
 }
@@ -46,7 +46,7 @@ fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t catego
 /* The real function has returned. */
 fx_hot void fx_call_end(struct fx_call *call, int error)
 {
-	call->end = fx_now();
+	call->end = fx_thread_now(call->thread);
 	call->error = error;
 	call->next = call->words + 2;
 	call->nargs = 0;

@@ -15,7 +15,7 @@ static uint64_t flow_header(enum fx_event_type type, unsigned category, unsigned
 static bool instant_with_flow(struct fx_thread *t, enum fx_event_type type, unsigned category,
 			      unsigned name, uint64_t id)
 {
-	uint64_t now = fx_now();
+	uint64_t now = fx_thread_now(t);
 	const uint64_t words[INSTANT_WORDS + FLOW_WORDS] = {
 	    0, now, flow_header(type, category, name), now, id};
 
@@ -40,12 +40,12 @@ fx_cold void fx_flow_release(struct fx_thread *t, unsigned name, unsigned arg, c
 {
 	uint64_t words[3 + FX_WORDS_ptr + FX_RELEASE_MAX * FLOW_WORDS];
 	struct fx_call slice = {.words = words, .next = words + 2};
-	uint64_t start = fx_now(), ids[FX_RELEASE_MAX];
+	uint64_t start = fx_thread_now(t), ids[FX_RELEASE_MAX];
 	unsigned slice_words;
 
 	words[1] = start;
 	fx_arg_ptr(&slice, arg, address);
-	*slice.next++ = fx_now();
+	*slice.next++ = fx_thread_now(t);
 	slice_words = (unsigned)(slice.next - words);
 	for (unsigned i = 0; i < count; i++) {
 		ids[i] = fx_flow_id_new(t);

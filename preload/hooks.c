@@ -77,7 +77,7 @@ static fx_cold void pairs_enter(uint64_t function, uint64_t sp, uint64_t key)
 
 	if (!f)
 		return;
-	now = fx_now();
+	now = fx_thread_now(t);
 	if (!fx_pairs_begin(t, function, now))
 		f->sp |= FX_FRAME_SILENT;
 	fx_store_release(&f->start, now);
@@ -91,7 +91,7 @@ static fx_cold void pairs_exit(uint64_t function, uint64_t sp)
 	if (!f)
 		return;
 	if (!(f->sp & FX_FRAME_SILENT))
-		fx_pairs_end(t, function, fx_now());
+		fx_pairs_end(t, function, fx_thread_now(t));
 	fx_frame_pop(t, f);
 }
 
@@ -109,7 +109,8 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	f = function_push(t, (uint64_t)function, FX_CFA(),
 			  call_key(site, __builtin_return_address(0)));
 	if (fx_likely(f != NULL))
-		fx_store_release(&f->start, fx_now()); /* pairs with the frame walk in drain.c */
+		fx_store_release(&f->start,
+				 fx_thread_now(t)); /* pairs with the frame walk in drain.c */
 }
 
 fx_export void __cyg_profile_func_exit(void *function, void *site)
@@ -124,7 +125,7 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 			pairs_exit((uint64_t)function, FX_CFA());
 		return;
 	}
-	end = fx_now();
+	end = fx_thread_now(t);
 	f = t->top - 1;
 	if (fx_unlikely(f->id != (uint64_t)function || f->sp != FX_CFA())) {
 		f = frame_search(t, (uint64_t)function, FX_CFA());
