@@ -22,6 +22,7 @@ extern char **environ;
 
 static pthread_mutex_t oven_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int loaves_baked;
+static _Atomic unsigned int dough_quality; /* keeps the kneading from being optimised away */
 
 static void rest_us(long us)
 {
@@ -66,7 +67,7 @@ static int make_loaf(void)
 
 	if (!dough)
 		return -ENOMEM;
-	knead(dough, DOUGH_SIZE, 40);
+	dough_quality ^= knead(dough, DOUGH_SIZE, 40);
 	bake();
 	free(dough);
 	return 0;

@@ -8,6 +8,7 @@ lint_files '*.c' | grep -vE '^(tests|examples)/' >"$lint_tmp/files"
 cppcheck --quiet --std=c11 --enable=warning --inline-suppr --library=posix \
 	--suppress='*:*.pb-c.*' --suppress=ctuuninitvar \
 	--suppress=missingIncludeSystem --suppress=missingInclude -D_GNU_SOURCE -D__x86_64__ -D__linux__ \
+	--include="$lint_here/cppcheck.h" \
 	-DPACKAGE_STRING='""' -DPACKAGE_VERSION='""' -I. -Iinclude \
 	--template='{file}:{line}: {severity}: {message} [{id}]' \
 	--file-list="$lint_tmp/files" >"$lint_tmp/bad" 2>&1
