@@ -462,28 +462,6 @@ static int apply(struct fxt_reader *reader, struct fxt_record *r)
 
 /* --- Reading --------------------------------------------------------------------------------- */
 
-/* Looks at the first word. Returns 0 or -errno. */
-static int check_start(struct fxt_reader *reader)
-{
-	int r;
-
-	if (reader->started || reader->bare)
-		return 0;
-	r = buffer_want(reader, 1);
-	if (r < 0)
-		return r;
-	reader->started = true;
-	if (words_available(reader) > 0 && reader->buffer[0] == FXT_MAGIC_RECORD)
-		return 0;
-	if (words_available(reader) > 0 && reader->buffer[0] == __builtin_bswap64(FXT_MAGIC_RECORD))
-		report(reader, FXT_FAULT_BYTE_ORDER, 0, 0);
-	else if (reader->input_error == -EBADMSG)
-		report(reader, FXT_FAULT_CORRUPT_COMPRESSION, 0, 0);
-	else
-		report(reader, FXT_FAULT_NO_MAGIC, 0, 0);
-	return -EBADMSG;
-}
-
 static uint64_t bytes_left(const struct fxt_reader *reader)
 {
 	return reader->filled - reader->begin * FXT_WORD_SIZE;
@@ -505,6 +483,34 @@ static int finish(struct fxt_reader *reader)
 	if (bytes_left(reader) > 0 || reader->input_error)
 		report_truncated(reader, reader->offset, bytes_left(reader));
 	return 0;
+}
+
+/*
+ * Looks at the first word. Returns 0 or -errno; if compressed data end or are corrupt before it,
+ * that is what is reported.
+ */
+static int check_start(struct fxt_reader *reader)
+{
+	uint64_t word;
+	int r;
+
+	if (reader->started || reader->bare)
+		return 0;
+	r = buffer_want(reader, 1);
+	if (r < 0)
+		return r;
+	reader->started = true;
+	if (words_available(reader) == 0 && reader->input_error)
+		return finish(reader);
+	word = words_available(reader) > 0 ? reader->buffer[0] : 0;
+	if (word == FXT_MAGIC_RECORD)
+		return 0;
+	if (word == __builtin_bswap64(FXT_MAGIC_RECORD))
+		report(reader, FXT_FAULT_BYTE_ORDER, 0, 0);
+	else
+		report(reader, FXT_FAULT_NO_MAGIC, 0, 0);
+	reader->finished = true;
+	return -EBADMSG;
 }
 
 /* Passes over a record too large to hold, if the input has all of it. Returns 0 or -errno. */
@@ -558,10 +564,8 @@ int fxt_reader_next(struct fxt_reader *reader, const struct fxt_record **ret)
 {
 	int r = check_start(reader);
 
-	if (r < 0) {
-		reader->finished = true;
+	if (r < 0)
 		return r;
-	}
 	do {
 		if (reader->finished)
 			return 0;
