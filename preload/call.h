@@ -43,20 +43,25 @@ fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t catego
 	return call->frame != NULL;
 }
 
-/* The real function has returned. */
-fx_hot void fx_call_end(struct fx_call *call, int error)
-{
-	call->end = fx_thread_now(call->thread);
-	call->error = error;
-	call->next = call->words + 2;
-	call->nargs = 0;
-}
-
 /* Nobody has closed the frame meanwhile: not a new start of tracing, not a handler that ran on another
  * stack and took this one's frames for calls left behind. Then the call has its record already. */
 fx_hot bool fx_call_frame_stands(const struct fx_call *call)
 {
 	return call->frame->start == call->start;
+}
+
+/* The real function has returned. What was left open inside it (a cancelled or jumped-over call) ends
+ * before it does. */
+fx_hot void fx_call_end(struct fx_call *call, int error)
+{
+	struct fx_thread *t = call->thread;
+
+	if (fx_unlikely(t->top != call->frame + 1) && fx_call_frame_stands(call))
+		fx_frame_unwind_above(t, call->frame);
+	call->end = fx_thread_now(t);
+	call->error = error;
+	call->next = call->words + 2;
+	call->nargs = 0;
 }
 
 /* A flow record behind a call's; room for it comes on top of FX_CALL_WORDS. */

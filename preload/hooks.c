@@ -49,19 +49,40 @@ fx_hot struct fx_frame *function_push(struct fx_thread *t, uint64_t function, ui
 	return f;
 }
 
-/* The frame of the call that ends, if its exit is not the plain one. NULL: its entry was not recorded. */
-static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t function, uint64_t sp)
+/*
+ * The hook was reached by a jump: it is the last thing that the function does, its stack space is gone,
+ * and it returns to the function's own call site. Then the stack address here is the caller's.
+ */
+fx_hot bool is_tail(void *site, void *place)
+{
+	return site == place;
+}
+
+/* Whether `f` is the call of `function` that ends here. Stack space taken within the call (alloca) puts
+ * its plain exit below its entry. */
+fx_hot bool frame_matches(const struct fx_frame *f, uint64_t function, uint64_t sp, void *site,
+			  bool tail)
+{
+	uint64_t entered = f->sp & ~FX_FRAME_SILENT;
+
+	if (f->id != function)
+		return false;
+	return tail ? entered < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : entered >= sp;
+}
+
+/* The frame of the call that ends; calls left without exit lie above it, and are closed. NULL: its entry
+ * was not recorded. */
+static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t function, uint64_t sp,
+					     void *site, bool tail)
 {
 	struct fx_frame *f = t->top - 1;
 
-	if (t->deep && sp < f->sp) {
+	if (t->deep && (tail ? sp <= f->sp : sp < f->sp)) {
 		t->deep--;
 		return NULL;
 	}
-	/* Stack space taken within the call (alloca) puts the exit below the entry; calls left without
-	 * exit lie above the frame that is sought. */
 	for (; f->id; f--) {
-		if (f->id == function && (f->sp & ~FX_FRAME_SILENT) >= sp) {
+		if (frame_matches(f, function, sp, site, tail)) {
 			fx_frame_unwind_above(t, f);
 			return f;
 		}
@@ -83,10 +104,10 @@ static fx_cold void pairs_enter(uint64_t function, uint64_t sp, uint64_t key)
 	fx_store_release(&f->start, now);
 }
 
-static fx_cold void pairs_exit(uint64_t function, uint64_t sp)
+static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool tail)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
-	struct fx_frame *f = t ? frame_search(t, function, sp) : NULL;
+	struct fx_frame *f = t ? frame_search(t, function, sp, site, tail) : NULL;
 
 	if (!f)
 		return;
@@ -116,23 +137,23 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	bool tail = is_tail(site, __builtin_return_address(0));
 	uint64_t start, end;
 	struct fx_frame *f;
 
-	(void)site;
 	if (fx_unlikely(!t)) {
 		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
-			pairs_exit((uint64_t)function, FX_CFA());
+			pairs_exit((uint64_t)function, FX_CFA(), site, tail);
 		return;
 	}
-	end = fx_thread_now(t);
 	f = t->top - 1;
-	if (fx_unlikely(f->id != (uint64_t)function || f->sp != FX_CFA())) {
-		f = frame_search(t, (uint64_t)function, FX_CFA());
+	if (fx_unlikely(t->deep || !frame_matches(f, (uint64_t)function, FX_CFA(), site, tail))) {
+		f = frame_search(t, (uint64_t)function, FX_CFA(), site, tail);
 		if (!f)
 			return;
 	}
 	start = f->start;
+	end = fx_thread_now(t); /* after what was closed on the way */
 	if (fx_likely(end - start >= t->min_duration))
 		fx_function_complete(t, (uint64_t)function, start, end);
 	else

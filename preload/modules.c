@@ -53,8 +53,8 @@ static uint64_t *record_new(unsigned extra)
 		return NULL;
 	memset(p, 0, words * 8);
 	store.used += words;
-	p[1] = fx_now();
-	/* pid and tid stay 0: a module is the whole process's, and a child inherits it */
+	/* the time is set when the record is written; pid and tid stay 0: a module is the whole process's,
+	 * and a child inherits it */
 	return p;
 }
 
@@ -210,6 +210,7 @@ static void words_write(unsigned from, unsigned to)
 		if (!p)
 			return;
 		memcpy(p + 1, r + 1, (words - 1) * 8);
+		p[1] = fx_now();
 		fx_durable_commit(p, r[0]);
 		from += words;
 	}
