@@ -83,6 +83,26 @@ static bool resolve(enum fx_real_index i)
 	return p != NULL;
 }
 
+#pragma weak _dl_find_object /* glibc 2.35 */
+
+static const void *library_of(void *function)
+{
+	struct dl_find_object o;
+	Dl_info info;
+
+	if (_dl_find_object)
+		return _dl_find_object(function, &o) == 0 ? o.dlfo_link_map : NULL;
+	return dladdr(function, &info) ? info.dli_fbase : NULL;
+}
+
+/* An allocator that replaces malloc but not malloc_usable_size: libc's would misread its blocks. */
+static void match_usable_size(void)
+{
+	if (library_of(fx_real.slot[FX_REAL_malloc]) !=
+	    library_of(fx_real.slot[FX_REAL_malloc_usable_size]))
+		fx_store_relaxed(&fx_real.slot[FX_REAL_malloc_usable_size], missing_value);
+}
+
 bool fx_real_init(void)
 {
 	bool all = true;
@@ -95,6 +115,7 @@ bool fx_real_init(void)
 	for (unsigned i = 0; i < FX_REAL_COUNT; i++)
 		if (!fx_load_relaxed(&fx_real.slot[i]))
 			all &= resolve((enum fx_real_index)i);
+	match_usable_size();
 	if (!all)
 		dlerror(); /* the program must not find our failures there */
 	resolving = false;

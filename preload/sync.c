@@ -41,12 +41,22 @@ fx_hot int fx_note_holder(const pthread_mutex_t *m)
 	return fx_load_relaxed(&m->__data.__owner);
 }
 
-/* True: the lock was had without waiting, or its category is off; *ret is the result. */
+/* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
+ * older than glibc 2.32 do not say. */
+extern char __libc_single_threaded __attribute__((weak));
+
+fx_hot bool has_one_thread(void)
+{
+	return &__libc_single_threaded && __libc_single_threaded;
+}
+
+/* True: the lock was had without waiting, or its category is off; *ret is the result. Other kinds, and
+ * one thread alone, look at the lock's word first: if it is free now, the wait is short. */
 #define PASS_LOCK(t, mutex, ret, lock, ...)                                                        \
 	do {                                                                                       \
 		struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);                                   \
                                                                                                    \
-		if (fx_likely(t && !records_all(t) && mutex_is_plain(mutex))) {                    \
+		if (t && !records_all(t) && mutex_is_plain(mutex) && !has_one_thread()) {          \
 			*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);                            \
 			return *(ret) == 0;                                                        \
 		}                                                                                  \
