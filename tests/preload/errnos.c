@@ -100,8 +100,8 @@ static void try_waiting(int fd)
 	TRY(select(fd + 1, &set, NULL, NULL, &zero));
 	TRY(select(-1, NULL, NULL, NULL, &zero));
 	TRY(pselect(fd + 1, &set, NULL, NULL, &none, NULL));
-	TRY(epoll_wait(bad_fd, NULL, 1, 0));
-	TRY(epoll_pwait(bad_fd, NULL, 1, 0, NULL));
+	TRY(epoll_wait(bad_fd, BAD(struct epoll_event *), 1, 0));
+	TRY(epoll_pwait(bad_fd, BAD(struct epoll_event *), 1, 0, NULL));
 	TRY(nanosleep(&none, NULL));
 	TRY(nanosleep(&bad, NULL));
 	TRY(nanosleep(BAD(struct timespec *), NULL));

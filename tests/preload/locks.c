@@ -41,14 +41,15 @@ static void mutex_make(pthread_mutex_t *m, const struct kind *k)
 	pthread_mutexattr_settype(&a, k->type);
 	pthread_mutexattr_setrobust(&a, k->robust ? PTHREAD_MUTEX_ROBUST : PTHREAD_MUTEX_STALLED);
 	pthread_mutexattr_setprotocol(&a, k->protocol);
-	pthread_mutexattr_setpshared(&a, k->shared ? PTHREAD_PROCESS_SHARED
-						   : PTHREAD_PROCESS_PRIVATE);
+	pthread_mutexattr_setpshared(&a,
+				     k->shared ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE);
 	pthread_mutex_init(m, &a);
 }
 
 static void say(const char *kind, const char *what, int ret)
 {
-	printf("%s, %s: %s, errno %s\n", kind, what, strerrorname_np(ret) ? strerrorname_np(ret) : "0",
+	printf("%s, %s: %s, errno %s\n", kind, what,
+	       strerrorname_np(ret) ? strerrorname_np(ret) : "0",
 	       errno == UNTOUCHED ? "kept" : "changed");
 	errno = UNTOUCHED;
 }

@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every wait is a slice with an arrow from the one who ended it; arrows have both ends; what did not
+# wait is not shown.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+expect_ok "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/contend"
+expect_clean trace.fxt
+expect_ok "$FXTRACE" dump trace.fxt
+
+# Lines "KIND ID TIME NAME" of the flows' ends.
+sed -n 's/.* event type=flow-\(begin\|end\) .* ts=\([0-9]*\) id=\([0-9]*\) .*name="\([^"]*\)".*/\1 \3 \2 \4/p' \
+	out >flows
+awk '
+	$1 == "begin" { begun[$2]++; at[$2] = $3 }
+	$1 == "end" { ended[$2]++; end[$2] = $3 }
+	END {
+		for (id in begun)
+			if (begun[id] > 1)
+				print "flow", id, "begins twice"
+		for (id in ended) {
+			if (!(id in begun))
+				print "flow", id, "has no beginning"
+			else if (end[id] < at[id])
+				print "flow", id, "ends before it begins"
+			if (ended[id] > 1)
+				print "flow", id, "ends twice"
+		}
+	}' flows >bad
+expect_equal "" "$(cat bad)" "flows"
+
+# arrows FROM TO COUNT: this many flows begin in FROM and end in TO.
+arrows() {
+	local n
+
+	n=$(awk -v from="$1" -v to="$2" '
+		{ name = $4; for (i = 5; i <= NF; i++) name = name " " $i }
+		$1 == "begin" { begun[$2] = name }
+		$1 == "end" { ended[$2] = name }
+		END { for (id in ended) n += begun[id] == from && ended[id] == to; print n + 0 }' flows)
+	expect_equal "$3" "$n" "arrows from $1 to $2"
+}
+
+arrows 'creates thread' 'thread starts' 5
+arrows 'thread exits' pthread_join 5
+arrows pthread_mutex_unlock pthread_mutex_lock 1
+arrows pthread_rwlock_unlock pthread_rwlock_wrlock 1
+arrows sem_post sem_wait 1
+arrows pthread_cond_broadcast pthread_cond_wait 2
+arrows forks 'fork child' 1
+
+expect_line 'name="pthread_mutex_lock".*"holder":int32=[1-9]' out
+[ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -lt 10 ] ||
+	fail "locks that did not wait are shown"
+expect_ok "$FXTRACE" run -q -c pthread,pthread:all -o trace.fxt -- \
+	"$FX_BUILDDIR/tests/preload/contend"
+expect_ok "$FXTRACE" dump trace.fxt
+[ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -gt 1000 ] ||
+	fail "pthread:all does not show every lock"

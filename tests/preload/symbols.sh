@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# libfxtrace.so exports the functions of the wrapper table and the compiler's two hooks, nothing else;
+# libc has every one of them; and the strings of the table fit their place.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+need nm
+
+{
+	cat "$FX_BUILDDIR/preload/wrappers.list"
+	printf '__cyg_profile_func_%s\n' enter exit
+} | sort >want
+nm -D --defined-only "$LIBFXTRACE" | sed 's/.* //; s/@.*//' | sort >got
+expect_same_file want got
+[ "$(wc -l <want)" -gt 60 ] || fail "the table is nearly empty"
+expect_equal "" "$(sort "$FX_BUILDDIR/preload/wrappers.list" | uniq -d)" "functions that stand twice"
+
+libc=$(ldd "$LIBFXTRACE" | sed -n 's/.*libc\.so\.6 => \([^ ]*\) .*/\1/p')
+nm -D --defined-only "$libc" | sed 's/.* //; s/@.*//' | sort -u >libc
+expect_equal "" "$(grep -v '^__cyg_' want | comm -23 - libc)" "wrapped functions that libc has not"
