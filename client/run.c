@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* fxtrace run: traces a program and its children. */
-#include "config.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -11,6 +9,7 @@
 
 #include "client/commands.h"
 #include "client/options.h"
+#include "client/usage.h"
 #include "manager/program.h"
 #include "manager/session.h"
 #include "manager/summary.h"
@@ -24,13 +23,6 @@ struct run {
 	struct fx_options options;
 	char **program; /* terminated by NULL */
 };
-
-static _Noreturn void usage_error(const struct run *run, const char *what, const char *why)
-{
-	fprintf(stderr, "%s: %s%s%s (see --help)\n", run->command, what, why ? ": " : "",
-		why ? why : "");
-	exit(FX_EXIT_USAGE);
-}
 
 static const char *option_name(int key)
 {
@@ -52,24 +44,12 @@ static error_t take_option(struct run *run, int key, const char *value)
 		char what[256];
 
 		snprintf(what, sizeof(what), "--%s '%s'", option_name(key), value ? value : "");
-		usage_error(run, what, wrong);
+		fx_usage_error(run->command, what, wrong);
 	}
 	return 0;
 }
 
 static const struct argp parser;
-
-static _Noreturn void print_help(const struct run *run)
-{
-	argp_help(&parser, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)run->command);
-	exit(FX_EXIT_OK);
-}
-
-static _Noreturn void print_version(void)
-{
-	puts(PACKAGE_STRING);
-	exit(FX_EXIT_OK);
-}
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -81,14 +61,14 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		usage_error(run, "no program to run", NULL);
+		fx_usage_error(run->command, "no program to run", NULL);
 	case ARGP_KEY_ERROR:
-		usage_error(run, "unknown option, or one without its value",
-			    state->argv[state->next - 1]);
+		fx_usage_error(run->command, "unknown option, or one without its value",
+			       state->argv[state->next - 1]);
 	case OPTION_HELP:
-		print_help(run);
+		fx_usage_help(run->command, &parser);
 	case OPTION_VERSION:
-		print_version();
+		fx_usage_version();
 	case ARGP_KEY_INIT:
 	case ARGP_KEY_END:
 	case ARGP_KEY_SUCCESS:
@@ -114,7 +94,7 @@ static void environment(struct run *run)
 	const char *variable, *wrong = fx_options_environment(&run->options, &variable);
 
 	if (wrong)
-		usage_error(run, variable, wrong);
+		fx_usage_error(run->command, variable, wrong);
 }
 
 /* 127 or 126, after one line that says why. */
@@ -204,7 +184,7 @@ int fx_cmd_run(int argc, char **argv)
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &run);
 	wrong = fx_options_check(&run.options);
 	if (wrong)
-		usage_error(&run, wrong, NULL);
+		fx_usage_error(run.command, wrong, NULL);
 	status = execute(&run);
 	fx_options_destroy(&run.options);
 	return status;

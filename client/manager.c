@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fxtrace manager --private: the manager that libfxtrace.so starts for a program that was preloaded
+ * by hand. It is configured by the environment, says over the descriptor it was given where it
+ * listens, and ends when all that it traces have ended. Nobody waits for it and nobody reads what
+ * it prints, unless FXTRACE_VERBOSE is set.
+ */
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "client/options.h"
+#include "client/usage.h"
+#include "manager/session.h"
+#include "manager/summary.h"
+#include "protocol/socket.h"
+
+enum {
+	KEY_PRIVATE = 0x200,
+	KEY_FD,
+	KEY_NAME,
+	KEY_PID,
+};
+
+struct manager {
+	const char *command;
+	bool is_private;
+	int fd;
+	int pid;
+	const char *name;
+	struct fx_options options;
+	char output[256];
+};
+
+static const struct argp_option option_table[] = {
+    {"private", KEY_PRIVATE, NULL, 0,
+     "Serve the program that started this manager, and its children", 0},
+    {"fd", KEY_FD, "N", 0, "Descriptor of a socket to that program", 0},
+    {"name", KEY_NAME, "NAME", 0, "Its name; the archive is NAME.PID.fxt", 0},
+    {"pid", KEY_PID, "PID", 0, "Its process id", 0},
+    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
+    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    {0},
+};
+
+static int parse_number(const struct manager *m, const char *option, const char *value, long least)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(value, &end, 10);
+	if (errno || end == value || *end || n < least || n > INT32_MAX)
+		fx_usage_error(m->command, option, "not a number that it can be");
+	return (int)n;
+}
+
+static const struct argp parser;
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct manager *m = state->input;
+
+	switch (key) {
+	case KEY_PRIVATE:
+		m->is_private = true;
+		return 0;
+	case KEY_FD:
+		m->fd = parse_number(m, "--fd", value, 3);
+		return 0;
+	case KEY_NAME:
+		m->name = value;
+		return 0;
+	case KEY_PID:
+		m->pid = parse_number(m, "--pid", value, 1);
+		return 0;
+	case OPTION_HELP:
+		fx_usage_help(m->command, &parser);
+	case OPTION_VERSION:
+		fx_usage_version();
+	case ARGP_KEY_ARG:
+		fx_usage_error(m->command, "unexpected argument", value);
+	case ARGP_KEY_ERROR:
+		fx_usage_error(m->command, "unknown option, or one without its value",
+			       state->argv[state->next - 1]);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse,
+    .args_doc = "--private --fd=N --name=NAME --pid=PID",
+    .doc = "Collects the trace of a program that was started with LD_PRELOAD=libfxtrace.so and "
+	   "without a manager. libfxtrace.so runs this command by itself.\v"
+	   "The variables of fxtrace run say how to trace, as in FXTRACE_BUFFER_SIZE.",
+};
+
+static int failure(const struct manager *m, const char *what, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", m->command, what, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+/* What the program had set up for itself does not apply here. */
+static void signals_reset(void)
+{
+	sigset_t none;
+
+	for (int nr = 1; nr < NSIG; nr++)
+		signal(nr, SIG_DFL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* NAME.PID.fxt in the working directory, unless FXTRACE_OUTPUT says otherwise. */
+static void choose_output(struct manager *m)
+{
+	const char *chosen = getenv("FXTRACE_OUTPUT");
+
+	if (chosen && *chosen)
+		return;
+	snprintf(m->output, sizeof(m->output), "%.200s.%d.fxt", m->name, m->pid);
+	for (char *at = m->output; *at; at++) {
+		if (*at == '/')
+			*at = '_';
+	}
+	m->options.config.output = m->output;
+}
+
+static int say_ready(const struct manager *m, const struct fx_session *session)
+{
+	struct fx_msg_manager_ready message = {.header = fx_message_header(FX_MSG_MANAGER_READY)};
+	const char *path = fx_session_socket(session);
+
+	memcpy(message.path, path, strnlen(path, sizeof(message.path) - 1));
+	return fx_socket_send(m->fd, &message, sizeof(message), NULL, 0);
+}
+
+static int serve(struct manager *m, struct fx_session *session)
+{
+	struct fx_session_result result;
+	int r = fx_session_begin(session);
+
+	if (r < 0)
+		return failure(m, m->options.config.output, r);
+	r = say_ready(m, session);
+	if (r == 0)
+		fx_session_run_private(session, m->fd, m->pid);
+	fx_session_finish(session, &result);
+	if (r < 0)
+		return failure(m, "the program that started this manager is gone", r);
+	fx_summary_print(&m->options.config, &result, NULL, !m->options.config.verbose);
+	return result.output_error ? FX_EXIT_FAILURE : FX_EXIT_OK;
+}
+
+static int manage(struct manager *m)
+{
+	struct fx_session *session;
+	const char *what;
+	int r;
+
+	signals_reset();
+	choose_output(m);
+	r = fx_session_create(&m->options.config, &session, &what);
+	if (r < 0)
+		return failure(m, what, r);
+	/* The program's directory must not be kept busy; the archive is open. */
+	if (chdir("/") < 0) {
+		fx_session_cancel(session);
+		return failure(m, "/", -errno);
+	}
+	return serve(m, session);
+}
+
+int fx_cmd_manager(int argc, char **argv)
+{
+	struct manager m = {.command = argv[0], .fd = -1, .pid = -1};
+	const char *variable, *wrong;
+	int status;
+
+	fx_options_init(&m.options);
+	wrong = fx_options_environment(&m.options, &variable);
+	if (wrong)
+		fx_usage_error(m.command, variable, wrong);
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &m);
+	if (!m.is_private || m.fd < 0 || m.pid < 0 || !m.name)
+		fx_usage_error(m.command, "--private, --fd, --name and --pid are needed", NULL);
+	wrong = fx_options_check(&m.options);
+	if (wrong)
+		fx_usage_error(m.command, wrong, NULL);
+	status = manage(&m);
+	fx_options_destroy(&m.options);
+	return status;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "client/usage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "client/commands.h"
+
+_Noreturn void fx_usage_error(const char *command, const char *what, const char *why)
+{
+	fprintf(stderr, "%s: %s%s%s (see --help)\n", command, what, why ? ": " : "",
+		why ? why : "");
+	exit(FX_EXIT_USAGE);
+}
+
+_Noreturn void fx_usage_help(const char *command, const struct argp *parser)
+{
+	argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)command);
+	exit(FX_EXIT_OK);
+}
+
+_Noreturn void fx_usage_version(void)
+{
+	puts(PACKAGE_STRING);
+	exit(FX_EXIT_OK);
+}
