@@ -80,6 +80,7 @@ void fm_start(struct fm_manager *m, const struct fm_config *c)
 	m->buffer = buffer;
 	m->open = calloc(chunk_total(m), sizeof *m->open);
 	m->done = calloc(chunk_total(m), sizeof *m->done);
+	m->pending = calloc(chunk_total(m), sizeof *m->pending);
 	m->common->owner = (uint32_t)fx_gettid();
 	control_fill(m, c);
 	fx_function_set_category(FM_STRING_FUNCTION);
@@ -100,6 +101,7 @@ void fm_destroy(struct fm_manager *m)
 	free(m->chunks);
 	free(m->open);
 	free(m->done);
+	free(m->pending);
 }
 
 void fm_state(struct fm_manager *m, uint32_t epoch, uint32_t categories)
@@ -178,6 +180,7 @@ static void chunk_read(struct fm_manager *m, uint32_t number, uint64_t word)
 		m->broken = "a released chunk is not whole";
 	c->released = true;
 	m->done[number] = word;
+	m->pending[number] = false;
 	keep(m, c);
 }
 
@@ -202,7 +205,7 @@ void fm_read(struct fm_manager *m)
 
 /* What chunk `i` may be reused after. Its half is not in use: every index of it was claimed, or
  * skipped since saved[] was another than its word. */
-static uint64_t saved_word(const struct fm_manager *m, uint32_t i, uint32_t wrap)
+static uint64_t saved_word(struct fm_manager *m, uint32_t i, uint32_t wrap)
 {
 	uint64_t done = m->done[i];
 	uint64_t serial =
@@ -213,7 +216,9 @@ static uint64_t saved_word(const struct fm_manager *m, uint32_t i, uint32_t wrap
 	if (done && FX_CHUNK_SERIAL(done) == serial)
 		return done;
 	/* Was free to be claimed in this wrap: claimed, and its owner has not said so yet. */
-	return m->control->saved[i] == done ? NEVER : done;
+	if (m->control->saved[i] == done)
+		m->pending[i] = true;
+	return m->pending[i] ? NEVER : done;
 }
 
 bool fm_save(struct fm_manager *m)

@@ -47,6 +47,7 @@ struct fm_manager {
 	const uint8_t *buffer;		 /* the manager's */
 	struct fm_chunk *open;		 /* one per chunk of the buffer */
 	uint64_t *done;			 /* newest word of each whose chunk is wholly read */
+	bool *pending;			 /* claimed by someone who has not said so yet */
 	struct fm_chunk *chunks;	 /* read to their ends, in no order */
 	uint32_t chunk_count, chunk_room;
 	const char *broken; /* the first broken rule, NULL none */
