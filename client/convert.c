@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace convert -f FORMAT IN [OUT]: an archive in another tool's format. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "convert/convert.h"
+
+struct options {
+	const char *program;
+	const struct fx_format *format;
+	const char *in;
+	const char *out;
+	char *made_out; /* OUT, if it was not given */
+};
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+static const struct argp_option option_table[] = {
+    {"format", 'f', "FORMAT", 0, "perfetto (Perfetto's protobuf) or json (Chrome's trace events)",
+     0},
+    {0},
+};
+
+static void set_format(struct options *options, struct argp_state *state, const char *name)
+{
+	options->format = fx_format_find(name);
+	if (!options->format)
+		argp_error(state, "unknown format '%s'", name);
+}
+
+static void check_options(struct options *options, struct argp_state *state)
+{
+	if (!options->in)
+		argp_error(state, "no IN given");
+	if (!options->format && options->out)
+		options->format = fx_format_guess(options->out);
+	if (!options->format && options->out)
+		argp_error(state, "no format given, and the name '%s' does not tell it",
+			   options->out);
+	if (!options->format)
+		argp_error(state, "no format given");
+	if (!options->out && strcmp(options->in, "-") == 0)
+		argp_error(state, "no OUT given for standard input");
+}
+
+static error_t parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case 'f':
+		set_format(options, state, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!options->in)
+			options->in = arg;
+		else if (!options->out)
+			options->out = arg;
+		else
+			argp_error(state, "too many arguments: '%s'", arg);
+		return 0;
+	case ARGP_KEY_END:
+		check_options(options, state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse_option,
+    .args_doc = "IN [OUT]",
+    .doc =
+	"Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
+	"tells the format, if none is given: .pftrace or .perfetto-trace, .json; with .gz behind "
+	"it OUT is compressed. Without OUT, it is the name of IN with another ending. `-' is "
+	"standard input or output.",
+};
+
+/* --- Names and files -------------------------------------------------------------------------- */
+
+static size_t length_without(const char *text, size_t length, const char *end)
+{
+	size_t end_length = strlen(end);
+
+	if (length > end_length && memcmp(text + length - end_length, end, end_length) == 0)
+		return length - end_length;
+	return length;
+}
+
+static bool is_gzip_name(const char *path)
+{
+	return length_without(path, strlen(path), ".gz") != strlen(path);
+}
+
+/* The name of IN with the ending of the format. Returns 0 or -ENOMEM. */
+static int make_out(struct options *options)
+{
+	size_t length = strlen(options->in);
+
+	length = length_without(options->in, length, ".gz");
+	length = length_without(options->in, length, ".zst");
+	length = length_without(options->in, length, ".fxt");
+	if (asprintf(&options->made_out, "%.*s%s", (int)length, options->in,
+		     options->format->extensions[0]) < 0) {
+		options->made_out = NULL;
+		return -ENOMEM;
+	}
+	options->out = options->made_out;
+	return 0;
+}
+
+static int open_in(const char *path)
+{
+	int fd;
+
+	if (strcmp(path, "-") == 0)
+		return STDIN_FILENO;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
+static bool is_same_file(int fd, const char *path)
+{
+	struct stat in, out;
+
+	return fstat(fd, &in) == 0 && S_ISREG(in.st_mode) && stat(path, &out) == 0 &&
+	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+static int open_out_fd(const char *path)
+{
+	int fd;
+
+	if (strcmp(path, "-") == 0)
+		fd = dup(STDOUT_FILENO);
+	else
+		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -errno;
+	return fd;
+}
+
+static int open_out(const char *path, struct fx_sink **ret)
+{
+	int fd = open_out_fd(path);
+
+	return fd < 0 ? fd : fx_sink_open(fd, is_gzip_name(path), ret);
+}
+
+/* Half a conversion is of no use to anyone. */
+static void remove_out(const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") != 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
+		unlink(path);
+}
+
+/* --- What is said on the way ------------------------------------------------------------------ */
+
+struct progress {
+	bool shown; /* standard error is a terminal */
+	const char *what;
+	int percent;
+};
+
+static void show_progress(void *opaque, uint64_t done, uint64_t total)
+{
+	struct progress *progress = opaque;
+	int percent = total > 0 ? (int)(100.0 * (double)done / (double)total) : 0;
+
+	if (!progress->shown || percent == progress->percent)
+		return;
+	progress->percent = percent;
+	fprintf(stderr, "\r%s: %d%%", progress->what, percent);
+}
+
+static void end_progress(struct progress *progress)
+{
+	if (progress->percent >= 0)
+		fputs("\r\033[K", stderr);
+	progress->percent = -1;
+}
+
+static int report_error(const struct options *options, const char *path, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", options->program, path, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+static void format_fault(const struct fx_timeline *timeline, char *text, size_t size)
+{
+	fxt_fault_format(&timeline->fault, text, size);
+}
+
+/* Why nothing could be read. */
+static int report_unreadable(const struct options *options, const struct fx_timeline *timeline,
+			     int error)
+{
+	char text[160];
+
+	if (error != -EBADMSG || timeline->fault.kind == FXT_FAULT_NONE)
+		return report_error(options, options->in, error);
+	format_fault(timeline, text, sizeof(text));
+	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s\n", options->program, options->in,
+		timeline->fault.offset, text);
+	return FX_EXIT_FAILURE;
+}
+
+static int report_damage(const struct options *options, const struct fx_timeline *timeline)
+{
+	char text[160];
+
+	if (timeline->fault.kind == FXT_FAULT_NONE)
+		return FX_EXIT_OK;
+	format_fault(timeline, text, sizeof(text));
+	fprintf(stderr,
+		"%s: %s: offset 0x%" PRIx64 ": %s (%" PRIu64
+		" fault%s in all); what is whole was converted\n",
+		options->program, options->in, timeline->fault.offset, text, timeline->fault_count,
+		timeline->fault_count == 1 ? "" : "s");
+	return FX_EXIT_FAILURE;
+}
+
+static void report_losses(const struct options *options, const struct fx_timeline *timeline)
+{
+	static const char *const texts[] = {
+#define FX_LOSS_TEXT_(name, text) text,
+	    FX_LOSSES(FX_LOSS_TEXT_)
+#undef FX_LOSS_TEXT_
+	};
+
+	for (int i = 0; i < FX_LOSS_COUNT; i++) {
+		if (timeline->losses[i] > 0)
+			fprintf(stderr, "%s: %s: left out: %s: %" PRIu64 "\n", options->program,
+				options->in, texts[i], timeline->losses[i]);
+	}
+}
+
+/* --- Converting ------------------------------------------------------------------------------- */
+
+static int export_timeline(const struct options *options, struct fx_timeline *timeline,
+			   struct fx_sink *sink)
+{
+	struct progress progress = {isatty(STDERR_FILENO), "writing", -1};
+	struct fx_exporter *exporter = options->format->make(timeline, sink);
+	int r = -ENOMEM;
+
+	if (exporter) {
+		r = fx_convert(exporter, show_progress, &progress);
+		options->format->free(exporter);
+	}
+	end_progress(&progress);
+	return r;
+}
+
+static int write_timeline(const struct options *options, struct fx_timeline *timeline)
+{
+	struct fx_sink *sink;
+	int closed, r = open_out(options->out, &sink);
+
+	if (r < 0)
+		return report_error(options, options->out, r);
+	r = export_timeline(options, timeline, sink);
+	closed = fx_sink_close(sink);
+	if (closed < 0 || r < 0) {
+		remove_out(options->out);
+		return report_error(options, closed < 0 ? options->out : options->in,
+				    closed < 0 ? closed : r);
+	}
+	report_losses(options, timeline);
+	return report_damage(options, timeline);
+}
+
+static int convert_from(const struct options *options, int fd)
+{
+	struct progress progress = {isatty(STDERR_FILENO), "reading", -1};
+	struct fx_timeline timeline;
+	int status, r;
+
+	if (strcmp(options->out, "-") != 0 && is_same_file(fd, options->out)) {
+		fprintf(stderr, "%s: %s and %s are the same file\n", options->program, options->in,
+			options->out);
+		return FX_EXIT_USAGE;
+	}
+	r = fx_timeline_open(&timeline, fd, show_progress, &progress);
+	end_progress(&progress);
+	status =
+	    r < 0 ? report_unreadable(options, &timeline, r) : write_timeline(options, &timeline);
+	fx_timeline_close(&timeline);
+	return status;
+}
+
+int fx_cmd_convert(int argc, char **argv)
+{
+	struct options options = {.program = argv[0]};
+	int status, fd;
+
+	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	if (!options.out && make_out(&options) < 0)
+		return report_error(&options, options.in, -ENOMEM);
+	fd = open_in(options.in);
+	status = fd < 0 ? report_error(&options, options.in, fd) : convert_from(&options, fd);
+	if (fd > STDERR_FILENO)
+		close(fd);
+	free(options.made_out);
+	return status;
+}

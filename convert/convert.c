@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/arrange.h"
+#include "convert/async.h"
+#include "convert/convert.h"
+#include "convert/flows.h"
+#include "convert/sched.h"
+
+enum { PROGRESS_INTERVAL = 1 << 16 }; /* events */
+
+struct driver {
+	struct fx_exporter *exporter;
+	const struct fx_exporter_ops *ops;
+	struct fx_timeline *timeline;
+	struct fx_flows *flows;
+	fx_progress *progress;
+	void *opaque;
+	uint64_t done; /* events */
+	uint64_t total;
+
+	/* The event at hand. */
+	struct fx_thread *thread;
+	struct fx_nest nest;
+	struct fx_event event;
+	struct fxt_record record;
+	struct fxt_record end_record;
+};
+
+/* --- Order ------------------------------------------------------------------------------------ */
+
+static int arrange_threads(struct driver *driver)
+{
+	struct fx_timeline *timeline = driver->timeline;
+	int r = 0;
+
+	for (size_t i = 0; i < timeline->threads.count && r == 0; i++) {
+		struct fx_thread *thread = timeline->threads.items[i];
+
+		r = fx_thread_arrange(timeline, thread);
+		if (r == 0)
+			r = fx_flows_collect(driver->flows, timeline, thread);
+		driver->total += thread->entries.count;
+	}
+	return r < 0 ? r : fx_flows_resolve(driver->flows);
+}
+
+/* --- Events of a thread ----------------------------------------------------------------------- */
+
+static void count_loss(struct driver *driver, enum fx_loss loss)
+{
+	driver->timeline->losses[loss]++;
+}
+
+static void end_slice(struct driver *driver, size_t index)
+{
+	const struct fx_entry *slice = &driver->thread->entries.items[index];
+	uint64_t end = fx_entry_end(driver->thread, slice);
+
+	if (end != UINT64_MAX && driver->ops->slice_end)
+		driver->ops->slice_end(driver->exporter, driver->thread, end);
+}
+
+static void set_args(struct driver *driver)
+{
+	driver->event.args = driver->record.args;
+	driver->event.nargs = driver->record.nargs;
+}
+
+/* Adds what the end record of a begin says. */
+static int add_end_args(struct driver *driver, const struct fx_entry *entry)
+{
+	const struct fx_pair *pair;
+	int r;
+
+	if (entry->kind != FX_ENTRY_BEGIN)
+		return 0;
+	pair = &driver->thread->pairs.items[entry->end];
+	if (pair->word == FX_NO_WORD)
+		return 0;
+	r = fx_timeline_decode(driver->timeline, entry->provider, pair->word, &driver->end_record);
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	driver->event.end_args = driver->end_record.args;
+	driver->event.end_nargs = driver->end_record.nargs;
+	return 0;
+}
+
+static int export_slice(struct driver *driver, const struct fx_entry *entry, size_t index)
+{
+	int r = add_end_args(driver, entry);
+
+	if (r < 0)
+		return r;
+	driver->event.end = fx_entry_end(driver->thread, entry);
+	driver->event.flags = entry->flags;
+	driver->ops->slice_begin(driver->exporter, &driver->event);
+	fx_nest_push(&driver->nest, index);
+	return 0;
+}
+
+static bool is_numeric(const struct fxt_arg *arg)
+{
+	switch (arg->type) {
+	case FXT_ARG_INT32:
+	case FXT_ARG_UINT32:
+	case FXT_ARG_INT64:
+	case FXT_ARG_UINT64:
+	case FXT_ARG_DOUBLE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void export_counter(struct driver *driver)
+{
+	struct fxt_record *record = &driver->record;
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < record->nargs; i++) {
+		if (is_numeric(&record->args[i]))
+			record->args[kept++] = record->args[i];
+		else
+			count_loss(driver, FX_LOSS_COUNTER_VALUE);
+	}
+	driver->event.nargs = kept;
+	if (kept > 0)
+		driver->ops->counter(driver->exporter, &driver->event, record->event.counter_id);
+}
+
+static enum fxt_scope scope_of(const struct fxt_event *event)
+{
+	return event->has_scope && event->scope <= FXT_SCOPE_GLOBAL ? (enum fxt_scope)event->scope
+								    : FXT_SCOPE_THREAD;
+}
+
+static const struct fxt_string no_string = {.data = ""};
+
+static int export_decoded(struct driver *driver, const struct fx_entry *entry, size_t index)
+{
+	struct fx_event *event = &driver->event;
+
+	switch (entry->kind) {
+	case FX_ENTRY_COMPLETE:
+	case FX_ENTRY_BEGIN:
+		return export_slice(driver, entry, index);
+	case FX_ENTRY_INSTANT:
+		event->scope = scope_of(&driver->record.event);
+		driver->ops->instant(driver->exporter, event);
+		return 0;
+	case FX_ENTRY_COUNTER:
+		export_counter(driver);
+		return 0;
+	case FX_ENTRY_FLOW: /* only if it has a link of its own */
+		if (event->link_count > 0)
+			driver->ops->instant(driver->exporter, event);
+		return 0;
+	case FX_ENTRY_LOG:
+		event->category = event->name = &no_string;
+		driver->ops->log(driver->exporter, event, &driver->record.log.message);
+		return 0;
+	case FX_ENTRY_BLOB:
+		event->category = &driver->record.large_blob.category;
+		event->name = &driver->record.large_blob.name;
+		event->payload = driver->record.large_blob.payload.size;
+		driver->ops->instant(driver->exporter, event);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int export_entry(struct driver *driver, size_t index)
+{
+	const struct fx_entry *entry = &driver->thread->entries.items[index];
+	size_t ended;
+	int r;
+
+	while (fx_nest_pop(&driver->nest, entry, &ended))
+		end_slice(driver, ended);
+	if (entry->flags & FX_ENTRY_LEFT_OUT)
+		return 0;
+	driver->event = (struct fx_event){
+	    .thread = driver->thread,
+	    .ts = entry->ts,
+	    .category = &driver->record.event.category,
+	    .name = &driver->record.event.name,
+	};
+	driver->event.links =
+	    fx_flows_take(driver->flows, driver->thread, index, &driver->event.link_count);
+	r = fx_timeline_decode(driver->timeline, entry->provider, entry->word, &driver->record);
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	set_args(driver);
+	return export_decoded(driver, entry, index);
+}
+
+static void show_progress(struct driver *driver)
+{
+	if (driver->progress && ++driver->done % PROGRESS_INTERVAL == 0)
+		driver->progress(driver->opaque, driver->done, driver->total);
+}
+
+static int export_thread(struct driver *driver, struct fx_thread *thread)
+{
+	size_t ended;
+	int r = 0;
+
+	if (thread->entries.count == 0)
+		return 0;
+	driver->thread = thread;
+	fx_nest_init(&driver->nest, thread);
+	if (driver->ops->enter_thread)
+		driver->ops->enter_thread(driver->exporter, thread);
+	for (size_t i = 0; i < thread->entries.count && r == 0; i++) {
+		r = export_entry(driver, i);
+		show_progress(driver);
+		if (fx_sink_error(driver->exporter->sink) < 0)
+			break;
+	}
+	while (fx_nest_pop_any(&driver->nest, &ended))
+		end_slice(driver, ended);
+	fx_thread_release(thread);
+	return r;
+}
+
+/* --- The whole -------------------------------------------------------------------------------- */
+
+static void export_names(struct driver *driver)
+{
+	struct fx_timeline *timeline = driver->timeline;
+
+	for (size_t i = 0; i < timeline->processes.count; i++)
+		driver->ops->process(driver->exporter, timeline->processes.items[i]);
+	for (size_t i = 0; i < timeline->threads.count; i++)
+		driver->ops->thread(driver->exporter, timeline->threads.items[i]);
+}
+
+static int export_threads(struct driver *driver)
+{
+	struct fx_timeline *timeline = driver->timeline;
+	int r = 0;
+
+	for (size_t i = 0; i < timeline->threads.count && r == 0; i++)
+		r = export_thread(driver, timeline->threads.items[i]);
+	return r;
+}
+
+static void export_note(struct driver *driver, const char *text)
+{
+	struct fx_timeline *timeline = driver->timeline;
+	uint32_t id = fx_texts_add(timeline->strings, text, strlen(text));
+
+	if (id)
+		driver->ops->note(driver->exporter,
+				  &(struct fx_note){.ts = timeline->last_ts,
+						    .text = fx_texts_get(timeline->strings, id)});
+}
+
+/* What is missing has to be seen where the events are seen. */
+static void export_notes(struct driver *driver)
+{
+	struct fx_timeline *timeline = driver->timeline;
+	char text[160];
+
+	for (size_t i = 0; i < timeline->notes.count; i++)
+		driver->ops->note(driver->exporter, &timeline->notes.items[i]);
+	if (timeline->losses[FX_LOSS_TOO_DEEP] > 0) {
+		snprintf(text, sizeof(text), "%llu events nested deeper than %d are not shown",
+			 (unsigned long long)timeline->losses[FX_LOSS_TOO_DEEP], FX_MAX_DEPTH);
+		export_note(driver, text);
+	}
+	if (timeline->fault.kind != FXT_FAULT_NONE) {
+		snprintf(text, sizeof(text), "fault in the archive at offset 0x%llx: %s",
+			 (unsigned long long)timeline->fault.offset,
+			 fxt_fault_text(timeline->fault.kind));
+		export_note(driver, text);
+	}
+}
+
+static void export_embedded(struct driver *driver)
+{
+	struct fx_timeline *timeline = driver->timeline;
+
+	if (timeline->embedded.count == 0)
+		return;
+	if (driver->ops->embedded)
+		driver->ops->embedded(driver->exporter, timeline->embedded.items,
+				      timeline->embedded.count);
+	else
+		count_loss(driver, FX_LOSS_OTHER_FORMAT);
+}
+
+static int export_all(struct driver *driver)
+{
+	int r = arrange_threads(driver);
+
+	if (r < 0)
+		return r;
+	export_names(driver);
+	r = export_threads(driver);
+	if (r == 0)
+		r = fx_async_export(driver->exporter);
+	if (r == 0)
+		r = fx_sched_export(driver->exporter);
+	export_embedded(driver);
+	export_notes(driver);
+	return r < 0 ? r : driver->exporter->error;
+}
+
+int fx_convert(struct fx_exporter *exporter, fx_progress *progress, void *opaque)
+{
+	struct driver driver = {
+	    .exporter = exporter,
+	    .ops = exporter->ops,
+	    .timeline = exporter->timeline,
+	    .flows = fx_flows_new(),
+	    .progress = progress,
+	    .opaque = opaque,
+	};
+	int r = -ENOMEM;
+
+	exporter->ops->begin(exporter);
+	if (driver.flows)
+		r = export_all(&driver);
+	exporter->ops->finish(exporter);
+	fx_flows_free(driver.flows);
+	return r;
+}

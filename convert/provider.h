@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the index remembers of one provider: every meaning of each of its string indices. An index
+ * may be given a new meaning at any place of an archive; the meaning that counts for a record is
+ * the last one that stands before it.
+ */
+#ifndef FX_CONVERT_PROVIDER_H
+#define FX_CONVERT_PROVIDER_H
+
+#include <stdint.h>
+
+#include "convert/timeline.h"
+
+struct fx_string_meaning {
+	uint64_t word; /* holds for records from here on */
+	uint32_t text; /* number in the timeline's strings */
+};
+
+struct fx_string_slot {
+	FX_VECTOR(struct fx_string_meaning) meanings; /* by word, ascending */
+};
+
+struct fx_timeline_provider {
+	const struct fxt_provider *source;
+	struct fx_process *process; /* of its first event; NULL: none yet */
+	uint64_t last_ts;
+	FX_VECTOR(struct fx_string_slot) slots; /* by string index */
+};
+
+void fx_timeline_provider_free(struct fx_timeline_provider *provider);
+
+/* Words must not descend from call to call. Returns 0 or -ENOMEM. */
+int fx_timeline_provider_define(struct fx_timeline_provider *provider, uint16_t index,
+				uint64_t word, uint32_t text);
+
+/* The text that an index means for the record at @word; 0: none was defined. */
+uint32_t fx_timeline_provider_lookup(const struct fx_timeline_provider *provider, uint16_t index,
+				     uint64_t word);
+
+#endif

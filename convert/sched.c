@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "convert/sched.h"
+
+/* Of several threads of one tid, one that has a name. */
+struct named {
+	uint64_t tid;
+	const struct fx_text *name;
+	UT_hash_handle hh;
+};
+
+struct scheduler {
+	struct fx_exporter *exporter;
+	struct named *named;
+	struct fxt_record record;
+};
+
+static int name_threads(struct scheduler *scheduler)
+{
+	struct fx_timeline *timeline = scheduler->exporter->timeline;
+
+	for (size_t i = 0; i < timeline->threads.count; i++) {
+		const struct fx_thread *thread = timeline->threads.items[i];
+		struct named *named;
+
+		if (!thread->name)
+			continue;
+		HASH_FIND(hh, scheduler->named, &thread->key.tid, sizeof(thread->key.tid), named);
+		if (!named) {
+			named = calloc(1, sizeof(*named));
+			if (!named)
+				return -ENOMEM;
+			named->tid = thread->key.tid;
+			HASH_ADD(hh, scheduler->named, tid, sizeof(named->tid), named);
+		}
+		named->name = thread->name;
+	}
+	return 0;
+}
+
+/* The idle thread has the least of all weights. */
+static struct fx_sched_side make_side(const struct scheduler *scheduler, uint64_t tid,
+				      int32_t priority)
+{
+	struct fx_sched_side side = {.tid = tid, .priority = priority};
+	struct named *named;
+
+	if (priority == INT32_MIN)
+		return (struct fx_sched_side){0};
+	HASH_FIND(hh, scheduler->named, &tid, sizeof(tid), named);
+	if (named)
+		side.name = named->name;
+	return side;
+}
+
+static int32_t int32_arg(const struct scheduler *scheduler, const char *name)
+{
+	const struct fxt_arg *arg = fxt_record_find_arg(&scheduler->record, name);
+
+	return arg && arg->type == FXT_ARG_INT32 ? arg->int32 : 0;
+}
+
+static void export_wakeup(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+{
+	const struct fxt_scheduling *sched = &scheduler->record.scheduling;
+	const struct fxt_arg *waker = fxt_record_find_arg(&scheduler->record, "waker");
+	struct fx_wakeup wakeup = {
+	    .ts = entry->ts,
+	    .cpu = sched->cpu,
+	    .thread = make_side(scheduler, entry->incoming, int32_arg(scheduler, "weight")),
+	    .waker = waker && waker->type == FXT_ARG_KOID ? waker->koid : 0,
+	};
+
+	scheduler->exporter->ops->sched_wakeup(scheduler->exporter, &wakeup);
+}
+
+static void export_switch(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+{
+	const struct fxt_scheduling *sched = &scheduler->record.scheduling;
+	bool legacy = scheduler->record.kind == FXT_KIND_LEGACY_SWITCH;
+	int32_t outgoing =
+	    legacy ? sched->outgoing_priority : int32_arg(scheduler, "outgoing_weight");
+	int32_t incoming =
+	    legacy ? sched->incoming_priority : int32_arg(scheduler, "incoming_weight");
+	struct fx_switch sw = {
+	    .ts = entry->ts,
+	    .cpu = sched->cpu,
+	    .outgoing = make_side(scheduler, entry->outgoing, outgoing),
+	    .incoming = make_side(scheduler, entry->incoming, incoming),
+	    .outgoing_state = sched->outgoing_state,
+	};
+
+	scheduler->exporter->ops->sched_switch(scheduler->exporter, &sw);
+}
+
+static int export_entry(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+{
+	int r = fx_timeline_decode(scheduler->exporter->timeline, entry->provider, entry->word,
+				   &scheduler->record);
+
+	if (r < 0)
+		return r == -EBADMSG ? 0 : r;
+	if (scheduler->record.kind == FXT_KIND_THREAD_WAKEUP)
+		export_wakeup(scheduler, entry);
+	else
+		export_switch(scheduler, entry);
+	return 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	const struct fx_sched_entry *left = a, *right = b;
+
+	if (left->ts != right->ts)
+		return left->ts < right->ts ? -1 : 1;
+	return left->word < right->word ? -1 : left->word > right->word;
+}
+
+static void free_names(struct scheduler *scheduler)
+{
+	struct named *named, *next;
+
+	HASH_ITER (hh, scheduler->named, named, next) {
+		HASH_DEL(scheduler->named, named);
+		free(named);
+	}
+}
+
+int fx_sched_export(struct fx_exporter *exporter)
+{
+	struct fx_timeline *timeline = exporter->timeline;
+	struct scheduler scheduler = {.exporter = exporter};
+	int r;
+
+	if (timeline->scheds.count == 0)
+		return 0;
+	if (!exporter->ops->sched_switch) {
+		timeline->losses[FX_LOSS_OTHER_FORMAT] += timeline->scheds.count;
+		return 0;
+	}
+	qsort(timeline->scheds.items, timeline->scheds.count, sizeof(struct fx_sched_entry),
+	      compare_entries);
+	r = name_threads(&scheduler);
+	for (size_t i = 0; i < timeline->scheds.count && r == 0; i++)
+		r = export_entry(&scheduler, &timeline->scheds.items[i]);
+	free_names(&scheduler);
+	return r;
+}

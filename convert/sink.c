@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <zlib.h>
+
+#include "convert/sink.h"
+
+enum {
+	BUFFER_SIZE = 1 << 20,
+	GZIP_LEVEL = 6,
+};
+
+struct fx_sink {
+	int fd;
+	gzFile gzip; /* NULL: plain */
+	int error;
+	uint64_t flushed;
+	size_t used;
+	size_t size;
+	unsigned char *buffer;
+};
+
+static int open_gzip(struct fx_sink *sink)
+{
+	char mode[] = "wb0";
+
+	mode[2] = '0' + GZIP_LEVEL;
+	sink->gzip = gzdopen(sink->fd, mode);
+	return sink->gzip ? 0 : -ENOMEM;
+}
+
+int fx_sink_open(int fd, bool gzip, struct fx_sink **ret)
+{
+	struct fx_sink *sink = calloc(1, sizeof(*sink));
+
+	if (!sink) {
+		close(fd);
+		return -ENOMEM;
+	}
+	sink->fd = fd;
+	sink->size = BUFFER_SIZE;
+	sink->buffer = malloc(sink->size);
+	if (!sink->buffer || (gzip && open_gzip(sink) < 0)) {
+		close(fd);
+		free(sink->buffer);
+		free(sink);
+		return -ENOMEM;
+	}
+	*ret = sink;
+	return 0;
+}
+
+static int gzip_errno(gzFile gzip)
+{
+	int code;
+
+	gzerror(gzip, &code);
+	return code == Z_ERRNO && errno != 0 ? -errno : -EIO;
+}
+
+static int write_all(int fd, const unsigned char *data, size_t size)
+{
+	while (size > 0) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0) {
+			if (errno == EINTR)
+				continue;
+			return -errno;
+		}
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static void flush_buffer(struct fx_sink *sink)
+{
+	if (sink->used > 0 && sink->error == 0) {
+		if (!sink->gzip)
+			sink->error = write_all(sink->fd, sink->buffer, sink->used);
+		else if (gzwrite(sink->gzip, sink->buffer, (unsigned)sink->used) == 0)
+			sink->error = gzip_errno(sink->gzip);
+	}
+	sink->flushed += sink->used;
+	sink->used = 0;
+}
+
+unsigned char *fx_sink_reserve(struct fx_sink *sink, size_t size)
+{
+	unsigned char *larger;
+
+	if (size > sink->size - sink->used)
+		flush_buffer(sink);
+	if (size > sink->size) {
+		larger = realloc(sink->buffer, size);
+		if (!larger)
+			return NULL;
+		sink->buffer = larger;
+		sink->size = size;
+	}
+	return sink->buffer + sink->used;
+}
+
+void fx_sink_commit(struct fx_sink *sink, size_t size)
+{
+	sink->used += size;
+}
+
+void fx_sink_write(struct fx_sink *sink, const void *data, size_t size)
+{
+	unsigned char *place = fx_sink_reserve(sink, size);
+
+	if (!place) {
+		if (sink->error == 0)
+			sink->error = -ENOMEM;
+		return;
+	}
+	memcpy(place, data, size);
+	fx_sink_commit(sink, size);
+}
+
+int fx_sink_error(const struct fx_sink *sink)
+{
+	return sink->error;
+}
+
+uint64_t fx_sink_size(const struct fx_sink *sink)
+{
+	return sink->flushed + sink->used;
+}
+
+int fx_sink_close(struct fx_sink *sink)
+{
+	int error;
+
+	if (!sink)
+		return 0;
+	flush_buffer(sink);
+	error = sink->error;
+	if (!sink->gzip) {
+		if (close(sink->fd) < 0 && error == 0)
+			error = -errno;
+	} else {
+		int code;
+
+		errno = 0;
+		code = gzclose(sink->gzip);
+		if (code != Z_OK && error == 0)
+			error = code == Z_ERRNO && errno != 0 ? -errno : -EIO;
+	}
+	free(sink->buffer);
+	free(sink);
+	return error;
+}

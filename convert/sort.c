@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+
+#include "convert/sort.h"
+
+enum { INSERTION_MAX = 16 };
+
+struct sorter {
+	FX_VECTOR(struct fx_entry) spare;
+};
+
+static void sort_small(struct fx_entry *entries, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct fx_entry moved = entries[i];
+		size_t at = i;
+
+		for (; at > 0 && entries[at - 1].ts > moved.ts; at--)
+			entries[at] = entries[at - 1];
+		entries[at] = moved;
+	}
+}
+
+/* The number of entries at the start of a sorted range that are not later than @ts. */
+static size_t count_not_after(const struct fx_entry *entries, size_t count, uint64_t ts)
+{
+	size_t low = 0;
+
+	while (low < count) {
+		size_t middle = low + (count - low) / 2;
+
+		if (entries[middle].ts <= ts)
+			low = middle + 1;
+		else
+			count = middle;
+	}
+	return low;
+}
+
+/* The number of entries at the start of a sorted range that are earlier than @ts. */
+static size_t count_before(const struct fx_entry *entries, size_t count, uint64_t ts)
+{
+	return ts == 0 ? 0 : count_not_after(entries, count, ts - 1);
+}
+
+/* Merges two sorted ranges that stand side by side; only where they overlap is anything moved. */
+static int merge(struct sorter *sorter, struct fx_entry *entries, size_t middle, size_t count)
+{
+	size_t first, left, right, out;
+
+	if (entries[middle - 1].ts <= entries[middle].ts)
+		return 0;
+	first = count_not_after(entries, middle, entries[middle].ts);
+	count = middle + count_before(entries + middle, count - middle, entries[middle - 1].ts);
+
+	sorter->spare.count = 0;
+	if (fx_vector_reserve(&sorter->spare, middle - first) < 0)
+		return -ENOMEM;
+	memcpy(sorter->spare.items, entries + first, (middle - first) * sizeof(*entries));
+	left = 0;
+	right = middle;
+	out = first;
+	while (left < middle - first && right < count) {
+		if (sorter->spare.items[left].ts <= entries[right].ts)
+			entries[out++] = sorter->spare.items[left++];
+		else
+			entries[out++] = entries[right++];
+	}
+	memcpy(entries + out, sorter->spare.items + left,
+	       (middle - first - left) * sizeof(*entries));
+	return 0;
+}
+
+static int sort_range(struct sorter *sorter, struct fx_entry *entries, size_t count)
+{
+	size_t middle = count / 2;
+	int r;
+
+	if (count <= INSERTION_MAX) {
+		sort_small(entries, count);
+		return 0;
+	}
+	r = sort_range(sorter, entries, middle);
+	if (r == 0)
+		r = sort_range(sorter, entries + middle, count - middle);
+	return r < 0 ? r : merge(sorter, entries, middle, count);
+}
+
+int fx_entries_sort(struct fx_entry *entries, size_t count)
+{
+	struct sorter sorter = {0};
+	int r = sort_range(&sorter, entries, count);
+
+	fx_vector_free(&sorter.spare);
+	return r;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An archive whose records can be read in order, and again later at any place.
+ *
+ * A plain file is mapped. What is compressed or comes through a pipe is read once, and those of
+ * its records that the caller wants to see again are kept in memory. Either way a record is known
+ * by its word, an ever growing number.
+ */
+#ifndef FX_CONVERT_SOURCE_H
+#define FX_CONVERT_SOURCE_H
+
+#include <stdint.h>
+
+#include <fxtrace/reader.h>
+
+struct fx_source;
+
+/* The descriptor is borrowed. Returns 0 or -errno. */
+int fx_source_open(int fd, fxt_fault_handler *handler, void *opaque, struct fx_source **ret);
+
+/* NULL is allowed. */
+void fx_source_close(struct fx_source *source);
+
+/* As fxt_reader_next(). */
+int fx_source_next(struct fx_source *source, const struct fxt_record **ret);
+
+/* As fxt_reader_progress(). */
+void fx_source_progress(const struct fx_source *source, uint64_t *ret_done, uint64_t *ret_total);
+
+/* Keeps the record that fx_source_next() has just yielded. Returns 0 or -ENOMEM. */
+int fx_source_keep(struct fx_source *source, const struct fxt_record *record);
+
+/* The word of the record that fx_source_next() has just yielded, kept or not. */
+uint64_t fx_source_word(const struct fx_source *source, const struct fxt_record *record);
+
+/* Decodes a record that was kept, its references unresolved. Returns 0 or -EBADMSG. */
+int fx_source_decode(const struct fx_source *source, uint64_t word, struct fxt_record *ret);
+
+/* The first word of a record that was kept. */
+uint64_t fx_source_header(const struct fx_source *source, uint64_t word);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An archive, indexed: what happened on each thread, in time.
+ *
+ * Reading an archive once leaves 24 bytes for each event: when, and where its record stands. The
+ * records themselves stay where they are (the mapped file, or a copy in memory of what came
+ * compressed or through a pipe) and are decoded again, one at a time, when an exporter wants
+ * them. For that, each provider keeps every meaning that a string index ever had, with the
+ * position from which it holds.
+ *
+ * All times are nanoseconds of CLOCK_BOOTTIME.
+ */
+#ifndef FX_CONVERT_TIMELINE_H
+#define FX_CONVERT_TIMELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <uthash.h>
+
+#include <fxtrace/reader.h>
+
+#include "convert/texts.h"
+#include "convert/vector.h"
+
+enum fx_entry_kind {
+	FX_ENTRY_COMPLETE, /* end: when it ended */
+	FX_ENTRY_BEGIN,	   /* end: index into the thread's pairs, set by fx_thread_arrange() */
+	FX_ENTRY_END,	   /* gone after fx_thread_arrange() */
+	FX_ENTRY_INSTANT,
+	FX_ENTRY_COUNTER,
+	FX_ENTRY_FLOW, /* end: the record that it stands behind, see FX_ENTRY_ANCHORED */
+	FX_ENTRY_LOG,
+	FX_ENTRY_BLOB, /* a large event: an instant with a payload */
+};
+
+enum {
+	FX_ENTRY_CUT = 1,	 /* slice: ends early, since it crossed the end of an outer one */
+	FX_ENTRY_UNFINISHED = 2, /* slice: its end was never recorded */
+	FX_ENTRY_LEFT_OUT = 4,	 /* not to be exported: nested too deep */
+	FX_ENTRY_ANCHORED = 8,	 /* flow: `end' is the word of the record just before it, which
+				  * is a slice or an instant of the same time */
+};
+
+/* One event of a thread. */
+struct fx_entry {
+	uint64_t ts;
+	uint64_t end;
+	uint64_t word : 36; /* where its record stands, in words */
+	uint64_t provider : 20;
+	uint64_t kind : 4; /* enum fx_entry_kind */
+	uint64_t flags : 4;
+};
+
+#define FX_MAX_WORD	 ((UINT64_C(1) << 36) - 1)
+#define FX_MAX_PROVIDERS ((UINT64_C(1) << 20) - 1)
+
+/* The end of a begin record, from its end record. */
+struct fx_pair {
+	uint64_t end;
+	uint64_t word; /* the end record; FX_NO_WORD: none */
+};
+
+#define FX_NO_WORD UINT64_MAX
+
+struct fx_process {
+	uint64_t pid;
+	uint32_t number;	    /* counts from 0 in order of appearance */
+	const struct fx_text *name; /* NULL: not known */
+	UT_hash_handle hh;
+};
+
+struct fx_thread_key {
+	uint64_t pid;
+	uint64_t tid;
+};
+
+struct fx_thread {
+	struct fx_thread_key key;
+	uint32_t number; /* counts from 0 in order of appearance */
+	struct fx_process *process;
+	const struct fx_text *name; /* NULL: not known */
+	bool has_flows;
+	FX_VECTOR(struct fx_entry) entries;
+	FX_VECTOR(struct fx_pair) pairs;
+	UT_hash_handle hh;
+};
+
+/* An async record. They stand apart, since their operations belong to no thread. */
+struct fx_async_entry {
+	uint64_t ts;
+	uint64_t id;
+	uint64_t word;
+	uint32_t provider;
+	uint32_t process; /* number */
+	uint8_t type;	  /* enum fxt_event_type */
+};
+
+/* A scheduling record. Its thread refs are resolved here, its strings when it is decoded. */
+struct fx_sched_entry {
+	uint64_t ts;
+	uint64_t word;
+	uint64_t outgoing; /* tid */
+	uint64_t incoming; /* tid */
+	uint32_t provider;
+};
+
+/* Something that the reader of a timeline has to know. */
+struct fx_note {
+	uint64_t ts;
+	const struct fx_process *process; /* NULL: the whole trace */
+	const struct fx_text *text;
+	uint32_t provider;
+};
+
+/* Each thing that cannot be shown is counted: X(NAME, "what they are") */
+#define FX_LOSSES(X)                                                                               \
+	X(BAD_TIME, "events whose time is out of range")                                           \
+	X(UNMATCHED_END, "ends without a begin")                                                   \
+	X(TOO_DEEP, "events nested deeper than 512")                                               \
+	X(COUNTER_VALUE, "counter values that are no numbers")                                     \
+	X(ASYNC_END, "async ends without a begin")                                                 \
+	X(EMBEDDED, "embedded Perfetto blobs that are malformed")                                  \
+	X(OTHER_FORMAT, "events that this format cannot hold")                                     \
+	X(ATTACHMENT, "blobs")                                                                     \
+	X(OBJECT, "userspace objects")                                                             \
+	X(PROFILER, "call stacks")
+
+#define FX_ENUM_LOSS_(name, text) FX_LOSS_##name,
+enum fx_loss { FX_LOSSES(FX_ENUM_LOSS_) FX_LOSS_COUNT };
+
+struct fx_timeline_provider;
+struct fx_source;
+
+struct fx_timeline {
+	struct fx_texts *strings;
+	FX_VECTOR(struct fx_timeline_provider *) providers;
+	FX_VECTOR(struct fx_process *) processes;
+	FX_VECTOR(struct fx_thread *) threads;
+	FX_VECTOR(struct fx_async_entry) asyncs;
+	FX_VECTOR(struct fx_sched_entry) scheds;
+	FX_VECTOR(struct fx_note) notes;
+	FX_VECTOR(unsigned char) embedded; /* what the Perfetto blobs hold, joined */
+	uint64_t first_ts;		   /* of all events; UINT64_MAX: there is none */
+	uint64_t last_ts;
+	uint64_t losses[FX_LOSS_COUNT];
+	struct fxt_fault fault; /* the first one; kind FXT_FAULT_NONE: the archive is whole */
+	uint64_t fault_count;
+
+	struct fx_process *process_table;
+	struct fx_thread *thread_table;
+	struct fx_source *source;
+};
+
+/* @done and @total in bytes; @total 0: not known. */
+typedef void fx_progress(void *opaque, uint64_t done, uint64_t total);
+
+/*
+ * Reads an archive, plain or compressed, from a descriptor (borrowed). Faults inside it are no
+ * error: they stand in @fault and @fault_count, and the timeline has all that was whole. Returns
+ * 0 or -errno: -EBADMSG if this is no trace (see @fault), -EOVERFLOW if it is too large, -ENOMEM,
+ * or what read(2) said. With an error, too, the timeline must be closed.
+ */
+int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque);
+void fx_timeline_close(struct fx_timeline *timeline);
+
+/*
+ * Decodes the record at @word. Its strings are those of the timeline's table, with their number in
+ * `serial' (0: empty), but for inline values of string arguments, which stay as they are, serial
+ * 0. Returns 0, -ENOMEM, or -EBADMSG.
+ */
+int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t word,
+		       struct fxt_record *ret);
+
+/* The number of the name of an event; 0: it has none. */
+uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry);
+
+/* The thread of these ids, made if it is new; NULL: no memory. */
+struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid, uint64_t tid);
+
+/* Frees the events of a thread, once they have been exported. */
+void fx_thread_release(struct fx_thread *thread);
+
+/* When a slice ends: its own end, or that of its pair; UINT64_MAX: it did not finish. */
+static inline uint64_t fx_entry_end(const struct fx_thread *thread, const struct fx_entry *entry)
+{
+	if (entry->kind == FX_ENTRY_BEGIN)
+		return thread->pairs.items[entry->end].end;
+	return entry->end;
+}
+
+#endif
