@@ -12,16 +12,23 @@ cd "$lint_tree" || exit 99
 
 LINT_SKIP=77
 
-# lint_files GLOB...: the project's own files whose names match; what a build leaves is left out.
+# What git would know of; outside a repository (a release) all but what a build leaves.
+lint_all_files() {
+	if [ -e .git ] && git ls-files -co --exclude-standard >"$lint_tmp/all" 2>/dev/null; then
+		# A file that is deleted and not yet committed is listed.
+		while IFS= read -r file; do
+			[ ! -f "$file" ] || printf '%s\n' "$file"
+		done <"$lint_tmp/all"
+	else
+		find . \( -path './build*' -o -path './_*' -o -path './autom4te.cache' \) -prune -o -type f \
+			! -path './m4/l*' ! -path './configure' ! -path './config.h.in' \
+			! -path './Makefile.in' ! -path './aclocal.m4' -print | sed 's|^\./||'
+	fi
+}
+
+# lint_files GLOB...: the project's own files whose names match.
 lint_files() {
-	find . \( -name .git -o -path './build*' -o -path './_*' -o -path './fxtrace-[0-9]*' \
-		-o -path ./tests/sources -o -name autom4te.cache -o -name .libs -o -name .deps \) -prune -o \
-		-type f ! -path './m4/l*' ! -path './configure*' ! -path './config.*' ! -path './Makefile' \
-		! -path './Makefile.in' ! -path './aclocal.m4' ! -path './libtool' ! -path './stamp-h1' \
-		! -name '*.log' ! -name '*.trs' ! -name '*.o' ! -name '*.lo' ! -name '*.la' \
-		! -name '*.pb-c.[ch]' ! -path './preload/strings.[ch]' \
-		! -path './preload/wrappers.h' -print -o -path './configure.ac' -print |
-		sed 's|^\./||' | sort | while IFS= read -r file; do
+	lint_all_files | sort | while IFS= read -r file; do
 		for glob in "$@"; do
 			# Each is a glob, and meant as one.
 			# shellcheck disable=SC2254

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What libfxtrace.so brings into a traced program: no library beside libc, and nothing of libc that
 # allocates, locks, prints or ends the process. TLS is the static kind; the library is never
-# unloaded. It exports what wrappers.tbl lists and the two hooks of -finstrument-functions.
+# unloaded. (What it exports: tests/preload/symbols.sh.)
 . "$(dirname "$0")/lib.sh"
 
 lib=${FX_BUILDDIR:?}/.libs/libfxtrace.so
@@ -16,14 +16,7 @@ __tls_get_addr'
 lint_need readelf
 lint_need nm
 [ -f "$lib" ] || { echo "$lib: not built"; exit 99; }
-nm -D --defined-only "$lib" | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$lint_tmp/exported"
 {
-	cat "$FX_BUILDDIR/preload/wrappers.list"
-	printf '%s\n' __cyg_profile_func_enter __cyg_profile_func_exit
-} | sort -u >"$lint_tmp/listed"
-{
-	comm -13 "$lint_tmp/listed" "$lint_tmp/exported" | sed 's/^/libfxtrace.so: exports /'
-	comm -23 "$lint_tmp/listed" "$lint_tmp/exported" | sed 's/^/libfxtrace.so: does not export /'
 	readelf -dW "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
 		grep -vE '^(libc|ld-linux.*|libpthread|libdl)\.so\.[0-9]+$' |
 		sed 's/^/libfxtrace.so: needs /'
