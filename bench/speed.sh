@@ -14,16 +14,20 @@ median() {
 	sort -g "$1" | awk '{ v[NR] = $1 } END { print NR ? v[int((NR + 1) / 2)] : "nan" }'
 }
 
+# traced OPTION... -- COMMAND...: what is lost is kept in the file `lost`: a figure is worth little if the
+# buffer was full while it was taken.
 traced() {
-	"$B/fxtrace" run -q -o "$DIR/out.fxt" "$@"
+	"$B/fxtrace" run -b 32M -o "$DIR/out.fxt" "$@" 2>"$DIR/summary"
+	grep -h dropped "$DIR/summary" >>"$DIR/lost"
+	return 0
 }
 
-# sample NAME COMMAND...: adds what the command prints to the sample NAME.
+# sample NAME COMMAND...: adds what the command prints to the sample NAME; of two lines, the larger.
 sample() {
 	local name=$1
 
 	shift
-	"$@" >>"$DIR/$name" 2>/dev/null || echo "bench: $* failed" >&2
+	"$@" 2>/dev/null | sort -g | tail -n 1 >>"$DIR/$name"
 }
 
 # bar TEXT VALUE LIMIT UNIT: prints a row; the last column says whether the bar is met.
@@ -76,5 +80,10 @@ done
 	bar "malloc+free pair, every event, over plain, in floors" \
 		"$(of "($v_malloc_all-$v_malloc)/$v_floor")" 3 x
 	bar "added to /bin/true" "$(of "($v_spawn_traced-$v_spawn)/1000")" 1 ms
+}
+[ ! -s "$DIR/lost" ] || {
+	echo
+	echo "records were dropped meanwhile:"
+	cat "$DIR/lost"
 }
 exit "$failed"
