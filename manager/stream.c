@@ -24,13 +24,6 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 	return 0;
 }
 
-static void chunk_free(struct fx_stream *s, struct fx_stream_chunk *c)
-{
-	HASH_DEL(s->chunks, c);
-	fx_locals_destroy(&c->locals);
-	free(c);
-}
-
 /* Everything but the counts and the name. */
 static void tables_destroy(struct fx_stream *s)
 {
@@ -42,7 +35,9 @@ static void tables_destroy(struct fx_stream *s)
 		free(t);
 	}
 	HASH_ITER (hh, s->chunks, c, next_chunk) {
-		chunk_free(s, c);
+		HASH_DEL(s->chunks, c);
+		fx_locals_destroy(&c->locals);
+		free(c);
 	}
 	fx_locals_destroy(&s->whole.locals);
 	fx_names_destroy(&s->names);
