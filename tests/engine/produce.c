@@ -78,9 +78,8 @@ static void record_check(const struct fm_record *r)
 	cr_assert_eq(r->words[r->count - 1], sum, "a record is torn");
 }
 
-static void record_take(const struct fm_record *r, void *context)
+void produced_take(struct produced_all *p, const struct fm_record *r)
 {
-	struct produced_all *p = context;
 	uint32_t number = (uint32_t)r->words[1], writer = (uint32_t)(r->words[1] >> 32);
 	struct produced *w;
 
@@ -99,6 +98,11 @@ static void record_take(const struct fm_record *r, void *context)
 	w->last = number;
 	w->count++;
 	p->total++;
+}
+
+static void record_take(const struct fm_record *r, void *context)
+{
+	produced_take(context, r);
 }
 
 void produced_read(struct produced_all *p, struct fm_manager *m)

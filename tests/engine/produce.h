@@ -43,6 +43,9 @@ struct produced_all {
 void produced_init(struct produced_all *p, uint32_t writers, uint32_t limit);
 void produced_destroy(struct produced_all *p);
 
+/* Checks one record; ends the test if it is torn, alien or there twice. */
+void produced_take(struct produced_all *p, const struct fm_record *r);
+
 /* Checks every record of the rolling area; ends the test at one that is torn, alien or there twice. */
 void produced_read(struct produced_all *p, struct fm_manager *m);
 
