@@ -260,7 +260,6 @@ static int take_chunk(struct fx_drain *d, const struct candidate *candidate,
 		c->done = candidate->word;
 		c->pos = 0;
 		c->watched = 0;
-		c->pending = 0;
 	} else {
 		c->serial = candidate->serial;
 		c->pos += (uint32_t)bytes;
@@ -327,22 +326,6 @@ bool fx_drain_must_acknowledge(const struct fx_drain *d)
 	return !d->broken && wrap > d->control->wraps_saved;
 }
 
-/*
- * Whether nobody claimed a watched chunk when its turn came: its word was not the one in saved[]
- * then, since its owner was late, and has not moved since that owner's data were saved. A chunk
- * whose word was in saved[] is claimed, though its owner has not said so, and may not for many wraps.
- */
-static bool was_skipped(const struct fx_drain *d, uint32_t number)
-{
-	struct fx_drain_chunk *c = &d->chunks[number];
-
-	if (fx_load_acquire(&table_of(d)[number]) != c->done)
-		return false;
-	if (d->control->saved[number] == c->done)
-		c->pending = 1;
-	return !c->pending;
-}
-
 /* Publishes what is saved of a half that nobody can claim in. */
 static void half_publish(struct fx_drain *d, uint32_t half)
 {
@@ -352,8 +335,6 @@ static void half_publish(struct fx_drain *d, uint32_t half)
 		struct fx_drain_chunk *c = &d->chunks[i];
 		uint64_t saved = d->control->saved[i];
 
-		if (c->watched && was_skipped(d, i))
-			c->watched = 0;
 		/* Claimed, but not said so yet, or held: nobody else may have it. */
 		if (c->watched)
 			saved = FX_SAVED_NEVER;
@@ -363,7 +344,6 @@ static void half_publish(struct fx_drain *d, uint32_t half)
 			/* release: our copy is made. Pairs with the load before zeroing in chunk.c. */
 			fx_store_release(&d->control->saved[i], saved);
 	}
-	watch_compact(d);
 }
 
 bool fx_drain_acknowledge(struct fx_drain *d)

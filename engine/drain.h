@@ -78,7 +78,6 @@ struct fx_drain_chunk {
 	uint64_t serial; /* of the owner whose data were copied up to `pos` */
 	uint32_t pos;	 /* bytes copied of a chunk that is still held */
 	uint32_t watched;
-	uint32_t pending; /* claimed, and its owner has not said so yet */
 };
 
 /* One provider's buffer, seen from the manager. */
