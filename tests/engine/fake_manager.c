@@ -49,6 +49,7 @@ static void control_fill(struct fm_manager *m, const struct fm_config *c)
 	control->clock_kind = FX_CLOCK_COUNTER;
 	control->buffering_mode = c->mode ? c->mode : FX_MODE_ONESHOT;
 	control->on_full = c->on_full;
+	control->tick_step = 1;
 	control->max_depth = c->max_depth;
 	control->min_duration = c->min_duration;
 	control->provider_id = 7;
