@@ -19,6 +19,27 @@ struct dump {
 	bool in_list; /* JSON: a comma must come before the next field */
 };
 
+/* --- Numbers: most of what a dump is, so not left to printf() --------------------------------- */
+
+static void put_unsigned(struct dump *d, uint64_t value)
+{
+	char digits[20]; /* of the largest number */
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value > 0);
+	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, d->out);
+}
+
+static void put_signed(struct dump *d, int64_t value)
+{
+	if (value < 0)
+		putc_unlocked('-', d->out);
+	put_unsigned(d, value < 0 ? -(uint64_t)value : (uint64_t)value);
+}
+
 /* --- Values ---------------------------------------------------------------------------------- */
 
 static void put_quoted(struct dump *d, const char *text, size_t length)
@@ -79,19 +100,21 @@ static void put_address(struct dump *d, uint64_t value)
 static void put_key(struct dump *d, const char *key)
 {
 	if (!d->json) {
-		fprintf(d->out, " %s=", key);
+		putc_unlocked(' ', d->out);
+		fputs_unlocked(key, d->out);
+		putc_unlocked('=', d->out);
 		return;
 	}
-	if (d->in_list)
-		putc_unlocked(',', d->out);
+	fputs_unlocked(d->in_list ? ",\"" : "\"", d->out);
 	d->in_list = true;
-	fprintf(d->out, "\"%s\":", key);
+	fputs_unlocked(key, d->out);
+	fputs_unlocked("\":", d->out);
 }
 
 static void put_number(struct dump *d, const char *key, uint64_t value)
 {
 	put_key(d, key);
-	fprintf(d->out, "%" PRIu64, value);
+	put_unsigned(d, value);
 }
 
 static void put_address_field(struct dump *d, const char *key, uint64_t value)
@@ -104,18 +127,25 @@ static void put_string(struct dump *d, const char *key, const struct fxt_string 
 {
 	put_key(d, key);
 	put_quoted(d, s->data, s->length);
-	if (!d->json && s->ref != 0 && !(s->ref & FXT_STRING_INLINE))
-		fprintf(d->out, "#%d", s->ref);
+	if (!d->json && s->ref != 0 && !(s->ref & FXT_STRING_INLINE)) {
+		putc_unlocked('#', d->out);
+		put_unsigned(d, s->ref);
+	}
 }
 
 /* A number that has a name, or may have none. */
 static void put_named(struct dump *d, const char *key, const char *name, uint64_t number)
 {
 	put_key(d, key);
-	if (!name)
-		fprintf(d->out, "%" PRIu64, number);
-	else
-		fprintf(d->out, d->json ? "\"%s\"" : "%s", name);
+	if (!name) {
+		put_unsigned(d, number);
+		return;
+	}
+	if (d->json)
+		putc_unlocked('"', d->out);
+	fputs_unlocked(name, d->out);
+	if (d->json)
+		putc_unlocked('"', d->out);
 }
 
 static void put_thread(struct dump *d, const struct fxt_thread *t)
@@ -138,17 +168,17 @@ static void put_arg_value(struct dump *d, const struct fxt_arg *arg)
 {
 	switch (arg->type) {
 	case FXT_ARG_INT32:
-		fprintf(d->out, "%" PRId32, arg->int32);
+		put_signed(d, arg->int32);
 		break;
 	case FXT_ARG_UINT32:
-		fprintf(d->out, "%" PRIu32, arg->uint32);
+		put_unsigned(d, arg->uint32);
 		break;
 	case FXT_ARG_INT64:
-		fprintf(d->out, "%" PRId64, arg->int64);
+		put_signed(d, arg->int64);
 		break;
 	case FXT_ARG_UINT64:
 	case FXT_ARG_KOID:
-		fprintf(d->out, "%" PRIu64, arg->uint64);
+		put_unsigned(d, arg->uint64);
 		break;
 	case FXT_ARG_DOUBLE:
 		put_double(d, arg->real);
