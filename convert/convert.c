@@ -138,6 +138,33 @@ static enum fxt_scope scope_of(const struct fxt_event *event)
 								    : FXT_SCOPE_THREAD;
 }
 
+/*
+ * The instant of a flow record that has a link of its own. It is named for the flow, so that it
+ * does not count among the slices or instants of that name.
+ */
+static void export_flow(struct driver *driver)
+{
+	static const char prefix[] = "flow: ";
+	struct fx_texts *texts = driver->timeline->strings;
+	const struct fx_flow_link *link = driver->event.links;
+	struct fxt_string name = {.data = ""};
+	char text[200];
+	uint32_t id;
+
+	snprintf(text, sizeof(text), "%s%s", prefix,
+		 link->name ? fx_texts_get(texts, link->name)->data : "");
+	id = fx_texts_add(texts, text, strlen(text));
+	if (!id) {
+		driver->exporter->error = -ENOMEM;
+		return;
+	}
+	name.data = fx_texts_get(texts, id)->data;
+	name.length = fx_texts_get(texts, id)->length;
+	name.serial = id;
+	driver->event.name = &name;
+	driver->ops->instant(driver->exporter, &driver->event);
+}
+
 static const struct fxt_string no_string = {.data = ""};
 
 static int export_decoded(struct driver *driver, const struct fx_entry *entry, size_t index)
@@ -155,9 +182,9 @@ static int export_decoded(struct driver *driver, const struct fx_entry *entry, s
 	case FX_ENTRY_COUNTER:
 		export_counter(driver);
 		return 0;
-	case FX_ENTRY_FLOW: /* only if it has a link of its own */
+	case FX_ENTRY_FLOW:
 		if (event->link_count > 0)
-			driver->ops->instant(driver->exporter, event);
+			export_flow(driver);
 		return 0;
 	case FX_ENTRY_LOG:
 		event->category = event->name = &no_string;
