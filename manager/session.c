@@ -49,8 +49,10 @@ struct fx_session {
 	bool stopped; /* tracing has ended for good */
 	struct fx_provider *providers;
 	struct fx_provider *newcomer; /* between admit() and admitted() */
+	bool newcomer_exec;	      /* it was another program before */
 	uint32_t next_id;
 	uint32_t left_alive;
+	uint32_t refused; /* processes that could not be traced */
 
 	struct fx_pace pace;
 	uint64_t next_slow; /* CLOCK_MONOTONIC ns */
@@ -179,16 +181,28 @@ static struct fx_provider_terms terms_for(const struct fx_session *s, const char
 	};
 }
 
-/* A process that registers again runs another program now: what it was before has ended. */
-static void end_predecessor(struct fx_session *s, pid_t pid)
+/* A process that registers again runs another program now: what it was before has ended. False if
+ * it was nothing before. */
+static bool end_predecessor(struct fx_session *s, pid_t pid)
 {
 	struct fx_provider *p;
+	bool found = false;
 
 	for (p = s->providers; p; p = p->next) {
-		if (p->pid == pid && p->phase == FX_PROVIDER_LIVE)
-			provider_gone(s, p);
+		if (p->pid != pid || p->phase != FX_PROVIDER_LIVE)
+			continue;
+		provider_gone(s, p);
+		found = true;
 	}
-	finish_ended(s);
+	if (found)
+		finish_ended(s);
+	return found;
+}
+
+static void refused(struct fx_session *s, const char *name, pid_t pid, int error)
+{
+	s->refused++;
+	fx_report("%s (%d): cannot be traced: %s", name, (int)pid, strerror(-error));
 }
 
 static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret)
@@ -202,11 +216,13 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 		return -ESHUTDOWN;
 	if (!s->config->follow && s->child && applicant->pid != s->child)
 		return -EPERM;
-	end_predecessor(s, applicant->pid);
+	s->newcomer_exec = end_predecessor(s, applicant->pid);
 	terms = terms_for(s, applicant->name);
 	r = fx_provider_create(&terms, s->next_id, applicant->pid, applicant->name, &p, fds);
-	if (r < 0)
+	if (r < 0) {
+		refused(s, applicant->name, applicant->pid, r);
 		return r;
+	}
 	p->pidfd = applicant->pidfd;
 	ret->started = 1;
 	ret->control_size = p->control_size;
@@ -222,7 +238,7 @@ static int provider_enter(struct fx_session *s, struct fx_provider *p)
 {
 	int r;
 
-	p->source = fx_writer_source(s->writer, p->id, (uint32_t)p->pid, p->name);
+	p->source = fx_writer_source(s->writer, p->id, (uint32_t)p->pid, p->name, s->newcomer_exec);
 	if (!p->source)
 		return -ENOMEM;
 	r = watch_death(s, p);
@@ -347,14 +363,13 @@ static int signals_take(struct fx_session *s)
 	return fx_poller_add(&s->poller, s->signal_fd, &s->signal_watch);
 }
 
-/* Two descriptors for each provider while it registers, one afterwards. */
-static void raise_descriptor_limit(void)
+static void raise_limit(int resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+	if (getrlimit(resource, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
+		setrlimit(resource, &limit);
 	}
 }
 
@@ -464,7 +479,8 @@ int fx_session_begin(struct fx_session *s)
 	/* A disk that is full must be an error and not a signal. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);
-	raise_descriptor_limit();
+	raise_limit(RLIMIT_NOFILE); /* one for each provider, and two more while it registers */
+	raise_limit(RLIMIT_FSIZE);  /* shared memory counts as a file */
 	r = fx_owner_listen(&s->owner);
 	if (r == 0)
 		r = signals_take(s);
@@ -492,7 +508,8 @@ static void stop(struct fx_session *s)
 	}
 	if (alive)
 		nanosleep(&grace, NULL);
-	s->left_alive = alive;
+	if (s->child_ended)
+		s->left_alive = alive;
 	for (p = s->providers; p; p = p->next) {
 		if (p->phase == FX_PROVIDER_LIVE)
 			provider_gone(s, p);
@@ -542,6 +559,7 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	*ret = (struct fx_session_result){0};
 	stop(s);
 	ret->left_alive = s->left_alive;
+	ret->refused = s->refused;
 	ret->has_status = s->child_ended;
 	ret->wait_status = s->wait_status;
 	ret->output_error = fx_writer_finish(s->writer, &ret->totals);

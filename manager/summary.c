@@ -78,12 +78,15 @@ static void print_losses(const struct fx_session_config *config,
 
 static void print_empty(const struct fx_session_result *result, const char *program)
 {
+	const struct fx_stream_counts *c = &result->totals.counts;
 	const char *why = fx_program_obstacle(program);
 
+	if (result->output_error || result->refused)
+		return; /* that was told, and says enough */
 	if (result->totals.processes == 0)
 		fx_report("nothing was traced: %s: %s", program,
 			  why ? why : "it never loaded libfxtrace.so");
-	else if (result->totals.counts.events == 0)
+	else if (c->events + c->dropped + c->unfinished == 0)
 		fx_report(
 		    "no event was recorded: no category of --categories applies to what %s did",
 		    program);

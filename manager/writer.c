@@ -22,6 +22,7 @@
 struct fx_source {
 	uint32_t id;
 	uint32_t pid;
+	bool exec;		  /* the process was another program before */
 	struct fx_stream *stream; /* the writer thread's */
 	char name[FXT_MAX_NAME_LENGTH + 1];
 };
@@ -82,7 +83,7 @@ static struct timespec deadline_in(uint64_t ns)
 
 static void source_begin(struct fx_writer *w, struct fx_source *source)
 {
-	w->totals.processes++;
+	w->totals.processes += !source->exec;
 	if (fx_stream_create(&w->shared, source->id, source->pid, source->name, &source->stream) <
 	    0)
 		fx_report("out of memory: %s (%u) will be missing", source->name, source->pid);
@@ -97,12 +98,23 @@ static void counts_add(struct fx_stream_counts *to, const struct fx_stream_count
 	to->unfinished += from->unfinished;
 }
 
+/* Threads that were not there before: exec() leaves the first thread. */
+static uint64_t count_threads(const struct fx_source *source)
+{
+	const struct fx_stream_thread *t;
+	uint64_t count = 0;
+
+	for (t = source->stream->threads; t; t = t->hh.next)
+		count += !source->exec || t->tid != source->pid;
+	return count;
+}
+
 static void source_end(struct fx_writer *w, struct fx_source *source, const struct fx_block *block)
 {
 	struct fx_stream *s = source->stream;
 
 	if (s) {
-		w->totals.threads += HASH_COUNT(s->threads);
+		w->totals.threads += count_threads(source);
 		fx_stream_finish(s, &block->end);
 		counts_add(&w->totals.counts, &s->counts);
 		w->totals.silent += s->counts.events == 0;
@@ -244,7 +256,8 @@ struct fx_queue *fx_writer_queue(struct fx_writer *w)
 	return &w->queue;
 }
 
-struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid, const char *name)
+struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid, const char *name,
+				   bool exec)
 {
 	struct fx_source *source = calloc(1, sizeof(*source));
 	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, source);
@@ -257,6 +270,7 @@ struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pi
 	}
 	source->id = id;
 	source->pid = pid;
+	source->exec = exec;
 	memcpy(source->name, name, strnlen(name, sizeof(source->name) - 1));
 	fx_block_list_init(&list);
 	fx_block_list_add(&list, block);

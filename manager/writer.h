@@ -44,10 +44,11 @@ struct fx_queue *fx_writer_queue(struct fx_writer *w);
 
 /*
  * Makes what the writer knows of one provider and queues its BEGIN. The source may be named in
- * blocks until its END is queued. NULL without memory.
+ * blocks until its END is queued. `exec`: the process was another program before, and is
+ * counted already. NULL without memory.
  */
-struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid,
-				   const char *name);
+struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid, const char *name,
+				   bool exec);
 
 /* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);
