@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/loadable.h"
 #include "manager/program.h"
 
 /* Interpreters of scripts that are followed. */
@@ -42,6 +43,8 @@ static const char *elf_obstacle(int fd, const unsigned char *ident)
 		return NULL;
 	if (header.e_phentsize == sizeof(Elf64_Phdr) && !has_interpreter(fd, &header))
 		return "it is linked statically, so that nothing can be preloaded into it";
+	if (fx_loadable_fd(fd) == FX_LOADABLE_SANITIZED)
+		return "it was built with a sanitizer that allows nothing to be loaded before it";
 	return NULL;
 }
 

@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/loadable.h"
 
 #define LIBRARY "libfxtrace.so"
 
@@ -77,12 +80,22 @@ static int prepend_preload(const char *library)
 	return r;
 }
 
+/* A program that would complain of the library, or refuse to run with it, runs without it. */
+static bool takes_library(const char *name)
+{
+	char path[PATH_MAX];
+
+	return fx_program_find(name, path, sizeof(path)) < 0 ||
+	       fx_loadable_file(AT_FDCWD, path) == FX_LOADABLE;
+}
+
 /* In the child. Tells the parent why it could not be. */
 static _Noreturn void become(char *const *argv, const char *library, const char *socket, int tell)
 {
 	int error;
 
-	if (prepend_preload(library) == 0 && setenv("FXTRACE_SOCKET", socket, 1) == 0)
+	if ((!takes_library(argv[0]) || prepend_preload(library) == 0) &&
+	    setenv("FXTRACE_SOCKET", socket, 1) == 0)
 		execvp(argv[0], argv);
 	error = errno;
 	while (write(tell, &error, sizeof(error)) < 0 && errno == EINTR)

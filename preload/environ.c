@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/environ.h"
 
+#include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/loadable.h"
 #include "base/syscall.h"
+#include "preload/text.h"
 
 #define PRELOAD	   "LD_PRELOAD="
 #define OURS	   "FXTRACE_"
@@ -202,15 +206,15 @@ static bool names_variable(fx_strings envp, const char *variable)
 	return false;
 }
 
-/* The value of LD_PRELOAD; NULL without one. The dynamic linker believes the last of several. */
-static const char *preload_value(fx_strings envp)
+/* LD_PRELOAD as it stands there; NULL without. The dynamic linker believes the last of several. */
+static const char *preload_variable(fx_strings envp)
 {
-	const char *value = NULL;
+	const char *variable = NULL;
 
 	for (; envp && *envp; envp++)
 		if (starts_with(*envp, PRELOAD))
-			value = *envp + strlen(PRELOAD);
-	return value;
+			variable = *envp;
+	return variable;
 }
 
 static size_t count_missing(fx_strings envp)
@@ -222,27 +226,36 @@ static size_t count_missing(fx_strings envp)
 	return missing;
 }
 
-/* One more for LD_PRELOAD, one for the end. */
-static size_t pointers_needed(fx_strings envp, size_t missing)
+/* How an environment has to change. */
+struct change {
+	const char *preload; /* as it stands there, or NULL */
+	bool rewrite_preload;
+	size_t missing;	       /* variables to be added */
+	size_t pointers, text; /* what that takes, the end's NULL included; text in bytes */
+};
+
+static struct change change_for(const struct fx_environ *e, fx_strings envp)
 {
-	return count_strings(envp) + missing + 2;
+	struct change c = {.preload = preload_variable(envp)};
+	bool has = c.preload && has_self(c.preload + strlen(PRELOAD));
+
+	c.rewrite_preload = has == e->strip;
+	c.missing = e->strip ? 0 : count_missing(envp);
+	c.pointers = count_strings(envp) + c.missing + 2;
+	c.text = strlen(PRELOAD) + strlen(self.path) + 2 + (c.preload ? strlen(c.preload) : 0);
+	return c;
 }
 
-size_t fx_environ_room(fx_strings envp)
+size_t fx_environ_room(const struct fx_environ *e, fx_strings envp)
 {
-	size_t missing, text = 0;
-	const char *preload;
+	struct change c;
 
 	if (!self.follows)
 		return 0;
-	missing = count_missing(envp);
-	preload = preload_value(envp);
-	if (!preload || !has_self(preload))
-		text =
-		    strlen(PRELOAD) + strlen(self.path) + 1 + (preload ? strlen(preload) : 0) + 1;
-	if (!missing && !text)
+	c = change_for(e, envp);
+	if (!c.missing && !c.rewrite_preload)
 		return 0;
-	return pointers_needed(envp, missing) * sizeof(char *) + text;
+	return c.pointers * sizeof(char *) + c.text;
 }
 
 /* "LD_PRELOAD=us", or "LD_PRELOAD=us:theirs". */
@@ -262,28 +275,39 @@ static void preload_join(char *out, const char *theirs)
 	*out = 0;
 }
 
-static void build(char **out, fx_strings envp, size_t pointers)
+/* The new LD_PRELOAD; NULL if there is to be none. */
+static char *preload_rewrite(const struct fx_environ *e, const struct change *c, char *text)
 {
-	const char *preload = preload_value(envp);
-	bool join = !preload || !has_self(preload);
+	if (!e->strip) {
+		preload_join(text, c->preload ? c->preload + strlen(PRELOAD) : NULL);
+		return text;
+	}
+	memcpy(text, c->preload, strlen(c->preload) + 1);
+	return preload_strip(text) ? text : NULL;
+}
+
+static void build(const struct fx_environ *e, char **out, fx_strings envp)
+{
+	struct change c = change_for(e, envp);
 	size_t n = 0;
 
-	if (join) {
-		out[n++] = (char *)(out + pointers);
-		preload_join(out[0], preload);
+	if (c.rewrite_preload) {
+		out[0] = preload_rewrite(e, &c, (char *)(out + c.pointers));
+		n = out[0] != NULL;
 	}
-	for (fx_strings e = envp; e && *e; e++)
-		if (!join || !starts_with(*e, PRELOAD))
-			out[n++] = *e;
-	for (unsigned i = 0; i < self.count; i++)
+	for (fx_strings v = envp; v && *v; v++)
+		if (!c.rewrite_preload || !starts_with(*v, PRELOAD))
+			out[n++] = *v;
+	for (unsigned i = 0; c.missing && i < self.count; i++)
 		if (!names_variable(envp, self.ours[i]))
 			out[n++] = (char *)self.ours[i];
 	out[n] = NULL;
 }
 
-void fx_environ_build(struct fx_environ *ret, fx_strings envp, size_t room, void *memory)
+void fx_environ_build(struct fx_environ *e, fx_strings envp, size_t room, void *memory)
 {
-	*ret = (struct fx_environ){envp, 0};
+	e->envp = envp;
+	e->mapped = 0;
 	if (!room)
 		return;
 	if (!memory) {
@@ -293,14 +317,59 @@ void fx_environ_build(struct fx_environ *ret, fx_strings envp, size_t room, void
 		if (p < 0 && p > -4096)
 			return;
 		memory = (void *)p;
-		ret->mapped = room;
+		e->mapped = room;
 	}
-	build(memory, envp, pointers_needed(envp, count_missing(envp)));
-	ret->envp = memory;
+	build(e, memory, envp);
+	e->envp = memory;
 }
 
 void fx_environ_release(const struct fx_environ *e)
 {
 	if (e->mapped)
 		fx_syscall2(SYS_munmap, e->envp, e->mapped);
+}
+
+/* --- Programs that cannot load this library --------------------------------------------------- */
+
+void fx_environ_for_file(struct fx_environ *e, const char *path)
+{
+	e->strip = self.follows && fx_loadable_file(AT_FDCWD, path) != FX_LOADABLE;
+}
+
+void fx_environ_for_fd(struct fx_environ *e, int fd)
+{
+	e->strip = self.follows && fx_loadable_fd(fd) != FX_LOADABLE;
+}
+
+static bool is_executable(const char *path)
+{
+	return fx_syscall3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
+}
+
+/* The first one in PATH that may be run. */
+void fx_environ_for_command(struct fx_environ *e, const char *file)
+{
+	const char *path = getenv("PATH");
+	char candidate[PATH_BYTES];
+
+	e->strip = false;
+	if (!self.follows || !file)
+		return;
+	if (strchr(file, '/')) {
+		fx_environ_for_file(e, file);
+		return;
+	}
+	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
+		struct fx_text t = FX_TEXT(candidate);
+
+		path += *path == ':';
+		fx_text_bytes(&t, path, strcspn(path, ":"));
+		fx_text_char(&t, '/');
+		fx_text_string(&t, file);
+		fx_text_char(&t, 0);
+		if (t.at < t.end && is_executable(candidate)) {
+			fx_environ_for_file(e, candidate);
+			return;
+		}
+	}
 }

@@ -22,18 +22,25 @@ void fx_environ_init(void);
 /* False under FXTRACE_FOLLOW=0. */
 bool fx_environ_follows(void);
 
-/* An environment to start a program with. */
+/* What to start a program with. A program that cannot load this library (base/loadable.h) gets the
+ * environment without it. */
 struct fx_environ {
 	fx_strings envp;
 	size_t mapped; /* bytes to be unmapped, at envp; 0: none */
+	bool strip;
 };
 
-/* Bytes that the environment for children needs beside `envp` (NULL: an empty one); 0 if `envp` is
- * right as it is. */
-size_t fx_environ_room(fx_strings envp);
+/* Decides for a program: by path, open, or looked for in PATH. */
+void fx_environ_for_file(struct fx_environ *e, const char *path);
+void fx_environ_for_fd(struct fx_environ *e, int fd);
+void fx_environ_for_command(struct fx_environ *e, const char *file);
+
+/* Bytes that its environment needs beside `envp` (NULL: an empty one); 0 if `envp` is right as it
+ * is. */
+size_t fx_environ_room(const struct fx_environ *e, fx_strings envp);
 
 /* Builds it in `room` bytes at `memory`; with NULL, in memory of its own. */
-void fx_environ_build(struct fx_environ *ret, fx_strings envp, size_t room, void *memory);
+void fx_environ_build(struct fx_environ *e, fx_strings envp, size_t room, void *memory);
 
 /* After a program that could not be started. Keeps errno. */
 void fx_environ_release(const struct fx_environ *e);
@@ -41,9 +48,9 @@ void fx_environ_release(const struct fx_environ *e);
 /* Larger environments are not built on the stack. */
 #define FX_ENVIRON_STACK 32768u
 
-#define FX_ENVIRON_FOR(e, envp)                                                                    \
+#define FX_ENVIRON_MAKE(e, envp)                                                                   \
 	do {                                                                                       \
-		size_t room_ = fx_environ_room(envp);                                              \
+		size_t room_ = fx_environ_room((e), (envp));                                       \
                                                                                                    \
 		fx_environ_build((e), (envp), room_,                                               \
 				 room_ &&room_ <= FX_ENVIRON_STACK ? __builtin_alloca(room_)       \

@@ -51,7 +51,8 @@ static int fx_call_execve(const char *path, fx_strings argv, fx_strings envp)
 	struct fx_environ e;
 	int ret;
 
-	FX_ENVIRON_FOR(&e, envp);
+	fx_environ_for_file(&e, path);
+	FX_ENVIRON_MAKE(&e, envp);
 	ret = FX_REAL(execve)(path, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
@@ -67,7 +68,8 @@ static int fx_call_execvpe(const char *file, fx_strings argv, fx_strings envp)
 	struct fx_environ e;
 	int ret;
 
-	FX_ENVIRON_FOR(&e, envp);
+	fx_environ_for_command(&e, file);
+	FX_ENVIRON_MAKE(&e, envp);
 	ret = FX_REAL(execvpe)(file, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
@@ -83,7 +85,8 @@ static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 	struct fx_environ e;
 	int ret;
 
-	FX_ENVIRON_FOR(&e, envp);
+	fx_environ_for_fd(&e, fd);
+	FX_ENVIRON_MAKE(&e, envp);
 	ret = FX_REAL(fexecve)(fd, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
@@ -96,7 +99,8 @@ static int fx_call_posix_spawn(pid_t *pid, const char *path,
 	struct fx_environ e;
 	int ret;
 
-	FX_ENVIRON_FOR(&e, envp);
+	fx_environ_for_file(&e, path);
+	FX_ENVIRON_MAKE(&e, envp);
 	ret = FX_REAL(posix_spawn)(pid, path, actions, attr, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
@@ -109,7 +113,8 @@ static int fx_call_posix_spawnp(pid_t *pid, const char *file,
 	struct fx_environ e;
 	int ret;
 
-	FX_ENVIRON_FOR(&e, envp);
+	fx_environ_for_command(&e, file);
+	FX_ENVIRON_MAKE(&e, envp);
 	ret = FX_REAL(posix_spawnp)(pid, file, actions, attr, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
