@@ -10,6 +10,7 @@
 #include <fxtrace/reader.h>
 
 #include "client/commands.h"
+#include "client/usage.h"
 #include "format/check_archive.h"
 
 struct options {
@@ -19,10 +20,16 @@ struct options {
 	bool quiet;
 };
 
+enum { OPTION_HELP = '?', OPTION_VERSION = 256 };
+
 static const struct argp_option option_table[] = {
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
+    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
+    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
     {0},
 };
+
+static const struct argp parser;
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -38,8 +45,13 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		options->n_files = state->argc - state->next;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "no FILE given");
-		return EINVAL;
+		fx_usage_error(options->program, "no FILE given", NULL);
+	case OPTION_HELP:
+		fx_usage_help(options->program, &parser);
+	case OPTION_VERSION:
+		fx_usage_version();
+	case ARGP_KEY_ERROR:
+		fx_usage_error(options->program, "bad option", state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -123,7 +135,7 @@ int fx_cmd_check(int argc, char **argv)
 	struct options options = {.program = argv[0]};
 	int status = FX_EXIT_OK;
 
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
 	for (int i = 0; i < options.n_files; i++)
 		if (check_file(&options, options.files[i]) != FX_EXIT_OK)
 			status = FX_EXIT_FAILURE;

@@ -11,6 +11,7 @@
 #include <fxtrace/reader.h>
 
 #include "client/commands.h"
+#include "client/usage.h"
 #include "format/dump.h"
 
 struct options {
@@ -20,13 +21,17 @@ struct options {
 	enum fx_dump_style style;
 };
 
-enum { OPTION_STRICT = 256, OPTION_JSON };
+enum { OPTION_HELP = '?', OPTION_STRICT = 256, OPTION_JSON, OPTION_VERSION };
 
 static const struct argp_option option_table[] = {
     {"strict", OPTION_STRICT, NULL, 0, "Stop at the first bad record", 0},
     {"json", OPTION_JSON, NULL, 0, "Print each record as a JSON object", 0},
+    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
+    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
     {0},
 };
+
+static const struct argp parser;
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -41,13 +46,19 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->file)
-			argp_error(state, "more than one FILE given");
+			fx_usage_error(options->program, "more than one FILE given", arg);
 		options->file = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->file)
-			argp_error(state, "no FILE given");
+			fx_usage_error(options->program, "no FILE given", NULL);
 		return 0;
+	case OPTION_HELP:
+		fx_usage_help(options->program, &parser);
+	case OPTION_VERSION:
+		fx_usage_version();
+	case ARGP_KEY_ERROR:
+		fx_usage_error(options->program, "bad option", state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -105,7 +116,7 @@ int fx_cmd_dump(int argc, char **argv)
 	uint64_t faults = 0;
 	int r;
 
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
 	r = open_reader(options.file, &reader);
 	if (r == 0) {
 		fxt_reader_set_fault_handler(reader, report_fault, &options);
