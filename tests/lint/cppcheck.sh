@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 lint_need cppcheck
-lint_files '*.c' | grep -vE '^(tests|examples)/' >"$lint_tmp/files"
+lint_files '*.c' | grep -vE '^(tests|examples|bench)/' >"$lint_tmp/files"
 cppcheck --quiet --std=c11 --enable=warning --inline-suppr --library=posix \
 	--suppress='*:*.pb-c.*' --suppress=ctuuninitvar \
 	--suppress=missingIncludeSystem --suppress=missingInclude -D_GNU_SOURCE -D__x86_64__ -D__linux__ \

@@ -14,7 +14,7 @@ static int answer(void)
 	return 42;
 }
 
-static int (*resolve_question(void))(void)
+__attribute__((used)) static int (*resolve_question(void))(void)
 {
 	return answer;
 }
