@@ -214,9 +214,12 @@ ssize_t fx_input_read(struct fx_input *in, void *buffer, size_t size)
 
 int fx_input_open_fd(int fd, int own, struct fx_input **ret)
 {
-	struct fx_input *in = calloc(1, sizeof(*in));
+	struct fx_input *in;
 	struct stat st;
 
+	if (fd < 0)
+		return -EBADF;
+	in = calloc(1, sizeof(*in));
 	if (!in)
 		return -ENOMEM;
 	in->buffer = malloc(SOURCE_BUFFER_SIZE);
