@@ -50,7 +50,7 @@ struct fx_thread {
 	uint64_t now;		/* newest reading that fx_thread_now() gave */
 	/* stack address of the record that is under way in each cursor, 0 none */
 	uint64_t busy[FX_LEVELS];
-	uint32_t deep; /* open calls beyond limit */
+	uint32_t deep; /* open function calls beyond limit */
 	uint32_t owed; /* end records that found no room, due before the next record of a pair */
 	struct fx_thread_slot *slot; /* NULL: never adopted */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
@@ -59,7 +59,8 @@ struct fx_thread {
 	int64_t heap_blocks;
 	uint64_t
 	    suspended; /* state to go back to when the vfork child on this thread is gone; else 0 */
-	uint64_t flows; /* flow ids given; survives the thread */
+	uint64_t deep_sp; /* stack address of the first of the calls beyond limit */
+	uint64_t flows;	  /* flow ids given; survives the thread */
 	uint32_t tid;
 } __attribute__((aligned(64)));
 

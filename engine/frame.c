@@ -29,11 +29,13 @@ static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
 
 fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp)
 {
-	uint64_t now = fx_thread_now(t);
+	uint64_t now;
 
-	while (t->top[-1].sp <= sp)
+	if (!fx_stack_was_left(fx_frame_sp(t->top - 1), sp))
+		return;
+	now = fx_thread_now(t);
+	while (fx_frame_sp(t->top - 1) <= sp)
 		frame_close(t, t->top - 1, now);
-	t->deep = 0;
 }
 
 fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f)
@@ -42,11 +44,9 @@ fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f)
 
 	while (t->top > f + 1)
 		frame_close(t, t->top - 1, now);
-	t->deep = 0;
 }
 
 fx_cold void fx_frame_too_deep(struct fx_thread *t)
 {
-	t->deep++;
 	t->slot->too_deep++;
 }

@@ -22,25 +22,31 @@
 /* The stack address of a wrapper: below its caller's, which the caller's own frame may carry. */
 #define FX_WRAPPER_SP() (FX_CFA() - 8)
 
-/* Closes every frame whose stack address is `sp` or below. */
+/* The stack address of a frame without its mark. */
+fx_hot uint64_t fx_frame_sp(const struct fx_frame *f)
+{
+	return f->sp & ~FX_FRAME_SILENT;
+}
+
+/* Closes every frame whose stack address is `sp` or below; none if this is a signal handler on a
+ * stack of its own, which tells nothing of the thread's. */
 fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp);
 
 /* Closes the frames above `f`. */
 fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f);
 
-/* A call that finds FX_FRAMES or max_depth calls open. */
+/* Counts a call that finds FX_FRAMES or max_depth calls open. */
 fx_cold void fx_frame_too_deep(struct fx_thread *t);
 
 /*
- * Opens a call. `id`: function address or Duration Complete header of 3 words; `start` in ticks,
- * not 0. NULL: too many are open; counted, nothing to pop. 11 instructions, two tests.
+ * Opens a call that begins now. `id`: function address or Duration Complete header of 3 words. NULL:
+ * too many are open; counted, nothing to pop. 11 instructions and the clock, two tests.
  */
-fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t sp, uint64_t key,
-				      uint64_t start)
+fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t sp, uint64_t key)
 {
 	struct fx_frame *f;
 
-	if (fx_unlikely(t->top[-1].sp <= sp))
+	if (fx_unlikely(t->top[-1].sp <= (sp | FX_FRAME_SILENT)))
 		fx_frame_unwind(t, sp);
 	f = t->top;
 	if (fx_unlikely(f >= t->limit)) {
@@ -53,16 +59,20 @@ fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t
 	f->id = id;
 	f->sp = sp;
 	f->key = key;
-	fx_store_release(&f->start, start); /* pairs with the frame walk in drain.c */
+	/* Read after what was closed. The store pairs with the frame walk in drain.c. */
+	fx_store_release(&f->start, fx_thread_now(t));
 	return f;
 }
 
 /* Takes `f` off, after its record was written: between the two a reader sees both and keeps the
- * record. */
+ * record. Nothing happens if it was closed by someone else. */
 fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
 {
-	if (fx_unlikely(t->top != f + 1))
+	if (fx_unlikely(t->top != f + 1)) {
 		fx_frame_unwind_above(t, f);
+		if (t->top != f + 1)
+			return;
+	}
 	fx_store_release(&f->start, 0); /* after the record; pairs with the frame walk in drain.c */
 	fx_barrier();
 	t->top = f;

@@ -254,7 +254,7 @@ void fx_thread_exit(void)
 
 	if (!t->slot || t->suspended || !fx_engine.wiped->attached)
 		return;
-	fx_frame_unwind(t, UINT64_MAX - 1);
+	fx_frame_unwind_above(t, &t->slot->frames[0]);
 	if (t->state)
 		record_name(t);
 	fx_self = &thread_off;

@@ -38,9 +38,11 @@ fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t catego
 	call->words = words;
 	call->category = category;
 	call->thread = t;
-	call->start = fx_thread_now(t);
-	call->frame = fx_frame_push(t, header, sp, key, call->start);
-	return call->frame != NULL;
+	call->frame = fx_frame_push(t, header, sp, key);
+	if (!call->frame)
+		return false;
+	call->start = call->frame->start;
+	return true;
 }
 
 /* Nobody has closed the frame meanwhile: not a new start of tracing, not a handler that ran on another

@@ -10,7 +10,8 @@
 #include "engine/record.h"
 #include "preload/hooks.h"
 
-#define FUNCTION_BITS (FX_CAT_FUNCTION | FX_CAT_PAIRS)
+/* Bytes from a function's address to its hook's return address, at most. */
+#define PROLOGUE_MAX 4096u
 
 /*
  * Where the call is: low half the call site, high half the place of the hook itself. A function that
@@ -21,24 +22,89 @@ fx_hot uint64_t call_key(void *site, void *place)
 	return (uint32_t)(uintptr_t)site | (uint64_t)(uintptr_t)place << 32;
 }
 
-/* The new call has its predecessor's stack address: inlined into it, or called after the predecessor was
- * left without exit? */
-fx_hot bool is_inlined(const struct fx_frame *parent, uint64_t sp, uint64_t key)
+/* Frames of one stack frame: its function's, and those of functions inlined into it. */
+fx_hot bool is_of(const struct fx_frame *f, uint64_t sp, uint64_t key)
 {
-	return parent->sp == sp && (uint32_t)parent->key == (uint32_t)key && parent->key != key;
+	return fx_frame_sp(f) == sp && (uint32_t)f->key == (uint32_t)key;
+}
+
+/*
+ * Whether the hook at the place in `key` is at the beginning of `function` itself, rather than in a copy
+ * of it that was inlined into `outer`. Of the two addresses the one that is nearer below the place is
+ * the function that the place belongs to.
+ */
+static bool is_entry(uint64_t function, uint64_t key, const struct fx_frame *outer)
+{
+	uint32_t place = (uint32_t)(key >> 32);
+	uint32_t offset = place - (uint32_t)function;
+
+	if (outer->id == function)
+		return key == outer->key;
+	return offset < PROLOGUE_MAX && offset < place - (uint32_t)outer->id;
+}
+
+/*
+ * Closes what a new call shows to be over, when it does not lie below the newest open one: calls left
+ * without exit, unless it is inlined into the newest.
+ */
+static __attribute__((noinline)) void frames_settle(struct fx_thread *t, uint64_t function,
+						    uint64_t sp, uint64_t key)
+{
+	struct fx_frame *outer, *f;
+
+	if (fx_frame_sp(t->top - 1) < sp)
+		fx_frame_unwind(t, sp - 1);
+	if (fx_frame_sp(t->top - 1) != sp)
+		return;
+	for (outer = t->top; is_of(outer - 1, sp, key); outer--)
+		;
+	if (outer == t->top || is_entry(function, key, outer)) {
+		fx_frame_unwind(t, sp);
+		return;
+	}
+	/* An inlined call that is made again was left before. */
+	for (f = outer; f < t->top; f++) {
+		if (f->key == key)
+			fx_frame_unwind_above(t, f - 1);
+	}
+}
+
+/*
+ * A call that finds no frame. Its exit is known by its stack address: it lies below that of the first
+ * call that was left out. (A caller that takes stack space after a jump back into it may go below that
+ * too; its exit is then taken for one of theirs.)
+ */
+static fx_cold void leave_out(struct fx_thread *t, uint64_t sp)
+{
+	if (!t->deep || sp > t->deep_sp) {
+		t->deep = 0;
+		t->deep_sp = sp;
+	}
+	t->deep++;
+	fx_frame_too_deep(t);
+}
+
+/* Whether the exit at `sp` is that of a call that was left out. */
+static fx_cold bool was_left_out(struct fx_thread *t, uint64_t sp, bool tail)
+{
+	if (t->top == t->limit && (tail ? sp <= fx_frame_sp(t->top - 1) : sp <= t->deep_sp)) {
+		t->deep--;
+		return true;
+	}
+	t->deep = 0;
+	return false;
 }
 
 fx_hot struct fx_frame *function_push(struct fx_thread *t, uint64_t function, uint64_t sp,
 				      uint64_t key)
 {
-	struct fx_frame *f = t->top;
+	struct fx_frame *f;
 
-	if (fx_unlikely(f[-1].sp <= sp) && !is_inlined(&f[-1], sp, key)) {
-		fx_frame_unwind(t, sp);
-		f = t->top;
-	}
+	if (fx_unlikely(t->top[-1].sp <= (sp | FX_FRAME_SILENT)))
+		frames_settle(t, function, sp, key);
+	f = t->top;
 	if (fx_unlikely(f >= t->limit)) {
-		fx_frame_too_deep(t);
+		leave_out(t, sp);
 		return NULL;
 	}
 	t->top = f + 1;
@@ -63,7 +129,7 @@ fx_hot bool is_tail(void *site, void *place)
 fx_hot bool frame_matches(const struct fx_frame *f, uint64_t function, uint64_t sp, void *site,
 			  bool tail)
 {
-	uint64_t entered = f->sp & ~FX_FRAME_SILENT;
+	uint64_t entered = fx_frame_sp(f);
 
 	if (f->id != function)
 		return false;
@@ -75,14 +141,11 @@ fx_hot bool frame_matches(const struct fx_frame *f, uint64_t function, uint64_t 
 static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t function, uint64_t sp,
 					     void *site, bool tail)
 {
-	struct fx_frame *f = t->top - 1;
-
-	if (t->deep && (tail ? sp <= f->sp : sp < f->sp)) {
-		t->deep--;
+	if (t->deep && was_left_out(t, sp, tail))
 		return NULL;
-	}
-	for (; f->id; f--) {
-		if (frame_matches(f, function, sp, site, tail)) {
+	for (struct fx_frame *f = t->top - 1; f->id; f--) {
+		/* A frame without start was left before it was filled. */
+		if (f->start && frame_matches(f, function, sp, site, tail)) {
 			fx_frame_unwind_above(t, f);
 			return f;
 		}
