@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* The archive's file: whole records whatever happens, and nothing lost that was there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "format/encode.h"
+#include "manager/archive.h"
+#include "tests/manager/records.h"
+
+static char path[96];
+
+static const char *path_with(const char *suffix)
+{
+	snprintf(path, sizeof(path), "%s%s", archive_path(), suffix);
+	return path;
+}
+
+static void clean_up(void)
+{
+	unlink(path);
+	archive_remove();
+}
+
+TestSuite(output, .fini = clean_up);
+
+static uint64_t size_of(const char *name)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(name, &st), 0);
+	return (uint64_t)st.st_size;
+}
+
+/* Magic, provider, and `count` records of 40 bytes. */
+static void fill(struct fx_output *out, unsigned count)
+{
+	struct fx_archive a;
+
+	fx_archive_begin(&a, out);
+	fx_archive_introduce(&a, 1, 500, "app");
+	for (unsigned i = 0; i < count; i++)
+		fx_archive_string(&a, 1 + i % 100, "twenty-four bytes of text", 24);
+}
+
+static struct fx_output *open_output(const char *name)
+{
+	struct fx_output *out;
+
+	cr_assert_eq(fx_output_open(name, &out), 0);
+	return out;
+}
+
+/* --- Before it begins ------------------------------------------------------------------------ */
+
+Test(output, what_was_there_stays_until_it_begins)
+{
+	struct fx_output *out;
+	FILE *f = fopen(path_with(""), "w");
+
+	fputs("precious", f);
+	fclose(f);
+	cr_assert_eq(fx_output_close(open_output(path)), 0);
+	cr_assert_eq(size_of(path), 8);
+	out = open_output(path);
+	cr_assert_eq(fx_output_begin(out), 0);
+	cr_assert_eq(size_of(path), 0);
+	fx_output_close(out);
+}
+
+Test(output, a_new_file_goes_away_if_it_never_begins)
+{
+	cr_assert_eq(fx_output_close(open_output(path_with(""))), 0);
+	cr_assert_lt(access(path, F_OK), 0);
+}
+
+Test(output, a_place_that_cannot_be_written)
+{
+	struct fx_output *out;
+
+	cr_assert_eq(fx_output_open("/nowhere/at/all", &out), -ENOENT);
+	cr_assert_eq(fx_output_open("/", &out), -EISDIR);
+}
+
+/* --- Formats --------------------------------------------------------------------------------- */
+
+static void expect_round_trip(const char *suffix)
+{
+	const unsigned count = 600000; /* several compressed members */
+	struct fx_output *out = open_output(path_with(suffix));
+
+	cr_assert_eq(fx_output_begin(out), 0);
+	fill(out, count);
+	cr_assert_eq(fx_output_close(out), 0);
+	cr_assert_eq(archive_count(path, FXT_KIND_STRING), count);
+	unlink(path);
+}
+
+Test(output, plain)
+{
+	expect_round_trip("");
+}
+
+Test(output, gzip)
+{
+	expect_round_trip(".gz");
+}
+
+Test(output, zstd)
+{
+	expect_round_trip(".zst");
+}
+
+/* --- A full disk ----------------------------------------------------------------------------- */
+
+static void limit_files(uint64_t bytes)
+{
+	struct rlimit limit = {.rlim_cur = bytes, .rlim_max = RLIM_INFINITY};
+
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+Test(output, a_full_disk_leaves_whole_records)
+{
+	struct fx_output *out = open_output(path_with(""));
+	uint64_t records;
+
+	cr_assert_eq(fx_output_begin(out), 0);
+	limit_files(3000001);
+	fill(out, 200000);
+	cr_assert_eq(fx_output_flush(out), -EFBIG);
+	cr_assert_eq(fx_output_error(out), -EFBIG);
+	fill(out, 10); /* goes nowhere */
+	cr_assert_eq(fx_output_close(out), -EFBIG);
+	/* The limit is no multiple of a record; archive_count() wants whole ones. */
+	records = archive_count(path, FXT_KIND_STRING);
+	cr_assert_gt(records, 3000000 / 32 - 10);
+	cr_assert_eq(size_of(path) % 8, 0);
+}
+
+Test(output, a_full_disk_leaves_whole_members)
+{
+	struct fx_output *out = open_output(path_with(".gz"));
+
+	cr_assert_eq(fx_output_begin(out), 0);
+	limit_files(300000);
+	fill(out, 2000000);
+	cr_assert_eq(fx_output_close(out), -EFBIG);
+	cr_assert_gt(archive_count(path, FXT_KIND_STRING), 0);
+}
+
+Test(output, a_device_that_is_always_full)
+{
+	struct fx_output *out = open_output("/dev/full");
+
+	cr_assert_eq(fx_output_begin(out), 0);
+	fill(out, 10);
+	cr_assert_eq(fx_output_flush(out), -ENOSPC);
+	cr_assert_eq(fx_output_close(out), -ENOSPC);
+}
+
+/* --- A manager that is killed ---------------------------------------------------------------- */
+
+Test(output, what_was_flushed_can_be_read)
+{
+	struct fx_output *out = open_output(path_with(""));
+
+	cr_assert_eq(fx_output_begin(out), 0);
+	fill(out, 100);
+	cr_assert_eq(fx_output_flush(out), 0);
+	fill(out, 50); /* still in memory */
+	cr_assert_eq(archive_count(path, FXT_KIND_STRING), 100);
+	fx_output_close(out);
+}

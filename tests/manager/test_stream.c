@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: MIT */
+/* From a provider's pieces to records of the archive. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "format/encode.h"
+#include "manager/stream.h"
+#include "tests/manager/records.h"
+
+#define PID	 500u
+#define TID	 501u
+#define CATEGORY 1u
+#define NAME	 2u
+#define FUNCTION 3u
+#define ADDRESS	 0x401000u
+
+static struct fx_stream_shared shared;
+static struct fx_stream *s;
+
+/* Words of the piece that is being made. */
+static uint64_t words[1 << 16];
+static size_t used;
+
+static void put(const uint64_t *record, size_t count)
+{
+	memcpy(words + used, record, count * 8);
+	used += count;
+}
+
+static void put_string(unsigned index, const char *text)
+{
+	uint64_t record[128];
+	size_t length = strlen(text), count = 1 + fx_stream_words(length);
+
+	record[0] = fx_header_string(count, index, length);
+	fx_stream_write(record + 1, text, length);
+	put(record, count);
+}
+
+static void put_address(unsigned index, uint64_t address)
+{
+	const uint64_t record[2] = {fx_header_string_address(index), address};
+
+	put(record, 2);
+}
+
+static void put_thread(uint64_t tid)
+{
+	const uint64_t record[3] = {fx_header_thread(FX_CHUNK_THREAD_INDEX), 1, tid};
+
+	put(record, 3);
+}
+
+static uint64_t event_header(enum fxt_event_type type, size_t count, unsigned name)
+{
+	return fx_header_event(count, type, 0, FX_CHUNK_THREAD_INDEX, CATEGORY, name);
+}
+
+static void put_complete(unsigned name, uint64_t start, uint64_t end)
+{
+	const uint64_t record[3] = {event_header(FXT_EVENT_DURATION_COMPLETE, 3, name), start, end};
+
+	put(record, 3);
+}
+
+static void put_instant(unsigned name, uint64_t time)
+{
+	const uint64_t record[2] = {event_header(FXT_EVENT_INSTANT, 2, name), time};
+
+	put(record, 2);
+}
+
+static void send_piece(struct fx_piece piece)
+{
+	piece.bytes = (uint32_t)(used * 8);
+	used = 0;
+	fx_stream_piece(s, &piece, words, 0);
+}
+
+static void send_durable(void)
+{
+	send_piece((struct fx_piece){.kind = FX_PIECE_DURABLE});
+}
+
+#define WHOLE (FX_PIECE_FIRST | FX_PIECE_LAST)
+
+static void send_chunk(uint32_t number, uint64_t serial, uint32_t flags)
+{
+	send_piece((struct fx_piece){
+	    .kind = FX_PIECE_CHUNK, .flags = flags, .index = number, .serial = serial});
+}
+
+static void send_facts(uint32_t slot, struct fx_thread_facts facts)
+{
+	memcpy(words, &facts, sizeof(facts));
+	used = sizeof(facts) / 8;
+	send_piece((struct fx_piece){.kind = FX_PIECE_THREAD, .index = slot});
+}
+
+static void send_frames(uint64_t tid, const struct fx_frame *frames, size_t count, uint64_t end)
+{
+	const struct fx_piece piece = {
+	    .kind = FX_PIECE_FRAMES, .serial = tid, .bytes = (uint32_t)(count * sizeof(*frames))};
+
+	fx_stream_piece(s, &piece, frames, end);
+}
+
+static void begin(void)
+{
+	struct fx_output *out;
+
+	memset(&shared, 0, sizeof(shared));
+	shared.cure = "--buffer-size";
+	cr_assert_eq(fx_output_open(archive_path(), &out), 0);
+	cr_assert_eq(fx_output_begin(out), 0);
+	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
+	fx_archive_begin(&shared.archive, out);
+	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
+	cr_assert_eq(fx_stream_create(&shared, 1, PID, "app", &s), 0);
+	put_string(CATEGORY, "cat");
+	put_string(NAME, "name");
+	put_address(FUNCTION, ADDRESS);
+	send_durable();
+}
+
+/* Ends the stream; the archive can be read then. */
+static struct fx_stream_counts end_with(const struct fx_stream_end *end)
+{
+	struct fx_stream_counts counts;
+
+	fx_stream_finish(s, end);
+	counts = s->counts;
+	fx_stream_destroy(s);
+	cr_assert_eq(fx_output_close(shared.archive.out), 0);
+	fx_symbol_cache_destroy(shared.symbols);
+	archive_expect_clean(archive_path());
+	return counts;
+}
+
+static struct fx_stream_counts end(void)
+{
+	return end_with(&(struct fx_stream_end){.ticks = 1000000});
+}
+
+TestSuite(stream, .fini = archive_remove);
+
+/* --- What comes through ---------------------------------------------------------------------- */
+
+Test(stream, a_call)
+{
+	struct found_event f;
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	send_chunk(0, 0, WHOLE);
+	cr_assert_eq(end().events, 1);
+	f = archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "name");
+	cr_assert_eq(f.pid, PID);
+	cr_assert_eq(f.tid, TID);
+	cr_assert_eq(f.event.timestamp, 10);
+	cr_assert_eq(f.event.end_time, 20);
+	cr_assert_str_eq(f.category, "cat");
+}
+
+Test(stream, a_function_without_a_module_shows_its_address)
+{
+	begin();
+	put_thread(TID);
+	put_complete(FUNCTION, 10, 20);
+	send_chunk(0, 0, WHOLE);
+	end();
+	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "0x401000");
+}
+
+Test(stream, strings_are_written_once_and_only_if_used)
+{
+	begin();
+	put_string(9, "unused");
+	send_durable();
+	for (unsigned i = 0; i < 3; i++) {
+		put_thread(TID);
+		put_complete(NAME, 10 + 100 * i, 20 + 100 * i);
+		put_instant(NAME, 15 + 100 * i);
+		send_chunk(i, i, WHOLE);
+	}
+	cr_assert_eq(end().events, 6);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_STRING), 2);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_THREAD), 1);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_KERNEL_OBJECT), 2);
+}
+
+Test(stream, a_chunk_in_several_pieces_keeps_its_thread_and_strings)
+{
+	begin();
+	put_thread(TID);
+	put_string(FX_STRING_LOCAL, "local");
+	send_chunk(7, 7, FX_PIECE_FIRST);
+	put_thread(TID + 1);
+	send_chunk(8, 8, WHOLE);
+	put_complete(FX_STRING_LOCAL, 10, 20);
+	send_chunk(7, 7, 0);
+	put_complete(FX_STRING_LOCAL, 30, 40);
+	send_chunk(7, 7, FX_PIECE_LAST);
+	cr_assert_eq(end().events, 2);
+	cr_assert_eq(archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local").tid,
+		     TID);
+}
+
+Test(stream, local_strings_mean_something_else_in_each_chunk)
+{
+	begin();
+	for (unsigned i = 0; i < 3; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "local %u", i % 2);
+		put_thread(TID);
+		put_string(FX_STRING_LOCAL + 5, text);
+		put_complete(FX_STRING_LOCAL + 5, 10 + 100 * i, 20 + 100 * i);
+		send_chunk(0, i, WHOLE);
+	}
+	put_thread(TID);
+	put_complete(FX_STRING_LOCAL + 5, 900, 910);
+	send_chunk(0, 3, WHOLE);
+	cr_assert_eq(end().invalid, 1, "the last chunk has not defined it");
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 0"),
+		     2);
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 1"),
+		     1);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_STRING), 3, "each text once");
+}
+
+Test(stream, more_local_strings_than_indices)
+{
+	const unsigned count = 10000;
+
+	begin();
+	for (unsigned i = 0; i < count; i++) {
+		char text[16];
+
+		snprintf(text, sizeof(text), "local %u", i);
+		put_thread(TID);
+		put_string(FX_STRING_LOCAL, text);
+		put_complete(FX_STRING_LOCAL, 10 + 100 * i, 20 + 100 * i);
+		send_chunk(0, i, WHOLE);
+	}
+	cr_assert_eq(end().events, count);
+	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 0");
+	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 9999");
+}
+
+Test(stream, more_threads_than_indices)
+{
+	const unsigned threads = 600;
+
+	begin();
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < threads; i++) {
+			put_thread(TID + i);
+			put_complete(NAME, 10 + 100 * round, 20 + 100 * round);
+			send_chunk(i, i, WHOLE);
+		}
+	}
+	cr_assert_eq(end().events, 2 * threads);
+	/* The process's object and one of each thread; archive_expect_clean() checks their use. */
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_KERNEL_OBJECT), threads + 1);
+}
+
+struct names {
+	char last[32];
+	unsigned count;
+};
+
+static void take_name(const struct fxt_record *record, void *context)
+{
+	struct names *names = context;
+
+	if (record->kind != FXT_KIND_KERNEL_OBJECT ||
+	    record->kernel_object.type != FXT_OBJECT_THREAD)
+		return;
+	names->count++;
+	snprintf(names->last, sizeof(names->last), "%.*s", (int)record->kernel_object.name.length,
+		 record->kernel_object.name.data);
+	cr_assert_eq(fxt_record_find_arg(record, "process")->koid, PID);
+}
+
+Test(stream, threads_are_named_anew_when_their_names_change)
+{
+	struct names names = {.count = 0};
+
+	begin();
+	send_facts(0, (struct fx_thread_facts){.tid = TID, .name = "first"});
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	send_chunk(0, 0, WHOLE);
+	send_facts(0, (struct fx_thread_facts){.tid = TID, .name = "first"});
+	send_facts(0, (struct fx_thread_facts){.tid = TID, .name = "second"});
+	end();
+	archive_each(archive_path(), take_name, &names);
+	cr_assert_eq(names.count, 2);
+	cr_assert_str_eq(names.last, "second");
+}
+
+Test(stream, a_thread_says_its_own_name_at_its_end)
+{
+	const uint64_t record[3] = {
+	    fx_header_kernel_object(3, FXT_OBJECT_THREAD, fx_ref_inline(4), 0), TID,
+	    0x6b726f77 /* "work" */};
+	struct names names = {.count = 0};
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	put(record, 3);
+	send_chunk(0, 0, WHOLE);
+	cr_assert_eq(end().invalid, 0);
+	archive_each(archive_path(), take_name, &names);
+	cr_assert_str_eq(names.last, "work");
+}
+
+Test(stream, arguments_of_every_kind)
+{
+	uint64_t record[64];
+	struct fx_encoder e;
+	struct fxt_record event = {.kind = FXT_KIND_EVENT, .nargs = 4};
+	struct found_event f;
+
+	event.event = (struct fxt_event){.type = FXT_EVENT_INSTANT,
+					 .thread = {.ref = FX_CHUNK_THREAD_INDEX},
+					 .timestamp = 10,
+					 .category = fx_string_indexed(CATEGORY),
+					 .name = fx_string_inline("inline name", 11)};
+	event.args[0] = (struct fxt_arg){.type = FXT_ARG_STRING,
+					 .name = fx_string_indexed(NAME),
+					 .string = fx_string_indexed(FX_STRING_LOCAL)};
+	event.args[1] = (struct fxt_arg){.type = FXT_ARG_STRING,
+					 .name = fx_string_inline("key", 3),
+					 .string = fx_string_inline("value", 5)};
+	event.args[2] = (struct fxt_arg){
+	    .type = FXT_ARG_INT64, .name = fx_string_indexed(FX_STRING_LOCAL), .int64 = -7};
+	event.args[3] = (struct fxt_arg){
+	    .type = FXT_ARG_BOOL, .name = fx_string_indexed(NAME), .boolean = true};
+	fx_encoder_init(&e, record, 64);
+	cr_assert_eq(fx_record_encode(&e, &event), 0);
+
+	begin();
+	put_thread(TID);
+	put_string(FX_STRING_LOCAL, "local");
+	put(record, e.used);
+	send_chunk(0, 0, WHOLE);
+	cr_assert_eq(end().invalid, 0);
+	f = archive_find_event(archive_path(), FXT_EVENT_INSTANT, "inline name");
+	cr_assert_eq(f.nargs, 4);
+	cr_assert_eq(f.first_int, -7);
+}
+
+Test(stream, modules_are_passed_on)
+{
+	uint64_t record[16];
+	struct fx_encoder e;
+	struct fxt_record module = {.kind = FXT_KIND_MODULE};
+
+	module.profiler = (struct fxt_profiler){.timestamp = 5,
+						.module = 3,
+						.name = fx_string_inline("/lib/x.so", 9),
+						.build_id = {.data = "12345678", .size = 8}};
+	fx_encoder_init(&e, record, 16);
+	cr_assert_eq(fx_record_encode(&e, &module), 0);
+	begin();
+	put(record, e.used);
+	send_durable();
+	cr_assert_eq(end().invalid, 0);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_MODULE), 1);
+}
+
+/* --- What does not --------------------------------------------------------------------------- */
+
+/* One record in a chunk between two good ones: it is left out, they are not. */
+static void expect_refused(const uint64_t *record, size_t count)
+{
+	struct fx_stream_counts counts;
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	put(record, count);
+	put_complete(NAME, 30, 40);
+	send_chunk(0, 0, WHOLE);
+	counts = end();
+	cr_assert_eq(counts.events, 2);
+	cr_assert_eq(counts.invalid, 1);
+}
+
+static void refuse1(uint64_t a)
+{
+	expect_refused(&a, 1);
+}
+
+static void refuse2(uint64_t a, uint64_t b)
+{
+	expect_refused((const uint64_t[]){a, b}, 2);
+}
+
+static void refuse3(uint64_t a, uint64_t b, uint64_t c)
+{
+	expect_refused((const uint64_t[]){a, b, c}, 3);
+}
+
+Test(stream, forged_metadata)
+{
+	refuse1(FXT_MAGIC_RECORD);
+	refuse1(fx_header_provider_section(77));
+	refuse1(fx_header_provider_event(1, 0));
+	refuse2(fx_header_provider_info(2, 1, 4), 0x6b636168);
+	refuse2(fx_header_initialization(), 1);
+}
+
+Test(stream, forged_names)
+{
+	/* another thread's, a process's */
+	refuse3(fx_header_kernel_object(3, FXT_OBJECT_THREAD, fx_ref_inline(4), 0), TID + 1,
+		0x6b636168);
+	refuse3(fx_header_kernel_object(3, FXT_OBJECT_PROCESS, fx_ref_inline(4), 0), PID,
+		0x6b636168);
+	/* a chunk's thread does not change, and has index 1 */
+	refuse3(fx_header_thread(FX_CHUNK_THREAD_INDEX), 1, TID + 1);
+	refuse3(fx_header_thread(2), 1, TID + 1);
+	/* the process's strings are not a chunk's to define */
+	refuse2(fx_header_string(2, NAME, 4), 0x6b636168);
+}
+
+Test(stream, forged_scheduling)
+{
+	refuse3(fx_header_context_switch(3, 0, 0, 0), 10, TID);
+}
+
+Test(stream, forged_perfetto_blob)
+{
+	refuse2(fx_header_blob(2, NAME, 8, FXT_BLOB_PERFETTO), 0);
+}
+
+Test(stream, unknown_references)
+{
+	refuse2(event_header(FXT_EVENT_INSTANT, 2, 99), 10);
+	refuse2(event_header(FXT_EVENT_INSTANT, 2, FX_STRING_LOCAL + 1), 10);
+	refuse2(fx_header_event(2, FXT_EVENT_INSTANT, 0, 9, CATEGORY, NAME), 10);
+}
+
+Test(stream, times_that_cannot_be)
+{
+	refuse2(event_header(FXT_EVENT_INSTANT, 2, NAME), UINT64_MAX);
+	refuse3(event_header(FXT_EVENT_DURATION_COMPLETE, 3, NAME), 30, 20);
+}
+
+Test(stream, malformed_records)
+{
+	/* an argument that is announced and not there */
+	refuse2(fx_header_event(2, FXT_EVENT_INSTANT, 1, FX_CHUNK_THREAD_INDEX, CATEGORY, NAME),
+		10);
+	/* a type from the future */
+	refuse1(FXT_PUT(RECORD_TYPE, 13) | FXT_PUT(RECORD_SIZE, 1));
+}
+
+Test(stream, a_record_without_size_ends_its_piece)
+{
+	struct fx_stream_counts counts;
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	put((const uint64_t[]){FXT_PUT(RECORD_TYPE, 4)}, 1);
+	put_complete(NAME, 30, 40);
+	send_chunk(0, 0, WHOLE);
+	counts = end();
+	cr_assert_eq(counts.events, 1);
+	cr_assert_eq(counts.invalid, 1);
+}
+
+Test(stream, a_process_id_of_its_own_choice)
+{
+	const uint64_t record[4] = {
+	    fx_header_event(4, FXT_EVENT_INSTANT, 0, FXT_THREAD_INLINE, CATEGORY, NAME), 10, 1,
+	    TID};
+
+	begin();
+	put_thread(TID);
+	put(record, 4);
+	send_chunk(0, 0, WHOLE);
+	cr_assert_eq(end().invalid, 0);
+	cr_assert_eq(archive_find_event(archive_path(), FXT_EVENT_INSTANT, "name").pid, PID);
+}
+
+Test(stream, random_words_do_no_harm)
+{
+	srand(4);
+	begin();
+	for (unsigned round = 0; round < 20000; round++) {
+		put_thread(TID);
+		put_complete(NAME, 10, 20);
+		for (unsigned i = 0; i < 8; i++) {
+			uint64_t word = (uint64_t)rand() << 32 ^ (uint64_t)rand();
+
+			/* A type and a size that may be, often. */
+			if (rand() % 2)
+				word = (word & ~UINT64_C(0xffff)) | rand() % 11 | (rand() % 6) << 4;
+			put(&word, 1);
+		}
+		send_chunk(round % 5, round, rand() % 4);
+	}
+	/* Random events need not nest: only the structure counts. */
+	fx_stream_finish(s, &(struct fx_stream_end){.ticks = 1});
+	fx_stream_destroy(s);
+	cr_assert_eq(fx_output_close(shared.archive.out), 0);
+	fx_symbol_cache_destroy(shared.symbols);
+	cr_assert_gt(archive_count(archive_path(), FXT_KIND_EVENT), 0);
+}
+
+/* --- Marks ----------------------------------------------------------------------------------- */
+
+Test(stream, open_calls_are_shown)
+{
+	const struct fx_frame frames[] = {
+	    {.start = 5, .id = ADDRESS},
+	    {.start = 50, .id = event_header(FXT_EVENT_DURATION_COMPLETE, 3, NAME)},
+	};
+	struct found_event f;
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	send_chunk(0, 0, WHOLE);
+	send_frames(TID, frames, 2, 90);
+	cr_assert_eq(end().unfinished, 2);
+	f = archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "0x401000");
+	cr_assert_eq(f.event.timestamp, 5);
+	cr_assert_eq(f.event.end_time, 90);
+	cr_assert(f.unfinished);
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_DURATION_COMPLETE, "name"), 2);
+}
+
+Test(stream, an_open_call_that_is_recorded_already)
+{
+	const struct fx_frame frames[] = {
+	    {.start = 10, .id = ADDRESS},
+	    {.start = 12, .id = event_header(FXT_EVENT_DURATION_COMPLETE, 3, NAME)},
+	};
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 12, 20);
+	put_complete(FUNCTION, 10, 30);
+	send_chunk(0, 0, WHOLE);
+	send_frames(TID, frames, 2, 90);
+	cr_assert_eq(end().unfinished, 0);
+}
+
+Test(stream, an_open_call_ends_after_what_it_encloses)
+{
+	const struct fx_frame frame = {.start = 5, .id = ADDRESS};
+	struct found_event f;
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 200);
+	send_chunk(0, 0, WHOLE);
+	send_frames(TID, &frame, 1, 90);
+	end();
+	f = archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "0x401000");
+	cr_assert_eq(f.event.end_time, 200);
+}
+
+Test(stream, garbage_for_open_calls)
+{
+	struct fx_frame frames[FX_FRAMES - 1];
+
+	begin();
+	memset(frames, 0xff, sizeof(frames));
+	send_frames(TID, frames, FX_FRAMES - 1, 90);
+	srand(5);
+	for (size_t i = 0; i < sizeof(frames) / 8; i++)
+		((uint64_t *)frames)[i] = (uint64_t)rand() << 40 ^ (uint64_t)rand();
+	send_frames(TID, frames, FX_FRAMES - 1, 90);
+	send_frames(0, frames, FX_FRAMES - 1, 90);
+	send_frames(UINT64_MAX, frames, FX_FRAMES - 1, 90);
+	end();
+}
+
+Test(stream, pairs_are_ended)
+{
+	const struct fx_frame frames[] = {
+	    {.start = 5, .id = ADDRESS, .sp = 64},
+	    {.start = 50, .id = ADDRESS, .sp = 32 | FX_FRAME_SILENT},
+	    {.start = 60, .id = ADDRESS, .sp = 16},
+	};
+	const uint64_t one[2] = {event_header(FXT_EVENT_DURATION_BEGIN, 2, FUNCTION), 5};
+	const uint64_t two[2] = {event_header(FXT_EVENT_DURATION_BEGIN, 2, FUNCTION), 60};
+
+	begin();
+	shared.pairs = true;
+	put_thread(TID);
+	put(one, 2);
+	put(two, 2);
+	send_chunk(0, 0, WHOLE);
+	send_frames(TID, frames, 3, 90);
+	cr_assert_eq(end().unfinished, 2);
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_DURATION_END, "0x401000"), 2);
+}
+
+Test(stream, losses_are_counted_and_shown)
+{
+	struct fx_thread_facts facts = {.tid = TID, .name = "loser"};
+	struct fx_stream_counts counts;
+	struct found_event f;
+
+	begin();
+	facts.dropped = 10;
+	facts.dropped_first = 100;
+	facts.dropped_last = 200;
+	send_facts(0, facts);
+	facts.dropped = 15;
+	facts.dropped_first = 300;
+	facts.dropped_last = 400;
+	send_facts(0, facts);
+	facts.tid = 0; /* the thread has ended since */
+	facts.dropped = 16;
+	facts.too_deep = 4;
+	send_facts(0, facts);
+	counts = end_with(&(struct fx_stream_end){.ticks = 1000, .dropped_unslotted = 3});
+	cr_assert_eq(counts.dropped, 19);
+	cr_assert_eq(counts.too_deep, 4);
+	f = archive_find_event(archive_path(), FXT_EVENT_INSTANT, "records dropped");
+	cr_assert_eq(f.count, 4);
+	cr_assert_eq(f.tid, TID);
+	cr_assert_eq(f.event.timestamp, 100);
+	cr_assert_eq(f.first_int, 10);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_PROVIDER_EVENT), 4);
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_COUNTER, "records dropped"), 8);
+}
+
+Test(stream, the_heap_at_the_end)
+{
+	struct found_event f;
+
+	begin();
+	end_with(&(struct fx_stream_end){.ticks = 1000, .heap_bytes = 4096, .heap_blocks = 3});
+	f = archive_find_event(archive_path(), FXT_EVENT_COUNTER, "heap");
+	cr_assert_eq(f.event.timestamp, 1000);
+	cr_assert_eq(f.first_int, 4096);
+	cr_assert_eq(f.nargs, 2);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT */
+/* The map from ticks to nanoseconds: monotonic, continuous, true. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include "manager/timebase.h"
+
+#define SECOND UINT64_C(1000000000)
+
+/* A counter of 2.6 GHz that is off by `drift`, and clocks that are read with some jitter. */
+struct clocks {
+	double ticks_per_ns;
+	double wander; /* amplitude of a slow change of the rate */
+	uint64_t jitter;
+};
+
+static uint64_t true_ticks(const struct clocks *c, uint64_t ns)
+{
+	double t = (double)ns;
+
+	return (uint64_t)(1e12 + c->ticks_per_ns * (t + c->wander * 1e9 * sin(t / 20e9)));
+}
+
+static struct fx_anchor anchor_at(const struct clocks *c, uint64_t ns)
+{
+	struct fx_anchor a = {.ticks = true_ticks(c, ns), .ns = ns};
+
+	if (c->jitter)
+		a.ns += (uint64_t)rand() % (2 * c->jitter) - c->jitter;
+	return a;
+}
+
+/* Anchors as the writer takes them, over `length` ns from `start`. */
+static void feed(struct fx_timebase *tb, const struct clocks *c, uint64_t start, uint64_t length)
+{
+	uint64_t period = 2000000, at = start;
+
+	fx_timebase_init(tb, FX_CLOCK_COUNTER, anchor_at(c, at));
+	while (at < start + length) {
+		at += period;
+		period = period * 4 < 2 * SECOND ? period * 4 : 2 * SECOND;
+		cr_assert_eq(fx_timebase_add(tb, anchor_at(c, at), period), 0);
+	}
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Every step of the map goes up, and no jump is larger than the step. */
+static void expect_smooth(struct fx_timebase *tb, const struct clocks *c, uint64_t start,
+			  uint64_t length)
+{
+	const uint64_t steps = 200000, step = length / steps;
+	uint64_t last = 0;
+
+	for (uint64_t i = 0; i <= steps; i++) {
+		uint64_t ns = fx_timebase_ns(tb, true_ticks(c, start + i * step));
+
+		cr_assert_geq(ns, last);
+		if (i)
+			cr_assert_lt(distance(ns - last, step), step / 100 + 2,
+				     "%llu ns instead of %llu", (unsigned long long)(ns - last),
+				     (unsigned long long)step);
+		last = ns;
+	}
+}
+
+static void expect_true(struct fx_timebase *tb, const struct clocks *c, uint64_t ns,
+			uint64_t tolerance)
+{
+	uint64_t got = fx_timebase_ns(tb, true_ticks(c, ns));
+
+	cr_assert_leq(distance(got, ns), tolerance, "off by %llu ns at %llu",
+		      (unsigned long long)distance(got, ns), (unsigned long long)ns);
+}
+
+Test(timebase, an_even_clock)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+	struct fx_timebase tb;
+
+	feed(&tb, &c, 7 * SECOND, 60 * SECOND);
+	expect_smooth(&tb, &c, 7 * SECOND, 60 * SECOND);
+	for (uint64_t t = 7; t < 67; t++)
+		expect_true(&tb, &c, t * SECOND, 3);
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, readings_that_jitter)
+{
+	const struct clocks c = {.ticks_per_ns = 3.1, .jitter = 40};
+	struct fx_timebase tb;
+
+	srand(1);
+	feed(&tb, &c, 7 * SECOND, 60 * SECOND);
+	expect_smooth(&tb, &c, 7 * SECOND, 60 * SECOND);
+	/* The first milliseconds give the slope to some parts in 100000; that is steered away. */
+	for (uint64_t t = 10; t < 67; t++)
+		expect_true(&tb, &c, t * SECOND, 2000);
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, a_rate_that_changes)
+{
+	const struct clocks c = {.ticks_per_ns = 1.0 / 3, .wander = 1e-3, .jitter = 20};
+	struct fx_timebase tb;
+
+	srand(2);
+	feed(&tb, &c, 100 * SECOND, 300 * SECOND);
+	expect_smooth(&tb, &c, 100 * SECOND, 300 * SECOND);
+	for (uint64_t t = 110; t < 400; t += 7)
+		expect_true(&tb, &c, t * SECOND, 20000);
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, any_order_of_times)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+	struct fx_timebase tb;
+
+	srand(3);
+	feed(&tb, &c, 7 * SECOND, 30 * SECOND);
+	for (unsigned i = 0; i < 100000; i++) {
+		uint64_t ticks = true_ticks(&c, 6 * SECOND + (uint64_t)rand() % (40 * SECOND));
+
+		cr_assert_eq(fx_timebase_ns(&tb, ticks), fx_timebase_ns_slow(&tb, ticks));
+	}
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, before_the_first_anchor)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+	struct fx_timebase tb;
+
+	feed(&tb, &c, 7 * SECOND, SECOND);
+	expect_true(&tb, &c, 6 * SECOND, 10);
+	cr_assert_eq(fx_timebase_ns(&tb, 0), 0, "not below zero");
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, anchors_that_go_back_are_ignored)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+	struct fx_timebase tb;
+	size_t count;
+
+	feed(&tb, &c, 7 * SECOND, SECOND);
+	count = tb.count;
+	cr_assert_eq(fx_timebase_add(&tb, anchor_at(&c, 7 * SECOND), SECOND), 0);
+	cr_assert_eq(tb.count, count);
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, boottime_is_itself)
+{
+	struct fx_timebase tb;
+
+	fx_timebase_init(&tb, FX_CLOCK_BOOTTIME, (struct fx_anchor){5, 5});
+	cr_assert_eq(fx_timebase_ns(&tb, 123456789), 123456789);
+	cr_assert_eq(fx_timebase_ticks(&tb, 1000), 1000);
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, the_clocks_of_this_machine)
+{
+	enum fx_clock_kind kind = fx_clock_choose();
+	struct fx_timebase tb;
+	uint64_t before, ns, after;
+
+	fx_timebase_init(&tb, kind, fx_anchor_take(kind));
+	while (fx_boottime_ns() - tb.first.ns < 5000000)
+		;
+	cr_assert_eq(fx_timebase_add(&tb, fx_anchor_take(kind), SECOND), 0);
+	before = fx_boottime_ns();
+	ns = fx_timebase_ns(&tb, fx_ticks(kind));
+	after = fx_boottime_ns();
+	cr_assert_geq(ns + 2000, before);
+	cr_assert_leq(ns, after + 2000);
+	fx_timebase_destroy(&tb);
+}
