@@ -246,8 +246,8 @@ static void report_losses(const struct options *options, const struct fx_timelin
 
 	for (int i = 0; i < FX_LOSS_COUNT; i++) {
 		if (timeline->losses[i] > 0)
-			fprintf(stderr, "%s: %s: left out: %s: %" PRIu64 "\n", options->program,
-				options->in, texts[i], timeline->losses[i]);
+			fprintf(stderr, "%s: %s: %s: %" PRIu64 "\n", options->program, options->in,
+				texts[i], timeline->losses[i]);
 	}
 }
 

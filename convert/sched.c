@@ -8,6 +8,9 @@
 
 #include "convert/sched.h"
 
+/* Perfetto takes numbers from this on for errors. */
+enum { MAX_CPUS = 4096 };
+
 /* Of several threads of one tid, one that has a name. */
 struct named {
 	uint64_t tid;
@@ -15,9 +18,17 @@ struct named {
 	UT_hash_handle hh;
 };
 
+/* What a processor was given to last. */
+struct processor {
+	uint32_t cpu;
+	struct fx_sched_side running;
+	UT_hash_handle hh;
+};
+
 struct scheduler {
 	struct fx_exporter *exporter;
 	struct named *named;
+	struct processor *processors;
 	struct fxt_record record;
 };
 
@@ -80,7 +91,38 @@ static void export_wakeup(struct scheduler *scheduler, const struct fx_sched_ent
 	scheduler->exporter->ops->sched_wakeup(scheduler->exporter, &wakeup);
 }
 
-static void export_switch(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+/*
+ * A thread that leaves a processor must be the one that came to it last. If it is not, a switch
+ * was lost in between, and another is put in its place.
+ */
+static int bridge_gap(struct scheduler *scheduler, const struct fx_switch *sw)
+{
+	struct processor *processor;
+
+	HASH_FIND(hh, scheduler->processors, &sw->cpu, sizeof(sw->cpu), processor);
+	if (!processor) {
+		processor = calloc(1, sizeof(*processor));
+		if (!processor)
+			return -ENOMEM;
+		processor->cpu = sw->cpu;
+		HASH_ADD(hh, scheduler->processors, cpu, sizeof(processor->cpu), processor);
+	} else if (processor->running.tid != sw->outgoing.tid) {
+		struct fx_switch bridge = {
+		    .ts = sw->ts,
+		    .cpu = sw->cpu,
+		    .outgoing = processor->running,
+		    .incoming = sw->outgoing,
+		    .outgoing_state = FXT_THREAD_STATE_RUNNING,
+		};
+
+		scheduler->exporter->ops->sched_switch(scheduler->exporter, &bridge);
+		scheduler->exporter->timeline->losses[FX_LOSS_SCHED_GAP]++;
+	}
+	processor->running = sw->incoming;
+	return 0;
+}
+
+static int export_switch(struct scheduler *scheduler, const struct fx_sched_entry *entry)
 {
 	const struct fxt_scheduling *sched = &scheduler->record.scheduling;
 	bool legacy = scheduler->record.kind == FXT_KIND_LEGACY_SWITCH;
@@ -95,8 +137,11 @@ static void export_switch(struct scheduler *scheduler, const struct fx_sched_ent
 	    .incoming = make_side(scheduler, entry->incoming, incoming),
 	    .outgoing_state = sched->outgoing_state,
 	};
+	int r = bridge_gap(scheduler, &sw);
 
-	scheduler->exporter->ops->sched_switch(scheduler->exporter, &sw);
+	if (r == 0)
+		scheduler->exporter->ops->sched_switch(scheduler->exporter, &sw);
+	return r;
 }
 
 static int export_entry(struct scheduler *scheduler, const struct fx_sched_entry *entry)
@@ -106,10 +151,13 @@ static int export_entry(struct scheduler *scheduler, const struct fx_sched_entry
 
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
-	if (scheduler->record.kind == FXT_KIND_THREAD_WAKEUP)
-		export_wakeup(scheduler, entry);
-	else
-		export_switch(scheduler, entry);
+	if (scheduler->record.scheduling.cpu >= MAX_CPUS) {
+		scheduler->exporter->timeline->losses[FX_LOSS_CPU]++;
+		return 0;
+	}
+	if (scheduler->record.kind != FXT_KIND_THREAD_WAKEUP)
+		return export_switch(scheduler, entry);
+	export_wakeup(scheduler, entry);
 	return 0;
 }
 
@@ -122,10 +170,15 @@ static int compare_entries(const void *a, const void *b)
 	return left->word < right->word ? -1 : left->word > right->word;
 }
 
-static void free_names(struct scheduler *scheduler)
+static void free_all(struct scheduler *scheduler)
 {
-	struct named *named, *next;
+	struct named *named = NULL, *next;
+	struct processor *processor = NULL, *next_processor;
 
+	HASH_ITER (hh, scheduler->processors, processor, next_processor) {
+		HASH_DEL(scheduler->processors, processor);
+		free(processor);
+	}
 	HASH_ITER (hh, scheduler->named, named, next) {
 		HASH_DEL(scheduler->named, named);
 		free(named);
@@ -149,6 +202,6 @@ int fx_sched_export(struct fx_exporter *exporter)
 	r = name_threads(&scheduler);
 	for (size_t i = 0; i < timeline->scheds.count && r == 0; i++)
 		r = export_entry(&scheduler, &timeline->scheds.items[i]);
-	free_names(&scheduler);
+	free_all(&scheduler);
 	return r;
 }

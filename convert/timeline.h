@@ -114,18 +114,20 @@ struct fx_note {
 	uint32_t provider;
 };
 
-/* Each thing that cannot be shown is counted: X(NAME, "what they are") */
+/* What cannot be shown as it was recorded is counted: X(NAME, "what was done, to what") */
 #define FX_LOSSES(X)                                                                               \
-	X(BAD_TIME, "events whose time is out of range")                                           \
-	X(UNMATCHED_END, "ends without a begin")                                                   \
-	X(TOO_DEEP, "events nested deeper than 512")                                               \
-	X(COUNTER_VALUE, "counter values that are no numbers")                                     \
-	X(ASYNC_END, "async ends without a begin")                                                 \
-	X(EMBEDDED, "embedded Perfetto blobs that are malformed")                                  \
-	X(OTHER_FORMAT, "events that this format cannot hold")                                     \
-	X(ATTACHMENT, "blobs")                                                                     \
-	X(OBJECT, "userspace objects")                                                             \
-	X(PROFILER, "call stacks")
+	X(BAD_TIME, "left out: events whose time is out of range")                                 \
+	X(UNMATCHED_END, "left out: ends without a begin")                                         \
+	X(TOO_DEEP, "left out: events nested deeper than 512")                                     \
+	X(COUNTER_VALUE, "left out: counter values that are no numbers")                           \
+	X(ASYNC_END, "left out: async ends without a begin")                                       \
+	X(SCHED_GAP, "put in: switches that must have been lost")                                  \
+	X(CPU, "left out: scheduling on processors of impossible numbers")                         \
+	X(EMBEDDED, "left out: embedded Perfetto blobs that are malformed")                        \
+	X(OTHER_FORMAT, "left out: events that this format cannot hold")                           \
+	X(ATTACHMENT, "left out: blobs")                                                           \
+	X(OBJECT, "left out: userspace objects")                                                   \
+	X(PROFILER, "left out: call stacks")
 
 #define FX_ENUM_LOSS_(name, text) FX_LOSS_##name,
 enum fx_loss { FX_LOSSES(FX_ENUM_LOSS_) FX_LOSS_COUNT };

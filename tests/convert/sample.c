@@ -432,6 +432,14 @@ static void make_scheduling(void)
 	put_switch(60, 1, TID + 1, FXT_THREAD_STATE_BLOCKED, 0);
 }
 
+/* A switch was lost: the thread that leaves is not the one that came. */
+static void make_sched_gap(void)
+{
+	put_switch(10, 0, 0, FXT_THREAD_STATE_NEW, TID);
+	put_switch(30, 0, TID + 1, FXT_THREAD_STATE_BLOCKED, TID);
+	put_switch(40, 4096, TID, FXT_THREAD_STATE_BLOCKED, TID + 1);
+}
+
 /* The older record, whose threads are indices. */
 static void make_legacy_scheduling(void)
 {

@@ -34,6 +34,7 @@
 	X(logs)                                                                                    \
 	X(large_event)                                                                             \
 	X(scheduling)                                                                              \
+	X(sched_gap)                                                                               \
 	X(legacy_scheduling)                                                                       \
 	X(redefined)                                                                               \
 	X(two_providers)                                                                           \

@@ -49,6 +49,9 @@ expect_line 'counter values that are no numbers: 1$' counters.json.err
 expect_line 'time is out of range: 2$' bad_times.json.err
 expect_line 'embedded Perfetto blobs that are malformed: 1$' bad_embedded.perfetto.err
 
+expect_line 'put in: switches that must have been lost: 1$' sched_gap.perfetto.err
+expect_line 'left out: scheduling on processors .*: 1$' sched_gap.perfetto.err
+
 # The JSON is JSON.
 if command -v python3 >/dev/null; then
 	for name in $("$sample"); do
