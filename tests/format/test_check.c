@@ -175,6 +175,15 @@ Test(check, slices_may_touch)
 	expect_clean();
 }
 
+Test(check, children_may_start_and_end_with_their_parent)
+{
+	complete(10, 30);
+	complete(20, 30);
+	complete(40, 50);
+	complete(40, 50);
+	expect_clean();
+}
+
 Test(check, pairs_inside_a_complete_event_may_end_with_it)
 {
 	complete(10, 20);

@@ -243,19 +243,19 @@ Test(tables, serials)
 /* All indices at once, then each anew with a longer and a shorter text. */
 Test(tables, every_index)
 {
-	static uint64_t words[4 << 20 >> 3];
+	static uint64_t words[8 << 20 >> 3];
 	struct fxt_record record = {.kind = FXT_KIND_EVENT};
 	struct fx_encoder encoder;
 	const struct fxt_record *got;
 	struct fxt_reader *reader;
 	unsigned seen = 0;
-	char text[16];
+	char text[64];
 
 	fx_encoder_init(&encoder, words, sizeof(words) / sizeof(words[0]));
 	fx_encode_magic(&encoder);
 	for (unsigned round = 0; round < 3; round++)
 		for (unsigned i = 1; i <= FXT_MAX_STRING_INDEX; i++) {
-			int n = snprintf(text, sizeof(text), "%0*u", round == 1 ? 12 : 5, i);
+			int n = snprintf(text, sizeof(text), "%0*u", round == 1 ? 60 : 5, i);
 
 			cr_assert_eq(fx_encode_string(&encoder, i, text, (size_t)n), 0);
 		}
