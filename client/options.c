@@ -120,10 +120,9 @@ static const char *set_mode(struct fx_options *o, const char *value)
 	else if (strcmp(value, "oneshot") == 0 || strcmp(value, "o") == 0)
 		o->config.mode = FX_MODE_ONESHOT;
 	else if (strcmp(value, "circular") == 0 || strcmp(value, "c") == 0)
-		return "circular buffers are not supported by this release; use streaming or "
-		       "oneshot";
+		o->config.mode = FX_MODE_CIRCULAR;
 	else
-		return "not streaming or oneshot";
+		return "not streaming, circular or oneshot";
 	return NULL;
 }
 

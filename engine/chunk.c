@@ -43,7 +43,7 @@ static void chunk_release(struct fx_cursor *c)
 	 * back, and another thread's by now. The exchange releases: the chunk is complete. Pairs
 	 * with the walk in drain.c. */
 	if (FX_CHUNK_SERIAL(found) < c->serial ||
-	    found == FX_CHUNK_WORD(c->serial, FX_CHUNK_HELD, 0)) {
+	    (FX_CHUNK_SERIAL(found) == c->serial && (found & FX_CHUNK_HELD))) {
 		uint32_t end = (uint32_t)((c->pos - c->chunk) * 8);
 
 		fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));
@@ -95,8 +95,43 @@ static bool chunk_is_reusable(uint32_t number)
 	       fx_load_acquire(&fx_engine.page->saved[number]);
 }
 
+/*
+ * Circular mode: claims the oldest chunk that no thread holds, saved or not. It is ours when its word is
+ * exchanged: a thread that was stopped between claim and exchange for a whole turn finds it changed.
+ */
+static int chunk_claim_oldest(uint64_t *ret_serial)
+{
+	const struct fx_layout *l = &fx_engine.layout;
+	uint32_t budget = 2 * l->halves * l->chunks_per_half + 2;
+
+	while (budget--) {
+		uint64_t state = fx_load_acquire(&fx_engine.header->rolling_state);
+		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
+		uint64_t serial = (uint64_t)wrap * l->chunks_per_half + next, *word, found;
+
+		if (next >= l->chunks_per_half) {
+			fx_cas_acq_rel(&fx_engine.header->rolling_state, &state,
+				       (uint64_t)(wrap + 1) << 32);
+			continue;
+		}
+		word = &chunk_table()[chunk_number(serial)];
+		found = fx_load_acquire(word); /* pairs with the previous owner's release */
+		if (!fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, state + 1) ||
+		    (found & FX_CHUNK_HELD))
+			continue;
+		/* Pairs with the reader's second look at the word in drain.c. */
+		if (fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(serial, FX_CHUNK_OPENING, 0))) {
+			/* The word before the zeroes: a reader that has seen any of them sees it too. */
+			__atomic_thread_fence(__ATOMIC_RELEASE);
+			*ret_serial = serial;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
 /* Claims the next reusable chunk. 0 and its serial, or -ENOSPC. */
-static int chunk_claim(uint64_t *ret_serial)
+static int chunk_claim_saved(uint64_t *ret_serial)
 {
 	const struct fx_layout *l = &fx_engine.layout;
 	/* Give up when a full turn found nothing but held chunks. */
@@ -123,6 +158,13 @@ static int chunk_claim(uint64_t *ret_serial)
 		}
 	}
 	return -ENOSPC;
+}
+
+static int chunk_claim(uint64_t *ret_serial)
+{
+	if (fx_engine.page->buffering_mode == FX_MODE_CIRCULAR)
+		return chunk_claim_oldest(ret_serial);
+	return chunk_claim_saved(ret_serial);
 }
 
 static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial)

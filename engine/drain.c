@@ -9,31 +9,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
-
-static const struct fx_buffer_header *header_of(const struct fx_drain *d)
-{
-	return (const struct fx_buffer_header *)d->buffer;
-}
-
-static const uint64_t *table_of(const struct fx_drain *d)
-{
-	return (const uint64_t *)(d->buffer + d->layout.table_offset);
-}
-
-static const uint8_t *chunk_address(const struct fx_drain *d, uint32_t number)
-{
-	uint32_t half = number / d->layout.chunks_per_half;
-	uint32_t index = number % d->layout.chunks_per_half;
-
-	return d->buffer + d->layout.rolling_offset[half] + (uint64_t)index * d->layout.chunk_size;
-}
-
-static uint32_t chunk_number(const struct fx_drain *d, uint64_t serial)
-{
-	uint32_t n = d->layout.chunks_per_half;
-
-	return (uint32_t)(serial / n % d->layout.halves * n + serial % n);
-}
+#include "engine/drain-internal.h"
 
 static int broken(struct fx_drain *d, const char *how)
 {
@@ -67,6 +43,7 @@ void fx_drain_destroy(struct fx_drain *d)
 	free(d->chunks);
 	free(d->holes);
 	free(d->slots);
+	free(d->history);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -85,59 +62,7 @@ uint32_t fx_drain_fill(const struct fx_drain *d)
 	return (uint32_t)fx_load_relaxed(&header_of(d)->rolling_state);
 }
 
-/* --- Pieces ---------------------------------------------------------------------------------- */
-
-/* Room for a piece with `bytes` of payload, its head filled in; NULL: the block is full. */
-static void *piece_begin(struct fx_drain_block *block, struct fx_piece head)
-{
-	uint8_t *at = block->data + block->used;
-
-	if (block->capacity - block->used < sizeof(head) + head.bytes)
-		return NULL;
-	memcpy(at, &head, sizeof(head));
-	block->used += sizeof(head) + head.bytes;
-	return at + sizeof(head);
-}
-
-/* The size in bytes that a header announces; 0 for one that announces none. */
-static uint64_t record_bytes(uint64_t header)
-{
-	if (FXT_GET(header, RECORD_TYPE) == FXT_RECORD_LARGE)
-		return FXT_GET(header, LARGE_SIZE) * FXT_WORD_SIZE;
-	return FXT_GET(header, RECORD_SIZE) * FXT_WORD_SIZE;
-}
-
-/* Bytes of whole records between `from` and `end`, up to the first zero header, at most `max`. */
-static uint64_t committed_bytes(const uint8_t *area, uint64_t from, uint64_t end, uint64_t max)
-{
-	uint64_t at = from;
-
-	while (at < end) {
-		/* acquire: the payload stands. Pairs with the release in record.h and durable.c. */
-		uint64_t header = fx_load_acquire((const uint64_t *)(area + at));
-		uint64_t size = record_bytes(header);
-
-		if (header == 0 || size == 0 || size > end - at || at + size - from > max)
-			break;
-		at += size;
-	}
-	return at - from;
-}
-
 /* --- Chunks ---------------------------------------------------------------------------------- */
-
-struct candidate {
-	uint64_t word;
-	uint64_t serial;
-	uint32_t number;
-};
-
-static int by_serial(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	return x->serial < y->serial ? -1 : x->serial > y->serial;
-}
 
 /* Whether a claim took the chunk. One whose newest word was not published when its half was used
  * again has been passed over, for saved[] does not change while claims are made in a half. */

@@ -100,6 +100,9 @@ struct fx_drain {
 	uint32_t hole_count, hole_room;
 	uint64_t *holes; /* offsets of claims that were not filled when walked */
 
+	struct candidate *history; /* circular mode: what a pass of fx_drain_history() takes */
+	uint32_t history_count, history_next;
+
 	uint32_t slots_used; /* slots that ever had an owner, as far as known */
 	uint32_t slot_room;
 	struct fx_thread_facts *slots; /* as last told */
@@ -127,6 +130,12 @@ uint32_t fx_drain_fill(const struct fx_drain *d);
 
 /* Released chunks, oldest first; with `held`, also what is committed of chunks still held. */
 int fx_drain_chunks(struct fx_drain *d, bool held, struct fx_drain_block *block);
+
+/*
+ * Circular mode: all that the buffer holds, oldest first, also while the provider goes on; what it
+ * overwrites meanwhile is left out. The call after one that returned 0 begins anew.
+ */
+int fx_drain_history(struct fx_drain *d, struct fx_drain_block *block);
 
 /* New records of the durable area; at the first call, the builtin strings too. */
 int fx_drain_durable(struct fx_drain *d, struct fx_drain_block *block);

@@ -215,8 +215,10 @@ struct fx_buffer_header {
 };
 
 /* A word of the chunk table: what its owner says of a chunk. 0: never claimed. */
-#define FX_CHUNK_HELD			 (1ull << 24)
-#define FX_CHUNK_RELEASED		 (1ull << 25)
+#define FX_CHUNK_HELD	  (1ull << 24)
+#define FX_CHUNK_RELEASED (1ull << 25)
+#define FX_CHUNK_OPENING                                                                           \
+	(FX_CHUNK_HELD | FX_CHUNK_RELEASED) /* circular mode: claimed, not yet zeroed */
 #define FX_CHUNK_END(word)		 ((uint32_t)((word)&0xffffffu)) /* bytes used, in a released chunk */
 #define FX_CHUNK_SERIAL(w)		 ((w) >> 26)
 #define FX_CHUNK_WORD(serial, flag, end) (((uint64_t)(serial) << 26) | (flag) | (end))

@@ -156,6 +156,16 @@ static int take_all(struct fx_provider *p, struct fx_drain_block *block)
 	return fx_drain_chunks(&p->drain, true, block);
 }
 
+static int take_history(struct fx_provider *p, struct fx_drain_block *block)
+{
+	return fx_drain_history(&p->drain, block);
+}
+
+static bool is_circular(const struct fx_provider *p)
+{
+	return p->control->buffering_mode == FX_MODE_CIRCULAR;
+}
+
 static int take_facts(struct fx_provider *p, struct fx_drain_block *block)
 {
 	int r = fx_drain_threads(&p->drain, block);
@@ -195,7 +205,8 @@ static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
 
 	fx_block_list_init(&list);
 	fx_block_list_init(&chunks);
-	r = take_blocks(p, queue, &chunks, BLOCKS_PER_TURN, held ? take_all : take_released);
+	r = take_blocks(p, queue, &chunks, BLOCKS_PER_TURN,
+			is_circular(p) ? take_history : held ? take_all : take_released);
 	p->busy = chunks.first != NULL;
 	facts = p->busy || held ? take_blocks(p, queue, &list, UINT_MAX, take_facts) : 0;
 	list_append(&list, &chunks);
@@ -219,7 +230,8 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 	bool must = fx_drain_must_acknowledge(&p->drain);
 	uint64_t before = p->drain.limit;
 
-	if (p->phase != FX_PROVIDER_LIVE || p->drain.broken)
+	/* A circular buffer is saved when it is asked for, and at the end. */
+	if (p->phase != FX_PROVIDER_LIVE || p->drain.broken || is_circular(p))
 		return 0;
 	if (!must && !(held && p->drain.watch_count) && !fx_drain_has_news(&p->drain))
 		return 0;

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What drain.c and history.c share: addresses in a buffer that is not trusted, pieces, the walk over
+ * committed records, and chunks in the order of their claims.
+ */
+#ifndef FX_ENGINE_DRAIN_INTERNAL_H
+#define FX_ENGINE_DRAIN_INTERNAL_H
+
+#include <string.h>
+
+#include <fxtrace/format.h>
+
+#include "base/atomic.h"
+#include "engine/drain.h"
+
+static inline const struct fx_buffer_header *header_of(const struct fx_drain *d)
+{
+	return (const struct fx_buffer_header *)d->buffer;
+}
+
+static inline const uint64_t *table_of(const struct fx_drain *d)
+{
+	return (const uint64_t *)(d->buffer + d->layout.table_offset);
+}
+
+static inline const uint8_t *chunk_address(const struct fx_drain *d, uint32_t number)
+{
+	uint32_t half = number / d->layout.chunks_per_half;
+	uint32_t index = number % d->layout.chunks_per_half;
+
+	return d->buffer + d->layout.rolling_offset[half] + (uint64_t)index * d->layout.chunk_size;
+}
+
+static inline uint32_t chunk_number(const struct fx_drain *d, uint64_t serial)
+{
+	uint32_t n = d->layout.chunks_per_half;
+
+	return (uint32_t)(serial / n % d->layout.halves * n + serial % n);
+}
+
+/* Room for a piece with `bytes` of payload, its head filled in; NULL: the block is full. */
+static inline void *piece_begin(struct fx_drain_block *block, struct fx_piece head)
+{
+	uint8_t *at = block->data + block->used;
+
+	if (block->capacity - block->used < sizeof(head) + head.bytes)
+		return NULL;
+	memcpy(at, &head, sizeof(head));
+	block->used += sizeof(head) + head.bytes;
+	return at + sizeof(head);
+}
+
+/* The size in bytes that a header announces; 0 for one that announces none. */
+static inline uint64_t record_bytes(uint64_t header)
+{
+	if (FXT_GET(header, RECORD_TYPE) == FXT_RECORD_LARGE)
+		return FXT_GET(header, LARGE_SIZE) * FXT_WORD_SIZE;
+	return FXT_GET(header, RECORD_SIZE) * FXT_WORD_SIZE;
+}
+
+/* Bytes of whole records between `from` and `end`, up to the first zero header, at most `max`. */
+static inline uint64_t committed_bytes(const uint8_t *area, uint64_t from, uint64_t end,
+				       uint64_t max)
+{
+	uint64_t at = from;
+
+	while (at < end) {
+		/* acquire: the payload stands. Pairs with the release in record.h and durable.c. */
+		uint64_t header = fx_load_acquire((const uint64_t *)(area + at));
+		uint64_t size = record_bytes(header);
+
+		if (header == 0 || size == 0 || size > end - at || at + size - from > max)
+			break;
+		at += size;
+	}
+	return at - from;
+}
+
+struct candidate {
+	uint64_t word;
+	uint64_t serial;
+	uint32_t number;
+};
+
+static inline int by_serial(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return x->serial < y->serial ? -1 : x->serial > y->serial;
+}
+
+#endif
