@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "convert/perfetto.pb-c.h"
+#include "convert/vector.h"
 #include "tests/convert/perfetto_text.h"
 
 enum {
-	MAX_SEQUENCES = 64,
-	MAX_TRACKS = 64,
-	MAX_INTERNED = 256,
 	CLOCK_BOOT = 6,
 	CLOCK_DELTA = 64,
 };
@@ -28,8 +26,7 @@ struct sequence {
 	bool cleared;
 	uint64_t ts;
 	uint64_t track;
-	struct interned interned[MAX_INTERNED];
-	size_t interned_count;
+	FX_VECTOR(struct interned) interned;
 };
 
 struct track {
@@ -40,11 +37,16 @@ struct track {
 struct printer {
 	FILE *out;
 	bool bad;
-	struct sequence sequences[MAX_SEQUENCES];
-	size_t sequence_count;
-	struct track tracks[MAX_TRACKS];
-	size_t track_count;
+	FX_VECTOR(struct sequence) sequences;
+	FX_VECTOR(struct track) tracks;
 };
+
+/* Room for one more; tests have memory. */
+#define make_room(v)                                                                               \
+	do {                                                                                       \
+		if (fx_vector_reserve((v), 1) < 0)                                                 \
+			abort();                                                                   \
+	} while (0)
 
 static void complain(struct printer *printer, const char *what)
 {
@@ -56,9 +58,9 @@ static void complain(struct printer *printer, const char *what)
 
 static const char *track_label(struct printer *printer, uint64_t uuid)
 {
-	for (size_t i = 0; i < printer->track_count; i++) {
-		if (printer->tracks[i].uuid == uuid)
-			return printer->tracks[i].label;
+	for (size_t i = 0; i < printer->tracks.count; i++) {
+		if (printer->tracks.items[i].uuid == uuid)
+			return printer->tracks.items[i].label;
 	}
 	complain(printer, "a track that is not described");
 	return "?";
@@ -66,13 +68,11 @@ static const char *track_label(struct printer *printer, uint64_t uuid)
 
 static void print_track(struct printer *printer, const Fx__Pf__TrackDescriptor *track)
 {
-	struct track *known = &printer->tracks[printer->track_count];
 	const char *name = track->name ? track->name : "";
+	struct track *known;
 
-	if (printer->track_count == MAX_TRACKS) {
-		complain(printer, "too many tracks");
-		return;
-	}
+	make_room(&printer->tracks);
+	known = &printer->tracks.items[printer->tracks.count];
 	known->uuid = track->uuid;
 	if (track->process) {
 		name = track->process->process_name ? track->process->process_name : "";
@@ -91,7 +91,7 @@ static void print_track(struct printer *printer, const Fx__Pf__TrackDescriptor *
 		fprintf(printer->out, " counter unit=%d",
 			track->counter->has_unit ? (int)track->counter->unit : 0);
 	fprintf(printer->out, "\n");
-	printer->track_count++;
+	printer->tracks.count++;
 }
 
 /* --- Sequences -------------------------------------------------------------------------------- */
@@ -100,16 +100,13 @@ static struct sequence *get_sequence(struct printer *printer, uint32_t id)
 {
 	struct sequence *sequence;
 
-	for (size_t i = 0; i < printer->sequence_count; i++) {
-		if (printer->sequences[i].id == id)
-			return &printer->sequences[i];
+	for (size_t i = 0; i < printer->sequences.count; i++) {
+		if (printer->sequences.items[i].id == id)
+			return &printer->sequences.items[i];
 	}
-	if (printer->sequence_count == MAX_SEQUENCES) {
-		complain(printer, "too many sequences");
-		return &printer->sequences[0];
-	}
-	sequence = &printer->sequences[printer->sequence_count++];
-	sequence->id = id;
+	make_room(&printer->sequences);
+	sequence = &printer->sequences.items[printer->sequences.count++];
+	*sequence = (struct sequence){.id = id};
 	return sequence;
 }
 
@@ -132,37 +129,33 @@ static void take_clocks(struct printer *printer, struct sequence *sequence,
 		complain(printer, "clocks that differ");
 }
 
-static void take_list(struct printer *printer, struct sequence *sequence, enum intern_kind kind,
+static void take_list(struct sequence *sequence, enum intern_kind kind,
 		      Fx__Pf__InternedString **list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (sequence->interned_count == MAX_INTERNED) {
-			complain(printer, "too many strings");
-			return;
-		}
-		sequence->interned[sequence->interned_count++] =
+		make_room(&sequence->interned);
+		sequence->interned.items[sequence->interned.count++] =
 		    (struct interned){kind, list[i]->iid, list[i]->value};
 	}
 }
 
-static void take_interned(struct printer *printer, struct sequence *sequence,
-			  const Fx__Pf__InternedData *data)
+static void take_interned(struct sequence *sequence, const Fx__Pf__InternedData *data)
 {
-	take_list(printer, sequence, CATEGORY, data->event_categories, data->n_event_categories);
-	take_list(printer, sequence, NAME, data->event_names, data->n_event_names);
-	take_list(printer, sequence, ARG_NAME, data->debug_annotation_names,
-		  data->n_debug_annotation_names);
-	take_list(printer, sequence, ARG_VALUE, data->debug_annotation_string_values,
+	take_list(sequence, CATEGORY, data->event_categories, data->n_event_categories);
+	take_list(sequence, NAME, data->event_names, data->n_event_names);
+	take_list(sequence, ARG_NAME, data->debug_annotation_names, data->n_debug_annotation_names);
+	take_list(sequence, ARG_VALUE, data->debug_annotation_string_values,
 		  data->n_debug_annotation_string_values);
-	take_list(printer, sequence, LOG_BODY, data->log_message_body, data->n_log_message_body);
+	take_list(sequence, LOG_BODY, data->log_message_body, data->n_log_message_body);
 }
 
 static const char *string_of(struct printer *printer, const struct sequence *sequence,
 			     enum intern_kind kind, uint64_t iid)
 {
-	for (size_t i = 0; i < sequence->interned_count; i++) {
-		if (sequence->interned[i].kind == kind && sequence->interned[i].iid == iid)
-			return sequence->interned[i].value;
+	for (size_t i = 0; i < sequence->interned.count; i++) {
+		if (sequence->interned.items[i].kind == kind &&
+		    sequence->interned.items[i].iid == iid)
+			return sequence->interned.items[i].value;
 	}
 	complain(printer, "a string that is not interned");
 	return "?";
@@ -292,7 +285,7 @@ static void print_sequenced(struct printer *printer, const Fx__Pf__TracePacket *
 	if (packet->trace_packet_defaults)
 		take_defaults(sequence, packet->trace_packet_defaults);
 	if (packet->interned_data)
-		take_interned(printer, sequence, packet->interned_data);
+		take_interned(sequence, packet->interned_data);
 	if (packet->track_event) {
 		sequence->ts += packet->timestamp;
 		print_event(printer, sequence, packet->track_event);
@@ -330,6 +323,12 @@ int perfetto_print(FILE *out, const unsigned char *data, size_t size)
 	}
 	if (trace)
 		fx__pf__trace__free_unpacked(trace, NULL);
+	if (printer) {
+		for (size_t i = 0; i < printer->sequences.count; i++)
+			fx_vector_free(&printer->sequences.items[i].interned);
+		fx_vector_free(&printer->sequences);
+		fx_vector_free(&printer->tracks);
+	}
 	free(printer);
 	return bad ? -1 : 0;
 }
