@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers and bit sets by the names that the headers give them. */
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 
 #include "preload/args.h"
@@ -68,6 +69,13 @@ static const struct named clocks[] = {
 
 static const struct named waits[] = {
     NAMED(WNOHANG), NAMED(WUNTRACED), NAMED(WEXITED), NAMED(WCONTINUED), NAMED(WNOWAIT),
+};
+
+static const struct named lock_operations[] = {
+    NAMED(LOCK_SH),
+    NAMED(LOCK_EX),
+    NAMED(LOCK_NB),
+    NAMED(LOCK_UN),
 };
 
 static void separate(struct fx_text *t)
@@ -196,6 +204,11 @@ void fx_arg_shutdown_how(struct fx_call *call, unsigned name, int how)
 void fx_arg_clock(struct fx_call *call, unsigned name, clockid_t clock)
 {
 	arg_name(call, name, LIST(clocks), clock);
+}
+
+void fx_arg_lock_operation(struct fx_call *call, unsigned name, int operation)
+{
+	arg_flags(call, name, LIST(lock_operations), (unsigned)operation);
 }
 
 void fx_arg_wait_options(struct fx_call *call, unsigned name, int options)

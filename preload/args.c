@@ -127,6 +127,12 @@ void fx_arg_out_pid(struct fx_call *call, unsigned name, const pid_t *pid)
 		fx_arg_int(call, name, *pid);
 }
 
+void fx_arg_out_signal(struct fx_call *call, unsigned name, const int *number)
+{
+	if (!call->error)
+		fx_arg_signal(call, name, *number);
+}
+
 void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr)
 {
 	if (!call->error)

@@ -83,7 +83,7 @@ fx_hot void fx_arg_long(struct fx_call *call, unsigned name, int64_t value)
 }
 
 #define FX_WORDS_ptr 2
-fx_hot void fx_arg_ptr(struct fx_call *call, unsigned name, const void *value)
+fx_hot void fx_arg_ptr(struct fx_call *call, unsigned name, const volatile void *value)
 {
 	fx_arg_two(call, FX_ARG_HEADER(POINTER, 2, name, 0), (uint64_t)(uintptr_t)value);
 }
@@ -146,6 +146,9 @@ void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status);
 #define FX_WORDS_out_pid 1
 void fx_arg_out_pid(struct fx_call *call, unsigned name, const pid_t *pid);
 
+#define FX_WORDS_out_signal 1
+void fx_arg_out_signal(struct fx_call *call, unsigned name, const int *number);
+
 #define FX_WORDS_out_ptr 2
 void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr);
 
@@ -202,6 +205,9 @@ void fx_arg_shutdown_how(struct fx_call *call, unsigned name, int how);
 
 #define FX_WORDS_clock FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_clock(struct fx_call *call, unsigned name, clockid_t clock);
+
+#define FX_WORDS_lock_operation FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_lock_operation(struct fx_call *call, unsigned name, int operation);
 
 #define FX_WORDS_wait_options FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_wait_options(struct fx_call *call, unsigned name, int options);

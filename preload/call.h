@@ -96,29 +96,8 @@ fx_hot uint64_t fx_header_with(uint64_t header, unsigned words, unsigned nargs)
 }
 
 /* Writes the record with the arguments collected since fx_call_end(), and closes the frame. With the
- * id of a flow, the flow ends with the call. */
-fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow)
-{
-	struct fx_thread *t = call->thread;
-
-	if (fx_likely(fx_thread_on(call->category) == t && fx_call_frame_stands(call))) {
-		unsigned count;
-
-		*call->next++ = call->end;
-		call->words[1] = call->start;
-		count = (unsigned)(call->next - call->words);
-		header = fx_header_with(header, count, call->nargs);
-		if (flow) {
-			call->next[0] = FX_HEADER_FLOW_END(header);
-			call->next[1] = call->end;
-			call->next[2] = flow;
-			count += FX_FLOW_WORDS;
-		}
-		fx_words_write(t, call->words, count, header);
-	}
-	if (fx_likely(fx_call_frame_stands(call)))
-		fx_frame_pop(t, call->frame);
-}
+ * id of a flow, the flow ends with the call. Not inline: there are hundreds of wrappers. */
+void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow);
 
 fx_hot void fx_call_write(struct fx_call *call, uint64_t header)
 {

@@ -2,6 +2,8 @@
 /* Threads: where they come from, what they are called, where they end. */
 #include "preload/types.h"
 
+#include <sys/prctl.h>
+
 #include "preload/call.h"
 #include "preload/flow.h"
 #include "preload/handoff.h"
@@ -78,6 +80,25 @@ static int fx_call_pthread_setname_np(pthread_t thread, const char *name)
 
 	if (ret == 0)
 		fx_thread_set_name((uint64_t)thread, name);
+	return ret;
+}
+
+/* Only the thread's name matters here. The kernel has read it if it took it. */
+int fx_wrap_prctl(int option, ...)
+{
+	unsigned long a, b, c, d;
+	va_list ap;
+	int ret;
+
+	va_start(ap, option);
+	a = va_arg(ap, unsigned long);
+	b = va_arg(ap, unsigned long);
+	c = va_arg(ap, unsigned long);
+	d = va_arg(ap, unsigned long);
+	va_end(ap);
+	ret = FX_REAL(prctl)(option, a, b, c, d);
+	if (ret == 0 && option == PR_SET_NAME)
+		fx_thread_set_name(0, (const char *)a);
 	return ret;
 }
 

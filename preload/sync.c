@@ -169,6 +169,31 @@ fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 	return true;
 }
 
+/* --- Spin locks, once ------------------------------------------------------------------------- */
+
+fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t && records_all(t))
+		return false;
+	*ret = t ? FX_REAL(pthread_spin_trylock)(l) : FX_REAL(pthread_spin_lock)(l);
+	return !t || *ret == 0;
+}
+
+/* glibc's word: bit 1 when the routine has run. It runs inside the call, or is waited for there. */
+#define ONCE_DONE 2
+
+fx_hot bool fx_pass_pthread_once(pthread_once_t *once, fx_once_main start, int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t && (records_all(t) || !(fx_load_relaxed(once) & ONCE_DONE)))
+		return false;
+	*ret = FX_REAL(pthread_once)(once, start);
+	return true;
+}
+
 /* --- Semaphores ------------------------------------------------------------------------------- */
 
 /* A sem_t begins with a 64-bit word: low half the value, high half the number of waiters. */

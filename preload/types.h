@@ -22,5 +22,6 @@
 
 typedef char *const *fx_strings; /* argv, envp: ends with NULL */
 typedef void *(*fx_thread_main)(void *);
+typedef void (*fx_once_main)(void);
 
 #endif
