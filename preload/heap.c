@@ -15,7 +15,7 @@ static void counter_write(struct fx_thread *t, int64_t bytes, int64_t blocks)
 	struct fx_call args = {.words = words, .next = words + 2};
 	unsigned count;
 
-	words[1] = fx_now();
+	words[1] = fx_thread_now(t);
 	fx_arg_long(&args, FX_STR_bytes, bytes);
 	fx_arg_long(&args, FX_STR_blocks, blocks);
 	*args.next++ = 0;
