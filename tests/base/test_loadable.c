@@ -82,7 +82,7 @@ Test(loadable, programs_of_this_machine)
 	struct program p = program_that_needs("libc.so.6");
 
 	cr_assert_eq(judge(&p), FX_LOADABLE);
-	cr_assert_eq(fx_loadable_file(AT_FDCWD, "/proc/self/exe"), FX_LOADABLE);
+	cr_assert_eq(fx_loadable_file(AT_FDCWD, "/bin/sh"), FX_LOADABLE);
 }
 
 Test(loadable, sanitizers)

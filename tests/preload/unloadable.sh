@@ -17,6 +17,7 @@ int main(void)
 EOF
 $FX_CC -fsanitize=address -o program program.c >compile.log 2>&1 && ./program >out 2>&1 ||
 	[ $? -eq 7 ] || skip "no AddressSanitizer here"
+readelf -d program | grep -q 'NEEDED.*san' || skip "$FX_CC links its sanitizer statically"
 
 expect_status 7 "$FXTRACE" run -o trace.fxt -- ./program
 expect_equal fine "$(cat out)" "output of a program with a sanitizer"
