@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that wait for one another by every kind of lock. Each wait is arranged, not a race. */
+/* Threads that wait for one another by every kind of lock. Each wait is arranged, not a race: nothing is
+ * released before glibc's own words in the lock say that the others sleep. */
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define WAIT_US 30000
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -50,14 +49,41 @@ static void release_condition(void)
 	pthread_mutex_unlock(&mutex);
 }
 
-static void meet(void *(*waiter)(void *), int count, void (*hold)(void), void (*release)(void))
+static int load(const void *word)
+{
+	return __atomic_load_n((const int *)word, __ATOMIC_ACQUIRE);
+}
+
+static int mutex_waiters(void)
+{
+	return load(&mutex.__data.__lock) == 2;
+}
+
+static int rwlock_waiters(void)
+{
+	return load(&rwlock.__data.__wrphase_futex) & 2;
+}
+
+static int semaphore_waiters(void)
+{
+	return load((const int *)&semaphore + 1);
+}
+
+static int condition_waiters(void)
+{
+	return load(&cond.__data.__wrefs) >> 3;
+}
+
+static void meet(void *(*waiter)(void *), int count, void (*hold)(void), int (*waiters)(void),
+		 void (*release)(void))
 {
 	pthread_t t[2];
 
 	hold();
 	for (int i = 0; i < count; i++)
 		pthread_create(&t[i], NULL, waiter, NULL);
-	usleep(WAIT_US);
+	while (waiters() != count && !(count == 1 && waiters()))
+		usleep(1000);
 	release();
 	for (int i = 0; i < count; i++)
 		pthread_join(t[i], NULL);
@@ -97,10 +123,10 @@ int main(void)
 	pid_t pid;
 
 	sem_init(&semaphore, 0, 0);
-	meet(wait_mutex, 1, hold_mutex, release_mutex);
-	meet(wait_rwlock, 1, hold_rwlock, release_rwlock);
-	meet(wait_semaphore, 1, nothing, release_semaphore);
-	meet(wait_condition, 2, nothing, release_condition);
+	meet(wait_mutex, 1, hold_mutex, mutex_waiters, release_mutex);
+	meet(wait_rwlock, 1, hold_rwlock, rwlock_waiters, release_rwlock);
+	meet(wait_semaphore, 1, nothing, semaphore_waiters, release_semaphore);
+	meet(wait_condition, 2, nothing, condition_waiters, release_condition);
 	for (int i = 0; i < 1000; i++)
 		wait_mutex(NULL); /* does not wait: not shown */
 	pid = fork();

@@ -6,7 +6,7 @@
 "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/block" >out &
 runner=$!
 wait_for 10 test -s out || fail "the program did not start"
-sleep 0.1
+wait_for 5 grep -q pipe "/proc/$(cat out)/wchan" || sleep 1 # some kernels do not tell
 kill -9 "$(cat out)"
 status=0
 wait "$runner" || status=$?
