@@ -9,6 +9,9 @@
 #include "convert/arrange.h"
 #include "convert/async.h"
 
+/* How far out the begin of an end is looked for. */
+enum { MATCH_DEPTH = 1024 };
+
 struct operation {
 	struct fxt_string name;
 	struct fxt_string category;
@@ -219,11 +222,14 @@ static int begin_operation(struct asyncs *asyncs)
 /* The place in the stack, counted from 1, of what an end of this name closes. */
 static size_t find_operation(const struct stack *stack, uint32_t name)
 {
-	for (size_t i = stack->open.count; name && i > 0; i--) {
+	size_t count = stack->open.count;
+	size_t last = count > MATCH_DEPTH ? count - MATCH_DEPTH : 0;
+
+	for (size_t i = count; name && i > last; i--) {
 		if (stack->open.items[i - 1].name.serial == name)
 			return i;
 	}
-	return stack->open.count;
+	return count;
 }
 
 static int end_operation(struct asyncs *asyncs)

@@ -125,7 +125,10 @@ static bool find_anchor(const struct walk *walk, size_t index, uint64_t word, si
 {
 	const struct fx_entry *entries = walk->thread->entries.items;
 
+	/* What has no length stands in file order behind the slices of its time. */
 	for (size_t i = index; i-- > 0 && entries[i].ts == entries[index].ts;) {
+		if (entries[i].word < word)
+			break;
 		if (is_anchor(walk, i, word)) {
 			*ret_index = i;
 			return true;
