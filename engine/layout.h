@@ -205,7 +205,7 @@ struct fx_buffer_header {
 	uint32_t durable_full; /* 1 after the first record that found no durable room */
 	/* records lost by threads that have no slot */
 	uint64_t dropped_unslotted __attribute__((aligned(64)));
-	uint64_t thread_hint;	/* where the search for a free slot begins */
+	uint64_t threads_used;	/* slots from here on were never taken, and take no memory */
 	uint64_t epoch_started; /* newest epoch that a thread has noticed */
 	/* live heap as of the last flush of every thread's share; may be negative for a moment */
 	int64_t heap_bytes __attribute__((aligned(64)));

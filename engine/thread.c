@@ -48,20 +48,30 @@ static void slot_take(uint32_t i, uint32_t tid)
 	fx_store_release(&s->tid, tid); /* pairs with the slot walk in drain.c */
 }
 
-/* Claims a free slot for `tid`. -EAGAIN if there is none. */
+/* Slots that were ever taken: no walk looks at others, for a look at a page takes memory. */
+static uint32_t slots_used(void)
+{
+	return (uint32_t)fx_load_acquire(&fx_engine.header->threads_used);
+}
+
+static void slots_use(uint32_t count)
+{
+	uint64_t used = fx_load_relaxed(&fx_engine.header->threads_used);
+
+	while (used < count && !fx_cas_acq_rel(&fx_engine.header->threads_used, &used, count))
+		;
+}
+
+/* Claims the first free slot for `tid`. -EAGAIN if there is none. */
 static int slot_claim(uint32_t tid)
 {
-	uint32_t count = fx_engine.layout.thread_count;
-	uint32_t first = (uint32_t)fx_load_relaxed(&fx_engine.header->thread_hint);
-
-	for (uint32_t n = 0; n < count; n++) {
-		uint32_t i = (first + n) % count;
+	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
 		uint32_t free = 0;
 
 		/* UINT32_MAX: taken, not yet to be read. Pairs with slot_take's release. */
 		if (fx_load_relaxed(&slot_at(i)->tid) == 0 &&
 		    fx_cas_acq_rel(&slot_at(i)->tid, &free, UINT32_MAX)) {
-			fx_store_relaxed(&fx_engine.header->thread_hint, (i + 1) % count);
+			slots_use(i + 1);
 			slot_take(i, tid);
 			return (int)i;
 		}
@@ -88,7 +98,7 @@ unsigned fx_threads_reclaim(void)
 {
 	unsigned freed = 0;
 
-	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
+	for (uint32_t i = 0; i < slots_used(); i++) {
 		struct fx_thread *t = &fx_engine.wiped->threads[i];
 		uint32_t tid = fx_load_acquire(&slot_at(i)->tid);
 
@@ -265,7 +275,7 @@ void fx_thread_exit(void)
 
 static struct fx_thread_slot *slot_of_pthread(uint64_t pthread)
 {
-	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
+	for (uint32_t i = 0; i < slots_used(); i++) {
 		uint32_t tid = fx_load_acquire(&slot_at(i)->tid);
 
 		if (tid && tid != UINT32_MAX && slot_at(i)->pthread == pthread)
