@@ -31,10 +31,14 @@ fx_cold void fx_heap_flush(void)
 	/* relaxed: sums; a handler that interrupts between two lines hands its own share on */
 	int64_t bytes = __atomic_add_fetch(&heap_bytes, s->bytes, __ATOMIC_RELAXED);
 	int64_t blocks = __atomic_add_fetch(&heap_blocks, s->blocks, __ATOMIC_RELAXED);
-	struct fx_thread *t = fx_thread_on(FX_CAT_HEAP);
+	struct fx_thread *t;
 
 	s->bytes = 0;
 	s->blocks = 0;
+	/* A thread that has ended, but for its destructors, is to show nothing more. */
+	if (!s->bytes_limit)
+		return;
+	t = fx_thread_on(FX_CAT_HEAP);
 	if (!t)
 		return;
 	fx_store_relaxed(&fx_engine.header->heap_bytes, bytes);
@@ -44,8 +48,8 @@ fx_cold void fx_heap_flush(void)
 
 void fx_heap_thread_exit(void)
 {
-	fx_heap_share.bytes_limit = 0;
-	fx_heap_share.blocks_limit = 0;
 	if (fx_heap_share.bytes || fx_heap_share.blocks)
 		fx_heap_flush();
+	fx_heap_share.bytes_limit = 0;
+	fx_heap_share.blocks_limit = 0;
 }

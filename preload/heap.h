@@ -24,7 +24,7 @@ extern __thread struct fx_heap_share fx_heap_share
 /* Slow half of fx_heap_count(): adds the thread's share to the process's sum, and shows that. */
 fx_cold void fx_heap_flush(void);
 
-/* The thread ends: from here on each of its blocks is handed on at once. */
+/* The thread ends: from here on each of its blocks is handed on at once, and not shown. */
 void fx_heap_thread_exit(void);
 
 /* 5 instructions, two tests. */

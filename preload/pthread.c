@@ -2,6 +2,7 @@
 /* Threads: where they come from, what they are called, where they end. */
 #include "preload/types.h"
 
+#include <limits.h>
 #include <sys/prctl.h>
 
 #include "preload/call.h"
@@ -17,11 +18,40 @@ struct start {
 	uint64_t flow; /* 0: the creator did not record */
 };
 
-/* The thread ends, by return, pthread_exit() or cancellation. What its destructors of
- * thread-specific data still do is recorded in a slot taken anew. */
+/*
+ * After a thread has left, its destructors run, and may trace: that takes a slot and a chunk anew, which
+ * somebody must give back. So the thread leaves again at the very end: as a destructor of
+ * thread-specific data that comes back in each of the rounds that POSIX allows. The key is made with the
+ * first thread.
+ */
+static pthread_key_t again_key;
+static enum { KEY_NONE, KEY_IN_MAKING, KEY_MADE } key_state;
+
+static void leave_again(void *round)
+{
+	uintptr_t next = (uintptr_t)round + 1;
+
+	fx_thread_exit();
+	if (next < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(again_key, (void *)next);
+}
+
+static void key_make(void)
+{
+	int none = KEY_NONE;
+
+	if (fx_load_relaxed(&key_state) != KEY_NONE ||
+	    !fx_cas_acq_rel((int *)&key_state, &none, KEY_IN_MAKING))
+		return;
+	if (pthread_key_create(&again_key, leave_again) == 0)
+		fx_store_release(&key_state, KEY_MADE); /* pairs with thread_leave() */
+}
+
+/* The thread ends, by return, pthread_exit() or cancellation. */
 static void thread_leave(void *unused)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_PTHREAD);
+	int saved = errno;
 
 	(void)unused;
 	if (t)
@@ -29,6 +59,9 @@ static void thread_leave(void *unused)
 			       fx_flow_out(t, FX_STR_pthread, FX_STR_thread_exit), fx_now());
 	fx_heap_thread_exit();
 	fx_thread_exit();
+	if (fx_load_acquire(&key_state) == KEY_MADE)
+		pthread_setspecific(again_key, (void *)1);
+	errno = saved;
 }
 
 static void *thread_main(void *p)
@@ -59,6 +92,7 @@ static int fx_call_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	s = FX_REAL(malloc)(sizeof *s);
 	if (!s)
 		return FX_REAL(pthread_create)(thread, attr, function, arg);
+	key_make();
 	t = fx_thread_on(FX_CAT_PTHREAD);
 	*s = (struct start){function, arg,
 			    t ? fx_flow_out(t, FX_STR_pthread, FX_STR_thread_create) : 0};
