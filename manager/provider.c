@@ -206,7 +206,9 @@ static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
 	fx_block_list_init(&list);
 	fx_block_list_init(&chunks);
 	r = take_blocks(p, queue, &chunks, BLOCKS_PER_TURN,
-			is_circular(p) ? take_history : held ? take_all : take_released);
+			is_circular(p) ? take_history
+			: held	       ? take_all
+				       : take_released);
 	p->busy = chunks.first != NULL;
 	facts = p->busy || held ? take_blocks(p, queue, &list, UINT_MAX, take_facts) : 0;
 	list_append(&list, &chunks);
