@@ -11,14 +11,15 @@
 
 #define THREAD_RECORD_WORDS 3u
 
-static uint64_t *chunk_table(void)
+/* Of the buffer that the thread began in: a fork inside a handler may have brought another since. */
+static uint64_t *chunk_table(const struct fx_thread *t)
 {
-	return (uint64_t *)((char *)fx_engine.header + fx_engine.layout.table_offset);
+	return (uint64_t *)((char *)t->header + fx_engine.layout.table_offset);
 }
 
-static uint64_t *chunk_address(uint32_t half, uint32_t index)
+static uint64_t *chunk_address(const struct fx_thread *t, uint32_t half, uint32_t index)
 {
-	return (uint64_t *)((char *)fx_engine.header + fx_engine.layout.rolling_offset[half] +
+	return (uint64_t *)((char *)t->header + fx_engine.layout.rolling_offset[half] +
 			    (uint64_t)index * fx_engine.layout.chunk_size);
 }
 
@@ -29,7 +30,7 @@ static uint32_t chunk_number(uint64_t serial)
 	return (uint32_t)(serial / n % fx_engine.layout.halves * n + serial % n);
 }
 
-static void chunk_release(struct fx_cursor *c)
+static void chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 {
 	uint64_t *word, found;
 
@@ -37,7 +38,7 @@ static void chunk_release(struct fx_cursor *c)
 	fx_barrier();
 	if (!c->chunk)
 		return;
-	word = &chunk_table()[chunk_number(c->serial)];
+	word = &chunk_table(t)[chunk_number(c->serial)];
 	found = fx_load_relaxed(word);
 	/* Once only: a handler that jumped out of here may have left a cursor whose chunk is given
 	 * back, and another thread's by now. The exchange releases: the chunk is complete. Pairs
@@ -57,7 +58,7 @@ void fx_chunks_release(struct fx_thread *t)
 	for (unsigned i = 0; i < FX_LEVELS; i++) {
 		if (t->busy[i]) /* the thread ended in the middle of it */
 			fx_record_abandon(t, i);
-		chunk_release(&t->cursor[i]);
+		chunk_release(t, &t->cursor[i]);
 	}
 }
 
@@ -66,15 +67,16 @@ static void doorbell(void)
 	fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
 }
 
-static void request_save(uint32_t wrap)
+static void request_save(const struct fx_thread *t, uint32_t wrap)
 {
-	fx_packet_post(FX_PACKET_SAVE_BUFFER, 0, wrap,
-		       fx_load_relaxed(&fx_engine.header->durable_hint));
+	if (t->header != fx_engine.header)
+		return;
+	fx_packet_post(FX_PACKET_SAVE_BUFFER, 0, wrap, fx_load_relaxed(&t->header->durable_hint));
 	doorbell();
 }
 
 /* Moves to the other half. false: it is not saved yet. */
-static bool half_switch(uint64_t state)
+static bool half_switch(const struct fx_thread *t, uint64_t state)
 {
 	uint32_t wrap = (uint32_t)(state >> 32);
 
@@ -83,15 +85,15 @@ static bool half_switch(uint64_t state)
 	/* acquire: what the manager saved may be overwritten from here. Pairs with its release. */
 	if (fx_load_acquire(&fx_engine.page->wraps_saved) < wrap)
 		return false;
-	if (fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, (uint64_t)(wrap + 1) << 32))
-		request_save(wrap); /* this thread alone switched */
+	if (fx_cas_acq_rel(&t->header->rolling_state, &state, (uint64_t)(wrap + 1) << 32))
+		request_save(t, wrap); /* this thread alone switched */
 	return true;
 }
 
-static bool chunk_is_reusable(uint32_t number)
+static bool chunk_is_reusable(const struct fx_thread *t, uint32_t number)
 {
 	/* Both acquire: the previous owner's writes and the manager's reads are over. */
-	return fx_load_acquire(&chunk_table()[number]) ==
+	return fx_load_acquire(&chunk_table(t)[number]) ==
 	       fx_load_acquire(&fx_engine.page->saved[number]);
 }
 
@@ -99,24 +101,24 @@ static bool chunk_is_reusable(uint32_t number)
  * Circular mode: claims the oldest chunk that no thread holds, saved or not. It is ours when its word is
  * exchanged: a thread that was stopped between claim and exchange for a whole turn finds it changed.
  */
-static int chunk_claim_oldest(uint64_t *ret_serial)
+static int chunk_claim_oldest(const struct fx_thread *t, uint64_t *ret_serial)
 {
 	const struct fx_layout *l = &fx_engine.layout;
 	uint32_t budget = 2 * l->halves * l->chunks_per_half + 2;
 
 	while (budget--) {
-		uint64_t state = fx_load_acquire(&fx_engine.header->rolling_state);
+		uint64_t state = fx_load_acquire(&t->header->rolling_state);
 		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
 		uint64_t serial = (uint64_t)wrap * l->chunks_per_half + next, *word, found;
 
 		if (next >= l->chunks_per_half) {
-			fx_cas_acq_rel(&fx_engine.header->rolling_state, &state,
+			fx_cas_acq_rel(&t->header->rolling_state, &state,
 				       (uint64_t)(wrap + 1) << 32);
 			continue;
 		}
-		word = &chunk_table()[chunk_number(serial)];
+		word = &chunk_table(t)[chunk_number(serial)];
 		found = fx_load_acquire(word); /* pairs with the previous owner's release */
-		if (!fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, state + 1) ||
+		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1) ||
 		    (found & FX_CHUNK_HELD))
 			continue;
 		/* Pairs with the reader's second look at the word in drain.c. */
@@ -131,26 +133,26 @@ static int chunk_claim_oldest(uint64_t *ret_serial)
 }
 
 /* Claims the next reusable chunk. 0 and its serial, or -ENOSPC. */
-static int chunk_claim_saved(uint64_t *ret_serial)
+static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 {
 	const struct fx_layout *l = &fx_engine.layout;
 	/* Give up when a full turn found nothing but held chunks. */
 	uint32_t budget = 2 * l->halves * l->chunks_per_half + 2;
 
 	while (budget--) {
-		uint64_t state = fx_load_acquire(&fx_engine.header->rolling_state);
+		uint64_t state = fx_load_acquire(&t->header->rolling_state);
 		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
 		bool reusable;
 
 		if (next >= l->chunks_per_half) {
-			if (!half_switch(state))
+			if (!half_switch(t, state))
 				return -ENOSPC;
 			continue;
 		}
 		/* Looked at before the claim: the manager changes saved[] of a half only when the next
 		 * wrap has begun, and then goes by what saved[] said to tell claimed from skipped. */
-		reusable = chunk_is_reusable(wrap % l->halves * l->chunks_per_half + next);
-		if (!fx_cas_acq_rel(&fx_engine.header->rolling_state, &state, state + 1))
+		reusable = chunk_is_reusable(t, wrap % l->halves * l->chunks_per_half + next);
+		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1))
 			continue;
 		if (reusable) {
 			*ret_serial = (uint64_t)wrap * l->chunks_per_half + next;
@@ -160,17 +162,17 @@ static int chunk_claim_saved(uint64_t *ret_serial)
 	return -ENOSPC;
 }
 
-static int chunk_claim(uint64_t *ret_serial)
+static int chunk_claim(const struct fx_thread *t, uint64_t *ret_serial)
 {
 	if (fx_engine.page->buffering_mode == FX_MODE_CIRCULAR)
-		return chunk_claim_oldest(ret_serial);
-	return chunk_claim_saved(ret_serial);
+		return chunk_claim_oldest(t, ret_serial);
+	return chunk_claim_saved(t, ret_serial);
 }
 
 static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial)
 {
 	uint32_t number = chunk_number(serial), n = fx_engine.layout.chunks_per_half;
-	uint64_t *p = chunk_address(number / n, number % n);
+	uint64_t *p = chunk_address(t, number / n, number % n);
 
 	c->serial = serial;
 	c->pos = p;
@@ -184,7 +186,7 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 	fx_barrier();
 	c->pos = p + THREAD_RECORD_WORDS;
 	/* release: zeroes and Thread Record before the claim shows. Pairs with drain.c. */
-	fx_store_release(&chunk_table()[number], FX_CHUNK_WORD(serial, FX_CHUNK_HELD, 0));
+	fx_store_release(&chunk_table(t)[number], FX_CHUNK_WORD(serial, FX_CHUNK_HELD, 0));
 	fx_barrier();
 	c->end = p + fx_engine.layout.chunk_size / 8;
 }
@@ -227,8 +229,8 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 		return -ENOSPC;
 	/* First back, then the next: the manager must never see this thread's later chunk and not
 	 * know that the earlier one is complete. */
-	chunk_release(c);
-	while (chunk_claim(&serial) != 0) {
+	chunk_release(t, c);
+	while (chunk_claim(t, &serial) != 0) {
 		if (reclaim_rarely() > 0)
 			continue;
 		if (!space_wait(t->state))

@@ -92,14 +92,6 @@ void fx_engine_detach(void)
 	fx_engine.common = &common_off;
 }
 
-void fx_engine_after_fork(void)
-{
-	if (!fx_engine.wiped || fx_engine.wiped->attached)
-		return;
-	/* One look is enough: a wiped thread adopts, and adoption attaches. */
-	fx_thread_on(UINT32_MAX);
-}
-
 void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
 		    uint64_t data64)
 {

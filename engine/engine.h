@@ -52,7 +52,8 @@ struct fx_thread {
 	uint64_t busy[FX_LEVELS];
 	uint32_t deep; /* open function calls beyond limit */
 	uint32_t owed; /* end records that found no room, due before the next record of a pair */
-	struct fx_thread_slot *slot; /* NULL: never adopted */
+	struct fx_thread_slot *slot;	 /* NULL: never adopted */
+	struct fx_buffer_header *header; /* of the buffer that `slot` is in */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
 	/* this thread's share of the heap that fx_buffer_header does not have yet */
 	int64_t heap_bytes;
@@ -70,6 +71,7 @@ struct fx_thread {
 /* What is wiped on fork, in one mapping. */
 struct fx_wiped {
 	uint64_t attached;	 /* 1 in the process that attached */
+	uint64_t disowned;	 /* 1 in a child that cannot reach its parent's buffer any more */
 	uint64_t function_count; /* entries of `functions` */
 	uint64_t functions[FX_FUNCTION_SLOTS] __attribute__((aligned(4096)));
 	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));
@@ -96,6 +98,9 @@ struct fx_engine {
 extern struct fx_engine fx_engine __attribute__((visibility("hidden")));
 extern __thread struct fx_thread *fx_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Among `categories`: an exit looks, and an exit without entry is no loss. */
+#define FX_LOOK_EXIT (1u << 30)
 
 /* Slow half of fx_thread_on(). */
 fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories);
@@ -162,8 +167,18 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);
 
-/* To be called in a child right after fork(), so that it shows up even if it does nothing. */
-void fx_engine_after_fork(void);
+/*
+ * Around fork(): a child that calls fx_engine_after_fork() shows up even if it does nothing. And if
+ * fork() was called by a signal handler that interrupted this file's hot halves, the child may return
+ * to them: what they were at goes on with the thread's state as it was before, in memory that nobody
+ * else reads.
+ */
+struct fx_fork {
+	struct fx_thread thread;
+};
+
+void fx_engine_before_fork(struct fx_fork *ret);
+void fx_engine_after_fork(const struct fx_fork *before);
 
 /* Between vfork() and the parent's return from it the child runs on the parent's thread. */
 void fx_thread_suspend(void);

@@ -95,7 +95,7 @@ static uint64_t table_entry(uint64_t function)
 }
 
 /* The index of a function, given now if it is new. 0: it has none. */
-static uint32_t function_index(uint64_t function)
+static uint32_t function_index(const struct fx_thread *t, uint64_t function)
 {
 	uint64_t *table = fx_engine.wiped->functions;
 	uint32_t h = fx_function_hash(function);
@@ -111,7 +111,8 @@ static uint32_t function_index(uint64_t function)
 			continue;
 		if (!entry)
 			entry = table_entry(function);
-		if (!entry)
+		/* A handler that forked meanwhile has left us in a child whose indices are others. */
+		if (!entry || t->header != fx_engine.header)
 			return 0;
 		/* Two threads may race: the loser's index stays unused. */
 		if (fx_cas_acq_rel(&table[h], &s, entry)) {
@@ -156,7 +157,7 @@ static bool record_defining(struct fx_thread *t, uint64_t function, uint64_t hea
 fx_cold bool fx_function_record(struct fx_thread *t, uint64_t function, uint64_t header,
 				uint64_t first, uint64_t second)
 {
-	uint64_t index = function_index(function);
+	uint64_t index = function_index(t, function);
 	struct fx_reservation r;
 	uint64_t *p;
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 
 #include "base/syscall.h"
@@ -11,13 +12,15 @@
 #include "engine/engine.h"
 #include "engine/frame.h"
 #include "engine/record.h"
+#include "engine/stack.h"
 
 static struct fx_thread thread_off;
 
 __thread struct fx_thread *fx_self = &thread_off;
 
-/* Set while the thread is inside adoption: a handler that interrupts it there records nothing. */
-static __thread bool adopting __attribute__((tls_model("initial-exec")));
+/* The stack address of the adoption that is under way, 0 none: a handler that interrupts it there
+ * records nothing. */
+static __thread uint64_t adopting __attribute__((tls_model("initial-exec")));
 
 static struct fx_thread_slot *slot_at(uint32_t i)
 {
@@ -62,12 +65,25 @@ static void slots_use(uint32_t count)
 		;
 }
 
-/* Claims the first free slot for `tid`. -EAGAIN if there is none. */
+/* Whether a free slot's fx_thread is still that of the thread that forked. Readers take the slots up to
+ * the first that was never used, so it must look used. */
+static bool is_left(uint32_t i)
+{
+	if (!fx_engine.wiped->threads[i].slot || fx_load_relaxed(&slot_at(i)->tid) != 0)
+		return false;
+	slot_at(i)->incarnation = 1;
+	return true;
+}
+
+/* Claims the first free slot for `tid`; not the one whose fx_thread a fork left to what it interrupted.
+ * -EAGAIN if there is none. */
 static int slot_claim(uint32_t tid)
 {
 	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
 		uint32_t free = 0;
 
+		if (is_left(i))
+			continue;
 		/* UINT32_MAX: taken, not yet to be read. Pairs with slot_take's release. */
 		if (fx_load_relaxed(&slot_at(i)->tid) == 0 &&
 		    fx_cas_acq_rel(&slot_at(i)->tid, &free, UINT32_MAX)) {
@@ -100,9 +116,13 @@ unsigned fx_threads_reclaim(void)
 
 	for (uint32_t i = 0; i < slots_used(); i++) {
 		struct fx_thread *t = &fx_engine.wiped->threads[i];
-		uint32_t tid = fx_load_acquire(&slot_at(i)->tid);
+		uint32_t tid;
 
-		if (tid == 0 || tid == UINT32_MAX || !t->slot || !thread_is_gone(tid))
+		/* Before the slot is looked at: one that was never used would take memory then. */
+		if (!t->slot)
+			continue;
+		tid = fx_load_acquire(&slot_at(i)->tid);
+		if (tid == 0 || tid == UINT32_MAX || !thread_is_gone(tid))
 			continue;
 		/* Two reclaimers must not both give it back. */
 		if (!fx_cas_acq_rel(&slot_at(i)->tid, &tid, UINT32_MAX))
@@ -133,6 +153,13 @@ static void thread_reset(struct fx_thread *t)
 	t->owed = 0;
 }
 
+/* A record is lost that no slot can count. */
+static void drop_unslotted(uint32_t categories)
+{
+	if (fx_engine.wiped->attached && !(categories & FX_LOOK_EXIT))
+		fx_add_relaxed(&fx_engine.header->dropped_unslotted, 1);
+}
+
 static struct fx_thread *thread_new(void)
 {
 	uint32_t tid = (uint32_t)fx_gettid();
@@ -141,16 +168,15 @@ static struct fx_thread *thread_new(void)
 
 	if (i < 0 && fx_threads_reclaim())
 		i = slot_claim(tid);
-	if (i < 0) {
-		fx_add_relaxed(&fx_engine.header->dropped_unslotted, 1);
+	if (i < 0)
 		return NULL;
-	}
 	t = &fx_engine.wiped->threads[i];
 	memset(t->busy, 0, sizeof t->busy);
 	t->heap_bytes = t->heap_blocks = 0;
 	memset(t->cursor, 0, sizeof t->cursor);
 	t->tid = tid;
 	t->suspended = 0;
+	t->header = fx_engine.header;
 	t->slot = slot_at((uint32_t)i);
 	fx_self = t;
 	return t;
@@ -169,6 +195,70 @@ static void notice_epoch(uint64_t epoch)
 	}
 }
 
+/* What a child must keep of its parent's slot: the calls that a hook, interrupted by the fork, may
+ * still look at. Owned by the one thread that a child begins with. */
+static struct fx_frame frames_kept[FX_FRAMES];
+
+/*
+ * In a child: puts private memory where the parent's buffer is. What the fork interrupted may write
+ * there as before; `before` is the state of the thread that forked, if known.
+ */
+static void buffer_disown(const struct fx_fork *before)
+{
+	static void *left;
+	static uint64_t left_size;
+	struct fx_frame *frames = NULL;
+	void *buffer = fx_engine.header;
+	uint64_t size = fx_engine.layout.total_size;
+	size_t kept = 0;
+
+	if (fx_engine.wiped->disowned)
+		return;
+	fx_engine.wiped->disowned = 1;
+	if (before && before->thread.slot) {
+		frames = before->thread.slot->frames;
+		if (before->thread.top > frames && before->thread.top <= frames + FX_FRAMES)
+			kept = (size_t)(before->thread.top - frames) * sizeof *frames;
+		memcpy(frames_kept, frames, kept);
+	}
+	if (left && left != buffer)
+		fx_syscall2(SYS_munmap, left, left_size);
+	left = buffer;
+	left_size = size;
+	fx_syscall6(SYS_mmap, (long)buffer, (long)size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	if (kept)
+		memcpy(frames, frames_kept, kept);
+}
+
+static int attach_child(void)
+{
+	buffer_disown(NULL);
+	return fx_engine.reattach ? fx_engine.reattach() : -ENOSYS;
+}
+
+void fx_engine_before_fork(struct fx_fork *ret)
+{
+	ret->thread = *fx_self;
+}
+
+void fx_engine_after_fork(const struct fx_fork *before)
+{
+	struct fx_thread *t = fx_self;
+
+	if (!fx_engine.wiped || fx_engine.wiped->attached)
+		return;
+	buffer_disown(before);
+	if (t != &thread_off) {
+		/* Left to what was interrupted; slot_claim() gives another. */
+		*t = before->thread;
+		t->state = 0;
+		fx_self = &thread_off;
+	}
+	/* One look is enough: a thread without state adopts, and adoption attaches. */
+	fx_thread_on(UINT32_MAX);
+}
+
 static struct fx_thread *adopt(uint32_t categories)
 {
 	struct fx_thread *t = fx_self;
@@ -181,7 +271,7 @@ static struct fx_thread *adopt(uint32_t categories)
 		return NULL;
 	}
 	/* Wiped by the kernel: this is a forked child, however it was made. */
-	if (!fx_engine.wiped->attached && (!fx_engine.reattach || fx_engine.reattach() != 0)) {
+	if (!fx_engine.wiped->attached && attach_child() != 0) {
 		fx_engine_detach();
 		return NULL;
 	}
@@ -191,27 +281,39 @@ static struct fx_thread *adopt(uint32_t categories)
 	t = fx_self;
 	if (!t->slot) {
 		t = thread_new();
-		if (!t)
+		if (!t) {
+			drop_unslotted(categories);
 			return NULL;
+		}
 	}
 	if (t->state >> 32 != state >> 32)
 		thread_reset(t);
 	notice_epoch(state >> 32);
 	t->state = state;
+	fx_barrier();
+	if (!fx_engine.wiped->attached) {
+		/* A handler forked in the middle of this: the child begins anew. */
+		t->state = 0;
+		t->slot = NULL;
+		return NULL;
+	}
 	return t;
 }
 
 fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories)
 {
+	uint64_t sp = fx_stack_address();
 	struct fx_thread *t;
 
-	if (adopting)
+	if (adopting && !fx_stack_was_left(adopting, sp)) {
+		drop_unslotted(categories);
 		return NULL;
-	adopting = true;
+	}
+	adopting = sp;
 	fx_barrier();
 	t = adopt(categories);
 	fx_barrier();
-	adopting = false;
+	adopting = 0;
 	return t;
 }
 
@@ -264,9 +366,14 @@ void fx_thread_exit(void)
 
 	if (!t->slot || t->suspended || !fx_engine.wiped->attached)
 		return;
-	fx_frame_unwind_above(t, &t->slot->frames[0]);
-	if (t->state)
+	if (fx_thread_on(UINT32_MAX) == t) {
+		fx_frame_unwind_above(t, &t->slot->frames[0]);
 		record_name(t);
+	} else if (fx_self != t) {
+		return;
+	} else {
+		slot_reset_frames(t->slot); /* nothing is written after a stop */
+	}
 	fx_self = &thread_off;
 	fx_barrier();
 	fx_chunks_release(t);
@@ -276,8 +383,11 @@ void fx_thread_exit(void)
 static struct fx_thread_slot *slot_of_pthread(uint64_t pthread)
 {
 	for (uint32_t i = 0; i < slots_used(); i++) {
-		uint32_t tid = fx_load_acquire(&slot_at(i)->tid);
+		uint32_t tid;
 
+		if (!fx_engine.wiped->threads[i].slot)
+			continue;
+		tid = fx_load_acquire(&slot_at(i)->tid);
 		if (tid && tid != UINT32_MAX && slot_at(i)->pthread == pthread)
 			return slot_at(i);
 	}

@@ -152,10 +152,7 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 	return reply_is_valid(ret, r) && ret->status < 0 ? ret->status : -EPROTO;
 }
 
-/*
- * Maps `fd`, in place of `old` if there is one of the same size: a record that was interrupted by the
- * fork must find its memory where it was.
- */
+/* Maps `fd`, in place of `old` if there is one of the same size. */
 static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int fd)
 {
 	int flags = MAP_SHARED | MAP_NORESERVE;
@@ -180,8 +177,9 @@ static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT]
 				  fds[FX_FD_CONTROL]);
 	mapped.control_size = m->control_size;
 	mapped.common = map_over(mapped.common, FX_PAGE, FX_PAGE, PROT_READ, fds[FX_FD_COMMON]);
-	mapped.buffer = map_over(mapped.buffer, mapped.buffer_size, m->buffer_size,
-				 PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
+	/* Never over the parent's: the engine has put memory of its own there. */
+	mapped.buffer =
+	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
 	mapped.buffer_size = m->buffer_size;
 	return mapped.control && mapped.common && mapped.buffer ? 0 : -ENOMEM;
 }

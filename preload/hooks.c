@@ -169,7 +169,7 @@ static fx_cold void pairs_enter(uint64_t function, uint64_t sp, uint64_t key)
 
 static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool tail)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
+	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS | FX_LOOK_EXIT);
 	struct fx_frame *f = t ? frame_search(t, function, sp, site, tail) : NULL;
 
 	if (!f)
@@ -199,7 +199,7 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_LOOK_EXIT);
 	bool tail = is_tail(site, __builtin_return_address(0));
 	uint64_t start, end;
 	struct fx_frame *f;

@@ -14,12 +14,12 @@
 
 /* The child has no thread but this one, and nothing of its parent's trace. It registers at once, so
  * that it shows up even if it does nothing. */
-static void forked(uint64_t flow)
+static void forked(const struct fx_fork *before, uint64_t flow)
 {
 	struct fx_thread *t;
 
 	fx_handoff_reset();
-	fx_engine_after_fork();
+	fx_engine_after_fork(before);
 	t = fx_thread_on(FX_CAT_PROCESS);
 	if (t)
 		fx_flow_in(t, FX_STR_process, FX_STR_fork_child, flow);
@@ -32,10 +32,13 @@ pid_t fx_wrap_fork(void)
 	bool on = fx_call_begin(&call, words, FX_CAT_PROCESS, FX_CALL_HEADER(process, fork),
 				FX_WRAPPER_SP(), 0);
 	uint64_t flow = on ? fx_flow_out(call.thread, FX_STR_process, FX_STR_fork_begin) : 0;
-	pid_t pid = FX_REAL(fork)();
+	struct fx_fork before;
+	pid_t pid;
 
+	fx_engine_before_fork(&before);
+	pid = FX_REAL(fork)();
 	if (pid == 0) {
-		forked(flow);
+		forked(&before, flow);
 	} else if (on) {
 		fx_call_end(&call, FX_ERROR_sys(pid));
 		fx_result_sys(&call, pid);

@@ -355,6 +355,23 @@ Test(frame, min_duration_leaves_the_shorter_calls_out)
 	cr_assert_eq(fm_slot(&m, 0)->too_short, 8);
 }
 
+static void *nested_thread(void *context)
+{
+	nested();
+	return context;
+}
+
+Test(frame, calls_of_a_thread_without_slot_are_counted_once)
+{
+	pthread_t thread;
+
+	fm_start(&m, &(struct fm_config){.thread_count = 1});
+	nested();
+	pthread_create(&thread, NULL, nested_thread, NULL);
+	pthread_join(thread, NULL);
+	cr_assert_eq(fm_dropped(&m), 8);
+}
+
 /* --- Inlined functions ------------------------------------------------------------------------ */
 
 #define OUTER "outer(two_small(small small) small)"
