@@ -24,12 +24,15 @@ static const struct unit counts[] = {{"", 1}, {NULL, 0}};
 /* A decimal number, possibly with a fraction, and one of the units. */
 static bool parse_quantity(const char *text, const struct unit *units, uint64_t *ret)
 {
+	size_t length = strspn(text, "0123456789.");
 	char *end;
 	double value;
 
 	if (!isdigit((unsigned char)text[0]))
 		return false;
 	value = strtod(text, &end);
+	if (end != text + length) /* it takes hexadecimal numbers and exponents as well */
+		return false;
 	for (; units->name; units++) {
 		double scaled = value * (double)units->factor;
 

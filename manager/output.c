@@ -299,17 +299,12 @@ int fx_output_error(const struct fx_output *out)
 	return out->error;
 }
 
-uint64_t fx_output_size(const struct fx_output *out)
-{
-	return out->size;
-}
-
 uint64_t fx_output_bytes(const struct fx_output *out)
 {
 	return out->bytes;
 }
 
-int fx_output_close(struct fx_output *out)
+int fx_output_close(struct fx_output *out, uint64_t *ret_size)
 {
 	int error;
 
@@ -321,6 +316,8 @@ int fx_output_close(struct fx_output *out)
 	if (out->made && !out->begun)
 		unlink(out->path);
 	error = out->error;
+	if (ret_size)
+		*ret_size = out->size;
 	output_free(out);
 	return error;
 }

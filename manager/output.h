@@ -42,13 +42,11 @@ int fx_output_flush(struct fx_output *out);
 /* The first error so far, 0 if none. */
 int fx_output_error(const struct fx_output *out);
 
-/* Bytes in the file. */
-uint64_t fx_output_size(const struct fx_output *out);
-
 /* Bytes of records committed, before compression. */
 uint64_t fx_output_bytes(const struct fx_output *out);
 
-/* Writes the rest and closes. Returns the first error, 0 if none. *out is gone. */
-int fx_output_close(struct fx_output *out);
+/* Writes the rest and closes; *ret_size, which may be NULL, gets the size of the file in bytes. Returns
+ * the first error, 0 if none. *out is gone. */
+int fx_output_close(struct fx_output *out, uint64_t *ret_size);
 
 #endif

@@ -408,7 +408,7 @@ static void session_free(struct fx_session *s)
 		sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 	}
 	if (s->output)
-		fx_output_close(s->output);
+		fx_output_close(s->output, NULL);
 	free(s);
 }
 

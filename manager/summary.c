@@ -76,17 +76,23 @@ static void print_losses(const struct fx_session_config *config,
 			  plural(c->invalid));
 }
 
+static void print_untraced(const struct fx_session_result *result, const char *program)
+{
+	const char *why = fx_program_obstacle(program);
+
+	if (result->output_error || result->refused || result->totals.processes)
+		return; /* what was wrong was told, if anything was */
+	fx_report("nothing was traced: %s: %s", program,
+		  why ? why : "it never loaded libfxtrace.so");
+}
+
 static void print_empty(const struct fx_session_result *result, const char *program)
 {
 	const struct fx_stream_counts *c = &result->totals.counts;
-	const char *why = fx_program_obstacle(program);
 
-	if (result->output_error || result->refused)
-		return; /* that was told, and says enough */
-	if (result->totals.processes == 0)
-		fx_report("nothing was traced: %s: %s", program,
-			  why ? why : "it never loaded libfxtrace.so");
-	else if (c->events + c->dropped + c->unfinished == 0)
+	if (result->output_error || result->totals.processes == 0)
+		return;
+	if (c->events + c->dropped + c->unfinished == 0)
 		fx_report(
 		    "no event was recorded: no category of --categories applies to what %s did",
 		    program);
@@ -112,5 +118,7 @@ void fx_summary_print(const struct fx_session_config *config,
 	}
 	print_losses(config, &result->totals);
 	if (program)
+		print_untraced(result, program);
+	if (program && !quiet)
 		print_empty(result, program);
 }

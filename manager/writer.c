@@ -242,7 +242,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		r = thread_start(w);
 	}
 	if (r < 0) {
-		fx_output_close(config->output);
+		fx_output_close(config->output, NULL);
 		if (w)
 			writer_free(w);
 		return r;
@@ -286,9 +286,8 @@ int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
 	pthread_join(w->thread, NULL);
 	fx_output_flush(w->output);
 	report_error(w);
-	w->totals.file_size = fx_output_size(w->output);
+	error = fx_output_close(w->output, &w->totals.file_size);
 	*ret_totals = w->totals;
-	error = fx_output_close(w->output);
 	writer_free(w);
 	return error;
 }

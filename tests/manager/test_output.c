@@ -67,17 +67,17 @@ Test(output, what_was_there_stays_until_it_begins)
 
 	fputs("precious", f);
 	fclose(f);
-	cr_assert_eq(fx_output_close(open_output(path)), 0);
+	cr_assert_eq(fx_output_close(open_output(path), NULL), 0);
 	cr_assert_eq(size_of(path), 8);
 	out = open_output(path);
 	cr_assert_eq(fx_output_begin(out), 0);
 	cr_assert_eq(size_of(path), 0);
-	fx_output_close(out);
+	fx_output_close(out, NULL);
 }
 
 Test(output, a_new_file_goes_away_if_it_never_begins)
 {
-	cr_assert_eq(fx_output_close(open_output(path_with(""))), 0);
+	cr_assert_eq(fx_output_close(open_output(path_with("")), NULL), 0);
 	cr_assert_lt(access(path, F_OK), 0);
 }
 
@@ -98,7 +98,7 @@ static void expect_round_trip(const char *suffix)
 
 	cr_assert_eq(fx_output_begin(out), 0);
 	fill(out, count);
-	cr_assert_eq(fx_output_close(out), 0);
+	cr_assert_eq(fx_output_close(out, NULL), 0);
 	cr_assert_eq(archive_count(path, FXT_KIND_STRING), count);
 	unlink(path);
 }
@@ -139,7 +139,7 @@ Test(output, a_full_disk_leaves_whole_records)
 	cr_assert_eq(fx_output_flush(out), -EFBIG);
 	cr_assert_eq(fx_output_error(out), -EFBIG);
 	fill(out, 10); /* goes nowhere */
-	cr_assert_eq(fx_output_close(out), -EFBIG);
+	cr_assert_eq(fx_output_close(out, NULL), -EFBIG);
 	/* The limit is no multiple of a record; archive_count() wants whole ones. */
 	records = archive_count(path, FXT_KIND_STRING);
 	cr_assert_gt(records, 3000000 / 32 - 10);
@@ -153,7 +153,7 @@ Test(output, a_full_disk_leaves_whole_members)
 	cr_assert_eq(fx_output_begin(out), 0);
 	limit_files(300000);
 	fill(out, 2000000);
-	cr_assert_eq(fx_output_close(out), -EFBIG);
+	cr_assert_eq(fx_output_close(out, NULL), -EFBIG);
 	cr_assert_gt(archive_count(path, FXT_KIND_STRING), 0);
 }
 
@@ -164,7 +164,7 @@ Test(output, a_device_that_is_always_full)
 	cr_assert_eq(fx_output_begin(out), 0);
 	fill(out, 10);
 	cr_assert_eq(fx_output_flush(out), -ENOSPC);
-	cr_assert_eq(fx_output_close(out), -ENOSPC);
+	cr_assert_eq(fx_output_close(out, NULL), -ENOSPC);
 }
 
 /* --- A manager that is killed ---------------------------------------------------------------- */
@@ -178,5 +178,5 @@ Test(output, what_was_flushed_can_be_read)
 	cr_assert_eq(fx_output_flush(out), 0);
 	fill(out, 50); /* still in memory */
 	cr_assert_eq(archive_count(path, FXT_KIND_STRING), 100);
-	fx_output_close(out);
+	fx_output_close(out, NULL);
 }

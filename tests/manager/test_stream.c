@@ -134,7 +134,7 @@ static struct fx_stream_counts end_with(const struct fx_stream_end *end)
 	fx_stream_finish(s, end);
 	counts = s->counts;
 	fx_stream_destroy(s);
-	cr_assert_eq(fx_output_close(shared.archive.out), 0);
+	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
 	fx_symbol_cache_destroy(shared.symbols);
 	archive_expect_clean(archive_path());
 	return counts;
@@ -513,7 +513,7 @@ Test(stream, random_words_do_no_harm)
 	/* Random events need not nest: only the structure counts. */
 	fx_stream_finish(s, &(struct fx_stream_end){.ticks = 1});
 	fx_stream_destroy(s);
-	cr_assert_eq(fx_output_close(shared.archive.out), 0);
+	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
 	fx_symbol_cache_destroy(shared.symbols);
 	cr_assert_gt(archive_count(archive_path(), FXT_KIND_EVENT), 0);
 }

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of options: values good and bad, the environment, categories. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "client/categories.h"
+#include "client/options.h"
+
+static struct fx_options options;
+
+static void set_up(void)
+{
+	fx_options_init(&options);
+}
+
+static void clean_up(void)
+{
+	fx_options_destroy(&options);
+}
+
+TestSuite(options, .init = set_up, .fini = clean_up);
+
+static const char *set(int key, const char *value)
+{
+	bool known;
+	const char *wrong = fx_options_set(&options, key, value, &known);
+
+	cr_assert(known);
+	return wrong;
+}
+
+#define expect_good(key, value) cr_assert_null(set((key), (value)), "%s", (value))
+#define expect_bad(key, value)	cr_assert_not_null(set((key), (value)), "%s", (value))
+
+Test(options, sizes)
+{
+	expect_good('b', "64M");
+	cr_assert_eq(options.config.buffer_size, 64ull << 20);
+	expect_good('b', "4K");
+	expect_good('b', "1.5M");
+	cr_assert_eq(options.config.buffer_size, 3ull << 19);
+	expect_good('b', "4G");
+	expect_bad('b', "5G");
+	expect_bad('b', "4095");
+	expect_bad('b', "64MB");
+	expect_bad('b', "-1M");
+	expect_bad('b', " 1M");
+	expect_bad('b', "");
+	expect_bad('b', "nan");
+	expect_bad('b', "0x1000000");
+}
+
+Test(options, times)
+{
+	expect_good('t', "10us");
+	cr_assert_eq(options.config.min_duration_ns, 10000);
+	expect_good('t', "1.5s");
+	cr_assert_eq(options.config.min_duration_ns, 1500000000);
+	expect_good('t', "0ns");
+	expect_bad('t', "10");
+	expect_bad('t', "10m");
+	expect_bad('t', "us");
+	expect_bad('t', "1e300s");
+	expect_bad(OPTION_DURATION, "0s");
+	expect_good(OPTION_DURATION, "2s");
+}
+
+Test(options, words)
+{
+	expect_good('m', "oneshot");
+	cr_assert_eq(options.config.mode, FX_MODE_ONESHOT);
+	expect_good('m', "s");
+	cr_assert_eq(options.config.mode, FX_MODE_STREAMING);
+	expect_good('m', "circular");
+	cr_assert_eq(options.config.mode, FX_MODE_CIRCULAR);
+	expect_bad('m', "ring");
+	expect_good(OPTION_ON_FULL, "block");
+	expect_bad(OPTION_ON_FULL, "Block");
+	expect_good(OPTION_RECORDS, "pairs");
+	cr_assert(options.config.pairs);
+	expect_bad(OPTION_RECORDS, "");
+	expect_good('D', "503");
+	expect_bad('D', "0");
+	expect_bad('D', "504");
+	expect_bad('o', "");
+	expect_good(OPTION_NO_FOLLOW, NULL);
+	cr_assert_not(options.config.follow);
+}
+
+Test(options, sizes_by_name)
+{
+	expect_good(OPTION_PROVIDER_BUFFER, "cc1=1M");
+	expect_good(OPTION_PROVIDER_BUFFER, "a=b=2M");
+	expect_bad(OPTION_PROVIDER_BUFFER, "cc1");
+	expect_bad(OPTION_PROVIDER_BUFFER, "=1M");
+	expect_bad(OPTION_PROVIDER_BUFFER, "cc1=");
+	cr_assert_eq(options.config.size_count, 2);
+	cr_assert_str_eq(options.config.sizes[1].name, "a=b");
+	cr_assert_eq(options.config.sizes[1].size, 2 << 20);
+}
+
+Test(options, what_does_not_fit_together)
+{
+	cr_assert_null(fx_options_check(&options));
+	expect_good(OPTION_ON_FULL, "block");
+	cr_assert_null(fx_options_check(&options));
+	expect_good('m', "oneshot");
+	cr_assert_not_null(fx_options_check(&options));
+}
+
+Test(options, an_unknown_key)
+{
+	bool known = true;
+
+	fx_options_set(&options, 'Z', "x", &known);
+	cr_assert_not(known);
+}
+
+Test(options, the_environment)
+{
+	const char *variable;
+
+	setenv("FXTRACE_BUFFER_SIZE", "1M", 1);
+	setenv("FXTRACE_QUIET", "1", 1);
+	setenv("FXTRACE_NO_FOLLOW", "0", 1);
+	setenv("FXTRACE_OUTPUT", "", 1);
+	cr_assert_null(fx_options_environment(&options, &variable));
+	cr_assert_eq(options.config.buffer_size, 1 << 20);
+	cr_assert(options.quiet);
+	cr_assert(options.config.follow);
+	cr_assert_str_eq(options.config.output, FX_DEFAULT_OUTPUT);
+	setenv("FXTRACE_MAX_DEPTH", "deep", 1);
+	cr_assert_not_null(fx_options_environment(&options, &variable));
+	cr_assert_str_eq(variable, "FXTRACE_MAX_DEPTH");
+}
+
+/* --- Categories ------------------------------------------------------------------------------ */
+
+static uint32_t categories(const char *list)
+{
+	uint32_t bits = 0;
+	const char *wrong = fx_categories_parse(list, &bits);
+
+	cr_assert_null(wrong, "%s: %s", list, wrong);
+	return bits;
+}
+
+Test(categories, lists)
+{
+	uint32_t by_default = fx_categories_default();
+
+	cr_assert(by_default & FX_CAT_FUNCTION);
+	cr_assert_not(by_default & (FX_CAT_MALLOC | FX_CAT_PTHREAD_ALL));
+	cr_assert_eq(categories("function"), FX_CAT_FUNCTION);
+	cr_assert_eq(categories("function,malloc"), FX_CAT_FUNCTION | FX_CAT_MALLOC);
+	cr_assert_eq(categories("pthread"), FX_CAT_PTHREAD, "no prefix without a star");
+	cr_assert_eq(categories("pthread*"), FX_CAT_PTHREAD | FX_CAT_PTHREAD_ALL);
+	cr_assert_eq(categories("#default"), by_default);
+	cr_assert_eq(categories("#default,malloc"), by_default | FX_CAT_MALLOC);
+	cr_assert_eq(categories("-heap"), by_default & ~(uint32_t)FX_CAT_HEAP);
+	cr_assert_eq(categories("#default,-p*"),
+		     by_default & ~(uint32_t)(FX_CAT_PTHREAD | FX_CAT_PROCESS));
+	cr_assert_eq(categories("*,-malloc") & FX_CAT_MALLOC, 0);
+}
+
+Test(categories, words_that_are_none)
+{
+	static const char *const lists[] = {"",		 ",",	     "function,",
+					    "functions", "nothing*", "-",
+					    "-nothing",	 "#all",     "function malloc"};
+	uint32_t bits;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		cr_assert_not_null(fx_categories_parse(lists[i], &bits), "'%s'", lists[i]);
+	cr_assert_not_null(strstr(fx_categories_parse("x,malloc", &bits), "'x'"));
+}
