@@ -446,17 +446,17 @@ static void read_facts(const struct fx_thread_slot *slot, struct fx_thread_facts
 {
 	struct fx_thread_facts f = {0};
 
-	f.tid = fx_load_acquire(&slot->tid); /* pairs with slot_take() in thread.c */
+	/* Pairs with slot_take() in thread.c: before that, the name may be the next owner's. */
+	if (fx_load_acquire(&slot->tid) != TID_TAKEN)
+		memcpy(f.name, slot->name, sizeof(f.name) - 1);
+	f.tid = fx_load_relaxed(&slot->last_tid);
 	f.incarnation = fx_load_relaxed(&slot->incarnation);
-	memcpy(f.name, slot->name, sizeof(f.name) - 1);
 	f.dropped = fx_load_relaxed(&slot->dropped);
 	f.dropped_first = fx_load_relaxed(&slot->dropped_first);
 	f.dropped_last = fx_load_relaxed(&slot->dropped_last);
 	f.too_deep = fx_load_relaxed(&slot->too_deep);
 	f.too_short = fx_load_relaxed(&slot->too_short);
 	f.unwound = fx_load_relaxed(&slot->unwound);
-	if (f.tid == TID_TAKEN)
-		f.tid = 0;
 	*ret = f;
 }
 

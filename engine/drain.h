@@ -52,9 +52,9 @@ struct fx_piece {
 
 /* What a slot of the thread area says of its thread. */
 struct fx_thread_facts {
-	uint32_t tid; /* 0: the last owner is gone, the losses below are still its own */
+	uint32_t tid; /* the newest owner's; it may be gone, the losses below are still its own */
 	uint32_t incarnation;
-	char name[16]; /* NUL-terminated */
+	char name[16]; /* NUL-terminated; empty while it changes */
 	uint64_t dropped;
 	uint64_t dropped_first;
 	uint64_t dropped_last;

@@ -48,6 +48,7 @@ static void slot_take(uint32_t i, uint32_t tid)
 	fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
 	s->pthread = (uint64_t)pthread_self(); /* reads a register, nothing more */
 	s->incarnation++;
+	fx_store_relaxed(&s->last_tid, tid);
 	fx_store_release(&s->tid, tid); /* pairs with the slot walk in drain.c */
 }
 
@@ -346,10 +347,14 @@ static void record_name(struct fx_thread *t)
 	 * process. */
 	unsigned length = (unsigned)strnlen(t->slot->name, sizeof t->slot->name - 1);
 	unsigned words = 2 + (length + 7) / 8;
+	struct fx_cursor *c = &t->cursor[0];
 	struct fx_reservation r;
 	uint64_t *p;
 
 	if (!length)
+		return;
+	/* Without room it is left out and not counted: it is no event, and stands in the slot too. */
+	if (!t->busy[0] && c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, 0, words) != 0)
 		return;
 	p = fx_record_reserve(t, words, &r);
 	if (!p)

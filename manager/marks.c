@@ -116,10 +116,8 @@ void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
 
 	if (!slot)
 		return;
-	if (facts->tid)
-		slot->tid = facts->tid;
-	t = fx_stream_thread(s, slot->tid);
-	if (t && facts->tid)
+	t = fx_stream_thread(s, facts->tid);
+	if (t && facts->name[0])
 		fx_stream_thread_rename(s, t, facts->name, sizeof(facts->name));
 	if (facts->dropped > slot->dropped) {
 		mark_loss(s, t, facts->dropped - slot->dropped,

@@ -68,7 +68,6 @@ struct fx_stream_chunk {
 
 /* The losses of one slot of the thread area, as far as they were written down. */
 struct fx_stream_slot {
-	uint32_t tid;
 	uint64_t dropped;
 	uint64_t too_deep;
 };

@@ -200,6 +200,7 @@ struct fx_thread_slot *fp_slot(struct fake_provider *p, uint32_t i, uint32_t tid
 	memset(slot->name, 0, sizeof(slot->name));
 	memcpy(slot->name, name, strnlen(name, sizeof(slot->name) - 1));
 	slot->frames[0] = (struct fx_frame){.start = 1, .sp = UINT64_MAX};
+	slot->last_tid = tid;
 	fx_store_release(&slot->tid, tid);
 	return slot;
 }

@@ -112,7 +112,8 @@ static void run(struct fm_config config, uint32_t count, uint32_t pause_us)
 	}
 	pass();
 	pass(); /* what stood behind a wrap that was not given back yet */
-	cr_assert_eq(got.names + fm_dropped(&m), lost + count / 2);
+	cr_assert_leq(got.names, count / 2);
+	cr_assert_eq(fm_dropped(&m), lost);
 	cr_assert_eq(got.total + lost, (uint64_t)RECORDS / count * count);
 	for (uint32_t i = 0; i < count; i++)
 		cr_assert(got.writers[i].ordered, "writer %u", i);

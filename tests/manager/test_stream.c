@@ -624,7 +624,6 @@ Test(stream, losses_are_counted_and_shown)
 	facts.dropped_first = 300;
 	facts.dropped_last = 400;
 	send_facts(0, facts);
-	facts.tid = 0; /* the thread has ended since */
 	facts.dropped = 16;
 	facts.too_deep = 4;
 	send_facts(0, facts);
