@@ -275,6 +275,13 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 	fx_queue_push(queue, &list);
 }
 
+static void report_absent(const struct fx_provider *p)
+{
+	fx_report("%s (%d): not traced: it never mapped its buffer; is its address space limited "
+		  "(ulimit -v)?",
+		  p->name, (int)p->pid);
+}
+
 bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
 {
 	struct fx_block_list frames;
@@ -292,6 +299,8 @@ bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
 		fx_block_list_init(&frames);
 		take_blocks(p, queue, &frames, UINT_MAX, take_frames);
 		fx_queue_push(queue, &frames);
+	} else {
+		report_absent(p);
 	}
 	queue_end(p, queue);
 	p->phase = FX_PROVIDER_OVER;
