@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "client/usage.h"
 #include "convert/convert.h"
 
 struct options {
@@ -25,32 +26,38 @@ struct options {
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
+enum { OPTION_HELP = '?', OPTION_VERSION = 256 };
+
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0, "perfetto (Perfetto's protobuf) or json (Chrome's trace events)",
      0},
+    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
+    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
     {0},
 };
 
-static void set_format(struct options *options, struct argp_state *state, const char *name)
+static const struct argp parser;
+
+static void set_format(struct options *options, const char *name)
 {
 	options->format = fx_format_find(name);
 	if (!options->format)
-		argp_error(state, "unknown format '%s'", name);
+		fx_usage_error(options->program, "unknown format", name);
 }
 
-static void check_options(struct options *options, struct argp_state *state)
+static void check_options(struct options *options)
 {
 	if (!options->in)
-		argp_error(state, "no IN given");
+		fx_usage_error(options->program, "no IN given", NULL);
 	if (!options->format && options->out)
 		options->format = fx_format_guess(options->out);
 	if (!options->format && options->out)
-		argp_error(state, "no format given, and the name '%s' does not tell it",
-			   options->out);
+		fx_usage_error(options->program, "no format given, and OUT's name does not tell it",
+			       options->out);
 	if (!options->format)
-		argp_error(state, "no format given");
+		fx_usage_error(options->program, "no format given", NULL);
 	if (!options->out && strcmp(options->in, "-") == 0)
-		argp_error(state, "no OUT given for standard input");
+		fx_usage_error(options->program, "no OUT given for standard input", NULL);
 }
 
 static error_t parse_option(int key, char *arg, struct argp_state *state)
@@ -59,7 +66,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'f':
-		set_format(options, state, arg);
+		set_format(options, arg);
 		return 0;
 	case ARGP_KEY_ARG:
 		if (!options->in)
@@ -67,10 +74,16 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		else if (!options->out)
 			options->out = arg;
 		else
-			argp_error(state, "too many arguments: '%s'", arg);
+			fx_usage_error(options->program, "too many arguments", arg);
 		return 0;
+	case OPTION_HELP:
+		fx_usage_help(options->program, &parser);
+	case OPTION_VERSION:
+		fx_usage_version();
+	case ARGP_KEY_ERROR:
+		fx_usage_error(options->program, "bad option", state->argv[state->next - 1]);
 	case ARGP_KEY_END:
-		check_options(options, state);
+		check_options(options);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -310,7 +323,7 @@ int fx_cmd_convert(int argc, char **argv)
 	struct options options = {.program = argv[0]};
 	int status, fd;
 
-	argp_parse(&parser, argc, argv, 0, NULL, &options);
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
 	if (!options.out && make_out(&options) < 0)
 		return report_error(&options, options.in, -ENOMEM);
 	fd = open_in(options.in);
