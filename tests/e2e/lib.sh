@@ -152,6 +152,49 @@ compile() {
 		fail "cannot compile $output:"$'\n'"$(head -n 20 compile.log)"
 }
 
+# target OUTPUT SOURCE OPTION...: compiles a program of tests/e2e/targets, with the function hooks.
+target() {
+	local output=$1 source=$FX_SRCDIR/tests/e2e/targets/$2
+
+	shift 2
+	compile "$output" -O1 -w -D_GNU_SOURCE -finstrument-functions \
+		-finstrument-functions-exclude-file-list=/usr/ "$@" "$source"
+}
+
+# list_archive ARCHIVE: what stands in it, as the files processes, threads and events (events.c).
+list_archive() {
+	local listing=$FX_BUILDDIR/tests/e2e/events
+
+	"$listing" processes "$1" >processes && "$listing" threads "$1" >threads &&
+		"$listing" "$1" >events || fail "cannot list $1"
+}
+
+# count_events CONDITION: how many lines of the file events meet an awk condition. In it the fields
+# have names, and has("name=value") looks for an argument.
+count_events() {
+	awk -F'\t' '
+		function has(argument, i) {
+			for (i = 10; i <= NF; i++)
+				if ($i == argument) return 1
+			return 0
+		}
+		{ type = $1; pid = $2; tid = $3; process = $4; thread = $5; category = $6; name = $7
+		  start = $8; end = $9 }
+		'"$1"' { n++ }
+		END { print n + 0 }' events
+}
+
+# expect_events COUNT CONDITION: so many, or at least N with COUNT "N+".
+expect_events() {
+	local want=$1 got
+
+	got=$(count_events "$2")
+	case $want in
+	*+) [ "$got" -ge "${want%+}" ] ;;
+	*) [ "$got" -eq "$want" ] ;;
+	esac || fail "$got events instead of $want: $2"$'\n'"$(head -n 20 events)"
+}
+
 # wait_for SECONDS COMMAND...: polls until the command succeeds.
 wait_for() {
 	local tries=$(($1 * 20))

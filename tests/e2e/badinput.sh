@@ -1,0 +1,234 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Whatever is wrong with what it is given: one clear line, the right status, nothing lost.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+target leaf leaf.c
+target progress progress.c
+run() {
+	"$FXTRACE" run -o trace.fxt "$@"
+}
+
+# --- Command lines ---------------------------------------------------------------------------------
+
+expect_one_error 127 run -- ./no-such-program
+expect_line 'no-such-program' err
+expect_one_error 127 run -- no-such-program
+: >not-executable
+expect_one_error 126 run -- ./not-executable
+expect_line 'not-executable' err
+expect_one_error 126 run -- /
+printf '#!/no/such/interpreter\n' >script
+chmod +x script
+expect_one_error 127 run -- ./script
+
+expect_one_error 2 run
+expect_one_error 2 run --no-such-option -- ./leaf
+expect_line 'no-such-option' err
+expect_one_error 2 run -c no-such-category -- ./leaf
+expect_line 'no-such-category' err
+expect_one_error 2 run -c 'function,bogus*' -- ./leaf
+for size in 0 -1 x 1X 1.5.2M '' 99999999999999999999 1K 100G; do
+	expect_one_error 2 run -b "$size" -- ./leaf
+	[ -z "$size" ] || expect_line "$(printf %s "$size" | sed 's/[.]/[.]/g')" err
+done
+for time in x 1y -1s 99999999999999999999s; do
+	expect_one_error 2 run --duration "$time" -- ./leaf
+	expect_one_error 2 run -t "$time" -- ./leaf
+done
+for depth in 0 x -1; do
+	expect_one_error 2 run -D "$depth" -- ./leaf
+done
+expect_one_error 2 run -m sideways -- ./leaf
+expect_one_error 2 run --on-full explode -- ./leaf
+expect_one_error 2 run --records odd -- ./leaf
+
+# --- Output ----------------------------------------------------------------------------------------
+
+# A program whose trace can go nowhere is not run at all: nobody wants to run it twice.
+expect_one_error 1 "$FXTRACE" run -o /no/such/folder/trace.fxt -- touch ran
+expect_line '/no/such/folder/trace.fxt' err
+[ ! -e ran ] || fail "the program ran although the output cannot be written"
+expect_one_error 1 "$FXTRACE" run -o . -- ./leaf
+
+# The disk is full while saving: the program is not disturbed; its status stays, we say what happened.
+expect_status 5 "$FXTRACE" run -o /dev/full -- ./leaf 5
+expect_line '^fxtrace: /dev/full: ' err
+target producer producer.c
+expect_status 1 "$FXTRACE" run -o /dev/full -- ./producer 2 1000
+expect_line '^fxtrace: /dev/full: ' err
+if unshare -m true 2>/dev/null; then
+	mkdir small
+	# shellcheck disable=SC2016 # for the shell inside
+	expect_status 1 unshare -m sh -c 'mount -t tmpfs -o size=400k none small &&
+		"$@"
+		status=$?
+		cp small/full.fxt .
+		exit $status' sh "$FXTRACE" run -o small/full.fxt --on-full block -- ./producer 2 100000
+	expect_line '^fxtrace: small/full.fxt: ' err
+	# What was saved before is readable.
+	"$FXTRACE" dump full.fxt >dumped 2>/dev/null
+	[ "$(grep -c work dumped)" -gt 10000 ] || fail "the archive so far holds too little: $(tail -n 3 dumped)"
+fi
+
+# --- Sockets that are no manager's -----------------------------------------------------------------
+
+if [ -e "$LIBFXTRACE" ]; then
+	: >file
+	for socket in /no/such/socket ./file /dev/null . "$(printf 'x%.0s' $(seq 200))"; do
+		expect_status 5 env FXTRACE_SOCKET="$socket" LD_PRELOAD="$LIBFXTRACE" ./leaf 5
+		expect_equal 0 "$(wc -c <out)" "bytes on stdout with the socket $socket"
+	done
+	if command -v python3 >/dev/null; then
+		# Listeners: one that is gone, one that hangs up, one that talks nonsense.
+		cat >foreign.py <<'END'
+import os, socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(sys.argv[1])
+if sys.argv[2] == "stale":
+    sys.exit()
+s.listen()
+print("ready", flush=True)
+while True:
+    c, _ = s.accept()
+    if sys.argv[2] == "nonsense":
+        c.send(b"\x5a" * 32)
+    c.close()
+END
+		python3 foreign.py "$PWD/stale" stale
+		expect_status 5 env FXTRACE_SOCKET="$PWD/stale" LD_PRELOAD="$LIBFXTRACE" ./leaf 5
+		for kind in closing nonsense; do
+			python3 foreign.py "$PWD/$kind" "$kind" >"$kind.ready" &
+			wait_for 10 test -s "$kind.ready" || fail "foreign.py $kind does not start"
+			expect_status 5 env FXTRACE_SOCKET="$PWD/$kind" LD_PRELOAD="$LIBFXTRACE" ./leaf 5
+			kill $!
+			wait $! 2>/dev/null
+		done
+	fi
+fi
+
+# --- The manager dies ------------------------------------------------------------------------------
+
+word() {
+	od -An -v -t u8 -j $(($2 * 8)) -N 8 "$1" 2>/dev/null | tr -d ' '
+}
+runs() {
+	[ "$(word map 0)" -gt 0 ] 2>/dev/null
+}
+for round in 1 2 3; do
+	rm -f map
+	"$FXTRACE" run -q -o trace.fxt -- ./progress map 2 1000 &
+	run=$!
+	wait_for 10 runs || fail "the program does not start"
+	pid=$(word map 0)
+	sleep 0.$round
+	kill -9 "$run"
+	wait "$run" 2>/dev/null
+	# It goes on with its work, and is still itself.
+	before=$(word map 2)
+	sleep 0.2
+	[ "$(word map 2)" -gt "$before" ] || fail "the program does not go on without the manager"
+	kill -9 "$pid" || fail "the program died with the manager"
+	expect_clean trace.fxt
+done
+# To its normal end.
+"$FXTRACE" run -q -o trace.fxt -- sh -c 'echo $PPID >manager; sleep 0.5; ./leaf; ./leaf 3; echo $? >status' &
+run=$!
+wait_for 10 test -s manager
+kill -9 "$run"
+wait "$run" 2>/dev/null
+wait_for 10 test -s status || fail "the program did not come to its end"
+expect_equal 3 "$(cat status)" "status of a child after the manager's death"
+
+# --- Archives that are cut off or damaged ----------------------------------------------------------
+
+expect_ok "$FXTRACE" run -q -o whole.fxt -- sh -c './leaf; ./leaf'
+size=$(wc -c <whole.fxt)
+expect_clean whole.fxt
+expect_ok "$FXTRACE" dump whole.fxt
+cp out whole.dump
+
+# read_as check|dump|json|perfetto FILE
+read_as() {
+	case $1 in
+	check | dump) timeout 20 "$FXTRACE" "$1" "$2" ;;
+	*) timeout 20 "$FXTRACE" convert -f "$1" "$2" - ;;
+	esac
+}
+
+# expect_sane HOW FILE: ends by itself with 0 or 1, and says why if it fails.
+expect_sane() {
+	local status=0
+
+	read_as "$@" >out 2>err || status=$?
+	[ "$status" -le 1 ] || fail "status $status: $*"$'\n'"$(tail -n 5 err)"
+	[ "$status" -eq 0 ] || [ -s err ] || [ "$1" = check ] || fail "fails without a word: $*"
+	expect_no_line 'AddressSanitizer|runtime error|Segmentation' err
+}
+
+for how in check dump json perfetto; do
+	expect_one_error 1 read_as $how no-such-file
+	expect_line 'no-such-file' err
+	expect_one_error 1 read_as $how .
+	: >empty
+	echo 'this is no trace at all' >text
+	for file in empty text; do
+		expect_status 1 read_as $how $file
+		cat out err >both
+		expect_line $file both
+	done
+done
+
+# Each class of prefix: within the magic, within a header, between records, within the last one.
+for length in 1 7 8 9 15 16 23 24 100 101 $((size / 2)) $((size / 2 / 8 * 8)) $((size - 1)) $((size - 8)); do
+	head -c "$length" whole.fxt >cut.fxt
+	for how in check json perfetto dump; do
+		expect_sane $how cut.fxt
+		[ $((length % 8)) -eq 0 ] || [ -s err ] || [ $how = check ] ||
+			fail "$how says nothing of a cut at byte $length"
+	done
+	# Every whole record is there: what is shown is how the whole one begins.
+	lines=$(wc -l <out)
+	cmp -s <(head -n "$lines" whole.dump) out || fail "dump of $length bytes is no prefix of the whole"
+done
+# All but the last record are there.
+head -c $((size - 1)) whole.fxt >cut.fxt
+expect_status 1 read_as dump cut.fxt
+expect_equal $(($(wc -l <whole.dump) - 1)) "$(wc -l <out)" "records before the cut"
+expect_status 1 read_as check cut.fxt
+
+# Bytes changed here and there, in each run the same ones.
+awk -v size="$size" 'BEGIN { srand(11); for (i = 0; i < 60; i++) print int(rand() * size), int(rand() * 256) }' >damage
+while read -r offset value; do
+	cp whole.fxt damaged.fxt
+	# shellcheck disable=SC2059 # the value is the format
+	printf "\\x$(printf %02x "$value")" |
+		dd of=damaged.fxt bs=1 seek="$offset" conv=notrunc status=none
+	for how in check dump json perfetto; do
+		expect_sane $how damaged.fxt
+	done
+done <damage
+
+# Compressed ones.
+gzip -c whole.fxt >whole.fxt.gz
+expect_clean whole.fxt.gz
+gz=$(wc -c <whole.fxt.gz)
+for length in 2 10 $((gz / 2)) $((gz - 4)); do
+	head -c "$length" whole.fxt.gz >cut.fxt.gz
+	for how in check dump json perfetto; do
+		expect_sane $how cut.fxt.gz
+	done
+	expect_status 1 read_as check cut.fxt.gz
+done
+
+# Output of the readers that cannot be written.
+for how in check dump json perfetto; do
+	status=0
+	read_as $how whole.fxt >/dev/full 2>err || status=$?
+	expect_equal 1 "$status" "status of $how into a full device"
+	expect_line '^fxtrace' err
+done
+expect_one_error 1 "$FXTRACE" convert -f json whole.fxt /no/such/folder/out.json
+expect_line '/no/such/folder/out.json' err
+expect_one_error 2 "$FXTRACE" convert -f no-such-format whole.fxt out
+expect_one_error 2 "$FXTRACE" convert whole.fxt out.no-such-ending

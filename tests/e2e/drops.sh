@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A buffer that is too small: what is lost is counted exactly and shown. Recorded + dropped = produced.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+target producer producer.c
+
+# The records that the archive says were dropped: instants on the timeline.
+dropped_in_archive() {
+	awk -F'\t' '$1 == "instant" && $7 == "records dropped" {
+			for (i = 10; i <= NF; i++)
+				if (sub(/^count=/, "", $i)) n += $i
+		}
+		END { print n + 0 }' events
+}
+
+lossy=0
+for mode in oneshot streaming; do
+	for size in 4K 64K; do
+		for threads in 1 2 8; do
+			what="-m $mode -b $size, $threads threads"
+			calls=$((240000 / threads))
+			expect_ok "$FXTRACE" run -o trace.fxt -c function -m "$mode" -b "$size" -- \
+				./producer "$threads" "$calls"
+			expect_equal 0 "$(wc -c <out)" "bytes on stdout: $(cat out)"
+			cp err summary
+			expect_clean trace.fxt
+			list_archive trace.fxt
+			recorded=$(count_events 'name == "work"')
+			dropped=$(dropped_in_archive)
+			expect_equal $((threads * calls)) $((recorded + dropped)) \
+				"recorded $recorded + dropped $dropped with $what"
+			if [ "$dropped" -gt 0 ]; then
+				lossy=$((lossy + 1))
+				expect_line "(^|[^0-9])$dropped([^0-9]|\$)" summary
+				expect_line '(-b|--buffer-size)' summary
+				expect_events 1+ 'type == "counter" && name == "records dropped"'
+				expect_events 0 'name == "records dropped" && pid == 0'
+			else
+				expect_no_line 'dropped' summary
+			fi
+			# Oneshot loses for certain: 240000 calls do not fit.
+			[ "$mode" = streaming ] || [ "$dropped" -gt 200000 ] ||
+				fail "only $dropped dropped with $what"
+		done
+	done
+done
+[ "$lossy" -gt 0 ] || fail "nothing was ever dropped"
+
+# The last value of the counter is the whole loss.
+expect_ok "$FXTRACE" run -o trace.fxt -c function -m oneshot -b 64K -- ./producer 2 50000
+list_archive trace.fxt
+last=$(awk -F'\t' '$1 == "counter" && $7 == "records dropped" { sub("count=", "", $10); n = $10 }
+	END { print n }' events)
+expect_equal "$(dropped_in_archive)" "$last" "last value of the counter"
+
+# The cure works: who has room enough, or waits for it, loses nothing.
+for threads in 1 2 8; do
+	expect_ok "$FXTRACE" run -o trace.fxt -c function --on-full block -b 64K -- \
+		./producer "$threads" 100000
+	expect_no_line 'dropped' err
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_events $((threads * 100000)) 'name == "work"'
+	expect_events 0 'name == "records dropped"'
+done
+expect_ok "$FXTRACE" run -o trace.fxt -c function -m oneshot -b 64M -- ./producer 2 100000
+expect_no_line 'dropped' err
+list_archive trace.fxt
+expect_events 200000 'name == "work"'

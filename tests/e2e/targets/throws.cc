@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * throws: leaves functions by C++ exceptions, with destructors on the way, thrown again, out of a
+ * thread's nested calls, and by forced unwinding. Compile with -finstrument-functions.
+ */
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#define NOINLINE __attribute__((noinline))
+#define HIDDEN	 __attribute__((no_instrument_function))
+
+namespace shapes
+{
+
+NOINLINE void after()
+{
+	__asm__ volatile("");
+}
+
+struct Guard {
+	HIDDEN Guard()
+	{
+	}
+	NOINLINE ~Guard()
+	{
+		after();
+	}
+};
+
+NOINLINE void deep(int levels)
+{
+	if (levels == 0)
+		throw std::runtime_error("deep");
+	Guard guard;
+	deep(levels - 1);
+}
+
+NOINLINE void caught()
+{
+	try {
+		deep(2);
+	} catch (const std::exception &) {
+		after();
+	}
+	after();
+}
+
+NOINLINE void middle()
+{
+	try {
+		deep(1);
+	} catch (...) {
+		after();
+		throw;
+	}
+}
+
+NOINLINE void thrown_again()
+{
+	try {
+		middle();
+	} catch (...) {
+	}
+	after();
+}
+
+template <typename T> struct Box {
+	NOINLINE T twice(const std::vector<T> &values) const
+	{
+		after();
+		return values.at(0) + values.at(0);
+	}
+};
+
+} // namespace shapes
+
+int main()
+{
+	shapes::caught();
+	shapes::thrown_again();
+	std::thread([]() HIDDEN { shapes::caught(); }).join();
+	shapes::after();
+	return shapes::Box<int>().twice({21}) == 42 ? 0 : 1;
+}

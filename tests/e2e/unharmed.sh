@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The traced program has nothing that it has not without the tracer, gets the errors that it would
+# get, and what cannot be traced runs all the same, with a word on why.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+target state state.c
+target errors errors.c
+target confined confined.c
+target leaf leaf.c
+
+# --- The same process ------------------------------------------------------------------------------
+
+# same_state WRAPPING...: the program's own account of itself, under a command that changes it.
+same_state() {
+	"$@" ./state >plain.out 2>plain.err </dev/null
+	"$FXTRACE" run -q -o trace.fxt -- "$@" ./state >traced.out 2>traced.err </dev/null ||
+		fail "status $? under: $*"
+	[ "$(wc -l <plain.out)" -gt 60 ] || fail "state says too little: $(cat plain.err)"
+	expect_same_file plain.out traced.out
+	expect_same_file plain.err traced.err
+	expect_clean trace.fxt
+}
+
+same_state env
+same_state nice -n 5
+same_state sh -c 'umask 027; ulimit -n 100; ulimit -c 0; cd /; exec "$0"' "$PWD/state"
+same_state sh -c 'trap "" HUP USR1 PIPE; exec ./state'
+same_state sh -c 'exec 7>/dev/null 9</dev/null; exec ./state'
+same_state sh -c 'ulimit -v 400000; exec ./state'
+
+# Standard descriptors that are closed stay so, and what is opened next gets the same numbers.
+for closing in '<&-' '2>&-' '<&- 2>&-'; do
+	same_state sh -c "exec ./state $closing"
+done
+for closing in '>&-' '<&- >&- 2>&-'; do
+	status=0
+	"$FXTRACE" run -q -o trace.fxt -- sh -c "exec ./leaf 5 $closing" 2>err || status=$?
+	expect_equal 5 "$status" "status with $closing"
+	expect_clean trace.fxt
+done
+
+# --- The same errors -------------------------------------------------------------------------------
+
+expect_unharmed 0 ./errors
+expect_same_file plain.err traced.err
+[ "$(grep -c 'errno 4711' plain.out)" -gt 10 ] || fail "errors says too little"
+list_archive trace.fxt
+expect_events 2+ 'name == "open" && has("path=/no/such/file") && has("errno=ENOENT")'
+for category in '*' 'syscall,pthread,malloc,process' '-syscall'; do
+	"$FXTRACE" run -q -c "$category" -o trace.fxt -- ./errors >traced.out 2>traced.err </dev/null
+	expect_same_file plain.out traced.out
+	expect_clean trace.fxt
+done
+
+# --- Little room -----------------------------------------------------------------------------------
+
+for how in seccomp fds chroot limits; do
+	status=0
+	./confined "$how" >plain.out 2>plain.err </dev/null || status=$?
+	[ "$status" -ne 77 ] || continue
+	expect_equal alive "$(cat plain.out)" "confined $how without the tracer"
+	expect_unharmed 0 ./confined "$how"
+	list_archive trace.fxt
+	# Room for its records was made before. Strict seccomp forbids to look at the clock.
+	[ "$how" = seccomp ] && calls=1+ || calls=100001
+	expect_events "$calls" 'name == "work"'
+done
+
+status=0
+"$FXTRACE" run -q -o trace.fxt -- sh -c 'ulimit -n 8; exec ./leaf 5' || status=$?
+expect_equal 5 "$status" "status with 8 descriptors"
+list_archive trace.fxt
+expect_events 1 'name == "leaf_function"'
+
+# No room for the buffer in the address space: it runs, and the summary says why there is no trace.
+ulimit_v=60000
+sh -c "ulimit -v $ulimit_v; exec ./leaf 5"
+expect_equal 5 $? "status with little memory, without the tracer"
+expect_status 5 "$FXTRACE" run -b 1G -o trace.fxt -- sh -c "ulimit -v $ulimit_v; exec ./leaf 5"
+expect_line 'fxtrace: .*leaf' err
+expect_clean trace.fxt
+
+# --- What cannot be traced -------------------------------------------------------------------------
+
+echo 'int main(void) { return 6; }' >static.c
+if $FX_CC -static -o static static.c 2>/dev/null; then
+	expect_status 6 "$FXTRACE" run -o trace.fxt -- ./static
+	expect_line 'fxtrace: .*static' err
+	expect_clean trace.fxt
+	# As a child among others.
+	expect_status 6 "$FXTRACE" run -o trace.fxt -- sh -c './leaf; ./static'
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_events 1 'name == "leaf_function"'
+fi
+
+# Set-user-id: the dynamic linker ignores our library when somebody else runs it.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ -w /tmp ]; then
+	chmod 755 .
+	cp leaf setuid && chmod 4755 setuid
+	as_nobody() {
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+	}
+	mkdir -m 777 open
+	if as_nobody ./setuid 4; [ $? -eq 4 ] && as_nobody "$FXTRACE" --version >/dev/null 2>&1; then
+		expect_status 4 as_nobody "$FXTRACE" run -o open/trace.fxt -- ./setuid 4
+		expect_line 'fxtrace: .*set' err
+		expect_no_line 'ld.so' err
+	fi
+fi
+
+# Asked not to.
+expect_status 5 env FXTRACE_DISABLE=1 "$FXTRACE" run -o trace.fxt -- ./leaf 5
+list_archive trace.fxt
+expect_events 0 'category == "function"'
