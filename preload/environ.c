@@ -15,6 +15,7 @@
 
 #define PRELOAD	   "LD_PRELOAD="
 #define OURS	   "FXTRACE_"
+#define NO_FOLLOW  "FXTRACE_NO_FOLLOW="
 #define PATH_BYTES 4096u
 #define OURS_MAX   48u
 #define OURS_BYTES 8192u
@@ -31,6 +32,12 @@ static struct {
 static bool starts_with(const char *s, const char *prefix)
 {
 	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* As the client reads the variables of options that take no argument. */
+static bool is_on(const char *value)
+{
+	return value[0] && strcmp(value, "0") != 0;
 }
 
 /* Bytes of "NAME=" in "NAME=VALUE". */
@@ -179,8 +186,8 @@ void fx_environ_init(void)
 	if (!environ || !self.path[0])
 		return;
 	for (char **e = environ; *e; e++) {
-		if (strcmp(*e, "FXTRACE_FOLLOW=0") == 0)
-			follows = false;
+		if (starts_with(*e, NO_FOLLOW))
+			follows = !is_on(*e + strlen(NO_FOLLOW));
 		if (starts_with(*e, OURS))
 			remember_variable(*e);
 	}

@@ -15,11 +15,11 @@
 #include "preload/types.h"
 
 /* Remembers what is to be handed on, in the constructor, after everything has been set. Under
- * FXTRACE_FOLLOW=0 it takes it out of this program's environment instead, so that no child is
+ * FXTRACE_NO_FOLLOW=1 it takes it out of this program's environment instead, so that no child is
  * traced. Without this call environments stay as they are. */
 void fx_environ_init(void);
 
-/* False under FXTRACE_FOLLOW=0. */
+/* False under FXTRACE_NO_FOLLOW=1. */
 bool fx_environ_follows(void);
 
 /* What to start a program with. A program that cannot load this library (base/loadable.h) gets the

@@ -93,6 +93,15 @@ expect_events 0 'category == "function"'
 expect_events 1+ 'category == "syscall"'
 rm "$archive"
 
+for how in fork fork-exec vfork spawn; do
+	expect_status 0 env FXTRACE_NO_FOLLOW=1 LD_PRELOAD="$LIBFXTRACE" ./children "$how" ./leaf
+	archive=$(archive_of children) || fail "$how: no archive: $(ls)"
+	list_archive "$archive"
+	expect_equal 1 "$(wc -l <processes)" "processes under FXTRACE_NO_FOLLOW ($how)"
+	rm "$archive"
+	expect_equal '' "$(echo ./*.fxt | grep -v '\*')" "more archives"
+done
+
 # A directory that cannot be written: the program runs all the same.
 mkdir sealed
 expect_status 5 sh -c 'cd /proc && LD_PRELOAD=$0 "$1" 5' "$LIBFXTRACE" "$PWD/leaf"
