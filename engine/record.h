@@ -55,6 +55,12 @@ fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct f
 	return p;
 }
 
+/* Gives back what was reserved from `end` on; between reserve and commit. All of that is still zero. */
+fx_hot void fx_record_shrink(struct fx_thread *t, uint64_t *end, const struct fx_reservation *r)
+{
+	t->cursor[r->level].pos = end;
+}
+
 /* Publishes the record at `p`; its payload must stand. */
 fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
 			     struct fx_reservation *r)

@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/un.h>
 
-#include "preload/strings.h"
 #include "preload/text.h"
 
 /* --- Text ------------------------------------------------------------------------------------- */
@@ -72,24 +71,6 @@ void fx_arg_fd_pair(struct fx_call *call, unsigned name, const int *fds)
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
-
-static void named_number(struct fx_call *call, unsigned name, unsigned string, int number)
-{
-	if (string)
-		fx_arg_string(call, name, string);
-	else
-		fx_arg_int(call, name, number);
-}
-
-void fx_arg_errno(struct fx_call *call, unsigned name, int number)
-{
-	named_number(call, name, fx_errno_string(number), number);
-}
-
-void fx_arg_signal(struct fx_call *call, unsigned name, int number)
-{
-	named_number(call, name, fx_signal_string(number), number);
-}
 
 /* Interrupted and timed-out calls have read their time too. */
 static bool time_was_read(int error)

@@ -3,8 +3,7 @@
  * How arguments are shown: one fx_arg_KIND() for each KIND of wrappers.tbl, and FX_WORDS_KIND, the
  * most 8-byte words that it appends to a record.
  *
- * Arguments are encoded after the call, into the wrapper's own stack, and copied to the buffer in
- * one piece. What stands behind a pointer is looked at only when the result of the call says that
+ * Arguments are encoded after the call, straight into the buffer. What stands behind a pointer is looked at only when the result of the call says that
  * the kernel has read or written it: what the kernel refuses must not make us crash.
  */
 #ifndef FX_PRELOAD_ARGS_H
@@ -12,18 +11,20 @@
 
 #include <fcntl.h>
 
-#include "engine/engine.h"
+#include "engine/record.h"
 #include <fxtrace/format.h>
+#include "preload/strings.h"
 #include "preload/types.h"
 
 struct fx_call {
 	struct fx_thread *thread;
 	struct fx_frame *frame;
 	uint64_t start, end; /* ticks */
-	uint64_t *words;     /* the record; the wrapper's stack */
+	uint64_t *record;    /* in the buffer; its header word is written last */
 	uint64_t *next;	     /* where the next argument goes */
-	uint32_t category;   /* FX_CAT_... */
-	int error;	     /* errno of the call, 0 if it succeeded */
+	struct fx_reservation reservation;
+	uint32_t category; /* FX_CAT_... */
+	int error;	   /* errno of the call, 0 if it succeeded */
 	unsigned nargs;
 };
 
@@ -112,13 +113,26 @@ fx_hot void fx_arg_string(struct fx_call *call, unsigned name, unsigned string)
 /* `length` bytes of text, at most FX_TEXT_MAX. */
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text, size_t length);
 
-/* An error number by name, a number where it has none here. */
-#define FX_WORDS_errno 1
-void fx_arg_errno(struct fx_call *call, unsigned name, int number);
+/* A number by its name, a builtin string; as a number where it has none (0). */
+fx_hot void fx_arg_named(struct fx_call *call, unsigned name, unsigned string, int number)
+{
+	if (string)
+		fx_arg_string(call, name, string);
+	else
+		fx_arg_int(call, name, number);
+}
 
-/* A signal by name, a number where it has none here. */
+#define FX_WORDS_errno 1
+fx_hot void fx_arg_errno(struct fx_call *call, unsigned name, int number)
+{
+	fx_arg_named(call, name, fx_errno_string(number), number);
+}
+
 #define FX_WORDS_signal 1
-void fx_arg_signal(struct fx_call *call, unsigned name, int number);
+fx_hot void fx_arg_signal(struct fx_call *call, unsigned name, int number)
+{
+	fx_arg_named(call, name, fx_signal_string(number), number);
+}
 
 /* --- What stands behind pointers (args.c) ----------------------------------------------------- */
 

@@ -2,13 +2,15 @@
 /*
  * The shape of every generated wrapper: what happens around a call of the real function.
  *
- *	if (!fx_call_begin(&call, words, category bit, header, sp, first argument))
+ *	if (!fx_category_on(category bit) ||
+ *	    !fx_call_begin(&call, category bit, header, sp, first argument))
  *		return real(...);
  *	ret = real(...);
- *	fx_call_end(&call, error number or 0);
- *	fx_arg_KIND(&call, name, value); ...
- *	fx_result_KIND(&call, ret);
- *	fx_call_write(&call, header);
+ *	if (fx_call_end(&call, most words of the record, error number or 0)) {
+ *		fx_arg_KIND(&call, name, value); ...
+ *		fx_result_KIND(&call, ret);
+ *		fx_call_write(&call, header);
+ *	}
  *
  * While the real function runs, the call is an open frame, so that a process killed inside it shows
  * it. A thread that is cancelled there unwinds through the wrapper; the frame it leaves behind is
@@ -27,19 +29,26 @@
 /* What is recorded when it waits, or always: see sync.c. */
 #define FX_CAT_SYNC (FX_CAT_PTHREAD | FX_CAT_PTHREAD_ALL)
 
+/* What a wrapper asks first: three instructions and no register more than its own arguments, so that
+ * it goes on to the real function by a jump. */
+fx_hot bool fx_category_on(uint32_t category)
+{
+	/* relaxed: only says whether it is worth to look closer */
+	return fx_load_relaxed(&fx_engine.control->state) & category;
+}
+
 /* The category's bit stays in the call: whether it is still on decides what happens at the end. */
-fx_hot bool fx_call_begin(struct fx_call *call, uint64_t *words, uint32_t category, uint64_t header,
-			  uint64_t sp, uint64_t key)
+fx_hot bool fx_call_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
+			  uint64_t key)
 {
 	struct fx_thread *t = fx_thread_on(category);
 
-	if (!t)
+	if (fx_unlikely(!t))
 		return false;
-	call->words = words;
 	call->category = category;
 	call->thread = t;
 	call->frame = fx_frame_push(t, header, sp, key);
-	if (!call->frame)
+	if (fx_unlikely(!call->frame))
 		return false;
 	call->start = call->frame->start;
 	return true;
@@ -52,18 +61,32 @@ fx_hot bool fx_call_frame_stands(const struct fx_call *call)
 	return call->frame->start == call->start;
 }
 
+/* Slow half of fx_call_end(): there will be no record. */
+fx_cold void fx_call_drop(struct fx_thread *t, struct fx_frame *frame, uint64_t start);
+
 /* The real function has returned. What was left open inside it (a cancelled or jumped-over call) ends
- * before it does. */
-fx_hot void fx_call_end(struct fx_call *call, int error)
+ * before it does. True: `words` words of the buffer are the call's, until fx_call_write(). False: it
+ * will have no record, and its frame is closed. */
+fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 {
 	struct fx_thread *t = call->thread;
+	struct fx_reservation r = {0}; /* local: so that *call can stay in registers */
 
 	if (fx_unlikely(t->top != call->frame + 1) && fx_call_frame_stands(call))
 		fx_frame_unwind_above(t, call->frame);
 	call->end = fx_thread_now(t);
 	call->error = error;
-	call->next = call->words + 2;
 	call->nargs = 0;
+	call->record = NULL;
+	if (fx_likely(fx_thread_on(call->category) == t && fx_call_frame_stands(call)))
+		call->record = fx_record_reserve(t, words, &r);
+	if (fx_unlikely(!call->record)) {
+		fx_call_drop(t, call->frame, call->start);
+		return false;
+	}
+	call->reservation = r;
+	call->next = call->record + 2;
+	return true;
 }
 
 /* A flow record behind a call's; room for it comes on top of FX_CALL_WORDS. */
@@ -71,6 +94,39 @@ fx_hot void fx_call_end(struct fx_call *call, int error)
 #define FX_HEADER_FLOW_END(header)                                                                 \
 	FX_EVENT_HEADER(FX_EVENT_FLOW_END, FX_FLOW_WORDS, 0, FXT_GET(header, EVENT_CATEGORY),      \
 			FXT_GET(header, EVENT_NAME))
+
+/* Number of words and arguments, which the header of the open frame does not have. */
+fx_hot uint64_t fx_header_with(uint64_t header, unsigned words, unsigned nargs)
+{
+	return (header & ~FXT_PUT(RECORD_SIZE, UINT64_MAX)) | FXT_PUT(RECORD_SIZE, words) |
+	       FXT_PUT(EVENT_NARGS, nargs);
+}
+
+/* Finishes the record, whose arguments stand, and closes the frame. With the id of a flow, the flow ends
+ * with the call. */
+fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow)
+{
+	struct fx_thread *t = call->thread;
+
+	*call->next++ = call->end;
+	call->record[1] = call->start;
+	header = fx_header_with(header, (unsigned)(call->next - call->record), call->nargs);
+	if (flow) {
+		call->next[0] = FX_HEADER_FLOW_END(header);
+		call->next[1] = call->end;
+		call->next[2] = flow;
+		call->next += FX_FLOW_WORDS;
+	}
+	fx_record_shrink(t, call->next, &call->reservation);
+	fx_record_commit(t, call->record, header, &call->reservation);
+	if (fx_likely(fx_call_frame_stands(call)))
+		fx_frame_pop(t, call->frame);
+}
+
+fx_hot void fx_call_write(struct fx_call *call, uint64_t header)
+{
+	fx_call_write_flow(call, header, 0);
+}
 
 /* Tries to write `count` words, a whole record but for its header, which is words[0]. False: lost,
  * and counted. Further whole records may stand behind the first. */
@@ -88,28 +144,14 @@ fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned 
 	return true;
 }
 
-/* Number of words and arguments, which the header of the open frame does not have. */
-fx_hot uint64_t fx_header_with(uint64_t header, unsigned words, unsigned nargs)
-{
-	return (header & ~FXT_PUT(RECORD_SIZE, UINT64_MAX)) | FXT_PUT(RECORD_SIZE, words) |
-	       FXT_PUT(EVENT_NARGS, nargs);
-}
-
-/* Writes the record with the arguments collected since fx_call_end(), and closes the frame. With the
- * id of a flow, the flow ends with the call. Not inline: there are hundreds of wrappers. */
-void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow);
-
-fx_hot void fx_call_write(struct fx_call *call, uint64_t header)
-{
-	fx_call_write_flow(call, header, 0);
-}
-
 /* Header of a Duration Complete record without arguments, from strings by name. */
 #define FX_CALL_HEADER(category, name)                                                             \
 	FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, FX_STR_##category, FX_STR_##name)
 
-/* Room for header, start and end; the arguments have their own FX_WORDS_KIND. */
-#define FX_CALL_WORDS 3
+/* Header, start and end; the arguments have their own FX_WORDS_KIND. A record has to fit the smallest
+ * chunk, behind its Thread Record. */
+#define FX_CALL_WORDS	  3
+#define FX_CALL_WORDS_MAX (FX_CHUNK_MIN / 8 - 3)
 
 /* The error number of a call, by its RESULT. */
 #define FX_ERROR_sys(ret)    ((ret) == -1 ? errno : 0)

@@ -39,7 +39,7 @@ fx_cold void fx_flow_release(struct fx_thread *t, unsigned name, unsigned arg, c
 			     unsigned count)
 {
 	uint64_t words[3 + FX_WORDS_ptr + FX_RELEASE_MAX * FLOW_WORDS];
-	struct fx_call slice = {.words = words, .next = words + 2};
+	struct fx_call slice = {.record = words, .next = words + 2};
 	uint64_t start = fx_thread_now(t), ids[FX_RELEASE_MAX];
 	unsigned slice_words;
 

@@ -178,6 +178,14 @@ function declared(f,    s, p) {
 	return s == "" ? "void" : s
 }
 
+# The same with what a caller may leave out.
+function all_declared(f,    s, p) {
+	s = ""
+	for (p = 1; p <= parameters[f]; p++)
+		s = s (p == 1 ? "" : ", ") type[f, p] name[f, p]
+	return s == "" ? "void" : s
+}
+
 # "fd, buf": the parameters as they are handed on.
 function passed(f,    s, p) {
 	s = ""
@@ -224,45 +232,65 @@ function write_optional(f,    p) {
 function write_arguments(f,    p) {
 	for (p = 1; p <= parameters[f]; p++)
 		if (kind[f, p] != "-")
-			printf "\tfx_arg_%s(&call, FX_STR_%s, %s%s);\n", kind[f, p], name[f, p],
+			printf "\t\tfx_arg_%s(&call, FX_STR_%s, %s%s);\n", kind[f, p], name[f, p],
 			       name[f, p], (f, p) in extra ? ", " extra[f, p] : ""
 	if (f in note)
-		printf "\tfx_arg_int(&call, FX_STR_%s, %s);\n", note_name[f], note_name[f]
+		printf "\t\tfx_arg_int(&call, FX_STR_%s, %s);\n", note_name[f], note_name[f]
 }
 
-function write_wrapper(f,    void_) {
+# The wrapper proper is small: it jumps to the real function or to the traced half, which has the same
+# arguments.
+function write_wrapper(f,    void_, give) {
 	void_ = result[f] == "void"
+	give = void_ ? "" : "return "
+	write_traced(f, void_)
 	printf "\n%sfx_wrap_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
-	printf "\tuint64_t words[%s];\n", words_needed(f)
+	if ((f, "pass") in flag)
+		printf "\t%sret;\n", function_type[f]
+	write_optional(f)
+	if ((f, "pass") in flag)
+		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;\n", function_name[f], passed(f)
+	else if (void_)
+		printf "\tif (!fx_category_on(FX_CAT_%s)) {\n\t\t%s(%s);\n\t\treturn;\n\t}\n",
+		       function_bit[f], callee(f), passed(f)
+	else
+		printf "\tif (!fx_category_on(FX_CAT_%s))\n\t\treturn %s(%s);\n",
+		       function_bit[f], callee(f), passed(f)
+	printf "\t%straced_%s(%s);\n}\n", give, function_name[f], passed(f)
+}
+
+function write_traced(f, void_) {
+	printf "\nstatic __attribute__((noinline)) %straced_%s(%s)\n{\n", function_type[f],
+	       function_name[f], all_declared(f)
+	printf "\tenum { WORDS = %s };\n", words_needed(f)
 	printf "\tstruct fx_call call;\n"
 	if (!void_)
 		printf "\t%sret;\n", function_type[f]
-	write_optional(f)
 	if (f in note)
 		printf "\tint %s;\n", note_name[f]
-	if ((f, "pass") in flag)
-		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;", function_name[f], passed(f)
-	printf "\n\tif (!fx_call_begin(&call, words, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n",
+	printf "\n\t_Static_assert(WORDS <= FX_CALL_WORDS_MAX, \"fits the smallest chunk\");\n"
+	printf "\tif (!fx_call_begin(&call, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n",
 	       function_bit[f], function_cat[f], shown[f]
 	printf "\t\t\t   FX_WRAPPER_SP(), %s))", first_key(f)
-	if (void_) {
+	if (void_)
 		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
-		printf "\t%s(%s);\n\tfx_call_end(&call, 0);\n", callee(f), passed(f)
-	} else {
+	else
 		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
-		if (f in note)
-			printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
-		printf "\tret = %s(%s);\n", callee(f), passed(f)
-		printf "\tfx_call_end(&call, FX_ERROR_%s(ret));\n", result[f]
-	}
+	if (f in note)
+		printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
+	printf "\t%s%s(%s);\n", void_ ? "" : "ret = ", callee(f), passed(f)
+	printf "\tif (fx_call_end(&call, WORDS, %s)) {\n",
+	       void_ ? "0" : "FX_ERROR_" result[f] "(ret)"
 	write_arguments(f)
 	if (!void_)
-		printf "\tfx_result_%s(&call, ret);\n", result[f]
+		printf "\t\tfx_result_%s(&call, ret);\n", result[f]
 	if (f in flow)
-		printf "\tfx_call_write_flow(&call, FX_CALL_HEADER(%s, %s), %s);\n",
+		printf "\t\tfx_call_write_flow(&call, FX_CALL_HEADER(%s, %s), %s);\n",
 		       function_cat[f], shown[f], flow[f]
 	else
-		printf "\tfx_call_write(&call, FX_CALL_HEADER(%s, %s));\n", function_cat[f], shown[f]
+		printf "\t\tfx_call_write(&call, FX_CALL_HEADER(%s, %s));\n", function_cat[f],
+		       shown[f]
+	printf "\t}\n"
 	if (!void_)
 		printf "\treturn ret;\n"
 	print "}"

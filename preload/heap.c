@@ -12,7 +12,7 @@ static int64_t heap_bytes, heap_blocks;
 static void counter_write(struct fx_thread *t, int64_t bytes, int64_t blocks)
 {
 	uint64_t words[2 + FX_WORDS_long + FX_WORDS_long + 1];
-	struct fx_call args = {.words = words, .next = words + 2};
+	struct fx_call args = {.record = words, .next = words + 2};
 	unsigned count;
 
 	words[1] = fx_thread_now(t);

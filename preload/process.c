@@ -27,10 +27,9 @@ static void forked(const struct fx_fork *before, uint64_t flow)
 
 pid_t fx_wrap_fork(void)
 {
-	uint64_t words[FX_CALL_WORDS + FX_RESULT_WORDS];
-	struct fx_call call;
-	bool on = fx_call_begin(&call, words, FX_CAT_PROCESS, FX_CALL_HEADER(process, fork),
-				FX_WRAPPER_SP(), 0);
+	struct fx_call call = {0};
+	bool on =
+	    fx_call_begin(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, fork), FX_WRAPPER_SP(), 0);
 	uint64_t flow = on ? fx_flow_out(call.thread, FX_STR_process, FX_STR_fork_begin) : 0;
 	struct fx_fork before;
 	pid_t pid;
@@ -39,8 +38,7 @@ pid_t fx_wrap_fork(void)
 	pid = FX_REAL(fork)();
 	if (pid == 0) {
 		forked(&before, flow);
-	} else if (on) {
-		fx_call_end(&call, FX_ERROR_sys(pid));
+	} else if (on && fx_call_end(&call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(pid))) {
 		fx_result_sys(&call, pid);
 		fx_call_write(&call, FX_CALL_HEADER(process, fork));
 	}

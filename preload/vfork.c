@@ -25,16 +25,14 @@ void fx_vfork_begin(uint64_t sp)
 {
 	if (vforks.depth++)
 		return;
-	vforks.on = fx_call_begin(&vforks.call, NULL, FX_CAT_PROCESS,
-				  FX_CALL_HEADER(process, vfork), sp, 0);
+	vforks.on =
+	    fx_call_begin(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
 	fx_thread_suspend();
 }
 
 /* In the parent: `result` is the child's pid or -errno. Returns what vfork() returns. */
 long fx_vfork_parent(long result)
 {
-	uint64_t words[FX_CALL_WORDS + FX_RESULT_WORDS];
-
 	if (result < 0) {
 		errno = (int)-result;
 		result = -1;
@@ -42,12 +40,11 @@ long fx_vfork_parent(long result)
 	if (--vforks.depth)
 		return result;
 	fx_thread_resume();
-	if (!vforks.on)
-		return result;
-	vforks.call.words = words;
-	fx_call_end(&vforks.call, FX_ERROR_sys(result));
-	fx_result_sys(&vforks.call, result);
-	fx_call_write(&vforks.call, FX_CALL_HEADER(process, vfork));
+	if (vforks.on &&
+	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(result))) {
+		fx_result_sys(&vforks.call, result);
+		fx_call_write(&vforks.call, FX_CALL_HEADER(process, vfork));
+	}
 	return result;
 }
 

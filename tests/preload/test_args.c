@@ -24,7 +24,7 @@ static void begin(void)
 {
 	for (unsigned i = 0; i < ROOM; i++)
 		words[i] = SENTINEL;
-	call = (struct fx_call){.words = words, .next = words};
+	call = (struct fx_call){.record = words, .next = words};
 }
 
 TestSuite(args, .init = begin);
