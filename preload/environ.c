@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/environ.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
@@ -253,12 +254,19 @@ static struct change change_for(const struct fx_environ *e, fx_strings envp)
 	return c;
 }
 
+/* The kernel copies a signal set before it refuses the way to use it: nothing happens but that a bad
+ * pointer is told from a good one. */
+static bool is_readable(const void *word)
+{
+	return fx_syscall4(SYS_rt_sigprocmask, -1, word, NULL, 8) != -EFAULT;
+}
+
 size_t fx_environ_room(const struct fx_environ *e, fx_strings envp)
 {
 	struct change c;
 
-	if (!self.follows)
-		return 0;
+	if (!self.follows || (envp && !is_readable(envp)))
+		return 0; /* a bad environment is the kernel's to refuse */
 	c = change_for(e, envp);
 	if (!c.missing && !c.rewrite_preload)
 		return 0;

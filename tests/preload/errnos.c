@@ -152,6 +152,8 @@ static void try_processes(void)
 	TRY(execv("/does/not/exist", argv));
 	TRY(execve("/does/not/exist", BAD(char **), NULL));
 	TRY(execve(BAD(char *), argv, NULL));
+	TRY(execve("/proc/self/exe", argv, BAD(char **)));
+	TRY(execve("/proc/self/exe", BAD(char **), NULL));
 	TRY(execvp("does-not-exist", argv));
 	TRY(execvpe("does-not-exist", argv, argv));
 	TRY(execl("/does/not/exist", "a", "b", NULL));
