@@ -72,6 +72,15 @@ static void by_vfork(void)
 		_exit(errno == ENOENT ? 14 : 98);
 	}
 	reap("vfork and failed execve", pid);
+	pid = vfork();
+	if (pid == 0) {
+		pid_t inner = vfork();
+
+		if (inner == 0)
+			_exit(3);
+		_exit(inner > 0 && waitpid(inner, NULL, 0) == inner ? 17 : 96);
+	}
+	reap("vfork in vfork", pid);
 }
 
 static void by_spawn(void)
