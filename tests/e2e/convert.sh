@@ -39,9 +39,9 @@ expect_line 'no IN given' err
 expect_status 2 "$FXTRACE" convert trace.fxt
 expect_line 'no format given' err
 expect_status 2 "$FXTRACE" convert trace.fxt out.xyz
-expect_line "'out.xyz'" err
+expect_line 'out\.xyz' err
 expect_status 2 "$FXTRACE" convert -f xyz trace.fxt
-expect_line "unknown format 'xyz'" err
+expect_line 'unknown format: xyz' err
 expect_status 2 "$FXTRACE" convert -f json -
 expect_line 'no OUT given' err
 expect_status 2 "$FXTRACE" convert -f json trace.fxt a b
