@@ -70,8 +70,9 @@ struct fx_thread {
 
 /* What is wiped on fork, in one mapping. */
 struct fx_wiped {
-	uint64_t attached;	 /* 1 in the process that attached */
-	uint64_t disowned;	 /* 1 in a child that cannot reach its parent's buffer any more */
+	uint64_t attached; /* 1 in the process that attached */
+	uint64_t disowned; /* 1 in a child that cannot reach its parent's buffer any more */
+	uint64_t left;	   /* 1 + index of the fx_thread that a fork left to what it interrupted */
 	uint64_t function_count; /* entries of `functions` */
 	uint64_t functions[FX_FUNCTION_SLOTS] __attribute__((aligned(4096)));
 	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));

@@ -66,13 +66,14 @@ static void slots_use(uint32_t count)
 		;
 }
 
-/* Whether a free slot's fx_thread is still that of the thread that forked. Readers take the slots up to
+/* Whether the fx_thread of slot `i` is still that of the thread that forked. Readers take the slots up to
  * the first that was never used, so it must look used. */
 static bool is_left(uint32_t i)
 {
-	if (!fx_engine.wiped->threads[i].slot || fx_load_relaxed(&slot_at(i)->tid) != 0)
+	if (fx_engine.wiped->left != i + 1)
 		return false;
-	slot_at(i)->incarnation = 1;
+	if (!fx_load_relaxed(&slot_at(i)->incarnation))
+		fx_store_relaxed(&slot_at(i)->incarnation, 1);
 	return true;
 }
 
@@ -101,8 +102,7 @@ static void slot_release(struct fx_thread *t)
 	struct fx_thread_slot *s = t->slot;
 
 	t->state = 0;
-	t->slot = NULL;
-	fx_barrier();
+	fx_store_relaxed(&t->slot, NULL);
 	fx_store_release(&s->tid, 0);
 }
 
@@ -119,11 +119,9 @@ unsigned fx_threads_reclaim(void)
 		struct fx_thread *t = &fx_engine.wiped->threads[i];
 		uint32_t tid;
 
-		/* Before the slot is looked at: one that was never used would take memory then. */
-		if (!t->slot)
-			continue;
 		tid = fx_load_acquire(&slot_at(i)->tid);
-		if (tid == 0 || tid == UINT32_MAX || !thread_is_gone(tid))
+		if (tid == 0 || tid == UINT32_MAX || !fx_load_relaxed(&t->slot) ||
+		    !thread_is_gone(tid))
 			continue;
 		/* Two reclaimers must not both give it back. */
 		if (!fx_cas_acq_rel(&slot_at(i)->tid, &tid, UINT32_MAX))
@@ -172,13 +170,14 @@ static struct fx_thread *thread_new(void)
 	if (i < 0)
 		return NULL;
 	t = &fx_engine.wiped->threads[i];
+	t->state = 0;
 	memset(t->busy, 0, sizeof t->busy);
 	t->heap_bytes = t->heap_blocks = 0;
 	memset(t->cursor, 0, sizeof t->cursor);
 	t->tid = tid;
 	t->suspended = 0;
 	t->header = fx_engine.header;
-	t->slot = slot_at((uint32_t)i);
+	fx_store_relaxed(&t->slot, slot_at((uint32_t)i));
 	fx_self = t;
 	return t;
 }
@@ -254,6 +253,7 @@ void fx_engine_after_fork(const struct fx_fork *before)
 		/* Left to what was interrupted; slot_claim() gives another. */
 		*t = before->thread;
 		t->state = 0;
+		fx_engine.wiped->left = (uint64_t)(t - fx_engine.wiped->threads) + 1;
 		fx_self = &thread_off;
 	}
 	/* One look is enough: a thread without state adopts, and adoption attaches. */
@@ -390,8 +390,6 @@ static struct fx_thread_slot *slot_of_pthread(uint64_t pthread)
 	for (uint32_t i = 0; i < slots_used(); i++) {
 		uint32_t tid;
 
-		if (!fx_engine.wiped->threads[i].slot)
-			continue;
 		tid = fx_load_acquire(&slot_at(i)->tid);
 		if (tid && tid != UINT32_MAX && slot_at(i)->pthread == pthread)
 			return slot_at(i);
