@@ -45,7 +45,7 @@ expect_line 'unknown format: xyz' err
 expect_status 2 "$FXTRACE" convert -f json -
 expect_line 'no OUT given' err
 expect_status 2 "$FXTRACE" convert -f json trace.fxt a b
-expect_line "'b'" err
+expect_line 'arguments: b ' err
 ln trace.fxt same.json
 expect_one_error 2 "$FXTRACE" convert trace.fxt same.json
 expect_line 'same file' err
