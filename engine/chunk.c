@@ -191,6 +191,11 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 	c->end = p + fx_engine.layout.chunk_size / 8;
 }
 
+static bool is_lossless(void)
+{
+	return fx_engine.page->on_full == FX_ON_FULL_BLOCK && fx_engine.layout.halves == 2;
+}
+
 /* Lossless mode: waits until the manager has freed space. false: it never will. */
 static bool space_wait(uint64_t state)
 {
@@ -198,13 +203,42 @@ static bool space_wait(uint64_t state)
 	const struct timespec period = {.tv_nsec = 10 * 1000 * 1000};
 	uint32_t seen = fx_load_acquire(&control->space_word);
 
-	if (control->on_full != FX_ON_FULL_BLOCK || fx_engine.layout.halves == 1)
-		return false;
 	if (fx_load_relaxed(&control->state) != state ||
 	    (fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED))
 		return false;
 	doorbell();
 	fx_syscall4(SYS_futex, &control->space_word, FUTEX_WAIT, seen, &period);
+	return true;
+}
+
+/*
+ * Lossless mode with as many idle threads as there are chunks: each sits on one, and whoever waits for
+ * space may be the one that they wait for. After two turns through the buffer and a second in which
+ * nobody in the process got a chunk, waiting ends, for all, until someone gets one again.
+ */
+#define STUCK_WRAPS 4u
+#define STUCK_NS    1000000000u
+
+static uint64_t claims; /* chunks that threads got */
+static uint64_t stuck;	/* 1 + claims when waiting was found to be of no use */
+
+struct patience {
+	uint64_t claims, since_ns;
+	uint32_t wrap;
+};
+
+static bool is_stuck(const struct fx_thread *t, struct patience *p)
+{
+	uint64_t count = fx_load_relaxed(&claims), now = fx_boottime_ns();
+	uint32_t wrap = (uint32_t)(fx_load_relaxed(&t->header->rolling_state) >> 32);
+
+	if (fx_load_relaxed(&stuck) == count + 1)
+		return true;
+	if (!p->since_ns || p->claims != count)
+		*p = (struct patience){count, now, wrap};
+	if (wrap - p->wrap < STUCK_WRAPS || now - p->since_ns < STUCK_NS)
+		return false;
+	fx_store_relaxed(&stuck, count + 1);
 	return true;
 }
 
@@ -223,6 +257,7 @@ static unsigned reclaim_rarely(void)
 int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 {
 	struct fx_cursor *c = &t->cursor[level];
+	struct patience patience = {0};
 	uint64_t serial;
 
 	if (words > fx_engine.layout.chunk_size / 8 - THREAD_RECORD_WORDS)
@@ -233,9 +268,10 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 	while (chunk_claim(t, &serial) != 0) {
 		if (reclaim_rarely() > 0)
 			continue;
-		if (!space_wait(t->state))
+		if (!is_lossless() || is_stuck(t, &patience) || !space_wait(t->state))
 			return -ENOSPC;
 	}
+	fx_add_relaxed(&claims, 1);
 	chunk_open(t, c, serial);
 	return 0;
 }

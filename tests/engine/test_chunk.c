@@ -301,6 +301,44 @@ Test(chunk, block_waits_and_loses_nothing)
 	cr_assert(got.writers[0].ordered);
 }
 
+static void *sit_till_the_end(void *context)
+{
+	cr_assert(produce(1, (uint32_t)(uintptr_t)context));
+	pthread_barrier_wait(&step);
+	pthread_barrier_wait(&step);
+	fx_thread_exit();
+	return NULL;
+}
+
+/* Whoever waits for space may be the one that the idle threads wait for. */
+Test(chunk, block_ends_when_idle_threads_hold_every_chunk, .timeout = 20)
+{
+	pthread_t threads[64];
+	uint32_t count, n = 0;
+
+	start((struct fm_config){
+	    .size = 32 << 10, .mode = FX_MODE_STREAMING, .on_full = FX_ON_FULL_BLOCK});
+	count = 2 * m.layout.chunks_per_half;
+	cr_assert_leq(count, 64);
+	pthread_barrier_init(&step, NULL, count + 1);
+	for (uint32_t i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, sit_till_the_end, (void *)(uintptr_t)i);
+	pthread_barrier_wait(&step);
+	fm_saver_start(&m, 1000);
+	cr_assert_not(produce(0, n++));
+	while (n < 1000) /* known by now: at once */
+		cr_assert_not(produce(0, n++));
+	pthread_barrier_wait(&step);
+	for (uint32_t i = 0; i < count; i++)
+		pthread_join(threads[i], NULL);
+	while (!produce(0, n++))
+		usleep(100);
+	for (uint32_t more = n + 5000; n < more; n++)
+		cr_assert(produce(0, n));
+	fm_saver_stop(&m);
+	check_all(n + count);
+}
+
 static uint32_t blocked_result;
 
 static void *block(void *context)
