@@ -108,6 +108,15 @@ static struct fx_stream_slot *slot_get(struct fx_stream *s, uint32_t index)
 	return &s->slots[index];
 }
 
+/* Where the mark of the newest losses stands, in ticks: first where they began, then at the newest one,
+ * so that no two marks of a thread stand at one time; viewers would nest them. */
+static uint64_t losses_begin(const struct fx_stream_slot *slot, const struct fx_thread_facts *facts)
+{
+	uint64_t first = facts->dropped_first ? facts->dropped_first : facts->dropped_last;
+
+	return slot->dropped ? facts->dropped_last : first;
+}
+
 void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
 			    const struct fx_thread_facts *facts)
 {
@@ -120,8 +129,7 @@ void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
 	if (t && facts->name[0])
 		fx_stream_thread_rename(s, t, facts->name, sizeof(facts->name));
 	if (facts->dropped > slot->dropped) {
-		mark_loss(s, t, facts->dropped - slot->dropped,
-			  facts->dropped_first ? facts->dropped_first : facts->dropped_last,
+		mark_loss(s, t, facts->dropped - slot->dropped, losses_begin(slot, facts),
 			  facts->dropped_last);
 		slot->dropped = facts->dropped;
 	}
