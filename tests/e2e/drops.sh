@@ -54,6 +54,14 @@ last=$(awk -F'\t' '$1 == "counter" && $7 == "records dropped" { sub("count=", ""
 	END { print n }' events)
 expect_equal "$(dropped_in_archive)" "$last" "last value of the counter"
 
+# Marks of one thread at one time would nest in viewers, deeper and deeper.
+expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K -- ./producer 2 5000000
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_events 10+ 'type == "instant" && name == "records dropped"'
+awk -F'\t' '$1 == "instant" && $7 == "records dropped" { print $3, $8 }' events | sort | uniq -d >twice
+expect_equal 0 "$(wc -l <twice)" "marks at one time on one thread: $(head -n 3 twice)"
+
 # The cure works: who has room enough, or waits for it, loses nothing.
 for threads in 1 2 8; do
 	expect_ok "$FXTRACE" run -o trace.fxt -c function --on-full block -b 64K -- \
