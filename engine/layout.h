@@ -234,7 +234,8 @@ struct fx_control {
 	uint64_t state __attribute__((aligned(64)));
 	uint32_t wraps_saved; /* wraps whose halves are saved: half of wrap w is free if wraps_saved
 				 >= w - 1 */
-	uint32_t space_word; /* grows whenever space was freed; lossless writers FUTEX_WAIT on it */
+	uint32_t space_word;  /* lossless writers FUTEX_WAIT on it; grows when space was freed for
+				them, and after every change of state */
 	/* configuration; does not change while tracing runs */
 	uint32_t buffering_mode __attribute__((aligned(64)));
 	uint32_t on_full;
@@ -243,7 +244,8 @@ struct fx_control {
 	uint64_t min_duration; /* ticks; function calls shorter are left out */
 	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */
 	struct fx_layout layout;
-	/* saved[i]: the released word of chunk i whose contents are wholly saved */
+	/* saved[i]: the released word of chunk i whose contents are wholly saved; all ones while an
+	 * owner of before still holds it. Not used in circular mode, like wraps_saved. */
 	uint64_t saved[] __attribute__((aligned(4096)));
 };
 

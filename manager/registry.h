@@ -26,7 +26,7 @@ struct fx_admission {
 	uint32_t started;
 	uint64_t control_size;
 	uint64_t buffer_size;
-	int fds[FX_FD_COUNT]; /* borrowed; closed by fx_admission_done */
+	int fds[FX_FD_COUNT]; /* the owner's; admitted() closes what is its own */
 };
 
 struct fx_registry_owner {

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/lib.sh"
 
 tree=$lint_tmp/tree
-mkdir -p "$tree/base" "$tree/format" "$tree/preload"
+mkdir -p "$tree/base" "$tree/doc" "$tree/engine" "$tree/format" "$tree/preload" "$tree/protocol"
 licence='/* SPDX-License-Identifier: MIT */'
 
 good_tree() {
@@ -13,8 +13,14 @@ good_tree() {
 	printf '%s\n#include <stdint.h>\n' "$licence" >"$tree/base/a.h"
 	printf '%s\n#include "base/a.h"\n#include <stdio.h>\n' "$licence" >"$tree/format/b.c"
 	printf '%s\n#include "base/a.h"\n' "$licence" >"$tree/preload/c.c"
-	printf '# SPDX-License-Identifier: MIT\nx = base/a.h format/b.c preload/c.c\n' \
-		>"$tree/base/Makemodule.am"
+	printf '%s\n#define FX_A 1\nstruct fx_a {\n\tlong x;\n\tlong y;\n};\n' "$licence" >"$tree/engine/layout.h"
+	printf '%s\n' "$licence" | tee "$tree/base/clock.h" >"$tree/protocol/messages.h"
+	printf '`struct fx_a`\n| 0 | 8 | `x` | |\n' >"$tree/doc/PROTOCOL.md"
+	printf '`struct fx_a`\n| 8 | 8 | `y` | |\n| `FX_A` | 0x1 |\n' >"$tree/doc/BUFFER.md"
+	{
+		printf '# SPDX-License-Identifier: MIT\nx = base/a.h base/clock.h format/b.c preload/c.c\n'
+		printf 'y = doc/BUFFER.md doc/PROTOCOL.md engine/layout.h protocol/messages.h\n'
+	} >"$tree/base/Makemodule.am"
 	cp "$lint_here/../../.clang-format" "$tree"
 }
 
@@ -40,7 +46,7 @@ fault() {
 : >"$lint_tmp/bad"
 fault="no fault"
 good_tree
-for lint in deps.sh format.sh text.sh spdx.sh dist.sh; do
+for lint in deps.sh format.sh text.sh spdx.sh dist.sh tables.sh; do
 	expect 0 "$lint"
 done
 fault deps.sh base/a.h '#include "format/b.h"'
@@ -54,4 +60,9 @@ fault text.sh format/b.c "/* /ho""me/someone */"
 fault text.sh format/b.c '/* blank */ '
 fault spdx.sh format/d.c 'int x;'
 fault dist.sh format/d.c 'int x;'
+fault tables.sh doc/PROTOCOL.md '| 4 | 8 | `x` | |'
+fault tables.sh doc/PROTOCOL.md '| 0 | 4 | `x` | |'
+fault tables.sh doc/PROTOCOL.md '| 8 | 8 | `z` | |'
+fault tables.sh doc/BUFFER.md '| `FX_A` | 2 | |'
+fault tables.sh engine/layout.h "$(printf 'struct fx_b {\n\tlong z;\n};')"
 lint_end "$lint_tmp/bad"

@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A provider in Python, written after doc/PROTOCOL.md and doc/BUFFER.md: in every mode, with small
+# and large buffers, all that it wrote is in the archive or counted as lost; kill -9 takes nothing.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+need python3
+[ "$(uname -m)" = x86_64 ] || skip "examples/provider.py is for x86-64"
+python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' || skip "Python is older than 3.9"
+# Not a script that looks for it
+python=$(python3 -c 'import sys; print(sys.executable)')
+export FX_SRCDIR PYTHONDONTWRITEBYTECODE=1
+
+# provide STATUS [OPTION...] -- CASE [NUMBER...]: runs it into trace.fxt. A process is one provider,
+# so the library is told to stay out of it.
+provide() {
+	local want=$1 options=()
+
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	rm -f trace.fxt
+	FXTRACE_DISABLE=1 expect_status "$want" "$FXTRACE" run -o trace.fxt "${options[@]}" -- \
+		"$python" "$FX_SRCDIR/tests/e2e/provider_load.py" "$@"
+	expect_clean trace.fxt
+}
+
+# expect_events CASE [NUMBER...]: of provider_expect.py
+expect_events() {
+	"$FXTRACE" dump --json trace.fxt >trace.json || fail "fxtrace dump failed"
+	"$python" "$FX_SRCDIR/tests/e2e/provider_expect.py" "$@" <trace.json >expect.out 2>&1 ||
+		fail "$*: $(head -c 2000 expect.out)"
+}
+
+# The example as its user runs it
+FXTRACE_DISABLE=1 expect_ok "$FXTRACE" run -o trace.fxt -- "$python" "$FX_SRCDIR/examples/provider.py" 3 50
+expect_line ' 1 process, 3 threads, 450 events' err
+expect_clean trace.fxt
+expect_events whole 3 50
+
+for mode in streaming oneshot circular; do
+	provide 0 -m "$mode" -- load 4 300
+	expect_events whole 4 300
+done
+for size in 4K 16K 100000; do
+	provide 0 -b "$size" --on-full block -- load 4 300
+	expect_events whole 4 300
+	provide 0 -b "$size" -- load 4 300
+	expect_events counted 4 300
+	provide 0 -b "$size" -m oneshot -- load 4 300
+	expect_events lossy 4 300
+	provide 0 -b "$size" -m circular -- load 2 1000
+	expect_events newest 2 1000
+done
+# More threads than the buffer has chunks: 2
+provide 0 -b 4K -- load 8 100
+expect_events counted 8 100
+
+# Categories, and a stop in the middle
+provide 0 -c function -- load 2 10
+expect_events nothing
+provide 0 -c user -- load 2 10
+expect_events whole 2 10
+provide 0 --duration 2s -- stopped
+expect_events stopped
+
+# Strings beyond the durable area's room, and beyond the indices for the whole process
+provide 0 -b 16K --on-full block -- names 1000
+expect_events names 1000
+provide 0 --on-full block -- names 30000
+expect_events names 30000
+
+for size in 16K 16M; do
+	provide 137 -b "$size" --on-full block -- killed 3 200
+	expect_events killed_whole 3
+	rm done.*
+done
+provide 137 -b 256K -m circular -- killed 3 1000
+expect_events killed 3
+
+provide 0 -- forked 100
+expect_events forked 100
+provide 0 -- twice 20
+expect_events twice 20
+provide 0 -- refused
