@@ -16,8 +16,8 @@ enum {
 	HEADER_MAX = 1 + 10,
 };
 
-void fx_packets_init(struct fx_packets *packets, struct fx_sink *sink,
-		     const struct fx_texts *strings, uint32_t first_sequence)
+void fx_packets_init(struct fx_packets *packets, struct fx_sink *sink, struct fx_texts *strings,
+		     uint32_t first_sequence)
 {
 	memset(packets, 0, sizeof(*packets));
 	packets->sink = sink;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packets of Perfetto's format: sequences, clocks, interned strings. What stands above, in
- * perfetto.c, is the mapping of events to packets.
+ * perfetto.c, is the mapping of events to packets, with its parts: tracks (perfetto_tracks.h),
+ * arguments (perfetto_args.h), scheduling (perfetto_ftrace.h).
  */
 #ifndef FX_CONVERT_PERFETTO_PACKET_H
 #define FX_CONVERT_PERFETTO_PACKET_H
@@ -30,9 +31,9 @@ struct fx_interned {
 
 struct fx_packets {
 	struct fx_sink *sink;
-	const struct fx_texts *strings;
-	uint32_t sequence; /* the current one; 0: none yet */
-	uint64_t last_ts;  /* of the current sequence; the next packet is at or behind it */
+	struct fx_texts *strings; /* borrowed */
+	uint32_t sequence;	  /* the current one; 0: none yet */
+	uint64_t last_ts;	  /* of the current sequence; the next packet is at or behind it */
 
 	/* By number of the string: the sequence that interned it last. */
 	FX_VECTOR(uint32_t) seen[FX_INTERN_KIND_COUNT];
@@ -43,8 +44,8 @@ struct fx_packets {
 };
 
 /* @first_sequence: ids below belong to others. */
-void fx_packets_init(struct fx_packets *packets, struct fx_sink *sink,
-		     const struct fx_texts *strings, uint32_t first_sequence);
+void fx_packets_init(struct fx_packets *packets, struct fx_sink *sink, struct fx_texts *strings,
+		     uint32_t first_sequence);
 void fx_packets_release(struct fx_packets *packets);
 
 /* Begins a sequence whose events stand, unless they say otherwise, on @track, from @ts on. */
