@@ -133,6 +133,8 @@ static int exit_status(const struct fx_session_result *result)
 		return 128 + WTERMSIG(result->wait_status);
 	if (result->has_status)
 		status = WEXITSTATUS(result->wait_status);
+	else if (result->signal)
+		status = 128 + result->signal;
 	if (status == 0 && result->output_error)
 		return FX_EXIT_FAILURE;
 	return status;

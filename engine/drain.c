@@ -309,11 +309,13 @@ static int drain_builtin(struct fx_drain *d, struct fx_drain_block *block)
 		uint64_t bytes =
 		    committed_bytes(area, d->builtin_pos, FX_BUILTIN_SIZE, DURABLE_PIECE_MAX);
 		if (bytes == 0)
-			return 0;
+			break;
 		if (take_durable(block, area + d->builtin_pos, bytes))
 			return 1;
 		d->builtin_pos += (uint32_t)bytes;
 	}
+	d->builtin_done = true;
+	return 0;
 }
 
 /* Claimed space shows as a blob record; the engine stores no real blobs there. */
@@ -415,7 +417,7 @@ int fx_drain_durable(struct fx_drain *d, struct fx_drain_block *block)
 
 	if (d->broken)
 		return -EBADMSG;
-	if (d->builtin_pos == 0 && (r = drain_builtin(d, block)) != 0)
+	if (!d->builtin_done && (r = drain_builtin(d, block)) != 0)
 		return r;
 	r = drain_holes(d, area, block);
 	while (r == 0) {

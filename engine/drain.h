@@ -96,6 +96,7 @@ struct fx_drain {
 	struct fx_drain_chunk *chunks; /* chunk_count of them */
 
 	uint32_t builtin_pos; /* bytes taken of the builtin strings */
+	bool builtin_done;
 	uint64_t durable_pos; /* bytes walked of the durable area */
 	uint32_t hole_count, hole_room;
 	uint64_t *holes; /* offsets of claims that were not filled when walked */

@@ -108,13 +108,11 @@ static struct fx_stream_slot *slot_get(struct fx_stream *s, uint32_t index)
 	return &s->slots[index];
 }
 
-/* Where the mark of the newest losses stands, in ticks: first where they began, then at the newest one,
- * so that no two marks of a thread stand at one time; viewers would nest them. */
+/* Where the mark of the newest losses stands, in ticks: where their row began, or, if that was told,
+ * at the newest one, so that no two marks of a thread stand at one time; viewers would nest them. */
 static uint64_t losses_begin(const struct fx_stream_slot *slot, const struct fx_thread_facts *facts)
 {
-	uint64_t first = facts->dropped_first ? facts->dropped_first : facts->dropped_last;
-
-	return slot->dropped ? facts->dropped_last : first;
+	return facts->dropped_first > slot->told_until ? facts->dropped_first : facts->dropped_last;
 }
 
 void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
@@ -132,6 +130,7 @@ void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
 		mark_loss(s, t, facts->dropped - slot->dropped, losses_begin(slot, facts),
 			  facts->dropped_last);
 		slot->dropped = facts->dropped;
+		slot->told_until = facts->dropped_last;
 	}
 	if (facts->too_deep > slot->too_deep) {
 		s->counts.too_deep += facts->too_deep - slot->too_deep;

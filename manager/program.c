@@ -117,14 +117,20 @@ static int hear(int from)
 
 pid_t fx_program_start(char *const *argv, const char *library, const char *socket)
 {
+	const struct sigaction by_default = {.sa_handler = SIG_DFL};
+	struct sigaction before;
 	int ends[2], r;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
+	/* Whoever ignores SIGCHLD loses his children's status; the program has it as it was. */
+	sigaction(SIGCHLD, &by_default, &before);
 	pid = fork();
-	if (pid == 0)
+	if (pid == 0) {
+		sigaction(SIGCHLD, &before, NULL);
 		become(argv, library, socket, ends[1]);
+	}
 	r = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (r == 0)

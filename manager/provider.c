@@ -17,6 +17,9 @@
 /* One provider may fill so many blocks before another one's turn comes. */
 #define BLOCKS_PER_TURN 64u
 
+#define FEW_THREADS	64u
+#define FACTS_PERIOD_NS UINT64_C(20000000)
+
 static void control_fill(struct fx_control *c, const struct fx_provider_terms *terms, uint32_t id,
 			 const struct fx_layout *layout)
 {
@@ -166,9 +169,23 @@ static bool is_circular(const struct fx_provider *p)
 	return p->control->buffering_mode == FX_MODE_CIRCULAR;
 }
 
+/* Facts of few threads are looked at with every piece of data; of many, from time to time. */
+static bool must_look_at_threads(struct fx_provider *p)
+{
+	uint64_t now;
+
+	if (p->drain.slots_used <= FEW_THREADS || p->phase != FX_PROVIDER_LIVE)
+		return true;
+	now = fx_boottime_ns();
+	if (now < p->next_facts)
+		return false;
+	p->next_facts = now + FACTS_PERIOD_NS;
+	return true;
+}
+
 static int take_facts(struct fx_provider *p, struct fx_drain_block *block)
 {
-	int r = fx_drain_threads(&p->drain, block);
+	int r = must_look_at_threads(p) ? fx_drain_threads(&p->drain, block) : 0;
 
 	return r ? r : fx_drain_durable(&p->drain, block);
 }

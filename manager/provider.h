@@ -48,6 +48,7 @@ struct fx_provider {
 	void *owner;		  /* the session, for `death` */
 	uint64_t end_ticks;	  /* valid from FX_PROVIDER_ENDING on */
 	uint32_t frames_cursor;	  /* how far the open calls are saved */
+	uint64_t next_facts;	  /* ns; when many threads are to be looked at again */
 	bool busy;		  /* the newest pass took something */
 };
 

@@ -62,6 +62,7 @@ struct fx_session {
 	pid_t child; /* 0 none */
 	int child_pidfd;
 	bool child_ended;
+	bool child_status; /* wait_status says how */
 	int wait_status;
 	int signal_fd;
 	sigset_t old_mask;
@@ -340,9 +341,12 @@ static void child_ready(void *opaque)
 {
 	struct fx_session *s = opaque;
 
-	if (waitpid(s->child, &s->wait_status, WNOHANG) != s->child)
+	pid_t pid = waitpid(s->child, &s->wait_status, WNOHANG);
+
+	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return;
 	s->child_ended = true;
+	s->child_status = pid == s->child;
 	fx_poller_remove(&s->poller, s->child_pidfd);
 }
 
@@ -560,8 +564,9 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	stop(s);
 	ret->left_alive = s->left_alive;
 	ret->refused = s->refused;
-	ret->has_status = s->child_ended;
+	ret->has_status = s->child_status;
 	ret->wait_status = s->wait_status;
+	ret->signal = s->give_up ? s->told : 0;
 	ret->output_error = fx_writer_finish(s->writer, &ret->totals);
 	session_free(s);
 }

@@ -23,6 +23,7 @@ struct fx_session_result {
 	int output_error;    /* first error of the archive, negative errno; 0 none */
 	int wait_status;     /* of the program, as waitpid() gives it */
 	bool has_status;     /* the program has ended */
+	int signal;	     /* that ended the wait for the program; 0 none */
 	uint32_t left_alive; /* traced processes that went on when the program had ended */
 	uint32_t refused;    /* processes that could not be traced, each told at once */
 	struct fx_writer_totals totals;

@@ -70,6 +70,7 @@ struct fx_stream_chunk {
 struct fx_stream_slot {
 	uint64_t dropped;
 	uint64_t too_deep;
+	uint64_t told_until; /* ticks of the newest loss that was written down */
 };
 
 struct fx_stream_counts {

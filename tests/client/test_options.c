@@ -85,7 +85,7 @@ Test(options, words)
 	expect_bad('D', "0");
 	expect_bad('D', "504");
 	expect_bad('o', "");
-	expect_good(OPTION_NO_FOLLOW, NULL);
+	cr_assert_null(set(OPTION_NO_FOLLOW, NULL));
 	cr_assert_not(options.config.follow);
 }
 

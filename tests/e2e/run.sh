@@ -145,8 +145,28 @@ expect_equal 5 "$status" "status after a signal that the program handles"
 expect_line heard out
 expect_clean trace.fxt
 
+# Told twice, it no longer waits for a program that will not end.
+rm -f out
+# shellcheck disable=SC2016
+"$FXTRACE" run -o trace.fxt -- sh -c 'trap "" TERM; echo $$; i=0; while [ $i -lt 400 ]; do sleep 0.05; i=$((i + 1)); done' \
+	>out 2>err &
+run=$!
+wait_for 10 test -s out || fail "the program did not start"
+kill -TERM "$run"
+sleep 0.2
+kill -TERM "$run"
+status=0
+wait "$run" || status=$?
+kill -KILL "$(cat out)"
+expect_equal 143 "$status" "status after two signals"
+expect_clean trace.fxt
+
+# The program's status is known even if whoever started us ignores SIGCHLD.
+expect_status 7 timeout -k 1 20 bash -c 'trap "" CHLD; exec "$@"' - \
+	"$FXTRACE" run -o trace.fxt -- sh -c 'exit 7'
+
 # What outlives the program is told, and not waited for.
-expect_ok traced -- sh -c 'sleep 20 >/dev/null 2>&1 & true'
+expect_ok traced -- sh -c 'sleep 20 >/dev/null 2>&1 & sleep 0.3'
 expect_line '1 process still ran' err
 expect_clean trace.fxt
 

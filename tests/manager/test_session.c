@@ -149,7 +149,7 @@ Test(session, what_a_killed_provider_had_written_is_kept)
 	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_DURATION_COMPLETE, "name"), 3);
 	f = archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "0x401000");
 	cr_assert(f.unfinished);
-	cr_assert_eq(f.pid, pid, "the kernel's word, not the provider's");
+	cr_assert_eq(f.pid, (uint64_t)pid, "the kernel's word, not the provider's");
 	cr_assert_eq(f.tid, 4002);
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_PROVIDER_INFO), 2);
 }
