@@ -2,8 +2,8 @@
 /*
  * The hooks of -finstrument-functions.
  *
- * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 27 instructions in,
- * 29 out, when nothing unusual happens. Stopped: 4 instructions each.
+ * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 61 instructions in,
+ * 108 out (gcc 12, x86-64), when nothing unusual happens. Stopped: 6 and 5.
  */
 #include "engine/frame.h"
 #include "engine/function.h"
@@ -179,47 +179,67 @@ static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool 
 	fx_frame_pop(t, f);
 }
 
-fx_export void __cyg_profile_func_enter(void *function, void *site)
+static __attribute__((noinline)) void enter(uint64_t function, uint64_t sp, uint64_t key)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
 	struct fx_frame *f;
 
 	if (fx_unlikely(!t)) {
 		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
-			pairs_enter((uint64_t)function, FX_CFA(),
-				    call_key(site, __builtin_return_address(0)));
+			pairs_enter(function, sp, key);
 		return;
 	}
-	f = function_push(t, (uint64_t)function, FX_CFA(),
-			  call_key(site, __builtin_return_address(0)));
+	f = function_push(t, function, sp, key);
 	if (fx_likely(f != NULL))
 		fx_store_release(&f->start,
 				 fx_thread_now(t)); /* pairs with the frame walk in drain.c */
 }
 
-fx_export void __cyg_profile_func_exit(void *function, void *site)
+static __attribute__((noinline)) void leave(uint64_t function, uint64_t sp, void *site, bool tail)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_LOOK_EXIT);
-	bool tail = is_tail(site, __builtin_return_address(0));
 	uint64_t start, end;
 	struct fx_frame *f;
 
 	if (fx_unlikely(!t)) {
 		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
-			pairs_exit((uint64_t)function, FX_CFA(), site, tail);
+			pairs_exit(function, sp, site, tail);
 		return;
 	}
 	f = t->top - 1;
-	if (fx_unlikely(t->deep || !frame_matches(f, (uint64_t)function, FX_CFA(), site, tail))) {
-		f = frame_search(t, (uint64_t)function, FX_CFA(), site, tail);
+	if (fx_unlikely(t->deep || !frame_matches(f, function, sp, site, tail))) {
+		f = frame_search(t, function, sp, site, tail);
 		if (!f)
 			return;
 	}
 	start = f->start;
 	end = fx_thread_now(t); /* after what was closed on the way */
 	if (fx_likely(end - start >= t->min_duration))
-		fx_function_complete(t, (uint64_t)function, start, end);
+		fx_function_complete(t, function, start, end);
 	else
 		t->slot->too_short++;
 	fx_frame_pop(t, f);
+}
+
+/* Whether calls are recorded, in either way. What comes then is not inlined into the hooks: while tracing
+ * is stopped they save no register. */
+fx_hot bool calls_are_on(void)
+{
+	/* relaxed: only says whether it is worth to look closer */
+	return fx_load_relaxed(&fx_engine.control->state) & (FX_CAT_FUNCTION | FX_CAT_PAIRS);
+}
+
+fx_export void __cyg_profile_func_enter(void *function, void *site)
+{
+	void *place = __builtin_return_address(0);
+
+	if (calls_are_on())
+		enter((uint64_t)function, FX_CFA(), call_key(site, place));
+}
+
+fx_export void __cyg_profile_func_exit(void *function, void *site)
+{
+	if (calls_are_on())
+		leave((uint64_t)function, FX_CFA(), site,
+		      is_tail(site, __builtin_return_address(0)));
 }
