@@ -286,7 +286,8 @@ bool fx_drain_acknowledge(struct fx_drain *d)
 
 /* --- The durable area ------------------------------------------------------------------------ */
 
-/* Durable pieces are cut at record boundaries to about this size; a record is below 32 KiB. */
+/* Durable pieces are cut at record boundaries to about this size; a record is below 32 KiB, a large one
+ * has no business there. */
 #define DURABLE_PIECE_MAX (48u << 10)
 
 static int take_durable(struct fx_drain_block *block, const uint8_t *from, uint64_t bytes)
@@ -324,6 +325,12 @@ static bool is_claim(uint64_t header)
 	return FXT_GET(header, RECORD_TYPE) == FXT_RECORD_BLOB;
 }
 
+/* Whether a record of the durable area has a size that the area, and a block, has room for. */
+static bool is_durable_size(uint64_t bytes, uint64_t available)
+{
+	return bytes != 0 && bytes <= available && bytes <= DURABLE_PIECE_MAX;
+}
+
 /* Takes records that were only claimed when the walk passed them. */
 static int drain_holes(struct fx_drain *d, const uint8_t *area, struct fx_drain_block *block)
 {
@@ -339,7 +346,7 @@ static int drain_holes(struct fx_drain *d, const uint8_t *area, struct fx_drain_
 			d->holes[kept++] = at;
 			continue;
 		}
-		if (header == 0 || bytes == 0 || bytes > d->layout.durable_size - at)
+		if (header == 0 || !is_durable_size(bytes, d->layout.durable_size - at))
 			return broken(d, "a record of the durable area changed its size");
 		r = take_durable(block, area + at, bytes);
 		if (r)
@@ -399,7 +406,7 @@ static int step_over_claim(struct fx_drain *d, const uint8_t *area)
 	if (header == 0)
 		return 0;
 	bytes = record_bytes(header);
-	if (bytes == 0 || bytes > end - d->durable_pos)
+	if (!is_durable_size(bytes, end - d->durable_pos))
 		return broken(d, "a record of the durable area has no possible size");
 	if (!is_claim(header))
 		return 1; /* finished meanwhile */

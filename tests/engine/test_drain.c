@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <criterion/criterion.h>
+#include <fxtrace/format.h>
 
 #include "engine/drain.h"
 #include "tests/engine/fake_provider.h"
@@ -483,6 +484,27 @@ Test(drain, builtin_strings_come_first)
 	end();
 }
 
+Test(drain, builtin_strings_go_on_in_the_next_block)
+{
+	const uint32_t words = 2000;
+	uint64_t *builtin;
+
+	begin(FX_MODE_STREAMING);
+	builtin = (uint64_t *)((char *)p.header + p.layout.builtin_offset);
+	for (unsigned i = 0; i < 4; i++)
+		builtin[i * words] = 2 | words << 4 | (1ull + i) << 16 | 15000ull << 32;
+	block.used = 0;
+	block.capacity = 50000; /* three of them, not the fourth */
+	cr_assert_eq(fx_drain_durable(&d, &block), 1);
+	expect_durable(0, 3 * words);
+	cr_assert_eq(take_durable(), 0);
+	expect_durable(0, words);
+	cr_assert_eq(FXT_GET(words_of(piece(0))[0], STRING_INDEX), 4);
+	cr_assert_eq(take_durable(), 0);
+	cr_assert_null(piece(0));
+	end();
+}
+
 Test(drain, a_claim_is_come_back_to)
 {
 	uint64_t *claim;
@@ -520,6 +542,12 @@ Test(drain, durable_records_that_cannot_be)
 	d.layout.durable_size = 4096;
 	cr_assert_eq(take_durable(), -EBADMSG);
 	end();
+
+	begin(FX_MODE_STREAMING);
+	fp_durable(&p)[0] = 15 | 10000 << 4; /* a large record, for which no block has room */
+	d.layout.durable_size = 128 << 10;
+	cr_assert_eq(take_durable(), -EBADMSG);
+	end();
 }
 
 Test(drain, a_claim_that_grows)
@@ -531,6 +559,15 @@ Test(drain, a_claim_that_grows)
 	claim = fp_durable_claim(&p, 2);
 	cr_assert_eq(take_durable(), 0);
 	claim[0] = 2 | 0xfff << 4;
+	cr_assert_eq(take_durable(), -EBADMSG);
+	end();
+
+	begin(FX_MODE_STREAMING);
+	d.layout.durable_size = 128 << 10;
+	claim = fp_durable_claim(&p, 2);
+	cr_assert_eq(take_durable(), 0);
+	claim[0] = 15 | 10000 << 4;
+	block.capacity = FX_DRAIN_BLOCK_MIN;
 	cr_assert_eq(take_durable(), -EBADMSG);
 	end();
 }
