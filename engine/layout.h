@@ -152,7 +152,7 @@ struct fx_thread_slot {
 	uint64_t pthread;	/* pthread_self() of the owner, 0 unknown */
 	char name[16];		/* as the kernel has it, NUL-padded */
 	uint64_t dropped;	/* records lost for want of space */
-	uint64_t dropped_first; /* ticks of the first loss of the current row of losses, 0 none */
+	uint64_t dropped_first; /* ticks of the first loss, 0 none */
 	uint64_t dropped_last;	/* ticks of the newest loss */
 	uint64_t too_deep;  /* calls not recorded because FX_FRAMES or max_depth calls were open */
 	uint64_t too_short; /* calls left out by min_duration */

@@ -47,10 +47,9 @@ def map_words(size, prot, flags, fd=-1):
 
 
 def counter_function():
-    code = bytes.fromhex("0f31 48c1e220 4809d0 c3")  # rdtsc; shl rdx, 32; or rax, rdx; ret
     page = map_words(4096, mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC,
                      mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    ctypes.memmove(page, code, len(code))
+    page[:2] = words_of(bytes.fromhex("0f31 48c1e220 4809d0 c3"))  # rdtsc; join its halves; ret
     return ctypes.PYFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(page))
 
 
@@ -202,14 +201,15 @@ class Writer:
 
     def take(self):
         """Another chunk in place of what is held. False: there is none."""
-        p, claim = self.p, None
+        p, claim, patience = self.p, None, time.monotonic() + 10
         self.release()
         while not claim:
             seen = p.control[SPACE] >> 32
             with p.lock:
                 claim = p.claim()
             if not claim:
-                if p.on_full != BLOCK or p.halves == 1 or not self.on():
+                if p.on_full != BLOCK or p.halves == 1 or time.monotonic() > patience or (
+                        not self.on()):
                     return False
                 futex(p.common, 4, FUTEX_WAKE, 1)
                 futex(p.control, 8 * SPACE + 4, FUTEX_WAIT, seen, TEN_MS)
