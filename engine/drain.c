@@ -497,7 +497,8 @@ int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
 
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < d->slots_used; i++) {
+	for (; d->slot_next < d->slots_used; d->slot_next++) {
+		uint32_t i = d->slot_next;
 		struct fx_thread_facts facts;
 		void *to;
 
@@ -514,6 +515,7 @@ int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
 		memcpy(to, &facts, sizeof(facts));
 		d->slots[i] = facts;
 	}
+	d->slot_next = 0;
 	return 0;
 }
 

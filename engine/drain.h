@@ -106,6 +106,7 @@ struct fx_drain {
 
 	uint32_t slots_used; /* slots that ever had an owner, as far as known */
 	uint32_t slot_room;
+	uint32_t slot_next;	       /* where a pass of fx_drain_threads() goes on */
 	struct fx_thread_facts *slots; /* as last told */
 };
 
@@ -141,7 +142,7 @@ int fx_drain_history(struct fx_drain *d, struct fx_drain_block *block);
 /* New records of the durable area; at the first call, the builtin strings too. */
 int fx_drain_durable(struct fx_drain *d, struct fx_drain_block *block);
 
-/* The facts of every slot of which something changed. */
+/* The facts of every slot of which something changed; each slot once before it returns 0. */
 int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block);
 
 /* The open calls of slot *cursor and those after it; *cursor is 0 at first. */

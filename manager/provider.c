@@ -185,9 +185,13 @@ static bool must_look_at_threads(struct fx_provider *p)
 
 static int take_facts(struct fx_provider *p, struct fx_drain_block *block)
 {
-	int r = must_look_at_threads(p) ? fx_drain_threads(&p->drain, block) : 0;
+	/* The area ends some time; facts may change as fast as they are taken, and must not keep it
+	 * from a block. */
+	int r = fx_drain_durable(&p->drain, block);
 
-	return r ? r : fx_drain_durable(&p->drain, block);
+	if (r == 0 && must_look_at_threads(p))
+		r = fx_drain_threads(&p->drain, block);
+	return r;
 }
 
 static int take_frames(struct fx_provider *p, struct fx_drain_block *block)

@@ -605,6 +605,24 @@ Test(drain, facts_of_threads_come_when_they_change)
 	end();
 }
 
+Test(drain, facts_that_change_all_the_time_come_to_an_end)
+{
+	struct fx_thread_slot *slot;
+
+	begin(FX_MODE_STREAMING);
+	slot = fp_slot(&p, 0, TID, "busy");
+	fp_slot(&p, 1, TID + 1, "other");
+	block.capacity = sizeof(struct fx_piece) + sizeof(struct fx_thread_facts);
+	cr_assert_eq(take_threads(), 1);
+	cr_assert_eq(piece(0)->index, 0);
+	slot->dropped = 1;
+	cr_assert_eq(take_threads(), 0);
+	cr_assert_eq(piece(0)->index, 1);
+	cr_assert_eq(take_threads(), 0, "the next pass");
+	cr_assert_eq(piece(0)->index, 0);
+	end();
+}
+
 Test(drain, a_name_without_end_is_cut)
 {
 	const struct fx_thread_facts *facts;
