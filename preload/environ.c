@@ -3,15 +3,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/compiler.h"
 #include "base/loadable.h"
 #include "base/syscall.h"
+#include "preload/self.h"
 #include "preload/text.h"
 
 #define PRELOAD	   "LD_PRELOAD="
@@ -96,29 +95,12 @@ static bool has_self(const char *list)
 
 /* --- In the constructor ----------------------------------------------------------------------- */
 
-static int find_self(struct dl_phdr_info *info, size_t size, void *out)
-{
-	uintptr_t here = (uintptr_t)&find_self - info->dlpi_addr;
-
-	(void)size;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-
-		if (ph->p_type == PT_LOAD && here - ph->p_vaddr < ph->p_memsz) {
-			*(const char **)out = info->dlpi_name;
-			return 1;
-		}
-	}
-	return 0;
-}
-
 /* Absolute, since a child may start elsewhere. */
 static void remember_path(void)
 {
-	const char *path = NULL;
+	const char *path = fx_self_path();
 	size_t directory = 0, length;
 
-	dl_iterate_phdr(find_self, &path);
 	if (!path)
 		return;
 	length = strlen(path);

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <link.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/syscall.h"
 #include "preload/attach.h"
+#include "preload/self.h"
 
 #define MANAGER_FD	 3
 #define PATH_BYTES	 4096
@@ -30,22 +29,6 @@ struct launch {
 	char **envp;
 	int socket;
 };
-
-static int find_self(struct dl_phdr_info *info, size_t size, void *out)
-{
-	uintptr_t here = (uintptr_t)&find_self - info->dlpi_addr;
-
-	(void)size;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
-
-		if (ph->p_type == PT_LOAD && here - ph->p_vaddr < ph->p_memsz) {
-			*(const char **)out = info->dlpi_name;
-			return 1;
-		}
-	}
-	return 0;
-}
 
 static void candidate_add(struct launch *l, const char *directory, size_t length, const char *rest)
 {
@@ -61,10 +44,9 @@ static void candidate_add(struct launch *l, const char *directory, size_t length
 /* Beside an installed library, in a build tree, and where the package was configured to go. */
 static void candidates_find(struct launch *l)
 {
-	const char *self = NULL, *slash;
+	const char *self = fx_self_path();
+	const char *slash = self ? strrchr(self, '/') : NULL;
 
-	dl_iterate_phdr(find_self, &self);
-	slash = self ? strrchr(self, '/') : NULL;
 	if (slash) {
 		size_t length = (size_t)(slash - self);
 
