@@ -16,6 +16,7 @@
 #include "base/syscall.h"
 #include "preload/attach.h"
 #include "preload/self.h"
+#include "preload/text.h"
 
 #define MANAGER_FD	 3
 #define PATH_BYTES	 4096
@@ -26,7 +27,8 @@ struct launch {
 	char candidates[3][PATH_BYTES];
 	unsigned count;
 	char *argv[8];
-	char **envp;
+	char **envp; /* mapped */
+	size_t envp_bytes;
 	int socket;
 };
 
@@ -57,30 +59,23 @@ static void candidates_find(struct launch *l)
 }
 
 /* The program's environment without what would trace the manager itself. */
-static char **environment_without_preload(void)
+static int environment_copy(struct launch *l)
 {
 	size_t n = 0, kept = 0;
-	char **copy;
+	long p;
 
 	while (environ[n])
 		n++;
-	copy = (char **)fx_syscall6(SYS_mmap, 0, (long)((n + 1) * sizeof *copy),
-				    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if ((long)copy < 0 && (long)copy > -4096)
-		return NULL;
+	l->envp_bytes = (n + 1) * sizeof *l->envp;
+	p = fx_syscall6(SYS_mmap, 0, (long)l->envp_bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (p < 0 && p > -4096)
+		return (int)p;
+	l->envp = (char **)p;
 	for (size_t i = 0; i < n; i++)
 		if (strncmp(environ[i], "LD_PRELOAD=", 11) != 0)
-			copy[kept++] = environ[i];
-	return copy;
-}
-
-static void environment_free(char **copy)
-{
-	size_t n = 0;
-
-	while (environ[n])
-		n++;
-	fx_syscall2(SYS_munmap, copy, (n + 1) * sizeof *copy);
+			l->envp[kept++] = environ[i];
+	return 0;
 }
 
 static __attribute__((noreturn)) void leave(int status)
@@ -129,19 +124,6 @@ static int launch(struct launch *l)
 	return 0;
 }
 
-static void format_number(char *out, unsigned n)
-{
-	char digits[12];
-	unsigned i = 0;
-
-	do
-		digits[i++] = (char)('0' + n % 10);
-	while (n /= 10);
-	while (i)
-		*out++ = digits[--i];
-	*out = 0;
-}
-
 /* The manager's first word: where its socket is. */
 static int await_ready(int fd)
 {
@@ -186,13 +168,15 @@ int fx_private_manager_start(const char *name)
 {
 	static struct launch l;
 	char pid[12];
-	int fd;
+	struct fx_text t = FX_TEXT(pid);
+	int r;
 
-	format_number(pid, (unsigned)fx_getpid());
+	fx_text_number(&t, (unsigned)fx_getpid(), 10);
+	fx_text_char(&t, 0);
 	candidates_find(&l);
-	l.envp = environment_without_preload();
-	if (!l.envp)
-		return -ENOMEM;
+	r = environment_copy(&l);
+	if (r < 0)
+		return r;
 	l.argv[0] = "fxtrace-manager";
 	l.argv[1] = "--private";
 	l.argv[2] = "--fd=3";
@@ -200,7 +184,7 @@ int fx_private_manager_start(const char *name)
 	l.argv[4] = (char *)name;
 	l.argv[5] = "--pid";
 	l.argv[6] = pid;
-	fd = launch_with_socket(&l);
-	environment_free(l.envp);
-	return fd;
+	r = launch_with_socket(&l);
+	fx_syscall2(SYS_munmap, l.envp, l.envp_bytes);
+	return r;
 }
