@@ -108,11 +108,21 @@ static struct fx_stream_slot *slot_get(struct fx_stream *s, uint32_t index)
 	return &s->slots[index];
 }
 
-/* Where the mark of the newest losses stands, in ticks: where their row began, or, if that was told,
- * at the newest one, so that no two marks of a thread stand at one time; viewers would nest them. */
+/* More ticks than a nanosecond has. */
+#define MARK_DISTANCE 8u
+
+/*
+ * Where the mark of the newest losses stands, in ticks: where their row began, or, if that was told, at
+ * the newest one. No two marks of a thread stand at one time, for viewers would nest them; and what
+ * the facts say may be older than the count, which the thread raises first.
+ */
 static uint64_t losses_begin(const struct fx_stream_slot *slot, const struct fx_thread_facts *facts)
 {
-	return facts->dropped_first > slot->told_until ? facts->dropped_first : facts->dropped_last;
+	uint64_t at = facts->dropped_last;
+
+	if (facts->dropped_first > slot->marked)
+		at = facts->dropped_first;
+	return at > slot->marked ? at : slot->marked + MARK_DISTANCE;
 }
 
 void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
@@ -127,10 +137,9 @@ void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
 	if (t && facts->name[0])
 		fx_stream_thread_rename(s, t, facts->name, sizeof(facts->name));
 	if (facts->dropped > slot->dropped) {
-		mark_loss(s, t, facts->dropped - slot->dropped, losses_begin(slot, facts),
-			  facts->dropped_last);
+		slot->marked = losses_begin(slot, facts);
+		mark_loss(s, t, facts->dropped - slot->dropped, slot->marked, facts->dropped_last);
 		slot->dropped = facts->dropped;
-		slot->told_until = facts->dropped_last;
 	}
 	if (facts->too_deep > slot->too_deep) {
 		s->counts.too_deep += facts->too_deep - slot->too_deep;

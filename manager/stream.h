@@ -70,7 +70,7 @@ struct fx_stream_chunk {
 struct fx_stream_slot {
 	uint64_t dropped;
 	uint64_t too_deep;
-	uint64_t told_until; /* ticks of the newest loss that was written down */
+	uint64_t marked; /* ticks of the newest mark of losses */
 };
 
 struct fx_stream_counts {
