@@ -62,6 +62,18 @@ void fx_chunks_release(struct fx_thread *t)
 	}
 }
 
+void fx_chunks_renew(struct fx_thread *t)
+{
+	for (unsigned i = 0; i < FX_LEVELS; i++) {
+		struct fx_cursor *c = &t->cursor[i];
+
+		if (!t->busy[i])
+			chunk_release(c);
+		else if (c->end)
+			c->end = c->pos;
+	}
+}
+
 static void doorbell(void)
 {
 	fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
@@ -132,6 +144,14 @@ static int chunk_claim_oldest(const struct fx_thread *t, uint64_t *ret_serial)
 	return -ENOSPC;
 }
 
+/* Whether a oneshot session has had all the chunks that it gets. */
+static bool is_spent(uint64_t serial)
+{
+	uint64_t limit = fx_load_relaxed(&fx_engine.page->serial_limit);
+
+	return limit && serial >= limit;
+}
+
 /* Claims the next reusable chunk. 0 and its serial, or -ENOSPC. */
 static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 {
@@ -144,6 +164,8 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
 		bool reusable;
 
+		if (is_spent((uint64_t)wrap * l->chunks_per_half + next))
+			return -ENOSPC;
 		if (next >= l->chunks_per_half) {
 			if (!half_switch(t, state))
 				return -ENOSPC;

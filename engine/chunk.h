@@ -18,6 +18,12 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words);
 /* Gives back every chunk that `t` holds. */
 void fx_chunks_release(struct fx_thread *t);
 
+/*
+ * A new start of tracing: gives back every chunk that `t` holds, but not one in which a record is under
+ * way; that one takes no further record.
+ */
+void fx_chunks_renew(struct fx_thread *t);
+
 /* Frees what threads held that ended without a word (no pthread_exit seen). Returns how many. */
 unsigned fx_threads_reclaim(void);
 

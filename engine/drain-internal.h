@@ -76,6 +76,38 @@ static inline uint64_t committed_bytes(const uint8_t *area, uint64_t from, uint6
 	return at - from;
 }
 
+static inline const struct fx_thread_slot *slot_at(const struct fx_drain *d, uint32_t i)
+{
+	return (const struct fx_thread_slot *)(d->buffer + d->layout.threads_offset) + i;
+}
+
+/* A slot that is being taken shows this for its thread. */
+#define TID_TAKEN UINT32_MAX
+
+static inline void read_facts(const struct fx_thread_slot *slot, struct fx_thread_facts *ret)
+{
+	struct fx_thread_facts f = {0};
+
+	/* Pairs with slot_take() in thread.c: before that, the name may be the next owner's. */
+	if (fx_load_acquire(&slot->tid) != TID_TAKEN)
+		memcpy(f.name, slot->name, sizeof(f.name) - 1);
+	f.tid = fx_load_relaxed(&slot->last_tid);
+	f.incarnation = fx_load_relaxed(&slot->incarnation);
+	f.dropped = fx_load_relaxed(&slot->dropped);
+	f.dropped_first = fx_load_relaxed(&slot->dropped_first);
+	f.dropped_last = fx_load_relaxed(&slot->dropped_last);
+	f.too_deep = fx_load_relaxed(&slot->too_deep);
+	f.too_short = fx_load_relaxed(&slot->too_short);
+	f.unwound = fx_load_relaxed(&slot->unwound);
+	*ret = f;
+}
+
+/* Whether a chunk's owner has not told yet that it is its owner. */
+static inline bool is_opening(uint64_t word)
+{
+	return (word & FX_CHUNK_OPENING) == FX_CHUNK_OPENING;
+}
+
 struct candidate {
 	uint64_t word;
 	uint64_t serial;

@@ -44,6 +44,7 @@ void fx_drain_destroy(struct fx_drain *d)
 	free(d->holes);
 	free(d->slots);
 	free(d->history);
+	free(d->baseline);
 	memset(d, 0, sizeof(*d));
 }
 
@@ -142,7 +143,7 @@ static int gather(struct fx_drain *d, struct candidate *ret, uint32_t *ret_count
 		/* acquire: what a released chunk holds stands. Pairs with chunk.c. */
 		uint64_t word = fx_load_acquire(&table_of(d)[number]);
 
-		if (word == d->chunks[number].done)
+		if (word == d->chunks[number].done || is_opening(word))
 			continue; /* claimed, but its owner has not said so yet */
 		if (!word_is_sound(d, number, word))
 			return broken(d, "a word of the chunk table makes no sense");
@@ -152,6 +153,26 @@ static int gather(struct fx_drain *d, struct candidate *ret, uint32_t *ret_count
 	}
 	qsort(ret, count, sizeof(*ret), by_serial);
 	*ret_count = count;
+	return 0;
+}
+
+/* Copies `bytes` of a chunk behind what was copied before. 0, or 1 if the block is full. */
+static int copy_chunk(struct fx_drain *d, const struct candidate *candidate, uint64_t bytes,
+		      struct fx_drain_block *block)
+{
+	const struct fx_drain_chunk *c = &d->chunks[candidate->number];
+	bool released = candidate->word & FX_CHUNK_RELEASED;
+	void *to = piece_begin(block, (struct fx_piece){
+					  .kind = FX_PIECE_CHUNK,
+					  .flags = (c->pos ? 0 : FX_PIECE_FIRST) |
+						   (released ? FX_PIECE_LAST : 0),
+					  .bytes = (uint32_t)bytes,
+					  .index = candidate->number,
+					  .serial = candidate->serial,
+				      });
+	if (!to)
+		return 1;
+	memcpy(to, chunk_address(d, candidate->number) + c->pos, bytes);
 	return 0;
 }
 
@@ -168,19 +189,9 @@ static int take_chunk(struct fx_drain *d, const struct candidate *candidate,
 		bytes = FX_CHUNK_END(candidate->word) - c->pos;
 	else
 		bytes = committed_bytes(data, c->pos, d->layout.chunk_size, UINT64_MAX);
-	if (bytes || (released && c->pos)) {
-		void *to = piece_begin(block, (struct fx_piece){
-						  .kind = FX_PIECE_CHUNK,
-						  .flags = (c->pos ? 0 : FX_PIECE_FIRST) |
-							   (released ? FX_PIECE_LAST : 0),
-						  .bytes = (uint32_t)bytes,
-						  .index = candidate->number,
-						  .serial = candidate->serial,
-					      });
-		if (!to)
-			return 1;
-		memcpy(to, data + c->pos, bytes);
-	}
+	if (candidate->serial >= d->floor && (bytes || (released && c->pos)) &&
+	    copy_chunk(d, candidate, bytes, block))
+		return 1;
 	if (released) {
 		c->done = candidate->word;
 		c->pos = 0;
@@ -443,32 +454,6 @@ int fx_drain_durable(struct fx_drain *d, struct fx_drain_block *block)
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-static const struct fx_thread_slot *slot_at(const struct fx_drain *d, uint32_t i)
-{
-	return (const struct fx_thread_slot *)(d->buffer + d->layout.threads_offset) + i;
-}
-
-/* A slot that is being taken shows this for its thread. */
-#define TID_TAKEN UINT32_MAX
-
-static void read_facts(const struct fx_thread_slot *slot, struct fx_thread_facts *ret)
-{
-	struct fx_thread_facts f = {0};
-
-	/* Pairs with slot_take() in thread.c: before that, the name may be the next owner's. */
-	if (fx_load_acquire(&slot->tid) != TID_TAKEN)
-		memcpy(f.name, slot->name, sizeof(f.name) - 1);
-	f.tid = fx_load_relaxed(&slot->last_tid);
-	f.incarnation = fx_load_relaxed(&slot->incarnation);
-	f.dropped = fx_load_relaxed(&slot->dropped);
-	f.dropped_first = fx_load_relaxed(&slot->dropped_first);
-	f.dropped_last = fx_load_relaxed(&slot->dropped_last);
-	f.too_deep = fx_load_relaxed(&slot->too_deep);
-	f.too_short = fx_load_relaxed(&slot->too_short);
-	f.unwound = fx_load_relaxed(&slot->unwound);
-	*ret = f;
-}
-
 /* Slots are first used in their order, and one never used would take memory when looked at. */
 static int find_new_slots(struct fx_drain *d)
 {
@@ -503,6 +488,7 @@ int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
 		void *to;
 
 		read_facts(slot_at(d, i), &facts);
+		fx_drain_discount(d, i, &facts);
 		if (memcmp(&facts, &d->slots[i], sizeof(facts)) == 0)
 			continue;
 		to = piece_begin(block, (struct fx_piece){

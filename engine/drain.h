@@ -88,6 +88,7 @@ struct fx_drain {
 	uint32_t chunk_count;
 	const char *broken; /* what the provider did that no provider does; NULL if nothing */
 
+	uint64_t floor; /* chunks of lower serials are forgotten */
 	uint64_t limit; /* serials below it are done or watched */
 	uint64_t state; /* rolling_state at the newest pass */
 	bool held;	/* the newest pass left chunks that are held */
@@ -108,6 +109,10 @@ struct fx_drain {
 	uint32_t slot_room;
 	uint32_t slot_next;	       /* where a pass of fx_drain_threads() goes on */
 	struct fx_thread_facts *slots; /* as last told */
+
+	/* losses that are another session's: what stood in the first slots when this one began */
+	uint32_t baseline_count;
+	struct fx_thread_facts *baseline;
 };
 
 /* `layout` must be what fx_layout_compute() gave. 0 or -ENOMEM. */
@@ -147,6 +152,30 @@ int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block);
 
 /* The open calls of slot *cursor and those after it; *cursor is 0 at first. */
 int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block *block);
+
+/*
+ * For a buffer that outlives a session. All of these are to be called while tracing is stopped.
+ *
+ * fx_drain_restart() begins another session, of any buffering mode: what the buffer holds is forgotten,
+ * every chunk that no thread holds is free, names and modules will be told again from the first, and
+ * losses count from here. 0 or -ENOMEM.
+ */
+int fx_drain_restart(struct fx_drain *d);
+
+/* What has been recorded until now is forgotten: no later pass will take it. */
+void fx_drain_forget(struct fx_drain *d);
+
+/* Builtin strings, the durable area and the facts of threads will be told again from the first. */
+void fx_drain_retell(struct fx_drain *d);
+
+/* The same losses are another session's, and the same chunks forgotten, as with `from`. 0 or -ENOMEM. */
+int fx_drain_inherit(struct fx_drain *d, const struct fx_drain *from);
+
+/* Takes the losses that are another session's off the facts of slot `index`. */
+void fx_drain_discount(const struct fx_drain *d, uint32_t index, struct fx_thread_facts *facts);
+
+/* Serial of the next chunk to be claimed; 0 for a provider that is not attached or broke the rules. */
+uint64_t fx_drain_next_serial(const struct fx_drain *d);
 
 /*
  * Lets the provider reuse what is saved. To be called after a pass of fx_drain_chunks() with

@@ -28,7 +28,7 @@ static int history_begin(struct fx_drain *d)
 		uint64_t word = fx_load_acquire(&table_of(d)[i]);
 		uint64_t serial = FX_CHUNK_SERIAL(word);
 
-		if (!word || (word & FX_CHUNK_OPENING) == FX_CHUNK_OPENING || serial >= limit ||
+		if (!word || is_opening(word) || serial < d->floor || serial >= limit ||
 		    chunk_number(d, serial) != i)
 			continue;
 		d->history[count++] = (struct candidate){word, serial, i};

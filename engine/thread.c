@@ -144,6 +144,8 @@ static void thread_reset(struct fx_thread *t)
 {
 	struct fx_thread_slot *s = t->slot;
 
+	/* What was recorded before this start may be forgotten chunk by chunk. */
+	fx_chunks_renew(t);
 	slot_reset_frames(s);
 	t->top = &s->frames[1];
 	t->limit = t->top + depth_limit();

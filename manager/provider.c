@@ -20,17 +20,23 @@
 #define FEW_THREADS	64u
 #define FACTS_PERIOD_NS UINT64_C(20000000)
 
+/* What a session decides. */
+static void control_configure(struct fx_control *c, const struct fx_provider_terms *terms)
+{
+	c->buffering_mode = terms->mode;
+	c->on_full = terms->on_full;
+	c->max_depth = terms->max_depth;
+	c->min_duration = terms->min_duration;
+}
+
 static void control_fill(struct fx_control *c, const struct fx_provider_terms *terms, uint32_t id,
 			 const struct fx_layout *layout)
 {
 	c->version = FX_LAYOUT_VERSION;
 	c->clock_kind = terms->clock_kind;
-	c->buffering_mode = terms->mode;
-	c->on_full = terms->on_full;
-	c->max_depth = terms->max_depth;
 	c->tick_step = terms->tick_step;
-	c->min_duration = terms->min_duration;
 	c->provider_id = id;
+	control_configure(c, terms);
 	c->layout = *layout;
 	fx_store_release(&c->state, terms->state);
 	fx_store_release(&c->magic, FX_CONTROL_MAGIC);
@@ -75,7 +81,8 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 {
 	struct fx_provider *p;
 	struct fx_layout layout;
-	int r = fx_layout_compute(&layout, terms->buffer_size, terms->mode);
+	enum fx_buffering_mode shape = terms->resident ? FX_MODE_STREAMING : terms->mode;
+	int r = fx_layout_compute(&layout, terms->buffer_size, shape);
 
 	if (r < 0)
 		return r;
@@ -254,7 +261,7 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 	uint64_t before = p->drain.limit;
 
 	/* A circular buffer is saved when it is asked for, and at the end. */
-	if (p->phase != FX_PROVIDER_LIVE || p->drain.broken || is_circular(p))
+	if (p->phase != FX_PROVIDER_LIVE || !p->source || p->drain.broken || is_circular(p))
 		return 0;
 	if (!must && !(held && p->drain.watch_count) && !fx_drain_has_news(&p->drain))
 		return 0;
@@ -277,6 +284,13 @@ void fx_provider_end(struct fx_provider *p, uint64_t ticks)
 	p->end_ticks = ticks;
 }
 
+static uint64_t unslotted(const struct fx_provider *p)
+{
+	const struct fx_buffer_header *header = p->buffer;
+
+	return fx_load_relaxed(&header->dropped_unslotted);
+}
+
 static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 {
 	const struct fx_buffer_header *header = p->buffer;
@@ -287,7 +301,7 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 		return;
 	block->end = (struct fx_stream_end){.ticks = p->end_ticks, .broken = p->drain.broken};
 	if (fx_drain_is_attached(&p->drain)) {
-		block->end.dropped_unslotted = fx_load_relaxed(&header->dropped_unslotted);
+		block->end.dropped_unslotted = unslotted(p) - p->unslotted_before;
 		block->end.heap_bytes = fx_load_relaxed(&header->heap_bytes);
 		block->end.heap_blocks = fx_load_relaxed(&header->heap_blocks);
 	}
@@ -303,27 +317,89 @@ static void report_absent(const struct fx_provider *p)
 		  p->name, (int)p->pid);
 }
 
-bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
+/* All of the buffer, then the open calls. True once they are queued. */
+static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 {
 	struct fx_block_list frames;
+	int r = 1;
 
+	if (!fx_drain_is_attached(&p->drain))
+		return true;
+	while (r == 1) {
+		if (fx_queue_is_full(queue))
+			return false;
+		r = save(p, queue, true);
+	}
+	p->frames_cursor = 0;
+	fx_block_list_init(&frames);
+	take_blocks(p, queue, &frames, UINT_MAX, take_frames);
+	fx_queue_push(queue, &frames);
+	return true;
+}
+
+bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
+{
 	if (p->phase == FX_PROVIDER_OVER)
 		return true;
-	if (fx_drain_is_attached(&p->drain)) {
-		int r = 1;
-
-		while (r == 1) {
-			if (fx_queue_is_full(queue))
-				return false;
-			r = save(p, queue, true);
-		}
-		fx_block_list_init(&frames);
-		take_blocks(p, queue, &frames, UINT_MAX, take_frames);
-		fx_queue_push(queue, &frames);
-	} else {
-		report_absent(p);
+	if (p->source) {
+		if (!p->settled && !save_all(p, queue))
+			return false;
+		if (!fx_drain_is_attached(&p->drain))
+			report_absent(p);
+		queue_end(p, queue);
 	}
-	queue_end(p, queue);
 	p->phase = FX_PROVIDER_OVER;
 	return true;
+}
+
+/* --- Sessions that a resident provider lives through ----------------------------------------- */
+
+int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,
+		     struct fx_source *source)
+{
+	int r = p->drain.broken ? -EBADMSG : fx_drain_restart(&p->drain);
+
+	if (r < 0)
+		return r;
+	control_configure(p->control, terms);
+	p->unslotted_before = unslotted(p);
+	p->source = source;
+	p->settled = false;
+	if (terms->mode == FX_MODE_ONESHOT)
+		fx_provider_refill(p);
+	else
+		fx_store_relaxed(&p->control->serial_limit, 0);
+	return 0;
+}
+
+void fx_provider_refill(struct fx_provider *p)
+{
+	uint64_t limit = fx_drain_next_serial(&p->drain) + p->drain.chunk_count;
+
+	fx_store_relaxed(&p->control->serial_limit, limit);
+}
+
+void fx_provider_pause(struct fx_provider *p, uint64_t ticks)
+{
+	p->end_ticks = ticks;
+	p->settled = false;
+}
+
+bool fx_provider_settle(struct fx_provider *p, struct fx_queue *queue)
+{
+	if (p->settled || !p->source)
+		return true;
+	p->settled = save_all(p, queue);
+	/* What is saved of a circular buffer is not to be saved again. */
+	if (p->settled && is_circular(p))
+		fx_drain_forget(&p->drain);
+	return p->settled;
+}
+
+void fx_provider_leave(struct fx_provider *p, struct fx_queue *queue)
+{
+	if (!p->source)
+		return;
+	queue_end(p, queue);
+	p->source = NULL;
 }

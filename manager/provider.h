@@ -24,6 +24,7 @@ struct fx_provider_terms {
 	uint64_t min_duration; /* ticks */
 	uint64_t state;	       /* fx_control.state from the beginning */
 	uint64_t buffer_size;
+	bool resident; /* the buffer outlives sessions, and serves any mode */
 };
 
 enum fx_provider_phase {
@@ -49,7 +50,9 @@ struct fx_provider {
 	uint64_t end_ticks;	  /* valid from FX_PROVIDER_ENDING on */
 	uint32_t frames_cursor;	  /* how far the open calls are saved */
 	uint64_t next_facts;	  /* ns; when many threads are to be looked at again */
+	uint64_t unslotted_before; /* dropped_unslotted of the buffer as this session began */
 	bool busy;		  /* the newest pass took something */
+	bool settled;		  /* all that was recorded before the stop is saved */
 };
 
 /*
@@ -69,6 +72,26 @@ void fx_provider_set_state(struct fx_provider *p, uint64_t state);
  * more.
  */
 double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held);
+
+/*
+ * A resident provider, stopped, enters a session: what its buffer holds is forgotten, and what comes
+ * goes to `source`. To be started with fx_provider_set_state(). 0, -ENOMEM, or -EBADMSG if it broke the
+ * rules in an earlier session.
+ */
+int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,
+		     struct fx_source *source);
+
+/* It was stopped at `ticks`: from now on, fx_provider_settle() is to be called. */
+void fx_provider_pause(struct fx_provider *p, uint64_t ticks);
+
+/* Goes on saving what it recorded before the stop, open calls too. True once all is queued. */
+bool fx_provider_settle(struct fx_provider *p, struct fx_queue *queue);
+
+/* It leaves the session, whose archive hears no more of it. */
+void fx_provider_leave(struct fx_provider *p, struct fx_queue *queue);
+
+/* Oneshot: lets the provider fill its whole buffer, from where it stands. */
+void fx_provider_refill(struct fx_provider *p);
 
 /* It writes no more since `ticks`: from now on, fx_provider_finish() is to be called. */
 void fx_provider_end(struct fx_provider *p, uint64_t ticks);

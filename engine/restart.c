@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A buffer that outlives a session, as the manager reads it. Nothing in it is ever reset: serials go on
+ * growing, and a thread that was stopped in the middle of a record for a whole session still holds its
+ * chunk when it wakes. A new session only moves the floor below which chunks are forgotten.
+ *
+ * The durable area is never emptied while its process lives, because the process keeps the indices of
+ * its strings; another archive gets all of it again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/drain-internal.h"
+#include "engine/drain.h"
+
+/* rolling_state, or 0 if it cannot be true. */
+static uint64_t sound_state(const struct fx_drain *d)
+{
+	/* acquire: the words of chunks claimed so far are at least as new. Pairs with chunk.c. */
+	uint64_t state = fx_load_acquire(&header_of(d)->rolling_state);
+
+	return (uint32_t)state <= d->layout.chunks_per_half ? state : 0;
+}
+
+static uint64_t serial_of(const struct fx_drain *d, uint64_t state)
+{
+	return (state >> 32) * d->layout.chunks_per_half + (uint32_t)state;
+}
+
+uint64_t fx_drain_next_serial(const struct fx_drain *d)
+{
+	return fx_drain_is_attached(d) && !d->broken ? serial_of(d, sound_state(d)) : 0;
+}
+
+void fx_drain_forget(struct fx_drain *d)
+{
+	uint64_t serial = fx_drain_next_serial(d);
+
+	if (serial > d->floor)
+		d->floor = serial;
+}
+
+void fx_drain_retell(struct fx_drain *d)
+{
+	d->builtin_pos = 0;
+	d->durable_pos = 0;
+	d->hole_count = 0;
+	d->slots_used = 0;
+}
+
+/* Sorts one chunk out: nobody's, or still somebody's. */
+static void chunk_restart(struct fx_drain *d, uint32_t number)
+{
+	struct fx_drain_chunk *c = &d->chunks[number];
+	/* acquire: its owner is done with a released chunk. Pairs with chunk.c. */
+	uint64_t word = fx_load_acquire(&table_of(d)[number]);
+	bool unclaimed = c->watched && word == c->done;
+
+	if (!unclaimed && (word == 0 || (word & FX_CHUNK_OPENING) == FX_CHUNK_RELEASED)) {
+		*c = (struct fx_drain_chunk){.done = word};
+		fx_store_release(&d->control->saved[number], word);
+		return;
+	}
+	if (!unclaimed)
+		c->done = 0;
+	c->pos = 0;
+	c->watched = 1;
+	d->watch[d->watch_count++] = number;
+	fx_store_release(&d->control->saved[number], FX_SAVED_NEVER);
+}
+
+static int baseline_take(struct fx_drain *d)
+{
+	uint32_t count = 0;
+	struct fx_thread_facts *facts;
+
+	while (count < d->layout.thread_count &&
+	       fx_load_acquire(&slot_at(d, count)->incarnation) != 0)
+		count++;
+	facts = realloc(d->baseline, (count + 1) * sizeof(*facts));
+	if (!facts)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		read_facts(slot_at(d, i), &facts[i]);
+	d->baseline = facts;
+	d->baseline_count = count;
+	return 0;
+}
+
+int fx_drain_restart(struct fx_drain *d)
+{
+	uint64_t state;
+	int r;
+
+	fx_drain_retell(d);
+	if (!fx_drain_is_attached(d))
+		return 0; /* nothing stands in it */
+	r = baseline_take(d);
+	if (r < 0)
+		return r;
+	state = sound_state(d);
+	free(d->history);
+	d->history = NULL;
+	d->watch_count = 0;
+	for (uint32_t i = 0; i < d->chunk_count; i++)
+		chunk_restart(d, i);
+	d->state = state;
+	d->floor = d->limit = serial_of(d, state);
+	/* release: saved[] stands. Pairs with half_switch() in chunk.c. */
+	fx_store_release(&d->control->wraps_saved, (uint32_t)(state >> 32));
+	return 0;
+}
+
+int fx_drain_inherit(struct fx_drain *d, const struct fx_drain *from)
+{
+	d->floor = from->floor;
+	if (!from->baseline_count)
+		return 0;
+	d->baseline = malloc(from->baseline_count * sizeof(*d->baseline));
+	if (!d->baseline)
+		return -ENOMEM;
+	memcpy(d->baseline, from->baseline, from->baseline_count * sizeof(*d->baseline));
+	d->baseline_count = from->baseline_count;
+	return 0;
+}
+
+void fx_drain_discount(const struct fx_drain *d, uint32_t index, struct fx_thread_facts *facts)
+{
+	const struct fx_thread_facts *base;
+
+	if (index >= d->baseline_count)
+		return;
+	base = &d->baseline[index];
+	facts->dropped -= base->dropped;
+	facts->too_deep -= base->too_deep;
+	facts->too_short -= base->too_short;
+	facts->unwound -= base->unwound;
+	if (facts->dropped == 0)
+		facts->dropped_last = 0;
+	/* When the row of losses began is not known if it goes back to the session before. */
+	if (base->dropped)
+		facts->dropped_first = 0;
+}
