@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/layout.h"
+#include "protocol/messages.h"
 
 #define FX_DEFAULT_OUTPUT      "fxtrace.fxt"
 #define FX_DEFAULT_BUFFER_SIZE (16ull << 20)
@@ -34,6 +35,8 @@ struct fx_session_config {
 	uint32_t categories;	  /* bits of enum fx_category_bits */
 	uint64_t min_duration_ns; /* 0: none */
 	uint64_t duration_ns;	  /* 0: until the end */
+	const struct fx_trigger *triggers;
+	size_t trigger_count;
 };
 
 #endif

@@ -128,19 +128,34 @@ static int destination_open(struct fx_output *out, const char *path)
 	return out->fd < 0 ? -errno : 0;
 }
 
-int fx_output_open(const char *path, struct fx_output **ret)
+static int buffers_make(const char *path, struct fx_output **ret)
 {
 	struct fx_output *out = calloc(1, sizeof(*out));
-	int r;
+	int r = -ENOMEM;
 
 	if (!out)
-		return -ENOMEM;
+		return r;
 	out->fd = -1;
 	out->format = format_of(path);
 	out->buffer = malloc(BUFFER_WORDS * sizeof(*out->buffer));
-	r = out->buffer ? destination_open(out, path) : -ENOMEM;
-	if (r == 0)
+	if (out->buffer)
 		r = compressor_open(out);
+	if (r < 0) {
+		output_free(out);
+		return r;
+	}
+	*ret = out;
+	return 0;
+}
+
+int fx_output_open(const char *path, struct fx_output **ret)
+{
+	struct fx_output *out;
+	int r = buffers_make(path, &out);
+
+	if (r < 0)
+		return r;
+	r = destination_open(out, path);
 	if (r < 0) {
 		if (out->made)
 			unlink(out->path);
@@ -149,6 +164,23 @@ int fx_output_open(const char *path, struct fx_output **ret)
 		output_free(out);
 		return r;
 	}
+	*ret = out;
+	return 0;
+}
+
+int fx_output_adopt(int fd, const char *path, struct fx_output **ret)
+{
+	struct fx_output *out;
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	r = buffers_make(path, &out);
+	if (r < 0)
+		return r;
+	out->fd = fd;
+	out->can_cut = S_ISREG(st.st_mode);
 	*ret = out;
 	return 0;
 }

@@ -23,6 +23,10 @@ struct fx_output;
  */
 int fx_output_open(const char *path, struct fx_output **ret);
 
+/* The same for an open descriptor, which becomes the output's if this succeeds; compressed by the
+ * extension of `path`, which is not opened. */
+int fx_output_adopt(int fd, const char *path, struct fx_output **ret);
+
 /* Empties the file; from here on records may be written. 0 or -errno. */
 int fx_output_begin(struct fx_output *out);
 

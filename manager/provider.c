@@ -300,6 +300,7 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 	if (!block)
 		return;
 	block->end = (struct fx_stream_end){.ticks = p->end_ticks, .broken = p->drain.broken};
+	block->end.wrapped = p->wrapped;
 	if (fx_drain_is_attached(&p->drain)) {
 		block->end.dropped_unslotted = unslotted(p) - p->unslotted_before;
 		block->end.heap_bytes = fx_load_relaxed(&header->heap_bytes);
@@ -325,6 +326,8 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 
 	if (!fx_drain_is_attached(&p->drain))
 		return true;
+	if (is_circular(p))
+		p->wrapped |= fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
 	while (r == 1) {
 		if (fx_queue_is_full(queue))
 			return false;
@@ -364,7 +367,7 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	control_configure(p->control, terms);
 	p->unslotted_before = unslotted(p);
 	p->source = source;
-	p->settled = false;
+	p->settled = p->wrapped = false;
 	if (terms->mode == FX_MODE_ONESHOT)
 		fx_provider_refill(p);
 	else
@@ -402,4 +405,36 @@ void fx_provider_leave(struct fx_provider *p, struct fx_queue *queue)
 		return;
 	queue_end(p, queue);
 	p->source = NULL;
+}
+
+int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_source *source,
+		     struct fx_provider *ret)
+{
+	struct fx_provider view = {
+	    .id = p->id,
+	    .pid = p->pid,
+	    .phase = FX_PROVIDER_ENDING,
+	    .control = p->control,
+	    .buffer = p->buffer,
+	    .source = source,
+	    .pidfd = -1,
+	    .end_ticks = ticks,
+	    .unslotted_before = p->unslotted_before,
+	};
+	int r = fx_drain_init(&view.drain, &p->drain.layout, p->buffer, p->control);
+
+	if (r == 0)
+		r = fx_drain_inherit(&view.drain, &p->drain);
+	if (r < 0) {
+		fx_drain_destroy(&view.drain);
+		return r;
+	}
+	memcpy(view.name, p->name, sizeof(view.name));
+	*ret = view;
+	return 0;
+}
+
+void fx_provider_view_release(struct fx_provider *view)
+{
+	fx_drain_destroy(&view->drain);
 }

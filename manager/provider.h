@@ -52,6 +52,8 @@ struct fx_provider {
 	uint64_t next_facts;	  /* ns; when many threads are to be looked at again */
 	uint64_t unslotted_before; /* dropped_unslotted of the buffer as this session began */
 	bool busy;		  /* the newest pass took something */
+	bool wrapped;		  /* circular: events were overwritten before they were saved */
+	uint64_t packets_read;
 	bool settled;		  /* all that was recorded before the stop is saved */
 };
 
@@ -92,6 +94,17 @@ void fx_provider_leave(struct fx_provider *p, struct fx_queue *queue);
 
 /* Oneshot: lets the provider fill its whole buffer, from where it stands. */
 void fx_provider_refill(struct fx_provider *p);
+
+/*
+ * Another reader of a circular provider's buffer, for another archive: *ret shares its memory, and is to
+ * be finished, which it can be at once, while the provider goes on, and released. 0 or -ENOMEM.
+ */
+int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_source *source,
+		     struct fx_provider *ret);
+void fx_provider_view_release(struct fx_provider *view);
+
+/* The next packet that it has posted; false: there is none. One that breaks the rules is its last. */
+bool fx_provider_packet(struct fx_provider *p, struct fx_packet *ret);
 
 /* It writes no more since `ticks`: from now on, fx_provider_finish() is to be called. */
 void fx_provider_end(struct fx_provider *p, uint64_t ticks);

@@ -35,28 +35,43 @@ static time_t now_seconds(void)
 
 /* --- Connections ----------------------------------------------------------------------------- */
 
-static void connection_close(struct fx_connection *c)
+/* Its descriptor stays open. */
+static void connection_forget(struct fx_connection *c)
 {
 	struct fx_registry *registry = c->registry;
 
 	fx_poller_remove(registry->poller, c->fd);
-	close(c->fd);
 	*(c->prev ? &c->prev->next : &registry->first) = c->next;
 	*(c->next ? &c->next->prev : &registry->last) = c->prev;
 	registry->count--;
 	free(c);
 }
 
-static int identify(const struct fx_connection *c, struct fx_applicant *ret)
+static void connection_close(struct fx_connection *c)
+{
+	int fd = c->fd;
+
+	connection_forget(c);
+	close(fd);
+}
+
+/* Whether the other end may talk to us; *ret_pid is its process. Root may, wherever it is let in. */
+static int authorize(const struct fx_connection *c, pid_t *ret_pid)
 {
 	uid_t uid;
-	int r = fx_socket_peer(c->fd, &ret->pid, &uid);
+	int r = fx_socket_peer(c->fd, ret_pid, &uid);
 
 	if (r < 0)
 		return r;
-	/* Root may be traced by anyone that it lets in. */
-	if (uid != geteuid() && uid != 0)
-		return -EPERM;
+	return uid != geteuid() && uid != 0 ? -EPERM : 0;
+}
+
+static int identify(const struct fx_connection *c, struct fx_applicant *ret)
+{
+	int r = authorize(c, &ret->pid);
+
+	if (r < 0)
+		return r;
 	if (c->pid) {
 		ret->pid = c->pid;
 		ret->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
@@ -104,18 +119,40 @@ static void serve(struct fx_connection *c, const struct fx_msg_register *request
 		close(applicant.pidfd);
 }
 
+/* A client stays: its connection is not ours any more. */
+static void hand_over(struct fx_connection *c, const union fx_message_any *message, size_t size,
+		      int passed)
+{
+	const struct fx_registry_owner owner = c->registry->owner;
+	int fd = c->fd;
+
+	connection_forget(c);
+	owner.client(owner.opaque, fd, message, size, passed);
+}
+
 static void connection_ready(void *opaque)
 {
 	struct fx_connection *c = opaque;
-	struct fx_msg_register request;
-	int r = fx_socket_receive(c->fd, &request, sizeof(request)), sent;
+	union fx_message_any message;
+	int passed, sent, r;
+	ssize_t n = fx_socket_receive_any(c->fd, &message, sizeof(message), &passed);
+	bool is_request = n >= (ssize_t)sizeof(message.GET_STATUS);
+	pid_t pid;
 
-	if (r == -EAGAIN || r == -EINTR)
+	if (n == -EAGAIN || n == -EINTR)
 		return;
+	if (is_request && message.GET_STATUS.header.type >= FX_MSG_RESULT &&
+	    c->registry->owner.client && authorize(c, &pid) == 0) {
+		hand_over(c, &message, (size_t)n, passed);
+		return;
+	}
+	if (passed >= 0)
+		close(passed);
+	r = n < 0 ? (int)n : n != sizeof(message.REGISTER) ? -EMSGSIZE : 0;
 	if (r == 0)
-		r = fx_message_check(&request.header, FX_MSG_REGISTER);
+		r = fx_message_check(&message.REGISTER.header, FX_MSG_REGISTER);
 	if (r == 0)
-		serve(c, &request);
+		serve(c, &message.REGISTER);
 	else if (r != -EPIPE)
 		answer(c, r, NULL, &sent);
 	connection_close(c);
@@ -205,13 +242,18 @@ static int place_find(struct fx_registry *registry)
 }
 
 int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
-		     const struct fx_registry_owner *owner)
+		     const struct fx_registry_owner *owner, const char *path)
 {
-	int r;
+	int r = 0;
 
 	*ret = (struct fx_registry){.poller = poller, .owner = *owner, .listener = -1};
 	ret->watch = (struct fx_watch){.ready = listener_ready, .opaque = ret};
-	r = place_find(ret);
+	if (!path)
+		r = place_find(ret);
+	else if (strlen(path) >= sizeof(ret->path))
+		r = -ENAMETOOLONG;
+	else
+		strcpy(ret->path, path);
 	if (r == 0) {
 		ret->listener = fx_socket_listen(ret->path);
 		r = ret->listener < 0 ? ret->listener : 0;

@@ -34,6 +34,12 @@ struct fx_registry_owner {
 	int (*admit)(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret);
 	/* The answer was sent, or could not be (-errno): *admission is no longer needed. */
 	void (*admitted)(void *opaque, struct fx_admission *admission, int result);
+	/*
+	 * A client's first request, of `size` bytes, with a descriptor or -1: both descriptors are
+	 * the callee's. NULL: clients are not served.
+	 */
+	void (*client)(void *opaque, int fd, const union fx_message_any *message, size_t size,
+		       int passed);
 	void *opaque;
 };
 
@@ -46,13 +52,14 @@ struct fx_registry {
 	struct fx_watch watch;
 	struct fx_connection *first, *last; /* oldest first */
 	unsigned count;
-	char directory[FX_SOCKET_PATH_SIZE];
+	char directory[FX_SOCKET_PATH_SIZE]; /* made for this registry; "" none */
 	char path[FX_SOCKET_PATH_SIZE]; /* of the socket */
 };
 
-/* Listens in a fresh directory that is the user's alone. 0 or -errno. The registry must not move. */
+/* Listens at `path`; NULL: in a fresh directory that is the user's alone. 0 or -errno. The registry must
+ * not move. */
 int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
-		     const struct fx_registry_owner *owner);
+		     const struct fx_registry_owner *owner, const char *path);
 void fx_registry_destroy(struct fx_registry *registry);
 
 /* Serves a connected descriptor like an accepted one; it becomes the registry's. `pid` is the other

@@ -97,6 +97,8 @@ static void note_event(struct rewrite *w, uint64_t header, uint64_t end_ns)
 	struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
 
 	w->s->counts.events++;
+	if (end_ns < w->s->first_end)
+		w->s->first_end = end_ns;
 	if (!t)
 		return;
 	if (end_ns > t->last_end)
@@ -329,6 +331,8 @@ static bool record_fast(struct rewrite *w, const uint64_t *words, uint64_t threa
 	to[2] = end;
 	fx_output_commit(s->shared->archive.out, 3);
 	s->counts.events++;
+	if (end < s->first_end)
+		s->first_end = end;
 	if (end > w->chunk->thread->last_end)
 		w->chunk->thread->last_end = end;
 	return true;

@@ -18,6 +18,7 @@
 #include "manager/provider.h"
 #include "manager/registry.h"
 #include "manager/report.h"
+#include "manager/terms.h"
 
 #define MS UINT64_C(1000000)
 
@@ -131,57 +132,6 @@ static bool finish_ended(struct fx_session *s)
 	return all;
 }
 
-static uint64_t buffer_size_for(const struct fx_session_config *config, const char *name)
-{
-	uint64_t size = config->buffer_size;
-
-	for (size_t i = 0; i < config->size_count; i++) {
-		if (strcmp(config->sizes[i].name, name) == 0)
-			size = config->sizes[i].size;
-	}
-	return size;
-}
-
-/* Ticks in a span of time: a rough slope will do, it decides what is worth recording. */
-static uint64_t ticks_in(const struct fx_session *s, uint64_t ns)
-{
-	struct fx_anchor now;
-
-	if (ns == 0 || s->clock_kind == FX_CLOCK_BOOTTIME)
-		return ns;
-	do {
-		now = fx_anchor_take(s->clock_kind);
-	} while (now.ns - s->first_anchor.ns < MS / 4);
-	return (uint64_t)((double)ns * (double)(now.ticks - s->first_anchor.ticks) /
-			  (double)(now.ns - s->first_anchor.ns));
-}
-
-/* Category bits as the control page has them. */
-static uint32_t enabled_bits(const struct fx_session_config *config)
-{
-	uint32_t bits = config->categories;
-
-	if (config->pairs && (bits & FX_CAT_FUNCTION))
-		bits = (bits & ~(uint32_t)FX_CAT_FUNCTION) | FX_CAT_PAIRS;
-	return bits;
-}
-
-static struct fx_provider_terms terms_for(const struct fx_session *s, const char *name)
-{
-	const struct fx_session_config *config = s->config;
-
-	return (struct fx_provider_terms){
-	    .clock_kind = s->clock_kind,
-	    .mode = config->mode,
-	    .on_full = config->on_full,
-	    .max_depth = config->max_depth,
-	    .tick_step = (uint32_t)ticks_in(s, 1) + (s->clock_kind == FX_CLOCK_COUNTER),
-	    .min_duration = ticks_in(s, config->min_duration_ns),
-	    .state = s->epoch << 32 | enabled_bits(config),
-	    .buffer_size = buffer_size_for(config, name),
-	};
-}
-
 /* A process that registers again runs another program now: what it was before has ended. False if
  * it was nothing before. */
 static bool end_predecessor(struct fx_session *s, pid_t pid)
@@ -218,7 +168,8 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 	if (!s->config->follow && s->child && applicant->pid != s->child)
 		return -EPERM;
 	s->newcomer_exec = end_predecessor(s, applicant->pid);
-	terms = terms_for(s, applicant->name);
+	terms = fx_terms_for(s->config, s->clock_kind, s->first_anchor, applicant->name);
+	terms.state = s->epoch << 32 | fx_terms_categories(s->config);
 	r = fx_provider_create(&terms, s->next_id, applicant->pid, applicant->name, &p, fds);
 	if (r < 0) {
 		refused(s, applicant->name, applicant->pid, r);
@@ -397,7 +348,7 @@ static int doors_open(struct fx_session *s, const char **ret_what)
 	if (r < 0)
 		return r;
 	*ret_what = "cannot listen for providers";
-	return fx_registry_init(&s->registry, &s->poller, &owner);
+	return fx_registry_init(&s->registry, &s->poller, &owner, NULL);
 }
 
 static void session_free(struct fx_session *s)
@@ -455,14 +406,6 @@ void fx_session_cancel(struct fx_session *s)
 	session_free(s);
 }
 
-/* What would have kept lost records, as the timeline shows it. */
-static const char *cure_of(const struct fx_session_config *config)
-{
-	if (config->mode == FX_MODE_ONESHOT)
-		return "--buffer-size, --buffering-mode streaming";
-	return "--buffer-size, --on-full block";
-}
-
 int fx_session_begin(struct fx_session *s)
 {
 	struct fx_writer_config config = {
@@ -471,8 +414,9 @@ int fx_session_begin(struct fx_session *s)
 	    .clock_kind = s->clock_kind,
 	    .first_anchor = s->first_anchor,
 	    .queue_limit = QUEUE_LIMIT,
-	    .cure = cure_of(s->config),
+	    .cure = fx_terms_cure(s->config),
 	    .pairs = s->config->pairs,
+	    .done_fd = -1,
 	};
 	int r;
 

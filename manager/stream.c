@@ -16,6 +16,7 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 	s->id = id;
 	s->pid = pid;
 	s->next_index = 1;
+	s->first_end = UINT64_MAX;
 	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
 	fx_modules_init(&s->modules, shared->symbols);
 	fx_names_init(&s->names, &shared->archive, &s->modules);

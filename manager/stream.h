@@ -95,6 +95,7 @@ struct fx_stream {
 	struct fx_stream_chunk whole;	/* for chunks that come in one piece */
 	struct fx_stream_slot *slots;
 	uint32_t slot_count;
+	uint64_t first_end; /* ns; when the first of its events to end did; UINT64_MAX none */
 	struct fx_stream_counts counts;
 };
 
@@ -105,6 +106,7 @@ struct fx_stream_end {
 	int64_t heap_bytes;
 	int64_t heap_blocks;
 	const char *broken; /* static; NULL if the provider kept the rules */
+	bool wrapped;	    /* circular: older events were overwritten */
 };
 
 /* Makes a stream and introduces it in the archive. 0 or -ENOMEM. */

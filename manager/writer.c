@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <time.h>
 
+#include "base/atomic.h"
 #include "manager/report.h"
 
 /* The first conversion waits until the slope of the clocks is known over this long. */
@@ -32,7 +34,8 @@ struct fx_writer {
 	struct fx_queue queue;
 	struct fx_output *output;
 	const char *path;
-	bool reported;		/* an error of the output */
+	int error;		/* first one of the output; read by other threads */
+	int done_fd;
 	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
 	uint64_t anchor_period; /* ns */
 	struct fx_stream_shared shared;
@@ -109,6 +112,18 @@ static uint64_t count_threads(const struct fx_source *source)
 	return count;
 }
 
+/* The shortest history of all; of one that never wrapped it goes back to the beginning. */
+static void history_add(struct fx_writer *w, const struct fx_stream *s,
+			const struct fx_stream_end *end)
+{
+	uint64_t to = fx_timebase_ns(&w->shared.timebase, end->ticks);
+	uint64_t from = end->wrapped ? s->first_end : w->shared.timebase.first.ns;
+	uint64_t history = to > from ? to - from : 0;
+
+	if (!w->totals.history_ns || history < w->totals.history_ns)
+		w->totals.history_ns = history;
+}
+
 static void source_end(struct fx_writer *w, struct fx_source *source, const struct fx_block *block)
 {
 	struct fx_stream *s = source->stream;
@@ -117,6 +132,8 @@ static void source_end(struct fx_writer *w, struct fx_source *source, const stru
 		w->totals.threads += count_threads(source);
 		fx_stream_finish(s, &block->end);
 		counts_add(&w->totals.counts, &s->counts);
+		if (s->counts.events)
+			history_add(w, s, &block->end);
 		w->totals.silent += s->counts.events == 0;
 		w->totals.broken += block->end.broken != NULL;
 		fx_stream_destroy(s);
@@ -159,9 +176,9 @@ static void report_error(struct fx_writer *w)
 {
 	int error = fx_output_error(w->output);
 
-	if (!error || w->reported)
+	if (!error || w->error)
 		return;
-	w->reported = true;
+	fx_store_relaxed(&w->error, error);
 	fx_report("%s: %s; the archive ends here, the program goes on", w->path, strerror(-error));
 }
 
@@ -191,6 +208,10 @@ static void *writer_main(void *opaque)
 	first_slope(w);
 	while (!fx_queue_is_over(&w->queue))
 		write_next(w);
+	fx_output_flush(w->output);
+	report_error(w);
+	if (w->done_fd >= 0)
+		eventfd_write(w->done_fd, 1);
 	return NULL;
 }
 
@@ -229,6 +250,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 	if (w) {
 		w->output = config->output;
 		w->path = config->path;
+		w->done_fd = config->done_fd;
 		w->shared.cure = config->cure;
 		w->shared.pairs = config->pairs;
 		fx_queue_init(&w->queue, config->queue_limit);
@@ -278,14 +300,22 @@ struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pi
 	return source;
 }
 
+int fx_writer_error(const struct fx_writer *w)
+{
+	return fx_load_relaxed(&w->error);
+}
+
+void fx_writer_close(struct fx_writer *w)
+{
+	fx_queue_close(&w->queue);
+}
+
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
 {
 	int error;
 
-	fx_queue_close(&w->queue);
+	fx_writer_close(w);
 	pthread_join(w->thread, NULL);
-	fx_output_flush(w->output);
-	report_error(w);
 	error = fx_output_close(w->output, &w->totals.file_size);
 	*ret_totals = w->totals;
 	writer_free(w);

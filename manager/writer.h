@@ -22,6 +22,7 @@ struct fx_writer_config {
 	uint64_t queue_limit; /* bytes */
 	const char *cure;     /* see struct fx_stream_shared */
 	bool pairs;
+	int done_fd; /* an eventfd, written when everything is; -1 none */
 };
 
 /* What has been written, over all providers. */
@@ -31,6 +32,8 @@ struct fx_writer_totals {
 	uint64_t broken;    /* providers that broke the rules */
 	uint64_t silent;    /* processes without an event */
 	uint64_t file_size; /* bytes */
+	/* circular: how far back every process's history reaches from its end; 0 none was traced */
+	uint64_t history_ns;
 	struct fx_stream_counts counts;
 };
 
@@ -41,6 +44,12 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 
 /* The queue to put blocks in. */
 struct fx_queue *fx_writer_queue(struct fx_writer *w);
+
+/* The first error of the output so far, 0 none. */
+int fx_writer_error(const struct fx_writer *w);
+
+/* Nothing more will be queued: the writer finishes by itself, and tells done_fd. */
+void fx_writer_close(struct fx_writer *w);
 
 /*
  * Makes what the writer knows of one provider and queues its BEGIN. The source may be named in

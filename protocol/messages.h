@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages of the registration socket (Unix, SOCK_SEQPACKET), from one list.
+ * The messages of the manager's socket (Unix, SOCK_SEQPACKET), from one list.
  *
  * A provider connects, sends one request, gets one reply with descriptors, maps them, and closes
- * everything. Integers are in the machine's order: both ends are on one machine. A message of
+ * everything. A client stays connected: it sends a request and gets one reply, then the next. A session
+ * that a client has initialized is terminated when that client goes away, unless it is detached.
+ *
+ * Integers are in the machine's order: both ends are on one machine. A message of
  * another size, magic or version is refused; reserved bytes are zero when sent and ignored when
  * received.
  */
@@ -22,7 +25,21 @@
 #define FX_MESSAGES(X)                                                                             \
 	X(REGISTER, 1, fx_msg_register, 0, "a provider asks to be registered")                     \
 	X(REGISTERED, 2, fx_msg_registered, 3, "the manager's answer: control, common, buffer")    \
-	X(MANAGER_READY, 3, fx_msg_manager_ready, 0, "a private manager says where it listens")
+	X(MANAGER_READY, 3, fx_msg_manager_ready, 0, "a private manager says where it listens")    \
+	X(RESULT, 16, fx_msg_result, 0, "how a client's request ended, and what was written")      \
+	X(GET_STATUS, 17, fx_msg_request, 0, "what is the manager doing?")                         \
+	X(STATUS, 18, fx_msg_status, 0, "the answer")                                              \
+	X(GET_PROVIDERS, 19, fx_msg_get_providers, 0, "which providers are registered?")           \
+	X(PROVIDERS, 20, fx_msg_providers, 0, "some of them, by rising id; none: that was all")    \
+	X(GET_CATEGORIES, 21, fx_msg_request, 0, "which categories are known?")                    \
+	X(CATEGORIES, 22, fx_msg_categories, 0, "all of them")                                     \
+	X(INITIALIZE, 23, fx_msg_initialize, 1, "a new session; the archive's descriptor")         \
+	X(START, 24, fx_msg_start, 0, "begin tracing; answered when tracing runs")                 \
+	X(STOP, 25, fx_msg_stop, 0, "stop tracing; answered when all is saved")                    \
+	X(TERMINATE, 26, fx_msg_stop, 0, "end the session; answered when the archive is complete") \
+	X(SNAPSHOT, 27, fx_msg_snapshot, 1, "write what circular buffers hold; tracing goes on")   \
+	X(WATCH_ALERT, 28, fx_msg_request, 0, "answered with the next alert")                      \
+	X(ALERT, 29, fx_msg_alert, 0, "a provider's alert")
 
 #define FX_MESSAGE_NUMBER(sym, nr, type, fds, help) FX_MSG_##sym = (nr),
 enum fx_message_type { FX_MESSAGES(FX_MESSAGE_NUMBER) };
@@ -69,6 +86,208 @@ enum fx_registered_fd {
 	FX_FD_COMMON = 1,
 	FX_FD_BUFFER = 2,
 	FX_FD_COUNT = 3,
+};
+
+/* --- Clients --------------------------------------------------------------------------------- */
+
+/* What the manager is about, and the session, of which there is one at a time. */
+#define FX_SESSION_STATES(X)                                                                       \
+	X(READY, 0, "ready", "no session")                                                         \
+	X(INITIALIZED, 1, "initialized", "a session that was never started")                       \
+	X(STARTING, 2, "starting", "tracing runs; some provider has not said so yet")              \
+	X(STARTED, 3, "started", "tracing runs")                                                   \
+	X(STOPPING, 4, "stopping", "what was recorded is being saved")                             \
+	X(STOPPED, 5, "stopped", "tracing can be started again")                                   \
+	X(TERMINATING, 6, "terminating", "the archive is being finished")
+
+#define FX_SESSION_STATE_NUMBER(sym, nr, name, help) FX_SESSION_##sym = (nr),
+enum fx_session_state { FX_SESSION_STATES(FX_SESSION_STATE_NUMBER) };
+#undef FX_SESSION_STATE_NUMBER
+
+/* Why a request could not be fulfilled. In fx_msg_result.status; errors of the system are negative. */
+#define FX_CONTROL_ERRORS(X)                                                                       \
+	X(NOT_INITIALIZED, 1, "no session is initialized")                                         \
+	X(ALREADY_INITIALIZED, 2, "a session is under way")                                        \
+	X(ALREADY_STARTED, 3, "tracing runs already")                                              \
+	X(NOT_STARTED, 4, "tracing does not run")                                                  \
+	X(STOPPING, 5, "tracing is being stopped")                                                 \
+	X(TERMINATING, 6, "the session is being terminated")                                       \
+	X(ABORTED, 7, "the session was aborted: its archive could not be written")                 \
+	X(NOT_CIRCULAR, 8, "only a session with --buffering-mode circular keeps a history")        \
+	X(BAD_REQUEST, 9, "the request makes no sense")
+
+#define FX_CONTROL_ERROR_NUMBER(sym, nr, help) FX_CONTROL_##sym = (nr),
+enum fx_control_error { FX_CONTROL_ERRORS(FX_CONTROL_ERROR_NUMBER) };
+#undef FX_CONTROL_ERROR_NUMBER
+
+/* What a start keeps of events that were recorded before and are not in the archive yet. */
+enum fx_disposition { /* values of seed 001 */
+		      /* Nothing; strings, threads and modules are written to the archive again. The
+			 provider's durable area is never emptied: it keeps indices into it. */
+		      FX_CLEAR_ENTIRE = 1,
+		      FX_CLEAR_NONDURABLE = 2, /* nothing; oneshot buffers get their whole room again */
+		      FX_RETAIN = 3,	       /* everything; oneshot buffers go on where they were */
+};
+
+#define FX_OUTPUT_PATH_MAX   4096u /* with the NUL */
+#define FX_PROVIDER_SPECS    32u
+#define FX_TRIGGERS	     16u
+#define FX_ALERT_NAME_MAX    14u
+#define FX_ALERT_QUEUE	     16u /* alerts that wait for a client; then the oldest is discarded */
+#define FX_START_TIMEOUT_MAX 5000u /* ms */
+
+/* A request that says nothing but its type. */
+struct fx_msg_request {
+	struct fx_msg_header header;
+};
+
+struct fx_msg_result {
+	struct fx_msg_header header;
+	int32_t status; /* 0, enum fx_control_error, or a negative errno */
+	uint32_t flags; /* enum fx_result_flags */
+	uint64_t file_size;
+	uint64_t processes;
+	uint64_t threads;
+	uint64_t events;
+	uint64_t dropped;
+	uint64_t too_deep;
+	uint64_t invalid;
+	uint64_t history_ns; /* circular: the time that every process's history covers */
+	int32_t output_error;
+	uint32_t silent_providers; /* START: have not said that they started */
+};
+
+enum fx_result_flags {
+	FX_RESULT_HAS_TOTALS = 1u << 0, /* the archive is complete; the numbers describe it */
+	FX_RESULT_CIRCULAR = 1u << 1,
+};
+
+struct fx_msg_status {
+	struct fx_msg_header header;
+	uint32_t state; /* enum fx_session_state */
+	uint32_t pid;
+	uint32_t providers;
+	uint32_t clients;
+	uint32_t mode;	     /* from here on: the session's */
+	uint32_t categories; /* bits */
+	uint64_t state_ns;   /* since the state began */
+	uint64_t buffer_size;
+	uint64_t snapshots; /* written so far */
+	uint32_t detached;
+	uint32_t aborted;
+	char output[FX_OUTPUT_PATH_MAX];
+};
+
+struct fx_msg_get_providers {
+	struct fx_msg_header header;
+	uint32_t after; /* those with a greater id */
+	uint32_t reserved;
+};
+
+struct fx_provider_entry {
+	uint32_t id;
+	uint32_t pid;
+	uint32_t mode;	  /* 0: not in a session */
+	uint32_t started; /* a thread of it has recorded in the newest start */
+	uint64_t buffer_size;
+	uint64_t wraps;
+	uint64_t dropped;
+	uint64_t durable_used; /* bytes */
+	uint64_t durable_size;
+	char name[FX_PROVIDER_NAME_MAX + 4]; /* printable, NUL-terminated */
+};
+
+#define FX_PROVIDERS_PER_MESSAGE 64u
+
+struct fx_msg_providers {
+	struct fx_msg_header header;
+	uint32_t count;
+	uint32_t reserved;
+	struct fx_provider_entry entries[FX_PROVIDERS_PER_MESSAGE];
+};
+
+struct fx_category_entry {
+	uint32_t bit;
+	uint32_t is_default;
+	char name[104];
+	char help[128];
+};
+
+struct fx_msg_categories {
+	struct fx_msg_header header;
+	uint32_t count;
+	uint32_t reserved;
+	struct fx_category_entry entries[32];
+};
+
+struct fx_provider_spec {
+	uint64_t size;
+	char name[FX_PROVIDER_NAME_MAX + 4];
+};
+
+/* What an alert of this name makes the manager do. */
+enum fx_trigger_action {
+	FX_TRIGGER_STOP = 1,	 /* stop tracing, with results */
+	FX_TRIGGER_SNAPSHOT = 2, /* of circular buffers */
+};
+
+/* The alert that the manager itself raises when a traced process ends, in whatever way. */
+#define FX_ALERT_DEATH "death"
+
+struct fx_trigger {
+	uint32_t action;     /* enum fx_trigger_action */
+	char alert[FX_ALERT_NAME_MAX + 6]; /* NUL-terminated */
+};
+
+struct fx_msg_initialize {
+	struct fx_msg_header header;
+	uint32_t mode;
+	uint32_t on_full;
+	uint32_t categories;
+	uint32_t pairs;
+	uint32_t max_depth;
+	uint32_t detached; /* the session goes on when the client is gone */
+	uint64_t buffer_size; /* 0: the manager's own */
+	uint64_t min_duration_ns;
+	uint32_t spec_count;
+	uint32_t trigger_count;
+	struct fx_provider_spec specs[FX_PROVIDER_SPECS];
+	struct fx_trigger triggers[FX_TRIGGERS];
+	/* for messages, for the compression by its extension, and for what triggers write */
+	char output[FX_OUTPUT_PATH_MAX];
+};
+
+struct fx_msg_start {
+	struct fx_msg_header header;
+	uint32_t disposition; /* enum fx_disposition */
+	uint32_t categories;  /* in addition to those of INITIALIZE */
+	uint32_t timeout_ms;  /* how long silent providers are waited for */
+	uint32_t reserved;
+};
+
+struct fx_msg_stop {
+	struct fx_msg_header header;
+	/* Write what circular buffers hold; the other modes' events are in the archive anyway. */
+	uint32_t write_results;
+	uint32_t reserved;
+};
+
+struct fx_msg_snapshot {
+	struct fx_msg_header header;
+	char output[FX_OUTPUT_PATH_MAX];
+};
+
+struct fx_msg_alert {
+	struct fx_msg_header header;
+	uint32_t pid; /* of the provider */
+	char name[FX_ALERT_NAME_MAX + 6]; /* printable, NUL-terminated */
+};
+
+/* Bytes of the longest message. */
+union fx_message_any {
+#define FX_MESSAGE_MEMBER(sym, nr, type, fds, help) struct type sym;
+	FX_MESSAGES(FX_MESSAGE_MEMBER)
+#undef FX_MESSAGE_MEMBER
 };
 
 _Static_assert(sizeof(struct fx_msg_register) == 128, "register message");

@@ -119,7 +119,8 @@ int fx_socket_peer_pidfd(int fd, pid_t pid)
 	return pidfd < 0 ? -errno : pidfd;
 }
 
-static void close_surplus(struct msghdr *m)
+/* Takes the first descriptor that came, if there is a place for it, and closes the others. */
+static void take_descriptors(struct msghdr *m, int *ret_fd)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		size_t bytes;
@@ -131,18 +132,22 @@ static void close_surplus(struct msghdr *m)
 			int fd;
 
 			memcpy(&fd, CMSG_DATA(c) + at, sizeof(fd));
-			close(fd);
+			if (ret_fd && *ret_fd < 0)
+				*ret_fd = fd;
+			else
+				close(fd);
 		}
 	}
 }
 
-int fx_socket_receive(int fd, void *message, size_t size)
+/* The size of one message, or -errno. `ret_fd` may be NULL. */
+static ssize_t receive(int fd, void *message, size_t room, int *ret_fd)
 {
 	union {
 		struct cmsghdr align;
 		char room[CMSG_SPACE(SURPLUS_MAX * sizeof(int))];
 	} control;
-	struct iovec part = {.iov_base = message, .iov_len = size};
+	struct iovec part = {.iov_base = message, .iov_len = room};
 	struct msghdr m = {
 	    .msg_iov = &part,
 	    .msg_iovlen = 1,
@@ -153,12 +158,50 @@ int fx_socket_receive(int fd, void *message, size_t size)
 
 	if (n < 0)
 		return -errno;
-	close_surplus(&m);
+	take_descriptors(&m, ret_fd);
 	if (n == 0)
 		return -EPIPE;
-	if ((size_t)n != size || (m.msg_flags & MSG_TRUNC))
-		return -EMSGSIZE;
-	return 0;
+	return m.msg_flags & MSG_TRUNC ? -EMSGSIZE : n;
+}
+
+int fx_socket_receive(int fd, void *message, size_t size)
+{
+	ssize_t n = receive(fd, message, size, NULL);
+
+	if (n < 0)
+		return (int)n;
+	return (size_t)n == size ? 0 : -EMSGSIZE;
+}
+
+ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd)
+{
+	ssize_t n;
+
+	*ret_fd = -1;
+	n = receive(fd, message, room, ret_fd);
+	if (n < 0 && *ret_fd >= 0) {
+		close(*ret_fd);
+		*ret_fd = -1;
+	}
+	return n;
+}
+
+int fx_socket_connect(const char *path)
+{
+	struct sockaddr_un address;
+	int fd, r = address_of(path, &address);
+
+	if (r < 0)
+		return r;
+	fd = socket_new();
+	if (fd < 0)
+		return fd;
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	return fd;
 }
 
 int fx_socket_send(int fd, const void *message, size_t size, const int *fds, size_t count)

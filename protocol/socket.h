@@ -37,6 +37,15 @@ int fx_socket_peer_pidfd(int fd, pid_t pid);
  */
 int fx_socket_receive(int fd, void *message, size_t size);
 
+/*
+ * Receives one message of at most `room` bytes, and the descriptor that comes with it: *ret_fd, -1 if
+ * none does; more are closed. Its size, or as fx_socket_receive().
+ */
+ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd);
+
+/* Connects to a listening socket. The descriptor, or -errno. */
+int fx_socket_connect(const char *path);
+
 /* Sends one message with `count` descriptors, at most FX_FD_COUNT. 0 or -errno. */
 int fx_socket_send(int fd, const void *message, size_t size, const int *fds, size_t count);
 

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where a user's manager listens: the socket that clients look for when they are not told another.
+ */
+#ifndef FX_PROTOCOL_PLACE_H
+#define FX_PROTOCOL_PLACE_H
+
+#include "protocol/socket.h"
+
+/*
+ * The path of the socket: $FXTRACE_SOCKET; else fxtrace/manager.sock in $XDG_RUNTIME_DIR, or in
+ * /run/user/UID where that exists; else /tmp/fxtrace-UID/manager.sock. 0 or -ENAMETOOLONG.
+ */
+int fx_place_find(char ret[FX_SOCKET_PATH_SIZE]);
+
+/*
+ * Makes the directory that the path lies in, of mode 0700, if there is none. 0, -EACCES if it is another
+ * user's or open to others, or another -errno.
+ */
+int fx_place_make(const char *path);
+
+#endif
