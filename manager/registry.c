@@ -100,6 +100,15 @@ static void answer(struct fx_connection *c, int status, const struct fx_admissio
 				   admission ? admission->fds : NULL, admission ? FX_FD_COUNT : 0);
 }
 
+/* A name is printed, and becomes part of archives: what a terminal would obey is taken out. */
+static void name_sanitise(char *name)
+{
+	for (; *name; name++) {
+		if ((unsigned char)*name < ' ' || (unsigned char)*name >= 0x7f)
+			*name = '_';
+	}
+}
+
 static void serve(struct fx_connection *c, const struct fx_msg_register *request)
 {
 	const struct fx_registry_owner *owner = &c->registry->owner;
@@ -109,6 +118,7 @@ static void serve(struct fx_connection *c, const struct fx_msg_register *request
 
 	applicant.cause = (enum fx_register_cause)request->cause;
 	memcpy(applicant.name, request->name, FX_PROVIDER_NAME_MAX);
+	name_sanitise(applicant.name);
 	r = identify(c, &applicant);
 	if (r == 0)
 		r = owner->admit(owner->opaque, &applicant, &admission);

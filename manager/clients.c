@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Clients of the daemon. Each request is checked for its size and version, done or refused, and
+ * answered with one message; a client that does not take its answer is not waited for.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "manager/daemon-internal.h"
+
+/* --- Answers --------------------------------------------------------------------------------- */
+
+static void reply(struct fx_client *c, const void *message, size_t size)
+{
+	/* If it cannot be sent, the client is gone or does not listen; its descriptor tells. */
+	fx_socket_send(c->fd, message, size, NULL, 0);
+}
+
+void fx_client_result(struct fx_client *client, const struct fx_msg_result *result)
+{
+	struct fx_msg_result message = *result;
+
+	message.header = fx_message_header(FX_MSG_RESULT);
+	reply(client, &message, sizeof(message));
+}
+
+void fx_client_alert(struct fx_client *client, const struct fx_msg_alert *alert)
+{
+	struct fx_msg_alert message = *alert;
+
+	client->wants_alert = false;
+	message.header = fx_message_header(FX_MSG_ALERT);
+	reply(client, &message, sizeof(message));
+}
+
+static void send_status(struct fx_client *c)
+{
+	const struct fx_daemon *d = c->daemon;
+	const struct fx_trace *t = &d->trace;
+	struct fx_msg_status m = {
+	    .header = fx_message_header(FX_MSG_STATUS),
+	    .state = t->state,
+	    .pid = (uint32_t)getpid(),
+	    .providers = d->provider_count,
+	    .clients = d->client_count,
+	    .aborted = t->aborted,
+	};
+
+	if (t->state != FX_SESSION_READY) {
+		m.mode = t->config.mode;
+		m.categories = t->config.categories;
+		m.buffer_size = t->config.buffer_size;
+		m.snapshots = t->snapshots;
+		m.detached = t->request.detached;
+		m.state_ns = fx_daemon_now() - t->state_since;
+		memcpy(m.output, t->request.output, sizeof(m.output));
+	}
+	reply(c, &m, sizeof(m));
+}
+
+static uint64_t count_dropped(const struct fx_provider *p)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < p->drain.slots_used; i++)
+		count += p->drain.slots[i].dropped;
+	return count;
+}
+
+static void describe_provider(const struct fx_daemon *d, const struct fx_provider *p,
+			      struct fx_provider_entry *ret)
+{
+	const struct fx_buffer_header *h = p->buffer;
+	bool attached = fx_drain_is_attached(&p->drain);
+	uint64_t serial = fx_drain_next_serial(&p->drain);
+
+	*ret = (struct fx_provider_entry){
+	    .id = p->id,
+	    .pid = (uint32_t)p->pid,
+	    .mode = p->source ? p->control->buffering_mode : 0,
+	    .started = p->source && attached && (uint32_t)p->control->state &&
+		       fx_load_relaxed(&h->epoch_started) == d->epoch,
+	    .buffer_size = p->drain.layout.total_size,
+	    .wraps = serial > p->drain.floor
+			 ? (serial - p->drain.floor) / p->drain.layout.chunks_per_half
+			 : 0,
+	    .dropped = p->source ? count_dropped(p) : 0,
+	    .durable_used = attached ? fx_load_relaxed(&h->durable_hint) : 0,
+	    .durable_size = p->drain.layout.durable_size,
+	};
+	if (ret->durable_used > ret->durable_size)
+		ret->durable_used = ret->durable_size;
+	memcpy(ret->name, p->name, strnlen(p->name, sizeof(ret->name) - 1));
+}
+
+/* The provider with the least id above `after`; the list goes by falling ids. */
+static const struct fx_provider *provider_after(const struct fx_daemon *d, uint32_t after)
+{
+	const struct fx_provider *found = NULL;
+
+	for (const struct fx_provider *p = d->providers; p && p->id > after; p = p->next) {
+		if (p->phase == FX_PROVIDER_LIVE)
+			found = p;
+	}
+	return found;
+}
+
+static void send_providers(struct fx_client *c, const struct fx_msg_get_providers *request)
+{
+	struct fx_msg_providers m = {.header = fx_message_header(FX_MSG_PROVIDERS)};
+	const struct fx_provider *p = provider_after(c->daemon, request->after);
+
+	while (p && m.count < FX_PROVIDERS_PER_MESSAGE) {
+		describe_provider(c->daemon, p, &m.entries[m.count++]);
+		p = provider_after(c->daemon, p->id);
+	}
+	reply(c, &m, sizeof(m));
+}
+
+static void category_add(struct fx_msg_categories *m, uint32_t bit, bool is_default,
+			 const char *name, const char *help)
+{
+	struct fx_category_entry *e = &m->entries[m->count++];
+
+	e->bit = bit;
+	e->is_default = is_default;
+	snprintf(e->name, sizeof(e->name), "%s", name);
+	snprintf(e->help, sizeof(e->help), "%s", help);
+}
+
+static void send_categories(struct fx_client *c)
+{
+	struct fx_msg_categories m = {.header = fx_message_header(FX_MSG_CATEGORIES)};
+
+#define CATEGORY_ADD(sym, bit, name, dflt, help) category_add(&m, 1u << (bit), dflt, name, help);
+	FX_CATEGORIES(CATEGORY_ADD)
+#undef CATEGORY_ADD
+	reply(c, &m, sizeof(m));
+}
+
+static void watch_alert(struct fx_client *c)
+{
+	struct fx_trace *t = &c->daemon->trace;
+
+	if (t->alert_count == 0) {
+		c->wants_alert = true;
+		return;
+	}
+	fx_client_alert(c, &t->alerts[t->alert_first]);
+	t->alert_first = (t->alert_first + 1) % FX_ALERT_QUEUE;
+	t->alert_count--;
+}
+
+/* --- Requests -------------------------------------------------------------------------------- */
+
+static int take_snapshot(struct fx_client *c, const struct fx_msg_snapshot *request, int fd)
+{
+	char path[FX_OUTPUT_PATH_MAX];
+	struct fx_output *output;
+	int r;
+
+	memcpy(path, request->output, sizeof(path));
+	path[sizeof(path) - 1] = 0;
+	if (fd < 0)
+		return FX_CONTROL_BAD_REQUEST;
+	r = fx_output_adopt(fd, path, &output);
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fx_trace_snapshot(c->daemon, c, output, path);
+}
+
+/* The size that a request of this type has; 0 for what is no request. */
+static size_t request_size(unsigned type)
+{
+	switch (type) {
+#define CASE(sym, nr, type, fds, help)                                                             \
+	case nr:                                                                                   \
+		return sizeof(struct type);
+		FX_MESSAGES(CASE)
+#undef CASE
+	default:
+		return 0;
+	}
+}
+
+/* 0: answered already; else as the functions of trace.c. `passed` is taken over. */
+static int serve_control(struct fx_client *c, const union fx_message_any *m, int passed)
+{
+	struct fx_daemon *d = c->daemon;
+	int r;
+
+	switch (m->GET_STATUS.header.type) {
+	case FX_MSG_INITIALIZE:
+		return fx_trace_initialize(d, c, &m->INITIALIZE, passed);
+	case FX_MSG_SNAPSHOT:
+		return take_snapshot(c, &m->SNAPSHOT, passed);
+	case FX_MSG_START:
+		r = fx_trace_start(d, c, &m->START);
+		break;
+	case FX_MSG_STOP:
+		r = fx_trace_stop(d, c, m->STOP.write_results);
+		break;
+	case FX_MSG_TERMINATE:
+		r = fx_trace_terminate(d, c, m->TERMINATE.write_results);
+		break;
+	default:
+		r = FX_CONTROL_BAD_REQUEST;
+	}
+	if (passed >= 0)
+		close(passed);
+	return r;
+}
+
+/* Requests that are answered with what they ask for. False: another one. */
+static bool serve_query(struct fx_client *c, const union fx_message_any *m)
+{
+	switch (m->GET_STATUS.header.type) {
+	case FX_MSG_GET_STATUS:
+		send_status(c);
+		return true;
+	case FX_MSG_GET_PROVIDERS:
+		send_providers(c, &m->GET_PROVIDERS);
+		return true;
+	case FX_MSG_GET_CATEGORIES:
+		send_categories(c);
+		return true;
+	case FX_MSG_WATCH_ALERT:
+		watch_alert(c);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int check_request(const union fx_message_any *m, size_t size)
+{
+	const struct fx_msg_header *header = &m->GET_STATUS.header;
+
+	if (size < sizeof(*header) || size != request_size(header->type))
+		return -EMSGSIZE;
+	return fx_message_check(header, (enum fx_message_type)header->type);
+}
+
+static void serve(struct fx_client *c, const union fx_message_any *m, size_t size, int passed)
+{
+	int r = check_request(m, size);
+
+	if (r == 0 && serve_query(c, m)) {
+		if (passed >= 0)
+			close(passed);
+		return;
+	}
+	if (r == 0)
+		r = serve_control(c, m, passed);
+	else if (passed >= 0)
+		close(passed);
+	if (r != FX_TRACE_PENDING)
+		fx_client_result(c, &(struct fx_msg_result){.status = r});
+}
+
+/* --- Connections ----------------------------------------------------------------------------- */
+
+static void client_close(struct fx_client *c)
+{
+	struct fx_daemon *d = c->daemon;
+
+	fx_poller_remove(&d->poller, c->fd);
+	close(c->fd);
+	*(c->prev ? &c->prev->next : &d->clients) = c->next;
+	if (c->next)
+		c->next->prev = c->prev;
+	d->client_count--;
+	fx_trace_client_gone(d, c);
+	free(c);
+}
+
+static void client_ready(void *opaque)
+{
+	struct fx_client *c = opaque;
+	union fx_message_any message;
+	int passed;
+	ssize_t n = fx_socket_receive_any(c->fd, &message, sizeof(message), &passed);
+
+	if (n == -EAGAIN || n == -EINTR)
+		return;
+	if (n < 0)
+		client_close(c);
+	else
+		serve(c, &message, (size_t)n, passed);
+}
+
+static struct fx_client *client_create(struct fx_daemon *d, int fd)
+{
+	struct fx_client *c = d->client_count < FX_CLIENTS_MAX ? calloc(1, sizeof(*c)) : NULL;
+
+	if (!c)
+		return NULL;
+	c->daemon = d;
+	c->fd = fd;
+	c->watch = (struct fx_watch){.ready = client_ready, .opaque = c};
+	if (fx_poller_add(&d->poller, fd, &c->watch) < 0) {
+		free(c);
+		return NULL;
+	}
+	c->next = d->clients;
+	if (c->next)
+		c->next->prev = c;
+	d->clients = c;
+	d->client_count++;
+	return c;
+}
+
+void fx_clients_adopt(struct fx_daemon *d, int fd, const union fx_message_any *message, size_t size,
+		      int passed)
+{
+	struct fx_client *c = client_create(d, fd);
+
+	if (c) {
+		serve(c, message, size, passed);
+		return;
+	}
+	close(fd);
+	if (passed >= 0)
+		close(passed);
+}
+
+void fx_clients_close_all(struct fx_daemon *d)
+{
+	while (d->clients)
+		client_close(d->clients);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the daemon share. Everything here is the control thread's.
+ */
+#ifndef FX_MANAGER_DAEMON_INTERNAL_H
+#define FX_MANAGER_DAEMON_INTERNAL_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+#include "manager/daemon.h"
+#include "manager/owner.h"
+#include "manager/pace.h"
+#include "manager/provider.h"
+#include "manager/registry.h"
+#include "manager/snapshot.h"
+#include "protocol/messages.h"
+
+struct fx_client {
+	struct fx_client *prev, *next;
+	struct fx_daemon *daemon;
+	int fd;
+	struct fx_watch watch;
+	bool wants_alert; /* WATCH_ALERT waits for its answer */
+};
+
+/* The session, or what was left of the one before. */
+struct fx_trace {
+	enum fx_session_state state;
+	uint64_t state_since; /* CLOCK_MONOTONIC ns */
+	uint64_t deadline;    /* the same: of STARTING, or until when threads may finish a record */
+	struct fx_msg_initialize request; /* what `config` points into */
+	struct fx_provider_size sizes[FX_PROVIDER_SPECS];
+	struct fx_session_config config;
+	uint32_t categories; /* bits of the newest start */
+	bool aborted;	     /* its output died; until the next INITIALIZE */
+	bool results;	     /* what circular buffers hold is to be written at the stop under way */
+	bool closed;	     /* the writer has been told that nothing more comes */
+	int output_error;
+	struct fx_anchor first_anchor;
+	struct fx_writer *writer; /* NULL in READY */
+	int done_fd;
+	struct fx_watch done_watch;
+	struct fx_client *client; /* whose session it is; NULL: detached */
+	/* who waits for an answer; NULL nobody */
+	struct fx_client *starter, *stopper, *terminator;
+	struct fx_msg_alert alerts[FX_ALERT_QUEUE];
+	unsigned alert_first, alert_count;
+	unsigned snapshots;
+};
+
+struct fx_daemon {
+	const struct fx_session_config *defaults;
+	struct fx_poller poller;
+	struct fx_owner owner;
+	struct fx_registry registry;
+	enum fx_clock_kind clock_kind;
+	struct fx_anchor first_anchor;
+	struct fx_provider *providers; /* newest first: by falling id */
+	unsigned provider_count;
+	struct fx_provider *newcomer; /* between admit() and admitted() */
+	bool newcomer_exec;	      /* it was another program before */
+	uint32_t next_id;
+	uint64_t epoch; /* of the newest start */
+	struct fx_pace pace;
+	uint64_t next_slow; /* CLOCK_MONOTONIC ns */
+	bool rang;	    /* a half was full */
+	struct fx_client *clients;
+	unsigned client_count;
+	struct fx_trace trace;
+	struct fx_snapshots snapshots;
+	int signal_fd;
+	sigset_t old_mask;
+	bool ending;
+	struct fx_watch bell_watch, signal_watch;
+};
+
+uint64_t fx_daemon_now(void); /* CLOCK_MONOTONIC ns */
+
+/* --- trace.c --------------------------------------------------------------------------------- */
+
+/*
+ * Requests of clients: 0: done; enum fx_control_error or -errno: refused; FX_TRACE_PENDING: the client
+ * gets its answer when it is done.
+ */
+#define FX_TRACE_PENDING INT32_MIN
+
+/* `fd`, -1 for none, becomes the session's; if this fails, it is closed. */
+int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
+			const struct fx_msg_initialize *request, int fd);
+int fx_trace_start(struct fx_daemon *d, struct fx_client *client, const struct fx_msg_start *request);
+int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results);
+int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool results);
+
+/* `client` may be NULL. The output becomes the snapshot's, also if it fails. */
+int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_output *output,
+		      const char *path);
+
+/* Into a file beside the archive, for nobody in particular. */
+void fx_trace_snapshot_beside(struct fx_daemon *d);
+
+/* Whether there is a session that providers may be in. */
+bool fx_trace_is_open(const struct fx_trace *t);
+
+/* Control state of a provider that joins now. */
+uint64_t fx_trace_control_state(const struct fx_daemon *d);
+
+/* An alert of provider `pid`: for the client that waits, and for triggers. */
+void fx_trace_alert(struct fx_daemon *d, pid_t pid, const char *name);
+
+/* Goes on with what takes its time. To be called again at *ret_next at the latest. */
+void fx_trace_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next);
+
+/* The client is gone. */
+void fx_trace_client_gone(struct fx_daemon *d, struct fx_client *client);
+
+/* --- daemon.c -------------------------------------------------------------------------------- */
+
+/* Goes on with providers that have ended. True if none is left of them. */
+bool fx_daemon_finish_ended(struct fx_daemon *d);
+
+/* --- clients.c ------------------------------------------------------------------------------- */
+
+void fx_clients_adopt(struct fx_daemon *d, int fd, const union fx_message_any *message, size_t size,
+		      int passed);
+void fx_clients_close_all(struct fx_daemon *d);
+
+/* Answers a request that was pending. */
+void fx_client_result(struct fx_client *client, const struct fx_msg_result *result);
+void fx_client_alert(struct fx_client *client, const struct fx_msg_alert *alert);
+
+#endif

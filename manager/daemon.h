@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The daemon: providers register whether a session runs or not, and clients control sessions, one at a
+ * time. One thread does everything but write archives.
+ *
+ *	daemon.c   the loop, registration, the lives of providers
+ *	trace.c    the session: its states, and what leads from one to another
+ *	clients.c  connections of clients, and what they ask
+ */
+#ifndef FX_MANAGER_DAEMON_H
+#define FX_MANAGER_DAEMON_H
+
+#include "manager/config.h"
+
+/* Providers at one time; more are refused. */
+#define FX_PROVIDERS_MAX 1000u
+
+/* Clients at one time; more are refused. */
+#define FX_CLIENTS_MAX 64u
+
+struct fx_daemon;
+
+/*
+ * Listens at `socket`. Of `defaults` the sizes of buffers count, and `verbose`; it must outlive the
+ * daemon. On failure *ret_what, a static text, says what could not be done. 0 or -errno.
+ */
+int fx_daemon_create(const char *socket, const struct fx_session_config *defaults,
+		     struct fx_daemon **ret, const char **ret_what);
+
+/* Serves until SIGTERM, SIGINT, SIGHUP or SIGQUIT; then ends the session, with results, and frees
+ * everything. SIGUSR2 takes a snapshot. */
+void fx_daemon_run(struct fx_daemon *d);
+
+#endif

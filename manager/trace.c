@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The session of the daemon.
+ *
+ *	READY -> INITIALIZED -> STARTING -> STARTED -> STOPPING -> STOPPED -> STARTING ...
+ *	any of them but READY -> TERMINATING -> READY
+ *
+ * Nothing here waits: what takes its time is gone on with in fx_trace_step().
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "manager/daemon-internal.h"
+#include "manager/report.h"
+#include "manager/terms.h"
+
+#define MS UINT64_C(1000000)
+
+/* What waits for the writer, in bytes. */
+#define QUEUE_LIMIT (UINT64_C(256) << 20)
+
+/* How long threads get to finish the record that they are writing when tracing stops. */
+#define STOP_GRACE_NS (2 * MS)
+
+/* Between two tries of what a full queue holds up, or that providers have not said yet. */
+#define STEP_NS (1 * MS)
+
+#define CATEGORY_BIT(sym, bit, name, dflt, help) | 1u << (bit)
+#define CATEGORIES_KNOWN (0u FX_CATEGORIES(CATEGORY_BIT))
+
+static void state_enter(struct fx_trace *t, enum fx_session_state state)
+{
+	t->state = state;
+	t->state_since = fx_daemon_now();
+}
+
+bool fx_trace_is_open(const struct fx_trace *t)
+{
+	return t->writer && !t->closed;
+}
+
+static bool is_running(const struct fx_trace *t)
+{
+	return t->state == FX_SESSION_STARTING || t->state == FX_SESSION_STARTED;
+}
+
+uint64_t fx_trace_control_state(const struct fx_daemon *d)
+{
+	return d->epoch << 32 | (is_running(&d->trace) ? d->trace.categories : 0);
+}
+
+static void answer(struct fx_client **client, const struct fx_msg_result *result)
+{
+	struct fx_client *c = *client;
+
+	*client = NULL;
+	if (c)
+		fx_client_result(c, result);
+}
+
+static void answer_status(struct fx_client **client, int status)
+{
+	answer(client, &(struct fx_msg_result){.status = status});
+}
+
+/* --- Initialize ------------------------------------------------------------------------------ */
+
+static bool request_is_sound(const struct fx_msg_initialize *r)
+{
+	if (r->mode < FX_MODE_ONESHOT || r->mode > FX_MODE_STREAMING ||
+	    r->on_full > FX_ON_FULL_BLOCK || (r->categories & ~CATEGORIES_KNOWN) ||
+	    (r->on_full == FX_ON_FULL_BLOCK && r->mode != FX_MODE_STREAMING))
+		return false;
+	if (r->buffer_size && (r->buffer_size < FX_BUFFER_MIN || r->buffer_size > FX_BUFFER_MAX))
+		return false;
+	if (r->max_depth >= FX_FRAMES || r->spec_count > FX_PROVIDER_SPECS ||
+	    r->trigger_count > FX_TRIGGERS)
+		return false;
+	for (uint32_t i = 0; i < r->spec_count; i++) {
+		if (r->specs[i].size < FX_BUFFER_MIN || r->specs[i].size > FX_BUFFER_MAX)
+			return false;
+	}
+	for (uint32_t i = 0; i < r->trigger_count; i++) {
+		if (r->triggers[i].action < FX_TRIGGER_STOP ||
+		    r->triggers[i].action > FX_TRIGGER_SNAPSHOT)
+			return false;
+	}
+	return true;
+}
+
+/* Makes the configuration of our own copy of the request. */
+static void configure(struct fx_daemon *d, const struct fx_msg_initialize *request)
+{
+	struct fx_trace *t = &d->trace;
+	struct fx_msg_initialize *r = &t->request;
+
+	*r = *request;
+	r->output[sizeof(r->output) - 1] = 0;
+	for (uint32_t i = 0; i < r->spec_count; i++) {
+		r->specs[i].name[sizeof(r->specs[i].name) - 1] = 0;
+		t->sizes[i] = (struct fx_provider_size){r->specs[i].name, r->specs[i].size};
+	}
+	for (uint32_t i = 0; i < r->trigger_count; i++)
+		r->triggers[i].alert[sizeof(r->triggers[i].alert) - 1] = 0;
+	t->config = (struct fx_session_config){
+	    .output = r->output,
+	    .buffer_size = r->buffer_size ? r->buffer_size : d->defaults->buffer_size,
+	    .sizes = r->spec_count ? t->sizes : d->defaults->sizes,
+	    .size_count = r->spec_count ? r->spec_count : d->defaults->size_count,
+	    .mode = (enum fx_buffering_mode)r->mode,
+	    .on_full = (enum fx_on_full)r->on_full,
+	    .pairs = r->pairs,
+	    .follow = true,
+	    .verbose = d->defaults->verbose,
+	    .max_depth = r->max_depth,
+	    .categories = r->categories,
+	    .min_duration_ns = r->min_duration_ns,
+	    .triggers = r->triggers,
+	    .trigger_count = r->trigger_count,
+	};
+}
+
+static void finished(struct fx_daemon *d);
+
+static void done_ready(void *opaque)
+{
+	finished(opaque);
+}
+
+/* The output becomes the writer's, also if this fails. */
+static int writer_start(struct fx_daemon *d, struct fx_output *output)
+{
+	struct fx_trace *t = &d->trace;
+	struct fx_writer_config config = {
+	    .output = output,
+	    .path = t->request.output,
+	    .clock_kind = d->clock_kind,
+	    .first_anchor = t->first_anchor,
+	    .queue_limit = QUEUE_LIMIT,
+	    .cure = fx_terms_cure(&t->config),
+	    .pairs = t->config.pairs,
+	};
+	int r;
+
+	t->done_fd = config.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (t->done_fd < 0) {
+		r = -errno;
+		fx_output_close(output);
+		return r;
+	}
+	t->done_watch = (struct fx_watch){.ready = done_ready, .opaque = d};
+	r = fx_poller_add(&d->poller, t->done_fd, &t->done_watch);
+	if (r < 0)
+		fx_output_close(output);
+	else
+		r = fx_writer_start(&config, &t->writer);
+	if (r < 0) {
+		close(t->done_fd);
+		t->writer = NULL;
+	}
+	return r;
+}
+
+/* Every provider that is there joins. */
+static void join_all(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+
+	for (struct fx_provider *p = d->providers; p; p = p->next) {
+		struct fx_provider_terms terms =
+		    fx_terms_for(&t->config, d->clock_kind, d->first_anchor, p->name);
+
+		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
+			continue;
+		p->source =
+		    fx_writer_source(t->writer, p->id, (uint32_t)p->pid, p->name, false);
+	}
+}
+
+static int refuse_initialize(const struct fx_daemon *d, const struct fx_msg_initialize *request,
+			     int fd)
+{
+	if (d->trace.state == FX_SESSION_TERMINATING)
+		return FX_CONTROL_TERMINATING;
+	if (d->trace.state != FX_SESSION_READY)
+		return FX_CONTROL_ALREADY_INITIALIZED;
+	return fd < 0 || d->ending || !request_is_sound(request) ? FX_CONTROL_BAD_REQUEST : 0;
+}
+
+int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
+			const struct fx_msg_initialize *request, int fd)
+{
+	struct fx_trace *t = &d->trace;
+	struct fx_output *output;
+	int r = refuse_initialize(d, request, fd);
+
+	if (r == 0) {
+		memset(t, 0, sizeof(*t));
+		configure(d, request);
+		r = fx_output_adopt(fd, t->request.output, &output);
+	}
+	if (r) {
+		if (fd >= 0)
+			close(fd);
+		return r;
+	}
+	t->first_anchor = fx_anchor_take(d->clock_kind);
+	r = writer_start(d, output);
+	if (r < 0)
+		return r;
+	t->client = request->detached ? NULL : client;
+	state_enter(t, FX_SESSION_INITIALIZED);
+	join_all(d);
+	return 0;
+}
+
+/* --- Start ----------------------------------------------------------------------------------- */
+
+/* What the request means in this state; 0: it may go on. */
+static int refuse_start(const struct fx_trace *t)
+{
+	switch (t->state) {
+	case FX_SESSION_READY:
+		return t->aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
+	case FX_SESSION_STARTING:
+	case FX_SESSION_STARTED:
+		return FX_CONTROL_ALREADY_STARTED;
+	case FX_SESSION_STOPPING:
+		return FX_CONTROL_STOPPING;
+	case FX_SESSION_TERMINATING:
+		return FX_CONTROL_TERMINATING;
+	default:
+		return 0;
+	}
+}
+
+static void dispose(struct fx_provider *p, enum fx_buffering_mode mode,
+		    enum fx_disposition disposition)
+{
+	if (disposition == FX_RETAIN)
+		return;
+	if (disposition == FX_CLEAR_ENTIRE)
+		fx_drain_retell(&p->drain);
+	if (mode == FX_MODE_CIRCULAR)
+		fx_drain_forget(&p->drain);
+	if (mode == FX_MODE_ONESHOT)
+		fx_provider_refill(p);
+}
+
+/* Providers of the session that have not said that they record since the newest start. */
+static unsigned count_silent(const struct fx_daemon *d)
+{
+	unsigned count = 0;
+
+	for (const struct fx_provider *p = d->providers; p; p = p->next) {
+		const struct fx_buffer_header *h = p->buffer;
+
+		if (p->source && p->phase == FX_PROVIDER_LIVE &&
+		    (!fx_drain_is_attached(&p->drain) ||
+		     fx_load_relaxed(&h->epoch_started) < d->epoch))
+			count++;
+	}
+	return count;
+}
+
+int fx_trace_start(struct fx_daemon *d, struct fx_client *client, const struct fx_msg_start *request)
+{
+	struct fx_trace *t = &d->trace;
+	uint64_t wait = request->timeout_ms;
+	int r = refuse_start(t);
+
+	if (r)
+		return r;
+	if (request->disposition < FX_CLEAR_ENTIRE || request->disposition > FX_RETAIN ||
+	    (request->categories & ~CATEGORIES_KNOWN))
+		return FX_CONTROL_BAD_REQUEST;
+	t->config.categories = t->request.categories | request->categories;
+	t->categories = fx_terms_categories(&t->config);
+	d->epoch++;
+	state_enter(t, FX_SESSION_STARTING);
+	for (struct fx_provider *p = d->providers; p; p = p->next) {
+		if (!p->source || p->phase != FX_PROVIDER_LIVE)
+			continue;
+		dispose(p, t->config.mode, (enum fx_disposition)request->disposition);
+		p->settled = false;
+		fx_provider_set_state(p, fx_trace_control_state(d));
+	}
+	if (wait > FX_START_TIMEOUT_MAX)
+		wait = FX_START_TIMEOUT_MAX;
+	t->deadline = t->state_since + wait * MS;
+	t->starter = client;
+	return FX_TRACE_PENDING;
+}
+
+static void step_starting(struct fx_daemon *d, uint64_t now)
+{
+	struct fx_trace *t = &d->trace;
+	unsigned silent = count_silent(d);
+
+	if (silent && now < t->deadline)
+		return;
+	state_enter(t, FX_SESSION_STARTED);
+	answer(&t->starter, &(struct fx_msg_result){.silent_providers = silent});
+}
+
+/* --- Stop ------------------------------------------------------------------------------------ */
+
+/* Tells every provider; their threads get a moment. */
+static void stop_all(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+	uint64_t ticks;
+
+	answer_status(&t->starter, 0);
+	for (struct fx_provider *p = d->providers; p; p = p->next) {
+		if (p->source && p->phase == FX_PROVIDER_LIVE)
+			fx_provider_set_state(p, d->epoch << 32);
+	}
+	ticks = fx_ticks(d->clock_kind);
+	for (struct fx_provider *p = d->providers; p; p = p->next) {
+		if (p->source && p->phase == FX_PROVIDER_LIVE)
+			fx_provider_pause(p, ticks);
+	}
+	t->deadline = fx_daemon_now() + STOP_GRACE_NS;
+}
+
+static int refuse_stop(const struct fx_trace *t)
+{
+	switch (t->state) {
+	case FX_SESSION_READY:
+		return t->aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
+	case FX_SESSION_INITIALIZED:
+	case FX_SESSION_STOPPED:
+		return FX_CONTROL_NOT_STARTED;
+	case FX_SESSION_STOPPING:
+		return FX_CONTROL_STOPPING;
+	case FX_SESSION_TERMINATING:
+		return FX_CONTROL_TERMINATING;
+	default:
+		return 0;
+	}
+}
+
+int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results)
+{
+	struct fx_trace *t = &d->trace;
+	int r = refuse_stop(t);
+
+	if (r)
+		return r;
+	stop_all(d);
+	t->results = results;
+	t->stopper = client;
+	state_enter(t, FX_SESSION_STOPPING);
+	return FX_TRACE_PENDING;
+}
+
+/* Saves what was recorded before the stop. True once all is queued. */
+static bool settle_all(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+	struct fx_queue *queue = fx_writer_queue(t->writer);
+	bool all = true;
+
+	/* A circular buffer keeps what is not wanted yet. */
+	if (t->config.mode == FX_MODE_CIRCULAR && !t->results)
+		return true;
+	for (struct fx_provider *p = d->providers; p; p = p->next) {
+		if (p->phase == FX_PROVIDER_LIVE && !fx_provider_settle(p, queue))
+			all = false;
+	}
+	return all;
+}
+
+static void step_stopping(struct fx_daemon *d, uint64_t now)
+{
+	struct fx_trace *t = &d->trace;
+
+	if (now < t->deadline || !settle_all(d))
+		return;
+	state_enter(t, FX_SESSION_STOPPED);
+	answer_status(&t->stopper, 0);
+}
+
+/* --- Terminate ------------------------------------------------------------------------------- */
+
+int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool results)
+{
+	struct fx_trace *t = &d->trace;
+
+	if (t->state == FX_SESSION_TERMINATING)
+		return FX_CONTROL_TERMINATING;
+	if (t->state == FX_SESSION_READY) {
+		bool aborted = t->aborted;
+
+		t->aborted = false;
+		return aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
+	}
+	if (is_running(t))
+		stop_all(d);
+	t->results = results;
+	t->terminator = client;
+	state_enter(t, FX_SESSION_TERMINATING);
+	return FX_TRACE_PENDING;
+}
+
+/* Nothing more comes: the writer ends by itself. */
+static void step_terminating(struct fx_daemon *d, uint64_t now)
+{
+	struct fx_trace *t = &d->trace;
+	struct fx_queue *queue = fx_writer_queue(t->writer);
+
+	if (t->closed || now < t->deadline || !settle_all(d) || !fx_daemon_finish_ended(d))
+		return;
+	answer_status(&t->stopper, 0);
+	for (struct fx_provider *p = d->providers; p; p = p->next)
+		fx_provider_leave(p, queue);
+	fx_writer_close(t->writer);
+	t->closed = true;
+}
+
+static struct fx_msg_result result_of(const struct fx_trace *t,
+				      const struct fx_writer_totals *totals, int error)
+{
+	return (struct fx_msg_result){
+	    .status = t->aborted ? FX_CONTROL_ABORTED : 0,
+	    .flags = FX_RESULT_HAS_TOTALS |
+		     (t->config.mode == FX_MODE_CIRCULAR ? (uint32_t)FX_RESULT_CIRCULAR : 0),
+	    .file_size = totals->file_size,
+	    .processes = totals->processes,
+	    .threads = totals->threads,
+	    .events = totals->counts.events,
+	    .dropped = totals->counts.dropped,
+	    .too_deep = totals->counts.too_deep,
+	    .invalid = totals->counts.invalid,
+	    .history_ns = totals->history_ns,
+	    .output_error = error,
+	};
+}
+
+/* The archive is complete. */
+static void finished(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+	struct fx_writer_totals totals;
+	struct fx_msg_result result;
+
+	fx_poller_remove(&d->poller, t->done_fd);
+	close(t->done_fd);
+	t->output_error = fx_writer_finish(t->writer, &totals);
+	t->writer = NULL;
+	t->client = NULL;
+	t->aborted = t->output_error != 0;
+	result = result_of(t, &totals, t->output_error);
+	if (t->terminator)
+		t->aborted = false; /* told */
+	state_enter(t, FX_SESSION_READY);
+	answer(&t->terminator, &result);
+}
+
+/* An archive that cannot be written is not gone on with. */
+static void step_output(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+
+	if (!fx_trace_is_open(t) || t->state == FX_SESSION_TERMINATING ||
+	    !fx_writer_error(t->writer))
+		return;
+	answer_status(&t->stopper, FX_CONTROL_ABORTED);
+	fx_trace_terminate(d, NULL, false);
+}
+
+void fx_trace_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next)
+{
+	struct fx_trace *t = &d->trace;
+
+	step_output(d);
+	if (t->state == FX_SESSION_STARTING)
+		step_starting(d, now);
+	else if (t->state == FX_SESSION_STOPPING)
+		step_stopping(d, now);
+	else if (t->state == FX_SESSION_TERMINATING)
+		step_terminating(d, now);
+	if (t->state == FX_SESSION_STARTING || t->state == FX_SESSION_STOPPING ||
+	    (t->state == FX_SESSION_TERMINATING && !t->closed))
+		*ret_next = now + STEP_NS;
+}
+
+void fx_trace_client_gone(struct fx_daemon *d, struct fx_client *client)
+{
+	struct fx_trace *t = &d->trace;
+
+	fx_snapshots_abandon(&d->snapshots, client);
+	if (t->starter == client)
+		t->starter = NULL;
+	if (t->stopper == client)
+		t->stopper = NULL;
+	if (t->terminator == client)
+		t->terminator = NULL;
+	if (t->client != client)
+		return;
+	t->client = NULL;
+	fx_trace_terminate(d, NULL, true);
+}
+
+/* --- Snapshots and alerts -------------------------------------------------------------------- */
+
+static void snapshot_done(void *opaque, const char *path, const struct fx_writer_totals *totals,
+			  int error)
+{
+	struct fx_client *client = opaque;
+	struct fx_trace of = {.config.mode = FX_MODE_CIRCULAR};
+	struct fx_msg_result result = result_of(&of, totals, error);
+
+	(void)path;
+	if (!client)
+		return;
+	result.status = error;
+	fx_client_result(client, &result);
+}
+
+int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_output *output,
+		      const char *path)
+{
+	struct fx_trace *t = &d->trace;
+	const struct fx_snapshot_order order = {
+	    .config = &t->config,
+	    .output = output,
+	    .path = path,
+	    .clock_kind = d->clock_kind,
+	    .first_anchor = t->first_anchor,
+	    .done = snapshot_done,
+	    .opaque = client,
+	};
+	int r = 0;
+
+	if (t->state == FX_SESSION_READY)
+		r = t->aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
+	else if (t->state == FX_SESSION_INITIALIZED)
+		r = FX_CONTROL_NOT_STARTED;
+	else if (t->state == FX_SESSION_TERMINATING)
+		r = FX_CONTROL_TERMINATING;
+	else if (t->config.mode != FX_MODE_CIRCULAR)
+		r = FX_CONTROL_NOT_CIRCULAR;
+	if (r) {
+		fx_output_close(output);
+		return r;
+	}
+	r = fx_snapshot_take(&d->snapshots, &order, d->providers);
+	if (r < 0)
+		return r;
+	t->snapshots++;
+	return FX_TRACE_PENDING;
+}
+
+void fx_trace_snapshot_beside(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+	char path[FX_OUTPUT_PATH_MAX];
+	struct fx_output *output;
+	int r;
+
+	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
+		return;
+	r = fx_snapshot_path(t->request.output, t->snapshots + 1, path, sizeof(path));
+	if (r == 0)
+		r = fx_output_open(path, &output);
+	if (r == 0)
+		r = fx_trace_snapshot(d, NULL, output, path);
+	if (r < 0 && r != FX_TRACE_PENDING)
+		fx_report("%s: no snapshot: %s", t->request.output, strerror(-r));
+}
+
+/* One for the client that waits, or, until one does, for the queue. */
+static void alert_deliver(struct fx_daemon *d, const struct fx_msg_alert *alert)
+{
+	struct fx_trace *t = &d->trace;
+
+	for (struct fx_client *c = d->clients; c; c = c->next) {
+		if (c->wants_alert) {
+			fx_client_alert(c, alert);
+			return;
+		}
+	}
+	if (t->alert_count == FX_ALERT_QUEUE) {
+		t->alert_first = (t->alert_first + 1) % FX_ALERT_QUEUE;
+		t->alert_count--;
+	}
+	t->alerts[(t->alert_first + t->alert_count++) % FX_ALERT_QUEUE] = *alert;
+}
+
+void fx_trace_alert(struct fx_daemon *d, pid_t pid, const char *name)
+{
+	struct fx_msg_alert alert = {.pid = (uint32_t)pid};
+
+	if (!is_running(&d->trace))
+		return;
+	memcpy(alert.name, name, strnlen(name, FX_ALERT_NAME_MAX));
+	alert_deliver(d, &alert);
+	switch (fx_terms_trigger(&d->trace.config, alert.name)) {
+	case FX_TRIGGER_STOP:
+		fx_trace_stop(d, NULL, true);
+		break;
+	case FX_TRIGGER_SNAPSHOT:
+		fx_trace_snapshot_beside(d);
+		break;
+	}
+}
