@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fxtrace manager --private: the manager that libfxtrace.so starts for a program that was preloaded
+ * fxtrace manager: the daemon (daemon.c), and, with --private, the manager that libfxtrace.so starts for a program that was preloaded
  * by hand. It is configured by the environment, says over the descriptor it was given where it
  * listens, and ends when all that it traces have ended. Nobody waits for it and nobody reads what
  * it prints, unless FXTRACE_VERBOSE is set.
@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "client/daemon.h"
 #include "client/options.h"
 #include "client/usage.h"
 #include "manager/session.h"
@@ -26,6 +27,8 @@ enum {
 	KEY_FD,
 	KEY_NAME,
 	KEY_PID,
+	KEY_SOCKET,
+	KEY_FOREGROUND,
 };
 
 struct manager {
@@ -34,11 +37,21 @@ struct manager {
 	int fd;
 	int pid;
 	const char *name;
+	const char *socket;
+	bool foreground;
 	struct fx_options options;
 	char output[256];
 };
 
 static const struct argp_option option_table[] = {
+    {"socket", KEY_SOCKET, "PATH", 0,
+     "Listen at PATH ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's runtime directory)",
+     0},
+    {"foreground", KEY_FOREGROUND, NULL, 0, "Stay in the foreground", 0},
+    {"buffer-size", 'b', "SIZE", 0, "Size of each process's buffer, with K, M or G (16M)", 0},
+    {"provider-buffer", OPTION_PROVIDER_BUFFER, "NAME=SIZE", 0,
+     "Size for the processes of one name; may be repeated", 0},
+    {"verbose", 'v', NULL, 0, "Print a line for each process that registers", 0},
     {"private", KEY_PRIVATE, NULL, 0,
      "Serve the program that started this manager, and its children", 0},
     {"fd", KEY_FD, "N", 0, "Descriptor of a socket to that program", 0},
@@ -61,6 +74,15 @@ static int parse_number(const struct manager *m, const char *option, const char 
 	return (int)n;
 }
 
+static void take_option(struct manager *m, int key, const char *value)
+{
+	bool known;
+	const char *wrong = fx_options_set(&m->options, key, value, &known);
+
+	if (wrong)
+		fx_usage_error(m->command, value, wrong);
+}
+
 static const struct argp parser;
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -68,6 +90,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	struct manager *m = state->input;
 
 	switch (key) {
+	case KEY_SOCKET:
+		m->socket = value;
+		return 0;
+	case KEY_FOREGROUND:
+		m->foreground = true;
+		return 0;
+	case 'b':
+	case OPTION_PROVIDER_BUFFER:
+	case 'v':
+		take_option(m, key, value);
+		return 0;
 	case KEY_PRIVATE:
 		m->is_private = true;
 		return 0;
@@ -97,9 +130,11 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
-    .args_doc = "--private --fd=N --name=NAME --pid=PID",
-    .doc = "Collects the trace of a program that was started with LD_PRELOAD=libfxtrace.so and "
-	   "without a manager. libfxtrace.so runs this command by itself.\v"
+    .args_doc = "\n--private --fd=N --name=NAME --pid=PID",
+    .doc = "Runs the daemon at which processes register, and which fxtrace record, start and their "
+	   "like control; in the background, unless told otherwise. With --private: collects the "
+	   "trace of a program that was started with LD_PRELOAD=libfxtrace.so and without a "
+	   "manager; libfxtrace.so runs that by itself.\v"
 	   "The variables of fxtrace run say how to trace, as in FXTRACE_BUFFER_SIZE.",
 };
 
@@ -191,7 +226,12 @@ int fx_cmd_manager(int argc, char **argv)
 	if (wrong)
 		fx_usage_error(m.command, variable, wrong);
 	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &m);
-	if (!m.is_private || m.fd < 0 || m.pid < 0 || !m.name)
+	if (!m.is_private) {
+		status = fx_daemon_main(m.command, m.socket, m.foreground, &m.options);
+		fx_options_destroy(&m.options);
+		return status;
+	}
+	if (m.fd < 0 || m.pid < 0 || !m.name)
 		fx_usage_error(m.command, "--private, --fd, --name and --pid are needed", NULL);
 	wrong = fx_options_check(&m.options);
 	if (wrong)

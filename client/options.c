@@ -2,6 +2,7 @@
 #include "client/options.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,6 +182,30 @@ static const char *set_duration(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_trigger(struct fx_options *o, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	struct fx_trigger *t = &o->triggers[o->config.trigger_count];
+
+	if (!colon || colon == value)
+		return "not ALERT:stop or ALERT:snapshot";
+	if (colon - value > (ptrdiff_t)FX_ALERT_NAME_MAX)
+		return "the alert's name has more than 14 bytes";
+	if (o->config.trigger_count == FX_TRIGGERS)
+		return "more than 16 triggers";
+	*t = (struct fx_trigger){0};
+	if (strcmp(colon + 1, "stop") == 0)
+		t->action = FX_TRIGGER_STOP;
+	else if (strcmp(colon + 1, "snapshot") == 0)
+		t->action = FX_TRIGGER_SNAPSHOT;
+	else
+		return "not ALERT:stop or ALERT:snapshot";
+	memcpy(t->alert, value, (size_t)(colon - value));
+	o->config.triggers = o->triggers;
+	o->config.trigger_count++;
+	return NULL;
+}
+
 static const char *set_quiet(struct fx_options *o, const char *value)
 {
 	o->quiet = is_on(value);
@@ -274,5 +299,9 @@ const char *fx_options_check(const struct fx_options *options)
 		return "--on-full block needs --buffering-mode streaming: a oneshot buffer is "
 		       "never "
 		       "emptied";
+	for (size_t i = 0; i < c->trigger_count; i++) {
+		if (c->triggers[i].action == FX_TRIGGER_SNAPSHOT && c->mode != FX_MODE_CIRCULAR)
+			return "--trigger ALERT:snapshot needs --buffering-mode circular";
+	}
 	return NULL;
 }

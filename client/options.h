@@ -15,6 +15,7 @@ struct fx_options {
 	struct fx_session_config config;
 	bool quiet;
 	struct fx_provider_size *sizes; /* config.sizes, owned */
+	struct fx_trigger triggers[FX_TRIGGERS];
 	char **texts;			/* strings that the configuration points to, owned */
 	size_t text_count;
 };
@@ -28,6 +29,7 @@ enum {
 	OPTION_RECORDS,
 	OPTION_NO_FOLLOW,
 	OPTION_DURATION,
+	OPTION_TRIGGER,
 };
 
 /* The table for argp. */

@@ -42,6 +42,15 @@ static void print_archive(const struct fx_session_config *config,
 		  t->counts.events, plural(t->counts.events));
 }
 
+static void print_history(const struct fx_session_config *config,
+			  const struct fx_session_result *result)
+{
+	if (config->mode == FX_MODE_CIRCULAR && result->totals.history_ns)
+		fx_report("the last %.3f s of every process are kept; a larger --buffer-size keeps "
+			  "more",
+			  (double)result->totals.history_ns / 1e9);
+}
+
 /* The next size worth trying. */
 static void print_dropped(const struct fx_session_config *config, uint64_t dropped)
 {
@@ -115,6 +124,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		if (program)
 			print_program(result, program);
 		print_archive(config, result);
+		print_history(config, result);
 	}
 	print_losses(config, &result->totals);
 	if (program)

@@ -564,7 +564,9 @@ void fx_trace_snapshot_beside(struct fx_daemon *d)
 	struct fx_output *output;
 	int r;
 
-	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
+	/* Standard output has nothing beside it. */
+	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR ||
+	    strcmp(t->request.output, "-") == 0)
 		return;
 	r = fx_snapshot_path(t->request.output, t->snapshots + 1, path, sizeof(path));
 	if (r == 0)

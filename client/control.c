@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "client/remote.h"
+
+/* Providers that sleep have nothing to say; those that run say so within this time. */
+#define START_TIMEOUT_MS 50u
+
+int fx_control_output(const char *path, bool *ret_made)
+{
+	int fd;
+
+	*ret_made = false;
+	if (strcmp(path, "-") == 0) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? -errno : fd;
+	}
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	*ret_made = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(path, O_WRONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int request_fill(const struct fx_options *options, bool detached,
+			struct fx_msg_initialize *ret)
+{
+	const struct fx_session_config *c = &options->config;
+
+	*ret = (struct fx_msg_initialize){
+	    .mode = c->mode,
+	    .on_full = c->on_full,
+	    .categories = c->categories,
+	    .pairs = c->pairs,
+	    .max_depth = c->max_depth,
+	    .detached = detached,
+	    .buffer_size = c->buffer_size,
+	    .min_duration_ns = c->min_duration_ns,
+	    .spec_count = (uint32_t)c->size_count,
+	    .trigger_count = (uint32_t)c->trigger_count,
+	};
+	if (c->size_count > FX_PROVIDER_SPECS)
+		return -E2BIG;
+	for (size_t i = 0; i < c->size_count; i++) {
+		ret->specs[i].size = c->sizes[i].size;
+		snprintf(ret->specs[i].name, sizeof(ret->specs[i].name), "%s", c->sizes[i].name);
+	}
+	for (size_t i = 0; i < c->trigger_count; i++)
+		ret->triggers[i] = c->triggers[i];
+	return fx_remote_path(c->output, ret->output, sizeof(ret->output));
+}
+
+int fx_control_initialize(struct fx_link *link, const struct fx_options *options, bool detached)
+{
+	struct fx_msg_initialize request;
+	struct fx_msg_result result;
+	bool made = false;
+	int r = request_fill(options, detached, &request), fd = -1;
+
+	if (r == 0)
+		r = fd = fx_control_output(options->config.output, &made);
+	if (r < 0) {
+		fprintf(stderr, "%s: %s: %s\n", link->command, options->config.output,
+			strerror(-r));
+		return FX_EXIT_FAILURE;
+	}
+	r = fx_link_ask(link, FX_MSG_INITIALIZE, &request, sizeof(request), fd, &result);
+	close(fd);
+	if (r && made)
+		unlink(options->config.output);
+	return r;
+}
+
+int fx_control_start(struct fx_link *link, enum fx_disposition disposition, uint32_t categories,
+		     struct fx_msg_result *ret)
+{
+	struct fx_msg_start request = {
+	    .disposition = disposition,
+	    .categories = categories,
+	    .timeout_ms = START_TIMEOUT_MS,
+	};
+
+	return fx_link_ask(link, FX_MSG_START, &request, sizeof(request), -1, ret);
+}
+
+const char *fx_control_option_name(int key)
+{
+	for (const struct argp_option *o = fx_option_table; o->name; o++) {
+		if (o->key == key)
+			return o->name;
+	}
+	return "option";
+}

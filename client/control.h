@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sessions of a running manager, as `fxtrace record' and `fxtrace start' begin them.
+ */
+#ifndef FX_CLIENT_CONTROL_H
+#define FX_CLIENT_CONTROL_H
+
+#include "client/link.h"
+#include "client/options.h"
+
+/*
+ * Opens the output and initializes a session with these options; `detached`: it outlives the link. 0, or
+ * FX_EXIT_FAILURE after a line that says why.
+ */
+int fx_control_initialize(struct fx_link *link, const struct fx_options *options, bool detached);
+
+/* Starts tracing; `categories` are added to those of the session. As above. */
+int fx_control_start(struct fx_link *link, enum fx_disposition disposition, uint32_t categories,
+		     struct fx_msg_result *ret);
+
+/* Opens a file to be written by the manager. Its descriptor, or -errno. *ret_made: it is new. */
+int fx_control_output(const char *path, bool *ret_made);
+
+/* What an option is called, for messages. */
+const char *fx_control_option_name(int key);
+
+#endif

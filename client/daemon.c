@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "manager/daemon.h"
+#include "manager/report.h"
+#include "protocol/place.h"
+
+static int failure(const char *command, const char *what, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", command, what,
+		error == -EADDRINUSE ? "a manager is listening there already"
+		: error == -EACCES   ? "not this user's alone"
+				     : strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+/* Says where it listens, once it does, to whoever waits at `tell`. */
+static int serve(const char *command, const char *socket, const struct fx_options *options,
+		 int tell)
+{
+	struct fx_daemon *daemon;
+	const char *what;
+	int r = fx_daemon_create(socket, &options->config, &daemon, &what);
+
+	if (r < 0)
+		return failure(command, what, r);
+	if (options->config.verbose)
+		fx_report("listening at %s", socket);
+	if (tell >= 0) {
+		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+		for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+			dup2(null, fd);
+		if (null >= 0)
+			close(null);
+		while (write(tell, "", 1) < 0 && errno == EINTR)
+			;
+		close(tell);
+	}
+	fx_daemon_run(daemon);
+	return FX_EXIT_OK;
+}
+
+/* Whether the daemon at the other end of `from` listens: it says so, or it is gone. */
+static int hear(int from)
+{
+	char byte;
+	ssize_t n;
+
+	do {
+		n = read(from, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	return n == 1 ? FX_EXIT_OK : FX_EXIT_FAILURE;
+}
+
+static int serve_behind(const char *command, const char *socket, const struct fx_options *options)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return failure(command, "cannot start", -errno);
+	pid = fork();
+	if (pid < 0)
+		return failure(command, "cannot start", -errno);
+	if (pid > 0) {
+		close(ends[1]);
+		return hear(ends[0]);
+	}
+	close(ends[0]);
+	setsid();
+	/* No directory is to be kept busy. */
+	if (chdir("/") < 0)
+		return failure(command, "/", -errno);
+	return serve(command, socket, options, ends[1]);
+}
+
+int fx_daemon_main(const char *command, const char *socket, bool foreground,
+		   const struct fx_options *options)
+{
+	char usual[FX_SOCKET_PATH_SIZE], absolute[FX_OUTPUT_PATH_MAX];
+	int r = 0;
+
+	if (!socket) {
+		r = fx_place_find(usual);
+		socket = usual;
+		if (r == 0)
+			r = fx_place_make(usual);
+	}
+	if (r == 0 && socket[0] != '/' && getcwd(absolute, sizeof(absolute) / 2)) {
+		size_t n = strlen(absolute);
+
+		snprintf(absolute + n, sizeof(absolute) - n, "/%s", socket);
+		socket = absolute;
+	}
+	if (r < 0)
+		return failure(command, socket, r);
+	return foreground ? serve(command, socket, options, -1)
+			  : serve_behind(command, socket, options);
+}

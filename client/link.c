@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "protocol/place.h"
+#include "protocol/socket.h"
+
+static int failure(const struct fx_link *link, const char *what, const char *why)
+{
+	fprintf(stderr, "%s: %s: %s\n", link->command, what, why);
+	return FX_EXIT_FAILURE;
+}
+
+int fx_link_open(struct fx_link *ret, const char *command, const char *socket)
+{
+	char usual[FX_SOCKET_PATH_SIZE];
+
+	*ret = (struct fx_link){.command = command, .fd = -1};
+	if (!socket) {
+		int r = fx_place_find(usual);
+
+		if (r < 0)
+			return failure(ret, "the manager's socket", strerror(-r));
+		socket = usual;
+	}
+	ret->fd = fx_socket_connect(socket);
+	if (ret->fd == -ENOENT || ret->fd == -ECONNREFUSED)
+		return failure(ret, socket, "no manager is running there (see fxtrace manager)");
+	if (ret->fd < 0)
+		return failure(ret, socket, strerror(-ret->fd));
+	return 0;
+}
+
+void fx_link_close(struct fx_link *link)
+{
+	if (link->fd >= 0)
+		close(link->fd);
+	link->fd = -1;
+}
+
+int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd)
+{
+	int r;
+
+	*(struct fx_msg_header *)request = fx_message_header(type);
+	r = fx_socket_send(link->fd, request, size, &fd, fd >= 0);
+	return r < 0 ? failure(link, "the manager", strerror(-r)) : 0;
+}
+
+static ssize_t receive(struct fx_link *link, union fx_message_any *ret)
+{
+	struct pollfd p = {.fd = link->fd, .events = POLLIN};
+	int passed;
+	ssize_t n;
+
+	do {
+		while (poll(&p, 1, -1) < 0 && errno == EINTR)
+			;
+		n = fx_socket_receive_any(link->fd, ret, sizeof(*ret), &passed);
+	} while (n == -EAGAIN || n == -EINTR);
+	if (passed >= 0)
+		close(passed);
+	return n;
+}
+
+int fx_link_receive(struct fx_link *link, enum fx_message_type type, void *ret, size_t size)
+{
+	union fx_message_any message;
+	ssize_t n = receive(link, &message);
+
+	if (n < 0)
+		return failure(link, "the manager", n == -EPIPE ? "it is gone" : strerror((int)-n));
+	if ((size_t)n == size && fx_message_check(&message.GET_STATUS.header, type) == 0) {
+		memcpy(ret, &message, size);
+		return 0;
+	}
+	if ((size_t)n == sizeof(message.RESULT) &&
+	    fx_message_check(&message.RESULT.header, FX_MSG_RESULT) == 0)
+		return failure(link, "the manager", fx_link_reason(message.RESULT.status));
+	return failure(link, "the manager", "it answers what was not asked");
+}
+
+int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd,
+		 enum fx_message_type answer, void *ret, size_t ret_size)
+{
+	int r = fx_link_send(link, type, request, size, fd);
+
+	return r ? r : fx_link_receive(link, answer, ret, ret_size);
+}
+
+int fx_link_ask(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd,
+		struct fx_msg_result *ret)
+{
+	int r = fx_link_call(link, type, request, size, fd, FX_MSG_RESULT, ret, sizeof(*ret));
+
+	if (r == 0 && ret->status)
+		return failure(link, "the manager", fx_link_reason(ret->status));
+	return r;
+}
+
+const char *fx_link_reason(int status)
+{
+	switch (status) {
+#define CASE(sym, nr, help)                                                                        \
+	case nr:                                                                                   \
+		return help;
+		FX_CONTROL_ERRORS(CASE)
+#undef CASE
+	default:
+		return strerror(-status);
+	}
+}
+
+const char *fx_link_state_name(unsigned state)
+{
+	switch (state) {
+#define CASE(sym, nr, name, help)                                                                  \
+	case nr:                                                                                   \
+		return name;
+		FX_SESSION_STATES(CASE)
+#undef CASE
+	default:
+		return "unknown";
+	}
+}

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace record: a session of a running manager, for as long as this command runs. */
+#include <argp.h>
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "client/control.h"
+#include "client/link.h"
+#include "client/remote.h"
+#include "client/usage.h"
+#include "manager/program.h"
+#include "protocol/place.h"
+
+/* What a shell answers for a program that cannot be found, or not be run. */
+#define EXIT_NOT_FOUND	127
+#define EXIT_CANNOT_RUN 126
+
+/* How often the manager is asked whether the session still runs, in milliseconds. */
+#define LOOK_MS 200
+
+struct record {
+	struct fx_remote remote;
+	struct fx_options options;
+	char **program; /* terminated by NULL; NULL: none */
+	const char *append_args;
+	bool detach;
+	bool decouple;
+
+	struct fx_link link;
+	int signal_fd;
+	pid_t child; /* 0 none */
+	int child_pidfd;
+	bool child_ended;
+	int wait_status;
+	bool over; /* what is recorded is enough */
+};
+
+enum { OPTION_APPEND_ARGS = OPTION_OF_COMMAND, OPTION_DETACH, OPTION_DECOUPLE };
+
+static const struct argp_option option_table[] = {
+#define FX_OPTION(key, name, argument, variable, setter, help) {name, key, argument, 0, help, 0},
+#include "client/options.def"
+#undef FX_OPTION
+    {"append-args", OPTION_APPEND_ARGS, "LIST", 0,
+     "Append the arguments of this comma list to PROGRAM's", 0},
+    {"detach", OPTION_DETACH, NULL, 0,
+     "Do not wait for PROGRAM when the recording ends before it", 0},
+    {"decouple", OPTION_DECOUPLE, NULL, 0, "Go on recording when PROGRAM has ended", 0},
+    FX_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct argp parser;
+
+static error_t take_option(struct record *record, int key, char *value, struct argp_state *state)
+{
+	bool known;
+	const char *wrong = fx_options_set(&record->options, key, value, &known);
+
+	if (!known)
+		return fx_remote_parse(&record->remote, &parser, key, value, state);
+	if (wrong)
+		fx_usage_error(record->remote.command, fx_control_option_name(key), wrong);
+	return 0;
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct record *record = state->input;
+
+	switch (key) {
+	case OPTION_NO_FOLLOW:
+		fx_usage_error(record->remote.command, "--no-follow",
+			       "the manager traces all that registers");
+	case OPTION_APPEND_ARGS:
+		record->append_args = value;
+		return 0;
+	case OPTION_DETACH:
+		record->detach = true;
+		return 0;
+	case OPTION_DECOUPLE:
+		record->decouple = true;
+		return 0;
+	case ARGP_KEY_ARGS:
+		record->program = state->argv + state->next;
+		state->next = state->argc;
+		return 0;
+	default:
+		return take_option(record, key, value, state);
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse,
+    .args_doc = "[-- PROGRAM [ARG...]]",
+    .doc = "Records all processes that are registered with the manager, and PROGRAM and its "
+	   "children, until PROGRAM ends, --duration is over or a signal comes; then completes the "
+	   "archive. Exits as PROGRAM does.",
+};
+
+/* --- The program ----------------------------------------------------------------------------- */
+
+/* The program's arguments with those to be appended; NULL without memory. Never freed. */
+static char **program_arguments(const struct record *record)
+{
+	char *list = strdup(record->append_args ? record->append_args : ""), *next;
+	size_t count = 0, room = strlen(list ? list : "") + 2;
+	char **argv;
+
+	while (record->program[count])
+		count++;
+	argv = calloc(count + room, sizeof(*argv));
+	if (!argv || !list)
+		return NULL;
+	memcpy(argv, record->program, count * sizeof(*argv));
+	for (char *word = strtok_r(list, ",", &next); word; word = strtok_r(NULL, ",", &next))
+		argv[count++] = word;
+	return argv;
+}
+
+static int find_socket(const struct record *record, char *ret, size_t size)
+{
+	char usual[FX_SOCKET_PATH_SIZE];
+	const char *socket = record->remote.socket;
+	int r = 0;
+
+	if (!socket) {
+		r = fx_place_find(usual);
+		socket = usual;
+	}
+	return r < 0 ? r : fx_remote_path(socket, ret, size);
+}
+
+/* 0, or the exit status after a line that says why. */
+static int program_start(struct record *record)
+{
+	char library[PATH_MAX], socket[FX_OUTPUT_PATH_MAX];
+	char **argv = program_arguments(record);
+	pid_t pid = argv ? fx_program_library(library, sizeof(library)) : -ENOMEM;
+
+	if (pid < 0) {
+		fprintf(stderr, "%s: libfxtrace.so: %s\n", record->remote.command, strerror(-pid));
+		return FX_EXIT_FAILURE;
+	}
+	pid = find_socket(record, socket, sizeof(socket));
+	if (pid == 0)
+		pid = fx_program_start(argv, library, socket);
+	if (pid < 0) {
+		fprintf(stderr, "%s: %s: %s\n", record->remote.command, argv[0],
+			pid == -ENOENT ? "program not found" : strerror(-pid));
+		return pid == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	}
+	record->child = pid;
+	record->child_pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return 0;
+}
+
+static void program_reap(struct record *record, int flags)
+{
+	if (!record->child || record->child_ended)
+		return;
+	record->child_ended =
+	    waitpid(record->child, &record->wait_status, flags) == record->child;
+}
+
+/* --- Waiting --------------------------------------------------------------------------------- */
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+static int signals_take(struct record *record)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	record->signal_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	return record->signal_fd < 0 ? -errno : 0;
+}
+
+/* From the terminal the program got the signal itself; what was sent to us alone is passed on. With a
+ * program, it is the program that ends the recording, unless we are told twice. */
+static void take_signal(struct record *record, bool *told)
+{
+	struct signalfd_siginfo info;
+	bool runs = record->child && !record->child_ended;
+
+	if (read(record->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (!runs || *told)
+		record->over = true;
+	else if (info.ssi_code != SI_KERNEL)
+		kill(record->child, (int)info.ssi_signo);
+	*told = true;
+}
+
+/* Somebody else, or a trigger, may have stopped the session. */
+static int look(struct record *record)
+{
+	struct fx_msg_request request;
+	struct fx_msg_status status;
+	int r = fx_link_call(&record->link, FX_MSG_GET_STATUS, &request, sizeof(request), -1,
+			     FX_MSG_STATUS, &status, sizeof(status));
+
+	if (r == 0 && status.state != FX_SESSION_STARTED && status.state != FX_SESSION_STARTING)
+		record->over = true;
+	return r;
+}
+
+static int wait_for_end(struct record *record)
+{
+	uint64_t end = record->options.config.duration_ns
+			   ? now_ms() + (record->options.config.duration_ns + 999999) / 1000000
+			   : UINT64_MAX;
+	bool told = false;
+	int r = 0;
+
+	while (r == 0 && !record->over) {
+		uint64_t now = now_ms(), left = end > now ? end - now : 0;
+		struct pollfd fds[] = {
+		    {.fd = record->signal_fd, .events = POLLIN},
+		    {.fd = record->child_ended ? -1 : record->child_pidfd, .events = POLLIN},
+		};
+
+		if (poll(fds, 2, left < LOOK_MS ? (int)left : LOOK_MS) > 0 && fds[0].revents)
+			take_signal(record, &told);
+		program_reap(record, WNOHANG);
+		if ((record->child_ended && !record->decouple) || now_ms() >= end)
+			record->over = true;
+		if (!record->over)
+			r = look(record);
+	}
+	return r;
+}
+
+/* --- The session ----------------------------------------------------------------------------- */
+
+static int terminate(struct record *record)
+{
+	struct fx_msg_stop request = {.write_results = true};
+	struct fx_msg_result result;
+	int r = fx_link_ask(&record->link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
+
+	if (r == 0)
+		fx_remote_print_archive(&record->remote, &record->options.config, &result,
+					record->program ? record->program[0] : NULL,
+					record->options.quiet);
+	return r;
+}
+
+static int exit_status(const struct record *record, int status)
+{
+	if (!record->child_ended)
+		return status;
+	if (WIFSIGNALED(record->wait_status))
+		return 128 + WTERMSIG(record->wait_status);
+	return WEXITSTATUS(record->wait_status) ? WEXITSTATUS(record->wait_status) : status;
+}
+
+static int execute(struct record *record)
+{
+	struct fx_msg_result started;
+	int r = fx_control_initialize(&record->link, &record->options, false);
+
+	if (r == 0)
+		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, 0, &started);
+	if (r == 0 && record->program)
+		r = program_start(record);
+	if (r == 0 && signals_take(record) < 0)
+		r = FX_EXIT_FAILURE;
+	if (r)
+		return r; /* the session ends with the connection */
+	r = wait_for_end(record);
+	if (r == 0)
+		r = terminate(record);
+	if (!record->detach)
+		program_reap(record, 0);
+	return exit_status(record, r);
+}
+
+int fx_cmd_record(int argc, char **argv)
+{
+	struct record record = {.remote.command = argv[0], .signal_fd = -1, .child_pidfd = -1};
+	const char *variable, *wrong;
+	int status;
+
+	fx_options_init(&record.options);
+	wrong = fx_options_environment(&record.options, &variable);
+	if (wrong)
+		fx_usage_error(record.remote.command, variable, wrong);
+	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &record);
+	wrong = fx_options_check(&record.options);
+	if (wrong)
+		fx_usage_error(record.remote.command, wrong, NULL);
+	status = fx_link_open(&record.link, record.remote.command, record.remote.socket);
+	if (status == 0)
+		status = execute(&record);
+	fx_link_close(&record.link);
+	fx_options_destroy(&record.options);
+	return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the commands have in common that talk to a running manager: --socket and --json, and how they
+ * print.
+ */
+#ifndef FX_CLIENT_REMOTE_H
+#define FX_CLIENT_REMOTE_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/options.h"
+#include "manager/session.h"
+#include "protocol/messages.h"
+
+struct fx_remote {
+	const char *command; /* "fxtrace status" */
+	const char *socket;  /* NULL: the usual one */
+	bool json;
+};
+
+enum {
+	OPTION_SOCKET = 0x300,
+	OPTION_JSON,
+	OPTION_OF_COMMAND, /* where a command's own keys begin */
+};
+
+/* Lines of an option table. */
+#define FX_REMOTE_OPTIONS                                                                          \
+	{"socket", OPTION_SOCKET, "PATH", 0,                                                       \
+	 "The manager's socket ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's runtime "   \
+	 "directory)",                                                                             \
+	 0},                                                                                       \
+	    {"json", OPTION_JSON, NULL, 0, "Print one JSON object", 0},                            \
+	    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},                                 \
+	    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1}
+
+/* Takes the options above, and refuses what nobody knows. To be called for keys that are not the
+ * command's own. */
+error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int key, char *value,
+			struct argp_state *state);
+
+/* A JSON string, with its quotation marks, on stdout. */
+void fx_json_print(const char *text);
+
+/* Buffering modes by their names; "none" for 0. */
+const char *fx_mode_name(unsigned mode);
+
+/* What RESULT says of an archive, in the words of fx_summary_print(), or as JSON. */
+void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_session_config *config,
+			     const struct fx_msg_result *result, const char *program, bool quiet);
+
+/* The absolute form of a path, for a manager that works elsewhere; "-" stays. 0 or -errno. */
+int fx_remote_path(const char *path, char *ret, size_t size);
+
+#endif

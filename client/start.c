@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace start: a session that goes on when this command has ended. */
+#include <argp.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/categories.h"
+#include "client/commands.h"
+#include "client/control.h"
+#include "client/link.h"
+#include "client/remote.h"
+#include "client/usage.h"
+
+struct start {
+	struct fx_remote remote;
+	struct fx_options options;
+	enum fx_disposition disposition; /* 0: not said */
+	bool has_options;		 /* of a new session, other than categories */
+	uint32_t categories;		 /* that were asked for; 0 none */
+};
+
+enum { OPTION_DISPOSITION = OPTION_OF_COMMAND };
+
+static const struct argp_option option_table[] = {
+#define FX_OPTION(key, name, argument, variable, setter, help) {name, key, argument, 0, help, 0},
+#include "client/options.def"
+#undef FX_OPTION
+    {"disposition", OPTION_DISPOSITION, "clear|clear-nondurable|retain", 0,
+     "What becomes of events that a stopped session has recorded and not written (retain)", 0},
+    FX_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct argp parser;
+
+static void take_disposition(struct start *start, const char *value)
+{
+	if (strcmp(value, "clear") == 0)
+		start->disposition = FX_CLEAR_ENTIRE;
+	else if (strcmp(value, "clear-nondurable") == 0)
+		start->disposition = FX_CLEAR_NONDURABLE;
+	else if (strcmp(value, "retain") == 0)
+		start->disposition = FX_RETAIN;
+	else
+		fx_usage_error(start->remote.command, "--disposition",
+			       "not clear, clear-nondurable or retain");
+}
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct start *start = state->input;
+	const char *wrong;
+	bool known;
+
+	if (key == OPTION_DISPOSITION) {
+		take_disposition(start, value);
+		return 0;
+	}
+	if (key == OPTION_DURATION || key == OPTION_NO_FOLLOW)
+		fx_usage_error(start->remote.command, "--duration and --no-follow",
+			       "only commands that wait have them");
+	wrong = fx_options_set(&start->options, key, value, &known);
+	if (!known)
+		return fx_remote_parse(&start->remote, &parser, key, value, state);
+	if (wrong)
+		fx_usage_error(start->remote.command, fx_control_option_name(key), wrong);
+	if (key == 'c')
+		start->categories = start->options.config.categories;
+	else if (key != 'q' && key != 'v')
+		start->has_options = true;
+	return 0;
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse,
+    .doc = "Starts tracing all registered processes and those to come, and returns. A session that "
+	   "was stopped goes on, with --categories in addition to its own; else a new one begins.",
+};
+
+static int ask_state(struct fx_link *link, unsigned *ret)
+{
+	struct fx_msg_request request;
+	struct fx_msg_status status;
+	int r = fx_link_call(link, FX_MSG_GET_STATUS, &request, sizeof(request), -1, FX_MSG_STATUS,
+			     &status, sizeof(status));
+
+	*ret = r ? 0 : status.state;
+	return r;
+}
+
+static int execute(struct start *start, struct fx_link *link)
+{
+	struct fx_msg_result result;
+	unsigned state;
+	int r = ask_state(link, &state);
+	bool goes_on = state == FX_SESSION_STOPPED || state == FX_SESSION_INITIALIZED;
+
+	if (r)
+		return r;
+	if (goes_on && start->has_options)
+		fx_usage_error(start->remote.command, "a stopped session is there",
+			       "it keeps its options; fxtrace terminate ends it");
+	if (state == FX_SESSION_READY)
+		r = fx_control_initialize(link, &start->options, true);
+	if (r == 0)
+		r = fx_control_start(link, start->disposition ? start->disposition : FX_RETAIN,
+				     goes_on ? start->categories : 0, &result);
+	if (r == 0 && start->remote.json)
+		printf("{\"state\": \"started\", \"silent_providers\": %u}\n",
+		       result.silent_providers);
+	return r;
+}
+
+int fx_cmd_start(int argc, char **argv)
+{
+	struct start start = {.remote.command = argv[0]};
+	const char *wrong;
+	struct fx_link link;
+	int status;
+
+	fx_options_init(&start.options);
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &start);
+	wrong = fx_options_check(&start.options);
+	if (wrong)
+		fx_usage_error(start.remote.command, wrong, NULL);
+	status = fx_link_open(&link, start.remote.command, start.remote.socket);
+	if (status == 0)
+		status = execute(&start, &link);
+	fx_link_close(&link);
+	fx_options_destroy(&start.options);
+	return status;
+}

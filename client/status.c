@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace status: what the manager is doing. */
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "client/commands.h"
+#include "client/link.h"
+#include "client/remote.h"
+
+static const struct argp_option option_table[] = {
+    FX_REMOTE_OPTIONS,
+    {0},
+};
+
+static const struct argp parser;
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	return fx_remote_parse(state->input, &parser, key, value, state);
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = parse,
+    .doc = "Says what the manager is doing: the state of its session, what is traced, and where to.",
+};
+
+static void print_text(const struct fx_msg_status *s)
+{
+	printf("manager %" PRIu32 ": %s%s, %" PRIu32 " process%s registered\n", s->pid,
+	       fx_link_state_name(s->state), s->aborted ? " (the last session was aborted)" : "",
+	       s->providers, s->providers == 1 ? "" : "es");
+	if (s->state == FX_SESSION_READY)
+		return;
+	printf("output: %s\n", s->output);
+	printf("mode: %s, %" PRIu64 " KiB for each new process\n", fx_mode_name(s->mode),
+	       s->buffer_size >> 10);
+	printf("for: %.1f s\n", (double)s->state_ns / 1e9);
+	if (s->snapshots)
+		printf("snapshots: %" PRIu64 "\n", s->snapshots);
+}
+
+static void print_json(const struct fx_msg_status *s)
+{
+	printf("{\"pid\": %" PRIu32 ", \"state\": \"%s\", \"aborted\": %s, \"providers\": %" PRIu32
+	       ", \"clients\": %" PRIu32,
+	       s->pid, fx_link_state_name(s->state), s->aborted ? "true" : "false", s->providers,
+	       s->clients);
+	if (s->state != FX_SESSION_READY) {
+		printf(", \"output\": ");
+		fx_json_print(s->output);
+		printf(", \"mode\": \"%s\", \"buffer_size\": %" PRIu64
+		       ", \"detached\": %s, \"snapshots\": %" PRIu64 ", \"seconds\": %.3f",
+		       fx_mode_name(s->mode), s->buffer_size, s->detached ? "true" : "false",
+		       s->snapshots, (double)s->state_ns / 1e9);
+	}
+	printf("}\n");
+}
+
+static int show(const struct fx_remote *remote, struct fx_link *link)
+{
+	struct fx_msg_request request;
+	struct fx_msg_status status;
+	int r = fx_link_call(link, FX_MSG_GET_STATUS, &request, sizeof(request), -1, FX_MSG_STATUS,
+			     &status, sizeof(status));
+
+	if (r)
+		return r;
+	status.output[sizeof(status.output) - 1] = 0;
+	if (remote->json)
+		print_json(&status);
+	else
+		print_text(&status);
+	return FX_EXIT_OK;
+}
+
+int fx_cmd_status(int argc, char **argv)
+{
+	struct fx_remote remote = {.command = argv[0]};
+	struct fx_link link;
+	int status;
+
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &remote);
+	status = fx_link_open(&link, remote.command, remote.socket);
+	if (status == 0)
+		status = show(&remote, &link);
+	fx_link_close(&link);
+	return status;
+}
