@@ -13,15 +13,20 @@
 /* Providers that sleep have nothing to say; those that run say so within this time. */
 #define START_TIMEOUT_MS 50u
 
+static int standard_output(void)
+{
+	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int fx_control_output(const char *path, bool *ret_made)
 {
 	int fd;
 
 	*ret_made = false;
-	if (strcmp(path, "-") == 0) {
-		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-		return fd < 0 ? -errno : fd;
-	}
+	if (strcmp(path, "-") == 0)
+		return standard_output();
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	*ret_made = fd >= 0;
 	if (fd < 0 && errno == EEXIST)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -91,7 +92,8 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 	if (!socket) {
 		r = fx_place_find(usual);
 		socket = usual;
-		if (r == 0)
+		/* A place that somebody chose is theirs to guard. */
+		if (r == 0 && !getenv("FXTRACE_SOCKET"))
 			r = fx_place_make(usual);
 	}
 	if (r == 0 && socket[0] != '/' && getcwd(absolute, sizeof(absolute) / 2)) {

@@ -44,7 +44,8 @@ void fx_link_close(struct fx_link *link)
 	link->fd = -1;
 }
 
-int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd)
+int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request, size_t size,
+		 int fd)
 {
 	int r;
 
@@ -86,8 +87,8 @@ int fx_link_receive(struct fx_link *link, enum fx_message_type type, void *ret, 
 	return failure(link, "the manager", "it answers what was not asked");
 }
 
-int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd,
-		 enum fx_message_type answer, void *ret, size_t ret_size)
+int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request, size_t size,
+		 int fd, enum fx_message_type answer, void *ret, size_t ret_size)
 {
 	int r = fx_link_send(link, type, request, size, fd);
 

@@ -20,14 +20,15 @@ int fx_link_open(struct fx_link *ret, const char *command, const char *socket);
 void fx_link_close(struct fx_link *link);
 
 /* Sends a request, whose header is filled in here, with a descriptor or -1. As fx_link_open(). */
-int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd);
+int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request, size_t size,
+		 int fd);
 
 /* Waits for an answer of this type and size. As fx_link_open(). */
 int fx_link_receive(struct fx_link *link, enum fx_message_type type, void *ret, size_t size);
 
 /* Both. */
-int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd,
-		 enum fx_message_type answer, void *ret, size_t ret_size);
+int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request, size_t size,
+		 int fd, enum fx_message_type answer, void *ret, size_t ret_size);
 
 /* A request that is answered with a RESULT. As fx_link_open(); also if the result is an error. */
 int fx_link_ask(struct fx_link *link, enum fx_message_type type, void *request, size_t size, int fd,

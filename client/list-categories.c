@@ -22,7 +22,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
-    .doc = "Lists the categories that the manager knows; those of #default are marked with an asterisk.",
+    .doc = "Lists the categories that the manager knows; those of #default are marked with an "
+	   "asterisk.",
 };
 
 static void print_one(const struct fx_remote *remote, const struct fx_category_entry *e, bool first)

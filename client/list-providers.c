@@ -23,7 +23,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
-    .doc = "Lists the processes that are registered with the manager: id, pid, name, and, while a session runs, what their buffers have seen.",
+    .doc = "Lists the processes that are registered with the manager: id, pid, name, and, while a "
+	   "session runs, what their buffers have seen.",
 };
 
 static void print_text(const struct fx_provider_entry *e)
@@ -40,9 +41,9 @@ static void print_json(const struct fx_provider_entry *e)
 {
 	printf("{\"id\": %" PRIu32 ", \"pid\": %" PRIu32 ", \"name\": ", e->id, e->pid);
 	fx_json_print(e->name);
-	printf(", \"buffer_size\": %" PRIu64 ", \"mode\": \"%s\", \"started\": %s, \"wraps\": %" PRIu64
-	       ", \"dropped\": %" PRIu64 ", \"durable_used\": %" PRIu64
-	       ", \"durable_size\": %" PRIu64 "}",
+	printf(", \"buffer_size\": %" PRIu64
+	       ", \"mode\": \"%s\", \"started\": %s, \"wraps\": %" PRIu64 ", \"dropped\": %" PRIu64
+	       ", \"durable_used\": %" PRIu64 ", \"durable_size\": %" PRIu64 "}",
 	       e->buffer_size, fx_mode_name(e->mode), e->started ? "true" : "false", e->wraps,
 	       e->dropped, e->durable_used, e->durable_size);
 }

@@ -16,7 +16,7 @@ struct fx_options {
 	bool quiet;
 	struct fx_provider_size *sizes; /* config.sizes, owned */
 	struct fx_trigger triggers[FX_TRIGGERS];
-	char **texts;			/* strings that the configuration points to, owned */
+	char **texts; /* strings that the configuration points to, owned */
 	size_t text_count;
 };
 

@@ -54,8 +54,8 @@ static const struct argp_option option_table[] = {
 #undef FX_OPTION
     {"append-args", OPTION_APPEND_ARGS, "LIST", 0,
      "Append the arguments of this comma list to PROGRAM's", 0},
-    {"detach", OPTION_DETACH, NULL, 0,
-     "Do not wait for PROGRAM when the recording ends before it", 0},
+    {"detach", OPTION_DETACH, NULL, 0, "Do not wait for PROGRAM when the recording ends before it",
+     0},
     {"decouple", OPTION_DECOUPLE, NULL, 0, "Go on recording when PROGRAM has ended", 0},
     FX_REMOTE_OPTIONS,
     {0},
@@ -92,6 +92,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case OPTION_DECOUPLE:
 		record->decouple = true;
 		return 0;
+	case ARGP_KEY_ARG:
+		return ARGP_ERR_UNKNOWN; /* all of them together */
 	case ARGP_KEY_ARGS:
 		record->program = state->argv + state->next;
 		state->next = state->argc;
@@ -171,8 +173,7 @@ static void program_reap(struct record *record, int flags)
 {
 	if (!record->child || record->child_ended)
 		return;
-	record->child_ended =
-	    waitpid(record->child, &record->wait_status, flags) == record->child;
+	record->child_ended = waitpid(record->child, &record->wait_status, flags) == record->child;
 }
 
 /* --- Waiting --------------------------------------------------------------------------------- */
@@ -259,7 +260,8 @@ static int terminate(struct record *record)
 {
 	struct fx_msg_stop request = {.write_results = true};
 	struct fx_msg_result result;
-	int r = fx_link_ask(&record->link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
+	int r =
+	    fx_link_ask(&record->link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
 
 	if (r == 0)
 		fx_remote_print_archive(&record->remote, &record->options.config, &result,

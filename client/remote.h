@@ -28,13 +28,18 @@ enum {
 
 /* Lines of an option table. */
 #define FX_REMOTE_OPTIONS                                                                          \
-	{"socket", OPTION_SOCKET, "PATH", 0,                                                       \
+	{"socket",                                                                                 \
+	 OPTION_SOCKET,                                                                            \
+	 "PATH",                                                                                   \
+	 0,                                                                                        \
 	 "The manager's socket ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's runtime "   \
 	 "directory)",                                                                             \
 	 0},                                                                                       \
 	    {"json", OPTION_JSON, NULL, 0, "Print one JSON object", 0},                            \
 	    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},                                 \
-	    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1}
+	{                                                                                          \
+		"version", OPTION_VERSION, NULL, 0, "Print the version", -1                        \
+	}
 
 /* Takes the options above, and refuses what nobody knows. To be called for keys that are not the
  * command's own. */

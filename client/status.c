@@ -23,7 +23,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
-    .doc = "Says what the manager is doing: the state of its session, what is traced, and where to.",
+    .doc =
+	"Says what the manager is doing: the state of its session, what is traced, and where to.",
 };
 
 static void print_text(const struct fx_msg_status *s)

@@ -15,8 +15,7 @@ struct stop {
 enum { OPTION_NO_RESULTS = OPTION_OF_COMMAND };
 
 static const struct argp_option option_table[] = {
-    {"no-results", OPTION_NO_RESULTS, NULL, 0,
-     "Leave what circular buffers hold in them", 0},
+    {"no-results", OPTION_NO_RESULTS, NULL, 0, "Leave what circular buffers hold in them", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
@@ -36,7 +35,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
-    .doc = "Stops tracing, and saves what was recorded. The session stays: fxtrace start goes on with it, and fxtrace terminate completes its archive.",
+    .doc = "Stops tracing, and saves what was recorded. The session stays: fxtrace start goes on "
+	   "with it, and fxtrace terminate completes its archive.",
 };
 
 static int execute(struct stop *stop, struct fx_link *link)

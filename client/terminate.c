@@ -15,8 +15,7 @@ struct terminate {
 enum { OPTION_NO_RESULTS = OPTION_OF_COMMAND };
 
 static const struct argp_option option_table[] = {
-    {"no-results", OPTION_NO_RESULTS, NULL, 0,
-     "Throw away what circular buffers hold", 0},
+    {"no-results", OPTION_NO_RESULTS, NULL, 0, "Throw away what circular buffers hold", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
@@ -36,7 +35,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = parse,
-    .doc = "Ends the session: stops tracing if it runs, completes the archive, and says what is in it.",
+    .doc = "Ends the session: stops tracing if it runs, completes the archive, and says what is in "
+	   "it.",
 };
 
 /* What the session was, for the summary. It goes with the session. */

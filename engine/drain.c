@@ -143,8 +143,10 @@ static int gather(struct fx_drain *d, struct candidate *ret, uint32_t *ret_count
 		/* acquire: what a released chunk holds stands. Pairs with chunk.c. */
 		uint64_t word = fx_load_acquire(&table_of(d)[number]);
 
-		if (word == d->chunks[number].done || is_opening(word))
+		if (word == d->chunks[number].done)
 			continue; /* claimed, but its owner has not said so yet */
+		if (is_opening(word) && FX_CHUNK_SERIAL(word) < d->floor)
+			continue; /* the same, in a circular session before */
 		if (!word_is_sound(d, number, word))
 			return broken(d, "a word of the chunk table makes no sense");
 		if (FX_CHUNK_SERIAL(word) >= d->limit)
@@ -162,14 +164,14 @@ static int copy_chunk(struct fx_drain *d, const struct candidate *candidate, uin
 {
 	const struct fx_drain_chunk *c = &d->chunks[candidate->number];
 	bool released = candidate->word & FX_CHUNK_RELEASED;
-	void *to = piece_begin(block, (struct fx_piece){
-					  .kind = FX_PIECE_CHUNK,
-					  .flags = (c->pos ? 0 : FX_PIECE_FIRST) |
-						   (released ? FX_PIECE_LAST : 0),
-					  .bytes = (uint32_t)bytes,
-					  .index = candidate->number,
-					  .serial = candidate->serial,
-				      });
+	void *to = piece_begin(
+	    block, (struct fx_piece){
+		       .kind = FX_PIECE_CHUNK,
+		       .flags = (c->pos ? 0 : FX_PIECE_FIRST) | (released ? FX_PIECE_LAST : 0),
+		       .bytes = (uint32_t)bytes,
+		       .index = candidate->number,
+		       .serial = candidate->serial,
+		   });
 	if (!to)
 		return 1;
 	memcpy(to, chunk_address(d, candidate->number) + c->pos, bytes);

@@ -88,7 +88,8 @@ uint64_t fx_daemon_now(void); /* CLOCK_MONOTONIC ns */
 /* `fd`, -1 for none, becomes the session's; if this fails, it is closed. */
 int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
 			const struct fx_msg_initialize *request, int fd);
-int fx_trace_start(struct fx_daemon *d, struct fx_client *client, const struct fx_msg_start *request);
+int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
+		   const struct fx_msg_start *request);
 int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results);
 int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool results);
 

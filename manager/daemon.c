@@ -94,8 +94,8 @@ static const struct fx_session_config *config_for_newcomers(const struct fx_daem
 
 static int newcomer_create(struct fx_daemon *d, const struct fx_applicant *applicant, int fds[2])
 {
-	struct fx_provider_terms terms = fx_terms_for(config_for_newcomers(d), d->clock_kind,
-						      d->first_anchor, applicant->name);
+	struct fx_provider_terms terms =
+	    fx_terms_for(config_for_newcomers(d), d->clock_kind, d->first_anchor, applicant->name);
 	int r;
 
 	if (d->provider_count >= FX_PROVIDERS_MAX)

@@ -327,7 +327,8 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 	if (!fx_drain_is_attached(&p->drain))
 		return true;
 	if (is_circular(p))
-		p->wrapped |= fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
+		p->wrapped |=
+		    fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
 	while (r == 1) {
 		if (fx_queue_is_full(queue))
 			return false;

@@ -43,18 +43,18 @@ struct fx_provider {
 	uint64_t control_size;
 	void *buffer; /* mapped read-only */
 	struct fx_drain drain;
-	struct fx_source *source; /* the writer's */
-	int pidfd;		  /* owned */
-	struct fx_watch death;	  /* of pidfd */
-	void *owner;		  /* the session, for `death` */
-	uint64_t end_ticks;	  /* valid from FX_PROVIDER_ENDING on */
-	uint32_t frames_cursor;	  /* how far the open calls are saved */
-	uint64_t next_facts;	  /* ns; when many threads are to be looked at again */
+	struct fx_source *source;  /* the writer's */
+	int pidfd;		   /* owned */
+	struct fx_watch death;	   /* of pidfd */
+	void *owner;		   /* the session, for `death` */
+	uint64_t end_ticks;	   /* valid from FX_PROVIDER_ENDING on */
+	uint32_t frames_cursor;	   /* how far the open calls are saved */
+	uint64_t next_facts;	   /* ns; when many threads are to be looked at again */
 	uint64_t unslotted_before; /* dropped_unslotted of the buffer as this session began */
-	bool busy;		  /* the newest pass took something */
-	bool wrapped;		  /* circular: events were overwritten before they were saved */
+	bool busy;		   /* the newest pass took something */
+	bool wrapped;		   /* circular: events were overwritten before they were saved */
 	uint64_t packets_read;
-	bool settled;		  /* all that was recorded before the stop is saved */
+	bool settled; /* all that was recorded before the stop is saved */
 };
 
 /*

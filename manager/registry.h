@@ -53,7 +53,7 @@ struct fx_registry {
 	struct fx_connection *first, *last; /* oldest first */
 	unsigned count;
 	char directory[FX_SOCKET_PATH_SIZE]; /* made for this registry; "" none */
-	char path[FX_SOCKET_PATH_SIZE]; /* of the socket */
+	char path[FX_SOCKET_PATH_SIZE];	     /* of the socket */
 };
 
 /* Listens at `path`; NULL: in a fresh directory that is the user's alone. 0 or -errno. The registry must

@@ -135,7 +135,7 @@ int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_or
 	int r = snapshot_create(snapshots, order, &s);
 
 	if (r < 0) {
-		fx_output_close(order->output);
+		fx_output_close(order->output, NULL);
 		return r;
 	}
 	r = writer_start(s, order);

@@ -49,8 +49,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .mode = config->mode,
 	    .on_full = config->on_full,
 	    .max_depth = config->max_depth,
-	    .tick_step =
-		(uint32_t)ticks_in(kind, first_anchor, 1) + (kind == FX_CLOCK_COUNTER),
+	    .tick_step = (uint32_t)ticks_in(kind, first_anchor, 1) + (kind == FX_CLOCK_COUNTER),
 	    .min_duration = ticks_in(kind, first_anchor, config->min_duration_ns),
 	    .buffer_size = buffer_size_for(config, name),
 	};

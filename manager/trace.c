@@ -30,7 +30,7 @@
 #define STEP_NS (1 * MS)
 
 #define CATEGORY_BIT(sym, bit, name, dflt, help) | 1u << (bit)
-#define CATEGORIES_KNOWN (0u FX_CATEGORIES(CATEGORY_BIT))
+#define CATEGORIES_KNOWN			 (0u FX_CATEGORIES(CATEGORY_BIT))
 
 static void state_enter(struct fx_trace *t, enum fx_session_state state)
 {
@@ -149,13 +149,13 @@ static int writer_start(struct fx_daemon *d, struct fx_output *output)
 	t->done_fd = config.done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (t->done_fd < 0) {
 		r = -errno;
-		fx_output_close(output);
+		fx_output_close(output, NULL);
 		return r;
 	}
 	t->done_watch = (struct fx_watch){.ready = done_ready, .opaque = d};
 	r = fx_poller_add(&d->poller, t->done_fd, &t->done_watch);
 	if (r < 0)
-		fx_output_close(output);
+		fx_output_close(output, NULL);
 	else
 		r = fx_writer_start(&config, &t->writer);
 	if (r < 0) {
@@ -176,8 +176,7 @@ static void join_all(struct fx_daemon *d)
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
-		p->source =
-		    fx_writer_source(t->writer, p->id, (uint32_t)p->pid, p->name, false);
+		p->source = fx_writer_source(t->writer, p->id, (uint32_t)p->pid, p->name, false);
 	}
 }
 
@@ -267,7 +266,8 @@ static unsigned count_silent(const struct fx_daemon *d)
 	return count;
 }
 
-int fx_trace_start(struct fx_daemon *d, struct fx_client *client, const struct fx_msg_start *request)
+int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
+		   const struct fx_msg_start *request)
 {
 	struct fx_trace *t = &d->trace;
 	uint64_t wait = request->timeout_ms;
@@ -547,7 +547,7 @@ int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_o
 	else if (t->config.mode != FX_MODE_CIRCULAR)
 		r = FX_CONTROL_NOT_CIRCULAR;
 	if (r) {
-		fx_output_close(output);
+		fx_output_close(output, NULL);
 		return r;
 	}
 	r = fx_snapshot_take(&d->snapshots, &order, d->providers);

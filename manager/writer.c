@@ -34,7 +34,7 @@ struct fx_writer {
 	struct fx_queue queue;
 	struct fx_output *output;
 	const char *path;
-	int error;		/* first one of the output; read by other threads */
+	int error; /* first one of the output; read by other threads */
 	int done_fd;
 	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
 	uint64_t anchor_period; /* ns */

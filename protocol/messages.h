@@ -125,15 +125,16 @@ enum fx_disposition { /* values of seed 001 */
 		      /* Nothing; strings, threads and modules are written to the archive again. The
 			 provider's durable area is never emptied: it keeps indices into it. */
 		      FX_CLEAR_ENTIRE = 1,
-		      FX_CLEAR_NONDURABLE = 2, /* nothing; oneshot buffers get their whole room again */
-		      FX_RETAIN = 3,	       /* everything; oneshot buffers go on where they were */
+		      FX_CLEAR_NONDURABLE =
+			  2,	     /* nothing; oneshot buffers get their whole room again */
+		      FX_RETAIN = 3, /* everything; oneshot buffers go on where they were */
 };
 
 #define FX_OUTPUT_PATH_MAX   4096u /* with the NUL */
 #define FX_PROVIDER_SPECS    32u
 #define FX_TRIGGERS	     16u
 #define FX_ALERT_NAME_MAX    14u
-#define FX_ALERT_QUEUE	     16u /* alerts that wait for a client; then the oldest is discarded */
+#define FX_ALERT_QUEUE	     16u   /* alerts that wait for a client; then the oldest is discarded */
 #define FX_START_TIMEOUT_MAX 5000u /* ms */
 
 /* A request that says nothing but its type. */
@@ -235,7 +236,7 @@ enum fx_trigger_action {
 #define FX_ALERT_DEATH "death"
 
 struct fx_trigger {
-	uint32_t action;     /* enum fx_trigger_action */
+	uint32_t action;		   /* enum fx_trigger_action */
 	char alert[FX_ALERT_NAME_MAX + 6]; /* NUL-terminated */
 };
 
@@ -246,7 +247,7 @@ struct fx_msg_initialize {
 	uint32_t categories;
 	uint32_t pairs;
 	uint32_t max_depth;
-	uint32_t detached; /* the session goes on when the client is gone */
+	uint32_t detached;    /* the session goes on when the client is gone */
 	uint64_t buffer_size; /* 0: the manager's own */
 	uint64_t min_duration_ns;
 	uint32_t spec_count;
@@ -279,7 +280,7 @@ struct fx_msg_snapshot {
 
 struct fx_msg_alert {
 	struct fx_msg_header header;
-	uint32_t pid; /* of the provider */
+	uint32_t pid;			  /* of the provider */
 	char name[FX_ALERT_NAME_MAX + 6]; /* printable, NUL-terminated */
 };
 
