@@ -28,9 +28,11 @@ int fx_control_output(const char *path, bool *ret_made)
 	if (strcmp(path, "-") == 0)
 		return standard_output();
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	*ret_made = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		*ret_made = true;
+		return fd;
+	}
+	fd = errno == EEXIST ? open(path, O_WRONLY | O_CLOEXEC) : -1;
 	return fd < 0 ? -errno : fd;
 }
 

@@ -68,7 +68,7 @@ void fx_chunks_renew(struct fx_thread *t)
 		struct fx_cursor *c = &t->cursor[i];
 
 		if (!t->busy[i])
-			chunk_release(c);
+			chunk_release(t, c);
 		else if (c->end)
 			c->end = c->pos;
 	}
