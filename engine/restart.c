@@ -43,6 +43,7 @@ void fx_drain_forget(struct fx_drain *d)
 void fx_drain_retell(struct fx_drain *d)
 {
 	d->builtin_pos = 0;
+	d->builtin_done = false;
 	d->durable_pos = 0;
 	d->hole_count = 0;
 	d->slots_used = 0;

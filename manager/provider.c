@@ -181,7 +181,7 @@ static bool must_look_at_threads(struct fx_provider *p)
 {
 	uint64_t now;
 
-	if (p->drain.slots_used <= FEW_THREADS || p->phase != FX_PROVIDER_LIVE)
+	if (p->drain.slots_used <= FEW_THREADS || p->saving_all)
 		return true;
 	now = fx_boottime_ns();
 	if (now < p->next_facts)
@@ -326,6 +326,7 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 
 	if (!fx_drain_is_attached(&p->drain))
 		return true;
+	p->saving_all = true;
 	if (is_circular(p))
 		p->wrapped |=
 		    fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
@@ -338,6 +339,7 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 	fx_block_list_init(&frames);
 	take_blocks(p, queue, &frames, UINT_MAX, take_frames);
 	fx_queue_push(queue, &frames);
+	p->saving_all = false;
 	return true;
 }
 
