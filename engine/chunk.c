@@ -76,7 +76,8 @@ void fx_chunks_renew(struct fx_thread *t)
 
 static void doorbell(void)
 {
-	fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
+	if (!fx_engine.confined)
+		fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
 }
 
 static void request_save(const struct fx_thread *t, uint32_t wrap)
@@ -215,7 +216,8 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 
 static bool is_lossless(void)
 {
-	return fx_engine.page->on_full == FX_ON_FULL_BLOCK && fx_engine.layout.halves == 2;
+	return fx_engine.page->on_full == FX_ON_FULL_BLOCK && fx_engine.layout.halves == 2 &&
+	       !fx_engine.confined;
 }
 
 /* Lossless mode: waits until the manager has freed space. false: it never will. */

@@ -85,6 +85,11 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	return 0;
 }
 
+void fx_engine_confine(void)
+{
+	fx_engine.confined = true;
+}
+
 void fx_engine_detach(void)
 {
 	fx_engine.control = &control_off.control;

@@ -88,6 +88,9 @@ struct fx_engine {
 	enum fx_clock_kind clock_kind;
 	uint64_t tick_step; /* ticks in a nanosecond, rounded up */
 	/* cold */
+	bool
+	    confined; /* the process may be killed for a system call that it did not announce: none is
+			  made any more */
 	int pid;
 	struct fx_buffer_header *header;
 	struct fx_layout layout;
@@ -167,6 +170,12 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);
+
+/*
+ * From now on the process is traced without any system call. The manager is no longer woken, so more
+ * may be lost; nobody waits for space; new threads and forked children are not traced.
+ */
+void fx_engine_confine(void);
 
 /*
  * Around fork(): a child that calls fx_engine_after_fork() shows up even if it does nothing. And if

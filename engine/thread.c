@@ -115,6 +115,8 @@ unsigned fx_threads_reclaim(void)
 {
 	unsigned freed = 0;
 
+	if (fx_engine.confined)
+		return 0;
 	for (uint32_t i = 0; i < slots_used(); i++) {
 		struct fx_thread *t = &fx_engine.wiped->threads[i];
 		uint32_t tid;
@@ -163,10 +165,14 @@ static void drop_unslotted(uint32_t categories)
 
 static struct fx_thread *thread_new(void)
 {
-	uint32_t tid = (uint32_t)fx_gettid();
 	struct fx_thread *t;
-	int i = slot_claim(tid);
+	uint32_t tid;
+	int i;
 
+	if (fx_engine.confined)
+		return NULL;
+	tid = (uint32_t)fx_gettid();
+	i = slot_claim(tid);
 	if (i < 0 && fx_threads_reclaim())
 		i = slot_claim(tid);
 	if (i < 0)
@@ -235,6 +241,8 @@ static void buffer_disown(const struct fx_fork *before)
 
 static int attach_child(void)
 {
+	if (fx_engine.confined)
+		return -EPERM;
 	buffer_disown(NULL);
 	return fx_engine.reattach ? fx_engine.reattach() : -ENOSYS;
 }

@@ -254,7 +254,7 @@ void fx_modules_see(uint64_t address)
 	struct module m;
 	unsigned free = 0, before;
 
-	if (!store.words || is_known(address) || !_dl_find_object)
+	if (!store.words || is_known(address) || !_dl_find_object || fx_engine.confined)
 		return;
 	/* Whoever comes second leaves it to the first, or to the module's next new function. */
 	if (!fx_cas_acq_rel(&store.busy, &free, 1))

@@ -3,8 +3,6 @@
 #include "preload/types.h"
 
 #include <limits.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
 
 #include "preload/call.h"
 #include "preload/flow.h"
@@ -115,34 +113,6 @@ static int fx_call_pthread_setname_np(pthread_t thread, const char *name)
 
 	if (ret == 0)
 		fx_thread_set_name((uint64_t)thread, name);
-	return ret;
-}
-
-/* Strict seccomp takes reading the counter away as well: whoever does it is killed. */
-static bool takes_counter_away(int option, unsigned long value)
-{
-	return (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT) ||
-	       (option == PR_SET_TSC && value == PR_TSC_SIGSEGV);
-}
-
-/* The thread's name matters here; the kernel has read it if it took it. And what ends tracing. */
-int fx_wrap_prctl(int option, ...)
-{
-	unsigned long a, b, c, d;
-	va_list ap;
-	int ret;
-
-	va_start(ap, option);
-	a = va_arg(ap, unsigned long);
-	b = va_arg(ap, unsigned long);
-	c = va_arg(ap, unsigned long);
-	d = va_arg(ap, unsigned long);
-	va_end(ap);
-	if (takes_counter_away(option, a))
-		fx_engine_detach();
-	ret = FX_REAL(prctl)(option, a, b, c, d);
-	if (ret == 0 && option == PR_SET_NAME)
-		fx_thread_set_name(0, (const char *)a);
 	return ret;
 }
 
