@@ -67,6 +67,18 @@ for how in seccomp fds chroot limits; do
 	expect_events "$calls" 'name == "work"'
 done
 
+# Under a filter that kills for any system call but its own, there is none, however full the buffer.
+for how in filter filter-syscall; do
+	for options in '-b 16M' '-b 64K' '-b 64K --on-full block' '-b 64K -m oneshot'; do
+		# shellcheck disable=SC2086 # several options
+		expect_status 0 "$FXTRACE" run -o trace.fxt $options -- ./confined $how
+		expect_equal alive "$(cat out)" "confined by a $how, with $options"
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 100+ 'name == "work"'
+	done
+done
+
 status=0
 "$FXTRACE" run -q -o trace.fxt -- sh -c 'ulimit -n 8; exec ./leaf 5' || status=$?
 expect_equal 5 "$status" "status with 8 descriptors"
