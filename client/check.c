@@ -5,10 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <fxtrace/reader.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
 #include "format/check_archive.h"
@@ -20,12 +20,9 @@ struct options {
 	bool quiet;
 };
 
-enum { OPTION_HELP = '?', OPTION_VERSION = 256 };
-
 static const struct argp_option option_table[] = {
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
-    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
-    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    FX_USAGE_OPTIONS,
     {0},
 };
 
@@ -46,14 +43,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		fx_usage_error(options->program, "no FILE given", NULL);
-	case OPTION_HELP:
-		fx_usage_help(options->program, &parser);
-	case OPTION_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_ERROR:
-		fx_usage_error(options->program, "bad option", state->argv[state->next - 1]);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return fx_usage_option(options->program, &parser, key, state);
 	}
 }
 
@@ -101,13 +92,6 @@ static void print_summary(const char *file, const struct fx_archive_counts *n,
 	       plural(v->warnings));
 }
 
-static int open_reader(const char *file, struct fxt_reader **ret)
-{
-	if (strcmp(file, "-") == 0)
-		return fxt_reader_open_fd(STDIN_FILENO, ret);
-	return fxt_reader_open_path(file, ret);
-}
-
 /* Returns the exit status. */
 static int check_file(const struct options *options, const char *file)
 {
@@ -115,7 +99,7 @@ static int check_file(const struct options *options, const char *file)
 	struct fx_violations violations = {.handler = print_violation, .opaque = &output};
 	struct fx_archive_counts counts;
 	struct fxt_reader *reader;
-	int r = open_reader(file, &reader);
+	int r = fx_archive_open(file, &reader);
 
 	if (r == 0) {
 		r = fx_archive_check(reader, &violations, &counts);

@@ -26,13 +26,10 @@ struct options {
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
-enum { OPTION_HELP = '?', OPTION_VERSION = 256 };
-
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0, "perfetto (Perfetto's protobuf) or json (Chrome's trace events)",
      0},
-    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
-    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    FX_USAGE_OPTIONS,
     {0},
 };
 
@@ -76,17 +73,11 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		else
 			fx_usage_error(options->program, "too many arguments", arg);
 		return 0;
-	case OPTION_HELP:
-		fx_usage_help(options->program, &parser);
-	case OPTION_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_ERROR:
-		fx_usage_error(options->program, "bad option", state->argv[state->next - 1]);
 	case ARGP_KEY_END:
 		check_options(options);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return fx_usage_option(options->program, &parser, key, state);
 	}
 }
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* fxtrace dump FILE: every record of an archive as one line. */
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <fxtrace/reader.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
 #include "format/dump.h"
@@ -21,13 +20,12 @@ struct options {
 	enum fx_dump_style style;
 };
 
-enum { OPTION_HELP = '?', OPTION_STRICT = 256, OPTION_JSON, OPTION_VERSION };
+enum { OPTION_STRICT = FX_USAGE_KEYS, OPTION_JSON };
 
 static const struct argp_option option_table[] = {
     {"strict", OPTION_STRICT, NULL, 0, "Stop at the first bad record", 0},
     {"json", OPTION_JSON, NULL, 0, "Print each record as a JSON object", 0},
-    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
-    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    FX_USAGE_OPTIONS,
     {0},
 };
 
@@ -53,14 +51,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		if (!options->file)
 			fx_usage_error(options->program, "no FILE given", NULL);
 		return 0;
-	case OPTION_HELP:
-		fx_usage_help(options->program, &parser);
-	case OPTION_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_ERROR:
-		fx_usage_error(options->program, "bad option", state->argv[state->next - 1]);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return fx_usage_option(options->program, &parser, key, state);
 	}
 }
 
@@ -102,13 +94,6 @@ static int dump_all(const struct options *options, struct fxt_reader *reader)
 	return r;
 }
 
-static int open_reader(const char *file, struct fxt_reader **ret)
-{
-	if (strcmp(file, "-") == 0)
-		return fxt_reader_open_fd(STDIN_FILENO, ret);
-	return fxt_reader_open_path(file, ret);
-}
-
 int fx_cmd_dump(int argc, char **argv)
 {
 	struct options options = {.program = argv[0], .style = FX_DUMP_TEXT};
@@ -117,7 +102,7 @@ int fx_cmd_dump(int argc, char **argv)
 	int r;
 
 	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
-	r = open_reader(options.file, &reader);
+	r = fx_archive_open(options.file, &reader);
 	if (r == 0) {
 		fxt_reader_set_fault_handler(reader, report_fault, &options);
 		r = dump_all(&options, reader);

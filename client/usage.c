@@ -26,3 +26,18 @@ _Noreturn void fx_usage_version(void)
 	puts(PACKAGE_STRING);
 	exit(FX_EXIT_OK);
 }
+
+error_t fx_usage_option(const char *command, const struct argp *parser, int key,
+			const struct argp_state *state)
+{
+	switch (key) {
+	case FX_USAGE_HELP:
+		fx_usage_help(command, parser);
+	case FX_USAGE_VERSION:
+		fx_usage_version();
+	case ARGP_KEY_ERROR:
+		fx_usage_error(command, "bad option", state->argv[state->next - 1]);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
