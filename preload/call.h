@@ -89,10 +89,12 @@ fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 	return true;
 }
 
-/* A flow record behind a call's; room for it comes on top of FX_CALL_WORDS. */
-#define FX_FLOW_WORDS 3
+/* An instant and a flow record behind a call's; room for them comes on top of FX_CALL_WORDS. */
+#define FX_FLOW_WORDS 5
+#define FX_HEADER_WAKES(header)                                                                    \
+	FX_EVENT_HEADER(FX_EVENT_INSTANT, 2, 0, FXT_GET(header, EVENT_CATEGORY), FX_STR_wakes)
 #define FX_HEADER_FLOW_END(header)                                                                 \
-	FX_EVENT_HEADER(FX_EVENT_FLOW_END, FX_FLOW_WORDS, 0, FXT_GET(header, EVENT_CATEGORY),      \
+	FX_EVENT_HEADER(FX_EVENT_FLOW_END, 3, 0, FXT_GET(header, EVENT_CATEGORY),                  \
 			FXT_GET(header, EVENT_NAME))
 
 /* Number of words and arguments, which the header of the open frame does not have. */
@@ -102,8 +104,25 @@ fx_hot uint64_t fx_header_with(uint64_t header, unsigned words, unsigned nargs)
 	       FXT_PUT(EVENT_NARGS, nargs);
 }
 
+/*
+ * The call waited for what the flow comes from. Viewers draw an arrow from the slice that began first,
+ * which is this one; so the flow ends in an instant of its own, the last thing inside the call.
+ */
+fx_hot void fx_call_add_flow(struct fx_call *call, uint64_t header, uint64_t flow)
+{
+	uint64_t at =
+	    call->end - fx_engine.tick_step; /* not before the start: see fx_thread_now() */
+
+	call->next[0] = FX_HEADER_WAKES(header);
+	call->next[1] = at;
+	call->next[2] = FX_HEADER_FLOW_END(header);
+	call->next[3] = at;
+	call->next[4] = flow;
+	call->next += FX_FLOW_WORDS;
+}
+
 /* Finishes the record, whose arguments stand, and closes the frame. With the id of a flow, the flow ends
- * with the call. */
+ * in the call. */
 fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow)
 {
 	struct fx_thread *t = call->thread;
@@ -111,12 +130,8 @@ fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t f
 	*call->next++ = call->end;
 	call->record[1] = call->start;
 	header = fx_header_with(header, (unsigned)(call->next - call->record), call->nargs);
-	if (flow) {
-		call->next[0] = FX_HEADER_FLOW_END(header);
-		call->next[1] = call->end;
-		call->next[2] = flow;
-		call->next += FX_FLOW_WORDS;
-	}
+	if (flow)
+		fx_call_add_flow(call, header, flow);
 	fx_record_shrink(t, call->next, &call->reservation);
 	fx_record_commit(t, call->record, header, &call->reservation);
 	if (fx_likely(fx_call_frame_stands(call)))
