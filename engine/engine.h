@@ -6,13 +6,13 @@
  *	fx_thread   one per recording thread, private to the process: where it writes next.
  *
  * All fx_thread structures, and the table of function names, lie in memory that the kernel wipes in
- *a forked child. A child's first look at its fx_thread therefore finds state 0, which never equals
- *the control page's: the slow half runs, sees the wiped mark, and attaches the child to a buffer of
- *its own. No fork handler is needed, and none could miss a raw clone().
+ * a forked child. A child's first look at its fx_thread therefore finds state 0, which never equals
+ * the control page's: the slow half runs, sees the wiped mark, and attaches the child to a buffer of
+ * its own. No fork handler is needed, so none can be missed by a raw clone().
  *
  * Between start and stop the hot halves (record.h, frame.h, function.h) take no lock, make no
- *system call and allocate nothing. They may be interrupted anywhere by a signal handler that
- *traces.
+ * system call and allocate nothing. They may be interrupted anywhere by a signal handler that
+ * traces.
  */
 #ifndef FX_ENGINE_ENGINE_H
 #define FX_ENGINE_ENGINE_H
@@ -112,7 +112,7 @@ fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories);
 /*
  * The calling thread's state if one of `categories` is being traced, else NULL: also when the
  * manager is dead, the process is not attached, or a vfork child is running on this thread.
- * Off: 3 instructions. On: 9, three tests.
+ * Off: 3 instructions and the branch. On: 9 and three branches.
  */
 fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 {

@@ -75,10 +75,11 @@
 /* The thread index that every chunk's first record defines. */
 #define FX_CHUNK_THREAD_INDEX 1u
 
-enum fx_buffering_mode { /* values of seed 001 */
-			 FX_MODE_ONESHOT = 1,
-			 FX_MODE_CIRCULAR = 2,
-			 FX_MODE_STREAMING = 3,
+/* Values of the trace provider protocol. */
+enum fx_buffering_mode {
+	FX_MODE_ONESHOT = 1,
+	FX_MODE_CIRCULAR = 2,
+	FX_MODE_STREAMING = 3,
 };
 
 enum fx_on_full {
@@ -164,8 +165,8 @@ struct fx_thread_slot {
 	struct fx_frame frames[FX_FRAMES]; /* [0] is a sentinel with start = 1, id = 0, sp = ~0 */
 };
 
-/* Provider -> manager packets: the 16 bytes of seed 000 and their place in the ring.
- * seq = position + 1 (release) once the packet stands. */
+/* Provider -> manager packets: 16 bytes, as in the trace provider protocol, and their place in the
+ * ring. seq = position + 1 (release) once the packet stands. */
 struct fx_packet {
 	uint16_t request; /* enum fx_packet_request */
 	uint16_t data16;
@@ -272,7 +273,7 @@ static inline uint64_t fx_control_size(const struct fx_layout *l)
 
 _Static_assert(sizeof(struct fx_frame) == 32, "frame");
 _Static_assert(sizeof(struct fx_thread_slot) == 16384, "thread slot is four pages");
-_Static_assert(sizeof(struct fx_packet) == 16, "packet of seed 000");
+_Static_assert(sizeof(struct fx_packet) == 16, "packet of the trace provider protocol");
 _Static_assert(sizeof(struct fx_packet_slot) == 32, "packet slot");
 _Static_assert(sizeof(struct fx_buffer_header) == 2 * 4096, "header page and ring page");
 _Static_assert(sizeof(struct fx_common) <= FX_PAGE, "common page");

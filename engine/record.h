@@ -37,7 +37,7 @@ fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, 
 void fx_record_abandon(struct fx_thread *t, unsigned level);
 
 /* Space for a record of `words` 8-byte words, zeroed; NULL if it is lost (already counted).
- * 9 instructions, two tests. */
+ * 10 instructions, two tests. */
 fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct fx_reservation *r)
 {
 	struct fx_cursor *c = &t->cursor[0];
@@ -76,15 +76,16 @@ fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
 	 (uint64_t)FX_CHUNK_THREAD_INDEX << 24 | (uint64_t)(category) << 32 |                      \
 	 (uint64_t)(name) << 48)
 
-enum fx_event_type { /* seed 004, event types */
-		     FX_EVENT_INSTANT = 0,
-		     FX_EVENT_COUNTER = 1,
-		     FX_EVENT_BEGIN = 2,
-		     FX_EVENT_END = 3,
-		     FX_EVENT_COMPLETE = 4,
-		     FX_EVENT_FLOW_BEGIN = 8,
-		     FX_EVENT_FLOW_STEP = 9,
-		     FX_EVENT_FLOW_END = 10,
+/* Event types of the trace format. */
+enum fx_event_type {
+	FX_EVENT_INSTANT = 0,
+	FX_EVENT_COUNTER = 1,
+	FX_EVENT_BEGIN = 2,
+	FX_EVENT_END = 3,
+	FX_EVENT_COMPLETE = 4,
+	FX_EVENT_FLOW_BEGIN = 8,
+	FX_EVENT_FLOW_STEP = 9,
+	FX_EVENT_FLOW_END = 10,
 };
 
 /* A Duration Complete record without arguments: 24 bytes. */

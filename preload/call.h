@@ -29,8 +29,8 @@
 /* What is recorded when it waits, or always: see sync.c. */
 #define FX_CAT_SYNC (FX_CAT_PTHREAD | FX_CAT_PTHREAD_ALL)
 
-/* What a wrapper asks first: three instructions and no register more than its own arguments, so that
- * it goes on to the real function by a jump. */
+/* What a wrapper asks first, in three instructions. Nothing of the traced way is inlined behind it, so
+ * that the wrapper goes on to the real function by a jump. */
 fx_hot bool fx_category_on(uint32_t category)
 {
 	/* relaxed: only says whether it is worth to look closer */

@@ -27,7 +27,7 @@ fx_cold void fx_heap_flush(void);
 /* The thread ends: from here on each of its blocks is handed on at once, and not shown. */
 void fx_heap_thread_exit(void);
 
-/* 5 instructions, two tests. */
+/* 14 instructions, two tests. */
 fx_hot void fx_heap_count(int64_t bytes, int64_t blocks)
 {
 	struct fx_heap_share *s = &fx_heap_share;
