@@ -129,9 +129,7 @@ for round in 1 2 3; do
 	sleep 0.2
 	[ "$(word map 2)" -gt "$before" ] || fail "the program does not go on without the manager"
 	kill -9 "$pid" || fail "the program died with the manager"
-	# What was written is readable; the very last record may be cut.
-	"$FXTRACE" check trace.fxt >checked
-	expect_no_line 'error: [^t]' checked
+	expect_prefix trace.fxt
 done
 # To its normal end.
 "$FXTRACE" run -q -o trace.fxt -- sh -c 'echo $PPID >manager; sleep 0.5; ./leaf; ./leaf 3; echo $? >status' &

@@ -116,6 +116,15 @@ expect_clean() {
 	done
 }
 
+# expect_prefix ARCHIVE: what a killed manager leaves: no error but that the last record may be cut.
+expect_prefix() {
+	[ -s "$1" ] || fail "$1: missing or empty"
+	"$FXTRACE" check "$1" >checked 2>&1 || [ $? -eq 1 ] || fail "check of $1: $(tail -n 5 checked)"
+	expect_line ' records ' checked
+	grep ': error: ' checked | grep -v 'error: truncated inside this record' >unsound
+	expect_equal '' "$(cat unsound)" "faults of $1"
+}
+
 # traced [OPTION...] -- PROGRAM...: fxtrace run into trace.fxt, with the program's own status.
 traced() {
 	"$FXTRACE" run -o trace.fxt "$@"
