@@ -244,10 +244,10 @@ struct fx_control {
 	uint32_t max_depth;    /* calls nested deeper are left out; FX_FRAMES - 1 at most */
 	uint64_t min_duration; /* ticks; function calls shorter are left out */
 	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */
+	struct fx_layout layout;
 	/* oneshot in a buffer that outlives its session: chunks from this serial on are not to be
 	 * claimed; 0 = no limit */
 	uint64_t serial_limit;
-	struct fx_layout layout;
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; all ones while an
 	 * owner of before still holds it. Not used in circular mode, like wraps_saved. */
 	uint64_t saved[] __attribute__((aligned(4096)));
