@@ -1,27 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <stdio.h>
 #include <string.h>
 
+#include "convert/indexer.h"
 #include "convert/provider.h"
 #include "convert/source.h"
 #include "convert/timeline.h"
 
-enum { PROGRESS_INTERVAL = 1 << 16 }; /* records */
+/* --- Processes and threads -------------------------------------------------------------------- */
 
-/* The state of indexing. */
-struct indexer {
-	struct fx_timeline *timeline;
-	const struct fxt_record *record;
-	struct fx_timeline_provider *provider; /* of the record */
-	uint32_t provider_number;
-	struct fx_thread *last_thread;
-};
-
-/* --- Processes, threads, providers ------------------------------------------------------------ */
-
-static struct fx_process *find_process(struct fx_timeline *timeline, uint64_t pid)
+struct fx_process *fx_timeline_process(struct fx_timeline *timeline, uint64_t pid)
 {
 	struct fx_process *process;
 
@@ -53,7 +42,7 @@ struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid,
 	thread = calloc(1, sizeof(*thread));
 	if (!thread)
 		return NULL;
-	thread->process = find_process(timeline, pid);
+	thread->process = fx_timeline_process(timeline, pid);
 	if (!thread->process) {
 		free(thread);
 		return NULL;
@@ -71,391 +60,6 @@ void fx_thread_release(struct fx_thread *thread)
 	fx_vector_free(&thread->pairs);
 }
 
-static int add_provider(struct indexer *indexer)
-{
-	struct fx_timeline *timeline = indexer->timeline;
-	struct fx_timeline_provider *provider;
-
-	if (timeline->providers.count >= FX_MAX_PROVIDERS)
-		return -EOVERFLOW;
-	if (fx_vector_reserve(&timeline->providers, 1) < 0)
-		return -ENOMEM;
-	provider = calloc(1, sizeof(*provider));
-	if (!provider)
-		return -ENOMEM;
-	provider->source = indexer->record->provider;
-	indexer->provider = provider;
-	indexer->provider_number = (uint32_t)timeline->providers.count;
-	timeline->providers.items[timeline->providers.count++] = provider;
-	return 0;
-}
-
-/*
- * Makes the record's provider the current one. A provider that introduces itself again begins
- * with empty tables; its older records keep the tables that they were written with.
- */
-static int select_provider(struct indexer *indexer)
-{
-	struct fx_timeline *timeline = indexer->timeline;
-	const struct fxt_provider *source = indexer->record->provider;
-
-	if (indexer->record->kind == FXT_KIND_PROVIDER_INFO)
-		return add_provider(indexer);
-	if (indexer->provider && indexer->provider->source == source)
-		return 0;
-	for (size_t i = timeline->providers.count; i-- > 0;) {
-		if (timeline->providers.items[i]->source == source) {
-			indexer->provider = timeline->providers.items[i];
-			indexer->provider_number = (uint32_t)i;
-			return 0;
-		}
-	}
-	return add_provider(indexer);
-}
-
-/* --- Times ------------------------------------------------------------------------------------ */
-
-/* Perfetto's times are signed; false: this one does not fit. */
-static bool to_ns(const struct indexer *indexer, uint64_t ticks, uint64_t *ret_ns)
-{
-	*ret_ns = fxt_ticks_to_ns(ticks, indexer->record->provider->ticks_per_second);
-	return *ret_ns <= INT64_MAX;
-}
-
-static void count_loss(struct fx_timeline *timeline, enum fx_loss loss)
-{
-	timeline->losses[loss]++;
-}
-
-static void note_time(struct indexer *indexer, uint64_t ts)
-{
-	struct fx_timeline *timeline = indexer->timeline;
-
-	if (ts < timeline->first_ts)
-		timeline->first_ts = ts;
-	if (ts > timeline->last_ts)
-		timeline->last_ts = ts;
-	if (ts > indexer->provider->last_ts)
-		indexer->provider->last_ts = ts;
-}
-
-/* --- Events of threads ------------------------------------------------------------------------ */
-
-static struct fx_thread *select_thread(struct indexer *indexer, const struct fxt_thread *ids)
-{
-	struct fx_thread *thread = indexer->last_thread;
-
-	if (!thread || thread->key.tid != ids->tid || thread->key.pid != ids->pid) {
-		thread = fx_timeline_thread(indexer->timeline, ids->pid, ids->tid);
-		indexer->last_thread = thread;
-	}
-	if (thread && !indexer->provider->process)
-		indexer->provider->process = thread->process;
-	return thread;
-}
-
-static int keep_record(struct indexer *indexer, uint64_t *ret_word)
-{
-	struct fx_source *source = indexer->timeline->source;
-
-	*ret_word = fx_source_word(source, indexer->record);
-	if (*ret_word > FX_MAX_WORD)
-		return -EOVERFLOW;
-	return fx_source_keep(source, indexer->record);
-}
-
-static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum fx_entry_kind kind,
-		     uint64_t ts, uint64_t end)
-{
-	struct fx_thread *thread = select_thread(indexer, ids);
-	uint64_t word;
-	int r;
-
-	if (!thread || fx_vector_reserve(&thread->entries, 1) < 0)
-		return -ENOMEM;
-	r = keep_record(indexer, &word);
-	if (r < 0)
-		return r;
-	thread->entries.items[thread->entries.count++] = (struct fx_entry){
-	    .ts = ts, .end = end, .word = word, .provider = indexer->provider_number, .kind = kind};
-	note_time(indexer, ts);
-	if (kind == FX_ENTRY_COMPLETE)
-		note_time(indexer, end);
-	return 0;
-}
-
-/* A flow belongs to the slice or instant that was written just before it at the same time. */
-static void anchor_flow(struct fx_thread *thread)
-{
-	struct fx_entry *flow, *before;
-
-	thread->has_flows = true;
-	if (thread->entries.count < 2)
-		return;
-	flow = &thread->entries.items[thread->entries.count - 1];
-	before = flow - 1;
-	switch (before->kind) {
-	case FX_ENTRY_COMPLETE:
-		if (before->ts != flow->ts && before->end != flow->ts)
-			return;
-		break;
-	case FX_ENTRY_BEGIN:
-	case FX_ENTRY_INSTANT:
-		if (before->ts != flow->ts)
-			return;
-		break;
-	case FX_ENTRY_FLOW: /* several flows may stand behind one anchor */
-		if (before->ts != flow->ts || !(before->flags & FX_ENTRY_ANCHORED))
-			return;
-		flow->end = before->end;
-		flow->flags |= FX_ENTRY_ANCHORED;
-		return;
-	default:
-		return;
-	}
-	flow->end = before->word;
-	flow->flags |= FX_ENTRY_ANCHORED;
-}
-
-static int add_async(struct indexer *indexer, const struct fxt_event *event, uint64_t ts)
-{
-	struct fx_timeline *timeline = indexer->timeline;
-	struct fx_thread *thread = select_thread(indexer, &event->thread);
-	uint64_t word;
-	int r;
-
-	if (!thread || fx_vector_reserve(&timeline->asyncs, 1) < 0)
-		return -ENOMEM;
-	r = keep_record(indexer, &word);
-	if (r < 0)
-		return r;
-	timeline->asyncs.items[timeline->asyncs.count++] =
-	    (struct fx_async_entry){.ts = ts,
-				    .id = event->id,
-				    .word = word,
-				    .provider = indexer->provider_number,
-				    .process = thread->process->number,
-				    .type = event->type};
-	note_time(indexer, ts);
-	return 0;
-}
-
-static int add_event(struct indexer *indexer)
-{
-	const struct fxt_event *event = &indexer->record->event;
-	uint64_t ts, end = 0;
-	int r;
-
-	if (!to_ns(indexer, event->timestamp, &ts) ||
-	    (event->type == FXT_EVENT_DURATION_COMPLETE &&
-	     (!to_ns(indexer, event->end_time, &end) || end < ts))) {
-		count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
-		return 0;
-	}
-	switch (event->type) {
-	case FXT_EVENT_INSTANT:
-		return add_entry(indexer, &event->thread, FX_ENTRY_INSTANT, ts, 0);
-	case FXT_EVENT_COUNTER:
-		return add_entry(indexer, &event->thread, FX_ENTRY_COUNTER, ts, 0);
-	case FXT_EVENT_DURATION_BEGIN:
-		return add_entry(indexer, &event->thread, FX_ENTRY_BEGIN, ts, 0);
-	case FXT_EVENT_DURATION_END:
-		return add_entry(indexer, &event->thread, FX_ENTRY_END, ts, 0);
-	case FXT_EVENT_DURATION_COMPLETE:
-		return add_entry(indexer, &event->thread, FX_ENTRY_COMPLETE, ts, end);
-	case FXT_EVENT_ASYNC_BEGIN:
-	case FXT_EVENT_ASYNC_INSTANT:
-	case FXT_EVENT_ASYNC_END:
-		return add_async(indexer, event, ts);
-	case FXT_EVENT_FLOW_BEGIN:
-	case FXT_EVENT_FLOW_STEP:
-	case FXT_EVENT_FLOW_END:
-		r = add_entry(indexer, &event->thread, FX_ENTRY_FLOW, ts, 0);
-		if (r == 0)
-			anchor_flow(indexer->last_thread);
-		return r;
-	default:
-		return 0;
-	}
-}
-
-static int add_timed(struct indexer *indexer, const struct fxt_thread *ids, uint64_t ticks,
-		     enum fx_entry_kind kind)
-{
-	uint64_t ts;
-
-	if (!to_ns(indexer, ticks, &ts)) {
-		count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
-		return 0;
-	}
-	return add_entry(indexer, ids, kind, ts, 0);
-}
-
-/* --- The other records ------------------------------------------------------------------------ */
-
-static int add_sched(struct indexer *indexer)
-{
-	const struct fxt_scheduling *sched = &indexer->record->scheduling;
-	struct fx_timeline *timeline = indexer->timeline;
-	uint64_t ts, word;
-	int r;
-
-	if (!to_ns(indexer, sched->timestamp, &ts)) {
-		count_loss(timeline, FX_LOSS_BAD_TIME);
-		return 0;
-	}
-	if (fx_vector_reserve(&timeline->scheds, 1) < 0)
-		return -ENOMEM;
-	r = keep_record(indexer, &word);
-	if (r < 0)
-		return r;
-	timeline->scheds.items[timeline->scheds.count++] =
-	    (struct fx_sched_entry){.ts = ts,
-				    .word = word,
-				    .outgoing = sched->outgoing.tid,
-				    .incoming = sched->incoming.tid,
-				    .provider = indexer->provider_number};
-	note_time(indexer, ts);
-	return 0;
-}
-
-static int define_string(struct indexer *indexer)
-{
-	const struct fxt_string_record *string = &indexer->record->string;
-	uint64_t word = fx_source_word(indexer->timeline->source, indexer->record);
-	uint32_t text =
-	    fx_texts_add(indexer->timeline->strings, string->text.data, string->text.length);
-
-	if (string->index == 0)
-		return 0;
-	return text ? fx_timeline_provider_define(indexer->provider, string->index, word, text)
-		    : -ENOMEM;
-}
-
-static int name_object(struct indexer *indexer)
-{
-	const struct fxt_kernel_object *object = &indexer->record->kernel_object;
-	const struct fxt_arg *owner = fxt_record_find_arg(indexer->record, "process");
-	struct fx_timeline *timeline = indexer->timeline;
-	const struct fx_text *name;
-	uint32_t id;
-
-	if (object->name.length == 0)
-		return 0;
-	id = fx_texts_add(timeline->strings, object->name.data, object->name.length);
-	if (!id)
-		return -ENOMEM;
-	name = fx_texts_get(timeline->strings, id);
-	if (object->type == FXT_OBJECT_PROCESS) {
-		struct fx_process *process = find_process(timeline, object->koid);
-
-		if (!process)
-			return -ENOMEM;
-		process->name = name;
-		if (!indexer->provider->process)
-			indexer->provider->process = process;
-	} else if (object->type == FXT_OBJECT_THREAD && owner && owner->type == FXT_ARG_KOID) {
-		struct fx_thread *thread = fx_timeline_thread(timeline, owner->koid, object->koid);
-
-		if (!thread)
-			return -ENOMEM;
-		thread->name = name;
-	}
-	return 0;
-}
-
-/* The record has no time: it is shown where its provider was last seen. */
-static int note_provider_event(struct indexer *indexer)
-{
-	struct fx_timeline *timeline = indexer->timeline;
-	uint64_t ts = indexer->provider->last_ts;
-	char text[FXT_MAX_NAME_LENGTH + 80];
-	uint32_t id;
-
-	if (indexer->record->provider_record.event != FXT_PROVIDER_BUFFER_FULL)
-		return 0;
-	snprintf(text, sizeof(text), "buffer full: events of %s were dropped",
-		 indexer->record->provider->name);
-	id = fx_texts_add(timeline->strings, text, strlen(text));
-	if (!id || fx_vector_reserve(&timeline->notes, 1) < 0)
-		return -ENOMEM;
-	timeline->notes.items[timeline->notes.count++] =
-	    (struct fx_note){.ts = ts,
-			     .text = fx_texts_get(timeline->strings, id),
-			     .provider = indexer->provider_number};
-	return 0;
-}
-
-static int add_blob(struct indexer *indexer)
-{
-	const struct fxt_blob *blob = &indexer->record->blob;
-	struct fx_timeline *timeline = indexer->timeline;
-
-	if (blob->type != FXT_BLOB_PERFETTO) {
-		count_loss(timeline, FX_LOSS_ATTACHMENT);
-		return 0;
-	}
-	if (blob->payload.size == 0)
-		return 0;
-	if (fx_vector_reserve(&timeline->embedded, blob->payload.size) < 0)
-		return -ENOMEM;
-	memcpy(timeline->embedded.items + timeline->embedded.count, blob->payload.data,
-	       blob->payload.size);
-	timeline->embedded.count += blob->payload.size;
-	return 0;
-}
-
-static int index_record(struct indexer *indexer)
-{
-	const struct fxt_record *record = indexer->record;
-	int r = select_provider(indexer);
-
-	if (r < 0)
-		return r;
-	switch (record->kind) {
-	case FXT_KIND_EVENT:
-		return add_event(indexer);
-	case FXT_KIND_STRING:
-		return define_string(indexer);
-	case FXT_KIND_KERNEL_OBJECT:
-		return name_object(indexer);
-	case FXT_KIND_LOG:
-		return add_timed(indexer, &record->log.thread, record->log.timestamp, FX_ENTRY_LOG);
-	case FXT_KIND_LARGE_EVENT:
-		return add_timed(indexer, &record->large_blob.thread, record->large_blob.timestamp,
-				 FX_ENTRY_BLOB);
-	case FXT_KIND_LEGACY_SWITCH:
-	case FXT_KIND_CONTEXT_SWITCH:
-	case FXT_KIND_THREAD_WAKEUP:
-		return add_sched(indexer);
-	case FXT_KIND_PROVIDER_EVENT:
-		return note_provider_event(indexer);
-	case FXT_KIND_BLOB:
-		return add_blob(indexer);
-	case FXT_KIND_LARGE_ATTACHMENT:
-		count_loss(indexer->timeline, FX_LOSS_ATTACHMENT);
-		return 0;
-	case FXT_KIND_USERSPACE_OBJECT:
-		count_loss(indexer->timeline, FX_LOSS_OBJECT);
-		return 0;
-	case FXT_KIND_BACKTRACE:
-		count_loss(indexer->timeline, FX_LOSS_PROFILER);
-		return 0;
-	default:
-		return 0;
-	}
-}
-
-/* A provider's process may become known after its notes. */
-static void assign_notes(struct fx_timeline *timeline)
-{
-	for (size_t i = 0; i < timeline->notes.count; i++) {
-		struct fx_note *note = &timeline->notes.items[i];
-
-		note->process = timeline->providers.items[note->provider]->process;
-	}
-}
-
 /* --- Opening ---------------------------------------------------------------------------------- */
 
 static void remember_fault(void *opaque, const struct fxt_fault *fault)
@@ -464,25 +68,6 @@ static void remember_fault(void *opaque, const struct fxt_fault *fault)
 
 	if (timeline->fault_count++ == 0)
 		timeline->fault = *fault;
-}
-
-static int index_all(struct fx_timeline *timeline, fx_progress *progress, void *opaque)
-{
-	struct indexer indexer = {.timeline = timeline};
-	uint64_t count = 0, done, total;
-	int r;
-
-	while ((r = fx_source_next(timeline->source, &indexer.record)) > 0) {
-		r = index_record(&indexer);
-		if (r < 0)
-			return r;
-		if (progress && ++count % PROGRESS_INTERVAL == 0) {
-			fx_source_progress(timeline->source, &done, &total);
-			progress(opaque, done, total);
-		}
-	}
-	assign_notes(timeline);
-	return r;
 }
 
 int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque)
@@ -497,7 +82,7 @@ int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress
 	r = fx_source_open(fd, remember_fault, timeline, &timeline->source);
 	if (r < 0)
 		return r;
-	return index_all(timeline, progress, opaque);
+	return fx_timeline_index(timeline, progress, opaque);
 }
 
 void fx_timeline_close(struct fx_timeline *timeline)

@@ -178,6 +178,9 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 /* The number of the name of an event; 0: it has none. */
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry);
 
+/* The process of this id, made if it is new; NULL: no memory. */
+struct fx_process *fx_timeline_process(struct fx_timeline *timeline, uint64_t pid);
+
 /* The thread of these ids, made if it is new; NULL: no memory. */
 struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid, uint64_t tid);
 
