@@ -79,7 +79,8 @@ static void print_json(const struct fx_session_config *config, const struct fx_m
 	       r->file_size, r->processes, r->threads, r->events, r->dropped, r->too_deep,
 	       r->invalid);
 	if (r->flags & FX_RESULT_CIRCULAR)
-		printf(", \"history_seconds\": %.6f", (double)r->history_ns / 1e9);
+		printf(", \"history_seconds\": %.6f, \"wrapped\": %s", (double)r->history_ns / 1e9,
+		       r->flags & FX_RESULT_WRAPPED ? "true" : "false");
 	printf("}\n");
 }
 
@@ -94,6 +95,7 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 		    .threads = r->threads,
 		    .file_size = r->file_size,
 		    .history_ns = r->flags & FX_RESULT_CIRCULAR ? r->history_ns : 0,
+		    .wrapped = (r->flags & FX_RESULT_WRAPPED) != 0,
 		    .counts =
 			{
 			    .events = r->events,

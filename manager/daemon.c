@@ -190,12 +190,7 @@ static void read_packets(struct fx_daemon *d, struct fx_provider *p)
 	for (unsigned i = 0; i < FX_PACKETS && fx_provider_packet(p, &packet); i++) {
 		if (packet.request != FX_PACKET_ALERT)
 			continue;
-		memcpy(name, (const char *)&packet + sizeof(packet.request), FX_ALERT_NAME_MAX);
-		name[FX_ALERT_NAME_MAX] = 0;
-		for (char *at = name; *at; at++) {
-			if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
-				*at = '_';
-		}
+		fx_packet_alert_name(&packet, name);
 		fx_trace_alert(d, p->pid, name);
 	}
 }

@@ -3,6 +3,7 @@
  * The ring of packets in a provider's buffer. A provider that posts faster than we look overwrites its
  * oldest packets: saving does not depend on them, and alerts that come in such a flood are lost.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/atomic.h"
@@ -65,4 +66,14 @@ bool fx_provider_packet(struct fx_provider *p, struct fx_packet *ret)
 	if (fault)
 		provider_abort(p, fault);
 	return !fault;
+}
+
+void fx_packet_alert_name(const struct fx_packet *packet, char ret[FX_ALERT_NAME_MAX + 1])
+{
+	memcpy(ret, (const char *)packet + offsetof(struct fx_packet, data16), FX_ALERT_NAME_MAX);
+	ret[FX_ALERT_NAME_MAX] = 0;
+	for (char *at = ret; *at; at++) {
+		if ((unsigned char)*at < ' ' || (unsigned char)*at >= 0x7f)
+			*at = '_';
+	}
 }

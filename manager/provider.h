@@ -13,6 +13,7 @@
 #include "engine/drain.h"
 #include "manager/poller.h"
 #include "manager/queue.h"
+#include "protocol/messages.h"
 
 /* What every provider of a session is given. */
 struct fx_provider_terms {
@@ -106,6 +107,9 @@ void fx_provider_view_release(struct fx_provider *view);
 
 /* The next packet that it has posted; false: there is none. One that breaks the rules is its last. */
 bool fx_provider_packet(struct fx_provider *p, struct fx_packet *ret);
+
+/* The name in an ALERT packet, with bytes that are not printable made underscores; 0-terminated. */
+void fx_packet_alert_name(const struct fx_packet *packet, char ret[FX_ALERT_NAME_MAX + 1]);
 
 /* It writes no more since `ticks`: from now on, fx_provider_finish() is to be called. */
 void fx_provider_end(struct fx_provider *p, uint64_t ticks);

@@ -18,6 +18,7 @@
 #include "manager/provider.h"
 #include "manager/registry.h"
 #include "manager/report.h"
+#include "manager/snapshot.h"
 #include "manager/terms.h"
 
 #define MS UINT64_C(1000000)
@@ -70,6 +71,9 @@ struct fx_session {
 	bool give_up; /* told twice to end */
 	int told;     /* the signal that told once */
 
+	struct fx_snapshots snapshots;
+	unsigned snapshot_count;
+
 	struct fx_watch bell_watch, child_watch, signal_watch;
 };
 
@@ -86,6 +90,41 @@ static uint64_t ticks_now(const struct fx_session *s)
 	return fx_ticks(s->clock_kind);
 }
 
+/* --- Snapshots and alerts --------------------------------------------------------------------- */
+
+static void take_snapshot(struct fx_session *s)
+{
+	if (s->stopped || s->config->mode != FX_MODE_CIRCULAR)
+		return;
+	fx_snapshot_take_beside(&s->snapshots, s->config, s->clock_kind, s->first_anchor,
+				++s->snapshot_count, s->providers);
+}
+
+static void alert(struct fx_session *s, const char *name)
+{
+	switch (fx_terms_trigger(s->config, name)) {
+	case FX_TRIGGER_STOP:
+		s->stop_at = monotonic_ns();
+		break;
+	case FX_TRIGGER_SNAPSHOT:
+		take_snapshot(s);
+		break;
+	}
+}
+
+static void read_packets(struct fx_session *s, struct fx_provider *p)
+{
+	char name[FX_ALERT_NAME_MAX + 1];
+	struct fx_packet packet;
+
+	for (unsigned i = 0; i < FX_PACKETS && fx_provider_packet(p, &packet); i++) {
+		if (packet.request != FX_PACKET_ALERT)
+			continue;
+		fx_packet_alert_name(&packet, name);
+		alert(s, name);
+	}
+}
+
 /* --- Providers ------------------------------------------------------------------------------- */
 
 /* The provider writes no more. */
@@ -100,6 +139,8 @@ static void death_ready(void *opaque)
 	struct fx_provider *p = opaque;
 
 	provider_gone(p->owner, p);
+	/* Before the rest of it goes into the archive: a snapshot has it too. */
+	alert(p->owner, FX_ALERT_DEATH);
 }
 
 static int watch_death(struct fx_session *s, struct fx_provider *p)
@@ -233,6 +274,7 @@ static void poll_providers(struct fx_session *s, uint64_t now)
 	for (p = s->providers; p; p = p->next) {
 		double part = fx_provider_poll(p, queue, slow);
 
+		read_packets(s, p);
 		if (part > most)
 			most = part;
 	}
@@ -279,6 +321,10 @@ static void signal_ready(void *opaque)
 
 	if (read(s->signal_fd, &info, sizeof(info)) != sizeof(info))
 		return;
+	if (info.ssi_signo == SIGUSR2) {
+		take_snapshot(s);
+		return;
+	}
 	if (info.ssi_code == SI_KERNEL)
 		return;
 	if (s->told || !s->child)
@@ -310,6 +356,7 @@ static int signals_take(struct fx_session *s)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGUSR2);
 	sigprocmask(SIG_BLOCK, &set, &s->old_mask);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (s->signal_fd < 0)
@@ -383,6 +430,7 @@ int fx_session_create(const struct fx_session_config *config, struct fx_session 
 	s->next_id = 1;
 	s->registry.listener = s->owner.fd = s->owner.bell_fd = s->poller.fd = -1;
 	s->signal_fd = s->child_pidfd = -1;
+	fx_snapshots_init(&s->snapshots, &s->poller);
 	r = fx_output_open(config->output, &s->output);
 	if (r < 0)
 		*ret_what = config->output;
@@ -497,6 +545,8 @@ void fx_session_run_private(struct fx_session *s, int fd, pid_t pid)
 		close(fd);
 	while (r == 0 && !s->give_up && monotonic_ns() < deadline) {
 		turn(s, deadline);
+		if (!s->stopped && s->stop_at && monotonic_ns() >= s->stop_at)
+			stop(s);
 		if (s->providers)
 			deadline = monotonic_ns() + PRIVATE_LINGER_NS;
 	}
@@ -511,6 +561,7 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	ret->has_status = s->child_status;
 	ret->wait_status = s->wait_status;
 	ret->signal = s->give_up ? s->told : 0;
+	fx_snapshots_destroy(&s->snapshots);
 	ret->output_error = fx_writer_finish(s->writer, &ret->totals);
 	session_free(s);
 }

@@ -2,12 +2,15 @@
 #include "manager/snapshot.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "manager/report.h"
 
 /* What waits for the writer, in bytes. Beyond it, taking a snapshot takes as long as writing it. */
 #define QUEUE_LIMIT (UINT64_C(256) << 20)
@@ -144,7 +147,7 @@ int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_or
 		return r;
 	}
 	for (const struct fx_provider *p = providers; p; p = p->next) {
-		if (p->source && p->phase != FX_PROVIDER_OVER)
+		if (p->source && p->phase != FX_PROVIDER_OVER && fx_drain_is_attached(&p->drain))
 			copy_provider(s, p, ticks);
 	}
 	fx_writer_close(s->writer);
@@ -177,4 +180,40 @@ int fx_snapshot_path(const char *output, unsigned n, char *ret, size_t size)
 	int length = snprintf(ret, size, "%.*s.%u%s", (int)stem, output, n, output + stem);
 
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
+}
+
+static void tell(void *opaque, const char *path, const struct fx_writer_totals *totals, int error)
+{
+	(void)opaque;
+	if (error)
+		return; /* the writer has told */
+	fx_report("%s: a snapshot, %s%.3f s%s, %" PRIu64 " event%s", path,
+		  totals->wrapped ? "the last " : "all ", (double)totals->history_ns / 1e9,
+		  totals->wrapped ? " of every process" : "", totals->counts.events,
+		  totals->counts.events == 1 ? "" : "s");
+}
+
+void fx_snapshot_take_beside(struct fx_snapshots *snapshots, const struct fx_session_config *config,
+			     enum fx_clock_kind clock_kind, struct fx_anchor first_anchor,
+			     unsigned n, const struct fx_provider *providers)
+{
+	char path[FX_OUTPUT_PATH_MAX];
+	struct fx_snapshot_order order = {
+	    .config = config,
+	    .path = path,
+	    .clock_kind = clock_kind,
+	    .first_anchor = first_anchor,
+	    .done = tell,
+	};
+	int r = fx_snapshot_path(config->output, n, path, sizeof(path));
+
+	/* Standard output has nothing beside it. */
+	if (strcmp(config->output, "-") == 0)
+		return;
+	if (r == 0)
+		r = fx_output_open(path, &order.output);
+	if (r == 0)
+		r = fx_snapshot_take(snapshots, &order, providers);
+	if (r < 0)
+		fx_report("%s: no snapshot: %s", config->output, strerror(-r));
 }

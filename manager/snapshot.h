@@ -40,6 +40,11 @@ void fx_snapshots_destroy(struct fx_snapshots *snapshots);
 int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_order *order,
 		     const struct fx_provider *providers);
 
+/* Takes snapshot number `n` of a session into a file beside the session's archive, and says so. */
+void fx_snapshot_take_beside(struct fx_snapshots *snapshots, const struct fx_session_config *config,
+			     enum fx_clock_kind clock_kind, struct fx_anchor first_anchor,
+			     unsigned n, const struct fx_provider *providers);
+
 /* Nobody waits for it any more: `done` is not called for `opaque`. */
 void fx_snapshots_abandon(struct fx_snapshots *snapshots, const void *opaque);
 

@@ -45,10 +45,16 @@ static void print_archive(const struct fx_session_config *config,
 static void print_history(const struct fx_session_config *config,
 			  const struct fx_session_result *result)
 {
-	if (config->mode == FX_MODE_CIRCULAR && result->totals.history_ns)
+	double seconds = (double)result->totals.history_ns / 1e9;
+
+	if (config->mode != FX_MODE_CIRCULAR || !result->totals.history_ns)
+		return;
+	if (result->totals.wrapped)
 		fx_report("the last %.3f s of every process are kept; a larger --buffer-size keeps "
 			  "more",
-			  (double)result->totals.history_ns / 1e9);
+			  seconds);
+	else
+		fx_report("all %.3f s are kept: no buffer was full", seconds);
 }
 
 /* The next size worth trying. */

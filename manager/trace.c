@@ -429,7 +429,8 @@ static struct fx_msg_result result_of(const struct fx_trace *t,
 	return (struct fx_msg_result){
 	    .status = t->aborted ? FX_CONTROL_ABORTED : 0,
 	    .flags = FX_RESULT_HAS_TOTALS |
-		     (t->config.mode == FX_MODE_CIRCULAR ? (uint32_t)FX_RESULT_CIRCULAR : 0),
+		     (t->config.mode == FX_MODE_CIRCULAR ? (uint32_t)FX_RESULT_CIRCULAR : 0) |
+		     (totals->wrapped ? (uint32_t)FX_RESULT_WRAPPED : 0),
 	    .file_size = totals->file_size,
 	    .processes = totals->processes,
 	    .threads = totals->threads,
@@ -560,21 +561,11 @@ int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_o
 void fx_trace_snapshot_beside(struct fx_daemon *d)
 {
 	struct fx_trace *t = &d->trace;
-	char path[FX_OUTPUT_PATH_MAX];
-	struct fx_output *output;
-	int r;
 
-	/* Standard output has nothing beside it. */
-	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR ||
-	    strcmp(t->request.output, "-") == 0)
+	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
 		return;
-	r = fx_snapshot_path(t->request.output, t->snapshots + 1, path, sizeof(path));
-	if (r == 0)
-		r = fx_output_open(path, &output);
-	if (r == 0)
-		r = fx_trace_snapshot(d, NULL, output, path);
-	if (r < 0 && r != FX_TRACE_PENDING)
-		fx_report("%s: no snapshot: %s", t->request.output, strerror(-r));
+	fx_snapshot_take_beside(&d->snapshots, &t->config, d->clock_kind, t->first_anchor,
+				++t->snapshots, d->providers);
 }
 
 /* One for the client that waits, or, until one does, for the queue. */

@@ -112,16 +112,20 @@ static uint64_t count_threads(const struct fx_source *source)
 	return count;
 }
 
-/* The shortest history of all; of one that never wrapped it goes back to the beginning. */
+/* The shortest history of those that wrapped; if none did, the longest of all. */
 static void history_add(struct fx_writer *w, const struct fx_stream *s,
 			const struct fx_stream_end *end)
 {
+	struct fx_writer_totals *t = &w->totals;
 	uint64_t to = fx_timebase_ns(&w->shared.timebase, end->ticks);
 	uint64_t from = end->wrapped ? s->first_end : w->shared.timebase.first.ns;
 	uint64_t history = to > from ? to - from : 0;
 
-	if (!w->totals.history_ns || history < w->totals.history_ns)
-		w->totals.history_ns = history;
+	if (end->wrapped && (!t->wrapped || history < t->history_ns))
+		t->history_ns = history;
+	if (!end->wrapped && !t->wrapped && history > t->history_ns)
+		t->history_ns = history;
+	t->wrapped |= end->wrapped;
 }
 
 static void source_end(struct fx_writer *w, struct fx_source *source, const struct fx_block *block)

@@ -32,8 +32,10 @@ struct fx_writer_totals {
 	uint64_t broken;    /* providers that broke the rules */
 	uint64_t silent;    /* processes without an event */
 	uint64_t file_size; /* bytes */
-	/* circular: how far back every process's history reaches from its end; 0 none was traced */
+	/* circular: the time that is kept: of every process whose buffer wrapped, if one did; else
+	 * all, from the beginning to the last end */
 	uint64_t history_ns;
+	bool wrapped;
 	struct fx_stream_counts counts;
 };
 

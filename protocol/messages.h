@@ -153,7 +153,7 @@ struct fx_msg_result {
 	uint64_t dropped;
 	uint64_t too_deep;
 	uint64_t invalid;
-	uint64_t history_ns; /* circular: the time that every process's history covers */
+	uint64_t history_ns; /* circular: the time that is kept */
 	int32_t output_error;
 	uint32_t silent_providers; /* START: have not said that they started */
 };
@@ -161,6 +161,7 @@ struct fx_msg_result {
 enum fx_result_flags {
 	FX_RESULT_HAS_TOTALS = 1u << 0, /* the archive is complete; the numbers describe it */
 	FX_RESULT_CIRCULAR = 1u << 1,
+	FX_RESULT_WRAPPED = 1u << 2, /* some buffer was overwritten; history_ns goes by those */
 };
 
 struct fx_msg_status {
