@@ -1,0 +1,698 @@
+/* SPDX-License-Identifier: MIT */
+/* The daemon's sessions, named after the conformance list of Fuchsia's trace manager. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "base/atomic.h"
+#include "manager/timebase.h"
+#include "tests/manager/daemon.h"
+#include "tests/manager/records.h"
+
+#define CATEGORY 1u
+#define NAME	 2u
+#define OTHER	 3u
+
+static struct manager_process m;
+static int link_fd; /* a client */
+static struct fake_provider p;
+
+static void begin(void)
+{
+	m = daemon_start();
+	link_fd = client_connect(&m);
+}
+
+static void finish(void)
+{
+	close(link_fd);
+	cr_assert_eq(daemon_stop(&m), 0);
+	archive_remove();
+}
+
+TestSuite(daemon, .init = begin, .fini = finish, .timeout = 60);
+
+/* --- A provider ------------------------------------------------------------------------------ */
+
+static void provide(void)
+{
+	client_register(client_connect(&m), "provider", &p);
+	fp_durable_string(&p, CATEGORY, "cat");
+	fp_durable_string(&p, NAME, "name");
+	fp_durable_string(&p, OTHER, "other");
+}
+
+static uint64_t epoch(void)
+{
+	return fx_load_acquire(&p.control->state) >> 32;
+}
+
+static bool is_on(void)
+{
+	return fx_load_acquire(&p.control->state) & FX_CAT_FUNCTION;
+}
+
+/* A thread that claims a chunk for each run of tracing, as threads do after a start. */
+static void record(unsigned name, unsigned count)
+{
+	struct fake_chunk c = fp_claim(&p, 4001);
+	enum fx_clock_kind kind = fx_clock_choose();
+	static uint64_t last;
+
+	fx_store_release(&p.header->epoch_started, epoch());
+	while (count--) {
+		uint64_t now = fx_ticks(kind);
+
+		/* Calls of one thread do not overlap. */
+		if (now < last + 20)
+			now = last + 20;
+		fp_complete(&c, CATEGORY, name, now, now + 10);
+		last = now;
+	}
+	fp_release(&c);
+}
+
+static void post(const struct fx_packet *packet)
+{
+	uint64_t position = p.header->packet_head++;
+	struct fx_packet_slot *slot = &p.header->packets[position % FX_PACKETS];
+
+	slot->packet = *packet;
+	fx_store_release(&slot->seq, position + 1);
+}
+
+static void post_alert(const char *name)
+{
+	struct fx_packet packet = {.request = FX_PACKET_ALERT};
+
+	memcpy((char *)&packet + sizeof(packet.request), name, strnlen(name, FX_ALERT_NAME_MAX));
+	post(&packet);
+}
+
+static void initialize(enum fx_buffering_mode mode)
+{
+	const struct fx_msg_initialize request = control_request(mode);
+
+	cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
+}
+
+static uint64_t events(const char *name)
+{
+	return archive_count_events(archive_path(), FXT_EVENT_DURATION_COMPLETE, name);
+}
+
+static void terminate(void)
+{
+	cr_assert_eq(control_terminate(link_fd, NULL), 0);
+	archive_expect_clean(archive_path());
+}
+
+/* --- Manager --------------------------------------------------------------------------------- */
+
+Test(daemon, providers_are_listed)
+{
+	struct fx_msg_get_providers request = {.after = 0};
+	struct fx_msg_providers list;
+
+	control_send(link_fd, FX_MSG_GET_PROVIDERS, &request, sizeof(request), -1);
+	control_receive(link_fd, FX_MSG_PROVIDERS, &list, sizeof(list));
+	cr_assert_eq(list.count, 0);
+	client_register(client_connect(&m), "a\033[2Jb\xff", &p);
+	control_send(link_fd, FX_MSG_GET_PROVIDERS, &request, sizeof(request), -1);
+	control_receive(link_fd, FX_MSG_PROVIDERS, &list, sizeof(list));
+	cr_assert_eq(list.count, 1);
+	cr_assert_eq(list.entries[0].pid, getpid());
+	cr_assert_str_eq(list.entries[0].name, "a_[2Jb_");
+	cr_assert_eq(list.entries[0].mode, 0);
+}
+
+Test(daemon, known_categories_are_listed_once)
+{
+	struct fx_msg_request request;
+	struct fx_msg_categories list;
+	uint32_t bits = 0;
+
+	control_send(link_fd, FX_MSG_GET_CATEGORIES, &request, sizeof(request), -1);
+	control_receive(link_fd, FX_MSG_CATEGORIES, &list, sizeof(list));
+	cr_assert_gt(list.count, 0);
+	for (uint32_t i = 0; i < list.count; i++) {
+		cr_assert_eq(bits & list.entries[i].bit, 0);
+		bits |= list.entries[i].bit;
+	}
+	cr_assert(bits & FX_CAT_FUNCTION);
+}
+
+Test(daemon, a_provider_registers_before_any_session)
+{
+	provide();
+	cr_assert_eq((uint32_t)p.control->state, 0);
+	initialize(FX_MODE_STREAMING);
+	cr_assert(!is_on());
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	cr_assert(is_on());
+	record(NAME, 5);
+	terminate();
+	cr_assert(!is_on());
+	cr_assert_eq(events("name"), 5);
+}
+
+Test(daemon, a_silent_provider_is_waited_for_until_the_timeout)
+{
+	struct fx_msg_start start = {.disposition = FX_RETAIN, .timeout_ms = 100};
+	struct fx_msg_result result;
+
+	provide();
+	initialize(FX_MODE_STREAMING);
+	control_send(link_fd, FX_MSG_START, &start, sizeof(start), -1);
+	control_receive(link_fd, FX_MSG_RESULT, &result, sizeof(result));
+	cr_assert_eq(result.status, 0);
+	cr_assert_eq(result.silent_providers, 1);
+	cr_assert_eq(control_status(link_fd).state, FX_SESSION_STARTED);
+}
+
+Test(daemon, a_second_initialize_does_not_hang)
+{
+	const struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+	int other = client_connect(&m);
+
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_initialize(other, &request, "/dev/null"),
+		     FX_CONTROL_ALREADY_INITIALIZED);
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"),
+		     FX_CONTROL_ALREADY_INITIALIZED);
+	terminate();
+	cr_assert_eq(control_initialize(other, &request, "/dev/null"), 0);
+}
+
+Test(daemon, large_buffers)
+{
+	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+
+	request.buffer_size = FX_BUFFER_MAX;
+	cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
+	provide();
+	cr_assert_gt(p.layout.total_size, FX_BUFFER_MAX - (1 << 20));
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 3);
+	terminate();
+	cr_assert_eq(events("name"), 3);
+}
+
+Test(daemon, bad_configurations_are_refused)
+{
+	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+
+	request.mode = 4;
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
+	request = control_request(FX_MODE_STREAMING);
+	request.buffer_size = FX_BUFFER_MAX + 1;
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
+	request = control_request(FX_MODE_STREAMING);
+	request.spec_count = UINT32_MAX;
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
+	request = control_request(FX_MODE_STREAMING);
+	request.trigger_count = FX_TRIGGERS + 1;
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
+	request = control_request(FX_MODE_STREAMING);
+	request.categories = UINT32_MAX;
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
+	cr_assert_eq(control_status(link_fd).state, FX_SESSION_READY);
+}
+
+Test(daemon, initialize_without_providers)
+{
+	initialize(FX_MODE_ONESHOT);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	terminate();
+}
+
+static void two_cycles(enum fx_buffering_mode mode)
+{
+	provide();
+	initialize(mode);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 7);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	cr_assert(!is_on());
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_NONDURABLE), 0);
+	cr_assert_eq(epoch(), 2);
+	record(OTHER, 4);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	terminate();
+	cr_assert_eq(events("name"), 7);
+	cr_assert_eq(events("other"), 4);
+}
+
+Test(daemon, two_start_stop_cycles_streaming)
+{
+	two_cycles(FX_MODE_STREAMING);
+}
+
+Test(daemon, two_start_stop_cycles_oneshot)
+{
+	two_cycles(FX_MODE_ONESHOT);
+}
+
+Test(daemon, two_start_stop_cycles_circular)
+{
+	two_cycles(FX_MODE_CIRCULAR);
+}
+
+Test(daemon, two_start_stop_cycles_without_providers)
+{
+	initialize(FX_MODE_STREAMING);
+	for (unsigned i = 0; i < 2; i++) {
+		cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+		cr_assert_eq(control_stop(link_fd, true), 0);
+	}
+	terminate();
+}
+
+Test(daemon, two_start_stop_cycles_with_a_provider_added_after_the_session_starts)
+{
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	provide();
+	cr_assert(is_on());
+	record(NAME, 2);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 3);
+	terminate();
+	cr_assert_eq(events("name"), 5);
+}
+
+Test(daemon, a_provider_added_while_stopped_is_started_with_the_others)
+{
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	provide();
+	cr_assert(!is_on());
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	cr_assert(is_on());
+}
+
+Test(daemon, sessions_of_every_mode_share_a_buffer)
+{
+	const enum fx_buffering_mode modes[] = {FX_MODE_CIRCULAR, FX_MODE_STREAMING,
+						FX_MODE_ONESHOT, FX_MODE_CIRCULAR};
+
+	provide();
+	for (unsigned i = 0; i < 4; i++) {
+		initialize(modes[i]);
+		cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+		record(NAME, i + 1);
+		terminate();
+		cr_assert_eq(events("name"), i + 1, "session %u", i);
+	}
+}
+
+Test(daemon, what_was_lost_in_one_session_is_not_counted_in_the_next)
+{
+	struct fx_thread_slot *slot;
+	struct fx_msg_result result;
+
+	provide();
+	slot = fp_slot(&p, 0, 4001, "worker");
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 1);
+	slot->dropped_first = slot->dropped_last = fx_ticks(fx_clock_choose());
+	slot->dropped = 10;
+	cr_assert_eq(control_terminate(link_fd, &result), 0);
+	cr_assert_eq(result.dropped, 10);
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 1);
+	slot->dropped = 12;
+	slot->dropped_last = fx_ticks(fx_clock_choose());
+	cr_assert_eq(control_terminate(link_fd, &result), 0);
+	cr_assert_eq(result.dropped, 2);
+	archive_expect_clean(archive_path());
+}
+
+/* --- Dispositions ---------------------------------------------------------------------------- */
+
+static void stop_unsaved_and_start(enum fx_disposition disposition)
+{
+	provide();
+	initialize(FX_MODE_CIRCULAR);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 6);
+	cr_assert_eq(control_stop(link_fd, false), 0);
+	cr_assert_eq(control_start(link_fd, disposition), 0);
+	record(OTHER, 2);
+	terminate();
+	cr_assert_eq(events("other"), 2);
+}
+
+Test(daemon, retain_keeps_what_was_not_saved)
+{
+	stop_unsaved_and_start(FX_RETAIN);
+	cr_assert_eq(events("name"), 6);
+}
+
+Test(daemon, clear_nondurable_forgets_what_was_not_saved)
+{
+	stop_unsaved_and_start(FX_CLEAR_NONDURABLE);
+	cr_assert_eq(events("name"), 0);
+}
+
+Test(daemon, clear_entire_forgets_what_was_not_saved_and_keeps_the_names)
+{
+	stop_unsaved_and_start(FX_CLEAR_ENTIRE);
+	cr_assert_eq(events("name"), 0);
+}
+
+Test(daemon, a_oneshot_buffer_gets_its_room_again_when_cleared)
+{
+	uint64_t first;
+
+	provide();
+	initialize(FX_MODE_ONESHOT);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	first = p.control->serial_limit;
+	cr_assert_eq(first, 2 * p.layout.chunks_per_half);
+	record(NAME, 1);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	cr_assert_eq(p.control->serial_limit, first);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_NONDURABLE), 0);
+	cr_assert_eq(p.control->serial_limit, first + 1);
+}
+
+Test(daemon, calls_open_at_the_stop_are_unfinished_then)
+{
+	struct fx_thread_slot *slot;
+	struct found_event found;
+
+	provide();
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 1);
+	slot = fp_slot(&p, 0, 4001, "worker");
+	fp_frame(slot, 0, fx_ticks(fx_clock_choose()), 0x401000);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	usleep(50000);
+	terminate();
+	found = archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "0x401000");
+	cr_assert(found.unfinished);
+	cr_assert_lt(found.event.end_time - found.event.timestamp, 50000000u);
+}
+
+/* --- Errors ---------------------------------------------------------------------------------- */
+
+Test(daemon, terminate_without_stop)
+{
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	terminate();
+	cr_assert_eq(control_status(link_fd).state, FX_SESSION_READY);
+}
+
+Test(daemon, nothing_is_initialized)
+{
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), FX_CONTROL_NOT_INITIALIZED);
+	cr_assert_eq(control_stop(link_fd, true), FX_CONTROL_NOT_INITIALIZED);
+	cr_assert_eq(control_terminate(link_fd, NULL), FX_CONTROL_NOT_INITIALIZED);
+}
+
+Test(daemon, an_extra_start)
+{
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), FX_CONTROL_ALREADY_STARTED);
+}
+
+Test(daemon, an_extra_stop)
+{
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_stop(link_fd, true), FX_CONTROL_NOT_STARTED);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	cr_assert_eq(control_stop(link_fd, true), FX_CONTROL_NOT_STARTED);
+}
+
+/* Stopping takes two milliseconds: a busy machine may need several tries to see it. */
+static int start_behind_stop(int other)
+{
+	struct fx_msg_start start = {.disposition = FX_RETAIN};
+	struct fx_msg_stop stop = {.write_results = true};
+	struct fx_msg_result stopped, started;
+
+	kill(m.pid, SIGSTOP);
+	control_send(link_fd, FX_MSG_STOP, &stop, sizeof(stop), -1);
+	control_send(other, FX_MSG_START, &start, sizeof(start), -1);
+	kill(m.pid, SIGCONT);
+	control_receive(link_fd, FX_MSG_RESULT, &stopped, sizeof(stopped));
+	control_receive(other, FX_MSG_RESULT, &started, sizeof(started));
+	cr_assert_eq(stopped.status, 0);
+	return started.status;
+}
+
+Test(daemon, start_while_stopping)
+{
+	int other = client_connect(&m), status = 0;
+
+	initialize(FX_MODE_STREAMING);
+	control_status(other);
+	for (unsigned i = 0; i < 100 && status != FX_CONTROL_STOPPING; i++) {
+		int r = control_start(link_fd, FX_RETAIN);
+
+		cr_assert(r == 0 || r == FX_CONTROL_ALREADY_STARTED);
+		status = start_behind_stop(other);
+		cr_assert(status == 0 || status == FX_CONTROL_STOPPING ||
+			  status == FX_CONTROL_ALREADY_STARTED);
+	}
+	cr_assert_eq(status, FX_CONTROL_STOPPING);
+}
+
+Test(daemon, retry_after_the_output_died)
+{
+	const struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+
+	provide();
+	cr_assert_eq(control_initialize(link_fd, &request, "/dev/full"), 0);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 1);
+	control_await(link_fd, FX_SESSION_READY);
+	cr_assert(control_status(link_fd).aborted);
+	cr_assert(!is_on());
+	cr_assert_eq(control_stop(link_fd, true), FX_CONTROL_ABORTED);
+	cr_assert_eq(control_terminate(link_fd, NULL), FX_CONTROL_ABORTED);
+	cr_assert_eq(control_terminate(link_fd, NULL), FX_CONTROL_NOT_INITIALIZED);
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 2);
+	terminate();
+	cr_assert_eq(events("name"), 2);
+}
+
+/* --- Clients and providers that vanish ------------------------------------------------------- */
+
+Test(daemon, a_client_that_vanishes_gets_its_archive)
+{
+	int other = client_connect(&m);
+
+	provide();
+	initialize(FX_MODE_CIRCULAR);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 9);
+	close(link_fd);
+	link_fd = other;
+	control_await(other, FX_SESSION_READY);
+	cr_assert(!is_on());
+	archive_expect_clean(archive_path());
+	cr_assert_eq(events("name"), 9);
+}
+
+Test(daemon, a_detached_session_outlives_its_client)
+{
+	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+
+	request.detached = true;
+	provide();
+	cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	close(link_fd);
+	link_fd = client_connect(&m);
+	usleep(20000);
+	cr_assert_eq(control_status(link_fd).state, FX_SESSION_STARTED);
+	record(NAME, 1);
+	terminate();
+	cr_assert_eq(events("name"), 1);
+}
+
+/* A provider of its own that records once and dies. */
+static void live_and_die(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		provide();
+		record(NAME, 1);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+}
+
+Test(daemon, a_provider_destroyed_50_times)
+{
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	for (unsigned i = 0; i < 50; i++)
+		live_and_die();
+	terminate();
+	cr_assert_eq(events("name"), 50);
+	cr_assert_eq(control_status(link_fd).providers, 0);
+}
+
+Test(daemon, a_provider_of_another_version_is_aborted_alone)
+{
+	const struct fx_packet packet = {.request = FX_PACKET_STARTED, .data32 = 99};
+
+	provide();
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	post(&packet);
+	usleep(200000);
+	record(NAME, 1);
+	live_and_die();
+	terminate();
+	cr_assert_eq(events("name"), 1);
+}
+
+/* --- Alerts and snapshots -------------------------------------------------------------------- */
+
+static void expect_alert(const char *name)
+{
+	struct fx_msg_request request;
+	struct fx_msg_alert alert;
+
+	control_send(link_fd, FX_MSG_WATCH_ALERT, &request, sizeof(request), -1);
+	control_receive(link_fd, FX_MSG_ALERT, &alert, sizeof(alert));
+	cr_assert_str_eq(alert.name, name);
+}
+
+Test(daemon, alerts_of_1_10_and_14_characters)
+{
+	provide();
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	post_alert("a");
+	expect_alert("a");
+	post_alert("0123456789");
+	expect_alert("0123456789");
+	post_alert("0123456789abcd");
+	expect_alert("0123456789abcd");
+}
+
+Test(daemon, alerts_keep_their_order_and_more_than_16_drop_the_oldest)
+{
+	char name[8];
+
+	provide();
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		post_alert(name);
+	}
+	usleep(300000); /* all are read, none is asked for */
+	for (unsigned i = 4; i < 20; i++) {
+		snprintf(name, sizeof(name), "%u", i);
+		expect_alert(name);
+	}
+}
+
+Test(daemon, an_alert_triggers_a_stop)
+{
+	struct fx_msg_initialize request = control_request(FX_MODE_CIRCULAR);
+
+	request.trigger_count = 1;
+	request.triggers[0] = (struct fx_trigger){.action = FX_TRIGGER_STOP, .alert = "enough"};
+	provide();
+	cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	record(NAME, 3);
+	post_alert("enough!");
+	post_alert("enough");
+	control_await(link_fd, FX_SESSION_STOPPED);
+	terminate();
+	cr_assert_eq(events("name"), 3);
+}
+
+static int take_snapshot(const char *path, struct fx_msg_result *ret)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	struct fx_msg_snapshot request = {.header = {0}};
+
+	cr_assert_geq(fd, 0);
+	snprintf(request.output, sizeof(request.output), "%s", path);
+	control_send(link_fd, FX_MSG_SNAPSHOT, &request, sizeof(request), fd);
+	close(fd);
+	control_receive(link_fd, FX_MSG_RESULT, ret, sizeof(*ret));
+	return ret->status;
+}
+
+Test(daemon, a_snapshot_leaves_everything_as_it_is)
+{
+	struct fx_msg_result result;
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s.snapshot", archive_path());
+	provide();
+	initialize(FX_MODE_CIRCULAR);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	record(NAME, 3);
+	cr_assert_eq(take_snapshot(path, &result), 0);
+	cr_assert_eq(result.events, 3);
+	archive_expect_clean(path);
+	record(NAME, 2);
+	cr_assert_eq(take_snapshot(path, &result), 0);
+	cr_assert_eq(result.events, 5);
+	archive_expect_clean(path);
+	unlink(path);
+	cr_assert(is_on());
+	terminate();
+	cr_assert_eq(events("name"), 5);
+}
+
+Test(daemon, only_circular_sessions_have_snapshots)
+{
+	struct fx_msg_result result;
+
+	cr_assert_eq(take_snapshot("/dev/null", &result), FX_CONTROL_NOT_INITIALIZED);
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	cr_assert_eq(take_snapshot("/dev/null", &result), FX_CONTROL_NOT_CIRCULAR);
+}
+
+/* --- Messages that are none ------------------------------------------------------------------ */
+
+Test(daemon, malformed_requests_are_refused_and_harm_nobody)
+{
+	char bytes[sizeof(struct fx_msg_initialize)] = {0};
+	struct fx_msg_header *header = (struct fx_msg_header *)bytes;
+	struct fx_msg_result result;
+
+	for (unsigned type = FX_MSG_RESULT; type < FX_MSG_ALERT + 4; type++) {
+		int fd = client_connect(&m);
+
+		*header =
+		    (struct fx_msg_header){FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, (uint16_t)type};
+		cr_assert_eq(write(fd, bytes, sizeof(*header) + 1), (ssize_t)sizeof(*header) + 1);
+		control_receive(fd, FX_MSG_RESULT, &result, sizeof(result));
+		cr_assert_neq(result.status, 0, "type %u", type);
+		close(fd);
+	}
+	cr_assert_eq(control_status(link_fd).state, FX_SESSION_READY);
+}
