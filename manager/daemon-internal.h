@@ -46,7 +46,8 @@ struct fx_trace {
 	struct fx_client *starter, *stopper, *terminator;
 	struct fx_msg_alert alerts[FX_ALERT_QUEUE];
 	unsigned alert_first, alert_count;
-	unsigned snapshots;
+	unsigned snapshots; /* of all kinds */
+	unsigned beside;    /* those that have a number */
 };
 
 struct fx_daemon {

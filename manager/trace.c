@@ -564,8 +564,9 @@ void fx_trace_snapshot_beside(struct fx_daemon *d)
 
 	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
 		return;
+	t->snapshots++;
 	fx_snapshot_take_beside(&d->snapshots, &t->config, d->clock_kind, t->first_anchor,
-				++t->snapshots, d->providers);
+				++t->beside, d->providers);
 }
 
 /* One for the client that waits, or, until one does, for the queue. */
