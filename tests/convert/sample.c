@@ -139,7 +139,7 @@ static void make_zero_lengths(void)
 	complete("last", 20, 20);
 }
 
-/* Begin and end records, with the arguments of both. */
+/* Begin and end records, with the arguments of both; an end without a name ends the innermost. */
 static void make_pairs(void)
 {
 	struct fxt_record record;
@@ -154,6 +154,10 @@ static void make_pairs(void)
 	begin("inner", 30);
 	end("inner", 40);
 	end("outer", 40);
+	begin("outer", 50);
+	begin("inner", 60);
+	end("", 70);
+	end("", 80);
 }
 
 /* An end without a begin is dropped; begins without an end last as long as what is around them. */

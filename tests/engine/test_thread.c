@@ -53,6 +53,21 @@ static void *one_and_exit(void *context)
 	return NULL;
 }
 
+Test(thread, times_differ_by_a_nanosecond_at_least)
+{
+	struct fx_thread *t;
+	uint64_t first, second;
+
+	start((struct fm_config){0});
+	cr_assert(produce(0, 0));
+	t = fx_self;
+	/* A counter whose step is longer than two readings take. */
+	fx_engine.tick_step = UINT64_C(1) << 40;
+	first = fx_thread_now(t);
+	second = fx_thread_now(t);
+	cr_assert_geq(second, first + fx_engine.tick_step);
+}
+
 Test(thread, a_slot_tells_who_owns_it)
 {
 	start((struct fm_config){0});

@@ -252,9 +252,20 @@ Test(stream, more_local_strings_than_indices)
 	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 9999");
 }
 
+#define MANY_THREADS 600u
+
+static void count_by_thread(const struct fxt_record *record, void *context)
+{
+	unsigned *counts = context;
+
+	if (record->kind == FXT_KIND_EVENT && record->event.thread.tid - TID < MANY_THREADS)
+		counts[record->event.thread.tid - TID]++;
+}
+
 Test(stream, more_threads_than_indices)
 {
-	const unsigned threads = 600;
+	const unsigned threads = MANY_THREADS;
+	unsigned counts[MANY_THREADS] = {0};
 
 	begin();
 	for (unsigned round = 0; round < 2; round++) {
@@ -267,6 +278,9 @@ Test(stream, more_threads_than_indices)
 	cr_assert_eq(end().events, 2 * threads);
 	/* The process's object and one of each thread; archive_expect_clean() checks their use. */
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_KERNEL_OBJECT), threads + 1);
+	archive_each(archive_path(), count_by_thread, counts);
+	for (unsigned i = 0; i < threads; i++)
+		cr_assert_eq(counts[i], 2, "events of thread %u", i);
 }
 
 struct names {
@@ -637,6 +651,37 @@ Test(stream, losses_are_counted_and_shown)
 	cr_assert_eq(f.first_int, 10);
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_PROVIDER_EVENT), 4);
 	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_COUNTER, "records dropped"), 8);
+}
+
+struct marks {
+	uint64_t last;
+	unsigned count;
+};
+
+static void take_mark(const struct fxt_record *record, void *context)
+{
+	struct marks *marks = context;
+
+	if (record->kind != FXT_KIND_EVENT || record->event.type != FXT_EVENT_INSTANT)
+		return;
+	cr_assert_gt(record->event.timestamp, marks->last);
+	marks->last = record->event.timestamp;
+	marks->count++;
+}
+
+/* The count is raised before the time is written: the second look finds new losses at the old time. */
+Test(stream, no_two_marks_of_losses_at_one_time)
+{
+	struct fx_thread_facts facts = {.tid = TID, .name = "loser"};
+	struct marks marks = {0};
+
+	begin();
+	facts.dropped_first = facts.dropped_last = 100;
+	for (facts.dropped = 1; facts.dropped <= 3; facts.dropped++)
+		send_facts(0, facts);
+	cr_assert_eq(end().dropped, 3);
+	archive_each(archive_path(), take_mark, &marks);
+	cr_assert_eq(marks.count, 3);
 }
 
 Test(stream, the_heap_at_the_end)

@@ -117,6 +117,28 @@ Test(timebase, a_rate_that_changes)
 	fx_timebase_destroy(&tb);
 }
 
+/* A reading that is far off, shortly before the next: what is steered is the thousandth part at most. */
+Test(timebase, one_bad_reading_bends_the_map_little)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+
+	for (int sign = -1; sign <= 1; sign += 2) {
+		struct fx_timebase tb;
+		struct fx_anchor bad = anchor_at(&c, 68 * SECOND);
+		uint64_t ns;
+
+		feed(&tb, &c, 7 * SECOND, 60 * SECOND);
+		bad.ns += (uint64_t)(sign * INT64_C(5000));
+		cr_assert_eq(fx_timebase_add(&tb, bad, 10000), 0);
+		ns = fx_timebase_ns(&tb, true_ticks(&c, 69 * SECOND)) -
+		     fx_timebase_ns(&tb, true_ticks(&c, 68 * SECOND));
+		cr_assert_leq(distance(ns, SECOND), SECOND / 900, "%llu ns",
+			      (unsigned long long)ns);
+		cr_assert_geq(distance(ns, SECOND), SECOND / 1100, "it was not steered at all");
+		fx_timebase_destroy(&tb);
+	}
+}
+
 Test(timebase, any_order_of_times)
 {
 	const struct clocks c = {.ticks_per_ns = 2.6};
