@@ -237,6 +237,17 @@ static int take_module(struct rewrite *w)
 	return fx_modules_add(&w->s->modules, &record);
 }
 
+/* The end of a slice whose begin is not there: it was overwritten in a circular buffer, or lost, or
+ * came before tracing began. A slice that nobody can show is no loss of its own. */
+static bool is_end_alone(const struct rewrite *w)
+{
+	uint64_t header = w->words[0];
+	const struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+
+	return t && t->depth == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END &&
+	       FXT_GET(header, EVENT_THREAD) == FX_CHUNK_THREAD_INDEX;
+}
+
 /* 1: the record goes into the archive, 0: it has served its purpose, -errno: it is left out. */
 static int rewrite_record(struct rewrite *w)
 {
@@ -250,6 +261,8 @@ static int rewrite_record(struct rewrite *w)
 	case FXT_RECORD_KERNEL_OBJECT:
 		return take_kernel_object(w);
 	case FXT_RECORD_EVENT:
+		if (is_end_alone(w))
+			return 0;
 		r = rewrite_event(w);
 		break;
 	case FXT_RECORD_BLOB:

@@ -67,6 +67,11 @@ expect_ok "$FXTRACE" run -m circular --trigger death:snapshot -o deaths.fxt -- \
 	sh -c './busy 0.05; ./busy 0.05'
 expect_clean deaths.1.fxt deaths.2.fxt deaths.fxt
 
+# Ends whose begins were overwritten are left out.
+expect_ok "$FXTRACE" run -m circular -b 64K --records pairs -o pairs.fxt -- ./busy 1
+expect_line 'the last 0' err
+expect_clean pairs.fxt
+
 # A trigger stops, the program goes on.
 expect_status 5 "$FXTRACE" run --trigger death:stop -o stop.fxt -- sh -c './busy 0.05; exit 5'
 expect_clean stop.fxt
