@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(element)                                                               \

@@ -3,8 +3,6 @@
  * The decoder. A cursor walks the record's words; each take_…() moves it on by what the header
  * announces, or notes a fault and returns false. Nothing is read behind the cursor's end.
  */
-#include <string.h>
-
 #include <fxtrace/reader.h>
 
 #include "format/validate.h"

@@ -2,7 +2,6 @@
 #include "manager/timebase.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "symbols/text.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 static const char ellipsis[] = "…";

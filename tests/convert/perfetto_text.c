@@ -2,7 +2,6 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "convert/perfetto.pb-c.h"
 #include "convert/vector.h"
