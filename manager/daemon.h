@@ -10,7 +10,7 @@
 #ifndef FX_MANAGER_DAEMON_H
 #define FX_MANAGER_DAEMON_H
 
-#include "manager/config.h"
+#include "manager/settings.h"
 
 /* Providers at one time; more are refused. */
 #define FX_PROVIDERS_MAX 1000u

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "manager/config.h"
+#include "manager/settings.h"
 #include "manager/writer.h"
 
 struct fx_session;

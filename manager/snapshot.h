@@ -6,7 +6,7 @@
 #ifndef FX_MANAGER_SNAPSHOT_H
 #define FX_MANAGER_SNAPSHOT_H
 
-#include "manager/config.h"
+#include "manager/settings.h"
 #include "manager/poller.h"
 #include "manager/provider.h"
 #include "manager/writer.h"

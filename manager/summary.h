@@ -5,7 +5,7 @@
 #ifndef FX_MANAGER_SUMMARY_H
 #define FX_MANAGER_SUMMARY_H
 
-#include "manager/config.h"
+#include "manager/settings.h"
 #include "manager/session.h"
 
 /* Lines on stderr. `program` is argv[0] of what was run, NULL if nothing was. With `quiet`, only what

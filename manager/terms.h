@@ -6,7 +6,7 @@
 #define FX_MANAGER_TERMS_H
 
 #include "base/clock.h"
-#include "manager/config.h"
+#include "manager/settings.h"
 #include "manager/provider.h"
 
 /*

@@ -2,8 +2,8 @@
 /*
  * What a session is asked to do.
  */
-#ifndef FX_MANAGER_CONFIG_H
-#define FX_MANAGER_CONFIG_H
+#ifndef FX_MANAGER_SETTINGS_H
+#define FX_MANAGER_SETTINGS_H
 
 #include <stdbool.h>
 #include <stddef.h>
