@@ -18,13 +18,14 @@ all=$(processes)
 expect_ok "$FXTRACE" run -q --no-follow -o trace.fxt -- "$children"
 expect_equal 1 "$(processes)" "processes under --no-follow"
 
-expect_ok "$FXTRACE" run -q -o trace.fxt -- env -i ONE=1 FXTRACE_SOCKETS=none \
-	"$(command -v env)"
+expect_ok "$FXTRACE" run -q -o trace.fxt -- \
+	sh -c 'echo "$FXTRACE_SOCKET"; exec env -i ONE=1 FXTRACE_SOCKETS=none "$0"' "$(command -v env)"
 cp out seen
 expect_line '^ONE=1$' seen
 expect_line "^LD_PRELOAD=.*libfxtrace" seen
 expect_equal 1 "$(grep -c '^LD_PRELOAD=' seen)" "LD_PRELOADs"
-expect_line '^FXTRACE_SOCKET=' seen
+# The same manager's, and not one that a program without it would start for itself.
+expect_equal "FXTRACE_SOCKET=$(head -n 1 seen)" "$(grep '^FXTRACE_SOCKET=' seen)" "handed on"
 expect_line "^FXTRACE_SOCKETS=none\$" seen
 
 # What the program preloads itself stays, behind ours.
