@@ -34,6 +34,8 @@ struct record {
 	struct fx_options options;
 	char **program; /* terminated by NULL; NULL: none */
 	const char *append_args;
+	char **arguments; /* of the program, with those appended; owned */
+	char *appended;	  /* the words of append_args; owned */
 	bool detach;
 	bool decouple;
 
@@ -114,22 +116,24 @@ static const struct argp parser = {
 
 /* --- The program ----------------------------------------------------------------------------- */
 
-/* The program's arguments with those to be appended; NULL without memory. Never freed. */
-static char **program_arguments(const struct record *record)
+/* Puts the program's arguments together with those to be appended. 0 or -ENOMEM. */
+static int join_arguments(struct record *record)
 {
-	char *list = strdup(record->append_args ? record->append_args : ""), *next;
-	size_t count = 0, room = strlen(list ? list : "") + 2;
-	char **argv;
+	const char *list = record->append_args ? record->append_args : "";
+	size_t count = 0, room = strlen(list) + 2;
+	char *next;
 
 	while (record->program[count])
 		count++;
-	argv = calloc(count + room, sizeof(*argv));
-	if (!argv || !list)
-		return NULL;
-	memcpy(argv, record->program, count * sizeof(*argv));
-	for (char *word = strtok_r(list, ",", &next); word; word = strtok_r(NULL, ",", &next))
-		argv[count++] = word;
-	return argv;
+	record->appended = strdup(list);
+	record->arguments = calloc(count + room, sizeof(*record->arguments));
+	if (!record->appended || !record->arguments)
+		return -ENOMEM;
+	memcpy(record->arguments, record->program, count * sizeof(*record->arguments));
+	for (char *word = strtok_r(record->appended, ",", &next); word;
+	     word = strtok_r(NULL, ",", &next))
+		record->arguments[count++] = word;
+	return 0;
 }
 
 static int find_socket(const struct record *record, char *ret, size_t size)
@@ -149,18 +153,19 @@ static int find_socket(const struct record *record, char *ret, size_t size)
 static int program_start(struct record *record)
 {
 	char library[PATH_MAX], socket[FX_OUTPUT_PATH_MAX];
-	char **argv = program_arguments(record);
-	pid_t pid = argv ? fx_program_library(library, sizeof(library)) : -ENOMEM;
+	pid_t pid = join_arguments(record);
 
+	if (pid == 0)
+		pid = fx_program_library(library, sizeof(library));
 	if (pid < 0) {
 		fprintf(stderr, "%s: libfxtrace.so: %s\n", record->remote.command, strerror(-pid));
 		return FX_EXIT_FAILURE;
 	}
 	pid = find_socket(record, socket, sizeof(socket));
 	if (pid == 0)
-		pid = fx_program_start(argv, library, socket);
+		pid = fx_program_start(record->arguments, library, socket);
 	if (pid < 0) {
-		fprintf(stderr, "%s: %s: %s\n", record->remote.command, argv[0],
+		fprintf(stderr, "%s: %s: %s\n", record->remote.command, record->program[0],
 			pid == -ENOENT ? "program not found" : strerror(-pid));
 		return pid == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 	}
@@ -318,6 +323,8 @@ int fx_cmd_record(int argc, char **argv)
 	if (status == 0)
 		status = execute(&record);
 	fx_link_close(&record.link);
+	free(record.arguments);
+	free(record.appended);
 	fx_options_destroy(&record.options);
 	return status;
 }
