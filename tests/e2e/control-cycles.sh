@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Sessions of every mode, each with two starts, over threads that record as fast as they can; and a
+# stream of more than 10 MiB that is whole and in order.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
+
+cat >threads.c <<'EOF'
+#include <pthread.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static int leaf(int i)
+{
+	return i * 3;
+}
+
+__attribute__((noinline)) static int branch(int i)
+{
+	return leaf(i) + leaf(i + 1);
+}
+
+static void *work(void *unused)
+{
+	volatile int sum = 0;
+
+	(void)unused;
+	for (;;)
+		sum += branch(sum);
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, work, NULL);
+	sleep(60);
+	return 0;
+}
+EOF
+cat >count.c <<'EOF'
+__attribute__((noinline)) static int leaf(int i)
+{
+	return i * 3;
+}
+
+int main(void)
+{
+	volatile int sum = 0;
+
+	for (int i = 0; i < 450000; i++)
+		sum += leaf(i);
+	return 0;
+}
+EOF
+compile threads threads.c -O1 -finstrument-functions
+compile count count.c -O1 -finstrument-functions
+manager_start -b 1M
+
+provider_start ./threads
+wait_for 10 providers_are 1 || fail "the process does not register"
+for mode in streaming circular oneshot circular streaming oneshot; do
+	expect_ok "$FXTRACE" start -m "$mode" -o "$mode.fxt"
+	sleep 0.1
+	expect_ok "$FXTRACE" stop
+	expect_ok "$FXTRACE" start --disposition clear-nondurable
+	sleep 0.1
+	expect_ok "$FXTRACE" terminate
+	expect_no_line 'malformed|corrupt' err
+	expect_no_line 'malformed|corrupt' manager.err
+	expect_line '4 threads|3 threads' err
+	expect_clean "$mode.fxt"
+done
+kill "$PROVIDER"
+wait "$PROVIDER"
+
+# 24 bytes a call; the manager's own buffer is far smaller than that.
+expect_ok "$FXTRACE" record --on-full block -o stream.fxt -- ./count
+expect_no_line 'lost' err
+expect_clean stream.fxt
+[ "$(stat -c %s stream.fxt)" -gt $((10 << 20)) ] || fail "the archive is too small"
+"$FXTRACE" dump stream.fxt | sed -n 's/.* ts=\([0-9]*\) .*name="leaf".*/\1/p' >times
+expect_equal 450000 "$(wc -l <times)" "calls"
+sort -cn times 2>/dev/null || fail "the calls are not in order"
+expect_equal 450000 "$(uniq times | wc -l)" "calls at times of their own"
+manager_stop
