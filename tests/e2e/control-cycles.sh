@@ -80,8 +80,8 @@ expect_ok "$FXTRACE" record --on-full block -o stream.fxt -- ./count
 expect_no_line 'lost' err
 expect_clean stream.fxt
 [ "$(stat -c %s stream.fxt)" -gt $((10 << 20)) ] || fail "the archive is too small"
-"$FXTRACE" dump stream.fxt | sed -n 's/.* ts=\([0-9]*\) .*name="leaf".*/\1/p' >times
-expect_equal 450000 "$(wc -l <times)" "calls"
-sort -cn times 2>/dev/null || fail "the calls are not in order"
-expect_equal 450000 "$(uniq times | wc -l)" "calls at times of their own"
+"$FXTRACE" dump stream.fxt | sed -n 's/.* ts=\([0-9]*\) .*name="leaf".*/\1/p' >moments
+expect_equal 450000 "$(wc -l <moments)" "calls"
+sort -cn moments 2>/dev/null || fail "the calls are not in order"
+expect_equal 450000 "$(uniq moments | wc -l)" "calls at times of their own"
 manager_stop
