@@ -44,8 +44,8 @@ int main(int argc, char **argv)
 		long count;
 	} ops[] = {
 	    {"mutex", lock_pair, &mutex, 200000},
-	    {"write", write_one, &null, 20000},
-	    {"malloc", heap_pair, NULL, 200000},
+	    {"write", write_one, &null, 40000},
+	    {"malloc", heap_pair, NULL, 50000},
 	};
 
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {

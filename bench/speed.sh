@@ -17,7 +17,7 @@ median() {
 # traced OPTION... -- COMMAND...: what is lost is kept in the file `lost`: a figure is worth little if the
 # buffer was full while it was taken.
 traced() {
-	"$B/fxtrace" run -b 32M -o "$DIR/out.fxt" "$@" 2>"$DIR/summary"
+	"$B/fxtrace" run -o "$DIR/out.fxt" "$@" 2>"$DIR/summary"
 	grep -h dropped "$DIR/summary" >>"$DIR/lost"
 	return 0
 }
