@@ -451,8 +451,8 @@ static void finished(struct fx_daemon *d)
 	struct fx_msg_result result;
 
 	fx_poller_remove(&d->poller, t->done_fd);
-	close(t->done_fd);
 	t->output_error = fx_writer_finish(t->writer, &totals);
+	close(t->done_fd); /* its thread is gone */
 	t->writer = NULL;
 	t->client = NULL;
 	t->aborted = t->output_error != 0;
