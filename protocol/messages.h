@@ -120,14 +120,19 @@ enum fx_session_state { FX_SESSION_STATES(FX_SESSION_STATE_NUMBER) };
 enum fx_control_error { FX_CONTROL_ERRORS(FX_CONTROL_ERROR_NUMBER) };
 #undef FX_CONTROL_ERROR_NUMBER
 
-/* What a start keeps of events that were recorded before and are not in the archive yet. */
-enum fx_disposition { /* values of seed 001 */
-		      /* Nothing; strings, threads and modules are written to the archive again. The
-			 provider's durable area is never emptied: it keeps indices into it. */
-		      FX_CLEAR_ENTIRE = 1,
-		      FX_CLEAR_NONDURABLE =
-			  2,	     /* nothing; oneshot buffers get their whole room again */
-		      FX_RETAIN = 3, /* everything; oneshot buffers go on where they were */
+/*
+ * What a start keeps of events that were recorded before and are not in the archive yet; values of the
+ * trace provider protocol.
+ *
+ * CLEAR_ENTIRE: nothing; strings, threads and modules are written to the archive again. The provider's
+ * durable area is never emptied: it keeps indices into it.
+ * CLEAR_NONDURABLE: nothing; oneshot buffers get their whole room again.
+ * RETAIN: everything; oneshot buffers go on where they were.
+ */
+enum fx_disposition {
+	FX_CLEAR_ENTIRE = 1,
+	FX_CLEAR_NONDURABLE = 2,
+	FX_RETAIN = 3,
 };
 
 #define FX_OUTPUT_PATH_MAX   4096u /* with the NUL */
