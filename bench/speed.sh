@@ -18,7 +18,7 @@ median() {
 # buffer was full while it was taken.
 traced() {
 	"$B/fxtrace" run -o "$DIR/out.fxt" "$@" 2>"$DIR/summary"
-	grep -h dropped "$DIR/summary" >>"$DIR/lost"
+	grep -h "lost because" "$DIR/summary" | sed "s|^|$*: |" >>"$DIR/lost"
 	return 0
 }
 
@@ -49,6 +49,7 @@ for _ in $(seq "$ROUNDS"); do
 	sample pair traced -c function -- "$B/bench/pair"
 	sample pair2 traced -c function -- "$B/bench/pair" 2
 	sample off traced -c syscall -- "$B/bench/pair"
+	sample stopped traced -c function --duration 1ms -- "$B/bench/pair"
 	for op in mutex write malloc; do
 		sample "$op" "$B/bench/ops" "$op"
 		sample "$op-traced" traced -- "$B/bench/ops" "$op"
@@ -57,15 +58,15 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off mutex mutex-traced write write-traced malloc malloc-traced \
-	malloc-all spawn spawn-traced; do
+for name in stub floor pair pair2 off stopped mutex mutex-traced write write-traced malloc \
+	malloc-traced malloc-all spawn spawn-traced; do
 	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
 done
 
 # shellcheck disable=SC2154 # v_* are set above
 {
-	printf 'ns a pair: empty stubs %s, floor %s, recording %s, two threads %s, category off %s\n' \
-		"$v_stub" "$v_floor" "$v_pair" "$v_pair2" "$v_off"
+	printf 'ns a pair: empty stubs %s, floor %s, recording %s, two threads %s, category off %s, stopped %s\n' \
+		"$v_stub" "$v_floor" "$v_pair" "$v_pair2" "$v_off" "$v_stopped"
 	printf 'ns: mutex pair %s -> %s, write %s -> %s, malloc pair %s -> %s (all events %s)\n' \
 		"$v_mutex" "$v_mutex_traced" "$v_write" "$v_write_traced" "$v_malloc" \
 		"$v_malloc_traced" "$v_malloc_all"
@@ -73,6 +74,7 @@ done
 	bar "function pair, over the floor" "$(of "$v_pair/$v_floor")" 1.3 x
 	bar "the same with two threads, over one" "$(of "$v_pair2/$v_pair")" 1.15 x
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
+	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
 	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 5 ns
 	bar "write(fd, p, 1), over plain, in floors" "$(of "($v_write_traced-$v_write)/$v_floor")" 1.5 x
 	bar "malloc+free pair with counters, over plain, in floors" \
@@ -83,7 +85,7 @@ done
 }
 [ ! -s "$DIR/lost" ] || {
 	echo
-	echo "records were dropped meanwhile:"
+	echo "records were lost meanwhile, so these figures are worth less:"
 	cat "$DIR/lost"
 }
 exit "$failed"
