@@ -41,11 +41,12 @@ static void print_descriptors(void)
 	}
 }
 
+/* Not FDSize, which tells of the descriptors that the forking parent had. */
 static void print_status(void)
 {
 	static const char *const keys[] = {
-	    "Umask:",  "State:",  "TracerPid:", "FDSize:", "Threads:", "SigPnd:",     "ShdPnd:",
-	    "SigBlk:", "SigIgn:", "SigCgt:",	"CapEff:", "CapBnd:",  "NoNewPrivs:", "Seccomp:"};
+	    "Umask:",  "State:",  "TracerPid:", "Threads:", "SigPnd:",	   "ShdPnd:", "SigBlk:",
+	    "SigIgn:", "SigCgt:", "CapEff:",	"CapBnd:",  "NoNewPrivs:", "Seccomp:"};
 	FILE *file = fopen("/proc/self/status", "r");
 	char line[256];
 
