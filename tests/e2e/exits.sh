@@ -3,8 +3,9 @@
 # The run ends as the program ends, passes on what it reads and writes, and leaves signals to it.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
+# With the signals that a shell lets its background jobs ignore.
 run() {
-	"$FXTRACE" run -q -o trace.fxt "$@"
+	env --default-signal=INT,QUIT "$FXTRACE" run -q -o trace.fxt "$@"
 }
 
 for status in 0 1 2 3 63 64 77 99 125 126 127 128 129 200 254 255; do
