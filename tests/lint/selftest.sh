@@ -5,7 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 
 tree=$lint_tmp/tree
-mkdir -p "$tree/base" "$tree/doc" "$tree/engine" "$tree/format" "$tree/preload" "$tree/protocol"
+mkdir -p "$tree/base" "$tree/doc" "$tree/engine" "$tree/format" "$tree/preload" "$tree/protocol" \
+	"$tree/tests"
 licence='/* SPDX-License-Identifier: MIT */'
 
 good_tree() {
@@ -20,7 +21,14 @@ good_tree() {
 	{
 		printf '# SPDX-License-Identifier: MIT\nx = base/a.h base/clock.h format/b.c preload/c.c\n'
 		printf 'y = doc/BUFFER.md doc/PROTOCOL.md engine/layout.h protocol/messages.h\n'
+		printf 'TESTS += tests/e\ne_SOURCES = tests/e.c\nz_tests = tests/f.sh tests/conformance.tbl\n'
 	} >"$tree/base/Makemodule.am"
+	printf '%s\nTest(suite, one)\n{\n}\n' "$licence" >"$tree/tests/e.c"
+	printf '# SPDX-License-Identifier: MIT\ntwo() {\n\techo\n}\ntwo\n' >"$tree/tests/f.sh"
+	{
+		printf '# SPDX-License-Identifier: MIT\n'
+		printf 'area | line | tests/e.c one, tests/f.sh two\n'
+	} >"$tree/tests/conformance.tbl"
 	cp "$lint_here/../../.clang-format" "$tree"
 }
 
@@ -46,7 +54,7 @@ fault() {
 : >"$lint_tmp/bad"
 fault="no fault"
 good_tree
-for lint in deps.sh format.sh text.sh spdx.sh dist.sh tables.sh; do
+for lint in deps.sh format.sh text.sh spdx.sh dist.sh tables.sh conformance.sh; do
 	expect 0 "$lint"
 done
 fault deps.sh base/a.h '#include "format/b.h"'
@@ -65,4 +73,9 @@ fault tables.sh doc/PROTOCOL.md '| 0 | 4 | `x` | |'
 fault tables.sh doc/PROTOCOL.md '| 8 | 8 | `z` | |'
 fault tables.sh doc/BUFFER.md '| `FX_A` | 2 | |'
 fault tables.sh engine/layout.h "$(printf 'struct fx_b {\n\tlong z;\n};')"
+fault conformance.sh tests/conformance.tbl 'area | another'
+fault conformance.sh tests/conformance.tbl 'area | line | tests/e.c one'
+fault conformance.sh tests/conformance.tbl 'area | another | tests/e.c other'
+fault conformance.sh tests/conformance.tbl 'area | another | tests/f.sh other'
+fault conformance.sh tests/conformance.tbl 'area | another | tests/g.sh two'
 lint_end "$lint_tmp/bad"
