@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/statvfs.h>
 
 #include "base/compiler.h"
 #include "base/syscall.h"
@@ -29,6 +32,7 @@ struct elf {
 	int fd;
 	Elf64_Ehdr header;
 	uint64_t dynamic, dynamic_size; /* where in the file; size 0: none */
+	bool has_interpreter;
 };
 
 static bool read_at(int fd, void *to, size_t size, uint64_t offset)
@@ -42,11 +46,13 @@ static bool read_segment(const struct elf *e, unsigned i, Elf64_Phdr *ret)
 	       read_at(e->fd, ret, sizeof *ret, e->header.e_phoff + i * sizeof *ret);
 }
 
-static void find_dynamic(struct elf *e)
+static void read_segments(struct elf *e)
 {
 	Elf64_Phdr p;
 
 	for (unsigned i = 0; read_segment(e, i, &p); i++) {
+		if (p.p_type == PT_INTERP)
+			e->has_interpreter = true;
 		if (p.p_type == PT_DYNAMIC) {
 			e->dynamic = p.p_offset;
 			e->dynamic_size = p.p_filesz;
@@ -85,13 +91,12 @@ static bool is_sanitizer(const char *name)
 	return false;
 }
 
-static bool needs_sanitizer(struct elf *e)
+static bool needs_sanitizer(const struct elf *e)
 {
 	uint64_t strings = 0;
 	char name[24];
 	Elf64_Dyn d;
 
-	find_dynamic(e);
 	for (unsigned i = 0; !strings && read_dynamic(e, i, &d); i++)
 		if (d.d_tag == DT_STRTAB)
 			strings = offset_of(e, d.d_un.d_ptr);
@@ -102,18 +107,68 @@ static bool needs_sanitizer(struct elf *e)
 	return false;
 }
 
+/* A program that starts without the dynamic linker. The dynamic linker itself, which can be run with a
+ * program as its argument, has no interpreter either, but is no position-independent executable. */
+static bool is_static(const struct elf *e)
+{
+	Elf64_Dyn d;
+
+	if (e->has_interpreter)
+		return false;
+	for (unsigned i = 0; read_dynamic(e, i, &d); i++)
+		if (d.d_tag == DT_FLAGS_1 && (d.d_un.d_val & DF_1_PIE))
+			return true;
+	return e->header.e_type == ET_EXEC;
+}
+
 static enum fx_loadable judge_elf(int fd)
 {
 	struct elf e = {.fd = fd};
 
 	if (!read_at(fd, &e.header, sizeof e.header, 0))
 		return FX_LOADABLE;
-	if (e.header.e_ident[EI_CLASS] != ELFCLASS64 || e.header.e_machine != OUR_MACHINE)
-		return FX_LOADABLE_OTHER_KIND;
+	if (e.header.e_ident[EI_CLASS] != ELFCLASS64)
+		return FX_LOADABLE_OTHER_CLASS;
+	if (e.header.e_machine != OUR_MACHINE)
+		return FX_LOADABLE_OTHER_MACHINE;
 	if (e.header.e_phentsize != sizeof(Elf64_Phdr))
 		return FX_LOADABLE;
+	read_segments(&e);
+	if (is_static(&e))
+		return FX_LOADABLE_STATIC;
 	return needs_sanitizer(&e) ? FX_LOADABLE_SANITIZED : FX_LOADABLE;
 }
+
+/* --- Privileges that its file gives it ---------------------------------------------------------- */
+
+/* The kernel ignores what the file would give. */
+static bool gives_none(int fd)
+{
+	struct statfs fs;
+
+	return fx_syscall6(SYS_prctl, PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0, 0) == 1 ||
+	       (fx_syscall2(SYS_fstatfs, fd, &fs) == 0 && (fs.f_flags & ST_NOSUID));
+}
+
+/* Then the dynamic linker does not load what the one who starts it names. */
+static enum fx_loadable judge_privileges(int fd)
+{
+	struct stat st;
+	char capabilities[64];
+
+	if (fx_syscall2(SYS_fstat, fd, &st) != 0)
+		return FX_LOADABLE;
+	if (((st.st_mode & S_ISUID) && st.st_uid != (uid_t)fx_syscall0(SYS_geteuid)) ||
+	    ((st.st_mode & S_ISGID) && (st.st_mode & S_IXGRP) &&
+	     st.st_gid != (gid_t)fx_syscall0(SYS_getegid)))
+		return gives_none(fd) ? FX_LOADABLE : FX_LOADABLE_SETUID;
+	if (fx_syscall0(SYS_getuid) != 0 && fx_syscall4(SYS_fgetxattr, fd, "security.capability",
+							capabilities, sizeof capabilities) > 0)
+		return gives_none(fd) ? FX_LOADABLE : FX_LOADABLE_CAPABLE;
+	return FX_LOADABLE;
+}
+
+/* --- Scripts ----------------------------------------------------------------------------------- */
 
 /* Cuts the interpreter out of "#! INTERPRETER ARGUMENT", in place; NULL if there is none. */
 static const char *script_interpreter(char *line)
@@ -134,8 +189,11 @@ static enum fx_loadable judge(int fd, char line[SCRIPT_LINE_MAX], const char **r
 
 	line[n > 0 ? n : 0] = 0;
 	*ret_next = NULL;
-	if (n >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0)
-		return judge_elf(fd);
+	if (n >= SELFMAG && memcmp(line, ELFMAG, SELFMAG) == 0) {
+		enum fx_loadable verdict = judge_elf(fd);
+
+		return verdict == FX_LOADABLE ? judge_privileges(fd) : verdict;
+	}
 	*ret_next = script_interpreter(line);
 	return FX_LOADABLE;
 }
@@ -177,4 +235,31 @@ enum fx_loadable fx_loadable_fd(int fd)
 	enum fx_loadable verdict = judge(fd, line, &next);
 
 	return next ? judge_file(AT_FDCWD, next, SCRIPT_DEPTH - 1) : verdict;
+}
+
+/* --- What it means ------------------------------------------------------------------------------ */
+
+static const struct {
+	bool complains;
+	const char *why, *cure;
+} obstacles[] = {
+    [FX_LOADABLE] = {0},
+#define FX_OBSTACLE(id, complains, why, cure) [FX_LOADABLE_##id] = {complains, why, cure},
+#include "base/loadable.def"
+#undef FX_OBSTACLE
+};
+
+bool fx_loadable_complains(enum fx_loadable verdict)
+{
+	return obstacles[verdict].complains;
+}
+
+const char *fx_loadable_why(enum fx_loadable verdict)
+{
+	return obstacles[verdict].why;
+}
+
+const char *fx_loadable_cure(enum fx_loadable verdict)
+{
+	return obstacles[verdict].cure;
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a program takes a preloaded library of this machine's kind without complaint, as far as its
- * file tells. If not, it must be started without: it would write to its stderr, or refuse to run.
+ * Whether a program takes a preloaded library of this machine's kind, as far as its file tells. If not,
+ * it runs untraced; and with some of the reasons it must be started without, for it would write to its
+ * stderr, or refuse to run.
  */
 #ifndef FX_BASE_LOADABLE_H
 #define FX_BASE_LOADABLE_H
 
+#include <stdbool.h>
+
 enum fx_loadable {
-	FX_LOADABLE = 0,	/* or not to be told: what starts it will say what is wrong */
-	FX_LOADABLE_OTHER_KIND, /* an ELF program of another class or machine */
-	FX_LOADABLE_SANITIZED,	/* its AddressSanitizer or ThreadSanitizer must be loaded first */
+	FX_LOADABLE = 0, /* or not to be told: what starts it will say what is wrong */
+#define FX_OBSTACLE(id, complains, why, cure) FX_LOADABLE_##id,
+#include "base/loadable.def"
+#undef FX_OBSTACLE
+	FX_LOADABLE_COUNT
 };
 
 /* Looks at the file `path`, relative to the directory `dirfd` (or AT_FDCWD); for a script, at the
@@ -18,5 +23,12 @@ enum fx_loadable fx_loadable_file(int dirfd, const char *path);
 
 /* The same for an open file, whose offset stays. */
 enum fx_loadable fx_loadable_fd(int fd);
+
+/* Such a program must be started without the library. */
+bool fx_loadable_complains(enum fx_loadable verdict);
+
+/* Why it cannot be traced, and what would help: static text; NULL for FX_LOADABLE. */
+const char *fx_loadable_why(enum fx_loadable verdict);
+const char *fx_loadable_cure(enum fx_loadable verdict);
 
 #endif

@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/loadable.h"
-
 #define LIBRARY "libfxtrace.so"
 
 /* --- The library ----------------------------------------------------------------------------- */
@@ -80,21 +78,13 @@ static int prepend_preload(const char *library)
 	return r;
 }
 
-/* A program that would complain of the library, or refuse to run with it, runs without it. */
-static bool takes_library(const char *name)
-{
-	char path[PATH_MAX];
-
-	return fx_program_find(name, path, sizeof(path)) < 0 ||
-	       fx_loadable_file(AT_FDCWD, path) == FX_LOADABLE;
-}
-
 /* In the child. Tells the parent why it could not be. */
 static _Noreturn void become(char *const *argv, const char *library, const char *socket, int tell)
 {
 	int error;
 
-	if ((!takes_library(argv[0]) || prepend_preload(library) == 0) &&
+	if ((fx_loadable_complains(fx_program_obstacle(argv[0])) ||
+	     prepend_preload(library) == 0) &&
 	    setenv("FXTRACE_SOCKET", socket, 1) == 0)
 		execvp(argv[0], argv);
 	error = errno;
@@ -157,4 +147,12 @@ int fx_program_find(const char *name, char *ret, size_t size)
 			return 0;
 	}
 	return -ENOENT;
+}
+
+enum fx_loadable fx_program_obstacle(const char *name)
+{
+	char path[PATH_MAX];
+
+	return fx_program_find(name, path, sizeof(path)) < 0 ? FX_LOADABLE
+							     : fx_loadable_file(AT_FDCWD, path);
 }

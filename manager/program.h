@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/loadable.h"
+
 /* Finds libfxtrace.so: in the build tree, beside the installed command, or where it was configured
  * to be. Writes its path; 0, -ENOENT, or -EINVAL for a path that LD_PRELOAD cannot express. */
 int fx_program_library(char *ret, size_t size);
@@ -22,7 +24,7 @@ pid_t fx_program_start(char *const *argv, const char *library, const char *socke
 /* The file that argv[0] names, looked for in PATH. 0 or -ENOENT. */
 int fx_program_find(const char *name, char *ret, size_t size);
 
-/* Why a program can never be traced, as far as its file tells: static text, or NULL. */
-const char *fx_program_obstacle(const char *name);
+/* Why a program can never be traced, as far as its file tells. */
+enum fx_loadable fx_program_obstacle(const char *name);
 
 #endif

@@ -109,11 +109,36 @@ static void note_event(struct rewrite *w, uint64_t header, uint64_t end_ns)
 		t->depth--;
 }
 
+static bool is_name(const struct rewrite *w, uint32_t ref, const char *text)
+{
+	const struct fx_name *name = fx_names_find(&w->s->names, locals_of(w), ref);
+
+	return name && name->kind == FX_NAME_TEXT && strcmp(name->text, text) == 0;
+}
+
+/* An instant by which a process tells that what it starts cannot be traced. */
+static void note_untraced(const struct rewrite *w)
+{
+	struct fxt_record record;
+	const struct fxt_arg *args = record.args;
+
+	if (!is_name(w, FXT_GET(w->words[0], EVENT_NAME), "not traced") ||
+	    !is_name(w, FXT_GET(w->words[0], EVENT_CATEGORY), "process") ||
+	    fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return;
+	if (args[0].type == FXT_ARG_STRING && args[1].type == FXT_ARG_STRING &&
+	    args[0].string.data && args[1].string.data)
+		fx_untraced_add(&w->s->shared->untraced, args[0].string.data, args[0].string.length,
+				args[1].string.data, args[1].string.length);
+}
+
 static int rewrite_event(struct rewrite *w)
 {
 	uint64_t header = w->words[0], start;
 	int r;
 
+	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_INSTANT && FXT_GET(header, EVENT_NARGS) == 2)
+		note_untraced(w);
 	w->at = 1;
 	r = rewrite_time(w, 0);
 	start = w->words[1];

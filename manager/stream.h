@@ -25,6 +25,7 @@
 #include "manager/modules.h"
 #include "manager/names.h"
 #include "manager/timebase.h"
+#include "manager/untraced.h"
 
 /* What all streams share; belongs to the writer. */
 struct fx_stream_shared {
@@ -33,6 +34,7 @@ struct fx_stream_shared {
 	struct fx_symbol_cache *symbols;
 	const char *cure; /* the option that would have kept what was lost */
 	bool pairs;	  /* begin and end records instead of complete ones */
+	struct fx_untraced untraced;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
 };
 

@@ -93,12 +93,17 @@ static void print_losses(const struct fx_session_config *config,
 
 static void print_untraced(const struct fx_session_result *result, const char *program)
 {
-	const char *why = fx_program_obstacle(program);
+	enum fx_loadable obstacle = fx_program_obstacle(program);
 
 	if (result->output_error || result->refused || result->totals.processes)
 		return; /* what was wrong was told, if anything was */
-	fx_report("nothing was traced: %s: %s", program,
-		  why ? why : "it never loaded libfxtrace.so");
+	if (obstacle == FX_LOADABLE)
+		fx_report("nothing was traced: %s: it never loaded libfxtrace.so; `fxtrace doctor "
+			  "-- %s' may tell why",
+			  program, program);
+	else
+		fx_report("nothing was traced: %s: %s; %s", program, fx_loadable_why(obstacle),
+			  fx_loadable_cure(obstacle));
 }
 
 static void print_empty(const struct fx_session_result *result, const char *program)
@@ -133,6 +138,8 @@ void fx_summary_print(const struct fx_session_config *config,
 		print_history(config, result);
 	}
 	print_losses(config, &result->totals);
+	if (!quiet)
+		fx_untraced_report(&result->totals.untraced);
 	if (program)
 		print_untraced(result, program);
 	if (program && !quiet)

@@ -321,6 +321,7 @@ int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
 	fx_writer_close(w);
 	pthread_join(w->thread, NULL);
 	error = fx_output_close(w->output, &w->totals.file_size);
+	w->totals.untraced = w->shared.untraced;
 	*ret_totals = w->totals;
 	writer_free(w);
 	return error;

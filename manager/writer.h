@@ -37,6 +37,7 @@ struct fx_writer_totals {
 	uint64_t history_ns;
 	bool wrapped;
 	struct fx_stream_counts counts;
+	struct fx_untraced untraced;
 };
 
 struct fx_writer;

@@ -12,6 +12,7 @@
 #include "base/syscall.h"
 #include "preload/self.h"
 #include "preload/text.h"
+#include "preload/untraced.h"
 
 #define PRELOAD	   "LD_PRELOAD="
 #define OURS	   "FXTRACE_"
@@ -328,14 +329,40 @@ void fx_environ_release(const struct fx_environ *e)
 
 /* --- Programs that cannot load this library --------------------------------------------------- */
 
+static void take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
+{
+	e->strip = fx_loadable_complains(verdict);
+	if (verdict != FX_LOADABLE)
+		fx_untraced_note(path, verdict);
+}
+
 void fx_environ_for_file(struct fx_environ *e, const char *path)
 {
-	e->strip = self.follows && fx_loadable_file(AT_FDCWD, path) != FX_LOADABLE;
+	e->strip = false;
+	if (self.follows)
+		take_verdict(e, path, fx_loadable_file(AT_FDCWD, path));
 }
 
 void fx_environ_for_fd(struct fx_environ *e, int fd)
 {
-	e->strip = self.follows && fx_loadable_fd(fd) != FX_LOADABLE;
+	char link[32], path[PATH_BYTES] = "a file by its descriptor";
+	struct fx_text t = FX_TEXT(link);
+	enum fx_loadable verdict;
+	long n;
+
+	e->strip = false;
+	if (!self.follows)
+		return;
+	verdict = fx_loadable_fd(fd);
+	if (verdict == FX_LOADABLE)
+		return;
+	fx_text_string(&t, "/proc/self/fd/");
+	fx_text_signed(&t, fd);
+	fx_text_char(&t, 0);
+	n = fx_syscall4(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
+	if (n > 0)
+		path[n] = 0;
+	take_verdict(e, path, verdict);
 }
 
 static bool is_executable(const char *path)

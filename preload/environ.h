@@ -22,7 +22,7 @@ void fx_environ_init(void);
 /* False under FXTRACE_NO_FOLLOW=1. */
 bool fx_environ_follows(void);
 
-/* What to start a program with. A program that cannot load this library (base/loadable.h) gets the
+/* What to start a program with. A program that would complain of this library (base/loadable.h) gets the
  * environment without it. */
 struct fx_environ {
 	fx_strings envp;
@@ -30,7 +30,7 @@ struct fx_environ {
 	bool strip;
 };
 
-/* Decides for a program: by path, open, or looked for in PATH. */
+/* Decides for a program: by path, open, or looked for in PATH. What cannot be traced is noted. */
 void fx_environ_for_file(struct fx_environ *e, const char *path);
 void fx_environ_for_fd(struct fx_environ *e, int fd);
 void fx_environ_for_command(struct fx_environ *e, const char *file);

@@ -9,6 +9,7 @@
 
 #include "preload/call.h"
 #include "preload/real.h"
+#include "preload/untraced.h"
 
 /* Called by the assembly below. */
 void fx_vfork_begin(uint64_t sp) __attribute__((used, visibility("hidden")));
@@ -40,6 +41,7 @@ long fx_vfork_parent(long result)
 	if (--vforks.depth)
 		return result;
 	fx_thread_resume();
+	fx_untraced_write_pending();
 	if (vforks.on &&
 	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(result))) {
 		fx_result_sys(&vforks.call, result);

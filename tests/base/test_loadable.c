@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -103,10 +104,58 @@ Test(loadable, programs_of_another_kind)
 	struct program p = program_that_needs("libc.so.6");
 
 	p.header.e_machine = EM_PPC64;
-	cr_assert_eq(judge(&p), FX_LOADABLE_OTHER_KIND);
+	cr_assert_eq(judge(&p), FX_LOADABLE_OTHER_MACHINE);
 	p.header.e_machine = EM_386;
 	p.header.e_ident[EI_CLASS] = ELFCLASS32;
-	cr_assert_eq(judge(&p), FX_LOADABLE_OTHER_KIND);
+	cr_assert_eq(judge(&p), FX_LOADABLE_OTHER_CLASS);
+}
+
+Test(loadable, static_programs)
+{
+	struct program p = program_that_needs("libc.so.6");
+
+	p.header.e_type = ET_DYN;
+	cr_assert_eq(judge(&p), FX_LOADABLE, "the dynamic linker is none");
+	p.entries[2] = (Elf64_Dyn){.d_tag = DT_FLAGS_1, .d_un.d_val = DF_1_NOW | DF_1_PIE};
+	cr_assert_eq(judge(&p), FX_LOADABLE_STATIC);
+	p.entries[2] = (Elf64_Dyn){0};
+	p.header.e_type = ET_EXEC;
+	cr_assert_eq(judge(&p), FX_LOADABLE_STATIC);
+	p.load.p_type = PT_INTERP;
+	cr_assert_eq(judge(&p), FX_LOADABLE);
+}
+
+Test(loadable, privileges_of_the_file)
+{
+	struct program p = program_that_needs("libc.so.6");
+	bool root = geteuid() == 0;
+
+	file_write(&p, sizeof p);
+	cr_assert_eq(chmod(path, 04755), 0);
+	cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE, "our own, as we are");
+	if (root) {
+		cr_assert_eq(chown(path, 65534, 65534), 0);
+		cr_assert_eq(chmod(path, 04755), 0);
+		cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE_SETUID);
+		cr_assert_eq(chmod(path, 02755), 0);
+		cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE_SETUID);
+		cr_assert_eq(chmod(path, 02745), 0);
+		cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE, "mandatory locking");
+	}
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	chmod(path, 06755);
+	cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE, "the kernel gives nothing");
+}
+
+Test(loadable, each_obstacle_says_why_and_what_helps)
+{
+	cr_assert_null(fx_loadable_why(FX_LOADABLE));
+	for (enum fx_loadable v = FX_LOADABLE + 1; v < FX_LOADABLE_COUNT; v++) {
+		cr_assert_gt(strlen(fx_loadable_why(v)), 10);
+		cr_assert_gt(strlen(fx_loadable_cure(v)), 10);
+	}
+	cr_assert(fx_loadable_complains(FX_LOADABLE_SANITIZED));
+	cr_assert_not(fx_loadable_complains(FX_LOADABLE_STATIC));
 }
 
 Test(loadable, scripts)

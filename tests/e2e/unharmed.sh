@@ -98,9 +98,19 @@ expect_clean trace.fxt
 echo 'int main(void) { return 6; }' >static.c
 if $FX_CC -static -o static static.c 2>/dev/null; then
 	expect_status 6 "$FXTRACE" run -o trace.fxt -- ./static
-	expect_line 'fxtrace: .*static' err
+	expect_line 'nothing was traced: .*statically.*; link it' err
 	expect_clean trace.fxt
-	# As a child among others.
+	# As a child among others: told where it is started, however it is.
+	for start in 'sh -c' 'bash -c'; do
+		# shellcheck disable=SC2086 # two words
+		expect_status 6 "$FXTRACE" run -o trace.fxt -- $start './static; ./static'
+		expect_line 'not traced: ./static \(2 times\): .*statically.*; link it' err
+		list_archive trace.fxt
+		expect_events 2 'type == "instant" && name == "not traced" && has("path=./static")'
+		expect_clean trace.fxt
+	done
+	expect_status 6 "$FXTRACE" run -q -o trace.fxt -- bash -c ./static
+	expect_no_line . err
 	expect_status 6 "$FXTRACE" run -o trace.fxt -- sh -c './leaf; ./static'
 	expect_clean trace.fxt
 	list_archive trace.fxt
