@@ -27,6 +27,15 @@ static inline uint64_t fx_boottime_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* For deadlines: does not run while the machine sleeps. */
+static inline uint64_t fx_monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 /* The bare counter. Not ordered with other instructions: an ordered reading costs twice as much,
  * and what it would change is below the duration of the reading itself. */
 fx_hot uint64_t fx_counter(void)

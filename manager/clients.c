@@ -45,7 +45,7 @@ static void send_status(struct fx_client *c)
 	    .header = fx_message_header(FX_MSG_STATUS),
 	    .state = t->state,
 	    .pid = (uint32_t)getpid(),
-	    .providers = d->provider_count,
+	    .providers = d->roster.provider_count,
 	    .clients = d->client_count,
 	    .aborted = t->aborted,
 	};
@@ -56,7 +56,7 @@ static void send_status(struct fx_client *c)
 		m.buffer_size = t->config.buffer_size;
 		m.snapshots = t->snapshots;
 		m.detached = t->request.detached;
-		m.state_ns = fx_daemon_now() - t->state_since;
+		m.state_ns = fx_monotonic_ns() - t->state_since;
 		memcpy(m.output, t->request.output, sizeof(m.output));
 	}
 	reply(c, &m, sizeof(m));
@@ -103,7 +103,7 @@ static const struct fx_provider *provider_after(const struct fx_daemon *d, uint3
 {
 	const struct fx_provider *found = NULL;
 
-	for (const struct fx_provider *p = d->providers; p && p->id > after; p = p->next) {
+	for (const struct fx_provider *p = d->roster.providers; p && p->id > after; p = p->next) {
 		if (p->phase == FX_PROVIDER_LIVE)
 			found = p;
 	}
@@ -271,7 +271,7 @@ static void client_close(struct fx_client *c)
 {
 	struct fx_daemon *d = c->daemon;
 
-	fx_poller_remove(&d->poller, c->fd);
+	fx_poller_remove(&d->ground.poller, c->fd);
 	close(c->fd);
 	*(c->prev ? &c->prev->next : &d->clients) = c->next;
 	if (c->next)
@@ -305,7 +305,7 @@ static struct fx_client *client_create(struct fx_daemon *d, int fd)
 	c->daemon = d;
 	c->fd = fd;
 	c->watch = (struct fx_watch){.ready = client_ready, .opaque = c};
-	if (fx_poller_add(&d->poller, fd, &c->watch) < 0) {
+	if (fx_poller_add(&d->ground.poller, fd, &c->watch) < 0) {
 		free(c);
 		return NULL;
 	}

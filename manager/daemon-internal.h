@@ -5,14 +5,10 @@
 #ifndef FX_MANAGER_DAEMON_INTERNAL_H
 #define FX_MANAGER_DAEMON_INTERNAL_H
 
-#include <signal.h>
 #include <stdbool.h>
 
 #include "manager/daemon.h"
-#include "manager/owner.h"
-#include "manager/pace.h"
-#include "manager/provider.h"
-#include "manager/registry.h"
+#include "manager/roster.h"
 #include "manager/snapshot.h"
 #include "protocol/messages.h"
 
@@ -52,31 +48,15 @@ struct fx_trace {
 
 struct fx_daemon {
 	const struct fx_session_config *defaults;
-	struct fx_poller poller;
-	struct fx_owner owner;
-	struct fx_registry registry;
-	enum fx_clock_kind clock_kind;
-	struct fx_anchor first_anchor;
-	struct fx_provider *providers; /* newest first: by falling id */
-	unsigned provider_count;
-	struct fx_provider *newcomer; /* between admit() and admitted() */
-	bool newcomer_exec;	      /* it was another program before */
-	uint32_t next_id;
+	struct fx_ground ground;
+	struct fx_roster roster;
 	uint64_t epoch; /* of the newest start */
-	struct fx_pace pace;
-	uint64_t next_slow; /* CLOCK_MONOTONIC ns */
-	bool rang;	    /* a half was full */
 	struct fx_client *clients;
 	unsigned client_count;
 	struct fx_trace trace;
 	struct fx_snapshots snapshots;
-	int signal_fd;
-	sigset_t old_mask;
 	bool ending;
-	struct fx_watch bell_watch, signal_watch;
 };
-
-uint64_t fx_daemon_now(void); /* CLOCK_MONOTONIC ns */
 
 /* --- trace.c --------------------------------------------------------------------------------- */
 
@@ -104,6 +84,9 @@ void fx_trace_snapshot_beside(struct fx_daemon *d);
 /* Whether there is a session that providers may be in. */
 bool fx_trace_is_open(const struct fx_trace *t);
 
+/* Whether tracing runs. */
+bool fx_trace_is_running(const struct fx_trace *t);
+
 /* Control state of a provider that joins now. */
 uint64_t fx_trace_control_state(const struct fx_daemon *d);
 
@@ -115,11 +98,6 @@ void fx_trace_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next);
 
 /* The client is gone. */
 void fx_trace_client_gone(struct fx_daemon *d, struct fx_client *client);
-
-/* --- daemon.c -------------------------------------------------------------------------------- */
-
-/* Goes on with providers that have ended. True if none is left of them. */
-bool fx_daemon_finish_ended(struct fx_daemon *d);
 
 /* --- clients.c ------------------------------------------------------------------------------- */
 

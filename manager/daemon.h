@@ -3,7 +3,7 @@
  * The daemon: providers register whether a session runs or not, and clients control sessions, one at a
  * time. One thread does everything but write archives.
  *
- *	daemon.c   the loop, registration, the lives of providers
+ *	daemon.c   the loop, and what providers are let in for
  *	trace.c    the session: its states, and what leads from one to another
  *	clients.c  connections of clients, and what they ask
  */
@@ -11,9 +11,6 @@
 #define FX_MANAGER_DAEMON_H
 
 #include "manager/settings.h"
-
-/* Providers at one time; more are refused. */
-#define FX_PROVIDERS_MAX 1000u
 
 /* Clients at one time; more are refused. */
 #define FX_CLIENTS_MAX 64u

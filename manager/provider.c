@@ -76,6 +76,15 @@ static int memory_create(struct fx_provider *p, const struct fx_layout *layout, 
 	return 0;
 }
 
+/* In a buffer that serves any mode, oneshot is a limit. */
+static void limit_set(struct fx_provider *p, enum fx_buffering_mode mode)
+{
+	if (mode == FX_MODE_ONESHOT)
+		fx_provider_refill(p);
+	else
+		fx_store_relaxed(&p->control->serial_limit, 0);
+}
+
 int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
 		       const char *name, struct fx_provider **ret, int ret_fds[2])
 {
@@ -106,6 +115,8 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 		return r;
 	}
 	control_fill(p->control, terms, id, &layout);
+	if (terms->resident)
+		limit_set(p, terms->mode);
 	*ret = p;
 	return 0;
 }
@@ -371,10 +382,7 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	p->unslotted_before = unslotted(p);
 	p->source = source;
 	p->settled = p->wrapped = false;
-	if (terms->mode == FX_MODE_ONESHOT)
-		fx_provider_refill(p);
-	else
-		fx_store_relaxed(&p->control->serial_limit, 0);
+	limit_set(p, terms->mode);
 	return 0;
 }
 

@@ -15,6 +15,9 @@
 #include "manager/queue.h"
 #include "protocol/messages.h"
 
+/* How long threads get to finish the record that they are writing when tracing stops, in ns. */
+#define FX_STOP_GRACE_NS UINT64_C(2000000)
+
 /* What every provider of a session is given. */
 struct fx_provider_terms {
 	enum fx_clock_kind clock_kind;
@@ -47,7 +50,7 @@ struct fx_provider {
 	struct fx_source *source;  /* the writer's */
 	int pidfd;		   /* owned */
 	struct fx_watch death;	   /* of pidfd */
-	void *owner;		   /* the session, for `death` */
+	void *owner;		   /* the roster, for `death` */
 	uint64_t end_ticks;	   /* valid from FX_PROVIDER_ENDING on */
 	uint32_t frames_cursor;	   /* how far the open calls are saved */
 	uint64_t next_facts;	   /* ns; when many threads are to be looked at again */

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-/* How long a connection may be silent, in seconds. */
-#define SILENCE_MAX 5
+#include "base/clock.h"
+
+/* How long a connection may be silent. */
+#define SILENCE_MAX_NS UINT64_C(5000000000)
 
 /* Connections open at a time; more wait in the listener's queue. */
 #define CONNECTIONS_MAX 256
@@ -21,17 +22,9 @@ struct fx_connection {
 	struct fx_registry *registry;
 	struct fx_watch watch;
 	int fd;
-	pid_t pid; /* 0: whom the kernel names */
-	time_t since;
+	pid_t pid;	/* 0: whom the kernel names */
+	uint64_t since; /* CLOCK_MONOTONIC ns */
 };
-
-static time_t now_seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec;
-}
 
 /* --- Connections ----------------------------------------------------------------------------- */
 
@@ -178,7 +171,7 @@ int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid)
 	c->registry = registry;
 	c->fd = fd;
 	c->pid = pid;
-	c->since = now_seconds();
+	c->since = fx_monotonic_ns();
 	c->watch = (struct fx_watch){.ready = connection_ready, .opaque = c};
 	r = fx_poller_add(registry->poller, fd, &c->watch);
 	if (r < 0) {
@@ -195,11 +188,11 @@ int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid)
 void fx_registry_expire(struct fx_registry *registry)
 {
 	struct fx_connection *c = registry->first, *next;
-	time_t now = now_seconds();
+	uint64_t now = fx_monotonic_ns();
 
 	for (; c; c = next) {
 		next = c->next;
-		if (now - c->since > SILENCE_MAX)
+		if (now - c->since > SILENCE_MAX_NS)
 			connection_close(c);
 	}
 }

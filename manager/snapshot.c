@@ -12,9 +12,6 @@
 
 #include "manager/report.h"
 
-/* What waits for the writer, in bytes. Beyond it, taking a snapshot takes as long as writing it. */
-#define QUEUE_LIMIT (UINT64_C(256) << 20)
-
 struct fx_snapshot {
 	struct fx_snapshot *next;
 	struct fx_snapshots *all;
@@ -105,7 +102,8 @@ static int writer_start(struct fx_snapshot *s, const struct fx_snapshot_order *o
 	    .path = s->path,
 	    .clock_kind = order->clock_kind,
 	    .first_anchor = order->first_anchor,
-	    .queue_limit = QUEUE_LIMIT,
+	    /* Beyond it, taking a snapshot takes as long as writing it. */
+	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cure = "--buffer-size",
 	    .pairs = order->config->pairs,
 	    .done_fd = s->done_fd,

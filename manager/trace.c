@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The session of the daemon.
- *
- *	READY -> INITIALIZED -> STARTING -> STARTED -> STOPPING -> STOPPED -> STARTING ...
- *	any of them but READY -> TERMINATING -> READY
- *
- * Nothing here waits: what takes its time is gone on with in fx_trace_step().
+ * The session of the daemon. Nothing here waits: what takes its time is gone on with in
+ * fx_trace_step().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,15 +12,10 @@
 #include "base/atomic.h"
 #include "manager/daemon-internal.h"
 #include "manager/report.h"
+#include "manager/states.h"
 #include "manager/terms.h"
 
 #define MS UINT64_C(1000000)
-
-/* What waits for the writer, in bytes. */
-#define QUEUE_LIMIT (UINT64_C(256) << 20)
-
-/* How long threads get to finish the record that they are writing when tracing stops. */
-#define STOP_GRACE_NS (2 * MS)
 
 /* Between two tries of what a full queue holds up, or that providers have not said yet. */
 #define STEP_NS (1 * MS)
@@ -35,7 +26,7 @@
 static void state_enter(struct fx_trace *t, enum fx_session_state state)
 {
 	t->state = state;
-	t->state_since = fx_daemon_now();
+	t->state_since = fx_monotonic_ns();
 }
 
 bool fx_trace_is_open(const struct fx_trace *t)
@@ -43,14 +34,22 @@ bool fx_trace_is_open(const struct fx_trace *t)
 	return t->writer && !t->closed;
 }
 
-static bool is_running(const struct fx_trace *t)
+bool fx_trace_is_running(const struct fx_trace *t)
 {
 	return t->state == FX_SESSION_STARTING || t->state == FX_SESSION_STARTED;
 }
 
+/* What the request means now; 0: it may go on. */
+static int refuse(const struct fx_trace *t, enum fx_session_request request)
+{
+	int r = fx_state_refuses(t->state, request);
+
+	return r == FX_CONTROL_NOT_INITIALIZED && t->aborted ? FX_CONTROL_ABORTED : r;
+}
+
 uint64_t fx_trace_control_state(const struct fx_daemon *d)
 {
-	return d->epoch << 32 | (is_running(&d->trace) ? d->trace.categories : 0);
+	return d->epoch << 32 | (fx_trace_is_running(&d->trace) ? d->trace.categories : 0);
 }
 
 static void answer(struct fx_client **client, const struct fx_msg_result *result)
@@ -138,9 +137,9 @@ static int writer_start(struct fx_daemon *d, struct fx_output *output)
 	struct fx_writer_config config = {
 	    .output = output,
 	    .path = t->request.output,
-	    .clock_kind = d->clock_kind,
+	    .clock_kind = d->roster.clock_kind,
 	    .first_anchor = t->first_anchor,
-	    .queue_limit = QUEUE_LIMIT,
+	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cure = fx_terms_cure(&t->config),
 	    .pairs = t->config.pairs,
 	};
@@ -153,7 +152,7 @@ static int writer_start(struct fx_daemon *d, struct fx_output *output)
 		return r;
 	}
 	t->done_watch = (struct fx_watch){.ready = done_ready, .opaque = d};
-	r = fx_poller_add(&d->poller, t->done_fd, &t->done_watch);
+	r = fx_poller_add(&d->ground.poller, t->done_fd, &t->done_watch);
 	if (r < 0)
 		fx_output_close(output, NULL);
 	else
@@ -161,6 +160,8 @@ static int writer_start(struct fx_daemon *d, struct fx_output *output)
 	if (r < 0) {
 		close(t->done_fd);
 		t->writer = NULL;
+	} else {
+		d->roster.queue = fx_writer_queue(t->writer);
 	}
 	return r;
 }
@@ -170,9 +171,9 @@ static void join_all(struct fx_daemon *d)
 {
 	struct fx_trace *t = &d->trace;
 
-	for (struct fx_provider *p = d->providers; p; p = p->next) {
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		struct fx_provider_terms terms =
-		    fx_terms_for(&t->config, d->clock_kind, d->first_anchor, p->name);
+		    fx_terms_for(&t->config, d->roster.clock_kind, d->roster.first_anchor, p->name);
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
@@ -183,10 +184,10 @@ static void join_all(struct fx_daemon *d)
 static int refuse_initialize(const struct fx_daemon *d, const struct fx_msg_initialize *request,
 			     int fd)
 {
-	if (d->trace.state == FX_SESSION_TERMINATING)
-		return FX_CONTROL_TERMINATING;
-	if (d->trace.state != FX_SESSION_READY)
-		return FX_CONTROL_ALREADY_INITIALIZED;
+	int r = refuse(&d->trace, FX_REQUEST_INITIALIZE);
+
+	if (r)
+		return r;
 	return fd < 0 || d->ending || !request_is_sound(request) ? FX_CONTROL_BAD_REQUEST : 0;
 }
 
@@ -207,7 +208,7 @@ int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
 			close(fd);
 		return r;
 	}
-	t->first_anchor = fx_anchor_take(d->clock_kind);
+	t->first_anchor = fx_anchor_take(d->roster.clock_kind);
 	r = writer_start(d, output);
 	if (r < 0)
 		return r;
@@ -218,24 +219,6 @@ int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
 }
 
 /* --- Start ----------------------------------------------------------------------------------- */
-
-/* What the request means in this state; 0: it may go on. */
-static int refuse_start(const struct fx_trace *t)
-{
-	switch (t->state) {
-	case FX_SESSION_READY:
-		return t->aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
-	case FX_SESSION_STARTING:
-	case FX_SESSION_STARTED:
-		return FX_CONTROL_ALREADY_STARTED;
-	case FX_SESSION_STOPPING:
-		return FX_CONTROL_STOPPING;
-	case FX_SESSION_TERMINATING:
-		return FX_CONTROL_TERMINATING;
-	default:
-		return 0;
-	}
-}
 
 static void dispose(struct fx_provider *p, enum fx_buffering_mode mode,
 		    enum fx_disposition disposition)
@@ -255,7 +238,7 @@ static unsigned count_silent(const struct fx_daemon *d)
 {
 	unsigned count = 0;
 
-	for (const struct fx_provider *p = d->providers; p; p = p->next) {
+	for (const struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		const struct fx_buffer_header *h = p->buffer;
 
 		if (p->source && p->phase == FX_PROVIDER_LIVE &&
@@ -271,7 +254,7 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 {
 	struct fx_trace *t = &d->trace;
 	uint64_t wait = request->timeout_ms;
-	int r = refuse_start(t);
+	int r = refuse(t, FX_REQUEST_START);
 
 	if (r)
 		return r;
@@ -282,7 +265,7 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 	t->categories = fx_terms_categories(&t->config);
 	d->epoch++;
 	state_enter(t, FX_SESSION_STARTING);
-	for (struct fx_provider *p = d->providers; p; p = p->next) {
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (!p->source || p->phase != FX_PROVIDER_LIVE)
 			continue;
 		dispose(p, t->config.mode, (enum fx_disposition)request->disposition);
@@ -316,39 +299,22 @@ static void stop_all(struct fx_daemon *d)
 	uint64_t ticks;
 
 	answer_status(&t->starter, 0);
-	for (struct fx_provider *p = d->providers; p; p = p->next) {
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->source && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_set_state(p, d->epoch << 32);
 	}
-	ticks = fx_ticks(d->clock_kind);
-	for (struct fx_provider *p = d->providers; p; p = p->next) {
+	ticks = fx_ticks(d->roster.clock_kind);
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->source && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_pause(p, ticks);
 	}
-	t->deadline = fx_daemon_now() + STOP_GRACE_NS;
-}
-
-static int refuse_stop(const struct fx_trace *t)
-{
-	switch (t->state) {
-	case FX_SESSION_READY:
-		return t->aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
-	case FX_SESSION_INITIALIZED:
-	case FX_SESSION_STOPPED:
-		return FX_CONTROL_NOT_STARTED;
-	case FX_SESSION_STOPPING:
-		return FX_CONTROL_STOPPING;
-	case FX_SESSION_TERMINATING:
-		return FX_CONTROL_TERMINATING;
-	default:
-		return 0;
-	}
+	t->deadline = fx_monotonic_ns() + FX_STOP_GRACE_NS;
 }
 
 int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results)
 {
 	struct fx_trace *t = &d->trace;
-	int r = refuse_stop(t);
+	int r = refuse(t, FX_REQUEST_STOP);
 
 	if (r)
 		return r;
@@ -369,7 +335,7 @@ static bool settle_all(struct fx_daemon *d)
 	/* A circular buffer keeps what is not wanted yet. */
 	if (t->config.mode == FX_MODE_CIRCULAR && !t->results)
 		return true;
-	for (struct fx_provider *p = d->providers; p; p = p->next) {
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->phase == FX_PROVIDER_LIVE && !fx_provider_settle(p, queue))
 			all = false;
 	}
@@ -391,16 +357,13 @@ static void step_stopping(struct fx_daemon *d, uint64_t now)
 int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool results)
 {
 	struct fx_trace *t = &d->trace;
+	int r = refuse(t, FX_REQUEST_TERMINATE);
 
-	if (t->state == FX_SESSION_TERMINATING)
-		return FX_CONTROL_TERMINATING;
-	if (t->state == FX_SESSION_READY) {
-		bool aborted = t->aborted;
-
-		t->aborted = false;
-		return aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
-	}
-	if (is_running(t))
+	if (r == FX_CONTROL_ABORTED)
+		t->aborted = false; /* told */
+	if (r)
+		return r;
+	if (fx_trace_is_running(t))
 		stop_all(d);
 	t->results = results;
 	t->terminator = client;
@@ -414,10 +377,10 @@ static void step_terminating(struct fx_daemon *d, uint64_t now)
 	struct fx_trace *t = &d->trace;
 	struct fx_queue *queue = fx_writer_queue(t->writer);
 
-	if (t->closed || now < t->deadline || !settle_all(d) || !fx_daemon_finish_ended(d))
+	if (t->closed || now < t->deadline || !settle_all(d) || !fx_roster_finish_ended(&d->roster))
 		return;
 	answer_status(&t->stopper, 0);
-	for (struct fx_provider *p = d->providers; p; p = p->next)
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next)
 		fx_provider_leave(p, queue);
 	fx_writer_close(t->writer);
 	t->closed = true;
@@ -450,10 +413,11 @@ static void finished(struct fx_daemon *d)
 	struct fx_writer_totals totals;
 	struct fx_msg_result result;
 
-	fx_poller_remove(&d->poller, t->done_fd);
+	fx_poller_remove(&d->ground.poller, t->done_fd);
 	t->output_error = fx_writer_finish(t->writer, &totals);
 	close(t->done_fd); /* its thread is gone */
 	t->writer = NULL;
+	d->roster.queue = NULL;
 	t->client = NULL;
 	t->aborted = t->output_error != 0;
 	result = result_of(t, &totals, t->output_error);
@@ -532,26 +496,20 @@ int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_o
 	    .config = &t->config,
 	    .output = output,
 	    .path = path,
-	    .clock_kind = d->clock_kind,
+	    .clock_kind = d->roster.clock_kind,
 	    .first_anchor = t->first_anchor,
 	    .done = snapshot_done,
 	    .opaque = client,
 	};
-	int r = 0;
+	int r = refuse(t, FX_REQUEST_SNAPSHOT);
 
-	if (t->state == FX_SESSION_READY)
-		r = t->aborted ? FX_CONTROL_ABORTED : FX_CONTROL_NOT_INITIALIZED;
-	else if (t->state == FX_SESSION_INITIALIZED)
-		r = FX_CONTROL_NOT_STARTED;
-	else if (t->state == FX_SESSION_TERMINATING)
-		r = FX_CONTROL_TERMINATING;
-	else if (t->config.mode != FX_MODE_CIRCULAR)
+	if (r == 0 && t->config.mode != FX_MODE_CIRCULAR)
 		r = FX_CONTROL_NOT_CIRCULAR;
 	if (r) {
 		fx_output_close(output, NULL);
 		return r;
 	}
-	r = fx_snapshot_take(&d->snapshots, &order, d->providers);
+	r = fx_snapshot_take(&d->snapshots, &order, d->roster.providers);
 	if (r < 0)
 		return r;
 	t->snapshots++;
@@ -562,11 +520,11 @@ void fx_trace_snapshot_beside(struct fx_daemon *d)
 {
 	struct fx_trace *t = &d->trace;
 
-	if (!is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
+	if (!fx_trace_is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
 		return;
 	t->snapshots++;
-	fx_snapshot_take_beside(&d->snapshots, &t->config, d->clock_kind, t->first_anchor,
-				++t->beside, d->providers);
+	fx_snapshot_take_beside(&d->snapshots, &t->config, d->roster.clock_kind, t->first_anchor,
+				++t->beside, d->roster.providers);
 }
 
 /* One for the client that waits, or, until one does, for the queue. */
@@ -591,7 +549,7 @@ void fx_trace_alert(struct fx_daemon *d, pid_t pid, const char *name)
 {
 	struct fx_msg_alert alert = {.pid = (uint32_t)pid};
 
-	if (!is_running(&d->trace))
+	if (!fx_trace_is_running(&d->trace))
 		return;
 	memcpy(alert.name, name, strnlen(name, FX_ALERT_NAME_MAX));
 	alert_deliver(d, &alert);

@@ -14,6 +14,9 @@
 #include "manager/queue.h"
 #include "manager/stream.h"
 
+/* What may wait for a writer, in bytes, before buffers are left to fill. */
+#define FX_QUEUE_LIMIT (UINT64_C(256) << 20)
+
 struct fx_writer_config {
 	struct fx_output *output; /* ready to be begun; becomes the writer's */
 	const char *path;	  /* for messages; must outlive the writer */

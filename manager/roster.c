@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/roster.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "manager/report.h"
+#include "manager/timebase.h"
+
+/* Held chunks, thread names and packets are looked at this often, however little happens. */
+#define SLOW_PERIOD_NS UINT64_C(500000000)
+
+/* --- Ends ------------------------------------------------------------------------------------ */
+
+void fx_roster_end(struct fx_roster *roster, struct fx_provider *p)
+{
+	if (p->phase != FX_PROVIDER_LIVE)
+		return;
+	fx_poller_remove(&roster->ground->poller, p->pidfd);
+	fx_provider_end(p, fx_ticks(roster->clock_kind));
+}
+
+bool fx_roster_finish_ended(struct fx_roster *roster)
+{
+	struct fx_provider **at = &roster->providers;
+	bool all = true;
+
+	while (*at) {
+		struct fx_provider *p = *at;
+
+		if (p->phase == FX_PROVIDER_LIVE || !fx_provider_finish(p, roster->queue)) {
+			all = all && p->phase == FX_PROVIDER_LIVE;
+			at = &p->next;
+			continue;
+		}
+		*at = p->next;
+		roster->provider_count--;
+		fx_provider_destroy(p);
+	}
+	return all;
+}
+
+static void death_ready(void *opaque)
+{
+	struct fx_provider *p = opaque;
+	struct fx_roster *roster = p->owner;
+
+	fx_roster_end(roster, p);
+	/* Before the rest of it goes into the archive: a snapshot has it too. */
+	if (p->source)
+		roster->host.alert(roster->host.opaque, p->pid, FX_ALERT_DEATH);
+	fx_roster_finish_ended(roster);
+}
+
+/* A process that registers again runs another program now: what it was before has ended. False if
+ * it was nothing before. */
+static bool end_predecessor(struct fx_roster *roster, pid_t pid)
+{
+	bool found = false;
+
+	for (struct fx_provider *p = roster->providers; p; p = p->next) {
+		if (p->pid != pid || p->phase != FX_PROVIDER_LIVE)
+			continue;
+		fx_roster_end(roster, p);
+		found = true;
+	}
+	if (found)
+		fx_roster_finish_ended(roster);
+	return found;
+}
+
+/* --- Admission ------------------------------------------------------------------------------- */
+
+static void refuse(const struct fx_roster *roster, const char *name, pid_t pid, int error)
+{
+	fx_report("%s (%d): cannot be traced: %s", name, (int)pid, strerror(-error));
+	if (roster->host.refused)
+		roster->host.refused(roster->host.opaque);
+}
+
+static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *applicant,
+			   const struct fx_provider_terms *terms, int fds[2])
+{
+	int r;
+
+	if (roster->provider_count >= FX_PROVIDERS_MAX)
+		return -EUSERS;
+	r = fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
+			       &roster->newcomer, fds);
+	if (r == 0)
+		roster->newcomer->pidfd = applicant->pidfd;
+	return r;
+}
+
+static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret)
+{
+	struct fx_roster *roster = opaque;
+	struct fx_provider_terms terms;
+	int fds[2], r;
+
+	r = roster->host.welcome(roster->host.opaque, applicant, &terms);
+	if (r < 0)
+		return r;
+	roster->newcomer_exec = end_predecessor(roster, applicant->pid);
+	r = newcomer_create(roster, applicant, &terms, fds);
+	if (r < 0) {
+		refuse(roster, applicant->name, applicant->pid, r);
+		return r;
+	}
+	ret->started = (uint32_t)terms.state != 0;
+	ret->control_size = roster->newcomer->control_size;
+	ret->buffer_size = roster->newcomer->drain.layout.total_size;
+	ret->fds[FX_FD_CONTROL] = fds[0];
+	ret->fds[FX_FD_COMMON] = roster->ground->owner.fd;
+	ret->fds[FX_FD_BUFFER] = fds[1];
+	return 0;
+}
+
+static int newcomer_enter(struct fx_roster *roster, struct fx_provider *p)
+{
+	int r = roster->host.enter(roster->host.opaque, p, roster->newcomer_exec);
+
+	if (r < 0)
+		return r;
+	p->owner = roster;
+	p->death = (struct fx_watch){.ready = death_ready, .opaque = p};
+	p->next = roster->providers;
+	roster->providers = p;
+	roster->provider_count++;
+	roster->next_id++;
+	if (fx_poller_add(&roster->ground->poller, p->pidfd, &p->death) < 0)
+		fx_provider_end(p, fx_ticks(roster->clock_kind));
+	return 0;
+}
+
+static void admitted(void *opaque, struct fx_admission *admission, int result)
+{
+	struct fx_roster *roster = opaque;
+	struct fx_provider *p = roster->newcomer;
+
+	close(admission->fds[FX_FD_CONTROL]);
+	close(admission->fds[FX_FD_BUFFER]);
+	roster->newcomer = NULL;
+	if (result == 0)
+		result = newcomer_enter(roster, p);
+	if (result < 0) {
+		refuse(roster, p->name, p->pid, result);
+		fx_provider_destroy(p);
+	}
+}
+
+static void client_came(void *opaque, int fd, const union fx_message_any *message, size_t size,
+			int passed)
+{
+	struct fx_roster *roster = opaque;
+
+	roster->host.client(roster->host.opaque, fd, message, size, passed);
+}
+
+/* --- Saving ---------------------------------------------------------------------------------- */
+
+static void read_packets(struct fx_roster *roster, struct fx_provider *p)
+{
+	char name[FX_ALERT_NAME_MAX + 1];
+	struct fx_packet packet;
+
+	for (unsigned i = 0; i < FX_PACKETS && fx_provider_packet(p, &packet); i++) {
+		if (packet.request != FX_PACKET_ALERT)
+			continue;
+		fx_packet_alert_name(&packet, name);
+		roster->host.alert(roster->host.opaque, p->pid, name);
+	}
+}
+
+static void poll_all(struct fx_roster *roster, uint64_t now)
+{
+	bool slow = now >= roster->next_slow;
+	double most = 0;
+
+	for (struct fx_provider *p = roster->providers; p; p = p->next) {
+		double part = fx_provider_poll(p, roster->queue, slow);
+
+		read_packets(roster, p);
+		if (part > most)
+			most = part;
+	}
+	fx_roster_finish_ended(roster);
+	if (slow)
+		roster->next_slow = now + SLOW_PERIOD_NS;
+	fx_pace_next(&roster->pace, now, most, roster->ground->rang);
+	roster->ground->rang = false;
+}
+
+void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until)
+{
+	uint64_t now = fx_monotonic_ns();
+	uint64_t next = now + SLOW_PERIOD_NS;
+
+	if (busy && roster->providers && roster->pace.next < next)
+		next = roster->pace.next;
+	if (until < next)
+		next = until;
+	fx_poller_wait(&roster->ground->poller, next > now ? next - now : 0);
+	now = fx_monotonic_ns();
+	if (busy && (roster->ground->rang || now >= roster->pace.next))
+		poll_all(roster, now);
+	fx_registry_expire(&roster->registry);
+}
+
+/* --- Life ------------------------------------------------------------------------------------ */
+
+void fx_roster_clear(struct fx_roster *ret)
+{
+	*ret = (struct fx_roster){.registry.listener = -1, .next_id = 1};
+	ret->clock_kind = fx_clock_choose();
+	ret->first_anchor = fx_anchor_take(ret->clock_kind);
+	fx_pace_init(&ret->pace, fx_monotonic_ns());
+}
+
+int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
+		   const struct fx_roster_host *host, const char *path)
+{
+	const struct fx_registry_owner owner = {
+	    .admit = admit,
+	    .admitted = admitted,
+	    .client = host->client ? client_came : NULL,
+	    .opaque = roster,
+	};
+
+	roster->ground = ground;
+	roster->host = *host;
+	return fx_registry_init(&roster->registry, &ground->poller, &owner, path);
+}
+
+void fx_roster_destroy(struct fx_roster *roster)
+{
+	fx_registry_destroy(&roster->registry);
+	while (roster->providers) {
+		struct fx_provider *p = roster->providers;
+
+		roster->providers = p->next;
+		fx_provider_destroy(p);
+	}
+}
