@@ -74,18 +74,12 @@ void fx_chunks_renew(struct fx_thread *t)
 	}
 }
 
-static void doorbell(void)
-{
-	if (!fx_engine.confined)
-		fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
-}
-
 static void request_save(const struct fx_thread *t, uint32_t wrap)
 {
 	if (t->header != fx_engine.header)
 		return;
 	fx_packet_post(FX_PACKET_SAVE_BUFFER, 0, wrap, fx_load_relaxed(&t->header->durable_hint));
-	doorbell();
+	fx_doorbell_ring();
 }
 
 /* Moves to the other half. false: it is not saved yet. */
@@ -230,7 +224,7 @@ static bool space_wait(uint64_t state)
 	if (fx_load_relaxed(&control->state) != state ||
 	    (fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED))
 		return false;
-	doorbell();
+	fx_doorbell_ring();
 	fx_syscall4(SYS_futex, &control->space_word, FUTEX_WAIT, seen, &period);
 	return true;
 }

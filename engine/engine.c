@@ -2,10 +2,13 @@
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "engine/category.h"
 
 /* What an unattached process polls: state 0, owner alive. Pages of zeroes, never written. */
 static const struct {
@@ -74,6 +77,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	h->durable_size = layout.durable_size;
 	h->rolling_size = (uint64_t)layout.chunks_per_half * layout.chunk_size;
 	h->next_string = first_string;
+	fx_categories_tell();
 	fx_store_release(&h->magic, FX_BUFFER_MAGIC); /* pairs with the manager's first look */
 
 	/* Only now may a hook find work. */
@@ -106,4 +110,25 @@ void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t da
 
 	s->packet = (struct fx_packet){(uint16_t)request, data16, data32, data64};
 	fx_store_release(&s->seq, position + 1); /* pairs with the manager's read of seq */
+}
+
+void fx_doorbell_ring(void)
+{
+	if (!fx_engine.confined)
+		fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
+}
+
+int fx_engine_alert(const char *name, size_t length)
+{
+	struct fx_packet packet = {.request = FX_PACKET_ALERT};
+
+	if (length == 0 || length > FX_ALERT_BYTES || memchr(name, 0, length))
+		return -EINVAL;
+	/* A thread that records, so that a forked child alerts on its own behalf. */
+	if (!fx_thread_on(UINT32_MAX))
+		return -ESHUTDOWN;
+	memcpy((char *)&packet + offsetof(struct fx_packet, data16), name, length);
+	fx_packet_post(FX_PACKET_ALERT, packet.data16, packet.data32, packet.data64);
+	fx_doorbell_ring();
+	return 0;
 }

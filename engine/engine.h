@@ -120,7 +120,7 @@ fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 	uint64_t state = fx_load_relaxed(&fx_engine.control->state);
 	struct fx_thread *t;
 
-	if (!(state & categories))
+	if (!(state & (categories | FX_STATE_STOPPING)))
 		return NULL;
 	t = fx_self;
 	/* owner: written by the kernel alone; nothing is read through it */
@@ -204,5 +204,15 @@ void fx_thread_set_name(uint64_t pthread, const char *name);
 /* Posts a packet to the manager. */
 void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
 		    uint64_t data64);
+
+/* Wakes the manager, which else comes in its own time. */
+void fx_doorbell_ring(void);
+
+/*
+ * Raises the alert `name` of `length` bytes, 1 .. FX_ALERT_BYTES, with the manager. 0, -EINVAL for
+ * another length or a NUL in it, or -ESHUTDOWN while nothing is being traced. Async-signal-safe.
+ */
+#define FX_ALERT_BYTES 14u
+int fx_engine_alert(const char *name, size_t length);
 
 #endif

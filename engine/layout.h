@@ -107,6 +107,22 @@ enum fx_on_full {
 enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
 #undef FX_CATEGORY_BIT
 
+/* Stands alone in the low half of fx_control.state from a stop until somebody of the provider has noticed
+ * it: threads that ask for any category take the slow way once more, where STOPPED is posted. */
+#define FX_STATE_STOPPING (1u << 29)
+
+/* The program's own categories that are wanted, at fx_control.categories_offset: words, each with a NUL,
+ * then an empty one. NAME, NAME* for all that begin so, or the same behind a '-': not that one. The last
+ * word that a category matches decides; one that matches none is wanted if the first word has a '-'.
+ * No word at all: all are wanted. */
+#define FX_CATEGORY_NAME_MAX 100u	    /* bytes, without the NUL */
+#define FX_WANTED_MAX	     100u	    /* words */
+#define FX_WANTED_SIZE	     (3u * FX_PAGE) /* room for so many */
+
+/* In the header of a String Record: the text is the name of a category that the provider knows, possibly
+ * behind a NUL with a description. Index 0: it stands there for that alone. */
+#define FX_STRING_CATEGORY (1ull << 49)
+
 /* Where things lie in the buffer: offsets and sizes in bytes. Computed by fx_layout_compute(). */
 struct fx_layout {
 	uint64_t total_size;	 /* of the memfd */
@@ -178,7 +194,7 @@ enum fx_packet_request {
 	FX_PACKET_STARTED = 1, /* data32 = FX_FIFO_VERSION, data64 = epoch */
 	FX_PACKET_SAVE_BUFFER =
 	    2, /* data32 = wrap to be saved, data64 = bytes used of the durable area */
-	FX_PACKET_STOPPED = 3, /* data64 = epoch */
+	FX_PACKET_STOPPED = 3, /* data64 = epoch that was stopped */
 	FX_PACKET_ALERT = 4,   /* 14 bytes of name in data16, data32, data64 */
 	FX_PACKET_BUFFER_SAVED = 0x100,
 };
@@ -210,6 +226,7 @@ struct fx_buffer_header {
 	uint64_t dropped_unslotted __attribute__((aligned(64)));
 	uint64_t threads_used;	/* slots from here on were never taken, and take no memory */
 	uint64_t epoch_started; /* newest epoch that a thread has noticed */
+	uint64_t epoch_stopped; /* newest epoch whose stop a thread has noticed */
 	/* live heap as of the last flush of every thread's share; may be negative for a moment */
 	int64_t heap_bytes __attribute__((aligned(64)));
 	int64_t heap_blocks;
@@ -248,6 +265,8 @@ struct fx_control {
 	/* oneshot in a buffer that outlives its session: chunks from this serial on are not to be
 	 * claimed; 0 = no limit */
 	uint64_t serial_limit;
+	/* in the control page's memory; 0: all of the program's own categories are wanted */
+	uint64_t categories_offset;
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; all ones while an
 	 * owner of before still holds it. Not used in circular mode, like wraps_saved. */
 	uint64_t saved[] __attribute__((aligned(4096)));
@@ -263,12 +282,18 @@ struct fx_common {
 
 #define FX_OWNER_DIED 0x40000000u /* FUTEX_OWNER_DIED of linux/futex.h */
 
-/* Bytes of the control memfd for a layout. */
-static inline uint64_t fx_control_size(const struct fx_layout *l)
+/* What fx_control.categories_offset is for a layout: behind saved[]. */
+static inline uint64_t fx_control_wanted(const struct fx_layout *l)
 {
 	uint64_t bytes = sizeof(struct fx_control) + 8ull * l->halves * l->chunks_per_half;
 
 	return (bytes + FX_PAGE - 1) & ~(uint64_t)(FX_PAGE - 1);
+}
+
+/* Bytes of the control memfd for a layout. */
+static inline uint64_t fx_control_size(const struct fx_layout *l)
+{
+	return fx_control_wanted(l) + FX_WANTED_SIZE;
 }
 
 _Static_assert(sizeof(struct fx_frame) == 32, "frame");
@@ -277,5 +302,7 @@ _Static_assert(sizeof(struct fx_packet) == 16, "packet of the trace provider pro
 _Static_assert(sizeof(struct fx_packet_slot) == 32, "packet slot");
 _Static_assert(sizeof(struct fx_buffer_header) == 2 * 4096, "header page and ring page");
 _Static_assert(sizeof(struct fx_common) <= FX_PAGE, "common page");
+_Static_assert(FX_WANTED_MAX *(FX_CATEGORY_NAME_MAX + 2) + 1 <= FX_WANTED_SIZE,
+	       "wanted categories");
 
 #endif

@@ -203,6 +203,22 @@ static void notice_epoch(uint64_t epoch)
 	}
 }
 
+/* The first thread that notices a stop says so, if a thread has noticed the start. */
+static void notice_stop(uint64_t epoch)
+{
+	struct fx_buffer_header *h = fx_engine.header;
+	uint64_t seen = fx_load_relaxed(&h->epoch_stopped);
+
+	if (fx_load_relaxed(&h->epoch_started) < epoch)
+		return;
+	while (seen < epoch) {
+		if (fx_cas_acq_rel(&h->epoch_stopped, &seen, epoch)) {
+			fx_packet_post(FX_PACKET_STOPPED, 0, 0, epoch);
+			return;
+		}
+	}
+}
+
 /* What a child must keep of its parent's slot: the calls that a hook, interrupted by the fork, may
  * still look at. Owned by the one thread that a child begins with. */
 static struct fx_frame frames_kept[FX_FRAMES];
@@ -281,13 +297,21 @@ static struct fx_thread *adopt(uint32_t categories)
 		fx_engine_detach();
 		return NULL;
 	}
-	/* Wiped by the kernel: this is a forked child, however it was made. */
-	if (!fx_engine.wiped->attached && attach_child() != 0) {
-		fx_engine_detach();
+	state = fx_load_acquire(&fx_engine.control->state); /* pairs with the manager's release */
+	if ((uint32_t)state == FX_STATE_STOPPING) {
+		if (fx_engine.wiped->attached)
+			notice_stop(state >> 32);
 		return NULL;
 	}
-	state = fx_load_acquire(&fx_engine.control->state); /* pairs with the manager's release */
-	if (!(state & categories))
+	/* Wiped by the kernel: this is a forked child, however it was made. */
+	if (!fx_engine.wiped->attached) {
+		if (attach_child() != 0) {
+			fx_engine_detach();
+			return NULL;
+		}
+		state = fx_load_acquire(&fx_engine.control->state);
+	}
+	if (!(state & categories) || (uint32_t)state == FX_STATE_STOPPING)
 		return NULL;
 	t = fx_self;
 	if (!t->slot) {

@@ -71,6 +71,11 @@ static uint64_t count_dropped(const struct fx_provider *p)
 	return count;
 }
 
+static bool is_started(const struct fx_provider *p)
+{
+	return (uint32_t)p->control->state & ~FX_STATE_STOPPING;
+}
+
 static void describe_provider(const struct fx_daemon *d, const struct fx_provider *p,
 			      struct fx_provider_entry *ret)
 {
@@ -82,7 +87,7 @@ static void describe_provider(const struct fx_daemon *d, const struct fx_provide
 	    .id = p->id,
 	    .pid = (uint32_t)p->pid,
 	    .mode = p->source ? p->control->buffering_mode : 0,
-	    .started = p->source && attached && (uint32_t)p->control->state &&
+	    .started = p->source && attached && is_started(p) &&
 		       fx_load_relaxed(&h->epoch_started) == d->epoch,
 	    .buffer_size = p->drain.layout.durable_size +
 			   (uint64_t)p->drain.chunk_count * p->drain.layout.chunk_size,

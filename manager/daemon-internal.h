@@ -51,6 +51,7 @@ struct fx_daemon {
 	struct fx_ground ground;
 	struct fx_roster roster;
 	uint64_t epoch; /* of the newest start */
+	bool unnoticed; /* some provider may not have noticed the newest stop */
 	struct fx_client *clients;
 	unsigned client_count;
 	struct fx_trace trace;

@@ -231,15 +231,15 @@ int fx_session_begin(struct fx_session *s)
 	return r;
 }
 
-/* Tells every provider to stop. How many there are. */
-static uint32_t tell_all(struct fx_session *s)
+/* Tells every provider that it is stopped. How many there are. */
+static uint32_t tell_all(struct fx_session *s, uint32_t stopped)
 {
 	uint32_t alive = 0;
 
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next) {
 		if (p->phase != FX_PROVIDER_LIVE)
 			continue;
-		fx_provider_set_state(p, s->epoch << 32);
+		fx_provider_set_state(p, s->epoch << 32 | stopped);
 		alive++;
 	}
 	return alive;
@@ -255,9 +255,11 @@ static void stop(struct fx_session *s)
 	if (s->stopped)
 		return;
 	s->stopped = true;
-	alive = tell_all(s);
+	alive = tell_all(s, FX_STATE_STOPPING);
 	if (alive)
 		nanosleep(&grace, NULL);
+	/* Programs that go on are not to look for a stop for ever. */
+	tell_all(s, 0);
 	if (s->child_ended)
 		s->left_alive = alive;
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next)

@@ -301,14 +301,33 @@ static void stop_all(struct fx_daemon *d)
 	answer_status(&t->starter, 0);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->source && p->phase == FX_PROVIDER_LIVE)
-			fx_provider_set_state(p, d->epoch << 32);
+			fx_provider_set_state(p, d->epoch << 32 | FX_STATE_STOPPING);
 	}
+	d->unnoticed = true;
 	ticks = fx_ticks(d->roster.clock_kind);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->source && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_pause(p, ticks);
 	}
 	t->deadline = fx_monotonic_ns() + FX_STOP_GRACE_NS;
+}
+
+/* Once the stop was noticed, or there is nobody to notice it, asking for a category is cheap again. */
+static void notice_stops(struct fx_daemon *d)
+{
+	d->unnoticed = false;
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
+		const struct fx_buffer_header *h = p->buffer;
+		uint64_t epoch = p->control->state >> 32;
+
+		if ((uint32_t)p->control->state != FX_STATE_STOPPING)
+			continue;
+		if (fx_load_relaxed(&h->epoch_stopped) == epoch ||
+		    fx_load_relaxed(&h->epoch_started) != epoch)
+			fx_provider_set_state(p, epoch << 32);
+		else
+			d->unnoticed = true;
+	}
 }
 
 int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results)
@@ -444,6 +463,8 @@ void fx_trace_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next)
 	struct fx_trace *t = &d->trace;
 
 	step_output(d);
+	if (d->unnoticed && now >= t->deadline)
+		notice_stops(d);
 	if (t->state == FX_SESSION_STARTING)
 		step_starting(d, now);
 	else if (t->state == FX_SESSION_STOPPING)

@@ -34,7 +34,7 @@
 fx_hot bool fx_category_on(uint32_t category)
 {
 	/* relaxed: only says whether it is worth to look closer */
-	return fx_load_relaxed(&fx_engine.control->state) & category;
+	return fx_load_relaxed(&fx_engine.control->state) & (category | FX_STATE_STOPPING);
 }
 
 /* The category's bit stays in the call: whether it is still on decides what happens at the end. */

@@ -157,6 +157,15 @@ $1 == "string" && is_word($2) {
 	string_add($2, text)
 	next
 }
+$1 == "known" {
+	for (i = 2; i <= NF; i++) {
+		ident = $i
+		gsub(/[^A-Za-z0-9_]/, "_", ident)
+		string_add(ident, $i)
+		is_category[string_index[ident]] = 1
+	}
+	next
+}
 $1 == "errno"	{ errnos = words_to_table(errno_name, errnos); next }
 $1 == "signal" && $0 !~ /\|/ { signals = words_to_table(signal_name, signals); next }
 		{ prototype($0) }
@@ -328,7 +337,8 @@ function string_record(i,    text, length_, words, w, k, at) {
 	text = string_text[i]
 	length_ = length(text)
 	words = int((length_ + 7) / 8)
-	printf "\tFX_STRING_HEADER(%d, %d, %d),", words + 1, i, length_
+	printf "\tFX_STRING_HEADER(%d, %d, %d)%s,", words + 1, i, length_,
+	       i in is_category ? " | FX_STRING_CATEGORY" : ""
 	for (w = 0; w < words; w++) {
 		printf " FX_BYTES("
 		for (k = 1; k <= 8; k++) {

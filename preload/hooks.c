@@ -226,7 +226,8 @@ static __attribute__((noinline)) void leave(uint64_t function, uint64_t sp, void
 fx_hot bool calls_are_on(void)
 {
 	/* relaxed: only says whether it is worth to look closer */
-	return fx_load_relaxed(&fx_engine.control->state) & (FX_CAT_FUNCTION | FX_CAT_PAIRS);
+	return fx_load_relaxed(&fx_engine.control->state) &
+	       (FX_CAT_FUNCTION | FX_CAT_PAIRS | FX_STATE_STOPPING);
 }
 
 fx_export void __cyg_profile_func_enter(void *function, void *site)

@@ -339,6 +339,36 @@ Test(daemon, what_was_lost_in_one_session_is_not_counted_in_the_next)
 	archive_expect_clean(archive_path());
 }
 
+static void await_control(uint64_t state)
+{
+	for (unsigned tries = 0; fx_load_acquire(&p.control->state) != state; tries++) {
+		cr_assert_lt(tries, 1000, "the control page does not say so");
+		usleep(10000);
+	}
+}
+
+Test(daemon, a_stop_is_said_until_it_is_noticed)
+{
+	const struct fx_packet packet = {.request = FX_PACKET_STOPPED, .data64 = 1};
+
+	provide();
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	record(NAME, 1);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	usleep(100000);
+	cr_assert_eq(p.control->state, UINT64_C(1) << 32 | FX_STATE_STOPPING);
+	fx_store_release(&p.header->epoch_stopped, 1);
+	post(&packet);
+	await_control(UINT64_C(1) << 32);
+	/* Nobody has noticed this start, so nobody can notice its stop. */
+	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	await_control(UINT64_C(2) << 32);
+	terminate();
+	cr_assert_eq(events("name"), 1);
+}
+
 /* --- Dispositions ---------------------------------------------------------------------------- */
 
 static void stop_unsaved_and_start(enum fx_disposition disposition)
