@@ -47,7 +47,7 @@ struct fx_thread {
 	struct fx_frame *top;	/* next free frame */
 	struct fx_frame *limit; /* frames at or beyond it are not pushed */
 	uint64_t min_duration;	/* ticks */
-	uint64_t now;		/* newest reading that fx_thread_now() gave */
+	uint64_t now;		/* newest time that fx_thread_time() gave */
 	/* stack address of the record that is under way in each cursor, 0 none */
 	uint64_t busy[FX_LEVELS];
 	uint32_t deep; /* open function calls beyond limit */
@@ -136,18 +136,23 @@ fx_hot uint64_t fx_now(void)
 }
 
 /*
- * The time, at least a nanosecond later than the thread's reading before. Some processors' counters
- * move in steps that are longer than a hook takes; a call that seems to begin together with its caller,
- * or to end together with a later one's beginning, would not nest.
+ * The reading `now`, but at least a nanosecond later than the thread's time before. Some processors'
+ * counters move in steps that are longer than a hook takes; a call that seems to begin together with its
+ * caller, or to end together with a later one's beginning, would not nest.
  */
-fx_hot uint64_t fx_thread_now(struct fx_thread *t)
+fx_hot uint64_t fx_thread_time(struct fx_thread *t, uint64_t now)
 {
-	uint64_t now = fx_now(), least = t->now + fx_engine.tick_step;
+	uint64_t least = t->now + fx_engine.tick_step;
 
 	if (now < least)
 		now = least;
 	t->now = now;
 	return now;
+}
+
+fx_hot uint64_t fx_thread_now(struct fx_thread *t)
+{
+	return fx_thread_time(t, fx_now());
 }
 
 /* An id for a flow, unique in the session. */

@@ -39,10 +39,12 @@ fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f);
 fx_cold void fx_frame_too_deep(struct fx_thread *t);
 
 /*
- * Opens a call that begins now. `id`: function address or Duration Complete header of 3 words. NULL:
- * too many are open; counted, nothing to pop. 11 instructions and the clock, two tests.
+ * Opens a call that begins at `now`, a reading of fx_now(), or later if calls are closed first. `id`:
+ * function address or Duration Complete header of 3 words. NULL: too many are open; counted, nothing to
+ * pop. 11 instructions, two tests.
  */
-fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t sp, uint64_t key)
+fx_hot struct fx_frame *fx_frame_push_at(struct fx_thread *t, uint64_t id, uint64_t sp,
+					 uint64_t key, uint64_t now)
 {
 	struct fx_frame *f;
 
@@ -59,9 +61,14 @@ fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t
 	f->id = id;
 	f->sp = sp;
 	f->key = key;
-	/* Read after what was closed. The store pairs with the frame walk in drain.c. */
-	fx_store_release(&f->start, fx_thread_now(t));
+	/* Later than what was closed. The store pairs with the frame walk in drain.c. */
+	fx_store_release(&f->start, fx_thread_time(t, now));
 	return f;
+}
+
+fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t sp, uint64_t key)
+{
+	return fx_frame_push_at(t, id, sp, key, fx_now());
 }
 
 /* Takes `f` off, after its record was written: between the two a reader sees both and keeps the

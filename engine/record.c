@@ -15,16 +15,15 @@ static void count_drop(struct fx_thread *t)
 	fx_add_acq_rel(&t->slot->dropped, 1);
 }
 
-fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words,
-					 struct fx_reservation *r)
+fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level)
 {
-	struct fx_cursor *c = &t->cursor[r->level];
+	struct fx_cursor *c = &t->cursor[level];
 	uint64_t *p;
 
-	if (c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, r->level, words) != 0) {
+	if (c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, level, words) != 0) {
 		count_drop(t);
 		fx_barrier();
-		t->busy[r->level] = 0;
+		t->busy[level] = 0;
 		return NULL;
 	}
 	p = c->pos;
@@ -64,14 +63,16 @@ static uint32_t level_find(struct fx_thread *t, uint64_t sp)
 }
 
 fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
-					   struct fx_reservation *r)
+					   uint32_t *ret_level)
 {
-	r->level = level_find(t, sp);
-	if (r->level == FX_LEVELS) {
+	uint32_t level = level_find(t, sp);
+
+	*ret_level = level;
+	if (level == FX_LEVELS) {
 		count_drop(t);
 		return NULL;
 	}
-	t->busy[r->level] = sp;
+	t->busy[level] = sp;
 	fx_barrier();
-	return fx_record_reserve_slow(t, words, r);
+	return fx_record_reserve_slow(t, words, level);
 }

@@ -24,14 +24,13 @@ struct fx_reservation {
 	uint32_t level; /* whose mark is taken off at commit */
 };
 
-/* Slow half: takes a new chunk for r->level. NULL: the record is lost, is counted, and the level is
+/* Slow half: takes a new chunk for `level`. NULL: the record is lost, is counted, and the level is
  * free again. */
-fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words,
-					 struct fx_reservation *r);
+fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level);
 
 /* The same when level 0 is busy; `sp` is the caller's stack address. */
 fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
-					   struct fx_reservation *r);
+					   uint32_t *ret_level);
 
 /* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. */
 void fx_record_abandon(struct fx_thread *t, unsigned level);
@@ -43,14 +42,19 @@ fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct f
 	struct fx_cursor *c = &t->cursor[0];
 	uint64_t *p;
 
-	if (fx_unlikely(t->busy[0] != 0))
-		return fx_record_reserve_nested(t, words, fx_stack_address(), r);
+	if (fx_unlikely(t->busy[0] != 0)) {
+		uint32_t level; /* so that *r, whose address goes nowhere, is a register */
+
+		p = fx_record_reserve_nested(t, words, fx_stack_address(), &level);
+		r->level = level;
+		return p;
+	}
 	r->level = 0;
 	t->busy[0] = fx_stack_address();
 	fx_barrier(); /* a handler must see the mark before the position is read */
 	p = c->pos;
 	if (fx_unlikely(c->end - p < (ptrdiff_t)words))
-		return fx_record_reserve_slow(t, words, r);
+		return fx_record_reserve_slow(t, words, 0);
 	c->pos = p + words;
 	return p;
 }

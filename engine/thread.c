@@ -324,6 +324,7 @@ static struct fx_thread *adopt(uint32_t categories)
 	if (t->state >> 32 != state >> 32)
 		thread_reset(t);
 	notice_epoch(state >> 32);
+	fx_thread_now(t); /* no event is from before the thread took part */
 	t->state = state;
 	fx_barrier();
 	if (!fx_engine.wiped->attached) {

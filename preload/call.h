@@ -37,17 +37,21 @@ fx_hot bool fx_category_on(uint32_t category)
 	return fx_load_relaxed(&fx_engine.control->state) & (category | FX_STATE_STOPPING);
 }
 
-/* The category's bit stays in the call: whether it is still on decides what happens at the end. */
+/*
+ * The category's bit stays in the call: whether it is still on decides what happens at the end. The clock
+ * is read first: a system call begins when all before it is done, and reading takes longer than the rest.
+ */
 fx_hot bool fx_call_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
 			  uint64_t key)
 {
+	uint64_t now = fx_now();
 	struct fx_thread *t = fx_thread_on(category);
 
 	if (fx_unlikely(!t))
 		return false;
 	call->category = category;
 	call->thread = t;
-	call->frame = fx_frame_push(t, header, sp, key);
+	call->frame = fx_frame_push_at(t, header, sp, key, now);
 	if (fx_unlikely(!call->frame))
 		return false;
 	call->start = call->frame->start;
@@ -61,6 +65,21 @@ fx_hot bool fx_call_frame_stands(const struct fx_call *call)
 	return call->frame->start == call->start;
 }
 
+/*
+ * Whether the category is still being traced, by the same thread. Less than fx_thread_on() asks: a
+ * thread's state is 0 as soon as it is not the one that began the call (a forked child, a thread
+ * without a slot), and a record more for a manager that has died meanwhile harms nobody.
+ */
+fx_hot bool fx_call_is_on(const struct fx_call *call)
+{
+	/* relaxed: equal to the thread's, which was loaded with acquire when it was adopted */
+	uint64_t state = fx_load_relaxed(&fx_engine.control->state);
+
+	if (fx_likely(state == call->thread->state))
+		return state & call->category;
+	return fx_thread_on(call->category) == call->thread;
+}
+
 /* Slow half of fx_call_end(): there will be no record. */
 fx_cold void fx_call_drop(struct fx_thread *t, struct fx_frame *frame, uint64_t start);
 
@@ -70,7 +89,7 @@ fx_cold void fx_call_drop(struct fx_thread *t, struct fx_frame *frame, uint64_t 
 fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 {
 	struct fx_thread *t = call->thread;
-	struct fx_reservation r = {0}; /* local: so that *call can stay in registers */
+	struct fx_reservation r = {0};
 
 	if (fx_unlikely(t->top != call->frame + 1) && fx_call_frame_stands(call))
 		fx_frame_unwind_above(t, call->frame);
@@ -78,7 +97,7 @@ fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 	call->error = error;
 	call->nargs = 0;
 	call->record = NULL;
-	if (fx_likely(fx_thread_on(call->category) == t && fx_call_frame_stands(call)))
+	if (fx_likely(fx_call_is_on(call) && fx_call_frame_stands(call)))
 		call->record = fx_record_reserve(t, words, &r);
 	if (fx_unlikely(!call->record)) {
 		fx_call_drop(t, call->frame, call->start);
@@ -97,11 +116,12 @@ fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 	FX_EVENT_HEADER(FX_EVENT_FLOW_END, 3, 0, FXT_GET(header, EVENT_CATEGORY),                  \
 			FXT_GET(header, EVENT_NAME))
 
-/* Number of words and arguments, which the header of the open frame does not have. */
-fx_hot uint64_t fx_header_with(uint64_t header, unsigned words, unsigned nargs)
+/* Number of words and arguments, which the header of the open frame does not have. They fit their fields:
+ * see FX_CALL_WORDS_MAX. */
+fx_hot uint64_t fx_header_with(uint64_t header, uint64_t words, uint64_t nargs)
 {
-	return (header & ~FXT_PUT(RECORD_SIZE, UINT64_MAX)) | FXT_PUT(RECORD_SIZE, words) |
-	       FXT_PUT(EVENT_NARGS, nargs);
+	return (header & ~FXT_PUT(RECORD_SIZE, UINT64_MAX)) | words << FXT_RECORD_SIZE_LSB |
+	       nargs << FXT_EVENT_NARGS_LSB;
 }
 
 /*
@@ -129,7 +149,7 @@ fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t f
 
 	*call->next++ = call->end;
 	call->record[1] = call->start;
-	header = fx_header_with(header, (unsigned)(call->next - call->record), call->nargs);
+	header = fx_header_with(header, (uint64_t)(call->next - call->record), call->nargs);
 	if (flow)
 		fx_call_add_flow(call, header, flow);
 	fx_record_shrink(t, call->next, &call->reservation);
@@ -169,7 +189,7 @@ fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned 
 #define FX_CALL_WORDS_MAX (FX_CHUNK_MIN / 8 - 3)
 
 /* The error number of a call, by its RESULT. */
-#define FX_ERROR_sys(ret)    ((ret) == -1 ? errno : 0)
+#define FX_ERROR_sys(ret)    (fx_unlikely((ret) == -1) ? errno : 0)
 #define FX_ERROR_ptr(ret)    ((ret) ? 0 : errno)
 #define FX_ERROR_errnum(ret) (ret)
 #define FX_ERROR_value(ret)  0

@@ -541,6 +541,25 @@ Test(frame, a_frame_that_was_closed_by_others_is_not_popped_again)
 	cr_assert_eq(t->top, low, "the frame below came back to life");
 }
 
+/* A wrapper reads the clock before it looks for calls that were left open. */
+Test(frame, a_call_begins_after_what_it_closes)
+{
+	struct fx_thread *t;
+	struct fx_frame *f;
+	uint64_t early, closed;
+
+	start();
+	leaf();
+	t = fx_self;
+	early = fx_now();
+	fx_frame_push(t, WRAPPER(1), 0x7000, 0);
+	fx_frame_unwind(t, 0x7000);
+	closed = t->now;
+	fx_frame_push(t, WRAPPER(2), 0x7000, 0);
+	f = fx_frame_push_at(t, WRAPPER(3), 0x7000, 0, early);
+	cr_assert_gt(f->start, closed + fx_engine.tick_step, "the second was closed later still");
+}
+
 Test(frame, a_silent_frame_is_unwound_by_an_equal_stack_address)
 {
 	struct fx_thread *t;

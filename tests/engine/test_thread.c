@@ -68,6 +68,17 @@ Test(thread, times_differ_by_a_nanosecond_at_least)
 	cr_assert_geq(second, first + fx_engine.tick_step);
 }
 
+/* What was read before the thread's first look at the session counts from that look on. */
+Test(thread, no_time_is_from_before_the_adoption)
+{
+	uint64_t early = fx_now(), begun;
+
+	start((struct fm_config){0});
+	begun = fx_now();
+	cr_assert(produce(0, 0));
+	cr_assert_gt(fx_thread_time(fx_self, early), begun);
+}
+
 Test(thread, a_slot_tells_who_owns_it)
 {
 	start((struct fm_config){0});
