@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "client/doctor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "manager/program.h"
+#include "manager/timebase.h"
+
+#define SYSTEM "this system"
+
+/* A process needs about twice its buffer. */
+#define ROOM (UINT64_C(64) << 20)
+
+static bool is_on(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && value[0] && strcmp(value, "0") != 0;
+}
+
+/* --- The environment --------------------------------------------------------------------------- */
+
+static bool library_is_found(struct fx_doctor *d)
+{
+	char path[PATH_MAX];
+	int r = fx_program_library(path, sizeof(path));
+
+	if (r == -EINVAL)
+		fx_doctor_tell(d, SYSTEM, FX_FACT_LIBRARY_PATH, NULL);
+	else if (r < 0)
+		fx_doctor_tell(d, SYSTEM, FX_FACT_NO_LIBRARY, NULL);
+	return r == 0;
+}
+
+static bool output_is_writable(void)
+{
+	return access("fxtrace.fxt", F_OK) == 0 ? access("fxtrace.fxt", W_OK) == 0
+						: access(".", W_OK | X_OK) == 0;
+}
+
+static void environment(struct fx_doctor *d)
+{
+	struct rlimit space;
+
+	if (is_on("FXTRACE_DISABLE"))
+		fx_doctor_tell(d, SYSTEM, FX_FACT_DISABLED, NULL);
+	if (is_on("FXTRACE_NO_FOLLOW"))
+		fx_doctor_tell(d, SYSTEM, FX_FACT_NO_FOLLOW, NULL);
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < ROOM)
+		fx_doctor_tell(d, SYSTEM, FX_FACT_LITTLE_MEMORY, NULL);
+	if (!getenv("FXTRACE_OUTPUT") && !output_is_writable())
+		fx_doctor_tell(d, SYSTEM, FX_FACT_OUTPUT, NULL);
+}
+
+/* --- The machine ------------------------------------------------------------------------------- */
+
+static bool has_sealed_memory(void)
+{
+	int fd = memfd_create("fxtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	bool sealed = fd >= 0 && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return sealed;
+}
+
+static bool has_wipe_on_fork(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *page = aligned_alloc(size, size);
+	bool wipes = page && madvise(page, size, MADV_WIPEONFORK) == 0;
+
+	if (wipes)
+		madvise(page, size, MADV_KEEPONFORK);
+	free(page);
+	return wipes;
+}
+
+static bool has_pidfd(void)
+{
+	int fd = (int)syscall(SYS_pidfd_open, getpid(), 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* The kernel part of a thread's life, as a profiler would ask for it. */
+static bool sees_scheduling(void)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
+				       .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+				       .size = sizeof(attr),
+				       .disabled = 1,
+				       .context_switch = 1};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void machine(struct fx_doctor *d)
+{
+	if (!has_sealed_memory())
+		fx_doctor_tell(d, SYSTEM, FX_FACT_MEMFD, NULL);
+	if (!has_wipe_on_fork())
+		fx_doctor_tell(d, SYSTEM, FX_FACT_WIPE, NULL);
+	if (!has_pidfd())
+		fx_doctor_tell(d, SYSTEM, FX_FACT_PIDFD, NULL);
+	if (fx_clock_choose() != FX_CLOCK_COUNTER)
+		fx_doctor_tell(d, SYSTEM, FX_FACT_CLOCK, NULL);
+	if (!sees_scheduling())
+		fx_doctor_tell(d, SYSTEM, FX_FACT_SCHEDULING, NULL);
+}
+
+/* --- A trial ----------------------------------------------------------------------------------- */
+
+/* Traces this very command, told to print its version. What comes on stderr is why it failed. */
+static pid_t trial_start(const char *own, int *ret_stderr)
+{
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDOUT_FILENO);
+		dup2(ends[1], STDERR_FILENO);
+		execl(own, "fxtrace", "run", "-q", "-o", "/dev/null", "--", own, "--version",
+		      (char *)NULL);
+		_exit(127);
+	}
+	close(ends[1]);
+	if (pid < 0)
+		close(ends[0]);
+	*ret_stderr = ends[0];
+	return pid;
+}
+
+static void trial(struct fx_doctor *d)
+{
+	char own[PATH_MAX], said[512];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	int from, status = 0;
+	pid_t pid;
+
+	own[n > 0 ? n : 0] = 0;
+	pid = trial_start(own, &from);
+	if (pid < 0)
+		return;
+	n = read(from, said, sizeof(said) - 1);
+	said[n > 0 ? n : 0] = 0;
+	said[strcspn(said, "\n")] = 0;
+	close(from);
+	waitpid(pid, &status, 0);
+	if (status != 0 || said[0])
+		fx_doctor_tell(d, SYSTEM, FX_FACT_TRIAL, said[0] ? said : NULL);
+}
+
+void fx_doctor_system(struct fx_doctor *d)
+{
+	unsigned before = d->found[FX_FACT_NOTHING];
+
+	environment(d);
+	machine(d);
+	if (library_is_found(d) && d->found[FX_FACT_NOTHING] == before)
+		trial(d);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* What an ELF file tells of the code in it, before it runs. */
+#ifndef FX_SYMBOLS_INSPECT_H
+#define FX_SYMBOLS_INSPECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fx_elf_facts {
+	bool hooks;	/* calls __cyg_profile_func_enter: built with -finstrument-functions */
+	bool profiling; /* calls mcount or __fentry__: built with -pg */
+	bool names;	/* has a symbol table of its own, or a debug file by build-id */
+	bool allocator; /* defines malloc */
+	bool go;	/* has code of the Go compiler */
+	char interpreter[256]; /* the dynamic linker that it asks for; "" none */
+};
+
+/* 0; -errno if the file cannot be read, -EINVAL if it is no ELF file. */
+int fx_elf_inspect(const char *path, struct fx_elf_facts *ret);
+
+#endif

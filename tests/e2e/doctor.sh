@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# fxtrace doctor: each finding of its tables is provoked, one way or another.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+# doctor STATUS [PROGRAM...]
+doctor() {
+	expect_status "$1" "$FXTRACE" doctor "${@:2}"
+	cat out >>all
+	expect_equal 0 "$(wc -c <err)" "bytes on stderr: $(cat err)"
+}
+
+doctor 0
+expect_line '^this system: (nothing is in the way|the rest will be traced)$' out
+expect_one_error 2 "$FXTRACE" doctor --nonsense
+
+# --- Programs that are traced ----------------------------------------------------------------------
+
+echo 'int main(void) { return 0; }' >empty.c
+target hooked leaf.c
+doctor 0 -- ./hooked 5
+expect_equal 1 "$(wc -l <out)" "findings about a program with hooks"
+compile plain empty.c
+doctor 0 -- ./plain
+expect_line '^\./plain: partial: calls of its own .*; cure: .*-finstrument-functions' out
+expect_line '^\./plain: the rest will be traced' out
+# A library with hooks is enough.
+echo 'int part(void) { return 0; }' >part.c
+echo 'int part(void); int main(void) { return part(); }' >whole.c
+compile libpart.so -shared -fPIC -finstrument-functions part.c
+compile whole whole.c "$PWD/libpart.so"
+doctor 0 ./whole
+expect_no_line 'own functions' out
+strip libpart.so
+doctor 0 ./whole
+expect_line 'libpart.so: partial: .*module\+0x' out
+
+compile profiling -pg empty.c
+doctor 0 ./profiling
+expect_line 'profiling: note: .*-pg' out
+echo 'void *malloc(unsigned long size) { return (void *)(size & 0); } int main(void) { return 0; }' >own.c
+compile own -fno-builtin -w own.c
+doctor 0 ./own
+expect_line 'own: partial: .*malloc' out
+need objcopy
+echo note >note
+objcopy --add-section .note.go.buildid=note plain go
+doctor 0 ./go
+expect_line 'go: partial: .*Go' out
+
+# Scripts: their interpreter.
+mkdir bin
+printf '#! %s -x\n' "$PWD/go" >script
+printf '#!/usr/bin/env go\n' >by_env
+cp go bin
+chmod +x script by_env
+doctor 0 ./script
+expect_line "^$PWD/go: partial: .*Go" out
+PATH=$PWD/bin:$PATH doctor 0 ./by_env
+expect_line "^$PWD/bin/go: partial: .*Go" out
+
+# --- Programs that are not -------------------------------------------------------------------------
+
+doctor 1 nothing-like-this
+expect_line 'no such program' out
+doctor 1 ./empty.c
+expect_line 'no file that may be run' out
+# In a copy, the bytes of the class and of the machine.
+cp plain class && printf '\1' | dd of=class bs=1 seek=4 conv=notrunc status=none
+doctor 1 ./class
+expect_line '32-bit' out
+cp plain machine && printf '\24\0' | dd of=machine bs=1 seek=18 conv=notrunc status=none
+doctor 1 ./machine
+expect_line 'another kind of machine' out
+$FX_CC -static -o static empty.c 2>/dev/null || fail "no static libc"
+doctor 1 ./static
+expect_line '^\./static: no trace: .*statically.*; cure: link it dynamically$' out
+if $FX_CC -fsanitize=address -o sanitized empty.c 2>/dev/null; then
+	doctor 1 ./sanitized
+	expect_line 'sanitized: no trace: .*sanitizer' out
+fi
+if [ "$(id -u)" -eq 0 ] && [ -z "$(findmnt -n -o OPTIONS -T . 2>/dev/null | grep -w nosuid)" ]; then
+	cp plain other && chown 65534 other && chmod 4755 other
+	doctor 1 ./other
+	expect_line 'other: no trace: .*set-user-ID' out
+fi
+
+# --- The environment and the machine ---------------------------------------------------------------
+
+FXTRACE_DISABLE=1 doctor 1
+expect_line 'unset FXTRACE_DISABLE' out
+FXTRACE_NO_FOLLOW=1 doctor 0
+expect_line 'children will not be traced' out
+(ulimit -v 60000; "$FXTRACE" doctor) >out
+expect_line 'address space' out
+cat out >>all
+mkdir 'a folder'
+cp "$FXTRACE" "$LIBFXTRACE" 'a folder'
+mkdir -p 'a folder/.libs' && cp "$LIBFXTRACE" 'a folder/.libs'
+FXTRACE='a folder/fxtrace' doctor 1
+expect_line 'LD_PRELOAD cannot express' out
+mkdir -p alone && cp "$FXTRACE" alone
+if ! [ -e "$(ldconfig -p 2>/dev/null | sed -n 's/.*libfxtrace.so => //p')" ]; then
+	"$PWD/alone/fxtrace" doctor >out
+	[ $? -eq 1 ] && expect_line 'libfxtrace.so is not beside' out
+	cat out >>all
+fi
+# A library that is none: the trial tells.
+mkdir broken broken/.libs && cp "$FXTRACE" broken && echo >broken/.libs/libfxtrace.so
+FXTRACE=$PWD/broken/fxtrace doctor 1
+expect_line 'trial run was not traced' out
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	chmod 755 . && mkdir -m 755 closed
+	if setpriv --reuid=65534 --regid=65534 --clear-groups "$FXTRACE" --version >out 2>&1; then
+		(cd closed && setpriv --reuid=65534 --regid=65534 --clear-groups "$FXTRACE" doctor) >out
+		expect_line 'fxtrace.fxt cannot be written' out
+		cat out >>all
+	fi
+fi
+
+# A kernel that has nothing of what is needed.
+cat >old.c <<'EOF'
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+int memfd_create(const char *name, unsigned flags) { return errno = ENOSYS, -1; }
+int madvise(void *at, size_t size, int advice) { return errno = EINVAL, -1; }
+long syscall(long number, ...) { return errno = ENOSYS, -1; }
+FILE *fopen(const char *path, const char *mode) { return NULL; }
+EOF
+compile old.so -shared -fPIC -w old.c
+LD_PRELOAD=$PWD/old.so "$FXTRACE" doctor >out
+expect_equal 1 $? "status on an old kernel"
+for what in 'can be sealed' MADV_WIPEONFORK pidfd_open 'clock source' perf_event_paranoid; do
+	expect_line "this system: .*$what" out
+done
+cat out >>all
+
+# --- The tables ------------------------------------------------------------------------------------
+
+# Every text of the tables has been printed by now, but for what this machine or user cannot provoke.
+{
+	printf '#define FX_FACT(id, level, what, cure) what\n#define FX_OBSTACLE(id, c, what, cure) what\n'
+	cat "$FX_SRCDIR/client/facts.def" "$FX_SRCDIR/base/loadable.def"
+} >tables.c
+$FX_CC -E -P tables.c | sed 's/" *"//g; s/^"//; s/"$//' | grep . >texts
+expect_equal "$(grep -cE '^FX_(FACT|OBSTACLE)\(' tables.c)" "$(wc -l <texts)" "texts of the tables"
+printf '%s\n' 'its file has capabilities, and preloading is refused to such programs' >excused
+[ -e sanitized ] || grep 'sanitizer' texts >>excused
+[ -e other ] || grep 'set-user-ID' texts >>excused
+[ -e closed ] || grep 'cannot be written here' texts >>excused
+while IFS= read -r text; do
+	grep -qF "$text" all || grep -qxF "$text" excused || fail "nothing provokes: $text"
+done <texts
