@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "manager/stale.h"
 
 /* How long a connection may be silent. */
 #define SILENCE_MAX_NS UINT64_C(5000000000)
@@ -215,16 +216,17 @@ static void listener_ready(void *opaque)
 /* Makes a directory of mode 0700 with a name of its own below `base`. */
 static int directory_make(struct fx_registry *registry, const char *base)
 {
-	int n =
-	    snprintf(registry->directory, sizeof(registry->directory), "%s/fxtrace-XXXXXX", base);
+	int n = snprintf(registry->directory, sizeof(registry->directory), "%s/%s", base,
+			 FX_PRIVATE_TEMPLATE);
 
-	/* "/s" and the final NUL must fit as well. */
+	/* The socket's name must fit as well. */
 	if (n < 0 || (size_t)n + 3 > sizeof(registry->directory))
 		return -ENAMETOOLONG;
 	if (!mkdtemp(registry->directory)) {
 		registry->directory[0] = 0;
 		return -errno;
 	}
+	fx_stale_remove(base);
 	return 0;
 }
 
@@ -239,8 +241,8 @@ static int place_find(struct fx_registry *registry)
 		r = directory_make(registry, "/tmp");
 	if (r < 0)
 		return r;
-	snprintf(registry->path, sizeof(registry->path), "%.*s/s", (int)sizeof(registry->path) - 3,
-		 registry->directory);
+	snprintf(registry->path, sizeof(registry->path), "%.*s/" FX_PRIVATE_SOCKET,
+		 (int)sizeof(registry->path) - 3, registry->directory);
 	return 0;
 }
 

@@ -33,6 +33,7 @@ sleep 1
 from=$(manager_ticks)
 sleep 5
 used=$(($(manager_ticks) - from))
+echo "300 idle processes: $each KiB of memory each, $((used / 5)).$((used % 5 * 2)) % of a core"
 [ "$used" -lt 5 ] || fail "$used hundredths of a second in 5 s for 300 idle processes"
 expect_ok "$FXTRACE" terminate
 expect_clean idle.fxt
