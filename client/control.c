@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "client/commands.h"
 #include "client/remote.h"
 
@@ -78,6 +79,7 @@ int fx_control_initialize(struct fx_link *link, const struct fx_options *options
 			strerror(-r));
 		return FX_EXIT_FAILURE;
 	}
+	FX_FAULT(client_output);
 	r = fx_link_ask(link, FX_MSG_INITIALIZE, &request, sizeof(request), fd, &result);
 	close(fd);
 	if (r && made)

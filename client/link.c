@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "client/commands.h"
 #include "protocol/place.h"
 #include "protocol/socket.h"
@@ -34,6 +35,7 @@ int fx_link_open(struct fx_link *ret, const char *command, const char *socket)
 		return failure(ret, socket, "no manager is running there (see fxtrace manager)");
 	if (ret->fd < 0)
 		return failure(ret, socket, strerror(-ret->fd));
+	FX_FAULT(client_connected);
 	return 0;
 }
 
@@ -92,6 +94,7 @@ int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request,
 {
 	int r = fx_link_send(link, type, request, size, fd);
 
+	FX_FAULT(client_asked);
 	return r ? r : fx_link_receive(link, answer, ret, ret_size);
 }
 

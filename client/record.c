@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "client/commands.h"
 #include "client/control.h"
 #include "client/link.h"
@@ -291,6 +292,7 @@ static int execute(struct record *record)
 
 	if (r == 0)
 		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, 0, &started);
+	FX_FAULT(client_started);
 	if (r == 0 && record->program)
 		r = program_start(record);
 	if (r == 0 && signals_take(record) < 0)
@@ -298,6 +300,7 @@ static int execute(struct record *record)
 	if (r)
 		return r; /* the session ends with the connection */
 	r = wait_for_end(record);
+	FX_FAULT(client_terminate);
 	if (r == 0)
 		r = terminate(record);
 	if (!record->detach)

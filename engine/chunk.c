@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/record.h"
 
@@ -38,6 +39,7 @@ static void chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 	fx_barrier();
 	if (!c->chunk)
 		return;
+	FX_FAULT(chunk_release);
 	word = &chunk_table(t)[chunk_number(c->serial)];
 	found = fx_load_relaxed(word);
 	/* Once only: a handler that jumped out of here may have left a cursor whose chunk is given
@@ -78,7 +80,9 @@ static void request_save(const struct fx_thread *t, uint32_t wrap)
 {
 	if (t->header != fx_engine.header)
 		return;
+	FX_FAULT(half_switched);
 	fx_packet_post(FX_PACKET_SAVE_BUFFER, 0, wrap, fx_load_relaxed(&t->header->durable_hint));
+	FX_FAULT(half_posted);
 	fx_doorbell_ring();
 }
 
@@ -92,6 +96,7 @@ static bool half_switch(const struct fx_thread *t, uint64_t state)
 	/* acquire: what the manager saved may be overwritten from here. Pairs with its release. */
 	if (fx_load_acquire(&fx_engine.page->wraps_saved) < wrap)
 		return false;
+	FX_FAULT(half_full);
 	if (fx_cas_acq_rel(&t->header->rolling_state, &state, (uint64_t)(wrap + 1) << 32))
 		request_save(t, wrap); /* this thread alone switched */
 	return true;
@@ -130,6 +135,7 @@ static int chunk_claim_oldest(const struct fx_thread *t, uint64_t *ret_serial)
 			continue;
 		/* Pairs with the reader's second look at the word in drain.c. */
 		if (fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(serial, FX_CHUNK_OPENING, 0))) {
+			FX_FAULT(chunk_overwrite);
 			/* The word before the zeroes: a reader that has seen any of them sees it too. */
 			__atomic_thread_fence(__ATOMIC_RELEASE);
 			*ret_serial = serial;
@@ -169,8 +175,10 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 		/* Looked at before the claim: the manager changes saved[] of a half only when the next
 		 * wrap has begun, and then goes by what saved[] said to tell claimed from skipped. */
 		reusable = chunk_is_reusable(t, wrap % l->halves * l->chunks_per_half + next);
+		FX_FAULT(chunk_claim);
 		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1))
 			continue;
+		FX_FAULT(chunk_claimed);
 		if (reusable) {
 			*ret_serial = (uint64_t)wrap * l->chunks_per_half + next;
 			return 0;
@@ -197,11 +205,13 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 	c->chunk = p;
 	/* Zero beyond the last record, always; it also brings the chunk into the cache. */
 	memset(p, 0, fx_engine.layout.chunk_size);
+	FX_FAULT(chunk_zeroed);
 	p[1] = (uint64_t)fx_engine.pid;
 	p[2] = t->tid;
 	p[0] = 3ull | THREAD_RECORD_WORDS << 4 | FX_CHUNK_THREAD_INDEX << 16;
 	fx_barrier();
 	c->pos = p + THREAD_RECORD_WORDS;
+	FX_FAULT(chunk_opened);
 	/* release: zeroes and Thread Record before the claim shows. Pairs with drain.c. */
 	fx_store_release(&chunk_table(t)[number], FX_CHUNK_WORD(serial, FX_CHUNK_HELD, 0));
 	fx_barrier();
@@ -283,6 +293,7 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 	/* First back, then the next: the manager must never see this thread's later chunk and not
 	 * know that the earlier one is complete. */
 	chunk_release(t, c);
+	FX_FAULT(chunk_released);
 	while (chunk_claim(t, &serial) != 0) {
 		if (reclaim_rarely() > 0)
 			continue;

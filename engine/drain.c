@@ -9,6 +9,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "base/fault.h"
 #include "engine/drain-internal.h"
 
 static int broken(struct fx_drain *d, const char *how)
@@ -292,6 +293,7 @@ bool fx_drain_acknowledge(struct fx_drain *d)
 	if (d->broken || wrap <= saved)
 		return false;
 	half_publish(d, saved & 1);
+	FX_FAULT(half_saved);
 	/* release: saved[] stands. Pairs with half_switch() in chunk.c. */
 	fx_store_release(&d->control->wraps_saved, saved + 1);
 	return true;

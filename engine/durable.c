@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/durable.h"
 
+#include "base/fault.h"
 #include "engine/engine.h"
 
 /* A blob record without name, payload or type: skipped by every reader. */
@@ -19,6 +20,7 @@ uint64_t *fx_durable_reserve(unsigned words)
 		uint64_t found = 0;
 
 		if (fx_cas_acq_rel(&area[at], &found, CLAIM(words))) {
+			FX_FAULT(durable_claimed);
 			fx_store_relaxed(&h->durable_hint, (at + words) * 8);
 			return &area[at];
 		}
@@ -30,5 +32,7 @@ uint64_t *fx_durable_reserve(unsigned words)
 
 void fx_durable_commit(uint64_t *p, uint64_t header)
 {
+	FX_FAULT(durable_commit);
 	fx_store_release(p, header); /* pairs with the durable walk in drain.c */
+	FX_FAULT(durable_committed);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/category.h"
 
@@ -78,6 +79,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	h->rolling_size = (uint64_t)layout.chunks_per_half * layout.chunk_size;
 	h->next_string = first_string;
 	fx_categories_tell();
+	FX_FAULT(attach_magic);
 	fx_store_release(&h->magic, FX_BUFFER_MAGIC); /* pairs with the manager's first look */
 
 	/* Only now may a hook find work. */
@@ -109,6 +111,7 @@ void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t da
 	struct fx_packet_slot *s = &h->packets[position % FX_PACKETS];
 
 	s->packet = (struct fx_packet){(uint16_t)request, data16, data32, data64};
+	FX_FAULT(packet_claimed);
 	fx_store_release(&s->seq, position + 1); /* pairs with the manager's read of seq */
 }
 

@@ -10,6 +10,7 @@
 #ifndef FX_ENGINE_FRAME_H
 #define FX_ENGINE_FRAME_H
 
+#include "base/fault.h"
 #include "engine/engine.h"
 
 /* The caller's stack pointer before its call instruction: the canonical frame address. */
@@ -57,12 +58,14 @@ fx_hot struct fx_frame *fx_frame_push_at(struct fx_thread *t, uint64_t id, uint6
 	}
 	/* Reserve, fill, publish: a handler between two lines uses the frames above this one. */
 	t->top = f + 1;
+	FX_FAULT(frame_reserved);
 	fx_barrier();
 	f->id = id;
 	f->sp = sp;
 	f->key = key;
 	/* Later than what was closed. The store pairs with the frame walk in drain.c. */
 	fx_store_release(&f->start, fx_thread_time(t, now));
+	FX_FAULT(frame_pushed);
 	return f;
 }
 
@@ -80,7 +83,9 @@ fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
 		if (t->top != f + 1)
 			return;
 	}
+	FX_FAULT(frame_pop);
 	fx_store_release(&f->start, 0); /* after the record; pairs with the frame walk in drain.c */
+	FX_FAULT(frame_popped);
 	fx_barrier();
 	t->top = f;
 }

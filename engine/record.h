@@ -17,6 +17,7 @@
 #ifndef FX_ENGINE_RECORD_H
 #define FX_ENGINE_RECORD_H
 
+#include "base/fault.h"
 #include "engine/engine.h"
 #include "engine/stack.h"
 
@@ -56,6 +57,7 @@ fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct f
 	if (fx_unlikely(c->end - p < (ptrdiff_t)words))
 		return fx_record_reserve_slow(t, words, 0);
 	c->pos = p + words;
+	FX_FAULT(record_reserved);
 	return p;
 }
 
@@ -69,7 +71,9 @@ fx_hot void fx_record_shrink(struct fx_thread *t, uint64_t *end, const struct fx
 fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
 			     struct fx_reservation *r)
 {
+	FX_FAULT(record_publish);
 	fx_store_release(p, header); /* pairs with the header walk in drain.c */
+	FX_FAULT(record_published);
 	fx_barrier();
 	t->busy[r->level] = 0;
 }
@@ -100,6 +104,7 @@ fx_hot void fx_record_complete(struct fx_thread *t, uint64_t header, uint64_t st
 
 	if (fx_likely(p != NULL)) {
 		p[1] = start;
+		FX_FAULT(record_half);
 		p[2] = end;
 		fx_record_commit(t, p, header, &r);
 	}

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 
+#include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/chunk.h"
 #include "engine/engine.h"
@@ -89,6 +90,7 @@ static int slot_claim(uint32_t tid)
 		/* UINT32_MAX: taken, not yet to be read. Pairs with slot_take's release. */
 		if (fx_load_relaxed(&slot_at(i)->tid) == 0 &&
 		    fx_cas_acq_rel(&slot_at(i)->tid, &free, UINT32_MAX)) {
+			FX_FAULT(slot_claimed);
 			slots_use(i + 1);
 			slot_take(i, tid);
 			return (int)i;
@@ -103,6 +105,7 @@ static void slot_release(struct fx_thread *t)
 
 	t->state = 0;
 	fx_store_relaxed(&t->slot, NULL);
+	FX_FAULT(slot_release);
 	fx_store_release(&s->tid, 0);
 }
 
@@ -177,6 +180,7 @@ static struct fx_thread *thread_new(void)
 		i = slot_claim(tid);
 	if (i < 0)
 		return NULL;
+	FX_FAULT(slot_taken);
 	t = &fx_engine.wiped->threads[i];
 	t->state = 0;
 	memset(t->busy, 0, sizeof t->busy);
@@ -260,6 +264,7 @@ static int attach_child(void)
 	if (fx_engine.confined)
 		return -EPERM;
 	buffer_disown(NULL);
+	FX_FAULT(fork_disowned);
 	return fx_engine.reattach ? fx_engine.reattach() : -ENOSYS;
 }
 
@@ -417,6 +422,7 @@ void fx_thread_exit(void)
 	fx_self = &thread_off;
 	fx_barrier();
 	fx_chunks_release(t);
+	FX_FAULT(slot_chunks);
 	slot_release(t);
 }
 

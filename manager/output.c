@@ -13,6 +13,7 @@
 #include <fxtrace/format.h>
 
 #include "base/compiler.h"
+#include "base/fault.h"
 
 /* Records are collected up to this many words before they are written. */
 #define BUFFER_WORDS (2 * (size_t)FX_OUTPUT_RECORD_MAX)
@@ -229,7 +230,8 @@ static void write_bytes(struct fx_output *out, const void *data, size_t size)
 	const uint8_t *at = data;
 
 	while (size && !out->error) {
-		ssize_t n = write(out->fd, at, size);
+		size_t part = FX_FAULT_IS_SET(archive_half) ? size / 2 + 1 : size;
+		ssize_t n = write(out->fd, at, part);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -237,6 +239,7 @@ static void write_bytes(struct fx_output *out, const void *data, size_t size)
 			output_fail(out, n < 0 ? -errno : -EIO);
 			return;
 		}
+		FX_FAULT(archive_half);
 		at += n;
 		size -= (size_t)n;
 		out->size += (uint64_t)n;

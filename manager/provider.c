@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/fault.h"
 #include "base/syscall.h"
 #include "manager/memory.h"
 #include "manager/report.h"
@@ -260,6 +261,7 @@ static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
 /* Lets the provider go on in the half that was saved. */
 static void acknowledge(struct fx_provider *p)
 {
+	FX_FAULT(buffer_copied);
 	if (!fx_drain_acknowledge(&p->drain) || p->control->on_full != FX_ON_FULL_BLOCK)
 		return;
 	fx_add_relaxed(&p->control->space_word, 1);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/fault.h"
 #include "manager/stale.h"
 
 /* How long a connection may be silent. */
@@ -113,10 +114,13 @@ static void serve(struct fx_connection *c, const struct fx_msg_register *request
 	applicant.cause = (enum fx_register_cause)request->cause;
 	memcpy(applicant.name, request->name, FX_PROVIDER_NAME_MAX);
 	name_sanitise(applicant.name);
+	FX_FAULT(register_read);
 	r = identify(c, &applicant);
 	if (r == 0)
 		r = owner->admit(owner->opaque, &applicant, &admission);
+	FX_FAULT(register_answer);
 	answer(c, r, r == 0 ? &admission : NULL, &sent);
+	FX_FAULT(register_answered);
 	if (r == 0)
 		owner->admitted(owner->opaque, &admission, sent);
 	else if (applicant.pidfd >= 0)
@@ -209,6 +213,7 @@ static void listener_ready(void *opaque)
 		/* The oldest has had its chance. */
 		connection_close(registry->first);
 	fd = fx_socket_accept(registry->listener);
+	FX_FAULT(accept);
 	if (fd >= 0 && fx_registry_adopt(registry, fd, 0) < 0)
 		close(fd);
 }

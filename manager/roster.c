@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "manager/report.h"
 #include "manager/timebase.h"
 
@@ -46,6 +47,7 @@ static void death_ready(void *opaque)
 	struct fx_provider *p = opaque;
 	struct fx_roster *roster = p->owner;
 
+	FX_FAULT(provider_died);
 	fx_roster_end(roster, p);
 	/* Before the rest of it goes into the archive: a snapshot has it too. */
 	if (p->source)

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "manager/report.h"
 #include "manager/roster.h"
 #include "manager/snapshot.h"
@@ -254,6 +255,7 @@ static void stop(struct fx_session *s)
 
 	if (s->stopped)
 		return;
+	FX_FAULT(session_stop);
 	s->stopped = true;
 	alive = tell_all(s, FX_STATE_STOPPING);
 	if (alive)
@@ -316,6 +318,7 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	ret->wait_status = s->wait_status;
 	ret->signal = s->give_up ? s->told : 0;
 	fx_snapshots_destroy(&s->snapshots);
+	FX_FAULT(session_saved);
 	ret->output_error = fx_writer_finish(s->writer, &ret->totals);
 	session_free(s);
 }

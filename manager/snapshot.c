@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "manager/report.h"
 
 struct fx_snapshot {
@@ -144,10 +145,12 @@ int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_or
 		snapshot_free(s);
 		return r;
 	}
+	FX_FAULT(snapshot_begin);
 	for (const struct fx_provider *p = providers; p; p = p->next) {
 		if (p->source && p->phase != FX_PROVIDER_OVER && fx_drain_is_attached(&p->drain))
 			copy_provider(s, p, ticks);
 	}
+	FX_FAULT(snapshot_copied);
 	fx_writer_close(s->writer);
 	snapshots->taken++;
 	s->next = snapshots->first;

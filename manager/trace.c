@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/fault.h"
 #include "manager/daemon-internal.h"
 #include "manager/report.h"
 #include "manager/states.h"
@@ -208,6 +209,7 @@ int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
 			close(fd);
 		return r;
 	}
+	FX_FAULT(trace_initialize);
 	t->first_anchor = fx_anchor_take(d->roster.clock_kind);
 	r = writer_start(d, output);
 	if (r < 0)
@@ -215,6 +217,7 @@ int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
 	t->client = request->detached ? NULL : client;
 	state_enter(t, FX_SESSION_INITIALIZED);
 	join_all(d);
+	FX_FAULT(trace_joined);
 	return 0;
 }
 
@@ -272,6 +275,7 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 		p->settled = false;
 		fx_provider_set_state(p, fx_trace_control_state(d));
 	}
+	FX_FAULT(trace_start);
 	if (wait > FX_START_TIMEOUT_MAX)
 		wait = FX_START_TIMEOUT_MAX;
 	t->deadline = t->state_since + wait * MS;
@@ -309,6 +313,7 @@ static void stop_all(struct fx_daemon *d)
 		if (p->source && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_pause(p, ticks);
 	}
+	FX_FAULT(trace_stop);
 	t->deadline = fx_monotonic_ns() + FX_STOP_GRACE_NS;
 }
 
@@ -401,6 +406,7 @@ static void step_terminating(struct fx_daemon *d, uint64_t now)
 	answer_status(&t->stopper, 0);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next)
 		fx_provider_leave(p, queue);
+	FX_FAULT(trace_terminate);
 	fx_writer_close(t->writer);
 	t->closed = true;
 }
@@ -439,6 +445,7 @@ static void finished(struct fx_daemon *d)
 	d->roster.queue = NULL;
 	t->client = NULL;
 	t->aborted = t->output_error != 0;
+	FX_FAULT(trace_result);
 	result = result_of(t, &totals, t->output_error);
 	if (t->terminator)
 		t->aborted = false; /* told */

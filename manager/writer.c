@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/atomic.h"
+#include "base/fault.h"
 #include "manager/report.h"
 
 /* The first conversion waits until the slope of the clocks is known over this long. */
@@ -157,11 +158,13 @@ static void write_pieces(struct fx_writer *w, const struct fx_block *block)
 		if (!fx_output_error(w->output))
 			fx_stream_piece(s, piece, block->pieces.data + at, block->ticks);
 		at += piece->bytes;
+		FX_FAULT(block_half);
 	}
 }
 
 static void write_block(struct fx_writer *w, struct fx_block *block)
 {
+	FX_FAULT(block_taken);
 	switch (block->kind) {
 	case FX_BLOCK_BEGIN:
 		source_begin(w, block->source);

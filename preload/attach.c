@@ -9,6 +9,7 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
+#include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/engine.h"
 #include "preload/modules.h"
@@ -50,9 +51,10 @@ static bool is_error(long result)
 static int connect_to_manager(void)
 {
 	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
-	long fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	long r;
+	long fd = FX_FAULT(register_connect), r;
 
+	if (fd == 0)
+		fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (is_error(fd))
 		return (int)fd;
 	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof patience,
@@ -177,6 +179,7 @@ static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT]
 				  fds[FX_FD_CONTROL]);
 	mapped.control_size = m->control_size;
 	mapped.common = map_over(mapped.common, FX_PAGE, FX_PAGE, PROT_READ, fds[FX_FD_COMMON]);
+	FX_FAULT(register_half_mapped);
 	/* Never over the parent's: the engine has put memory of its own there. */
 	mapped.buffer =
 	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
@@ -190,17 +193,22 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	int fds[FX_FD_COUNT];
 	int r = request_send(fd, cause);
 
+	FX_FAULT(register_sent);
 	if (r == 0)
 		r = reply_receive(fd, &reply, fds);
 	fx_syscall1(SYS_close, fd);
 	if (r != 0)
 		return r;
+	FX_FAULT(register_received);
 	r = reply.control_size >= sizeof(struct fx_control) ? map_all(&reply, fds) : -EPROTO;
+	if (r == 0)
+		r = FX_FAULT(register_mapped);
 	close_fds(fds, FX_FD_COUNT);
 	if (r != 0)
 		return r;
 	r = fx_engine_attach(mapped.control, mapped.common, mapped.buffer, mapped.buffer_size,
 			     fx_builtin_strings, fx_builtin_words, FX_STR_COUNT);
+	FX_FAULT(attach_modules);
 	if (r == 0)
 		fx_modules_write();
 	return r;

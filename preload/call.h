@@ -21,6 +21,7 @@
 
 #include <errno.h>
 
+#include "base/fault.h"
 #include "engine/frame.h"
 #include "engine/record.h"
 #include "preload/args.h"
@@ -147,6 +148,7 @@ fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t f
 {
 	struct fx_thread *t = call->thread;
 
+	FX_FAULT(call_half);
 	*call->next++ = call->end;
 	call->record[1] = call->start;
 	header = fx_header_with(header, (uint64_t)(call->next - call->record), call->nargs);

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "base/fault.h"
 #include "preload/call.h"
 #include "preload/environ.h"
 #include "preload/flow.h"
@@ -18,6 +19,7 @@ static void forked(const struct fx_fork *before, uint64_t flow)
 {
 	struct fx_thread *t;
 
+	FX_FAULT(fork_child);
 	fx_handoff_reset();
 	fx_engine_after_fork(before);
 	t = fx_thread_on(FX_CAT_PROCESS);
@@ -54,6 +56,7 @@ static int fx_call_execve(const char *path, fx_strings argv, fx_strings envp)
 
 	fx_environ_for_file(&e, path);
 	FX_ENVIRON_MAKE(&e, envp);
+	FX_FAULT(exec);
 	ret = FX_REAL(execve)(path, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;

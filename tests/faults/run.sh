@@ -1,0 +1,319 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Kills and stops a provider, the manager and a client at every point of base/fault.def. No crash, no
+# hang; the archive is sound; what was committed is in it, record for record, and all that the others
+# recorded; and the program never notices that its manager is gone.
+#
+#	tests/faults/run.sh [--long] [POINT...]
+#
+# --long stops for seconds where `make check' stops for an instant, and comes to each point again later.
+. "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/faults/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
+
+PAUSES=0.05
+LATER=1
+if [ "${1-}" = --long ]; then
+	shift
+	# The longer one: more than a provider waits for the manager's answer.
+	PAUSES='1 4'
+	LATER='1 3'
+fi
+WANTED=" $* "
+
+CALLS=1500
+MANY_CALLS=150000
+LOSSLESS='-b 64K --on-full block'
+
+witness_compile
+./witness map $CALLS >plain.out
+expect_equal 3 $? "status of the witness alone"
+
+# expect_output: what the witness printed is what it prints alone, but for the child that was killed.
+expect_output() {
+	sed 's/killed 9$/exited 4/' ran.out | cmp -s - plain.out ||
+		fail "$FAULT: the program prints something else: $(cat ran.out ran.err)"
+}
+
+expect_reached() {
+	fault_happened || fail "$FAULT: the point is not reached"
+}
+
+# --- A provider, below fxtrace run -----------------------------------------------------------------
+
+# provider_run OPTION...: its status.
+provider_run() {
+	local status=0
+
+	rm -f map
+	patiently "$FXTRACE" run -q -o trace.fxt "$@" -- ./witness map $CALLS >ran.out 2>ran.err || status=$?
+	return $status
+}
+
+# expect_provider HOW ACTION STATUS
+expect_provider() {
+	expect_reached
+	expect_clean trace.fxt
+	expect_witnessed "$1" trace.fxt map
+	if [ "$2" = kill ] && [ "$3" -eq 137 ]; then
+		cmp -s -n "$(wc -c <ran.out)" ran.out plain.out || fail "$FAULT: output $(cat ran.out)"
+	else
+		expect_equal 3 "$3" "$FAULT: status of the program ($(cat ran.err))"
+		expect_output
+	fi
+}
+
+fault_of_provider() { # RUN POINT PASSING
+	local how=whole point=$2 passing=$3 status pause
+
+	# shellcheck disable=SC2086 # several options
+	set -- "$1" $LOSSLESS
+	if [ "$1" = circular ]; then
+		how=newest
+		set -- "$1" -b 64K -m circular
+	fi
+	shift
+	fault_set "$point" "$passing" kill
+	status=0
+	provider_run "$@" || status=$?
+	expect_provider "$how" kill "$status"
+	for pause in $PAUSES; do
+		fault_set "$point" "$passing" stop
+		provider_run "$@" &
+		resume "$pause"
+		status=0
+		wait $! || status=$?
+		expect_provider "$how" stop "$status"
+	done
+}
+
+# --- The manager, which fxtrace run is -------------------------------------------------------------
+
+is_over() {
+	tail -n 1 ran.out | grep -qx 'done'
+}
+
+fault_of_manager() { # POINT PASSING
+	local status=0 pause
+
+	fault_set "$1" "$2" kill
+	# shellcheck disable=SC2086 # several options
+	provider_run $LOSSLESS || status=$?
+	expect_reached
+	expect_equal 137 "$status" "$FAULT: status of a killed manager ($(cat ran.err))"
+	wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on: $(cat ran.out)"
+	expect_output
+	if [ -s trace.fxt ]; then
+		expect_prefix trace.fxt
+		expect_witnessed prefix trace.fxt map
+	fi
+	for pause in $PAUSES; do
+		fault_set "$1" "$2" stop
+		# shellcheck disable=SC2086
+		provider_run $LOSSLESS &
+		resume "$pause"
+		status=0
+		wait $! || status=$?
+		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
+		expect_reached
+		expect_output
+		expect_clean trace.fxt
+		expect_witnessed "$(how_after_pause "$1" "$pause")" trace.fxt map
+	done
+}
+
+# What the archive has after the manager was silent so long. A provider that gets no answer in 3 s runs
+# untraced.
+how_after_pause() {
+	case $1-$2 in
+	accept-4 | register_*-4) echo prefix ;;
+	*) echo whole ;;
+	esac
+}
+
+# --- The daemon and its clients --------------------------------------------------------------------
+
+# The fault is the daemon's, or the client's, alone.
+daemon_start() {
+	manager_start -b 64K
+}
+
+daemon_end() {
+	fault_clear
+	manager_stop
+}
+
+# record_run: its status.
+record_run() {
+	local status=0
+
+	rm -f map trace.fxt
+	# shellcheck disable=SC2086
+	patiently "$FXTRACE" record -q -o trace.fxt $LOSSLESS -- ./witness map $CALLS \
+		>ran.out 2>ran.err || status=$?
+	return $status
+}
+
+# A session after the fault is as good as any.
+expect_new_session() {
+	local status=0
+
+	fault_clear
+	FAULT="after $FAULT"
+	record_run || status=$?
+	expect_equal 3 "$status" "$FAULT: status of a new session ($(cat ran.err))"
+	expect_output
+	expect_clean trace.fxt
+	expect_witnessed whole trace.fxt map
+}
+
+# The archive of a session that was cut short, of which there may be none.
+expect_cut() {
+	[ -s trace.fxt ] || return 0
+	expect_prefix trace.fxt
+	[ ! -e map ] || expect_witnessed prefix trace.fxt map
+}
+
+fault_of_daemon() { # POINT PASSING
+	local status=0 pause
+
+	fault_set "$1" "$2" kill
+	daemon_start
+	record_run || status=$?
+	expect_reached
+	[ ! -e map ] || wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+	[ ! -e map ] || expect_output
+	# A client whose manager dies says so, but the program's status comes first.
+	[ "$status" -ne 0 ] || fail "$FAULT: record succeeds"
+	expect_line '^fxtrace record: the manager: it is gone' ran.err
+	expect_cut
+	wait "$MANAGER"
+	daemon_start
+	expect_new_session
+	daemon_end
+	for pause in $PAUSES; do
+		fault_set "$1" "$2" stop
+		daemon_start
+		record_run &
+		resume "$pause"
+		status=0
+		wait $! || status=$?
+		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
+		expect_output
+		expect_clean trace.fxt
+		expect_witnessed whole trace.fxt map
+		daemon_end
+	done
+}
+
+fault_of_client() { # POINT PASSING
+	local status=0 pause
+
+	daemon_start
+	fault_set "$1" "$2" kill
+	record_run || status=$?
+	expect_reached
+	expect_equal 137 "$status" "$FAULT: status of a killed client ($(cat ran.err))"
+	fault_clear
+	wait_for $PATIENCE state_is ready || fail "$FAULT: the session does not end"
+	[ ! -s trace.fxt ] || expect_clean trace.fxt
+	# Started before the client died, it goes on.
+	if [ -e map ]; then
+		wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+		expect_output
+		expect_cut
+	fi
+	expect_new_session
+	for pause in $PAUSES; do
+		fault_set "$1" "$2" stop
+		record_run &
+		resume "$pause"
+		status=0
+		wait $! || status=$?
+		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
+		expect_output
+		expect_clean trace.fxt
+		expect_witnessed whole trace.fxt map
+		fault_clear
+	done
+	daemon_end
+}
+
+# snapshot_run: its status, of a program that runs on meanwhile.
+snapshot_run() {
+	local status=0
+
+	patiently "$FXTRACE" snapshot -o snapshot.fxt >snapshot.out 2>snapshot.err || status=$?
+	return $status
+}
+
+has_run() {
+	[ "$(./witness report map | awk '{ n += $4 } END { print n + 0 }')" -gt $CALLS ]
+}
+
+# A session over a program that runs for a second.
+circular_start() {
+	daemon_start
+	rm -f map trace.fxt snapshot.fxt
+	expect_ok "$FXTRACE" start -m circular -b 64K -o trace.fxt
+	with_provider ./witness map $MANY_CALLS >ran.out 2>ran.err &
+	wait_for $PATIENCE has_run || fail "$FAULT: the witness does not run"
+}
+
+fault_of_snapshot() { # POINT PASSING
+	local status pause archive
+
+	fault_set "$1" "$2" kill
+	circular_start
+	snapshot_run && fail "$FAULT: the snapshot succeeds"
+	expect_reached
+	expect_line '^fxtrace snapshot: the manager: it is gone' snapshot.err
+	wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+	expect_output
+	for archive in trace.fxt snapshot.fxt; do
+		[ ! -s $archive ] || expect_prefix $archive
+		[ ! -s $archive ] || expect_witnessed part $archive map
+	done
+	wait "$MANAGER"
+	for pause in $PAUSES; do
+		fault_set "$1" "$2" stop
+		circular_start
+		snapshot_run &
+		resume "$pause"
+		status=0
+		wait $! || status=$?
+		expect_equal 0 "$status" "$FAULT: status of snapshot ($(cat snapshot.err))"
+		expect_clean snapshot.fxt
+		expect_witnessed part snapshot.fxt map
+		wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+		expect_output
+		expect_ok "$FXTRACE" terminate
+		expect_clean trace.fxt
+		expect_witnessed newest trace.fxt map
+		daemon_end
+	done
+}
+
+# --- All of them -----------------------------------------------------------------------------------
+
+count=0
+while read -r point run passing; do
+	[ "$WANTED" = '  ' ] || case $WANTED in *" $point "*) ;; *) continue ;; esac
+	for times in $LATER; do
+		# What happens once or twice in a process does not happen later.
+		[ "$times" -eq 1 ] || [ "$passing" -ge 10 ] || continue
+		at=$((passing * times))
+		case $run in
+		provider | circular) fault_of_provider "$run" "$point" "$at" ;;
+		manager) fault_of_manager "$point" "$at" ;;
+		daemon) fault_of_daemon "$point" "$at" ;;
+		client) fault_of_client "$point" "$at" ;;
+		snapshot) fault_of_snapshot "$point" "$at" ;;
+		*) fail "$point: there is no run '$run'" ;;
+		esac
+		[ "$LATER" = 1 ] || echo "$FAULT: $(wc -l <events) events"
+		count=$((count + 1))
+	done
+done < <(points)
+[ "$count" -gt 0 ] || fail "no such point:$WANTED"
+echo "$count points"
