@@ -62,10 +62,11 @@ struct fx_thread {
 	    suspended; /* state to go back to when the vfork child on this thread is gone; else 0 */
 	uint64_t deep_sp; /* stack address of the first of the calls beyond limit */
 	uint64_t flows;	  /* flow ids given; survives the thread */
+	uint64_t parted;  /* records written in parts; survives it too */
 	uint32_t tid;
 } __attribute__((aligned(64)));
 
-/* Function table: address << 16 | string index, open addressing. */
+/* Table of names (string.h): address << 16 | string index, open addressing. */
 #define FX_FUNCTION_SLOTS 65536u
 
 /* What is wiped on fork, in one mapping. */

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/function.h"
 
-#include "engine/durable.h"
 #include "engine/record.h"
+#include "engine/string.h"
 
 #define ADDRESS_WORDS 2u
 #define ADDRESS_BIT   (1ull << 48) /* FX_STRING_ADDRESS_BIT of format/encode.h */
-
-/* Set in the address of a table entry that has no index; no user-space address has it. */
-#define NAMELESS (1ull << 47)
-
-/* Entries of the table, at most: probes stay short. */
-#define FUNCTIONS_MAX (FX_FUNCTION_SLOTS / 4 * 3)
 
 /* A place in a chunk, in words, is a local index. */
 _Static_assert(FX_CHUNK_MAX / 8 <= FX_STRING_MAX - FX_STRING_LOCAL + 1, "local indices");
@@ -58,70 +52,11 @@ static uint64_t address_string_header(uint32_t index)
 	return 2ull | ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;
 }
 
-/* A new index and its record in the durable area. 0: no room. */
-static uint32_t global_string(uint64_t function)
+static uint32_t function_make(uint64_t function)
 {
-	uint32_t index;
-	uint64_t *p;
-
-	/* Relaxed: indices need only be distinct. */
-	if (fx_load_relaxed(&fx_engine.header->next_string) >= FX_STRING_LOCAL)
-		return 0;
-	index = fx_add_relaxed(&fx_engine.header->next_string, 1);
-	if (index >= FX_STRING_LOCAL)
-		return 0;
-	p = fx_durable_reserve(ADDRESS_WORDS);
-	if (!p)
-		return 0;
-	p[1] = function;
-	fx_durable_commit(p, address_string_header(index));
-	return index;
-}
-
-/* What the table shall say of a function that was never seen. 0: there is no room in it. */
-static uint64_t table_entry(uint64_t function)
-{
-	uint32_t index;
-
 	if (fx_function_seen)
 		fx_function_seen(function);
-	index = global_string(function);
-	if (index)
-		return function << 16 | index;
-	/* Relaxed: a few entries more do no harm. */
-	if (fx_load_relaxed(&fx_engine.wiped->function_count) >= FUNCTIONS_MAX)
-		return 0;
-	return (function | NAMELESS) << 16;
-}
-
-/* The index of a function, given now if it is new. 0: it has none. */
-static uint32_t function_index(const struct fx_thread *t, uint64_t function)
-{
-	uint64_t *table = fx_engine.wiped->functions;
-	uint32_t h = fx_function_hash(function);
-	uint64_t entry = 0;
-
-	/* FUNCTIONS_MAX leaves slots free: the probe ends. */
-	for (;; h = (h + 1) & (FX_FUNCTION_SLOTS - 1)) {
-		uint64_t s = fx_load_acquire(&table[h]); /* pairs with the exchange below */
-
-		if ((s >> 16 & ~NAMELESS) == function)
-			return (uint32_t)(s & 0xffff);
-		if (s)
-			continue;
-		if (!entry)
-			entry = table_entry(function);
-		/* A handler that forked meanwhile has left us in a child whose indices are others. */
-		if (!entry || t->header != fx_engine.header)
-			return 0;
-		/* Two threads may race: the loser's index stays unused. */
-		if (fx_cas_acq_rel(&table[h], &s, entry)) {
-			fx_add_relaxed(&fx_engine.wiped->function_count, 1);
-			return (uint32_t)(entry & 0xffff);
-		}
-		if ((s >> 16 & ~NAMELESS) == function)
-			return (uint32_t)(s & 0xffff);
-	}
+	return fx_string_define(&function, sizeof function, ADDRESS_BIT);
 }
 
 static unsigned header_words(uint64_t header)
@@ -157,7 +92,7 @@ static bool record_defining(struct fx_thread *t, uint64_t function, uint64_t hea
 fx_cold bool fx_function_record(struct fx_thread *t, uint64_t function, uint64_t header,
 				uint64_t first, uint64_t second)
 {
-	uint64_t index = function_index(t, function);
+	uint64_t index = fx_string_of_address(t, function, function_make);
 	struct fx_reservation r;
 	uint64_t *p;
 

@@ -75,6 +75,21 @@
 /* The thread index that every chunk's first record defines. */
 #define FX_CHUNK_THREAD_INDEX 1u
 
+/*
+ * A record that is larger than a chunk is written in parts, each a large record of a private type:
+ *
+ *	header	FX_PART_HEADER(words of the part)
+ *	word 1	number of the record, for its thread (low half) and words of the record (high half)
+ *	word 2	which word of the record comes first here
+ *	...	words of the record
+ *
+ * Parts of a record follow one another in their thread's chunks. Never in an archive.
+ */
+#define FX_PART_TYPE	     15u /* in the place of enum fxt_large_type */
+#define FX_PART_HEAD	     3u	 /* words before the record's own */
+#define FX_PART_HEADER(size) (15ull | (uint64_t)(size) << 4 | (uint64_t)FX_PART_TYPE << 36)
+#define FX_PARTED_MAX	     (256u << 10) /* bytes of the largest record */
+
 /* Values of the trace provider protocol. */
 enum fx_buffering_mode {
 	FX_MODE_ONESHOT = 1,
@@ -86,6 +101,18 @@ enum fx_on_full {
 	FX_ON_FULL_DROP = 0,
 	FX_ON_FULL_BLOCK = 1,
 };
+
+/* What fx_control.phase says, for those in the program who wait for it: count of changes << 2 | phase.
+ * Events go by fx_control.state alone. */
+enum fx_phase {
+	FX_PHASE_STOPPED = 0,
+	FX_PHASE_STARTED = 1,
+	FX_PHASE_STOPPING = 2, /* what was recorded is being saved */
+};
+
+#define FX_PHASE_MASK	  3u
+#define FX_PHASE_OF(word) ((enum fx_phase)((word)&FX_PHASE_MASK))
+#define FX_PHASE_COUNT	  4u /* is added at each change */
 
 /* Categories of the provider itself: the low half of fx_control.state. */
 #define FX_CATEGORIES(X)                                                                           \
@@ -254,6 +281,7 @@ struct fx_control {
 				 >= w - 1 */
 	uint32_t space_word;  /* lossless writers FUTEX_WAIT on it; grows when space was freed for
 				them, and after every change of state */
+	uint32_t phase;	      /* a futex; changes before `state` does at a start and a stop */
 	/* configuration; does not change while tracing runs */
 	uint32_t buffering_mode __attribute__((aligned(64)));
 	uint32_t on_full;

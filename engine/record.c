@@ -3,9 +3,9 @@
 
 #include "engine/chunk.h"
 
-/* The record is lost: one more for its thread, and when. A lock prefix costs little here, and makes
- * the count exact under signal handlers that lose records too. */
-static void count_drop(struct fx_thread *t)
+/* A lock prefix costs little here, and makes the count exact under signal handlers that lose records
+ * too. */
+void fx_record_drop(struct fx_thread *t)
 {
 	uint64_t now = fx_now();
 
@@ -21,7 +21,7 @@ fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, ui
 	uint64_t *p;
 
 	if (c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, level, words) != 0) {
-		count_drop(t);
+		fx_record_drop(t);
 		fx_barrier();
 		t->busy[level] = 0;
 		return NULL;
@@ -41,7 +41,7 @@ void fx_record_abandon(struct fx_thread *t, unsigned i)
 		while (p < c->pos && *p)
 			p += *p >> 4 & 0xfff;
 		if (p < c->pos)
-			count_drop(t);
+			fx_record_drop(t);
 		c->pos = p;
 	}
 	fx_barrier();
@@ -69,7 +69,7 @@ fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, 
 
 	*ret_level = level;
 	if (level == FX_LEVELS) {
-		count_drop(t);
+		fx_record_drop(t);
 		return NULL;
 	}
 	t->busy[level] = sp;

@@ -33,6 +33,9 @@ fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, ui
 fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
 					   uint32_t *ret_level);
 
+/* A record is lost: one more for its thread, and when. */
+void fx_record_drop(struct fx_thread *t);
+
 /* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. */
 void fx_record_abandon(struct fx_thread *t, unsigned level);
 

@@ -39,6 +39,8 @@ static void control_fill(struct fx_control *c, const struct fx_provider_terms *t
 	c->provider_id = id;
 	control_configure(c, terms);
 	c->layout = *layout;
+	if ((uint32_t)terms->state & ~FX_STATE_STOPPING)
+		c->phase = FX_PHASE_COUNT | FX_PHASE_STARTED;
 	fx_store_release(&c->state, terms->state);
 	fx_store_release(&c->magic, FX_CONTROL_MAGIC);
 }
@@ -134,8 +136,30 @@ void fx_provider_destroy(struct fx_provider *p)
 	free(p);
 }
 
+/* Tells those in the process who wait for it. */
+static void phase_enter(struct fx_provider *p, enum fx_phase phase)
+{
+	uint32_t word = p->control->phase;
+
+	if (FX_PHASE_OF(word) == phase)
+		return;
+	word = (word & ~FX_PHASE_MASK) + FX_PHASE_COUNT;
+	fx_store_release(&p->control->phase, word | phase); /* pairs with observer.c */
+	fx_syscall3(SYS_futex, &p->control->phase, FUTEX_WAKE, INT_MAX);
+}
+
+void fx_provider_set_stopped(struct fx_provider *p)
+{
+	phase_enter(p, FX_PHASE_STOPPED);
+}
+
 void fx_provider_set_state(struct fx_provider *p, uint64_t state)
 {
+	/* Before the state: who finds that changed finds the phase too. */
+	if ((uint32_t)state & ~FX_STATE_STOPPING)
+		phase_enter(p, FX_PHASE_STARTED);
+	else if (FX_PHASE_OF(p->control->phase) == FX_PHASE_STARTED)
+		phase_enter(p, FX_PHASE_STOPPING);
 	/* release: the configuration stands. Pairs with the load at adoption in thread.c. */
 	fx_store_release(&p->control->state, state);
 	/* Lossless writers that wait for space must see it. */
@@ -417,6 +441,7 @@ void fx_provider_leave(struct fx_provider *p, struct fx_queue *queue)
 	if (!p->source)
 		return;
 	queue_end(p, queue);
+	fx_provider_set_stopped(p);
 	p->source = NULL;
 }
 

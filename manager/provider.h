@@ -73,6 +73,9 @@ void fx_provider_destroy(struct fx_provider *p);
 /* Says started, or stopped (no category bits). */
 void fx_provider_set_state(struct fx_provider *p, uint64_t state);
 
+/* Says that what it recorded before a stop is saved. */
+void fx_provider_set_stopped(struct fx_provider *p);
+
 /*
  * Saves what is new; with `held`, also from chunks that are still being written. Does nothing while
  * the queue is full. Returns the part of a half that was claimed since the last time, 0 .. 1 or

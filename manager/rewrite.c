@@ -313,25 +313,77 @@ static int rewrite_record(struct rewrite *w)
 	return r < 0 ? r : 1;
 }
 
+/* Writes a large blob that readers in use today cannot skip, and that would hide all that follows it. */
+static int write_beyond(struct rewrite *w, const struct fx_name *name)
+{
+	struct fxt_record record;
+
+	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return -EINVAL;
+	if (name && name->kind == FX_NAME_TEXT) {
+		record.large_blob.name.data = name->text;
+		record.large_blob.name.length = name->length;
+	}
+	return fx_parts_write(&w->s->shared->archive, &record);
+}
+
+/* Rewrites the record of w->words, and writes what goes into the archive. 0 or -errno. */
+static int record_out(struct rewrite *w)
+{
+	struct fx_output *out = w->s->shared->archive.out;
+	const struct fx_name *name = NULL;
+	int r;
+
+	if (w->size > FXT_MAX_RECORD_WORDS)
+		name = fx_names_find(&w->s->names, locals_of(w),
+				     (uint32_t)FXT_GET(w->words[1], LARGE_EVENT_NAME));
+	r = rewrite_record(w);
+	if (r <= 0)
+		return r;
+	if (w->size > FXT_MAX_RECORD_WORDS)
+		return write_beyond(w, name);
+	memcpy(fx_output_reserve(out, w->size), w->words, w->size * FXT_WORD_SIZE);
+	fx_output_commit(out, w->size);
+	return 0;
+}
+
+static bool is_part(uint64_t header)
+{
+	return FXT_GET(header, RECORD_TYPE) == FXT_RECORD_LARGE &&
+	       FXT_GET(header, LARGE_TYPE) == FX_PART_TYPE;
+}
+
+/* The record itself comes with its last part. */
+static int take_part(struct rewrite *w, const uint64_t *words, size_t size)
+{
+	const struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+	int r;
+
+	if (!t)
+		return -EPERM;
+	r = fx_parts_take(&w->s->parts, t->tid, words, size, &w->words, &w->size);
+	if (r <= 0)
+		return r;
+	if (fx_record_check(w->words, w->size) != (int64_t)w->size)
+		return -EINVAL;
+	return record_out(w);
+}
+
 static void record_slow(struct rewrite *w, const uint64_t *words, size_t size)
 {
 	struct fx_stream_shared *shared = w->s->shared;
 	int r = -E2BIG;
 
-	/* A large record that readers in use today cannot skip would hide all that follows it. */
-	if (size <= FXT_MAX_RECORD_WORDS) {
+	if (is_part(words[0])) {
+		r = take_part(w, words, size);
+	} else if (size <= FXT_MAX_RECORD_WORDS) {
 		memcpy(shared->scratch, words, size * FXT_WORD_SIZE);
 		w->words = shared->scratch;
 		w->size = size;
-		r = rewrite_record(w);
+		r = record_out(w);
 	}
 	if (r < 0)
 		w->s->counts.invalid++;
-	if (r > 0) {
-		memcpy(fx_output_reserve(shared->archive.out, size), shared->scratch,
-		       size * FXT_WORD_SIZE);
-		fx_output_commit(shared->archive.out, size);
-	}
 }
 
 /* --- Complete events without arguments, which most records are ------------------------------- */

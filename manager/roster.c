@@ -37,6 +37,7 @@ bool fx_roster_finish_ended(struct fx_roster *roster)
 		}
 		*at = p->next;
 		roster->provider_count--;
+		fx_provider_set_stopped(p);
 		fx_provider_destroy(p);
 	}
 	return all;

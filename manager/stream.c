@@ -43,6 +43,7 @@ static void tables_destroy(struct fx_stream *s)
 	fx_locals_destroy(&s->whole.locals);
 	fx_names_destroy(&s->names);
 	fx_modules_destroy(&s->modules);
+	fx_parts_destroy(&s->parts);
 	free(s->slots);
 	s->slots = NULL;
 	s->slot_count = 0;

@@ -24,6 +24,7 @@
 #include "manager/archive.h"
 #include "manager/modules.h"
 #include "manager/names.h"
+#include "manager/parts.h"
 #include "manager/timebase.h"
 #include "manager/untraced.h"
 
@@ -90,6 +91,7 @@ struct fx_stream {
 	char name[FXT_MAX_NAME_LENGTH + 1];
 	struct fx_names names;
 	struct fx_modules modules;
+	struct fx_parts parts;
 	struct fx_stream_thread *threads; /* uthash, by tid */
 	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
 	uint32_t next_index;

@@ -107,7 +107,18 @@ void fm_destroy(struct fm_manager *m)
 
 void fm_state(struct fm_manager *m, uint32_t epoch, uint32_t categories)
 {
+	fm_phase(m, categories ? FX_PHASE_STARTED : FX_PHASE_STOPPING);
 	fx_store_release(&m->control->state, (uint64_t)epoch << 32 | categories);
+}
+
+void fm_phase(struct fm_manager *m, enum fx_phase phase)
+{
+	uint32_t word = m->control->phase;
+
+	if (FX_PHASE_OF(word) == phase)
+		return;
+	fx_store_release(&m->control->phase, (word & ~FX_PHASE_MASK) + FX_PHASE_COUNT + phase);
+	fx_syscall3(SYS_futex, &m->control->phase, FUTEX_WAKE, INT32_MAX);
 }
 
 void fm_die(struct fm_manager *m)

@@ -70,8 +70,11 @@ struct fm_record {
 void fm_start(struct fm_manager *m, const struct fm_config *config);
 void fm_destroy(struct fm_manager *m);
 
-/* Sets what is traced; no bits stop it. */
+/* Sets what is traced, and the phase; no bits stop it. */
 void fm_state(struct fm_manager *m, uint32_t epoch, uint32_t categories);
+
+/* Sets the phase alone. */
+void fm_phase(struct fm_manager *m, enum fx_phase phase);
 
 /* The kernel's mark that the manager's owner thread died. */
 void fm_die(struct fm_manager *m);

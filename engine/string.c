@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/string.h"
+
+#include <string.h>
+
+#include "engine/durable.h"
+#include "engine/function.h"
+#include "format/encode.h"
+
+/* Entries of the table, at most: probes stay short. */
+#define ADDRESSES_MAX (FX_FUNCTION_SLOTS / 4 * 3)
+
+uint32_t fx_string_define(const void *text, size_t length, uint64_t flags)
+{
+	size_t words = 1 + fx_stream_words(length);
+	uint32_t index;
+	uint64_t *p;
+
+	/* Relaxed: indices need only be distinct. */
+	if (fx_load_relaxed(&fx_engine.header->next_string) >= FX_STRING_LOCAL)
+		return 0;
+	index = fx_add_relaxed(&fx_engine.header->next_string, 1);
+	if (index >= FX_STRING_LOCAL)
+		return 0;
+	p = fx_durable_reserve((unsigned)words);
+	if (!p)
+		return 0;
+	memcpy(p + 1, text, length); /* the area is zero: padded */
+	fx_durable_commit(p, fx_header_string(words, index, length) | flags);
+	return index;
+}
+
+/* What the table shall say of an address that was never seen. 0: there is no room in it. */
+static uint64_t table_entry(uint64_t address, fx_string_maker *make)
+{
+	uint32_t index = make(address);
+
+	if (index)
+		return address << 16 | index;
+	/* Relaxed: a few entries more do no harm. */
+	if (fx_load_relaxed(&fx_engine.wiped->function_count) >= ADDRESSES_MAX)
+		return 0;
+	return (address | FX_ADDRESS_NAMELESS) << 16;
+}
+
+uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make)
+{
+	uint64_t *table = fx_engine.wiped->functions;
+	uint32_t h = fx_function_hash(address);
+	uint64_t entry = 0;
+
+	/* ADDRESSES_MAX leaves slots free: the probe ends. */
+	for (;; h = (h + 1) & (FX_FUNCTION_SLOTS - 1)) {
+		uint64_t s = fx_load_acquire(&table[h]); /* pairs with the exchange below */
+
+		if ((s >> 16 & ~FX_ADDRESS_NAMELESS) == address)
+			return (uint32_t)(s & 0xffff);
+		if (s)
+			continue;
+		if (!entry)
+			entry = table_entry(address, make);
+		/* A handler that forked meanwhile has left us in a child whose indices are others. */
+		if (!entry || t->header != fx_engine.header)
+			return 0;
+		/* Two threads may race: the loser's index stays unused. */
+		if (fx_cas_acq_rel(&table[h], &s, entry)) {
+			fx_add_relaxed(&fx_engine.wiped->function_count, 1);
+			return (uint32_t)(entry & 0xffff);
+		}
+		if ((s >> 16 & ~FX_ADDRESS_NAMELESS) == address)
+			return (uint32_t)(s & 0xffff);
+	}
+}
+
+static uint32_t literal_make(uint64_t address)
+{
+	const char *text = (const char *)(uintptr_t)address;
+	size_t length = strnlen(text, FXT_MAX_STRING_LENGTH);
+
+	return length ? fx_string_define(text, length, 0) : 0;
+}
+
+uint32_t fx_string_literal(const struct fx_thread *t, const char *literal)
+{
+	return fx_string_of_address(t, (uint64_t)(uintptr_t)literal, literal_make);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Strings that records refer to by index: a process-wide table from address to index, with each text
+ * written once to the durable area. Addresses are those of functions, whose names the manager finds,
+ * or of string literals.
+ *
+ * When the indices, the durable area or the table run out, a string has no index, for good; tracing
+ * goes on with strings that stand in the records themselves.
+ */
+#ifndef FX_ENGINE_STRING_H
+#define FX_ENGINE_STRING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+/* In a table entry: the address has no index. No user-space address has this bit. */
+#define FX_ADDRESS_NAMELESS (1ull << 47)
+
+/* Gives an address that is new an index: 0 none. */
+typedef uint32_t fx_string_maker(uint64_t address);
+
+/* A new index, defined in the durable area with `length` bytes of text; `flags` go into the header of
+ * the String Record. 0: there is no index, or no room for its text. */
+uint32_t fx_string_define(const void *text, size_t length, uint64_t flags);
+
+/* The index of `address`, made now if it is new; 0: it has none. The threads of a process agree. */
+uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make);
+
+/*
+ * The index of a string literal: its address tells it from others, so its text must not change, nor
+ * its memory be used for another. 0: it has to stand in the record itself (fx_ref_inline()).
+ */
+uint32_t fx_string_literal(const struct fx_thread *t, const char *literal);
+
+#endif
