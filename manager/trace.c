@@ -372,7 +372,7 @@ static void step_stopping(struct fx_daemon *d, uint64_t now)
 
 	if (now < t->deadline || !settle_all(d))
 		return;
-	for (struct fx_provider *p = d->providers; p; p = p->next)
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next)
 		fx_provider_set_stopped(p);
 	state_enter(t, FX_SESSION_STOPPED);
 	answer_status(&t->stopper, 0);
