@@ -137,6 +137,9 @@ static int rewrite_event(struct rewrite *w)
 	uint64_t header = w->words[0], start;
 	int r;
 
+	/* Of types from the future nothing was checked but the size. */
+	if (FXT_GET(header, EVENT_TYPE) > FXT_EVENT_FLOW_END)
+		return -EPERM;
 	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_INSTANT && FXT_GET(header, EVENT_NARGS) == 2)
 		note_untraced(w);
 	w->at = 1;
@@ -195,6 +198,8 @@ static int rewrite_profiler(struct rewrite *w)
 {
 	int r;
 
+	if (FXT_GET(w->words[0], PROFILER_TYPE) > FXT_PROFILER_BACKTRACE)
+		return -EPERM;
 	w->at = 1;
 	r = rewrite_time(w, 0);
 	return r < 0 ? r : rewrite_thread(w, 0, FXT_PROFILER_THREAD_LSB);
