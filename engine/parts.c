@@ -98,10 +98,19 @@ static int write_parts(struct fx_thread *t, const struct source *s)
 	return 0;
 }
 
+/* Whether a record has room at all. In streaming mode space may be freed while it is being written. */
+static bool has_room(uint32_t words)
+{
+	const struct fx_layout *l = &fx_engine.layout;
+	uint64_t chunks = (uint64_t)l->halves * l->chunks_per_half;
+
+	return fx_engine.page->buffering_mode == FX_MODE_STREAMING ||
+	       words <= chunks * (chunk_room() - FX_PART_HEAD);
+}
+
 int fx_record_write(struct fx_thread *t, const uint64_t *head, unsigned head_words,
 		    const void *payload, size_t size)
 {
-	const struct fx_layout *l = &fx_engine.layout;
 	uint32_t most = is_large(head[0]) ? FX_PARTED_MAX / FXT_WORD_SIZE : FXT_MAX_RECORD_WORDS;
 	struct source s = {
 	    .head = head, .head_words = head_words, .payload = payload, .size = size};
@@ -114,7 +123,7 @@ int fx_record_write(struct fx_thread *t, const uint64_t *head, unsigned head_wor
 	if (s.words <= chunk_room())
 		return write_whole(t, &s);
 	/* Not begun if it cannot be finished. */
-	if (s.words > (uint64_t)l->halves * l->chunks_per_half * (chunk_room() - FX_PART_HEAD)) {
+	if (!has_room(s.words)) {
 		fx_record_drop(t);
 		return -ENOSPC;
 	}

@@ -509,6 +509,85 @@ Test(stream, a_record_without_size_ends_its_piece)
 	cr_assert_eq(counts.invalid, 1);
 }
 
+/* A part: record `id` of `total` words, from word `at` on. */
+static void refuse_part(uint32_t id, uint64_t total, uint64_t at, uint64_t word)
+{
+	expect_refused(
+	    (const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD + 1), id | total << 32, at, word},
+	    FX_PART_HEAD + 1);
+}
+
+Test(stream, parts_that_cannot_be)
+{
+	const uint64_t magic = FXT_MAGIC_RECORD;
+
+	/* one that does not begin the record; none at all; more than there is; too large a record */
+	refuse_part(1, 2, 1, 0);
+	refuse_part(1, 2, UINT64_MAX, 0);
+	refuse_part(1, 0, 0, 0);
+	refuse_part(1, FX_PARTED_MAX / 8 + 1, 0, 0);
+	expect_refused((const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD), 1 | UINT64_C(2) << 32, 0},
+		       FX_PART_HEAD);
+	expect_refused((const uint64_t[]){FX_PART_HEADER(1)}, 1);
+	expect_refused(
+	    (const uint64_t[]){FX_PART_HEADER(5), 1 | UINT64_C(1) << 32, 0, magic, magic}, 5);
+	/* a record that may not be, whole or in parts; one that says another size; parts in a part */
+	refuse_part(1, 1, 0, magic);
+	refuse_part(1, 1, 0, fx_header_provider_section(77));
+	refuse_part(1, 1, 0, 0);
+	refuse_part(1, 1, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
+	refuse_part(1, 1, 0, FX_PART_HEADER(1));
+}
+
+static void put_part(uint32_t id, uint64_t total, uint64_t at, uint64_t word)
+{
+	put((const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD + 1), id | total << 32, at, word},
+	    FX_PART_HEAD + 1);
+}
+
+Test(stream, records_in_parts_are_told_apart)
+{
+	const uint64_t header = event_header(FXT_EVENT_INSTANT, 2, NAME);
+	struct fx_stream_counts counts;
+
+	begin();
+	put_thread(TID);
+	put_part(1, 2, 0, header);
+	put_part(2, 2, 0, header);
+	send_chunk(0, 0, WHOLE);
+	/* Another thread's of the same number, which never ends. */
+	put_thread(TID + 1);
+	put_part(1, 2, 0, header);
+	send_chunk(1, 1, WHOLE);
+	put_thread(TID);
+	put_part(2, 2, 1, 20);
+	put_part(1, 2, 1, 10);
+	send_chunk(2, 2, WHOLE);
+	counts = end();
+	cr_assert_eq(counts.invalid, 0);
+	cr_assert_eq(counts.events, 2);
+	cr_assert_eq(archive_count(archive_path(), FXT_KIND_LARGE_ATTACHMENT), 0);
+}
+
+Test(stream, records_that_are_never_finished_take_little)
+{
+	struct fx_stream_counts counts;
+
+	begin();
+	for (uint32_t i = 0; i < 10000; i++) {
+		put_thread(TID);
+		put_part(i, FX_PARTED_MAX / 8, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
+		send_chunk(i % 8, i, WHOLE);
+	}
+	/* The oldest are given up. */
+	put_thread(TID);
+	put_part(0, FX_PARTED_MAX / 8, 1, 0);
+	send_chunk(0, 10000, WHOLE);
+	counts = end();
+	cr_assert_eq(counts.invalid, 1);
+	cr_assert_eq(counts.events, 0);
+}
+
 Test(stream, a_process_id_of_its_own_choice)
 {
 	const uint64_t record[4] = {
