@@ -11,6 +11,7 @@
 #include <criterion/criterion.h>
 
 #include "format/encode.h"
+#include "tests/format/random_record.h"
 
 static struct fxt_fault faults[16];
 static size_t n_faults;
@@ -272,4 +273,169 @@ Test(tables, every_index)
 	cr_expect_eq(seen, FXT_MAX_STRING_INDEX);
 	cr_expect_eq(fxt_reader_fault_count(reader), 0u);
 	fxt_reader_close(reader);
+}
+
+/* --- The conformance list -------------------------------------------------------------------- */
+
+/* An archive of up to so many words in the making. */
+#define ARCHIVE_WORDS (1u << 16)
+
+static struct fx_encoder archive_begin(void)
+{
+	static uint64_t words[ARCHIVE_WORDS];
+	struct fx_encoder e;
+
+	fx_encoder_init(&e, words, ARCHIVE_WORDS);
+	cr_assert_eq(fx_encode_magic(&e), 0);
+	return e;
+}
+
+static struct fxt_reader *archive_open(const struct fx_encoder *e)
+{
+	struct fxt_reader *reader;
+
+	cr_assert_eq(fxt_reader_open_memory(e->words, e->used * FXT_WORD_SIZE, &reader), 0);
+	return reader;
+}
+
+Test(reader, empty_buffer)
+{
+	struct fx_encoder e = archive_begin();
+	struct fxt_reader *reader;
+
+	cr_assert_eq(fxt_reader_open_memory("", 0, &reader), 0);
+	cr_expect_eq(read_all(reader), -EBADMSG, "an archive has a magic number at least");
+	cr_assert_eq(fxt_reader_open_memory("", 0, &reader), 0);
+	fxt_reader_set_bare(reader, true);
+	cr_expect_eq(read_all(reader), 0);
+	cr_expect_eq(n_faults, 0u);
+	cr_expect_eq(read_all(archive_open(&e)), 1);
+	cr_expect_eq(n_faults, 0u);
+}
+
+/* A chunk of an archive is a section of one provider. */
+Test(reader, empty_chunk)
+{
+	struct fx_encoder e = archive_begin();
+
+	fx_encode_provider_info(&e, 1, "one", 3);
+	fx_encode_provider_info(&e, 2, "two", 3);
+	fx_encode_provider_section(&e, 1);
+	fx_encode_provider_section(&e, 2);
+	cr_expect_eq(read_all(archive_open(&e)), 5);
+	cr_expect_eq(n_faults, 0u);
+}
+
+Test(reader, non_empty_chunk)
+{
+	struct fx_encoder e = archive_begin();
+	struct fxt_record event = {.kind = FXT_KIND_EVENT};
+	const struct fxt_record *record;
+	struct fxt_reader *reader;
+	uint64_t times[2] = {0};
+
+	fx_encode_provider_info(&e, 1, "one", 3);
+	fx_encode_provider_info(&e, 2, "two", 3);
+	fx_encode_provider_section(&e, 1);
+	event.event.timestamp = 10;
+	fx_record_encode(&e, &event);
+	fx_encode_provider_section(&e, 2);
+	event.event.timestamp = 20;
+	fx_record_encode(&e, &event);
+	reader = archive_open(&e);
+	while (fxt_reader_next(reader, &record) > 0) {
+		if (record->kind == FXT_KIND_EVENT)
+			times[record->provider->id - 1] += record->event.timestamp;
+	}
+	cr_expect_eq(times[0], 10u);
+	cr_expect_eq(times[1], 20u);
+	cr_expect_eq(fxt_reader_fault_count(reader), 0u);
+	fxt_reader_close(reader);
+}
+
+/* One argument of each type. */
+static void arguments_fill(struct fxt_record *ret)
+{
+	const struct fxt_arg values[] = {
+	    {.type = FXT_ARG_NULL},
+	    {.type = FXT_ARG_INT32, .int32 = INT32_MIN},
+	    {.type = FXT_ARG_UINT32, .uint32 = UINT32_MAX},
+	    {.type = FXT_ARG_INT64, .int64 = INT64_MIN},
+	    {.type = FXT_ARG_UINT64, .uint64 = UINT64_MAX},
+	    {.type = FXT_ARG_DOUBLE, .real = -1.5},
+	    {.type = FXT_ARG_STRING, .string = fx_string_inline("text", 4)},
+	    {.type = FXT_ARG_POINTER, .pointer = 0xfffffffffff0},
+	    {.type = FXT_ARG_KOID, .koid = 4711},
+	    {.type = FXT_ARG_BOOL, .boolean = true},
+	    {.type = FXT_ARG_BLOB, .blob = {"\x00\xff\x01", 3}},
+	};
+
+	ret->nargs = sizeof(values) / sizeof(values[0]);
+	for (uint32_t i = 0; i < ret->nargs; i++) {
+		ret->args[i] = values[i];
+		ret->args[i].name = fx_string_inline("name", 4);
+	}
+}
+
+Test(reader, every_value_type)
+{
+	struct fx_encoder e = archive_begin();
+	struct fxt_record event = {.kind = FXT_KIND_EVENT};
+	const struct fxt_record *record;
+	struct fxt_reader *reader;
+	const struct fxt_arg *a;
+
+	arguments_fill(&event);
+	cr_assert_eq(event.nargs, FXT_ARG_BLOB + 1u, "a type has no value here");
+	cr_assert_eq(fx_record_encode(&e, &event), 0);
+	reader = archive_open(&e);
+	cr_assert_eq(fxt_reader_next(reader, &record), 1);
+	cr_assert_eq(fxt_reader_next(reader, &record), 1);
+	cr_assert_eq(record->nargs, event.nargs);
+	a = record->args;
+	for (uint32_t i = 0; i < record->nargs; i++) {
+		cr_expect_eq(a[i].type, i);
+		cr_expect(fxt_string_equals(&a[i].name, "name"));
+	}
+	cr_expect_eq(a[FXT_ARG_INT32].int32, INT32_MIN);
+	cr_expect_eq(a[FXT_ARG_UINT32].uint32, UINT32_MAX);
+	cr_expect_eq(a[FXT_ARG_INT64].int64, INT64_MIN);
+	cr_expect_eq(a[FXT_ARG_UINT64].uint64, UINT64_MAX);
+	cr_expect_float_eq(a[FXT_ARG_DOUBLE].real, -1.5, 0);
+	cr_expect(fxt_string_equals(&a[FXT_ARG_STRING].string, "text"));
+	cr_expect_eq(a[FXT_ARG_POINTER].pointer, 0xfffffffffff0u);
+	cr_expect_eq(a[FXT_ARG_KOID].koid, 4711u);
+	cr_expect_eq(a[FXT_ARG_BOOL].boolean, true);
+	cr_assert_eq(a[FXT_ARG_BLOB].blob.size, 3u);
+	cr_expect_arr_eq(a[FXT_ARG_BLOB].blob.data, "\x00\xff\x01", 3);
+	fxt_reader_close(reader);
+}
+
+/* Finds one of each kind behind one another; what they refer to need not be defined. */
+Test(reader, every_record)
+{
+	static struct fxt_record record;
+	struct random_source random = {.state = 0x4ead};
+
+	for (unsigned round = 0; round < 50; round++) {
+		struct fx_encoder e = archive_begin();
+		const struct fxt_record *found;
+		struct fxt_reader *reader;
+
+		for (int kind = FXT_KIND_UNKNOWN + 1; kind < FXT_KIND_COUNT; kind++) {
+			do
+				random_record(&random, (enum fxt_kind)kind, &record);
+			while (fx_record_encode(&e, &record) == -EINVAL);
+		}
+		reader = archive_open(&e);
+		cr_assert_eq(fxt_reader_next(reader, &found), 1);
+		for (int kind = FXT_KIND_UNKNOWN + 1; kind < FXT_KIND_COUNT; kind++) {
+			cr_assert_eq(fxt_reader_next(reader, &found), 1);
+			cr_assert_eq(found->kind, (enum fxt_kind)kind, "%s instead of %s",
+				     fxt_kind_name(found->kind),
+				     fxt_kind_name((enum fxt_kind)kind));
+		}
+		cr_assert_eq(fxt_reader_next(reader, &found), 0);
+		fxt_reader_close(reader);
+	}
 }
