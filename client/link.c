@@ -117,8 +117,12 @@ const char *fx_link_reason(int status)
 		FX_CONTROL_ERRORS(CASE)
 #undef CASE
 	default:
-		return strerror(-status);
+		break;
 	}
+	/* Neither is an errno; the second has no opposite. */
+	if (status >= 0 || status == INT32_MIN)
+		return "a reason that this version does not know";
+	return strerror(-status);
 }
 
 const char *fx_link_state_name(unsigned state)

@@ -51,7 +51,9 @@ static void print_json(const struct fx_provider_entry *e)
 /* One message's worth; *at is how many came before. */
 static void print_some(const struct fx_remote *remote, struct fx_msg_providers *m, unsigned *at)
 {
-	for (uint32_t i = 0; i < m->count && i < FX_PROVIDERS_PER_MESSAGE; i++) {
+	if (m->count > FX_PROVIDERS_PER_MESSAGE)
+		m->count = FX_PROVIDERS_PER_MESSAGE;
+	for (uint32_t i = 0; i < m->count; i++) {
 		struct fx_provider_entry *e = &m->entries[i];
 
 		e->name[sizeof(e->name) - 1] = 0;

@@ -19,19 +19,27 @@ static const struct fx_common common_off;
 
 struct fx_engine fx_engine = {.control = &control_off.control, .common = &common_off};
 
+/* Whether `size` bytes at `offset`, which words may stand in, lie within `total`. */
+static bool lies_within(uint64_t offset, uint64_t size, uint64_t total)
+{
+	return offset % 8 == 0 && offset <= total && size <= total - offset;
+}
+
 static bool layout_fits(const struct fx_layout *l, uint64_t size)
 {
 	uint64_t half = (uint64_t)l->chunks_per_half * l->chunk_size;
 
 	return l->total_size == size && l->halves >= 1 && l->halves <= 2 && l->chunks_per_half &&
 	       l->chunk_size >= FX_CHUNK_MIN && l->chunk_size <= FX_CHUNK_MAX &&
-	       l->thread_count >= 1 && l->thread_count <= FX_THREADS_MAX &&
-	       l->builtin_offset + FX_BUILTIN_SIZE <= size &&
-	       l->threads_offset + (uint64_t)l->thread_count * sizeof(struct fx_thread_slot) <=
-		   size &&
-	       l->table_offset + 8ull * l->halves * l->chunks_per_half <= size &&
-	       l->durable_offset + l->durable_size <= size && l->rolling_offset[0] + half <= size &&
-	       l->rolling_offset[1] + (l->halves == 2 ? half : 0) <= size;
+	       l->chunk_size % 8 == 0 && l->thread_count >= 1 &&
+	       l->thread_count <= FX_THREADS_MAX && l->durable_size % 8 == 0 &&
+	       lies_within(l->builtin_offset, FX_BUILTIN_SIZE, size) &&
+	       lies_within(l->threads_offset,
+			   (uint64_t)l->thread_count * sizeof(struct fx_thread_slot), size) &&
+	       lies_within(l->table_offset, 8ull * l->halves * l->chunks_per_half, size) &&
+	       lies_within(l->durable_offset, l->durable_size, size) &&
+	       lies_within(l->rolling_offset[0], half, size) &&
+	       lies_within(l->rolling_offset[1], l->halves == 2 ? half : 0, size);
 }
 
 /* Memory that a forked child finds zeroed. A kernel without it (before 4.14) cannot trace. */

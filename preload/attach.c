@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 
@@ -154,6 +155,23 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 	return reply_is_valid(ret, r) && ret->status < 0 ? ret->status : -EPROTO;
 }
 
+/* Whether what is to be mapped is there: behind the end of a file every access is a signal. */
+static bool is_large_enough(int fd, uint64_t size)
+{
+	struct stat st;
+
+	return fx_syscall2(SYS_fstat, fd, &st) == 0 && (uint64_t)st.st_size >= size;
+}
+
+static bool sizes_are_sound(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
+{
+	return m->control_size >= sizeof(struct fx_control) &&
+	       m->buffer_size >= sizeof(struct fx_buffer_header) &&
+	       is_large_enough(fds[FX_FD_CONTROL], m->control_size) &&
+	       is_large_enough(fds[FX_FD_COMMON], FX_PAGE) &&
+	       is_large_enough(fds[FX_FD_BUFFER], m->buffer_size);
+}
+
 /* Maps `fd`, in place of `old` if there is one of the same size. */
 static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int fd)
 {
@@ -187,6 +205,14 @@ static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT]
 	return mapped.control && mapped.common && mapped.buffer ? 0 : -ENOMEM;
 }
 
+/* Whether the control page has a word for each chunk that its layout names. */
+static bool control_is_whole(const struct fx_control *control, uint64_t size)
+{
+	const struct fx_layout *l = &control->layout;
+
+	return size - sizeof(*control) >= 8ull * l->halves * l->chunks_per_half;
+}
+
 int fx_attach_over(int fd, enum fx_register_cause cause)
 {
 	struct fx_msg_registered reply;
@@ -200,12 +226,14 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	if (r != 0)
 		return r;
 	FX_FAULT(register_received);
-	r = reply.control_size >= sizeof(struct fx_control) ? map_all(&reply, fds) : -EPROTO;
+	r = sizes_are_sound(&reply, fds) ? map_all(&reply, fds) : -EPROTO;
 	if (r == 0)
 		r = FX_FAULT(register_mapped);
 	close_fds(fds, FX_FD_COUNT);
 	if (r != 0)
 		return r;
+	if (!control_is_whole(mapped.control, reply.control_size))
+		return -EPROTO;
 	r = fx_engine_attach(mapped.control, mapped.common, mapped.buffer, mapped.buffer_size,
 			     fx_builtin_strings, fx_builtin_words, FX_STR_COUNT);
 	FX_FAULT(attach_modules);

@@ -1,29 +1,154 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: MIT
-# run.sh NAME [SECONDS] [LIBFUZZER-OPTION...]: builds tests/fuzz/fuzz_NAME.c with clang and its
-# sanitizers in a folder of its own, and runs it for SECONDS (60). New inputs go to the folder
-# fuzz-NAME under the current one; what fails is left there too, and belongs into corpus/NAME
-# once mended.
+# run.sh [-j JOBS] [SECONDS [NAME...]]: searches with every fuzzer of this folder, or those that are
+# named, for SECONDS (60) each. To be called in the folder of a build that is made (`make fuzz' does),
+# with clang at hand: everything that is fuzzed is compiled once more, with its sanitizers.
+#
+# A line for each says how often it ran, how much of the code it has seen, and what it found. New
+# inputs are left in fuzz/NAME/found under the current folder, and what fails in fuzz/NAME: put that
+# into tests/fuzz/corpus/NAME, where `make check' replays it, and mend it.
+#
+# run.sh -m [NAME...] instead makes corpora small: what adds nothing is left out.
 set -eu
 
-name=${1:?"usage: run.sh NAME [SECONDS] [LIBFUZZER-OPTION...]"}
-seconds=${2:-60}
-shift
-[ $# -eq 0 ] || shift
+jobs=1 minimise=no
+while getopts j:m option; do
+	case $option in
+	j) jobs=$OPTARG ;;
+	m) minimise=yes ;;
+	*) echo 'usage: run.sh [-j JOBS] [-m] [SECONDS [NAME...]]' >&2 && exit 2 ;;
+	esac
+done
+shift $((OPTIND - 1))
+seconds=60
+if [ $minimise = no ] && [ $# -gt 0 ]; then
+	seconds=$1
+	shift
+fi
 src=$(cd "$(dirname "$0")/../.." && pwd)
-work=$PWD/fuzz-$name
-mkdir -p "$work/found"
+work=$PWD/fuzz
+# shellcheck disable=SC2046 # a list of names
+[ $# -gt 0 ] || set -- $(cd "$src/tests/fuzz" && ls fuzz_*.c | sed 's/fuzz_\(.*\)\.c/\1/')
 
-# What a target is linked with: folders, and libraries.
-case $name in
-archive) folders=format libs='-lz -lzstd' ;;
-*) echo "run.sh: no target '$name'" >&2 && exit 2 ;;
-esac
+# --- Compiling ---------------------------------------------------------------------------------
 
-sources=$(for folder in $folders; do ls "$src/$folder"/*.c; done)
-# shellcheck disable=SC2086 # lists of files and of libraries
-clang -g -O1 -std=gnu11 -D_GNU_SOURCE -I"$src" -I"$src/include" \
-	-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-	"$src/tests/fuzz/fuzz_$name.c" $sources $libs -o "$work/fuzz"
-cd "$work"
-exec ./fuzz -max_total_time="$seconds" "$@" found "$src/tests/fuzz/corpus/$name"
+flags=(-g -O1 -std=gnu11 -D_GNU_SOURCE -I. -I"$src" -I"$src/include" '-DFX_LIBDIR="/usr/lib"'
+	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+# The manager and what reads buffers: see alone.h.
+alone="-DFX_FUZZ_ALONE -include $src/tests/fuzz/alone.h"
+
+# compile FLAGS FOLDER FILE...: what is older than its source, into $work/FOLDER; the objects' names go
+# into $objects.
+compile() {
+	local more=$1 into=$work/$2 file object todo=
+	shift 2
+	mkdir -p "$into"
+	objects=
+	for file; do
+		object=$into/$(echo "${file#"$src/"}" | tr / -).o
+		objects+=" $object"
+		[ "$object" -nt "$file" ] || todo+="$more -c $file -o $object"$'\n'
+	done
+	printf %s "$todo" | xargs -r -P "$jobs" -L 1 clang "${flags[@]}"
+}
+
+# archive NAME: of $objects
+archive() {
+	rm -f "$work/$1.a"
+	# shellcheck disable=SC2086 # a list of files
+	ar rcs "$work/$1.a" $objects
+}
+
+# What a fuzzer is made of, beside its own file and what it finds in the archives.
+sources_of() {
+	case $1 in
+	buffer | packets | messages)
+		echo "$src"/tests/fuzz/{alone,honest,verdict}.c "$src/tests/engine/fake_provider.c"
+		;;
+	registration)
+		echo "$src/preload/attach.c" preload/strings.c
+		;;
+	esac
+}
+
+# Functions that a fuzzer puts another in the place of.
+wraps_of() {
+	case $1 in
+	answers) echo -Wl,--wrap=fx_link_open -Wl,--wrap=fx_report ;;
+	esac
+}
+
+libraries='-lz -lzstd -ldw -lelf -liberty -lprotobuf-c -lpthread'
+
+link() {
+	local name=$1 first=
+	# shellcheck disable=SC2046,SC2086 # lists of files and of libraries
+	compile '' "$name" "$src/tests/fuzz/fuzz_$name.c" $(sources_of "$name")
+	case $objects in *alone*) first=$work/alone.a ;; esac
+	# shellcheck disable=SC2046,SC2086
+	clang -fsanitize=fuzzer,address,undefined $objects $(wraps_of "$name") \
+		-Wl,--start-group $first "$work/plain.a" -Wl,--end-group $libraries \
+		-o "$work/$name/fuzz"
+}
+
+build() {
+	local name reader
+	reader=$(ls "$src"/engine/{drain,history,restart,layout}*.c)
+	# shellcheck disable=SC2086 # a list of files
+	compile "$alone" alone "$src"/manager/*.c $reader
+	archive alone
+	# shellcheck disable=SC2046 # a list of files
+	compile '' plain "$src"/{base,format,engine,protocol,symbols,manager,convert}/*.c \
+		convert/perfetto.pb-c.c $(find "$src/client" -name '*.c' ! -name main.c)
+	archive plain
+	for name; do
+		link "$name"
+	done
+}
+
+# --- Running -----------------------------------------------------------------------------------
+
+fuzz() {
+	local name=$1 corpus=$src/tests/fuzz/corpus/$1 log=$work/$1/log executions coverage speed
+	local status=0
+	cd "$work/$name"
+	mkdir -p found "$corpus"
+	nice ./fuzz -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+		found "$corpus" >log 2>&1 || status=$?
+	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+	speed=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+	coverage=$(grep -o 'cov: [0-9]* ft: [0-9]*' "$log" | tail -n 1)
+	echo "$name: $seconds s, ${executions:-?} executions (${speed:-?}/s), ${coverage:-cov: ?}," \
+		"$([ $status = 0 ] && echo clean || echo "FAILED, see $log")"
+	return $status
+}
+
+merge() {
+	local corpus=$src/tests/fuzz/corpus/$1
+	cd "$work/$1"
+	mkdir -p found "$corpus"
+	rm -rf small
+	mkdir small
+	mkdir -p "$corpus"
+	./fuzz -set_cover_merge=1 -use_counters=0 -timeout=20 small "$corpus" found >merge.log 2>&1
+	# Inputs with names of their own stay.
+	find "$corpus" -type f -regex '.*/[0-9a-f]\{12\}' -delete
+	for file in small/*; do
+		cp "$file" "$corpus/$(basename "$file" | cut -c 1-12)"
+	done
+	echo "$1: $(find "$corpus" -type f | wc -l) inputs, $(du -sb "$corpus" | cut -f 1) bytes"
+}
+
+# Large blocks come and go: without these, most of the time goes into clearing them.
+export ASAN_OPTIONS=quarantine_size_mb=16:max_malloc_fill_size=0
+
+build "$@"
+if [ $minimise = yes ]; then
+	for name; do
+		(merge "$name")
+	done
+	exit
+fi
+export -f fuzz
+export src work seconds
+printf '%s\n' "$@" | xargs -P "$jobs" -I NAME bash -c 'fuzz NAME'

@@ -480,12 +480,12 @@ Test(stream, malformed_records)
 Test(stream, types_from_the_future)
 {
 	refuse1(FXT_PUT(RECORD_TYPE, 13) | FXT_PUT(RECORD_SIZE, 1));
-	refuse3(fx_header_event(3, FXT_EVENT_FLOW_END + 1, 15, FX_CHUNK_THREAD_INDEX, CATEGORY,
-				NAME),
-		10, UINT64_MAX);
-	refuse3(fx_header_event(3, FXT_EVENT_FLOW_END + 1, 0, FX_CHUNK_THREAD_INDEX, CATEGORY,
-				NAME),
-		10, 20);
+	refuse3(
+	    fx_header_event(3, FXT_EVENT_FLOW_END + 1, 15, FX_CHUNK_THREAD_INDEX, CATEGORY, NAME),
+	    10, UINT64_MAX);
+	refuse3(
+	    fx_header_event(3, FXT_EVENT_FLOW_END + 1, 0, FX_CHUNK_THREAD_INDEX, CATEGORY, NAME),
+	    10, 20);
 	refuse1(FXT_PUT(RECORD_TYPE, FXT_RECORD_PROFILER) | FXT_PUT(RECORD_SIZE, 1) |
 		FXT_PUT(PROFILER_TYPE, FXT_PROFILER_BACKTRACE + 1));
 	refuse3(FXT_PUT(RECORD_TYPE, FXT_RECORD_PROFILER) | FXT_PUT(RECORD_SIZE, 3) |
