@@ -144,10 +144,21 @@ static int act(void)
 	return 0;
 }
 
+/* Before the program has set its handler, a signal would only end it: that does not count. */
+static bool is_handled(void)
+{
+	struct {
+		uint64_t handler, rest[15];
+	} action = {0};
+
+	return fault.action != RAISE ||
+	       (fx_syscall4(SYS_rt_sigaction, fault.value, 0, &action, 8) == 0 && action.handler);
+}
+
 int fx_fault_pass(enum fx_fault_point point)
 {
-	if (!fx_fault_is_set(point) || fx_add_relaxed(&fault.passings, 1) + 1 != fault.at ||
-	    !mark())
+	if (!fx_fault_is_set(point) || !is_handled() ||
+	    fx_add_relaxed(&fault.passings, 1) + 1 != fault.at || !mark())
 		return 0;
 	return act();
 }

@@ -7,7 +7,8 @@
  *		kill        ends with SIGKILL
  *		stop        stops, until somebody sends SIGCONT
  *		sleep=MS    the thread sleeps
- *		raise=SIG   sends itself a signal, whose handler runs at the point
+ *		raise=SIG   sends itself a signal, whose handler runs at the point; passings
+ *		            count from when there is a handler
  *		fail=ERRNO  goes on as if -ERRNO had been the result, where the point has one
  *	FXTRACE_FAULT_MARK=FILE           made before the action, with the pid in it; where it exists,
  *	                                  the fault has happened, and nothing happens again

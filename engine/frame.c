@@ -27,12 +27,47 @@ static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
 	t->top = f;
 }
 
+/* Duration Complete events; the bits of FX_EVENT_HEADER. */
+static bool is_complete(uint64_t header)
+{
+	return (header & 0xf) == 4 && (header >> 16 & 0xf) == FX_EVENT_COMPLETE;
+}
+
+/* No two calls of a thread begin at the same time. */
+static void frame_silence(struct fx_thread *t, struct fx_frame *lowest, uint64_t start)
+{
+	for (struct fx_frame *f = lowest; f < t->top; f++) {
+		if (f->start == start)
+			f->sp |= FX_FRAME_SILENT;
+	}
+}
+
+/*
+ * A handler may jump away between a call's record and the end of its frame. Frames from `lowest` on whose
+ * record stands in a chunk that the thread holds get no second one.
+ */
+static void frames_look_up(struct fx_thread *t, struct fx_frame *lowest)
+{
+	for (unsigned i = 0; i < FX_LEVELS; i++) {
+		const struct fx_cursor *c = &t->cursor[i];
+
+		for (const uint64_t *p = c->chunk; p && p < c->pos && *p; p += *p >> 4 & 0xfff) {
+			if (is_complete(*p) && p[1] >= lowest->start)
+				frame_silence(t, lowest, p[1]);
+		}
+	}
+}
+
 fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp)
 {
+	struct fx_frame *lowest = t->top;
 	uint64_t now;
 
 	if (!fx_stack_was_left(fx_frame_sp(t->top - 1), sp))
 		return;
+	while (fx_frame_sp(lowest - 1) <= sp)
+		lowest--;
+	frames_look_up(t, lowest);
 	now = fx_thread_now(t);
 	while (fx_frame_sp(t->top - 1) <= sp)
 		frame_close(t, t->top - 1, now);
@@ -40,8 +75,11 @@ fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp)
 
 fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f)
 {
-	uint64_t now = fx_thread_now(t);
+	uint64_t now;
 
+	if (t->top > f + 1)
+		frames_look_up(t, f + 1);
+	now = fx_thread_now(t);
 	while (t->top > f + 1)
 		frame_close(t, t->top - 1, now);
 }

@@ -103,6 +103,9 @@ static void slot_release(struct fx_thread *t)
 {
 	struct fx_thread_slot *s = t->slot;
 
+	/* Wiped: a handler has forked in the middle of this. */
+	if (!s)
+		return;
 	t->state = 0;
 	fx_store_relaxed(&t->slot, NULL);
 	FX_FAULT(slot_release);

@@ -17,7 +17,7 @@ if [ "${1-}" = --long ]; then
 	shift
 	# The longer one: more than a provider waits for the manager's answer.
 	PAUSES='1 4'
-	LATER='1 3'
+	LATER='1 2'
 fi
 WANTED=" $* "
 

@@ -11,22 +11,39 @@
  * again; then it prints what became of its children, and ends with status 3.
  *
  *	witness report FILE     prints each line: number, pid, tid, calls
+ *
+ * WITNESS_HANDLER says what a handler of SIGUSR1 does: `trace' makes calls on a line of its own; `fork'
+ * makes a child that goes on at the interrupted place, on a line of its own; `jump' leaves the handler by
+ * siglongjmp(), and goes on with a new line. WITNESS_HZ: how often a timer interrupts each thread, for
+ * one call on a second line.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-#define HIDDEN	  __attribute__((no_instrument_function))
-#define LINES_MAX 64
+#define HIDDEN	      __attribute__((no_instrument_function))
+#define LINES_MAX     64
+#define HANDLER_CALLS 3
+#define STATUS_FORKED 5 /* of a child that the handler made */
 
 extern char **environ;
+
+/* Where a thread is: its line, and the number of the next call. */
+struct place {
+	uint64_t line, next;
+};
 
 static struct share {
 	uint64_t lines;
@@ -36,7 +53,12 @@ static struct share {
 } * share;
 
 static uint64_t calls;
+static long hertz;
 static int null_fd;
+static __thread struct place mine, ticks;
+static __thread sigjmp_buf back;
+static __thread volatile sig_atomic_t can_jump;
+static volatile sig_atomic_t is_forked; /* this process was made by the handler */
 
 static __attribute__((noinline)) void step(uint64_t offset)
 {
@@ -45,19 +67,133 @@ static __attribute__((noinline)) void step(uint64_t offset)
 	(void)!pread(null_fd, &nothing, 1, (off_t)offset);
 }
 
-HIDDEN static void work(void)
+HIDDEN static struct place line_take(void)
 {
 	uint64_t number = __atomic_fetch_add(&share->lines, 1, __ATOMIC_RELAXED);
-	struct line *line = &share->line[number];
 
 	if (number >= LINES_MAX)
 		abort();
-	line->pid = (uint64_t)getpid();
-	line->tid = (uint64_t)gettid();
-	for (uint64_t i = 0; i < calls; i++) {
-		step(number << 32 | i);
-		__atomic_store_n(&line->calls, i + 1, __ATOMIC_RELEASE);
+	share->line[number].pid = (uint64_t)getpid();
+	share->line[number].tid = (uint64_t)gettid();
+	return (struct place){number, 0};
+}
+
+/* A handler may change the line meanwhile: then the call was not completed on the one that it has. */
+HIDDEN static void calls_make(uint64_t until)
+{
+	while (mine.next < until) {
+		struct place here = mine;
+
+		step(here.line << 32 | here.next);
+		if (mine.line != here.line)
+			continue;
+		mine.next = here.next + 1;
+		__atomic_store_n(&share->line[here.line].calls, here.next + 1, __ATOMIC_RELEASE);
 	}
+}
+
+/* --- What interrupts -------------------------------------------------------------------------- */
+
+HIDDEN static void on_trace(int signal)
+{
+	struct place before = mine;
+	int saved = errno;
+
+	(void)signal;
+	mine = line_take();
+	calls_make(HANDLER_CALLS);
+	mine = before;
+	errno = saved;
+}
+
+HIDDEN static void on_fork(int signal)
+{
+	int saved = errno;
+
+	(void)signal;
+	if (fork() == 0) {
+		is_forked = 1;
+		mine = line_take();
+	}
+	errno = saved;
+}
+
+HIDDEN static void on_jump(int signal)
+{
+	(void)signal;
+	if (can_jump)
+		siglongjmp(back, 1);
+}
+
+HIDDEN static void on_tick(int signal)
+{
+	struct place before = mine;
+	int saved = errno;
+
+	(void)signal;
+	mine = ticks;
+	calls_make(mine.next + 1);
+	ticks = mine;
+	mine = before;
+	errno = saved;
+}
+
+HIDDEN static void handlers_set(void)
+{
+	const char *how = getenv("WITNESS_HANDLER"), *often = getenv("WITNESS_HZ");
+	struct sigaction action = {.sa_flags = SA_RESTART}, tick = action;
+
+	if (how) {
+		action.sa_handler = strcmp(how, "fork") == 0   ? on_fork
+				    : strcmp(how, "jump") == 0 ? on_jump
+							       : on_trace;
+		sigaction(SIGUSR1, &action, NULL);
+	}
+	if (often) {
+		hertz = atol(often);
+		tick.sa_handler = on_tick;
+		sigaction(SIGRTMIN, &tick, NULL);
+	}
+}
+
+HIDDEN static timer_t timer_begin(void)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGRTMIN};
+	struct itimerspec period = {.it_interval.tv_nsec = 1000000000 / hertz};
+	timer_t timer;
+
+	event._sigev_un._tid = gettid();
+	period.it_value = period.it_interval;
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
+	    timer_settime(timer, 0, &period, NULL) != 0)
+		abort();
+	return timer;
+}
+
+/* --- Work ------------------------------------------------------------------------------------- */
+
+HIDDEN static void new_line_fill(void)
+{
+	sigsetjmp(back, 1);
+	mine = line_take();
+	can_jump = 1;
+	calls_make(calls);
+	can_jump = 0;
+}
+
+HIDDEN static void work(void)
+{
+	timer_t timer = NULL;
+
+	if (hertz) {
+		ticks = line_take();
+		timer = timer_begin();
+	}
+	new_line_fill();
+	if (hertz)
+		timer_delete(timer);
+	if (is_forked)
+		_exit(STATUS_FORKED);
 }
 
 HIDDEN static void *thread_main(void *unused)
@@ -87,6 +223,18 @@ HIDDEN static void reap(const char *what, pid_t pid)
 	printf("%s %s %d\n", what, WIFSIGNALED(status) ? "killed" : "exited",
 	       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	fflush(stdout);
+}
+
+/* What is left are children that the handler made, in this program or in the one that it was before an
+ * exec. They end by themselves: after their work, or as what they went on to be. */
+HIDDEN static void reap_forked(void)
+{
+	int status;
+
+	while (wait(&status) > 0) {
+		if (!WIFEXITED(status))
+			abort();
+	}
 }
 
 HIDDEN static void by_fork(char **child)
@@ -141,13 +289,17 @@ HIDDEN int main(int argc, char **argv)
 		return 1;
 	calls = strtoul(argv[2], NULL, 10);
 	null_fd = open("/dev/null", O_RDONLY);
+	handlers_set();
 	work();
-	if (argc > 3)
+	if (argc > 3) {
+		reap_forked();
 		return 4;
+	}
 	in_threads();
 	by_fork(child);
 	by_spawn(child);
 	work();
+	reap_forked();
 	printf("done\n");
 	return 3;
 }
