@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/groups.h"
 #include "engine/layout.h"
+#include "manager/wanted.h"
+
+/* Groups within groups. */
+#define DEPTH_MAX 8u
 
 struct category {
 	const char *name;
@@ -30,55 +35,106 @@ uint32_t fx_categories_default(void)
 	return bits;
 }
 
-/* Bits of what one word of the list names; 0 for an unknown one. */
-static uint32_t word_bits(const char *word, size_t length)
+const char *fx_categories_default_list(void)
 {
-	bool prefix = length > 0 && word[length - 1] == '*';
-	uint32_t bits = 0;
+	static char list[256];
+	size_t n = 0;
 
-	if (length == strlen("#default") && memcmp(word, "#default", length) == 0)
-		return fx_categories_default();
-	if (prefix)
-		length--;
 	for (size_t i = 0; i < CATEGORY_COUNT; i++) {
-		const char *name = categories[i].name;
-
-		if (strncmp(name, word, length) == 0 && (prefix || name[length] == 0))
-			bits |= categories[i].bit;
+		if (categories[i].by_default)
+			n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? "," : "",
+					      categories[i].name);
 	}
-	return bits;
+	return list;
 }
 
-/* What to say of a word that is none: the names that there are. */
-static const char *unknown_text(const char *word, size_t length)
-{
-	static char text[256];
-	int n = snprintf(text, sizeof(text), "unknown category '%.*s'; there are",
-			 length < 64 ? (int)length : 64, word);
+/* A list in the making. */
+struct expansion {
+	struct fx_groups groups;
+	bool groups_are_read;
+	char *words;
+	size_t used;
+};
 
-	for (size_t i = 0; i < CATEGORY_COUNT; i++)
-		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s %s", i ? "," : "",
-			      categories[i].name);
-	return text;
+static char error_text[4096 + 512];
+
+static const char *wrong_word(const char *text, size_t length, const char *what)
+{
+	snprintf(error_text, sizeof(error_text), "'%.*s': %s", length < 110 ? (int)length : 110,
+		 text, what);
+	return error_text;
 }
 
-const char *fx_categories_parse(const char *list, uint32_t *ret)
+/* Appends a word, with what stands before the names of its group. */
+static const char *word_add(struct expansion *e, bool take_away, const char *text, size_t length)
 {
-	uint32_t bits = list[0] == '-' ? fx_categories_default() : 0;
-	const char *at = list;
+	const char *wrong = fx_word_check(text, length);
 
-	for (;;) {
-		size_t length = strcspn(at, ",");
-		bool take_away = at[0] == '-';
-		uint32_t word = word_bits(at + take_away, length - take_away);
-
-		if (word == 0)
-			return unknown_text(at + take_away, length - take_away);
-		bits = take_away ? bits & ~word : bits | word;
-		if (at[length] == 0)
-			break;
-		at += length + 1;
-	}
-	*ret = bits;
+	if (wrong)
+		return wrong_word(text, length, wrong);
+	if (e->used + length + 3 > FX_CATEGORY_LIST_MAX)
+		return "the list is too long";
+	if (e->used)
+		e->words[e->used++] = ',';
+	if (take_away)
+		e->words[e->used++] = '-';
+	memcpy(e->words + e->used, text, length);
+	e->used += length;
+	e->words[e->used] = 0;
 	return NULL;
+}
+
+static const char *expand(struct expansion *e, const char *list, bool take_away, unsigned depth);
+
+static const char *expand_group(struct expansion *e, const char *text, size_t length,
+				bool take_away, unsigned depth)
+{
+	const struct fx_group *group;
+	const char *wrong = NULL;
+
+	if (!e->groups_are_read)
+		wrong = fx_groups_read(&e->groups);
+	e->groups_are_read = true;
+	if (wrong)
+		return wrong;
+	group = fx_groups_find(&e->groups, text + 1, length - 1);
+	if (!group)
+		return wrong_word(text, length, "no such group (see fxtrace list-category-groups)");
+	if (depth == DEPTH_MAX)
+		return wrong_word(text, length, "the group contains itself");
+	return expand(e, group->list, take_away, depth + 1);
+}
+
+/* The words of a list, or, to be taken away, those that it adds. */
+static const char *expand(struct expansion *e, const char *list, bool take_away, unsigned depth)
+{
+	const char *wrong = NULL;
+
+	while (list && !wrong) {
+		size_t length = strcspn(list, ",");
+		bool away = *list == '-';
+		const char *text = list + away;
+
+		if (*text == '#')
+			wrong = expand_group(e, text, length - away, take_away != away, depth);
+		else if (!(take_away && away))
+			wrong = word_add(e, take_away || away, text, length - away);
+		list = list[length] ? list + length + 1 : NULL;
+	}
+	return wrong;
+}
+
+const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
+				char ret_words[FX_CATEGORY_LIST_MAX])
+{
+	struct expansion e = {.words = ret_words};
+	const char *wrong;
+
+	*ret_bits = list[0] == '-' ? fx_categories_default() : 0;
+	ret_words[0] = 0;
+	wrong = expand(&e, list, false, 0);
+	fx_groups_destroy(&e.groups);
+	if (!wrong)
+		wrong = fx_words_check(ret_words);
+	return wrong;
 }

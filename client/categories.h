@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of categories, as --categories takes them.
+ * Lists of categories, as --categories takes them: those of manager/wanted.h, and groups.
  */
 #ifndef FX_CLIENT_CATEGORIES_H
 #define FX_CLIENT_CATEGORIES_H
 
 #include <stdint.h>
 
-/* Bits of the categories that are recorded by default. */
+#include "protocol/messages.h"
+
+/* Bits of the categories that are recorded by default, and their names as a list. */
 uint32_t fx_categories_default(void);
+const char *fx_categories_default_list(void);
 
 /*
- * Parses a comma list of NAME, NAME* and #default; -NAME takes away, from the default if the list
- * begins with it. NULL, or what is wrong; the text is valid until the next call.
+ * Reads a list. *ret_bits is where its words begin from: nothing, or the default if the first word takes
+ * away. `ret_words` gets the words, with the words of a group in place of #GROUP. NULL, or what is wrong;
+ * the text is valid until the next call.
  */
-const char *fx_categories_parse(const char *list, uint32_t *ret);
+const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
+				char ret_words[FX_CATEGORY_LIST_MAX]);
 
 #endif

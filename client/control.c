@@ -54,6 +54,8 @@ static int request_fill(const struct fx_options *options, bool detached,
 	    .spec_count = (uint32_t)c->size_count,
 	    .trigger_count = (uint32_t)c->trigger_count,
 	};
+	if (c->words)
+		memcpy(ret->words, c->words, strlen(c->words));
 	if (c->size_count > FX_PROVIDER_SPECS)
 		return -E2BIG;
 	for (size_t i = 0; i < c->size_count; i++) {
@@ -87,15 +89,18 @@ int fx_control_initialize(struct fx_link *link, const struct fx_options *options
 	return r;
 }
 
-int fx_control_start(struct fx_link *link, enum fx_disposition disposition, uint32_t categories,
-		     struct fx_msg_result *ret)
+int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
+		     const struct fx_options *more, struct fx_msg_result *ret)
 {
 	struct fx_msg_start request = {
 	    .disposition = disposition,
-	    .categories = categories,
 	    .timeout_ms = START_TIMEOUT_MS,
 	};
 
+	if (more) {
+		request.categories = more->config.categories;
+		memcpy(request.words, more->words, sizeof(request.words));
+	}
 	return fx_link_ask(link, FX_MSG_START, &request, sizeof(request), -1, ret);
 }
 

@@ -14,9 +14,9 @@
  */
 int fx_control_initialize(struct fx_link *link, const struct fx_options *options, bool detached);
 
-/* Starts tracing; `categories` are added to those of the session. As above. */
-int fx_control_start(struct fx_link *link, enum fx_disposition disposition, uint32_t categories,
-		     struct fx_msg_result *ret);
+/* Starts tracing; the categories of `more`, NULL none, are added to those of the session. As above. */
+int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
+		     const struct fx_options *more, struct fx_msg_result *ret);
 
 /* Opens a file to be written by the manager. Its descriptor, or -errno. *ret_made: it is new. */
 int fx_control_output(const char *path, bool *ret_made);

@@ -50,7 +50,7 @@ static void print_usage(FILE *out)
 	      "Commands:\n",
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
-		fprintf(out, "  %-16s %s\n", commands[i].name, commands[i].help);
+		fprintf(out, "  %-20s %s\n", commands[i].name, commands[i].help);
 	fputs("\nOptions: --help, --version\n`fxtrace COMMAND --help' lists the options of a "
 	      "command.\n",
 	      out);

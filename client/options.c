@@ -78,7 +78,10 @@ static const char *set_output(struct fx_options *o, const char *value)
 
 static const char *set_categories(struct fx_options *o, const char *value)
 {
-	return fx_categories_parse(value, &o->config.categories);
+	const char *wrong = fx_categories_parse(value, &o->config.categories, o->words);
+
+	o->config.words = o->words;
+	return wrong;
 }
 
 static const char *parse_buffer_size(const char *value, uint64_t *ret)

@@ -14,7 +14,8 @@
 struct fx_options {
 	struct fx_session_config config;
 	bool quiet;
-	struct fx_provider_size *sizes; /* config.sizes, owned */
+	char words[FX_CATEGORY_LIST_MAX]; /* config.words */
+	struct fx_provider_size *sizes;	  /* config.sizes, owned */
 	struct fx_trigger triggers[FX_TRIGGERS];
 	char **texts; /* strings that the configuration points to, owned */
 	size_t text_count;

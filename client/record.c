@@ -291,7 +291,7 @@ static int execute(struct record *record)
 	int r = fx_control_initialize(&record->link, &record->options, false);
 
 	if (r == 0)
-		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, 0, &started);
+		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, NULL, &started);
 	FX_FAULT(client_started);
 	if (r == 0 && record->program)
 		r = program_start(record);

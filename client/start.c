@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/categories.h"
 #include "client/commands.h"
 #include "client/control.h"
 #include "client/link.h"
@@ -16,7 +15,7 @@ struct start {
 	struct fx_options options;
 	enum fx_disposition disposition; /* 0: not said */
 	bool has_options;		 /* of a new session, other than categories */
-	uint32_t categories;		 /* that were asked for; 0 none */
+	bool has_categories;
 };
 
 enum { OPTION_DISPOSITION = OPTION_OF_COMMAND };
@@ -65,7 +64,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	if (wrong)
 		fx_usage_error(start->remote.command, fx_control_option_name(key), wrong);
 	if (key == 'c')
-		start->categories = start->options.config.categories;
+		start->has_categories = true;
 	else if (key != 'q' && key != 'v')
 		start->has_options = true;
 	return 0;
@@ -105,7 +104,8 @@ static int execute(struct start *start, struct fx_link *link)
 		r = fx_control_initialize(link, &start->options, true);
 	if (r == 0)
 		r = fx_control_start(link, start->disposition ? start->disposition : FX_RETAIN,
-				     goes_on ? start->categories : 0, &result);
+				     goes_on && start->has_categories ? &start->options : NULL,
+				     &result);
 	if (r == 0 && start->remote.json)
 		printf("{\"state\": \"started\", \"silent_providers\": %u}\n",
 		       result.silent_providers);

@@ -52,7 +52,7 @@ static void send_status(struct fx_client *c)
 
 	if (t->state != FX_SESSION_READY) {
 		m.mode = t->config.mode;
-		m.categories = t->config.categories;
+		m.categories = t->config.categories | t->config.more_categories;
 		m.buffer_size = t->config.buffer_size;
 		m.snapshots = t->snapshots;
 		m.detached = t->request.detached;

@@ -28,10 +28,10 @@ struct fx_trace {
 	struct fx_msg_initialize request; /* what `config` points into */
 	struct fx_provider_size sizes[FX_PROVIDER_SPECS];
 	struct fx_session_config config;
-	uint32_t categories; /* bits of the newest start */
-	bool aborted;	     /* its output died; until the next INITIALIZE */
-	bool results;	     /* what circular buffers hold is to be written at the stop under way */
-	bool closed;	     /* the writer has been told that nothing more comes */
+	char more_words[FX_CATEGORY_LIST_MAX]; /* of the newest start */
+	bool aborted;			       /* its output died; until the next INITIALIZE */
+	bool results; /* what circular buffers hold is to be written at the stop under way */
+	bool closed;  /* the writer has been told that nothing more comes */
 	int output_error;
 	struct fx_anchor first_anchor;
 	struct fx_writer *writer; /* NULL in READY */
@@ -87,9 +87,6 @@ bool fx_trace_is_open(const struct fx_trace *t);
 
 /* Whether tracing runs. */
 bool fx_trace_is_running(const struct fx_trace *t);
-
-/* Control state of a provider that joins now. */
-uint64_t fx_trace_control_state(const struct fx_daemon *d);
 
 /* An alert of provider `pid`: for the client that waits, and for triggers. */
 void fx_trace_alert(struct fx_daemon *d, pid_t pid, const char *name);

@@ -18,7 +18,8 @@ static int welcome(void *opaque, const struct fx_applicant *applicant,
 	    fx_trace_is_open(&d->trace) ? &d->trace.config : d->defaults;
 
 	*ret = fx_terms_for(config, d->roster.clock_kind, d->roster.first_anchor, applicant->name);
-	ret->state = fx_trace_control_state(d);
+	ret->epoch = (uint32_t)d->epoch;
+	ret->running = fx_trace_is_running(&d->trace);
 	ret->resident = true;
 	return 0;
 }

@@ -14,6 +14,8 @@
 #include "base/syscall.h"
 #include "manager/memory.h"
 #include "manager/report.h"
+#include "manager/terms.h"
+#include "manager/wanted.h"
 
 /* One provider may fill so many blocks before another one's turn comes. */
 #define BLOCKS_PER_TURN 64u
@@ -39,10 +41,9 @@ static void control_fill(struct fx_control *c, const struct fx_provider_terms *t
 	c->provider_id = id;
 	control_configure(c, terms);
 	c->layout = *layout;
-	if ((uint32_t)terms->state & ~FX_STATE_STOPPING)
+	c->categories_offset = fx_control_wanted(layout);
+	if (terms->running)
 		c->phase = FX_PHASE_COUNT | FX_PHASE_STARTED;
-	fx_store_release(&c->state, terms->state);
-	fx_store_release(&c->magic, FX_CONTROL_MAGIC);
 }
 
 /* A memfd, mapped and sealed; its descriptor, or -errno. */
@@ -120,6 +121,11 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 	control_fill(p->control, terms, id, &layout);
 	if (terms->resident)
 		limit_set(p, terms->mode);
+	fx_provider_want(p, terms->config);
+	/* release: all of the page stands. Pairs with the provider's first look. */
+	fx_store_release(&p->control->state,
+			 (uint64_t)terms->epoch << 32 | (terms->running ? p->wanted : 0));
+	fx_store_release(&p->control->magic, FX_CONTROL_MAGIC);
 	*ret = p;
 	return 0;
 }
@@ -153,18 +159,34 @@ void fx_provider_set_stopped(struct fx_provider *p)
 	phase_enter(p, FX_PHASE_STOPPED);
 }
 
-void fx_provider_set_state(struct fx_provider *p, uint64_t state)
+void fx_provider_want(struct fx_provider *p, const struct fx_session_config *config)
 {
-	/* Before the state: who finds that changed finds the phase too. */
-	if ((uint32_t)state & ~FX_STATE_STOPPING)
-		phase_enter(p, FX_PHASE_STARTED);
-	else if (FX_PHASE_OF(p->control->phase) == FX_PHASE_STARTED)
-		phase_enter(p, FX_PHASE_STOPPING);
+	char *list = (char *)p->control + p->control->categories_offset;
+
+	p->wanted = fx_terms_bits(config, fx_wanted_write(config, p->name, list));
+}
+
+static void state_set(struct fx_provider *p, uint64_t state)
+{
 	/* release: the configuration stands. Pairs with the load at adoption in thread.c. */
 	fx_store_release(&p->control->state, state);
 	/* Lossless writers that wait for space must see it. */
 	fx_add_relaxed(&p->control->space_word, 1);
 	fx_syscall3(SYS_futex, &p->control->space_word, FUTEX_WAKE, INT_MAX);
+}
+
+void fx_provider_start(struct fx_provider *p, uint32_t epoch)
+{
+	/* Before the state: who finds that changed finds the phase too. */
+	phase_enter(p, FX_PHASE_STARTED);
+	state_set(p, (uint64_t)epoch << 32 | p->wanted);
+}
+
+void fx_provider_stop(struct fx_provider *p, uint32_t epoch, uint32_t notice)
+{
+	if (FX_PHASE_OF(p->control->phase) == FX_PHASE_STARTED)
+		phase_enter(p, FX_PHASE_STOPPING);
+	state_set(p, (uint64_t)epoch << 32 | notice);
 }
 
 /* --- Saving ---------------------------------------------------------------------------------- */
@@ -405,6 +427,7 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	if (r < 0)
 		return r;
 	control_configure(p->control, terms);
+	fx_provider_want(p, terms->config);
 	p->unslotted_before = unslotted(p);
 	p->source = source;
 	p->settled = p->wrapped = false;

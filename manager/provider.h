@@ -13,6 +13,7 @@
 #include "engine/drain.h"
 #include "manager/poller.h"
 #include "manager/queue.h"
+#include "manager/settings.h"
 #include "protocol/messages.h"
 
 /* How long threads get to finish the record that they are writing when tracing stops, in ns. */
@@ -24,9 +25,11 @@ struct fx_provider_terms {
 	enum fx_buffering_mode mode;
 	enum fx_on_full on_full;
 	uint32_t max_depth;
-	uint32_t tick_step;    /* ticks in a nanosecond, rounded up */
-	uint64_t min_duration; /* ticks */
-	uint64_t state;	       /* fx_control.state from the beginning */
+	uint32_t tick_step;			/* ticks in a nanosecond, rounded up */
+	uint64_t min_duration;			/* ticks */
+	const struct fx_session_config *config; /* which categories; used before the terms go */
+	uint32_t epoch;
+	bool running; /* tracing has begun */
 	uint64_t buffer_size;
 	bool resident; /* the buffer outlives sessions, and serves any mode */
 };
@@ -45,7 +48,8 @@ struct fx_provider {
 	enum fx_provider_phase phase;
 	struct fx_control *control; /* mapped writable */
 	uint64_t control_size;
-	void *buffer; /* mapped read-only */
+	uint32_t wanted; /* bits for fx_control.state while tracing runs */
+	void *buffer;	 /* mapped read-only */
 	struct fx_drain drain;
 	struct fx_source *source;  /* the writer's */
 	int pidfd;		   /* owned */
@@ -70,8 +74,14 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 		       const char *name, struct fx_provider **ret, int ret_fds[2]);
 void fx_provider_destroy(struct fx_provider *p);
 
-/* Says started, or stopped (no category bits). */
-void fx_provider_set_state(struct fx_provider *p, uint64_t state);
+/* Which categories it is to record at the next start. It must be stopped. */
+void fx_provider_want(struct fx_provider *p, const struct fx_session_config *config);
+
+/* Says that tracing runs. */
+void fx_provider_start(struct fx_provider *p, uint32_t epoch);
+
+/* Says that tracing has stopped, and with FX_STATE_STOPPING, that this is to be noticed. */
+void fx_provider_stop(struct fx_provider *p, uint32_t epoch, uint32_t notice);
 
 /* Says that what it recorded before a stop is saved. */
 void fx_provider_set_stopped(struct fx_provider *p);
@@ -85,7 +95,7 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 
 /*
  * A resident provider, stopped, enters a session: what its buffer holds is forgotten, and what comes
- * goes to `source`. To be started with fx_provider_set_state(). 0, -ENOMEM, or -EBADMSG if it broke the
+ * goes to `source`. To be started with fx_provider_start(). 0, -ENOMEM, or -EBADMSG if it broke the
  * rules in an earlier session.
  */
 int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,

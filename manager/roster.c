@@ -111,7 +111,7 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 		refuse(roster, applicant->name, applicant->pid, r);
 		return r;
 	}
-	ret->started = (uint32_t)terms.state != 0;
+	ret->started = terms.running;
 	ret->control_size = roster->newcomer->control_size;
 	ret->buffer_size = roster->newcomer->drain.layout.total_size;
 	ret->fds[FX_FD_CONTROL] = fds[0];

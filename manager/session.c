@@ -86,7 +86,8 @@ static int welcome(void *opaque, const struct fx_applicant *applicant,
 		return -EPERM;
 	*ret =
 	    fx_terms_for(s->config, s->roster.clock_kind, s->roster.first_anchor, applicant->name);
-	ret->state = s->epoch << 32 | fx_terms_categories(s->config);
+	ret->epoch = (uint32_t)s->epoch;
+	ret->running = true;
 	return 0;
 }
 
@@ -233,14 +234,14 @@ int fx_session_begin(struct fx_session *s)
 }
 
 /* Tells every provider that it is stopped. How many there are. */
-static uint32_t tell_all(struct fx_session *s, uint32_t stopped)
+static uint32_t tell_all(struct fx_session *s, uint32_t notice)
 {
 	uint32_t alive = 0;
 
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next) {
 		if (p->phase != FX_PROVIDER_LIVE)
 			continue;
-		fx_provider_set_state(p, s->epoch << 32 | stopped);
+		fx_provider_stop(p, (uint32_t)s->epoch, notice);
 		alive++;
 	}
 	return alive;

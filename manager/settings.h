@@ -32,7 +32,10 @@ struct fx_session_config {
 	bool follow; /* trace children of the program as well */
 	bool verbose;
 	uint32_t max_depth;	  /* 0: as deep as there is room */
-	uint32_t categories;	  /* bits of enum fx_category_bits */
+	uint32_t categories;	  /* bits of enum fx_category_bits, before `words` count */
+	const char *words;	  /* see manager/wanted.h; NULL none */
+	uint32_t more_categories; /* of a start, in addition */
+	const char *more_words;	  /* the same; NULL none */
 	uint64_t min_duration_ns; /* 0: none */
 	uint64_t duration_ns;	  /* 0: until the end */
 	const struct fx_trigger *triggers;

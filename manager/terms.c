@@ -31,10 +31,8 @@ static uint64_t ticks_in(enum fx_clock_kind kind, struct fx_anchor first, uint64
 			  (double)(now.ns - first.ns));
 }
 
-uint32_t fx_terms_categories(const struct fx_session_config *config)
+uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
 {
-	uint32_t bits = config->categories;
-
 	if (config->pairs && (bits & FX_CAT_FUNCTION))
 		bits = (bits & ~(uint32_t)FX_CAT_FUNCTION) | FX_CAT_PAIRS;
 	return bits;
@@ -51,6 +49,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .max_depth = config->max_depth,
 	    .tick_step = (uint32_t)ticks_in(kind, first_anchor, 1) + (kind == FX_CLOCK_COUNTER),
 	    .min_duration = ticks_in(kind, first_anchor, config->min_duration_ns),
+	    .config = config,
 	    .buffer_size = buffer_size_for(config, name),
 	};
 }

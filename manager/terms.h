@@ -10,7 +10,7 @@
 #include "manager/provider.h"
 
 /*
- * The terms of providers of this name; the state is the caller's to set. `first_anchor` is a reading
+ * The terms of providers of this name; epoch and whether tracing runs are the caller's to set. `first_anchor` is a reading
  * of the clocks from before, the longer ago the better.
  */
 struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
@@ -18,7 +18,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 				      const char *name);
 
 /* Category bits as the control page has them. */
-uint32_t fx_terms_categories(const struct fx_session_config *config);
+uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits);
 
 /* The options that would have kept lost records, as the timeline shows them. */
 const char *fx_terms_cure(const struct fx_session_config *config);

@@ -15,6 +15,7 @@
 #include "manager/report.h"
 #include "manager/states.h"
 #include "manager/terms.h"
+#include "manager/wanted.h"
 
 #define MS UINT64_C(1000000)
 
@@ -48,11 +49,6 @@ static int refuse(const struct fx_trace *t, enum fx_session_request request)
 	return r == FX_CONTROL_NOT_INITIALIZED && t->aborted ? FX_CONTROL_ABORTED : r;
 }
 
-uint64_t fx_trace_control_state(const struct fx_daemon *d)
-{
-	return d->epoch << 32 | (fx_trace_is_running(&d->trace) ? d->trace.categories : 0);
-}
-
 static void answer(struct fx_client **client, const struct fx_msg_result *result)
 {
 	struct fx_client *c = *client;
@@ -69,6 +65,11 @@ static void answer_status(struct fx_client **client, int status)
 
 /* --- Initialize ------------------------------------------------------------------------------ */
 
+static bool words_are_sound(const char words[FX_CATEGORY_LIST_MAX])
+{
+	return memchr(words, 0, FX_CATEGORY_LIST_MAX) && (!*words || !fx_words_check(words));
+}
+
 static bool request_is_sound(const struct fx_msg_initialize *r)
 {
 	if (r->mode < FX_MODE_ONESHOT || r->mode > FX_MODE_STREAMING ||
@@ -84,6 +85,8 @@ static bool request_is_sound(const struct fx_msg_initialize *r)
 		if (r->specs[i].size < FX_BUFFER_MIN || r->specs[i].size > FX_BUFFER_MAX)
 			return false;
 	}
+	if (!words_are_sound(r->words))
+		return false;
 	for (uint32_t i = 0; i < r->trigger_count; i++) {
 		if (r->triggers[i].action < FX_TRIGGER_STOP ||
 		    r->triggers[i].action > FX_TRIGGER_SNAPSHOT)
@@ -107,6 +110,7 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	for (uint32_t i = 0; i < r->trigger_count; i++)
 		r->triggers[i].alert[sizeof(r->triggers[i].alert) - 1] = 0;
 	t->config = (struct fx_session_config){
+	    .more_words = t->more_words,
 	    .output = r->output,
 	    .buffer_size = r->buffer_size ? r->buffer_size : d->defaults->buffer_size,
 	    .sizes = r->spec_count ? t->sizes : d->defaults->sizes,
@@ -118,6 +122,7 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	    .verbose = d->defaults->verbose,
 	    .max_depth = r->max_depth,
 	    .categories = r->categories,
+	    .words = r->words,
 	    .min_duration_ns = r->min_duration_ns,
 	    .triggers = r->triggers,
 	    .trigger_count = r->trigger_count,
@@ -252,6 +257,13 @@ static unsigned count_silent(const struct fx_daemon *d)
 	return count;
 }
 
+static bool start_is_sound(const struct fx_trace *t, const struct fx_msg_start *request)
+{
+	return request->disposition >= FX_CLEAR_ENTIRE && request->disposition <= FX_RETAIN &&
+	       !(request->categories & ~CATEGORIES_KNOWN) && words_are_sound(request->words) &&
+	       fx_words_count(t->request.words) + fx_words_count(request->words) <= FX_WANTED_MAX;
+}
+
 int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 		   const struct fx_msg_start *request)
 {
@@ -261,11 +273,10 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 
 	if (r)
 		return r;
-	if (request->disposition < FX_CLEAR_ENTIRE || request->disposition > FX_RETAIN ||
-	    (request->categories & ~CATEGORIES_KNOWN))
+	if (!start_is_sound(t, request))
 		return FX_CONTROL_BAD_REQUEST;
-	t->config.categories = t->request.categories | request->categories;
-	t->categories = fx_terms_categories(&t->config);
+	t->config.more_categories = request->categories;
+	memcpy(t->more_words, request->words, sizeof(t->more_words));
 	d->epoch++;
 	state_enter(t, FX_SESSION_STARTING);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
@@ -273,7 +284,8 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 			continue;
 		dispose(p, t->config.mode, (enum fx_disposition)request->disposition);
 		p->settled = false;
-		fx_provider_set_state(p, fx_trace_control_state(d));
+		fx_provider_want(p, &t->config);
+		fx_provider_start(p, (uint32_t)d->epoch);
 	}
 	FX_FAULT(trace_start);
 	if (wait > FX_START_TIMEOUT_MAX)
@@ -305,7 +317,7 @@ static void stop_all(struct fx_daemon *d)
 	answer_status(&t->starter, 0);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->source && p->phase == FX_PROVIDER_LIVE)
-			fx_provider_set_state(p, d->epoch << 32 | FX_STATE_STOPPING);
+			fx_provider_stop(p, (uint32_t)d->epoch, FX_STATE_STOPPING);
 	}
 	d->unnoticed = true;
 	ticks = fx_ticks(d->roster.clock_kind);
@@ -329,7 +341,7 @@ static void notice_stops(struct fx_daemon *d)
 			continue;
 		if (fx_load_relaxed(&h->epoch_stopped) == epoch ||
 		    fx_load_relaxed(&h->epoch_started) != epoch)
-			fx_provider_set_state(p, epoch << 32);
+			fx_provider_stop(p, (uint32_t)epoch, 0);
 		else
 			d->unnoticed = true;
 	}

@@ -135,7 +135,8 @@ enum fx_disposition {
 	FX_RETAIN = 3,
 };
 
-#define FX_OUTPUT_PATH_MAX   4096u /* with the NUL */
+#define FX_CATEGORY_LIST_MAX 20480u /* with the NUL */
+#define FX_OUTPUT_PATH_MAX   4096u  /* with the NUL */
 #define FX_PROVIDER_SPECS    32u
 #define FX_TRIGGERS	     16u
 #define FX_ALERT_NAME_MAX    14u
@@ -262,6 +263,7 @@ struct fx_msg_initialize {
 	struct fx_trigger triggers[FX_TRIGGERS];
 	/* for messages, for the compression by its extension, and for what triggers write */
 	char output[FX_OUTPUT_PATH_MAX];
+	char words[FX_CATEGORY_LIST_MAX]; /* categories by name, after the bits of `categories` */
 };
 
 struct fx_msg_start {
@@ -270,6 +272,7 @@ struct fx_msg_start {
 	uint32_t categories;  /* in addition to those of INITIALIZE */
 	uint32_t timeout_ms;  /* how long silent providers are waited for */
 	uint32_t reserved;
+	char words[FX_CATEGORY_LIST_MAX]; /* the same */
 };
 
 struct fx_msg_stop {

@@ -25,9 +25,9 @@ expect_one_error 127 run -- ./script
 expect_one_error 2 run
 expect_one_error 2 run --no-such-option -- ./leaf
 expect_line 'no-such-option' err
-expect_one_error 2 run -c no-such-category -- ./leaf
-expect_line 'no-such-category' err
-expect_one_error 2 run -c 'function,bogus*' -- ./leaf
+expect_one_error 2 run -c 'no such category' -- ./leaf
+expect_line 'no such category' err
+expect_one_error 2 run -c 'function,b*gus' -- ./leaf
 for size in 0 -1 x 1X 1.5.2M '' 99999999999999999999 1K 100G; do
 	expect_one_error 2 run -b "$size" -- ./leaf
 	[ -z "$size" ] || expect_line "$(printf %s "$size" | sed 's/[.]/[.]/g')" err
