@@ -33,7 +33,7 @@ work=$PWD/fuzz
 # --- Compiling ---------------------------------------------------------------------------------
 
 flags=(-g -O1 -std=gnu11 -D_GNU_SOURCE -I. -I"$src" -I"$src/include" '-DFX_LIBDIR="/usr/lib"'
-	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all)
+	'-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)
 # The manager and what reads buffers: see alone.h.
 alone="-DFX_FUZZ_ALONE -include $src/tests/fuzz/alone.h"
 
