@@ -44,17 +44,27 @@ static int rewrite_ref(struct rewrite *w, size_t word, unsigned lsb)
 
 #define REWRITE_REF(w, word, name) rewrite_ref((w), (word), FXT_##name##_LSB)
 
-/* Replaces a thread ref of width 8; an inline one keeps its thread and gets the true process. */
+/* An inline thread stays what it is, in the true process; readers learn whose it is before. Some records
+ * are of no thread: 0. */
+static int rewrite_inline_thread(struct rewrite *w)
+{
+	struct fx_stream_thread *t = fx_stream_thread(w->s, w->words[w->at + 1]);
+
+	if (t)
+		fx_stream_thread_index(w->s, t);
+	w->words[w->at] = w->s->pid;
+	w->at += 2;
+	return 0;
+}
+
+/* Replaces a thread ref of width 8. */
 static int rewrite_thread(struct rewrite *w, size_t word, unsigned lsb)
 {
 	uint64_t mask = UINT64_C(0xff) << lsb;
 	uint32_t ref = (uint32_t)(w->words[word] >> lsb & 0xff);
 
-	if (ref == FXT_THREAD_INLINE) {
-		w->words[w->at] = w->s->pid;
-		w->at += 2;
-		return 0;
-	}
+	if (ref == FXT_THREAD_INLINE)
+		return rewrite_inline_thread(w);
 	if (ref != FX_CHUNK_THREAD_INDEX || !w->chunk || !w->chunk->thread)
 		return -ENOENT;
 	ref = fx_stream_thread_index(w->s, w->chunk->thread);

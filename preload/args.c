@@ -116,7 +116,7 @@ void fx_arg_out_signal(struct fx_call *call, unsigned name, const int *number)
 
 void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr)
 {
-	if (!call->error)
+	if (!call->error && ptr)
 		fx_arg_ptr(call, name, *ptr);
 }
 

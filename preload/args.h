@@ -89,19 +89,16 @@ fx_hot void fx_arg_ptr(struct fx_call *call, unsigned name, const volatile void 
 	fx_arg_two(call, FX_ARG_HEADER(POINTER, 2, name, 0), (uint64_t)(uintptr_t)value);
 }
 
-/* A function of the program. */
-#define FX_WORDS_code 2
-fx_hot void fx_arg_code(struct fx_call *call, unsigned name, fx_thread_main value)
-{
-	fx_arg_two(call, FX_ARG_HEADER(POINTER, 2, name, 0), (uint64_t)(uintptr_t)value);
-}
-
 /* A number that stands for an object, such as a pthread_t. */
 #define FX_WORDS_handle 2
 fx_hot void fx_arg_handle(struct fx_call *call, unsigned name, uint64_t value)
 {
 	fx_arg_two(call, FX_ARG_HEADER(POINTER, 2, name, 0), value);
 }
+
+/* A function of the program, of whatever type. */
+#define FX_WORDS_code		       2
+#define fx_arg_code(call, name, value) fx_arg_handle((call), (name), (uint64_t)(uintptr_t)(value))
 
 /* A builtin string. */
 #define FX_WORDS_string 1

@@ -25,6 +25,7 @@
 #include "engine/frame.h"
 #include "engine/record.h"
 #include "preload/args.h"
+#include "preload/flow.h"
 #include "preload/strings.h"
 
 /* What is recorded when it waits, or always: see sync.c. */
@@ -109,14 +110,6 @@ fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 	return true;
 }
 
-/* An instant and a flow record behind a call's; room for them comes on top of FX_CALL_WORDS. */
-#define FX_FLOW_WORDS 5
-#define FX_HEADER_WAKES(header)                                                                    \
-	FX_EVENT_HEADER(FX_EVENT_INSTANT, 2, 0, FXT_GET(header, EVENT_CATEGORY), FX_STR_wakes)
-#define FX_HEADER_FLOW_END(header)                                                                 \
-	FX_EVENT_HEADER(FX_EVENT_FLOW_END, 3, 0, FXT_GET(header, EVENT_CATEGORY),                  \
-			FXT_GET(header, EVENT_NAME))
-
 /* Number of words and arguments, which the header of the open frame does not have. They fit their fields:
  * see FX_CALL_WORDS_MAX. */
 fx_hot uint64_t fx_header_with(uint64_t header, uint64_t words, uint64_t nargs)
@@ -125,44 +118,50 @@ fx_hot uint64_t fx_header_with(uint64_t header, uint64_t words, uint64_t nargs)
 	       nargs << FXT_EVENT_NARGS_LSB;
 }
 
-/*
- * The call waited for what the flow comes from. Viewers draw an arrow from the slice that began first,
- * which is this one; so the flow ends in an instant of its own, the last thing inside the call.
- */
-fx_hot void fx_call_add_flow(struct fx_call *call, uint64_t header, uint64_t flow)
+/* Behind the last argument: what stands after it is the end time. Returns the record's header. */
+fx_hot uint64_t fx_call_finish(struct fx_call *call, uint64_t header)
 {
-	uint64_t at =
-	    call->end - fx_engine.tick_step; /* not before the start: see fx_thread_now() */
-
-	call->next[0] = FX_HEADER_WAKES(header);
-	call->next[1] = at;
-	call->next[2] = FX_HEADER_FLOW_END(header);
-	call->next[3] = at;
-	call->next[4] = flow;
-	call->next += FX_FLOW_WORDS;
-}
-
-/* Finishes the record, whose arguments stand, and closes the frame. With the id of a flow, the flow ends
- * in the call. */
-fx_hot void fx_call_write_flow(struct fx_call *call, uint64_t header, uint64_t flow)
-{
-	struct fx_thread *t = call->thread;
-
 	FX_FAULT(call_half);
 	*call->next++ = call->end;
 	call->record[1] = call->start;
-	header = fx_header_with(header, (uint64_t)(call->next - call->record), call->nargs);
-	if (flow)
-		fx_call_add_flow(call, header, flow);
+	return fx_header_with(header, (uint64_t)(call->next - call->record), call->nargs);
+}
+
+fx_hot void fx_call_publish(struct fx_call *call, uint64_t header)
+{
+	struct fx_thread *t = call->thread;
+
 	fx_record_shrink(t, call->next, &call->reservation);
 	fx_record_commit(t, call->record, header, &call->reservation);
 	if (fx_likely(fx_call_frame_stands(call)))
 		fx_frame_pop(t, call->frame);
 }
 
+/* Finishes the record, whose arguments stand, and closes the frame. */
 fx_hot void fx_call_write(struct fx_call *call, uint64_t header)
 {
-	fx_call_write_flow(call, header, 0);
+	fx_call_publish(call, fx_call_finish(call, header));
+}
+
+/*
+ * The same for a call that waited for what `from` did with an object, shown as `arg`. Viewers draw an arrow from the
+ * slice that began first, which is this one; so the flow ends in an instant of its own, the last thing inside the
+ * call. Without a source, or with oneself, there is no arrow. FX_ARROW_WORDS come on top of the call's.
+ */
+fx_hot void fx_call_write_arrow(struct fx_call *call, uint64_t header, const struct fx_source *from,
+				unsigned arg, const volatile void *object)
+{
+	const struct fx_flow_end to = {.category = (unsigned)FXT_GET(header, EVENT_CATEGORY),
+				       .name = (unsigned)FXT_GET(header, EVENT_NAME),
+				       .arg = arg,
+				       .object = object};
+
+	header = fx_call_finish(call, header);
+	/* not before the start: see fx_thread_now() */
+	if (from->tid && from->tid != call->thread->tid)
+		call->next = fx_arrow_put(call->next, call->thread, from, &to, FX_STR_wakes,
+					  call->end - fx_engine.tick_step);
+	fx_call_publish(call, header);
 }
 
 /* Tries to write `count` words, a whole record but for its header, which is words[0]. False: lost,

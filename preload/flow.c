@@ -2,25 +2,100 @@
 #include "preload/flow.h"
 
 #include "preload/call.h"
-#include "preload/handoff.h"
 
 #define INSTANT_WORDS 2
 #define FLOW_WORDS    3
+#define THREAD_WORDS  2 /* in records of other threads, which name their thread themselves */
 
-static uint64_t flow_header(enum fx_event_type type, unsigned category, unsigned name)
+/* The header of an event of a thread that the record names itself. */
+static uint64_t elsewhere(uint64_t header)
 {
-	return FX_EVENT_HEADER(type, FLOW_WORDS, 0, category, name);
+	return header & ~FXT_PUT(EVENT_THREAD, ~0ull);
+}
+
+static uint64_t *put_thread(uint64_t *words, uint32_t tid)
+{
+	words[0] = (uint64_t)fx_engine.pid;
+	words[1] = tid;
+	return words + THREAD_WORDS;
+}
+
+static uint64_t *put_instant(uint64_t *words, unsigned category, unsigned name, uint64_t time)
+{
+	words[0] = FX_EVENT_HEADER(FX_EVENT_INSTANT, INSTANT_WORDS, 0, category, name);
+	words[1] = time;
+	return words + INSTANT_WORDS;
+}
+
+static uint64_t *put_flow(uint64_t *words, enum fx_event_type type, unsigned category,
+			  unsigned name, uint64_t time, uint64_t id)
+{
+	words[0] = FX_EVENT_HEADER(type, FLOW_WORDS, 0, category, name);
+	words[1] = time;
+	words[2] = id;
+	return words + FLOW_WORDS;
+}
+
+/* The end that lies on another thread. */
+static uint64_t *put_beginning(uint64_t *words, const struct fx_source *from, uint64_t time,
+			       const struct fx_flow_end *to, uint64_t id)
+{
+	unsigned arg_words = to->object ? FX_WORDS_ptr : 0;
+	struct fx_call arguments = {.next = words + INSTANT_WORDS + THREAD_WORDS};
+
+	words[0] =
+	    elsewhere(FX_EVENT_HEADER(FX_EVENT_INSTANT, INSTANT_WORDS + THREAD_WORDS + arg_words,
+				      to->object ? 1 : 0, to->category, from->name));
+	words[1] = time;
+	put_thread(words + INSTANT_WORDS, from->tid);
+	if (to->object)
+		fx_arg_ptr(&arguments, to->arg, to->object);
+	words = arguments.next;
+	words[0] = elsewhere(FX_EVENT_HEADER(FX_EVENT_FLOW_BEGIN, FLOW_WORDS + THREAD_WORDS, 0,
+					     to->category, from->name));
+	words[1] = time;
+	words = put_thread(words + 2, from->tid);
+	*words++ = id;
+	return words;
+}
+
+uint64_t *fx_arrow_put(uint64_t *words, struct fx_thread *t, const struct fx_source *from,
+		       const struct fx_flow_end *to, unsigned anchor, uint64_t to_time)
+{
+	uint64_t latest = to_time - fx_engine.tick_step;
+	uint64_t id = fx_flow_id_new(t);
+
+	words = put_beginning(words, from, from->time < latest ? from->time : latest, to, id);
+	words = put_instant(words, to->category, anchor, to_time);
+	return put_flow(words, FX_EVENT_FLOW_END, to->category, to->name, to_time, id);
+}
+
+struct fx_source fx_source_now(struct fx_thread *t, unsigned name)
+{
+	return (struct fx_source){.tid = t->tid, .name = name, .time = fx_thread_now(t)};
+}
+
+void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name, const struct fx_source *from)
+{
+	const struct fx_flow_end to = {.category = category, .name = name};
+	uint64_t words[FX_ARROW_WORDS], *end, now = fx_thread_now(t);
+
+	if (from->tid)
+		end = fx_arrow_put(words, t, from, &to, name, now);
+	else
+		end = put_instant(words, category, name, now);
+	fx_words_write(t, words, (unsigned)(end - words), words[0]);
 }
 
 static bool instant_with_flow(struct fx_thread *t, enum fx_event_type type, unsigned category,
 			      unsigned name, uint64_t id)
 {
-	uint64_t now = fx_thread_now(t);
-	const uint64_t words[INSTANT_WORDS + FLOW_WORDS] = {
-	    0, now, flow_header(type, category, name), now, id};
+	uint64_t words[INSTANT_WORDS + FLOW_WORDS], now = fx_thread_now(t);
+	uint64_t *end = put_instant(words, category, name, now);
 
-	return fx_words_write(t, words, id ? INSTANT_WORDS + FLOW_WORDS : INSTANT_WORDS,
-			      FX_EVENT_HEADER(FX_EVENT_INSTANT, INSTANT_WORDS, 0, category, name));
+	if (id)
+		end = put_flow(end, type, category, name, now, id);
+	return fx_words_write(t, words, (unsigned)(end - words), words[0]);
 }
 
 uint64_t fx_flow_out(struct fx_thread *t, unsigned category, unsigned name)
@@ -30,33 +105,7 @@ uint64_t fx_flow_out(struct fx_thread *t, unsigned category, unsigned name)
 	return instant_with_flow(t, FX_EVENT_FLOW_BEGIN, category, name, id) ? id : 0;
 }
 
-void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name, uint64_t id)
+void fx_flow_from_outside(struct fx_thread *t, unsigned category, unsigned name, uint64_t id)
 {
 	instant_with_flow(t, FX_EVENT_FLOW_END, category, name, id);
-}
-
-fx_cold void fx_flow_release(struct fx_thread *t, unsigned name, unsigned arg, const void *address,
-			     unsigned count)
-{
-	uint64_t words[3 + FX_WORDS_ptr + FX_RELEASE_MAX * FLOW_WORDS];
-	struct fx_call slice = {.record = words, .next = words + 2};
-	uint64_t start = fx_thread_now(t), ids[FX_RELEASE_MAX];
-	unsigned slice_words;
-
-	words[1] = start;
-	fx_arg_ptr(&slice, arg, address);
-	*slice.next++ = fx_thread_now(t);
-	slice_words = (unsigned)(slice.next - words);
-	for (unsigned i = 0; i < count; i++) {
-		ids[i] = fx_flow_id_new(t);
-		*slice.next++ = flow_header(FX_EVENT_FLOW_BEGIN, FX_STR_pthread, name);
-		*slice.next++ = start;
-		*slice.next++ = ids[i];
-	}
-	if (!fx_words_write(
-		t, words, (unsigned)(slice.next - words),
-		FX_EVENT_HEADER(FX_EVENT_COMPLETE, slice_words, slice.nargs, FX_STR_pthread, name)))
-		return;
-	for (unsigned i = 0; i < count; i++)
-		fx_handoff_put((uint64_t)(uintptr_t)address, ids[i], start);
 }

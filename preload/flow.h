@@ -2,29 +2,41 @@
 /*
  * Flows: arrows of the viewer from what caused something to what it caused.
  *
- * A flow binds to the slice or instant that stands before it at the same time. So each flow record is
- * written together with its anchor, in one piece: both are in the trace, or neither, and an id goes to
- * the other side only when its beginning is in the trace.
+ * A flow binds to the slice or instant that stands before it at the same time. So each end of an arrow is
+ * written together with an anchor of its own, an instant; and both ends are written by the thread that the arrow comes
+ * to, in one piece: the whole arrow is in the trace, or nothing of it.
  */
 #ifndef FX_PRELOAD_FLOW_H
 #define FX_PRELOAD_FLOW_H
 
 #include "engine/engine.h"
+#include "preload/waits.h"
 
-/* Writes an instant of this category and name (builtin strings) with the beginning of a new flow.
- * Returns the flow's id, 0 if it could not be written. */
+/* Builtin strings: what an end of an arrow is called, and an address that is shown there (NULL: none). */
+struct fx_flow_end {
+	unsigned category, name;
+	unsigned arg;
+	const volatile void *object;
+};
+
+/* Two instants, one with an address, and two flow records. */
+#define FX_ARROW_WORDS 16
+
+/* Writes an arrow from `from` (whose tid is known) to what calling thread `t` does at `to_time`: an instant called
+ * `anchor`. Returns the next free word. */
+uint64_t *fx_arrow_put(uint64_t *words, struct fx_thread *t, const struct fx_source *from,
+		       const struct fx_flow_end *to, unsigned anchor, uint64_t to_time);
+
+/* Where an arrow is to begin later: the calling thread does something of this name now. */
+struct fx_source fx_source_now(struct fx_thread *t, unsigned name);
+
+/* Writes an instant, and with a source that is known an arrow to it. */
+void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name,
+		const struct fx_source *from);
+
+/* Writes an instant of this category and name (builtin strings) with the beginning of a new flow, for another process
+ * to end. Returns the flow's id, 0 if it could not be written. */
 uint64_t fx_flow_out(struct fx_thread *t, unsigned category, unsigned name);
-
-/* Writes an instant with the end of flow `id`; without, if that is 0. */
-void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name, uint64_t id);
-
-/*
- * Announces a release: a short slice of this name with argument `arg` = address, in which `count`
- * flows (at most FX_RELEASE_MAX) begin, kept for those who wait for `address`. Called just before
- * the release itself, so that the waiter finds the flow.
- */
-#define FX_RELEASE_MAX 4
-fx_cold void fx_flow_release(struct fx_thread *t, unsigned name, unsigned arg, const void *address,
-			     unsigned count);
+void fx_flow_from_outside(struct fx_thread *t, unsigned category, unsigned name, uint64_t id);
 
 #endif

@@ -77,12 +77,10 @@ function parameter(f, p, text,    at) {
 function option(f, word) {
 	if (word ~ /^(call|custom|internal|noreturn|pass)$/)
 		flag[f, word] = 1
-	else if (word ~ /^flow=/)
-		flow[f] = substr(word, 6)
-	else if (word ~ /^note=[a-z_]+\([a-z_]+\)$/) {
-		note[f] = substr(word, 6)
-		note_name[f] = substr(note[f], 1, index(note[f], "(") - 1)
-		string_add(note_name[f], note_name[f])
+	else if (word ~ /^wait=[a-z_]+\([a-z_]+\)$/) {
+		wait[f] = substr(word, 6, index(word, "(") - 6)
+		awaited[f] = substr(word, index(word, "(") + 1)
+		sub(/\)$/, "", awaited[f])
 	}
 	else if (word ~ /^as=/)
 		shown[f] = substr(word, 4)
@@ -214,10 +212,8 @@ function words_needed(f,    s, p) {
 	for (p = 1; p <= parameters[f]; p++)
 		if (kind[f, p] != "-")
 			s = s " + FX_WORDS_" kind[f, p]
-	if (f in note)
-		s = s " + FX_WORDS_int"
-	if (f in flow)
-		s = s " + FX_FLOW_WORDS"
+	if (f in wait)
+		s = s " + FX_WAIT_WORDS"
 	return s
 }
 
@@ -243,8 +239,8 @@ function write_arguments(f,    p) {
 		if (kind[f, p] != "-")
 			printf "\t\tfx_arg_%s(&call, FX_STR_%s, %s%s);\n", kind[f, p], name[f, p],
 			       name[f, p], (f, p) in extra ? ", " extra[f, p] : ""
-	if (f in note)
-		printf "\t\tfx_arg_int(&call, FX_STR_%s, %s);\n", note_name[f], note_name[f]
+	if (f in wait)
+		printf "\t\tfx_wait_show(&call, &wait);\n"
 }
 
 # The wrapper proper is small: it jumps to the real function or to the traced half, which has the same
@@ -254,10 +250,12 @@ function write_wrapper(f,    void_, give) {
 	give = void_ ? "" : "return "
 	write_traced(f, void_)
 	printf "\n%sfx_wrap_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
-	if ((f, "pass") in flag)
+	if ((f, "pass") in flag && !void_)
 		printf "\t%sret;\n", function_type[f]
 	write_optional(f)
-	if ((f, "pass") in flag)
+	if ((f, "pass") in flag && void_)
+		printf "\tif (fx_pass_%s(%s))\n\t\treturn;\n", function_name[f], passed(f)
+	else if ((f, "pass") in flag)
 		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;\n", function_name[f], passed(f)
 	else if (void_)
 		printf "\tif (!fx_category_on(FX_CAT_%s)) {\n\t\t%s(%s);\n\t\treturn;\n\t}\n",
@@ -275,8 +273,8 @@ function write_traced(f, void_) {
 	printf "\tstruct fx_call call;\n"
 	if (!void_)
 		printf "\t%sret;\n", function_type[f]
-	if (f in note)
-		printf "\tint %s;\n", note_name[f]
+	if (f in wait)
+		printf "\tstruct fx_wait wait;\n"
 	printf "\n\t_Static_assert(WORDS <= FX_CALL_WORDS_MAX, \"fits the smallest chunk\");\n"
 	printf "\tif (!fx_call_begin(&call, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n",
 	       function_bit[f], function_cat[f], shown[f]
@@ -285,17 +283,19 @@ function write_traced(f, void_) {
 		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
 	else
 		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
-	if (f in note)
-		printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
+	if (f in wait)
+		printf "\tfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", wait[f], awaited[f]
 	printf "\t%s%s(%s);\n", void_ ? "" : "ret = ", callee(f), passed(f)
+	if (f in wait)
+		printf "\tfx_end_%s(&wait, %s, %s);\n", wait[f], awaited[f], void_ ? "0" : "ret"
 	printf "\tif (fx_call_end(&call, WORDS, %s)) {\n",
 	       void_ ? "0" : "FX_ERROR_" result[f] "(ret)"
 	write_arguments(f)
 	if (!void_)
 		printf "\t\tfx_result_%s(&call, ret);\n", result[f]
-	if (f in flow)
-		printf "\t\tfx_call_write_flow(&call, FX_CALL_HEADER(%s, %s), %s);\n",
-		       function_cat[f], shown[f], flow[f]
+	if (f in wait)
+		printf "\t\tfx_call_write_arrow(&call, FX_CALL_HEADER(%s, %s), &wait.from, FX_STR_%s, FX_OBJECT(%s));\n",
+		       function_cat[f], shown[f], awaited[f], awaited[f]
 	else
 		printf "\t\tfx_call_write(&call, FX_CALL_HEADER(%s, %s));\n", function_cat[f],
 		       shown[f]

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the one who releases something leaves the id of a flow for the one who waits for it: a small
- * table by address.
+ * Where a thread that ends says so to the one who will join it: a small table by pthread_t, of the newest ends.
  *
- * Nobody ever waits here: a bucket that another thread (or the code that a signal interrupted) is in
- * the middle of is passed by, and so is one that is full of newer ids. Then an arrow is missing.
+ * Nobody waits here for long: a bucket that another thread (or the code that a signal interrupted) does not
+ * leave is passed by. Then an arrow is missing.
  */
 #ifndef FX_PRELOAD_HANDOFF_H
 #define FX_PRELOAD_HANDOFF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-/* Leaves `id` for whoever waits for `key`, in the place of what was left for it at another time. */
-void fx_handoff_put(uint64_t key, uint64_t id, uint64_t time);
+/* Thread `tid` has ended at `time`, in the place of an older one of this key. */
+void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time);
 
-/* Takes an id that was left for `key` at `since` or later; 0 if there is none. */
-uint64_t fx_handoff_take(uint64_t key, uint64_t since);
+/* Takes what was left for `key`; false if there is nothing. */
+bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time);
 
 /* In a forked child: what its parent's threads left is not for it. */
 void fx_handoff_reset(void);

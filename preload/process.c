@@ -21,10 +21,11 @@ static void forked(const struct fx_fork *before, uint64_t flow)
 
 	FX_FAULT(fork_child);
 	fx_handoff_reset();
+	fx_waits_reset();
 	fx_engine_after_fork(before);
 	t = fx_thread_on(FX_CAT_PROCESS);
 	if (t)
-		fx_flow_in(t, FX_STR_process, FX_STR_fork_child, flow);
+		fx_flow_from_outside(t, FX_STR_process, FX_STR_fork_child, flow);
 }
 
 pid_t fx_wrap_fork(void)

@@ -9,13 +9,30 @@
 #include "preload/handoff.h"
 #include "preload/heap.h"
 #include "preload/real.h"
+#include "preload/waiting.h"
 
 /* What a new thread needs from its creator. Real malloc's: freed by the thread. */
 struct start {
-	fx_thread_main function;
+	union {
+		fx_thread_main posix;
+		thrd_start_t c11;
+	} function;
 	void *arg;
-	uint64_t flow; /* 0: the creator did not record */
+	struct fx_source creator; /* tid 0: it did not record */
 };
+
+/* What the thread ends with, if it says so before it ends. */
+static __thread struct {
+	bool known;
+	void *value;
+} result __attribute__((tls_model("initial-exec")));
+
+static void *result_set(void *value)
+{
+	result.known = true;
+	result.value = value;
+	return value;
+}
 
 /*
  * After a thread has left, its destructors run, and may trace: that takes a slot and a chunk anew, which
@@ -46,6 +63,23 @@ static void key_make(void)
 		fx_store_release(&key_state, KEY_MADE); /* pairs with thread_leave() */
 }
 
+/* Says that the thread ends, and with what. */
+static void record_exit(struct fx_thread *t)
+{
+	uint64_t words[2 + FX_WORDS_ptr], now = fx_thread_now(t);
+	struct fx_call arguments = {.next = words + 2};
+
+	words[1] = now;
+	if (result.known)
+		fx_arg_ptr(&arguments, FX_STR_value, result.value);
+	else
+		fx_arg_string(&arguments, FX_STR_value, FX_STR_cancelled);
+	fx_words_write(t, words, (unsigned)(arguments.next - words),
+		       FX_EVENT_HEADER(FX_EVENT_INSTANT, arguments.next - words, 1, FX_STR_pthread,
+				       FX_STR_thread_exit));
+	fx_handoff_put((uint64_t)pthread_self(), t->tid, now);
+}
+
 /* The thread ends, by return, pthread_exit() or cancellation. */
 static void thread_leave(void *unused)
 {
@@ -53,9 +87,9 @@ static void thread_leave(void *unused)
 	int saved = errno;
 
 	(void)unused;
+	fx_wait_abandon();
 	if (t)
-		fx_handoff_put((uint64_t)pthread_self(),
-			       fx_flow_out(t, FX_STR_pthread, FX_STR_thread_exit), fx_now());
+		record_exit(t);
 	fx_heap_thread_exit();
 	fx_thread_exit();
 	if (fx_load_acquire(&key_state) == KEY_MADE)
@@ -63,48 +97,103 @@ static void thread_leave(void *unused)
 	errno = saved;
 }
 
-static void *thread_main(void *p)
+/* Takes what the creator left, and says that the thread begins. */
+static struct start begin(void *p)
 {
 	struct start s = *(struct start *)p;
 	struct fx_thread *t = fx_thread_on(FX_CAT_PTHREAD);
-	void *value;
 
 	FX_REAL(free)(p);
 	if (t)
-		fx_flow_in(t, FX_STR_pthread, FX_STR_thread_start, s.flow);
+		fx_flow_in(t, FX_STR_pthread, FX_STR_thread_start, &s.creator);
+	return s;
+}
+
+static void *thread_main(void *p)
+{
+	struct start s = begin(p);
+	void *value;
+
 	pthread_cleanup_push(thread_leave, NULL);
-	value = s.function(s.arg);
+	value = result_set(s.function.posix(s.arg));
 	pthread_cleanup_pop(1);
 	return value;
+}
+
+static int thread_main_c11(void *p)
+{
+	struct start s = begin(p);
+	int value;
+
+	pthread_cleanup_push(thread_leave, NULL);
+	value = s.function.c11(s.arg);
+	result_set((void *)(intptr_t)value);
+	pthread_cleanup_pop(1);
+	return value;
+}
+
+/* What a thread is to be started with; NULL: not traced, and never will be, or no memory. */
+static struct start *start_new(void)
+{
+	struct start *s = fx_engine.wiped ? FX_REAL(malloc)(sizeof *s) : NULL;
+	struct fx_thread *t;
+
+	if (!s)
+		return NULL;
+	key_make();
+	t = fx_thread_on(FX_CAT_PTHREAD);
+	s->creator.tid = 0;
+	if (t)
+		s->creator = fx_source_now(t, FX_STR_thread_create);
+	return s;
 }
 
 static int fx_call_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				  fx_thread_main function, void *arg)
 {
-	struct fx_thread *t;
-	struct start *s;
+	struct start *s = start_new();
 	int ret;
 
-	/* Not traced, and never will be. */
-	if (!fx_engine.wiped)
-		return FX_REAL(pthread_create)(thread, attr, function, arg);
-	s = FX_REAL(malloc)(sizeof *s);
 	if (!s)
 		return FX_REAL(pthread_create)(thread, attr, function, arg);
-	key_make();
-	t = fx_thread_on(FX_CAT_PTHREAD);
-	*s = (struct start){function, arg,
-			    t ? fx_flow_out(t, FX_STR_pthread, FX_STR_thread_create) : 0};
+	s->function.posix = function;
+	s->arg = arg;
 	ret = FX_REAL(pthread_create)(thread, attr, thread_main, s);
 	if (ret != 0)
 		FX_REAL(free)(s);
 	return ret;
 }
 
-/* The flow from the end of a thread that was joined. */
-static uint64_t fx_joined(pthread_t thread, int error)
+static int fx_call_thrd_create(thrd_t *thread, thrd_start_t function, void *arg)
 {
-	return error ? 0 : fx_handoff_take((uint64_t)thread, 0);
+	struct start *s = start_new();
+	int ret;
+
+	if (!s)
+		return FX_REAL(thrd_create)(thread, function, arg);
+	s->function.c11 = function;
+	s->arg = arg;
+	ret = FX_REAL(thrd_create)(thread, thread_main_c11, s);
+	if (ret != thrd_success)
+		FX_REAL(free)(s);
+	return ret;
+}
+
+/* The end of the thread that was joined has left a note, whenever it was. */
+static void fx_begin_thread(struct fx_wait *w, const struct fx_call *call, pthread_t thread,
+			    uint64_t sp)
+{
+	(void)thread;
+	fx_wait_begin(w, NULL, sp, call->start);
+}
+
+static void fx_end_thread(struct fx_wait *w, pthread_t thread, int error)
+{
+	if (error == 0 && fx_handoff_take((uint64_t)thread, &w->from.tid, &w->from.time)) {
+		w->from.name = FX_STR_joined;
+		w->from.time += fx_engine.tick_step; /* behind what the thread said itself */
+	}
+	fx_wait_end(w);
 }
 
 static int fx_call_pthread_setname_np(pthread_t thread, const char *name)
@@ -118,13 +207,27 @@ static int fx_call_pthread_setname_np(pthread_t thread, const char *name)
 
 /* Threads that were created end in thread_leave(). The main thread was not; the process may live on
  * without it. */
-void fx_wrap_pthread_exit(void *value)
+static void leave_main(void)
 {
 	struct fx_thread *t = fx_thread_on(UINT32_MAX);
 
 	if (t && t->tid == (uint32_t)fx_engine.pid)
 		thread_leave(NULL);
+}
+
+void fx_wrap_pthread_exit(void *value)
+{
+	result_set(value);
+	leave_main();
 	FX_REAL(pthread_exit)(value);
+	__builtin_unreachable();
+}
+
+void fx_wrap_thrd_exit(int value)
+{
+	result_set((void *)(intptr_t)value);
+	leave_main();
+	FX_REAL(thrd_exit)(value);
 	__builtin_unreachable();
 }
 

@@ -1,33 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Locks, condition variables, semaphores: who waited, how long, and for whom.
- *
- * What does not wait is not recorded (unless category pthread:all is on) and not timed. Whether someone
- * waits, and who holds a lock, is read from glibc's own words in the lock, which the public headers
- * describe. They are hints: a wrong one costs an arrow or a slice, never a result, since every
- * result comes from the real function.
- */
+/* Locks, of POSIX and C11: who waited, how long, who held the lock, and who gave it to whom. */
 #include "preload/types.h"
-
-#include "preload/call.h"
-#include "preload/flow.h"
-#include "preload/handoff.h"
-#include "preload/real.h"
 
 #include <linux/futex.h>
 
-fx_hot bool records_all(const struct fx_thread *t)
-{
-	return t->state & FX_CAT_PTHREAD_ALL;
-}
-
-/* The one who released this while the call that is being written waited. */
-#define fx_released(object) fx_handoff_take((uint64_t)(uintptr_t)(object), call.start)
+#include "preload/real.h"
+#include "preload/waiting.h"
 
 /* --- Mutexes ---------------------------------------------------------------------------------- */
 
-#define KIND_SHARED 128 /* between processes */
-#define KIND_PLAIN  3	/* normal, recursive, errorcheck, adaptive: 0 to 3 */
+#define KIND_SHARED  128 /* between processes */
+#define KIND_PLAIN   3	 /* normal, recursive, errorcheck, adaptive: 0 to 3 */
+#define KIND_ROBUST  16
+#define KIND_INHERIT 32
+#define KIND_PROTECT 64
+#define PROTECT_LOCK 0x7ffff /* above it, the ceiling that a priority-protected lock had last */
 
 /* For these kinds a trylock that succeeds has done what lock would have done, to the bit. Robust,
  * priority-inheriting, priority-protected and elided ones are different. */
@@ -36,31 +23,80 @@ fx_hot bool mutex_is_plain(const pthread_mutex_t *m)
 	return (m->__data.__kind & ~KIND_SHARED) <= KIND_PLAIN;
 }
 
-fx_hot int fx_note_holder(const pthread_mutex_t *m)
+fx_hot bool mutex_is_held(const pthread_mutex_t *m)
 {
-	return fx_load_relaxed(&m->__data.__owner);
+	int lock = fx_load_relaxed(&m->__data.__lock);
+
+	return m->__data.__kind & KIND_PROTECT ? lock & PROTECT_LOCK : lock;
 }
 
-/* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
- * older than glibc 2.32 do not say. */
-extern char __libc_single_threaded __attribute__((weak));
-
-fx_hot bool has_one_thread(void)
+/* glibc takes every robust one for shared; those are believed to be of this process alone. */
+static bool mutex_is_shared(const pthread_mutex_t *m)
 {
-	return &__libc_single_threaded && __libc_single_threaded;
+	return (m->__data.__kind & (KIND_SHARED | KIND_ROBUST)) == KIND_SHARED;
+}
+
+/* The tid of who holds it; 0: nobody, or he has only just taken it. */
+static uint32_t mutex_holder(const pthread_mutex_t *m)
+{
+	if (m->__data.__kind & (KIND_ROBUST | KIND_INHERIT))
+		return (uint32_t)fx_load_relaxed(&m->__data.__lock) & FUTEX_TID_MASK;
+	return (uint32_t)fx_load_relaxed(&m->__data.__owner);
+}
+
+/* An unlock that leaves a recursive mutex locked, or is refused, releases nothing. */
+static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
+{
+	int type = m->__data.__kind & 3;
+
+	if (type == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
+		return true;
+	return type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_ADAPTIVE_NP &&
+	       (uint32_t)m->__data.__owner != tid;
+}
+
+fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m)
+{
+	struct fx_wait_cell *cell = mutex_is_kept(m, t->tid) ? NULL : fx_waits_release(m, t->tid);
+	struct fx_source from;
+
+	if (!cell)
+		return;
+	from = fx_source_now(t, FX_STR_pthread_mutex_unlock);
+	fx_token_set(&cell->tokens[0], &from, false);
+}
+
+/* The holder may be about to take or to release it, and not say who he is; not for long. */
+#define LOOKS 64
+
+static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const pthread_mutex_t *m,
+			   uint64_t sp)
+{
+	fx_wait_begin(w, mutex_is_shared(m) ? NULL : m, sp, call->start);
+	for (int i = 0; i < LOOKS && !w->holder && mutex_is_held(m); i++)
+		w->holder = mutex_holder(m);
+}
+
+static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
+{
+	if (error == EOWNERDEAD && w->cell)
+		fx_token_clear(&w->cell->tokens[0]);
+	if (error == 0 && w->cell && !fx_token_get(&w->cell->tokens[0], 0, &w->from))
+		fx_wait_guess(w, m, FX_STR_pthread_mutex_unlock);
+	fx_wait_end(w);
 }
 
 /* True: the lock was had without waiting, or its category is off; *ret is the result. Other kinds, and
  * one thread alone, look at the lock's word first: if it is free now, the wait is short. */
-#define PASS_LOCK(t, mutex, ret, lock, ...)                                                        \
+#define PASS_LOCK(mutex, ret, lock, ...)                                                           \
 	do {                                                                                       \
-		struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);                                   \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
                                                                                                    \
-		if (t && !records_all(t) && mutex_is_plain(mutex) && !has_one_thread()) {          \
+		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex) && !fx_has_one_thread()) {  \
 			*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);                            \
 			return *(ret) == 0;                                                        \
 		}                                                                                  \
-		if (t && (records_all(t) || fx_load_relaxed(&(mutex)->__data.__lock)))             \
+		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex)))                            \
 			return false;                                                              \
 		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
 		return true;                                                                       \
@@ -68,13 +104,13 @@ fx_hot bool has_one_thread(void)
 
 fx_hot bool fx_pass_pthread_mutex_lock(pthread_mutex_t *m, int *ret)
 {
-	PASS_LOCK(t, m, ret, pthread_mutex_lock, m);
+	PASS_LOCK(m, ret, pthread_mutex_lock, m);
 }
 
 fx_hot bool fx_pass_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *time,
 					    int *ret)
 {
-	PASS_LOCK(t, m, ret, pthread_mutex_timedlock, m, time);
+	PASS_LOCK(m, ret, pthread_mutex_timedlock, m, time);
 }
 
 fx_hot bool fx_pass_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
@@ -85,243 +121,267 @@ fx_hot bool fx_pass_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 		*ret = FX_REAL(pthread_mutex_clocklock)(m, clock, time);
 		return true;
 	}
-	PASS_LOCK(t, m, ret, pthread_mutex_clocklock, m, clock, time);
+	PASS_LOCK(m, ret, pthread_mutex_clocklock, m, clock, time);
 }
 
 /* Never waits. */
+#define PASS_TRY(ret, try_, ...)                                                                   \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
+			return false;                                                              \
+		*(ret) = FX_REAL(try_)(__VA_ARGS__);                                               \
+		return true;                                                                       \
+	} while (0)
+
 fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (fx_unlikely(t && records_all(t)))
-		return false;
-	*ret = FX_REAL(pthread_mutex_trylock)(m);
-	return true;
+	PASS_TRY(ret, pthread_mutex_trylock, m);
 }
 
-/* Someone waits, and the unlock that comes will let him go. */
-fx_hot bool mutex_has_waiters(const pthread_mutex_t *m)
-{
-	unsigned lock = (unsigned)fx_load_relaxed(&m->__data.__lock);
-
-	if (fx_likely(lock <= 1))
-		return false;
-	if ((m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
-		return false;
-	return lock == 2 || (lock & FUTEX_WAITERS);
-}
+/* The token is left before the lock is free, so that it is there for who gets it next. */
+#define PASS_UNLOCK(object, released, ret, unlock)                                                 \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (fx_likely(t_ != NULL)) {                                                       \
+			if (fx_releases(object, t_->tid))                                          \
+				released(t_, object);                                              \
+			if (fx_unlikely(fx_records_all(t_)))                                       \
+				return false;                                                      \
+		}                                                                                  \
+		*(ret) = FX_REAL(unlock)(object);                                                  \
+		return true;                                                                       \
+	} while (0)
 
 fx_hot bool fx_pass_pthread_mutex_unlock(pthread_mutex_t *m, int *ret)
 {
+	PASS_UNLOCK(m, fx_mutex_released, ret, pthread_mutex_unlock);
+}
+
+/* --- The same of C11, which has the same lock in it ------------------------------------------- */
+
+_Static_assert(sizeof(mtx_t) <= sizeof(pthread_mutex_t) && thrd_success == 0,
+	       "C11's mutexes are mutexes");
+
+static const pthread_mutex_t *mutex_of(const mtx_t *m)
+{
+	return (const pthread_mutex_t *)m;
+}
+
+static void fx_begin_mtx(struct fx_wait *w, const struct fx_call *call, const mtx_t *m, uint64_t sp)
+{
+	fx_begin_mutex(w, call, mutex_of(m), sp);
+}
+
+static void fx_end_mtx(struct fx_wait *w, const mtx_t *m, int error)
+{
+	fx_end_mutex(w, mutex_of(m), error);
+}
+
+fx_hot bool mtx_would_wait(const mtx_t *m)
+{
 	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
 
-	if (fx_likely(t != NULL)) {
-		if (fx_unlikely(mutex_has_waiters(m)))
-			fx_flow_release(t, FX_STR_pthread_mutex_unlock, FX_STR_mutex, m, 1);
-		if (fx_unlikely(records_all(t)))
-			return false;
-	}
-	*ret = FX_REAL(pthread_mutex_unlock)(m);
+	return t && (fx_records_all(t) || mutex_is_held(mutex_of(m)));
+}
+
+fx_hot bool fx_pass_mtx_lock(mtx_t *m, int *ret)
+{
+	if (mtx_would_wait(m))
+		return false;
+	*ret = FX_REAL(mtx_lock)(m);
 	return true;
+}
+
+fx_hot bool fx_pass_mtx_timedlock(mtx_t *m, const struct timespec *time, int *ret)
+{
+	if (mtx_would_wait(m))
+		return false;
+	*ret = FX_REAL(mtx_timedlock)(m, time);
+	return true;
+}
+
+fx_hot bool fx_pass_mtx_trylock(mtx_t *m, int *ret)
+{
+	PASS_TRY(ret, mtx_trylock, m);
+}
+
+static fx_cold void mtx_released(struct fx_thread *t, const mtx_t *m)
+{
+	fx_mutex_released(t, mutex_of(m));
+}
+
+fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
+{
+	PASS_UNLOCK(m, mtx_released, ret, mtx_unlock);
 }
 
 /* --- Read-write locks ------------------------------------------------------------------------- */
 
+/* Whose release was the last: a writer's, which is for all readers or a writer, or a reader's. */
+#define BY_WRITER 0
+#define BY_READER 1
+
+static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
+			 uint64_t sp)
+{
+	fx_wait_begin(w, l->__data.__shared ? NULL : l, sp, call->start);
+	w->holder = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer);
+}
+
+static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
+			     const pthread_rwlock_t *l, uint64_t sp)
+{
+	begin_rwlock(w, call, l, sp);
+}
+
+static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int error)
+{
+	if (error == 0 && w->cell && !fx_token_get(&w->cell->tokens[BY_WRITER], 0, &w->from))
+		fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock);
+	fx_wait_end(w);
+}
+
+static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
+			     const pthread_rwlock_t *l, uint64_t sp)
+{
+	begin_rwlock(w, call, l, sp);
+}
+
+static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int error)
+{
+	if (error == 0 && w->cell) {
+		/* A writer's release takes the readers' away. */
+		if (!fx_token_get(&w->cell->tokens[BY_READER], 0, &w->from) &&
+		    !fx_token_get(&w->cell->tokens[BY_WRITER], 0, &w->from))
+			fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock);
+		fx_token_clear(&w->cell->tokens[BY_READER]);
+	}
+	fx_wait_end(w);
+}
+
+static fx_cold void rwlock_released(struct fx_thread *t, const pthread_rwlock_t *l)
+{
+	struct fx_wait_cell *cell = fx_waits_release(l, t->tid);
+	struct fx_source from;
+
+	if (!cell)
+		return;
+	from = fx_source_now(t, FX_STR_pthread_rwlock_unlock);
+	if ((uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid) {
+		fx_token_clear(&cell->tokens[BY_READER]);
+		fx_token_set(&cell->tokens[BY_WRITER], &from, true);
+	} else {
+		fx_token_set(&cell->tokens[BY_READER], &from, false);
+	}
+}
+
+/* True as in PASS_LOCK. `valid` is false if the real function is to be asked about the time. */
+#define PASS_TRIED(valid, try_, l, ret, lock, ...)                                                 \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (t_ && (fx_records_all(t_) || !(valid)))                                        \
+			return false;                                                              \
+		*(ret) = t_ ? FX_REAL(try_)(l) : FX_REAL(lock)(__VA_ARGS__);                       \
+		return !t_ || *(ret) == 0;                                                         \
+	} while (0)
+
 fx_hot bool fx_pass_pthread_rwlock_rdlock(pthread_rwlock_t *l, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	PASS_TRIED(true, pthread_rwlock_tryrdlock, l, ret, pthread_rwlock_rdlock, l);
+}
 
-	if (t && records_all(t))
-		return false;
-	*ret = t ? FX_REAL(pthread_rwlock_tryrdlock)(l) : FX_REAL(pthread_rwlock_rdlock)(l);
-	return !t || *ret == 0;
+fx_hot bool fx_pass_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time,
+					       int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, l, ret,
+		   pthread_rwlock_timedrdlock, l, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+					       const struct timespec *time, int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, l, ret,
+		   pthread_rwlock_clockrdlock, l, clock, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_wrlock(pthread_rwlock_t *l, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t && records_all(t))
-		return false;
-	*ret = t ? FX_REAL(pthread_rwlock_trywrlock)(l) : FX_REAL(pthread_rwlock_wrlock)(l);
-	return !t || *ret == 0;
+	PASS_TRIED(true, pthread_rwlock_trywrlock, l, ret, pthread_rwlock_wrlock, l);
 }
 
-/* Bit 1 of either futex word: somebody sleeps on it. */
-fx_hot bool rwlock_has_waiters(const pthread_rwlock_t *l)
+fx_hot bool fx_pass_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time,
+					       int *ret)
 {
-	return (fx_load_relaxed(&l->__data.__wrphase_futex) |
-		fx_load_relaxed(&l->__data.__writers_futex)) &
-	       2;
+	PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, l, ret,
+		   pthread_rwlock_timedwrlock, l, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+					       const struct timespec *time, int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, l, ret,
+		   pthread_rwlock_clockwrlock, l, clock, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_tryrdlock(pthread_rwlock_t *l, int *ret)
+{
+	PASS_TRY(ret, pthread_rwlock_tryrdlock, l);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
+{
+	PASS_TRY(ret, pthread_rwlock_trywrlock, l);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t) {
-		if (fx_unlikely(rwlock_has_waiters(l)))
-			fx_flow_release(t, FX_STR_pthread_rwlock_unlock, FX_STR_rwlock, l, 1);
-		if (fx_unlikely(records_all(t)))
-			return false;
-	}
-	*ret = FX_REAL(pthread_rwlock_unlock)(l);
-	return true;
+	PASS_UNLOCK(l, rwlock_released, ret, pthread_rwlock_unlock);
 }
 
-/* --- Spin locks, once ------------------------------------------------------------------------- */
+/* --- Spin locks ------------------------------------------------------------------------------- */
+
+/* Nothing in a spin lock tells whether processes share it; then there is no token of another's. */
+static void fx_begin_spin(struct fx_wait *w, const struct fx_call *call, pthread_spinlock_t *l,
+			  uint64_t sp)
+{
+	fx_wait_begin(w, l, sp, call->start);
+}
+
+static void fx_end_spin(struct fx_wait *w, pthread_spinlock_t *l, int error)
+{
+	if (error == 0 && w->cell && !fx_token_get(&w->cell->tokens[0], 0, &w->from))
+		fx_wait_guess(w, l, FX_STR_pthread_spin_unlock);
+	fx_wait_end(w);
+}
+
+static fx_cold void spin_released(struct fx_thread *t, pthread_spinlock_t *l)
+{
+	struct fx_wait_cell *cell = fx_waits_release(l, t->tid);
+	struct fx_source from;
+
+	if (!cell)
+		return;
+	from = fx_source_now(t, FX_STR_pthread_spin_unlock);
+	fx_token_set(&cell->tokens[0], &from, false);
+}
 
 fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t && records_all(t))
-		return false;
-	*ret = t ? FX_REAL(pthread_spin_trylock)(l) : FX_REAL(pthread_spin_lock)(l);
-	return !t || *ret == 0;
+	PASS_TRIED(true, pthread_spin_trylock, l, ret, pthread_spin_lock, l);
 }
 
-/* glibc's word: bit 1 when the routine has run. It runs inside the call, or is waited for there. */
-#define ONCE_DONE 2
-
-fx_hot bool fx_pass_pthread_once(pthread_once_t *once, fx_once_main start, int *ret)
+fx_hot bool fx_pass_pthread_spin_trylock(pthread_spinlock_t *l, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t && (records_all(t) || !(fx_load_relaxed(once) & ONCE_DONE)))
-		return false;
-	*ret = FX_REAL(pthread_once)(once, start);
-	return true;
+	PASS_TRY(ret, pthread_spin_trylock, l);
 }
 
-/* --- Semaphores ------------------------------------------------------------------------------- */
-
-/* A sem_t begins with a 64-bit word: low half the value, high half the number of waiters. */
-fx_hot uint64_t sem_word(const sem_t *s)
+fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)
 {
-	return fx_load_relaxed((const uint64_t *)s);
-}
-
-fx_hot bool sem_would_wait(const sem_t *s)
-{
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	return t && (records_all(t) || (uint32_t)sem_word(s) == 0);
-}
-
-fx_hot bool fx_pass_sem_wait(sem_t *s, int *ret)
-{
-	if (sem_would_wait(s))
-		return false;
-	*ret = FX_REAL(sem_wait)(s);
-	return true;
-}
-
-fx_hot bool fx_pass_sem_timedwait(sem_t *s, const struct timespec *time, int *ret)
-{
-	if (sem_would_wait(s))
-		return false;
-	*ret = FX_REAL(sem_timedwait)(s, time);
-	return true;
-}
-
-fx_hot bool fx_pass_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *time, int *ret)
-{
-	if (sem_would_wait(s))
-		return false;
-	*ret = FX_REAL(sem_clockwait)(s, clock, time);
-	return true;
-}
-
-fx_hot bool fx_pass_sem_post(sem_t *s, int *ret)
-{
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t) {
-		if (fx_unlikely(sem_word(s) >> 32))
-			fx_flow_release(t, FX_STR_sem_post, FX_STR_sem, s, 1);
-		if (fx_unlikely(records_all(t)))
-			return false;
-	}
-	*ret = FX_REAL(sem_post)(s);
-	return true;
-}
-
-/* --- Condition variables ---------------------------------------------------------------------- */
-
-/* A wait always waits. It also releases the mutex, without a call of unlock. */
-fx_hot bool cond_waits(pthread_mutex_t *m)
-{
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (!t)
-		return false;
-	if (mutex_has_waiters(m))
-		fx_flow_release(t, FX_STR_pthread_mutex_unlock, FX_STR_mutex, m, 1);
-	return true;
-}
-
-fx_hot bool fx_pass_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int *ret)
-{
-	if (cond_waits(m))
-		return false;
-	*ret = FX_REAL(pthread_cond_wait)(c, m);
-	return true;
-}
-
-fx_hot bool fx_pass_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
-					   const struct timespec *time, int *ret)
-{
-	if (cond_waits(m))
-		return false;
-	*ret = FX_REAL(pthread_cond_timedwait)(c, m, time);
-	return true;
-}
-
-fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
-					   const struct timespec *time, int *ret)
-{
-	if (cond_waits(m))
-		return false;
-	*ret = FX_REAL(pthread_cond_clockwait)(c, m, clock, time);
-	return true;
-}
-
-/* How many wait: the low three bits are flags. */
-fx_hot unsigned cond_waiters(const pthread_cond_t *c)
-{
-	return fx_load_relaxed(&c->__data.__wrefs) >> 3;
-}
-
-fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
-{
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t) {
-		if (cond_waiters(c))
-			fx_flow_release(t, FX_STR_pthread_cond_signal, FX_STR_cond, c, 1);
-		if (fx_unlikely(records_all(t)))
-			return false;
-	}
-	*ret = FX_REAL(pthread_cond_signal)(c);
-	return true;
-}
-
-fx_hot bool fx_pass_pthread_cond_broadcast(pthread_cond_t *c, int *ret)
-{
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t) {
-		unsigned waiters = cond_waiters(c);
-
-		if (waiters)
-			fx_flow_release(t, FX_STR_pthread_cond_broadcast, FX_STR_cond, c,
-					waiters < FX_RELEASE_MAX ? waiters : FX_RELEASE_MAX);
-		if (fx_unlikely(records_all(t)))
-			return false;
-	}
-	*ret = FX_REAL(pthread_cond_broadcast)(c);
-	return true;
+	PASS_UNLOCK(l, spin_released, ret, pthread_spin_unlock);
 }
 
 #include "preload/unit-sync.inc"

@@ -42,7 +42,7 @@ arrows() {
 }
 
 arrows 'creates thread' 'thread starts' 5
-arrows 'thread exits' pthread_join 5
+arrows joined pthread_join 5
 arrows pthread_mutex_unlock pthread_mutex_lock 1
 arrows pthread_rwlock_unlock pthread_rwlock_wrlock 1
 arrows sem_post sem_wait 1

@@ -8,61 +8,71 @@
 
 TestSuite(handoff, .init = fx_handoff_reset);
 
+static uint32_t take(uint64_t key)
+{
+	uint64_t time = 0;
+	uint32_t tid = 0;
+
+	if (!fx_handoff_take(key, &tid, &time))
+		return 0;
+	cr_assert_eq(time, 100 + tid);
+	return tid;
+}
+
 Test(handoff, taken_once)
 {
-	fx_handoff_put(0x1000, 7, 100);
-	cr_assert_eq(fx_handoff_take(0x1001, 0), 0);
-	cr_assert_eq(fx_handoff_take(0x1000, 101), 0, "left before the wait began");
-	cr_assert_eq(fx_handoff_take(0x1000, 100), 7);
-	cr_assert_eq(fx_handoff_take(0x1000, 0), 0);
+	fx_handoff_put(0x1000, 7, 107);
+	cr_assert_eq(take(0x1001), 0);
+	cr_assert_eq(take(0x1000), 7);
+	cr_assert_eq(take(0x1000), 0);
 }
 
-Test(handoff, a_later_release_replaces_an_earlier)
+Test(handoff, the_newest_of_a_key)
 {
-	fx_handoff_put(0x1000, 7, 100);
-	fx_handoff_put(0x1000, 8, 200);
-	cr_assert_eq(fx_handoff_take(0x1000, 0), 8);
-	cr_assert_eq(fx_handoff_take(0x1000, 0), 0);
+	fx_handoff_put(0x1000, 7, 107);
+	fx_handoff_put(0x1000, 8, 108);
+	cr_assert_eq(take(0x1000), 8);
+	cr_assert_eq(take(0x1000), 0);
 }
 
-Test(handoff, one_release_for_several)
+/* More than there is room for: the newest stay. */
+Test(handoff, many_keys)
 {
-	uint64_t sum = 0;
+	unsigned found = 0;
 
-	for (uint64_t id = 1; id <= 4; id++)
-		fx_handoff_put(0x1000, id, 100);
-	for (int i = 0; i < 4; i++)
-		sum += fx_handoff_take(0x1000, 0);
-	cr_assert_eq(sum, 10);
+	for (uint32_t i = 1; i <= 100000; i++)
+		fx_handoff_put((uint64_t)i << 12, i, 100 + i);
+	for (uint32_t i = 100000; i > 100000 - 256; i--)
+		found += take((uint64_t)i << 12) == i;
+	cr_assert_eq(found, 256);
 }
 
 Test(handoff, reset)
 {
-	fx_handoff_put(0x1000, 7, 100);
+	fx_handoff_put(0x1000, 7, 107);
 	fx_handoff_reset();
-	cr_assert_eq(fx_handoff_take(0x1000, 0), 0);
+	cr_assert_eq(take(0x1000), 0);
 }
 
-#define ROUNDS 20000u
-
+#define ROUNDS	20000u
 #define THREADS 8u
 
-/* Two threads share a key. Each puts ids of its own, once: none may come to another key, or twice. */
+/* Two threads share a key. What one puts is taken once, and by nobody of another key. */
 static uint8_t seen[THREADS * ROUNDS];
 
 static void *put_and_take(void *number)
 {
-	uint64_t thread = (uintptr_t)number, key = thread / 2;
+	uint32_t thread = (uint32_t)(uintptr_t)number, key = thread / 2 + 1;
 
-	for (uint64_t n = 1; n < ROUNDS; n++) {
-		uint64_t id;
+	for (uint32_t n = 1; n < ROUNDS; n++) {
+		uint32_t tid = thread * ROUNDS + n;
 
-		fx_handoff_put(key, thread * ROUNDS + n, n);
-		id = fx_handoff_take(key, 0);
-		cr_assert(id == 0 || id / ROUNDS / 2 == key, "an id of another key");
-		if (id)
-			cr_assert_eq(__atomic_exchange_n(&seen[id], 1, __ATOMIC_RELAXED), 0,
-				     "an id was taken twice");
+		fx_handoff_put(key, tid, 100 + tid);
+		tid = take(key);
+		cr_assert(tid == 0 || tid / ROUNDS / 2 + 1 == key, "of another key");
+		if (tid)
+			cr_assert_eq(__atomic_exchange_n(&seen[tid], 1, __ATOMIC_RELAXED), 0,
+				     "taken twice");
 	}
 	return NULL;
 }

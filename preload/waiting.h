@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the wrappers of all that waits have in common. What does not wait is not recorded (unless category
+ * pthread:all is on) and not timed. Whether someone holds a lock is read from glibc's own words in it, which
+ * the public headers describe. They are hints: a wrong one costs an arrow or a slice, never a result, since
+ * every result comes from the real function.
+ *
+ * For each KIND of `wait=KIND(object)' in wrappers.tbl there are
+ *	fx_begin_KIND(wait, call, object, sp)	before the real function
+ *	fx_end_KIND(wait, object, result)	after it: finds out who ended the wait
+ *
+ * Objects that processes share have no arrows: who releases them may be elsewhere.
+ */
+#ifndef FX_PRELOAD_WAITING_H
+#define FX_PRELOAD_WAITING_H
+
+#include "preload/call.h"
+#include "preload/waits.h"
+
+#define FX_WAIT_WORDS (FX_ARROW_WORDS + FX_WORDS_int)
+
+#define FX_OBJECT(object) ((const volatile void *)(uintptr_t)(object))
+
+fx_hot bool fx_records_all(const struct fx_thread *t)
+{
+	return t->state & FX_CAT_PTHREAD_ALL;
+}
+
+fx_hot void fx_wait_show(struct fx_call *call, const struct fx_wait *w)
+{
+	if (w->holder)
+		fx_arg_int(call, FX_STR_holder, (int)w->holder);
+}
+
+/* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
+ * older than glibc 2.32 do not say. */
+extern char __libc_single_threaded __attribute__((weak));
+
+fx_hot bool fx_has_one_thread(void)
+{
+	return &__libc_single_threaded && __libc_single_threaded;
+}
+
+/* Whether a wait until then can be tried without looking at the time: else the real function may say that
+ * the time is no time, even if it would not wait. */
+fx_hot bool fx_time_is_valid(clockid_t clock, const struct timespec *time)
+{
+	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && time->tv_nsec >= 0 &&
+	       time->tv_nsec < 1000000000;
+}
+
+/*
+ * Whoever takes a lock after the wait has begun leaves a token when he gives it back. If there is none, it came
+ * from one who was giving it back already, past the look at who waits; or if not even he is known, from the
+ * holder of then. When he did so can only be told as the latest that it can have been.
+ */
+fx_hot void fx_wait_guess(struct fx_wait *w, const volatile void *object, unsigned name)
+{
+	uint32_t last = fx_released_last(object);
+
+	w->from.tid = last ? last : w->holder;
+	w->from.name = name;
+	w->from.time = UINT64_MAX;
+}
+
+/* Mutexes, which condition variables release as well: see sync.c. */
+fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m);
+
+#endif

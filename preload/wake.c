@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+/* Semaphores, condition variables, barriers, once: who waited, how long, and who woke him. */
+#include "preload/types.h"
+
+#include "preload/real.h"
+#include "preload/waiting.h"
+
+/* Somebody lets one, or everybody, go who waits for `object`. */
+static fx_cold void release(struct fx_thread *t, unsigned name, const volatile void *object,
+			    bool many)
+{
+	struct fx_wait_cell *cell = fx_waits_release(object, t->tid);
+	struct fx_source from;
+
+	if (!cell)
+		return;
+	from = fx_source_now(t, name);
+	fx_token_add(cell, &from, many);
+}
+
+/* --- Semaphores ------------------------------------------------------------------------------- */
+
+/* What a sem_t holds: the low half of the word is the value. */
+struct semaphore {
+	uint64_t word;
+	int shared; /* 0: not by processes */
+};
+
+fx_hot const struct semaphore *semaphore_of(const sem_t *s)
+{
+	return (const struct semaphore *)s;
+}
+
+static void fx_begin_sem(struct fx_wait *w, const struct fx_call *call, const sem_t *s, uint64_t sp)
+{
+	fx_wait_begin(w, semaphore_of(s)->shared ? NULL : s, sp, call->start);
+}
+
+static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)
+{
+	if (ret == 0 && w->cell && !fx_token_take(w->cell, 0, &w->from))
+		fx_wait_guess(w, s, FX_STR_sem_post);
+	fx_wait_end(w);
+}
+
+fx_hot bool sem_would_wait(const struct fx_thread *t, const sem_t *s)
+{
+	return t && (fx_records_all(t) || (uint32_t)fx_load_relaxed(&semaphore_of(s)->word) == 0);
+}
+
+/* One who did not wait has taken what was meant for another. */
+static fx_cold void sem_grabbed(const sem_t *s)
+{
+	struct fx_wait_cell *cell = fx_waits_find(s);
+	struct fx_source gone;
+
+	if (cell)
+		fx_token_take(cell, 0, &gone);
+}
+
+#define PASS_SEM(s, ret, wait, ...)                                                                \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (sem_would_wait(t_, s))                                                         \
+			return false;                                                              \
+		*(ret) = FX_REAL(wait)(__VA_ARGS__);                                               \
+		if (t_ && fx_is_awaited(s) && *(ret) == 0)                                         \
+			sem_grabbed(s);                                                            \
+		return true;                                                                       \
+	} while (0)
+
+fx_hot bool fx_pass_sem_wait(sem_t *s, int *ret)
+{
+	PASS_SEM(s, ret, sem_wait, s);
+}
+
+fx_hot bool fx_pass_sem_timedwait(sem_t *s, const struct timespec *time, int *ret)
+{
+	PASS_SEM(s, ret, sem_timedwait, s, time);
+}
+
+fx_hot bool fx_pass_sem_clockwait(sem_t *s, clockid_t clock, const struct timespec *time, int *ret)
+{
+	PASS_SEM(s, ret, sem_clockwait, s, clock, time);
+}
+
+fx_hot bool fx_pass_sem_trywait(sem_t *s, int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (fx_unlikely(t && fx_records_all(t)))
+		return false;
+	*ret = FX_REAL(sem_trywait)(s);
+	if (t && fx_is_awaited(s) && *ret == 0)
+		sem_grabbed(s);
+	return true;
+}
+
+fx_hot bool fx_pass_sem_post(sem_t *s, int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t) {
+		if (fx_releases(s, t->tid))
+			release(t, FX_STR_sem_post, s, false);
+		if (fx_unlikely(fx_records_all(t)))
+			return false;
+	}
+	*ret = FX_REAL(sem_post)(s);
+	return true;
+}
+
+/* --- Condition variables ---------------------------------------------------------------------- */
+
+#define COND_SHARED 1u /* of __wrefs */
+
+static void fx_begin_cond(struct fx_wait *w, const struct fx_call *call, const pthread_cond_t *c,
+			  uint64_t sp)
+{
+	bool shared = fx_load_relaxed(&c->__data.__wrefs) & COND_SHARED;
+
+	fx_wait_begin(w, shared ? NULL : c, sp, call->start);
+}
+
+static void fx_end_cond(struct fx_wait *w, const pthread_cond_t *c, int error)
+{
+	(void)c;
+	if (error == 0 && w->cell)
+		fx_token_take(w->cell, w->start, &w->from);
+	fx_wait_end(w);
+}
+
+/* A wait always waits. It also releases the mutex, without a call of unlock. */
+fx_hot bool cond_waits(const pthread_mutex_t *m)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t && fx_releases(m, t->tid))
+		fx_mutex_released(t, m);
+	return t;
+}
+
+fx_hot bool fx_pass_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m, int *ret)
+{
+	if (cond_waits(m))
+		return false;
+	*ret = FX_REAL(pthread_cond_wait)(c, m);
+	return true;
+}
+
+fx_hot bool fx_pass_pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
+					   const struct timespec *time, int *ret)
+{
+	if (cond_waits(m))
+		return false;
+	*ret = FX_REAL(pthread_cond_timedwait)(c, m, time);
+	return true;
+}
+
+fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
+					   const struct timespec *time, int *ret)
+{
+	if (cond_waits(m))
+		return false;
+	*ret = FX_REAL(pthread_cond_clockwait)(c, m, clock, time);
+	return true;
+}
+
+#define PASS_SIGNAL(c, ret, name, many)                                                            \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (t_) {                                                                          \
+			if (fx_is_awaited(c))                                                      \
+				release(t_, FX_STR_##name, c, many);                               \
+			if (fx_unlikely(fx_records_all(t_)))                                       \
+				return false;                                                      \
+		}                                                                                  \
+		*(ret) = FX_REAL(name)(c);                                                         \
+		return true;                                                                       \
+	} while (0)
+
+fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
+{
+	PASS_SIGNAL(c, ret, pthread_cond_signal, false);
+}
+
+fx_hot bool fx_pass_pthread_cond_broadcast(pthread_cond_t *c, int *ret)
+{
+	PASS_SIGNAL(c, ret, pthread_cond_broadcast, true);
+}
+
+/* C11's are the same inside. */
+_Static_assert(sizeof(cnd_t) <= sizeof(pthread_cond_t), "C11's conditions are conditions");
+
+static void fx_begin_cnd(struct fx_wait *w, const struct fx_call *call, const cnd_t *c, uint64_t sp)
+{
+	fx_begin_cond(w, call, (const pthread_cond_t *)c, sp);
+}
+
+static void fx_end_cnd(struct fx_wait *w, const cnd_t *c, int error)
+{
+	fx_end_cond(w, (const pthread_cond_t *)c, error);
+}
+
+fx_hot bool fx_pass_cnd_wait(cnd_t *c, mtx_t *m, int *ret)
+{
+	if (cond_waits((const pthread_mutex_t *)m))
+		return false;
+	*ret = FX_REAL(cnd_wait)(c, m);
+	return true;
+}
+
+fx_hot bool fx_pass_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *time, int *ret)
+{
+	if (cond_waits((const pthread_mutex_t *)m))
+		return false;
+	*ret = FX_REAL(cnd_timedwait)(c, m, time);
+	return true;
+}
+
+fx_hot bool fx_pass_cnd_signal(cnd_t *c, int *ret)
+{
+	PASS_SIGNAL(c, ret, cnd_signal, false);
+}
+
+fx_hot bool fx_pass_cnd_broadcast(cnd_t *c, int *ret)
+{
+	PASS_SIGNAL(c, ret, cnd_broadcast, true);
+}
+
+/* --- Barriers --------------------------------------------------------------------------------- */
+
+/* What a pthread_barrier_t holds. */
+struct barrier {
+	unsigned in, round;
+	unsigned count;
+	int shared;
+	unsigned out;
+};
+_Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t), "what a barrier holds");
+
+/* All who arrive take part in the cell. The last of each round says so before anyone can go on. */
+static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
+			     const pthread_barrier_t *barrier, uint64_t sp)
+{
+	const struct barrier *b = (const struct barrier *)barrier;
+	struct fx_source from;
+	uint64_t arrival;
+
+	fx_wait_begin(w, b->shared ? NULL : b, sp, call->start);
+	if (!w->cell || !b->count)
+		return;
+	arrival = fx_add_acq_rel(&w->cell->arrivals, 1);
+	w->round = (unsigned)(arrival / b->count % FX_TOKENS);
+	if (arrival % b->count != b->count - 1)
+		return;
+	from = fx_source_now(call->thread, FX_STR_pthread_barrier_wait);
+	fx_token_set(&w->cell->tokens[w->round], &from, true);
+}
+
+static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, int ret)
+{
+	(void)barrier;
+	if (ret == 0 && w->cell)
+		fx_token_get(&w->cell->tokens[w->round], w->start, &w->from);
+	fx_wait_end(w);
+}
+
+/* --- Once ------------------------------------------------------------------------------------- */
+
+/* glibc's word: bit 1 when the routine has run. It runs inside the call, or is waited for there. */
+#define ONCE_DONE 2
+
+/* The routine that this thread may be about to run. */
+static __thread struct once {
+	fx_once_main routine;
+	const void *object;
+} once __attribute__((tls_model("initial-exec")));
+
+/* Who runs it takes part in the cell too, so that it is there for those who come meanwhile. */
+static void once_run(void)
+{
+	struct once mine = once;
+	struct fx_wait_cell *cell;
+	struct fx_thread *t;
+
+	mine.routine();
+	cell = fx_waits_find(mine.object);
+	t = cell ? fx_thread_on(FX_CAT_SYNC) : NULL;
+	if (t) {
+		struct fx_source from = fx_source_now(t, FX_STR_pthread_once);
+
+		fx_token_set(&cell->tokens[0], &from, true);
+	}
+}
+
+/* Without a call that is recorded nobody asks who has run it. */
+#define CALL_ONCE(object_, routine_, call)                                                         \
+	do {                                                                                       \
+		struct once before = once;                                                         \
+                                                                                                   \
+		once = (struct once){routine_, object_};                                           \
+		call;                                                                              \
+		once = before;                                                                     \
+	} while (0)
+
+static int fx_call_pthread_once(pthread_once_t *control, fx_once_main routine)
+{
+	int ret;
+
+	CALL_ONCE(control, routine, ret = FX_REAL(pthread_once)(control, once_run));
+	return ret;
+}
+
+static void fx_call_call_once(once_flag *flag, fx_once_main routine)
+{
+	CALL_ONCE(flag, routine, FX_REAL(call_once)(flag, once_run));
+}
+
+fx_hot bool once_is_recorded(const int *word)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	return t && (fx_records_all(t) || !(fx_load_relaxed(word) & ONCE_DONE));
+}
+
+fx_hot bool fx_pass_pthread_once(pthread_once_t *control, fx_once_main routine, int *ret)
+{
+	if (once_is_recorded(control))
+		return false;
+	*ret = FX_REAL(pthread_once)(control, routine);
+	return true;
+}
+
+fx_hot bool fx_pass_call_once(once_flag *flag, fx_once_main routine)
+{
+	if (once_is_recorded((const int *)flag))
+		return false;
+	FX_REAL(call_once)(flag, routine);
+	return true;
+}
+
+static void fx_begin_once(struct fx_wait *w, const struct fx_call *call,
+			  const volatile void *control, uint64_t sp)
+{
+	fx_wait_begin(w, control, sp, call->start);
+}
+
+/* The routine runs once: whenever it was, it is what was waited for. */
+static void fx_end_once(struct fx_wait *w, const volatile void *control, int ret)
+{
+	(void)control;
+	if (ret == 0 && w->cell)
+		fx_token_get(&w->cell->tokens[0], 0, &w->from);
+	fx_wait_end(w);
+}
+
+#include "preload/unit-wake.inc"

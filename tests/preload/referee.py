@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT
+"""referee.py LOG DUMP: holds the arrows of a trace (fxtrace dump --json) against what referee says."""
+import bisect
+import collections
+import json
+import sys
+
+RELEASES = {
+    "pthread_mutex_lock": {"pthread_mutex_unlock"},
+    "mtx_lock": {"pthread_mutex_unlock"},
+    "pthread_spin_lock": {"pthread_spin_unlock"},
+    "pthread_rwlock_rdlock": {"pthread_rwlock_unlock"},
+    "pthread_rwlock_wrlock": {"pthread_rwlock_unlock"},
+    "sem_wait": {"sem_post"},
+    "pthread_cond_wait": {"pthread_cond_signal"},
+}
+
+# ns; the program and the trace read the time in two ways.
+SLACK = 200
+
+
+def read_log(path):
+    """What threads got, by thread, in order of time; when who gave what, by (object, thread)."""
+    got = collections.defaultdict(list)
+    gave = collections.defaultdict(list)
+    for line in open(path):
+        word = line.split()
+        if word[0] == "got":
+            name, tid = word[1], int(word[3])
+            got[tid].append((int(word[4]), int(word[5]), name, int(word[2], 16), int(word[6])))
+        else:
+            gave[int(word[1], 16), int(word[2])].append((int(word[3]), int(word[4])))
+    for row in list(got.values()) + list(gave.values()):
+        row.sort()
+    return got, gave
+
+
+def read_dump(path):
+    waits, begins, ends = [], {}, {}
+    for line in open(path):
+        record = json.loads(line)
+        kind = record.get("type")
+        if kind == "flow-begin":
+            assert record["id"] not in begins, "a flow begins twice"
+            begins[record["id"]] = record
+        elif kind == "flow-end":
+            assert record["id"] not in ends, "a flow ends twice"
+            ends[record["id"]] = record
+        elif kind == "complete" and record["name"] in RELEASES:
+            waits.append(record)
+    assert set(begins) == set(ends), "flows with one end"
+    return waits, begins, ends
+
+
+def gave_between(gave, thing, tid, since, until):
+    """A release of `thing` by `tid` that was under way some time between the two."""
+    row = gave[thing, tid]
+    at = bisect.bisect_left(row, (since, 0))
+    return any(row[i][1] >= since and row[i][0] <= until for i in (at - 1, at) if 0 <= i < len(row))
+
+
+def main():
+    got, gave = read_log(sys.argv[1])
+    waits, begins, ends = read_dump(sys.argv[2])
+    arrows = {}
+    for number, end in ends.items():
+        arrows[end["tid"], end["ts"]] = begins[number]
+    counts = collections.Counter()
+    bad = []
+    for wait in waits:
+        tid, name = wait["tid"], wait["name"]
+        args = {a["name"]: a["value"] for a in wait["args"]}
+        thing = int(next(v for v in args.values() if isinstance(v, str)), 16)
+        row = got[tid]
+        at = bisect.bisect_right(row, (wait["ts"] + SLACK, 1 << 63)) - 1
+        if at < 0 or not (row[at][0] <= wait["ts"] + SLACK and wait["end"] <= row[at][1] + SLACK and row[at][2] == name):
+            bad.append(f"{name} of {tid} at {wait['ts']}: no such wait")
+            continue
+        if row[at][3] != thing:
+            bad.append(f"{name} of {tid} at {wait['ts']}: of {thing:x} and not {row[at][3]:x}")
+        who = row[at][4]
+        arrow = next((arrows[tid, t] for t in (wait["end"] - 1, wait["end"] - 2, wait["end"])
+                      if (tid, t) in arrows), None)
+        counts[name] += 1
+        if arrow is None:
+            counts["missing"] += 1
+            bad.append(f"{name} of {tid} at {wait['ts']}, {wait['end'] - wait['ts']} ns: no arrow (from {who})")
+            continue
+        if arrow["name"] not in RELEASES[name]:
+            bad.append(f"{name} of {tid} at {wait['ts']}: released by {arrow['name']}")
+        if who > 0 and arrow["tid"] != who:
+            bad.append(f"{name} of {tid} at {wait['ts']}: released by {who}, arrow from {arrow['tid']}")
+        if not gave_between(gave, thing, arrow["tid"], row[at][0], wait["end"] + SLACK):
+            bad.append(f"{name} of {tid} at {wait['ts']}: {arrow['tid']} released nothing then")
+    for line in bad[:20]:
+        print(line)
+    print(len(waits), "waits,", len(bad), "wrong:", ", ".join(f"{k} {v}" for k, v in sorted(counts.items())))
+    sys.exit(bool(bad) or not waits)
+
+
+main()
