@@ -118,7 +118,7 @@ static void party_enter(struct party *p, pid_t pid, const char *name)
 	int fds[2];
 
 	*p = (struct party){.pid = pid, .name = name};
-	w.terms.state = w.epoch << 32 | FX_CAT_FUNCTION;
+	w.terms.epoch = (uint32_t)w.epoch;
 	if (fx_provider_create(&w.terms, w.next_id, pid, name, &p->provider, fds) < 0)
 		abort();
 	p->memory = mmap(NULL, p->provider->drain.layout.total_size, PROT_READ | PROT_WRITE,
@@ -341,7 +341,7 @@ static void party_stop(struct party *p)
 {
 	if (p->over)
 		return;
-	fx_provider_set_state(p->provider, w.epoch << 32);
+	fx_provider_stop(p->provider, (uint32_t)w.epoch, 0);
 	fx_provider_pause(p->provider, alone_now());
 	while (!fx_provider_settle(p->provider, fx_writer_queue(w.writer)))
 		alone_step();
@@ -367,7 +367,7 @@ static void party_start(struct party *p, unsigned disposition)
 	if (disposition != FX_RETAIN && w.terms.mode == FX_MODE_ONESHOT)
 		fx_provider_refill(p->provider);
 	p->provider->settled = false;
-	fx_provider_set_state(p->provider, w.epoch << 32 | FX_CAT_FUNCTION);
+	fx_provider_start(p->provider, (uint32_t)w.epoch);
 }
 
 static void manager_start(unsigned disposition)
@@ -491,12 +491,15 @@ static void step(void)
 static void terms_choose(void)
 {
 	static const uint64_t sizes[] = {FX_BUFFER_MIN, 8192, 16384, 65536};
+	static const struct fx_session_config config = {.categories = FX_CAT_FUNCTION};
 	uint8_t how = input_u8(&w.in);
 
 	w.terms = (struct fx_provider_terms){
 	    .clock_kind = how & 1 ? FX_CLOCK_COUNTER : FX_CLOCK_BOOTTIME,
 	    .mode = (enum fx_buffering_mode)(FX_MODE_ONESHOT + (how >> 1) % 3),
 	    .tick_step = 1,
+	    .config = &config,
+	    .running = true,
 	    .buffer_size = sizes[how >> 3 & 3],
 	    .resident = how & 0x20,
 	};

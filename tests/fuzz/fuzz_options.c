@@ -9,6 +9,7 @@
 #include "client/categories.h"
 #include "client/options.h"
 #include "manager/terms.h"
+#include "manager/wanted.h"
 #include "tests/fuzz/fuzz.h"
 
 static const int keys[] = {
@@ -21,6 +22,7 @@ static const int keys[] = {
 static void options_use(const struct fx_options *o)
 {
 	const struct fx_session_config *c = &o->config;
+	static char list[FX_WANTED_SIZE];
 	struct fx_layout layout;
 
 	if (fx_options_check(o))
@@ -39,7 +41,11 @@ static void options_use(const struct fx_options *o)
 		if (fx_terms_trigger(c, c->triggers[i].alert) == 0)
 			abort();
 	}
-	(void)fx_terms_categories(c);
+	if (c->words && fx_words_check(c->words))
+		abort();
+	fx_wanted_write(c, "program", list);
+	if (list[sizeof(list) - 1])
+		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
