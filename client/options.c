@@ -66,6 +66,7 @@ static char *keep_text(struct fx_options *o, const char *text, size_t length)
 
 #define NO_MEMORY "out of memory"
 #define BAD_SIZE  "not a size between 4K and 4G, such as 64M"
+#define ODD_SIZE  "not a multiple of 4K"
 #define BAD_TIME  "not a time, such as 10us or 1.5s"
 
 static const char *set_output(struct fx_options *o, const char *value)
@@ -90,6 +91,8 @@ static const char *parse_buffer_size(const char *value, uint64_t *ret)
 
 	if (!parse_quantity(value, sizes, &size) || size < FX_BUFFER_MIN || size > FX_BUFFER_MAX)
 		return BAD_SIZE;
+	if (!fx_buffer_size_is_valid(size))
+		return ODD_SIZE;
 	*ret = size;
 	return NULL;
 }

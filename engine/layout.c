@@ -26,7 +26,7 @@ int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mo
 	struct fx_layout l = {.thread_count = FX_THREADS_MAX};
 	uint64_t durable, rolling, table;
 
-	if (size < FX_BUFFER_MIN || size > FX_BUFFER_MAX)
+	if (!fx_buffer_size_is_valid(size))
 		return -EINVAL;
 	if (mode < FX_MODE_ONESHOT || mode > FX_MODE_STREAMING)
 		return -EINVAL;

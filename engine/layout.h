@@ -47,6 +47,7 @@
 #ifndef FX_ENGINE_LAYOUT_H
 #define FX_ENGINE_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define FX_BUFFER_MAGIC	  0x3046554254584746ull /* in memory: "FGXTBUF0" */
@@ -58,6 +59,7 @@
 /* Sizes in bytes. A buffer's size is what the user asked for: durable plus both rolling halves. */
 #define FX_BUFFER_MIN	(4096ull)
 #define FX_BUFFER_MAX	(4ull << 30)
+#define FX_BUFFER_STEP	FX_PAGE /* sizes are multiples of it */
 #define FX_CHUNK_MAX	16384u
 #define FX_CHUNK_MIN	1024u
 #define FX_DURABLE_MIN	4096u
@@ -165,11 +167,17 @@ struct fx_layout {
 	uint32_t halves; /* 1 oneshot, 2 otherwise */
 };
 
+/* Whether a buffer can have so many bytes. */
+static inline bool fx_buffer_size_is_valid(uint64_t size)
+{
+	return size >= FX_BUFFER_MIN && size <= FX_BUFFER_MAX && size % FX_BUFFER_STEP == 0;
+}
+
 /*
- * Computes the layout of a buffer of `size` bytes (FX_BUFFER_MIN .. FX_BUFFER_MAX). Streaming and
+ * Computes the layout of a buffer of `size` bytes. Streaming and
  * circular: durable = size / 16 within its bounds, the rest in two halves of whole chunks. Oneshot:
- * the same durable area, the rest in one half. Returns 0, or -EINVAL for a size out of bounds or an
- * unknown mode.
+ * the same durable area, the rest in one half. Returns 0, or -EINVAL for a size that a buffer cannot
+ * have or an unknown mode.
  */
 int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mode mode);
 

@@ -76,20 +76,26 @@ static bool request_is_sound(const struct fx_msg_initialize *r)
 	    r->on_full > FX_ON_FULL_BLOCK || (r->categories & ~CATEGORIES_KNOWN) ||
 	    (r->on_full == FX_ON_FULL_BLOCK && r->mode != FX_MODE_STREAMING))
 		return false;
-	if (r->buffer_size && (r->buffer_size < FX_BUFFER_MIN || r->buffer_size > FX_BUFFER_MAX))
-		return false;
 	if (r->max_depth >= FX_FRAMES || r->spec_count > FX_PROVIDER_SPECS ||
 	    r->trigger_count > FX_TRIGGERS)
 		return false;
-	for (uint32_t i = 0; i < r->spec_count; i++) {
-		if (r->specs[i].size < FX_BUFFER_MIN || r->specs[i].size > FX_BUFFER_MAX)
-			return false;
-	}
 	if (!words_are_sound(r->words))
 		return false;
 	for (uint32_t i = 0; i < r->trigger_count; i++) {
 		if (r->triggers[i].action < FX_TRIGGER_STOP ||
 		    r->triggers[i].action > FX_TRIGGER_SNAPSHOT)
+			return false;
+	}
+	return true;
+}
+
+/* Of a sound request. 0 stands for the manager's own default. */
+static bool sizes_are_sound(const struct fx_msg_initialize *r)
+{
+	if (r->buffer_size && !fx_buffer_size_is_valid(r->buffer_size))
+		return false;
+	for (uint32_t i = 0; i < r->spec_count; i++) {
+		if (!fx_buffer_size_is_valid(r->specs[i].size))
 			return false;
 	}
 	return true;
@@ -194,7 +200,9 @@ static int refuse_initialize(const struct fx_daemon *d, const struct fx_msg_init
 
 	if (r)
 		return r;
-	return fd < 0 || d->ending || !request_is_sound(request) ? FX_CONTROL_BAD_REQUEST : 0;
+	if (fd < 0 || d->ending || !request_is_sound(request))
+		return FX_CONTROL_BAD_REQUEST;
+	return sizes_are_sound(request) ? 0 : FX_CONTROL_BAD_SIZE;
 }
 
 int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,

@@ -114,7 +114,8 @@ enum fx_session_state { FX_SESSION_STATES(FX_SESSION_STATE_NUMBER) };
 	X(TERMINATING, 6, "the session is being terminated")                                       \
 	X(ABORTED, 7, "the session was aborted: its archive could not be written")                 \
 	X(NOT_CIRCULAR, 8, "only a session with --buffering-mode circular keeps a history")        \
-	X(BAD_REQUEST, 9, "the request makes no sense")
+	X(BAD_REQUEST, 9, "the request makes no sense")                                            \
+	X(BAD_SIZE, 10, "a buffer size is not a multiple of 4K between 4K and 4G")
 
 #define FX_CONTROL_ERROR_NUMBER(sym, nr, help) FX_CONTROL_##sym = (nr),
 enum fx_control_error { FX_CONTROL_ERRORS(FX_CONTROL_ERROR_NUMBER) };

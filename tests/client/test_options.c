@@ -52,6 +52,30 @@ Test(options, sizes)
 	expect_bad('b', "0x1000000");
 }
 
+/* Nothing, a page less one byte, a page, a page and one byte, the largest, and beyond. */
+Test(options, sizes_at_the_edges)
+{
+	static const char *const beyond[] = {"0", "1", "4095", "4294971392", "4294967297", "8G"};
+	static const char *const odd[] = {"4097", "8191", "4100K", "1.0001M", "4294967295"};
+
+	expect_good('b', "4096");
+	cr_assert_eq(options.config.buffer_size, 4096);
+	expect_good('b', "4294967296");
+	cr_assert_eq(options.config.buffer_size, FX_BUFFER_MAX);
+	for (size_t i = 0; i < sizeof(beyond) / sizeof(beyond[0]); i++)
+		cr_assert_not_null(strstr(set('b', beyond[i]), "between 4K and 4G"), "%s",
+				   beyond[i]);
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		if (strcmp(odd[i], "4100K") == 0) {
+			expect_good('b', odd[i]); /* 1025 pages */
+			continue;
+		}
+		cr_assert_not_null(strstr(set('b', odd[i]), "multiple of 4K"), "%s", odd[i]);
+	}
+	expect_bad(OPTION_PROVIDER_BUFFER, "cc1=4097");
+	cr_assert_eq(options.config.buffer_size, 4100 << 10, "a bad one changes nothing");
+}
+
 Test(options, times)
 {
 	expect_good('t', "10us");

@@ -10,7 +10,7 @@
 #include "engine/record.h"
 #include "tests/engine/produce.h"
 
-#define WRITERS_MAX 32u
+#define WRITERS_MAX 64u
 #define RECORDS	    400000u /* of all writers together */
 
 static struct fm_manager m;
@@ -75,7 +75,8 @@ struct case_ {
 	uint64_t size;
 };
 
-static struct case_ cases[] = {{1, 64 << 10}, {4, 64 << 10}, {32, 128 << 10}, {8, 1 << 20}};
+static struct case_ cases[] = {{1, 64 << 10},	{2, 64 << 10}, {4, 64 << 10},
+			       {32, 128 << 10}, {8, 1 << 20},  {64, 2 << 20}};
 
 ParameterizedTestParameters(circular, keeps_the_newest)
 {

@@ -77,7 +77,7 @@ Test(layout, powers_of_two_and_their_neighbours)
 {
 	for (uint64_t size = FX_BUFFER_MIN; size <= FX_BUFFER_MAX; size *= 2) {
 		for (int d = -9; d <= 9; d++) {
-			uint64_t near = size + (uint64_t)(int64_t)d;
+			uint64_t near = size + (uint64_t)(int64_t)d * FX_BUFFER_STEP;
 
 			if (near >= FX_BUFFER_MIN && near <= FX_BUFFER_MAX)
 				check_modes(near);
@@ -87,24 +87,47 @@ Test(layout, powers_of_two_and_their_neighbours)
 
 Test(layout, every_small_size)
 {
-	for (uint64_t size = FX_BUFFER_MIN; size < 300000; size += 7)
+	for (uint64_t size = FX_BUFFER_MIN; size < 8 << 20; size += FX_BUFFER_STEP)
 		check_modes(size);
 }
 
-Test(layout, odd_sizes_up_to_the_largest)
+Test(layout, sizes_up_to_the_largest)
 {
 	uint64_t size = FX_BUFFER_MIN;
 
-	for (; size <= FX_BUFFER_MAX; size += size / 97 + 1)
+	for (; size <= FX_BUFFER_MAX; size += (size / 97 + 1 + FX_PAGE - 1) / FX_PAGE * FX_PAGE)
 		check_modes(size);
 }
 
-Test(layout, refuses_what_is_out_of_bounds)
+Test(layout, sizes_at_the_edges)
+{
+	static const uint64_t bad[] = {0,
+				       1,
+				       FX_BUFFER_MIN - 1,
+				       FX_BUFFER_MIN + 1,
+				       2 * FX_BUFFER_MIN - 8,
+				       FX_BUFFER_MAX - 1,
+				       FX_BUFFER_MAX + 1,
+				       FX_BUFFER_MAX + FX_BUFFER_STEP,
+				       UINT64_MAX,
+				       UINT64_MAX - 4095};
+
+	check_modes(FX_BUFFER_MIN);
+	check_modes(FX_BUFFER_MAX);
+	for (size_t i = 0; i < FX_ARRAY_LEN(bad); i++) {
+		struct fx_layout l = {.halves = 7};
+
+		for (enum fx_buffering_mode m = FX_MODE_ONESHOT; m <= FX_MODE_STREAMING; m++)
+			cr_assert_eq(fx_layout_compute(&l, bad[i], m), -EINVAL, "%llu",
+				     (unsigned long long)bad[i]);
+		cr_assert_eq(l.halves, 7, "nothing is written");
+	}
+}
+
+Test(layout, refuses_modes_that_there_are_not)
 {
 	struct fx_layout l;
 
-	cr_assert_eq(fx_layout_compute(&l, FX_BUFFER_MIN - 1, FX_MODE_STREAMING), -EINVAL);
-	cr_assert_eq(fx_layout_compute(&l, FX_BUFFER_MAX + 1, FX_MODE_STREAMING), -EINVAL);
 	cr_assert_eq(fx_layout_compute(&l, 1u << 20, (enum fx_buffering_mode)0), -EINVAL);
 	cr_assert_eq(fx_layout_compute(&l, 1u << 20, (enum fx_buffering_mode)4), -EINVAL);
 }

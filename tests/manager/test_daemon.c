@@ -204,14 +204,46 @@ Test(daemon, large_buffers)
 	cr_assert_eq(events("name"), 3);
 }
 
+Test(daemon, sizes_at_the_edges)
+{
+	static const uint64_t good[] = {FX_BUFFER_MIN, 2 * FX_BUFFER_MIN, FX_BUFFER_MAX};
+	static const uint64_t bad[] = {1,
+				       FX_BUFFER_MIN - 1,
+				       FX_BUFFER_MIN + 1,
+				       FX_BUFFER_MAX - 1,
+				       FX_BUFFER_MAX + 1,
+				       FX_BUFFER_MAX + FX_BUFFER_STEP,
+				       UINT64_MAX};
+	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		request.buffer_size = bad[i];
+		cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"),
+			     FX_CONTROL_BAD_SIZE);
+		request.buffer_size = 0;
+		request.spec_count = 1;
+		request.specs[0] = (struct fx_provider_spec){.size = bad[i], .name = "provider"};
+		cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"),
+			     FX_CONTROL_BAD_SIZE);
+		request.spec_count = 0;
+	}
+	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		request.buffer_size = good[i];
+		cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
+		provide();
+		cr_assert_geq(p.layout.total_size, good[i] / 2);
+		cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
+		record(NAME, 3);
+		terminate();
+		cr_assert_eq(events("name"), 3);
+	}
+}
+
 Test(daemon, bad_configurations_are_refused)
 {
 	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
 
 	request.mode = 4;
-	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
-	request = control_request(FX_MODE_STREAMING);
-	request.buffer_size = FX_BUFFER_MAX + 1;
 	cr_assert_eq(control_initialize(link_fd, &request, "/dev/null"), FX_CONTROL_BAD_REQUEST);
 	request = control_request(FX_MODE_STREAMING);
 	request.spec_count = UINT32_MAX;
