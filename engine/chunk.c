@@ -43,10 +43,12 @@ static void chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 	word = &chunk_table(t)[chunk_number(c->serial)];
 	found = fx_load_relaxed(word);
 	/* Once only: a handler that jumped out of here may have left a cursor whose chunk is given
-	 * back, and another thread's by now. The exchange releases: the chunk is complete. Pairs
-	 * with the walk in drain.c. */
+	 * back, and another thread's by now. While the chunk is opened the word is still that of its
+	 * owner before, or 0. The exchange releases: the chunk is complete. Pairs with the walk in
+	 * drain.c. */
 	if (FX_CHUNK_SERIAL(found) < c->serial ||
-	    (FX_CHUNK_SERIAL(found) == c->serial && (found & FX_CHUNK_HELD))) {
+	    (FX_CHUNK_SERIAL(found) == c->serial &&
+	     (found & FX_CHUNK_OPENING) != FX_CHUNK_RELEASED)) {
 		uint32_t end = (uint32_t)((c->pos - c->chunk) * 8);
 
 		fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));

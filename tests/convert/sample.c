@@ -509,6 +509,30 @@ static void make_names(void)
 	must(fx_encode_process_name(current, PID + 10, "silent", 6));
 }
 
+/* Names that are none: empty, of objects that are neither process nor thread, of threads whose process is
+ * not said. What has no time stands at the first process that its provider named. */
+static void make_objects(void)
+{
+	struct fxt_record record = {.kind = FXT_KIND_KERNEL_OBJECT};
+
+	must(fx_encode_process_name(current, PID, "program", 7));
+	must(fx_encode_process_name(current, PID + 10, "child", 5));
+	must(fx_encode_process_name(current, PID, "", 0));
+	must(fx_encode_thread_name(current, PID, TID, "worker", 6));
+	must(fx_encode_thread_name(current, PID, TID, "", 0));
+	instant("here", 10);
+	record.kernel_object.koid = TID;
+	record.kernel_object.name = text("nobody");
+	record.kernel_object.type = FXT_OBJECT_THREAD;
+	put(&record);
+	add_arg(&record, FXT_ARG_UINT64, "process")->uint64 = PID;
+	put(&record);
+	record.args[0].type = FXT_ARG_KOID;
+	record.kernel_object.type = FXT_OBJECT_THREAD + 1;
+	put(&record);
+	must(fx_encode_provider_event(current, 1, FXT_PROVIDER_BUFFER_FULL));
+}
+
 /* Ids that no Linux process has. */
 static void make_foreign_ids(void)
 {

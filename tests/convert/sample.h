@@ -39,6 +39,7 @@
 	X(redefined)                                                                               \
 	X(two_providers)                                                                           \
 	X(names)                                                                                   \
+	X(objects)                                                                                 \
 	X(foreign_ids)                                                                             \
 	X(buffer_full)                                                                             \
 	X(embedded)                                                                                \

@@ -445,3 +445,50 @@ Test(chunk, no_categories_stop_and_another_epoch_starts_again)
 	check_all(2);
 	cr_assert_eq(got.total, 2);
 }
+
+/* The thread is left where chunk_open() may be interrupted: the chunk is claimed and its own, and the
+ * table says nothing of it yet, or still what its owner before said. */
+static void leave_in_the_middle_of_opening(uint64_t serial)
+{
+	struct fx_cursor *c = &fx_self->cursor[0];
+	uint32_t n = m.layout.chunks_per_half;
+	uint32_t number = (uint32_t)(serial / n % 2 * n + serial % n);
+
+	c->serial = serial;
+	c->chunk = (uint64_t *)((char *)m.header + m.layout.rolling_offset[number / n] +
+				(uint64_t)(number % n) * m.layout.chunk_size);
+	c->pos = c->chunk;
+	c->end = NULL;
+	fx_chunks_release(fx_self);
+	cr_assert_eq(fm_table(&m, number), FX_CHUNK_WORD(serial, FX_CHUNK_RELEASED, 0));
+	cr_assert_null(c->chunk);
+}
+
+Test(chunk, one_that_was_left_while_it_was_opened_is_given_back)
+{
+	start((struct fm_config){.mode = FX_MODE_STREAMING});
+	cr_assert(produce(0, 0));
+	fx_chunks_release(fx_self);
+	/* Never claimed before, and claimed by somebody in the wrap before. */
+	leave_in_the_middle_of_opening(1);
+	leave_in_the_middle_of_opening(2 * m.layout.chunks_per_half + 1);
+}
+
+Test(chunk, the_very_first_that_was_left_while_it_was_opened_is_given_back)
+{
+	start((struct fm_config){.mode = FX_MODE_STREAMING});
+	fx_thread_on(FX_CAT_FUNCTION); /* adopted, without a chunk */
+	leave_in_the_middle_of_opening(0);
+}
+
+Test(chunk, one_that_is_anothers_by_now_is_not_given_back)
+{
+	uint64_t word;
+
+	start((struct fm_config){.mode = FX_MODE_STREAMING});
+	cr_assert(produce(0, 0));
+	word = FX_CHUNK_WORD(2 * m.layout.chunks_per_half, FX_CHUNK_HELD, 0);
+	*(uint64_t *)((char *)m.header + m.layout.table_offset) = word;
+	fx_chunks_release(fx_self);
+	cr_assert_eq(fm_table(&m, 0), word);
+}

@@ -435,6 +435,34 @@ Test(drain, a_chunk_whose_owner_is_late_goes_to_nobody_else)
 	end();
 }
 
+/* What is claimed after the look at rolling_state is left for the next pass, for an earlier chunk of
+ * its thread may not have been seen. */
+Test(drain, a_claim_that_is_not_counted_yet_is_not_taken)
+{
+	uint32_t n;
+
+	begin(FX_MODE_STREAMING);
+	n = p.layout.chunks_per_half;
+	fp_count_claim(&p); /* the owner of chunk 0 does not say so */
+	fp_wrap(&p);
+	cr_assert_eq(take(true), 0);
+	cr_assert(fx_drain_acknowledge(&d));
+	while (p.half_used < n) {
+		struct fake_chunk c = fp_claim(&p, TID);
+
+		fp_release(&c);
+	}
+	cr_assert_eq(take(true), 0);
+	fp_show_claim(&p, 2 * n, TID);
+	cr_assert_eq(take(true), 0);
+	cr_assert_null(piece(0), "chunk 0 is claimed anew, which rolling_state does not say");
+	fp_wrap(&p);
+	fp_count_claim(&p);
+	cr_assert_eq(take(true), 0);
+	expect_chunk(0, 2 * n, 3, FIRST);
+	end();
+}
+
 /* --- The durable area ------------------------------------------------------------------------ */
 
 static int take_durable(void)

@@ -583,3 +583,47 @@ Test(frame, a_wrapper_beyond_the_frames_upsets_no_function)
 	cr_assert_eq(fx_self->deep, 0, "nothing will ever count it down");
 	cr_assert_eq(fm_too_deep(&m), 3);
 }
+
+/* Two hooks of one call of the compiler's: `outer` at one place, then `inner` at another. */
+static __attribute__((noinline, no_instrument_function)) void enter_two(uint64_t outer,
+									uint64_t inner)
+{
+	static char site;
+
+	__cyg_profile_func_enter((void *)(uintptr_t)outer, &site);
+	__cyg_profile_func_enter((void *)(uintptr_t)inner, &site);
+	__asm__ __volatile__("" ::: "memory"); /* not a jump: the stack addresses are equal */
+}
+
+/* How many of the two are open. All are closed then. */
+static unsigned count_open(uint64_t outer, uint64_t inner)
+{
+	struct fx_frame *bottom = &fx_self->slot->frames[1];
+	unsigned open;
+
+	enter_two(outer, inner);
+	open = (unsigned)(fx_self->top - bottom);
+	fx_frame_unwind(fx_self, bottom->sp);
+	cr_assert_eq(fx_self->top, bottom);
+	return open;
+}
+
+/* A hook far behind a function's address is not at its beginning: it is that of an inlined copy, in a
+ * part of another function that was moved behind it. */
+Test(frame, a_hook_far_from_its_function_is_inlined)
+{
+	const uint64_t limit = 4096; /* PROLOGUE_MAX of preload/hooks.c */
+	uint64_t place;
+
+	start();
+	cr_assert_not_null(fx_thread_on(FX_CAT_FUNCTION));
+	enter_two(1, 2);
+	cr_assert_eq(fx_self->top - &fx_self->slot->frames[1], 2);
+	place = (uintptr_t)enter_two & ~UINT64_C(0xffffffff);
+	place |= fx_self->top[-1].key >> 32;
+	fx_frame_unwind(fx_self, fx_self->slot->frames[1].sp);
+	cr_assert_eq(count_open(place - 2 * limit, place - limit + 1), 1, "made anew");
+	cr_assert_eq(count_open(place - 2 * limit, place - limit), 2, "inlined");
+	cr_assert_eq(count_open(place - 2 * limit, place - limit - 100), 2, "inlined");
+	cr_assert_eq(count_open(place - 100, place - 200), 2, "the outer one is nearer");
+}

@@ -15,6 +15,7 @@
 #define CATEGORY 1u
 #define NAME	 2u
 #define FUNCTION 3u
+#define OTHER	 4u
 #define ADDRESS	 0x401000u
 
 static struct fx_stream_shared shared;
@@ -664,6 +665,31 @@ Test(stream, an_open_call_that_is_recorded_already)
 	send_chunk(0, 0, WHOLE);
 	send_frames(TID, frames, 2, 90);
 	cr_assert_eq(end().unfinished, 0);
+}
+
+/* A liar's may begin at one time: the name tells them apart. */
+Test(stream, an_open_call_beside_a_recorded_one_of_another_name)
+{
+	const struct fx_frame frames[] = {
+	    {.start = 10, .id = ADDRESS + 64},
+	    {.start = 12, .id = event_header(FXT_EVENT_DURATION_COMPLETE, 3, OTHER)},
+	    {.start = 14,
+	     .id = fx_header_event(3, FXT_EVENT_DURATION_COMPLETE, 0, FX_CHUNK_THREAD_INDEX, OTHER,
+				   NAME)},
+	};
+
+	begin();
+	put_string(OTHER, "other");
+	send_durable();
+	put_thread(TID);
+	put_complete(NAME, 14, 90);
+	put_complete(NAME, 12, 90);
+	put_complete(FUNCTION, 10, 90);
+	send_chunk(0, 0, WHOLE);
+	send_frames(TID, frames, 3, 90);
+	cr_assert_eq(end().unfinished, 3);
+	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "0x401040");
+	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "other");
 }
 
 Test(stream, an_open_call_ends_after_what_it_encloses)
