@@ -138,3 +138,20 @@ const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
 		wrong = fx_words_check(ret_words);
 	return wrong;
 }
+
+const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits)
+{
+	char words[FX_CATEGORY_LIST_MAX];
+	const char *wrong = fx_categories_parse(list, ret_bits, words), *at = words;
+	struct fx_word word;
+
+	while (!wrong && at && fx_word_next(&at, &word)) {
+		uint32_t bits = word.provider ? 0 : fx_category_bits(word.name, word.length);
+
+		if (bits == 0)
+			return wrong_word(word.name, word.length,
+					  "no category of the tracer's own");
+		*ret_bits = word.take_away ? *ret_bits & ~bits : *ret_bits | bits;
+	}
+	return wrong;
+}

@@ -21,4 +21,7 @@ const char *fx_categories_default_list(void);
 const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
 				char ret_words[FX_CATEGORY_LIST_MAX]);
 
+/* The bits of a list that has categories of the tracer alone. NULL, or what is wrong, as above. */
+const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits);
+
 #endif

@@ -51,6 +51,8 @@ static int request_fill(const struct fx_options *options, bool detached,
 	    .detached = detached,
 	    .buffer_size = c->buffer_size,
 	    .min_duration_ns = c->min_duration_ns,
+	    .stack_categories = c->stack_categories,
+	    .stack_duration_ns = c->stack_duration_ns,
 	    .spec_count = (uint32_t)c->size_count,
 	    .trigger_count = (uint32_t)c->trigger_count,
 	};

@@ -170,6 +170,23 @@ static const char *set_records(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+/* LIST[:TIME]; names of categories may have a colon as well. */
+static const char *set_stacks(struct fx_options *o, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	size_t length = strlen(value);
+	char list[256];
+
+	o->config.stack_duration_ns = 0;
+	if (colon && parse_quantity(colon + 1, times, &o->config.stack_duration_ns))
+		length = (size_t)(colon - value);
+	if (length >= sizeof(list))
+		return "longer than all categories together";
+	memcpy(list, value, length);
+	list[length] = 0;
+	return fx_categories_parse_bits(list, &o->config.stack_categories);
+}
+
 static bool is_on(const char *value)
 {
 	return !value || (*value && strcmp(value, "0") != 0);

@@ -7,6 +7,7 @@
 #include "convert/perfetto_args.h"
 #include "convert/perfetto_ftrace.h"
 #include "convert/perfetto_packet.h"
+#include "convert/perfetto_stacks.h"
 #include "convert/perfetto_tracks.h"
 #include "convert/perfetto_wire.h"
 
@@ -98,6 +99,7 @@ static void set_event(struct perfetto *perfetto, Fx__Pf__TrackEvent *message,
 	set_type(message, type);
 	set_names(perfetto, message, event);
 	fx_annotations_set(&perfetto->annotations, message, event);
+	fx_stacks_set(&perfetto->packets, message, event);
 	set_flows(perfetto, message, event);
 }
 

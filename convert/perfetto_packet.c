@@ -144,17 +144,68 @@ static void add_fresh(struct fx_packets *packets, enum fx_intern_kind kind, uint
 	fresh->kind = kind;
 }
 
-uint64_t fx_packets_intern(struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id)
+bool fx_packets_is_new(struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id)
 {
 	if (!reserve_mark(packets, kind, id)) {
 		packets->error = -ENOMEM;
-		return id;
+		return false;
 	}
-	if (packets->seen[kind].items[id] != packets->sequence) {
-		packets->seen[kind].items[id] = packets->sequence;
+	if (packets->seen[kind].items[id] == packets->sequence)
+		return false;
+	packets->seen[kind].items[id] = packets->sequence;
+	return true;
+}
+
+uint64_t fx_packets_intern(struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id)
+{
+	if (fx_packets_is_new(packets, kind, id))
 		add_fresh(packets, kind, id);
-	}
 	return id;
+}
+
+/* Viewers want a mapping for each frame; where the code came from stands in its name. */
+static uint64_t intern_mapping(struct fx_packets *packets)
+{
+	if (fx_packets_is_new(packets, FX_INTERN_MAPPING, 1)) {
+		Fx__Pf__Mapping *mapping = &packets->fresh_stack.mapping;
+
+		fx__pf__mapping__init(mapping);
+		mapping->has_iid = 1;
+		mapping->iid = 1;
+		packets->fresh_stack.mappings[packets->fresh_stack.mapping_count++] = mapping;
+	}
+	return 1;
+}
+
+uint64_t fx_packets_intern_frame(struct fx_packets *packets, uint32_t name)
+{
+	if (fx_packets_is_new(packets, FX_INTERN_FUNCTION, name)) {
+		Fx__Pf__Frame *frame =
+		    &packets->fresh_stack.frames[packets->fresh_stack.frame_count];
+
+		add_fresh(packets, FX_INTERN_FUNCTION, name);
+		fx__pf__frame__init(frame);
+		frame->has_iid = frame->has_function_name_id = frame->has_mapping_id = 1;
+		frame->iid = frame->function_name_id = name;
+		frame->mapping_id = intern_mapping(packets);
+		packets->fresh_stack.frame_list[packets->fresh_stack.frame_count++] = frame;
+	}
+	return name;
+}
+
+void fx_packets_add_stack(struct fx_packets *packets, uint64_t id, const uint64_t *frames,
+			  size_t count)
+{
+	Fx__Pf__Callstack *stack = &packets->fresh_stack.stack;
+
+	fx__pf__callstack__init(stack);
+	stack->has_iid = 1;
+	stack->iid = id;
+	memcpy(packets->fresh_stack.frame_ids, frames, count * sizeof(*frames));
+	stack->frame_ids = packets->fresh_stack.frame_ids;
+	stack->n_frame_ids = count;
+	packets->fresh_stack.stacks[0] = stack;
+	packets->fresh_stack.stack_count = 1;
 }
 
 /* Lists the fresh strings of a kind at the end of `fresh_by_kind'; returns how many. */
@@ -181,6 +232,13 @@ static void list_interned(struct fx_packets *packets, Fx__Pf__InternedData *data
 	data->n_debug_annotation_string_values =
 	    list_fresh(packets, FX_INTERN_ARG_VALUE, &data->debug_annotation_string_values);
 	data->n_log_message_body = list_fresh(packets, FX_INTERN_LOG, &data->log_message_body);
+	data->n_function_names = list_fresh(packets, FX_INTERN_FUNCTION, &data->function_names);
+	data->n_frames = packets->fresh_stack.frame_count;
+	data->frames = packets->fresh_stack.frame_list;
+	data->n_callstacks = packets->fresh_stack.stack_count;
+	data->callstacks = packets->fresh_stack.stacks;
+	data->n_mappings = packets->fresh_stack.mapping_count;
+	data->mappings = packets->fresh_stack.mappings;
 }
 
 void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event)
@@ -193,7 +251,7 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 		packets->error = -ENOMEM;
 		return;
 	}
-	if (packets->fresh.count > 0) {
+	if (packets->fresh.count > 0 || packets->fresh_stack.stack_count > 0) {
 		list_interned(packets, &interned);
 		packet.interned_data = &interned;
 	}
@@ -204,4 +262,6 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 	fx_packets_write(packets, &packet);
 	packets->last_ts = ts;
 	packets->fresh.count = 0;
+	packets->fresh_stack.mapping_count = packets->fresh_stack.frame_count = 0;
+	packets->fresh_stack.stack_count = 0;
 }

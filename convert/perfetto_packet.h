@@ -7,6 +7,7 @@
 #ifndef FX_CONVERT_PERFETTO_PACKET_H
 #define FX_CONVERT_PERFETTO_PACKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "convert/sink.h"
@@ -21,8 +22,14 @@ enum fx_intern_kind {
 	FX_INTERN_ARG_NAME,
 	FX_INTERN_ARG_VALUE,
 	FX_INTERN_LOG,
+	FX_INTERN_FUNCTION,
+	FX_INTERN_STACK,   /* no string of its own: see fx_packets_add_stack() */
+	FX_INTERN_MAPPING, /* the one that all frames belong to */
 	FX_INTERN_KIND_COUNT,
 };
+
+/* Frames of one stack. */
+enum { FX_STACK_FRAMES = 64 };
 
 struct fx_interned {
 	Fx__Pf__InternedString message;
@@ -40,6 +47,14 @@ struct fx_packets {
 	/* What the packet in work is the first of its sequence to name. */
 	FX_VECTOR(struct fx_interned) fresh;
 	FX_VECTOR(Fx__Pf__InternedString *) fresh_by_kind;
+	/* The same of stacks; an event has one at most. */
+	struct {
+		Fx__Pf__Mapping mapping, *mappings[1];
+		Fx__Pf__Frame frames[FX_STACK_FRAMES], *frame_list[FX_STACK_FRAMES];
+		Fx__Pf__Callstack stack, *stacks[1];
+		uint64_t frame_ids[FX_STACK_FRAMES];
+		size_t mapping_count, frame_count, stack_count;
+	} fresh_stack;
 	int error; /* 0 or -ENOMEM */
 };
 
@@ -56,6 +71,16 @@ void fx_packets_begin_sequence(struct fx_packets *packets, uint64_t track, uint6
  * in the table, not 0.
  */
 uint64_t fx_packets_intern(struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id);
+
+/* Whether the current sequence names this for the first time; from now on it does not. */
+bool fx_packets_is_new(struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id);
+
+/* The id of a stack's frame in the function of this name. */
+uint64_t fx_packets_intern_frame(struct fx_packets *packets, uint32_t name);
+
+/* A stack of @count frames, at most FX_STACK_FRAMES, the outermost first; for the next packet. */
+void fx_packets_add_stack(struct fx_packets *packets, uint64_t id, const uint64_t *frames,
+			  size_t count);
 
 /* Writes an event of the current sequence. */
 void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event);

@@ -52,8 +52,9 @@ static uint64_t address_string_header(uint32_t index)
 	return 2ull | ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;
 }
 
-static uint32_t function_make(uint64_t function)
+static uint32_t function_make(uint64_t function, const void *data)
 {
+	(void)data;
 	if (fx_function_seen)
 		fx_function_seen(function);
 	return fx_string_define(&function, sizeof function, ADDRESS_BIT);
@@ -92,7 +93,7 @@ static bool record_defining(struct fx_thread *t, uint64_t function, uint64_t hea
 fx_cold bool fx_function_record(struct fx_thread *t, uint64_t function, uint64_t header,
 				uint64_t first, uint64_t second)
 {
-	uint64_t index = fx_string_of_address(t, function, function_make);
+	uint64_t index = fx_string_of_address(t, function, function_make, NULL);
 	struct fx_reservation r;
 	uint64_t *p;
 

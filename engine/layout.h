@@ -152,6 +152,10 @@ enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
  * behind a NUL with a description. Index 0: it stands there for that alone. */
 #define FX_STRING_CATEGORY (1ull << 49)
 
+/* In the header of a String Record: the text is a stack, as code addresses of 8 bytes, the innermost
+ * first; all are return addresses. A 0 says that more have been left out. */
+#define FX_STRING_STACK (1ull << 50)
+
 /* Where things lie in the buffer: offsets and sizes in bytes. Computed by fx_layout_compute(). */
 struct fx_layout {
 	uint64_t total_size;	 /* of the memfd */
@@ -303,6 +307,8 @@ struct fx_control {
 	uint64_t serial_limit;
 	/* in the control page's memory; 0: all of the program's own categories are wanted */
 	uint64_t categories_offset;
+	uint64_t stack_categories; /* bits: calls of these categories carry their stack, */
+	uint64_t stack_duration;   /* ticks: if they took so long */
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; all ones while an
 	 * owner of before still holds it. Not used in circular mode, like wraps_saved. */
 	uint64_t saved[] __attribute__((aligned(4096)));

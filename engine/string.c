@@ -31,9 +31,9 @@ uint32_t fx_string_define(const void *text, size_t length, uint64_t flags)
 }
 
 /* What the table shall say of an address that was never seen. 0: there is no room in it. */
-static uint64_t table_entry(uint64_t address, fx_string_maker *make)
+static uint64_t table_entry(uint64_t address, fx_string_maker *make, const void *data)
 {
-	uint32_t index = make(address);
+	uint32_t index = make(address, data);
 
 	if (index)
 		return address << 16 | index;
@@ -43,7 +43,8 @@ static uint64_t table_entry(uint64_t address, fx_string_maker *make)
 	return (address | FX_ADDRESS_NAMELESS) << 16;
 }
 
-uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make)
+uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make,
+			      const void *data)
 {
 	uint64_t *table = fx_engine.wiped->functions;
 	uint32_t h = fx_function_hash(address);
@@ -58,7 +59,7 @@ uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_st
 		if (s)
 			continue;
 		if (!entry)
-			entry = table_entry(address, make);
+			entry = table_entry(address, make, data);
 		/* A handler that forked meanwhile has left us in a child whose indices are others. */
 		if (!entry || t->header != fx_engine.header)
 			return 0;
@@ -72,15 +73,16 @@ uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_st
 	}
 }
 
-static uint32_t literal_make(uint64_t address)
+static uint32_t literal_make(uint64_t address, const void *data)
 {
 	const char *text = (const char *)(uintptr_t)address;
 	size_t length = strnlen(text, FXT_MAX_STRING_LENGTH);
 
+	(void)data;
 	return length ? fx_string_define(text, length, 0) : 0;
 }
 
 uint32_t fx_string_literal(const struct fx_thread *t, const char *literal)
 {
-	return fx_string_of_address(t, (uint64_t)(uintptr_t)literal, literal_make);
+	return fx_string_of_address(t, (uint64_t)(uintptr_t)literal, literal_make, NULL);
 }

@@ -18,15 +18,16 @@
 /* In a table entry: the address has no index. No user-space address has this bit. */
 #define FX_ADDRESS_NAMELESS (1ull << 47)
 
-/* Gives an address that is new an index: 0 none. */
-typedef uint32_t fx_string_maker(uint64_t address);
+/* Gives an address that is new an index: 0 none. `data` is the caller's. */
+typedef uint32_t fx_string_maker(uint64_t address, const void *data);
 
 /* A new index, defined in the durable area with `length` bytes of text; `flags` go into the header of
  * the String Record. 0: there is no index, or no room for its text. */
 uint32_t fx_string_define(const void *text, size_t length, uint64_t flags);
 
 /* The index of `address`, made now if it is new; 0: it has none. The threads of a process agree. */
-uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make);
+uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make,
+			      const void *data);
 
 /*
  * The index of a string literal: its address tells it from others, so its text must not change, nor

@@ -158,6 +158,8 @@ static void thread_reset(struct fx_thread *t)
 	t->top = &s->frames[1];
 	t->limit = t->top + depth_limit();
 	t->min_duration = fx_engine.control->min_duration;
+	t->stacks = (uint32_t)fx_engine.control->stack_categories;
+	t->stack_duration = fx_engine.control->stack_duration;
 	t->deep = 0;
 	t->owed = 0;
 }

@@ -109,3 +109,15 @@ size_t fx_modules_name(struct fx_modules *modules, uint64_t address, char ret[FX
 	fx_symspace_resolve(modules->space, address, &symbol);
 	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
 }
+
+size_t fx_modules_caller(struct fx_modules *modules, uint64_t address,
+			 char ret[FX_MODULES_TEXT_MAX])
+{
+	struct fx_symbol symbol = {.kind = FX_SYMBOL_UNKNOWN, .offset = address};
+
+	if (modules->space)
+		fx_symspace_resolve(modules->space, address - 1, &symbol);
+	if (symbol.kind == FX_SYMBOL_NAMED)
+		symbol.offset = 0;
+	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}

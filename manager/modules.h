@@ -32,4 +32,8 @@ int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record);
 /* Writes the name of the function at `address`, NUL-terminated. Returns its length. */
 size_t fx_modules_name(struct fx_modules *modules, uint64_t address, char ret[FX_MODULES_TEXT_MAX]);
 
+/* The same for the function that a call returns into at `address`, without the place in it. */
+size_t fx_modules_caller(struct fx_modules *modules, uint64_t address,
+			 char ret[FX_MODULES_TEXT_MAX]);
+
 #endif

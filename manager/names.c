@@ -38,6 +38,8 @@ static void name_clear(struct fx_name *name)
 {
 	if (name->kind == FX_NAME_TEXT)
 		free(name->text);
+	if (name->kind == FX_NAME_STACK)
+		free(name->frames);
 	memset(name, 0, sizeof(*name));
 }
 
@@ -78,23 +80,51 @@ void fx_locals_destroy(struct fx_locals *locals)
 
 /* --- Definitions ----------------------------------------------------------------------------- */
 
+static int frames_set(struct fx_name *name, const uint64_t *record)
+{
+	if (name->length == 0 || name->length % FXT_WORD_SIZE)
+		return -EINVAL;
+	name->kind = FX_NAME_STACK;
+	name->frames = malloc(name->length);
+	if (!name->frames)
+		return -ENOMEM;
+	memcpy(name->frames, record + 1, name->length);
+	return 0;
+}
+
+static int text_set(struct fx_name *name, const uint64_t *record)
+{
+	name->kind = FX_NAME_TEXT;
+	name->text = malloc(name->length + 1u);
+	if (!name->text)
+		return -ENOMEM;
+	memcpy(name->text, record + 1, name->length);
+	name->text[name->length] = 0;
+	return 0;
+}
+
+static int address_set(struct fx_name *name, const uint64_t *record)
+{
+	if (name->length != FXT_WORD_SIZE)
+		return -EINVAL;
+	name->kind = FX_NAME_ADDRESS;
+	name->address = record[1];
+	return 0;
+}
+
 static int name_set(struct fx_name *name, const uint64_t *record)
 {
-	size_t length = FXT_GET(record[0], STRING_LENGTH);
-	struct fx_name fresh = {.kind = FX_NAME_ADDRESS, .length = (uint16_t)length};
+	struct fx_name fresh = {.length = (uint16_t)FXT_GET(record[0], STRING_LENGTH)};
+	int r;
 
-	if (record[0] & FX_STRING_ADDRESS_MASK) {
-		if (length != FXT_WORD_SIZE)
-			return -EINVAL;
-		fresh.address = record[1];
-	} else {
-		fresh.kind = FX_NAME_TEXT;
-		fresh.text = malloc(length + 1);
-		if (!fresh.text)
-			return -ENOMEM;
-		memcpy(fresh.text, record + 1, length);
-		fresh.text[length] = 0;
-	}
+	if (record[0] & FX_STRING_ADDRESS_MASK)
+		r = address_set(&fresh, record);
+	else if (record[0] & FX_STRING_STACK)
+		r = frames_set(&fresh, record);
+	else
+		r = text_set(&fresh, record);
+	if (r < 0)
+		return r;
 	name_clear(name);
 	*name = fresh;
 	return 0;
@@ -180,20 +210,55 @@ const struct fx_name *fx_names_find(const struct fx_names *names, const struct f
 	return name && name->kind != FX_NAME_NONE ? name : NULL;
 }
 
+/* Longer ones lack their outermost functions. */
+#define STACK_TEXT_MAX 8192u
+
 struct text {
 	const char *data;
 	size_t length;
-	char room[FX_MODULES_TEXT_MAX];
+	char room[STACK_TEXT_MAX];
 };
+
+_Static_assert(STACK_TEXT_MAX > 2 * FX_MODULES_TEXT_MAX,
+	       "room for a name, and for a stack's last line");
+
+static void text_append(struct text *text, const char *line, size_t length)
+{
+	if (text->length)
+		text->room[text->length++] = '\n';
+	memcpy(text->room + text->length, line, length);
+	text->length += length;
+}
+
+/* A frame of 0 stands for those that were left out. */
+static void stack_text(const struct fx_names *names, const struct fx_name *name, struct text *ret)
+{
+	char line[FX_MODULES_TEXT_MAX];
+
+	ret->length = 0;
+	for (size_t i = 0; i < name->length / FXT_WORD_SIZE; i++) {
+		size_t length = 0;
+
+		if (name->frames[i])
+			length = fx_modules_caller(names->modules, name->frames[i], line);
+		if (!length || ret->length + length + sizeof("\n\n...") > sizeof(ret->room)) {
+			text_append(ret, "...", strlen("..."));
+			return;
+		}
+		text_append(ret, line, length);
+	}
+}
 
 static void name_text(const struct fx_names *names, const struct fx_name *name, struct text *ret)
 {
-	if (name->kind == FX_NAME_TEXT) {
+	ret->data = ret->room;
+	if (name->kind == FX_NAME_STACK) {
+		stack_text(names, name, ret);
+	} else if (name->kind == FX_NAME_ADDRESS) {
+		ret->length = fx_modules_name(names->modules, name->address, ret->room);
+	} else {
 		ret->data = name->text;
 		ret->length = name->length;
-	} else {
-		ret->length = fx_modules_name(names->modules, name->address, ret->room);
-		ret->data = ret->room;
 	}
 }
 

@@ -6,7 +6,8 @@
  * first use. From there on an index means something else in every chunk; the archive's indices of
  * that range are given out by text, and given anew in turn when there are no more.
  *
- * A string may be a code address; its text is then the function's name, found at its first use.
+ * A string may be a code address; its text is then the function's name, found at its first use. Or a
+ * stack of return addresses: then it has a line for each function, the innermost first.
  */
 #ifndef FX_MANAGER_NAMES_H
 #define FX_MANAGER_NAMES_H
@@ -23,12 +24,14 @@ enum fx_name_kind {
 	FX_NAME_NONE = 0,
 	FX_NAME_TEXT,
 	FX_NAME_ADDRESS,
+	FX_NAME_STACK,
 };
 
 struct fx_name {
 	union {
 		char *text; /* owned */
 		uint64_t address;
+		uint64_t *frames; /* owned; `length` bytes of return addresses */
 	};
 	uint16_t length;
 	uint8_t kind; /* enum fx_name_kind */

@@ -30,6 +30,8 @@ static void control_configure(struct fx_control *c, const struct fx_provider_ter
 	c->on_full = terms->on_full;
 	c->max_depth = terms->max_depth;
 	c->min_duration = terms->min_duration;
+	c->stack_categories = terms->stack_categories;
+	c->stack_duration = terms->stack_duration;
 }
 
 static void control_fill(struct fx_control *c, const struct fx_provider_terms *terms, uint32_t id,

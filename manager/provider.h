@@ -25,8 +25,10 @@ struct fx_provider_terms {
 	enum fx_buffering_mode mode;
 	enum fx_on_full on_full;
 	uint32_t max_depth;
-	uint32_t tick_step;			/* ticks in a nanosecond, rounded up */
-	uint64_t min_duration;			/* ticks */
+	uint32_t tick_step;    /* ticks in a nanosecond, rounded up */
+	uint64_t min_duration; /* ticks */
+	uint32_t stack_categories;
+	uint64_t stack_duration;		/* ticks */
 	const struct fx_session_config *config; /* which categories; used before the terms go */
 	uint32_t epoch;
 	bool running; /* tracing has begun */

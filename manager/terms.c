@@ -50,6 +50,8 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .tick_step = (uint32_t)ticks_in(kind, first_anchor, 1) + (kind == FX_CLOCK_COUNTER),
 	    .min_duration = ticks_in(kind, first_anchor, config->min_duration_ns),
 	    .config = config,
+	    .stack_categories = config->stack_categories,
+	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
 	    .buffer_size = buffer_size_for(config, name),
 	};
 }

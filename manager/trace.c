@@ -74,6 +74,7 @@ static bool request_is_sound(const struct fx_msg_initialize *r)
 {
 	if (r->mode < FX_MODE_ONESHOT || r->mode > FX_MODE_STREAMING ||
 	    r->on_full > FX_ON_FULL_BLOCK || (r->categories & ~CATEGORIES_KNOWN) ||
+	    (r->stack_categories & ~CATEGORIES_KNOWN) ||
 	    (r->on_full == FX_ON_FULL_BLOCK && r->mode != FX_MODE_STREAMING))
 		return false;
 	if (r->max_depth >= FX_FRAMES || r->spec_count > FX_PROVIDER_SPECS ||
@@ -130,6 +131,8 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	    .categories = r->categories,
 	    .words = r->words,
 	    .min_duration_ns = r->min_duration_ns,
+	    .stack_categories = r->stack_categories,
+	    .stack_duration_ns = r->stack_duration_ns,
 	    .triggers = r->triggers,
 	    .trigger_count = r->trigger_count,
 	};

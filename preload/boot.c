@@ -13,6 +13,7 @@
 #include "preload/private.h"
 #include "preload/real.h"
 #include "preload/strings.h"
+#include "preload/unwind.h"
 
 static int reattach(void)
 {
@@ -43,6 +44,7 @@ __attribute__((constructor(101))) static void boot(void)
 		fx_function_seen = fx_modules_see;
 		fx_engine.reattach = reattach;
 		fx_attach_set_name(program_invocation_short_name);
+		fx_unwind_init();
 		fx_modules_collect();
 		attach_somewhere();
 		fx_environ_init(); /* last: it hands on what the above has set */

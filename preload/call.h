@@ -85,6 +85,9 @@ fx_hot bool fx_call_is_on(const struct fx_call *call)
 /* Slow half of fx_call_end(): there will be no record. */
 fx_cold void fx_call_drop(struct fx_thread *t, struct fx_frame *frame, uint64_t start);
 
+/* The same when calls of the category carry their stack: it is walked before the record's room is taken. */
+fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words);
+
 /* The real function has returned. What was left open inside it (a cancelled or jumped-over call) ends
  * before it does. True: `words` words of the buffer are the call's, until fx_call_write(). False: it
  * will have no record, and its frame is closed. */
@@ -99,6 +102,8 @@ fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 	call->error = error;
 	call->nargs = 0;
 	call->record = NULL;
+	if (fx_unlikely(t->stacks & call->category))
+		return fx_call_end_with_stack(call, words);
 	if (fx_likely(fx_call_is_on(call) && fx_call_frame_stands(call)))
 		call->record = fx_record_reserve(t, words, &r);
 	if (fx_unlikely(!call->record)) {

@@ -258,6 +258,9 @@ struct fx_msg_initialize {
 	uint32_t detached;    /* the session goes on when the client is gone */
 	uint64_t buffer_size; /* 0: the manager's own */
 	uint64_t min_duration_ns;
+	uint64_t stack_duration_ns;
+	uint32_t stack_categories;
+	uint32_t reserved;
 	uint32_t spec_count;
 	uint32_t trigger_count;
 	struct fx_provider_spec specs[FX_PROVIDER_SPECS];

@@ -12,12 +12,12 @@ enum {
 	CLOCK_DELTA = 64,
 };
 
-enum intern_kind { CATEGORY, NAME, ARG_NAME, ARG_VALUE, LOG_BODY };
+enum intern_kind { CATEGORY, NAME, ARG_NAME, ARG_VALUE, LOG_BODY, FUNCTION, MAPPING, FRAME, STACK };
 
 struct interned {
 	enum intern_kind kind;
 	uint64_t iid;
-	const char *value;
+	const void *value; /* a text, or the message of a mapping, frame or stack */
 };
 
 struct sequence {
@@ -138,8 +138,27 @@ static void take_list(struct sequence *sequence, enum intern_kind kind,
 	}
 }
 
+static void take_one(struct sequence *sequence, enum intern_kind kind, uint64_t iid,
+		     const void *value)
+{
+	make_room(&sequence->interned);
+	sequence->interned.items[sequence->interned.count++] = (struct interned){kind, iid, value};
+}
+
+static void take_stacks(struct sequence *sequence, const Fx__Pf__InternedData *data)
+{
+	take_list(sequence, FUNCTION, data->function_names, data->n_function_names);
+	for (size_t i = 0; i < data->n_mappings; i++)
+		take_one(sequence, MAPPING, data->mappings[i]->iid, data->mappings[i]);
+	for (size_t i = 0; i < data->n_frames; i++)
+		take_one(sequence, FRAME, data->frames[i]->iid, data->frames[i]);
+	for (size_t i = 0; i < data->n_callstacks; i++)
+		take_one(sequence, STACK, data->callstacks[i]->iid, data->callstacks[i]);
+}
+
 static void take_interned(struct sequence *sequence, const Fx__Pf__InternedData *data)
 {
+	take_stacks(sequence, data);
 	take_list(sequence, CATEGORY, data->event_categories, data->n_event_categories);
 	take_list(sequence, NAME, data->event_names, data->n_event_names);
 	take_list(sequence, ARG_NAME, data->debug_annotation_names, data->n_debug_annotation_names);
@@ -148,16 +167,41 @@ static void take_interned(struct sequence *sequence, const Fx__Pf__InternedData 
 	take_list(sequence, LOG_BODY, data->log_message_body, data->n_log_message_body);
 }
 
-static const char *string_of(struct printer *printer, const struct sequence *sequence,
-			     enum intern_kind kind, uint64_t iid)
+static const void *interned(struct printer *printer, const struct sequence *sequence,
+			    enum intern_kind kind, uint64_t iid)
 {
 	for (size_t i = 0; i < sequence->interned.count; i++) {
 		if (sequence->interned.items[i].kind == kind &&
 		    sequence->interned.items[i].iid == iid)
 			return sequence->interned.items[i].value;
 	}
-	complain(printer, "a string that is not interned");
-	return "?";
+	complain(printer, "something that is not interned");
+	return NULL;
+}
+
+static const char *string_of(struct printer *printer, const struct sequence *sequence,
+			     enum intern_kind kind, uint64_t iid)
+{
+	const char *text = interned(printer, sequence, kind, iid);
+
+	return text ? text : "?";
+}
+
+/* The outermost first. */
+static void print_stack(struct printer *printer, const struct sequence *sequence, uint64_t iid)
+{
+	const Fx__Pf__Callstack *stack = interned(printer, sequence, STACK, iid);
+
+	for (size_t i = 0; stack && i < stack->n_frame_ids; i++) {
+		const Fx__Pf__Frame *frame =
+		    interned(printer, sequence, FRAME, stack->frame_ids[i]);
+
+		if (!frame)
+			return;
+		interned(printer, sequence, MAPPING, frame->mapping_id);
+		fprintf(printer->out, "%s%s", i ? " > " : " stack=",
+			string_of(printer, sequence, FUNCTION, frame->function_name_id));
+	}
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -236,6 +280,8 @@ static void print_event(struct printer *printer, const struct sequence *sequence
 		print_text(out,
 			   string_of(printer, sequence, LOG_BODY, event->log_message->body_iid));
 	}
+	if (event->has_callstack_iid)
+		print_stack(printer, sequence, event->callstack_iid);
 	for (size_t i = 0; i < event->n_flow_ids; i++)
 		fprintf(out, " flow=%" PRIu64, event->flow_ids[i]);
 	fputc('\n', out);

@@ -230,6 +230,24 @@ static void make_arguments(void)
 	put(&record);
 }
 
+/* Two stacks with functions in common, one of them twice; and a third one of another thread. */
+static void make_stacks(void)
+{
+	static const char *const stacks[] = {"inner\nouter\nmain", "main", "inner\nmain"};
+	static const unsigned char uses[][2] = {{TID, 1}, {TID, 2}, {TID, 1}, {TID + 1, 3}};
+
+	for (unsigned i = 0; i < 3; i++)
+		must(fx_encode_string(current, i + 1, stacks[i], strlen(stacks[i])));
+	for (unsigned i = 0; i < 4; i++) {
+		struct fxt_record record =
+		    event_at(PID, uses[i][0], FXT_EVENT_DURATION_COMPLETE, "call", 10 * (i + 1));
+
+		record.event.end_time = record.event.timestamp + 5;
+		add_arg(&record, FXT_ARG_STRING, "stack")->string = fx_string_indexed(uses[i][1]);
+		put(&record);
+	}
+}
+
 /* Names and values that are no UTF-8, hold zeros, control characters, nothing. */
 static void make_bad_text(void)
 {

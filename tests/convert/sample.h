@@ -21,6 +21,7 @@
 	X(deep)                                                                                    \
 	X(many_instants)                                                                           \
 	X(arguments)                                                                               \
+	X(stacks)                                                                                  \
 	X(bad_text)                                                                                \
 	X(flow_slices)                                                                             \
 	X(flow_anchors)                                                                            \

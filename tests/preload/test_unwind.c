@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* Stacks, against those of the compiler's own unwinder. */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unwind.h>
+
+#include <criterion/criterion.h>
+
+#include "preload/unwind.h"
+
+struct stack {
+	uint64_t frames[4 * FX_UNWIND_MAX];
+	unsigned count;
+};
+
+static _Unwind_Reason_Code collect(struct _Unwind_Context *context, void *opaque)
+{
+	struct stack *stack = opaque;
+	int interrupted;
+	uint64_t pc = _Unwind_GetIPInfo(context, &interrupted);
+
+	if (pc && stack->count < sizeof stack->frames / sizeof stack->frames[0])
+		stack->frames[stack->count++] = pc + (unsigned)interrupted;
+	return _URC_NO_REASON;
+}
+
+static volatile unsigned compared;
+
+/* Both begin in this function; where in it, differs. */
+static __attribute__((noinline)) void compare(void)
+{
+	struct stack want = {.count = 0};
+	uint64_t got[FX_UNWIND_MAX];
+	unsigned count = fx_unwind(got), expected;
+
+	_Unwind_Backtrace(collect, &want);
+	expected = want.count < FX_UNWIND_MAX ? want.count : FX_UNWIND_MAX;
+	cr_assert_eq(count, expected, "%u frames instead of %u", count, expected);
+	cr_assert_gt(count, 3);
+	for (unsigned i = 1; i < count; i++) {
+		bool cut = i == FX_UNWIND_MAX - 1;
+
+		cr_assert_eq(got[i], cut ? 0 : want.frames[i], "frame %u of %u", i, count);
+	}
+	compared++;
+}
+
+#if defined(__x86_64__)
+#define UNWIND(name) Test(unwind, name)
+#else
+/* By frame pointers alone, which not every function of libc keeps. */
+#define UNWIND(name) Test(unwind, name, .disabled = true)
+#endif
+
+UNWIND(plain)
+{
+	compare();
+	compare(); /* by what is remembered of the places */
+}
+
+static __attribute__((noinline)) void recurse(unsigned depth)
+{
+	volatile char *room = __builtin_alloca(depth % 7 * 16 + 1);
+
+	room[0] = 1;
+	if (depth)
+		recurse(depth - 1);
+	else
+		compare();
+	room[0]++;
+}
+
+UNWIND(deep_stacks_lose_their_outer_end)
+{
+	for (unsigned depth = 0; depth < 150; depth++)
+		recurse(depth);
+}
+
+static __attribute__((noinline)) void realigned(void)
+{
+	volatile char __attribute__((aligned(128))) room[256];
+
+	room[0] = 0;
+	compare();
+	room[0]++;
+}
+
+static __attribute__((noinline, optimize("no-omit-frame-pointer"))) void with_pointer(size_t size)
+{
+	volatile char *room = __builtin_alloca(size);
+
+	room[0] = 0;
+	realigned();
+	room[0]++;
+}
+
+static __attribute__((noinline, optimize("omit-frame-pointer"))) void without_pointer(void)
+{
+	with_pointer(100);
+	__asm__ __volatile__("");
+}
+
+UNWIND(frames_of_all_kinds)
+{
+	realigned();
+	with_pointer(10);
+	without_pointer();
+}
+
+static int order(const void *a, const void *b)
+{
+	compare();
+	return *(const int *)a - *(const int *)b;
+}
+
+UNWIND(through_libc)
+{
+	int numbers[] = {3, 1, 2};
+
+	qsort(numbers, 3, sizeof numbers[0], order);
+	cr_assert_geq(compared, 2);
+}
+
+static void handler(int signal)
+{
+	(void)signal;
+	compare();
+}
+
+UNWIND(in_a_signal_handler)
+{
+	struct sigaction action = {.sa_handler = handler};
+
+	sigaction(SIGUSR1, &action, NULL);
+	raise(SIGUSR1);
+	cr_assert_eq(compared, 1);
+}
+
+UNWIND(on_a_signal_stack)
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
+	stack_t stack = {.ss_size = 1 << 16};
+
+	stack.ss_sp = malloc(stack.ss_size);
+	cr_assert_eq(sigaltstack(&stack, NULL), 0);
+	sigaction(SIGUSR2, &action, NULL);
+	raise(SIGUSR2);
+	cr_assert_eq(compared, 1);
+}
+
+/* Interrupted anywhere, prologues and epilogues included. */
+UNWIND(wherever_a_timer_interrupts)
+{
+	struct sigaction action = {.sa_handler = handler};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
+	struct itimerspec often = {{0, 200000}, {0, 200000}}, never = {{0, 0}, {0, 0}};
+	int numbers[16];
+	timer_t timer;
+
+	sigaction(SIGALRM, &action, NULL);
+	cr_assert_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
+	cr_assert_eq(timer_settime(timer, 0, &often, NULL), 0);
+	while (compared < 1000) {
+		for (int i = 0; i < 16; i++)
+			numbers[i] = rand();
+		free(memset(malloc((size_t)numbers[0] % 1000 + 1), 0, 1));
+		recurse((unsigned)numbers[1] % 8);
+	}
+	timer_settime(timer, 0, &never, NULL);
+}
+
+static void *thread_main(void *opaque)
+{
+	compare();
+	return opaque;
+}
+
+UNWIND(in_a_thread)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, thread_main, NULL), 0);
+	pthread_join(thread, NULL);
+	cr_assert_eq(compared, 1);
+}
