@@ -15,12 +15,15 @@ static char list[FX_WANTED_SIZE];
 /* The program's own categories in the list, between commas. */
 static const char *own(void)
 {
-	static char text[FX_WANTED_SIZE];
-	size_t n = 0;
+	static char text[sizeof(list) + 1];
+	char *end = text;
 
-	for (const char *word = list; *word; word += strlen(word) + 1)
-		n += (size_t)sprintf(text + n, "%s%s", n ? "," : "", word);
-	text[n] = 0;
+	for (const char *word = list; *word; word += strlen(word) + 1) {
+		if (end != text)
+			*end++ = ',';
+		end = stpcpy(end, word);
+	}
+	*end = 0;
 	return text;
 }
 
