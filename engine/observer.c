@@ -96,7 +96,8 @@ int fx_observer_add(struct fx_observer *o)
 		if (FX_PHASE_OF(phase_word()) == FX_PHASE_STOPPED)
 			o->seen = phase_word();
 		o->next = first;
-		first = o;
+		/* relaxed: who goes through the list has the lock */
+		fx_store_relaxed(&first, o);
 	}
 	list_unlock();
 	return r;
@@ -112,7 +113,7 @@ int fx_observer_remove(struct fx_observer *o)
 	for (struct fx_observer **at = &first; *at; at = &(*at)->next) {
 		if (*at != o)
 			continue;
-		*at = o->next;
+		fx_store_relaxed(at, o->next);
 		r = 0;
 		break;
 	}

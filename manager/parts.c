@@ -67,7 +67,8 @@ static int entry_make(struct fx_parts *parts, uint64_t key, uint32_t words,
 	return 0;
 }
 
-/* The record that the part belongs to; one of a number that was used before begins anew. */
+/* The record that the part belongs to; one of a number that was used before begins anew. NULL: its
+ * beginning was overwritten in a circular buffer, or belongs to a session before. */
 static int entry_for(struct fx_parts *parts, uint32_t tid, const uint64_t *part,
 		     struct fx_part_entry **ret)
 {
@@ -81,10 +82,13 @@ static int entry_for(struct fx_parts *parts, uint32_t tid, const uint64_t *part,
 			entry_drop(parts, e);
 		return entry_make(parts, key, words, ret);
 	}
-	if (!e || e->words != words || e->filled != part[2])
+	if (part[2] >= words)
 		return -EINVAL;
 	*ret = e;
-	return 0;
+	if (!e || (e->words == words && e->filled == part[2]))
+		return 0;
+	entry_drop(parts, e);
+	return -EINVAL;
 }
 
 int fx_parts_take(struct fx_parts *parts, uint32_t tid, const uint64_t *part, size_t size,
@@ -98,7 +102,7 @@ int fx_parts_take(struct fx_parts *parts, uint32_t tid, const uint64_t *part, si
 		return -EINVAL;
 	count = size - FX_PART_HEAD;
 	r = entry_for(parts, tid, part, &e);
-	if (r < 0)
+	if (r < 0 || !e)
 		return r;
 	if (count > e->words - e->filled) {
 		entry_drop(parts, e);

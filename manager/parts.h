@@ -27,7 +27,8 @@ struct fx_parts {
 
 /*
  * Takes a part that a thread has written, `size` words. 1: the record is complete, `*ret_size` words
- * that stay until the next call and may be changed; 0: more is to come; -EINVAL: it is no part, or not
+ * that stay until the next call and may be changed; 0: more is to come, or its beginning is not there;
+ * -EINVAL: it is no part, or not
  * the one that had to come; -ENOMEM.
  */
 int fx_parts_take(struct fx_parts *parts, uint32_t tid, const uint64_t *part, size_t size,

@@ -37,15 +37,21 @@ static void finish(void)
 
 TestSuite(records, .init = begin, .fini = finish, .timeout = 60);
 
-static struct fx_thread *start(void)
+static struct fx_thread *start_mode(enum fx_buffering_mode mode)
 {
-	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+	struct fx_msg_initialize request = control_request(mode);
 
 	request.categories = FX_CAT_USER;
-	request.on_full = FX_ON_FULL_BLOCK;
+	if (mode == FX_MODE_STREAMING)
+		request.on_full = FX_ON_FULL_BLOCK;
 	cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
 	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
 	return engine_await(FX_CAT_USER);
+}
+
+static struct fx_thread *start(void)
+{
+	return start_mode(FX_MODE_STREAMING);
 }
 
 /* Ends the session; what its archive holds can be read then. */
@@ -285,6 +291,55 @@ Test(records, parts_that_are_never_finished)
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_LARGE_ATTACHMENT),
 		     read_blob(FXT_KIND_LARGE_ATTACHMENT, "whole").parts);
 	check_blob(FXT_KIND_LARGE_ATTACHMENT, "whole", 50000, 0, 2, 4);
+}
+
+/* A circular buffer turns over records in parts: what is kept is whole, and the newest. */
+Test(records, large_attachments_in_a_circular_buffer)
+{
+	unsigned kept = 0;
+	char name[16];
+
+	make_pattern();
+	start_mode(FX_MODE_CIRCULAR);
+	for (unsigned i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "c%03u", i);
+		cr_assert_eq(write_large(FXT_KIND_LARGE_ATTACHMENT, name, 25000, 0), 0);
+	}
+	cr_assert_eq(end().dropped, 0);
+	for (unsigned i = 0; i < 100; i++) {
+		struct blob b;
+
+		snprintf(name, sizeof(name), "c%03u", i);
+		b = read_blob(FXT_KIND_LARGE_ATTACHMENT, name);
+		cr_assert(b.parts == 0 ? kept == 0 : b.parts == 1 && b.size == 25000,
+			  "%s: %zu bytes", name, b.size);
+		kept += b.parts;
+	}
+	cr_assert_gt(kept, 4, "%u are kept of a buffer of 256 KiB", kept);
+	cr_assert_lt(kept, 12);
+}
+
+/* One that has no room at all, or runs out of it, is lost as a whole. */
+Test(records, large_attachments_in_a_full_buffer)
+{
+	unsigned written = 0;
+	char name[16];
+
+	make_pattern();
+	start_mode(FX_MODE_ONESHOT);
+	cr_assert_eq(write_large(FXT_KIND_LARGE_ATTACHMENT, "huge", 250000, 0), -ENOSPC);
+	for (; written < 20; written++) {
+		snprintf(name, sizeof(name), "f%02u", written);
+		if (write_large(FXT_KIND_LARGE_ATTACHMENT, name, 30000, 0) < 0)
+			break;
+	}
+	cr_assert_lt(written, 20);
+	cr_assert_eq(end().dropped, 2);
+	for (unsigned i = 0; i < 20; i++) {
+		snprintf(name, sizeof(name), "f%02u", i);
+		cr_assert_eq(read_blob(FXT_KIND_LARGE_ATTACHMENT, name).parts, i < written);
+	}
+	cr_assert_eq(read_blob(FXT_KIND_LARGE_ATTACHMENT, "huge").parts, 0);
 }
 
 /* Several threads write blobs at once: their parts come between one another's. */
