@@ -51,7 +51,7 @@ expect_one_error 126 traced -- ./calls.c
 expect_one_error 1 "$FXTRACE" run -o no/such/folder/t.fxt -- true
 expect_one_error 1 "$FXTRACE" run -o . -- true
 for bad in --no-such-option --buffer-size --buffer-size=huge --buffering-mode=x --on-full=x \
-	--records=x --min-duration=5 --max-depth=0 --duration=0s --categories=x, --provider-buffer=x; do
+	--records=x --min-duration=5 --max-depth=0 --duration=0s '--categories=x,' --provider-buffer=x; do
 	expect_one_error 2 "$FXTRACE" run "$bad" -- true
 done
 expect_one_error 2 "$FXTRACE" run
