@@ -18,9 +18,9 @@ static const char *const names[] = {
 #undef FX_FAULT_POINT
 };
 
-static const char *const actions[] = {"kill", "stop", "sleep", "raise", "fail"};
+static const char *const actions[] = {"kill", "stop", "sleep", "raise", "fail", "forward", "back"};
 
-enum action { KILL, STOP, SLEEP, RAISE, FAIL, ACTION_COUNT };
+enum action { KILL, STOP, SLEEP, RAISE, FAIL, FORWARD, BACK, ACTION_COUNT };
 
 static struct {
 	uint64_t passings;
@@ -138,8 +138,10 @@ static int act(void)
 	case RAISE:
 		fx_syscall3(SYS_tgkill, fx_getpid(), fx_gettid(), fault.value);
 		break;
-	default:
+	case FAIL:
 		return (int)-fault.value;
+	default: /* fx_fault_shift() */
+		break;
 	}
 	return 0;
 }
@@ -161,4 +163,14 @@ int fx_fault_pass(enum fx_fault_point point)
 	    fx_add_relaxed(&fault.passings, 1) + 1 != fault.at || !mark())
 		return 0;
 	return act();
+}
+
+int64_t fx_fault_shift(enum fx_fault_point point)
+{
+	fx_fault_pass(point);
+	if (!fx_fault_is_set(point) || fx_load_relaxed(&fault.passings) < fault.at)
+		return 0;
+	return fault.action == FORWARD ? fault.value * 1000000
+	       : fault.action == BACK  ? -fault.value * 1000000
+				       : 0;
 }

@@ -10,6 +10,8 @@
  *		raise=SIG   sends itself a signal, whose handler runs at the point; passings
  *		            count from when there is a handler
  *		fail=ERRNO  goes on as if -ERRNO had been the result, where the point has one
+ *		forward=MS  from then on the point's clock is ahead by so much
+ *		back=MS     or behind
  *	FXTRACE_FAULT_MARK=FILE           made before the action, with the pid in it; where it exists,
  *	                                  the fault has happened, and nothing happens again
  *
@@ -19,6 +21,7 @@
 #define FX_BASE_FAULT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum fx_fault_point {
 #define FX_FAULT_POINT(name, run, passing, where) FX_FAULT_##name,
@@ -28,13 +31,16 @@ enum fx_fault_point {
 };
 
 /* FX_FAULT(name): passes the point. 0, or what `fail' says, a negative errno.
+ * FX_FAULT_SHIFT(name): passes the point. Nanoseconds to be added to a clock.
  * FX_FAULT_IS_SET(name): the environment names this point. */
 #ifdef FX_FAULTS
 
 int fx_fault_pass(enum fx_fault_point point);
+int64_t fx_fault_shift(enum fx_fault_point point);
 bool fx_fault_is_set(enum fx_fault_point point);
 
 #define FX_FAULT(name)	      fx_fault_pass(FX_FAULT_##name)
+#define FX_FAULT_SHIFT(name)  fx_fault_shift(FX_FAULT_##name)
 #define FX_FAULT_IS_SET(name) fx_fault_is_set(FX_FAULT_##name)
 
 #else
@@ -46,6 +52,7 @@ static inline int fx_fault_none(enum fx_fault_point point)
 }
 
 #define FX_FAULT(name)	      fx_fault_none(FX_FAULT_##name)
+#define FX_FAULT_SHIFT(name)  fx_fault_none(FX_FAULT_##name)
 #define FX_FAULT_IS_SET(name) (fx_fault_none(FX_FAULT_##name) != 0)
 
 #endif

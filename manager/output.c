@@ -231,8 +231,11 @@ static void write_bytes(struct fx_output *out, const void *data, size_t size)
 
 	while (size && !out->error) {
 		size_t part = FX_FAULT_IS_SET(archive_half) ? size / 2 + 1 : size;
-		ssize_t n = write(out->fd, at, part);
+		int fault = FX_FAULT(archive_write);
+		ssize_t n = fault ? fault : write(out->fd, at, part);
 
+		if (fault)
+			errno = -fault;
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {

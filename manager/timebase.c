@@ -2,9 +2,13 @@
 #include "manager/timebase.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/fault.h"
 
 /* Pairs of readings that one anchor is chosen from. */
 #define ANCHOR_TRIES 12
@@ -14,6 +18,11 @@
 
 /* The slope is measured over at least this long, once there is so much. */
 #define SLOPE_BASE_NS UINT64_C(2000000000)
+
+/* A difference of more than this to what the slope lets expect, and of more than this part of the time
+ * passed, is no drift: one of the clocks has jumped. */
+#define JUMP_MIN_NS 1e7
+#define JUMP_PART   1e-2
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
@@ -50,6 +59,7 @@ struct fx_anchor fx_anchor_take(enum fx_clock_kind kind)
 			best.ns = ns;
 		}
 	}
+	best.ns += (uint64_t)FX_FAULT_SHIFT(clock_read);
 	return best;
 }
 
@@ -102,16 +112,40 @@ static double steered_slope(double slope, struct fx_anchor anchor, uint64_t ns, 
 	return slope * (1 + correction);
 }
 
+static bool is_jump(const struct fx_timebase *tb, struct fx_anchor anchor)
+{
+	double expected = (double)(anchor.ticks - tb->newest.ticks) * tb->slope;
+	double error = fabs((double)(int64_t)(anchor.ns - tb->newest.ns) - expected);
+
+	return tb->count && error > JUMP_MIN_NS && error > JUMP_PART * expected;
+}
+
+/* Goes on behind a jump with the slope that was. Time that went back is waited for. */
+static int jump(struct fx_timebase *tb, struct fx_anchor anchor)
+{
+	struct fx_segment segment = {.ticks = anchor.ticks, .mult = slope_to_mult(tb->slope)};
+
+	segment.ns = fx_timebase_ns_slow(tb, anchor.ticks);
+	if (segment.ns < anchor.ns)
+		segment.ns = anchor.ns;
+	tb->older = tb->newest = anchor;
+	return segment_add(tb, segment);
+}
+
 int fx_timebase_add(struct fx_timebase *tb, struct fx_anchor anchor, uint64_t period_ns)
 {
 	struct fx_segment segment = {.ticks = anchor.ticks};
 	double slope;
 	int r;
 
-	if (tb->kind == FX_CLOCK_BOOTTIME || anchor.ticks <= tb->newest.ticks ||
-	    anchor.ns <= tb->newest.ns)
+	if (tb->kind == FX_CLOCK_BOOTTIME || anchor.ticks <= tb->newest.ticks)
+		return 0;
+	if (is_jump(tb, anchor))
+		return jump(tb, anchor);
+	if (anchor.ns <= tb->newest.ns)
 		return 0;
 	slope = slope_between(tb->older, anchor);
+	tb->slope = slope;
 	if (tb->count == 0) {
 		segment.ticks = tb->first.ticks;
 		segment.ns = tb->first.ns;
@@ -166,5 +200,5 @@ uint64_t fx_timebase_ticks(const struct fx_timebase *tb, uint64_t ns)
 {
 	if (tb->kind == FX_CLOCK_BOOTTIME)
 		return ns;
-	return (uint64_t)((double)ns / slope_between(tb->older, tb->newest));
+	return (uint64_t)((double)ns / tb->slope);
 }

@@ -7,6 +7,9 @@
  * to, so that the map is continuous, and its slope steers towards the true time, so that it stays
  * monotonic and no error accumulates.
  *
+ * While a machine sleeps, CLOCK_BOOTTIME goes on and many a counter does not: then the map jumps ahead, at
+ * the first anchor after the sleep. It never goes back.
+ *
  * One thread uses a timebase at a time.
  */
 #ifndef FX_MANAGER_TIMEBASE_H
@@ -36,6 +39,7 @@ struct fx_timebase {
 	enum fx_clock_kind kind;
 	struct fx_anchor first, newest;
 	struct fx_anchor older; /* the slope is taken from here to the newest */
+	double slope;		/* ns a tick, as last measured; 0 before */
 	struct fx_segment *segments;
 	size_t count, room;
 	size_t current; /* the segment of the newest conversion */

@@ -178,6 +178,55 @@ Test(timebase, anchors_that_go_back_are_ignored)
 	fx_timebase_destroy(&tb);
 }
 
+/* The counter stood still while the machine slept for `asleep` ns, 10 s after the anchors of feed(). */
+static struct fx_anchor after_sleep(const struct clocks *c, uint64_t ns, uint64_t asleep)
+{
+	struct fx_anchor a = anchor_at(c, ns);
+
+	a.ns += asleep;
+	return a;
+}
+
+Test(timebase, a_machine_that_sleeps)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6, .jitter = 20};
+	const uint64_t hour = 3600 * SECOND;
+	struct fx_timebase tb;
+
+	feed(&tb, &c, 7 * SECOND, 60 * SECOND);
+	for (uint64_t t = 70; t < 80; t += 2)
+		cr_assert_eq(fx_timebase_add(&tb, after_sleep(&c, t * SECOND, hour), 2 * SECOND),
+			     0);
+	expect_smooth(&tb, &c, 7 * SECOND, 62 * SECOND);
+	expect_true(&tb, &c, 69 * SECOND, 10000);
+	for (uint64_t t = 70; t < 80; t++) {
+		uint64_t got = fx_timebase_ns(&tb, true_ticks(&c, t * SECOND));
+
+		cr_assert_leq(distance(got, t * SECOND + hour), 10000, "off by %llu ns at %llu s",
+			      (unsigned long long)distance(got, t * SECOND + hour),
+			      (unsigned long long)t);
+	}
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, a_clock_that_is_set_back)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+
+	for (uint64_t back = SECOND; back <= 10000 * SECOND; back *= 100) {
+		struct fx_timebase tb;
+
+		feed(&tb, &c, 20000 * SECOND, 60 * SECOND);
+		for (uint64_t t = 20062; t < 20080; t += 2)
+			cr_assert_eq(
+			    fx_timebase_add(&tb, after_sleep(&c, t * SECOND, -back), 2 * SECOND),
+			    0);
+		/* Never back, and nearly as fast as before: a thousandth slower, until it is true. */
+		expect_smooth(&tb, &c, 20000 * SECOND, 80 * SECOND);
+		fx_timebase_destroy(&tb);
+	}
+}
+
 Test(timebase, boottime_is_itself)
 {
 	struct fx_timebase tb;
