@@ -89,7 +89,7 @@ struct fx_engine {
 	const struct fx_control *page;
 	struct fx_wiped *wiped; /* NULL before the first attachment */
 	enum fx_clock_kind clock_kind;
-	uint64_t tick_step; /* ticks in a nanosecond, rounded up */
+	uint64_t tick_step; /* ticks of a nanosecond and a little more */
 	/* cold */
 	bool
 	    confined; /* the process may be killed for a system call that it did not announce: none is

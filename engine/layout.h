@@ -297,7 +297,7 @@ struct fx_control {
 	/* configuration; does not change while tracing runs */
 	uint32_t buffering_mode __attribute__((aligned(64)));
 	uint32_t on_full;
-	uint32_t tick_step;    /* ticks in a nanosecond, rounded up */
+	uint32_t tick_step;    /* ticks of a nanosecond and a little more */
 	uint32_t max_depth;    /* calls nested deeper are left out; FX_FRAMES - 1 at most */
 	uint64_t min_duration; /* ticks; function calls shorter are left out */
 	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */

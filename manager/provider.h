@@ -25,7 +25,7 @@ struct fx_provider_terms {
 	enum fx_buffering_mode mode;
 	enum fx_on_full on_full;
 	uint32_t max_depth;
-	uint32_t tick_step;    /* ticks in a nanosecond, rounded up */
+	uint32_t tick_step;    /* ticks of a nanosecond and a little more */
 	uint64_t min_duration; /* ticks */
 	uint32_t stack_categories;
 	uint64_t stack_duration;		/* ticks */

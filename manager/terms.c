@@ -6,6 +6,13 @@
 /* How long the clocks must run for a slope that decides what is worth recording, in ns. */
 #define ROUGH_SLOPE_NS 250000u
 
+/* A longer time may be one in which the machine slept, and its counter stood still. */
+#define AWAKE_NS UINT64_C(1000000000)
+
+/* How much later than the one before a thread's reading is made, at least, in ns. More than one, since the
+ * slope that times are converted with in the end may be smaller. */
+#define STEP_NS 1.02
+
 static uint64_t buffer_size_for(const struct fx_session_config *config, const char *name)
 {
 	uint64_t size = config->buffer_size;
@@ -17,18 +24,33 @@ static uint64_t buffer_size_for(const struct fx_session_config *config, const ch
 	return size;
 }
 
-/* Ticks in a span of time: a rough slope will do. */
-static uint64_t ticks_in(enum fx_clock_kind kind, struct fx_anchor first, uint64_t ns)
+/* Ticks in a nanosecond, roughly. It is the machine's, and measured once. */
+static double rate(enum fx_clock_kind kind, struct fx_anchor first)
 {
+	static double measured;
 	struct fx_anchor now;
 
-	if (ns == 0 || kind == FX_CLOCK_BOOTTIME)
-		return ns;
-	do {
+	if (kind == FX_CLOCK_BOOTTIME)
+		return 1;
+	if (measured > 0)
+		return measured;
+	now = fx_anchor_take(kind);
+	if (now.ns - first.ns > AWAKE_NS)
+		first = now;
+	while (now.ns - first.ns < ROUGH_SLOPE_NS)
 		now = fx_anchor_take(kind);
-	} while (now.ns - first.ns < ROUGH_SLOPE_NS);
-	return (uint64_t)((double)ns * (double)(now.ticks - first.ticks) /
-			  (double)(now.ns - first.ns));
+	measured = (double)(now.ticks - first.ticks) / (double)(now.ns - first.ns);
+	return measured;
+}
+
+static uint64_t ticks_in(enum fx_clock_kind kind, struct fx_anchor first, uint64_t ns)
+{
+	return ns ? (uint64_t)((double)ns * rate(kind, first)) : 0;
+}
+
+static uint32_t step(enum fx_clock_kind kind, struct fx_anchor first)
+{
+	return kind == FX_CLOCK_BOOTTIME ? 1 : (uint32_t)(STEP_NS * rate(kind, first)) + 1;
 }
 
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
@@ -47,7 +69,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .mode = config->mode,
 	    .on_full = config->on_full,
 	    .max_depth = config->max_depth,
-	    .tick_step = (uint32_t)ticks_in(kind, first_anchor, 1) + (kind == FX_CLOCK_COUNTER),
+	    .tick_step = step(kind, first_anchor),
 	    .min_duration = ticks_in(kind, first_anchor, config->min_duration_ns),
 	    .config = config,
 	    .stack_categories = config->stack_categories,

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,11 +119,16 @@ static bool is_jump(const struct fx_timebase *tb, struct fx_anchor anchor)
 	return tb->count && error > JUMP_MIN_NS && error > JUMP_PART * expected;
 }
 
-/* Goes on behind a jump with the slope that was. Time that went back is waited for. */
+/* Goes on behind a jump with the slope that was; time that went back is waited for. Two jumps in a row
+ * mean that the slope is wrong. */
 static int jump(struct fx_timebase *tb, struct fx_anchor anchor)
 {
-	struct fx_segment segment = {.ticks = anchor.ticks, .mult = slope_to_mult(tb->slope)};
+	struct fx_segment segment = {.ticks = anchor.ticks};
 
+	if (tb->jumped && anchor.ns > tb->newest.ns)
+		tb->slope = slope_between(tb->newest, anchor);
+	tb->jumped = true;
+	segment.mult = slope_to_mult(tb->slope);
 	segment.ns = fx_timebase_ns_slow(tb, anchor.ticks);
 	if (segment.ns < anchor.ns)
 		segment.ns = anchor.ns;
@@ -146,6 +150,7 @@ int fx_timebase_add(struct fx_timebase *tb, struct fx_anchor anchor, uint64_t pe
 		return 0;
 	slope = slope_between(tb->older, anchor);
 	tb->slope = slope;
+	tb->jumped = false;
 	if (tb->count == 0) {
 		segment.ticks = tb->first.ticks;
 		segment.ns = tb->first.ns;

@@ -15,6 +15,7 @@
 #ifndef FX_MANAGER_TIMEBASE_H
 #define FX_MANAGER_TIMEBASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -40,6 +41,7 @@ struct fx_timebase {
 	struct fx_anchor first, newest;
 	struct fx_anchor older; /* the slope is taken from here to the newest */
 	double slope;		/* ns a tick, as last measured; 0 before */
+	bool jumped;		/* the newest anchor was not where the slope leads */
 	struct fx_segment *segments;
 	size_t count, room;
 	size_t current; /* the segment of the newest conversion */

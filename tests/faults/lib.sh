@@ -131,10 +131,21 @@ is_stopped() {
 	[ "$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -c1)" = T ]
 }
 
+# soon COMMAND...: wait_for, for what takes some milliseconds; there are hundreds of them.
+soon() {
+	local tries=$((PATIENCE * 100))
+
+	while ! "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.01
+	done
+}
+
 # resume SECONDS: waits until the fault has stopped its process, and lets it go on after so long.
 resume() {
-	wait_for $PATIENCE fault_happened || fail "$FAULT: the point is not reached"
-	wait_for $PATIENCE is_stopped "$(cat mark)" || fail "$FAULT: process $(cat mark) does not stop"
+	soon fault_happened || fail "$FAULT: the point is not reached"
+	soon is_stopped "$(cat mark)" || fail "$FAULT: process $(cat mark) does not stop"
 	sleep "$1"
 	kill -CONT "$(cat mark)"
 }

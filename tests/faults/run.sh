@@ -101,7 +101,7 @@ fault_of_manager() { # POINT PASSING
 	provider_run $LOSSLESS || status=$?
 	expect_reached
 	expect_equal 137 "$status" "$FAULT: status of a killed manager ($(cat ran.err))"
-	wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on: $(cat ran.out)"
+	soon is_over || fail "$FAULT: the program does not go on: $(cat ran.out)"
 	expect_output
 	if [ -s trace.fxt ]; then
 		expect_prefix trace.fxt
@@ -181,7 +181,7 @@ fault_of_daemon() { # POINT PASSING
 	daemon_start
 	record_run || status=$?
 	expect_reached
-	[ ! -e map ] || wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+	[ ! -e map ] || soon is_over || fail "$FAULT: the program does not go on"
 	[ ! -e map ] || expect_output
 	# A client whose manager dies says so, but the program's status comes first.
 	[ "$status" -ne 0 ] || fail "$FAULT: record succeeds"
@@ -215,11 +215,11 @@ fault_of_client() { # POINT PASSING
 	expect_reached
 	expect_equal 137 "$status" "$FAULT: status of a killed client ($(cat ran.err))"
 	fault_clear
-	wait_for $PATIENCE state_is ready || fail "$FAULT: the session does not end"
+	soon state_is ready || fail "$FAULT: the session does not end"
 	[ ! -s trace.fxt ] || expect_clean trace.fxt
 	# Started before the client died, it goes on.
 	if [ -e map ]; then
-		wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+		soon is_over || fail "$FAULT: the program does not go on"
 		expect_output
 		expect_cut
 	fi
@@ -257,7 +257,7 @@ circular_start() {
 	rm -f map trace.fxt snapshot.fxt
 	expect_ok "$FXTRACE" start -m circular -b 64K -o trace.fxt
 	with_provider ./witness map $MANY_CALLS >ran.out 2>ran.err &
-	wait_for $PATIENCE has_run || fail "$FAULT: the witness does not run"
+	soon has_run || fail "$FAULT: the witness does not run"
 }
 
 fault_of_snapshot() { # POINT PASSING
@@ -268,7 +268,7 @@ fault_of_snapshot() { # POINT PASSING
 	snapshot_run && fail "$FAULT: the snapshot succeeds"
 	expect_reached
 	expect_line '^fxtrace snapshot: the manager: it is gone' snapshot.err
-	wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+	soon is_over || fail "$FAULT: the program does not go on"
 	expect_output
 	for archive in trace.fxt snapshot.fxt; do
 		[ ! -s $archive ] || expect_prefix $archive
@@ -285,7 +285,7 @@ fault_of_snapshot() { # POINT PASSING
 		expect_equal 0 "$status" "$FAULT: status of snapshot ($(cat snapshot.err))"
 		expect_clean snapshot.fxt
 		expect_witnessed part snapshot.fxt map
-		wait_for $PATIENCE is_over || fail "$FAULT: the program does not go on"
+		soon is_over || fail "$FAULT: the program does not go on"
 		expect_output
 		expect_ok "$FXTRACE" terminate
 		expect_clean trace.fxt

@@ -209,6 +209,22 @@ Test(timebase, a_machine_that_sleeps)
 	fx_timebase_destroy(&tb);
 }
 
+/* Between the first two anchors: the slope that they give is nonsense, and not kept. */
+Test(timebase, a_machine_that_sleeps_at_the_very_beginning)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6};
+	struct fx_timebase tb;
+	uint64_t ns;
+
+	fx_timebase_init(&tb, FX_CLOCK_COUNTER, anchor_at(&c, 7 * SECOND));
+	for (uint64_t t = 8; t < 20; t++)
+		cr_assert_eq(fx_timebase_add(&tb, after_sleep(&c, t * SECOND, SECOND), SECOND), 0);
+	ns = fx_timebase_ns(&tb, true_ticks(&c, 16 * SECOND)) -
+	     fx_timebase_ns(&tb, true_ticks(&c, 15 * SECOND));
+	cr_assert_leq(distance(ns, SECOND), SECOND / 900, "%llu ns", (unsigned long long)ns);
+	fx_timebase_destroy(&tb);
+}
+
 Test(timebase, a_clock_that_is_set_back)
 {
 	const struct clocks c = {.ticks_per_ns = 2.6};

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Clocks that jump while a program is traced: times in the archive never go back, no call gets longer by
+# it but those that were open, and nothing hangs or is lost.
+. "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/faults/lib.sh"
+
+CALLS=20000
+HOUR_MS=3600000
+
+witness_compile
+./witness map $CALLS >plain.out
+
+trace() { # COMMAND...
+	local status=0
+
+	rm -f map
+	patiently "$FXTRACE" run -q -o trace.fxt -b 64K --on-full block -- "$@" ./witness map $CALLS \
+		>ran.out 2>ran.err || status=$?
+	expect_equal 3 "$status" "$FAULT: status ($(cat ran.err))"
+	expect_same_file plain.out ran.out
+	expect_clean trace.fxt
+	expect_witnessed whole trace.fxt map
+}
+
+# expect_span LEAST MOST: seconds from the first call to the last; calls of more than a tenth of a second
+# are those that were open when time jumped.
+expect_span() {
+	awk -F'\t' -v least="$1" -v most="$2" '
+		$1 != "complete" { next }
+		!from || $8 < from { from = $8 }
+		$9 > to { to = $9 }
+		($7 == "step" || $7 == "pread") && $9 - $8 > 1e8 { long[$3]++ }
+		END {
+			span = (to - from) / 1e9
+			if (span < least || span > most) print "it lasts " span " s"
+			for (t in long)
+				if (long[t] > 2) print long[t] " calls of thread " t " are long"
+		}' events >verdict
+	[ ! -s verdict ] || fail "$FAULT: $(cat verdict)"
+}
+
+# --- The clock that times are made with ------------------------------------------------------------
+
+# (Once two readings have told how fast the counter is.) CLOCK_BOOTTIME goes on while the machine sleeps, and a counter may not. It never goes back; but if.
+for passing in 4 5; do
+	fault_set clock_read $passing forward=$HOUR_MS
+	trace
+	fault_happened || fail "$FAULT: the point is not reached"
+	if [ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" = tsc ]; then
+		expect_span 3600 3630
+	fi
+	for back in 1000 $HOUR_MS; do
+		fault_set clock_read $passing back=$back
+		trace
+		fault_happened || fail "$FAULT: the point is not reached"
+		expect_span 0 30
+	done
+done
+fault_clear
+
+# --- The time of day -------------------------------------------------------------------------------
+
+# For the tracer and the program it jumps by a day, forth and back, whenever somebody asks.
+cat >day.c <<'END'
+#define _GNU_SOURCE
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static time_t jump(void)
+{
+	static int times;
+
+	return __atomic_fetch_add(&times, 1, __ATOMIC_RELAXED) % 2 ? 86400 : -86400;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *ret)
+{
+	int r = (int)syscall(SYS_clock_gettime, clock, ret);
+
+	if (r == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE))
+		ret->tv_sec += jump();
+	return r;
+}
+
+int gettimeofday(struct timeval *restrict ret, void *restrict zone)
+{
+	struct timespec t;
+
+	(void)zone;
+	clock_gettime(CLOCK_REALTIME, &t);
+	*ret = (struct timeval){t.tv_sec, t.tv_nsec / 1000};
+	return 0;
+}
+
+time_t time(time_t *ret)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	if (ret)
+		*ret = t.tv_sec;
+	return t.tv_sec;
+}
+END
+compile day.so -shared -fPIC day.c
+FAULT='the time of day jumps'
+LD_PRELOAD=$PWD/day.so
+export LD_PRELOAD
+trace
+unset LD_PRELOAD
+expect_span 0 30
+
+# --- Another namespace's time ----------------------------------------------------------------------
+
+if unshare -T --boottime 100000 --monotonic 5000 true 2>/dev/null; then
+	FAULT='a namespace with a time of its own'
+	trace unshare -T --boottime 100000 --monotonic 5000
+fi
