@@ -218,12 +218,13 @@ static int rewrite_profiler(struct rewrite *w)
 static int rewrite_large(struct rewrite *w)
 {
 	bool event = FXT_GET(w->words[0], LARGE_BLOB_FORMAT) == FXT_LARGE_BLOB_EVENT;
-	uint64_t format = w->words[1];
+	uint64_t format;
 	int r;
 
 	if (FXT_GET(w->words[0], LARGE_TYPE) != FXT_LARGE_BLOB ||
 	    FXT_GET(w->words[0], LARGE_BLOB_FORMAT) > FXT_LARGE_BLOB_ATTACHMENT)
 		return -EPERM;
+	format = w->words[1];
 	w->at = 2;
 	r = REWRITE_REF(w, 1, LARGE_EVENT_CATEGORY);
 	if (r == 0)

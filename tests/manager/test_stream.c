@@ -661,6 +661,40 @@ Test(stream, random_words_do_no_harm)
 	cr_assert_gt(archive_count(archive_path(), FXT_KIND_EVENT), 0);
 }
 
+/* Parts of all sizes, in any order, of records of all kinds. */
+Test(stream, random_parts_do_no_harm)
+{
+	srand(5);
+	begin();
+	for (unsigned round = 0; round < 20000; round++) {
+		unsigned count = rand() % 12, total = rand() % 24;
+
+		put_thread(TID + (unsigned)(rand() % 3));
+		put_complete(NAME, 10, 20);
+		put((const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD + count),
+				       (unsigned)(rand() % 4) | (uint64_t)total << 32,
+				       (unsigned)(rand() % 3 ? 0 : rand() % 24)},
+		    FX_PART_HEAD);
+		for (unsigned i = 0; i < count; i++) {
+			uint64_t word = (uint64_t)rand() << 32 ^ (uint64_t)rand();
+
+			/* A type and a size that may be, often; large records, and parts again. */
+			if (rand() % 4)
+				word = (word & ~UINT64_C(0xffff)) | (unsigned)(rand() % 16) |
+				       (rand() % 2 ? total : (unsigned)rand() % 24) << 4;
+			if (rand() % 4 == 0)
+				word &= ~(UINT64_C(0xfffff) << 16);
+			put(&word, 1);
+		}
+		send_chunk(round % 5, round, (uint32_t)rand() % 4);
+	}
+	fx_stream_finish(s, &(struct fx_stream_end){.ticks = 1});
+	fx_stream_destroy(s);
+	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
+	fx_symbol_cache_destroy(shared.symbols);
+	cr_assert_gt(archive_count(archive_path(), FXT_KIND_EVENT), 5000);
+}
+
 /* --- Marks ----------------------------------------------------------------------------------- */
 
 Test(stream, open_calls_are_shown)
