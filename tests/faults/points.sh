@@ -8,7 +8,7 @@ sed -nE 's/^FX_FAULT_POINT\(([a-z_]+), ([a-z]+), ([0-9]+), "(.*)"\)$/\1|\2|\4/p'
 [ -s "$lint_tmp/table" ] || { echo "base/fault.def: no points"; exit 1; }
 cut -d'|' -f1 "$lint_tmp/table" | LC_ALL=C sort >"$lint_tmp/defined"
 lint_files '*.c' '*.h' | grep -v '^base/fault' |
-	xargs grep -ohE 'FX_FAULT(_IS_SET)?\([a-z_]+\)' |
+	xargs grep -ohE 'FX_FAULT(_IS_SET|_SHIFT)?\([a-z_]+\)' |
 	sed 's/.*(\(.*\))/\1/' | LC_ALL=C sort -u >"$lint_tmp/used"
 
 {
@@ -20,7 +20,7 @@ lint_files '*.c' '*.h' | grep -v '^base/fault' |
 	awk -F'|' '{ printf "| `%s` | %s | %s |\n", $1, $2, $3 }' "$lint_tmp/table" >"$lint_tmp/want"
 	grep '^| `' doc/FAULTS.md | diff "$lint_tmp/want" - | sed 's|^|doc/FAULTS.md: |'
 	for file in .libs/libfxtrace.so fxtrace; do
-		grep -c FXTRACE_FAULT "${FX_BUILDDIR:?}/$file" | grep -qx 0 ||
+		grep -c FXTRACE_FAULT "${FX_BUILDDIR:-build}/$file" | grep -qx 0 ||
 			echo "$file: has points in it"
 	done
 } >"$lint_tmp/bad"
