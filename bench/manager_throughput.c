@@ -46,6 +46,7 @@ static void prepare(void)
 	must(fx_output_begin(out), "/dev/null");
 	must(fx_symbol_cache_create(NULL, &shared.symbols), "symbols");
 	fx_archive_begin(&shared.archive, out);
+	fx_ties_init(&shared.ties, &shared.archive);
 	first = fx_anchor_take(FX_CLOCK_COUNTER);
 	fx_timebase_init(&shared.timebase, FX_CLOCK_COUNTER, first);
 	while (fx_boottime_ns() - first.ns < 5000000)

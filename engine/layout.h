@@ -78,6 +78,19 @@
 #define FX_CHUNK_THREAD_INDEX 1u
 
 /*
+ * What a thread has done to another process, for the manager to draw an arrow: a Kernel Object Record of
+ * type process (1) that never reaches an archive. Its koid is the other's pid, its name empty, and it has three
+ * arguments, whose names do not count: UINT64, the time in ticks; INT32, the kind; INT32, the value.
+ */
+enum fx_tie_kind {
+	FX_TIE_CREATES = 1, /* made the process (the time is before that) */
+	FX_TIE_EXECS = 2,   /* is about to become another program; the pid is its own */
+	FX_TIE_REAPS = 3,   /* learned of its end; value: the status, as of wait() */
+	FX_TIE_KILLS = 4,   /* sends it the signal in value */
+};
+#define FX_TIE_WORDS 6u
+
+/*
  * A record that is larger than a chunk is written in parts, each a large record of a private type:
  *
  *	header	FX_PART_HEADER(words of the part)

@@ -29,8 +29,7 @@ static int enter(void *opaque, struct fx_provider *p, bool exec)
 	struct fx_daemon *d = opaque;
 
 	if (fx_trace_is_open(&d->trace)) {
-		p->source =
-		    fx_writer_source(d->trace.writer, p->id, (uint32_t)p->pid, p->name, exec);
+		p->source = fx_writer_source(d->trace.writer, p, exec);
 		if (!p->source)
 			return -ENOMEM;
 	}

@@ -106,6 +106,7 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 		return -ENOMEM;
 	p->id = id;
 	p->pid = pid;
+	p->born = fx_boottime_ns();
 	p->pidfd = -1;
 	memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
 	r = memory_create(p, &layout, ret_fds);

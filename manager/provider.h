@@ -46,6 +46,7 @@ struct fx_provider {
 	struct fx_provider *next;
 	uint32_t id;
 	pid_t pid;
+	uint64_t born; /* CLOCK_BOOTTIME ns; when it registered */
 	char name[104];
 	enum fx_provider_phase phase;
 	struct fx_control *control; /* mapped writable */

@@ -243,7 +243,29 @@ static int rewrite_large(struct rewrite *w)
 
 /* --- Records for the manager itself ---------------------------------------------------------- */
 
-/* A thread's own name, written when it ends. Names of anything else are the manager's to give. */
+/* What a thread has done to another process. */
+static int take_tie(struct rewrite *w, const struct fx_stream_thread *t, const struct fxt_record *r)
+{
+	struct fx_tie tie;
+	int result;
+
+	if (!t || r->nargs != 3 || r->args[0].type != FXT_ARG_UINT64 ||
+	    r->args[1].type != FXT_ARG_INT32 || r->args[2].type != FXT_ARG_INT32 ||
+	    r->kernel_object.koid > INT32_MAX)
+		return -EINVAL;
+	tie = (struct fx_tie){
+	    .kind = (enum fx_tie_kind)r->args[1].int32,
+	    .tid = t->tid,
+	    .pid = (uint32_t)r->kernel_object.koid,
+	    .value = r->args[2].int32,
+	    .ns = fx_timebase_ns(&w->s->shared->timebase, r->args[0].uint64),
+	};
+	result = fx_ties_take(&w->s->shared->ties, w->s, &tie);
+	fx_archive_select(&w->s->shared->archive, w->s->id);
+	return result;
+}
+
+/* A thread's own name, written when it ends, or a tie. Names of anything else are the manager's to give. */
 static int take_kernel_object(struct rewrite *w)
 {
 	struct fxt_record record;
@@ -251,6 +273,8 @@ static int take_kernel_object(struct rewrite *w)
 
 	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
 		return -EINVAL;
+	if (record.kernel_object.type == FXT_OBJECT_PROCESS)
+		return take_tie(w, t, &record);
 	if (record.kernel_object.type != FXT_OBJECT_THREAD || !t ||
 	    record.kernel_object.koid != t->tid || !record.kernel_object.name.data)
 		return -EPERM;

@@ -95,7 +95,7 @@ static int enter(void *opaque, struct fx_provider *p, bool exec)
 {
 	struct fx_session *s = opaque;
 
-	p->source = fx_writer_source(s->writer, p->id, (uint32_t)p->pid, p->name, exec);
+	p->source = fx_writer_source(s->writer, p, exec);
 	if (!p->source)
 		return -ENOMEM;
 	if (s->config->verbose)

@@ -121,7 +121,7 @@ static void copy_provider(struct fx_snapshot *s, const struct fx_provider *p, ui
 	struct fx_source *source;
 	struct fx_provider view;
 
-	source = fx_writer_source(s->writer, p->id, (uint32_t)p->pid, p->name, false);
+	source = fx_writer_source(s->writer, p, false);
 	if (!source || fx_provider_view(p, ticks, source, &view) < 0)
 		return;
 	while (!fx_provider_finish(&view, queue))

@@ -61,6 +61,7 @@ void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	fx_archive_select(&s->shared->archive, s->id);
 	fx_stream_last_marks(s, end);
+	fx_ties_end(&s->shared->ties, s);
 	tables_destroy(s);
 }
 

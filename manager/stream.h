@@ -24,6 +24,7 @@
 #include "manager/archive.h"
 #include "manager/modules.h"
 #include "manager/names.h"
+#include "manager/ties.h"
 #include "manager/parts.h"
 #include "manager/timebase.h"
 #include "manager/untraced.h"
@@ -32,6 +33,7 @@
 struct fx_stream_shared {
 	struct fx_archive archive;
 	struct fx_timebase timebase;
+	struct fx_ties ties;
 	struct fx_symbol_cache *symbols;
 	const char *cure; /* the option that would have kept what was lost */
 	bool pairs;	  /* begin and end records instead of complete ones */

@@ -192,7 +192,7 @@ static void join_all(struct fx_daemon *d)
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
-		p->source = fx_writer_source(t->writer, p->id, (uint32_t)p->pid, p->name, false);
+		p->source = fx_writer_source(t->writer, p, false);
 	}
 }
 

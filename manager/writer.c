@@ -26,6 +26,7 @@ struct fx_source {
 	uint32_t id;
 	uint32_t pid;
 	bool exec;		  /* the process was another program before */
+	uint64_t born;		  /* CLOCK_BOOTTIME ns */
 	struct fx_stream *stream; /* the writer thread's */
 	char name[FXT_MAX_NAME_LENGTH + 1];
 };
@@ -89,8 +90,11 @@ static void source_begin(struct fx_writer *w, struct fx_source *source)
 {
 	w->totals.processes += !source->exec;
 	if (fx_stream_create(&w->shared, source->id, source->pid, source->name, &source->stream) <
-	    0)
+	    0) {
 		fx_report("out of memory: %s (%u) will be missing", source->name, source->pid);
+		return;
+	}
+	fx_ties_birth(&w->shared.ties, source->stream, source->born, source->exec);
 }
 
 static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
@@ -246,6 +250,7 @@ static void writer_free(struct fx_writer *w)
 	fx_queue_destroy(&w->queue);
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
+	fx_ties_destroy(&w->shared.ties);
 	free(w);
 }
 
@@ -268,6 +273,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		r = fx_output_begin(config->output);
 	if (r == 0) {
 		fx_archive_begin(&w->shared.archive, w->output);
+		fx_ties_init(&w->shared.ties, &w->shared.archive);
 		r = thread_start(w);
 	}
 	if (r < 0) {
@@ -285,8 +291,7 @@ struct fx_queue *fx_writer_queue(struct fx_writer *w)
 	return &w->queue;
 }
 
-struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid, const char *name,
-				   bool exec)
+struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_provider *p, bool exec)
 {
 	struct fx_source *source = calloc(1, sizeof(*source));
 	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, source);
@@ -297,10 +302,11 @@ struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pi
 		free(block);
 		return NULL;
 	}
-	source->id = id;
-	source->pid = pid;
+	source->id = p->id;
+	source->pid = (uint32_t)p->pid;
 	source->exec = exec;
-	memcpy(source->name, name, strnlen(name, sizeof(source->name) - 1));
+	source->born = p->born;
+	memcpy(source->name, p->name, strnlen(p->name, sizeof(p->name) - 1));
 	fx_block_list_init(&list);
 	fx_block_list_add(&list, block);
 	fx_queue_push(&w->queue, &list);

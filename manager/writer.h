@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "manager/output.h"
+#include "manager/provider.h"
 #include "manager/queue.h"
 #include "manager/stream.h"
 
@@ -62,8 +63,7 @@ void fx_writer_close(struct fx_writer *w);
  * blocks until its END is queued. `exec`: the process was another program before, and is
  * counted already. NULL without memory.
  */
-struct fx_source *fx_writer_source(struct fx_writer *w, uint32_t id, uint32_t pid, const char *name,
-				   bool exec);
+struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_provider *p, bool exec);
 
 /* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);

@@ -87,25 +87,33 @@ void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name, const str
 	fx_words_write(t, words, (unsigned)(end - words), words[0]);
 }
 
-static bool instant_with_flow(struct fx_thread *t, enum fx_event_type type, unsigned category,
-			      unsigned name, uint64_t id)
+/* A Kernel Object Record of type process, with three arguments: see enum fx_tie_kind. */
+static void put_tie(struct fx_thread *t, enum fx_tie_kind kind, pid_t pid, int value, uint64_t time)
 {
-	uint64_t words[INSTANT_WORDS + FLOW_WORDS], now = fx_thread_now(t);
-	uint64_t *end = put_instant(words, category, name, now);
+	const uint64_t words[FX_TIE_WORDS] = {
+	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_TIE_WORDS) |
+		FXT_PUT(KERNEL_OBJECT_TYPE, FXT_OBJECT_PROCESS) | FXT_PUT(KERNEL_OBJECT_NARGS, 3),
+	    (uint64_t)pid,
+	    FX_ARG_HEADER(UINT64, 2, 0, 0),
+	    time,
+	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)kind),
+	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)value)};
 
-	if (id)
-		end = put_flow(end, type, category, name, now, id);
-	return fx_words_write(t, words, (unsigned)(end - words), words[0]);
+	fx_words_write(t, words, FX_TIE_WORDS, words[0]);
 }
 
-uint64_t fx_flow_out(struct fx_thread *t, unsigned category, unsigned name)
+void fx_tie(enum fx_tie_kind kind, pid_t pid, int value, uint64_t time)
 {
-	uint64_t id = fx_flow_id_new(t);
+	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
 
-	return instant_with_flow(t, FX_EVENT_FLOW_BEGIN, category, name, id) ? id : 0;
+	if (t)
+		put_tie(t, kind, pid, value, time);
 }
 
-void fx_flow_from_outside(struct fx_thread *t, unsigned category, unsigned name, uint64_t id)
+void fx_tie_now(enum fx_tie_kind kind, pid_t pid, int value)
 {
-	instant_with_flow(t, FX_EVENT_FLOW_END, category, name, id);
+	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
+
+	if (t)
+		put_tie(t, kind, pid, value, fx_thread_now(t));
 }

@@ -9,6 +9,8 @@
 #ifndef FX_PRELOAD_FLOW_H
 #define FX_PRELOAD_FLOW_H
 
+#include <sys/types.h>
+
 #include "engine/engine.h"
 #include "preload/waits.h"
 
@@ -34,9 +36,11 @@ struct fx_source fx_source_now(struct fx_thread *t, unsigned name);
 void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name,
 		const struct fx_source *from);
 
-/* Writes an instant of this category and name (builtin strings) with the beginning of a new flow, for another process
- * to end. Returns the flow's id, 0 if it could not be written. */
-uint64_t fx_flow_out(struct fx_thread *t, unsigned category, unsigned name);
-void fx_flow_from_outside(struct fx_thread *t, unsigned category, unsigned name, uint64_t id);
+/* Tells the manager what the calling thread does to process `pid` at `time` (ticks): the manager draws the
+ * arrow, if it knows that process. Nothing if the category process is off. */
+void fx_tie(enum fx_tie_kind kind, pid_t pid, int value, uint64_t time);
+
+/* The same, now. */
+void fx_tie_now(enum fx_tie_kind kind, pid_t pid, int value);
 
 #endif

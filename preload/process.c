@@ -13,39 +13,54 @@
 
 /* --- fork ------------------------------------------------------------------------------------- */
 
+/* When something begins that another process will be told of. */
+static uint64_t beginning(void)
+{
+	return fx_category_on(FX_CAT_PROCESS) ? fx_now() : 0;
+}
+
 /* The child has no thread but this one, and nothing of its parent's trace. It registers at once, so
  * that it shows up even if it does nothing. */
-static void forked(const struct fx_fork *before, uint64_t flow)
+static void forked(const struct fx_fork *before)
 {
-	struct fx_thread *t;
-
 	FX_FAULT(fork_child);
 	fx_handoff_reset();
 	fx_waits_reset();
 	fx_engine_after_fork(before);
-	t = fx_thread_on(FX_CAT_PROCESS);
-	if (t)
-		fx_flow_from_outside(t, FX_STR_process, FX_STR_fork_child, flow);
 }
 
-pid_t fx_wrap_fork(void)
+static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 {
 	struct fx_call call = {0};
-	bool on =
-	    fx_call_begin(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, fork), FX_WRAPPER_SP(), 0);
-	uint64_t flow = on ? fx_flow_out(call.thread, FX_STR_process, FX_STR_fork_begin) : 0;
+	bool on = fx_call_begin(&call, FX_CAT_PROCESS, header, sp, 0);
+	uint64_t time = beginning();
 	struct fx_fork before;
 	pid_t pid;
 
 	fx_engine_before_fork(&before);
-	pid = FX_REAL(fork)();
+	pid = real();
 	if (pid == 0) {
-		forked(&before, flow);
-	} else if (on && fx_call_end(&call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(pid))) {
+		forked(&before);
+		return 0;
+	}
+	if (pid > 0)
+		fx_tie(FX_TIE_CREATES, pid, 0, time);
+	if (on && fx_call_end(&call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(pid))) {
 		fx_result_sys(&call, pid);
-		fx_call_write(&call, FX_CALL_HEADER(process, fork));
+		fx_call_write(&call, header);
 	}
 	return pid;
+}
+
+pid_t fx_wrap_fork(void)
+{
+	return fork_with(FX_REAL(fork), FX_CALL_HEADER(process, fork), FX_WRAPPER_SP());
+}
+
+/* fork() without the handlers of pthread_atfork(). */
+pid_t fx_wrap__Fork(void)
+{
+	return fork_with(FX_REAL(_Fork), FX_CALL_HEADER(process, _Fork), FX_WRAPPER_SP());
 }
 
 /* --- exec and posix_spawn: with what a traced program needs in its environment ---------------- */
@@ -58,6 +73,7 @@ static int fx_call_execve(const char *path, fx_strings argv, fx_strings envp)
 	fx_environ_for_file(&e, path);
 	FX_ENVIRON_MAKE(&e, envp);
 	FX_FAULT(exec);
+	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
 	ret = FX_REAL(execve)(path, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
@@ -75,6 +91,7 @@ static int fx_call_execvpe(const char *file, fx_strings argv, fx_strings envp)
 
 	fx_environ_for_command(&e, file);
 	FX_ENVIRON_MAKE(&e, envp);
+	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
 	ret = FX_REAL(execvpe)(file, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
@@ -92,21 +109,35 @@ static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 
 	fx_environ_for_fd(&e, fd);
 	FX_ENVIRON_MAKE(&e, envp);
+	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
 	ret = FX_REAL(fexecve)(fd, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
+}
+
+/* The pid is asked for even if the program does not. */
+static void spawned(int error, pid_t child, pid_t *ret_pid, uint64_t time)
+{
+	if (error)
+		return;
+	if (ret_pid)
+		*ret_pid = child;
+	fx_tie(FX_TIE_CREATES, child, 0, time);
 }
 
 static int fx_call_posix_spawn(pid_t *pid, const char *path,
 			       const posix_spawn_file_actions_t *actions,
 			       const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
+	uint64_t time = beginning();
 	struct fx_environ e;
+	pid_t child = 0;
 	int ret;
 
 	fx_environ_for_file(&e, path);
 	FX_ENVIRON_MAKE(&e, envp);
-	ret = FX_REAL(posix_spawn)(pid, path, actions, attr, argv, e.envp);
+	ret = FX_REAL(posix_spawn)(&child, path, actions, attr, argv, e.envp);
+	spawned(ret, child, pid, time);
 	fx_environ_release(&e);
 	return ret;
 }
@@ -115,14 +146,144 @@ static int fx_call_posix_spawnp(pid_t *pid, const char *file,
 				const posix_spawn_file_actions_t *actions,
 				const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
+	uint64_t time = beginning();
 	struct fx_environ e;
+	pid_t child = 0;
 	int ret;
 
 	fx_environ_for_command(&e, file);
 	FX_ENVIRON_MAKE(&e, envp);
-	ret = FX_REAL(posix_spawnp)(pid, file, actions, attr, argv, e.envp);
+	ret = FX_REAL(posix_spawnp)(&child, file, actions, attr, argv, e.envp);
+	spawned(ret, child, pid, time);
 	fx_environ_release(&e);
 	return ret;
+}
+
+/* --- Ends of others, and one's own ------------------------------------------------------------ */
+
+/* The status is asked for even if the program does not. */
+static void reaped(pid_t pid, int status)
+{
+	if (pid > 0 && (WIFEXITED(status) || WIFSIGNALED(status)))
+		fx_tie_now(FX_TIE_REAPS, pid, status);
+}
+
+static pid_t fx_call_waitpid(pid_t pid, int *status, int options)
+{
+	int own = 0, *where = status ? status : &own;
+	pid_t ret = FX_REAL(waitpid)(pid, where, options);
+
+	if (ret > 0)
+		reaped(ret, *where);
+	return ret;
+}
+
+static pid_t fx_call_wait(int *status)
+{
+	int own = 0, *where = status ? status : &own;
+	pid_t ret = FX_REAL(wait)(where);
+
+	if (ret > 0)
+		reaped(ret, *where);
+	return ret;
+}
+
+static pid_t fx_call_wait4(pid_t pid, int *status, int options, struct rusage *usage)
+{
+	int own = 0, *where = status ? status : &own;
+	pid_t ret = FX_REAL(wait4)(pid, where, options, usage);
+
+	if (ret > 0)
+		reaped(ret, *where);
+	return ret;
+}
+
+static pid_t fx_call_wait3(int *status, int options, struct rusage *usage)
+{
+	int own = 0, *where = status ? status : &own;
+	pid_t ret = FX_REAL(wait3)(where, options, usage);
+
+	if (ret > 0)
+		reaped(ret, *where);
+	return ret;
+}
+
+/* The status that wait() would have given; -1: it has not ended. */
+static int status_of(const siginfo_t *info)
+{
+	if (info->si_code == CLD_EXITED)
+		return (info->si_status & 0xff) << 8;
+	if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+		return info->si_status & 0x7f;
+	return -1;
+}
+
+static int fx_call_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
+{
+	siginfo_t own = {0}, *where = info ? info : &own;
+	int ret = FX_REAL(waitid)(type, id, where, options);
+
+	if (ret == 0 && !(options & WNOWAIT) && where->si_pid && status_of(where) >= 0)
+		reaped(where->si_pid, status_of(where));
+	return ret;
+}
+
+/* Told before it is sent: it may be the last that this process does. */
+static int fx_call_kill(pid_t pid, int sig)
+{
+	if (pid > 0 && sig > 0)
+		fx_tie_now(FX_TIE_KILLS, pid, sig);
+	return FX_REAL(kill)(pid, sig);
+}
+
+static int fx_call_sigqueue(pid_t pid, int sig, const union sigval value)
+{
+	if (pid > 0 && sig > 0)
+		fx_tie_now(FX_TIE_KILLS, pid, sig);
+	return FX_REAL(sigqueue)(pid, sig, value);
+}
+
+static void exits(int status)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
+	uint64_t words[2 + FX_WORDS_int];
+	struct fx_call arguments = {.next = words + 2};
+
+	if (!t)
+		return;
+	words[1] = fx_thread_now(t);
+	fx_arg_int(&arguments, FX_STR_status, status);
+	fx_words_write(t, words, FX_ARRAY_LEN(words),
+		       FX_EVENT_HEADER(FX_EVENT_INSTANT, FX_ARRAY_LEN(words), 1, FX_STR_process,
+				       FX_STR_exits));
+}
+
+void fx_wrap_exit(int status)
+{
+	exits(status);
+	FX_REAL(exit)(status);
+	__builtin_unreachable();
+}
+
+void fx_wrap__exit(int status)
+{
+	exits(status);
+	FX_REAL(_exit)(status);
+	__builtin_unreachable();
+}
+
+void fx_wrap__Exit(int status)
+{
+	exits(status);
+	FX_REAL(_Exit)(status);
+	__builtin_unreachable();
+}
+
+void fx_wrap_quick_exit(int status)
+{
+	exits(status);
+	FX_REAL(quick_exit)(status);
+	__builtin_unreachable();
 }
 
 /* --- exec with its arguments one by one: shown as the function with an array ------------------ */

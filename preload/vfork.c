@@ -19,6 +19,7 @@ long fx_vfork_parent(long result) __attribute__((used, visibility("hidden")));
 static __thread struct {
 	unsigned depth;
 	bool on;
+	uint64_t time; /* before it */
 	struct fx_call call;
 } vforks;
 
@@ -28,6 +29,7 @@ void fx_vfork_begin(uint64_t sp)
 		return;
 	vforks.on =
 	    fx_call_begin(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
+	vforks.time = vforks.on ? fx_now() : 0;
 	fx_thread_suspend();
 }
 
@@ -41,6 +43,8 @@ long fx_vfork_parent(long result)
 	if (--vforks.depth)
 		return result;
 	fx_thread_resume();
+	if (vforks.on && result > 0)
+		fx_tie(FX_TIE_CREATES, (pid_t)result, 0, vforks.time);
 	fx_untraced_write_pending();
 	if (vforks.on &&
 	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(result))) {

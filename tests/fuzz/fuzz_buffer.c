@@ -129,7 +129,8 @@ static void party_enter(struct party *p, pid_t pid, const char *name)
 	close(fds[1]);
 	if (w.terms.resident && fx_provider_join(p->provider, &w.terms, NULL) < 0)
 		abort();
-	p->provider->source = fx_writer_source(w.writer, w.next_id++, (uint32_t)pid, name, false);
+	w.next_id++;
+	p->provider->source = fx_writer_source(w.writer, p->provider, false);
 }
 
 static void party_leave(struct party *p)
@@ -391,8 +392,7 @@ static void party_rejoin(struct party *p)
 	if (fx_provider_join(provider, &w.terms, NULL) < 0)
 		return; /* a liar that was found out */
 	provider->id = w.next_id++;
-	provider->source =
-	    fx_writer_source(w.writer, provider->id, (uint32_t)p->pid, p->name, false);
+	provider->source = fx_writer_source(w.writer, provider, false);
 }
 
 /* Another session, of another mode. */
@@ -411,12 +411,13 @@ static void manager_rejoin(uint8_t mode)
 /* A second reader of a circular buffer, whose archive is another one. */
 static void manager_snapshot(void)
 {
-	struct fx_provider view;
+	struct fx_provider view, named = {.id = w.next_id, .pid = LIAR_PID, .name = "view"};
 	struct fx_source *source;
 
 	if (w.terms.mode != FX_MODE_CIRCULAR || w.liar.over || !w.liar.provider->source)
 		return;
-	source = fx_writer_source(w.writer, w.next_id++, LIAR_PID, "view", false);
+	w.next_id++;
+	source = fx_writer_source(w.writer, &named, false);
 	if (fx_provider_view(w.liar.provider, alone_now(), source, &view) < 0)
 		return;
 	while (!fx_provider_finish(&view, fx_writer_queue(w.writer)))

@@ -119,6 +119,7 @@ static void begin(void)
 	cr_assert_eq(fx_output_begin(out), 0);
 	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
 	fx_archive_begin(&shared.archive, out);
+	fx_ties_init(&shared.ties, &shared.archive);
 	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
 	cr_assert_eq(fx_stream_create(&shared, 1, PID, "app", &s), 0);
 	put_string(CATEGORY, "cat");

@@ -47,7 +47,8 @@ arrows pthread_mutex_unlock pthread_mutex_lock 1
 arrows pthread_rwlock_unlock pthread_rwlock_wrlock 1
 arrows sem_post sem_wait 1
 arrows pthread_cond_broadcast pthread_cond_wait 2
-arrows forks 'fork child' 1
+arrows 'creates process' 'process starts' 1
+arrows 'process exits' 'told of its end' 1
 
 expect_line 'name="pthread_mutex_lock".*"holder":int32=[1-9]' out
 [ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -lt 10 ] ||
