@@ -98,12 +98,20 @@ int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
 	    .disposition = disposition,
 	    .timeout_ms = START_TIMEOUT_MS,
 	};
+	int r;
 
 	if (more) {
 		request.categories = more->config.categories;
 		memcpy(request.words, more->words, sizeof(request.words));
 	}
-	return fx_link_ask(link, FX_MSG_START, &request, sizeof(request), -1, ret);
+	r = fx_link_ask(link, FX_MSG_START, &request, sizeof(request), -1, ret);
+	if (r == 0 && ret->small_buffers)
+		fprintf(stderr,
+			"%s: %u process%s registered with a smaller buffer and keep%s it; fxtrace "
+			"manager --buffer-size SIZE reserves more\n",
+			link->command, ret->small_buffers, ret->small_buffers == 1 ? "" : "es",
+			ret->small_buffers == 1 ? "s" : "");
+	return r;
 }
 
 const char *fx_control_option_name(int key)

@@ -111,6 +111,12 @@ static bool chunk_is_reusable(const struct fx_thread *t, uint32_t number)
 	       fx_load_acquire(&fx_engine.page->saved[number]);
 }
 
+/* Whether the session does without the chunk: it has asked for less than was reserved. */
+static bool chunk_is_beyond(uint32_t number)
+{
+	return fx_load_acquire(&fx_engine.page->saved[number]) == FX_SAVED_BEYOND;
+}
+
 /*
  * Circular mode: claims the oldest chunk that no thread holds, saved or not. It is ours when its word is
  * exchanged: a thread that was stopped between claim and exchange for a whole turn finds it changed.
@@ -133,7 +139,7 @@ static int chunk_claim_oldest(const struct fx_thread *t, uint64_t *ret_serial)
 		word = &chunk_table(t)[chunk_number(serial)];
 		found = fx_load_acquire(word); /* pairs with the previous owner's release */
 		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1) ||
-		    (found & FX_CHUNK_HELD))
+		    (found & FX_CHUNK_HELD) || chunk_is_beyond(chunk_number(serial)))
 			continue;
 		/* Pairs with the reader's second look at the word in drain.c. */
 		if (fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(serial, FX_CHUNK_OPENING, 0))) {
@@ -164,7 +170,7 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 
 	while (budget--) {
 		uint64_t state = fx_load_acquire(&t->header->rolling_state);
-		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state;
+		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state, number;
 		bool reusable;
 
 		if (is_spent((uint64_t)wrap * l->chunks_per_half + next))
@@ -176,12 +182,15 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 		}
 		/* Looked at before the claim: the manager changes saved[] of a half only when the next
 		 * wrap has begun, and then goes by what saved[] said to tell claimed from skipped. */
-		reusable = chunk_is_reusable(t, wrap % l->halves * l->chunks_per_half + next);
+		number = wrap % l->halves * l->chunks_per_half + next;
+		reusable = chunk_is_reusable(t, number);
 		FX_FAULT(chunk_claim);
 		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1))
 			continue;
 		FX_FAULT(chunk_claimed);
-		if (reusable) {
+		/* And after it: a session with a smaller share may have begun between. Pairs with the fence
+		 * in fx_drain_restart(). */
+		if (reusable && !chunk_is_beyond(number)) {
 			*ret_serial = (uint64_t)wrap * l->chunks_per_half + next;
 			return 0;
 		}

@@ -121,4 +121,8 @@ static inline int by_serial(const void *a, const void *b)
 	return x->serial < y->serial ? -1 : x->serial > y->serial;
 }
 
+/* Puts the chunks that were claimed since the last pass, below serial `limit`, on the watch list. 0 or
+ * -EBADMSG. */
+int fx_drain_watch_new(struct fx_drain *d, uint64_t limit);
+
 #endif

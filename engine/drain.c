@@ -26,6 +26,7 @@ int fx_drain_init(struct fx_drain *ret, const struct fx_layout *layout, const vo
 	    .control = control,
 	    .layout = *layout,
 	    .chunk_count = layout->halves * layout->chunks_per_half,
+	    .share = layout->chunks_per_half,
 	};
 
 	d.watch = calloc(d.chunk_count, sizeof(*d.watch));
@@ -73,8 +74,7 @@ static bool claim_took(const struct fx_drain *d, uint32_t number)
 	return d->chunks[number].done == d->control->saved[number];
 }
 
-/* Puts the chunks that were claimed since the last pass on the watch list. */
-static int watch_new(struct fx_drain *d, uint64_t limit)
+int fx_drain_watch_new(struct fx_drain *d, uint64_t limit)
 {
 	uint64_t from = d->limit;
 
@@ -109,7 +109,7 @@ static int observe_claims(struct fx_drain *d)
 		return broken(d, "a oneshot buffer wrapped");
 	if (wrap > (uint64_t)d->control->wraps_saved + 1)
 		return broken(d, "a half was reused before it was saved");
-	r = watch_new(d, wrap * d->layout.chunks_per_half + claimed);
+	r = fx_drain_watch_new(d, wrap * d->layout.chunks_per_half + claimed);
 	if (r == 0)
 		d->state = state;
 	return r;
@@ -277,6 +277,8 @@ static void half_publish(struct fx_drain *d, uint32_t half)
 		/* Claimed, but not said so yet, or held: nobody else may have it. */
 		if (c->watched)
 			saved = FX_SAVED_NEVER;
+		else if (i - first >= d->share)
+			saved = FX_SAVED_BEYOND;
 		else if (c->done)
 			saved = c->done;
 		if (saved != d->control->saved[i])

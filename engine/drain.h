@@ -26,9 +26,6 @@
 
 #include "engine/layout.h"
 
-/* A value of saved[] that no chunk's word ever has. */
-#define FX_SAVED_NEVER UINT64_MAX
-
 enum fx_piece_kind {
 	FX_PIECE_CHUNK = 1, /* whole records of one chunk */
 	FX_PIECE_DURABLE,   /* whole records of the durable area or the builtin strings */
@@ -86,6 +83,7 @@ struct fx_drain {
 	struct fx_control *control; /* the manager's writable mapping; borrowed */
 	struct fx_layout layout;    /* our own copy */
 	uint32_t chunk_count;
+	uint32_t share;	    /* chunks of each half that the session uses */
 	const char *broken; /* what the provider did that no provider does; NULL if nothing */
 
 	uint64_t floor; /* chunks of lower serials are forgotten */
@@ -157,10 +155,10 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
  * For a buffer that outlives a session. All of these are to be called while tracing is stopped.
  *
  * fx_drain_restart() begins another session, of any buffering mode: what the buffer holds is forgotten,
- * every chunk that no thread holds is free, names and modules will be told again from the first, and
- * losses count from here. 0 or -ENOMEM.
+ * of each half the first `share` chunks are free but for those that a thread holds, names and modules will
+ * be told again from the first, and losses count from here. 0 or -ENOMEM.
  */
-int fx_drain_restart(struct fx_drain *d);
+int fx_drain_restart(struct fx_drain *d, uint32_t share);
 
 /* What has been recorded until now is forgotten: no later pass will take it. */
 void fx_drain_forget(struct fx_drain *d);

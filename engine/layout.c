@@ -21,6 +21,14 @@ static uint32_t chunk_size_for(uint64_t half)
 	return size;
 }
 
+/* The smallest buffers keep half of their size for rolling data. */
+static uint64_t durable_size_for(uint64_t size)
+{
+	uint64_t durable = clamp(size / 16, FX_DURABLE_MIN, FX_DURABLE_MAX);
+
+	return FX_ALIGN_DOWN(durable > size / 2 ? size / 2 : durable, 8u);
+}
+
 int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mode mode)
 {
 	struct fx_layout l = {.thread_count = FX_THREADS_MAX};
@@ -31,11 +39,7 @@ int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mo
 	if (mode < FX_MODE_ONESHOT || mode > FX_MODE_STREAMING)
 		return -EINVAL;
 
-	/* The smallest buffers keep half of their size for rolling data. */
-	durable = clamp(size / 16, FX_DURABLE_MIN, FX_DURABLE_MAX);
-	if (durable > size / 2)
-		durable = size / 2;
-	durable = FX_ALIGN_DOWN(durable, 8u);
+	durable = durable_size_for(size);
 	rolling = size - durable;
 
 	l.halves = mode == FX_MODE_ONESHOT ? 1 : 2;
@@ -55,4 +59,11 @@ int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mo
 	l.total_size = FX_ALIGN_UP(l.rolling_offset[0] + l.halves * rolling, (uint64_t)FX_PAGE);
 	*ret = l;
 	return 0;
+}
+
+uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size)
+{
+	uint64_t chunks = (size - durable_size_for(size)) / 2 / l->chunk_size;
+
+	return (uint32_t)clamp(chunks < 2 ? 2 : chunks, 1, l->chunks_per_half);
 }

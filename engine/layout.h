@@ -190,6 +190,11 @@ static inline bool fx_buffer_size_is_valid(uint64_t size)
 	return size >= FX_BUFFER_MIN && size <= FX_BUFFER_MAX && size % FX_BUFFER_STEP == 0;
 }
 
+/* Values of fx_control.saved[] that no chunk's word ever has: the chunk may not be claimed, because it is
+ * somebody's, or because the session's share of the buffer ends before it. */
+#define FX_SAVED_NEVER	UINT64_MAX
+#define FX_SAVED_BEYOND (UINT64_MAX - 1)
+
 /*
  * Computes the layout of a buffer of `size` bytes. Streaming and
  * circular: durable = size / 16 within its bounds, the rest in two halves of whole chunks. Oneshot:
@@ -197,6 +202,10 @@ static inline bool fx_buffer_size_is_valid(uint64_t size)
  * have or an unknown mode.
  */
 int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mode mode);
+
+/* How many chunks of each half a session that asks for `size` bytes gets of a buffer of two halves: as
+ * many as there are, or, of a larger buffer, what the size has the room for, and two at least. */
+uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size);
 
 /* One open call. 32 bytes. A user-space address is below 2^48, a Duration Complete header whose
  * name reference is not 0 is above: `id` is the one or the other. */
@@ -322,8 +331,9 @@ struct fx_control {
 	uint64_t categories_offset;
 	uint64_t stack_categories; /* bits: calls of these categories carry their stack, */
 	uint64_t stack_duration;   /* ticks: if they took so long */
-	/* saved[i]: the released word of chunk i whose contents are wholly saved; all ones while an
-	 * owner of before still holds it. Not used in circular mode, like wraps_saved. */
+	/* saved[i]: the released word of chunk i whose contents are wholly saved; FX_SAVED_NEVER while an
+	 * owner of before still holds it; FX_SAVED_BEYOND if the session does not use it. Only the last
+	 * counts in circular mode, in which wraps_saved does not. */
 	uint64_t saved[] __attribute__((aligned(4096)));
 };
 

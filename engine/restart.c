@@ -49,6 +49,30 @@ void fx_drain_retell(struct fx_drain *d)
 	d->slots_used = 0;
 }
 
+static bool is_beyond(const struct fx_drain *d, uint32_t number)
+{
+	return number % d->layout.chunks_per_half >= d->share;
+}
+
+/* Before the provider has attached itself: nothing was claimed, and looking at the table would take
+ * memory. */
+static void share_first(struct fx_drain *d, uint32_t share)
+{
+	bool changes = share != d->share;
+
+	d->share = share;
+	for (uint32_t i = 0; changes && i < d->chunk_count; i++)
+		fx_store_release(&d->control->saved[i], is_beyond(d, i) ? FX_SAVED_BEYOND : 0);
+}
+
+/* `saved` is FX_SAVED_NEVER, or, of a chunk whose owner is known, FX_SAVED_BEYOND. */
+static void withhold(struct fx_drain *d, uint32_t number, uint64_t saved)
+{
+	d->chunks[number].watched = 1;
+	d->watch[d->watch_count++] = number;
+	fx_store_release(&d->control->saved[number], saved);
+}
+
 /* Sorts one chunk out: nobody's, or still somebody's. */
 static void chunk_restart(struct fx_drain *d, uint32_t number)
 {
@@ -59,15 +83,34 @@ static void chunk_restart(struct fx_drain *d, uint32_t number)
 
 	if (!unclaimed && (word == 0 || (word & FX_CHUNK_OPENING) == FX_CHUNK_RELEASED)) {
 		*c = (struct fx_drain_chunk){.done = word};
-		fx_store_release(&d->control->saved[number], word);
+		fx_store_release(&d->control->saved[number],
+				 is_beyond(d, number) ? FX_SAVED_BEYOND : word);
 		return;
 	}
 	if (!unclaimed)
 		c->done = 0;
 	c->pos = 0;
-	c->watched = 1;
-	d->watch[d->watch_count++] = number;
-	fx_store_release(&d->control->saved[number], FX_SAVED_NEVER);
+	withhold(d, number, !unclaimed && is_beyond(d, number) ? FX_SAVED_BEYOND : FX_SAVED_NEVER);
+}
+
+/*
+ * A thread that was about to claim when tracing stopped may do so at any time. What it has claimed by now
+ * is withheld, whether it has taken the chunk or passed it over. Afterwards it finds saved[] as it is in
+ * the new session.
+ */
+static void withhold_latecomers(struct fx_drain *d, uint64_t from)
+{
+	uint64_t limit;
+
+	/* What we stored in saved[] comes before this look. Pairs with chunk_claim_saved(). */
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	limit = serial_of(d, sound_state(d));
+	for (uint64_t serial = from; serial < limit && serial - from < d->chunk_count; serial++) {
+		if (!d->chunks[chunk_number(d, serial)].watched)
+			withhold(d, chunk_number(d, serial), FX_SAVED_NEVER);
+	}
+	if (limit > from)
+		d->floor = d->limit = limit;
 }
 
 static int baseline_take(struct fx_drain *d)
@@ -88,18 +131,26 @@ static int baseline_take(struct fx_drain *d)
 	return 0;
 }
 
-int fx_drain_restart(struct fx_drain *d)
+int fx_drain_restart(struct fx_drain *d, uint32_t share)
 {
 	uint64_t state;
 	int r;
 
 	fx_drain_retell(d);
-	if (!fx_drain_is_attached(d))
-		return 0; /* nothing stands in it */
+	if (!fx_drain_is_attached(d)) {
+		share_first(d, share);
+		return 0;
+	}
 	r = baseline_take(d);
 	if (r < 0)
 		return r;
 	state = sound_state(d);
+	/* What was claimed since the last pass is somebody's. */
+	if (d->control->buffering_mode != FX_MODE_CIRCULAR && serial_of(d, state) >= d->limit)
+		r = fx_drain_watch_new(d, serial_of(d, state));
+	if (r < 0)
+		return r;
+	d->share = share;
 	free(d->history);
 	d->history = NULL;
 	d->watch_count = 0;
@@ -107,6 +158,7 @@ int fx_drain_restart(struct fx_drain *d)
 		chunk_restart(d, i);
 	d->state = state;
 	d->floor = d->limit = serial_of(d, state);
+	withhold_latecomers(d, d->limit);
 	/* release: saved[] stands. Pairs with half_switch() in chunk.c. */
 	fx_store_release(&d->control->wraps_saved, (uint32_t)(state >> 32));
 	return 0;

@@ -24,7 +24,7 @@ MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER, CAUSE_START = 0x54584630, 1, 1, 0
 CONTROL_MAGIC, BUFFER_MAGIC, LAYOUT_VERSION = 0x304C545254584746, 0x3046554254584746, 1
 STARTED, SAVE_BUFFER, FIFO_VERSION = 1, 2, 1  # packets
 CIRCULAR, BLOCK, CATEGORY_USER, OWNER_DIED = 2, 1, 1 << 8, 1 << 30
-HELD, RELEASED = 1 << 24, 1 << 25  # in a word of the chunk table; both: being opened
+HELD, RELEASED, BEYOND = 1 << 24, 1 << 25, (1 << 64) - 2  # in words of the chunk table; in saved[]
 INSTANT, COUNTER, COMPLETE, LOCAL, SLOT_WORDS = 0, 1, 4, 0x7000, 2048
 # Places, in words: of the control page, the buffer's header, a slot, and the common page.
 STATE, SPACE, SAVED = 8, 9, 512
@@ -148,14 +148,14 @@ class Provider:
         for _ in range(2 * self.halves * self.per_half + 2):
             wrap, used = divmod(self.buffer[ROLLING], 1 << 32)
             if used < self.per_half:
-                serial = wrap * self.per_half + used
-                number = wrap % self.halves * self.per_half + used
+                serial, number = (w * self.per_half + used for w in (wrap, wrap % self.halves))
                 word, saved = self.buffer[self.table + number], self.control[SAVED + number]
                 self.buffer[ROLLING] = wrap << 32 | used + 1
-                if self.mode == CIRCULAR and not word & HELD:
+                beyond = self.control[SAVED + number] == BEYOND
+                if self.mode == CIRCULAR and not (word & HELD or beyond):
                     self.buffer[self.table + number] = serial << 26 | HELD | RELEASED
                     return serial, number
-                if self.mode != CIRCULAR and word == saved:
+                if self.mode != CIRCULAR and word == saved and not beyond:
                     return serial, number
             elif self.mode == CIRCULAR:
                 self.buffer[ROLLING] = wrap + 1 << 32

@@ -89,8 +89,9 @@ static void describe_provider(const struct fx_daemon *d, const struct fx_provide
 	    .mode = p->source ? p->control->buffering_mode : 0,
 	    .started = p->source && attached && is_started(p) &&
 		       fx_load_relaxed(&h->epoch_started) == d->epoch,
-	    .buffer_size = p->drain.layout.durable_size +
-			   (uint64_t)p->drain.chunk_count * p->drain.layout.chunk_size,
+	    .buffer_size = p->drain.layout.durable_size + (uint64_t)p->drain.share *
+							      p->drain.layout.halves *
+							      p->drain.layout.chunk_size,
 	    .wraps = serial > p->drain.floor
 			 ? (serial - p->drain.floor) / p->drain.layout.chunks_per_half
 			 : 0,

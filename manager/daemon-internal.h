@@ -42,6 +42,8 @@ struct fx_trace {
 	struct fx_client *starter, *stopper, *terminator;
 	struct fx_msg_alert alerts[FX_ALERT_QUEUE];
 	unsigned alert_first, alert_count;
+	unsigned
+	    small_buffers;  /* providers that have not reserved as much as the session asks for */
 	unsigned snapshots; /* of all kinds */
 	unsigned beside;    /* those that have a number */
 };

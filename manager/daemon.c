@@ -21,6 +21,10 @@ static int welcome(void *opaque, const struct fx_applicant *applicant,
 	ret->epoch = (uint32_t)d->epoch;
 	ret->running = fx_trace_is_running(&d->trace);
 	ret->resident = true;
+	/* What later sessions may ask for. */
+	ret->reserve = fx_terms_buffer_size(d->defaults, applicant->name);
+	if (ret->reserve < ret->buffer_size)
+		ret->reserve = ret->buffer_size;
 	return 0;
 }
 

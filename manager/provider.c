@@ -82,22 +82,14 @@ static int memory_create(struct fx_provider *p, const struct fx_layout *layout, 
 	return 0;
 }
 
-/* In a buffer that serves any mode, oneshot is a limit. */
-static void limit_set(struct fx_provider *p, enum fx_buffering_mode mode)
-{
-	if (mode == FX_MODE_ONESHOT)
-		fx_provider_refill(p);
-	else
-		fx_store_relaxed(&p->control->serial_limit, 0);
-}
-
 int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
 		       const char *name, struct fx_provider **ret, int ret_fds[2])
 {
 	struct fx_provider *p;
 	struct fx_layout layout;
 	enum fx_buffering_mode shape = terms->resident ? FX_MODE_STREAMING : terms->mode;
-	int r = fx_layout_compute(&layout, terms->buffer_size, shape);
+	uint64_t size = terms->resident ? terms->reserve : terms->buffer_size;
+	int r = fx_layout_compute(&layout, size, shape);
 
 	if (r < 0)
 		return r;
@@ -122,8 +114,9 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 		return r;
 	}
 	control_fill(p->control, terms, id, &layout);
+	p->reserve = size;
 	if (terms->resident)
-		limit_set(p, terms->mode);
+		fx_provider_join(p, terms, NULL);
 	fx_provider_want(p, terms->config);
 	/* release: all of the page stands. Pairs with the provider's first look. */
 	fx_store_release(&p->control->state,
@@ -333,7 +326,7 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 		return 1; /* look again soon */
 	if (save(p, queue, held || must) == 0 && must)
 		acknowledge(p);
-	return (double)(p->drain.limit - before) / p->drain.layout.chunks_per_half;
+	return (double)(p->drain.limit - before) / p->drain.share;
 }
 
 /* --- The end --------------------------------------------------------------------------------- */
@@ -425,7 +418,8 @@ bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
 int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,
 		     struct fx_source *source)
 {
-	int r = p->drain.broken ? -EBADMSG : fx_drain_restart(&p->drain);
+	uint32_t share = fx_layout_share(&p->drain.layout, terms->buffer_size);
+	int r = p->drain.broken ? -EBADMSG : fx_drain_restart(&p->drain, share);
 
 	if (r < 0)
 		return r;
@@ -434,7 +428,11 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	p->unslotted_before = unslotted(p);
 	p->source = source;
 	p->settled = p->wrapped = false;
-	limit_set(p, terms->mode);
+	/* In a buffer that serves any mode, oneshot is a limit. */
+	if (terms->mode == FX_MODE_ONESHOT)
+		fx_provider_refill(p);
+	else
+		fx_store_relaxed(&p->control->serial_limit, 0);
 	return 0;
 }
 

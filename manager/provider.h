@@ -31,9 +31,10 @@ struct fx_provider_terms {
 	uint64_t stack_duration;		/* ticks */
 	const struct fx_session_config *config; /* which categories; used before the terms go */
 	uint32_t epoch;
-	bool running; /* tracing has begun */
-	uint64_t buffer_size;
-	bool resident; /* the buffer outlives sessions, and serves any mode */
+	bool running;	      /* tracing has begun */
+	uint64_t buffer_size; /* that the session asks for */
+	uint64_t reserve;     /* resident: the size of the memory, at least as large; else 0 */
+	bool resident;	      /* the buffer outlives sessions, and serves any mode */
 };
 
 enum fx_provider_phase {
@@ -51,8 +52,9 @@ struct fx_provider {
 	enum fx_provider_phase phase;
 	struct fx_control *control; /* mapped writable */
 	uint64_t control_size;
-	uint32_t wanted; /* bits for fx_control.state while tracing runs */
-	void *buffer;	 /* mapped read-only */
+	uint32_t wanted;  /* bits for fx_control.state while tracing runs */
+	uint64_t reserve; /* bytes: the largest buffer size that it has the memory for */
+	void *buffer;	  /* mapped read-only */
 	struct fx_drain drain;
 	struct fx_source *source;  /* the writer's */
 	int pidfd;		   /* owned */

@@ -13,7 +13,7 @@
  * slope that times are converted with in the end may be smaller. */
 #define STEP_NS 1.02
 
-static uint64_t buffer_size_for(const struct fx_session_config *config, const char *name)
+uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char *name)
 {
 	uint64_t size = config->buffer_size;
 
@@ -74,7 +74,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .config = config,
 	    .stack_categories = config->stack_categories,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
-	    .buffer_size = buffer_size_for(config, name),
+	    .buffer_size = fx_terms_buffer_size(config, name),
 	};
 }
 

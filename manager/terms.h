@@ -17,6 +17,9 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 				      enum fx_clock_kind kind, struct fx_anchor first_anchor,
 				      const char *name);
 
+/* Size of the buffers of providers of this name, in bytes. */
+uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char *name);
+
 /* Category bits as the control page has them. */
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits);
 

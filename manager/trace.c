@@ -192,6 +192,7 @@ static void join_all(struct fx_daemon *d)
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
+		t->small_buffers += p->reserve < terms.buffer_size;
 		p->source = fx_writer_source(t->writer, p, false);
 	}
 }
@@ -314,7 +315,8 @@ static void step_starting(struct fx_daemon *d, uint64_t now)
 	if (silent && now < t->deadline)
 		return;
 	state_enter(t, FX_SESSION_STARTED);
-	answer(&t->starter, &(struct fx_msg_result){.silent_providers = silent});
+	answer(&t->starter, &(struct fx_msg_result){.silent_providers = silent,
+						    .small_buffers = t->small_buffers});
 }
 
 /* --- Stop ------------------------------------------------------------------------------------ */

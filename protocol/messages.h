@@ -163,6 +163,9 @@ struct fx_msg_result {
 	uint64_t history_ns; /* circular: the time that is kept */
 	int32_t output_error;
 	uint32_t silent_providers; /* START: have not said that they started */
+	uint32_t
+	    small_buffers; /* START: registered with smaller buffers than the session asks for */
+	uint32_t reserved;
 };
 
 enum fx_result_flags {

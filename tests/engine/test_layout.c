@@ -143,3 +143,19 @@ Test(layout, control_has_a_word_per_chunk)
 		cr_assert_eq(fx_control_size(&l) % FX_PAGE, 0);
 	}
 }
+
+Test(layout, a_smaller_size_is_a_share_of_the_chunks)
+{
+	struct fx_layout l, small;
+
+	for (uint64_t size = FX_BUFFER_MIN; size <= FX_BUFFER_MAX;
+	     size += (size / 3 / FX_BUFFER_STEP + 1) * FX_BUFFER_STEP) {
+		cr_assert_eq(fx_layout_compute(&l, size, FX_MODE_STREAMING), 0);
+		cr_assert_eq(fx_layout_share(&l, size), l.chunks_per_half, "all of its own size");
+		cr_assert_eq(fx_layout_share(&l, FX_BUFFER_MAX), l.chunks_per_half, "no more");
+		cr_assert_eq(fx_layout_share(&l, FX_BUFFER_MIN), l.chunks_per_half >= 2 ? 2 : 1);
+	}
+	cr_assert_eq(fx_layout_compute(&l, 16u << 20, FX_MODE_STREAMING), 0);
+	cr_assert_eq(fx_layout_compute(&small, 1u << 20, FX_MODE_STREAMING), 0);
+	cr_assert_eq(fx_layout_share(&l, 1u << 20), small.chunks_per_half);
+}

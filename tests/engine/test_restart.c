@@ -21,6 +21,7 @@ static uint8_t room[FX_DRAIN_BLOCK_MIN] __attribute__((aligned(8)));
 static pthread_barrier_t turn;
 static uint32_t running;
 static uint64_t lost;
+static uint32_t share; /* chunks of each half in this session */
 
 /* The last writer leaves out every second session, its chunk in its hands. */
 static bool takes_part(uint32_t writer, uint32_t session)
@@ -54,6 +55,7 @@ static void take_piece(const struct fx_piece *piece, const uint64_t *words)
 	const uint64_t *end = words + piece->bytes / 8;
 
 	cr_assert_eq(piece->kind, FX_PIECE_CHUNK);
+	cr_assert_lt(piece->index % m.layout.chunks_per_half, share, "beyond the session's share");
 	if (piece->flags & FX_PIECE_FIRST)
 		words += 3; /* its Thread Record */
 	while (words < end) {
@@ -97,6 +99,12 @@ static enum fx_buffering_mode mode_of(uint32_t session)
 	return modes[session % 6];
 }
 
+/* Small and whole buffers in turn. */
+static uint32_t share_of(uint32_t session)
+{
+	return session % 4 < 2 ? m.layout.chunks_per_half : 2 + session % 3;
+}
+
 /* What the writers of one session left: all or the newest, and nothing of another's. */
 static void check_session(uint32_t session, uint64_t before)
 {
@@ -122,7 +130,8 @@ static void run_session(uint32_t session)
 	enum fx_buffering_mode mode = mode_of(session);
 	uint64_t before = got.total, of_others = 0;
 
-	cr_assert_eq(fx_drain_restart(&d), 0);
+	share = share_of(session);
+	cr_assert_eq(fx_drain_restart(&d, share), 0);
 	m.control->buffering_mode = mode;
 	m.control->serial_limit =
 	    mode == FX_MODE_ONESHOT ? fx_drain_next_serial(&d) + d.chunk_count : 0;

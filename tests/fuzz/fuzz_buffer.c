@@ -502,6 +502,7 @@ static void terms_choose(void)
 	    .config = &config,
 	    .running = true,
 	    .buffer_size = sizes[how >> 3 & 3],
+	    .reserve = sizes[how >> 3 & 3],
 	    .resident = how & 0x20,
 	};
 }
