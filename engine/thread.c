@@ -79,13 +79,13 @@ static bool is_left(uint32_t i)
 }
 
 /* Claims the first free slot for `tid`; not the one whose fx_thread a fork left to what it interrupted.
- * -EAGAIN if there is none. */
-static int slot_claim(uint32_t tid)
+ * With `clean`, only one whose owners lost nothing. -EAGAIN if there is none. */
+static int slot_claim_first(uint32_t tid, bool clean)
 {
 	for (uint32_t i = 0; i < fx_engine.layout.thread_count; i++) {
 		uint32_t free = 0;
 
-		if (is_left(i))
+		if (is_left(i) || (clean && fx_load_relaxed(&slot_at(i)->dropped)))
 			continue;
 		/* UINT32_MAX: taken, not yet to be read. Pairs with slot_take's release. */
 		if (fx_load_relaxed(&slot_at(i)->tid) == 0 &&
@@ -97,6 +97,15 @@ static int slot_claim(uint32_t tid)
 		}
 	}
 	return -EAGAIN;
+}
+
+/* The manager may not have looked at a thread's losses when it ends: its slot is the last to be used
+ * again, so that they are not taken for another's. */
+static int slot_claim(uint32_t tid)
+{
+	int i = slot_claim_first(tid, true);
+
+	return i < 0 ? slot_claim_first(tid, false) : i;
 }
 
 static void slot_release(struct fx_thread *t)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Many writers in each mode: no record twice, order within a thread kept, recorded + dropped = produced;
-# circular keeps the newest of a thread without a gap.
+# Many writers in each mode: no record twice, order within a thread kept, recorded + dropped = produced
+# for each thread; circular keeps the newest of a thread without a gap.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 compile sequence -O1 "$FX_SRCDIR/tests/e2e/targets/sequence.c"
@@ -26,21 +26,23 @@ check_writers() {
 			count[$3]++
 			recorded++
 		}
-		# A thread may stand where one that has ended stood: which of them lost it cannot be told.
-		$1 == "instant" && $7 == "records dropped" { dropped += argument("count") }
+		$1 == "instant" && $7 == "records dropped" {
+			lost[$3] += argument("count")
+			dropped += argument("count")
+		}
 		END {
 			if (bad) exit 1
 			for (tid in count) {
 				n++
 				if (kept == "newest" && (last[tid] != calls - 1 || count[tid] != calls - first[tid]))
 					wrong("thread " tid ": " first[tid] " to " last[tid] ", " count[tid] " of them")
-				if (kept == "lossless" && count[tid] != calls)
-					wrong("thread " tid ": " count[tid] " of " calls)
+				if (kept != "newest" && count[tid] + lost[tid] != calls)
+					wrong("thread " tid ": " count[tid] " + " lost[tid] + 0 " of " calls)
 			}
 			if (kept != "newest" && recorded + dropped != threads * calls)
 				wrong(recorded + 0 " recorded + " dropped + 0 " dropped of " threads * calls)
-			if (kept == "lossless" && n != threads)
-				wrong(n + 0 " of " threads " threads")
+			if (kept == "lossless" && (n != threads || dropped))
+				wrong(n + 0 " of " threads " threads, " dropped + 0 " losses")
 			if (!recorded) wrong("nothing is recorded")
 		}' events || fail "$what"
 }

@@ -110,6 +110,31 @@ Test(thread, slots_are_reused)
 	cr_assert_eq(got.names, 10);
 }
 
+static void *lose_some_and_exit(void *context)
+{
+	uintptr_t count = (uintptr_t)context;
+
+	for (uint32_t i = 0; i < count; i++)
+		cr_assert_not(produce(0, i));
+	fx_thread_exit();
+	return NULL;
+}
+
+/* Nobody looks until the end: each thread's losses are still its own, as long as there are slots. */
+Test(thread, losses_stay_with_their_thread)
+{
+	start((struct fm_config){.size = 16 << 10, .thread_count = 4});
+	while (produce(0, 0))
+		;
+	for (uintptr_t i = 1; i <= 5; i++)
+		run(lose_some_and_exit, (void *)(10 * i));
+	cr_assert_eq(fm_slot(&m, 0)->dropped, 1);
+	cr_assert_eq(fm_slot(&m, 1)->dropped, 10 + 40 + 50, "there was no other for the last two");
+	cr_assert_eq(fm_slot(&m, 2)->dropped, 20);
+	cr_assert_eq(fm_slot(&m, 3)->dropped, 30);
+	cr_assert_eq(fm_dropped(&m), 151);
+}
+
 Test(thread, five_thousand_one_after_another)
 {
 	start((struct fm_config){
@@ -196,7 +221,7 @@ static void *vanish_in_a_record(void *context)
 Test(thread, a_thread_that_ends_in_the_middle_of_a_record_loses_that_one,
      .disabled = !THREADS_MAY_VANISH)
 {
-	start((struct fm_config){.size = 4 << 20});
+	start((struct fm_config){.size = 4 << 20, .thread_count = 2});
 	run(vanish_in_a_record, (void *)0);
 	cr_assert(produce(0, 1));
 	cr_assert_eq(fx_threads_reclaim(), 1);
