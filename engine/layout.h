@@ -139,7 +139,10 @@ enum fx_phase {
 	X(SYSCALL, 5, "syscall", 1, "libc entry points of system calls")                           \
 	X(PROCESS, 6, "process", 1, "fork, exec, spawn, exit, wait")                               \
 	X(DL, 7, "dl", 1, "dlopen, dlclose")                                                       \
-	X(USER, 8, "user", 1, "the program's own events")
+	X(USER, 8, "user", 1, "the program's own events")                                          \
+	X(STDIO, 9, "stdio", 1, "streams: calls that fill or empty a buffer")                      \
+	X(STDIO_ALL, 10, "stdio:all", 0, "every call on a stream")                                 \
+	X(LIBC, 11, "libc", 1, "slow functions of the C library: resolver, users, directories")
 
 /* Functions are written as begin and end records; stands in place of FX_CAT_FUNCTION, so that the
  * usual path has no test for it. */

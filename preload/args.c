@@ -11,7 +11,7 @@
 
 /* --- Text ------------------------------------------------------------------------------------- */
 
-void fx_arg_text(struct fx_call *call, unsigned name, const char *text, size_t length)
+void fx_arg_bytes(struct fx_call *call, unsigned name, const char *text, size_t length)
 {
 	unsigned words = (unsigned)((length + 7) / 8);
 
@@ -39,7 +39,67 @@ void fx_arg_path(struct fx_call *call, unsigned name, const char *path)
 		return;
 	}
 	length = strnlen(path, FX_TEXT_MAX + 1);
-	fx_arg_text(call, name, path, fx_text_cut(path, length, FX_TEXT_MAX));
+	fx_arg_bytes(call, name, path, fx_text_cut(path, length, FX_TEXT_MAX));
+}
+
+/* Errors that come after both paths of a call. */
+static bool late_path_was_read(int error)
+{
+	return error == 0 || error == EEXIST || error == EXDEV || error == ENOTEMPTY;
+}
+
+void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path)
+{
+	if (late_path_was_read(call->error))
+		fx_arg_path(call, name, path);
+	else
+		fx_arg_ptr(call, name, path);
+}
+
+static void arg_cut(struct fx_call *call, unsigned name, const char *text, size_t max)
+{
+	fx_arg_bytes(call, name, text, fx_text_cut(text, strnlen(text, max + 1), max));
+}
+
+static void arg_null(struct fx_call *call, unsigned name)
+{
+	fx_arg_one(call, FX_ARG_HEADER(NULL, 1, name, 0));
+}
+
+void fx_arg_name(struct fx_call *call, unsigned name, const char *text)
+{
+	if (text && !call->error)
+		arg_cut(call, name, text, FX_NAME_TEXT);
+	else
+		fx_arg_ptr(call, name, text);
+}
+
+void fx_arg_text(struct fx_call *call, unsigned name, const char *text)
+{
+	if (text)
+		arg_cut(call, name, text, FX_TEXT_MAX);
+	else
+		arg_null(call, name);
+}
+
+void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text)
+{
+	if (text)
+		arg_cut(call, name, text, FX_NAME_TEXT);
+	else
+		arg_null(call, name);
+}
+
+void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text)
+{
+	if (text && !call->error)
+		arg_cut(call, name, text, FX_TEXT_MAX);
+}
+
+void fx_arg_out_bytes(struct fx_call *call, unsigned name, const char *bytes, ssize_t length)
+{
+	if (bytes && !call->error && length >= 0)
+		fx_arg_bytes(call, name, bytes, fx_text_cut(bytes, (size_t)length, FX_TEXT_MAX));
 }
 
 void fx_arg_argv(struct fx_call *call, unsigned name, fx_strings argv)
@@ -54,7 +114,7 @@ void fx_arg_argv(struct fx_call *call, unsigned name, fx_strings argv)
 			fx_text_char(&t, ' ');
 		fx_text_string(&t, *a);
 	}
-	fx_arg_text(call, name, buffer, fx_text_cut(buffer, fx_text_length(&t), FX_TEXT_MAX));
+	fx_arg_bytes(call, name, buffer, fx_text_cut(buffer, fx_text_length(&t), FX_TEXT_MAX));
 }
 
 void fx_arg_fd_pair(struct fx_call *call, unsigned name, const int *fds)
@@ -67,7 +127,7 @@ void fx_arg_fd_pair(struct fx_call *call, unsigned name, const int *fds)
 	fx_text_signed(&t, fds[0]);
 	fx_text_char(&t, ' ');
 	fx_text_signed(&t, fds[1]);
-	fx_arg_text(call, name, buffer, fx_text_length(&t));
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -78,13 +138,49 @@ static bool time_was_read(int error)
 	return error == 0 || error == EINTR || error == EAGAIN || error == ETIMEDOUT;
 }
 
+static int64_t nanoseconds(int64_t seconds, int64_t rest)
+{
+	return (int64_t)((uint64_t)seconds * 1000000000u + (uint64_t)rest);
+}
+
 void fx_arg_timespec(struct fx_call *call, unsigned name, const struct timespec *ts)
 {
 	if (!ts)
-		fx_arg_one(call, FX_ARG_HEADER(NULL, 1, name, 0));
+		arg_null(call, name);
 	else if (time_was_read(call->error))
-		fx_arg_long(call, name,
-			    (int64_t)((uint64_t)ts->tv_sec * 1000000000u + (uint64_t)ts->tv_nsec));
+		fx_arg_long(call, name, nanoseconds(ts->tv_sec, ts->tv_nsec));
+}
+
+static void arg_timer(struct fx_call *call, unsigned name, int64_t value, int64_t interval)
+{
+	fx_arg_long(call, name, value);
+	if (interval)
+		fx_arg_long(call, FX_STR_interval_ns, interval);
+}
+
+void fx_arg_itimerspec(struct fx_call *call, unsigned name, const struct itimerspec *ts)
+{
+	if (ts && !call->error)
+		arg_timer(call, name, nanoseconds(ts->it_value.tv_sec, ts->it_value.tv_nsec),
+			  nanoseconds(ts->it_interval.tv_sec, ts->it_interval.tv_nsec));
+}
+
+void fx_arg_itimerval(struct fx_call *call, unsigned name, const struct itimerval *tv)
+{
+	if (tv && !call->error)
+		arg_timer(call, name, nanoseconds(tv->it_value.tv_sec, tv->it_value.tv_usec * 1000),
+			  nanoseconds(tv->it_interval.tv_sec, tv->it_interval.tv_usec * 1000));
+}
+
+void fx_arg_hex(struct fx_call *call, unsigned name, uint64_t value)
+{
+	char buffer[24];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (value)
+		fx_text_string(&t, "0x");
+	fx_text_number(&t, value, 16);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
 void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status)
@@ -114,10 +210,159 @@ void fx_arg_out_signal(struct fx_call *call, unsigned name, const int *number)
 		fx_arg_signal(call, name, *number);
 }
 
+void fx_arg_out_int(struct fx_call *call, unsigned name, const int *number)
+{
+	if (!call->error && number)
+		fx_arg_int(call, name, *number);
+}
+
+void fx_arg_out_size(struct fx_call *call, unsigned name, const uint64_t *number)
+{
+	if (!call->error && number)
+		fx_arg_size(call, name, *number);
+}
+
 void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr)
 {
 	if (!call->error && ptr)
 		fx_arg_ptr(call, name, *ptr);
+}
+
+void fx_arg_sockopt_in(struct fx_call *call, unsigned name, const void *value, socklen_t length)
+{
+	if (!call->error && value && length == sizeof(int))
+		fx_arg_int(call, name, *(const int *)value);
+}
+
+void fx_arg_sockopt_out(struct fx_call *call, unsigned name, const void *value,
+			const socklen_t *length)
+{
+	if (!call->error && value && length && *length == sizeof(int))
+		fx_arg_int(call, name, *(const int *)value);
+}
+
+void fx_arg_sched_param(struct fx_call *call, unsigned name, const struct sched_param *param)
+{
+	if (!call->error && param)
+		fx_arg_int(call, name, param->sched_priority);
+}
+
+void fx_arg_aiocb(struct fx_call *call, unsigned name, const struct aiocb *request)
+{
+	(void)name;
+	if (!request)
+		return;
+	fx_arg_fd(call, FX_STR_fd, request->aio_fildes);
+	fx_arg_size(call, FX_STR_count, request->aio_nbytes);
+	fx_arg_long(call, FX_STR_offset, request->aio_offset);
+}
+
+void fx_arg_handler(struct fx_call *call, unsigned name, fx_signal_handler handler)
+{
+	if (handler == SIG_DFL)
+		fx_arg_bytes(call, name, "SIG_DFL", 7);
+	else if (handler == SIG_IGN)
+		fx_arg_bytes(call, name, "SIG_IGN", 7);
+	else
+		fx_arg_ptr(call, name, (const void *)handler);
+}
+
+void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigaction *action)
+{
+	if (!call->error && action)
+		fx_arg_handler(call, name, action->sa_handler);
+}
+
+static void text_limit(struct fx_text *t, rlim_t limit)
+{
+	if (limit == RLIM_INFINITY)
+		fx_text_string(t, "unlimited");
+	else
+		fx_text_number(t, limit, 10);
+}
+
+void fx_arg_rlimit(struct fx_call *call, unsigned name, const struct rlimit *limit)
+{
+	char buffer[48];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (call->error || !limit)
+		return;
+	text_limit(&t, limit->rlim_cur);
+	fx_text_char(&t, ' ');
+	text_limit(&t, limit->rlim_max);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
+/* --- Sets of numbers ---------------------------------------------------------------------------- */
+
+static bool bit_is_set(const uint8_t *set, size_t i)
+{
+	return set[i / 8] >> i % 8 & 1;
+}
+
+/* The first bit from `i` on that is `value`, at most `end`. */
+static size_t bit_find(const uint8_t *set, size_t i, size_t end, bool value)
+{
+	while (i < end && bit_is_set(set, i) != value)
+		i++;
+	return i;
+}
+
+void fx_arg_cpus(struct fx_call *call, unsigned name, const void *set, size_t size)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+	size_t first, end, bits = size * 8;
+
+	if (call->error || !set)
+		return;
+	for (first = bit_find(set, 0, bits, true); first < bits;
+	     first = bit_find(set, end, bits, true)) {
+		end = bit_find(set, first, bits, false);
+		if (fx_text_length(&t))
+			fx_text_char(&t, ',');
+		fx_text_number(&t, first, 10);
+		if (end > first + 1) {
+			fx_text_char(&t, '-');
+			fx_text_number(&t, end - 1, 10);
+		}
+	}
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
+void fx_arg_fds(struct fx_call *call, unsigned name, const fd_set *set, int count)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+	const size_t end = count > 0 ? (size_t)count : 0;
+
+	if (call->error || !set)
+		return;
+	for (size_t i = bit_find((const void *)set, 0, end, true); i < end;
+	     i = bit_find((const void *)set, i + 1, end, true)) {
+		if (fx_text_length(&t))
+			fx_text_char(&t, ' ');
+		fx_text_number(&t, i, 10);
+	}
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
+void fx_arg_sembufs(struct fx_call *call, unsigned name, const struct sembuf *ops, size_t count)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (call->error || !ops)
+		return;
+	for (size_t i = 0; i < count && t.at < t.end; i++) {
+		if (i)
+			fx_text_char(&t, ' ');
+		fx_text_number(&t, ops[i].sem_num, 10);
+		fx_text_char(&t, ':');
+		fx_text_signed(&t, ops[i].sem_op);
+	}
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
 /* --- Socket addresses ------------------------------------------------------------------------- */
@@ -209,7 +454,7 @@ static void arg_address(struct fx_call *call, unsigned name, const struct sockad
 	struct fx_text t = FX_TEXT(buffer);
 
 	text_sockaddr(&t, addr, length);
-	fx_arg_text(call, name, buffer, fx_text_length(&t));
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
 /* The kernel looks at the descriptor before the address: only these errors come after it. */

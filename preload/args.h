@@ -10,6 +10,7 @@
 #define FX_PRELOAD_ARGS_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 
 #include "engine/record.h"
 #include <fxtrace/format.h>
@@ -107,8 +108,19 @@ fx_hot void fx_arg_string(struct fx_call *call, unsigned name, unsigned string)
 	fx_arg_one(call, FX_ARG_HEADER(STRING, 1, name, string));
 }
 
+/* A number in hex, as text: it has meaning for machines. */
+#define FX_WORDS_hex FX_TEXT_WORDS(24)
+void fx_arg_hex(struct fx_call *call, unsigned name, uint64_t value);
+
+/* A descriptor. */
+#define FX_WORDS_fd 1
+fx_hot void fx_arg_fd(struct fx_call *call, unsigned name, int fd)
+{
+	fx_arg_int(call, name, fd);
+}
+
 /* `length` bytes of text, at most FX_TEXT_MAX. */
-void fx_arg_text(struct fx_call *call, unsigned name, const char *text, size_t length);
+void fx_arg_bytes(struct fx_call *call, unsigned name, const char *text, size_t length);
 
 /* A number by its name, a builtin string; as a number where it has none (0). */
 fx_hot void fx_arg_named(struct fx_call *call, unsigned name, unsigned string, int number)
@@ -138,6 +150,31 @@ fx_hot void fx_arg_signal(struct fx_call *call, unsigned name, int number)
 #define FX_WORDS_path FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_path(struct fx_call *call, unsigned name, const char *path);
 
+/* A path that the kernel looks at late, if at all: its address unless the call has succeeded, or has
+ * failed for what both paths say. */
+#define FX_WORDS_late_path FX_WORDS_path
+void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path);
+
+/* A short name that the kernel has read if the call succeeded. */
+#define FX_NAME_TEXT  32
+#define FX_WORDS_name FX_TEXT_WORDS(FX_NAME_TEXT)
+void fx_arg_name(struct fx_call *call, unsigned name, const char *text);
+
+/* A string that libc itself reads, whatever becomes of the call; null for none. */
+#define FX_WORDS_text FX_TEXT_WORDS(FX_TEXT_MAX)
+void fx_arg_text(struct fx_call *call, unsigned name, const char *text);
+
+#define FX_WORDS_short_text FX_TEXT_WORDS(FX_NAME_TEXT)
+void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text);
+
+/* A string that the call has written; nothing if it failed. */
+#define FX_WORDS_out_path FX_TEXT_WORDS(FX_TEXT_MAX)
+void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text);
+
+/* The same without NUL: as many bytes as the call says. */
+#define FX_WORDS_out_bytes FX_TEXT_WORDS(FX_TEXT_MAX)
+void fx_arg_out_bytes(struct fx_call *call, unsigned name, const char *bytes, ssize_t length);
+
 /* Strings joined by spaces, cut like a path; nothing if the call failed. */
 #define FX_WORDS_argv FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_argv(struct fx_call *call, unsigned name, fx_strings argv);
@@ -145,6 +182,12 @@ void fx_arg_argv(struct fx_call *call, unsigned name, fx_strings argv);
 /* Nanoseconds; null for none. */
 #define FX_WORDS_timespec 2
 void fx_arg_timespec(struct fx_call *call, unsigned name, const struct timespec *ts);
+
+/* Until when, in nanoseconds; and `interval_ns' if it is one. */
+#define FX_WORDS_itimerspec 4
+void fx_arg_itimerspec(struct fx_call *call, unsigned name, const struct itimerspec *ts);
+#define FX_WORDS_itimerval 4
+void fx_arg_itimerval(struct fx_call *call, unsigned name, const struct itimerval *tv);
 
 /* The two descriptors of a pipe, "3 4". */
 #define FX_WORDS_fd_pair FX_TEXT_WORDS(24)
@@ -160,6 +203,12 @@ void fx_arg_out_pid(struct fx_call *call, unsigned name, const pid_t *pid);
 #define FX_WORDS_out_signal 1
 void fx_arg_out_signal(struct fx_call *call, unsigned name, const int *number);
 
+#define FX_WORDS_out_int 1
+void fx_arg_out_int(struct fx_call *call, unsigned name, const int *number);
+
+#define FX_WORDS_out_size 2
+void fx_arg_out_size(struct fx_call *call, unsigned name, const uint64_t *number);
+
 #define FX_WORDS_out_ptr 2
 void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr);
 
@@ -174,16 +223,70 @@ void fx_arg_sockaddr(struct fx_call *call, unsigned name, const struct sockaddr 
 void fx_arg_sockaddr_out(struct fx_call *call, unsigned name, const struct sockaddr *addr,
 			 const socklen_t *length);
 
-/* --- Numbers that have names (args-flags.c) --------------------------------------------------- */
+/* Type, permissions and size, "S_IFREG|0644 120". */
+#define FX_WORDS_stat_out FX_TEXT_WORDS(48)
+void fx_arg_stat_out(struct fx_call *call, unsigned name, const struct stat *st);
+#define FX_WORDS_statx_out FX_WORDS_stat_out
+void fx_arg_statx_out(struct fx_call *call, unsigned name, const struct statx *st);
+
+/* An option's value where it is a number: of most it is. */
+#define FX_WORDS_sockopt_in 1
+void fx_arg_sockopt_in(struct fx_call *call, unsigned name, const void *value, socklen_t length);
+#define FX_WORDS_sockopt_out 1
+void fx_arg_sockopt_out(struct fx_call *call, unsigned name, const void *value,
+			const socklen_t *length);
+
+/* "soft hard", or the word unlimited. */
+#define FX_WORDS_rlimit FX_TEXT_WORDS(48)
+void fx_arg_rlimit(struct fx_call *call, unsigned name, const struct rlimit *limit);
+
+#define FX_WORDS_sched_param 1
+void fx_arg_sched_param(struct fx_call *call, unsigned name, const struct sched_param *param);
+
+/* Processors, "0-3,8". */
+#define FX_WORDS_cpus FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_cpus(struct fx_call *call, unsigned name, const void *set, size_t size);
+
+/* Semaphore operations, "number:change ...". */
+#define FX_WORDS_sembufs FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_sembufs(struct fx_call *call, unsigned name, const struct sembuf *ops, size_t count);
+
+/* The descriptor, bytes and offset of a request. */
+#define FX_WORDS_aiocb 5
+void fx_arg_aiocb(struct fx_call *call, unsigned name, const struct aiocb *request);
+
+/* SIG_DFL, SIG_IGN or a function. */
+#define FX_WORDS_handler FX_TEXT_WORDS(8)
+void fx_arg_handler(struct fx_call *call, unsigned name, fx_signal_handler handler);
+#define FX_WORDS_sigaction FX_WORDS_handler
+void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigaction *action);
+
+/* Descriptors of select(), those that are ready when it returns: "3 5". */
+#define FX_WORDS_fds FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_fds(struct fx_call *call, unsigned name, const fd_set *set, int count);
+
+/* --- Numbers that have names (args-flags.c; most are made from names.tbl) -------------------------- */
 
 /* The longest text that they make. */
 #define FX_FLAGS_TEXT 128
 
+#include "preload/names.h"
+
 #define FX_WORDS_open_flags FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_open_flags(struct fx_call *call, unsigned name, int flags);
 
-/* Permission bits in octal. */
-#define FX_WORDS_mode FX_TEXT_WORDS(12)
+#define FX_WORDS_sock_type FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_sock_type(struct fx_call *call, unsigned name, int type);
+
+#define FX_WORDS_futex_operation FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_futex_operation(struct fx_call *call, unsigned name, int operation);
+
+/* What a child shares, and the signal that its end sends. */
+#define FX_WORDS_clone (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_WORDS_signal)
+void fx_arg_clone(struct fx_call *call, unsigned name, int flags);
+
+/* Permission bits in octal, behind the type of a file if there is one. */
+#define FX_WORDS_mode FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_mode(struct fx_call *call, unsigned name, mode_t mode);
 
 /* The same where it was passed: O_CREAT or O_TMPFILE. */
@@ -195,32 +298,68 @@ fx_hot void fx_arg_open_mode(struct fx_call *call, unsigned name, mode_t mode, i
 		fx_arg_mode(call, name, mode);
 }
 
+#define FX_WORDS_ipc_flags FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_ipc_flags(struct fx_call *call, unsigned name, int flags);
+
 /* A descriptor or AT_FDCWD. */
 #define FX_WORDS_dirfd FX_TEXT_WORDS(8)
 void fx_arg_dirfd(struct fx_call *call, unsigned name, int fd);
 
-#define FX_WORDS_sock_domain FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_sock_domain(struct fx_call *call, unsigned name, int domain);
+/* An option of setsockopt(), whose meaning depends on the level. */
+#define FX_WORDS_sockopt FX_TEXT_WORDS(FX_NAME_TEXT)
+void fx_arg_sockopt(struct fx_call *call, unsigned name, int option, int level);
 
-#define FX_WORDS_sock_type FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_sock_type(struct fx_call *call, unsigned name, int type);
+/*
+ * Arguments of functions that take a different one, or none, from case to case. They are handed on
+ * whether or not they were passed, as libc itself does, and shown if the case has one.
+ */
+#define FX_PASSED_fcntl(command) true
+#define FX_WORDS_fcntl		 FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_fcntl(struct fx_call *call, unsigned name, long arg, int command);
 
-#define FX_WORDS_sock_flags FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_sock_flags(struct fx_call *call, unsigned name, int flags);
+#define FX_WORDS_ioctl FX_TEXT_WORDS(FX_NAME_TEXT)
+void fx_arg_ioctl(struct fx_call *call, unsigned name, unsigned long request);
+#define FX_PASSED_ioctl_arg(request) true
+#define FX_WORDS_ioctl_arg	     2
+void fx_arg_ioctl_arg(struct fx_call *call, unsigned name, const void *arg, unsigned long request);
 
-#define FX_WORDS_msg_flags FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_msg_flags(struct fx_call *call, unsigned name, int flags);
+#define FX_PASSED_new_addr(flags) true
+#define FX_WORDS_new_addr	  2
+void fx_arg_new_addr(struct fx_call *call, unsigned name, const void *addr, int flags);
 
-#define FX_WORDS_shutdown_how FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_shutdown_how(struct fx_call *call, unsigned name, int how);
+#define FX_PASSED_semctl(command) true
+#define FX_WORDS_semctl		  2
+void fx_arg_semctl(struct fx_call *call, unsigned name, long arg, int command);
 
-#define FX_WORDS_clock FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_clock(struct fx_call *call, unsigned name, clockid_t clock);
+#define FX_PASSED_ulimit(command) true
+#define FX_WORDS_ulimit		  2
+void fx_arg_ulimit(struct fx_call *call, unsigned name, long value, int command);
 
-#define FX_WORDS_lock_operation FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_lock_operation(struct fx_call *call, unsigned name, int operation);
+#define FX_PASSED_ptrace(request) true
+#define FX_WORDS_ptrace		  1
+fx_hot void fx_arg_ptrace(struct fx_call *call, unsigned name, pid_t pid, int request)
+{
+	(void)request;
+	fx_arg_int(call, name, pid);
+}
 
-#define FX_WORDS_wait_options FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_wait_options(struct fx_call *call, unsigned name, int options);
+/* The message level of syslog, without the facility. */
+#define FX_WORDS_log FX_WORDS_log_priority
+fx_hot void fx_arg_log(struct fx_call *call, unsigned name, int priority)
+{
+	fx_arg_log_priority(call, name, (unsigned)priority & 7);
+}
+
+/* What is waited for: "3:POLLIN 4:POLLIN|POLLOUT". */
+#define FX_WORDS_pollfds FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fds, size_t count);
+
+#define FX_WORDS_epoll_event FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_epoll_event(struct fx_call *call, unsigned name, const struct epoll_event *event,
+			int operation);
+
+/* Signals: "SIGINT|SIGTERM". */
+#define FX_WORDS_sigset FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_sigset(struct fx_call *call, unsigned name, const sigset_t *set);
 
 #endif

@@ -43,3 +43,19 @@ fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words)
 		fx_arg_string(call, FX_STR_stack, ref);
 	return true;
 }
+
+bool fx_compact_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
+		      uint64_t key)
+{
+	return fx_call_begin(call, category, header, sp, key);
+}
+
+bool fx_compact_end(struct fx_call *call, unsigned words, int error)
+{
+	return fx_call_end(call, words, error);
+}
+
+void fx_compact_write(struct fx_call *call, uint64_t header)
+{
+	fx_call_write(call, header);
+}

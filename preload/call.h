@@ -31,6 +31,13 @@
 /* What is recorded when it waits, or always: see sync.c. */
 #define FX_CAT_SYNC (FX_CAT_PTHREAD | FX_CAT_PTHREAD_ALL)
 
+/* What is recorded when it works on its buffer, or always: see stream.h. */
+#define FX_CAT_STREAM (FX_CAT_STDIO | FX_CAT_STDIO_ALL)
+
+/* The category in which the calls of another are recorded that have no reason to be. */
+#define FX_EVERY_STREAM FX_CAT_STDIO_ALL
+#define FX_EVERY_LIBC	0
+
 /* What a wrapper asks first, in three instructions. Nothing of the traced way is inlined behind it, so
  * that the wrapper goes on to the real function by a jump. */
 fx_hot bool fx_category_on(uint32_t category)
@@ -80,6 +87,12 @@ fx_hot bool fx_call_is_on(const struct fx_call *call)
 	if (fx_likely(state == call->thread->state))
 		return state & call->category;
 	return fx_thread_on(call->category) == call->thread;
+}
+
+/* Whether a call is recorded for no reason of its own: `every` is the category for that. */
+fx_hot bool fx_call_is_wanted(const struct fx_call *call, uint32_t every)
+{
+	return call->thread->state & every;
 }
 
 /* Slow half of fx_call_end(): there will be no record. */
@@ -195,12 +208,18 @@ fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned 
 #define FX_CALL_WORDS_MAX (FX_CHUNK_MIN / 8 - 3)
 
 /* The error number of a call, by its RESULT. */
-#define FX_ERROR_sys(ret)    (fx_unlikely((ret) == -1) ? errno : 0)
-#define FX_ERROR_ptr(ret)    ((ret) ? 0 : errno)
-#define FX_ERROR_errnum(ret) (ret)
-#define FX_ERROR_value(ret)  0
+#define FX_ERROR_sys(ret)     (fx_unlikely((ret) == (__typeof__(ret))-1) ? errno : 0)
+#define FX_ERROR_ptr(ret)     ((ret) ? 0 : errno)
+#define FX_ERROR_map(ret)     ((intptr_t)(ret) == -1 ? errno : 0)
+#define FX_ERROR_handler(ret) FX_ERROR_map(ret)
+#define FX_ERROR_text(ret)    FX_ERROR_ptr(ret)
+#define FX_ERROR_object(ret)  0
+#define FX_ERROR_eai(ret)     (ret)
+#define FX_ERROR_errnum(ret)  (ret)
+#define FX_ERROR_value(ret)   0
 
-#define FX_RESULT_WORDS 3
+#define FX_RESULT_WORDS	     (FX_WORDS_eai > 3 ? FX_WORDS_eai : 3)
+#define FX_RESULT_TEXT_WORDS FX_WORDS_text
 
 fx_hot void fx_result_sys(struct fx_call *call, int64_t ret)
 {
@@ -226,5 +245,43 @@ fx_hot void fx_result_ptr(struct fx_call *call, const void *ret)
 	if (fx_unlikely(call->error))
 		fx_arg_errno(call, FX_STR_errno, call->error);
 }
+
+fx_hot void fx_result_map(struct fx_call *call, const void *ret)
+{
+	fx_result_ptr(call, ret);
+}
+
+fx_hot void fx_result_object(struct fx_call *call, const void *ret)
+{
+	fx_arg_ptr(call, FX_STR_ret, ret);
+}
+
+fx_hot void fx_result_handler(struct fx_call *call, fx_signal_handler ret)
+{
+	if (fx_unlikely(call->error))
+		fx_arg_errno(call, FX_STR_errno, call->error);
+	else
+		fx_arg_handler(call, FX_STR_ret, ret);
+}
+
+fx_hot void fx_result_text(struct fx_call *call, const char *ret)
+{
+	if (fx_likely(ret != NULL))
+		fx_arg_text(call, FX_STR_ret, ret);
+	else
+		fx_arg_errno(call, FX_STR_errno, call->error);
+}
+
+fx_hot void fx_result_eai(struct fx_call *call, int ret)
+{
+	if (fx_unlikely(ret))
+		fx_arg_eai(call, FX_STR_ret, (unsigned)ret);
+}
+
+/* The same, not inlined, for functions that are many and seldom called. */
+bool fx_compact_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
+		      uint64_t key);
+bool fx_compact_end(struct fx_call *call, unsigned words, int error);
+void fx_compact_write(struct fx_call *call, uint64_t header);
 
 #endif

@@ -28,10 +28,26 @@ static void before_prctl(int option, unsigned long value)
 		fx_engine_detach();
 }
 
+/* The kernel has read the name if it took it. */
+static void arg_prctl(struct fx_call *call, int option, unsigned long value)
+{
+	if (option == PR_SET_NAME || option == PR_GET_NAME)
+		fx_arg_name(call, FX_STR_arg, (const char *)value);
+	else if (option == PR_SET_PDEATHSIG)
+		fx_arg_signal(call, FX_STR_arg, (int)value);
+	else
+		fx_arg_long(call, FX_STR_arg, (long)value);
+}
+
 int fx_wrap_prctl(int option, ...)
 {
+	enum {
+		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_prctl_option + FX_WORDS_name,
+	};
+	struct fx_call call;
 	unsigned long a, b, c, d;
 	va_list ap;
+	bool on;
 	int ret;
 
 	va_start(ap, option);
@@ -41,10 +57,17 @@ int fx_wrap_prctl(int option, ...)
 	d = va_arg(ap, unsigned long);
 	va_end(ap);
 	before_prctl(option, a);
+	on = fx_call_begin(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, prctl), FX_WRAPPER_SP(),
+			   0);
 	ret = FX_REAL(prctl)(option, a, b, c, d);
-	/* The kernel has read the name if it took it. */
 	if (ret == 0 && option == PR_SET_NAME)
 		fx_thread_set_name(0, (const char *)a);
+	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
+		fx_arg_prctl_option(&call, FX_STR_option, (unsigned)option);
+		arg_prctl(&call, option, a);
+		fx_result_sys(&call, ret);
+		fx_call_write(&call, FX_CALL_HEADER(syscall, prctl));
+	}
 	return ret;
 }
 
@@ -56,17 +79,70 @@ static void before_syscall(long number, long operation)
 		before_seccomp(operation == SECCOMP_SET_MODE_STRICT);
 }
 
+/* System calls by number. */
+static const struct {
+	char name[27];
+	uint8_t args;
+} syscalls[] = {
+#include "preload/syscalls.inc"
+};
+
+static unsigned syscall_args(long number)
+{
+	if (number < 0 || (size_t)number >= FX_ARRAY_LEN(syscalls) || !syscalls[number].name[0])
+		return 6;
+	return syscalls[number].args;
+}
+
+static void arg_number(struct fx_call *call, long number)
+{
+	if (number >= 0 && (size_t)number < FX_ARRAY_LEN(syscalls) && syscalls[number].name[0])
+		fx_arg_text(call, FX_STR_number, syscalls[number].name);
+	else
+		fx_arg_long(call, FX_STR_number, number);
+}
+
+/* Plain numbers, but for the futex operation, which is why most people look. */
+static void args_syscall(struct fx_call *call, long number, const long *args)
+{
+	const unsigned count = syscall_args(number);
+
+	arg_number(call, number);
+	for (unsigned i = 0; i < count; i++) {
+		if (number == SYS_futex && i == 1)
+			fx_arg_futex_operation(call, FX_STR_arg1, (int)args[1]);
+		else
+			fx_arg_long(call, FX_STR_arg0 + i, args[i]);
+	}
+}
+
 long fx_wrap_syscall(long number, ...)
 {
-	long args[6];
+	enum {
+		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_name + 6 * FX_WORDS_long +
+			FX_WORDS_futex_operation,
+	};
+	struct fx_call call;
+	long args[6], ret;
 	va_list ap;
+	bool on;
 
 	va_start(ap, number);
 	for (size_t i = 0; i < FX_ARRAY_LEN(args); i++)
 		args[i] = va_arg(ap, long);
 	va_end(ap);
 	before_syscall(number, args[0]);
-	return FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+	on = fx_call_begin(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
+			   0);
+	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
+		args_syscall(&call, number, args);
+		fx_result_sys(&call, ret);
+		fx_call_write(&call, FX_CALL_HEADER(syscall, syscall));
+	}
+	return ret;
 }
+
+_Static_assert(FX_STR_arg5 == FX_STR_arg0 + 5, "they stand together in wrappers.tbl");
 
 #include "preload/unit-confine.inc"

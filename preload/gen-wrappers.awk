@@ -2,7 +2,10 @@
 #
 # Makes C and lists from wrappers.tbl (its syntax stands at its top). POSIX awk.
 #
-#	awk -v out=FILE -f gen-wrappers.awk wrappers.tbl
+#	awk -v out=FILE [-v libc=NAMES] -f gen-wrappers.awk wrappers.tbl tables/*.tbl
+#
+# NAMES is a file with the functions that libc has, a word each: others are not exported. Without it, or
+# if it is empty, all are.
 #
 #	strings.h	enum fx_builtin_string: the index of every builtin string
 #	strings.c	the String Records of them all; names of errors and signals
@@ -54,11 +57,12 @@ function parameter(f, p, text,    at) {
 	text = trim(text)
 	if (text ~ /^\.\.\./) {
 		text = trim(substr(text, 4))
-		variadic[f] = 1
+		variadic[f] = p
 		if (text == "")
 			return 0
-		optional[f, p] = 1
 	}
+	if ((f in variadic))
+		optional[f, p] = 1
 	if (!match(text, /:[a-z_]+(\([a-z_]+\))?$|:-$/))
 		fail("parameter `" text "' has no kind")
 	kind[f, p] = substr(text, RSTART + 1)
@@ -75,12 +79,27 @@ function parameter(f, p, text,    at) {
 }
 
 function option(f, word) {
-	if (word ~ /^(call|custom|internal|noreturn|pass)$/)
+	if (word ~ /^(assembler|call|custom|hot|internal|noreturn|pass)$/)
 		flag[f, word] = 1
 	else if (word ~ /^wait=[a-z_]+\([a-z_]+\)$/) {
 		wait[f] = substr(word, 6, index(word, "(") - 6)
 		awaited[f] = substr(word, index(word, "(") + 1)
 		sub(/\)$/, "", awaited[f])
+	}
+	else if (word ~ /^also=/)
+		also[f] = substr(word, 6)
+	else if (word ~ /^forward=/)
+		forward[f] = substr(word, 9)
+	else if (word ~ /^when=/)
+		when[f] = substr(word, 6)
+	else if (word ~ /^watch=/)
+		watch[f] = substr(word, 7)
+	else if (word ~ /^unless=/)
+		unless[f] = substr(word, 8)
+	else if (word ~ /^note=[a-z_]+\([a-z_]+\)$/) {
+		note[f] = substr(word, 6)
+		note_name[f] = substr(note[f], 1, index(note[f], "(") - 1)
+		string_add(note_name[f], note_name[f])
 	}
 	else if (word ~ /^as=/)
 		shown[f] = substr(word, 4)
@@ -88,6 +107,15 @@ function option(f, word) {
 		version[f] = substr(word, 9)
 	else
 		fail("unknown option `" word "'")
+}
+
+function also_names(f,    i, n, part) {
+	n = split(also[f], part, /,/)
+	for (i = 1; i <= n; i++) {
+		if (part[i] in known)
+			fail(part[i] " stands here twice")
+		known[part[i]] = f
+	}
 }
 
 function prototype(line,    bar, open, text, f, i, n, word, part) {
@@ -98,7 +126,7 @@ function prototype(line,    bar, open, text, f, i, n, word, part) {
 		fail("no ` | ' and result after the prototype")
 	f = ++functions
 	n = split(substr(line, bar + 3), word, /[ \t]+/)
-	if (word[1] !~ /^(sys|ptr|errnum|value|void)$/)
+	if (word[1] !~ /^(sys|ptr|map|object|text|handler|eai|errnum|value|void)$/)
 		fail("unknown result `" word[1] "'")
 	result[f] = word[1]
 	for (i = 2; i <= n; i++)
@@ -113,11 +141,13 @@ function prototype(line,    bar, open, text, f, i, n, word, part) {
 	function_type[f] = got_type
 	function_name[f] = got_name
 	function_unit[f] = unit
+	prefix[f] = compact && !((f, "hot") in flag) ? "fx_compact" : "fx_call"
 	function_cat[f] = cat
 	function_bit[f] = bit
 	if (got_name in known)
 		fail(got_name " stands here twice")
-	known[got_name] = 1
+	known[got_name] = f
+	also_names(f)
 	if (!(f in shown))
 		shown[f] = got_name
 	if (!internal[f])
@@ -140,8 +170,20 @@ function words_to_table(table, count,    i) {
 	return count
 }
 
+BEGIN {
+	while (libc != "" && (getline function_ < libc) > 0) {
+		in_libc[function_] = 1
+		libc_known = 1
+	}
+}
+
 /^[ \t]*(#|$)/	{ next }
-$1 == "unit" && NF == 2	{ unit = $2; units[unit] = 1; next }
+$1 == "unit" && (NF == 2 || $3 == "compact") {
+	unit = $2
+	units[unit] = 1
+	compact = $3
+	next
+}
 $1 == "category" && NF == 3 {
 	cat = $2
 	bit = $3
@@ -208,10 +250,12 @@ function callee(f) {
 }
 
 function words_needed(f,    s, p) {
-	s = "FX_CALL_WORDS + FX_RESULT_WORDS"
+	s = "FX_CALL_WORDS + " (result[f] == "text" ? "FX_RESULT_TEXT_WORDS" : "FX_RESULT_WORDS")
 	for (p = 1; p <= parameters[f]; p++)
 		if (kind[f, p] != "-")
 			s = s " + FX_WORDS_" kind[f, p]
+	if (f in note)
+		s = s " + FX_WORDS_int"
 	if (f in wait)
 		s = s " + FX_WAIT_WORDS"
 	return s
@@ -221,17 +265,19 @@ function first_key(f) {
 	return parameters[f] ? "(uint64_t)(uintptr_t)" name[f, 1] : "0"
 }
 
-function write_optional(f,    p) {
-	for (p = 1; p <= parameters[f]; p++) {
-		if (!((f, p) in optional))
-			continue
-		printf "\t%s%s = 0;\n\n", type[f, p], name[f, p]
-		printf "\tif (FX_PASSED_%s(%s)) {\n", kind[f, p], extra[f, p]
-		printf "\t\tva_list ap;\n\n"
-		printf "\t\tva_start(ap, %s);\n", extra[f, p]
+# What the caller may have left out: all of it is there if the first is.
+function write_optional(f,    p, first) {
+	if (!(f in variadic) || !((f, variadic[f]) in optional))
+		return
+	first = variadic[f]
+	for (p = first; p <= parameters[f]; p++)
+		printf "\t%s%s = 0;\n", type[f, p], name[f, p]
+	printf "\n\tif (FX_PASSED_%s(%s)) {\n", kind[f, first], extra[f, first]
+	printf "\t\tva_list ap;\n\n"
+	printf "\t\tva_start(ap, %s);\n", name[f, first - 1]
+	for (p = first; p <= parameters[f]; p++)
 		printf "\t\t%s = va_arg(ap, %s);\n", name[f, p], trim(type[f, p])
-		printf "\t\tva_end(ap);\n\t}\n"
-	}
+	printf "\t\tva_end(ap);\n\t}\n"
 }
 
 function write_arguments(f,    p) {
@@ -239,31 +285,74 @@ function write_arguments(f,    p) {
 		if (kind[f, p] != "-")
 			printf "\t\tfx_arg_%s(&call, FX_STR_%s, %s%s);\n", kind[f, p], name[f, p],
 			       name[f, p], (f, p) in extra ? ", " extra[f, p] : ""
+	if (f in note)
+		printf "\t\tfx_arg_int(&call, FX_STR_%s, %s);\n", note_name[f], note_name[f]
 	if (f in wait)
 		printf "\t\tfx_wait_show(&call, &wait);\n"
 }
 
+# "if (...)" before a call that is not recorded.
+function unrecorded(f) {
+	return "!fx_category_on(FX_CAT_" function_bit[f] ")" (f in unless ? " || " unless[f] : "")
+}
+
+# A call that is not recorded, after CONDITION; both end at the same indentation.
+function write_plain(f, condition) {
+	if (result[f] == "void")
+		printf "\tif (%s) {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", condition, callee(f), passed(f)
+	else
+		printf "\tif (%s)\n\t\treturn %s(%s);\n", condition, callee(f), passed(f)
+}
+
+function write_pass(f) {
+	if (result[f] == "void")
+		printf "\tif (fx_pass_%s(%s))\n\t\treturn;\n", function_name[f], passed(f)
+	else
+		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;\n", function_name[f], passed(f)
+}
+
 # The wrapper proper is small: it jumps to the real function or to the traced half, which has the same
 # arguments.
-function write_wrapper(f,    void_, give) {
-	void_ = result[f] == "void"
-	give = void_ ? "" : "return "
-	write_traced(f, void_)
+function write_wrapper(f,    give) {
+	give = result[f] == "void" ? "" : "return "
+	write_traced(f, result[f] == "void")
 	printf "\n%sfx_wrap_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
-	if ((f, "pass") in flag && !void_)
+	if ((f, "pass") in flag && result[f] != "void")
 		printf "\t%sret;\n", function_type[f]
 	write_optional(f)
-	if ((f, "pass") in flag && void_)
-		printf "\tif (fx_pass_%s(%s))\n\t\treturn;\n", function_name[f], passed(f)
-	else if ((f, "pass") in flag)
-		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;\n", function_name[f], passed(f)
-	else if (void_)
-		printf "\tif (!fx_category_on(FX_CAT_%s)) {\n\t\t%s(%s);\n\t\treturn;\n\t}\n",
-		       function_bit[f], callee(f), passed(f)
+	if ((f, "pass") in flag)
+		write_pass(f)
 	else
-		printf "\tif (!fx_category_on(FX_CAT_%s))\n\t\treturn %s(%s);\n",
-		       function_bit[f], callee(f), passed(f)
+		write_plain(f, unrecorded(f))
 	printf "\t%straced_%s(%s);\n}\n", give, function_name[f], passed(f)
+	if (function_name[f] in forwarded)
+		write_forwarded(f, give)
+}
+
+# What the wrappers call that take a variable argument list: the wrapper of the function with a va_list, but
+# not by its name, which another library may have too.
+function write_forwarded(f, give) {
+	printf "\nstatic %sforwarded_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
+	write_plain(f, unrecorded(f))
+	printf "\t%straced_%s(%s);\n}\n", give, function_name[f], passed(f)
+}
+
+function write_variadic(f,    void_, last) {
+	void_ = result[f] == "void"
+	last = name[f, parameters[f]]
+	printf "\n%sfx_wrap_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
+	if (!void_)
+		printf "\t%sret;\n", function_type[f]
+	printf "\tva_list ap;\n\n\tva_start(ap, %s);\n", last
+	printf "\t%sforwarded_%s(%s, ap);\n", void_ ? "" : "ret = ", forward[f], passed(f)
+	printf "\tva_end(ap);\n%s}\n", void_ ? "" : "\treturn ret;\n"
+}
+
+function write_aliases(f,    i, n, part) {
+	n = split(also[f], part, /,/)
+	for (i = 1; i <= n; i++)
+		printf "\nextern %sfx_wrap_%s(%s) __asm__(\"%s\")\n    __attribute__((alias(\"%s\"), visibility(\"default\")));\n",
+		       function_type[f], part[i], declared(f), part[i], function_name[f]
 }
 
 function write_traced(f, void_) {
@@ -275,20 +364,33 @@ function write_traced(f, void_) {
 		printf "\t%sret;\n", function_type[f]
 	if (f in wait)
 		printf "\tstruct fx_wait wait;\n"
+	if (f in note)
+		printf "\tint %s;\n", note_name[f]
+	if (f in watch)
+		print "\tstruct fx_stream_watch watch;"
 	printf "\n\t_Static_assert(WORDS <= FX_CALL_WORDS_MAX, \"fits the smallest chunk\");\n"
-	printf "\tif (!fx_call_begin(&call, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n",
+	printf "\tif (!%s_begin(&call, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n", prefix[f],
 	       function_bit[f], function_cat[f], shown[f]
 	printf "\t\t\t   FX_WRAPPER_SP(), %s))", first_key(f)
 	if (void_)
 		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
 	else
 		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
+	if (f in note)
+		printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
 	if (f in wait)
 		printf "\tfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", wait[f], awaited[f]
+	if (f in watch)
+		printf "\twatch = fx_stream_watch(%s);\n", watch[f]
 	printf "\t%s%s(%s);\n", void_ ? "" : "ret = ", callee(f), passed(f)
 	if (f in wait)
 		printf "\tfx_end_%s(&wait, %s, %s);\n", wait[f], awaited[f], void_ ? "0" : "ret"
-	printf "\tif (fx_call_end(&call, WORDS, %s)) {\n",
+	if (f in when) {
+		printf "\tif (!fx_call_is_wanted(&call, FX_EVERY_%s) && !(%s)) {\n", function_bit[f], when[f]
+		printf "\t\tfx_call_drop(call.thread, call.frame, call.start);\n"
+		printf "\t\treturn%s;\n\t}\n", void_ ? "" : " ret"
+	}
+	printf "\tif (%s_end(&call, WORDS, %s)) {\n", prefix[f],
 	       void_ ? "0" : "FX_ERROR_" result[f] "(ret)"
 	write_arguments(f)
 	if (!void_)
@@ -297,8 +399,8 @@ function write_traced(f, void_) {
 		printf "\t\tfx_call_write_arrow(&call, FX_CALL_HEADER(%s, %s), &wait.from, FX_STR_%s, FX_OBJECT(%s));\n",
 		       function_cat[f], shown[f], awaited[f], awaited[f]
 	else
-		printf "\t\tfx_call_write(&call, FX_CALL_HEADER(%s, %s));\n", function_cat[f],
-		       shown[f]
+		printf "\t\t%s_write(&call, FX_CALL_HEADER(%s, %s));\n", prefix[f],
+		       function_cat[f], shown[f]
 	printf "\t}\n"
 	if (!void_)
 		printf "\treturn ret;\n"
@@ -312,8 +414,18 @@ function out_unit(wanted,    f) {
 		fail("no unit " wanted)
 	banner()
 	for (f = 1; f <= functions; f++)
-		if (function_unit[f] == wanted && !internal[f] && !((f, "custom") in flag))
+		if (f in forward)
+			forwarded[forward[f]] = 1
+	for (f = 1; f <= functions; f++) {
+		if (function_unit[f] != wanted || internal[f])
+			continue
+		if (f in forward)
+			write_variadic(f)
+		else if (!((f, "custom") in flag))
 			write_wrapper(f)
+		if (!((f, "assembler") in flag))
+			write_aliases(f)
+	}
 }
 
 function out_strings_h(    i) {
@@ -327,6 +439,8 @@ function out_strings_h(    i) {
 	print "/* The String Records of them all, in order of index. */"
 	print "extern const uint64_t fx_builtin_strings[];"
 	print "extern const unsigned fx_builtin_words;\n"
+	print "/* The text of a builtin string; *ret_length its bytes, no NUL behind them. */"
+	print "const char *fx_builtin_text(unsigned index, unsigned *ret_length);\n"
 	print "/* The index of the name of an error or a signal; 0 if it has none here. */"
 	print "unsigned fx_errno_string(int number);"
 	print "unsigned fx_signal_string(int number);\n"
@@ -349,6 +463,20 @@ function string_record(i,    text, length_, words, w, k, at) {
 		printf "),"
 	}
 	print ""
+}
+
+# Where each string stands among the records, in words.
+function builtin_text(    i, at) {
+	print "\nstatic const uint16_t places[] = {\n\t0,"
+	at = 0
+	for (i = 1; i <= strings; i++) {
+		printf "\t%d,\n", at
+		at += 1 + int((length(string_text[i]) + 7) / 8)
+	}
+	print "};\n\nconst char *fx_builtin_text(unsigned index, unsigned *ret_length)\n{"
+	print "\tconst uint64_t *record = fx_builtin_strings + places[index];\n"
+	print "\t*ret_length = (unsigned)FXT_GET(*record, STRING_LENGTH);"
+	print "\treturn (const char *)(record + 1);\n}"
 }
 
 function name_table(what, table, count,    i) {
@@ -377,6 +505,7 @@ function out_strings_c(    i) {
 	print "};\n"
 	print "const unsigned fx_builtin_words = FX_ARRAY_LEN(fx_builtin_strings);\n"
 	print "_Static_assert(sizeof(fx_builtin_strings) <= FX_BUILTIN_SIZE, \"room for builtin strings\");"
+	builtin_text()
 	name_table("errno", errno_name, errnos)
 	name_table("signal", signal_name, signals)
 }
@@ -401,14 +530,25 @@ function out_wrappers_h(    f) {
 function out_names(    f) {
 	banner()
 	for (f = 1; f <= functions; f++)
-		printf "\t[FX_REAL_%s] = {\"%s\", %s, FX_MISSING_%s},\n", function_name[f],
-		       function_name[f], "\"" version[f] "\"", result[f]
+		printf "\t[FX_REAL_%s] = {\"%s\", \"%s\", FX_MISSING_%s},\n", function_name[f],
+		       f in forward || !exists(function_name[f]) ? "" : function_name[f], version[f],
+		       result[f]
 }
 
-function out_list(prefix, suffix,    f) {
-	for (f = 1; f <= functions; f++)
-		if (!internal[f])
-			print prefix function_name[f] suffix
+# Whether libc has the function; if nobody knows, it has.
+function exists(function_) {
+	return !libc_known || function_ in in_libc
+}
+
+function out_list(prefix, suffix,    f, i, n, part) {
+	for (f = 1; f <= functions; f++) {
+		if (internal[f])
+			continue
+		n = split(function_name[f] "," also[f], part, /,/)
+		for (i = 1; i <= n; i++)
+			if (part[i] != "" && exists(part[i]))
+				print prefix part[i] suffix
+	}
 }
 
 function out_map() {
@@ -421,7 +561,7 @@ function out_map() {
 
 function out_doc(    f, p, s) {
 	for (f = 1; f <= functions; f++) {
-		if (internal[f])
+		if (internal[f] || !exists(function_name[f]))
 			continue
 		s = ""
 		for (p = 1; p <= parameters[f]; p++)

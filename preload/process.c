@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/syscall.h"
 #include "preload/call.h"
 #include "preload/environ.h"
 #include "preload/flow.h"
@@ -63,6 +64,47 @@ pid_t fx_wrap__Fork(void)
 	return fork_with(FX_REAL(_Fork), FX_CALL_HEADER(process, _Fork), FX_WRAPPER_SP());
 }
 
+/*
+ * A child with memory of its own finds a wiped state, as any other. One that runs on the parent's memory
+ * while the parent waits, and on its thread-local storage, would write into the parent's chunks: until it
+ * is gone the thread records nothing.
+ */
+static bool shares_thread(int flags)
+{
+	return (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == (CLONE_VM | CLONE_VFORK);
+}
+
+int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
+{
+	enum { WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_clone };
+	struct fx_call call;
+	void *rest[3];
+	va_list ap;
+	uint64_t time = beginning();
+	bool on;
+	int ret;
+
+	va_start(ap, arg);
+	for (size_t i = 0; i < FX_ARRAY_LEN(rest); i++)
+		rest[i] = va_arg(ap, void *);
+	va_end(ap);
+	on = fx_call_begin(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, clone), FX_WRAPPER_SP(),
+			   0);
+	if (shares_thread(flags))
+		fx_thread_suspend();
+	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);
+	if (shares_thread(flags))
+		fx_thread_resume();
+	if (ret > 0 && !(flags & CLONE_THREAD))
+		fx_tie(FX_TIE_CREATES, ret, 0, time);
+	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
+		fx_arg_clone(&call, FX_STR_flags, flags);
+		fx_result_sys(&call, ret);
+		fx_call_write(&call, FX_CALL_HEADER(process, clone));
+	}
+	return ret;
+}
+
 /* --- exec and posix_spawn: with what a traced program needs in its environment ---------------- */
 
 static int fx_call_execve(const char *path, fx_strings argv, fx_strings envp)
@@ -115,6 +157,34 @@ static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 	return ret;
 }
 
+static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *path, int flags)
+{
+	long fd;
+
+	if (path && path[0] == 0 && flags & AT_EMPTY_PATH) {
+		fx_environ_for_fd(e, dirfd);
+		return;
+	}
+	fd = fx_syscall4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC, 0);
+	fx_environ_for_fd(e, (int)fd);
+	if (fd >= 0)
+		fx_syscall1(SYS_close, fd);
+}
+
+static int fx_call_execveat(int dirfd, const char *path, fx_strings argv, fx_strings envp,
+			    int flags)
+{
+	struct fx_environ e;
+	int ret;
+
+	environ_for_file_at(&e, dirfd, path, flags);
+	FX_ENVIRON_MAKE(&e, envp);
+	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
+	ret = FX_REAL(execveat)(dirfd, path, argv, e.envp, flags);
+	fx_environ_release(&e);
+	return ret;
+}
+
 /* The pid is asked for even if the program does not. */
 static void spawned(int error, pid_t child, pid_t *ret_pid, uint64_t time)
 {
@@ -155,6 +225,34 @@ static int fx_call_posix_spawnp(pid_t *pid, const char *file,
 	FX_ENVIRON_MAKE(&e, envp);
 	ret = FX_REAL(posix_spawnp)(&child, file, actions, attr, argv, e.envp);
 	spawned(ret, child, pid, time);
+	fx_environ_release(&e);
+	return ret;
+}
+
+static int fx_call_pidfd_spawn(int *pidfd, const char *path,
+			       const posix_spawn_file_actions_t *actions,
+			       const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
+{
+	struct fx_environ e;
+	int ret;
+
+	fx_environ_for_file(&e, path);
+	FX_ENVIRON_MAKE(&e, envp);
+	ret = FX_REAL(pidfd_spawn)(pidfd, path, actions, attr, argv, e.envp);
+	fx_environ_release(&e);
+	return ret;
+}
+
+static int fx_call_pidfd_spawnp(int *pidfd, const char *file,
+				const posix_spawn_file_actions_t *actions,
+				const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
+{
+	struct fx_environ e;
+	int ret;
+
+	fx_environ_for_command(&e, file);
+	FX_ENVIRON_MAKE(&e, envp);
+	ret = FX_REAL(pidfd_spawnp)(pidfd, file, actions, attr, argv, e.envp);
 	fx_environ_release(&e);
 	return ret;
 }

@@ -8,13 +8,18 @@
 enum missing_kind {
 	FX_MISSING_sys,
 	FX_MISSING_ptr,
+	FX_MISSING_map,
+	FX_MISSING_object,
+	FX_MISSING_text,
+	FX_MISSING_handler,
+	FX_MISSING_eai,
 	FX_MISSING_errnum,
 	FX_MISSING_value,
 	FX_MISSING_void,
 };
 
 static const struct real_name {
-	char name[32];
+	char name[32];	  /* empty: nobody calls it */
 	char version[12]; /* empty: the default one */
 	enum missing_kind missing;
 } names[FX_REAL_COUNT] = {
@@ -56,8 +61,13 @@ static void *missing(enum missing_kind kind)
 {
 	switch (kind) {
 	case FX_MISSING_sys:
+	case FX_MISSING_map:
+	case FX_MISSING_handler:
+	case FX_MISSING_eai:
 		return (void *)missing_sys;
 	case FX_MISSING_ptr:
+	case FX_MISSING_object:
+	case FX_MISSING_text:
 		return (void *)missing_ptr;
 	case FX_MISSING_errnum:
 		return (void *)missing_errnum;
@@ -77,10 +87,10 @@ static void *lookup(const struct real_name *n)
 /* Returns false if libc lacks the function. */
 static bool resolve(enum fx_real_index i)
 {
-	void *p = lookup(&names[i]);
+	void *p = names[i].name[0] ? lookup(&names[i]) : NULL;
 
 	fx_store_relaxed(&fx_real.slot[i], p ? p : missing(names[i].missing));
-	return p != NULL;
+	return p || !names[i].name[0];
 }
 
 #pragma weak _dl_find_object /* glibc 2.35 */

@@ -56,9 +56,11 @@ long fx_vfork_parent(long result)
 
 #if defined(__x86_64__)
 __asm__(".text\n"
-	".globl vfork\n"
+	".globl vfork, __vfork\n"
 	".type vfork, @function\n"
+	".type __vfork, @function\n"
 	"vfork:\n"
+	"__vfork:\n"
 	".cfi_startproc\n"
 	"	endbr64\n"
 	"	movq %rsp, %rdi\n"
@@ -85,12 +87,15 @@ __asm__(".text\n"
 	".cfi_adjust_cfa_offset -8\n"
 	"1:	ret\n"
 	".cfi_endproc\n"
-	".size vfork, .-vfork\n");
+	".size vfork, .-vfork\n"
+	".size __vfork, .-__vfork\n");
 #elif defined(__aarch64__)
 __asm__(".text\n"
-	".globl vfork\n"
+	".globl vfork, __vfork\n"
 	".type vfork, %function\n"
+	".type __vfork, %function\n"
 	"vfork:\n"
+	"__vfork:\n"
 	".cfi_startproc\n"
 	"	hint #34\n" /* bti c */
 	"	mov x0, sp\n"
@@ -118,7 +123,8 @@ __asm__(".text\n"
 	".cfi_restore x30\n"
 	"1:	ret\n"
 	".cfi_endproc\n"
-	".size vfork, .-vfork\n");
+	".size vfork, .-vfork\n"
+	".size __vfork, .-__vfork\n");
 #else
 #error "vfork has no wrapper for this machine"
 #endif

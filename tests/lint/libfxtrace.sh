@@ -7,7 +7,7 @@
 
 lib=${FX_BUILDDIR:?}/.libs/libfxtrace.so
 never='malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_alloc|strdup|strndup
-.*printf(_chk)?|puts|fputs|fputc|putc|putchar|perror|fwrite|fread|fopen|fdopen|fclose|fflush|std(in|out|err)
+.*printf(_chk)?|puts|fputs|fputc|putc|putchar|perror|fwrite|fread|fopen|fdopen|fclose|fflush|stderr
 abort|exit|_exit|_Exit|quick_exit|atexit|__cxa_atexit|__assert_fail|__stack_chk_fail
 pthread_create|pthread_atfork|sigaction|signal|timer_create|setitimer
 getpwuid|getpwnam|strerror|setlocale|gettext|syslog|getaddrinfo

@@ -45,7 +45,7 @@ static void try_open(void)
 	TRY(open("/dev/null", O_RDONLY) >= 0);
 	TRY(open("/does/not/exist", O_RDWR | O_CLOEXEC));
 	TRY(open(BAD(char *), O_RDONLY));
-	TRY(open(BAD(char *), O_TMPFILE)); /* refused before the path is read */
+	TRY(open(BAD(char *), O_TMPFILE, 0)); /* refused before the path is read */
 	TRY(open(long_path, O_RDONLY));
 	TRY(open64("/", O_WRONLY));
 	TRY(openat(bad_fd, "relative", O_RDONLY));

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT
+#
+# Makes C from names.tbl and syscalls.tbl (their syntax stands at their tops). POSIX awk.
+#
+#	awk -v out=FILE -f gen-names.awk names.tbl
+#	awk -v out=syscalls.inc -f gen-names.awk syscalls.tbl
+#
+#	names.h		FX_WORDS_KIND and fx_arg_KIND() of every entry
+#	names.inc	the lists, and these functions (args-flags.c)
+
+function fail(text) {
+	printf "%s:%d: %s\n", FILENAME, FNR, text > "/dev/stderr"
+	failed = 1
+	exit 1
+}
+
+function add(from,    i) {
+	for (i = from; i <= NF; i++) {
+		if ($i !~ /^\+?[A-Za-z_][A-Za-z0-9_]*$/)
+			fail("`" $i "' is no name")
+		if (length($i) > 27)
+			fail($i " is longer than 27 bytes")
+		member[kinds, ++members[kinds]] = $i
+	}
+}
+
+/^#/ || NF == 0	{ next }
+out == "syscalls.inc" {
+	if (NF != 2 || $1 !~ /^[a-z_0-9]+$/ || $2 !~ /^[0-6]$/)
+		fail("not a name and a number of arguments")
+	lines = lines sprintf("#ifdef SYS_%s\n\t[SYS_%s] = {\"%s\", %d},\n#endif\n", $1, $1, $1, $2)
+	next
+}
+/^[ \t]/ {
+	if (!kinds)
+		fail("names before a kind")
+	add(1)
+	next
+}
+($1 == "flags" || $1 == "names") && NF > 2 {
+	if ($2 in known)
+		fail($2 " stands here twice")
+	known[$2] = 1
+	kind[++kinds] = $2
+	sort[kinds] = $1
+	add(3)
+	next
+}
+		{ fail("neither `flags' nor `names'") }
+
+function list(k,    i, name) {
+	printf "\nstatic const struct named list_%s[] = {\n", kind[k]
+	for (i = 1; i <= members[k]; i++) {
+		name = member[k, i]
+		if (sub(/^\+/, "", name))
+			printf "\tNAMED(%s),\n", name
+		else
+			printf "#ifdef %s\n\tNAMED(%s),\n#endif\n", name, name
+	}
+	print "};"
+}
+
+function definition(k,    what) {
+	what = sort[k] == "flags" ? "flags" : "name"
+	printf "\nvoid fx_arg_%s(struct fx_call *call, unsigned name, unsigned value)\n", kind[k]
+	printf "{\n\targ_%s(call, name, LIST(list_%s), value);\n}\n", what, kind[k]
+}
+
+END {
+	if (failed)
+		exit 1
+	print "/* Made from a table by gen-names.awk. */"
+	if (out == "syscalls.inc")
+		printf "%s", lines
+	else if (out == "names.h")
+		for (k = 1; k <= kinds; k++) {
+			printf "#define FX_WORDS_%s FX_TEXT_WORDS(FX_%s_TEXT)\n", kind[k],
+			       sort[k] == "flags" ? "FLAGS" : "NAME"
+			printf "void fx_arg_%s(struct fx_call *call, unsigned name, unsigned value);\n",
+			       kind[k]
+		}
+	else if (out == "names.inc")
+		for (k = 1; k <= kinds; k++) {
+			list(k)
+			definition(k)
+		}
+	else
+		fail("unknown output `" out "'")
+}

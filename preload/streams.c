@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams: which calls of stdio are worth a record. */
+#include "preload/call.h"
+#include "preload/real.h"
+#include "preload/stream.h"
+
+/* The descriptor below a stream, -1 if there is none. */
+static int fx_note_fd(const FILE *f)
+{
+	return f ? f->_fileno : -1;
+}
+
+static bool every_call(void)
+{
+	/* relaxed: only says whether it is worth to look closer */
+	return fx_load_relaxed(&fx_engine.control->state) & FX_CAT_STDIO_ALL;
+}
+
+/* Calls for one character are too many to time them: the buffer is asked before. */
+fx_hot bool fx_stream_holds(const FILE *f)
+{
+	return f && f->_IO_read_ptr < f->_IO_read_end && !every_call();
+}
+
+/* In a stream that is flushed line by line the end of the writable part tells nothing. */
+fx_hot bool fx_stream_takes(const FILE *f, int c)
+{
+	const char *end;
+
+	if (!f)
+		return false;
+	end = c == '\n' || !(f->_flags & 0x200) ? f->_IO_write_end : f->_IO_buf_end;
+	return f->_IO_write_ptr < end && !every_call();
+}
+
+/* A lock that is free is taken without a record. */
+static bool fx_pass_flockfile(FILE *f)
+{
+	if (fx_category_on(FX_CAT_STREAM)) {
+		if (FX_REAL(ftrylockfile)(f) != 0)
+			return false;
+	} else {
+		FX_REAL(flockfile)(f);
+	}
+	return true;
+}
+
+#include "preload/unit-streams.inc"
