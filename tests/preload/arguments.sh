@@ -21,7 +21,7 @@ shown creat '"path":string="/", "mode":string="0600", "ret":int32=-1, "errno":st
 shown read '"fd":int32=3, "count":uint32=1, "ret":int32=0'
 shown pread '"fd":int32=3, "count":uint32=1, "offset":int32=-1, "ret":int32=-1, "errno":string="EINVAL"'
 shown poll '"fds":string="3:POLLIN", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
-shown clock_nanosleep '"clock":string="CLOCK_MONOTONIC", "flags":int32=0, "time_ns":int32=0'
+shown clock_nanosleep '"clock":string="CLOCK_MONOTONIC", "flags":string="0", "time_ns":int32=0'
 shown socket '"domain":string="-1", "type":string="SOCK_STREAM", "protocol":int32=0, "ret":int32=-1, "errno":string="EAFNOSUPPORT"'
 shown connect '"fd":int32=5, "addr":string="/does/not/exist", "ret":int32=-1, "errno":string="ENOENT"'
 shown connect '"fd":int32=5, "ret":int32=-1, "errno":string="EFAULT"'
