@@ -172,14 +172,16 @@ static bool sizes_are_sound(const struct fx_msg_registered *m, const int fds[FX_
 	       is_large_enough(fds[FX_FD_BUFFER], m->buffer_size);
 }
 
-/* Maps `fd`, in place of `old` if there is one of the same size. */
+/* Maps `fd`, in place of `old` if there is one of the same size. A control page of another size stays
+ * where it is if the process was attached with it: what a fork has interrupted may still look at it. */
 static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int fd)
 {
 	int flags = MAP_SHARED | MAP_NORESERVE;
 	long p;
 
 	if (old && old_size != size) {
-		fx_syscall2(SYS_munmap, old, old_size);
+		if (old != (const void *)fx_engine.page)
+			fx_syscall2(SYS_munmap, old, old_size);
 		old = NULL;
 	}
 	if (old)
@@ -198,11 +200,13 @@ static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT]
 	mapped.control_size = m->control_size;
 	mapped.common = map_over(mapped.common, FX_PAGE, FX_PAGE, PROT_READ, fds[FX_FD_COMMON]);
 	FX_FAULT(register_half_mapped);
+	if (!mapped.control || !mapped.common)
+		return -ENOMEM;
 	/* Never over the parent's: the engine has put memory of its own there. */
 	mapped.buffer =
 	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
 	mapped.buffer_size = m->buffer_size;
-	return mapped.control && mapped.common && mapped.buffer ? 0 : -ENOMEM;
+	return mapped.buffer ? 0 : -ENOMEM;
 }
 
 /* Whether the control page has a word for each chunk that its layout names. */
@@ -211,6 +215,21 @@ static bool control_is_whole(const struct fx_control *control, uint64_t size)
 	const struct fx_layout *l = &control->layout;
 
 	return size - sizeof(*control) >= 8ull * l->halves * l->chunks_per_half;
+}
+
+static int engine_attach(const struct fx_msg_registered *m)
+{
+	int r = -EPROTO;
+
+	if (control_is_whole(mapped.control, m->control_size))
+		r = fx_engine_attach(mapped.control, mapped.common, mapped.buffer,
+				     mapped.buffer_size, fx_builtin_strings, fx_builtin_words,
+				     FX_STR_COUNT);
+	if (r != 0) {
+		fx_syscall2(SYS_munmap, mapped.buffer, mapped.buffer_size);
+		mapped.buffer = NULL;
+	}
+	return r;
 }
 
 int fx_attach_over(int fd, enum fx_register_cause cause)
@@ -230,12 +249,8 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	if (r == 0)
 		r = FX_FAULT(register_mapped);
 	close_fds(fds, FX_FD_COUNT);
-	if (r != 0)
-		return r;
-	if (!control_is_whole(mapped.control, reply.control_size))
-		return -EPROTO;
-	r = fx_engine_attach(mapped.control, mapped.common, mapped.buffer, mapped.buffer_size,
-			     fx_builtin_strings, fx_builtin_words, FX_STR_COUNT);
+	if (r == 0)
+		r = engine_attach(&reply);
 	FX_FAULT(attach_modules);
 	if (r == 0)
 		fx_modules_write();

@@ -159,6 +159,18 @@ static void buffer_touch(void)
 	fx_engine_detach();
 }
 
+/* A control page that the process was attached with is kept for a while; not over a million of them. */
+static void control_unmap(uint64_t size)
+{
+	static const struct fx_control *newest;
+	static uint64_t newest_size;
+
+	if (newest && newest != fx_engine.page)
+		munmap((void *)newest, newest_size);
+	newest = fx_engine.page;
+	newest_size = size;
+}
+
 static int lowest_free(void)
 {
 	int fd = dup(STDERR_FILENO);
@@ -180,8 +192,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof(answer.fds) / sizeof(answer.fds[0]); i++)
 		close(answer.fds[i]);
 	shutdown(pair[1], SHUT_WR);
-	if (fx_attach_over(pair[0], FX_CAUSE_START) == 0)
+	if (fx_attach_over(pair[0], FX_CAUSE_START) == 0) {
 		buffer_touch();
+		control_unmap(answer.message.control_size);
+	}
 	close(pair[1]);
 	if (lowest_free() != before)
 		abort();

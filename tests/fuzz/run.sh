@@ -32,8 +32,12 @@ work=$PWD/fuzz
 
 # --- Compiling ---------------------------------------------------------------------------------
 
-flags=(-g -O1 -std=gnu11 -D_GNU_SOURCE -I. -I"$src" -I"$src/include" '-DFX_LIBDIR="/usr/lib"'
+flags=(-g -O1 -std=gnu11 -D_GNU_SOURCE -I. -I"$src" -I"$src/include"
 	'-fsanitize=fuzzer-no-link,address,undefined' -fno-sanitize-recover=all)
+# Folders of the installation, wherever a makefile names them.
+for name in $(sed -n 's/.*-D\(FX_[A-Z]*DIR\)=.*/\1/p' "$src"/*/Makemodule.am | sort -u); do
+	flags+=("-D$name=\"/nowhere\"")
+done
 # The manager and what reads buffers: see alone.h.
 alone="-DFX_FUZZ_ALONE -include $src/tests/fuzz/alone.h"
 
