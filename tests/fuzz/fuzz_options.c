@@ -3,6 +3,7 @@
  * Options of tracing, of the command line and of the environment, and what they mean for providers.
  * The input is lines: a letter that stands for the option, and its value.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +49,26 @@ static void options_use(const struct fx_options *o)
 		abort();
 }
 
+/* Takes the lines, up to the first whose value is wrong, where a command ends. False: one was. */
+static bool options_take(struct fx_options *o, char *text)
+{
+	const char *wrong = NULL, *line;
+
+	while (!wrong && (line = strsep(&text, "\n"))) {
+		size_t key = (unsigned char)line[0] % (sizeof(keys) / sizeof(keys[0]));
+		bool known = true;
+
+		if (line[0])
+			wrong = fx_options_set(o, keys[key], line + 1, &known);
+		if (!known)
+			abort();
+	}
+	return !wrong;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	char *text = malloc(size + 1), *rest = text, *line;
+	char *text = malloc(size + 1);
 	struct fx_options options;
 
 	if (!text)
@@ -58,18 +76,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(text, data, size);
 	text[size] = 0;
 	fx_options_init(&options);
-	while ((line = strsep(&rest, "\n"))) {
-		bool known;
-
-		if (!line[0])
-			continue;
-		fx_options_set(&options,
-			       keys[(unsigned char)line[0] % (sizeof(keys) / sizeof(keys[0]))],
-			       line + 1, &known);
-		if (!known)
-			abort();
-	}
-	options_use(&options);
+	if (options_take(&options, text))
+		options_use(&options);
 	fx_options_destroy(&options);
 	free(text);
 	return 0;
