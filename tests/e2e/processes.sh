@@ -7,7 +7,7 @@
 target children children.c
 target leaf leaf.c
 
-for how in fork clone fork-exec vfork vfork-empty execle-empty spawn spawn-empty threads daemon; do
+for how in fork clone clone3 bare-fork instruction clone-vfork vfork-instruction fork-exec vfork vfork-empty execle-empty spawn spawn-empty threads daemon; do
 	expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./children "$how" ./leaf
 	read -r parent child <out
 	expect_clean trace.fxt
@@ -19,7 +19,7 @@ for how in fork clone fork-exec vfork vfork-empty execle-empty spawn spawn-empty
 	expect_events 0 "name == \"in_child\" && pid != $child"
 	expect_events 0 "name == \"in_thread\" && pid != $parent"
 	case $how in
-	fork | clone | daemon)
+	fork | clone | clone3 | bare-fork | instruction | daemon)
 		expect_events 1000 "name == \"in_child\" && tid == $child"
 		;;
 	threads)
@@ -30,6 +30,14 @@ for how in fork clone fork-exec vfork vfork-empty execle-empty spawn spawn-empty
 		expect_events 1 "name == \"leaf_function\" && pid == $child && tid == $child"
 		expect_events 1 'name == "leaf_function"'
 		grep -q "^$child	leaf\$" processes || fail "$how: the child is not leaf: $(cat processes)"
+		;;
+	esac
+	case $how in
+	clone-vfork | vfork*)
+		# What the child does in its parent's memory is no event of the parent's; where the tracer
+		# cannot know of it, it is.
+		expect_events "$([ "$how" = vfork-instruction ] && echo 1 || echo 0)" \
+			"name ~ /^execv/ && pid == $parent"
 		;;
 	esac
 	case $how in

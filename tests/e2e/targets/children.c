@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,89 @@ HIDDEN static pid_t by_clone(void)
 		_exit(0);
 	}
 	return child;
+}
+
+/* As by_clone(), by the newer system call. */
+HIDDEN static pid_t by_clone3(void)
+{
+	uint64_t args[8] = {[4] = SIGCHLD}; /* struct clone_args: its exit signal */
+	pid_t child = (pid_t)syscall(SYS_clone3, args, sizeof(args));
+
+	if (child == 0) {
+		run_child();
+		_exit(0);
+	}
+	return child;
+}
+
+/* What fork() is without its handlers. */
+HIDDEN static pid_t by_bare_fork(void)
+{
+	pid_t child = _Fork();
+
+	if (child == 0) {
+		run_child();
+		_exit(0);
+	}
+	return child;
+}
+
+/* Without anything of libc: nobody can have noticed. */
+HIDDEN static pid_t by_instruction(void)
+{
+	long child;
+
+#if defined(__x86_64__)
+	__asm__ volatile("syscall" : "=a"(child) : "a"(SYS_fork) : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+	register long x8 __asm__("x8") = SYS_clone;
+	register long x0 __asm__("x0") = SIGCHLD;
+	register long x1 __asm__("x1") = 0, x2 __asm__("x2") = 0, x3 __asm__("x3") = 0;
+	register long x4 __asm__("x4") = 0;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "memory");
+	child = x0;
+#endif
+	if (child == 0) {
+		run_child();
+		_exit(0);
+	}
+	return (pid_t)child;
+}
+
+HIDDEN static int exec_leaf(void *unused)
+{
+	(void)unused;
+	execv(leaf[0], leaf);
+	_exit(127);
+}
+
+/* A child in its parent's memory, on a stack of its own, as posix_spawn() makes it. */
+HIDDEN static pid_t by_clone_vfork(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+
+	return clone(exec_leaf, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
+}
+
+/* vfork() without libc. Until it execs, nothing tells such a child from its parent. */
+HIDDEN static pid_t by_vfork_instruction(void)
+{
+	long child;
+
+#if defined(__x86_64__)
+	__asm__ volatile("syscall" : "=a"(child) : "a"(SYS_vfork) : "rcx", "r11", "memory");
+#else
+	child = vfork();
+#endif
+	if (child == 0) {
+		execv(leaf[0], leaf);
+		_exit(127);
+	}
+	return (pid_t)child;
 }
 
 HIDDEN static pid_t by_fork_exec(void)
@@ -181,6 +265,11 @@ static const struct {
 } ways[] = {
     {"fork", by_fork},
     {"clone", by_clone},
+    {"clone3", by_clone3},
+    {"bare-fork", by_bare_fork},
+    {"instruction", by_instruction},
+    {"clone-vfork", by_clone_vfork},
+    {"vfork-instruction", by_vfork_instruction},
     {"fork-exec", by_fork_exec},
     {"vfork", by_vfork},
     {"vfork-empty", by_empty_environment},
