@@ -47,6 +47,11 @@ static bool parse_quantity(const char *text, const struct unit *units, uint64_t 
 	return false;
 }
 
+bool fx_options_parse_time(const char *text, uint64_t *ret_ns)
+{
+	return parse_quantity(text, times, ret_ns);
+}
+
 /* A copy that lives as long as the options; NULL without memory. */
 static char *keep_text(struct fx_options *o, const char *text, size_t length)
 {

@@ -69,7 +69,8 @@ const char *fx_mode_name(unsigned mode)
 	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "unknown";
 }
 
-static void print_json(const struct fx_session_config *config, const struct fx_msg_result *r)
+static void print_json(const struct fx_session_config *config, const struct fx_msg_result *r,
+		       const char *unseen)
 {
 	printf("{\"output\": ");
 	fx_json_print(config->output);
@@ -78,6 +79,8 @@ static void print_json(const struct fx_session_config *config, const struct fx_m
 	       ", \"invalid\": %" PRIu64,
 	       r->file_size, r->processes, r->threads, r->events, r->dropped, r->too_deep,
 	       r->invalid);
+	printf(", \"unseen_categories\": ");
+	fx_json_print(unseen);
 	if (r->flags & FX_RESULT_CIRCULAR)
 		printf(", \"history_seconds\": %.6f, \"wrapped\": %s", (double)r->history_ns / 1e9,
 		       r->flags & FX_RESULT_WRAPPED ? "true" : "false");
@@ -87,7 +90,7 @@ static void print_json(const struct fx_session_config *config, const struct fx_m
 void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_session_config *config,
 			     const struct fx_msg_result *r, const char *program, bool quiet)
 {
-	const struct fx_session_result result = {
+	struct fx_session_result result = {
 	    .output_error = r->output_error,
 	    .totals =
 		{
@@ -106,8 +109,9 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 		},
 	};
 
+	memcpy(result.totals.unseen, r->unseen, sizeof(result.totals.unseen) - 1);
 	if (remote->json)
-		print_json(config, r);
+		print_json(config, r, result.totals.unseen);
 	else
 		fx_summary_print(config, &result, program, quiet);
 }

@@ -184,4 +184,11 @@ bool fx_drain_acknowledge(struct fx_drain *d);
 /* Whether fx_drain_acknowledge() has something to do after the next pass. */
 bool fx_drain_must_acknowledge(const struct fx_drain *d);
 
+/*
+ * Calls `each` with a copy of the text of every String Record outside of chunks that has FX_STRING_CATEGORY:
+ * what the provider knows, session or not. Nothing before it has attached.
+ */
+void fx_drain_known(const struct fx_drain *d,
+		    void (*each)(void *opaque, const char *text, size_t length), void *opaque);
+
 #endif

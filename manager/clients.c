@@ -11,6 +11,12 @@
 
 #include "base/atomic.h"
 #include "manager/daemon-internal.h"
+#include "manager/known.h"
+
+#define MS UINT64_C(1000000)
+
+/* Between two looks at providers that have not said what they know. */
+#define GATHER_STEP_NS (5 * MS)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
@@ -128,26 +134,102 @@ static void send_providers(struct fx_client *c, const struct fx_msg_get_provider
 	reply(c, &m, sizeof(m));
 }
 
-static void category_add(struct fx_msg_categories *m, uint32_t bit, bool is_default,
-			 const char *name, const char *help)
-{
-	struct fx_category_entry *e = &m->entries[m->count++];
+/* --- Known categories ------------------------------------------------------------------------ */
 
-	e->bit = bit;
-	e->is_default = is_default;
-	snprintf(e->name, sizeof(e->name), "%s", name);
-	snprintf(e->help, sizeof(e->help), "%s", help);
+/* A provider's word is taken down. */
+struct saying {
+	struct fx_known_set *set;
+	uint32_t id;
+};
+
+static void say(void *opaque, const char *text, size_t length)
+{
+	const struct saying *s = opaque;
+
+	fx_known_say(s->set, s->id, text, length);
+}
+
+/* What all providers know; how many have not said it. */
+static unsigned known_gather(const struct fx_daemon *d, struct fx_known_set *ret)
+{
+	unsigned silent = 0;
+
+	for (const struct fx_provider *p = d->roster.providers; p; p = p->next) {
+		struct saying saying = {ret, p->id};
+
+		if (p->phase != FX_PROVIDER_LIVE)
+			continue;
+		if (!fx_drain_is_attached(&p->drain))
+			silent++;
+		fx_drain_known(&p->drain, say, &saying);
+	}
+	return silent;
+}
+
+static void describe_category(const struct fx_known *k, struct fx_category_entry *ret)
+{
+	ret->bit = k->bit;
+	ret->is_default = k->by_default;
+	ret->providers = k->providers;
+	memcpy(ret->name, k->name, sizeof(k->name));
+	if (k->help)
+		memcpy(ret->help, k->help, strlen(k->help));
 }
 
 static void send_categories(struct fx_client *c)
 {
 	struct fx_msg_categories m = {.header = fx_message_header(FX_MSG_CATEGORIES)};
+	struct fx_known_set set = {0};
 
-#define CATEGORY_ADD(sym, bit, name, dflt, help) category_add(&m, 1u << (bit), dflt, name, help);
-	FX_CATEGORIES(CATEGORY_ADD)
-#undef CATEGORY_ADD
+	c->wants_categories = false;
+	m.silent = known_gather(c->daemon, &set);
+	fx_known_builtin(&set);
+	fx_known_sort(&set);
+	for (const struct fx_known *k = set.entries; k; k = k->hh.next) {
+		if (m.count < FX_CATEGORIES_PER_MESSAGE && strcmp(k->name, c->categories_after) > 0)
+			describe_category(k, &m.entries[m.count++]);
+	}
+	fx_known_destroy(&set);
 	reply(c, &m, sizeof(m));
 }
+
+static bool all_have_attached(const struct fx_daemon *d)
+{
+	for (const struct fx_provider *p = d->roster.providers; p; p = p->next) {
+		if (p->phase == FX_PROVIDER_LIVE && !p->drain.broken &&
+		    !fx_drain_is_attached(&p->drain))
+			return false;
+	}
+	return true;
+}
+
+static void get_categories(struct fx_client *c, const struct fx_msg_get_categories *request)
+{
+	uint64_t wait = request->timeout_ms;
+
+	if (wait > FX_CATEGORIES_TIMEOUT_MAX)
+		wait = FX_CATEGORIES_TIMEOUT_MAX;
+	c->categories_until = fx_monotonic_ns() + wait * MS;
+	memcpy(c->categories_after, request->after, sizeof(c->categories_after) - 1);
+	if (wait == 0 || all_have_attached(c->daemon))
+		send_categories(c);
+	else
+		c->wants_categories = true;
+}
+
+void fx_clients_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next)
+{
+	for (struct fx_client *c = d->clients; c; c = c->next) {
+		if (!c->wants_categories)
+			continue;
+		if (now >= c->categories_until || all_have_attached(d))
+			send_categories(c);
+		else if (now + GATHER_STEP_NS < *ret_next)
+			*ret_next = now + GATHER_STEP_NS;
+	}
+}
+
+/* --- Alerts ---------------------------------------------------------------------------------- */
 
 static void watch_alert(struct fx_client *c)
 {
@@ -235,7 +317,7 @@ static bool serve_query(struct fx_client *c, const union fx_message_any *m)
 		send_providers(c, &m->GET_PROVIDERS);
 		return true;
 	case FX_MSG_GET_CATEGORIES:
-		send_categories(c);
+		get_categories(c, &m->GET_CATEGORIES);
 		return true;
 	case FX_MSG_WATCH_ALERT:
 		watch_alert(c);

@@ -17,7 +17,10 @@ struct fx_client {
 	struct fx_daemon *daemon;
 	int fd;
 	struct fx_watch watch;
-	bool wants_alert; /* WATCH_ALERT waits for its answer */
+	bool wants_alert;	    /* WATCH_ALERT waits for its answer */
+	bool wants_categories;	    /* GET_CATEGORIES does */
+	uint64_t categories_until;  /* CLOCK_MONOTONIC ns */
+	char categories_after[104]; /* a name */
 };
 
 /* The session, or what was left of the one before. */
@@ -104,6 +107,9 @@ void fx_trace_client_gone(struct fx_daemon *d, struct fx_client *client);
 void fx_clients_adopt(struct fx_daemon *d, int fd, const union fx_message_any *message, size_t size,
 		      int passed);
 void fx_clients_close_all(struct fx_daemon *d);
+
+/* Goes on with requests that wait for providers, as fx_trace_step(). */
+void fx_clients_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next);
 
 /* Answers a request that was pending. */
 void fx_client_result(struct fx_client *client, const struct fx_msg_result *result);

@@ -113,9 +113,10 @@ int fx_daemon_create(const char *socket, const struct fx_session_config *default
 /* One turn of the loop: something that became ready, or the time to go on with something. */
 static void turn(struct fx_daemon *d)
 {
-	uint64_t next = UINT64_MAX;
+	uint64_t now = fx_monotonic_ns(), next = UINT64_MAX;
 
-	fx_trace_step(d, fx_monotonic_ns(), &next);
+	fx_trace_step(d, now, &next);
+	fx_clients_step(d, now, &next);
 	fx_roster_turn(&d->roster, fx_trace_is_running(&d->trace), next);
 }
 

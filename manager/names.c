@@ -29,9 +29,10 @@ struct fx_upper {
 	struct upper_slot slots[UPPER_COUNT];
 };
 
-void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules)
+void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules,
+		   struct fx_known_set *known)
 {
-	*ret = (struct fx_names){.archive = archive, .modules = modules};
+	*ret = (struct fx_names){.archive = archive, .modules = modules, .known = known};
 }
 
 static void name_clear(struct fx_name *name)
@@ -179,10 +180,14 @@ static int local_define(struct fx_locals *locals, uint32_t index, const uint64_t
 int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint64_t *record)
 {
 	uint32_t index = (uint32_t)FXT_GET(record[0], STRING_INDEX);
+	bool is_category = record[0] & FX_STRING_CATEGORY;
 	int r;
 
+	if (is_category)
+		fx_known_add(names->known, (const char *)&record[1],
+			     FXT_GET(record[0], STRING_LENGTH));
 	if (index == 0)
-		return -EINVAL;
+		return is_category ? 0 : -EINVAL;
 	if (index >= FX_STRING_LOCAL)
 		return locals ? local_define(locals, index - FX_STRING_LOCAL, record) : -EINVAL;
 	/* A chunk may not change what the whole process means by an index. */
@@ -208,6 +213,22 @@ const struct fx_name *fx_names_find(const struct fx_names *names, const struct f
 	else if (locals && ref - FX_STRING_LOCAL < locals->count)
 		name = &locals->entries[ref - FX_STRING_LOCAL].name;
 	return name && name->kind != FX_NAME_NONE ? name : NULL;
+}
+
+void fx_names_category(struct fx_names *names, struct fx_locals *locals, uint32_t ref,
+		       const void *text)
+{
+	struct fx_name *name;
+
+	if (ref & FXT_STRING_INLINE) {
+		fx_known_add(names->known, text, ref & ~FXT_STRING_INLINE);
+		return;
+	}
+	name = (struct fx_name *)fx_names_find(names, locals, ref);
+	if (!name || name->is_category || name->kind != FX_NAME_TEXT)
+		return;
+	name->is_category = 1;
+	fx_known_add(names->known, name->text, name->length);
 }
 
 /* Longer ones lack their outermost functions. */

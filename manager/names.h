@@ -18,6 +18,7 @@
 
 #include "engine/layout.h"
 #include "manager/archive.h"
+#include "manager/known.h"
 #include "manager/modules.h"
 
 enum fx_name_kind {
@@ -34,8 +35,9 @@ struct fx_name {
 		uint64_t *frames; /* owned; `length` bytes of return addresses */
 	};
 	uint16_t length;
-	uint8_t kind; /* enum fx_name_kind */
-	uint8_t told; /* stands in the archive */
+	uint8_t kind;	     /* enum fx_name_kind */
+	uint8_t told;	     /* stands in the archive */
+	uint8_t is_category; /* was added to the known ones */
 };
 
 /* A string of one chunk. */
@@ -56,12 +58,14 @@ struct fx_upper;
 struct fx_names {
 	struct fx_archive *archive; /* borrowed */
 	struct fx_modules *modules; /* borrowed */
+	struct fx_known_set *known; /* borrowed */
 	struct fx_name *table;	    /* [i]: index i */
 	uint32_t count;
 	struct fx_upper *upper; /* the archive's upper indices; made when first needed */
 };
 
-void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules);
+void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules,
+		   struct fx_known_set *known);
 void fx_names_destroy(struct fx_names *names);
 
 /* Takes a String Record that fx_record_check() has passed. `locals` is the chunk's, NULL outside
@@ -84,6 +88,10 @@ static inline int fx_names_ref(struct fx_names *names, struct fx_locals *locals,
 /* What a reference stands for, NULL if it was never defined. */
 const struct fx_name *fx_names_find(const struct fx_names *names, const struct fx_locals *locals,
 				    uint32_t ref);
+
+/* Events have this reference for their category. `text` is that of an inline one. */
+void fx_names_category(struct fx_names *names, struct fx_locals *locals, uint32_t ref,
+		       const void *text);
 
 /* Forgets a chunk's strings; the memory is kept for the next. */
 void fx_locals_clear(struct fx_locals *locals);

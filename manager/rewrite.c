@@ -44,6 +44,20 @@ static int rewrite_ref(struct rewrite *w, size_t word, unsigned lsb)
 
 #define REWRITE_REF(w, word, name) rewrite_ref((w), (word), FXT_##name##_LSB)
 
+/* The same for the category of an event. */
+static int rewrite_category(struct rewrite *w, size_t word, unsigned lsb)
+{
+	const void *text = &w->words[w->at];
+	uint32_t ref = (uint32_t)(w->words[word] >> lsb & 0xffff);
+	int r = rewrite_ref(w, word, lsb);
+
+	if (r == 0)
+		fx_names_category(&w->s->names, locals_of(w), ref, text);
+	return r;
+}
+
+#define REWRITE_CATEGORY(w, word, name) rewrite_category((w), (word), FXT_##name##_LSB)
+
 /* An inline thread stays what it is, in the true process; readers learn whose it is before. Some records
  * are of no thread: 0. */
 static int rewrite_inline_thread(struct rewrite *w)
@@ -158,7 +172,7 @@ static int rewrite_event(struct rewrite *w)
 	if (r == 0)
 		r = rewrite_thread(w, 0, FXT_EVENT_THREAD_LSB);
 	if (r == 0)
-		r = REWRITE_REF(w, 0, EVENT_CATEGORY);
+		r = REWRITE_CATEGORY(w, 0, EVENT_CATEGORY);
 	if (r == 0)
 		r = REWRITE_REF(w, 0, EVENT_NAME);
 	if (r == 0)
@@ -226,7 +240,7 @@ static int rewrite_large(struct rewrite *w)
 		return -EPERM;
 	format = w->words[1];
 	w->at = 2;
-	r = REWRITE_REF(w, 1, LARGE_EVENT_CATEGORY);
+	r = REWRITE_CATEGORY(w, 1, LARGE_EVENT_CATEGORY);
 	if (r == 0)
 		r = REWRITE_REF(w, 1, LARGE_EVENT_NAME);
 	if (r < 0 || !event)

@@ -216,6 +216,7 @@ int fx_session_begin(struct fx_session *s)
 	    .first_anchor = s->roster.first_anchor,
 	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cure = fx_terms_cure(s->config),
+	    .session = s->config,
 	    .pairs = s->config->pairs,
 	    .done_fd = -1,
 	};

@@ -2,8 +2,18 @@
 #include "manager/stream.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* For words that ask for categories of single providers. */
+static void provider_note(struct fx_stream *s)
+{
+	char name[FX_CATEGORY_NAME_MAX + 1];
+	int n = snprintf(name, sizeof(name), "%.99s/", s->name);
+
+	fx_known_add(&s->shared->known, name, (size_t)n);
+}
 
 int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid, const char *name,
 		     struct fx_stream **ret)
@@ -19,7 +29,8 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 	s->first_end = UINT64_MAX;
 	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
 	fx_modules_init(&s->modules, shared->symbols);
-	fx_names_init(&s->names, &shared->archive, &s->modules);
+	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known);
+	provider_note(s);
 	fx_archive_introduce(&shared->archive, id, pid, s->name);
 	*ret = s;
 	return 0;

@@ -22,6 +22,7 @@
 
 #include "engine/drain.h"
 #include "manager/archive.h"
+#include "manager/known.h"
 #include "manager/modules.h"
 #include "manager/names.h"
 #include "manager/ties.h"
@@ -35,8 +36,9 @@ struct fx_stream_shared {
 	struct fx_timebase timebase;
 	struct fx_ties ties;
 	struct fx_symbol_cache *symbols;
-	const char *cure; /* the option that would have kept what was lost */
-	bool pairs;	  /* begin and end records instead of complete ones */
+	struct fx_known_set known; /* categories, and names of providers with a slash */
+	const char *cure;	   /* the option that would have kept what was lost */
+	bool pairs;		   /* begin and end records instead of complete ones */
 	struct fx_untraced untraced;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
 };

@@ -118,6 +118,12 @@ static void print_empty(const struct fx_session_result *result, const char *prog
 		    program);
 }
 
+static void print_unseen(const struct fx_session_result *result)
+{
+	if (result->totals.unseen[0])
+		fx_report("no process knew what --categories asks for: %s", result->totals.unseen);
+}
+
 static void print_program(const struct fx_session_result *result, const char *program)
 {
 	if (result->has_status && WIFSIGNALED(result->wait_status))
@@ -138,6 +144,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		print_history(config, result);
 	}
 	print_losses(config, &result->totals);
+	print_unseen(result);
 	if (!quiet)
 		fx_untraced_report(&result->totals.untraced);
 	if (program)

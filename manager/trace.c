@@ -156,6 +156,7 @@ static int writer_start(struct fx_daemon *d, struct fx_output *output)
 	    .first_anchor = t->first_anchor,
 	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cure = fx_terms_cure(&t->config),
+	    .session = &t->config,
 	    .pairs = t->config.pairs,
 	};
 	int r;
@@ -441,7 +442,7 @@ static void step_terminating(struct fx_daemon *d, uint64_t now)
 static struct fx_msg_result result_of(const struct fx_trace *t,
 				      const struct fx_writer_totals *totals, int error)
 {
-	return (struct fx_msg_result){
+	struct fx_msg_result result = {
 	    .status = t->aborted ? FX_CONTROL_ABORTED : 0,
 	    .flags = FX_RESULT_HAS_TOTALS |
 		     (t->config.mode == FX_MODE_CIRCULAR ? (uint32_t)FX_RESULT_CIRCULAR : 0) |
@@ -456,6 +457,9 @@ static struct fx_msg_result result_of(const struct fx_trace *t,
 	    .history_ns = totals->history_ns,
 	    .output_error = error,
 	};
+
+	memcpy(result.unseen, totals->unseen, sizeof(result.unseen));
+	return result;
 }
 
 /* The archive is complete. */

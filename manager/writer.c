@@ -36,6 +36,7 @@ struct fx_writer {
 	struct fx_queue queue;
 	struct fx_output *output;
 	const char *path;
+	const struct fx_session_config *session;
 	int error; /* first one of the output; read by other threads */
 	int done_fd;
 	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
@@ -248,6 +249,7 @@ static int thread_start(struct fx_writer *w)
 static void writer_free(struct fx_writer *w)
 {
 	fx_queue_destroy(&w->queue);
+	fx_known_destroy(&w->shared.known);
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
 	fx_ties_destroy(&w->shared.ties);
@@ -264,6 +266,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		w->path = config->path;
 		w->done_fd = config->done_fd;
 		w->shared.cure = config->cure;
+		w->session = config->session;
 		w->shared.pairs = config->pairs;
 		fx_queue_init(&w->queue, config->queue_limit);
 		fx_timebase_init(&w->shared.timebase, config->clock_kind, config->first_anchor);
@@ -331,6 +334,9 @@ int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
 	pthread_join(w->thread, NULL);
 	error = fx_output_close(w->output, &w->totals.file_size);
 	w->totals.untraced = w->shared.untraced;
+	if (w->session && w->totals.processes)
+		fx_known_unseen(&w->shared.known, w->session, w->totals.unseen,
+				sizeof(w->totals.unseen));
 	*ret_totals = w->totals;
 	writer_free(w);
 	return error;

@@ -25,6 +25,8 @@ struct fx_writer_config {
 	struct fx_anchor first_anchor;
 	uint64_t queue_limit; /* bytes */
 	const char *cure;     /* see struct fx_stream_shared */
+	const struct fx_session_config
+	    *session; /* what was asked for; outlives the writer. NULL: nothing */
 	bool pairs;
 	int done_fd; /* an eventfd, written when everything is; -1 none */
 };
@@ -40,6 +42,7 @@ struct fx_writer_totals {
 	 * all, from the beginning to the last end */
 	uint64_t history_ns;
 	bool wrapped;
+	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
 	struct fx_stream_counts counts;
 	struct fx_untraced untraced;
 };

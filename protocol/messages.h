@@ -31,8 +31,8 @@
 	X(STATUS, 18, fx_msg_status, 0, "the answer")                                              \
 	X(GET_PROVIDERS, 19, fx_msg_get_providers, 0, "which providers are registered?")           \
 	X(PROVIDERS, 20, fx_msg_providers, 0, "some of them, by rising id; none: that was all")    \
-	X(GET_CATEGORIES, 21, fx_msg_request, 0, "which categories are known?")                    \
-	X(CATEGORIES, 22, fx_msg_categories, 0, "all of them")                                     \
+	X(GET_CATEGORIES, 21, fx_msg_get_categories, 0, "which categories do providers know?")     \
+	X(CATEGORIES, 22, fx_msg_categories, 0, "some of them, by name; none: that was all")       \
 	X(INITIALIZE, 23, fx_msg_initialize, 1, "a new session; the archive's descriptor")         \
 	X(START, 24, fx_msg_start, 0, "begin tracing; answered when tracing runs")                 \
 	X(STOP, 25, fx_msg_stop, 0, "stop tracing; answered when all is saved")                    \
@@ -144,6 +144,8 @@ enum fx_disposition {
 #define FX_ALERT_QUEUE	     16u   /* alerts that wait for a client; then the oldest is discarded */
 #define FX_START_TIMEOUT_MAX 5000u /* ms */
 
+#define FX_UNSEEN_MAX 512u /* bytes, with the NUL */
+
 /* A request that says nothing but its type. */
 struct fx_msg_request {
 	struct fx_msg_header header;
@@ -166,6 +168,8 @@ struct fx_msg_result {
 	uint32_t
 	    small_buffers; /* START: registered with smaller buffers than the session asks for */
 	uint32_t reserved;
+	/* words that asked for categories which no provider knew, between commas; NUL-terminated */
+	char unseen[FX_UNSEEN_MAX];
 };
 
 enum fx_result_flags {
@@ -218,18 +222,32 @@ struct fx_msg_providers {
 	struct fx_provider_entry entries[FX_PROVIDERS_PER_MESSAGE];
 };
 
+/* Answered when every provider has said what it knows, which all do as they map their buffers, or when the
+ * time is over. */
+struct fx_msg_get_categories {
+	struct fx_msg_header header;
+	uint32_t timeout_ms; /* FX_CATEGORIES_TIMEOUT_MAX at most */
+	uint32_t reserved;
+	char after[104]; /* those that come behind this name; NUL-terminated */
+};
+
+#define FX_CATEGORIES_TIMEOUT_MAX 10000u /* ms */
+#define FX_CATEGORIES_PER_MESSAGE 32u
+
 struct fx_category_entry {
-	uint32_t bit;
+	uint32_t bit; /* 0: a program's own */
 	uint32_t is_default;
-	char name[104];
-	char help[128];
+	uint32_t providers; /* that know it */
+	uint32_t reserved;
+	char name[104]; /* printable, NUL-terminated, like the next */
+	char help[408];
 };
 
 struct fx_msg_categories {
 	struct fx_msg_header header;
 	uint32_t count;
-	uint32_t reserved;
-	struct fx_category_entry entries[32];
+	uint32_t silent; /* providers that have not said what they know */
+	struct fx_category_entry entries[FX_CATEGORIES_PER_MESSAGE];
 };
 
 struct fx_provider_spec {

@@ -75,6 +75,12 @@ list_archive each.fxt
 expect_equal 0 "$(in_program syscall second)" "system calls of the other"
 expect_equal 0 "$(in_program function second)" "functions of the other"
 
+# Names that nobody knows are told of; those of the tracer it knows, whether anything happened or not.
+expect_ok "$FXTRACE" run -c 'function,dl,render,second/gpu*' -o unseen.fxt -- ./first
+expect_line '^fxtrace: no process knew what --categories asks for: render, second/gpu\*$' err
+expect_ok "$FXTRACE" run -c 'syscall,sys*,first/dl,-nothing' -o seen.fxt -- ./first
+expect_no_line 'no process knew' err
+
 # One clear line.
 expect_one_error 2 "$FXTRACE" run -c '#nothing' -- ./first
 expect_line "'#nothing': no such group" err
@@ -94,4 +100,20 @@ expect_ok "$FXTRACE" record -c '#quiet' -o record.fxt -- ./first
 list_archive record.fxt
 expect_equal 0 "$(in_all function)" "functions taken away by a group"
 [ "$(in_all syscall)" -gt 0 ] || fail "no system calls by a group"
+expect_ok "$FXTRACE" record -c 'function,render' -o record.fxt -- ./first
+expect_line 'no process knew .*: render$' err
+expect_ok "$FXTRACE" record --json -c 'function,render' -o record.fxt -- ./first
+expect_line '"unseen_categories": "render"' out
+
+# What is known, by the names' order.
+provider_start sleep 60
+wait_for 10 providers_are 1 || fail "the process does not register"
+expect_ok "$FXTRACE" list-categories
+expect_line '^\* function  *entry and exit' out
+expect_line '^  malloc ' out
+cut -c3- out | cut -d' ' -f1 >names
+sort names | cmp -s - names || fail "the list is not sorted: $(tr '\n' ' ' <names)"
+expect_ok "$FXTRACE" list-categories --json --timeout 100ms
+expect_line '"name": "pthread:all", "default": false, "providers": 1, "help": "' out
+expect_one_error 2 "$FXTRACE" list-categories --timeout 11s
 manager_stop

@@ -45,7 +45,7 @@ for mode in streaming oneshot circular; do
 	provide 0 -m "$mode" -- load 4 300
 	expect_events whole 4 300
 done
-for size in 4K 16K 100000; do
+for size in 4K 16K 96K; do
 	provide 0 -b "$size" --on-full block -- load 4 300
 	expect_events whole 4 300
 	provide 0 -b "$size" -- load 4 300

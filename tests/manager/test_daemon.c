@@ -132,20 +132,138 @@ Test(daemon, providers_are_listed)
 	cr_assert_eq(list.entries[0].mode, 0);
 }
 
-Test(daemon, known_categories_are_listed_once)
+static void know(struct fake_provider *provider, unsigned index, const char *text, size_t length)
 {
-	struct fx_msg_request request;
-	struct fx_msg_categories list;
-	uint32_t bits = 0;
+	uint32_t words = 1 + (uint32_t)(length + 7) / 8;
+	uint64_t *to = fp_durable_claim(provider, words);
 
+	memcpy(to + 1, text, length);
+	fx_store_release(to, 2ull | words << 4 | index << 16 | length << 32 | FX_STRING_CATEGORY);
+}
+
+static struct fx_msg_categories known_after(const char *after, uint32_t timeout_ms)
+{
+	struct fx_msg_get_categories request = {.timeout_ms = timeout_ms};
+	struct fx_msg_categories list;
+
+	strcpy(request.after, after);
 	control_send(link_fd, FX_MSG_GET_CATEGORIES, &request, sizeof(request), -1);
 	control_receive(link_fd, FX_MSG_CATEGORIES, &list, sizeof(list));
-	cr_assert_gt(list.count, 0);
-	for (uint32_t i = 0; i < list.count; i++) {
-		cr_assert_eq(bits & list.entries[i].bit, 0);
-		bits |= list.entries[i].bit;
+	cr_assert_leq(list.count, FX_CATEGORIES_PER_MESSAGE);
+	for (uint32_t i = 0; i < list.count; i++)
+		cr_assert_gt(strcmp(list.entries[i].name, i ? list.entries[i - 1].name : after), 0);
+	return list;
+}
+
+static const struct fx_category_entry *known(const struct fx_msg_categories *list, const char *name)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		if (strcmp(list->entries[i].name, name) == 0)
+			return &list->entries[i];
 	}
-	cr_assert(bits & FX_CAT_FUNCTION);
+	cr_assert_fail("%s is not there", name);
+	return NULL;
+}
+
+/* A provider in a process of its own: a process is one. */
+static pid_t live_knowing(const char *text, size_t length)
+{
+	int ready[2];
+	char c;
+	pid_t pid;
+
+	cr_assert_eq(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		provide();
+		know(&p, 0, text, length);
+		cr_assert_eq(write(ready[1], "x", 1), 1);
+		pause();
+	}
+	cr_assert_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+Test(daemon, known_categories_are_merged_and_listed_once)
+{
+	struct fx_msg_categories list = known_after("", 1000);
+	uint32_t own = list.count;
+	pid_t other;
+
+	cr_assert_str_eq(list.entries[0].name, "dl");
+	cr_assert_eq(known(&list, "function")->bit, FX_CAT_FUNCTION);
+	cr_assert_eq(known(&list, "function")->providers, 0);
+	provide();
+	know(&p, 0, "render\0draws", 12);
+	know(&p, 4, "net", 3);
+	know(&p, 0, "net", 3);
+	know(&p, 0, "function", 8);
+	know(&p, 0, "a\033b", 3);
+	other = live_knowing("render\0again", 12);
+	list = known_after("", 1000);
+	cr_assert_eq(list.count, own + 3);
+	cr_assert_eq(list.silent, 0);
+	cr_assert_eq(known(&list, "render")->providers, 2);
+	cr_assert_eq(known(&list, "render")->bit, 0);
+	cr_assert(!strcmp(known(&list, "render")->help, "draws") ||
+		  !strcmp(known(&list, "render")->help, "again"));
+	cr_assert_eq(known(&list, "net")->providers, 1);
+	cr_assert_eq(known(&list, "a_b")->is_default, 0);
+	cr_assert_eq(known(&list, "function")->providers, 1);
+	cr_assert(known(&list, "function")->is_default);
+	/* Who is gone knows nothing. */
+	kill(other, SIGKILL);
+	waitpid(other, NULL, 0);
+	for (unsigned tries = 0; control_status(link_fd).providers > 1; tries++) {
+		cr_assert_lt(tries, 1000);
+		usleep(10000);
+	}
+	list = known_after("", 1000);
+	cr_assert_eq(known(&list, "render")->providers, 1);
+}
+
+Test(daemon, many_known_categories_come_page_by_page)
+{
+	struct fx_msg_categories list = {.count = FX_CATEGORIES_PER_MESSAGE};
+	char name[16] = "";
+	unsigned count = 0;
+
+	provide();
+	for (unsigned i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "x%u", i);
+		know(&p, 0, name, strlen(name));
+	}
+	name[0] = 0;
+	while (list.count == FX_CATEGORIES_PER_MESSAGE) {
+		list = known_after(name, 0);
+		count += list.count;
+		strcpy(name, list.entries[list.count - 1].name);
+	}
+	cr_assert_geq(count, 109);
+	cr_assert_str_eq(name, "x99");
+}
+
+Test(daemon, silent_providers_are_skipped_on_timeout)
+{
+	struct fx_msg_categories list;
+	uint64_t before;
+
+	provide();
+	know(&p, 0, "render", 6);
+	p.header->magic = 0; /* as one that is stopped before it has mapped its buffer */
+	before = fx_monotonic_ns();
+	list = known_after("r", 300);
+	cr_assert_geq(fx_monotonic_ns() - before, 300000000u);
+	cr_assert_eq(list.silent, 1);
+	cr_assert_str_neq(list.entries[0].name, "render");
+	fx_store_release(&p.header->magic, FX_BUFFER_MAGIC);
+	before = fx_monotonic_ns();
+	list = known_after("r", 10000);
+	cr_assert_lt(fx_monotonic_ns() - before, 5000000000u);
+	cr_assert_eq(list.silent, 0);
+	cr_assert_str_eq(list.entries[0].name, "render");
 }
 
 Test(daemon, a_provider_registers_before_any_session)
@@ -438,6 +556,26 @@ Test(daemon, a_start_adds_categories_for_this_time)
 	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
 	cr_assert_eq((uint32_t)p.control->state, FX_CAT_FUNCTION);
 	cr_assert_str_eq(first_wanted(), "");
+}
+
+Test(daemon, categories_that_were_asked_for_and_never_seen)
+{
+	struct fx_msg_initialize request = control_request(FX_MODE_STREAMING);
+	struct fx_msg_result result;
+
+	strcpy(request.words, "cat,render,-gone,net*,g*,provider/sub,provider/cat,other/cat");
+	provide();
+	know(&p, 0, "gpu", 3);
+	know(&p, 0, "render", 6);
+	cr_assert_eq(control_initialize(link_fd, &request, archive_path()), 0);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	record(NAME, 1); /* in category "cat" */
+	cr_assert_eq(control_terminate(link_fd, &result), 0);
+	cr_assert_eq(result.invalid, 0);
+	cr_assert_str_eq(result.unseen, "net*, provider/sub, other/cat");
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_terminate(link_fd, &result), 0);
+	cr_assert_str_eq(result.unseen, "");
 }
 
 Test(daemon, lists_of_categories_that_cannot_be_are_refused)

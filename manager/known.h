@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sets of categories by name: what providers say that they know, merged. Names are the providers' word:
+ * bytes that are not printable are made underscores, and there is a bound to how many are kept.
+ */
+#ifndef FX_MANAGER_KNOWN_H
+#define FX_MANAGER_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "engine/layout.h"
+#include "manager/settings.h"
+
+/* Categories that are told apart. */
+#define FX_KNOWN_CATEGORIES_MAX 5000u
+
+#define FX_CATEGORY_HELP_MAX 400u /* bytes of a description, without the NUL */
+
+struct fx_known {
+	UT_hash_handle hh;
+	char *help;	    /* owned; NULL none */
+	uint32_t bit;	    /* of the tracer's categories; 0: the program's own */
+	bool by_default;    /* part of #default */
+	uint32_t providers; /* that know it */
+	uint32_t newest;    /* id of the last of them */
+	char name[FX_CATEGORY_NAME_MAX + 1];
+};
+
+/* A uthash; NULL: empty. */
+struct fx_known_set {
+	struct fx_known *entries;
+};
+
+void fx_known_destroy(struct fx_known_set *set);
+
+/* The entry of a name, made now if it is new; NULL without memory, for no name, and beyond the bound. */
+struct fx_known *fx_known_add(struct fx_known_set *set, const char *name, size_t length);
+
+/* Adds a text of a String Record with FX_STRING_CATEGORY, said by provider `id`: a name, possibly with a
+ * description behind a NUL. */
+void fx_known_say(struct fx_known_set *set, uint32_t id, const char *text, size_t length);
+
+/* Adds the tracer's own. */
+void fx_known_builtin(struct fx_known_set *set);
+
+/* Puts the entries into the order of their names. */
+void fx_known_sort(struct fx_known_set *set);
+
+/*
+ * The words that ask for categories, in the session's lists, that no name of the set satisfies; between
+ * commas and blanks, cut to `size` bytes with the NUL. Names that end in a slash stand in the set for
+ * providers.
+ */
+void fx_known_unseen(const struct fx_known_set *set, const struct fx_session_config *config,
+		     char *ret, size_t size);
+
+#endif
