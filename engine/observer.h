@@ -4,8 +4,9 @@
  *
  * This process has no thread of ours that could tell them. So the manager says the phase in a word of
  * the control page, which is a futex, and a thread of the program's waits for it: fx_observer_wait().
- * An observer with a function also hears of a change when a site (site.h) is the first to find it; never
- * from inside a hook or a wrapper, where the program cannot expect its own code to run.
+ * An observer with a function also hears of a change when a site (site.h) is the first to find it: on the
+ * thread, and in the signal handler, that the site is in. Never from inside a hook or a wrapper, where the
+ * program cannot expect its own code to run.
  *
  * Each observer hears of each phase in its turn: started, stopping, stopped. Several quick sessions may
  * look like one.
