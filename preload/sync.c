@@ -124,6 +124,18 @@ fx_hot bool fx_pass_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	PASS_LOCK(m, ret, pthread_mutex_clocklock, m, clock, time);
 }
 
+/* Takes the lock, changes the ceiling, and gives it back. */
+fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *before,
+						 int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t && (fx_records_all(t) || mutex_is_held(m)))
+		return false;
+	*ret = FX_REAL(pthread_mutex_setprioceiling)(m, ceiling, before);
+	return true;
+}
+
 /* Never waits. */
 #define PASS_TRY(ret, try_, ...)                                                                   \
 	do {                                                                                       \

@@ -191,6 +191,27 @@ fx_hot bool fx_pass_pthread_cond_broadcast(pthread_cond_t *c, int *ret)
 	PASS_SIGNAL(c, ret, pthread_cond_broadcast, true);
 }
 
+/* Only told of with pthread:all; destroying waits for those who are still on their way out. */
+fx_hot bool fx_pass_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr, int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t && fx_records_all(t))
+		return false;
+	*ret = FX_REAL(pthread_cond_init)(c, attr);
+	return true;
+}
+
+fx_hot bool fx_pass_pthread_cond_destroy(pthread_cond_t *c, int *ret)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (t && fx_records_all(t))
+		return false;
+	*ret = FX_REAL(pthread_cond_destroy)(c);
+	return true;
+}
+
 /* C11's are the same inside. */
 _Static_assert(sizeof(cnd_t) <= sizeof(pthread_cond_t), "C11's conditions are conditions");
 

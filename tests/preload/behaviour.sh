@@ -4,7 +4,7 @@
 # inert libfxtrace.so, and traced, by default and in every category.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-for target in early errnos locks cancel signals children; do
+for target in early errnos locks oldcond cancel signals children; do
 	program=$FX_BUILDDIR/tests/preload/$target
 	expect_ok "$program"
 	cp out "$target.plain"
