@@ -4,12 +4,17 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static sem_t semaphore;
+static pthread_barrier_t barrier;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static mtx_t c11_mutex;
+static cnd_t c11_cond;
 static int go;
 
 static void *wait_mutex(void *unused)
@@ -49,6 +54,43 @@ static void release_condition(void)
 	pthread_mutex_unlock(&mutex);
 }
 
+static void *wait_reading(void *unused)
+{
+	pthread_rwlock_rdlock(&rwlock);
+	pthread_rwlock_unlock(&rwlock);
+	return unused;
+}
+
+static void *wait_barrier(void *unused)
+{
+	pthread_barrier_wait(&barrier);
+	return unused;
+}
+
+static void *wait_c11(void *unused)
+{
+	mtx_lock(&c11_mutex);
+	mtx_unlock(&c11_mutex);
+	return unused;
+}
+
+static void *wait_c11_condition(void *unused)
+{
+	mtx_lock(&c11_mutex);
+	while (!go)
+		cnd_wait(&c11_cond, &c11_mutex);
+	mtx_unlock(&c11_mutex);
+	return unused;
+}
+
+static void release_c11_condition(void)
+{
+	mtx_lock(&c11_mutex);
+	go = 1;
+	cnd_signal(&c11_cond);
+	mtx_unlock(&c11_mutex);
+}
+
 static int load(const void *word)
 {
 	return __atomic_load_n((const int *)word, __ATOMIC_ACQUIRE);
@@ -72,6 +114,43 @@ static int semaphore_waiters(void)
 static int condition_waiters(void)
 {
 	return load(&cond.__data.__wrefs) >> 3;
+}
+
+static int c11_waiters(void)
+{
+	return load(&c11_mutex) == 2;
+}
+
+static int c11_condition_waiters(void)
+{
+	return load(&((pthread_cond_t *)&c11_cond)->__data.__wrefs) >> 3;
+}
+
+/* Both sleep: the lock counts those who want to read in bits 3 and up. */
+static int reading_waiters(void)
+{
+	return load(&rwlock.__data.__wrphase_futex) & 2 ? load(&rwlock.__data.__readers) >> 3 : 0;
+}
+
+/* The first word counts those who have arrived. */
+static int barrier_waiters(void)
+{
+	return load(&barrier);
+}
+
+/* The routine runs in main; the other thread comes meanwhile. */
+static pthread_t late;
+
+static void *wait_once(void *routine)
+{
+	pthread_once(&once, (void (*)(void))routine);
+	return NULL;
+}
+
+static void run_once(void)
+{
+	pthread_create(&late, NULL, wait_once, (void *)run_once);
+	usleep(50000);
 }
 
 static void meet(void *(*waiter)(void *), int count, void (*hold)(void), int (*waiters)(void),
@@ -113,6 +192,26 @@ static void release_rwlock(void)
 	pthread_rwlock_unlock(&rwlock);
 }
 
+static void hold_writing(void)
+{
+	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void hold_c11(void)
+{
+	mtx_lock(&c11_mutex);
+}
+
+static void release_c11(void)
+{
+	mtx_unlock(&c11_mutex);
+}
+
+static void release_barrier(void)
+{
+	pthread_barrier_wait(&barrier);
+}
+
 static void release_semaphore(void)
 {
 	sem_post(&semaphore);
@@ -127,6 +226,16 @@ int main(void)
 	meet(wait_rwlock, 1, hold_rwlock, rwlock_waiters, release_rwlock);
 	meet(wait_semaphore, 1, nothing, semaphore_waiters, release_semaphore);
 	meet(wait_condition, 2, nothing, condition_waiters, release_condition);
+	meet(wait_reading, 2, hold_writing, reading_waiters, release_rwlock);
+	pthread_barrier_init(&barrier, NULL, 3);
+	meet(wait_barrier, 2, nothing, barrier_waiters, release_barrier);
+	mtx_init(&c11_mutex, mtx_plain);
+	cnd_init(&c11_cond);
+	meet(wait_c11, 1, hold_c11, c11_waiters, release_c11);
+	go = 0;
+	meet(wait_c11_condition, 1, nothing, c11_condition_waiters, release_c11_condition);
+	pthread_once(&once, run_once);
+	pthread_join(late, NULL);
 	for (int i = 0; i < 1000; i++)
 		wait_mutex(NULL); /* does not wait: not shown */
 	pid = fork();

@@ -41,16 +41,22 @@ arrows() {
 	expect_equal "$3" "$n" "arrows from $1 to $2"
 }
 
-arrows 'creates thread' 'thread starts' 5
-arrows joined pthread_join 5
+arrows 'creates thread' 'thread starts' 12
+arrows joined pthread_join 12
 arrows pthread_mutex_unlock pthread_mutex_lock 1
 arrows pthread_rwlock_unlock pthread_rwlock_wrlock 1
+arrows pthread_rwlock_unlock pthread_rwlock_rdlock 2
+arrows pthread_barrier_wait pthread_barrier_wait 2
+arrows pthread_mutex_unlock mtx_lock 1
+arrows cnd_signal cnd_wait 1
+arrows pthread_once pthread_once 1
 arrows sem_post sem_wait 1
 arrows pthread_cond_broadcast pthread_cond_wait 2
 arrows 'creates process' 'process starts' 1
 arrows 'process exits' 'told of its end' 1
 
 expect_line 'name="pthread_mutex_lock".*"holder":int32=[1-9]' out
+expect_line 'name="thread exits".*"value":pointer=0x0' out
 [ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -lt 10 ] ||
 	fail "locks that did not wait are shown"
 expect_ok "$FXTRACE" run -q -c pthread,pthread:all -o trace.fxt -- \
