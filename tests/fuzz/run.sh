@@ -95,8 +95,19 @@ link() {
 		-o "$work/$name/fuzz"
 }
 
+# What was compiled before a header changed is not what it says any more.
+forget_old() {
+	mkdir -p "$work"
+	if [ -n "$(find "$src" . -name '*.h' -newer "$work/compiled" -o -name '*.def' \
+		-newer "$work/compiled" 2>&1 | head -n 1)" ]; then
+		find "$work" -name '*.o' -delete
+	fi
+	touch "$work/compiled"
+}
+
 build() {
 	local name reader
+	forget_old
 	reader=$(ls "$src"/engine/{drain,history,restart,layout}*.c)
 	# shellcheck disable=SC2086 # a list of files
 	compile "$alone" alone "$src"/manager/*.c $reader
