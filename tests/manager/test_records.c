@@ -475,6 +475,7 @@ struct waiter {
 	pthread_t thread;
 	enum fx_phase heard[6];
 	int results[6];
+	unsigned count;
 };
 
 static void *wait_for_phases(void *context)
@@ -482,9 +483,18 @@ static void *wait_for_phases(void *context)
 	struct waiter *w = context;
 	struct fx_observer o = {0};
 
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 6; i++) {
 		w->results[i] = fx_observer_wait(&o, UINT64_C(20000000000), &w->heard[i]);
+		fx_store_release(&w->count, i + 1);
+	}
 	return NULL;
+}
+
+/* Quick sessions that nobody looks at would be heard of as one. */
+static void await_heard(const struct waiter *w, unsigned count)
+{
+	for (unsigned tries = 0; tries < 4000 && fx_load_acquire(&w->count) < count; tries++)
+		usleep(5000);
 }
 
 /* Two starts and stops, as a thread of the program hears of them. */
@@ -492,15 +502,15 @@ Test(records, observers_are_told_by_the_manager)
 {
 	static const enum fx_phase order[] = {FX_PHASE_STARTED, FX_PHASE_STOPPING,
 					      FX_PHASE_STOPPED};
-	struct waiter w;
+	struct waiter w = {.count = 0};
 
 	pthread_create(&w.thread, NULL, wait_for_phases, &w);
 	start();
-	usleep(20000);
+	await_heard(&w, 1);
 	cr_assert_eq(control_stop(link_fd, true), 0);
-	usleep(20000);
+	await_heard(&w, 3);
 	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
-	usleep(20000);
+	await_heard(&w, 4);
 	end();
 	pthread_join(w.thread, NULL);
 	for (unsigned i = 0; i < 6; i++) {
