@@ -67,6 +67,14 @@ fx_hot bool fx_call_begin(struct fx_call *call, uint32_t category, uint64_t head
 	return true;
 }
 
+/* The same for wrappers that are written by hand: they have not asked before. A process that has given up
+ * looking at the clock (strict seccomp) records nothing, and must not look. */
+fx_hot bool fx_call_try(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
+			uint64_t key)
+{
+	return fx_category_on(category) && fx_call_begin(call, category, header, sp, key);
+}
+
 /* Nobody has closed the frame meanwhile: not a new start of tracing, not a handler that ran on another
  * stack and took this one's frames for calls left behind. Then the call has its record already. */
 fx_hot bool fx_call_frame_stands(const struct fx_call *call)

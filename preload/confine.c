@@ -57,8 +57,7 @@ int fx_wrap_prctl(int option, ...)
 	d = va_arg(ap, unsigned long);
 	va_end(ap);
 	before_prctl(option, a);
-	on = fx_call_begin(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, prctl), FX_WRAPPER_SP(),
-			   0);
+	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, prctl), FX_WRAPPER_SP(), 0);
 	ret = FX_REAL(prctl)(option, a, b, c, d);
 	if (ret == 0 && option == PR_SET_NAME)
 		fx_thread_set_name(0, (const char *)a);
@@ -132,8 +131,8 @@ long fx_wrap_syscall(long number, ...)
 		args[i] = va_arg(ap, long);
 	va_end(ap);
 	before_syscall(number, args[0]);
-	on = fx_call_begin(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
-			   0);
+	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
+			 0);
 	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		args_syscall(&call, number, args);

@@ -100,7 +100,7 @@ void *fx_dlmopen_jump(Lmid_t space, const char *path, int mode)
 /* The shape of the generated wrappers. */
 static bool call_begin(struct fx_call *call, uint64_t header)
 {
-	return fx_call_begin(call, FX_CAT_DL, header, FX_WRAPPER_SP(), 0);
+	return fx_call_try(call, FX_CAT_DL, header, FX_WRAPPER_SP(), 0);
 }
 
 static void call_end(struct fx_call *call, uint64_t header, const char *path, int mode,

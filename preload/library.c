@@ -3,14 +3,14 @@
 #include "preload/call.h"
 #include "preload/real.h"
 
-/* Bytes before the buffer in a DIR, at most. */
-#define DIR_HEADER_MAX 128u
+/* Bytes before the buffer in a DIR, at most; an entry takes 24 or more. */
+#define DIR_HEADER_MAX 64u
 
 /* Whether readdir() had to ask the kernel: then its entry is the first of the buffer, which lies right
  * behind what else is in a DIR. At the end it asks too. */
 static bool fx_directory_read(const DIR *dir, const void *entry)
 {
-	return !entry || (uintptr_t)entry - (uintptr_t)dir < DIR_HEADER_MAX;
+	return !entry || (uintptr_t)entry - (uintptr_t)dir <= DIR_HEADER_MAX;
 }
 
 #include "preload/unit-library.inc"

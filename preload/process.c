@@ -33,7 +33,7 @@ static void forked(const struct fx_fork *before)
 static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 {
 	struct fx_call call = {0};
-	bool on = fx_call_begin(&call, FX_CAT_PROCESS, header, sp, 0);
+	bool on = fx_call_try(&call, FX_CAT_PROCESS, header, sp, 0);
 	uint64_t time = beginning();
 	struct fx_fork before;
 	pid_t pid;
@@ -88,8 +88,7 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 	for (size_t i = 0; i < FX_ARRAY_LEN(rest); i++)
 		rest[i] = va_arg(ap, void *);
 	va_end(ap);
-	on = fx_call_begin(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, clone), FX_WRAPPER_SP(),
-			   0);
+	on = fx_call_try(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, clone), FX_WRAPPER_SP(), 0);
 	if (shares_thread(flags))
 		fx_thread_suspend();
 	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);

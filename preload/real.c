@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "preload/lookup.h"
+
 /* What a function returns that this libc does not have; by the RESULT of wrappers.tbl. */
 enum missing_kind {
 	FX_MISSING_sys,
@@ -27,6 +29,9 @@ static const struct real_name {
 };
 
 union fx_real_table fx_real;
+
+/* The modules are known, and who is called first is looked up. */
+static bool ready;
 
 /* The thread is inside dlsym(), which may call malloc and whatever malloc calls. */
 static __thread bool resolving;
@@ -77,20 +82,29 @@ static void *missing(enum missing_kind kind)
 }
 
 /* Before glibc 2.36 a plain dlsym() may return the oldest version of a symbol, not the default. */
-static void *lookup(const struct real_name *n)
+static void *ask_linker(const struct real_name *n)
 {
 	void *p = n->version[0] ? dlvsym(RTLD_NEXT, n->name, n->version) : NULL;
 
-	return p ? p : dlsym(RTLD_NEXT, n->name);
+	if (!p)
+		p = dlsym(RTLD_NEXT, n->name);
+	if (!p)
+		dlerror(); /* the program must not find our failure there */
+	return p;
 }
 
-/* Returns false if libc lacks the function. */
-static bool resolve(enum fx_real_index i)
+static void *lookup(const struct real_name *n)
+{
+	void *p = fx_lookup(n->name, n->version);
+
+	return p ? p : ask_linker(n);
+}
+
+static void resolve(enum fx_real_index i)
 {
 	void *p = names[i].name[0] ? lookup(&names[i]) : NULL;
 
 	fx_store_relaxed(&fx_real.slot[i], p ? p : missing(names[i].missing));
-	return p || !names[i].name[0];
 }
 
 #pragma weak _dl_find_object /* glibc 2.35 */
@@ -113,32 +127,74 @@ static void match_usable_size(void)
 		fx_store_relaxed(&fx_real.slot[FX_REAL_malloc_usable_size], missing_value);
 }
 
+/* Whom an allocator must not meet half way: free() never looks anything up. */
+static const enum fx_real_index first[] = {
+    FX_REAL_free,
+    FX_REAL_malloc,
+    FX_REAL_calloc,
+    FX_REAL_realloc,
+    FX_REAL_reallocarray,
+    FX_REAL_posix_memalign,
+    FX_REAL_memalign,
+    FX_REAL_aligned_alloc,
+    FX_REAL_valloc,
+    FX_REAL_pvalloc,
+    FX_REAL_malloc_usable_size,
+};
+
+/* The others are looked up when they are called. Before glibc 2.35 parts of libc are libraries of their own,
+ * and the linker knows better where: then all are, now. */
+static void resolve_first(void)
+{
+	bool can_wait = fx_lookup_init() && _dl_find_object;
+
+	for (unsigned i = 0; i < FX_ARRAY_LEN(first); i++)
+		if (!fx_load_relaxed(&fx_real.slot[first[i]]))
+			resolve(first[i]);
+	for (unsigned i = 0; i < FX_REAL_COUNT && !can_wait; i++)
+		if (!fx_load_relaxed(&fx_real.slot[i]))
+			resolve((enum fx_real_index)i);
+}
+
 bool fx_real_init(void)
 {
-	bool all = true;
 	int saved;
 
 	if (!relocated || resolving)
 		return false;
+	if (ready)
+		return true;
 	saved = errno;
 	resolving = true;
-	for (unsigned i = 0; i < FX_REAL_COUNT; i++)
-		if (!fx_load_relaxed(&fx_real.slot[i]))
-			all &= resolve((enum fx_real_index)i);
+	resolve_first();
 	match_usable_size();
-	if (!all)
-		dlerror(); /* the program must not find our failures there */
+	ready = true;
 	resolving = false;
 	errno = saved;
 	return true;
 }
 
+/* Inside dlsym(): an allocator of the program's own, called from there, maps its memory by a wrapper. */
+static void *resolve_inside(enum fx_real_index i)
+{
+	void *p = fx_lookup(names[i].name, names[i].version);
+
+	return p ? p : missing(names[i].missing);
+}
+
 fx_cold void *fx_real_resolve(enum fx_real_index i)
 {
+	int saved = errno;
 	void *p;
 
 	if (!fx_real_init())
-		return missing(names[i].missing);
+		return resolving ? resolve_inside(i) : missing(names[i].missing);
 	p = fx_load_relaxed(&fx_real.slot[i]);
-	return p ? p : missing(names[i].missing);
+	if (p)
+		return p;
+	resolving = true;
+	resolve(i);
+	resolving = false;
+	errno = saved;
+	return fx_load_relaxed(&fx_real.slot[i]);
 }

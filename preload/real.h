@@ -2,9 +2,9 @@
 /*
  * The real functions behind the wrappers: those of the libraries loaded after this one.
  *
- * All are looked up in the constructor. A wrapper that is called before (by another library's
- * constructor, by the dynamic linker) looks its own up then; the malloc family, which the lookup
- * itself may call, has an arena for that moment (arena.h). A function that this libc lacks stands
+ * A function is looked up when it is called first, without the dynamic linker (lookup.h); most programs call
+ * few. Where that cannot be, all are looked up in the constructor, by dlsym(). The malloc family, which
+ * dlsym() itself may call, has an arena for that moment (arena.h). A function that this libc lacks stands
  * for ENOSYS.
  */
 #ifndef FX_PRELOAD_REAL_H
@@ -25,7 +25,7 @@ _Static_assert(sizeof(struct fx_real) == FX_REAL_COUNT * sizeof(void *), "one sl
 
 extern union fx_real_table fx_real __attribute__((visibility("hidden")));
 
-/* Looks up everything that is not known yet. Keeps errno. Returns false, with nothing done, while
+/* Finds out where functions are to be looked for. Keeps errno. Returns false, with nothing done, while
  * the calling thread is inside a lookup, and before this library is relocated. */
 bool fx_real_init(void);
 

@@ -28,7 +28,7 @@ void fx_vfork_begin(uint64_t sp)
 	if (vforks.depth++)
 		return;
 	vforks.on =
-	    fx_call_begin(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
+	    fx_call_try(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
 	vforks.time = vforks.on ? fx_now() : 0;
 	fx_thread_suspend();
 }

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What dlsym(RTLD_NEXT) would find, without the dynamic linker: no lock, no allocation, no system call, so
+ * that a function can be looked up when it is called first, wherever that is. Most programs call few of
+ * those that have a wrapper.
+ */
+#ifndef FX_PRELOAD_LOOKUP_H
+#define FX_PRELOAD_LOOKUP_H
+
+#include <stdbool.h>
+
+/* Remembers the modules from this library to libc, which were loaded with the program and are never
+ * unloaded. False: one is of a kind that is not understood here, and the dynamic linker has to be asked. */
+bool fx_lookup_init(void);
+
+/* The function `name` of the first module that has it, of version `version` (empty, or if there is no such: of its default
+ * version). NULL: not found, or not a plain function; the dynamic linker may know better. */
+void *fx_lookup(const char *name, const char *version);
+
+#endif

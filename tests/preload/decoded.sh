@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every class of calls is shown as a person would write it; of the calls on streams and directories those
+# that went to the kernel.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+mkdir empty && cd empty || exit 99
+expect_ok "$FXTRACE" run -q -o ../trace.fxt -- "$FX_BUILDDIR/tests/preload/decoded"
+expect_ok "$FXTRACE" dump ../trace.fxt
+cp out dump
+expect_clean ../trace.fxt
+
+# shown NAME PATTERN: a slice of this name has just these arguments.
+shown() {
+	grep "event type=complete .* name=\"$1\"" dump | grep -qE "args=\{$2\}" ||
+		fail "no $1 with {$2}; there is:"$'\n'"$(grep "name=\"$1\"" dump | head -n 5)"
+}
+
+# count NAME [ARGUMENT]: slices of this name.
+count() {
+	grep "event type=complete .* name=\"$1\"#" dump | grep -cF -- "${2-}"
+}
+
+shown open '"path":string="file", "flags":string="O_RDWR\|O_CREAT\|O_TRUNC", "mode":string="0640", "ret":int32=[0-9]+'
+shown stat '"path":string="file", "stat":string="S_IFREG\|0640 10", "ret":int32=0'
+shown statx '"dirfd":int32=[0-9]+, "path":string="", "flags":string="AT_EMPTY_PATH", "mask":string="STATX_MODE\|STATX_SIZE", "statx":string="S_IFREG\|0640 10", "ret":int32=0'
+shown access '"path":string="file", "mode":string="R_OK\|W_OK", "ret":int32=0'
+shown access '"path":string="file", "mode":string="F_OK", "ret":int32=0'
+shown lseek '"fd":int32=[0-9]+, "offset":int32=5, "whence":string="SEEK_SET", "ret":int32=5'
+shown fcntl '"fd":int32=[0-9]+, "command":string="F_SETFD", "arg":string="FD_CLOEXEC", "ret":int32=0'
+shown fcntl '"fd":int32=[0-9]+, "command":string="F_GETFL", "ret":int32=[0-9]+'
+shown fcntl '"fd":int32=[0-9]+, "command":string="F_SETLK", "arg":string="F_WRLCK SEEK_SET 1 2", "ret":int32=0'
+shown rename '"from":string="file", "to":string="renamed", "ret":int32=0'
+shown rename '"from":string="does-not-exist", "to":pointer=0x[0-9a-f]+, "ret":int32=-1, "errno":string="ENOENT"'
+shown readlink '"path":string="link", "target":string="renamed", "ret":int32=7'
+shown chmod '"path":string="renamed", "mode":string="0600", "ret":int32=0'
+shown mknod '"path":string="node", "mode":string="S_IFREG\|0600", "device":uint32=0, "ret":int32=0'
+shown unlinkat '"dirfd":string="AT_FDCWD", "path":string="node", "flags":string="0", "ret":int32=0'
+shown ioctl '"fd":int32=[0-9]+, "request":string="FIONREAD", "arg":int32=5, "ret":int32=0'
+shown isatty '"fd":int32=[0-9]+, "ret":int32=0'
+
+shown mmap '"addr":pointer=0x0, "length":uint32=8192, "prot":string="PROT_READ\|PROT_WRITE", "flags":string="MAP_PRIVATE\|MAP_ANONYMOUS", "fd":int32=-1, "offset":int32=0, "ret":pointer=0x[0-9a-f]+'
+shown mmap '.*"flags":string="MAP_SHARED", .*"errno":string="EBADF"'
+shown mprotect '"addr":pointer=0x[0-9a-f]+, "length":uint32=4096, "prot":string="PROT_NONE", "ret":int32=0'
+shown madvise '.*"advice":string="MADV_DONTNEED", "ret":int32=0'
+shown memfd_create '"name":string="named", "flags":string="MFD_CLOEXEC", "ret":int32=[0-9]+'
+
+shown epoll_ctl '"epfd":int32=[0-9]+, "operation":string="EPOLL_CTL_ADD", "fd":int32=[0-9]+, "events":string="EPOLLIN\|EPOLLET", "ret":int32=0'
+shown poll '"fds":string="[0-9]+:POLLIN\|POLLOUT", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
+shown select '"nfds":int32=[0-9]+, "readfds":string="[0-9]+", "ret":int32=1'
+shown eventfd '"value":uint32=7, "flags":string="EFD_NONBLOCK", "ret":int32=[0-9]+'
+shown eventfd_read '"fd":int32=[0-9]+, "value":uint32=7, "ret":int32=0'
+shown timerfd_settime '.*"flags":string="0", "time_ns":int32=1000000000, "interval_ns":int32=2000000000, "ret":int32=0'
+shown inotify_add_watch '.*"path":string=".", "mask":string="IN_CREATE\|IN_DELETE", "ret":int32=1'
+shown signalfd '"fd":int32=-1, "set":string="SIGINT\|SIGUSR1", "flags":string="SFD_CLOEXEC", "ret":int32=[0-9]+'
+shown sigprocmask '"how":string="SIG_BLOCK", "set":string="SIGINT\|SIGUSR1", "ret":int32=0'
+shown signal '"sig":string="SIGUSR2", "handler":string="SIG_IGN", "ret":string="SIG_DFL"'
+shown raise '"sig":string="SIGUSR2", "ret":int32=0'
+shown socketpair '"domain":string="AF_UNIX", "type":string="SOCK_STREAM\|SOCK_CLOEXEC", "protocol":int32=0, "fds":string="[0-9]+ [0-9]+", "ret":int32=0'
+shown setsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_SNDBUF", "value":int32=8192, "length":uint32=4, "ret":int32=0'
+shown getsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_TYPE", "value":int32=1, "ret":int32=0'
+
+shown semget '"key":string="0", "count":int32=1, "flags":string="IPC_CREAT\|0600", "ret":int32=[0-9]+'
+shown semop '"semid":int32=[0-9]+, "operations":string="0:3", "count":uint32=1, "ret":int32=0'
+shown semctl '"semid":int32=[0-9]+, "semnum":int32=0, "command":string="SETVAL", "arg":int32=5, "ret":int32=0'
+shown mq_open '.*"flags":string="O_RDWR", "ret":int32=-1, "errno":string="[A-Z]+"'
+shown setrlimit '"resource":string="RLIMIT_CORE", "limit":string="0 0", "ret":int32=0'
+shown getpriority '"which":string="PRIO_PROCESS", "who":int32=0, "ret":int32=-?[0-9]+'
+shown getrandom '"length":uint32=8, "flags":string="GRND_NONBLOCK", "ret":int32=8'
+shown tcgetattr '"fd":int32=-1, "ret":int32=-1, "errno":string="EBADF"'
+shown prctl '"option":string="PR_SET_NAME", "arg":string="decoded", "ret":int32=0'
+shown syscall '"number":string="futex", "arg0":int64=[0-9]+, "arg1":string="FUTEX_WAKE\|FUTEX_PRIVATE_FLAG", "arg2":int32=1, .*"ret":int32=0'
+shown syscall '"number":string="getppid", "ret":int32=[0-9]+'
+shown getppid '"ret":int32=[0-9]+'
+
+# 9000 and 10000 bytes through 4096: printf fills the buffer twice, putc twice more, fclose writes the rest.
+shown fopen '"path":string="text", "mode":string="w", "ret":pointer=0x[0-9a-f]+'
+expect_equal 2 "$(count fprintf)" "calls of fprintf that emptied the buffer"
+expect_equal 2 "$(count putc)" "calls of putc that did"
+expect_equal 3 "$(count fgets)" "calls of fgets that filled it"
+expect_equal 2 "$(count getc)" "calls of getc that did"
+shown fclose '"stream":pointer=0x[0-9a-f]+, "fd":int32=[0-9]+, "ret":int32=0'
+shown opendir '"path":string=".", "ret":pointer=0x[0-9a-f]+'
+expect_equal 2 "$(count readdir)" "calls of readdir that asked the kernel"
+shown getpwnam '"name":string="root", "ret":pointer=0x[0-9a-f]+'
+shown getaddrinfo '"node":string="127.0.0.1", "service":string="80"'
+shown getaddrinfo '"node":string="no.number", "service":string="80", "ret":string="EAI_NONAME"'
+shown system '"command":string="exit 2", "ret":int32=512'
+shown popen '"command":string="exit 3", "mode":string="r", "ret":pointer=0x[0-9a-f]+'
+shown pclose '.*"ret":int32=768'
+shown dlopen '"path":string="./does-not-exist.so", "mode":string="RTLD_NOW\|RTLD_GLOBAL", "ret":pointer=0x0'
+
+cd .. && rm -rf empty && mkdir empty && cd empty || exit 99
+expect_ok "$FXTRACE" run -q -c '#default,stdio:all' -o ../trace.fxt -- "$FX_BUILDDIR/tests/preload/decoded"
+expect_ok "$FXTRACE" dump ../trace.fxt
+cp out dump
+for name in fprintf:1000 putc:10000 fgets:1000 getc:10000; do
+	expect_equal "${name#*:}" "$(count "${name%:*}")" "calls of ${name%:*} in stdio:all"
+done
