@@ -2,6 +2,7 @@
 /* ops NAME: ns of an operation that libfxtrace.so wraps, in a program that is not instrumented. */
 #include <fcntl.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,30 @@ static void lock_pair(void *mutex, long count)
 	while (count--) {
 		pthread_mutex_lock(mutex);
 		pthread_mutex_unlock(mutex);
+	}
+}
+
+static void rwlock_pair(void *rwlock, long count)
+{
+	while (count--) {
+		pthread_rwlock_rdlock(rwlock);
+		pthread_rwlock_unlock(rwlock);
+	}
+}
+
+static void spin_pair(void *spin, long count)
+{
+	while (count--) {
+		pthread_spin_lock(spin);
+		pthread_spin_unlock(spin);
+	}
+}
+
+static void sem_pair(void *sem, long count)
+{
+	while (count--) {
+		sem_wait(sem);
+		sem_post(sem);
 	}
 }
 
@@ -36,6 +61,9 @@ static void heap_pair(void *unused, long count)
 int main(int argc, char **argv)
 {
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+	static pthread_spinlock_t spin;
+	static sem_t sem;
 	int null = open("/dev/null", O_WRONLY);
 	const struct {
 		const char *name;
@@ -43,11 +71,13 @@ int main(int argc, char **argv)
 		void *argument;
 		long count;
 	} ops[] = {
-	    {"mutex", lock_pair, &mutex, 200000},
-	    {"write", write_one, &null, 40000},
-	    {"malloc", heap_pair, NULL, 50000},
+	    {"mutex", lock_pair, &mutex, 200000},	{"rwlock", rwlock_pair, &rwlock, 200000},
+	    {"spin", spin_pair, (void *)&spin, 200000}, {"sem", sem_pair, &sem, 200000},
+	    {"write", write_one, &null, 40000},		{"malloc", heap_pair, NULL, 50000},
 	};
 
+	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+	sem_init(&sem, 0, 1);
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
 		if (argc == 2 && !strcmp(argv[1], ops[i].name)) {
 			printf("%.2f\n",
@@ -55,6 +85,6 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: ops mutex|write|malloc\n");
+	fprintf(stderr, "usage: ops mutex|rwlock|spin|sem|write|malloc\n");
 	return 2;
 }

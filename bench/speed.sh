@@ -50,7 +50,7 @@ for _ in $(seq "$ROUNDS"); do
 	sample pair2 traced -c function -- "$B/bench/pair" 2
 	sample off traced -c syscall -- "$B/bench/pair"
 	sample stopped traced -c function --duration 1ms -- "$B/bench/pair"
-	for op in mutex write malloc; do
+	for op in mutex rwlock spin sem write malloc; do
 		sample "$op" "$B/bench/ops" "$op"
 		sample "$op-traced" traced -- "$B/bench/ops" "$op"
 	done
@@ -58,7 +58,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off stopped mutex mutex-traced write write-traced malloc \
+for name in stub floor pair pair2 off stopped mutex mutex-traced rwlock \
+	rwlock-traced spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced; do
 	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
 done
@@ -76,6 +77,9 @@ done
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
 	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
 	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 5 ns
+	bar "uncontended reader's pair, over plain" "$(of "$v_rwlock_traced-$v_rwlock")" 5 ns
+	bar "uncontended spin lock pair, over plain" "$(of "$v_spin_traced-$v_spin")" 5 ns
+	bar "semaphore pair that does not wait, over plain" "$(of "$v_sem_traced-$v_sem")" 5 ns
 	bar "write(fd, p, 1), over plain, in floors" "$(of "($v_write_traced-$v_write)/$v_floor")" 1.5 x
 	bar "malloc+free pair with counters, over plain, in floors" \
 		"$(of "($v_malloc_traced-$v_malloc)/$v_floor")" 1 x
