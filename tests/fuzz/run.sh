@@ -147,7 +147,7 @@ merge() {
 	mkdir -p "$corpus"
 	./fuzz -set_cover_merge=1 -use_counters=0 -timeout=20 small "$corpus" found >merge.log 2>&1
 	# Inputs with names of their own stay.
-	find "$corpus" -type f -regex '.*/[0-9a-f]\{12\}' -delete
+	find "$corpus" -regextype posix-basic -type f -regex '.*/[0-9a-f]\{12\}' -delete
 	for file in small/*; do
 		cp "$file" "$corpus/$(basename "$file" | cut -c 1-12)"
 	done
