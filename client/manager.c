@@ -51,6 +51,12 @@ static const struct argp_option option_table[] = {
     {"buffer-size", 'b', "SIZE", 0, "Size of each process's buffer, with K, M or G (16M)", 0},
     {"provider-buffer", OPTION_PROVIDER_BUFFER, "NAME=SIZE", 0,
      "Size for the processes of one name; may be repeated", 0},
+    {"max-memory", OPTION_MAX_MEMORY, "SIZE", 0,
+     "Memory that the buffers of all processes together may take; further processes run untraced "
+     "(any)",
+     0},
+    {"max-strings", OPTION_MAX_STRINGS, "SIZE", 0,
+     "Memory that the strings of one process may take; further ones are shown as numbers (32M)", 0},
     {"verbose", 'v', NULL, 0, "Print a line for each process that registers", 0},
     {"private", KEY_PRIVATE, NULL, 0,
      "Serve the program that started this manager, and its children", 0},
@@ -98,6 +104,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case 'b':
 	case OPTION_PROVIDER_BUFFER:
+	case OPTION_MAX_MEMORY:
+	case OPTION_MAX_STRINGS:
 	case 'v':
 		take_option(m, key, value);
 		return 0;

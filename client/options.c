@@ -234,6 +234,20 @@ static const char *set_trigger(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_max_memory(struct fx_options *o, const char *value)
+{
+	return parse_quantity(value, sizes, &o->config.max_memory) && o->config.max_memory
+		   ? NULL
+		   : "not a size, such as 512M";
+}
+
+static const char *set_max_strings(struct fx_options *o, const char *value)
+{
+	return parse_quantity(value, sizes, &o->config.max_strings) && o->config.max_strings
+		   ? NULL
+		   : "not a size, such as 64M";
+}
+
 static const char *set_quiet(struct fx_options *o, const char *value)
 {
 	o->quiet = is_on(value);
@@ -281,6 +295,7 @@ void fx_options_init(struct fx_options *ret)
 		    .mode = FX_MODE_STREAMING,
 		    .on_full = FX_ON_FULL_DROP,
 		    .follow = true,
+		    .max_strings = FX_DEFAULT_MAX_STRINGS,
 		    .categories = fx_categories_default(),
 		},
 	};

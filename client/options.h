@@ -32,6 +32,8 @@ enum {
 	OPTION_NO_FOLLOW,
 	OPTION_DURATION,
 	OPTION_TRIGGER,
+	OPTION_MAX_MEMORY,
+	OPTION_MAX_STRINGS,
 };
 
 /* The table for argp. */

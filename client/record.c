@@ -86,6 +86,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case OPTION_NO_FOLLOW:
 		fx_usage_error(record->remote.command, "--no-follow",
 			       "the manager traces all that registers");
+	case OPTION_MAX_MEMORY:
+	case OPTION_MAX_STRINGS:
+		fx_usage_error(record->remote.command, fx_control_option_name(key),
+			       "an option of fxtrace manager");
 	case OPTION_APPEND_ARGS:
 		record->append_args = value;
 		return 0;

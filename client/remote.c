@@ -105,6 +105,7 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 			    .dropped = r->dropped,
 			    .too_deep = r->too_deep,
 			    .invalid = r->invalid,
+			    .numbered = r->numbered_strings,
 			},
 		},
 	};

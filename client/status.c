@@ -32,6 +32,18 @@ static void print_text(const struct fx_msg_status *s)
 	printf("manager %" PRIu32 ": %s%s, %" PRIu32 " process%s registered\n", s->pid,
 	       fx_link_state_name(s->state), s->aborted ? " (the last session was aborted)" : "",
 	       s->providers, s->providers == 1 ? "" : "es");
+	if (s->max_memory)
+		printf("memory: %" PRIu64 " KiB of %" PRIu64 " KiB\n", s->memory >> 10,
+		       s->max_memory >> 10);
+	if (s->refused)
+		printf("not traced: %" PRIu32 " process%s", s->refused,
+		       s->refused == 1 ? "" : "es");
+	if (s->no_memory)
+		printf(", %" PRIu32 " for want of memory: a larger --max-memory or a smaller "
+		       "--buffer-size of the manager traces more",
+		       s->no_memory);
+	if (s->refused)
+		printf("\n");
 	if (s->state == FX_SESSION_READY)
 		return;
 	printf("output: %s\n", s->output);
@@ -45,9 +57,10 @@ static void print_text(const struct fx_msg_status *s)
 static void print_json(const struct fx_msg_status *s)
 {
 	printf("{\"pid\": %" PRIu32 ", \"state\": \"%s\", \"aborted\": %s, \"providers\": %" PRIu32
-	       ", \"clients\": %" PRIu32,
+	       ", \"clients\": %" PRIu32 ", \"memory\": %" PRIu64 ", \"max_memory\": %" PRIu64
+	       ", \"refused\": %" PRIu32 ", \"refused_memory\": %" PRIu32,
 	       s->pid, fx_link_state_name(s->state), s->aborted ? "true" : "false", s->providers,
-	       s->clients);
+	       s->clients, s->memory, s->max_memory, s->refused, s->no_memory);
 	if (s->state != FX_SESSION_READY) {
 		printf(", \"output\": ");
 		fx_json_print(s->output);

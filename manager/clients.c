@@ -54,6 +54,10 @@ static void send_status(struct fx_client *c)
 	    .providers = d->roster.provider_count,
 	    .clients = d->client_count,
 	    .aborted = t->aborted,
+	    .memory = fx_roster_memory(&d->roster),
+	    .max_memory = d->roster.max_memory,
+	    .refused = d->refused,
+	    .no_memory = d->no_memory,
 	};
 
 	if (t->state != FX_SESSION_READY) {

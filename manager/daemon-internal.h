@@ -61,6 +61,8 @@ struct fx_daemon {
 	unsigned client_count;
 	struct fx_trace trace;
 	struct fx_snapshots snapshots;
+	unsigned refused;   /* processes that could not be traced */
+	unsigned no_memory; /* those of them that --max-memory kept out */
 	bool ending;
 };
 

@@ -42,6 +42,14 @@ static int enter(void *opaque, struct fx_provider *p, bool exec)
 	return 0;
 }
 
+static void refused(void *opaque, int error)
+{
+	struct fx_daemon *d = opaque;
+
+	d->refused++;
+	d->no_memory += error == -EDQUOT;
+}
+
 static void alert(void *opaque, pid_t pid, const char *name)
 {
 	fx_trace_alert(opaque, pid, name);
@@ -67,8 +75,12 @@ static void signal_came(void *opaque, const struct signalfd_siginfo *info)
 
 static int doors_open(struct fx_daemon *d, const char *socket, const char **ret_what)
 {
-	const struct fx_roster_host host = {
-	    .welcome = welcome, .enter = enter, .alert = alert, .client = client_came, .opaque = d};
+	const struct fx_roster_host host = {.welcome = welcome,
+					    .enter = enter,
+					    .refused = refused,
+					    .alert = alert,
+					    .client = client_came,
+					    .opaque = d};
 	int r = fx_ground_init(&d->ground, ret_what);
 
 	if (r == 0)
@@ -100,6 +112,7 @@ int fx_daemon_create(const char *socket, const struct fx_session_config *default
 	d->defaults = defaults;
 	fx_ground_clear(&d->ground);
 	fx_roster_clear(&d->roster);
+	d->roster.max_memory = defaults->max_memory;
 	fx_snapshots_init(&d->snapshots, &d->ground.poller);
 	r = doors_open(d, socket, ret_what);
 	if (r < 0) {

@@ -2,6 +2,8 @@
 #include "manager/names.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -30,13 +32,34 @@ struct fx_upper {
 };
 
 void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules,
-		   struct fx_known_set *known)
+		   struct fx_known_set *known, uint64_t limit)
 {
-	*ret = (struct fx_names){.archive = archive, .modules = modules, .known = known};
+	*ret = (struct fx_names){
+	    .archive = archive, .modules = modules, .known = known, .limit = limit};
 }
 
-static void name_clear(struct fx_name *name)
+/* Counts memory that is about to be taken. False, and one string more is shown as a number: it would be
+ * too much. */
+static bool charge(struct fx_names *names, size_t bytes)
 {
+	if (names->held > names->limit || bytes > names->limit - names->held) {
+		names->numbered++;
+		return false;
+	}
+	names->held += bytes;
+	return true;
+}
+
+/* What a text takes, with what the allocator keeps of it. */
+static size_t text_cost(size_t length)
+{
+	return length + 1 + 16;
+}
+
+static void name_clear(struct fx_names *names, struct fx_name *name)
+{
+	if (name->kind == FX_NAME_TEXT || name->kind == FX_NAME_STACK)
+		names->held -= text_cost(name->length);
 	if (name->kind == FX_NAME_TEXT)
 		free(name->text);
 	if (name->kind == FX_NAME_STACK)
@@ -58,23 +81,24 @@ static void upper_destroy(struct fx_upper *upper)
 void fx_names_destroy(struct fx_names *names)
 {
 	for (uint32_t i = 0; i < names->count; i++)
-		name_clear(&names->table[i]);
+		name_clear(names, &names->table[i]);
 	free(names->table);
 	if (names->upper)
 		upper_destroy(names->upper);
 	memset(names, 0, sizeof(*names));
 }
 
-void fx_locals_clear(struct fx_locals *locals)
+void fx_locals_clear(struct fx_names *names, struct fx_locals *locals)
 {
 	for (uint32_t i = 0; i < locals->count; i++)
-		name_clear(&locals->entries[i].name);
+		name_clear(names, &locals->entries[i].name);
 	locals->count = 0;
 }
 
-void fx_locals_destroy(struct fx_locals *locals)
+void fx_locals_destroy(struct fx_names *names, struct fx_locals *locals)
 {
-	fx_locals_clear(locals);
+	fx_locals_clear(names, locals);
+	names->held -= locals->room * sizeof(*locals->entries);
 	free(locals->entries);
 	memset(locals, 0, sizeof(*locals));
 }
@@ -113,20 +137,35 @@ static int address_set(struct fx_name *name, const uint64_t *record)
 	return 0;
 }
 
-static int name_set(struct fx_name *name, const uint64_t *record)
+/* A text or a stack, or, without the memory for it, a number. */
+static int owned_set(struct fx_names *names, struct fx_name *name, const uint64_t *record)
+{
+	size_t cost = text_cost(name->length);
+	int r;
+
+	if (!charge(names, cost)) {
+		name->kind = FX_NAME_NUMBER;
+		name->number = names->numbered;
+		return 0;
+	}
+	r = record[0] & FX_STRING_STACK ? frames_set(name, record) : text_set(name, record);
+	if (r < 0)
+		names->held -= cost;
+	return r;
+}
+
+static int name_set(struct fx_names *names, struct fx_name *name, const uint64_t *record)
 {
 	struct fx_name fresh = {.length = (uint16_t)FXT_GET(record[0], STRING_LENGTH)};
 	int r;
 
 	if (record[0] & FX_STRING_ADDRESS_MASK)
 		r = address_set(&fresh, record);
-	else if (record[0] & FX_STRING_STACK)
-		r = frames_set(&fresh, record);
 	else
-		r = text_set(&fresh, record);
+		r = owned_set(names, &fresh, record);
 	if (r < 0)
 		return r;
-	name_clear(name);
+	name_clear(names, name);
 	*name = fresh;
 	return 0;
 }
@@ -148,17 +187,23 @@ static int table_grow(struct fx_names *names, uint32_t index)
 	return 0;
 }
 
-static int locals_grow(struct fx_locals *locals, uint32_t index)
+static int locals_grow(struct fx_names *names, struct fx_locals *locals, uint32_t index)
 {
 	if (index >= locals->room) {
 		uint32_t room = locals->room ? locals->room : 64;
+		size_t bytes;
 		void *entries;
 
 		while (room <= index)
 			room *= 2;
+		bytes = (room - locals->room) * sizeof(*locals->entries);
+		if (!charge(names, bytes))
+			return -EDQUOT;
 		entries = realloc(locals->entries, room * sizeof(*locals->entries));
-		if (!entries)
+		if (!entries) {
+			names->held -= bytes;
 			return -ENOMEM;
+		}
 		locals->entries = entries;
 		locals->room = room;
 	}
@@ -167,14 +212,15 @@ static int locals_grow(struct fx_locals *locals, uint32_t index)
 	return 0;
 }
 
-static int local_define(struct fx_locals *locals, uint32_t index, const uint64_t *record)
+static int local_define(struct fx_names *names, struct fx_locals *locals, uint32_t index,
+			const uint64_t *record)
 {
-	int r = locals_grow(locals, index);
+	int r = locals_grow(names, locals, index);
 
 	if (r < 0)
 		return r;
 	locals->entries[index].generation = 0;
-	return name_set(&locals->entries[index].name, record);
+	return name_set(names, &locals->entries[index].name, record);
 }
 
 int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint64_t *record)
@@ -189,7 +235,8 @@ int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint
 	if (index == 0)
 		return is_category ? 0 : -EINVAL;
 	if (index >= FX_STRING_LOCAL)
-		return locals ? local_define(locals, index - FX_STRING_LOCAL, record) : -EINVAL;
+		return locals ? local_define(names, locals, index - FX_STRING_LOCAL, record)
+			      : -EINVAL;
 	/* A chunk may not change what the whole process means by an index. */
 	if (locals)
 		return -EINVAL;
@@ -198,7 +245,7 @@ int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint
 		if (r < 0)
 			return r;
 	}
-	return name_set(&names->table[index], record);
+	return name_set(names, &names->table[index], record);
 }
 
 /* --- References ------------------------------------------------------------------------------ */
@@ -270,6 +317,11 @@ static void stack_text(const struct fx_names *names, const struct fx_name *name,
 	}
 }
 
+static size_t number_text(uint64_t number, char ret[FX_MODULES_TEXT_MAX])
+{
+	return (size_t)snprintf(ret, FX_MODULES_TEXT_MAX, "string #%" PRIu64, number);
+}
+
 static void name_text(const struct fx_names *names, const struct fx_name *name, struct text *ret)
 {
 	ret->data = ret->room;
@@ -277,6 +329,8 @@ static void name_text(const struct fx_names *names, const struct fx_name *name, 
 		stack_text(names, name, ret);
 	} else if (name->kind == FX_NAME_ADDRESS) {
 		ret->length = fx_modules_name(names->modules, name->address, ret->room);
+	} else if (name->kind == FX_NAME_NUMBER) {
+		ret->length = number_text(name->number, ret->room);
 	} else {
 		ret->data = name->text;
 		ret->length = name->length;
@@ -291,19 +345,34 @@ static void tell(struct fx_names *names, unsigned index, const struct fx_name *n
 	fx_archive_string(names->archive, index, text.data, text.length);
 }
 
+static void upper_forget(struct fx_names *names, struct upper_slot *s)
+{
+	names->held -= text_cost(s->text->length);
+	HASH_DEL(names->upper->by_text, s->text);
+	free(s->text);
+	s->text = NULL;
+}
+
 /* Gives a text the slot whose turn it is, and writes it to the archive. */
 static int upper_assign(struct fx_names *names, const char *data, size_t length)
 {
 	struct fx_upper *upper = names->upper;
 	uint32_t slot = upper->next;
 	struct upper_slot *s = &upper->slots[slot];
-	struct upper_text *text = malloc(sizeof(*text) + length);
+	struct upper_text *text;
+	char number[FX_MODULES_TEXT_MAX];
 
-	if (!text)
+	if (s->text)
+		upper_forget(names, s);
+	if (!charge(names, text_cost(length))) {
+		data = number;
+		length = number_text(names->numbered, number);
+		names->held += text_cost(length); /* one for each of the slots, at most */
+	}
+	text = malloc(sizeof(*text) + length);
+	if (!text) {
+		names->held -= text_cost(length);
 		return -ENOMEM;
-	if (s->text) {
-		HASH_DEL(upper->by_text, s->text);
-		free(s->text);
 	}
 	text->slot = slot;
 	text->length = (uint32_t)length;

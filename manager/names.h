@@ -25,6 +25,7 @@ enum fx_name_kind {
 	FX_NAME_NONE = 0,
 	FX_NAME_TEXT,
 	FX_NAME_ADDRESS,
+	FX_NAME_NUMBER, /* a text that there was no memory for */
 	FX_NAME_STACK,
 };
 
@@ -32,6 +33,7 @@ struct fx_name {
 	union {
 		char *text; /* owned */
 		uint64_t address;
+		uint64_t number;
 		uint64_t *frames; /* owned; `length` bytes of return addresses */
 	};
 	uint16_t length;
@@ -61,15 +63,19 @@ struct fx_names {
 	struct fx_known_set *known; /* borrowed */
 	struct fx_name *table;	    /* [i]: index i */
 	uint32_t count;
+	uint64_t held;		/* bytes that the strings take */
+	uint64_t limit;		/* that they may take */
+	uint64_t numbered;	/* strings that are shown as numbers, since they would take more */
 	struct fx_upper *upper; /* the archive's upper indices; made when first needed */
 };
 
+/* Strings that would take more than `limit` bytes are shown as numbers, and counted. */
 void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules,
-		   struct fx_known_set *known);
+		   struct fx_known_set *known, uint64_t limit);
 void fx_names_destroy(struct fx_names *names);
 
 /* Takes a String Record that fx_record_check() has passed. `locals` is the chunk's, NULL outside
- * of chunks. 0, -EINVAL if this is no place for such an index, -ENOMEM. */
+ * of chunks. 0, -EINVAL if this is no place for such an index, -EDQUOT, -ENOMEM. */
 int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint64_t *record);
 
 /* The archive's reference; -ENOENT for one that was never defined. The text has been written. */
@@ -94,7 +100,7 @@ void fx_names_category(struct fx_names *names, struct fx_locals *locals, uint32_
 		       const void *text);
 
 /* Forgets a chunk's strings; the memory is kept for the next. */
-void fx_locals_clear(struct fx_locals *locals);
-void fx_locals_destroy(struct fx_locals *locals);
+void fx_locals_clear(struct fx_names *names, struct fx_locals *locals);
+void fx_locals_destroy(struct fx_names *names, struct fx_locals *locals);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -99,7 +100,7 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 	p->id = id;
 	p->pid = pid;
 	p->born = fx_boottime_ns();
-	p->pidfd = -1;
+	p->pidfd = p->buffer_fd = -1;
 	memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
 	r = memory_create(p, &layout, ret_fds);
 	if (r == 0) {
@@ -126,6 +127,17 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 	return 0;
 }
 
+uint64_t fx_provider_excess(const struct fx_provider *p)
+{
+	struct stat st;
+	uint64_t used;
+
+	if (p->buffer_fd < 0 || fstat(p->buffer_fd, &st) < 0)
+		return 0;
+	used = (uint64_t)st.st_blocks * 512;
+	return used > p->reserve ? used - p->reserve : 0;
+}
+
 void fx_provider_destroy(struct fx_provider *p)
 {
 	if (p->buffer)
@@ -134,6 +146,8 @@ void fx_provider_destroy(struct fx_provider *p)
 		munmap(p->control, p->control_size);
 	if (p->pidfd >= 0)
 		close(p->pidfd);
+	if (p->buffer_fd >= 0)
+		close(p->buffer_fd);
 	fx_drain_destroy(&p->drain);
 	free(p);
 }
@@ -480,6 +494,7 @@ int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_sour
 	    .buffer = p->buffer,
 	    .source = source,
 	    .pidfd = -1,
+	    .buffer_fd = -1,
 	    .end_ticks = ticks,
 	    .unslotted_before = p->unslotted_before,
 	};

@@ -58,6 +58,7 @@ struct fx_provider {
 	struct fx_drain drain;
 	struct fx_source *source;  /* the writer's */
 	int pidfd;		   /* owned */
+	int buffer_fd;		   /* owned; -1 unless memory is limited */
 	struct fx_watch death;	   /* of pidfd */
 	void *owner;		   /* the roster, for `death` */
 	uint64_t end_ticks;	   /* valid from FX_PROVIDER_ENDING on */
@@ -78,6 +79,9 @@ struct fx_provider {
 int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
 		       const char *name, struct fx_provider **ret, int ret_fds[2]);
 void fx_provider_destroy(struct fx_provider *p);
+
+/* Bytes of its memory in use beyond `reserve`; 0 if memory is not limited. */
+uint64_t fx_provider_excess(const struct fx_provider *p);
 
 /* Which categories it is to record at the next start. It must be stopped. */
 void fx_provider_want(struct fx_provider *p, const struct fx_session_config *config);

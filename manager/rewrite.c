@@ -593,11 +593,11 @@ static struct fx_stream_chunk *chunk_find(struct fx_stream *s, const struct fx_p
 }
 
 /* Another owner: nothing of what the chunk held before counts. */
-static void chunk_reset(struct fx_stream_chunk *c, uint64_t serial)
+static void chunk_reset(struct fx_stream *s, struct fx_stream_chunk *c, uint64_t serial)
 {
 	c->serial = serial;
 	c->thread = NULL;
-	fx_locals_clear(&c->locals);
+	fx_locals_clear(&s->names, &c->locals);
 }
 
 void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words)
@@ -612,11 +612,11 @@ void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece, co
 		return;
 	}
 	if (piece->flags & FX_PIECE_FIRST)
-		chunk_reset(c, piece->serial);
+		chunk_reset(s, c, piece->serial);
 	rewrite_row(&w, words, piece->bytes / FXT_WORD_SIZE);
 	if (whole || !(piece->flags & FX_PIECE_LAST))
 		return;
 	HASH_DEL(s->chunks, c);
-	fx_locals_destroy(&c->locals);
+	fx_locals_destroy(&s->names, &c->locals);
 	free(c);
 }

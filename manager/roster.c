@@ -73,13 +73,62 @@ static bool end_predecessor(struct fx_roster *roster, pid_t pid)
 	return found;
 }
 
+/* --- Memory ---------------------------------------------------------------------------------- */
+
+uint64_t fx_roster_memory(const struct fx_roster *roster)
+{
+	uint64_t sum = 0;
+
+	for (const struct fx_provider *p = roster->providers; p; p = p->next)
+		sum += p->reserve + fx_provider_excess(p);
+	return sum;
+}
+
+/* Whether a newcomer's buffer of `size` bytes would be too much. */
+static bool is_too_much(const struct fx_roster *roster, uint64_t size)
+{
+	uint64_t taken = roster->max_memory ? fx_roster_memory(roster) : 0;
+
+	return roster->max_memory &&
+	       (taken > roster->max_memory || size > roster->max_memory - taken);
+}
+
+/* A provider can use the whole of its memory, not only the part for records. If that makes it too much,
+ * the greediest goes: its memory is its own business again. */
+static void enforce_memory(struct fx_roster *roster)
+{
+	struct fx_provider *worst = NULL;
+	uint64_t most = 0;
+
+	if (!roster->max_memory || fx_roster_memory(roster) <= roster->max_memory)
+		return;
+	for (struct fx_provider *p = roster->providers; p; p = p->next) {
+		uint64_t excess = fx_provider_excess(p);
+
+		if (p->phase == FX_PROVIDER_LIVE && excess > most) {
+			most = excess;
+			worst = p;
+		}
+	}
+	if (!worst)
+		return;
+	fx_report("%s (%d): not traced any more: it uses more memory than --max-memory allows",
+		  worst->name, (int)worst->pid);
+	fx_provider_stop(worst, 0, 0);
+	fx_roster_end(roster, worst);
+	fx_roster_finish_ended(roster);
+	roster->host.refused(roster->host.opaque, -EDQUOT);
+}
+
 /* --- Admission ------------------------------------------------------------------------------- */
 
 static void refuse(const struct fx_roster *roster, const char *name, pid_t pid, int error)
 {
-	fx_report("%s (%d): cannot be traced: %s", name, (int)pid, strerror(-error));
-	if (roster->host.refused)
-		roster->host.refused(roster->host.opaque);
+	const char *why =
+	    error == -EDQUOT ? "its buffer would exceed --max-memory" : strerror(-error);
+
+	fx_report("%s (%d): cannot be traced: %s", name, (int)pid, why);
+	roster->host.refused(roster->host.opaque, error);
 }
 
 static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *applicant,
@@ -89,6 +138,8 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 
 	if (roster->provider_count >= FX_PROVIDERS_MAX)
 		return -EUSERS;
+	if (is_too_much(roster, terms->resident ? terms->reserve : terms->buffer_size))
+		return -EDQUOT;
 	r = fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
 			       &roster->newcomer, fds);
 	if (r == 0)
@@ -143,7 +194,10 @@ static void admitted(void *opaque, struct fx_admission *admission, int result)
 	struct fx_provider *p = roster->newcomer;
 
 	close(admission->fds[FX_FD_CONTROL]);
-	close(admission->fds[FX_FD_BUFFER]);
+	if (roster->max_memory)
+		p->buffer_fd = admission->fds[FX_FD_BUFFER];
+	else
+		close(admission->fds[FX_FD_BUFFER]);
 	roster->newcomer = NULL;
 	if (result == 0)
 		result = newcomer_enter(roster, p);
@@ -189,8 +243,10 @@ static void poll_all(struct fx_roster *roster, uint64_t now)
 			most = part;
 	}
 	fx_roster_finish_ended(roster);
-	if (slow)
+	if (slow) {
+		enforce_memory(roster);
 		roster->next_slow = now + SLOW_PERIOD_NS;
+	}
 	fx_pace_next(&roster->pace, now, most, roster->ground->rang);
 	roster->ground->rang = false;
 }

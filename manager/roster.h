@@ -31,8 +31,9 @@ struct fx_roster_host {
 	/* The provider has its memory; `exec`: the process was another program before. 0, or -errno: it is
 	 * not traced after all. */
 	int (*enter)(void *opaque, struct fx_provider *p, bool exec);
-	/* An applicant that was welcome could not be let in, as was told. May be NULL. */
-	void (*refused)(void *opaque);
+	/* An applicant that was welcome could not be let in, as was told: -EDQUOT for want of memory, or
+	 * another -errno. */
+	void (*refused)(void *opaque, int error);
 	/* A provider of an archive raised an alert, or died. */
 	void (*alert)(void *opaque, pid_t pid, const char *name);
 	/* As in struct fx_registry_owner. */
@@ -50,6 +51,7 @@ struct fx_roster {
 	struct fx_anchor first_anchor;
 	struct fx_provider *providers; /* newest first: by falling id */
 	unsigned provider_count;
+	uint64_t max_memory;	      /* bytes that all buffers may take; 0: any */
 	struct fx_provider *newcomer; /* has its memory, and is being sent it */
 	bool newcomer_exec;	      /* it was another program before */
 	uint32_t next_id;
@@ -71,6 +73,12 @@ void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until);
 
 /* The provider writes no more. Nothing if that was known. */
 void fx_roster_end(struct fx_roster *roster, struct fx_provider *p);
+
+/*
+ * The memory that all buffers take, in bytes: of each what was reserved for its records, or what it
+ * really uses, if that is more. The latter is known only where memory is limited.
+ */
+uint64_t fx_roster_memory(const struct fx_roster *roster);
 
 /* Goes on with those that have ended. True if none is left of them. */
 bool fx_roster_finish_ended(struct fx_roster *roster);

@@ -32,8 +32,9 @@ struct fx_session {
 	uint64_t epoch;
 	bool stopped; /* tracing has ended for good */
 	uint32_t left_alive;
-	uint32_t refused; /* processes that could not be traced */
-	uint64_t stop_at; /* CLOCK_MONOTONIC ns; 0: when the program ends */
+	uint32_t refused;   /* processes that could not be traced */
+	uint32_t no_memory; /* those of them that --max-memory kept out */
+	uint64_t stop_at;   /* CLOCK_MONOTONIC ns; 0: when the program ends */
 
 	pid_t child; /* 0 none */
 	int child_pidfd;
@@ -103,11 +104,12 @@ static int enter(void *opaque, struct fx_provider *p, bool exec)
 	return 0;
 }
 
-static void refused(void *opaque)
+static void refused(void *opaque, int error)
 {
 	struct fx_session *s = opaque;
 
 	s->refused++;
+	s->no_memory += error == -EDQUOT;
 }
 
 /* --- Signals and the program ----------------------------------------------------------------- */
@@ -183,6 +185,7 @@ int fx_session_create(const struct fx_session_config *config, struct fx_session 
 	s->child_pidfd = -1;
 	fx_ground_clear(&s->ground);
 	fx_roster_clear(&s->roster);
+	s->roster.max_memory = config->max_memory;
 	fx_snapshots_init(&s->snapshots, &s->ground.poller);
 	r = fx_output_open(config->output, &s->output);
 	if (r < 0)
@@ -218,6 +221,7 @@ int fx_session_begin(struct fx_session *s)
 	    .cure = fx_terms_cure(s->config),
 	    .session = s->config,
 	    .pairs = s->config->pairs,
+	    .max_strings = s->config->max_strings,
 	    .done_fd = -1,
 	};
 	int r;
@@ -316,6 +320,7 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	stop(s);
 	ret->left_alive = s->left_alive;
 	ret->refused = s->refused;
+	ret->no_memory = s->no_memory;
 	ret->has_status = s->child_status;
 	ret->wait_status = s->wait_status;
 	ret->signal = s->give_up ? s->told : 0;

@@ -26,6 +26,7 @@ struct fx_session_result {
 	int signal;	     /* that ended the wait for the program; 0 none */
 	uint32_t left_alive; /* traced processes that went on when the program had ended */
 	uint32_t refused;    /* processes that could not be traced, each told at once */
+	uint32_t no_memory;  /* those of them that --max-memory kept out */
 	struct fx_writer_totals totals;
 };
 

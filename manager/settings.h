@@ -14,6 +14,7 @@
 
 #define FX_DEFAULT_OUTPUT      "fxtrace.fxt"
 #define FX_DEFAULT_BUFFER_SIZE (16ull << 20)
+#define FX_DEFAULT_MAX_STRINGS (32ull << 20)
 
 /* A buffer size for providers of one name. */
 struct fx_provider_size {
@@ -31,13 +32,15 @@ struct fx_session_config {
 	bool pairs;
 	bool follow; /* trace children of the program as well */
 	bool verbose;
-	uint32_t max_depth;	    /* 0: as deep as there is room */
-	uint32_t categories;	    /* bits of enum fx_category_bits, before `words` count */
-	const char *words;	    /* see manager/wanted.h; NULL none */
-	uint32_t more_categories;   /* of a start, in addition */
-	const char *more_words;	    /* the same; NULL none */
-	uint64_t min_duration_ns;   /* 0: none */
-	uint64_t duration_ns;	    /* 0: until the end */
+	uint32_t max_depth;	  /* 0: as deep as there is room */
+	uint32_t categories;	  /* bits of enum fx_category_bits, before `words` count */
+	const char *words;	  /* see manager/wanted.h; NULL none */
+	uint32_t more_categories; /* of a start, in addition */
+	const char *more_words;	  /* the same; NULL none */
+	uint64_t min_duration_ns; /* 0: none */
+	uint64_t duration_ns;	  /* 0: until the end */
+	uint64_t max_memory;	  /* bytes that all buffers together may take; 0: any */
+	uint64_t max_strings; /* bytes that the strings of one process may take in the manager */
 	uint32_t stack_categories;  /* bits: their calls carry their stack */
 	uint64_t stack_duration_ns; /* if they took so long */
 	const struct fx_trigger *triggers;

@@ -107,6 +107,7 @@ static int writer_start(struct fx_snapshot *s, const struct fx_snapshot_order *o
 	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cure = "--buffer-size",
 	    .pairs = order->config->pairs,
+	    .max_strings = order->config->max_strings,
 	    .done_fd = s->done_fd,
 	};
 

@@ -29,7 +29,8 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 	s->first_end = UINT64_MAX;
 	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
 	fx_modules_init(&s->modules, shared->symbols);
-	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known);
+	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known,
+		      shared->max_strings);
 	provider_note(s);
 	fx_archive_introduce(&shared->archive, id, pid, s->name);
 	*ret = s;
@@ -48,10 +49,10 @@ static void tables_destroy(struct fx_stream *s)
 	}
 	HASH_ITER (hh, s->chunks, c, next_chunk) {
 		HASH_DEL(s->chunks, c);
-		fx_locals_destroy(&c->locals);
+		fx_locals_destroy(&s->names, &c->locals);
 		free(c);
 	}
-	fx_locals_destroy(&s->whole.locals);
+	fx_locals_destroy(&s->names, &s->whole.locals);
 	fx_names_destroy(&s->names);
 	fx_modules_destroy(&s->modules);
 	fx_parts_destroy(&s->parts);
@@ -72,6 +73,7 @@ void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	fx_archive_select(&s->shared->archive, s->id);
 	fx_stream_last_marks(s, end);
+	s->counts.numbered = s->names.numbered;
 	fx_ties_end(&s->shared->ties, s);
 	tables_destroy(s);
 }

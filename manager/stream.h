@@ -38,6 +38,7 @@ struct fx_stream_shared {
 	struct fx_symbol_cache *symbols;
 	struct fx_known_set known; /* categories, and names of providers with a slash */
 	const char *cure;	   /* the option that would have kept what was lost */
+	uint64_t max_strings;	   /* bytes that the strings of one provider may take */
 	bool pairs;		   /* begin and end records instead of complete ones */
 	struct fx_untraced untraced;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
@@ -85,6 +86,7 @@ struct fx_stream_counts {
 	uint64_t dropped;    /* lost for want of space */
 	uint64_t too_deep;   /* calls left out as too deeply nested */
 	uint64_t invalid;    /* left out as malformed or forged */
+	uint64_t numbered;   /* strings shown as numbers, since all would take too much memory */
 	uint64_t unfinished; /* calls still open at the end */
 };
 

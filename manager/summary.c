@@ -86,9 +86,21 @@ static void print_losses(const struct fx_session_config *config,
 	if (c->too_deep && !config->max_depth)
 		fx_report("%" PRIu64 " call%s nested too deeply to be recorded", c->too_deep,
 			  plural(c->too_deep));
+	if (c->numbered)
+		fx_report("%" PRIu64 " string%s shown as number%s for want of memory; a larger "
+			  "--max-strings of the manager keeps more",
+			  c->numbered, plural(c->numbered), plural(c->numbered));
 	if (c->invalid)
 		fx_report("%" PRIu64 " malformed or forbidden record%s left out", c->invalid,
 			  plural(c->invalid));
+}
+
+static void print_refused(const struct fx_session_result *result)
+{
+	if (result->no_memory)
+		fx_report("%u process%s not traced for want of memory; a larger --max-memory or a "
+			  "smaller --buffer-size traces more",
+			  result->no_memory, result->no_memory == 1 ? " was" : "es were");
 }
 
 static void print_untraced(const struct fx_session_result *result, const char *program)
@@ -145,6 +157,7 @@ void fx_summary_print(const struct fx_session_config *config,
 	}
 	print_losses(config, &result->totals);
 	print_unseen(result);
+	print_refused(result);
 	if (!quiet)
 		fx_untraced_report(&result->totals.untraced);
 	if (program)

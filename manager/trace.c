@@ -127,6 +127,7 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	    .pairs = r->pairs,
 	    .follow = true,
 	    .verbose = d->defaults->verbose,
+	    .max_strings = d->defaults->max_strings,
 	    .max_depth = r->max_depth,
 	    .categories = r->categories,
 	    .words = r->words,
@@ -158,6 +159,7 @@ static int writer_start(struct fx_daemon *d, struct fx_output *output)
 	    .cure = fx_terms_cure(&t->config),
 	    .session = &t->config,
 	    .pairs = t->config.pairs,
+	    .max_strings = t->config.max_strings,
 	};
 	int r;
 
@@ -454,6 +456,7 @@ static struct fx_msg_result result_of(const struct fx_trace *t,
 	    .dropped = totals->counts.dropped,
 	    .too_deep = totals->counts.too_deep,
 	    .invalid = totals->counts.invalid,
+	    .numbered_strings = totals->counts.numbered,
 	    .history_ns = totals->history_ns,
 	    .output_error = error,
 	};

@@ -104,6 +104,7 @@ static void counts_add(struct fx_stream_counts *to, const struct fx_stream_count
 	to->dropped += from->dropped;
 	to->too_deep += from->too_deep;
 	to->invalid += from->invalid;
+	to->numbered += from->numbered;
 	to->unfinished += from->unfinished;
 }
 
@@ -268,6 +269,8 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		w->shared.cure = config->cure;
 		w->session = config->session;
 		w->shared.pairs = config->pairs;
+		w->shared.max_strings =
+		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
 		fx_queue_init(&w->queue, config->queue_limit);
 		fx_timebase_init(&w->shared.timebase, config->clock_kind, config->first_anchor);
 		r = fx_symbol_cache_create(NULL, &w->shared.symbols);

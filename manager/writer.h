@@ -26,7 +26,8 @@ struct fx_writer_config {
 	uint64_t queue_limit; /* bytes */
 	const char *cure;     /* see struct fx_stream_shared */
 	const struct fx_session_config
-	    *session; /* what was asked for; outlives the writer. NULL: nothing */
+	    *session;	      /* what was asked for; outlives the writer. NULL: nothing */
+	uint64_t max_strings; /* see struct fx_stream_shared; 0: the default */
 	bool pairs;
 	int done_fd; /* an eventfd, written when everything is; -1 none */
 };

@@ -165,9 +165,9 @@ struct fx_msg_result {
 	uint64_t history_ns; /* circular: the time that is kept */
 	int32_t output_error;
 	uint32_t silent_providers; /* START: have not said that they started */
-	uint32_t
-	    small_buffers; /* START: registered with smaller buffers than the session asks for */
+	uint32_t small_buffers;	   /* START: providers with smaller buffers than the session's */
 	uint32_t reserved;
+	uint64_t numbered_strings; /* shown as numbers, since all would take too much memory */
 	/* words that asked for categories which no provider knew, between commas; NUL-terminated */
 	char unseen[FX_UNSEEN_MAX];
 };
@@ -191,6 +191,10 @@ struct fx_msg_status {
 	uint64_t snapshots; /* written so far */
 	uint32_t detached;
 	uint32_t aborted;
+	uint64_t memory;     /* bytes that the buffers of all providers take */
+	uint64_t max_memory; /* that they may take; 0: any */
+	uint32_t refused;    /* processes that could not be traced since the manager began */
+	uint32_t no_memory;  /* those of them that max_memory kept out */
 	char output[FX_OUTPUT_PATH_MAX];
 };
 

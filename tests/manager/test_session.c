@@ -13,6 +13,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/atomic.h"
 #include "base/clock.h"
 #include "manager/timebase.h"
 #include "tests/manager/client.h"
@@ -246,6 +247,36 @@ Test(session, what_a_provider_may_not_do_with_its_memory)
 	kill(m.pid, SIGTERM);
 	cr_assert_eq(manager_wait(&m), 0);
 	kill_and_reap(anchor_pid);
+}
+
+/* Uses all of its memory: 33 MB, of which 256 KiB are for records. */
+static void hog(struct fake_provider *p)
+{
+	three_calls(p);
+	memset((char *)p->header + p->layout.threads_offset, 0xff,
+	       p->layout.thread_count * sizeof(struct fx_thread_slot));
+	for (unsigned tries = 0; (uint32_t)fx_load_acquire(&p->control->state); tries++) {
+		cr_assert_lt(tries, 2000, "it is not stopped");
+		usleep(10000);
+	}
+}
+
+Test(session, who_takes_more_memory_than_there_is_goes)
+{
+	struct fx_session_config config = client_config();
+	pid_t pid, good;
+
+	config.max_memory = 4 << 20;
+	begin_with(&config);
+	good = provider_start("good", three_calls);
+	pid = provider_start("hog", hog);
+	kill_and_reap(pid);
+	/* What it had is free again. */
+	pid = provider_start("another", three_calls);
+	kill_and_reap(pid);
+	kill_and_reap(good);
+	finish();
+	cr_assert_geq(archive_count_events(archive_path(), FXT_EVENT_DURATION_COMPLETE, "name"), 6);
 }
 
 /* --- Others ---------------------------------------------------------------------------------- */

@@ -115,6 +115,7 @@ static void begin(void)
 
 	memset(&shared, 0, sizeof(shared));
 	shared.cure = "--buffer-size";
+	shared.max_strings = 1 << 20;
 	cr_assert_eq(fx_output_open(archive_path(), &out), 0);
 	cr_assert_eq(fx_output_begin(out), 0);
 	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
@@ -252,6 +253,56 @@ Test(stream, more_local_strings_than_indices)
 	cr_assert_eq(end().events, count);
 	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 0");
 	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "local 9999");
+}
+
+static void put_long_string(unsigned index)
+{
+	char text[512];
+
+	memset(text, 'x', sizeof(text));
+	snprintf(text, sizeof(text), "%04u", index);
+	text[4] = '-';
+	text[sizeof(text) - 1] = 0;
+	put_string(index, text);
+}
+
+Test(stream, strings_beyond_the_quota_are_numbered)
+{
+	const unsigned count = 3000; /* 1.5 MB */
+	struct fx_stream_counts counts;
+
+	begin();
+	for (unsigned i = 0; i < count; i++) {
+		put_long_string(10 + i);
+		send_durable();
+	}
+	cr_assert_leq(s->names.held, shared.max_strings);
+	put_thread(TID);
+	for (unsigned i = 0; i < count; i++)
+		put_complete(10 + i, 10 + 100 * i, 20 + 100 * i);
+	send_chunk(0, 0, WHOLE);
+	counts = end();
+	cr_assert_eq(counts.events, count, "no event is lost");
+	cr_assert_eq(counts.invalid, 0);
+	cr_assert_gt(counts.numbered, 900);
+	cr_assert_lt(counts.numbered, 1100);
+	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "string #1");
+}
+
+Test(stream, strings_of_chunks_that_never_end_take_no_more_than_the_quota)
+{
+	struct fx_stream_counts counts;
+
+	begin();
+	for (unsigned i = 0; i < 5000; i++) {
+		put_thread(TID);
+		put_string(FX_STRING_MAX, "the last index");
+		put_long_string(FX_STRING_LOCAL);
+		send_chunk(i, i, FX_PIECE_FIRST);
+		cr_assert_leq(s->names.held, shared.max_strings);
+	}
+	counts = end();
+	cr_assert_gt(counts.numbered, 4000);
 }
 
 #define MANY_THREADS 600u
