@@ -25,10 +25,11 @@ witness_compile() {
 	compile witness -O1 -g -w -D_GNU_SOURCE -finstrument-functions "$FX_SRCDIR/tests/faults/witness.c"
 }
 
-# expect_witnessed whole|prefix|newest|part ARCHIVE MAP: the archive has just what the witness says. Of each
+# expect_witnessed whole|each|prefix|newest|part ARCHIVE MAP: the archive has just what the witness says. Of each
 # of its lines the records stand in the order of their numbers, each once, from the right thread, and
 #
 #	whole    from 0 to the last one that was completed
+#	each     the same, or none
 #	prefix   from 0 to any one that was
 #	newest   from any one to the last one that was completed, or none
 #	part     from any one to any one
@@ -65,7 +66,7 @@ expect_witnessed() {
 				got = next_one[line] + 0
 				most[tid[line]] += calls[line]
 				if (got > calls[line] + 1 || (how == "whole" && got < calls[line]) ||
-				    (how == "newest" && !none && got < calls[line]))
+				    ((how == "newest" || how == "each") && !none && got < calls[line]))
 					bad("line " line ": " got " records of " calls[line] " calls")
 			}
 			for (t in most)

@@ -123,17 +123,18 @@ fault_of_manager() { # POINT PASSING
 		expect_reached
 		expect_output
 		expect_clean trace.fxt
-		expect_witnessed "$(how_after_pause "$1" "$pause")" trace.fxt map
+		expect_witnessed "$(how_after_pause "$pause")" trace.fxt map
 	done
 }
 
-# What the archive has after the manager was silent so long. A provider that gets no answer in 3 s runs
-# untraced.
+# how_after_pause SECONDS: what the archive has after the manager was silent so long. A provider that gets no
+# answer in 3 s runs untraced.
 how_after_pause() {
-	case $1-$2 in
-	accept-4 | register_*-4) echo prefix ;;
-	*) echo whole ;;
-	esac
+	if [ "$1" = 4 ]; then
+		echo each
+	else
+		echo whole
+	fi
 }
 
 # --- The daemon and its clients --------------------------------------------------------------------
@@ -206,7 +207,7 @@ fault_of_daemon() { # POINT PASSING
 		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
 		expect_output
 		expect_clean trace.fxt
-		expect_witnessed whole trace.fxt map
+		expect_witnessed "$(how_after_pause "$pause")" trace.fxt map
 		daemon_end
 	done
 }

@@ -14,7 +14,7 @@ CALLS=800
 STORM_CALLS=30000
 if [ "${1-}" = --long ]; then
 	shift
-	STORM_CALLS=1000000
+	STORM_CALLS=200000
 fi
 WANTED=" $* "
 SIGUSR1=$(kill -l USR1)

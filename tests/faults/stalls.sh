@@ -11,8 +11,8 @@
 CALLS=10000
 PAUSE_MS=100
 if [ "${1-}" = --long ]; then
-	CALLS=100000
-	PAUSE_MS=5000
+	CALLS=40000
+	PAUSE_MS=3000
 fi
 
 witness_compile
