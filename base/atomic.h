@@ -18,4 +18,34 @@
 	__atomic_compare_exchange_n((p), (expected), (desired), 0, __ATOMIC_ACQ_REL,               \
 				    __ATOMIC_ACQUIRE)
 
+#if defined(__SANITIZE_THREAD__)
+#define FX_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FX_TSAN 1
+#endif
+#endif
+
+/*
+ * What ThreadSanitizer cannot see, it is told; nothing in other builds. All before fx_happens_before(), in
+ * one thread, is before all after fx_happens_after() with the same address: for an order that the kernel
+ * gives. Between fx_race_begin() and fx_race_end() a thread reads what others may be writing, and throws
+ * away what it read if they were.
+ */
+#ifdef FX_TSAN
+void __tsan_release(void *address);
+void __tsan_acquire(void *address);
+void AnnotateIgnoreReadsBegin(const char *file, int line);
+void AnnotateIgnoreReadsEnd(const char *file, int line);
+#define fx_happens_before(p) __tsan_release((void *)(p))
+#define fx_happens_after(p)  __tsan_acquire((void *)(p))
+#define fx_race_begin()	     AnnotateIgnoreReadsBegin(__FILE__, __LINE__)
+#define fx_race_end()	     AnnotateIgnoreReadsEnd(__FILE__, __LINE__)
+#else
+#define fx_happens_before(p) ((void)(p))
+#define fx_happens_after(p)  ((void)(p))
+#define fx_race_begin()	     ((void)0)
+#define fx_race_end()	     ((void)0)
+#endif
+
 #endif

@@ -118,6 +118,8 @@ void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t da
 	uint64_t position = fx_add_acq_rel(&h->packet_head, 1);
 	struct fx_packet_slot *s = &h->packets[position % FX_PACKETS];
 
+	/* Ordered after the packet a lap ago, whose thread may have been another. */
+	(void)fx_load_acquire(&s->seq);
 	s->packet = (struct fx_packet){(uint16_t)request, data16, data32, data64};
 	FX_FAULT(packet_claimed);
 	fx_store_release(&s->seq, position + 1); /* pairs with the manager's read of seq */

@@ -94,7 +94,9 @@ int fx_drain_history(struct fx_drain *d, struct fx_drain_block *block)
 	if (!d->history)
 		r = history_begin(d);
 	while (r == 0 && d->history_next < d->history_count) {
+		fx_race_begin(); /* with the chunk's next owner: chunk_stands() decides */
 		r = history_take(d, &d->history[d->history_next], block);
+		fx_race_end();
 		if (r == 0)
 			d->history_next++;
 	}

@@ -140,6 +140,7 @@ unsigned fx_threads_reclaim(void)
 		if (tid == 0 || tid == UINT32_MAX || !fx_load_relaxed(&t->slot) ||
 		    !thread_is_gone(tid))
 			continue;
+		fx_happens_after(t); /* all that the thread did: so the kernel's answer says */
 		/* Two reclaimers must not both give it back. */
 		if (!fx_cas_acq_rel(&slot_at(i)->tid, &tid, UINT32_MAX))
 			continue;

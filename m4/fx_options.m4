@@ -30,6 +30,13 @@ AS_IF([test -n "$FX_SANITIZE"], [
      AC_MSG_ERROR([$CC cannot link with -fsanitize=$enable_sanitizer])])
   CFLAGS=$fx_saved_CFLAGS
 ])
+dnl GCC says of each fence that ThreadSanitizer does not see it; tests/tsan.supp says which matter.
+AS_CASE([$enable_sanitizer],
+  [*thread*], [FX_CHECK_CFLAG([FX_SANITIZE], [-Wno-tsan])])
+AM_CONDITIONAL([TSAN], [AS_CASE([$enable_sanitizer], [*thread*], [:], [false])])
+dnl Of a library that is linked by Clang with a sanitizer, the sanitizer's half comes with the program.
+AS_IF([test -n "$FX_SANITIZE"], [FX_NO_UNDEFINED=], [FX_NO_UNDEFINED=-Wl,--no-undefined])
+AC_SUBST([FX_NO_UNDEFINED])
 AC_SUBST([FX_SANITIZE])
 ])
 

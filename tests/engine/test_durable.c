@@ -151,10 +151,10 @@ Test(durable, threads_fill_it_and_it_can_be_walked_all_the_while)
 	pthread_barrier_wait(&go);
 	while (fx_load_acquire(&done) < WRITERS) {
 		const uint64_t *p = (const uint64_t *)(m.buffer + m.layout.durable_offset);
-		uint64_t at = 0, room = m.layout.durable_size / 8;
+		uint64_t at = 0, room = m.layout.durable_size / 8, header;
 
-		while (at < room && fx_load_acquire(&p[at])) {
-			uint64_t size = p[at] >> 4 & 0xfff;
+		while (at < room && (header = fx_load_acquire(&p[at]))) {
+			uint64_t size = header >> 4 & 0xfff;
 
 			cr_assert(size >= 2 && at + size <= room, "no walk through the area");
 			at += size;

@@ -29,6 +29,7 @@ static void *writer_main(void *context)
 		w->lost += !produce(w->id, i);
 	if (w->id & 1) /* the others end unseen, with a chunk in their hands */
 		fx_thread_exit();
+	fx_happens_before(fx_self); /* its end, for who learns of it from the kernel */
 	return NULL;
 }
 

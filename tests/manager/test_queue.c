@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/atomic.h"
 #include "manager/pace.h"
 #include "manager/queue.h"
 
@@ -78,7 +79,11 @@ Test(queue, it_is_over_when_closed_and_empty)
 	fx_queue_destroy(&q);
 }
 
+#ifdef FX_TSAN
+#define MANY 10000u /* each block that is allocated costs it mappings, which are limited */
+#else
 #define MANY 100000u
+#endif
 
 static void *take_many(void *unused)
 {
