@@ -28,8 +28,8 @@ static bool word_matches(const char *word, size_t length, const char *name)
 
 bool fx_category_wanted(const char *name)
 {
-	uint64_t offset = fx_engine.control->categories_offset;
-	const char *word = (const char *)fx_engine.control + offset;
+	uint64_t offset = fx_control()->categories_offset;
+	const char *word = (const char *)fx_control() + offset;
 	bool wanted = offset == 0 || *word == 0 || *word == '-';
 
 	while (offset && *word) {

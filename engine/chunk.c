@@ -238,12 +238,12 @@ static bool is_lossless(void)
 /* Lossless mode: waits until the manager has freed space. false: it never will. */
 static bool space_wait(uint64_t state)
 {
-	const struct fx_control *control = fx_engine.control;
+	const struct fx_control *control = fx_control();
 	const struct timespec period = {.tv_nsec = 10 * 1000 * 1000};
 	uint32_t seen = fx_load_acquire(&control->space_word);
 
 	if (fx_load_relaxed(&control->state) != state ||
-	    (fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED))
+	    (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED))
 		return false;
 	fx_doorbell_ring();
 	fx_syscall4(SYS_futex, &control->space_word, FUTEX_WAIT, seen, &period);

@@ -93,9 +93,9 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	/* Only now may a hook find work. */
 	fx_engine.wiped->attached = 1;
 	fx_engine.page = control;
-	fx_engine.common = common;
+	fx_store_relaxed(&fx_engine.common, common);
 	fx_barrier();
-	fx_engine.control = control;
+	fx_store_relaxed(&fx_engine.control, control);
 	return 0;
 }
 
@@ -106,9 +106,9 @@ void fx_engine_confine(void)
 
 void fx_engine_detach(void)
 {
-	fx_engine.control = &control_off.control;
+	fx_store_relaxed(&fx_engine.control, &control_off.control);
 	fx_barrier();
-	fx_engine.common = &common_off;
+	fx_store_relaxed(&fx_engine.common, &common_off);
 }
 
 void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
@@ -128,7 +128,7 @@ void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t da
 void fx_doorbell_ring(void)
 {
 	if (!fx_engine.confined)
-		fx_syscall3(SYS_futex, &fx_engine.common->doorbell, FUTEX_WAKE, 1);
+		fx_syscall3(SYS_futex, &fx_common()->doorbell, FUTEX_WAKE, 1);
 }
 
 int fx_engine_alert(const char *name, size_t length)

@@ -106,6 +106,17 @@ extern struct fx_engine fx_engine __attribute__((visibility("hidden")));
 extern __thread struct fx_thread *fx_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
+/* Relaxed: a thread that detaches the process changes them under the others, which may see either page. */
+fx_hot const struct fx_control *fx_control(void)
+{
+	return fx_load_relaxed(&fx_engine.control);
+}
+
+fx_hot const struct fx_common *fx_common(void)
+{
+	return fx_load_relaxed(&fx_engine.common);
+}
+
 /* Among `categories`: an exit looks, and an exit without entry is no loss. */
 #define FX_LOOK_EXIT (1u << 30)
 
@@ -120,7 +131,7 @@ fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories);
 fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 {
 	/* relaxed: equal to t->state, which was loaded with acquire when it was adopted */
-	uint64_t state = fx_load_relaxed(&fx_engine.control->state);
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
 	struct fx_thread *t;
 
 	if (!(state & (categories | FX_STATE_STOPPING)))
@@ -128,7 +139,7 @@ fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 	t = fx_self;
 	/* owner: written by the kernel alone; nothing is read through it */
 	if (fx_unlikely(t->state != state ||
-			(fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED)))
+			(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
 		return fx_thread_adopt(categories);
 	return t;
 }
@@ -163,7 +174,7 @@ fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 {
 	uint64_t slot = (uint64_t)(t - fx_engine.wiped->threads);
 
-	return fx_engine.control->provider_id << 43 | slot << 32 | (uint32_t)++t->flows;
+	return fx_control()->provider_id << 43 | slot << 32 | (uint32_t)++t->flows;
 }
 
 /*

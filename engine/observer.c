@@ -50,7 +50,7 @@ static void list_unlock(void)
 /* The word of the phase; that of an unattached process is 0, stopped. */
 static uint32_t phase_word(void)
 {
-	return fx_load_acquire(&fx_engine.control->phase);
+	return fx_load_acquire(&fx_control()->phase);
 }
 
 /* The phase that an observer of `*seen` has to hear of next. False: none. */
@@ -143,8 +143,8 @@ int fx_observer_wait(struct fx_observer *o, uint64_t timeout_ns, enum fx_phase *
 	uint64_t begin = now_ns(), passed;
 
 	for (;;) {
-		const struct fx_control *control = fx_engine.control;
-		bool dead = fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED;
+		const struct fx_control *control = fx_control();
+		bool dead = fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED;
 		uint32_t now = dead ? FX_PHASE_STOPPED : phase_word();
 		struct timespec nap = {0};
 

@@ -38,13 +38,13 @@ static bool is_enabled(uint64_t state, const char *category)
 
 bool fx_category_is_enabled(const char *category)
 {
-	return is_enabled(fx_load_acquire(&fx_engine.control->state), category);
+	return is_enabled(fx_load_acquire(&fx_control()->state), category);
 }
 
 uint64_t fx_site_look(struct fx_site *site, const char *category)
 {
 	/* acquire: a start's configuration. Pairs with the manager's release. */
-	uint64_t state = fx_load_acquire(&fx_engine.control->state);
+	uint64_t state = fx_load_acquire(&fx_control()->state);
 
 	if (is_enabled(state, category))
 		state |= FX_SITE_ENABLED;

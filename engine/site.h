@@ -30,7 +30,7 @@ fx_cold uint64_t fx_site_look(struct fx_site *site, const char *category);
 fx_hot struct fx_thread *fx_site_on(struct fx_site *site, const char *category)
 {
 	/* relaxed: what the site knows is compared with it, and nothing else read through it */
-	uint64_t state = fx_load_relaxed(&fx_engine.control->state);
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
 	uint64_t seen = fx_load_relaxed(&site->state);
 
 	if (fx_unlikely((seen & ~FX_SITE_ENABLED) != state))

@@ -153,7 +153,7 @@ unsigned fx_threads_reclaim(void)
 
 static uint32_t depth_limit(void)
 {
-	uint32_t max = fx_engine.control->max_depth;
+	uint32_t max = fx_control()->max_depth;
 
 	return max && max < FX_FRAMES - 1 ? max : FX_FRAMES - 1;
 }
@@ -167,9 +167,9 @@ static void thread_reset(struct fx_thread *t)
 	slot_reset_frames(s);
 	t->top = &s->frames[1];
 	t->limit = t->top + depth_limit();
-	t->min_duration = fx_engine.control->min_duration;
-	t->stacks = (uint32_t)fx_engine.control->stack_categories;
-	t->stack_duration = fx_engine.control->stack_duration;
+	t->min_duration = fx_control()->min_duration;
+	t->stacks = (uint32_t)fx_control()->stack_categories;
+	t->stack_duration = fx_control()->stack_duration;
 	t->deep = 0;
 	t->owed = 0;
 }
@@ -313,11 +313,11 @@ static struct fx_thread *adopt(uint32_t categories)
 
 	if (t->suspended)
 		return NULL;
-	if (fx_load_relaxed(&fx_engine.common->owner) & FX_OWNER_DIED) {
+	if (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED) {
 		fx_engine_detach();
 		return NULL;
 	}
-	state = fx_load_acquire(&fx_engine.control->state); /* pairs with the manager's release */
+	state = fx_load_acquire(&fx_control()->state); /* pairs with the manager's release */
 	if ((uint32_t)state == FX_STATE_STOPPING) {
 		if (fx_engine.wiped->attached)
 			notice_stop(state >> 32);
@@ -329,7 +329,7 @@ static struct fx_thread *adopt(uint32_t categories)
 			fx_engine_detach();
 			return NULL;
 		}
-		state = fx_load_acquire(&fx_engine.control->state);
+		state = fx_load_acquire(&fx_control()->state);
 	}
 	if (!(state & categories) || (uint32_t)state == FX_STATE_STOPPING)
 		return NULL;

@@ -43,7 +43,7 @@
 fx_hot bool fx_category_on(uint32_t category)
 {
 	/* relaxed: only says whether it is worth to look closer */
-	return fx_load_relaxed(&fx_engine.control->state) & (category | FX_STATE_STOPPING);
+	return fx_load_relaxed(&fx_control()->state) & (category | FX_STATE_STOPPING);
 }
 
 /*
@@ -90,7 +90,7 @@ fx_hot bool fx_call_frame_stands(const struct fx_call *call)
 fx_hot bool fx_call_is_on(const struct fx_call *call)
 {
 	/* relaxed: equal to the thread's, which was loaded with acquire when it was adopted */
-	uint64_t state = fx_load_relaxed(&fx_engine.control->state);
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
 
 	if (fx_likely(state == call->thread->state))
 		return state & call->category;

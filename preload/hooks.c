@@ -187,7 +187,7 @@ static __attribute__((noinline)) void enter(uint64_t function, uint64_t sp, uint
 	struct fx_frame *f;
 
 	if (fx_unlikely(!t)) {
-		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
+		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
 			pairs_enter(function, sp, key);
 		return;
 	}
@@ -204,7 +204,7 @@ static __attribute__((noinline)) void leave(uint64_t function, uint64_t sp, void
 	struct fx_frame *f;
 
 	if (fx_unlikely(!t)) {
-		if (fx_unlikely(fx_load_relaxed(&fx_engine.control->state) & FX_CAT_PAIRS))
+		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
 			pairs_exit(function, sp, site, tail);
 		return;
 	}
@@ -228,7 +228,7 @@ static __attribute__((noinline)) void leave(uint64_t function, uint64_t sp, void
 fx_hot bool calls_are_on(void)
 {
 	/* relaxed: only says whether it is worth to look closer */
-	return fx_load_relaxed(&fx_engine.control->state) &
+	return fx_load_relaxed(&fx_control()->state) &
 	       (FX_CAT_FUNCTION | FX_CAT_PAIRS | FX_STATE_STOPPING);
 }
 

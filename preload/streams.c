@@ -13,7 +13,7 @@ static int fx_note_fd(const FILE *f)
 static bool every_call(void)
 {
 	/* relaxed: only says whether it is worth to look closer */
-	return fx_load_relaxed(&fx_engine.control->state) & FX_CAT_STDIO_ALL;
+	return fx_load_relaxed(&fx_control()->state) & FX_CAT_STDIO_ALL;
 }
 
 /* Calls for one character are too many to time them: the buffer is asked before. */

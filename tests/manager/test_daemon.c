@@ -739,8 +739,9 @@ Test(daemon, retry_after_the_output_died)
 
 	provide();
 	cr_assert_eq(control_initialize(link_fd, &request, "/dev/full"), 0);
-	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
-	record(NAME, 1);
+	/* The output may be found to be dead before the start. */
+	if (control_start(link_fd, FX_CLEAR_ENTIRE) == 0)
+		record(NAME, 1);
 	control_await(link_fd, FX_SESSION_READY);
 	cr_assert(control_status(link_fd).aborted);
 	cr_assert(!is_on());
