@@ -17,6 +17,7 @@ static sem_t left, ended, inner, never;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, robust;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static int go;
+static volatile int taken;
 static sigjmp_buf back;
 
 static void woken(const void *object)
@@ -24,9 +25,18 @@ static void woken(const void *object)
 	printf("woken %p\n", object);
 }
 
-static void sleep_until_asleep(void)
+/* Until so many sleep, as glibc counts in the upper half of the semaphore's word. One that was left by a
+ * jump counts for ever. */
+static void await_sleepers(sem_t *s, int count)
 {
-	usleep(30000);
+	while (__atomic_load_n((int *)s + 1, __ATOMIC_ACQUIRE) != count)
+		usleep(1000);
+}
+
+static void await_condition(void)
+{
+	while (!(__atomic_load_n(&cond.__data.__wrefs, __ATOMIC_ACQUIRE) >> 3))
+		usleep(1000);
 }
 
 static void jump(int signal)
@@ -39,6 +49,7 @@ static void jump(int signal)
 static void release_and_wait(int signal)
 {
 	(void)signal;
+	await_sleepers(&ended, 1);
 	sem_post(&ended);
 	sem_wait(&inner);
 }
@@ -88,7 +99,8 @@ static void *wait_condition(void *unused)
 static void *take_and_die(void *unused)
 {
 	pthread_mutex_lock(&robust);
-	sleep_until_asleep();
+	taken = 1;
+	usleep(50000);
 	return unused;
 }
 
@@ -104,9 +116,9 @@ static void leave_by_jump(void)
 
 	signal(SIGUSR1, jump);
 	pthread_create(&t, NULL, wait_and_leave, NULL);
-	sleep_until_asleep();
+	await_sleepers(&left, 1);
 	pthread_kill(t, SIGUSR1);
-	sleep_until_asleep();
+	await_sleepers(&left, 2);
 	sem_post(&left);
 	pthread_join(t, NULL);
 }
@@ -117,14 +129,15 @@ static void interrupt(void)
 
 	signal(SIGUSR2, release_and_wait);
 	pthread_create(&t, NULL, wait_interrupted, NULL);
-	sleep_until_asleep();
+	await_sleepers(&left, 2);
 	pthread_kill(t, SIGUSR2);
 	sem_wait(&ended);
 	woken(&ended);
-	sleep_until_asleep();
+	await_sleepers(&inner, 1);
 	sem_post(&inner);
 	woken(&inner);
-	sleep_until_asleep();
+	await_sleepers(&inner, 0);
+	await_sleepers(&left, 2);
 	sem_post(&left);
 	pthread_join(t, NULL);
 }
@@ -134,11 +147,11 @@ static void leave_by_cancellation(void)
 	pthread_t t;
 
 	pthread_create(&t, NULL, wait_cancelled, NULL);
-	sleep_until_asleep();
+	await_condition();
 	pthread_cancel(t);
 	pthread_join(t, NULL);
 	pthread_create(&t, NULL, wait_condition, NULL);
-	sleep_until_asleep();
+	await_condition();
 	pthread_mutex_lock(&mutex);
 	go = 1;
 	pthread_cond_signal(&cond);
@@ -157,7 +170,8 @@ static int inherit_from_the_dead(void)
 	pthread_mutexattr_setrobust(&a, PTHREAD_MUTEX_ROBUST);
 	pthread_mutex_init(&robust, &a);
 	pthread_create(&t, NULL, take_and_die, NULL);
-	usleep(10000);
+	while (!taken)
+		usleep(1000);
 	ret = pthread_mutex_lock(&robust);
 	pthread_mutex_consistent(&robust);
 	pthread_mutex_unlock(&robust);
@@ -172,13 +186,13 @@ static void fork_meanwhile(void)
 	pid_t pid;
 
 	pthread_create(&t, NULL, wait_for_ever, NULL);
-	sleep_until_asleep();
+	await_sleepers(&never, 1);
 	pid = fork();
 	if (pid == 0) {
 		sem_post(&never);
 		sem_wait(&never);
 		pthread_create(&t, NULL, wait_interrupted, NULL);
-		sleep_until_asleep();
+		await_sleepers(&left, 2);
 		sem_post(&left);
 		pthread_join(t, NULL);
 		fflush(stdout);
