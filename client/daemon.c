@@ -11,6 +11,7 @@
 #include "client/commands.h"
 #include "manager/daemon.h"
 #include "manager/report.h"
+#include "protocol/activation.h"
 #include "protocol/place.h"
 
 static int failure(const char *command, const char *what, int error)
@@ -23,17 +24,18 @@ static int failure(const char *command, const char *what, int error)
 }
 
 /* Says where it listens, once it does, to whoever waits at `tell`. */
-static int serve(const char *command, const char *socket, const struct fx_options *options,
-		 int tell)
+static int serve(const char *command, const char *socket, int listener,
+		 const struct fx_options *options, int tell)
 {
 	struct fx_daemon *daemon;
 	const char *what;
-	int r = fx_daemon_create(socket, &options->config, &daemon, &what);
+	int r = fx_daemon_create(socket, listener, &options->config, &daemon, &what);
 
 	if (r < 0)
 		return failure(command, what, r);
 	if (options->config.verbose)
 		fx_report("listening at %s", socket);
+	fx_activation_ready();
 	if (tell >= 0) {
 		int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -80,20 +82,22 @@ static int serve_behind(const char *command, const char *socket, const struct fx
 	/* No directory is to be kept busy. */
 	if (chdir("/") < 0)
 		return failure(command, "/", -errno);
-	return serve(command, socket, options, ends[1]);
+	return serve(command, socket, -1, options, ends[1]);
 }
 
 int fx_daemon_main(const char *command, const char *socket, bool foreground,
 		   const struct fx_options *options)
 {
 	char usual[FX_SOCKET_PATH_SIZE], absolute[FX_OUTPUT_PATH_MAX];
-	int r = 0;
+	int listener = fx_activation_take(), r = 0;
 
+	if (listener < 0 && listener != -ENOENT)
+		return failure(command, "the socket that was passed", listener);
 	if (!socket) {
 		r = fx_place_find(usual);
 		socket = usual;
 		/* A place that somebody chose is theirs to guard. */
-		if (r == 0 && !getenv("FXTRACE_SOCKET"))
+		if (r == 0 && listener < 0 && !getenv("FXTRACE_SOCKET"))
 			r = fx_place_make(usual);
 	}
 	if (r == 0 && socket[0] != '/' && getcwd(absolute, sizeof(absolute) / 2)) {
@@ -104,6 +108,7 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 	}
 	if (r < 0)
 		return failure(command, socket, r);
-	return foreground ? serve(command, socket, options, -1)
-			  : serve_behind(command, socket, options);
+	if (foreground || listener >= 0)
+		return serve(command, socket, listener < 0 ? -1 : listener, options, -1);
+	return serve_behind(command, socket, options);
 }

@@ -51,3 +51,15 @@ AS_IF([test "$enable_unit_tests" != no], [
 ])
 AM_CONDITIONAL([UNIT_TESTS], [test "$enable_unit_tests" != no])
 ])
+
+dnl FX_ARG_SYSTEMD(NAME, VARIABLE, DEFAULT, WHAT): where units of one kind are installed; no: nowhere.
+AC_DEFUN([FX_ARG_SYSTEMD],
+[AC_ARG_WITH([$1],
+  [AS_HELP_STRING([--with-$1=DIR], [install $4 there; no: nowhere ($3)])],
+  [], [with_$1=yes])
+AS_CASE([$with_$1],
+  [yes], [$2_DIR='$3'],
+  [no], [$2_DIR=],
+  [$2_DIR=$with_$1])
+AC_SUBST([$2_DIR])
+AM_CONDITIONAL([$2], [test -n "$$2_DIR"])])

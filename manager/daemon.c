@@ -73,7 +73,7 @@ static void signal_came(void *opaque, const struct signalfd_siginfo *info)
 		d->ending = true;
 }
 
-static int doors_open(struct fx_daemon *d, const char *socket, const char **ret_what)
+static int doors_open(struct fx_daemon *d, const char *socket, int listener, const char **ret_what)
 {
 	const struct fx_roster_host host = {.welcome = welcome,
 					    .enter = enter,
@@ -88,7 +88,7 @@ static int doors_open(struct fx_daemon *d, const char *socket, const char **ret_
 	if (r < 0)
 		return r;
 	*ret_what = socket;
-	return fx_roster_open(&d->roster, &d->ground, &host, socket);
+	return fx_roster_open(&d->roster, &d->ground, &host, socket, listener);
 }
 
 static void daemon_free(struct fx_daemon *d)
@@ -100,7 +100,7 @@ static void daemon_free(struct fx_daemon *d)
 	free(d);
 }
 
-int fx_daemon_create(const char *socket, const struct fx_session_config *defaults,
+int fx_daemon_create(const char *socket, int listener, const struct fx_session_config *defaults,
 		     struct fx_daemon **ret, const char **ret_what)
 {
 	struct fx_daemon *d = calloc(1, sizeof(*d));
@@ -114,7 +114,7 @@ int fx_daemon_create(const char *socket, const struct fx_session_config *default
 	fx_roster_clear(&d->roster);
 	d->roster.max_memory = defaults->max_memory;
 	fx_snapshots_init(&d->snapshots, &d->ground.poller);
-	r = doors_open(d, socket, ret_what);
+	r = doors_open(d, socket, listener, ret_what);
 	if (r < 0) {
 		daemon_free(d);
 		return r;

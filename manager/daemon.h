@@ -18,10 +18,10 @@
 struct fx_daemon;
 
 /*
- * Listens at `socket`. Of `defaults` the sizes of buffers count, and `verbose`; it must outlive the
+ * Listens at `socket`; `listener` is a socket that does so already and becomes the daemon's, or -1. Of `defaults` the sizes of buffers count, and `verbose`; it must outlive the
  * daemon. On failure *ret_what, a static text, says what could not be done. 0 or -errno.
  */
-int fx_daemon_create(const char *socket, const struct fx_session_config *defaults,
+int fx_daemon_create(const char *socket, int listener, const struct fx_session_config *defaults,
 		     struct fx_daemon **ret, const char **ret_what);
 
 /* Serves until SIGTERM, SIGINT, SIGHUP or SIGQUIT; then ends the session, with results, and frees

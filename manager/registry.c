@@ -252,11 +252,12 @@ static int place_find(struct fx_registry *registry)
 }
 
 int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
-		     const struct fx_registry_owner *owner, const char *path)
+		     const struct fx_registry_owner *owner, const char *path, int listener)
 {
 	int r = 0;
 
-	*ret = (struct fx_registry){.poller = poller, .owner = *owner, .listener = -1};
+	*ret = (struct fx_registry){
+	    .poller = poller, .owner = *owner, .listener = listener, .given = listener >= 0};
 	ret->watch = (struct fx_watch){.ready = listener_ready, .opaque = ret};
 	if (!path)
 		r = place_find(ret);
@@ -264,7 +265,7 @@ int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
 		r = -ENAMETOOLONG;
 	else
 		strcpy(ret->path, path);
-	if (r == 0) {
+	if (r == 0 && !ret->given) {
 		ret->listener = fx_socket_listen(ret->path);
 		r = ret->listener < 0 ? ret->listener : 0;
 	}
@@ -281,7 +282,8 @@ void fx_registry_destroy(struct fx_registry *registry)
 		connection_close(registry->first);
 	if (registry->listener >= 0) {
 		close(registry->listener);
-		unlink(registry->path);
+		if (!registry->given)
+			unlink(registry->path);
 	}
 	if (registry->directory[0])
 		rmdir(registry->directory);

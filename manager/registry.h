@@ -7,6 +7,7 @@
 #ifndef FX_MANAGER_REGISTRY_H
 #define FX_MANAGER_REGISTRY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -52,14 +53,16 @@ struct fx_registry {
 	struct fx_watch watch;
 	struct fx_connection *first, *last; /* oldest first */
 	unsigned count;
+	bool given;			     /* the listener was: its path is another's */
 	char directory[FX_SOCKET_PATH_SIZE]; /* made for this registry; "" none */
 	char path[FX_SOCKET_PATH_SIZE];	     /* of the socket */
 };
 
-/* Listens at `path`; NULL: in a fresh directory that is the user's alone. 0 or -errno. The registry must
+/* Listens at `path`, or with `listener`, which does so already and becomes the registry's, unless it is -1;
+ * no path: in a fresh directory that is the user's alone. 0 or -errno. The registry must
  * not move. */
 int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
-		     const struct fx_registry_owner *owner, const char *path);
+		     const struct fx_registry_owner *owner, const char *path, int listener);
 void fx_registry_destroy(struct fx_registry *registry);
 
 /* Serves a connected descriptor like an accepted one; it becomes the registry's. `pid` is the other

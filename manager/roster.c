@@ -278,7 +278,7 @@ void fx_roster_clear(struct fx_roster *ret)
 }
 
 int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
-		   const struct fx_roster_host *host, const char *path)
+		   const struct fx_roster_host *host, const char *path, int listener)
 {
 	const struct fx_registry_owner owner = {
 	    .admit = admit,
@@ -289,7 +289,7 @@ int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 
 	roster->ground = ground;
 	roster->host = *host;
-	return fx_registry_init(&roster->registry, &ground->poller, &owner, path);
+	return fx_registry_init(&roster->registry, &ground->poller, &owner, path, listener);
 }
 
 void fx_roster_destroy(struct fx_roster *roster)

@@ -64,7 +64,7 @@ void fx_roster_clear(struct fx_roster *ret);
 
 /* Opens the door, as fx_registry_init() does. The roster must not move. 0 or -errno. */
 int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
-		   const struct fx_roster_host *host, const char *path);
+		   const struct fx_roster_host *host, const char *path, int listener);
 void fx_roster_destroy(struct fx_roster *roster);
 
 /* No more than `until` (CLOCK_MONOTONIC ns) waits for something to happen, and serves it; with `busy`,

@@ -157,7 +157,7 @@ static int doors_open(struct fx_session *s, const char **ret_what)
 	if (r < 0)
 		return r;
 	*ret_what = "cannot listen for providers";
-	return fx_roster_open(&s->roster, &s->ground, &host, NULL);
+	return fx_roster_open(&s->roster, &s->ground, &host, NULL, -1);
 }
 
 static void session_free(struct fx_session *s)

@@ -492,7 +492,7 @@ static void begin(const uint8_t *data, size_t size)
 	snprintf(w.socket, sizeof(w.socket), "/tmp/fxtrace-fuzz.%d", (int)getpid());
 	alone_hooks = (struct alone_hooks){
 	    .wait = on_wait, .accept = on_accept, .peer = on_peer, .pidfd = on_pidfd};
-	if (fx_daemon_create(w.socket, &defaults, &w.daemon, &what) < 0)
+	if (fx_daemon_create(w.socket, -1, &defaults, &w.daemon, &what) < 0)
 		abort();
 }
 

@@ -22,7 +22,7 @@ static _Noreturn void be_daemon(const char *socket, int tell)
 	struct fx_daemon *daemon;
 	const char *what;
 
-	if (fx_daemon_create(socket, &config, &daemon, &what) < 0 || write(tell, "x", 1) != 1)
+	if (fx_daemon_create(socket, -1, &config, &daemon, &what) < 0 || write(tell, "x", 1) != 1)
 		_exit(10);
 	fx_daemon_run(daemon);
 	_exit(0);
