@@ -17,7 +17,7 @@ static sem_t left, ended, inner, never;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER, robust;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static int go;
-static volatile int taken;
+static volatile int taken, jumped;
 static sigjmp_buf back;
 
 static void woken(const void *object)
@@ -25,8 +25,7 @@ static void woken(const void *object)
 	printf("woken %p\n", object);
 }
 
-/* Until so many sleep, as glibc counts in the upper half of the semaphore's word. One that was left by a
- * jump counts for ever. */
+/* Until so many sleep, as glibc counts in the upper half of the semaphore's word. */
 static void await_sleepers(sem_t *s, int count)
 {
 	while (__atomic_load_n((int *)s + 1, __ATOMIC_ACQUIRE) != count)
@@ -58,6 +57,7 @@ static void *wait_and_leave(void *unused)
 {
 	if (sigsetjmp(back, 1) == 0)
 		sem_wait(&left);
+	jumped = 1;
 	sem_wait(&left);
 	woken(&left);
 	return unused;
@@ -118,7 +118,9 @@ static void leave_by_jump(void)
 	pthread_create(&t, NULL, wait_and_leave, NULL);
 	await_sleepers(&left, 1);
 	pthread_kill(t, SIGUSR1);
-	await_sleepers(&left, 2);
+	while (!jumped)
+		usleep(1000);
+	await_sleepers(&left, 1);
 	sem_post(&left);
 	pthread_join(t, NULL);
 }
@@ -129,7 +131,7 @@ static void interrupt(void)
 
 	signal(SIGUSR2, release_and_wait);
 	pthread_create(&t, NULL, wait_interrupted, NULL);
-	await_sleepers(&left, 2);
+	await_sleepers(&left, 1);
 	pthread_kill(t, SIGUSR2);
 	sem_wait(&ended);
 	woken(&ended);
@@ -137,7 +139,7 @@ static void interrupt(void)
 	sem_post(&inner);
 	woken(&inner);
 	await_sleepers(&inner, 0);
-	await_sleepers(&left, 2);
+	await_sleepers(&left, 1);
 	sem_post(&left);
 	pthread_join(t, NULL);
 }
@@ -192,7 +194,7 @@ static void fork_meanwhile(void)
 		sem_post(&never);
 		sem_wait(&never);
 		pthread_create(&t, NULL, wait_interrupted, NULL);
-		await_sleepers(&left, 2);
+		await_sleepers(&left, 1);
 		sem_post(&left);
 		pthread_join(t, NULL);
 		fflush(stdout);
