@@ -117,6 +117,77 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 		fx_summary_print(config, &result, program, quiet);
 }
 
+/* --- Providers ------------------------------------------------------------------------------- */
+
+static void print_provider_text(const struct fx_provider_entry *e)
+{
+	printf("%6" PRIu32 " %8" PRIu32 " %-24s %9" PRIu64 " KiB", e->id, e->pid, e->name,
+	       e->buffer_size >> 10);
+	if (e->mode)
+		printf("  %s, %" PRIu64 " wraps, %" PRIu64 " dropped%s", fx_mode_name(e->mode),
+		       e->wraps, e->dropped,
+		       e->gone	    ? ", gone"
+		       : e->started ? ""
+				    : ", silent");
+	putchar('\n');
+}
+
+static void print_provider_json(const struct fx_provider_entry *e)
+{
+	double part =
+	    e->durable_size ? 100.0 * (double)e->durable_used / (double)e->durable_size : 0;
+
+	printf("{\"id\": %" PRIu32 ", \"pid\": %" PRIu32 ", \"name\": ", e->id, e->pid);
+	fx_json_print(e->name);
+	printf(", \"buffer_size\": %" PRIu64
+	       ", \"mode\": \"%s\", \"started\": %s, \"wraps\": %" PRIu64 ", \"dropped\": %" PRIu64
+	       ", \"durable_used\": %" PRIu64 ", \"durable_size\": %" PRIu64
+	       ", \"durable_percent\": %.1f, \"rolling_used\": %" PRIu64 ", \"gone\": %s}",
+	       e->buffer_size, fx_mode_name(e->mode), e->started ? "true" : "false", e->wraps,
+	       e->dropped, e->durable_used, e->durable_size, part, e->rolling_used,
+	       e->gone ? "true" : "false");
+}
+
+/* One message's worth; *at is how many came before. */
+static void print_providers(const struct fx_remote *remote, struct fx_msg_providers *m,
+			    unsigned *at)
+{
+	if (m->count > FX_PROVIDERS_PER_MESSAGE)
+		m->count = FX_PROVIDERS_PER_MESSAGE;
+	for (uint32_t i = 0; i < m->count; i++) {
+		struct fx_provider_entry *e = &m->entries[i];
+
+		e->name[sizeof(e->name) - 1] = 0;
+		if (remote->json)
+			printf("%s", *at ? ", " : "");
+		(remote->json ? print_provider_json : print_provider_text)(e);
+		(*at)++;
+	}
+}
+
+int fx_remote_print_providers(const struct fx_remote *remote, struct fx_link *link, bool of_session)
+{
+	struct fx_msg_get_providers request = {.after = 0, .of_session = of_session};
+	struct fx_msg_providers some;
+	unsigned at = 0;
+	int r;
+
+	if (remote->json)
+		printf("[");
+	do {
+		r = fx_link_call(link, FX_MSG_GET_PROVIDERS, &request, sizeof(request), -1,
+				 FX_MSG_PROVIDERS, &some, sizeof(some));
+		if (r)
+			return r;
+		print_providers(remote, &some, &at);
+		if (some.count)
+			request.after = some.entries[some.count - 1].id;
+	} while (some.count == FX_PROVIDERS_PER_MESSAGE);
+	if (remote->json)
+		printf("]%s", of_session ? "" : "\n");
+	return 0;
+}
+
 int fx_remote_path(const char *path, char *ret, size_t size)
 {
 	char directory[FX_OUTPUT_PATH_MAX];

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "client/link.h"
 #include "client/options.h"
 #include "manager/session.h"
 #include "protocol/messages.h"
@@ -51,6 +52,11 @@ void fx_json_print(const char *text);
 
 /* Buffering modes by their names; "none" for 0. */
 const char *fx_mode_name(unsigned mode);
+
+/* The registered providers, or those of the session, also such as have ended; a line each, or a JSON array.
+ * 0, or FX_EXIT_FAILURE after a line that says why. */
+int fx_remote_print_providers(const struct fx_remote *remote, struct fx_link *link,
+			      bool of_session);
 
 /* What RESULT says of an archive, in the words of fx_summary_print(), or as JSON. */
 void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_session_config *config,

@@ -45,8 +45,11 @@ static int execute(struct stop *stop, struct fx_link *link)
 	struct fx_msg_result result;
 	int r = fx_link_ask(link, FX_MSG_STOP, &request, sizeof(request), -1, &result);
 
-	if (r == 0 && stop->remote.json)
-		printf("{\"state\": \"stopped\"}\n");
+	if (r || !stop->remote.json)
+		return r;
+	printf("{\"state\": \"stopped\", \"providers\": ");
+	r = fx_remote_print_providers(&stop->remote, link, true);
+	printf("}\n");
 	return r;
 }
 

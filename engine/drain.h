@@ -184,6 +184,9 @@ bool fx_drain_acknowledge(struct fx_drain *d);
 /* Whether fx_drain_acknowledge() has something to do after the next pass. */
 bool fx_drain_must_acknowledge(const struct fx_drain *d);
 
+/* Records that threads with a slot have lost since the session began, as the slots say now. */
+uint64_t fx_drain_dropped(const struct fx_drain *d);
+
 /*
  * Calls `each` with a copy of the text of every String Record outside of chunks that has FX_STRING_CATEGORY:
  * what the provider knows, session or not. Nothing before it has attached.

@@ -194,3 +194,20 @@ void fx_drain_discount(const struct fx_drain *d, uint32_t index, struct fx_threa
 	if (base->dropped)
 		facts->dropped_first = 0;
 }
+
+uint64_t fx_drain_dropped(const struct fx_drain *d)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < d->layout.thread_count; i++) {
+		struct fx_thread_facts facts;
+
+		/* Slots are first used in their order. */
+		if (fx_load_acquire(&slot_at(d, i)->incarnation) == 0)
+			break;
+		read_facts(slot_at(d, i), &facts);
+		fx_drain_discount(d, i, &facts);
+		count += facts.dropped;
+	}
+	return count;
+}

@@ -72,27 +72,19 @@ static void send_status(struct fx_client *c)
 	reply(c, &m, sizeof(m));
 }
 
-static uint64_t count_dropped(const struct fx_provider *p)
-{
-	uint64_t count = 0;
-
-	for (uint32_t i = 0; i < p->drain.slots_used; i++)
-		count += p->drain.slots[i].dropped;
-	return count;
-}
-
 static bool is_started(const struct fx_provider *p)
 {
 	return (uint32_t)p->control->state & ~FX_STATE_STOPPING;
 }
 
-static void describe_provider(const struct fx_daemon *d, const struct fx_provider *p,
-			      struct fx_provider_entry *ret)
+void fx_client_describe(const struct fx_daemon *d, const struct fx_provider *p,
+			struct fx_provider_entry *ret)
 {
 	const struct fx_buffer_header *h = p->buffer;
 	bool attached = fx_drain_is_attached(&p->drain);
-	uint64_t serial = fx_drain_next_serial(&p->drain);
+	uint64_t serial = fx_drain_next_serial(&p->drain), claimed;
 
+	claimed = serial > p->first_serial ? serial - p->first_serial : 0;
 	*ret = (struct fx_provider_entry){
 	    .id = p->id,
 	    .pid = (uint32_t)p->pid,
@@ -102,10 +94,10 @@ static void describe_provider(const struct fx_daemon *d, const struct fx_provide
 	    .buffer_size = p->drain.layout.durable_size + (uint64_t)p->drain.share *
 							      p->drain.layout.halves *
 							      p->drain.layout.chunk_size,
-	    .wraps = serial > p->drain.floor
-			 ? (serial - p->drain.floor) / p->drain.layout.chunks_per_half
-			 : 0,
-	    .dropped = p->source ? count_dropped(p) : 0,
+	    .wraps = claimed / p->drain.layout.chunks_per_half,
+	    .rolling_used = claimed * p->drain.layout.chunk_size,
+	    .gone = p->phase != FX_PROVIDER_LIVE,
+	    .dropped = p->source ? fx_provider_dropped(p) : 0,
 	    .durable_used = attached ? fx_load_relaxed(&h->durable_hint) : 0,
 	    .durable_size = p->drain.layout.durable_size,
 	};
@@ -115,26 +107,50 @@ static void describe_provider(const struct fx_daemon *d, const struct fx_provide
 }
 
 /* The provider with the least id above `after`; the list goes by falling ids. */
-static const struct fx_provider *provider_after(const struct fx_daemon *d, uint32_t after)
+static const struct fx_provider *provider_after(const struct fx_daemon *d, uint32_t after,
+						bool of_session)
 {
 	const struct fx_provider *found = NULL;
 
 	for (const struct fx_provider *p = d->roster.providers; p && p->id > after; p = p->next) {
-		if (p->phase == FX_PROVIDER_LIVE)
+		if (of_session ? p->source != NULL : p->phase == FX_PROVIDER_LIVE)
 			found = p;
 	}
 	return found;
 }
 
+/* The same among those that have ended. */
+static const struct fx_provider_entry *gone_after(const struct fx_trace *t, uint32_t after)
+{
+	for (unsigned i = 0; i < t->gone_count; i++) {
+		if (t->gone[i].id > after)
+			return &t->gone[i];
+	}
+	return NULL;
+}
+
+/* The next entry of the list. False: there is none. */
+static bool entry_after(const struct fx_daemon *d, uint32_t after, bool of_session,
+			struct fx_provider_entry *ret)
+{
+	const struct fx_provider *p = provider_after(d, after, of_session);
+	const struct fx_provider_entry *gone = of_session ? gone_after(&d->trace, after) : NULL;
+
+	if (gone && (!p || gone->id < p->id))
+		*ret = *gone;
+	else if (p)
+		fx_client_describe(d, p, ret);
+	return p || gone;
+}
+
 static void send_providers(struct fx_client *c, const struct fx_msg_get_providers *request)
 {
 	struct fx_msg_providers m = {.header = fx_message_header(FX_MSG_PROVIDERS)};
-	const struct fx_provider *p = provider_after(c->daemon, request->after);
+	uint32_t after = request->after;
 
-	while (p && m.count < FX_PROVIDERS_PER_MESSAGE) {
-		describe_provider(c->daemon, p, &m.entries[m.count++]);
-		p = provider_after(c->daemon, p->id);
-	}
+	while (m.count < FX_PROVIDERS_PER_MESSAGE &&
+	       entry_after(c->daemon, after, request->of_session, &m.entries[m.count]))
+		after = m.entries[m.count++].id;
 	reply(c, &m, sizeof(m));
 }
 
@@ -301,6 +317,9 @@ static int serve_control(struct fx_client *c, const union fx_message_any *m, int
 		break;
 	case FX_MSG_TERMINATE:
 		r = fx_trace_terminate(d, c, m->TERMINATE.write_results);
+		break;
+	case FX_MSG_FLUSH:
+		r = fx_trace_flush(d, c);
 		break;
 	default:
 		r = FX_CONTROL_BAD_REQUEST;

@@ -23,6 +23,9 @@ struct fx_client {
 	char categories_after[104]; /* a name */
 };
 
+/* Providers that have ended, and are told of with a session's others. */
+#define FX_GONE_MAX 512u
+
 /* The session, or what was left of the one before. */
 struct fx_trace {
 	enum fx_session_state state;
@@ -42,7 +45,11 @@ struct fx_trace {
 	struct fx_watch done_watch;
 	struct fx_client *client; /* whose session it is; NULL: detached */
 	/* who waits for an answer; NULL nobody */
-	struct fx_client *starter, *stopper, *terminator;
+	struct fx_client *starter, *stopper, *terminator, *flusher;
+	bool queued; /* what `flusher` waits for is the writer's */
+	/* those that have ended in this session, by rising id; the oldest are forgotten */
+	struct fx_provider_entry gone[FX_GONE_MAX];
+	unsigned gone_count;
 	struct fx_msg_alert alerts[FX_ALERT_QUEUE];
 	unsigned alert_first, alert_count;
 	unsigned
@@ -82,6 +89,12 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results);
 int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool results);
 
+/* Writes what was recorded so far. */
+int fx_trace_flush(struct fx_daemon *d, struct fx_client *client);
+
+/* A provider has ended, and is to be remembered until the session ends. */
+void fx_trace_provider_gone(struct fx_daemon *d, const struct fx_provider *p);
+
 /* `client` may be NULL. The output becomes the snapshot's, also if it fails. */
 int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_output *output,
 		      const char *path);
@@ -112,6 +125,10 @@ void fx_clients_close_all(struct fx_daemon *d);
 
 /* Goes on with requests that wait for providers, as fx_trace_step(). */
 void fx_clients_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next);
+
+/* What is told of a provider. */
+void fx_client_describe(const struct fx_daemon *d, const struct fx_provider *p,
+			struct fx_provider_entry *ret);
 
 /* Answers a request that was pending. */
 void fx_client_result(struct fx_client *client, const struct fx_msg_result *result);

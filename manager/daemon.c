@@ -50,6 +50,11 @@ static void refused(void *opaque, int error)
 	d->no_memory += error == -EDQUOT;
 }
 
+static void leave(void *opaque, const struct fx_provider *p)
+{
+	fx_trace_provider_gone(opaque, p);
+}
+
 static void alert(void *opaque, pid_t pid, const char *name)
 {
 	fx_trace_alert(opaque, pid, name);
@@ -78,6 +83,7 @@ static int doors_open(struct fx_daemon *d, const char *socket, int listener, con
 	const struct fx_roster_host host = {.welcome = welcome,
 					    .enter = enter,
 					    .refused = refused,
+					    .leave = leave,
 					    .alert = alert,
 					    .client = client_came,
 					    .opaque = d};

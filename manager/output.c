@@ -332,6 +332,14 @@ int fx_output_flush(struct fx_output *out)
 	return out->error;
 }
 
+int fx_output_complete(struct fx_output *out)
+{
+	buffer_drain(out);
+	if (out->member_bytes && !out->error)
+		member_write(out, NULL, 0, true);
+	return out->error;
+}
+
 int fx_output_error(const struct fx_output *out)
 {
 	return out->error;

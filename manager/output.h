@@ -43,6 +43,9 @@ void fx_output_commit(struct fx_output *out, size_t words);
 /* Hands what is complete to the system. 0, or the first error of this output. */
 int fx_output_flush(struct fx_output *out);
 
+/* The same for all that was committed: a compressed file's member ends here. */
+int fx_output_complete(struct fx_output *out);
+
 /* The first error so far, 0 if none. */
 int fx_output_error(const struct fx_output *out);
 

@@ -440,6 +440,7 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	control_configure(p->control, terms);
 	fx_provider_want(p, terms->config);
 	p->unslotted_before = unslotted(p);
+	p->first_serial = fx_drain_next_serial(&p->drain);
 	p->source = source;
 	p->settled = p->wrapped = false;
 	/* In a buffer that serves any mode, oneshot is a limit. */
@@ -448,6 +449,28 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	else
 		fx_store_relaxed(&p->control->serial_limit, 0);
 	return 0;
+}
+
+bool fx_provider_flush(struct fx_provider *p, struct fx_queue *queue)
+{
+	int r = 1;
+
+	if (!p->source || p->drain.broken || is_circular(p) || !fx_drain_is_attached(&p->drain))
+		return true;
+	/* It ends: what is saved gives a provider no room before it is acknowledged. */
+	while (r == 1) {
+		if (fx_queue_is_full(queue))
+			return false;
+		r = save(p, queue, true);
+	}
+	return true;
+}
+
+uint64_t fx_provider_dropped(const struct fx_provider *p)
+{
+	if (!fx_drain_is_attached(&p->drain))
+		return 0;
+	return fx_drain_dropped(&p->drain) + unslotted(p) - p->unslotted_before;
 }
 
 void fx_provider_refill(struct fx_provider *p)

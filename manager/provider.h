@@ -64,6 +64,7 @@ struct fx_provider {
 	uint64_t end_ticks;	   /* valid from FX_PROVIDER_ENDING on */
 	uint32_t frames_cursor;	   /* how far the open calls are saved */
 	uint64_t next_facts;	   /* ns; when many threads are to be looked at again */
+	uint64_t first_serial;	   /* of chunks claimed in this session */
 	uint64_t unslotted_before; /* dropped_unslotted of the buffer as this session began */
 	bool busy;		   /* the newest pass took something */
 	bool wrapped;		   /* circular: events were overwritten before they were saved */
@@ -109,6 +110,12 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
  */
 int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,
 		     struct fx_source *source);
+
+/* Saves what is committed now, of buffers that are saved as they fill. True once it is queued. */
+bool fx_provider_flush(struct fx_provider *p, struct fx_queue *queue);
+
+/* What the provider has lost in this session, as its buffer says now. */
+uint64_t fx_provider_dropped(const struct fx_provider *p);
 
 /* It was stopped at `ticks`: from now on, fx_provider_settle() is to be called. */
 void fx_provider_pause(struct fx_provider *p, uint64_t ticks);

@@ -23,6 +23,7 @@ enum fx_block_kind {
 	FX_BLOCK_BEGIN, /* a provider was registered */
 	FX_BLOCK_DATA,	/* pieces of its buffer */
 	FX_BLOCK_END,	/* nothing more will come of it */
+	FX_BLOCK_FLUSH, /* what came before is to be in the file */
 };
 
 /* What the writer knows of one provider: made with its BEGIN, never freed before the writer. */

@@ -35,6 +35,8 @@ bool fx_roster_finish_ended(struct fx_roster *roster)
 			at = &p->next;
 			continue;
 		}
+		if (roster->host.leave)
+			roster->host.leave(roster->host.opaque, p);
 		*at = p->next;
 		roster->provider_count--;
 		fx_provider_set_stopped(p);

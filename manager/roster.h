@@ -34,6 +34,8 @@ struct fx_roster_host {
 	/* An applicant that was welcome could not be let in, as was told: -EDQUOT for want of memory, or
 	 * another -errno. */
 	void (*refused)(void *opaque, int error);
+	/* The provider has ended, and all of it is saved. May be NULL. */
+	void (*leave)(void *opaque, const struct fx_provider *p);
 	/* A provider of an archive raised an alert, or died. */
 	void (*alert)(void *opaque, pid_t pid, const char *name);
 	/* As in struct fx_registry_owner. */

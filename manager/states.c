@@ -3,13 +3,14 @@
 
 #include <stdint.h>
 
-#define STATE(sym, initialize, start, stop, terminate, snapshot)                                   \
+#define STATE(sym, initialize, start, stop, terminate, snapshot, flush)                            \
 	[FX_SESSION_##sym] = {                                                                     \
 	    [FX_REQUEST_INITIALIZE] = (initialize),                                                \
 	    [FX_REQUEST_START] = (start),                                                          \
 	    [FX_REQUEST_STOP] = (stop),                                                            \
 	    [FX_REQUEST_TERMINATE] = (terminate),                                                  \
 	    [FX_REQUEST_SNAPSHOT] = (snapshot),                                                    \
+	    [FX_REQUEST_FLUSH] = (flush),                                                          \
 	},
 
 /* clang-format off */
@@ -21,14 +22,14 @@
 #define ENDING    FX_CONTROL_TERMINATING
 
 static const uint8_t refusals[][FX_REQUEST_COUNT] = {
-	/*               INITIALIZE START    STOP     TERMINATE SNAPSHOT */
-	STATE(READY,       0,       NONE,    NONE,    NONE,     NONE)
-	STATE(INITIALIZED, PRESENT, 0,       STANDS,  0,        STANDS)
-	STATE(STARTING,    PRESENT, RUNS,    0,       0,        0)
-	STATE(STARTED,     PRESENT, RUNS,    0,       0,        0)
-	STATE(STOPPING,    PRESENT, PAUSING, PAUSING, 0,        0)
-	STATE(STOPPED,     PRESENT, 0,       STANDS,  0,        0)
-	STATE(TERMINATING, ENDING,  ENDING,  ENDING,  ENDING,   ENDING)
+	/*               INITIALIZE START    STOP     TERMINATE SNAPSHOT FLUSH */
+	STATE(READY,       0,       NONE,    NONE,    NONE,     NONE,     NONE)
+	STATE(INITIALIZED, PRESENT, 0,       STANDS,  0,        STANDS,   STANDS)
+	STATE(STARTING,    PRESENT, RUNS,    0,       0,        0,        0)
+	STATE(STARTED,     PRESENT, RUNS,    0,       0,        0,        0)
+	STATE(STOPPING,    PRESENT, PAUSING, PAUSING, 0,        0,        PAUSING)
+	STATE(STOPPED,     PRESENT, 0,       STANDS,  0,        0,        0)
+	STATE(TERMINATING, ENDING,  ENDING,  ENDING,  ENDING,   ENDING,   ENDING)
 };
 /* clang-format on */
 

@@ -406,6 +406,65 @@ static void step_stopping(struct fx_daemon *d, uint64_t now)
 	answer_status(&t->stopper, 0);
 }
 
+/* --- Flush ----------------------------------------------------------------------------------- */
+
+int fx_trace_flush(struct fx_daemon *d, struct fx_client *client)
+{
+	struct fx_trace *t = &d->trace;
+	int r = refuse(t, FX_REQUEST_FLUSH);
+
+	if (r)
+		return r;
+	if (t->config.mode == FX_MODE_CIRCULAR)
+		return FX_CONTROL_CIRCULAR;
+	if (t->flusher)
+		return FX_CONTROL_FLUSHING;
+	t->flusher = client;
+	t->queued = false;
+	return FX_TRACE_PENDING;
+}
+
+/* Queues what is committed now. True once all of it is. */
+static bool flush_all(struct fx_daemon *d)
+{
+	struct fx_queue *queue = fx_writer_queue(d->trace.writer);
+	bool all = true;
+
+	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
+		if (p->phase == FX_PROVIDER_LIVE && !fx_provider_flush(p, queue))
+			all = false;
+	}
+	return fx_roster_finish_ended(&d->roster) && all;
+}
+
+static void step_flushing(struct fx_daemon *d)
+{
+	struct fx_trace *t = &d->trace;
+
+	/* What is terminated is written anyway, and told of then. */
+	if (!fx_trace_is_open(t))
+		return;
+	if (!t->queued && flush_all(d))
+		t->queued = fx_writer_flush(t->writer) == 0;
+	if (t->queued && fx_writer_flushed(t->writer))
+		answer_status(&t->flusher, fx_writer_error(t->writer) ? FX_CONTROL_ABORTED : 0);
+}
+
+void fx_trace_provider_gone(struct fx_daemon *d, const struct fx_provider *p)
+{
+	struct fx_trace *t = &d->trace;
+	unsigned at;
+
+	if (!p->source || !fx_trace_is_open(t))
+		return;
+	if (t->gone_count == FX_GONE_MAX)
+		memmove(t->gone, t->gone + 1, --t->gone_count * sizeof(t->gone[0]));
+	/* They do not end in the order in which they came. */
+	for (at = t->gone_count++; at > 0 && t->gone[at - 1].id > p->id; at--)
+		t->gone[at] = t->gone[at - 1];
+	fx_client_describe(d, p, &t->gone[at]);
+}
+
 /* --- Terminate ------------------------------------------------------------------------------- */
 
 int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool results)
@@ -478,6 +537,7 @@ static void finished(struct fx_daemon *d)
 	t->writer = NULL;
 	d->roster.queue = NULL;
 	t->client = NULL;
+	t->gone_count = 0;
 	t->aborted = t->output_error != 0;
 	FX_FAULT(trace_result);
 	result = result_of(t, &totals, t->output_error);
@@ -485,6 +545,7 @@ static void finished(struct fx_daemon *d)
 		t->aborted = false; /* told */
 	state_enter(t, FX_SESSION_READY);
 	answer(&t->terminator, &result);
+	answer_status(&t->flusher, t->output_error ? FX_CONTROL_ABORTED : 0);
 }
 
 /* An archive that cannot be written is not gone on with. */
@@ -512,7 +573,9 @@ void fx_trace_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next)
 		step_stopping(d, now);
 	else if (t->state == FX_SESSION_TERMINATING)
 		step_terminating(d, now);
-	if (t->state == FX_SESSION_STARTING || t->state == FX_SESSION_STOPPING ||
+	if (t->flusher)
+		step_flushing(d);
+	if (t->flusher || t->state == FX_SESSION_STARTING || t->state == FX_SESSION_STOPPING ||
 	    (t->state == FX_SESSION_TERMINATING && !t->closed))
 		*ret_next = now + STEP_NS;
 }
@@ -528,6 +591,8 @@ void fx_trace_client_gone(struct fx_daemon *d, struct fx_client *client)
 		t->stopper = NULL;
 	if (t->terminator == client)
 		t->terminator = NULL;
+	if (t->flusher == client)
+		t->flusher = NULL;
 	if (t->client != client)
 		return;
 	t->client = NULL;

@@ -37,7 +37,8 @@ struct fx_writer {
 	struct fx_output *output;
 	const char *path;
 	const struct fx_session_config *session;
-	int error; /* first one of the output; read by other threads */
+	int error;		   /* first one of the output; read by other threads */
+	uint64_t flushes, flushed; /* asked for; done, the writer thread's */
 	int done_fd;
 	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
 	uint64_t anchor_period; /* ns */
@@ -168,6 +169,16 @@ static void write_pieces(struct fx_writer *w, const struct fx_block *block)
 	}
 }
 
+static void report_error(struct fx_writer *w)
+{
+	int error = fx_output_error(w->output);
+
+	if (!error || w->error)
+		return;
+	fx_store_relaxed(&w->error, error);
+	fx_report("%s: %s; the archive ends here, the program goes on", w->path, strerror(-error));
+}
+
 static void write_block(struct fx_writer *w, struct fx_block *block)
 {
 	FX_FAULT(block_taken);
@@ -181,18 +192,14 @@ static void write_block(struct fx_writer *w, struct fx_block *block)
 	case FX_BLOCK_END:
 		source_end(w, block->source, block);
 		break;
+	case FX_BLOCK_FLUSH:
+		fx_output_complete(w->output);
+		report_error(w);
+		/* release: the error stands. Pairs with fx_writer_flushed(). */
+		fx_store_release(&w->flushed, w->flushed + 1);
+		break;
 	}
 	fx_queue_recycle(&w->queue, block);
-}
-
-static void report_error(struct fx_writer *w)
-{
-	int error = fx_output_error(w->output);
-
-	if (!error || w->error)
-		return;
-	fx_store_relaxed(&w->error, error);
-	fx_report("%s: %s; the archive ends here, the program goes on", w->path, strerror(-error));
 }
 
 /* Writes what there is; then, before it sleeps, hands it to the system. */
@@ -317,6 +324,25 @@ struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_provider
 	fx_block_list_add(&list, block);
 	fx_queue_push(&w->queue, &list);
 	return source;
+}
+
+int fx_writer_flush(struct fx_writer *w)
+{
+	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_FLUSH, NULL);
+	struct fx_block_list list;
+
+	if (!block)
+		return -ENOMEM;
+	fx_block_list_init(&list);
+	fx_block_list_add(&list, block);
+	fx_queue_push(&w->queue, &list);
+	w->flushes++;
+	return 0;
+}
+
+bool fx_writer_flushed(const struct fx_writer *w)
+{
+	return fx_load_acquire(&w->flushed) == w->flushes;
 }
 
 int fx_writer_error(const struct fx_writer *w)

@@ -56,6 +56,12 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 /* The queue to put blocks in. */
 struct fx_queue *fx_writer_queue(struct fx_writer *w);
 
+/* Lets the writer put all that is queued into the file. 0 or -ENOMEM. */
+int fx_writer_flush(struct fx_writer *w);
+
+/* Whether that is done, as often as it was asked for. */
+bool fx_writer_flushed(const struct fx_writer *w);
+
 /* The first error of the output so far, 0 none. */
 int fx_writer_error(const struct fx_writer *w);
 

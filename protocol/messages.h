@@ -39,7 +39,8 @@
 	X(TERMINATE, 26, fx_msg_stop, 0, "end the session; answered when the archive is complete") \
 	X(SNAPSHOT, 27, fx_msg_snapshot, 1, "write what circular buffers hold; tracing goes on")   \
 	X(WATCH_ALERT, 28, fx_msg_request, 0, "answered with the next alert")                      \
-	X(ALERT, 29, fx_msg_alert, 0, "a provider's alert")
+	X(ALERT, 29, fx_msg_alert, 0, "a provider's alert")                                        \
+	X(FLUSH, 30, fx_msg_request, 0, "write what was recorded; answered when it is in the file")
 
 #define FX_MESSAGE_NUMBER(sym, nr, type, fds, help) FX_MSG_##sym = (nr),
 enum fx_message_type { FX_MESSAGES(FX_MESSAGE_NUMBER) };
@@ -115,7 +116,9 @@ enum fx_session_state { FX_SESSION_STATES(FX_SESSION_STATE_NUMBER) };
 	X(ABORTED, 7, "the session was aborted: its archive could not be written")                 \
 	X(NOT_CIRCULAR, 8, "only a session with --buffering-mode circular keeps a history")        \
 	X(BAD_REQUEST, 9, "the request makes no sense")                                            \
-	X(BAD_SIZE, 10, "a buffer size is not a multiple of 4K between 4K and 4G")
+	X(BAD_SIZE, 10, "a buffer size is not a multiple of 4K between 4K and 4G")                 \
+	X(CIRCULAR, 11, "circular buffers are written by a snapshot, or at the end")               \
+	X(FLUSHING, 12, "another flush is under way")
 
 #define FX_CONTROL_ERROR_NUMBER(sym, nr, help) FX_CONTROL_##sym = (nr),
 enum fx_control_error { FX_CONTROL_ERRORS(FX_CONTROL_ERROR_NUMBER) };
@@ -200,8 +203,8 @@ struct fx_msg_status {
 
 struct fx_msg_get_providers {
 	struct fx_msg_header header;
-	uint32_t after; /* those with a greater id */
-	uint32_t reserved;
+	uint32_t after;	     /* those with a greater id */
+	uint32_t of_session; /* 1: those that are, or were, in the session; 0: those registered */
 };
 
 struct fx_provider_entry {
@@ -214,6 +217,9 @@ struct fx_provider_entry {
 	uint64_t dropped;
 	uint64_t durable_used; /* bytes */
 	uint64_t durable_size;
+	uint64_t rolling_used; /* bytes of rolling space that were taken in this session */
+	uint32_t gone;	       /* 1: the process has ended */
+	uint32_t reserved;
 	char name[FX_PROVIDER_NAME_MAX + 4]; /* printable, NUL-terminated */
 };
 

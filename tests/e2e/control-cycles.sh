@@ -75,6 +75,27 @@ done
 kill "$PROVIDER"
 wait "$PROVIDER"
 
+# What a flush has written is in the file, compressed or not, while tracing goes on.
+for archive in flushed.fxt flushed.fxt.zst; do
+	provider_start ./threads
+	wait_for 10 providers_are 1 || fail "the process does not register"
+	expect_ok "$FXTRACE" start -o "$archive"
+	sleep 0.2
+	expect_ok "$FXTRACE" flush
+	cp "$archive" "copy.$archive"
+	expect_prefix "copy.$archive" # it is being written
+	"$FXTRACE" dump "copy.$archive" | grep -q 'name="leaf"' || fail "$archive holds no calls"
+	state_is started || fail "a flush ends the session"
+	kill "$PROVIDER"
+	wait "$PROVIDER"
+	expect_ok "$FXTRACE" stop --json
+	expect_line "\"pid\": $PROVIDER, \"name\": \"threads\".* \"durable_percent\": [0-9.]*, .*\"gone\": true" out
+	expect_ok "$FXTRACE" terminate
+	expect_clean "$archive"
+done
+expect_one_error 1 "$FXTRACE" flush
+expect_line 'no session is initialized' err
+
 # 24 bytes a call; the manager's own buffer is far smaller than that.
 expect_ok "$FXTRACE" record --on-full block -o stream.fxt -- ./count
 expect_no_line 'lost' err
