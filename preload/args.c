@@ -74,20 +74,25 @@ void fx_arg_name(struct fx_call *call, unsigned name, const char *text)
 		fx_arg_ptr(call, name, text);
 }
 
+/* EINVAL: another argument was wrong, and this one may not have been looked at. */
+static void arg_text(struct fx_call *call, unsigned name, const char *text, size_t max)
+{
+	if (!text)
+		arg_null(call, name);
+	else if (call->error == EINVAL)
+		fx_arg_ptr(call, name, text);
+	else
+		arg_cut(call, name, text, max);
+}
+
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text)
 {
-	if (text)
-		arg_cut(call, name, text, FX_TEXT_MAX);
-	else
-		arg_null(call, name);
+	arg_text(call, name, text, FX_TEXT_MAX);
 }
 
 void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text)
 {
-	if (text)
-		arg_cut(call, name, text, FX_NAME_TEXT);
-	else
-		arg_null(call, name);
+	arg_text(call, name, text, FX_NAME_TEXT);
 }
 
 void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text)
@@ -250,7 +255,7 @@ void fx_arg_sched_param(struct fx_call *call, unsigned name, const struct sched_
 void fx_arg_aiocb(struct fx_call *call, unsigned name, const struct aiocb *request)
 {
 	(void)name;
-	if (!request)
+	if (!request || call->error)
 		return;
 	fx_arg_fd(call, FX_STR_fd, request->aio_fildes);
 	fx_arg_size(call, FX_STR_count, request->aio_nbytes);

@@ -160,7 +160,7 @@ void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path);
 #define FX_WORDS_name FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_name(struct fx_call *call, unsigned name, const char *text);
 
-/* A string that libc itself reads, whatever becomes of the call; null for none. */
+/* A string that libc itself reads; null for none. */
 #define FX_WORDS_text FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text);
 

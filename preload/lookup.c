@@ -151,11 +151,13 @@ static const char *version_name(const struct module *m, unsigned index)
 	return m->strings + ((const ElfW(Verdaux) *)((const char *)d + d->vd_aux))->vda_name;
 }
 
-/* Whether symbol `i` is of this version; with none asked for, of the default one. */
+/* Whether symbol `i` is of this version; with an empty one, of the default; with NULL, of any. */
 static bool version_fits(const struct module *m, uint32_t i, const char *version)
 {
 	unsigned v = m->versions ? m->versions[i] : VER_NDX_GLOBAL;
 
+	if (!version)
+		return true;
 	if (!version[0])
 		return !(v & VERSION_HIDDEN) && v != VER_NDX_LOCAL;
 	if (v == VER_NDX_GLOBAL) /* a module without versions stands for all of them */
@@ -204,5 +206,8 @@ void *fx_lookup(const char *name, const char *version)
 {
 	void *p = version[0] ? find_in_scope(name, version) : NULL;
 
-	return p ? p : find_in_scope(name, "");
+	if (!p)
+		p = find_in_scope(name, "");
+	/* Some are there for old programs alone, which ask for the version of their day. */
+	return p ? p : find_in_scope(name, NULL);
 }

@@ -13,8 +13,11 @@
  * unloaded. False: one is of a kind that is not understood here, and the dynamic linker has to be asked. */
 bool fx_lookup_init(void);
 
-/* The function `name` of the first module that has it, of version `version` (empty, or if there is no such: of its default
- * version). NULL: not found, or not a plain function; the dynamic linker may know better. */
+/*
+ * The function `name` of the first module that has it: of version `version`, else (or if that is empty) of
+ * its default version, else of any. NULL: not found, or not a plain function; the dynamic linker may know
+ * better.
+ */
 void *fx_lookup(const char *name, const char *version);
 
 #endif
