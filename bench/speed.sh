@@ -39,7 +39,12 @@ bar() {
 	}' || failed=1
 }
 
+# of EXPRESSION: nan if any of it could not be measured.
 of() {
+	[[ $1 != *nan* ]] || {
+		echo nan
+		return
+	}
 	awk "BEGIN { printf \"%.3f\", $1 }"
 }
 
