@@ -8,4 +8,7 @@
 /* A macro of uthash.h that assigns its third argument. */
 #define HASH_ITER(hh, head, el, tmp) for ((el) = (tmp) = (head); (el); (el) = (tmp) = (el)->hh.next)
 
+/* Types of the machine's own class, of link.h. */
+#define ElfW(type) Elf64_##type
+
 #endif
