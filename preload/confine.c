@@ -20,9 +20,10 @@ static void before_seccomp(bool strict)
 		fx_engine_confine();
 }
 
-static void before_prctl(int option, unsigned long value)
+/* Without a filter the kernel refuses: the program asks what the kernel knows. */
+static void before_prctl(int option, unsigned long value, unsigned long filter)
 {
-	if (option == PR_SET_SECCOMP)
+	if (option == PR_SET_SECCOMP && (value == SECCOMP_MODE_STRICT || filter))
 		before_seccomp(value == SECCOMP_MODE_STRICT);
 	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
 		fx_engine_detach();
@@ -56,7 +57,7 @@ int fx_wrap_prctl(int option, ...)
 	c = va_arg(ap, unsigned long);
 	d = va_arg(ap, unsigned long);
 	va_end(ap);
-	before_prctl(option, a);
+	before_prctl(option, a, b);
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, prctl), FX_WRAPPER_SP(), 0);
 	ret = FX_REAL(prctl)(option, a, b, c, d);
 	if (ret == 0 && option == PR_SET_NAME)
@@ -70,11 +71,18 @@ int fx_wrap_prctl(int option, ...)
 	return ret;
 }
 
-/* libseccomp goes this way. Its questions, which are other operations, take nothing away. */
-static void before_syscall(long number, long operation)
+/*
+ * libseccomp goes this way. Its questions take nothing away: other operations, a strict mode with flags and
+ * a mode without its filter, which the kernel refuses.
+ */
+static void before_syscall(long number, const long *args)
 {
-	if (number == SYS_seccomp &&
-	    (operation == SECCOMP_SET_MODE_STRICT || operation == SECCOMP_SET_MODE_FILTER))
+	long operation = args[0], flags = args[1], filter = args[2];
+
+	if (number != SYS_seccomp)
+		return;
+	if ((operation == SECCOMP_SET_MODE_STRICT && !flags && !filter) ||
+	    (operation == SECCOMP_SET_MODE_FILTER && filter))
 		before_seccomp(operation == SECCOMP_SET_MODE_STRICT);
 }
 
@@ -130,7 +138,7 @@ long fx_wrap_syscall(long number, ...)
 	for (size_t i = 0; i < FX_ARRAY_LEN(args); i++)
 		args[i] = va_arg(ap, long);
 	va_end(ap);
-	before_syscall(number, args[0]);
+	before_syscall(number, args);
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
 			 0);
 	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);

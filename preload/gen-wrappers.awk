@@ -119,6 +119,23 @@ function also_names(f,    i, n, part) {
 	}
 }
 
+# Whether the wrapper calls the real function by its name, and nobody else does.
+function made_here(f) {
+	return !((f, "custom") in flag || (f, "call") in flag || (f, "pass") in flag)
+}
+
+# Further names are functions of their own, each with its real one: what another library has by the name sbrk
+# may itself call libc's __sbrk. They are read after this line.
+function further_functions(f, line, open,    i, n, part, options) {
+	n = split(also[f], part, /,/)
+	delete also[f]
+	options = substr(line, index(line, " | "))
+	gsub(/ (also=[^ \t]*|hot)/, "", options)
+	for (i = 1; i <= n; i++)
+		later[++laters] = function_type[f] part[i] substr(trim(line), open, index(line, " | ") - open) \
+				  options " as=" shown[f]
+}
+
 function prototype(line,    bar, open, text, f, i, n, word, part) {
 	if (unit == "" || cat == "")
 		fail("a function before `unit' and `category'")
@@ -148,9 +165,11 @@ function prototype(line,    bar, open, text, f, i, n, word, part) {
 	if (got_name in known)
 		fail(got_name " stands here twice")
 	known[got_name] = f
-	also_names(f)
 	if (!(f in shown))
 		shown[f] = got_name
+	if (made_here(f))
+		further_functions(f, line, open)
+	also_names(f)
 	if (!internal[f])
 		string_add(shown[f], shown[f])
 
@@ -209,7 +228,12 @@ $1 == "known" {
 }
 $1 == "errno"	{ errnos = words_to_table(errno_name, errnos); next }
 $1 == "signal" && $0 !~ /\|/ { signals = words_to_table(signal_name, signals); next }
-		{ prototype($0) }
+{
+	laters = 0
+	prototype($0)
+	for (further = 1; further <= laters; further++)
+		prototype(later[further])
+}
 
 # --- C pieces ------------------------------------------------------------------------------------
 
