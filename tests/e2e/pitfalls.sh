@@ -121,13 +121,13 @@ alone() {
 	# What is locked counts whole against a limit, our memory too; it may be made small.
 	expect_ok "$FXTRACE" run -q -b 512K -o trace.fxt -- ./namespaces
 	expect_same_file plain.out out
-	expect_clean trace.fxt
 	expect_line '^deaths: 0 ' out
+	expect_clean trace.fxt
 	list_archive trace.fxt
 	expect_events 1 'name == "unshare" && /CLONE_NEWUSER/'
 	expect_events 1 'name == "open" && has("path=/no/such/locked")'
 	# Nor where the process has started its manager itself.
-	LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=private.fxt FXTRACE_BUFFER=512K ./namespaces >traced.out 2>traced.err
+	LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=private.fxt FXTRACE_BUFFER_SIZE=512K ./namespaces >traced.out 2>traced.err
 	expect_same_file plain.out traced.out
 	wait_for 20 "$FXTRACE" check private.fxt || fail "no archive of a private manager"
 	if unshare -Ur true 2>/dev/null; then
@@ -154,10 +154,41 @@ daemons() {
 thousand_threads() {
 	target crowd crowd.c
 	expect_unharmed 0 ./crowd
+	# Each holds a piece of the buffer while it lives: the default has room for fewer, and the summary says so.
+	expect_ok "$FXTRACE" run -o trace.fxt -- ./crowd
+	cp err summary
+	list_archive trace.fxt
+	[ "$(count_events 'name == "member"')" -eq 1000 ] || expect_line 'records lost .* --buffer-size' summary
+	expect_equal 1001 "$(grep -c 'crowd' threads)" "threads in the archive"
+	expect_ok "$FXTRACE" run -q -b 64M -o trace.fxt -- ./crowd
 	list_archive trace.fxt
 	expect_events 1000 'name == "open" && /path=.no.such/ && has("errno=ENOENT")'
 	expect_events 1000 'name == "member"'
 	expect_equal 1001 "$(grep -c 'crowd' threads)" "threads in the archive"
+}
+
+# What a program asks about seccomp is no filter yet; libseccomp asks so in each of its users.
+seccomp_questions() {
+	cat >questions.c <<'END'
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	printf("%d\n", prctl(PR_GET_SECCOMP));
+	printf("%ld\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL));
+	printf("%ld\n", syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL));
+	printf("%d\n", prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0));
+	return open("/no/such/answer", O_RDONLY) != -1;
+}
+END
+	compile questions questions.c
+	expect_unharmed 0 ./questions
+	list_archive trace.fxt
+	expect_events 1 'name == "open" && has("path=/no/such/answer")'
 }
 
 # --- Memory ----------------------------------------------------------------------------------------
@@ -178,7 +209,7 @@ core_dump() {
 
 	[ "$(cat /proc/sys/kernel/core_pattern)" = core ] || return 0
 	mkdir -p plain_core traced_core
-	(cd plain_core && ulimit -c unlimited && sh -c 'kill -SEGV $$')
+	{ (cd plain_core && ulimit -c unlimited && sh -c 'kill -SEGV $$'); } 2>/dev/null
 	(cd traced_core && ulimit -c unlimited && "$FXTRACE" run -q -b 64M -o trace.fxt -- sh -c 'kill -SEGV $$')
 	plain=$(du -k --apparent-size plain_core/core* 2>/dev/null | cut -f1)
 	traced=$(du -k --apparent-size traced_core/core* 2>/dev/null | cut -f1)
@@ -206,7 +237,9 @@ END
 	wait_for 10 test -s port || fail "nobody listens"
 	target leaf leaf.c
 	cp leaf stripped && strip stripped
-	export DEBUGINFOD_URLS="http://127.0.0.1:$(cat port)" DEBUGINFOD_CACHE_PATH=$PWD/cache
+	DEBUGINFOD_URLS=http://127.0.0.1:$(cat port)
+	DEBUGINFOD_CACHE_PATH=$PWD/cache
+	export DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH
 	expect_ok "$FXTRACE" run -q --stacks syscall -o trace.fxt -- sh -c './stripped; env'
 	expect_line '^DEBUGINFOD_URLS=http' out
 	unset DEBUGINFOD_URLS DEBUGINFOD_CACHE_PATH
@@ -224,6 +257,7 @@ allocators
 static_allocator
 alone
 daemons
+seccomp_questions
 thousand_threads
 mapped_memory
 core_dump

@@ -85,7 +85,7 @@ cache() {
 	local server
 
 	"$FXTRACE" run -q -o trace.fxt -- memcached -s "$PWD/cache.sock" -t 4 -m 8 \
-		$([ "$(id -u)" -ne 0 ] || echo -u root) >server.out 2>server.err &
+		-u "$(id -un)" >server.out 2>server.err &
 	server=$!
 	wait_for 30 ask cache.sock 'version\r\nquit\r\n' || fail "memcached: $(cat server.err)"
 	for key in 1 2 3 4 5 6 7 8 9 10 11 12; do

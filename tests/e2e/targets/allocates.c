@@ -28,7 +28,8 @@ static void check(int good, const char *what)
 
 static void *checked(void *block, size_t alignment, size_t size, const char *what)
 {
-	check(block && (uintptr_t)block % alignment == 0 && malloc_usable_size(block) >= size, what);
+	check(block && (uintptr_t)block % alignment == 0 && malloc_usable_size(block) >= size,
+	      what);
 	memset(block, 0xa5, size);
 	return block;
 }
@@ -44,7 +45,8 @@ static void *work(void *mine)
 		check(posix_memalign(&block, 4096, i) == 0, "posix_memalign");
 		free(checked(block, 4096, i, "posix_memalign"));
 		block = calloc(i, 3);
-		check(block && memchr(block, 1, 1) == NULL && ((char *)block)[3 * i - 1] == 0, "calloc");
+		check(block && memchr(block, 1, 1) == NULL && ((char *)block)[3 * i - 1] == 0,
+		      "calloc");
 		free(block);
 		free(NULL);
 	}
@@ -61,7 +63,11 @@ int main(void)
 		check(pthread_create(&threads[i], NULL, work, kept[i]) == 0, "pthread_create");
 	for (int i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	printf("%s %d %d\n", mallctl ? "jemalloc" : tc_malloc ? "tcmalloc" : mi_malloc ? "mimalloc" : "libc",
+	printf("%s %d %d\n",
+	       mallctl	   ? "jemalloc"
+	       : tc_malloc ? "tcmalloc"
+	       : mi_malloc ? "mimalloc"
+			   : "libc",
 	       THREADS * KEPT * SIZE, THREADS * KEPT);
 	return 0;
 }

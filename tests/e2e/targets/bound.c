@@ -48,7 +48,8 @@ int main(int argc, char **argv)
 	void *part = argc > 1 ? dlopen(argv[1], RTLD_NOW | (argc > 2 ? RTLD_DEEPBIND : 0)) : NULL;
 	char *(*make)(void) = part ? (char *(*)(void))dlsym(part, "part_make") : NULL;
 	void (*drop)(char *) = part ? (void (*)(char *))dlsym(part, "part_drop") : NULL;
-	int (*open_it)(const char *) = part ? (int (*)(const char *))dlsym(part, "part_open") : NULL;
+	int (*open_it)(const char *) =
+	    part ? (int (*)(const char *))dlsym(part, "part_open") : NULL;
 	char *theirs, *ours;
 
 	if (!make || !drop || !open_it)
