@@ -27,7 +27,14 @@ static void copy_printable(char *to, const char *from, size_t length, size_t max
 	to[i] = 0;
 }
 
-struct fx_known *fx_known_add(struct fx_known_set *set, const char *name, size_t length)
+static bool has_room(const struct fx_known_set *set, const uint32_t *made)
+{
+	return !made || (*made < FX_KNOWN_PER_PROVIDER &&
+			 HASH_COUNT(set->entries) < FX_KNOWN_CATEGORIES_MAX);
+}
+
+struct fx_known *fx_known_add(struct fx_known_set *set, uint32_t *made, const char *name,
+			      size_t length)
 {
 	char clean[FX_CATEGORY_NAME_MAX + 1];
 	struct fx_known *k;
@@ -36,21 +43,27 @@ struct fx_known *fx_known_add(struct fx_known_set *set, const char *name, size_t
 	if (!*clean)
 		return NULL;
 	HASH_FIND_STR(set->entries, clean, k);
-	if (k || HASH_COUNT(set->entries) >= FX_KNOWN_CATEGORIES_MAX)
+	if (k || !has_room(set, made))
 		return k;
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return NULL;
 	memcpy(k->name, clean, sizeof(clean));
 	HASH_ADD_STR(set->entries, name, k);
+	if (made)
+		++*made;
 	return k;
 }
 
 void fx_known_say(struct fx_known_set *set, uint32_t id, const char *text, size_t length)
 {
-	struct fx_known *k = fx_known_add(set, text, length);
 	size_t name = strnlen(text, length);
+	struct fx_known *k;
 
+	if (set->speaker != id)
+		set->made = 0;
+	set->speaker = id;
+	k = fx_known_add(set, &set->made, text, length);
 	if (!k)
 		return;
 	if (k->newest != id)
@@ -66,7 +79,7 @@ void fx_known_say(struct fx_known_set *set, uint32_t id, const char *text, size_
 static void builtin_add(struct fx_known_set *set, const char *name, uint32_t bit, bool by_default,
 			const char *help)
 {
-	struct fx_known *k = fx_known_add(set, name, strlen(name));
+	struct fx_known *k = fx_known_add(set, NULL, name, strlen(name));
 
 	if (!k)
 		return;

@@ -14,8 +14,11 @@
 #include "engine/layout.h"
 #include "manager/settings.h"
 
-/* Categories that are told apart. */
+/* Categories that are told apart, besides the tracer's own; with descriptions they take 3 MB. */
 #define FX_KNOWN_CATEGORIES_MAX 5000u
+
+/* Those that one provider may bring in, so that none takes the room of all others. */
+#define FX_KNOWN_PER_PROVIDER 1000u
 
 #define FX_CATEGORY_HELP_MAX 400u /* bytes of a description, without the NUL */
 
@@ -32,15 +35,19 @@ struct fx_known {
 /* A uthash; NULL: empty. */
 struct fx_known_set {
 	struct fx_known *entries;
+	uint32_t speaker; /* id of who spoke last */
+	uint32_t made;	  /* entries that were made by its words */
 };
 
 void fx_known_destroy(struct fx_known_set *set);
 
-/* The entry of a name, made now if it is new; NULL without memory, for no name, and beyond the bound. */
-struct fx_known *fx_known_add(struct fx_known_set *set, const char *name, size_t length);
+/* The entry of a name, made now if it is new; NULL without memory, for no name, and beyond the bounds.
+ * *made counts the entries that one provider brings in; NULL: the tracer does. */
+struct fx_known *fx_known_add(struct fx_known_set *set, uint32_t *made, const char *name,
+			      size_t length);
 
 /* Adds a text of a String Record with FX_STRING_CATEGORY, said by provider `id`: a name, possibly with a
- * description behind a NUL. */
+ * description behind a NUL. A provider says all that it has to say in a row. */
 void fx_known_say(struct fx_known_set *set, uint32_t id, const char *text, size_t length);
 
 /* Adds the tracer's own. */

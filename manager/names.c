@@ -230,7 +230,7 @@ int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint
 	int r;
 
 	if (is_category)
-		fx_known_add(names->known, (const char *)&record[1],
+		fx_known_add(names->known, &names->made, (const char *)&record[1],
 			     FXT_GET(record[0], STRING_LENGTH));
 	if (index == 0)
 		return is_category ? 0 : -EINVAL;
@@ -268,14 +268,14 @@ void fx_names_category(struct fx_names *names, struct fx_locals *locals, uint32_
 	struct fx_name *name;
 
 	if (ref & FXT_STRING_INLINE) {
-		fx_known_add(names->known, text, ref & ~FXT_STRING_INLINE);
+		fx_known_add(names->known, &names->made, text, ref & ~FXT_STRING_INLINE);
 		return;
 	}
 	name = (struct fx_name *)fx_names_find(names, locals, ref);
 	if (!name || name->is_category || name->kind != FX_NAME_TEXT)
 		return;
 	name->is_category = 1;
-	fx_known_add(names->known, name->text, name->length);
+	fx_known_add(names->known, &names->made, name->text, name->length);
 }
 
 /* Longer ones lack their outermost functions. */

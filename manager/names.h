@@ -61,6 +61,7 @@ struct fx_names {
 	struct fx_archive *archive; /* borrowed */
 	struct fx_modules *modules; /* borrowed */
 	struct fx_known_set *known; /* borrowed */
+	uint32_t made;		    /* entries of it that this provider brought in */
 	struct fx_name *table;	    /* [i]: index i */
 	uint32_t count;
 	uint64_t held;		/* bytes that the strings take */

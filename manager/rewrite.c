@@ -62,8 +62,11 @@ static int rewrite_category(struct rewrite *w, size_t word, unsigned lsb)
  * are of no thread: 0. */
 static int rewrite_inline_thread(struct rewrite *w)
 {
-	struct fx_stream_thread *t = fx_stream_thread(w->s, w->words[w->at + 1]);
+	uint64_t tid = w->words[w->at + 1];
+	struct fx_stream_thread *t = fx_stream_thread(w->s, tid);
 
+	if (!t && tid)
+		return -EINVAL;
 	if (t)
 		fx_stream_thread_index(w->s, t);
 	w->words[w->at] = w->s->pid;
@@ -303,7 +306,7 @@ static int take_thread(struct rewrite *w)
 	if (!w->chunk || w->chunk->thread ||
 	    FXT_GET(w->words[0], THREAD_INDEX) != FX_CHUNK_THREAD_INDEX)
 		return -EPERM;
-	w->chunk->thread = fx_stream_thread(w->s, w->words[2]);
+	fx_stream_chunk_own(w->chunk, fx_stream_thread(w->s, w->words[2]));
 	return w->chunk->thread ? 0 : -EINVAL;
 }
 
@@ -596,7 +599,7 @@ static struct fx_stream_chunk *chunk_find(struct fx_stream *s, const struct fx_p
 static void chunk_reset(struct fx_stream *s, struct fx_stream_chunk *c, uint64_t serial)
 {
 	c->serial = serial;
-	c->thread = NULL;
+	fx_stream_chunk_own(c, NULL);
 	fx_locals_clear(&s->names, &c->locals);
 }
 
@@ -617,6 +620,7 @@ void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece, co
 	if (whole || !(piece->flags & FX_PIECE_LAST))
 		return;
 	HASH_DEL(s->chunks, c);
+	fx_stream_chunk_own(c, NULL);
 	fx_locals_destroy(&s->names, &c->locals);
 	free(c);
 }

@@ -12,7 +12,7 @@ static void provider_note(struct fx_stream *s)
 	char name[FX_CATEGORY_NAME_MAX + 1];
 	int n = snprintf(name, sizeof(name), "%.99s/", s->name);
 
-	fx_known_add(&s->shared->known, name, (size_t)n);
+	fx_known_add(&s->shared->known, &s->names.made, name, (size_t)n);
 }
 
 int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid, const char *name,
@@ -80,6 +80,34 @@ void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end)
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
+/* Steps of one search for a thread to forget. Fewer than threads, so that those just used are safe. */
+#define EVICT_STEPS 64u
+
+static void thread_forget(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	HASH_DEL(s->threads, t);
+	if (t->index)
+		s->by_index[t->index] = NULL;
+	free(t);
+}
+
+/* The table is in the order of insertion: whoever was used meanwhile, or is needed, goes to its end. */
+static bool thread_evict(struct fx_stream *s)
+{
+	for (unsigned i = 0; i < EVICT_STEPS; i++) {
+		struct fx_stream_thread *t = s->threads;
+
+		if (!t->touched && !t->chunks && !t->depth) {
+			thread_forget(s, t);
+			return true;
+		}
+		t->touched = false;
+		HASH_DEL(s->threads, t);
+		HASH_ADD(hh, s->threads, tid, sizeof(t->tid), t);
+	}
+	return false;
+}
+
 struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid)
 {
 	uint32_t key = (uint32_t)tid;
@@ -88,14 +116,27 @@ struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid)
 	if (tid == 0 || tid > INT32_MAX)
 		return NULL;
 	HASH_FIND(hh, s->threads, &key, sizeof(key), t);
-	if (t)
+	if (t) {
+		t->touched = true;
 		return t;
+	}
+	if (HASH_COUNT(s->threads) >= FX_STREAM_THREADS_MAX && !thread_evict(s))
+		return NULL;
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return NULL;
 	t->tid = key;
 	HASH_ADD(hh, s->threads, tid, sizeof(t->tid), t);
 	return t;
+}
+
+void fx_stream_chunk_own(struct fx_stream_chunk *c, struct fx_stream_thread *t)
+{
+	if (c->thread)
+		c->thread->chunks--;
+	c->thread = t;
+	if (t)
+		t->chunks++;
 }
 
 static void thread_introduce(struct fx_stream *s, struct fx_stream_thread *t)

@@ -53,12 +53,21 @@ struct fx_recent {
 
 #define FX_RECENT 8u
 
+/*
+ * Threads that a stream remembers; beyond it the ones that were quiet for longest are forgotten, and
+ * introduced again if they come back. Those with an unfinished chunk or an open slice stay; if there is
+ * nobody to forget, a new thread is refused.
+ */
+#define FX_STREAM_THREADS_MAX (8u * FX_THREADS_MAX)
+
 struct fx_stream_thread {
 	UT_hash_handle hh;
 	uint32_t tid;
 	uint32_t index;	   /* in the archive's thread table, 0 none now */
 	uint32_t depth;	   /* begins without an end, in pairs mode */
+	uint32_t chunks;   /* unfinished ones that it writes */
 	bool introduced;   /* its kernel object stands in the archive */
+	bool touched;	   /* since it was last considered for eviction */
 	char name[16];	   /* "" unknown */
 	uint64_t last_end; /* ns; the latest time of its records */
 	uint32_t recent_next;
@@ -133,8 +142,12 @@ void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end);
 
 /* --- Between the files of the stream --------------------------------------------------------- */
 
-/* The thread, made if need be; NULL without memory or for a tid that cannot be. */
+/* The thread, made if need be; NULL without memory, for a tid that cannot be, and beyond the bound. It is
+ * good until the next call, and as long as a chunk is its own. */
 struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid);
+
+/* Whose the chunk is; NULL: nobody's. */
+void fx_stream_chunk_own(struct fx_stream_chunk *c, struct fx_stream_thread *t);
 
 /* Sees to it that the thread has a name and an index in the archive; returns the index. */
 unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t);

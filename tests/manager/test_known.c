@@ -64,12 +64,29 @@ Test(known, there_is_a_bound)
 
 	for (unsigned i = 0; i < FX_KNOWN_CATEGORIES_MAX + 10; i++) {
 		sprintf(name, "%u", i);
-		fx_known_say(&set, 1, name, strlen(name));
+		fx_known_say(&set, 1 + i / FX_KNOWN_PER_PROVIDER, name, strlen(name));
 	}
 	cr_assert_eq(HASH_COUNT(set.entries), FX_KNOWN_CATEGORIES_MAX);
 	/* Those that are there go on. */
-	fx_known_say(&set, 2, "0", 1);
+	fx_known_say(&set, 100, "0", 1);
 	cr_assert_eq(find("0")->providers, 2);
+	/* The tracer's own have their room. */
+	fx_known_builtin(&set);
+	cr_assert_gt(HASH_COUNT(set.entries), FX_KNOWN_CATEGORIES_MAX);
+	cr_assert_eq(find("function")->bit, FX_CAT_FUNCTION);
+}
+
+Test(known, a_provider_cannot_take_the_room_of_others)
+{
+	char name[16];
+
+	for (unsigned i = 0; i < 2 * FX_KNOWN_CATEGORIES_MAX; i++) {
+		sprintf(name, "%u", i);
+		fx_known_say(&set, 1, name, strlen(name));
+	}
+	cr_assert_eq(HASH_COUNT(set.entries), FX_KNOWN_PER_PROVIDER);
+	fx_known_say(&set, 2, "render", 6);
+	cr_assert_not_null(find("render"));
 }
 
 Test(known, sorted)

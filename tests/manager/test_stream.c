@@ -336,6 +336,68 @@ Test(stream, more_threads_than_indices)
 		cr_assert_eq(counts[i], 2, "events of thread %u", i);
 }
 
+/* --- Threads without end ---------------------------------------------------------------------- */
+
+#define INVENTED (4 * FX_STREAM_THREADS_MAX)
+
+Test(stream, invented_threads_do_not_fill_the_memory)
+{
+	unsigned counts[MANY_THREADS] = {0};
+
+	begin();
+	for (unsigned i = 0; i < INVENTED; i++) {
+		put_thread(TID + i);
+		put_complete(NAME, 10, 20);
+		send_chunk(0, i, WHOLE);
+		cr_assert_leq(HASH_COUNT(s->threads), FX_STREAM_THREADS_MAX);
+	}
+	/* Who is forgotten is introduced again. */
+	put_thread(TID);
+	put_complete(NAME, 30, 40);
+	send_chunk(0, INVENTED, WHOLE);
+	cr_assert_eq(end().events, INVENTED + 1);
+	archive_each(archive_path(), count_by_thread, counts);
+	cr_assert_eq(counts[0], 2);
+}
+
+Test(stream, threads_of_events_do_not_fill_the_memory_either)
+{
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	send_chunk(0, 0, FX_PIECE_FIRST);
+	for (unsigned i = 1; i < INVENTED; i++) {
+		const uint64_t record[4] = {
+		    fx_header_event(4, FXT_EVENT_INSTANT, 0, FXT_THREAD_INLINE, CATEGORY, NAME), 30,
+		    PID, TID + i};
+
+		put(record, 4);
+		send_chunk(0, 0, 0);
+		cr_assert_leq(HASH_COUNT(s->threads), FX_STREAM_THREADS_MAX);
+	}
+	/* The thread of the unfinished chunk was not forgotten meanwhile. */
+	put_complete(NAME, 40, 50);
+	send_chunk(0, 0, FX_PIECE_LAST);
+	cr_assert_eq(end().events, INVENTED + 1);
+}
+
+Test(stream, threads_that_all_have_chunks_are_refused_beyond_the_bound)
+{
+	struct fx_stream_counts counts;
+
+	begin();
+	for (unsigned i = 0; i < FX_STREAM_THREADS_MAX + 100; i++) {
+		put_thread(TID + i);
+		put_instant(NAME, 10);
+		send_chunk(i, i, FX_PIECE_FIRST);
+	}
+	cr_assert_eq(HASH_COUNT(s->threads), FX_STREAM_THREADS_MAX);
+	counts = end();
+	cr_assert_eq(counts.events, FX_STREAM_THREADS_MAX);
+	/* A Thread Record and an event each. */
+	cr_assert_eq(counts.invalid, 200);
+}
+
 struct names {
 	char last[32];
 	unsigned count;
