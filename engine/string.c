@@ -86,3 +86,21 @@ uint32_t fx_string_literal(const struct fx_thread *t, const char *literal)
 {
 	return fx_string_of_address(t, (uint64_t)(uintptr_t)literal, literal_make, NULL);
 }
+
+/* No address that occurs; like key_of() in backtrace.c, from another beginning. */
+static uint64_t key_of(const char *text, size_t length)
+{
+	uint64_t h = ~(uint64_t)length;
+
+	for (size_t i = 0; i < length; i++) {
+		h = (h ^ (uint8_t)text[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 29;
+	}
+	return (h & (FX_ADDRESS_NAMELESS - 1)) | 1;
+}
+
+uint32_t fx_string_of_bytes(const struct fx_thread *t, const char *text, size_t length,
+			    fx_string_maker *make, const void *data)
+{
+	return fx_string_of_address(t, key_of(text, length), make, data);
+}

@@ -35,4 +35,9 @@ uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_st
  */
 uint32_t fx_string_literal(const struct fx_thread *t, const char *literal);
 
+/* The index of `length` bytes of text, by a hash of them: two texts in 2^46 have the same. `make` gets
+ * the hash. */
+uint32_t fx_string_of_bytes(const struct fx_thread *t, const char *text, size_t length,
+			    fx_string_maker *make, const void *data);
+
 #endif

@@ -438,7 +438,7 @@ static void text_unix(struct fx_text *t, const struct sockaddr_un *un, size_t le
 	}
 }
 
-static void text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t length)
+void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t length)
 {
 	if (length >= sizeof(struct sockaddr_in) && addr->sa_family == AF_INET)
 		text_inet(t, (const void *)addr);
@@ -458,7 +458,7 @@ static void arg_address(struct fx_call *call, unsigned name, const struct sockad
 	char buffer[FX_SOCKADDR_TEXT];
 	struct fx_text t = FX_TEXT(buffer);
 
-	text_sockaddr(&t, addr, length);
+	fx_text_sockaddr(&t, addr, length);
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 

@@ -14,7 +14,9 @@
 
 #include "engine/record.h"
 #include <fxtrace/format.h>
+#include "preload/fdtable.h"
 #include "preload/strings.h"
+#include "preload/text.h"
 #include "preload/types.h"
 
 struct fx_call {
@@ -112,11 +114,43 @@ fx_hot void fx_arg_string(struct fx_call *call, unsigned name, unsigned string)
 #define FX_WORDS_hex FX_TEXT_WORDS(24)
 void fx_arg_hex(struct fx_call *call, unsigned name, uint64_t value);
 
-/* A descriptor. */
+/* A descriptor. What it is comes last in the record: FX_WORDS_FILE, and FX_WORDS_TOTAL for the bytes
+ * so far. */
 #define FX_WORDS_fd 1
 fx_hot void fx_arg_fd(struct fx_call *call, unsigned name, int fd)
 {
 	fx_arg_int(call, name, fd);
+}
+
+#define FX_WORDS_FILE 1
+fx_hot void fx_show_file(struct fx_call *call, unsigned name, const struct fx_fd_ref *is)
+{
+	if (is->string)
+		fx_arg_one(call, FX_ARG_HEADER(STRING, 1, name, is->string));
+}
+
+/* Both, for a call that moves bytes: `total` is one of the entry's, `bytes` negative if it has failed. One
+ * test for all that is usual, and one store for each field of the call. */
+#define FX_WORDS_TOTAL 2
+fx_hot void fx_show_total(struct fx_call *call, unsigned name, const struct fx_fd_ref *is,
+			  unsigned total_name, uint64_t *total, int64_t bytes)
+{
+	uint64_t *next = call->next, sum;
+
+	if (fx_unlikely(!is->string || bytes < 0)) {
+		fx_show_file(call, name, is);
+		return;
+	}
+	sum = fx_fd_add(total, bytes);
+	next[0] = FX_ARG_HEADER(STRING, 1, name, is->string);
+	next[1] = FX_ARG_HEADER(UINT32, 1, total_name, sum);
+	call->nargs += 2;
+	call->next = next + 2;
+	if (fx_unlikely(sum > UINT32_MAX)) {
+		next[1] = FX_ARG_HEADER(UINT64, 2, total_name, 0);
+		next[2] = sum;
+		call->next = next + 3;
+	}
 }
 
 /* `length` bytes of text, at most FX_TEXT_MAX. */
@@ -213,7 +247,8 @@ void fx_arg_out_size(struct fx_call *call, unsigned name, const uint64_t *number
 void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr);
 
 /* An address as "192.0.2.1:80", "[::1]:80", a path, "@abstract". */
-#define FX_SOCKADDR_TEXT  128
+#define FX_SOCKADDR_TEXT 128
+void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t length);
 #define FX_WORDS_sockaddr FX_TEXT_WORDS(FX_SOCKADDR_TEXT)
 void fx_arg_sockaddr(struct fx_call *call, unsigned name, const struct sockaddr *addr,
 		     socklen_t length);

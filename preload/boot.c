@@ -9,6 +9,7 @@
 #include "engine/function.h"
 #include "preload/attach.h"
 #include "preload/environ.h"
+#include "preload/fdtable.h"
 #include "preload/modules.h"
 #include "preload/private.h"
 #include "preload/real.h"
@@ -46,7 +47,8 @@ __attribute__((constructor(101))) static void boot(void)
 		fx_attach_set_name(program_invocation_short_name);
 		fx_unwind_init();
 		fx_modules_collect();
-		attach_somewhere();
+		if (attach_somewhere() == 0)
+			fx_fd_table_init();
 		fx_environ_init(); /* last: it hands on what the above has set */
 		if (!fx_environ_follows())
 			fx_engine.reattach = NULL;

@@ -44,6 +44,11 @@ fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words)
 	return true;
 }
 
+struct fx_fd_ref fx_compact_look(int fd, uint32_t category)
+{
+	return fx_fd_look(fd, category);
+}
+
 bool fx_compact_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
 		      uint64_t key)
 {

@@ -287,6 +287,7 @@ fx_hot void fx_result_eai(struct fx_call *call, int ret)
 }
 
 /* The same, not inlined, for functions that are many and seldom called. */
+struct fx_fd_ref fx_compact_look(int fd, uint32_t category);
 bool fx_compact_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
 		      uint64_t key);
 bool fx_compact_end(struct fx_call *call, unsigned words, int error);

@@ -139,6 +139,8 @@ long fx_wrap_syscall(long number, ...)
 		args[i] = va_arg(ap, long);
 	va_end(ap);
 	before_syscall(number, args);
+	if (number == SYS_close)
+		fx_fd_forget((int)args[0]);
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
 			 0);
 	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);

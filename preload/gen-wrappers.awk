@@ -53,6 +53,15 @@ function declaration(s) {
 	got_type = substr(s, 1, RSTART - 1)
 }
 
+# What the descriptor X is shall be shown as well.
+function described(f, x,    as) {
+	as = x
+	sub(/fd$/, "file", as)
+	fd_name[f, ++fds[f]] = x
+	fd_file[f, fds[f]] = as
+	string_add(as, as)
+}
+
 # Parameter p of function f from its text.
 function parameter(f, p, text,    at) {
 	text = trim(text)
@@ -76,6 +85,8 @@ function parameter(f, p, text,    at) {
 	}
 	if (kind[f, p] != "-" && !internal[f])
 		string_add(got_name, got_name)
+	if (kind[f, p] == "fd" && !internal[f])
+		described(f, got_name)
 	return 1
 }
 
@@ -101,7 +112,17 @@ function option(f, word) {
 		note[f] = substr(word, 6)
 		note_name[f] = substr(note[f], 1, index(note[f], "(") - 1)
 		string_add(note_name[f], note_name[f])
+		if (note_name[f] == "fd")
+			described(f, "fd")
 	}
+	else if (word ~ /^(opens|closes|renames)=/)
+		descriptor[f, substr(word, 1, index(word, "=") - 1)] = substr(word, index(word, "=") + 1)
+	else if (word == "opens")
+		descriptor[f, word] = "ret"
+	else if (word ~ /^reads=/)
+		reads[f] = substr(word, 7)
+	else if (word ~ /^writes=/)
+		writes[f] = substr(word, 8)
 	else if (word ~ /^as=/)
 		shown[f] = substr(word, 4)
 	else if (word ~ /^version=/)
@@ -268,9 +289,15 @@ function passed(f,    s, p) {
 	return s
 }
 
+function changes_descriptors(f) {
+	return (f, "opens") in descriptor || (f, "closes") in descriptor || (f, "renames") in descriptor
+}
+
 function callee(f) {
 	if ((f, "call") in flag)
 		return "fx_call_" function_name[f]
+	if (changes_descriptors(f))
+		return "descriptors_" function_name[f]
 	return "FX_REAL(" function_name[f] ")"
 }
 
@@ -283,6 +310,12 @@ function words_needed(f,    s, p) {
 		s = s " + FX_WORDS_int"
 	if (f in wait)
 		s = s " + FX_WAIT_WORDS"
+	if (f in fds)
+		s = s " + " fds[f] " * FX_WORDS_FILE"
+	if (f in reads)
+		s = s " + FX_WORDS_TOTAL"
+	if (f in writes)
+		s = s " + FX_WORDS_TOTAL"
 	return s
 }
 
@@ -316,6 +349,64 @@ function write_arguments(f,    p) {
 		printf "\t\tfx_wait_show(&call, &wait);\n"
 }
 
+# The bytes that a call has taken out: none if it only looked at them.
+function taken(f,    p) {
+	for (p = 1; p <= parameters[f]; p++)
+		if (kind[f, p] == "msg_flags")
+			return "ret > 0 && (" name[f, p] " & MSG_PEEK) ? 0 : ret"
+	return "ret"
+}
+
+function write_total(as, x, way, bytes) {
+	printf "\t\tfx_show_total(&call, FX_STR_%s, &is_%s, FX_STR_total_%s, &is_%s.entry->%s, %s);\n",
+	       as, x, way, x, way, bytes
+}
+
+# Behind the result: what the descriptors are, and the bytes so far.
+function write_files(f,    i) {
+	for (i = 1; i <= fds[f]; i++) {
+		if (f in reads && reads[f] == fd_name[f, i])
+			write_total(fd_file[f, i], fd_name[f, i], "read", taken(f))
+		else if (f in writes && writes[f] == fd_name[f, i])
+			write_total(fd_file[f, i], fd_name[f, i], "written", "ret")
+		else
+			printf "\t\tfx_show_file(&call, FX_STR_%s, &is_%s);\n", fd_file[f, i], fd_name[f, i]
+	}
+}
+
+# What they are is asked before the call, which may be the last that uses them, and before the clock.
+function write_looks(f,    i, x) {
+	for (i = 1; i <= fds[f]; i++) {
+		x = fd_name[f, i]
+		if ((f, "closes") in descriptor && descriptor[f, "closes"] == x)
+			printf "\tis_%s = fx_fd_known(%s);\n", x, x
+		else
+			printf "\tis_%s = %s_look(%s, FX_CAT_%s);\n", x,
+			       prefix[f] == "fx_compact" ? "fx_compact" : "fx_fd", x, function_bit[f]
+	}
+}
+
+# The real function, and what it does to descriptors: also while nothing is recorded.
+function write_descriptors(f,    x) {
+	if (!changes_descriptors(f) || (f, "call") in flag)
+		return
+	printf "\nstatic %sdescriptors_%s(%s)\n{\n", function_type[f], function_name[f], all_declared(f)
+	printf "\t%sret;\n\n", function_type[f]
+	if ((f, "closes") in descriptor)
+		printf "\tfx_fd_forget(%s);\n", descriptor[f, "closes"]
+	printf "\tret = FX_REAL(%s)(%s);\n", function_name[f], passed(f)
+	if ((f, "renames") in descriptor)
+		printf "\tfx_fd_renamed(%s);\n", descriptor[f, "renames"]
+	x = (f, "opens") in descriptor ? descriptor[f, "opens"] : ""
+	if (x == "ret")
+		print "\tfx_fd_forget(ret);"
+	else if (x != "") {
+		printf "\tif (ret == 0) {\n\t\tfx_fd_forget(%s[0]);\n", x
+		printf "\t\tfx_fd_forget(%s[1]);\n\t}\n", x
+	}
+	print "\treturn ret;\n}"
+}
+
 # "if (...)" before a call that is not recorded.
 function unrecorded(f) {
 	return "!fx_category_on(FX_CAT_" function_bit[f] ")" (f in unless ? " || " unless[f] : "")
@@ -340,6 +431,7 @@ function write_pass(f) {
 # arguments.
 function write_wrapper(f,    give) {
 	give = result[f] == "void" ? "" : "return "
+	write_descriptors(f)
 	write_traced(f, result[f] == "void")
 	printf "\n%sfx_wrap_%s(%s)\n{\n", function_type[f], function_name[f], declared(f)
 	if ((f, "pass") in flag && result[f] != "void")
@@ -380,7 +472,7 @@ function write_aliases(f,    i, n, part) {
 		       function_type[f], part[i], declared(f), part[i], function_name[f]
 }
 
-function write_traced(f, void_) {
+function write_traced(f, void_,    i) {
 	printf "\nstatic __attribute__((noinline)) %straced_%s(%s)\n{\n", function_type[f],
 	       function_name[f], all_declared(f)
 	printf "\tenum { WORDS = %s };\n", words_needed(f)
@@ -391,9 +483,14 @@ function write_traced(f, void_) {
 		printf "\tstruct fx_wait wait;\n"
 	if (f in note)
 		printf "\tint %s;\n", note_name[f]
+	for (i = 1; i <= fds[f]; i++)
+		printf "\tstruct fx_fd_ref is_%s;\n", fd_name[f, i]
 	if (f in watch)
 		print "\tstruct fx_stream_watch watch;"
 	printf "\n\t_Static_assert(WORDS <= FX_CALL_WORDS_MAX, \"fits the smallest chunk\");\n"
+	if (f in note)
+		printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
+	write_looks(f)
 	printf "\tif (!%s_begin(&call, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n", prefix[f],
 	       function_bit[f], function_cat[f], shown[f]
 	printf "\t\t\t   FX_WRAPPER_SP(), %s))", first_key(f)
@@ -401,8 +498,6 @@ function write_traced(f, void_) {
 		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
 	else
 		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
-	if (f in note)
-		printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
 	if (f in wait)
 		printf "\tfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", wait[f], awaited[f]
 	if (f in watch)
@@ -420,6 +515,7 @@ function write_traced(f, void_) {
 	write_arguments(f)
 	if (!void_)
 		printf "\t\tfx_result_%s(&call, ret);\n", result[f]
+	write_files(f)
 	if (f in wait)
 		printf "\t\tfx_call_write_arrow(&call, FX_CALL_HEADER(%s, %s), &wait.from, FX_STR_%s, FX_OBJECT(%s));\n",
 		       function_cat[f], shown[f], awaited[f], awaited[f]

@@ -13,4 +13,11 @@ static bool fx_directory_read(const DIR *dir, const void *entry)
 	return !entry || (uintptr_t)entry - (uintptr_t)dir <= DIR_HEADER_MAX;
 }
 
+static int fx_call_closedir(DIR *dir)
+{
+	if (dir)
+		fx_fd_forget(FX_REAL(dirfd)(dir));
+	return FX_REAL(closedir)(dir);
+}
+
 #include "preload/unit-library.inc"

@@ -45,4 +45,68 @@ static bool fx_pass_flockfile(FILE *f)
 	return true;
 }
 
+/* --- Descriptors that come and go with streams ----------------------------------------------------- */
+
+static FILE *opened(FILE *f)
+{
+	if (f)
+		fx_fd_forget(f->_fileno);
+	return f;
+}
+
+static void closes(const FILE *f)
+{
+	if (f)
+		fx_fd_forget(f->_fileno);
+}
+
+static FILE *fx_call_fopen(const char *path, const char *mode)
+{
+	return opened(FX_REAL(fopen)(path, mode));
+}
+
+static FILE *fx_call_fopen64(const char *path, const char *mode)
+{
+	return opened(FX_REAL(fopen64)(path, mode));
+}
+
+static FILE *fx_call_freopen(const char *path, const char *mode, FILE *f)
+{
+	closes(f);
+	return opened(FX_REAL(freopen)(path, mode, f));
+}
+
+static FILE *fx_call_freopen64(const char *path, const char *mode, FILE *f)
+{
+	closes(f);
+	return opened(FX_REAL(freopen64)(path, mode, f));
+}
+
+static FILE *fx_call_tmpfile(void)
+{
+	return opened(FX_REAL(tmpfile)());
+}
+
+static FILE *fx_call_tmpfile64(void)
+{
+	return opened(FX_REAL(tmpfile64)());
+}
+
+static FILE *fx_call_popen(const char *command, const char *mode)
+{
+	return opened(FX_REAL(popen)(command, mode));
+}
+
+static int fx_call_pclose(FILE *f)
+{
+	closes(f);
+	return FX_REAL(pclose)(f);
+}
+
+static int fx_call_fclose(FILE *f)
+{
+	closes(f);
+	return FX_REAL(fclose)(f);
+}
+
 #include "preload/unit-streams.inc"

@@ -7,9 +7,9 @@ expect_ok "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/errnos"
 expect_ok "$FXTRACE" dump trace.fxt
 cp out dump
 
-# shown NAME ARGUMENTS: a slice of this name has just these arguments.
+# shown NAME ARGUMENTS: a slice of this name has just these arguments, and what its descriptor is.
 shown() {
-	grep -F "name=\"$1\"" dump | grep -qF "args={$2}" ||
+	grep -F "name=\"$1\"" dump | sed 's/, "file":string="[^}]*}/}/' | grep -qF "args={$2}" ||
 		fail "no $1 with {$2}; there is:"$'\n'"$(grep -F "name=\"$1\"" dump | head -n 5)"
 }
 

@@ -10,9 +10,9 @@ expect_ok "$FXTRACE" dump ../trace.fxt
 cp out dump
 expect_clean ../trace.fxt
 
-# shown NAME PATTERN: a slice of this name has just these arguments.
+# shown NAME PATTERN: a slice of this name has just these arguments, and what its descriptor is.
 shown() {
-	grep "event type=complete .* name=\"$1\"" dump | grep -qE "args=\{$2\}" ||
+	grep "event type=complete .* name=\"$1\"" dump | sed 's/, "file":string="[^}]*}/}/' | grep -qE "args=\{$2\}" ||
 		fail "no $1 with {$2}; there is:"$'\n'"$(grep "name=\"$1\"" dump | head -n 5)"
 }
 
