@@ -84,7 +84,9 @@ static inline const struct fx_thread_slot *slot_at(const struct fx_drain *d, uin
 /* A slot that is being taken shows this for its thread. */
 #define TID_TAKEN UINT32_MAX
 
-static inline void read_facts(const struct fx_thread_slot *slot, struct fx_thread_facts *ret)
+/* With `over`, what the thread owes is lost. */
+static inline void read_facts(const struct fx_thread_slot *slot, bool over,
+			      struct fx_thread_facts *ret)
 {
 	struct fx_thread_facts f = {0};
 
@@ -94,6 +96,8 @@ static inline void read_facts(const struct fx_thread_slot *slot, struct fx_threa
 	f.tid = fx_load_relaxed(&slot->last_tid);
 	f.incarnation = fx_load_relaxed(&slot->incarnation);
 	f.dropped = fx_load_relaxed(&slot->dropped);
+	if (over)
+		f.dropped += fx_load_relaxed(&slot->owed);
 	f.dropped_first = fx_load_relaxed(&slot->dropped_first);
 	f.dropped_last = fx_load_relaxed(&slot->dropped_last);
 	f.too_deep = fx_load_relaxed(&slot->too_deep);

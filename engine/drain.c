@@ -493,7 +493,7 @@ int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
 		struct fx_thread_facts facts;
 		void *to;
 
-		read_facts(slot_at(d, i), &facts);
+		read_facts(slot_at(d, i), d->over, &facts);
 		fx_drain_discount(d, i, &facts);
 		if (memcmp(&facts, &d->slots[i], sizeof(facts)) == 0)
 			continue;

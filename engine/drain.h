@@ -103,6 +103,7 @@ struct fx_drain {
 	struct candidate *history; /* circular mode: what a pass of fx_drain_history() takes */
 	uint32_t history_count, history_next;
 
+	bool over;	     /* nothing more comes: what threads owe is lost; the caller's to set */
 	uint32_t slots_used; /* slots that ever had an owner, as far as known */
 	uint32_t slot_room;
 	uint32_t slot_next;	       /* where a pass of fx_drain_threads() goes on */

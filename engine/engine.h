@@ -50,10 +50,9 @@ struct fx_thread {
 	uint64_t now;		/* newest time that fx_thread_time() gave */
 	/* stack address of the record that is under way in each cursor, 0 none */
 	uint64_t busy[FX_LEVELS];
-	uint32_t stacks;	 /* categories whose calls carry their stack */
-	uint64_t stack_duration; /* ticks: if they took so long */
-	uint32_t deep;		 /* open function calls beyond limit */
-	uint32_t owed; /* end records that found no room, due before the next record of a pair */
+	uint32_t stacks;		 /* categories whose calls carry their stack */
+	uint64_t stack_duration;	 /* ticks: if they took so long */
+	uint32_t deep;			 /* open function calls beyond limit */
 	struct fx_thread_slot *slot;	 /* NULL: never adopted */
 	struct fx_buffer_header *header; /* of the buffer that `slot` is in */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));

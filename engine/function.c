@@ -5,6 +5,7 @@
 #include "engine/string.h"
 
 #define ADDRESS_WORDS 2u
+#define PAIR_WORDS    2u	   /* of a begin or an end */
 #define ADDRESS_BIT   (1ull << 48) /* FX_STRING_ADDRESS_BIT of format/encode.h */
 
 /* A place in a chunk, in words, is a local index. */
@@ -25,26 +26,43 @@ static bool pairs_record(struct fx_thread *t, uint64_t function, enum fx_event_t
 				  0);
 }
 
+/* An end, whose name may have to be defined with it. False: there is no room, and nothing is lost yet. */
+static bool pairs_try_end(struct fx_thread *t, uint64_t function, uint64_t ticks)
+{
+	if (!fx_record_make_room(t, ADDRESS_WORDS + PAIR_WORDS))
+		return false;
+	if (!pairs_record(t, function, FX_EVENT_END, ticks)) {
+		/* A handler has taken the room meanwhile, and this was counted. */
+		fx_add_acq_rel(&t->slot->dropped, -1);
+		return false;
+	}
+	return true;
+}
+
 /* Writes what is owed. */
 static bool pairs_settle(struct fx_thread *t, uint64_t function, uint64_t ticks)
 {
-	while (t->owed) {
-		if (!pairs_record(t, function, FX_EVENT_END, ticks))
+	while (fx_load_relaxed(&t->slot->owed)) {
+		if (!pairs_try_end(t, function, ticks))
 			return false;
-		t->owed--;
+		fx_add_acq_rel(&t->slot->owed, -1);
 	}
 	return true;
 }
 
 fx_cold bool fx_pairs_begin(struct fx_thread *t, uint64_t function, uint64_t ticks)
 {
-	return pairs_settle(t, function, ticks) && pairs_record(t, function, FX_EVENT_BEGIN, ticks);
+	if (!pairs_settle(t, function, ticks)) {
+		fx_record_drop(t);
+		return false;
+	}
+	return pairs_record(t, function, FX_EVENT_BEGIN, ticks);
 }
 
 fx_cold void fx_pairs_end(struct fx_thread *t, uint64_t function, uint64_t ticks)
 {
-	if (!pairs_settle(t, function, ticks) || !pairs_record(t, function, FX_EVENT_END, ticks))
-		t->owed++;
+	if (!pairs_settle(t, function, ticks) || !pairs_try_end(t, function, ticks))
+		fx_record_owe(t);
 }
 
 static uint64_t address_string_header(uint32_t index)

@@ -240,7 +240,7 @@ struct fx_thread_slot {
 	uint64_t unwound; /* calls whose exit was never seen (longjmp and the like), closed by their
 			     caller */
 	uint32_t last_tid; /* the newest owner's, who may be gone */
-	uint32_t reserved0;
+	uint32_t owed;	   /* ends of calls that found no room, and may still find some */
 	uint64_t reserved[21];
 	struct fx_frame frames[FX_FRAMES]; /* [0] is a sentinel with start = 1, id = 0, sp = ~0 */
 };

@@ -3,16 +3,37 @@
 
 #include "engine/chunk.h"
 
-/* A lock prefix costs little here, and makes the count exact under signal handlers that lose records
- * too. */
-void fx_record_drop(struct fx_thread *t)
+static void note_time(struct fx_thread_slot *slot)
 {
 	uint64_t now = fx_now();
 
-	if (!fx_load_relaxed(&t->slot->dropped_first))
-		fx_store_relaxed(&t->slot->dropped_first, now);
-	fx_store_relaxed(&t->slot->dropped_last, now);
+	if (!fx_load_relaxed(&slot->dropped_first))
+		fx_store_relaxed(&slot->dropped_first, now);
+	fx_store_relaxed(&slot->dropped_last, now);
+}
+
+/* A lock prefix costs little here, and makes the counts exact under signal handlers that lose records
+ * too. */
+void fx_record_drop(struct fx_thread *t)
+{
+	note_time(t->slot);
 	fx_add_acq_rel(&t->slot->dropped, 1);
+}
+
+void fx_record_owe(struct fx_thread *t)
+{
+	note_time(t->slot);
+	fx_add_acq_rel(&t->slot->owed, 1);
+}
+
+void fx_record_give_up(struct fx_thread_slot *slot)
+{
+	uint32_t owed = fx_load_relaxed(&slot->owed);
+
+	if (!owed)
+		return;
+	fx_store_relaxed(&slot->owed, 0);
+	fx_add_acq_rel(&slot->dropped, owed);
 }
 
 fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level)
@@ -75,4 +96,24 @@ fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, 
 	t->busy[level] = sp;
 	fx_barrier();
 	return fx_record_reserve_slow(t, words, level);
+}
+
+fx_cold bool fx_record_make_room(struct fx_thread *t, unsigned words)
+{
+	uint64_t sp = fx_stack_address();
+	uint32_t level = level_find(t, sp);
+	struct fx_cursor *c;
+	bool made;
+
+	if (level == FX_LEVELS)
+		return false;
+	c = &t->cursor[level];
+	if (c->end - c->pos >= (ptrdiff_t)words)
+		return true;
+	t->busy[level] = sp;
+	fx_barrier();
+	made = fx_chunk_next(t, level, words) == 0;
+	fx_barrier();
+	t->busy[level] = 0;
+	return made;
 }

@@ -36,6 +36,13 @@ fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, 
 /* A record is lost: one more for its thread, and when. */
 void fx_record_drop(struct fx_thread *t);
 
+/* For a record that is not lost if it finds no room, but owed: it will be tried again. */
+fx_cold bool fx_record_make_room(struct fx_thread *t, unsigned words);
+void fx_record_owe(struct fx_thread *t);
+
+/* What a slot's thread owes will never be written: it is lost. */
+void fx_record_give_up(struct fx_thread_slot *slot);
+
 /* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. */
 void fx_record_abandon(struct fx_thread *t, unsigned level);
 

@@ -125,7 +125,7 @@ static int baseline_take(struct fx_drain *d)
 	if (!facts)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
-		read_facts(slot_at(d, i), &facts[i]);
+		read_facts(slot_at(d, i), true, &facts[i]);
 	d->baseline = facts;
 	d->baseline_count = count;
 	return 0;
@@ -184,7 +184,8 @@ void fx_drain_discount(const struct fx_drain *d, uint32_t index, struct fx_threa
 	if (index >= d->baseline_count)
 		return;
 	base = &d->baseline[index];
-	facts->dropped -= base->dropped;
+	/* What was owed then is counted as lost only when its thread goes on. */
+	facts->dropped -= base->dropped < facts->dropped ? base->dropped : facts->dropped;
 	facts->too_deep -= base->too_deep;
 	facts->too_short -= base->too_short;
 	facts->unwound -= base->unwound;
@@ -205,7 +206,7 @@ uint64_t fx_drain_dropped(const struct fx_drain *d)
 		/* Slots are first used in their order. */
 		if (fx_load_acquire(&slot_at(d, i)->incarnation) == 0)
 			break;
-		read_facts(slot_at(d, i), &facts);
+		read_facts(slot_at(d, i), true, &facts);
 		fx_drain_discount(d, i, &facts);
 		count += facts.dropped;
 	}

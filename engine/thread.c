@@ -45,6 +45,7 @@ static void slot_take(uint32_t i, uint32_t tid)
 	struct fx_thread_slot *s = slot_at(i);
 
 	slot_reset_frames(s);
+	fx_record_give_up(s); /* its owner may have ended without a word */
 	memset(s->name, 0, sizeof s->name);
 	fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
 	s->pthread = (uint64_t)pthread_self(); /* reads a register, nothing more */
@@ -117,6 +118,7 @@ static void slot_release(struct fx_thread *t)
 		return;
 	t->state = 0;
 	fx_store_relaxed(&t->slot, NULL);
+	fx_record_give_up(s);
 	FX_FAULT(slot_release);
 	fx_store_release(&s->tid, 0);
 }
@@ -171,7 +173,7 @@ static void thread_reset(struct fx_thread *t)
 	t->stacks = (uint32_t)fx_control()->stack_categories;
 	t->stack_duration = fx_control()->stack_duration;
 	t->deep = 0;
-	t->owed = 0;
+	fx_record_give_up(s);
 }
 
 /* A record is lost that no slot can count. */

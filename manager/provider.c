@@ -249,7 +249,7 @@ static bool must_look_at_threads(struct fx_provider *p)
 {
 	uint64_t now;
 
-	if (p->drain.slots_used <= FEW_THREADS || p->saving_all)
+	if (p->drain.slots_used <= FEW_THREADS || p->drain.over)
 		return true;
 	now = fx_boottime_ns();
 	if (now < p->next_facts)
@@ -395,7 +395,7 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 
 	if (!fx_drain_is_attached(&p->drain))
 		return true;
-	p->saving_all = true;
+	p->drain.over = true;
 	if (is_circular(p))
 		p->wrapped |=
 		    fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
@@ -408,7 +408,7 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 	fx_block_list_init(&frames);
 	take_blocks(p, queue, &frames, UINT_MAX, take_frames);
 	fx_queue_push(queue, &frames);
-	p->saving_all = false;
+	p->drain.over = false;
 	return true;
 }
 

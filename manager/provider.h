@@ -68,7 +68,6 @@ struct fx_provider {
 	uint64_t unslotted_before; /* dropped_unslotted of the buffer as this session began */
 	bool busy;		   /* the newest pass took something */
 	bool wrapped;		   /* circular: events were overwritten before they were saved */
-	bool saving_all;	   /* of what was recorded before a stop or its end */
 	uint64_t packets_read;
 	bool settled; /* all that was recorded before the stop is saved */
 };

@@ -12,6 +12,29 @@
 /* Held chunks, thread names and packets are looked at this often, however little happens. */
 #define SLOW_PERIOD_NS UINT64_C(500000000)
 
+/* --- Packets ---------------------------------------------------------------------------------- */
+
+static void read_packets(struct fx_roster *roster, struct fx_provider *p)
+{
+	char name[FX_ALERT_NAME_MAX + 1];
+	struct fx_packet packet;
+
+	for (unsigned i = 0; i < FX_PACKETS && fx_provider_packet(p, &packet); i++) {
+		if (packet.request != FX_PACKET_ALERT)
+			continue;
+		fx_packet_alert_name(&packet, name);
+		roster->host.alert(roster->host.opaque, p->pid, name);
+	}
+}
+
+void fx_roster_read_packets(struct fx_roster *roster)
+{
+	for (struct fx_provider *p = roster->providers; p; p = p->next) {
+		if (p->phase == FX_PROVIDER_LIVE)
+			read_packets(roster, p);
+	}
+}
+
 /* --- Ends ------------------------------------------------------------------------------------ */
 
 void fx_roster_end(struct fx_roster *roster, struct fx_provider *p)
@@ -51,6 +74,7 @@ static void death_ready(void *opaque)
 	struct fx_roster *roster = p->owner;
 
 	FX_FAULT(provider_died);
+	read_packets(roster, p); /* its last words */
 	fx_roster_end(roster, p);
 	/* Before the rest of it goes into the archive: a snapshot has it too. */
 	if (p->source)
@@ -218,19 +242,6 @@ static void client_came(void *opaque, int fd, const union fx_message_any *messag
 }
 
 /* --- Saving ---------------------------------------------------------------------------------- */
-
-static void read_packets(struct fx_roster *roster, struct fx_provider *p)
-{
-	char name[FX_ALERT_NAME_MAX + 1];
-	struct fx_packet packet;
-
-	for (unsigned i = 0; i < FX_PACKETS && fx_provider_packet(p, &packet); i++) {
-		if (packet.request != FX_PACKET_ALERT)
-			continue;
-		fx_packet_alert_name(&packet, name);
-		roster->host.alert(roster->host.opaque, p->pid, name);
-	}
-}
 
 static void poll_all(struct fx_roster *roster, uint64_t now)
 {

@@ -73,6 +73,9 @@ void fx_roster_destroy(struct fx_roster *roster);
  * saves what providers have recorded when it is time to. */
 void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until);
 
+/* Tells the host of alerts that were posted and not read yet. */
+void fx_roster_read_packets(struct fx_roster *roster);
+
 /* The provider writes no more. Nothing if that was known. */
 void fx_roster_end(struct fx_roster *roster, struct fx_provider *p);
 

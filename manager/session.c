@@ -262,6 +262,7 @@ static void stop(struct fx_session *s)
 	if (s->stopped)
 		return;
 	FX_FAULT(session_stop);
+	fx_roster_read_packets(&s->roster); /* one may ask for a snapshot */
 	s->stopped = true;
 	alive = tell_all(s, FX_STATE_STOPPING);
 	if (alive)

@@ -398,7 +398,10 @@ static void step_stopping(struct fx_daemon *d, uint64_t now)
 {
 	struct fx_trace *t = &d->trace;
 
-	if (now < t->deadline || !settle_all(d))
+	if (now < t->deadline)
+		return;
+	fx_roster_read_packets(&d->roster);
+	if (!settle_all(d))
 		return;
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next)
 		fx_provider_set_stopped(p);
@@ -490,7 +493,10 @@ static void step_terminating(struct fx_daemon *d, uint64_t now)
 	struct fx_trace *t = &d->trace;
 	struct fx_queue *queue = fx_writer_queue(t->writer);
 
-	if (t->closed || now < t->deadline || !settle_all(d) || !fx_roster_finish_ended(&d->roster))
+	if (t->closed || now < t->deadline)
+		return;
+	fx_roster_read_packets(&d->roster);
+	if (!settle_all(d) || !fx_roster_finish_ended(&d->roster))
 		return;
 	answer_status(&t->stopper, 0);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next)
@@ -672,11 +678,18 @@ static void alert_deliver(struct fx_daemon *d, const struct fx_msg_alert *alert)
 	t->alerts[(t->alert_first + t->alert_count++) % FX_ALERT_QUEUE] = *alert;
 }
 
+/* Also while a session stops: what was posted before it may be read only then. */
+static bool alerts_are_heard(const struct fx_trace *t)
+{
+	return fx_trace_is_running(t) || t->state == FX_SESSION_STOPPING ||
+	       (t->state == FX_SESSION_TERMINATING && !t->closed);
+}
+
 void fx_trace_alert(struct fx_daemon *d, pid_t pid, const char *name)
 {
 	struct fx_msg_alert alert = {.pid = (uint32_t)pid};
 
-	if (!fx_trace_is_running(&d->trace))
+	if (!alerts_are_heard(&d->trace))
 		return;
 	memcpy(alert.name, name, strnlen(name, FX_ALERT_NAME_MAX));
 	alert_deliver(d, &alert);

@@ -249,3 +249,85 @@ Test(function, threads_race_for_names)
 	cr_assert_leq(definitions, 4096 * WRITERS);
 	cr_assert_eq(fx_engine.wiped->function_count, 4096, "a function is in the table twice");
 }
+
+/* --- Pairs ----------------------------------------------------------------------------------- */
+
+#define PAIR_FUNCTION 0x555500001000ull
+
+static void count_pair(const struct fm_record *r, void *context)
+{
+	uint32_t *counts = context;
+
+	if ((r->words[0] & 0xf) == 4)
+		counts[r->words[0] >> 16 & 0xf]++;
+}
+
+static uint64_t pairs_owed(void)
+{
+	return fm_slot(&m, 0)->owed;
+}
+
+/* Nobody saves for long: begins are lost, ends are owed, and some of them find room at the next save. What
+ * is recorded, lost and still owed is what was written, at every moment. */
+Test(function, ends_that_find_room_later_are_not_lost)
+{
+	uint32_t written = 0, settled = 0;
+	struct fx_thread *t;
+
+	fm_start(&m, &(struct fm_config){.size = 16 << 10, .mode = FX_MODE_STREAMING});
+	t = fx_thread_on(FX_CAT_FUNCTION);
+	for (uint32_t round = 0; round < 50; round++) {
+		uint64_t owed;
+		uint32_t counts[16] = {0};
+
+		/* Three deep, so that a full buffer cuts off the ends of calls whose begins stand. */
+		for (uint32_t i = 0; i < 400; i++) {
+			bool began[3];
+
+			for (uint32_t depth = 0; depth < 3; depth++) {
+				began[depth] = fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t));
+				written++;
+			}
+			for (uint32_t depth = 3; depth-- > 0;) {
+				if (!began[depth])
+					continue;
+				fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+				written++;
+			}
+		}
+		owed = pairs_owed();
+		fm_save(&m);
+		fm_each(&m, count_pair, counts);
+		cr_assert_eq(counts[FX_EVENT_BEGIN] + counts[FX_EVENT_END] + fm_dropped(&m) +
+				 pairs_owed(),
+			     written);
+		cr_assert_eq(counts[FX_EVENT_BEGIN], counts[FX_EVENT_END] + pairs_owed());
+		written++;
+		if (fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t))) {
+			settled += owed > 0;
+			fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+			written++;
+		}
+	}
+	cr_assert_gt(settled, 0, "no end was ever owed and written: the test shows nothing");
+	cr_assert_gt(fm_dropped(&m), 0);
+}
+
+Test(function, what_is_owed_at_a_new_start_is_lost)
+{
+	struct fx_thread *t;
+	uint64_t lost;
+
+	fm_start(&m, &(struct fm_config){.size = 16 << 10, .mode = FX_MODE_STREAMING});
+	t = fx_thread_on(FX_CAT_FUNCTION);
+	while (fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t)))
+		;
+	fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+	fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+	lost = fm_dropped(&m);
+	cr_assert_eq(pairs_owed(), 2);
+	fm_state(&m, 2, FX_CAT_FUNCTION);
+	fx_thread_on(FX_CAT_FUNCTION);
+	cr_assert_eq(pairs_owed(), 0);
+	cr_assert_eq(fm_dropped(&m), lost + 2);
+}

@@ -996,6 +996,39 @@ Test(daemon, alerts_keep_their_order_and_more_than_16_drop_the_oldest)
 	}
 }
 
+/* The manager has no time to look at the ring before it is told to stop. */
+Test(daemon, alerts_posted_just_before_a_stop_are_heard)
+{
+	provide();
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	kill(m.pid, SIGSTOP);
+	post_alert("late");
+	post_alert("later");
+	kill(m.pid, SIGCONT);
+	cr_assert_eq(control_stop(link_fd, true), 0);
+	expect_alert("late");
+	expect_alert("later");
+}
+
+Test(daemon, alerts_of_a_provider_that_dies_are_heard)
+{
+	pid_t pid;
+
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	pid = fork();
+	if (pid == 0) {
+		provide();
+		kill(m.pid, SIGSTOP);
+		post_alert("last words");
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	kill(m.pid, SIGCONT);
+	expect_alert("last words");
+}
+
 Test(daemon, an_alert_triggers_a_stop)
 {
 	struct fx_msg_initialize request = control_request(FX_MODE_CIRCULAR);
