@@ -98,7 +98,8 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 		socket = usual;
 		/* A place that somebody chose is theirs to guard. */
 		if (r == 0 && listener < 0 && !getenv("FXTRACE_SOCKET"))
-			r = fx_place_make(usual);
+			r = fx_place_make(usual,
+					  fx_policy_is_open(&options->config.policy) ? 0711 : 0700);
 	}
 	if (r == 0 && socket[0] != '/' && getcwd(absolute, sizeof(absolute) / 2)) {
 		size_t n = strlen(absolute);

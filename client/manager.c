@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/allow.h"
 #include "client/commands.h"
 #include "client/daemon.h"
 #include "client/options.h"
@@ -29,6 +30,9 @@ enum {
 	KEY_PID,
 	KEY_SOCKET,
 	KEY_FOREGROUND,
+	KEY_ALLOW_USERS,
+	KEY_ALLOW_GROUP,
+	KEY_ALLOW_CONTROL,
 };
 
 struct manager {
@@ -57,6 +61,11 @@ static const struct argp_option option_table[] = {
      0},
     {"max-strings", OPTION_MAX_STRINGS, "SIZE", 0,
      "Memory that the strings of one process may take; further ones are shown as numbers (32M)", 0},
+    {"allow-users", KEY_ALLOW_USERS, "LIST", 0,
+     "Trace processes of these users too: a comma list of names and numbers, or all", 0},
+    {"allow-group", KEY_ALLOW_GROUP, "GROUP", 0, "The same of the members of a group", 0},
+    {"allow-control", KEY_ALLOW_CONTROL, NULL, 0,
+     "Let those users control sessions, and so see what all traced processes do", 0},
     {"verbose", 'v', NULL, 0, "Print a line for each process that registers", 0},
     {"private", KEY_PRIVATE, NULL, 0,
      "Serve the program that started this manager, and its children", 0},
@@ -89,6 +98,12 @@ static void take_option(struct manager *m, int key, const char *value)
 		fx_usage_error(m->command, value, wrong);
 }
 
+static void take_policy(const struct manager *m, const char *value, const char *wrong)
+{
+	if (wrong)
+		fx_usage_error(m->command, value, wrong);
+}
+
 static const struct argp parser;
 
 static error_t parse(int key, char *value, struct argp_state *state)
@@ -101,6 +116,15 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_FOREGROUND:
 		m->foreground = true;
+		return 0;
+	case KEY_ALLOW_USERS:
+		take_policy(m, value, fx_allow_users(&m->options.config.policy, value));
+		return 0;
+	case KEY_ALLOW_GROUP:
+		take_policy(m, value, fx_allow_group(&m->options.config.policy, value));
+		return 0;
+	case KEY_ALLOW_CONTROL:
+		m->options.config.policy.control = true;
 		return 0;
 	case 'b':
 	case OPTION_PROVIDER_BUFFER:

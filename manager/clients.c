@@ -410,11 +410,14 @@ static void client_ready(void *opaque)
 static struct fx_client *client_create(struct fx_daemon *d, int fd)
 {
 	struct fx_client *c = d->client_count < FX_CLIENTS_MAX ? calloc(1, sizeof(*c)) : NULL;
+	pid_t pid;
+	uid_t uid;
 
 	if (!c)
 		return NULL;
 	c->daemon = d;
 	c->fd = fd;
+	c->is_own = fx_socket_peer(fd, &pid, &uid) == 0 && fx_policy_is_own(uid);
 	c->watch = (struct fx_watch){.ready = client_ready, .opaque = c};
 	if (fx_poller_add(&d->ground.poller, fd, &c->watch) < 0) {
 		free(c);

@@ -17,6 +17,7 @@ struct fx_client {
 	struct fx_daemon *daemon;
 	int fd;
 	struct fx_watch watch;
+	bool is_own;		    /* of the manager's user, or root */
 	bool wants_alert;	    /* WATCH_ALERT waits for its answer */
 	bool wants_categories;	    /* GET_CATEGORIES does */
 	uint64_t categories_until;  /* CLOCK_MONOTONIC ns */
@@ -44,6 +45,7 @@ struct fx_trace {
 	int done_fd;
 	struct fx_watch done_watch;
 	struct fx_client *client; /* whose session it is; NULL: detached */
+	bool is_own;		  /* it was initialized by the manager's user, or root */
 	/* who waits for an answer; NULL nobody */
 	struct fx_client *starter, *stopper, *terminator, *flusher;
 	bool queued; /* what `flusher` waits for is the writer's */
@@ -99,7 +101,8 @@ void fx_trace_provider_gone(struct fx_daemon *d, const struct fx_provider *p);
 int fx_trace_snapshot(struct fx_daemon *d, struct fx_client *client, struct fx_output *output,
 		      const char *path);
 
-/* Into a file beside the archive, for nobody in particular. */
+/* Into a file beside the archive, for nobody in particular. Not in sessions of other users: the manager
+ * itself makes the file. */
 void fx_trace_snapshot_beside(struct fx_daemon *d);
 
 /* Whether there is a session that providers may be in. */

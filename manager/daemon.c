@@ -86,7 +86,8 @@ static int doors_open(struct fx_daemon *d, const char *socket, int listener, con
 					    .leave = leave,
 					    .alert = alert,
 					    .client = client_came,
-					    .opaque = d};
+					    .opaque = d,
+					    .policy = &d->defaults->policy};
 	int r = fx_ground_init(&d->ground, ret_what);
 
 	if (r == 0)

@@ -17,8 +17,9 @@
 /* Categories that are told apart, besides the tracer's own; with descriptions they take 3 MB. */
 #define FX_KNOWN_CATEGORIES_MAX 5000u
 
-/* Those that one provider may bring in, so that none takes the room of all others. */
-#define FX_KNOWN_PER_PROVIDER 1000u
+/* Those that one provider may bring in, so that none takes the room of all others; an engine makes known
+ * at most FX_KNOWN_MAX, and events may name more. */
+#define FX_KNOWN_PER_PROVIDER 1100u
 
 #define FX_CATEGORY_HELP_MAX 400u /* bytes of a description, without the NUL */
 

@@ -47,6 +47,7 @@ struct fx_provider {
 	struct fx_provider *next;
 	uint32_t id;
 	pid_t pid;
+	uid_t uid;     /* its user */
 	uint64_t born; /* CLOCK_BOOTTIME ns; when it registered */
 	char name[104];
 	enum fx_provider_phase phase;

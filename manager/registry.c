@@ -50,23 +50,34 @@ static void connection_close(struct fx_connection *c)
 	close(fd);
 }
 
-/* Whether the other end may talk to us; *ret_pid is its process. Root may, wherever it is let in. */
-static int authorize(const struct fx_connection *c, pid_t *ret_pid)
-{
-	uid_t uid;
-	int r = fx_socket_peer(c->fd, ret_pid, &uid);
+static const struct fx_policy nobody_else;
 
-	if (r < 0)
-		return r;
-	return uid != geteuid() && uid != 0 ? -EPERM : 0;
+static const struct fx_policy *policy_of(const struct fx_connection *c)
+{
+	return c->registry->owner.policy ? c->registry->owner.policy : &nobody_else;
 }
 
-static int identify(const struct fx_connection *c, struct fx_applicant *ret)
+/* Whether the other end may be a client: 0 or -errno. */
+static int authorize_client(const struct fx_connection *c)
 {
-	int r = authorize(c, &ret->pid);
+	pid_t pid;
+	uid_t uid;
+	int r = fx_socket_peer(c->fd, &pid, &uid);
 
 	if (r < 0)
 		return r;
+	return fx_policy_controls(policy_of(c), c->fd, uid) ? 0 : -EPERM;
+}
+
+/* Who the other end is, if it may register. */
+static int identify(const struct fx_connection *c, struct fx_applicant *ret)
+{
+	int r = fx_socket_peer(c->fd, &ret->pid, &ret->uid);
+
+	if (r < 0)
+		return r;
+	if (!fx_policy_admits(policy_of(c), c->fd, ret->uid))
+		return -EPERM;
 	if (c->pid) {
 		ret->pid = c->pid;
 		ret->pidfd = (int)syscall(SYS_pidfd_open, c->pid, 0);
@@ -127,6 +138,14 @@ static void serve(struct fx_connection *c, const struct fx_msg_register *request
 		close(applicant.pidfd);
 }
 
+static void refuse_client(struct fx_connection *c, int error)
+{
+	const struct fx_msg_result message = {.header = fx_message_header(FX_MSG_RESULT),
+					      .status = error};
+
+	fx_socket_send(c->fd, &message, sizeof(message), NULL, 0);
+}
+
 /* A client stays: its connection is not ours any more. */
 static void hand_over(struct fx_connection *c, const union fx_message_any *message, size_t size,
 		      int passed)
@@ -144,21 +163,29 @@ static void connection_ready(void *opaque)
 	union fx_message_any message;
 	int passed, sent, r;
 	ssize_t n = fx_socket_receive_any(c->fd, &message, sizeof(message), &passed);
-	bool is_request = n >= (ssize_t)sizeof(message.GET_STATUS);
-	pid_t pid;
+	bool is_client = n >= (ssize_t)sizeof(message.GET_STATUS) &&
+			 message.GET_STATUS.header.type >= FX_MSG_RESULT &&
+			 c->registry->owner.client;
 
 	if (n == -EAGAIN || n == -EINTR)
 		return;
-	if (is_request && message.GET_STATUS.header.type >= FX_MSG_RESULT &&
-	    c->registry->owner.client && authorize(c, &pid) == 0) {
+	r = is_client ? authorize_client(c) : 0;
+	if (is_client && r == 0) {
 		hand_over(c, &message, (size_t)n, passed);
 		return;
 	}
 	if (passed >= 0)
 		close(passed);
+	if (is_client) {
+		refuse_client(c, r);
+		connection_close(c);
+		return;
+	}
 	r = n < 0 ? (int)n : n != sizeof(message.REGISTER) ? -EMSGSIZE : 0;
 	if (r == 0)
 		r = fx_message_check(&message.REGISTER.header, FX_MSG_REGISTER);
+	if (r == 0 && message.REGISTER.name[FX_PROVIDER_NAME_MAX])
+		r = -ENAMETOOLONG;
 	if (r == 0)
 		serve(c, &message.REGISTER);
 	else if (r != -EPIPE)
@@ -268,6 +295,8 @@ int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
 	if (r == 0 && !ret->given) {
 		ret->listener = fx_socket_listen(ret->path);
 		r = ret->listener < 0 ? ret->listener : 0;
+		if (r == 0 && owner->policy)
+			r = fx_policy_open(owner->policy, ret->path);
 	}
 	if (r == 0)
 		r = fx_poller_add(poller, ret->listener, &ret->watch);

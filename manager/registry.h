@@ -11,12 +11,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "manager/policy.h"
 #include "manager/poller.h"
 #include "protocol/socket.h"
 
 /* Who asks to be registered. The name is terminated. */
 struct fx_applicant {
 	pid_t pid; /* by the kernel's word */
+	uid_t uid; /* the same */
 	int pidfd; /* the callee's if it succeeds */
 	enum fx_register_cause cause;
 	char name[FX_PROVIDER_NAME_MAX + 1];
@@ -42,6 +44,7 @@ struct fx_registry_owner {
 	void (*client)(void *opaque, int fd, const union fx_message_any *message, size_t size,
 		       int passed);
 	void *opaque;
+	const struct fx_policy *policy; /* whom it serves; NULL: nobody else */
 };
 
 struct fx_connection;

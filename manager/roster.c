@@ -157,20 +157,33 @@ static void refuse(const struct fx_roster *roster, const char *name, pid_t pid, 
 	roster->host.refused(roster->host.opaque, error);
 }
 
+static unsigned count_of_user(const struct fx_roster *roster, uid_t uid)
+{
+	unsigned count = 0;
+
+	for (const struct fx_provider *p = roster->providers; p; p = p->next)
+		count += p->uid == uid;
+	return count;
+}
+
 static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *applicant,
 			   const struct fx_provider_terms *terms, int fds[2])
 {
 	int r;
 
-	if (roster->provider_count >= FX_PROVIDERS_MAX)
+	if (roster->provider_count >= FX_PROVIDERS_MAX ||
+	    (!fx_policy_is_own(applicant->uid) &&
+	     count_of_user(roster, applicant->uid) >= FX_PROVIDERS_PER_USER))
 		return -EUSERS;
 	if (is_too_much(roster, terms->resident ? terms->reserve : terms->buffer_size))
 		return -EDQUOT;
 	r = fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
 			       &roster->newcomer, fds);
-	if (r == 0)
-		roster->newcomer->pidfd = applicant->pidfd;
-	return r;
+	if (r < 0)
+		return r;
+	roster->newcomer->pidfd = applicant->pidfd;
+	roster->newcomer->uid = applicant->uid;
+	return 0;
 }
 
 static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret)
@@ -298,6 +311,7 @@ int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 	    .admitted = admitted,
 	    .client = host->client ? client_came : NULL,
 	    .opaque = roster,
+	    .policy = host->policy,
 	};
 
 	roster->ground = ground;

@@ -23,6 +23,9 @@
 /* Providers at one time; more are refused. */
 #define FX_PROVIDERS_MAX 1000u
 
+/* Those of one user who is neither root nor the manager's own, so that none keeps out all others. */
+#define FX_PROVIDERS_PER_USER 250u
+
 struct fx_roster_host {
 	/* On which terms the applicant is let in: 0, or -errno if it is not wanted, which is no fault to
 	 * be told of. */
@@ -42,6 +45,7 @@ struct fx_roster_host {
 	void (*client)(void *opaque, int fd, const union fx_message_any *message, size_t size,
 		       int passed);
 	void *opaque;
+	const struct fx_policy *policy; /* as there */
 };
 
 struct fx_roster {

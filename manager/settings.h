@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/layout.h"
+#include "manager/policy.h"
 #include "protocol/messages.h"
 
 #define FX_DEFAULT_OUTPUT      "fxtrace.fxt"
@@ -45,6 +46,7 @@ struct fx_session_config {
 	uint64_t stack_duration_ns; /* if they took so long */
 	const struct fx_trigger *triggers;
 	size_t trigger_count;
+	struct fx_policy policy; /* of a daemon */
 };
 
 #endif

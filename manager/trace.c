@@ -235,6 +235,7 @@ int fx_trace_initialize(struct fx_daemon *d, struct fx_client *client,
 	if (r < 0)
 		return r;
 	t->client = request->detached ? NULL : client;
+	t->is_own = client->is_own;
 	state_enter(t, FX_SESSION_INITIALIZED);
 	join_all(d);
 	FX_FAULT(trace_joined);
@@ -653,7 +654,8 @@ void fx_trace_snapshot_beside(struct fx_daemon *d)
 {
 	struct fx_trace *t = &d->trace;
 
-	if (!fx_trace_is_running(t) || t->config.mode != FX_MODE_CIRCULAR)
+	/* What another user chose as a path is not to be opened with this user's rights. */
+	if (!fx_trace_is_running(t) || t->config.mode != FX_MODE_CIRCULAR || !t->is_own)
 		return;
 	t->snapshots++;
 	fx_snapshot_take_beside(&d->snapshots, &t->config, d->roster.clock_kind, t->first_anchor,

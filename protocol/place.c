@@ -31,7 +31,7 @@ int fx_place_find(char ret[FX_SOCKET_PATH_SIZE])
 	return path_write(ret, directory, "/manager.sock");
 }
 
-int fx_place_make(const char *path)
+int fx_place_make(const char *path, mode_t mode)
 {
 	char directory[FX_SOCKET_PATH_SIZE];
 	const char *slash = strrchr(path, '/');
@@ -40,13 +40,14 @@ int fx_place_make(const char *path)
 	if (!slash || slash == path)
 		return 0;
 	snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
-	if (mkdir(directory, 0700) == 0)
-		return 0;
-	if (errno != EEXIST)
+	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	if (lstat(directory, &st) < 0)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
 		return -ENOTDIR;
-	return st.st_uid != geteuid() || (st.st_mode & 077) ? -EACCES : 0;
+	/* 011: of a manager that served others. */
+	if (st.st_uid != geteuid() || (st.st_mode & 066))
+		return -EACCES;
+	return (st.st_mode & 0777) != mode && chmod(directory, mode) < 0 ? -errno : 0;
 }

@@ -14,9 +14,9 @@
 int fx_place_find(char ret[FX_SOCKET_PATH_SIZE]);
 
 /*
- * Makes the directory that the path lies in, of mode 0700, if there is none. 0, -EACCES if it is another
+ * Makes the directory that the path lies in, if there is none, and sees to it that its mode is this one. 0, -EACCES if it is another
  * user's or open to others, or another -errno.
  */
-int fx_place_make(const char *path);
+int fx_place_make(const char *path, mode_t mode);
 
 #endif

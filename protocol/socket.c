@@ -9,6 +9,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#ifndef SO_PEERGROUPS
+#define SO_PEERGROUPS 59
+#endif
 #ifndef SO_PEERPIDFD
 #define SO_PEERPIDFD 77
 #endif
@@ -103,6 +106,27 @@ int fx_socket_peer(int fd, pid_t *ret_pid, uid_t *ret_uid)
 	*ret_pid = who.pid;
 	*ret_uid = who.uid;
 	return 0;
+}
+
+/* Groups besides its own that are looked at; the kernel gives none if there are more. */
+#define GROUPS_MAX 1024
+
+bool fx_socket_peer_in(int fd, gid_t group)
+{
+	gid_t groups[GROUPS_MAX];
+	struct ucred who;
+	socklen_t size = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 && who.gid == group)
+		return true;
+	size = sizeof(groups);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0)
+		return false;
+	for (size_t i = 0; i < size / sizeof(groups[0]); i++) {
+		if (groups[i] == group)
+			return true;
+	}
+	return false;
 }
 
 int fx_socket_peer_pidfd(int fd, pid_t pid)

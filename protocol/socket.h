@@ -6,6 +6,7 @@
 #ifndef FX_PROTOCOL_SOCKET_H
 #define FX_PROTOCOL_SOCKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,6 +28,10 @@ int fx_socket_accept(int listener);
 
 /* Who is at the other end, as the kernel says. 0 or -errno. */
 int fx_socket_peer(int fd, pid_t *ret_pid, uid_t *ret_uid);
+
+/* Whether the process at the other end was of this group when it connected, by its own or another of its
+ * groups. */
+bool fx_socket_peer_in(int fd, gid_t group);
 
 /* A pidfd of the process at the other end, or -errno. */
 int fx_socket_peer_pidfd(int fd, pid_t pid);
