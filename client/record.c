@@ -326,6 +326,9 @@ int fx_cmd_record(int argc, char **argv)
 	wrong = fx_options_check(&record.options);
 	if (wrong)
 		fx_usage_error(record.remote.command, wrong, NULL);
+	if (!record.program && (record.append_args || record.detach || record.decouple))
+		fx_usage_error(record.remote.command, "--append-args, --detach and --decouple",
+			       "for a PROGRAM, and there is none");
 	status = fx_link_open(&record.link, record.remote.command, record.remote.socket);
 	if (status == 0)
 		status = execute(&record);
