@@ -91,14 +91,14 @@ Test(categories, lists)
 	uint32_t by_default = fx_categories_default();
 
 	cr_assert(by_default & FX_CAT_FUNCTION);
-	cr_assert_not(by_default & (FX_CAT_MALLOC | FX_CAT_PTHREAD_ALL));
+	cr_assert_not(by_default & (FX_CAT_MALLOC | FX_CAT_PTHREAD_ALL | FX_CAT_STDIO_ALL));
 	cr_assert_eq(bits_of("function,malloc"), FX_CAT_FUNCTION | FX_CAT_MALLOC);
 	cr_assert_eq(bits_of("#default"), by_default);
 	cr_assert_eq(bits_of("#default,malloc"), by_default | FX_CAT_MALLOC);
 	cr_assert_eq(bits_of("-heap"), by_default & ~(uint32_t)FX_CAT_HEAP);
 	cr_assert_eq(bits_of("#default,-p*"),
 		     by_default & ~(uint32_t)(FX_CAT_PTHREAD | FX_CAT_PROCESS));
-	cr_assert_eq(bits_of("*,-#default"), FX_CAT_MALLOC | FX_CAT_PTHREAD_ALL);
+	cr_assert_eq(bits_of("*,-#default"), FX_CAT_MALLOC | FX_CAT_PTHREAD_ALL | FX_CAT_STDIO_ALL);
 	cr_assert_eq(bits_of(fx_categories_default_list()), by_default);
 	expect("-heap", by_default, "-heap");
 	expect("function,render,app/net*", 0, "function,render,app/net*");
