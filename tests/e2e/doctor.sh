@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT
 # fxtrace doctor: each finding of its tables is provoked, one way or another.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+not_sanitized "the trial runs fxtrace itself, which takes no library before its sanitizer's"
 
 # doctor STATUS [PROGRAM...]
 doctor() {

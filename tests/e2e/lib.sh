@@ -50,6 +50,11 @@ skip() {
 	exit 77
 }
 
+# not_sanitized WHY: skips a test that means nothing in a build with --enable-sanitizer.
+not_sanitized() {
+	! grep -q '^S\["FX_SANITIZE"\]="..*"' "$FX_BUILDDIR/config.status" || skip "$1"
+}
+
 # need COMMAND...: skips the test where the machine has not got them.
 need() {
 	local command

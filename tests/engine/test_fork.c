@@ -90,6 +90,7 @@ static void check_parent(uint64_t before, uint32_t records)
 	produced_read(&got, &m);
 	cr_assert_eq(got.total, records + 1);
 	cr_assert_eq(got.writers[1].count, 0);
+	produced_destroy(&got);
 }
 
 static void check_clone(unsigned long flags)
@@ -355,4 +356,5 @@ Test(fork, handlers_fork_in_the_middle_of_records, .timeout = 30)
 	produced_read(&got, &m);
 	cr_assert_eq(got.total + fm_dropped(&m), main_tried);
 	cr_assert_eq(got.writers[1].count, 0, "a child's records are in its parent's buffer");
+	produced_destroy(&got);
 }

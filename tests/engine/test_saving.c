@@ -77,6 +77,13 @@ static void *hold_a_chunk(void *context)
 	return NULL;
 }
 
+static void finish(void)
+{
+	fx_drain_destroy(&drain);
+	free(block.data);
+	fm_destroy(&m);
+}
+
 /* Released before its turn, after it, and in the middle of wraps. */
 static void hold_over(uint32_t chunks_used)
 {
@@ -92,6 +99,7 @@ static void hold_over(uint32_t chunks_used)
 	pthread_join(holder, NULL);
 	cr_assert_eq(chunks_in_a_turn() + chunks_in_a_turn(), 4 * m.layout.chunks_per_half,
 		     "held while %u chunks were used: lost for ever", chunks_used);
+	finish();
 }
 
 Test(saving, a_held_chunk_comes_back_whenever_it_is_released)
@@ -132,6 +140,7 @@ static void check_silent_claim(uint32_t chunks_before, uint32_t turns)
 	    FX_CHUNK_WORD(serial, FX_CHUNK_RELEASED, 0);
 	cr_assert_eq(chunks_in_a_turn() + chunks_in_a_turn(), 2 * total);
 	fx_thread_exit();
+	finish();
 }
 
 Test(saving, an_owner_that_has_not_said_so_keeps_its_chunk)

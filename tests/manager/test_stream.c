@@ -139,6 +139,7 @@ static struct fx_stream_counts end_with(const struct fx_stream_end *end)
 	fx_stream_destroy(s);
 	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
 	fx_symbol_cache_destroy(shared.symbols);
+	fx_known_destroy(&shared.known);
 	archive_expect_clean(archive_path());
 	return counts;
 }

@@ -149,6 +149,9 @@ UNWIND(on_a_signal_stack)
 	sigaction(SIGUSR2, &action, NULL);
 	raise(SIGUSR2);
 	cr_assert_eq(compared, 1);
+	stack.ss_flags = SS_DISABLE;
+	cr_assert_eq(sigaltstack(&stack, NULL), 0);
+	free(stack.ss_sp);
 }
 
 /* Interrupted anywhere, prologues and epilogues included. */
