@@ -36,27 +36,33 @@ static uint32_t stack_make(uint64_t key, const void *data)
 	return fx_string_define(stack->frames, stack->count * sizeof(uint64_t), FX_STRING_STACK);
 }
 
-/* In the thread's own chunk, by its place there. */
+/* In the thread's own chunk, by its place there, with room behind it if a chunk can have so much. */
 static struct fx_backtrace define_locally(struct fx_thread *t, const uint64_t *frames,
-					  unsigned count)
+					  unsigned count, unsigned room)
 {
+	unsigned most = fx_engine.layout.chunk_size / 8 - 3; /* behind the Thread Record */
 	struct fx_backtrace b = {0};
 	struct fx_reservation r;
-	uint64_t *p = fx_record_reserve(t, 1 + count, &r);
+	uint64_t *p;
 
+	if (1 + count + room > most)
+		room = 0;
+	p = fx_record_reserve(t, 1 + count + room, &r);
 	if (!p)
 		return b;
 	b.level = r.level;
 	b.serial = t->cursor[r.level].serial;
 	b.string = FX_STRING_LOCAL + (uint32_t)(p - t->cursor[r.level].chunk);
 	memcpy(p + 1, frames, count * sizeof(uint64_t));
+	fx_record_shrink(t, p + 1 + count, &r);
 	fx_record_commit(
 	    t, p, fx_header_string(1 + count, b.string, count * sizeof(uint64_t)) | FX_STRING_STACK,
 	    &r);
 	return b;
 }
 
-struct fx_backtrace fx_backtrace_string(struct fx_thread *t, const uint64_t *frames, unsigned count)
+struct fx_backtrace fx_backtrace_string(struct fx_thread *t, const uint64_t *frames, unsigned count,
+					unsigned words)
 {
 	const struct stack stack = {frames, count};
 	uint32_t index;
@@ -66,5 +72,5 @@ struct fx_backtrace fx_backtrace_string(struct fx_thread *t, const uint64_t *fra
 	index = fx_string_of_address(t, key_of(frames, count), stack_make, &stack);
 	if (index)
 		return (struct fx_backtrace){.string = index};
-	return define_locally(t, frames, count);
+	return define_locally(t, frames, count, words);
 }

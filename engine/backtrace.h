@@ -18,9 +18,10 @@ struct fx_backtrace {
 };
 
 /* The string of a stack of `count` frames, defined now if it is new. Takes no reservation that is still
- * open; so it comes before the event's own. */
-struct fx_backtrace fx_backtrace_string(struct fx_thread *t, const uint64_t *frames,
-					unsigned count);
+ * open; so it comes before the event's own, for which `words` of room are left in a chunk that alone
+ * knows the string. */
+struct fx_backtrace fx_backtrace_string(struct fx_thread *t, const uint64_t *frames, unsigned count,
+					unsigned words);
 
 /* The index for a record in the reservation `r`: 0 if its chunk does not know the string. */
 fx_hot uint32_t fx_backtrace_ref(const struct fx_thread *t, const struct fx_backtrace *b,

@@ -12,13 +12,13 @@ fx_cold void fx_call_drop(struct fx_thread *t, struct fx_frame *frame, uint64_t 
 		fx_frame_pop(t, frame);
 }
 
-static struct fx_backtrace take_stack(const struct fx_call *call)
+static struct fx_backtrace take_stack(const struct fx_call *call, unsigned words)
 {
 	uint64_t frames[FX_UNWIND_MAX];
 
 	if (call->end - call->start < call->thread->stack_duration)
 		return (struct fx_backtrace){0};
-	return fx_backtrace_string(call->thread, frames, fx_unwind(frames));
+	return fx_backtrace_string(call->thread, frames, fx_unwind(frames), words);
 }
 
 fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words)
@@ -29,7 +29,7 @@ fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words)
 
 	if (fx_call_is_on(call) && fx_call_frame_stands(call)) {
 		if (words + FX_WORDS_string <= FX_CALL_WORDS_MAX)
-			stack = take_stack(call);
+			stack = take_stack(call, words + FX_WORDS_string);
 		call->record =
 		    fx_record_reserve(t, words + (stack.string != 0), &call->reservation);
 	}
