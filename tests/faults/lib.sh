@@ -40,7 +40,7 @@ expect_witnessed() {
 	"$FX_BUILDDIR/tests/e2e/events" "$2" >events || fail "cannot list $2"
 	awk -F'\t' -v how="$1" '
 		function bad(text) { print text; failed = 1 }
-		NR == FNR { split($0, f, " "); pid[f[1]] = f[2]; tid[f[1]] = f[3]; calls[f[1]] = f[4]; lines++; next }
+		NR == FNR { split($0, f, " "); pid[f[1]] = f[2]; tid[f[1]] = f[3]; calls[f[1]] = f[4]; pids[f[2]]; lines++; next }
 		$1 != "complete" || ($7 != "pread" && $7 != "step") { next }
 		/unfinished=true/ { open[$3 " " $7]++; next }
 		{
@@ -52,6 +52,8 @@ expect_witnessed() {
 			line = int(offset / 4294967296)
 			number = offset % 4294967296
 			if (!(line in calls)) bad("line " line " does not exist")
+			# A child made by a handler goes on with the call that the handler has interrupted.
+			else if ($2 != pid[line] && $2 in pids && !went_on[$2]++) next
 			else if ($2 != pid[line] || $3 != tid[line])
 				bad("line " line " of " pid[line] "/" tid[line] " is recorded of " $2 "/" $3)
 			if (line in next_one ? number != next_one[line] : how != "newest" && how != "part" && number != 0)
