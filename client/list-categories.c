@@ -11,11 +11,6 @@
 #include "client/remote.h"
 #include "client/usage.h"
 
-struct list {
-	struct fx_remote remote;
-	uint64_t timeout_ms;
-};
-
 enum { OPTION_TIMEOUT = OPTION_OF_COMMAND };
 
 static const struct argp_option option_table[] = {
@@ -25,28 +20,17 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp parser;
-
-static error_t parse(int key, char *value, struct argp_state *state)
+static bool take(const struct fx_remote *remote, int key, char *value)
 {
-	struct list *list = state->input;
-	uint64_t ns;
+	uint64_t *timeout_ms = remote->own, ns;
 
 	if (key != OPTION_TIMEOUT)
-		return fx_remote_parse(&list->remote, &parser, key, value, state);
+		return false;
 	if (!fx_options_parse_time(value, &ns) || ns / 1000000 > FX_CATEGORIES_TIMEOUT_MAX)
-		fx_usage_error(list->remote.command, "--timeout", "not a time up to 10s");
-	list->timeout_ms = ns / 1000000;
-	return 0;
+		fx_usage_error(remote->command, "--timeout", "not a time up to 10s");
+	*timeout_ms = ns / 1000000;
+	return true;
 }
-
-static const struct argp parser = {
-    .options = option_table,
-    .parser = parse,
-    .doc = "Lists the categories that the manager and the registered processes know; those of "
-	   "#default "
-	   "are marked with an asterisk.",
-};
 
 static void print_one(const struct fx_remote *remote, const struct fx_category_entry *e, bool first)
 {
@@ -72,10 +56,10 @@ static void print_page(const struct fx_remote *remote, struct fx_msg_categories 
 }
 
 /* The page behind `after`, of at most FX_CATEGORIES_PER_MESSAGE entries. */
-static int ask(const struct list *list, struct fx_link *link, const char *after,
+static int ask(struct fx_link *link, uint64_t timeout_ms, const char *after,
 	       struct fx_msg_categories *ret)
 {
-	struct fx_msg_get_categories request = {.timeout_ms = (uint32_t)list->timeout_ms};
+	struct fx_msg_get_categories request = {.timeout_ms = (uint32_t)timeout_ms};
 	int r;
 
 	memcpy(request.after, after, strnlen(after, sizeof(request.after) - 1));
@@ -87,8 +71,9 @@ static int ask(const struct list *list, struct fx_link *link, const char *after,
 }
 
 /* Prints page by page. Names rise, or it would never end. */
-static int show_all(struct list *list, struct fx_link *link, uint32_t *ret_silent)
+static int show_all(const struct fx_remote *remote, struct fx_link *link, uint32_t *ret_silent)
 {
+	uint64_t timeout_ms = *(const uint64_t *)remote->own;
 	struct fx_msg_categories m = {.count = 0};
 	char after[sizeof(m.entries[0].name)] = "";
 	const char *last;
@@ -96,48 +81,50 @@ static int show_all(struct list *list, struct fx_link *link, uint32_t *ret_silen
 	int r;
 
 	do {
-		r = ask(list, link, after, &m);
+		r = ask(link, timeout_ms, after, &m);
 		if (r || m.count == 0)
 			break;
 		*ret_silent = m.silent;
-		print_page(&list->remote, &m, first);
+		print_page(remote, &m, first);
 		last = m.entries[m.count - 1].name;
 		if (strcmp(last, after) <= 0)
 			break;
 		memcpy(after, last, sizeof(after));
 		first = false;
-		list->timeout_ms = 0; /* they have been waited for */
+		timeout_ms = 0; /* they have been waited for */
 	} while (m.count == FX_CATEGORIES_PER_MESSAGE);
 	return r;
 }
 
-static int show(struct list *list, struct fx_link *link)
+static int execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	uint32_t silent = 0;
 	int r;
 
-	if (list->remote.json)
+	if (remote->json)
 		printf("[");
-	r = show_all(list, link, &silent);
-	if (list->remote.json)
+	r = show_all(remote, link, &silent);
+	if (remote->json)
 		printf("]\n");
 	if (silent)
-		fprintf(stderr, "%s: %" PRIu32 " process%s not said what %s\n",
-			list->remote.command, silent, silent == 1 ? " has" : "es have",
+		fprintf(stderr, "%s: %" PRIu32 " process%s not said what %s\n", remote->command,
+			silent, silent == 1 ? " has" : "es have",
 			silent == 1 ? "it knows" : "they know");
 	return r;
 }
 
+static const struct fx_remote_command command = {
+    .doc = "Lists the categories that the manager and the registered processes know; those of "
+	   "#default "
+	   "are marked with an asterisk.",
+    .options = option_table,
+    .take = take,
+    .execute = execute,
+};
+
 int fx_cmd_list_categories(int argc, char **argv)
 {
-	struct list list = {.remote.command = argv[0], .timeout_ms = 1000};
-	struct fx_link link;
-	int status;
+	uint64_t timeout_ms = 1000;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &list);
-	status = fx_link_open(&link, list.remote.command, list.remote.socket);
-	if (status == 0)
-		status = show(&list, &link);
-	fx_link_close(&link);
-	return status;
+	return fx_remote_run(&command, &timeout_ms, argc, argv);
 }

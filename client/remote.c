@@ -36,6 +36,42 @@ error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int
 	}
 }
 
+struct parsing {
+	struct fx_remote remote;
+	const struct fx_remote_command *command;
+	const struct argp *parser;
+};
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct parsing *p = state->input;
+
+	if (p->command->take && p->command->take(&p->remote, key, value))
+		return 0;
+	return fx_remote_parse(&p->remote, p->parser, key, value, state);
+}
+
+int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, char **argv)
+{
+	static const struct argp_option common[] = {FX_REMOTE_OPTIONS, {0}};
+	const struct argp parser = {
+	    .options = command->options ? command->options : common,
+	    .parser = parse,
+	    .doc = command->doc,
+	};
+	struct parsing p = {
+	    .remote = {.command = argv[0], .own = own}, .command = command, .parser = &parser};
+	struct fx_link link;
+	int status;
+
+	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
+	status = fx_link_open(&link, p.remote.command, p.remote.socket);
+	if (status == 0)
+		status = command->execute(&p.remote, &link);
+	fx_link_close(&link);
+	return status;
+}
+
 /* A byte of a clean text. */
 static void print_byte(unsigned char byte)
 {

@@ -19,6 +19,7 @@ struct fx_remote {
 	const char *command; /* "fxtrace status" */
 	const char *socket;  /* NULL: the usual one */
 	bool json;
+	void *own; /* what fx_remote_run() was given: where the command keeps its own options */
 };
 
 enum {
@@ -46,6 +47,19 @@ enum {
  * command's own. */
 error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int key, char *value,
 			struct argp_state *state);
+
+/* A command that talks to a running manager. */
+struct fx_remote_command {
+	const char *doc;		   /* for --help */
+	const struct argp_option *options; /* NULL: FX_REMOTE_OPTIONS alone */
+	/* Takes an option of the command's own; false if it is none. NULL if there are none. */
+	bool (*take)(const struct fx_remote *remote, int key, char *value);
+	/* What the command does once the link stands. Returns an exit status. */
+	int (*execute)(const struct fx_remote *remote, struct fx_link *link);
+};
+
+/* The whole of such a command: arguments, link, work. Returns its exit status. */
+int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, char **argv);
 
 /* A JSON string, with its quotation marks, on stdout. */
 void fx_json_print(const char *text);

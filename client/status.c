@@ -1,31 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* fxtrace status: what the manager is doing. */
-#include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "client/commands.h"
 #include "client/link.h"
 #include "client/remote.h"
-
-static const struct argp_option option_table[] = {
-    FX_REMOTE_OPTIONS,
-    {0},
-};
-
-static const struct argp parser;
-
-static error_t parse(int key, char *value, struct argp_state *state)
-{
-	return fx_remote_parse(state->input, &parser, key, value, state);
-}
-
-static const struct argp parser = {
-    .options = option_table,
-    .parser = parse,
-    .doc =
-	"Says what the manager is doing: the state of its session, what is traced, and where to.",
-};
 
 static void print_text(const struct fx_msg_status *s)
 {
@@ -72,7 +52,7 @@ static void print_json(const struct fx_msg_status *s)
 	printf("}\n");
 }
 
-static int show(const struct fx_remote *remote, struct fx_link *link)
+static int execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	struct fx_msg_request request;
 	struct fx_msg_status status;
@@ -89,16 +69,13 @@ static int show(const struct fx_remote *remote, struct fx_link *link)
 	return FX_EXIT_OK;
 }
 
+static const struct fx_remote_command command = {
+    .doc =
+	"Says what the manager is doing: the state of its session, what is traced, and where to.",
+    .execute = execute,
+};
+
 int fx_cmd_status(int argc, char **argv)
 {
-	struct fx_remote remote = {.command = argv[0]};
-	struct fx_link link;
-	int status;
-
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &remote);
-	status = fx_link_open(&link, remote.command, remote.socket);
-	if (status == 0)
-		status = show(&remote, &link);
-	fx_link_close(&link);
-	return status;
+	return fx_remote_run(&command, NULL, argc, argv);
 }

@@ -7,11 +7,6 @@
 #include "client/link.h"
 #include "client/remote.h"
 
-struct terminate {
-	struct fx_remote remote;
-	bool no_results;
-};
-
 enum { OPTION_NO_RESULTS = OPTION_OF_COMMAND };
 
 static const struct argp_option option_table[] = {
@@ -20,24 +15,16 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp parser;
-
-static error_t parse(int key, char *value, struct argp_state *state)
+static bool take(const struct fx_remote *remote, int key, char *value)
 {
-	struct terminate *terminate = state->input;
+	bool *no_results = remote->own;
 
+	(void)value;
 	if (key != OPTION_NO_RESULTS)
-		return fx_remote_parse(&terminate->remote, &parser, key, value, state);
-	terminate->no_results = true;
-	return 0;
+		return false;
+	*no_results = true;
+	return true;
 }
-
-static const struct argp parser = {
-    .options = option_table,
-    .parser = parse,
-    .doc = "Ends the session: stops tracing if it runs, completes the archive, and says what is in "
-	   "it.",
-};
 
 /* What the session was, for the summary. It goes with the session. */
 static int ask_config(struct fx_link *link, struct fx_msg_status *status,
@@ -58,9 +45,10 @@ static int ask_config(struct fx_link *link, struct fx_msg_status *status,
 	return 0;
 }
 
-static int execute(struct terminate *terminate, struct fx_link *link)
+static int execute(const struct fx_remote *remote, struct fx_link *link)
 {
-	struct fx_msg_stop request = {.write_results = !terminate->no_results};
+	const bool *no_results = remote->own;
+	struct fx_msg_stop request = {.write_results = !*no_results};
 	struct fx_session_config config;
 	struct fx_msg_status status;
 	struct fx_msg_result result;
@@ -69,20 +57,21 @@ static int execute(struct terminate *terminate, struct fx_link *link)
 	if (r == 0)
 		r = fx_link_ask(link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
 	if (r == 0)
-		fx_remote_print_archive(&terminate->remote, &config, &result, NULL, false);
+		fx_remote_print_archive(remote, &config, &result, NULL, false);
 	return r;
 }
 
+static const struct fx_remote_command command = {
+    .doc = "Ends the session: stops tracing if it runs, completes the archive, and says what is in "
+	   "it.",
+    .options = option_table,
+    .take = take,
+    .execute = execute,
+};
+
 int fx_cmd_terminate(int argc, char **argv)
 {
-	struct terminate terminate = {.remote.command = argv[0]};
-	struct fx_link link;
-	int status;
+	bool no_results = false;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &terminate);
-	status = fx_link_open(&link, terminate.remote.command, terminate.remote.socket);
-	if (status == 0)
-		status = execute(&terminate, &link);
-	fx_link_close(&link);
-	return status;
+	return fx_remote_run(&command, &no_results, argc, argv);
 }
