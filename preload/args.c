@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "preload/peek.h"
 #include "preload/text.h"
 
 /* --- Text ------------------------------------------------------------------------------------- */
@@ -88,6 +89,18 @@ static void arg_text(struct fx_call *call, unsigned name, const char *text, size
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text)
 {
 	arg_text(call, name, text, FX_TEXT_MAX);
+}
+
+void fx_arg_far_text(struct fx_call *call, unsigned name, const char *text)
+{
+	const long length = text ? fx_peek_string(text, FX_TEXT_MAX + 1) : 0;
+
+	if (!text)
+		arg_null(call, name);
+	else if (length < 0)
+		fx_arg_ptr(call, name, text);
+	else
+		fx_arg_bytes(call, name, text, fx_text_cut(text, (size_t)length, FX_TEXT_MAX));
 }
 
 void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text)
@@ -188,21 +201,6 @@ void fx_arg_hex(struct fx_call *call, unsigned name, uint64_t value)
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
-void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status)
-{
-	(void)name;
-	if (call->error || !status)
-		return;
-	if (WIFEXITED(*status))
-		fx_arg_int(call, FX_STR_exited, WEXITSTATUS(*status));
-	else if (WIFSIGNALED(*status))
-		fx_arg_signal(call, FX_STR_signal, WTERMSIG(*status));
-	else if (WIFSTOPPED(*status))
-		fx_arg_signal(call, FX_STR_stopped, WSTOPSIG(*status));
-	else if (WIFCONTINUED(*status))
-		fx_arg_signal(call, FX_STR_continued, SIGCONT);
-}
-
 void fx_arg_out_pid(struct fx_call *call, unsigned name, const pid_t *pid)
 {
 	if (!call->error && pid)
@@ -233,19 +231,6 @@ void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr)
 		fx_arg_ptr(call, name, *ptr);
 }
 
-void fx_arg_sockopt_in(struct fx_call *call, unsigned name, const void *value, socklen_t length)
-{
-	if (!call->error && value && length == sizeof(int))
-		fx_arg_int(call, name, *(const int *)value);
-}
-
-void fx_arg_sockopt_out(struct fx_call *call, unsigned name, const void *value,
-			const socklen_t *length)
-{
-	if (!call->error && value && length && *length == sizeof(int))
-		fx_arg_int(call, name, *(const int *)value);
-}
-
 void fx_arg_sched_param(struct fx_call *call, unsigned name, const struct sched_param *param)
 {
 	if (!call->error && param)
@@ -260,22 +245,6 @@ void fx_arg_aiocb(struct fx_call *call, unsigned name, const struct aiocb *reque
 	fx_arg_fd(call, FX_STR_fd, request->aio_fildes);
 	fx_arg_size(call, FX_STR_count, request->aio_nbytes);
 	fx_arg_long(call, FX_STR_offset, request->aio_offset);
-}
-
-void fx_arg_handler(struct fx_call *call, unsigned name, fx_signal_handler handler)
-{
-	if (handler == SIG_DFL)
-		fx_arg_bytes(call, name, "SIG_DFL", 7);
-	else if (handler == SIG_IGN)
-		fx_arg_bytes(call, name, "SIG_IGN", 7);
-	else
-		fx_arg_ptr(call, name, (const void *)handler);
-}
-
-void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigaction *action)
-{
-	if (!call->error && action)
-		fx_arg_handler(call, name, action->sa_handler);
 }
 
 static void text_limit(struct fx_text *t, rlim_t limit)
@@ -452,8 +421,7 @@ void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t len
 	}
 }
 
-static void arg_address(struct fx_call *call, unsigned name, const struct sockaddr *addr,
-			size_t length)
+void fx_arg_address(struct fx_call *call, unsigned name, const struct sockaddr *addr, size_t length)
 {
 	char buffer[FX_SOCKADDR_TEXT];
 	struct fx_text t = FX_TEXT(buffer);
@@ -489,12 +457,5 @@ void fx_arg_sockaddr(struct fx_call *call, unsigned name, const struct sockaddr 
 		     socklen_t length)
 {
 	if (addr && address_was_read(call->error))
-		arg_address(call, name, addr, length);
-}
-
-void fx_arg_sockaddr_out(struct fx_call *call, unsigned name, const struct sockaddr *addr,
-			 const socklen_t *length)
-{
-	if (addr && length && !call->error && *length)
-		arg_address(call, name, addr, *length);
+		fx_arg_address(call, name, addr, length);
 }

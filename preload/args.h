@@ -15,6 +15,7 @@
 #include "engine/record.h"
 #include <fxtrace/format.h>
 #include "preload/fdtable.h"
+#include "preload/naming.h"
 #include "preload/strings.h"
 #include "preload/text.h"
 #include "preload/types.h"
@@ -198,6 +199,10 @@ void fx_arg_name(struct fx_call *call, unsigned name, const char *text);
 #define FX_WORDS_text FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text);
 
+/* A string that libc hands on to another process, and may not look at. */
+#define FX_WORDS_far_text FX_WORDS_text
+void fx_arg_far_text(struct fx_call *call, unsigned name, const char *text);
+
 #define FX_WORDS_short_text FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text);
 
@@ -229,7 +234,9 @@ void fx_arg_fd_pair(struct fx_call *call, unsigned name, const int *fds);
 
 /* What wait() learned: exit status, or the signal that ended or stopped the process. */
 #define FX_WORDS_wait_status 1
-void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status);
+void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status, pid_t ret);
+#define FX_WORDS_wait_info 2
+void fx_arg_wait_info(struct fx_call *call, unsigned name, const siginfo_t *info);
 
 #define FX_WORDS_out_pid 1
 void fx_arg_out_pid(struct fx_call *call, unsigned name, const pid_t *pid);
@@ -253,6 +260,9 @@ void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t len
 void fx_arg_sockaddr(struct fx_call *call, unsigned name, const struct sockaddr *addr,
 		     socklen_t length);
 
+void fx_arg_address(struct fx_call *call, unsigned name, const struct sockaddr *addr,
+		    size_t length);
+
 /* The same, written by the call. */
 #define FX_WORDS_sockaddr_out FX_TEXT_WORDS(FX_SOCKADDR_TEXT)
 void fx_arg_sockaddr_out(struct fx_call *call, unsigned name, const struct sockaddr *addr,
@@ -263,13 +273,6 @@ void fx_arg_sockaddr_out(struct fx_call *call, unsigned name, const struct socka
 void fx_arg_stat_out(struct fx_call *call, unsigned name, const struct stat *st);
 #define FX_WORDS_statx_out FX_WORDS_stat_out
 void fx_arg_statx_out(struct fx_call *call, unsigned name, const struct statx *st);
-
-/* An option's value where it is a number: of most it is. */
-#define FX_WORDS_sockopt_in 1
-void fx_arg_sockopt_in(struct fx_call *call, unsigned name, const void *value, socklen_t length);
-#define FX_WORDS_sockopt_out 1
-void fx_arg_sockopt_out(struct fx_call *call, unsigned name, const void *value,
-			const socklen_t *length);
 
 /* "soft hard", or the word unlimited. */
 #define FX_WORDS_rlimit FX_TEXT_WORDS(48)
@@ -289,12 +292,6 @@ void fx_arg_sembufs(struct fx_call *call, unsigned name, const struct sembuf *op
 /* The descriptor, bytes and offset of a request. */
 #define FX_WORDS_aiocb 5
 void fx_arg_aiocb(struct fx_call *call, unsigned name, const struct aiocb *request);
-
-/* SIG_DFL, SIG_IGN or a function. */
-#define FX_WORDS_handler FX_TEXT_WORDS(8)
-void fx_arg_handler(struct fx_call *call, unsigned name, fx_signal_handler handler);
-#define FX_WORDS_sigaction FX_WORDS_handler
-void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigaction *action);
 
 /* Descriptors of select(), those that are ready when it returns: "3 5". */
 #define FX_WORDS_fds FX_TEXT_WORDS(FX_FLAGS_TEXT)
@@ -348,14 +345,14 @@ void fx_arg_sockopt(struct fx_call *call, unsigned name, int option, int level);
  * Arguments of functions that take a different one, or none, from case to case. They are handed on
  * whether or not they were passed, as libc itself does, and shown if the case has one.
  */
-#define FX_PASSED_fcntl(command) true
-#define FX_WORDS_fcntl		 FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_fcntl(struct fx_call *call, unsigned name, long arg, int command);
+#define FX_PASSED_fcntl(command, ret) true
+#define FX_WORDS_fcntl		      FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_fcntl(struct fx_call *call, unsigned name, long arg, int command, int ret);
 
 #define FX_WORDS_ioctl FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_ioctl(struct fx_call *call, unsigned name, unsigned long request);
 #define FX_PASSED_ioctl_arg(request) true
-#define FX_WORDS_ioctl_arg	     2
+#define FX_WORDS_ioctl_arg	     FX_WORDS_termios
 void fx_arg_ioctl_arg(struct fx_call *call, unsigned name, const void *arg, unsigned long request);
 
 #define FX_PASSED_new_addr(flags) true
@@ -385,16 +382,126 @@ fx_hot void fx_arg_log(struct fx_call *call, unsigned name, int priority)
 	fx_arg_log_priority(call, name, (unsigned)priority & 7);
 }
 
-/* What is waited for: "3:POLLIN 4:POLLIN|POLLOUT". */
-#define FX_WORDS_pollfds FX_TEXT_WORDS(FX_FLAGS_TEXT)
+/* --- Bytes that are moved (args-io.c) -------------------------------------------------------------- */
+
+/* Lengths of the buffers, if they are several, "10 4096"; and `size', their sum. */
+#define FX_WORDS_iov (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_WORDS_size)
+void fx_arg_iov(struct fx_call *call, unsigned name, const struct iovec *iov, size_t count);
+
+/* A message: `addr' of the peer, buffers, `control' ("SCM_RIGHTS 3 4"); sent, or received. */
+#define FX_WORDS_msghdr (FX_WORDS_sockaddr + FX_WORDS_iov + FX_TEXT_WORDS(FX_FLAGS_TEXT))
+void fx_arg_msghdr(struct fx_call *call, unsigned name, const struct msghdr *msg);
+#define FX_WORDS_msghdr_out (FX_WORDS_msghdr + FX_WORDS_msg_flags)
+void fx_arg_msghdr_out(struct fx_call *call, unsigned name, const struct msghdr *msg);
+
+/* Bytes of each of the messages that were sent or received, and the first one's peer. */
+#define FX_WORDS_mmsghdrs (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_WORDS_size + FX_WORDS_sockaddr_out)
+void fx_arg_mmsghdrs(struct fx_call *call, unsigned name, const struct mmsghdr *messages, int done);
+
+/* Where it began; by now it is `moved' bytes behind. */
+#define FX_WORDS_moved_offset 2
+void fx_arg_moved_offset(struct fx_call *call, unsigned name, const off_t *offset, int64_t moved);
+
+/* An option's value: most are numbers. */
+#define FX_WORDS_sockopt_in FX_TEXT_WORDS(64)
+void fx_arg_sockopt_in(struct fx_call *call, unsigned name, const void *value, int level,
+		       int option, socklen_t length);
+#define FX_WORDS_sockopt_out FX_WORDS_sockopt_in
+void fx_arg_sockopt_out(struct fx_call *call, unsigned name, const void *value, int level,
+			int option, const socklen_t *length);
+
+/* --- What is waited for, and what came (args-events.c) ---------------------------------------------- */
+
+/* "3:POLLIN 4:POLLIN|POLLOUT"; and `ready', the same of those that are. */
+#define FX_WORDS_pollfds (2 * FX_TEXT_WORDS(FX_FLAGS_TEXT))
 void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fds, size_t count);
 
-#define FX_WORDS_epoll_event FX_TEXT_WORDS(FX_FLAGS_TEXT)
+/* Events, and the program's `data' for them. */
+#define FX_WORDS_epoll_event (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_TEXT_WORDS(24))
 void fx_arg_epoll_event(struct fx_call *call, unsigned name, const struct epoll_event *event,
 			int operation);
 
-/* Signals: "SIGINT|SIGTERM". */
+/* "DATA:EPOLLIN DATA:EPOLLIN|EPOLLHUP". */
+#define FX_WORDS_epoll_ready FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_epoll_ready(struct fx_call *call, unsigned name, const struct epoll_event *events,
+			int count);
+
+/* Signals: "SIGINT|SIGTERM"; read, or written by the call. */
 #define FX_WORDS_sigset FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_sigset(struct fx_call *call, unsigned name, const sigset_t *set);
+#define FX_WORDS_sigset_out FX_WORDS_sigset
+void fx_arg_sigset_out(struct fx_call *call, unsigned name, const sigset_t *set);
+
+/* SIG_DFL, SIG_IGN or a function; in a sigaction `flags' and `mask' too. */
+#define FX_WORDS_handler FX_TEXT_WORDS(8)
+void fx_arg_handler(struct fx_call *call, unsigned name, fx_signal_handler handler);
+#define FX_WORDS_sigaction (FX_WORDS_handler + FX_WORDS_sigaction_flags + FX_WORDS_sigset)
+void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigaction *action);
+#define FX_WORDS_sigaction_old FX_WORDS_handler
+void fx_arg_sigaction_old(struct fx_call *call, unsigned name, const struct sigaction *action);
+
+/* How a signal was sent, and the `pid' that did. */
+#define FX_WORDS_siginfo (FX_WORDS_signal_code + 1)
+void fx_arg_siginfo(struct fx_call *call, unsigned name, const siginfo_t *info);
+
+/* --- Structures (args-values.c) ---------------------------------------------------------------------- */
+
+/* Nanoseconds, of a call that has succeeded; what is left of an interrupted one's; of the timer before. */
+#define FX_WORDS_timeval 2
+void fx_arg_timeval(struct fx_call *call, unsigned name, const struct timeval *tv);
+#define FX_WORDS_rest 2
+void fx_arg_rest(struct fx_call *call, unsigned name, const struct timespec *ts);
+#define FX_WORDS_timer_old 2
+void fx_arg_timer_old(struct fx_call *call, unsigned name, const struct itimerspec *ts);
+#define FX_WORDS_itimer_old 2
+void fx_arg_itimer_old(struct fx_call *call, unsigned name, const struct itimerval *tv);
+
+/* When a file was used and changed: "1700000000.000000000 UTIME_NOW". */
+#define FX_FILE_TIMES_TEXT  64
+#define FX_WORDS_file_times FX_TEXT_WORDS(FX_FILE_TIMES_TEXT)
+void fx_arg_file_times(struct fx_call *call, unsigned name, const struct timespec times[2]);
+#define FX_WORDS_file_timevals FX_WORDS_file_times
+void fx_arg_file_timevals(struct fx_call *call, unsigned name, const struct timeval times[2]);
+#define FX_WORDS_utimbuf FX_WORDS_file_times
+void fx_arg_utimbuf(struct fx_call *call, unsigned name, const struct utimbuf *times);
+
+/* `user_ns', `system_ns', `max_rss_kib'. */
+#define FX_WORDS_rusage 6
+void fx_arg_rusage(struct fx_call *call, unsigned name, const struct rusage *usage);
+#define FX_WORDS_child_usage FX_WORDS_rusage
+void fx_arg_child_usage(struct fx_call *call, unsigned name, const struct rusage *usage, pid_t ret);
+
+/* `policy', `nice', `priority'. */
+#define FX_WORDS_sched_attr (FX_WORDS_policy + 2)
+void fx_arg_sched_attr(struct fx_call *call, unsigned name, const void *attributes);
+#define FX_WORDS_out_policy FX_WORDS_policy
+void fx_arg_out_policy(struct fx_call *call, unsigned name, const int *policy);
+
+#define FX_WORDS_out_uint 1
+void fx_arg_out_uint(struct fx_call *call, unsigned name, const unsigned *number);
+
+/* Address and `size'. */
+#define FX_WORDS_signal_stack 4
+void fx_arg_signal_stack(struct fx_call *call, unsigned name, const stack_t *stack);
+
+/* Of a System V message; "10 of 8192 bytes, 3 there" of a POSIX queue. */
+#define FX_WORDS_message_type 2
+void fx_arg_message_type(struct fx_call *call, unsigned name, const void *message);
+#define FX_WORDS_queue_attr FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_queue_attr(struct fx_call *call, unsigned name, const struct mq_attr *attr);
+
+/* "TMPFS_MAGIC free 1234 of 5678", in bytes. */
+#define FX_WORDS_statfs FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_statfs(struct fx_call *call, unsigned name, const struct statfs *fs);
+
+/* The kernel's release. */
+#define FX_WORDS_release FX_TEXT_WORDS(65)
+void fx_arg_release(struct fx_call *call, unsigned name, const struct utsname *uts);
+
+/* The local modes of a terminal; "80x24". */
+#define FX_WORDS_termios FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_termios(struct fx_call *call, unsigned name, const struct termios *attributes);
+#define FX_WORDS_winsize FX_TEXT_WORDS(24)
+void fx_arg_winsize(struct fx_call *call, unsigned name, const struct winsize *size);
 
 #endif

@@ -18,4 +18,68 @@ static int fx_call_socketpair(int domain, int type, int protocol, int *fds)
 	return ret;
 }
 
+/* --- What is polled -------------------------------------------------------------------------------- */
+
+/* So many of the descriptors are told what they are. */
+#define TOLD		     4
+#define FX_WORDS_TELL_polled TOLD
+
+_Static_assert(FX_STR_file_4 == FX_STR_file + TOLD - 1, "they stand together in wrappers.tbl");
+
+/* The first of those that are ready; of all if none is. Nothing of a call that has failed. */
+static unsigned polled(int told[TOLD], const struct pollfd *fds, nfds_t count, int ready)
+{
+	unsigned n = 0;
+
+	for (nfds_t i = 0; ready >= 0 && i < count && n < TOLD; i++)
+		if (!ready || fds[i].revents)
+			told[n++] = fds[i].fd;
+	return n;
+}
+
+/* They are asked for after the call: before it nobody knows whether the array can be read. */
+static int polled_look(const struct pollfd *fds, nfds_t count, int ready)
+{
+	int told[TOLD];
+
+	if (fx_category_on(FX_CAT_SYSCALL))
+		for (unsigned n = polled(told, fds, count, ready); n; n--)
+			fx_compact_look(told[n - 1], FX_CAT_SYSCALL);
+	return ready;
+}
+
+static void fx_tell_polled(struct fx_call *call, const struct pollfd *fds, nfds_t count, int ready)
+{
+	int told[TOLD];
+	const unsigned n = polled(told, fds, count, ready);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct fx_fd_ref is = fx_fd_known(told[i]);
+
+		fx_show_file(call, FX_STR_file + i, &is);
+	}
+}
+
+static int fx_call_poll(struct pollfd *fds, nfds_t count, int timeout)
+{
+	return polled_look(fds, count, FX_REAL(poll)(fds, count, timeout));
+}
+
+static int fx_call___poll_chk(struct pollfd *fds, nfds_t count, int timeout, size_t room)
+{
+	return polled_look(fds, count, FX_REAL(__poll_chk)(fds, count, timeout, room));
+}
+
+static int fx_call_ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			 const sigset_t *mask)
+{
+	return polled_look(fds, count, FX_REAL(ppoll)(fds, count, timeout, mask));
+}
+
+static int fx_call___ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout,
+			       const sigset_t *mask, size_t room)
+{
+	return polled_look(fds, count, FX_REAL(__ppoll_chk)(fds, count, timeout, mask, room));
+}
+
 #include "preload/unit-descriptors.inc"

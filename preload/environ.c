@@ -10,6 +10,7 @@
 
 #include "base/loadable.h"
 #include "base/syscall.h"
+#include "preload/peek.h"
 #include "preload/self.h"
 #include "preload/text.h"
 #include "preload/untraced.h"
@@ -237,18 +238,11 @@ static struct change change_for(const struct fx_environ *e, fx_strings envp)
 	return c;
 }
 
-/* The kernel copies a signal set before it refuses the way to use it: nothing happens but that a bad
- * pointer is told from a good one. */
-static bool is_readable(const void *word)
-{
-	return fx_syscall4(SYS_rt_sigprocmask, -1, word, NULL, 8) != -EFAULT;
-}
-
 size_t fx_environ_room(const struct fx_environ *e, fx_strings envp)
 {
 	struct change c;
 
-	if (!self.follows || (envp && !is_readable(envp)))
+	if (!self.follows || (envp && !fx_peek_strings(envp)))
 		return 0; /* a bad environment is the kernel's to refuse */
 	c = change_for(e, envp);
 	if (!c.missing && !c.rewrite_preload)

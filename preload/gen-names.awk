@@ -5,7 +5,7 @@
 #	awk -v out=FILE -f gen-names.awk names.tbl
 #	awk -v out=syscalls.inc -f gen-names.awk syscalls.tbl
 #
-#	names.h		FX_WORDS_KIND and fx_arg_KIND() of every entry
+#	names.h		FX_WORDS_KIND and fx_arg_KIND() of every entry, FX_NAMES(KIND)
 #	names.inc	the lists, and these functions (args-flags.c)
 
 function fail(text) {
@@ -49,7 +49,7 @@ out == "syscalls.inc" {
 		{ fail("neither `flags' nor `names'") }
 
 function list(k,    i, name) {
-	printf "\nstatic const struct named list_%s[] = {\n", kind[k]
+	printf "\nconst struct fx_named fx_list_%s[] = {\n", kind[k]
 	for (i = 1; i <= members[k]; i++) {
 		name = member[k, i]
 		if (sub(/^\+/, "", name))
@@ -57,13 +57,13 @@ function list(k,    i, name) {
 		else
 			printf "#ifdef %s\n\tNAMED(%s),\n#endif\n", name, name
 	}
-	print "};"
+	printf "};\nconst unsigned fx_count_%s = FX_ARRAY_LEN(fx_list_%s);\n", kind[k], kind[k]
 }
 
 function definition(k,    what) {
 	what = sort[k] == "flags" ? "flags" : "name"
 	printf "\nvoid fx_arg_%s(struct fx_call *call, unsigned name, unsigned value)\n", kind[k]
-	printf "{\n\targ_%s(call, name, LIST(list_%s), value);\n}\n", what, kind[k]
+	printf "{\n\targ_%s(call, name, FX_NAMES(%s), value);\n}\n", what, kind[k]
 }
 
 END {
@@ -78,6 +78,8 @@ END {
 			       sort[k] == "flags" ? "FLAGS" : "NAME"
 			printf "void fx_arg_%s(struct fx_call *call, unsigned name, unsigned value);\n",
 			       kind[k]
+			printf "extern const struct fx_named fx_list_%s[];\n", kind[k]
+			printf "extern const unsigned fx_count_%s;\n", kind[k]
 		}
 	else if (out == "names.inc")
 		for (k = 1; k <= kinds; k++) {

@@ -56,7 +56,8 @@ function declaration(s) {
 # What the descriptor X is shall be shown as well.
 function described(f, x,    as) {
 	as = x
-	sub(/fd$/, "file", as)
+	if (!sub(/dirfd$/, "dir", as))
+		sub(/fd$/, "file", as)
 	fd_name[f, ++fds[f]] = x
 	fd_file[f, fds[f]] = as
 	string_add(as, as)
@@ -73,7 +74,7 @@ function parameter(f, p, text,    at) {
 	}
 	if ((f in variadic))
 		optional[f, p] = 1
-	if (!match(text, /:[a-z_]+(\([a-z_]+\))?$|:-$/))
+	if (!match(text, /:[a-z_]+(\([a-z_+]+\))?$|:-$/))
 		fail("parameter `" text "' has no kind")
 	kind[f, p] = substr(text, RSTART + 1)
 	declaration(substr(text, 1, RSTART - 1))
@@ -81,11 +82,12 @@ function parameter(f, p, text,    at) {
 	name[f, p] = got_name
 	if (match(kind[f, p], /\(.*\)/)) {
 		extra[f, p] = substr(kind[f, p], RSTART + 1, RLENGTH - 2)
+		gsub(/[+]/, ", ", extra[f, p])
 		kind[f, p] = substr(kind[f, p], 1, RSTART - 1)
 	}
 	if (kind[f, p] != "-" && !internal[f])
 		string_add(got_name, got_name)
-	if (kind[f, p] == "fd" && !internal[f])
+	if (kind[f, p] ~ /^(dir)?fd$/ && !internal[f])
 		described(f, got_name)
 	return 1
 }
@@ -119,6 +121,12 @@ function option(f, word) {
 		descriptor[f, substr(word, 1, index(word, "=") - 1)] = substr(word, index(word, "=") + 1)
 	else if (word == "opens")
 		descriptor[f, word] = "ret"
+	else if (word ~ /^tells=[a-z_]+\([a-z_+]+\)$/) {
+		tells[f] = substr(word, 7, index(word, "(") - 7)
+		told[f] = substr(word, index(word, "(") + 1)
+		sub(/\)$/, "", told[f])
+		gsub(/[+]/, ", ", told[f])
+	}
 	else if (word ~ /^reads=/)
 		reads[f] = substr(word, 7)
 	else if (word ~ /^writes=/)
@@ -312,6 +320,8 @@ function words_needed(f,    s, p) {
 		s = s " + FX_WAIT_WORDS"
 	if (f in fds)
 		s = s " + " fds[f] " * FX_WORDS_FILE"
+	if (f in tells)
+		s = s " + FX_WORDS_TELL_" tells[f]
 	if (f in reads)
 		s = s " + FX_WORDS_TOTAL"
 	if (f in writes)
@@ -372,6 +382,8 @@ function write_files(f,    i) {
 		else
 			printf "\t\tfx_show_file(&call, FX_STR_%s, &is_%s);\n", fd_file[f, i], fd_name[f, i]
 	}
+	if (f in tells)
+		printf "\t\tfx_tell_%s(&call, %s);\n", tells[f], told[f]
 }
 
 # What they are is asked before the call, which may be the last that uses them, and before the clock.
@@ -699,7 +711,7 @@ function takes_list(f,    p) {
 
 # Functions whose arguments somebody checks. (A stream that is none is looked at before the call.)
 function is_tried(f) {
-	return function_unit[f] ~ /^(files|descriptors|memory|system|library)$/ && !internal[f] &&
+	return function_unit[f] ~ /^(files|descriptors|memory|process|system|library)$/ && !internal[f] &&
 	       !(f in forward) && !takes_list(f) && !((f, "custom") in flag) && exists(function_name[f]) &&
 	       !(function_name[f] in left_untried)
 }

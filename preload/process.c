@@ -10,6 +10,7 @@
 #include "preload/environ.h"
 #include "preload/flow.h"
 #include "preload/handoff.h"
+#include "preload/peek.h"
 #include "preload/real.h"
 
 /* --- fork ------------------------------------------------------------------------------------- */
@@ -160,7 +161,7 @@ static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *pat
 {
 	long fd;
 
-	if (path && path[0] == 0 && flags & AT_EMPTY_PATH) {
+	if (flags & AT_EMPTY_PATH && fx_peek(path, 1) && !path[0]) {
 		fx_environ_for_fd(e, dirfd);
 		return;
 	}

@@ -9,7 +9,7 @@ cp out dump
 
 # shown NAME ARGUMENTS: a slice of this name has just these arguments, and what its descriptor is.
 shown() {
-	grep -F "name=\"$1\"" dump | sed 's/, "file":string="[^}]*}/}/' | grep -qF "args={$2}" ||
+	grep -F "name=\"$1\"" dump | sed -E 's/, "([a-z]+_)?(file|dir)[_0-9]*":string="[^}]*}/}/' | grep -qF "args={$2}" ||
 		fail "no $1 with {$2}; there is:"$'\n'"$(grep -F "name=\"$1\"" dump | head -n 5)"
 }
 
@@ -20,7 +20,7 @@ shown openat '"dirfd":string="AT_FDCWD", "path":pointer=0x8, "flags":string="O_R
 shown creat '"path":string="/", "mode":string="0600", "ret":int32=-1, "errno":string="EISDIR"'
 shown read '"fd":int32=3, "count":uint32=1, "ret":int32=0'
 shown pread '"fd":int32=3, "count":uint32=1, "offset":int32=-1, "ret":int32=-1, "errno":string="EINVAL"'
-shown poll '"fds":string="3:POLLIN", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
+shown poll '"fds":string="3:POLLIN", "ready":string="3:POLLIN", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
 shown clock_nanosleep '"clock":string="CLOCK_MONOTONIC", "flags":string="0", "time_ns":int32=0'
 shown socket '"domain":string="-1", "type":string="SOCK_STREAM", "protocol":int32=0, "ret":int32=-1, "errno":string="EAFNOSUPPORT"'
 shown connect '"fd":int32=5, "addr":string="/does/not/exist", "ret":int32=-1, "errno":string="ENOENT"'

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <mqueue.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pwd.h>
 #include <sched.h>
@@ -24,11 +25,17 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/sem.h>
+#include <sys/sendfile.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -100,6 +107,9 @@ static void events(void)
 	socklen_t length = sizeof type;
 
 	CALL(epoll_ctl(epoll, EPOLL_CTL_ADD, counter, &event));
+	event.data.fd = counter;
+	CALL(epoll_ctl(epoll, EPOLL_CTL_MOD, counter, &event));
+	CALL(epoll_wait(epoll, &event, 1, -1));
 	CALL(poll(&p, 1, 0));
 	FD_ZERO(&readable);
 	FD_SET(counter, &readable);
@@ -117,6 +127,121 @@ static void events(void)
 	CALL(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, two));
 	CALL(setsockopt(two[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size));
 	CALL(getsockopt(two[0], SOL_SOCKET, SO_TYPE, &type, &length));
+}
+
+/* A pointer that nobody may follow; the compiler does not see that. */
+static void *volatile nowhere = (void *)8;
+
+static void transfers(void)
+{
+	struct iovec iov[2] = {{(char[]){"hello"}, 5}, {(char[]){"you"}, 3}};
+	union {
+		struct cmsghdr header;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.header = {CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+	struct msghdr msg = {.msg_iov = iov,
+			     .msg_iovlen = 2,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof control};
+	struct sockaddr_in local = {.sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct mmsghdr many[2] = {{.msg_hdr = {.msg_iov = &iov[0], .msg_iovlen = 1}},
+				  {.msg_hdr = {.msg_iov = &iov[1], .msg_iovlen = 1}}};
+	struct linger linger = {1, 5};
+	struct ucred who;
+	struct pollfd ready[2];
+	socklen_t length = sizeof local;
+	char byte[1];
+	off_t offset = 2;
+	int two[2], file, directory, udp = socket(AF_INET, SOCK_DGRAM, 0);
+
+	CALL(socketpair(AF_UNIX, SOCK_STREAM, 0, two));
+	CALL(writev(two[0], iov, 2));
+	CALL(readv(two[1], iov, 2));
+	CALL(readv(two[1], nowhere, 2));
+	memcpy(CMSG_DATA(&control.header), &two[0], sizeof(int));
+	CALL(sendmsg(two[0], &msg, 0));
+	CALL(recvmsg(two[1], &msg, MSG_CMSG_CLOEXEC));
+	CALL(sendmsg(two[0], nowhere, MSG_DONTWAIT));
+	CALL(sendmmsg(two[0], many, 2, 0));
+	ready[0] = (struct pollfd){.fd = two[0], .events = POLLIN};
+	ready[1] = (struct pollfd){.fd = two[1], .events = POLLIN};
+	CALL(poll(ready, 2, -1));
+	CALL(setsockopt(two[0], SOL_SOCKET, SO_LINGER, &linger, sizeof linger));
+	length = sizeof who;
+	CALL(getsockopt(two[0], SOL_SOCKET, SO_PEERCRED, &who, &length));
+	length = sizeof local;
+	CALL(bind(udp, (struct sockaddr *)&local, length));
+	CALL(getsockname(udp, (struct sockaddr *)&local, &length));
+	CALL(sendto(udp, "x", 1, 0, (struct sockaddr *)&local, length));
+	CALL(sendto(udp, "y", 1, 0, (struct sockaddr *)&local, length));
+	CALL(recvfrom(udp, byte, 1, 0, (struct sockaddr *)&local, &length));
+	length = 0; /* there is no room, so nobody looks at the address */
+	CALL(recvfrom(udp, byte, 1, 0, nowhere, &length));
+	file = open("renamed", O_RDONLY);
+	CALL(sendfile(two[0], file, &offset, 3));
+	directory = open(".", O_RDONLY | O_DIRECTORY);
+	CALL(openat(directory, "renamed", O_RDONLY));
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+static void times_and_signals(void)
+{
+	const struct timespec times[2] = {{1700000000, 5}, {0, UTIME_OMIT}};
+	const struct timeval before[2] = {{1700000000, 7}, {1700000001, 0}};
+	struct sigaction action = {.sa_handler = SIG_IGN, .sa_flags = SA_RESTART | SA_NODEFER};
+	struct timespec second = {1, 0};
+	struct itimerval tick = {.it_value.tv_usec = 1000};
+	struct statfs fs;
+	struct rlimit limit;
+	struct rusage usage;
+	struct utsname uts;
+	siginfo_t info;
+	sigset_t all, two;
+	pid_t child;
+
+	CALL(utimensat(AT_FDCWD, "renamed", times, 0));
+	CALL(utimes("renamed", before));
+	CALL(futimens(-1, NULL));
+	sigfillset(&all);
+	sigdelset(&all, SIGINT);
+	CALL(sigprocmask(SIG_SETMASK, &all, &two));
+	CALL(sigprocmask(SIG_SETMASK, &two, NULL));
+	sigemptyset(&action.sa_mask);
+	sigaddset(&action.sa_mask, SIGHUP);
+	CALL(sigaction(SIGTERM, &action, NULL));
+	sigemptyset(&two);
+	sigaddset(&two, SIGRTMIN + 2);
+	CALL(sigprocmask(SIG_BLOCK, &two, NULL));
+	CALL(kill(getpid(), SIGRTMIN + 2));
+	CALL(sigwaitinfo(&two, &info));
+	CALL(signal(SIGALRM, on_signal));
+	CALL(setitimer(ITIMER_REAL, &tick, NULL));
+	CALL(nanosleep(&second, &second));
+	CALL(getrlimit(RLIMIT_NOFILE, &limit));
+	CALL(prlimit(0, RLIMIT_NOFILE, NULL, &limit));
+	CALL(statfs(".", &fs));
+	CALL(uname(&uts));
+	CALL(getrusage(RUSAGE_SELF, &usage));
+	CALL(sysconf(_SC_NPROCESSORS_ONLN));
+	child = fork();
+	if (child == 0) {
+		sigfillset(&all);
+		sigprocmask(SIG_UNBLOCK, &all, NULL);
+		for (;;)
+			pause();
+	}
+	CALL(waitpid(child, nowhere, WNOHANG));
+	CALL(kill(child, SIGKILL));
+	CALL(waitid(P_PID, (id_t)child, &info, WEXITED));
+	child = fork();
+	if (child == 0)
+		_exit(3);
+	CALL(wait4(child, NULL, 0, &usage));
 }
 
 static void system_calls(void)
@@ -180,6 +305,8 @@ static void library(void)
 	CALL(getaddrinfo("no.number", "80", &hints, &found));
 	CALL(system("exit 2"));
 	CALL(pclose(popen("exit 3", "r")));
+	CALL(system(nowhere));
+	CALL(popen(nowhere, "r"));
 	CALL(dlopen("./does-not-exist.so", RTLD_NOW | RTLD_GLOBAL));
 }
 
@@ -188,6 +315,8 @@ int main(void)
 	files();
 	memory();
 	events();
+	transfers();
+	times_and_signals();
 	system_calls();
 	streams();
 	library();

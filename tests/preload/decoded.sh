@@ -12,7 +12,7 @@ expect_clean ../trace.fxt
 
 # shown NAME PATTERN: a slice of this name has just these arguments, and what its descriptor is.
 shown() {
-	grep "event type=complete .* name=\"$1\"" dump | sed 's/, "file":string="[^}]*}/}/' | grep -qE "args=\{$2\}" ||
+	grep "event type=complete .* name=\"$1\"" dump | sed -E 's/, "([a-z]+_)?(file|dir)[_0-9]*":string="[^}]*}/}/' | grep -qE "args=\{$2\}" ||
 		fail "no $1 with {$2}; there is:"$'\n'"$(grep "name=\"$1\"" dump | head -n 5)"
 }
 
@@ -28,7 +28,7 @@ shown access '"path":string="file", "mode":string="R_OK\|W_OK", "ret":int32=0'
 shown access '"path":string="file", "mode":string="F_OK", "ret":int32=0'
 shown lseek '"fd":int32=[0-9]+, "offset":int32=5, "whence":string="SEEK_SET", "ret":int32=5'
 shown fcntl '"fd":int32=[0-9]+, "command":string="F_SETFD", "arg":string="FD_CLOEXEC", "ret":int32=0'
-shown fcntl '"fd":int32=[0-9]+, "command":string="F_GETFL", "ret":int32=[0-9]+'
+shown fcntl '"fd":int32=[0-9]+, "command":string="F_GETFL", "flags":string="O_RDWR\|[^"]*", "ret":int32=[0-9]+'
 shown fcntl '"fd":int32=[0-9]+, "command":string="F_SETLK", "arg":string="F_WRLCK SEEK_SET 1 2", "ret":int32=0'
 shown rename '"from":string="file", "to":string="renamed", "ret":int32=0'
 shown rename '"from":string="does-not-exist", "to":pointer=0x[0-9a-f]+, "ret":int32=-1, "errno":string="ENOENT"'
@@ -45,8 +45,9 @@ shown mprotect '"addr":pointer=0x[0-9a-f]+, "length":uint32=4096, "prot":string=
 shown madvise '.*"advice":string="MADV_DONTNEED", "ret":int32=0'
 shown memfd_create '"name":string="named", "flags":string="MFD_CLOEXEC", "ret":int32=[0-9]+'
 
-shown epoll_ctl '"epfd":int32=[0-9]+, "operation":string="EPOLL_CTL_ADD", "fd":int32=[0-9]+, "events":string="EPOLLIN\|EPOLLET", "ret":int32=0'
-shown poll '"fds":string="[0-9]+:POLLIN\|POLLOUT", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
+shown epoll_ctl '"epfd":int32=[0-9]+, "operation":string="EPOLL_CTL_ADD", "fd":int32=[0-9]+, "events":string="EPOLLIN\|EPOLLET", "data":string="0", "ret":int32=0'
+shown epoll_wait '"epfd":int32=[0-9]+, "ready":string="[0-9]+:EPOLLIN", "maxevents":int32=1, "timeout_ms":int32=-1, "ret":int32=1'
+shown poll '"fds":string="([0-9]+:POLLIN\|POLLOUT)", "ready":string="\1", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "readfds":string="[0-9]+", "ret":int32=1'
 shown eventfd '"value":uint32=7, "flags":string="EFD_NONBLOCK", "ret":int32=[0-9]+'
 shown eventfd_read '"fd":int32=[0-9]+, "value":uint32=7, "ret":int32=0'
@@ -58,7 +59,39 @@ shown signal '"sig":string="SIGUSR2", "handler":string="SIG_IGN", "ret":string="
 shown raise '"sig":string="SIGUSR2", "ret":int32=0'
 shown socketpair '"domain":string="AF_UNIX", "type":string="SOCK_STREAM\|SOCK_CLOEXEC", "protocol":int32=0, "fds":string="[0-9]+ [0-9]+", "ret":int32=0'
 shown setsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_SNDBUF", "value":int32=8192, "length":uint32=4, "ret":int32=0'
-shown getsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_TYPE", "value":int32=1, "ret":int32=0'
+shown getsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_TYPE", "value":string="SOCK_STREAM", "ret":int32=0'
+
+shown writev '"fd":int32=[0-9]+, "iov":string="5 3", "size":uint32=8, "iovcnt":int32=2, "ret":int32=8'
+shown readv '"fd":int32=[0-9]+, "iov":pointer=0x8, "iovcnt":int32=2, "ret":int32=-1, "errno":string="EFAULT"'
+shown sendmsg '"fd":int32=([0-9]+), "iov":string="5 3", "size":uint32=8, "control":string="SCM_RIGHTS \1", "flags":string="0", "ret":int32=8'
+shown recvmsg '"fd":int32=[0-9]+, "iov":string="5 3", "size":uint32=8, "control":string="SCM_RIGHTS [0-9]+", "flags":string="MSG_CMSG_CLOEXEC", "ret":int32=8'
+shown sendmsg '"fd":int32=[0-9]+, "msg":pointer=0x8, "flags":string="MSG_DONTWAIT", "ret":int32=-1, "errno":string="EFAULT"'
+shown sendmmsg '"fd":int32=[0-9]+, "messages":string="5 3", "size":uint32=8, "count":uint32=2, "flags":string="0", "ret":int32=2'
+shown poll '"fds":string="[0-9]+:POLLIN [0-9]+:POLLIN", "ready":string="[0-9]+:POLLIN", "nfds":uint32=2, "timeout_ms":int32=-1, "ret":int32=1'
+expect_line 'name="poll".*"ret":int32=1, "file":string="socket:\[[0-9]+\] unix stream->socket' dump
+shown setsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_LINGER", "value":string="on 5s", "length":uint32=8, "ret":int32=0'
+shown getsockopt '"fd":int32=[0-9]+, "level":string="SOL_SOCKET", "option":string="SO_PEERCRED", "value":string="pid [0-9]+ uid [0-9]+ gid [0-9]+", "ret":int32=0'
+shown sendto '"fd":int32=[0-9]+, "len":uint32=1, "flags":string="0", "addr":string="127.0.0.1:[0-9]+", "ret":int32=1'
+shown recvfrom '"fd":int32=[0-9]+, "len":uint32=1, "flags":string="0", "addr":string="127.0.0.1:[0-9]+", "ret":int32=1'
+shown recvfrom '"fd":int32=[0-9]+, "len":uint32=1, "flags":string="0", "ret":int32=1'
+shown sendfile '"out_fd":int32=[0-9]+, "in_fd":int32=[0-9]+, "offset":int32=2, "count":uint32=3, "ret":int32=3'
+expect_line 'name="openat".*"dirfd":int32=[0-9]+, "path":string="renamed",.* "dir":string="/[^"]*"' dump
+
+shown utimensat '"dirfd":string="AT_FDCWD", "path":string="renamed", "times":string="1700000000.000000005 UTIME_OMIT", "flags":string="0", "ret":int32=0'
+shown utimes '"path":string="renamed", "times":string="1700000000.000007 1700000001.000000", "ret":int32=0'
+shown futimens '"fd":int32=-1, "times":string="now", "ret":int32=-1, "errno":string="EBADF"'
+shown sigprocmask '"how":string="SIG_SETMASK", "set":string="all but SIGINT", "old":string="SIGINT\|SIGUSR1", "ret":int32=0'
+shown sigaction '"sig":string="SIGTERM", "action":string="SIG_IGN", "flags":string="SA_RESTART\|SA_NODEFER", "mask":string="SIGHUP", "ret":int32=0'
+shown sigwaitinfo '"set":string="SIGRTMIN\+2", "info":string="SI_USER", "pid":int32=[0-9]+, "ret":int32=36'
+shown nanosleep '"duration_ns":int32=[0-9]+, "rest_ns":int32=[0-9]+, "ret":int32=-1, "errno":string="EINTR"'
+shown prlimit '"pid":int32=0, "resource":string="RLIMIT_NOFILE", "old":string="[0-9a-z]+ [0-9a-z]+", "ret":int32=0'
+shown statfs '"path":string=".", "statfs":string="[A-Z0-9x]+[A-Z0-9_a-f]* free [0-9]+ of [0-9]+", "ret":int32=0'
+shown uname '"release":string="[0-9]+\.[^"]*", "ret":int32=0'
+shown getrusage '"who":string="RUSAGE_SELF", "user_ns":int[0-9]*=[0-9]+, "system_ns":int[0-9]*=[0-9]+, "max_rss_kib":int[0-9]*=[0-9]+, "ret":int32=0'
+shown sysconf '"what":string="_SC_NPROCESSORS_ONLN", "ret":int32=[0-9]+'
+shown waitpid '"pid":int32=[0-9]+, "options":string="WNOHANG", "ret":int32=0'
+shown waitid '"type":string="P_PID", "id":int32=([0-9]+), "pid":int32=\1, "signal":string="SIGKILL", "options":string="WEXITED", "ret":int32=0'
+shown wait4 '"pid":int32=[0-9]+, "options":string="0", "user_ns":int[0-9]*=[0-9]+, "system_ns":int[0-9]*=[0-9]+, "max_rss_kib":int[0-9]*=[0-9]+, "ret":int32=[0-9]+'
 
 shown semget '"key":string="0", "count":int32=1, "flags":string="IPC_CREAT\|0600", "ret":int32=[0-9]+'
 shown semop '"semid":int32=[0-9]+, "operations":string="0:3", "count":uint32=1, "ret":int32=0'
@@ -87,6 +120,8 @@ shown getaddrinfo '"node":string="127.0.0.1", "service":string="80"'
 shown getaddrinfo '"node":string="no.number", "service":string="80", "ret":string="EAI_NONAME"'
 shown system '"command":string="exit 2", "ret":int32=512'
 shown popen '"command":string="exit 3", "mode":string="r", "ret":pointer=0x[0-9a-f]+'
+shown system '"command":pointer=0x8, "ret":int32=32512'
+shown popen '"command":pointer=0x8, "mode":string="r", "ret":pointer=0x0, "errno":string="E[A-Z]+"'
 shown pclose '.*"ret":int32=768'
 shown dlopen '"path":string="./does-not-exist.so", "mode":string="RTLD_NOW\|RTLD_GLOBAL", "ret":pointer=0x0'
 

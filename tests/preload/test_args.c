@@ -142,7 +142,7 @@ Test(args, bad_pointers_of_failed_calls_are_not_followed)
 	fx_arg_sockaddr_out(&call, NAME, (const struct sockaddr *)1, (const socklen_t *)1);
 	fx_arg_argv(&call, NAME, (fx_strings)1);
 	fx_arg_fd_pair(&call, NAME, (const int *)1);
-	fx_arg_wait_status(&call, NAME, (const int *)1);
+	fx_arg_wait_status(&call, NAME, (const int *)1, -1);
 	fx_arg_out_pid(&call, NAME, (const pid_t *)1);
 	fx_arg_out_ptr(&call, NAME, (void *const *)1);
 	call.error = EBADF;
@@ -273,7 +273,7 @@ Test(args, time_and_lists)
 	begin();
 	fx_arg_fd_pair(&call, NAME, fds);
 	expect_text("3 1000", FX_WORDS_fd_pair);
-	fx_arg_wait_status(&call, NAME, &status);
+	fx_arg_wait_status(&call, NAME, &status, 1);
 	cr_assert_eq(FXT_GET(words[0], ARG_NAME), FX_STR_exited);
 	cr_assert_eq(FXT_GET(words[0], ARG_VALUE32_VALUE), 1);
 }

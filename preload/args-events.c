@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Arguments of calls that wait: for descriptors, signals, children; and what they have learned. */
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include "preload/args.h"
+
+/* A text of a list that has become longer than its room ends so. */
+static void text_end(struct fx_text *t)
+{
+	if (t->at < t->end)
+		return;
+	t->at = t->end - 3;
+	while (t->at > t->begin && t->at[-1] != ' ')
+		t->at--;
+	fx_text_string(t, "...");
+}
+
+/* --- Descriptors ---------------------------------------------------------------------------------- */
+
+static void text_polled(struct fx_text *t, int fd, short events)
+{
+	if (fx_text_length(t))
+		fx_text_char(t, ' ');
+	fx_text_signed(t, fd);
+	fx_text_char(t, ':');
+	fx_text_flags(t, FX_NAMES(poll_events), (uint16_t)events);
+}
+
+void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fds, size_t count)
+{
+	char asked_buffer[FX_FLAGS_TEXT], ready_buffer[FX_FLAGS_TEXT];
+	struct fx_text asked = FX_TEXT(asked_buffer), ready = FX_TEXT(ready_buffer);
+
+	if (!fds || (call->error && call->error != EINTR))
+		return;
+	for (size_t i = 0; i < count && ready.at < ready.end; i++) {
+		if (asked.at < asked.end)
+			text_polled(&asked, fds[i].fd, fds[i].events);
+		if (fds[i].revents && !call->error)
+			text_polled(&ready, fds[i].fd, fds[i].revents);
+	}
+	text_end(&asked);
+	fx_arg_bytes(call, name, asked_buffer, fx_text_length(&asked));
+	text_end(&ready);
+	if (fx_text_length(&ready))
+		fx_arg_bytes(call, FX_STR_ready, ready_buffer, fx_text_length(&ready));
+}
+
+/* What a program has given epoll to be told with the events: often a descriptor, or an address. */
+static void text_data(struct fx_text *t, uint64_t data)
+{
+	if (data > UINT32_MAX) {
+		fx_text_string(t, "0x");
+		fx_text_number(t, data, 16);
+	} else {
+		fx_text_number(t, data, 10);
+	}
+}
+
+void fx_arg_epoll_event(struct fx_call *call, unsigned name, const struct epoll_event *event,
+			int operation)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	/* the kernel copies the event first */
+	if (!event || call->error == EFAULT || call->error == ENOSYS ||
+	    (operation != EPOLL_CTL_ADD && operation != EPOLL_CTL_MOD))
+		return;
+	fx_text_flags(&t, FX_NAMES(epoll_events), event->events);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+	t.at = t.begin;
+	text_data(&t, event->data.u64);
+	fx_arg_bytes(call, FX_STR_data, buffer, fx_text_length(&t));
+}
+
+void fx_arg_epoll_ready(struct fx_call *call, unsigned name, const struct epoll_event *events,
+			int count)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (!events || call->error || count <= 0)
+		return;
+	for (int i = 0; i < count && t.at < t.end; i++) {
+		if (i)
+			fx_text_char(&t, ' ');
+		text_data(&t, events[i].data.u64);
+		fx_text_char(&t, ':');
+		fx_text_flags(&t, FX_NAMES(epoll_events), events[i].events);
+	}
+	text_end(&t);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
+/* --- Signals -------------------------------------------------------------------------------------- */
+
+static void text_signal(struct fx_text *t, int number)
+{
+	unsigned length, index = fx_signal_string(number);
+	const char *name = index ? fx_builtin_text(index, &length) : NULL;
+
+	if (name) {
+		fx_text_bytes(t, name, length);
+	} else if (number >= SIGRTMIN) {
+		fx_text_string(t, "SIGRTMIN+");
+		fx_text_number(t, (unsigned)(number - SIGRTMIN), 10);
+	} else {
+		fx_text_signed(t, number);
+	}
+}
+
+static void text_signals(struct fx_text *t, uint64_t set)
+{
+	bool first = true;
+
+	for (int i = 1; i < NSIG; i++) {
+		if (!(set >> (i - 1) & 1))
+			continue;
+		if (!first)
+			fx_text_char(t, '|');
+		first = false;
+		text_signal(t, i);
+	}
+}
+
+static void arg_signals(struct fx_call *call, unsigned name, uint64_t set)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	/* libc keeps the first two that it has for itself out of full sets */
+	if (__builtin_popcountll(set) > 32) {
+		fx_text_string(&t, "all");
+		set = ~set & ~(3ull << 31);
+		if (set)
+			fx_text_string(&t, " but ");
+	}
+	text_signals(&t, set);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
+/* The first word of the set: the kernel has 64 signals. */
+static uint64_t set_of(const sigset_t *set)
+{
+	return *(const uint64_t *)set;
+}
+
+void fx_arg_sigset(struct fx_call *call, unsigned name, const sigset_t *set)
+{
+	if (set && call->error != EFAULT && call->error != EINVAL)
+		arg_signals(call, name, set_of(set));
+}
+
+void fx_arg_sigset_out(struct fx_call *call, unsigned name, const sigset_t *set)
+{
+	if (set && !call->error)
+		arg_signals(call, name, set_of(set));
+}
+
+void fx_arg_handler(struct fx_call *call, unsigned name, fx_signal_handler handler)
+{
+	if (handler == SIG_DFL)
+		fx_arg_bytes(call, name, "SIG_DFL", 7);
+	else if (handler == SIG_IGN)
+		fx_arg_bytes(call, name, "SIG_IGN", 7);
+	else
+		fx_arg_ptr(call, name, (const void *)handler);
+}
+
+void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigaction *action)
+{
+	if (call->error || !action)
+		return;
+	fx_arg_handler(call, name, action->sa_handler);
+	if (action->sa_flags)
+		fx_arg_sigaction_flags(call, FX_STR_flags, (unsigned)action->sa_flags);
+	if (set_of(&action->sa_mask))
+		arg_signals(call, FX_STR_mask, set_of(&action->sa_mask));
+}
+
+void fx_arg_sigaction_old(struct fx_call *call, unsigned name, const struct sigaction *action)
+{
+	if (!call->error && action)
+		fx_arg_handler(call, name, action->sa_handler);
+}
+
+void fx_arg_siginfo(struct fx_call *call, unsigned name, const siginfo_t *info)
+{
+	if (call->error || !info)
+		return;
+	fx_arg_signal_code(call, name, (unsigned)info->si_code);
+	if (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL)
+		fx_arg_int(call, FX_STR_pid, info->si_pid);
+}
+
+/* --- Children ------------------------------------------------------------------------------------- */
+
+void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status, pid_t ret)
+{
+	(void)name;
+	if (call->error || !status || ret <= 0)
+		return;
+	if (WIFEXITED(*status))
+		fx_arg_int(call, FX_STR_exited, WEXITSTATUS(*status));
+	else if (WIFSIGNALED(*status))
+		fx_arg_signal(call, FX_STR_signal, WTERMSIG(*status));
+	else if (WIFSTOPPED(*status))
+		fx_arg_signal(call, FX_STR_stopped, WSTOPSIG(*status));
+	else if (WIFCONTINUED(*status))
+		fx_arg_signal(call, FX_STR_continued, SIGCONT);
+}
+
+void fx_arg_wait_info(struct fx_call *call, unsigned name, const siginfo_t *info)
+{
+	if (call->error || !info || !info->si_pid)
+		return;
+	fx_arg_int(call, name, info->si_pid);
+	if (info->si_code == CLD_EXITED)
+		fx_arg_int(call, FX_STR_exited, info->si_status);
+	else if (info->si_code == CLD_KILLED || info->si_code == CLD_DUMPED)
+		fx_arg_signal(call, FX_STR_signal, info->si_status);
+	else if (info->si_code == CLD_CONTINUED)
+		fx_arg_signal(call, FX_STR_continued, info->si_status);
+	else
+		fx_arg_signal(call, FX_STR_stopped, info->si_status);
+}

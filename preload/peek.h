@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that the program points to and that nobody is known to have followed: asked for before it is read.
+ * Costs a system call for each page of it, so it is for calls that start programs and the like.
+ */
+#ifndef FX_PRELOAD_PEEK_H
+#define FX_PRELOAD_PEEK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Whether all of `size` bytes can be read. */
+bool fx_peek(const void *p, size_t size);
+
+/* The same for what most likely lies beside `good', memory that was used just now, or on this thread's stack:
+ * then it costs nothing. */
+bool fx_peek_near(const void *p, size_t size, const void *good);
+
+/* The same for a string: its bytes before the NUL, at most `max`; -1 if it cannot be read so far. */
+long fx_peek_string(const char *s, size_t max);
+
+/* The same for an array that ends with NULL, and the first byte of each string. */
+bool fx_peek_strings(char *const *strings);
+
+#endif
