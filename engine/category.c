@@ -30,7 +30,7 @@ bool fx_category_wanted(const char *name)
 {
 	uint64_t offset = fx_control()->categories_offset;
 	const char *word = (const char *)fx_control() + offset;
-	bool wanted = offset == 0 || *word == 0 || *word == '-';
+	bool wanted = offset == 0 || *word == 0;
 
 	while (offset && *word) {
 		bool take_away = *word == '-';

@@ -158,8 +158,7 @@ enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
 
 /* The program's own categories that are wanted, at fx_control.categories_offset: words, each with a NUL,
  * then an empty one. NAME, NAME* for all that begin so, or the same behind a '-': not that one. The last
- * word that a category matches decides; one that matches none is wanted if the first word has a '-'.
- * No word at all: all are wanted. */
+ * word that a category matches decides; one that matches none is not wanted. No word at all: all are. */
 #define FX_CATEGORY_NAME_MAX 100u	    /* bytes, without the NUL */
 #define FX_WANTED_MAX	     100u	    /* words */
 #define FX_WANTED_SIZE	     (3u * FX_PAGE) /* room for so many */
@@ -327,8 +326,7 @@ struct fx_control {
 	uint64_t min_duration; /* ticks; function calls shorter are left out */
 	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */
 	struct fx_layout layout;
-	/* oneshot in a buffer that outlives its session: chunks from this serial on are not to be
-	 * claimed; 0 = no limit */
+	/* oneshot: chunks from this serial on are not to be claimed; 0 = no limit */
 	uint64_t serial_limit;
 	/* in the control page's memory; 0: all of the program's own categories are wanted */
 	uint64_t categories_offset;

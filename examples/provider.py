@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: MIT
 """A trace provider in plain Python for x86-64, after doc/PROTOCOL.md and doc/BUFFER.md.
 
-    FXTRACE_DISABLE=1 fxtrace run -o out.fxt -- python3 provider.py [THREADS [ROUNDS]]
+    FXTRACE_DISABLE=1 fxtrace run -o out.fxt -- python3 provider.py [THREADS ROUNDS]
 
 FXTRACE_DISABLE keeps libfxtrace.so from registering the interpreter: a process is one provider.
 Each thread writes into a chunk of its own, without a lock. What threads share (claims of chunks,
 slots, strings, packets) this process alone writes, so a lock of ours stands in for the atomic
-operations of engine/. Release and acquire need nothing: to assign to an element of a ctypes array
-is one store, and x86-64 keeps stores, and loads, in order. Signal handlers must not record.
+operations of engine/. Release and acquire need nothing: an assignment to an element of a ctypes
+array is one store, and x86-64 keeps their order. Signal handlers must not record.
 """
-import contextlib
 import ctypes
 import mmap
 import os
@@ -20,17 +19,17 @@ import sys
 import threading
 import time
 
-MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER, CAUSE_START = 0x54584630, 1, 1, 0
+MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER = 0x54584630, 1, 1
 CONTROL_MAGIC, BUFFER_MAGIC, LAYOUT_VERSION = 0x304C545254584746, 0x3046554254584746, 1
-STARTED, SAVE_BUFFER, FIFO_VERSION = 1, 2, 1  # packets
-CIRCULAR, BLOCK, CATEGORY_USER, OWNER_DIED = 2, 1, 1 << 8, 1 << 30
+STARTED, SAVE_BUFFER, STOPPED, FIFO_VERSION = 1, 2, 3, 1  # packets
+CIRCULAR, BLOCK, OWNER_DIED = 2, 1, 1 << 30
+CATEGORY_USER, STOPPING, KNOWN = 1 << 8, 1 << 29, 1 << 49  # in the state; in a string's header
 HELD, RELEASED, BEYOND = 1 << 24, 1 << 25, (1 << 64) - 2  # in words of the chunk table; in saved[]
-INSTANT, COUNTER, COMPLETE, LOCAL, SLOT_WORDS = 0, 1, 4, 0x7000, 2048
+INSTANT, COUNTER, COMPLETE, LOCAL, SLOT_WORDS, SYS_FUTEX, FUTEX_WAKE = 0, 1, 4, 0x7000, 2048, 202, 1
 # Places, in words: of the control page, the buffer's header, a slot, and the common page.
-STATE, SPACE, SAVED = 8, 9, 512
-ROLLING, HINT, NEXT_STRING, EPOCH, PACKET_HEAD, PACKETS = 8, 16, 17, 26, 40, 512
+STATE, SPACE, MODE, SERIAL_LIMIT, WANTED, SAVED = 8, 9, 16, 30, 31, 512
+ROLLING, HINT, EPOCH_STARTED, EPOCH_STOPPED, PACKET_HEAD, PACKETS = 8, 16, 26, 27, 40, 512
 NAME, DROPPED, FIRST_DROP, LAST_DROP, LAST_TID = 2, 4, 5, 6, 10
-SYS_FUTEX, FUTEX_WAIT, FUTEX_WAKE, TEN_MS = 202, 0, 1, struct.pack("=QQ", 0, 10_000_000)
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
@@ -53,15 +52,10 @@ def counter_function():
     return ctypes.PYFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(page))
 
 
-def futex(words, byte, operation, value, timeout=None):
-    address = ctypes.c_uint64(ctypes.addressof(words) + byte)
-    libc.syscall(SYS_FUTEX, address, operation, value, timeout, None, 0)
-
-
 def register(name):
     """One request, one answer. Returns control page, common page and buffer."""
-    request = struct.pack("=IHHIIII104s", MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER, os.getpid(),
-                          threading.get_native_id(), CAUSE_START, os.getppid(), name.encode()[:100])
+    request = struct.pack("=IHH16x104s", MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER,
+                          name.encode()[:100])
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.settimeout(3)
         s.connect(os.environ["FXTRACE_SOCKET"])
@@ -79,15 +73,12 @@ def words_of(data):
     return [*struct.unpack("=%dQ" % ((len(data) + 7) // 8), data + bytes(-len(data) % 8))]
 
 
-def string_record(index, text):
+def string_record(index, text, flags=0):
     text = text.encode()[:32000]
-    words = words_of(text)
-    return [2 | (1 + len(words)) << 4 | index << 16 | len(text) << 32] + words
+    return [2 | (len(text) + 15) // 8 << 4 | index << 16 | len(text) << 32 | flags] + words_of(text)
 
 
 def argument(name, value):
-    if isinstance(value, bool):
-        return [9 | 1 << 4 | name << 16 | value << 32]
     if isinstance(value, int):
         return [3 | 2 << 4 | name << 16, value & 2**64 - 1]
     if isinstance(value, float):
@@ -100,23 +91,46 @@ def argument(name, value):
 class Provider:
     """The process. Places are in words."""
 
-    def __init__(self, name):
+    def __init__(self, name, known=()):
         self.control, self.common, self.buffer = register(name)
-        (magic, version, clock, _, self.mode, self.on_full, self.step, _, _, _, total, _, slots,
-         table, durable, durable_size, half0, half1, self.slot_count, chunk, self.per_half,
-         self.halves) = struct.unpack("=QII112s4I10Q4I", bytes(self.control)[:240])
+        (magic, version, clock, self.step, slots, table, durable, room, half0, half1,
+         self.slot_count, chunk, self.per_half, self.halves) = struct.unpack_from(
+             "=QII120xI36x6Q4I", self.control)
         if (magic, version) != (CONTROL_MAGIC, LAYOUT_VERSION):
             raise OSError("the control page is of another version")
         boottime = lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME)
         self.ticks = counter_function() if clock else boottime
         self.slots, self.table, self.rolling = slots // 8, table // 8, (half0 // 8, half1 // 8)
-        self.durable, self.room, self.chunk_words = durable // 8, durable_size // 8, chunk // 8
+        self.durable, self.room, self.chunk_words = durable // 8, room // 8, chunk // 8
         self.lock, self.alive, self.strings, self.durable_used = threading.Lock(), True, {}, 0
         os.register_at_fork(after_in_child=lambda: setattr(self, "alive", False))
-        pid, half_size = os.getpid(), self.per_half * chunk
-        self.buffer[1:5] = LAYOUT_VERSION | pid << 32, total, durable_size, half_size
-        self.buffer[NEXT_STRING] = 1
+        for category in known:
+            self.string(category, [], KNOWN)
         self.buffer[0] = BUFFER_MAGIC
+
+    def wants(self, category):
+        """Whether the list of categories has this one: the last word that matches decides."""
+        for word in reversed(self.words):
+            name = word.removeprefix("-")
+            if name == category or name.endswith("*") and category.startswith(name[:-1]):
+                return name == word
+        return not self.words[0]
+
+    def notice(self, state):
+        """A thread has found another state. The first that finds a start or a stop says so."""
+        epoch, bits = divmod(state, 1 << 32)
+        with self.lock:
+            started, stopped = self.buffer[EPOCH_STARTED:EPOCH_STOPPED + 1]
+            if bits & ~STOPPING and started < epoch:
+                self.on_full, self.mode = divmod(self.control[MODE], 1 << 32)
+                self.limit = self.control[SERIAL_LIMIT] or 1 << 64
+                words = bytes(self.control)[self.control[WANTED]:].partition(b"\0\0")[0]
+                self.words = words.decode().split("\0")
+                self.buffer[EPOCH_STARTED] = epoch
+                self.post(STARTED, FIFO_VERSION, epoch)
+            elif bits == STOPPING and stopped < epoch == started:
+                self.buffer[EPOCH_STOPPED] = epoch
+                self.post(STOPPED, 0, epoch)
 
     def post(self, request, data32, data64):
         """A packet into the ring. With the lock held."""
@@ -125,46 +139,49 @@ class Provider:
         self.buffer[PACKET_HEAD] = head + 1
         self.buffer[slot + 1:slot + 3] = request | data32 << 32, data64
         self.buffer[slot] = head + 1
+        self.ring_doorbell()
 
-    def string(self, text, local):
+    def ring_doorbell(self):
+        libc.syscall(SYS_FUTEX, ctypes.byref(self.common, 4), FUTEX_WAKE, 1, None, None, 0)
+
+    def string(self, text, local, flags=0):
         """A string's index. One without room for good is defined in `local`, for one chunk."""
         with self.lock:
             if text in self.strings:
                 return self.strings[text]
             index, at = 1 + len(self.strings), self.durable + self.durable_used
-            record = string_record(index, text)
+            record = string_record(index, text, flags)
             if index < LOCAL and self.durable_used + len(record) <= self.room:
-                self.buffer[at] = 5 | len(record) << 4  # the claim: a blob of the same size
                 self.buffer[at + 1:at + len(record)] = record[1:]
                 self.buffer[at] = record[0]
                 self.strings[text], self.durable_used = index, self.durable_used + len(record)
-                self.buffer[HINT:HINT + 2] = 8 * self.durable_used, index + 1
+                self.buffer[HINT] = 8 * self.durable_used
                 return index
         local.append(string_record(LOCAL + len(local), text))
         return LOCAL + len(local) - 1
 
     def claim(self):
-        """Takes a chunk: its serial and number; None: the buffer is full. With the lock held."""
-        for _ in range(2 * self.halves * self.per_half + 2):
-            wrap, used = divmod(self.buffer[ROLLING], 1 << 32)
-            if used < self.per_half:
+        """Takes a chunk: its serial and number; None: there is no room."""
+        with self.lock:
+            for _ in range(2 * self.halves * self.per_half + 2):
+                wrap, used = divmod(self.buffer[ROLLING], 1 << 32)
                 serial, number = (w * self.per_half + used for w in (wrap, wrap % self.halves))
-                word, saved = self.buffer[self.table + number], self.control[SAVED + number]
-                self.buffer[ROLLING] = wrap << 32 | used + 1
-                beyond = self.control[SAVED + number] == BEYOND
-                if self.mode == CIRCULAR and not (word & HELD or beyond):
-                    self.buffer[self.table + number] = serial << 26 | HELD | RELEASED
-                    return serial, number
-                if self.mode != CIRCULAR and word == saved and not beyond:
-                    return serial, number
-            elif self.mode == CIRCULAR:
-                self.buffer[ROLLING] = wrap + 1 << 32
-            elif self.halves == 1 or self.control[SPACE] & 0xFFFFFFFF < wrap:
-                break  # oneshot, or the other half is not saved yet
-            else:
-                self.buffer[ROLLING] = wrap + 1 << 32
-                self.post(SAVE_BUFFER, wrap, 8 * self.durable_used)
-                futex(self.common, 4, FUTEX_WAKE, 1)
+                if serial >= self.limit:
+                    return None
+                if used < self.per_half:
+                    word, saved = self.buffer[self.table + number], self.control[SAVED + number]
+                    free = not word & HELD if self.mode == CIRCULAR else word == saved
+                    self.buffer[ROLLING] = wrap << 32 | used + 1
+                    if free and self.control[SAVED + number] != BEYOND:
+                        if self.mode == CIRCULAR:
+                            self.buffer[self.table + number] = serial << 26 | HELD | RELEASED
+                        return serial, number
+                elif self.mode == CIRCULAR or self.control[SPACE] & 0xFFFFFFFF >= wrap:
+                    self.buffer[ROLLING] = wrap + 1 << 32
+                    if self.mode != CIRCULAR:
+                        self.post(SAVE_BUFFER, wrap, 8 * self.durable_used)
+                else:
+                    return None  # the other half is not saved yet
 
 
 class Writer:
@@ -175,9 +192,7 @@ class Writer:
         self.name = threading.current_thread().name.encode()[:15]
         with p.lock:
             slots = range(p.slots, p.slots + p.slot_count * SLOT_WORDS, SLOT_WORDS)
-            self.slot = next((s for s in slots if not self.b[s] & 0xFFFFFFFF), None)
-            if not self.slot:
-                raise OSError("too many threads")
+            self.slot = next(s for s in slots if not self.b[s] & 0xFFFFFFFF)
             self.b[self.slot + NAME:self.slot + NAME + 2] = words_of(self.name.ljust(16, b"\0"))
             self.b[self.slot + LAST_TID] = threading.get_native_id()
             self.b[self.slot] += (1 << 32) + self.b[self.slot + LAST_TID]
@@ -185,15 +200,13 @@ class Writer:
     def on(self):
         """Whether the program's own events are wanted now."""
         p, state = self.p, self.p.control[STATE]
-        if not state & CATEGORY_USER or not p.alive or p.common[0] & OWNER_DIED:
+        if not p.alive or p.common[0] & OWNER_DIED:
             return False
         if self.state != state:
-            with p.lock:
-                if self.b[EPOCH] < state >> 32:  # nobody has noticed this start yet
-                    self.b[EPOCH] = state >> 32
-                    p.post(STARTED, FIFO_VERSION, state >> 32)
+            self.release()
+            p.notice(state)
             self.state = state
-        return True
+        return bool(state & CATEGORY_USER)
 
     def now(self):
         self.last = max(self.p.ticks(), self.last + self.p.step)
@@ -201,18 +214,13 @@ class Writer:
 
     def take(self):
         """Another chunk in place of what is held. False: there is none."""
-        p, claim, patience = self.p, None, time.monotonic() + 10
+        p, patience = self.p, time.monotonic() + 10
         self.release()
-        while not claim:
-            seen = p.control[SPACE] >> 32
-            with p.lock:
-                claim = p.claim()
-            if not claim:
-                if p.on_full != BLOCK or p.halves == 1 or time.monotonic() > patience or (
-                        not self.on()):
-                    return False
-                futex(p.common, 4, FUTEX_WAKE, 1)
-                futex(p.control, 8 * SPACE + 4, FUTEX_WAIT, seen, TEN_MS)
+        while not (claim := p.claim()):
+            if p.on_full != BLOCK or time.monotonic() > patience or not self.on():
+                return False
+            p.ring_doorbell()
+            time.sleep(0.001)
         serial, number = claim
         self.chunk = p.rolling[number // p.per_half] + number % p.per_half * p.chunk_words
         self.at, self.end = self.chunk + 3, self.chunk + p.chunk_words
@@ -255,15 +263,15 @@ class Writer:
             self.b[self.slot + DROPPED] += 1
 
     def event(self, kind, category, name, arguments, start=None, *extra):
-        if not self.on():
+        if not self.on() or not self.p.wants(category):
             return
         local, payload = [], [start or self.now()]
         header = 4 | kind << 16 | len(arguments) << 20 | 1 << 24
         header |= self.p.string(category, local) << 32 | self.p.string(name, local) << 48
         for key, value in arguments.items():
             payload += argument(self.p.string(key, local), value)
-        payload += extra
-        self.write(sum(local, []) + [header | (1 + len(payload)) << 4] + payload)
+        header |= (1 + len(payload) + len(extra)) << 4
+        self.write(sum(local, []) + [header, *payload, *extra])
 
     def instant(self, category, name, **arguments):
         self.event(INSTANT, category, name, arguments)
@@ -271,29 +279,22 @@ class Writer:
     def counter(self, category, name, number, **values):
         self.event(COUNTER, category, name, values, None, number)
 
-    @contextlib.contextmanager
-    def duration(self, category, name, **arguments):
-        start = self.now()
-        try:
-            yield
-        finally:
-            self.event(COMPLETE, category, name, arguments, start, self.now())
+    def complete(self, category, name, start, **arguments):
+        self.event(COMPLETE, category, name, arguments, start, self.now())
 
 
 def work(provider, number, rounds):
     w = Writer(provider)
     for i in range(rounds):
-        with w.duration("demo", "round", number=i, half=i / 2, even=i % 2 == 0, text=str(i)):
-            w.instant("demo", "tick", number=i)
-            w.counter("demo", "rounds", number, done=i)
+        start = w.now()
+        w.instant("demo", "tick", number=i)
+        w.counter("demo", "rounds", number, done=i)
+        w.complete("demo", "round", start, number=i, half=i / 2, even=i % 2 == 0, text=str(i))
     w.leave()
 
 
-def main(count=4, rounds=1000):
-    provider = Provider("provider.py")
-    for i in range(int(count)):
-        threading.Thread(target=work, args=(provider, i, int(rounds)), name="worker %d" % i).start()
-
-
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    count, rounds = map(int, sys.argv[1:] or (4, 1000))
+    demo = Provider("provider.py", ["demo"])
+    for i in range(count):
+        threading.Thread(target=work, args=(demo, i, rounds), name="worker %d" % i).start()

@@ -118,6 +118,8 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 	p->reserve = size;
 	if (terms->resident)
 		fx_provider_join(p, terms, NULL);
+	else if (terms->mode == FX_MODE_ONESHOT)
+		fx_provider_refill(p);
 	fx_provider_want(p, terms->config);
 	/* release: all of the page stands. Pairs with the provider's first look. */
 	fx_store_release(&p->control->state,

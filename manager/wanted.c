@@ -148,18 +148,24 @@ static void list_add(struct wanted *w, bool take_away, const char *name, size_t 
 	w->list[w->used++] = 0;
 }
 
-static void own_add(struct wanted *w, const char *name, size_t length)
+/* What all were wanted until now is a word of the list, once there are others. */
+static void own_change(struct wanted *w, bool take_away, const char *name, size_t length)
 {
 	if ((w->bits & FX_CAT_USER) && w->used == 0)
 		list_add(w, false, "*", 1);
+	list_add(w, take_away, name, length);
+}
+
+static void own_add(struct wanted *w, const char *name, size_t length)
+{
+	own_change(w, false, name, length);
 	w->bits |= FX_CAT_USER;
-	list_add(w, false, name, length);
 }
 
 static void own_take_away(struct wanted *w, const char *name, size_t length)
 {
 	if (w->bits & FX_CAT_USER)
-		list_add(w, true, name, length);
+		own_change(w, true, name, length);
 }
 
 /* All of the program's own, or none. */

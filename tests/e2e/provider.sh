@@ -3,6 +3,7 @@
 # A provider in Python, written after doc/PROTOCOL.md and doc/BUFFER.md: in every mode, with small
 # and large buffers, all that it wrote is in the archive or counted as lost; kill -9 takes nothing.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
 
 need python3
 [ "$(uname -m)" = x86_64 ] || skip "examples/provider.py is for x86-64"
@@ -86,3 +87,62 @@ expect_events forked 100
 provide 0 -- twice 20
 expect_events twice 20
 provide 0 -- refused
+
+# With a daemon: registered before any session; which of its categories are wanted, and in which start;
+# buffer dispositions; and what it says with packets.
+manager_has() {
+	"$FXTRACE" list-providers --json | grep -qE "$1"
+}
+manager_start
+FXTRACE_DISABLE=1 with_provider "$python" "$FX_SRCDIR/tests/e2e/provider_load.py" sessions &
+PROVIDER=$!
+wait_for 10 providers_are 1 || fail "the provider does not register"
+expect_ok "$FXTRACE" list-categories
+expect_line '^  demo ' out
+expect_line '^  other ' out
+
+expect_ok "$FXTRACE" start -o trace.fxt -c demo
+wait_for 10 manager_has '"started": true' || fail "the provider does not start"
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" start -c other
+wait_for 10 manager_has '"started": true' || fail "the provider does not start again"
+expect_ok "$FXTRACE" terminate
+expect_clean trace.fxt
+expect_events added
+expect_ok "$FXTRACE" record -q -o trace.fxt -c 'user,-o*,-demo' --duration 200ms
+expect_clean trace.fxt
+expect_no_line 'name="t.ck"' <("$FXTRACE" dump trace.fxt)
+
+# Lossless streaming through a small buffer, and the newest of a circular one.
+for options in '-m streaming --on-full block' '-m circular'; do
+	# shellcheck disable=SC2086 # several words
+	expect_ok "$FXTRACE" start $options -b 16K -o trace.fxt -c demo
+	wait_for 60 manager_has '"wraps": ([4-9]|[1-9][0-9])' || fail "the provider does not record"
+	expect_ok "$FXTRACE" terminate
+	expect_clean trace.fxt
+	expect_events whole_run
+done
+
+# A oneshot buffer that is full has no room after RETAIN, and all of it after CLEAR_NONDURABLE.
+drops() {
+	[ "$("$FXTRACE" list-providers --json | sed -n 's/.*"dropped": \([0-9]*\).*/\1/p')" -gt "$1" ]
+}
+expect_ok "$FXTRACE" start -m oneshot -b 16K -o trace.fxt -c demo
+wait_for 60 drops 0 || fail "the buffer has room without end"
+for disposition in retain clear-nondurable; do
+	expect_ok "$FXTRACE" stop
+	dropped=$("$FXTRACE" list-providers --json | sed -n 's/.*"dropped": \([0-9]*\).*/\1/p')
+	expect_ok "$FXTRACE" start --disposition "$disposition"
+	wait_for 60 drops "$dropped" || fail "the buffer has room without end after $disposition"
+done
+expect_ok "$FXTRACE" terminate
+expect_clean trace.fxt
+expect_events runs 2
+
+touch end
+wait "$PROVIDER" || fail "the provider ends with $?"
+manager_stop
+# STARTED with the version of the packets, and STOPPED, once for each start: two with `demo', one of
+# `record', and three more sessions of which the last had three.
+grep '^[13] ' packets | cut -d ' ' -f 1,2 >said
+expect_equal "$(for _ in 1 2 3 4 5 6 7 8; do printf '1 1\n3 0\n'; done)" "$(cat said)" "packets"

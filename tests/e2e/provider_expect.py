@@ -29,7 +29,8 @@ class Archive:
             if record["type"] == "counter":
                 self.dropped = max(self.dropped, args["count"])
             return
-        expect(record["category"] == "demo", "category %s" % record["category"])
+        expect(record["category"] == ("other" if record["name"] == "tock" else "demo"),
+               "%s in category %s" % (record["name"], record["category"]))
         number = args["done"] if record["type"] == "counter" else args["number"]
         name = record["name"]
         if name == "round":
@@ -125,6 +126,31 @@ def forked(a, rounds):
 def twice(a, rounds):
     expect_equal(["first", "second"], a.providers, "providers")
     expect_equal([list(range(rounds))] * 2, list(a.numbers.values()), "numbers")
+
+
+def runs_of(row):
+    """The first numbers of its parts without a gap."""
+    return [n for n, before in zip(row, [None] + row) if n - 1 != before]
+
+
+def runs(a, count):
+    """The one row of numbers has so many parts."""
+    (row,) = a.numbers.values()
+    expect_equal(count, len(runs_of(row)), "parts of %s" % row)
+
+
+def whole_run(a):
+    runs(a, 1)
+    expect_equal(0, a.dropped, "records dropped")
+
+
+def added(a):
+    """Two starts; the second with one more category."""
+    ticks, tocks = (a.numbers[min(a.numbers)[0], name] for name in ("tick", "tock"))
+    expect_equal(2, len(a.numbers), "rows of events")
+    expect_equal(2, len(runs_of(ticks)), "starts")
+    expect_equal(1, len(runs_of(tocks)), "starts of the other category")
+    expect(tocks[0] >= runs_of(ticks)[1], "the other category was recorded in the first start")
 
 
 def nothing(a):

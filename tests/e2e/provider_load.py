@@ -75,6 +75,24 @@ def stopped():
     w.leave()
 
 
+def sessions():
+    """Registered before any session, and records in each, until there is a file `end`. Leaves the
+    packets that it has posted in the file `packets`: request, data32, data64."""
+    p = provider.Provider("sessions", ["demo", "other"])
+    w = provider.Writer(p)
+    number = 0
+    while not os.path.exists("end"):
+        w.instant("demo", "tick", number=number)
+        w.instant("other", "tock", number=number)
+        number += 1
+        time.sleep(0.0002)
+    w.leave()
+    with open("packets", "w") as f:
+        for at in range(p.buffer[provider.PACKET_HEAD]):
+            first, data64 = p.buffer[provider.PACKETS + at * 4 + 1:provider.PACKETS + at * 4 + 3]
+            f.write("%d %d %d\n" % (first & 0xFFFFFFFF, first >> 32, data64))
+
+
 def forked(rounds):
     """A forked child goes on with what it inherited; it must not reach its parent's buffer."""
     p = provider.Provider("forked")
