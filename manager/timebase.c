@@ -23,6 +23,8 @@
 #define JUMP_MIN_NS 1e7
 #define JUMP_PART   1e-2
 
+#define PART_MASK ((UINT64_C(1) << FX_TIMEBASE_SHIFT) - 1)
+
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 enum fx_clock_kind fx_clock_choose(void)
@@ -119,6 +121,17 @@ static bool is_jump(const struct fx_timebase *tb, struct fx_anchor anchor)
 	return tb->count && error > JUMP_MIN_NS && error > JUMP_PART * expected;
 }
 
+/* Where the map has got to at `ticks`, which the newest segment covers. */
+static void segment_begin(const struct fx_timebase *tb, struct fx_segment *segment)
+{
+	const struct fx_segment *s = &tb->segments[tb->count - 1];
+	unsigned __int128 at =
+	    (unsigned __int128)(segment->ticks - s->ticks) * s->mult + s->part;
+
+	segment->ns = s->ns + (uint64_t)(at >> FX_TIMEBASE_SHIFT);
+	segment->part = (uint64_t)at & PART_MASK;
+}
+
 /* Goes on behind a jump with the slope that was; time that went back is waited for. Two jumps in a row
  * mean that the slope is wrong. */
 static int jump(struct fx_timebase *tb, struct fx_anchor anchor)
@@ -129,9 +142,11 @@ static int jump(struct fx_timebase *tb, struct fx_anchor anchor)
 		tb->slope = slope_between(tb->newest, anchor);
 	tb->jumped = true;
 	segment.mult = slope_to_mult(tb->slope);
-	segment.ns = fx_timebase_ns_slow(tb, anchor.ticks);
-	if (segment.ns < anchor.ns)
+	segment_begin(tb, &segment);
+	if (segment.ns < anchor.ns) {
 		segment.ns = anchor.ns;
+		segment.part = 0;
+	}
 	tb->older = tb->newest = anchor;
 	return segment_add(tb, segment);
 }
@@ -156,7 +171,7 @@ int fx_timebase_add(struct fx_timebase *tb, struct fx_anchor anchor, uint64_t pe
 		segment.ns = tb->first.ns;
 		segment.mult = slope_to_mult(slope);
 	} else {
-		segment.ns = fx_timebase_ns_slow(tb, anchor.ticks);
+		segment_begin(tb, &segment);
 		segment.mult = slope_to_mult(steered_slope(slope, anchor, segment.ns, period_ns));
 	}
 	r = segment_add(tb, segment);
@@ -194,10 +209,12 @@ uint64_t fx_timebase_ns_slow(struct fx_timebase *tb, uint64_t ticks)
 	tb->current = segment_find(tb, ticks);
 	s = &tb->segments[tb->current];
 	if (ticks >= s->ticks) {
-		span = ((unsigned __int128)(ticks - s->ticks) * s->mult) >> FX_TIMEBASE_SHIFT;
-		return s->ns + (uint64_t)span;
+		span = (unsigned __int128)(ticks - s->ticks) * s->mult + s->part;
+		return s->ns + (uint64_t)(span >> FX_TIMEBASE_SHIFT);
 	}
-	span = ((unsigned __int128)(s->ticks - ticks) * s->mult) >> FX_TIMEBASE_SHIFT;
+	/* Back from there, rounded down as well. */
+	span = (unsigned __int128)(s->ticks - ticks) * s->mult;
+	span = span > s->part ? (span - s->part + PART_MASK) >> FX_TIMEBASE_SHIFT : 0;
 	return span > s->ns ? 0 : s->ns - (uint64_t)span;
 }
 

@@ -5,7 +5,9 @@
  * The two clocks drift against each other by some parts in a million, and the kernel steers one of
  * them. The map is therefore piecewise linear. Each segment begins where the one before it has got
  * to, so that the map is continuous, and its slope steers towards the true time, so that it stays
- * monotonic and no error accumulates.
+ * monotonic and no error accumulates. A segment begins at a time that nobody has asked for yet, and
+ * never changes; so it is one map for the whole session, and equal ticks are equal times whenever they
+ * are converted. Times that are a nanosecond apart never fall together, not even where segments meet.
  *
  * While a machine sleeps, CLOCK_BOOTTIME goes on and many a counter does not: then the map jumps ahead, at
  * the first anchor after the sleep. It never goes back.
@@ -27,10 +29,11 @@ struct fx_anchor {
 	uint64_t ns;
 };
 
-/* From `ticks` on: ns + (t - ticks) * mult / 2^FX_TIMEBASE_SHIFT. */
+/* From `ticks` on: ns + (part + (t - ticks) * mult) / 2^FX_TIMEBASE_SHIFT, rounded down. */
 struct fx_segment {
 	uint64_t ticks;
 	uint64_t ns;
+	uint64_t part; /* of a nanosecond: what rounding would lose where segments meet */
 	uint64_t mult;
 };
 
@@ -74,7 +77,8 @@ static inline uint64_t fx_timebase_ns(struct fx_timebase *tb, uint64_t ticks)
 	if (ticks < s->ticks || (tb->current + 1 < tb->count && ticks >= s[1].ticks))
 		return fx_timebase_ns_slow(tb, ticks);
 	return s->ns +
-	       (uint64_t)(((unsigned __int128)(ticks - s->ticks) * s->mult) >> FX_TIMEBASE_SHIFT);
+	       (uint64_t)(((unsigned __int128)(ticks - s->ticks) * s->mult + s->part) >>
+			  FX_TIMEBASE_SHIFT);
 }
 
 /* A span of time in ticks, rounded down. */

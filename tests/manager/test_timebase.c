@@ -178,6 +178,88 @@ Test(timebase, anchors_that_go_back_are_ignored)
 	fx_timebase_destroy(&tb);
 }
 
+/* --- One map for the whole session ----------------------------------------------------------- */
+
+#define ASKED 4096u
+
+/* A conversion that was made at some time of the session. */
+struct asked {
+	uint64_t ticks, ns;
+};
+
+static int by_ticks(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+/* The least distance of two times of a thread, as fx_terms_for() has it. */
+static uint64_t least_step(double ticks_per_ns)
+{
+	return (uint64_t)(1.02 * ticks_per_ns) + 1;
+}
+
+/* Equal ticks are equal times; later ones, by a nanosecond at least, are later times. */
+static void expect_one_map(struct fx_timebase *tb, struct asked *asked, size_t count, uint64_t step)
+{
+	qsort(asked, count, sizeof(*asked), by_ticks);
+	for (size_t i = 0; i < count; i++) {
+		cr_assert_eq(fx_timebase_ns(tb, asked[i].ticks), asked[i].ns,
+			     "another time than before");
+		if (i == 0)
+			continue;
+		cr_assert_geq(asked[i].ns, asked[i - 1].ns);
+		if (asked[i].ticks - asked[i - 1].ticks >= step)
+			cr_assert_gt(asked[i].ns, asked[i - 1].ns, "two times fell together");
+	}
+}
+
+/* A session of anchors that are off, clocks that are set and machines that sleep; times are converted
+ * while it goes on, those near an anchor before and after it is known. */
+static void random_session(unsigned seed)
+{
+	const double rates[] = {0.024, 0.4, 1.0 / 3, 1, 1.999, 2.445, 2.6, 3.1, 4.9};
+	const struct clocks c = {.ticks_per_ns = rates[seed % 9],
+				 .wander = seed % 3 ? 1e-3 : 0,
+				 .jitter = 1 + seed % 50};
+	const uint64_t step = least_step(c.ticks_per_ns);
+	static struct asked asked[ASKED];
+	uint64_t at = 50 * SECOND, period = 2000000, slept = 0;
+	struct fx_timebase tb;
+	size_t count = 0;
+
+	srand(seed);
+	fx_timebase_init(&tb, FX_CLOCK_COUNTER, anchor_at(&c, at));
+	while (count + 40 < ASKED) {
+		struct fx_anchor a;
+
+		at += period;
+		period = period * 4 < 2 * SECOND ? period * 4 : 1 + (uint64_t)rand() % SECOND;
+		if (seed % 4 == 0 && rand() % 16 == 0)
+			slept += (uint64_t)rand() % (10 * SECOND);
+		a = anchor_at(&c, at);
+		a.ns += slept;
+		for (uint64_t i = 0; i < 20 && tb.count; i++, count++) {
+			asked[count].ticks = a.ticks - 1 - i * step - (uint64_t)rand() % (i + 1);
+			asked[count].ns = fx_timebase_ns(&tb, asked[count].ticks);
+		}
+		cr_assert_eq(fx_timebase_add(&tb, a, period), 0);
+		for (uint64_t i = 0; i < 20; i++, count++) {
+			asked[count].ticks = a.ticks - 1 + (uint64_t)rand() % step + i * step;
+			asked[count].ns = fx_timebase_ns(&tb, asked[count].ticks);
+		}
+	}
+	expect_one_map(&tb, asked, count, step);
+	fx_timebase_destroy(&tb);
+}
+
+Test(timebase, one_map_for_the_whole_session)
+{
+	for (unsigned seed = 1; seed <= 300; seed++)
+		random_session(seed);
+}
+
 /* The counter stood still while the machine slept for `asleep` ns, 10 s after the anchors of feed(). */
 static struct fx_anchor after_sleep(const struct clocks *c, uint64_t ns, uint64_t asleep)
 {
