@@ -193,23 +193,27 @@ static void name_call(struct fx_stream *s, const struct fx_frame *frame,
 	}
 }
 
-static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
-		      enum fxt_event_type type, uint64_t end)
+static void unfinished(struct fx_stream *s, struct fxt_record *record)
 {
-	uint64_t start = to_ns(s, frame->start);
+	record->nargs = 1;
+	record->args[0] =
+	    (struct fxt_arg){.type = FXT_ARG_BOOL, .name = text("unfinished"), .boolean = true};
+	fx_archive_record(&s->shared->archive, record);
+	s->counts.unfinished++;
+}
+
+static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
+		      uint64_t start, uint64_t end)
+{
 	char function[FX_MODULES_TEXT_MAX];
 	struct fxt_record record;
 
 	if (start > end)
 		return;
-	record = event_on(s, t, type, type == FXT_EVENT_DURATION_END ? end : start);
+	record = event_on(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);
-	record.nargs = 1;
-	record.args[0] =
-	    (struct fxt_arg){.type = FXT_ARG_BOOL, .name = text("unfinished"), .boolean = true};
-	fx_archive_record(&s->shared->archive, &record);
-	s->counts.unfinished++;
+	unfinished(s, &record);
 }
 
 /* In pairs mode a function's begin stands in the archive already. */
@@ -218,18 +222,25 @@ static bool is_pair(const struct fx_stream *s, const struct fx_frame *frame)
 	return s->shared->pairs && frame->id < HEADER_MIN;
 }
 
-/* Ends what has begun, innermost first. A begin that was lost gets no end, and neither does one
- * whose end was written just before its frame would have been taken off. */
-static void end_pairs(struct fx_stream *s, struct fx_stream_thread *t,
-		      const struct fx_frame *frames, size_t count, uint64_t end)
+static struct fxt_string begun_or(uint16_t ref, const char *otherwise)
 {
-	while (count--) {
-		const struct fx_frame *frame = &frames[count];
+	return ref & FXT_STRING_INLINE ? text(otherwise) : fx_string_indexed(ref);
+}
 
-		if (!is_pair(s, frame) || (frame->sp & FX_FRAME_SILENT) || t->depth == 0)
-			continue;
-		open_call(s, t, frame, FXT_EVENT_DURATION_END, end);
-		t->depth--;
+/* Ends what has begun, innermost first, functions and the program's own slices: none may go on after the
+ * calls that it lies in. */
+static void end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint64_t end)
+{
+	while (t->depth) {
+		uint32_t at = --t->depth;
+		struct fx_begun begun = {FXT_STRING_INLINE, FXT_STRING_INLINE};
+		struct fxt_record record = event_on(s, t, FXT_EVENT_DURATION_END, end);
+
+		if (at < t->begun_room)
+			begun = t->begun[at];
+		record.event.category = begun_or(begun.category, MANAGER_CATEGORY);
+		record.event.name = begun_or(begun.name, "(unknown)");
+		unfinished(s, &record);
 	}
 }
 
@@ -243,6 +254,20 @@ static size_t count_nested(const struct fx_frame *frames, size_t count)
 	return count;
 }
 
+/* A thread may be told of twice at one stop: its number was another's, who left without a word. */
+static void stop_note(struct fx_stop *stop, uint64_t ticks, uint64_t ns)
+{
+	if (stop->ns && stop->ticks == ticks) {
+		stop->ns = ns > stop->ns ? ns : stop->ns;
+		return;
+	}
+	stop->before = stop->ns;
+	stop->ticks = ticks;
+	stop->ns = ns;
+	stop->count++;
+	memset(stop->told, 0, sizeof(stop->told));
+}
+
 void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames,
 			    size_t count, uint64_t end_ticks)
 {
@@ -254,11 +279,16 @@ void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_f
 	if (end < t->last_end)
 		end = t->last_end;
 	count = count_nested(frames, count);
+	stop_note(&t->stop, end_ticks, end);
 	for (size_t i = 0; i < count; i++) {
-		if (!is_pair(s, &frames[i]) && !is_recorded(t, &frames[i]))
-			open_call(s, t, &frames[i], FXT_EVENT_DURATION_COMPLETE, end);
+		uint64_t start = to_ns(s, frames[i].start);
+
+		if (is_pair(s, &frames[i]) || is_recorded(t, &frames[i]) || start <= t->stop.before)
+			continue;
+		open_call(s, t, &frames[i], start, end);
+		t->stop.told[t->stop.told_next++ % FX_RECENT] = start;
 	}
-	end_pairs(s, t, frames, count, end);
+	end_begun(s, t, end);
 }
 
 /* --- The end --------------------------------------------------------------------------------- */

@@ -118,6 +118,27 @@ static int rewrite_args(struct rewrite *w, unsigned count)
 	return 0;
 }
 
+/* Remembers what has begun, so that it can be ended by its name. */
+static void begun_push(struct fx_stream_thread *t, uint64_t header)
+{
+	uint32_t at = t->depth++;
+
+	if (at == t->begun_room && at < FX_BEGUN_MAX) {
+		uint32_t room = at ? 2 * at : 8;
+		struct fx_begun *begun = realloc(t->begun, room * sizeof(*begun));
+
+		if (!begun)
+			return;
+		t->begun = begun;
+		t->begun_room = room;
+	}
+	if (at < t->begun_room)
+		t->begun[at] = (struct fx_begun){
+		    .category = (uint16_t)FXT_GET(header, EVENT_CATEGORY),
+		    .name = (uint16_t)FXT_GET(header, EVENT_NAME),
+		};
+}
+
 /* Remembers what the thread did last: marks.c looks for calls that are recorded and still open. */
 static void note_event(struct rewrite *w, uint64_t header, uint64_t end_ns)
 {
@@ -131,7 +152,7 @@ static void note_event(struct rewrite *w, uint64_t header, uint64_t end_ns)
 	if (end_ns > t->last_end)
 		t->last_end = end_ns;
 	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_BEGIN)
-		t->depth++;
+		begun_push(t, w->words[0]);
 	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END && t->depth)
 		t->depth--;
 }
@@ -159,6 +180,15 @@ static void note_untraced(const struct rewrite *w)
 				args[1].string.data, args[1].string.length);
 }
 
+/* What is written of a call that was open at a stop ends there, as its callers do. */
+static void cut_at_stop(const struct rewrite *w, uint64_t start, uint64_t *end)
+{
+	const struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+
+	if (t && start <= t->stop.ns && *end > t->stop.ns)
+		*end = t->stop.ns;
+}
+
 static int rewrite_event(struct rewrite *w)
 {
 	uint64_t header = w->words[0], start;
@@ -182,6 +212,8 @@ static int rewrite_event(struct rewrite *w)
 		r = rewrite_args(w, (unsigned)FXT_GET(header, EVENT_NARGS));
 	if (r == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE) {
 		r = rewrite_time(w, start);
+		if (r == 0)
+			cut_at_stop(w, start, &w->words[w->at - 1]);
 		start = w->words[w->at - 1];
 	}
 	if (r == 0)
@@ -330,6 +362,46 @@ static bool is_end_alone(const struct rewrite *w)
 	       FXT_GET(header, EVENT_THREAD) == FX_CHUNK_THREAD_INDEX;
 }
 
+/* The begin or the end of a function's call (--records pairs) from before a stop, at which all that had begun
+ * was ended. */
+static bool is_late_pair(const struct rewrite *w, const struct fx_stop *stop, uint64_t ns)
+{
+	const struct fx_name *name =
+	    fx_names_find(&w->s->names, locals_of(w), FXT_GET(w->words[0], EVENT_NAME));
+
+	return w->s->shared->pairs && name && name->kind == FX_NAME_ADDRESS &&
+	       (w->chunk->stops != stop->count || ns <= stop->ns);
+}
+
+/* A call that was written as open at a stop already. */
+static bool is_told(const struct fx_stop *stop, uint64_t start)
+{
+	for (unsigned i = 0; i < FX_RECENT; i++) {
+		if (start && stop->told[i] == start)
+			return true;
+	}
+	return false;
+}
+
+/* What a thread has to say of its calls only after a stop, at which they were told. */
+static bool is_late(const struct rewrite *w)
+{
+	const struct fx_stream_thread *t = w->chunk ? w->chunk->thread : NULL;
+	uint64_t header = w->words[0], ns;
+
+	if (!t || !t->stop.ns || FXT_GET(header, EVENT_THREAD) != FX_CHUNK_THREAD_INDEX)
+		return false;
+	ns = fx_timebase_ns(&w->s->shared->timebase, w->words[1]);
+	switch (FXT_GET(header, EVENT_TYPE)) {
+	case FXT_EVENT_DURATION_BEGIN:
+	case FXT_EVENT_DURATION_END:
+		return is_late_pair(w, &t->stop, ns);
+	case FXT_EVENT_DURATION_COMPLETE:
+		return is_told(&t->stop, ns);
+	}
+	return false;
+}
+
 /* 1: the record goes into the archive, 0: it has served its purpose, -errno: it is left out. */
 static int rewrite_record(struct rewrite *w)
 {
@@ -343,7 +415,7 @@ static int rewrite_record(struct rewrite *w)
 	case FXT_RECORD_KERNEL_OBJECT:
 		return take_kernel_object(w);
 	case FXT_RECORD_EVENT:
-		if (is_end_alone(w))
+		if (is_end_alone(w) || is_late(w))
 			return 0;
 		r = rewrite_event(w);
 		break;
@@ -470,7 +542,7 @@ static bool record_fast(struct rewrite *w, const uint64_t *words, uint64_t threa
 		return false;
 	start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[2]);
-	if (end < start || end > INT64_MAX)
+	if (end < start || end > INT64_MAX || start <= w->chunk->thread->stop.ns)
 		return false;
 	to = fx_output_reserve(s->shared->archive.out, 3);
 	to[0] = (words[0] & ~FXT_PUT(EVENT_THREAD, ~0)) | thread_bits;

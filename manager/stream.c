@@ -45,6 +45,7 @@ static void tables_destroy(struct fx_stream *s)
 
 	HASH_ITER (hh, s->threads, t, next_thread) {
 		HASH_DEL(s->threads, t);
+		free(t->begun);
 		free(t);
 	}
 	HASH_ITER (hh, s->chunks, c, next_chunk) {
@@ -88,6 +89,7 @@ static void thread_forget(struct fx_stream *s, struct fx_stream_thread *t)
 	HASH_DEL(s->threads, t);
 	if (t->index)
 		s->by_index[t->index] = NULL;
+	free(t->begun);
 	free(t);
 }
 
@@ -135,8 +137,10 @@ void fx_stream_chunk_own(struct fx_stream_chunk *c, struct fx_stream_thread *t)
 	if (c->thread)
 		c->thread->chunks--;
 	c->thread = t;
-	if (t)
-		t->chunks++;
+	if (!t)
+		return;
+	c->stops = t->stop.count;
+	t->chunks++;
 }
 
 static void thread_introduce(struct fx_stream *s, struct fx_stream_thread *t)

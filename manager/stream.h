@@ -53,6 +53,29 @@ struct fx_recent {
 
 #define FX_RECENT 8u
 
+/* A begin without an end: the references of the archive. */
+struct fx_begun {
+	uint16_t category;
+	uint16_t name;
+};
+
+/* Begins beyond it are only counted; viewers drop slices that are nested as deep. */
+#define FX_BEGUN_MAX 512u
+
+/*
+ * When tracing stops, a thread's open calls are written as open until then. One that the kernel stopped in
+ * the middle of a hook may write the record of such a call when tracing goes on already; and one that sleeps
+ * all the while has the same calls open at the next stop. So a stop is remembered.
+ */
+struct fx_stop {
+	uint64_t ticks;	 /* when, as the manager has it */
+	uint64_t ns;	 /* all that was open was open until then; 0: there was no stop */
+	uint64_t before; /* ns of the stop before */
+	uint32_t count;	 /* of stops */
+	uint32_t told_next;
+	uint64_t told[FX_RECENT]; /* starts, in ns, of the innermost calls that were told */
+};
+
 /*
  * Threads that a stream remembers; beyond it the ones that were quiet for longest are forgotten, and
  * introduced again if they come back. Those with an unfinished chunk or an open slice stay; if there is
@@ -63,13 +86,16 @@ struct fx_recent {
 struct fx_stream_thread {
 	UT_hash_handle hh;
 	uint32_t tid;
-	uint32_t index;	   /* in the archive's thread table, 0 none now */
-	uint32_t depth;	   /* begins without an end, in pairs mode */
-	uint32_t chunks;   /* unfinished ones that it writes */
-	bool introduced;   /* its kernel object stands in the archive */
-	bool touched;	   /* since it was last considered for eviction */
-	char name[16];	   /* "" unknown */
-	uint64_t last_end; /* ns; the latest time of its records */
+	uint32_t index;		/* in the archive's thread table, 0 none now */
+	uint32_t depth;		/* begins without an end */
+	uint32_t chunks;	/* unfinished ones that it writes */
+	bool introduced;	/* its kernel object stands in the archive */
+	bool touched;		/* since it was last considered for eviction */
+	char name[16];		/* "" unknown */
+	uint64_t last_end;	/* ns; the latest time of its records */
+	struct fx_begun *begun; /* `depth` of them, as far as there is room; the innermost last */
+	uint32_t begun_room;
+	struct fx_stop stop;
 	uint32_t recent_next;
 	struct fx_recent recent[FX_RECENT];
 };
@@ -80,6 +106,7 @@ struct fx_stream_chunk {
 	uint32_t number;
 	uint64_t serial;
 	struct fx_stream_thread *thread; /* NULL before the chunk's Thread Record */
+	uint32_t stops;			 /* of the thread, when the chunk began */
 	struct fx_locals locals;
 };
 

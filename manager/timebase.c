@@ -125,8 +125,7 @@ static bool is_jump(const struct fx_timebase *tb, struct fx_anchor anchor)
 static void segment_begin(const struct fx_timebase *tb, struct fx_segment *segment)
 {
 	const struct fx_segment *s = &tb->segments[tb->count - 1];
-	unsigned __int128 at =
-	    (unsigned __int128)(segment->ticks - s->ticks) * s->mult + s->part;
+	unsigned __int128 at = (unsigned __int128)(segment->ticks - s->ticks) * s->mult + s->part;
 
 	segment->ns = s->ns + (uint64_t)(at >> FX_TIMEBASE_SHIFT);
 	segment->part = (uint64_t)at & PART_MASK;

@@ -76,9 +76,8 @@ static inline uint64_t fx_timebase_ns(struct fx_timebase *tb, uint64_t ticks)
 	s = &tb->segments[tb->current];
 	if (ticks < s->ticks || (tb->current + 1 < tb->count && ticks >= s[1].ticks))
 		return fx_timebase_ns_slow(tb, ticks);
-	return s->ns +
-	       (uint64_t)(((unsigned __int128)(ticks - s->ticks) * s->mult + s->part) >>
-			  FX_TIMEBASE_SHIFT);
+	return s->ns + (uint64_t)(((unsigned __int128)(ticks - s->ticks) * s->mult + s->part) >>
+				  FX_TIMEBASE_SHIFT);
 }
 
 /* A span of time in ticks, rounded down. */
