@@ -124,7 +124,7 @@ static void print_empty(const struct fx_session_result *result, const char *prog
 
 	if (result->output_error || result->totals.processes == 0)
 		return;
-	if (c->events + c->dropped + c->unfinished == 0)
+	if (c->events + c->dropped + c->unfinished + c->invalid == 0)
 		fx_report(
 		    "no event was recorded: no category of --categories applies to what %s did",
 		    program);

@@ -7,6 +7,8 @@
 
 CALLS=20000
 HOUR_MS=3600000
+# CLOCK_BOOTTIME began with the machine: it cannot go back beyond that.
+BACK_MS=$(awk -v most=$HOUR_MS '{ ms = int($1 * 500); print ms < most ? ms : most }' /proc/uptime)
 
 witness_compile
 ./witness map $CALLS >plain.out
@@ -18,14 +20,15 @@ trace() { # COMMAND...
 	patiently "$FXTRACE" run -q -o trace.fxt -b 64K --on-full block -- "$@" ./witness map $CALLS \
 		>ran.out 2>ran.err || status=$?
 	expect_equal 3 "$status" "$FAULT: status ($(cat ran.err))"
+	! grep -q malformed ran.err || fail "$FAULT: $(cat ran.err)"
 	expect_same_file plain.out ran.out
 	expect_clean trace.fxt
 	expect_witnessed whole trace.fxt map
 }
 
-# expect_span LEAST MOST: seconds from the first call to the last; calls of more than a tenth of a second
+# has_span LEAST MOST: seconds from the first call to the last; calls of more than a tenth of a second
 # are those that were open when time jumped.
-expect_span() {
+has_span() {
 	awk -F'\t' -v least="$1" -v most="$2" '
 		$1 != "complete" { next }
 		!from || $8 < from { from = $8 }
@@ -37,20 +40,27 @@ expect_span() {
 			for (t in long)
 				if (long[t] > 2) print long[t] " calls of thread " t " are long"
 		}' events >verdict
-	[ ! -s verdict ] || fail "$FAULT: $(cat verdict)"
+	[ ! -s verdict ]
+}
+
+expect_span() { # LEAST MOST
+	has_span "$@" || fail "$FAULT: $(cat verdict)"
 }
 
 # --- The clock that times are made with ------------------------------------------------------------
 
 # (Once two readings have told how fast the counter is.) CLOCK_BOOTTIME goes on while the machine sleeps, and a counter may not. It never goes back; but if.
 for passing in 4 5; do
-	fault_set clock_read $passing forward=$HOUR_MS
-	trace
-	fault_happened || fail "$FAULT: the point is not reached"
-	if [ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" = tsc ]; then
-		expect_span 3600 3630
-	fi
-	for back in 1000 $HOUR_MS; do
+	# A manager that gets no processor reads the clock when the program has ended: then once more.
+	for attempt in 1 2 3 4 5 6; do
+		fault_set clock_read $passing forward=$HOUR_MS
+		trace
+		fault_happened || fail "$FAULT: the point is not reached"
+		[ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" = tsc ] || break
+		has_span 3600 3630 && break
+		[ "$attempt" -lt 6 ] || fail "$FAULT: $(cat verdict)"
+	done
+	for back in 1000 "$BACK_MS"; do
 		fault_set clock_read $passing back=$back
 		trace
 		fault_happened || fail "$FAULT: the point is not reached"
