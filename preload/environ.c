@@ -323,9 +323,29 @@ void fx_environ_release(const struct fx_environ *e)
 
 /* --- Programs that cannot load this library --------------------------------------------------- */
 
+/* As the dynamic linker will look for it: not from another root directory, nor as a user whom its folder
+ * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
+ * errors pass. */
+static bool is_reachable(void)
+{
+#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
+	long error = fx_syscall2(SYS_access, self.path, R_OK);
+#else
+	long error = fx_syscall3(SYS_faccessat, AT_FDCWD, self.path, R_OK);
+#endif
+
+	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
+}
+
+/* What cannot load it itself may start others, that would complain. */
 static void take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
 {
 	e->strip = fx_loadable_complains(verdict);
+	if (!e->strip && !is_reachable()) {
+		e->strip = true;
+		if (verdict == FX_LOADABLE)
+			verdict = FX_LOADABLE_UNREACHABLE;
+	}
 	if (verdict != FX_LOADABLE)
 		fx_untraced_note(path, verdict);
 }
@@ -348,8 +368,6 @@ void fx_environ_for_fd(struct fx_environ *e, int fd)
 	if (!self.follows)
 		return;
 	verdict = fx_loadable_fd(fd);
-	if (verdict == FX_LOADABLE)
-		return;
 	fx_text_string(&t, "/proc/self/fd/");
 	fx_text_signed(&t, fd);
 	fx_text_char(&t, 0);

@@ -132,6 +132,31 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ -w /tmp ]; then
 	fi
 fi
 
+# Where it starts, the library is not to be found, or not to be read: the dynamic linker has no complaint.
+for file in ./leaf $(ldd ./leaf | grep -o '/[^ ]*'); do
+	case $file in
+	*/libfxtrace*) ;;
+	*) mkdir -p "root/${file%/*}" && cp "$file" "root/$file" ;;
+	esac
+done
+enter=(chroot)
+[ "$(id -u)" -eq 0 ] || enter=(unshare -r chroot)
+if "${enter[@]}" root /leaf 4 2>/dev/null; [ $? -eq 4 ]; then
+	expect_status 4 "$FXTRACE" run -o trace.fxt -- "${enter[@]}" root /leaf 4
+	expect_line 'not traced: /leaf: libfxtrace.so cannot be read' err
+	expect_no_line 'ld.so' err
+	expect_equal '' "$(cat out)" "output of what has another root"
+	expect_clean trace.fxt
+fi
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && as_nobody ./leaf 4; [ $? -eq 4 ]; then
+	mkdir -m 700 private private/.libs
+	cp "$FXTRACE" private && cp "$LIBFXTRACE" private/.libs
+	expect_status 4 private/fxtrace run -o trace.fxt -- \
+		setpriv --reuid=65534 --regid=65534 --clear-groups sh -c './leaf 4; exit $?'
+	expect_line 'not traced: .*sh: libfxtrace.so cannot be read' err
+	expect_no_line 'ld.so' err
+fi
+
 # Asked not to.
 expect_status 5 env FXTRACE_DISABLE=1 "$FXTRACE" run -o trace.fxt -- ./leaf 5
 list_archive trace.fxt
