@@ -15,6 +15,7 @@
 /* All zero: nobody else. */
 struct fx_policy {
 	bool all;     /* any user's processes may register */
+	bool kin;     /* root's manager: the processes that it started, whoever they have become */
 	bool control; /* who may register may be a client too */
 	bool has_group;
 	gid_t group; /* members' processes may register */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/fault.h"
+#include "manager/kin.h"
 #include "manager/stale.h"
 
 /* How long a connection may be silent. */
@@ -18,6 +19,8 @@
 
 /* Connections open at a time; more wait in the listener's queue. */
 #define CONNECTIONS_MAX 256
+
+#define RUNTIME_OF_USERS "/run/user/"
 
 struct fx_connection {
 	struct fx_connection *prev, *next;
@@ -69,6 +72,13 @@ static int authorize_client(const struct fx_connection *c)
 	return fx_policy_controls(policy_of(c), c->fd, uid) ? 0 : -EPERM;
 }
 
+static bool is_kin(const struct fx_connection *c, pid_t pid)
+{
+	const struct fx_registry_owner *owner = &c->registry->owner;
+
+	return policy_of(c)->kin && fx_kin_descends(pid, owner->is_head, owner->opaque);
+}
+
 /* Who the other end is, if it may register. */
 static int identify(const struct fx_connection *c, struct fx_applicant *ret)
 {
@@ -76,7 +86,7 @@ static int identify(const struct fx_connection *c, struct fx_applicant *ret)
 
 	if (r < 0)
 		return r;
-	if (!fx_policy_admits(policy_of(c), c->fd, ret->uid))
+	if (!fx_policy_admits(policy_of(c), c->fd, ret->uid) && !is_kin(c, ret->pid))
 		return -EPERM;
 	if (c->pid) {
 		ret->pid = c->pid;
@@ -262,17 +272,27 @@ static int directory_make(struct fx_registry *registry, const char *base)
 	return 0;
 }
 
+/* What is made for each user lets no other enter. */
+static bool is_closed(const struct fx_registry *registry, const char *runtime)
+{
+	return registry->owner.policy && fx_policy_is_open(registry->owner.policy) &&
+	       strncmp(runtime, RUNTIME_OF_USERS, strlen(RUNTIME_OF_USERS)) == 0;
+}
+
 static int place_find(struct fx_registry *registry)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");
 	int r = -ENOENT;
 
-	if (runtime && runtime[0] == '/')
+	if (runtime && runtime[0] == '/' && !is_closed(registry, runtime))
 		r = directory_make(registry, runtime);
 	if (r < 0)
 		r = directory_make(registry, "/tmp");
 	if (r < 0)
 		return r;
+	if (registry->owner.policy && fx_policy_is_open(registry->owner.policy) &&
+	    chmod(registry->directory, 0711) < 0)
+		return -errno;
 	snprintf(registry->path, sizeof(registry->path), "%.*s/" FX_PRIVATE_SOCKET,
 		 (int)sizeof(registry->path) - 3, registry->directory);
 	return 0;

@@ -43,6 +43,8 @@ struct fx_registry_owner {
 	 */
 	void (*client)(void *opaque, int fd, const union fx_message_any *message, size_t size,
 		       int passed);
+	/* Whether a process is the manager's own or a provider's. NULL if the policy asks nothing of kin. */
+	bool (*is_head)(void *opaque, pid_t pid);
 	void *opaque;
 	const struct fx_policy *policy; /* whom it serves; NULL: nobody else */
 };

@@ -303,6 +303,18 @@ void fx_roster_clear(struct fx_roster *ret)
 	fx_pace_init(&ret->pace, fx_monotonic_ns());
 }
 
+/* What starts a program, or has registered, vouches for its children. */
+static bool is_head(void *opaque, pid_t pid)
+{
+	const struct fx_roster *roster = opaque;
+
+	for (const struct fx_provider *p = roster->providers; p; p = p->next) {
+		if (p->pid == pid)
+			return true;
+	}
+	return pid == getpid();
+}
+
 int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 		   const struct fx_roster_host *host, const char *path, int listener)
 {
@@ -310,6 +322,7 @@ int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 	    .admit = admit,
 	    .admitted = admitted,
 	    .client = host->client ? client_came : NULL,
+	    .is_head = is_head,
 	    .opaque = roster,
 	    .policy = host->policy,
 	};

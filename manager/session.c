@@ -150,8 +150,13 @@ static void child_ready(void *opaque)
 
 static int doors_open(struct fx_session *s, const char **ret_what)
 {
-	const struct fx_roster_host host = {
-	    .welcome = welcome, .enter = enter, .refused = refused, .alert = alert, .opaque = s};
+	static const struct fx_policy policy = {.kin = true};
+	const struct fx_roster_host host = {.welcome = welcome,
+					    .enter = enter,
+					    .refused = refused,
+					    .alert = alert,
+					    .opaque = s,
+					    .policy = &policy};
 	int r = fx_ground_init(&s->ground, ret_what);
 
 	if (r < 0)

@@ -37,7 +37,7 @@ static bool is_our_directory(int fd)
 {
 	struct stat st;
 
-	return fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07777) == 0700 &&
+	return fstat(fd, &st) == 0 && st.st_uid == geteuid() && (st.st_mode & 07666) == 0600 &&
 	       time(NULL) - st.st_mtime >= SETTLED_S;
 }
 

@@ -27,15 +27,16 @@ END
 	done
 }
 
-# A command run as somebody else, as sudo does it. What may not reach the manager runs all the same.
+# A command run as somebody else by root, who traces it: the children are traced, and no strangers.
 other_users() {
 	local how
 
 	[ "$(id -u)" -eq 0 ] || return 0
 	chmod 755 .
-	for how in setpriv su gosu; do
+	for how in setpriv sudo su gosu; do
 		case $how in
-		su*) set -- su nobody -s /bin/sh -c 'id -u; exit 7' ;;
+		sudo) set -- sudo -n -u nobody sh -c 'id -u; exit 7' ;;
+		su) set -- su nobody -s /bin/sh -c 'id -u; exit 7' ;;
 		gosu*) set -- gosu nobody sh -c 'id -u; exit 7' ;;
 		*) set -- setpriv --reuid=65534 --regid=65534 --clear-groups sh -c 'id -u; exit 7' ;;
 		esac
@@ -44,8 +45,18 @@ other_users() {
 		expect_equal 65534 "$(cat traced.out)" "user of: $*"
 		expect_same_file plain.err traced.err
 		list_archive trace.fxt
-		[ "$1" = gosu ] || grep -q "	$1\$" processes || fail "no process $1: $(cat processes)"
+		grep -q '	id$' processes || fail "nobody's processes under $1: $(cat processes)"
 	done
+	"$FXTRACE" run -q -o trace.fxt -- sh -c \
+		'echo "$FXTRACE_SOCKET" >door.new; mv door.new door; until [ -e seen ]; do sleep 0.02; done' &
+	wait_for 30 test -e door || fail "no socket"
+	setpriv --reuid=65534 --regid=65534 --clear-groups \
+		env LD_PRELOAD="$LIBFXTRACE" FXTRACE_SOCKET="$(cat door)" id -u >out 2>&1
+	expect_equal 65534 "$(cat out)" "a stranger's output"
+	touch seen
+	wait $!
+	list_archive trace.fxt
+	! grep -q '	id$' processes || fail "a stranger was let in: $(cat processes)"
 }
 
 # Linked statically by another language's tools: untouched, and said so.
