@@ -1,94 +1,111 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/handoff.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/atomic.h"
 #include "base/compiler.h"
 
-#define BUCKETS 256u
-#define WAYS	8u
+#define BUCKETS 2048u
+#define WAYS	16u
 
-/* Looks at a bucket that another is in, each some ten nanoseconds. */
+/* Whoever exchanges a key for BUSY has the entry, until he stores another. */
+#define FREE 0
+#define BUSY UINT64_MAX
+
+/* Places are tried so often against others. */
 #define PATIENCE 1000
 
-struct entry {
+static struct entry {
 	uint64_t key;
 	uint64_t time;
-	uint32_t tid; /* 0: free */
-};
+	uint64_t tid;
+} entries[BUCKETS][WAYS];
 
-static struct bucket {
-	uint32_t busy;
-	struct entry entries[WAYS];
-} buckets[BUCKETS];
+/* Whether there ever was an entry. */
+static bool used;
 
-/* The bucket of `key`, taken; NULL if someone else stays in it. */
-static struct bucket *bucket_enter(uint64_t key)
+static struct entry *bucket_of(uint64_t key)
 {
-	struct bucket *b = &buckets[(key * 0x9e3779b97f4a7c15ull) >> 56];
+	return entries[(key * 0x9e3779b97f4a7c15ull) >> 53];
+}
 
-	/* pairs with bucket_leave() of whoever was in it before */
-	for (int i = 0; i < PATIENCE; i++)
-		if (!__atomic_exchange_n(&b->busy, 1, __ATOMIC_ACQUIRE))
-			return b;
+static bool claim(struct entry *e, uint64_t key)
+{
+	return fx_load_relaxed(&e->key) == key && fx_cas_acq_rel(&e->key, &key, BUSY);
+}
+
+static void give_back(struct entry *e, uint64_t key)
+{
+	fx_store_release(&e->key, key); /* pairs with claim() */
+}
+
+/* A place for a new entry, claimed: a free one, or the oldest's. */
+static struct entry *place(struct entry *bucket)
+{
+	for (int tries = 0; tries < PATIENCE; tries++) {
+		struct entry *best = NULL;
+		uint64_t key = BUSY;
+
+		for (unsigned i = 0; i < WAYS && key != FREE; i++) {
+			struct entry *e = &bucket[i];
+			uint64_t k = fx_load_acquire(&e->key);
+
+			if (k == BUSY ||
+			    (k != FREE && best &&
+			     fx_load_relaxed(&e->time) >= fx_load_relaxed(&best->time)))
+				continue;
+			best = e;
+			key = k;
+		}
+		if (best && claim(best, key))
+			return best;
+	}
 	return NULL;
-}
-
-static void bucket_leave(struct bucket *b)
-{
-	fx_store_release(&b->busy, 0); /* pairs with bucket_enter() */
-}
-
-static struct entry *find(struct bucket *b, uint64_t key)
-{
-	for (unsigned i = 0; i < WAYS; i++)
-		if (b->entries[i].key == key && b->entries[i].tid)
-			return &b->entries[i];
-	return NULL;
-}
-
-/* A place for a new entry: a free one, or the oldest's. */
-static struct entry *place(struct bucket *b)
-{
-	struct entry *best = &b->entries[0];
-
-	for (unsigned i = 0; i < WAYS && best->tid; i++)
-		if (!b->entries[i].tid || b->entries[i].time < best->time)
-			best = &b->entries[i];
-	return best;
 }
 
 void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time)
 {
-	struct bucket *b = bucket_enter(key);
 	struct entry *e;
 
-	if (!b)
+	fx_handoff_forget(key);
+	fx_store_relaxed(&used, true);
+	e = place(bucket_of(key));
+	if (!e)
 		return;
-	e = find(b, key);
-	*(e ? e : place(b)) = (struct entry){.key = key, .time = time, .tid = tid};
-	bucket_leave(b);
+	fx_store_relaxed(&e->tid, tid);
+	fx_store_relaxed(&e->time, time);
+	give_back(e, key);
 }
 
 bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time)
 {
-	struct bucket *b = bucket_enter(key);
-	struct entry *e;
+	struct entry *bucket = bucket_of(key);
 
-	if (!b)
-		return false;
-	e = find(b, key);
-	if (e) {
-		*ret_tid = e->tid;
-		*ret_time = e->time;
-		e->tid = 0;
+	for (unsigned i = 0; i < WAYS; i++) {
+		if (!claim(&bucket[i], key))
+			continue;
+		*ret_tid = (uint32_t)bucket[i].tid;
+		*ret_time = bucket[i].time;
+		give_back(&bucket[i], FREE);
+		return true;
 	}
-	bucket_leave(b);
-	return e != NULL;
+	return false;
+}
+
+void fx_handoff_forget(uint64_t key)
+{
+	struct entry *bucket = bucket_of(key);
+
+	for (unsigned i = 0; i < WAYS; i++)
+		if (claim(&bucket[i], key))
+			give_back(&bucket[i], FREE);
 }
 
 void fx_handoff_reset(void)
 {
-	memset(buckets, 0, sizeof buckets);
+	if (used)
+		memset(entries, 0, sizeof(entries));
+	used = false;
 }

@@ -104,6 +104,7 @@ static struct start begin(void *p)
 	struct fx_thread *t = fx_thread_on(FX_CAT_PTHREAD);
 
 	FX_REAL(free)(p);
+	fx_handoff_forget((uint64_t)pthread_self());
 	if (t)
 		fx_flow_in(t, FX_STR_pthread, FX_STR_thread_start, &s.creator);
 	return s;
@@ -184,7 +185,7 @@ static void fx_begin_thread(struct fx_wait *w, const struct fx_call *call, pthre
 			    uint64_t sp)
 {
 	(void)thread;
-	fx_wait_begin(w, NULL, sp, call->start);
+	fx_wait_open(w, call, NULL, sp);
 }
 
 static void fx_end_thread(struct fx_wait *w, pthread_t thread, int error)

@@ -55,15 +55,25 @@ static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
 	       (uint32_t)m->__data.__owner != tid;
 }
 
+/* Leaves a token for whoever has the lock next; he reads it while he holds the lock. */
+static fx_cold void released_alone(struct fx_thread *t, const volatile void *object, unsigned name)
+{
+	struct fx_source from;
+	struct fx_wait visit;
+
+	if (!fx_visit_begin(&visit, object)) {
+		fx_note_holder(object, t->tid);
+		return;
+	}
+	from = fx_source_now(t, name);
+	fx_token_set(&visit.cell->tokens[0], &from, false);
+	fx_wait_end(&visit);
+}
+
 fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m)
 {
-	struct fx_wait_cell *cell = mutex_is_kept(m, t->tid) ? NULL : fx_waits_release(m, t->tid);
-	struct fx_source from;
-
-	if (!cell)
-		return;
-	from = fx_source_now(t, FX_STR_pthread_mutex_unlock);
-	fx_token_set(&cell->tokens[0], &from, false);
+	if (!mutex_is_kept(m, t->tid))
+		released_alone(t, m, FX_STR_pthread_mutex_unlock);
 }
 
 /* The holder may be about to take or to release it, and not say who he is; not for long. */
@@ -72,17 +82,29 @@ fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m)
 static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const pthread_mutex_t *m,
 			   uint64_t sp)
 {
-	fx_wait_begin(w, mutex_is_shared(m) ? NULL : m, sp, call->start);
+	fx_wait_open(w, call, mutex_is_shared(m) ? NULL : m, sp);
+	w->looked_free = !mutex_is_held(m);
 	for (int i = 0; i < LOOKS && !w->holder && mutex_is_held(m); i++)
 		w->holder = mutex_holder(m);
 }
 
+/* The lock of one who held it alone has been had. */
+static void end_alone(struct fx_wait *w, const volatile void *object, unsigned name)
+{
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (cell && !fx_token_get(&cell->tokens[0], 0, &w->from))
+		fx_wait_guess(w, object, name, true);
+}
+
 static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 {
-	if (error == EOWNERDEAD && w->cell)
-		fx_token_clear(&w->cell->tokens[0]);
-	if (error == 0 && w->cell && !fx_token_get(&w->cell->tokens[0], 0, &w->from))
-		fx_wait_guess(w, m, FX_STR_pthread_mutex_unlock);
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (error == EOWNERDEAD && cell)
+		fx_token_clear(&cell->tokens[0]);
+	if (error == 0)
+		end_alone(w, m, FX_STR_pthread_mutex_unlock);
 	fx_wait_end(w);
 }
 
@@ -162,6 +184,8 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 				released(t_, object);                                              \
 			if (fx_unlikely(fx_records_all(t_)))                                       \
 				return false;                                                      \
+		} else if (fx_unlikely(fx_category_on(FX_CAT_SYNC))) {                             \
+			fx_release_unknown(object);                                                \
 		}                                                                                  \
 		*(ret) = FX_REAL(unlock)(object);                                                  \
 		return true;                                                                       \
@@ -192,27 +216,32 @@ static void fx_end_mtx(struct fx_wait *w, const mtx_t *m, int error)
 	fx_end_mutex(w, mutex_of(m), error);
 }
 
-fx_hot bool mtx_would_wait(const mtx_t *m)
-{
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+_Static_assert(thrd_success == 0, "what PASS_LOCK asks");
 
-	return t && (fx_records_all(t) || mutex_is_held(mutex_of(m)));
-}
+/* As PASS_LOCK. */
+#define PASS_MTX(m, ret, lock, ...)                                                                \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex_of(m)) &&                    \
+		    !fx_has_one_thread()) {                                                        \
+			*(ret) = FX_REAL(mtx_trylock)(m);                                          \
+			return *(ret) == thrd_success;                                             \
+		}                                                                                  \
+		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex_of(m))))                      \
+			return false;                                                              \
+		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
+		return true;                                                                       \
+	} while (0)
 
 fx_hot bool fx_pass_mtx_lock(mtx_t *m, int *ret)
 {
-	if (mtx_would_wait(m))
-		return false;
-	*ret = FX_REAL(mtx_lock)(m);
-	return true;
+	PASS_MTX(m, ret, mtx_lock, m);
 }
 
 fx_hot bool fx_pass_mtx_timedlock(mtx_t *m, const struct timespec *time, int *ret)
 {
-	if (mtx_would_wait(m))
-		return false;
-	*ret = FX_REAL(mtx_timedlock)(m, time);
-	return true;
+	PASS_MTX(m, ret, mtx_timedlock, m, time);
 }
 
 fx_hot bool fx_pass_mtx_trylock(mtx_t *m, int *ret)
@@ -232,15 +261,18 @@ fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
 
 /* --- Read-write locks ------------------------------------------------------------------------- */
 
-/* Whose release was the last: a writer's, which is for all readers or a writer, or a reader's. */
+/* Where tokens lie: a writer's, which is for all readers or a writer, and behind it those of readers, which may be many
+ * before a writer has the lock. */
 #define BY_WRITER 0
 #define BY_READER 1
 
 static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
 			 uint64_t sp)
 {
-	fx_wait_begin(w, l->__data.__shared ? NULL : l, sp, call->start);
+	fx_wait_open(w, call, l->__data.__shared ? NULL : l, sp);
 	w->holder = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer);
+	if (w->cell)
+		w->stale = fx_token_stale(&w->cell->tokens[BY_WRITER]);
 }
 
 static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
@@ -249,10 +281,13 @@ static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
 	begin_rwlock(w, call, l, sp);
 }
 
+/* No writer can release it, as long as this one reads. */
 static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int error)
 {
-	if (error == 0 && w->cell && !fx_token_get(&w->cell->tokens[BY_WRITER], 0, &w->from))
-		fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock);
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (error == 0 && cell && !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from))
+		fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock, false);
 	fx_wait_end(w);
 }
 
@@ -262,32 +297,62 @@ static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
 	begin_rwlock(w, call, l, sp);
 }
 
+/* Nobody can release it but this one. A writer's release takes the readers' tokens away. */
 static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int error)
 {
-	if (error == 0 && w->cell) {
-		/* A writer's release takes the readers' away. */
-		if (!fx_token_get(&w->cell->tokens[BY_READER], 0, &w->from) &&
-		    !fx_token_get(&w->cell->tokens[BY_WRITER], 0, &w->from))
-			fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock);
-		fx_token_clear(&w->cell->tokens[BY_READER]);
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (error == 0 && cell) {
+		if (!fx_token_newest(cell, BY_READER, &w->from) &&
+		    !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from))
+			fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock, false);
+		fx_tokens_clear(cell, BY_READER);
 	}
 	fx_wait_end(w);
 }
 
-static fx_cold void rwlock_released(struct fx_thread *t, const pthread_rwlock_t *l)
+/* The release, with a token if somebody waits; else false. */
+static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int *ret)
 {
-	struct fx_wait_cell *cell = fx_waits_release(l, t->tid);
+	bool writes = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid;
+	struct fx_token *token;
 	struct fx_source from;
+	struct fx_wait visit;
+	uint64_t who = 0;
 
-	if (!cell)
-		return;
+	if (!fx_visit_begin(&visit, l))
+		return false;
 	from = fx_source_now(t, FX_STR_pthread_rwlock_unlock);
-	if ((uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid) {
-		fx_token_clear(&cell->tokens[BY_READER]);
-		fx_token_set(&cell->tokens[BY_WRITER], &from, true);
-	} else {
-		fx_token_set(&cell->tokens[BY_READER], &from, false);
+	if (writes)
+		fx_tokens_clear(visit.cell, BY_READER);
+	token = writes ? &visit.cell->tokens[BY_WRITER] : fx_token_place(visit.cell, BY_READER);
+	if (token)
+		who = fx_token_set(token, &from, writes);
+	*ret = FX_REAL(pthread_rwlock_unlock)(l);
+	if (token)
+		fx_token_done(token, who);
+	fx_wait_end(&visit);
+	return true;
+}
+
+fx_hot int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_wait_head *h = fx_wait_head(l);
+	uint64_t note;
+	int ret;
+
+	if (fx_unlikely(!t)) {
+		if (fx_category_on(FX_CAT_SYNC))
+			fx_release_unknown(l);
+		return FX_REAL(pthread_rwlock_unlock)(l);
 	}
+	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) && rwlock_release(t, l, &ret))
+		return ret;
+	note = fx_note_begin(h, l, t->tid);
+	ret = FX_REAL(pthread_rwlock_unlock)(l);
+	fx_note_end(h, note);
+	return ret;
 }
 
 /* True as in PASS_LOCK. `valid` is false if the real function is to be asked about the time. */
@@ -351,7 +416,12 @@ fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
 
 fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 {
-	PASS_UNLOCK(l, rwlock_released, ret, pthread_rwlock_unlock);
+	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+
+	if (fx_unlikely(t && fx_records_all(t)))
+		return false;
+	*ret = fx_call_pthread_rwlock_unlock(l);
+	return true;
 }
 
 /* --- Spin locks ------------------------------------------------------------------------------- */
@@ -360,25 +430,19 @@ fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 static void fx_begin_spin(struct fx_wait *w, const struct fx_call *call, pthread_spinlock_t *l,
 			  uint64_t sp)
 {
-	fx_wait_begin(w, l, sp, call->start);
+	fx_wait_open(w, call, l, sp);
 }
 
 static void fx_end_spin(struct fx_wait *w, pthread_spinlock_t *l, int error)
 {
-	if (error == 0 && w->cell && !fx_token_get(&w->cell->tokens[0], 0, &w->from))
-		fx_wait_guess(w, l, FX_STR_pthread_spin_unlock);
+	if (error == 0)
+		end_alone(w, l, FX_STR_pthread_spin_unlock);
 	fx_wait_end(w);
 }
 
 static fx_cold void spin_released(struct fx_thread *t, pthread_spinlock_t *l)
 {
-	struct fx_wait_cell *cell = fx_waits_release(l, t->tid);
-	struct fx_source from;
-
-	if (!cell)
-		return;
-	from = fx_source_now(t, FX_STR_pthread_spin_unlock);
-	fx_token_set(&cell->tokens[0], &from, false);
+	released_alone(t, l, FX_STR_pthread_spin_unlock);
 }
 
 fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)

@@ -49,18 +49,27 @@ fx_hot bool fx_time_is_valid(clockid_t clock, const struct timespec *time)
 	       time->tv_nsec < 1000000000;
 }
 
-/*
- * Whoever takes a lock after the wait has begun leaves a token when he gives it back. If there is none, it came
- * from one who was giving it back already, past the look at who waits; or if not even he is known, from the
- * holder of then. When he did so can only be told as the latest that it can have been.
- */
-fx_hot void fx_wait_guess(struct fx_wait *w, const volatile void *object, unsigned name)
+/* Takes part from now on; and then the time is read, before which who is under way has begun his release. */
+fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const volatile void *object,
+			 uint64_t sp)
 {
-	uint32_t last = fx_released_last(object);
+	fx_wait_begin(w, object, sp);
+	w->start = fx_now();
+	if (w->start < call->start)
+		w->start = call->start;
+}
 
-	w->from.tid = last ? last : w->holder;
+/*
+ * There is no token, so it was the one who was under way as the wait began: see waits.h. An operation that
+ * is recorded whether it waits or not (pthread:all) had nobody to wait for, if it found the lock free.
+ */
+fx_hot void fx_wait_guess(struct fx_wait *w, const volatile void *object, unsigned name, bool alone)
+{
+	if (w->looked_free && fx_records_all(fx_self))
+		return;
+	w->from.tid = w->holder ? w->holder : fx_wait_noted(w, object, alone);
 	w->from.name = name;
-	w->from.time = UINT64_MAX;
+	w->from.time = w->start;
 }
 
 /* Mutexes, which condition variables release as well: see sync.c. */

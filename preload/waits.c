@@ -4,33 +4,58 @@
 #include <stddef.h>
 #include <string.h>
 
-#define WAYS	8u
+#define WAYS	16u
 #define BUCKETS 1024u /* of cells; each for several heads */
 
-/* Bits of a cell's key. */
-#define WAITERS 0xffffull
-#define NOBODY	0ull
+/* A key: the address, and below it how many take part, or what becomes of the cell. */
+#define PART	  0xffffull
+#define NOBODY	  0ull /* the last has left, and clears it */
+#define FULL	  0xfff0ull
+#define IN_MAKING 0xfffeull
+#define COLLIDED                                                                                   \
+	0xffffull /* somebody else makes one for the same object; whoever sees that begins anew */
 #define KEY_LSB 16
 
-/* Bits of a token's `who`: thread, for many, how many have taken it, name, and some of the time, so that no
- * two tokens are alike. */
+/* Others are in the way so often at most, in what is tried again until it succeeds. */
+#define PATIENCE 10000
+
+/* Bits of a token's `who`: thread, for many, release is over, number, name, how many have taken it. */
 #define TID_MASK       0x3fffffu
 #define WHO_TID(who)   ((uint32_t)(who)&TID_MASK)
 #define WHO_MANY       (1ull << 22)
-#define WHO_ONE_TAKEN  (1ull << 23)
-#define WHO_TAKEN(who) ((who) >> 23 & 0x1ff)
-#define WHO_NAME(who)  ((uint32_t)((who) >> 32 & 0xffff))
-#define WHO_TIME_LSB   48
+#define WHO_DONE       (1ull << 23)
+#define WHO_NUMBER_LSB 24
+#define NUMBER_MASK    0x3fffu
+#define WHO_NAME_LSB   38
+#define WHO_NAME(who)  ((uint32_t)((who) >> WHO_NAME_LSB & 0x3fff))
+#define WHO_TAKEN_LSB  52
+#define WHO_TAKEN(who) ((who) >> WHO_TAKEN_LSB)
+#define WHO_ONE_TAKEN  (1ull << WHO_TAKEN_LSB)
 #define WHO_BUSY       UINT64_MAX
 
-/* Tokens are tried so many times against others who take them. */
-#define PATIENCE 16
-
 struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS];
+__thread uint32_t fx_notes;
 
 static struct bucket {
+	uint64_t keys[WAYS]; /* 0: free */
 	struct fx_wait_cell cells[WAYS];
 } buckets[BUCKETS] __attribute__((aligned(64)));
+
+/* More tokens of cells that many wait at. */
+#define BLOCKS	     2048u
+#define BLOCK_TOKENS 15u
+
+static struct block {
+	struct fx_token tokens[BLOCK_TOKENS];
+	uint64_t next; /* 1 + number; 0: none */
+} blocks[BLOCKS];
+
+/* Of the blocks that were given back: 1 + number of the first, below a count of changes. Others were never used. */
+static uint64_t blocks_free;
+static uint64_t blocks_used;
+
+#define FREE_MASK 0xffffffffull
+#define FREE_ONE  (1ull << 32)
 
 /* The thread's innermost wait. */
 static __thread struct {
@@ -41,103 +66,228 @@ static __thread struct {
 /* Whether there ever was a wait. */
 static bool used;
 
+/* --- Cells ------------------------------------------------------------------------------------ */
+
 static struct bucket *bucket_of(const volatile void *object)
 {
 	return &buckets[(fx_wait_head(object) - fx_wait_heads) / (FX_WAIT_HEADS / BUCKETS)];
 }
 
-static uint64_t key_of(const volatile void *object)
+static uint64_t *key_of(struct fx_wait_cell *c)
+{
+	struct bucket *b = &buckets[((char *)c - (char *)buckets) / sizeof(struct bucket)];
+
+	return &b->keys[c - b->cells];
+}
+
+static uint64_t address_of(const volatile void *object)
 {
 	return (uint64_t)(uintptr_t)object << KEY_LSB;
 }
 
-static bool is_for(uint64_t key, uint64_t wanted)
+static bool is_for(uint64_t key, uint64_t address)
 {
-	return (key & ~WAITERS) == wanted && (key & WAITERS) != NOBODY;
+	uint64_t part = key & PART;
+
+	return (key & ~PART) == address && part != NOBODY && part <= FULL;
 }
 
-/* The cell number `i` of a bucket gets one more waiter for `wanted`; false: it is for another. */
-static bool cell_join(struct fx_wait_cell *c, uint64_t wanted)
+/* One more takes part in it; false: it is not for `address`. */
+static bool key_join(uint64_t *where, uint64_t address)
 {
-	uint64_t key = fx_load_relaxed(&c->key);
+	uint64_t key = fx_load_relaxed(where);
 
-	while (is_for(key, wanted) && (key & WAITERS) != WAITERS)
-		if (fx_cas_acq_rel(&c->key, &key, key + 1))
+	while (is_for(key, address) && (key & PART) != FULL)
+		if (fx_cas_acq_rel(where, &key, key + 1))
 			return true;
 	return false;
 }
 
-static bool cell_make(struct fx_wait_cell *c, struct fx_wait_head *head, uint64_t wanted)
+static struct fx_wait_cell *cell_join(struct bucket *b, uint64_t address)
 {
-	uint64_t free = 0;
-
-	if (fx_load_relaxed(&c->key) != 0)
-		return false;
-	fx_add_relaxed(&head->waiting, 1);
-	if (fx_cas_acq_rel(&c->key, &free, wanted | 1))
-		return true;
-	fx_add_relaxed(&head->waiting, -1);
-	return false;
+	for (unsigned i = 0; i < WAYS; i++)
+		if (key_join(&b->keys[i], address))
+			return &b->cells[i];
+	return NULL;
 }
 
-static void cell_leave(struct fx_wait_cell *c)
+/*
+ * Nobody else has, or makes, a cell for the object of `mine`: those who make one at the same time are told that they
+ * collide, and only who was not told has it. Each looks at all the keys after his own can be seen. So of two, the one
+ * who came later finds the other.
+ */
+static bool key_is_sole(struct bucket *b, unsigned mine, uint64_t address)
 {
-	uint64_t key = fx_load_relaxed(&c->key);
-	struct fx_wait_head *head;
+	uint64_t in_making = address | IN_MAKING;
 
-	while ((key & WAITERS) != NOBODY && !fx_cas_acq_rel(&c->key, &key, key - 1))
-		;
-	if ((key & WAITERS) != 1)
-		return;
-	/* Without waiters it is nobody's but ours, until the key is 0. */
-	head = fx_wait_head((void *)(uintptr_t)(key >> KEY_LSB));
-	c->arrivals = 0;
-	for (unsigned i = 0; i < FX_TOKENS; i++)
-		fx_store_relaxed(&c->tokens[i].who, 0);
-	fx_store_release(&c->key, 0); /* pairs with cell_make() */
-	fx_add_relaxed(&head->waiting, -1);
+	__atomic_thread_fence(
+	    __ATOMIC_SEQ_CST); /* pairs with itself: own key stored, others' loaded */
+	for (unsigned i = 0; i < WAYS; i++) {
+		uint64_t key = fx_load_acquire(&b->keys[i]);
+
+		if (i == mine)
+			continue;
+		if (key == in_making && !fx_cas_acq_rel(&b->keys[i], &key, address | COLLIDED) &&
+		    key == in_making)
+			return false;
+		if (is_for(key, address))
+			return false;
+	}
+	return fx_cas_acq_rel(&b->keys[mine], &in_making, address | 1);
+}
+
+/* False: there is no room. */
+static bool cell_make(struct bucket *b, uint64_t address, struct fx_wait_cell **ret)
+{
+	for (unsigned i = 0; i < WAYS; i++) {
+		uint64_t free = 0;
+
+		if (fx_load_relaxed(&b->keys[i]) != 0 ||
+		    !fx_cas_acq_rel(&b->keys[i], &free, address | IN_MAKING))
+			continue;
+		if (key_is_sole(b, i, address))
+			*ret = &b->cells[i];
+		else
+			fx_store_release(&b->keys[i], 0); /* pairs with cell_make() */
+		return true;
+	}
+	return false;
 }
 
 static struct fx_wait_cell *cell_enter(const volatile void *object)
 {
 	struct fx_wait_head *head = fx_wait_head(object);
 	struct bucket *b = bucket_of(object);
-	uint64_t wanted = key_of(object);
+	uint64_t address = address_of(object);
+	struct fx_wait_cell *c = NULL;
 
 	fx_store_relaxed(&used, true);
-	for (unsigned i = 0; i < WAYS; i++)
-		if (cell_join(&b->cells[i], wanted))
-			return &b->cells[i];
-	for (unsigned i = 0; i < WAYS; i++) {
-		if (cell_join(&b->cells[i], wanted))
-			return &b->cells[i];
-		if (cell_make(&b->cells[i], head, wanted))
-			return &b->cells[i];
+	/* Also while others make one: nobody who releases may pass by. */
+	fx_add_relaxed(&head->waiting, 1);
+	for (int i = 0; i < PATIENCE; i++) {
+		c = cell_join(b, address);
+		if (c || !cell_make(b, address, &c) || c)
+			break;
 	}
-	return NULL;
+	if (!c)
+		fx_add_relaxed(&head->waiting, -1);
+	return c;
 }
 
-void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp, uint64_t start)
+static void block_free(uint64_t number)
 {
-	w->from.tid = 0;
-	w->holder = 0;
-	w->start = start;
-	w->sp = sp;
-	w->outer.cell = NULL;
+	uint64_t top = fx_load_relaxed(&blocks_free);
+	struct block *b = &blocks[number - 1];
+
+	memset(b->tokens, 0, sizeof(b->tokens));
+	do
+		fx_store_relaxed(&b->next, top & FREE_MASK);
+	while (!fx_cas_acq_rel(&blocks_free, &top, (top & ~FREE_MASK) + FREE_ONE + number));
+}
+
+/* 1 + number of a block that has nothing in it; 0: there is none. */
+static uint64_t block_new(void)
+{
+	uint64_t top = fx_load_acquire(&blocks_free), number;
+
+	while (top & FREE_MASK) {
+		struct block *b = &blocks[(top & FREE_MASK) - 1];
+		uint64_t rest = (top & ~FREE_MASK) + FREE_ONE + fx_load_relaxed(&b->next);
+
+		if (fx_cas_acq_rel(&blocks_free, &top, rest)) {
+			fx_store_relaxed(&b->next, 0);
+			return (top & FREE_MASK);
+		}
+	}
+	if (fx_load_relaxed(&blocks_used) >= BLOCKS)
+		return 0;
+	number = fx_add_relaxed(&blocks_used, 1) + 1;
+	return number <= BLOCKS ? number : 0;
+}
+
+static void cell_leave(struct fx_wait_cell *c)
+{
+	uint64_t *where = key_of(c);
+	uint64_t key = fx_load_relaxed(where);
+	struct fx_wait_head *head;
+
+	head = fx_wait_head((void *)(uintptr_t)(key >> KEY_LSB));
+	while (!fx_cas_acq_rel(where, &key, key - 1))
+		;
+	if ((key & PART) == 1) {
+		/* Without waiters it is nobody's but ours, until the key is 0. */
+		for (uint64_t b = c->more, next; b; b = next) {
+			next = blocks[b - 1].next;
+			block_free(b);
+		}
+		c->count = 0;
+		c->more = 0;
+		for (unsigned i = 0; i < FX_TOKENS; i++)
+			fx_store_relaxed(&c->tokens[i].who, 0);
+		fx_store_release(where, 0); /* pairs with cell_make() */
+	}
+	fx_add_relaxed(&head->waiting, -1);
+}
+
+/* --- Waits ------------------------------------------------------------------------------------ */
+
+static uint64_t since_now(struct fx_wait_cell *c);
+
+static void enter(struct fx_wait *w, uint64_t sp)
+{
+	*w = (struct fx_wait){.sp = sp};
 	if (self.cell && self.sp <= sp)
 		fx_wait_abandon();
 	w->outer.cell = self.cell;
 	w->outer.sp = self.sp;
-	w->cell = object ? cell_enter(object) : NULL;
-	self.sp = sp;
+}
+
+static void entered(const struct fx_wait *w)
+{
+	self.sp = w->sp;
 	fx_barrier();
 	self.cell = w->cell;
+}
+
+void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp)
+{
+	enter(w, sp);
+	if (object)
+		w->cell = cell_enter(object);
+	entered(w);
+	if (!w->cell)
+		return;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is looked at now is from after R */
+	w->note = fx_load_relaxed(&fx_wait_head(object)->last);
+	w->since = since_now(w->cell);
+}
+
+bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
+{
+	struct fx_wait_cell *cell;
+
+	/* Before, and not after: then who is counted has a cell. */
+	fx_add_relaxed(&fx_wait_head(object)->waiting, 1);
+	cell = cell_join(bucket_of(object), address_of(object));
+	if (!cell) {
+		fx_add_relaxed(&fx_wait_head(object)->waiting, -1);
+		return false;
+	}
+	enter(w, (uint64_t)(uintptr_t)w);
+	w->cell = cell;
+	entered(w);
+	return true;
+}
+
+struct fx_wait_cell *fx_wait_cell(const struct fx_wait *w)
+{
+	return w->cell && self.cell == w->cell && self.sp == w->sp ? w->cell : NULL;
 }
 
 void fx_wait_end(struct fx_wait *w)
 {
 	/* A handler may have taken it for one that was left. */
-	if (w->cell && self.cell == w->cell && self.sp == w->sp)
+	if (fx_wait_cell(w))
 		fx_wait_abandon();
 	self.sp = w->outer.sp;
 	fx_barrier();
@@ -165,44 +315,53 @@ void fx_waits_reset(void)
 			fx_wait_heads[i].waiting = 0;
 	for (unsigned i = 0; i < BUCKETS; i++)
 		for (unsigned k = 0; k < WAYS; k++)
-			if (buckets[i].cells[k].key)
-				memset(&buckets[i].cells[k], 0, sizeof buckets[i].cells[k]);
+			if (buckets[i].keys[k]) {
+				buckets[i].keys[k] = 0;
+				memset(&buckets[i].cells[k], 0, sizeof(buckets[i].cells[k]));
+			}
+	for (uint64_t i = 0; i < blocks_used && i < BLOCKS; i++)
+		memset(&blocks[i], 0, sizeof(blocks[i]));
+	blocks_free = blocks_used = 0;
 }
 
-uint32_t fx_released_last(const volatile void *object)
+static bool is_note_of(uint64_t note, const volatile void *object)
+{
+	return note && (note ^ fx_note_of(object, 0)) >> FX_NOTE_OBJECT == 0;
+}
+
+uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone)
 {
 	uint64_t last = fx_load_relaxed(&fx_wait_head(object)->last);
-	uint32_t tid = last & TID_MASK;
 
-	return last == fx_wait_last(object, tid) ? tid : 0;
+	if (is_note_of(last, object) && (alone || last != w->note || !(last & FX_NOTE_DONE)))
+		return last & TID_MASK;
+	if (!alone && is_note_of(w->note, object) && !(w->note & FX_NOTE_DONE))
+		return w->note & TID_MASK;
+	return 0;
 }
 
-struct fx_wait_cell *fx_waits_find(const volatile void *object)
+void fx_release_unknown(const volatile void *object)
 {
-	struct bucket *b = bucket_of(object);
-	uint64_t wanted = key_of(object);
+	const struct fx_source nobody = {.tid = 0};
+	struct fx_wait_head *h = fx_wait_head(object);
+	struct fx_wait visit;
 
-	for (unsigned i = 0; i < WAYS; i++)
-		if (is_for(fx_load_acquire(&b->cells[i].key), wanted))
-			return &b->cells[i];
-	return NULL;
-}
-
-struct fx_wait_cell *fx_waits_release(const volatile void *object, uint32_t tid)
-{
-	struct fx_wait_cell *cell = fx_waits_find(object);
-
-	if (!cell)
-		fx_store_relaxed(&fx_wait_head(object)->last, fx_wait_last(object, tid));
-	return cell;
+	if (is_note_of(fx_load_relaxed(&h->last), object))
+		fx_store_relaxed(&h->last, 0);
+	if (!fx_is_awaited(object) || !fx_visit_begin(&visit, object))
+		return;
+	fx_tokens_clear(visit.cell, 1);
+	fx_token_set(&visit.cell->tokens[0], &nobody, true);
+	fx_wait_end(&visit);
 }
 
 /* --- Tokens ----------------------------------------------------------------------------------- */
 
-static uint64_t who_is(const struct fx_source *s, bool many)
+static uint64_t who_is(const struct fx_source *s, bool many, uint32_t number)
 {
-	return WHO_TID(s->tid) | (many ? WHO_MANY : 0) | (uint64_t)s->name << 32 |
-	       s->time << WHO_TIME_LSB;
+	return WHO_TID(s->tid) | (many ? WHO_MANY : 0) |
+	       (uint64_t)(number & NUMBER_MASK) << WHO_NUMBER_LSB |
+	       (uint64_t)s->name << WHO_NAME_LSB;
 }
 
 /* More ticks than a nanosecond has. */
@@ -227,10 +386,14 @@ static bool token_claim(struct fx_token *token, uint64_t who)
 	return fx_cas_acq_rel(&token->who, &who, next);
 }
 
-void fx_token_set(struct fx_token *token, const struct fx_source *source, bool many)
+uint64_t fx_token_set(struct fx_token *token, const struct fx_source *source, bool many)
 {
+	/* Two of one thread at one place are told apart. */
+	uint64_t who = who_is(source, many, ++fx_notes);
+
 	fx_store_relaxed(&token->time, source->time);
-	fx_store_release(&token->who, who_is(source, many)); /* pairs with fx_token_get() */
+	fx_store_release(&token->who, who); /* pairs with fx_token_get() */
+	return who;
 }
 
 void fx_token_clear(struct fx_token *token)
@@ -238,13 +401,42 @@ void fx_token_clear(struct fx_token *token)
 	fx_store_relaxed(&token->who, 0);
 }
 
-bool fx_token_get(struct fx_token *token, uint64_t since, struct fx_source *ret)
+uint32_t fx_token_tid(const struct fx_token *token)
+{
+	uint64_t who = fx_load_relaxed(&token->who);
+
+	return who == WHO_BUSY ? 0 : WHO_TID(who);
+}
+
+void fx_token_done(struct fx_token *token, uint64_t who)
+{
+	uint64_t now = who;
+
+	for (int i = 0; i < PATIENCE && ((now ^ who) & ~(UINT64_MAX << WHO_TAKEN_LSB)) == 0; i++)
+		if (fx_cas_acq_rel(&token->who, &now, now | WHO_DONE))
+			return;
+}
+
+/* Without what others may change in it. */
+static uint64_t identity(uint64_t who)
+{
+	return who & ~(UINT64_MAX << WHO_TAKEN_LSB | WHO_DONE);
+}
+
+uint64_t fx_token_stale(const struct fx_token *token)
+{
+	uint64_t who = fx_load_acquire(&token->who);
+
+	return who & WHO_DONE ? identity(who) : 0;
+}
+
+bool fx_token_get(struct fx_token *token, uint64_t stale, struct fx_source *ret)
 {
 	for (int i = 0; i < PATIENCE; i++) {
 		uint64_t who = fx_load_acquire(&token->who);
 		uint64_t time = fx_load_relaxed(&token->time);
 
-		if (!who || who == WHO_BUSY || time < since)
+		if (!who || who == WHO_BUSY || (stale && identity(who) == stale))
 			return false;
 		if (token_claim(token, who)) {
 			source_of(who, time, ret);
@@ -254,18 +446,17 @@ bool fx_token_get(struct fx_token *token, uint64_t since, struct fx_source *ret)
 	return false;
 }
 
-/* A place for a new token: a free one, else that of the oldest. It is marked as busy. */
-static struct fx_token *token_reserve(struct fx_wait_cell *cell)
+struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first)
 {
 	for (int tries = 0; tries < PATIENCE; tries++) {
 		struct fx_token *best = NULL;
 		uint64_t best_who = 0;
 
-		for (unsigned i = 0; i < FX_TOKENS && !(best && best_who == 0); i++) {
+		for (unsigned i = first; i < FX_TOKENS && !(best && best_who == 0); i++) {
 			struct fx_token *t = &cell->tokens[i];
 			uint64_t who = fx_load_acquire(&t->who);
 
-			if (who == WHO_BUSY)
+			if (who != 0 && (who == WHO_BUSY || !(who & WHO_DONE)))
 				continue;
 			if (!best || who == 0 ||
 			    fx_load_relaxed(&t->time) < fx_load_relaxed(&best->time)) {
@@ -273,40 +464,194 @@ static struct fx_token *token_reserve(struct fx_wait_cell *cell)
 				best_who = who;
 			}
 		}
+		if (!best)
+			return NULL;
+		if (fx_cas_acq_rel(&best->who, &best_who, WHO_BUSY))
+			return best;
+	}
+	return NULL;
+}
+
+bool fx_token_newest(struct fx_wait_cell *cell, unsigned first, struct fx_source *ret)
+{
+	uint64_t best_who = 0, best_time = 0;
+
+	for (unsigned i = first; i < FX_TOKENS; i++) {
+		uint64_t who = fx_load_acquire(&cell->tokens[i].who);
+		uint64_t time = fx_load_relaxed(&cell->tokens[i].time);
+		bool later = time >= best_time;
+
+		if (!who || who == WHO_BUSY)
+			continue;
+		if (best_who && (who ^ best_who) & WHO_DONE)
+			later = best_who & WHO_DONE;
+		if (!best_who || later) {
+			best_who = who;
+			best_time = time;
+		}
+	}
+	if (best_who)
+		source_of(best_who, best_time, ret);
+	return best_who;
+}
+
+void fx_tokens_clear(struct fx_wait_cell *cell, unsigned first)
+{
+	for (unsigned i = first; i < FX_TOKENS; i++)
+		fx_token_clear(&cell->tokens[i]);
+}
+
+/* --- Heaps of tokens -------------------------------------------------------------------------- */
+
+/* One after the other, through the cell and its blocks. */
+struct walk {
+	struct fx_token *token;
+	struct fx_token *end;
+	uint64_t *more;
+};
+
+static struct walk walk_begin(struct fx_wait_cell *c)
+{
+	return (struct walk){c->tokens, c->tokens + FX_TOKENS, &c->more};
+}
+
+static struct fx_token *walk_next(struct walk *w)
+{
+	if (w->token == w->end) {
+		uint64_t number = fx_load_acquire(w->more); /* pairs with cell_extend() */
+		struct block *b = number ? &blocks[number - 1] : NULL;
+
+		if (!b)
+			return NULL;
+		*w = (struct walk){b->tokens, b->tokens + BLOCK_TOKENS, &b->next};
+	}
+	return w->token++;
+}
+
+/* Number of the first token that may come to one who begins to wait now: those of before are not for him, unless their
+ * release goes on. */
+static uint64_t since_now(struct fx_wait_cell *c)
+{
+	uint64_t since = fx_load_acquire(&c->count), busy = 0;
+	struct walk walk = walk_begin(c);
+	struct fx_token *t;
+
+	while ((t = walk_next(&walk))) {
+		uint64_t who = fx_load_acquire(&t->who);
+		uint64_t number = fx_load_relaxed(&t->number);
+
+		if (who == WHO_BUSY)
+			busy++;
+		else if (who && !(who & WHO_DONE) && number < since)
+			since = number;
+	}
+	return since > busy ? since - busy : 0;
+}
+
+/* More tokens than take part, and some: nobody will ask for the oldest. */
+#define SPARE 8u
+
+/* A block more behind the last of the cell. */
+static void cell_extend(struct fx_wait_cell *c)
+{
+	uint64_t number = block_new();
+	uint64_t *more = &c->more;
+
+	for (int i = 0; number && i < PATIENCE; i++) {
+		uint64_t none = 0;
+
+		if (fx_cas_acq_rel(more, &none, number))
+			return;
+		more = &blocks[none - 1].next;
+	}
+	if (number)
+		block_free(number);
+}
+
+/* A place for a new token, marked as busy. */
+static struct fx_token *token_reserve(struct fx_wait_cell *c)
+{
+	for (int tries = 0; tries < PATIENCE; tries++) {
+		uint32_t enough = (uint32_t)(fx_load_relaxed(key_of(c)) & PART) + SPARE, count = 0;
+		struct fx_token *best = NULL, *t;
+		struct walk walk = walk_begin(c);
+		uint64_t best_who = 0, oldest = UINT64_MAX;
+
+		while (!(best && best_who == 0) && (t = walk_next(&walk))) {
+			uint64_t who = fx_load_acquire(&t->who);
+			uint64_t number = fx_load_relaxed(&t->number);
+
+			count++;
+			if (who != WHO_BUSY && (who == 0 || number < oldest)) {
+				best = t;
+				best_who = who;
+				oldest = number;
+			}
+		}
+		if ((!best || best_who) && count < enough && !(tries & 1)) {
+			cell_extend(c);
+			continue;
+		}
 		if (best && fx_cas_acq_rel(&best->who, &best_who, WHO_BUSY))
 			return best;
 	}
 	return NULL;
 }
 
-void fx_token_add(struct fx_wait_cell *cell, const struct fx_source *source, bool many)
+struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many)
 {
-	struct fx_token *t = token_reserve(cell);
+	struct fx_token *t = token_reserve(visit->cell);
+	uint64_t number, who;
 
-	if (t)
-		fx_token_set(t, source, many);
+	if (!t)
+		return (struct fx_left){NULL, 0};
+	/* The number comes after the place is seen to be busy: see since_now(). */
+	number = fx_add_acq_rel(&visit->cell->count, 1);
+	who = who_is(source, many, (uint32_t)number);
+	fx_store_relaxed(&t->number, number);
+	fx_store_relaxed(&t->time, source->time);
+	fx_store_release(&t->who, who); /* pairs with fx_token_take() */
+	return (struct fx_left){t, who};
 }
 
-bool fx_token_take(struct fx_wait_cell *cell, uint64_t since, struct fx_source *ret)
+void fx_left_done(const struct fx_left *left)
+{
+	if (left->token)
+		fx_token_done(left->token, left->who);
+}
+
+void fx_left_undo(const struct fx_left *left)
+{
+	uint64_t who = left->who;
+
+	if (left->token)
+		fx_cas_acq_rel(&left->token->who, &who, 0);
+}
+
+bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 {
 	for (int tries = 0; tries < PATIENCE; tries++) {
-		struct fx_token *best = NULL;
-		uint64_t best_time = UINT64_MAX;
+		struct walk walk = walk_begin(w->cell);
+		uint64_t best_who = 0, best_time = 0, oldest = UINT64_MAX;
+		struct fx_token *best = NULL, *t;
 
-		for (unsigned i = 0; i < FX_TOKENS; i++) {
-			struct fx_token *t = &cell->tokens[i];
+		while ((t = walk_next(&walk))) {
 			uint64_t who = fx_load_acquire(&t->who);
-			uint64_t time = fx_load_relaxed(&t->time);
+			uint64_t number = fx_load_relaxed(&t->number);
 
-			if (who && who != WHO_BUSY && time >= since && time < best_time) {
-				best = t;
-				best_time = time;
-			}
+			if (!who || who == WHO_BUSY || number < w->since || number >= oldest)
+				continue;
+			best = t;
+			best_who = who;
+			best_time = fx_load_relaxed(&t->time);
+			oldest = number;
 		}
 		if (!best)
 			return false;
-		if (fx_token_get(best, since, ret))
+		if (token_claim(best, best_who)) {
+			source_of(best_who, best_time, ret);
 			return true;
+		}
 	}
 	return false;
 }

@@ -3,10 +3,25 @@
  * Who waits for what, and who let him go.
  *
  * One who is about to wait for an object takes part in the object's cell, looked up by address. One who
- * releases an object looks first whether its bucket has any cell, which is one load; only then does he
+ * releases an object looks first whether its head has any cell, which is one load; only then does he
  * look for the cell, and leave a token in it: his thread and the time. The waiter finds the token when
  * he is through, and writes the whole arrow, both its ends, himself: so no arrow is ever cut in two,
  * whatever is lost, and the releaser writes nothing.
+ *
+ * Why the arrow is the right one. Let R be the moment at which a waiter takes part. Who looks after R leaves a token
+ * before the object is free. Who has looked before R and releases after it leaves none; he is "under way", and has
+ * left a note in the head, in one store. Then:
+ *
+ *	- Objects that one alone holds at a time: one at most is under way, the holder at R, and all tokens are newer.
+ *	  A token is the newest release's, since it is set by the holder. Without one, it was he: the holder as
+ *	  the object itself tells after R, or else the note.
+ *	- Objects that several release at once (semaphores, conditions, read locks): the note says as well when
+ *	  its release was done. What was done at R is of no use to this waiter; and so with tokens, which have
+ *	  numbers: a waiter takes none that was done as he began.
+ *	- Where two releases overlap in time, nobody can tell which came first, not even the two.
+ *
+ * An object has one cell at most, a cell one object from the first who takes part to the last who leaves; and
+ * who leaves a token takes part meanwhile. So no token comes to another object, and none outlives its waiters.
  *
  * Nobody ever waits here, and a signal handler may do all of it in the middle of itself. What does not
  * find room is left out; then an arrow is missing.
@@ -31,31 +46,31 @@ struct fx_source {
 struct fx_token {
 	uint64_t who;
 	uint64_t time;
+	uint64_t number; /* in a heap: by age */
 };
 
 #define FX_TOKENS 7u
 
 struct fx_wait_cell {
-	uint64_t key;	   /* address << 16 | number of waiters; 0: free */
-	uint64_t arrivals; /* at a barrier, since the cell was made */
+	uint64_t count; /* arrivals at a barrier, or else tokens left, since the cell was made */
+	uint64_t more;	/* tokens that have no room here: 1 + number of the first block of them */
 	struct fx_token tokens[FX_TOKENS];
 };
 
-/* By address: how many cells are in use for it and what else falls together with it; and who released an object
- * last without leaving a token, for those who begin to wait just after he has looked. On a line of its own: it is
- * written at each release. */
-#define FX_WAIT_HEADS 4096u
+/* By address: how many cells are in use for it and what else falls together with it; and the note of who released
+ * an object last without leaving a token. It is written at each release. */
+#define FX_WAIT_HEADS 16384u
 
 struct fx_wait_head {
-	uint32_t waiting;
 	uint64_t last;
-} __attribute__((aligned(64)));
+	uint32_t waiting;
+} __attribute__((aligned(16)));
 
 extern struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS] __attribute__((visibility("hidden")));
 
 fx_hot struct fx_wait_head *fx_wait_head(const volatile void *object)
 {
-	return &fx_wait_heads[((uint64_t)(uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 52];
+	return &fx_wait_heads[((uint64_t)(uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 50];
 }
 
 /* Whether anyone may be waiting for `object`. */
@@ -64,33 +79,61 @@ fx_hot bool fx_is_awaited(const volatile void *object)
 	return fx_unlikely(fx_load_relaxed(&fx_wait_head(object)->waiting) != 0);
 }
 
-/* Thread in the low 22 bits, above them the address. */
-fx_hot uint64_t fx_wait_last(const volatile void *object, uint32_t tid)
+/* Thread in the low 22 bits, then whether it is done, its number, and the address. */
+#define FX_NOTE_DONE   (1ull << 22)
+#define FX_NOTE_NUMBER 23
+#define FX_NOTE_OBJECT 28
+
+fx_hot uint64_t fx_note_of(const volatile void *object, uint32_t tid)
 {
-	return (uint64_t)(uintptr_t)object >> 3 << 22 | tid;
+	return (uint64_t)(uintptr_t)object >> 3 << FX_NOTE_OBJECT | tid;
 }
 
-/* Thread `tid` is about to release `object`. True: he is to look for its cell, and leave a token there. */
+/* Thread `tid` is about to release `object`, which it holds alone. True: he is to leave a token. */
 fx_hot bool fx_releases(const volatile void *object, uint32_t tid)
 {
 	struct fx_wait_head *h = fx_wait_head(object);
 
 	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0))
 		return true;
-	fx_store_relaxed(&h->last, fx_wait_last(object, tid));
+	fx_store_relaxed(&h->last, fx_note_of(object, tid));
 	return false;
 }
 
-/* Who released it last without a token; 0: not known. */
-uint32_t fx_released_last(const volatile void *object);
+/* The same without looking. */
+fx_hot void fx_note_holder(const volatile void *object, uint32_t tid)
+{
+	fx_store_relaxed(&fx_wait_head(object)->last, fx_note_of(object, tid));
+}
 
-/* One wait, on the stack of who waits. */
+extern __thread uint32_t fx_notes __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* Where others may release it at the same time: the note, to be said to be done behind the release. */
+fx_hot uint64_t fx_note_begin(struct fx_wait_head *h, const volatile void *object, uint32_t tid)
+{
+	uint64_t note = fx_note_of(object, tid) | (uint64_t)(++fx_notes & 31) << FX_NOTE_NUMBER;
+
+	fx_store_relaxed(&h->last, note);
+	return note;
+}
+
+fx_hot void fx_note_end(struct fx_wait_head *h, uint64_t note)
+{
+	if (fx_likely(fx_load_relaxed(&h->last) == note))
+		fx_store_relaxed(&h->last, note | FX_NOTE_DONE);
+}
+
+/* One wait, or one visit to those who wait, on the stack of who does so. */
 struct fx_wait {
 	struct fx_wait_cell *cell; /* NULL: no arrow will come */
 	uint32_t holder;	   /* tid of who held the lock as the wait began; 0: not known */
+	bool looked_free;	   /* nobody held it then */
 	struct fx_source from;	   /* set by whoever ends the wait */
 	unsigned round;		   /* of a barrier: the place of its token */
-	uint64_t start;		   /* ticks: a token of before is not for it */
+	uint64_t since;		   /* number of the first token that is for this wait */
+	uint64_t stale;		   /* a token at a fixed place that is not */
+	uint64_t note;		   /* as it was found then */
+	uint64_t start;		   /* ticks: takes part since then */
 	uint64_t sp;
 	struct { /* the thread's wait that this one interrupts, in a signal handler */
 		struct fx_wait_cell *cell;
@@ -100,8 +143,14 @@ struct fx_wait {
 
 /* Begins to wait for `object` (NULL: nothing that an arrow could be drawn for); `sp` is the caller's stack address,
  * by which waits are known that were left by longjmp or cancellation. */
-void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp, uint64_t start);
+void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp);
 void fx_wait_end(struct fx_wait *w);
+
+/* Its cell; NULL also if a signal handler took it for a wait that was left. */
+struct fx_wait_cell *fx_wait_cell(const struct fx_wait *w);
+
+/* One who releases `object` takes part, until fx_wait_end(). False, and nothing was done: nobody waits. */
+bool fx_visit_begin(struct fx_wait *w, const volatile void *object);
 
 /* The thread ends, maybe inside a wait. */
 void fx_wait_abandon(void);
@@ -109,27 +158,54 @@ void fx_wait_abandon(void);
 /* In a forked child: its parent's threads do not wait here. */
 void fx_waits_reset(void);
 
-/* The cell of `object`, if anyone waits for it. */
-struct fx_wait_cell *fx_waits_find(const volatile void *object);
+/* Someone releases `object` who is not traced: what is known of it is no longer so. */
+void fx_release_unknown(const volatile void *object);
 
-/* The same for thread `tid` who releases it; if nobody waits, that is noted as by fx_releases(). */
-struct fx_wait_cell *fx_waits_release(const volatile void *object, uint32_t tid);
+/* Who was under way as the wait began; 0: not known. `alone`: by the rules of what one alone holds. */
+uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone);
 
-/* --- Tokens at a fixed place: one releases at a time ------------------------------------------ */
+/* --- Tokens at a fixed place ------------------------------------------------------------------- */
 
-/* `many`: for all who wait, and not for one alone. */
-void fx_token_set(struct fx_token *token, const struct fx_source *source, bool many);
+/* `many`: for all who wait, and not for one alone. Returns what fx_token_done() wants. */
+uint64_t fx_token_set(struct fx_token *token, const struct fx_source *source, bool many);
 void fx_token_clear(struct fx_token *token);
 
-/* Takes it if it was left at `since` or later; false if there is none. */
-bool fx_token_get(struct fx_token *token, uint64_t since, struct fx_source *ret);
+/* Whose it is; 0: there is none. */
+uint32_t fx_token_tid(const struct fx_token *token);
+
+/* The release is over. */
+void fx_token_done(struct fx_token *token, uint64_t who);
+
+/* Takes it, unless it is `stale`; false if there is none. */
+bool fx_token_get(struct fx_token *token, uint64_t stale, struct fx_source *ret);
+
+/* What the wait that begins must not take: a token whose release is over. */
+uint64_t fx_token_stale(const struct fx_token *token);
+
+/* --- Tokens of those who may release one after the other before any of them is over --------------- */
+
+/* The place of a token in tokens[first .. FX_TOKENS); NULL without one. */
+struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first);
+
+/* Takes the newest of those whose release is not over; if all are, the newest. */
+bool fx_token_newest(struct fx_wait_cell *cell, unsigned first, struct fx_source *ret);
+
+void fx_tokens_clear(struct fx_wait_cell *cell, unsigned first);
 
 /* --- A cell's tokens as a heap of them -------------------------------------------------------- */
 
-/* In the place of the oldest, if there is no room. */
-void fx_token_add(struct fx_wait_cell *cell, const struct fx_source *source, bool many);
+/* What was left, to be said to be over, or taken back. */
+struct fx_left {
+	struct fx_token *token; /* NULL: there was no room */
+	uint64_t who;
+};
 
-/* Takes the oldest that was left at `since` or later. */
-bool fx_token_take(struct fx_wait_cell *cell, uint64_t since, struct fx_source *ret);
+/* In the place of the oldest, if there are more than anyone waits for. */
+struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many);
+void fx_left_done(const struct fx_left *left);
+void fx_left_undo(const struct fx_left *left);
+
+/* Takes the oldest that is for this wait; for a visit, the oldest. */
+bool fx_token_take(const struct fx_wait *w, struct fx_source *ret);
 
 #endif

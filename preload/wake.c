@@ -5,18 +5,55 @@
 #include "preload/real.h"
 #include "preload/waiting.h"
 
-/* Somebody lets one, or everybody, go who waits for `object`. */
-static fx_cold void release(struct fx_thread *t, unsigned name, const volatile void *object,
-			    bool many)
-{
-	struct fx_wait_cell *cell = fx_waits_release(object, t->tid);
-	struct fx_source from;
+/*
+ * Somebody lets one, or everybody, go who waits for an object: fx_call_NAME() leaves a token before the real function,
+ * or a note if nobody waits; and behind it the word that it is done.
+ */
+#define RELEASE(name, type, many)                                                                  \
+	static fx_cold bool token_##name(struct fx_thread *t, type *object, int *ret)              \
+	{                                                                                          \
+		struct fx_source from;                                                             \
+		struct fx_wait visit;                                                              \
+		struct fx_left left;                                                               \
+                                                                                                   \
+		if (!fx_visit_begin(&visit, object))                                               \
+			return false;                                                              \
+		from = fx_source_now(t, FX_STR_##name);                                            \
+		left = fx_token_add(&visit, &from, many);                                          \
+		*ret = FX_REAL(name)(object);                                                      \
+		(*ret ? fx_left_undo : fx_left_done)(&left);                                       \
+		fx_wait_end(&visit);                                                               \
+		return true;                                                                       \
+	}                                                                                          \
+                                                                                                   \
+	fx_hot int fx_call_##name(type *object)                                                    \
+	{                                                                                          \
+		struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);                                   \
+		struct fx_wait_head *h = fx_wait_head(object);                                     \
+		uint64_t note;                                                                     \
+		int ret;                                                                           \
+                                                                                                   \
+		if (fx_unlikely(!t))                                                               \
+			return FX_REAL(name)(object);                                              \
+		if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) &&                              \
+		    token_##name(t, object, &ret))                                                 \
+			return ret;                                                                \
+		note = fx_note_begin(h, object, t->tid);                                           \
+		ret = FX_REAL(name)(object);                                                       \
+		fx_note_end(h, note);                                                              \
+		return ret;                                                                        \
+	}
 
-	if (!cell)
-		return;
-	from = fx_source_now(t, name);
-	fx_token_add(cell, &from, many);
-}
+/* Recorded with pthread:all alone. */
+#define PASS_RELEASE(name, object, ret)                                                            \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+                                                                                                   \
+		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
+			return false;                                                              \
+		*(ret) = fx_call_##name(object);                                                   \
+		return true;                                                                       \
+	} while (0)
 
 /* --- Semaphores ------------------------------------------------------------------------------- */
 
@@ -33,13 +70,17 @@ fx_hot const struct semaphore *semaphore_of(const sem_t *s)
 
 static void fx_begin_sem(struct fx_wait *w, const struct fx_call *call, const sem_t *s, uint64_t sp)
 {
-	fx_wait_begin(w, semaphore_of(s)->shared ? NULL : s, sp, call->start);
+	fx_wait_open(w, call, semaphore_of(s)->shared ? NULL : s, sp);
+	w->looked_free = (uint32_t)fx_load_relaxed(&semaphore_of(s)->word) != 0;
+	/* Posted between the look before the call and this one: that was not done when the call began. */
+	if (w->looked_free)
+		w->note &= ~FX_NOTE_DONE;
 }
 
 static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)
 {
-	if (ret == 0 && w->cell && !fx_token_take(w->cell, 0, &w->from))
-		fx_wait_guess(w, s, FX_STR_sem_post);
+	if (ret == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
+		fx_wait_guess(w, s, FX_STR_sem_post, false);
 	fx_wait_end(w);
 }
 
@@ -51,11 +92,13 @@ fx_hot bool sem_would_wait(const struct fx_thread *t, const sem_t *s)
 /* One who did not wait has taken what was meant for another. */
 static fx_cold void sem_grabbed(const sem_t *s)
 {
-	struct fx_wait_cell *cell = fx_waits_find(s);
 	struct fx_source gone;
+	struct fx_wait visit;
 
-	if (cell)
-		fx_token_take(cell, 0, &gone);
+	if (!fx_visit_begin(&visit, s))
+		return;
+	fx_token_take(&visit, &gone);
+	fx_wait_end(&visit);
 }
 
 #define PASS_SEM(s, ret, wait, ...)                                                                \
@@ -97,18 +140,11 @@ fx_hot bool fx_pass_sem_trywait(sem_t *s, int *ret)
 	return true;
 }
 
+RELEASE(sem_post, sem_t, false)
+
 fx_hot bool fx_pass_sem_post(sem_t *s, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
-
-	if (t) {
-		if (fx_releases(s, t->tid))
-			release(t, FX_STR_sem_post, s, false);
-		if (fx_unlikely(fx_records_all(t)))
-			return false;
-	}
-	*ret = FX_REAL(sem_post)(s);
-	return true;
+	PASS_RELEASE(sem_post, s, ret);
 }
 
 /* --- Condition variables ---------------------------------------------------------------------- */
@@ -120,14 +156,14 @@ static void fx_begin_cond(struct fx_wait *w, const struct fx_call *call, const p
 {
 	bool shared = fx_load_relaxed(&c->__data.__wrefs) & COND_SHARED;
 
-	fx_wait_begin(w, shared ? NULL : c, sp, call->start);
+	fx_wait_open(w, call, shared ? NULL : c, sp);
 }
 
+/* Here too a note may tell who it was: one who signals without the mutex can have looked before this one began. */
 static void fx_end_cond(struct fx_wait *w, const pthread_cond_t *c, int error)
 {
-	(void)c;
-	if (error == 0 && w->cell)
-		fx_token_take(w->cell, w->start, &w->from);
+	if (error == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
+		fx_wait_guess(w, c, FX_STR_pthread_cond_signal, false);
 	fx_wait_end(w);
 }
 
@@ -138,6 +174,8 @@ fx_hot bool cond_waits(const pthread_mutex_t *m)
 
 	if (t && fx_releases(m, t->tid))
 		fx_mutex_released(t, m);
+	else if (!t && fx_unlikely(fx_category_on(FX_CAT_SYNC)))
+		fx_release_unknown(m);
 	return t;
 }
 
@@ -167,28 +205,18 @@ fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m
 	return true;
 }
 
-#define PASS_SIGNAL(c, ret, name, many)                                                            \
-	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
-                                                                                                   \
-		if (t_) {                                                                          \
-			if (fx_is_awaited(c))                                                      \
-				release(t_, FX_STR_##name, c, many);                               \
-			if (fx_unlikely(fx_records_all(t_)))                                       \
-				return false;                                                      \
-		}                                                                                  \
-		*(ret) = FX_REAL(name)(c);                                                         \
-		return true;                                                                       \
-	} while (0)
+RELEASE(pthread_cond_signal, pthread_cond_t, false)
+
+RELEASE(pthread_cond_broadcast, pthread_cond_t, true)
 
 fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
 {
-	PASS_SIGNAL(c, ret, pthread_cond_signal, false);
+	PASS_RELEASE(pthread_cond_signal, c, ret);
 }
 
 fx_hot bool fx_pass_pthread_cond_broadcast(pthread_cond_t *c, int *ret)
 {
-	PASS_SIGNAL(c, ret, pthread_cond_broadcast, true);
+	PASS_RELEASE(pthread_cond_broadcast, c, ret);
 }
 
 /* Only told of with pthread:all; destroying waits for those who are still on their way out. */
@@ -241,14 +269,18 @@ fx_hot bool fx_pass_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *tim
 	return true;
 }
 
+RELEASE(cnd_signal, cnd_t, false)
+
+RELEASE(cnd_broadcast, cnd_t, true)
+
 fx_hot bool fx_pass_cnd_signal(cnd_t *c, int *ret)
 {
-	PASS_SIGNAL(c, ret, cnd_signal, false);
+	PASS_RELEASE(cnd_signal, c, ret);
 }
 
 fx_hot bool fx_pass_cnd_broadcast(cnd_t *c, int *ret)
 {
-	PASS_SIGNAL(c, ret, cnd_broadcast, true);
+	PASS_RELEASE(cnd_broadcast, c, ret);
 }
 
 /* --- Barriers --------------------------------------------------------------------------------- */
@@ -262,7 +294,7 @@ struct barrier {
 };
 _Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t), "what a barrier holds");
 
-/* All who arrive take part in the cell. The last of each round says so before anyone can go on. */
+/* All who arrive take part in the cell. Who is the last of a round by their count says so before anyone can go on. */
 static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 			     const pthread_barrier_t *barrier, uint64_t sp)
 {
@@ -270,22 +302,44 @@ static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 	struct fx_source from;
 	uint64_t arrival;
 
-	fx_wait_begin(w, b->shared ? NULL : b, sp, call->start);
+	fx_wait_open(w, call, b->shared ? NULL : b, sp);
 	if (!w->cell || !b->count)
 		return;
-	arrival = fx_add_acq_rel(&w->cell->arrivals, 1);
+	arrival = fx_add_acq_rel(&w->cell->count, 1);
 	w->round = (unsigned)(arrival / b->count % FX_TOKENS);
+	w->stale = fx_token_stale(&w->cell->tokens[w->round]);
 	if (arrival % b->count != b->count - 1)
 		return;
 	from = fx_source_now(call->thread, FX_STR_pthread_barrier_wait);
 	fx_token_set(&w->cell->tokens[w->round], &from, true);
 }
 
+/* How often one who was the last by the count, but not by the barrier, looks for the one who was. */
+#define LAST_LOOKS 2000
+
+/*
+ * Of two who arrive at the same time, the barrier itself may count the other one last: he is told so, and puts the
+ * token right. It is a token that is over: the next of this place have begun when it is.
+ */
 static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, int ret)
 {
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+	uint32_t own = fx_self->tid;
+	struct fx_token *token;
+
 	(void)barrier;
-	if (ret == 0 && w->cell)
-		fx_token_get(&w->cell->tokens[w->round], w->start, &w->from);
+	if (cell && ret == PTHREAD_BARRIER_SERIAL_THREAD) {
+		token = &cell->tokens[w->round];
+		w->from = (struct fx_source){own, FX_STR_pthread_barrier_wait, w->start};
+		if (fx_token_tid(token) != own)
+			fx_token_set(token, &w->from, true);
+		fx_token_done(token, fx_load_relaxed(&token->who));
+	} else if (cell && ret == 0) {
+		token = &cell->tokens[w->round];
+		for (int i = 0; i < LAST_LOOKS && fx_token_tid(token) == own; i++)
+			;
+		fx_token_get(token, w->stale, &w->from);
+	}
 	fx_wait_end(w);
 }
 
@@ -304,16 +358,16 @@ static __thread struct once {
 static void once_run(void)
 {
 	struct once mine = once;
-	struct fx_wait_cell *cell;
 	struct fx_thread *t;
+	struct fx_wait visit;
 
 	mine.routine();
-	cell = fx_waits_find(mine.object);
-	t = cell ? fx_thread_on(FX_CAT_SYNC) : NULL;
-	if (t) {
+	t = fx_thread_on(FX_CAT_SYNC);
+	if (t && fx_visit_begin(&visit, mine.object)) {
 		struct fx_source from = fx_source_now(t, FX_STR_pthread_once);
 
-		fx_token_set(&cell->tokens[0], &from, true);
+		fx_token_set(&visit.cell->tokens[0], &from, true);
+		fx_wait_end(&visit);
 	}
 }
 
@@ -366,15 +420,17 @@ fx_hot bool fx_pass_call_once(once_flag *flag, fx_once_main routine)
 static void fx_begin_once(struct fx_wait *w, const struct fx_call *call,
 			  const volatile void *control, uint64_t sp)
 {
-	fx_wait_begin(w, control, sp, call->start);
+	fx_wait_open(w, call, control, sp);
 }
 
 /* The routine runs once: whenever it was, it is what was waited for. */
 static void fx_end_once(struct fx_wait *w, const volatile void *control, int ret)
 {
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
 	(void)control;
-	if (ret == 0 && w->cell)
-		fx_token_get(&w->cell->tokens[0], 0, &w->from);
+	if (ret == 0 && cell)
+		fx_token_get(&cell->tokens[0], 0, &w->from);
 	fx_wait_end(w);
 }
 

@@ -47,6 +47,25 @@ Test(handoff, many_keys)
 	cr_assert_eq(found, 256);
 }
 
+/* Ten thousand threads that have ended, and that somebody will join. */
+Test(handoff, none_is_lost)
+{
+	unsigned found = 0;
+
+	for (uint64_t i = 1; i <= 10000; i++)
+		fx_handoff_put(0x7f0000000000 + i * 0x801000, (uint32_t)i, 100 + i);
+	for (uint64_t i = 1; i <= 10000; i++)
+		found += take(0x7f0000000000 + i * 0x801000) == i;
+	cr_assert_eq(found, 10000);
+}
+
+Test(handoff, forgotten)
+{
+	fx_handoff_put(0x1000, 7, 107);
+	fx_handoff_forget(0x1000);
+	cr_assert_eq(take(0x1000), 0);
+}
+
 Test(handoff, reset)
 {
 	fx_handoff_put(0x1000, 7, 107);

@@ -9,23 +9,43 @@ TestSuite(waits, .init = fx_waits_reset);
 
 static char objects[4096];
 
+/* Stack addresses above any real one: who visits stands below. */
+#define SP(n) (UINT64_MAX - 2000000 + (n))
+
 static struct fx_source source(uint32_t tid, uint64_t time)
 {
 	return (struct fx_source){.tid = tid, .name = 3, .time = time};
 }
 
-static void add(struct fx_wait *w, uint32_t tid, uint64_t time, bool many)
+static bool is_awaited(const void *object)
 {
-	struct fx_source s = source(tid, time);
+	struct fx_wait visit;
 
-	fx_token_add(w->cell, &s, many);
+	if (!fx_is_awaited(object) || !fx_visit_begin(&visit, object))
+		return false;
+	fx_wait_end(&visit);
+	return true;
 }
 
-static uint32_t take(struct fx_wait *w, uint64_t since)
+/* A release that is over. */
+static void add(const void *object, uint32_t tid, bool many)
+{
+	struct fx_source s = source(tid, tid);
+	struct fx_wait visit;
+	struct fx_left left;
+
+	cr_assert(fx_visit_begin(&visit, object));
+	left = fx_token_add(&visit, &s, many);
+	cr_assert(left.token);
+	fx_left_done(&left);
+	fx_wait_end(&visit);
+}
+
+static uint32_t take(const struct fx_wait *w)
 {
 	struct fx_source s = {.tid = 0};
 
-	return fx_token_take(w->cell, since, &s) ? s.tid : 0;
+	return fx_token_take(w, &s) ? s.tid : 0;
 }
 
 Test(waits, seen_while_they_last)
@@ -33,17 +53,17 @@ Test(waits, seen_while_they_last)
 	struct fx_wait a, b;
 
 	cr_assert_not(fx_is_awaited(objects));
-	fx_wait_begin(&a, objects, 1000, 1);
-	cr_assert(fx_is_awaited(objects));
-	cr_assert_eq(fx_waits_find(objects), a.cell);
-	cr_assert_null(fx_waits_find(objects + 8));
-	fx_wait_begin(&b, objects, 900, 1); /* a signal handler, inside the first */
+	fx_wait_begin(&a, objects, SP(1000));
+	cr_assert(is_awaited(objects));
+	cr_assert_not(is_awaited(objects + 8));
+	fx_wait_begin(&b, objects, SP(900)); /* a signal handler, inside the first */
 	cr_assert_eq(a.cell, b.cell);
 	fx_wait_end(&b);
-	cr_assert(fx_waits_find(objects));
+	cr_assert(is_awaited(objects));
+	cr_assert_eq(fx_wait_cell(&a), a.cell);
 	fx_wait_end(&a);
 	cr_assert_not(fx_is_awaited(objects));
-	cr_assert_null(fx_waits_find(objects));
+	cr_assert_not(is_awaited(objects));
 }
 
 /* One left by longjmp is found to be over by the next that does not lie below it. */
@@ -51,30 +71,69 @@ Test(waits, left_behind)
 {
 	struct fx_wait a, b;
 
-	fx_wait_begin(&a, objects, 1000, 1);
-	fx_wait_begin(&b, objects + 8, 1000, 1);
-	cr_assert_null(fx_waits_find(objects));
+	fx_wait_begin(&a, objects, SP(1000));
+	fx_wait_begin(&b, objects + 8, SP(1000));
+	cr_assert_not(is_awaited(objects));
+	cr_assert_null(fx_wait_cell(&a), "no token of others comes to it");
 	fx_wait_end(&b);
 	cr_assert_not(fx_is_awaited(objects));
 	cr_assert_not(fx_is_awaited(objects + 8));
 
-	fx_wait_begin(&a, objects, 1000, 1);
+	fx_wait_begin(&a, objects, SP(1000));
 	fx_wait_abandon();
 	cr_assert_not(fx_is_awaited(objects));
 	fx_wait_end(&a);
 	cr_assert_not(fx_is_awaited(objects));
 }
 
-/* One who looked before the wait began is known all the same. */
-Test(waits, released_just_before)
+/* Who looked before the wait began is known all the same. */
+Test(waits, held_alone_and_released_just_before)
 {
 	struct fx_wait w;
 
 	cr_assert_not(fx_releases(objects, 7));
-	fx_wait_begin(&w, objects, 1000, 1);
+	fx_wait_begin(&w, objects, SP(1000));
 	cr_assert(fx_releases(objects, 8), "he leaves a token");
-	cr_assert_eq(fx_released_last(objects), 7);
-	cr_assert_eq(fx_released_last(objects + 8), 0);
+	cr_assert_eq(fx_wait_noted(&w, objects, true), 7);
+	cr_assert_eq(fx_wait_noted(&w, objects + 8, true), 0);
+	fx_wait_end(&w);
+}
+
+/* What was over before the wait is not what ended it. */
+Test(waits, under_way_or_over)
+{
+	struct fx_wait w;
+	uint64_t first = fx_note_begin(fx_wait_head(objects), objects, 7), second;
+
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
+	fx_note_end(fx_wait_head(objects), first);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
+	fx_wait_end(&w);
+
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 0);
+	second = fx_note_begin(fx_wait_head(objects), objects, 7);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
+	fx_note_end(fx_wait_head(objects), second);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
+	fx_wait_end(&w);
+}
+
+/* Someone whose releases are not seen: no arrow rather than a wrong one. */
+Test(waits, released_by_a_stranger)
+{
+	struct fx_source s = source(9, 9);
+	struct fx_wait w;
+
+	cr_assert_not(fx_releases(objects, 7));
+	fx_release_unknown(objects);
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert_eq(fx_wait_noted(&w, objects, true), 0);
+	fx_token_set(&w.cell->tokens[0], &s, false);
+	fx_release_unknown(objects);
+	cr_assert(fx_token_get(&w.cell->tokens[0], 0, &s));
+	cr_assert_eq(s.tid, 0);
 	fx_wait_end(&w);
 }
 
@@ -82,7 +141,7 @@ Test(waits, nothing_to_wait_for)
 {
 	struct fx_wait w;
 
-	fx_wait_begin(&w, NULL, 1000, 1);
+	fx_wait_begin(&w, NULL, 1000);
 	cr_assert_null(w.cell);
 	fx_wait_end(&w);
 }
@@ -91,27 +150,57 @@ Test(waits, no_token_outlives_its_wait)
 {
 	struct fx_wait w;
 
-	fx_wait_begin(&w, objects, 1000, 1);
-	add(&w, 7, 100, false);
+	fx_wait_begin(&w, objects, SP(1000));
+	for (uint32_t i = 1; i <= 10; i++)
+		add(objects, i, false);
 	fx_wait_end(&w);
-	fx_wait_begin(&w, objects, 1000, 1);
-	cr_assert_eq(take(&w, 0), 0);
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert_eq(take(&w), 0);
+	for (unsigned i = 0; i < FX_TOKENS; i++)
+		cr_assert_eq(fx_token_tid(&w.cell->tokens[i]), 0);
 	fx_wait_end(&w);
 }
 
 Test(waits, oldest_first_once_and_none_of_before)
 {
-	struct fx_wait w;
+	struct fx_source late = source(3, 3);
+	struct fx_wait early, w, visit;
+	struct fx_left left;
 
-	fx_wait_begin(&w, objects, 1000, 1);
-	add(&w, 8, 200, false);
-	add(&w, 7, 100, false);
-	add(&w, 9, 300, false);
-	cr_assert_eq(take(&w, 101), 8);
-	cr_assert_eq(take(&w, 0), 7);
-	cr_assert_eq(take(&w, 301), 0);
-	cr_assert_eq(take(&w, 300), 9);
-	cr_assert_eq(take(&w, 0), 0);
+	fx_wait_begin(&early, objects, SP(1000));
+	add(objects, 7, false);
+	fx_wait_begin(&w, objects, SP(900));
+	cr_assert_eq(take(&w), 0, "that release was over as it began");
+	add(objects, 8, false);
+	add(objects, 9, false);
+	cr_assert_eq(take(&w), 8);
+	cr_assert_eq(take(&early), 7);
+	fx_wait_end(&w);
+
+	cr_assert(fx_visit_begin(&visit, objects));
+	left = fx_token_add(&visit, &late, false);
+	fx_wait_begin(&w, objects, SP(800));
+	fx_left_done(&left);
+	cr_assert_eq(take(&w), 3, "under way as it began");
+	cr_assert_eq(take(&w), 0);
+	fx_wait_end(&w);
+	fx_wait_end(&visit);
+	fx_wait_end(&early);
+}
+
+/* A release that failed. */
+Test(waits, taken_back)
+{
+	struct fx_source s = source(3, 3);
+	struct fx_wait w, visit;
+	struct fx_left left;
+
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert(fx_visit_begin(&visit, objects));
+	left = fx_token_add(&visit, &s, false);
+	fx_left_undo(&left);
+	fx_wait_end(&visit);
+	cr_assert_eq(take(&w), 0);
 	fx_wait_end(&w);
 }
 
@@ -122,33 +211,86 @@ Test(waits, one_for_many)
 	uint64_t last = 0;
 	struct fx_wait w;
 
-	fx_wait_begin(&w, objects, 1000, 1);
-	add(&w, 7, 100, true);
-	for (int i = 0; i < 500; i++) {
-		cr_assert(fx_token_take(w.cell, 0, &s));
+	fx_wait_begin(&w, objects, SP(1000));
+	add(objects, 7, true);
+	for (int i = 0; i < 4000; i++) {
+		cr_assert(fx_token_take(&w, &s));
 		cr_assert_eq(s.tid, 7);
 		cr_assert_eq(s.name, 3);
 		cr_assert_gt(s.time, last);
 		last = s.time;
 	}
 	for (int i = 0; i < 1000; i++) {
-		cr_assert(fx_token_take(w.cell, 0, &s));
+		cr_assert(fx_token_take(&w, &s));
 		cr_assert_eq(s.tid, 7);
 		cr_assert_eq(s.name, 3);
 	}
 	fx_wait_end(&w);
 }
 
-Test(waits, without_room_the_oldest_goes)
+/* As many as wait, and some, in the order in which they came. */
+Test(waits, tokens_for_a_crowd)
+{
+	static struct fx_wait w[500];
+
+	for (unsigned i = 0; i < 500; i++)
+		fx_wait_begin(&w[i], objects, SP(10000 - i));
+	for (uint32_t i = 1; i <= 500; i++)
+		add(objects, i, false);
+	for (uint32_t i = 1; i <= 500; i++)
+		cr_assert_eq(take(&w[i - 1]), i);
+	for (unsigned i = 500; i-- > 0;)
+		fx_wait_end(&w[i]);
+	cr_assert_not(fx_is_awaited(objects));
+}
+
+/* What nobody takes does not grow, and the newest stay. */
+Test(waits, more_tokens_than_waiters)
 {
 	struct fx_wait w;
+	uint32_t first, next;
 
-	fx_wait_begin(&w, objects, 1000, 1);
-	for (uint32_t i = 1; i <= FX_TOKENS + 1; i++)
-		add(&w, i, i, false);
-	for (uint32_t i = 2; i <= FX_TOKENS + 1; i++)
-		cr_assert_eq(take(&w, 0), i);
-	cr_assert_eq(take(&w, 0), 0);
+	fx_wait_begin(&w, objects, SP(1000));
+	for (uint32_t i = 1; i <= 100000; i++)
+		add(objects, i, i % 2 == 0);
+	first = take(&w);
+	cr_assert_gt(first, 100000 - 100);
+	cr_assert_lt(first, 100000 - 7);
+	if (first % 2 == 1) {
+		next = take(&w);
+		cr_assert_eq(next, first + 1);
+	}
+	fx_wait_end(&w);
+}
+
+/* The newest whose release goes on; if all are over, the newest. */
+Test(waits, the_last_of_several)
+{
+	struct fx_source s = source(1, 100);
+	struct fx_token *a, *b;
+	struct fx_wait w;
+	uint64_t who;
+
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert_not(fx_token_newest(w.cell, 1, &s));
+	a = fx_token_place(w.cell, 1);
+	fx_token_set(a, &s, false);
+	s = source(2, 200);
+	b = fx_token_place(w.cell, 1);
+	who = fx_token_set(b, &s, false);
+	cr_assert(fx_token_newest(w.cell, 1, &s));
+	cr_assert_eq(s.tid, 2);
+	fx_token_done(b, who);
+	cr_assert(fx_token_newest(w.cell, 1, &s));
+	cr_assert_eq(s.tid, 1);
+	s = source(3, 300);
+	for (int i = 0; i < 20; i++) {
+		b = fx_token_place(w.cell, 1);
+		who = fx_token_set(b, &s, false);
+		fx_token_done(b, who);
+	}
+	cr_assert(fx_token_newest(w.cell, 1, &s));
+	cr_assert_eq(s.tid, 1, "what goes on is never overwritten");
 	fx_wait_end(&w);
 }
 
@@ -161,16 +303,16 @@ static void *wait_often(void *number)
 	for (uintptr_t i = 0; i < ROUNDS; i++) {
 		uintptr_t object = (i + (uintptr_t)number) % 5;
 		struct fx_source s = source((uint32_t)object + 1, i + 1);
-		struct fx_wait_cell *cell;
-		struct fx_wait w;
+		struct fx_wait w, visit;
 
-		fx_wait_begin(&w, objects + object * 8, 1000, 1);
+		fx_wait_begin(&w, objects + object * 8, UINT64_MAX);
 		cr_assert(w.cell);
-		cell = fx_waits_find(objects + object * 8);
-		cr_assert(cell);
-		fx_token_add(cell, &s, i % 3 == 0);
+		cr_assert(fx_visit_begin(&visit, objects + object * 8));
+		cr_assert_eq(visit.cell, w.cell);
+		fx_token_add(&visit, &s, i % 3 == 0);
+		fx_wait_end(&visit);
 		s.tid = 0;
-		if (fx_token_take(w.cell, 0, &s))
+		if (fx_token_take(&w, &s))
 			cr_assert_eq(s.tid, object + 1, "a token of another object");
 		fx_wait_end(&w);
 	}
@@ -187,22 +329,60 @@ Test(waits, threads)
 		pthread_join(t[i], NULL);
 	for (unsigned i = 0; i < 5; i++) {
 		cr_assert_not(fx_is_awaited(objects + i * 8));
-		cr_assert_null(fx_waits_find(objects + i * 8));
+		cr_assert_not(is_awaited(objects + i * 8));
 	}
+}
+
+/* Two begin to wait for an object at the same time: they share a cell, or who releases would not see one of them. */
+static unsigned turn[2];
+
+static void *wait_together(void *number)
+{
+	uintptr_t mine = (uintptr_t)number;
+
+	for (unsigned i = 1; i < 100000; i++) {
+		const char *object = objects + i % 8 * 8;
+		struct fx_wait w, visit;
+
+		__atomic_store_n(&turn[mine], i, __ATOMIC_SEQ_CST);
+		for (int k = 0; k < 20000 && __atomic_load_n(&turn[!mine], __ATOMIC_SEQ_CST) < i;
+		     k++)
+			;
+		fx_wait_begin(&w, object, UINT64_MAX);
+		cr_assert(fx_visit_begin(&visit, object));
+		cr_assert_eq(visit.cell, w.cell, "a second cell of one object");
+		fx_wait_end(&visit);
+		fx_wait_end(&w);
+	}
+	return NULL;
+}
+
+Test(waits, together)
+{
+	pthread_t t[2];
+
+	for (uintptr_t i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, wait_together, (void *)i);
+	for (unsigned i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	for (unsigned i = 0; i < 8; i++)
+		cr_assert_not(fx_is_awaited(objects + i * 8));
 }
 
 Test(waits, more_objects_than_cells)
 {
-	static struct fx_wait w[20000];
-	static char many[20000 * 8];
+	static struct fx_wait w[30000];
+	static char many[30000 * 8];
 	unsigned without = 0;
 
-	for (unsigned i = 0; i < 20000; i++) {
-		fx_wait_begin(&w[i], many + i * 8, 1000000 - i, 1);
+	for (unsigned i = 0; i < 30000; i++) {
+		fx_wait_begin(&w[i], many + i * 8, SP(1000000 - i));
 		without += !w[i].cell;
+		if (i == 4000)
+			cr_assert_eq(without, 0);
 	}
 	cr_assert_gt(without, 0);
-	for (unsigned i = 20000; i-- > 0;)
+	for (unsigned i = 30000; i-- > 0;)
 		fx_wait_end(&w[i]);
 	for (unsigned i = 0; i < FX_WAIT_HEADS; i++)
 		cr_assert_eq(fx_wait_heads[i].waiting, 0);
