@@ -8,6 +8,7 @@
 
 #include "base/fault.h"
 #include "base/syscall.h"
+#include "engine/idle.h"
 #include "engine/record.h"
 
 #define THREAD_RECORD_WORDS 3u
@@ -55,6 +56,23 @@ static void chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 	}
 	fx_barrier();
 	c->chunk = NULL;
+}
+
+bool fx_chunk_is_held(const struct fx_thread *t, const struct fx_cursor *c)
+{
+	/* acquire: what was read of it before was its owner's. Pairs with whoever gives it back. */
+	return c->chunk && fx_load_acquire(&chunk_table(t)[chunk_number(c->serial)]) ==
+			       FX_CHUNK_WORD(c->serial, FX_CHUNK_HELD, 0);
+}
+
+void fx_chunk_give_back(const struct fx_thread *t, const struct fx_cursor *c)
+{
+	uint64_t held = FX_CHUNK_WORD(c->serial, FX_CHUNK_HELD, 0);
+	uint32_t end = (uint32_t)((c->pos - c->chunk) * 8);
+
+	/* Releases as chunk_release() does. */
+	fx_cas_acq_rel(&chunk_table(t)[chunk_number(c->serial)], &held,
+		       FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));
 }
 
 void fx_chunks_release(struct fx_thread *t)
@@ -235,11 +253,22 @@ static bool is_lossless(void)
 	       !fx_engine.confined;
 }
 
+struct patience {
+	uint64_t claims, since_ns; /* when somebody got a chunk last */
+	uint32_t wrap, first_wrap; /* then, and when waiting began */
+	long wait_ns;
+};
+
+/* How long to wait for space at a time: longer, time after time, so that a thousand threads that wait leave
+ * the processors to those who do something about it. Whom the manager wakes looks at once. */
+#define WAIT_MIN_NS 10000000
+#define WAIT_MAX_NS 160000000
+
 /* Lossless mode: waits until the manager has freed space. false: it never will. */
-static bool space_wait(uint64_t state)
+static bool space_wait(uint64_t state, struct patience *p)
 {
 	const struct fx_control *control = fx_control();
-	const struct timespec period = {.tv_nsec = 10 * 1000 * 1000};
+	const struct timespec period = {.tv_nsec = p->wait_ns};
 	uint32_t seen = fx_load_acquire(&control->space_word);
 
 	if (fx_load_relaxed(&control->state) != state ||
@@ -247,24 +276,23 @@ static bool space_wait(uint64_t state)
 		return false;
 	fx_doorbell_ring();
 	fx_syscall4(SYS_futex, &control->space_word, FUTEX_WAIT, seen, &period);
+	if (p->wait_ns < WAIT_MAX_NS)
+		p->wait_ns *= 2;
 	return true;
 }
 
 /*
- * Lossless mode with as many idle threads as there are chunks: each sits on one, and whoever waits for
- * space may be the one that they wait for. After two turns through the buffer and a second in which
- * nobody in the process got a chunk, waiting ends, for all, until someone gets one again.
+ * Lossless mode, after a turn through the buffer that found every chunk in somebody's hands: those who do
+ * not write need not have one. If all are in the middle of a record (a handler waits, say, that has
+ * interrupted one), they may wait for whoever waits here. After more turns and some seconds in which nobody
+ * in the process got a chunk, waiting ends, for all, until someone gets one again.
  */
-#define STUCK_WRAPS 4u
-#define STUCK_NS    1000000000u
+#define IDLE_WRAPS  2u
+#define STUCK_WRAPS 8u
+#define STUCK_NS    UINT64_C(5000000000)
 
 static uint64_t claims; /* chunks that threads got */
 static uint64_t stuck;	/* 1 + claims when waiting was found to be of no use */
-
-struct patience {
-	uint64_t claims, since_ns;
-	uint32_t wrap;
-};
 
 static bool is_stuck(const struct fx_thread *t, struct patience *p)
 {
@@ -273,12 +301,30 @@ static bool is_stuck(const struct fx_thread *t, struct patience *p)
 
 	if (fx_load_relaxed(&stuck) == count + 1)
 		return true;
-	if (!p->since_ns || p->claims != count)
-		*p = (struct patience){count, now, wrap};
+	if (!p->since_ns)
+		p->first_wrap = wrap;
+	if (!p->since_ns || p->claims != count) {
+		p->claims = count;
+		p->since_ns = now;
+		p->wrap = wrap;
+	}
 	if (wrap - p->wrap < STUCK_WRAPS || now - p->since_ns < STUCK_NS)
 		return false;
 	fx_store_relaxed(&stuck, count + 1);
 	return true;
+}
+
+static void collect_idle(const struct fx_thread *t, const struct patience *p)
+{
+	static uint64_t last; /* wrap in which it was done */
+	uint64_t wrap = fx_load_relaxed(&t->header->rolling_state) >> 32;
+	uint64_t before = fx_load_relaxed(&last);
+
+	/* Once a turn is enough. A forked child has a count of its own. */
+	if ((uint32_t)wrap - p->first_wrap < IDLE_WRAPS || wrap - before < IDLE_WRAPS ||
+	    !fx_cas_acq_rel(&last, &before, wrap))
+		return;
+	fx_chunks_collect(t);
 }
 
 /* Chunks of threads that ended unseen would be held for ever. Looked for at most every 2^28 ticks
@@ -296,7 +342,7 @@ static unsigned reclaim_rarely(void)
 int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 {
 	struct fx_cursor *c = &t->cursor[level];
-	struct patience patience = {0};
+	struct patience patience = {.wait_ns = WAIT_MIN_NS};
 	uint64_t serial;
 
 	if (words > fx_engine.layout.chunk_size / 8 - THREAD_RECORD_WORDS)
@@ -308,7 +354,10 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 	while (chunk_claim(t, &serial) != 0) {
 		if (reclaim_rarely() > 0)
 			continue;
-		if (!is_lossless() || is_stuck(t, &patience) || !space_wait(t->state))
+		if (!is_lossless() || is_stuck(t, &patience))
+			return -ENOSPC;
+		collect_idle(t, &patience);
+		if (!space_wait(t->state, &patience))
 			return -ENOSPC;
 	}
 	fx_add_relaxed(&claims, 1);

@@ -12,8 +12,14 @@
 
 #include "engine/engine.h"
 
-/* Gives cursor `level` of `t` a new chunk with room for `words`. 0, or -ENOSPC. */
+/* Gives cursor `level` of `t`, which is marked as busy, a new chunk with room for `words`. 0, or -ENOSPC. */
 int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words);
+
+/* Whether cursor `c` of `t` has a chunk that is still its own. */
+bool fx_chunk_is_held(const struct fx_thread *t, const struct fx_cursor *c);
+
+/* Gives back the chunk of `c`, a copy of a cursor of `t`, unless its owner has done so. Any thread. */
+void fx_chunk_give_back(const struct fx_thread *t, const struct fx_cursor *c);
 
 /* Gives back every chunk that `t` holds. */
 void fx_chunks_release(struct fx_thread *t);
@@ -26,5 +32,8 @@ void fx_chunks_renew(struct fx_thread *t);
 
 /* Frees what threads held that ended without a word (no pthread_exit seen). Returns how many. */
 unsigned fx_threads_reclaim(void);
+
+/* The first thread with a slot from index *i on; *i is the index behind it. NULL: there are no more. */
+struct fx_thread *fx_thread_after(uint32_t *i);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/frame.h"
 
+#include "engine/chunk.h"
 #include "engine/function.h"
 #include "engine/record.h"
 
@@ -51,9 +52,17 @@ static void frames_look_up(struct fx_thread *t, struct fx_frame *lowest)
 	for (unsigned i = 0; i < FX_LEVELS; i++) {
 		const struct fx_cursor *c = &t->cursor[i];
 
-		for (const uint64_t *p = c->chunk; p && p < c->pos && *p; p += *p >> 4 & 0xfff) {
-			if (is_complete(*p) && p[1] >= lowest->start)
-				frame_silence(t, lowest, p[1]);
+		unsigned words;
+
+		for (const uint64_t *p = c->chunk; p && p + 1 < c->pos; p += words) {
+			uint64_t header = p[0], start = p[1];
+
+			words = header >> 4 & 0xfff;
+			/* Given back for the thread, it may be another's by now. */
+			if (!words || !fx_chunk_is_held(t, c))
+				break;
+			if (is_complete(header) && start >= lowest->start)
+				frame_silence(t, lowest, start);
 		}
 	}
 }

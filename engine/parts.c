@@ -67,10 +67,11 @@ static int write_whole(struct fx_thread *t, const struct source *s)
 static uint32_t part_words(const struct fx_thread *t, uint32_t left)
 {
 	const struct fx_cursor *c = &t->cursor[0];
+	const uint64_t *end = fx_load_relaxed(&c->end); /* once: see idle.h */
 	uint32_t room = chunk_room();
 
-	if (!t->busy[0] && c->end && c->end - c->pos >= LEAST_WORDS)
-		room = (uint32_t)(c->end - c->pos);
+	if (!t->busy[0] && end && end - c->pos >= LEAST_WORDS)
+		room = (uint32_t)(end - c->pos);
 	return left + FX_PART_HEAD < room ? left : room - FX_PART_HEAD;
 }
 

@@ -58,8 +58,8 @@ void fx_record_abandon(struct fx_thread *t, unsigned i)
 	uint64_t *p = c->chunk;
 
 	c->end = NULL; /* so that the chunk is given back before the next record */
-	if (p) {
-		while (p < c->pos && *p)
+	if (p && fx_chunk_is_held(t, c)) {
+		while (p < c->pos && *p >> 4 & 0xfff)
 			p += *p >> 4 & 0xfff;
 		if (p < c->pos)
 			fx_record_drop(t);

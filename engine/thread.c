@@ -128,6 +128,19 @@ static bool thread_is_gone(uint32_t tid)
 	return fx_syscall3(SYS_tgkill, fx_engine.pid, tid, 0) == -ESRCH;
 }
 
+struct fx_thread *fx_thread_after(uint32_t *i)
+{
+	while (*i < slots_used()) {
+		uint32_t at = (*i)++, tid = fx_load_acquire(&slot_at(at)->tid);
+		struct fx_thread *t = &fx_engine.wiped->threads[at];
+
+		/* One that a fork has left has a slot no more. */
+		if (tid != 0 && tid != UINT32_MAX && fx_load_relaxed(&t->slot))
+			return t;
+	}
+	return NULL;
+}
+
 unsigned fx_threads_reclaim(void)
 {
 	unsigned freed = 0;
@@ -404,14 +417,11 @@ static void record_name(struct fx_thread *t)
 	 * process. */
 	unsigned length = (unsigned)strnlen(t->slot->name, sizeof t->slot->name - 1);
 	unsigned words = 2 + (length + 7) / 8;
-	struct fx_cursor *c = &t->cursor[0];
 	struct fx_reservation r;
 	uint64_t *p;
 
-	if (!length)
-		return;
 	/* Without room it is left out and not counted: it is no event, and stands in the slot too. */
-	if (!t->busy[0] && c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, 0, words) != 0)
+	if (!length || !fx_record_make_room(t, words))
 		return;
 	p = fx_record_reserve(t, words, &r);
 	if (!p)

@@ -323,7 +323,8 @@ static void acknowledge(struct fx_provider *p)
 	if (!fx_drain_acknowledge(&p->drain) || p->control->on_full != FX_ON_FULL_BLOCK)
 		return;
 	fx_add_relaxed(&p->control->space_word, 1);
-	fx_syscall3(SYS_futex, &p->control->space_word, FUTEX_WAKE, INT_MAX);
+	/* No more than there may be room for; the others look from time to time. */
+	fx_syscall3(SYS_futex, &p->control->space_word, FUTEX_WAKE, p->drain.share);
 }
 
 double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held)

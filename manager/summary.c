@@ -64,7 +64,11 @@ static void print_dropped(const struct fx_session_config *config, uint64_t dropp
 
 	if (larger == 0)
 		larger = 1;
-	if (config->mode == FX_MODE_ONESHOT)
+	if (config->on_full == FX_ON_FULL_BLOCK)
+		fx_report("%" PRIu64 " record%s lost although writers wait for space: of threads "
+			  "beyond %u, or in handlers that interrupt one another",
+			  dropped, plural(dropped), FX_THREADS_MAX);
+	else if (config->mode == FX_MODE_ONESHOT)
 		fx_report("%" PRIu64
 			  " record%s lost because a buffer was full; --buffer-size %" PRIu64
 			  "M or --buffering-mode streaming keeps more",

@@ -301,20 +301,30 @@ Test(chunk, block_waits_and_loses_nothing)
 	cr_assert(got.writers[0].ordered);
 }
 
+static bool in_a_record; /* what the threads do that hold every chunk */
+
 static void *sit_till_the_end(void *context)
 {
+	struct fx_reservation r;
+	struct fx_thread *t;
+	uint64_t *p = NULL;
+
 	cr_assert(produce(1, (uint32_t)(uintptr_t)context));
+	t = fx_thread_on(FX_CAT_USER);
+	if (in_a_record)
+		p = fx_record_reserve(t, 2, &r);
 	pthread_barrier_wait(&step);
 	pthread_barrier_wait(&step);
+	if (p)
+		fx_record_commit(t, p, FX_EVENT_HEADER(FX_EVENT_INSTANT, 2, 0, 0, 0), &r);
 	fx_thread_exit();
 	return NULL;
 }
 
-/* Whoever waits for space may be the one that the idle threads wait for. */
-Test(chunk, block_ends_when_idle_threads_hold_every_chunk, .timeout = 20)
+/* As many threads as chunks, each with one in its hands. */
+static uint32_t sit_on_every_chunk(pthread_t threads[64])
 {
-	pthread_t threads[64];
-	uint32_t count, n = 0;
+	uint32_t count;
 
 	start((struct fm_config){
 	    .size = 32 << 10, .mode = FX_MODE_STREAMING, .on_full = FX_ON_FULL_BLOCK});
@@ -325,18 +335,52 @@ Test(chunk, block_ends_when_idle_threads_hold_every_chunk, .timeout = 20)
 		pthread_create(&threads[i], NULL, sit_till_the_end, (void *)(uintptr_t)i);
 	pthread_barrier_wait(&step);
 	fm_saver_start(&m, 1000);
-	cr_assert_not(produce(0, n++));
-	while (n < 1000) /* known by now: at once */
-		cr_assert_not(produce(0, n++));
+	return count;
+}
+
+static void stand_up(pthread_t threads[64], uint32_t count)
+{
 	pthread_barrier_wait(&step);
 	for (uint32_t i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
+}
+
+/* Whoever waits for space may be the one that the idle threads wait for: it takes theirs. */
+Test(chunk, block_takes_the_chunks_of_idle_threads, .timeout = 20)
+{
+	pthread_t threads[64];
+	uint32_t count, n;
+
+#ifdef FX_TSAN
+	cr_skip_test("ThreadSanitizer knows of no membarrier()");
+#endif
+	count = sit_on_every_chunk(threads);
+	for (n = 0; n < 5000; n++)
+		cr_assert(produce(0, n));
+	stand_up(threads, count);
+	fm_saver_stop(&m);
+	check_all(n + count);
+	cr_assert_eq(got.total, n + count);
+	cr_assert_eq(fm_dropped(&m), 0);
+}
+
+/* Those who are in the middle of a record keep theirs. */
+Test(chunk, block_ends_when_records_under_way_hold_every_chunk, .timeout = 20)
+{
+	pthread_t threads[64];
+	uint32_t count, n = 0;
+
+	in_a_record = true;
+	count = sit_on_every_chunk(threads);
+	cr_assert_not(produce(0, n++));
+	while (n < 1000) /* known by now: at once */
+		cr_assert_not(produce(0, n++));
+	stand_up(threads, count);
 	while (!produce(0, n++))
 		usleep(100);
 	for (uint32_t more = n + 5000; n < more; n++)
 		cr_assert(produce(0, n));
 	fm_saver_stop(&m);
-	check_all(n + count);
 }
 
 static uint32_t blocked_result;

@@ -95,6 +95,11 @@ static struct case_ cases[] = {
     {2, 256 << 10, FX_MODE_STREAMING, FX_ON_FULL_BLOCK},
     {8, 256 << 10, FX_MODE_STREAMING, FX_ON_FULL_BLOCK},
     {64, 4 << 20, FX_MODE_STREAMING, FX_ON_FULL_BLOCK},
+#ifndef FX_TSAN
+    /* Half as many chunks as threads; fewer still. */
+    {64, 64 << 10, FX_MODE_STREAMING, FX_ON_FULL_BLOCK},
+    {64, 16 << 10, FX_MODE_STREAMING, FX_ON_FULL_BLOCK},
+#endif
 };
 
 ParameterizedTestParameters(writers, all)
