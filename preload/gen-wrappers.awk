@@ -688,7 +688,7 @@ function out_map() {
 	banner()
 	print "{\nglobal:"
 	out_list("\t", ";")
-	print "\t__cyg_profile_func_enter;\n\t__cyg_profile_func_exit;"
+	print "\t__cyg_profile_func_enter;\n\t__cyg_profile_func_exit;\n\tfxtrace_alert_raise;"
 	print "local:\n\t*;\n};"
 }
 

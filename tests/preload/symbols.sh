@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# libfxtrace.so exports the functions of the wrapper table and the compiler's two hooks, nothing else;
-# libc has every one of them; and the strings of the table fit their place.
+# libfxtrace.so exports the functions of the wrapper table and the compiler's two hooks and what
+# <fxtrace/alert.h> looks for, nothing else; libc has every one of the table; and the strings of the table fit their place.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 need nm
 
 {
 	cat "$FX_BUILDDIR/preload/wrappers.list"
 	printf '__cyg_profile_func_%s\n' enter exit
+	echo fxtrace_alert_raise
 } | sort >want
 nm -D --defined-only "$LIBFXTRACE" | sed 's/.* //; s/@.*//' | sort >got
 expect_same_file want got
@@ -16,4 +17,4 @@ expect_equal "" "$(sort "$FX_BUILDDIR/preload/wrappers.list" | uniq -d)" "functi
 
 libc=$(ldd "$LIBFXTRACE" | sed -n 's/.*libc\.so\.6 => \([^ ]*\) .*/\1/p')
 nm -D --defined-only "$libc" | sed 's/.* //; s/@.*//' | sort -u >libc
-expect_equal "" "$(grep -v '^__cyg_' want | comm -23 - libc)" "wrapped functions that libc has not"
+expect_equal "" "$(grep -vE '^(__cyg_|fxtrace_)' want | comm -23 - libc)" "wrapped functions that libc has not"
