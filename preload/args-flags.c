@@ -60,6 +60,35 @@ void fx_arg_clone(struct fx_call *call, unsigned name, int flags)
 		fx_arg_signal(call, FX_STR_signal, flags & 0xff);
 }
 
+/* The first words of struct clone_args: flags, and behind four more the signal. */
+void fx_arg_clone_args(struct fx_call *call, unsigned name, const void *args)
+{
+	const uint64_t *word = args;
+
+	if (call->error || !args)
+		return;
+	fx_arg_clone_flags(call, name, (unsigned)word[0]);
+	if (word[4])
+		fx_arg_signal(call, FX_STR_signal, (int)word[4]);
+}
+
+/* struct open_how: flags, mode, resolve. The kernel has read it before it looks for the file. */
+void fx_arg_open_how(struct fx_call *call, unsigned name, const void *how)
+{
+	const uint64_t *word = how;
+	const int error = call->error;
+
+	if (!how ||
+	    (error && error != ENOENT && error != EACCES && error != EXDEV && error != ELOOP)) {
+		fx_arg_ptr(call, name, how);
+		return;
+	}
+	fx_arg_open_flags(call, name, (int)word[0]);
+	fx_arg_open_mode(call, FX_STR_mode, (mode_t)word[1], (int)word[0]);
+	if (word[2])
+		fx_arg_resolve_flags(call, FX_STR_resolve, (unsigned)word[2]);
+}
+
 static void text_octal(struct fx_text *t, unsigned n)
 {
 	if (n)
@@ -100,6 +129,17 @@ void fx_arg_dirfd(struct fx_call *call, unsigned name, int fd)
 		fx_arg_bytes(call, name, "AT_FDCWD", 8);
 	else
 		fx_arg_fd(call, name, fd);
+}
+
+/* 0 is the usual one. */
+void fx_arg_sock_protocol(struct fx_call *call, unsigned name, int protocol, int domain)
+{
+	if (protocol && (domain == AF_INET || domain == AF_INET6))
+		fx_arg_ip_protocol(call, name, (unsigned)protocol);
+	else if (domain == AF_NETLINK)
+		fx_arg_netlink_protocol(call, name, (unsigned)protocol);
+	else
+		fx_arg_int(call, name, protocol);
 }
 
 void fx_arg_sockopt(struct fx_call *call, unsigned name, int option, int level)

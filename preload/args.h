@@ -317,6 +317,14 @@ void fx_arg_futex_operation(struct fx_call *call, unsigned name, int operation);
 #define FX_WORDS_clone (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_WORDS_signal)
 void fx_arg_clone(struct fx_call *call, unsigned name, int flags);
 
+/* openat2()'s `flags', `mode' if there is one, and `resolve'. */
+#define FX_WORDS_open_how (FX_WORDS_open_flags + FX_WORDS_mode + FX_WORDS_resolve_flags)
+void fx_arg_open_how(struct fx_call *call, unsigned name, const void *how);
+
+/* clone3()'s flags and signal. */
+#define FX_WORDS_clone_args FX_WORDS_clone
+void fx_arg_clone_args(struct fx_call *call, unsigned name, const void *args);
+
 /* Permission bits in octal, behind the type of a file if there is one. */
 #define FX_WORDS_mode FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_mode(struct fx_call *call, unsigned name, mode_t mode);
@@ -336,6 +344,10 @@ void fx_arg_ipc_flags(struct fx_call *call, unsigned name, int flags);
 /* A descriptor or AT_FDCWD. */
 #define FX_WORDS_dirfd FX_TEXT_WORDS(8)
 void fx_arg_dirfd(struct fx_call *call, unsigned name, int fd);
+
+/* A protocol, whose meaning depends on the domain. */
+#define FX_WORDS_sock_protocol FX_TEXT_WORDS(FX_NAME_TEXT)
+void fx_arg_sock_protocol(struct fx_call *call, unsigned name, int protocol, int domain);
 
 /* An option of setsockopt(), whose meaning depends on the level. */
 #define FX_WORDS_sockopt FX_TEXT_WORDS(FX_NAME_TEXT)

@@ -6,6 +6,7 @@
 #include "preload/types.h"
 
 #include <linux/seccomp.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -86,48 +87,88 @@ static void before_syscall(long number, const long *args)
 		before_seccomp(operation == SECCOMP_SET_MODE_STRICT);
 }
 
-/* System calls by number. */
+/* --- System calls by number ------------------------------------------------------------------------ */
+
+/* How an argument is shown. */
+enum shown {
+	SHOWN_ = 0, /* nothing is known of it */
+#define KIND(kind, of_its_type) SHOWN_##kind,
+#include "preload/syscall-kinds.inc"
+#undef KIND
+};
+
 static const struct {
 	char name[27];
 	uint8_t args;
+	uint8_t shown[6]; /* enum shown */
 } syscalls[] = {
+#define KINDS(...)			  __VA_ARGS__
+#define SYSCALL(name, args, kinds, words) [SYS_##name] = {#name, args, {KINDS kinds}},
 #include "preload/syscalls.inc"
+#undef SYSCALL
+#undef KINDS
 };
 
-static unsigned syscall_args(long number)
+static bool is_known(long number)
 {
-	if (number < 0 || (size_t)number >= FX_ARRAY_LEN(syscalls) || !syscalls[number].name[0])
-		return 6;
-	return syscalls[number].args;
+	return number >= 0 && (size_t)number < FX_ARRAY_LEN(syscalls) && syscalls[number].name[0];
 }
 
 static void arg_number(struct fx_call *call, long number)
 {
-	if (number >= 0 && (size_t)number < FX_ARRAY_LEN(syscalls) && syscalls[number].name[0])
-		fx_arg_text(call, FX_STR_number, syscalls[number].name);
+	if (is_known(number))
+		fx_arg_bytes(call, FX_STR_number, syscalls[number].name,
+			     strlen(syscalls[number].name));
 	else
 		fx_arg_long(call, FX_STR_number, number);
 }
 
-/* Plain numbers, but for the futex operation, which is why most people look. */
+/* Room for what they come to: two paths, a set of flags and the rest numbers. */
+#define ARGS_WORDS (2 * FX_WORDS_path + FX_TEXT_WORDS(FX_FLAGS_TEXT) + 3 * FX_WORDS_long)
+
+#define SYSCALL(name, args, kinds, words) _Static_assert((words) <= ARGS_WORDS, #name);
+#include "preload/syscalls.inc"
+#undef SYSCALL
+
+/* What looks like an address is one. */
+#define ADDRESS_BITS 47
+static void fx_arg_unknown(struct fx_call *call, unsigned name, long value)
+{
+	if (value > UINT32_MAX && value >> ADDRESS_BITS == 0)
+		fx_arg_handle(call, name, (uint64_t)value);
+	else
+		fx_arg_long(call, name, value);
+}
+
+static void arg_as(struct fx_call *call, unsigned name, enum shown shown, long value)
+{
+	switch (shown) {
+	case SHOWN_:
+		fx_arg_unknown(call, name, value);
+		break;
+#define KIND(kind, of_its_type)                                                                    \
+	case SHOWN_##kind:                                                                         \
+		fx_arg_##kind(call, name, of_its_type);                                            \
+		break;
+#include "preload/syscall-kinds.inc"
+#undef KIND
+	}
+}
+
 static void args_syscall(struct fx_call *call, long number, const long *args)
 {
-	const unsigned count = syscall_args(number);
+	const unsigned count = is_known(number) ? syscalls[number].args : 6;
 
 	arg_number(call, number);
-	for (unsigned i = 0; i < count; i++) {
-		if (number == SYS_futex && i == 1)
-			fx_arg_futex_operation(call, FX_STR_arg1, (int)args[1]);
-		else
-			fx_arg_long(call, FX_STR_arg0 + i, args[i]);
-	}
+	for (unsigned i = 0; i < count; i++)
+		arg_as(call, FX_STR_arg0 + i, is_known(number) ? syscalls[number].shown[i] : SHOWN_,
+		       args[i]);
 }
 
 long fx_wrap_syscall(long number, ...)
 {
 	enum {
-		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_name + 6 * FX_WORDS_long +
-			FX_WORDS_futex_operation,
+		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_name + ARGS_WORDS,
 	};
 	struct fx_call call;
 	long args[6], ret;

@@ -4,6 +4,7 @@
 #
 #	awk -v out=FILE -f gen-names.awk names.tbl
 #	awk -v out=syscalls.inc -f gen-names.awk syscalls.tbl
+#	awk -v out=syscall-kinds.inc -f gen-names.awk syscalls.tbl
 #
 #	names.h		FX_WORDS_KIND and fx_arg_KIND() of every entry, FX_NAMES(KIND)
 #	names.inc	the lists, and these functions (args-flags.c)
@@ -24,11 +25,39 @@ function add(from,    i) {
 	}
 }
 
+# A register's value as the type that the kind takes.
+function of_type(kind) {
+	if (kind ~ /^(ptr|path|late_path|name|open_how|clone_args|timespec|sched_attr)$/)
+		return "(const void *)value"
+	return kind ~ /^(long|size|handle|hex)$/ ? "value" : "(unsigned)value"
+}
+
+# How much room they take in a record.
+function words(    i, s) {
+	for (i = 3; i <= $2 + 2; i++)
+		s = s (i > 3 ? " + " : "") "FX_WORDS_" (i <= NF ? $i : "long")
+	return s == "" ? "0" : s
+}
+
+# The kinds of the arguments of a system call, and each of them once.
+function shown_as(    i, s) {
+	for (i = 3; i <= NF; i++) {
+		if ($i !~ /^[a-z_]+$/)
+			fail("`" $i "' is no kind")
+		if (!($i in kind_known)) {
+			kind_known[$i] = 1
+			kind_lines = kind_lines sprintf("KIND(%s, %s)\n", $i, of_type($i))
+		}
+		s = s (i > 3 ? ", " : "") "SHOWN_" $i
+	}
+	return s
+}
+
 /^#/ || NF == 0	{ next }
-out == "syscalls.inc" {
-	if (NF != 2 || $1 !~ /^[a-z_0-9]+$/ || $2 !~ /^[0-6]$/)
-		fail("not a name and a number of arguments")
-	lines = lines sprintf("#ifdef SYS_%s\n\t[SYS_%s] = {\"%s\", %d},\n#endif\n", $1, $1, $1, $2)
+out ~ /^syscalls?(-kinds)?[.]inc$/ {
+	if (NF < 2 || $1 !~ /^[a-z_0-9]+$/ || $2 !~ /^[0-6]$/ || NF > $2 + 2)
+		fail("not a name, a number of arguments and their kinds")
+	lines = lines sprintf("#ifdef SYS_%s\nSYSCALL(%s, %d, (%s), %s)\n#endif\n", $1, $1, $2, shown_as(), words())
 	next
 }
 /^[ \t]/ {
@@ -72,6 +101,8 @@ END {
 	print "/* Made from a table by gen-names.awk. */"
 	if (out == "syscalls.inc")
 		printf "%s", lines
+	else if (out == "syscall-kinds.inc")
+		printf "%s", kind_lines
 	else if (out == "names.h")
 		for (k = 1; k <= kinds; k++) {
 			printf "#define FX_WORDS_%s FX_TEXT_WORDS(FX_%s_TEXT)\n", kind[k],

@@ -6,12 +6,17 @@
 #endif
 #include <dlfcn.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/futex.h>
 #include <linux/if_alg.h>
+#include <linux/keyctl.h>
 #include <linux/magic.h>
 #include <linux/netlink.h>
+#if __has_include(<linux/openat2.h>)
+#include <linux/openat2.h>
+#endif
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <locale.h>
@@ -59,6 +64,12 @@
 #define MNT_DETACH	2
 #define MNT_EXPIRE	4
 #define UMOUNT_NOFOLLOW 8
+#endif
+
+/* What F_GETFL tells; libc calls it 0 where all files are large. */
+#if defined(__x86_64__)
+#undef O_LARGEFILE
+#define O_LARGEFILE 0100000
 #endif
 
 /* Either one number has one name, or a set of bits has a name each. */

@@ -5,7 +5,9 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/futex.h>
+#include <linux/seccomp.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -249,7 +251,8 @@ static void system_calls(void)
 	struct rlimit none = {0, 0};
 	struct sembuf up = {.sem_num = 0, .sem_op = 3};
 	struct termios terminal;
-	uint32_t word = 0;
+	uint32_t word = 0, action = SECCOMP_RET_KILL;
+	const uint64_t how[3] = {O_RDONLY | O_CLOEXEC, 0, 0x08 /* RESOLVE_BENEATH */};
 	char bytes[8];
 	int sem = semget(IPC_PRIVATE, 1, IPC_CREAT | 0600);
 
@@ -265,6 +268,13 @@ static void system_calls(void)
 	CALL(prctl(PR_SET_NAME, "decoded", 0, 0, 0));
 	CALL(syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0));
 	CALL(syscall(SYS_getppid));
+	CALL(syscall(SYS_openat2, AT_FDCWD, "renamed", &how, sizeof how));
+	CALL(syscall(SYS_openat2, AT_FDCWD, "renamed", nowhere, sizeof how));
+	CALL(syscall(SYS_openat, AT_FDCWD, nowhere, O_RDONLY));
+	CALL(syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action));
+	CALL(syscall(SYS_bpf, BPF_MAP_CREATE, nowhere, 8));
+	CALL(syscall(SYS_unshare, 0));
+	CALL(syscall(SYS_tgkill, -1, 0, SIGTERM));
 	CALL(getppid());
 }
 

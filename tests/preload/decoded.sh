@@ -102,8 +102,15 @@ shown getpriority '"which":string="PRIO_PROCESS", "who":int32=0, "ret":int32=-?[
 shown getrandom '"length":uint32=8, "flags":string="GRND_NONBLOCK", "ret":int32=8'
 shown tcgetattr '"fd":int32=-1, "ret":int32=-1, "errno":string="EBADF"'
 shown prctl '"option":string="PR_SET_NAME", "arg":string="decoded", "ret":int32=0'
-shown syscall '"number":string="futex", "arg0":int64=[0-9]+, "arg1":string="FUTEX_WAKE\|FUTEX_PRIVATE_FLAG", "arg2":int32=1, .*"ret":int32=0'
+shown syscall '"number":string="futex", "arg0":pointer=0x[0-9a-f]+, "arg1":string="FUTEX_WAKE\|FUTEX_PRIVATE_FLAG", "arg2":int32=1, .*"ret":int32=0'
 shown syscall '"number":string="getppid", "ret":int32=[0-9]+'
+shown syscall '"number":string="openat2", "arg0":string="AT_FDCWD", "arg1":string="renamed", "arg2":string="O_RDONLY\|O_CLOEXEC", "resolve":string="RESOLVE_BENEATH", "arg3":uint32=24, "ret":int32=[0-9]+'
+shown syscall '"number":string="openat2", .*"arg2":pointer=0x8, "arg3":uint32=24, "ret":int32=-1, "errno":string="EFAULT"'
+shown syscall '"number":string="openat", "arg0":string="AT_FDCWD", "arg1":pointer=0x8, "arg2":string="O_RDONLY", "arg3":string="[0-7]+", "ret":int32=-1, "errno":string="EFAULT"'
+shown syscall '"number":string="seccomp", "arg0":string="SECCOMP_GET_ACTION_AVAIL", "arg1":string="0", "arg2":pointer=0x[0-9a-f]+, "ret":int32=0'
+shown syscall '"number":string="bpf", "arg0":string="BPF_MAP_CREATE", "arg1":pointer=0x8, "arg2":uint32=8, "ret":int32=-1, "errno":string="E[A-Z]+"'
+shown syscall '"number":string="unshare", "arg0":string="0", "ret":int32=0'
+shown syscall '"number":string="tgkill", "arg0":int32=-1, "arg1":int32=0, "arg2":string="SIGTERM", "ret":int32=-1, "errno":string="EINVAL"'
 shown getppid '"ret":int32=[0-9]+'
 
 # 9000 and 10000 bytes through 4096: printf fills the buffer twice, putc twice more, fclose writes the rest.
