@@ -122,6 +122,24 @@ fx_hot const struct fx_common *fx_common(void)
 /* Slow half of fx_thread_on(). */
 fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories);
 
+/* Whether one of `categories` may be traced. */
+fx_hot bool fx_state_has(uint64_t state, uint32_t categories)
+{
+	return state & (categories | FX_STATE_STOPPING);
+}
+
+/* The second half of fx_thread_on(), for a state that has one of `categories`. */
+fx_hot struct fx_thread *fx_thread_in(uint64_t state, uint32_t categories)
+{
+	struct fx_thread *t = fx_self;
+
+	/* owner: written by the kernel alone; nothing is read through it */
+	if (fx_unlikely(t->state != state ||
+			(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
+		return fx_thread_adopt(categories);
+	return t;
+}
+
 /*
  * The calling thread's state if one of `categories` is being traced, else NULL: also when the
  * manager is dead, the process is not attached, or a vfork child is running on this thread.
@@ -131,16 +149,8 @@ fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 {
 	/* relaxed: equal to t->state, which was loaded with acquire when it was adopted */
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
-	struct fx_thread *t;
 
-	if (!(state & (categories | FX_STATE_STOPPING)))
-		return NULL;
-	t = fx_self;
-	/* owner: written by the kernel alone; nothing is read through it */
-	if (fx_unlikely(t->state != state ||
-			(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
-		return fx_thread_adopt(categories);
-	return t;
+	return fx_state_has(state, categories) ? fx_thread_in(state, categories) : NULL;
 }
 
 fx_hot uint64_t fx_now(void)

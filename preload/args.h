@@ -43,6 +43,18 @@ struct fx_call {
 	(FXT_PUT(ARG_TYPE, FXT_ARG_##type) | FXT_PUT(ARG_SIZE, words) | FXT_PUT(ARG_NAME, name) |  \
 	 FXT_PUT(ARG_VALUE32_VALUE, value))
 
+/* The same for what takes one word, by kind; and whether the value of such a kind does. */
+#define FX_WORD_int(name, value)    FX_ARG_HEADER(INT32, 1, name, (uint32_t)(value))
+#define FX_WORD_uint(name, value)   FX_ARG_HEADER(UINT32, 1, name, value)
+#define FX_WORD_fd(name, value)	    FX_WORD_int(name, value)
+#define FX_WORD_size(name, value)   FX_WORD_uint(name, value)
+#define FX_WORD_long(name, value)   FX_WORD_int(name, value)
+#define FX_WORD_string(name, value) FX_ARG_HEADER(STRING, 1, name, value)
+#define FX_ONE_WORD_size(value)	    ((value) <= UINT32_MAX)
+#define FX_ONE_WORD_long(value)	    ((value) == (int32_t)(value))
+/* of a system call that has succeeded */
+#define FX_ONE_WORD_ret(value) ((uint64_t)(value) <= INT32_MAX)
+
 fx_hot void fx_arg_one(struct fx_call *call, uint64_t header)
 {
 	*call->next++ = header;
@@ -60,20 +72,20 @@ fx_hot void fx_arg_two(struct fx_call *call, uint64_t header, uint64_t value)
 #define FX_WORDS_int 1
 fx_hot void fx_arg_int(struct fx_call *call, unsigned name, int value)
 {
-	fx_arg_one(call, FX_ARG_HEADER(INT32, 1, name, (uint32_t)value));
+	fx_arg_one(call, FX_WORD_int(name, value));
 }
 
 #define FX_WORDS_uint 1
 fx_hot void fx_arg_uint(struct fx_call *call, unsigned name, uint32_t value)
 {
-	fx_arg_one(call, FX_ARG_HEADER(UINT32, 1, name, value));
+	fx_arg_one(call, FX_WORD_uint(name, value));
 }
 
 #define FX_WORDS_size 2
 fx_hot void fx_arg_size(struct fx_call *call, unsigned name, uint64_t value)
 {
-	if (fx_likely(value <= UINT32_MAX))
-		fx_arg_one(call, FX_ARG_HEADER(UINT32, 1, name, value));
+	if (fx_likely(FX_ONE_WORD_size(value)))
+		fx_arg_one(call, FX_WORD_size(name, value));
 	else
 		fx_arg_two(call, FX_ARG_HEADER(UINT64, 2, name, 0), value);
 }
@@ -81,8 +93,8 @@ fx_hot void fx_arg_size(struct fx_call *call, unsigned name, uint64_t value)
 #define FX_WORDS_long 2
 fx_hot void fx_arg_long(struct fx_call *call, unsigned name, int64_t value)
 {
-	if (fx_likely(value == (int32_t)value))
-		fx_arg_one(call, FX_ARG_HEADER(INT32, 1, name, (uint32_t)value));
+	if (fx_likely(FX_ONE_WORD_long(value)))
+		fx_arg_one(call, FX_WORD_long(name, value));
 	else
 		fx_arg_two(call, FX_ARG_HEADER(INT64, 2, name, 0), (uint64_t)value);
 }
@@ -108,7 +120,7 @@ fx_hot void fx_arg_handle(struct fx_call *call, unsigned name, uint64_t value)
 #define FX_WORDS_string 1
 fx_hot void fx_arg_string(struct fx_call *call, unsigned name, unsigned string)
 {
-	fx_arg_one(call, FX_ARG_HEADER(STRING, 1, name, string));
+	fx_arg_one(call, FX_WORD_string(name, string));
 }
 
 /* A number in hex, as text: it has meaning for machines. */

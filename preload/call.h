@@ -38,6 +38,11 @@
 #define FX_EVERY_STREAM FX_CAT_STDIO_ALL
 #define FX_EVERY_LIBC	0
 
+/* Header, start and end; the arguments have their own FX_WORDS_KIND. A record has to fit the smallest
+ * chunk, behind its Thread Record. */
+#define FX_CALL_WORDS	  3
+#define FX_CALL_WORDS_MAX (FX_CHUNK_MIN / 8 - 3)
+
 /* What a wrapper asks first, in three instructions. Nothing of the traced way is inlined behind it, so
  * that the wrapper goes on to the real function by a jump. */
 fx_hot bool fx_category_on(uint32_t category)
@@ -47,15 +52,21 @@ fx_hot bool fx_category_on(uint32_t category)
 }
 
 /*
- * The category's bit stays in the call: whether it is still on decides what happens at the end. The clock
- * is read first: a system call begins when all before it is done, and reading takes longer than the rest.
+ * The category's bit stays in the call: whether it is still on decides what happens at the end. The clock is
+ * read before anything else that takes long: a system call begins when all before it is done. It is not
+ * looked at for nothing: strict seccomp forbids that.
  */
 fx_hot bool fx_call_begin(struct fx_call *call, uint32_t category, uint64_t header, uint64_t sp,
 			  uint64_t key)
 {
-	uint64_t now = fx_now();
-	struct fx_thread *t = fx_thread_on(category);
+	/* relaxed: as in fx_thread_on() */
+	uint64_t state = fx_load_relaxed(&fx_control()->state), now;
+	struct fx_thread *t;
 
+	if (fx_unlikely(!fx_state_has(state, category)))
+		return false;
+	now = fx_now();
+	t = fx_thread_in(state, category);
 	if (fx_unlikely(!t))
 		return false;
 	call->category = category;
@@ -109,22 +120,36 @@ fx_cold void fx_call_drop(struct fx_thread *t, struct fx_frame *frame, uint64_t 
 /* The same when calls of the category carry their stack: it is walked before the record's room is taken. */
 fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words);
 
-/* The real function has returned. What was left open inside it (a cancelled or jumped-over call) ends
- * before it does. True: `words` words of the buffer are the call's, until fx_call_write(). False: it
+/* The real function has returned: what was left open inside it (a cancelled or jumped-over call) ends before it
+ * does. */
+fx_hot void fx_call_stop(struct fx_call *call)
+{
+	struct fx_thread *t = call->thread;
+
+	if (fx_unlikely(t->top != call->frame + 1) && fx_call_frame_stands(call))
+		fx_frame_unwind_above(t, call->frame);
+	call->end = fx_thread_now(t);
+}
+
+/* The real function has returned. True: `words` words of the buffer are the call's, until fx_call_write(). False: it
  * will have no record, and its frame is closed. */
 fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 {
 	struct fx_thread *t = call->thread;
 	struct fx_reservation r = {0};
 
-	if (fx_unlikely(t->top != call->frame + 1) && fx_call_frame_stands(call))
-		fx_frame_unwind_above(t, call->frame);
-	call->end = fx_thread_now(t);
+	fx_call_stop(call);
 	call->error = error;
 	call->nargs = 0;
 	call->record = NULL;
-	if (fx_unlikely(t->stacks & call->category))
-		return fx_call_end_with_stack(call, words);
+	if (fx_unlikely(t->stacks & call->category)) {
+		struct fx_call copy =
+		    *call; /* so that *call, whose address goes nowhere, is registers */
+		bool recorded = fx_call_end_with_stack(&copy, words);
+
+		*call = copy;
+		return recorded;
+	}
 	if (fx_likely(fx_call_is_on(call) && fx_call_frame_stands(call)))
 		call->record = fx_record_reserve(t, words, &r);
 	if (fx_unlikely(!call->record)) {
@@ -170,7 +195,54 @@ fx_hot void fx_call_write(struct fx_call *call, uint64_t header)
 }
 
 /*
- * The same for a call that waited for what `from` did with an object, shown as `arg`. Viewers draw an arrow from the
+ * A shorter way for calls that are made often, behind fx_call_stop(). It is open to those whose record has as many
+ * words as it has arguments, and to which nothing special happens; others go by fx_call_end(). The compiler knows
+ * all places and counts.
+ */
+fx_hot bool fx_quick_end(struct fx_call *call, unsigned words)
+{
+	struct fx_thread *t = call->thread;
+	/* relaxed: as in fx_call_is_on() */
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
+
+	if (fx_unlikely(state != t->state || !(state & call->category) ||
+			(t->stacks & call->category) || !fx_call_frame_stands(call)))
+		return false;
+	call->record = fx_record_reserve_easily(t, words);
+	call->nargs = 0;
+	return fx_likely(call->record != NULL);
+}
+
+/* What fx_call_end() needs, in a call of its own: that of the short way, whose address goes nowhere, is registers. */
+fx_hot struct fx_call fx_quick_leave(const struct fx_call *call)
+{
+	return (struct fx_call){.thread = call->thread,
+				.frame = call->frame,
+				.start = call->start,
+				.category = call->category};
+}
+
+fx_hot void fx_quick_word(struct fx_call *call, uint64_t word)
+{
+	call->record[2 + call->nargs++] = word;
+}
+
+fx_hot void fx_quick_write(struct fx_call *call, uint64_t header)
+{
+	struct fx_thread *t = call->thread;
+	struct fx_reservation r = {.level = 0};
+	const unsigned words = FX_CALL_WORDS + call->nargs;
+
+	FX_FAULT(call_half);
+	call->record[1] = call->start;
+	call->record[words - 1] = call->end;
+	fx_record_commit(t, call->record, fx_header_with(header, words, call->nargs), &r);
+	if (fx_likely(fx_call_frame_stands(call)))
+		fx_frame_pop(t, call->frame);
+}
+
+/*
+ * fx_call_write() for a call that waited for what `from` did with an object, shown as `arg`. Viewers draw an arrow from the
  * slice that began first, which is this one; so the flow ends in an instant of its own, the last thing inside the
  * call. Without a source, or with oneself, there is no arrow. FX_ARROW_WORDS come on top of the call's.
  */
@@ -209,11 +281,6 @@ fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned 
 /* Header of a Duration Complete record without arguments, from strings by name. */
 #define FX_CALL_HEADER(category, name)                                                             \
 	FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, FX_STR_##category, FX_STR_##name)
-
-/* Header, start and end; the arguments have their own FX_WORDS_KIND. A record has to fit the smallest
- * chunk, behind its Thread Record. */
-#define FX_CALL_WORDS	  3
-#define FX_CALL_WORDS_MAX (FX_CHUNK_MIN / 8 - 3)
 
 /* The error number of a call, by its RESULT. */
 #define FX_ERROR_sys(ret)     (fx_unlikely((ret) == (__typeof__(ret))-1) ? errno : 0)

@@ -87,9 +87,14 @@ void fx_fd_forget_range(uint32_t first, uint32_t last);
 void fx_fd_renamed(int fd);
 
 /* relaxed, and not one operation: threads that move bytes at once may lose some of the sum */
+fx_hot uint64_t fx_fd_sum(const uint64_t *total, int64_t bytes)
+{
+	return fx_load_relaxed(total) + (uint64_t)bytes;
+}
+
 fx_hot uint64_t fx_fd_add(uint64_t *total, int64_t bytes)
 {
-	uint64_t sum = fx_load_relaxed(total) + (uint64_t)bytes;
+	uint64_t sum = fx_fd_sum(total, bytes);
 
 	fx_store_relaxed(total, sum);
 	return sum;

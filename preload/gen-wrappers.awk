@@ -367,23 +367,95 @@ function taken(f,    p) {
 	return "ret"
 }
 
-function write_total(as, x, way, bytes) {
-	printf "\t\tfx_show_total(&call, FX_STR_%s, &is_%s, FX_STR_total_%s, &is_%s.entry->%s, %s);\n",
-	       as, x, way, x, way, bytes
+# "read" or "written": where the bytes of descriptor i went; "" if the call moves none.
+function way(f, i) {
+	return f in reads && reads[f] == fd_name[f, i] ? "read" : \
+	       f in writes && writes[f] == fd_name[f, i] ? "written" : ""
 }
 
 # Behind the result: what the descriptors are, and the bytes so far.
-function write_files(f,    i) {
+function write_files(f,    i, x) {
 	for (i = 1; i <= fds[f]; i++) {
-		if (f in reads && reads[f] == fd_name[f, i])
-			write_total(fd_file[f, i], fd_name[f, i], "read", taken(f))
-		else if (f in writes && writes[f] == fd_name[f, i])
-			write_total(fd_file[f, i], fd_name[f, i], "written", "ret")
+		x = fd_name[f, i]
+		if (way(f, i) == "")
+			printf "\t\tfx_show_file(&call, FX_STR_%s, &is_%s);\n", fd_file[f, i], x
 		else
-			printf "\t\tfx_show_file(&call, FX_STR_%s, &is_%s);\n", fd_file[f, i], fd_name[f, i]
+			printf "\t\tfx_show_total(&call, FX_STR_%s, &is_%s, FX_STR_total_%s, &is_%s.entry->%s, %s);\n",
+			       fd_file[f, i], x, way(f, i), x, way(f, i), way(f, i) == "read" ? taken(f) : "ret"
 	}
 	if (f in tells)
 		printf "\t\tfx_tell_%s(&call, %s);\n", tells[f], told[f]
+}
+
+# Calls that move bytes, and are made often: a record of one word an argument is written by a way of its own,
+# on which the compiler knows all places and counts.
+function is_quick(f,    p) {
+	if (prefix[f] != "fx_call" || !(f in reads || f in writes) || result[f] != "sys" || f in wait || f in note || f in when)
+		return 0
+	for (p = 1; p <= parameters[f]; p++)
+		if (kind[f, p] !~ /^(-|fd|int|uint|size|long)$/)
+			return 0
+	return 1
+}
+
+function one_word_each(f,    s, p, i, x) {
+	s = "FX_ONE_WORD_ret(ret)"
+	for (p = 1; p <= parameters[f]; p++)
+		if (kind[f, p] ~ /^(size|long)$/)
+			s = s " && FX_ONE_WORD_" kind[f, p] "(" name[f, p] ")"
+	for (i = 1; i <= fds[f]; i++) {
+		x = fd_name[f, i]
+		s = s " && is_" x ".string"
+		if (way(f, i) != "")
+			s = s " &&\n\t    FX_ONE_WORD_size(total_" x " = fx_fd_sum(&is_" x ".entry->" way(f, i) ", ret))"
+	}
+	return s
+}
+
+function write_word(kind, as, value) {
+	printf "\t\tfx_quick_word(&quick, FX_WORD_%s(FX_STR_%s, %s));\n", kind, as, value
+}
+
+function quick_words(f,    p, n, i) {
+	n = 4 + fds[f]
+	for (i = 1; i <= fds[f]; i++)
+		n += way(f, i) != ""
+	for (p = 1; p <= parameters[f]; p++)
+		n += kind[f, p] != "-"
+	return n
+}
+
+function write_quick(f,    i, p, x) {
+	printf "\tfx_call_stop(&quick);\n\tif (fx_likely(%s &&\n\t    fx_quick_end(&quick, %d))) {\n",
+	       one_word_each(f), quick_words(f)
+	for (p = 1; p <= parameters[f]; p++)
+		if (kind[f, p] != "-")
+			write_word(kind[f, p], name[f, p], name[f, p])
+	write_word("long", "ret", "ret")
+	for (i = 1; i <= fds[f]; i++) {
+		x = fd_name[f, i]
+		write_word("string", fd_file[f, i], "is_" x ".string")
+		if (way(f, i) == "")
+			continue
+		write_word("size", "total_" way(f, i), "total_" x)
+		printf "\t\tfx_store_relaxed(&is_%s.entry->%s, total_%s);\n", x, way(f, i), x
+	}
+	printf "\t\tfx_quick_write(&quick, FX_CALL_HEADER(%s, %s));\n\t\treturn ret;\n\t}\n\tcall = fx_quick_leave(&quick);\n",
+	       function_cat[f], shown[f]
+}
+
+function write_end(f, void_, by) {
+	printf "\tif (%s_end(&call, WORDS, %s)) {\n", by, void_ ? "0" : "FX_ERROR_" result[f] "(ret)"
+	write_arguments(f)
+	if (!void_)
+		printf "\t\tfx_result_%s(&call, ret);\n", result[f]
+	write_files(f)
+	if (f in wait)
+		printf "\t\tfx_call_write_arrow(&call, FX_CALL_HEADER(%s, %s), &wait.from, FX_STR_%s, FX_OBJECT(%s));\n",
+		       function_cat[f], shown[f], awaited[f], awaited[f]
+	else
+		printf "\t\t%s_write(&call, FX_CALL_HEADER(%s, %s));\n", by, function_cat[f], shown[f]
+	printf "\t}\n"
 }
 
 # What they are is asked before the call, which may be the last that uses them, and before the clock.
@@ -439,6 +511,20 @@ function write_pass(f) {
 		printf "\n\tif (fx_pass_%s(%s, &ret))\n\t\treturn ret;\n", function_name[f], passed(f)
 }
 
+# For wrappers that do nothing but jump: the traced half looks up a function that nobody has called yet as well,
+# so that there is nothing to keep while that is done.
+function write_jump(f,    void_) {
+	void_ = result[f] == "void"
+	printf "\t__typeof__(fx_real.fn.%s) known = FX_REAL_IF_KNOWN(%s);\n\n", function_name[f], function_name[f]
+	printf "\tif (fx_category_on(FX_CAT_%s) || !known)%s\n\t\t%straced_%s(%s);\n%s\t%sknown(%s);\n", function_bit[f],
+	       void_ ? " {" : "", void_ ? "" : "return ", function_name[f], passed(f),
+	       void_ ? "\t\treturn;\n\t}\n" : "", void_ ? "" : "return ", passed(f)
+}
+
+function only_jumps(f) {
+	return callee(f) ~ /^FX_REAL/ && !(f in unless) && !((f, "pass") in flag)
+}
+
 # The wrapper proper is small: it jumps to the real function or to the traced half, which has the same
 # arguments.
 function write_wrapper(f,    give) {
@@ -449,11 +535,16 @@ function write_wrapper(f,    give) {
 	if ((f, "pass") in flag && result[f] != "void")
 		printf "\t%sret;\n", function_type[f]
 	write_optional(f)
-	if ((f, "pass") in flag)
-		write_pass(f)
-	else
-		write_plain(f, unrecorded(f))
-	printf "\t%straced_%s(%s);\n}\n", give, function_name[f], passed(f)
+	if (only_jumps(f))
+		write_jump(f)
+	else {
+		if ((f, "pass") in flag)
+			write_pass(f)
+		else
+			write_plain(f, unrecorded(f))
+		printf "\t%straced_%s(%s);\n", give, function_name[f], passed(f)
+	}
+	print "}"
 	if (function_name[f] in forwarded)
 		write_forwarded(f, give)
 }
@@ -488,23 +579,26 @@ function write_traced(f, void_,    i) {
 	printf "\nstatic __attribute__((noinline)) %straced_%s(%s)\n{\n", function_type[f],
 	       function_name[f], all_declared(f)
 	printf "\tenum { WORDS = %s };\n", words_needed(f)
-	printf "\tstruct fx_call call;\n"
+	printf "\tstruct fx_call call%s;\n", is_quick(f) ? ", quick" : ""
 	if (!void_)
 		printf "\t%sret;\n", function_type[f]
 	if (f in wait)
 		printf "\tstruct fx_wait wait;\n"
 	if (f in note)
 		printf "\tint %s;\n", note_name[f]
-	for (i = 1; i <= fds[f]; i++)
+	for (i = 1; i <= fds[f]; i++) {
 		printf "\tstruct fx_fd_ref is_%s;\n", fd_name[f, i]
+		if (is_quick(f) && way(f, i) != "")
+			printf "\tuint64_t total_%s;\n", fd_name[f, i]
+	}
 	if (f in watch)
 		print "\tstruct fx_stream_watch watch;"
 	printf "\n\t_Static_assert(WORDS <= FX_CALL_WORDS_MAX, \"fits the smallest chunk\");\n"
 	if (f in note)
 		printf "\t%s = fx_note_%s;\n", note_name[f], note[f]
 	write_looks(f)
-	printf "\tif (!%s_begin(&call, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n", prefix[f],
-	       function_bit[f], function_cat[f], shown[f]
+	printf "\tif (!%s_begin(&%s, FX_CAT_%s, FX_CALL_HEADER(%s, %s),\n", prefix[f],
+	       is_quick(f) ? "quick" : "call", function_bit[f], function_cat[f], shown[f]
 	printf "\t\t\t   FX_WRAPPER_SP(), %s))", first_key(f)
 	if (void_)
 		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
@@ -522,19 +616,9 @@ function write_traced(f, void_,    i) {
 		printf "\t\tfx_call_drop(call.thread, call.frame, call.start);\n"
 		printf "\t\treturn%s;\n\t}\n", void_ ? "" : " ret"
 	}
-	printf "\tif (%s_end(&call, WORDS, %s)) {\n", prefix[f],
-	       void_ ? "0" : "FX_ERROR_" result[f] "(ret)"
-	write_arguments(f)
-	if (!void_)
-		printf "\t\tfx_result_%s(&call, ret);\n", result[f]
-	write_files(f)
-	if (f in wait)
-		printf "\t\tfx_call_write_arrow(&call, FX_CALL_HEADER(%s, %s), &wait.from, FX_STR_%s, FX_OBJECT(%s));\n",
-		       function_cat[f], shown[f], awaited[f], awaited[f]
-	else
-		printf "\t\t%s_write(&call, FX_CALL_HEADER(%s, %s));\n", prefix[f],
-		       function_cat[f], shown[f]
-	printf "\t}\n"
+	if (is_quick(f))
+		write_quick(f)
+	write_end(f, void_, is_quick(f) ? "fx_compact" : prefix[f])
 	if (!void_)
 		printf "\treturn ret;\n"
 	print "}"

@@ -40,6 +40,10 @@ fx_hot void *fx_real_get(enum fx_real_index i)
 	return fx_likely(p != NULL) ? p : fx_real_resolve(i);
 }
 
+/* The same where it may be NULL: nobody has called it yet. */
+#define FX_REAL_IF_KNOWN(name)                                                                     \
+	((__typeof__(fx_real.fn.name))fx_load_relaxed(&fx_real.slot[FX_REAL_##name]))
+
 /* The real function NAME, with its type. */
 #define FX_REAL(name) ((__typeof__(fx_real.fn.name))fx_real_get(FX_REAL_##name))
 
