@@ -11,6 +11,7 @@
 #include "preload/heap.h"
 #include "preload/real.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static fx_cold void *real_now(enum fx_real_index i)
@@ -107,14 +108,21 @@ static void *fx_call_realloc(void *ptr, size_t size)
 	return recounted(ptr, old, real(ptr, size), size);
 }
 
+/* As libc's reallocarray finds it: a program may bring an allocator that has realloc and no reallocarray,
+ * and this library's real functions are what comes behind. NULL until this library is relocated. */
+static void *(*const volatile realloc_by_name)(void *, size_t) = realloc;
+
 static void *fx_call_reallocarray(void *ptr, size_t count, size_t size)
 {
+	void *(*by_name)(void *, size_t) = realloc_by_name;
 	size_t bytes;
 
 	if (__builtin_mul_overflow(count, size, &bytes)) {
 		errno = ENOMEM;
 		return NULL;
 	}
+	if (by_name && !fx_real_is_ours((void *)by_name) && !fx_arena_owns(ptr))
+		return by_name(ptr, bytes);
 	return fx_call_realloc(ptr, bytes);
 }
 

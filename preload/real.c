@@ -119,6 +119,11 @@ static const void *library_of(void *function)
 	return dladdr(function, &info) ? info.dli_fbase : NULL;
 }
 
+bool fx_real_is_ours(void *function)
+{
+	return library_of(function) == library_of((void *)resolve);
+}
+
 /* An allocator that replaces malloc but not malloc_usable_size: libc's would misread its blocks. */
 static void match_usable_size(void)
 {

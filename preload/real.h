@@ -29,6 +29,9 @@ extern union fx_real_table fx_real __attribute__((visibility("hidden")));
  * the calling thread is inside a lookup, and before this library is relocated. */
 bool fx_real_init(void);
 
+/* Whether a function lies in this library. */
+bool fx_real_is_ours(void *function);
+
 /* Slow half of FX_REAL: looks up one function. Never NULL. Keeps errno. */
 fx_cold void *fx_real_resolve(enum fx_real_index i);
 

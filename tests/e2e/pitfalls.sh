@@ -104,6 +104,10 @@ allocators() {
 
 # An allocator inside the program is the program's: unharmed, and doctor says that it is not seen.
 static_allocator() {
+	compile ownheap -D_GNU_SOURCE -w -O1 -fno-builtin "$targets/ownheap.c"
+	expect_unharmed 0 ./ownheap
+	"$FXTRACE" run -q -c '*' -o trace.fxt -- ./ownheap >traced.out || fail "every category: $(cat traced.out)"
+	expect_same_file plain.out traced.out
 	$FX_CC -O1 -fno-builtin -fPIE -pie -o allocates "$targets/allocates.c" -pthread \
 		-l:libjemalloc_pic.a -lm -ldl -lstdc++ 2>/dev/null || return 0
 	expect_unharmed 0 ./allocates
