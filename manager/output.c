@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -12,6 +15,8 @@
 
 #include <fxtrace/format.h>
 
+#include "base/atomic.h"
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "base/fault.h"
 
@@ -25,6 +30,16 @@
 #define GZIP_LEVEL	3
 #define ZSTD_LEVEL	3
 
+/* How long a full pipe is waited for before somebody looks whether there is a hurry. */
+#define LOOK_PERIOD_MS 100
+
+/* What the system takes from us, and whether it may keep us waiting. */
+enum kind {
+	KIND_OTHER,
+	KIND_PIPE,
+	KIND_SOCKET,
+};
+
 enum format {
 	FORMAT_PLAIN,
 	FORMAT_GZIP,
@@ -37,6 +52,8 @@ struct fx_output {
 	bool made;  /* the file did not exist before */
 	bool begun;
 	bool can_cut; /* a regular file */
+	enum kind kind;
+	uint64_t patience; /* ns; set by other threads */
 	enum format format;
 	int error;	/* the first one, negative */
 	uint64_t bytes; /* committed */
@@ -99,10 +116,24 @@ static void output_free(struct fx_output *out)
 	free(out);
 }
 
+/* What the open descriptor is. */
+static int look(struct fx_output *out)
+{
+	struct stat st;
+
+	if (fstat(out->fd, &st) < 0)
+		return -errno;
+	out->can_cut = S_ISREG(st.st_mode);
+	if (S_ISFIFO(st.st_mode))
+		out->kind = KIND_PIPE;
+	if (S_ISSOCK(st.st_mode))
+		out->kind = KIND_SOCKET;
+	return 0;
+}
+
 /* Opens the file as it is, makes it if need be. */
 static int file_open(struct fx_output *out, const char *path)
 {
-	struct stat st;
 	int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY;
 
 	out->path = strdup(path);
@@ -112,21 +143,20 @@ static int file_open(struct fx_output *out, const char *path)
 	out->made = out->fd >= 0;
 	if (out->fd < 0 && errno == EEXIST)
 		out->fd = open(path, flags);
-	if (out->fd < 0)
-		return -errno;
-	if (fstat(out->fd, &st) < 0)
-		return -errno;
-	out->can_cut = S_ISREG(st.st_mode);
-	return 0;
+	return out->fd < 0 ? -errno : look(out);
 }
 
 static int destination_open(struct fx_output *out, const char *path)
 {
+	int r;
+
 	if (strcmp(path, "-") != 0)
 		return file_open(out, path);
 	/* A descriptor of our own: the program's standard output stays the program's. */
 	out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-	return out->fd < 0 ? -errno : 0;
+	r = out->fd < 0 ? -errno : look(out);
+	out->can_cut = false; /* others may have written before us */
+	return r;
 }
 
 static int buffers_make(const char *path, struct fx_output **ret)
@@ -172,16 +202,16 @@ int fx_output_open(const char *path, struct fx_output **ret)
 int fx_output_adopt(int fd, const char *path, struct fx_output **ret)
 {
 	struct fx_output *out;
-	struct stat st;
-	int r;
+	int r = buffers_make(path, &out);
 
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	r = buffers_make(path, &out);
 	if (r < 0)
 		return r;
 	out->fd = fd;
-	out->can_cut = S_ISREG(st.st_mode);
+	r = look(out);
+	if (r < 0) {
+		output_free(out);
+		return r;
+	}
 	*ret = out;
 	return 0;
 }
@@ -225,6 +255,44 @@ static void output_fail(struct fx_output *out, int error)
 		out->size = out->whole;
 }
 
+/* Waits until there is room. 0, or -ETIMEDOUT: nobody takes anything, and there is a hurry. */
+static int wait_for_reader(struct fx_output *out)
+{
+	struct pollfd p = {.fd = out->fd, .events = POLLOUT};
+	uint64_t since = fx_monotonic_ns(), hurried = 0;
+
+	while (poll(&p, 1, LOOK_PERIOD_MS) <= 0) {
+		/* Pairs with fx_output_set_patience(); nothing else depends on it. */
+		uint64_t patience = fx_load_relaxed(&out->patience), now = fx_monotonic_ns();
+
+		if (patience && !hurried)
+			hurried = now > since ? now : since;
+		if (!patience)
+			hurried = 0;
+		if (hurried && now - hurried >= patience)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+/* As write(), but whoever does not read is waited for as long as there is time. The descriptor's flags are
+ * shared with others, so it stays as it is: what is at most PIPE_BUF finds room in a pipe that has any. */
+static ssize_t write_some(struct fx_output *out, const void *data, size_t size)
+{
+	int r;
+
+	if (out->kind == KIND_OTHER)
+		return write(out->fd, data, size);
+	r = wait_for_reader(out);
+	if (r < 0) {
+		errno = -r;
+		return -1;
+	}
+	if (out->kind == KIND_PIPE)
+		return write(out->fd, data, size < PIPE_BUF ? size : PIPE_BUF);
+	return send(out->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void write_bytes(struct fx_output *out, const void *data, size_t size)
 {
 	const uint8_t *at = data;
@@ -232,11 +300,11 @@ static void write_bytes(struct fx_output *out, const void *data, size_t size)
 	while (size && !out->error) {
 		size_t part = FX_FAULT_IS_SET(archive_half) ? size / 2 + 1 : size;
 		int fault = FX_FAULT(archive_write);
-		ssize_t n = fault ? fault : write(out->fd, at, part);
+		ssize_t n = fault ? fault : write_some(out, at, part);
 
 		if (fault)
 			errno = -fault;
-		if (n < 0 && errno == EINTR)
+		if (n < 0 && (errno == EINTR || (errno == EAGAIN && out->kind != KIND_OTHER)))
 			continue;
 		if (n <= 0) {
 			output_fail(out, n < 0 ? -errno : -EIO);
@@ -338,6 +406,11 @@ int fx_output_complete(struct fx_output *out)
 	if (out->member_bytes && !out->error)
 		member_write(out, NULL, 0, true);
 	return out->error;
+}
+
+void fx_output_set_patience(struct fx_output *out, uint64_t patience_ns)
+{
+	fx_store_relaxed(&out->patience, patience_ns); /* pairs with wait_for_reader() */
 }
 
 int fx_output_error(const struct fx_output *out)

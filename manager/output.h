@@ -46,6 +46,14 @@ int fx_output_flush(struct fx_output *out);
 /* The same for all that was committed: a compressed file's member ends here. */
 int fx_output_complete(struct fx_output *out);
 
+/*
+ * Who reads a pipe or a socket may take as long as he likes (0), or, from now on, must take something every
+ * `patience_ns`: else the output fails with -ETIMEDOUT, and what is written waits for nobody any more. The one
+ * function that may be called while another thread is in the others.
+ */
+#define FX_OUTPUT_PATIENCE_NS UINT64_C(5000000000)
+void fx_output_set_patience(struct fx_output *out, uint64_t patience_ns);
+
 /* The first error so far, 0 if none. */
 int fx_output_error(const struct fx_output *out);
 

@@ -323,6 +323,8 @@ void fx_session_run_private(struct fx_session *s, int fd, pid_t pid)
 void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 {
 	*ret = (struct fx_session_result){0};
+	if (s->writer)
+		fx_writer_hurry(s->writer, s->give_up);
 	stop(s);
 	ret->left_alive = s->left_alive;
 	ret->refused = s->refused;

@@ -55,6 +55,8 @@ static void snapshot_finish(struct fx_snapshot *s)
 
 void fx_snapshots_destroy(struct fx_snapshots *snapshots)
 {
+	for (struct fx_snapshot *s = snapshots->first; s; s = s->next)
+		fx_writer_hurry(s->writer, true);
 	while (snapshots->first)
 		snapshot_finish(snapshots->first);
 }
@@ -62,8 +64,10 @@ void fx_snapshots_destroy(struct fx_snapshots *snapshots)
 void fx_snapshots_abandon(struct fx_snapshots *snapshots, const void *opaque)
 {
 	for (struct fx_snapshot *s = snapshots->first; s; s = s->next) {
-		if (s->opaque == opaque)
-			s->done = NULL;
+		if (s->opaque != opaque)
+			continue;
+		s->done = NULL;
+		fx_writer_hurry(s->writer, true);
 	}
 }
 
@@ -147,11 +151,14 @@ int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_or
 		return r;
 	}
 	FX_FAULT(snapshot_begin);
+	/* As long as the daemon itself may have to wait for the queue. */
+	fx_writer_hurry(s->writer, true);
 	for (const struct fx_provider *p = providers; p; p = p->next) {
 		if (p->source && p->phase != FX_PROVIDER_OVER && fx_drain_is_attached(&p->drain))
 			copy_provider(s, p, ticks);
 	}
 	FX_FAULT(snapshot_copied);
+	fx_writer_hurry(s->writer, false);
 	fx_writer_close(s->writer);
 	snapshots->taken++;
 	s->next = snapshots->first;

@@ -291,6 +291,7 @@ int fx_trace_start(struct fx_daemon *d, struct fx_client *client,
 		return r;
 	if (!start_is_sound(t, request))
 		return FX_CONTROL_BAD_REQUEST;
+	fx_writer_hurry(t->writer, false);
 	t->config.more_categories = request->categories;
 	memcpy(t->more_words, request->words, sizeof(t->more_words));
 	d->epoch++;
@@ -372,6 +373,7 @@ int fx_trace_stop(struct fx_daemon *d, struct fx_client *client, bool results)
 	if (r)
 		return r;
 	stop_all(d);
+	fx_writer_hurry(t->writer, true);
 	t->results = results;
 	t->stopper = client;
 	state_enter(t, FX_SESSION_STOPPING);
@@ -482,6 +484,7 @@ int fx_trace_terminate(struct fx_daemon *d, struct fx_client *client, bool resul
 		return r;
 	if (fx_trace_is_running(t))
 		stop_all(d);
+	fx_writer_hurry(t->writer, true);
 	t->results = results;
 	t->terminator = client;
 	state_enter(t, FX_SESSION_TERMINATING);

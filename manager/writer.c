@@ -176,7 +176,8 @@ static void report_error(struct fx_writer *w)
 	if (!error || w->error)
 		return;
 	fx_store_relaxed(&w->error, error);
-	fx_report("%s: %s; the archive ends here, the program goes on", w->path, strerror(-error));
+	fx_report("%s: %s; the archive ends here, the program goes on", w->path,
+		  error == -ETIMEDOUT ? "nobody reads it" : strerror(-error));
 }
 
 static void write_block(struct fx_writer *w, struct fx_block *block)
@@ -228,7 +229,7 @@ static void *writer_main(void *opaque)
 	first_slope(w);
 	while (!fx_queue_is_over(&w->queue))
 		write_next(w);
-	fx_output_flush(w->output);
+	fx_output_complete(w->output);
 	report_error(w);
 	if (w->done_fd >= 0)
 		eventfd_write(w->done_fd, 1);
@@ -348,6 +349,11 @@ bool fx_writer_flushed(const struct fx_writer *w)
 int fx_writer_error(const struct fx_writer *w)
 {
 	return fx_load_relaxed(&w->error);
+}
+
+void fx_writer_hurry(struct fx_writer *w, bool hurry)
+{
+	fx_output_set_patience(w->output, hurry ? FX_OUTPUT_PATIENCE_NS : 0);
 }
 
 void fx_writer_close(struct fx_writer *w)

@@ -66,6 +66,12 @@ bool fx_writer_flushed(const struct fx_writer *w);
 int fx_writer_error(const struct fx_writer *w);
 
 /* Nothing more will be queued: the writer finishes by itself, and tells done_fd. */
+/* Whether whoever reads a pipe or a socket may keep the writer waiting: see fx_output_set_patience(). */
+void fx_writer_hurry(struct fx_writer *w, bool hurry);
+
+/* Whether whoever reads a pipe or a socket must go on reading: see fx_output_set_patience(). */
+void fx_writer_hurry(struct fx_writer *w, bool hurry);
+
 void fx_writer_close(struct fx_writer *w);
 
 /*

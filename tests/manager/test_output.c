@@ -2,9 +2,11 @@
 /* The archive's file: whole records whatever happens, and nothing lost that was there. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -178,4 +180,95 @@ Test(output, what_was_flushed_can_be_read)
 	fill(out, 50); /* still in memory */
 	cr_assert_eq(archive_count(path, FXT_KIND_STRING), 100);
 	fx_output_close(out, NULL);
+}
+
+/* --- Pipes and sockets ----------------------------------------------------------------------- */
+
+static struct fx_output *adopt(int fd, const char *name)
+{
+	struct fx_output *out;
+
+	cr_assert_eq(fx_output_adopt(fd, name, &out), 0);
+	cr_assert_eq(fx_output_begin(out), 0);
+	return out;
+}
+
+static void make_ends(bool is_socket, int ret[2])
+{
+	cr_assert_eq(is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ret) : pipe(ret), 0);
+}
+
+Test(output, a_reader_that_does_not_read, .timeout = 20)
+{
+	static const char *const names[] = {"a.fxt", "a.fxt.gz", "a.fxt.zst"};
+
+	for (unsigned i = 0; i < 6; i++) {
+		struct fx_output *out;
+		uint64_t size;
+		int ends[2];
+
+		make_ends(i & 1, ends);
+		out = adopt(ends[1], names[i / 2]);
+		fx_output_set_patience(out, 50000000);
+		fill(out, 1000000);
+		cr_assert_eq(fx_output_complete(out), i < 2 ? -ETIMEDOUT : fx_output_error(out));
+		for (unsigned n = 0; n < 50 && !fx_output_error(out); n++)
+			fill(out, 1000000);
+		cr_assert_eq(fx_output_error(out), -ETIMEDOUT, "case %u", i);
+		fill(out, 1000);
+		cr_assert_eq(fx_output_close(out, &size), -ETIMEDOUT);
+		close(ends[0]);
+	}
+}
+
+static void *read_slowly(void *context)
+{
+	static char some[30000];
+	uint64_t count = 0;
+	ssize_t n;
+
+	while ((n = read(*(int *)context, some, sizeof(some))) > 0) {
+		count += (uint64_t)n;
+		usleep(1000);
+	}
+	*(uint64_t *)some = count;
+	return some;
+}
+
+Test(output, a_reader_that_reads_slowly, .timeout = 60)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct fx_output *out;
+		pthread_t thread;
+		uint64_t size;
+		void *count;
+		int ends[2];
+
+		make_ends(i & 1, ends);
+		pthread_create(&thread, NULL, read_slowly, &ends[0]);
+		out = adopt(ends[1], "a.fxt");
+		if (i & 2)
+			fx_output_set_patience(out, UINT64_C(30000000000));
+		fill(out, 100000);
+		cr_assert_eq(fx_output_close(out, &size), 0);
+		pthread_join(thread, &count);
+		cr_assert_eq(*(uint64_t *)count, size);
+		cr_assert_gt(size, 3000000);
+		close(ends[0]);
+	}
+}
+
+Test(output, a_reader_that_is_gone)
+{
+	signal(SIGPIPE, SIG_IGN);
+	for (unsigned i = 0; i < 2; i++) {
+		struct fx_output *out;
+		int ends[2];
+
+		make_ends(i & 1, ends);
+		out = adopt(ends[1], "a.fxt");
+		close(ends[0]);
+		fill(out, 100000);
+		cr_assert_eq(fx_output_close(out, NULL), -EPIPE);
+	}
 }
