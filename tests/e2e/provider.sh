@@ -141,8 +141,28 @@ expect_events runs 2
 
 touch end
 wait "$PROVIDER" || fail "the provider ends with $?"
+
+# Who does not wait for the answer is registered all the same, and part of the session that starts then. The
+# answer says how things were, the control page how they are.
+cp packets said.first
+rm end
+FXTRACE_DISABLE=1 with_provider "$python" "$FX_SRCDIR/tests/e2e/provider_load.py" asynchronous &
+PROVIDER=$!
+wait_for 10 test -e asked || fail "the provider does not ask"
+wait_for 10 providers_are 1 || fail "not registered before it has taken the answer"
+expect_ok "$FXTRACE" start -o trace.fxt -c demo
+expect_ok "$FXTRACE" list-providers
+expect_line ' sessions ' out
+manager_has '"started": true' && fail "it records without memory"
+touch go
+wait_for 10 manager_has '"started": true' || fail "the provider does not start"
+expect_ok "$FXTRACE" terminate
+expect_clean trace.fxt
+expect_events whole_run
+touch end
+wait "$PROVIDER" || fail "the provider that did not wait ends with $?"
 manager_stop
 # STARTED with the version of the packets, and STOPPED, once for each start: two with `demo', one of
 # `record', and three more sessions of which the last had three.
-grep '^[13] ' packets | cut -d ' ' -f 1,2 >said
+grep '^[13] ' said.first | cut -d ' ' -f 1,2 >said
 expect_equal "$(for _ in 1 2 3 4 5 6 7 8; do printf '1 1\n3 0\n'; done)" "$(cat said)" "packets"
