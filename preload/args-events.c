@@ -5,17 +5,6 @@
 
 #include "preload/args.h"
 
-/* A text of a list that has become longer than its room ends so. */
-static void text_end(struct fx_text *t)
-{
-	if (t->at < t->end)
-		return;
-	t->at = t->end - 3;
-	while (t->at > t->begin && t->at[-1] != ' ')
-		t->at--;
-	fx_text_string(t, "...");
-}
-
 /* --- Descriptors ---------------------------------------------------------------------------------- */
 
 static void text_polled(struct fx_text *t, int fd, short events)
@@ -40,15 +29,14 @@ void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fd
 		if (fds[i].revents && !call->error)
 			text_polled(&ready, fds[i].fd, fds[i].revents);
 	}
-	text_end(&asked);
+	fx_text_end(&asked);
 	fx_arg_bytes(call, name, asked_buffer, fx_text_length(&asked));
-	text_end(&ready);
+	fx_text_end(&ready);
 	if (fx_text_length(&ready))
 		fx_arg_bytes(call, FX_STR_ready, ready_buffer, fx_text_length(&ready));
 }
 
-/* What a program has given epoll to be told with the events: often a descriptor, or an address. */
-static void text_data(struct fx_text *t, uint64_t data)
+void fx_text_epoll_data(struct fx_text *t, uint64_t data)
 {
 	if (data > UINT32_MAX) {
 		fx_text_string(t, "0x");
@@ -71,27 +59,8 @@ void fx_arg_epoll_event(struct fx_call *call, unsigned name, const struct epoll_
 	fx_text_flags(&t, FX_NAMES(epoll_events), event->events);
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 	t.at = t.begin;
-	text_data(&t, event->data.u64);
+	fx_text_epoll_data(&t, event->data.u64);
 	fx_arg_bytes(call, FX_STR_data, buffer, fx_text_length(&t));
-}
-
-void fx_arg_epoll_ready(struct fx_call *call, unsigned name, const struct epoll_event *events,
-			int count)
-{
-	char buffer[FX_FLAGS_TEXT];
-	struct fx_text t = FX_TEXT(buffer);
-
-	if (!events || call->error || count <= 0)
-		return;
-	for (int i = 0; i < count && t.at < t.end; i++) {
-		if (i)
-			fx_text_char(&t, ' ');
-		text_data(&t, events[i].data.u64);
-		fx_text_char(&t, ':');
-		fx_text_flags(&t, FX_NAMES(epoll_events), events[i].events);
-	}
-	text_end(&t);
-	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
 /* --- Signals -------------------------------------------------------------------------------------- */

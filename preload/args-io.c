@@ -276,7 +276,8 @@ static void arg_value(struct fx_call *call, unsigned name, const void *value, si
 void fx_arg_sockopt_in(struct fx_call *call, unsigned name, const void *value, int level,
 		       int option, socklen_t length)
 {
-	if (!call->error && value)
+	/* there are options without a value, whatever is passed */
+	if (!call->error && value && fx_peek_near(value, length, &call))
 		arg_value(call, name, value, length, level, option);
 }
 

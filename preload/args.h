@@ -445,10 +445,14 @@ void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fd
 void fx_arg_epoll_event(struct fx_call *call, unsigned name, const struct epoll_event *event,
 			int operation);
 
-/* "DATA:EPOLLIN DATA:EPOLLIN|EPOLLHUP". */
+/* What a program has given epoll to be told with the events: often a descriptor, or an address. */
+void fx_text_epoll_data(struct fx_text *t, uint64_t data);
+
+/* "3:EPOLLIN 4:EPOLLIN|EPOLLHUP"; in place of a descriptor that is not known the program's data, "(DATA)"
+ * (epolls.c). */
 #define FX_WORDS_epoll_ready FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_epoll_ready(struct fx_call *call, unsigned name, const struct epoll_event *events,
-			int count);
+			int epfd, int count);
 
 /* Signals: "SIGINT|SIGTERM"; read, or written by the call. */
 #define FX_WORDS_sigset FX_TEXT_WORDS(FX_FLAGS_TEXT)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptors that are waited for, and sockets: wrappers of the generic shape. */
 #include "preload/call.h"
+#include "preload/epolls.h"
 #include "preload/fdname.h"
 #include "preload/fdtable.h"
 #include "preload/real.h"
@@ -48,16 +49,20 @@ static int polled_look(const struct pollfd *fds, nfds_t count, int ready)
 	return ready;
 }
 
-static void fx_tell_polled(struct fx_call *call, const struct pollfd *fds, nfds_t count, int ready)
+static void tell(struct fx_call *call, const int *told, unsigned n)
 {
-	int told[TOLD];
-	const unsigned n = polled(told, fds, count, ready);
-
 	for (unsigned i = 0; i < n; i++) {
 		const struct fx_fd_ref is = fx_fd_known(told[i]);
 
 		fx_show_file(call, FX_STR_file + i, &is);
 	}
+}
+
+static void fx_tell_polled(struct fx_call *call, const struct pollfd *fds, nfds_t count, int ready)
+{
+	int told[TOLD];
+
+	tell(call, told, polled(told, fds, count, ready));
 }
 
 static int fx_call_poll(struct pollfd *fds, nfds_t count, int timeout)
@@ -80,6 +85,62 @@ static int fx_call___ppoll_chk(struct pollfd *fds, nfds_t count, const struct ti
 			       const sigset_t *mask, size_t room)
 {
 	return polled_look(fds, count, FX_REAL(__ppoll_chk)(fds, count, timeout, mask, room));
+}
+
+#define FX_WORDS_TELL_ready TOLD
+
+/* The first of those that epoll has told of; -1 for one that is not known. */
+static unsigned waited(int told[TOLD], int epfd, const struct epoll_event *events, int ready)
+{
+	int n = 0;
+
+	for (; n < ready && n < TOLD; n++)
+		told[n] = fx_epoll_find(epfd, events[n].data.u64);
+	return (unsigned)n;
+}
+
+static int waited_look(int epfd, const struct epoll_event *events, int ready)
+{
+	int told[TOLD];
+
+	if (fx_category_on(FX_CAT_SYSCALL))
+		for (unsigned n = waited(told, epfd, events, ready); n; n--)
+			fx_compact_look(told[n - 1], FX_CAT_SYSCALL);
+	return ready;
+}
+
+static void fx_tell_ready(struct fx_call *call, int epfd, const struct epoll_event *events,
+			  int ready)
+{
+	int told[TOLD];
+
+	tell(call, told, waited(told, epfd, events, ready));
+}
+
+static int fx_call_epoll_ctl(int epfd, int operation, int fd, struct epoll_event *event)
+{
+	const int ret = FX_REAL(epoll_ctl)(epfd, operation, fd, event);
+
+	if (ret == 0 && (operation == EPOLL_CTL_ADD || operation == EPOLL_CTL_MOD))
+		fx_epoll_remember(epfd, fd, event->data.u64);
+	return ret;
+}
+
+static int fx_call_epoll_wait(int epfd, struct epoll_event *events, int count, int timeout)
+{
+	return waited_look(epfd, events, FX_REAL(epoll_wait)(epfd, events, count, timeout));
+}
+
+static int fx_call_epoll_pwait(int epfd, struct epoll_event *events, int count, int timeout,
+			       const sigset_t *mask)
+{
+	return waited_look(epfd, events, FX_REAL(epoll_pwait)(epfd, events, count, timeout, mask));
+}
+
+static int fx_call_epoll_pwait2(int epfd, struct epoll_event *events, int count,
+				const struct timespec *timeout, const sigset_t *mask)
+{
+	return waited_look(epfd, events, FX_REAL(epoll_pwait2)(epfd, events, count, timeout, mask));
 }
 
 #include "preload/unit-descriptors.inc"

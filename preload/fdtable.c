@@ -122,6 +122,13 @@ struct fx_fd_ref fx_fd_known(int fd)
 	return r;
 }
 
+uint32_t fx_fd_age(int fd)
+{
+	if ((uint32_t)fd >= fx_fd_table.count)
+		return 0;
+	return (uint32_t)(fx_load_relaxed(&fx_fd_table.entries[fd].word) >> 32);
+}
+
 /* --- Forgetting ------------------------------------------------------------------------------- */
 
 static void entry_clear(struct fx_fd *entry)

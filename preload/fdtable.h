@@ -77,6 +77,9 @@ fx_hot struct fx_fd_ref fx_fd_look(int fd, uint32_t category)
 /* The same without asking the kernel: the call closes it. */
 struct fx_fd_ref fx_fd_known(int fd);
 
+/* How often the number was forgotten: another age, another descriptor. */
+uint32_t fx_fd_age(int fd);
+
 /* The number is closed, or was opened anew. Nothing in a vfork child: its descriptors are its own. */
 void fx_fd_forget(int fd);
 

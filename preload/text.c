@@ -50,6 +50,16 @@ void fx_text_signed(struct fx_text *t, int64_t n)
 	fx_text_number(t, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 10);
 }
 
+void fx_text_end(struct fx_text *t)
+{
+	if (t->at < t->end)
+		return;
+	t->at = t->end - 3;
+	while (t->at > t->begin && t->at[-1] != ' ')
+		t->at--;
+	fx_text_string(t, "...");
+}
+
 size_t fx_text_cut(const char *s, size_t length, size_t max)
 {
 	size_t cut = max;

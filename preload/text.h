@@ -29,6 +29,9 @@ void fx_text_number(struct fx_text *t, uint64_t n, unsigned base);
 /* A decimal number with its sign. */
 void fx_text_signed(struct fx_text *t, int64_t n);
 
+/* A list that has become longer than its room ends with dots, behind the last whole word. */
+void fx_text_end(struct fx_text *t);
+
 /* Where to cut `length` bytes of text, at most `max`, so that no UTF-8 character is split. Bytes
  * that are not UTF-8 are cut anywhere. */
 size_t fx_text_cut(const char *s, size_t length, size_t max);

@@ -112,6 +112,12 @@ static void events(void)
 	event.data.fd = counter;
 	CALL(epoll_ctl(epoll, EPOLL_CTL_MOD, counter, &event));
 	CALL(epoll_wait(epoll, &event, 1, -1));
+	event = (struct epoll_event){.events = EPOLLIN, .data.u64 = 1234567890123};
+	CALL(epoll_ctl(epoll, EPOLL_CTL_MOD, counter, &event));
+	CALL(epoll_wait(epoll, &event, 1, -1));
+	event.events = EPOLLOUT;
+	CALL(epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(0, 0), &event));
+	CALL(epoll_wait(epoll, &event, 1, -1));
 	CALL(poll(&p, 1, 0));
 	FD_ZERO(&readable);
 	FD_SET(counter, &readable);
