@@ -266,6 +266,11 @@ fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
 #define BY_WRITER 0
 #define BY_READER 1
 
+/* Bits of glibc's word: below them the phase, above them the number of readers. */
+#define RWLOCK_WRITING 1u /* the phase is the writers' */
+#define RWLOCK_LOCKED  2u /* a writer has it, or is next */
+#define RWLOCK_AWAITED 4u /* by readers */
+
 static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
 			 uint64_t sp)
 {
@@ -278,7 +283,11 @@ static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pt
 static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
 			     const pthread_rwlock_t *l, uint64_t sp)
 {
+	const unsigned taken = RWLOCK_WRITING | RWLOCK_LOCKED;
+
 	begin_rwlock(w, call, l, sp);
+	if ((fx_load_relaxed(&l->__data.__readers) & taken) != taken)
+		fx_wait_found_free(w);
 }
 
 /* No writer can release it, as long as this one reads. */
@@ -295,6 +304,8 @@ static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
 			     const pthread_rwlock_t *l, uint64_t sp)
 {
 	begin_rwlock(w, call, l, sp);
+	if (!(fx_load_relaxed(&l->__data.__readers) & ~(RWLOCK_WRITING | RWLOCK_AWAITED)))
+		fx_wait_found_free(w);
 }
 
 /* Nobody can release it but this one. A writer's release takes the readers' tokens away. */

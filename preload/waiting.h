@@ -59,6 +59,15 @@ fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const vo
 		w->start = call->start;
 }
 
+/* It can be had as the wait begins, and could not just before: it is the newest release that an arrow comes from, though
+ * it was over before this wait took part. */
+fx_hot void fx_wait_found_free(struct fx_wait *w)
+{
+	w->looked_free = true;
+	w->stale = 0;
+	w->note &= ~FX_NOTE_DONE;
+}
+
 /*
  * There is no token, so it was the one who was under way as the wait began: see waits.h. An operation that
  * is recorded whether it waits or not (pthread:all) had nobody to wait for, if it found the lock free.

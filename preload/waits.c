@@ -628,23 +628,29 @@ void fx_left_undo(const struct fx_left *left)
 		fx_cas_acq_rel(&left->token->who, &who, 0);
 }
 
+static bool is_for_wait(const struct fx_wait *w, uint64_t number)
+{
+	return w->looked_free || number >= w->since;
+}
+
 bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 {
 	for (int tries = 0; tries < PATIENCE; tries++) {
 		struct walk walk = walk_begin(w->cell);
-		uint64_t best_who = 0, best_time = 0, oldest = UINT64_MAX;
+		uint64_t best_who = 0, best_time = 0, best_number = 0;
 		struct fx_token *best = NULL, *t;
 
 		while ((t = walk_next(&walk))) {
 			uint64_t who = fx_load_acquire(&t->who);
 			uint64_t number = fx_load_relaxed(&t->number);
 
-			if (!who || who == WHO_BUSY || number < w->since || number >= oldest)
+			if (!who || who == WHO_BUSY || !is_for_wait(w, number) ||
+			    (best && (number > best_number) != w->looked_free))
 				continue;
 			best = t;
 			best_who = who;
 			best_time = fx_load_relaxed(&t->time);
-			oldest = number;
+			best_number = number;
 		}
 		if (!best)
 			return false;

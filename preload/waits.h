@@ -205,7 +205,7 @@ struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source 
 void fx_left_done(const struct fx_left *left);
 void fx_left_undo(const struct fx_left *left);
 
-/* Takes the oldest that is for this wait; for a visit, the oldest. */
+/* Takes the oldest that is for this wait; for a visit, the oldest; and for one that found the object free, the newest. */
 bool fx_token_take(const struct fx_wait *w, struct fx_source *ret);
 
 #endif

@@ -71,10 +71,8 @@ fx_hot const struct semaphore *semaphore_of(const sem_t *s)
 static void fx_begin_sem(struct fx_wait *w, const struct fx_call *call, const sem_t *s, uint64_t sp)
 {
 	fx_wait_open(w, call, semaphore_of(s)->shared ? NULL : s, sp);
-	w->looked_free = (uint32_t)fx_load_relaxed(&semaphore_of(s)->word) != 0;
-	/* Posted between the look before the call and this one: that was not done when the call began. */
-	if (w->looked_free)
-		w->note &= ~FX_NOTE_DONE;
+	if ((uint32_t)fx_load_relaxed(&semaphore_of(s)->word) != 0)
+		fx_wait_found_free(w);
 }
 
 static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)

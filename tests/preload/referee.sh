@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Sixteen threads contend for locks of every kind and say who let whom go: every wait in the trace has an arrow,
-# from the right thread, but for one in two thousand at most (referee.py). FX_ROUNDS repeats it.
+# from the right thread (referee.py). FX_ROUNDS repeats it.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 need python3
 

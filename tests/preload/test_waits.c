@@ -188,6 +188,22 @@ Test(waits, oldest_first_once_and_none_of_before)
 	fx_wait_end(&early);
 }
 
+/* What it found free, somebody has released just before. */
+Test(waits, newest_if_found_free)
+{
+	struct fx_wait early, w;
+
+	fx_wait_begin(&early, objects, SP(1000));
+	add(objects, 7, false);
+	add(objects, 8, false);
+	fx_wait_begin(&w, objects, SP(900));
+	w.looked_free = true;
+	cr_assert_eq(take(&w), 8);
+	cr_assert_eq(take(&early), 7);
+	fx_wait_end(&w);
+	fx_wait_end(&early);
+}
+
 /* A release that failed. */
 Test(waits, taken_back)
 {
