@@ -33,12 +33,15 @@ enum kind {
 	SEMAPHORE,
 	CONDITION,
 	KINDS,
+	BARRIER = KINDS,
+	JOIN,
 };
 
 static const char *const names[] = {
     "pthread_mutex_lock",    "pthread_mutex_lock",    "pthread_mutex_lock", "pthread_mutex_lock",
     "pthread_mutex_lock",    "pthread_mutex_lock",    "mtx_lock",	    "pthread_spin_lock",
-    "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "sem_wait",	    "pthread_cond_wait"};
+    "pthread_rwlock_rdlock", "pthread_rwlock_wrlock", "sem_wait",	    "pthread_cond_wait",
+    "pthread_barrier_wait",  "pthread_join"};
 
 /* An object and who released it last, which its holder alone reads and writes. */
 static struct lock {
@@ -74,6 +77,11 @@ struct player {
 };
 
 static int rounds;
+
+/* All meet here; who came last, the barrier tells him alone. */
+#define MEETINGS 100
+static pthread_barrier_t barrier;
+static int last_to_come[MEETINGS];
 
 static uint64_t now(void)
 {
@@ -228,6 +236,19 @@ static void get(struct player *p, struct lock *l)
 	note(p, -1, &l->u.queue.mutex, 0, before);
 }
 
+static void meet(struct player *p, int i)
+{
+	uint64_t before;
+
+	work(p, 300);
+	before = now();
+	if (pthread_barrier_wait(&barrier) == PTHREAD_BARRIER_SERIAL_THREAD) {
+		last_to_come[i] = p->tid;
+		note(p, -1, &barrier, 0, before);
+	}
+	note(p, BARRIER, &barrier, i, before);
+}
+
 static void *play(void *arg)
 {
 	struct player *p = arg;
@@ -244,6 +265,10 @@ static void *play(void *arg)
 		if (i % 4 == 0)
 			(puts ? put : get)(p, &locks[CONDITION]);
 	}
+	for (int i = 0; i < MEETINGS; i++)
+		meet(p, i);
+	note(p, -1, (void *)pthread_self(), 0, now());
+	p->notes[p->count - 1].after = INT64_MAX; /* it ends some time */
 	return NULL;
 }
 
@@ -257,25 +282,40 @@ static void tell(const struct player *p)
 			       (unsigned long long)n->before, (unsigned long long)n->after);
 		else
 			printf("got %s %p %d %llu %llu %d\n", names[n->kind], n->object, p->tid,
-			       (unsigned long long)n->before, (unsigned long long)n->after, n->who);
+			       (unsigned long long)n->before, (unsigned long long)n->after,
+			       n->kind == BARRIER ? last_to_come[n->who] : n->who);
 	}
+}
+
+static void join(struct player *joiner, const struct player *p)
+{
+	uint64_t before = now();
+
+	pthread_join(p->thread, NULL);
+	note(joiner, JOIN, (void *)p->thread, p->tid, before);
 }
 
 int main(int argc, char **argv)
 {
 	int threads = argc > 1 ? atoi(argv[1]) : 16;
 	struct player *players = calloc((size_t)threads, sizeof *players);
+	struct player joiner = {0};
 
 	rounds = argc > 2 ? atoi(argv[2]) : 200;
 	locks_make();
 	for (int i = 0; i < threads; i++) {
 		players[i].random = (unsigned)i;
-		players[i].notes = calloc((size_t)rounds * 16 + 16, sizeof(struct note));
+		players[i].notes =
+		    calloc((size_t)rounds * 16 + 2 * MEETINGS + 16, sizeof(struct note));
 	}
+	joiner.tid = gettid();
+	joiner.notes = calloc((size_t)threads, sizeof(struct note));
+	pthread_barrier_init(&barrier, NULL, (unsigned)threads);
 	for (int i = 0; i < threads; i++)
 		pthread_create(&players[i].thread, NULL, play, &players[i]);
 	for (int i = 0; i < threads; i++)
-		pthread_join(players[i].thread, NULL);
+		join(&joiner, &players[i]);
+	tell(&joiner);
 	for (int i = 0; i < threads; i++)
 		tell(&players[i]);
 	return 0;

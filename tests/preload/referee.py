@@ -13,6 +13,8 @@ RELEASES = {
     "pthread_rwlock_wrlock": {"pthread_rwlock_unlock"},
     "sem_wait": {"sem_post"},
     "pthread_cond_wait": {"pthread_cond_signal"},
+    "pthread_barrier_wait": {"pthread_barrier_wait"},
+    "pthread_join": {"joined"},
 }
 
 # One alone has it at a time.
@@ -86,6 +88,8 @@ def fits(wait, row, arrow, gave, every):
         return "no such wait"
     if logged_thing != thing:
         return f"of {thing:x} and not {logged_thing:x}"
+    if who == tid:
+        return arrow and f"arrow from {arrow['tid']} to the one who came last"
     if arrow is None:
         return f"no arrow (from {who})"
     if arrow["name"] not in RELEASES[name]:
