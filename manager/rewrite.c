@@ -100,13 +100,20 @@ static int rewrite_time(struct rewrite *w, uint64_t floor)
 	return 0;
 }
 
-static int rewrite_args(struct rewrite *w, unsigned count)
+static bool is_number(uint64_t arg)
+{
+	return FXT_GET(arg, ARG_TYPE) >= FXT_ARG_INT32 && FXT_GET(arg, ARG_TYPE) <= FXT_ARG_DOUBLE;
+}
+
+static int rewrite_args(struct rewrite *w, unsigned count, bool numbers)
 {
 	while (count--) {
 		size_t head = w->at;
 		uint64_t header = w->words[head];
 		int r;
 
+		if (numbers && !is_number(header))
+			return -EINVAL;
 		w->at++;
 		r = REWRITE_REF(w, head, ARG_NAME);
 		if (r == 0 && FXT_GET(header, ARG_TYPE) == FXT_ARG_STRING)
@@ -209,7 +216,8 @@ static int rewrite_event(struct rewrite *w)
 	if (r == 0)
 		r = REWRITE_REF(w, 0, EVENT_NAME);
 	if (r == 0)
-		r = rewrite_args(w, (unsigned)FXT_GET(header, EVENT_NARGS));
+		r = rewrite_args(w, (unsigned)FXT_GET(header, EVENT_NARGS),
+				 FXT_GET(header, EVENT_TYPE) == FXT_EVENT_COUNTER);
 	if (r == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE) {
 		r = rewrite_time(w, start);
 		if (r == 0)
@@ -240,7 +248,7 @@ static int rewrite_userspace_object(struct rewrite *w)
 	else if ((r = rewrite_thread(w, 0, FXT_USERSPACE_OBJECT_PROCESS_LSB)) < 0)
 		return r;
 	r = REWRITE_REF(w, 0, USERSPACE_OBJECT_NAME);
-	return r < 0 ? r : rewrite_args(w, (unsigned)FXT_GET(header, USERSPACE_OBJECT_NARGS));
+	return r < 0 ? r : rewrite_args(w, (unsigned)FXT_GET(header, USERSPACE_OBJECT_NARGS), false);
 }
 
 static int rewrite_log(struct rewrite *w)
@@ -284,7 +292,7 @@ static int rewrite_large(struct rewrite *w)
 	if (r == 0)
 		r = rewrite_thread(w, 1, FXT_LARGE_EVENT_THREAD_LSB);
 	if (r == 0)
-		r = rewrite_args(w, (unsigned)FXT_GET(format, LARGE_EVENT_NARGS));
+		r = rewrite_args(w, (unsigned)FXT_GET(format, LARGE_EVENT_NARGS), false);
 	if (r == 0)
 		w->s->counts.events++;
 	return r;

@@ -610,6 +610,33 @@ Test(stream, types_from_the_future)
 		10, 20);
 }
 
+/* Viewers count it as an error. */
+Test(stream, a_counter_has_numbers_alone)
+{
+	uint64_t counter[] = {
+	    FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) | FXT_PUT(RECORD_SIZE, 5) |
+		FXT_PUT(EVENT_TYPE, FXT_EVENT_COUNTER) | FXT_PUT(EVENT_NARGS, 2) |
+		FXT_PUT(EVENT_THREAD, FX_CHUNK_THREAD_INDEX) | FXT_PUT(EVENT_CATEGORY, NAME) |
+		FXT_PUT(EVENT_NAME, NAME),
+	    15,
+	    FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1) | FXT_PUT(ARG_NAME, NAME),
+	    FXT_PUT(ARG_TYPE, FXT_ARG_UINT32) | FXT_PUT(ARG_SIZE, 1) | FXT_PUT(ARG_NAME, NAME),
+	    1,
+	};
+	static const enum fxt_arg_type others[] = {FXT_ARG_NULL, FXT_ARG_STRING, FXT_ARG_BOOL};
+
+	begin();
+	put_thread(TID);
+	put(counter, 5);
+	send_chunk(0, 0, WHOLE);
+	cr_assert_eq(end().invalid, 0);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		counter[3] =
+		    FXT_PUT(ARG_TYPE, others[i]) | FXT_PUT(ARG_SIZE, 1) | FXT_PUT(ARG_NAME, NAME);
+		expect_refused(counter, 5);
+	}
+}
+
 Test(stream, a_record_without_size_ends_its_piece)
 {
 	struct fx_stream_counts counts;
