@@ -23,6 +23,9 @@
 #include "format/tables.h"
 
 #define BUFFER_WORDS ((size_t)1 << 17)
+
+/* A small archive in memory gets a small one, which grows if it is not enough. */
+#define BUFFER_WORDS_MIN ((size_t)1 << 10)
 /* The largest record held in memory, in words; a larger one is reported and passed over. */
 #define RECORD_WORDS_LIMIT ((size_t)1 << 23)
 
@@ -71,16 +74,16 @@ static void provider_init(struct provider *p, uint32_t id)
 	p->public.ticks_per_second = FXT_DEFAULT_TICKS_PER_SECOND;
 }
 
-static int reader_new(struct fx_input *input, struct fxt_reader **ret)
+static int reader_new(struct fx_input *input, size_t words, struct fxt_reader **ret)
 {
 	struct fxt_reader *reader = calloc(1, sizeof(*reader));
 
 	if (!reader)
 		goto no_memory;
-	reader->buffer = malloc(BUFFER_WORDS * FXT_WORD_SIZE);
+	reader->buffer = malloc(words * FXT_WORD_SIZE);
 	if (!reader->buffer)
 		goto no_memory;
-	reader->capacity = BUFFER_WORDS;
+	reader->capacity = words;
 	reader->input = input;
 	provider_init(&reader->nobody, 0);
 	provider_init(&reader->stranger, 0);
@@ -103,7 +106,7 @@ static int open_fd(int fd, bool own, struct fxt_reader **ret)
 			close(fd);
 		return r;
 	}
-	return reader_new(input, ret);
+	return reader_new(input, BUFFER_WORDS, ret);
 }
 
 int fxt_reader_open_path(const char *path, struct fxt_reader **ret)
@@ -123,11 +126,14 @@ int fxt_reader_open_fd(int fd, struct fxt_reader **ret)
 int fxt_reader_open_memory(const void *data, size_t size, struct fxt_reader **ret)
 {
 	struct fx_input *input;
+	size_t words = size / FXT_WORD_SIZE + 1;
 	int r = fx_input_open_memory(data, size, &input);
 
 	if (r < 0)
 		return r;
-	return reader_new(input, ret);
+	if (words < BUFFER_WORDS_MIN)
+		words = BUFFER_WORDS_MIN;
+	return reader_new(input, words < BUFFER_WORDS ? words : BUFFER_WORDS, ret);
 }
 
 void fxt_reader_close(struct fxt_reader *reader)

@@ -15,7 +15,9 @@
 #include "engine/drain.h"
 #include "manager/stream.h"
 
+#ifndef FX_BLOCK_SIZE
 #define FX_BLOCK_SIZE (128u << 10)
+#endif
 
 _Static_assert(FX_BLOCK_SIZE >= FX_DRAIN_BLOCK_MIN, "any piece fits into an empty block");
 

@@ -7,19 +7,24 @@
  *	threads    run when the fuzzer says, and give the word back where they would wait
  *	waiting    for events first asks the fuzzer, and never takes time
  *	peers      are who the fuzzer says
- *	memory     that another process shares may change before each atomic look at it
+ *	memory     that another process shares may change before each atomic look at it; large blocks and
+ *	           shared memory are used again, cleared (alone_memory.c)
  *	stderr     goes nowhere
  */
 #ifndef FX_TESTS_FUZZ_ALONE_H
 #define FX_TESTS_FUZZ_ALONE_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "manager/memory.h"
 
 /* What a fuzzer does itself; NULL: nothing, or what the system does. */
 struct alone_hooks {
@@ -59,6 +64,20 @@ int alone_socket_peer_pidfd(int fd, pid_t pid);
 void alone_look(const volatile void *word);
 FILE *alone_stderr(void);
 
+void *alone_malloc(size_t size);
+void *alone_calloc(size_t count, size_t size);
+void *alone_realloc(void *old, size_t size);
+void alone_free(void *at);
+int alone_memory_create(const char *name, uint64_t size);
+int alone_memory_map_and_seal(int fd, uint64_t size, enum fx_memory_writer writer, void **ret);
+int alone_munmap(void *at, size_t size);
+
+/* A view of the memory behind a descriptor, to read or to write: at most one of each. */
+void *alone_memory_map(int fd, bool writable);
+
+/* At the end of an input: nothing is in use any more, and all can be used again. */
+void alone_memory_check(void);
+
 #ifdef FX_FUZZ_ALONE
 
 #define clock_gettime	       alone_clock_gettime
@@ -67,6 +86,27 @@ FILE *alone_stderr(void);
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "base/syscall.h"
+
+#define malloc(size)	    alone_malloc(size)
+#define calloc(count, size) alone_calloc(count, size)
+#define realloc(old, size)  alone_realloc(old, size)
+#define free(at)	    alone_free(at)
+
+#define fx_memory_create       alone_memory_create
+#define fx_memory_map_and_seal alone_memory_map_and_seal
+#define munmap		       alone_munmap
+
+#define FX_BLOCK_SIZE FX_DRAIN_BLOCK_MIN
+
+/* Nobody waits for a futex. */
+static inline long alone_syscall(long nr, long a, long b, long c)
+{
+	return nr == SYS_futex ? 0 : fx_syscall6(nr, a, b, c, 0, 0, 0);
+}
+
+#undef fx_syscall3
+#define fx_syscall3(nr, a, b, c) alone_syscall(nr, (long)(a), (long)(b), (long)(c))
 
 #define pthread_create	       alone_thread_create
 #define pthread_join	       alone_thread_join

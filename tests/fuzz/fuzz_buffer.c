@@ -19,6 +19,7 @@
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/honest.h"
 #include "tests/fuzz/input.h"
+#include "tests/fuzz/valid.h"
 #include "tests/fuzz/verdict.h"
 
 #define HONEST_PID 100
@@ -121,10 +122,7 @@ static void party_enter(struct party *p, pid_t pid, const char *name)
 	w.terms.epoch = (uint32_t)w.epoch;
 	if (fx_provider_create(&w.terms, w.next_id, pid, name, &p->provider, fds) < 0)
 		abort();
-	p->memory = mmap(NULL, p->provider->drain.layout.total_size, PROT_READ | PROT_WRITE,
-			 MAP_SHARED, fds[1], 0);
-	if (p->memory == MAP_FAILED)
-		abort();
+	p->memory = alone_memory_map(fds[1], true);
 	close(fds[0]);
 	close(fds[1]);
 	if (w.terms.resident && fx_provider_join(p->provider, &w.terms, NULL) < 0)
@@ -137,7 +135,7 @@ static void party_leave(struct party *p)
 {
 	if (!p->provider)
 		return;
-	munmap(p->memory, p->provider->drain.layout.total_size);
+	alone_munmap(p->memory, p->provider->drain.layout.total_size);
 	fx_provider_destroy(p->provider);
 	p->provider = NULL;
 }
@@ -338,6 +336,112 @@ static void manager_poll(struct party *p, bool held)
 	bound_check();
 }
 
+/* --- What the liar writes by the rules ------------------------------------------------------- */
+
+/* A chunk to write to: one is claimed if need be, after a look of the manager's if there is none. */
+static struct fake_chunk *liar_open_chunk(size_t count)
+{
+	struct fake_provider *f = &w.fake;
+	struct fake_chunk *c = &w.chunks[0];
+	bool looked = false;
+
+	if (c->words && (c->used + count) * 8 <= f->layout.chunk_size)
+		return c;
+	if (c->words)
+		fp_release(c);
+	c->words = NULL;
+	while (f->half_used == f->layout.chunks_per_half && !honest_switch(f)) {
+		if (looked)
+			return NULL;
+		manager_poll(&w.liar, false);
+		alone_step();
+		looked = true;
+	}
+	*c = fp_show_claim(f, fp_count_claim(f), LIAR_PID);
+	return c;
+}
+
+static void liar_write(const uint64_t *words, size_t count)
+{
+	struct fake_chunk *c = count ? liar_open_chunk(count) : NULL;
+
+	if (c)
+		liar_put(c, words, count);
+}
+
+static void liar_write_durable(const uint64_t *words, size_t count)
+{
+	struct fake_provider *f = &w.fake;
+	uint64_t *to;
+
+	if (!count || f->durable_used + count * 8 > f->layout.durable_size)
+		return;
+	to = fp_durable_claim(f, (uint32_t)count);
+	memcpy(to + 1, words + 1, (count - 1) * 8);
+	fx_store_release(to, words[0]);
+}
+
+/* A record in parts, of which the input may leave out one or tell one twice. */
+static void liar_parts(const struct valid *v)
+{
+	static uint64_t words[VALID_WORDS_MAX], part[FX_CHUNK_MAX / 8];
+	uint64_t total = valid_large(v, &w.in, words), at = 0, number = input_below(&w.in, 3);
+	uint64_t most = w.fake.layout.chunk_size / 8 - 3 - FX_PART_HEAD;
+	uint8_t wrong = input_u8(&w.in);
+
+	for (unsigned i = 0; at < total; i++) {
+		uint64_t count = total - at < most ? total - at : most;
+
+		if (i == wrong / 4u) {
+			if (wrong % 4 == 1)
+				at += count;
+			if (wrong % 4 == 2 && at)
+				at -= at < most ? at : most;
+			if (wrong % 4 == 3)
+				total++;
+			if (at >= total)
+				break;
+			count = total - at < most ? total - at : most;
+		}
+		if (at + count > VALID_WORDS_MAX)
+			break;
+		part[0] = 15 | (FX_PART_HEAD + count) << 4 | (uint64_t)FX_PART_TYPE << 36;
+		part[1] = number | total << 32;
+		part[2] = at;
+		memcpy(part + FX_PART_HEAD, words + at, count * 8);
+		liar_write(part, FX_PART_HEAD + count);
+		at += count;
+	}
+}
+
+static void liar_valid(void)
+{
+	static uint64_t words[VALID_WORDS];
+	struct valid v = {.tid = LIAR_PID,
+			  .now = w.terms.clock_kind ? alone_counter() : alone_now(),
+			  .pids = {LIAR_PID, HONEST_PID, LIAR_PID + 1, UINT32_MAX}};
+	uint8_t how = input_u8(&w.in), index = how / 8 % 4;
+
+	switch (how % 8) {
+	case 4:
+		liar_write(words, valid_string(&w.in, FX_STRING_LOCAL + index, words));
+		break;
+	case 5:
+		liar_write_durable(words, valid_string(&w.in, how < 0xe0 ? index + 1 : 0, words));
+		break;
+	case 6:
+		liar_write_durable(words, valid_record(&v, &w.in, words));
+		break;
+	case 7:
+		liar_parts(&v);
+		break;
+	default:
+		liar_write(words, valid_record(&v, &w.in, words));
+	}
+}
+
+/* --- Sessions -------------------------------------------------------------------------------- */
+
 static void party_stop(struct party *p)
 {
 	if (p->over)
@@ -355,6 +459,16 @@ static void manager_stop(void)
 	party_stop(&w.honest);
 	party_stop(&w.liar);
 	w.running = false;
+}
+
+/* As for a client who asks what was recorded so far. */
+static void manager_flush(void)
+{
+	if (w.liar.over || !w.running)
+		return;
+	fx_provider_dropped(w.liar.provider);
+	while (!fx_provider_flush(w.liar.provider, fx_writer_queue(w.writer)))
+		alone_step();
 }
 
 static void party_start(struct party *p, unsigned disposition)
@@ -431,6 +545,10 @@ static void step(void)
 {
 	uint8_t what = input_u8(&w.in);
 
+	if (what >= 0xe0) {
+		liar_valid();
+		return;
+	}
 	switch (what % 20) {
 	case 0:
 	case 1:
@@ -470,10 +588,12 @@ static void step(void)
 		manager_poll(&w.honest, what & 0x80);
 		break;
 	case 14:
+		if (what & 0x80)
+			manager_flush();
 		alone_step();
 		break;
 	case 15:
-		honest_events(input_u8(&w.in));
+		honest_events(input_u8(&w.in) % 64);
 		break;
 	case 16:
 		manager_stop();
@@ -560,6 +680,7 @@ static void end(void)
 	close(w.archive);
 	if (found < w.recorded)
 		abort();
+	alone_memory_check();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

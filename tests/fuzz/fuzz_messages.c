@@ -332,15 +332,6 @@ static void message_send(struct end *e)
 
 /* --- Answers --------------------------------------------------------------------------------- */
 
-static void *map(int fd, size_t size, int prot)
-{
-	void *p = mmap(NULL, size, prot, MAP_SHARED, fd, 0);
-
-	if (p == MAP_FAILED)
-		abort();
-	return p;
-}
-
 static void party_enter(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
 {
 	struct party *p = &w.parties[w.party_count];
@@ -349,8 +340,8 @@ static void party_enter(const struct fx_msg_registered *m, const int fds[FX_FD_C
 		return;
 	p->control_size = m->control_size;
 	p->buffer_size = m->buffer_size;
-	p->control = map(fds[FX_FD_CONTROL], p->control_size, PROT_READ);
-	p->buffer = map(fds[FX_FD_BUFFER], p->buffer_size, PROT_READ | PROT_WRITE);
+	p->control = alone_memory_map(fds[FX_FD_CONTROL], false);
+	p->buffer = alone_memory_map(fds[FX_FD_BUFFER], true);
 	honest_attach(&p->good, p->control, p->buffer, FIRST_PID + 50);
 	w.party_count++;
 }
@@ -514,8 +505,8 @@ static void end(void)
 		end_close(&w.ends[i]);
 	}
 	for (unsigned i = 0; i < w.party_count; i++) {
-		munmap(w.parties[i].buffer, w.parties[i].buffer_size);
-		munmap(w.parties[i].control, w.parties[i].control_size);
+		alone_munmap(w.parties[i].buffer, w.parties[i].buffer_size);
+		alone_munmap(w.parties[i].control, w.parties[i].control_size);
 	}
 	for (unsigned i = 0; i < w.death_count; i++)
 		close(w.deaths[i].fd);
@@ -544,6 +535,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	begin(data, size);
 	fx_daemon_run(w.daemon);
 	end();
+	alone_memory_check();
 	if (lowest_free() != before)
 		abort();
 	return 0;
