@@ -33,6 +33,7 @@ enum {
 	KEY_ALLOW_USERS,
 	KEY_ALLOW_GROUP,
 	KEY_ALLOW_CONTROL,
+	KEY_MAX_USER_MEMORY,
 };
 
 struct manager {
@@ -59,6 +60,8 @@ static const struct argp_option option_table[] = {
      "Memory that the buffers of all processes together may take; further processes run untraced "
      "(any)",
      0},
+    {"max-user-memory", KEY_MAX_USER_MEMORY, "SIZE", 0,
+     "The same for each user who is neither root nor the manager's own (any)", 0},
     {"max-strings", OPTION_MAX_STRINGS, "SIZE", 0,
      "Memory that the strings of one process may take; further ones are shown as numbers (32M)", 0},
     {"allow-users", KEY_ALLOW_USERS, "LIST", 0,
@@ -125,6 +128,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_ALLOW_CONTROL:
 		m->options.config.policy.control = true;
+		return 0;
+	case KEY_MAX_USER_MEMORY:
+		take_policy(m, value, fx_options_max_user_memory(&m->options, value));
 		return 0;
 	case 'b':
 	case OPTION_PROVIDER_BUFFER:

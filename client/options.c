@@ -241,6 +241,13 @@ static const char *set_max_memory(struct fx_options *o, const char *value)
 		   : "not a size, such as 512M";
 }
 
+const char *fx_options_max_user_memory(struct fx_options *o, const char *value)
+{
+	return parse_quantity(value, sizes, &o->config.max_user_memory) && o->config.max_user_memory
+		   ? NULL
+		   : "not a size, such as 512M";
+}
+
 static const char *set_max_strings(struct fx_options *o, const char *value)
 {
 	return parse_quantity(value, sizes, &o->config.max_strings) && o->config.max_strings

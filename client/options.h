@@ -49,6 +49,9 @@ void fx_options_destroy(struct fx_options *options);
  */
 const char *fx_options_set(struct fx_options *options, int key, const char *value, bool *ret_known);
 
+/* The daemon's own --max-user-memory. NULL, or what is wrong with the value. */
+const char *fx_options_max_user_memory(struct fx_options *options, const char *value);
+
 /* Takes the environment. NULL, or what is wrong and *ret_variable, whose value it is. */
 const char *fx_options_environment(struct fx_options *options, const char **ret_variable);
 

@@ -120,6 +120,7 @@ int fx_daemon_create(const char *socket, int listener, const struct fx_session_c
 	fx_ground_clear(&d->ground);
 	fx_roster_clear(&d->roster);
 	d->roster.max_memory = defaults->max_memory;
+	d->roster.max_user_memory = defaults->max_user_memory;
 	fx_snapshots_init(&d->snapshots, &d->ground.poller);
 	r = doors_open(d, socket, listener, ret_what);
 	if (r < 0) {

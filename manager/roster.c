@@ -2,10 +2,12 @@
 #include "manager/roster.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "manager/policy.h"
 #include "manager/report.h"
 #include "manager/timebase.h"
 
@@ -110,13 +112,66 @@ uint64_t fx_roster_memory(const struct fx_roster *roster)
 	return sum;
 }
 
-/* Whether a newcomer's buffer of `size` bytes would be too much. */
-static bool is_too_much(const struct fx_roster *roster, uint64_t size)
+static uint64_t memory_of_user(const struct fx_roster *roster, uid_t uid)
 {
-	uint64_t taken = roster->max_memory ? fx_roster_memory(roster) : 0;
+	uint64_t sum = 0;
 
-	return roster->max_memory &&
-	       (taken > roster->max_memory || size > roster->max_memory - taken);
+	for (const struct fx_provider *p = roster->providers; p; p = p->next) {
+		if (p->uid == uid)
+			sum += p->reserve + fx_provider_excess(p);
+	}
+	return sum;
+}
+
+static bool has_room(uint64_t limit, uint64_t taken, uint64_t size)
+{
+	return taken <= limit && size <= limit - taken;
+}
+
+/* The limit that a newcomer's buffer of `size` bytes would exceed; NULL if none. */
+static const char *limit_exceeded(const struct fx_roster *roster, uid_t uid, uint64_t size)
+{
+	if (roster->max_memory && !has_room(roster->max_memory, fx_roster_memory(roster), size))
+		return "--max-memory";
+	if (roster->max_user_memory && !fx_policy_is_own(uid) &&
+	    !has_room(roster->max_user_memory, memory_of_user(roster, uid), size))
+		return "--max-user-memory";
+	return NULL;
+}
+
+static bool is_limited(const struct fx_roster *roster)
+{
+	return roster->max_memory || roster->max_user_memory;
+}
+
+static void expel(struct fx_roster *roster, struct fx_provider *p, const char *limit)
+{
+	fx_report("%s (%d): not traced any more: it uses more memory than %s allows", p->name,
+		  (int)p->pid, limit);
+	fx_provider_stop(p, 0, 0);
+	fx_roster_end(roster, p);
+	fx_roster_finish_ended(roster);
+	roster->host.refused(roster->host.opaque, -EDQUOT);
+}
+
+/* The greediest, of all users or of those whose limit is exceeded. */
+static struct fx_provider *find_greediest(const struct fx_roster *roster, bool by_user)
+{
+	struct fx_provider *worst = NULL;
+	uint64_t most = 0;
+
+	for (struct fx_provider *p = roster->providers; p; p = p->next) {
+		uint64_t excess = fx_provider_excess(p);
+
+		if (p->phase != FX_PROVIDER_LIVE || excess <= most)
+			continue;
+		if (by_user && (fx_policy_is_own(p->uid) ||
+				memory_of_user(roster, p->uid) <= roster->max_user_memory))
+			continue;
+		most = excess;
+		worst = p;
+	}
+	return worst;
 }
 
 /* A provider can use the whole of its memory, not only the part for records. If that makes it too much,
@@ -124,35 +179,28 @@ static bool is_too_much(const struct fx_roster *roster, uint64_t size)
 static void enforce_memory(struct fx_roster *roster)
 {
 	struct fx_provider *worst = NULL;
-	uint64_t most = 0;
 
-	if (!roster->max_memory || fx_roster_memory(roster) <= roster->max_memory)
-		return;
-	for (struct fx_provider *p = roster->providers; p; p = p->next) {
-		uint64_t excess = fx_provider_excess(p);
-
-		if (p->phase == FX_PROVIDER_LIVE && excess > most) {
-			most = excess;
-			worst = p;
-		}
-	}
-	if (!worst)
-		return;
-	fx_report("%s (%d): not traced any more: it uses more memory than --max-memory allows",
-		  worst->name, (int)worst->pid);
-	fx_provider_stop(worst, 0, 0);
-	fx_roster_end(roster, worst);
-	fx_roster_finish_ended(roster);
-	roster->host.refused(roster->host.opaque, -EDQUOT);
+	if (roster->max_memory && fx_roster_memory(roster) > roster->max_memory)
+		worst = find_greediest(roster, false);
+	if (worst)
+		expel(roster, worst, "--max-memory");
+	worst = roster->max_user_memory ? find_greediest(roster, true) : NULL;
+	if (worst)
+		expel(roster, worst, "--max-user-memory");
 }
 
 /* --- Admission ------------------------------------------------------------------------------- */
 
 static void refuse(const struct fx_roster *roster, const char *name, pid_t pid, int error)
 {
-	const char *why =
-	    error == -EDQUOT ? "its buffer would exceed --max-memory" : strerror(-error);
+	char why[64];
 
+	if (error == -EDQUOT)
+		snprintf(why, sizeof(why), "its buffer would exceed %s", roster->limit);
+	else if (error == -EUSERS)
+		snprintf(why, sizeof(why), "as many are as can be");
+	else
+		snprintf(why, sizeof(why), "%s", strerror(-error));
 	fx_report("%s (%d): cannot be traced: %s", name, (int)pid, why);
 	roster->host.refused(roster->host.opaque, error);
 }
@@ -175,7 +223,9 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	    (!fx_policy_is_own(applicant->uid) &&
 	     count_of_user(roster, applicant->uid) >= FX_PROVIDERS_PER_USER))
 		return -EUSERS;
-	if (is_too_much(roster, terms->resident ? terms->reserve : terms->buffer_size))
+	roster->limit = limit_exceeded(roster, applicant->uid,
+				       terms->resident ? terms->reserve : terms->buffer_size);
+	if (roster->limit)
 		return -EDQUOT;
 	r = fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
 			       &roster->newcomer, fds);
@@ -233,7 +283,7 @@ static void admitted(void *opaque, struct fx_admission *admission, int result)
 	struct fx_provider *p = roster->newcomer;
 
 	close(admission->fds[FX_FD_CONTROL]);
-	if (roster->max_memory)
+	if (is_limited(roster))
 		p->buffer_fd = admission->fds[FX_FD_BUFFER];
 	else
 		close(admission->fds[FX_FD_BUFFER]);

@@ -58,6 +58,8 @@ struct fx_roster {
 	struct fx_provider *providers; /* newest first: by falling id */
 	unsigned provider_count;
 	uint64_t max_memory;	      /* bytes that all buffers may take; 0: any */
+	uint64_t max_user_memory;     /* those of a user who is not our own; 0: any */
+	const char *limit;	      /* that the newest applicant would have exceeded */
 	struct fx_provider *newcomer; /* has its memory, and is being sent it */
 	bool newcomer_exec;	      /* it was another program before */
 	uint32_t next_id;

@@ -41,6 +41,7 @@ struct fx_session_config {
 	uint64_t min_duration_ns; /* 0: none */
 	uint64_t duration_ns;	  /* 0: until the end */
 	uint64_t max_memory;	  /* bytes that all buffers together may take; 0: any */
+	uint64_t max_user_memory; /* of a daemon: those of one user, not its own; 0: any */
 	uint64_t max_strings; /* bytes that the strings of one process may take in the manager */
 	uint32_t stack_categories;  /* bits: their calls carry their stack */
 	uint64_t stack_duration_ns; /* if they took so long */
