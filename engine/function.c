@@ -39,13 +39,30 @@ static bool pairs_try_end(struct fx_thread *t, uint64_t function, uint64_t ticks
 	return true;
 }
 
-/* Writes what is owed. */
+/* Takes one of the ends that are owed: a handler must not write the same one. */
+static bool owed_take(struct fx_thread *t)
+{
+	uint32_t owed = fx_load_relaxed(&t->slot->owed);
+
+	/* Pairs with fx_record_owe() in a handler of this thread. */
+	while (owed && !fx_cas_acq_rel(&t->slot->owed, &owed, owed - 1))
+		;
+	return owed != 0;
+}
+
+/*
+ * Writes what is owed. Not from a handler that has interrupted a record: it writes into another chunk, which
+ * may be read before the one that the begins stand in.
+ */
 static bool pairs_settle(struct fx_thread *t, uint64_t function, uint64_t ticks)
 {
-	while (fx_load_relaxed(&t->slot->owed)) {
-		if (!pairs_try_end(t, function, ticks))
+	if (t->busy[0] && fx_load_relaxed(&t->slot->owed))
+		return false;
+	while (owed_take(t)) {
+		if (!pairs_try_end(t, function, ticks)) {
+			fx_add_acq_rel(&t->slot->owed, 1);
 			return false;
-		fx_add_acq_rel(&t->slot->owed, -1);
+		}
 	}
 	return true;
 }
