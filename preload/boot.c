@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The constructor: from here on the process is a provider, or runs as if we were not there. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/syscall.h"
@@ -23,7 +22,7 @@ static int reattach(void)
 
 static int attach_somewhere(void)
 {
-	const char *socket = getenv("FXTRACE_SOCKET");
+	const char *socket = fx_environ_value("FXTRACE_SOCKET");
 	int fd;
 
 	if (socket && socket[0]) {
@@ -36,7 +35,7 @@ static int attach_somewhere(void)
 
 __attribute__((constructor(101))) static void boot(void)
 {
-	const char *disable = getenv("FXTRACE_DISABLE");
+	const char *disable = fx_environ_value("FXTRACE_DISABLE");
 	int saved = errno;
 
 	fx_real_init();

@@ -42,6 +42,16 @@ static bool is_on(const char *value)
 	return value[0] && strcmp(value, "0") != 0;
 }
 
+const char *fx_environ_value(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (char **e = environ; e && *e; e++)
+		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+			return *e + length + 1;
+	return NULL;
+}
+
 /* Bytes of "NAME=" in "NAME=VALUE". */
 static size_t name_length(const char *variable)
 {
@@ -385,7 +395,7 @@ static bool is_executable(const char *path)
 /* The first one in PATH that may be run. */
 void fx_environ_for_command(struct fx_environ *e, const char *file)
 {
-	const char *path = getenv("PATH");
+	const char *path = fx_environ_value("PATH");
 	char candidate[PATH_BYTES];
 
 	e->strip = false;

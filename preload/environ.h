@@ -14,6 +14,9 @@
 
 #include "preload/types.h"
 
+/* The value of a variable, or NULL. A program may have a getenv of its own, which is not ours to call. */
+const char *fx_environ_value(const char *name);
+
 /* Remembers what is to be handed on, in the constructor, after everything has been set. Under
  * FXTRACE_NO_FOLLOW=1 it takes it out of this program's environment instead, so that no child is
  * traced. Without this call environments stay as they are. */

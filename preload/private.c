@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -15,6 +14,8 @@
 #include "base/compiler.h"
 #include "base/syscall.h"
 #include "preload/attach.h"
+#include "preload/environ.h"
+#include "preload/lookup.h"
 #include "preload/self.h"
 #include "preload/text.h"
 
@@ -91,7 +92,7 @@ static __attribute__((noreturn)) void become_manager(struct launch *l)
 	long socket = fx_syscall3(SYS_fcntl, l->socket, F_DUPFD, 100);
 
 	for (int fd = 0; fd < 3; fd++)
-		if (!(fd == 2 && getenv("FXTRACE_VERBOSE")))
+		if (!(fd == 2 && fx_environ_value("FXTRACE_VERBOSE")))
 			fx_syscall3(SYS_dup3, null, fd, 0);
 	fx_syscall3(SYS_dup3, socket, MANAGER_FD, 0);
 	fx_syscall3(SYS_close_range, MANAGER_FD + 1, UINT32_MAX, 0);
@@ -124,6 +125,16 @@ static int launch(struct launch *l)
 	return 0;
 }
 
+/* For the program's children; by libc's own function: a program may have another, that is not ready yet. */
+static void remember_socket(const char *path)
+{
+	int (*set)(const char *, const char *, int);
+
+	set = (__typeof__(set))fx_lookup("setenv", "");
+	if (set)
+		set("FXTRACE_SOCKET", path, 1);
+}
+
 /* The manager's first word: where its socket is. */
 static int await_ready(int fd)
 {
@@ -141,7 +152,7 @@ static int await_ready(int fd)
 	    !memchr(m.path, 0, sizeof m.path))
 		return r < 0 ? (int)r : -EPROTO;
 	fx_attach_set_socket(m.path);
-	setenv("FXTRACE_SOCKET", m.path, 1);
+	remember_socket(m.path);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What libfxtrace.so brings into a traced program: no library beside libc, and nothing of libc that
-# allocates, locks, prints or ends the process. TLS is the static kind; the library is never
+# allocates, locks, prints or ends the process, nor what a program often has of its own. TLS is the static kind; the library is never
 # unloaded. (What it exports: tests/preload/symbols.sh.)
 . "$(dirname "$0")/lib.sh"
 
@@ -10,6 +10,7 @@ never='malloc|calloc|realloc|reallocarray|free|memalign|posix_memalign|aligned_a
 .*printf(_chk)?|puts|fputs|fputc|putc|putchar|perror|fwrite|fread|fopen|fdopen|fclose|fflush|stderr
 abort|exit|_exit|_Exit|quick_exit|atexit|__cxa_atexit|__assert_fail|__stack_chk_fail
 pthread_create|pthread_atfork|sigaction|signal|timer_create|setitimer
+getenv|secure_getenv|setenv|putenv|unsetenv
 getpwuid|getpwnam|strerror|setlocale|gettext|syslog|getaddrinfo
 __tls_get_addr'
 
