@@ -226,15 +226,18 @@ class Agreement:
         elif call.name == "rt_sigreturn" or not entries:
             self.counts[f"direct {call.name}"] += 1
         elif who == "ours":
-            self.take_ours(call, entries)
+            self.take_ours(call, entries, pid)
         else:
             self.take_unseen(call, entries, pid)
         if call.name == "execve" and call.result == "0":
             self.vforked.discard(call.tid)
             self.before_us.add(pid)
 
-    def take_ours(self, call, entries):
+    def take_ours(self, call, entries, pid):
         names = self.names_of(entries, self.shown)
+        if names & self.always and pid in self.before_us:
+            self.counts[f"early {self.name(entries)}"] += 1
+            return
         if not names:
             self.counts[f"inside {self.name(entries)}: {self.why(entries[0])}"] += 1
         elif any(is_principal(call.name, name) for e in entries for name in self.library.others(e)):
