@@ -23,12 +23,20 @@ static struct entry {
 	uint64_t tid;
 } entries[BUCKETS][WAYS];
 
-/* Whether there ever was an entry. */
-static bool used;
+/* A bit for each bucket in which there ever was an entry: a forked child looks at no others. */
+static uint64_t used[BUCKETS / 64];
 
-static struct entry *bucket_of(uint64_t key)
+static unsigned bucket_of(uint64_t key)
 {
-	return entries[(key * 0x9e3779b97f4a7c15ull) >> 53];
+	return (unsigned)((key * 0x9e3779b97f4a7c15ull) >> 53);
+}
+
+static void use(unsigned bucket)
+{
+	uint64_t *word = &used[bucket / 64], bit = 1ull << bucket % 64;
+
+	if (!(fx_load_relaxed(word) & bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED); /* read by its own thread, forked */
 }
 
 static bool claim(struct entry *e, uint64_t key)
@@ -67,11 +75,12 @@ static struct entry *place(struct entry *bucket)
 
 void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time)
 {
+	unsigned bucket = bucket_of(key);
 	struct entry *e;
 
 	fx_handoff_forget(key);
-	fx_store_relaxed(&used, true);
-	e = place(bucket_of(key));
+	use(bucket);
+	e = place(entries[bucket]);
 	if (!e)
 		return;
 	fx_store_relaxed(&e->tid, tid);
@@ -81,7 +90,7 @@ void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time)
 
 bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time)
 {
-	struct entry *bucket = bucket_of(key);
+	struct entry *bucket = entries[bucket_of(key)];
 
 	for (unsigned i = 0; i < WAYS; i++) {
 		if (!claim(&bucket[i], key))
@@ -96,7 +105,7 @@ bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time)
 
 void fx_handoff_forget(uint64_t key)
 {
-	struct entry *bucket = bucket_of(key);
+	struct entry *bucket = entries[bucket_of(key)];
 
 	for (unsigned i = 0; i < WAYS; i++)
 		if (claim(&bucket[i], key))
@@ -105,7 +114,8 @@ void fx_handoff_forget(uint64_t key)
 
 void fx_handoff_reset(void)
 {
-	if (used)
-		memset(entries, 0, sizeof(entries));
-	used = false;
+	for (unsigned i = 0; i < BUCKETS; i++)
+		if (used[i / 64] >> i % 64 & 1)
+			memset(entries[i], 0, sizeof(entries[i]));
+	memset(used, 0, sizeof(used));
 }

@@ -63,14 +63,22 @@ static __thread struct {
 	uint64_t sp;
 } self __attribute__((tls_model("initial-exec")));
 
-/* Whether there ever was a wait. */
-static bool used;
+/* A bit for each bucket in which there ever was a wait: a forked child looks at no others. */
+static uint64_t used[BUCKETS / 64];
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
 static struct bucket *bucket_of(const volatile void *object)
 {
 	return &buckets[(fx_wait_head(object) - fx_wait_heads) / (FX_WAIT_HEADS / BUCKETS)];
+}
+
+static void use(const struct bucket *b)
+{
+	uint64_t *word = &used[(b - buckets) / 64], bit = 1ull << (b - buckets) % 64;
+
+	if (!(fx_load_relaxed(word) & bit))
+		__atomic_fetch_or(word, bit, __ATOMIC_RELAXED); /* read by its own thread, forked */
 }
 
 static uint64_t *key_of(struct fx_wait_cell *c)
@@ -161,7 +169,7 @@ static struct fx_wait_cell *cell_enter(const volatile void *object)
 	uint64_t address = address_of(object);
 	struct fx_wait_cell *c = NULL;
 
-	fx_store_relaxed(&used, true);
+	use(b);
 	/* Also while others make one: nobody who releases may pass by. */
 	fx_add_relaxed(&head->waiting, 1);
 	for (int i = 0; i < PATIENCE; i++) {
@@ -304,21 +312,27 @@ void fx_wait_abandon(void)
 		cell_leave(c);
 }
 
+static void bucket_reset(unsigned number)
+{
+	enum { HEADS = FX_WAIT_HEADS / BUCKETS };
+	struct bucket *b = &buckets[number];
+
+	for (unsigned i = 0; i < HEADS; i++)
+		fx_wait_heads[number * HEADS + i].waiting = 0;
+	for (unsigned i = 0; i < WAYS; i++)
+		if (b->keys[i]) {
+			b->keys[i] = 0;
+			memset(&b->cells[i], 0, sizeof(b->cells[i]));
+		}
+}
+
 void fx_waits_reset(void)
 {
 	self.cell = NULL;
-	if (!used)
-		return;
-	used = false;
-	for (unsigned i = 0; i < FX_WAIT_HEADS; i++)
-		if (fx_wait_heads[i].waiting)
-			fx_wait_heads[i].waiting = 0;
 	for (unsigned i = 0; i < BUCKETS; i++)
-		for (unsigned k = 0; k < WAYS; k++)
-			if (buckets[i].keys[k]) {
-				buckets[i].keys[k] = 0;
-				memset(&buckets[i].cells[k], 0, sizeof(buckets[i].cells[k]));
-			}
+		if (used[i / 64] >> i % 64 & 1)
+			bucket_reset(i);
+	memset(used, 0, sizeof(used));
 	for (uint64_t i = 0; i < blocks_used && i < BLOCKS; i++)
 		memset(&blocks[i], 0, sizeof(blocks[i]));
 	blocks_free = blocks_used = 0;
