@@ -248,7 +248,8 @@ static int rewrite_userspace_object(struct rewrite *w)
 	else if ((r = rewrite_thread(w, 0, FXT_USERSPACE_OBJECT_PROCESS_LSB)) < 0)
 		return r;
 	r = REWRITE_REF(w, 0, USERSPACE_OBJECT_NAME);
-	return r < 0 ? r : rewrite_args(w, (unsigned)FXT_GET(header, USERSPACE_OBJECT_NARGS), false);
+	return r < 0 ? r
+		     : rewrite_args(w, (unsigned)FXT_GET(header, USERSPACE_OBJECT_NARGS), false);
 }
 
 static int rewrite_log(struct rewrite *w)
