@@ -41,11 +41,14 @@ void AnnotateIgnoreReadsEnd(const char *file, int line);
 #define fx_happens_after(p)  __tsan_acquire((void *)(p))
 #define fx_race_begin()	     AnnotateIgnoreReadsBegin(__FILE__, __LINE__)
 #define fx_race_end()	     AnnotateIgnoreReadsEnd(__FILE__, __LINE__)
+#define fx_fence()	     ((void)0) /* it knows none; and what fences order is atomic */
 #else
 #define fx_happens_before(p) ((void)(p))
 #define fx_happens_after(p)  ((void)(p))
 #define fx_race_begin()	     ((void)0)
 #define fx_race_end()	     ((void)0)
+/* What was stored before it can be seen by others before what stands behind it is loaded. */
+#define fx_fence()	     __atomic_thread_fence(__ATOMIC_SEQ_CST)
 #endif
 
 #endif

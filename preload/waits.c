@@ -128,8 +128,7 @@ static bool key_is_sole(struct bucket *b, unsigned mine, uint64_t address)
 {
 	uint64_t in_making = address | IN_MAKING;
 
-	__atomic_thread_fence(
-	    __ATOMIC_SEQ_CST); /* pairs with itself: own key stored, others' loaded */
+	fx_fence(); /* pairs with itself: own key stored, others' loaded */
 	for (unsigned i = 0; i < WAYS; i++) {
 		uint64_t key = fx_load_acquire(&b->keys[i]);
 
@@ -265,7 +264,7 @@ void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp)
 	entered(w);
 	if (!w->cell)
 		return;
-	__atomic_thread_fence(__ATOMIC_SEQ_CST); /* what is looked at now is from after R */
+	fx_fence(); /* what is looked at now is from after R */
 	w->note = fx_load_relaxed(&fx_wait_head(object)->last);
 	w->since = since_now(w->cell);
 }
