@@ -22,7 +22,7 @@ import time
 MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER = 0x54584630, 1, 1
 CONTROL_MAGIC, BUFFER_MAGIC, LAYOUT_VERSION = 0x304C545254584746, 0x3046554254584746, 1
 STARTED, SAVE_BUFFER, STOPPED, FIFO_VERSION = 1, 2, 3, 1  # packets
-CIRCULAR, BLOCK, OWNER_DIED = 2, 1, 1 << 30
+CIRCULAR, BLOCK, OWNER_DIED, CONTROL = 2, 1, 1 << 30, "=QII120xI36x6Q4I"
 CATEGORY_USER, STOPPING, KNOWN = 1 << 8, 1 << 29, 1 << 49  # in the state; in a string's header
 HELD, RELEASED, BEYOND = 1 << 24, 1 << 25, (1 << 64) - 2  # in words of the chunk table; in saved[]
 INSTANT, COUNTER, COMPLETE, LOCAL, SLOT_WORDS, SYS_FUTEX, FUTEX_WAKE = 0, 1, 4, 0x7000, 2048, 202, 1
@@ -93,9 +93,8 @@ class Provider:
 
     def __init__(self, name, known=()):
         self.control, self.common, self.buffer = register(name)
-        (magic, version, clock, self.step, slots, table, durable, room, half0, half1,
-         self.slot_count, chunk, self.per_half, self.halves) = struct.unpack_from(
-             "=QII120xI36x6Q4I", self.control)
+        (magic, version, clock, self.step, slots, table, durable, room, half0, half1, self.slot_count,
+         chunk, self.per_half, self.halves) = struct.unpack_from(CONTROL, self.control)
         if (magic, version) != (CONTROL_MAGIC, LAYOUT_VERSION):
             raise OSError("the control page is of another version")
         boottime = lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME)
