@@ -36,7 +36,7 @@ static void chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 {
 	uint64_t *word, found;
 
-	c->end = NULL;
+	fx_store_relaxed(&c->end, NULL);
 	fx_barrier();
 	if (!c->chunk)
 		return;
@@ -55,7 +55,7 @@ static void chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 		fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(c->serial, FX_CHUNK_RELEASED, end));
 	}
 	fx_barrier();
-	c->chunk = NULL;
+	fx_store_relaxed(&c->chunk, NULL);
 }
 
 bool fx_chunk_is_held(const struct fx_thread *t, const struct fx_cursor *c)
@@ -91,8 +91,8 @@ void fx_chunks_renew(struct fx_thread *t)
 
 		if (!t->busy[i])
 			chunk_release(t, c);
-		else if (c->end)
-			c->end = c->pos;
+		else if (fx_load_relaxed(&c->end))
+			fx_store_relaxed(&c->end, c->pos);
 	}
 }
 
@@ -228,10 +228,10 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 	uint32_t number = chunk_number(serial), n = fx_engine.layout.chunks_per_half;
 	uint64_t *p = chunk_address(t, number / n, number % n);
 
-	c->serial = serial;
-	c->pos = p;
+	fx_store_relaxed(&c->serial, serial);
+	fx_store_relaxed(&c->pos, p);
 	fx_barrier();
-	c->chunk = p;
+	fx_store_relaxed(&c->chunk, p);
 	/* Zero beyond the last record, always; it also brings the chunk into the cache. */
 	memset(p, 0, fx_engine.layout.chunk_size);
 	FX_FAULT(chunk_zeroed);
@@ -239,12 +239,12 @@ static void chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial
 	p[2] = t->tid;
 	p[0] = 3ull | THREAD_RECORD_WORDS << 4 | FX_CHUNK_THREAD_INDEX << 16;
 	fx_barrier();
-	c->pos = p + THREAD_RECORD_WORDS;
+	fx_store_relaxed(&c->pos, p + THREAD_RECORD_WORDS);
 	FX_FAULT(chunk_opened);
 	/* release: zeroes and Thread Record before the claim shows. Pairs with drain.c. */
 	fx_store_release(&chunk_table(t)[number], FX_CHUNK_WORD(serial, FX_CHUNK_HELD, 0));
 	fx_barrier();
-	c->end = p + fx_engine.layout.chunk_size / 8;
+	fx_store_relaxed(&c->end, p + fx_engine.layout.chunk_size / 8);
 }
 
 static bool is_lossless(void)

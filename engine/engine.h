@@ -33,7 +33,8 @@
 
 /* Where a thread writes: [pos, end) of the chunk that it holds. `end` is NULL without a chunk, and
  * while another one is fetched: it is set last and cleared first, so that a cursor that was left in
- * the middle of that by siglongjmp() is in order. */
+ * the middle of that by siglongjmp() is in order. The thread's own, but that idle.c reads it, and clears
+ * `end`; so what is shared is stored, and `end` is loaded, by relaxed accesses. */
 struct fx_cursor {
 	uint64_t *pos;
 	uint64_t *end;
@@ -48,7 +49,7 @@ struct fx_thread {
 	struct fx_frame *limit; /* frames at or beyond it are not pushed */
 	uint64_t min_duration;	/* ticks */
 	uint64_t now;		/* newest time that fx_thread_time() gave */
-	/* stack address of the record that is under way in each cursor, 0 none */
+	/* stack address of the record that is under way in each cursor, 0 none; read by idle.c */
 	uint64_t busy[FX_LEVELS];
 	uint32_t stacks;		 /* categories whose calls carry their stack */
 	uint64_t stack_duration;	 /* ticks: if they took so long */

@@ -41,14 +41,15 @@ fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, ui
 	struct fx_cursor *c = &t->cursor[level];
 	uint64_t *p;
 
-	if (c->end - c->pos < (ptrdiff_t)words && fx_chunk_next(t, level, words) != 0) {
+	if (fx_load_relaxed(&c->end) - c->pos < (ptrdiff_t)words &&
+	    fx_chunk_next(t, level, words) != 0) {
 		fx_record_drop(t);
 		fx_barrier();
-		t->busy[level] = 0;
+		fx_store_relaxed(&t->busy[level], 0);
 		return NULL;
 	}
 	p = c->pos;
-	c->pos = p + words;
+	fx_store_relaxed(&c->pos, p + words);
 	return p;
 }
 
@@ -57,16 +58,17 @@ void fx_record_abandon(struct fx_thread *t, unsigned i)
 	struct fx_cursor *c = &t->cursor[i];
 	uint64_t *p = c->chunk;
 
-	c->end = NULL; /* so that the chunk is given back before the next record */
+	/* So that the chunk is given back before the next record. */
+	fx_store_relaxed(&c->end, NULL);
 	if (p && fx_chunk_is_held(t, c)) {
 		while (p < c->pos && *p >> 4 & 0xfff)
 			p += *p >> 4 & 0xfff;
 		if (p < c->pos)
 			fx_record_drop(t);
-		c->pos = p;
+		fx_store_relaxed(&c->pos, p);
 	}
 	fx_barrier();
-	t->busy[i] = 0;
+	fx_store_relaxed(&t->busy[i], 0);
 }
 
 /* The first level without a living record, FX_LEVELS if there is none. */
@@ -93,7 +95,7 @@ fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, 
 		fx_record_drop(t);
 		return NULL;
 	}
-	t->busy[level] = sp;
+	fx_store_relaxed(&t->busy[level], sp);
 	fx_barrier();
 	return fx_record_reserve_slow(t, words, level);
 }
@@ -108,12 +110,12 @@ fx_cold bool fx_record_make_room(struct fx_thread *t, unsigned words)
 	if (level == FX_LEVELS)
 		return false;
 	c = &t->cursor[level];
-	if (c->end - c->pos >= (ptrdiff_t)words)
+	if (fx_load_relaxed(&c->end) - c->pos >= (ptrdiff_t)words)
 		return true;
-	t->busy[level] = sp;
+	fx_store_relaxed(&t->busy[level], sp);
 	fx_barrier();
 	made = fx_chunk_next(t, level, words) == 0;
 	fx_barrier();
-	t->busy[level] = 0;
+	fx_store_relaxed(&t->busy[level], 0);
 	return made;
 }

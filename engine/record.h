@@ -61,12 +61,12 @@ fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct f
 		return p;
 	}
 	r->level = 0;
-	t->busy[0] = fx_stack_address();
+	fx_store_relaxed(&t->busy[0], fx_stack_address());
 	fx_barrier(); /* a handler must see the mark before the position is read */
 	p = c->pos;
-	if (fx_unlikely(c->end - p < (ptrdiff_t)words))
+	if (fx_unlikely(fx_load_relaxed(&c->end) - p < (ptrdiff_t)words))
 		return fx_record_reserve_slow(t, words, 0);
-	c->pos = p + words;
+	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
 	return p;
 }
@@ -79,15 +79,15 @@ fx_hot uint64_t *fx_record_reserve_easily(struct fx_thread *t, unsigned words)
 
 	if (fx_unlikely(t->busy[0] != 0))
 		return NULL;
-	t->busy[0] = fx_stack_address();
+	fx_store_relaxed(&t->busy[0], fx_stack_address());
 	fx_barrier(); /* as above */
 	p = c->pos;
-	if (fx_unlikely(c->end - p < (ptrdiff_t)words)) {
+	if (fx_unlikely(fx_load_relaxed(&c->end) - p < (ptrdiff_t)words)) {
 		fx_barrier();
-		t->busy[0] = 0;
+		fx_store_relaxed(&t->busy[0], 0);
 		return NULL;
 	}
-	c->pos = p + words;
+	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
 	return p;
 }
@@ -95,7 +95,7 @@ fx_hot uint64_t *fx_record_reserve_easily(struct fx_thread *t, unsigned words)
 /* Gives back what was reserved from `end` on; between reserve and commit. All of that is still zero. */
 fx_hot void fx_record_shrink(struct fx_thread *t, uint64_t *end, const struct fx_reservation *r)
 {
-	t->cursor[r->level].pos = end;
+	fx_store_relaxed(&t->cursor[r->level].pos, end);
 }
 
 /* Publishes the record at `p`; its payload must stand. */
@@ -106,7 +106,7 @@ fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
 	fx_store_release(p, header); /* pairs with the header walk in drain.c */
 	FX_FAULT(record_published);
 	fx_barrier();
-	t->busy[r->level] = 0;
+	fx_store_relaxed(&t->busy[r->level], 0);
 }
 
 /* Header word of an Event Record of this process: thread reference as every chunk defines it. */
