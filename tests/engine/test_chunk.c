@@ -8,6 +8,9 @@
 #include "engine/record.h"
 #include "tests/engine/produce.h"
 
+/* Seconds, of tests that wait. The same for all: Criterion loses memory where they differ. */
+#define LONG 20
+
 static struct fm_manager m;
 static struct produced_all got;
 
@@ -346,7 +349,7 @@ static void stand_up(pthread_t threads[64], uint32_t count)
 }
 
 /* Whoever waits for space may be the one that the idle threads wait for: it takes theirs. */
-Test(chunk, block_takes_the_chunks_of_idle_threads, .timeout = 20)
+Test(chunk, block_takes_the_chunks_of_idle_threads, .timeout = LONG)
 {
 	pthread_t threads[64];
 	uint32_t count, n;
@@ -365,7 +368,7 @@ Test(chunk, block_takes_the_chunks_of_idle_threads, .timeout = 20)
 }
 
 /* Those who are in the middle of a record keep theirs. */
-Test(chunk, block_ends_when_records_under_way_hold_every_chunk, .timeout = 20)
+Test(chunk, block_ends_when_records_under_way_hold_every_chunk, .timeout = LONG)
 {
 	pthread_t threads[64];
 	uint32_t count, n = 0;
@@ -427,12 +430,12 @@ static void by_stop(void)
 	fm_state(&m, 1, 0);
 }
 
-Test(chunk, the_managers_death_frees_a_blocked_writer, .timeout = 10)
+Test(chunk, the_managers_death_frees_a_blocked_writer, .timeout = LONG)
 {
 	check_that_a_blocked_writer_is_freed(by_death);
 }
 
-Test(chunk, a_stop_frees_a_blocked_writer, .timeout = 10)
+Test(chunk, a_stop_frees_a_blocked_writer, .timeout = LONG)
 {
 	check_that_a_blocked_writer_is_freed(by_stop);
 }
