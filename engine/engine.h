@@ -230,6 +230,9 @@ void fx_thread_exit(void);
  * bytes. */
 void fx_thread_set_name(uint64_t pthread, const char *name);
 
+/* The id of a thread that has recorded something; -1: not known. */
+pid_t fx_thread_tid(uint64_t pthread);
+
 /* Posts a packet to the manager. */
 void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
 		    uint64_t data64);

@@ -87,8 +87,25 @@ enum fx_tie_kind {
 	FX_TIE_EXECS = 2,   /* is about to become another program; the pid is its own */
 	FX_TIE_REAPS = 3,   /* learned of its end; value: the status, as of wait() */
 	FX_TIE_KILLS = 4,   /* sends it the signal in value */
+	FX_TIE_SENDS = 5,   /* has sent it the signal in value; pid 0: some processes */
+	FX_TIE_TAKES =
+	    6, /* has taken the signal in value, which it sent; pid 0: nobody knows who */
 };
 #define FX_TIE_WORDS 6u
+
+/*
+ * The two kinds that tell of signals have four arguments more: UINT64, the time at which the call began (the first is
+ * its end); UINT64, a number that counts what the process tells of signals; INT32, the way; INT32, a thread: sent to
+ * it alone (0: to the process, -1: to some thread), or, taken, 1 if only takes remove the signal, else 0.
+ */
+enum fx_signal_way {
+	FX_SIGNAL_UNKNOWN = 0,	  /* taken, and nobody knows how it was sent */
+	FX_SIGNAL_TO_PROCESS = 1, /* kill() */
+	FX_SIGNAL_TO_THREAD = 2,  /* tgkill() */
+	FX_SIGNAL_QUEUED = 3,	  /* sigqueue(), pthread_sigqueue() */
+	FX_SIGNAL_OTHER = 4,	  /* by the kernel */
+};
+#define FX_TIE_SIGNAL_WORDS 12u
 
 /*
  * A record that is larger than a chunk is written in parts, each a large record of a private type:

@@ -479,3 +479,16 @@ void fx_thread_set_name(uint64_t pthread, const char *name)
 		memcpy(s->name, padded, sizeof padded);
 	}
 }
+
+pid_t fx_thread_tid(uint64_t pthread)
+{
+	struct fx_thread_slot *s;
+	uint32_t tid;
+
+	if (!fx_engine.wiped || !fx_engine.wiped->attached)
+		return -1;
+	s = slot_of_pthread(pthread);
+	/* relaxed: a thread that is not of now is not the one that is meant */
+	tid = s ? fx_load_relaxed(&s->tid) : 0;
+	return tid && tid != UINT32_MAX ? (pid_t)tid : -1;
+}

@@ -301,15 +301,28 @@ static int rewrite_large(struct rewrite *w)
 
 /* --- Records for the manager itself ---------------------------------------------------------- */
 
+static bool is_of_signal(int32_t kind)
+{
+	return kind == FX_TIE_SENDS || kind == FX_TIE_TAKES;
+}
+
+static bool tells_of_signal(const struct fxt_record *r)
+{
+	return r->nargs == 7 && r->args[3].type == FXT_ARG_UINT64 &&
+	       r->args[4].type == FXT_ARG_UINT64 && r->args[5].type == FXT_ARG_INT32 &&
+	       r->args[6].type == FXT_ARG_INT32;
+}
+
 /* What a thread has done to another process. */
 static int take_tie(struct rewrite *w, const struct fx_stream_thread *t, const struct fxt_record *r)
 {
 	struct fx_tie tie;
 	int result;
 
-	if (!t || r->nargs != 3 || r->args[0].type != FXT_ARG_UINT64 ||
+	if (!t || (r->nargs != 3 && !tells_of_signal(r)) || r->args[0].type != FXT_ARG_UINT64 ||
 	    r->args[1].type != FXT_ARG_INT32 || r->args[2].type != FXT_ARG_INT32 ||
-	    r->kernel_object.koid > INT32_MAX)
+	    r->kernel_object.koid > INT32_MAX ||
+	    tells_of_signal(r) != is_of_signal(r->args[1].int32))
 		return -EINVAL;
 	tie = (struct fx_tie){
 	    .kind = (enum fx_tie_kind)r->args[1].int32,
@@ -318,6 +331,12 @@ static int take_tie(struct rewrite *w, const struct fx_stream_thread *t, const s
 	    .value = r->args[2].int32,
 	    .ns = fx_timebase_ns(&w->s->shared->timebase, r->args[0].uint64),
 	};
+	if (tells_of_signal(r)) {
+		tie.begin_ns = fx_timebase_ns(&w->s->shared->timebase, r->args[3].uint64);
+		tie.number = r->args[4].uint64;
+		tie.way = (enum fx_signal_way)r->args[5].int32;
+		tie.thread = r->args[6].int32;
+	}
 	result = fx_ties_take(&w->s->shared->ties, w->s, &tie);
 	fx_archive_select(&w->s->shared->archive, w->s->id);
 	return result;

@@ -65,6 +65,7 @@ void fx_ties_destroy(struct fx_ties *ties)
 
 	HASH_ITER (hh, ties->lives, life, next)
 		forget(ties, life);
+	fx_signals_forget(&ties->signals);
 }
 
 static struct fx_life *find(struct fx_ties *ties, uint32_t pid)
@@ -317,11 +318,56 @@ static void take_kill(struct fx_ties *ties, const struct point *at, const struct
 	try_kill(ties, life);
 }
 
+/* --- Signals ---------------------------------------------------------------------------------- */
+
+static int take_signal(struct fx_ties *ties, const struct point *at, const struct fx_tie *tie)
+{
+	const bool taken = tie->kind == FX_TIE_TAKES;
+	const struct fx_life *life = taken ? find(ties, at->pid) : NULL;
+	const struct fx_signal signal = {
+	    .provider = at->provider,
+	    .pid = at->pid,
+	    .tid = at->tid,
+	    .begin = tie->begin_ns,
+	    .end = at->ns,
+	    .number = tie->number,
+	    .since = life ? life->birth.ns : 0,
+	    .other = tie->pid,
+	    .thread = taken ? 0 : (uint32_t)tie->thread,
+	    .signal = tie->value,
+	    .way = tie->way,
+	    .taken = taken,
+	    .sole = taken && tie->thread == 1,
+	};
+
+	if (tie->value <= 0 || tie->begin_ns > at->ns)
+		return -EINVAL;
+	fx_signals_add(&ties->signals, &signal);
+	return 0;
+}
+
+static void draw_signal(void *opaque, const struct fx_signal *sent, const struct fx_signal *taken)
+{
+	const struct point from = {sent->provider, sent->pid, sent->tid, sent->begin};
+	const struct point to = {taken->provider, taken->pid, taken->tid, taken->end};
+	const struct fxt_arg receiver = pid_arg("pid", taken->pid),
+			     sender = pid_arg("pid", sent->pid);
+
+	draw(opaque, &from, "sends signal", &receiver, &to, "takes signal", &sender);
+}
+
+void fx_ties_finish(struct fx_ties *ties)
+{
+	fx_signals_settle(&ties->signals, draw_signal, ties);
+}
+
 int fx_ties_take(struct fx_ties *ties, struct fx_stream *s, const struct fx_tie *tie)
 {
 	struct point at = {s->id, s->pid, tie->tid, tie->ns};
 
-	if (tie->pid == 0 || tie->pid > INT32_MAX || tie->ns > INT64_MAX)
+	const bool signal = tie->kind == FX_TIE_SENDS || tie->kind == FX_TIE_TAKES;
+
+	if ((tie->pid == 0 && !signal) || tie->pid > INT32_MAX || tie->ns > INT64_MAX)
 		return -EINVAL;
 	switch (tie->kind) {
 	case FX_TIE_CREATES:
@@ -338,6 +384,9 @@ int fx_ties_take(struct fx_ties *ties, struct fx_stream *s, const struct fx_tie 
 	case FX_TIE_KILLS:
 		take_kill(ties, &at, tie);
 		return 0;
+	case FX_TIE_SENDS:
+	case FX_TIE_TAKES:
+		return take_signal(ties, &at, tie);
 	}
 	return -EINVAL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What ties processes together: who made whom, what a program became by exec, who was told of whose end, who
- * killed whom. Arrows between processes are drawn here, and here alone: a process tells what it has done to which other
+ * killed whom, whose signal another took (manager/signals.h). Arrows between processes are drawn here, and here alone: a process tells what it has done to which other
  * one (FX_TIE_*, engine/layout.h), and when both are known to the archive both ends of the arrow are written
  * together. So no flow ends that has not begun, whatever was lost; what only one side tells of is left out.
  *
@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "engine/layout.h"
+#include "manager/signals.h"
 
 struct fx_archive;
 struct fx_stream;
@@ -23,7 +24,8 @@ struct fx_life;
 struct fx_ties {
 	struct fx_archive *archive; /* borrowed */
 	struct fx_life *lives;	    /* uthash, by pid */
-	uint64_t flows;		    /* ids given */
+	struct fx_signals signals;
+	uint64_t flows; /* ids given */
 };
 
 void fx_ties_init(struct fx_ties *ties, struct fx_archive *archive);
@@ -42,9 +44,17 @@ struct fx_tie {
 	uint32_t pid;  /* the other process */
 	int32_t value; /* a status of wait(), or a signal */
 	uint64_t ns;
+	/* of FX_TIE_SENDS and FX_TIE_TAKES: see engine/layout.h */
+	uint64_t begin_ns;
+	uint64_t number;
+	enum fx_signal_way way;
+	int32_t thread;
 };
 
 /* 0; or -EINVAL, and nothing was done. Another provider may be selected in the archive afterwards. */
 int fx_ties_take(struct fx_ties *ties, struct fx_stream *s, const struct fx_tie *tie);
+
+/* Nothing more will be told: what waited for that is drawn. */
+void fx_ties_finish(struct fx_ties *ties);
 
 #endif

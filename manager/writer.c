@@ -229,6 +229,7 @@ static void *writer_main(void *opaque)
 	first_slope(w);
 	while (!fx_queue_is_over(&w->queue))
 		write_next(w);
+	fx_ties_finish(&w->shared.ties);
 	fx_output_complete(w->output);
 	report_error(w);
 	if (w->done_fd >= 0)

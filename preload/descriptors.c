@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptors that are waited for, and sockets: wrappers of the generic shape. */
+#include <string.h>
+#include <sys/signalfd.h>
+
 #include "preload/call.h"
 #include "preload/epolls.h"
 #include "preload/fdname.h"
 #include "preload/fdtable.h"
+#include "preload/flow.h"
 #include "preload/real.h"
 
 static int fx_call_socketpair(int domain, int type, int protocol, int *fds)
@@ -16,6 +20,83 @@ static int fx_call_socketpair(int domain, int type, int protocol, int *fds)
 	fx_fd_forget(fds[1]);
 	if (fx_category_on(FX_CAT_SYSCALL) && !fx_engine.confined)
 		fx_fd_pair(fds[0], fds[1]);
+	return ret;
+}
+
+/* --- Signals that are read ------------------------------------------------------------------------ */
+
+/*
+ * The first signalfd() puts functions of ours in the place of read(): a program without one pays nothing.
+ * NULL before.
+ */
+static struct {
+	__typeof__(fx_real.fn.read) read;
+	__typeof__(fx_real.fn.__read_chk) read_chk;
+} plain;
+
+/* What may be a signalfd is asked for by its name: it may have been made or copied by anyone. */
+static bool is_signalfd(int fd)
+{
+	static const char name[] = "anon_inode:[signalfd]";
+	char buffer[FX_FD_NAME_MAX];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (fx_engine.confined || fx_fd_name(&t, fd) != FX_FD_SETTLED)
+		return false;
+	return fx_text_length(&t) == sizeof name - 1 && memcmp(buffer, name, sizeof name - 1) == 0;
+}
+
+static void signals_read(uint64_t begin, int fd, const void *buf, ssize_t size)
+{
+	const struct signalfd_siginfo *info = buf;
+
+	if (!begin || size <= 0 || (size_t)size % sizeof *info || !info->ssi_signo ||
+	    info->ssi_signo >= NSIG || !is_signalfd(fd))
+		return;
+	for (size_t n = (size_t)size / sizeof *info; n; n--, info++)
+		fx_signal_taken(begin, (int)info->ssi_signo, info->ssi_code, (pid_t)info->ssi_pid);
+}
+
+static ssize_t read_signals(int fd, void *buf, size_t count)
+{
+	uint64_t begin = fx_signal_begin();
+	/* relaxed: stood before this function could be called */
+	ssize_t ret = fx_load_relaxed(&plain.read)(fd, buf, count);
+
+	signals_read(begin, fd, buf, ret);
+	return ret;
+}
+
+static ssize_t read_signals_chk(int fd, void *buf, size_t count, size_t room)
+{
+	uint64_t begin = fx_signal_begin();
+	ssize_t ret = fx_load_relaxed(&plain.read_chk)(fd, buf, count, room);
+
+	signals_read(begin, fd, buf, ret);
+	return ret;
+}
+
+static void watch_reads(void)
+{
+	__typeof__(plain.read) real = FX_REAL(read);
+	__typeof__(plain.read_chk) real_chk = FX_REAL(__read_chk);
+
+	if (real == read_signals || real_chk == read_signals_chk)
+		return;
+	/* relaxed: each thread that comes here writes the same */
+	fx_store_relaxed(&plain.read, real);
+	fx_store_relaxed(&plain.read_chk, real_chk);
+	/* release: who finds these finds the others; its loads depend on them */
+	fx_store_release(&fx_real.slot[FX_REAL_read], (void *)read_signals);
+	fx_store_release(&fx_real.slot[FX_REAL___read_chk], (void *)read_signals_chk);
+}
+
+static int fx_call_signalfd(int fd, const sigset_t *set, int flags)
+{
+	const int ret = FX_REAL(signalfd)(fd, set, flags);
+
+	if (ret >= 0)
+		watch_reads();
 	return ret;
 }
 

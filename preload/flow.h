@@ -43,4 +43,16 @@ void fx_tie(enum fx_tie_kind kind, pid_t pid, int value, uint64_t time);
 /* The same, now. */
 void fx_tie_now(enum fx_tie_kind kind, pid_t pid, int value);
 
+/* When a call begins that may send or take a signal; 0: nobody wants to know. */
+uint64_t fx_signal_begin(void);
+
+/* It has sent one: to process `pid` (0: to some), to `thread` of it alone (0: to any, -1: not known). */
+void fx_signal_sent(uint64_t begin, pid_t pid, pid_t thread, int signal, enum fx_signal_way way);
+
+/* It has taken one, which `pid` sent (0: not known), by what siginfo_t calls its code. */
+void fx_signal_taken(uint64_t begin, int signal, int code, pid_t pid);
+
+/* The same by sigwait(), which says no more. */
+void fx_signal_waited(uint64_t begin, int signal);
+
 #endif

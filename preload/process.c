@@ -329,16 +329,28 @@ static int fx_call_waitid(idtype_t type, id_t id, siginfo_t *info, int options)
 /* Told before it is sent: it may be the last that this process does. */
 static int fx_call_kill(pid_t pid, int sig)
 {
+	uint64_t begin = fx_signal_begin();
+	int ret;
+
 	if (pid > 0 && sig > 0)
 		fx_tie_now(FX_TIE_KILLS, pid, sig);
-	return FX_REAL(kill)(pid, sig);
+	ret = FX_REAL(kill)(pid, sig);
+	if (ret == 0)
+		fx_signal_sent(begin, pid > 0 ? pid : 0, 0, sig, FX_SIGNAL_TO_PROCESS);
+	return ret;
 }
 
 static int fx_call_sigqueue(pid_t pid, int sig, const union sigval value)
 {
+	uint64_t begin = fx_signal_begin();
+	int ret;
+
 	if (pid > 0 && sig > 0)
 		fx_tie_now(FX_TIE_KILLS, pid, sig);
-	return FX_REAL(sigqueue)(pid, sig, value);
+	ret = FX_REAL(sigqueue)(pid, sig, value);
+	if (ret == 0)
+		fx_signal_sent(begin, pid, 0, sig, FX_SIGNAL_QUEUED);
+	return ret;
 }
 
 static void exits(int status)

@@ -206,6 +206,28 @@ static int fx_call_pthread_setname_np(pthread_t thread, const char *name)
 	return ret;
 }
 
+static int fx_call_pthread_kill(pthread_t thread, int sig)
+{
+	uint64_t begin = fx_signal_begin();
+	int ret = FX_REAL(pthread_kill)(thread, sig);
+
+	if (begin && ret == 0)
+		fx_signal_sent(begin, fx_engine.pid, fx_thread_tid((uint64_t)thread), sig,
+			       FX_SIGNAL_TO_THREAD);
+	return ret;
+}
+
+static int fx_call_pthread_sigqueue(pthread_t thread, int sig, const union sigval value)
+{
+	uint64_t begin = fx_signal_begin();
+	int ret = FX_REAL(pthread_sigqueue)(thread, sig, value);
+
+	if (begin && ret == 0)
+		fx_signal_sent(begin, fx_engine.pid, fx_thread_tid((uint64_t)thread), sig,
+			       FX_SIGNAL_QUEUED);
+	return ret;
+}
+
 /* Threads that were created end in thread_leave(). The main thread was not; the process may live on
  * without it. */
 static void leave_main(void)

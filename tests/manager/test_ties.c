@@ -212,6 +212,126 @@ Test(ties, who_killed_whom)
 	}
 }
 
+/* --- Signals --------------------------------------------------------------------------------- */
+
+#define USR1   10
+#define QUEUED 40
+
+static uint64_t number[4096];
+
+/* Process `s` sends, or takes: `other` is the other side, 0 if that is not known. */
+static int tell_signal(struct fx_stream *s, enum fx_tie_kind kind, uint32_t other, int32_t signal,
+		       uint64_t begin, uint64_t end)
+{
+	const struct fx_tie tie = {.kind = kind,
+				   .tid = s->pid,
+				   .pid = other,
+				   .value = signal,
+				   .begin_ns = begin,
+				   .ns = end,
+				   .number = number[s->id]++,
+				   .way = FX_SIGNAL_TO_PROCESS,
+				   .thread = kind == FX_TIE_TAKES};
+	struct fx_stream_thread *t = fx_stream_thread(s, s->pid);
+
+	fx_archive_select(&shared.archive, s->id);
+	fx_stream_thread_index(s, t);
+	return fx_ties_take(&shared.ties, s, &tie);
+}
+
+static struct fx_stream *begin_signals(struct fx_stream **ret_child)
+{
+	struct fx_stream *parent = begin();
+
+	memset(number, 0, sizeof(number));
+	*ret_child = birth(CHILD, 30, false);
+	return parent;
+}
+
+static void end_signals(void)
+{
+	fx_ties_finish(&shared.ties);
+	end();
+}
+
+/* Whichever side is heard of first. */
+Test(ties, a_signal_that_is_taken)
+{
+	for (int late = 0; late < 2; late++) {
+		struct fx_stream *child, *parent = begin_signals(&child);
+
+		if (!late)
+			cr_assert_eq(tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 40, 50), 0);
+		cr_assert_eq(tell_signal(child, FX_TIE_TAKES, PARENT, USR1, 35, 60), 0);
+		if (late)
+			cr_assert_eq(tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 40, 50), 0);
+		end_signals();
+		expect_arrow("sends signal", PARENT, "takes signal", CHILD);
+	}
+}
+
+/* One is pending: the first. What was sent before the take is not there for the next. */
+Test(ties, signals_that_merge)
+{
+	struct fx_stream *child, *parent = begin_signals(&child);
+
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 40, 45);
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 50, 55);
+	tell_signal(child, FX_TIE_TAKES, PARENT, USR1, 60, 65);
+	tell_signal(child, FX_TIE_TAKES, PARENT, USR1, 80, 85);
+	end_signals();
+	expect_arrow("sends signal", PARENT, "takes signal", CHILD);
+	cr_assert_eq(archive_find_event(archive_path(), FXT_EVENT_FLOW_BEGIN, "sends signal")
+			 .event.timestamp,
+		     40);
+}
+
+Test(ties, signals_that_are_queued)
+{
+	struct fx_stream *child, *parent = begin_signals(&child);
+
+	for (uint64_t i = 0; i < 3; i++)
+		tell_signal(parent, FX_TIE_SENDS, CHILD, QUEUED, 40 + 5 * i, 44 + 5 * i);
+	for (uint64_t i = 0; i < 4; i++)
+		tell_signal(child, FX_TIE_TAKES, PARENT, QUEUED, 60 + 5 * i, 64 + 5 * i);
+	end_signals();
+	cr_assert_eq(flows("sends signal"), 3);
+}
+
+Test(ties, signals_of_which_nothing_is_certain)
+{
+	struct fx_stream *child, *parent = begin_signals(&child);
+
+	/* sent at the same time by two threads */
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 40, 50);
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 45, 55);
+	tell_signal(child, FX_TIE_TAKES, PARENT, USR1, 60, 65);
+	/* by another process, which has told nothing */
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1 + 1, 70, 75);
+	tell_signal(child, FX_TIE_TAKES, PARENT + 7, USR1 + 1, 60, 80);
+	/* sent later */
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1 + 2, 90, 95);
+	tell_signal(child, FX_TIE_TAKES, PARENT, USR1 + 2, 60, 85);
+	/* to a group, or to this one alone */
+	tell_signal(parent, FX_TIE_SENDS, 0, USR1 + 5, 90, 95);
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1 + 5, 96, 97);
+	tell_signal(child, FX_TIE_TAKES, PARENT, USR1 + 5, 100, 105);
+	end_signals();
+	cr_assert_eq(flows("sends signal"), 0);
+}
+
+Test(ties, a_process_that_has_lost_what_it_told)
+{
+	struct fx_stream *child, *parent = begin_signals(&child);
+
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 40, 45);
+	number[parent->id]++;
+	tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 70, 75);
+	tell_signal(child, FX_TIE_TAKES, PARENT, USR1, 60, 80);
+	end_signals();
+	cr_assert_eq(flows("sends signal"), 0);
+}
+
 /* --- What is told by liars ------------------------------------------------------------------- */
 
 Test(ties, what_cannot_be)
@@ -225,6 +345,10 @@ Test(ties, what_cannot_be)
 	cr_assert_eq(tell(parent, (enum fx_tie_kind)77, CHILD, 0, 20), -EINVAL);
 	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD, 0x137f, 20), -EINVAL, "it only stopped");
 	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD, -1, 50), -EINVAL);
+	cr_assert_eq(tell_signal(parent, FX_TIE_SENDS, CHILD, USR1, 50, 40), -EINVAL);
+	cr_assert_eq(tell_signal(parent, FX_TIE_SENDS, CHILD, -1, 40, 50), -EINVAL);
+	cr_assert_eq(tell_signal(parent, FX_TIE_SENDS, UINT32_MAX, USR1, 40, 50), -EINVAL);
+	cr_assert_eq(tell_signal(parent, FX_TIE_SENDS, CHILD, INT32_MAX, 40, 50), 0);
 	cr_assert_eq(tell(parent, FX_TIE_CREATES, PARENT, 0, 20), 0, "oneself");
 	cr_assert_eq(tell(parent, FX_TIE_REAPS, PARENT, EXITED(0), 50), 0, "oneself");
 	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD, EXITED(0), 5), 0, "before it began");
@@ -242,6 +366,27 @@ Test(ties, invented_processes_do_not_fill_the_memory)
 	birth(1000, 30, false);
 	end();
 	expect_arrow("creates process", PARENT, "process starts", 100999);
+}
+
+/* As many as there are, to processes and groups: it ends, and soon. */
+Test(ties, invented_signals_do_not_fill_the_memory)
+{
+	for (unsigned most = FX_SIGNALS_MAX - 10; most < 2 * FX_SIGNALS_MAX;
+	     most += FX_SIGNALS_MAX) {
+		struct fx_stream *child, *parent = begin_signals(&child);
+
+		for (unsigned i = 0; i < most; i++) {
+			const bool sent = i % 2;
+
+			cr_assert_eq(tell_signal(sent ? parent : child,
+						 sent ? FX_TIE_SENDS : FX_TIE_TAKES,
+						 sent ? CHILD * (i % 500 != 1) : PARENT,
+						 i % 3 ? QUEUED : USR1, 40, 1000),
+				     0);
+		}
+		cr_assert_leq(shared.ties.signals.count, FX_SIGNALS_MAX);
+		end_signals();
+	}
 }
 
 /* Whatever is told in whatever order, every flow in the archive is whole; archive_expect_clean() sees. */
@@ -262,10 +407,14 @@ Test(ties, random_stories)
 				birth(pid, ns, rand() % 2);
 			else if (s && rand() % 20 == 0 && s != streams[0])
 				die(s, ns);
+			else if (s && rand() % 2)
+				tell_signal(s, rand() % 2 ? FX_TIE_SENDS : FX_TIE_TAKES,
+					    rand() % 4 ? pid : 0, rand() % 2 ? USR1 : QUEUED, ns,
+					    ns + (unsigned)rand() % 50);
 			else if (s)
-				tell(s, (enum fx_tie_kind)(rand() % 6), pid,
+				tell(s, (enum fx_tie_kind)(rand() % 8), pid,
 				     values[(unsigned)rand() % 9], ns);
 		}
-		end();
+		end_signals();
 	}
 }
