@@ -5,40 +5,6 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/e2e/control.sh"
 
-cat >threads.c <<'EOF'
-#include <pthread.h>
-#include <unistd.h>
-
-__attribute__((noinline)) static int leaf(int i)
-{
-	return i * 3;
-}
-
-__attribute__((noinline)) static int branch(int i)
-{
-	return leaf(i) + leaf(i + 1);
-}
-
-static void *work(void *unused)
-{
-	volatile int sum = 0;
-
-	(void)unused;
-	for (;;)
-		sum += branch(sum);
-	return NULL;
-}
-
-int main(void)
-{
-	pthread_t thread;
-
-	for (int i = 0; i < 3; i++)
-		pthread_create(&thread, NULL, work, NULL);
-	sleep(60);
-	return 0;
-}
-EOF
 cat >count.c <<'EOF'
 __attribute__((noinline)) static int leaf(int i)
 {
@@ -54,11 +20,11 @@ int main(void)
 	return 0;
 }
 EOF
-compile threads threads.c -O1 -finstrument-functions
+target workers workers.c -pthread
 compile count count.c -O1 -finstrument-functions
 manager_start -b 1M
 
-provider_start ./threads
+provider_start ./workers
 wait_for 10 providers_are 1 || fail "the process does not register"
 for mode in streaming circular oneshot circular streaming oneshot; do
 	expect_ok "$FXTRACE" start -m "$mode" -o "$mode.fxt"
@@ -77,7 +43,7 @@ wait "$PROVIDER"
 
 # What a flush has written is in the file, compressed or not, while tracing goes on.
 for archive in flushed.fxt flushed.fxt.zst; do
-	provider_start ./threads
+	provider_start ./workers
 	wait_for 10 providers_are 1 || fail "the process does not register"
 	expect_ok "$FXTRACE" start -o "$archive"
 	sleep 0.2
@@ -89,7 +55,7 @@ for archive in flushed.fxt flushed.fxt.zst; do
 	kill "$PROVIDER"
 	wait "$PROVIDER"
 	expect_ok "$FXTRACE" stop --json
-	expect_line "\"pid\": $PROVIDER, \"name\": \"threads\".* \"durable_percent\": [0-9.]*, .*\"gone\": true" out
+	expect_line "\"pid\": $PROVIDER, \"name\": \"workers\".* \"durable_percent\": [0-9.]*, .*\"gone\": true" out
 	expect_ok "$FXTRACE" terminate
 	expect_clean "$archive"
 done

@@ -8,50 +8,7 @@
 
 ROUNDS=${ROUNDS:-8}
 
-cat >hooks.c <<'EOF'
-#include <pthread.h>
-#include <unistd.h>
-
-__attribute__((noinline)) static int leaf(int i)
-{
-	return i * 3;
-}
-
-__attribute__((noinline)) static int branch(int i)
-{
-	return leaf(i) + leaf(i + 1);
-}
-
-static void *work(void *unused)
-{
-	volatile int sum = 0;
-
-	(void)unused;
-	for (;;)
-		sum += branch(sum);
-	return NULL;
-}
-
-static void *sleeper(void *unused)
-{
-	pause();
-	return unused;
-}
-
-int main(int argc, char **argv)
-{
-	pthread_t thread;
-
-	/* The session runs. */
-	while (argc > 1 && access(argv[1], F_OK) != 0)
-		usleep(1000);
-	for (int i = 0; i < 3; i++)
-		pthread_create(&thread, NULL, work, NULL);
-	sleeper(NULL);
-	return 0;
-}
-EOF
-compile hooks hooks.c -O1 -finstrument-functions -pthread
+target workers workers.c -pthread
 manager_start -b 256K
 
 cycles() { # ARCHIVE OPTION...
@@ -59,7 +16,7 @@ cycles() { # ARCHIVE OPTION...
 
 	shift
 	rm -f go
-	provider_start ./hooks go
+	provider_start ./workers go
 	wait_for 10 providers_are 1 || fail "the process does not register"
 	expect_ok "$FXTRACE" start -o "$archive" "$@"
 	touch go
