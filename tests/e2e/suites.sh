@@ -46,7 +46,7 @@ python_list() {
 	local some=(test_thread)
 
 	"$python" -c 'import test.test_os' 2>/dev/null ||
-		{ echo "python: libpython3-testsuite is not installed" >&2; return; }
+		{ echo "python: libpython3.11-testsuite is not installed" >&2; return; }
 	[ -z "$all" ] || some=(test_os test_posix test_signal test_select test_mmap test_gc test_faulthandler
 		test_fork1 test_wait3 test_wait4 test_epoll test_subprocess test_threading test_thread
 		test_threadsignals test_io test_pty test_popen test_poll test_pipes test_resource test_fcntl
