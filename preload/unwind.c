@@ -183,6 +183,10 @@ static bool step_by_pointer(struct fx_cfi_state *s)
 	return true;
 }
 
+/* Below the stack pointer of an interrupted function lies what it has just popped: the rules of an epilogue find
+ * registers there, and the kernel keeps it (System V ABI, x86-64). */
+#define RED_ZONE 128
+
 static void set_bounds(struct fx_cfi_state *s)
 {
 	uint64_t sp = s->registers[FX_CFI_RSP], end = stack_end(sp);
@@ -203,8 +207,10 @@ static bool step(struct fx_cfi_state *s, bool *interrupted)
 	if (!step_by_tables(s, pc, &signal) && (signal || !step_by_pointer(s)))
 		return false;
 	*interrupted = signal;
-	if (signal)
+	if (signal) {
 		set_bounds(s);
+		s->low -= RED_ZONE;
+	}
 	return signal || s->registers[FX_CFI_RSP] > sp;
 }
 
