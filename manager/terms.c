@@ -45,7 +45,9 @@ static double rate(enum fx_clock_kind kind, struct fx_anchor first)
 
 static uint64_t ticks_in(enum fx_clock_kind kind, struct fx_anchor first, uint64_t ns)
 {
-	return ns ? (uint64_t)((double)ns * rate(kind, first)) : 0;
+	double ticks = ns ? (double)ns * rate(kind, first) : 0;
+
+	return ticks < 0x1p63 ? (uint64_t)ticks : INT64_MAX; /* a client may ask for any time */
 }
 
 static uint32_t step(enum fx_clock_kind kind, struct fx_anchor first)
