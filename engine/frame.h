@@ -74,6 +74,16 @@ fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t
 	return fx_frame_push_at(t, id, sp, key, fx_now());
 }
 
+/* Takes the newest frame off: as fx_frame_pop(). */
+fx_hot void fx_frame_pop_newest(struct fx_thread *t, struct fx_frame *f)
+{
+	FX_FAULT(frame_pop);
+	fx_store_release(&f->start, 0); /* after the record; pairs with the frame walk in drain.c */
+	FX_FAULT(frame_popped);
+	fx_barrier();
+	t->top = f;
+}
+
 /* Takes `f` off, after its record was written: between the two a reader sees both and keeps the
  * record. Nothing happens if it was closed by someone else. */
 fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
@@ -83,11 +93,7 @@ fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
 		if (t->top != f + 1)
 			return;
 	}
-	FX_FAULT(frame_pop);
-	fx_store_release(&f->start, 0); /* after the record; pairs with the frame walk in drain.c */
-	FX_FAULT(frame_popped);
-	fx_barrier();
-	t->top = f;
+	fx_frame_pop_newest(t, f);
 }
 
 #endif

@@ -71,25 +71,26 @@ fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct f
 	return p;
 }
 
-/* The same where that is easy: in level 0, of the chunk at hand. NULL: nothing has happened. */
-fx_hot uint64_t *fx_record_reserve_easily(struct fx_thread *t, unsigned words)
+/* The same where that is easy: in level 0, of the chunk at hand. False: nothing has happened. */
+fx_hot bool fx_record_reserve_easily(struct fx_thread *t, unsigned words, uint64_t **ret)
 {
 	struct fx_cursor *c = &t->cursor[0];
 	uint64_t *p;
 
 	if (fx_unlikely(t->busy[0] != 0))
-		return NULL;
+		return false;
 	fx_store_relaxed(&t->busy[0], fx_stack_address());
 	fx_barrier(); /* as above */
 	p = c->pos;
 	if (fx_unlikely(fx_load_relaxed(&c->end) - p < (ptrdiff_t)words)) {
 		fx_barrier();
 		fx_store_relaxed(&t->busy[0], 0);
-		return NULL;
+		return false;
 	}
 	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
-	return p;
+	*ret = p;
+	return true;
 }
 
 /* Gives back what was reserved from `end` on; between reserve and commit. All of that is still zero. */

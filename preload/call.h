@@ -208,9 +208,8 @@ fx_hot bool fx_quick_end(struct fx_call *call, unsigned words)
 	if (fx_unlikely(state != t->state || !(state & call->category) ||
 			(t->stacks & call->category) || !fx_call_frame_stands(call)))
 		return false;
-	call->record = fx_record_reserve_easily(t, words);
 	call->nargs = 0;
-	return fx_likely(call->record != NULL);
+	return fx_likely(fx_record_reserve_easily(t, words, &call->record));
 }
 
 /* What fx_call_end() needs, in a call of its own: that of the short way, whose address goes nowhere, is registers. */

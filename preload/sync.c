@@ -112,7 +112,7 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
  * one thread alone, look at the lock's word first: if it is free now, the wait is short. */
 #define PASS_LOCK(mutex, ret, lock, ...)                                                           \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex) && !fx_has_one_thread()) {  \
 			*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);                            \
@@ -150,7 +150,7 @@ fx_hot bool fx_pass_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *before,
 						 int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	if (t && (fx_records_all(t) || mutex_is_held(m)))
 		return false;
@@ -161,7 +161,7 @@ fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling
 /* Never waits. */
 #define PASS_TRY(ret, try_, ...)                                                                   \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
 			return false;                                                              \
@@ -177,7 +177,7 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 /* The token is left before the lock is free, so that it is there for who gets it next. */
 #define PASS_UNLOCK(object, released, ret, unlock)                                                 \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (fx_likely(t_ != NULL)) {                                                       \
 			if (fx_releases(object, t_->tid))                                          \
@@ -221,7 +221,7 @@ _Static_assert(thrd_success == 0, "what PASS_LOCK asks");
 /* As PASS_LOCK. */
 #define PASS_MTX(m, ret, lock, ...)                                                                \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex_of(m)) &&                    \
 		    !fx_has_one_thread()) {                                                        \
@@ -348,7 +348,7 @@ static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int
 
 fx_hot int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 	struct fx_wait_head *h = fx_wait_head(l);
 	uint64_t note;
 	int ret;
@@ -369,7 +369,7 @@ fx_hot int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
 /* True as in PASS_LOCK. `valid` is false if the real function is to be asked about the time. */
 #define PASS_TRIED(valid, try_, l, ret, lock, ...)                                                 \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (t_ && (fx_records_all(t_) || !(valid)))                                        \
 			return false;                                                              \
@@ -427,7 +427,7 @@ fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
 
 fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	if (fx_unlikely(t && fx_records_all(t)))
 		return false;

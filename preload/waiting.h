@@ -32,6 +32,21 @@ fx_hot void fx_wait_show(struct fx_call *call, const struct fx_wait *w)
 		fx_arg_int(call, FX_STR_holder, (int)w->holder);
 }
 
+/*
+ * The calling thread's state, while waits are recorded; else NULL. For what may turn out to be no wait: whether the
+ * manager lives is left to fx_call_begin(). On: 7 instructions and two branches.
+ */
+fx_hot struct fx_thread *fx_sync_thread(void)
+{
+	/* relaxed: as in fx_thread_on() */
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
+	struct fx_thread *t = fx_self;
+
+	if (!fx_state_has(state, FX_CAT_SYNC))
+		return NULL;
+	return fx_likely(t->state == state) ? t : fx_thread_adopt(FX_CAT_SYNC);
+}
+
 /* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
  * older than glibc 2.32 do not say. */
 extern char __libc_single_threaded __attribute__((weak));

@@ -28,7 +28,7 @@
                                                                                                    \
 	fx_hot int fx_call_##name(type *object)                                                    \
 	{                                                                                          \
-		struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);                                   \
+		struct fx_thread *t = fx_sync_thread();                                            \
 		struct fx_wait_head *h = fx_wait_head(object);                                     \
 		uint64_t note;                                                                     \
 		int ret;                                                                           \
@@ -47,7 +47,7 @@
 /* Recorded with pthread:all alone. */
 #define PASS_RELEASE(name, object, ret)                                                            \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
 			return false;                                                              \
@@ -101,7 +101,7 @@ static fx_cold void sem_grabbed(const sem_t *s)
 
 #define PASS_SEM(s, ret, wait, ...)                                                                \
 	do {                                                                                       \
-		struct fx_thread *t_ = fx_thread_on(FX_CAT_SYNC);                                  \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (sem_would_wait(t_, s))                                                         \
 			return false;                                                              \
@@ -128,7 +128,7 @@ fx_hot bool fx_pass_sem_clockwait(sem_t *s, clockid_t clock, const struct timesp
 
 fx_hot bool fx_pass_sem_trywait(sem_t *s, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	if (fx_unlikely(t && fx_records_all(t)))
 		return false;
@@ -168,7 +168,7 @@ static void fx_end_cond(struct fx_wait *w, const pthread_cond_t *c, int error)
 /* A wait always waits. It also releases the mutex, without a call of unlock. */
 fx_hot bool cond_waits(const pthread_mutex_t *m)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	if (t && fx_releases(m, t->tid))
 		fx_mutex_released(t, m);
@@ -220,7 +220,7 @@ fx_hot bool fx_pass_pthread_cond_broadcast(pthread_cond_t *c, int *ret)
 /* Only told of with pthread:all; destroying waits for those who are still on their way out. */
 fx_hot bool fx_pass_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	if (t && fx_records_all(t))
 		return false;
@@ -230,7 +230,7 @@ fx_hot bool fx_pass_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_
 
 fx_hot bool fx_pass_pthread_cond_destroy(pthread_cond_t *c, int *ret)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	if (t && fx_records_all(t))
 		return false;
@@ -360,7 +360,7 @@ static void once_run(void)
 	struct fx_wait visit;
 
 	mine.routine();
-	t = fx_thread_on(FX_CAT_SYNC);
+	t = fx_sync_thread();
 	if (t && fx_visit_begin(&visit, mine.object)) {
 		struct fx_source from = fx_source_now(t, FX_STR_pthread_once);
 
@@ -394,7 +394,7 @@ static void fx_call_call_once(once_flag *flag, fx_once_main routine)
 
 fx_hot bool once_is_recorded(const int *word)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_SYNC);
+	struct fx_thread *t = fx_sync_thread();
 
 	return t && (fx_records_all(t) || !(fx_load_relaxed(word) & ONCE_DONE));
 }
