@@ -84,8 +84,8 @@ static void death_ready(void *opaque)
 	fx_roster_finish_ended(roster);
 }
 
-/* A process that registers again runs another program now: what it was before has ended. False if
- * it was nothing before. */
+/* A process that registers again runs another program now: what it was before has ended, and is still to be
+ * finished. False if it was nothing before. */
 static bool end_predecessor(struct fx_roster *roster, pid_t pid)
 {
 	bool found = false;
@@ -96,8 +96,6 @@ static bool end_predecessor(struct fx_roster *roster, pid_t pid)
 		fx_roster_end(roster, p);
 		found = true;
 	}
-	if (found)
-		fx_roster_finish_ended(roster);
 	return found;
 }
 
@@ -236,6 +234,15 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	return 0;
 }
 
+/* Whether an ended provider that is not finished yet may count where limits are looked at. */
+static bool ended_may_count(const struct fx_roster *roster, const struct fx_applicant *applicant)
+{
+	return is_limited(roster) || !fx_policy_is_own(applicant->uid) ||
+	       roster->provider_count >= FX_PROVIDERS_MAX;
+}
+
+/* To save what the predecessor has left takes longer than all else here, and the process waits for the answer: so that is
+ * done in admitted(). */
 static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret)
 {
 	struct fx_roster *roster = opaque;
@@ -246,8 +253,11 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 	if (r < 0)
 		return r;
 	roster->newcomer_exec = end_predecessor(roster, applicant->pid);
+	if (roster->newcomer_exec && ended_may_count(roster, applicant))
+		fx_roster_finish_ended(roster);
 	r = newcomer_create(roster, applicant, &terms, fds);
 	if (r < 0) {
+		fx_roster_finish_ended(roster);
 		refuse(roster, applicant->name, applicant->pid, r);
 		return r;
 	}
@@ -288,6 +298,9 @@ static void admitted(void *opaque, struct fx_admission *admission, int result)
 	else
 		close(admission->fds[FX_FD_BUFFER]);
 	roster->newcomer = NULL;
+	/* Before the newcomer enters: the archive has them in this order. */
+	if (roster->newcomer_exec)
+		fx_roster_finish_ended(roster);
 	if (result == 0)
 		result = newcomer_enter(roster, p);
 	if (result < 0) {
