@@ -94,7 +94,7 @@ static void end_alone(struct fx_wait *w, const volatile void *object, unsigned n
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
 	if (cell && !fx_token_get(&cell->tokens[0], 0, &w->from))
-		fx_wait_guess(w, object, name, true);
+		fx_wait_guess(w, name, fx_wait_noted(w, object, true));
 }
 
 static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
@@ -187,6 +187,7 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 		} else if (fx_unlikely(fx_category_on(FX_CAT_SYNC))) {                             \
 			fx_release_unknown(object);                                                \
 		}                                                                                  \
+		FX_FAULT(release_looked);                                                          \
 		*(ret) = FX_REAL(unlock)(object);                                                  \
 		return true;                                                                       \
 	} while (0)
@@ -270,6 +271,7 @@ fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
 #define RWLOCK_WRITING 1u /* the phase is the writers' */
 #define RWLOCK_LOCKED  2u /* a writer has it, or is next */
 #define RWLOCK_AWAITED 4u /* by readers */
+#define RWLOCK_READER  8u /* one */
 
 static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
 			 uint64_t sp)
@@ -285,18 +287,26 @@ static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
 {
 	const unsigned taken = RWLOCK_WRITING | RWLOCK_LOCKED;
 
+	unsigned word;
+
 	begin_rwlock(w, call, l, sp);
-	if ((fx_load_relaxed(&l->__data.__readers) & taken) != taken)
+	word = fx_load_relaxed(&l->__data.__readers);
+	if ((word & taken) == taken)
+		return;
+	w->held_back = l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP &&
+		       word & RWLOCK_LOCKED && word >= RWLOCK_READER;
+	if (!w->held_back)
 		fx_wait_found_free(w);
 }
 
-/* No writer can release it, as long as this one reads. */
+/* No writer has had it since the one who let this one in, and none can while this one reads. */
 static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	if (error == 0 && cell && !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from))
-		fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock, false);
+	if (error == 0 && cell && !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from) &&
+	    !w->held_back)
+		fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_written(l));
 	fx_wait_end(w);
 }
 
@@ -308,24 +318,32 @@ static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
 		fx_wait_found_free(w);
 }
 
-/* Nobody can release it but this one. A writer's release takes the readers' tokens away. */
+/* Nobody can release it but this one. A writer's release takes the readers' tokens away: those that are there are newer
+ * than his. */
 static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
+	bool any;
 
 	if (error == 0 && cell) {
-		if (!fx_token_newest(cell, BY_READER, &w->from) &&
-		    !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from))
-			fx_wait_guess(w, l, FX_STR_pthread_rwlock_unlock, false);
+		if (!fx_token_newest(w, BY_READER, &w->from, &any) &&
+		    (any || !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from)))
+			fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_noted(w, l, false));
 		fx_tokens_clear(cell, BY_READER);
 	}
 	fx_wait_end(w);
 }
 
+/* Asked by who holds it. */
+fx_hot bool rwlock_is_written(const pthread_rwlock_t *l, const struct fx_thread *t)
+{
+	return (uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid;
+}
+
 /* The release, with a token if somebody waits; else false. */
 static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int *ret)
 {
-	bool writes = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid;
+	bool writes = rwlock_is_written(l, t);
 	struct fx_token *token;
 	struct fx_source from;
 	struct fx_wait visit;
@@ -346,9 +364,8 @@ static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int
 	return true;
 }
 
-fx_hot int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
+fx_hot int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
 {
-	struct fx_thread *t = fx_sync_thread();
 	struct fx_wait_head *h = fx_wait_head(l);
 	uint64_t note;
 	int ret;
@@ -361,9 +378,17 @@ fx_hot int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
 	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) && rwlock_release(t, l, &ret))
 		return ret;
 	note = fx_note_begin(h, l, t->tid);
+	if (rwlock_is_written(l, t))
+		fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
+	FX_FAULT(release_looked);
 	ret = FX_REAL(pthread_rwlock_unlock)(l);
 	fx_note_end(h, note);
 	return ret;
+}
+
+static int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	return rwlock_unlock(fx_sync_thread(), l);
 }
 
 /* True as in PASS_LOCK. `valid` is false if the real function is to be asked about the time. */
@@ -431,7 +456,7 @@ fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 
 	if (fx_unlikely(t && fx_records_all(t)))
 		return false;
-	*ret = fx_call_pthread_rwlock_unlock(l);
+	*ret = rwlock_unlock(t, l);
 	return true;
 }
 

@@ -74,24 +74,16 @@ fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const vo
 		w->start = call->start;
 }
 
-/* It can be had as the wait begins, and could not just before: it is the newest release that an arrow comes from, though
- * it was over before this wait took part. */
-fx_hot void fx_wait_found_free(struct fx_wait *w)
-{
-	w->looked_free = true;
-	w->stale = 0;
-	w->note &= ~FX_NOTE_DONE;
-}
-
 /*
- * There is no token, so it was the one who was under way as the wait began: see waits.h. An operation that
+ * There is no token, so it was the one who was under way as the wait began, who held it or has `noted' himself: see
+ * waits.h. An operation that
  * is recorded whether it waits or not (pthread:all) had nobody to wait for, if it found the lock free.
  */
-fx_hot void fx_wait_guess(struct fx_wait *w, const volatile void *object, unsigned name, bool alone)
+fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 {
 	if (w->looked_free && fx_records_all(fx_self))
 		return;
-	w->from.tid = w->holder ? w->holder : fx_wait_noted(w, object, alone);
+	w->from.tid = w->holder ? w->holder : noted;
 	w->from.name = name;
 	w->from.time = w->start;
 }

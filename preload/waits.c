@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/fault.h"
+
 #define WAYS	16u
 #define BUCKETS 1024u /* of cells; each for several heads */
 
@@ -57,10 +59,16 @@ static uint64_t blocks_used;
 #define FREE_MASK 0xffffffffull
 #define FREE_ONE  (1ull << 32)
 
-/* The thread's innermost wait. */
+/* The thread's waits, each in a signal handler that has interrupted the one before. One that is deeper is not known
+ * to be left, if it is. */
+#define NESTED 6u
+
 static __thread struct {
-	struct fx_wait_cell *cell;
-	uint64_t sp;
+	unsigned depth;
+	struct {
+		struct fx_wait_cell *cell; /* NULL beyond depth */
+		uint64_t sp;
+	} waits[NESTED];
 } self __attribute__((tls_model("initial-exec")));
 
 /* A bit for each bucket in which there ever was a wait: a forked child looks at no others. */
@@ -240,35 +248,62 @@ static void cell_leave(struct fx_wait_cell *c)
 
 static uint64_t since_now(struct fx_wait_cell *c);
 
-static void enter(struct fx_wait *w, uint64_t sp)
+static void leave_innermost(void)
 {
-	*w = (struct fx_wait){.sp = sp};
-	if (self.cell && self.sp <= sp)
-		fx_wait_abandon();
-	w->outer.cell = self.cell;
-	w->outer.sp = self.sp;
+	struct fx_wait_cell *c = self.waits[self.depth - 1].cell;
+
+	self.waits[self.depth - 1].cell = NULL;
+	fx_barrier();
+	self.depth--;
+	fx_barrier();
+	if (c)
+		cell_leave(c);
 }
 
-static void entered(const struct fx_wait *w)
+/* A place for it; a handler that comes meanwhile takes the next one. */
+static void enter(struct fx_wait *w, uint64_t sp)
 {
-	self.sp = w->sp;
+	*w = (struct fx_wait){.sp = sp, .level = self.depth};
+	if (w->level == NESTED)
+		return;
+	self.depth++;
 	fx_barrier();
-	self.cell = w->cell;
+	self.waits[w->level].sp = sp;
+}
+
+static void entered(struct fx_wait *w, struct fx_wait_cell *cell)
+{
+	w->cell = cell;
+	fx_barrier();
+	if (w->level < NESTED)
+		self.waits[w->level].cell = cell;
 }
 
 void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp)
 {
-	enter(w, sp);
 	if (object)
-		w->cell = cell_enter(object);
-	entered(w);
+		FX_FAULT(wait_begin);
+	while (self.depth && self.waits[self.depth - 1].sp <= sp)
+		leave_innermost();
+	enter(w, sp);
+	entered(w, object ? cell_enter(object) : NULL);
 	if (!w->cell)
 		return;
 	fx_fence(); /* what is looked at now is from after R */
 	w->note = fx_load_relaxed(&fx_wait_head(object)->last);
 	w->since = since_now(w->cell);
+	FX_FAULT(wait_begun);
 }
 
+void fx_wait_found_free(struct fx_wait *w)
+{
+	w->looked_free = true;
+	w->since = 0;
+	w->stale = 0;
+	w->note &= ~FX_NOTE_DONE;
+}
+
+/* What has been left stays: who visits may stand on a stack of his own, a signal handler's. */
 bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
 {
 	struct fx_wait_cell *cell;
@@ -281,34 +316,36 @@ bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
 		return false;
 	}
 	enter(w, (uint64_t)(uintptr_t)w);
-	w->cell = cell;
-	entered(w);
+	entered(w, cell);
 	return true;
+}
+
+/* A handler may have taken it for one that was left. */
+static bool is_open(const struct fx_wait *w)
+{
+	return self.depth > w->level && self.waits[w->level].cell == w->cell &&
+	       self.waits[w->level].sp == w->sp;
 }
 
 struct fx_wait_cell *fx_wait_cell(const struct fx_wait *w)
 {
-	return w->cell && self.cell == w->cell && self.sp == w->sp ? w->cell : NULL;
+	return w->level == NESTED || is_open(w) ? w->cell : NULL;
 }
 
+/* With what was left inside it. */
 void fx_wait_end(struct fx_wait *w)
 {
-	/* A handler may have taken it for one that was left. */
-	if (fx_wait_cell(w))
-		fx_wait_abandon();
-	self.sp = w->outer.sp;
-	fx_barrier();
-	self.cell = w->outer.cell;
+	if (w->level == NESTED && w->cell)
+		cell_leave(w->cell);
+	else if (is_open(w))
+		while (self.depth > w->level)
+			leave_innermost();
 }
 
 void fx_wait_abandon(void)
 {
-	struct fx_wait_cell *c = self.cell;
-
-	self.cell = NULL;
-	fx_barrier();
-	if (c)
-		cell_leave(c);
+	while (self.depth)
+		leave_innermost();
 }
 
 static void bucket_reset(unsigned number)
@@ -327,7 +364,7 @@ static void bucket_reset(unsigned number)
 
 void fx_waits_reset(void)
 {
-	self.cell = NULL;
+	memset(&self, 0, sizeof(self));
 	for (unsigned i = 0; i < BUCKETS; i++)
 		if (used[i / 64] >> i % 64 & 1)
 			bucket_reset(i);
@@ -353,14 +390,29 @@ uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, boo
 	return 0;
 }
 
-void fx_release_unknown(const volatile void *object)
+uint32_t fx_wait_written(const volatile void *object)
 {
-	const struct fx_source nobody = {.tid = 0};
+	uint32_t writer = fx_load_relaxed(&fx_wait_head(object)->writer);
+
+	return (writer ^ fx_note_written(object, 0)) & ~TID_MASK ? 0 : writer & TID_MASK;
+}
+
+void fx_note_forget(const volatile void *object)
+{
 	struct fx_wait_head *h = fx_wait_head(object);
-	struct fx_wait visit;
 
 	if (is_note_of(fx_load_relaxed(&h->last), object))
 		fx_store_relaxed(&h->last, 0);
+	if (fx_wait_written(object))
+		fx_store_relaxed(&h->writer, 0);
+}
+
+void fx_release_unknown(const volatile void *object)
+{
+	const struct fx_source nobody = {.tid = 0};
+	struct fx_wait visit;
+
+	fx_note_forget(object);
 	if (!fx_is_awaited(object) || !fx_visit_begin(&visit, object))
 		return;
 	fx_tokens_clear(visit.cell, 1);
@@ -479,22 +531,30 @@ struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first)
 		}
 		if (!best)
 			return NULL;
-		if (fx_cas_acq_rel(&best->who, &best_who, WHO_BUSY))
+		if (fx_cas_acq_rel(&best->who, &best_who, WHO_BUSY)) {
+			/* The number comes after the place is seen to be busy: see since_now(). */
+			fx_store_relaxed(&best->number, fx_add_acq_rel(&cell->count, 1));
 			return best;
+		}
 	}
 	return NULL;
 }
 
-bool fx_token_newest(struct fx_wait_cell *cell, unsigned first, struct fx_source *ret)
+bool fx_token_newest(const struct fx_wait *w, unsigned first, struct fx_source *ret, bool *any)
 {
 	uint64_t best_who = 0, best_time = 0;
 
+	*any = false;
 	for (unsigned i = first; i < FX_TOKENS; i++) {
-		uint64_t who = fx_load_acquire(&cell->tokens[i].who);
-		uint64_t time = fx_load_relaxed(&cell->tokens[i].time);
+		const struct fx_token *t = &w->cell->tokens[i];
+		uint64_t who = fx_load_acquire(&t->who);
+		uint64_t time = fx_load_relaxed(&t->time);
 		bool later = time >= best_time;
 
 		if (!who || who == WHO_BUSY)
+			continue;
+		*any = true;
+		if (who & WHO_DONE && fx_load_relaxed(&t->number) < w->since)
 			continue;
 		if (best_who && (who ^ best_who) & WHO_DONE)
 			later = best_who & WHO_DONE;
@@ -611,7 +671,8 @@ static struct fx_token *token_reserve(struct fx_wait_cell *c)
 	return NULL;
 }
 
-struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many)
+struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many,
+			    uint64_t until)
 {
 	struct fx_token *t = token_reserve(visit->cell);
 	uint64_t number, who;
@@ -622,6 +683,7 @@ struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source 
 	number = fx_add_acq_rel(&visit->cell->count, 1);
 	who = who_is(source, many, (uint32_t)number);
 	fx_store_relaxed(&t->number, number);
+	fx_store_relaxed(&t->until, until);
 	fx_store_relaxed(&t->time, source->time);
 	fx_store_release(&t->who, who); /* pairs with fx_token_take() */
 	return (struct fx_left){t, who};
@@ -641,29 +703,37 @@ void fx_left_undo(const struct fx_left *left)
 		fx_cas_acq_rel(&left->token->who, &who, 0);
 }
 
-static bool is_for_wait(const struct fx_wait *w, uint64_t number)
+/* Whether `t` is to be taken rather than `best`. */
+static bool is_better(const struct fx_wait *w, const struct fx_token *t,
+		      const struct fx_token *best)
 {
-	return w->looked_free || number >= w->since;
+	bool in_time = fx_load_relaxed(&t->until) > w->place;
+	bool later;
+
+	if (!best)
+		return true;
+	if (in_time != (fx_load_relaxed(&best->until) > w->place))
+		return in_time;
+	later = fx_load_relaxed(&t->number) > fx_load_relaxed(&best->number);
+	return later == (w->looked_free || !in_time);
 }
 
 bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 {
 	for (int tries = 0; tries < PATIENCE; tries++) {
 		struct walk walk = walk_begin(w->cell);
-		uint64_t best_who = 0, best_time = 0, best_number = 0;
+		uint64_t best_who = 0, best_time = 0;
 		struct fx_token *best = NULL, *t;
 
 		while ((t = walk_next(&walk))) {
 			uint64_t who = fx_load_acquire(&t->who);
-			uint64_t number = fx_load_relaxed(&t->number);
 
-			if (!who || who == WHO_BUSY || !is_for_wait(w, number) ||
-			    (best && (number > best_number) != w->looked_free))
+			if (!who || who == WHO_BUSY || fx_load_relaxed(&t->number) < w->since ||
+			    !is_better(w, t, best))
 				continue;
 			best = t;
 			best_who = who;
 			best_time = fx_load_relaxed(&t->time);
-			best_number = number;
 		}
 		if (!best)
 			return false;

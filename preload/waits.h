@@ -18,6 +18,12 @@
  *	- Objects that several release at once (semaphores, conditions, read locks): the note says as well when
  *	  its release was done. What was done at R is of no use to this waiter; and so with tokens, which have
  *	  numbers: a waiter takes none that was done as he began.
+ *	- A reader waits for writers alone, of whom there is one at a time, and while he reads there is none: whoever
+ *	  wrote last has let him in. That is the newest token of a writer, or without one the head's second note,
+ *	  which readers leave alone. (A lock that prefers writers may hold a reader back for one who only wants to write.
+ *	  Such a writer comes after R, and leaves a token; or he gives up, and there is no arrow.)
+ *	- A condition's signal may be over before the waiter stands in the condition's own row: then it was not for him.
+ *	  So its token says how many stood there as it began; one for whom that is enough comes first.
  *	- Where two releases overlap in time, nobody can tell which came first, not even the two.
  *
  * An object has one cell at most, a cell one object from the first who takes part to the last who leaves; and
@@ -46,7 +52,8 @@ struct fx_source {
 struct fx_token {
 	uint64_t who;
 	uint64_t time;
-	uint64_t number; /* in a heap: by age */
+	uint64_t number; /* by age, where there are several */
+	uint64_t until;	 /* in a heap: for those who stood before this place; UINT64_MAX: for all */
 };
 
 #define FX_TOKENS 7u
@@ -58,19 +65,25 @@ struct fx_wait_cell {
 };
 
 /* By address: how many cells are in use for it and what else falls together with it; and the note of who released
- * an object last without leaving a token. It is written at each release. */
+ * an object last without leaving a token. It is written at each release. And the same of those alone who wrote. */
 #define FX_WAIT_HEADS 16384u
 
 struct fx_wait_head {
 	uint64_t last;
 	uint32_t waiting;
+	uint32_t writer; /* thread in the low 22 bits, above it a part of the object's hash */
 } __attribute__((aligned(16)));
 
 extern struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS] __attribute__((visibility("hidden")));
 
+fx_hot uint64_t fx_wait_hash(const volatile void *object)
+{
+	return ((uint64_t)(uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull;
+}
+
 fx_hot struct fx_wait_head *fx_wait_head(const volatile void *object)
 {
-	return &fx_wait_heads[((uint64_t)(uintptr_t)object >> 3) * 0x9e3779b97f4a7c15ull >> 50];
+	return &fx_wait_heads[fx_wait_hash(object) >> 50];
 }
 
 /* Whether anyone may be waiting for `object`. */
@@ -106,6 +119,12 @@ fx_hot void fx_note_holder(const volatile void *object, uint32_t tid)
 	fx_store_relaxed(&fx_wait_head(object)->last, fx_note_of(object, tid));
 }
 
+/* The second note: object and thread. */
+fx_hot uint32_t fx_note_written(const volatile void *object, uint32_t tid)
+{
+	return (uint32_t)(fx_wait_hash(object) >> 40 & 0x3ff) << 22 | tid;
+}
+
 extern __thread uint32_t fx_notes __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 /* Where others may release it at the same time: the note, to be said to be done behind the release. */
@@ -128,22 +147,26 @@ struct fx_wait {
 	struct fx_wait_cell *cell; /* NULL: no arrow will come */
 	uint32_t holder;	   /* tid of who held the lock as the wait began; 0: not known */
 	bool looked_free;	   /* nobody held it then */
+	bool held_back;		   /* nobody held it who could end this wait */
 	struct fx_source from;	   /* set by whoever ends the wait */
 	unsigned round;		   /* of a barrier: the place of its token */
 	uint64_t since;		   /* number of the first token that is for this wait */
 	uint64_t stale;		   /* a token at a fixed place that is not */
 	uint64_t note;		   /* as it was found then */
+	uint64_t place;		   /* of a condition: where it stands in the row, or behind */
 	uint64_t start;		   /* ticks: takes part since then */
 	uint64_t sp;
-	struct { /* the thread's wait that this one interrupts, in a signal handler */
-		struct fx_wait_cell *cell;
-		uint64_t sp;
-	} outer;
+	unsigned level; /* in a signal handler: inside so many of the thread's waits */
 };
 
 /* Begins to wait for `object` (NULL: nothing that an arrow could be drawn for); `sp` is the caller's stack address,
  * by which waits are known that were left by longjmp or cancellation. */
 void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp);
+
+/* It can be had as the wait begins, and could not just before: it is the newest release that an arrow comes from, though
+ * it was over before this wait took part. */
+void fx_wait_found_free(struct fx_wait *w);
+
 void fx_wait_end(struct fx_wait *w);
 
 /* Its cell; NULL also if a signal handler took it for a wait that was left. */
@@ -159,10 +182,16 @@ void fx_wait_abandon(void);
 void fx_waits_reset(void);
 
 /* Someone releases `object` who is not traced: what is known of it is no longer so. */
+void fx_note_forget(const volatile void *object);
+
+/* The same, and of tokens at a fixed place. */
 void fx_release_unknown(const volatile void *object);
 
 /* Who was under way as the wait began; 0: not known. `alone`: by the rules of what one alone holds. */
 uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone);
+
+/* Who wrote last without leaving a token; 0: not known. */
+uint32_t fx_wait_written(const volatile void *object);
 
 /* --- Tokens at a fixed place ------------------------------------------------------------------- */
 
@@ -184,11 +213,12 @@ uint64_t fx_token_stale(const struct fx_token *token);
 
 /* --- Tokens of those who may release one after the other before any of them is over --------------- */
 
-/* The place of a token in tokens[first .. FX_TOKENS); NULL without one. */
+/* The place of a token in tokens[first .. FX_TOKENS), with its number; NULL without one. */
 struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first);
 
-/* Takes the newest of those whose release is not over; if all are, the newest. */
-bool fx_token_newest(struct fx_wait_cell *cell, unsigned first, struct fx_source *ret);
+/* Takes the newest of those whose release is not over; if all are, the newest; but none that was over as the wait
+ * began. *any: there were some. */
+bool fx_token_newest(const struct fx_wait *w, unsigned first, struct fx_source *ret, bool *any);
 
 void fx_tokens_clear(struct fx_wait_cell *cell, unsigned first);
 
@@ -200,12 +230,14 @@ struct fx_left {
 	uint64_t who;
 };
 
-/* In the place of the oldest, if there are more than anyone waits for. */
-struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many);
+/* In the place of the oldest, if there are more than anyone waits for. `until`: see struct fx_token. */
+struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many,
+			    uint64_t until);
 void fx_left_done(const struct fx_left *left);
 void fx_left_undo(const struct fx_left *left);
 
-/* Takes the oldest that is for this wait; for a visit, the oldest; and for one that found the object free, the newest. */
+/* Takes the oldest that is for this wait; for a visit, the oldest; and for one that found the object free, the newest.
+ * Without any, the newest of those that came before its place, or just then. */
 bool fx_token_take(const struct fx_wait *w, struct fx_source *ret);
 
 #endif

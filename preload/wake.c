@@ -6,42 +6,62 @@
 #include "preload/waiting.h"
 
 /*
- * Somebody lets one, or everybody, go who waits for an object: fx_call_NAME() leaves a token before the real function,
- * or a note if nobody waits; and behind it the word that it is done.
+ * Somebody lets one, or everybody, go who waits for an object: release_NAME() leaves a token before the real function,
+ * or a note if nobody waits; and behind it the word that it is done. Whoever was let go may have freed the object by
+ * then. `row': how many have stood in the object's own row, where it has one.
  */
-#define RELEASE(name, type, many)                                                                  \
+#define RELEASE(name, type, many, row)                                                             \
 	static fx_cold bool token_##name(struct fx_thread *t, type *object, int *ret)              \
 	{                                                                                          \
-		struct fx_source from;                                                             \
+		struct fx_source from = {.tid = 0};                                                \
 		struct fx_wait visit;                                                              \
 		struct fx_left left;                                                               \
                                                                                                    \
 		if (!fx_visit_begin(&visit, object))                                               \
 			return false;                                                              \
-		from = fx_source_now(t, FX_STR_##name);                                            \
-		left = fx_token_add(&visit, &from, many);                                          \
+		if (t)                                                                             \
+			from = fx_source_now(t, FX_STR_##name);                                    \
+		left = fx_token_add(&visit, &from, many, row(object));                             \
 		*ret = FX_REAL(name)(object);                                                      \
 		(*ret ? fx_left_undo : fx_left_done)(&left);                                       \
 		fx_wait_end(&visit);                                                               \
 		return true;                                                                       \
 	}                                                                                          \
                                                                                                    \
-	fx_hot int fx_call_##name(type *object)                                                    \
+	/* By a thread that is not traced. */                                                      \
+	static fx_cold int unknown_##name(type *object)                                            \
 	{                                                                                          \
-		struct fx_thread *t = fx_sync_thread();                                            \
+		int ret;                                                                           \
+                                                                                                   \
+		if (!fx_category_on(FX_CAT_SYNC))                                                  \
+			return FX_REAL(name)(object);                                              \
+		fx_note_forget(object);                                                            \
+		return fx_is_awaited(object) && token_##name(NULL, object, &ret)                   \
+			   ? ret                                                                   \
+			   : FX_REAL(name)(object);                                                \
+	}                                                                                          \
+                                                                                                   \
+	fx_hot int release_##name(struct fx_thread *t, type *object)                               \
+	{                                                                                          \
 		struct fx_wait_head *h = fx_wait_head(object);                                     \
 		uint64_t note;                                                                     \
 		int ret;                                                                           \
                                                                                                    \
 		if (fx_unlikely(!t))                                                               \
-			return FX_REAL(name)(object);                                              \
+			return unknown_##name(object);                                             \
 		if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) &&                              \
 		    token_##name(t, object, &ret))                                                 \
 			return ret;                                                                \
 		note = fx_note_begin(h, object, t->tid);                                           \
+		FX_FAULT(release_looked);                                                          \
 		ret = FX_REAL(name)(object);                                                       \
 		fx_note_end(h, note);                                                              \
 		return ret;                                                                        \
+	}                                                                                          \
+                                                                                                   \
+	static int fx_call_##name(type *object)                                                    \
+	{                                                                                          \
+		return release_##name(fx_sync_thread(), object);                                   \
 	}
 
 /* Recorded with pthread:all alone. */
@@ -51,7 +71,7 @@
                                                                                                    \
 		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
 			return false;                                                              \
-		*(ret) = fx_call_##name(object);                                                   \
+		*(ret) = release_##name(t_, object);                                               \
 		return true;                                                                       \
 	} while (0)
 
@@ -78,7 +98,7 @@ static void fx_begin_sem(struct fx_wait *w, const struct fx_call *call, const se
 static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)
 {
 	if (ret == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
-		fx_wait_guess(w, s, FX_STR_sem_post, false);
+		fx_wait_guess(w, FX_STR_sem_post, fx_wait_noted(w, s, false));
 	fx_wait_end(w);
 }
 
@@ -138,7 +158,10 @@ fx_hot bool fx_pass_sem_trywait(sem_t *s, int *ret)
 	return true;
 }
 
-RELEASE(sem_post, sem_t, false)
+/* A post that comes first is not lost. */
+#define NO_ROW(object) UINT64_MAX
+
+RELEASE(sem_post, sem_t, false, NO_ROW)
 
 fx_hot bool fx_pass_sem_post(sem_t *s, int *ret)
 {
@@ -149,19 +172,26 @@ fx_hot bool fx_pass_sem_post(sem_t *s, int *ret)
 
 #define COND_SHARED 1u /* of __wrefs */
 
+/* How many have begun to wait, ever: glibc's first word, above a bit. */
+static uint64_t cond_row(const volatile void *cond)
+{
+	return fx_load_relaxed((const volatile uint64_t *)cond) >> 1;
+}
+
 static void fx_begin_cond(struct fx_wait *w, const struct fx_call *call, const pthread_cond_t *c,
 			  uint64_t sp)
 {
 	bool shared = fx_load_relaxed(&c->__data.__wrefs) & COND_SHARED;
 
 	fx_wait_open(w, call, shared ? NULL : c, sp);
+	w->place = cond_row(c);
 }
 
 /* Here too a note may tell who it was: one who signals without the mutex can have looked before this one began. */
 static void fx_end_cond(struct fx_wait *w, const pthread_cond_t *c, int error)
 {
 	if (error == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
-		fx_wait_guess(w, c, FX_STR_pthread_cond_signal, false);
+		fx_wait_guess(w, FX_STR_pthread_cond_signal, fx_wait_noted(w, c, false));
 	fx_wait_end(w);
 }
 
@@ -203,9 +233,9 @@ fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m
 	return true;
 }
 
-RELEASE(pthread_cond_signal, pthread_cond_t, false)
+RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row)
 
-RELEASE(pthread_cond_broadcast, pthread_cond_t, true)
+RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row)
 
 fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
 {
@@ -267,9 +297,9 @@ fx_hot bool fx_pass_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *tim
 	return true;
 }
 
-RELEASE(cnd_signal, cnd_t, false)
+RELEASE(cnd_signal, cnd_t, false, cond_row)
 
-RELEASE(cnd_broadcast, cnd_t, true)
+RELEASE(cnd_broadcast, cnd_t, true, cond_row)
 
 fx_hot bool fx_pass_cnd_signal(cnd_t *c, int *ret)
 {
@@ -352,7 +382,8 @@ static __thread struct once {
 	const void *object;
 } once __attribute__((tls_model("initial-exec")));
 
-/* Who runs it takes part in the cell too, so that it is there for those who come meanwhile. */
+/* Who runs it takes part in the cell too, so that it is there for those who come meanwhile. For those who were just about
+ * to, there is the note. */
 static void once_run(void)
 {
 	struct once mine = once;
@@ -361,6 +392,10 @@ static void once_run(void)
 
 	mine.routine();
 	t = fx_sync_thread();
+	if (t)
+		fx_note_holder(mine.object, t->tid);
+	else
+		fx_release_unknown(mine.object);
 	if (t && fx_visit_begin(&visit, mine.object)) {
 		struct fx_source from = fx_source_now(t, FX_STR_pthread_once);
 
@@ -419,6 +454,7 @@ static void fx_begin_once(struct fx_wait *w, const struct fx_call *call,
 			  const volatile void *control, uint64_t sp)
 {
 	fx_wait_open(w, call, control, sp);
+	w->looked_free = fx_load_relaxed((const volatile int *)control) & ONCE_DONE;
 }
 
 /* The routine runs once: whenever it was, it is what was waited for. */
@@ -426,9 +462,8 @@ static void fx_end_once(struct fx_wait *w, const volatile void *control, int ret
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	(void)control;
-	if (ret == 0 && cell)
-		fx_token_get(&cell->tokens[0], 0, &w->from);
+	if (ret == 0 && cell && !fx_token_get(&cell->tokens[0], 0, &w->from))
+		fx_wait_guess(w, FX_STR_pthread_once, fx_wait_noted(w, control, true));
 	fx_wait_end(w);
 }
 

@@ -35,7 +35,7 @@ static void add(const void *object, uint32_t tid, bool many)
 	struct fx_left left;
 
 	cr_assert(fx_visit_begin(&visit, object));
-	left = fx_token_add(&visit, &s, many);
+	left = fx_token_add(&visit, &s, many, UINT64_MAX);
 	cr_assert(left.token);
 	fx_left_done(&left);
 	fx_wait_end(&visit);
@@ -178,7 +178,7 @@ Test(waits, oldest_first_once_and_none_of_before)
 	fx_wait_end(&w);
 
 	cr_assert(fx_visit_begin(&visit, objects));
-	left = fx_token_add(&visit, &late, false);
+	left = fx_token_add(&visit, &late, false, UINT64_MAX);
 	fx_wait_begin(&w, objects, SP(800));
 	fx_left_done(&left);
 	cr_assert_eq(take(&w), 3, "under way as it began");
@@ -197,7 +197,7 @@ Test(waits, newest_if_found_free)
 	add(objects, 7, false);
 	add(objects, 8, false);
 	fx_wait_begin(&w, objects, SP(900));
-	w.looked_free = true;
+	fx_wait_found_free(&w);
 	cr_assert_eq(take(&w), 8);
 	cr_assert_eq(take(&early), 7);
 	fx_wait_end(&w);
@@ -213,7 +213,7 @@ Test(waits, taken_back)
 
 	fx_wait_begin(&w, objects, SP(1000));
 	cr_assert(fx_visit_begin(&visit, objects));
-	left = fx_token_add(&visit, &s, false);
+	left = fx_token_add(&visit, &s, false, UINT64_MAX);
 	fx_left_undo(&left);
 	fx_wait_end(&visit);
 	cr_assert_eq(take(&w), 0);
@@ -279,35 +279,127 @@ Test(waits, more_tokens_than_waiters)
 	fx_wait_end(&w);
 }
 
+static uint32_t newest(const struct fx_wait *w)
+{
+	struct fx_source s = {.tid = 0};
+	bool any;
+
+	return fx_token_newest(w, 1, &s, &any) ? s.tid : 0;
+}
+
+/* A reader's release that goes on. */
+static struct fx_token *place(const struct fx_wait *w, uint32_t tid, uint64_t *who)
+{
+	struct fx_source s = source(tid, tid * 100);
+	struct fx_token *t = fx_token_place(w->cell, 1);
+
+	cr_assert(t);
+	*who = fx_token_set(t, &s, false);
+	return t;
+}
+
 /* The newest whose release goes on; if all are over, the newest. */
 Test(waits, the_last_of_several)
 {
-	struct fx_source s = source(1, 100);
 	struct fx_token *a, *b;
+	uint64_t who_a, who;
 	struct fx_wait w;
-	uint64_t who;
 
 	fx_wait_begin(&w, objects, SP(1000));
-	cr_assert_not(fx_token_newest(w.cell, 1, &s));
-	a = fx_token_place(w.cell, 1);
-	fx_token_set(a, &s, false);
-	s = source(2, 200);
-	b = fx_token_place(w.cell, 1);
-	who = fx_token_set(b, &s, false);
-	cr_assert(fx_token_newest(w.cell, 1, &s));
-	cr_assert_eq(s.tid, 2);
+	cr_assert_eq(newest(&w), 0);
+	a = place(&w, 1, &who_a);
+	b = place(&w, 2, &who);
+	cr_assert_eq(newest(&w), 2);
 	fx_token_done(b, who);
-	cr_assert(fx_token_newest(w.cell, 1, &s));
-	cr_assert_eq(s.tid, 1);
-	s = source(3, 300);
+	cr_assert_eq(newest(&w), 1);
 	for (int i = 0; i < 20; i++) {
-		b = fx_token_place(w.cell, 1);
-		who = fx_token_set(b, &s, false);
+		b = place(&w, 3, &who);
 		fx_token_done(b, who);
 	}
-	cr_assert(fx_token_newest(w.cell, 1, &s));
-	cr_assert_eq(s.tid, 1, "what goes on is never overwritten");
+	cr_assert_eq(newest(&w), 1, "what goes on is never overwritten");
+	fx_token_done(a, who_a);
+	cr_assert_eq(newest(&w), 3);
 	fx_wait_end(&w);
+}
+
+/* A reader's release that was over as a writer began to wait is not what ended the wait, if another read then. */
+Test(waits, over_before_the_wait)
+{
+	struct fx_wait early, w, later;
+	struct fx_token *a, *b;
+	uint64_t who_a, who_b;
+	struct fx_source s;
+	bool any;
+
+	fx_wait_begin(&early, objects, SP(1000));
+	a = place(&early, 1, &who_a);
+	b = place(&early, 2, &who_b);
+	fx_token_done(a, who_a);
+	fx_wait_begin(&w, objects, SP(900));
+	cr_assert_eq(newest(&w), 2);
+	fx_token_done(b, who_b);
+	cr_assert_eq(newest(&w), 2);
+	fx_wait_begin(&later, objects, SP(800));
+	cr_assert_not(fx_token_newest(&later, 1, &s, &any));
+	cr_assert(any);
+	fx_wait_found_free(&later);
+	cr_assert_eq(newest(&later), 2);
+	fx_wait_end(&later);
+	fx_wait_end(&w);
+	fx_wait_end(&early);
+}
+
+/* What readers release takes nothing from the note of who wrote last. */
+Test(waits, written)
+{
+	struct fx_wait_head *h = fx_wait_head(objects);
+
+	fx_store_relaxed(&h->writer, fx_note_written(objects, 7));
+	fx_note_end(h, fx_note_begin(h, objects, 8));
+	cr_assert_eq(fx_wait_written(objects), 7);
+	cr_assert_eq(fx_wait_written(objects + 8), 0);
+	fx_release_unknown(objects);
+	cr_assert_eq(fx_wait_written(objects), 0);
+}
+
+/* A signal before a waiter stood in the row is for him only if none is that came later. */
+Test(waits, in_a_row)
+{
+	struct fx_source s = source(7, 7), t = source(8, 8);
+	struct fx_wait w, visit;
+
+	for (int both = 0; both < 2; both++) {
+		fx_wait_begin(&w, objects, SP(1000));
+		w.place = 5;
+		cr_assert(fx_visit_begin(&visit, objects));
+		fx_token_add(&visit, &s, false, 5);
+		if (both)
+			fx_token_add(&visit, &t, false, 6);
+		fx_wait_end(&visit);
+		cr_assert_eq(take(&w), both ? 8 : 7);
+		fx_wait_end(&w);
+	}
+}
+
+/* A handler that jumps out of waits inside waits, or stands on a stack above them. */
+Test(waits, handlers)
+{
+	struct fx_wait outer, inner, visit;
+
+	fx_wait_begin(&outer, objects, SP(1000));
+	fx_wait_begin(&inner, objects + 8, SP(900));
+	fx_wait_begin(&outer, objects + 16, SP(1000));
+	cr_assert_not(fx_is_awaited(objects), "left");
+	cr_assert_not(fx_is_awaited(objects + 8), "left inside that");
+	fx_wait_end(&outer);
+
+	fx_wait_begin(&outer, objects, 1000); /* below any real stack */
+	cr_assert(fx_visit_begin(&visit, objects));
+	fx_wait_end(&visit);
+	cr_assert(fx_wait_cell(&outer),
+		  "who posts on a stack of his own ends no wait of his thread");
+	fx_wait_end(&outer);
+	cr_assert_not(fx_is_awaited(objects));
 }
 
 /* Threads wait for few objects, all the time; no cell is left, no token comes to another object. */
@@ -325,7 +417,7 @@ static void *wait_often(void *number)
 		cr_assert(w.cell);
 		cr_assert(fx_visit_begin(&visit, objects + object * 8));
 		cr_assert_eq(visit.cell, w.cell);
-		fx_token_add(&visit, &s, i % 3 == 0);
+		fx_token_add(&visit, &s, i % 3 == 0, UINT64_MAX);
 		fx_wait_end(&visit);
 		s.tid = 0;
 		if (fx_token_take(&w, &s))

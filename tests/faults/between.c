@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * between SCENARIO: something happens between two steps of a wait or a release, where a fault lets a handler of SIGUSR1
+ * run. Says "CALL TID FROM": the wait in CALL of thread TID was ended by thread FROM; 0: by nobody.
+ */
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static pthread_spinlock_t spin;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sem_t sem;
+
+/* The thread at the point waits for the other. */
+static atomic_int at_point, go_on;
+static bool is_waiter; /* it is the one who waits that comes to the point */
+
+static pthread_t waiter;
+static atomic_int waiter_tid;
+static atomic_int other_tid;
+
+static int load(const void *word)
+{
+	return __atomic_load_n((const int *)word, __ATOMIC_ACQUIRE);
+}
+
+/* --- What there is to wait for ---------------------------------------------------------------- */
+
+struct thing {
+	const char *name;
+	const char *call;
+	void (*prepare)(void); /* so that the wait is one */
+	void (*wait)(void);
+	void (*release)(void);
+	void (*pass)(void);   /* another has it in between; NULL: nobody can */
+	bool (*sleeps)(void); /* somebody does, as glibc's words say */
+	bool pass_is_last;    /* and his release is the last then */
+};
+
+static void rdlock(void)
+{
+	pthread_rwlock_rdlock(&rwlock);
+}
+
+static void wrlock(void)
+{
+	pthread_rwlock_wrlock(&rwlock);
+}
+
+static void rwunlock(void)
+{
+	pthread_rwlock_unlock(&rwlock);
+}
+
+static void wait_reading(void)
+{
+	rdlock();
+	rwunlock();
+}
+
+static void wait_writing(void)
+{
+	wrlock();
+	rwunlock();
+}
+
+static bool reader_sleeps(void)
+{
+	return load(&rwlock.__data.__readers) >> 3 && load(&rwlock.__data.__wrphase_futex) & 2;
+}
+
+static bool writer_sleeps(void)
+{
+	return load(&rwlock.__data.__readers) & 2 && load(&rwlock.__data.__wrphase_futex) & 2;
+}
+
+static void lock(void)
+{
+	pthread_mutex_lock(&mutex);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&mutex);
+}
+
+static void lock_and_unlock(void)
+{
+	lock();
+	unlock();
+}
+
+static bool locker_sleeps(void)
+{
+	return load(&mutex.__data.__lock) == 2;
+}
+
+static void spin_lock(void)
+{
+	pthread_spin_lock(&spin);
+}
+
+static void spin_unlock(void)
+{
+	pthread_spin_unlock(&spin);
+}
+
+static void spin_both(void)
+{
+	spin_lock();
+	spin_unlock();
+}
+
+/* Nothing tells; it comes to the same. */
+static bool spins(void)
+{
+	usleep(20000);
+	return true;
+}
+
+static void nothing(void)
+{
+}
+
+static void wait_semaphore(void)
+{
+	while (sem_wait(&sem) != 0)
+		;
+}
+
+static void post(void)
+{
+	sem_post(&sem);
+}
+
+static bool semaphore_sleeps(void)
+{
+	return load((const int *)&sem + 1) != 0;
+}
+
+/* Once, whether it was signalled or not: signalled without the mutex. */
+static void wait_condition(void)
+{
+	pthread_mutex_lock(&mutex);
+	pthread_cond_wait(&cond, &mutex);
+	pthread_mutex_unlock(&mutex);
+}
+
+static void signal_condition(void)
+{
+	pthread_cond_signal(&cond);
+}
+
+static void broadcast_condition(void)
+{
+	pthread_cond_broadcast(&cond);
+}
+
+static bool condition_sleeps(void)
+{
+	return load(&cond.__data.__wrefs) >> 3;
+}
+
+static const struct thing things[] = {
+    {"reader", "pthread_rwlock_rdlock", wrlock, wait_reading, rwunlock, wait_reading, reader_sleeps,
+     false},
+    {"writer", "pthread_rwlock_wrlock", rdlock, wait_writing, rwunlock, wait_reading, writer_sleeps,
+     true},
+    {"second-writer", "pthread_rwlock_wrlock", wrlock, wait_writing, rwunlock, wait_writing, NULL,
+     true},
+    {"mutex", "pthread_mutex_lock", lock, lock_and_unlock, unlock, lock_and_unlock, locker_sleeps,
+     true},
+    {"spin", "pthread_spin_lock", spin_lock, spin_both, spin_unlock, spin_both, spins, true},
+    {"semaphore", "sem_wait", nothing, wait_semaphore, post, NULL, semaphore_sleeps, false},
+    {"signal", "pthread_cond_wait", nothing, wait_condition, signal_condition, signal_condition,
+     condition_sleeps, false},
+    {"broadcast", "pthread_cond_wait", nothing, wait_condition, broadcast_condition,
+     broadcast_condition, condition_sleeps, false},
+};
+
+static const struct thing *thing;
+
+/* --- Who does what ---------------------------------------------------------------------------- */
+
+static void await(atomic_int *flag)
+{
+	while (!*flag)
+		usleep(1000);
+}
+
+static void *wait_(void *unused)
+{
+	waiter_tid = gettid();
+	thing->wait();
+	return unused;
+}
+
+static void *pass(void *unused)
+{
+	other_tid = gettid();
+	thing->pass();
+	return unused;
+}
+
+static void run(void *(*f)(void *))
+{
+	pthread_t t;
+
+	pthread_create(&t, NULL, f, NULL);
+	pthread_join(t, NULL);
+}
+
+/* Of the one who releases: the other begins to wait. */
+static void until_it_sleeps(void)
+{
+	pthread_create(&waiter, NULL, wait_, NULL);
+	await(&waiter_tid);
+	while (!thing->sleeps())
+		usleep(1000);
+}
+
+static void handler(int signal)
+{
+	(void)signal;
+	if (!is_waiter) {
+		until_it_sleeps();
+		at_point = 1;
+	} else if (!atomic_exchange(&at_point, 1)) {
+		await(&go_on);
+	}
+}
+
+static void handle(void)
+{
+	struct sigaction action = {.sa_handler = handler};
+
+	sigaction(SIGUSR1, &action, NULL);
+}
+
+/* The release comes while the other is at the point. */
+static int at_wait(bool passes)
+{
+	is_waiter = true;
+	thing->prepare();
+	handle();
+	pthread_create(&waiter, NULL, wait_, NULL);
+	await(&at_point);
+	thing->release();
+	if (passes)
+		run(pass);
+	go_on = 1;
+	pthread_join(waiter, NULL);
+	return passes && thing->pass_is_last ? other_tid : gettid();
+}
+
+/* The wait comes while the one who releases is at the point. */
+static int at_release(void)
+{
+	thing->prepare();
+	handle();
+	thing->release();
+	pthread_join(waiter, NULL);
+	return gettid();
+}
+
+/* Somebody signals while nobody waits yet: that is lost. */
+static int signal_too_early(void)
+{
+	is_waiter = true;
+	handle();
+	pthread_create(&waiter, NULL, wait_, NULL);
+	await(&at_point);
+	run(pass);
+	go_on = 1;
+	while (!thing->sleeps())
+		usleep(1000);
+	thing->release();
+	pthread_join(waiter, NULL);
+	return gettid();
+}
+
+/* The routine is over while another is at the point. */
+static void *wait_once(void *routine)
+{
+	waiter_tid = gettid();
+	pthread_once(&once, (void (*)(void))routine);
+	return NULL;
+}
+
+static void run_once(void)
+{
+	handle();
+	pthread_create(&waiter, NULL, wait_once, (void *)run_once);
+	await(&at_point);
+}
+
+static int at_wait_once(void)
+{
+	is_waiter = true;
+	pthread_once(&once, run_once);
+	go_on = 1;
+	pthread_join(waiter, NULL);
+	return gettid();
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argc > 2 ? argv[2] : "";
+	const char *call = "pthread_once";
+	int from = 0;
+
+	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
+	sem_init(&sem, 0, 0);
+	for (size_t i = 0; argc > 1 && i < sizeof(things) / sizeof(things[0]); i++)
+		if (strcmp(things[i].name, argv[1]) == 0)
+			thing = &things[i];
+	if (thing)
+		call = thing->call;
+	if (strcmp(way, "wait") == 0)
+		from = thing ? at_wait(false) : at_wait_once();
+	else if (thing && strcmp(way, "wait-and-pass") == 0)
+		from = at_wait(true);
+	else if (thing && strcmp(way, "release") == 0)
+		from = at_release();
+	else if (thing && strcmp(way, "early") == 0)
+		from = signal_too_early();
+	else
+		return 2;
+	printf("%s %d %d\n", call, waiter_tid, from);
+	return !at_point;
+}
