@@ -108,6 +108,12 @@ enum fx_signal_way {
 #define FX_TIE_SIGNAL_WORDS 12u
 
 /*
+ * FX_TIE_EXECS may have three more: UINT64, when the call began in whose frame it is told (ticks; 0: it has none);
+ * and two that are shown with that call if it never ends: the path, and the arguments, as one text.
+ */
+#define FX_TIE_EXEC_WORDS 74u
+
+/*
  * A record that is larger than a chunk is written in parts, each a large record of a private type:
  *
  *	header	FX_PART_HEADER(words of the part)

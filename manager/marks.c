@@ -195,11 +195,26 @@ static void name_call(struct fx_stream *s, const struct fx_frame *frame,
 
 static void unfinished(struct fx_stream *s, struct fxt_record *record)
 {
-	record->nargs = 1;
-	record->args[0] =
+	record->args[record->nargs++] =
 	    (struct fxt_arg){.type = FXT_ARG_BOOL, .name = text("unfinished"), .boolean = true};
 	fx_archive_record(&s->shared->archive, record);
 	s->counts.unfinished++;
+}
+
+/* What it was to execute, if it is the call that was told of. */
+static void add_exec(const struct fx_stream_exec *exec, uint32_t tid, const struct fx_frame *frame,
+		     struct fxt_record *record)
+{
+	static const char *const names[] = {"path", "argv"};
+
+	if (!exec || !exec->start || exec->start != frame->start || exec->tid != tid)
+		return;
+	for (unsigned i = 0; i < FX_ARRAY_LEN(names); i++)
+		if (exec->lengths[i])
+			record->args[record->nargs++] = (struct fxt_arg){
+			    .type = FXT_ARG_STRING,
+			    .name = text(names[i]),
+			    .string = fx_string_inline(exec->texts[i], exec->lengths[i])};
 }
 
 static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
@@ -213,6 +228,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const str
 	record = event_on(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);
+	add_exec(s->exec, t->tid, frame, &record);
 	unfinished(s, &record);
 }
 

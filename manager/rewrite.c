@@ -313,17 +313,53 @@ static bool tells_of_signal(const struct fxt_record *r)
 	       r->args[6].type == FXT_ARG_INT32;
 }
 
+static bool tells_of_exec(const struct fxt_record *r)
+{
+	return r->nargs == 6 && r->args[1].int32 == FX_TIE_EXECS &&
+	       r->args[3].type == FXT_ARG_UINT64;
+}
+
+/* Shown with the call if it stays open (marks.c). One is remembered: an exec that succeeds ends all others. */
+static void note_exec(struct fx_stream *s, uint32_t tid, const struct fxt_record *r)
+{
+	struct fx_stream_exec *exec = s->exec;
+
+	if (!exec)
+		exec = s->exec = malloc(sizeof(*exec));
+	if (!exec)
+		return;
+	*exec = (struct fx_stream_exec){.start = r->args[3].uint64, .tid = tid};
+	for (unsigned i = 0; i < FX_ARRAY_LEN(exec->texts); i++) {
+		const struct fxt_arg *arg = &r->args[4 + i];
+		size_t length = arg->type == FXT_ARG_STRING ? arg->string.length : 0;
+
+		if (length > sizeof(exec->texts[i]) || !arg->string.data)
+			length = 0;
+		if (length)
+			memcpy(exec->texts[i], arg->string.data, length);
+		exec->lengths[i] = (uint32_t)length;
+	}
+}
+
+static bool is_tie(const struct fxt_record *r)
+{
+	return r->nargs >= 3 && r->args[0].type == FXT_ARG_UINT64 &&
+	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
+	       r->kernel_object.koid <= INT32_MAX &&
+	       tells_of_signal(r) == is_of_signal(r->args[1].int32) &&
+	       (r->nargs == 3 || tells_of_signal(r) || tells_of_exec(r));
+}
+
 /* What a thread has done to another process. */
 static int take_tie(struct rewrite *w, const struct fx_stream_thread *t, const struct fxt_record *r)
 {
 	struct fx_tie tie;
 	int result;
 
-	if (!t || (r->nargs != 3 && !tells_of_signal(r)) || r->args[0].type != FXT_ARG_UINT64 ||
-	    r->args[1].type != FXT_ARG_INT32 || r->args[2].type != FXT_ARG_INT32 ||
-	    r->kernel_object.koid > INT32_MAX ||
-	    tells_of_signal(r) != is_of_signal(r->args[1].int32))
+	if (!t || !is_tie(r))
 		return -EINVAL;
+	if (tells_of_exec(r))
+		note_exec(w->s, t->tid, r);
 	tie = (struct fx_tie){
 	    .kind = (enum fx_tie_kind)r->args[1].int32,
 	    .tid = t->tid,

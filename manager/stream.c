@@ -58,7 +58,9 @@ static void tables_destroy(struct fx_stream *s)
 	fx_modules_destroy(&s->modules);
 	fx_parts_destroy(&s->parts);
 	free(s->slots);
+	free(s->exec);
 	s->slots = NULL;
+	s->exec = NULL;
 	s->slot_count = 0;
 }
 

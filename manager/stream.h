@@ -126,6 +126,14 @@ struct fx_stream_counts {
 	uint64_t unfinished; /* calls still open at the end */
 };
 
+/* What a thread was about to execute, in case the call never ends: the texts of its arguments. */
+struct fx_stream_exec {
+	uint64_t start; /* ticks; of its frame */
+	uint32_t tid;
+	uint32_t lengths[2];
+	char texts[2][256];
+};
+
 struct fx_stream {
 	struct fx_stream_shared *shared; /* borrowed */
 	uint32_t id;
@@ -141,6 +149,7 @@ struct fx_stream {
 	struct fx_stream_chunk whole;	/* for chunks that come in one piece */
 	struct fx_stream_slot *slots;
 	uint32_t slot_count;
+	struct fx_stream_exec *exec; /* the newest; NULL: none was told */
 	uint64_t first_end; /* ns; when the first of its events to end did; UINT64_MAX none */
 	struct fx_stream_counts counts;
 };

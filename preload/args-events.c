@@ -36,6 +36,72 @@ void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fd
 		fx_arg_bytes(call, FX_STR_ready, ready_buffer, fx_text_length(&ready));
 }
 
+/* Appends the numbers of the bits that are set; false if none is. */
+static bool text_set(struct fx_text *t, const unsigned long *set, unsigned words)
+{
+	bool some = false;
+
+	for (unsigned i = 0; i < words; i++)
+		for (unsigned long left = set[i]; left; left &= left - 1) {
+			if (some)
+				fx_text_char(t, ' ');
+			some = true;
+			fx_text_number(t, i * 8 * sizeof left + (unsigned)__builtin_ctzl(left), 10);
+		}
+	return some;
+}
+
+static void arg_set(struct fx_call *call, unsigned name, const unsigned long *set, unsigned words)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	text_set(&t, set, words);
+	fx_text_end(&t);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
+static void text_ready(struct fx_text *t, const char *what, const fd_set *set, unsigned words)
+{
+	char *begin = t->at;
+
+	if (fx_text_length(t))
+		fx_text_string(t, ", ");
+	fx_text_string(t, what);
+	if (!text_set(t, (const void *)set, words))
+		t->at = begin;
+}
+
+void fx_arg_sets(struct fx_call *call, unsigned name, const fd_set *exceptfds,
+		 const fd_set *readfds, const fd_set *writefds, const struct fx_before_sets *before)
+{
+	const unsigned names[3] = {FX_STR_readfds, FX_STR_writefds, name};
+	const fd_set *const ready[3] = {readfds, writefds, exceptfds};
+	static const char *const what[3] = {"in ", "out ", "except "};
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	for (unsigned i = 0; i < FX_ARRAY_LEN(names); i++)
+		if (before->given[i])
+			arg_set(call, names[i], before->sets[i], before->words);
+	for (unsigned i = 0; i < FX_ARRAY_LEN(ready); i++)
+		if (before->given[i] && !call->error)
+			text_ready(&t, what[i], ready[i], before->words);
+	fx_text_end(&t);
+	if (fx_text_length(&t))
+		fx_arg_bytes(call, FX_STR_ready, buffer, fx_text_length(&t));
+}
+
+void fx_arg_select_time(struct fx_call *call, unsigned name, const struct timeval *timeout,
+			const struct fx_before_sets *before)
+{
+	if (!timeout)
+		fx_arg_one(call, FX_ARG_HEADER(NULL, 1, name, 0));
+	else if (before->timed)
+		fx_arg_long(call, name, before->timeout_ns);
+	fx_arg_timeval(call, FX_STR_left_ns, timeout);
+}
+
 void fx_text_epoll_data(struct fx_text *t, uint64_t data)
 {
 	if (data > UINT32_MAX) {

@@ -7,7 +7,6 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/sem.h>
 #include <termios.h>
 #include <ulimit.h>
 
@@ -46,6 +45,21 @@ void fx_arg_futex_operation(struct fx_call *call, unsigned name, int operation)
 {
 	arg_name_and_flags(call, name, (uint32_t)operation, FUTEX_CMD_MASK, FX_NAMES(futex_command),
 			   FX_NAMES(futex_flags));
+}
+
+void fx_arg_futex_timeout(struct fx_call *call, unsigned name, const void *timeout, int operation)
+{
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_WAIT_REQUEUE_PI:
+		fx_arg_timespec(call, name, timeout);
+		break;
+	default:
+		fx_arg_long(call, name, (intptr_t)timeout);
+	}
 }
 
 /* The signal that the parent gets stands in the lowest byte. */
@@ -89,13 +103,6 @@ void fx_arg_open_how(struct fx_call *call, unsigned name, const void *how)
 		fx_arg_resolve_flags(call, FX_STR_resolve, (unsigned)word[2]);
 }
 
-static void text_octal(struct fx_text *t, unsigned n)
-{
-	if (n)
-		fx_text_char(t, '0');
-	fx_text_number(t, n, 8);
-}
-
 void fx_arg_mode(struct fx_call *call, unsigned name, mode_t mode)
 {
 	char buffer[FX_NAME_TEXT];
@@ -106,7 +113,7 @@ void fx_arg_mode(struct fx_call *call, unsigned name, mode_t mode)
 		fx_text_char(&t, '|');
 		mode &= 07777;
 	}
-	text_octal(&t, mode);
+	fx_text_octal(&t, mode);
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
@@ -119,7 +126,7 @@ void fx_arg_ipc_flags(struct fx_call *call, unsigned name, int flags)
 		fx_text_flags(&t, FX_NAMES(ipc_bits), (uint32_t)flags & ~0777u);
 		fx_text_char(&t, '|');
 	}
-	text_octal(&t, (unsigned)flags & 0777);
+	fx_text_octal(&t, (unsigned)flags & 0777);
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
@@ -305,12 +312,6 @@ void fx_arg_new_addr(struct fx_call *call, unsigned name, const void *addr, int 
 		fx_arg_ptr(call, name, addr);
 }
 
-void fx_arg_semctl(struct fx_call *call, unsigned name, long arg, int command)
-{
-	if (command == SETVAL)
-		fx_arg_int(call, name, (int)arg);
-}
-
 void fx_arg_ulimit(struct fx_call *call, unsigned name, long value, int command)
 {
 	if (command == UL_SETFSIZE)
@@ -324,7 +325,7 @@ static void arg_stat(struct fx_call *call, unsigned name, unsigned mode, uint64_
 
 	fx_text_name(&t, FX_NAMES(file_type), mode & S_IFMT);
 	fx_text_char(&t, '|');
-	text_octal(&t, mode & ~(unsigned)S_IFMT);
+	fx_text_octal(&t, mode & ~(unsigned)S_IFMT);
 	fx_text_char(&t, ' ');
 	fx_text_number(&t, size, 10);
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));

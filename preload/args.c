@@ -31,12 +31,30 @@ static bool path_was_read(int error)
 	return error != EFAULT && error != EINVAL && error != ENOSYS;
 }
 
+static void arg_null(struct fx_call *call, unsigned name)
+{
+	fx_arg_one(call, FX_ARG_HEADER(NULL, 1, name, 0));
+}
+
+/* Text that nobody need have looked at. */
+static void arg_far(struct fx_call *call, unsigned name, const char *text, size_t max)
+{
+	const long length = text ? fx_peek_string(text, max + 1) : 0;
+
+	if (!text)
+		arg_null(call, name);
+	else if (length < 0)
+		fx_arg_ptr(call, name, text);
+	else
+		fx_arg_bytes(call, name, text, fx_text_cut(text, (size_t)length, max));
+}
+
 void fx_arg_path(struct fx_call *call, unsigned name, const char *path)
 {
 	size_t length;
 
 	if (!path || !path_was_read(call->error)) {
-		fx_arg_ptr(call, name, path);
+		fx_arg_far_text(call, name, path);
 		return;
 	}
 	length = strnlen(path, FX_TEXT_MAX + 1);
@@ -54,7 +72,7 @@ void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path)
 	if (late_path_was_read(call->error))
 		fx_arg_path(call, name, path);
 	else
-		fx_arg_ptr(call, name, path);
+		fx_arg_far_text(call, name, path);
 }
 
 static void arg_cut(struct fx_call *call, unsigned name, const char *text, size_t max)
@@ -62,17 +80,12 @@ static void arg_cut(struct fx_call *call, unsigned name, const char *text, size_
 	fx_arg_bytes(call, name, text, fx_text_cut(text, strnlen(text, max + 1), max));
 }
 
-static void arg_null(struct fx_call *call, unsigned name)
-{
-	fx_arg_one(call, FX_ARG_HEADER(NULL, 1, name, 0));
-}
-
 void fx_arg_name(struct fx_call *call, unsigned name, const char *text)
 {
 	if (text && !call->error)
 		arg_cut(call, name, text, FX_NAME_TEXT);
 	else
-		fx_arg_ptr(call, name, text);
+		arg_far(call, name, text, FX_NAME_TEXT);
 }
 
 /* EINVAL: another argument was wrong, and this one may not have been looked at. */
@@ -81,7 +94,7 @@ static void arg_text(struct fx_call *call, unsigned name, const char *text, size
 	if (!text)
 		arg_null(call, name);
 	else if (call->error == EINVAL)
-		fx_arg_ptr(call, name, text);
+		arg_far(call, name, text, max);
 	else
 		arg_cut(call, name, text, max);
 }
@@ -93,14 +106,7 @@ void fx_arg_text(struct fx_call *call, unsigned name, const char *text)
 
 void fx_arg_far_text(struct fx_call *call, unsigned name, const char *text)
 {
-	const long length = text ? fx_peek_string(text, FX_TEXT_MAX + 1) : 0;
-
-	if (!text)
-		arg_null(call, name);
-	else if (length < 0)
-		fx_arg_ptr(call, name, text);
-	else
-		fx_arg_bytes(call, name, text, fx_text_cut(text, (size_t)length, FX_TEXT_MAX));
+	arg_far(call, name, text, FX_TEXT_MAX);
 }
 
 void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text)
@@ -120,19 +126,43 @@ void fx_arg_out_bytes(struct fx_call *call, unsigned name, const char *bytes, ss
 		fx_arg_bytes(call, name, bytes, fx_text_cut(bytes, (size_t)length, FX_TEXT_MAX));
 }
 
-void fx_arg_argv(struct fx_call *call, unsigned name, fx_strings argv)
+/* As many as there is room for; false if one of them cannot be read. */
+static bool text_strings(struct fx_text *t, fx_strings strings)
+{
+	const char *good = NULL; /* the end of the last one: the next lies beside it, most often */
+
+	for (fx_strings s = strings; t->at < t->end; s++) {
+		long length;
+
+		/* the first one of a page, though it may begin on the one before */
+		if ((s == strings || ((uintptr_t)s + sizeof *s - 1) % FX_PAGE < sizeof *s) &&
+		    !fx_peek(s, sizeof *s))
+			return false;
+		if (!*s)
+			return true;
+		length = fx_peek_string_near(*s, FX_TEXT_MAX + 1, good);
+		if (length < 0)
+			return false;
+		if (s != strings)
+			fx_text_char(t, ' ');
+		fx_text_bytes(t, *s, (size_t)length);
+		good = *s + length;
+	}
+	return true;
+}
+
+void fx_arg_far_argv(struct fx_call *call, unsigned name, fx_strings argv)
 {
 	char buffer[FX_TEXT_MAX + 1];
 	struct fx_text t = FX_TEXT(buffer);
 
-	if (call->error || !argv)
-		return;
-	for (fx_strings a = argv; *a && t.at < t.end; a++) {
-		if (a != argv)
-			fx_text_char(&t, ' ');
-		fx_text_string(&t, *a);
-	}
-	fx_arg_bytes(call, name, buffer, fx_text_cut(buffer, fx_text_length(&t), FX_TEXT_MAX));
+	if (!argv)
+		arg_null(call, name);
+	else if (!text_strings(&t, argv))
+		fx_arg_ptr(call, name, argv);
+	else
+		fx_arg_bytes(call, name, buffer,
+			     fx_text_cut(buffer, fx_text_length(&t), FX_TEXT_MAX));
 }
 
 void fx_arg_fd_pair(struct fx_call *call, unsigned name, const int *fds)
@@ -167,6 +197,49 @@ void fx_arg_timespec(struct fx_call *call, unsigned name, const struct timespec 
 		arg_null(call, name);
 	else if (time_was_read(call->error))
 		fx_arg_long(call, name, nanoseconds(ts->tv_sec, ts->tv_nsec));
+}
+
+/* Who times out has read it, others need not have. */
+static bool deadline_was_read(const struct fx_call *call, const struct timespec *ts,
+			      const struct fx_before_clock *before)
+{
+	if (call->error == ETIMEDOUT)
+		return true;
+	return call->error != EFAULT && call->error != EINVAL &&
+	       fx_peek_near(ts, sizeof *ts, before);
+}
+
+static void arg_left(struct fx_call *call, unsigned name, const struct timespec *ts,
+		     const struct fx_before_clock *before)
+{
+	fx_arg_long(
+	    call, name,
+	    (int64_t)((uint64_t)nanoseconds(ts->tv_sec, ts->tv_nsec) - (uint64_t)before->now));
+}
+
+void fx_arg_deadline(struct fx_call *call, unsigned name, const struct timespec *ts,
+		     const struct fx_before_clock *before)
+{
+	if (!ts)
+		arg_null(call, name);
+	else if (before->known && deadline_was_read(call, ts, before))
+		arg_left(call, name, ts, before);
+}
+
+void fx_arg_clock_deadline(struct fx_call *call, unsigned name, const struct timespec *ts,
+			   const struct fx_before_clock *before)
+{
+	if (ts)
+		fx_arg_clock(call, FX_STR_clock, (unsigned)before->clock);
+	fx_arg_deadline(call, name, ts, before);
+}
+
+void fx_arg_sleep_time(struct fx_call *call, unsigned name, const struct timespec *ts, int flags,
+		       const struct fx_before_clock *before)
+{
+	fx_arg_timespec(call, name, ts);
+	if (flags & TIMER_ABSTIME && before->known && ts && time_was_read(call->error))
+		arg_left(call, FX_STR_timeout_ns, ts, before);
 }
 
 static void arg_timer(struct fx_call *call, unsigned name, int64_t value, int64_t interval)
@@ -301,23 +374,6 @@ void fx_arg_cpus(struct fx_call *call, unsigned name, const void *set, size_t si
 			fx_text_char(&t, '-');
 			fx_text_number(&t, end - 1, 10);
 		}
-	}
-	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
-}
-
-void fx_arg_fds(struct fx_call *call, unsigned name, const fd_set *set, int count)
-{
-	char buffer[FX_FLAGS_TEXT];
-	struct fx_text t = FX_TEXT(buffer);
-	const size_t end = count > 0 ? (size_t)count : 0;
-
-	if (call->error || !set)
-		return;
-	for (size_t i = bit_find((const void *)set, 0, end, true); i < end;
-	     i = bit_find((const void *)set, i + 1, end, true)) {
-		if (fx_text_length(&t))
-			fx_text_char(&t, ' ');
-		fx_text_number(&t, i, 10);
 	}
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }

@@ -192,17 +192,15 @@ fx_hot void fx_arg_signal(struct fx_call *call, unsigned name, int number)
 
 /* --- What stands behind pointers (args.c) ----------------------------------------------------- */
 
-/* A path, cut at FX_TEXT_MAX bytes between two characters; its address if the kernel did not read
- * it. */
+/* A path, cut at FX_TEXT_MAX bytes between two characters; its address if it cannot be read. */
 #define FX_WORDS_path FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_path(struct fx_call *call, unsigned name, const char *path);
 
-/* A path that the kernel looks at late, if at all: its address unless the call has succeeded, or has
- * failed for what both paths say. */
+/* A path that the kernel looks at late, if at all. */
 #define FX_WORDS_late_path FX_WORDS_path
 void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path);
 
-/* A short name that the kernel has read if the call succeeded. */
+/* A short name, which the kernel has read if the call succeeded. */
 #define FX_NAME_TEXT  32
 #define FX_WORDS_name FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_name(struct fx_call *call, unsigned name, const char *text);
@@ -226,13 +224,37 @@ void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text);
 #define FX_WORDS_out_bytes FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_out_bytes(struct fx_call *call, unsigned name, const char *bytes, ssize_t length);
 
-/* Strings joined by spaces, cut like a path; nothing if the call failed. */
-#define FX_WORDS_argv FX_TEXT_WORDS(FX_TEXT_MAX)
-void fx_arg_argv(struct fx_call *call, unsigned name, fx_strings argv);
+/* Strings joined by spaces, cut like a path, for another process to read: its address if they cannot be. */
+#define FX_WORDS_far_argv FX_TEXT_WORDS(FX_TEXT_MAX)
+void fx_arg_far_argv(struct fx_call *call, unsigned name, fx_strings argv);
 
 /* Nanoseconds; null for none. */
 #define FX_WORDS_timespec 2
 void fx_arg_timespec(struct fx_call *call, unsigned name, const struct timespec *ts);
+
+/* The time of a clock when a call began that is given a deadline on it; `known' if it is one of the usual. */
+struct fx_before_clock {
+	clockid_t clock;
+	bool known;
+	int64_t now; /* ns */
+};
+void fx_before_clock_given(struct fx_before_clock *before, clockid_t clock);
+void fx_before_clock_realtime(struct fx_before_clock *before);
+void fx_before_clock_of_cond(struct fx_before_clock *before, const pthread_cond_t *cond);
+void fx_before_clock_if_absolute(struct fx_before_clock *before, clockid_t clock, int flags);
+
+/* The nanoseconds that were left until a deadline when the call began; the same and its `clock'. */
+#define FX_WORDS_deadline 2
+void fx_arg_deadline(struct fx_call *call, unsigned name, const struct timespec *ts,
+		     const struct fx_before_clock *before);
+#define FX_WORDS_clock_deadline (FX_WORDS_deadline + FX_WORDS_clock)
+void fx_arg_clock_deadline(struct fx_call *call, unsigned name, const struct timespec *ts,
+			   const struct fx_before_clock *before);
+
+/* Of a sleep, which is absolute or not: then `timeout_ns' says how long it was until then. */
+#define FX_WORDS_sleep_time (FX_WORDS_timespec + FX_WORDS_deadline)
+void fx_arg_sleep_time(struct fx_call *call, unsigned name, const struct timespec *ts, int flags,
+		       const struct fx_before_clock *before);
 
 /* Until when, in nanoseconds; and `interval_ns' if it is one. */
 #define FX_WORDS_itimerspec 4
@@ -305,10 +327,6 @@ void fx_arg_sembufs(struct fx_call *call, unsigned name, const struct sembuf *op
 #define FX_WORDS_aiocb 5
 void fx_arg_aiocb(struct fx_call *call, unsigned name, const struct aiocb *request);
 
-/* Descriptors of select(), those that are ready when it returns: "3 5". */
-#define FX_WORDS_fds FX_TEXT_WORDS(FX_FLAGS_TEXT)
-void fx_arg_fds(struct fx_call *call, unsigned name, const fd_set *set, int count);
-
 /* --- Numbers that have names (args-flags.c; most are made from names.tbl) -------------------------- */
 
 /* The longest text that they make. */
@@ -324,6 +342,10 @@ void fx_arg_sock_type(struct fx_call *call, unsigned name, int type);
 
 #define FX_WORDS_futex_operation FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_futex_operation(struct fx_call *call, unsigned name, int operation);
+
+/* How long a futex is waited for: until a time, or for so long; of other operations the number. */
+#define FX_WORDS_futex_timeout 2
+void fx_arg_futex_timeout(struct fx_call *call, unsigned name, const void *timeout, int operation);
 
 /* What a child shares, and the signal that its end sends. */
 #define FX_WORDS_clone (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_WORDS_signal)
@@ -384,8 +406,37 @@ void fx_arg_ioctl_arg(struct fx_call *call, unsigned name, const void *arg, unsi
 void fx_arg_new_addr(struct fx_call *call, unsigned name, const void *addr, int flags);
 
 #define FX_PASSED_semctl(command) true
-#define FX_WORDS_semctl		  2
+#define FX_WORDS_semctl		  FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_semctl(struct fx_call *call, unsigned name, long arg, int command);
+
+/* What IPC_STAT learned and IPC_SET sets, "0600 uid 0 gid 0, 4096 bytes, 1 attached". */
+#define FX_WORDS_shm_segment FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_shm_segment(struct fx_call *call, unsigned name, const struct shmid_ds *segment,
+			int command);
+#define FX_WORDS_msg_queue FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_msg_queue(struct fx_call *call, unsigned name, const struct msqid_ds *queue,
+		      int command);
+
+/* The first options of mount(), if they are text; the kernel need not look at them. */
+#define FX_WORDS_mount_data FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_mount_data(struct fx_call *call, unsigned name, const void *data);
+
+/* The name of a parameter of fsconfig(), and its value: a text, a path or a descriptor. */
+#define FX_WORDS_fs_name FX_WORDS_far_text
+void fx_arg_fs_name(struct fx_call *call, unsigned name, const char *text);
+#define FX_WORDS_fs_value (FX_WORDS_path + 1)
+void fx_arg_fs_value(struct fx_call *call, unsigned name, const void *value, int command, int aux);
+
+/* mount_setattr()'s `set', `clear', `propagation' and `userns', what there is of them. */
+#define FX_WORDS_mount_attr (2 * FX_WORDS_mount_attributes + FX_WORDS_mount_flags + 1)
+void fx_arg_mount_attr(struct fx_call *call, unsigned name, const void *attributes, size_t size);
+
+/* Whose capabilities, `pid' (0: one's own); and the sets `effective', `permitted' and `inheritable': "CAP_KILL|CAP_CHOWN",
+ * "all but CAP_SYS_ADMIN". */
+#define FX_WORDS_cap_header 1
+void fx_arg_cap_header(struct fx_call *call, unsigned name, const void *header);
+#define FX_WORDS_capabilities (3 * FX_TEXT_WORDS(FX_FLAGS_TEXT))
+void fx_arg_capabilities(struct fx_call *call, unsigned name, const void *data, const void *header);
 
 #define FX_PASSED_ulimit(command) true
 #define FX_WORDS_ulimit		  2
@@ -439,6 +490,31 @@ void fx_arg_sockopt_out(struct fx_call *call, unsigned name, const void *value, 
 /* "3:POLLIN 4:POLLIN|POLLOUT"; and `ready', the same of those that are. */
 #define FX_WORDS_pollfds (2 * FX_TEXT_WORDS(FX_FLAGS_TEXT))
 void fx_arg_pollfds(struct fx_call *call, unsigned name, const struct pollfd *fds, size_t count);
+
+/* The sets of select() before the call, which overwrites them: the first FD_SETSIZE descriptors, in words. */
+struct fx_before_sets {
+	unsigned words;
+	bool given[3]; /* to read, to write, exceptions */
+	bool timed;
+	int64_t timeout_ns;
+	unsigned long sets[3][FD_SETSIZE / (8 * sizeof(long))];
+};
+void fx_before_sets(struct fx_before_sets *before, int count, const fd_set *readfds,
+		    const fd_set *writefds, const fd_set *exceptfds);
+void fx_before_sets_and_time(struct fx_before_sets *before, int count, const fd_set *readfds,
+			     const fd_set *writefds, const fd_set *exceptfds,
+			     const struct timeval *timeout);
+
+/* `readfds', `writefds' and itself as they were asked for, "3 5"; and `ready', "in 3, out 4 5, except 6". */
+#define FX_WORDS_sets (4 * FX_TEXT_WORDS(FX_FLAGS_TEXT))
+void fx_arg_sets(struct fx_call *call, unsigned name, const fd_set *exceptfds,
+		 const fd_set *readfds, const fd_set *writefds,
+		 const struct fx_before_sets *before);
+
+/* What was asked for; and `left_ns', what the kernel left of it. */
+#define FX_WORDS_select_time 4
+void fx_arg_select_time(struct fx_call *call, unsigned name, const struct timeval *timeout,
+			const struct fx_before_sets *before);
 
 /* Events, and the program's `data' for them. */
 #define FX_WORDS_epoll_event (FX_TEXT_WORDS(FX_FLAGS_TEXT) + FX_TEXT_WORDS(24))

@@ -11,7 +11,12 @@
 #include <sys/syscall.h>
 
 #include "preload/call.h"
+#include "preload/peek.h"
 #include "preload/real.h"
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
 
 static void before_seccomp(bool strict)
 {
@@ -19,6 +24,7 @@ static void before_seccomp(bool strict)
 		fx_engine_detach();
 	else
 		fx_engine_confine();
+	fx_peek_forbid();
 }
 
 /* Without a filter the kernel refuses: the program asks what the kernel knows. */
@@ -30,42 +36,84 @@ static void before_prctl(int option, unsigned long value, unsigned long filter)
 		fx_engine_detach();
 }
 
-/* The kernel has read the name if it took it. */
-static void arg_prctl(struct fx_call *call, int option, unsigned long value)
+#define PRCTL_WORDS (FX_WORDS_far_text + FX_WORDS_ptr + FX_WORDS_size)
+
+/* A name for a mapping, where the kernel has that: value 0 says so. */
+static void arg_mapping(struct fx_call *call, const unsigned long *args)
 {
-	if (option == PR_SET_NAME || option == PR_GET_NAME)
+	fx_arg_far_text(call, FX_STR_arg, (const char *)args[3]);
+	fx_arg_ptr(call, FX_STR_addr, (const void *)args[1]);
+	fx_arg_size(call, FX_STR_size, args[2]);
+}
+
+static void arg_prctl(struct fx_call *call, int option, const unsigned long *args)
+{
+	const unsigned long value = args[0];
+
+	switch (option) {
+	case PR_SET_NAME: /* the kernel has read the name if it took it */
+	case PR_GET_NAME:
 		fx_arg_name(call, FX_STR_arg, (const char *)value);
-	else if (option == PR_SET_PDEATHSIG)
+		break;
+	case PR_SET_PDEATHSIG:
 		fx_arg_signal(call, FX_STR_arg, (int)value);
-	else
+		break;
+	case PR_GET_PDEATHSIG:
+		fx_arg_out_signal(call, FX_STR_arg, (const int *)value);
+		break;
+	case PR_GET_CHILD_SUBREAPER:
+	case PR_GET_TSC:
+		fx_arg_out_int(call, FX_STR_arg, (const int *)value);
+		break;
+	case PR_CAPBSET_READ:
+	case PR_CAPBSET_DROP:
+		fx_arg_capability(call, FX_STR_arg, (unsigned)value);
+		break;
+	case PR_CAP_AMBIENT:
+		fx_arg_ambient_operation(call, FX_STR_arg, (unsigned)value);
+		if (value != PR_CAP_AMBIENT_CLEAR_ALL)
+			fx_arg_capability(call, FX_STR_capability, (unsigned)args[1]);
+		break;
+	case PR_SET_VMA:
+		arg_mapping(call, args);
+		break;
+	case PR_GET_DUMPABLE:
+	case PR_GET_KEEPCAPS:
+	case PR_GET_NO_NEW_PRIVS:
+	case PR_GET_SECCOMP:
+	case PR_GET_SECUREBITS:
+	case PR_GET_TIMERSLACK:
+	case PR_GET_TIMING:
+	case PR_GET_THP_DISABLE:
+		break;
+	default:
 		fx_arg_long(call, FX_STR_arg, (long)value);
+	}
 }
 
 int fx_wrap_prctl(int option, ...)
 {
 	enum {
-		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_prctl_option + FX_WORDS_name,
+		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_prctl_option + PRCTL_WORDS,
 	};
 	struct fx_call call;
-	unsigned long a, b, c, d;
+	unsigned long args[4];
 	va_list ap;
 	bool on;
 	int ret;
 
 	va_start(ap, option);
-	a = va_arg(ap, unsigned long);
-	b = va_arg(ap, unsigned long);
-	c = va_arg(ap, unsigned long);
-	d = va_arg(ap, unsigned long);
+	for (size_t i = 0; i < FX_ARRAY_LEN(args); i++)
+		args[i] = va_arg(ap, unsigned long);
 	va_end(ap);
-	before_prctl(option, a, b);
+	before_prctl(option, args[0], args[1]);
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, prctl), FX_WRAPPER_SP(), 0);
-	ret = FX_REAL(prctl)(option, a, b, c, d);
+	ret = FX_REAL(prctl)(option, args[0], args[1], args[2], args[3]);
 	if (ret == 0 && option == PR_SET_NAME)
-		fx_thread_set_name(0, (const char *)a);
+		fx_thread_set_name(0, (const char *)args[0]);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		fx_arg_prctl_option(&call, FX_STR_option, (unsigned)option);
-		arg_prctl(&call, option, a);
+		arg_prctl(&call, option, args);
 		fx_result_sys(&call, ret);
 		fx_call_write(&call, FX_CALL_HEADER(syscall, prctl));
 	}
@@ -92,7 +140,7 @@ static void before_syscall(long number, const long *args)
 /* How an argument is shown. */
 enum shown {
 	SHOWN_ = 0, /* nothing is known of it */
-#define KIND(kind, of_its_type) SHOWN_##kind,
+#define KIND(ident, kind, ...) SHOWN_##ident,
 #include "preload/syscall-kinds.inc"
 #undef KIND
 };
@@ -123,8 +171,8 @@ static void arg_number(struct fx_call *call, long number)
 		fx_arg_long(call, FX_STR_number, number);
 }
 
-/* Room for what they come to: two paths, a set of flags and the rest numbers. */
-#define ARGS_WORDS (2 * FX_WORDS_path + FX_TEXT_WORDS(FX_FLAGS_TEXT) + 3 * FX_WORDS_long)
+/* Room for what they come to: two paths, two sets of flags and the rest numbers. */
+#define ARGS_WORDS (2 * FX_WORDS_path + 2 * FX_TEXT_WORDS(FX_FLAGS_TEXT) + 3 * FX_WORDS_long)
 
 #define SYSCALL(name, args, kinds, words) _Static_assert((words) <= ARGS_WORDS, #name);
 #include "preload/syscalls.inc"
@@ -140,29 +188,30 @@ static void fx_arg_unknown(struct fx_call *call, unsigned name, long value)
 		fx_arg_long(call, name, value);
 }
 
-static void arg_as(struct fx_call *call, unsigned name, enum shown shown, long value)
+static void arg_as(struct fx_call *call, unsigned name, enum shown shown, long value,
+		   const long *args, long ret)
 {
 	switch (shown) {
 	case SHOWN_:
 		fx_arg_unknown(call, name, value);
 		break;
-#define KIND(kind, of_its_type)                                                                    \
-	case SHOWN_##kind:                                                                         \
-		fx_arg_##kind(call, name, of_its_type);                                            \
+#define KIND(ident, kind, ...)                                                                     \
+	case SHOWN_##ident:                                                                        \
+		fx_arg_##kind(call, name, __VA_ARGS__);                                            \
 		break;
 #include "preload/syscall-kinds.inc"
 #undef KIND
 	}
 }
 
-static void args_syscall(struct fx_call *call, long number, const long *args)
+static void args_syscall(struct fx_call *call, long number, const long *args, long ret)
 {
 	const unsigned count = is_known(number) ? syscalls[number].args : 6;
 
 	arg_number(call, number);
 	for (unsigned i = 0; i < count; i++)
 		arg_as(call, FX_STR_arg0 + i, is_known(number) ? syscalls[number].shown[i] : SHOWN_,
-		       args[i]);
+		       args[i], args, ret);
 }
 
 long fx_wrap_syscall(long number, ...)
@@ -186,7 +235,7 @@ long fx_wrap_syscall(long number, ...)
 			 0);
 	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
-		args_syscall(&call, number, args);
+		args_syscall(&call, number, args, ret);
 		fx_result_sys(&call, ret);
 		fx_call_write(&call, FX_CALL_HEADER(syscall, syscall));
 	}

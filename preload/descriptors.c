@@ -8,6 +8,7 @@
 #include "preload/fdname.h"
 #include "preload/fdtable.h"
 #include "preload/flow.h"
+#include "preload/peek.h"
 #include "preload/real.h"
 
 static int fx_call_socketpair(int domain, int type, int protocol, int *fds)
@@ -222,6 +223,40 @@ static int fx_call_epoll_pwait2(int epfd, struct epoll_event *events, int count,
 				const struct timespec *timeout, const sigset_t *mask)
 {
 	return waited_look(epfd, events, FX_REAL(epoll_pwait2)(epfd, events, count, timeout, mask));
+}
+
+/* --- select() ---------------------------------------------------------------------------------------- */
+
+void fx_before_sets(struct fx_before_sets *before, int count, const fd_set *readfds,
+		    const fd_set *writefds, const fd_set *exceptfds)
+{
+	const fd_set *const sets[3] = {readfds, writefds, exceptfds};
+	const unsigned bits = 8 * sizeof(long);
+	const void *good = before;
+
+	count = count < 0 ? 0 : count > FD_SETSIZE ? FD_SETSIZE : count;
+	before->words = ((unsigned)count + bits - 1) / bits;
+	before->timed = false;
+	for (unsigned i = 0; i < FX_ARRAY_LEN(sets); i++) {
+		const size_t size = before->words * sizeof(long);
+
+		before->given[i] = sets[i] && size && fx_peek_near(sets[i], size, good);
+		if (before->given[i]) {
+			memcpy(before->sets[i], sets[i], size);
+			good = sets[i];
+		}
+	}
+}
+
+void fx_before_sets_and_time(struct fx_before_sets *before, int count, const fd_set *readfds,
+			     const fd_set *writefds, const fd_set *exceptfds,
+			     const struct timeval *timeout)
+{
+	fx_before_sets(before, count, readfds, writefds, exceptfds);
+	before->timed = timeout && fx_peek_near(timeout, sizeof *timeout, before);
+	if (before->timed)
+		before->timeout_ns = (int64_t)((uint64_t)timeout->tv_sec * 1000000000u +
+					       (uint64_t)timeout->tv_usec * 1000u);
 }
 
 #include "preload/unit-descriptors.inc"

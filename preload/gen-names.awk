@@ -27,28 +27,57 @@ function add(from,    i) {
 
 # A register's value as the type that the kind takes.
 function of_type(kind) {
-	if (kind ~ /^(ptr|path|late_path|name|open_how|clone_args|timespec|sched_attr)$/)
-		return "(const void *)value"
-	return kind ~ /^(long|size|handle|hex)$/ ? "value" : "(unsigned)value"
+	if (kind ~ /^(ptr|path|late_path|name|open_how|clone_args|timespec|sched_attr|mount_attr|capabilities|cap_header|wait_info|sigset_out|fs_name|mount_data|fs_value|ioctl_arg|futex_timeout|iov|sigset|stat_out|statx_out|out_bytes|out_int|fd_pair|cpus|rlimit|itimerspec|far_text|far_argv|epoll_event|sockaddr|sockaddr_out)$/)
+		return "(void *)value"
+	return kind ~ /^(long|size|handle|hex|fcntl|ioctl)$/ ? "value" : "(unsigned)value"
+}
+
+# The same of another argument, or the result, that a kind is shown by.
+function other(kind, which) {
+	which = which == "ret" ? "ret" : "args[" which "]"
+	if (kind ~ /^(ioctl_arg|out_bytes)$/)
+		return which
+	if (kind == "capabilities")
+		return "(void *)" which
+	return (kind ~ /^(iov|cpus|mount_attr)$/ ? "(size_t)" : "(int)") which
 }
 
 # How much room they take in a record.
 function words(    i, s) {
 	for (i = 3; i <= $2 + 2; i++)
-		s = s (i > 3 ? " + " : "") "FX_WORDS_" (i <= NF ? $i : "long")
+		s = s (i > 3 ? " + " : "") "FX_WORDS_" (i <= NF ? kind_of($i) : "long")
 	return s == "" ? "0" : s
 }
 
+function kind_of(word) {
+	sub(/\(.*/, "", word)
+	return word
+}
+
+# What the fx_arg_KIND() of "KIND" or "KIND(1+ret)" takes.
+function taken(word,    s, i, n, part) {
+	s = of_type(kind_of(word))
+	if (!sub(/^[^(]*\(/, "", word))
+		return s
+	sub(/\)$/, "", word)
+	n = split(word, part, /[+]/)
+	for (i = 1; i <= n; i++)
+		s = s ", " other(kind_of($field), part[i])
+	return s
+}
+
 # The kinds of the arguments of a system call, and each of them once.
-function shown_as(    i, s) {
-	for (i = 3; i <= NF; i++) {
-		if ($i !~ /^[a-z_]+$/)
-			fail("`" $i "' is no kind")
-		if (!($i in kind_known)) {
-			kind_known[$i] = 1
-			kind_lines = kind_lines sprintf("KIND(%s, %s)\n", $i, of_type($i))
+function shown_as(    s, ident) {
+	for (field = 3; field <= NF; field++) {
+		if ($field !~ /^[a-z_]+(\(([0-5]|ret)(\+([0-5]|ret))*\))?$/)
+			fail("`" $field "' is no kind")
+		ident = $field
+		gsub(/[^a-z0-9_]+/, "_", ident)
+		if (!(ident in kind_known)) {
+			kind_known[ident] = 1
+			kind_lines = kind_lines sprintf("KIND(%s, %s, %s)\n", ident, kind_of($field), taken($field))
 		}
-		s = s (i > 3 ? ", " : "") "SHOWN_" $i
+		s = s (field > 3 ? ", " : "") "SHOWN_" ident
 	}
 	return s
 }

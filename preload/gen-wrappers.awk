@@ -127,6 +127,15 @@ function option(f, word) {
 		sub(/\)$/, "", told[f])
 		gsub(/[+]/, ", ", told[f])
 	}
+	else if (word ~ /^before=[a-z_]+\([A-Za-z_+]*\)$/) {
+		before[f] = substr(word, 8, index(word, "(") - 8)
+		before_type[f] = before[f]
+		sub(/_.*/, "", before_type[f])
+		before_takes[f] = substr(word, index(word, "("))
+		sub(/^\(/, "", before_takes[f])
+		sub(/\)$/, "", before_takes[f])
+		gsub(/[+]/, ", ", before_takes[f])
+	}
 	else if (word ~ /^reads=/)
 		reads[f] = substr(word, 7)
 	else if (word ~ /^writes=/)
@@ -390,7 +399,7 @@ function write_files(f,    i, x) {
 # Calls that move bytes, and are made often: a record of one word an argument is written by a way of its own,
 # on which the compiler knows all places and counts.
 function is_quick(f,    p) {
-	if (prefix[f] != "fx_call" || !(f in reads || f in writes) || result[f] != "sys" || f in wait || f in note || f in when)
+	if (prefix[f] != "fx_call" || !(f in reads || f in writes) || result[f] != "sys" || f in wait || f in note || f in when || f in before)
 		return 0
 	for (p = 1; p <= parameters[f]; p++)
 		if (kind[f, p] !~ /^(-|fd|int|uint|size|long)$/)
@@ -586,6 +595,8 @@ function write_traced(f, void_,    i) {
 		printf "\tstruct fx_wait wait;\n"
 	if (f in note)
 		printf "\tint %s;\n", note_name[f]
+	if (f in before)
+		printf "\tstruct fx_before_%s before[1];\n", before_type[f]
 	for (i = 1; i <= fds[f]; i++) {
 		printf "\tstruct fx_fd_ref is_%s;\n", fd_name[f, i]
 		if (is_quick(f) && way(f, i) != "")
@@ -604,6 +615,8 @@ function write_traced(f, void_,    i) {
 		printf " {\n\t\t%s(%s);\n\t\treturn;\n\t}\n", callee(f), passed(f)
 	else
 		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
+	if (f in before)
+		printf "\tfx_before_%s(before%s);\n", before[f], before_takes[f] == "" ? "" : ", " before_takes[f]
 	if (f in wait)
 		printf "\tfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", wait[f], awaited[f]
 	if (f in watch)

@@ -7,12 +7,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/futex.h>
 #include <linux/if_alg.h>
 #include <linux/keyctl.h>
 #include <linux/magic.h>
+#include <linux/mount.h>
 #include <linux/netlink.h>
 #if __has_include(<linux/openat2.h>)
 #include <linux/openat2.h>

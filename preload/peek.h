@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that the program points to and that nobody is known to have followed: asked for before it is read.
- * Costs a system call for each page of it, so it is for calls that start programs and the like.
+ * Costs a system call for each page of it, so it is for calls that start programs, that have failed, and the like.
  */
 #ifndef FX_PRELOAD_PEEK_H
 #define FX_PRELOAD_PEEK_H
@@ -12,6 +12,12 @@
 /* Whether all of `size` bytes can be read. */
 bool fx_peek(const void *p, size_t size);
 
+/* The same for an array that ends with NULL, and the first byte of each string. */
+bool fx_peek_strings(char *const *strings);
+
+/* From now on what follows makes no system call: a filter may not have foreseen it. What would take one cannot be read. */
+void fx_peek_forbid(void);
+
 /* The same for what most likely lies beside `good', memory that was used just now, or on this thread's stack:
  * then it costs nothing. */
 bool fx_peek_near(const void *p, size_t size, const void *good);
@@ -19,7 +25,7 @@ bool fx_peek_near(const void *p, size_t size, const void *good);
 /* The same for a string: its bytes before the NUL, at most `max`; -1 if it cannot be read so far. */
 long fx_peek_string(const char *s, size_t max);
 
-/* The same for an array that ends with NULL, and the first byte of each string. */
-bool fx_peek_strings(char *const *strings);
+/* The same beside `good', memory that was asked for just now (NULL: none). */
+long fx_peek_string_near(const char *s, size_t max, const void *good);
 
 #endif

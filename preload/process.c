@@ -8,6 +8,7 @@
 #include "base/syscall.h"
 #include "preload/call.h"
 #include "preload/environ.h"
+#include "preload/execs.h"
 #include "preload/flow.h"
 #include "preload/handoff.h"
 #include "preload/peek.h"
@@ -77,7 +78,7 @@ static bool shares_thread(int flags)
 
 int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 {
-	enum { WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_clone };
+	enum { WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_clone + FX_WORDS_EXECUTED };
 	struct fx_call call;
 	void *rest[3];
 	va_list ap;
@@ -100,6 +101,7 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		fx_arg_clone(&call, FX_STR_flags, flags);
 		fx_result_sys(&call, ret);
+		fx_exec_show(&call);
 		fx_call_write(&call, FX_CALL_HEADER(process, clone));
 	}
 	return ret;
@@ -107,65 +109,67 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 
 /* --- exec and posix_spawn: with what a traced program needs in its environment ---------------- */
 
-static int fx_call_execve(const char *path, fx_strings argv, fx_strings envp)
+static int failed(const struct fx_environ *e, int ret)
+{
+	fx_exec_failed();
+	fx_environ_release(e);
+	return ret;
+}
+
+static int exec_file(uint64_t header, const char *path, fx_strings argv, fx_strings envp)
 {
 	struct fx_environ e;
-	int ret;
 
 	fx_environ_for_file(&e, path);
 	FX_ENVIRON_MAKE(&e, envp);
 	FX_FAULT(exec);
-	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
-	ret = FX_REAL(execve)(path, argv, e.envp);
-	fx_environ_release(&e);
-	return ret;
+	fx_exec_tell(header, path, argv);
+	return failed(&e, FX_REAL(execve)(path, argv, e.envp));
+}
+
+static int fx_call_execve(const char *path, fx_strings argv, fx_strings envp)
+{
+	return exec_file(FX_CALL_HEADER(process, execve), path, argv, envp);
 }
 
 static int fx_call_execv(const char *path, fx_strings argv)
 {
-	return fx_call_execve(path, argv, environ);
+	return exec_file(FX_CALL_HEADER(process, execv), path, argv, environ);
+}
+
+static int exec_command(uint64_t header, const char *file, fx_strings argv, fx_strings envp)
+{
+	struct fx_environ e;
+
+	fx_environ_for_command(&e, file);
+	FX_ENVIRON_MAKE(&e, envp);
+	fx_exec_tell(header, file, argv);
+	return failed(&e, FX_REAL(execvpe)(file, argv, e.envp));
 }
 
 static int fx_call_execvpe(const char *file, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
-	int ret;
-
-	fx_environ_for_command(&e, file);
-	FX_ENVIRON_MAKE(&e, envp);
-	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
-	ret = FX_REAL(execvpe)(file, argv, e.envp);
-	fx_environ_release(&e);
-	return ret;
+	return exec_command(FX_CALL_HEADER(process, execvpe), file, argv, envp);
 }
 
 static int fx_call_execvp(const char *file, fx_strings argv)
 {
-	return fx_call_execvpe(file, argv, environ);
+	return exec_command(FX_CALL_HEADER(process, execvp), file, argv, environ);
 }
 
 static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 {
 	struct fx_environ e;
-	int ret;
 
 	fx_environ_for_fd(&e, fd);
 	FX_ENVIRON_MAKE(&e, envp);
-	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
-	ret = FX_REAL(fexecve)(fd, argv, e.envp);
-	fx_environ_release(&e);
-	return ret;
+	fx_exec_tell_fd(FX_CALL_HEADER(process, fexecve), fd, argv);
+	return failed(&e, FX_REAL(fexecve)(fd, argv, e.envp));
 }
 
-static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *path, int flags)
+static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *path)
 {
-	long fd;
-
-	if (flags & AT_EMPTY_PATH && fx_peek(path, 1) && !path[0]) {
-		fx_environ_for_fd(e, dirfd);
-		return;
-	}
-	fd = fx_syscall4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC, 0);
+	long fd = fx_syscall4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC, 0);
 	fx_environ_for_fd(e, (int)fd);
 	if (fd >= 0)
 		fx_syscall1(SYS_close, fd);
@@ -174,15 +178,20 @@ static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *pat
 static int fx_call_execveat(int dirfd, const char *path, fx_strings argv, fx_strings envp,
 			    int flags)
 {
+	const uint64_t header = FX_CALL_HEADER(process, execveat);
+	const bool empty = flags & AT_EMPTY_PATH && fx_peek(path, 1) && !path[0];
 	struct fx_environ e;
-	int ret;
 
-	environ_for_file_at(&e, dirfd, path, flags);
+	if (empty)
+		fx_environ_for_fd(&e, dirfd);
+	else
+		environ_for_file_at(&e, dirfd, path);
 	FX_ENVIRON_MAKE(&e, envp);
-	fx_tie_now(FX_TIE_EXECS, fx_engine.pid, 0);
-	ret = FX_REAL(execveat)(dirfd, path, argv, e.envp, flags);
-	fx_environ_release(&e);
-	return ret;
+	if (empty)
+		fx_exec_tell_fd(header, dirfd, argv);
+	else
+		fx_exec_tell(header, path, argv);
+	return failed(&e, FX_REAL(execveat)(dirfd, path, argv, e.envp, flags));
 }
 
 /* The pid is asked for even if the program does not. */

@@ -4,6 +4,44 @@
 #include "preload/flow.h"
 #include "preload/real.h"
 
+/* --- Deadlines ------------------------------------------------------------------------------------ */
+
+/* The other clocks may take a system call, or do not exist, which libc would tell by errno. */
+static bool is_usual(clockid_t clock)
+{
+	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
+}
+
+void fx_before_clock_given(struct fx_before_clock *before, clockid_t clock)
+{
+	struct timespec now = {0};
+
+	before->clock = clock;
+	before->known = is_usual(clock) && clock_gettime(clock, &now) == 0;
+	before->now = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void fx_before_clock_realtime(struct fx_before_clock *before)
+{
+	fx_before_clock_given(before, CLOCK_REALTIME);
+}
+
+/* The bit of glibc's that pthread_condattr_setclock() leads to. */
+#define COND_MONOTONIC 2u
+
+void fx_before_clock_of_cond(struct fx_before_clock *before, const pthread_cond_t *cond)
+{
+	const bool monotonic = fx_load_relaxed(&cond->__data.__wrefs) & COND_MONOTONIC;
+
+	fx_before_clock_given(before, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME);
+}
+
+void fx_before_clock_if_absolute(struct fx_before_clock *before, clockid_t clock, int flags)
+{
+	if (flags & TIMER_ABSTIME)
+		fx_before_clock_given(before, clock);
+}
+
 /* --- Signals that are sent -------------------------------------------------------------------- */
 
 static int fx_call_raise(int sig)

@@ -50,6 +50,13 @@ void fx_text_signed(struct fx_text *t, int64_t n)
 	fx_text_number(t, n < 0 ? 0 - (uint64_t)n : (uint64_t)n, 10);
 }
 
+void fx_text_octal(struct fx_text *t, unsigned n)
+{
+	if (n)
+		fx_text_char(t, '0');
+	fx_text_number(t, n, 8);
+}
+
 void fx_text_end(struct fx_text *t)
 {
 	if (t->at < t->end)

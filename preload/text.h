@@ -26,6 +26,9 @@ void fx_text_string(struct fx_text *t, const char *s);
 /* A number to base 8, 10 or 16, without a prefix. */
 void fx_text_number(struct fx_text *t, uint64_t n, unsigned base);
 
+/* The same to base 8 with its 0, as permissions are written. */
+void fx_text_octal(struct fx_text *t, unsigned n);
+
 /* A decimal number with its sign. */
 void fx_text_signed(struct fx_text *t, int64_t n);
 

@@ -8,6 +8,7 @@
 #include "preload/types.h"
 
 #include "preload/call.h"
+#include "preload/execs.h"
 #include "preload/real.h"
 #include "preload/untraced.h"
 
@@ -47,8 +48,10 @@ long fx_vfork_parent(long result)
 		fx_tie(FX_TIE_CREATES, (pid_t)result, 0, vforks.time);
 	fx_untraced_write_pending();
 	if (vforks.on &&
-	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(result))) {
+	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_EXECUTED,
+			FX_ERROR_sys(result))) {
 		fx_result_sys(&vforks.call, result);
+		fx_exec_show(&vforks.call);
 		fx_call_write(&vforks.call, FX_CALL_HEADER(process, vfork));
 	}
 	return result;

@@ -901,6 +901,145 @@ Test(stream, an_open_call_beside_a_recorded_one_of_another_name)
 	archive_find_event(archive_path(), FXT_EVENT_DURATION_COMPLETE, "other");
 }
 
+/* FX_TIE_EXECS with the texts of its call, whose frame began at `start'. */
+static void put_exec(uint64_t start, const char *path, const char *argv)
+{
+	const char *const texts[2] = {path, argv};
+	uint64_t record[200] = {0,
+				PID,
+				FXT_PUT(ARG_TYPE, FXT_ARG_UINT64) | FXT_PUT(ARG_SIZE, 2),
+				start + 1,
+				FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1) |
+				    FXT_PUT(ARG_VALUE32_VALUE, FX_TIE_EXECS),
+				FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1),
+				FXT_PUT(ARG_TYPE, FXT_ARG_UINT64) | FXT_PUT(ARG_SIZE, 2),
+				start};
+	size_t count = 8;
+
+	for (unsigned i = 0; i < 2; i++) {
+		size_t length = texts[i] ? strlen(texts[i]) : 0;
+		size_t size = texts[i] ? 1 + fx_stream_words(length) : 2;
+
+		record[count] = FXT_PUT(ARG_TYPE, texts[i] ? FXT_ARG_STRING : FXT_ARG_POINTER) |
+				FXT_PUT(ARG_SIZE, size) |
+				FXT_PUT(ARG_VALUE32_VALUE, texts[i] ? fx_ref_inline(length) : 0);
+		if (texts[i])
+			fx_stream_write(record + count + 1, texts[i], length);
+		count += size;
+	}
+	record[0] = fx_header_kernel_object(count, FXT_OBJECT_PROCESS, 0, 6);
+	put(record, count);
+}
+
+/* One exec that stays open at 50, inside another call. */
+static struct fx_stream_counts stay_in_exec(void)
+{
+	const struct fx_frame frames[] = {
+	    {.start = 5, .id = ADDRESS},
+	    {.start = 50, .id = event_header(FXT_EVENT_DURATION_COMPLETE, 3, NAME)},
+	};
+
+	send_chunk(0, 0, WHOLE);
+	send_frames(TID, frames, 2, 90);
+	return end();
+}
+
+struct executed {
+	unsigned count;
+	char path[64], argv[64];
+};
+
+static void take_executed(const struct fxt_record *record, void *context)
+{
+	const struct fxt_arg *path = fxt_record_find_arg(record, "path"),
+			     *argv = fxt_record_find_arg(record, "argv");
+	struct executed *e = context;
+
+	if (record->kind != FXT_KIND_EVENT || (!path && !argv))
+		return;
+	cr_assert(fxt_string_equals(&record->event.name, "name"));
+	cr_assert(fxt_record_find_arg(record, "unfinished"));
+	e->count++;
+	if (path)
+		snprintf(e->path, sizeof(e->path), "%.*s", (int)path->string.length,
+			 path->string.data);
+	if (argv)
+		snprintf(e->argv, sizeof(e->argv), "%.*s", (int)argv->string.length,
+			 argv->string.data);
+}
+
+static struct executed executed(void)
+{
+	struct executed e = {.count = 0};
+
+	archive_each(archive_path(), take_executed, &e);
+	return e;
+}
+
+Test(stream, an_open_exec_shows_what_it_executes)
+{
+	struct executed e;
+
+	begin();
+	put_thread(TID);
+	put_exec(30, "/bin/false", "one that failed");
+	put_exec(50, "/bin/true", "true -x");
+	cr_assert_eq(stay_in_exec().invalid, 0);
+	e = executed();
+	cr_assert_eq(e.count, 1);
+	cr_assert_str_eq(e.path, "/bin/true");
+	cr_assert_str_eq(e.argv, "true -x");
+}
+
+Test(stream, an_open_exec_whose_path_is_not_known)
+{
+	struct executed e;
+
+	begin();
+	put_thread(TID);
+	put_exec(50, NULL, "true -x");
+	cr_assert_eq(stay_in_exec().invalid, 0);
+	e = executed();
+	cr_assert_eq(e.count, 1);
+	cr_assert_str_eq(e.path, "");
+	cr_assert_str_eq(e.argv, "true -x");
+}
+
+Test(stream, an_open_call_that_is_no_exec)
+{
+	begin();
+	put_thread(TID);
+	put_exec(30, "/bin/false", "one that failed");
+	cr_assert_eq(stay_in_exec().invalid, 0);
+	cr_assert_eq(executed().count, 0);
+}
+
+Test(stream, an_exec_of_another_thread)
+{
+	begin();
+	put_thread(TID + 1);
+	put_exec(50, "/bin/true", "true -x");
+	cr_assert_eq(stay_in_exec().invalid, 0);
+	cr_assert_eq(executed().count, 0);
+}
+
+/* A text that is longer than any that a provider may tell is none. */
+Test(stream, an_exec_with_a_text_that_is_too_long)
+{
+	char text[300];
+	struct executed e;
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = 0;
+	begin();
+	put_thread(TID);
+	put_exec(50, text, "true -x");
+	cr_assert_eq(stay_in_exec().invalid, 0);
+	e = executed();
+	cr_assert_str_eq(e.path, "");
+	cr_assert_str_eq(e.argv, "true -x");
+}
+
 Test(stream, an_open_call_ends_after_what_it_encloses)
 {
 	const struct fx_frame frame = {.start = 5, .id = ADDRESS};

@@ -27,7 +27,7 @@ shown connect '"fd":int32=5, "addr":string="/does/not/exist", "ret":int32=-1, "e
 shown connect '"fd":int32=5, "ret":int32=-1, "errno":string="EFAULT"'
 shown send '"fd":int32=5, "len":uint32=1, "flags":string="MSG_NOSIGNAL", "ret":int32=-1, "errno":string="ENOTCONN"'
 shown shutdown '"fd":int32=5, "how":string="SHUT_RDWR", "ret":int32=0'
-shown posix_spawn '"path":string="/does/not/exist", "errno":string="ENOENT"'
+shown posix_spawn '"path":string="/does/not/exist", "argv":string="nothing", "errno":string="ENOENT"'
 shown waitpid '"pid":int32=1, "options":string="WNOHANG", "ret":int32=-1, "errno":string="ECHILD"'
 shown kill '"pid":int32=2147483647, "sig":string="SIGTERM", "ret":int32=-1, "errno":string="ESRCH"'
 expect_line 'name="open".*"path":string="x{255}",.*ENAMETOOLONG' dump

@@ -6,14 +6,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <mqueue.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +26,15 @@
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/msg.h>
 #include <sys/sem.h>
 #include <sys/sendfile.h>
 #include <sys/signalfd.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -94,6 +100,74 @@ static void memory(void)
 	CALL(close(memfd_create("named", MFD_CLOEXEC)));
 }
 
+/* A pointer that nobody may follow; the compiler does not see that. */
+static void *volatile nowhere = (void *)8;
+
+/* The sets are overwritten; a program may have them anywhere. */
+static void selects(int readable)
+{
+	fd_set *far = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct timespec second = {1, 0};
+	struct timeval left = {0, 1000};
+	int fds[2];
+
+	CALL(pipe(fds));
+	FD_SET(fds[0], &far[0]);
+	FD_SET(readable, &far[0]);
+	FD_SET(fds[1], &far[1]);
+	CALL(select(fds[1] + 1, &far[0], &far[1], NULL, &left));
+	FD_ZERO(&far[0]);
+	FD_SET(fds[0], &far[0]);
+	left = (struct timeval){0, 1000};
+	CALL(select(fds[1] + 1, &far[0], NULL, NULL, &left));
+	FD_SET(fds[0], &far[0]);
+	FD_SET(fds[1], &far[0]);
+	FD_ZERO(&far[1]);
+	FD_SET(readable, &far[1]);
+	CALL(pselect(fds[1] + 1, NULL, &far[1], &far[0], &second, NULL));
+	CALL(select(fds[1] + 1, nowhere, NULL, &far[0], &left));
+	CALL(close(fds[0]));
+	FD_SET(fds[0], &far[0]);
+	CALL(select(fds[1] + 1, &far[0], NULL, NULL, &left));
+	CALL(close(fds[1]));
+}
+
+/* Each waits in vain, for something that does not come. */
+static void deadlines(void)
+{
+	pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	pthread_cond_t cond = PTHREAD_COND_INITIALIZER, steady;
+	pthread_condattr_t attributes;
+	struct timespec now, later, *far;
+	char message[1];
+	sem_t sem;
+
+	far = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	sem_init(&sem, 0, 0);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&steady, &attributes);
+	clock_gettime(CLOCK_REALTIME, &now);
+	later = now;
+	CALL(sem_timedwait(&sem, &later));
+	*far = now;
+	CALL(sem_timedwait(&sem, far));
+	CALL(pthread_mutex_lock(&mutex));
+	CALL(pthread_mutex_timedlock(&mutex, &later));
+	CALL(pthread_cond_timedwait(&cond, &mutex, &later));
+	clock_gettime(CLOCK_MONOTONIC, &later);
+	later.tv_sec -= 5;
+	CALL(pthread_cond_timedwait(&steady, &mutex, &later));
+	CALL(pthread_cond_clockwait(&cond, &mutex, CLOCK_MONOTONIC, &later));
+	CALL(sem_clockwait(&sem, CLOCK_MONOTONIC, &later));
+	CALL(pthread_mutex_unlock(&mutex));
+	/* Nobody has to wait, nor to look at it. */
+	CALL(pthread_mutex_timedlock(&mutex, nowhere));
+	CALL(pthread_mutex_unlock(&mutex));
+	CALL(clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &later, NULL));
+	CALL(mq_timedreceive(-1, message, 0, NULL, &now));
+}
+
 static void events(void)
 {
 	struct itimerspec timer = {.it_value.tv_sec = 1, .it_interval.tv_sec = 2};
@@ -122,6 +196,7 @@ static void events(void)
 	FD_ZERO(&readable);
 	FD_SET(counter, &readable);
 	CALL(select(counter + 1, &readable, NULL, NULL, NULL));
+	selects(counter);
 	CALL(eventfd_read(counter, &value));
 	CALL(timerfd_settime(clock, 0, &timer, NULL));
 	CALL(inotify_add_watch(watch, ".", IN_CREATE | IN_DELETE));
@@ -136,9 +211,6 @@ static void events(void)
 	CALL(setsockopt(two[0], SOL_SOCKET, SO_SNDBUF, &size, sizeof size));
 	CALL(getsockopt(two[0], SOL_SOCKET, SO_TYPE, &type, &length));
 }
-
-/* A pointer that nobody may follow; the compiler does not see that. */
-static void *volatile nowhere = (void *)8;
 
 static void transfers(void)
 {
@@ -284,6 +356,48 @@ static void system_calls(void)
 	CALL(getppid());
 }
 
+/* Not in a header that can be included here. */
+int capget(struct __user_cap_header_struct *header, struct __user_cap_data_struct *data);
+int capset(struct __user_cap_header_struct *header, const struct __user_cap_data_struct *data);
+
+static void administration(void)
+{
+	struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+	struct __user_cap_data_struct data[2], none[2] = {{.effective = 1 << CAP_KILL}};
+	int shm = shmget(IPC_PRIVATE, 4096, IPC_CREAT | 0640);
+	int msg = msgget(IPC_PRIVATE, IPC_CREAT | 0600);
+	int sem = semget(IPC_PRIVATE, 3, IPC_CREAT | 0666);
+	struct shmid_ds segment;
+	struct msqid_ds queue;
+	struct semid_ds set;
+
+	CALL(shmctl(shm, IPC_STAT, &segment));
+	segment.shm_perm.mode = 0600;
+	CALL(shmctl(shm, IPC_SET, &segment));
+	CALL(shmctl(shm, IPC_STAT, nowhere));
+	CALL(shmctl(shm, IPC_RMID, NULL));
+	CALL(msgctl(msg, IPC_STAT, &queue));
+	CALL(msgctl(msg, IPC_RMID, NULL));
+	CALL(semctl(sem, 0, IPC_STAT, &set));
+	CALL(semctl(sem, 0, IPC_STAT, nowhere));
+	CALL(semctl(sem, 0, IPC_RMID));
+	CALL(capget(&header, data));
+	CALL(capget(nowhere, data));
+	CALL(capset(&header, none));
+	CALL(prctl(PR_CAPBSET_READ, CAP_SYS_ADMIN, 0, 0, 0));
+	CALL(prctl(PR_GET_DUMPABLE));
+	/* None of these file systems can be mounted by anyone. */
+	CALL(mount("none", "does-not-exist", "no-file-system", MS_NOSUID | MS_RDONLY, "size=1m"));
+	CALL(mount("none", "does-not-exist", "no-file-system", MS_BIND, nowhere));
+	CALL(syscall(SYS_fsopen, "no-file-system", 1));
+	CALL(syscall(SYS_fsconfig, -1, 1, "source", "/dev/none", 0));
+	CALL(syscall(SYS_fsconfig, -1, 1, "source", nowhere, 0));
+	CALL(syscall(SYS_open_tree, -1, "tree", 1 | AT_RECURSIVE));
+	CALL(syscall(SYS_mount_setattr, -1, "tree", AT_RECURSIVE,
+		     &(uint64_t[4]){1 | 2, 4, MS_PRIVATE, 0}, 32));
+	CALL(syscall(SYS_mount_setattr, -1, "tree", AT_RECURSIVE, nowhere, 32));
+}
+
 /* How much of it goes to the kernel follows from the size of the buffer. */
 static void streams(void)
 {
@@ -331,9 +445,11 @@ int main(void)
 	files();
 	memory();
 	events();
+	deadlines();
 	transfers();
 	times_and_signals();
 	system_calls();
+	administration();
 	streams();
 	library();
 	return 0;

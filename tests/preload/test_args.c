@@ -114,7 +114,7 @@ Test(args, path)
 	expect_text(path, FX_WORDS_path);
 }
 
-Test(args, a_path_that_the_kernel_did_not_read_is_an_address)
+Test(args, a_path_that_cannot_be_read_is_an_address)
 {
 	const int errors[] = {EFAULT, EINVAL, ENOSYS};
 
@@ -123,10 +123,14 @@ Test(args, a_path_that_the_kernel_did_not_read_is_an_address)
 		call.error = errors[i];
 		fx_arg_path(&call, NAME, (const char *)1);
 		expect_one(FXT_ARG_POINTER, FX_WORDS_path);
+		begin();
+		call.error = errors[i];
+		fx_arg_path(&call, NAME, "somewhere");
+		expect_text("somewhere", FX_WORDS_path);
 	}
 	begin();
 	fx_arg_path(&call, NAME, NULL);
-	expect_one(FXT_ARG_POINTER, FX_WORDS_path);
+	expect_one(FXT_ARG_NULL, FX_WORDS_path);
 	begin();
 	call.error = ENOENT;
 	fx_arg_path(&call, NAME, "nowhere");
@@ -140,7 +144,6 @@ Test(args, bad_pointers_of_failed_calls_are_not_followed)
 	fx_arg_timespec(&call, NAME, (const struct timespec *)1);
 	fx_arg_sockaddr(&call, NAME, (const struct sockaddr *)1, 16);
 	fx_arg_sockaddr_out(&call, NAME, (const struct sockaddr *)1, (const socklen_t *)1);
-	fx_arg_argv(&call, NAME, (fx_strings)1);
 	fx_arg_fd_pair(&call, NAME, (const int *)1);
 	fx_arg_wait_status(&call, NAME, (const int *)1, -1);
 	fx_arg_out_pid(&call, NAME, (const pid_t *)1);
@@ -253,7 +256,7 @@ Test(args, other_addresses)
 Test(args, time_and_lists)
 {
 	struct timespec ts = {5, 7};
-	char *many[40], *argv[] = {"ls", "-l", NULL};
+	char *many[40], *argv[] = {"ls", "-l", NULL}, *bad[] = {"ls", (char *)8, NULL};
 	int fds[2] = {3, 1000}, status = 0x100;
 
 	fx_arg_timespec(&call, NAME, &ts);
@@ -263,13 +266,22 @@ Test(args, time_and_lists)
 	fx_arg_timespec(&call, NAME, NULL);
 	expect_one(FXT_ARG_NULL, FX_WORDS_timespec);
 	begin();
-	fx_arg_argv(&call, NAME, argv);
-	expect_text("ls -l", FX_WORDS_argv);
+	fx_arg_far_argv(&call, NAME, argv);
+	expect_text("ls -l", FX_WORDS_far_argv);
 	for (int i = 0; i < 39; i++)
 		many[i] = "0123456789";
 	many[39] = NULL;
-	fx_arg_argv(&call, NAME, many);
-	expect_one(FXT_ARG_STRING, FX_WORDS_argv);
+	fx_arg_far_argv(&call, NAME, many);
+	expect_one(FXT_ARG_STRING, FX_WORDS_far_argv);
+	begin();
+	fx_arg_far_argv(&call, NAME, bad);
+	expect_one(FXT_ARG_POINTER, FX_WORDS_far_argv);
+	begin();
+	fx_arg_far_argv(&call, NAME, (fx_strings)8);
+	expect_one(FXT_ARG_POINTER, FX_WORDS_far_argv);
+	begin();
+	fx_arg_far_argv(&call, NAME, NULL);
+	expect_one(FXT_ARG_NULL, FX_WORDS_far_argv);
 	begin();
 	fx_arg_fd_pair(&call, NAME, fds);
 	expect_text("3 1000", FX_WORDS_fd_pair);

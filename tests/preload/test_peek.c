@@ -35,6 +35,8 @@ Test(peek, bytes)
 	cr_expect_not(fx_peek(end - 1, 2));
 	cr_expect_not(fx_peek(end, 1));
 	cr_expect_not(fx_peek((void *)8, 1));
+	cr_expect_not(fx_peek((void *)1, 1));
+	cr_expect_not(fx_peek(NULL, 1));
 	cr_expect_not(fx_peek(end - 8, SIZE_MAX), "beyond the last address");
 	cr_expect_eq(errno, 77);
 }
@@ -52,12 +54,27 @@ Test(peek, near_what_is_good)
 	cr_expect_not(fx_peek_near((void *)8, 16, &local));
 }
 
+/* What a filter does not know is not asked; on this stack and beside what is good nothing need be. */
+Test(peek, without_system_calls)
+{
+	char *end = end_of_memory();
+	int local = 0;
+
+	fx_peek_forbid();
+	cr_expect_not(fx_peek_near(end - 16, 16, &local));
+	cr_expect(fx_peek_near(end - 16, 16, end - 100));
+	cr_expect(fx_peek_near(&local, sizeof local, end - 100));
+	cr_expect_eq(fx_peek_string("hello", 100), -1);
+	cr_expect(fx_peek(end - 16, 16), "this asks");
+}
+
 Test(peek, string)
 {
 	char *end = end_of_memory();
 
 	cr_expect_eq(fx_peek_string("hello", 100), 5);
 	cr_expect_eq(fx_peek_string("hello", 3), 3);
+	cr_expect_eq(fx_peek_string((const char *)1, 100), -1);
 	cr_expect_eq(fx_peek_string((char *)8, 100), -1);
 	cr_expect_eq(fx_peek_string(end - 4, 4), 4);
 	cr_expect_eq(fx_peek_string(end - 4, 5), -1, "it goes on where there is nothing");
