@@ -39,6 +39,19 @@ fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f);
 /* Counts a call that finds FX_FRAMES or max_depth calls open. */
 fx_cold void fx_frame_too_deep(struct fx_thread *t);
 
+/* Takes `f`, the next free frame, and fills it but for its start: the caller's next step, which publishes it. A
+ * handler between two lines uses the frames above this one. */
+fx_hot void fx_frame_take(struct fx_thread *t, struct fx_frame *f, uint64_t id, uint64_t sp,
+			  uint64_t key)
+{
+	t->top = f + 1;
+	FX_FAULT(frame_reserved);
+	fx_barrier();
+	f->id = id;
+	f->sp = sp;
+	f->key = key;
+}
+
 /*
  * Opens a call that begins at `now`, a reading of fx_now(), or later if calls are closed first. `id`:
  * function address or Duration Complete header of 3 words. NULL: too many are open; counted, nothing to
@@ -56,13 +69,7 @@ fx_hot struct fx_frame *fx_frame_push_at(struct fx_thread *t, uint64_t id, uint6
 		fx_frame_too_deep(t);
 		return NULL;
 	}
-	/* Reserve, fill, publish: a handler between two lines uses the frames above this one. */
-	t->top = f + 1;
-	FX_FAULT(frame_reserved);
-	fx_barrier();
-	f->id = id;
-	f->sp = sp;
-	f->key = key;
+	fx_frame_take(t, f, id, sp, key);
 	/* Later than what was closed. The store pairs with the frame walk in drain.c. */
 	fx_store_release(&f->start, fx_thread_time(t, now));
 	FX_FAULT(frame_pushed);

@@ -98,12 +98,7 @@ fx_hot struct fx_frame *function_push(struct fx_thread *t, uint64_t function, ui
 		leave_out(t, sp);
 		return NULL;
 	}
-	t->top = f + 1;
-	FX_FAULT(frame_reserved);
-	fx_barrier();
-	f->id = function;
-	f->sp = sp;
-	f->key = key;
+	fx_frame_take(t, f, function, sp, key);
 	return f;
 }
 

@@ -59,13 +59,7 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 	f = t->top;
 	if (fx_unlikely(f[-1].sp <= (sp | FX_FRAME_SILENT) || f >= t->limit))
 		return false;
-	/* In the order of fx_frame_push_at(). */
-	t->top = f + 1;
-	FX_FAULT(frame_reserved);
-	fx_barrier();
-	f->id = function;
-	f->sp = sp;
-	f->key = key;
+	fx_frame_take(t, f, function, sp, key);
 	/* pairs with the frame walk in drain.c */
 	fx_store_release(&f->start, fx_thread_time(t, fx_counter()));
 	return true;

@@ -14,6 +14,7 @@
 
 #include "engine/frame.h"
 #include "engine/record.h"
+#include "preload/hooks.h"
 #include "tests/engine/calls.h"
 #include "tests/engine/fake_manager.h"
 

@@ -129,7 +129,7 @@ Test(daemon, providers_are_listed)
 	control_send(link_fd, FX_MSG_GET_PROVIDERS, &request, sizeof(request), -1);
 	control_receive(link_fd, FX_MSG_PROVIDERS, &list, sizeof(list));
 	cr_assert_eq(list.count, 1);
-	cr_assert_eq(list.entries[0].pid, getpid());
+	cr_assert_eq(list.entries[0].pid, (uint32_t)getpid());
 	cr_assert_str_eq(list.entries[0].name, "a_[2Jb_");
 	cr_assert_eq(list.entries[0].mode, 0);
 }
@@ -860,7 +860,7 @@ Test(daemon, a_stop_has_statistics_of_each_provider_dead_ones_too)
 	}
 	list = of_session();
 	cr_assert_eq(list.count, 2);
-	cr_assert_eq(list.entries[0].pid, getpid());
+	cr_assert_eq(list.entries[0].pid, (uint32_t)getpid());
 	cr_assert_eq(list.entries[0].mode, FX_MODE_STREAMING);
 	cr_assert_eq(list.entries[0].dropped, 3);
 	cr_assert_eq(list.entries[0].wraps, 0);
