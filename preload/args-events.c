@@ -160,6 +160,19 @@ static void text_signals(struct fx_text *t, uint64_t set)
 	}
 }
 
+void fx_arg_realtime_signal(struct fx_call *call, unsigned name, int number)
+{
+	char buffer[FX_SIGNAL_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (number < SIGRTMIN || number > SIGRTMAX) {
+		fx_arg_int(call, name, number);
+		return;
+	}
+	text_signal(&t, number);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
 static void arg_signals(struct fx_call *call, unsigned name, uint64_t set)
 {
 	char buffer[FX_FLAGS_TEXT];
@@ -221,6 +234,20 @@ void fx_arg_sigaction_old(struct fx_call *call, unsigned name, const struct siga
 		fx_arg_handler(call, name, action->sa_handler);
 }
 
+void fx_arg_signal_mask(struct fx_call *call, unsigned name, int mask)
+{
+	arg_signals(call, name, (uint32_t)mask);
+}
+
+void fx_arg_sigevent(struct fx_call *call, unsigned name, const struct sigevent *event)
+{
+	if (call->error || !event)
+		return;
+	fx_arg_notify_way(call, name, (unsigned)event->sigev_notify);
+	if (event->sigev_notify == SIGEV_SIGNAL || event->sigev_notify == SIGEV_THREAD_ID)
+		fx_arg_signal(call, FX_STR_signal, event->sigev_signo);
+}
+
 void fx_arg_siginfo(struct fx_call *call, unsigned name, const siginfo_t *info)
 {
 	if (call->error || !info)
@@ -245,6 +272,13 @@ void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status, 
 		fx_arg_signal(call, FX_STR_stopped, WSTOPSIG(*status));
 	else if (WIFCONTINUED(*status))
 		fx_arg_signal(call, FX_STR_continued, SIGCONT);
+}
+
+void fx_arg_shell(struct fx_call *call, unsigned name, const char *command, int status)
+{
+	fx_arg_far_text(call, name, command);
+	if (command)
+		fx_arg_wait_status(call, name, &status, 1);
 }
 
 void fx_arg_wait_info(struct fx_call *call, unsigned name, const siginfo_t *info)

@@ -4,7 +4,10 @@
 #include <linux/fs.h>
 #include <linux/futex.h>
 #include <linux/sockios.h>
+#include <net/if.h>
+#include <netpacket/packet.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <termios.h>
@@ -166,6 +169,15 @@ void fx_arg_sockopt(struct fx_call *call, unsigned name, int option, int level)
 	case IPPROTO_IPV6:
 		fx_arg_ipv6_option(call, name, o);
 		break;
+	case IPPROTO_UDP:
+		fx_arg_udp_option(call, name, o);
+		break;
+	case SOL_NETLINK:
+		fx_arg_netlink_option(call, name, o);
+		break;
+	case SOL_PACKET:
+		fx_arg_packet_option(call, name, o);
+		break;
 	default:
 		fx_arg_int(call, name, option);
 	}
@@ -263,6 +275,28 @@ void fx_arg_fcntl(struct fx_call *call, unsigned name, long arg, int command, in
 
 /* --- Other arguments that depend on what is asked -------------------------------------------------- */
 
+/* By its name, which need not end in its place. */
+static void arg_interface(struct fx_call *call, unsigned name, const struct ifreq *request)
+{
+	if (!call->error && request)
+		fx_arg_bytes(call, name, request->ifr_name,
+			     strnlen(request->ifr_name, sizeof request->ifr_name));
+}
+
+void fx_arg_char(struct fx_call *call, unsigned name, int c)
+{
+	const char seen = (char)c;
+
+	if (c == '\n')
+		fx_arg_bytes(call, name, "\\n", 2);
+	else if (c == '\t')
+		fx_arg_bytes(call, name, "\\t", 2);
+	else if (c >= ' ' && c <= '~')
+		fx_arg_bytes(call, name, &seen, 1);
+	else
+		fx_arg_int(call, name, c);
+}
+
 void fx_arg_ioctl_arg(struct fx_call *call, unsigned name, const void *arg, unsigned long request)
 {
 	switch (request) {
@@ -290,6 +324,20 @@ void fx_arg_ioctl_arg(struct fx_call *call, unsigned name, const void *arg, unsi
 	case TIOCSPTLCK:
 	case SIOCATMARK:
 		fx_arg_out_int(call, name, arg);
+		break;
+	case BLKGETSIZE64:
+		fx_arg_out_size(call, name, arg);
+		break;
+	case SIOCGIFNAME:
+	case SIOCGIFINDEX:
+	case SIOCGIFFLAGS:
+	case SIOCGIFADDR:
+	case SIOCGIFNETMASK:
+	case SIOCGIFBRDADDR:
+	case SIOCGIFMTU:
+	case SIOCGIFHWADDR:
+	case SIOCSIFFLAGS:
+		arg_interface(call, name, arg);
 		break;
 	case TIOCGWINSZ:
 	case TIOCSWINSZ:

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Arguments of calls that move bytes: how many and where to. What the bytes are is nobody's business. */
 #include <errno.h>
+#include <netdb.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -194,6 +196,32 @@ void fx_arg_sockaddr_out(struct fx_call *call, unsigned name, const struct socka
 		fx_arg_address(call, name, addr, *length);
 }
 
+/* Addresses come once for each type of socket, one behind the other. */
+void fx_arg_addrinfo(struct fx_call *call, unsigned name, struct addrinfo *const *found)
+{
+	char buffer[FX_TEXT_MAX], one[FX_SOCKADDR_TEXT], last[FX_SOCKADDR_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+	size_t last_length = 0;
+
+	if (call->error || !found)
+		return;
+	for (const struct addrinfo *i = *found; i && t.at < t.end; i = i->ai_next) {
+		struct fx_text address = FX_TEXT(one);
+		size_t length;
+
+		fx_text_sockaddr(&address, i->ai_addr, i->ai_addrlen);
+		length = fx_text_length(&address);
+		if (length == last_length && memcmp(one, last, length) == 0)
+			continue;
+		text_blank(&t);
+		fx_text_bytes(&t, one, length);
+		memcpy(last, one, length);
+		last_length = length;
+	}
+	fx_text_end(&t);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
 /* --- Offsets ------------------------------------------------------------------------------------ */
 
 void fx_arg_moved_offset(struct fx_call *call, unsigned name, const off_t *offset, int64_t moved)
@@ -269,6 +297,11 @@ static void arg_value(struct fx_call *call, unsigned name, const void *value, si
 {
 	if (level == SOL_SOCKET && arg_socket_value(call, name, value, length, option))
 		return;
+	if (level == IPPROTO_TCP && option == TCP_CONGESTION) {
+		fx_arg_bytes(call, name, value,
+			     strnlen(value, length < FX_NAME_TEXT ? length : FX_NAME_TEXT));
+		return;
+	}
 	if (length == sizeof(int))
 		fx_arg_int(call, name, *(const int *)value);
 }

@@ -4,6 +4,7 @@
 #include <mqueue.h>
 #include <sys/ioctl.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/utsname.h>
 #include <termios.h>
 #include <utime.h>
@@ -214,6 +215,20 @@ void fx_arg_statfs(struct fx_call *call, unsigned name, const struct statfs *fs)
 	fx_text_number(&t, fs->f_bavail * (uint64_t)fs->f_bsize, 10);
 	fx_text_string(&t, " of ");
 	fx_text_number(&t, fs->f_blocks * (uint64_t)fs->f_bsize, 10);
+	arg_text(call, name, &t);
+}
+
+void fx_arg_statvfs(struct fx_call *call, unsigned name, const struct statvfs *fs)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (call->error || !fs)
+		return;
+	fx_text_string(&t, "free ");
+	fx_text_number(&t, fs->f_bavail * fs->f_frsize, 10);
+	fx_text_string(&t, " of ");
+	fx_text_number(&t, fs->f_blocks * fs->f_frsize, 10);
 	arg_text(call, name, &t);
 }
 

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/un.h>
@@ -378,6 +379,22 @@ void fx_arg_cpus(struct fx_call *call, unsigned name, const void *set, size_t si
 	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
 }
 
+void fx_arg_gids(struct fx_call *call, unsigned name, const gid_t *gids, size_t room, long count)
+{
+	char buffer[FX_FLAGS_TEXT];
+	struct fx_text t = FX_TEXT(buffer);
+
+	if (call->error || !gids || !room || count < 0)
+		return;
+	for (long i = 0; i < count && t.at < t.end; i++) {
+		if (i)
+			fx_text_char(&t, ' ');
+		fx_text_number(&t, gids[i], 10);
+	}
+	fx_text_end(&t);
+	fx_arg_bytes(call, name, buffer, fx_text_length(&t));
+}
+
 void fx_arg_sembufs(struct fx_call *call, unsigned name, const struct sembuf *ops, size_t count)
 {
 	char buffer[FX_FLAGS_TEXT];
@@ -463,6 +480,25 @@ static void text_unix(struct fx_text *t, const struct sockaddr_un *un, size_t le
 	}
 }
 
+void fx_text_family(struct fx_text *t, int family)
+{
+	const char *name = fx_name_of(FX_NAMES(sock_domain), (uint32_t)family);
+
+	fx_text_string(t, name ?: "family ");
+	if (!name)
+		fx_text_number(t, (unsigned)family, 10);
+}
+
+static void text_netlink(struct fx_text *t, const struct sockaddr_nl *nl)
+{
+	fx_text_string(t, "AF_NETLINK pid ");
+	fx_text_number(t, nl->nl_pid, 10);
+	if (nl->nl_groups) {
+		fx_text_string(t, " groups 0x");
+		fx_text_number(t, nl->nl_groups, 16);
+	}
+}
+
 void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t length)
 {
 	if (length >= sizeof(struct sockaddr_in) && addr->sa_family == AF_INET)
@@ -471,10 +507,10 @@ void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t len
 		text_inet6(t, (const void *)addr);
 	else if (length >= offsetof(struct sockaddr_un, sun_path) && addr->sa_family == AF_UNIX)
 		text_unix(t, (const void *)addr, length);
-	else if (length >= sizeof addr->sa_family) {
-		fx_text_string(t, "family ");
-		fx_text_number(t, addr->sa_family, 10);
-	}
+	else if (length >= sizeof(struct sockaddr_nl) && addr->sa_family == AF_NETLINK)
+		text_netlink(t, (const void *)addr);
+	else if (length >= sizeof addr->sa_family)
+		fx_text_family(t, addr->sa_family);
 }
 
 void fx_arg_address(struct fx_call *call, unsigned name, const struct sockaddr *addr, size_t length)

@@ -184,10 +184,16 @@ fx_hot void fx_arg_errno(struct fx_call *call, unsigned name, int number)
 	fx_arg_named(call, name, fx_errno_string(number), number);
 }
 
-#define FX_WORDS_signal 1
+/* Those of real time are numbers: "SIGRTMIN+2". */
+#define FX_SIGNAL_TEXT	16
+#define FX_WORDS_signal FX_TEXT_WORDS(FX_SIGNAL_TEXT)
+void fx_arg_realtime_signal(struct fx_call *call, unsigned name, int number);
 fx_hot void fx_arg_signal(struct fx_call *call, unsigned name, int number)
 {
-	fx_arg_named(call, name, fx_signal_string(number), number);
+	if (fx_unlikely(number >= __SIGRTMIN))
+		fx_arg_realtime_signal(call, name, number);
+	else
+		fx_arg_named(call, name, fx_signal_string(number), number);
 }
 
 /* --- What stands behind pointers (args.c) ----------------------------------------------------- */
@@ -219,6 +225,22 @@ void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text);
 /* A string that the call has written; nothing if it failed. */
 #define FX_WORDS_out_path FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text);
+
+/* A command of system(), and how it has ended; null only asks whether there is a shell. */
+#define FX_WORDS_shell (FX_WORDS_far_text + FX_WORDS_wait_status)
+void fx_arg_shell(struct fx_call *call, unsigned name, const char *command, int status);
+
+/* The same if there was room for it. */
+#define FX_WORDS_out_text FX_WORDS_out_path
+fx_hot void fx_arg_out_text(struct fx_call *call, unsigned name, const char *text, size_t room)
+{
+	if (room)
+		fx_arg_out_path(call, name, text);
+}
+
+/* A character: itself, or the number of one that cannot be seen. */
+#define FX_WORDS_char FX_TEXT_WORDS(8)
+void fx_arg_char(struct fx_call *call, unsigned name, int c);
 
 /* The same without NUL: as many bytes as the call says. */
 #define FX_WORDS_out_bytes FX_TEXT_WORDS(FX_TEXT_MAX)
@@ -267,15 +289,15 @@ void fx_arg_itimerval(struct fx_call *call, unsigned name, const struct itimerva
 void fx_arg_fd_pair(struct fx_call *call, unsigned name, const int *fds);
 
 /* What wait() learned: exit status, or the signal that ended or stopped the process. */
-#define FX_WORDS_wait_status 1
+#define FX_WORDS_wait_status FX_WORDS_signal
 void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status, pid_t ret);
-#define FX_WORDS_wait_info 2
+#define FX_WORDS_wait_info (1 + FX_WORDS_signal)
 void fx_arg_wait_info(struct fx_call *call, unsigned name, const siginfo_t *info);
 
 #define FX_WORDS_out_pid 1
 void fx_arg_out_pid(struct fx_call *call, unsigned name, const pid_t *pid);
 
-#define FX_WORDS_out_signal 1
+#define FX_WORDS_out_signal FX_WORDS_signal
 void fx_arg_out_signal(struct fx_call *call, unsigned name, const int *number);
 
 #define FX_WORDS_out_int 1
@@ -289,6 +311,7 @@ void fx_arg_out_ptr(struct fx_call *call, unsigned name, void *const *ptr);
 
 /* An address as "192.0.2.1:80", "[::1]:80", a path, "@abstract". */
 #define FX_SOCKADDR_TEXT 128
+void fx_text_family(struct fx_text *t, int family);
 void fx_text_sockaddr(struct fx_text *t, const struct sockaddr *addr, size_t length);
 #define FX_WORDS_sockaddr FX_TEXT_WORDS(FX_SOCKADDR_TEXT)
 void fx_arg_sockaddr(struct fx_call *call, unsigned name, const struct sockaddr *addr,
@@ -302,11 +325,19 @@ void fx_arg_address(struct fx_call *call, unsigned name, const struct sockaddr *
 void fx_arg_sockaddr_out(struct fx_call *call, unsigned name, const struct sockaddr *addr,
 			 const socklen_t *length);
 
+/* What a name was found to be: "127.0.0.1:80 [::1]:80". */
+#define FX_WORDS_addrinfo FX_TEXT_WORDS(FX_TEXT_MAX)
+void fx_arg_addrinfo(struct fx_call *call, unsigned name, struct addrinfo *const *found);
+
 /* Type, permissions and size, "S_IFREG|0644 120". */
 #define FX_WORDS_stat_out FX_TEXT_WORDS(48)
 void fx_arg_stat_out(struct fx_call *call, unsigned name, const struct stat *st);
 #define FX_WORDS_statx_out FX_WORDS_stat_out
 void fx_arg_statx_out(struct fx_call *call, unsigned name, const struct statx *st);
+
+/* Groups, "0 4 24", of a call that was given room, or names, for `room' of them. */
+#define FX_WORDS_gids FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_gids(struct fx_call *call, unsigned name, const gid_t *gids, size_t room, long count);
 
 /* "soft hard", or the word unlimited. */
 #define FX_WORDS_rlimit FX_TEXT_WORDS(48)
@@ -544,6 +575,14 @@ void fx_arg_sigaction(struct fx_call *call, unsigned name, const struct sigactio
 #define FX_WORDS_sigaction_old FX_WORDS_handler
 void fx_arg_sigaction_old(struct fx_call *call, unsigned name, const struct sigaction *action);
 
+/* The same of a function that has no more than a word for them. */
+#define FX_WORDS_signal_mask FX_WORDS_sigset
+void fx_arg_signal_mask(struct fx_call *call, unsigned name, int mask);
+
+/* How a program wants to be told, and by which `signal'. */
+#define FX_WORDS_sigevent (FX_WORDS_notify_way + FX_WORDS_signal)
+void fx_arg_sigevent(struct fx_call *call, unsigned name, const struct sigevent *event);
+
 /* How a signal was sent, and the `pid' that did. */
 #define FX_WORDS_siginfo (FX_WORDS_signal_code + 1)
 void fx_arg_siginfo(struct fx_call *call, unsigned name, const siginfo_t *info);
@@ -597,6 +636,9 @@ void fx_arg_queue_attr(struct fx_call *call, unsigned name, const struct mq_attr
 /* "TMPFS_MAGIC free 1234 of 5678", in bytes. */
 #define FX_WORDS_statfs FX_TEXT_WORDS(FX_FLAGS_TEXT)
 void fx_arg_statfs(struct fx_call *call, unsigned name, const struct statfs *fs);
+
+#define FX_WORDS_statvfs FX_TEXT_WORDS(FX_FLAGS_TEXT)
+void fx_arg_statvfs(struct fx_call *call, unsigned name, const struct statvfs *fs);
 
 /* The kernel's release. */
 #define FX_WORDS_release FX_TEXT_WORDS(65)

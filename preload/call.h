@@ -283,6 +283,8 @@ fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned 
 
 /* The error number of a call, by its RESULT. */
 #define FX_ERROR_sys(ret)     (fx_unlikely((ret) == (__typeof__(ret))-1) ? errno : 0)
+#define FX_ERROR_status(ret)  FX_ERROR_sys(ret)
+#define FX_ERROR_mode(ret)    0
 #define FX_ERROR_ptr(ret)     ((ret) ? 0 : errno)
 #define FX_ERROR_map(ret)     ((intptr_t)(ret) == -1 ? errno : 0)
 #define FX_ERROR_handler(ret) FX_ERROR_map(ret)
@@ -300,6 +302,17 @@ fx_hot void fx_result_sys(struct fx_call *call, int64_t ret)
 	fx_arg_long(call, FX_STR_ret, ret);
 	if (fx_unlikely(call->error))
 		fx_arg_errno(call, FX_STR_errno, call->error);
+}
+
+fx_hot void fx_result_status(struct fx_call *call, int ret)
+{
+	fx_result_sys(call, ret);
+	fx_arg_wait_status(call, FX_STR_exited, &ret, 1);
+}
+
+fx_hot void fx_result_mode(struct fx_call *call, mode_t ret)
+{
+	fx_arg_mode(call, FX_STR_ret, ret);
 }
 
 fx_hot void fx_result_errnum(struct fx_call *call, int ret)

@@ -92,8 +92,7 @@ static void text_kind(struct fx_text *t, int family, int type)
 	} else if (family == AF_UNIX) {
 		fx_text_string(t, "unix ");
 	} else {
-		fx_text_string(t, "family ");
-		fx_text_number(t, (unsigned)family, 10);
+		fx_text_family(t, family);
 		fx_text_char(t, ' ');
 	}
 	if (type == SOCK_STREAM)

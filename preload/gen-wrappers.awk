@@ -182,7 +182,7 @@ function prototype(line,    bar, open, text, f, i, n, word, part) {
 		fail("no ` | ' and result after the prototype")
 	f = ++functions
 	n = split(substr(line, bar + 3), word, /[ \t]+/)
-	if (word[1] !~ /^(sys|ptr|map|object|text|handler|eai|errnum|value|void)$/)
+	if (word[1] !~ /^(sys|status|mode|ptr|map|object|text|handler|eai|errnum|value|void)$/)
 		fail("unknown result `" word[1] "'")
 	result[f] = word[1]
 	for (i = 2; i <= n; i++)

@@ -14,6 +14,7 @@
 #include <linux/if_alg.h>
 #include <linux/keyctl.h>
 #include <linux/magic.h>
+#include <linux/mempolicy.h>
 #include <linux/mount.h>
 #include <linux/netlink.h>
 #if __has_include(<linux/openat2.h>)
@@ -26,6 +27,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <netinet/udp.h>
 #include <netpacket/packet.h>
 #include <poll.h>
 #include <sched.h>

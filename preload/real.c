@@ -9,6 +9,7 @@
 /* What a function returns that this libc does not have; by the RESULT of wrappers.tbl. */
 enum missing_kind {
 	FX_MISSING_sys,
+	FX_MISSING_status,
 	FX_MISSING_ptr,
 	FX_MISSING_map,
 	FX_MISSING_object,
@@ -17,6 +18,7 @@ enum missing_kind {
 	FX_MISSING_eai,
 	FX_MISSING_errnum,
 	FX_MISSING_value,
+	FX_MISSING_mode,
 	FX_MISSING_void,
 };
 
@@ -66,6 +68,7 @@ static void *missing(enum missing_kind kind)
 {
 	switch (kind) {
 	case FX_MISSING_sys:
+	case FX_MISSING_status:
 	case FX_MISSING_map:
 	case FX_MISSING_handler:
 	case FX_MISSING_eai:

@@ -8,10 +8,14 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <linux/futex.h>
+#include <linux/netlink.h>
 #include <linux/seccomp.h>
+#include <locale.h>
 #include <mqueue.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <pwd.h>
@@ -38,6 +42,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
@@ -422,6 +427,46 @@ static void streams(void)
 	fclose(f);
 }
 
+/* What a person would not want as a number. */
+static void numbers(void)
+{
+	struct sigaction action = {.sa_handler = SIG_IGN};
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR2};
+	struct sockaddr_nl netlink = {.nl_family = AF_NETLINK, .nl_groups = 1};
+	struct sockaddr_in local = {.sin_family = AF_INET,
+				    .sin_port = htons(80),
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct ifreq interface = {.ifr_name = "lo"};
+	struct statvfs fs;
+	gid_t groups[100];
+	char text[100];
+	int (*set_mask)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "sigsetmask"); /* out of use */
+	timer_t timer;
+	socklen_t length = sizeof text;
+	int one = 1, fd = socket(AF_NETLINK, SOCK_RAW, 0), tcp = socket(AF_INET, SOCK_STREAM, 0);
+
+	CALL(sigaction(SIGRTMIN + 3, &action, NULL));
+	CALL(sigaction(SIGRTMIN - 1, &action, NULL));
+	CALL(set_mask(3));
+	CALL(set_mask(0));
+	CALL(timer_create(CLOCK_MONOTONIC, &event, &timer));
+	CALL(umask(022));
+	CALL(umask(022));
+	CALL(statvfs(".", &fs));
+	CALL(getgroups(0, NULL));
+	CALL(getgroups(100, groups));
+	CALL(pathconf(".", _PC_NAME_MAX));
+	CALL(newlocale(LC_CTYPE_MASK | LC_TIME_MASK, "C", (locale_t)0));
+	CALL(getnameinfo((struct sockaddr *)&local, sizeof local, text, sizeof text, nowhere, 0,
+			 NI_NUMERICHOST | NI_NUMERICSERV));
+	CALL(bind(fd, (struct sockaddr *)&netlink, sizeof netlink));
+	CALL(setsockopt(fd, SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof one));
+	CALL(getsockopt(tcp, IPPROTO_TCP, TCP_CONGESTION, text, &length));
+	CALL(ioctl(tcp, SIOCGIFFLAGS, &interface));
+	setvbuf(stdout, NULL, _IONBF, 0);
+	CALL(puts("seen"));
+}
+
 static void library(void)
 {
 	struct addrinfo hints = {.ai_flags = AI_NUMERICHOST}, *found;
@@ -434,6 +479,8 @@ static void library(void)
 	CALL(getaddrinfo("127.0.0.1", "80", &hints, &found));
 	CALL(getaddrinfo("no.number", "80", &hints, &found));
 	CALL(system("exit 2"));
+	CALL(system("kill -9 $$"));
+	CALL(system(NULL));
 	CALL(pclose(popen("exit 3", "r")));
 	CALL(system(nowhere));
 	CALL(popen(nowhere, "r"));
@@ -450,6 +497,7 @@ int main(void)
 	times_and_signals();
 	system_calls();
 	administration();
+	numbers();
 	streams();
 	library();
 	return 0;

@@ -157,20 +157,42 @@ shown syscall '"number":string="mount_setattr", .*"arg2":string="AT_RECURSIVE", 
 # 9000 and 10000 bytes through 4096: printf fills the buffer twice, putc twice more, fclose writes the rest.
 shown fopen '"path":string="text", "mode":string="w", "ret":pointer=0x[0-9a-f]+'
 expect_equal 2 "$(count fprintf)" "calls of fprintf that emptied the buffer"
-expect_equal 2 "$(count putc)" "calls of putc that did"
+expect_equal 2 "$(count putc '"c":string="x"')" "calls of putc that did"
 expect_equal 3 "$(count fgets)" "calls of fgets that filled it"
 expect_equal 2 "$(count getc)" "calls of getc that did"
 shown fclose '"stream":pointer=0x[0-9a-f]+, "fd":int32=[0-9]+, "ret":int32=0'
 shown opendir '"path":string=".", "ret":pointer=0x[0-9a-f]+'
 expect_equal 2 "$(count readdir)" "calls of readdir that asked the kernel"
 shown getpwnam '"name":string="root", "ret":pointer=0x[0-9a-f]+'
-shown getaddrinfo '"node":string="127.0.0.1", "service":string="80"'
 shown getaddrinfo '"node":string="no.number", "service":string="80", "ret":string="EAI_NONAME"'
-shown system '"command":string="exit 2", "ret":int32=512'
+shown system '"command":string="exit 2", "exited":int32=2, "ret":int32=512'
+shown system '"command":string="kill -9 \$\$", "signal":string="SIGKILL", "ret":int32=9'
+shown system '"command":null=null, "ret":int32=1'
 shown popen '"command":string="exit 3", "mode":string="r", "ret":pointer=0x[0-9a-f]+'
-shown system '"command":pointer=0x8, "ret":int32=32512'
+shown system '"command":pointer=0x8, "exited":int32=127, "ret":int32=32512'
 shown popen '"command":pointer=0x8, "mode":string="r", "ret":pointer=0x0, "errno":string="E[A-Z]+"'
-shown pclose '.*"ret":int32=768'
+shown pclose '.*"ret":int32=768, "exited":int32=3'
+shown sigaction '"sig":string="SIGRTMIN\+3", "action":string="SIG_IGN", "ret":int32=0'
+shown sigaction '"sig":int32=33, "ret":int32=-1, "errno":string="EINVAL"'
+shown sigsetmask '"mask":string="SIGHUP\|SIGINT", "ret":int32=[0-9]+'
+shown timer_create '"clock":string="CLOCK_MONOTONIC", "event":string="SIGEV_SIGNAL", "signal":string="SIGUSR2", "id":pointer=0x[0-9a-f]+, "ret":int32=0'
+shown umask '"mode":string="022", "ret":string="[0-7]+"'
+shown umask '"mode":string="[0-7]+", "ret":string="022"'
+shown statvfs '"path":string=".", "statvfs":string="free [0-9]+ of [0-9]+", "ret":int32=0'
+shown getgroups '"count":int32=0, "ret":int32=[0-9]+'
+shown getgroups '"count":int32=100, "groups":string="[0-9 ]*", "ret":int32=[0-9]+'
+shown pathconf '"path":string=".", "what":string="_PC_NAME_MAX", "ret":int32=[0-9]+'
+shown newlocale '"mask":string="LC_CTYPE_MASK\|LC_TIME_MASK", "locale":string="C", .*'
+shown getaddrinfo '"node":string="127.0.0.1", "service":string="80", "result":string="127.0.0.1:80"'
+shown getnameinfo '"addr":string="127.0.0.1:80", "host":string="127.0.0.1", "flags":string="NI_NUMERICHOST\|NI_NUMERICSERV"'
+shown bind '"fd":int32=[0-9]+, "addr":string="AF_NETLINK pid 0 groups 0x1", "ret":int32=0'
+shown setsockopt '.*"level":string="SOL_NETLINK", "option":string="NETLINK_EXT_ACK", "value":int32=1, .*'
+expect_line 'name="setsockopt".*"SOL_NETLINK".* "file":string="socket:\[[0-9]+\] AF_NETLINK raw' dump
+shown getsockopt '.*"level":string="IPPROTO_TCP", "option":string="TCP_CONGESTION", "value":string="[a-z0-9_]+", "ret":int32=0'
+shown ioctl '.*"request":string="SIOCGIFFLAGS", "arg":string="lo", "ret":int32=0'
+shown puts '"fd":int32=1, "ret":int32=[0-9]+'
+expect_line 'name="puts".*"file":string="/[^"]*/out"' dump
+
 shown dlopen '"path":string="./does-not-exist.so", "mode":string="RTLD_NOW\|RTLD_GLOBAL", "ret":pointer=0x0'
 
 cd .. && rm -rf empty && mkdir empty && cd empty || exit 99

@@ -2,6 +2,7 @@
 /* Arguments as words: what stands in the record, and that it stays within FX_WORDS_KIND. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netlink.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -232,7 +233,8 @@ Test(args, internet_addresses)
 Test(args, other_addresses)
 {
 	struct sockaddr_un un = {.sun_family = AF_UNIX, .sun_path = "/run/socket"};
-	struct sockaddr other = {.sa_family = AF_NETLINK};
+	struct sockaddr other = {.sa_family = 99}, packet = {.sa_family = AF_PACKET};
+	struct sockaddr_nl netlink = {.nl_family = AF_NETLINK, .nl_pid = 12, .nl_groups = 16};
 	const size_t head = offsetof(struct sockaddr_un, sun_path);
 	char longest[sizeof un.sun_path + 1] = {0};
 
@@ -248,7 +250,11 @@ Test(args, other_addresses)
 	fx_arg_sockaddr(&call, NAME, (struct sockaddr *)&un, 1 << 20);
 	expect_text(longest, FX_WORDS_sockaddr);
 	fx_arg_sockaddr(&call, NAME, &other, sizeof other);
-	expect_text("family 16", FX_WORDS_sockaddr);
+	expect_text("family 99", FX_WORDS_sockaddr);
+	fx_arg_sockaddr(&call, NAME, &packet, sizeof packet);
+	expect_text("AF_PACKET", FX_WORDS_sockaddr);
+	fx_arg_sockaddr(&call, NAME, (struct sockaddr *)&netlink, sizeof netlink);
+	expect_text("AF_NETLINK pid 12 groups 0x10", FX_WORDS_sockaddr);
 	fx_arg_sockaddr(&call, NAME, &other, 1);
 	expect_text("", FX_WORDS_sockaddr);
 }
