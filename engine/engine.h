@@ -184,7 +184,7 @@ fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 {
 	uint64_t slot = (uint64_t)(t - fx_engine.wiped->threads);
 
-	return fx_control()->provider_id << 43 | slot << 32 | (uint32_t)++t->flows;
+	return fx_engine.page->provider_id << 43 | slot << 32 | (uint32_t)++t->flows;
 }
 
 /*
@@ -201,6 +201,26 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 void fx_engine_detach(void);
 
 /*
+ * Around the life of a guest: a child that runs in this memory while the calling thread waits, on thread-local
+ * storage that it brings itself (CLONE_SETTLS). Nothing there is ours to read or to write, fx_self least of all, and
+ * no hook could tell a guest from a thread; so the process records nothing meanwhile. More than FX_GUESTS_MAX at a
+ * time end its tracing.
+ */
+#define FX_GUESTS_MAX 7u
+void fx_engine_guest_comes(void);
+void fx_engine_guest_gone(void);
+
+/* In a forked child: it has none. */
+void fx_engine_guests_forget(void);
+
+/* Whether the caller may be a guest: for the few who look at thread-local storage while nothing is traced. */
+bool fx_engine_may_be_guest(void);
+fx_hot bool fx_engine_is_guest(void)
+{
+	return fx_unlikely(fx_control() != fx_engine.page) && fx_engine_may_be_guest();
+}
+
+/*
  * From now on the process is traced without any system call. The manager is no longer woken, so more
  * may be lost; nobody waits for space; new threads and forked children are not traced.
  */
@@ -213,7 +233,8 @@ void fx_engine_confine(void);
  * else reads.
  */
 struct fx_fork {
-	struct fx_thread thread;
+	struct fx_thread thread; /* unless by_guest */
+	bool by_guest;
 };
 
 void fx_engine_before_fork(struct fx_fork *ret);

@@ -168,7 +168,7 @@ unsigned fx_threads_reclaim(void)
 
 static uint32_t depth_limit(void)
 {
-	uint32_t max = fx_control()->max_depth;
+	uint32_t max = fx_engine.page->max_depth;
 
 	return max && max < FX_FRAMES - 1 ? max : FX_FRAMES - 1;
 }
@@ -182,9 +182,9 @@ static void thread_reset(struct fx_thread *t)
 	slot_reset_frames(s);
 	t->top = &s->frames[1];
 	t->limit = t->top + depth_limit();
-	t->min_duration = fx_control()->min_duration;
-	t->stacks = (uint32_t)fx_control()->stack_categories;
-	t->stack_duration = fx_control()->stack_duration;
+	t->min_duration = fx_engine.page->min_duration;
+	t->stacks = (uint32_t)fx_engine.page->stack_categories;
+	t->stack_duration = fx_engine.page->stack_duration;
 	t->deep = 0;
 	fx_record_give_up(s);
 }
@@ -300,15 +300,22 @@ static int attach_child(void)
 
 void fx_engine_before_fork(struct fx_fork *ret)
 {
-	ret->thread = *fx_self;
+	ret->by_guest = fx_engine_is_guest();
+	if (!ret->by_guest)
+		ret->thread = *fx_self;
 }
 
 void fx_engine_after_fork(const struct fx_fork *before)
 {
-	struct fx_thread *t = fx_self;
+	struct fx_thread *t;
 
+	/* A guest's child is on the guest's storage. */
+	if (before->by_guest)
+		return;
+	fx_engine_guests_forget();
 	if (!fx_engine.wiped || fx_engine.wiped->attached)
 		return;
+	t = fx_self;
 	buffer_disown(before);
 	if (t != &thread_off) {
 		/* Left to what was interrupted; slot_claim() gives another. */
@@ -392,7 +399,7 @@ void fx_thread_suspend(void)
 {
 	struct fx_thread *t = fx_self;
 
-	if (!t->state)
+	if (fx_engine_is_guest() || !t->state)
 		return;
 	t->suspended = t->state;
 	fx_barrier();
@@ -403,7 +410,7 @@ void fx_thread_resume(void)
 {
 	struct fx_thread *t = fx_self;
 
-	if (!t->suspended)
+	if (fx_engine_is_guest() || !t->suspended)
 		return;
 	t->state = t->suspended;
 	fx_barrier();
@@ -469,7 +476,7 @@ void fx_thread_set_name(uint64_t pthread, const char *name)
 {
 	struct fx_thread_slot *s;
 
-	if (!fx_engine.wiped || !fx_engine.wiped->attached)
+	if (!fx_engine.wiped || !fx_engine.wiped->attached || fx_engine_is_guest())
 		return;
 	s = pthread ? slot_of_pthread(pthread) : fx_self->slot;
 	if (s) {

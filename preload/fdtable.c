@@ -138,7 +138,7 @@ static void entry_clear(struct fx_fd *entry)
 
 static bool has_entry(int fd)
 {
-	return (uint32_t)fd < fx_fd_table.count && !fx_self->suspended;
+	return (uint32_t)fd < fx_fd_table.count && !fx_engine_is_guest() && !fx_self->suspended;
 }
 
 void fx_fd_forget(int fd)

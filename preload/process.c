@@ -69,11 +69,30 @@ pid_t fx_wrap__Fork(void)
 /*
  * A child with memory of its own finds a wiped state, as any other. One that runs on the parent's memory
  * while the parent waits, and on its thread-local storage, would write into the parent's chunks: until it
- * is gone the thread records nothing.
+ * is gone the thread records nothing. With storage of its own, nothing in the process does.
  */
-static bool shares_thread(int flags)
+static void guest_comes(int flags)
 {
-	return (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == (CLONE_VM | CLONE_VFORK);
+	switch (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) {
+	case CLONE_VM | CLONE_VFORK:
+		fx_thread_suspend();
+		return;
+	case CLONE_VM | CLONE_VFORK | CLONE_SETTLS:
+		fx_engine_guest_comes();
+		return;
+	}
+}
+
+static void guest_gone(int flags)
+{
+	switch (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) {
+	case CLONE_VM | CLONE_VFORK:
+		fx_thread_resume();
+		return;
+	case CLONE_VM | CLONE_VFORK | CLONE_SETTLS:
+		fx_engine_guest_gone();
+		return;
+	}
 }
 
 int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
@@ -91,11 +110,9 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 		rest[i] = va_arg(ap, void *);
 	va_end(ap);
 	on = fx_call_try(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, clone), FX_WRAPPER_SP(), 0);
-	if (shares_thread(flags))
-		fx_thread_suspend();
+	guest_comes(flags);
 	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);
-	if (shares_thread(flags))
-		fx_thread_resume();
+	guest_gone(flags);
 	if (ret > 0 && !(flags & CLONE_THREAD))
 		fx_tie(FX_TIE_CREATES, ret, 0, time);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 
+#include "engine/engine.h"
 #include "preload/lookup.h"
 
 /* What a function returns that this libc does not have; by the RESULT of wrappers.tbl. */
@@ -192,9 +193,12 @@ static void *resolve_inside(enum fx_real_index i)
 
 fx_cold void *fx_real_resolve(enum fx_real_index i)
 {
-	int saved = errno;
+	int saved;
 	void *p;
 
+	if (ready && fx_engine_is_guest())
+		return resolve_inside(i); /* not even errno is ours to write */
+	saved = errno;
 	if (!fx_real_init())
 		return resolving ? resolve_inside(i) : missing(names[i].missing);
 	p = fx_load_relaxed(&fx_real.slot[i]);

@@ -26,6 +26,8 @@ static __thread struct {
 
 void fx_vfork_begin(uint64_t sp)
 {
+	if (fx_engine_is_guest())
+		return;
 	if (vforks.depth++)
 		return;
 	vforks.on =
@@ -41,6 +43,8 @@ long fx_vfork_parent(long result)
 		errno = (int)-result;
 		result = -1;
 	}
+	if (fx_engine_is_guest())
+		return result;
 	if (--vforks.depth)
 		return result;
 	fx_thread_resume();

@@ -524,6 +524,49 @@ Test(engine, hard_shutdown)
 	cr_assert_not(produce(0, 0));
 }
 
+/* Children on storage of their own: nothing is recorded until the last is gone. */
+Test(engine, guests_are_counted)
+{
+	fx_engine_guest_comes();
+	fx_engine_guest_gone();
+	start((struct fm_config){0});
+	cr_assert(produce(0, 0));
+	for (unsigned i = 0; i < FX_GUESTS_MAX; i++)
+		fx_engine_guest_comes();
+	for (unsigned i = 0; i < FX_GUESTS_MAX; i++) {
+		cr_assert_not(produce(0, 1));
+		cr_assert_not(fx_engine_is_guest(), "their maker");
+		fx_engine_guest_gone();
+	}
+	cr_assert(produce(0, 1));
+	fx_engine_guest_gone();
+	cr_assert(produce(0, 2), "one too many gone");
+}
+
+Test(engine, a_detachment_amid_guests_stays)
+{
+	start((struct fm_config){0});
+	fx_engine_guest_comes();
+	fx_engine_guest_comes();
+	fx_engine_guest_gone();
+	fx_engine_detach();
+	fx_engine_confine();
+	cr_assert(fx_engine_is_guest(), "who may not ask");
+	fx_engine_guest_gone();
+	cr_assert_not(fx_engine_is_guest());
+	cr_assert_not(produce(0, 0));
+}
+
+Test(engine, more_guests_than_are_counted)
+{
+	start((struct fm_config){0});
+	for (unsigned i = 0; i < FX_GUESTS_MAX + 2; i++)
+		fx_engine_guest_comes();
+	for (unsigned i = 0; i < FX_GUESTS_MAX + 2; i++)
+		fx_engine_guest_gone();
+	cr_assert_not(produce(0, 0));
+}
+
 static void stop_when_full(void)
 {
 	while (!fm_dropped(&m))
