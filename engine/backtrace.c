@@ -7,11 +7,20 @@
 #include "engine/string.h"
 #include "format/encode.h"
 
+/* How often a module went. */
+static uint32_t generation;
+
+void fx_backtrace_forget(void)
+{
+	fx_add_relaxed(&generation,
+		       1); /* relaxed: no stack goes through a module that is being unloaded */
+}
+
 /* Stacks stand in the table of addresses under a hash of theirs, which is no address that occurs: two
  * stacks in 2^46 have the same. */
 static uint64_t key_of(const uint64_t *frames, unsigned count)
 {
-	uint64_t h = count;
+	uint64_t h = count | (uint64_t)fx_load_relaxed(&generation) << 32;
 
 	for (unsigned i = 0; i < count; i++) {
 		h = (h ^ frames[i]) * UINT64_C(0x9e3779b97f4a7c15);

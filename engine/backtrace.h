@@ -23,6 +23,9 @@ struct fx_backtrace {
 struct fx_backtrace fx_backtrace_string(struct fx_thread *t, const uint64_t *frames, unsigned count,
 					unsigned words);
 
+/* A module is gone: the same return addresses are another stack from now on. */
+void fx_backtrace_forget(void);
+
 /* The index for a record in the reservation `r`: 0 if its chunk does not know the string. */
 fx_hot uint32_t fx_backtrace_ref(const struct fx_thread *t, const struct fx_backtrace *b,
 				 const struct fx_reservation *r)

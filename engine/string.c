@@ -73,6 +73,21 @@ uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_st
 	}
 }
 
+/* In place of an entry that is forgotten: of no address, and yet not free, so that probes go on behind it. */
+#define FORGOTTEN (FX_ADDRESS_NAMELESS << 16)
+
+void fx_strings_forget(uint64_t start, uint64_t end)
+{
+	for (uint32_t i = 0; fx_engine.wiped && i < FX_FUNCTION_SLOTS; i++) {
+		uint64_t *slot = &fx_engine.wiped->functions[i];
+		/* relaxed, both: an entry is one word, changes once more at most, and nothing is read through it */
+		uint64_t address = fx_load_relaxed(slot) >> 16 & ~FX_ADDRESS_NAMELESS;
+
+		if (address >= start && address < end)
+			fx_store_relaxed(slot, FORGOTTEN);
+	}
+}
+
 static uint32_t literal_make(uint64_t address, const void *data)
 {
 	const char *text = (const char *)(uintptr_t)address;

@@ -29,9 +29,12 @@ uint32_t fx_string_define(const void *text, size_t length, uint64_t flags);
 uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_string_maker *make,
 			      const void *data);
 
+/* What lay at the addresses `start` up to `end` is gone: what is there next has other names. */
+void fx_strings_forget(uint64_t start, uint64_t end);
+
 /*
  * The index of a string literal: its address tells it from others, so its text must not change, nor
- * its memory be used for another. 0: it has to stand in the record itself (fx_ref_inline()).
+ * its memory be used for another before fx_strings_forget(). 0: it has to stand in the record itself (fx_ref_inline()).
  */
 uint32_t fx_string_literal(const struct fx_thread *t, const char *literal);
 

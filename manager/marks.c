@@ -183,7 +183,8 @@ static void name_call(struct fx_stream *s, const struct fx_frame *frame,
 		      char function[FX_MODULES_TEXT_MAX], struct fxt_event *ret)
 {
 	if (frame->id < HEADER_MIN) {
-		size_t length = fx_modules_name(&s->modules, frame->id, function);
+		size_t length = fx_modules_name(&s->modules, fx_modules_moment(&s->modules),
+						frame->id, function);
 
 		ret->category = text("function");
 		ret->name = fx_string_inline(function, length);

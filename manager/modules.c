@@ -2,8 +2,6 @@
 #include "manager/modules.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
@@ -100,24 +98,41 @@ int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record)
 	return -EINVAL;
 }
 
-size_t fx_modules_name(struct fx_modules *modules, uint64_t address, char ret[FX_MODULES_TEXT_MAX])
+uint32_t fx_modules_moment(const struct fx_modules *modules)
 {
-	struct fx_symbol symbol;
-
-	if (!modules->space)
-		return (size_t)snprintf(ret, FX_MODULES_TEXT_MAX, "0x%" PRIx64, address);
-	fx_symspace_resolve(modules->space, address, &symbol);
-	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+	return modules->space ? fx_symspace_moment(modules->space) : 0;
 }
 
-size_t fx_modules_caller(struct fx_modules *modules, uint64_t address,
-			 char ret[FX_MODULES_TEXT_MAX])
+/* As it was at that moment, or is now: while a thread tells of a module, another may be the first to call its
+ * functions. */
+static struct fx_symbol resolve(struct fx_modules *modules, uint32_t moment, uint64_t address)
 {
 	struct fx_symbol symbol = {.kind = FX_SYMBOL_UNKNOWN, .offset = address};
 
-	if (modules->space)
-		fx_symspace_resolve(modules->space, address - 1, &symbol);
+	if (!modules->space)
+		return symbol;
+	fx_symspace_resolve_at(modules->space, moment, address, &symbol);
+	if (symbol.kind == FX_SYMBOL_UNKNOWN)
+		fx_symspace_resolve(modules->space, address, &symbol);
+	return symbol;
+}
+
+size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t address,
+		       char ret[FX_MODULES_TEXT_MAX])
+{
+	struct fx_symbol symbol = resolve(modules, moment, address);
+
+	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}
+
+size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			 char ret[FX_MODULES_TEXT_MAX])
+{
+	struct fx_symbol symbol = resolve(modules, moment, address - 1);
+
 	if (symbol.kind == FX_SYMBOL_NAMED)
 		symbol.offset = 0;
+	else if (symbol.kind == FX_SYMBOL_UNKNOWN)
+		symbol.offset = address;
 	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
 }

@@ -29,11 +29,15 @@ void fx_modules_destroy(struct fx_modules *modules);
 /* Takes a Profiler module or mmap record. 0 or -errno; what makes no sense is left out. */
 int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record);
 
-/* Writes the name of the function at `address`, NUL-terminated. Returns its length. */
-size_t fx_modules_name(struct fx_modules *modules, uint64_t address, char ret[FX_MODULES_TEXT_MAX]);
+/* Which modules there are up to now. Others may come later in the same addresses (dlclose and dlopen). */
+uint32_t fx_modules_moment(const struct fx_modules *modules);
+
+/* Writes the name of the function that was at `address` at that moment, NUL-terminated. Returns its length. */
+size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t address,
+		       char ret[FX_MODULES_TEXT_MAX]);
 
 /* The same for the function that a call returns into at `address`, without the place in it. */
-size_t fx_modules_caller(struct fx_modules *modules, uint64_t address,
+size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
 			 char ret[FX_MODULES_TEXT_MAX]);
 
 #endif

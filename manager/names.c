@@ -156,7 +156,8 @@ static int owned_set(struct fx_names *names, struct fx_name *name, const uint64_
 
 static int name_set(struct fx_names *names, struct fx_name *name, const uint64_t *record)
 {
-	struct fx_name fresh = {.length = (uint16_t)FXT_GET(record[0], STRING_LENGTH)};
+	struct fx_name fresh = {.length = (uint16_t)FXT_GET(record[0], STRING_LENGTH),
+				.moment = fx_modules_moment(names->modules)};
 	int r;
 
 	if (record[0] & FX_STRING_ADDRESS_MASK)
@@ -308,7 +309,8 @@ static void stack_text(const struct fx_names *names, const struct fx_name *name,
 		size_t length = 0;
 
 		if (name->frames[i])
-			length = fx_modules_caller(names->modules, name->frames[i], line);
+			length =
+			    fx_modules_caller(names->modules, name->moment, name->frames[i], line);
 		if (!length || ret->length + length + sizeof("\n\n...") > sizeof(ret->room)) {
 			text_append(ret, "...", strlen("..."));
 			return;
@@ -328,7 +330,8 @@ static void name_text(const struct fx_names *names, const struct fx_name *name, 
 	if (name->kind == FX_NAME_STACK) {
 		stack_text(names, name, ret);
 	} else if (name->kind == FX_NAME_ADDRESS) {
-		ret->length = fx_modules_name(names->modules, name->address, ret->room);
+		ret->length =
+		    fx_modules_name(names->modules, name->moment, name->address, ret->room);
 	} else if (name->kind == FX_NAME_NUMBER) {
 		ret->length = number_text(name->number, ret->room);
 	} else {

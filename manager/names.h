@@ -36,10 +36,12 @@ struct fx_name {
 		uint64_t number;
 		uint64_t *frames; /* owned; `length` bytes of return addresses */
 	};
+	uint32_t
+	    moment; /* of an address and a stack: which modules there were (fx_modules_moment()) */
 	uint16_t length;
-	uint8_t kind;	     /* enum fx_name_kind */
-	uint8_t told;	     /* stands in the archive */
-	uint8_t is_category; /* was added to the known ones */
+	uint8_t kind;		 /* enum fx_name_kind */
+	uint8_t told : 1;	 /* stands in the archive */
+	uint8_t is_category : 1; /* was added to the known ones */
 };
 
 /* A string of one chunk. */

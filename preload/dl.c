@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "preload/call.h"
+#include "preload/modules.h"
 #include "preload/real.h"
 
 /* Where a wrapper jumps to, instead of calling; NULL: it calls. Called by the assembly below. */
@@ -190,5 +191,14 @@ void *fx_dlmopen_call(Lmid_t space, const char *path, int mode)
 
 FX_DL_WRAPPER("dlopen");
 FX_DL_WRAPPER("dlmopen");
+
+static int fx_call_dlclose(void *handle)
+{
+	int ret = FX_REAL(dlclose)(handle);
+
+	if (ret == 0)
+		fx_modules_forget();
+	return ret;
+}
 
 #include "preload/unit-dl.inc"

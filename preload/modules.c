@@ -9,8 +9,11 @@
 #include <sys/mman.h>
 
 #include "base/syscall.h"
+#include "engine/backtrace.h"
 #include "engine/durable.h"
 #include "engine/engine.h"
+#include "engine/string.h"
+#include "preload/unwind.h"
 
 /* Older C libraries do not have it: modules loaded later then stay unnamed. */
 extern int _dl_find_object(void *address, struct dl_find_object *result) __attribute__((weak));
@@ -31,6 +34,7 @@ struct module {
 	uint64_t bias;
 	const ElfW(Phdr) * phdr;
 	unsigned phnum;
+	const struct dl_find_object *found; /* NULL: it is there from the start, and stays */
 };
 
 static struct {
@@ -38,9 +42,11 @@ static struct {
 	unsigned used;	 /* words */
 	unsigned count;
 	struct {
-		uint64_t start, end;
-	} range[MODULES_MAX]; /* of executable code */
-	unsigned busy;	      /* taken by who adds a module */
+		uint64_t start, end;	     /* of executable code */
+		uint64_t map_start, map_end; /* of all that is mapped; 0, 0: it stays, or is gone */
+		const struct link_map *map;
+	} range[MODULES_MAX];
+	unsigned busy; /* taken by who adds a module */
 } store;
 
 /* Words of a record whose payload is `extra` words after time stamp, process and thread. */
@@ -137,6 +143,11 @@ static void module_add(const struct module *m)
 	module_record(m, id);
 	store.range[id].start = UINT64_MAX;
 	store.range[id].end = 0;
+	if (m->found) {
+		store.range[id].map = m->found->dlfo_link_map;
+		store.range[id].map_start = (uint64_t)(uintptr_t)m->found->dlfo_map_start;
+		store.range[id].map_end = (uint64_t)(uintptr_t)m->found->dlfo_map_end;
+	}
 	for (unsigned i = 0; i < m->phnum; i++) {
 		const ElfW(Phdr) *ph = &m->phdr[i];
 		uint64_t start = m->bias + ph->p_vaddr;
@@ -181,7 +192,7 @@ static int collect_one(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	char path[PATH_BYTES + 1];
 	struct module m = {path_absolute(info->dlpi_name, path), info->dlpi_addr, info->dlpi_phdr,
-			   info->dlpi_phnum};
+			   info->dlpi_phnum, NULL};
 
 	(void)size;
 	(void)unused;
@@ -222,14 +233,49 @@ void fx_modules_write(void)
 		words_write(0, store.used);
 }
 
+/* (The start is relaxed: fx_modules_forget() changes it, for code that nobody can be in.) */
 static bool is_known(uint64_t address)
 {
 	unsigned count = fx_load_acquire(&store.count); /* pairs with module_add() */
 
 	for (unsigned i = 0; i < count; i++)
-		if (address >= store.range[i].start && address < store.range[i].end)
+		if (address >= fx_load_relaxed(&store.range[i].start) &&
+		    address < store.range[i].end)
 			return true;
 	return false;
+}
+
+static bool is_gone(unsigned id)
+{
+	struct dl_find_object found;
+
+	return _dl_find_object((void *)(uintptr_t)store.range[id].map_start, &found) != 0 ||
+	       found.dlfo_link_map != store.range[id].map;
+}
+
+/* Whoever exchanges the start forgets: two threads may both have unloaded something. */
+static bool module_forget(unsigned id)
+{
+	uint64_t start = fx_load_relaxed(&store.range[id].map_start);
+
+	if (!start || !is_gone(id) || !fx_cas_acq_rel(&store.range[id].map_start, &start, 0))
+		return false;
+	fx_store_relaxed(&store.range[id].start, UINT64_MAX);
+	fx_strings_forget(start, store.range[id].map_end);
+	return true;
+}
+
+void fx_modules_forget(void)
+{
+	unsigned count = fx_load_acquire(&store.count); /* pairs with module_add() */
+	bool some = false;
+
+	for (unsigned i = 0; i < count; i++)
+		some = module_forget(i) || some;
+	if (!some)
+		return;
+	fx_backtrace_forget();
+	fx_unwind_forget();
 }
 
 /* Program headers of a mapped object, by its ELF header. */
@@ -244,6 +290,7 @@ static bool module_from_link_map(const struct dl_find_object *o, char *path, str
 	ret->bias = map->l_addr;
 	ret->phdr = (const void *)((const char *)e + e->e_phoff);
 	ret->phnum = e->e_phnum;
+	ret->found = o;
 	return true;
 }
 

@@ -22,4 +22,8 @@ void fx_modules_write(void);
  * Lock-free: asks the dynamic linker through _dl_find_object(). */
 void fx_modules_see(uint64_t address);
 
+/* After a dlclose(): forgets the modules that went with it, and the names of what lay there, since the next
+ * dlopen() uses the same addresses. As lock-free. */
+void fx_modules_forget(void);
+
 #endif

@@ -77,6 +77,12 @@ static struct {
 	uint64_t place, row;
 } rows[ROWS];
 
+void fx_unwind_forget(void)
+{
+	for (unsigned i = 0; i < ROWS; i++)
+		fx_store_relaxed(&rows[i].place, 0); /* relaxed: as in step_by_tables() */
+}
+
 static uint64_t check_of(uint64_t row, const void *module)
 {
 	uint64_t mixed = (row ^ (uint64_t)(uintptr_t)module) * UINT64_C(0x9e3779b97f4a7c15);
@@ -254,6 +260,10 @@ unsigned fx_unwind(uint64_t ret[FX_UNWIND_MAX])
 }
 
 #else
+
+void fx_unwind_forget(void)
+{
+}
 
 unsigned fx_unwind(uint64_t ret[FX_UNWIND_MAX])
 {

@@ -22,6 +22,9 @@
  */
 unsigned fx_unwind(uint64_t ret[FX_UNWIND_MAX]);
 
+/* A module is gone, and what was remembered of its code with it. */
+void fx_unwind_forget(void);
+
 /* In the constructor, single-threaded: where this library and the main thread's stack lie. */
 void fx_unwind_init(void);
 

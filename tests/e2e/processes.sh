@@ -101,6 +101,21 @@ for program in linked opened; do
 	expect_events 1 'name == "main" && category == "function"'
 done
 
+# One after the other at the same addresses: each call has the name of its time.
+target libfirst.so named.c -shared -fPIC -Dlocal_function=first_function
+target libsecond.so named.c -shared -fPIC -Dlocal_function=second_function
+target reload reload.c -ldl
+for records in complete pairs; do
+	expect_status 0 "$FXTRACE" run -q --records $records -o trace.fxt -- ./reload ./libfirst.so ./libsecond.so \
+		./libfirst.so ./libfirst.so ./libsecond.so ./libfirst.so
+	expect_equal 6 "$(cat out)" "libraries at the same addresses"
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_equal 'first second first first second first' \
+		"$(grep -E '^(complete|begin)' events | sort -n -k8 | grep -oE '(first|second)_function' |
+			sed 's/_.*//' | paste -sd' ')" "functions called, with $records"
+done
+
 # C++.
 target throws throws.cc
 expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./throws

@@ -74,6 +74,22 @@ static void late_module(const char *file)
 	call_back(innermost);
 }
 
+/* One after the other, at the same addresses. */
+static void reloaded_modules(char **files)
+{
+	for (; *files; files++) {
+		void *module = dlopen(*files, RTLD_NOW);
+		void (*call_back)(void (*)(void));
+
+		if (!module)
+			abort();
+		*(void **)&call_back = dlsym(module, "call_back");
+		call_back(innermost);
+		printf("%p\n", *(void **)&call_back);
+		dlclose(module);
+	}
+}
+
 /* While another thread is in and out of dlopen(), and handlers interrupt it there. */
 static void *load_and_unload(void *file)
 {
@@ -114,6 +130,8 @@ int main(int argc, char **argv)
 		slow();
 	else if (strcmp(how, "late") == 0)
 		late_module(argv[2]);
+	else if (strcmp(how, "reloaded") == 0)
+		reloaded_modules(argv + 2);
 	else if (strcmp(how, "beside") == 0)
 		beside_dlopen(argv[2]);
 	return 0;

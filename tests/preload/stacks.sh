@@ -56,6 +56,30 @@ stacks '--stacks syscall' thread
 expect_stack write 'innermost thread_main'
 stacks '--stacks syscall' late "$PWD/call_back.so"
 expect_stack write 'innermost call_back main'
+# Stacks and frame sizes of a module that is gone are not those of the next one at its addresses.
+for which in first second; do
+	cat >$which.c <<'EOF'
+static __attribute__((noinline)) void through(void (*function)(void))
+{
+	volatile char space[SPACE];
+
+	space[0] = 1;
+	function();
+	__asm__ __volatile__("" ::"m"(space[0]));
+}
+void call_back(void (*function)(void))
+{
+	through(function);
+	__asm__ __volatile__("");
+}
+EOF
+	compile $which.so -shared -fPIC -O2 -Dthrough=through_$which \
+		-DSPACE="$([ $which = first ] && echo 8 || echo 80)" $which.c
+done
+stacks '--stacks syscall' reloaded ./first.so ./second.so ./second.so ./first.so
+expect_equal 1 "$(sort -u out | wc -l)" "places of modules"
+expect_stack write 'innermost through_first call_back main' 'innermost through_second call_back main' \
+	'innermost through_second call_back main' 'innermost through_first call_back main'
 stacks '--stacks syscall' handler
 stacks_of write | head -n 1 >got
 expect_line '^innermost in_handler .*raise.* main ' got
