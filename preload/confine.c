@@ -5,6 +5,7 @@
  */
 #include "preload/types.h"
 
+#include <linux/futex.h>
 #include <linux/seccomp.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -204,6 +205,27 @@ static void arg_as(struct fx_call *call, unsigned name, enum shown shown, long v
 	}
 }
 
+/* Of the operations whose time is a deadline. */
+static void before_futex(struct fx_before_clock *before, long number, const long *args)
+{
+	const int operation = (int)args[1];
+
+	before->known = false;
+	if (number != SYS_futex || !args[3])
+		return;
+	switch (operation & FUTEX_CMD_MASK) {
+	case FUTEX_LOCK_PI:
+		fx_before_clock_realtime(before);
+		break;
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_WAIT_REQUEUE_PI:
+		fx_before_clock_given(before, operation & FUTEX_CLOCK_REALTIME ? CLOCK_REALTIME
+									       : CLOCK_MONOTONIC);
+		break;
+	}
+}
+
 static void args_syscall(struct fx_call *call, long number, const long *args, long ret)
 {
 	const unsigned count = is_known(number) ? syscalls[number].args : 6;
@@ -219,6 +241,7 @@ long fx_wrap_syscall(long number, ...)
 	enum {
 		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_name + ARGS_WORDS,
 	};
+	struct fx_before_clock before;
 	struct fx_call call;
 	long args[6], ret;
 	va_list ap;
@@ -233,9 +256,14 @@ long fx_wrap_syscall(long number, ...)
 		fx_fd_forget((int)args[0]);
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
 			 0);
+	if (on)
+		before_futex(&before, number, args);
 	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		args_syscall(&call, number, args, ret);
+		if (before.known)
+			fx_arg_clock_deadline(&call, FX_STR_timeout_ns,
+					      (const struct timespec *)args[3], &before);
 		fx_result_sys(&call, ret);
 		fx_call_write(&call, FX_CALL_HEADER(syscall, syscall));
 	}

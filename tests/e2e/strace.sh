@@ -62,6 +62,10 @@ t.join()
 subprocess.run(["/bin/cat", "file"])'
 with 50 perl -e 'open F, "<file"; while (<F>) { $n += $_ } print $n; print `echo hi`; system("true");
 	rename "none", "other"; mkdir "made"; rmdir "made"; select undef, undef, undef, 0.01'
+with 100 ps aux
+with 4 ip addr
+with 4 ssh-keygen -q -t ed25519 -N '' -f key
+with 20 bash -c 'trap "echo x" USR1; (sleep 0.01 & wait); kill -USR1 $$; read -r x <file; umask 022; exec ls tree'
 with 40 tar czf tree.tgz tree
 with 20 tar xzf tree.tgz -C .
 with 10 xz -T2 -k file

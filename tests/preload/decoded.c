@@ -350,6 +350,11 @@ static void system_calls(void)
 	CALL(tcgetattr(-1, &terminal));
 	CALL(prctl(PR_SET_NAME, "decoded", 0, 0, 0));
 	CALL(syscall(SYS_futex, &word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0));
+	CALL(
+	    syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 0, &(struct timespec){0, 1000}, NULL, 0));
+	CALL(syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 0, &(struct timespec){0, 1000},
+		     NULL, FUTEX_BITSET_MATCH_ANY));
+	CALL(syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, 0, nowhere, NULL, 1));
 	CALL(syscall(SYS_getppid));
 	CALL(syscall(SYS_openat2, AT_FDCWD, "renamed", &how, sizeof how));
 	CALL(syscall(SYS_openat2, AT_FDCWD, "renamed", nowhere, sizeof how));
