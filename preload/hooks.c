@@ -120,12 +120,13 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
-	struct fx_thread *t = fx_self;
+	struct fx_thread *t;
 	struct fx_frame *f;
 	bool tail;
 
 	if (!calls_are_on(state))
 		return;
+	t = fx_self; /* not before: see fx_engine_guest_comes() */
 	tail = is_tail(site, __builtin_return_address(0));
 	f = leave_usually(t, state, (uint64_t)function, FX_CFA(), site, tail);
 	if (fx_unlikely(!f)) {

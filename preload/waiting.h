@@ -40,10 +40,11 @@ fx_hot struct fx_thread *fx_sync_thread(void)
 {
 	/* relaxed: as in fx_thread_on() */
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
-	struct fx_thread *t = fx_self;
+	struct fx_thread *t;
 
 	if (!fx_state_has(state, FX_CAT_SYNC))
 		return NULL;
+	t = fx_self;
 	return fx_likely(t->state == state) ? t : fx_thread_adopt(FX_CAT_SYNC);
 }
 
