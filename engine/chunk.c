@@ -357,7 +357,7 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words)
 		if (!is_lossless() || is_stuck(t, &patience))
 			return -ENOSPC;
 		collect_idle(t, &patience);
-		if (!space_wait(t->state, &patience))
+		if (!space_wait(t->adopted, &patience))
 			return -ENOSPC;
 	}
 	fx_add_relaxed(&claims, 1);

@@ -43,8 +43,8 @@ struct fx_cursor {
 };
 
 struct fx_thread {
-	uint64_t state; /* control state as adopted; 0 after a fork, while suspended and before
-			   adoption */
+	uint64_t state; /* control state as adopted; 0 after a fork, while suspended or shared, and
+			   before adoption */
 	struct fx_frame *top;	/* next free frame */
 	struct fx_frame *limit; /* frames at or beyond it are not pushed */
 	uint64_t min_duration;	/* ticks */
@@ -62,6 +62,7 @@ struct fx_thread {
 	int64_t heap_blocks;
 	uint64_t
 	    suspended; /* state to go back to when the vfork child on this thread is gone; else 0 */
+	uint64_t adopted; /* the same, but also while suspended or shared */
 	uint64_t deep_sp; /* stack address of the first of the calls beyond limit */
 	uint64_t flows;	  /* flow ids given; survives the thread */
 	uint64_t parted;  /* records written in parts; survives it too */
@@ -243,6 +244,14 @@ void fx_engine_after_fork(const struct fx_fork *before);
 /* Between vfork() and the parent's return from it the child runs on the parent's thread. */
 void fx_thread_suspend(void);
 void fx_thread_resume(void);
+
+/*
+ * Around a clone() whose child runs beside the calling thread, in its memory and on its thread-local storage
+ * (CLONE_VM without CLONE_SETTLS). The two are told apart by asking the kernel at each event, until the child is
+ * seen to be gone: the thread records, the child does not. `child` is its id, or -1: there is none.
+ */
+bool fx_thread_share(void);
+void fx_thread_shared_with(pid_t child);
 
 /* The calling thread ends: closes its open calls, gives its chunks and its slot back. */
 void fx_thread_exit(void);

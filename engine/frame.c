@@ -17,7 +17,7 @@ static void frame_close(struct fx_thread *t, struct fx_frame *f, uint64_t now)
 	if (f->start && !(f->sp & FX_FRAME_SILENT)) {
 		if (!is_function(f))
 			fx_record_complete(t, f->id, f->start, now);
-		else if (t->state & FX_CAT_PAIRS)
+		else if (t->adopted & FX_CAT_PAIRS)
 			fx_pairs_end(t, f->id, now);
 		else
 			fx_function_complete(t, f->id, f->start, now);

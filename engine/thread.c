@@ -116,7 +116,7 @@ static void slot_release(struct fx_thread *t)
 	/* Wiped: a handler has forked in the middle of this. */
 	if (!s)
 		return;
-	t->state = 0;
+	t->state = t->adopted = 0;
 	fx_store_relaxed(&t->slot, NULL);
 	fx_record_give_up(s);
 	FX_FAULT(slot_release);
@@ -212,7 +212,7 @@ static struct fx_thread *thread_new(void)
 		return NULL;
 	FX_FAULT(slot_taken);
 	t = &fx_engine.wiped->threads[i];
-	t->state = 0;
+	t->state = t->adopted = 0;
 	memset(t->busy, 0, sizeof t->busy);
 	t->heap_bytes = t->heap_blocks = 0;
 	memset(t->cursor, 0, sizeof t->cursor);
@@ -320,12 +320,69 @@ void fx_engine_after_fork(const struct fx_fork *before)
 	if (t != &thread_off) {
 		/* Left to what was interrupted; slot_claim() gives another. */
 		*t = before->thread;
-		t->state = 0;
+		t->state = t->adopted = 0;
 		fx_engine.wiped->left = (uint64_t)(t - fx_engine.wiped->threads) + 1;
 		fx_self = &thread_off;
 	}
 	/* One look is enough: a thread without state adopts, and adoption attaches. */
 	fx_thread_on(UINT32_MAX);
+}
+
+/* A thread and a child that runs on the same thread-local storage, this variable included. */
+static __thread struct {
+	uint32_t owner; /* id of the thread; 0: nobody shares it, NOBODY: neither may record */
+	uint32_t child; /* id of the child; NOBODY: not known, or there are several */
+	uint32_t looks;
+} shared __attribute__((tls_model("initial-exec")));
+
+#define NOBODY UINT32_MAX
+#define LOOKS_FOR_CHILD                                                                            \
+	64u /* how often the thread is told from the child before it asks whether that is gone */
+
+static void unshare_thread(void)
+{
+	struct fx_thread *t = fx_self;
+
+	t->state = t->adopted;
+	fx_barrier();
+	shared.owner = 0;
+}
+
+bool fx_thread_share(void)
+{
+	bool first = !shared.owner;
+
+	if (fx_engine_is_guest())
+		return false;
+	shared.child = NOBODY;
+	if (!first)
+		return false;
+	shared.owner = fx_engine.confined ? NOBODY : (uint32_t)fx_gettid();
+	fx_barrier(); /* from now on each look at the state asks who it is */
+	if (fx_self->slot)
+		fx_self->state = 0;
+	return true;
+}
+
+void fx_thread_shared_with(pid_t child)
+{
+	if (child < 0)
+		unshare_thread();
+	else
+		shared.child = (uint32_t)child;
+}
+
+/* Whether the caller is the thread that its storage is of. */
+static fx_cold bool is_owner(void)
+{
+	if (!fx_engine.wiped || !fx_engine.wiped->attached)
+		return true; /* a forked child: of either, and alone */
+	if (fx_engine.confined || (uint32_t)fx_gettid() != shared.owner)
+		return false;
+	if (shared.child != NOBODY && ++shared.looks % LOOKS_FOR_CHILD == 0 &&
+	    fx_syscall2(SYS_tkill, shared.child, 0) == -ESRCH)
+		unshare_thread();
+	return true;
 }
 
 static struct fx_thread *adopt(uint32_t categories)
@@ -347,6 +404,7 @@ static struct fx_thread *adopt(uint32_t categories)
 	}
 	/* Wiped by the kernel: this is a forked child, however it was made. */
 	if (!fx_engine.wiped->attached) {
+		shared.owner = 0; /* whoever shared it is another process now */
 		if (attach_child() != 0) {
 			fx_engine_detach();
 			return NULL;
@@ -363,15 +421,16 @@ static struct fx_thread *adopt(uint32_t categories)
 			return NULL;
 		}
 	}
-	if (t->state >> 32 != state >> 32)
+	if (t->adopted >> 32 != state >> 32)
 		thread_reset(t);
 	notice_epoch(state >> 32);
 	fx_thread_now(t); /* no event is from before the thread took part */
-	t->state = state;
+	t->adopted = state;
+	t->state = shared.owner ? 0 : state;
 	fx_barrier();
 	if (!fx_engine.wiped->attached) {
 		/* A handler forked in the middle of this: the child begins anew. */
-		t->state = 0;
+		t->state = t->adopted = 0;
 		t->slot = NULL;
 		return NULL;
 	}
@@ -383,6 +442,8 @@ fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories)
 	uint64_t sp = fx_stack_address();
 	struct fx_thread *t;
 
+	if (fx_unlikely(shared.owner) && !is_owner())
+		return NULL;
 	if (adopting && !fx_stack_was_left(adopting, sp)) {
 		drop_unslotted(categories);
 		return NULL;

@@ -111,7 +111,7 @@ fx_hot bool fx_call_is_on(const struct fx_call *call)
 /* Whether a call is recorded for no reason of its own: `every` is the category for that. */
 fx_hot bool fx_call_is_wanted(const struct fx_call *call, uint32_t every)
 {
-	return call->thread->state & every;
+	return call->thread->adopted & every;
 }
 
 /* Slow half of fx_call_end(): there will be no record. */

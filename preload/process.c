@@ -69,22 +69,28 @@ pid_t fx_wrap__Fork(void)
 /*
  * A child with memory of its own finds a wiped state, as any other. One that runs on the parent's memory
  * while the parent waits, and on its thread-local storage, would write into the parent's chunks: until it
- * is gone the thread records nothing. With storage of its own, nothing in the process does.
+ * is gone the thread records nothing. With storage of its own, nothing in the process does. One that runs
+ * beside the parent on its storage records nothing itself.
  */
-static void guest_comes(int flags)
+static bool guest_comes(int flags)
 {
 	switch (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) {
+	case CLONE_VM:
+		return fx_thread_share();
 	case CLONE_VM | CLONE_VFORK:
 		fx_thread_suspend();
-		return;
+		break;
 	case CLONE_VM | CLONE_VFORK | CLONE_SETTLS:
 		fx_engine_guest_comes();
-		return;
+		break;
 	}
+	return false;
 }
 
-static void guest_gone(int flags)
+static void guest_gone(int flags, bool shares, int child)
 {
+	if (shares)
+		fx_thread_shared_with(child);
 	switch (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) {
 	case CLONE_VM | CLONE_VFORK:
 		fx_thread_resume();
@@ -102,7 +108,7 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 	void *rest[3];
 	va_list ap;
 	uint64_t time = beginning();
-	bool on;
+	bool on, shares;
 	int ret;
 
 	va_start(ap, arg);
@@ -110,9 +116,9 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 		rest[i] = va_arg(ap, void *);
 	va_end(ap);
 	on = fx_call_try(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, clone), FX_WRAPPER_SP(), 0);
-	guest_comes(flags);
+	shares = guest_comes(flags);
 	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);
-	guest_gone(flags);
+	guest_gone(flags, shares, ret);
 	if (ret > 0 && !(flags & CLONE_THREAD))
 		fx_tie(FX_TIE_CREATES, ret, 0, time);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {

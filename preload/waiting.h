@@ -23,7 +23,7 @@
 
 fx_hot bool fx_records_all(const struct fx_thread *t)
 {
-	return t->state & FX_CAT_PTHREAD_ALL;
+	return t->adopted & FX_CAT_PTHREAD_ALL;
 }
 
 fx_hot void fx_wait_show(struct fx_call *call, const struct fx_wait *w)

@@ -51,6 +51,17 @@ for how in fork clone clone3 bare-fork instruction clone-vfork vfork-instruction
 	esac
 done
 
+# A child beside its parent, on the parent's thread-local storage: the parent's calls are all there, and no others.
+expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./children clone-shared ./leaf
+expect_equal '' "$(cat err)" "what was said of a shared thread"
+read -r parent _ <out
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_events 30000 "name == \"in_thread\" && tid == $parent"
+expect_events 0 'name == "in_child"'
+expect_events 3 'name == "in_parent"'
+expect_events 1 'name == "clone" && /CLONE_VM/'
+
 # --no-follow: the children run as ever, and leave nothing.
 for how in fork-exec vfork spawn vfork-empty; do
 	expect_status 0 "$FXTRACE" run -q --no-follow -o trace.fxt -- ./children "$how" ./leaf

@@ -132,6 +132,31 @@ HIDDEN static pid_t by_clone_vfork(void)
 	return clone(exec_leaf, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, NULL);
 }
 
+#define SHARED_CALLS 20000
+
+HIDDEN static int child_on_same_storage(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < SHARED_CALLS; i++)
+		in_child();
+	return 0;
+}
+
+/* A child that runs beside its parent in the same memory, with the same thread-local storage. The parent calls
+ * in_thread() as often, and half as often again when the child is gone. */
+HIDDEN static pid_t by_clone_shared(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	pid_t child = clone(child_on_same_storage, stack + sizeof(stack), CLONE_VM | SIGCHLD, NULL);
+
+	for (int i = 0; i < SHARED_CALLS; i++)
+		in_thread();
+	waitpid(child, NULL, 0);
+	for (int i = 0; i < SHARED_CALLS / 2; i++)
+		in_thread();
+	return child;
+}
+
 /* vfork() without libc. Until it execs, nothing tells such a child from its parent. */
 HIDDEN static pid_t by_vfork_instruction(void)
 {
@@ -269,6 +294,7 @@ static const struct {
     {"bare-fork", by_bare_fork},
     {"instruction", by_instruction},
     {"clone-vfork", by_clone_vfork},
+    {"clone-shared", by_clone_shared},
     {"vfork-instruction", by_vfork_instruction},
     {"fork-exec", by_fork_exec},
     {"vfork", by_vfork},
