@@ -103,6 +103,26 @@ bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time)
 	return false;
 }
 
+/* Without claiming it, which is for who joins: an entry that changes meanwhile is not it. */
+static bool is_of(const struct entry *e, uint32_t tid, uint64_t *ret_time)
+{
+	uint64_t key = fx_load_acquire(&e->key); /* pairs with give_back() */
+
+	if (key == FREE || key == BUSY || fx_load_relaxed(&e->tid) != tid)
+		return false;
+	*ret_time = fx_load_acquire(&e->time);
+	return fx_load_relaxed(&e->key) == key;
+}
+
+bool fx_handoff_time(uint32_t tid, uint64_t *ret_time)
+{
+	for (unsigned i = 0; i < BUCKETS; i++)
+		for (unsigned k = 0; fx_load_relaxed(&used[i / 64]) >> i % 64 & 1 && k < WAYS; k++)
+			if (is_of(&entries[i][k], tid, ret_time))
+				return true;
+	return false;
+}
+
 void fx_handoff_forget(uint64_t key)
 {
 	struct entry *bucket = entries[bucket_of(key)];

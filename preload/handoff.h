@@ -17,6 +17,9 @@ void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time);
 /* Takes what was left for `key`; false if there is nothing. */
 bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time);
 
+/* When thread `tid` has ended, if that still stands here; slow. */
+bool fx_handoff_time(uint32_t tid, uint64_t *ret_time);
+
 /* A new thread has this key: what an older one left, which nobody has joined, is not for those who join this one. */
 void fx_handoff_forget(uint64_t key);
 

@@ -4,6 +4,8 @@
 
 #include <linux/futex.h>
 
+#include "preload/handoff.h"
+#include "preload/objects.h"
 #include "preload/real.h"
 #include "preload/waiting.h"
 
@@ -30,30 +32,74 @@ fx_hot bool mutex_is_held(const pthread_mutex_t *m)
 	return m->__data.__kind & KIND_PROTECT ? lock & PROTECT_LOCK : lock;
 }
 
-/* glibc takes every robust one for shared; those are believed to be of this process alone. */
-static bool mutex_is_shared(const pthread_mutex_t *m)
+fx_hot bool mutex_is_robust(const pthread_mutex_t *m)
 {
-	return (m->__data.__kind & (KIND_SHARED | KIND_ROBUST)) == KIND_SHARED;
+	return m->__data.__kind & KIND_ROBUST;
 }
 
-/* The tid of who holds it; 0: nobody, or he has only just taken it. */
+/* Robust mutexes that were made here for this process alone: glibc marks all robust ones as shared. */
+static struct fx_objects robust;
+
+static bool mutex_is_shared(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & KIND_SHARED &&
+	       !(mutex_is_robust(m) && fx_objects_have(&robust, m));
+}
+
+static int fx_call_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	int ret = FX_REAL(pthread_mutex_init)(m, attr);
+	int shared = PTHREAD_PROCESS_SHARED;
+
+	if (ret == 0 && attr && mutex_is_robust(m)) {
+		pthread_mutexattr_getpshared(attr, &shared);
+		fx_objects_set(&robust, m, shared == PTHREAD_PROCESS_PRIVATE);
+	}
+	return ret;
+}
+
+fx_hot bool fx_pass_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr,
+				       int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && fx_records_all(t))
+		return false;
+	*ret = fx_call_pthread_mutex_init(m, attr);
+	return true;
+}
+
+/* The tid of who holds it, or has died as its owner; 0: nobody, or he has only just taken it. */
 static uint32_t mutex_holder(const pthread_mutex_t *m)
 {
+	uint32_t lock = (uint32_t)fx_load_relaxed(&m->__data.__lock);
+	uint32_t owner = (uint32_t)fx_load_relaxed(&m->__data.__owner);
+
+	if (lock & FUTEX_OWNER_DIED && mutex_is_robust(m) && !(lock & FUTEX_TID_MASK))
+		return owner < FX_TID_END ? owner : 0;
 	if (m->__data.__kind & (KIND_ROBUST | KIND_INHERIT))
-		return (uint32_t)fx_load_relaxed(&m->__data.__lock) & FUTEX_TID_MASK;
-	return (uint32_t)fx_load_relaxed(&m->__data.__owner);
+		return lock & FUTEX_TID_MASK;
+	return owner;
 }
 
 /* An unlock that leaves a recursive mutex locked, or is refused, releases nothing. */
 static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
 {
-	int type = m->__data.__kind & 3;
+	int kind = m->__data.__kind, type = kind & 3;
 
 	if (type == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
 		return true;
-	return type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_ADAPTIVE_NP &&
+	return (type == PTHREAD_MUTEX_RECURSIVE_NP || type == PTHREAD_MUTEX_ERRORCHECK_NP ||
+		kind & (KIND_ROBUST | KIND_INHERIT)) &&
 	       (uint32_t)m->__data.__owner != tid;
 }
+
+/*
+ * Where tokens lie: of who released it; and of a robust one, who has it now. The thread that dies as its owner says
+ * nothing itself, and who gets it then cannot see who it was, unless he has been the owner since before this wait.
+ */
+#define BY_OWNER 0
+#define HELD_BY	 1
 
 /* Leaves a token for whoever has the lock next; he reads it while he holds the lock. */
 static fx_cold void released_alone(struct fx_thread *t, const volatile void *object, unsigned name)
@@ -66,7 +112,8 @@ static fx_cold void released_alone(struct fx_thread *t, const volatile void *obj
 		return;
 	}
 	from = fx_source_now(t, name);
-	fx_token_set(&visit.cell->tokens[0], &from, false);
+	fx_token_clear(&visit.cell->tokens[HELD_BY]);
+	fx_token_set(&visit.cell->tokens[BY_OWNER], &from, false);
 	fx_wait_end(&visit);
 }
 
@@ -93,19 +140,55 @@ static void end_alone(struct fx_wait *w, const volatile void *object, unsigned n
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	if (cell && !fx_token_get(&cell->tokens[0], 0, &w->from))
+	if (cell && !fx_token_get(&cell->tokens[BY_OWNER], 0, &w->from))
 		fx_wait_guess(w, name, fx_wait_noted(w, object, true));
+}
+
+/* The owner has died: the arrow comes from his end. */
+static void end_dead(struct fx_wait *w, struct fx_wait_cell *cell)
+{
+	uint32_t dead = fx_token_tid(&cell->tokens[HELD_BY]);
+
+	if (!dead && !fx_token_tid(&cell->tokens[BY_OWNER]))
+		dead = w->holder;
+	fx_token_clear(&cell->tokens[BY_OWNER]);
+	w->from.tid = dead;
+	w->from.name = FX_STR_owner_ends;
+	if (dead && fx_handoff_time(dead, &w->from.time))
+		w->from.time += fx_engine.tick_step; /* behind what the thread said itself */
+	else
+		w->from.time = fx_now();
+}
+
+static void held_by(struct fx_wait_cell *cell, uint32_t tid)
+{
+	const struct fx_source from = {.tid = tid};
+
+	fx_token_set(&cell->tokens[HELD_BY], &from, true);
 }
 
 static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	if (error == EOWNERDEAD && cell)
-		fx_token_clear(&cell->tokens[0]);
 	if (error == 0)
 		end_alone(w, m, FX_STR_pthread_mutex_unlock);
+	else if (error == EOWNERDEAD && cell)
+		end_dead(w, cell);
+	if ((error == 0 || error == EOWNERDEAD) && cell && mutex_is_robust(m))
+		held_by(cell, fx_self->tid);
 	fx_wait_end(w);
+}
+
+/* A robust one has been had without waiting. */
+static fx_cold void robust_taken(struct fx_thread *t, const pthread_mutex_t *m, int error)
+{
+	struct fx_wait visit;
+
+	if ((error && error != EOWNERDEAD) || !fx_is_awaited(m) || !fx_visit_begin(&visit, m))
+		return;
+	held_by(visit.cell, t->tid);
+	fx_wait_end(&visit);
 }
 
 /* True: the lock was had without waiting, or its category is off; *ret is the result. Other kinds, and
@@ -117,6 +200,14 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex) && !fx_has_one_thread()) {  \
 			*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);                            \
 			return *(ret) == 0;                                                        \
+		}                                                                                  \
+		if (t_ && !fx_records_all(t_) && !mutex_is_plain(mutex)) {                         \
+			if (mutex_is_held(mutex))                                                  \
+				return false;                                                      \
+			*(ret) = FX_REAL(lock)(__VA_ARGS__);                                       \
+			if (mutex_is_robust(mutex))                                                \
+				robust_taken(t_, mutex, *(ret));                                   \
+			return true;                                                               \
 		}                                                                                  \
 		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex)))                            \
 			return false;                                                              \
@@ -171,7 +262,14 @@ fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling
 
 fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 {
-	PASS_TRY(ret, pthread_mutex_trylock, m);
+	struct fx_thread *t = fx_sync_thread();
+
+	if (fx_unlikely(t && fx_records_all(t)))
+		return false;
+	*ret = FX_REAL(pthread_mutex_trylock)(m);
+	if (t && fx_unlikely(mutex_is_robust(m)))
+		robust_taken(t, m, *ret);
+	return true;
 }
 
 /* The token is left before the lock is free, so that it is there for who gets it next. */
@@ -462,11 +560,31 @@ fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 
 /* --- Spin locks ------------------------------------------------------------------------------- */
 
-/* Nothing in a spin lock tells whether processes share it; then there is no token of another's. */
+/* Nothing in a spin lock tells whether processes share it: those that were made here for that. */
+static struct fx_objects shared_spins;
+
+static int fx_call_pthread_spin_init(pthread_spinlock_t *l, int shared)
+{
+	fx_objects_set(&shared_spins, (const volatile void *)l, shared == PTHREAD_PROCESS_SHARED);
+	return FX_REAL(pthread_spin_init)(l, shared);
+}
+
+fx_hot bool fx_pass_pthread_spin_init(pthread_spinlock_t *l, int shared, int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && fx_records_all(t))
+		return false;
+	*ret = fx_call_pthread_spin_init(l, shared);
+	return true;
+}
+
 static void fx_begin_spin(struct fx_wait *w, const struct fx_call *call, pthread_spinlock_t *l,
 			  uint64_t sp)
 {
-	fx_wait_open(w, call, l, sp);
+	bool shared = fx_objects_have(&shared_spins, (const volatile void *)l);
+
+	fx_wait_open(w, call, shared ? NULL : l, sp);
 }
 
 static void fx_end_spin(struct fx_wait *w, pthread_spinlock_t *l, int error)

@@ -93,6 +93,7 @@ fx_hot bool fx_is_awaited(const volatile void *object)
 }
 
 /* Thread in the low 22 bits, then whether it is done, its number, and the address. */
+#define FX_TID_END     (1u << 22)
 #define FX_NOTE_DONE   (1ull << 22)
 #define FX_NOTE_NUMBER 23
 #define FX_NOTE_OBJECT 28

@@ -329,11 +329,18 @@ static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 	const struct barrier *b = (const struct barrier *)barrier;
 	struct fx_source from;
 	uint64_t arrival;
+	unsigned before;
 
 	fx_wait_open(w, call, b->shared ? NULL : b, sp);
 	if (!w->cell || !b->count)
 		return;
+	/* Before the first who is counted here some may have come who are not: they are in the barrier already. */
+	before = fx_load_relaxed(&b->in) % b->count;
 	arrival = fx_add_acq_rel(&w->cell->count, 1);
+	if (arrival == 0 && before) {
+		fx_add_acq_rel(&w->cell->count, before);
+		arrival = before;
+	}
 	w->round = (unsigned)(arrival / b->count % FX_TOKENS);
 	w->stale = fx_token_stale(&w->cell->tokens[w->round]);
 	if (arrival % b->count != b->count - 1)

@@ -161,7 +161,7 @@ static void leave_by_cancellation(void)
 	pthread_join(t, NULL);
 }
 
-/* Nobody gives it: the dead cannot. */
+/* Whose end gives it. */
 static int inherit_from_the_dead(void)
 {
 	pthread_mutexattr_t a;
@@ -175,6 +175,7 @@ static int inherit_from_the_dead(void)
 	while (!taken)
 		usleep(1000);
 	ret = pthread_mutex_lock(&robust);
+	woken(&robust);
 	pthread_mutex_consistent(&robust);
 	pthread_mutex_unlock(&robust);
 	pthread_join(t, NULL);

@@ -5,20 +5,32 @@ import collections
 import json
 import sys
 
-RELEASES = {
-    "pthread_mutex_lock": {"pthread_mutex_unlock"},
-    "mtx_lock": {"pthread_mutex_unlock"},
-    "pthread_spin_lock": {"pthread_spin_unlock"},
-    "pthread_rwlock_rdlock": {"pthread_rwlock_unlock"},
-    "pthread_rwlock_wrlock": {"pthread_rwlock_unlock"},
-    "sem_wait": {"sem_post"},
-    "pthread_cond_wait": {"pthread_cond_signal"},
-    "pthread_barrier_wait": {"pthread_barrier_wait"},
-    "pthread_join": {"joined"},
-}
+# What each wait is ended by.
+RELEASES = {}
+for names, releases in (
+    ("pthread_mutex_lock pthread_mutex_timedlock pthread_mutex_clocklock", "pthread_mutex_unlock owner"),
+    ("mtx_lock mtx_timedlock", "pthread_mutex_unlock"),
+    ("pthread_spin_lock", "pthread_spin_unlock"),
+    ("pthread_rwlock_rdlock pthread_rwlock_timedrdlock pthread_rwlock_clockrdlock", "pthread_rwlock_unlock"),
+    ("pthread_rwlock_wrlock pthread_rwlock_timedwrlock pthread_rwlock_clockwrlock", "pthread_rwlock_unlock"),
+    ("sem_wait sem_timedwait sem_clockwait", "sem_post"),
+    ("pthread_cond_wait pthread_cond_timedwait pthread_cond_clockwait",
+     "pthread_cond_signal pthread_cond_broadcast"),
+    ("cnd_wait cnd_timedwait", "cnd_signal cnd_broadcast"),
+    ("pthread_barrier_wait", "pthread_barrier_wait"),
+    ("pthread_once call_once", "pthread_once"),
+    ("pthread_join pthread_timedjoin_np pthread_clockjoin_np pthread_tryjoin_np thrd_join", "joined"),
+):
+    for name in names.split():
+        RELEASES[name] = {"ends as the owner" if r == "owner" else r for r in releases.split()}
 
 # One alone has it at a time.
-ALONE = {"pthread_mutex_lock", "mtx_lock", "pthread_spin_lock", "pthread_rwlock_wrlock"}
+ALONE = {n for n in RELEASES if n.startswith(("pthread_mutex", "mtx", "pthread_spin")) or n.endswith("wrlock")}
+
+# These always wait, as far as the trace is concerned: each has a slice.
+ALWAYS = {n for n in RELEASES if "cond" in n or "cnd" in n or "join" in n or "barrier" in n}
+
+ANYBODY, FAILED = -1, -2
 
 # ns; the program reads CLOCK_BOOTTIME and the trace a counter, which it converts by what it saw of the two so
 # far. The two agree better as a session gets older. No arrow is tolerated that is wrong by more than that.
@@ -65,6 +77,12 @@ def gave_between(gave, thing, tid, since, until):
     return any(row[i][1] >= since and row[i][0] <= until for i in (at - 1, at) if 0 <= i < len(row))
 
 
+def all_used(every, drawn, thing, since, until):
+    """Each signal that was under way between the two has let another go, or there was none."""
+    return all(any(before - SLACK <= ts <= after + SLACK for ts in drawn[tid])
+               for before, after, tid in every[thing] if before <= until and after >= since)
+
+
 def gave_later(every, gave, thing, source, wait):
     """Somebody else who had it after the last release of `source`, and released it before the wait was over."""
     last = [r for r in gave[thing, source] if r[0] <= wait["end"] + SLACK]
@@ -78,7 +96,7 @@ def gave_later(every, gave, thing, source, wait):
     return None
 
 
-def fits(wait, row, arrow, gave, every):
+def fits(wait, row, arrow, gave, every, drawn):
     """What is wrong with the wait if it is this row of the log; None if nothing is."""
     tid, name = wait["tid"], wait["name"]
     args = {a["name"]: a["value"] for a in wait["args"]}
@@ -88,8 +106,16 @@ def fits(wait, row, arrow, gave, every):
         return "no such wait"
     if logged_thing != thing:
         return f"of {thing:x} and not {logged_thing:x}"
+    if who == FAILED:
+        return arrow and f"arrow from {arrow['tid']} to what was not had"
     if who == tid:
         return arrow and f"arrow from {arrow['tid']} to the one who came last"
+    if arrow is None and who == ANYBODY and name.startswith("sem_") and \
+            gave_between(gave, thing, tid, start - SLACK, wait["end"] + SLACK):
+        return None  # its own handler has posted
+    if arrow is None and ("cond" in name or "cnd" in name) and \
+            all_used(every, drawn, thing, start - SLACK, wait["end"] + SLACK):
+        return None  # a waiter whose time was up has passed on what he had got; or two signals overlap
     if arrow is None:
         return f"no arrow (from {who})"
     if arrow["name"] not in RELEASES[name]:
@@ -102,13 +128,13 @@ def fits(wait, row, arrow, gave, every):
     return f"{later} released it later than {arrow['tid']}" if later else None
 
 
-def judge(wait, rows, arrow, gave, every):
+def judge(wait, rows, arrow, gave, every, drawn):
     """The rows nearest to the wait: the times of the two differ by a little, so one of them has to fit."""
     at = bisect.bisect_right(rows, (wait["ts"], 1 << 63)) - 1
     wrong = "no such wait"
     for i in (at, at - 1, at + 1):
         if 0 <= i < len(rows):
-            verdict = fits(wait, rows[i], arrow, gave, every)
+            verdict = fits(wait, rows[i], arrow, gave, every, drawn)
             if verdict is None:
                 return None
             if verdict != "no such wait":
@@ -125,6 +151,10 @@ def main():
         every[thing] += [(before, after, tid) for before, after in rows]
     for rows in every.values():
         rows.sort()
+    drawn = collections.defaultdict(list)
+    for begin in begins.values():
+        if begin["name"].endswith("_signal"):
+            drawn[begin["tid"]].append(begin["ts"])
     counts = collections.Counter()
     bad = []
     for wait in waits:
@@ -132,9 +162,13 @@ def main():
         counts[name] += 1
         arrow = next((arrows[tid, t] for t in (wait["end"] - 1, wait["end"] - 2, wait["end"])
                       if (tid, t) in arrows), None)
-        wrong = judge(wait, got[tid], arrow, gave, every)
+        wrong = judge(wait, got[tid], arrow, gave, every, drawn)
         if wrong:
             bad.append(f"{name} of {tid} at {wait['ts']}, {wait['end'] - wait['ts']} ns: {wrong}")
+    for name in ALWAYS:
+        logged = sum(row[2] == name for rows in got.values() for row in rows)
+        if logged != counts[name]:
+            bad.append(f"{counts[name]} slices of {logged} calls of {name}")
     for line in bad[:20]:
         print(line)
     print(len(waits), "waits,", len(bad), "wrong:", ", ".join(f"{k} {v}" for k, v in sorted(counts.items())))

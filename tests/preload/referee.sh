@@ -6,7 +6,7 @@
 need python3
 
 waits=0
-for _ in $(seq "${FX_ROUNDS:-3}"); do
+for _ in $(seq "${FX_ROUNDS:-2}"); do
 	expect_ok "$FXTRACE" run -q -b 64M --on-full block -o trace.fxt -- \
 		"$FX_BUILDDIR/tests/preload/referee" 16 4000
 	mv out log
