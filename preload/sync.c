@@ -180,15 +180,39 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 	fx_wait_end(w);
 }
 
-/* A robust one has been had without waiting. */
-static fx_cold void robust_taken(struct fx_thread *t, const pthread_mutex_t *m, int error)
+/* Takes a robust one that nobody has, without waiting. */
+static fx_cold int robust_taken(const pthread_mutex_t *m, int error)
 {
+	struct fx_thread *t = fx_sync_thread();
 	struct fx_wait visit;
 
-	if ((error && error != EOWNERDEAD) || !fx_is_awaited(m) || !fx_visit_begin(&visit, m))
-		return;
-	held_by(visit.cell, t->tid);
-	fx_wait_end(&visit);
+	if (t && (error == 0 || error == EOWNERDEAD) && fx_is_awaited(m) &&
+	    fx_visit_begin(&visit, m)) {
+		held_by(visit.cell, t->tid);
+		fx_wait_end(&visit);
+	}
+	return error;
+}
+
+static fx_cold int robust_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_lock)(m));
+}
+
+static fx_cold int robust_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *time)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_timedlock)(m, time));
+}
+
+static fx_cold int robust_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+						  const struct timespec *time)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_clocklock)(m, clock, time));
+}
+
+static fx_cold int robust_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_trylock)(m));
 }
 
 /* True: the lock was had without waiting, or its category is off; *ret is the result. Other kinds, and
@@ -197,17 +221,16 @@ static fx_cold void robust_taken(struct fx_thread *t, const pthread_mutex_t *m, 
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
-		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex) && !fx_has_one_thread()) {  \
-			*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);                            \
-			return *(ret) == 0;                                                        \
-		}                                                                                  \
-		if (t_ && !fx_records_all(t_) && !mutex_is_plain(mutex)) {                         \
-			if (mutex_is_held(mutex))                                                  \
-				return false;                                                      \
-			*(ret) = FX_REAL(lock)(__VA_ARGS__);                                       \
-			if (mutex_is_robust(mutex))                                                \
-				robust_taken(t_, mutex, *(ret));                                   \
-			return true;                                                               \
+		if (t_ && !fx_records_all(t_)) {                                                   \
+			if (fx_likely(mutex_is_plain(mutex))) {                                    \
+				if (!fx_has_one_thread()) {                                        \
+					*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);            \
+					return *(ret) == 0;                                        \
+				}                                                                  \
+			} else if (mutex_is_robust(mutex) && !mutex_is_held(mutex)) {              \
+				*(ret) = robust_##lock(__VA_ARGS__);                               \
+				return true;                                                       \
+			}                                                                          \
 		}                                                                                  \
 		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex)))                            \
 			return false;                                                              \
@@ -266,9 +289,8 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 
 	if (fx_unlikely(t && fx_records_all(t)))
 		return false;
-	*ret = FX_REAL(pthread_mutex_trylock)(m);
-	if (t && fx_unlikely(mutex_is_robust(m)))
-		robust_taken(t, m, *ret);
+	*ret = t && fx_unlikely(mutex_is_robust(m)) ? robust_pthread_mutex_trylock(m)
+						    : FX_REAL(pthread_mutex_trylock)(m);
 	return true;
 }
 

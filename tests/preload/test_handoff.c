@@ -105,3 +105,18 @@ Test(handoff, threads)
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);
 }
+
+/* When it was, without taking it from who joins. */
+Test(handoff, time_of_a_thread)
+{
+	uint64_t time;
+
+	cr_assert_not(fx_handoff_time(7, &time));
+	fx_handoff_put(0x1000, 7, 107);
+	fx_handoff_put(0x2000, 8, 108);
+	cr_assert(fx_handoff_time(7, &time));
+	cr_assert_eq(time, 107);
+	cr_assert_eq(take(0x1000), 7);
+	cr_assert_not(fx_handoff_time(7, &time));
+	cr_assert_not(fx_handoff_time(0, &time));
+}
