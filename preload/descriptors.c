@@ -259,4 +259,61 @@ void fx_before_sets_and_time(struct fx_before_sets *before, int count, const fd_
 					       (uint64_t)timeout->tv_usec * 1000u);
 }
 
+#define FX_WORDS_TELL_selected TOLD
+
+/* The first of those that the kernel has left in the sets. */
+static unsigned selected(int told[TOLD], int count, const fd_set *const sets[3], int ready)
+{
+	const unsigned bits = 8 * sizeof(long);
+	unsigned n = 0;
+
+	count = ready <= 0 ? 0 : count > FD_SETSIZE ? FD_SETSIZE : count;
+	for (unsigned i = 0; i * bits < (unsigned)count; i++) {
+		unsigned long left = 0;
+
+		for (unsigned s = 0; s < 3; s++)
+			left |= sets[s] ? ((const unsigned long *)sets[s])[i] : 0;
+		for (; left && n < TOLD; left &= left - 1)
+			told[n++] = (int)(i * bits) + __builtin_ctzl(left);
+	}
+	return n;
+}
+
+static int selected_look(int count, const fd_set *const sets[3], int ready)
+{
+	int told[TOLD];
+
+	if (fx_category_on(FX_CAT_SYSCALL))
+		for (unsigned n = selected(told, count, sets, ready); n; n--)
+			fx_compact_look(told[n - 1], FX_CAT_SYSCALL);
+	return ready;
+}
+
+static void fx_tell_selected(struct fx_call *call, int count, const fd_set *readfds,
+			     const fd_set *writefds, const fd_set *exceptfds, int ready)
+{
+	const fd_set *const sets[3] = {readfds, writefds, exceptfds};
+	int told[TOLD];
+
+	tell(call, told, selected(told, count, sets, ready));
+}
+
+static int fx_call_select(int count, fd_set *readfds, fd_set *writefds, fd_set *exceptfds,
+			  struct timeval *timeout)
+{
+	const fd_set *const sets[3] = {readfds, writefds, exceptfds};
+
+	return selected_look(count, sets,
+			     FX_REAL(select)(count, readfds, writefds, exceptfds, timeout));
+}
+
+static int fx_call_pselect(int count, fd_set *readfds, fd_set *writefds, fd_set *exceptfds,
+			   const struct timespec *timeout, const sigset_t *mask)
+{
+	const fd_set *const sets[3] = {readfds, writefds, exceptfds};
+
+	return selected_look(count, sets,
+			     FX_REAL(pselect)(count, readfds, writefds, exceptfds, timeout, mask));
+}
+
 #include "preload/unit-descriptors.inc"

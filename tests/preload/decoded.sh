@@ -54,6 +54,7 @@ shown poll '"fds":string="([0-9]+:POLLIN\|POLLOUT)", "ready":string="\1", "nfds"
 shown select '"nfds":int32=[0-9]+, "readfds":string="([0-9]+)", "ready":string="in \1", "timeout_ns":null=null, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "readfds":string="([0-9]+) [0-9]+", "writefds":string="([0-9]+)", "ready":string="in \1, out \2", "timeout_ns":int32=1000000, "left_ns":int32=[0-9]+, "ret":int32=2'
 shown select '"nfds":int32=[0-9]+, "readfds":string="[0-9]+", "timeout_ns":int32=1000000, "left_ns":int32=0, "ret":int32=0'
+expect_line 'name="select".*"ready":string="in [0-9]+, out [0-9]+".*"ret":int32=2, "file":string="anon_inode:\[eventfd\]", "file_2":string="pipe:\[[0-9]+\]"' dump
 shown pselect '"nfds":int32=[0-9]+, "writefds":string="([0-9]+)", "exceptfds":string="[0-9]+ [0-9]+", "ready":string="out \1", "timeout_ns":int32=1000000000, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "exceptfds":string="", "timeout_ns":int32=[0-9]+, "ret":int32=-1, "errno":string="EFAULT"'
 shown select '"nfds":int32=[0-9]+, "readfds":string="[0-9]+", "timeout_ns":int32=[0-9]+, "ret":int32=-1, "errno":string="EBADF"'
