@@ -4,6 +4,7 @@
 # the thread that let the other go, whoever else had the object meanwhile.
 . "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/faults/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
 
 compile between -O1 -g -D_GNU_SOURCE -pthread "$FX_SRCDIR/tests/faults/between.c"
 
@@ -15,19 +16,24 @@ arrow_from() {
 		END { if (!n) print 0 }' events
 }
 
-between() { # POINT PASSING THING WAY
+# expect_arrow: what the program says is what the archive has; else it is told at the end.
+expect_arrow() {
 	local name tid want got
 
-	fault_set "$1" "$2" "raise=$(kill -l USR1)"
-	FAULT="$FAULT ($3 $4)"
-	patiently "$FXTRACE" run -q --on-full block -o trace.fxt -- ./between "$3" "$4" >ran.out 2>ran.err ||
-		fail "$FAULT: $(cat ran.out ran.err)"
 	fault_happened || fail "$FAULT: the point is not reached"
 	expect_clean trace.fxt
 	"$FX_BUILDDIR/tests/e2e/events" trace.fxt >events || fail "cannot list trace.fxt"
 	read -r name tid want <ran.out
 	got=$(arrow_from "$name" "$tid")
 	[ "$got" = "$want" ] || echo "$FAULT: the arrow comes from $got, not $want (to $tid)" >>wrong
+}
+
+between() { # POINT PASSING THING WAY
+	fault_set "$1" "$2" "raise=$(kill -l USR1)"
+	FAULT="$FAULT ($3 $4)"
+	patiently "$FXTRACE" run -q --on-full block -o trace.fxt -- ./between "$3" "$4" >ran.out 2>ran.err ||
+		fail "$FAULT: $(cat ran.out ran.err)"
+	expect_arrow
 }
 
 for thing in reader writer second-writer mutex spin semaphore once; do
@@ -43,4 +49,19 @@ done
 for thing in signal broadcast; do
 	between wait_begun 1 $thing early
 done
+
+# Tracing begins in the middle of a round.
+manager_start
+fault_set wait_begun 1 "raise=$(kill -l USR1)"
+FAULT="$FAULT (barrier midway)"
+provider_start ./between barrier midway >ran.out
+soon test -e ready || fail "$FAULT: nobody waits"
+expect_ok "$FXTRACE" start -c pthread -o trace.fxt
+touch go
+wait "$PROVIDER" || fail "$FAULT: status $?"
+expect_ok "$FXTRACE" terminate
+expect_arrow
+fault_clear
+manager_stop
+
 [ ! -s wrong ] || fail "$(cat wrong)"

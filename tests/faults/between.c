@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * between SCENARIO: something happens between two steps of a wait or a release, where a fault lets a handler of SIGUSR1
+ * between THING WAY: something happens between two steps of a wait or a release, where a fault lets a handler of SIGUSR1
  * run. Says "CALL TID FROM": the wait in CALL of thread TID was ended by thread FROM; 0: by nobody.
  */
 #include <pthread.h>
@@ -312,10 +312,70 @@ static int at_wait_once(void)
 	return gettid();
 }
 
+/*
+ * Tracing begins while one waits in a barrier of two. Another is about to come to it all the time, so that whoever counts
+ * those who come counts on: in the next round the one waits for main.
+ */
+static pthread_barrier_t barrier;
+
+static void come(void)
+{
+	pthread_barrier_wait(&barrier);
+}
+
+static bool have_come(int count)
+{
+	return load(&barrier) == count;
+}
+
+static void *come_twice(void *unused)
+{
+	waiter_tid = gettid();
+	come();
+	come();
+	return unused;
+}
+
+static void *come_late(void *unused)
+{
+	come();
+	return unused;
+}
+
+static void until_they_have_come(int count)
+{
+	while (!have_come(count))
+		usleep(1000);
+}
+
+static int at_barrier(void)
+{
+	pthread_t late;
+
+	pthread_barrier_init(&barrier, NULL, 2);
+	pthread_create(&waiter, NULL, come_twice, NULL);
+	until_they_have_come(1);
+	fclose(fopen("ready", "w"));
+	while (access("go", F_OK) != 0)
+		usleep(1000);
+	is_waiter = true;
+	handle();
+	pthread_create(&late, NULL, come_late, NULL);
+	await(&at_point);
+	come();
+	until_they_have_come(3);
+	come();
+	pthread_join(waiter, NULL);
+	go_on = 1;
+	come();
+	pthread_join(late, NULL);
+	return gettid();
+}
+
 int main(int argc, char **argv)
 {
 	const char *way = argc > 2 ? argv[2] : "";
-	const char *call = "pthread_once";
+	const char *call = strcmp(way, "midway") == 0 ? "pthread_barrier_wait" : "pthread_once";
 	int from = 0;
 
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
@@ -333,6 +393,8 @@ int main(int argc, char **argv)
 		from = at_release();
 	else if (thing && strcmp(way, "early") == 0)
 		from = signal_too_early();
+	else if (strcmp(way, "midway") == 0)
+		from = at_barrier();
 	else
 		return 2;
 	printf("%s %d %d\n", call, waiter_tid, from);
