@@ -20,6 +20,7 @@
 #define SEGMENTS_MAX	64u
 #define DYNAMICS_MAX	512u
 #define SCRIPT_LINE_MAX 256u
+#define INTERPRETER_MAX 128u
 
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
@@ -33,6 +34,7 @@ struct elf {
 	Elf64_Ehdr header;
 	uint64_t dynamic, dynamic_size; /* where in the file; size 0: none */
 	bool has_interpreter;
+	bool other_libc; /* the interpreter is known to be that of another C library */
 };
 
 static bool read_at(int fd, void *to, size_t size, uint64_t offset)
@@ -46,13 +48,40 @@ static bool read_segment(const struct elf *e, unsigned i, Elf64_Phdr *ret)
 	       read_at(e->fd, ret, sizeof *ret, e->header.e_phoff + i * sizeof *ret);
 }
 
+static const char *last_part(const char *path, size_t length)
+{
+	while (length && path[length - 1] != '/')
+		length--;
+	return path + length;
+}
+
+/* Dynamic linkers that find what this library needs of libc nowhere, and refuse to start the program with it. */
+static bool is_other_libc(const struct elf *e, const Elf64_Phdr *interpreter)
+{
+	static const char names[][16] = {"ld-musl-", "ld64-uClibc", "ld-uClibc", "linker64"};
+	size_t size = interpreter->p_filesz;
+	char path[INTERPRETER_MAX];
+	const char *name;
+
+	if (size == 0 || size > sizeof path || !read_at(e->fd, path, size, interpreter->p_offset))
+		return false;
+	path[size - 1] = 0;
+	name = last_part(path, size - 1);
+	for (unsigned i = 0; i < FX_ARRAY_LEN(names); i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
 static void read_segments(struct elf *e)
 {
 	Elf64_Phdr p;
 
 	for (unsigned i = 0; read_segment(e, i, &p); i++) {
-		if (p.p_type == PT_INTERP)
+		if (p.p_type == PT_INTERP) {
 			e->has_interpreter = true;
+			e->other_libc = is_other_libc(e, &p);
+		}
 		if (p.p_type == PT_DYNAMIC) {
 			e->dynamic = p.p_offset;
 			e->dynamic_size = p.p_filesz;
@@ -88,6 +117,23 @@ static bool is_sanitizer(const char *name)
 	for (unsigned i = 0; i < FX_ARRAY_LEN(names); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;
+	return false;
+}
+
+bool fx_loadable_names_sanitizer(const char *preload)
+{
+	static const char separators[] = ": \t\n";
+	size_t length;
+
+	if (!preload)
+		return false;
+	for (preload += strspn(preload, separators); *preload;
+	     preload += strspn(preload, separators)) {
+		length = strcspn(preload, separators);
+		if (is_sanitizer(last_part(preload, length)))
+			return true;
+		preload += length;
+	}
 	return false;
 }
 
@@ -136,6 +182,8 @@ static enum fx_loadable judge_elf(int fd)
 	read_segments(&e);
 	if (is_static(&e))
 		return FX_LOADABLE_STATIC;
+	if (e.other_libc)
+		return FX_LOADABLE_OTHER_LIBC;
 	return needs_sanitizer(&e) ? FX_LOADABLE_SANITIZED : FX_LOADABLE;
 }
 

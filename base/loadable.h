@@ -24,6 +24,9 @@ enum fx_loadable fx_loadable_file(int dirfd, const char *path);
 /* The same for an open file, whose offset stays. */
 enum fx_loadable fx_loadable_fd(int fd);
 
+/* Whether a list as LD_PRELOAD has it, or NULL, names a sanitizer's library: FX_LOADABLE_SANITIZER_NAMED. */
+bool fx_loadable_names_sanitizer(const char *preload);
+
 /* Such a program must be started without the library. */
 bool fx_loadable_complains(enum fx_loadable verdict);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -163,7 +164,9 @@ void fx_doctor_program(struct fx_doctor *d, const char *name)
 		fx_doctor_tell(d, path, FX_FACT_NOT_RUNNABLE, NULL);
 		return;
 	}
-	obstacle = fx_loadable_file(AT_FDCWD, path);
+	obstacle = fx_loadable_names_sanitizer(getenv("LD_PRELOAD"))
+		       ? FX_LOADABLE_SANITIZER_NAMED
+		       : fx_loadable_file(AT_FDCWD, path);
 	while (depth++ < SCRIPT_DEPTH && script_follow(path))
 		;
 	if (obstacle != FX_LOADABLE)

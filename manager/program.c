@@ -153,6 +153,8 @@ enum fx_loadable fx_program_obstacle(const char *name)
 {
 	char path[PATH_MAX];
 
+	if (fx_loadable_names_sanitizer(getenv("LD_PRELOAD")))
+		return FX_LOADABLE_SANITIZER_NAMED;
 	return fx_program_find(name, path, sizeof(path)) < 0 ? FX_LOADABLE
 							     : fx_loadable_file(AT_FDCWD, path);
 }

@@ -248,6 +248,19 @@ static struct change change_for(const struct fx_environ *e, fx_strings envp)
 	return c;
 }
 
+void fx_environ_see(struct fx_environ *e, fx_strings envp)
+{
+	const char *preload;
+
+	if (!self.follows || e->strip || (envp && !fx_peek_strings(envp)))
+		return;
+	preload = preload_variable(envp);
+	if (!preload || !fx_loadable_names_sanitizer(preload + strlen(PRELOAD)))
+		return;
+	e->strip = true;
+	fx_untraced_note(preload, FX_LOADABLE_SANITIZER_NAMED);
+}
+
 size_t fx_environ_room(const struct fx_environ *e, fx_strings envp)
 {
 	struct change c;

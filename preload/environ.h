@@ -38,6 +38,9 @@ void fx_environ_for_file(struct fx_environ *e, const char *path);
 void fx_environ_for_fd(struct fx_environ *e, int fd);
 void fx_environ_for_command(struct fx_environ *e, const char *file);
 
+/* Decides once more, by the LD_PRELOAD that it is given. */
+void fx_environ_see(struct fx_environ *e, fx_strings envp);
+
 /* Bytes that its environment needs beside `envp` (NULL: an empty one); 0 if `envp` is right as it
  * is. */
 size_t fx_environ_room(const struct fx_environ *e, fx_strings envp);
@@ -53,8 +56,10 @@ void fx_environ_release(const struct fx_environ *e);
 
 #define FX_ENVIRON_MAKE(e, envp)                                                                   \
 	do {                                                                                       \
-		size_t room_ = fx_environ_room((e), (envp));                                       \
+		size_t room_;                                                                      \
                                                                                                    \
+		fx_environ_see((e), (envp));                                                       \
+		room_ = fx_environ_room((e), (envp));                                              \
 		fx_environ_build((e), (envp), room_,                                               \
 				 room_ &&room_ <= FX_ENVIRON_STACK ? __builtin_alloca(room_)       \
 								   : NULL);                        \

@@ -99,6 +99,38 @@ Test(loadable, sanitizers)
 	cr_assert_eq(judge(&p), FX_LOADABLE);
 }
 
+Test(loadable, sanitizers_that_are_preloaded)
+{
+	cr_assert_not(fx_loadable_names_sanitizer(NULL));
+	cr_assert_not(fx_loadable_names_sanitizer(""));
+	cr_assert_not(fx_loadable_names_sanitizer("libasanity.so:/libasan.so.8/other.so"));
+	cr_assert(fx_loadable_names_sanitizer("libasan.so.8"));
+	cr_assert(fx_loadable_names_sanitizer(" other.so:/usr/lib/libtsan.so.2 "));
+	cr_assert(fx_loadable_names_sanitizer("other.so libclang_rt.asan-x86_64.so"));
+}
+
+static enum fx_loadable judge_interpreter(const char *interpreter)
+{
+	struct program p = program_that_needs("libc.so.6");
+
+	strcpy(p.strings + 16, interpreter);
+	p.load = (Elf64_Phdr){.p_type = PT_INTERP,
+			      .p_offset = offsetof(struct program, strings) + 16,
+			      .p_filesz = strlen(interpreter) + 1};
+	return judge(&p);
+}
+
+Test(loadable, programs_of_another_libc)
+{
+	cr_assert_eq(judge_interpreter("/lib/ld-musl-x86_64.so.1"), FX_LOADABLE_OTHER_LIBC);
+	cr_assert_eq(judge_interpreter("ld-musl-aarch64.so.1"), FX_LOADABLE_OTHER_LIBC);
+	cr_assert_eq(judge_interpreter("/lib/ld64-uClibc.so.1"), FX_LOADABLE_OTHER_LIBC);
+	cr_assert_eq(judge_interpreter("/system/bin/linker64"), FX_LOADABLE_OTHER_LIBC);
+	cr_assert_eq(judge_interpreter("/lib64/ld-linux-x86-64.so.2"), FX_LOADABLE);
+	cr_assert_eq(judge_interpreter("/ld-musl-x/ld-2.36.so"), FX_LOADABLE);
+	cr_assert_eq(judge_interpreter(""), FX_LOADABLE);
+}
+
 Test(loadable, programs_of_another_kind)
 {
 	struct program p = program_that_needs("libc.so.6");

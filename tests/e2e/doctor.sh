@@ -73,6 +73,11 @@ expect_line '32-bit' out
 cp plain machine && printf '\24\0' | dd of=machine bs=1 seek=18 conv=notrunc status=none
 doctor 1 ./machine
 expect_line 'another kind of machine' out
+compile musl -Wl,--dynamic-linker=/lib/ld-musl-none.so.1 empty.c
+doctor 1 ./musl
+expect_line 'another C library' out
+LD_PRELOAD=/no/such/libasan.so doctor 1 ./plain 2>/dev/null
+expect_line 'plain: no trace: LD_PRELOAD names a sanitizer' out
 $FX_CC -static -o static empty.c 2>/dev/null || fail "no static libc"
 doctor 1 ./static
 expect_line '^\./static: no trace: .*statically.*; cure: link it dynamically$' out
