@@ -6,14 +6,15 @@ bash_make() {
 	local helper
 
 	for helper in recho zecho printenv xcase; do
-		cc -w -o tests/$helper support/$helper.c || return
+		cc -w -I. -Iinclude -o tests/$helper support/$helper.c || return
 	done
 }
 
 bash_list() {
 	source_tree bash || return
-	# Tests of what the build's own directory holds; of jobs, which print when they were seen to end.
-	(cd "$tree/tests" && ls run-*) | grep -vE 'run-(all|minimal|gprof|jobs|read|intl|iquote)$'
+	# Tests of what the build's own directory holds; of jobs and (nameref) of coprocesses, which print whether they
+	# were seen to end by then.
+	(cd "$tree/tests" && ls run-*) | grep -vE 'run-(all|minimal|gprof|jobs|nameref|coproc|read|intl|iquote)$'
 }
 
 bash_run() {
@@ -26,6 +27,6 @@ bash_run() {
 			timeout 300 "$@" sh "./$test"
 	) >log 2>&1 || status=$?
 	rm -f /tmp/bashtst.$$
-	sed 's/bashtst[-.][0-9]*//; s/line [0-9]*: *[0-9][0-9]* //; s/[0-9]\{4,\}/N/g' log
+	sed '/^fxtrace: /d; s/bashtst[-.][0-9]*//; s/line [0-9]*: *[0-9][0-9]* //; s/[0-9]\{4,\}/N/g' log
 	echo "status $status"
 }
