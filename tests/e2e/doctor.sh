@@ -76,7 +76,9 @@ expect_line 'another kind of machine' out
 compile musl -Wl,--dynamic-linker=/lib/ld-musl-none.so.1 empty.c
 doctor 1 ./musl
 expect_line 'another C library' out
-LD_PRELOAD=/no/such/libasan.so doctor 1 ./plain 2>/dev/null
+echo >nothing.c
+compile libasan.so -shared nothing.c
+LD_PRELOAD=$PWD/libasan.so doctor 1 ./plain
 expect_line 'plain: no trace: LD_PRELOAD names a sanitizer' out
 $FX_CC -static -o static empty.c 2>/dev/null || fail "no static libc"
 doctor 1 ./static
