@@ -479,7 +479,7 @@ static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int
 		who = fx_token_set(token, &from, writes);
 	*ret = FX_REAL(pthread_rwlock_unlock)(l);
 	if (token)
-		fx_token_done(token, who);
+		fx_token_done(visit.cell, token, who);
 	fx_wait_end(&visit);
 	return true;
 }

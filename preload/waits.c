@@ -236,6 +236,7 @@ static void cell_leave(struct fx_wait_cell *c)
 			block_free(b);
 		}
 		c->count = 0;
+		c->begun = 0;
 		c->more = 0;
 		for (unsigned i = 0; i < FX_TOKENS; i++)
 			fx_store_relaxed(&c->tokens[i].who, 0);
@@ -245,8 +246,6 @@ static void cell_leave(struct fx_wait_cell *c)
 }
 
 /* --- Waits ------------------------------------------------------------------------------------ */
-
-static uint64_t since_now(struct fx_wait_cell *c);
 
 static void leave_innermost(void)
 {
@@ -291,7 +290,7 @@ void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp)
 		return;
 	fx_fence(); /* what is looked at now is from after R */
 	w->note = fx_load_relaxed(&fx_wait_head(object)->last);
-	w->since = since_now(w->cell);
+	w->since = fx_add_acq_rel(&w->cell->begun, 1) + 1; /* pairs with fx_token_done() */
 	FX_FAULT(wait_begun);
 }
 
@@ -473,19 +472,27 @@ uint32_t fx_token_tid(const struct fx_token *token)
 	return who == WHO_BUSY ? 0 : WHO_TID(who);
 }
 
-void fx_token_done(struct fx_token *token, uint64_t who)
-{
-	uint64_t now = who;
-
-	for (int i = 0; i < PATIENCE && ((now ^ who) & ~(UINT64_MAX << WHO_TAKEN_LSB)) == 0; i++)
-		if (fx_cas_acq_rel(&token->who, &now, now | WHO_DONE))
-			return;
-}
-
 /* Without what others may change in it. */
 static uint64_t identity(uint64_t who)
 {
 	return who & ~(UINT64_MAX << WHO_TAKEN_LSB | WHO_DONE);
+}
+
+void fx_token_done(const struct fx_wait_cell *cell, struct fx_token *token, uint64_t who)
+{
+	uint64_t now = fx_load_relaxed(&token->who);
+
+	if (identity(now) == identity(who))
+		fx_store_relaxed(&token->over, fx_load_acquire(&cell->begun) + 1);
+	for (int i = 0; i < PATIENCE && identity(now) == identity(who); i++)
+		if (fx_cas_acq_rel(&token->who, &now, now | WHO_DONE))
+			return;
+}
+
+/* It was not over as the wait began. */
+static bool is_fresh(const struct fx_wait *w, const struct fx_token *t, uint64_t who)
+{
+	return !(who & WHO_DONE) || fx_load_relaxed(&t->over) > w->since;
 }
 
 uint64_t fx_token_stale(const struct fx_token *token)
@@ -531,11 +538,8 @@ struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first)
 		}
 		if (!best)
 			return NULL;
-		if (fx_cas_acq_rel(&best->who, &best_who, WHO_BUSY)) {
-			/* The number comes after the place is seen to be busy: see since_now(). */
-			fx_store_relaxed(&best->number, fx_add_acq_rel(&cell->count, 1));
+		if (fx_cas_acq_rel(&best->who, &best_who, WHO_BUSY))
 			return best;
-		}
 	}
 	return NULL;
 }
@@ -554,7 +558,7 @@ bool fx_token_newest(const struct fx_wait *w, unsigned first, struct fx_source *
 		if (!who || who == WHO_BUSY)
 			continue;
 		*any = true;
-		if (who & WHO_DONE && fx_load_relaxed(&t->number) < w->since)
+		if (!is_fresh(w, t, who))
 			continue;
 		if (best_who && (who ^ best_who) & WHO_DONE)
 			later = best_who & WHO_DONE;
@@ -599,26 +603,6 @@ static struct fx_token *walk_next(struct walk *w)
 		*w = (struct walk){b->tokens, b->tokens + BLOCK_TOKENS, &b->next};
 	}
 	return w->token++;
-}
-
-/* Number of the first token that may come to one who begins to wait now: those of before are not for him, unless their
- * release goes on. */
-static uint64_t since_now(struct fx_wait_cell *c)
-{
-	uint64_t since = fx_load_acquire(&c->count), busy = 0;
-	struct walk walk = walk_begin(c);
-	struct fx_token *t;
-
-	while ((t = walk_next(&walk))) {
-		uint64_t who = fx_load_acquire(&t->who);
-		uint64_t number = fx_load_relaxed(&t->number);
-
-		if (who == WHO_BUSY)
-			busy++;
-		else if (who && !(who & WHO_DONE) && number < since)
-			since = number;
-	}
-	return since > busy ? since - busy : 0;
 }
 
 /* More tokens than take part, and some: nobody will ask for the oldest. */
@@ -678,21 +662,20 @@ struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source 
 	uint64_t number, who;
 
 	if (!t)
-		return (struct fx_left){NULL, 0};
-	/* The number comes after the place is seen to be busy: see since_now(). */
+		return (struct fx_left){NULL, NULL, 0};
 	number = fx_add_acq_rel(&visit->cell->count, 1);
 	who = who_is(source, many, (uint32_t)number);
 	fx_store_relaxed(&t->number, number);
 	fx_store_relaxed(&t->until, until);
 	fx_store_relaxed(&t->time, source->time);
 	fx_store_release(&t->who, who); /* pairs with fx_token_take() */
-	return (struct fx_left){t, who};
+	return (struct fx_left){visit->cell, t, who};
 }
 
 void fx_left_done(const struct fx_left *left)
 {
 	if (left->token)
-		fx_token_done(left->token, left->who);
+		fx_token_done(left->cell, left->token, left->who);
 }
 
 void fx_left_undo(const struct fx_left *left)
@@ -728,7 +711,7 @@ bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 		while ((t = walk_next(&walk))) {
 			uint64_t who = fx_load_acquire(&t->who);
 
-			if (!who || who == WHO_BUSY || fx_load_relaxed(&t->number) < w->since ||
+			if (!who || who == WHO_BUSY || !is_fresh(w, t, who) ||
 			    !is_better(w, t, best))
 				continue;
 			best = t;

@@ -16,8 +16,8 @@
  *	  A token is the newest release's, since it is set by the holder. Without one, it was he: the holder as
  *	  the object itself tells after R, or else the note.
  *	- Objects that several release at once (semaphores, conditions, read locks): the note says as well when
- *	  its release was done. What was done at R is of no use to this waiter; and so with tokens, which have
- *	  numbers: a waiter takes none that was done as he began.
+ *	  its release was done. What was done at R is of no use to this waiter; and so with tokens: the cell counts
+ *	  who begins to wait, and a token says how far it had counted when its release was done.
  *	- A reader waits for writers alone, of whom there is one at a time, and while he reads there is none: whoever
  *	  wrote last has let him in. That is the newest token of a writer, or without one the head's second note,
  *	  which readers leave alone. (A lock that prefers writers may hold a reader back for one who only wants to write.
@@ -52,7 +52,8 @@ struct fx_source {
 struct fx_token {
 	uint64_t who;
 	uint64_t time;
-	uint64_t number; /* by age, where there are several */
+	uint64_t number; /* in a heap: by age */
+	uint64_t over;	 /* when its release was done: 1 + the cell's begun */
 	uint64_t until;	 /* in a heap: for those who stood before this place; UINT64_MAX: for all */
 };
 
@@ -60,6 +61,7 @@ struct fx_token {
 
 struct fx_wait_cell {
 	uint64_t count; /* arrivals at a barrier, or else tokens left, since the cell was made */
+	uint64_t begun; /* waits, since the cell was made */
 	uint64_t more;	/* tokens that have no room here: 1 + number of the first block of them */
 	struct fx_token tokens[FX_TOKENS];
 };
@@ -151,11 +153,12 @@ struct fx_wait {
 	bool held_back;		   /* nobody held it who could end this wait */
 	struct fx_source from;	   /* set by whoever ends the wait */
 	unsigned round;		   /* of a barrier: the place of its token */
-	uint64_t since;		   /* number of the first token that is for this wait */
-	uint64_t stale;		   /* a token at a fixed place that is not */
-	uint64_t note;		   /* as it was found then */
-	uint64_t place;		   /* of a condition: where it stands in the row, or behind */
-	uint64_t start;		   /* ticks: takes part since then */
+	uint64_t
+	    since; /* its number among the cell's: what was over then is not for it; 0: all is */
+	uint64_t stale; /* a token at a fixed place that is not */
+	uint64_t note;	/* as it was found then */
+	uint64_t place; /* of a condition: where it stands in the row, or behind */
+	uint64_t start; /* ticks: takes part since then */
 	uint64_t sp;
 	unsigned level; /* in a signal handler: inside so many of the thread's waits */
 };
@@ -204,7 +207,7 @@ void fx_token_clear(struct fx_token *token);
 uint32_t fx_token_tid(const struct fx_token *token);
 
 /* The release is over. */
-void fx_token_done(struct fx_token *token, uint64_t who);
+void fx_token_done(const struct fx_wait_cell *cell, struct fx_token *token, uint64_t who);
 
 /* Takes it, unless it is `stale`; false if there is none. */
 bool fx_token_get(struct fx_token *token, uint64_t stale, struct fx_source *ret);
@@ -214,7 +217,7 @@ uint64_t fx_token_stale(const struct fx_token *token);
 
 /* --- Tokens of those who may release one after the other before any of them is over --------------- */
 
-/* The place of a token in tokens[first .. FX_TOKENS), with its number; NULL without one. */
+/* The place of a token in tokens[first .. FX_TOKENS); NULL without one. */
 struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first);
 
 /* Takes the newest of those whose release is not over; if all are, the newest; but none that was over as the wait
@@ -227,6 +230,7 @@ void fx_tokens_clear(struct fx_wait_cell *cell, unsigned first);
 
 /* What was left, to be said to be over, or taken back. */
 struct fx_left {
+	struct fx_wait_cell *cell;
 	struct fx_token *token; /* NULL: there was no room */
 	uint64_t who;
 };

@@ -368,7 +368,7 @@ static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, 
 		w->from = (struct fx_source){own, FX_STR_pthread_barrier_wait, w->start};
 		if (fx_token_tid(token) != own)
 			fx_token_set(token, &w->from, true);
-		fx_token_done(token, fx_load_relaxed(&token->who));
+		fx_token_done(cell, token, fx_load_relaxed(&token->who));
 	} else if (cell && ret == 0) {
 		token = &cell->tokens[w->round];
 		for (int i = 0; i < LAST_LOOKS && fx_token_tid(token) == own; i++)

@@ -188,6 +188,27 @@ Test(waits, oldest_first_once_and_none_of_before)
 	fx_wait_end(&early);
 }
 
+/* A release that goes on as the wait begins brings none with it that is over, though it is younger. */
+Test(waits, over_while_another_goes_on)
+{
+	struct fx_source slow = source(3, 3);
+	struct fx_wait early, w, visit;
+	struct fx_left left;
+
+	fx_wait_begin(&early, objects, SP(1000));
+	cr_assert(fx_visit_begin(&visit, objects));
+	left = fx_token_add(&visit, &slow, false, UINT64_MAX);
+	add(objects, 7, false);
+	fx_wait_begin(&w, objects, SP(900));
+	fx_left_done(&left);
+	cr_assert_eq(take(&w), 3);
+	cr_assert_eq(take(&w), 0, "that was over");
+	cr_assert_eq(take(&early), 7);
+	fx_wait_end(&w);
+	fx_wait_end(&visit);
+	fx_wait_end(&early);
+}
+
 /* What it found free, somebody has released just before. */
 Test(waits, newest_if_found_free)
 {
@@ -310,14 +331,14 @@ Test(waits, the_last_of_several)
 	a = place(&w, 1, &who_a);
 	b = place(&w, 2, &who);
 	cr_assert_eq(newest(&w), 2);
-	fx_token_done(b, who);
+	fx_token_done(w.cell, b, who);
 	cr_assert_eq(newest(&w), 1);
 	for (int i = 0; i < 20; i++) {
 		b = place(&w, 3, &who);
-		fx_token_done(b, who);
+		fx_token_done(w.cell, b, who);
 	}
 	cr_assert_eq(newest(&w), 1, "what goes on is never overwritten");
-	fx_token_done(a, who_a);
+	fx_token_done(w.cell, a, who_a);
 	cr_assert_eq(newest(&w), 3);
 	fx_wait_end(&w);
 }
@@ -334,10 +355,10 @@ Test(waits, over_before_the_wait)
 	fx_wait_begin(&early, objects, SP(1000));
 	a = place(&early, 1, &who_a);
 	b = place(&early, 2, &who_b);
-	fx_token_done(a, who_a);
+	fx_token_done(early.cell, a, who_a);
 	fx_wait_begin(&w, objects, SP(900));
 	cr_assert_eq(newest(&w), 2);
-	fx_token_done(b, who_b);
+	fx_token_done(w.cell, b, who_b);
 	cr_assert_eq(newest(&w), 2);
 	fx_wait_begin(&later, objects, SP(800));
 	cr_assert_not(fx_token_newest(&later, 1, &s, &any));
