@@ -385,8 +385,8 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 
 static void report_absent(const struct fx_provider *p)
 {
-	fx_report("%s (%d): not traced: it never mapped its buffer; is its address space limited "
-		  "(ulimit -v)?",
+	fx_report("%s (%d): not traced: it never mapped its buffer; was it killed at once, or is "
+		  "its address space limited (ulimit -v)?",
 		  p->name, (int)p->pid);
 }
 
