@@ -1260,6 +1260,17 @@ static void send_at_random(void)
 	close(fd);
 }
 
+/* All that other connections have said is done: they have been accepted, as this one, and are closed. */
+static void await_silence(unsigned descriptors)
+{
+	int fd = client_connect(&m);
+
+	control_status(fd);
+	close(fd);
+	for (unsigned i = 0; i < 1000 && manager_descriptors(&m) > descriptors; i++)
+		usleep(10000);
+}
+
 Test(daemon, requests_at_random)
 {
 	unsigned before;
@@ -1270,6 +1281,7 @@ Test(daemon, requests_at_random)
 	provide();
 	for (unsigned i = 0; i < 500; i++)
 		send_at_random();
+	await_silence(before + 2);
 	control_await(link_fd, FX_SESSION_READY);
 	initialize(FX_MODE_STREAMING);
 	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
