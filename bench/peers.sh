@@ -56,12 +56,14 @@ under() {
 	plain) "$@" ;;
 	fxtrace) "$B/fxtrace" run -o "$DIR/trace.fxt" -- "$@" ;;
 	fxtrace-all) "$B/fxtrace" run -c malloc,pthread:all,syscall -o "$DIR/trace.fxt" -- "$@" ;;
-	lttng) LD_PRELOAD="liblttng-ust-libc-wrapper.so liblttng-ust-pthread-wrapper.so" "$@" ;;
+	lttng) LD_PRELOAD="liblttng-ust-libc-wrapper.so.1 liblttng-ust-pthread-wrapper.so.1" "$@" ;;
 	heaptrack) (cd "$DIR" && heaptrack "$@" && rm -f heaptrack.*) ;;
 	uftrace) uftrace record --force --no-event -d "$DIR/uftrace" "$@" ;;
 	strace) strace -f -o "$DIR/trace" "$@" ;;
 	ltrace) ltrace -f -o "$DIR/trace" "$@" ;;
 	esac 2>"$DIR/messages"
+	# Then it is the plain program's figure.
+	! grep "cannot be preloaded" "$DIR/messages" >&2 || exit 1
 	grep -h "lost because" "$DIR/messages" | sed "s/^/$tool: /" >>"$DIR/lost"
 }
 

@@ -93,7 +93,7 @@ function parameter(f, p, text,    at) {
 }
 
 function option(f, word) {
-	if (word ~ /^(assembler|call|custom|hot|internal|noreturn|pass)$/)
+	if (word ~ /^(assembler|call|custom|hot|internal|noreturn|pass|try)$/)
 		flag[f, word] = 1
 	else if (word ~ /^wait=[a-z_]+\([a-z_]+\)$/) {
 		wait[f] = substr(word, 6, index(word, "(") - 6)
@@ -584,7 +584,7 @@ function write_aliases(f,    i, n, part) {
 		       function_type[f], part[i], declared(f), part[i], function_name[f]
 }
 
-function write_traced(f, void_,    i) {
+function write_traced(f, void_,    i, tab) {
 	printf "\nstatic __attribute__((noinline)) %straced_%s(%s)\n{\n", function_type[f],
 	       function_name[f], all_declared(f)
 	printf "\tenum { WORDS = %s };\n", words_needed(f)
@@ -617,13 +617,18 @@ function write_traced(f, void_,    i) {
 		printf "\n\t\treturn %s(%s);\n", callee(f), passed(f)
 	if (f in before)
 		printf "\tfx_before_%s(before%s);\n", before[f], before_takes[f] == "" ? "" : ", " before_takes[f]
-	if (f in wait)
-		printf "\tfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", wait[f], awaited[f]
 	if (f in watch)
 		printf "\twatch = fx_stream_watch(%s);\n", watch[f]
-	printf "\t%s%s(%s);\n", void_ ? "" : "ret = ", callee(f), passed(f)
+	if ((f, "try") in flag)
+		printf "\tif (!fx_try_%s(&wait, %s, &ret)) {\n", function_name[f], passed(f)
+	tab = (f, "try") in flag ? "\t\t" : "\t"
 	if (f in wait)
-		printf "\tfx_end_%s(&wait, %s, %s);\n", wait[f], awaited[f], void_ ? "0" : "ret"
+		printf "%sfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", tab, wait[f], awaited[f]
+	printf "%s%s%s(%s);\n", tab, void_ ? "" : "ret = ", callee(f), passed(f)
+	if (f in wait)
+		printf "%sfx_end_%s(&wait, %s, %s);\n", tab, wait[f], awaited[f], void_ ? "0" : "ret"
+	if ((f, "try") in flag)
+		print "\t}"
 	if (f in when) {
 		printf "\tif (!fx_call_is_wanted(&call, FX_EVERY_%s) && !(%s)) {\n", function_bit[f], when[f]
 		printf "\t\tfx_call_drop(call.thread, call.frame, call.start);\n"

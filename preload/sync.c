@@ -135,6 +135,19 @@ static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const 
 		w->holder = mutex_holder(m);
 }
 
+/* A lock that is recorded though it is free: who gets it so has not waited, and need not take part in anything. */
+static bool fx_try_pthread_mutex_lock(struct fx_wait *w, pthread_mutex_t *m, int *ret)
+{
+	if (!fx_records_all(fx_self) || !mutex_is_plain(m))
+		return false;
+	*ret = FX_REAL(pthread_mutex_trylock)(m);
+	if (*ret != 0)
+		return false;
+	w->holder = 0;
+	w->from.tid = 0;
+	return true;
+}
+
 /* The lock of one who held it alone has been had. */
 static void end_alone(struct fx_wait *w, const volatile void *object, unsigned name)
 {
