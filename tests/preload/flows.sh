@@ -64,3 +64,5 @@ expect_ok "$FXTRACE" run -q -c pthread,pthread:all -o trace.fxt -- \
 expect_ok "$FXTRACE" dump trace.fxt
 [ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -gt 1000 ] ||
 	fail "pthread:all does not show every lock"
+expect_line 'name="pthread_mutex_lock".*"holder":int32=[1-9]' out
+expect_line 'type=flow-end.*name="pthread_mutex_lock"' out
