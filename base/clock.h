@@ -9,31 +9,50 @@
 #ifndef FX_BASE_CLOCK_H
 #define FX_BASE_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 enum fx_clock_kind {
-	FX_CLOCK_BOOTTIME = 0, /* clock_gettime(CLOCK_BOOTTIME), through the vDSO */
+	FX_CLOCK_BOOTTIME = 0, /* CLOCK_BOOTTIME, through the vDSO */
 	FX_CLOCK_COUNTER = 1,  /* TSC on x86-64, CNTVCT_EL0 on aarch64 */
 };
 
+/*
+ * The kernel's clocks, by its vDSO or a raw system call. Not by clock_gettime(): that a program may have of its own, or
+ * a library may stand before it (libfaketime); its times are not the machine's, and it may call what is recorded.
+ * 0 or -errno, with no time then. The first reading finds out how, unless fx_clock_init() has been told.
+ */
+typedef int fx_clock_function(clockid_t clock, struct timespec *ret);
+extern fx_clock_function *fx_clock_read __attribute__((visibility("hidden")));
+
+/* Finds out how to read the clocks: `image` is where the vDSO lies (AT_SYSINFO_EHDR), NULL if there is none. */
+void fx_clock_init(const void *image);
+
+/* Whether they are read without a system call, as far as can be known. */
+bool fx_clock_has_vdso(void);
+
+static inline uint64_t fx_clock_ns(clockid_t clock)
+{
+	struct timespec ts = {0};
+
+	/* relaxed: whoever else finds it finds the same */
+	fx_load_relaxed (&fx_clock_read)(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 static inline uint64_t fx_boottime_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_BOOTTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return fx_clock_ns(CLOCK_BOOTTIME);
 }
 
 /* For deadlines: does not run while the machine sleeps. */
 static inline uint64_t fx_monotonic_ns(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return fx_clock_ns(CLOCK_MONOTONIC);
 }
 
 /* The bare counter. Not ordered with other instructions: an ordered reading costs twice as much,

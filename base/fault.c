@@ -31,11 +31,19 @@ static struct {
 	bool known; /* the environment has been read */
 } fault = {.point = FX_FAULT_COUNT};
 
+/* Before libc has set `environ`. */
+static char **early_environ;
+
+void fx_fault_begin(char **envp)
+{
+	early_environ = envp;
+}
+
 static const char *variable(const char *name)
 {
 	size_t length = strlen(name);
 
-	for (char **e = environ; e && *e; e++) {
+	for (char **e = environ ? environ : early_environ; e && *e; e++) {
 		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
 			return *e + length + 1;
 	}
@@ -43,7 +51,8 @@ static const char *variable(const char *name)
 }
 
 /* The place of the first `length` bytes of `word` in a list, or `count`. */
-static unsigned find(const char *const *list, unsigned count, const char *word, size_t length)
+static unsigned base_fault_find(const char *const *list, unsigned count, const char *word,
+				size_t length)
 {
 	unsigned i;
 
@@ -72,7 +81,7 @@ static void environment_read(void)
 
 	if (text) {
 		length = strcspn(text, "@:");
-		point = find(names, FX_FAULT_COUNT, text, length);
+		point = base_fault_find(names, FX_FAULT_COUNT, text, length);
 		text += length;
 		fault.at = 1;
 		if (*text == '@') {
@@ -81,7 +90,7 @@ static void environment_read(void)
 		}
 		text += *text == ':';
 		length = strcspn(text, "=");
-		fault.action = (enum action)find(actions, ACTION_COUNT, text, length);
+		fault.action = (enum action)base_fault_find(actions, ACTION_COUNT, text, length);
 		text += length;
 		text += *text == '=';
 		fault.value = (long)number(&text);

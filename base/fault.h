@@ -35,6 +35,9 @@ enum fx_fault_point {
  * FX_FAULT_IS_SET(name): the environment names this point. */
 #ifdef FX_FAULTS
 
+/* The environment, for as long as libc has not set `environ`. */
+void fx_fault_begin(char **envp);
+
 int fx_fault_pass(enum fx_fault_point point);
 int64_t fx_fault_shift(enum fx_fault_point point);
 bool fx_fault_is_set(enum fx_fault_point point);
@@ -44,6 +47,11 @@ bool fx_fault_is_set(enum fx_fault_point point);
 #define FX_FAULT_IS_SET(name) fx_fault_is_set(FX_FAULT_##name)
 
 #else
+
+static inline void fx_fault_begin(char **envp)
+{
+	(void)envp;
+}
 
 static inline int fx_fault_none(enum fx_fault_point point)
 {

@@ -37,7 +37,7 @@ struct elf {
 	bool other_libc; /* the interpreter is known to be that of another C library */
 };
 
-static bool read_at(int fd, void *to, size_t size, uint64_t offset)
+static bool loadable_read_at(int fd, void *to, size_t size, uint64_t offset)
 {
 	return fx_syscall4(SYS_pread64, fd, to, size, offset) == (long)size;
 }
@@ -45,10 +45,10 @@ static bool read_at(int fd, void *to, size_t size, uint64_t offset)
 static bool read_segment(const struct elf *e, unsigned i, Elf64_Phdr *ret)
 {
 	return i < e->header.e_phnum && i < SEGMENTS_MAX &&
-	       read_at(e->fd, ret, sizeof *ret, e->header.e_phoff + i * sizeof *ret);
+	       loadable_read_at(e->fd, ret, sizeof *ret, e->header.e_phoff + i * sizeof *ret);
 }
 
-static const char *last_part(const char *path, size_t length)
+static const char *loadable_last_part(const char *path, size_t length)
 {
 	while (length && path[length - 1] != '/')
 		length--;
@@ -63,17 +63,18 @@ static bool is_other_libc(const struct elf *e, const Elf64_Phdr *interpreter)
 	char path[INTERPRETER_MAX];
 	const char *name;
 
-	if (size == 0 || size > sizeof path || !read_at(e->fd, path, size, interpreter->p_offset))
+	if (size == 0 || size > sizeof path ||
+	    !loadable_read_at(e->fd, path, size, interpreter->p_offset))
 		return false;
 	path[size - 1] = 0;
-	name = last_part(path, size - 1);
+	name = loadable_last_part(path, size - 1);
 	for (unsigned i = 0; i < FX_ARRAY_LEN(names); i++)
 		if (strncmp(name, names[i], strlen(names[i])) == 0)
 			return true;
 	return false;
 }
 
-static void read_segments(struct elf *e)
+static void loadable_read_segments(struct elf *e)
 {
 	Elf64_Phdr p;
 
@@ -100,10 +101,10 @@ static uint64_t offset_of(const struct elf *e, uint64_t address)
 	return 0;
 }
 
-static bool read_dynamic(const struct elf *e, unsigned i, Elf64_Dyn *ret)
+static bool loadable_read_dynamic(const struct elf *e, unsigned i, Elf64_Dyn *ret)
 {
 	return i < DYNAMICS_MAX && (i + 1) * sizeof *ret <= e->dynamic_size &&
-	       read_at(e->fd, ret, sizeof *ret, e->dynamic + i * sizeof *ret) &&
+	       loadable_read_at(e->fd, ret, sizeof *ret, e->dynamic + i * sizeof *ret) &&
 	       ret->d_tag != DT_NULL;
 }
 
@@ -130,7 +131,7 @@ bool fx_loadable_names_sanitizer(const char *preload)
 	for (preload += strspn(preload, separators); *preload;
 	     preload += strspn(preload, separators)) {
 		length = strcspn(preload, separators);
-		if (is_sanitizer(last_part(preload, length)))
+		if (is_sanitizer(loadable_last_part(preload, length)))
 			return true;
 		preload += length;
 	}
@@ -143,12 +144,13 @@ static bool needs_sanitizer(const struct elf *e)
 	char name[24];
 	Elf64_Dyn d;
 
-	for (unsigned i = 0; !strings && read_dynamic(e, i, &d); i++)
+	for (unsigned i = 0; !strings && loadable_read_dynamic(e, i, &d); i++)
 		if (d.d_tag == DT_STRTAB)
 			strings = offset_of(e, d.d_un.d_ptr);
-	for (unsigned i = 0; strings && read_dynamic(e, i, &d); i++)
+	for (unsigned i = 0; strings && loadable_read_dynamic(e, i, &d); i++)
 		if (d.d_tag == DT_NEEDED &&
-		    read_at(e->fd, name, sizeof name, strings + d.d_un.d_val) && is_sanitizer(name))
+		    loadable_read_at(e->fd, name, sizeof name, strings + d.d_un.d_val) &&
+		    is_sanitizer(name))
 			return true;
 	return false;
 }
@@ -161,7 +163,7 @@ static bool is_static(const struct elf *e)
 
 	if (e->has_interpreter)
 		return false;
-	for (unsigned i = 0; read_dynamic(e, i, &d); i++)
+	for (unsigned i = 0; loadable_read_dynamic(e, i, &d); i++)
 		if (d.d_tag == DT_FLAGS_1 && (d.d_un.d_val & DF_1_PIE))
 			return true;
 	return e->header.e_type == ET_EXEC;
@@ -171,7 +173,7 @@ static enum fx_loadable judge_elf(int fd)
 {
 	struct elf e = {.fd = fd};
 
-	if (!read_at(fd, &e.header, sizeof e.header, 0))
+	if (!loadable_read_at(fd, &e.header, sizeof e.header, 0))
 		return FX_LOADABLE;
 	if (e.header.e_ident[EI_CLASS] != ELFCLASS64)
 		return FX_LOADABLE_OTHER_CLASS;
@@ -179,7 +181,7 @@ static enum fx_loadable judge_elf(int fd)
 		return FX_LOADABLE_OTHER_MACHINE;
 	if (e.header.e_phentsize != sizeof(Elf64_Phdr))
 		return FX_LOADABLE;
-	read_segments(&e);
+	loadable_read_segments(&e);
 	if (is_static(&e))
 		return FX_LOADABLE_STATIC;
 	if (e.other_libc)

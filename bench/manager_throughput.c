@@ -10,7 +10,7 @@
 #include <time.h>
 
 #include "format/encode.h"
-#include "manager/stream.h"
+#include "manager/archive/stream.h"
 
 #define CHUNK_WORDS (FX_CHUNK_MAX / 8)
 #define ROUNDS	    40000u
@@ -53,7 +53,6 @@ static void prepare(void)
 		;
 	must(fx_timebase_add(&shared.timebase, fx_anchor_take(FX_CLOCK_COUNTER), 1000000000),
 	     "clock");
-	shared.cure = "";
 }
 
 static void define_names(struct fx_stream *s)

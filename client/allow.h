@@ -5,7 +5,7 @@
 #ifndef FX_CLIENT_ALLOW_H
 #define FX_CLIENT_ALLOW_H
 
-#include "manager/policy.h"
+#include "manager/settings/policy.h"
 
 /* Adds the users of a comma list, or "all". NULL; else what is wrong, a static text. */
 const char *fx_allow_users(struct fx_policy *policy, const char *list);

@@ -7,7 +7,7 @@
 
 #include "client/groups.h"
 #include "engine/layout.h"
-#include "manager/wanted.h"
+#include "manager/settings/wanted.h"
 
 /* Groups within groups. */
 #define DEPTH_MAX 8u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists of categories, as --categories takes them: those of manager/wanted.h, and groups.
+ * Lists of categories, as --categories takes them: those of manager/settings/wanted.h, and groups.
  */
 #ifndef FX_CLIENT_CATEGORIES_H
 #define FX_CLIENT_CATEGORIES_H

@@ -28,7 +28,7 @@ static const struct argp_option option_table[] = {
 
 static const struct argp parser;
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t check_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -50,7 +50,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse_option,
+    .parser = check_parse_option,
     .args_doc = "FILE...",
     .doc = "Validates trace archives (`-' is standard input), and prints each violation with "
 	   "its offset in bytes.\vErrors break the format, or make a viewer drop or misplace "
@@ -73,7 +73,7 @@ static void print_violation(void *opaque, enum fx_severity severity, uint64_t of
 	       severity == FX_SEVERITY_ERROR ? "error" : "warning", text);
 }
 
-static const char *plural(uint64_t n)
+static const char *check_plural(uint64_t n)
 {
 	return n == 1 ? "" : "s";
 }
@@ -85,11 +85,11 @@ static void print_summary(const char *file, const struct fx_archive_counts *n,
 	       " event%s, %" PRIu64 " provider%s, %" PRIu64 " process%s, %" PRIu64
 	       " thread%s, %" PRIu64 " slice%s left open: %" PRIu64 " error%s, %" PRIu64
 	       " warning%s\n",
-	       file, n->bytes, n->records, plural(n->records), n->unknown_records, n->events,
-	       plural(n->events), n->providers, plural(n->providers), n->processes,
-	       n->processes == 1 ? "" : "es", n->threads, plural(n->threads), n->open_slices,
-	       plural(n->open_slices), v->errors, plural(v->errors), v->warnings,
-	       plural(v->warnings));
+	       file, n->bytes, n->records, check_plural(n->records), n->unknown_records, n->events,
+	       check_plural(n->events), n->providers, check_plural(n->providers), n->processes,
+	       n->processes == 1 ? "" : "es", n->threads, check_plural(n->threads), n->open_slices,
+	       check_plural(n->open_slices), v->errors, check_plural(v->errors), v->warnings,
+	       check_plural(v->warnings));
 }
 
 /* Returns the exit status. */

@@ -2,7 +2,6 @@
 #include "client/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,29 +12,6 @@
 
 /* Providers that sleep have nothing to say; those that run say so within this time. */
 #define START_TIMEOUT_MS 50u
-
-static int standard_output(void)
-{
-	int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-
-	return fd < 0 ? -errno : fd;
-}
-
-int fx_control_output(const char *path, bool *ret_made)
-{
-	int fd;
-
-	*ret_made = false;
-	if (strcmp(path, "-") == 0)
-		return standard_output();
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (fd >= 0) {
-		*ret_made = true;
-		return fd;
-	}
-	fd = errno == EEXIST ? open(path, O_WRONLY | O_CLOEXEC) : -1;
-	return fd < 0 ? -errno : fd;
-}
 
 static int request_fill(const struct fx_options *options, bool detached,
 			struct fx_msg_initialize *ret)
@@ -69,25 +45,33 @@ static int request_fill(const struct fx_options *options, bool detached,
 	return fx_remote_path(c->output, ret->output, sizeof(ret->output));
 }
 
+void fx_control_output_passed(struct fx_destination *output, bool taken)
+{
+	if (taken)
+		fx_destination_begin(output);
+	else if (output->made)
+		fx_destination_remove(output);
+	close(output->fd);
+	fx_destination_destroy(output);
+}
+
 int fx_control_initialize(struct fx_link *link, const struct fx_options *options, bool detached)
 {
 	struct fx_msg_initialize request;
 	struct fx_msg_result result;
-	bool made = false;
-	int r = request_fill(options, detached, &request), fd = -1;
+	struct fx_destination output;
+	int r = request_fill(options, detached, &request);
 
 	if (r == 0)
-		r = fd = fx_control_output(options->config.output, &made);
+		r = fx_destination_open(options->config.output, false, &output);
 	if (r < 0) {
 		fprintf(stderr, "%s: %s: %s\n", link->command, options->config.output,
-			strerror(-r));
+			fx_destination_why(r));
 		return FX_EXIT_FAILURE;
 	}
 	FX_FAULT(client_output);
-	r = fx_link_ask(link, FX_MSG_INITIALIZE, &request, sizeof(request), fd, &result);
-	close(fd);
-	if (r && made)
-		unlink(options->config.output);
+	r = fx_link_ask(link, FX_MSG_INITIALIZE, &request, sizeof(request), output.fd, &result);
+	fx_control_output_passed(&output, r == 0);
 	return r;
 }
 

@@ -7,6 +7,7 @@
 
 #include "client/link.h"
 #include "client/options.h"
+#include "manager/archive/destination.h"
 
 /*
  * Opens the output and initializes a session with these options; `detached`: it outlives the link. 0, or
@@ -18,8 +19,8 @@ int fx_control_initialize(struct fx_link *link, const struct fx_options *options
 int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
 		     const struct fx_options *more, struct fx_msg_result *ret);
 
-/* Opens a file to be written by the manager. Its descriptor, or -errno. *ret_made: it is new. */
-int fx_control_output(const char *path, bool *ret_made);
+/* The manager has been sent the output's descriptor, and has taken it or not; here it is not needed any more. */
+void fx_control_output_passed(struct fx_destination *output, bool taken);
 
 /* What an option is called, for messages. */
 const char *fx_control_option_name(int key);

@@ -15,6 +15,7 @@
 #include "client/commands.h"
 #include "client/usage.h"
 #include "convert/convert.h"
+#include "manager/archive/destination.h"
 
 struct options {
 	const char *program;
@@ -46,6 +47,9 @@ static void check_options(struct options *options)
 {
 	if (!options->in)
 		fx_usage_error(options->program, "no IN given", NULL);
+	if (options->out && fx_compression_of(options->out) > FX_COMPRESSION_GZIP)
+		fx_usage_error(options->program, options->out,
+			       "its name ends as if compressed in another way than .gz");
 	if (!options->format && options->out)
 		options->format = fx_format_guess(options->out);
 	if (!options->format && options->out)
@@ -57,7 +61,7 @@ static void check_options(struct options *options)
 		fx_usage_error(options->program, "no OUT given for standard input", NULL);
 }
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t convert_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -83,7 +87,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse_option,
+    .parser = convert_parse_option,
     .args_doc = "IN [OUT]",
     .doc =
 	"Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
@@ -145,33 +149,26 @@ static bool is_same_file(int fd, const char *path)
 	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
-static int open_out_fd(const char *path)
+/* Opens and empties OUT. */
+static int open_out(const struct options *options, struct fx_destination *out, struct fx_sink **ret)
 {
-	int fd;
-
-	if (strcmp(path, "-") == 0)
-		fd = dup(STDOUT_FILENO);
-	else
-		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return -errno;
-	return fd;
-}
-
-static int open_out(const char *path, struct fx_sink **ret)
-{
-	int fd = open_out_fd(path);
-
-	return fd < 0 ? fd : fx_sink_open(fd, is_gzip_name(path), ret);
-}
-
-/* Half a conversion is of no use to anyone. */
-static void remove_out(const char *path)
-{
+	bool gzip = is_gzip_name(options->out);
+	int r = fx_destination_open(options->out, options->format->is_text && !gzip, out);
 	struct stat st;
 
-	if (strcmp(path, "-") != 0 && lstat(path, &st) == 0 && S_ISREG(st.st_mode))
-		unlink(path);
+	if (r < 0)
+		return r;
+	fx_destination_begin(out);
+	if (!out->standard && fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    ftruncate(out->fd, 0) < 0) {
+		r = -errno;
+		close(out->fd);
+	}
+	if (r == 0)
+		r = fx_sink_open(out->fd, gzip, ret);
+	if (r < 0)
+		fx_destination_destroy(out);
+	return r;
 }
 
 /* --- What is said on the way ------------------------------------------------------------------ */
@@ -182,7 +179,7 @@ struct progress {
 	int percent;
 };
 
-static void show_progress(void *opaque, uint64_t done, uint64_t total)
+static void convert_show_progress(void *opaque, uint64_t done, uint64_t total)
 {
 	struct progress *progress = opaque;
 	int percent = total > 0 ? (int)(100.0 * (double)done / (double)total) : 0;
@@ -200,7 +197,7 @@ static void end_progress(struct progress *progress)
 	progress->percent = -1;
 }
 
-static int report_error(const struct options *options, const char *path, int error)
+static int convert_report_error(const struct options *options, const char *path, int error)
 {
 	fprintf(stderr, "%s: %s: %s\n", options->program, path, strerror(-error));
 	return FX_EXIT_FAILURE;
@@ -218,7 +215,7 @@ static int report_unreadable(const struct options *options, const struct fx_time
 	char text[160];
 
 	if (error != -EBADMSG || timeline->fault.kind == FXT_FAULT_NONE)
-		return report_error(options, options->in, error);
+		return convert_report_error(options, options->in, error);
 	format_fault(timeline, text, sizeof(text));
 	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s\n", options->program, options->in,
 		timeline->fault.offset, text);
@@ -265,7 +262,7 @@ static int export_timeline(const struct options *options, struct fx_timeline *ti
 	int r = -ENOMEM;
 
 	if (exporter) {
-		r = fx_convert(exporter, show_progress, &progress);
+		r = fx_convert(exporter, convert_show_progress, &progress);
 		options->format->free(exporter);
 	}
 	end_progress(&progress);
@@ -274,17 +271,24 @@ static int export_timeline(const struct options *options, struct fx_timeline *ti
 
 static int write_timeline(const struct options *options, struct fx_timeline *timeline)
 {
+	struct fx_destination out;
 	struct fx_sink *sink;
-	int closed, r = open_out(options->out, &sink);
+	int closed, r = open_out(options, &out, &sink);
 
-	if (r < 0)
-		return report_error(options, options->out, r);
+	if (r < 0) {
+		fprintf(stderr, "%s: %s: %s\n", options->program, options->out,
+			fx_destination_why(r));
+		return FX_EXIT_FAILURE;
+	}
 	r = export_timeline(options, timeline, sink);
 	closed = fx_sink_close(sink);
+	/* Half a conversion is of no use to anyone. */
+	if (closed < 0 || r < 0)
+		fx_destination_remove(&out);
+	fx_destination_destroy(&out);
 	if (closed < 0 || r < 0) {
-		remove_out(options->out);
-		return report_error(options, closed < 0 ? options->out : options->in,
-				    closed < 0 ? closed : r);
+		return convert_report_error(options, closed < 0 ? options->out : options->in,
+					    closed < 0 ? closed : r);
 	}
 	report_losses(options, timeline);
 	return report_damage(options, timeline);
@@ -301,7 +305,7 @@ static int convert_from(const struct options *options, int fd)
 			options->out);
 		return FX_EXIT_USAGE;
 	}
-	r = fx_timeline_open(&timeline, fd, show_progress, &progress);
+	r = fx_timeline_open(&timeline, fd, convert_show_progress, &progress);
 	end_progress(&progress);
 	status =
 	    r < 0 ? report_unreadable(options, &timeline, r) : write_timeline(options, &timeline);
@@ -316,9 +320,10 @@ int fx_cmd_convert(int argc, char **argv)
 
 	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
 	if (!options.out && make_out(&options) < 0)
-		return report_error(&options, options.in, -ENOMEM);
+		return convert_report_error(&options, options.in, -ENOMEM);
 	fd = open_in(options.in);
-	status = fd < 0 ? report_error(&options, options.in, fd) : convert_from(&options, fd);
+	status =
+	    fd < 0 ? convert_report_error(&options, options.in, fd) : convert_from(&options, fd);
 	if (fd > STDERR_FILENO)
 		close(fd);
 	free(options.made_out);

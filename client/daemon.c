@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "client/commands.h"
-#include "manager/daemon.h"
-#include "manager/report.h"
+#include "manager/session/daemon.h"
+#include "manager/settings/report.h"
 #include "protocol/activation.h"
 #include "protocol/place.h"
 
-static int failure(const char *command, const char *what, int error)
+static int daemon_failure(const char *command, const char *what, int error)
 {
 	fprintf(stderr, "%s: %s: %s\n", command, what,
 		error == -EADDRINUSE ? "a manager is listening there already"
@@ -24,15 +24,15 @@ static int failure(const char *command, const char *what, int error)
 }
 
 /* Says where it listens, once it does, to whoever waits at `tell`. */
-static int serve(const char *command, const char *socket, int listener,
-		 const struct fx_options *options, int tell)
+static int daemon_serve(const char *command, const char *socket, int listener,
+			const struct fx_options *options, int tell)
 {
 	struct fx_daemon *daemon;
 	const char *what;
 	int r = fx_daemon_create(socket, listener, &options->config, &daemon, &what);
 
 	if (r < 0)
-		return failure(command, what, r);
+		return daemon_failure(command, what, r);
 	if (options->config.verbose)
 		fx_report("listening at %s", socket);
 	fx_activation_ready();
@@ -52,7 +52,7 @@ static int serve(const char *command, const char *socket, int listener,
 }
 
 /* Whether the daemon at the other end of `from` listens: it says so, or it is gone. */
-static int hear(int from)
+static int daemon_hear(int from)
 {
 	char byte;
 	ssize_t n;
@@ -69,20 +69,20 @@ static int serve_behind(const char *command, const char *socket, const struct fx
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return failure(command, "cannot start", -errno);
+		return daemon_failure(command, "cannot start", -errno);
 	pid = fork();
 	if (pid < 0)
-		return failure(command, "cannot start", -errno);
+		return daemon_failure(command, "cannot start", -errno);
 	if (pid > 0) {
 		close(ends[1]);
-		return hear(ends[0]);
+		return daemon_hear(ends[0]);
 	}
 	close(ends[0]);
 	setsid();
 	/* No directory is to be kept busy. */
 	if (chdir("/") < 0)
-		return failure(command, "/", -errno);
-	return serve(command, socket, -1, options, ends[1]);
+		return daemon_failure(command, "/", -errno);
+	return daemon_serve(command, socket, -1, options, ends[1]);
 }
 
 int fx_daemon_main(const char *command, const char *socket, bool foreground,
@@ -92,7 +92,7 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 	int listener = fx_activation_take(), r = 0;
 
 	if (listener < 0 && listener != -ENOENT)
-		return failure(command, "the socket that was passed", listener);
+		return daemon_failure(command, "the socket that was passed", listener);
 	if (!socket) {
 		r = fx_place_find(usual);
 		socket = usual;
@@ -108,8 +108,8 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 		socket = absolute;
 	}
 	if (r < 0)
-		return failure(command, socket, r);
+		return daemon_failure(command, socket, r);
 	if (foreground || listener >= 0)
-		return serve(command, socket, listener < 0 ? -1 : listener, options, -1);
+		return daemon_serve(command, socket, listener < 0 ? -1 : listener, options, -1);
 	return serve_behind(command, socket, options);
 }

@@ -20,7 +20,7 @@ static const struct argp_option option_table[] = {
 
 static const struct argp parser;
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t doctor_parse(int key, char *value, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -39,7 +39,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse,
+    .parser = doctor_parse,
     .args_doc = "[--] [PROGRAM [ARG...]]",
     .doc = "Says what would keep a trace of PROGRAM from being whole, and what helps, a line for "
 	   "each finding. PROGRAM is looked at, not run; without it, the system alone is.\v"
@@ -55,8 +55,8 @@ static const struct {
 #undef FX_FACT
 };
 
-static void tell(struct fx_doctor *d, const char *subject, enum fx_fact_level level,
-		 const char *what, const char *detail, const char *cure)
+static void doctor_tell(struct fx_doctor *d, const char *subject, enum fx_fact_level level,
+			const char *what, const char *detail, const char *cure)
 {
 	static const char *const levels[] = {"no trace", "partial", "note"};
 
@@ -67,13 +67,14 @@ static void tell(struct fx_doctor *d, const char *subject, enum fx_fact_level le
 
 void fx_doctor_tell(struct fx_doctor *d, const char *subject, enum fx_fact fact, const char *detail)
 {
-	tell(d, subject, facts[fact].level, facts[fact].what, detail, facts[fact].cure);
+	d->unsure |= fact == FX_FACT_FILTERS;
+	doctor_tell(d, subject, facts[fact].level, facts[fact].what, detail, facts[fact].cure);
 }
 
 void fx_doctor_tell_obstacle(struct fx_doctor *d, const char *subject, enum fx_loadable obstacle)
 {
-	tell(d, subject, FX_FACT_NOTHING, fx_loadable_why(obstacle), NULL,
-	     fx_loadable_cure(obstacle));
+	doctor_tell(d, subject, FX_FACT_NOTHING, fx_loadable_why(obstacle), NULL,
+		    fx_loadable_cure(obstacle));
 }
 
 int fx_cmd_doctor(int argc, char **argv)
@@ -89,6 +90,8 @@ int fx_cmd_doctor(int argc, char **argv)
 	if (doctor.found[FX_FACT_NOTHING])
 		return FX_EXIT_FAILURE;
 	printf("%s: %s\n", options.program ? options.program : "this system",
-	       doctor.found[FX_FACT_PART] ? "the rest will be traced" : "nothing is in the way");
+	       doctor.unsure		    ? "the summary of a run tells what is missing"
+	       : doctor.found[FX_FACT_PART] ? "the rest will be traced"
+					    : "nothing is in the way");
 	return FX_EXIT_OK;
 }

@@ -9,6 +9,8 @@
 #ifndef FX_CLIENT_DOCTOR_H
 #define FX_CLIENT_DOCTOR_H
 
+#include <stdbool.h>
+
 #include "base/loadable.h"
 
 enum fx_fact_level {
@@ -26,6 +28,7 @@ enum fx_fact {
 
 struct fx_doctor {
 	unsigned found[FX_FACT_LEVELS]; /* findings of each level */
+	bool unsure;			/* only a run tells how much is missing */
 };
 
 /* Prints a finding about `subject`, a file or "this system"; `detail` may be NULL. */

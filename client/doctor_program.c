@@ -5,13 +5,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "manager/program.h"
+#include "manager/process/limits.h"
+#include "manager/session/program.h"
 #include "symbols/inspect.h"
 
 /* Interpreters of scripts that are followed. */
@@ -105,6 +105,7 @@ static pid_t list_libraries(const char *linker, const char *path, int *ret_outpu
 		dup2(null, STDIN_FILENO);
 		dup2(ends[1], STDOUT_FILENO);
 		dup2(null, STDERR_FILENO);
+		fx_limits_give_back();
 		execl(linker, linker, "--list", path, (char *)NULL);
 		_exit(127);
 	}
@@ -145,6 +146,8 @@ static void tell_code(struct fx_doctor *d, const char *path, const struct fx_elf
 		fx_doctor_tell(d, path, FX_FACT_PROFILING, NULL);
 	if (facts->allocator)
 		fx_doctor_tell(d, path, FX_FACT_ALLOCATOR, NULL);
+	if (facts->filters)
+		fx_doctor_tell(d, path, FX_FACT_FILTERS, NULL);
 	if (facts->go)
 		fx_doctor_tell(d, path, FX_FACT_GO, NULL);
 }
@@ -164,9 +167,7 @@ void fx_doctor_program(struct fx_doctor *d, const char *name)
 		fx_doctor_tell(d, path, FX_FACT_NOT_RUNNABLE, NULL);
 		return;
 	}
-	obstacle = fx_loadable_names_sanitizer(getenv("LD_PRELOAD"))
-		       ? FX_LOADABLE_SANITIZER_NAMED
-		       : fx_loadable_file(AT_FDCWD, path);
+	obstacle = fx_program_obstacle(path);
 	while (depth++ < SCRIPT_DEPTH && script_follow(path))
 		;
 	if (obstacle != FX_LOADABLE)

@@ -14,15 +14,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "manager/program.h"
-#include "manager/timebase.h"
+#include "manager/process/limits.h"
+#include "manager/session/program.h"
+#include "manager/settings/timebase.h"
 
 #define SYSTEM "this system"
 
 /* A process needs about twice its buffer. */
 #define ROOM (UINT64_C(64) << 20)
 
-static bool is_on(const char *variable)
+static bool doctor_system_is_on(const char *variable)
 {
 	const char *value = getenv(variable);
 
@@ -49,13 +50,13 @@ static bool output_is_writable(void)
 						: access(".", W_OK | X_OK) == 0;
 }
 
-static void environment(struct fx_doctor *d)
+static void doctor_system_environment(struct fx_doctor *d)
 {
 	struct rlimit space;
 
-	if (is_on("FXTRACE_DISABLE"))
+	if (doctor_system_is_on("FXTRACE_DISABLE"))
 		fx_doctor_tell(d, SYSTEM, FX_FACT_DISABLED, NULL);
-	if (is_on("FXTRACE_NO_FOLLOW"))
+	if (doctor_system_is_on("FXTRACE_NO_FOLLOW"))
 		fx_doctor_tell(d, SYSTEM, FX_FACT_NO_FOLLOW, NULL);
 	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur < ROOM)
 		fx_doctor_tell(d, SYSTEM, FX_FACT_LITTLE_MEMORY, NULL);
@@ -111,6 +112,16 @@ static bool sees_scheduling(void)
 	return fd >= 0;
 }
 
+static void tell_clock(struct fx_doctor *d)
+{
+	char source[FX_CLOCK_SOURCE_BYTES];
+
+	if (fx_clock_choose() == FX_CLOCK_COUNTER)
+		return;
+	fx_clock_source(source, sizeof(source));
+	fx_doctor_tell(d, SYSTEM, FX_FACT_CLOCK, source[0] ? source : NULL);
+}
+
 static void machine(struct fx_doctor *d)
 {
 	if (!has_sealed_memory())
@@ -119,28 +130,29 @@ static void machine(struct fx_doctor *d)
 		fx_doctor_tell(d, SYSTEM, FX_FACT_WIPE, NULL);
 	if (!has_pidfd())
 		fx_doctor_tell(d, SYSTEM, FX_FACT_PIDFD, NULL);
-	if (fx_clock_choose() != FX_CLOCK_COUNTER)
-		fx_doctor_tell(d, SYSTEM, FX_FACT_CLOCK, NULL);
+	tell_clock(d);
 	if (!sees_scheduling())
 		fx_doctor_tell(d, SYSTEM, FX_FACT_SCHEDULING, NULL);
 }
 
 /* --- A trial ----------------------------------------------------------------------------------- */
 
-/* Traces this very command, told to print its version. What comes on stderr is why it failed. */
+/* Traces a program that does nothing. What comes on stderr is why it failed. */
 static pid_t trial_start(const char *own, int *ret_stderr)
 {
+	char nothing[PATH_MAX];
 	int ends[2];
 	pid_t pid;
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
+	if (fx_program_obstacle("true") != FX_LOADABLE ||
+	    fx_program_find("true", nothing, sizeof(nothing)) < 0 || pipe2(ends, O_CLOEXEC) < 0)
 		return -1;
 	pid = fork();
 	if (pid == 0) {
 		dup2(open("/dev/null", O_RDWR | O_CLOEXEC), STDOUT_FILENO);
 		dup2(ends[1], STDERR_FILENO);
-		execl(own, "fxtrace", "run", "-q", "-o", "/dev/null", "--", own, "--version",
-		      (char *)NULL);
+		fx_limits_give_back();
+		execl(own, "fxtrace", "run", "-q", "-o", "/dev/null", "--", nothing, (char *)NULL);
 		_exit(127);
 	}
 	close(ends[1]);
@@ -174,7 +186,7 @@ void fx_doctor_system(struct fx_doctor *d)
 {
 	unsigned before = d->found[FX_FACT_NOTHING];
 
-	environment(d);
+	doctor_system_environment(d);
 	machine(d);
 	if (library_is_found(d) && d->found[FX_FACT_NOTHING] == before)
 		trial(d);

@@ -31,7 +31,7 @@ static const struct argp_option option_table[] = {
 
 static const struct argp parser;
 
-static error_t parse_option(int key, char *arg, struct argp_state *state)
+static error_t dump_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
 
@@ -58,7 +58,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse_option,
+    .parser = dump_parse_option,
     .args_doc = "FILE",
     .doc = "Prints every record of a trace archive (`-' is standard input) as one line: offset "
 	   "in bytes, provider, kind, fields.\vTimes are ticks of the provider's clock. A "

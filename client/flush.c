@@ -6,7 +6,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int flush_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	struct fx_msg_request request;
 	struct fx_msg_result result;
@@ -20,7 +20,7 @@ static int execute(const struct fx_remote *remote, struct fx_link *link)
 static const struct fx_remote_command command = {
     .doc = "Writes everything that was recorded so far into the session's archive, and returns "
 	   "when it is there. Tracing goes on.",
-    .execute = execute,
+    .execute = flush_execute,
 };
 
 int fx_cmd_flush(int argc, char **argv)

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "client/categories.h"
-#include "manager/wanted.h"
+#include "manager/settings/wanted.h"
 
 #define FILE_NAME "fxtrace/categories"
 
@@ -103,7 +103,7 @@ static const char *tidy(char *list)
 	return wrong;
 }
 
-static bool is_name(const char *name)
+static bool groups_is_name(const char *name)
 {
 	return *name && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 					  "0123456789-_.")] == 0;
@@ -120,7 +120,7 @@ static const char *take_line(struct fx_groups *groups, char *text, const char *p
 		return "not NAME = LIST";
 	*equals = 0;
 	name = trim(text);
-	if (!is_name(name))
+	if (!groups_is_name(name))
 		return "the name of a group is made of letters, digits, '-', '_' and '.'";
 	wrong = tidy(equals + 1);
 	if (wrong)
@@ -134,7 +134,7 @@ static const char *take_line(struct fx_groups *groups, char *text, const char *p
 	return before ? NULL : group_add(groups, name, equals + 1, path, line);
 }
 
-static const char *take_lines(struct fx_groups *groups, FILE *file, const char *path)
+static const char *groups_take_lines(struct fx_groups *groups, FILE *file, const char *path)
 {
 	const char *wrong = NULL;
 	size_t room = 0;
@@ -165,7 +165,7 @@ const char *fx_groups_read_file(struct fx_groups *groups, const char *path)
 		return NULL;
 	if (!file)
 		return wrong_at(path, 0, strerror(errno));
-	wrong = take_lines(groups, file, path);
+	wrong = groups_take_lines(groups, file, path);
 	fclose(file);
 	return wrong;
 }
@@ -185,7 +185,7 @@ static bool user_path(char *ret, size_t size)
 	return n > 0 && (size_t)n < size;
 }
 
-static int by_name(const void *a, const void *b)
+static int groups_by_name(const void *a, const void *b)
 {
 	return strcmp(((const struct fx_group *)a)->name, ((const struct fx_group *)b)->name);
 }
@@ -201,7 +201,7 @@ const char *fx_groups_read(struct fx_groups *ret)
 		wrong = fx_groups_read_file(ret, path);
 	if (!wrong)
 		wrong = fx_groups_read_file(ret, FX_SYSCONFDIR "/" FILE_NAME);
-	qsort(ret->entries, ret->count, sizeof(*ret->entries), by_name);
+	qsort(ret->entries, ret->count, sizeof(*ret->entries), groups_by_name);
 	return wrong;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,31 +13,86 @@
 #include "protocol/place.h"
 #include "protocol/socket.h"
 
-static int failure(const struct fx_link *link, const char *what, const char *why)
+static int link_failure(const struct fx_link *link, const char *what, const char *why)
 {
 	fprintf(stderr, "%s: %s: %s\n", link->command, what, why);
 	return FX_EXIT_FAILURE;
 }
 
+static bool link_is_set(const char *variable)
+{
+	const char *value = getenv(variable);
+
+	return value && *value;
+}
+
+/* The usual place, unless somebody else can have put something there. */
+static int find_place(const struct fx_link *link, char ret[FX_SOCKET_PATH_SIZE])
+{
+	int r = fx_place_find(ret);
+
+	if (r < 0)
+		return link_failure(link, "the manager's socket", strerror(-r));
+	if (!link_is_set("FXTRACE_SOCKET") && fx_place_check(ret) < 0)
+		return link_failure(link, ret,
+				    "its folder is another user's, or others may write there "
+				    "(--socket takes it all the same)");
+	return 0;
+}
+
+bool fx_link_is_foreign(const struct fx_link *link)
+{
+	return link->owner != 0 && link->owner != geteuid();
+}
+
+/* As the preloaded library takes it (preload/boot/manager-user.h). */
+static bool is_named(uid_t owner)
+{
+	const char *named = getenv("FXTRACE_MANAGER_USER");
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", (unsigned)owner);
+	return named && strcmp(named, number) == 0;
+}
+
+/* Who answers sees what is traced, and is given the archive: not just anybody who was there first. */
+static int check_owner(struct fx_link *link, const char *socket, bool chosen)
+{
+	char why[128];
+	pid_t pid;
+	int r = fx_socket_peer(link->fd, &pid, &link->owner);
+
+	if (r < 0)
+		return link_failure(link, socket, strerror(-r));
+	if (!fx_link_is_foreign(link) || chosen || is_named(link->owner))
+		return 0;
+	snprintf(why, sizeof(why),
+		 "the manager there is user %u's, neither root's nor yours (--socket takes it all "
+		 "the same)",
+		 (unsigned)link->owner);
+	return link_failure(link, socket, why);
+}
+
 int fx_link_open(struct fx_link *ret, const char *command, const char *socket)
 {
 	char usual[FX_SOCKET_PATH_SIZE];
+	bool chosen = socket != NULL;
+	int r;
 
 	*ret = (struct fx_link){.command = command, .fd = -1};
-	if (!socket) {
-		int r = fx_place_find(usual);
-
-		if (r < 0)
-			return failure(ret, "the manager's socket", strerror(-r));
-		socket = usual;
-	}
+	r = chosen ? 0 : find_place(ret, usual);
+	if (r)
+		return r;
+	socket = chosen ? socket : usual;
 	ret->fd = fx_socket_connect(socket);
 	if (ret->fd == -ENOENT || ret->fd == -ECONNREFUSED)
-		return failure(ret, socket, "no manager is running there (see fxtrace manager)");
+		return link_failure(ret, socket,
+				    "no manager is running there (see fxtrace manager)");
 	if (ret->fd < 0)
-		return failure(ret, socket, strerror(-ret->fd));
+		return link_failure(ret, socket, strerror(-ret->fd));
+	r = check_owner(ret, socket, chosen);
 	FX_FAULT(client_connected);
-	return 0;
+	return r;
 }
 
 void fx_link_close(struct fx_link *link)
@@ -53,10 +109,10 @@ int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request,
 
 	*(struct fx_msg_header *)request = fx_message_header(type);
 	r = fx_socket_send(link->fd, request, size, &fd, fd >= 0);
-	return r < 0 ? failure(link, "the manager", strerror(-r)) : 0;
+	return r < 0 ? link_failure(link, "the manager", strerror(-r)) : 0;
 }
 
-static ssize_t receive(struct fx_link *link, union fx_message_any *ret)
+static ssize_t link_receive(struct fx_link *link, union fx_message_any *ret)
 {
 	struct pollfd p = {.fd = link->fd, .events = POLLIN};
 	int passed;
@@ -75,18 +131,19 @@ static ssize_t receive(struct fx_link *link, union fx_message_any *ret)
 int fx_link_receive(struct fx_link *link, enum fx_message_type type, void *ret, size_t size)
 {
 	union fx_message_any message;
-	ssize_t n = receive(link, &message);
+	ssize_t n = link_receive(link, &message);
 
 	if (n < 0)
-		return failure(link, "the manager", n == -EPIPE ? "it is gone" : strerror((int)-n));
+		return link_failure(link, "the manager",
+				    n == -EPIPE ? "it is gone" : strerror((int)-n));
 	if ((size_t)n == size && fx_message_check(&message.GET_STATUS.header, type) == 0) {
 		memcpy(ret, &message, size);
 		return 0;
 	}
 	if ((size_t)n == sizeof(message.RESULT) &&
 	    fx_message_check(&message.RESULT.header, FX_MSG_RESULT) == 0)
-		return failure(link, "the manager", fx_link_reason(message.RESULT.status));
-	return failure(link, "the manager", "it answers what was not asked");
+		return link_failure(link, "the manager", fx_link_reason(message.RESULT.status));
+	return link_failure(link, "the manager", "it answers what was not asked");
 }
 
 int fx_link_call(struct fx_link *link, enum fx_message_type type, void *request, size_t size,
@@ -104,7 +161,7 @@ int fx_link_ask(struct fx_link *link, enum fx_message_type type, void *request, 
 	int r = fx_link_call(link, type, request, size, fd, FX_MSG_RESULT, ret, sizeof(*ret));
 
 	if (r == 0 && ret->status)
-		return failure(link, "the manager", fx_link_reason(ret->status));
+		return link_failure(link, "the manager", fx_link_reason(ret->status));
 	return r;
 }
 

@@ -7,17 +7,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "protocol/messages.h"
 
 struct fx_link {
 	const char *command; /* for messages: "fxtrace status" */
 	int fd;
+	uid_t owner; /* of the manager */
 };
 
-/* Connects to `socket`, NULL for the usual place. 0, or FX_EXIT_FAILURE after a line that says why. */
+/* Connects to `socket`, whoever serves it; NULL: at the usual place, to root's manager or this user's own. 0, or FX_EXIT_FAILURE after a line that says why. */
 int fx_link_open(struct fx_link *ret, const char *command, const char *socket);
 void fx_link_close(struct fx_link *link);
+
+/* Whether the manager is neither root's nor this user's. */
+bool fx_link_is_foreign(const struct fx_link *link);
 
 /* Sends a request, whose header is filled in here, with a descriptor or -1. As fx_link_open(). */
 int fx_link_send(struct fx_link *link, enum fx_message_type type, void *request, size_t size,

@@ -20,7 +20,7 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static bool take(const struct fx_remote *remote, int key, char *value)
+static bool list_categories_take(const struct fx_remote *remote, int key, char *value)
 {
 	uint64_t *timeout_ms = remote->own, ns;
 
@@ -35,7 +35,11 @@ static bool take(const struct fx_remote *remote, int key, char *value)
 static void print_one(const struct fx_remote *remote, const struct fx_category_entry *e, bool first)
 {
 	if (!remote->json) {
-		printf("%c %-16s %s\n", e->is_default ? '*' : ' ', e->name, e->help);
+		printf("%c ", e->is_default ? '*' : ' ');
+		fx_text_print(e->name, 16);
+		printf(" ");
+		fx_text_print(e->help, 0);
+		printf("\n");
 		return;
 	}
 	printf("%s{\"name\": ", first ? "" : ", ");
@@ -96,7 +100,7 @@ static int show_all(const struct fx_remote *remote, struct fx_link *link, uint32
 	return r;
 }
 
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int list_categories_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	uint32_t silent = 0;
 	int r;
@@ -118,8 +122,8 @@ static const struct fx_remote_command command = {
 	   "#default "
 	   "are marked with an asterisk.",
     .options = option_table,
-    .take = take,
-    .execute = execute,
+    .take = list_categories_take,
+    .execute = list_categories_execute,
 };
 
 int fx_cmd_list_categories(int argc, char **argv)

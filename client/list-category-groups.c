@@ -17,20 +17,20 @@ static const struct argp_option option_table[] = {
 
 static const struct argp parser;
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t list_category_groups_parse(int key, char *value, struct argp_state *state)
 {
 	return fx_remote_parse(state->input, &parser, key, value, state);
 }
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse,
+    .parser = list_category_groups_parse,
     .doc = "Lists the groups of categories that --categories takes as #NAME: the built-in one, and "
 	   "those "
 	   "of the user's and the system's file (see fxtrace-categories(5)).",
 };
 
-static void print_json(const struct fx_group *g, bool first)
+static void list_category_groups_print_json(const struct fx_group *g, bool first)
 {
 	printf("%s{\"name\": ", first ? "" : ", ");
 	fx_json_print(g->name);
@@ -44,7 +44,8 @@ static void print_json(const struct fx_group *g, bool first)
 	printf("}");
 }
 
-static void show(const struct fx_remote *remote, const struct fx_groups *groups)
+static void list_category_groups_show(const struct fx_remote *remote,
+				      const struct fx_groups *groups)
 {
 	if (remote->json)
 		printf("[");
@@ -52,7 +53,7 @@ static void show(const struct fx_remote *remote, const struct fx_groups *groups)
 		const struct fx_group *g = &groups->entries[i];
 
 		if (remote->json)
-			print_json(g, i == 0);
+			list_category_groups_print_json(g, i == 0);
 		else
 			printf("#%-16s %s\n", g->name, g->list);
 	}
@@ -71,7 +72,7 @@ int fx_cmd_list_category_groups(int argc, char **argv)
 	if (wrong)
 		fprintf(stderr, "%s: %s\n", remote.command, wrong);
 	else
-		show(&remote, &groups);
+		list_category_groups_show(&remote, &groups);
 	fx_groups_destroy(&groups);
 	return wrong ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }

@@ -6,7 +6,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int list_providers_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	return fx_remote_print_providers(remote, link, false);
 }
@@ -14,7 +14,7 @@ static int execute(const struct fx_remote *remote, struct fx_link *link)
 static const struct fx_remote_command command = {
     .doc = "Lists the processes that are registered with the manager: id, pid, name, and, while a "
 	   "session runs, what their buffers have seen.",
-    .execute = execute,
+    .execute = list_providers_execute,
 };
 
 int fx_cmd_list_providers(int argc, char **argv)

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/allow.h"
@@ -19,9 +20,14 @@
 #include "client/daemon.h"
 #include "client/options.h"
 #include "client/usage.h"
-#include "manager/session.h"
-#include "manager/summary.h"
+#include "manager/archive/destination.h"
+#include "manager/session/session.h"
+#include "manager/session/snapshot.h"
+#include "manager/session/summary.h"
 #include "protocol/socket.h"
+
+/* Each 10 ms; the program waits as long. */
+#define BUSY_TRIES 50u
 
 enum {
 	KEY_PRIVATE = 0x200,
@@ -46,6 +52,7 @@ struct manager {
 	bool foreground;
 	struct fx_options options;
 	char output[256];
+	char *beside; /* the output, if the one that was asked for is in use */
 };
 
 static const struct argp_option option_table[] = {
@@ -92,7 +99,7 @@ static int parse_number(const struct manager *m, const char *option, const char 
 	return (int)n;
 }
 
-static void take_option(struct manager *m, int key, const char *value)
+static void manager_take_option(struct manager *m, int key, const char *value)
 {
 	bool known;
 	const char *wrong = fx_options_set(&m->options, key, value, &known);
@@ -109,7 +116,7 @@ static void take_policy(const struct manager *m, const char *value, const char *
 
 static const struct argp parser;
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t manager_parse(int key, char *value, struct argp_state *state)
 {
 	struct manager *m = state->input;
 
@@ -137,7 +144,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case OPTION_MAX_MEMORY:
 	case OPTION_MAX_STRINGS:
 	case 'v':
-		take_option(m, key, value);
+		manager_take_option(m, key, value);
 		return 0;
 	case KEY_PRIVATE:
 		m->is_private = true;
@@ -167,7 +174,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse,
+    .parser = manager_parse,
     .args_doc = "\n--private --fd=N --name=NAME --pid=PID",
     .doc = "Runs the daemon at which processes register, and which fxtrace record, start and their "
 	   "like control; in the background, unless told otherwise. With --private: collects the "
@@ -176,19 +183,21 @@ static const struct argp parser = {
 	   "The variables of fxtrace run say how to trace, as in FXTRACE_BUFFER_SIZE.",
 };
 
-static int failure(const struct manager *m, const char *what, int error)
+static int manager_failure(const struct manager *m, const char *what, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", m->command, what, strerror(-error));
+	fprintf(stderr, "%s: %s: %s\n", m->command, what, fx_destination_why(error));
 	return FX_EXIT_FAILURE;
 }
 
 /* What the program had set up for itself does not apply here. */
-static void signals_reset(void)
+static void manager_signals_reset(void)
 {
 	sigset_t none;
 
-	for (int nr = 1; nr < NSIG; nr++)
-		signal(nr, SIG_DFL);
+	for (int nr = 1; nr < NSIG; nr++) {
+		if (nr != SIGXFSZ) /* see fx_limits_take() */
+			signal(nr, SIG_DFL);
+	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -198,7 +207,8 @@ static void choose_output(struct manager *m)
 {
 	const char *chosen = getenv("FXTRACE_OUTPUT");
 
-	if (chosen && *chosen)
+	/* Standard output is not ours. */
+	if (chosen && *chosen && strcmp(chosen, "-") != 0)
 		return;
 	snprintf(m->output, sizeof(m->output), "%.200s.%d.fxt", m->name, m->pid);
 	for (char *at = m->output; *at; at++) {
@@ -217,21 +227,47 @@ static int say_ready(const struct manager *m, const struct fx_session *session)
 	return fx_socket_send(m->fd, &message, sizeof(message), NULL, 0);
 }
 
-static int serve(struct manager *m, struct fx_session *session)
+static int manager_serve(struct manager *m, struct fx_session *session)
 {
 	struct fx_session_result result;
-	int r = fx_session_begin(session);
+	const char *what;
+	int r = fx_session_begin(session, &what);
 
-	if (r < 0)
-		return failure(m, m->options.config.output, r);
+	if (r < 0) {
+		fx_session_cancel(session);
+		return manager_failure(m, what, r);
+	}
 	r = say_ready(m, session);
 	if (r == 0)
 		fx_session_run_private(session, m->fd, m->pid);
 	fx_session_finish(session, &result);
 	if (r < 0)
-		return failure(m, "the program that started this manager is gone", r);
+		return manager_failure(m, "the program that started this manager is gone", r);
 	fx_summary_print(&m->options.config, &result, NULL, !m->options.config.verbose);
 	return result.output_error ? FX_EXIT_FAILURE : FX_EXIT_OK;
+}
+
+/* A run that is just over may still be completing the archive of this name. Beside one that goes on, this one's is
+ * NAME.PID.fxt. */
+static int session_create(struct manager *m, struct fx_session **ret, const char **ret_what)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	char beside[FX_OUTPUT_PATH_MAX];
+	int r = -EBUSY;
+
+	for (unsigned i = 0; r == -EBUSY && i < BUSY_TRIES; i++) {
+		if (i > 0)
+			nanosleep(&nap, NULL);
+		r = fx_session_create(&m->options.config, ret, ret_what);
+	}
+	if (r != -EBUSY || fx_snapshot_path(m->options.config.output, (unsigned)m->pid, beside,
+					    sizeof(beside)) < 0)
+		return r;
+	m->beside = strdup(beside);
+	if (!m->beside)
+		return -ENOMEM;
+	m->options.config.output = m->beside;
+	return fx_session_create(&m->options.config, ret, ret_what);
 }
 
 static int manage(struct manager *m)
@@ -240,17 +276,17 @@ static int manage(struct manager *m)
 	const char *what;
 	int r;
 
-	signals_reset();
+	manager_signals_reset();
 	choose_output(m);
-	r = fx_session_create(&m->options.config, &session, &what);
+	r = session_create(m, &session, &what);
 	if (r < 0)
-		return failure(m, what, r);
+		return manager_failure(m, what, r);
 	/* The program's directory must not be kept busy; the archive is open. */
 	if (chdir("/") < 0) {
 		fx_session_cancel(session);
-		return failure(m, "/", -errno);
+		return manager_failure(m, "/", -errno);
 	}
-	return serve(m, session);
+	return manager_serve(m, session);
 }
 
 int fx_cmd_manager(int argc, char **argv)
@@ -275,6 +311,7 @@ int fx_cmd_manager(int argc, char **argv)
 	if (wrong)
 		fx_usage_error(m.command, wrong, NULL);
 	status = manage(&m);
+	free(m.beside);
 	fx_options_destroy(&m.options);
 	return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "client/categories.h"
+#include "manager/archive/destination.h"
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
@@ -78,6 +79,8 @@ static const char *set_output(struct fx_options *o, const char *value)
 {
 	if (!*value)
 		return "no file name";
+	if (fx_compression_of(value) == FX_COMPRESSION_UNKNOWN)
+		return FX_COMPRESSION_WRONG;
 	o->config.output = keep_text(o, value, strlen(value));
 	return o->config.output ? NULL : NO_MEMORY;
 }
@@ -192,14 +195,14 @@ static const char *set_stacks(struct fx_options *o, const char *value)
 	return fx_categories_parse_bits(list, &o->config.stack_categories);
 }
 
-static bool is_on(const char *value)
+static bool options_is_on(const char *value)
 {
 	return !value || (*value && strcmp(value, "0") != 0);
 }
 
 static const char *set_no_follow(struct fx_options *o, const char *value)
 {
-	o->config.follow = !is_on(value);
+	o->config.follow = !options_is_on(value);
 	return NULL;
 }
 
@@ -257,13 +260,13 @@ static const char *set_max_strings(struct fx_options *o, const char *value)
 
 static const char *set_quiet(struct fx_options *o, const char *value)
 {
-	o->quiet = is_on(value);
+	o->quiet = options_is_on(value);
 	return NULL;
 }
 
 static const char *set_verbose(struct fx_options *o, const char *value)
 {
-	o->config.verbose = is_on(value);
+	o->config.verbose = options_is_on(value);
 	return NULL;
 }
 

@@ -9,7 +9,7 @@
 #include <argp.h>
 #include <stdbool.h>
 
-#include "manager/settings.h"
+#include "manager/settings/settings.h"
 
 struct fx_options {
 	struct fx_session_config config;

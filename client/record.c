@@ -20,7 +20,8 @@
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
-#include "manager/program.h"
+#include "manager/archive/destination.h"
+#include "manager/session/program.h"
 #include "protocol/place.h"
 
 /* What a shell answers for a program that cannot be found, or not be run. */
@@ -66,7 +67,8 @@ static const struct argp_option option_table[] = {
 
 static const struct argp parser;
 
-static error_t take_option(struct record *record, int key, char *value, struct argp_state *state)
+static error_t record_take_option(struct record *record, int key, char *value,
+				  struct argp_state *state)
 {
 	bool known;
 	const char *wrong = fx_options_set(&record->options, key, value, &known);
@@ -78,7 +80,7 @@ static error_t take_option(struct record *record, int key, char *value, struct a
 	return 0;
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t record_parse(int key, char *value, struct argp_state *state)
 {
 	struct record *record = state->input;
 
@@ -106,13 +108,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	default:
-		return take_option(record, key, value, state);
+		return record_take_option(record, key, value, state);
 	}
 }
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse,
+    .parser = record_parse,
     .args_doc = "[-- PROGRAM [ARG...]]",
     .doc = "Records all processes that are registered with the manager, and PROGRAM and its "
 	   "children, until PROGRAM ends, --duration is over or a signal comes; then completes the "
@@ -166,9 +168,17 @@ static int program_start(struct record *record)
 		fprintf(stderr, "%s: libfxtrace.so: %s\n", record->remote.command, strerror(-pid));
 		return FX_EXIT_FAILURE;
 	}
+	/* Whom we were told to trust, the program is. */
+	if (fx_link_is_foreign(&record->link)) {
+		char owner[16];
+
+		snprintf(owner, sizeof(owner), "%u", (unsigned)record->link.owner);
+		setenv("FXTRACE_MANAGER_USER", owner, 1);
+	}
 	pid = find_socket(record, socket, sizeof(socket));
 	if (pid == 0)
-		pid = fx_program_start(record->arguments, library, socket);
+		pid = fx_program_start(record->arguments, library, socket,
+				       fx_destination_is_standard(record->options.config.output));
 	if (pid < 0) {
 		fprintf(stderr, "%s: %s: %s\n", record->remote.command, record->program[0],
 			pid == -ENOENT ? "program not found" : strerror(-pid));
@@ -196,7 +206,7 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-static int signals_take(struct record *record)
+static int record_signals_take(struct record *record)
 {
 	sigset_t set;
 
@@ -211,7 +221,7 @@ static int signals_take(struct record *record)
 
 /* From the terminal the program got the signal itself; what was sent to us alone is passed on. With a
  * program, it is the program that ends the recording, unless we are told twice. */
-static void take_signal(struct record *record, bool *told)
+static void record_take_signal(struct record *record, bool *told)
 {
 	struct signalfd_siginfo info;
 	bool runs = record->child && !record->child_ended;
@@ -226,7 +236,7 @@ static void take_signal(struct record *record, bool *told)
 }
 
 /* Somebody else, or a trigger, may have stopped the session. */
-static int look(struct record *record)
+static int record_look(struct record *record)
 {
 	struct fx_msg_request request;
 	struct fx_msg_status status;
@@ -254,12 +264,12 @@ static int wait_for_end(struct record *record)
 		};
 
 		if (poll(fds, 2, left < LOOK_MS ? (int)left : LOOK_MS) > 0 && fds[0].revents)
-			take_signal(record, &told);
+			record_take_signal(record, &told);
 		program_reap(record, WNOHANG);
 		if ((record->child_ended && !record->decouple) || now_ms() >= end)
 			record->over = true;
 		if (!record->over)
-			r = look(record);
+			r = record_look(record);
 	}
 	return r;
 }
@@ -280,7 +290,7 @@ static int terminate(struct record *record)
 	return r;
 }
 
-static int exit_status(const struct record *record, int status)
+static int record_exit_status(const struct record *record, int status)
 {
 	if (!record->child_ended)
 		return status;
@@ -289,7 +299,7 @@ static int exit_status(const struct record *record, int status)
 	return WEXITSTATUS(record->wait_status) ? WEXITSTATUS(record->wait_status) : status;
 }
 
-static int execute(struct record *record)
+static int record_execute(struct record *record)
 {
 	struct fx_msg_result started;
 	int r = fx_control_initialize(&record->link, &record->options, false);
@@ -299,7 +309,7 @@ static int execute(struct record *record)
 	FX_FAULT(client_started);
 	if (r == 0 && record->program)
 		r = program_start(record);
-	if (r == 0 && signals_take(record) < 0)
+	if (r == 0 && record_signals_take(record) < 0)
 		r = FX_EXIT_FAILURE;
 	if (r)
 		return r; /* the session ends with the connection */
@@ -309,7 +319,7 @@ static int execute(struct record *record)
 		r = terminate(record);
 	if (!record->detach)
 		program_reap(record, 0);
-	return exit_status(record, r);
+	return record_exit_status(record, r);
 }
 
 int fx_cmd_record(int argc, char **argv)
@@ -331,7 +341,7 @@ int fx_cmd_record(int argc, char **argv)
 			       "for a PROGRAM, and there is none");
 	status = fx_link_open(&record.link, record.remote.command, record.remote.socket);
 	if (status == 0)
-		status = execute(&record);
+		status = record_execute(&record);
 	fx_link_close(&record.link);
 	free(record.arguments);
 	free(record.appended);

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "client/usage.h"
-#include "convert/utf8.h"
-#include "manager/summary.h"
+#include "manager/session/summary.h"
 
 error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int key, char *value,
 			struct argp_state *state)
@@ -42,7 +42,7 @@ struct parsing {
 	const struct argp *parser;
 };
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t remote_parse(int key, char *value, struct argp_state *state)
 {
 	struct parsing *p = state->input;
 
@@ -51,12 +51,23 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	return fx_remote_parse(&p->remote, p->parser, key, value, state);
 }
 
+bool fx_remote_take_no_results(const struct fx_remote *remote, int key, char *value)
+{
+	bool *no_results = remote->own;
+
+	(void)value;
+	if (key != OPTION_NO_RESULTS)
+		return false;
+	*no_results = true;
+	return true;
+}
+
 int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, char **argv)
 {
 	static const struct argp_option common[] = {FX_REMOTE_OPTIONS, {0}};
 	const struct argp parser = {
 	    .options = command->options ? command->options : common,
-	    .parser = parse,
+	    .parser = remote_parse,
 	    .doc = command->doc,
 	};
 	struct parsing p = {
@@ -72,6 +83,17 @@ int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, 
 	return status;
 }
 
+/* Escaped (base/escape.h), in memory that the caller frees; NULL without any. */
+static char *escaped(const char *text, unsigned flags)
+{
+	size_t size = strlen(text), room = FX_ESCAPE_WIDTH * size;
+	char *ret = malloc(room + 1);
+
+	if (ret)
+		ret[fx_escape(ret, room, text, size, flags)] = 0;
+	return ret;
+}
+
 /* A byte of a clean text. */
 static void print_byte(unsigned char byte)
 {
@@ -85,16 +107,20 @@ static void print_byte(unsigned char byte)
 
 void fx_json_print(const char *text)
 {
-	size_t length = strlen(text);
-	char *clean = malloc(FX_UTF8_CLEAN_MAX(length) + 1);
+	char *clean = escaped(text, 0);
 
 	putchar('"');
-	if (clean) {
-		length = fx_utf8_clean(text, length, clean);
-		for (size_t i = 0; i < length; i++)
-			print_byte((unsigned char)clean[i]);
-	}
+	for (const char *at = clean; at && *at; at++)
+		print_byte((unsigned char)*at);
 	putchar('"');
+	free(clean);
+}
+
+void fx_text_print(const char *text, int width)
+{
+	char *clean = escaped(text, FX_ESCAPE_CONTROLS);
+
+	printf("%-*s", width, clean ? clean : "");
 	free(clean);
 }
 
@@ -105,8 +131,8 @@ const char *fx_mode_name(unsigned mode)
 	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "unknown";
 }
 
-static void print_json(const struct fx_session_config *config, const struct fx_msg_result *r,
-		       const char *unseen)
+static void remote_print_json(const struct fx_session_config *config, const struct fx_msg_result *r,
+			      const char *unseen)
 {
 	printf("{\"output\": ");
 	fx_json_print(config->output);
@@ -115,7 +141,12 @@ static void print_json(const struct fx_session_config *config, const struct fx_m
 	       ", \"invalid\": %" PRIu64,
 	       r->file_size, r->processes, r->threads, r->events, r->dropped, r->too_deep,
 	       r->invalid);
-	printf(", \"unseen_categories\": ");
+	printf(", \"lost\": {");
+	for (unsigned i = 0, n = 0; i < FX_CAUSES; i++) {
+		if (r->lost[i])
+			printf("%s\"%s\": %" PRIu64, n++ ? ", " : "", fx_loss_word(i), r->lost[i]);
+	}
+	printf("}, \"unseen_categories\": ");
 	fx_json_print(unseen);
 	if (r->flags & FX_RESULT_CIRCULAR)
 		printf(", \"history_seconds\": %.6f, \"wrapped\": %s", (double)r->history_ns / 1e9,
@@ -139,16 +170,14 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 			{
 			    .events = r->events,
 			    .dropped = r->dropped,
-			    .too_deep = r->too_deep,
-			    .invalid = r->invalid,
-			    .numbered = r->numbered_strings,
 			},
 		},
 	};
 
 	memcpy(result.totals.unseen, r->unseen, sizeof(result.totals.unseen) - 1);
+	memcpy(result.totals.counts.lost, r->lost, sizeof(result.totals.counts.lost));
 	if (remote->json)
-		print_json(config, r, result.totals.unseen);
+		remote_print_json(config, r, result.totals.unseen);
 	else
 		fx_summary_print(config, &result, program, quiet);
 }
@@ -157,8 +186,9 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 
 static void print_provider_text(const struct fx_provider_entry *e)
 {
-	printf("%6" PRIu32 " %8" PRIu32 " %-24s %9" PRIu64 " KiB", e->id, e->pid, e->name,
-	       e->buffer_size >> 10);
+	printf("%6" PRIu32 " %8" PRIu32 " ", e->id, e->pid);
+	fx_text_print(e->name, 24);
+	printf(" %9" PRIu64 " KiB", e->buffer_size >> 10);
 	if (e->mode)
 		printf("  %s, %" PRIu64 " wraps, %" PRIu64 " dropped%s", fx_mode_name(e->mode),
 		       e->wraps, e->dropped,

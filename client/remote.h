@@ -12,7 +12,7 @@
 
 #include "client/link.h"
 #include "client/options.h"
-#include "manager/session.h"
+#include "manager/session/session.h"
 #include "protocol/messages.h"
 
 struct fx_remote {
@@ -25,6 +25,7 @@ struct fx_remote {
 enum {
 	OPTION_SOCKET = 0x300,
 	OPTION_JSON,
+	OPTION_NO_RESULTS, /* of stop and terminate */
 	OPTION_OF_COMMAND, /* where a command's own keys begin */
 };
 
@@ -61,8 +62,14 @@ struct fx_remote_command {
 /* The whole of such a command: arguments, link, work. Returns its exit status. */
 int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, char **argv);
 
-/* A JSON string, with its quotation marks, on stdout. */
+/* For commands whose one option is OPTION_NO_RESULTS: what they keep of their own is a bool. */
+bool fx_remote_take_no_results(const struct fx_remote *remote, int key, char *value);
+
+/* A JSON string, with its quotation marks, on stdout; other bytes than UTF-8 are escaped (base/escape.h). */
 void fx_json_print(const char *text);
+
+/* The same for whoever sits at the terminal, control characters escaped too; blanks follow up to `width` bytes. */
+void fx_text_print(const char *text, int width);
 
 /* Buffering modes by their names; "none" for 0. */
 const char *fx_mode_name(unsigned mode);

@@ -2,6 +2,7 @@
 /* fxtrace run: traces a program and its children. */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +11,11 @@
 #include "client/commands.h"
 #include "client/options.h"
 #include "client/usage.h"
-#include "manager/program.h"
-#include "manager/session.h"
-#include "manager/summary.h"
+#include "manager/archive/destination.h"
+#include "manager/session/program.h"
+#include "manager/settings/report.h"
+#include "manager/session/session.h"
+#include "manager/session/summary.h"
 
 /* What a shell answers for a program that cannot be found, or not be run. */
 #define EXIT_NOT_FOUND	127
@@ -33,7 +36,7 @@ static const char *option_name(int key)
 	return "option";
 }
 
-static error_t take_option(struct run *run, int key, const char *value)
+static error_t run_take_option(struct run *run, int key, const char *value)
 {
 	bool known;
 	const char *wrong = fx_options_set(&run->options, key, value, &known);
@@ -51,7 +54,7 @@ static error_t take_option(struct run *run, int key, const char *value)
 
 static const struct argp parser;
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t run_parse(int key, char *value, struct argp_state *state)
 {
 	struct run *run = state->input;
 
@@ -75,13 +78,13 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case ARGP_KEY_FINI:
 		return 0;
 	default:
-		return take_option(run, key, value);
+		return run_take_option(run, key, value);
 	}
 }
 
 static const struct argp parser = {
     .options = fx_option_table,
-    .parser = parse,
+    .parser = run_parse,
     .args_doc = "[--] PROGRAM [ARG...]",
     .doc =
 	"Traces PROGRAM and its children into one archive, and exits as PROGRAM does.\v"
@@ -89,7 +92,7 @@ static const struct argp parser = {
 	"in capitals, as in FXTRACE_BUFFER_SIZE. The man page has the rest.",
 };
 
-static void environment(struct run *run)
+static void run_environment(struct run *run)
 {
 	const char *variable, *wrong = fx_options_environment(&run->options, &variable);
 
@@ -105,10 +108,23 @@ static int cannot_run(const struct run *run, int error)
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-static int failure(const struct run *run, const char *what, int error)
+/* Where there is no room for a tracer, the program runs without one. What is wrong with the archive, whoever named it can
+ * mend before anything has run. */
+static bool is_scarcity(int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", run->command, what, strerror(-error));
-	return FX_EXIT_FAILURE;
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -EAGAIN;
+}
+
+static void tell_untraced(const char *what, int error)
+{
+	fx_report("nothing is traced: %s: %s", what, fx_report_why(error));
+}
+
+/* No session could be made. */
+static int become_program(const struct run *run, const char *what, int error)
+{
+	tell_untraced(what, error);
+	return cannot_run(run, fx_program_become(run->program));
 }
 
 static int find_library(const struct run *run, char *ret, size_t size)
@@ -125,7 +141,7 @@ static int find_library(const struct run *run, char *ret, size_t size)
 	return r;
 }
 
-static int exit_status(const struct fx_session_result *result)
+static int run_exit_status(const struct fx_session_result *result)
 {
 	int status = 0;
 
@@ -140,21 +156,49 @@ static int exit_status(const struct fx_session_result *result)
 	return status;
 }
 
+/* What a terminal or another program may send while the archive is completed: it will be, and the program's status is
+ * what we end with. */
+static void signals_ignore(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		signal(numbers[i], SIG_IGN);
+}
+
+/* The program runs, and its session cannot begin. */
+static int wait_untraced(const char *what, int error, pid_t child)
+{
+	struct fx_session_result result = {.has_status = true};
+
+	tell_untraced(what, error);
+	signals_ignore();
+	while (waitpid(child, &result.wait_status, 0) < 0) {
+		if (errno != EINTR)
+			return FX_EXIT_FAILURE;
+	}
+	return run_exit_status(&result);
+}
+
 /* The program runs; its session has not begun. */
 static int trace(const struct run *run, struct fx_session *session, pid_t child)
 {
 	struct fx_session_result result;
-	int r = fx_session_begin(session);
+	const char *what;
+	int r = fx_session_begin(session, &what);
 
-	if (r < 0)
-		return failure(run, run->options.config.output, r);
+	if (r < 0) {
+		fx_session_cancel(session);
+		return wait_untraced(what, r, child);
+	}
 	fx_session_run_program(session, child);
+	signals_ignore();
 	fx_session_finish(session, &result);
 	fx_summary_print(&run->options.config, &result, run->program[0], run->options.quiet);
-	return exit_status(&result);
+	return run_exit_status(&result);
 }
 
-static int execute(const struct run *run)
+static int run_execute(const struct run *run)
 {
 	char library[PATH_MAX];
 	struct fx_session *session;
@@ -165,12 +209,18 @@ static int execute(const struct run *run)
 	if (find_library(run, library, sizeof(library)) < 0)
 		return FX_EXIT_FAILURE;
 	r = fx_session_create(&run->options.config, &session, &what);
+	if (r < 0 && what == run->options.config.output && !is_scarcity(r)) {
+		fprintf(stderr, "%s: %s: %s\n", run->command, what, fx_destination_why(r));
+		return FX_EXIT_FAILURE;
+	}
 	if (r < 0)
-		return failure(run, what, r);
-	child = fx_program_start(run->program, library, fx_session_socket(session));
+		return become_program(run, what, r);
+	child = fx_program_start(run->program, library, fx_session_socket(session),
+				 fx_destination_is_standard(run->options.config.output));
 	if (child < 0) {
 		fx_session_cancel(session);
-		return cannot_run(run, child);
+		return is_scarcity(child) ? become_program(run, "cannot start a process", child)
+					  : cannot_run(run, child);
 	}
 	return trace(run, session, child);
 }
@@ -182,12 +232,12 @@ int fx_cmd_run(int argc, char **argv)
 	int status;
 
 	fx_options_init(&run.options);
-	environment(&run);
+	run_environment(&run);
 	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &run);
 	wrong = fx_options_check(&run.options);
 	if (wrong)
 		fx_usage_error(run.command, wrong, NULL);
-	status = execute(&run);
+	status = run_execute(&run);
 	fx_options_destroy(&run.options);
 	return status;
 }

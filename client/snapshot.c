@@ -10,6 +10,7 @@
 #include "client/control.h"
 #include "client/link.h"
 #include "client/remote.h"
+#include "client/usage.h"
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0,
@@ -18,37 +19,37 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static bool take(const struct fx_remote *remote, int key, char *value)
+static bool snapshot_take(const struct fx_remote *remote, int key, char *value)
 {
 	const char **output = remote->own;
 
 	if (key != 'o')
 		return false;
+	if (fx_compression_of(value) == FX_COMPRESSION_UNKNOWN)
+		fx_usage_error(remote->command, value, FX_COMPRESSION_WRONG);
 	*output = value;
 	return true;
 }
 
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int snapshot_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	const char *output = *(const char **)remote->own;
 	const struct fx_session_config config = {.output = output, .mode = FX_MODE_CIRCULAR};
 	struct fx_msg_snapshot request;
 	struct fx_msg_result result;
-	bool made = false;
-	int r = fx_remote_path(output, request.output, sizeof(request.output)), fd = -1;
+	struct fx_destination destination;
+	int r = fx_remote_path(output, request.output, sizeof(request.output));
 
 	if (r == 0)
-		r = fd = fx_control_output(output, &made);
+		r = fx_destination_open(output, false, &destination);
 	if (r < 0) {
-		fprintf(stderr, "%s: %s: %s\n", remote->command, output, strerror(-r));
+		fprintf(stderr, "%s: %s: %s\n", remote->command, output, fx_destination_why(r));
 		return FX_EXIT_FAILURE;
 	}
-	r = fx_link_ask(link, FX_MSG_SNAPSHOT, &request, sizeof(request), fd, &result);
-	close(fd);
+	r = fx_link_ask(link, FX_MSG_SNAPSHOT, &request, sizeof(request), destination.fd, &result);
+	fx_control_output_passed(&destination, r == 0);
 	if (r == 0)
 		fx_remote_print_archive(remote, &config, &result, NULL, false);
-	else if (made)
-		unlink(output);
 	return r;
 }
 
@@ -56,8 +57,8 @@ static const struct fx_remote_command command = {
     .doc = "Writes what the buffers of a session with --buffering-mode circular hold, the last "
 	   "moments of every process, while tracing goes on.",
     .options = option_table,
-    .take = take,
-    .execute = execute,
+    .take = snapshot_take,
+    .execute = snapshot_execute,
 };
 
 int fx_cmd_snapshot(int argc, char **argv)

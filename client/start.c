@@ -45,7 +45,7 @@ static void take_disposition(struct start *start, const char *value)
 			       "not clear, clear-nondurable or retain");
 }
 
-static error_t parse(int key, char *value, struct argp_state *state)
+static error_t start_parse(int key, char *value, struct argp_state *state)
 {
 	struct start *start = state->input;
 	const char *wrong;
@@ -75,7 +75,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static const struct argp parser = {
     .options = option_table,
-    .parser = parse,
+    .parser = start_parse,
     .doc = "Starts tracing all registered processes and those to come, and returns. A session that "
 	   "was stopped goes on, with --categories in addition to its own; else a new one begins.",
 };
@@ -91,7 +91,7 @@ static int ask_state(struct fx_link *link, unsigned *ret)
 	return r;
 }
 
-static int execute(struct start *start, struct fx_link *link)
+static int start_execute(struct start *start, struct fx_link *link)
 {
 	struct fx_msg_result result;
 	unsigned state;
@@ -129,7 +129,7 @@ int fx_cmd_start(int argc, char **argv)
 		fx_usage_error(start.remote.command, wrong, NULL);
 	status = fx_link_open(&link, start.remote.command, start.remote.socket);
 	if (status == 0)
-		status = execute(&start, &link);
+		status = start_execute(&start, &link);
 	fx_link_close(&link);
 	fx_options_destroy(&start.options);
 	return status;

@@ -26,7 +26,9 @@ static void print_text(const struct fx_msg_status *s)
 		printf("\n");
 	if (s->state == FX_SESSION_READY)
 		return;
-	printf("output: %s\n", s->output);
+	printf("output: ");
+	fx_text_print(s->output, 0);
+	printf("\n");
 	printf("mode: %s, %" PRIu64 " KiB for each new process\n", fx_mode_name(s->mode),
 	       s->buffer_size >> 10);
 	printf("for: %.1f s\n", (double)s->state_ns / 1e9);
@@ -34,7 +36,7 @@ static void print_text(const struct fx_msg_status *s)
 		printf("snapshots: %" PRIu64 "\n", s->snapshots);
 }
 
-static void print_json(const struct fx_msg_status *s)
+static void status_print_json(const struct fx_msg_status *s)
 {
 	printf("{\"pid\": %" PRIu32 ", \"state\": \"%s\", \"aborted\": %s, \"providers\": %" PRIu32
 	       ", \"clients\": %" PRIu32 ", \"memory\": %" PRIu64 ", \"max_memory\": %" PRIu64
@@ -52,7 +54,7 @@ static void print_json(const struct fx_msg_status *s)
 	printf("}\n");
 }
 
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int status_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	struct fx_msg_request request;
 	struct fx_msg_status status;
@@ -63,7 +65,7 @@ static int execute(const struct fx_remote *remote, struct fx_link *link)
 		return r;
 	status.output[sizeof(status.output) - 1] = 0;
 	if (remote->json)
-		print_json(&status);
+		status_print_json(&status);
 	else
 		print_text(&status);
 	return FX_EXIT_OK;
@@ -72,7 +74,7 @@ static int execute(const struct fx_remote *remote, struct fx_link *link)
 static const struct fx_remote_command command = {
     .doc =
 	"Says what the manager is doing: the state of its session, what is traced, and where to.",
-    .execute = execute,
+    .execute = status_execute,
 };
 
 int fx_cmd_status(int argc, char **argv)

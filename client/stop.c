@@ -7,26 +7,13 @@
 #include "client/link.h"
 #include "client/remote.h"
 
-enum { OPTION_NO_RESULTS = OPTION_OF_COMMAND };
-
 static const struct argp_option option_table[] = {
     {"no-results", OPTION_NO_RESULTS, NULL, 0, "Leave what circular buffers hold in them", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
 
-static bool take(const struct fx_remote *remote, int key, char *value)
-{
-	bool *no_results = remote->own;
-
-	(void)value;
-	if (key != OPTION_NO_RESULTS)
-		return false;
-	*no_results = true;
-	return true;
-}
-
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int stop_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	const bool *no_results = remote->own;
 	struct fx_msg_stop request = {.write_results = !*no_results};
@@ -45,8 +32,8 @@ static const struct fx_remote_command command = {
     .doc = "Stops tracing, and saves what was recorded. The session stays: fxtrace start goes on "
 	   "with it, and fxtrace terminate completes its archive.",
     .options = option_table,
-    .take = take,
-    .execute = execute,
+    .take = fx_remote_take_no_results,
+    .execute = stop_execute,
 };
 
 int fx_cmd_stop(int argc, char **argv)

@@ -7,24 +7,11 @@
 #include "client/link.h"
 #include "client/remote.h"
 
-enum { OPTION_NO_RESULTS = OPTION_OF_COMMAND };
-
 static const struct argp_option option_table[] = {
     {"no-results", OPTION_NO_RESULTS, NULL, 0, "Throw away what circular buffers hold", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
-
-static bool take(const struct fx_remote *remote, int key, char *value)
-{
-	bool *no_results = remote->own;
-
-	(void)value;
-	if (key != OPTION_NO_RESULTS)
-		return false;
-	*no_results = true;
-	return true;
-}
 
 /* What the session was, for the summary. It goes with the session. */
 static int ask_config(struct fx_link *link, struct fx_msg_status *status,
@@ -45,7 +32,7 @@ static int ask_config(struct fx_link *link, struct fx_msg_status *status,
 	return 0;
 }
 
-static int execute(const struct fx_remote *remote, struct fx_link *link)
+static int terminate_execute(const struct fx_remote *remote, struct fx_link *link)
 {
 	const bool *no_results = remote->own;
 	struct fx_msg_stop request = {.write_results = !*no_results};
@@ -65,8 +52,8 @@ static const struct fx_remote_command command = {
     .doc = "Ends the session: stops tracing if it runs, completes the archive, and says what is in "
 	   "it.",
     .options = option_table,
-    .take = take,
-    .execute = execute,
+    .take = fx_remote_take_no_results,
+    .execute = terminate_execute,
 };
 
 int fx_cmd_terminate(int argc, char **argv)

@@ -194,7 +194,7 @@ static void free_stack(struct asyncs *asyncs, struct stack *stack)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void count_loss(struct asyncs *asyncs, enum fx_loss loss)
+static void async_count_loss(struct asyncs *asyncs, enum fx_loss loss)
 {
 	asyncs->timeline->losses[loss]++;
 }
@@ -211,7 +211,7 @@ static int begin_operation(struct asyncs *asyncs)
 	operation.left_out = stack->open.count >= FX_MAX_DEPTH;
 	stack->open.items[stack->open.count++] = operation;
 	if (operation.left_out)
-		count_loss(asyncs, FX_LOSS_TOO_DEEP);
+		async_count_loss(asyncs, FX_LOSS_TOO_DEEP);
 	else
 		asyncs->exporter->ops->async_begin(asyncs->exporter, &stack->track->shown,
 						   stack->key.id, &asyncs->event);
@@ -237,7 +237,7 @@ static int end_operation(struct asyncs *asyncs)
 	size_t at;
 
 	if (!stack) {
-		count_loss(asyncs, FX_LOSS_ASYNC_END);
+		async_count_loss(asyncs, FX_LOSS_ASYNC_END);
 		return 0;
 	}
 	at = find_operation(stack, asyncs->event.name->serial);
@@ -255,7 +255,7 @@ static int end_operation(struct asyncs *asyncs)
 	return 0;
 }
 
-static bool has_room(struct stack *stack, uint64_t ts)
+static bool async_has_room(struct stack *stack, uint64_t ts)
 {
 	if (stack->instant_ts != ts) {
 		stack->instant_ts = ts;
@@ -273,17 +273,17 @@ static int mark_operation(struct asyncs *asyncs)
 		stack = make_stack(asyncs);
 	if (!stack)
 		return -ENOMEM;
-	if (has_room(stack, asyncs->event.ts))
+	if (async_has_room(stack, asyncs->event.ts))
 		asyncs->exporter->ops->async_instant(asyncs->exporter, &stack->track->shown,
 						     stack->key.id, &asyncs->event);
 	else
-		count_loss(asyncs, FX_LOSS_TOO_DEEP);
+		async_count_loss(asyncs, FX_LOSS_TOO_DEEP);
 	if (alone)
 		free_stack(asyncs, stack);
 	return 0;
 }
 
-static int export_entry(struct asyncs *asyncs)
+static int async_export_entry(struct asyncs *asyncs)
 {
 	const struct fx_async_entry *entry = asyncs->entry;
 	int r = fx_timeline_decode(asyncs->timeline, entry->provider, entry->word, &asyncs->record);
@@ -307,7 +307,7 @@ static int export_entry(struct asyncs *asyncs)
 	}
 }
 
-static int compare_entries(const void *a, const void *b)
+static int async_compare_entries(const void *a, const void *b)
 {
 	const struct fx_async_entry *left = a, *right = b;
 
@@ -316,7 +316,7 @@ static int compare_entries(const void *a, const void *b)
 	return left->word < right->word ? -1 : left->word > right->word;
 }
 
-static void free_all(struct asyncs *asyncs)
+static void async_free_all(struct asyncs *asyncs)
 {
 	struct stack *stack = NULL, *next_stack;
 	struct pool *pool = NULL, *next_pool;
@@ -348,11 +348,11 @@ int fx_async_export(struct fx_exporter *exporter)
 		return 0;
 	}
 	qsort(timeline->asyncs.items, timeline->asyncs.count, sizeof(struct fx_async_entry),
-	      compare_entries);
+	      async_compare_entries);
 	for (size_t i = 0; i < timeline->asyncs.count && r == 0; i++) {
 		asyncs.entry = &timeline->asyncs.items[i];
-		r = export_entry(&asyncs);
+		r = async_export_entry(&asyncs);
 	}
-	free_all(&asyncs);
+	async_free_all(&asyncs);
 	return r;
 }

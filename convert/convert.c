@@ -50,7 +50,7 @@ static int arrange_threads(struct driver *driver)
 
 /* --- Events of a thread ----------------------------------------------------------------------- */
 
-static void count_loss(struct driver *driver, enum fx_loss loss)
+static void convert_count_loss(struct driver *driver, enum fx_loss loss)
 {
 	driver->timeline->losses[loss]++;
 }
@@ -116,7 +116,7 @@ static bool is_numeric(const struct fxt_arg *arg)
 	}
 }
 
-static void export_counter(struct driver *driver)
+static void convert_export_counter(struct driver *driver)
 {
 	struct fxt_record *record = &driver->record;
 	uint32_t kept = 0;
@@ -125,7 +125,7 @@ static void export_counter(struct driver *driver)
 		if (is_numeric(&record->args[i]))
 			record->args[kept++] = record->args[i];
 		else
-			count_loss(driver, FX_LOSS_COUNTER_VALUE);
+			convert_count_loss(driver, FX_LOSS_COUNTER_VALUE);
 	}
 	driver->event.nargs = kept;
 	if (kept > 0)
@@ -180,7 +180,7 @@ static int export_decoded(struct driver *driver, const struct fx_entry *entry, s
 		driver->ops->instant(driver->exporter, event);
 		return 0;
 	case FX_ENTRY_COUNTER:
-		export_counter(driver);
+		convert_export_counter(driver);
 		return 0;
 	case FX_ENTRY_FLOW:
 		if (event->link_count > 0)
@@ -201,7 +201,7 @@ static int export_decoded(struct driver *driver, const struct fx_entry *entry, s
 	}
 }
 
-static int export_entry(struct driver *driver, size_t index)
+static int convert_export_entry(struct driver *driver, size_t index)
 {
 	const struct fx_entry *entry = &driver->thread->entries.items[index];
 	size_t ended;
@@ -226,13 +226,13 @@ static int export_entry(struct driver *driver, size_t index)
 	return export_decoded(driver, entry, index);
 }
 
-static void show_progress(struct driver *driver)
+static void convert_convert_show_progress(struct driver *driver)
 {
 	if (driver->progress && ++driver->done % PROGRESS_INTERVAL == 0)
 		driver->progress(driver->opaque, driver->done, driver->total);
 }
 
-static int export_thread(struct driver *driver, struct fx_thread *thread)
+static int convert_export_thread(struct driver *driver, struct fx_thread *thread)
 {
 	size_t ended;
 	int r = 0;
@@ -244,8 +244,8 @@ static int export_thread(struct driver *driver, struct fx_thread *thread)
 	if (driver->ops->enter_thread)
 		driver->ops->enter_thread(driver->exporter, thread);
 	for (size_t i = 0; i < thread->entries.count && r == 0; i++) {
-		r = export_entry(driver, i);
-		show_progress(driver);
+		r = convert_export_entry(driver, i);
+		convert_convert_show_progress(driver);
 		if (fx_sink_error(driver->exporter->sink) < 0)
 			break;
 	}
@@ -273,11 +273,11 @@ static int export_threads(struct driver *driver)
 	int r = 0;
 
 	for (size_t i = 0; i < timeline->threads.count && r == 0; i++)
-		r = export_thread(driver, timeline->threads.items[i]);
+		r = convert_export_thread(driver, timeline->threads.items[i]);
 	return r;
 }
 
-static void export_note(struct driver *driver, const char *text)
+static void convert_export_note(struct driver *driver, const char *text)
 {
 	struct fx_timeline *timeline = driver->timeline;
 	uint32_t id = fx_texts_add(timeline->strings, text, strlen(text));
@@ -299,17 +299,17 @@ static void export_notes(struct driver *driver)
 	if (timeline->losses[FX_LOSS_TOO_DEEP] > 0) {
 		snprintf(text, sizeof(text), "%llu events nested deeper than %d are not shown",
 			 (unsigned long long)timeline->losses[FX_LOSS_TOO_DEEP], FX_MAX_DEPTH);
-		export_note(driver, text);
+		convert_export_note(driver, text);
 	}
 	if (timeline->fault.kind != FXT_FAULT_NONE) {
 		snprintf(text, sizeof(text), "fault in the archive at offset 0x%llx: %s",
 			 (unsigned long long)timeline->fault.offset,
 			 fxt_fault_text(timeline->fault.kind));
-		export_note(driver, text);
+		convert_export_note(driver, text);
 	}
 }
 
-static void export_embedded(struct driver *driver)
+static void convert_export_embedded(struct driver *driver)
 {
 	struct fx_timeline *timeline = driver->timeline;
 
@@ -319,7 +319,7 @@ static void export_embedded(struct driver *driver)
 		driver->ops->embedded(driver->exporter, timeline->embedded.items,
 				      timeline->embedded.count);
 	else
-		count_loss(driver, FX_LOSS_OTHER_FORMAT);
+		convert_count_loss(driver, FX_LOSS_OTHER_FORMAT);
 }
 
 static int export_all(struct driver *driver)
@@ -334,7 +334,7 @@ static int export_all(struct driver *driver)
 		r = fx_async_export(driver->exporter);
 	if (r == 0)
 		r = fx_sched_export(driver->exporter);
-	export_embedded(driver);
+	convert_export_embedded(driver);
 	export_notes(driver);
 	return r < 0 ? r : driver->exporter->error;
 }

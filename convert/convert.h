@@ -20,6 +20,7 @@ struct fx_format {
 	const char *name;
 	const char *help;
 	const char *const *extensions; /* with their dots, the usual one first; ends with NULL */
+	bool is_text;
 	/* A new exporter, or NULL: no memory. The caller frees it with @free. */
 	struct fx_exporter *(*make)(struct fx_timeline *timeline, struct fx_sink *sink);
 	void (*free)(struct fx_exporter *exporter);

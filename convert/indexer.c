@@ -66,18 +66,18 @@ static int select_provider(struct indexer *indexer)
 /* --- Times ------------------------------------------------------------------------------------ */
 
 /* Perfetto's times are signed; false: this one does not fit. */
-static bool to_ns(const struct indexer *indexer, uint64_t ticks, uint64_t *ret_ns)
+static bool indexer_to_ns(const struct indexer *indexer, uint64_t ticks, uint64_t *ret_ns)
 {
 	*ret_ns = fxt_ticks_to_ns(ticks, indexer->record->provider->ticks_per_second);
 	return *ret_ns <= INT64_MAX;
 }
 
-static void count_loss(struct fx_timeline *timeline, enum fx_loss loss)
+static void indexer_count_loss(struct fx_timeline *timeline, enum fx_loss loss)
 {
 	timeline->losses[loss]++;
 }
 
-static void note_time(struct indexer *indexer, uint64_t ts)
+static void indexer_note_time(struct indexer *indexer, uint64_t ts)
 {
 	struct fx_timeline *timeline = indexer->timeline;
 
@@ -128,9 +128,9 @@ static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum
 		return r;
 	thread->entries.items[thread->entries.count++] = (struct fx_entry){
 	    .ts = ts, .end = end, .word = word, .provider = indexer->provider_number, .kind = kind};
-	note_time(indexer, ts);
+	indexer_note_time(indexer, ts);
 	if (kind == FX_ENTRY_COMPLETE)
-		note_time(indexer, end);
+		indexer_note_time(indexer, end);
 	return 0;
 }
 
@@ -186,7 +186,7 @@ static int add_async(struct indexer *indexer, const struct fxt_event *event, uin
 				    .provider = indexer->provider_number,
 				    .process = thread->process->number,
 				    .type = event->type};
-	note_time(indexer, ts);
+	indexer_note_time(indexer, ts);
 	return 0;
 }
 
@@ -196,10 +196,10 @@ static int add_event(struct indexer *indexer)
 	uint64_t ts, end = 0;
 	int r;
 
-	if (!to_ns(indexer, event->timestamp, &ts) ||
+	if (!indexer_to_ns(indexer, event->timestamp, &ts) ||
 	    (event->type == FXT_EVENT_DURATION_COMPLETE &&
-	     (!to_ns(indexer, event->end_time, &end) || end < ts))) {
-		count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
+	     (!indexer_to_ns(indexer, event->end_time, &end) || end < ts))) {
+		indexer_count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
 		return 0;
 	}
 	switch (event->type) {
@@ -234,8 +234,8 @@ static int add_timed(struct indexer *indexer, const struct fxt_thread *ids, uint
 {
 	uint64_t ts;
 
-	if (!to_ns(indexer, ticks, &ts)) {
-		count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
+	if (!indexer_to_ns(indexer, ticks, &ts)) {
+		indexer_count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
 		return 0;
 	}
 	return add_entry(indexer, ids, kind, ts, 0);
@@ -250,8 +250,8 @@ static int add_sched(struct indexer *indexer)
 	uint64_t ts, word;
 	int r;
 
-	if (!to_ns(indexer, sched->timestamp, &ts)) {
-		count_loss(timeline, FX_LOSS_BAD_TIME);
+	if (!indexer_to_ns(indexer, sched->timestamp, &ts)) {
+		indexer_count_loss(timeline, FX_LOSS_BAD_TIME);
 		return 0;
 	}
 	if (fx_vector_reserve(&timeline->scheds, 1) < 0)
@@ -265,7 +265,7 @@ static int add_sched(struct indexer *indexer)
 				    .outgoing = sched->outgoing.tid,
 				    .incoming = sched->incoming.tid,
 				    .provider = indexer->provider_number};
-	note_time(indexer, ts);
+	indexer_note_time(indexer, ts);
 	return 0;
 }
 
@@ -342,7 +342,7 @@ static int add_blob(struct indexer *indexer)
 	struct fx_timeline *timeline = indexer->timeline;
 
 	if (blob->type != FXT_BLOB_PERFETTO) {
-		count_loss(timeline, FX_LOSS_ATTACHMENT);
+		indexer_count_loss(timeline, FX_LOSS_ATTACHMENT);
 		return 0;
 	}
 	if (blob->payload.size == 0)
@@ -383,13 +383,13 @@ static int index_record(struct indexer *indexer)
 	case FXT_KIND_BLOB:
 		return add_blob(indexer);
 	case FXT_KIND_LARGE_ATTACHMENT:
-		count_loss(indexer->timeline, FX_LOSS_ATTACHMENT);
+		indexer_count_loss(indexer->timeline, FX_LOSS_ATTACHMENT);
 		return 0;
 	case FXT_KIND_USERSPACE_OBJECT:
-		count_loss(indexer->timeline, FX_LOSS_OBJECT);
+		indexer_count_loss(indexer->timeline, FX_LOSS_OBJECT);
 		return 0;
 	case FXT_KIND_BACKTRACE:
-		count_loss(indexer->timeline, FX_LOSS_PROFILER);
+		indexer_count_loss(indexer->timeline, FX_LOSS_PROFILER);
 		return 0;
 	default:
 		return 0;

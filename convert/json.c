@@ -1,4 +1,10 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Chrome's trace event format, as Perfetto and chrome://tracing read it.
+ *
+ * Slices are complete events (X), never B and E: of several events of one time the readers take
+ * an E first, even before its own B. Times are microseconds with three decimals.
+ */
 #include "config.h"
 
 #include <math.h>
@@ -6,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/json.h"
+#include "convert/formats.h"
 #include "convert/json_text.h"
 
 /*
@@ -25,7 +31,7 @@ struct json {
 	bool has_events;
 };
 
-static struct json *get(struct fx_exporter *exporter)
+static struct json *json_get(struct fx_exporter *exporter)
 {
 	return (struct json *)exporter;
 }
@@ -68,7 +74,7 @@ static void put_ids(struct json *json, uint64_t pid, uint64_t tid)
 	fx_json_uint(json->sink, tid);
 }
 
-static void put_thread(struct json *json, const struct fx_thread *thread)
+static void json_put_thread(struct json *json, const struct fx_thread *thread)
 {
 	put_ids(json, process_id(thread->process), thread_id(thread));
 }
@@ -153,7 +159,7 @@ static void put_value(struct json *json, const struct fxt_arg *arg)
 }
 
 /* A value of a counter has to be a number; the largest are rounded. */
-static void put_number(struct json *json, const struct fxt_arg *arg)
+static void json_put_number(struct json *json, const struct fxt_arg *arg)
 {
 	if (arg->type == FXT_ARG_UINT64 && arg->uint64 > INT64_MAX)
 		fx_json_double(json->sink, (double)arg->uint64);
@@ -202,7 +208,7 @@ static void put_payload(struct members *members, uint64_t payload)
 	fx_json_uint(members->json->sink, payload);
 }
 
-static void put_args(struct json *json, const struct fx_event *event)
+static void json_put_args(struct json *json, const struct fx_event *event)
 {
 	struct members members = {json, false};
 
@@ -249,7 +255,7 @@ static void export_links(struct json *json, const struct fx_event *event)
 		fx_json_hex(json->sink, link->chain);
 		put_string_field(json, "cat", link->category);
 		put_string_field(json, "name", link->name);
-		put_thread(json, event->thread);
+		json_put_thread(json, event->thread);
 		put_time(json, event->ts);
 		close_event(json);
 	}
@@ -257,18 +263,18 @@ static void export_links(struct json *json, const struct fx_event *event)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void export_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
+static void json_export_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
-	struct json *json = get(exporter);
+	struct json *json = json_get(exporter);
 	uint64_t end = event->end == UINT64_MAX ? exporter->timeline->last_ts : event->end;
 
 	open_event(json, "X");
 	put_names(json, event->category, event->name);
-	put_thread(json, event->thread);
+	json_put_thread(json, event->thread);
 	put_time(json, event->ts);
 	fx_json_raw(json->sink, ",\"dur\":");
 	fx_json_time(json->sink, end - event->ts);
-	put_args(json, event);
+	json_put_args(json, event);
 	close_event(json);
 	export_links(json, event);
 }
@@ -284,42 +290,43 @@ static void put_scope(struct json *json, enum fxt_scope scope)
 }
 
 /* An instant that a flow touches stays on its thread, whatever its scope. */
-static void export_instant(struct fx_exporter *exporter, const struct fx_event *event)
+static void json_export_instant(struct fx_exporter *exporter, const struct fx_event *event)
 {
-	struct json *json = get(exporter);
+	struct json *json = json_get(exporter);
 
 	open_event(json, "i");
 	put_scope(json, event->link_count > 0 ? FXT_SCOPE_THREAD : event->scope);
 	put_names(json, event->category, event->name);
-	put_thread(json, event->thread);
+	json_put_thread(json, event->thread);
 	put_time(json, event->ts);
-	put_args(json, event);
+	json_put_args(json, event);
 	close_event(json);
 	export_links(json, event);
 }
 
-static void export_log(struct fx_exporter *exporter, const struct fx_event *event,
-		       const struct fxt_string *message)
+static void json_export_log(struct fx_exporter *exporter, const struct fx_event *event,
+			    const struct fxt_string *message)
 {
-	struct json *json = get(exporter);
+	struct json *json = json_get(exporter);
 
 	open_event(json, "i");
 	put_scope(json, FXT_SCOPE_THREAD);
 	fx_json_raw(json->sink, ",\"cat\":\"log\"");
 	put_field(json, "name", message->data, message->length);
-	put_thread(json, event->thread);
+	json_put_thread(json, event->thread);
 	put_time(json, event->ts);
 	close_event(json);
 }
 
-static bool is_number(const struct fxt_arg *arg)
+static bool json_is_number(const struct fxt_arg *arg)
 {
 	return arg->type != FXT_ARG_DOUBLE || isfinite(arg->real);
 }
 
-static void export_counter(struct fx_exporter *exporter, const struct fx_event *event, uint64_t id)
+static void json_export_counter(struct fx_exporter *exporter, const struct fx_event *event,
+				uint64_t id)
 {
-	struct json *json = get(exporter);
+	struct json *json = json_get(exporter);
 	struct members members = {json, false};
 
 	open_event(json, "C");
@@ -328,14 +335,14 @@ static void export_counter(struct fx_exporter *exporter, const struct fx_event *
 		fx_json_raw(json->sink, ",\"id\":");
 		fx_json_hex(json->sink, id);
 	}
-	put_thread(json, event->thread);
+	json_put_thread(json, event->thread);
 	put_time(json, event->ts);
 	fx_json_raw(json->sink, ",\"args\":{");
 	for (uint32_t i = 0; i < event->nargs; i++) {
-		if (is_number(&event->args[i])) {
+		if (json_is_number(&event->args[i])) {
 			put_member_name(&members, event->args[i].name.data,
 					event->args[i].name.length);
-			put_number(json, &event->args[i]);
+			json_put_number(json, &event->args[i]);
 		} else {
 			exporter->timeline->losses[FX_LOSS_COUNTER_VALUE]++;
 		}
@@ -358,26 +365,28 @@ static void export_async(struct json *json, const char *phase, const struct fx_a
 	put_names(json, event->category, event->name);
 	put_ids(json, pid, pid);
 	put_time(json, event->ts);
-	put_args(json, event);
+	json_put_args(json, event);
 	close_event(json);
 }
 
-static void export_async_begin(struct fx_exporter *exporter, const struct fx_async_track *track,
-			       uint64_t id, const struct fx_event *event)
+static void json_export_async_begin(struct fx_exporter *exporter,
+				    const struct fx_async_track *track, uint64_t id,
+				    const struct fx_event *event)
 {
-	export_async(get(exporter), "b", track, id, event);
+	export_async(json_get(exporter), "b", track, id, event);
 }
 
-static void export_async_end(struct fx_exporter *exporter, const struct fx_async_track *track,
-			     uint64_t id, const struct fx_event *event)
+static void json_export_async_end(struct fx_exporter *exporter, const struct fx_async_track *track,
+				  uint64_t id, const struct fx_event *event)
 {
-	export_async(get(exporter), "e", track, id, event);
+	export_async(json_get(exporter), "e", track, id, event);
 }
 
-static void export_async_instant(struct fx_exporter *exporter, const struct fx_async_track *track,
-				 uint64_t id, const struct fx_event *event)
+static void json_export_async_instant(struct fx_exporter *exporter,
+				      const struct fx_async_track *track, uint64_t id,
+				      const struct fx_event *event)
 {
-	export_async(get(exporter), "n", track, id, event);
+	export_async(json_get(exporter), "n", track, id, event);
 }
 
 /* --- Names and notes -------------------------------------------------------------------------- */
@@ -394,34 +403,34 @@ static void put_name_event(struct json *json, const char *kind, uint64_t pid, ui
 	close_event(json);
 }
 
-static void export_process(struct fx_exporter *exporter, const struct fx_process *process)
+static void json_export_process(struct fx_exporter *exporter, const struct fx_process *process)
 {
 	uint64_t pid = process_id(process);
 	char text[40];
 
 	snprintf(text, sizeof(text), "process %llu", (unsigned long long)process->pid);
 	if (process->name)
-		put_name_event(get(exporter), "process_name", pid, pid, process->name->data);
+		put_name_event(json_get(exporter), "process_name", pid, pid, process->name->data);
 	else if (pid != process->pid)
-		put_name_event(get(exporter), "process_name", pid, pid, text);
+		put_name_event(json_get(exporter), "process_name", pid, pid, text);
 }
 
-static void export_thread(struct fx_exporter *exporter, const struct fx_thread *thread)
+static void json_export_thread(struct fx_exporter *exporter, const struct fx_thread *thread)
 {
 	uint64_t pid = process_id(thread->process), tid = thread_id(thread);
 	char text[40];
 
 	snprintf(text, sizeof(text), "thread %llu", (unsigned long long)thread->key.tid);
 	if (thread->name)
-		put_name_event(get(exporter), "thread_name", pid, tid, thread->name->data);
+		put_name_event(json_get(exporter), "thread_name", pid, tid, thread->name->data);
 	else if (tid != thread->key.tid)
-		put_name_event(get(exporter), "thread_name", pid, tid, text);
+		put_name_event(json_get(exporter), "thread_name", pid, tid, text);
 }
 
 /* What concerns the whole trace is shown in its first process as well as anywhere. */
-static void export_note(struct fx_exporter *exporter, const struct fx_note *note)
+static void json_export_note(struct fx_exporter *exporter, const struct fx_note *note)
 {
-	struct json *json = get(exporter);
+	struct json *json = json_get(exporter);
 	const struct fx_timeline *timeline = exporter->timeline;
 	const struct fx_process *process = note->process;
 	uint64_t pid;
@@ -440,9 +449,9 @@ static void export_note(struct fx_exporter *exporter, const struct fx_note *note
 
 /* --- The whole -------------------------------------------------------------------------------- */
 
-static void begin(struct fx_exporter *exporter)
+static void json_begin(struct fx_exporter *exporter)
 {
-	struct json *json = get(exporter);
+	struct json *json = json_get(exporter);
 	const struct fx_timeline *timeline = exporter->timeline;
 
 	if (timeline->last_ts >= MAX_EXACT_NS)
@@ -452,24 +461,24 @@ static void begin(struct fx_exporter *exporter)
 	fx_json_raw(json->sink, "},\"traceEvents\":[");
 }
 
-static void finish(struct fx_exporter *exporter)
+static void json_finish(struct fx_exporter *exporter)
 {
-	fx_json_raw(get(exporter)->sink, "\n]}\n");
+	fx_json_raw(json_get(exporter)->sink, "\n]}\n");
 }
 
 static const struct fx_exporter_ops json_ops = {
-    .begin = begin,
-    .process = export_process,
-    .thread = export_thread,
-    .slice_begin = export_slice_begin,
-    .instant = export_instant,
-    .counter = export_counter,
-    .log = export_log,
-    .async_begin = export_async_begin,
-    .async_end = export_async_end,
-    .async_instant = export_async_instant,
-    .note = export_note,
-    .finish = finish,
+    .begin = json_begin,
+    .process = json_export_process,
+    .thread = json_export_thread,
+    .slice_begin = json_export_slice_begin,
+    .instant = json_export_instant,
+    .counter = json_export_counter,
+    .log = json_export_log,
+    .async_begin = json_export_async_begin,
+    .async_end = json_export_async_end,
+    .async_instant = json_export_async_instant,
+    .note = json_export_note,
+    .finish = json_finish,
 };
 
 struct fx_exporter *fx_json_make(struct fx_timeline *timeline, struct fx_sink *sink)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "convert/json_text.h"
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 enum {
 	NS_PER_US = 1000,

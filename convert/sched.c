@@ -76,7 +76,7 @@ static int32_t int32_arg(const struct scheduler *scheduler, const char *name)
 	return arg && arg->type == FXT_ARG_INT32 ? arg->int32 : 0;
 }
 
-static void export_wakeup(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+static void sched_export_wakeup(struct scheduler *scheduler, const struct fx_sched_entry *entry)
 {
 	const struct fxt_scheduling *sched = &scheduler->record.scheduling;
 	const struct fxt_arg *waker = fxt_record_find_arg(&scheduler->record, "waker");
@@ -121,7 +121,7 @@ static int bridge_gap(struct scheduler *scheduler, const struct fx_switch *sw)
 	return 0;
 }
 
-static int export_switch(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+static int sched_export_switch(struct scheduler *scheduler, const struct fx_sched_entry *entry)
 {
 	const struct fxt_scheduling *sched = &scheduler->record.scheduling;
 	bool legacy = scheduler->record.kind == FXT_KIND_LEGACY_SWITCH;
@@ -143,7 +143,7 @@ static int export_switch(struct scheduler *scheduler, const struct fx_sched_entr
 	return r;
 }
 
-static int export_entry(struct scheduler *scheduler, const struct fx_sched_entry *entry)
+static int sched_export_entry(struct scheduler *scheduler, const struct fx_sched_entry *entry)
 {
 	int r = fx_timeline_decode(scheduler->exporter->timeline, entry->provider, entry->word,
 				   &scheduler->record);
@@ -155,12 +155,12 @@ static int export_entry(struct scheduler *scheduler, const struct fx_sched_entry
 		return 0;
 	}
 	if (scheduler->record.kind != FXT_KIND_THREAD_WAKEUP)
-		return export_switch(scheduler, entry);
-	export_wakeup(scheduler, entry);
+		return sched_export_switch(scheduler, entry);
+	sched_export_wakeup(scheduler, entry);
 	return 0;
 }
 
-static int compare_entries(const void *a, const void *b)
+static int sched_compare_entries(const void *a, const void *b)
 {
 	const struct fx_sched_entry *left = a, *right = b;
 
@@ -169,7 +169,7 @@ static int compare_entries(const void *a, const void *b)
 	return left->word < right->word ? -1 : left->word > right->word;
 }
 
-static void free_all(struct scheduler *scheduler)
+static void sched_free_all(struct scheduler *scheduler)
 {
 	struct named *named = NULL, *next;
 	struct processor *processor = NULL, *next_processor;
@@ -197,10 +197,10 @@ int fx_sched_export(struct fx_exporter *exporter)
 		return 0;
 	}
 	qsort(timeline->scheds.items, timeline->scheds.count, sizeof(struct fx_sched_entry),
-	      compare_entries);
+	      sched_compare_entries);
 	r = name_threads(&scheduler);
 	for (size_t i = 0; i < timeline->scheds.count && r == 0; i++)
-		r = export_entry(&scheduler, &timeline->scheds.items[i]);
-	free_all(&scheduler);
+		r = sched_export_entry(&scheduler, &timeline->scheds.items[i]);
+	sched_free_all(&scheduler);
 	return r;
 }

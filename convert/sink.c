@@ -63,7 +63,7 @@ static int gzip_errno(gzFile gzip)
 	return code == Z_ERRNO && errno != 0 ? -errno : -EIO;
 }
 
-static int write_all(int fd, const unsigned char *data, size_t size)
+static int sink_write_all(int fd, const unsigned char *data, size_t size)
 {
 	while (size > 0) {
 		ssize_t n = write(fd, data, size);
@@ -83,7 +83,7 @@ static void flush_buffer(struct fx_sink *sink)
 {
 	if (sink->used > 0 && sink->error == 0) {
 		if (!sink->gzip)
-			sink->error = write_all(sink->fd, sink->buffer, sink->used);
+			sink->error = sink_write_all(sink->fd, sink->buffer, sink->used);
 		else if (gzwrite(sink->gzip, sink->buffer, (unsigned)sink->used) == 0)
 			sink->error = gzip_errno(sink->gzip);
 	}

@@ -162,7 +162,7 @@ static int resolve_value(const struct place *place, struct fxt_string *string)
 	return resolve_name(place, string);
 }
 
-static int resolve_args(const struct place *place, struct fxt_record *record)
+static int timeline_resolve_args(const struct place *place, struct fxt_record *record)
 {
 	int r = 0;
 
@@ -198,7 +198,7 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 		r = resolve_head(&place, &ret->event.category, &ret->event.name);
 	else if (ret->kind == FXT_KIND_LARGE_EVENT)
 		r = resolve_head(&place, &ret->large_blob.category, &ret->large_blob.name);
-	return r < 0 ? r : resolve_args(&place, ret);
+	return r < 0 ? r : timeline_resolve_args(&place, ret);
 }
 
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry)

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "convert/utf8.h"
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 static const char replacement[] = "\xef\xbf\xbd";
 enum { REPLACEMENT_LENGTH = sizeof(replacement) - 1 };

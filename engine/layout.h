@@ -30,19 +30,23 @@
  *	           payload stands. The area can thus be walked at any moment, also after a kill -9.
  *	frame      `start` last (release), 0 = no call. Readers take frames up to the first 0.
  *
+ * Other words: rolling_state is wrap (63..32) and chunks claimed in this half (31..0); fx_control.state is epoch (63..32)
+ * and category bits (31..0, none: stopped). A chunk's states are drawn at FX_CHUNK_HELD.
+ *
  * Pairs of accesses, writer -> reader
- *	record header: store release (engine/record.h)     -> load acquire (engine/drain.c)
- *	chunk_table[]: store release (engine/chunk.c)      -> load acquire (engine/drain.c)
- *	rolling_state: cas acq_rel   (engine/chunk.c)      -> load acquire (engine/drain.c,
+ *	record header: store release (engine/provider/record.h)     -> load acquire (engine/reader/drain.c)
+ *	chunk_table[]: store release (engine/provider/chunk.c)      -> load acquire (engine/reader/drain.c)
+ *	rolling_state: cas acq_rel   (engine/provider/chunk.c)      -> load acquire (engine/reader/drain.c,
  *	                                                      before chunk_table)
- *	saved[]:       store release (manager)             -> load acquire (engine/chunk.c,
+ *	saved[]:       store release (manager)             -> load acquire (engine/provider/chunk.c,
  *	                                                      before zeroing)
- *	wraps_saved:   store release (manager)             -> load acquire (engine/chunk.c)
+ *	wraps_saved:   store release (manager)             -> load acquire (engine/provider/chunk.c)
  *	state:         store release (manager)             -> load relaxed on the hot path: it is
  *	                                                      compared with the copy made at adoption,
  *	                                                      and adoption loads it with acquire
- *	frame.start:   store release (engine/frame.h)      -> load acquire (engine/drain.c)
- *	slot.tid:      store release (engine/thread.c)     -> load acquire (engine/drain.c)
+ *	frame.start:   store release (engine/provider/frame.h)      -> load acquire (engine/reader/drain.c)
+ *	slot.tid:      store release (engine/provider/thread.c)     -> load acquire (engine/reader/drain.c)
+ *	slot.dropped:  add acq_rel   (engine/provider/record.c)     -> load acquire (engine/reader/drain.c, before lost[])
  */
 #ifndef FX_ENGINE_LAYOUT_H
 #define FX_ENGINE_LAYOUT_H
@@ -76,6 +80,9 @@
 
 /* The thread index that every chunk's first record defines. */
 #define FX_CHUNK_THREAD_INDEX 1u
+
+/* In the header of that Thread Record: the thread has had no chunk before; one of the same number was another. */
+#define FX_THREAD_BEGINS (1ull << 24)
 
 /*
  * What a thread has done to another process, for the manager to draw an arrow: a Kernel Object Record of
@@ -232,6 +239,32 @@ int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mo
  * many as there are, or, of a larger buffer, what the size has the room for, and two at least. */
 uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size);
 
+/*
+ * Why a record was lost, as whoever could not write it knows. A number never changes its meaning. The manager has a
+ * sentence and a cure for each (manager/settings/losses.def).
+ */
+enum fx_loss {
+	FX_LOSS_FULL = 0, /* there was no room */
+	FX_LOSS_NESTED =
+	    1, /* of a handler that interrupted handlers, each in the middle of a record */
+	FX_LOSS_LEFT = 2,    /* a handler has jumped out of the middle of it */
+	FX_LOSS_LARGE = 3,   /* larger than what there can ever be room for */
+	FX_LOSS_THREADS = 4, /* of a thread for which there was no slot */
+	FX_LOSS_CONFINED =
+	    5, /* of a thread that began when the process might make no system call any more */
+	FX_LOSS_ADOPTED =
+	    6, /* of a handler that interrupted its thread as that was given its slot */
+	FX_LOSS_UNWAITED =
+	    7, /* lossless: there was no room, and the process might not wait for it */
+	FX_LOSS_STUCK =
+	    8, /* lossless: all room was held in the middle of records that nobody went on with */
+	FX_LOSS_ENDED = 9,    /* lossless: tracing ended while its writer waited for room */
+	FX_LOSS_WORN = 10,    /* the buffer has been used as often as can be counted */
+	FX_LOSS_FOREIGN = 11, /* of a thread that libc has not made */
+};
+#define FX_LOSSES      12u
+#define FX_LOSSES_ROOM 16u /* for causes to come */
+
 /* One open call. 32 bytes. A user-space address is below 2^48, a Duration Complete header whose
  * name reference is not 0 is above: `id` is the one or the other. */
 struct fx_frame {
@@ -254,8 +287,8 @@ struct fx_thread_slot {
 	uint32_t incarnation;	/* grows each time the slot gets a new owner */
 	uint64_t pthread;	/* pthread_self() of the owner, 0 unknown */
 	char name[16];		/* as the kernel has it, NUL-padded */
-	uint64_t dropped;	/* records lost for want of space */
-	uint64_t dropped_first; /* ticks of the first loss, 0 none */
+	uint64_t dropped;	/* records lost, whatever the cause */
+	uint64_t dropped_first; /* ticks of the first loss since writing went on, 0 none */
 	uint64_t dropped_last;	/* ticks of the newest loss */
 	uint64_t too_deep;  /* calls not recorded because FX_FRAMES or max_depth calls were open */
 	uint64_t too_short; /* calls left out by min_duration */
@@ -263,7 +296,16 @@ struct fx_thread_slot {
 			     caller */
 	uint32_t last_tid; /* the newest owner's, who may be gone */
 	uint32_t owed;	   /* ends of calls that found no room, and may still find some */
-	uint64_t reserved[21];
+	/* by enum fx_loss, those of `dropped` that were not lost for want of room; counted before it */
+	uint64_t lost[FX_LOSSES_ROOM];
+	/* the owner's share of the live heap that the header's sum does not have yet */
+	int64_t heap_bytes;
+	int64_t heap_blocks;
+	/* the newest gap that was over when writing went on: its first and its last loss, and what `dropped` was
+	 * then; 0 none */
+	uint64_t gap_first;
+	uint64_t gap_last;
+	uint64_t gap_total;
 	struct fx_frame frames[FX_FRAMES]; /* [0] is a sentinel with start = 1, id = 0, sp = ~0 */
 };
 
@@ -313,20 +355,53 @@ struct fx_buffer_header {
 	uint64_t threads_used;	/* slots from here on were never taken, and take no memory */
 	uint64_t epoch_started; /* newest epoch that a thread has noticed */
 	uint64_t epoch_stopped; /* newest epoch whose stop a thread has noticed */
-	/* live heap as of the last flush of every thread's share; may be negative for a moment */
+	uint64_t unfollowed; /* children, and theirs, that might make no system call to be traced */
+	/* live heap, without the threads' shares, which stand in their slots; may be negative */
 	int64_t heap_bytes __attribute__((aligned(64)));
 	int64_t heap_blocks;
 	uint64_t packet_head __attribute__((aligned(64)));
+	/* of dropped_unslotted, as in a slot; the rest are FX_LOSS_THREADS */
+	uint64_t lost_unslotted[FX_LOSSES_ROOM] __attribute__((aligned(64)));
 	struct fx_packet_slot packets[FX_PACKETS] __attribute__((aligned(4096)));
 };
 
-/* A word of the chunk table: what its owner says of a chunk. 0: never claimed. */
+/*
+ * A word of the chunk table: what its owner says of a chunk.
+ *
+ *	 63                                   26    25      24    23                    0
+ *	+---------------------------------------+--------+------+------------------------+
+ *	|                serial                 |RELEASED| HELD |       bytes used       |
+ *	+---------------------------------------+--------+------+------------------------+
+ *
+ * The manager's word of the same chunk, saved[i], is a copy of it from when all was saved, or FX_SAVED_NEVER or _BEYOND.
+ * The states of a chunk, and the side that moves it on:
+ *
+ *	state       chunk_table[i]       saved[i]         next
+ *	fresh       0                    0                a thread claims it: cas of rolling_state
+ *	opening     as before            as before        its thread zeroes it and writes the Thread Record (streaming, oneshot)
+ *	            HELD|RELEASED, 0     any              the same in circular mode, where readers must know at once
+ *	held        HELD, 0              as before        its thread writes records; it, or one that collects idle chunks,
+ *	                                                  gives it back
+ *	released    RELEASED, bytes      as before        the manager saves what it holds
+ *	saved       RELEASED, bytes      the same word    it is free: whoever gets to it in the next wrap claims it
+ *
+ *	              claim            opened            give back             manager
+ *	    fresh ---------> opening ---------> held ---------------> released -------> saved
+ *	                        ^                                        |                |
+ *	                        |            circular mode: at once      |                |
+ *	                        +----------------------------------------+----------------+  next wrap
+ *
+ * A half that is full is saved while some of its chunks are held: those get saved[i] = FX_SAVED_NEVER, so that nobody
+ * claims them, and the manager takes the rest when they are released. A chunk that the session's share leaves out has
+ * FX_SAVED_BEYOND in every state.
+ */
 #define FX_CHUNK_HELD	  (1ull << 24)
 #define FX_CHUNK_RELEASED (1ull << 25)
 #define FX_CHUNK_OPENING                                                                           \
 	(FX_CHUNK_HELD | FX_CHUNK_RELEASED) /* circular mode: claimed, not yet zeroed */
 #define FX_CHUNK_END(word)		 ((uint32_t)((word)&0xffffffu)) /* bytes used, in a released chunk */
 #define FX_CHUNK_SERIAL(w)		 ((w) >> 26)
+#define FX_CHUNK_SERIAL_MAX		 ((1ull << 38) - 1)
 #define FX_CHUNK_WORD(serial, flag, end) (((uint64_t)(serial) << 26) | (flag) | (end))
 
 /* The control page of one provider. The manager fills it before the provider gets it. */
@@ -347,7 +422,9 @@ struct fx_control {
 	uint32_t tick_step;    /* ticks of a nanosecond and a little more */
 	uint32_t max_depth;    /* calls nested deeper are left out; FX_FRAMES - 1 at most */
 	uint64_t min_duration; /* ticks; function calls shorter are left out */
-	uint64_t provider_id;  /* also the upper half of flow ids, unique in the session */
+	uint64_t
+	    provider_id; /* also the upper bits of flow ids, unique in the session; 0: the manager
+				  does not know the provider yet */
 	struct fx_layout layout;
 	/* oneshot: chunks from this serial on are not to be claimed; 0 = no limit */
 	uint64_t serial_limit;
@@ -366,7 +443,8 @@ struct fx_common {
 	/* A robust futex owned by a manager thread: its tid; FUTEX_OWNER_DIED is set by the kernel.
 	 */
 	uint32_t owner;
-	uint32_t doorbell; /* providers FUTEX_WAKE it when a half is full; never changes */
+	uint32_t doorbell;  /* providers FUTEX_WAKE it when a half is full; never changes */
+	uint32_t unguarded; /* 1: the kernel does not mark `owner` (it knows no robust futexes) */
 };
 
 #define FX_OWNER_DIED 0x40000000u /* FUTEX_OWNER_DIED of linux/futex.h */

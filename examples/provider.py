@@ -11,6 +11,7 @@ operations of engine/. Release and acquire need nothing: an assignment to an ele
 array is one store, and x86-64 keeps their order. Signal handlers must not record.
 """
 import ctypes
+import fcntl
 import mmap
 import os
 import socket
@@ -29,7 +30,7 @@ INSTANT, COUNTER, COMPLETE, LOCAL, SLOT_WORDS, SYS_FUTEX, FUTEX_WAKE = 0, 1, 4, 
 # Places, in words: of the control page, the buffer's header, a slot, and the common page.
 STATE, SPACE, MODE, SERIAL_LIMIT, WANTED, SAVED = 8, 9, 16, 30, 31, 512
 ROLLING, HINT, EPOCH_STARTED, EPOCH_STOPPED, PACKET_HEAD, PACKETS = 8, 16, 26, 27, 40, 512
-NAME, DROPPED, FIRST_DROP, LAST_DROP, LAST_TID = 2, 4, 5, 6, 10
+NAME, DROPPED, FIRST_DROP, LAST_DROP, LAST_TID, GAP = 2, 4, 5, 6, 10, 29
 
 libc = ctypes.CDLL(None, use_errno=True)
 libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
@@ -52,6 +53,19 @@ def counter_function():
     return ctypes.PYFUNCTYPE(ctypes.c_uint64)(ctypes.addressof(page))
 
 
+def check_manager(s):
+    """It is to be root's or ours: who listens at a path is who was there first."""
+    _, uid, _ = struct.unpack("3i", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    if uid not in (0, os.geteuid()):
+        raise OSError(1, "the manager is another user's")
+
+
+def check_memory(fd, size):
+    """What can be cut off would end us by a signal. The seal first, then the size."""
+    if not fcntl.fcntl(fd, fcntl.F_GET_SEALS) & fcntl.F_SEAL_SHRINK or os.fstat(fd).st_size < size:
+        raise OSError(71, "the manager's memory can shrink, or is too small")
+
+
 def register(name):
     """One request, one answer. Returns control page, common page and buffer."""
     request = struct.pack("=IHH16x104s", MESSAGE_MAGIC, MESSAGE_VERSION, REGISTER,
@@ -59,11 +73,14 @@ def register(name):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.settimeout(3)
         s.connect(os.environ["FXTRACE_SOCKET"])
+        check_manager(s)
         s.send(request)
         reply, fds, _, _ = socket.recv_fds(s, 32, 3)
     _, version, _, status, _, control, buffer = struct.unpack("=IHHiIQQ", reply)
     if version != MESSAGE_VERSION or status:
         raise OSError(-status, "the manager refused: " + os.strerror(-status))
+    for fd, size in zip(fds, (control, 4096, buffer)):
+        check_memory(fd, size)
     return (map_words(control, mmap.PROT_READ, mmap.MAP_SHARED, fds[0]),
             map_words(4096, mmap.PROT_READ, mmap.MAP_SHARED, fds[1]),
             map_words(buffer, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, fds[2]))
@@ -228,6 +245,10 @@ class Writer:
         self.b[self.chunk] = 3 | 3 << 4 | 1 << 16  # Thread Record: index 1
         self.place, self.serial = p.table + number, serial << 26
         self.b[self.place] = self.serial | HELD
+        s = self.slot
+        if self.b[s + FIRST_DROP]:  # what was lost until now is a gap
+            self.b[s + GAP:s + GAP + 2] = self.b[s + FIRST_DROP], self.b[s + LAST_DROP]
+            self.b[s + GAP + 2], self.b[s + FIRST_DROP] = self.b[s + DROPPED], 0
         return True
 
     def release(self):

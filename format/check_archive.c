@@ -129,7 +129,7 @@ static int check_initialization(struct check *c, const struct fxt_record *r)
 
 /* --- Times ----------------------------------------------------------------------------------- */
 
-static uint64_t to_ns(struct check *c, const struct fxt_record *r, uint64_t ticks)
+static uint64_t check_archive_to_ns(struct check *c, const struct fxt_record *r, uint64_t ticks)
 {
 	uint64_t ns = fxt_ticks_to_ns(ticks, r->provider->ticks_per_second);
 
@@ -184,7 +184,7 @@ static int check_complete(struct check *c, const struct fxt_record *r, uint64_t 
 		return 0;
 	}
 	return fx_slices_complete(c->slices, e->thread.pid, e->thread.tid, start,
-				  to_ns(c, r, e->end_time), r->offset);
+				  check_archive_to_ns(c, r, e->end_time), r->offset);
 }
 
 static int add_id(struct fx_ids *ids, const struct fxt_record *r, uint64_t time,
@@ -207,7 +207,7 @@ static int check_event(struct check *c, const struct fxt_record *r)
 {
 	const struct fxt_event *e = &r->event;
 	const struct fxt_thread *t = &e->thread;
-	uint64_t time = to_ns(c, r, e->timestamp);
+	uint64_t time = check_archive_to_ns(c, r, e->timestamp);
 
 	switch (e->type) {
 	case FXT_EVENT_INSTANT:
@@ -238,7 +238,8 @@ static int check_event(struct check *c, const struct fxt_record *r)
 	}
 }
 
-static int note_event(struct check *c, const struct fxt_record *r, const struct fxt_thread *t)
+static int check_archive_note_event(struct check *c, const struct fxt_record *r,
+				    const struct fxt_thread *t)
 {
 	struct seen *provider = provider_of(c, r);
 	int error;
@@ -287,7 +288,7 @@ static void check_arg_type(struct check *c, const struct fxt_record *r, const ch
 
 static void check_scheduling(struct check *c, const struct fxt_record *r)
 {
-	to_ns(c, r, r->scheduling.timestamp);
+	check_archive_to_ns(c, r, r->scheduling.timestamp);
 	if (r->scheduling.cpu >= FIRST_BAD_CPU)
 		fx_violations_error(c->violations, r->offset, "CPU number %d is too large",
 				    r->scheduling.cpu);
@@ -319,11 +320,11 @@ static int check_provided(struct check *c, const struct fxt_record *r)
 	case FXT_KIND_THREAD:
 		return check_thread_record(c, r);
 	case FXT_KIND_EVENT:
-		error = note_event(c, r, &r->event.thread);
+		error = check_archive_note_event(c, r, &r->event.thread);
 		return error ? error : check_event(c, r);
 	case FXT_KIND_LARGE_EVENT:
-		to_ns(c, r, r->large_blob.timestamp);
-		return note_event(c, r, &r->large_blob.thread);
+		check_archive_to_ns(c, r, r->large_blob.timestamp);
+		return check_archive_note_event(c, r, &r->large_blob.thread);
 	case FXT_KIND_KERNEL_OBJECT:
 		return check_kernel_object(c, r);
 	case FXT_KIND_LEGACY_SWITCH:
@@ -332,7 +333,7 @@ static int check_provided(struct check *c, const struct fxt_record *r)
 		check_scheduling(c, r);
 		return 0;
 	case FXT_KIND_LOG:
-		to_ns(c, r, r->log.timestamp);
+		check_archive_to_ns(c, r, r->log.timestamp);
 		return 0;
 	default:
 		return 0;

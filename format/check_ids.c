@@ -33,7 +33,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int entry_compare(const void *a, const void *b)
+static int check_ids_entry_compare(const void *a, const void *b)
 {
 	const struct fx_id_entry *x = a, *y = b;
 	int r = compare_u64(x->id, y->id);
@@ -46,7 +46,7 @@ static int entry_compare(const void *a, const void *b)
 static void ids_sort(struct fx_ids *ids)
 {
 	if (ids->count > 1)
-		qsort(ids->entries, ids->count, sizeof(*ids->entries), entry_compare);
+		qsort(ids->entries, ids->count, sizeof(*ids->entries), check_ids_entry_compare);
 }
 
 /* --- Async ----------------------------------------------------------------------------------- */

@@ -228,7 +228,7 @@ static void stack_complete(struct stack *s, const struct entry *e)
 	stack_push(s, e->end, e->offset);
 }
 
-static void stack_end(struct stack *s, const struct entry *e)
+static void check_slices_stack_end(struct stack *s, const struct entry *e)
 {
 	uint32_t place;
 
@@ -260,7 +260,7 @@ static void stack_apply(struct stack *s, const struct entry *e)
 			s->too_deep++;
 		break;
 	case MARK_END:
-		stack_end(s, e);
+		check_slices_stack_end(s, e);
 		break;
 	case MARK_FLOW:
 		if (s->depth == 0)
@@ -282,7 +282,7 @@ static uint64_t stack_count_open(const struct stack *s)
 	return n;
 }
 
-static int entry_compare(const void *a, const void *b)
+static int check_slices_entry_compare(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
 
@@ -294,8 +294,9 @@ static int entry_compare(const void *a, const void *b)
 static void thread_sort(struct thread *t)
 {
 	for (size_t i = 1; i < t->count; i++) {
-		if (entry_compare(&t->entries[i - 1], &t->entries[i]) > 0) {
-			qsort(t->entries, t->count, sizeof(*t->entries), entry_compare);
+		if (check_slices_entry_compare(&t->entries[i - 1], &t->entries[i]) > 0) {
+			qsort(t->entries, t->count, sizeof(*t->entries),
+			      check_slices_entry_compare);
 			return;
 		}
 	}

@@ -84,7 +84,7 @@ static bool take_string(struct cursor *c, uint64_t ref, struct fxt_string *ret)
 	return true;
 }
 
-static bool take_thread(struct cursor *c, uint64_t ref, struct fxt_thread *ret)
+static bool decode_take_thread(struct cursor *c, uint64_t ref, struct fxt_thread *ret)
 {
 	*ret = (struct fxt_thread){.ref = (uint8_t)ref};
 	if (ref != FXT_THREAD_INLINE)
@@ -247,7 +247,7 @@ static bool decode_event(struct cursor *c, uint64_t header, struct fxt_record *r
 	e->has_scope = false;
 	e->extra = 0;
 	if (!take_word(c, &e->timestamp) ||
-	    !take_thread(c, FXT_GET(header, EVENT_THREAD), &e->thread) ||
+	    !decode_take_thread(c, FXT_GET(header, EVENT_THREAD), &e->thread) ||
 	    !take_string(c, FXT_GET(header, EVENT_CATEGORY), &e->category) ||
 	    !take_string(c, FXT_GET(header, EVENT_NAME), &e->name) ||
 	    !take_args(c, FXT_GET(header, EVENT_NARGS), ret))
@@ -307,8 +307,9 @@ static bool decode_legacy_switch(struct cursor *c, uint64_t header, struct fxt_r
 	s->outgoing_priority = (uint8_t)FXT_GET(header, LEGACY_SWITCH_OUTGOING_PRIORITY);
 	s->incoming_priority = (uint8_t)FXT_GET(header, LEGACY_SWITCH_INCOMING_PRIORITY);
 	return take_word(c, &s->timestamp) &&
-	       take_thread(c, FXT_GET(header, LEGACY_SWITCH_OUTGOING_THREAD), &s->outgoing) &&
-	       take_thread(c, FXT_GET(header, LEGACY_SWITCH_INCOMING_THREAD), &s->incoming);
+	       decode_take_thread(c, FXT_GET(header, LEGACY_SWITCH_OUTGOING_THREAD),
+				  &s->outgoing) &&
+	       decode_take_thread(c, FXT_GET(header, LEGACY_SWITCH_INCOMING_THREAD), &s->incoming);
 }
 
 static bool decode_context_switch(struct cursor *c, uint64_t header, struct fxt_record *ret)
@@ -353,7 +354,7 @@ static bool decode_log(struct cursor *c, uint64_t header, struct fxt_record *ret
 {
 	ret->kind = FXT_KIND_LOG;
 	return take_word(c, &ret->log.timestamp) &&
-	       take_thread(c, FXT_GET(header, LOG_THREAD), &ret->log.thread) &&
+	       decode_take_thread(c, FXT_GET(header, LOG_THREAD), &ret->log.thread) &&
 	       take_text(c, FXT_GET(header, LOG_LENGTH), &ret->log.message);
 }
 
@@ -396,7 +397,7 @@ static bool decode_profiler(struct cursor *c, uint64_t header, struct fxt_record
 		return true;
 	*p = (struct fxt_profiler){.name.data = ""};
 	if (!take_word(c, &p->timestamp) ||
-	    !take_thread(c, FXT_GET(header, PROFILER_THREAD), &p->thread))
+	    !decode_take_thread(c, FXT_GET(header, PROFILER_THREAD), &p->thread))
 		return false;
 	switch (type) {
 	case FXT_PROFILER_MODULE:
@@ -425,7 +426,7 @@ static bool decode_large_event(struct cursor *c, struct fxt_record *ret)
 	       take_string(c, FXT_GET(format, LARGE_EVENT_CATEGORY), &b->category) &&
 	       take_string(c, FXT_GET(format, LARGE_EVENT_NAME), &b->name) &&
 	       take_word(c, &b->timestamp) &&
-	       take_thread(c, FXT_GET(format, LARGE_EVENT_THREAD), &b->thread) &&
+	       decode_take_thread(c, FXT_GET(format, LARGE_EVENT_THREAD), &b->thread) &&
 	       take_args(c, FXT_GET(format, LARGE_EVENT_NARGS), ret) &&
 	       take_large_payload(c, &b->payload);
 }

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 /* Bytes of a payload that the text style shows. */
 #define TEXT_BYTES_SHOWN 32
@@ -56,6 +56,9 @@ static void put_quoted(struct dump *d, const char *text, size_t length)
 			putc_unlocked(*text, d->out);
 		} else if ((unsigned char)*text < 0x20 || *text == 0x7f) {
 			fprintf(d->out, "\\u%04x", (unsigned)*text);
+		} else if ((unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0) {
+			fprintf(d->out, "\\u%04x",
+				(unsigned char)text[1]); /* C1: terminals obey it */
 		} else {
 			fwrite_unlocked(text, 1, n, d->out);
 		}
@@ -111,7 +114,7 @@ static void put_key(struct dump *d, const char *key)
 	fputs_unlocked("\":", d->out);
 }
 
-static void put_number(struct dump *d, const char *key, uint64_t value)
+static void dump_put_number(struct dump *d, const char *key, uint64_t value)
 {
 	put_key(d, key);
 	put_unsigned(d, value);
@@ -123,7 +126,7 @@ static void put_address_field(struct dump *d, const char *key, uint64_t value)
 	put_address(d, value);
 }
 
-static void put_string(struct dump *d, const char *key, const struct fxt_string *s)
+static void dump_put_string(struct dump *d, const char *key, const struct fxt_string *s)
 {
 	put_key(d, key);
 	put_quoted(d, s->data, s->length);
@@ -148,23 +151,23 @@ static void put_named(struct dump *d, const char *key, const char *name, uint64_
 		putc_unlocked('"', d->out);
 }
 
-static void put_thread(struct dump *d, const struct fxt_thread *t)
+static void dump_put_thread(struct dump *d, const struct fxt_thread *t)
 {
-	put_number(d, "pid", t->pid);
-	put_number(d, "tid", t->tid);
+	dump_put_number(d, "pid", t->pid);
+	dump_put_number(d, "tid", t->tid);
 }
 
-static void put_bytes(struct dump *d, const char *size_key, const char *key,
-		      const struct fxt_bytes *bytes)
+static void dump_put_bytes(struct dump *d, const char *size_key, const char *key,
+			   const struct fxt_bytes *bytes)
 {
-	put_number(d, size_key, bytes->size);
+	dump_put_number(d, size_key, bytes->size);
 	put_key(d, key);
 	put_hex_bytes(d, bytes);
 }
 
 /* --- Arguments ------------------------------------------------------------------------------- */
 
-static void put_arg_value(struct dump *d, const struct fxt_arg *arg)
+static void dump_put_arg_value(struct dump *d, const struct fxt_arg *arg)
 {
 	switch (arg->type) {
 	case FXT_ARG_INT32:
@@ -201,7 +204,7 @@ static void put_arg_value(struct dump *d, const struct fxt_arg *arg)
 	}
 }
 
-static void put_arg(struct dump *d, const struct fxt_arg *arg)
+static void dump_put_arg(struct dump *d, const struct fxt_arg *arg)
 {
 	const char *type = fxt_arg_type_name(arg->type);
 
@@ -209,16 +212,16 @@ static void put_arg(struct dump *d, const struct fxt_arg *arg)
 		fputs_unlocked("{\"name\":", d->out);
 		put_quoted(d, arg->name.data, arg->name.length);
 		fprintf(d->out, ",\"type\":\"%s\",\"value\":", type ? type : "unknown");
-		put_arg_value(d, arg);
+		dump_put_arg_value(d, arg);
 		putc_unlocked('}', d->out);
 		return;
 	}
 	put_quoted(d, arg->name.data, arg->name.length);
 	fprintf(d->out, ":%s=", type ? type : "unknown");
-	put_arg_value(d, arg);
+	dump_put_arg_value(d, arg);
 }
 
-static void put_args(struct dump *d, const struct fxt_record *r)
+static void dump_put_args(struct dump *d, const struct fxt_record *r)
 {
 	if (r->nargs == 0)
 		return;
@@ -227,7 +230,7 @@ static void put_args(struct dump *d, const struct fxt_record *r)
 	for (uint32_t i = 0; i < r->nargs; i++) {
 		if (i > 0)
 			fputs_unlocked(d->json ? "," : ", ", d->out);
-		put_arg(d, &r->args[i]);
+		dump_put_arg(d, &r->args[i]);
 	}
 	putc_unlocked(d->json ? ']' : '}', d->out);
 }
@@ -250,40 +253,40 @@ static const char *event_extra_key(const struct fxt_event *e)
 	}
 }
 
-static void put_event(struct dump *d, const struct fxt_event *e)
+static void dump_put_event(struct dump *d, const struct fxt_event *e)
 {
 	const char *extra = event_extra_key(e);
 
 	put_named(d, "type", fxt_event_type_name(e->type), e->type);
-	put_thread(d, &e->thread);
-	put_number(d, "ts", e->timestamp);
+	dump_put_thread(d, &e->thread);
+	dump_put_number(d, "ts", e->timestamp);
 	if (extra)
-		put_number(d, extra, e->extra);
+		dump_put_number(d, extra, e->extra);
 	if (e->has_scope)
 		put_named(d, "scope", fxt_scope_name(e->scope), e->scope);
-	put_string(d, "category", &e->category);
-	put_string(d, "name", &e->name);
+	dump_put_string(d, "category", &e->category);
+	dump_put_string(d, "name", &e->name);
 }
 
 static void put_scheduling(struct dump *d, const struct fxt_record *r)
 {
 	const struct fxt_scheduling *s = &r->scheduling;
 
-	put_number(d, "cpu", s->cpu);
-	put_number(d, "ts", s->timestamp);
+	dump_put_number(d, "cpu", s->cpu);
+	dump_put_number(d, "ts", s->timestamp);
 	if (r->kind != FXT_KIND_THREAD_WAKEUP) {
 		if (r->kind == FXT_KIND_LEGACY_SWITCH)
-			put_number(d, "outgoing_pid", s->outgoing.pid);
-		put_number(d, "outgoing_tid", s->outgoing.tid);
+			dump_put_number(d, "outgoing_pid", s->outgoing.pid);
+		dump_put_number(d, "outgoing_tid", s->outgoing.tid);
 		put_named(d, "outgoing_state", fxt_thread_state_name(s->outgoing_state),
 			  s->outgoing_state);
 	}
 	if (r->kind == FXT_KIND_LEGACY_SWITCH)
-		put_number(d, "incoming_pid", s->incoming.pid);
-	put_number(d, "incoming_tid", s->incoming.tid);
+		dump_put_number(d, "incoming_pid", s->incoming.pid);
+	dump_put_number(d, "incoming_tid", s->incoming.tid);
 	if (r->kind == FXT_KIND_LEGACY_SWITCH) {
-		put_number(d, "outgoing_priority", s->outgoing_priority);
-		put_number(d, "incoming_priority", s->incoming_priority);
+		dump_put_number(d, "outgoing_priority", s->outgoing_priority);
+		dump_put_number(d, "incoming_priority", s->incoming_priority);
 	}
 }
 
@@ -303,18 +306,18 @@ static void put_profiler(struct dump *d, const struct fxt_record *r)
 {
 	const struct fxt_profiler *p = &r->profiler;
 
-	put_thread(d, &p->thread);
-	put_number(d, "ts", p->timestamp);
+	dump_put_thread(d, &p->thread);
+	dump_put_number(d, "ts", p->timestamp);
 	switch (r->kind) {
 	case FXT_KIND_MODULE:
-		put_number(d, "module", p->module);
-		put_string(d, "name", &p->name);
+		dump_put_number(d, "module", p->module);
+		dump_put_string(d, "name", &p->name);
 		put_key(d, "build_id");
 		put_hex_bytes(d, &p->build_id);
 		break;
 	case FXT_KIND_MMAP:
-		put_number(d, "module", p->module);
-		put_number(d, "flags", p->flags);
+		dump_put_number(d, "module", p->module);
+		dump_put_number(d, "flags", p->flags);
 		put_address_field(d, "start", p->start);
 		put_address_field(d, "range", p->range);
 		put_address_field(d, "vaddr", p->vaddr);
@@ -330,39 +333,39 @@ static void put_large_blob(struct dump *d, const struct fxt_record *r)
 	const struct fxt_large_blob *b = &r->large_blob;
 
 	if (r->kind == FXT_KIND_LARGE_EVENT) {
-		put_thread(d, &b->thread);
-		put_number(d, "ts", b->timestamp);
+		dump_put_thread(d, &b->thread);
+		dump_put_number(d, "ts", b->timestamp);
 	}
-	put_string(d, "category", &b->category);
-	put_string(d, "name", &b->name);
-	put_bytes(d, "size", "payload", &b->payload);
+	dump_put_string(d, "category", &b->category);
+	dump_put_string(d, "name", &b->name);
+	dump_put_bytes(d, "size", "payload", &b->payload);
 }
 
-static void put_userspace_object(struct dump *d, const struct fxt_userspace_object *o)
+static void dump_put_userspace_object(struct dump *d, const struct fxt_userspace_object *o)
 {
-	put_number(d, "pid", o->process.pid);
+	dump_put_number(d, "pid", o->process.pid);
 	put_address_field(d, "pointer", o->pointer);
-	put_string(d, "name", &o->name);
+	dump_put_string(d, "name", &o->name);
 }
 
-static void put_kernel_object(struct dump *d, const struct fxt_kernel_object *o)
+static void dump_put_kernel_object(struct dump *d, const struct fxt_kernel_object *o)
 {
 	put_named(d, "type", fxt_object_type_name(o->type), o->type);
-	put_number(d, "koid", o->koid);
-	put_string(d, "name", &o->name);
+	dump_put_number(d, "koid", o->koid);
+	dump_put_string(d, "name", &o->name);
 }
 
-static void put_blob(struct dump *d, const struct fxt_blob *b)
+static void dump_put_blob(struct dump *d, const struct fxt_blob *b)
 {
 	put_named(d, "type", fxt_blob_type_name(b->type), b->type);
-	put_string(d, "name", &b->name);
-	put_bytes(d, "size", "payload", &b->payload);
+	dump_put_string(d, "name", &b->name);
+	dump_put_bytes(d, "size", "payload", &b->payload);
 }
 
 static void put_unknown(struct dump *d, const struct fxt_record *r)
 {
-	put_number(d, "type", FXT_GET(r->words[0], RECORD_TYPE));
-	put_number(d, "words", r->size);
+	dump_put_number(d, "type", FXT_GET(r->words[0], RECORD_TYPE));
+	dump_put_number(d, "words", r->size);
 	put_address_field(d, "header", r->words[0]);
 }
 
@@ -370,40 +373,40 @@ static void put_body(struct dump *d, const struct fxt_record *r)
 {
 	switch (r->kind) {
 	case FXT_KIND_PROVIDER_INFO:
-		put_number(d, "id", r->provider_record.id);
-		put_string(d, "name", &r->provider_record.name);
+		dump_put_number(d, "id", r->provider_record.id);
+		dump_put_string(d, "name", &r->provider_record.name);
 		break;
 	case FXT_KIND_PROVIDER_SECTION:
-		put_number(d, "id", r->provider_record.id);
+		dump_put_number(d, "id", r->provider_record.id);
 		break;
 	case FXT_KIND_PROVIDER_EVENT:
-		put_number(d, "id", r->provider_record.id);
+		dump_put_number(d, "id", r->provider_record.id);
 		put_named(d, "event", fxt_provider_event_name(r->provider_record.event),
 			  r->provider_record.event);
 		break;
 	case FXT_KIND_INITIALIZATION:
-		put_number(d, "ticks_per_second", r->initialization.ticks_per_second);
+		dump_put_number(d, "ticks_per_second", r->initialization.ticks_per_second);
 		break;
 	case FXT_KIND_STRING:
-		put_number(d, "index", r->string.index);
-		put_string(d, "text", &r->string.text);
+		dump_put_number(d, "index", r->string.index);
+		dump_put_string(d, "text", &r->string.text);
 		break;
 	case FXT_KIND_THREAD:
-		put_number(d, "index", r->thread.index);
-		put_number(d, "pid", r->thread.pid);
-		put_number(d, "tid", r->thread.tid);
+		dump_put_number(d, "index", r->thread.index);
+		dump_put_number(d, "pid", r->thread.pid);
+		dump_put_number(d, "tid", r->thread.tid);
 		break;
 	case FXT_KIND_EVENT:
-		put_event(d, &r->event);
+		dump_put_event(d, &r->event);
 		break;
 	case FXT_KIND_BLOB:
-		put_blob(d, &r->blob);
+		dump_put_blob(d, &r->blob);
 		break;
 	case FXT_KIND_USERSPACE_OBJECT:
-		put_userspace_object(d, &r->userspace_object);
+		dump_put_userspace_object(d, &r->userspace_object);
 		break;
 	case FXT_KIND_KERNEL_OBJECT:
-		put_kernel_object(d, &r->kernel_object);
+		dump_put_kernel_object(d, &r->kernel_object);
 		break;
 	case FXT_KIND_LEGACY_SWITCH:
 	case FXT_KIND_CONTEXT_SWITCH:
@@ -411,9 +414,9 @@ static void put_body(struct dump *d, const struct fxt_record *r)
 		put_scheduling(d, r);
 		break;
 	case FXT_KIND_LOG:
-		put_thread(d, &r->log.thread);
-		put_number(d, "ts", r->log.timestamp);
-		put_string(d, "message", &r->log.message);
+		dump_put_thread(d, &r->log.thread);
+		dump_put_number(d, "ts", r->log.timestamp);
+		dump_put_string(d, "message", &r->log.message);
 		break;
 	case FXT_KIND_MODULE:
 	case FXT_KIND_MMAP:
@@ -438,14 +441,14 @@ void fx_record_dump(FILE *out, const struct fxt_record *record, enum fx_dump_sty
 
 	if (d.json) {
 		putc_unlocked('{', out);
-		put_number(&d, "offset", record->offset);
+		dump_put_number(&d, "offset", record->offset);
 		put_named(&d, "kind", fxt_kind_name(record->kind), record->kind);
-		put_number(&d, "provider", record->provider->id);
+		dump_put_number(&d, "provider", record->provider->id);
 	} else {
 		fprintf(out, "0x%08" PRIx64 " %u %s", record->offset, record->provider->id,
 			fxt_kind_name(record->kind));
 	}
 	put_body(&d, record);
-	put_args(&d, record);
+	dump_put_args(&d, record);
 	fputs_unlocked(d.json ? "}\n" : "\n", out);
 }

@@ -42,7 +42,7 @@ static void put_word(struct writer *w, uint64_t word)
 		*out = word;
 }
 
-static void put_bytes(struct writer *w, const void *data, uint64_t size)
+static void encode_put_bytes(struct writer *w, const void *data, uint64_t size)
 {
 	uint64_t *out = writer_reserve(w, fx_stream_words(size));
 
@@ -68,13 +68,13 @@ static uint64_t string_ref(struct writer *w, const struct fxt_string *s)
 	return s->ref;
 }
 
-static void put_string(struct writer *w, const struct fxt_string *s)
+static void encode_put_string(struct writer *w, const struct fxt_string *s)
 {
 	if (s->ref & FXT_STRING_INLINE)
-		put_bytes(w, s->data, s->length);
+		encode_put_bytes(w, s->data, s->length);
 }
 
-static void put_thread(struct writer *w, const struct fxt_thread *t)
+static void encode_put_thread(struct writer *w, const struct fxt_thread *t)
 {
 	if (t->ref != FXT_THREAD_INLINE)
 		return;
@@ -104,7 +104,7 @@ static uint64_t arg_header_value(struct writer *w, const struct fxt_arg *arg)
 }
 
 /* What follows an argument's header and name. */
-static void put_arg_value(struct writer *w, const struct fxt_arg *arg)
+static void encode_put_arg_value(struct writer *w, const struct fxt_arg *arg)
 {
 	switch (arg->type) {
 	case FXT_ARG_NULL:
@@ -113,10 +113,10 @@ static void put_arg_value(struct writer *w, const struct fxt_arg *arg)
 	case FXT_ARG_BOOL:
 		return;
 	case FXT_ARG_STRING:
-		put_string(w, &arg->string);
+		encode_put_string(w, &arg->string);
 		return;
 	case FXT_ARG_BLOB:
-		put_bytes(w, arg->blob.data, arg->blob.size);
+		encode_put_bytes(w, arg->blob.data, arg->blob.size);
 		return;
 	case FXT_ARG_INT64:
 	case FXT_ARG_UINT64:
@@ -130,25 +130,25 @@ static void put_arg_value(struct writer *w, const struct fxt_arg *arg)
 	}
 }
 
-static void put_arg(struct writer *w, const struct fxt_arg *arg)
+static void encode_put_arg(struct writer *w, const struct fxt_arg *arg)
 {
 	size_t start = w->at;
 	uint64_t *header = writer_reserve(w, 1);
 	uint64_t value = arg_header_value(w, arg);
 	uint64_t name = string_ref(w, &arg->name);
 
-	put_string(w, &arg->name);
-	put_arg_value(w, arg);
+	encode_put_string(w, &arg->name);
+	encode_put_arg_value(w, arg);
 	bounded(w, w->at - start, FXT_MAX(ARG_SIZE));
 	if (w->error == 0)
 		*header = fx_arg_header(arg->type, w->at - start, (unsigned)name) | value;
 }
 
-static void put_args(struct writer *w, const struct fxt_record *r)
+static void encode_put_args(struct writer *w, const struct fxt_record *r)
 {
 	bounded(w, r->nargs, FXT_MAX_ARGS);
 	for (uint32_t i = 0; i < r->nargs && w->error == 0; i++)
-		put_arg(w, &r->args[i]);
+		encode_put_arg(w, &r->args[i]);
 }
 
 /* --- Records: each put_…() writes a body and returns the header, but for the size ------------ */
@@ -156,7 +156,7 @@ static void put_args(struct writer *w, const struct fxt_record *r)
 static uint64_t put_provider_info(struct writer *w, const struct fxt_provider_record *p)
 {
 	bounded(w, p->name.length, FXT_MAX_NAME_LENGTH);
-	put_bytes(w, p->name.data, p->name.length);
+	encode_put_bytes(w, p->name.data, p->name.length);
 	return fx_header_provider_info(0, p->id, p->name.length);
 }
 
@@ -172,7 +172,7 @@ static uint64_t put_string_record(struct writer *w, const struct fxt_string_reco
 {
 	bounded(w, s->index, FXT_MAX_STRING_INDEX);
 	bounded(w, s->text.length, FXT_MAX_STRING_LENGTH);
-	put_bytes(w, s->text.data, s->text.length);
+	encode_put_bytes(w, s->text.data, s->text.length);
 	return fx_header_string(0, s->index, s->text.length);
 }
 
@@ -196,16 +196,16 @@ static bool event_has_extra(const struct fxt_event *e)
 	}
 }
 
-static uint64_t put_event(struct writer *w, const struct fxt_record *r)
+static uint64_t encode_put_event(struct writer *w, const struct fxt_record *r)
 {
 	const struct fxt_event *e = &r->event;
 
 	bounded(w, e->type, FXT_EVENT_FLOW_END);
 	put_word(w, e->timestamp);
-	put_thread(w, &e->thread);
-	put_string(w, &e->category);
-	put_string(w, &e->name);
-	put_args(w, r);
+	encode_put_thread(w, &e->thread);
+	encode_put_string(w, &e->category);
+	encode_put_string(w, &e->name);
+	encode_put_args(w, r);
 	if (event_has_extra(e))
 		put_word(w, e->extra);
 	return fx_header_event(0, (enum fxt_event_type)e->type, r->nargs, e->thread.ref,
@@ -213,42 +213,42 @@ static uint64_t put_event(struct writer *w, const struct fxt_record *r)
 			       (unsigned)string_ref(w, &e->name));
 }
 
-static uint64_t put_blob(struct writer *w, const struct fxt_blob *b)
+static uint64_t encode_put_blob(struct writer *w, const struct fxt_blob *b)
 {
 	bounded(w, b->payload.size, FXT_MAX_BLOB_SIZE);
-	put_string(w, &b->name);
-	put_bytes(w, b->payload.data, b->payload.size);
+	encode_put_string(w, &b->name);
+	encode_put_bytes(w, b->payload.data, b->payload.size);
 	return fx_header_blob(0, (unsigned)string_ref(w, &b->name), b->payload.size, b->type);
 }
 
-static uint64_t put_userspace_object(struct writer *w, const struct fxt_record *r)
+static uint64_t encode_put_userspace_object(struct writer *w, const struct fxt_record *r)
 {
 	const struct fxt_userspace_object *o = &r->userspace_object;
 
 	put_word(w, o->pointer);
 	if (o->process.ref == FXT_THREAD_INLINE)
 		put_word(w, o->process.pid);
-	put_string(w, &o->name);
-	put_args(w, r);
+	encode_put_string(w, &o->name);
+	encode_put_args(w, r);
 	return fx_header_userspace_object(0, o->process.ref, (unsigned)string_ref(w, &o->name),
 					  r->nargs);
 }
 
-static uint64_t put_kernel_object(struct writer *w, const struct fxt_record *r)
+static uint64_t encode_put_kernel_object(struct writer *w, const struct fxt_record *r)
 {
 	const struct fxt_kernel_object *o = &r->kernel_object;
 
 	put_word(w, o->koid);
-	put_string(w, &o->name);
-	put_args(w, r);
+	encode_put_string(w, &o->name);
+	encode_put_args(w, r);
 	return fx_header_kernel_object(0, o->type, (unsigned)string_ref(w, &o->name), r->nargs);
 }
 
 static uint64_t put_legacy_switch(struct writer *w, const struct fxt_scheduling *s)
 {
 	put_word(w, s->timestamp);
-	put_thread(w, &s->outgoing);
-	put_thread(w, &s->incoming);
+	encode_put_thread(w, &s->outgoing);
+	encode_put_thread(w, &s->incoming);
 	return fx_header(FXT_RECORD_SCHEDULING, 0) | FXT_PUT(SCHED_TYPE, FXT_SCHED_LEGACY_SWITCH) |
 	       FXT_PUT(LEGACY_SWITCH_CPU, bounded(w, s->cpu, FXT_MAX(LEGACY_SWITCH_CPU))) |
 	       FXT_PUT(LEGACY_SWITCH_OUTGOING_STATE,
@@ -267,7 +267,7 @@ static uint64_t put_context_switch(struct writer *w, const struct fxt_record *r)
 	put_word(w, s->timestamp);
 	put_word(w, s->outgoing.tid);
 	put_word(w, s->incoming.tid);
-	put_args(w, r);
+	encode_put_args(w, r);
 	return fx_header_context_switch(0, r->nargs, s->cpu, s->outgoing_state);
 }
 
@@ -275,7 +275,7 @@ static uint64_t put_thread_wakeup(struct writer *w, const struct fxt_record *r)
 {
 	put_word(w, r->scheduling.timestamp);
 	put_word(w, r->scheduling.incoming.tid);
-	put_args(w, r);
+	encode_put_args(w, r);
 	return fx_header_thread_wakeup(0, r->nargs, r->scheduling.cpu);
 }
 
@@ -283,8 +283,8 @@ static uint64_t put_log(struct writer *w, const struct fxt_log *l)
 {
 	bounded(w, l->message.length, FXT_MAX_LOG_LENGTH);
 	put_word(w, l->timestamp);
-	put_thread(w, &l->thread);
-	put_bytes(w, l->message.data, l->message.length);
+	encode_put_thread(w, &l->thread);
+	encode_put_bytes(w, l->message.data, l->message.length);
 	return fx_header_log(0, l->thread.ref, l->message.length);
 }
 
@@ -293,9 +293,9 @@ static uint64_t put_module(struct writer *w, const struct fxt_profiler *p)
 	bounded(w, p->name.length, FXT_MAX_NAME_LENGTH);
 	bounded(w, p->build_id.size, FXT_MAX_NAME_LENGTH);
 	put_word(w, p->timestamp);
-	put_thread(w, &p->thread);
-	put_bytes(w, p->name.data, p->name.length);
-	put_bytes(w, p->build_id.data, p->build_id.size);
+	encode_put_thread(w, &p->thread);
+	encode_put_bytes(w, p->name.data, p->name.length);
+	encode_put_bytes(w, p->build_id.data, p->build_id.size);
 	return fx_header_module(0, p->thread.ref, p->module, p->name.length, p->build_id.size);
 }
 
@@ -303,7 +303,7 @@ static uint64_t put_mmap(struct writer *w, const struct fxt_profiler *p)
 {
 	bounded(w, p->flags, FXT_MAX(MMAP_FLAGS));
 	put_word(w, p->timestamp);
-	put_thread(w, &p->thread);
+	encode_put_thread(w, &p->thread);
 	put_word(w, p->start);
 	put_word(w, p->range);
 	put_word(w, p->vaddr);
@@ -314,15 +314,15 @@ static uint64_t put_backtrace(struct writer *w, const struct fxt_profiler *p)
 {
 	bounded(w, p->frame_count, FXT_MAX_FRAMES);
 	put_word(w, p->timestamp);
-	put_thread(w, &p->thread);
-	put_bytes(w, p->frames, (uint64_t)p->frame_count * FXT_WORD_SIZE);
+	encode_put_thread(w, &p->thread);
+	encode_put_bytes(w, p->frames, (uint64_t)p->frame_count * FXT_WORD_SIZE);
 	return fx_header_backtrace(0, p->thread.ref, p->frame_count);
 }
 
 static void put_large_payload(struct writer *w, const struct fxt_bytes *payload)
 {
 	put_word(w, payload->size);
-	put_bytes(w, payload->data, payload->size);
+	encode_put_bytes(w, payload->data, payload->size);
 }
 
 static uint64_t put_large_event(struct writer *w, const struct fxt_record *r)
@@ -333,11 +333,11 @@ static uint64_t put_large_event(struct writer *w, const struct fxt_record *r)
 			FXT_PUT(LARGE_EVENT_NAME, string_ref(w, &b->name)) |
 			FXT_PUT(LARGE_EVENT_NARGS, r->nargs) |
 			FXT_PUT(LARGE_EVENT_THREAD, b->thread.ref));
-	put_string(w, &b->category);
-	put_string(w, &b->name);
+	encode_put_string(w, &b->category);
+	encode_put_string(w, &b->name);
 	put_word(w, b->timestamp);
-	put_thread(w, &b->thread);
-	put_args(w, r);
+	encode_put_thread(w, &b->thread);
+	encode_put_args(w, r);
 	put_large_payload(w, &b->payload);
 	return fx_header_large_blob(0, FXT_LARGE_BLOB_EVENT);
 }
@@ -346,8 +346,8 @@ static uint64_t put_large_attachment(struct writer *w, const struct fxt_large_bl
 {
 	put_word(w, FXT_PUT(LARGE_ATTACHMENT_CATEGORY, string_ref(w, &b->category)) |
 			FXT_PUT(LARGE_ATTACHMENT_NAME, string_ref(w, &b->name)));
-	put_string(w, &b->category);
-	put_string(w, &b->name);
+	encode_put_string(w, &b->category);
+	encode_put_string(w, &b->name);
 	put_large_payload(w, &b->payload);
 	return fx_header_large_blob(0, FXT_LARGE_BLOB_ATTACHMENT);
 }
@@ -371,13 +371,13 @@ static uint64_t put_record(struct writer *w, const struct fxt_record *r)
 	case FXT_KIND_THREAD:
 		return put_thread_record(w, &r->thread);
 	case FXT_KIND_EVENT:
-		return put_event(w, r);
+		return encode_put_event(w, r);
 	case FXT_KIND_BLOB:
-		return put_blob(w, &r->blob);
+		return encode_put_blob(w, &r->blob);
 	case FXT_KIND_USERSPACE_OBJECT:
-		return put_userspace_object(w, r);
+		return encode_put_userspace_object(w, r);
 	case FXT_KIND_KERNEL_OBJECT:
-		return put_kernel_object(w, r);
+		return encode_put_kernel_object(w, r);
 	case FXT_KIND_LEGACY_SWITCH:
 		return put_legacy_switch(w, &r->scheduling);
 	case FXT_KIND_CONTEXT_SWITCH:
@@ -420,7 +420,7 @@ int fx_record_encode(struct fx_encoder *encoder, const struct fxt_record *record
 	uint64_t *header;
 
 	if (record->kind == FXT_KIND_UNKNOWN) {
-		put_bytes(&w, record->words, record->size * FXT_WORD_SIZE);
+		encode_put_bytes(&w, record->words, record->size * FXT_WORD_SIZE);
 	} else {
 		uint64_t word;
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "format/utf8.h"
+#include "base/utf8.h"
 
 #define MASK(layout)	FXT_LAYOUT_MASK(layout)
 #define METADATA_MASK	(MASK(RECORD) | MASK(METADATA))

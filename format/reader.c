@@ -325,7 +325,7 @@ static bool arg_is_string(const struct fxt_arg *arg)
 	return arg->type == FXT_ARG_STRING;
 }
 
-static void resolve_args(struct fxt_reader *reader, struct fxt_record *r)
+static void reader_resolve_args(struct fxt_reader *reader, struct fxt_record *r)
 {
 	for (uint32_t i = 0; i < r->nargs; i++) {
 		if (!fxt_arg_type_name(r->args[i].type))
@@ -337,7 +337,7 @@ static void resolve_args(struct fxt_reader *reader, struct fxt_record *r)
 }
 
 /* Resolves what a record other than metadata and tables refers to. */
-static void resolve(struct fxt_reader *reader, struct fxt_record *r)
+static void reader_resolve(struct fxt_reader *reader, struct fxt_record *r)
 {
 	switch (r->kind) {
 	case FXT_KIND_EVENT:
@@ -379,7 +379,7 @@ static void resolve(struct fxt_reader *reader, struct fxt_record *r)
 	default:
 		break;
 	}
-	resolve_args(reader, r);
+	reader_resolve_args(reader, r);
 }
 
 /* --- Providers and tables -------------------------------------------------------------------- */
@@ -441,7 +441,7 @@ static void apply_provider_section(struct fxt_reader *reader, uint32_t id)
 }
 
 /* Takes over what a record says about those that follow. Returns 0 or -ENOMEM. */
-static int apply(struct fxt_reader *reader, struct fxt_record *r)
+static int reader_apply(struct fxt_reader *reader, struct fxt_record *r)
 {
 	struct fx_tables *tables = &reader->current->tables;
 
@@ -461,7 +461,7 @@ static int apply(struct fxt_reader *reader, struct fxt_record *r)
 	case FXT_KIND_THREAD:
 		return fx_tables_set_thread(tables, r->thread.index, r->thread.pid, r->thread.tid);
 	default:
-		resolve(reader, r);
+		reader_resolve(reader, r);
 		return 0;
 	}
 }
@@ -483,7 +483,7 @@ static void report_truncated(struct fxt_reader *reader, uint64_t offset, uint64_
 }
 
 /* The input's end: clean, or in the middle of a record. */
-static int finish(struct fxt_reader *reader)
+static int reader_finish(struct fxt_reader *reader)
 {
 	reader->finished = true;
 	if (bytes_left(reader) > 0 || reader->input_error)
@@ -507,7 +507,7 @@ static int check_start(struct fxt_reader *reader)
 		return r;
 	reader->started = true;
 	if (words_available(reader) == 0 && reader->input_error)
-		return finish(reader);
+		return reader_finish(reader);
 	word = words_available(reader) > 0 ? reader->buffer[0] : 0;
 	if (word == FXT_MAGIC_RECORD)
 		return 0;
@@ -561,7 +561,7 @@ static int read_record(struct fxt_reader *reader)
 	if (record->size > RECORD_WORDS_LIMIT)
 		return skip_record(reader, record->size);
 	if (reader->input_ended)
-		return finish(reader);
+		return reader_finish(reader);
 	r = buffer_want(reader, record->size ? record->size : 1);
 	return r < 0 ? r : 0;
 }
@@ -579,7 +579,7 @@ int fxt_reader_next(struct fxt_reader *reader, const struct fxt_record **ret)
 		if (r < 0)
 			return r;
 	} while (r == 0);
-	r = apply(reader, &reader->record);
+	r = reader_apply(reader, &reader->record);
 	if (r < 0)
 		return r;
 	reader->record.offset = reader->offset;

@@ -15,6 +15,18 @@ AS_VAR_IF([fx_cache], [yes], [AS_VAR_APPEND([$1], [" $2"])])
 AS_VAR_POPDEF([fx_cache])
 ])
 
+dnl What is traced is looked into by what glibc alone has, and has from this release on.
+AC_DEFUN([FX_CHECK_LIBC], [
+AC_CACHE_CHECK([for glibc 2.31 or later], [fx_cv_libc],
+  [AC_PREPROC_IFELSE([AC_LANG_SOURCE([#include <features.h>
+#if !defined __GLIBC__ || !__GLIBC_PREREQ(2, 31)
+#error not it
+#endif
+])], [fx_cv_libc=yes], [fx_cv_libc=no])])
+AS_IF([test "$fx_cv_libc" != yes],
+  [AC_MSG_ERROR([fxtrace needs the GNU C library, 2.31 or later; musl and others are not supported])])
+])
+
 dnl libiberty demangles C++ and Rust names.
 AC_DEFUN([FX_CHECK_LIBIBERTY], [
 AC_CHECK_HEADER([libiberty/demangle.h], [],

@@ -49,6 +49,12 @@ AS_IF([test "$enable_unit_tests" != no], [
   PKG_CHECK_MODULES([CRITERION], [criterion], [],
     [AC_MSG_ERROR([Criterion not found (Debian: libcriterion-dev); --disable-unit-tests does without])])
 ])
+dnl A second unwinder, for tests alone: it has no place in programs that are traced (preload/host/unwind.h).
+AS_IF([test "$enable_unit_tests" != no], [
+  PKG_CHECK_MODULES([LIBUNWIND], [libunwind],
+    [AC_DEFINE([HAVE_LIBUNWIND], [1], [Define if tests can compare stacks with those of libunwind.])],
+    [AC_MSG_WARN([libunwind not found (Debian: libunwind-dev): stacks are compared with libgcc's alone])])
+])
 AM_CONDITIONAL([UNIT_TESTS], [test "$enable_unit_tests" != no])
 ])
 

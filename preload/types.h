@@ -41,6 +41,8 @@
 typedef char *const *fx_strings; /* argv, envp: ends with NULL */
 typedef void *(*fx_thread_main)(void *);
 typedef int (*fx_clone_main)(void *);
+typedef int (*fx_main)(int, char **, char **);
+typedef void (*fx_nothing)(void);
 typedef void (*fx_once_main)(void);
 typedef void (*fx_signal_handler)(int);
 typedef int (*fx_scan_filter)(const struct dirent *);

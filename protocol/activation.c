@@ -14,7 +14,7 @@
 #define FIRST_FD 3
 
 /* Whether the variable is this very number. */
-static bool is_number(const char *variable, long number)
+static bool activation_is_number(const char *variable, long number)
 {
 	const char *text = getenv(variable);
 	char *end;
@@ -36,14 +36,14 @@ static bool is_ours(int fd)
 	       has_option(fd, SO_ACCEPTCONN, 1);
 }
 
-static int take(void)
+static int activation_take(void)
 {
 	int flags;
 
 	/* Descriptors meant for a parent are not for us. */
-	if (!getenv("LISTEN_FDS") || !is_number("LISTEN_PID", getpid()))
+	if (!getenv("LISTEN_FDS") || !activation_is_number("LISTEN_PID", getpid()))
 		return -ENOENT;
-	if (!is_number("LISTEN_FDS", 1) || !is_ours(FIRST_FD))
+	if (!activation_is_number("LISTEN_FDS", 1) || !is_ours(FIRST_FD))
 		return -EINVAL;
 	flags = fcntl(FIRST_FD, F_GETFL);
 	if (flags < 0 || fcntl(FIRST_FD, F_SETFL, flags | O_NONBLOCK) < 0 ||
@@ -54,7 +54,7 @@ static int take(void)
 
 int fx_activation_take(void)
 {
-	int fd = take();
+	int fd = activation_take();
 
 	unsetenv("LISTEN_PID");
 	unsetenv("LISTEN_FDS");

@@ -26,6 +26,7 @@
 	X(REGISTER, 1, fx_msg_register, 0, "a provider asks to be registered")                     \
 	X(REGISTERED, 2, fx_msg_registered, 3, "the manager's answer: control, common, buffer")    \
 	X(MANAGER_READY, 3, fx_msg_manager_ready, 0, "a private manager says where it listens")    \
+	X(BRING, 4, fx_msg_bring, 1, "a forked child has made its memory itself; no answer")       \
 	X(RESULT, 16, fx_msg_result, 0, "how a client's request ended, and what was written")      \
 	X(GET_STATUS, 17, fx_msg_request, 0, "what is the manager doing?")                         \
 	X(STATUS, 18, fx_msg_status, 0, "the answer")                                              \
@@ -73,6 +74,21 @@ struct fx_msg_registered {
 	uint32_t started; /* 1: tracing runs; 0: registered, idle until a session starts */
 	uint64_t control_size;
 	uint64_t buffer_size; /* of the memfd */
+};
+
+/*
+ * A forked child records at once, into memory that it has made itself as its parent's was made, and says so when it can
+ * without waiting. One descriptor, of a memfd sealed against any change of its size and further seals: the control
+ * page's memory, and behind it the buffer's.
+ */
+struct fx_msg_bring {
+	struct fx_msg_header header;
+	uint32_t pid; /* as the provider sees it; the manager believes the peer credentials */
+	uint32_t parent_pid;
+	uint64_t control_size;
+	uint64_t buffer_size;
+	uint64_t born_ns;		     /* CLOCK_BOOTTIME: when it was made */
+	char name[FX_PROVIDER_NAME_MAX + 4]; /* NUL-terminated */
 };
 
 /* First message of a manager that a provider started for itself, over the socket pair made for it. */
@@ -147,6 +163,8 @@ enum fx_disposition {
 #define FX_ALERT_QUEUE	     16u   /* alerts that wait for a client; then the oldest is discarded */
 #define FX_START_TIMEOUT_MAX 5000u /* ms */
 
+#define FX_CAUSES_ROOM 32u
+
 #define FX_UNSEEN_MAX 512u /* bytes, with the NUL */
 
 /* A request that says nothing but its type. */
@@ -173,6 +191,7 @@ struct fx_msg_result {
 	uint64_t numbered_strings; /* shown as numbers, since all would take too much memory */
 	/* words that asked for categories which no provider knew, between commas; NUL-terminated */
 	char unseen[FX_UNSEEN_MAX];
+	uint64_t lost[FX_CAUSES_ROOM]; /* by cause, in the order of manager/settings/losses.def */
 };
 
 enum fx_result_flags {
@@ -220,7 +239,7 @@ struct fx_provider_entry {
 	uint64_t rolling_used; /* bytes of rolling space that were taken in this session */
 	uint32_t gone;	       /* 1: the process has ended */
 	uint32_t reserved;
-	char name[FX_PROVIDER_NAME_MAX + 4]; /* printable, NUL-terminated */
+	char name[FX_PROVIDER_NAME_MAX + 4]; /* as the process gave it, NUL-terminated */
 };
 
 #define FX_PROVIDERS_PER_MESSAGE 64u
@@ -325,7 +344,7 @@ struct fx_msg_snapshot {
 struct fx_msg_alert {
 	struct fx_msg_header header;
 	uint32_t pid;			  /* of the provider */
-	char name[FX_ALERT_NAME_MAX + 6]; /* printable, NUL-terminated */
+	char name[FX_ALERT_NAME_MAX + 6]; /* as the program gave it, NUL-terminated */
 };
 
 /* Bytes of the longest message. */

@@ -2,6 +2,7 @@
 #include "protocol/place.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +16,29 @@ static int path_write(char ret[FX_SOCKET_PATH_SIZE], const char *directory, cons
 	return n < 0 || n >= (int)FX_SOCKET_PATH_SIZE ? -ENAMETOOLONG : 0;
 }
 
+static bool place_is_trusted(const struct stat *st)
+{
+	return st->st_uid == 0 || st->st_uid == geteuid();
+}
+
+const char *fx_place_runtime(void)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	struct stat st;
+
+	if (!runtime || runtime[0] != '/' || (stat(runtime, &st) == 0 && !place_is_trusted(&st)))
+		return NULL;
+	return runtime;
+}
+
 int fx_place_find(char ret[FX_SOCKET_PATH_SIZE])
 {
-	const char *socket = getenv("FXTRACE_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+	const char *socket = getenv("FXTRACE_SOCKET"), *runtime = fx_place_runtime();
 	char directory[64];
 
 	if (socket && *socket)
 		return path_write(ret, socket, "");
-	if (runtime && runtime[0] == '/')
+	if (runtime)
 		return path_write(ret, runtime, "/fxtrace/manager.sock");
 	snprintf(directory, sizeof(directory), "/run/user/%u", (unsigned)geteuid());
 	if (access(directory, W_OK) == 0)
@@ -31,15 +47,34 @@ int fx_place_find(char ret[FX_SOCKET_PATH_SIZE])
 	return path_write(ret, directory, "/manager.sock");
 }
 
+/* The folder that a path lies in; false if that is the root's or the working directory. */
+static bool folder_of(const char *path, char ret[FX_SOCKET_PATH_SIZE])
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return false;
+	snprintf(ret, FX_SOCKET_PATH_SIZE, "%.*s", (int)(slash - path), path);
+	return true;
+}
+
+int fx_place_check(const char *path)
+{
+	char directory[FX_SOCKET_PATH_SIZE];
+	struct stat st;
+
+	if (!folder_of(path, directory) || lstat(directory, &st) < 0)
+		return 0;
+	return S_ISDIR(st.st_mode) && place_is_trusted(&st) && !(st.st_mode & 022) ? 0 : -EACCES;
+}
+
 int fx_place_make(const char *path, mode_t mode)
 {
 	char directory[FX_SOCKET_PATH_SIZE];
-	const char *slash = strrchr(path, '/');
 	struct stat st;
 
-	if (!slash || slash == path)
+	if (!folder_of(path, directory))
 		return 0;
-	snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
 	if (mkdir(directory, 0700) < 0 && errno != EEXIST)
 		return -errno;
 	if (lstat(directory, &st) < 0)

@@ -2,6 +2,7 @@
 #include "protocol/socket.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -21,7 +22,7 @@ _Static_assert(sizeof(((struct sockaddr_un *)0)->sun_path) == FX_SOCKET_PATH_SIZ
 /* Descriptors that a message may bring, to be closed; the kernel drops what does not fit. */
 #define SURPLUS_MAX 16
 
-static int address_of(const char *path, struct sockaddr_un *ret)
+static int socket_address_of(const char *path, struct sockaddr_un *ret)
 {
 	size_t length = strlen(path);
 
@@ -72,7 +73,7 @@ int fx_socket_listen(const char *path)
 	struct sockaddr_un address;
 	int fd, r;
 
-	r = address_of(path, &address);
+	r = socket_address_of(path, &address);
 	if (r == 0)
 		r = stale_remove(path, &address);
 	if (r < 0)
@@ -82,6 +83,32 @@ int fx_socket_listen(const char *path)
 		return fd;
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    chmod(path, 0600) < 0 || listen(fd, SOMAXCONN) < 0) {
+		r = -errno;
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int fx_socket_listen_beside(const char *path)
+{
+	struct sockaddr_un address;
+	size_t length = strlen(path);
+	int fd, r;
+
+	if (path[0] != '/')
+		return -EINVAL;
+	if (length >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	memset(&address, 0, sizeof(address));
+	address.sun_family = AF_UNIX;
+	memcpy(address.sun_path + 1, path, length);
+	fd = socket_new();
+	if (fd < 0)
+		return fd;
+	if (bind(fd, (const struct sockaddr *)&address,
+		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) < 0 ||
+	    listen(fd, SOMAXCONN) < 0) {
 		r = -errno;
 		close(fd);
 		return r;
@@ -165,7 +192,7 @@ static void take_descriptors(struct msghdr *m, int *ret_fd)
 }
 
 /* The size of one message, or -errno. `ret_fd` may be NULL. */
-static ssize_t receive(int fd, void *message, size_t room, int *ret_fd)
+static ssize_t socket_receive(int fd, void *message, size_t room, int *ret_fd)
 {
 	union {
 		struct cmsghdr align;
@@ -190,7 +217,7 @@ static ssize_t receive(int fd, void *message, size_t room, int *ret_fd)
 
 int fx_socket_receive(int fd, void *message, size_t size)
 {
-	ssize_t n = receive(fd, message, size, NULL);
+	ssize_t n = socket_receive(fd, message, size, NULL);
 
 	if (n < 0)
 		return (int)n;
@@ -202,7 +229,7 @@ ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd)
 	ssize_t n;
 
 	*ret_fd = -1;
-	n = receive(fd, message, room, ret_fd);
+	n = socket_receive(fd, message, room, ret_fd);
 	if (n < 0 && *ret_fd >= 0) {
 		close(*ret_fd);
 		*ret_fd = -1;
@@ -213,7 +240,7 @@ ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd)
 int fx_socket_connect(const char *path)
 {
 	struct sockaddr_un address;
-	int fd, r = address_of(path, &address);
+	int fd, r = socket_address_of(path, &address);
 
 	if (r < 0)
 		return r;

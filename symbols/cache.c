@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/cache.h"
 
+#include "base/clock.h"
 #include "symbols/demangle.h"
 #include "symbols/file_open.h"
 #include "symbols/elf_load.h"
@@ -40,7 +41,14 @@ void fx_symbol_cache_destroy(struct fx_symbol_cache *cache)
 		if (file->fd >= 0)
 			close(file->fd);
 		fx_symtab_clear(&file->table);
+		fx_load_forget(file->load);
 		free(file);
+	}
+	struct fx_symbol_waiter *waiter;
+	struct fx_symbol_waiter *next_waiter;
+	HASH_ITER (hh, cache->waiters, waiter, next_waiter) {
+		HASH_DEL(cache->waiters, waiter);
+		free(waiter);
 	}
 	fx_strings_clear(&cache->strings);
 	free(cache->debug_path);
@@ -79,6 +87,12 @@ const char *fx_symbol_problem_text(enum fx_symbol_problem_kind kind)
 		return "is damaged";
 	case FX_SYMBOL_FILE_NO_MEMORY:
 		return "has more symbols than memory holds";
+	case FX_SYMBOL_FILE_TOO_LARGE:
+		return "has more than 256 MiB of symbols";
+	case FX_SYMBOL_FILE_TOO_SLOW:
+		return "takes too long to read";
+	case FX_SYMBOL_FILE_CRASHED:
+		return "cannot be read: its reader crashed";
 	}
 	return "gives no names";
 }
@@ -172,7 +186,7 @@ static const char *module_name_add(struct fx_symbol_cache *cache, const char *pa
 	return added;
 }
 
-static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache,
+static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache, const struct fx_view *view,
 					  const struct fx_symbol_module *module, const char *key,
 					  size_t key_size)
 {
@@ -193,32 +207,46 @@ static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache,
 	HASH_ADD_KEYPTR(hh, cache->files, file->key, file->key_size, file);
 	cache->counters.files++;
 	/* What cannot be opened now is tried again, and told, when an address asks for it. */
-	file_open(cache, file);
+	if (fx_view_is_own(view))
+		file_open(cache, file);
+	else
+		file->user = view->key.user;
 	return file;
 }
 
-int fx_file_use(struct fx_symbol_cache *cache, const struct fx_symbol_module *module,
-		struct fx_symbol_file **ret_file)
+int fx_file_use(struct fx_symbol_cache *cache, const struct fx_view *view,
+		const struct fx_symbol_module *module, struct fx_symbol_file **ret_file)
 {
 	size_t path_size = strlen(module->path) + 1;
-	struct fx_file_identity identity;
+	struct fx_file_identity identity = {0};
+	const bool own = fx_view_is_own(view);
+	const size_t view_size = own ? 0 : sizeof(view->key);
 	const void *rest = module->build_id;
 	size_t rest_size = module->build_id_size;
+	if (!rest && !own) {
+		/* One that nobody has looked at is each process's own. */
+		identity.inode = ++cache->unidentified;
+		rest = &identity;
+		rest_size = sizeof(identity);
+	}
 	if (!rest) {
 		fx_file_identify(module->path, &identity);
 		rest = &identity;
 		rest_size = sizeof(identity);
 	}
-	char *key = malloc(path_size + rest_size);
+	char *key = malloc(path_size + rest_size + view_size);
 	if (!key)
 		return -ENOMEM;
 	memcpy(key, module->path, path_size);
 	memcpy(key + path_size, rest, rest_size);
+	if (!own)
+		memcpy(key + path_size + rest_size, &view->key, view_size);
+	rest_size += view_size;
 
 	struct fx_symbol_file *file;
 	HASH_FIND(hh, cache->files, key, path_size + rest_size, file);
 	if (!file)
-		file = file_create(cache, module, key, path_size + rest_size);
+		file = file_create(cache, view, module, key, path_size + rest_size);
 	free(key);
 	if (!file)
 		return -ENOMEM;
@@ -238,9 +266,32 @@ void fx_file_unuse(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
 		idle_add(cache, file);
 }
 
-static void file_load(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
+void fx_symbol_cache_load_apart(struct fx_symbol_cache *cache, struct fx_loader *loader)
 {
-	int failed = file->fd < 0 ? file_open(cache, file) : 0;
+	cache->loader = loader;
+}
+
+static void file_loaded(struct fx_symbol_cache *cache, struct fx_symbol_file *file, int failed)
+{
+	if (failed) {
+		file_fail(cache, file, (enum fx_symbol_problem_kind)(failed - 1));
+		return;
+	}
+	file->state = FX_FILE_LOADED;
+	cache->counters.loads++;
+	cache->counters.symbols += file->table.count;
+	cache->counters.table_bytes += fx_symtab_memory(&file->table);
+}
+
+static void file_load(struct fx_symbol_cache *cache, const struct fx_view *view,
+		      struct fx_symbol_file *file)
+{
+	const bool own = fx_view_is_own(view);
+	int failed = 0;
+	if (file->fd < 0 && own)
+		failed = file_open(cache, file);
+	if (!own && !cache->loader)
+		failed = FX_SYMBOL_FILE_UNREADABLE + 1;
 	if (!failed) {
 		const char *rest = file->key + file->path_size;
 		struct fx_elf_source source = {
@@ -250,17 +301,51 @@ static void file_load(struct fx_symbol_cache *cache, struct fx_symbol_file *file
 		    .build_id_size = file->build_id_size,
 		    .debug_path = cache->debug_path,
 		};
-		failed = fx_elf_load(&source, &file->table);
+		if (!cache->loader)
+			failed = fx_elf_load(&source, &file->table);
+		else if (fx_load_begin(cache->loader, &source, own ? NULL : view, &file->load) == 0)
+			file->state = FX_FILE_LOADING;
+		else
+			failed = FX_SYMBOL_FILE_NO_MEMORY + 1;
 		file_close(cache, file);
 	}
-	if (failed) {
-		file_fail(cache, file, (enum fx_symbol_problem_kind)(failed - 1));
-		return;
+	if (file->state != FX_FILE_LOADING)
+		file_loaded(cache, file, failed);
+}
+
+/* What is left of the time that a file may be waited for. */
+static uint64_t patience_left(const struct fx_symbol_file *file,
+			      const struct fx_symbol_waiter *waiter)
+{
+	uint64_t left = file->waited < FX_SYMBOL_WAIT_NS ? FX_SYMBOL_WAIT_NS - file->waited : 0;
+	uint64_t of_user = waiter && waiter->waited < FX_SYMBOL_WAIT_USER_NS
+			       ? FX_SYMBOL_WAIT_USER_NS - waiter->waited
+			       : 0;
+	return left < of_user ? left : of_user;
+}
+
+static void file_wait(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
+{
+	struct fx_symbol_waiter *waiter;
+	HASH_FIND(hh, cache->waiters, &file->user, sizeof(file->user), waiter);
+	if (!waiter) {
+		waiter = calloc(1, sizeof(*waiter));
+		if (waiter) {
+			waiter->user = file->user;
+			HASH_ADD(hh, cache->waiters, user, sizeof(waiter->user), waiter);
+		}
 	}
-	file->state = FX_FILE_LOADED;
-	cache->counters.loads++;
-	cache->counters.symbols += file->table.count;
-	cache->counters.table_bytes += fx_symtab_memory(&file->table);
+	uint64_t began = fx_monotonic_ns();
+	int failed = 0;
+	if (fx_load_end(file->load, patience_left(file, waiter), &failed, &file->table)) {
+		file->load = NULL;
+		file->state = FX_FILE_WAITING;
+		file_loaded(cache, file, failed);
+	}
+	uint64_t waited = fx_monotonic_ns() - began;
+	file->waited += waited;
+	if (waiter)
+		waiter->waited += waited;
 }
 
 /* The name to show for an entry, made at the first time; NULL if there is no memory. */
@@ -276,11 +361,14 @@ static const char *entry_name(struct fx_symbol_cache *cache, struct fx_symtab *t
 	return table->shown[index];
 }
 
-bool fx_file_find(struct fx_symbol_cache *cache, struct fx_symbol_file *file, uint64_t address,
-		  const char **ret_name, uint64_t *ret_offset)
+bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
+		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
+		  uint64_t *ret_offset)
 {
 	if (file->state == FX_FILE_WAITING)
-		file_load(cache, file);
+		file_load(cache, view, file);
+	if (file->state == FX_FILE_LOADING)
+		file_wait(cache, file);
 	if (file->state != FX_FILE_LOADED)
 		return false;
 	uint32_t index = fx_symtab_find(&file->table, address);

@@ -7,6 +7,7 @@
  *these states:
  *
  *	waiting   named by a module; open if it could be opened and not too many others are
+ *	loading   being read by the loader
  *	loaded    its table is in memory
  *	failed    gives no names; waits to be told as a problem, once
  *
@@ -17,6 +18,7 @@
 #ifndef FX_SYMBOLS_CACHE_H
 #define FX_SYMBOLS_CACHE_H
 
+#include "symbols/loader.h"
 #include "symbols/strings.h"
 #include "symbols/symbols.h"
 #include "symbols/table.h"
@@ -31,6 +33,7 @@
 
 enum fx_file_state {
 	FX_FILE_WAITING,
+	FX_FILE_LOADING,
 	FX_FILE_LOADED,
 	FX_FILE_FAILED,
 };
@@ -53,13 +56,24 @@ struct fx_symbol_file {
 	uint32_t users;			     /* modules in spaces */
 	int fd;				     /* -1: not open; else in cache->open */
 	bool idle;			     /* in cache->idle */
+	struct fx_load *load;		     /* if loading */
+	uint64_t waited;		     /* ns, for the load */
 	const char *module;		     /* path without folders, fit to show */
 	const char *text_path;		     /* path, fit to show */
 	struct fx_symtab table;		     /* if loaded */
 	size_t path_size;		     /* with its NUL */
 	size_t build_id_size;
 	size_t key_size;
-	char key[]; /* the path with its NUL, then the build-id, or else the identity */
+	uint64_t user; /* see struct fx_view_key */
+	/* the path with its NUL, then the build-id, or else the identity; then, unless the view is the reader's own, its key */
+	char key[];
+};
+
+/* How long the files of a user were waited for. */
+struct fx_symbol_waiter {
+	UT_hash_handle hh;
+	uint64_t user;
+	uint64_t waited; /* ns */
 };
 
 struct fx_symbol_cache {
@@ -69,6 +83,9 @@ struct fx_symbol_cache {
 	struct fx_symbol_file *problems;
 	struct fx_strings strings;
 	char *debug_path;
+	struct fx_loader *loader; /* borrowed; NULL: files are read at once */
+	struct fx_symbol_waiter *waiters;
+	uint64_t unidentified; /* files that could not be told from others */
 	size_t open_count;
 	size_t idle_bytes;
 	size_t idle_limit; /* FX_IDLE_BYTES, but for tests */
@@ -76,8 +93,8 @@ struct fx_symbol_cache {
 };
 
 /* The file of a module, made if need be, with one user more. 0 or -ENOMEM. */
-int fx_file_use(struct fx_symbol_cache *cache, const struct fx_symbol_module *module,
-		struct fx_symbol_file **ret_file);
+int fx_file_use(struct fx_symbol_cache *cache, const struct fx_view *view,
+		const struct fx_symbol_module *module, struct fx_symbol_file **ret_file);
 
 void fx_file_unuse(struct fx_symbol_cache *cache, struct fx_symbol_file *file);
 
@@ -85,7 +102,8 @@ void fx_file_unuse(struct fx_symbol_cache *cache, struct fx_symbol_file *file);
  * The symbol that contains a link-time address; reads the file's symbols first if need be. False if
  * there is none.
  */
-bool fx_file_find(struct fx_symbol_cache *cache, struct fx_symbol_file *file, uint64_t address,
-		  const char **ret_name, uint64_t *ret_offset);
+bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
+		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
+		  uint64_t *ret_offset);
 
 #endif

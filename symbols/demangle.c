@@ -54,7 +54,7 @@ static bool demangle_cxx(const char *symbol, struct sink *sink)
 }
 
 /* Length without what the linker or LLVM appended: a version, or ".llvm." and a number. */
-static size_t plain_length(const char *symbol)
+static size_t demangle_plain_length(const char *symbol)
 {
 	size_t length = strlen(symbol);
 	const char *version = length ? strchr(symbol + 1, '@') : NULL;
@@ -73,7 +73,7 @@ static size_t plain_length(const char *symbol)
 
 size_t fx_demangle(const char *symbol, char *buffer)
 {
-	size_t length = plain_length(symbol);
+	size_t length = demangle_plain_length(symbol);
 	/* Rust's legacy symbols begin as C++ ones do, and are told apart by their hash. */
 	if (symbol[0] == '_' && length <= FX_DEMANGLE_MAX) {
 		char plain[FX_DEMANGLE_MAX + 1];
@@ -81,7 +81,8 @@ size_t fx_demangle(const char *symbol, char *buffer)
 		plain[length] = '\0';
 		struct sink sink;
 		if (demangle_rust(plain, &sink) || demangle_cxx(plain, &sink))
-			return fx_text_copy(buffer, FX_SYMBOL_NAME_MAX, sink.text, sink.length);
+			return fx_text_copy_keyed(buffer, FX_SYMBOL_NAME_MAX, sink.text,
+						  sink.length, symbol, length);
 	}
 	return fx_text_copy(buffer, FX_SYMBOL_NAME_MAX, symbol, length);
 }

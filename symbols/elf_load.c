@@ -20,8 +20,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Longer names are not read to their end: no more than their beginning is ever shown. */
-#define NAME_READ (FX_DEMANGLE_MAX + 1)
+/* Longer names are not read to their end. No more than their beginning is ever shown, with a hash of what was read. */
+#define NAME_READ (64u << 10)
 
 /* An address range of code, by link-time addresses. */
 struct code_range {
@@ -50,7 +50,7 @@ struct loader {
 	struct string_table strings; /* the one that was asked for last */
 };
 
-static int problem(enum fx_symbol_problem_kind kind)
+static int elf_load_problem(enum fx_symbol_problem_kind kind)
 {
 	return (int)kind + 1;
 }
@@ -80,6 +80,37 @@ static int give_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 	return fd;
 }
 
+/* Whether the symbols are no more than are read, by what the file says of itself. */
+static bool symbols_fit(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	uint64_t sum = 0;
+	GElf_Shdr header;
+
+	while (sum <= FX_SYMBOL_BYTES && (section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header) ||
+		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM &&
+		     header.sh_type != SHT_STRTAB))
+			continue;
+		sum = header.sh_size > FX_SYMBOL_BYTES ? UINT64_MAX : sum + header.sh_size;
+	}
+	return sum <= FX_SYMBOL_BYTES;
+}
+
+/* The same of a debug file that was found; else it is none. */
+static int take_debug_file(int fd)
+{
+	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
+	bool fits = elf && symbols_fit(elf);
+
+	elf_end(elf);
+	if (fd >= 0 && !fits) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 /*
  * libdwfl asks for the debug file. By build-id first. Its standard search by name ends with a
  * question to a debuginfod server if the module's build-id is known; it is therefore made for a
@@ -89,14 +120,14 @@ static int find_debug_file(Dwfl_Module *module, void **data, const char *name, D
 			   const char *file_name, const char *link, GElf_Word checksum,
 			   char **debug_file_name)
 {
-	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file_name, link, checksum,
-					      debug_file_name);
+	int fd = take_debug_file(dwfl_build_id_find_debuginfo(module, data, name, base, file_name,
+							      link, checksum, debug_file_name));
 	struct loader *loader = module_loader(module);
 	if (fd >= 0 || !link || !loader)
 		return fd;
 	errno = 0;
-	return dwfl_standard_find_debuginfo(loader->by_name, data, name, base, file_name, link,
-					    checksum, debug_file_name);
+	return take_debug_file(dwfl_standard_find_debuginfo(
+	    loader->by_name, data, name, base, file_name, link, checksum, debug_file_name));
 }
 
 static int verify_elf(const struct loader *loader)
@@ -104,14 +135,14 @@ static int verify_elf(const struct loader *loader)
 	GElf_Ehdr header;
 	if (elf_kind(loader->elf) != ELF_K_ELF || !gelf_getehdr(loader->elf, &header) ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
-		return problem(FX_SYMBOL_FILE_NOT_ELF);
+		return elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
 	if (!loader->source->build_id)
 		return 0;
 	const void *build_id;
 	ssize_t size = dwelf_elf_gnu_build_id(loader->elf, &build_id);
 	if (size < 0 || (size_t)size != loader->source->build_id_size ||
 	    memcmp(build_id, loader->source->build_id, loader->source->build_id_size))
-		return problem(FX_SYMBOL_FILE_CHANGED);
+		return elf_load_problem(FX_SYMBOL_FILE_CHANGED);
 	return 0;
 }
 
@@ -126,15 +157,15 @@ static int code_reserve(struct loader *loader, size_t count)
 	free(loader->code);
 	loader->code_count = 0;
 	loader->code = calloc(count ? count : 1, sizeof(*loader->code));
-	return loader->code ? 0 : problem(FX_SYMBOL_FILE_NO_MEMORY);
+	return loader->code ? 0 : elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 }
 
 /* Where the file is loaded, and which segments are code. */
-static int read_segments(struct loader *loader)
+static int elf_load_read_segments(struct loader *loader)
 {
 	size_t count;
 	if (elf_getphdrnum(loader->elf, &count))
-		return problem(FX_SYMBOL_FILE_DAMAGED);
+		return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
 	int failed = code_reserve(loader, count);
 	if (failed)
 		return failed;
@@ -143,7 +174,7 @@ static int read_segments(struct loader *loader)
 	for (size_t i = 0; i < count; i++) {
 		GElf_Phdr segment;
 		if (!gelf_getphdr(loader->elf, (int)i, &segment))
-			return problem(FX_SYMBOL_FILE_DAMAGED);
+			return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
 		if (segment.p_type != PT_LOAD)
 			continue;
 		uint64_t align = segment.p_align ? segment.p_align : 1;
@@ -157,7 +188,7 @@ static int read_segments(struct loader *loader)
 		if (segment.p_flags & PF_X)
 			code_add(loader, segment.p_vaddr, segment.p_memsz);
 	}
-	return loader->start < loader->end ? 0 : problem(FX_SYMBOL_FILE_DAMAGED);
+	return loader->start < loader->end ? 0 : elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
 }
 
 /* Sections, where there are any, are finer than segments: a label cannot reach into the next one.
@@ -232,7 +263,7 @@ static struct string_table find_strings(Elf *elf, const char *name)
  * at most NAME_READ; -1 if it has no end, or if that cannot be told: the names of files without
  * section headers are not used.
  */
-static ssize_t name_length(struct loader *loader, Elf *elf, const char *name)
+static ssize_t elf_load_name_length(struct loader *loader, Elf *elf, const char *name)
 {
 	if (loader->strings.elf != elf)
 		loader->strings = find_strings(elf, name);
@@ -289,7 +320,7 @@ static int read_symbols(struct loader *loader, Dwfl_Module *module, struct fx_sy
 		Elf *elf = NULL;
 		const char *name =
 		    dwfl_module_getsym_info(module, i, &symbol, &address, NULL, &elf, NULL);
-		ssize_t length = name ? name_length(loader, elf, name) : -1;
+		ssize_t length = name ? elf_load_name_length(loader, elf, name) : -1;
 		if (length <= 0)
 			continue;
 		int flags = code_flags(&symbol, name);
@@ -301,11 +332,11 @@ static int read_symbols(struct loader *loader, Dwfl_Module *module, struct fx_sy
 		int error = fx_symtab_add(table, name, (size_t)length, address - bias,
 					  symbol.st_size, code->end, (uint32_t)flags);
 		if (error == -ENOMEM)
-			return problem(FX_SYMBOL_FILE_NO_MEMORY);
+			return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 		if (error) /* full: what is in it serves */
 			break;
 	}
-	return fx_symtab_finish(table) ? problem(FX_SYMBOL_FILE_NO_MEMORY) : 0;
+	return fx_symtab_finish(table) ? elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY) : 0;
 }
 
 static int read_by_dwfl(struct loader *loader, struct fx_symtab *table)
@@ -317,12 +348,12 @@ static int read_by_dwfl(struct loader *loader, struct fx_symtab *table)
 	};
 	Dwfl *dwfl = dwfl_begin(&loader->callbacks);
 	if (!dwfl)
-		return problem(FX_SYMBOL_FILE_NO_MEMORY);
+		return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	dwfl_report_begin(dwfl);
 	Dwfl_Module *module =
 	    dwfl_report_module(dwfl, loader->source->path, loader->start, loader->end);
 	loader->by_name = dwfl_report_module(dwfl, "by name", UINT64_MAX - 1, UINT64_MAX);
-	int result = problem(FX_SYMBOL_FILE_DAMAGED);
+	int result = elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
 	if (module && loader->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
 		void **data;
 		dwfl_module_info(module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
@@ -336,8 +367,10 @@ static int read_by_dwfl(struct loader *loader, struct fx_symtab *table)
 static int read_elf(struct loader *loader, struct fx_symtab *table)
 {
 	int failed = verify_elf(loader);
+	if (!failed && !symbols_fit(loader->elf))
+		failed = elf_load_problem(FX_SYMBOL_FILE_TOO_LARGE);
 	if (!failed)
-		failed = read_segments(loader);
+		failed = elf_load_read_segments(loader);
 	if (!failed)
 		failed = read_sections(loader);
 	if (failed)
@@ -353,14 +386,15 @@ int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret_table)
 	    .fd = fcntl(source->fd, F_DUPFD_CLOEXEC, 0),
 	};
 	if (loader.fd < 0)
-		return problem(FX_SYMBOL_FILE_UNREADABLE);
+		return elf_load_problem(FX_SYMBOL_FILE_UNREADABLE);
 	elf_version(EV_CURRENT);
 	loader.elf = elf_begin(loader.fd, ELF_C_READ, NULL);
 	loader.debug_path = source->debug_path ? strdup(source->debug_path) : NULL;
 
 	struct fx_symtab table;
 	fx_symtab_begin(&table);
-	int failed = loader.elf ? read_elf(&loader, &table) : problem(FX_SYMBOL_FILE_NOT_ELF);
+	int failed =
+	    loader.elf ? read_elf(&loader, &table) : elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
 	if (failed)
 		fx_symtab_clear(&table);
 	else

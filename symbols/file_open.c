@@ -38,7 +38,7 @@ void fx_file_identify(const char *path, struct fx_file_identity *ret_identity)
 		identity_from_stat(&status, ret_identity);
 }
 
-static int problem(enum fx_symbol_problem_kind kind)
+static int file_open_problem(enum fx_symbol_problem_kind kind)
 {
 	return (int)kind + 1;
 }
@@ -48,8 +48,9 @@ static int open_path(const char *path, int *ret_fd)
 	/* O_NONBLOCK: a FIFO or a device in place of the file must not hold us up. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd < 0)
-		return problem(errno == ENOENT || errno == ENOTDIR ? FX_SYMBOL_FILE_MISSING
-								   : FX_SYMBOL_FILE_UNREADABLE);
+		return file_open_problem(errno == ENOENT || errno == ENOTDIR
+					     ? FX_SYMBOL_FILE_MISSING
+					     : FX_SYMBOL_FILE_UNREADABLE);
 	*ret_fd = fd;
 	return 0;
 }
@@ -63,7 +64,7 @@ static int open_maybe_deleted(const char *path, int *ret_fd)
 		return failed;
 	char *plain = strndup(path, length);
 	if (!plain)
-		return problem(FX_SYMBOL_FILE_NO_MEMORY);
+		return file_open_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	failed = open_path(plain, ret_fd);
 	free(plain);
 	return failed;
@@ -73,7 +74,7 @@ int fx_file_open(const char *path, const struct fx_file_identity *identity, int 
 {
 	int fd;
 	if (path[0] != '/')
-		return problem(FX_SYMBOL_FILE_MISSING);
+		return file_open_problem(FX_SYMBOL_FILE_MISSING);
 	int failed = identity ? open_path(path, &fd) : open_maybe_deleted(path, &fd);
 	if (failed)
 		return failed;
@@ -81,11 +82,11 @@ int fx_file_open(const char *path, const struct fx_file_identity *identity, int 
 	struct stat status;
 	struct fx_file_identity found;
 	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
-		failed = problem(FX_SYMBOL_FILE_UNREADABLE);
+		failed = file_open_problem(FX_SYMBOL_FILE_UNREADABLE);
 	} else if (identity) {
 		identity_from_stat(&status, &found);
 		if (memcmp(&found, identity, sizeof(found)))
-			failed = problem(FX_SYMBOL_FILE_CHANGED);
+			failed = file_open_problem(FX_SYMBOL_FILE_CHANGED);
 	}
 	if (failed)
 		close(fd);

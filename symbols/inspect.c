@@ -25,6 +25,8 @@ static void take_symbol(const char *name, const GElf_Sym *symbol, struct fx_elf_
 {
 	static const char *const profiling[] = {"mcount", "_mcount", "__fentry__"};
 
+	static const char *const filters[] = {"prctl", "seccomp_load"};
+
 	if (symbol->st_shndx != SHN_UNDEF) {
 		if (GELF_ST_TYPE(symbol->st_info) == STT_FUNC && strcmp(name, "malloc") == 0)
 			facts->allocator = true;
@@ -34,6 +36,8 @@ static void take_symbol(const char *name, const GElf_Sym *symbol, struct fx_elf_
 		facts->hooks = true;
 	if (is_one_of(name, profiling, sizeof(profiling) / sizeof(profiling[0])))
 		facts->profiling = true;
+	if (is_one_of(name, filters, sizeof(filters) / sizeof(filters[0])))
+		facts->filters = true;
 }
 
 static void take_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,

@@ -11,6 +11,7 @@ struct fx_elf_facts {
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
 	bool names;	/* has a symbol table of its own, or a debug file by build-id */
 	bool allocator; /* defines malloc */
+	bool filters;	/* calls what can install a seccomp filter */
 	bool go;	/* has code of the Go compiler */
 	char interpreter[256]; /* the dynamic linker that it asks for; "" none */
 };

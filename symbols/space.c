@@ -21,7 +21,8 @@ struct module {
 
 struct fx_symspace {
 	struct fx_symbol_cache *cache;
-	struct module *modules; /* oldest first */
+	const struct fx_view *view; /* NULL: the reader's own */
+	struct module *modules;	    /* oldest first */
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -34,6 +35,11 @@ int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret_s
 	space->cache = cache;
 	*ret_space = space;
 	return 0;
+}
+
+void fx_symspace_set_view(struct fx_symspace *space, const struct fx_view *view)
+{
+	space->view = view;
 }
 
 void fx_symspace_destroy(struct fx_symspace *space)
@@ -84,7 +90,7 @@ static bool stands_already(const struct fx_symspace *space, const struct module 
 	return false;
 }
 
-static bool is_sound(const struct fx_symbol_module *module)
+static bool space_is_sound(const struct fx_symbol_module *module)
 {
 	return module->path && module->path[0] && module->start < module->end &&
 	       (!module->build_id ||
@@ -93,13 +99,13 @@ static bool is_sound(const struct fx_symbol_module *module)
 
 int fx_symspace_add_module(struct fx_symspace *space, const struct fx_symbol_module *module)
 {
-	if (!is_sound(module))
+	if (!space_is_sound(module))
 		return -EINVAL;
 	int error = modules_reserve(space);
 	if (error)
 		return error;
 	struct module added = {.start = module->start, .end = module->end, .bias = module->bias};
-	error = fx_file_use(space->cache, module, &added.file);
+	error = fx_file_use(space->cache, space->view, module, &added.file);
 	if (error)
 		return error;
 	if (stands_already(space, &added))
@@ -125,8 +131,8 @@ void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t
 	ret_symbol->kind = FX_SYMBOL_IN_MODULE;
 	ret_symbol->module = module->file->module;
 	ret_symbol->offset = address - module->bias;
-	if (fx_file_find(space->cache, module->file, ret_symbol->offset, &ret_symbol->name,
-			 &ret_symbol->offset))
+	if (fx_file_find(space->cache, space->view, module->file, ret_symbol->offset,
+			 &ret_symbol->name, &ret_symbol->offset))
 		ret_symbol->kind = FX_SYMBOL_NAMED;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Names of code addresses in traced processes.
  *
- * The resolver works outside the process, and often after its death: it never looks into /proc.
+ * The resolver works outside the process, and often after its death: it never looks into /proc itself.
  *What it knows of a process are the modules that the process recorded about itself, at its start
  *and after each dlopen().
  *
@@ -24,7 +24,8 @@
  *out. What compilers append stays: ".cold", ".part.0", ".isra.0" and ".constprop.0" stand as they
  *	are after a C name and as " [clone .cold]" after a C++ one; only ".llvm.NUMBER" is removed,
  *and so is a symbol version ("@@GLIBC_2.2.5"). Names are valid UTF-8 without control characters, at
- *	most FX_SYMBOL_NAME_MAX bytes; longer ones end in "…".
+ *	most FX_SYMBOL_NAME_MAX bytes; longer ones end in "…#" and a hash of the whole symbol; other
+ *	bytes are escaped (base/escape.h).
  *
  *	Of several symbols at one address the name is, in this order: a function's rather than a
  *	typeless label's, one with a size, one that is not local, the one with the fewest leading
@@ -51,6 +52,11 @@
 /* What the demangler may take for the most deeply nested name, in bytes. */
 #define FX_SYMBOL_STACK (4u << 20)
 
+/* What the symbols of one file may take, in it and in memory, in bytes. */
+#define FX_SYMBOL_BYTES (UINT64_C(256) << 20)
+
+struct fx_loader;
+struct fx_view;
 struct fx_symbol_cache;
 struct fx_symspace;
 
@@ -88,6 +94,9 @@ enum fx_symbol_problem_kind {
 	FX_SYMBOL_FILE_NOT_ELF,
 	FX_SYMBOL_FILE_DAMAGED, /* ELF, but its symbols cannot be read */
 	FX_SYMBOL_FILE_NO_MEMORY,
+	FX_SYMBOL_FILE_TOO_LARGE, /* its symbols take more than FX_SYMBOL_BYTES */
+	FX_SYMBOL_FILE_TOO_SLOW,  /* it took too long to read */
+	FX_SYMBOL_FILE_CRASHED,	  /* its reader ended without an answer */
 };
 
 struct fx_symbol_problem {
@@ -110,6 +119,14 @@ struct fx_symbol_counters {
  */
 int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret_cache);
 
+/*
+ * From now on files are read by the loader, which must outlive the cache, in processes apart. What asks for a name waits for
+ * its file no longer than FX_SYMBOL_WAIT_NS in all, and FX_SYMBOL_WAIT_USER_NS for those of one user; until a file is read, there are addresses.
+ */
+#define FX_SYMBOL_WAIT_NS      UINT64_C(5000000000)
+#define FX_SYMBOL_WAIT_USER_NS UINT64_C(15000000000)
+void fx_symbol_cache_load_apart(struct fx_symbol_cache *cache, struct fx_loader *loader);
+
 /* All spaces must be destroyed before. NULL is allowed. */
 void fx_symbol_cache_destroy(struct fx_symbol_cache *cache);
 
@@ -125,6 +142,9 @@ const char *fx_symbol_problem_text(enum fx_symbol_problem_kind kind);
 
 /* The cache must outlive the space. 0 or -ENOMEM. */
 int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret_space);
+
+/* From where the space's files are seen; must outlive it. Before the first module. */
+void fx_symspace_set_view(struct fx_symspace *space, const struct fx_view *view);
 
 /* NULL is allowed. Names that were returned stay valid as long as the cache. */
 void fx_symspace_destroy(struct fx_symspace *space);

@@ -86,7 +86,7 @@ int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint
 }
 
 /* By address; at one address the best first. */
-static int entry_compare(const void *left, const void *right, void *names)
+static int table_entry_compare(const void *left, const void *right, void *names)
 {
 	const struct fx_symtab_entry *a = left;
 	const struct fx_symtab_entry *b = right;
@@ -155,7 +155,8 @@ int fx_symtab_finish(struct fx_symtab *table)
 {
 	if (!table->count)
 		return 0;
-	qsort_r(table->entries, table->count, sizeof(*table->entries), entry_compare, table->names);
+	qsort_r(table->entries, table->count, sizeof(*table->entries), table_entry_compare,
+		table->names);
 	entries_settle(table);
 	table_shrink(table);
 	/* Of a large array only the pages in use become resident. */

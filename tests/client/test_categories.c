@@ -10,7 +10,7 @@
 
 #include "client/categories.h"
 #include "client/groups.h"
-#include "manager/wanted.h"
+#include "manager/settings/wanted.h"
 
 static char place[] = "/tmp/fxtrace-categories.XXXXXX";
 

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "convert/perfetto.pb-c.h"
+#include "convert/perfetto/perfetto.pb-c.h"
 #include "convert/vector.h"
 #include "tests/convert/perfetto_text.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <criterion/criterion.h>
 
-#include "convert/perfetto_wire.h"
+#include "convert/perfetto/wire.h"
 
 /* Two packets: of sequence 300, and one without a sequence that has a field of each size. */
 static const unsigned char packets[] = {

@@ -5,7 +5,7 @@
  * can be compared line by line.
  *
  *	calltree archive FILE [PID]     calls of category "function"
- *	calltree hooks LOG SYMBOLS      SYMBOLS is the output of nm on the program
+ *	calltree hooks LOG SYMBOLS      SYMBOLS is the output of nm (-C) on the program
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,18 +69,29 @@ static unsigned thread_number(uint64_t tid)
 	return count;
 }
 
+static int start_compare(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
 static void print_tree(void)
 {
 	const struct call **open = must(calloc(call_count + 1, sizeof *open));
 	size_t depth = 0;
 
+	/* By first call: ids begin anew when the kernel has given the largest. */
+	qsort(calls, call_count, sizeof *calls, start_compare);
+	for (size_t i = 0; i < call_count; i++)
+		calls[i].tid = thread_number(calls[i].tid);
 	qsort(calls, call_count, sizeof *calls, call_compare);
 	for (size_t i = 0; i < call_count; i++) {
 		while (depth && (open[depth - 1]->tid != calls[i].tid ||
 				 open[depth - 1]->end < calls[i].end ||
 				 open[depth - 1]->end <= calls[i].start))
 			depth--;
-		printf("%u %zu %s\n", thread_number(calls[i].tid), depth, calls[i].name);
+		printf("%" PRIu64 " %zu %s\n", calls[i].tid, depth, calls[i].name);
 		open[depth++] = &calls[i];
 	}
 	free(open);
@@ -135,7 +146,7 @@ static void symbols_read(const char *path)
 	uint64_t address;
 
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%" SCNx64 " %c %3999s", &address, &type, name) != 3 ||
+		if (sscanf(line, "%" SCNx64 " %c %3999[^\n]", &address, &type, name) != 3 ||
 		    !strchr("tTwWiI", type))
 			continue;
 		symbols = must(realloc(symbols, (symbol_count + 1) * sizeof *symbols));

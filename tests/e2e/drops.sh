@@ -54,6 +54,18 @@ last=$(awk -F'\t' '$1 == "counter" && $7 == "records dropped" { sub("count=", ""
 	END { print n }' events)
 expect_equal "$(dropped_in_archive)" "$last" "last value of the counter"
 
+# Each gap has a length: the counter stands at its beginning, and where it is over.
+expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K -- ./producer 1 5000000
+list_archive trace.fxt
+expect_events 10+ 'type == "instant" && name == "records dropped"'
+awk -F'\t' '$7 == "records dropped" && $1 == "counter" {
+		if (NR > 1 && $10 != value && $8 > time) n++
+		time = $8
+		value = $10
+	}
+	END { print n + 0 }' events >long
+[ "$(cat long)" -ge 5 ] || fail "$(cat long) gaps with a length of $(count_events 'type == "instant" && name == "records dropped"')"
+
 # Marks of one thread at one time would nest in viewers, deeper and deeper.
 expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K -- ./producer 2 5000000
 expect_clean trace.fxt

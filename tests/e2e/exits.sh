@@ -5,7 +5,7 @@
 
 # With the signals that a shell lets its background jobs ignore.
 run() {
-	env --default-signal=INT,QUIT "$FXTRACE" run -q -o trace.fxt "$@"
+	env --default-signal=HUP,INT,QUIT "$FXTRACE" run -q -o trace.fxt "$@"
 }
 
 for status in 0 1 2 3 63 64 77 99 125 126 127 128 129 200 254 255; do
@@ -67,7 +67,7 @@ expect_signal() {
 
 	rm -f ready
 	# Jobs of a script ignore what a terminal would send.
-	setsid -w env --default-signal=INT,QUIT "$FXTRACE" run -q -o trace.fxt -- sh -c "$script" >out 2>err &
+	setsid -w env --default-signal=HUP,INT,QUIT "$FXTRACE" run -q -o trace.fxt -- sh -c "$script" >out 2>err &
 	pid=$!
 	wait_for 10 test -s ready || fail "the program does not start: $(cat err)"
 	kill "-$signal" -- "-$(ps -o pgid= -p "$(cat ready)" | tr -d ' ')"

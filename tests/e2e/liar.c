@@ -304,6 +304,9 @@ static void frames_and_losses(struct provider *p)
 
 	memset(slot->frames, 0xff, sizeof(slot->frames));
 	slot->incarnation = UINT32_MAX;
+	slot->dropped = slot->too_deep = UINT64_MAX;
+	memset(slot->lost, 0xff, sizeof(slot->lost));
+	p->fake.header->dropped_unslotted = UINT64_MAX - 3;
 }
 
 /* What is sent in place of a registration. */

@@ -58,7 +58,8 @@ lie packet-of-another-version some "$(broke_off 'it speaks another version of th
 lie packet-that-does-not-exist some "$(broke_off 'it sent a packet that does not exist')"
 lie states-out-of-order 2
 lie memory-that-shrinks 2
-lie frames-and-losses 2
+lie frames-and-losses 2 "$(left_out 1)"
+expect_no_line "records? lost|nested" said
 lie registrations 2
 
 # None was forgotten.

@@ -28,6 +28,16 @@ unset name
 TEST_DIR=$(mktemp -d "${TMPDIR:-/tmp}/fxtrace-test.XXXXXX") || exit 99
 cd "$TEST_DIR" || exit 99
 
+# keep_archives: what the test leaves, for tests/e2e/perfetto.sh to load.
+keep_archives() {
+	local archive count=0
+
+	while read -r archive; do
+		count=$((count + 1))
+		cp "$archive" "$FX_ARCHIVES/$(basename "$0" .sh)-$count-${archive##*/}"
+	done < <(find "$TEST_DIR" -name '*.fxt*' -type f -size -64M 2>/dev/null | sort)
+}
+
 test_cleanup() {
 	local status=$? pid
 
@@ -35,6 +45,7 @@ test_cleanup() {
 		kill -9 "$pid" 2>/dev/null
 	done
 	wait 2>/dev/null
+	[ -z "${FX_ARCHIVES-}" ] || keep_archives
 	if [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ -n "${FX_KEEP-}" ]; then
 		echo "kept: $TEST_DIR"
 	else
@@ -175,6 +186,21 @@ target() {
 	shift 2
 	$FX_CC --version | grep -q clang && hooks=(-finstrument-functions)
 	compile "$output" -O1 -w -D_GNU_SOURCE "${hooks[@]}" "$@" "$source"
+}
+
+# with_clocksource NAME COMMAND...: runs it where the kernel says that its clock source is NAME. The rest of the machine
+# stays as it is; skips the test where that is not allowed.
+CLOCKSOURCE=/sys/devices/system/clocksource/clocksource0/current_clocksource
+with_clocksource() {
+	local told=$TEST_DIR/clocksource.$1
+
+	shift
+	[ -e "$CLOCKSOURCE" ] || skip "the kernel does not say what its clock source is"
+	echo "${told##*.}" >"$told"
+	unshare -m mount --bind "$told" "$CLOCKSOURCE" 2>/dev/null ||
+		skip "a mount namespace of its own is not allowed here"
+	# shellcheck disable=SC2016 # another shell's
+	unshare -m sh -c 'mount --bind "$0" "$1" && shift && exec "$@"' "$told" "$CLOCKSOURCE" "$@"
 }
 
 # list_archive ARCHIVE: what stands in it, as the files processes, threads and events (events.c).

@@ -5,29 +5,9 @@
 #	debian_source PACKAGE	prints the folder of its unpacked source; status 1 where none can be had
 #
 # Sources are kept in the build tree, so that a second run needs no network. The machine's own apt
-# configuration is copied, turned into deb-src, and not changed.
+# configuration is not changed; what is fetched are the sources of its own release (tests/sources.sh).
 
 debian_source_cache=$FX_BUILDDIR/tests/sources
-
-debian_source_lists() {
-	local file
-
-	mkdir -p "$debian_source_cache/apt/parts" "$debian_source_cache/apt/lists"
-	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
-		case $file in
-		*.sources)
-			grep -q 'URIs:.*/debian' "$file" &&
-				sed 's/^Types:.*/Types: deb-src/' "$file" \
-					>"$debian_source_cache/apt/parts/${file##*/}"
-			;;
-		*.list)
-			[ -f "$file" ] && grep -q '^deb .*/debian' "$file" &&
-				sed -n '/\/debian/s/^deb /deb-src /p' "$file" \
-					>"$debian_source_cache/apt/parts/${file##*/}"
-			;;
-		esac
-	done
-}
 
 debian_source_apt() {
 	apt-get -qq -o Dir::Etc::sourcelist=/dev/null \
@@ -40,7 +20,8 @@ debian_source() {
 	local package=$1 folder
 
 	if [ ! -d "$debian_source_cache/$package" ]; then
-		debian_source_lists
+		mkdir -p "$debian_source_cache/apt/lists"
+		"$FX_SRCDIR/tests/sources.sh" deb-src "$debian_source_cache/apt/parts"
 		mkdir -p "$debian_source_cache/$package.new"
 		(
 			cd "$debian_source_cache/$package.new" &&

@@ -31,7 +31,7 @@ agree() {
 	[ "$ran" -eq 0 ] || fail "status $ran of $*: $(tail -n 3 ran.err)"
 	"$FXTRACE" dump --json trace.fxt >dump.json || fail "dump"
 	"$python" "$FX_SRCDIR/tests/e2e/strace_agree.py" calls dump.json "$FX_BUILDDIR/preload/wrappers.txt" \
-		"$FX_SRCDIR/preload/skip.tbl" "$libc" >agreement || fail "$*"$'\n'"$(cat agreement)"
+		"$FX_SRCDIR/preload/wrap/skip.tbl" "$libc" >agreement || fail "$*"$'\n'"$(cat agreement)"
 	[ "$(awk 'NF == 2 && $2 == "agreed" { n = $1 } END { print n + 0 }' agreement)" -ge "$least" ] ||
 		fail "too few calls agree: $*"$'\n'"$(cat agreement)"
 	echo "== $*"

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
 
@@ -100,6 +101,91 @@ void with_vla_and_jump(size_t count)
 	leaf();
 }
 
+/* Its frame is larger than that of whoever jumps here. */
+static void large(void)
+{
+	uint8_t room[600];
+
+	touch(room, sizeof room);
+	leaf();
+}
+
+void jump_then_large(void)
+{
+	if (setjmp(back) == 0)
+		jump();
+	large();
+	leaf();
+}
+
+void jump_over_three_then_large(void)
+{
+	if (setjmp(back) == 0)
+		jump_from_deepest();
+	large();
+	leaf();
+}
+
+/* A call of a function is left by a jump back into another call of the same function. */
+void jump_within_recursion(unsigned depth)
+{
+	if (!depth)
+		longjmp(back, 1);
+	if (setjmp(back) == 0)
+		jump_within_recursion(0);
+	large();
+}
+
+static void with_arguments(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j,
+			   int k, int l, int m, int n)
+{
+	sink += (uint32_t)(a + b + c + d + e + f + g + h + i + j + k + l + m + n);
+	leaf();
+}
+
+/* Arguments on the stack lie between the caller and what it calls. */
+void jump_then_arguments(void)
+{
+	if (setjmp(back) == 0)
+		jump();
+	with_arguments(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, (int)sink);
+}
+
+static int jump_from_compare(const void *a, const void *b)
+{
+	longjmp(back, 1);
+	return a < b;
+}
+
+static int compare(const void *a, const void *b)
+{
+	leaf();
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Callbacks of functions that have no hooks. */
+void jump_out_of_sorting(void)
+{
+	int numbers[3] = {2, 3, 1};
+
+	qsort(numbers, 2, sizeof numbers[0], compare);
+	if (setjmp(back) == 0)
+		qsort(numbers, 3, sizeof numbers[0], jump_from_compare);
+	large();
+	qsort(numbers, 2, sizeof numbers[0], compare);
+}
+
+/* One call site, functions with frames of all sizes. */
+void large_pointers_in_loop(int rounds)
+{
+	static void (*const all[])(void) = {jump, large, jump_from_deepest, leaf, large};
+
+	for (volatile int i = 0; i < rounds; i++) {
+		if (setjmp(back) == 0)
+			all[i % 5]();
+	}
+}
+
 static void jump_by_pointer(void)
 {
 	longjmp(back, 1);
@@ -183,7 +269,7 @@ void tail_caller(int rounds)
 		tail_middle();
 }
 
-int8_t random_log[1 << 16];
+int8_t random_log[1 << 17];
 uint32_t random_log_length;
 
 static void log_step(int8_t step) __attribute__((no_instrument_function));
@@ -295,6 +381,16 @@ const struct test_function calls_functions[] = {
     NAME(with_alloca),
     NAME(alloca_and_jump),
     NAME(with_vla_and_jump),
+    NAME(large),
+    NAME(jump_then_large),
+    NAME(jump_over_three_then_large),
+    NAME(jump_within_recursion),
+    NAME(with_arguments),
+    NAME(jump_then_arguments),
+    NAME(jump_from_compare),
+    NAME(compare),
+    NAME(jump_out_of_sorting),
+    NAME(large_pointers_in_loop),
     NAME(jump_by_pointer),
     NAME(leaf_by_pointer),
     NAME(jump_otherwise_by_pointer),

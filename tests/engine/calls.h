@@ -29,6 +29,12 @@ void jump_in_loop(int rounds);
 void jump_to_itself_in_loop(int rounds);
 void with_alloca(size_t bytes);
 void with_vla_and_jump(size_t count);
+void jump_then_large(void);
+void jump_over_three_then_large(void);
+void jump_within_recursion(unsigned depth);
+void jump_then_arguments(void);
+void jump_out_of_sorting(void);
+void large_pointers_in_loop(int rounds);
 void pointers_in_loop(int rounds);
 void recurse(unsigned depth);
 void recurse_and_jump(unsigned depth);
@@ -42,7 +48,7 @@ void run_coroutines(void);
 void leaf(void);
 
 /* What random_calls() did: +1 at entry, -1 at exit, in order; the test's own log. */
-extern int8_t random_log[];
+extern int8_t random_log[1 << 17];
 extern uint32_t random_log_length;
 
 /* calls_inline.c */
@@ -54,6 +60,7 @@ void inlined_nest_jump_in_loop(int rounds);
 void throw_over_three(void);
 void throw_in_loop(int rounds);
 void rethrow_through(void);
+void throw_then_large(void);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 
 #include "base/syscall.h"
-#include "engine/function.h"
+#include "engine/provider/function.h"
 
 #define NEVER	     UINT64_MAX
 #define TYPE(header) ((header)&0xf)
@@ -297,7 +297,8 @@ static void chunk_each(const struct fm_chunk *c,
 	if (c->released && !c->count)
 		return; /* a handler jumped out of the claim */
 	cr_assert_geq(c->count, 3);
-	cr_assert_eq(c->words[0], (3ull | 3ull << 4 | FX_CHUNK_THREAD_INDEX << 16));
+	cr_assert_eq(c->words[0] & ~FX_THREAD_BEGINS,
+		     (3ull | 3ull << 4 | FX_CHUNK_THREAD_INDEX << 16));
 	cr_assert_eq(c->words[1], (uint64_t)getpid());
 	r.tid = (uint32_t)c->words[2];
 	for (uint32_t at = 3; at < c->count; at += SIZE(c->words[at])) {
@@ -374,6 +375,18 @@ uint64_t fm_dropped(const struct fm_manager *m)
 {
 	return slots_sum(m, offsetof(struct fx_thread_slot, dropped)) +
 	       ((const struct fx_buffer_header *)m->buffer)->dropped_unslotted;
+}
+
+uint64_t fm_lost(const struct fm_manager *m, enum fx_loss why)
+{
+	const struct fx_buffer_header *header = (const struct fx_buffer_header *)m->buffer;
+	uint64_t in_slots = slots_sum(m, offsetof(struct fx_thread_slot, lost[0]) + 8 * why);
+
+	if (why != FX_LOSS_THREADS)
+		return in_slots + header->lost_unslotted[why];
+	for (unsigned i = 0; i < FX_LOSSES_ROOM; i++)
+		in_slots -= header->lost_unslotted[i];
+	return in_slots + header->dropped_unslotted;
 }
 
 uint64_t fm_too_deep(const struct fm_manager *m)

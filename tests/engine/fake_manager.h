@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
+#include "engine/provider/engine.h"
 
 /* What fm_start() defines: index 1 is the category "function". */
 #define FM_STRING_FUNCTION 1u
@@ -100,6 +100,8 @@ uint32_t fm_each_durable(struct fm_manager *m, void (*each)(const uint64_t *word
 
 /* Sums over all slots, and losses of threads without one. */
 uint64_t fm_dropped(const struct fm_manager *m);
+/* Those of them that were lost for this reason; not FX_LOSS_FULL. */
+uint64_t fm_lost(const struct fm_manager *m, enum fx_loss why);
 uint64_t fm_too_deep(const struct fm_manager *m);
 uint64_t fm_unwound(const struct fm_manager *m);
 

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "engine/record.h"
+#include "engine/provider/record.h"
 
 #define CATEGORY 0x55u /* marks the records of this file */
 

@@ -10,7 +10,7 @@
 #include <criterion/parameterized.h>
 
 #include "base/syscall.h"
-#include "engine/drain.h"
+#include "engine/reader/drain.h"
 #include "tests/engine/produce.h"
 
 #define WRITERS_MAX 32u

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "protocol/socket.h"
 
 #define NS_PER_S UINT64_C(1000000000)
@@ -56,6 +57,8 @@ int alone_clock_gettime(clockid_t clock, struct timespec *ret)
 	*ret = (struct timespec){(time_t)(now / NS_PER_S), (long)(now % NS_PER_S)};
 	return 0;
 }
+
+fx_clock_function *alone_clock_read = alone_clock_gettime;
 
 int alone_nanosleep(const struct timespec *time, struct timespec *ret_rest)
 {

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "manager/memory.h"
+#include "manager/door/memfd.h"
 
 /* What a fuzzer does itself; NULL: nothing, or what the system does. */
 struct alone_hooks {
@@ -69,7 +69,7 @@ void *alone_calloc(size_t count, size_t size);
 void *alone_realloc(void *old, size_t size);
 void alone_free(void *at);
 int alone_memory_create(const char *name, uint64_t size);
-int alone_memory_map_and_seal(int fd, uint64_t size, enum fx_memory_writer writer, void **ret);
+int alone_memory_map_and_seal(int fd, uint64_t size, enum fx_memfd_writer writer, void **ret);
 int alone_munmap(void *at, size_t size);
 
 /* A view of the memory behind a descriptor, to read or to write: at most one of each. */
@@ -81,6 +81,7 @@ void alone_memory_check(void);
 #ifdef FX_FUZZ_ALONE
 
 #define clock_gettime	       alone_clock_gettime
+#define fx_clock_read	       alone_clock_read
 #define nanosleep	       alone_nanosleep
 #define __builtin_ia32_rdtsc() alone_counter()
 
@@ -93,9 +94,9 @@ void alone_memory_check(void);
 #define realloc(old, size)  alone_realloc(old, size)
 #define free(at)	    alone_free(at)
 
-#define fx_memory_create       alone_memory_create
-#define fx_memory_map_and_seal alone_memory_map_and_seal
-#define munmap		       alone_munmap
+#define fx_memfd_create	      alone_memory_create
+#define fx_memfd_map_and_seal alone_memory_map_and_seal
+#define munmap		      alone_munmap
 
 #define FX_BLOCK_SIZE FX_DRAIN_BLOCK_MIN
 

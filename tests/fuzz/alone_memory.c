@@ -243,10 +243,10 @@ void *alone_memory_map(int fd, bool writable)
 	return view_at(s, writable);
 }
 
-int alone_memory_map_and_seal(int fd, uint64_t size, enum fx_memory_writer writer, void **ret)
+int alone_memory_map_and_seal(int fd, uint64_t size, enum fx_memfd_writer writer, void **ret)
 {
 	(void)size;
-	*ret = alone_memory_map(fd, writer == FX_MEMORY_OURS);
+	*ret = alone_memory_map(fd, writer == FX_MEMFD_OURS);
 	return 0;
 }
 

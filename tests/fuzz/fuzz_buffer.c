@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "manager/provider.h"
-#include "manager/writer.h"
+#include "manager/door/provider.h"
+#include "manager/archive/writer.h"
 #include "tests/fuzz/alone.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/honest.h"
@@ -128,7 +128,7 @@ static void party_enter(struct party *p, pid_t pid, const char *name)
 	if (w.terms.resident && fx_provider_join(p->provider, &w.terms, NULL) < 0)
 		abort();
 	w.next_id++;
-	p->provider->source = fx_writer_source(w.writer, p->provider, false);
+	p->provider->source = fx_provider_enlist(p->provider, w.writer, false);
 }
 
 static void party_leave(struct party *p)
@@ -506,7 +506,7 @@ static void party_rejoin(struct party *p)
 	if (fx_provider_join(provider, &w.terms, NULL) < 0)
 		return; /* a liar that was found out */
 	provider->id = w.next_id++;
-	provider->source = fx_writer_source(w.writer, provider, false);
+	provider->source = fx_provider_enlist(provider, w.writer, false);
 }
 
 /* Another session, of another mode. */
@@ -531,7 +531,7 @@ static void manager_snapshot(void)
 	if (w.terms.mode != FX_MODE_CIRCULAR || w.liar.over || !w.liar.provider->source)
 		return;
 	w.next_id++;
-	source = fx_writer_source(w.writer, &named, false);
+	source = fx_provider_enlist(&named, w.writer, false);
 	if (fx_provider_view(w.liar.provider, alone_now(), source, &view) < 0)
 		return;
 	while (!fx_provider_finish(&view, fx_writer_queue(w.writer)))
@@ -633,7 +633,6 @@ static void writer_begin(bool pairs)
 	    .path = "fuzz.fxt",
 	    .clock_kind = w.terms.clock_kind,
 	    .queue_limit = QUEUE_LIMIT,
-	    .cure = "--buffer-size",
 	    .pairs = pairs,
 	    .done_fd = -1,
 	};

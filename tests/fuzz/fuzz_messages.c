@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "manager/daemon-internal.h"
+#include "manager/session/daemon-internal.h"
 #include "tests/fuzz/alone.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/honest.h"

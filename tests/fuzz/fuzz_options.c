@@ -9,8 +9,8 @@
 
 #include "client/categories.h"
 #include "client/options.h"
-#include "manager/terms.h"
-#include "manager/wanted.h"
+#include "manager/settings/terms.h"
+#include "manager/settings/wanted.h"
 #include "tests/fuzz/fuzz.h"
 
 static const int keys[] = {
@@ -35,8 +35,7 @@ static void options_use(const struct fx_options *o)
 		if (fx_layout_compute(&layout, terms.buffer_size, c->mode) < 0)
 			abort();
 	}
-	if (fx_layout_compute(&layout, c->buffer_size, c->mode) < 0 || c->max_depth >= FX_FRAMES ||
-	    !fx_terms_cure(c))
+	if (fx_layout_compute(&layout, c->buffer_size, c->mode) < 0 || c->max_depth >= FX_FRAMES)
 		abort();
 	for (size_t i = 0; i < c->trigger_count; i++) {
 		if (fx_terms_trigger(c, c->triggers[i].alert) == 0)

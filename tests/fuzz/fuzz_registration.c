@@ -6,14 +6,16 @@
  * What must hold: either the process is registered, with everything that it will touch in place, or it
  * runs on as before; no descriptor is left.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
-#include "preload/attach.h"
-#include "preload/modules.h"
+#include "engine/provider/engine.h"
+#include "preload/boot/attach.h"
+#include "preload/boot/environ.h"
+#include "preload/host/modules.h"
 #include "preload/strings.h"
 #include "protocol/socket.h"
 #include "tests/fuzz/fuzz.h"
@@ -24,11 +26,19 @@ void fx_modules_write(void)
 {
 }
 
+/* Nor who answers. */
+const char *fx_environ_value(const char *name)
+{
+	(void)name;
+	return NULL;
+}
+
+/* Without the seal none would be mapped. */
 static int memory_make(uint64_t size)
 {
-	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	int fd = memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
-	if (fd < 0 || ftruncate(fd, (off_t)size) < 0)
+	if (fd < 0 || ftruncate(fd, (off_t)size) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
 		abort();
 	return fd;
 }

@@ -73,7 +73,7 @@ sources_of() {
 		[ "$1" != buffer ] || echo "$src/tests/fuzz/valid.c"
 		;;
 	registration)
-		echo "$src/preload/attach.c" preload/strings.c
+		echo "$src"/preload/{attach,manager-user}.c preload/strings.c
 		;;
 	esac
 }
@@ -111,16 +111,16 @@ forget_old() {
 build() {
 	local name reader
 	forget_old
-	reader=$(ls "$src"/engine/{drain,history,restart,layout}*.c)
+	reader=$(ls "$src"/engine/layout.c "$src"/engine/reader/*.c)
 	# shellcheck disable=SC2086 # a list of files
-	compile "$alone" alone "$src"/manager/*.c $reader
+	compile "$alone" alone "$src"/manager/*/*.c $reader
 	archive alone
 	# What judges an archive is of no interest to those who write one.
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{base,format,engine,protocol,symbols,manager,convert}/*.c \
-		convert/perfetto.pb-c.c $(find "$src/client" -name '*.c' ! -name main.c)
+	compile '' plain "$src"/{base,format,engine,engine/*,protocol,symbols,manager/*,convert,convert/perfetto}/*.c \
+		convert/perfetto/perfetto.pb-c.c $(find "$src/client" -name '*.c' ! -name main.c)
 	archive plain
 	for name; do
 		link "$name"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Holds the includes of every folder against deps.tbl.
+# Holds the includes of every room against deps.tbl.
 . "$(dirname "$0")/lib.sh"
 
 lint_files '*.c' '*.h' '*.cc' '*.cpp' '*.def' | grep / >"$lint_tmp/files"
@@ -26,27 +26,40 @@ function in_list(word, list) {
 function report(text) {
 	printf "%s:%s: %s\n", file, line, text
 }
-function check_own(header,    folder) {
+# The room that a file lies in
+function room_of(path,    room) {
+	room = path
+	while (sub(/\/[^\/]*$/, "", room)) {
+		if (room in known)
+			return room
+		if ((room "/.") in known)
+			return room "/."
+	}
+	return path
+}
+function check_own(header,    room, folder) {
+	room = room_of(header)
 	folder = header
 	if (!sub(/\/.*/, "", folder)) {
 		if (header != "config.h")
 			report("\"" header "\": name headers of the project as FOLDER/NAME.h")
 	} else if (folder == "fxtrace") {
 		report("\"" header "\": installed headers are included as <" header ">")
-	} else if (folder != from && !in_list(folder, may[from])) {
-		report(from "/ may not include \"" header "\"")
+	} else if (room != from && !in_list(room, may[from]) && !in_list(folder, may[from])) {
+		report(from " may not include \"" header "\"")
 	}
 }
 function check_system(header,    i) {
 	for (i = 1; i <= n_rules; i++) {
 		if (header !~ rule_re[i])
 			continue
-		if (rule_kind[i] == "only" && !in_list(from, rule_list[i]) ||
-		    rule_kind[i] == "never" && in_list(from, rule_list[i]))
-			report(from "/ may not include <" header ">")
+		if (rule_kind[i] == "only" && !in_list(top, rule_list[i]) ||
+		    rule_kind[i] == "never" && in_list(top, rule_list[i]))
+			report(top "/ may not include <" header ">")
 	}
 }
 FNR == NR && (/^#/ || /^$/) { next }
+FNR == NR && $1 == "circle" { next }
 FNR == NR {
 	list = $0
 	sub(/^[^ ]+ [^ ]+ ?/, "", list)
@@ -64,10 +77,11 @@ FNR == NR {
 {
 	file = $1
 	line = $2
-	from = file
-	sub(/\/.*/, "", from)
+	from = room_of(file)
+	top = file
+	sub(/\/.*/, "", top)
 	if (!(from in known)) {
-		report("deps.tbl does not know the folder " from "/")
+		report("deps.tbl does not know the room of " file)
 		next
 	}
 	if ($3 == "\"" && $4 !~ /\.pb-c\.h$/)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What libfxtrace.so brings into a traced program: no library beside libc, and nothing of libc that
 # allocates, locks, prints or ends the process, nor what a program often has of its own. TLS is the static kind; the library is never
-# unloaded. (What it exports: tests/preload/symbols.sh.)
+# unloaded. All that it imports stands in imports.tbl, with the reason. (What it exports: tests/preload/symbols.sh.)
 . "$(dirname "$0")/lib.sh"
 
 lib=${FX_BUILDDIR:?}/.libs/libfxtrace.so
@@ -13,6 +13,7 @@ pthread_create|pthread_atfork|sigaction|signal|timer_create|setitimer
 getenv|secure_getenv|setenv|putenv|unsetenv
 getpwuid|getpwnam|strerror|setlocale|gettext|syslog|getaddrinfo
 __tls_get_addr'
+table=tests/lint/imports.tbl
 
 lint_need readelf
 lint_need nm
@@ -26,7 +27,13 @@ lint_need nm
 	readelf -dW "$lib" | grep -q TEXTREL && echo 'libfxtrace.so: has text relocations'
 	readelf -lW "$lib" | grep 'GNU_STACK' | grep -q 'RWE' &&
 		echo 'libfxtrace.so: wants an executable stack'
-	nm -D --undefined-only "$lib" | sed 's/^ *[UwW] //; s/@.*//' |
-		grep -xE "$(printf '%s' "$never" | tr '\n' '|')" | sed 's/^/libfxtrace.so: uses /'
+	nm -D --undefined-only "$lib" | sed 's/^ *[A-Za-z] //; s/@.*//' | sort -u >"$lint_tmp/imports"
+	grep -xE "$(printf '%s' "$never" | tr '\n' '|')" "$lint_tmp/imports" | sed 's/^/libfxtrace.so: uses /'
+	grep -vE '^(#|$)' "$table" | grep -vE '^[A-Za-z_0-9]+( maybe)? \| .' | sed "s|^|$table: not SYMBOL [maybe] \| REASON: |"
+	sed -n 's/^\([A-Za-z_0-9]*\) .*/\1/p' "$table" | sort >"$lint_tmp/known"
+	sed -n 's/^\([A-Za-z_0-9]*\) | .*/\1/p' "$table" | sort >"$lint_tmp/always"
+	uniq -d "$lint_tmp/known" | sed "s|^|$table: stands twice: |"
+	comm -23 "$lint_tmp/imports" "$lint_tmp/known" | sed "s|^|libfxtrace.so: $table does not list |"
+	comm -13 "$lint_tmp/imports" "$lint_tmp/always" | sed "s|^|$table: is not imported: |"
 } >"$lint_tmp/bad"
 lint_end "$lint_tmp/bad"

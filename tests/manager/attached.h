@@ -5,7 +5,7 @@
 #ifndef FX_TESTS_MANAGER_ATTACHED_H
 #define FX_TESTS_MANAGER_ATTACHED_H
 
-#include "engine/engine.h"
+#include "engine/provider/engine.h"
 #include "tests/manager/client.h"
 
 /* Registers as `name` and attaches the engine to what comes. Ends the test if refused. */

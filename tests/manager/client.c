@@ -13,7 +13,7 @@
 
 #include <criterion/criterion.h>
 
-#include "manager/session.h"
+#include "manager/session/session.h"
 #include "tests/manager/records.h"
 
 struct fx_session_config client_config(void)
@@ -34,7 +34,7 @@ static _Noreturn void be_manager(const struct fx_session_config *config, int fd,
 	const char *what;
 	char path[128] = "";
 
-	if (fx_session_create(config, &session, &what) < 0 || fx_session_begin(session) < 0)
+	if (fx_session_create(config, &session, &what) < 0 || fx_session_begin(session, &what) < 0)
 		_exit(10);
 	snprintf(path, sizeof(path), "%s", fx_session_socket(session));
 	if (send(fd, path, sizeof(path), 0) < 0)

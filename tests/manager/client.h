@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "manager/settings.h"
+#include "manager/settings/settings.h"
 #include "protocol/messages.h"
 #include "tests/engine/fake_provider.h"
 

@@ -12,7 +12,7 @@
 
 #include <criterion/criterion.h>
 
-#include "manager/daemon.h"
+#include "manager/session/daemon.h"
 #include "protocol/socket.h"
 #include "tests/manager/records.h"
 

@@ -89,6 +89,21 @@ uint64_t archive_count(const char *path, enum fxt_kind kind)
 	return wanted.count;
 }
 
+uint64_t archive_count_cut(const char *path, enum fxt_kind kind)
+{
+	struct fxt_reader *reader = reader_of(path);
+	const struct fxt_record *record;
+	uint64_t count = 0;
+	int r;
+
+	while ((r = fxt_reader_next(reader, &record)) > 0)
+		count += record->kind == kind;
+	cr_assert_eq(r, 0, "%s", strerror(-r));
+	cr_assert_leq(fxt_reader_fault_count(reader), 1);
+	fxt_reader_close(reader);
+	return count;
+}
+
 static void copy_text(char *to, size_t size, const struct fxt_string *from)
 {
 	snprintf(to, size, "%.*s", (int)from->length, from->data);

@@ -24,6 +24,9 @@ uint64_t archive_each(const char *path,
 /* How many records are of this kind. */
 uint64_t archive_count(const char *path, enum fxt_kind kind);
 
+/* The same in an archive that may end in the middle of a record or of compressed data. */
+uint64_t archive_count_cut(const char *path, enum fxt_kind kind);
+
 /* How many events have this type and name. */
 uint64_t archive_count_events(const char *path, unsigned type, const char *name);
 

@@ -3,7 +3,7 @@
 # Calls are shown with their arguments, results and errors, as a person would write them.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-expect_ok "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/errnos"
+expect_ok "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/errnos"
 expect_ok "$FXTRACE" dump trace.fxt
 cp out dump
 

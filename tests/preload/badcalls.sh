@@ -4,7 +4,7 @@
 # or crashes in the same way, however bad its arguments.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-program=$FX_BUILDDIR/tests/preload/badcalls
+program=$FX_BUILDDIR/tests/preload/targets/badcalls
 expect_ok "$program"
 cp out plain
 [ "$(wc -l <plain)" -gt 300 ] || fail "$(wc -l <plain) calls"

@@ -4,8 +4,8 @@
 # inert libfxtrace.so, and traced, by default and in every category. Threads print in any order.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-for target in early errnos locks oldcond cancel signals children; do
-	program=$FX_BUILDDIR/tests/preload/$target
+for target in early errnos locks oldcond cancel signals children lodgers; do
+	program=$FX_BUILDDIR/tests/preload/targets/$target
 	expect_ok "$program"
 	sort -o "$target.plain" out
 	[ -s "$target.plain" ] || fail "$target printed nothing"

@@ -6,7 +6,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 expect_ok timeout 60 "$FXTRACE" run -q -b 1M -o trace.fxt -- \
-	"$FX_BUILDDIR/tests/preload/churn"
+	"$FX_BUILDDIR/tests/preload/targets/churn"
 expect_equal 1199 "$(cat out)" "destructors that ran"
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt

@@ -3,7 +3,7 @@
 # Hundreds wait for one object: each has its arrow, none is for two, and they come from those who let them go.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-expect_ok "$FXTRACE" run -q --on-full block -o trace.fxt -- "$FX_BUILDDIR/tests/preload/crowd"
+expect_ok "$FXTRACE" run -q --on-full block -o trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/crowd"
 mv out log
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt

@@ -5,7 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 mkdir empty && cd empty || exit 99
-expect_ok "$FXTRACE" run -q -o ../trace.fxt -- "$FX_BUILDDIR/tests/preload/decoded"
+expect_ok "$FXTRACE" run -q -o ../trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/decoded"
 expect_ok "$FXTRACE" dump ../trace.fxt
 cp out dump
 expect_clean ../trace.fxt
@@ -200,7 +200,7 @@ expect_line 'name="puts".*"file":string="/[^"]*/out"' dump
 shown dlopen '"path":string="./does-not-exist.so", "mode":string="RTLD_NOW\|RTLD_GLOBAL", "ret":pointer=0x0'
 
 cd .. && rm -rf empty && mkdir empty && cd empty || exit 99
-expect_ok "$FXTRACE" run -q -c '#default,stdio:all' -o ../trace.fxt -- "$FX_BUILDDIR/tests/preload/decoded"
+expect_ok "$FXTRACE" run -q -c '#default,stdio:all' -o ../trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/decoded"
 expect_ok "$FXTRACE" dump ../trace.fxt
 cp out dump
 for name in fprintf:1000 putc:10000 fgets:1000 getc:10000; do

@@ -9,7 +9,7 @@ processes() {
 	"$FXTRACE" dump trace.fxt | grep -c ' provider-info '
 }
 
-children=$FX_BUILDDIR/tests/preload/children
+children=$FX_BUILDDIR/tests/preload/targets/children
 expect_ok "$FXTRACE" run -q -o trace.fxt -- "$children"
 all=$(processes)
 # 3 forks, 2 vforked programs at most, 3 spawned, a shell, 9 that exec (twice registered), 80 forks.

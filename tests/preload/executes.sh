@@ -4,7 +4,7 @@
 # itself; one that failed has its own record, and nothing is shown twice.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-cp "$FX_BUILDDIR/tests/preload/executes" . || exit 99
+cp "$FX_BUILDDIR/tests/preload/targets/executes" . || exit 99
 
 # traced WAY: the calls of process are in the file calls, in order of time.
 traced() {

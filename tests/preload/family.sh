@@ -4,7 +4,7 @@
 # those, whatever the order in which buffers were saved.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-expect_ok "$FXTRACE" run -q --on-full block -o trace.fxt -- "$FX_BUILDDIR/tests/preload/family"
+expect_ok "$FXTRACE" run -q --on-full block -o trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/family"
 sort out >said
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt

@@ -4,7 +4,7 @@
 # wait is not shown.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-expect_ok "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/contend"
+expect_ok "$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/contend"
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt
 
@@ -60,7 +60,7 @@ expect_line 'name="thread exits".*"value":pointer=0x0' out
 [ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -lt 10 ] ||
 	fail "locks that did not wait are shown"
 expect_ok "$FXTRACE" run -q -c pthread,pthread:all -o trace.fxt -- \
-	"$FX_BUILDDIR/tests/preload/contend"
+	"$FX_BUILDDIR/tests/preload/targets/contend"
 expect_ok "$FXTRACE" dump trace.fxt
 [ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -gt 1000 ] ||
 	fail "pthread:all does not show every lock"

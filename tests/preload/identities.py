@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""identities.py SAID DUMP: compares what tests/preload/identities says of its calls with what the archive says.
+"""identities.py SAID DUMP: compares what tests/preload/targets/identities says of its calls with what the archive says.
 
 SAID is its output, DUMP that of `fxtrace dump --json'. Of the archive the calls count that say what their descriptor
 is.

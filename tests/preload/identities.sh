@@ -5,7 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 need python3
-program=$FX_BUILDDIR/tests/preload/identities
+program=$FX_BUILDDIR/tests/preload/targets/identities
 
 # agree INPUT ARGUMENT...: runs the program, and compares.
 agree() {

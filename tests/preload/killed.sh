@@ -3,7 +3,7 @@
 # A program that is killed inside a blocking call shows that call, to its end.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-"$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/block" >out &
+"$FXTRACE" run -q -o trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/block" >out &
 runner=$!
 wait_for 10 test -s out || fail "the program did not start"
 wait_for 5 grep -q pipe "/proc/$(cat out)/wchan" || sleep 1 # some kernels do not tell

@@ -5,7 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 expect_ok "$FXTRACE" run -q -c pthread --on-full block -o trace.fxt -- \
-	"$FX_BUILDDIR/tests/preload/left"
+	"$FX_BUILDDIR/tests/preload/targets/left"
 sed -n 's/^woken //p' out | sort >said
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt

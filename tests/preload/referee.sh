@@ -10,7 +10,7 @@ for round in $(seq "${FX_ROUNDS:-2}"); do
 	# Some, or so many that releases are stopped in the middle.
 	players=$((round % 2 ? 16 : 64))
 	expect_ok "$FXTRACE" run -q -b 64M --on-full block -o trace.fxt -- \
-		"$FX_BUILDDIR/tests/preload/referee" $players $((64000 / players))
+		"$FX_BUILDDIR/tests/preload/targets/referee" $players $((64000 / players))
 	mv out log
 	expect_clean trace.fxt
 	expect_ok "$FXTRACE" dump --json trace.fxt

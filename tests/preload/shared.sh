@@ -5,7 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 expect_ok "$FXTRACE" run -q -c pthread --on-full block -o trace.fxt -- \
-	"$FX_BUILDDIR/tests/preload/shared"
+	"$FX_BUILDDIR/tests/preload/targets/shared"
 mv out calls
 expect_clean trace.fxt
 "$FX_BUILDDIR/tests/e2e/events" trace.fxt >events || fail "cannot list trace.fxt"

@@ -4,7 +4,7 @@
 # what must be known has its arrow, and no arrow is wrong. Signals that go to handlers have none.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-expect_ok "$FXTRACE" run -q -b 16M --on-full block -o trace.fxt -- "$FX_BUILDDIR/tests/preload/signalled"
+expect_ok "$FXTRACE" run -q -b 16M --on-full block -o trace.fxt -- "$FX_BUILDDIR/tests/preload/targets/signalled"
 mv out said
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt

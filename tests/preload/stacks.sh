@@ -4,7 +4,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 # Optimised, without frame pointers; and each kind of exit that hides a caller left out.
-compile stacks -O2 -fomit-frame-pointer -fno-optimize-sibling-calls "$FX_SRCDIR/tests/preload/stacks.c" -ldl
+compile stacks -O2 -fomit-frame-pointer -fno-optimize-sibling-calls "$FX_SRCDIR/tests/preload/targets/stacks.c" -ldl
 cat >call_back.c <<'EOF'
 void call_back(void (*function)(void))
 {

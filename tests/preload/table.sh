@@ -4,8 +4,10 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 AWK=${AWK:-awk}
+tables=$FX_SRCDIR/preload/wrap/tables
 generate() {
-	"$AWK" -v out="$1" -f "$FX_SRCDIR/preload/gen-wrappers.awk" table
+	"$AWK" -v out="$1" -f "$tables/parse.awk" -f "$tables/c.awk" -f "$tables/emit-unit.awk" -f "$tables/emit-strings.awk" \
+		-f "$tables/emit-real.awk" -f "$tables/emit-lists.awk" -f "$tables/emit-badcalls.awk" -f "$tables/main.awk" table
 }
 
 # reject TEXT MESSAGE: a table with this third line is refused.

@@ -26,7 +26,7 @@ __asm__(".pushsection .text\n"
 	"bare_label: nop\n nop\n ret\n"
 	".globl around_label\n"
 	".type around_label, %function\n"
-	"around_label: nop\n nop\n"
+	"around_label: .zero 8\n"
 	".globl inner_label\n"
 	"inner_label: nop\n nop\n ret\n"
 	".size around_label, . - around_label\n"
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 	report_function((void *)bare_label, "bare_label");
 	report_function((char *)bare_label + 2, "bare_label+0x2");
 	report_function((void *)around_label, "around_label");
-	report_function(inner_label, "around_label+0x2");
+	report_function(inner_label, "around_label+0x8");
 	int failed = argc > 1 ? open_library(argv[1]) : 0;
 	report_modules();
 	return failed;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Three threads that record as fast as they can, and one that sleeps. With an argument, they begin when a file of
+/* Three threads that record as fast as they can, for a second or so (some hundred megabytes), and one that sleeps. With an argument, they begin when a file of
  * that name is there. */
 #include <pthread.h>
 #include <unistd.h>
@@ -19,8 +19,9 @@ static void *work(void *unused)
 	volatile int sum = 0;
 
 	(void)unused;
-	for (;;)
+	for (int i = 0; i < 4000000; i++)
 		sum += branch(sum);
+	pause();
 	return NULL;
 }
 

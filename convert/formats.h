@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What each format brings to the table of formats: how its exporter is made and freed. NULL: no memory. The timeline and
+ * the output are borrowed.
+ */
+#ifndef FX_CONVERT_FORMATS_H
+#define FX_CONVERT_FORMATS_H
+
+#include "convert/export.h"
+
+/* Chrome's trace event format */
+struct fx_exporter *fx_json_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_json_free(struct fx_exporter *exporter);
+
+/* Perfetto's protobuf */
+struct fx_exporter *fx_perfetto_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_perfetto_free(struct fx_exporter *exporter);
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/provider/category.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "engine/provider/durable.h"
+#include "engine/provider/engine.h"
+
+/* Bytes of a description that are told. */
+#define DESCRIPTION_MAX 400u
+
+struct known {
+	const char *name; /* stored last (release); NULL: being taken */
+	const char *description;
+};
+
+static struct known known[FX_KNOWN_MAX];
+static uint64_t known_count; /* taken; may grow beyond FX_KNOWN_MAX */
+
+/* Whether a word of the list, without its '-', means the category. */
+static bool word_matches(const char *word, size_t length, const char *name)
+{
+	if (length && word[length - 1] == '*')
+		return strncmp(name, word, length - 1) == 0;
+	return strcmp(name, word) == 0;
+}
+
+bool fx_category_wanted(const char *name)
+{
+	uint64_t offset = fx_control()->categories_offset;
+	const char *word = (const char *)fx_control() + offset;
+	bool wanted = offset == 0 || *word == 0;
+
+	while (offset && *word) {
+		bool take_away = *word == '-';
+		size_t length = strlen(word);
+
+		if (word_matches(word + take_away, length - take_away, name))
+			wanted = !take_away;
+		word += length + 1;
+	}
+	return wanted;
+}
+
+/* A String Record without index. If the durable area is full, nobody hears of it. */
+static void category_tell(const struct known *k)
+{
+	size_t name = strnlen(k->name, FX_CATEGORY_NAME_MAX);
+	size_t rest = k->description ? 1 + strnlen(k->description, DESCRIPTION_MAX) : 0;
+	unsigned words = 1 + (unsigned)(name + rest + 7) / 8;
+	uint64_t *p = fx_durable_reserve(words);
+
+	if (!p)
+		return;
+	p[words - 1] = 0;
+	memcpy(&p[1], k->name, name);
+	if (rest) {
+		((char *)&p[1])[name] = 0;
+		memcpy((char *)&p[1] + name + 1, k->description, rest - 1);
+	}
+	fx_durable_commit(p, 2ull | (uint64_t)words << 4 | (uint64_t)(name + rest) << 32 |
+				 FX_STRING_CATEGORY);
+}
+
+static uint64_t count(void)
+{
+	uint64_t n = fx_load_relaxed(&known_count);
+
+	return n < FX_KNOWN_MAX ? n : FX_KNOWN_MAX;
+}
+
+static bool category_is_known(const char *name)
+{
+	for (uint64_t i = 0; i < count(); i++) {
+		/* acquire: the description stands. Pairs with fx_category_know(). */
+		const char *other = fx_load_acquire(&known[i].name);
+
+		if (other && strcmp(other, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void fx_category_know(const char *name, const char *description)
+{
+	uint64_t i;
+
+	if (!*name || category_is_known(name) || fx_load_relaxed(&known_count) >= FX_KNOWN_MAX)
+		return;
+	i = fx_add_relaxed(&known_count, 1);
+	if (i >= FX_KNOWN_MAX)
+		return;
+	known[i].description = description;
+	fx_store_release(&known[i].name, name);
+	if (fx_engine.wiped && fx_engine.wiped->attached)
+		category_tell(&known[i]);
+}
+
+void fx_categories_tell(void)
+{
+	for (uint64_t i = 0; i < count(); i++) {
+		if (fx_load_acquire(&known[i].name))
+			category_tell(&known[i]);
+	}
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/provider/engine.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/fault.h"
+#include "base/syscall.h"
+
+/* What an unattached process polls: state 0, owner alive. Pages of zeroes, never written. */
+static const struct {
+	struct fx_control control;
+} control_off __attribute__((aligned(4096)));
+static const struct fx_common common_off;
+
+/* What is polled while there are guests: one for each number of them, in a process that is not attached and in one
+ * that is. Never written; from the last of either there is no way back. */
+static struct fx_control control_guests[2][FX_GUESTS_MAX + 1];
+
+struct fx_engine fx_engine = {.control = &control_off.control, .common = &common_off};
+
+void fx_engine_confine(void)
+{
+	fx_engine.confined = true;
+}
+
+/* How many guests `control` stands for, and whether the process is attached. */
+static unsigned guests_of(const struct fx_control *control, bool *attached)
+{
+	size_t i = ((uintptr_t)control - (uintptr_t)control_guests) / sizeof *control;
+
+	if (i >= sizeof control_guests / sizeof *control) {
+		*attached = control != &control_off.control;
+		return 0;
+	}
+	*attached = i > FX_GUESTS_MAX;
+	return (unsigned)(i % (FX_GUESTS_MAX + 1)) + 1;
+}
+
+static const struct fx_control *control_for(unsigned guests, bool attached)
+{
+	if (guests)
+		return &control_guests[attached][guests - 1];
+	return attached ? fx_engine.page : &control_off.control;
+}
+
+void fx_engine_detach(void)
+{
+	const struct fx_control *now = fx_control();
+	bool attached;
+
+	/* Pairs with those of guests that come and go meanwhile: no number is lost. */
+	while (!fx_cas_acq_rel(&fx_engine.control, &now,
+			       control_for(guests_of(now, &attached), false)))
+		;
+	fx_barrier();
+	fx_store_relaxed(&fx_engine.common, &common_off);
+}
+
+void fx_engine_go_blind(void)
+{
+	fx_store_relaxed(&fx_engine.blind, true); /* the new thread comes after it */
+	fx_engine_detach();
+}
+
+/* The number of guests is in the pointer, so that these pair with one another and with a detachment. */
+void fx_engine_guest_comes(void)
+{
+	const struct fx_control *now = fx_control();
+	unsigned guests;
+	bool attached;
+
+	do {
+		guests = guests_of(now, &attached);
+		if (guests > FX_GUESTS_MAX)
+			return;
+	} while (!fx_cas_acq_rel(&fx_engine.control, &now, control_for(guests + 1, attached)));
+}
+
+void fx_engine_guest_gone(void)
+{
+	const struct fx_control *now = fx_control();
+	unsigned guests;
+	bool attached;
+
+	do {
+		guests = guests_of(now, &attached);
+		if (!guests || guests > FX_GUESTS_MAX)
+			return;
+	} while (!fx_cas_acq_rel(&fx_engine.control, &now, control_for(guests - 1, attached)));
+}
+
+void fx_engine_guests_forget(void)
+{
+	bool attached;
+
+	if (guests_of(fx_control(), &attached))
+		fx_store_relaxed(&fx_engine.control, control_for(0, attached));
+}
+
+/* A guest is a process of its own. Who may not ask takes himself for one. */
+bool fx_engine_may_be_guest(void)
+{
+	bool attached;
+
+	return guests_of(fx_control(), &attached) &&
+	       (fx_engine.confined || fx_getpid() != fx_engine.pid);
+}
+
+void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
+		    uint64_t data64)
+{
+	struct fx_buffer_header *h = fx_engine.header;
+	uint64_t position = fx_add_acq_rel(&h->packet_head, 1);
+	struct fx_packet_slot *s = &h->packets[position % FX_PACKETS];
+
+	/* Ordered after the packet a lap ago, whose thread may have been another. */
+	(void)fx_load_acquire(&s->seq);
+	s->packet = (struct fx_packet){(uint16_t)request, data16, data32, data64};
+	FX_FAULT(packet_claimed);
+	fx_store_release(&s->seq, position + 1); /* pairs with the manager's read of seq */
+}
+
+void fx_doorbell_ring(void)
+{
+	if (!fx_engine.confined)
+		fx_syscall3(SYS_futex, &fx_common()->doorbell, FUTEX_WAKE, 1);
+}
+
+int fx_engine_alert(const char *name, size_t length)
+{
+	struct fx_packet packet = {.request = FX_PACKET_ALERT};
+
+	if (length == 0 || length > FX_ALERT_BYTES || memchr(name, 0, length))
+		return -EINVAL;
+	/* A thread that records, so that a forked child alerts on its own behalf. */
+	if (!fx_thread_on(UINT32_MAX))
+		return -ESHUTDOWN;
+	memcpy((char *)&packet + offsetof(struct fx_packet, data16), name, length);
+	fx_packet_post(FX_PACKET_ALERT, packet.data16, packet.data32, packet.data64);
+	fx_doorbell_ring();
+	return 0;
+}

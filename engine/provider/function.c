@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/provider/function.h"
+
+#include "engine/provider/record.h"
+#include "engine/provider/string.h"
+
+#define ADDRESS_WORDS 2u
+#define PAIR_WORDS    2u	   /* of a begin or an end */
+#define ADDRESS_BIT   (1ull << 48) /* FX_STRING_ADDRESS_BIT of format/encode.h */
+
+/* A place in a chunk, in words, is a local index. */
+_Static_assert(FX_CHUNK_MAX / 8 <= FX_STRING_MAX - FX_STRING_LOCAL + 1, "local indices");
+
+uint64_t fx_function_header;
+void (*fx_function_seen)(uint64_t function);
+
+void fx_function_set_category(uint32_t category_string)
+{
+	fx_function_header = FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, category_string, 0);
+}
+
+static bool pairs_record(struct fx_thread *t, uint64_t function, enum fx_event_type type,
+			 uint64_t ticks)
+{
+	return fx_function_record(t, function, FX_HEADER_RETYPE(fx_function_header, type), ticks,
+				  0);
+}
+
+/* What was reserved after room was made. False: a handler has taken the room meanwhile, and this was counted. */
+static bool pairs_uncount(struct fx_thread *t, bool written)
+{
+	if (!written)
+		fx_add_acq_rel(&t->slot->dropped, -1);
+	return written;
+}
+
+/* An end, whose name may have to be defined with it. False: there is no room, and nothing is lost yet. */
+static bool pairs_try_end(struct fx_thread *t, uint64_t function, uint64_t ticks)
+{
+	return fx_record_make_room(t, ADDRESS_WORDS + PAIR_WORDS) &&
+	       pairs_uncount(t, pairs_record(t, function, FX_EVENT_END, ticks));
+}
+
+static bool nameless_record(struct fx_thread *t, uint64_t ticks)
+{
+	struct fx_reservation r;
+	uint64_t *p = fx_record_reserve(t, PAIR_WORDS, &r);
+
+	if (!p)
+		return false;
+	p[1] = ticks;
+	fx_record_commit(t, p, FX_HEADER_RETYPE(fx_function_header, FX_EVENT_END), &r);
+	return true;
+}
+
+/* The same of an end that is owed: whose, nobody knows any more. Without a name it is the innermost call's. */
+static bool pairs_try_owed(struct fx_thread *t, uint64_t ticks)
+{
+	return fx_record_make_room(t, PAIR_WORDS) && pairs_uncount(t, nameless_record(t, ticks));
+}
+
+/* Takes one of the ends that are owed: a handler must not write the same one. */
+static bool owed_take(struct fx_thread *t)
+{
+	uint32_t owed = fx_load_relaxed(&t->slot->owed);
+
+	/* Pairs with fx_record_owe() in a handler of this thread. */
+	while (owed && !fx_cas_acq_rel(&t->slot->owed, &owed, owed - 1))
+		;
+	return owed != 0;
+}
+
+/*
+ * Writes what is owed. Not from a handler that has interrupted a record: it writes into another chunk, which
+ * may be read before the one that the begins stand in.
+ */
+static bool pairs_settle(struct fx_thread *t, uint64_t ticks)
+{
+	if (t->busy[0] && fx_load_relaxed(&t->slot->owed))
+		return false;
+	while (owed_take(t)) {
+		if (!pairs_try_owed(t, ticks)) {
+			fx_add_acq_rel(&t->slot->owed, 1);
+			return false;
+		}
+	}
+	return true;
+}
+
+fx_cold bool fx_pairs_begin(struct fx_thread *t, uint64_t function, uint64_t ticks)
+{
+	if (!pairs_settle(t, ticks)) {
+		fx_record_drop(t, FX_LOSS_FULL);
+		return false;
+	}
+	return pairs_record(t, function, FX_EVENT_BEGIN, ticks);
+}
+
+fx_cold void fx_pairs_end(struct fx_thread *t, uint64_t function, uint64_t ticks)
+{
+	if (!pairs_settle(t, ticks) || !pairs_try_end(t, function, ticks))
+		fx_record_owe(t);
+}
+
+static uint64_t address_string_header(uint32_t index)
+{
+	return 2ull | ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;
+}
+
+static uint32_t function_make(uint64_t function, const void *data)
+{
+	(void)data;
+	if (fx_function_seen)
+		fx_function_seen(function);
+	return fx_string_define(&function, sizeof function, ADDRESS_BIT);
+}
+
+static unsigned header_words(uint64_t header)
+{
+	return (unsigned)(header >> 4 & 0xfff);
+}
+
+static void payload_write(uint64_t *p, uint64_t header, uint64_t first, uint64_t second)
+{
+	p[1] = first;
+	if (header_words(header) > 2)
+		p[2] = second;
+}
+
+/* With an index that this chunk alone knows: the place of its definition there. */
+static bool record_defining(struct fx_thread *t, uint64_t function, uint64_t header, uint64_t first,
+			    uint64_t second)
+{
+	struct fx_reservation r;
+	uint64_t *p = fx_record_reserve(t, ADDRESS_WORDS + header_words(header), &r);
+	uint64_t index;
+
+	if (!p)
+		return false;
+	index = FX_STRING_LOCAL + (uint64_t)(p - t->cursor[r.level].chunk);
+	payload_write(p + ADDRESS_WORDS, header, first, second);
+	p[ADDRESS_WORDS] = header | index << 48;
+	p[1] = function;
+	fx_record_commit(t, p, address_string_header((uint32_t)index), &r);
+	return true;
+}
+
+fx_cold bool fx_function_record(struct fx_thread *t, uint64_t function, uint64_t header,
+				uint64_t first, uint64_t second)
+{
+	uint64_t index = fx_string_of_address(t, function, function_make, NULL);
+	struct fx_reservation r;
+	uint64_t *p;
+
+	if (!index)
+		return record_defining(t, function, header, first, second);
+	p = fx_record_reserve(t, header_words(header), &r);
+	if (!p)
+		return false;
+	payload_write(p, header, first, second);
+	fx_record_commit(t, p, header | index << 48, &r);
+	return true;
+}

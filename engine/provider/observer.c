@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/provider/observer.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+
+#include "base/clock.h"
+#include "base/syscall.h"
+
+/* Nobody wakes us when the manager dies: looked for this often. */
+#define LOOK_NS 100000000u
+
+static struct fx_observer *first;
+
+/* pid << 32 | tid of the thread that goes through the list; 0 free. One of another process was copied
+ * by a fork. */
+static uint64_t owner;
+
+static uint64_t self(void)
+{
+	return (uint64_t)(uint32_t)fx_getpid() << 32 | (uint32_t)fx_gettid();
+}
+
+/* 0; -EDEADLK: we have it; -EBUSY: another thread has. */
+static int list_try(void)
+{
+	uint64_t me = self(), found = fx_load_relaxed(&owner);
+
+	if (found == me)
+		return -EDEADLK;
+	if (found && found >> 32 == me >> 32)
+		return -EBUSY;
+	return fx_cas_acq_rel(&owner, &found, me) ? 0 : -EBUSY;
+}
+
+static int list_lock(void)
+{
+	int r;
+
+	while ((r = list_try()) == -EBUSY)
+		fx_syscall0(SYS_sched_yield);
+	return r;
+}
+
+static void list_unlock(void)
+{
+	fx_store_release(&owner, 0);
+}
+
+/* The word of the phase; that of an unattached process is 0, stopped. */
+static uint32_t phase_word(void)
+{
+	return fx_load_acquire(&fx_control()->phase);
+}
+
+/* The phase that an observer of `*seen` has to hear of next. False: none. */
+static bool phase_next(uint32_t *seen, uint32_t now, enum fx_phase *ret)
+{
+	static const enum fx_phase after[] = {
+	    [FX_PHASE_STOPPED] = FX_PHASE_STARTED,
+	    [FX_PHASE_STARTED] = FX_PHASE_STOPPING,
+	    [FX_PHASE_STOPPING] = FX_PHASE_STOPPED,
+	};
+
+	if (*seen == now)
+		return false;
+	*ret = after[FX_PHASE_OF(*seen) % FX_ARRAY_LEN(after)];
+	/* The last step takes the count along. */
+	*seen = *ret == FX_PHASE_OF(now) ? now : (*seen & ~FX_PHASE_MASK) | *ret;
+	return true;
+}
+
+static void list_tell(void)
+{
+	uint32_t now = phase_word();
+	enum fx_phase phase;
+
+	for (struct fx_observer *o = first; o; o = o->next) {
+		while (o->changed && phase_next(&o->seen, now, &phase))
+			o->changed(o, phase);
+	}
+}
+
+int fx_observer_add(struct fx_observer *o)
+{
+	int r = list_lock();
+
+	if (r < 0)
+		return r;
+	for (struct fx_observer *at = first; at && r == 0; at = at->next) {
+		if (at == o)
+			r = -EEXIST;
+	}
+	if (r == 0) {
+		o->seen = FX_PHASE_STOPPED;
+		if (FX_PHASE_OF(phase_word()) == FX_PHASE_STOPPED)
+			o->seen = phase_word();
+		o->next = first;
+		/* relaxed: who goes through the list has the lock */
+		fx_store_relaxed(&first, o);
+	}
+	list_unlock();
+	return r;
+}
+
+int fx_observer_remove(struct fx_observer *o)
+{
+	int r = list_lock();
+
+	if (r < 0)
+		return r;
+	r = -ENOENT;
+	for (struct fx_observer **at = &first; *at; at = &(*at)->next) {
+		if (*at != o)
+			continue;
+		fx_store_relaxed(at, o->next);
+		r = 0;
+		break;
+	}
+	list_unlock();
+	return r;
+}
+
+void fx_observers_notify(void)
+{
+	/* relaxed: an observer that is being added looks for itself */
+	if (!fx_load_relaxed(&first) || fx_engine.confined || list_try() != 0)
+		return;
+	list_tell();
+	list_unlock();
+}
+
+int fx_observer_wait(struct fx_observer *o, uint64_t timeout_ns, enum fx_phase *ret)
+{
+	uint64_t begin = fx_monotonic_ns(), passed;
+
+	for (;;) {
+		const struct fx_control *control = fx_control();
+		bool dead = fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED;
+		uint32_t now = dead ? FX_PHASE_STOPPED : phase_word();
+		struct timespec nap = {0};
+
+		if (!fx_load_relaxed(&control->magic))
+			return -ENOTCONN;
+		/* With a dead manager nothing counts but that tracing has ended. */
+		if (!(dead && FX_PHASE_OF(o->seen) == FX_PHASE_STOPPED) &&
+		    phase_next(&o->seen, now, ret))
+			return 0;
+		if (dead)
+			return -EOWNERDEAD;
+		passed = fx_monotonic_ns() - begin;
+		if (passed >= timeout_ns)
+			return -ETIMEDOUT;
+		nap.tv_nsec =
+		    timeout_ns - passed < LOOK_NS ? (long)(timeout_ns - passed) : (long)LOOK_NS;
+		fx_syscall4(SYS_futex, &control->phase, FUTEX_WAIT, now, &nap);
+	}
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The archive: which provider's section the file is in, and the records that the manager itself
+ * writes. The order that viewers need is: magic; then for each provider its info, its
+ * initialization and its process's name, before anything else of it.
+ */
+#ifndef FX_MANAGER_ARCHIVE_H
+#define FX_MANAGER_ARCHIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fxtrace/reader.h>
+
+#include "manager/archive/output.h"
+
+struct fx_archive {
+	struct fx_output *out; /* borrowed */
+	uint32_t current;      /* provider whose section it is; 0 none */
+};
+
+/* Writes the magic record. */
+void fx_archive_begin(struct fx_archive *a, struct fx_output *out);
+
+/* Introduces a provider, an id that was never used, and its process. Here and below, names of processes and threads may
+ * be of any bytes, and are escaped (base/escape.h); all other text is as it shall stand. */
+void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name);
+
+/* What is written next is this provider's. */
+void fx_archive_select(struct fx_archive *a, uint32_t id);
+
+/* Records of the selected provider. */
+void fx_archive_string(struct fx_archive *a, unsigned index, const char *text, size_t length);
+void fx_archive_thread(struct fx_archive *a, unsigned index, uint64_t pid, uint64_t tid);
+void fx_archive_thread_name(struct fx_archive *a, uint64_t pid, uint64_t tid, const char *name);
+
+/* "Records were lost", as the format has it. */
+void fx_archive_provider_event(struct fx_archive *a, uint32_t id);
+
+/* Any record of the selected provider; one that breaks a bound of the format is left out. */
+void fx_archive_record(struct fx_archive *a, const struct fxt_record *record);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/modules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+struct fx_module {
+	UT_hash_handle hh;
+	uint16_t id;
+	size_t build_id_size;
+	uint8_t build_id[FX_BUILD_ID_MAX];
+	char path[FXT_MAX_NAME_LENGTH + 1];
+};
+
+void fx_modules_init(struct fx_modules *ret, struct fx_symbol_cache *cache,
+		     const struct fx_view *view)
+{
+	*ret = (struct fx_modules){.cache = cache, .view = view};
+}
+
+void fx_modules_destroy(struct fx_modules *modules)
+{
+	struct fx_module *module, *next;
+
+	HASH_ITER (hh, modules->by_id, module, next) {
+		HASH_DEL(modules->by_id, module);
+		free(module);
+	}
+	fx_symspace_destroy(modules->space);
+	memset(modules, 0, sizeof(*modules));
+}
+
+static struct fx_module *module_get(struct fx_modules *modules, uint16_t id)
+{
+	struct fx_module *module;
+
+	HASH_FIND(hh, modules->by_id, &id, sizeof(id), module);
+	if (module)
+		return module;
+	module = calloc(1, sizeof(*module));
+	if (!module)
+		return NULL;
+	module->id = id;
+	HASH_ADD(hh, modules->by_id, id, sizeof(module->id), module);
+	return module;
+}
+
+static int module_define(struct fx_modules *modules, const struct fxt_profiler *p)
+{
+	struct fx_module *module;
+
+	if (p->name.length > FXT_MAX_NAME_LENGTH || p->build_id.size > FX_BUILD_ID_MAX)
+		return -EINVAL;
+	module = module_get(modules, p->module);
+	if (!module)
+		return -ENOMEM;
+	memcpy(module->path, p->name.data, p->name.length);
+	module->path[p->name.length] = 0;
+	module->build_id_size = p->build_id.size;
+	if (p->build_id.size)
+		memcpy(module->build_id, p->build_id.data, p->build_id.size);
+	return 0;
+}
+
+static int module_map(struct fx_modules *modules, const struct fxt_profiler *p)
+{
+	struct fx_symbol_module facts;
+	struct fx_module *module;
+	uint16_t id = p->module;
+	int r;
+
+	HASH_FIND(hh, modules->by_id, &id, sizeof(id), module);
+	if (!module || p->start + p->range < p->start)
+		return -EINVAL;
+	if (!modules->space) {
+		r = fx_symspace_create(modules->cache, &modules->space);
+		if (r < 0)
+			return r;
+		fx_symspace_set_view(modules->space, modules->view);
+	}
+	facts = (struct fx_symbol_module){
+	    .path = module->path,
+	    .build_id = module->build_id_size ? module->build_id : NULL,
+	    .build_id_size = module->build_id_size,
+	    .bias = p->start - p->vaddr,
+	    .start = p->start,
+	    .end = p->start + p->range,
+	};
+	return fx_symspace_add_module(modules->space, &facts);
+}
+
+int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record)
+{
+	if (record->kind == FXT_KIND_MODULE)
+		return module_define(modules, &record->profiler);
+	if (record->kind == FXT_KIND_MMAP)
+		return module_map(modules, &record->profiler);
+	return -EINVAL;
+}
+
+uint32_t fx_modules_moment(const struct fx_modules *modules)
+{
+	return modules->space ? fx_symspace_moment(modules->space) : 0;
+}
+
+/* As it was at that moment, or is now: while a thread tells of a module, another may be the first to call its
+ * functions. */
+static struct fx_symbol modules_resolve(struct fx_modules *modules, uint32_t moment,
+					uint64_t address)
+{
+	struct fx_symbol symbol = {.kind = FX_SYMBOL_UNKNOWN, .offset = address};
+
+	if (!modules->space)
+		return symbol;
+	fx_symspace_resolve_at(modules->space, moment, address, &symbol);
+	if (symbol.kind == FX_SYMBOL_UNKNOWN)
+		fx_symspace_resolve(modules->space, address, &symbol);
+	return symbol;
+}
+
+size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t address,
+		       char ret[FX_MODULES_TEXT_MAX])
+{
+	struct fx_symbol symbol = modules_resolve(modules, moment, address);
+
+	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}
+
+size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			 char ret[FX_MODULES_TEXT_MAX])
+{
+	struct fx_symbol symbol = modules_resolve(modules, moment, address - 1);
+
+	if (symbol.kind == FX_SYMBOL_NAMED)
+		symbol.offset = 0;
+	else if (symbol.kind == FX_SYMBOL_UNKNOWN)
+		symbol.offset = address;
+	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}

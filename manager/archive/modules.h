@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One provider's modules, as it recorded them, and the names of its functions.
+ */
+#ifndef FX_MANAGER_MODULES_H
+#define FX_MANAGER_MODULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <fxtrace/reader.h>
+
+#include "symbols/symbols.h"
+
+/* Room for a function's name. */
+#define FX_MODULES_TEXT_MAX FX_SYMBOL_TEXT_MAX
+
+struct fx_module;
+
+struct fx_modules {
+	struct fx_symbol_cache *cache; /* borrowed */
+	const struct fx_view *view;    /* borrowed; NULL: the manager's own */
+	struct fx_symspace *space;     /* made at the first module */
+	struct fx_module *by_id;       /* uthash */
+};
+
+/* `view`: from where the process sees its files; outlives the modules. */
+void fx_modules_init(struct fx_modules *ret, struct fx_symbol_cache *cache,
+		     const struct fx_view *view);
+void fx_modules_destroy(struct fx_modules *modules);
+
+/* Takes a Profiler module or mmap record. 0 or -errno; what makes no sense is left out. */
+int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record);
+
+/* Which modules there are up to now. Others may come later in the same addresses (dlclose and dlopen). */
+uint32_t fx_modules_moment(const struct fx_modules *modules);
+
+/* Writes the name of the function that was at `address` at that moment, NUL-terminated. Returns its length. */
+size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t address,
+		       char ret[FX_MODULES_TEXT_MAX]);
+
+/* The same for the function that a call returns into at `address`, without the place in it. */
+size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			 char ret[FX_MODULES_TEXT_MAX]);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slices of a thread that never cross. Signal handlers that jump out of the middle of recording may leave a call
+ * that is recorded twice, or one that ends after its caller; and what a provider says is not believed. So the
+ * archive takes a Duration Complete event only as far as it lies inside or outside of each one before.
+ *
+ * Most come in the order of their ends. Of these it is enough to know the outermost calls that have ended. Handlers
+ * that interrupt a record write elsewhere, and their calls come late, in the middle of what is known already: for
+ * them the newest calls of all threads are remembered, about as many as a buffer holds. What comes later than that
+ * cannot be judged, and is left out.
+ */
+#ifndef FX_MANAGER_NESTING_H
+#define FX_MANAGER_NESTING_H
+
+#include <stdint.h>
+
+/* Outermost calls that are remembered of a thread; the oldest are forgotten. */
+#define FX_NESTING_OUTER 512u
+
+/* Calls in a block of the memory of all, and such blocks: 16 MiB. */
+#define FX_NESTING_BLOCK  256u
+#define FX_NESTING_BLOCKS 4096u
+
+struct fx_nesting_block;
+
+/* What threads share. All zero at first. */
+struct fx_nesting_memory {
+	struct fx_nesting_block *blocks; /* the oldest first */
+	uint32_t count;
+};
+
+struct fx_interval {
+	uint64_t start, end; /* ns */
+};
+
+/* Of a thread. All zero at first. */
+struct fx_nesting {
+	struct fx_interval *outer; /* none meets another, the newest is the last */
+	uint32_t outer_count, outer_room;
+	struct fx_nesting_block *blocks; /* the oldest first */
+	uint64_t last_end;		 /* of all calls, those forgotten too */
+};
+
+enum fx_nesting_verdict {
+	FX_NESTING_WHOLE, /* it goes into the archive as it is, */
+	FX_NESTING_CUT,	  /* or with the later start that is set, */
+	FX_NESTING_OUT,	  /* or not at all */
+};
+
+/* The way of a call that does not come in the usual order, or whose callees are known. */
+enum fx_nesting_verdict fx_nesting_slow(struct fx_nesting *n, struct fx_nesting_memory *m,
+					uint64_t *start, uint64_t end);
+
+/* Remembers a call that nests. */
+void fx_nesting_note(struct fx_nesting *n, struct fx_nesting_memory *m, uint64_t start,
+		     uint64_t end);
+
+/* How a call goes into the archive; `start` <= `end`. */
+static inline enum fx_nesting_verdict
+fx_nesting_take(struct fx_nesting *n, struct fx_nesting_memory *m, uint64_t *start, uint64_t end)
+{
+	uint32_t count = n->outer_count;
+
+	/* After all that is known, and there is room. */
+	if (count && count < n->outer_room && *start >= n->outer[count - 1].end) {
+		n->outer[n->outer_count++] = (struct fx_interval){*start, end};
+		fx_nesting_note(n, m, *start, end);
+		return FX_NESTING_WHOLE;
+	}
+	return fx_nesting_slow(n, m, start, end);
+}
+
+/* Forgets all. */
+void fx_nesting_clear(struct fx_nesting *n, struct fx_nesting_memory *m);
+
+#endif

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <fxtrace/format.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/fault.h"
+#include "manager/archive/destination.h"
+
+/* Records are collected up to this many words before they are written. */
+#define BUFFER_WORDS (2 * (size_t)FX_OUTPUT_RECORD_MAX)
+
+/* Uncompressed bytes of one compressed member. */
+#define MEMBER_BYTES (8u << 20)
+
+#define COMPRESSED_SIZE (256u << 10)
+#define GZIP_LEVEL	3
+#define ZSTD_LEVEL	3
+
+/* What was given to the compressor may be in it alone for so long. */
+#define HOLD_NS UINT64_C(250000000)
+
+/* How long a full pipe is waited for before somebody looks whether there is a hurry. */
+#define LOOK_PERIOD_MS 100
+
+/* What the system takes from us, and whether it may keep us waiting. */
+enum kind {
+	KIND_OTHER,
+	KIND_PIPE,
+	KIND_SOCKET,
+};
+
+/* What is asked of a compressor with some data. */
+enum ending {
+	END_NONE,  /* it may keep them */
+	END_BLOCK, /* whoever reads the file can read them */
+	END_MEMBER,
+};
+
+struct fx_output {
+	int fd;
+	struct fx_destination destination; /* zero: the descriptor was passed */
+	bool begun;
+	bool can_cut; /* a regular file */
+	enum kind kind;
+	uint64_t patience; /* ns; set by other threads */
+	enum fx_compression format;
+	int error;	/* the first one, negative */
+	uint64_t bytes; /* committed */
+	uint64_t size;	/* in the file, whole records or members and what follows them */
+	uint64_t whole; /* in the file, whole records or members */
+	uint64_t member_bytes;
+	uint64_t held_since; /* CLOCK_MONOTONIC ns: the compressor has data from then; 0 none */
+	size_t used;	     /* words in `buffer` */
+	uint64_t *buffer;
+	uint8_t *compressed;
+	z_stream gzip;
+	ZSTD_CCtx *zstd;
+};
+
+static int compressor_open(struct fx_output *out)
+{
+	if (out->format == FX_COMPRESSION_NONE)
+		return 0;
+	out->compressed = malloc(COMPRESSED_SIZE);
+	if (!out->compressed)
+		return -ENOMEM;
+	if (out->format == FX_COMPRESSION_ZSTD) {
+		out->zstd = ZSTD_createCCtx();
+		if (!out->zstd)
+			return -ENOMEM;
+		ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
+		ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_checksumFlag, 1);
+		return 0;
+	}
+	/* 15 bits of window, 16: with a gzip header */
+	if (deflateInit2(&out->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
+	    Z_OK)
+		return -ENOMEM;
+	return 0;
+}
+
+static void output_free(struct fx_output *out)
+{
+	if (out->format == FX_COMPRESSION_GZIP && out->compressed)
+		deflateEnd(&out->gzip);
+	ZSTD_freeCCtx(out->zstd);
+	free(out->compressed);
+	free(out->buffer);
+	fx_destination_destroy(&out->destination);
+	free(out);
+}
+
+/* What the open descriptor is. */
+static int output_look(struct fx_output *out)
+{
+	struct stat st;
+
+	if (fstat(out->fd, &st) < 0)
+		return -errno;
+	out->can_cut = S_ISREG(st.st_mode);
+	if (S_ISFIFO(st.st_mode))
+		out->kind = KIND_PIPE;
+	if (S_ISSOCK(st.st_mode))
+		out->kind = KIND_SOCKET;
+	return 0;
+}
+
+static int buffers_make(const char *path, struct fx_output **ret)
+{
+	struct fx_output *out;
+	int r = -ENOMEM;
+
+	if (fx_compression_of(path) == FX_COMPRESSION_UNKNOWN)
+		return -EINVAL;
+	out = calloc(1, sizeof(*out));
+	if (!out)
+		return r;
+	out->fd = -1;
+	out->format = fx_compression_of(path);
+	out->buffer = malloc(BUFFER_WORDS * sizeof(*out->buffer));
+	if (out->buffer)
+		r = compressor_open(out);
+	if (r < 0) {
+		output_free(out);
+		return r;
+	}
+	*ret = out;
+	return 0;
+}
+
+int fx_output_open(const char *path, struct fx_output **ret)
+{
+	struct fx_output *out;
+	int r = buffers_make(path, &out);
+
+	if (r < 0)
+		return r;
+	r = fx_destination_open(path, false, &out->destination);
+	if (r < 0) {
+		output_free(out);
+		return r;
+	}
+	out->fd = out->destination.fd;
+	r = output_look(out);
+	if (r < 0) {
+		if (out->destination.made)
+			fx_destination_remove(&out->destination);
+		close(out->fd);
+		output_free(out);
+		return r;
+	}
+	if (out->destination.standard)
+		out->can_cut = false;
+	*ret = out;
+	return 0;
+}
+
+int fx_output_adopt(int fd, const char *path, struct fx_output **ret)
+{
+	struct fx_output *out;
+	int r = buffers_make(path, &out);
+
+	if (r < 0)
+		return r;
+	out->fd = fd;
+	r = output_look(out);
+	if (r < 0) {
+		output_free(out);
+		return r;
+	}
+	*ret = out;
+	return 0;
+}
+
+int fx_output_begin(struct fx_output *out)
+{
+	if (out->destination.path)
+		fx_destination_begin(&out->destination);
+	if (out->can_cut && ftruncate(out->fd, 0) < 0)
+		return -errno;
+	out->begun = true;
+	return 0;
+}
+
+/* Bytes of whole records among the first `size` bytes of the buffer. */
+static uint64_t whole_records(const struct fx_output *out, uint64_t size)
+{
+	uint64_t words = size / FXT_WORD_SIZE, at = 0;
+
+	while (at < words) {
+		uint64_t header = out->buffer[at];
+		uint64_t next = FXT_GET(header, RECORD_TYPE) == FXT_RECORD_LARGE
+				    ? FXT_GET(header, LARGE_SIZE)
+				    : FXT_GET(header, RECORD_SIZE);
+
+		if (next == 0 || next > words - at)
+			break;
+		at += next;
+	}
+	return at * FXT_WORD_SIZE;
+}
+
+/* Remembers the first error, and takes back what is not whole. */
+static void output_fail(struct fx_output *out, int error)
+{
+	if (out->error)
+		return;
+	out->error = error;
+	if (out->format == FX_COMPRESSION_NONE)
+		out->whole += whole_records(out, out->size - out->whole);
+	/* If even this fails, readers still take every record up to the broken one. */
+	if (out->can_cut && ftruncate(out->fd, (off_t)out->whole) == 0)
+		out->size = out->whole;
+}
+
+/* Waits until there is room. 0, or -ETIMEDOUT: nobody takes anything, and there is a hurry. */
+static int wait_for_reader(struct fx_output *out)
+{
+	struct pollfd p = {.fd = out->fd, .events = POLLOUT};
+	uint64_t since = fx_monotonic_ns(), hurried = 0;
+
+	while (poll(&p, 1, LOOK_PERIOD_MS) <= 0) {
+		/* Pairs with fx_output_set_patience(); nothing else depends on it. */
+		uint64_t patience = fx_load_relaxed(&out->patience), now = fx_monotonic_ns();
+
+		if (patience && !hurried)
+			hurried = now > since ? now : since;
+		if (!patience)
+			hurried = 0;
+		if (hurried && now - hurried >= patience)
+			return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+/* As write(), but whoever does not read is waited for as long as there is time. The descriptor's flags are
+ * shared with others, so it stays as it is: what is at most PIPE_BUF finds room in a pipe that has any. */
+static ssize_t write_some(struct fx_output *out, const void *data, size_t size)
+{
+	int r;
+
+	if (out->kind == KIND_OTHER)
+		return write(out->fd, data, size);
+	r = wait_for_reader(out);
+	if (r < 0) {
+		errno = -r;
+		return -1;
+	}
+	if (out->kind == KIND_PIPE)
+		return write(out->fd, data, size < PIPE_BUF ? size : PIPE_BUF);
+	return send(out->fd, data, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void write_bytes(struct fx_output *out, const void *data, size_t size)
+{
+	const uint8_t *at = data;
+
+	while (size && !out->error) {
+		size_t part = FX_FAULT_IS_SET(archive_half) ? size / 2 + 1 : size;
+		int fault = FX_FAULT(archive_write);
+		ssize_t n = fault ? fault : write_some(out, at, part);
+
+		if (fault)
+			errno = -fault;
+		if (n < 0 && (errno == EINTR || (errno == EAGAIN && out->kind != KIND_OTHER)))
+			continue;
+		if (n <= 0) {
+			output_fail(out, n < 0 ? -errno : -EIO);
+			return;
+		}
+		FX_FAULT(archive_half);
+		at += n;
+		size -= (size_t)n;
+		out->size += (uint64_t)n;
+	}
+}
+
+static void gzip_write(struct fx_output *out, const void *data, size_t size, enum ending ending)
+{
+	static const int flush[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
+	int r;
+
+	out->gzip.next_in = (Bytef *)data;
+	out->gzip.avail_in = (uInt)size;
+	do {
+		out->gzip.next_out = out->compressed;
+		out->gzip.avail_out = COMPRESSED_SIZE;
+		r = deflate(&out->gzip, flush[ending]);
+		write_bytes(out, out->compressed, COMPRESSED_SIZE - out->gzip.avail_out);
+	} while (!out->error && (ending == END_MEMBER ? r == Z_OK : out->gzip.avail_out == 0));
+	if (ending == END_MEMBER)
+		deflateReset(&out->gzip);
+}
+
+static void zstd_write(struct fx_output *out, const void *data, size_t size, enum ending ending)
+{
+	static const ZSTD_EndDirective directive[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
+	ZSTD_inBuffer in = {.src = data, .size = size};
+	size_t left;
+
+	do {
+		ZSTD_outBuffer to = {.dst = out->compressed, .size = COMPRESSED_SIZE};
+
+		left = ZSTD_compressStream2(out->zstd, &to, &in, directive[ending]);
+		if (ZSTD_isError(left)) {
+			output_fail(out, -EIO);
+			return;
+		}
+		write_bytes(out, out->compressed, to.pos);
+	} while (!out->error && (ending != END_NONE ? left > 0 : in.pos < in.size));
+}
+
+static void member_write(struct fx_output *out, const void *data, size_t size, enum ending ending)
+{
+	if (out->format == FX_COMPRESSION_GZIP)
+		gzip_write(out, data, size, ending);
+	else
+		zstd_write(out, data, size, ending);
+	out->member_bytes += size;
+	if (ending != END_NONE)
+		out->held_since = 0;
+	else if (!out->held_since)
+		out->held_since = fx_monotonic_ns();
+	if (ending == END_MEMBER && !out->error) {
+		out->member_bytes = 0;
+		out->whole = out->size;
+	}
+}
+
+static enum ending ending_for(const struct fx_output *out, size_t size)
+{
+	if (out->member_bytes + size >= MEMBER_BYTES)
+		return END_MEMBER;
+	return fx_output_rest(out) ? END_NONE : END_BLOCK;
+}
+
+/* Empties the buffer into the file. */
+static void buffer_drain(struct fx_output *out)
+{
+	size_t size = out->used * sizeof(*out->buffer);
+
+	out->used = 0;
+	if (out->error || size == 0)
+		return;
+	if (out->format != FX_COMPRESSION_NONE) {
+		member_write(out, out->buffer, size, ending_for(out, size));
+		return;
+	}
+	write_bytes(out, out->buffer, size);
+	if (!out->error)
+		out->whole = out->size;
+}
+
+uint64_t *fx_output_reserve(struct fx_output *out, size_t words)
+{
+	if (fx_unlikely(BUFFER_WORDS - out->used < words))
+		buffer_drain(out);
+	return out->buffer + out->used;
+}
+
+void fx_output_commit(struct fx_output *out, size_t words)
+{
+	out->used += words;
+	out->bytes += words * sizeof(*out->buffer);
+}
+
+uint64_t fx_output_rest(const struct fx_output *out)
+{
+	uint64_t now;
+
+	if (!out->held_since || out->error)
+		return UINT64_MAX;
+	now = fx_monotonic_ns();
+	return now - out->held_since < HOLD_NS ? out->held_since + HOLD_NS - now : 0;
+}
+
+int fx_output_flush(struct fx_output *out)
+{
+	buffer_drain(out);
+	if (fx_output_rest(out) == 0)
+		member_write(out, NULL, 0, END_BLOCK);
+	return out->error;
+}
+
+int fx_output_complete(struct fx_output *out)
+{
+	buffer_drain(out);
+	if (out->member_bytes && !out->error)
+		member_write(out, NULL, 0, END_MEMBER);
+	return out->error;
+}
+
+void fx_output_set_patience(struct fx_output *out, uint64_t patience_ns)
+{
+	fx_store_relaxed(&out->patience, patience_ns); /* pairs with wait_for_reader() */
+}
+
+int fx_output_error(const struct fx_output *out)
+{
+	return out->error;
+}
+
+uint64_t fx_output_bytes(const struct fx_output *out)
+{
+	return out->bytes;
+}
+
+int fx_output_close(struct fx_output *out, uint64_t *ret_size)
+{
+	int error;
+
+	buffer_drain(out);
+	if (out->member_bytes && !out->error)
+		member_write(out, NULL, 0, END_MEMBER);
+	if (out->destination.made && !out->begun)
+		fx_destination_remove(&out->destination);
+	if (close(out->fd) < 0 && !out->error)
+		out->error = -errno;
+	error = out->error;
+	if (ret_size)
+		*ret_size = out->size;
+	output_free(out);
+	return error;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/queue.h"
+
+#include <stdlib.h>
+
+/* Empty blocks kept for the next use. */
+#define SPARE_MAX 64u
+
+void fx_block_list_init(struct fx_block_list *list)
+{
+	list->first = NULL;
+	list->last = &list->first;
+}
+
+void fx_block_list_add(struct fx_block_list *list, struct fx_block *block)
+{
+	block->next = NULL;
+	*list->last = block;
+	list->last = &block->next;
+}
+
+void fx_queue_init(struct fx_queue *q, uint64_t limit)
+{
+	pthread_condattr_t attr;
+
+	*q = (struct fx_queue){.limit = limit};
+	q->last = &q->first;
+	pthread_mutex_init(&q->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&q->filled, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void free_blocks(struct fx_block *block)
+{
+	while (block) {
+		struct fx_block *next = block->next;
+
+		free(block);
+		block = next;
+	}
+}
+
+void fx_queue_destroy(struct fx_queue *q)
+{
+	free_blocks(q->first);
+	free_blocks(q->spare);
+	pthread_cond_destroy(&q->filled);
+	pthread_mutex_destroy(&q->lock);
+}
+
+bool fx_queue_is_full(struct fx_queue *q)
+{
+	bool full;
+
+	pthread_mutex_lock(&q->lock);
+	full = q->bytes >= q->limit;
+	pthread_mutex_unlock(&q->lock);
+	return full;
+}
+
+struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind,
+				struct fx_source *source)
+{
+	struct fx_block *block;
+
+	pthread_mutex_lock(&q->lock);
+	block = q->spare;
+	if (block) {
+		q->spare = block->next;
+		q->spare_count--;
+	}
+	pthread_mutex_unlock(&q->lock);
+	if (!block)
+		block = malloc(sizeof(*block));
+	if (!block)
+		return NULL;
+	block->next = NULL;
+	block->kind = kind;
+	block->source = source;
+	block->ticks = 0;
+	block->end = (struct fx_stream_end){0};
+	block->pieces = (struct fx_drain_block){.data = block->data, .capacity = FX_BLOCK_SIZE};
+	return block;
+}
+
+void fx_queue_recycle(struct fx_queue *q, struct fx_block *block)
+{
+	pthread_mutex_lock(&q->lock);
+	if (q->spare_count < SPARE_MAX) {
+		block->next = q->spare;
+		q->spare = block;
+		q->spare_count++;
+		block = NULL;
+	}
+	pthread_mutex_unlock(&q->lock);
+	free(block);
+}
+
+void fx_queue_push(struct fx_queue *q, struct fx_block_list *list)
+{
+	if (!list->first)
+		return;
+	pthread_mutex_lock(&q->lock);
+	for (const struct fx_block *b = list->first; b; b = b->next)
+		q->bytes += b->pieces.used;
+	*q->last = list->first;
+	q->last = list->last;
+	pthread_cond_signal(&q->filled);
+	pthread_mutex_unlock(&q->lock);
+	fx_block_list_init(list);
+}
+
+struct fx_block *fx_queue_take(struct fx_queue *q, const struct timespec *deadline)
+{
+	struct fx_block *first;
+	int r = 0;
+
+	pthread_mutex_lock(&q->lock);
+	while (!q->first && !q->closed && r == 0)
+		r = pthread_cond_timedwait(&q->filled, &q->lock, deadline);
+	/* One at a time, so that the bound sees what is still to be written. */
+	first = q->first;
+	if (first) {
+		q->first = first->next;
+		if (!q->first)
+			q->last = &q->first;
+		q->bytes -= first->pieces.used;
+		first->next = NULL;
+	}
+	pthread_mutex_unlock(&q->lock);
+	return first;
+}
+
+void fx_queue_close(struct fx_queue *q)
+{
+	pthread_mutex_lock(&q->lock);
+	q->closed = true;
+	pthread_cond_signal(&q->filled);
+	pthread_mutex_unlock(&q->lock);
+}
+
+bool fx_queue_is_over(struct fx_queue *q)
+{
+	bool over;
+
+	pthread_mutex_lock(&q->lock);
+	over = q->closed && !q->first;
+	pthread_mutex_unlock(&q->lock);
+	return over;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/stream.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* For words that ask for categories of single providers. */
+static void provider_note(struct fx_stream *s)
+{
+	char name[FX_CATEGORY_NAME_MAX + 1];
+	int n = snprintf(name, sizeof(name), "%.99s/", s->name);
+
+	fx_known_add(&s->shared->known, &s->names.made, name, (size_t)n);
+}
+
+int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid, const char *name,
+		     struct fx_stream **ret)
+{
+	const struct fx_stream_who who = {.pid = pid, .kernel_pid = pid, .first_tid = pid};
+
+	return fx_stream_create_as(shared, id, &who, name, ret);
+}
+
+int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
+			const struct fx_stream_who *who, const char *name, struct fx_stream **ret)
+{
+	struct fx_stream *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return -ENOMEM;
+	s->shared = shared;
+	s->id = id;
+	s->pid = who->pid;
+	s->kernel_pid = who->kernel_pid;
+	s->first_tid = who->first_tid;
+	s->origin = who->origin;
+	s->next_index = 1;
+	s->first_end = UINT64_MAX;
+	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
+	fx_modules_init(&s->modules, shared->symbols, who->origin ? &who->origin->view : NULL);
+	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known,
+		      shared->max_strings);
+	provider_note(s);
+	fx_archive_introduce(&shared->archive, id, s->pid, s->name);
+	*ret = s;
+	return 0;
+}
+
+/* Everything but the counts and the name. */
+static void tables_destroy(struct fx_stream *s)
+{
+	struct fx_stream_thread *t, *next_thread;
+	struct fx_stream_chunk *c, *next_chunk;
+
+	HASH_ITER (hh, s->threads, t, next_thread) {
+		HASH_DEL(s->threads, t);
+		fx_nesting_clear(&t->nesting, &s->shared->nesting);
+		free(t->begun);
+		free(t);
+	}
+	HASH_ITER (hh, s->chunks, c, next_chunk) {
+		HASH_DEL(s->chunks, c);
+		fx_locals_destroy(&s->names, &c->locals);
+		free(c);
+	}
+	fx_locals_destroy(&s->names, &s->whole.locals);
+	fx_names_destroy(&s->names);
+	fx_modules_destroy(&s->modules);
+	fx_parts_destroy(&s->parts);
+	free(s->slots);
+	free(s->exec);
+	s->slots = NULL;
+	s->exec = NULL;
+	s->slot_count = 0;
+}
+
+void fx_stream_destroy(struct fx_stream *s)
+{
+	if (!s)
+		return;
+	tables_destroy(s);
+	free(s);
+}
+
+/* Of threads that were there to the end nothing is open any more. Others' ends have found no room. */
+static void threads_end(struct fx_stream *s)
+{
+	struct fx_stream_thread *t, *next;
+
+	HASH_ITER (hh, s->threads, t, next)
+		fx_stream_end_begun(s, t, 0, t->last_end);
+}
+
+void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end)
+{
+	fx_archive_select(&s->shared->archive, s->id);
+	threads_end(s);
+	fx_stream_last_marks(s, end);
+	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;
+	fx_ties_end(&s->shared->ties, s, end);
+	tables_destroy(s);
+}
+
+/* --- Threads --------------------------------------------------------------------------------- */
+
+static void thread_forget(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	/* Whoever it was has ended, in the middle of something perhaps. */
+	fx_archive_select(&s->shared->archive, s->id);
+	fx_stream_end_begun(s, t, 0, t->last_end);
+	DL_DELETE(s->idle, t);
+	HASH_DEL(s->threads, t);
+	if (t->index)
+		s->by_index[t->index] = NULL;
+	fx_nesting_clear(&t->nesting, &s->shared->nesting);
+	free(t->begun);
+	free(t);
+}
+
+void fx_stream_thread_hold(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	if (t->held++ == 0)
+		DL_DELETE(s->idle, t);
+}
+
+void fx_stream_thread_release(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	if (--t->held == 0)
+		DL_APPEND(s->idle, t);
+}
+
+/* As the kernel has it; of what has ended, and in a namespace of its own cannot be asked for, one that is made up. */
+static uint32_t thread_identity(struct fx_stream *s, uint32_t tid)
+{
+	uint32_t known = tid;
+
+	if (tid == s->first_tid)
+		return s->pid;
+	if (s->origin)
+		known = fx_origin_tid(s->origin, tid);
+	if (!known)
+		known = s->shared->ids ? fx_identity_thread(s->shared->ids) : tid;
+	return known;
+}
+
+static void thread_renew(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	fx_nesting_clear(&t->nesting, &s->shared->nesting);
+	if (s->origin)
+		fx_origin_forget_tid(s->origin, t->tid);
+	t->shown = fx_identity_thread(s->shared->ids);
+	if (t->index)
+		s->by_index[t->index] = NULL;
+	t->index = 0;
+	t->introduced = false;
+}
+
+struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid)
+{
+	uint32_t key = (uint32_t)tid;
+	struct fx_stream_thread *t;
+
+	if (tid == 0 || tid > INT32_MAX)
+		return NULL;
+	HASH_FIND(hh, s->threads, &key, sizeof(key), t);
+	if (t) {
+		fx_stream_thread_hold(s, t);
+		fx_stream_thread_release(s, t);
+		return t;
+	}
+	if (HASH_COUNT(s->threads) >= FX_STREAM_THREADS_MAX) {
+		if (!s->idle)
+			return NULL;
+		thread_forget(s, s->idle);
+	}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return NULL;
+	t->tid = key;
+	t->shown = thread_identity(s, key);
+	HASH_ADD(hh, s->threads, tid, sizeof(t->tid), t);
+	DL_APPEND(s->idle, t);
+	s->others += t->tid != s->first_tid;
+	return t;
+}
+
+void fx_stream_thread_begins(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	if (!t->begun_writing || t->tid == s->first_tid)
+		return;
+	fx_stream_end_begun(s, t, 0, t->last_end);
+	t->stop = (struct fx_stop){0};
+	s->others++;
+	/* What is the newest thread's is not the other one's. */
+	if (s->shared->ids)
+		thread_renew(s, t);
+}
+
+void fx_stream_chunk_own(struct fx_stream *s, struct fx_stream_chunk *c, struct fx_stream_thread *t)
+{
+	struct fx_stream_thread *before = c->thread;
+
+	c->thread = t;
+	if (t) {
+		fx_stream_thread_hold(s, t);
+		t->begun_writing = true;
+		c->stops = t->stop.count;
+	}
+	if (before)
+		fx_stream_thread_release(s, before);
+}
+
+bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *start, uint64_t end)
+{
+	enum fx_nesting_verdict verdict =
+	    fx_nesting_take(&t->nesting, &s->shared->nesting, start, end);
+
+	s->counts.lost[FX_CAUSE_CROSSING] += verdict != FX_NESTING_WHOLE;
+	return verdict != FX_NESTING_OUT;
+}
+
+static void thread_introduce(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	fx_archive_thread_name(&s->shared->archive, s->pid, t->shown,
+			       t->name[0] ? t->name : s->name);
+	t->introduced = true;
+}
+
+void fx_stream_thread_rename(struct fx_stream *s, struct fx_stream_thread *t, const char *name,
+			     size_t length)
+{
+	char fresh[sizeof(t->name)] = {0};
+
+	memcpy(fresh, name, strnlen(name, length < sizeof(fresh) - 1 ? length : sizeof(fresh) - 1));
+	if (fresh[0] == 0 || memcmp(fresh, t->name, sizeof(fresh)) == 0)
+		return;
+	memcpy(t->name, fresh, sizeof(fresh));
+	if (t->introduced)
+		thread_introduce(s, t);
+}
+
+unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	struct fx_stream_thread *before;
+
+	if (t->index)
+		return t->index;
+	if (!t->introduced)
+		thread_introduce(s, t);
+	before = s->by_index[s->next_index];
+	if (before)
+		before->index = 0;
+	t->index = s->next_index;
+	s->by_index[t->index] = t;
+	s->next_index = s->next_index % FXT_MAX_THREAD_INDEX + 1;
+	fx_archive_thread(&s->shared->archive, t->index, s->pid, t->shown);
+	return t->index;
+}
+
+/* --- Pieces ---------------------------------------------------------------------------------- */
+
+void fx_stream_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
+		     uint64_t end_ticks)
+{
+	fx_archive_select(&s->shared->archive, s->id);
+	switch (piece->kind) {
+	case FX_PIECE_CHUNK:
+		fx_stream_chunk_piece(s, piece, data);
+		break;
+	case FX_PIECE_DURABLE:
+		fx_stream_durable_piece(s, data, piece->bytes / FXT_WORD_SIZE);
+		break;
+	case FX_PIECE_THREAD:
+		fx_stream_thread_piece(s, piece->index, data);
+		break;
+	case FX_PIECE_FRAMES:
+		fx_stream_frames_piece(s, piece->serial, data,
+				       piece->bytes / sizeof(struct fx_frame), end_ticks);
+		break;
+	}
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One provider's way into the archive. The pieces of its buffer, copied and still not trusted, come
+ * in here; records of the archive come out: checked, with times in nanoseconds, references that
+ * the archive knows, the process id that the kernel vouched for, and each name before its use.
+ *
+ *	stream.c    the tables and the beginning and end of a stream
+ *	rewrite.c   records of chunks and of the durable area
+ *	marks.c     what the manager adds: open calls, losses, the last heap counter
+ *
+ * What a provider may not say is left out and counted as invalid: metadata, initialization, names
+ * of processes and of other threads, scheduling, Perfetto blobs, malformed records, records with
+ * strings that were never defined.
+ */
+#ifndef FX_MANAGER_STREAM_H
+#define FX_MANAGER_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uthash.h>
+
+#include "engine/reader/drain.h"
+#include "manager/archive/archive.h"
+#include "manager/process/ending.h"
+#include "manager/process/identity.h"
+#include "manager/archive/known.h"
+#include "manager/settings/losses.h"
+#include "manager/archive/modules.h"
+#include "manager/archive/names.h"
+#include "manager/archive/nesting.h"
+#include "manager/process/origin.h"
+#include "manager/archive/ties.h"
+#include "manager/archive/parts.h"
+#include "manager/settings/timebase.h"
+#include "manager/archive/untraced.h"
+
+/* What all streams share; belongs to the writer. */
+struct fx_stream_shared {
+	struct fx_archive archive;
+	struct fx_timebase timebase;
+	struct fx_ties ties;
+	struct fx_symbol_cache *symbols;
+	struct fx_known_set known; /* categories, and names of providers with a slash */
+	char cures[FX_LOSSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
+	struct fx_identities *ids;		 /* borrowed; NULL: none are given */
+	uint64_t max_strings; /* bytes that the strings of one provider may take */
+	bool pairs;	      /* begin and end records instead of complete ones */
+	struct fx_untraced untraced;
+	struct fx_nesting_memory nesting;
+	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
+};
+
+/* A complete call that was recorded, as the provider wrote it. */
+struct fx_recent {
+	uint64_t start;	  /* ticks */
+	uint64_t header;  /* its header word */
+	uint64_t address; /* of its function, 0 if its name is no address */
+};
+
+#define FX_RECENT 8u
+
+/* A begin without an end: the references of the archive. */
+struct fx_begun {
+	uint64_t ns;
+	uint64_t address; /* of the function; 0: a slice of the program's own */
+	uint16_t category;
+	uint16_t name;
+};
+
+/* Begins beyond it are only counted; viewers drop slices that are nested as deep. */
+#define FX_BEGUN_MAX 512u
+
+/*
+ * When tracing stops, a thread's open calls are written as open until then. One that the kernel stopped in
+ * the middle of a hook may write the record of such a call when tracing goes on already; and one that sleeps
+ * all the while has the same calls open at the next stop. So a stop is remembered.
+ */
+struct fx_stop {
+	uint64_t ticks;	 /* when, as the manager has it */
+	uint64_t ns;	 /* all that was open was open until then; 0: there was no stop */
+	uint64_t before; /* ns of the stop before */
+	uint32_t count;	 /* of stops */
+	uint32_t told_next;
+	uint64_t told[FX_RECENT]; /* starts, in ns, of the innermost calls that were told */
+};
+
+/*
+ * Threads that a stream remembers; beyond it the ones that were quiet for longest are forgotten, and
+ * introduced again if something late comes of them. Whoever may still be there stays: those with an unfinished
+ * chunk, and the newest owner of each slot. If there is nobody to forget, a new thread is refused.
+ */
+#define FX_STREAM_THREADS_MAX (8u * FX_THREADS_MAX)
+
+struct fx_stream_thread {
+	UT_hash_handle hh;
+	struct fx_stream_thread *prev, *next; /* of those that are not held, by their last use */
+	uint32_t tid;			      /* as its process calls it */
+	uint32_t shown;			      /* as the archive does */
+	uint32_t index;			      /* in the archive's thread table, 0 none now */
+	uint32_t depth;			      /* begins without an end */
+	uint32_t held;	    /* by unfinished chunks that it writes, and slots that are its own */
+	bool introduced;    /* its kernel object stands in the archive */
+	bool begun_writing; /* a chunk of its has come */
+	char name[16];	    /* "" unknown */
+	uint64_t last_end;  /* ns; the latest time of its records */
+	/* `depth` of them, as far as there is room, by their times; the innermost last */
+	struct fx_begun *begun;
+	uint32_t begun_room;
+	struct fx_nesting nesting; /* of its complete calls in the archive */
+	struct fx_stop stop;
+	uint32_t recent_next;
+	struct fx_recent recent[FX_RECENT];
+};
+
+/* What must be remembered of a chunk that comes in several pieces. */
+struct fx_stream_chunk {
+	UT_hash_handle hh;
+	uint32_t number;
+	uint64_t serial;
+	struct fx_stream_thread *thread; /* NULL before the chunk's Thread Record */
+	uint32_t stops;			 /* of the thread, when the chunk began */
+	struct fx_locals locals;
+};
+
+/* A slot of the thread area: its newest owner, and its losses as far as they were written down. */
+struct fx_stream_slot {
+	struct fx_stream_thread *owner; /* NULL: not known */
+	uint64_t lost[FX_LOSSES];
+	uint64_t gap_total; /* of the newest gap that is written down */
+	uint64_t too_deep;
+	uint64_t marked; /* ticks of the newest mark of losses */
+};
+
+struct fx_stream_counts {
+	uint64_t events;	  /* records of events written, the manager's own not counted */
+	uint64_t dropped;	  /* records that providers have lost, whatever the cause */
+	uint64_t lost[FX_CAUSES]; /* these, and all else that is missing */
+	uint64_t unfinished;	  /* calls still open at the end */
+};
+
+/* What a thread was about to execute, in case the call never ends: the texts of its arguments. */
+struct fx_stream_exec {
+	uint64_t start; /* ticks; of its frame */
+	uint32_t tid;
+	uint32_t lengths[2];
+	char texts[2][256];
+};
+
+struct fx_stream {
+	struct fx_stream_shared *shared; /* borrowed */
+	uint32_t id;
+	uint32_t pid;		  /* as the archive has it */
+	uint32_t kernel_pid;	  /* as the manager's kernel has it: others come to have the same */
+	uint32_t first_tid;	  /* as the process itself calls its first thread */
+	struct fx_origin *origin; /* borrowed; NULL: not known */
+	char name[FXT_MAX_NAME_LENGTH + 1];
+	struct fx_names names;
+	struct fx_modules modules;
+	struct fx_parts parts;
+	struct fx_stream_thread *threads; /* uthash, by tid */
+	struct fx_stream_thread *idle;	  /* those that are not held, the longest unused first */
+	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
+	uint32_t next_index;
+	struct fx_stream_chunk *chunks; /* uthash, by number: those that will go on */
+	struct fx_stream_chunk whole;	/* for chunks that come in one piece */
+	struct fx_stream_slot *slots;
+	uint32_t slot_count;
+	struct fx_stream_exec *exec; /* the newest; NULL: none was told */
+	uint64_t others;	     /* threads that there have been, beside the process's first */
+	uint64_t first_end; /* ns; when the first of its events to end did; UINT64_MAX none */
+	struct fx_stream_counts counts;
+	uint64_t dropped_before; /* by what the process was before exec */
+	uint64_t dropped_at;	 /* ns; where the counter of losses has come to */
+	bool has_heap;		 /* a value of the heap counter was recorded */
+	bool liar;		 /* its counts of losses cannot be true */
+};
+
+/* What is known when a stream ends. */
+struct fx_stream_end {
+	uint64_t ticks;			    /* the moment: death, exec, or stop */
+	uint64_t unslotted[FX_LOSSES_ROOM]; /* lost by threads that had no slot */
+	uint64_t unfollowed;		    /* children that might not ask for a buffer */
+	int64_t heap_bytes;
+	int64_t heap_blocks;
+	bool absent;	    /* it never mapped its buffer, */
+	bool limited;	    /* and its address space was limited */
+	const char *broken; /* static; NULL if the provider kept the rules */
+	bool wrapped;	    /* circular: older events were overwritten */
+	struct fx_ending ending;
+};
+
+/* Whose a stream is: the members of the same name of struct fx_stream. */
+struct fx_stream_who {
+	uint32_t pid, kernel_pid, first_tid;
+	struct fx_origin *origin;
+};
+
+/* Makes a stream and introduces it in the archive. 0 or -ENOMEM. */
+int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid, const char *name,
+		     struct fx_stream **ret);
+int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
+			const struct fx_stream_who *who, const char *name, struct fx_stream **ret);
+void fx_stream_destroy(struct fx_stream *s);
+
+/* Takes one piece; `data` is aligned to 8 bytes. `end_ticks` is for open calls. */
+void fx_stream_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
+		     uint64_t end_ticks);
+
+/* What is to be said last. Then only the counts are of use. */
+void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end);
+
+/* --- Between the files of the stream --------------------------------------------------------- */
+
+/* The thread, made if need be; NULL without memory, for a tid that cannot be, and beyond the bound. It is
+ * good until the next call, and as long as it is held. */
+struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid);
+
+/* It must not be forgotten, and may be again, as far as this holder is concerned. */
+void fx_stream_thread_hold(struct fx_stream *s, struct fx_stream_thread *t);
+void fx_stream_thread_release(struct fx_stream *s, struct fx_stream_thread *t);
+
+/* A thread begins whose number was another's, as it may be: that one has ended. */
+void fx_stream_thread_begins(struct fx_stream *s, struct fx_stream_thread *t);
+
+/* Whether a complete event goes into the archive; *start may become later, so that it crosses none. */
+bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *start,
+		     uint64_t end);
+
+/* Ends what the thread has begun, at `ns`: all, or what lies inside the first `depth` of them. */
+void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32_t depth,
+			 uint64_t ns);
+
+/* Whose the chunk is; NULL: nobody's. */
+void fx_stream_chunk_own(struct fx_stream *s, struct fx_stream_chunk *c,
+			 struct fx_stream_thread *t);
+
+/* Sees to it that the thread has a name and an index in the archive; returns the index. */
+unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t);
+
+/* A thread's new name; `length` bytes, cut to what fits. */
+void fx_stream_thread_rename(struct fx_stream *s, struct fx_stream_thread *t, const char *name,
+			     size_t length);
+
+void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece,
+			   const uint64_t *words);
+void fx_stream_durable_piece(struct fx_stream *s, const uint64_t *words, size_t count);
+void fx_stream_thread_piece(struct fx_stream *s, uint32_t slot,
+			    const struct fx_thread_facts *facts);
+void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames,
+			    size_t count, uint64_t end_ticks);
+void fx_stream_last_marks(struct fx_stream *s, const struct fx_stream_end *end);
+
+#endif

@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+
+#include "base/atomic.h"
+#include "base/fault.h"
+#include "manager/settings/report.h"
+#include "symbols/loader.h"
+
+/* The first conversion waits until the slope of the clocks is known over this long. */
+#define FIRST_SLOPE_NS UINT64_C(2000000)
+
+/* Anchors are taken in growing distances, up to this one. */
+#define ANCHOR_PERIOD_MAX_NS UINT64_C(2000000000)
+
+/* Stack for what the demangler may need on top of its own use. */
+#define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
+
+struct fx_source {
+	uint32_t id;
+	uint32_t pid;
+	struct fx_origin *origin; /* shared; NULL: not known */
+	bool exec;		  /* the process was another program before */
+	uint64_t born;		  /* CLOCK_BOOTTIME ns */
+	struct fx_stream *stream; /* the writer thread's */
+	char name[FXT_MAX_NAME_LENGTH + 1];
+};
+
+struct fx_writer {
+	pthread_t thread;
+	struct fx_queue queue;
+	struct fx_output *output;
+	const char *path;
+	const struct fx_session_config *session;
+	int error;		   /* first one of the output; read by other threads */
+	uint64_t flushes, flushed; /* asked for; done, the writer thread's */
+	int done_fd;
+	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
+	uint64_t anchor_period; /* ns */
+	struct fx_identities ids;
+	struct fx_loader *loader; /* NULL: symbols are read by the writer's own thread */
+	struct fx_stream_shared shared;
+	struct fx_writer_totals totals;
+};
+
+/* --- The timebase ---------------------------------------------------------------------------- */
+
+static void anchor_add(struct fx_writer *w)
+{
+	struct fx_anchor anchor = fx_anchor_take(w->shared.timebase.kind);
+
+	w->anchor_period *= 4;
+	if (w->anchor_period > ANCHOR_PERIOD_MAX_NS)
+		w->anchor_period = ANCHOR_PERIOD_MAX_NS;
+	w->next_anchor = anchor.ns + w->anchor_period;
+	/* Without memory the map goes on with the slope that it has. */
+	fx_timebase_add(&w->shared.timebase, anchor, w->anchor_period);
+}
+
+static void first_slope(struct fx_writer *w)
+{
+	uint64_t passed = fx_boottime_ns() - w->shared.timebase.first.ns;
+
+	if (w->shared.timebase.kind == FX_CLOCK_COUNTER && passed < FIRST_SLOPE_NS) {
+		struct timespec rest = {.tv_nsec = (long)(FIRST_SLOPE_NS - passed)};
+
+		while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
+			;
+	}
+	w->anchor_period = FIRST_SLOPE_NS;
+	anchor_add(w);
+}
+
+/* The moment of CLOCK_MONOTONIC that is `ns` from now. */
+static struct timespec deadline_in(uint64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	return t;
+}
+
+/* --- Blocks ---------------------------------------------------------------------------------- */
+
+static void source_begin(struct fx_writer *w, struct fx_source *source)
+{
+	struct fx_stream_who who = {
+	    .pid = fx_identity_process(&w->ids, source->pid, source->exec),
+	    .kernel_pid = source->pid,
+	    .first_tid = source->origin ? fx_origin_first_tid(source->origin) : source->pid,
+	    .origin = source->origin,
+	};
+
+	w->totals.processes += !source->exec;
+	if (fx_stream_create_as(&w->shared, source->id, &who, source->name, &source->stream) < 0) {
+		fx_report("out of memory: %s (%u) will be missing", source->name, source->pid);
+		return;
+	}
+	fx_ties_birth(&w->shared.ties, source->stream, source->born, source->exec);
+}
+
+static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
+{
+	to->events += from->events;
+	fx_loss_add(&to->dropped, from->dropped);
+	for (unsigned i = 0; i < FX_CAUSES; i++)
+		fx_loss_add(&to->lost[i], from->lost[i]);
+	to->unfinished += from->unfinished;
+}
+
+/* The shortest history of those that wrapped; if none did, the longest of all. */
+static void history_add(struct fx_writer *w, const struct fx_stream *s,
+			const struct fx_stream_end *end)
+{
+	struct fx_writer_totals *t = &w->totals;
+	uint64_t to = fx_timebase_ns(&w->shared.timebase, end->ticks);
+	uint64_t from = end->wrapped ? s->first_end : w->shared.timebase.first.ns;
+	uint64_t history = to > from ? to - from : 0;
+
+	if (end->wrapped && (!t->wrapped || history < t->history_ns))
+		t->history_ns = history;
+	if (!end->wrapped && !t->wrapped && history > t->history_ns)
+		t->history_ns = history;
+	t->wrapped |= end->wrapped;
+}
+
+static void report_symbols(struct fx_writer *w);
+
+static void source_end(struct fx_writer *w, struct fx_source *source, const struct fx_block *block)
+{
+	struct fx_stream *s = source->stream;
+
+	if (s) {
+		fx_stream_finish(s, &block->end);
+		counts_add(&w->totals.counts, &s->counts);
+		/* What was never there is told, and not counted among what was. */
+		w->totals.processes -= block->end.absent && !source->exec;
+		/* Its first thread is there whether it records or not, and exec() leaves it. */
+		w->totals.threads += block->end.absent ? 0 : s->others + !source->exec;
+		if (s->counts.events)
+			history_add(w, s, &block->end);
+		w->totals.silent += s->counts.events == 0;
+		w->totals.broken += block->end.broken != NULL;
+		fx_stream_destroy(s);
+	}
+	report_symbols(w);
+	fx_origin_release(source->origin);
+	free(source);
+}
+
+static void write_pieces(struct fx_writer *w, const struct fx_block *block)
+{
+	struct fx_stream *s = block->source->stream;
+	size_t at = 0;
+
+	while (s && at < block->pieces.used) {
+		const struct fx_piece *piece = (const void *)(block->pieces.data + at);
+
+		at += sizeof(*piece);
+		if (!fx_output_error(w->output))
+			fx_stream_piece(s, piece, block->pieces.data + at, block->ticks);
+		at += piece->bytes;
+		FX_FAULT(block_half);
+	}
+}
+
+/* A file that gives no names since it is more than is borne; what is missing or has changed is told by the names. */
+static void report_symbols(struct fx_writer *w)
+{
+	struct fx_symbol_problem problem;
+
+	while (fx_symbol_cache_next_problem(w->shared.symbols, &problem)) {
+		if (problem.kind >= FX_SYMBOL_FILE_NO_MEMORY)
+			fx_report("%s: %s; its functions are shown by their addresses",
+				  problem.path, fx_symbol_problem_text(problem.kind));
+	}
+}
+
+static void writer_report_error(struct fx_writer *w)
+{
+	int error = fx_output_error(w->output);
+
+	if (!error || w->error)
+		return;
+	fx_store_relaxed(&w->error, error);
+	fx_report("%s: %s; the archive ends here, the program goes on", w->path,
+		  error == -ETIMEDOUT ? "nobody reads it" : strerror(-error));
+}
+
+static void write_block(struct fx_writer *w, struct fx_block *block)
+{
+	FX_FAULT(block_taken);
+	switch (block->kind) {
+	case FX_BLOCK_BEGIN:
+		source_begin(w, block->source);
+		break;
+	case FX_BLOCK_DATA:
+		write_pieces(w, block);
+		break;
+	case FX_BLOCK_END:
+		source_end(w, block->source, block);
+		break;
+	case FX_BLOCK_FLUSH:
+		fx_output_complete(w->output);
+		writer_report_error(w);
+		/* release: the error stands. Pairs with fx_writer_flushed(). */
+		fx_store_release(&w->flushed, w->flushed + 1);
+		break;
+	}
+	fx_queue_recycle(&w->queue, block);
+}
+
+/* How long it may sleep when there is nothing to write. */
+static uint64_t sleep_max(const struct fx_writer *w)
+{
+	uint64_t rest = fx_output_rest(w->output);
+
+	return rest < w->anchor_period ? rest : w->anchor_period;
+}
+
+/* Writes what there is; then, before it sleeps, hands it to the system. */
+static void write_next(struct fx_writer *w)
+{
+	const struct timespec at_once = {0, 0};
+	struct timespec deadline;
+	struct fx_block *block = fx_queue_take(&w->queue, &at_once);
+
+	if (!block) {
+		fx_output_flush(w->output);
+		writer_report_error(w);
+		deadline = deadline_in(sleep_max(w));
+		block = fx_queue_take(&w->queue, &deadline);
+	}
+	if (block)
+		write_block(w, block);
+	if (fx_boottime_ns() >= w->next_anchor)
+		anchor_add(w);
+}
+
+static void *writer_main(void *opaque)
+{
+	struct fx_writer *w = opaque;
+
+	first_slope(w);
+	while (!fx_queue_is_over(&w->queue))
+		write_next(w);
+	fx_ties_finish(&w->shared.ties);
+	fx_output_complete(w->output);
+	writer_report_error(w);
+	if (w->done_fd >= 0)
+		eventfd_write(w->done_fd, 1);
+	return NULL;
+}
+
+/* --- From outside ---------------------------------------------------------------------------- */
+
+static int thread_start(struct fx_writer *w)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	int r;
+
+	/* Signals are the control thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	r = pthread_create(&w->thread, &attr, writer_main, w);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
+static void writer_free(struct fx_writer *w)
+{
+	fx_queue_destroy(&w->queue);
+	fx_known_destroy(&w->shared.known);
+	fx_timebase_destroy(&w->shared.timebase);
+	fx_symbol_cache_destroy(w->shared.symbols);
+	fx_loader_stop(w->loader);
+	fx_ties_destroy(&w->shared.ties);
+	fx_identities_destroy(&w->ids);
+	free(w);
+}
+
+int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **ret)
+{
+	struct fx_writer *w = calloc(1, sizeof(*w));
+	int r = w ? 0 : -ENOMEM;
+
+	if (w) {
+		w->output = config->output;
+		w->path = config->path;
+		w->done_fd = config->done_fd;
+		for (unsigned i = 0; i < FX_LOSSES; i++)
+			fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
+		w->session = config->session;
+		w->shared.pairs = config->pairs;
+		w->shared.max_strings =
+		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
+		fx_identities_init(&w->ids);
+		w->shared.ids = &w->ids;
+		fx_queue_init(&w->queue, config->queue_limit);
+		fx_timebase_init(&w->shared.timebase, config->clock_kind, config->first_anchor);
+		r = fx_symbol_cache_create(NULL, &w->shared.symbols);
+		if (r == 0 && fx_loader_start(&w->loader) == 0)
+			fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
+	}
+	if (r == 0)
+		r = fx_output_begin(config->output);
+	if (r == 0) {
+		fx_archive_begin(&w->shared.archive, w->output);
+		fx_ties_init(&w->shared.ties, &w->shared.archive);
+		r = thread_start(w);
+	}
+	if (r < 0) {
+		fx_output_close(config->output, NULL);
+		if (w)
+			writer_free(w);
+		return r;
+	}
+	*ret = w;
+	return 0;
+}
+
+struct fx_queue *fx_writer_queue(struct fx_writer *w)
+{
+	return &w->queue;
+}
+
+struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_newcomer *who)
+{
+	struct fx_source *source = calloc(1, sizeof(*source));
+	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, source);
+	struct fx_block_list list;
+
+	if (!source || !block) {
+		free(source);
+		free(block);
+		return NULL;
+	}
+	source->id = who->id;
+	source->pid = (uint32_t)who->pid;
+	source->exec = who->exec;
+	source->born = who->born;
+	source->origin = fx_origin_share(who->origin);
+	memcpy(source->name, who->name, strnlen(who->name, sizeof(source->name) - 1));
+	fx_block_list_init(&list);
+	fx_block_list_add(&list, block);
+	fx_queue_push(&w->queue, &list);
+	return source;
+}
+
+int fx_writer_flush(struct fx_writer *w)
+{
+	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_FLUSH, NULL);
+	struct fx_block_list list;
+
+	if (!block)
+		return -ENOMEM;
+	fx_block_list_init(&list);
+	fx_block_list_add(&list, block);
+	fx_queue_push(&w->queue, &list);
+	w->flushes++;
+	return 0;
+}
+
+bool fx_writer_flushed(const struct fx_writer *w)
+{
+	return fx_load_acquire(&w->flushed) == w->flushes;
+}
+
+int fx_writer_error(const struct fx_writer *w)
+{
+	return fx_load_relaxed(&w->error);
+}
+
+void fx_writer_hurry(struct fx_writer *w, bool hurry)
+{
+	fx_output_set_patience(w->output, hurry ? FX_OUTPUT_PATIENCE_NS : 0);
+}
+
+void fx_writer_close(struct fx_writer *w)
+{
+	fx_queue_close(&w->queue);
+}
+
+int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
+{
+	int error;
+
+	fx_writer_close(w);
+	pthread_join(w->thread, NULL);
+	error = fx_output_close(w->output, &w->totals.file_size);
+	w->totals.untraced = w->shared.untraced;
+	if (w->session && w->totals.processes)
+		fx_known_unseen(&w->shared.known, w->session, w->totals.unseen,
+				sizeof(w->totals.unseen));
+	*ret_totals = w->totals;
+	writer_free(w);
+	return error;
+}

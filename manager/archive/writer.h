@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The thread that writes the archive. It takes blocks from the queue, turns them into records of
+ * the archive, and keeps the timebase; names of functions are looked up here, so that slow symbols
+ * or a slow disk delay the archive and not the saving of buffers.
+ */
+#ifndef FX_MANAGER_WRITER_H
+#define FX_MANAGER_WRITER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/clock.h"
+#include "manager/archive/output.h"
+#include "manager/archive/queue.h"
+#include "manager/archive/stream.h"
+
+/* What may wait for a writer, in bytes, before buffers are left to fill. */
+#define FX_QUEUE_LIMIT (UINT64_C(256) << 20)
+
+struct fx_writer_config {
+	struct fx_output *output; /* ready to be begun; becomes the writer's */
+	const char *path;	  /* for messages; must outlive the writer */
+	enum fx_clock_kind clock_kind;
+	struct fx_anchor first_anchor;
+	uint64_t queue_limit; /* bytes */
+	const struct fx_session_config
+	    *cures_of; /* what would keep what is lost depends on it; not kept */
+	const struct fx_session_config
+	    *session;	      /* what was asked for; outlives the writer. NULL: nothing */
+	uint64_t max_strings; /* see struct fx_stream_shared; 0: the default */
+	bool pairs;
+	int done_fd; /* an eventfd, written when everything is; -1 none */
+};
+
+/* What has been written, over all providers. */
+struct fx_writer_totals {
+	uint64_t processes;
+	uint64_t threads;
+	uint64_t broken;    /* providers that broke the rules */
+	uint64_t silent;    /* processes without an event */
+	uint64_t file_size; /* bytes */
+	/* circular: the time that is kept: of every process whose buffer wrapped, if one did; else
+	 * all, from the beginning to the last end */
+	uint64_t history_ns;
+	bool wrapped;
+	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
+	struct fx_stream_counts counts;
+	struct fx_untraced untraced;
+};
+
+struct fx_writer;
+
+/* Starts the thread and writes the magic record. 0 or -errno; on failure the output is closed. */
+int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **ret);
+
+/* The queue to put blocks in. */
+struct fx_queue *fx_writer_queue(struct fx_writer *w);
+
+/* Lets the writer put all that is queued into the file. 0 or -ENOMEM. */
+int fx_writer_flush(struct fx_writer *w);
+
+/* Whether that is done, as often as it was asked for. */
+bool fx_writer_flushed(const struct fx_writer *w);
+
+/* The first error of the output so far, 0 none. */
+int fx_writer_error(const struct fx_writer *w);
+
+/* Whether whoever reads a pipe or a socket must go on reading: see fx_output_set_patience(). */
+void fx_writer_hurry(struct fx_writer *w, bool hurry);
+
+/* Nothing more will be queued: the writer finishes by itself, and tells done_fd. */
+void fx_writer_close(struct fx_writer *w);
+
+/* A provider, as its archive is told of it. */
+struct fx_newcomer {
+	uint32_t id;
+	pid_t pid;
+	uint64_t born;		  /* CLOCK_BOOTTIME ns; when it registered */
+	const char *name;	  /* borrowed, 100 bytes at most */
+	struct fx_origin *origin; /* shared */
+	bool exec; /* the process was another program before, and is counted already */
+};
+
+/*
+ * Makes what the writer knows of one provider and queues its BEGIN. The source may be named in blocks until its END is
+ * queued. NULL without memory.
+ */
+struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_newcomer *who);
+
+/* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
+int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);
+
+#endif

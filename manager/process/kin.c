@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/process/kin.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Parents that are followed. */
+#define GENERATIONS_MAX 256u
+
+/* What /proc says behind the name, which may hold anything; NULL: nothing. */
+static const char *stat_read(pid_t pid, char text[512])
+{
+	char path[32];
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	n = read(fd, text, 511);
+	close(fd);
+	text[n > 0 ? n : 0] = 0;
+	return strrchr(text, ')');
+}
+
+/* 0 unknown, or none. */
+static pid_t parent_of(pid_t pid)
+{
+	char text[512];
+	const char *end = stat_read(pid, text);
+	int parent;
+
+	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
+}
+
+bool fx_kin_is_ending(pid_t pid)
+{
+	const unsigned exiting = 4; /* the kernel's PF_EXITING */
+	char text[512];
+	const char *end = stat_read(pid, text);
+	unsigned flags;
+
+	return !end || sscanf(end, ") %*c %*d %*d %*d %*d %*d %u", &flags) != 1 ||
+	       (flags & exiting);
+}
+
+bool fx_kin_is_over(pid_t pid)
+{
+	char text[512], state;
+	const char *end = stat_read(pid, text);
+	long threads;
+
+	/* A first thread that has ended before the others looks dead too. */
+	return !end ||
+	       sscanf(end,
+		      ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
+		      &state, &threads) != 2 ||
+	       ((state == 'Z' || state == 'X') && threads <= 1);
+}
+
+bool fx_kin_status(pid_t pid, int *ret)
+{
+	char text[512];
+	const char *end = stat_read(pid, text);
+
+	/* It is the last field. */
+	if (!end || strlen(end) < 3 || (end[2] != 'Z' && end[2] != 'X'))
+		return false;
+	end = strrchr(end, ' ');
+	return end && sscanf(end, " %d", ret) == 1;
+}
+
+bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque)
+{
+	for (unsigned i = 0; i < GENERATIONS_MAX; i++) {
+		pid = parent_of(pid);
+		if (pid <= 0)
+			return false;
+		if (is_head(opaque, pid))
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who descends from whom, and who is ending, by the kernel's word.
+ */
+#ifndef FX_MANAGER_KIN_H
+#define FX_MANAGER_KIN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Whether a process that is_head() knows is among the ancestors of `pid`. */
+bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque);
+
+/* Whether a process has ended, or does so now: it closes its descriptors before it is known to be gone. */
+bool fx_kin_is_ending(pid_t pid);
+
+/* Whether it is gone, or dead and not yet waited for. */
+bool fx_kin_is_over(pid_t pid);
+
+/* How a process ended, as of wait(), of whose end its parent has not heard. */
+bool fx_kin_status(pid_t pid, int *ret);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/session/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "manager/process/limits.h"
+
+#define LIBRARY "libfxtrace.so"
+
+/* --- The library ----------------------------------------------------------------------------- */
+
+/* Directory of the running command. 0 or -errno. */
+static int own_directory(char ret[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+	char *slash;
+
+	if (n < 0)
+		return -errno;
+	ret[n] = 0;
+	slash = strrchr(ret, '/');
+	if (!slash)
+		return -ENOENT;
+	*slash = 0;
+	return 0;
+}
+
+static int try_library(const char *directory, const char *below, char *ret, size_t size)
+{
+	char path[PATH_MAX], real[PATH_MAX];
+	int n = snprintf(path, sizeof(path), "%s/%s%s", directory, below, LIBRARY);
+
+	if (n < 0 || (size_t)n >= sizeof(path) || !realpath(path, real))
+		return -ENOENT;
+	if (strlen(real) >= size || strpbrk(real, ": "))
+		return -EINVAL;
+	strcpy(ret, real);
+	return 0;
+}
+
+int fx_program_library(char *ret, size_t size)
+{
+	/* From the command's directory: the build tree, an installation, one of several bits. */
+	static const char *const below[] = {".libs/", "preload/.libs/", "../lib/", "../lib64/"};
+	char own[PATH_MAX];
+	int r = own_directory(own);
+
+	for (size_t i = 0; r == 0 && i < sizeof(below) / sizeof(below[0]); i++) {
+		int found = try_library(own, below[i], ret, size);
+
+		if (found != -ENOENT)
+			return found;
+	}
+	return try_library(FX_LIBDIR, "", ret, size);
+}
+
+/* --- Starting -------------------------------------------------------------------------------- */
+
+static int prepend_preload(const char *library)
+{
+	const char *before = getenv("LD_PRELOAD");
+	char *value;
+	int r;
+
+	if (!before || !*before)
+		return setenv("LD_PRELOAD", library, 1);
+	if (asprintf(&value, "%s:%s", library, before) < 0)
+		return -1;
+	r = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return r;
+}
+
+/* In the child. Tells the parent why it could not be. */
+static _Noreturn void program_become(char *const *argv, const char *library, const char *socket,
+				     int tell)
+{
+	int error;
+
+	if ((fx_loadable_complains(fx_program_obstacle(argv[0])) ||
+	     prepend_preload(library) == 0) &&
+	    setenv("FXTRACE_SOCKET", socket, 1) == 0)
+		execvp(argv[0], argv);
+	error = errno;
+	while (write(tell, &error, sizeof(error)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* Reads the child's error; 0 if its image was replaced. */
+static int program_hear(int from)
+{
+	int error = 0;
+	ssize_t n;
+
+	do {
+		n = read(from, &error, sizeof(error));
+	} while (n < 0 && errno == EINTR);
+	return n == sizeof(error) ? -error : 0;
+}
+
+pid_t fx_program_start(char *const *argv, const char *library, const char *socket, bool to_stderr)
+{
+	const struct sigaction by_default = {.sa_handler = SIG_DFL};
+	struct sigaction before;
+	int ends[2], r;
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	/* Whoever ignores SIGCHLD loses his children's status; the program has it as it was. */
+	sigaction(SIGCHLD, &by_default, &before);
+	pid = fork();
+	if (pid == 0) {
+		sigaction(SIGCHLD, &before, NULL);
+		fx_limits_give_back();
+		if (to_stderr)
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		program_become(argv, library, socket, ends[1]);
+	}
+	r = pid < 0 ? -errno : 0;
+	close(ends[1]);
+	if (r == 0)
+		r = program_hear(ends[0]);
+	close(ends[0]);
+	if (r < 0 && pid > 0)
+		waitpid(pid, NULL, 0);
+	return r < 0 ? r : pid;
+}
+
+int fx_program_become(char *const *argv)
+{
+	fx_limits_give_back();
+	execvp(argv[0], argv);
+	return -errno;
+}
+
+int fx_program_find(const char *name, char *ret, size_t size)
+{
+	const char *path = getenv("PATH"), *end;
+
+	if (strchr(name, '/'))
+		return (size_t)snprintf(ret, size, "%s", name) < size ? 0 : -ENOENT;
+	for (; path && *path; path = *end ? end + 1 : end) {
+		int length;
+
+		end = strchrnul(path, ':');
+		length = (int)(end - path);
+		if ((size_t)snprintf(ret, size, "%.*s/%s", length, path, name) < size &&
+		    access(ret, X_OK) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+/* Whether the file is the one that runs here. */
+static bool is_this(const char *path)
+{
+	struct stat own, other;
+
+	return stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 &&
+	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
+}
+
+enum fx_loadable fx_program_obstacle(const char *name)
+{
+	char path[PATH_MAX];
+
+	if (fx_loadable_names_sanitizer(getenv("LD_PRELOAD")))
+		return FX_LOADABLE_SANITIZER_NAMED;
+	if (fx_program_find(name, path, sizeof(path)) < 0)
+		return FX_LOADABLE;
+	return is_this(path) ? FX_LOADABLE_OWN : fx_loadable_file(AT_FDCWD, path);
+}

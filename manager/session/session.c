@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/session/session.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/fault.h"
+#include "manager/process/limits.h"
+#include "manager/settings/report.h"
+#include "manager/door/roster.h"
+#include "manager/session/snapshot.h"
+#include "manager/settings/terms.h"
+
+#define MS UINT64_C(1000000)
+
+/* A private session ends when it has had no provider for this long. */
+#define PRIVATE_LINGER_NS (200 * MS)
+
+/* Whether a program that cannot be watched has ended is asked this often. */
+#define CHILD_LOOK_NS (10 * MS)
+
+/* What tracing one process takes beside what is open before it starts: the program's start and signals (2), its end,
+ * its connection, its process and memory (3), where it sees its files (3), and files with symbols (2). */
+#define DESCRIPTORS_MORE 12
+
+/* The first provider of a private session must show up within this time. */
+#define PRIVATE_PATIENCE_NS (5000 * MS)
+
+struct fx_session {
+	const struct fx_session_config *config;
+	struct fx_output *output; /* until the writer has it */
+	struct fx_writer *writer; /* NULL before begin */
+	struct fx_ground ground;
+	struct fx_roster roster;
+	uint64_t epoch;
+	bool stopped; /* tracing has ended for good */
+	uint32_t left_alive;
+	uint32_t refused;	      /* processes that could not be traced, */
+	uint64_t untraced[FX_CAUSES]; /* and why */
+	uint64_t stop_at;	      /* CLOCK_MONOTONIC ns; 0: when the program ends */
+
+	pid_t child; /* 0 none */
+	int child_pidfd;
+	bool child_ended;
+	bool child_status; /* wait_status says how */
+	int wait_status;
+	struct fx_watch child_watch;
+	bool child_watched; /* the poller tells of its end */
+	bool give_up;	    /* told twice to end */
+	int told;	    /* the signal that told once */
+
+	struct fx_snapshots snapshots;
+	unsigned snapshot_count;
+};
+
+/* --- Snapshots and alerts --------------------------------------------------------------------- */
+
+static void session_take_snapshot(struct fx_session *s)
+{
+	if (s->stopped || s->config->mode != FX_MODE_CIRCULAR)
+		return;
+	fx_snapshot_take_beside(&s->snapshots, s->config, s->roster.clock_kind,
+				s->roster.first_anchor, &s->snapshot_count, s->roster.providers);
+}
+
+static void session_alert(void *opaque, pid_t pid, const char *name)
+{
+	struct fx_session *s = opaque;
+
+	(void)pid;
+	switch (fx_terms_trigger(s->config, name)) {
+	case FX_TRIGGER_STOP:
+		s->stop_at = fx_monotonic_ns();
+		break;
+	case FX_TRIGGER_SNAPSHOT:
+		session_take_snapshot(s);
+		break;
+	}
+}
+
+/* --- Providers ------------------------------------------------------------------------------- */
+
+static int session_welcome(void *opaque, const struct fx_applicant *applicant,
+			   struct fx_provider_terms *ret)
+{
+	struct fx_session *s = opaque;
+
+	if (s->stopped)
+		return -ESHUTDOWN;
+	if (!s->config->follow && s->child && applicant->pid != s->child)
+		return -EPERM;
+	*ret =
+	    fx_terms_for(s->config, s->roster.clock_kind, s->roster.first_anchor, applicant->name);
+	ret->epoch = (uint32_t)s->epoch;
+	ret->running = true;
+	return 0;
+}
+
+static int session_enter(void *opaque, struct fx_provider *p, bool exec)
+{
+	struct fx_session *s = opaque;
+
+	p->source = fx_provider_enlist(p, s->writer, exec);
+	if (!p->source)
+		return -ENOMEM;
+	if (s->config->verbose)
+		fx_report("tracing %s (%d)", p->name, (int)p->pid);
+	return 0;
+}
+
+static void session_refused(void *opaque, enum fx_cause cause)
+{
+	struct fx_session *s = opaque;
+
+	s->refused++;
+	if (cause < FX_CAUSES)
+		s->untraced[cause]++;
+}
+
+/* --- Signals and the program ----------------------------------------------------------------- */
+
+/* From the terminal the program got the signal itself; what was sent to us alone is passed on. Told
+ * a second time, we no longer wait for the program. */
+static void session_signal_came(void *opaque, const struct signalfd_siginfo *info)
+{
+	struct fx_session *s = opaque;
+
+	if (info->ssi_signo == SIGUSR2) {
+		session_take_snapshot(s);
+		return;
+	}
+	if (info->ssi_code == SI_KERNEL)
+		return;
+	if (s->told || !s->child)
+		s->give_up = true;
+	s->told = (int)info->ssi_signo;
+	if (s->child && !s->child_ended)
+		kill(s->child, (int)info->ssi_signo);
+}
+
+static void child_ready(void *opaque)
+{
+	struct fx_session *s = opaque;
+
+	pid_t pid = waitpid(s->child, &s->wait_status, WNOHANG);
+
+	if (pid == 0 || (pid < 0 && errno == EINTR))
+		return;
+	s->child_ended = true;
+	s->child_status = pid == s->child;
+	/* Where the kernel tells it to parents alone. */
+	for (struct fx_provider *p = s->roster.providers; p && s->child_status; p = p->next) {
+		if (p->pid == pid && p->phase == FX_PROVIDER_LIVE && !p->ending.is_death)
+			p->ending = (struct fx_ending){
+			    .is_death = true, .is_known = true, .wait_status = s->wait_status};
+	}
+	if (s->child_watched)
+		fx_poller_remove(&s->ground.poller, s->child_pidfd);
+}
+
+/* --- Life of a session ----------------------------------------------------------------------- */
+
+static int session_doors_open(struct fx_session *s, const char **ret_what)
+{
+	static const struct fx_policy policy = {.kin = true};
+	const struct fx_roster_host host = {.welcome = session_welcome,
+					    .enter = session_enter,
+					    .refused = session_refused,
+					    .alert = session_alert,
+					    .opaque = s,
+					    .policy = &policy};
+	int r = fx_ground_init(&s->ground, ret_what);
+
+	if (r < 0)
+		return r;
+	*ret_what = "cannot listen for providers";
+	r = fx_roster_open(&s->roster, &s->ground, &host, NULL, -1);
+	if (r < 0)
+		return r;
+	*ret_what = "cannot serve a process";
+	return fx_limits_descriptors(DESCRIPTORS_MORE);
+}
+
+static void session_free(struct fx_session *s)
+{
+	fx_roster_destroy(&s->roster);
+	if (s->child_pidfd >= 0)
+		close(s->child_pidfd);
+	if (s->output)
+		fx_output_close(s->output, NULL);
+	fx_ground_destroy(&s->ground);
+	free(s);
+}
+
+int fx_session_create(const struct fx_session_config *config, struct fx_session **ret,
+		      const char **ret_what)
+{
+	struct fx_session *s = calloc(1, sizeof(*s));
+	int r;
+
+	*ret_what = "cannot start";
+	if (!s)
+		return -ENOMEM;
+	s->config = config;
+	s->epoch = 1;
+	s->child_pidfd = -1;
+	fx_ground_clear(&s->ground);
+	fx_roster_clear(&s->roster);
+	s->roster.max_memory = config->max_memory;
+	fx_snapshots_init(&s->snapshots, &s->ground.poller);
+	r = fx_output_open(config->output, &s->output);
+	if (r < 0)
+		*ret_what = config->output;
+	else
+		r = session_doors_open(s, ret_what);
+	if (r < 0) {
+		session_free(s);
+		return r;
+	}
+	*ret = s;
+	return 0;
+}
+
+const char *fx_session_socket(const struct fx_session *s)
+{
+	return s->roster.registry.path;
+}
+
+void fx_session_cancel(struct fx_session *s)
+{
+	session_free(s);
+}
+
+int fx_session_begin(struct fx_session *s, const char **ret_what)
+{
+	struct fx_writer_config config = {
+	    .output = s->output,
+	    .path = s->config->output,
+	    .clock_kind = s->roster.clock_kind,
+	    .first_anchor = s->roster.first_anchor,
+	    .queue_limit = FX_QUEUE_LIMIT,
+	    .cures_of = s->config,
+	    .session = s->config,
+	    .pairs = s->config->pairs,
+	    .max_strings = s->config->max_strings,
+	    .done_fd = -1,
+	};
+	int r;
+
+	*ret_what = "cannot start";
+	r = fx_ground_listen(&s->ground, session_signal_came, s);
+	if (r < 0)
+		return r;
+	*ret_what = s->config->output;
+	s->output = NULL; /* the writer's from here on, whatever happens */
+	r = fx_writer_start(&config, &s->writer);
+	if (r < 0)
+		return r;
+	s->roster.queue = fx_writer_queue(s->writer);
+	fx_pace_init(&s->roster.pace, fx_monotonic_ns());
+	if (s->config->duration_ns)
+		s->stop_at = fx_monotonic_ns() + s->config->duration_ns;
+	return 0;
+}
+
+/* Tells every provider that it is stopped. How many there are. */
+static uint32_t tell_all(struct fx_session *s, uint32_t notice)
+{
+	uint32_t alive = 0;
+
+	for (struct fx_provider *p = s->roster.providers; p; p = p->next) {
+		if (p->phase != FX_PROVIDER_LIVE)
+			continue;
+		fx_provider_stop(p, (uint32_t)s->epoch, notice);
+		alive++;
+	}
+	return alive;
+}
+
+/* Tells every provider to stop, waits a moment, and takes what they have. */
+static void stop(struct fx_session *s)
+{
+	const struct timespec grace = {.tv_nsec = (long)FX_STOP_GRACE_NS};
+	const struct timespec nap = {.tv_nsec = (long)MS};
+	uint32_t alive;
+
+	if (s->stopped)
+		return;
+	FX_FAULT(session_stop);
+	if (s->roster.queue)
+		fx_roster_serve(&s->roster);
+	fx_roster_read_packets(&s->roster); /* one may ask for a snapshot */
+	s->stopped = true;
+	alive = tell_all(s, FX_STATE_STOPPING);
+	if (alive)
+		nanosleep(&grace, NULL);
+	/* Programs that go on are not to look for a stop for ever. */
+	tell_all(s, 0);
+	if (s->child_ended)
+		s->left_alive = alive;
+	for (struct fx_provider *p = s->roster.providers; p; p = p->next)
+		fx_roster_end(&s->roster, p);
+	while (!fx_roster_finish_ended(&s->roster))
+		nanosleep(&nap, NULL);
+}
+
+/* One turn of the loop, until `deadline` at most. Tracing stops when it is time to. */
+static void session_turn(struct fx_session *s, uint64_t deadline)
+{
+	uint64_t stop_at = s->stopped || !s->stop_at ? UINT64_MAX : s->stop_at;
+
+	fx_roster_turn(&s->roster, true, stop_at < deadline ? stop_at : deadline);
+	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at)
+		stop(s);
+}
+
+void fx_session_run_program(struct fx_session *s, pid_t child)
+{
+	s->child = child;
+	s->child_pidfd = (int)syscall(SYS_pidfd_open, child, 0);
+	s->child_watch = (struct fx_watch){.ready = child_ready, .opaque = s};
+	s->child_watched = s->child_pidfd >= 0 &&
+			   fx_poller_add(&s->ground.poller, s->child_pidfd, &s->child_watch) == 0;
+	while (!s->child_ended && !s->give_up) {
+		session_turn(s, s->child_watched ? UINT64_MAX : fx_monotonic_ns() + CHILD_LOOK_NS);
+		if (!s->child_watched)
+			child_ready(s);
+	}
+	/* Who asked to be registered, or died, before the program's end is still served. */
+	fx_roster_serve(&s->roster);
+}
+
+void fx_session_run_private(struct fx_session *s, int fd, pid_t pid)
+{
+	uint64_t deadline = fx_monotonic_ns() + PRIVATE_PATIENCE_NS;
+	int r = fx_registry_adopt(&s->roster.registry, fd, pid);
+
+	if (r < 0)
+		close(fd);
+	while (r == 0 && !s->give_up && fx_monotonic_ns() < deadline) {
+		session_turn(s, deadline);
+		if (s->roster.providers)
+			deadline = fx_monotonic_ns() + PRIVATE_LINGER_NS;
+	}
+}
+
+void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
+{
+	*ret = (struct fx_session_result){0};
+	if (s->writer)
+		fx_writer_hurry(s->writer, s->give_up);
+	stop(s);
+	ret->left_alive = s->left_alive;
+	ret->refused = s->refused;
+	ret->has_status = s->child_status;
+	ret->wait_status = s->wait_status;
+	ret->signal = s->give_up ? s->told : 0;
+	fx_snapshots_destroy(&s->snapshots);
+	FX_FAULT(session_saved);
+	ret->output_error = fx_writer_finish(s->writer, &ret->totals);
+	for (unsigned i = 0; i < FX_CAUSES; i++)
+		fx_loss_add(&ret->totals.counts.lost[i], s->untraced[i]);
+	session_free(s);
+}

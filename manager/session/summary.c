@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/session/summary.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "manager/settings/losses.h"
+#include "manager/session/program.h"
+#include "manager/settings/report.h"
+
+static const char *summary_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* "1.2 MB" and the like, in powers of 1000. */
+static void format_size(uint64_t bytes, char *ret, size_t size)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+	double value = (double)bytes;
+	unsigned unit = 0;
+
+	while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(ret, size, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
+static void print_archive(const struct fx_session_config *config,
+			  const struct fx_session_result *result)
+{
+	const struct fx_writer_totals *t = &result->totals;
+	char size[32];
+
+	format_size(t->file_size, size, sizeof(size));
+	fx_report("%s: %s, %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " event%s",
+		  strcmp(config->output, "-") ? config->output : "standard output", size,
+		  t->processes, t->processes == 1 ? "" : "es", t->threads,
+		  summary_plural(t->threads), t->counts.events, summary_plural(t->counts.events));
+}
+
+static void print_history(const struct fx_session_config *config,
+			  const struct fx_session_result *result)
+{
+	double seconds = (double)result->totals.history_ns / 1e9;
+
+	if (config->mode != FX_MODE_CIRCULAR || !result->totals.history_ns)
+		return;
+	if (result->totals.wrapped)
+		fx_report("the last %.3f s of every process are kept; a larger --buffer-size keeps "
+			  "more",
+			  seconds);
+	else
+		fx_report("all %.3f s are kept: no buffer was full", seconds);
+}
+
+static bool has_losses(const struct fx_stream_counts *c)
+{
+	bool has = false;
+
+	for (unsigned i = 0; i < FX_CAUSES; i++)
+		has |= c->lost[i] != 0;
+	return has;
+}
+
+static void print_untraced(const struct fx_session_result *result, const char *program)
+{
+	enum fx_loadable obstacle = fx_program_obstacle(program);
+
+	if (result->output_error || result->refused || result->totals.processes ||
+	    has_losses(&result->totals.counts))
+		return; /* what was wrong was told, if anything was */
+	if (obstacle == FX_LOADABLE)
+		fx_report("nothing was traced: %s: it never loaded libfxtrace.so; `fxtrace doctor "
+			  "-- %s' may tell why",
+			  program, program);
+	else
+		fx_report("nothing was traced: %s: %s; %s", program, fx_loadable_why(obstacle),
+			  fx_loadable_cure(obstacle));
+}
+
+static void print_empty(const struct fx_session_result *result, const char *program)
+{
+	const struct fx_stream_counts *c = &result->totals.counts;
+
+	if (result->output_error || result->totals.processes == 0)
+		return;
+	if (c->events + c->unfinished == 0 && !has_losses(c))
+		fx_report(
+		    "no event was recorded: no category of --categories applies to what %s did",
+		    program);
+}
+
+static void print_unseen(const struct fx_session_result *result)
+{
+	if (result->totals.unseen[0])
+		fx_report("no process knew what --categories asks for: %s", result->totals.unseen);
+}
+
+static void print_program(const struct fx_session_result *result, const char *program)
+{
+	if (result->has_status && WIFSIGNALED(result->wait_status))
+		fx_report("%s was ended by signal %d (%s)", program, WTERMSIG(result->wait_status),
+			  strsignal(WTERMSIG(result->wait_status)));
+	if (result->left_alive && result->has_status)
+		fx_report("%u process%s still ran when %s ended; the trace ends there",
+			  result->left_alive, result->left_alive == 1 ? "" : "es", program);
+}
+
+void fx_summary_print(const struct fx_session_config *config,
+		      const struct fx_session_result *result, const char *program, bool quiet)
+{
+	if (!quiet) {
+		if (program)
+			print_program(result, program);
+		print_archive(config, result);
+		print_history(config, result);
+	}
+	fx_losses_report(result->totals.counts.lost, config, quiet);
+	print_unseen(result);
+	if (!quiet)
+		fx_untraced_report(&result->totals.untraced);
+	if (program)
+		print_untraced(result, program);
+	if (program && !quiet)
+		print_empty(result, program);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a session is asked to do.
+ */
+#ifndef FX_MANAGER_SETTINGS_H
+#define FX_MANAGER_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/layout.h"
+#include "manager/settings/policy.h"
+#include "protocol/messages.h"
+
+#define FX_DEFAULT_OUTPUT      "fxtrace.fxt"
+#define FX_DEFAULT_BUFFER_SIZE (16ull << 20)
+#define FX_DEFAULT_MAX_STRINGS (32ull << 20)
+
+/* A buffer size for providers of one name. */
+struct fx_provider_size {
+	const char *name;
+	uint64_t size;
+};
+
+struct fx_session_config {
+	const char *output; /* path, "-" is standard output */
+	uint64_t buffer_size;
+	const struct fx_provider_size *sizes; /* the last one of a name counts */
+	size_t size_count;
+	enum fx_buffering_mode mode;
+	enum fx_on_full on_full;
+	bool pairs;
+	bool follow; /* trace children of the program as well */
+	bool verbose;
+	uint32_t max_depth;	  /* 0: as deep as there is room */
+	uint32_t categories;	  /* bits of enum fx_category_bits, before `words` count */
+	const char *words;	  /* see manager/settings/wanted.h; NULL none */
+	uint32_t more_categories; /* of a start, in addition */
+	const char *more_words;	  /* the same; NULL none */
+	uint64_t min_duration_ns; /* 0: none */
+	uint64_t duration_ns;	  /* 0: until the end */
+	uint64_t max_memory;	  /* bytes that all buffers together may take; 0: any */
+	uint64_t max_user_memory; /* of a daemon: those of one user, not its own; 0: any */
+	uint64_t max_strings; /* bytes that the strings of one process may take in the manager */
+	uint32_t stack_categories;  /* bits: their calls carry their stack */
+	uint64_t stack_duration_ns; /* if they took so long */
+	const struct fx_trigger *triggers;
+	size_t trigger_count;
+	struct fx_policy policy; /* of a daemon */
+};
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a session's configuration means for one provider.
+ */
+#ifndef FX_MANAGER_TERMS_H
+#define FX_MANAGER_TERMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/clock.h"
+#include "manager/settings/settings.h"
+#include "manager/settings/timebase.h"
+
+/* What every provider of a session is given. */
+struct fx_provider_terms {
+	enum fx_clock_kind clock_kind;
+	enum fx_buffering_mode mode;
+	enum fx_on_full on_full;
+	uint32_t max_depth;
+	uint32_t tick_step;    /* ticks of a nanosecond and a little more */
+	uint64_t min_duration; /* ticks */
+	uint32_t stack_categories;
+	uint64_t stack_duration;		/* ticks */
+	const struct fx_session_config *config; /* which categories; used before the terms go */
+	uint32_t epoch;
+	bool running;	      /* tracing has begun */
+	uint64_t buffer_size; /* that the session asks for */
+	uint64_t reserve;     /* resident: the size of the memory, at least as large; else 0 */
+	bool resident;	      /* the buffer outlives sessions, and serves any mode */
+};
+
+/*
+ * The terms of providers of this name; epoch and whether tracing runs are the caller's to set. `first_anchor` is a reading
+ * of the clocks from before, the longer ago the better.
+ */
+struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
+				      enum fx_clock_kind kind, struct fx_anchor first_anchor,
+				      const char *name);
+
+/* Size of the buffers of providers of this name, in bytes. */
+uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char *name);
+
+/* Category bits as the control page has them. */
+uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits);
+
+/* What alerts of this name do: 0 if nothing, else enum fx_trigger_action. */
+unsigned fx_terms_trigger(const struct fx_session_config *config, const char *alert);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether anybody has asked for this process to be traced.
+ *
+ * Who names this library (LD_PRELOAD, the link editor, dlopen) asks, and so does who says to which manager or into
+ * which archive. A name in /etc/ld.so.preload asks for nobody: it only sees to it that the library is there. Programs
+ * of fxtrace itself are never traced, whoever asks.
+ */
+#ifndef FX_PRELOAD_ASKED_H
+#define FX_PRELOAD_ASKED_H
+
+#include <stdbool.h>
+
+/* In the constructor. */
+bool fx_asked(void);
+
+#endif

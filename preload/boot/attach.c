@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/boot/attach.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "base/syscall.h"
+#include "engine/provider/engine.h"
+#include "preload/boot/manager-user.h"
+#include "preload/host/modules.h"
+#include "preload/strings.h"
+
+/* A manager that does not answer must not hold the program up; */
+#define PATIENCE_SECONDS 2
+
+/* and for so long, no other program either. */
+#define SILENCE_SECONDS 60
+
+static struct sockaddr_un manager = {.sun_family = AF_UNIX};
+static char provider_name[FX_PROVIDER_NAME_MAX + 1];
+
+/* What is mapped now; a child replaces it in place. */
+static struct {
+	void *control, *common, *buffer;
+	uint64_t control_size, buffer_size;
+} mapped;
+
+void fx_attach_set_socket(const char *path)
+{
+	size_t n = strnlen(path, sizeof manager.sun_path - 1);
+
+	memcpy(manager.sun_path, path, n);
+	manager.sun_path[n] = 0;
+}
+
+void fx_attach_set_name(const char *name)
+{
+	size_t n = strnlen(name, sizeof provider_name - 1);
+
+	memcpy(provider_name, name, n);
+	provider_name[n] = 0;
+}
+
+void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1])
+{
+	memcpy(ret, provider_name, sizeof provider_name);
+}
+
+static bool attach_is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+/* Whether a path is not there for this process: another root or mounts, or a folder that keeps it out. */
+static bool is_out_of_sight(long error)
+{
+	return error == -ENOENT || error == -ENOTDIR || error == -EACCES;
+}
+
+/* The abstract name that the manager has beside its path: it is found whatever is mounted here. */
+static long connect_beside(int fd)
+{
+	struct sockaddr_un beside = {.sun_family = AF_UNIX};
+	size_t length = strnlen(manager.sun_path, sizeof manager.sun_path - 1);
+	long r;
+
+	memcpy(beside.sun_path + 1, manager.sun_path, length);
+	do
+		r = fx_syscall3(SYS_connect, fd, &beside,
+				offsetof(struct sockaddr_un, sun_path) + 1 + length);
+	while (r == -EINTR);
+	return r;
+}
+
+static int64_t now_seconds(void)
+{
+	struct timespec t = {0};
+
+	fx_syscall2(SYS_clock_gettime, CLOCK_REALTIME, &t);
+	return t.tv_sec;
+}
+
+/* Who has waited in vain says so to all that come later, by a time of the socket's that is to come. The manager takes
+ * it back when it goes on (manager/door/registry.c). Not everybody may do so, and nobody where its path is not seen. */
+static void silence_tell(void)
+{
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},
+					  {.tv_sec = now_seconds() + SILENCE_SECONDS}};
+
+	fx_syscall4(SYS_utimensat, AT_FDCWD, manager.sun_path, times, 0);
+}
+
+static bool is_silent(void)
+{
+	int64_t now = now_seconds();
+	struct stat st;
+
+	return fx_syscall4(SYS_newfstatat, AT_FDCWD, manager.sun_path, &st, 0) == 0 &&
+	       st.st_mtim.tv_sec > now && st.st_mtim.tv_sec <= now + SILENCE_SECONDS;
+}
+
+int fx_attach_connect(bool patient)
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	long fd = FX_FAULT(register_connect), r;
+	bool by_path = true;
+
+	if (!manager.sun_path[0])
+		return -ENOENT;
+	if (fd == 0)
+		fd = fx_syscall3(SYS_socket, AF_UNIX,
+				 SOCK_SEQPACKET | SOCK_CLOEXEC | (patient ? 0 : SOCK_NONBLOCK), 0);
+	if (attach_is_error(fd))
+		return (int)fd;
+	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof patience,
+		    0);
+	do
+		r = fx_syscall3(SYS_connect, fd, &manager, sizeof manager);
+	while (r == -EINTR);
+	if (is_out_of_sight(r) && manager.sun_path[0] == '/') {
+		by_path = false;
+		r = connect_beside((int)fd);
+	}
+	if (!attach_is_error(r) && !fx_manager_is_trusted((int)fd, by_path))
+		r = -EPERM;
+	if (attach_is_error(r)) {
+		fx_syscall1(SYS_close, fd);
+		return (int)r;
+	}
+	return (int)fd;
+}
+
+static int request_send(int fd, enum fx_register_cause cause)
+{
+	struct fx_msg_register m = {
+	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_REGISTER},
+	    .pid = (uint32_t)fx_getpid(),
+	    .tid = (uint32_t)fx_gettid(),
+	    .cause = cause,
+	    .parent_pid = (uint32_t)fx_syscall0(SYS_getppid),
+	};
+	long r;
+
+	memcpy(m.name, provider_name, sizeof provider_name);
+	do
+		r = fx_syscall6(SYS_sendto, fd, (long)&m, sizeof m, MSG_NOSIGNAL, 0, 0);
+	while (r == -EINTR);
+	return r == sizeof m ? 0 : r < 0 ? (int)r : -EPROTO;
+}
+
+static int count_fds(const struct cmsghdr *c)
+{
+	return (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+}
+
+/* Takes all descriptors out of a reply; more or fewer than FX_FD_COUNT are closed. */
+static int take_fds(struct msghdr *msg, int fds[FX_FD_COUNT])
+{
+	int found = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		for (int i = 0; i < count_fds(c); i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof fd, sizeof fd);
+			if (found < FX_FD_COUNT)
+				fds[found++] = fd;
+			else
+				fx_syscall1(SYS_close, fd);
+		}
+	}
+	return found;
+}
+
+static void close_fds(const int *fds, int count)
+{
+	while (count--)
+		fx_syscall1(SYS_close, fds[count]);
+}
+
+static bool reply_is_valid(const struct fx_msg_registered *m, long length)
+{
+	return length == sizeof *m && m->header.magic == FX_MESSAGE_MAGIC &&
+	       m->header.version == FX_MESSAGE_VERSION && m->header.type == FX_MSG_REGISTERED;
+}
+
+static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT])
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(8 * sizeof(int))];
+	} control;
+	struct iovec iov = {ret, sizeof *ret};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof control};
+	int found;
+	long r;
+
+	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof patience,
+		    0);
+	do
+		r = fx_syscall3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC);
+	while (r == -EINTR);
+	if (attach_is_error(r))
+		return (int)r;
+	found = take_fds(&msg, fds);
+	if (found == FX_FD_COUNT && reply_is_valid(ret, r))
+		return 0;
+	close_fds(fds, found);
+	return reply_is_valid(ret, r) && ret->status < 0 ? ret->status : -EPROTO;
+}
+
+/* Whether what is to be mapped is there and stays: behind the end of a file every access is a signal. */
+static bool is_large_enough(int fd, uint64_t size)
+{
+	struct stat st;
+	long seals =
+	    fx_syscall2(SYS_fcntl, fd, F_GET_SEALS); /* first: the size is then the last one */
+
+	return !attach_is_error(seals) && (seals & F_SEAL_SHRINK) &&
+	       fx_syscall2(SYS_fstat, fd, &st) == 0 && (uint64_t)st.st_size >= size;
+}
+
+static bool attach_sizes_are_sound(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
+{
+	return m->control_size >= sizeof(struct fx_control) &&
+	       m->buffer_size >= sizeof(struct fx_buffer_header) &&
+	       is_large_enough(fds[FX_FD_CONTROL], m->control_size) &&
+	       is_large_enough(fds[FX_FD_COMMON], FX_PAGE) &&
+	       is_large_enough(fds[FX_FD_BUFFER], m->buffer_size);
+}
+
+/* Maps `fd`, in place of `old` if there is one of the same size. A control page of another size stays
+ * where it is if the process was attached with it: what a fork has interrupted may still look at it. */
+static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int fd)
+{
+	int flags = MAP_SHARED | MAP_NORESERVE;
+	long p;
+
+	if (old && old_size != size) {
+		if (old != (const void *)fx_engine.page)
+			fx_syscall2(SYS_munmap, old, old_size);
+		old = NULL;
+	}
+	if (old)
+		flags |= MAP_FIXED;
+	p = fx_syscall6(SYS_mmap, (long)old, (long)size, prot, flags, fd, 0);
+	if (attach_is_error(p))
+		return NULL;
+	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
+	return (void *)p;
+}
+
+static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
+{
+	mapped.control = map_over(mapped.control, mapped.control_size, m->control_size, PROT_READ,
+				  fds[FX_FD_CONTROL]);
+	mapped.control_size = m->control_size;
+	mapped.common = map_over(mapped.common, FX_PAGE, FX_PAGE, PROT_READ, fds[FX_FD_COMMON]);
+	FX_FAULT(register_half_mapped);
+	if (!mapped.control || !mapped.common)
+		return -ENOMEM;
+	/* Never over the parent's: the engine has put memory of its own there. */
+	mapped.buffer =
+	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
+	mapped.buffer_size = m->buffer_size;
+	return mapped.buffer ? 0 : -ENOMEM;
+}
+
+/* Whether the control page has a word for each chunk that its layout names. */
+static bool control_is_whole(const struct fx_control *control, uint64_t size)
+{
+	const struct fx_layout *l = &control->layout;
+
+	return size - sizeof(*control) >= 8ull * l->halves * l->chunks_per_half;
+}
+
+int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
+		     const struct fx_common *common, void *buffer, uint64_t buffer_size)
+{
+	if (!control_is_whole(control, control_size))
+		return -EPROTO;
+	return fx_engine_attach(control, common, buffer, buffer_size, fx_builtin_strings,
+				fx_builtin_words, FX_STR_COUNT);
+}
+
+static int engine_attach(const struct fx_msg_registered *m)
+{
+	int r = fx_attach_engine(mapped.control, m->control_size, mapped.common, mapped.buffer,
+				 mapped.buffer_size);
+
+	if (r != 0) {
+		fx_syscall2(SYS_munmap, mapped.buffer, mapped.buffer_size);
+		mapped.buffer = NULL;
+	}
+	return r;
+}
+
+int fx_attach_over(int fd, enum fx_register_cause cause)
+{
+	struct fx_msg_registered reply;
+	int fds[FX_FD_COUNT];
+	int r = request_send(fd, cause);
+
+	FX_FAULT(register_sent);
+	if (r == 0)
+		r = reply_receive(fd, &reply, fds);
+	fx_syscall1(SYS_close, fd);
+	if (r != 0)
+		return r;
+	FX_FAULT(register_received);
+	r = attach_sizes_are_sound(&reply, fds) ? map_all(&reply, fds) : -EPROTO;
+	if (r == 0)
+		r = FX_FAULT(register_mapped);
+	close_fds(fds, FX_FD_COUNT);
+	if (r == 0)
+		r = engine_attach(&reply);
+	FX_FAULT(attach_modules);
+	if (r == 0)
+		fx_modules_write();
+	return r;
+}
+
+int fx_attach(enum fx_register_cause cause)
+{
+	int fd = is_silent() ? -EAGAIN : fx_attach_connect(true);
+	int r = fd < 0 ? fd : fx_attach_over(fd, cause);
+
+	if (fd >= 0 && r == -EAGAIN)
+		silence_tell();
+	return r;
+}

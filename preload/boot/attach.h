@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attaching a process to a manager: one connection, one request, one reply with three descriptors,
+ * three mappings; then every descriptor is closed again.
+ *
+ * Freestanding: raw system calls alone, no allocation, no lock, so that a forked child can do it at its
+ * first event, wherever that is; though it brings its own memory (preload/boot/bring.h), if it can.
+ */
+#ifndef FX_PRELOAD_ATTACH_H
+#define FX_PRELOAD_ATTACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/layout.h"
+#include "protocol/messages.h"
+
+/* Where the manager listens, for this process and its forked children. At most 107 bytes are kept. */
+void fx_attach_set_socket(const char *path);
+
+/* The provider's name, at most FX_PROVIDER_NAME_MAX bytes. */
+void fx_attach_set_name(const char *name);
+
+void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
+
+/* A connection to the manager, or -errno; unless `patient`, nothing is waited for, now or later. */
+int fx_attach_connect(bool patient);
+
+/* Gives the engine what is mapped. 0 or -errno. */
+int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
+		     const struct fx_common *common, void *buffer, uint64_t buffer_size);
+
+/* Registers over the socket path. 0 or -errno; after a failure the process is as it was. */
+int fx_attach(enum fx_register_cause cause);
+
+/* The same over a connected socket, which is closed in any case. */
+int fx_attach_over(int fd, enum fx_register_cause cause);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT */
+/* The constructor: from here on the process is a provider, or runs as if we were not there. */
+#include <elf.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/fault.h"
+#include "base/clock.h"
+#include "base/vdso.h"
+#include "engine/provider/engine.h"
+#include "engine/provider/function.h"
+#include "preload/boot/asked.h"
+#include "preload/boot/attach.h"
+#include "preload/boot/bring.h"
+#include "preload/boot/environ.h"
+#include "preload/show/fdtable.h"
+#include "preload/boot/manager-user.h"
+#include "preload/call/heap.h"
+#include "preload/host/modules.h"
+#include "preload/boot/private.h"
+#include "preload/host/real.h"
+#include "preload/strings.h"
+#include "preload/host/unwind.h"
+
+/* libc may not have been initialised yet, which keeps it in program_invocation_short_name. */
+static const char *program = "";
+
+static void program_name(int argc, char **argv)
+{
+	const char *last = argc > 0 && argv[0] ? strrchr(argv[0], '/') : NULL;
+
+	if (program_invocation_short_name && program_invocation_short_name[0])
+		program = program_invocation_short_name;
+	else if (argc > 0 && argv[0])
+		program = last ? last + 1 : argv[0];
+}
+
+static int reattach(void)
+{
+	int r = fx_bring();
+
+	return r == -ENOSYS ? fx_attach(FX_CAUSE_FORK) : r;
+}
+
+static int attach_somewhere(void)
+{
+	const char *socket = fx_environ_value("FXTRACE_SOCKET");
+	int fd;
+
+	if (socket && socket[0]) {
+		fx_attach_set_socket(socket);
+		return fx_attach(FX_CAUSE_START);
+	}
+	fd = fx_private_manager_start(program);
+	return fd < 0 ? fd : fx_attach_over(fd, FX_CAUSE_START);
+}
+
+/* Behind the environment lies the auxiliary vector, if that is still the one which the kernel has made: a library that
+ * is loaded later gets another. False, with 0: there is no such value. */
+static bool auxv_value(unsigned long type, int argc, char **argv, char **envp, unsigned long *ret)
+{
+	if (envp == argv + argc + 1) {
+		while (*envp)
+			envp++;
+		if (fx_auxv_find((const unsigned long *)(envp + 1), type, ret))
+			return true;
+	}
+	return fx_auxv_value(type, ret);
+}
+
+/* Set-user-ID, with capabilities of its file and the like: its caller must not steer it. Where that cannot be told it is
+ * taken to be so. */
+static bool is_privileged(int argc, char **argv, char **envp)
+{
+	unsigned long secure;
+
+	return !auxv_value(AT_SECURE, argc, argv, envp, &secure) || secure;
+}
+
+static void trace_process(void)
+{
+	fx_function_set_category(FX_STR_function);
+	fx_function_seen = fx_modules_see;
+	fx_thread_began = fx_heap_thread_began;
+	fx_engine.reattach = reattach;
+	fx_attach_set_name(program);
+	fx_manager_user_init();
+	fx_unwind_init();
+	fx_modules_collect();
+	if (attach_somewhere() == 0)
+		fx_fd_table_init();
+	fx_environ_init(); /* last: it hands on what the above has set */
+	if (!fx_environ_follows())
+		fx_engine.reattach = NULL;
+}
+
+/*
+ * The dynamic linker initialises this library first (-z initfirst), libc included, so that the constructors of the
+ * program's libraries and .preinit_array are traced. Only one library can have that: the last that was loaded with it,
+ * which in glibc before 2.34 is libpthread. Then, and for one that is loaded later, this runs in its turn.
+ */
+__attribute__((constructor(101))) static void boot(int argc, char **argv, char **envp)
+{
+	int saved = errno;
+	unsigned long image;
+
+	fx_fault_begin(envp);
+	fx_real_init();
+	program_name(argc, argv);
+	fx_environ_begin(envp);
+	auxv_value(AT_SYSINFO_EHDR, argc, argv, envp, &image);
+	fx_clock_init((const void *)image);
+	if (is_privileged(argc, argv, envp)) /* before any variable is looked at */
+		fx_environ_forget();
+	else if (fx_asked())
+		trace_process();
+	errno = saved;
+}
+
+/* All constructors have run: what needed libc is made up for. */
+int fx_wrap___libc_start_main(fx_main main, int argc, char **argv, fx_nothing init, fx_nothing fini,
+			      fx_nothing end_of_linker, void *end_of_stack)
+{
+	int saved = errno;
+
+	fx_private_manager_remember();
+	errno = saved;
+	return FX_REAL(__libc_start_main)(main, argc, argv, init, fini, end_of_linker,
+					  end_of_stack);
+}

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/boot/bring.h"
+
+#include <errno.h>
+#include <linux/fcntl.h>
+#include <linux/memfd.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/fault.h"
+#include "base/syscall.h"
+#include "engine/provider/engine.h"
+#include "preload/boot/attach.h"
+#include "preload/host/modules.h"
+
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 0x0008U
+#endif
+
+/* A start or a stop changes the configuration while it is copied; not so often. */
+#define TRIES 8
+
+static bool bring_is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+/* Shared memory counts as a file, and beyond this limit there is a signal. */
+static bool is_within_limit(uint64_t size)
+{
+	struct rlimit limit;
+
+	return fx_syscall4(SYS_prlimit64, 0, RLIMIT_FSIZE, 0, &limit) == 0 &&
+	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
+}
+
+/* A descriptor, or -errno. */
+static int memory_make(uint64_t size)
+{
+	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	long fd, r;
+
+	if (!is_within_limit(size))
+		return -EFBIG;
+	fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags | MFD_NOEXEC_SEAL);
+	if (fd == -EINVAL) /* before Linux 6.3 */
+		fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags);
+	if (bring_is_error(fd))
+		return (int)fd;
+	r = fx_syscall2(SYS_ftruncate, fd, size);
+	if (r == 0)
+		r = fx_syscall3(SYS_fcntl, fd, F_ADD_SEALS,
+				F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	if (r != 0) {
+		fx_syscall1(SYS_close, fd);
+		return (int)r;
+	}
+	return (int)fd;
+}
+
+/* What the parent's page says. False if it never stood still. */
+static bool configuration_copy(struct fx_control *to, const struct fx_control *from)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		/* acquire: the configuration stands before the state does. Pairs with the manager's release. */
+		uint64_t state = fx_load_acquire(&from->state);
+
+		memcpy(to, from,
+		       offsetof(struct fx_control, stack_duration) + sizeof from->stack_duration);
+		fx_fence();
+		if (fx_load_relaxed(&from->state) == state)
+			return true;
+	}
+	return false;
+}
+
+/* The categories that are wanted: words, and an empty one. */
+static void categories_copy(struct fx_control *to, const struct fx_control *from)
+{
+	const char *list = (const char *)from + from->categories_offset;
+	size_t length = 0, word;
+
+	do {
+		word = strnlen(list + length, FX_WANTED_SIZE - length);
+		length += word + 1;
+	} while (word && length < FX_WANTED_SIZE);
+	memcpy((char *)to + to->categories_offset, list, length);
+}
+
+/* Chunks that the session does not use are marked. */
+static void share_copy(struct fx_control *to, const struct fx_control *from)
+{
+	const struct fx_layout *l = &fx_engine.layout;
+
+	for (uint32_t i = l->chunks_per_half; i--;) {
+		if (fx_load_relaxed(&from->saved[i]) != FX_SAVED_BEYOND)
+			return;
+		to->saved[i] = FX_SAVED_BEYOND;
+		if (l->halves == 2)
+			to->saved[l->chunks_per_half + i] = FX_SAVED_BEYOND;
+	}
+}
+
+/* A page as the parent's, for a buffer of which all is free. */
+static int bring_control_fill(struct fx_control *to, const struct fx_control *from)
+{
+	const struct fx_layout *l = &fx_engine.layout;
+
+	if (!configuration_copy(to, from))
+		return -EAGAIN;
+	to->wraps_saved = to->space_word = 0;
+	to->provider_id = 0; /* the manager's to give */
+	if (to->serial_limit)
+		to->serial_limit = (uint64_t)l->halves * l->chunks_per_half;
+	if (to->categories_offset)
+		categories_copy(to, from);
+	share_copy(to, from);
+	return 0;
+}
+
+static uint64_t boottime_ns(void)
+{
+	struct timespec t = {0};
+
+	fx_syscall2(SYS_clock_gettime, CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* The message, with the memory; it lies in the socket until the manager takes it. */
+static int bring_tell(int fd, const struct fx_msg_bring *message, int memory)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {0};
+	struct iovec iov = {(void *)message, sizeof *message};
+	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
+	long r;
+
+	if (memory >= 0) {
+		msg.msg_control = &control;
+		msg.msg_controllen = sizeof control;
+	}
+	control.align.cmsg_level = SOL_SOCKET;
+	control.align.cmsg_type = SCM_RIGHTS;
+	control.align.cmsg_len = CMSG_LEN(sizeof memory);
+	memcpy(CMSG_DATA(&control.align), &memory, sizeof memory);
+	do
+		r = fx_syscall3(SYS_sendmsg, fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
+	while (r == -EINTR);
+	return r == sizeof *message ? 0 : r < 0 ? (int)r : -EPROTO;
+}
+
+static int manager_tell(const struct fx_msg_bring *message, int memory)
+{
+	int fd = fx_attach_connect(false), r;
+
+	if (fd < 0)
+		return fd;
+	FX_FAULT(bring_connected);
+	r = bring_tell(fd, message, memory);
+	/* More descriptors are under way than this user may have: at least it is counted. */
+	if (r == -ETOOMANYREFS)
+		bring_tell(fd, message, -1);
+	fx_syscall1(SYS_close, fd);
+	return r;
+}
+
+/* Puts the new page where the parent's was: what a fork has interrupted may look there. */
+static int control_move(uint64_t size, int memory)
+{
+	long p = fx_syscall6(SYS_mmap, (long)fx_engine.page, (long)size, PROT_READ,
+			     MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memory, 0);
+
+	if (bring_is_error(p))
+		return (int)p;
+	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
+	return 0;
+}
+
+static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_bring *message)
+{
+	void *buffer = (char *)control + message->control_size;
+	int r = bring_control_fill(control, fx_engine.page);
+
+	FX_FAULT(bring_made);
+	message->born_ns = boottime_ns();
+	if (r == 0)
+		r = manager_tell(message, memory);
+	FX_FAULT(bring_told);
+	if (r == 0)
+		r = control_move(message->control_size, memory);
+	fx_syscall2(SYS_munmap, control, message->control_size);
+	if (r == 0) {
+		fx_syscall3(SYS_madvise, buffer, message->buffer_size, MADV_DONTDUMP);
+		r = fx_attach_engine(fx_engine.page, message->control_size, fx_common(), buffer,
+				     message->buffer_size);
+	}
+	if (r != 0)
+		fx_syscall2(SYS_munmap, buffer, message->buffer_size);
+	return r;
+}
+
+static int bring(void)
+{
+	struct fx_msg_bring message = {
+	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_BRING},
+	    .pid = (uint32_t)fx_getpid(),
+	    .parent_pid = (uint32_t)fx_syscall0(SYS_getppid),
+	    .control_size = fx_control_size(&fx_engine.layout),
+	    .buffer_size = fx_engine.layout.total_size,
+	};
+	uint64_t size = message.control_size + message.buffer_size;
+	int memory = memory_make(size), r;
+	long p;
+
+	if (memory < 0)
+		return -ENOSYS;
+	fx_attach_name(message.name);
+	p = fx_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			memory, 0);
+	r = bring_is_error(p) ? (int)p : bring_mapped(memory, (struct fx_control *)p, &message);
+	fx_syscall1(SYS_close, memory);
+	if (r == 0)
+		fx_modules_write();
+	return r;
+}
+
+/* A handler that forked in the middle of it would leave two children with one memory. */
+int fx_bring(void)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t before;
+	int r;
+
+	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	r = bring();
+	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
+	return r;
+}

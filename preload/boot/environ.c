@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/boot/environ.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/atomic.h"
+#include "base/loadable.h"
+#include "base/syscall.h"
+#include "preload/host/peek.h"
+#include "preload/host/self.h"
+#include "preload/show/text.h"
+#include "preload/call/untraced.h"
+
+#define PRELOAD	   "LD_PRELOAD="
+#define OURS	   "FXTRACE_"
+#define NO_FOLLOW  "FXTRACE_NO_FOLLOW="
+#define PATH_BYTES 4096u
+#define OURS_MAX   48u
+#define OURS_BYTES 8192u
+
+static struct {
+	bool follows;
+	char path[PATH_BYTES]; /* of this library; empty: not known */
+	unsigned count;
+	const char *ours[OURS_MAX]; /* "FXTRACE_NAME=VALUE", in text */
+	size_t used;
+	char text[OURS_BYTES];
+} self;
+
+static bool starts_with(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+/* As the client reads the variables of options that take no argument. */
+static bool environ_is_on(const char *value)
+{
+	return value[0] && strcmp(value, "0") != 0;
+}
+
+static fx_strings at_first;
+
+void fx_environ_begin(fx_strings given)
+{
+	at_first = given;
+}
+
+fx_strings fx_environ_now(void)
+{
+	return environ ? environ : at_first;
+}
+
+const char *fx_environ_value(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (fx_strings e = fx_environ_now(); e && *e; e++)
+		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
+			return *e + length + 1;
+	return NULL;
+}
+
+/* Bytes of "NAME=" in "NAME=VALUE". */
+static size_t environ_name_length(const char *variable)
+{
+	return strcspn(variable, "=") + 1;
+}
+
+static size_t count_strings(fx_strings s)
+{
+	size_t n = 0;
+
+	while (s && s[n])
+		n++;
+	return n;
+}
+
+/* --- In the constructor ----------------------------------------------------------------------- */
+
+/* Absolute, since a child may start elsewhere. */
+static void remember_path(void)
+{
+	const char *path = fx_self_path();
+	size_t directory = 0, length;
+
+	if (!path)
+		return;
+	length = strlen(path);
+	if (path[0] != '/') {
+		long n = fx_syscall2(SYS_getcwd, self.path, PATH_BYTES);
+
+		if (n <= 1 || self.path[0] != '/')
+			n = 0;
+		directory = n > 2 ? (size_t)n : 1; /* the NUL becomes the slash */
+		self.path[directory - 1] = '/';
+	}
+	if (directory + length >= PATH_BYTES)
+		length = directory = 0;
+	memcpy(self.path + directory, path, length);
+	self.path[directory + length] = 0;
+}
+
+static void remember_variable(const char *variable)
+{
+	size_t size = strlen(variable) + 1;
+
+	if (self.count == OURS_MAX || self.used + size > OURS_BYTES)
+		return;
+	self.ours[self.count++] = memcpy(self.text + self.used, variable, size);
+	self.used += size;
+}
+
+/* LD_PRELOAD without this library, in place; false if nothing is left. */
+static bool preload_strip(char *variable)
+{
+	char *out = variable + strlen(PRELOAD);
+	const char *e = out;
+	size_t length, kept = 0;
+
+	for (e = fx_self_next(e, &length); e; e = fx_self_next(e + length, &length)) {
+		if (fx_self_is(e, length))
+			continue;
+		if (kept++)
+			*out++ = ':';
+		memmove(out, e, length);
+		out += length;
+	}
+	*out = 0;
+	return kept != 0;
+}
+
+static void environ_strip(void)
+{
+	char **out = (char **)(uintptr_t)fx_environ_now();
+
+	for (fx_strings e = out; *e; e++) {
+		if (starts_with(*e, OURS))
+			continue;
+		if (starts_with(*e, PRELOAD) && !preload_strip(*e))
+			continue;
+		*out++ = *e;
+	}
+	*out = NULL;
+}
+
+void fx_environ_forget(void)
+{
+	if (fx_environ_now())
+		environ_strip();
+}
+
+void fx_environ_init(void)
+{
+	bool follows = true;
+
+	remember_path();
+	if (!fx_environ_now() || !self.path[0])
+		return;
+	for (fx_strings e = fx_environ_now(); *e; e++) {
+		if (starts_with(*e, NO_FOLLOW))
+			follows = !environ_is_on(*e + strlen(NO_FOLLOW));
+		if (starts_with(*e, OURS))
+			remember_variable(*e);
+	}
+	self.follows = follows;
+	if (!follows)
+		environ_strip();
+}
+
+void fx_environ_add(const char *variable)
+{
+	remember_variable(variable);
+}
+
+bool fx_environ_follows(void)
+{
+	return self.follows;
+}
+
+/* --- For a child ------------------------------------------------------------------------------ */
+
+static bool names_variable(fx_strings envp, const char *variable)
+{
+	size_t length = environ_name_length(variable);
+
+	for (; envp && *envp; envp++)
+		if (strncmp(*envp, variable, length) == 0)
+			return true;
+	return false;
+}
+
+/* LD_PRELOAD as it stands there; NULL without. The dynamic linker believes the last of several. */
+static const char *preload_variable(fx_strings envp)
+{
+	const char *variable = NULL;
+
+	for (; envp && *envp; envp++)
+		if (starts_with(*envp, PRELOAD))
+			variable = *envp;
+	return variable;
+}
+
+static bool misses_ours(fx_strings envp)
+{
+	for (unsigned i = 0; i < self.count; i++)
+		if (!names_variable(envp, self.ours[i]))
+			return true;
+	return false;
+}
+
+/* --- Memory for it ---------------------------------------------------------------------------- */
+
+/*
+ * A vfork child that becomes another program leaves what it has built in its parent's memory: the parent gives that
+ * back. Whoever builds one stands here, as far as there is room.
+ */
+#define BUILDERS 64u
+#define FREE	 0u
+#define BUSY	 UINT64_MAX
+
+static struct builder {
+	uint64_t pid; /* whose the rest is; or one of the above */
+	void *memory;
+	size_t bytes;
+} builders[BUILDERS];
+
+static bool builder_take(struct builder *b, uint64_t pid)
+{
+	return fx_load_relaxed(&b->pid) == pid && fx_cas_acq_rel(&b->pid, &pid, BUSY);
+}
+
+/* Pairs with builder_take(). */
+static void builder_let_go(struct builder *b, uint64_t pid)
+{
+	fx_store_release(&b->pid, pid);
+}
+
+static void builder_add(void *memory, size_t bytes)
+{
+	for (unsigned i = 0; i < BUILDERS; i++) {
+		if (!builder_take(&builders[i], FREE))
+			continue;
+		builders[i].memory = memory;
+		builders[i].bytes = bytes;
+		builder_let_go(&builders[i], (uint64_t)fx_getpid());
+		return;
+	}
+}
+
+static void builder_remove(const void *memory)
+{
+	const uint64_t pid = (uint64_t)fx_getpid();
+
+	for (unsigned i = 0; i < BUILDERS; i++)
+		if (builder_take(&builders[i], pid))
+			builder_let_go(&builders[i], builders[i].memory == memory ? FREE : pid);
+}
+
+void fx_environ_left(pid_t child)
+{
+	for (unsigned i = 0; child > 0 && i < BUILDERS; i++) {
+		if (!builder_take(&builders[i], (uint64_t)child))
+			continue;
+		fx_syscall2(SYS_munmap, builders[i].memory, builders[i].bytes);
+		builder_let_go(&builders[i], FREE);
+	}
+}
+
+/* --- An environment --------------------------------------------------------------------------- */
+
+/*
+ * Another thread may change the program's environment meanwhile: what is counted is not what is found afterwards.
+ * So the pointers are copied first, as many as there is room for, and the rest is done on the copy.
+ */
+struct room {
+	char **strings;
+	size_t count, capacity; /* of strings, NULL and what is added included */
+	char *text;		/* of LD_PRELOAD, behind them */
+	size_t text_size;
+	size_t bytes; /* of it all */
+};
+
+#define SPARE 16u /* strings that may come meanwhile */
+#define TRIES 8u
+
+static bool room_map(struct room *r, fx_strings envp)
+{
+	const char *preload = preload_variable(envp);
+	long p;
+
+	r->count = 0;
+	r->capacity = count_strings(envp) + OURS_MAX + 2 + SPARE;
+	r->text_size = strlen(PRELOAD) + strlen(self.path) + 2 + (preload ? strlen(preload) : 0);
+	r->bytes = r->capacity * sizeof(char *) + r->text_size;
+	p = fx_syscall6(SYS_mmap, 0, (long)r->bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if ((uint64_t)p > (uint64_t)-4096)
+		return false;
+	r->strings = (char **)p;
+	r->text = (char *)p + r->capacity * sizeof(char *);
+	return true;
+}
+
+static void room_unmap(const struct room *r)
+{
+	fx_syscall2(SYS_munmap, r->strings, r->bytes);
+}
+
+/* Leaves room for what is to be added. False: there are more by now. */
+static bool room_copy(struct room *r, fx_strings envp)
+{
+	char *variable;
+
+	while (envp && (variable = fx_load_relaxed(&envp[r->count]))) {
+		if (r->count == r->capacity - OURS_MAX - 2)
+			return false;
+		r->strings[r->count++] = variable;
+	}
+	r->strings[r->count] = NULL;
+	return true;
+}
+
+/* Without each LD_PRELOAD. */
+static void room_drop_preload(struct room *r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->count; i++)
+		if (!starts_with(r->strings[i], PRELOAD))
+			r->strings[kept++] = r->strings[i];
+	r->count = kept;
+}
+
+/* LD_PRELOAD as it stands there, once more: it may have changed. Returns its length; SIZE_MAX if there is no room. */
+static size_t text_copy(struct room *r, size_t at, const char *s)
+{
+	size_t length = strlen(s);
+
+	if (at + length >= r->text_size)
+		return SIZE_MAX;
+	memcpy(r->text + at, s, length);
+	r->text[at + length] = 0;
+	return length;
+}
+
+/* "LD_PRELOAD=us", or "LD_PRELOAD=us:theirs". */
+static bool preload_join(struct room *r, const char *theirs)
+{
+	size_t at = strlen(PRELOAD), own = strlen(self.path);
+
+	memcpy(r->text, PRELOAD, at);
+	memcpy(r->text + at, self.path, own + 1);
+	at += own;
+	if (!theirs || !theirs[0])
+		return true;
+	r->text[at++] = ':';
+	return text_copy(r, at, theirs) != SIZE_MAX;
+}
+
+/* With an LD_PRELOAD that has this library, or has it not; false if that has become too long. */
+static bool room_change_preload(struct room *r, bool strip)
+{
+	const char *preload = preload_variable(r->strings);
+	const char *list = preload ? preload + strlen(PRELOAD) : NULL;
+
+	if ((list && fx_self_is_in(list)) != strip)
+		return true;
+	if (strip ? text_copy(r, 0, preload) == SIZE_MAX : !preload_join(r, list))
+		return false;
+	room_drop_preload(r);
+	if (!strip || preload_strip(r->text))
+		r->strings[r->count++] = r->text;
+	r->strings[r->count] = NULL;
+	return true;
+}
+
+static void room_add_ours(struct room *r)
+{
+	for (unsigned i = 0; i < self.count; i++) {
+		if (names_variable(r->strings, self.ours[i]))
+			continue;
+		r->strings[r->count++] = (char *)self.ours[i];
+		r->strings[r->count] = NULL;
+	}
+}
+
+static bool room_build(struct room *r, fx_strings envp, bool strip)
+{
+	if (!room_copy(r, envp) || !room_change_preload(r, strip))
+		return false;
+	if (!strip)
+		room_add_ours(r);
+	return true;
+}
+
+/* Whether what a program is given is what it needs. */
+static bool is_right(fx_strings envp, bool strip)
+{
+	const char *preload = preload_variable(envp);
+
+	return (preload && fx_self_is_in(preload + strlen(PRELOAD))) != strip &&
+	       (strip || !misses_ours(envp));
+}
+
+static void see_sanitizer(struct fx_environ *e, fx_strings envp)
+{
+	const char *preload = preload_variable(envp);
+
+	if (e->strip || !preload || !fx_loadable_names_sanitizer(preload + strlen(PRELOAD)))
+		return;
+	e->strip = true;
+	fx_untraced_note(preload, FX_LOADABLE_SANITIZER_NAMED);
+}
+
+void fx_environ_make(struct fx_environ *e, fx_strings envp)
+{
+	struct room r;
+
+	e->envp = envp;
+	e->mapped = 0;
+	if (!self.follows || (envp && !fx_peek_strings(envp)))
+		return; /* a bad environment is the kernel's to refuse */
+	see_sanitizer(e, envp);
+	if (is_right(envp, e->strip))
+		return;
+	for (unsigned i = 0; i < TRIES && room_map(&r, envp); i++) {
+		if (room_build(&r, envp, e->strip)) {
+			builder_add(r.strings, r.bytes);
+			e->envp = r.strings;
+			e->mapped = r.bytes;
+			return;
+		}
+		room_unmap(&r);
+	}
+}
+
+void fx_environ_release(const struct fx_environ *e)
+{
+	if (!e->mapped)
+		return;
+	builder_remove(e->envp);
+	fx_syscall2(SYS_munmap, e->envp, e->mapped);
+}
+
+/* --- Programs that cannot load this library --------------------------------------------------- */
+
+/* As the dynamic linker will look for it: not from another root directory, nor as a user whom its folder
+ * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
+ * errors pass. */
+static bool is_reachable(void)
+{
+#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
+	long error = fx_syscall2(SYS_access, self.path, R_OK);
+#else
+	long error = fx_syscall3(SYS_faccessat, AT_FDCWD, self.path, R_OK);
+#endif
+
+	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
+}
+
+/* What cannot load it itself may start others, that would complain. */
+static void take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
+{
+	e->strip = fx_loadable_complains(verdict);
+	if (!e->strip && !is_reachable()) {
+		e->strip = true;
+		if (verdict == FX_LOADABLE)
+			verdict = FX_LOADABLE_UNREACHABLE;
+	}
+	if (verdict != FX_LOADABLE)
+		fx_untraced_note(path, verdict);
+}
+
+void fx_environ_for_file(struct fx_environ *e, const char *path)
+{
+	e->strip = false;
+	if (self.follows)
+		take_verdict(e, path, fx_loadable_file(AT_FDCWD, path));
+}
+
+void fx_environ_for_fd(struct fx_environ *e, int fd)
+{
+	char link[32], path[PATH_BYTES] = "a file by its descriptor";
+	struct fx_text t = FX_TEXT(link);
+	enum fx_loadable verdict;
+	long n;
+
+	e->strip = false;
+	if (!self.follows)
+		return;
+	verdict = fx_loadable_fd(fd);
+	fx_text_string(&t, "/proc/self/fd/");
+	fx_text_signed(&t, fd);
+	fx_text_char(&t, 0);
+	n = fx_syscall4(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
+	if (n > 0)
+		path[n] = 0;
+	take_verdict(e, path, verdict);
+}
+
+static bool is_executable(const char *path)
+{
+	return fx_syscall3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
+}
+
+/* The first one in PATH that may be run. */
+void fx_environ_for_command(struct fx_environ *e, const char *file)
+{
+	const char *path = fx_environ_value("PATH");
+	char candidate[PATH_BYTES];
+
+	e->strip = false;
+	if (!self.follows || !file)
+		return;
+	if (strchr(file, '/')) {
+		fx_environ_for_file(e, file);
+		return;
+	}
+	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
+		struct fx_text t = FX_TEXT(candidate);
+
+		path += *path == ':';
+		fx_text_bytes(&t, path, strcspn(path, ":"));
+		fx_text_char(&t, '/');
+		fx_text_string(&t, file);
+		fx_text_char(&t, 0);
+		if (t.at < t.end && is_executable(candidate)) {
+			fx_environ_for_file(e, candidate);
+			return;
+		}
+	}
+}

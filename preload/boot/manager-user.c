@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/boot/manager-user.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/syscall.h"
+#include "preload/boot/environ.h"
+
+#define NOBODY ((uid_t)-1)
+
+/* How the kernel calls users whom this user namespace does not have. */
+#define UNMAPPED ((uid_t)65534)
+
+static uid_t named = NOBODY;
+
+/* NOBODY if it is no number. */
+static uid_t parse_user(const char *text)
+{
+	unsigned long uid = 0;
+
+	if (!*text)
+		return NOBODY;
+	for (; *text; text++) {
+		if (*text < '0' || *text > '9' || uid >= NOBODY / 10)
+			return NOBODY;
+		uid = uid * 10 + (unsigned long)(*text - '0');
+	}
+	return (uid_t)uid;
+}
+
+void fx_manager_user_init(void)
+{
+	const char *value = fx_environ_value(FX_MANAGER_USER);
+
+	named = value ? parse_user(value) : NOBODY;
+}
+
+/* Whether there are users outside of this user namespace. In the first one there are none. */
+static bool is_among_some_users(void)
+{
+	static const char all[] = " 0 0 4294967295\n";
+	char map[64], *to = map;
+	long fd = fx_syscall4(SYS_openat, AT_FDCWD, "/proc/self/uid_map", O_RDONLY | O_CLOEXEC, 0);
+	long n;
+
+	if (fd < 0)
+		return false;
+	n = fx_syscall3(SYS_read, fd, map, sizeof map);
+	fx_syscall1(SYS_close, fd);
+	if (n < 0)
+		return false;
+	/* Of blanks that follow one another one is left. */
+	for (const char *from = map; from < map + n; from++)
+		if (*from != ' ' || to == map || to[-1] != ' ')
+			*to++ = *from;
+	return (size_t)(to - map) != sizeof all - 1 || memcmp(map, all, sizeof all - 1) != 0;
+}
+
+bool fx_manager_is_trusted(int fd, bool by_path)
+{
+	struct ucred who = {.uid = NOBODY};
+	int size = sizeof who;
+
+	if (fx_syscall6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&who, (long)&size, 0) !=
+		0 ||
+	    who.uid == NOBODY)
+		return false;
+	if (who.uid == 0 || who.uid == (uid_t)fx_syscall0(SYS_geteuid) || who.uid == named)
+		return true;
+	/* The user namespace was entered after the path was named, and does not have the manager's user: that its
+	 * folder is still there is all that can be known. */
+	return who.uid == UNMAPPED && by_path && is_among_some_users();
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whose manager answers. It sees what this process does, and gives it memory: so it is root's or this user's own, or
+ * that of the user whom FXTRACE_MANAGER_USER names by number.
+ */
+#ifndef FX_PRELOAD_MANAGER_USER_H
+#define FX_PRELOAD_MANAGER_USER_H
+
+#include <stdbool.h>
+
+#define FX_MANAGER_USER "FXTRACE_MANAGER_USER"
+
+/* In the constructor: the environment may change. */
+void fx_manager_user_init(void);
+
+/* Whether the other end of a connected socket is such a manager, by the kernel's word. By raw system calls alone. An
+ * abstract name is anybody's; in a path only who may write its folder stands. */
+bool fx_manager_is_trusted(int fd, bool by_path);
+
+#endif

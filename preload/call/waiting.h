@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the wrappers of all that waits have in common. What does not wait is not recorded (unless category
+ * pthread:all is on) and not timed. Whether someone holds a lock is read from glibc's own words in it, which
+ * the public headers describe. They are hints: a wrong one costs an arrow or a slice, never a result, since
+ * every result comes from the real function.
+ *
+ * For each KIND of `wait=KIND(object)' in wrappers.tbl there are
+ *	fx_begin_KIND(wait, call, object, sp)	before the real function
+ *	fx_end_KIND(wait, object, result)	after it: finds out who ended the wait
+ *
+ * Objects that processes share have no arrows: who releases them may be elsewhere.
+ */
+#ifndef FX_PRELOAD_WAITING_H
+#define FX_PRELOAD_WAITING_H
+
+#include "preload/call/call.h"
+#include "preload/call/waits.h"
+
+#define FX_WAIT_WORDS (FX_ARROW_WORDS + FX_WORDS_int)
+
+#define FX_OBJECT(object) ((const volatile void *)(uintptr_t)(object))
+
+fx_hot bool fx_records_all(const struct fx_thread *t)
+{
+	return t->adopted & FX_CAT_PTHREAD_ALL;
+}
+
+fx_hot void fx_wait_show(struct fx_call *call, const struct fx_wait *w)
+{
+	if (w->holder)
+		fx_arg_int(call, FX_STR_holder, (int)w->holder);
+}
+
+/*
+ * The calling thread's state, while waits are recorded; else NULL. For what may turn out to be no wait: whether the
+ * manager lives is left to fx_call_begin(). On: 9 instructions and three branches.
+ */
+fx_hot struct fx_thread *fx_sync_thread(void)
+{
+	/* relaxed: as in fx_thread_on() */
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
+	struct fx_thread *t;
+
+	if (!fx_state_has(state, FX_CAT_SYNC))
+		return NULL;
+	t = fx_self; /* if it is one */
+	return fx_likely(fx_own_is_known() && t->state == state) ? t : fx_thread_adopt(FX_CAT_SYNC);
+}
+
+/* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
+ * older than glibc 2.32 do not say. */
+extern char __libc_single_threaded __attribute__((weak));
+
+fx_hot bool fx_has_one_thread(void)
+{
+	return &__libc_single_threaded && __libc_single_threaded;
+}
+
+/* Whether a wait until then can be tried without looking at the time: else the real function may say that
+ * the time is no time, even if it would not wait. */
+fx_hot bool fx_time_is_valid(clockid_t clock, const struct timespec *time)
+{
+	return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && time->tv_nsec >= 0 &&
+	       time->tv_nsec < 1000000000;
+}
+
+/* Takes part from now on; and then the time is read, before which who is under way has begun his release. */
+fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const volatile void *object,
+			 uint64_t sp)
+{
+	fx_wait_begin(w, object, sp);
+	w->start = fx_now();
+	if (w->start < call->start)
+		w->start = call->start;
+}
+
+/*
+ * There is no token, so it was the one who was under way as the wait began, who held it or has `noted' himself: see
+ * waits.h. An operation that
+ * is recorded whether it waits or not (pthread:all) had nobody to wait for, if it found the lock free.
+ */
+fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
+{
+	if (w->looked_free && fx_records_all(fx_self))
+		return;
+	w->from.tid = w->holder ? w->holder : noted;
+	w->from.name = name;
+	w->from.time = w->start;
+}
+
+/* Mutexes, which condition variables release as well: see sync.c. */
+fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What the two halves of the hooks share. `sp` is the stack address of the function that is entered or left. */
+#ifndef FX_PRELOAD_HOOKS_INTERNAL_H
+#define FX_PRELOAD_HOOKS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/provider/frame.h"
+
+/* Whether `f` is the call of `function` that ends here; `tail`: the exit hook was reached by a jump. Stack space
+ * taken within the call (alloca) puts its plain exit below its entry. */
+fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t sp, void *site,
+			   bool tail)
+{
+	uint64_t entered = fx_frame_sp(f);
+
+	if (f->id != function)
+		return false;
+	return tail ? entered < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : entered >= sp;
+}
+
+/* Slow halves: all that may happen at an entry and at an exit. `key`: see hooks.c. */
+void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key);
+void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail);
+
+/* The record of `f` is written, but `f` is not the newest call any more. */
+void fx_hooks_pop(struct fx_thread *t, struct fx_frame *f);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The hooks' slow halves, which can do all that there is: calls left without exit, calls inlined into
+ * others, calls nested too deep, pairs of records, threads that have not recorded yet, functions without a
+ * name, new chunks, slow clocks.
+ */
+#include "base/fault.h"
+#include "engine/provider/frame.h"
+#include "engine/provider/function.h"
+#include "engine/provider/record.h"
+#include "preload/host/caller.h"
+#include "preload/hooks/hooks-internal.h"
+
+/* The frame pointer of the function that was entered. `frame`: the slow half's own; the hook's, if it has one, lies
+ * between. */
+static uint64_t frame_pointer(const uint64_t *frame, uint64_t sp)
+{
+	uint64_t caller = *frame;
+
+	while (caller < sp && caller > (uint64_t)(uintptr_t)frame) {
+		frame = (const uint64_t *)(uintptr_t)caller;
+		caller = *frame;
+	}
+	return caller;
+}
+
+/* The hook's return address. `own`: the slow half's, which was jumped to. */
+static uint64_t hook_place(uint64_t sp, uint64_t own)
+{
+#if defined(__x86_64__)
+	(void)own;
+	return *(const uint64_t *)(uintptr_t)(sp - 8); /* where its call has left it */
+#else
+	(void)sp;
+	return own;
+#endif
+}
+
+/*
+ * A call that finds no frame. Its exit is known by its stack address: it lies below that of the first
+ * call that was left out. (A caller that takes stack space after a jump back into it may go below that
+ * too; its exit is then taken for one of theirs.)
+ */
+static fx_cold void leave_out(struct fx_thread *t, uint64_t sp)
+{
+	if (!t->deep || sp > t->deep_sp) {
+		t->deep = 0;
+		t->deep_sp = sp;
+	}
+	t->deep++;
+	fx_frame_too_deep(t);
+}
+
+/* Whether the exit at `sp` is that of a call that was left out. */
+static fx_cold bool was_left_out(struct fx_thread *t, uint64_t sp, bool tail)
+{
+	if (t->top == t->limit && (tail ? sp <= fx_frame_sp(t->top - 1) : sp <= t->deep_sp)) {
+		t->deep--;
+		return true;
+	}
+	t->deep = 0;
+	return false;
+}
+
+fx_hot struct fx_frame *function_push(struct fx_thread *t, const struct fx_entry *e)
+{
+	struct fx_frame *f;
+
+	if (!fx_caller_is_known(&t->top[-1], e->key, (uint32_t)(e->key >> 32), e->sp))
+		fx_caller_settle(t, e);
+	f = t->top;
+	if (fx_unlikely(f >= t->limit)) {
+		leave_out(t, e->sp);
+		return NULL;
+	}
+	fx_frame_take(t, f, e->function, e->sp, e->key);
+	return f;
+}
+
+/* The frame of the call that ends; calls left without exit lie above it, and are closed. NULL: its entry
+ * was not recorded. */
+static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t function, uint64_t sp,
+					     void *site, bool tail)
+{
+	if (t->deep && was_left_out(t, sp, tail))
+		return NULL;
+	for (struct fx_frame *f = t->top - 1; f->id; f--) {
+		/* A frame without start was left before it was filled. */
+		if (f->start && fx_hooks_match(f, function, sp, site, tail)) {
+			fx_frame_unwind_above(t, f);
+			return f;
+		}
+	}
+	return NULL;
+}
+
+static fx_cold void pairs_enter(const struct fx_entry *e)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
+	struct fx_frame *f = t ? function_push(t, e) : NULL;
+	uint64_t now;
+
+	if (!f)
+		return;
+	now = fx_thread_now(t);
+	if (!fx_pairs_begin(t, e->function, now))
+		f->sp |= FX_FRAME_SILENT;
+	fx_store_release(&f->start, now);
+}
+
+static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool tail)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS | FX_LOOK_EXIT);
+	struct fx_frame *f = t ? frame_search(t, function, sp, site, tail) : NULL;
+
+	if (!f)
+		return;
+	if (!(f->sp & FX_FRAME_SILENT))
+		fx_pairs_end(t, function, fx_thread_now(t));
+	fx_frame_pop(t, f);
+}
+
+void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+{
+	const struct fx_entry e = {
+	    .function = function,
+	    .site = site,
+	    .sp = sp,
+	    .frame_pointer = frame_pointer(__builtin_frame_address(0), sp),
+	    .place = hook_place(sp, (uint64_t)__builtin_return_address(0)),
+	    .key = key,
+	};
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	struct fx_frame *f;
+
+	if (fx_unlikely(!t)) {
+		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
+			pairs_enter(&e);
+		return;
+	}
+	f = function_push(t, &e);
+	if (fx_likely(f != NULL))
+		fx_store_release(&f->start,
+				 fx_thread_now(t)); /* pairs with the frame walk in drain.c */
+}
+
+void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_LOOK_EXIT);
+	uint64_t start, end;
+	struct fx_frame *f;
+
+	if (fx_unlikely(!t)) {
+		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
+			pairs_exit(function, sp, site, tail);
+		return;
+	}
+	f = t->top - 1;
+	if (fx_unlikely(t->deep || !fx_hooks_match(f, function, sp, site, tail))) {
+		f = frame_search(t, function, sp, site, tail);
+		if (!f)
+			return;
+	}
+	start = f->start;
+	end = fx_thread_now(t); /* after what was closed on the way */
+	if (fx_likely(end - start >= t->min_duration))
+		fx_function_complete(t, function, start, end);
+	else
+		t->slot->too_short++;
+	fx_frame_pop(t, f);
+}
+
+void fx_hooks_pop(struct fx_thread *t, struct fx_frame *f)
+{
+	fx_frame_pop(t, f);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/host/peek.h"
+
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "base/syscall.h"
+
+/* The smallest that there are: a larger one is asked for more than once. */
+#define PAGE 4096u
+
+static uintptr_t page_of(const void *p)
+{
+	return (uintptr_t)p / PAGE;
+}
+
+/* The kernel copies a signal set before it refuses the way to use it: nothing happens but that a bad
+ * pointer is told from a good one. An aligned word is in one page. The first word is no set at all. */
+static bool word_is_readable(uintptr_t word)
+{
+	return word && fx_syscall4(SYS_rt_sigprocmask, -1, word, 0, 8) != -EFAULT;
+}
+
+static bool byte_is_readable(const void *p)
+{
+	return word_is_readable((uintptr_t)p & ~(uintptr_t)7);
+}
+
+bool fx_peek(const void *p, size_t size)
+{
+	const char *at = p, *last = at + size - 1;
+
+	if (!size)
+		return true;
+	if (last < at || !byte_is_readable(at))
+		return false;
+	for (uintptr_t page = page_of(at) + 1; page <= page_of(last); page++)
+		if (!word_is_readable(page * PAGE))
+			return false;
+	return true;
+}
+
+/* Frames of callers are there, and the stack does not end close above them. */
+#define NEAR 4096u
+
+static bool forbidden;
+
+void fx_peek_forbid(void)
+{
+	fx_store_relaxed(&forbidden,
+			 true); /* before the filter is there; it holds for this thread first */
+}
+
+static bool is_allowed(void)
+{
+	return !fx_load_relaxed(&forbidden);
+}
+
+bool fx_peek_near(const void *p, size_t size, const void *good)
+{
+	const char *frame = __builtin_frame_address(0), *at = p;
+
+	if (page_of(at) == page_of(good) && page_of(at + size - 1) == page_of(good))
+		return true;
+	if (at > frame && at < frame + NEAR && size < NEAR)
+		return true;
+	return is_allowed() && fx_peek(p, size);
+}
+
+long fx_peek_string(const char *s, size_t max)
+{
+	return fx_peek_string_near(s, max, NULL);
+}
+
+long fx_peek_string_near(const char *s, size_t max, const void *good)
+{
+	size_t n;
+
+	for (n = 0; n < max; n++) {
+		if ((!n || (uintptr_t)(s + n) % PAGE == 0) &&
+		    !(good && page_of(s + n) == page_of(good)) &&
+		    !(is_allowed() && byte_is_readable(s + n)))
+			return -1;
+		if (!s[n])
+			break;
+	}
+	return (long)n;
+}
+
+bool fx_peek_strings(char *const *strings)
+{
+	const char *last = NULL; /* that was asked for */
+
+	for (char *const *s = strings;; s++) {
+		if ((s == strings || page_of(s) != page_of(s - 1)) && !fx_peek(s, sizeof *s))
+			return false;
+		if (!*s)
+			return true;
+		if ((!last || page_of(*s) != page_of(last)) && !byte_is_readable(*s))
+			return false;
+		last = *s;
+	}
+}

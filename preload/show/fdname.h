@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a descriptor is, in words, as the kernel tells:
+ *
+ *	/var/log/syslog				a file, its whole path
+ *	/memfd:name (deleted), anon_inode:[eventpoll]
+ *	pipe:[INODE]				a pipe: both ends have the inode
+ *	fifo:[INODE] PATH			a named one
+ *	socket:[INODE] tcp 127.0.0.1:5000->127.0.0.1:80
+ *	socket:[INODE] tcp 0.0.0.0:80 listening
+ *	socket:[INODE] unix stream /run/x.sock->peer of pid 12
+ *	socket:[INODE] unix stream->socket:[INODE]	one of a socketpair()
+ *
+ * Inodes and pairs of addresses are the same in every process that has the other end: by them the ends
+ * of a channel are found in an archive.
+ */
+#ifndef FX_PRELOAD_FDNAME_H
+#define FX_PRELOAD_FDNAME_H
+
+#include "preload/show/text.h"
+
+/* The longest of these texts, in bytes. */
+#define FX_FD_NAME_MAX 256
+
+enum fx_fd_state {
+	FX_FD_NONE,	   /* there is no such descriptor */
+	FX_FD_SETTLED,	   /* it stays what it is */
+	FX_FD_MAY_CONNECT, /* a stream socket without a peer */
+};
+
+/* Appends what `fd` is. Some system calls; changes nothing but *t. */
+enum fx_fd_state fx_fd_name(struct fx_text *t, int fd);
+
+/* Remembers that two sockets, just made, are each other's peers: nobody can ask the kernel for it. */
+void fx_fd_pair(int first, int second);
+
+#endif

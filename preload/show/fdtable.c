@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/show/fdtable.h"
+
+#include <stdbool.h>
+#include <sys/mman.h>
+
+#include "base/syscall.h"
+#include "engine/provider/string.h"
+#include "preload/show/fdname.h"
+
+/* In one mapping, which a forked child finds zeroed. */
+struct wiped {
+	uint64_t bytes;	  /* that the strings have taken of the durable area */
+	uint32_t strings; /* made */
+	uint32_t highest; /* entry that was ever filled */
+	struct fx_fd entries[FX_FDS];
+};
+
+static struct wiped *wiped;
+struct fx_fd_table fx_fd_table;
+
+void fx_fd_table_init(void)
+{
+	long p = fx_syscall6(SYS_mmap, 0, sizeof(struct wiped), PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p < 0 && p > -4096)
+		return;
+	if (fx_syscall3(SYS_madvise, p, sizeof(struct wiped), MADV_WIPEONFORK) != 0) {
+		fx_syscall2(SYS_munmap, p, sizeof(struct wiped));
+		return;
+	}
+	fx_syscall3(SYS_madvise, p, sizeof(struct wiped), MADV_DONTDUMP);
+	wiped = (struct wiped *)p;
+	fx_fd_table.entries = wiped->entries;
+	fx_fd_table.count = FX_FDS;
+}
+
+/* --- Learning --------------------------------------------------------------------------------- */
+
+static bool strings_are_left(void)
+{
+	/* relaxed: a few more do no harm */
+	return fx_load_relaxed(&wiped->strings) < FX_FD_STRINGS &&
+	       fx_load_relaxed(&wiped->bytes) < fx_engine.layout.durable_size / FX_FD_DURABLE_SHARE;
+}
+
+static uint32_t string_make(uint64_t key, const void *data)
+{
+	const struct fx_text *text = data;
+	const size_t length = fx_text_length(text);
+	const uint32_t index = fx_string_define(text->begin, length, 0);
+
+	(void)key;
+	if (index) {
+		fx_add_relaxed(&wiped->strings, 1);
+		fx_add_relaxed(&wiped->bytes, 8 + FX_ALIGN_UP(length, (size_t)8));
+	}
+	return index;
+}
+
+/* What the entry shall say; 0 if there is no such descriptor. */
+static uint32_t string_of(const struct fx_thread *t, int fd)
+{
+	char buffer[FX_FD_NAME_MAX];
+	struct fx_text text = FX_TEXT(buffer);
+	enum fx_fd_state state;
+	uint32_t index;
+
+	if (!strings_are_left())
+		return FX_FD_NAMELESS;
+	state = fx_fd_name(&text, fd);
+	if (state == FX_FD_NONE)
+		return 0;
+	index = fx_string_of_bytes(t, text.begin, fx_text_length(&text), string_make, &text);
+	if (!index)
+		return FX_FD_NAMELESS;
+	return state == FX_FD_MAY_CONNECT ? index | FX_FD_UNSETTLED : index;
+}
+
+static uint32_t shown(uint32_t string)
+{
+	return string == FX_FD_NAMELESS ? 0 : string & ~FX_FD_UNSETTLED;
+}
+
+static void highest_raise(uint32_t fd)
+{
+	uint32_t highest = fx_load_relaxed(&wiped->highest);
+
+	while (fd > highest && !fx_cas_acq_rel(&wiped->highest, &highest, fd)) {
+	}
+}
+
+fx_cold uint32_t fx_fd_learn(int fd, uint32_t category)
+{
+	struct fx_fd *entry = &fx_fd_table.entries[fd];
+	uint64_t word = fx_load_relaxed(&entry->word);
+	const struct fx_thread *t;
+	uint32_t string;
+
+	if ((uint32_t)word == FX_FD_NAMELESS || fx_engine.confined)
+		return shown((uint32_t)word);
+	t = fx_thread_on(category);
+	if (!t)
+		return 0;
+	string = string_of(t, fd);
+	if (string) {
+		highest_raise((uint32_t)fd);
+		fx_cas_acq_rel(&entry->word, &word, word >> 32 << 32 | string);
+	}
+	return shown(string);
+}
+
+struct fx_fd_ref fx_fd_known(int fd)
+{
+	struct fx_fd_ref r = {0};
+
+	if ((uint32_t)fd < fx_fd_table.count) {
+		r.entry = &fx_fd_table.entries[fd];
+		r.string = shown((uint32_t)fx_load_relaxed(&r.entry->word));
+	}
+	return r;
+}
+
+uint32_t fx_fd_age(int fd)
+{
+	if ((uint32_t)fd >= fx_fd_table.count)
+		return 0;
+	return (uint32_t)(fx_load_relaxed(&fx_fd_table.entries[fd].word) >> 32);
+}
+
+/* --- Forgetting ------------------------------------------------------------------------------- */
+
+static void entry_clear(struct fx_fd *entry)
+{
+	fx_store_relaxed(&entry->word, ((fx_load_relaxed(&entry->word) >> 32) + 1) << 32);
+}
+
+static bool has_entry(int fd)
+{
+	return (uint32_t)fd < fx_fd_table.count && !fx_engine_is_guest() &&
+	       !(fx_is_own() && fx_self->suspended);
+}
+
+void fx_fd_forget(int fd)
+{
+	if (!has_entry(fd))
+		return;
+	entry_clear(&fx_fd_table.entries[fd]);
+	fx_store_relaxed(&fx_fd_table.entries[fd].read, 0);
+	fx_store_relaxed(&fx_fd_table.entries[fd].written, 0);
+}
+
+void fx_fd_forget_range(uint32_t first, uint32_t last)
+{
+	if (!fx_fd_table.count)
+		return;
+	if (last > fx_load_relaxed(&wiped->highest))
+		last = fx_load_relaxed(&wiped->highest);
+	for (uint32_t fd = first; fd <= last && fd < FX_FDS; fd++)
+		fx_fd_forget((int)fd);
+}
+
+void fx_fd_renamed(int fd)
+{
+	if (has_entry(fd))
+		entry_clear(&fx_fd_table.entries[fd]);
+}

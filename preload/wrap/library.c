@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions of libc that do more than one system call. */
+#include "preload/call/call.h"
+#include "preload/host/real.h"
+
+/* Bytes before the buffer in a DIR, at most; an entry takes 24 or more. */
+#define DIR_HEADER_MAX 64u
+
+/* Whether readdir() had to ask the kernel: then its entry is the first of the buffer, which lies right
+ * behind what else is in a DIR. At the end it asks too. */
+static bool fx_directory_read(const DIR *dir, const void *entry)
+{
+	return !entry || (uintptr_t)entry - (uintptr_t)dir <= DIR_HEADER_MAX;
+}
+
+static int fx_call_closedir(DIR *dir)
+{
+	if (dir)
+		fx_fd_forget(FX_REAL(dirfd)(dir));
+	return FX_REAL(closedir)(dir);
+}
+
+#include "preload/unit-library.inc"

@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: MIT */
+/* Locks, of POSIX and C11: who waited, how long, who held the lock, and who gave it to whom. */
+#include "preload/types.h"
+
+#include <linux/futex.h>
+
+#include "preload/call/handoff.h"
+#include "preload/call/objects.h"
+#include "preload/host/real.h"
+#include "preload/call/waiting.h"
+
+/* --- Mutexes ---------------------------------------------------------------------------------- */
+
+#define KIND_SHARED  128 /* between processes */
+#define KIND_PLAIN   3	 /* normal, recursive, errorcheck, adaptive: 0 to 3 */
+#define KIND_ROBUST  16
+#define KIND_INHERIT 32
+#define KIND_PROTECT 64
+#define PROTECT_LOCK 0x7ffff /* above it, the ceiling that a priority-protected lock had last */
+
+/* For these kinds a trylock that succeeds has done what lock would have done, to the bit. Robust,
+ * priority-inheriting, priority-protected and elided ones are different. */
+fx_hot bool mutex_is_plain(const pthread_mutex_t *m)
+{
+	return (m->__data.__kind & ~KIND_SHARED) <= KIND_PLAIN;
+}
+
+fx_hot bool mutex_is_held(const pthread_mutex_t *m)
+{
+	int lock = fx_load_relaxed(&m->__data.__lock);
+
+	return m->__data.__kind & KIND_PROTECT ? lock & PROTECT_LOCK : lock;
+}
+
+fx_hot bool mutex_is_robust(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & KIND_ROBUST;
+}
+
+/* Robust mutexes that were made here for this process alone: glibc marks all robust ones as shared. */
+static struct fx_objects robust;
+
+static bool mutex_is_shared(const pthread_mutex_t *m)
+{
+	return m->__data.__kind & KIND_SHARED &&
+	       !(mutex_is_robust(m) && fx_objects_have(&robust, m));
+}
+
+static int fx_call_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr)
+{
+	int ret = FX_REAL(pthread_mutex_init)(m, attr);
+	int shared = PTHREAD_PROCESS_SHARED;
+
+	if (ret == 0 && attr && mutex_is_robust(m)) {
+		pthread_mutexattr_getpshared(attr, &shared);
+		fx_objects_set(&robust, m, shared == PTHREAD_PROCESS_PRIVATE);
+	}
+	return ret;
+}
+
+fx_hot bool fx_pass_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexattr_t *attr,
+				       int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && fx_records_all(t))
+		return false;
+	*ret = fx_call_pthread_mutex_init(m, attr);
+	return true;
+}
+
+/* The tid of who holds it, or has died as its owner; 0: nobody, or he has only just taken it. */
+static uint32_t mutex_holder(const pthread_mutex_t *m)
+{
+	uint32_t lock = (uint32_t)fx_load_relaxed(&m->__data.__lock);
+	uint32_t owner = (uint32_t)fx_load_relaxed(&m->__data.__owner);
+
+	if (lock & FUTEX_OWNER_DIED && mutex_is_robust(m) && !(lock & FUTEX_TID_MASK))
+		return owner < FX_TID_END ? owner : 0;
+	if (m->__data.__kind & (KIND_ROBUST | KIND_INHERIT))
+		return lock & FUTEX_TID_MASK;
+	return owner;
+}
+
+/* An unlock that leaves a recursive mutex locked, or is refused, releases nothing. */
+static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
+{
+	int kind = m->__data.__kind, type = kind & 3;
+
+	if (type == PTHREAD_MUTEX_RECURSIVE_NP && m->__data.__count > 1)
+		return true;
+	return (type == PTHREAD_MUTEX_RECURSIVE_NP || type == PTHREAD_MUTEX_ERRORCHECK_NP ||
+		kind & (KIND_ROBUST | KIND_INHERIT)) &&
+	       (uint32_t)m->__data.__owner != tid;
+}
+
+/*
+ * Where tokens lie: of who released it; and of a robust one, who has it now. The thread that dies as its owner says
+ * nothing itself, and who gets it then cannot see who it was, unless he has been the owner since before this wait.
+ */
+#define BY_OWNER 0
+#define HELD_BY	 1
+
+/* Leaves a token for whoever has the lock next; he reads it while he holds the lock. */
+static fx_cold void released_alone(struct fx_thread *t, const volatile void *object, unsigned name)
+{
+	struct fx_source from;
+	struct fx_wait visit;
+
+	if (!fx_visit_begin(&visit, object)) {
+		fx_note_holder(object, t->tid);
+		return;
+	}
+	from = fx_source_now(t, name);
+	fx_token_clear(&visit.cell->tokens[HELD_BY]);
+	fx_token_set(&visit.cell->tokens[BY_OWNER], &from, false);
+	fx_wait_end(&visit);
+}
+
+fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m)
+{
+	if (!mutex_is_kept(m, t->tid))
+		released_alone(t, m, FX_STR_pthread_mutex_unlock);
+}
+
+/* The holder may be about to take or to release it, and not say who he is; not for long. */
+#define LOOKS 64
+
+static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const pthread_mutex_t *m,
+			   uint64_t sp)
+{
+	fx_wait_open(w, call, mutex_is_shared(m) ? NULL : m, sp);
+	w->looked_free = !mutex_is_held(m);
+	for (int i = 0; i < LOOKS && !w->holder && mutex_is_held(m); i++)
+		w->holder = mutex_holder(m);
+}
+
+/* A lock that is recorded though it is free: who gets it so has not waited, and need not take part in anything. */
+static bool fx_try_pthread_mutex_lock(struct fx_wait *w, pthread_mutex_t *m, int *ret)
+{
+	if (!fx_records_all(fx_self) || !mutex_is_plain(m))
+		return false;
+	*ret = FX_REAL(pthread_mutex_trylock)(m);
+	if (*ret != 0)
+		return false;
+	w->holder = 0;
+	w->from.tid = 0;
+	return true;
+}
+
+/* The lock of one who held it alone has been had. */
+static void end_alone(struct fx_wait *w, const volatile void *object, unsigned name)
+{
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (cell && !fx_token_get(&cell->tokens[BY_OWNER], 0, &w->from))
+		fx_wait_guess(w, name, fx_wait_noted(w, object, true));
+}
+
+/* The owner has died: the arrow comes from his end. */
+static void end_dead(struct fx_wait *w, struct fx_wait_cell *cell)
+{
+	uint32_t dead = fx_token_tid(&cell->tokens[HELD_BY]);
+
+	if (!dead && !fx_token_tid(&cell->tokens[BY_OWNER]))
+		dead = w->holder;
+	fx_token_clear(&cell->tokens[BY_OWNER]);
+	w->from.tid = dead;
+	w->from.name = FX_STR_owner_ends;
+	if (dead && fx_handoff_time(dead, &w->from.time))
+		w->from.time += fx_engine.tick_step; /* behind what the thread said itself */
+	else
+		w->from.time = fx_now();
+}
+
+static void held_by(struct fx_wait_cell *cell, uint32_t tid)
+{
+	const struct fx_source from = {.tid = tid};
+
+	fx_token_set(&cell->tokens[HELD_BY], &from, true);
+}
+
+static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
+{
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (error == 0)
+		end_alone(w, m, FX_STR_pthread_mutex_unlock);
+	else if (error == EOWNERDEAD && cell)
+		end_dead(w, cell);
+	if ((error == 0 || error == EOWNERDEAD) && cell && mutex_is_robust(m))
+		held_by(cell, fx_self->tid);
+	fx_wait_end(w);
+}
+
+/* Takes a robust one that nobody has, without waiting. */
+static fx_cold int robust_taken(const pthread_mutex_t *m, int error)
+{
+	struct fx_thread *t = fx_sync_thread();
+	struct fx_wait visit;
+
+	if (t && (error == 0 || error == EOWNERDEAD) && fx_is_awaited(m) &&
+	    fx_visit_begin(&visit, m)) {
+		held_by(visit.cell, t->tid);
+		fx_wait_end(&visit);
+	}
+	return error;
+}
+
+static fx_cold int robust_pthread_mutex_lock(pthread_mutex_t *m)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_lock)(m));
+}
+
+static fx_cold int robust_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *time)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_timedlock)(m, time));
+}
+
+static fx_cold int robust_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+						  const struct timespec *time)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_clocklock)(m, clock, time));
+}
+
+static fx_cold int robust_pthread_mutex_trylock(pthread_mutex_t *m)
+{
+	return robust_taken(m, FX_REAL(pthread_mutex_trylock)(m));
+}
+
+/* True: the lock was had without waiting, or its category is off; *ret is the result. Other kinds, and
+ * one thread alone, look at the lock's word first: if it is free now, the wait is short. */
+#define PASS_LOCK(mutex, ret, lock, ...)                                                           \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (t_ && !fx_records_all(t_)) {                                                   \
+			if (fx_likely(mutex_is_plain(mutex))) {                                    \
+				if (!fx_has_one_thread()) {                                        \
+					*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);            \
+					return *(ret) == 0;                                        \
+				}                                                                  \
+			} else if (mutex_is_robust(mutex) && !mutex_is_held(mutex)) {              \
+				*(ret) = robust_##lock(__VA_ARGS__);                               \
+				return true;                                                       \
+			}                                                                          \
+		}                                                                                  \
+		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex)))                            \
+			return false;                                                              \
+		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
+		return true;                                                                       \
+	} while (0)
+
+fx_hot bool fx_pass_pthread_mutex_lock(pthread_mutex_t *m, int *ret)
+{
+	PASS_LOCK(m, ret, pthread_mutex_lock, m);
+}
+
+fx_hot bool fx_pass_pthread_mutex_timedlock(pthread_mutex_t *m, const struct timespec *time,
+					    int *ret)
+{
+	PASS_LOCK(m, ret, pthread_mutex_timedlock, m, time);
+}
+
+fx_hot bool fx_pass_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
+					    const struct timespec *time, int *ret)
+{
+	/* An unknown clock is an error even where nobody holds the lock. */
+	if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) {
+		*ret = FX_REAL(pthread_mutex_clocklock)(m, clock, time);
+		return true;
+	}
+	PASS_LOCK(m, ret, pthread_mutex_clocklock, m, clock, time);
+}
+
+/* Takes the lock, changes the ceiling, and gives it back. */
+fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *before,
+						 int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && (fx_records_all(t) || mutex_is_held(m)))
+		return false;
+	*ret = FX_REAL(pthread_mutex_setprioceiling)(m, ceiling, before);
+	return true;
+}
+
+/* Never waits. */
+#define PASS_TRY(ret, try_, ...)                                                                   \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
+			return false;                                                              \
+		*(ret) = FX_REAL(try_)(__VA_ARGS__);                                               \
+		return true;                                                                       \
+	} while (0)
+
+fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (fx_unlikely(t && fx_records_all(t)))
+		return false;
+	*ret = t && fx_unlikely(mutex_is_robust(m)) ? robust_pthread_mutex_trylock(m)
+						    : FX_REAL(pthread_mutex_trylock)(m);
+	return true;
+}
+
+/* The token is left before the lock is free, so that it is there for who gets it next. */
+#define PASS_UNLOCK(object, released, ret, unlock)                                                 \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (fx_likely(t_ != NULL)) {                                                       \
+			if (fx_releases(object, t_->tid))                                          \
+				released(t_, object);                                              \
+			if (fx_unlikely(fx_records_all(t_)))                                       \
+				return false;                                                      \
+		} else if (fx_unlikely(fx_category_on(FX_CAT_SYNC))) {                             \
+			fx_release_unknown(object);                                                \
+		}                                                                                  \
+		FX_FAULT(release_looked);                                                          \
+		*(ret) = FX_REAL(unlock)(object);                                                  \
+		return true;                                                                       \
+	} while (0)
+
+fx_hot bool fx_pass_pthread_mutex_unlock(pthread_mutex_t *m, int *ret)
+{
+	PASS_UNLOCK(m, fx_mutex_released, ret, pthread_mutex_unlock);
+}
+
+/* --- The same of C11, which has the same lock in it ------------------------------------------- */
+
+_Static_assert(sizeof(mtx_t) <= sizeof(pthread_mutex_t) && thrd_success == 0,
+	       "C11's mutexes are mutexes");
+
+static const pthread_mutex_t *mutex_of(const mtx_t *m)
+{
+	return (const pthread_mutex_t *)m;
+}
+
+static void fx_begin_mtx(struct fx_wait *w, const struct fx_call *call, const mtx_t *m, uint64_t sp)
+{
+	fx_begin_mutex(w, call, mutex_of(m), sp);
+}
+
+static void fx_end_mtx(struct fx_wait *w, const mtx_t *m, int error)
+{
+	fx_end_mutex(w, mutex_of(m), error);
+}
+
+_Static_assert(thrd_success == 0, "what PASS_LOCK asks");
+
+/* As PASS_LOCK. */
+#define PASS_MTX(m, ret, lock, ...)                                                                \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex_of(m)) &&                    \
+		    !fx_has_one_thread()) {                                                        \
+			*(ret) = FX_REAL(mtx_trylock)(m);                                          \
+			return *(ret) == thrd_success;                                             \
+		}                                                                                  \
+		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex_of(m))))                      \
+			return false;                                                              \
+		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
+		return true;                                                                       \
+	} while (0)
+
+fx_hot bool fx_pass_mtx_lock(mtx_t *m, int *ret)
+{
+	PASS_MTX(m, ret, mtx_lock, m);
+}
+
+fx_hot bool fx_pass_mtx_timedlock(mtx_t *m, const struct timespec *time, int *ret)
+{
+	PASS_MTX(m, ret, mtx_timedlock, m, time);
+}
+
+fx_hot bool fx_pass_mtx_trylock(mtx_t *m, int *ret)
+{
+	PASS_TRY(ret, mtx_trylock, m);
+}
+
+static fx_cold void mtx_released(struct fx_thread *t, const mtx_t *m)
+{
+	fx_mutex_released(t, mutex_of(m));
+}
+
+fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
+{
+	PASS_UNLOCK(m, mtx_released, ret, mtx_unlock);
+}
+
+/* --- Read-write locks ------------------------------------------------------------------------- */
+
+/* Where tokens lie: a writer's, which is for all readers or a writer, and behind it those of readers, which may be many
+ * before a writer has the lock. */
+#define BY_WRITER 0
+#define BY_READER 1
+
+/* Bits of glibc's word: below them the phase, above them the number of readers. */
+#define RWLOCK_WRITING 1u /* the phase is the writers' */
+#define RWLOCK_LOCKED  2u /* a writer has it, or is next */
+#define RWLOCK_AWAITED 4u /* by readers */
+#define RWLOCK_READER  8u /* one */
+
+static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
+			 uint64_t sp)
+{
+	fx_wait_open(w, call, l->__data.__shared ? NULL : l, sp);
+	w->holder = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer);
+	if (w->cell)
+		w->stale = fx_token_stale(&w->cell->tokens[BY_WRITER]);
+}
+
+static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
+			     const pthread_rwlock_t *l, uint64_t sp)
+{
+	const unsigned taken = RWLOCK_WRITING | RWLOCK_LOCKED;
+
+	unsigned word;
+
+	begin_rwlock(w, call, l, sp);
+	word = fx_load_relaxed(&l->__data.__readers);
+	if ((word & taken) == taken)
+		return;
+	w->held_back = l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP &&
+		       word & RWLOCK_LOCKED && word >= RWLOCK_READER;
+	if (!w->held_back)
+		fx_wait_found_free(w);
+}
+
+/* No writer has had it since the one who let this one in, and none can while this one reads. */
+static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int error)
+{
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+
+	if (error == 0 && cell && !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from) &&
+	    !w->held_back)
+		fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_written(l));
+	fx_wait_end(w);
+}
+
+static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
+			     const pthread_rwlock_t *l, uint64_t sp)
+{
+	begin_rwlock(w, call, l, sp);
+	if (!(fx_load_relaxed(&l->__data.__readers) & ~(RWLOCK_WRITING | RWLOCK_AWAITED)))
+		fx_wait_found_free(w);
+}
+
+/* Nobody can release it but this one. A writer's release takes the readers' tokens away: those that are there are newer
+ * than his. */
+static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int error)
+{
+	struct fx_wait_cell *cell = fx_wait_cell(w);
+	bool any;
+
+	if (error == 0 && cell) {
+		if (!fx_token_newest(w, BY_READER, &w->from, &any) &&
+		    (any || !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from)))
+			fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_noted(w, l, false));
+		fx_tokens_clear(cell, BY_READER);
+	}
+	fx_wait_end(w);
+}
+
+/* Asked by who holds it. */
+fx_hot bool rwlock_is_written(const pthread_rwlock_t *l, const struct fx_thread *t)
+{
+	return (uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid;
+}
+
+/* The release, with a token if somebody waits; else false. */
+static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int *ret)
+{
+	bool writes = rwlock_is_written(l, t);
+	struct fx_token *token;
+	struct fx_source from;
+	struct fx_wait visit;
+	uint64_t who = 0;
+
+	if (!fx_visit_begin(&visit, l))
+		return false;
+	from = fx_source_now(t, FX_STR_pthread_rwlock_unlock);
+	if (writes)
+		fx_tokens_clear(visit.cell, BY_READER);
+	token = writes ? &visit.cell->tokens[BY_WRITER] : fx_token_place(visit.cell, BY_READER);
+	if (token)
+		who = fx_token_set(token, &from, writes);
+	*ret = FX_REAL(pthread_rwlock_unlock)(l);
+	if (token)
+		fx_token_done(visit.cell, token, who);
+	fx_wait_end(&visit);
+	return true;
+}
+
+fx_hot int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
+{
+	struct fx_wait_head *h = fx_wait_head(l);
+	uint64_t note;
+	int ret;
+
+	if (fx_unlikely(!t)) {
+		if (fx_category_on(FX_CAT_SYNC))
+			fx_release_unknown(l);
+		return FX_REAL(pthread_rwlock_unlock)(l);
+	}
+	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) && rwlock_release(t, l, &ret))
+		return ret;
+	note = fx_note_begin(h, l, t->tid);
+	if (rwlock_is_written(l, t))
+		fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
+	FX_FAULT(release_looked);
+	ret = FX_REAL(pthread_rwlock_unlock)(l);
+	fx_note_end(h, note);
+	return ret;
+}
+
+static int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
+{
+	return rwlock_unlock(fx_sync_thread(), l);
+}
+
+/* True as in PASS_LOCK. `valid` is false if the real function is to be asked about the time. */
+#define PASS_TRIED(valid, try_, l, ret, lock, ...)                                                 \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (t_ && (fx_records_all(t_) || !(valid)))                                        \
+			return false;                                                              \
+		*(ret) = t_ ? FX_REAL(try_)(l) : FX_REAL(lock)(__VA_ARGS__);                       \
+		return !t_ || *(ret) == 0;                                                         \
+	} while (0)
+
+fx_hot bool fx_pass_pthread_rwlock_rdlock(pthread_rwlock_t *l, int *ret)
+{
+	PASS_TRIED(true, pthread_rwlock_tryrdlock, l, ret, pthread_rwlock_rdlock, l);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time,
+					       int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, l, ret,
+		   pthread_rwlock_timedrdlock, l, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
+					       const struct timespec *time, int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, l, ret,
+		   pthread_rwlock_clockrdlock, l, clock, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_wrlock(pthread_rwlock_t *l, int *ret)
+{
+	PASS_TRIED(true, pthread_rwlock_trywrlock, l, ret, pthread_rwlock_wrlock, l);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time,
+					       int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, l, ret,
+		   pthread_rwlock_timedwrlock, l, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
+					       const struct timespec *time, int *ret)
+{
+	PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, l, ret,
+		   pthread_rwlock_clockwrlock, l, clock, time);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_tryrdlock(pthread_rwlock_t *l, int *ret)
+{
+	PASS_TRY(ret, pthread_rwlock_tryrdlock, l);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
+{
+	PASS_TRY(ret, pthread_rwlock_trywrlock, l);
+}
+
+fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (fx_unlikely(t && fx_records_all(t)))
+		return false;
+	*ret = rwlock_unlock(t, l);
+	return true;
+}
+
+/* --- Spin locks ------------------------------------------------------------------------------- */
+
+/* Nothing in a spin lock tells whether processes share it: those that were made here for that. */
+static struct fx_objects shared_spins;
+
+static int fx_call_pthread_spin_init(pthread_spinlock_t *l, int shared)
+{
+	fx_objects_set(&shared_spins, (const volatile void *)l, shared == PTHREAD_PROCESS_SHARED);
+	return FX_REAL(pthread_spin_init)(l, shared);
+}
+
+fx_hot bool fx_pass_pthread_spin_init(pthread_spinlock_t *l, int shared, int *ret)
+{
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && fx_records_all(t))
+		return false;
+	*ret = fx_call_pthread_spin_init(l, shared);
+	return true;
+}
+
+static void fx_begin_spin(struct fx_wait *w, const struct fx_call *call, pthread_spinlock_t *l,
+			  uint64_t sp)
+{
+	bool shared = fx_objects_have(&shared_spins, (const volatile void *)l);
+
+	fx_wait_open(w, call, shared ? NULL : l, sp);
+}
+
+static void fx_end_spin(struct fx_wait *w, pthread_spinlock_t *l, int error)
+{
+	if (error == 0)
+		end_alone(w, l, FX_STR_pthread_spin_unlock);
+	fx_wait_end(w);
+}
+
+static fx_cold void spin_released(struct fx_thread *t, pthread_spinlock_t *l)
+{
+	released_alone(t, l, FX_STR_pthread_spin_unlock);
+}
+
+fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)
+{
+	PASS_TRIED(true, pthread_spin_trylock, l, ret, pthread_spin_lock, l);
+}
+
+fx_hot bool fx_pass_pthread_spin_trylock(pthread_spinlock_t *l, int *ret)
+{
+	PASS_TRY(ret, pthread_spin_trylock, l);
+}
+
+fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)
+{
+	PASS_UNLOCK(l, spin_released, ret, pthread_spin_unlock);
+}
+
+#include "preload/unit-sync.inc"

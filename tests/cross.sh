@@ -1,0 +1,174 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# cross.sh [TEST...]: builds everything for aarch64 in build-cross, and runs the core of the suite there, or these
+# tests of it, under qemu-user; prints totals. Exit status 0: nothing was found; 77: this machine cannot.
+#
+# Nothing of the machine is changed. The libraries of the other architecture are Debian's, from where the machine's own
+# come from, unpacked in build-cross/root. The kernel starts programs under qemu in a user namespace of its own alone
+# (binfmt_misc; Linux 6.7), in which what is unpacked lies over /usr/lib.
+set -u
+cd "$(dirname "$0")/.." || exit 99
+top=$PWD
+dir=$top/build-cross
+root=$dir/root
+triplet=aarch64-linux-gnu
+qemu=$(command -v qemu-aarch64-static)
+
+# What is linked against, of packages.txt.
+libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprotobuf-c-dev libstdc++-12-dev
+libunwind-dev libzstd-dev uthash-dev zlib1g-dev'
+
+# Tests that are not run, and why not.
+skipped='
+tests/e2e/doctor.sh	looks at the machine, which is another
+tests/e2e/install.sh	installs, which says nothing of the machine
+tests/e2e/liars.sh	its liar maps memory in ways that qemu refuses
+tests/e2e/real-*.sh	trace programs of this machine
+tests/e2e/strace.sh	strace sees qemu
+tests/e2e/suites.sh	traces programs of this machine
+tests/lint/*.sh	are the same on every machine
+'
+
+die() {
+	printf 'cross.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+cannot() {
+	printf 'skipped: %s\n' "$*"
+	exit 77
+}
+
+# --- The other machine's libraries --------------------------------------------------------------
+
+root_apt() {
+	apt-get -qq -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
+		-o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$dir/apt/parts" \
+		-o Dir::State::lists="$dir/apt/lists" -o Dir::State::status="$dir/apt/status" \
+		-o Dir::Cache="$dir/apt/cache" -o APT::Sandbox::User=root "$@"
+}
+
+make_root() {
+	[ ! -d "$root" ] || return 0
+	mkdir -p "$dir/apt/parts" "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$root.new"
+	: >"$dir/apt/status"
+	"$top/tests/sources.sh" deb "$dir/apt/parts"
+	# shellcheck disable=SC2086 # a list of names
+	{
+		root_apt update && root_apt install -y --no-install-recommends --download-only $libraries
+	} >"$dir/apt/log" 2>&1 </dev/null || {
+		tail -n 3 "$dir/apt/log"
+		return 1
+	}
+	for package in "$dir"/apt/cache/archives/*.deb; do
+		dpkg-deb -x "$package" "$root.new" || return 1
+	done
+	mv "$root.new" "$root"
+}
+
+# --- The build ----------------------------------------------------------------------------------
+
+build() {
+	if [ ! -f "$dir/Makefile" ]; then
+		(cd "$dir" && PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig:$root/usr/share/pkgconfig \
+			PKG_CONFIG_SYSROOT_DIR=$root ../configure -q --enable-werror --host=$triplet \
+			CC="${CROSS_CC:-$triplet-gcc} --sysroot=$root" \
+			CXX="${CROSS_CXX:-$triplet-g++} --sysroot=$root") >"$dir/configure.log" 2>&1 || {
+			tail -n 3 "$dir/configure.log"
+			return 1
+		}
+	fi
+	{
+		make -s -C "$dir" -j"${JOBS:-2}" && make -s -C "$dir" -j"${JOBS:-2}" check TESTS=
+	} >"$dir/make.log" 2>&1 || {
+		tail -n 20 "$dir/make.log"
+		return 1
+	}
+}
+
+# --- The world in which it runs -----------------------------------------------------------------
+
+# An ELF file of this machine kind: what its first bytes are, and which of their bits count.
+magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+
+# inside COMMAND...: in the namespaces.
+inside() {
+	mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
+		printf '%s' ":aarch64:M::$magic:$mask:$qemu:PF" >/proc/sys/fs/binfmt_misc/register &&
+		mount -t overlay -o "lowerdir=$root/lib:$root/usr/lib:/usr/lib" overlay /usr/lib ||
+		exit 77
+	PATH=$dir/bin:$PATH
+	export PATH
+	exec "$@"
+}
+
+# Tests ask for the machine.
+make_uname() {
+	mkdir -p "$dir/bin"
+	cat >"$dir/bin/uname" <<-'END'
+		#!/bin/sh
+		[ "$*" != -m ] || exec echo aarch64
+		exec /usr/bin/uname "$@"
+	END
+	chmod +x "$dir/bin/uname"
+}
+
+# is_skipped TEST
+is_skipped() {
+	# Names are patterns.
+	# shellcheck disable=SC2254
+	while read -r name why; do
+		[ -n "$name" ] || continue
+		case $1 in
+		$name) printf 'skipped: %s: %s\n' "$1" "$why" >&2 && return 0 ;;
+		esac
+	done <<-END
+		$skipped
+	END
+	return 1
+}
+
+# The tests of the suite that are run.
+core() {
+	make -s -C "$dir" print-tests | tr ' ' '\n' | while read -r test; do
+		[ -z "$test" ] || is_skipped "$test" || printf '%s\n' "$test"
+	done
+}
+
+count() {
+	awk -v name="# $1:" 'index($0, name) == 1 { sum += $3 } END { print sum + 0 }' "$dir/test-suite.log"
+}
+
+run() {
+	tests=$*
+	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
+	rm -f "$dir/test-suite.log"
+	unshare -U -r -m sh "$0" --inside make -s -k -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
+	status=$?
+	[ -f "$dir/test-suite.log" ] || {
+		tail -n 20 "$dir/check.log"
+		return 1
+	}
+	grep -E '^(FAIL|XPASS|ERROR): ' "$dir/check.log"
+	printf 'aarch64: %s passed, %s failed, %s skipped\n' "$(count PASS)" \
+		"$(($(count FAIL) + $(count ERROR)))" "$(count SKIP)"
+	return "$status"
+}
+
+# ------------------------------------------------------------------------------------------------
+
+if [ "${1-}" = --inside ]; then
+	shift
+	inside "$@"
+fi
+[ -n "$qemu" ] || cannot "qemu-aarch64-static is not installed"
+command -v $triplet-gcc >/dev/null || cannot "$triplet-gcc is not installed"
+mkdir -p "$dir"
+[ -x configure ] || ./bootstrap >/dev/null || exit 1
+make_root || die "cannot get the libraries of aarch64"
+build || die "the build failed"
+make_uname
+unshare -U -r -m sh "$0" --inside true 2>"$dir/inside.log" ||
+	cannot "no programs can be started under qemu in a namespace of its own: $(tail -n 1 "$dir/inside.log")"
+run "$@"

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A forked child records from its first event on, and waits for nobody: not for a manager of ordinary priority, not in a
+# burst of children, and not for a manager that is stopped, which has all of it when it goes on.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
+
+target forks forks.c
+target leaf leaf.c
+
+# expect_children COUNT: so many, with all their calls.
+expect_children() {
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_equal "$(($1 + 1))" "$(wc -l <processes)" "processes"
+	expect_events "$(($1 * 200))" 'name == "in_child"'
+	expect_events 0 'name == "records dropped"'
+}
+
+expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./forks sleepers 20
+expect_equal '0 asleep' "$(cat out)" "children that compute"
+
+for options in '' '-m oneshot' '-m circular' '-b 64K'; do
+	# shellcheck disable=SC2086 # several options
+	expect_status 0 "$FXTRACE" run -q $options -o trace.fxt -- ./forks burst 150
+	expect_equal '' "$(cat err)" "said of a burst"
+	expect_children 150
+done
+
+# All is told of children that were gone before the manager heard of them: whose they were, and how they ended.
+expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./forks silent 20
+expect_equal '' "$(cat err)" "said of a manager that was stopped"
+expect_children 20
+expect_events 20 'name == "creates process" && type == "instant"'
+expect_events 20 'name == "process starts" && type == "instant"'
+expect_events 21 'name == "process exits" && type == "instant"' # its own as well
+expect_events 20 'name == "told of its end" && type == "instant"'
+
+expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./forks abandoned 20
+expect_children 20
+
+# More than can be traced at a time, none of which is there any more.
+ulimit -n "$(ulimit -Hn)"
+expect_status 0 "$FXTRACE" run -q -b 4M -o trace.fxt -- ./forks silent 1100
+expect_equal '' "$(cat err)" "said of many"
+expect_children 1100
+
+# A limit holds for what is brought too.
+expect_status 0 "$FXTRACE" run -b 1M --max-memory 4M -o trace.fxt -- ./forks silent 10
+expect_no_line 'exceed' err
+expect_children 10
+
+# New programs have to ask. One of them waits in vain, and the others know.
+expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./forks programs 6 ./leaf
+read -r first slowest <out
+[ "$slowest" -lt "$((first / 2))" ] ||
+	fail "the first program took $first ns, another one $slowest, while the manager was stopped"
+list_archive trace.fxt
+expect_events 1+ 'name == "leaf_function"'
+
+# Children are not traced, and do not ask.
+expect_status 0 "$FXTRACE" run -q --no-follow -o trace.fxt -- ./forks silent 20
+expect_equal 1 "$(list_archive trace.fxt && wc -l <processes)" "processes of --no-follow"
+
+# A daemon's session: children that were made before it begins, in it, and after its end.
+manager_start
+expect_status 0 "$FXTRACE" record -q -o trace.fxt -- ./forks burst 50
+expect_children 50
+expect_status 0 "$FXTRACE" record -q -b 128K -o trace.fxt -- ./forks burst 50
+expect_children 50
+manager_stop

@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Programs with a file system, a network or process ids of their own.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+need unshare
+
+# own NAMESPACES COMMAND...: runs it in namespaces of its own, as "-m" or "-p -f".
+user=()
+[ "$(id -u)" -eq 0 ] || user=(-r)
+unshare "${user[@]}" -m true 2>/dev/null || skip "no namespaces can be made here"
+
+target leaf leaf.c
+
+# --- Its own mounts -----------------------------------------------------------------------------
+
+# The manager's socket lies below run, which the program sees empty.
+mkdir run
+export XDG_RUNTIME_DIR=$PWD/run
+cat >hidden.sh <<'END'
+mount -t tmpfs none "$XDG_RUNTIME_DIR" && exec ./leaf
+END
+expect_ok traced -- unshare "${user[@]}" -m sh hidden.sh
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_events 1+ 'process == "leaf" && category == "function" && name == "main"'
+
+# Plain preload, whose manager listens in the same place.
+expect_ok env LD_PRELOAD="$LIBFXTRACE" FXTRACE_OUTPUT="$PWD/private.fxt" \
+	unshare "${user[@]}" -m sh hidden.sh
+wait_for 60 "$FXTRACE" check private.fxt
+list_archive private.fxt
+expect_events 1+ 'process == "leaf" && category == "function" && name == "main"'
+
+# --- Its own network ----------------------------------------------------------------------------
+
+expect_ok traced -- unshare "${user[@]}" -n ./leaf
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_events 1+ 'process == "leaf" && category == "function" && name == "main"'
+
+# --- Its own process ids ------------------------------------------------------------------------
+
+# Whatever processes call themselves and each other: each thread stands in the archive once, by the number that it has
+# for the manager, and arrows lead from one to the other. The /proc of the test tells these numbers.
+target family family.c
+
+expect_family() {
+	local thread child
+
+	main=$(sed -n 's|^main \([0-9]*\)/.*|\1|p' out)
+	thread=$(sed -n 's|^thread .*/||p' out)
+	child=$(sed -n 's|^child \([0-9]*\)/.*|\1|p' out)
+	[ -n "$main" ] && [ -n "$thread" ] && [ -n "$child" ] || fail "said: $(cat out)"
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_equal "$main:$main $main:$thread" \
+		"$(awk -F'\t' -v p="$main" '$1 == p { print $1 ":" $2 }' threads | sort -u | sort -t: -k2n | xargs)" \
+		"threads of the parent"
+	expect_equal "$child:$child" \
+		"$(awk -F'\t' -v p="$child" '$1 == p { print $1 ":" $2 }' threads | sort -u | xargs)" "threads of the child"
+	expect_events 1 "name == \"in_thread\" && pid == $main && tid == $thread"
+	expect_events 1 "name == \"in_child\" && pid == $child && tid == $child"
+	# From whom to whom: the arrows of the making, of the signal, and of the end.
+	awk -F'\t' '
+		$6 == "process" && $1 == "flow-begin" { from[$9] = $2 ":" $3 " " $7 }
+		$6 == "process" && $1 == "flow-end" && $9 in from { print from[$9] " -> " $2 ":" $3 " " $7 }' events | sort >arrows
+	printf '%s\n' "$child:$child process exits -> $main:$main told of its end" \
+		"$main:$main creates process -> $child:$child process starts" \
+		"$main:$main sends signal -> $child:$child takes signal" | sort >wanted
+	grep -E 'creates process|told of its end|takes signal' arrows |
+		grep -E "^($main|$child):.* -> ($main|$child):" >found
+	expect_same_file wanted found
+}
+
+expect_ok traced -- ./family
+expect_family
+expect_ok traced -- unshare "${user[@]}" -p -f ./family
+expect_family
+expect_ok traced -- unshare "${user[@]}" -p -f unshare -p -f ./family
+expect_family
+# The parent is outside: unshare makes what is process 1 of the new one.
+expect_events 1 "name == \"creates process\" && has(\"pid=$main\")"
+
+# --- Numbers that come again --------------------------------------------------------------------
+
+# Two processes of one pid, in a namespace where that can be had: two tracks.
+cat >again.sh <<'END'
+echo 900 >/proc/sys/kernel/ns_last_pid && ./leaf
+echo 900 >/proc/sys/kernel/ns_last_pid && ./leaf
+echo 900 >/proc/sys/kernel/ns_last_pid && ./leaf
+END
+cat >inside.sh <<'END'
+echo 300 >/proc/sys/kernel/ns_last_pid || exit 77
+"$1" run -q -o again.fxt -- sh again.sh
+END
+status=0
+unshare "${user[@]}" -p -f --mount-proc sh inside.sh "$FXTRACE" >out 2>err || status=$?
+[ "$status" -ne 77 ] || skip "the next pid cannot be chosen here"
+expect_equal 0 "$status" "status: $(cat err)"
+expect_clean again.fxt
+list_archive again.fxt
+expect_equal "901 10000901 20000901" "$(grep 'leaf$' processes | cut -f1 | sort -n | xargs)" "processes called leaf"
+expect_events 3 'name == "main" && process == "leaf" && pid % 10000000 == 901 && tid == pid'
+expect_events 1 'name == "main" && pid == 10000901 && thread == "leaf"'
+expect_ok "$FXTRACE" convert -f perfetto again.fxt

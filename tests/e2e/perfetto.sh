@@ -1,0 +1,119 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Perfetto's trace processor loads what we write, raw and converted, finds no fault with it and shows what `fxtrace
+# dump' tells of it: each thread's slices and their lengths, asynchronous ones, samples of counters, arrows. Of
+# programs that are installed, and of FX_ARCHIVES, a folder in which the other tests keep theirs (see lib.sh).
+# Those of more than FX_LARGEST bytes are left out, with a word.
+# FX_TRACE_PROCESSOR names the trace processor, that of Perfetto's releases or another that takes `-q QUERY TRACE'.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+[ -n "${FX_TRACE_PROCESSOR-}" ] || skip "FX_TRACE_PROCESSOR names no trace processor of Perfetto's"
+need python3 "$FX_TRACE_PROCESSOR"
+archives=${FX_ARCHIVES-}
+largest=${FX_LARGEST:-33554432}
+unset FX_ARCHIVES
+faults=0
+
+# shown TRACE OUT: what the trace processor shows of it, as counts.py says it, to OUT.
+shown() {
+	"$FX_TRACE_PROCESSOR" -q "$FX_SRCDIR/tests/convert/counts.sql" "$1" >"$2.csv" 2>"$2.err" ||
+		{ echo "not loaded: $(tail -n 2 "$2.err")" >"$2"; return; }
+	tail -n +2 "$2.csv" | tr -d '"' | tr ',' ' ' | sed 's/ *$//' | sort >"$2"
+}
+
+# load ARCHIVE NAME
+load() {
+	local form bad=
+
+	[ "$(wc -c <"$1")" -le "$largest" ] || { echo "$2: too large, $(wc -c <"$1") bytes"; return; }
+	"$FXTRACE" dump --json "$1" >dump || { echo "$2: no dump of it"; faults=$((faults + 1)); return; }
+	python3 "$FX_SRCDIR/tests/convert/counts.py" <dump | sort >said
+	for form in raw pftrace json; do
+		case $form in
+		raw) shown "$1" "$form.counts" ;;
+		*) "$FXTRACE" convert "$1" "loaded.$form" 2>convert.err && shown "loaded.$form" "$form.counts" ;;
+		esac
+		cmp -s said "$form.counts" && continue
+		bad=1
+		echo "$2, $form: ($(wc -c <"$1") bytes)"
+		diff said "$form.counts" | head -n "${FX_DIFFERENCES:-6}"
+	done
+	loaded=$((loaded + 1))
+	echo "$2: $(awk '$1 == "thread" { n++; slices += $4 } { sum[$1] += $2 } END {
+		print n + 0, "threads,", slices + 0, "slices,", sum["counters"], "samples,", sum["flows"], "arrows" }' said)"
+	[ -z "$bad" ] || faults=$((faults + 1))
+}
+
+# stranger NAME PROGRAM...: recorded by default, and with each call. Those that are not installed are left out.
+stranger() {
+	local name=$1 how categories
+
+	shift
+	command -v "$1" >/dev/null || { absent="${absent-} $1"; return; }
+	for how in default '*,malloc,pthread:all'; do
+		rm -f stranger.fxt
+		categories=()
+		[ "$how" = default ] || categories=(-c "$how")
+		timeout 120 "$FXTRACE" run -q "${categories[@]}" -o stranger.fxt -- "$@" </dev/null >stranger.out 2>&1
+		"$FXTRACE" check stranger.fxt >checked 2>&1 || { echo "$name: $(tail -n 3 checked)"; faults=$((faults + 1)); }
+		load stranger.fxt "$name ($how)"
+	done
+}
+
+loaded=0
+cat >threads.py <<'END'
+import subprocess, threading
+lock = threading.Lock()
+def work():
+    for i in range(50):
+        with lock:
+            sum(range(100))
+threads = [threading.Thread(target=work) for _ in range(4)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+subprocess.run(["true"])
+END
+echo 'class A { public static void main(String[] a) { System.out.println(a.length); } }' >A.java
+printf 'int main(void) { return 0; }\n' >a.c
+printf 'all: a b\na b: ; echo $@ >$@\n' >Makefile
+printf 'pid nginx.pid;\nerror_log stderr;\ndaemon off;\nevents {}\n' >nginx.conf
+mkdir -p tree && seq 20000 >tree/numbers
+
+stranger python3 python3 threads.py
+stranger node node -e 'require("fs").readdirSync("/"); setTimeout(() => {}, 10)'
+stranger java java A.java
+stranger sqlite3 sqlite3 base.db 'create table t(a); insert into t values(1),(2); select sum(a) from t'
+stranger redis redis-server --version
+stranger nginx nginx -t -p "$PWD" -c nginx.conf
+stranger git git -c init.defaultBranch=main init repository
+stranger gcc gcc -O1 a.c -o a.out
+stranger clang clang -O1 a.c -o a.out
+stranger make make -j2
+stranger perl perl -e 'for (1..20) { push @a, $_ x 100 } print scalar @a; system "true"'
+stranger ruby ruby -e 'p [3, 1, 2].sort'
+stranger php php -r 'echo strlen("abc");'
+stranger xz xz -kf -T2 tree/numbers
+stranger tar tar czf tree.tar.gz tree
+stranger curl curl -s file:///etc/hostname
+stranger ffmpeg ffmpeg -f lavfi -i testsrc=duration=1 -y out.gif
+stranger bash bash -c 'for i in 1 2 3; do (echo $i | cat); done'
+stranger awk awk 'BEGIN { while (i++ < 1000) a[i] = i; print length(a) }'
+stranger openssl openssl rand -hex 16
+stranger ssh ssh -V
+stranger jq jq -n '[range(100)] | add'
+stranger cmake cmake --version
+stranger ninja ninja --version
+stranger zstd zstd -qf tree/numbers
+stranger gdb gdb -batch -ex 'print 1'
+stranger tclsh tclsh threads.py
+stranger find find tree
+stranger sort sort -n tree/numbers
+
+if [ -n "$archives" ]; then
+	for archive in "$archives"/*; do
+		"$FXTRACE" check "$archive" >checked 2>&1 || continue
+		load "$archive" "$(basename "$archive")"
+	done
+fi
+echo "$loaded archives loaded, $faults of them otherwise than they are; not installed:${absent- none}"
+[ "$faults" -eq 0 ] || fail "$faults archives are shown otherwise than they are, or with faults"

@@ -1,0 +1,168 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Where descriptors, memory, files or threads run out, or signals come late: the program runs and ends as ever, its status
+# is ours, and a line says what there was too little of.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+not_sanitized "a sanitizer needs more of everything"
+
+cat >calls.c <<'SOURCE'
+#include <stdio.h>
+#include <stdlib.h>
+
+__attribute__((noinline)) static void step(void)
+{
+	__asm__ volatile("");
+}
+
+int main(int argc, char **argv)
+{
+	for (int i = argc > 1 ? atoi(argv[1]) : 100; i > 0; i--)
+		step();
+	puts("done");
+	return 3;
+}
+SOURCE
+compile calls calls.c -O1 -finstrument-functions
+
+# Both ways round: the program, and what is said. A shell's output is no file that may be too large.
+expect_scarce() { # WHAT LIMIT COMMAND...
+	local what=$1 limit=$2 status
+
+	shift 2
+	rm -f trace.fxt
+	# shellcheck disable=SC2086 # an option and its value
+	(
+		ulimit $limit || exit 77
+		timeout -k 1 60 "$@" 2>&1
+		echo "status $?"
+	) | cat >said
+	status=$(sed -n 's/^status //p' said)
+	expect_equal 3 "$status" "status at ulimit $limit: $(cat said)"
+	expect_line '^done$' said
+	[ -z "$what" ] || expect_line "$what" said
+	expect_no_line 'never loaded' said
+}
+
+# --- Descriptors -----------------------------------------------------------------------------------
+
+for n in {4..24}; do
+	expect_scarce '' "-n $n" "$FXTRACE" run -o trace.fxt ./calls
+	if [ -e trace.fxt ]; then
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 100 'name == "step"'
+		expect_no_line 'too many open files' said
+	else
+		expect_line '^fxtrace: nothing is traced: .*: too many open files; a larger ulimit -n ' said
+	fi
+done
+[ -e trace.fxt ] || fail "24 descriptors are not enough"
+
+# Enough for one process: others are turned away at once, each by its name.
+(
+	ulimit -n 24
+	timeout 60 "$FXTRACE" run -o trace.fxt -- sh -c '
+		for i in 1 2 3 4 5 6 7 8 9 10; do ./calls >/dev/null & done; wait; exec ./calls' 2>&1
+	echo "status $?"
+) | cat >said
+expect_line '^status 3$' said
+expect_clean trace.fxt
+[ "$(grep -c 'cannot be traced: too many open files' said)" -gt 0 ] ||
+	expect_line '1[0-9] processes' said
+
+# Limits that can be raised are, for us alone.
+expect_scarce '' "-Sn 9" "$FXTRACE" run -o trace.fxt -- bash -c 'echo "it has $(ulimit -n)"; exec ./calls'
+expect_line '^it has 9$' said
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_events 100 'name == "step"'
+
+# A manager of the program's own has what the program has.
+for n in 6 9 12 15; do
+	expect_scarce '' "-n $n" env FXTRACE_OUTPUT="$TEST_DIR/own.fxt" LD_PRELOAD="$LIBFXTRACE" ./calls
+done
+
+# --- Sizes of files --------------------------------------------------------------------------------
+
+for f in 0 1 8 100; do
+	expect_scarce 'file too large; a larger ulimit -f ' "-f $f" "$FXTRACE" run -o trace.fxt ./calls
+	[ ! -e trace.fxt ] || expect_clean trace.fxt
+done
+expect_scarce '' "-Sf 7" "$FXTRACE" run -o trace.fxt -- bash -c 'echo "it has $(ulimit -f)"; exec ./calls'
+expect_line '^it has 7$' said
+expect_clean trace.fxt
+
+# The archive alone grows too large; so does what is made of it.
+expect_scarce 'File too large; the archive ends here' "-f $((40 * 1024))" \
+	"$FXTRACE" run -o trace.fxt -c function -b 1M --on-full block -- ./calls 2500000
+expect_clean trace.fxt
+expect_ok "$FXTRACE" run -q -o small.fxt -- sh -c 'exit 0'
+(
+	ulimit -f 1
+	"$FXTRACE" convert -f json small.fxt small.json 2>&1
+	echo "status $?"
+) | cat >said
+expect_line '^status 1$' said
+expect_line 'small.json: File too large' said
+[ ! -e small.json ] || fail "half a conversion is left"
+
+# --- Memory ----------------------------------------------------------------------------------------
+
+for v in 30000 50000 80000 200000; do
+	expect_scarce '' "-v $v" "$FXTRACE" run -o trace.fxt ./calls
+	[ ! -e trace.fxt ] || expect_clean trace.fxt
+done
+
+# --- Signals while the archive is completed --------------------------------------------------------
+
+# A reader who takes his time keeps it from being complete.
+mkfifo pipe
+for signal in INT TERM HUP QUIT; do
+	rm -f go
+	{
+		head -c 1
+		wait_for 60 test -e go
+		cat
+	} <pipe >read.fxt &
+	env --default-signal=INT,QUIT "$FXTRACE" run -o pipe -c function -- ./calls 100000 >out 2>err &
+	run=$!
+	wait_for 60 grep -q 'done' out || fail "the program does not run"
+	no_child() { [ -z "$(cat /proc/$run/task/$run/children)" ]; }
+	wait_for 60 no_child || fail "the program does not end"
+	sleep 0.1
+	kill -$signal $run
+	kill -$signal $run
+	: >go
+	wait $run
+	expect_equal 3 $? "status after SIG$signal: $(cat err)"
+	expect_line '^fxtrace: pipe: .* 1 process, .* 10000[0-9] events' err
+	wait
+	expect_clean read.fxt
+done
+
+# --- System calls that fail, each in its turn ------------------------------------------------------
+
+# Some sandboxes let nobody trace.
+command -v strace >/dev/null && strace -o calls.log true 2>/dev/null || exit 0
+expect_failing() { # CALL ERROR
+	local n
+
+	for n in {1..20}; do
+		rm -f trace.fxt
+		timeout -k 1 60 strace -o calls.log -e trace="$1" -e inject="$1:error=$2:when=$n" \
+			"$FXTRACE" run -o trace.fxt ./calls >out 2>err
+		expect_equal 3 $? "status when $1 fails by $2, $n: $(cat err)"
+		expect_line '^done$' out
+		expect_line '^fxtrace: ' err
+		expect_no_line 'never loaded' err
+		[ ! -e trace.fxt ] || expect_clean trace.fxt
+		grep -q INJECTED calls.log || break
+	done
+}
+for call in memfd_create epoll_create1 eventfd2 signalfd4 pidfd_open accept4 pipe2; do
+	expect_failing $call EMFILE
+done
+for call in socket bind listen; do
+	expect_failing $call ENOMEM
+done
+expect_failing clone3 EAGAIN

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* What a thread has called never crosses in the archive, whatever comes; and what nests stays as it is. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "manager/archive/nesting.h"
+
+#define MAX 3000
+
+static struct fx_nesting nesting;
+static struct fx_nesting_memory memory;
+static struct fx_interval out[MAX];
+static size_t count;
+static uint32_t seed;
+
+static uint32_t some(uint32_t below)
+{
+	seed = seed * 1664525 + 1013904223;
+	return (seed >> 8) % below;
+}
+
+static void begin(uint32_t number)
+{
+	memset(&nesting, 0, sizeof(nesting));
+	memset(&memory, 0, sizeof(memory));
+	count = 0;
+	seed = number;
+}
+
+static void end(void)
+{
+	fx_nesting_clear(&nesting, &memory);
+	cr_assert_eq(memory.count, 0);
+}
+
+static enum fx_nesting_verdict take(uint64_t start, uint64_t stop)
+{
+	uint64_t was = start;
+	enum fx_nesting_verdict verdict = fx_nesting_take(&nesting, &memory, &start, stop);
+
+	if (verdict == FX_NESTING_OUT)
+		return verdict;
+	cr_assert(verdict == FX_NESTING_CUT ? start > was && start < stop : start == was);
+	out[count++] = (struct fx_interval){start, stop};
+	return verdict;
+}
+
+/* Of those that begin together, a reader takes the first for the outer one. */
+static bool nest(const struct fx_interval *a, const struct fx_interval *b)
+{
+	if (a->end <= b->start || b->end <= a->start)
+		return true;
+	if (a->start == b->start)
+		return b->end <= a->end;
+	return a->start < b->start ? b->end <= a->end : a->end <= b->end;
+}
+
+static void expect_nested(void)
+{
+	for (size_t i = 0; i < count; i++) {
+		for (size_t j = i + 1; j < count; j++)
+			cr_assert(nest(&out[i], &out[j]), "[%lu, %lu] and [%lu, %lu]",
+				  (unsigned long)out[i].start, (unsigned long)out[i].end,
+				  (unsigned long)out[j].start, (unsigned long)out[j].end);
+	}
+}
+
+Test(nesting, nothing_crosses_whatever_comes)
+{
+	for (uint32_t round = 0; round < 400; round++) {
+		begin(round);
+		for (int i = 0; i < 200; i++) {
+			uint64_t start = some(300);
+
+			take(start, start + some(i % 3 ? 20 : 200));
+		}
+		expect_nested();
+		end();
+	}
+}
+
+Test(nesting, nothing_crosses_in_the_order_of_ends)
+{
+	for (uint32_t round = 0; round < 100; round++) {
+		uint64_t now = 1000;
+
+		begin(round);
+		for (int i = 0; i < 500; i++) {
+			now += some(3);
+			take(now - some(some(10) ? 5 : 1000), now);
+		}
+		expect_nested();
+		end();
+	}
+}
+
+/* The calls of a tree; `down`: of how many levels. */
+static void tree(struct fx_interval *calls, size_t *n, uint64_t *now, unsigned down)
+{
+	uint64_t start = ++*now;
+
+	for (unsigned i = some(6); down && i; i--)
+		tree(calls, n, now, down - 1);
+	calls[(*n)++] = (struct fx_interval){start, ++*now};
+}
+
+Test(nesting, what_nests_stays_as_it_is)
+{
+	static struct fx_interval calls[MAX];
+
+	for (uint32_t round = 0; round < 200; round++) {
+		uint64_t now = 0;
+		size_t n = 0;
+
+		begin(round);
+		while (n < MAX / 4)
+			tree(calls, &n, &now, 4 - round % 2);
+		cr_assert_lt(n, MAX);
+		/* Some come late, others early. */
+		for (size_t i = 0; round % 4 && i < n / 20; i++) {
+			size_t a = some((uint32_t)n), b = some((uint32_t)n);
+			struct fx_interval moved = calls[a];
+
+			calls[a] = calls[b];
+			calls[b] = moved;
+		}
+		for (size_t i = 0; i < n; i++)
+			cr_assert_eq(take(calls[i].start, calls[i].end), FX_NESTING_WHOLE,
+				     "round %u, call %zu", round, i);
+		end();
+	}
+}
+
+Test(nesting, a_caller_that_ended_before_its_callee)
+{
+	begin(0);
+	cr_assert_eq(take(20, 50), FX_NESTING_WHOLE);
+	cr_assert_eq(take(10, 40), FX_NESTING_OUT, "it came late");
+	cr_assert_eq(take(30, 60), FX_NESTING_CUT);
+	cr_assert_eq(out[1].start, 50);
+	cr_assert_eq(take(10, 60), FX_NESTING_WHOLE);
+	end();
+}
+
+Test(nesting, a_call_that_is_recorded_twice)
+{
+	begin(0);
+	cr_assert_eq(take(10, 20), FX_NESTING_WHOLE);
+	cr_assert_eq(take(30, 40), FX_NESTING_WHOLE);
+	cr_assert_eq(take(10, 60), FX_NESTING_OUT);
+	cr_assert_eq(take(30, 60), FX_NESTING_OUT);
+	cr_assert_eq(take(9, 60), FX_NESTING_WHOLE);
+	cr_assert_eq(take(10, 50), FX_NESTING_OUT, "it came late");
+	end();
+}
+
+Test(nesting, a_start_that_is_cut_stands_before_no_caller)
+{
+	begin(0);
+	take(10, 20);
+	take(20, 30);
+	cr_assert_eq(take(15, 40), FX_NESTING_CUT);
+	cr_assert_eq(out[2].start, 30);
+	end();
+}
+
+#define CALLS (2 * FX_NESTING_BLOCKS * FX_NESTING_BLOCK)
+
+Test(nesting, memory_has_a_bound)
+{
+	const uint64_t now = 10ull * CALLS, newest = now - 10, oldest = 10;
+	struct fx_nesting other = {0};
+	uint64_t start = 0;
+
+	begin(0);
+	fx_nesting_take(&other, &memory, &start, 5);
+	for (start = 0; start < now; start += 10) {
+		count = 0;
+		cr_assert_eq(take(start, start + 5), FX_NESTING_WHOLE);
+	}
+	cr_assert_eq(memory.count, FX_NESTING_BLOCKS);
+	cr_assert_leq(nesting.outer_room, FX_NESTING_OUTER);
+	cr_assert_eq(take(newest - 3, newest - 2), FX_NESTING_WHOLE);
+	cr_assert_eq(take(newest - 5003, newest - 4997), FX_NESTING_OUT);
+	cr_assert_eq(take(newest - 5003, newest - 5001), FX_NESTING_WHOLE);
+	cr_assert_eq(take(oldest + 1, oldest + 2), FX_NESTING_OUT, "nobody knows");
+	/* Whose calls are all forgotten begins anew. */
+	start = 6;
+	cr_assert_eq(fx_nesting_take(&other, &memory, &start, 8), FX_NESTING_WHOLE);
+	fx_nesting_clear(&other, &memory);
+	end();
+}
