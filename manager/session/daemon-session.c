@@ -46,7 +46,13 @@ static int daemon_session_refuse(const struct fx_daemon_session *t, enum fx_sess
 {
 	int r = fx_state_refuses(t->state, request);
 
-	return r == FX_CONTROL_NOT_INITIALIZED && t->aborted ? FX_CONTROL_ABORTED : r;
+	if (r == FX_CONTROL_NOT_INITIALIZED && t->aborted)
+		return FX_CONTROL_ABORTED;
+	/* It ends by itself: those who use it hear why, at whatever moment they ask. */
+	if (r == FX_CONTROL_TERMINATING && request != FX_REQUEST_INITIALIZE && t->writer &&
+	    fx_writer_error(t->writer))
+		return FX_CONTROL_ABORTED;
+	return r;
 }
 
 static void daemon_session_answer(struct fx_client **client, const struct fx_msg_result *result)

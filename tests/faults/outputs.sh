@@ -99,6 +99,24 @@ patiently "$FXTRACE" run -o pipe -b 64K -- ./witness map $CALLS >ran.out 2>ran.e
 expect_undisturbed $status pipe 'Broken pipe'
 wait
 
+# A client that asks while the session ends by itself hears why.
+fault_set trace_terminate 1 stop
+manager_start
+FAULT="$FAULT, /dev/full"
+patiently "$FXTRACE" start -o /dev/full 2>started.err &
+started=$!
+wait_for $PATIENCE fault_happened || fail "$FAULT: the point is not reached"
+patiently "$FXTRACE" stop 2>stopped.err &
+stopped=$!
+sleep 0.2 # its request waits in the socket
+kill -CONT "$MANAGER"
+wait $started || expect_line 'the session was aborted: its archive could not be written' started.err
+wait $stopped && fail "$FAULT: a session that is aborted can be stopped"
+expect_equal "fxtrace stop: the manager: the session was aborted: its archive could not be written" \
+	"$(cat stopped.err)" "$FAULT: what is said"
+fault_clear
+manager_stop
+
 # The client's standard output, which the daemon writes.
 FAULT="the daemon's output has no reader"
 manager_start
