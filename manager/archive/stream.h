@@ -5,7 +5,10 @@
  * the archive knows, the process id that the kernel vouched for, and each name before its use.
  *
  *	stream.c    the tables and the beginning and end of a stream
- *	rewrite.c   records of chunks and of the durable area
+ *	rows.c      records of chunks and of the durable area, one after another
+ *	rewrite.c   each of them, by its kind; begun.c and late.c of begins, ends and stops
+ *	told.c      what the process tells the manager by records
+ *	escaped.c   records that change their size
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
  *
  * What a provider may not say is left out and counted as invalid: metadata, initialization, names

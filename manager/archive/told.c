@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/told.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/compiler.h"
+
+static bool told_is_of_signal(int32_t kind)
+{
+	return kind == FX_TIE_SENDS || kind == FX_TIE_TAKES;
+}
+
+static bool tells_of_signal(const struct fxt_record *r)
+{
+	return r->nargs == 7 && r->args[3].type == FXT_ARG_UINT64 &&
+	       r->args[4].type == FXT_ARG_UINT64 && r->args[5].type == FXT_ARG_INT32 &&
+	       r->args[6].type == FXT_ARG_INT32;
+}
+
+static bool tells_of_exec(const struct fxt_record *r)
+{
+	return r->nargs == 6 && r->args[1].int32 == FX_TIE_EXECS &&
+	       r->args[3].type == FXT_ARG_UINT64;
+}
+
+/* Shown with the call if it stays open (marks.c). One is remembered: an exec that succeeds ends all others. */
+static void note_exec(struct fx_stream *s, uint32_t tid, const struct fxt_record *r)
+{
+	struct fx_stream_exec *exec = s->exec;
+
+	if (!exec)
+		exec = s->exec = malloc(sizeof(*exec));
+	if (!exec)
+		return;
+	*exec = (struct fx_stream_exec){.start = r->args[3].uint64, .tid = tid};
+	for (unsigned i = 0; i < FX_ARRAY_LEN(exec->texts); i++) {
+		const struct fxt_arg *arg = &r->args[4 + i];
+		size_t length = arg->type == FXT_ARG_STRING ? arg->string.length : 0;
+
+		if (length > sizeof(exec->texts[i]) || !arg->string.data)
+			length = 0;
+		if (length)
+			memcpy(exec->texts[i], arg->string.data, length);
+		exec->lengths[i] = (uint32_t)length;
+	}
+}
+
+static bool is_tie(const struct fxt_record *r)
+{
+	return r->nargs >= 3 && r->args[0].type == FXT_ARG_UINT64 &&
+	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
+	       r->kernel_object.koid <= INT32_MAX &&
+	       tells_of_signal(r) == told_is_of_signal(r->args[1].int32) &&
+	       (r->nargs == 3 || tells_of_signal(r) || tells_of_exec(r));
+}
+
+/* What a thread has done to another process. */
+static int take_tie(struct fx_rewriting *w, const struct fx_stream_thread *t,
+		    const struct fxt_record *r)
+{
+	struct fx_tie tie;
+	int result;
+
+	if (!t || !is_tie(r))
+		return -EINVAL;
+	if (tells_of_exec(r))
+		note_exec(w->s, t->tid, r);
+	tie = (struct fx_tie){
+	    .kind = (enum fx_tie_kind)r->args[1].int32,
+	    .tid = t->tid,
+	    .shown = t->shown,
+	    .pid = (uint32_t)r->kernel_object.koid,
+	    .value = r->args[2].int32,
+	    .ns = fx_timebase_ns(&w->s->shared->timebase, r->args[0].uint64),
+	};
+	if (tells_of_signal(r)) {
+		tie.begin_ns = fx_timebase_ns(&w->s->shared->timebase, r->args[3].uint64);
+		tie.number = r->args[4].uint64;
+		tie.way = (enum fx_signal_way)r->args[5].int32;
+		tie.thread = r->args[6].int32;
+	}
+	result = fx_ties_take(&w->s->shared->ties, w->s, &tie);
+	fx_archive_select(&w->s->shared->archive, w->s->id);
+	return result;
+}
+
+/* A thread's own name, written when it ends, or a tie. Names of anything else are the manager's to give. */
+int fx_told_kernel_object(struct fx_rewriting *w)
+{
+	struct fxt_record record;
+	struct fx_stream_thread *t = fx_rewriting_thread(w);
+
+	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return -EINVAL;
+	if (record.kernel_object.type == FXT_OBJECT_PROCESS)
+		return take_tie(w, t, &record);
+	if (record.kernel_object.type != FXT_OBJECT_THREAD || !t ||
+	    record.kernel_object.koid != t->tid || !record.kernel_object.name.data)
+		return -EPERM;
+	fx_stream_thread_rename(w->s, t, record.kernel_object.name.data,
+				record.kernel_object.name.length);
+	return 0;
+}
+
+int fx_told_thread(struct fx_rewriting *w)
+{
+	struct fx_stream_thread *t;
+
+	/* Chunks begin with their thread; it does not change within. */
+	if (!w->chunk || w->chunk->thread ||
+	    FXT_GET(w->words[0], THREAD_INDEX) != FX_CHUNK_THREAD_INDEX)
+		return -EPERM;
+	t = fx_stream_thread(w->s, w->words[2]);
+	if (!t)
+		return -EINVAL;
+	if (w->words[0] & FX_THREAD_BEGINS)
+		fx_stream_thread_begins(w->s, t);
+	fx_stream_chunk_own(w->s, w->chunk, t);
+	return 0;
+}
+
+int fx_told_module(struct fx_rewriting *w)
+{
+	struct fxt_record record;
+
+	if (w->chunk || fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return 0;
+	return fx_modules_add(&w->s->modules, &record);
+}
+
+void fx_told_untraced(const struct fx_rewriting *w)
+{
+	struct fxt_record record;
+	const struct fxt_arg *args = record.args;
+
+	if (!fx_rewriting_is_name(w, FXT_GET(w->words[0], EVENT_NAME), "not traced") ||
+	    !fx_rewriting_is_name(w, FXT_GET(w->words[0], EVENT_CATEGORY), "process") ||
+	    fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return;
+	if (args[0].type == FXT_ARG_STRING && args[1].type == FXT_ARG_STRING &&
+	    args[0].string.data && args[1].string.data)
+		fx_untraced_add(&w->s->shared->untraced, args[0].string.data, args[0].string.length,
+				args[1].string.data, args[1].string.length);
+}
