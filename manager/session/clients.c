@@ -46,7 +46,7 @@ void fx_client_alert(struct fx_client *client, const struct fx_msg_alert *alert)
 static void send_status(struct fx_client *c)
 {
 	const struct fx_daemon *d = c->daemon;
-	const struct fx_daemon_session *t = &d->trace;
+	const struct fx_daemon_session *t = &d->session;
 	struct fx_msg_status m = {
 	    .header = fx_message_header(FX_MSG_STATUS),
 	    .state = t->state,
@@ -134,7 +134,7 @@ static bool entry_after(const struct fx_daemon *d, uint32_t after, bool of_sessi
 			struct fx_provider_entry *ret)
 {
 	const struct fx_provider *p = provider_after(d, after, of_session);
-	const struct fx_provider_entry *gone = of_session ? gone_after(&d->trace, after) : NULL;
+	const struct fx_provider_entry *gone = of_session ? gone_after(&d->session, after) : NULL;
 
 	if (gone && (!p || gone->id < p->id))
 		*ret = *gone;
@@ -253,7 +253,7 @@ void fx_clients_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_next)
 
 static void watch_alert(struct fx_client *c)
 {
-	struct fx_daemon_session *t = &c->daemon->trace;
+	struct fx_daemon_session *t = &c->daemon->session;
 
 	if (t->alert_count == 0) {
 		c->wants_alert = true;
@@ -298,7 +298,7 @@ static size_t request_size(unsigned type)
 	}
 }
 
-/* 0: answered already; else as the functions of trace.c. `passed` is taken over. */
+/* 0: answered already; else as the functions of daemon-session.c. `passed` is taken over. */
 static int serve_control(struct fx_client *c, const union fx_message_any *m, int passed)
 {
 	struct fx_daemon *d = c->daemon;
@@ -373,7 +373,7 @@ static void clients_serve(struct fx_client *c, const union fx_message_any *m, si
 		r = serve_control(c, m, passed);
 	else if (passed >= 0)
 		close(passed);
-	if (r != FX_TRACE_PENDING)
+	if (r != FX_ANSWER_PENDING)
 		fx_client_result(c, &(struct fx_msg_result){.status = r});
 }
 

@@ -10,6 +10,7 @@
 #include "manager/session/daemon.h"
 #include "manager/door/roster.h"
 #include "manager/session/snapshot.h"
+#include "manager/session/states.h"
 #include "protocol/messages.h"
 
 struct fx_client {
@@ -68,20 +69,20 @@ struct fx_daemon {
 	bool unnoticed; /* some provider may not have noticed the newest stop */
 	struct fx_client *clients;
 	unsigned client_count;
-	struct fx_daemon_session trace;
+	struct fx_daemon_session session;
 	struct fx_snapshots snapshots;
 	unsigned refused;   /* processes that could not be traced */
 	unsigned no_memory; /* those of them that --max-memory kept out */
 	bool ending;
 };
 
-/* --- trace.c --------------------------------------------------------------------------------- */
+/* --- The session ----------------------------------------------------------------------------- */
 
 /*
- * Requests of clients: 0: done; enum fx_control_error or -errno: refused; FX_TRACE_PENDING: the client
+ * Requests of clients: 0: done; enum fx_control_error or -errno: refused; FX_ANSWER_PENDING: the client
  * gets its answer when it is done.
  */
-#define FX_TRACE_PENDING INT32_MIN
+#define FX_ANSWER_PENDING INT32_MIN
 
 /* `fd`, -1 for none, becomes the session's; if this fails, it is closed. */
 int fx_daemon_session_initialize(struct fx_daemon *d, struct fx_client *client,
@@ -122,6 +123,36 @@ void fx_daemon_session_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_nex
 
 /* The client is gone. */
 void fx_daemon_session_client_gone(struct fx_daemon *d, struct fx_client *client);
+
+/* --- Between the files of the session -------------------------------------------------------- */
+
+/* In daemon-session.c: */
+
+void fx_daemon_session_enter(struct fx_daemon_session *t, enum fx_session_state state);
+
+/* What the request means now; 0: it may go on. */
+int fx_daemon_session_refuse(const struct fx_daemon_session *t, enum fx_session_request request);
+
+/* Answers the client that waits, if there is one: none does any more. */
+void fx_daemon_session_answer(struct fx_client **client, const struct fx_msg_result *result);
+
+/* How an archive has ended. */
+struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
+					      const struct fx_writer_totals *totals, int error);
+
+/* The archive is complete. */
+void fx_daemon_session_finished(struct fx_daemon *d);
+
+/* In daemon-begin.c: goes on with a start. */
+void fx_daemon_session_step_starting(struct fx_daemon *d, uint64_t now);
+
+/* In daemon-requests.c: whether the request can be. */
+bool fx_daemon_session_initialize_is_sound(const struct fx_msg_initialize *r);
+bool fx_daemon_session_start_is_sound(const struct fx_daemon_session *t,
+				      const struct fx_msg_start *request);
+
+/* Of a sound request. 0 stands for the manager's own default. */
+bool fx_daemon_session_sizes_are_sound(const struct fx_msg_initialize *r);
 
 /* --- clients.c ------------------------------------------------------------------------------- */
 

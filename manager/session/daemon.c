@@ -15,11 +15,11 @@ static int daemon_welcome(void *opaque, const struct fx_applicant *applicant,
 {
 	struct fx_daemon *d = opaque;
 	const struct fx_session_config *config =
-	    fx_daemon_session_is_open(&d->trace) ? &d->trace.config : d->defaults;
+	    fx_daemon_session_is_open(&d->session) ? &d->session.config : d->defaults;
 
 	*ret = fx_terms_for(config, d->roster.clock_kind, d->roster.first_anchor, applicant->name);
 	ret->epoch = (uint32_t)d->epoch;
-	ret->running = fx_daemon_session_is_running(&d->trace);
+	ret->running = fx_daemon_session_is_running(&d->session);
 	ret->resident = true;
 	/* What later sessions may ask for. */
 	ret->reserve = fx_terms_buffer_size(d->defaults, applicant->name);
@@ -32,11 +32,11 @@ static int daemon_enter(void *opaque, struct fx_provider *p, bool exec)
 {
 	struct fx_daemon *d = opaque;
 
-	if (fx_daemon_session_is_open(&d->trace)) {
-		p->source = fx_provider_enlist(p, d->trace.writer, exec);
+	if (fx_daemon_session_is_open(&d->session)) {
+		p->source = fx_provider_enlist(p, d->session.writer, exec);
 		if (!p->source)
 			return -ENOMEM;
-		if (!fx_daemon_session_is_running(&d->trace))
+		if (!fx_daemon_session_is_running(&d->session))
 			fx_daemon_session_enter_late(d, p);
 	}
 	if (d->defaults->verbose)
@@ -141,7 +141,7 @@ static void daemon_turn(struct fx_daemon *d)
 
 	fx_daemon_session_step(d, now, &next);
 	fx_clients_step(d, now, &next);
-	fx_roster_turn(&d->roster, fx_daemon_session_is_running(&d->trace), next);
+	fx_roster_turn(&d->roster, fx_daemon_session_is_running(&d->session), next);
 }
 
 void fx_daemon_run(struct fx_daemon *d)
@@ -151,7 +151,7 @@ void fx_daemon_run(struct fx_daemon *d)
 	/* Nobody waits for an answer any more; what was recorded is written. */
 	fx_clients_close_all(d);
 	fx_daemon_session_terminate(d, NULL, true);
-	while (d->trace.state != FX_SESSION_READY)
+	while (d->session.state != FX_SESSION_READY)
 		daemon_turn(d);
 	daemon_free(d);
 }

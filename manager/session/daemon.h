@@ -3,9 +3,13 @@
  * The daemon: providers register whether a session runs or not, and clients control sessions, one at a
  * time. One thread does everything but write archives.
  *
- *	daemon.c   the loop, and what providers are let in for
- *	trace.c    the session: its states, and what leads from one to another
- *	clients.c  connections of clients, and what they ask
+ *	daemon.c            the loop, and what providers are let in for
+ *	daemon-session.c    the session: its states, and what leads from one to another
+ *	daemon-begin.c      its beginning
+ *	daemon-requests.c   what may be asked of it
+ *	daemon-snapshots.c  its snapshots
+ *	daemon-alerts.c     alerts while it runs
+ *	clients.c           connections of clients, and what they ask
  */
 #ifndef FX_MANAGER_DAEMON_H
 #define FX_MANAGER_DAEMON_H
