@@ -93,7 +93,7 @@ static const char *expand_group(struct expansion *e, const char *text, size_t le
 	const char *wrong = NULL;
 
 	if (!e->groups_are_read)
-		wrong = fx_groups_read(&e->groups);
+		wrong = fx_groups_read(&e->groups, fx_categories_default_list());
 	e->groups_are_read = true;
 	if (wrong)
 		return wrong;

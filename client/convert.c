@@ -15,6 +15,7 @@
 #include "client/commands.h"
 #include "client/usage.h"
 #include "convert/convert.h"
+#include "convert/indexer.h"
 #include "manager/archive/destination.h"
 
 struct options {

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/categories.h"
 #include "manager/settings/wanted.h"
 
 #define FILE_NAME "fxtrace/categories"
@@ -190,13 +189,13 @@ static int groups_by_name(const void *a, const void *b)
 	return strcmp(((const struct fx_group *)a)->name, ((const struct fx_group *)b)->name);
 }
 
-const char *fx_groups_read(struct fx_groups *ret)
+const char *fx_groups_read(struct fx_groups *ret, const char *default_list)
 {
 	char path[PATH_MAX];
 	const char *wrong;
 
 	*ret = (struct fx_groups){0};
-	wrong = group_add(ret, "default", fx_categories_default_list(), NULL, 0);
+	wrong = group_add(ret, "default", default_list, NULL, 0);
 	if (!wrong && user_path(path, sizeof(path)))
 		wrong = fx_groups_read_file(ret, path);
 	if (!wrong)

@@ -23,9 +23,9 @@ struct fx_groups {
 	size_t count;
 };
 
-/* Reads the files; one that does not exist is empty. NULL, or what is wrong, with the file and the line;
+/* Reads the files; one that does not exist is empty. `default_list' is what `default' stands for. NULL, or what is wrong, with the file and the line;
  * the text is valid until the next call. */
-const char *fx_groups_read(struct fx_groups *ret);
+const char *fx_groups_read(struct fx_groups *ret, const char *default_list);
 
 /* Reads one file in place of the two. As above. */
 const char *fx_groups_read_file(struct fx_groups *groups, const char *path);

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "client/categories.h"
 #include "client/commands.h"
 #include "client/groups.h"
 #include "client/remote.h"
@@ -68,7 +69,7 @@ int fx_cmd_list_category_groups(int argc, char **argv)
 	const char *wrong;
 
 	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &remote);
-	wrong = fx_groups_read(&groups);
+	wrong = fx_groups_read(&groups, fx_categories_default_list());
 	if (wrong)
 		fprintf(stderr, "%s: %s\n", remote.command, wrong);
 	else

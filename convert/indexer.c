@@ -406,7 +406,8 @@ static void assign_notes(struct fx_timeline *timeline)
 	}
 }
 
-int fx_timeline_index(struct fx_timeline *timeline, fx_progress *progress, void *opaque)
+/* Fills an empty timeline from its source. */
+static int index_all(struct fx_timeline *timeline, fx_progress *progress, void *opaque)
 {
 	struct indexer indexer = {.timeline = timeline};
 	uint64_t count = 0, done, total;
@@ -423,4 +424,27 @@ int fx_timeline_index(struct fx_timeline *timeline, fx_progress *progress, void 
 	}
 	assign_notes(timeline);
 	return r;
+}
+
+static void remember_fault(void *opaque, const struct fxt_fault *fault)
+{
+	struct fx_timeline *timeline = opaque;
+
+	if (timeline->fault_count++ == 0)
+		timeline->fault = *fault;
+}
+
+int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque)
+{
+	int r;
+
+	memset(timeline, 0, sizeof(*timeline));
+	timeline->first_ts = UINT64_MAX;
+	timeline->strings = fx_texts_new();
+	if (!timeline->strings)
+		return -ENOMEM;
+	r = fx_source_open(fd, remember_fault, timeline, &timeline->source);
+	if (r < 0)
+		return r;
+	return index_all(timeline, progress, opaque);
 }

@@ -5,7 +5,12 @@
 
 #include "convert/timeline.h"
 
-/* Fills an empty timeline from its source. Returns 0 or -errno, as fx_timeline_open() does. */
-int fx_timeline_index(struct fx_timeline *timeline, fx_progress *progress, void *opaque);
+/*
+ * Reads an archive, plain or compressed, from a descriptor (borrowed). Faults inside it are no
+ * error: they stand in @fault and @fault_count, and the timeline has all that was whole. Returns
+ * 0 or -errno: -EBADMSG if this is no trace (see @fault), -EOVERFLOW if it is too large, -ENOMEM,
+ * or what read(2) said. With an error, too, the timeline must be closed.
+ */
+int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque);
 
 #endif

@@ -9,7 +9,11 @@
 
 #include <stdint.h>
 
-#include "convert/timeline.h"
+#include <fxtrace/reader.h>
+
+#include "convert/vector.h"
+
+struct fx_process;
 
 struct fx_string_meaning {
 	uint64_t word; /* holds for records from here on */

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "convert/indexer.h"
 #include "convert/provider.h"
 #include "convert/source.h"
 #include "convert/timeline.h"
@@ -60,30 +59,7 @@ void fx_thread_release(struct fx_thread *thread)
 	fx_vector_free(&thread->pairs);
 }
 
-/* --- Opening ---------------------------------------------------------------------------------- */
-
-static void remember_fault(void *opaque, const struct fxt_fault *fault)
-{
-	struct fx_timeline *timeline = opaque;
-
-	if (timeline->fault_count++ == 0)
-		timeline->fault = *fault;
-}
-
-int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque)
-{
-	int r;
-
-	memset(timeline, 0, sizeof(*timeline));
-	timeline->first_ts = UINT64_MAX;
-	timeline->strings = fx_texts_new();
-	if (!timeline->strings)
-		return -ENOMEM;
-	r = fx_source_open(fd, remember_fault, timeline, &timeline->source);
-	if (r < 0)
-		return r;
-	return fx_timeline_index(timeline, progress, opaque);
-}
+/* --- Closing ---------------------------------------------------------------------------------- */
 
 void fx_timeline_close(struct fx_timeline *timeline)
 {

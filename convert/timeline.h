@@ -158,13 +158,7 @@ struct fx_timeline {
 /* @done and @total in bytes; @total 0: not known. */
 typedef void fx_progress(void *opaque, uint64_t done, uint64_t total);
 
-/*
- * Reads an archive, plain or compressed, from a descriptor (borrowed). Faults inside it are no
- * error: they stand in @fault and @fault_count, and the timeline has all that was whole. Returns
- * 0 or -errno: -EBADMSG if this is no trace (see @fault), -EOVERFLOW if it is too large, -ENOMEM,
- * or what read(2) said. With an error, too, the timeline must be closed.
- */
-int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque);
+/* Also after an error of fx_timeline_open() (indexer.h). */
 void fx_timeline_close(struct fx_timeline *timeline);
 
 /*

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Packets of Perfetto's format: sequences, clocks, interned strings. What stands above, in
- * perfetto.c, is the mapping of events to packets, with its parts: tracks (perfetto_tracks.h),
- * arguments (perfetto_args.h), scheduling (perfetto_ftrace.h).
+ * events.c, is the mapping of events to packets, with its parts: tracks (tracks.h), arguments (args.h),
+ * scheduling (ftrace.h).
  */
 #ifndef FX_CONVERT_PERFETTO_PACKET_H
 #define FX_CONVERT_PERFETTO_PACKET_H

@@ -203,7 +203,7 @@ Test(categories, groups_are_listed_by_name)
 	struct fx_groups groups;
 
 	file_write(USER, "zebra = x\napple = y\n");
-	cr_assert_null(fx_groups_read(&groups));
+	cr_assert_null(fx_groups_read(&groups, fx_categories_default_list()));
 	cr_assert_eq(groups.count, 3);
 	cr_assert_str_eq(groups.entries[0].name, "apple");
 	cr_assert_eq(groups.entries[0].line, 2);

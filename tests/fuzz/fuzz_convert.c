@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "convert/convert.h"
+#include "convert/indexer.h"
 #include "tests/fuzz/fuzz.h"
 
 static void progress(void *opaque, uint64_t done, uint64_t total)
