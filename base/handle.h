@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What pthread_self() returns, without a call: a program may have a function of that name, which is recorded. */
+/* What tells threads apart without a call. */
 #ifndef FX_BASE_HANDLE_H
 #define FX_BASE_HANDLE_H
 
@@ -9,6 +9,9 @@
 #include <pthread.h>
 #endif
 
+#include "base/compiler.h"
+
+/* What pthread_self() returns: a program may have a function of that name, which is recorded. */
 static inline uint64_t fx_thread_handle(void)
 {
 #if defined(__x86_64__)
@@ -19,6 +22,18 @@ static inline uint64_t fx_thread_handle(void)
 	return handle;
 #else
 	return (uint64_t)pthread_self();
+#endif
+}
+
+fx_hot uint64_t fx_thread_pointer(void)
+{
+#if defined(__x86_64__)
+	uint64_t p;
+
+	__asm__("mov %%fs:0, %0" : "=r"(p));
+	return p;
+#else
+	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
 #endif
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/syscall.h"
+#include "engine/provider/number.h"
 
 /* What an unattached process polls: state 0, owner alive. Pages of zeroes, never written. */
 static const struct {
@@ -24,6 +25,8 @@ struct fx_engine fx_engine = {.control = &control_off.control, .common = &common
 
 void fx_engine_confine(void)
 {
+	if (!fx_engine.confined && !fx_engine_is_stranger())
+		fx_number_learn();
 	fx_engine.confined = true;
 }
 

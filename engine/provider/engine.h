@@ -24,6 +24,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/compiler.h"
+#include "base/handle.h"
 #include "engine/layout.h"
 
 /* How deep record writing can nest: the thread, and signal handlers that interrupt one another in
@@ -133,18 +134,6 @@ extern __thread struct fx_own fx_own
 
 /* Of a thread whose storage is known to be its own. */
 #define fx_self fx_own.thread
-
-fx_hot uint64_t fx_thread_pointer(void)
-{
-#if defined(__x86_64__)
-	uint64_t p;
-
-	__asm__("mov %%fs:0, %0" : "=r"(p));
-	return p;
-#else
-	return (uint64_t)(uintptr_t)__builtin_thread_pointer();
-#endif
-}
 
 /* Whether the calling thread's storage is known to be its own. 2 instructions and the branch. */
 fx_hot bool fx_own_is_known(void)

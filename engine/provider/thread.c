@@ -13,6 +13,7 @@
 #include "engine/provider/chunk.h"
 #include "engine/provider/engine.h"
 #include "engine/provider/frame.h"
+#include "engine/provider/number.h"
 #include "engine/provider/record.h"
 #include "engine/provider/stack.h"
 
@@ -60,7 +61,8 @@ static void slot_take(uint32_t i, uint32_t tid)
 	fx_store_relaxed(&s->heap_bytes, 0);
 	fx_store_relaxed(&s->heap_blocks, 0);
 	memset(s->name, 0, sizeof s->name);
-	fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
+	if (!fx_engine.confined) /* without one it has its process's, as most have */
+		fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
 	s->pthread = fx_thread_handle();
 	s->incarnation++;
 	fx_store_relaxed(&s->last_tid, tid);
@@ -221,15 +223,17 @@ static void drop_unslotted(uint32_t categories, enum fx_loss why)
 
 void (*fx_thread_began)(struct fx_thread *t);
 
-static struct fx_thread *thread_new(void)
+/* A slot for the calling thread; NULL, and why there is none. */
+static struct fx_thread *thread_new(enum fx_loss *ret_why)
 {
 	struct fx_thread *t;
 	uint32_t tid;
 	int i;
 
-	if (fx_engine.confined)
+	tid = fx_engine.confined ? fx_number() : (uint32_t)fx_gettid();
+	*ret_why = tid ? FX_LOSS_THREADS : FX_LOSS_CONFINED;
+	if (!tid)
 		return NULL;
-	tid = (uint32_t)fx_gettid();
 	i = slot_claim(tid);
 	if (i < 0 && fx_threads_reclaim())
 		i = slot_claim(tid);
@@ -458,10 +462,11 @@ static struct fx_thread *adopt(uint32_t categories)
 		return NULL;
 	t = fx_self;
 	if (!t->slot) {
-		t = thread_new();
+		enum fx_loss why;
+
+		t = thread_new(&why);
 		if (!t) {
-			drop_unslotted(categories,
-				       fx_engine.confined ? FX_LOSS_CONFINED : FX_LOSS_THREADS);
+			drop_unslotted(categories, why);
 			return NULL;
 		}
 	}

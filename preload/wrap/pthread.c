@@ -12,8 +12,9 @@
 #include "preload/host/real.h"
 #include "preload/call/waiting.h"
 
-/* What a new thread needs from its creator. Real malloc's: freed by the thread. */
+/* What a new thread needs from its creator. Given back by the thread. */
 struct start {
+	uint32_t taken; /* as one of those that are ready */
 	union {
 		fx_thread_main posix;
 		thrd_start_t c11;
@@ -98,13 +99,41 @@ static void thread_leave(void *unused)
 	errno = saved;
 }
 
+/*
+ * As many as threads may be about to begin at a time. The memory is not malloc()'s where that can be helped: to be freed
+ * by a thread that has not used it yet, it asks the kernel for more than the program has, what a seccomp filter may
+ * not allow.
+ */
+static struct start ready[256];
+
+static struct start *start_get(void)
+{
+	uint32_t free;
+
+	for (size_t i = 0; i < FX_ARRAY_LEN(ready); i++) {
+		free = 0;
+		/* Pairs with start_give(). */
+		if (!fx_load_relaxed(&ready[i].taken) && fx_cas_acq_rel(&ready[i].taken, &free, 1))
+			return &ready[i];
+	}
+	return fx_engine.confined ? NULL : FX_REAL(malloc)(sizeof(struct start));
+}
+
+static void start_give(struct start *s)
+{
+	if (s >= ready && s < ready + FX_ARRAY_LEN(ready))
+		fx_store_release(&s->taken, 0);
+	else
+		FX_REAL(free)(s);
+}
+
 /* Takes what the creator left, and says that the thread begins. */
 static struct start pthread_begin(void *p)
 {
 	struct start s = *(struct start *)p;
 	struct fx_thread *t = fx_thread_on(FX_CAT_PTHREAD);
 
-	FX_REAL(free)(p);
+	start_give(p);
 	fx_handoff_forget(fx_thread_handle());
 	if (t)
 		fx_flow_in(t, FX_STR_pthread, FX_STR_thread_start, &s.creator);
@@ -137,7 +166,7 @@ static int thread_main_c11(void *p)
 /* What a thread is to be started with; NULL: not traced, and never will be, or no memory. */
 static struct start *start_new(void)
 {
-	struct start *s = fx_engine.wiped ? FX_REAL(malloc)(sizeof *s) : NULL;
+	struct start *s = fx_engine.wiped ? start_get() : NULL;
 	struct fx_thread *t;
 
 	if (!s)
@@ -162,7 +191,7 @@ static int fx_call_pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	s->arg = arg;
 	ret = FX_REAL(pthread_create)(thread, attr, thread_main, s);
 	if (ret != 0)
-		FX_REAL(free)(s);
+		start_give(s);
 	return ret;
 }
 
@@ -177,7 +206,7 @@ static int fx_call_thrd_create(thrd_t *thread, thrd_start_t function, void *arg)
 	s->arg = arg;
 	ret = FX_REAL(thrd_create)(thread, thread_main_c11, s);
 	if (ret != thrd_success)
-		FX_REAL(free)(s);
+		start_give(s);
 	return ret;
 }
 

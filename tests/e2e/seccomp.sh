@@ -33,3 +33,22 @@ FXTRACE_NO_FOLLOW=1 expect_ok "$FXTRACE" run -o trace.fxt -- ./sandbox fork 5
 expect_no_line 'not traced' err
 expect_alive fork 5 -m oneshot
 expect_alive fork 5 -b 64K --on-full block
+
+# --- Threads that begin under it -------------------------------------------------------------------
+
+# Their room was made before, and they are told apart without a question to the kernel.
+expect_threads() {
+	expect_ok ./sandbox threads 30
+	expect_status 0 "$FXTRACE" run -o trace.fxt "$@" -- ./sandbox threads 30
+	expect_no_line 'lost' err
+	sort out >numbers
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_events 3000 'name == "in_thread"'
+	expect_equal "$(cat numbers)" "$(awk -F'\t' '$1 == "complete" && $7 == "in_thread" { print $3 }' events | uniq | sort -u)" \
+		"threads"
+}
+
+expect_threads
+expect_threads -m oneshot
+expect_threads --on-full block

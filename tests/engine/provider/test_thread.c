@@ -10,6 +10,7 @@
 #include "base/syscall.h"
 #include "engine/provider/chunk.h"
 #include "engine/provider/frame.h"
+#include "engine/provider/number.h"
 #include "engine/provider/record.h"
 #include "tests/engine/produce.h"
 
@@ -51,6 +52,24 @@ static void *one_and_exit(void *context)
 	cr_assert(produce(0, (uint32_t)(uintptr_t)context));
 	fx_thread_exit();
 	return NULL;
+}
+
+static void *number_and_one(void *context)
+{
+	cr_expect_eq(fx_number(), (uint32_t)fx_gettid());
+	return one_and_exit(context);
+}
+
+Test(thread, begins_when_the_kernel_may_not_be_asked)
+{
+	start((struct fm_config){0});
+	cr_expect_eq(fx_number(), 0, "nobody has looked where it is");
+	fx_engine_confine();
+	for (uint32_t i = 0; i < 20; i++)
+		run(number_and_one, (void *)(uintptr_t)i);
+	produced_read(&got, &m);
+	cr_expect_eq(got.total, 20);
+	cr_expect_eq(threads_in_slots(), 0);
 }
 
 Test(thread, times_differ_by_a_nanosecond_at_least)

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The number of the calling thread as the kernel has it, without asking: libc keeps it, in memory of the thread's own.
+ * Where, the kernel has been told by libc; so it is asked once, while it still may be.
+ */
+#ifndef FX_ENGINE_NUMBER_H
+#define FX_ENGINE_NUMBER_H
+
+#include <stdint.h>
+
+/* Asks where it is. By raw system calls alone; a second time nothing happens. */
+void fx_number_learn(void);
+
+/* 0: it is not known where, or it does not stand there. For a thread whose storage is its own. */
+uint32_t fx_number(void);
+
+#endif
