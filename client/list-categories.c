@@ -7,7 +7,7 @@
 
 #include "client/commands.h"
 #include "client/link.h"
-#include "client/options.h"
+#include "client/quantity.h"
 #include "client/remote.h"
 #include "client/usage.h"
 
@@ -26,7 +26,8 @@ static bool list_categories_take(const struct fx_remote *remote, int key, char *
 
 	if (key != OPTION_TIMEOUT)
 		return false;
-	if (!fx_options_parse_time(value, &ns) || ns / 1000000 > FX_CATEGORIES_TIMEOUT_MAX)
+	if (!fx_quantity_parse(value, FX_QUANTITY_TIMES, &ns) ||
+	    ns / 1000000 > FX_CATEGORIES_TIMEOUT_MAX)
 		fx_usage_error(remote->command, "--timeout", "not a time up to 10s");
 	*timeout_ms = ns / 1000000;
 	return true;

@@ -8,50 +8,10 @@
 #include <string.h>
 
 #include "client/categories.h"
+#include "client/quantity.h"
 #include "manager/archive/destination.h"
 
 /* --- Values ---------------------------------------------------------------------------------- */
-
-struct unit {
-	const char *name;
-	uint64_t factor;
-};
-
-static const struct unit sizes[] = {{"", 1},	    {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30},
-				    {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
-static const struct unit times[] = {
-    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
-static const struct unit counts[] = {{"", 1}, {NULL, 0}};
-
-/* A decimal number, possibly with a fraction, and one of the units. */
-static bool parse_quantity(const char *text, const struct unit *units, uint64_t *ret)
-{
-	size_t length = strspn(text, "0123456789.");
-	char *end;
-	double value;
-
-	if (!isdigit((unsigned char)text[0]))
-		return false;
-	value = strtod(text, &end);
-	if (end != text + length) /* it takes hexadecimal numbers and exponents as well */
-		return false;
-	for (; units->name; units++) {
-		double scaled = value * (double)units->factor;
-
-		if (strcmp(units->name, end) != 0)
-			continue;
-		if (scaled > (double)(UINT64_MAX / 4))
-			return false;
-		*ret = (uint64_t)scaled;
-		return true;
-	}
-	return false;
-}
-
-bool fx_options_parse_time(const char *text, uint64_t *ret_ns)
-{
-	return parse_quantity(text, times, ret_ns);
-}
 
 /* A copy that lives as long as the options; NULL without memory. */
 static char *keep_text(struct fx_options *o, const char *text, size_t length)
@@ -97,7 +57,8 @@ static const char *parse_buffer_size(const char *value, uint64_t *ret)
 {
 	uint64_t size;
 
-	if (!parse_quantity(value, sizes, &size) || size < FX_BUFFER_MIN || size > FX_BUFFER_MAX)
+	if (!fx_quantity_parse(value, FX_QUANTITY_SIZES, &size) || size < FX_BUFFER_MIN ||
+	    size > FX_BUFFER_MAX)
 		return BAD_SIZE;
 	if (!fx_buffer_size_is_valid(size))
 		return ODD_SIZE;
@@ -157,14 +118,16 @@ static const char *set_on_full(struct fx_options *o, const char *value)
 
 static const char *set_min_duration(struct fx_options *o, const char *value)
 {
-	return parse_quantity(value, times, &o->config.min_duration_ns) ? NULL : BAD_TIME;
+	return fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.min_duration_ns) ? NULL
+										       : BAD_TIME;
 }
 
 static const char *set_max_depth(struct fx_options *o, const char *value)
 {
 	uint64_t depth;
 
-	if (!parse_quantity(value, counts, &depth) || depth == 0 || depth > FX_FRAMES - 1)
+	if (!fx_quantity_parse(value, FX_QUANTITY_COUNTS, &depth) || depth == 0 ||
+	    depth > FX_FRAMES - 1)
 		return "not a number between 1 and 503";
 	o->config.max_depth = (uint32_t)depth;
 	return NULL;
@@ -186,7 +149,7 @@ static const char *set_stacks(struct fx_options *o, const char *value)
 	char list[256];
 
 	o->config.stack_duration_ns = 0;
-	if (colon && parse_quantity(colon + 1, times, &o->config.stack_duration_ns))
+	if (colon && fx_quantity_parse(colon + 1, FX_QUANTITY_TIMES, &o->config.stack_duration_ns))
 		length = (size_t)(colon - value);
 	if (length >= sizeof(list))
 		return "longer than all categories together";
@@ -208,7 +171,8 @@ static const char *set_no_follow(struct fx_options *o, const char *value)
 
 static const char *set_duration(struct fx_options *o, const char *value)
 {
-	if (!parse_quantity(value, times, &o->config.duration_ns) || o->config.duration_ns == 0)
+	if (!fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.duration_ns) ||
+	    o->config.duration_ns == 0)
 		return BAD_TIME;
 	return NULL;
 }
@@ -239,21 +203,24 @@ static const char *set_trigger(struct fx_options *o, const char *value)
 
 static const char *set_max_memory(struct fx_options *o, const char *value)
 {
-	return parse_quantity(value, sizes, &o->config.max_memory) && o->config.max_memory
+	return fx_quantity_parse(value, FX_QUANTITY_SIZES, &o->config.max_memory) &&
+		       o->config.max_memory
 		   ? NULL
 		   : "not a size, such as 512M";
 }
 
 const char *fx_options_max_user_memory(struct fx_options *o, const char *value)
 {
-	return parse_quantity(value, sizes, &o->config.max_user_memory) && o->config.max_user_memory
+	return fx_quantity_parse(value, FX_QUANTITY_SIZES, &o->config.max_user_memory) &&
+		       o->config.max_user_memory
 		   ? NULL
 		   : "not a size, such as 512M";
 }
 
 static const char *set_max_strings(struct fx_options *o, const char *value)
 {
-	return parse_quantity(value, sizes, &o->config.max_strings) && o->config.max_strings
+	return fx_quantity_parse(value, FX_QUANTITY_SIZES, &o->config.max_strings) &&
+		       o->config.max_strings
 		   ? NULL
 		   : "not a size, such as 64M";
 }

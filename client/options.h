@@ -55,9 +55,6 @@ const char *fx_options_max_user_memory(struct fx_options *options, const char *v
 /* Takes the environment. NULL, or what is wrong and *ret_variable, whose value it is. */
 const char *fx_options_environment(struct fx_options *options, const char **ret_variable);
 
-/* A time with its unit, such as 1.5s, in ns. False: it is none. */
-bool fx_options_parse_time(const char *text, uint64_t *ret_ns);
-
 /* Looks at the whole. NULL, or what does not fit together. */
 const char *fx_options_check(const struct fx_options *options);
 

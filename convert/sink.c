@@ -127,7 +127,7 @@ void fx_sink_write(struct fx_sink *sink, const void *data, size_t size)
 
 int fx_sink_error(const struct fx_sink *sink)
 {
-	return sink->error;
+	return sink ? sink->error : 0;
 }
 
 uint64_t fx_sink_size(const struct fx_sink *sink)

@@ -21,7 +21,7 @@ void fx_sink_write(struct fx_sink *sink, const void *data, size_t size);
 unsigned char *fx_sink_reserve(struct fx_sink *sink, size_t size);
 void fx_sink_commit(struct fx_sink *sink, size_t size);
 
-/* The first error: 0 or -errno. */
+/* The first error: 0 or -errno. NULL: 0. */
 int fx_sink_error(const struct fx_sink *sink);
 
 /* Bytes written so far, before compression. */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers with a unit, as they stand on a command line: 64M, 1.5s. */
+#ifndef FX_CLIENT_QUANTITY_H
+#define FX_CLIENT_QUANTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum fx_quantity {
+	FX_QUANTITY_COUNTS, /* no unit */
+	FX_QUANTITY_SIZES,  /* bytes: none, K, M, G, powers of 1,024 */
+	FX_QUANTITY_TIMES,  /* ns, us, ms, s; the result is nanoseconds */
+};
+
+/* A decimal number, possibly with a fraction, and one of the units. False: it is none, or too large. */
+bool fx_quantity_parse(const char *text, enum fx_quantity what, uint64_t *ret);
+
+#endif

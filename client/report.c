@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace report [FILE]: what an archive says, in tables. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/commands.h"
+#include "client/pager.h"
+#include "client/quantity.h"
+#include "client/usage.h"
+#include "convert/timeline.h"
+#include "report/print.h"
+#include "report/report.h"
+
+enum { PATTERNS_MAX = 64, DEFAULT_TOP = 20 };
+
+enum {
+	OPTION_TOP = FX_USAGE_KEYS,
+	OPTION_SORT,
+	OPTION_PROCESS,
+	OPTION_THREAD,
+	OPTION_CATEGORY,
+	OPTION_NAME,
+	OPTION_FROM,
+	OPTION_TO,
+	OPTION_JSON,
+	OPTION_CSV,
+	OPTION_COLOR,
+	OPTION_NO_PAGER,
+	OPTION_SECTIONS, /* and one for each of them */
+};
+
+struct report_options {
+	const char *program;
+	const char *file;
+	const char *color;
+	enum fx_print_style style;
+	bool no_pager;
+	struct fx_report_order order;
+	const char *patterns[4][PATTERNS_MAX]; /* of processes, threads, categories, names */
+};
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+static const struct argp_option option_table[] = {
+#define FX_SECTION(name, is_usual, help)                                                           \
+	{#name, OPTION_SECTIONS + FX_SECTION_##name, NULL, 0, help, 1},
+#include "report/sections.def"
+#undef FX_SECTION
+    {"top", OPTION_TOP, "N", 0, "Show at most N rows of each table; 0 shows all (20)", 2},
+    {"sort", OPTION_SORT, "KEY", 0, "Sort by the column of this key; --csv shows the keys", 2},
+    {"process", OPTION_PROCESS, "GLOB", 0,
+     "Only processes of this name or id; may be repeated, as the next three", 3},
+    {"thread", OPTION_THREAD, "GLOB", 0, "Only threads of this name or id", 3},
+    {"category", OPTION_CATEGORY, "GLOB", 0, "Only events of this category", 3},
+    {"name", OPTION_NAME, "GLOB", 0, "Only events of this name", 3},
+    {"from", OPTION_FROM, "TIME", 0, "From this time after the first event, such as 1.5s", 3},
+    {"to", OPTION_TO, "TIME", 0, "Until this time after the first event", 3},
+    {"json", OPTION_JSON, NULL, 0, "Print JSON: an object of tables by name", 4},
+    {"csv", OPTION_CSV, NULL, 0, "Print comma-separated values, with a line of keys first", 4},
+    {"color", OPTION_COLOR, "WHEN", 0, "always, never, or auto: on a terminal (auto)", 4},
+    {"no-pager", OPTION_NO_PAGER, NULL, 0, "Do not pass the text through a pager", 4},
+    FX_USAGE_OPTIONS,
+    {0},
+};
+
+static const struct argp report_parser;
+
+static void report_add_pattern(struct report_options *options, int key, const char *pattern)
+{
+	struct fx_filter *filter = &options->order.filter;
+	struct fx_patterns *const lists[] = {&filter->processes, &filter->threads,
+					     &filter->categories, &filter->names};
+	struct fx_patterns *list = lists[key - OPTION_PROCESS];
+
+	if (list->count == PATTERNS_MAX)
+		fx_usage_error(options->program, "more than 64 patterns of one kind", pattern);
+	options->patterns[key - OPTION_PROCESS][list->count++] = pattern;
+	list->items = options->patterns[key - OPTION_PROCESS];
+}
+
+static uint64_t report_parse_time(const struct report_options *options, const char *text)
+{
+	uint64_t ns;
+
+	if (!fx_quantity_parse(text, FX_QUANTITY_TIMES, &ns))
+		fx_usage_error(options->program, "not a time, such as 10us or 1.5s", text);
+	return ns;
+}
+
+static size_t report_parse_top(const struct report_options *options, const char *text)
+{
+	char *end;
+	unsigned long value = strtoul(text, &end, 10);
+
+	if (*end || end == text || *text == '-' || value > 1000000000)
+		fx_usage_error(options->program, "not a number of rows", text);
+	return value;
+}
+
+static const char *report_parse_color(const struct report_options *options, const char *text)
+{
+	if (strcmp(text, "always") != 0 && strcmp(text, "never") != 0 && strcmp(text, "auto") != 0)
+		fx_usage_error(options->program, "not always, never or auto", text);
+	return text;
+}
+
+static void report_check_options(struct report_options *options)
+{
+	if (options->order.filter.from > options->order.filter.to)
+		fx_usage_error(options->program, "--from is behind --to", NULL);
+	if (!options->file)
+		options->file = "fxtrace.fxt";
+}
+
+static error_t report_parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct report_options *options = state->input;
+
+	if (key >= OPTION_SECTIONS && key < OPTION_SECTIONS + FX_SECTION_COUNT) {
+		options->order.sections[key - OPTION_SECTIONS] = true;
+		return 0;
+	}
+	switch (key) {
+	case OPTION_TOP:
+		options->order.top = report_parse_top(options, arg);
+		return 0;
+	case OPTION_SORT:
+		options->order.sort = arg;
+		return 0;
+	case OPTION_PROCESS:
+	case OPTION_THREAD:
+	case OPTION_CATEGORY:
+	case OPTION_NAME:
+		report_add_pattern(options, key, arg);
+		return 0;
+	case OPTION_FROM:
+		options->order.filter.from = report_parse_time(options, arg);
+		return 0;
+	case OPTION_TO:
+		options->order.filter.to = report_parse_time(options, arg);
+		return 0;
+	case OPTION_JSON:
+		options->style = FX_PRINT_JSON;
+		return 0;
+	case OPTION_CSV:
+		options->style = FX_PRINT_CSV;
+		return 0;
+	case OPTION_COLOR:
+		options->color = report_parse_color(options, arg);
+		return 0;
+	case OPTION_NO_PAGER:
+		options->no_pager = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (options->file)
+			fx_usage_error(options->program, "more than one FILE given", arg);
+		options->file = arg;
+		return 0;
+	case ARGP_KEY_END:
+		report_check_options(options);
+		return 0;
+	default:
+		return fx_usage_option(options->program, &report_parser, key, state);
+	}
+}
+
+static const struct argp report_parser = {
+    .options = option_table,
+    .parser = report_parse_option,
+    .args_doc = "[FILE]",
+    .doc = "Prints what the trace archive FILE (fxtrace.fxt; `-' is standard input) says, in "
+	   "tables. Each section can be asked for alone.",
+};
+
+/* --- Printing --------------------------------------------------------------------------------- */
+
+static void report_print(const struct report_options *options, const struct fx_report *report)
+{
+	bool text = options->style == FX_PRINT_TEXT;
+	struct fx_print print = {
+	    .out = stdout,
+	    .style = options->style,
+	    .width = text ? fx_terminal_width() : 0,
+	    .color = text && fx_color_wanted(options->color),
+	};
+
+	if (text && !options->no_pager)
+		fx_pager_start();
+	fx_print_begin(&print);
+	for (size_t i = 0; i < fx_report_table_count(report); i++)
+		fx_print_table(&print, fx_report_table(report, i));
+	fx_print_end(&print);
+}
+
+static int report_say_error(const struct report_options *options, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", options->program, options->file, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+/* What cannot be read, or not to its end. */
+static int report_say_fault(const struct report_options *options,
+			    const struct fx_timeline *timeline, const char *then)
+{
+	char text[160];
+
+	fxt_fault_format(&timeline->fault, text, sizeof(text));
+	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, options->file,
+		timeline->fault.offset, text, then);
+	return FX_EXIT_FAILURE;
+}
+
+static int report_of_timeline(const struct report_options *options, struct fx_timeline *timeline)
+{
+	struct fx_report *report;
+	int r = fx_report_make(timeline, &options->order, NULL, NULL, &report);
+
+	if (r == -ENOENT)
+		fx_usage_error(options->program,
+			       "no table has a column of this key (--csv shows them)",
+			       options->order.sort);
+	if (r < 0)
+		return report_say_error(options, r);
+	if (timeline->fault.kind != FXT_FAULT_NONE)
+		report_say_fault(options, timeline, "; the report is of what is whole");
+	report_print(options, report);
+	fx_report_free(report);
+	return timeline->fault.kind != FXT_FAULT_NONE ? FX_EXIT_FAILURE : FX_EXIT_OK;
+}
+
+static int report_from(const struct report_options *options, int fd)
+{
+	struct fx_timeline timeline;
+	int status, r = fx_timeline_open(&timeline, fd, NULL, NULL);
+
+	if (r == 0)
+		status = report_of_timeline(options, &timeline);
+	else if (r == -EBADMSG && timeline.fault.kind != FXT_FAULT_NONE)
+		status = report_say_fault(options, &timeline, "");
+	else
+		status = report_say_error(options, r);
+	fx_timeline_close(&timeline);
+	return status;
+}
+
+int fx_cmd_report(int argc, char **argv)
+{
+	struct report_options options = {
+	    .program = argv[0],
+	    .color = "auto",
+	    .order = {.top = DEFAULT_TOP, .filter.to = UINT64_MAX},
+	};
+	int status, fd = STDIN_FILENO;
+
+	argp_parse(&report_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	if (strcmp(options.file, "-") != 0)
+		fd = open(options.file, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return report_say_error(&options, -errno);
+	/* A reader that has seen enough is no failure of ours. */
+	signal(SIGPIPE, SIG_DFL);
+	status = report_from(&options, fd);
+	if (fd > STDERR_FILENO)
+		close(fd);
+	fx_pager_end();
+	return status;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* Functions: calls and times by name. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+#include "report/section.h"
+#include "report/spread.h"
+
+struct function {
+	struct fx_spread times;
+	uint64_t total; /* without the calls inside a call of the same function */
+	uint64_t self;
+	uint64_t unfinished;
+	uint32_t open; /* its calls that are open */
+};
+
+struct functions {
+	struct fx_report *report;
+	FX_VECTOR(struct function) items; /* by the number of the name */
+	uint64_t self;			  /* of all */
+};
+
+static bool functions_wants(const struct fx_call *call)
+{
+	return call->kind == FX_CALL_FUNCTION || call->kind == FX_CALL_OTHER;
+}
+
+static void *functions_create(struct fx_report *report)
+{
+	struct functions *functions = calloc(1, sizeof(*functions));
+
+	if (functions)
+		functions->report = report;
+	return functions;
+}
+
+static void functions_destroy(void *section)
+{
+	struct functions *functions = section;
+
+	for (size_t i = 0; i < functions->items.count; i++)
+		fx_spread_free(&functions->items.items[i].times);
+	fx_vector_free(&functions->items);
+	free(functions);
+}
+
+/* NULL: no memory. */
+static struct function *functions_find(struct functions *functions, uint32_t name)
+{
+	size_t count = functions->items.count;
+
+	if (name >= count) {
+		size_t more = name + 1 - count;
+
+		if (fx_vector_reserve(&functions->items, more) < 0) {
+			fx_report_fail(functions->report, -ENOMEM);
+			return NULL;
+		}
+		memset(functions->items.items + count, 0, more * sizeof(struct function));
+		functions->items.count += more;
+	}
+	return &functions->items.items[name];
+}
+
+static void functions_enter(void *section, const struct fx_call *call, const struct fx_event *event)
+{
+	struct function *function;
+
+	(void)event;
+	if (!functions_wants(call))
+		return;
+	function = functions_find(section, call->name);
+	if (function)
+		function->open++;
+}
+
+static void functions_leave(void *section, const struct fx_call *call)
+{
+	struct functions *functions = section;
+	struct function *function;
+	uint64_t time = call->end - call->ts, self;
+
+	if (!functions_wants(call))
+		return;
+	function = functions_find(functions, call->name);
+	if (!function)
+		return;
+	/* Cut to --from and --to, what is inside can seem longer by nothing at all, never by more. */
+	self = call->inside < time ? time - call->inside : 0;
+	if (function->open > 0 && --function->open == 0)
+		function->total += time;
+	function->self += self;
+	function->unfinished += call->is_unfinished;
+	functions->self += self;
+	fx_spread_add(&function->times, time);
+}
+
+enum { SELF, SHARE, TOTAL, CALLS, MIN, MEAN, P50, P99, MAX, NAME };
+
+static const struct fx_column columns[] = {
+    [SELF] = {"self_ns", "self", FX_UNIT_NS},	 [SHARE] = {"self_share", "", FX_UNIT_SHARE},
+    [TOTAL] = {"total_ns", "total", FX_UNIT_NS}, [CALLS] = {"calls", "calls", FX_UNIT_COUNT},
+    [MIN] = {"min_ns", "min", FX_UNIT_NS},	 [MEAN] = {"mean_ns", "mean", FX_UNIT_NS},
+    [P50] = {"p50_ns", "~p50", FX_UNIT_NS},	 [P99] = {"p99_ns", "~p99", FX_UNIT_NS},
+    [MAX] = {"max_ns", "max", FX_UNIT_NS},	 [NAME] = {"name", "function", FX_UNIT_TEXT},
+};
+
+static void functions_row(const struct functions *functions, struct fx_table *table, uint32_t name)
+{
+	const struct function *function = &functions->items.items[name];
+	const struct fx_spread *times = &function->times;
+
+	fx_table_row(table);
+	fx_table_number(table, SELF, (int64_t)function->self);
+	if (functions->self > 0)
+		fx_table_real(table, SHARE, (double)function->self / (double)functions->self);
+	fx_table_number(table, TOTAL, (int64_t)function->total);
+	fx_table_number(table, CALLS, (int64_t)times->count);
+	fx_table_number(table, MIN, (int64_t)times->min);
+	fx_table_number(table, MEAN, (int64_t)(times->total / times->count));
+	fx_table_number(table, P50, (int64_t)fx_spread_percentile(times, 0.5));
+	fx_table_number(table, P99, (int64_t)fx_spread_percentile(times, 0.99));
+	fx_table_number(table, MAX, (int64_t)times->max);
+	fx_table_string(table, NAME, name ? fx_report_text(functions->report, name)->data : "");
+}
+
+static void functions_tables(void *section)
+{
+	struct functions *functions = section;
+	struct fx_table *table =
+	    fx_table_new("functions", "Functions", columns, sizeof(columns) / sizeof(columns[0]));
+	uint64_t unfinished = 0;
+
+	if (!table) {
+		fx_report_fail(functions->report, -ENOMEM);
+		return;
+	}
+	for (uint32_t name = 0; name < functions->items.count; name++) {
+		if (functions->items.items[name].times.count == 0)
+			continue;
+		functions_row(functions, table, name);
+		unfinished += functions->items.items[name].unfinished;
+	}
+	if (fx_table_row_count(table) == 0)
+		fx_table_note(table,
+			      "no function was recorded: they are where the program is built "
+			      "with -finstrument-functions");
+	else
+		fx_table_note(table, "total is without a function's calls of itself; ~p50 and ~p99 "
+				     "are estimates, at most 1/16 too high");
+	if (unfinished > 0)
+		fx_table_note(table, "%llu calls had not ended; they count until the archive's end",
+			      (unsigned long long)unfinished);
+	fx_report_add(functions->report, table);
+}
+
+const struct fx_section fx_section_functions = {
+    .create = functions_create,
+    .enter = functions_enter,
+    .leave = functions_leave,
+    .tables = functions_tables,
+    .destroy = functions_destroy,
+};

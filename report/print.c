@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/print.h"
+#include "report/units.h"
+
+enum {
+	GAP = 2,       /* between columns */
+	INDENT = 2,    /* a level of a tree */
+	NARROWEST = 8, /* a text column is not made narrower, whatever the terminal */
+	ROWS_LOOKED_AT = 10000,
+};
+
+#define BOLD  "\033[1m"
+#define FAINT "\033[2m"
+#define PLAIN "\033[0m"
+
+/* --- Text ------------------------------------------------------------------------------------- */
+
+static bool print_is_start(unsigned char byte)
+{
+	return (byte & 0xc0) != 0x80;
+}
+
+static bool print_is_control(unsigned char byte)
+{
+	return byte < 0x20 || byte == 0x7f;
+}
+
+/* Columns that a text takes, each character one. */
+static size_t print_width_of(const char *text, size_t length)
+{
+	size_t width = 0;
+
+	for (size_t i = 0; i < length; i++)
+		width += print_is_start((unsigned char)text[i]);
+	return width;
+}
+
+/*
+ * At most `width' columns of a text (0: all), with an ellipsis where it is cut. What a terminal would obey is shown as
+ * a question mark: control characters, C1 ones (U+0080 to U+009F) too.
+ */
+static void print_shown(FILE *out, const char *text, size_t length, size_t width)
+{
+	bool cut = width > 0 && print_width_of(text, length) > width;
+	size_t left = cut ? width - 1 : SIZE_MAX;
+
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)text[i];
+
+		if (print_is_start(byte) && left-- == 0)
+			break;
+		if (byte == 0xc2 && i + 1 < length && (unsigned char)text[i + 1] < 0xa0)
+			putc('?', out), i++;
+		else
+			putc(print_is_control(byte) ? (byte == '\n' ? ' ' : '?') : byte, out);
+	}
+	if (cut)
+		fputs("…", out);
+}
+
+static void print_repeat(FILE *out, char what, size_t count)
+{
+	while (count-- > 0)
+		putc(what, out);
+}
+
+/* The text of a cell that is no text. */
+static const char *print_number(const struct fx_column *column, const struct fx_cell *cell,
+				char text[FX_UNIT_TEXT_MAX])
+{
+	if (cell->kind == FX_CELL_NUMBER)
+		fx_unit_number(column->unit, cell->number, text);
+	else if (cell->kind == FX_CELL_REAL)
+		fx_unit_real(column->unit, cell->real, text);
+	else
+		text[0] = 0;
+	return text;
+}
+
+static size_t print_cell_width(const struct fx_table *table, size_t row, size_t column,
+			       const struct fx_column *columns)
+{
+	const struct fx_cell *cell = fx_table_cell(table, row, column);
+	char text[FX_UNIT_TEXT_MAX];
+
+	if (cell->kind == FX_CELL_TEXT)
+		return print_width_of(fx_table_text_of(table, cell), cell->length) +
+		       fx_table_indent_of(table, row) * INDENT;
+	return strlen(print_number(&columns[column], cell, text));
+}
+
+/* The wide columns give way to the terminal's width, the widest first; the last text needs none at all. */
+static void print_fit(const struct fx_column *columns, size_t count, size_t widths[], size_t width)
+{
+	for (;;) {
+		size_t total = (count - 1) * GAP, widest = count;
+
+		for (size_t i = 0; i < count; i++) {
+			total += widths[i];
+			if (columns[i].unit == FX_UNIT_TEXT && widths[i] > NARROWEST &&
+			    (widest == count || widths[i] > widths[widest]))
+				widest = i;
+		}
+		if (total <= width || widest == count)
+			return;
+		widths[widest] -= total - width < widths[widest] - NARROWEST
+				      ? total - width
+				      : widths[widest] - NARROWEST;
+	}
+}
+
+static void print_measure(const struct fx_print *print, const struct fx_table *table,
+			  size_t widths[])
+{
+	size_t count, rows = fx_table_row_count(table);
+	const struct fx_column *columns = fx_table_columns(table, &count);
+
+	for (size_t i = 0; i < count; i++) {
+		widths[i] = strlen(columns[i].title);
+		for (size_t row = 0; row < rows && row < ROWS_LOOKED_AT; row++) {
+			size_t width = print_cell_width(table, row, i, columns);
+
+			if (width > widths[i])
+				widths[i] = width;
+		}
+	}
+	if (print->width > 0)
+		print_fit(columns, count, widths, print->width);
+}
+
+static void print_heads(const struct fx_print *print, const struct fx_column *columns, size_t count,
+			const size_t widths[])
+{
+	if (print->color)
+		fputs(FAINT, print->out);
+	for (size_t i = 0; i < count; i++) {
+		size_t length = strlen(columns[i].title);
+		size_t space = widths[i] > length ? widths[i] - length : 0;
+
+		if (i > 0)
+			print_repeat(print->out, ' ', GAP);
+		if (columns[i].unit != FX_UNIT_TEXT)
+			print_repeat(print->out, ' ', space);
+		print_shown(print->out, columns[i].title, length, widths[i]);
+		if (columns[i].unit == FX_UNIT_TEXT && i + 1 < count)
+			print_repeat(print->out, ' ', space);
+	}
+	fputs(print->color ? PLAIN "\n" : "\n", print->out);
+}
+
+static void print_text_cell(const struct fx_print *print, const struct fx_table *table, size_t row,
+			    const struct fx_cell *cell, size_t width, bool last)
+{
+	const char *text = cell->kind == FX_CELL_TEXT ? fx_table_text_of(table, cell) : "";
+	size_t length = cell->kind == FX_CELL_TEXT ? cell->length : 0;
+	size_t indent = fx_table_indent_of(table, row) * INDENT;
+	size_t room = print->width == 0 && last ? 0 : width, taken;
+
+	/* A tree that is deeper than the terminal is wide is seen as deep as it can be. */
+	if (room > 0 && indent + NARROWEST > room)
+		indent = room > NARROWEST ? room - NARROWEST : 0;
+	if (length == 0)
+		indent = 0;
+	print_repeat(print->out, ' ', indent);
+	print_shown(print->out, text, length, room > 0 ? room - indent : 0);
+	taken = print_width_of(text, length) + indent;
+	if (!last && taken < width)
+		print_repeat(print->out, ' ', width - taken);
+}
+
+static void print_row(const struct fx_print *print, const struct fx_table *table, size_t row,
+		      const size_t widths[])
+{
+	size_t count;
+	const struct fx_column *columns = fx_table_columns(table, &count);
+	char text[FX_UNIT_TEXT_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		const struct fx_cell *cell = fx_table_cell(table, row, i);
+
+		if (i > 0)
+			print_repeat(print->out, ' ', GAP);
+		if (columns[i].unit == FX_UNIT_TEXT)
+			print_text_cell(print, table, row, cell, widths[i], i + 1 == count);
+		else
+			fprintf(print->out, "%*s", (int)widths[i],
+				print_number(&columns[i], cell, text));
+	}
+	putc('\n', print->out);
+}
+
+static void print_text_table(struct fx_print *print, const struct fx_table *table)
+{
+	size_t widths[FX_TABLE_COLUMNS_MAX], count;
+	const struct fx_column *columns = fx_table_columns(table, &count);
+	size_t rows = fx_table_row_count(table), left_out = fx_table_left_out(table);
+
+	if (print->printed > 0)
+		putc('\n', print->out);
+	fprintf(print->out, print->color ? BOLD "%s" PLAIN "\n" : "%s\n", fx_table_title(table));
+	if (rows > 0) {
+		print_measure(print, table, widths);
+		print_heads(print, columns, count, widths);
+	}
+	for (size_t row = 0; row < rows; row++)
+		print_row(print, table, row, widths);
+	if (left_out > 0)
+		fprintf(print->out, "(%zu more; --top 0 shows all)\n", left_out);
+	for (size_t i = 0; i < fx_table_note_count(table); i++) {
+		const char *note = fx_table_note_of(table, i);
+
+		print_shown(print->out, note, strlen(note), 0);
+		putc('\n', print->out);
+	}
+}
+
+/* --- JSON ------------------------------------------------------------------------------------- */
+
+/* Control characters are escaped; so is `<', since JSON may be put into a page. */
+static void print_json_text(FILE *out, const char *text, size_t length)
+{
+	putc('"', out);
+	for (size_t i = 0; i < length; i++) {
+		unsigned char byte = (unsigned char)text[i];
+
+		if (byte == '"' || byte == '\\')
+			fprintf(out, "\\%c", byte);
+		else if (print_is_control(byte) || byte == '<')
+			fprintf(out, "\\u%04x", byte);
+		else
+			putc(byte, out);
+	}
+	putc('"', out);
+}
+
+static void print_json_cell(FILE *out, const struct fx_table *table, const struct fx_cell *cell)
+{
+	if (cell->kind == FX_CELL_TEXT)
+		print_json_text(out, fx_table_text_of(table, cell), cell->length);
+	else if (cell->kind == FX_CELL_NUMBER)
+		fprintf(out, "%" PRId64, cell->number);
+	else if (cell->kind == FX_CELL_REAL && isfinite(cell->real))
+		fprintf(out, "%.12g", cell->real);
+	else
+		fputs("null", out);
+}
+
+static void print_json_row(FILE *out, const struct fx_table *table, size_t row)
+{
+	size_t count;
+	const struct fx_column *columns = fx_table_columns(table, &count);
+	unsigned indent = fx_table_indent_of(table, row);
+
+	fputs("    {", out);
+	for (size_t i = 0; i < count; i++) {
+		fprintf(out, "%s\"%s\": ", i > 0 ? ", " : "", columns[i].key);
+		print_json_cell(out, table, fx_table_cell(table, row, i));
+	}
+	if (indent > 0)
+		fprintf(out, ", \"depth\": %u", indent);
+	putc('}', out);
+}
+
+static void print_json_table(struct fx_print *print, const struct fx_table *table)
+{
+	size_t rows = fx_table_row_count(table), notes = fx_table_note_count(table);
+
+	fprintf(print->out, "%s  \"%s\": {\"rows\": [", print->printed > 0 ? ",\n" : "",
+		fx_table_name(table));
+	for (size_t row = 0; row < rows; row++) {
+		fputs(row > 0 ? ",\n" : "\n", print->out);
+		print_json_row(print->out, table, row);
+	}
+	fprintf(print->out, "], \"left_out\": %zu, \"notes\": [", fx_table_left_out(table));
+	for (size_t i = 0; i < notes; i++) {
+		const char *note = fx_table_note_of(table, i);
+
+		fputs(i > 0 ? ", " : "", print->out);
+		print_json_text(print->out, note, strlen(note));
+	}
+	fputs("]}", print->out);
+}
+
+/* --- CSV (RFC 4180) --------------------------------------------------------------------------- */
+
+static void print_csv_text(FILE *out, const char *text, size_t length)
+{
+	putc('"', out);
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '"')
+			putc('"', out);
+		putc(text[i], out);
+	}
+	putc('"', out);
+}
+
+static void print_csv_cell(FILE *out, const struct fx_table *table, const struct fx_cell *cell)
+{
+	if (cell->kind == FX_CELL_TEXT)
+		print_csv_text(out, fx_table_text_of(table, cell), cell->length);
+	else if (cell->kind != FX_CELL_EMPTY)
+		print_json_cell(out, table, cell);
+}
+
+/* Each table begins with the line of its keys; several stand apart by an empty line. */
+static void print_csv_table(struct fx_print *print, const struct fx_table *table)
+{
+	size_t count, rows = fx_table_row_count(table);
+	const struct fx_column *columns = fx_table_columns(table, &count);
+
+	if (print->printed > 0)
+		fputs("\r\n", print->out);
+	for (size_t i = 0; i < count; i++)
+		fprintf(print->out, "%s%s", i > 0 ? "," : "", columns[i].key);
+	fputs("\r\n", print->out);
+	for (size_t row = 0; row < rows; row++) {
+		for (size_t i = 0; i < count; i++) {
+			fputs(i > 0 ? "," : "", print->out);
+			print_csv_cell(print->out, table, fx_table_cell(table, row, i));
+		}
+		fputs("\r\n", print->out);
+	}
+}
+
+/* --- The whole -------------------------------------------------------------------------------- */
+
+void fx_print_begin(struct fx_print *print)
+{
+	if (print->style == FX_PRINT_JSON)
+		fputs("{\n", print->out);
+}
+
+void fx_print_table(struct fx_print *print, const struct fx_table *table)
+{
+	switch (print->style) {
+	case FX_PRINT_TEXT:
+		print_text_table(print, table);
+		break;
+	case FX_PRINT_JSON:
+		print_json_table(print, table);
+		break;
+	case FX_PRINT_CSV:
+		print_csv_table(print, table);
+		break;
+	}
+	print->printed++;
+}
+
+void fx_print_end(struct fx_print *print)
+{
+	if (print->style == FX_PRINT_JSON)
+		fputs("\n}\n", print->out);
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/convert.h"
+#include "report/report.h"
+#include "report/section.h"
+
+/* What the filter says of a text: asked once for each. */
+enum { VERDICT_UNKNOWN, VERDICT_PASS, VERDICT_REFUSE };
+
+struct text_facts {
+	uint8_t as_name, as_category; /* VERDICT_ */
+	uint8_t kind;		      /* enum fx_call_kind, once as_category is known */
+};
+
+struct fx_report {
+	struct fx_exporter exporter; /* first: the walk hands it to us */
+	const struct fx_report_order *order;
+	const struct fx_section *sections[FX_SECTION_COUNT];
+	void *states[FX_SECTION_COUNT];
+	size_t section_count;
+	uint64_t begin, end;
+	bool thread_passes;
+	FX_VECTOR(struct fx_call) stack;
+	FX_VECTOR(struct text_facts) facts;
+	FX_VECTOR(struct fx_table *) tables;
+};
+
+/* Calls a function of each section that has it. */
+#define FOR_EACH_SECTION(report, function, ...)                                                    \
+	for (size_t i_ = 0; i_ < (report)->section_count; i_++) {                                  \
+		if ((report)->sections[i_]->function)                                              \
+			(report)->sections[i_]->function((report)->states[i_], ##__VA_ARGS__);     \
+	}
+
+static struct fx_report *report_of(struct fx_exporter *exporter)
+{
+	return (struct fx_report *)exporter;
+}
+
+/* --- The filter ------------------------------------------------------------------------------- */
+
+static const struct text_facts no_facts = {VERDICT_PASS, VERDICT_PASS, FX_CALL_OTHER};
+
+static struct text_facts *report_facts(struct fx_report *report, uint32_t text)
+{
+	size_t count = report->facts.count;
+
+	if (text >= count) {
+		size_t more = text + 1 - count;
+
+		if (fx_vector_reserve(&report->facts, more) < 0) {
+			report->exporter.error = -ENOMEM;
+			return NULL;
+		}
+		memset(report->facts.items + count, 0, more * sizeof(struct text_facts));
+		report->facts.count += more;
+	}
+	return &report->facts.items[text];
+}
+
+static const char *report_text_data(const struct fx_report *report, uint32_t text)
+{
+	return text ? fx_report_text(report, text)->data : "";
+}
+
+static const struct text_facts *report_name_facts(struct fx_report *report, uint32_t name)
+{
+	struct text_facts *facts = report_facts(report, name);
+
+	if (!facts)
+		return &no_facts;
+	if (facts->as_name == VERDICT_UNKNOWN)
+		facts->as_name =
+		    fx_patterns_match(&report->order->filter.names, report_text_data(report, name))
+			? VERDICT_PASS
+			: VERDICT_REFUSE;
+	return facts;
+}
+
+static const struct text_facts *report_category_facts(struct fx_report *report, uint32_t category)
+{
+	struct text_facts *facts = report_facts(report, category);
+	const char *text = report_text_data(report, category);
+
+	if (!facts)
+		return &no_facts;
+	if (facts->as_category == VERDICT_UNKNOWN) {
+		facts->kind = fx_call_kind_of(text);
+		facts->as_category = fx_patterns_match(&report->order->filter.categories, text)
+					 ? VERDICT_PASS
+					 : VERDICT_REFUSE;
+	}
+	return facts;
+}
+
+/* Whether the sections see an event. */
+static bool report_shows(struct fx_report *report, const struct fx_event *event)
+{
+	uint64_t end = event->end > event->ts ? event->end : event->ts;
+
+	return report->thread_passes && end >= report->begin && event->ts <= report->end &&
+	       report_category_facts(report, event->category->serial)->as_category ==
+		   VERDICT_PASS &&
+	       report_name_facts(report, event->name->serial)->as_name == VERDICT_PASS;
+}
+
+/* --- The walk: struct fx_exporter_ops --------------------------------------------------------- */
+
+static uint64_t report_cut(const struct fx_report *report, uint64_t ts)
+{
+	return ts < report->begin ? report->begin : ts > report->end ? report->end : ts;
+}
+
+static void report_leave(struct fx_report *report)
+{
+	struct fx_call *call = &report->stack.items[report->stack.count - 1];
+
+	if (call->is_shown)
+		FOR_EACH_SECTION(report, leave, call);
+	report->stack.count--;
+	if (report->stack.count > 0)
+		report->stack.items[report->stack.count - 1].inside += call->end - call->ts;
+}
+
+/* Calls that did not finish stay open until their thread is over. */
+static void report_leave_all(struct fx_report *report)
+{
+	while (report->stack.count > 0)
+		report_leave(report);
+}
+
+static void report_enter_thread(struct fx_exporter *exporter, const struct fx_thread *thread)
+{
+	struct fx_report *report = report_of(exporter);
+
+	report_leave_all(report);
+	report->thread_passes = fx_filter_thread(&report->order->filter, thread);
+}
+
+static void report_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
+{
+	struct fx_report *report = report_of(exporter);
+	struct fx_call *call;
+
+	if (fx_vector_reserve(&report->stack, 1) < 0) {
+		exporter->error = -ENOMEM;
+		return;
+	}
+	call = &report->stack.items[report->stack.count];
+	*call = (struct fx_call){
+	    .thread = event->thread,
+	    .ts = report_cut(report, event->ts),
+	    .end = report_cut(report, event->end),
+	    .name = event->name->serial,
+	    .category = event->category->serial,
+	    .depth = (uint32_t)report->stack.count,
+	    .kind = report_category_facts(report, event->category->serial)->kind,
+	    .is_shown = report_shows(report, event),
+	    .is_unfinished = event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED),
+	};
+	report->stack.count++;
+	if (call->is_shown)
+		FOR_EACH_SECTION(report, enter, call, event);
+}
+
+static void report_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
+			     uint64_t ts)
+{
+	struct fx_report *report = report_of(exporter);
+
+	(void)thread;
+	(void)ts;
+	/* Empty only where memory has run out. */
+	if (report->stack.count > 0)
+		report_leave(report);
+}
+
+static void report_instant(struct fx_exporter *exporter, const struct fx_event *event)
+{
+	struct fx_report *report = report_of(exporter);
+
+	if (report_shows(report, event))
+		FOR_EACH_SECTION(report, instant, event);
+}
+
+static void report_counter(struct fx_exporter *exporter, const struct fx_event *event, uint64_t id)
+{
+	struct fx_report *report = report_of(exporter);
+
+	if (report_shows(report, event))
+		FOR_EACH_SECTION(report, counter, event, id);
+}
+
+static void report_switch(struct fx_exporter *exporter, const struct fx_switch *sched)
+{
+	FOR_EACH_SECTION(report_of(exporter), switch_, sched);
+}
+
+static void report_wakeup(struct fx_exporter *exporter, const struct fx_wakeup *wakeup)
+{
+	FOR_EACH_SECTION(report_of(exporter), wakeup, wakeup);
+}
+
+static void report_begin(struct fx_exporter *exporter)
+{
+	(void)exporter;
+}
+
+static void report_process(struct fx_exporter *exporter, const struct fx_process *process)
+{
+	(void)exporter;
+	(void)process;
+}
+
+static void report_thread(struct fx_exporter *exporter, const struct fx_thread *thread)
+{
+	(void)exporter;
+	(void)thread;
+}
+
+static void report_log(struct fx_exporter *exporter, const struct fx_event *event,
+		       const struct fxt_string *message)
+{
+	(void)exporter;
+	(void)event;
+	(void)message;
+}
+
+static void report_note(struct fx_exporter *exporter, const struct fx_note *note)
+{
+	(void)exporter;
+	(void)note;
+}
+
+static void report_finish(struct fx_exporter *exporter)
+{
+	report_leave_all(report_of(exporter));
+}
+
+static const struct fx_exporter_ops report_ops = {
+    .begin = report_begin,
+    .process = report_process,
+    .thread = report_thread,
+    .enter_thread = report_enter_thread,
+    .slice_begin = report_slice_begin,
+    .slice_end = report_slice_end,
+    .instant = report_instant,
+    .counter = report_counter,
+    .log = report_log,
+    .note = report_note,
+    .sched_switch = report_switch,
+    .sched_wakeup = report_wakeup,
+    .finish = report_finish,
+};
+
+/* --- What sections may ask ------------------------------------------------------------------- */
+
+const struct fx_text *fx_report_text(const struct fx_report *report, uint32_t number)
+{
+	return fx_texts_get(report->exporter.timeline->strings, number);
+}
+
+uint32_t fx_report_text_count(const struct fx_report *report)
+{
+	return fx_texts_count(report->exporter.timeline->strings);
+}
+
+const struct fx_call *fx_report_stack(const struct fx_report *report, size_t *ret_count)
+{
+	*ret_count = report->stack.count;
+	return report->stack.items;
+}
+
+const struct fx_timeline *fx_report_timeline(const struct fx_report *report)
+{
+	return report->exporter.timeline;
+}
+
+const struct fx_report_order *fx_report_order(const struct fx_report *report)
+{
+	return report->order;
+}
+
+uint64_t fx_report_begin(const struct fx_report *report)
+{
+	return report->begin;
+}
+
+uint64_t fx_report_end(const struct fx_report *report)
+{
+	return report->end;
+}
+
+void fx_report_fail(struct fx_report *report, int error)
+{
+	report->exporter.error = error;
+}
+
+void fx_report_add(struct fx_report *report, struct fx_table *table)
+{
+	if (!table || fx_vector_reserve(&report->tables, 1) < 0) {
+		fx_table_free(table);
+		fx_report_fail(report, -ENOMEM);
+		return;
+	}
+	report->tables.items[report->tables.count++] = table;
+}
+
+static const struct fxt_arg *report_find_arg(const struct fxt_arg *args, uint32_t count,
+					     const char *name)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (fxt_string_equals(&args[i].name, name))
+			return &args[i];
+	}
+	return NULL;
+}
+
+const struct fxt_arg *fx_event_arg(const struct fx_event *event, const char *name)
+{
+	const struct fxt_arg *arg = report_find_arg(event->args, event->nargs, name);
+
+	return arg ? arg : report_find_arg(event->end_args, event->end_nargs, name);
+}
+
+bool fx_event_integer(const struct fx_event *event, const char *name, int64_t *ret)
+{
+	const struct fxt_arg *arg = fx_event_arg(event, name);
+
+	switch (arg ? arg->type : FXT_ARG_NULL) {
+	case FXT_ARG_INT32:
+		*ret = arg->int32;
+		return true;
+	case FXT_ARG_UINT32:
+		*ret = arg->uint32;
+		return true;
+	case FXT_ARG_INT64:
+		*ret = arg->int64;
+		return true;
+	case FXT_ARG_UINT64:
+	case FXT_ARG_POINTER:
+	case FXT_ARG_KOID:
+		*ret = (int64_t)arg->uint64;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* --- The whole -------------------------------------------------------------------------------- */
+
+struct section_entry {
+	const struct fx_section *section;
+	bool is_usual;
+};
+
+static const struct section_entry section_table[] = {
+#define FX_SECTION(name, is_usual, help) {&fx_section_##name, is_usual},
+#include "report/sections.def"
+#undef FX_SECTION
+};
+
+static int report_create_sections(struct fx_report *report)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < FX_SECTION_COUNT; i++)
+		any |= report->order->sections[i];
+	for (size_t i = 0; i < FX_SECTION_COUNT; i++) {
+		size_t at = report->section_count;
+
+		if (any ? !report->order->sections[i] : !section_table[i].is_usual)
+			continue;
+		report->sections[at] = section_table[i].section;
+		report->states[at] = section_table[i].section->create(report);
+		if (!report->states[at])
+			return -ENOMEM;
+		report->section_count++;
+	}
+	return 0;
+}
+
+static void report_set_span(struct fx_report *report)
+{
+	const struct fx_timeline *timeline = report->exporter.timeline;
+	const struct fx_filter *filter = &report->order->filter;
+	uint64_t first = timeline->first_ts == UINT64_MAX ? 0 : timeline->first_ts;
+	uint64_t last = timeline->last_ts;
+
+	report->begin = filter->from < UINT64_MAX - first ? first + filter->from : last;
+	report->end = filter->to < last - first ? first + filter->to : last;
+	if (report->begin > last)
+		report->begin = last;
+	if (report->end < report->begin)
+		report->end = report->begin;
+}
+
+static int report_arrange_tables(struct fx_report *report)
+{
+	bool sorted = !report->order->sort;
+
+	for (size_t i = 0; i < report->tables.count; i++) {
+		struct fx_table *table = report->tables.items[i];
+
+		if (fx_table_error(table) < 0)
+			return -ENOMEM;
+		if (fx_table_arrange(table, report->order->sort, report->order->top) == 0)
+			sorted = true;
+		else
+			fx_table_arrange(table, NULL, report->order->top);
+	}
+	return sorted ? 0 : -ENOENT;
+}
+
+static int report_fill(struct fx_report *report, fx_progress *progress, void *opaque)
+{
+	int r = report_create_sections(report);
+
+	if (r == 0)
+		r = fx_convert(&report->exporter, progress, opaque);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < report->section_count; i++)
+		report->sections[i]->tables(report->states[i]);
+	return report->exporter.error < 0 ? report->exporter.error : report_arrange_tables(report);
+}
+
+int fx_report_make(struct fx_timeline *timeline, const struct fx_report_order *order,
+		   fx_progress *progress, void *opaque, struct fx_report **ret)
+{
+	struct fx_report *report = calloc(1, sizeof(*report));
+	int r;
+
+	if (!report)
+		return -ENOMEM;
+	report->exporter = (struct fx_exporter){.ops = &report_ops, .timeline = timeline};
+	report->order = order;
+	report_set_span(report);
+	r = report_fill(report, progress, opaque);
+	if (r < 0) {
+		fx_report_free(report);
+		return r;
+	}
+	*ret = report;
+	return 0;
+}
+
+void fx_report_free(struct fx_report *report)
+{
+	if (!report)
+		return;
+	for (size_t i = 0; i < report->section_count; i++)
+		report->sections[i]->destroy(report->states[i]);
+	for (size_t i = 0; i < report->tables.count; i++)
+		fx_table_free(report->tables.items[i]);
+	fx_vector_free(&report->tables);
+	fx_vector_free(&report->stack);
+	fx_vector_free(&report->facts);
+	free(report);
+}
+
+size_t fx_report_table_count(const struct fx_report *report)
+{
+	return report->tables.count;
+}
+
+const struct fx_table *fx_report_table(const struct fx_report *report, size_t number)
+{
+	return report->tables.items[number];
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A report: what an archive says, in tables. The sections (section.h, sections.def) see the events, one walk for all of
+ * them.
+ */
+#ifndef FX_REPORT_REPORT_H
+#define FX_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "convert/timeline.h"
+#include "report/filter.h"
+#include "report/table.h"
+
+#define FX_ENUM_SECTION_(name, is_usual, help) FX_SECTION_##name,
+enum fx_section_number {
+#define FX_SECTION FX_ENUM_SECTION_
+#include "report/sections.def"
+#undef FX_SECTION
+	FX_SECTION_COUNT
+};
+
+/* What a report is to say. */
+struct fx_report_order {
+	bool sections[FX_SECTION_COUNT]; /* none: the usual ones */
+	struct fx_filter filter;
+	size_t top;	  /* rows of a table; 0: all */
+	const char *sort; /* key of a column; NULL: as each table is best sorted */
+};
+
+struct fx_report;
+
+/*
+ * Walks through the timeline (borrowed, and its events are gone then) and makes the tables. Returns 0 or -errno:
+ * -ENOENT if no table has the column to sort by, -ENOMEM.
+ */
+int fx_report_make(struct fx_timeline *timeline, const struct fx_report_order *order,
+		   fx_progress *progress, void *opaque, struct fx_report **ret);
+
+/* NULL is allowed. */
+void fx_report_free(struct fx_report *report);
+
+size_t fx_report_table_count(const struct fx_report *report);
+const struct fx_table *fx_report_table(const struct fx_report *report, size_t number);
+
+#endif

@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `fxtrace report': numbers as a script computes them from the archive's records, styles that agree, bad input.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+cat >work.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static int leaf(int x) { return x * 3; }
+static int again(int n) { return n ? again(n - 1) + leaf(n) : 0; }
+static void *work(void *arg)
+{
+	for (int i = 0; i < 100; i++)
+		again(i % 7);
+	usleep(1000);
+	return arg;
+}
+int main(void)
+{
+	pthread_t threads[3];
+
+	for (int i = 0; i < 3; i++)
+		pthread_create(&threads[i], 0, work, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], 0);
+	return again(5) == 0;
+}
+END
+compile work -O0 -g -pthread -finstrument-functions work.c
+expect_ok "$FXTRACE" run -q -o work.fxt --on-full block -- ./work
+"$FXTRACE" dump --json work.fxt >work.json
+
+# --- Numbers ---------------------------------------------------------------------------------------
+
+expect_ok "$FXTRACE" report --functions --top 0 --json work.fxt
+mv out report.json
+python3 "$FX_SRCDIR/tests/e2e/report_functions.py" work.json report.json || fail "other numbers"
+
+expect_ok "$FXTRACE" report --functions --sort calls --top 1 work.fxt
+expect_line '3 more; --top 0 shows all' out
+expect_line ' again$' out
+expect_no_line ' leaf$' out
+
+# Each style has the same rows.
+expect_ok "$FXTRACE" report --functions --top 0 --csv work.fxt
+expect_equal 'self_ns,self_share,total_ns,calls,min_ns,mean_ns,p50_ns,p99_ns,max_ns,name' \
+	"$(head -n 1 out | tr -d '\r')" "keys of CSV"
+python3 - out report.json <<'END' || fail "CSV and JSON differ"
+import csv, json, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+others = json.load(open(sys.argv[2]))["functions"]["rows"]
+assert len(rows) == len(others) == 4, (rows, others)
+for row, other in zip(rows, others):
+    for key, value in other.items():
+        assert row[key] == str(value) or abs(float(row[key]) - value) < 1e-6, (key, row, other)
+END
+
+# --- Filters ---------------------------------------------------------------------------------------
+
+calls() { # OPTION...: calls of leaf in the report
+	"$FXTRACE" report --functions --json --top 0 "$@" work.fxt >calls.json || fail "report $* fails"
+	python3 -c 'import json
+print(sum(r["calls"] for r in json.load(open("calls.json"))["functions"]["rows"] if r["name"] == "leaf"))'
+}
+
+all=$(calls)
+expect_equal 890 "$all" "calls of leaf"
+expect_equal "$all" "$(calls --process work)" "calls of the process"
+expect_equal 0 "$(calls --process other)" "calls of another process"
+expect_equal "$all" "$(calls --name 'l*f')" "calls of the name"
+expect_equal 0 "$(calls --category 'sys*')" "calls of another category"
+expect_equal "$all" "$(calls --to 1000s)" "calls until far behind the end"
+expect_equal 0 "$(calls --from 1000s)" "calls from far behind the end"
+main=$(python3 -c 'import json
+print(next(json.loads(l)["koid"] for l in open("work.json") if "\"type\":\"process\"" in l.replace(" ", "")))')
+expect_equal 5 "$(calls --thread "$main")" "calls of the first thread"
+half=$(calls --to 1ms)
+[ $((half + $(calls --from 1000001ns))) -ge "$all" ] || fail "calls are lost between two parts of the time"
+
+# --- Bad input -------------------------------------------------------------------------------------
+
+expect_one_error 1 "$FXTRACE" report no-such-file.fxt
+echo "not an archive" >text.fxt
+expect_one_error 1 "$FXTRACE" report text.fxt
+: >empty.fxt
+expect_one_error 1 "$FXTRACE" report empty.fxt
+expect_one_error 2 "$FXTRACE" report --sort no_such_key work.fxt
+expect_one_error 2 "$FXTRACE" report --top many work.fxt
+expect_one_error 2 "$FXTRACE" report --from 5s --to 1s work.fxt
+expect_one_error 2 "$FXTRACE" report --color blue work.fxt
+expect_one_error 2 "$FXTRACE" report work.fxt work.fxt
+expect_one_error 2 "$FXTRACE" report --no-such-section work.fxt
+
+# What is whole of a damaged one.
+head -c $(($(stat -c %s work.fxt) * 3 / 4 + 3)) work.fxt >cut.fxt
+expect_status 1 "$FXTRACE" report --functions cut.fxt
+expect_line ' again$' out
+expect_line 'the report is of what is whole' err
+
+# A reader that has seen enough; a terminal of twenty columns; an archive through a pipe.
+"$FXTRACE" report --top 0 work.fxt | head -n 1 >head.out
+[ "${PIPESTATUS[0]}" -eq 0 ] || [ "${PIPESTATUS[0]}" -eq 141 ] || fail "a closed pipe is an error"
+COLUMNS=20 "$FXTRACE" report --functions work.fxt >narrow.out || fail "no report of twenty columns"
+"$FXTRACE" report --functions --json --top 0 - <work.fxt >pipe.json || fail "no report from a pipe"
+expect_same_file report.json pipe.json
+
+# On a terminal: in colour, through a pager.
+if command -v script >/dev/null; then
+	script -qec "FXTRACE_PAGER='sed s/^/paged:/' TERM=xterm NO_COLOR= '$FXTRACE' report --functions work.fxt" \
+		/dev/null </dev/null >paged.out
+	expect_line '^paged:.\[1mFunctions' paged.out
+fi
