@@ -16,6 +16,7 @@
 #include "client/pager.h"
 #include "client/quantity.h"
 #include "client/usage.h"
+#include "convert/indexer.h"
 #include "convert/timeline.h"
 #include "report/print.h"
 #include "report/report.h"
