@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "convert/arrange.h"
-#include "convert/sort.h"
 
 /* How far out the begin of an end is looked for. */
 enum { MATCH_DEPTH = 1024 };
@@ -10,27 +12,35 @@ enum { MATCH_DEPTH = 1024 };
 /* --- Begins and ends -------------------------------------------------------------------------- */
 
 struct open_begin {
-	size_t pair;
+	uint64_t number;
 	uint32_t name;
 };
 
 struct matcher {
 	struct fx_timeline *timeline;
 	struct fx_thread *thread;
+	uint64_t begins;
 	FX_VECTOR(struct open_begin) open;
 };
 
-static int open_begin(struct matcher *matcher, struct fx_entry *entry)
+static int compare_ends(const void *a, const void *b)
 {
-	struct fx_thread *thread = matcher->thread;
-	size_t pair = thread->pairs.count;
+	const struct fx_entry_end *left = a, *right = b;
 
-	if (fx_vector_reserve(&thread->pairs, 1) < 0 || fx_vector_reserve(&matcher->open, 1) < 0)
+	return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static const struct fx_runs_kind ends_kind = {
+    .size = sizeof(struct fx_entry_end),
+    .compare = compare_ends,
+};
+
+static int open_begin(struct matcher *matcher, const struct fx_entry *entry)
+{
+	if (fx_vector_reserve(&matcher->open, 1) < 0)
 		return -ENOMEM;
-	thread->pairs.items[thread->pairs.count++] = (struct fx_pair){UINT64_MAX, FX_NO_WORD};
-	matcher->open.items[matcher->open.count++] =
-	    (struct open_begin){pair, fx_timeline_event_name(matcher->timeline, entry)};
-	entry->end = pair;
+	matcher->open.items[matcher->open.count++] = (struct open_begin){
+	    matcher->begins++, fx_timeline_event_name(matcher->timeline, entry)};
 	return 0;
 }
 
@@ -49,219 +59,267 @@ static size_t find_begin(const struct matcher *matcher, uint32_t name)
 	return 0;
 }
 
-static void close_begin(struct matcher *matcher, const struct fx_entry *entry)
+static int close_begin(struct matcher *matcher, const struct fx_entry *entry)
 {
 	size_t at = find_begin(matcher, fx_timeline_event_name(matcher->timeline, entry));
-	struct fx_pair *pairs = matcher->thread->pairs.items;
+	struct fx_entry_end *end;
 
 	if (at == 0) {
 		matcher->timeline->losses[FX_LOSS_UNMATCHED_END]++;
-		return;
+		return 0;
 	}
-	pairs[matcher->open.items[at - 1].pair] = (struct fx_pair){entry->ts, entry->word};
+	end = fx_runs_add(&matcher->thread->ends);
+	if (!end)
+		return -ENOMEM;
+	*end = (struct fx_entry_end){matcher->open.items[at - 1].number, entry->ts, entry->word};
 	matcher->open.count = at - 1;
+	return 0;
 }
 
-/* Gives each begin its end, marks those that have none, and takes the ends away. */
-static int match_ends(struct fx_timeline *timeline, struct fx_thread *thread)
+/* Finds the end of each begin. */
+static int match_ends(struct matcher *matcher)
+{
+	const struct fx_entry *entry;
+	struct fx_merge merge;
+	int r = fx_merge_begin(&merge, &matcher->thread->entries);
+
+	if (r < 0)
+		return r;
+	entry = fx_merge_first(&merge);
+	for (; entry && r == 0; entry = fx_merge_next(&merge)) {
+		if (entry->kind == FX_ENTRY_END)
+			r = close_begin(matcher, entry);
+		else if (entry->kind == FX_ENTRY_BEGIN)
+			r = open_begin(matcher, entry);
+	}
+	fx_merge_end(&merge);
+	return r < 0 ? r : merge.error;
+}
+
+int fx_thread_arrange(struct fx_timeline *timeline, struct fx_thread *thread)
 {
 	struct matcher matcher = {.timeline = timeline, .thread = thread};
-	size_t kept = 0;
-	int r = 0;
+	int r;
 
-	for (size_t i = 0; i < thread->entries.count && r == 0; i++) {
-		struct fx_entry *entry = &thread->entries.items[i];
-
-		if (entry->kind == FX_ENTRY_END) {
-			close_begin(&matcher, entry);
-			continue;
-		}
-		if (entry->kind == FX_ENTRY_BEGIN)
-			r = open_begin(&matcher, entry);
-		thread->entries.items[kept++] = *entry;
-	}
-	thread->entries.count = kept;
+	if (!thread->has_pairs)
+		return 0;
+	fx_runs_init(&thread->ends, &timeline->pool, &ends_kind);
+	r = match_ends(&matcher);
 	fx_vector_free(&matcher.open);
 	return r;
 }
 
 /* --- Events of one time ----------------------------------------------------------------------- */
 
-static bool has_length(const struct fx_thread *thread, const struct fx_entry *entry)
+static bool has_length(const struct fx_entry *entry)
 {
-	return fx_entry_is_slice(entry) && fx_entry_end(thread, entry) > entry->ts;
+	return fx_entry_is_slice(entry) && entry->end > entry->ts;
 }
 
 /*
  * Slices that have a length before all else, the longest first. Of two equal ones, a begin
  * record was written before what it contains, a complete record behind it.
  */
-static int compare_group(const void *a, const void *b, void *opaque)
+static int compare_group(const void *a, const void *b)
 {
-	const struct fx_thread *thread = opaque;
-	const struct fx_entry *left = a, *right = b;
-	bool long_left = has_length(thread, left), long_right = has_length(thread, right);
+	const struct fx_entry *left = a, *right = b; /* the first member of what they are in */
+	bool long_left = has_length(left), long_right = has_length(right);
 	int by_word = left->word < right->word ? -1 : left->word > right->word;
-	uint64_t left_end, right_end;
 
 	if (long_left != long_right)
 		return long_left ? -1 : 1;
 	if (!long_left)
 		return by_word;
-	left_end = fx_entry_end(thread, left);
-	right_end = fx_entry_end(thread, right);
-	if (left_end != right_end)
-		return left_end > right_end ? -1 : 1;
+	if (left->end != right->end)
+		return left->end > right->end ? -1 : 1;
 	if (left->kind != right->kind)
 		return left->kind == FX_ENTRY_BEGIN ? -1 : 1;
 	return left->kind == FX_ENTRY_BEGIN ? by_word : -by_word;
 }
 
-static void order_groups(struct fx_thread *thread)
-{
-	struct fx_entry *entries = thread->entries.items;
-	size_t count = thread->entries.count;
+/* --- The list, with its ends in their begins -------------------------------------------------- */
 
-	for (size_t start = 0, end; start < count; start = end) {
-		for (end = start + 1; end < count && entries[end].ts == entries[start].ts; end++)
-			;
-		if (end - start > 1)
-			qsort_r(entries + start, end - start, sizeof(*entries), compare_group,
-				thread);
+static void walk_take_end(struct fx_walk *walk, struct fx_placed *placed)
+{
+	uint64_t number = walk->begins++;
+
+	placed->entry.end = UINT64_MAX;
+	placed->end_word = FX_NO_WORD;
+	if (!walk->next_end || walk->next_end->begin != number)
+		return;
+	placed->entry.end = walk->next_end->end;
+	placed->end_word = walk->next_end->word;
+	walk->next_end = fx_merge_next(&walk->end_merge);
+}
+
+static void skip_ends(struct fx_walk *walk)
+{
+	while (walk->next && walk->next->kind == FX_ENTRY_END)
+		walk->next = fx_merge_next(&walk->merge);
+}
+
+/* Takes the next entry, which there is, from the list. */
+static void take_entry(struct fx_walk *walk, struct fx_placed *placed)
+{
+	placed->entry = *walk->next;
+	if (placed->entry.kind == FX_ENTRY_BEGIN)
+		walk_take_end(walk, placed);
+	walk->next = fx_merge_next(&walk->merge);
+	skip_ends(walk);
+}
+
+int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread)
+{
+	int r;
+
+	walk->timeline = timeline;
+	walk->thread = thread;
+	walk->next = NULL;
+	walk->next_end = NULL;
+	walk->begins = walk->index = 0;
+	memset(&walk->group, 0, sizeof(walk->group));
+	memset(&walk->end_merge, 0, sizeof(walk->end_merge));
+	walk->group_at = walk->depth = walk->instants = 0;
+	walk->instant_ts = walk->too_deep = 0;
+	r = fx_merge_begin(&walk->merge, &thread->entries);
+	if (r == 0)
+		r = fx_merge_begin(&walk->end_merge, &thread->ends);
+	if (r < 0)
+		return r;
+	walk->next = fx_merge_first(&walk->merge);
+	walk->next_end = fx_merge_first(&walk->end_merge);
+	skip_ends(walk);
+	return 0;
+}
+
+void fx_walk_end(struct fx_walk *walk)
+{
+	fx_merge_end(&walk->merge);
+	fx_merge_end(&walk->end_merge);
+	fx_vector_free(&walk->group);
+}
+
+/* Takes the entry that is alone so far, and all others of its time. */
+static int take_group(struct fx_walk *walk)
+{
+	uint64_t ts = walk->alone.entry.ts;
+
+	walk->group.count = walk->group_at = 0;
+	if (fx_vector_reserve(&walk->group, 1) < 0)
+		return -ENOMEM;
+	walk->group.items[walk->group.count++] = walk->alone;
+	while (walk->next && walk->next->ts == ts) {
+		if (fx_vector_reserve(&walk->group, 1) < 0)
+			return -ENOMEM;
+		take_entry(walk, &walk->group.items[walk->group.count++]);
 	}
+	qsort(walk->group.items, walk->group.count, sizeof(*walk->group.items), compare_group);
+	return 0;
+}
+
+int fx_walk_next(struct fx_walk *walk)
+{
+	if (walk->group_at < walk->group.count) {
+		walk->now = &walk->group.items[walk->group_at++];
+		walk->now->index = walk->index++;
+		return 1;
+	}
+	if (!walk->next)
+		return walk->merge.error < 0 ? walk->merge.error : walk->end_merge.error;
+	take_entry(walk, &walk->alone);
+	walk->now = &walk->alone;
+	walk->group_at = walk->group.count = 0;
+	if (walk->next && walk->next->ts == walk->alone.entry.ts) {
+		if (take_group(walk) < 0)
+			return -ENOMEM;
+		walk->now = &walk->group.items[walk->group_at++];
+	}
+	walk->now->index = walk->index++;
+	return 1;
+}
+
+const struct fx_placed *fx_walk_before(const struct fx_walk *walk, size_t n)
+{
+	return n + 1 < walk->group_at ? &walk->group.items[walk->group_at - 2 - n] : NULL;
 }
 
 /* --- Nesting ---------------------------------------------------------------------------------- */
 
-void fx_nest_init(struct fx_nest *nest, const struct fx_thread *thread)
-{
-	nest->thread = thread;
-	nest->depth = 0;
-	nest->instant_ts = 0;
-	nest->instants = 0;
-}
-
 /* Whether the record that ended @slice stands before @entry in the file. */
-static bool ended_before(const struct fx_thread *thread, const struct fx_entry *slice,
-			 const struct fx_entry *entry)
+static bool ended_before(const struct fx_placed *slice, const struct fx_entry *entry)
 {
-	uint64_t word = slice->word;
-
-	if (slice->flags & (FX_ENTRY_CUT | FX_ENTRY_UNFINISHED))
+	if (slice->entry.flags & (FX_ENTRY_CUT | FX_ENTRY_UNFINISHED))
 		return true;
-	if (slice->kind == FX_ENTRY_BEGIN)
-		word = thread->pairs.items[slice->end].word;
-	return word < entry->word;
+	if (slice->entry.kind == FX_ENTRY_BEGIN)
+		return slice->end_word < entry->word;
+	return slice->entry.word < entry->word;
 }
 
 /* Whether @slice, open so far, is over where @entry stands. */
-static bool has_ended(const struct fx_thread *thread, const struct fx_entry *slice,
-		      const struct fx_entry *entry)
+static bool has_ended(const struct fx_placed *slice, const struct fx_entry *entry)
 {
-	uint64_t end = fx_entry_end(thread, slice);
+	uint64_t end = slice->entry.end;
 
 	if (end != entry->ts)
 		return end < entry->ts;
-	if (slice->ts == end)
+	if (slice->entry.ts == end)
 		return true;
-	return has_length(thread, entry) || ended_before(thread, slice, entry);
+	return has_length(entry) || ended_before(slice, entry);
 }
 
-bool fx_nest_pop(struct fx_nest *nest, const struct fx_entry *entry, size_t *ret_index)
+const struct fx_placed *fx_walk_pop(struct fx_walk *walk)
 {
-	const struct fx_entry *entries = nest->thread->entries.items;
-
-	if (nest->depth == 0 ||
-	    !has_ended(nest->thread, &entries[nest->open[nest->depth - 1]], entry))
-		return false;
-	*ret_index = nest->open[--nest->depth];
-	return true;
+	if (walk->depth == 0 || !has_ended(&walk->open[walk->depth - 1], &walk->now->entry))
+		return NULL;
+	return &walk->open[--walk->depth];
 }
 
-bool fx_nest_pop_any(struct fx_nest *nest, size_t *ret_index)
+const struct fx_placed *fx_walk_pop_any(struct fx_walk *walk)
 {
-	if (nest->depth == 0)
-		return false;
-	*ret_index = nest->open[--nest->depth];
-	return true;
+	return walk->depth > 0 ? &walk->open[--walk->depth] : NULL;
 }
 
-bool fx_nest_has_room(struct fx_nest *nest, const struct fx_entry *entry)
+/* Whether there is room for an entry, a slice or an instant. */
+static bool nest_has_room(struct fx_walk *walk, const struct fx_entry *entry)
 {
-	if (nest->instant_ts != entry->ts) {
-		nest->instant_ts = entry->ts;
-		nest->instants = 0;
+	if (walk->instant_ts != entry->ts) {
+		walk->instant_ts = entry->ts;
+		walk->instants = 0;
 	}
-	if (nest->depth + nest->instants >= FX_MAX_DEPTH)
+	if (walk->depth + walk->instants >= FX_MAX_DEPTH)
 		return false;
-	if (!fx_entry_is_slice(entry) || fx_entry_end(nest->thread, entry) == entry->ts)
-		nest->instants++;
+	if (!has_length(entry))
+		walk->instants++;
 	return true;
-}
-
-void fx_nest_push(struct fx_nest *nest, size_t index)
-{
-	nest->open[nest->depth++] = index;
-}
-
-static void set_end(struct fx_thread *thread, struct fx_entry *slice, uint64_t end)
-{
-	if (slice->kind == FX_ENTRY_BEGIN)
-		thread->pairs.items[slice->end].end = end;
-	else
-		slice->end = end;
 }
 
 /* Ends @slice with the one around it, at the latest. */
-static void fit_slice(struct fx_thread *thread, const struct fx_nest *nest, struct fx_entry *slice)
+static void fit_slice(const struct fx_walk *walk, struct fx_entry *slice)
 {
-	uint64_t end = fx_entry_end(thread, slice);
-	uint64_t limit = UINT64_MAX;
+	uint64_t limit = walk->depth > 0 ? walk->open[walk->depth - 1].entry.end : UINT64_MAX;
 
-	if (nest->depth > 0)
-		limit = fx_entry_end(thread, &thread->entries.items[nest->open[nest->depth - 1]]);
-	if (end == UINT64_MAX)
+	if (slice->end == UINT64_MAX)
 		slice->flags |= FX_ENTRY_UNFINISHED;
-	else if (end > limit)
+	else if (slice->end > limit)
 		slice->flags |= FX_ENTRY_CUT;
-	if (end > limit)
-		set_end(thread, slice, limit);
+	if (slice->end > limit)
+		slice->end = limit;
 }
 
-static void nest_all(struct fx_timeline *timeline, struct fx_thread *thread)
+const struct fx_placed *fx_walk_place(struct fx_walk *walk)
 {
-	struct fx_nest nest;
-	size_t ended;
+	struct fx_entry *entry = &walk->now->entry;
 
-	fx_nest_init(&nest, thread);
-	for (size_t i = 0; i < thread->entries.count; i++) {
-		struct fx_entry *entry = &thread->entries.items[i];
-
-		if (!fx_entry_is_slice(entry) && !fx_entry_is_instant(entry))
-			continue;
-		while (fx_nest_pop(&nest, entry, &ended))
-			;
-		if (!fx_nest_has_room(&nest, entry)) {
-			entry->flags |= FX_ENTRY_LEFT_OUT;
-			timeline->losses[FX_LOSS_TOO_DEEP]++;
-			continue;
-		}
-		if (!fx_entry_is_slice(entry))
-			continue;
-		fit_slice(thread, &nest, entry);
-		fx_nest_push(&nest, i);
+	if (!fx_entry_is_slice(entry) && !fx_entry_is_instant(entry))
+		return walk->now;
+	if (!nest_has_room(walk, entry)) {
+		entry->flags |= FX_ENTRY_LEFT_OUT;
+		walk->too_deep++;
+		return walk->now;
 	}
-}
-
-int fx_thread_arrange(struct fx_timeline *timeline, struct fx_thread *thread)
-{
-	int r = fx_entries_sort(thread->entries.items, thread->entries.count);
-
-	if (r == 0)
-		r = match_ends(timeline, thread);
-	if (r < 0)
-		return r;
-	order_groups(thread);
-	nest_all(timeline, thread);
-	return 0;
+	if (fx_entry_is_slice(entry)) {
+		fit_slice(walk, entry);
+		walk->open[walk->depth++] = *walk->now;
+	}
+	return walk->now;
 }

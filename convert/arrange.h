@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a thread, put in the order of a call tree.
+ * The events of a thread, in the order of a call tree.
  *
  * An archive has complete records where the slices ended, begin and end records where they
  * happened, and neither need be in order of time. Exporters want one sequence in which each slice
@@ -13,8 +13,19 @@
  *   - a slice that crosses the end of the one around it is shortened to it, and CUT;
  *   - nothing stands deeper than FX_MAX_DEPTH; what would is LEFT_OUT and counted.
  *
- * fx_thread_arrange() does all of that. Afterwards fx_nest_* walks the entries and says which
- * slices are open at each.
+ * fx_thread_arrange() gives the begins their ends. Afterwards a walk yields the entries in that order,
+ * as often as it is wanted, each time the same:
+ *
+ *     r = fx_walk_begin(&walk, timeline, thread);
+ *     while (r >= 0 && (r = fx_walk_next(&walk)) > 0) {
+ *             while ((ended = fx_walk_pop(&walk)))
+ *                     slice_ends(ended);
+ *             entry = fx_walk_place(&walk);
+ *             ...
+ *     }
+ *     while ((ended = fx_walk_pop_any(&walk)))
+ *             slice_ends(ended);
+ *     fx_walk_end(&walk);
  */
 #ifndef FX_CONVERT_ARRANGE_H
 #define FX_CONVERT_ARRANGE_H
@@ -24,34 +35,61 @@
 /* Perfetto counts what is nested deeper as an error. */
 #define FX_MAX_DEPTH 512
 
-/* Returns 0 or -ENOMEM. */
-int fx_thread_arrange(struct fx_timeline *timeline, struct fx_thread *thread);
-
-/* The slices that are open at a place of a thread's sequence, the innermost last. */
-struct fx_nest {
-	const struct fx_thread *thread;
-	size_t depth;
-	size_t open[FX_MAX_DEPTH]; /* indices of entries */
-	uint64_t instant_ts;	   /* Perfetto nests what has no length and the same time */
-	size_t instants;
+/* An entry in its place. */
+struct fx_placed {
+	struct fx_entry
+	    entry;	   /* of a slice: `end' is when it ends, UINT64_MAX: it did not finish */
+	uint64_t end_word; /* of a begin: its end record; FX_NO_WORD: none */
+	uint64_t index;	   /* counts from 0 in the order of the walk */
 };
 
-void fx_nest_init(struct fx_nest *nest, const struct fx_thread *thread);
+struct fx_walk {
+	struct fx_timeline *timeline;
+	const struct fx_thread *thread;
+	struct fx_merge merge;
+	struct fx_merge end_merge;
+	const struct fx_entry *next;	     /* in the thread's list */
+	const struct fx_entry_end *next_end; /* of the begins that are still to come */
+	uint64_t begins;		     /* that were taken from the list */
+	uint64_t index;
+	FX_VECTOR(struct fx_placed) group; /* entries of one time */
+	size_t group_at;
+	struct fx_placed alone; /* an entry that is the only one of its time */
+	struct fx_placed *now;	/* it, or one of the group */
+
+	/* The slices that are open, the innermost last. */
+	size_t depth;
+	struct fx_placed open[FX_MAX_DEPTH];
+	uint64_t instant_ts; /* Perfetto nests what has no length and the same time */
+	size_t instants;
+	uint64_t too_deep; /* entries LEFT_OUT */
+};
+
+/* Makes the thread's list of ends. Returns 0 or -errno. */
+int fx_thread_arrange(struct fx_timeline *timeline, struct fx_thread *thread);
+
+/* Returns 0 or -errno; fx_walk_end() must follow either way. */
+int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread);
+
+/* Goes on to the next entry. Returns 1, 0 behind the last, or -errno. */
+int fx_walk_next(struct fx_walk *walk);
+
+/* Takes the innermost slice if it has ended where the entry stands. NULL: none has. */
+const struct fx_placed *fx_walk_pop(struct fx_walk *walk);
+
+/* The entry, with its final end and flags. A slice is open from now on, unless it is LEFT_OUT. */
+const struct fx_placed *fx_walk_place(struct fx_walk *walk);
 
 /*
- * Takes from the nest the innermost slice if it has ended where @entry stands, and says which.
- * Call it until it returns false, before looking at what is open around @entry.
+ * What stands before the entry and has its time, the @n-th, counted backwards from 0. NULL: there are
+ * not so many.
  */
-bool fx_nest_pop(struct fx_nest *nest, const struct fx_entry *entry, size_t *ret_index);
+const struct fx_placed *fx_walk_before(const struct fx_walk *walk, size_t n);
 
-/* Takes the innermost slice, whatever its end; false: none is open. */
-bool fx_nest_pop_any(struct fx_nest *nest, size_t *ret_index);
+/* Takes the innermost slice, whatever its end. NULL: none is open. */
+const struct fx_placed *fx_walk_pop_any(struct fx_walk *walk);
 
-/* Whether there is room for @entry, a slice or an instant. */
-bool fx_nest_has_room(struct fx_nest *nest, const struct fx_entry *entry);
-
-/* Opens the slice of this index. There must be room. */
-void fx_nest_push(struct fx_nest *nest, size_t index);
+void fx_walk_end(struct fx_walk *walk);
 
 static inline bool fx_entry_is_slice(const struct fx_entry *entry)
 {

@@ -307,15 +307,6 @@ static int async_export_entry(struct asyncs *asyncs)
 	}
 }
 
-static int async_compare_entries(const void *a, const void *b)
-{
-	const struct fx_async_entry *left = a, *right = b;
-
-	if (left->ts != right->ts)
-		return left->ts < right->ts ? -1 : 1;
-	return left->word < right->word ? -1 : left->word > right->word;
-}
-
 static void async_free_all(struct asyncs *asyncs)
 {
 	struct stack *stack = NULL, *next_stack;
@@ -339,7 +330,8 @@ int fx_async_export(struct fx_exporter *exporter)
 {
 	struct fx_timeline *timeline = exporter->timeline;
 	struct asyncs asyncs = {.exporter = exporter, .timeline = timeline};
-	int r = 0;
+	struct fx_merge merge;
+	int r;
 
 	if (timeline->asyncs.count == 0)
 		return 0;
@@ -347,12 +339,15 @@ int fx_async_export(struct fx_exporter *exporter)
 		timeline->losses[FX_LOSS_OTHER_FORMAT] += timeline->asyncs.count;
 		return 0;
 	}
-	qsort(timeline->asyncs.items, timeline->asyncs.count, sizeof(struct fx_async_entry),
-	      async_compare_entries);
-	for (size_t i = 0; i < timeline->asyncs.count && r == 0; i++) {
-		asyncs.entry = &timeline->asyncs.items[i];
+	r = fx_merge_begin(&merge, &timeline->asyncs);
+	if (r < 0)
+		return r;
+	asyncs.entry = fx_merge_first(&merge);
+	while (asyncs.entry && r == 0) {
 		r = async_export_entry(&asyncs);
+		asyncs.entry = fx_merge_next(&merge);
 	}
 	async_free_all(&asyncs);
-	return r;
+	fx_merge_end(&merge);
+	return r < 0 ? r : merge.error;
 }

@@ -24,7 +24,7 @@ struct driver {
 
 	/* The event at hand. */
 	struct fx_thread *thread;
-	struct fx_nest nest;
+	struct fx_walk walk;
 	struct fx_event event;
 	struct fxt_record record;
 	struct fxt_record end_record;
@@ -43,7 +43,7 @@ static int arrange_threads(struct driver *driver)
 		r = fx_thread_arrange(timeline, thread);
 		if (r == 0)
 			r = fx_flows_collect(driver->flows, timeline, thread);
-		driver->total += thread->entries.count;
+		driver->total += thread->count;
 	}
 	return r < 0 ? r : fx_flows_resolve(driver->flows);
 }
@@ -55,13 +55,10 @@ static void convert_count_loss(struct driver *driver, enum fx_loss loss)
 	driver->timeline->losses[loss]++;
 }
 
-static void end_slice(struct driver *driver, size_t index)
+static void end_slice(struct driver *driver, const struct fx_placed *slice)
 {
-	const struct fx_entry *slice = &driver->thread->entries.items[index];
-	uint64_t end = fx_entry_end(driver->thread, slice);
-
-	if (end != UINT64_MAX && driver->ops->slice_end)
-		driver->ops->slice_end(driver->exporter, driver->thread, end);
+	if (slice->entry.end != UINT64_MAX && driver->ops->slice_end)
+		driver->ops->slice_end(driver->exporter, driver->thread, slice->entry.end);
 }
 
 static void set_args(struct driver *driver)
@@ -71,17 +68,14 @@ static void set_args(struct driver *driver)
 }
 
 /* Adds what the end record of a begin says. */
-static int add_end_args(struct driver *driver, const struct fx_entry *entry)
+static int add_end_args(struct driver *driver, const struct fx_placed *slice)
 {
-	const struct fx_pair *pair;
 	int r;
 
-	if (entry->kind != FX_ENTRY_BEGIN)
+	if (slice->entry.kind != FX_ENTRY_BEGIN || slice->end_word == FX_NO_WORD)
 		return 0;
-	pair = &driver->thread->pairs.items[entry->end];
-	if (pair->word == FX_NO_WORD)
-		return 0;
-	r = fx_timeline_decode(driver->timeline, entry->provider, pair->word, &driver->end_record);
+	r = fx_timeline_decode(driver->timeline, slice->entry.provider, slice->end_word,
+			       &driver->end_record);
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
 	driver->event.end_args = driver->end_record.args;
@@ -89,16 +83,15 @@ static int add_end_args(struct driver *driver, const struct fx_entry *entry)
 	return 0;
 }
 
-static int export_slice(struct driver *driver, const struct fx_entry *entry, size_t index)
+static int export_slice(struct driver *driver, const struct fx_placed *slice)
 {
-	int r = add_end_args(driver, entry);
+	int r = add_end_args(driver, slice);
 
 	if (r < 0)
 		return r;
-	driver->event.end = fx_entry_end(driver->thread, entry);
-	driver->event.flags = entry->flags;
+	driver->event.end = slice->entry.end;
+	driver->event.flags = slice->entry.flags;
 	driver->ops->slice_begin(driver->exporter, &driver->event);
-	fx_nest_push(&driver->nest, index);
 	return 0;
 }
 
@@ -167,14 +160,14 @@ static void export_flow(struct driver *driver)
 
 static const struct fxt_string no_string = {.data = ""};
 
-static int export_decoded(struct driver *driver, const struct fx_entry *entry, size_t index)
+static int export_decoded(struct driver *driver, const struct fx_placed *placed)
 {
 	struct fx_event *event = &driver->event;
 
-	switch (entry->kind) {
+	switch (placed->entry.kind) {
 	case FX_ENTRY_COMPLETE:
 	case FX_ENTRY_BEGIN:
-		return export_slice(driver, entry, index);
+		return export_slice(driver, placed);
 	case FX_ENTRY_INSTANT:
 		event->scope = scope_of(&driver->record.event);
 		driver->ops->instant(driver->exporter, event);
@@ -201,14 +194,16 @@ static int export_decoded(struct driver *driver, const struct fx_entry *entry, s
 	}
 }
 
-static int convert_export_entry(struct driver *driver, size_t index)
+static int convert_export_entry(struct driver *driver)
 {
-	const struct fx_entry *entry = &driver->thread->entries.items[index];
-	size_t ended;
+	const struct fx_placed *ended, *placed;
+	const struct fx_entry *entry;
 	int r;
 
-	while (fx_nest_pop(&driver->nest, entry, &ended))
+	while ((ended = fx_walk_pop(&driver->walk)))
 		end_slice(driver, ended);
+	placed = fx_walk_place(&driver->walk);
+	entry = &placed->entry;
 	if (entry->flags & FX_ENTRY_LEFT_OUT)
 		return 0;
 	driver->event = (struct fx_event){
@@ -218,12 +213,14 @@ static int convert_export_entry(struct driver *driver, size_t index)
 	    .name = &driver->record.event.name,
 	};
 	driver->event.links =
-	    fx_flows_take(driver->flows, driver->thread, index, &driver->event.link_count);
+	    fx_flows_take(driver->flows, driver->thread, placed->index, &driver->event.link_count);
 	r = fx_timeline_decode(driver->timeline, entry->provider, entry->word, &driver->record);
+	if (r == -EBADMSG && fx_entry_is_slice(entry))
+		fx_walk_pop_any(&driver->walk); /* it was not begun */
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
 	set_args(driver);
-	return export_decoded(driver, entry, index);
+	return export_decoded(driver, placed);
 }
 
 static void convert_convert_show_progress(struct driver *driver)
@@ -232,25 +229,39 @@ static void convert_convert_show_progress(struct driver *driver)
 		driver->progress(driver->opaque, driver->done, driver->total);
 }
 
-static int convert_export_thread(struct driver *driver, struct fx_thread *thread)
+static int walk_thread(struct driver *driver)
 {
-	size_t ended;
-	int r = 0;
+	const struct fx_placed *ended;
+	int r;
 
-	if (thread->entries.count == 0)
-		return 0;
-	driver->thread = thread;
-	fx_nest_init(&driver->nest, thread);
-	if (driver->ops->enter_thread)
-		driver->ops->enter_thread(driver->exporter, thread);
-	for (size_t i = 0; i < thread->entries.count && r == 0; i++) {
-		r = convert_export_entry(driver, i);
+	while ((r = fx_walk_next(&driver->walk)) > 0) {
+		r = convert_export_entry(driver);
+		if (r < 0)
+			break;
 		convert_convert_show_progress(driver);
 		if (fx_sink_error(driver->exporter->sink) < 0)
 			break;
 	}
-	while (fx_nest_pop_any(&driver->nest, &ended))
+	while ((ended = fx_walk_pop_any(&driver->walk)))
 		end_slice(driver, ended);
+	driver->timeline->losses[FX_LOSS_TOO_DEEP] += driver->walk.too_deep;
+	return r < 0 ? r : 0;
+}
+
+static int convert_export_thread(struct driver *driver, struct fx_thread *thread)
+{
+	int r;
+
+	if (thread->count == 0)
+		return 0;
+	driver->thread = thread;
+	r = fx_walk_begin(&driver->walk, driver->timeline, thread);
+	if (r == 0) {
+		if (driver->ops->enter_thread)
+			driver->ops->enter_thread(driver->exporter, thread);
+		r = walk_thread(driver);
+	}
+	fx_walk_end(&driver->walk);
 	fx_thread_release(thread);
 	return r;
 }

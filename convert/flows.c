@@ -90,129 +90,149 @@ void fx_flows_free(struct fx_flows *flows)
 
 /* --- Which slice a record belongs to ---------------------------------------------------------- */
 
-struct walk {
-	struct fx_nest nest;
-	const struct fx_thread *thread;
-	size_t recent[RECENT]; /* indices of the slices that ended last, as a ring */
+struct flow_walk {
+	struct fx_walk walk;
+	struct fx_placed recent[RECENT]; /* the slices that ended last, as a ring */
 	size_t recent_count;
+	uint64_t instant_ts; /* of flows that may become instants */
+	size_t instants;
 };
 
-static void remember_ended(struct walk *walk, size_t index)
+static void remember_ended(struct flow_walk *walk, const struct fx_placed *slice)
 {
-	walk->recent[walk->recent_count++ % RECENT] = index;
+	walk->recent[walk->recent_count++ % RECENT] = *slice;
 }
 
-/* The @n-th last slice that ended, from 0; false: not remembered. */
-static bool recall_ended(const struct walk *walk, size_t n, size_t *ret_index)
+/* The @n-th last slice that ended, from 0; NULL: not remembered. */
+static const struct fx_placed *recall_ended(const struct flow_walk *walk, size_t n)
 {
 	if (n >= RECENT || n >= walk->recent_count)
-		return false;
-	*ret_index = walk->recent[(walk->recent_count - 1 - n) % RECENT];
-	return true;
+		return NULL;
+	return &walk->recent[(walk->recent_count - 1 - n) % RECENT];
 }
 
-static bool is_anchor(const struct walk *walk, size_t index, uint64_t word)
+static bool is_anchor(const struct fx_placed *placed, uint64_t word)
 {
-	const struct fx_entry *entry = &walk->thread->entries.items[index];
+	const struct fx_entry *entry = &placed->entry;
 
 	return entry->word == word && !(entry->flags & FX_ENTRY_LEFT_OUT) &&
 	       (fx_entry_is_slice(entry) || fx_entry_is_instant(entry));
 }
 
-/* The entry whose record stands at @word, near the flow at @index. */
-static bool find_anchor(const struct walk *walk, size_t index, uint64_t word, size_t *ret_index)
+/* The entry whose record stands at @word, near the flow. */
+static const struct fx_placed *find_anchor(const struct flow_walk *walk, uint64_t word)
 {
-	const struct fx_entry *entries = walk->thread->entries.items;
+	const struct fx_placed *placed;
 
 	/* What has no length stands in file order behind the slices of its time. */
-	for (size_t i = index; i-- > 0 && entries[i].ts == entries[index].ts;) {
-		if (entries[i].word < word)
+	for (size_t n = 0; (placed = fx_walk_before(&walk->walk, n)); n++) {
+		if (placed->entry.word < word)
 			break;
-		if (is_anchor(walk, i, word)) {
-			*ret_index = i;
-			return true;
-		}
+		if (is_anchor(placed, word))
+			return placed;
 	}
-	for (size_t i = walk->nest.depth; i-- > 0;) {
-		if (is_anchor(walk, walk->nest.open[i], word)) {
-			*ret_index = walk->nest.open[i];
-			return true;
-		}
+	for (size_t i = walk->walk.depth; i-- > 0;) {
+		if (is_anchor(&walk->walk.open[i], word))
+			return &walk->walk.open[i];
 	}
-	for (size_t n = 0; recall_ended(walk, n, ret_index); n++) {
-		if (is_anchor(walk, *ret_index, word))
-			return true;
+	for (size_t n = 0; (placed = recall_ended(walk, n)); n++) {
+		if (is_anchor(placed, word))
+			return placed;
 	}
-	return false;
+	return NULL;
 }
 
-static size_t find_slice(const struct walk *walk, size_t index)
+/* The slice or instant that a flow belongs to; the flow itself: there is none. */
+static const struct fx_placed *find_slice(const struct flow_walk *walk,
+					  const struct fx_placed *flow)
 {
-	const struct fx_entry *entries = walk->thread->entries.items;
-	size_t found;
+	const struct fx_placed *found = NULL;
 
-	if (entries[index].flags & FX_ENTRY_ANCHORED &&
-	    find_anchor(walk, index, entries[index].end, &found))
+	if (flow->entry.flags & FX_ENTRY_ANCHORED)
+		found = find_anchor(walk, flow->entry.end);
+	if (found)
 		return found;
-	if (walk->nest.depth > 0)
-		return walk->nest.open[walk->nest.depth - 1];
-	if (recall_ended(walk, 0, &found) &&
-	    fx_entry_end(walk->thread, &entries[found]) == entries[index].ts)
-		return found;
-	return index;
+	if (walk->walk.depth > 0)
+		return &walk->walk.open[walk->walk.depth - 1];
+	found = recall_ended(walk, 0);
+	return found && found->entry.end == flow->entry.ts ? found : flow;
 }
 
-static int add_point(struct fx_flows *flows, struct fx_timeline *timeline, struct walk *walk,
-		     size_t index)
+/* Whether there is room for one more instant in the place of a flow. */
+static bool flow_has_room(struct flow_walk *walk, uint64_t ts)
 {
-	const struct fx_entry *entries = walk->thread->entries.items;
-	const struct fx_entry *entry = &entries[index];
-	size_t slice = find_slice(walk, index);
+	if (walk->instant_ts != ts) {
+		walk->instant_ts = ts;
+		walk->instants = 0;
+	}
+	if (walk->walk.depth + walk->instants >= FX_MAX_DEPTH)
+		return false;
+	walk->instants++;
+	return true;
+}
+
+static int add_point(struct fx_flows *flows, struct flow_walk *walk, const struct fx_placed *flow)
+{
+	const struct fx_thread *thread = walk->walk.thread;
+	const struct fx_placed *slice = find_slice(walk, flow);
 	struct fxt_record record;
-	int r = fx_timeline_decode(timeline, entry->provider, entry->word, &record);
+	int r = fx_timeline_decode(walk->walk.timeline, flow->entry.provider, flow->entry.word,
+				   &record);
 
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
 	if (fx_vector_reserve(&flows->points, 1) < 0)
 		return -ENOMEM;
 	flows->points.items[flows->points.count++] =
-	    (struct point){.ts = entry->ts,
-			   .pid = walk->thread->key.pid,
+	    (struct point){.ts = flow->entry.ts,
+			   .pid = thread->key.pid,
 			   .id = record.event.id,
-			   .word = entry->word,
-			   .entry = index,
-			   .slice = slice,
-			   .slice_ts = entries[slice].ts,
-			   .thread = walk->thread->number,
+			   .word = flow->entry.word,
+			   .entry = flow->index,
+			   .slice = slice->index,
+			   .slice_ts = slice->entry.ts,
+			   .thread = thread->number,
 			   .category = record.event.category.serial,
 			   .name = record.event.name.serial,
 			   .type = record.event.type,
-			   .has_room = fx_nest_has_room(&walk->nest, entry)};
+			   .has_room = flow_has_room(walk, flow->entry.ts)};
 	return 0;
 }
 
-int fx_flows_collect(struct fx_flows *flows, struct fx_timeline *timeline,
-		     const struct fx_thread *thread)
+static int walk_flows(struct fx_flows *flows, struct flow_walk *walk)
 {
-	struct walk walk = {.thread = thread};
-	size_t ended;
-	int r = 0;
+	const struct fx_placed *placed;
+	int r;
+
+	while ((r = fx_walk_next(&walk->walk)) > 0) {
+		while ((placed = fx_walk_pop(&walk->walk)))
+			remember_ended(walk, placed);
+		placed = fx_walk_place(&walk->walk);
+		if (placed->entry.kind == FX_ENTRY_FLOW)
+			r = add_point(flows, walk, placed);
+		if (r < 0)
+			break;
+	}
+	return r;
+}
+
+int fx_flows_collect(struct fx_flows *flows, struct fx_timeline *timeline, struct fx_thread *thread)
+{
+	struct flow_walk *walk;
+	int r;
 
 	if (!thread->has_flows)
 		return 0;
-	fx_nest_init(&walk.nest, thread);
-	for (size_t i = 0; i < thread->entries.count && r == 0; i++) {
-		const struct fx_entry *entry = &thread->entries.items[i];
-
-		if (entry->flags & FX_ENTRY_LEFT_OUT && entry->kind != FX_ENTRY_FLOW)
-			continue;
-		while (fx_nest_pop(&walk.nest, entry, &ended))
-			remember_ended(&walk, ended);
-		if (fx_entry_is_slice(entry))
-			fx_nest_push(&walk.nest, i);
-		else if (entry->kind == FX_ENTRY_FLOW)
-			r = add_point(flows, timeline, &walk, i);
-	}
+	walk = malloc(sizeof(*walk));
+	if (!walk)
+		return -ENOMEM;
+	walk->recent_count = walk->instants = 0;
+	walk->instant_ts = 0;
+	r = fx_walk_begin(&walk->walk, timeline, thread);
+	if (r == 0)
+		r = walk_flows(flows, walk);
+	fx_walk_end(&walk->walk);
+	free(walk);
 	return r;
 }
 
@@ -347,13 +367,13 @@ int fx_flows_resolve(struct fx_flows *flows)
 	return r;
 }
 
-static bool is_earlier(const struct fx_flow_link *link, uint32_t thread, size_t entry)
+static bool is_earlier(const struct fx_flow_link *link, uint32_t thread, uint64_t entry)
 {
 	return link->thread < thread || (link->thread == thread && link->entry < entry);
 }
 
 const struct fx_flow_link *fx_flows_take(struct fx_flows *flows, const struct fx_thread *thread,
-					 size_t entry, size_t *ret_count)
+					 uint64_t entry, size_t *ret_count)
 {
 	const struct fx_flow_link *links = flows->links.items;
 	size_t count = flows->links.count, first;

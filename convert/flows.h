@@ -28,7 +28,7 @@ enum fx_flow_role {
 
 /* One end of an arrow: attached to an entry of a thread. */
 struct fx_flow_link {
-	uint64_t entry;	 /* index in the thread's entries */
+	uint64_t entry;	 /* index in the thread's walk */
 	uint64_t chain;	 /* counts from 1 over the whole timeline */
 	uint32_t thread; /* number */
 	uint32_t order;	 /* of the links of one entry */
@@ -47,7 +47,7 @@ void fx_flows_free(struct fx_flows *flows);
 
 /* Takes the flow records of an arranged thread. Returns 0 or -ENOMEM. */
 int fx_flows_collect(struct fx_flows *flows, struct fx_timeline *timeline,
-		     const struct fx_thread *thread);
+		     struct fx_thread *thread);
 
 /* Makes the links, once all threads were collected. Returns 0 or -ENOMEM. */
 int fx_flows_resolve(struct fx_flows *flows);
@@ -57,6 +57,6 @@ int fx_flows_resolve(struct fx_flows *flows);
  * thread number and index.
  */
 const struct fx_flow_link *fx_flows_take(struct fx_flows *flows, const struct fx_thread *thread,
-					 size_t entry, size_t *ret_count);
+					 uint64_t entry, size_t *ret_count);
 
 #endif

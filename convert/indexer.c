@@ -6,6 +6,7 @@
 
 #include "convert/indexer.h"
 #include "convert/provider.h"
+#include "convert/sort.h"
 #include "convert/source.h"
 
 enum { PROGRESS_INTERVAL = 1 << 16 }; /* records */
@@ -114,36 +115,9 @@ static int keep_record(struct indexer *indexer, uint64_t *ret_word)
 	return fx_source_keep(source, indexer->record);
 }
 
-static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum fx_entry_kind kind,
-		     uint64_t ts, uint64_t end)
-{
-	struct fx_thread *thread = select_thread(indexer, ids);
-	uint64_t word;
-	int r;
-
-	if (!thread || fx_vector_reserve(&thread->entries, 1) < 0)
-		return -ENOMEM;
-	r = keep_record(indexer, &word);
-	if (r < 0)
-		return r;
-	thread->entries.items[thread->entries.count++] = (struct fx_entry){
-	    .ts = ts, .end = end, .word = word, .provider = indexer->provider_number, .kind = kind};
-	indexer_note_time(indexer, ts);
-	if (kind == FX_ENTRY_COMPLETE)
-		indexer_note_time(indexer, end);
-	return 0;
-}
-
 /* A flow belongs to the slice or instant that was written just before it at the same time. */
-static void anchor_flow(struct fx_thread *thread)
+static void anchor_flow(const struct fx_entry *before, struct fx_entry *flow)
 {
-	struct fx_entry *flow, *before;
-
-	thread->has_flows = true;
-	if (thread->entries.count < 2)
-		return;
-	flow = &thread->entries.items[thread->entries.count - 1];
-	before = flow - 1;
 	switch (before->kind) {
 	case FX_ENTRY_COMPLETE:
 		if (before->ts != flow->ts && before->end != flow->ts)
@@ -167,25 +141,70 @@ static void anchor_flow(struct fx_thread *thread)
 	flow->flags |= FX_ENTRY_ANCHORED;
 }
 
-static int add_async(struct indexer *indexer, const struct fxt_event *event, uint64_t ts)
+/* What the thread as a whole knows of its entries. */
+static void note_entry(struct fx_thread *thread, const struct fx_entry *entry)
 {
-	struct fx_timeline *timeline = indexer->timeline;
-	struct fx_thread *thread = select_thread(indexer, &event->thread);
+	if (entry->kind == FX_ENTRY_BEGIN || entry->kind == FX_ENTRY_END)
+		thread->has_pairs = true;
+	if (entry->kind == FX_ENTRY_FLOW)
+		thread->has_flows = true;
+	if (entry->kind != FX_ENTRY_END) {
+		thread->count++;
+		if (entry->ts < thread->first_ts)
+			thread->first_ts = entry->ts;
+	}
+	thread->last = *entry;
+}
+
+static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum fx_entry_kind kind,
+		     uint64_t ts, uint64_t end)
+{
+	struct fx_thread *thread = select_thread(indexer, ids);
+	struct fx_entry *entry;
 	uint64_t word;
 	int r;
 
-	if (!thread || fx_vector_reserve(&timeline->asyncs, 1) < 0)
+	if (!thread)
 		return -ENOMEM;
 	r = keep_record(indexer, &word);
 	if (r < 0)
 		return r;
-	timeline->asyncs.items[timeline->asyncs.count++] =
-	    (struct fx_async_entry){.ts = ts,
-				    .id = event->id,
-				    .word = word,
-				    .provider = indexer->provider_number,
-				    .process = thread->process->number,
-				    .type = event->type};
+	entry = fx_runs_add(&thread->entries);
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct fx_entry){
+	    .ts = ts, .end = end, .word = word, .provider = indexer->provider_number, .kind = kind};
+	if (kind == FX_ENTRY_FLOW && thread->entries.count > 1)
+		anchor_flow(&thread->last, entry);
+	note_entry(thread, entry);
+	indexer_note_time(indexer, ts);
+	if (kind == FX_ENTRY_COMPLETE)
+		indexer_note_time(indexer, end);
+	return 0;
+}
+
+static int add_async(struct indexer *indexer, const struct fxt_event *event, uint64_t ts)
+{
+	struct fx_timeline *timeline = indexer->timeline;
+	struct fx_thread *thread = select_thread(indexer, &event->thread);
+	struct fx_async_entry *entry;
+	uint64_t word;
+	int r;
+
+	if (!thread)
+		return -ENOMEM;
+	r = keep_record(indexer, &word);
+	if (r < 0)
+		return r;
+	entry = fx_runs_add(&timeline->asyncs);
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct fx_async_entry){.ts = ts,
+					 .id = event->id,
+					 .word = word,
+					 .provider = indexer->provider_number,
+					 .process = thread->process->number,
+					 .type = event->type};
 	indexer_note_time(indexer, ts);
 	return 0;
 }
@@ -194,7 +213,6 @@ static int add_event(struct indexer *indexer)
 {
 	const struct fxt_event *event = &indexer->record->event;
 	uint64_t ts, end = 0;
-	int r;
 
 	if (!indexer_to_ns(indexer, event->timestamp, &ts) ||
 	    (event->type == FXT_EVENT_DURATION_COMPLETE &&
@@ -220,10 +238,7 @@ static int add_event(struct indexer *indexer)
 	case FXT_EVENT_FLOW_BEGIN:
 	case FXT_EVENT_FLOW_STEP:
 	case FXT_EVENT_FLOW_END:
-		r = add_entry(indexer, &event->thread, FX_ENTRY_FLOW, ts, 0);
-		if (r == 0)
-			anchor_flow(indexer->last_thread);
-		return r;
+		return add_entry(indexer, &event->thread, FX_ENTRY_FLOW, ts, 0);
 	default:
 		return 0;
 	}
@@ -247,6 +262,7 @@ static int add_sched(struct indexer *indexer)
 {
 	const struct fxt_scheduling *sched = &indexer->record->scheduling;
 	struct fx_timeline *timeline = indexer->timeline;
+	struct fx_sched_entry *entry;
 	uint64_t ts, word;
 	int r;
 
@@ -254,17 +270,17 @@ static int add_sched(struct indexer *indexer)
 		indexer_count_loss(timeline, FX_LOSS_BAD_TIME);
 		return 0;
 	}
-	if (fx_vector_reserve(&timeline->scheds, 1) < 0)
-		return -ENOMEM;
 	r = keep_record(indexer, &word);
 	if (r < 0)
 		return r;
-	timeline->scheds.items[timeline->scheds.count++] =
-	    (struct fx_sched_entry){.ts = ts,
-				    .word = word,
-				    .outgoing = sched->outgoing.tid,
-				    .incoming = sched->incoming.tid,
-				    .provider = indexer->provider_number};
+	entry = fx_runs_add(&timeline->scheds);
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct fx_sched_entry){.ts = ts,
+					 .word = word,
+					 .outgoing = sched->outgoing.tid,
+					 .incoming = sched->incoming.tid,
+					 .provider = indexer->provider_number};
 	indexer_note_time(indexer, ts);
 	return 0;
 }
@@ -423,7 +439,7 @@ static int index_all(struct fx_timeline *timeline, fx_progress *progress, void *
 		}
 	}
 	assign_notes(timeline);
-	return r;
+	return r < 0 ? r : fx_source_seal(timeline->source);
 }
 
 static void remember_fault(void *opaque, const struct fxt_fault *fault)
@@ -440,10 +456,14 @@ int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress
 
 	memset(timeline, 0, sizeof(*timeline));
 	timeline->first_ts = UINT64_MAX;
+	fx_runs_pool_init(&timeline->pool);
+	fx_runs_init(&timeline->asyncs, &timeline->pool, &fx_asyncs_kind);
+	fx_runs_init(&timeline->scheds, &timeline->pool, &fx_scheds_kind);
 	timeline->strings = fx_texts_new();
 	if (!timeline->strings)
 		return -ENOMEM;
-	r = fx_source_open(fd, remember_fault, timeline, &timeline->source);
+	r = fx_source_open(fd, timeline->pool.limit / 4, remember_fault, timeline,
+			   &timeline->source);
 	if (r < 0)
 		return r;
 	return index_all(timeline, progress, opaque);

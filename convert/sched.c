@@ -160,15 +160,6 @@ static int sched_export_entry(struct scheduler *scheduler, const struct fx_sched
 	return 0;
 }
 
-static int sched_compare_entries(const void *a, const void *b)
-{
-	const struct fx_sched_entry *left = a, *right = b;
-
-	if (left->ts != right->ts)
-		return left->ts < right->ts ? -1 : 1;
-	return left->word < right->word ? -1 : left->word > right->word;
-}
-
 static void sched_free_all(struct scheduler *scheduler)
 {
 	struct named *named = NULL, *next;
@@ -188,6 +179,8 @@ int fx_sched_export(struct fx_exporter *exporter)
 {
 	struct fx_timeline *timeline = exporter->timeline;
 	struct scheduler scheduler = {.exporter = exporter};
+	const struct fx_sched_entry *entry;
+	struct fx_merge merge;
 	int r;
 
 	if (timeline->scheds.count == 0)
@@ -196,11 +189,16 @@ int fx_sched_export(struct fx_exporter *exporter)
 		timeline->losses[FX_LOSS_OTHER_FORMAT] += timeline->scheds.count;
 		return 0;
 	}
-	qsort(timeline->scheds.items, timeline->scheds.count, sizeof(struct fx_sched_entry),
-	      sched_compare_entries);
+	r = fx_merge_begin(&merge, &timeline->scheds);
+	if (r < 0)
+		return r;
 	r = name_threads(&scheduler);
-	for (size_t i = 0; i < timeline->scheds.count && r == 0; i++)
-		r = sched_export_entry(&scheduler, &timeline->scheds.items[i]);
+	entry = fx_merge_first(&merge);
+	while (entry && r == 0) {
+		r = sched_export_entry(&scheduler, entry);
+		entry = fx_merge_next(&merge);
+	}
 	sched_free_all(&scheduler);
-	return r;
+	fx_merge_end(&merge);
+	return r < 0 ? r : merge.error;
 }

@@ -96,3 +96,39 @@ int fx_entries_sort(struct fx_entry *entries, size_t count)
 	fx_vector_free(&sorter.spare);
 	return r;
 }
+
+static int sort_entries(void *items, size_t count)
+{
+	return fx_entries_sort(items, count);
+}
+
+static int compare_asyncs(const void *a, const void *b)
+{
+	const struct fx_async_entry *left = a, *right = b;
+
+	if (left->ts != right->ts)
+		return left->ts < right->ts ? -1 : 1;
+	return left->word < right->word ? -1 : left->word > right->word;
+}
+
+static int compare_scheds(const void *a, const void *b)
+{
+	const struct fx_sched_entry *left = a, *right = b;
+
+	if (left->ts != right->ts)
+		return left->ts < right->ts ? -1 : 1;
+	return left->word < right->word ? -1 : left->word > right->word;
+}
+
+const struct fx_runs_kind fx_entries_kind = {
+    .size = sizeof(struct fx_entry),
+    .sort = sort_entries,
+};
+const struct fx_runs_kind fx_asyncs_kind = {
+    .size = sizeof(struct fx_async_entry),
+    .compare = compare_asyncs,
+};
+const struct fx_runs_kind fx_scheds_kind = {
+    .size = sizeof(struct fx_sched_entry),
+    .compare = compare_scheds,
+};

@@ -3,8 +3,9 @@
  * An archive whose records can be read in order, and again later at any place.
  *
  * A plain file is mapped. What is compressed or comes through a pipe is read once, and those of
- * its records that the caller wants to see again are kept in memory. Either way a record is known
- * by its word, an ever growing number.
+ * its records that the caller wants to see again are kept in memory, beyond some in a file without a
+ * name. Either way a record is known by its word, an ever growing number, and pages that are mapped
+ * are let go of now and then.
  */
 #ifndef FX_CONVERT_SOURCE_H
 #define FX_CONVERT_SOURCE_H
@@ -15,8 +16,9 @@
 
 struct fx_source;
 
-/* The descriptor is borrowed. Returns 0 or -errno. */
-int fx_source_open(int fd, fxt_fault_handler *handler, void *opaque, struct fx_source **ret);
+/* The descriptor is borrowed. @limit: bytes of records that are kept in memory. Returns 0 or -errno. */
+int fx_source_open(int fd, size_t limit, fxt_fault_handler *handler, void *opaque,
+		   struct fx_source **ret);
 
 /* NULL is allowed. */
 void fx_source_close(struct fx_source *source);
@@ -33,10 +35,13 @@ int fx_source_keep(struct fx_source *source, const struct fxt_record *record);
 /* The word of the record that fx_source_next() has just yielded, kept or not. */
 uint64_t fx_source_word(const struct fx_source *source, const struct fxt_record *record);
 
+/* Behind the last record, before any is decoded again. Returns 0 or -ENOMEM. */
+int fx_source_seal(struct fx_source *source);
+
 /* Decodes a record that was kept, its references unresolved. Returns 0 or -EBADMSG. */
-int fx_source_decode(const struct fx_source *source, uint64_t word, struct fxt_record *ret);
+int fx_source_decode(struct fx_source *source, uint64_t word, struct fxt_record *ret);
 
 /* The first word of a record that was kept. */
-uint64_t fx_source_header(const struct fx_source *source, uint64_t word);
+uint64_t fx_source_header(struct fx_source *source, uint64_t word);
 
 #endif

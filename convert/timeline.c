@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "convert/provider.h"
+#include "convert/sort.h"
 #include "convert/source.h"
 #include "convert/timeline.h"
 
@@ -46,6 +47,8 @@ struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid,
 		free(thread);
 		return NULL;
 	}
+	fx_runs_init(&thread->entries, &timeline->pool, &fx_entries_kind);
+	thread->first_ts = UINT64_MAX;
 	thread->key = key;
 	thread->number = (uint32_t)timeline->threads.count;
 	timeline->threads.items[timeline->threads.count++] = thread;
@@ -55,8 +58,8 @@ struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid,
 
 void fx_thread_release(struct fx_thread *thread)
 {
-	fx_vector_free(&thread->entries);
-	fx_vector_free(&thread->pairs);
+	fx_runs_release(&thread->entries);
+	fx_runs_release(&thread->ends);
 }
 
 /* --- Closing ---------------------------------------------------------------------------------- */
@@ -76,8 +79,9 @@ void fx_timeline_close(struct fx_timeline *timeline)
 	fx_vector_free(&timeline->processes);
 	fx_vector_free(&timeline->threads);
 	fx_vector_free(&timeline->providers);
-	fx_vector_free(&timeline->asyncs);
-	fx_vector_free(&timeline->scheds);
+	fx_runs_release(&timeline->asyncs);
+	fx_runs_release(&timeline->scheds);
+	fx_runs_pool_release(&timeline->pool);
 	fx_vector_free(&timeline->notes);
 	fx_vector_free(&timeline->embedded);
 	fx_source_close(timeline->source);

@@ -2,11 +2,11 @@
 /*
  * An archive, indexed: what happened on each thread, in time.
  *
- * Reading an archive once leaves 24 bytes for each event: when, and where its record stands. The
- * records themselves stay where they are (the mapped file, or a copy in memory of what came
- * compressed or through a pipe) and are decoded again, one at a time, when an exporter wants
- * them. For that, each provider keeps every meaning that a string index ever had, with the
- * position from which it holds.
+ * Reading an archive once leaves 24 bytes for each event: when, and where its record stands. They are
+ * sorted thread by thread, and beyond some memory in a file without a name (runs.h). The records
+ * themselves stay where they are (the mapped file, or a copy of what came compressed or through a
+ * pipe) and are decoded again, one at a time, when an exporter wants them. For that, each provider
+ * keeps every meaning that a string index ever had, with the position from which it holds.
  *
  * All times are nanoseconds of CLOCK_BOOTTIME.
  */
@@ -21,48 +21,10 @@
 
 #include <fxtrace/reader.h>
 
+#include "convert/entry.h"
+#include "convert/runs.h"
 #include "convert/texts.h"
 #include "convert/vector.h"
-
-enum fx_entry_kind {
-	FX_ENTRY_COMPLETE, /* end: when it ended */
-	FX_ENTRY_BEGIN,	   /* end: index into the thread's pairs, set by fx_thread_arrange() */
-	FX_ENTRY_END,	   /* gone after fx_thread_arrange() */
-	FX_ENTRY_INSTANT,
-	FX_ENTRY_COUNTER,
-	FX_ENTRY_FLOW, /* end: the record that it stands behind, see FX_ENTRY_ANCHORED */
-	FX_ENTRY_LOG,
-	FX_ENTRY_BLOB, /* a large event: an instant with a payload */
-};
-
-enum {
-	FX_ENTRY_CUT = 1,	 /* slice: ends early, since it crossed the end of an outer one */
-	FX_ENTRY_UNFINISHED = 2, /* slice: its end was never recorded */
-	FX_ENTRY_LEFT_OUT = 4,	 /* not to be exported: nested too deep */
-	FX_ENTRY_ANCHORED = 8,	 /* flow: `end' is the word of the record just before it, which
-				  * is a slice or an instant of the same time */
-};
-
-/* One event of a thread. */
-struct fx_entry {
-	uint64_t ts;
-	uint64_t end;
-	uint64_t word : 36; /* where its record stands, in words */
-	uint64_t provider : 20;
-	uint64_t kind : 4; /* enum fx_entry_kind */
-	uint64_t flags : 4;
-};
-
-#define FX_MAX_WORD	 ((UINT64_C(1) << 36) - 1)
-#define FX_MAX_PROVIDERS ((UINT64_C(1) << 20) - 1)
-
-/* The end of a begin record, from its end record. */
-struct fx_pair {
-	uint64_t end;
-	uint64_t word; /* the end record; FX_NO_WORD: none */
-};
-
-#define FX_NO_WORD UINT64_MAX
 
 struct fx_process {
 	uint64_t pid;
@@ -82,28 +44,14 @@ struct fx_thread {
 	struct fx_process *process;
 	const struct fx_text *name; /* NULL: not known */
 	bool has_flows;
-	FX_VECTOR(struct fx_entry) entries;
-	FX_VECTOR(struct fx_pair) pairs;
+	bool has_pairs; /* begins or ends */
+	/* Of what is no end: */
+	uint64_t first_ts;
+	uint64_t count;
+	struct fx_entry last; /* the newest, while the index is made */
+	struct fx_runs entries;
+	struct fx_runs ends; /* struct fx_entry_end, made by fx_thread_arrange() */
 	UT_hash_handle hh;
-};
-
-/* An async record. They stand apart, since their operations belong to no thread. */
-struct fx_async_entry {
-	uint64_t ts;
-	uint64_t id;
-	uint64_t word;
-	uint32_t provider;
-	uint32_t process; /* number */
-	uint8_t type;	  /* enum fxt_event_type */
-};
-
-/* A scheduling record. Its thread refs are resolved here, its strings when it is decoded. */
-struct fx_sched_entry {
-	uint64_t ts;
-	uint64_t word;
-	uint64_t outgoing; /* tid */
-	uint64_t incoming; /* tid */
-	uint32_t provider;
 };
 
 /* Something that the reader of a timeline has to know. */
@@ -140,8 +88,9 @@ struct fx_timeline {
 	FX_VECTOR(struct fx_timeline_provider *) providers;
 	FX_VECTOR(struct fx_process *) processes;
 	FX_VECTOR(struct fx_thread *) threads;
-	FX_VECTOR(struct fx_async_entry) asyncs;
-	FX_VECTOR(struct fx_sched_entry) scheds;
+	struct fx_runs_pool pool;
+	struct fx_runs asyncs; /* struct fx_async_entry */
+	struct fx_runs scheds; /* struct fx_sched_entry */
 	FX_VECTOR(struct fx_note) notes;
 	FX_VECTOR(unsigned char) embedded; /* what the Perfetto blobs hold, joined */
 	uint64_t first_ts;		   /* of all events; UINT64_MAX: there is none */
@@ -180,13 +129,5 @@ struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid,
 
 /* Frees the events of a thread, once they have been exported. */
 void fx_thread_release(struct fx_thread *thread);
-
-/* When a slice ends: its own end, or that of its pair; UINT64_MAX: it did not finish. */
-static inline uint64_t fx_entry_end(const struct fx_thread *thread, const struct fx_entry *entry)
-{
-	if (entry->kind == FX_ENTRY_BEGIN)
-		return thread->pairs.items[entry->end].end;
-	return entry->end;
-}
 
 #endif

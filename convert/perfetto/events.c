@@ -49,7 +49,7 @@ static void perfetto_export_thread(struct fx_exporter *exporter, const struct fx
 static void enter_thread(struct fx_exporter *exporter, const struct fx_thread *thread)
 {
 	fx_packets_begin_sequence(&perfetto_get(exporter)->packets, fx_track_of_thread(thread),
-				  thread->entries.items[0].ts);
+				  thread->first_ts);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */

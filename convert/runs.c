@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+
+#include "convert/runs.h"
+
+enum {
+	POOL_LIMIT = 64 << 20,
+	BLOCK_BYTES = 64 << 10, /* stays in a processor's cache while it is sorted */
+	FIRST_ITEMS = 8,	/* in the first block of a list, which may stay that small */
+	READ_BYTES = 64 << 10,
+	WRITE_BYTES = 256 << 10,
+	RUNS_MAX = 512, /* so many are merged into one */
+};
+
+void fx_runs_pool_init(struct fx_runs_pool *pool)
+{
+	const char *limit = getenv("FXTRACE_CONVERT_MEMORY");
+
+	*pool = (struct fx_runs_pool){.limit = POOL_LIMIT, .spill = FX_SPILL_EMPTY};
+	if (limit && *limit)
+		pool->limit = strtoull(limit, NULL, 10);
+}
+
+void fx_runs_pool_release(struct fx_runs_pool *pool)
+{
+	fx_spill_close(&pool->spill);
+}
+
+void fx_runs_init(struct fx_runs *runs, struct fx_runs_pool *pool, const struct fx_runs_kind *kind)
+{
+	*runs = (struct fx_runs){.kind = kind, .pool = pool, .link = &pool->lists};
+	runs->next = pool->lists;
+	if (runs->next)
+		runs->next->link = &runs->next;
+	pool->lists = runs;
+}
+
+static void drop_blocks(struct fx_runs *runs)
+{
+	for (size_t i = 0; i < runs->blocks.count; i++)
+		free(runs->blocks.items[i].items);
+	fx_vector_free(&runs->blocks);
+	runs->pool->used -= runs->held;
+	runs->held = 0;
+}
+
+static void drop_block_in_work(struct fx_runs *runs)
+{
+	free(runs->block);
+	runs->pool->used -= runs->room;
+	runs->block = NULL;
+	runs->used = runs->room = 0;
+}
+
+void fx_runs_release(struct fx_runs *runs)
+{
+	if (!runs->pool)
+		return;
+	drop_blocks(runs);
+	drop_block_in_work(runs);
+	fx_vector_free(&runs->runs);
+	*runs->link = runs->next;
+	if (runs->next)
+		runs->next->link = runs->link;
+	*runs = (struct fx_runs){0};
+}
+
+/* --- Blocks ----------------------------------------------------------------------------------- */
+
+static int sort_block(const struct fx_runs *runs)
+{
+	size_t count = runs->used / runs->kind->size;
+
+	if (runs->kind->sort)
+		return runs->kind->sort(runs->block, count);
+	qsort(runs->block, count, runs->kind->size, runs->kind->compare);
+	return 0;
+}
+
+/* Puts the block in work to the others. Returns 0 or -ENOMEM. */
+static int close_block(struct fx_runs *runs)
+{
+	int r;
+
+	if (runs->used == 0)
+		return 0;
+	if (fx_vector_reserve(&runs->blocks, 1) < 0)
+		return -ENOMEM;
+	r = sort_block(runs);
+	if (r < 0)
+		return r;
+	runs->blocks.items[runs->blocks.count++] = (struct fx_runs_block){runs->block, runs->used};
+	runs->held += runs->room;
+	runs->block = NULL;
+	runs->used = runs->room = 0;
+	return 0;
+}
+
+/* The bytes of a whole block: fewer where the limit is small. */
+static size_t block_bytes(const struct fx_runs *runs)
+{
+	size_t size = runs->kind->size, bytes = runs->pool->limit / 16;
+
+	if (bytes > BLOCK_BYTES)
+		bytes = BLOCK_BYTES;
+	return bytes / size >= FIRST_ITEMS ? bytes / size * size : FIRST_ITEMS * size;
+}
+
+static int grow_block(struct fx_runs *runs, size_t room)
+{
+	char *block = realloc(runs->block, room);
+
+	if (!block)
+		return -ENOMEM;
+	runs->pool->used += room - runs->room;
+	runs->block = block;
+	runs->room = room;
+	return 0;
+}
+
+/* --- Merging ---------------------------------------------------------------------------------- */
+
+static bool stands_before(const struct fx_merge *merge, const struct fx_runs_source *left,
+			  const struct fx_runs_source *right)
+{
+	int order = 0;
+
+	if (left->key != right->key)
+		return left->key < right->key;
+	if (merge->runs->kind->compare && left->at && right->at)
+		order = merge->runs->kind->compare(left->at, right->at);
+	return order != 0 ? order < 0 : left->number < right->number;
+}
+
+static void sift_down(struct fx_merge *merge, size_t at)
+{
+	struct fx_runs_source **heap = merge->heap, *moved = heap[at];
+	size_t child;
+
+	while ((child = 2 * at + 1) < merge->count) {
+		if (child + 1 < merge->count && stands_before(merge, heap[child + 1], heap[child]))
+			child++;
+		if (!stands_before(merge, heap[child], moved))
+			break;
+		heap[at] = heap[child];
+		at = child;
+	}
+	heap[at] = moved;
+}
+
+static void set_limit(struct fx_merge *merge)
+{
+	merge->limit = UINT64_MAX;
+	for (size_t i = 1; i < merge->count && i <= 2; i++) {
+		if (merge->heap[i]->key < merge->limit)
+			merge->limit = merge->heap[i]->key;
+	}
+}
+
+static size_t piece_bytes(const struct fx_merge *merge)
+{
+	return merge->size < READ_BYTES ? READ_BYTES / merge->size * merge->size : merge->size;
+}
+
+/* Reads the next piece of a run. Returns 1, 0 at its end, or -errno. */
+static int read_piece(struct fx_merge *merge, struct fx_runs_source *source)
+{
+	size_t bytes = piece_bytes(merge);
+	int r;
+
+	if (source->left == 0)
+		return 0;
+	if (bytes > source->left)
+		bytes = (size_t)source->left;
+	if (!source->buffer)
+		source->buffer = malloc(bytes);
+	if (!source->buffer)
+		return -ENOMEM;
+	r = fx_spill_read(&merge->runs->pool->spill, source->offset, source->buffer, bytes);
+	if (r < 0)
+		return r;
+	source->offset += bytes;
+	source->left -= bytes;
+	source->at = source->buffer;
+	source->end = source->buffer + bytes;
+	return 1;
+}
+
+/* Sees to it that the first of the heap stands before all others, and can be looked at. */
+static const void *merge_settle(struct fx_merge *merge)
+{
+	while (merge->count > 0) {
+		struct fx_runs_source *first = merge->heap[0];
+		int r;
+
+		if (first->at < first->end) {
+			set_limit(merge);
+			return first->at;
+		}
+		r = read_piece(merge, first);
+		if (r < 0) {
+			merge->error = r;
+			return NULL;
+		}
+		if (r > 0) {
+			memcpy(&first->key, first->at, sizeof(first->key));
+		} else {
+			free(first->buffer);
+			first->buffer = NULL;
+			merge->heap[0] = merge->heap[--merge->count];
+		}
+		if (merge->count > 0)
+			sift_down(merge, 0);
+	}
+	return NULL;
+}
+
+const void *fx_merge_next_slow_(struct fx_merge *merge)
+{
+	struct fx_runs_source *first = merge->heap[0];
+
+	if (first->at < first->end) {
+		memcpy(&first->key, first->at, sizeof(first->key));
+		sift_down(merge, 0);
+	}
+	return merge_settle(merge);
+}
+
+static void open_run(struct fx_runs_source *source, const struct fx_run *run)
+{
+	source->key = run->first_key;
+	source->offset = run->offset;
+	source->left = run->bytes;
+}
+
+static void open_block(struct fx_runs_source *source, const struct fx_runs_block *block)
+{
+	source->at = block->items;
+	source->end = block->items + block->bytes;
+	memcpy(&source->key, source->at, sizeof(source->key));
+}
+
+/*
+ * Opens what is sorted: of the runs, and behind them the blocks, those from @from on, @count of them. Where
+ * a key alone does not tell what stands first, there has to be an item to look at.
+ */
+static int open_sources(struct fx_merge *merge, size_t from, size_t count)
+{
+	struct fx_runs *runs = merge->runs;
+
+	for (size_t i = 0; i < count; i++) {
+		struct fx_runs_source *source = &merge->sources[i];
+		int r = 0;
+
+		source->number = i;
+		merge->heap[i] = source;
+		if (from + i < runs->runs.count)
+			open_run(source, &runs->runs.items[from + i]);
+		else
+			open_block(source, &runs->blocks.items[from + i - runs->runs.count]);
+		if (runs->kind->compare && !source->at)
+			r = read_piece(merge, source);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int merge_open(struct fx_merge *merge, struct fx_runs *runs, size_t from, size_t count)
+{
+	int r = -ENOMEM;
+
+	*merge = (struct fx_merge){.runs = runs, .size = runs->kind->size};
+	merge->sources = calloc(count + 1, sizeof(*merge->sources));
+	merge->heap = calloc(count + 1, sizeof(*merge->heap));
+	runs->readers++;
+	merge->opened = merge->count = count;
+	if (merge->sources && merge->heap)
+		r = open_sources(merge, from, count);
+	if (r < 0) {
+		fx_merge_end(merge);
+		return r;
+	}
+	for (size_t i = count / 2; i-- > 0;)
+		sift_down(merge, i);
+	return 0;
+}
+
+int fx_merge_begin(struct fx_merge *merge, struct fx_runs *runs)
+{
+	int r;
+
+	*merge = (struct fx_merge){0};
+	if (!runs->pool)
+		return 0;
+	r = close_block(runs);
+	return r < 0 ? r : merge_open(merge, runs, 0, runs->runs.count + runs->blocks.count);
+}
+
+const void *fx_merge_first(struct fx_merge *merge)
+{
+	return merge_settle(merge);
+}
+
+void fx_merge_end(struct fx_merge *merge)
+{
+	if (!merge->runs)
+		return;
+	for (size_t i = 0; merge->sources && i < merge->opened; i++)
+		free(merge->sources[i].buffer);
+	free(merge->sources);
+	free(merge->heap);
+	merge->runs->readers--;
+	*merge = (struct fx_merge){.error = merge->error};
+}
+
+/* --- Writing runs ----------------------------------------------------------------------------- */
+
+/* Writes what @merge yields behind what is in the file. Returns 0 or -errno. */
+static int write_merged(struct fx_merge *merge, struct fx_run *ret)
+{
+	struct fx_spill *spill = &merge->runs->pool->spill;
+	char *buffer = malloc(WRITE_BYTES);
+	const void *item = fx_merge_first(merge);
+	size_t used = 0;
+	int r = buffer ? 0 : -ENOMEM;
+
+	*ret = (struct fx_run){.offset = spill->size};
+	if (item)
+		memcpy(&ret->first_key, item, sizeof(ret->first_key));
+	for (; item && r == 0; item = fx_merge_next(merge)) {
+		if (used + merge->size > WRITE_BYTES) {
+			r = fx_spill_append(spill, buffer, used);
+			used = 0;
+		}
+		memcpy(buffer + used, item, merge->size);
+		used += merge->size;
+	}
+	if (r == 0)
+		r = merge->error;
+	if (r == 0)
+		r = fx_spill_append(spill, buffer, used);
+	free(buffer);
+	ret->bytes = spill->size - ret->offset;
+	return r;
+}
+
+/* Merges some of what is sorted, as merge_open() says, into one run. */
+static int merge_into_run(struct fx_runs *runs, size_t from, size_t count, struct fx_run *ret)
+{
+	struct fx_merge merge;
+	int r = merge_open(&merge, runs, from, count);
+
+	if (r < 0)
+		return r;
+	r = write_merged(&merge, ret);
+	fx_merge_end(&merge);
+	return r;
+}
+
+/* Writes what a list has in memory to the file. Returns 0 or -errno, and then it has it still. */
+static int write_list(struct fx_runs *runs)
+{
+	struct fx_run run;
+	int r = 0;
+
+	if (runs->runs.count >= RUNS_MAX) {
+		r = merge_into_run(runs, 0, runs->runs.count, &run);
+		if (r < 0)
+			return r;
+		runs->runs.items[0] = run;
+		runs->runs.count = 1;
+	}
+	r = close_block(runs);
+	if (r == 0 && runs->blocks.count > 0 && fx_vector_reserve(&runs->runs, 1) < 0)
+		r = -ENOMEM;
+	if (r < 0 || runs->blocks.count == 0)
+		return r;
+	r = merge_into_run(runs, runs->runs.count, runs->blocks.count, &run);
+	if (r < 0)
+		return r;
+	runs->runs.items[runs->runs.count++] = run;
+	drop_blocks(runs);
+	return 0;
+}
+
+/*
+ * Writes those lists to the file that have at least half of what lists have on average: together they
+ * have more than half of it all.
+ */
+static void relieve(struct fx_runs_pool *pool)
+{
+	size_t count = 0, least;
+
+	for (const struct fx_runs *runs = pool->lists; runs; runs = runs->next)
+		count += runs->held + runs->room > 0 && runs->readers == 0;
+	least = pool->used / 2 / (count + 1);
+	for (struct fx_runs *runs = pool->lists; runs && !pool->failed; runs = runs->next) {
+		if (runs->readers == 0 && runs->held + runs->room > least)
+			pool->failed = write_list(runs) < 0;
+	}
+}
+
+void *fx_runs_add_slow_(struct fx_runs *runs)
+{
+	size_t size = runs->kind->size, whole = block_bytes(runs);
+	size_t room = runs->room * 2 > FIRST_ITEMS * size ? runs->room * 2 : FIRST_ITEMS * size;
+	int r = 0;
+
+	if (runs->room == whole) {
+		r = close_block(runs);
+		room = whole;
+	}
+	if (r == 0 && runs->pool->used > runs->pool->limit && !runs->pool->failed)
+		relieve(runs->pool);
+	if (r < 0 || grow_block(runs, room < whole ? room : whole) < 0)
+		return NULL;
+	return fx_runs_add(runs);
+}

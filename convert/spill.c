@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "convert/spill.h"
+
+/* File systems without O_TMPFILE get a name that is taken away at once. */
+static int make_in(const char *folder)
+{
+	char path[4096];
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
+
+	if (fd >= 0)
+		return fd;
+	if (snprintf(path, sizeof(path), "%s/fxtrace-XXXXXX", folder) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	return fd;
+}
+
+static int spill_make(struct fx_spill *spill)
+{
+	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
+	int r = -ENOENT;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		if (!folders[i] || !*folders[i])
+			continue;
+		r = make_in(folders[i]);
+		if (r >= 0) {
+			spill->fd = r;
+			return 0;
+		}
+	}
+	return r;
+}
+
+int fx_spill_append(struct fx_spill *spill, const void *data, size_t size)
+{
+	size_t done = 0;
+	int r = spill->fd < 0 ? spill_make(spill) : 0;
+
+	if (r < 0)
+		return r;
+	while (done < size) {
+		ssize_t n = pwrite(spill->fd, (const char *)data + done, size - done,
+				   (off_t)(spill->size + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -ENOSPC;
+		done += (size_t)n;
+	}
+	spill->size += size;
+	return 0;
+}
+
+int fx_spill_read(const struct fx_spill *spill, uint64_t offset, void *data, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		ssize_t n =
+		    pread(spill->fd, (char *)data + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+void fx_spill_close(struct fx_spill *spill)
+{
+	if (spill->fd >= 0)
+		close(spill->fd);
+	*spill = (struct fx_spill)FX_SPILL_EMPTY;
+}
