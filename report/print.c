@@ -85,14 +85,14 @@ static const char *print_number(const struct fx_column *column, const struct fx_
 }
 
 static size_t print_cell_width(const struct fx_table *table, size_t row, size_t column,
-			       const struct fx_column *columns)
+			       const struct fx_column *columns, bool is_last)
 {
 	const struct fx_cell *cell = fx_table_cell(table, row, column);
 	char text[FX_UNIT_TEXT_MAX];
 
 	if (cell->kind == FX_CELL_TEXT)
 		return print_width_of(fx_table_text_of(table, cell), cell->length) +
-		       fx_table_indent_of(table, row) * INDENT;
+		       (is_last ? fx_table_indent_of(table, row) * INDENT : 0);
 	return strlen(print_number(&columns[column], cell, text));
 }
 
@@ -125,7 +125,7 @@ static void print_measure(const struct fx_print *print, const struct fx_table *t
 	for (size_t i = 0; i < count; i++) {
 		widths[i] = strlen(columns[i].title);
 		for (size_t row = 0; row < rows && row < ROWS_LOOKED_AT; row++) {
-			size_t width = print_cell_width(table, row, i, columns);
+			size_t width = print_cell_width(table, row, i, columns, i + 1 == count);
 
 			if (width > widths[i])
 				widths[i] = width;
@@ -160,7 +160,7 @@ static void print_text_cell(const struct fx_print *print, const struct fx_table 
 {
 	const char *text = cell->kind == FX_CELL_TEXT ? fx_table_text_of(table, cell) : "";
 	size_t length = cell->kind == FX_CELL_TEXT ? cell->length : 0;
-	size_t indent = fx_table_indent_of(table, row) * INDENT;
+	size_t indent = last ? fx_table_indent_of(table, row) * INDENT : 0;
 	size_t room = print->width == 0 && last ? 0 : width, taken;
 
 	/* A tree that is deeper than the terminal is wide is seen as deep as it can be. */

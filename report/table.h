@@ -59,7 +59,7 @@ void fx_table_real(struct fx_table *table, size_t column, double value);
 void fx_table_text(struct fx_table *table, size_t column, const char *text, size_t length);
 void fx_table_string(struct fx_table *table, size_t column, const char *text);
 
-/* How far the texts of the row that was begun last stand in: the levels of a tree. */
+/* How far the last text of the row that was begun last stands in: the levels of a tree. */
 void fx_table_indent(struct fx_table *table, unsigned levels);
 
 /* A sentence below the table: what is an estimate, what is missing. */

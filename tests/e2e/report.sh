@@ -55,6 +55,38 @@ for row, other in zip(rows, others):
         assert row[key] == str(value) or abs(float(row[key]) - value) < 1e-6, (key, row, other)
 END
 
+# --- Processes -------------------------------------------------------------------------------------
+
+cat >tree.sh <<'END'
+sleep 0.4 &
+sleep 0.1
+wait
+sh -c 'kill -9 $$'
+sh -c 'exit 3'
+END
+expect_status 3 "$FXTRACE" run -q -o tree.fxt -- sh tree.sh
+expect_ok "$FXTRACE" report --processes --top 0 --json tree.fxt
+python3 - out <<'END' || fail "another tree"
+import json, sys
+report = json.load(open(sys.argv[1]))
+rows = [(r.get("depth", 0), r["command"], r["end"]) for r in report["processes"]["rows"]]
+print(rows)
+assert rows[0] == (0, "sh", "status 3") or rows[0][1:] == ("sh tree.sh", "status 3"), rows
+children = [r[1:] for r in rows[1:]]
+assert all(r[0] == 1 for r in rows[1:]), rows
+assert ("sleep 0.4", "status 0") in children and ("sleep 0.1", "status 0") in children, rows
+assert [r[1] for r in rows].count("SIGKILL") == 0 and [r[2] for r in rows].count("SIGKILL") == 1, rows
+# One sleep was waited for, the other one ran beside it; times of the chain do not overlap and fill the span.
+chain = report["chain"]["rows"]
+commands = {r["command"] for r in chain}
+assert "sleep 0.4" in commands and "sleep 0.1" not in commands, commands
+spans = sorted((r["from_ns"], r["from_ns"] + r["time_ns"]) for r in chain)
+assert all(a[1] == b[0] for a, b in zip(spans, spans[1:])), spans
+first = report["processes"]["rows"][0]
+assert sum(r["time_ns"] for r in chain) == first["lifetime_ns"], (chain, first)
+assert first["waited_most_for"] in ("a child", "a signal"), first # wait is sigsuspend() in dash
+END
+
 # --- Filters ---------------------------------------------------------------------------------------
 
 calls() { # OPTION...: calls of leaf in the report

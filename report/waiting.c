@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "report/waiting.h"
+
+struct pattern {
+	const char *name;
+	uint8_t kind;
+};
+
+static const struct pattern waiting_patterns[] = {
+#define FX_WAIT(name, kind) {name, FX_WAIT_##kind},
+#include "report/waits.def"
+#undef FX_WAIT
+};
+
+static enum fx_wait_kind waiting_of_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(waiting_patterns) / sizeof(*waiting_patterns); i++) {
+		if (fnmatch(waiting_patterns[i].name, name, 0) == 0)
+			return waiting_patterns[i].kind;
+	}
+	return FX_WAIT_NONE;
+}
+
+/* Whether the descriptor of a call leads to somebody else: its name is no path, or one of a device. */
+static bool waiting_has_peer(const struct fx_event *event)
+{
+	const struct fxt_arg *file = fx_event_arg(event, "file");
+
+	if (!file || file->type != FXT_ARG_STRING || file->string.length == 0)
+		return true;
+	return file->string.data[0] != '/' ||
+	       (file->string.length > 5 && memcmp(file->string.data, "/dev/", 5) == 0);
+}
+
+static bool waiting_may(const struct fx_call *call)
+{
+	switch (call->kind) {
+	case FX_CALL_SYSCALL:
+	case FX_CALL_PTHREAD:
+	case FX_CALL_PROCESS:
+	case FX_CALL_STDIO:
+		return true;
+	default:
+		return false;
+	}
+}
+
+enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
+				const struct fx_call *call, const struct fx_event *event)
+{
+	size_t count = waiting->kinds.count;
+	enum fx_wait_kind kind;
+
+	if (!waiting_may(call) || !call->name)
+		return FX_WAIT_NONE;
+	if (call->name >= count) {
+		size_t more = call->name + 1 - count;
+
+		if (fx_vector_reserve(&waiting->kinds, more) < 0)
+			return waiting_of_name(fx_report_text(report, call->name)->data);
+		memset(waiting->kinds.items + count, 0, more);
+		waiting->kinds.count += more;
+	}
+	if (waiting->kinds.items[call->name] == 0)
+		waiting->kinds.items[call->name] =
+		    (uint8_t)(1 + waiting_of_name(fx_report_text(report, call->name)->data));
+	kind = (enum fx_wait_kind)(waiting->kinds.items[call->name] - 1);
+	return kind == FX_WAIT_PEER && !waiting_has_peer(event) ? FX_WAIT_NONE : kind;
+}
+
+void fx_waiting_free(struct fx_waiting *waiting)
+{
+	fx_vector_free(&waiting->kinds);
+}
+
+const char *fx_wait_kind_text(enum fx_wait_kind kind)
+{
+	static const char *const texts[] = {[FX_WAIT_NONE] = "nothing",
+#define FX_WAIT_KIND_TEXT_(name, text) [FX_WAIT_##name] = (text),
+					    FX_WAIT_KINDS(FX_WAIT_KIND_TEXT_)
+#undef FX_WAIT_KIND_TEXT_
+	};
+
+	return texts[kind];
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls that wait, and for what: the table is waits.def. */
+#ifndef FX_REPORT_WAITING_H
+#define FX_REPORT_WAITING_H
+
+#include "convert/vector.h"
+#include "report/section.h"
+
+/* X(NAME, "for people") */
+#define FX_WAIT_KINDS(X)                                                                           \
+	X(LOCK, "a lock")                                                                          \
+	X(CONDITION, "a condition")                                                                \
+	X(SEMAPHORE, "a semaphore")                                                                \
+	X(BARRIER, "a barrier")                                                                    \
+	X(THREAD, "a thread's end")                                                                \
+	X(CHILD, "a child")                                                                        \
+	X(SLEEP, "time to pass")                                                                   \
+	X(POLL, "one of several descriptors")                                                      \
+	X(SIGNAL, "a signal")                                                                      \
+	X(PEER, "a peer")
+
+#define FX_ENUM_WAIT_KIND_(name, text) FX_WAIT_##name,
+enum fx_wait_kind {
+	FX_WAIT_NONE, /* it does not wait */
+	FX_WAIT_KINDS(FX_ENUM_WAIT_KIND_) FX_WAIT_KIND_COUNT
+};
+
+/* What is remembered of names; all zeros is an empty one. */
+struct fx_waiting {
+	FX_VECTOR(uint8_t)
+	kinds; /* by the number of the name: 1 + enum fx_wait_kind; 0: not looked at */
+};
+
+void fx_waiting_free(struct fx_waiting *waiting);
+
+/* What a call waits for. */
+enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
+				const struct fx_call *call, const struct fx_event *event);
+
+/* "a lock" */
+const char *fx_wait_kind_text(enum fx_wait_kind kind);
+
+#endif
