@@ -251,7 +251,7 @@ enum fx_loss {
 	FX_LOSS_LARGE = 3,   /* larger than what there can ever be room for */
 	FX_LOSS_THREADS = 4, /* of a thread for which there was no slot */
 	FX_LOSS_CONFINED =
-	    5, /* of a thread that began when the process might make no system call any more */
+	    5, /* of a thread that began when the process might not ask who it is any more */
 	FX_LOSS_ADOPTED =
 	    6, /* of a handler that interrupted its thread as that was given its slot */
 	FX_LOSS_UNWAITED =

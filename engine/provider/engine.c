@@ -23,11 +23,11 @@ static struct fx_control control_guests[2][FX_GUESTS_MAX + 1];
 
 struct fx_engine fx_engine = {.control = &control_off.control, .common = &common_off};
 
-void fx_engine_confine(void)
+void fx_engine_confine(uint32_t refused)
 {
-	if (!fx_engine.confined && !fx_engine_is_stranger())
+	if (!fx_engine_is_stranger())
 		fx_number_learn();
-	fx_engine.confined = true;
+	__atomic_fetch_or(&fx_engine.refused, refused, __ATOMIC_RELAXED); /* see fx_engine_may() */
 }
 
 /* How many guests `control` stands for, and whether the process is attached. */
@@ -110,7 +110,7 @@ bool fx_engine_may_be_guest(void)
 	bool attached;
 
 	return guests_of(fx_control(), &attached) &&
-	       (fx_engine.confined || fx_getpid() != fx_engine.pid);
+	       (!fx_engine_may(FX_ASK_SELF) || fx_getpid() != fx_engine.pid);
 }
 
 void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t data32,
@@ -129,7 +129,7 @@ void fx_packet_post(enum fx_packet_request request, uint16_t data16, uint32_t da
 
 void fx_doorbell_ring(void)
 {
-	if (!fx_engine.confined)
+	if (fx_engine_may(FX_ASK_WAIT))
 		fx_syscall3(SYS_futex, &fx_common()->doorbell, FUTEX_WAKE, 1);
 }
 

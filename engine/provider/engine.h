@@ -94,6 +94,21 @@ struct fx_wiped {
 	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));
 };
 
+/*
+ * What the kernel is asked for; under a seccomp filter of the program's that refuses the calls (preload/host/asks.def),
+ * it is done without.
+ */
+enum fx_ask {
+	FX_ASK_SELF = 1,  /* who runs, and who is gone */
+	FX_ASK_WAIT = 2,  /* to wait for others, and to wake them */
+	FX_ASK_LOOK = 4,  /* what descriptors, pointers and the like are */
+	FX_ASK_CHILD = 8, /* to begin anew in a forked child */
+	FX_ASK_START =
+	    16, /* anything at all: in the programs that it starts, too, that would be their end */
+	FX_ASK_ALL = 31,
+	FX_ASK_FOLLOW = FX_ASK_CHILD | FX_ASK_SELF,
+};
+
 struct fx_engine {
 	/* hot: read by every hook */
 	const struct fx_control *control; /* never NULL: a page of zeroes while not attached */
@@ -104,10 +119,8 @@ struct fx_engine {
 	enum fx_clock_kind clock_kind;
 	uint64_t tick_step; /* ticks of a nanosecond and a little more */
 	/* cold */
-	bool
-	    confined; /* the process may be killed for a system call that it did not announce: none is
-			  made any more */
-	bool blind;   /* a thread may have no storage that can be looked at: nobody's is */
+	uint32_t refused; /* enum fx_ask: what the kernel may not be asked for any more */
+	bool blind;	  /* a thread may have no storage that can be looked at: nobody's is */
 	int pid;
 	struct fx_buffer_header *header;
 	struct fx_layout layout;
@@ -117,6 +130,14 @@ struct fx_engine {
 };
 
 extern struct fx_engine fx_engine __attribute__((visibility("hidden")));
+
+/* Whether all of `asks` may be asked. Relaxed: for the thread that gives it up it holds at once, and the others are at
+ * it meanwhile in any case. */
+fx_hot bool fx_engine_may(uint32_t asks)
+{
+	return !(fx_load_relaxed(&fx_engine.refused) & asks);
+}
+
 /*
  * A thread's own storage. Who makes a thread by clone() gives it what he likes for that: zeroes, leftovers, a copy of
  * another's. So nothing in it is believed, and nothing of it written, before `home` is found to be its place.
@@ -292,10 +313,10 @@ fx_hot bool fx_engine_is_stranger(void)
 }
 
 /*
- * From now on the process is traced without any system call. The manager is no longer woken, so more
- * may be lost; nobody waits for space; new threads and forked children are not traced.
+ * From now on the kernel is not asked for what is in `refused` (enum fx_ask), also 0. Without FX_ASK_WAIT the manager is
+ * no longer woken, so more may be lost, and nobody waits for space; without FX_ASK_FOLLOW forked children are not traced.
  */
-void fx_engine_confine(void);
+void fx_engine_confine(uint32_t refused);
 
 /*
  * Around fork(): a child that calls fx_engine_after_fork() shows up even if it does nothing. And if

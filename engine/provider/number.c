@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "engine/provider/number.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 
@@ -39,9 +40,12 @@ static void number_try(uint64_t address)
 
 void fx_number_learn(void)
 {
+	static bool asked; /* what was not known before a filter is not asked for under it */
 	uint64_t address = 0;
 	size_t size;
 
+	if (__atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
+		return;
 	/* The word that the kernel clears when the thread is gone. Not all kernels tell. */
 	if (!fx_load_relaxed(&offset) && fx_syscall2(SYS_prctl, PR_GET_TID_ADDRESS, &address) == 0)
 		number_try(address);

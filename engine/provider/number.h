@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* Asks where it is. By raw system calls alone; a second time nothing happens. */
+/* Asks where it is, the first time. By raw system calls alone. */
 void fx_number_learn(void);
 
 /* 0: it is not known where, or it does not stand there. For a thread whose storage is its own. */

@@ -124,7 +124,7 @@ int fx_observer_remove(struct fx_observer *o)
 void fx_observers_notify(void)
 {
 	/* relaxed: an observer that is being added looks for itself */
-	if (!fx_load_relaxed(&first) || fx_engine.confined || list_try() != 0)
+	if (!fx_load_relaxed(&first) || !fx_engine_may(FX_ASK_SELF) || list_try() != 0)
 		return;
 	list_tell();
 	list_unlock();

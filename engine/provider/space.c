@@ -125,7 +125,7 @@ static enum fx_loss refuse_to_wait(const struct fx_thread *t, struct patience *p
 		return FX_LOSS_WORN;
 	if (!is_lossless())
 		return FX_LOSS_FULL;
-	if (fx_engine.confined)
+	if (!fx_engine_may(FX_ASK_WAIT))
 		return FX_LOSS_UNWAITED;
 	if (is_stuck(t, patience))
 		return FX_LOSS_STUCK;

@@ -13,7 +13,7 @@ fx_cold bool fx_stack_was_left(uint64_t then, uint64_t now)
 	if (now < then)
 		return false;
 	/* Without asking the kernel: most programs have one stack. */
-	if (fx_engine.confined)
+	if (!fx_engine_may(FX_ASK_SELF))
 		return true;
 	if (fx_syscall2(SYS_sigaltstack, 0, &alternate) != 0 || !(alternate.ss_flags & SS_ONSTACK))
 		return true;

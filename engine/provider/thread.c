@@ -61,7 +61,7 @@ static void slot_take(uint32_t i, uint32_t tid)
 	fx_store_relaxed(&s->heap_bytes, 0);
 	fx_store_relaxed(&s->heap_blocks, 0);
 	memset(s->name, 0, sizeof s->name);
-	if (!fx_engine.confined) /* without one it has its process's, as most have */
+	if (fx_engine_may(FX_ASK_SELF)) /* without one it has its process's, as most have */
 		fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
 	s->pthread = fx_thread_handle();
 	s->incarnation++;
@@ -160,7 +160,7 @@ unsigned fx_threads_reclaim(void)
 {
 	unsigned freed = 0;
 
-	if (fx_engine.confined)
+	if (!fx_engine_may(FX_ASK_SELF))
 		return 0;
 	for (uint32_t i = 0; i < slots_used(); i++) {
 		struct fx_thread *t = &fx_engine.wiped->threads[i];
@@ -230,7 +230,7 @@ static struct fx_thread *thread_new(enum fx_loss *ret_why)
 	uint32_t tid;
 	int i;
 
-	tid = fx_engine.confined ? fx_number() : (uint32_t)fx_gettid();
+	tid = fx_engine_may(FX_ASK_SELF) ? (uint32_t)fx_gettid() : fx_number();
 	*ret_why = tid ? FX_LOSS_THREADS : FX_LOSS_CONFINED;
 	if (!tid)
 		return NULL;
@@ -303,7 +303,7 @@ static void buffer_disown(const struct fx_fork *before)
 	size_t kept = 0;
 
 	/* Confined, it makes no system call: what was interrupted writes what its parent's does, to the same place. */
-	if (fx_engine.wiped->disowned || fx_engine.confined)
+	if (fx_engine.wiped->disowned || !fx_engine_may(FX_ASK_FOLLOW))
 		return;
 	fx_engine.wiped->disowned = 1;
 	if (before && before->thread.slot) {
@@ -333,7 +333,7 @@ static void leave_unfollowed(void)
 
 static int attach_child(void)
 {
-	if (fx_engine.confined) {
+	if (!fx_engine_may(FX_ASK_FOLLOW)) {
 		leave_unfollowed();
 		return -EPERM;
 	}
@@ -369,7 +369,7 @@ void fx_engine_after_fork(const struct fx_fork *before)
 		fx_self = &thread_off;
 	}
 	/* One look is enough: a thread without state adopts, and adoption attaches. */
-	if (!fx_engine.confined)
+	if (fx_engine_may(FX_ASK_FOLLOW))
 		fx_thread_on(UINT32_MAX);
 	else
 		leave_unfollowed();
@@ -404,7 +404,7 @@ bool fx_thread_share(void)
 	shared.child = NOBODY;
 	if (!first)
 		return false;
-	shared.owner = fx_engine.confined ? NOBODY : (uint32_t)fx_gettid();
+	shared.owner = fx_engine_may(FX_ASK_SELF) ? (uint32_t)fx_gettid() : NOBODY;
 	fx_barrier(); /* from now on each look at the state asks who it is */
 	if (fx_self->slot)
 		fx_self->state = 0;
@@ -424,7 +424,7 @@ static fx_cold bool is_owner(void)
 {
 	if (!fx_engine.wiped || !fx_engine.wiped->attached)
 		return true; /* a forked child: of either, and alone */
-	if (fx_engine.confined || (uint32_t)fx_gettid() != shared.owner)
+	if (!fx_engine_may(FX_ASK_SELF) || (uint32_t)fx_gettid() != shared.owner)
 		return false;
 	if (shared.child != NOBODY && ++shared.looks % LOOKS_FOR_CHILD == 0 &&
 	    fx_syscall2(SYS_tkill, shared.child, 0) == -ESRCH)

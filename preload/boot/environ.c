@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/handle.h"
 #include "base/loadable.h"
 #include "base/syscall.h"
+#include "engine/provider/engine.h"
 #include "preload/host/peek.h"
 #include "preload/host/self.h"
 #include "preload/show/text.h"
@@ -262,8 +264,30 @@ static void builder_remove(const void *memory)
 			builder_let_go(&builders[i], builders[i].memory == memory ? FREE : pid);
 }
 
+/* For who may not ask for memory: as much as there is, for one at a time. A vfork child is its parent's thread. */
+static struct {
+	uint64_t owner; /* by thread pointer; 0: nobody's */
+	char bytes[128 << 10] __attribute__((aligned(16)));
+} spare;
+
+static bool spare_take(void)
+{
+	const uint64_t who = fx_thread_pointer();
+	uint64_t owner = 0;
+
+	/* Pairs with spare_give(). */
+	return fx_load_relaxed(&spare.owner) == who || fx_cas_acq_rel(&spare.owner, &owner, who);
+}
+
+static void spare_give(void)
+{
+	if (fx_load_relaxed(&spare.owner) == fx_thread_pointer())
+		fx_store_release(&spare.owner, 0);
+}
+
 void fx_environ_left(pid_t child)
 {
+	spare_give();
 	for (unsigned i = 0; child > 0 && i < BUILDERS; i++) {
 		if (!builder_take(&builders[i], (uint64_t)child))
 			continue;
@@ -284,10 +308,18 @@ struct room {
 	char *text;		/* of LD_PRELOAD, behind them */
 	size_t text_size;
 	size_t bytes; /* of it all */
+	bool is_spare;
 };
 
 #define SPARE 16u /* strings that may come meanwhile */
 #define TRIES 8u
+
+static bool room_at(struct room *r, void *memory)
+{
+	r->strings = memory;
+	r->text = (char *)memory + r->capacity * sizeof(char *);
+	return true;
+}
 
 static bool room_map(struct room *r, fx_strings envp)
 {
@@ -298,18 +330,22 @@ static bool room_map(struct room *r, fx_strings envp)
 	r->capacity = count_strings(envp) + OURS_MAX + 2 + SPARE;
 	r->text_size = strlen(PRELOAD) + strlen(self.path) + 2 + (preload ? strlen(preload) : 0);
 	r->bytes = r->capacity * sizeof(char *) + r->text_size;
+	r->is_spare = !fx_engine_may(FX_ASK_START);
+	if (r->is_spare)
+		return r->bytes <= sizeof spare.bytes && spare_take() && room_at(r, spare.bytes);
 	p = fx_syscall6(SYS_mmap, 0, (long)r->bytes, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if ((uint64_t)p > (uint64_t)-4096)
 		return false;
-	r->strings = (char **)p;
-	r->text = (char *)p + r->capacity * sizeof(char *);
-	return true;
+	return room_at(r, (void *)p);
 }
 
 static void room_unmap(const struct room *r)
 {
-	fx_syscall2(SYS_munmap, r->strings, r->bytes);
+	if (r->is_spare)
+		spare_give();
+	else
+		fx_syscall2(SYS_munmap, r->strings, r->bytes);
 }
 
 /* Leaves room for what is to be added. False: there are more by now. */
@@ -424,16 +460,18 @@ void fx_environ_make(struct fx_environ *e, fx_strings envp)
 
 	e->envp = envp;
 	e->mapped = 0;
-	if (!self.follows || (envp && !fx_peek_strings(envp)))
-		return; /* a bad environment is the kernel's to refuse */
+	/* A bad environment is the kernel's to refuse. Who may not ask believes in it. */
+	if (!self.follows || (envp && fx_engine_may(FX_ASK_START) && !fx_peek_strings(envp)))
+		return;
 	see_sanitizer(e, envp);
 	if (is_right(envp, e->strip))
 		return;
 	for (unsigned i = 0; i < TRIES && room_map(&r, envp); i++) {
 		if (room_build(&r, envp, e->strip)) {
-			builder_add(r.strings, r.bytes);
 			e->envp = r.strings;
-			e->mapped = r.bytes;
+			e->mapped = r.is_spare ? 0 : r.bytes;
+			if (e->mapped)
+				builder_add(r.strings, r.bytes);
 			return;
 		}
 		room_unmap(&r);
@@ -442,6 +480,7 @@ void fx_environ_make(struct fx_environ *e, fx_strings envp)
 
 void fx_environ_release(const struct fx_environ *e)
 {
+	spare_give();
 	if (!e->mapped)
 		return;
 	builder_remove(e->envp);
@@ -477,10 +516,18 @@ static void take_verdict(struct fx_environ *e, const char *path, enum fx_loadabl
 		fx_untraced_note(path, verdict);
 }
 
+bool fx_environ_is_confined(struct fx_environ *e, const char *path)
+{
+	e->strip = self.follows && !fx_engine_may(FX_ASK_START);
+	if (e->strip)
+		fx_untraced_note(fx_peek_string(path, PATH_BYTES) > 0 ? path : "a program",
+				 FX_LOADABLE_CONFINED);
+	return e->strip;
+}
+
 void fx_environ_for_file(struct fx_environ *e, const char *path)
 {
-	e->strip = false;
-	if (self.follows)
+	if (!fx_environ_is_confined(e, path) && self.follows)
 		take_verdict(e, path, fx_loadable_file(AT_FDCWD, path));
 }
 
@@ -491,8 +538,7 @@ void fx_environ_for_fd(struct fx_environ *e, int fd)
 	enum fx_loadable verdict;
 	long n;
 
-	e->strip = false;
-	if (!self.follows)
+	if (fx_environ_is_confined(e, path) || !self.follows)
 		return;
 	verdict = fx_loadable_fd(fd);
 	fx_text_string(&t, "/proc/self/fd/");
@@ -516,7 +562,7 @@ void fx_environ_for_command(struct fx_environ *e, const char *file)
 	char candidate[PATH_BYTES];
 
 	e->strip = false;
-	if (!self.follows || !file)
+	if (!self.follows || !file || fx_environ_is_confined(e, file))
 		return;
 	if (strchr(file, '/')) {
 		fx_environ_for_file(e, file);

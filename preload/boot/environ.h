@@ -50,6 +50,10 @@ void fx_environ_for_file(struct fx_environ *e, const char *path);
 void fx_environ_for_fd(struct fx_environ *e, int fd);
 void fx_environ_for_command(struct fx_environ *e, const char *file);
 
+/* Whether it is started under a filter that this library does not get along with: then that is decided, and the kernel
+ * is not asked for anything. */
+bool fx_environ_is_confined(struct fx_environ *e, const char *path);
+
 /* Builds it beside `envp` (NULL: an empty one), in memory of its own, so that no stack is too small; and decides once
  * more, by the LD_PRELOAD that stands there. `envp` is taken as it is where that is right, or not to be read, or
  * changed by another thread all the time. */

@@ -71,7 +71,8 @@ void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv)
 	if (!fx_category_on(FX_CAT_PROCESS))
 		return;
 	t.end--;
-	fx_fd_name(&t, fd);
+	if (fx_engine_may(FX_ASK_LOOK))
+		fx_fd_name(&t, fd);
 	*t.at = 0;
 	fx_exec_tell(header, name, argv);
 }

@@ -303,7 +303,8 @@ void fx_modules_see(uint64_t address)
 	struct module m;
 	unsigned free = 0, before;
 
-	if (!store.words || modules_is_known(address) || !_dl_find_object || fx_engine.confined)
+	if (!store.words || modules_is_known(address) || !_dl_find_object ||
+	    !fx_engine_may(FX_ASK_LOOK))
 		return;
 	/* Whoever comes second leaves it to the first, or to the module's next new function. */
 	if (!fx_cas_acq_rel(&store.busy, &free, 1))

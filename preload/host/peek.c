@@ -27,23 +27,6 @@ static bool byte_is_readable(const void *p)
 	return word_is_readable((uintptr_t)p & ~(uintptr_t)7);
 }
 
-bool fx_peek(const void *p, size_t size)
-{
-	const char *at = p, *last = at + size - 1;
-
-	if (!size)
-		return true;
-	if (last < at || !byte_is_readable(at))
-		return false;
-	for (uintptr_t page = page_of(at) + 1; page <= page_of(last); page++)
-		if (!word_is_readable(page * PAGE))
-			return false;
-	return true;
-}
-
-/* Frames of callers are there, and the stack does not end close above them. */
-#define NEAR 4096u
-
 static bool forbidden;
 
 void fx_peek_forbid(void)
@@ -57,6 +40,23 @@ static bool is_allowed(void)
 	return !fx_load_relaxed(&forbidden);
 }
 
+bool fx_peek(const void *p, size_t size)
+{
+	const char *at = p, *last = at + size - 1;
+
+	if (!size)
+		return true;
+	if (!is_allowed() || last < at || !byte_is_readable(at))
+		return false;
+	for (uintptr_t page = page_of(at) + 1; page <= page_of(last); page++)
+		if (!word_is_readable(page * PAGE))
+			return false;
+	return true;
+}
+
+/* Frames of callers are there, and the stack does not end close above them. */
+#define NEAR 4096u
+
 bool fx_peek_near(const void *p, size_t size, const void *good)
 {
 	const char *frame = __builtin_frame_address(0), *at = p;
@@ -65,7 +65,7 @@ bool fx_peek_near(const void *p, size_t size, const void *good)
 		return true;
 	if (at > frame && at < frame + NEAR && size < NEAR)
 		return true;
-	return is_allowed() && fx_peek(p, size);
+	return fx_peek(p, size);
 }
 
 long fx_peek_string(const char *s, size_t max)

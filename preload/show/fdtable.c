@@ -98,7 +98,7 @@ fx_cold uint32_t fx_fd_learn(int fd, uint32_t category)
 	const struct fx_thread *t;
 	uint32_t string;
 
-	if ((uint32_t)word == FX_FD_NAMELESS || fx_engine.confined)
+	if ((uint32_t)word == FX_FD_NAMELESS || !fx_engine_may(FX_ASK_LOOK))
 		return shown((uint32_t)word);
 	t = fx_thread_on(category);
 	if (!t)

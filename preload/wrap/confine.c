@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "preload/call/call.h"
+#include "preload/host/filter.h"
 #include "preload/host/peek.h"
 #include "preload/host/real.h"
 
@@ -23,20 +24,24 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-static void before_seccomp(bool strict)
+/* `filter`, or NULL: nothing but reading, writing and the end. */
+static void before_seccomp(const void *filter)
 {
-	if (strict)
+	const uint32_t refused = filter ? fx_filter_refuses(filter) : FX_ASK_ALL;
+
+	if (!filter)
 		fx_engine_detach();
-	else
-		fx_engine_confine();
-	fx_peek_forbid();
+	fx_engine_confine(refused);
+	if (refused & FX_ASK_LOOK)
+		fx_peek_forbid();
 }
 
 /* Without a filter the kernel refuses: the program asks what the kernel knows. */
 static void before_prctl(int option, unsigned long value, unsigned long filter)
 {
 	if (option == PR_SET_SECCOMP && (value == SECCOMP_MODE_STRICT || filter))
-		before_seccomp(value == SECCOMP_MODE_STRICT);
+		before_seccomp(value == SECCOMP_MODE_STRICT ? NULL
+							    : (const void *)(uintptr_t)filter);
 	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
 		fx_engine_detach();
 }
@@ -137,7 +142,8 @@ static void before_syscall(long number, const long *args)
 		return;
 	if ((operation == SECCOMP_SET_MODE_STRICT && !flags && !filter) ||
 	    (operation == SECCOMP_SET_MODE_FILTER && filter))
-		before_seccomp(operation == SECCOMP_SET_MODE_STRICT);
+		before_seccomp(
+		    operation == SECCOMP_SET_MODE_STRICT ? NULL : (const void *)(uintptr_t)filter);
 }
 
 /* --- System calls by number ------------------------------------------------------------------------ */

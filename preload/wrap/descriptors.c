@@ -19,7 +19,7 @@ static int fx_call_socketpair(int domain, int type, int protocol, int *fds)
 		return ret;
 	fx_fd_forget(fds[0]);
 	fx_fd_forget(fds[1]);
-	if (fx_category_on(FX_CAT_SYSCALL) && !fx_engine.confined)
+	if (fx_category_on(FX_CAT_SYSCALL) && fx_engine_may(FX_ASK_LOOK))
 		fx_fd_pair(fds[0], fds[1]);
 	return ret;
 }
@@ -42,7 +42,7 @@ static bool is_signalfd(int fd)
 	char buffer[FX_FD_NAME_MAX];
 	struct fx_text t = FX_TEXT(buffer);
 
-	if (fx_engine.confined || fx_fd_name(&t, fd) != FX_FD_SETTLED)
+	if (!fx_engine_may(FX_ASK_LOOK) || fx_fd_name(&t, fd) != FX_FD_SETTLED)
 		return false;
 	return fx_text_length(&t) == sizeof name - 1 && memcmp(buffer, name, sizeof name - 1) == 0;
 }

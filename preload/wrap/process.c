@@ -75,7 +75,8 @@ pid_t fx_wrap__Fork(void)
 /* Whether the storage that a child brings is there as far as this library looks at it. Who may not ask believes so. */
 static bool is_storage_there(const char *tls)
 {
-	return fx_peek_near(tls + fx_own_offset(), sizeof fx_own, NULL) || fx_engine.confined;
+	return fx_peek_near(tls + fx_own_offset(), sizeof fx_own, NULL) ||
+	       !fx_engine_may(FX_ASK_LOOK);
 }
 
 /* What decides of a child; one may be given its maker's storage. */
@@ -220,7 +221,11 @@ static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 
 static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *path)
 {
-	long fd = fx_syscall4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC, 0);
+	long fd;
+
+	if (fx_environ_is_confined(e, path))
+		return;
+	fd = fx_syscall4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC, 0);
 	fx_environ_for_fd(e, (int)fd);
 	if (fd >= 0)
 		fx_syscall1(SYS_close, fd);

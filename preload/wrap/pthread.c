@@ -116,7 +116,7 @@ static struct start *start_get(void)
 		if (!fx_load_relaxed(&ready[i].taken) && fx_cas_acq_rel(&ready[i].taken, &free, 1))
 			return &ready[i];
 	}
-	return fx_engine.confined ? NULL : FX_REAL(malloc)(sizeof(struct start));
+	return fx_engine_may(FX_ASK_ALL) ? FX_REAL(malloc)(sizeof(struct start)) : NULL;
 }
 
 static void start_give(struct start *s)

@@ -66,7 +66,7 @@ static bool is_sole(int signal)
 {
 	struct action action = {0};
 
-	return ends_process(signal) && !fx_engine.confined &&
+	return ends_process(signal) && fx_engine_may(FX_ASK_LOOK) &&
 	       fx_syscall4(SYS_rt_sigaction, signal, 0, (long)&action, sizeof action.mask) == 0 &&
 	       action.handler == (uint64_t)(uintptr_t)SIG_DFL;
 }

@@ -10,7 +10,7 @@ mkdir -p "$tree/base" "$tree/doc" "$tree/engine" "$tree/format" "$tree/preload" 
 licence='/* SPDX-License-Identifier: MIT */'
 
 good_tree() {
-	rm -f "$tree"/*/*
+	rm -rf "$tree"/*/*
 	printf '%s\n#include <stdint.h>\n' "$licence" >"$tree/base/a.h"
 	printf '%s\n#include "base/a.h"\n#include <stdio.h>\n' "$licence" >"$tree/format/b.c"
 	printf '%s\n#include "base/a.h"\n' "$licence" >"$tree/preload/c.c"
@@ -19,7 +19,7 @@ good_tree() {
 	printf '`struct fx_a`\n| 0 | 8 | `x` | |\n' >"$tree/doc/PROTOCOL.md"
 	printf '`struct fx_a`\n| 8 | 8 | `y` | |\n| `FX_A` | 0x1 |\n' >"$tree/doc/BUFFER.md"
 	{
-		printf '# SPDX-License-Identifier: MIT\nx = base/a.h base/clock.h format/b.c preload/c.c\n'
+		printf '# SPDX-License-Identifier: MIT\nx = base/a.h base/clock.h format/b.c preload/c.c preload/host/d.c preload/host/asks.def\n'
 		printf 'y = doc/BUFFER.md doc/PROTOCOL.md engine/layout.h protocol/messages.h\n'
 		printf 'TESTS += tests/e\ne_SOURCES = tests/e.c\nz_tests = tests/f.sh tests/conformance.tbl\n'
 	} >"$tree/base/Makemodule.am"
@@ -29,6 +29,9 @@ good_tree() {
 		printf '# SPDX-License-Identifier: MIT\n'
 		printf 'area | line | tests/e.c one, tests/f.sh two\n'
 	} >"$tree/tests/conformance.tbl"
+	mkdir -p "$tree/preload/host"
+	printf "%s\nFX_ASK(SELF, gettid, -1, 0)\n" "$licence" >"$tree/preload/host/asks.def"
+	printf '%s\nint x = SYS_gettid;\n' "$licence" >"$tree/preload/host/d.c"
 	cp "$lint_here/../../.clang-format" "$tree"
 }
 
@@ -54,9 +57,11 @@ fault() {
 : >"$lint_tmp/bad"
 fault="no fault"
 good_tree
-for lint in deps.sh format.sh text.sh spdx.sh dist.sh tables.sh conformance.sh; do
+for lint in asks.sh deps.sh format.sh text.sh spdx.sh dist.sh tables.sh conformance.sh; do
 	expect 0 "$lint"
 done
+fault asks.sh preload/c.c 'int y = SYS_getpid;'
+fault asks.sh preload/host/asks.def 'FX_ASK(LOOK, statx, -1, 0)'
 fault deps.sh base/a.h '#include "format/b.h"'
 fault deps.sh preload/c.c '#include <stdio.h>'
 fault deps.sh preload/c.c '# include "symbols/d.h"'

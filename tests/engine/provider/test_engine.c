@@ -550,7 +550,7 @@ Test(engine, a_detachment_amid_guests_stays)
 	fx_engine_guest_comes();
 	fx_engine_guest_gone();
 	fx_engine_detach();
-	fx_engine_confine();
+	fx_engine_confine(FX_ASK_ALL);
 	cr_assert(fx_engine_is_guest(), "who may not ask");
 	fx_engine_guest_gone();
 	cr_assert_not(fx_engine_is_guest());

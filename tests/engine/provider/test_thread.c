@@ -64,7 +64,7 @@ Test(thread, begins_when_the_kernel_may_not_be_asked)
 {
 	start((struct fm_config){0});
 	cr_expect_eq(fx_number(), 0, "nobody has looked where it is");
-	fx_engine_confine();
+	fx_engine_confine(FX_ASK_ALL);
 	for (uint32_t i = 0; i < 20; i++)
 		run(number_and_one, (void *)(uintptr_t)i);
 	produced_read(&got, &m);

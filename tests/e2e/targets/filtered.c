@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * filtered HOW FILTER PROGRAM [ARG...]: installs a filter and starts PROGRAM in one of these ways.
+ *
+ *	HOW	execve, execvp, fexecve, execveat; vfork, fork: execve in a child
+ *	FILTER	strict: kills for all but what a program takes that is linked statically and does next to nothing;
+ *		errors: what tracing asks for and programs mostly do not, is EPERM;
+ *		mild: kills for what nobody asks for
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define COUNT(a) (int)(sizeof(a) / sizeof(a)[0])
+
+static const int strict[] = {
+#ifdef SYS_vfork
+    SYS_vfork,
+#endif
+#ifdef SYS_arch_prctl
+    SYS_arch_prctl,
+#endif
+#ifdef SYS_readlink
+    SYS_readlink,
+#endif
+#ifdef SYS_rseq
+    SYS_rseq,
+#endif
+    SYS_execve,
+    SYS_execveat,
+    SYS_clone,
+    SYS_wait4,
+    SYS_write,
+    SYS_exit,
+    SYS_exit_group,
+    SYS_brk,
+    SYS_mprotect,
+    SYS_set_tid_address,
+    SYS_set_robust_list,
+    SYS_prlimit64,
+    SYS_readlinkat,
+    SYS_getrandom,
+    SYS_uname,
+};
+
+static const int errors[] = {SYS_statx,	 SYS_memfd_create, SYS_membarrier,
+			     SYS_tgkill, SYS_sigaltstack,  SYS_utimensat};
+
+static const int mild[] = {SYS_ptrace, SYS_reboot};
+
+static int filter_install(const int *calls, int count, unsigned listed, unsigned others)
+{
+	struct sock_filter code[40] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = {(unsigned short)(count + 3), code};
+
+	for (int i = 0; i < count; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							   (unsigned)calls[i], count - i, 0);
+	code[count + 1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, others);
+	code[count + 2] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, listed);
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int confine(const char *filter)
+{
+	if (strcmp(filter, "strict") == 0)
+		return filter_install(strict, COUNT(strict), SECCOMP_RET_ALLOW,
+				      SECCOMP_RET_KILL_PROCESS);
+	if (strcmp(filter, "errors") == 0)
+		return filter_install(errors, COUNT(errors), SECCOMP_RET_ERRNO | EPERM,
+				      SECCOMP_RET_ALLOW);
+	return filter_install(mild, COUNT(mild), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
+}
+
+int main(int argc, char **argv)
+{
+	char **args = argv + 3;
+	int fd, status;
+	pid_t pid = 0;
+
+	if (argc < 4)
+		return 99;
+	fd = open(args[0], O_RDONLY | O_CLOEXEC);
+	if (confine(argv[2]) != 0)
+		return 77;
+	if (strcmp(argv[1], "execvp") == 0)
+		execvp(args[0], args);
+	else if (strcmp(argv[1], "fexecve") == 0)
+		fexecve(fd, args, environ);
+	else if (strcmp(argv[1], "execveat") == 0)
+		execveat(AT_FDCWD, args[0], args, environ, 0);
+	else if (strcmp(argv[1], "vfork") == 0)
+		pid = vfork();
+	else if (strcmp(argv[1], "fork") == 0)
+		pid = (pid_t)syscall(SYS_clone, 17 /* SIGCHLD */, 0, 0, 0, 0);
+	if (pid == 0) {
+		execve(args[0], args, environ);
+		_exit(98);
+	}
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 97);
+}
