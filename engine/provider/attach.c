@@ -2,12 +2,12 @@
 /* A buffer is made the process's: its header, the builtin strings and the categories are written, and hooks find work. */
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/provider/category.h"
 #include "engine/provider/engine.h"
+#include "engine/provider/wiped.h"
 
 /* Whether `size` bytes at `offset`, which words may stand in, lie within `total`. */
 static bool lies_within(uint64_t offset, uint64_t size, uint64_t total)
@@ -32,22 +32,6 @@ static bool layout_fits(const struct fx_layout *l, uint64_t size)
 	       lies_within(l->rolling_offset[1], l->halves == 2 ? half : 0, size);
 }
 
-/* Memory that a forked child finds zeroed. A kernel without it (before 4.14) cannot trace. */
-static struct fx_wiped *wiped_map(void)
-{
-	long p = fx_syscall6(SYS_mmap, 0, sizeof(struct fx_wiped), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p < 0 && p > -4096)
-		return NULL;
-	if (fx_syscall3(SYS_madvise, p, sizeof(struct fx_wiped), MADV_WIPEONFORK) != 0) {
-		fx_syscall2(SYS_munmap, p, sizeof(struct fx_wiped));
-		return NULL;
-	}
-	fx_syscall3(SYS_madvise, p, sizeof(struct fx_wiped), MADV_DONTDUMP);
-	return (struct fx_wiped *)p;
-}
-
 int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
 		     uint64_t buffer_size, const uint64_t *builtin, size_t builtin_words,
 		     uint32_t first_string)
@@ -59,7 +43,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	    !layout_fits(&layout, buffer_size) || builtin_words * 8 > FX_BUILTIN_SIZE - 8)
 		return -EINVAL;
 	if (!fx_engine.wiped) {
-		fx_engine.wiped = wiped_map();
+		fx_engine.wiped = fx_wiped_map(sizeof(struct fx_wiped));
 		if (!fx_engine.wiped)
 			return -ENOMEM;
 	}

@@ -327,10 +327,19 @@ void fx_engine_confine(uint32_t refused);
 struct fx_fork {
 	struct fx_thread thread; /* unless by_guest */
 	bool by_guest;		 /* or another stranger */
+	bool guarded;
 };
 
 void fx_engine_before_fork(struct fx_fork *ret);
 void fx_engine_after_fork(const struct fx_fork *before);
+
+/*
+ * Around what makes children with memory of their own, where the kernel does not wipe it (wiped.h): nothing that the
+ * calling thread does meanwhile is recorded as another process's. True: it is guarded, and fx_fork_leave() ends that.
+ * In a child, its next event does.
+ */
+bool fx_fork_guard(void);
+void fx_fork_leave(bool guarded);
 
 /* Between vfork() and the parent's return from it the child runs on the parent's thread. */
 void fx_thread_suspend(void);

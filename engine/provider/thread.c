@@ -16,6 +16,7 @@
 #include "engine/provider/number.h"
 #include "engine/provider/record.h"
 #include "engine/provider/stack.h"
+#include "engine/provider/wiped.h"
 
 static struct fx_thread thread_off;
 
@@ -342,11 +343,24 @@ static int attach_child(void)
 	return fx_engine.reattach ? fx_engine.reattach() : -ENOSYS;
 }
 
+/* What makes children is under way, and the kernel does not wipe their memory (wiped.h). */
+static __thread bool guarded __attribute__((tls_model("initial-exec")));
+
+/* In a child whose memory has stayed as it was. */
+static void wipe_by_hand(void)
+{
+	if (!guarded || fx_getpid() == fx_engine.pid)
+		return;
+	guarded = false;
+	fx_wiped_wipe();
+}
+
 void fx_engine_before_fork(struct fx_fork *ret)
 {
 	ret->by_guest = fx_engine_is_stranger();
 	if (!ret->by_guest)
 		ret->thread = *fx_self;
+	ret->guarded = fx_fork_guard();
 }
 
 void fx_engine_after_fork(const struct fx_fork *before)
@@ -357,6 +371,7 @@ void fx_engine_after_fork(const struct fx_fork *before)
 	if (before->by_guest)
 		return;
 	fx_engine_guests_forget();
+	wipe_by_hand();
 	if (!fx_engine.wiped || fx_engine.wiped->attached)
 		return;
 	t = fx_self;
@@ -419,6 +434,28 @@ void fx_thread_shared_with(pid_t child)
 		shared.child = (uint32_t)child;
 }
 
+bool fx_fork_guard(void)
+{
+	if (fx_engine.confined || !fx_engine.wiped || fx_engine_is_stranger() || guarded ||
+	    !fx_wiped_by_hand())
+		return false;
+	guarded = true;
+	fx_barrier(); /* from now on each look at the state asks where it is */
+	if (fx_self->slot)
+		fx_self->state = 0;
+	return true;
+}
+
+void fx_fork_leave(bool is_guarded)
+{
+	if (!is_guarded || fx_getpid() != fx_engine.pid)
+		return;
+	if (!fx_self->suspended)
+		fx_self->state = shared.owner ? 0 : fx_self->adopted;
+	fx_barrier();
+	guarded = false;
+}
+
 /* Whether the caller is the thread that its storage is of. */
 static fx_cold bool is_owner(void)
 {
@@ -475,7 +512,7 @@ static struct fx_thread *adopt(uint32_t categories)
 	notice_epoch(state >> 32);
 	fx_thread_now(t); /* no event is from before the thread took part */
 	t->adopted = state;
-	t->state = shared.owner ? 0 : state;
+	t->state = shared.owner || guarded ? 0 : state;
 	fx_barrier();
 	if (!fx_engine.wiped->attached) {
 		/* A handler forked in the middle of this: the child begins anew. */
@@ -495,6 +532,8 @@ fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories)
 		drop_unslotted(categories, FX_LOSS_FOREIGN);
 		return NULL;
 	}
+	if (fx_unlikely(guarded))
+		wipe_by_hand();
 	if (fx_unlikely(shared.owner) && !is_owner())
 		return NULL;
 	if (adopting && !fx_stack_was_left(adopting, sp)) {

@@ -2,10 +2,9 @@
 #include "preload/show/fdtable.h"
 
 #include <stdbool.h>
-#include <sys/mman.h>
 
-#include "base/syscall.h"
 #include "engine/provider/string.h"
+#include "engine/provider/wiped.h"
 #include "preload/show/fdname.h"
 
 /* In one mapping, which a forked child finds zeroed. */
@@ -21,17 +20,9 @@ struct fx_fd_table fx_fd_table;
 
 void fx_fd_table_init(void)
 {
-	long p = fx_syscall6(SYS_mmap, 0, sizeof(struct wiped), PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p < 0 && p > -4096)
+	wiped = fx_wiped_map(sizeof *wiped);
+	if (!wiped)
 		return;
-	if (fx_syscall3(SYS_madvise, p, sizeof(struct wiped), MADV_WIPEONFORK) != 0) {
-		fx_syscall2(SYS_munmap, p, sizeof(struct wiped));
-		return;
-	}
-	fx_syscall3(SYS_madvise, p, sizeof(struct wiped), MADV_DONTDUMP);
-	wiped = (struct wiped *)p;
 	fx_fd_table.entries = wiped->entries;
 	fx_fd_table.count = FX_FDS;
 }

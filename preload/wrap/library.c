@@ -20,4 +20,14 @@ static int fx_call_closedir(DIR *dir)
 	return FX_REAL(closedir)(dir);
 }
 
+/* The child returns. */
+static int fx_call_daemon(int keep_directory, int keep_streams)
+{
+	bool guarded = fx_fork_guard();
+	int ret = FX_REAL(daemon)(keep_directory, keep_streams);
+
+	fx_fork_leave(guarded);
+	return ret;
+}
+
 #include "preload/unit-library.inc"

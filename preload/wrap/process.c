@@ -52,6 +52,7 @@ static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 		forked(&before, &heap);
 		return 0;
 	}
+	fx_fork_leave(before.guarded);
 	if (pid > 0)
 		fx_tie(FX_TIE_CREATES, pid, 0, time);
 	if (on && fx_call_end(&call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(pid))) {
@@ -72,6 +73,16 @@ pid_t fx_wrap__Fork(void)
 	return fork_with(FX_REAL(_Fork), FX_CALL_HEADER(process, _Fork), FX_WRAPPER_SP());
 }
 
+static int fx_call_forkpty(int *master, char *name, const struct termios *attributes,
+			   const struct winsize *size)
+{
+	bool guarded = fx_fork_guard();
+	int pid = FX_REAL(forkpty)(master, name, attributes, size);
+
+	fx_fork_leave(guarded);
+	return pid;
+}
+
 /* Whether the storage that a child brings is there as far as this library looks at it. Who may not ask believes so. */
 static bool is_storage_there(const char *tls)
 {
@@ -88,14 +99,16 @@ static int guest_kind(int flags, const void *tls)
 }
 
 /*
- * A child with memory of its own finds a wiped state, as any other. One that runs on the parent's memory
- * while the parent waits, and on its thread-local storage, would write into the parent's chunks: until it
+ * A child with memory of its own finds a wiped state, as any other, or is guarded until it does. One that runs on the
+ * parent's memory while the parent waits, and on its thread-local storage, would write into the parent's chunks: until it
  * is gone the thread records nothing. With storage of its own, nothing in the process does. One that runs
  * beside the parent on its storage records nothing itself. Nor does one that runs beside it on storage of its own,
  * unless that is as libc makes it; each event looks at it for that, so where it ends before, none may any more.
  */
 static bool guest_comes(int kind, const void *tls)
 {
+	if (!(kind & CLONE_VM))
+		return fx_fork_guard();
 	switch (kind) {
 	case CLONE_VM:
 		return fx_thread_share();
@@ -115,7 +128,9 @@ static bool guest_comes(int kind, const void *tls)
 
 static void guest_gone(int kind, bool shares, int child)
 {
-	if (shares)
+	if (!(kind & CLONE_VM))
+		fx_fork_leave(shares);
+	else if (shares)
 		fx_thread_shared_with(child);
 	switch (kind) {
 	case CLONE_VM | CLONE_VFORK:

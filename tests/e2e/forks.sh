@@ -5,7 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/e2e/control.sh"
 
-target forks forks.c
+target forks forks.c -lutil
 target leaf leaf.c
 
 # expect_children COUNT: so many, with all their calls.

@@ -5,15 +5,20 @@
  * forks silent N         N children, one by one, while the manager, which is the parent, is stopped
  * forks programs N FILE  N programs in that time, then some more until one is told where the manager listens: says
  *                        how long the first took, and the slowest of the others, in ns
+ * forks each             a child by each of libc's ways: 5, of which one is another's, as a daemon
  * forks abandoned N      N children whose parent does not wait for them, while the manager is stopped
  */
 #include <fcntl.h>
+#include <pthread.h>
+#include <pty.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,6 +44,24 @@ static HIDDEN pid_t child_make(void)
 		_exit(0);
 	}
 	return pid;
+}
+
+__attribute__((noinline)) void in_parent(void)
+{
+	__asm__ volatile("");
+}
+
+__attribute__((noinline)) void in_handler(void)
+{
+	__asm__ volatile("");
+}
+
+static HIDDEN int calls_make(void *unused)
+{
+	(void)unused;
+	for (int i = 0; i < CALLS; i++)
+		in_child();
+	return 0;
 }
 
 static HIDDEN int all_reaped(int count)
@@ -119,6 +142,30 @@ static HIDDEN int abandoned(int count)
 	return 0;
 }
 
+/* Parents record as well, before and after. */
+static HIDDEN int each(void)
+{
+	static char stack[1 << 16] __attribute__((aligned(16)));
+	int master;
+
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pthread_atfork(NULL, NULL, in_handler);
+	child_make();
+	in_parent();
+	clone(calls_make, stack + sizeof stack, SIGCHLD, NULL);
+	in_parent();
+	if (forkpty(&master, NULL, NULL, NULL) == 0)
+		_exit(calls_make(NULL));
+	in_parent();
+	if (fork() == 0) {
+		calls_make(NULL);
+		daemon(1, 1);
+		_exit(calls_make(NULL));
+	}
+	in_parent();
+	return all_reaped(5);
+}
+
 static HIDDEN uint64_t program_run(char *file)
 {
 	char *argv[] = {file, NULL};
@@ -158,6 +205,8 @@ HIDDEN int main(int argc, char **argv)
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0;
 
+	if (!strcmp(argv[1], "each"))
+		return each();
 	if (!strcmp(argv[1], "burst"))
 		return burst(count);
 	if (!strcmp(argv[1], "sleepers"))

@@ -6,6 +6,7 @@
  *	5.4	what is supported
  *	old	what has a fallback beside it: no pidfds, no membarrier, no statx, no clone3
  *	bare	no memfd_create: nothing can be traced
+ *	deaf	madvise() says yes to anything, and does nothing (emulators)
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -46,12 +47,17 @@ static void answer(int error)
 	add(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA), 0, 0);
 }
 
-/* One that does not exist. */
-static void lacks(long number)
+static void answers(long number, int error)
 {
 	load(offsetof(struct seccomp_data, nr));
 	add(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 1);
-	answer(ENOSYS);
+	answer(error);
+}
+
+/* One that does not exist. */
+static void lacks(long number)
+{
+	answers(number, ENOSYS);
 }
 
 /* One whose argument `i` may not have this value, or any of these bits. */
@@ -91,7 +97,9 @@ int main(int argc, char **argv)
 	if (argc < 3)
 		return 2;
 	kernel_5_4();
-	if (strcmp(argv[1], "5.4") != 0)
+	if (strcmp(argv[1], "deaf") == 0)
+		answers(SYS_madvise, 0);
+	else if (strcmp(argv[1], "5.4") != 0)
 		older_than_that();
 	if (strcmp(argv[1], "bare") == 0)
 		lacks(SYS_memfd_create);

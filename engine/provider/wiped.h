@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Memory that a forked child finds zeroed, however it was made (MADV_WIPEONFORK).
+ *
+ * Emulators (qemu-user before 8.0) promise that and do nothing, as they do for any advice. There libc's ways to make
+ * a child are guarded: each event of the thread that calls one asks which process it is in, until it is known, and the
+ * child wipes its memory by hand. A child that is made by a raw system call records as its parent then.
+ */
+#ifndef FX_ENGINE_PROVIDER_WIPED_H
+#define FX_ENGINE_PROVIDER_WIPED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Mappings that one process can have. */
+#define FX_WIPED_MAX 2u
+
+/* New, zeroed, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
+void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));
+
+/* Whether a child must wipe by hand. Asks the kernel, once. */
+bool fx_wiped_by_hand(void) __attribute__((visibility("hidden")));
+
+/* In such a child: all mappings. */
+void fx_wiped_wipe(void) __attribute__((visibility("hidden")));
+
+#endif
