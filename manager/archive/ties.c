@@ -10,6 +10,7 @@
 
 #include "format/encode.h"
 #include "manager/archive/stream.h"
+#include "manager/process/signal-name.h"
 
 #define CATEGORY "process"
 
@@ -360,14 +361,11 @@ static void try_kill(struct fx_ties *ties, struct fx_life *life)
 
 static struct fxt_arg status_arg(int status, char name[16])
 {
-	const char *abbreviation;
-
 	if (WIFEXITED(status))
 		return (struct fxt_arg){.type = FXT_ARG_INT32,
 					.name = ties_text("exited"),
 					.int32 = WEXITSTATUS(status)};
-	abbreviation = sigabbrev_np(WTERMSIG(status));
-	snprintf(name, 16, "SIG%.10s", abbreviation ? abbreviation : "?");
+	snprintf(name, 16, "%s", fx_signal_name(WTERMSIG(status)));
 	return (struct fxt_arg){
 	    .type = FXT_ARG_STRING, .name = ties_text("signal"), .string = ties_text(name)};
 }

@@ -1,0 +1,141 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# old-libc.sh [TEST...]: builds everything in a Debian 11, whose C library is the oldest that is supported (glibc 2.31),
+# and runs the core of the suite there, or these tests of it; prints totals. Exit status 0: nothing was found; 77: this
+# machine cannot.
+#
+# The system is made by debootstrap, in build-debian11/root or where FX_DEBIAN11 says, and entered by chroot, with mounts
+# that nobody else sees. Its kernel is this machine's.
+set -u
+cd "$(dirname "$0")/.." || exit 99
+top=$PWD
+dir=$top/build-debian11
+root=${FX_DEBIAN11:-$dir/root}
+mirror=${FX_DEBIAN_MIRROR:-http://deb.debian.org/debian}
+
+packages='binutils,dash,file,g++,gcc,gawk,libc6-dev,libcriterion-dev,libdw-dev,libelf-dev,libiberty-dev,
+libprotobuf-c-dev,libtool,libunwind-dev,libzstd-dev,make,perl,pkg-config,procps,protobuf-c-compiler,python3,
+uthash-dev,util-linux,xz-utils,zlib1g-dev,zstd'
+
+# Tests that are not run, and why not.
+skipped='
+tests/e2e/configure.sh	says nothing of the C library
+tests/e2e/completion.sh	says nothing of the C library
+tests/e2e/doctor.sh	looks at the machine, which is another
+tests/e2e/install.sh	installs, which says nothing of the C library
+tests/e2e/real-*.sh	trace programs of this machine
+tests/e2e/suites.sh	traces programs of this machine
+tests/lint/*.sh	are the same everywhere
+'
+
+die() {
+	printf 'old-libc.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+cannot() {
+	printf 'skipped: %s\n' "$*"
+	exit 77
+}
+
+make_root() {
+	[ ! -f "$root/.made" ] || return 0
+	rm -rf "$root"
+	mkdir -p "$root"
+	debootstrap --variant=minbase --include="$(printf '%s' "$packages" | tr -d '\n')" bullseye "$root" "$mirror" \
+		>"$dir/root.log" 2>&1 || {
+		tail -n 3 "$dir/root.log"
+		return 1
+	}
+	: >"$root/.made"
+}
+
+# enter COMMAND...: in it, with the tree at its own place.
+enter() {
+	mount -t tmpfs tmpfs "$root/tmp" &&
+		mkdir -p "$root$top" &&
+		mount --bind "$top" "$root$top" &&
+		mount --rbind /dev "$root/dev" &&
+		mount --rbind /sys "$root/sys" &&
+		mount -t proc proc "$root/proc" ||
+		exit 77
+	# shellcheck disable=SC2016 # the other shell expands it
+	exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb TMPDIR=/tmp LC_ALL=C.UTF-8 \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c 'cd "$0" && exec "$@"' "$top" "$@"
+}
+
+# within COMMAND...
+within() {
+	unshare -m --propagation private sh "$0" --enter "$@"
+}
+
+build() {
+	if [ ! -f "$dir/Makefile" ]; then
+		# shellcheck disable=SC2016 # the other shell expands it
+		within sh -c 'cd "$0" && ../configure -q --enable-werror' "$dir" >"$dir/configure.log" 2>&1 || {
+			tail -n 3 "$dir/configure.log"
+			return 1
+		}
+	fi
+	{
+		within make -s -C "$dir" -j"${JOBS:-2}" && within make -s -C "$dir" -j"${JOBS:-2}" check TESTS=
+	} >"$dir/make.log" 2>&1 || {
+		tail -n 20 "$dir/make.log"
+		return 1
+	}
+}
+
+# is_skipped TEST
+is_skipped() {
+	# Names are patterns.
+	# shellcheck disable=SC2254
+	while read -r name why; do
+		[ -n "$name" ] || continue
+		case $1 in
+		$name) printf 'skipped: %s: %s\n' "$1" "$why" >&2 && return 0 ;;
+		esac
+	done <<-END
+		$skipped
+	END
+	return 1
+}
+
+# The tests of the suite that are run.
+core() {
+	make -s -C "$dir" print-tests | tr ' ' '\n' | while read -r test; do
+		[ -z "$test" ] || is_skipped "$test" || printf '%s\n' "$test"
+	done
+}
+
+count() {
+	awk -v name="# $1:" 'index($0, name) == 1 { sum += $3 } END { print sum + 0 }' "$dir/test-suite.log"
+}
+
+run() {
+	tests=$*
+	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
+	rm -f "$dir/test-suite.log"
+	within make -s -k -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
+	status=$?
+	[ -f "$dir/test-suite.log" ] || {
+		tail -n 20 "$dir/check.log"
+		return 1
+	}
+	grep -E '^(FAIL|XPASS|ERROR): ' "$dir/check.log"
+	printf 'Debian 11: %s passed, %s failed, %s skipped\n' "$(count PASS)" \
+		"$(($(count FAIL) + $(count ERROR)))" "$(count SKIP)"
+	return "$status"
+}
+
+if [ "${1-}" = --enter ]; then
+	shift
+	enter "$@"
+fi
+[ "$(id -u)" -eq 0 ] || cannot "a system of its own is made by root alone"
+command -v debootstrap >/dev/null || cannot "debootstrap is not installed"
+mkdir -p "$dir"
+[ -x configure ] || ./bootstrap >/dev/null || exit 1
+make_root || die "cannot make a Debian 11 in $root"
+within true || cannot "it cannot be entered"
+build || die "the build failed"
+run "$@"
