@@ -14,6 +14,7 @@
 #include "base/loadable.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
+#include "preload/host/find-object.h" /* without it the first environment alone is changed */
 #include "preload/host/peek.h"
 #include "preload/host/self.h"
 #include "preload/show/text.h"
@@ -155,6 +156,28 @@ void fx_environ_forget(void)
 {
 	if (fx_environ_now())
 		environ_strip();
+}
+
+/* Made at run time, by the kernel, malloc() or the program; and no constant of a module's. */
+static bool is_writable(const void *p)
+{
+	struct dl_find_object found;
+
+	if (!_dl_find_object)
+		return fx_environ_now() == at_first;
+	return _dl_find_object((void *)(uintptr_t)p, &found) != 0;
+}
+
+void fx_environ_confine(void)
+{
+	fx_strings now = fx_environ_now();
+
+	if (!self.follows || !now || !is_writable(now))
+		return;
+	for (fx_strings e = now; *e; e++)
+		if (starts_with(*e, PRELOAD) && !is_writable(*e))
+			return;
+	environ_strip();
 }
 
 void fx_environ_init(void)

@@ -34,6 +34,10 @@ void fx_environ_init(void);
  * steered by them. */
 void fx_environ_forget(void);
 
+/* Does the same before the process is under a filter that would end what has this library: libc starts programs by itself,
+ * in system() and popen(). */
+void fx_environ_confine(void);
+
 /* False under FXTRACE_NO_FOLLOW=1. */
 bool fx_environ_follows(void);
 

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "preload/boot/environ.h"
 #include "preload/call/call.h"
 #include "preload/host/filter.h"
 #include "preload/host/peek.h"
@@ -32,6 +33,9 @@ static void before_seccomp(const void *filter)
 	if (!filter)
 		fx_engine_detach();
 	fx_engine_confine(refused);
+	/* In a vfork child it is its parent's environment. */
+	if (refused & FX_ASK_START && !fx_engine_is_stranger() && !fx_self->suspended)
+		fx_environ_confine();
 	if (refused & FX_ASK_LOOK)
 		fx_peek_forbid();
 }

@@ -28,6 +28,12 @@ expect_events 1 'name == "execve" && /path=.bin.sh/'
 
 # --- One that does not -----------------------------------------------------------------------------
 
+# The C library starts the shell by itself.
+expect_unharmed 6 ./filtered system alone '/bin/echo more; exit 6'
+expect_same_file plain.err traced.err
+expect_unharmed 6 ./filtered execve alone /bin/sh -c '/bin/echo more; env | grep -c PRELOAD; exit 6'
+expect_same_file plain.err traced.err
+
 $FX_CC -static -w -D_GNU_SOURCE -o alone "$FX_SRCDIR/tests/e2e/targets/alone.c" 2>/dev/null ||
 	skip "the rest needs a C library to be linked statically"
 for how in execve execvp fexecve execveat vfork; do

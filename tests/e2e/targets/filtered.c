@@ -2,8 +2,9 @@
 /*
  * filtered HOW FILTER PROGRAM [ARG...]: installs a filter and starts PROGRAM in one of these ways.
  *
- *	HOW	execve, execvp, fexecve, execveat; vfork, fork: execve in a child
+ *	HOW	execve, execvp, fexecve, execveat; vfork, fork: execve in a child; system: by a shell
  *	FILTER	strict: kills for all but what a program takes that is linked statically and does next to nothing;
+ *		alone: kills for what tracing asks for and programs that talk to nobody do not;
  *		errors: what tracing asks for and programs mostly do not, is EPERM;
  *		mild: kills for what nobody asks for
  */
@@ -54,6 +55,8 @@ static const int strict[] = {
 static const int errors[] = {SYS_statx,	 SYS_memfd_create, SYS_membarrier,
 			     SYS_tgkill, SYS_sigaltstack,  SYS_utimensat};
 
+static const int alone[] = {SYS_socket, SYS_connect, SYS_memfd_create, SYS_membarrier};
+
 static const int mild[] = {SYS_ptrace, SYS_reboot};
 
 static int filter_install(const int *calls, int count, unsigned listed, unsigned others)
@@ -77,6 +80,9 @@ static int confine(const char *filter)
 	if (strcmp(filter, "strict") == 0)
 		return filter_install(strict, COUNT(strict), SECCOMP_RET_ALLOW,
 				      SECCOMP_RET_KILL_PROCESS);
+	if (strcmp(filter, "alone") == 0)
+		return filter_install(alone, COUNT(alone), SECCOMP_RET_KILL_PROCESS,
+				      SECCOMP_RET_ALLOW);
 	if (strcmp(filter, "errors") == 0)
 		return filter_install(errors, COUNT(errors), SECCOMP_RET_ERRNO | EPERM,
 				      SECCOMP_RET_ALLOW);
@@ -100,6 +106,8 @@ int main(int argc, char **argv)
 		fexecve(fd, args, environ);
 	else if (strcmp(argv[1], "execveat") == 0)
 		execveat(AT_FDCWD, args[0], args, environ, 0);
+	else if (strcmp(argv[1], "system") == 0)
+		_exit(WEXITSTATUS(system(args[0])));
 	else if (strcmp(argv[1], "vfork") == 0)
 		pid = vfork();
 	else if (strcmp(argv[1], "fork") == 0)
