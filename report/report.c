@@ -264,6 +264,18 @@ const struct fx_text *fx_report_text(const struct fx_report *report, uint32_t nu
 	return fx_texts_get(report->exporter.timeline->strings, number);
 }
 
+uint32_t fx_report_intern(struct fx_report *report, const char *text, size_t length)
+{
+	uint32_t number;
+
+	if (length == 0)
+		return 0;
+	number = fx_texts_add(report->exporter.timeline->strings, text, length);
+	if (!number)
+		fx_report_fail(report, -ENOMEM);
+	return number;
+}
+
 uint32_t fx_report_text_count(const struct fx_report *report)
 {
 	return fx_texts_count(report->exporter.timeline->strings);

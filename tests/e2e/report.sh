@@ -87,6 +87,56 @@ assert sum(r["time_ns"] for r in chain) == first["lifetime_ns"], (chain, first)
 assert first["waited_most_for"] in ("a child", "a signal"), first # wait is sigsuspend() in dash
 END
 
+# --- Memory ----------------------------------------------------------------------------------------
+
+cat >heap.c <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+static void *volatile kept[40];
+static void temporary(void) { free(malloc(100)); }
+static void *leak(int size) { return malloc(size); }
+static void *frees(void *arg) { free(arg); return 0; }
+static void grow(void) { kept[30] = realloc(realloc(malloc(10), 20), 3000); }
+int main(void)
+{
+	pthread_t thread;
+	void *block;
+
+	for (int i = 0; i < 50; i++)
+		temporary();
+	for (int i = 0; i < 20; i++)
+		kept[i] = leak(1000);
+	grow();
+	if (posix_memalign(&block, 64, 640))
+		return 1;
+	pthread_create(&thread, 0, frees, block);
+	pthread_join(thread, 0);
+	return 0;
+}
+END
+compile heap -O0 -g -pthread -finstrument-functions heap.c
+expect_ok "$FXTRACE" run -q -o heap.fxt -c '#default,malloc' --on-full block -- ./heap
+expect_ok "$FXTRACE" report --memory --top 0 --json heap.fxt
+python3 - out <<'END' || fail "another heap"
+import json, sys
+report = json.load(open(sys.argv[1]))
+leaks = {r["site"]: r for r in report["leaks"]["rows"]}
+sites = {r["site"]: r for r in report["allocations"]["rows"]}
+assert leaks["leak"]["bytes"] == 20000 and leaks["leak"]["blocks"] == 20, leaks
+assert leaks["grow"]["bytes"] == 3000 and leaks["grow"]["blocks"] == 1, leaks
+assert "temporary" not in leaks, leaks
+assert sites["temporary"]["blocks"] == 50 and sites["temporary"]["temporary"] == 50, sites
+assert sites["temporary"]["bytes"] == 5000 and sites["temporary"]["mean_bytes"] == 100, sites
+assert sites["grow"]["blocks"] == 3 and sites["grow"]["bytes"] == 3030, sites
+# What another thread has freed is neither a leak nor temporary.
+assert leaks.get("main", {}).get("bytes", 0) < 640, leaks
+row = report["memory"]["rows"][0]
+assert row["allocations"] >= 75 and row["temporary"] >= 50 and row["peak_bytes"] >= 23640, row
+END
+# Without the calls of malloc, the counter says how much.
+expect_ok "$FXTRACE" report --memory --csv tree.fxt
+expect_line '^[0-9]' out
+
 # --- Filters ---------------------------------------------------------------------------------------
 
 calls() { # OPTION...: calls of leaf in the report
