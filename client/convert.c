@@ -12,7 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "client/commands.h"
+#include "client/pictures.h"
 #include "client/usage.h"
 #include "convert/convert.h"
 #include "convert/indexer.h"
@@ -24,13 +26,17 @@ struct options {
 	const char *in;
 	const char *out;
 	char *made_out; /* OUT, if it was not given */
+	struct fx_picture_choice picture;
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
 static const struct argp_option option_table[] = {
-    {"format", 'f', "FORMAT", 0, "perfetto (Perfetto's protobuf) or json (Chrome's trace events)",
+    {"format", 'f', "FORMAT", 0,
+     "perfetto (Perfetto's protobuf), json (Chrome's trace events); of calls merged by path: "
+     "collapsed (for flamegraph.pl), pprof, speedscope, callgrind, svg (a flame graph)",
      0},
+    FX_PICTURE_OPTIONS,
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -42,6 +48,16 @@ static void set_format(struct options *options, const char *name)
 	options->format = fx_format_find(name);
 	if (!options->format)
 		fx_usage_error(options->program, "unknown format", name);
+}
+
+static void check_picture(const struct options *options)
+{
+	const struct fx_picture_choice *picture = &options->picture;
+
+	if (picture->given && !options->format->is_picture)
+		fx_usage_error(options->program, picture->given, "not an option of this format");
+	if (picture->options.timeline && strcmp(options->format->name, "svg") != 0)
+		fx_usage_error(options->program, "--timeline", "an option of -f svg alone");
 }
 
 static void check_options(struct options *options)
@@ -58,6 +74,7 @@ static void check_options(struct options *options)
 			       options->out);
 	if (!options->format)
 		fx_usage_error(options->program, "no format given", NULL);
+	check_picture(options);
 	if (!options->out && strcmp(options->in, "-") == 0)
 		fx_usage_error(options->program, "no OUT given for standard input", NULL);
 }
@@ -82,6 +99,8 @@ static error_t convert_parse_option(int key, char *arg, struct argp_state *state
 		check_options(options);
 		return 0;
 	default:
+		if (fx_picture_option(&options->picture, options->program, key, arg))
+			return 0;
 		return fx_usage_option(options->program, &parser, key, state);
 	}
 }
@@ -92,8 +111,9 @@ static const struct argp parser = {
     .args_doc = "IN [OUT]",
     .doc =
 	"Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
-	"tells the format, if none is given: .pftrace or .perfetto-trace, .json; with .gz behind "
-	"it OUT is compressed. Without OUT, it is the name of IN with another ending. `-' is "
+	"tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
+	".speedscope.json, .collapsed or .folded, .pb.gz, .callgrind, .svg; with .gz behind it OUT "
+	"is compressed. Without OUT, it is the name of IN with another ending. `-' is "
 	"standard input or output.",
 };
 
@@ -153,7 +173,7 @@ static bool is_same_file(int fd, const char *path)
 /* Opens and empties OUT. */
 static int open_out(const struct options *options, struct fx_destination *out, struct fx_sink **ret)
 {
-	bool gzip = is_gzip_name(options->out);
+	bool gzip = is_gzip_name(options->out) || options->format->is_packed;
 	int r = fx_destination_open(options->out, options->format->is_text && !gzip, out);
 	struct stat st;
 
@@ -253,6 +273,23 @@ static void report_losses(const struct options *options, const struct fx_timelin
 	}
 }
 
+/* What was lost while recording has no place in most pictures. */
+static void report_notes(const struct options *options, const struct fx_timeline *timeline)
+{
+	const struct fx_text *note;
+	char text[512];
+
+	if (!options->format->is_picture || timeline->notes.count == 0)
+		return;
+	note = timeline->notes.items[0].text;
+	text[fx_escape(text, sizeof(text) - 1, note->data, note->length,
+		       FX_ESCAPE_CONTROLS | FX_ESCAPE_KEEP_BACKSLASHES)] = '\0';
+	fprintf(stderr, "%s: %s: %s", options->program, options->in, text);
+	if (timeline->notes.count > 1)
+		fprintf(stderr, " (%zu such notes in all)", timeline->notes.count);
+	fputc('\n', stderr);
+}
+
 /* --- Converting ------------------------------------------------------------------------------- */
 
 static int export_timeline(const struct options *options, struct fx_timeline *timeline,
@@ -263,10 +300,14 @@ static int export_timeline(const struct options *options, struct fx_timeline *ti
 	int r = -ENOMEM;
 
 	if (exporter) {
+		exporter->picture = &options->picture.options;
 		r = fx_convert(exporter, convert_show_progress, &progress);
+		end_progress(&progress);
+		if (r == 0 && exporter->remark)
+			fprintf(stderr, "%s: %s: %s\n", options->program, options->in,
+				exporter->remark);
 		options->format->free(exporter);
 	}
-	end_progress(&progress);
 	return r;
 }
 
@@ -292,6 +333,7 @@ static int write_timeline(const struct options *options, struct fx_timeline *tim
 					    closed < 0 ? closed : r);
 	}
 	report_losses(options, timeline);
+	report_notes(options, timeline);
 	return report_damage(options, timeline);
 }
 
@@ -316,7 +358,7 @@ static int convert_from(const struct options *options, int fd)
 
 int fx_cmd_convert(int argc, char **argv)
 {
-	struct options options = {.program = argv[0]};
+	struct options options = {.program = argv[0], .picture.options = fx_picture_defaults};
 	int status, fd;
 
 	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);

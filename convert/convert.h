@@ -21,6 +21,8 @@ struct fx_format {
 	const char *help;
 	const char *const *extensions; /* with their dots, the usual one first; ends with NULL */
 	bool is_text;
+	bool is_packed;	 /* with gzip, whatever the name of the output says */
+	bool is_picture; /* takes struct fx_picture_options */
 	/* A new exporter, or NULL: no memory. The caller frees it with @free. */
 	struct fx_exporter *(*make)(struct fx_timeline *timeline, struct fx_sink *sink);
 	void (*free)(struct fx_exporter *exporter);

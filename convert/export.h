@@ -72,11 +72,16 @@ struct fx_wakeup {
 	uint64_t waker; /* tid; 0: not known */
 };
 
+struct fx_picture_options;
+
 struct fx_exporter {
 	const struct fx_exporter_ops *ops;
 	struct fx_sink *sink;
 	struct fx_timeline *timeline;
 	int error; /* 0 or -errno: the first failure that is not the output's */
+	/* Set by the caller before the conversion, for formats that are pictures; NULL: the defaults. */
+	const struct fx_picture_options *picture;
+	const char *remark; /* what is to be said of the output, NULL: nothing */
 };
 
 struct fx_exporter_ops {

@@ -7,12 +7,29 @@
 #include "convert/formats.h"
 
 static const char *const perfetto_extensions[] = {".pftrace", ".perfetto-trace", NULL};
+static const char *const speedscope_extensions[] = {".speedscope.json", NULL};
 static const char *const json_extensions[] = {".json", NULL};
+static const char *const collapsed_extensions[] = {".collapsed", ".folded", NULL};
+static const char *const pprof_extensions[] = {".pb.gz", ".pb", ".pprof", NULL};
+static const char *const callgrind_extensions[] = {".callgrind", NULL};
+static const char *const svg_extensions[] = {".svg", NULL};
 
+/* Of endings that fit a name, the first counts. */
 const struct fx_format fx_formats[] = {
-    {"perfetto", "Perfetto's protobuf", perfetto_extensions, false, fx_perfetto_make,
+    {"perfetto", "Perfetto's protobuf", perfetto_extensions, false, false, false, fx_perfetto_make,
      fx_perfetto_free},
-    {"json", "Chrome's trace event format", json_extensions, true, fx_json_make, fx_json_free},
+    {"speedscope", "speedscope's JSON", speedscope_extensions, true, false, true,
+     fx_speedscope_make, fx_speedscope_free},
+    {"json", "Chrome's trace event format", json_extensions, true, false, false, fx_json_make,
+     fx_json_free},
+    {"collapsed", "a line for each stack, for flamegraph.pl", collapsed_extensions, true, false,
+     true, fx_collapsed_make, fx_collapsed_free},
+    {"pprof", "pprof's profile.proto", pprof_extensions, false, true, true, fx_pprof_make,
+     fx_pprof_free},
+    {"callgrind", "for KCachegrind and callgrind_annotate", callgrind_extensions, true, false, true,
+     fx_callgrind_make, fx_callgrind_free},
+    {"svg", "a flame graph or a timeline, for a browser", svg_extensions, true, false, true,
+     fx_svg_make, fx_svg_free},
     {.name = NULL},
 };
 

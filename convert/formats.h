@@ -16,4 +16,16 @@ void fx_json_free(struct fx_exporter *exporter);
 struct fx_exporter *fx_perfetto_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_perfetto_free(struct fx_exporter *exporter);
 
+/* Pictures: convert/pictures/ */
+struct fx_exporter *fx_collapsed_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_collapsed_free(struct fx_exporter *exporter);
+struct fx_exporter *fx_pprof_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_pprof_free(struct fx_exporter *exporter);
+struct fx_exporter *fx_speedscope_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_speedscope_free(struct fx_exporter *exporter);
+struct fx_exporter *fx_callgrind_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_callgrind_free(struct fx_exporter *exporter);
+struct fx_exporter *fx_svg_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_svg_free(struct fx_exporter *exporter);
+
 #endif

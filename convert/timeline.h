@@ -75,7 +75,8 @@ struct fx_note {
 	X(OTHER_FORMAT, "left out: events that this format cannot hold")                           \
 	X(ATTACHMENT, "left out: blobs")                                                           \
 	X(OBJECT, "left out: userspace objects")                                                   \
-	X(PROFILER, "left out: call stacks")
+	X(PROFILER, "left out: call stacks")                                                       \
+	X(PATH, "merged with others: calls whose path was one too many (see --max-paths)")
 
 #define FX_ENUM_LOSS_(name, text) FX_LOSS_##name,
 enum fx_loss { FX_LOSSES(FX_ENUM_LOSS_) FX_LOSS_COUNT };

@@ -629,6 +629,57 @@ static void make_truncated(void)
 	current->used -= 2;
 }
 
+static void complete_of(const char *category, const char *name, size_t length, uint64_t start,
+			uint64_t end)
+{
+	struct fxt_record record = event_at(PID, TID, FXT_EVENT_DURATION_COMPLETE, "", start);
+
+	record.event.category = text(category);
+	record.event.name = fx_string_inline(name, length);
+	record.event.end_time = end;
+	put(&record);
+}
+
+/* Names that would mean something to a browser, a shell or a reader of lines, one inside another. */
+static void make_hostile(void)
+{
+	static const char *const names[] = {
+	    "<script>alert(1)</script>",
+	    "]]><script>alert(2)</script>",
+	    "\"onload='alert(3)' x=\"",
+	    "&lt;b&gt; &#60;i&#62;",
+	    "a;b 12",
+	    "two\nfn=(9) lines\r\n0 77",
+	    "\x1b[31mred\x07\x7f\xc2\x9b",
+	    "\xff\xfe\xc0\xaf cut \xe2\x82",
+	    "\xe2\x80\xaeright\xe2\x80\xa8line\xef\xbf\xbf",
+	    "",
+	    "(1)",
+	    "$(id) `id` ' \" \\ %s%n",
+	    "javascript:alert(4)",
+	};
+
+	must(fx_encode_process_name(current, PID, "<b>&'\";\n", 8));
+	must(fx_encode_thread_name(current, PID, TID, "</text><script>", 15));
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		complete_of("<c>&", names[i], strlen(names[i]), 10 + i, 1000 - i);
+	complete_of("test", "null\0byte", 9, 1100, 1200);
+}
+
+/* A thread that waits in a call, and elsewhere has its processor taken. */
+static void make_processor(void)
+{
+	put_switch(5, 0, 0, FXT_THREAD_STATE_NEW, TID);
+	put_switch(42, 0, TID, FXT_THREAD_STATE_BLOCKED, 0);
+	put_switch(58, 1, 0, FXT_THREAD_STATE_NEW, TID);
+	complete_of("syscall", "read", 4, 40, 60);
+	put_switch(80, 1, TID, FXT_THREAD_STATE_RUNNING, TID + 1);
+	put_switch(90, 1, TID + 1, FXT_THREAD_STATE_RUNNING, TID);
+	complete_of("function", "outer", 5, 10, 100);
+	put_switch(120, 1, TID, FXT_THREAD_STATE_BLOCKED, 0);
+	complete_of("function", "later", 5, 130, 140);
+}
+
 static void make_nothing(void)
 {
 }

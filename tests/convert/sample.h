@@ -48,6 +48,8 @@
 	X(bad_times)                                                                               \
 	X(late)                                                                                    \
 	X(truncated)                                                                               \
+	X(hostile)                                                                                 \
+	X(processor)                                                                               \
 	X(nothing)
 
 struct sample {
