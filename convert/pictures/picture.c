@@ -143,11 +143,11 @@ static void picture_add_processor(struct fx_picture *picture, uint64_t from, uin
 /* The thread did until @ts what it has been doing since picture->at. */
 static void picture_advance(struct fx_picture *picture, uint64_t ts)
 {
-	uint64_t from = picture->at > picture->from ? picture->at : picture->from;
+	uint64_t at = picture->at == UINT64_MAX ? ts : picture->at;
+	uint64_t from = at > picture->from ? at : picture->from;
 	uint64_t to = ts < picture->to ? ts : picture->to;
 
-	if (picture->at < ts)
-		picture->at = ts;
+	picture->at = ts > at ? ts : at;
 	if (from >= to)
 		return;
 	if (picture->knows_processor)
@@ -240,7 +240,7 @@ static void picture_enter_thread(struct fx_exporter *exporter, const struct fx_t
 		return;
 	picture->thread = thread;
 	picture->root = picture_root(picture, thread);
-	picture->at = thread->entries.items[0].ts;
+	picture->at = UINT64_MAX;
 	picture->knows_processor = fx_processor_time_enter(picture->processor, thread->key.tid);
 	if (picture->format->enter_thread)
 		picture->format->enter_thread(picture);

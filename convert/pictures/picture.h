@@ -51,7 +51,7 @@ struct fx_picture {
 	const struct fx_thread *thread;
 	uint32_t root;
 	bool knows_processor;
-	uint64_t at; /* what came before is counted */
+	uint64_t at; /* what came before is counted; UINT64_MAX: nothing has come yet */
 	size_t depth;
 	struct fx_picture_call open[FX_MAX_DEPTH];
 };

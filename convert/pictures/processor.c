@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include <uthash.h>
 
@@ -81,6 +82,7 @@ static const struct fx_exporter_ops processor_ops = {
 int fx_processor_time_read(struct fx_timeline *timeline, struct fx_processor_time **ret)
 {
 	struct fx_processor_time *times;
+	uint64_t losses[FX_LOSS_COUNT];
 	int r;
 
 	*ret = NULL;
@@ -91,7 +93,10 @@ int fx_processor_time_read(struct fx_timeline *timeline, struct fx_processor_tim
 		return -ENOMEM;
 	times->exporter.ops = &processor_ops;
 	times->exporter.timeline = timeline;
+	/* What it leaves out is counted as they are exported again. */
+	memcpy(losses, timeline->losses, sizeof(losses));
 	r = fx_sched_export(&times->exporter);
+	memcpy(timeline->losses, losses, sizeof(losses));
 	if (r == 0)
 		r = times->exporter.error;
 	if (r < 0) {
