@@ -26,12 +26,13 @@
 #include "engine/provider/record.h"
 #include "preload/show/args.h"
 #include "preload/call/flow.h"
+#include "preload/call/words.h"
 #include "preload/strings.h"
 
 /* What is recorded when it waits, or always: see sync.c. */
 #define FX_CAT_SYNC (FX_CAT_PTHREAD | FX_CAT_PTHREAD_ALL)
 
-/* What is recorded when it works on its buffer, or always: see stream.h. */
+/* What is recorded when it works on its buffer, or always: see stdio.h. */
 #define FX_CAT_STREAM (FX_CAT_STDIO | FX_CAT_STDIO_ALL)
 
 /* The category in which the calls of another are recorded that have no reason to be. */
@@ -259,22 +260,6 @@ fx_hot void fx_call_write_arrow(struct fx_call *call, uint64_t header, const str
 		call->next = fx_arrow_put(call->next, call->thread, from, &to, FX_STR_wakes,
 					  call->end - fx_engine.tick_step);
 	fx_call_publish(call, header);
-}
-
-/* Tries to write `count` words, a whole record but for its header, which is words[0]. False: lost,
- * and counted. Further whole records may stand behind the first. */
-fx_hot bool fx_words_write(struct fx_thread *t, const uint64_t *words, unsigned count,
-			   uint64_t header)
-{
-	struct fx_reservation r;
-	uint64_t *p = fx_record_reserve(t, count, &r);
-
-	if (fx_unlikely(!p))
-		return false;
-	for (unsigned i = 1; i < count; i++)
-		p[i] = words[i];
-	fx_record_commit(t, p, header, &r);
-	return true;
 }
 
 /* Header of a Duration Complete record without arguments, from strings by name. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/call/flow.h"
 
-#include "preload/call/call.h"
+#include "preload/call/words.h"
+#include "preload/show/args-plain.h"
 
 #define INSTANT_WORDS 2
 #define FLOW_WORDS    3

@@ -14,7 +14,7 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/syscall.h"
-#include "preload/show/args.h"
+#include "preload/show/address.h"
 
 /* --- Pairs of sockets ------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #	awk -v out=syscall-kinds.inc -f gen-names.awk syscalls.tbl
 #
 #	names.h		FX_WORDS_KIND and fx_arg_KIND() of every entry, FX_NAMES(KIND)
-#	names.inc	the lists, and these functions (args-flags.c)
+#	names.inc	the lists, and these functions (args-names.c)
 
 function fail(text) {
 	printf "%s:%d: %s\n", FILENAME, FNR, text > "/dev/stderr"
@@ -134,6 +134,8 @@ END {
 		printf "%s", kind_lines
 	else if (out == "names.h")
 		for (k = 1; k <= kinds; k++) {
+			if (k == 1)
+				print "#include \"preload/show/naming.h\"\nstruct fx_call;"
 			printf "#define FX_WORDS_%s FX_TEXT_WORDS(FX_%s_TEXT)\n", kind[k],
 			       sort[k] == "flags" ? "FLAGS" : "NAME"
 			printf "void fx_arg_%s(struct fx_call *call, unsigned name, unsigned value);\n",

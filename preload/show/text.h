@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The longest text that is shown, in bytes. */
+#define FX_TEXT_MAX 255
+
 struct fx_text {
 	char *begin;
 	char *at;  /* where the next byte goes */
