@@ -10,7 +10,9 @@
 #include <time.h>
 
 #include "format/encode.h"
+#include "manager/archive/intake.h"
 #include "manager/archive/stream.h"
+#include "manager/archive/ties.h"
 
 #define CHUNK_WORDS (FX_CHUNK_MAX / 8)
 #define ROUNDS	    40000u
@@ -19,6 +21,7 @@
 #define FIRST_NAME  2u
 
 static struct fx_stream_shared shared;
+static struct fx_ties ties;
 static uint64_t chunk[CHUNK_WORDS];
 
 static double seconds(void)
@@ -46,7 +49,8 @@ static void prepare(void)
 	must(fx_output_begin(out), "/dev/null");
 	must(fx_symbol_cache_create(NULL, &shared.symbols), "symbols");
 	fx_archive_begin(&shared.archive, out);
-	fx_ties_init(&shared.ties, &shared.archive);
+	fx_ties_init(&ties, &shared.archive);
+	shared.ties = &ties;
 	first = fx_anchor_take(FX_CLOCK_COUNTER);
 	fx_timebase_init(&shared.timebase, FX_CLOCK_COUNTER, first);
 	while (fx_boottime_ns() - first.ns < 5000000)
@@ -64,7 +68,7 @@ static void define_names(struct fx_stream *s)
 		snprintf(text, sizeof(text), "some_function_%02u", i % 100);
 		record[0] = fx_header_string(3, i, 16);
 		memcpy(record + 1, text, 16);
-		fx_stream_piece(s, &(struct fx_piece){.kind = FX_PIECE_DURABLE, .bytes = 24},
+		fx_intake_piece(s, &(struct fx_piece){.kind = FX_PIECE_DURABLE, .bytes = 24},
 				record, 0);
 	}
 }
@@ -113,7 +117,7 @@ static void measure(struct fx_stream *s, const char *what, int with_arguments)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		piece.index = i % 960;
 		piece.serial = i;
-		fx_stream_piece(s, &piece, chunk, 0);
+		fx_intake_piece(s, &piece, chunk, 0);
 	}
 	taken = seconds() - start;
 	printf("%-44s %7.0f MB/s\n", what, (double)piece.bytes * ROUNDS / taken / 1e6);

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the manager adds to a provider's records: the calls that were open at the end, how many
- * records were lost and when, and the heap counter's last value.
- */
+#include "manager/archive/marks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "format/encode.h"
-#include "manager/archive/stream.h"
 
-#define MANAGER_CATEGORY "fxtrace"
-#define DROPPED_NAME	 "records dropped"
+#define DROPPED_NAME "records dropped"
 
 static struct fxt_string marks_text(const char *s)
 {
@@ -34,19 +30,6 @@ static struct fxt_arg arg_int64(const char *name, int64_t value)
 	return (struct fxt_arg){.type = FXT_ARG_INT64, .name = marks_text(name), .int64 = value};
 }
 
-/* An event of the manager's on one of the provider's threads. */
-static struct fxt_record event_on(struct fx_stream *s, struct fx_stream_thread *t,
-				  enum fxt_event_type type, uint64_t ns)
-{
-	struct fxt_record record = {.kind = FXT_KIND_EVENT};
-
-	record.event.type = type;
-	record.event.timestamp = ns;
-	record.event.thread.ref = (uint8_t)fx_stream_thread_index(s, t);
-	record.event.category = marks_text(MANAGER_CATEGORY);
-	return record;
-}
-
 static uint64_t marks_to_ns(struct fx_stream *s, uint64_t ticks)
 {
 	return fx_timebase_ns(&s->shared->timebase, ticks);
@@ -57,7 +40,7 @@ static uint64_t marks_to_ns(struct fx_stream *s, uint64_t ticks)
 static void dropped_instant(struct fx_stream *s, struct fx_stream_thread *t, enum fx_cause cause,
 			    uint64_t count, uint64_t ns)
 {
-	struct fxt_record record = event_on(s, t, FXT_EVENT_INSTANT, ns);
+	struct fxt_record record = fx_stream_event(s, t, FXT_EVENT_INSTANT, ns);
 
 	record.event.name = marks_text(DROPPED_NAME);
 	record.nargs = 3;
@@ -76,7 +59,7 @@ static void dropped_counter(struct fx_stream *s, struct fx_stream_thread *t, uin
 	if (ns < s->dropped_at)
 		ns = s->dropped_at;
 	s->dropped_at = ns;
-	record = event_on(s, t, FXT_EVENT_COUNTER, ns);
+	record = fx_stream_event(s, t, FXT_EVENT_COUNTER, ns);
 	record.event.name = marks_text(DROPPED_NAME);
 	record.nargs = 1;
 	record.args[0] = arg_uint64("count", s->dropped_before + s->counts.dropped);
@@ -207,8 +190,7 @@ static void mark_losses(struct fx_stream *s, struct fx_stream_slot *slot,
 	mark_gap(s, slot, facts, facts->dropped_first, facts->dropped_last, &left);
 }
 
-void fx_stream_thread_piece(struct fx_stream *s, uint32_t index,
-			    const struct fx_thread_facts *facts)
+void fx_marks_thread(struct fx_stream *s, uint32_t index, const struct fx_thread_facts *facts)
 {
 	struct fx_stream_slot *slot = slot_get(s, index);
 	struct fx_stream_thread *t;
@@ -268,17 +250,10 @@ static void name_call(struct fx_stream *s, const struct fx_frame *frame,
 		ret->category = marks_text("function");
 		ret->name = fx_string_inline(function, length);
 	} else {
-		ret->category = known_or(s, FXT_GET(frame->id, EVENT_CATEGORY), MANAGER_CATEGORY);
+		ret->category =
+		    known_or(s, FXT_GET(frame->id, EVENT_CATEGORY), FX_MANAGER_CATEGORY);
 		ret->name = known_or(s, FXT_GET(frame->id, EVENT_NAME), "(unknown)");
 	}
-}
-
-static void unfinished(struct fx_stream *s, struct fxt_record *record)
-{
-	record->args[record->nargs++] = (struct fxt_arg){
-	    .type = FXT_ARG_BOOL, .name = marks_text("unfinished"), .boolean = true};
-	fx_archive_record(&s->shared->archive, record);
-	s->counts.unfinished++;
 }
 
 /* Texts of a struct fx_stream_exec, as they go into the archive. */
@@ -315,11 +290,11 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const str
 
 	if (start > end || !fx_stream_nests(s, t, &start, end))
 		return;
-	record = event_on(s, t, FXT_EVENT_DURATION_COMPLETE, start);
+	record = fx_stream_event(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);
 	add_exec(s->exec, t->tid, frame, &room, &record);
-	unfinished(s, &record);
+	fx_stream_unfinished(s, &record);
 	s->counts.events++;
 }
 
@@ -327,29 +302,6 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const str
 static bool is_pair(const struct fx_stream *s, const struct fx_frame *frame)
 {
 	return s->shared->pairs && frame->id < HEADER_MIN;
-}
-
-static struct fxt_string begun_or(uint16_t ref, const char *otherwise)
-{
-	return ref & FXT_STRING_INLINE ? marks_text(otherwise) : fx_string_indexed(ref);
-}
-
-/* Ends what has begun, innermost first, functions and the program's own slices: none may go on after the
- * calls that it lies in. */
-void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32_t depth,
-			 uint64_t end)
-{
-	while (t->depth > depth) {
-		uint32_t at = --t->depth;
-		struct fx_begun begun = {.category = FXT_STRING_INLINE, .name = FXT_STRING_INLINE};
-		struct fxt_record record = event_on(s, t, FXT_EVENT_DURATION_END, end);
-
-		if (at < t->begun_room)
-			begun = t->begun[at];
-		record.event.category = begun_or(begun.category, MANAGER_CATEGORY);
-		record.event.name = begun_or(begun.name, "(unknown)");
-		unfinished(s, &record);
-	}
 }
 
 /* How many frames lie inside one another, as an engine leaves them. */
@@ -376,8 +328,8 @@ static void stop_note(struct fx_stop *stop, uint64_t ticks, uint64_t ns)
 	memset(stop->told, 0, sizeof(stop->told));
 }
 
-void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames,
-			    size_t count, uint64_t end_ticks)
+void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames, size_t count,
+		     uint64_t end_ticks)
 {
 	struct fx_stream_thread *t = fx_stream_thread(s, tid);
 	uint64_t end = marks_to_ns(s, end_ticks);
@@ -413,7 +365,7 @@ static struct fx_stream_thread *some_thread(struct fx_stream *s)
 static void heap_counter(struct fx_stream *s, struct fx_stream_thread *t, uint64_t ns,
 			 int64_t bytes, int64_t blocks)
 {
-	struct fxt_record record = event_on(s, t, FXT_EVENT_COUNTER, ns);
+	struct fxt_record record = fx_stream_event(s, t, FXT_EVENT_COUNTER, ns);
 
 	record.event.category = marks_text("heap");
 	record.event.name = marks_text("heap");
@@ -434,7 +386,7 @@ static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 	}
 }
 
-void fx_stream_last_marks(struct fx_stream *s, const struct fx_stream_end *end)
+void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	uint64_t ns = marks_to_ns(s, end->ticks);
 	struct fx_stream_thread *t;

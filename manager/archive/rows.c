@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Rows of records, as chunks and the durable area hold them. Complete events without arguments, which most records are,
- * are rewritten on their way into the output; the rest in a scratch copy, so that strings they need can be written
- * first.
- */
+#include "manager/archive/rows.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +8,6 @@
 #include "format/validate.h"
 #include "manager/archive/escaped.h"
 #include "manager/archive/rewrite.h"
-#include "manager/archive/stream.h"
 
 /* Rewrites the record of w->words, and writes what goes into the archive. 0 or -errno. */
 static int record_out(struct fx_rewriting *w)
@@ -204,7 +200,7 @@ static void rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t co
 	recents_keep(w, &recents);
 }
 
-void fx_stream_durable_piece(struct fx_stream *s, const uint64_t *words, size_t count)
+void fx_rows_durable(struct fx_stream *s, const uint64_t *words, size_t count)
 {
 	struct fx_rewriting w = {.s = s};
 
@@ -237,7 +233,7 @@ static void chunk_reset(struct fx_stream *s, struct fx_stream_chunk *c, uint64_t
 	fx_locals_clear(&s->names, &c->locals);
 }
 
-void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words)
+void fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words)
 {
 	const uint32_t in_one = FX_PIECE_FIRST | FX_PIECE_LAST;
 	bool whole = (piece->flags & in_one) == in_one;

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "format/encode.h"
+
 /* For words that ask for categories of single providers. */
 static void provider_note(struct fx_stream *s)
 {
@@ -49,8 +51,7 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	return 0;
 }
 
-/* Everything but the counts and the name. */
-static void tables_destroy(struct fx_stream *s)
+void fx_stream_clear(struct fx_stream *s)
 {
 	struct fx_stream_thread *t, *next_thread;
 	struct fx_stream_chunk *c, *next_chunk;
@@ -81,27 +82,8 @@ void fx_stream_destroy(struct fx_stream *s)
 {
 	if (!s)
 		return;
-	tables_destroy(s);
+	fx_stream_clear(s);
 	free(s);
-}
-
-/* Of threads that were there to the end nothing is open any more. Others' ends have found no room. */
-static void threads_end(struct fx_stream *s)
-{
-	struct fx_stream_thread *t, *next;
-
-	HASH_ITER (hh, s->threads, t, next)
-		fx_stream_end_begun(s, t, 0, t->last_end);
-}
-
-void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end)
-{
-	fx_archive_select(&s->shared->archive, s->id);
-	threads_end(s);
-	fx_stream_last_marks(s, end);
-	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;
-	fx_ties_end(&s->shared->ties, s, end);
-	tables_destroy(s);
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -260,25 +242,51 @@ unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t)
 	return t->index;
 }
 
-/* --- Pieces ---------------------------------------------------------------------------------- */
+/* --- The manager's own events ----------------------------------------------------------------- */
 
-void fx_stream_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
-		     uint64_t end_ticks)
+static struct fxt_string stream_text(const char *s)
 {
-	fx_archive_select(&s->shared->archive, s->id);
-	switch (piece->kind) {
-	case FX_PIECE_CHUNK:
-		fx_stream_chunk_piece(s, piece, data);
-		break;
-	case FX_PIECE_DURABLE:
-		fx_stream_durable_piece(s, data, piece->bytes / FXT_WORD_SIZE);
-		break;
-	case FX_PIECE_THREAD:
-		fx_stream_thread_piece(s, piece->index, data);
-		break;
-	case FX_PIECE_FRAMES:
-		fx_stream_frames_piece(s, piece->serial, data,
-				       piece->bytes / sizeof(struct fx_frame), end_ticks);
-		break;
+	return fx_string_inline(s, strlen(s));
+}
+
+struct fxt_record fx_stream_event(struct fx_stream *s, struct fx_stream_thread *t,
+				  enum fxt_event_type type, uint64_t ns)
+{
+	struct fxt_record record = {.kind = FXT_KIND_EVENT};
+
+	record.event.type = type;
+	record.event.timestamp = ns;
+	record.event.thread.ref = (uint8_t)fx_stream_thread_index(s, t);
+	record.event.category = stream_text(FX_MANAGER_CATEGORY);
+	return record;
+}
+
+void fx_stream_unfinished(struct fx_stream *s, struct fxt_record *record)
+{
+	record->args[record->nargs++] = (struct fxt_arg){
+	    .type = FXT_ARG_BOOL, .name = stream_text("unfinished"), .boolean = true};
+	fx_archive_record(&s->shared->archive, record);
+	s->counts.unfinished++;
+}
+
+static struct fxt_string begun_or(uint16_t ref, const char *otherwise)
+{
+	return ref & FXT_STRING_INLINE ? stream_text(otherwise) : fx_string_indexed(ref);
+}
+
+/* Innermost first, functions and the program's own slices: none may go on after the calls that it lies in. */
+void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32_t depth,
+			 uint64_t end)
+{
+	while (t->depth > depth) {
+		uint32_t at = --t->depth;
+		struct fx_begun begun = {.category = FXT_STRING_INLINE, .name = FXT_STRING_INLINE};
+		struct fxt_record record = fx_stream_event(s, t, FXT_EVENT_DURATION_END, end);
+
+		if (at < t->begun_room)
+			begun = t->begun[at];
+		record.event.category = begun_or(begun.category, FX_MANAGER_CATEGORY);
+		record.event.name = begun_or(begun.name, "(unknown)");
+		fx_stream_unfinished(s, &record);
 	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One provider's way into the archive. The pieces of its buffer, copied and still not trusted, come
- * in here; records of the archive come out: checked, with times in nanoseconds, references that
- * the archive knows, the process id that the kernel vouched for, and each name before its use.
+ * in (intake.h); records of the archive come out: checked, with times in nanoseconds, references that
+ * the archive knows, the process id that the kernel vouched for, and each name before its use. Here is what is
+ * remembered of the provider meanwhile, and its threads.
  *
- *	stream.c    the tables and the beginning and end of a stream
+ *	intake.c    what becomes of a piece, and the end
  *	rows.c      records of chunks and of the durable area, one after another
  *	rewrite.c   each of them, by its kind; begun.c and late.c of begins, ends and stops
  *	told.c      what the process tells the manager by records
@@ -33,16 +34,17 @@
 #include "manager/archive/names.h"
 #include "manager/archive/nesting.h"
 #include "manager/process/origin.h"
-#include "manager/archive/ties.h"
 #include "manager/archive/parts.h"
 #include "manager/settings/timebase.h"
 #include "manager/archive/untraced.h"
+
+struct fx_ties;
 
 /* What all streams share; belongs to the writer. */
 struct fx_stream_shared {
 	struct fx_archive archive;
 	struct fx_timebase timebase;
-	struct fx_ties ties;
+	struct fx_ties *ties; /* borrowed */
 	struct fx_symbol_cache *symbols;
 	struct fx_known_set known; /* categories, and names of providers with a slash */
 	char cures[FX_LOSSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
@@ -206,14 +208,10 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 			const struct fx_stream_who *who, const char *name, struct fx_stream **ret);
 void fx_stream_destroy(struct fx_stream *s);
 
-/* Takes one piece; `data` is aligned to 8 bytes. `end_ticks` is for open calls. */
-void fx_stream_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
-		     uint64_t end_ticks);
+/* Forgets everything but the counts and the name. */
+void fx_stream_clear(struct fx_stream *s);
 
-/* What is to be said last. Then only the counts are of use. */
-void fx_stream_finish(struct fx_stream *s, const struct fx_stream_end *end);
-
-/* --- Between the files of the stream --------------------------------------------------------- */
+/* --- Threads --------------------------------------------------------------------------------- */
 
 /* The thread, made if need be; NULL without memory, for a tid that cannot be, and beyond the bound. It is
  * good until the next call, and as long as it is held. */
@@ -245,13 +243,15 @@ unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t)
 void fx_stream_thread_rename(struct fx_stream *s, struct fx_stream_thread *t, const char *name,
 			     size_t length);
 
-void fx_stream_chunk_piece(struct fx_stream *s, const struct fx_piece *piece,
-			   const uint64_t *words);
-void fx_stream_durable_piece(struct fx_stream *s, const uint64_t *words, size_t count);
-void fx_stream_thread_piece(struct fx_stream *s, uint32_t slot,
-			    const struct fx_thread_facts *facts);
-void fx_stream_frames_piece(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames,
-			    size_t count, uint64_t end_ticks);
-void fx_stream_last_marks(struct fx_stream *s, const struct fx_stream_end *end);
+/* --- The manager's own events ---------------------------------------------------------------- */
+
+#define FX_MANAGER_CATEGORY "fxtrace"
+
+/* An event of the manager's on one of the provider's threads. */
+struct fxt_record fx_stream_event(struct fx_stream *s, struct fx_stream_thread *t,
+				  enum fxt_event_type type, uint64_t ns);
+
+/* Writes the end, or the whole, of what has not ended. */
+void fx_stream_unfinished(struct fx_stream *s, struct fxt_record *record);
 
 #endif

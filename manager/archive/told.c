@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "manager/archive/ties.h"
 
 static bool told_is_of_signal(int32_t kind)
 {
@@ -81,7 +82,7 @@ static int take_tie(struct fx_rewriting *w, const struct fx_stream_thread *t,
 		tie.way = (enum fx_signal_way)r->args[5].int32;
 		tie.thread = r->args[6].int32;
 	}
-	result = fx_ties_take(&w->s->shared->ties, w->s, &tie);
+	result = fx_ties_take(w->s->shared->ties, w->s, &tie);
 	fx_archive_select(&w->s->shared->archive, w->s->id);
 	return result;
 }

@@ -11,6 +11,8 @@
 
 #include "base/atomic.h"
 #include "base/fault.h"
+#include "manager/archive/intake.h"
+#include "manager/archive/ties.h"
 #include "manager/settings/report.h"
 #include "symbols/loader.h"
 
@@ -47,6 +49,7 @@ struct fx_writer {
 	struct fx_identities ids;
 	struct fx_loader *loader; /* NULL: symbols are read by the writer's own thread */
 	struct fx_stream_shared shared;
+	struct fx_ties ties;
 	struct fx_writer_totals totals;
 };
 
@@ -106,7 +109,7 @@ static void source_begin(struct fx_writer *w, struct fx_source *source)
 		fx_report("out of memory: %s (%u) will be missing", source->name, source->pid);
 		return;
 	}
-	fx_ties_birth(&w->shared.ties, source->stream, source->born, source->exec);
+	fx_ties_birth(&w->ties, source->stream, source->born, source->exec);
 }
 
 static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
@@ -141,7 +144,7 @@ static void source_end(struct fx_writer *w, struct fx_source *source, const stru
 	struct fx_stream *s = source->stream;
 
 	if (s) {
-		fx_stream_finish(s, &block->end);
+		fx_intake_finish(s, &block->end);
 		counts_add(&w->totals.counts, &s->counts);
 		/* What was never there is told, and not counted among what was. */
 		w->totals.processes -= block->end.absent && !source->exec;
@@ -168,7 +171,7 @@ static void write_pieces(struct fx_writer *w, const struct fx_block *block)
 
 		at += sizeof(*piece);
 		if (!fx_output_error(w->output))
-			fx_stream_piece(s, piece, block->pieces.data + at, block->ticks);
+			fx_intake_piece(s, piece, block->pieces.data + at, block->ticks);
 		at += piece->bytes;
 		FX_FAULT(block_half);
 	}
@@ -254,7 +257,7 @@ static void *writer_main(void *opaque)
 	first_slope(w);
 	while (!fx_queue_is_over(&w->queue))
 		write_next(w);
-	fx_ties_finish(&w->shared.ties);
+	fx_ties_finish(&w->ties);
 	fx_output_complete(w->output);
 	writer_report_error(w);
 	if (w->done_fd >= 0)
@@ -288,7 +291,7 @@ static void writer_free(struct fx_writer *w)
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
 	fx_loader_stop(w->loader);
-	fx_ties_destroy(&w->shared.ties);
+	fx_ties_destroy(&w->ties);
 	fx_identities_destroy(&w->ids);
 	free(w);
 }
@@ -320,7 +323,8 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		r = fx_output_begin(config->output);
 	if (r == 0) {
 		fx_archive_begin(&w->shared.archive, w->output);
-		fx_ties_init(&w->shared.ties, &w->shared.archive);
+		fx_ties_init(&w->ties, &w->shared.archive);
+		w->shared.ties = &w->ties;
 		r = thread_start(w);
 	}
 	if (r < 0) {

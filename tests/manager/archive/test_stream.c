@@ -8,7 +8,9 @@
 
 #include "base/utf8.h"
 #include "format/encode.h"
+#include "manager/archive/intake.h"
 #include "manager/archive/stream.h"
+#include "manager/archive/ties.h"
 #include "tests/manager/records.h"
 
 #define PID	 500u
@@ -20,6 +22,7 @@
 #define ADDRESS	 0x401000u
 
 static struct fx_stream_shared shared;
+static struct fx_ties ties;
 static struct fx_stream *s;
 
 /* Words of the piece that is being made. */
@@ -93,7 +96,7 @@ static void send_piece(struct fx_piece piece)
 {
 	piece.bytes = (uint32_t)(used * 8);
 	used = 0;
-	fx_stream_piece(s, &piece, words, 0);
+	fx_intake_piece(s, &piece, words, 0);
 }
 
 static void send_durable(void)
@@ -121,7 +124,7 @@ static void send_frames(uint64_t tid, const struct fx_frame *frames, size_t coun
 	const struct fx_piece piece = {
 	    .kind = FX_PIECE_FRAMES, .serial = tid, .bytes = (uint32_t)(count * sizeof(*frames))};
 
-	fx_stream_piece(s, &piece, frames, end);
+	fx_intake_piece(s, &piece, frames, end);
 }
 
 static void begin(void)
@@ -136,7 +139,8 @@ static void begin(void)
 	cr_assert_eq(fx_output_begin(out), 0);
 	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
 	fx_archive_begin(&shared.archive, out);
-	fx_ties_init(&shared.ties, &shared.archive);
+	fx_ties_init(&ties, &shared.archive);
+	shared.ties = &ties;
 	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
 	cr_assert_eq(fx_stream_create(&shared, 1, PID, "app", &s), 0);
 	put_string(CATEGORY, "cat");
@@ -150,7 +154,7 @@ static struct fx_stream_counts end_with(const struct fx_stream_end *end)
 {
 	struct fx_stream_counts counts;
 
-	fx_stream_finish(s, end);
+	fx_intake_finish(s, end);
 	counts = s->counts;
 	fx_stream_destroy(s);
 	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
@@ -1066,7 +1070,7 @@ Test(stream, random_words_do_no_harm)
 		send_chunk(round % 5, round, rand() % 4);
 	}
 	/* Random events need not nest: only the structure counts. */
-	fx_stream_finish(s, &(struct fx_stream_end){.ticks = 1});
+	fx_intake_finish(s, &(struct fx_stream_end){.ticks = 1});
 	fx_stream_destroy(s);
 	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
 	fx_symbol_cache_destroy(shared.symbols);
@@ -1100,7 +1104,7 @@ Test(stream, random_parts_do_no_harm)
 		}
 		send_chunk(round % 5, round, (uint32_t)rand() % 4);
 	}
-	fx_stream_finish(s, &(struct fx_stream_end){.ticks = 1});
+	fx_intake_finish(s, &(struct fx_stream_end){.ticks = 1});
 	fx_stream_destroy(s);
 	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
 	fx_symbol_cache_destroy(shared.symbols);

@@ -6,7 +6,9 @@
 
 #include <criterion/criterion.h>
 
+#include "manager/archive/intake.h"
 #include "manager/archive/stream.h"
+#include "manager/archive/ties.h"
 #include "tests/manager/records.h"
 
 #define PARENT	100u
@@ -17,6 +19,7 @@
 #define KILLED(signal_) (signal_)
 
 static struct fx_stream_shared shared;
+static struct fx_ties ties;
 static struct fx_stream *streams[STREAMS];
 static uint32_t count;
 
@@ -27,13 +30,13 @@ static struct fx_stream *birth(uint32_t pid, uint64_t ns, bool exec)
 	cr_assert_lt(count, STREAMS);
 	cr_assert_eq(fx_stream_create(&shared, count + 1, pid, "app", &s), 0);
 	streams[count++] = s;
-	fx_ties_birth(&shared.ties, s, ns, exec);
+	fx_ties_birth(&ties, s, ns, exec);
 	return s;
 }
 
 static void die(struct fx_stream *s, uint64_t ns)
 {
-	fx_stream_finish(s, &(struct fx_stream_end){.ticks = ns});
+	fx_intake_finish(s, &(struct fx_stream_end){.ticks = ns});
 	for (uint32_t i = 0; i < count; i++) {
 		if (streams[i] == s)
 			streams[i] = NULL;
@@ -51,7 +54,7 @@ static int tell(struct fx_stream *s, enum fx_tie_kind kind, uint32_t pid, int32_
 	/* As the stream does: the thread was heard of, since its chunk told. */
 	fx_archive_select(&shared.archive, s->id);
 	fx_stream_thread_index(s, t);
-	return fx_ties_take(&shared.ties, s, &tie);
+	return fx_ties_take(&ties, s, &tie);
 }
 
 static struct fx_stream *begin(void)
@@ -65,7 +68,8 @@ static struct fx_stream *begin(void)
 	cr_assert_eq(fx_output_begin(out), 0);
 	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
 	fx_archive_begin(&shared.archive, out);
-	fx_ties_init(&shared.ties, &shared.archive);
+	fx_ties_init(&ties, &shared.archive);
+	shared.ties = &ties;
 	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
 	return birth(PARENT, 10, false);
 }
@@ -77,7 +81,7 @@ static void end(void)
 			die(streams[i], 1000000);
 	}
 	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
-	fx_ties_destroy(&shared.ties);
+	fx_ties_destroy(&ties);
 	fx_symbol_cache_destroy(shared.symbols);
 	fx_known_destroy(&shared.known);
 	archive_expect_clean(archive_path());
@@ -131,7 +135,7 @@ static struct fx_stream *birth_within(struct fx_origin *origin, struct fx_origin
 	origin->levels = 1;
 	cr_assert_eq(fx_stream_create_as(&shared, count + 1, &who, "app", &s), 0);
 	streams[count++] = s;
-	fx_ties_birth(&shared.ties, s, ns, false);
+	fx_ties_birth(&ties, s, ns, false);
 	return s;
 }
 
@@ -152,10 +156,10 @@ static void tell_of_child(bool first)
 	if (!first)
 		birth_within(&of_child, &child_name, 30);
 	fx_stream_thread_index(parent, fx_stream_thread(parent, 1));
-	cr_assert_eq(fx_ties_take(&shared.ties, parent, &tie), 0);
+	cr_assert_eq(fx_ties_take(&ties, parent, &tie), 0);
 	if (first)
 		birth_within(&of_child, &child_name, 30);
-	fx_ties_finish(&shared.ties);
+	fx_ties_finish(&ties);
 	end();
 	expect_arrow("creates process", PARENT + 10, "process starts", CHILD);
 }
@@ -289,7 +293,7 @@ static int tell_signal(struct fx_stream *s, enum fx_tie_kind kind, uint32_t othe
 
 	fx_archive_select(&shared.archive, s->id);
 	fx_stream_thread_index(s, t);
-	return fx_ties_take(&shared.ties, s, &tie);
+	return fx_ties_take(&ties, s, &tie);
 }
 
 static struct fx_stream *begin_signals(struct fx_stream **ret_child)
@@ -303,7 +307,7 @@ static struct fx_stream *begin_signals(struct fx_stream **ret_child)
 
 static void end_signals(void)
 {
-	fx_ties_finish(&shared.ties);
+	fx_ties_finish(&ties);
 	end();
 }
 
@@ -437,7 +441,7 @@ Test(ties, invented_signals_do_not_fill_the_memory)
 						 i % 3 ? QUEUED : USR1, 40, 1000),
 				     0);
 		}
-		cr_assert_leq(shared.ties.signals.count, FX_SIGNALS_MAX);
+		cr_assert_leq(ties.signals.count, FX_SIGNALS_MAX);
 		end_signals();
 	}
 }

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the pieces of a provider's buffer come into the archive (stream.h). */
+#ifndef FX_MANAGER_INTAKE_H
+#define FX_MANAGER_INTAKE_H
+
+#include "manager/archive/stream.h"
+
+/* Takes one piece; `data` is aligned to 8 bytes. `end_ticks` is for open calls. */
+void fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
+		     uint64_t end_ticks);
+
+/* What is to be said last. Then only the counts are of use. */
+void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the manager adds to a provider's records: the calls that were open at the end, how many records were lost and
+ * when, and the heap counter's last value.
+ */
+#ifndef FX_MANAGER_MARKS_H
+#define FX_MANAGER_MARKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "manager/archive/stream.h"
+
+/* What is known of the thread of a slot: its losses. */
+void fx_marks_thread(struct fx_stream *s, uint32_t slot, const struct fx_thread_facts *facts);
+
+/* The open calls of a thread. */
+void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames, size_t count,
+		     uint64_t end_ticks);
+
+/* What is to be said last. */
+void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end);
+
+#endif
