@@ -121,7 +121,7 @@ static void measure(struct fx_stream *s, const char *what, int with_arguments)
 	}
 	taken = seconds() - start;
 	printf("%-44s %7.0f MB/s\n", what, (double)piece.bytes * ROUNDS / taken / 1e6);
-	if (s->counts.invalid)
+	if (s->counts.lost[FX_CAUSE_INVALID])
 		must(-1, "records were refused");
 }
 
