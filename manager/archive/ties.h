@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "engine/layout.h"
+#include "manager/archive/arrows.h"
 #include "manager/archive/signal-ties.h"
 
 struct fx_archive;
@@ -27,13 +28,12 @@ struct fx_alias;
 struct fx_waiting_tie;
 
 struct fx_ties {
-	struct fx_archive *archive;	/* borrowed */
+	struct fx_arrows arrows;
 	struct fx_life *lives;		/* uthash, by pid */
 	struct fx_alias *aliases;	/* uthash: what namespaces call processes */
 	struct fx_waiting_tie *waiting; /* the oldest first */
 	unsigned waiting_count;
 	struct fx_signals signals;
-	uint64_t flows; /* ids given */
 };
 
 void fx_ties_init(struct fx_ties *ties, struct fx_archive *archive);

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/lives.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "manager/process/signal-name.h"
+
+/* The first thread of a process may not have been heard of. */
+static void introduce(struct fx_arrows *arrows, struct fx_life *life)
+{
+	struct fx_stream_thread *t =
+	    life->stream ? fx_stream_thread(life->stream, life->stream->first_tid) : NULL;
+
+	fx_archive_select(arrows->archive, life->stream ? life->stream->id : life->birth.provider);
+	if (t)
+		fx_stream_thread_index(life->stream, t);
+	else if (!life->stream)
+		fx_archive_thread_name(arrows->archive, life->shown, life->shown, life->name);
+}
+
+/* --- Beginnings ------------------------------------------------------------------------------- */
+
+static void draw_creation(struct fx_arrows *arrows, struct fx_life *life)
+{
+	struct fxt_arg child = fx_arrow_pid("pid", life->shown);
+	struct fxt_arg parent = fx_arrow_pid("parent", life->creation.pid);
+
+	introduce(arrows, life);
+	fx_arrow_draw(arrows, &life->creation, "creates process", &child, &life->birth,
+		      "process starts", &parent);
+	life->creation.ns = 0;
+}
+
+/* Only once the old image is over is it known that it did nothing after this exec. */
+static void try_exec(struct fx_arrows *arrows, struct fx_life *life)
+{
+	if (!life->image.ns || !life->exec.ns || life->ended != life->exec.provider)
+		return;
+	introduce(arrows, life);
+	fx_arrow_draw(arrows, &life->exec, "becomes another program", NULL, &life->image,
+		      "program starts", NULL);
+	life->exec.ns = life->image.ns = 0;
+}
+
+/* A parent may tell before the child is heard of, or after its end. */
+void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at)
+{
+	life->creation = *at;
+	if (life->birth.ns >= at->ns)
+		draw_creation(arrows, life);
+}
+
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+/* The newest signal of this kind before its end. */
+static const struct fx_kill *find_kill(const struct fx_life *life)
+{
+	const struct fx_kill *best = NULL;
+
+	for (uint32_t i = 0; i < FX_KILLS_MAX; i++) {
+		const struct fx_kill *k = &life->kills[i];
+
+		if (k->at.ns && k->signal == life->signal && k->at.ns <= life->exit.ns &&
+		    (!best || k->at.ns > best->at.ns))
+			best = k;
+	}
+	return best;
+}
+
+static void try_kill(struct fx_arrows *arrows, struct fx_life *life)
+{
+	const struct fx_kill *k = life->signal ? find_kill(life) : NULL;
+	struct fxt_arg victim = fx_arrow_pid("pid", life->shown);
+	struct fx_point killed = life->exit;
+
+	if (!k)
+		return;
+	killed.ns -= 1;
+	fx_arrow_draw(arrows, &k->at, "kills", &victim, &killed, "killed", NULL);
+	life->signal = 0;
+}
+
+static struct fxt_arg status_arg(int status, char name[16])
+{
+	if (WIFEXITED(status))
+		return (struct fxt_arg){.type = FXT_ARG_INT32,
+					.name = fx_arrow_text("exited"),
+					.int32 = WEXITSTATUS(status)};
+	snprintf(name, 16, "%s", fx_signal_name(WTERMSIG(status)));
+	return (struct fxt_arg){
+	    .type = FXT_ARG_STRING, .name = fx_arrow_text("signal"), .string = fx_arrow_text(name)};
+}
+
+static struct fxt_arg pointer_arg(const char *name, uint64_t value)
+{
+	return (struct fxt_arg){
+	    .type = FXT_ARG_POINTER, .name = fx_arrow_text(name), .uint64 = value};
+}
+
+/* How it ended: at most FAULT_ARGS arguments. */
+#define FAULT_ARGS 4u
+
+static unsigned ending_args(const struct fx_ending *ending, char name[16], struct fxt_arg *ret)
+{
+	unsigned count = 1;
+
+	if (!ending->is_known)
+		return 0;
+	ret[0] = status_arg(ending->wait_status, name);
+	if (!ending->has_fault)
+		return 1;
+	ret[count++] = fx_arrow_pid("thread", ending->tid);
+	if (ending->has_address)
+		ret[count++] = pointer_arg("address", ending->address);
+	if (ending->has_code)
+		ret[count++] = pointer_arg("code", ending->code);
+	return count;
+}
+
+/* The manager has heard of its end. */
+static void exit_note(struct fx_life *life, const struct fx_stream *s,
+		      const struct fx_stream_end *end)
+{
+	struct fx_point exit = {s->id, s->pid, s->pid,
+				fx_timebase_ns(&s->shared->timebase, end->ticks)};
+
+	if (!end->ending.is_death || exit.ns > INT64_MAX)
+		return;
+	life->exit = exit;
+	if (life->ending.is_known) {
+		int status = life->ending.wait_status; /* which its parent was told */
+
+		life->ending = end->ending;
+		life->ending.is_known = true;
+		life->ending.wait_status = status;
+	} else {
+		life->ending = end->ending;
+	}
+}
+
+/*
+ * Writes the end of a process, once, and the arrow to whoever was told of it. It is where the manager heard of it,
+ * but before its parent did.
+ */
+void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life)
+{
+	struct fxt_arg child = fx_arrow_pid("pid", life->shown);
+	struct fxt_arg args[FAULT_ARGS];
+	unsigned count;
+	struct fx_point *exit = &life->exit, *told = &life->told;
+	char signal[16];
+
+	if (life->shown_exit || !life->birth.ns || (!exit->ns && !told->ns))
+		return;
+	life->shown_exit = true;
+	if (told->ns && (!exit->ns || exit->ns >= told->ns))
+		*exit =
+		    (struct fx_point){life->birth.provider, life->shown, life->shown, told->ns - 1};
+	introduce(arrows, life);
+	count = ending_args(&life->ending, signal, args);
+	fx_arrow_instant(arrows, exit, "process exits", args, count);
+	if (told->ns)
+		fx_arrow_lead(arrows, exit, "process exits", told, "told of its end", &child);
+	if (life->ending.is_known && WIFSIGNALED(life->ending.wait_status))
+		life->signal = WTERMSIG(life->ending.wait_status);
+	try_kill(arrows, life);
+}
+
+void fx_life_reaped(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
+		    int32_t status)
+{
+	/* A child that has brought its memory may be heard of after its end. */
+	if (!life->birth.ns || life->birth.ns < life->creation.ns) {
+		life->early = *at;
+		life->early_status = status;
+		return;
+	}
+	if (life->birth.ns + 2 > at->ns || life->shown_exit || life->told.ns)
+		return;
+	life->told = *at;
+	life->ending.is_known = true;
+	life->ending.wait_status = status;
+	/* Until the manager has heard of it as well, it may have been earlier. */
+	if (!life->stream)
+		fx_life_exit(arrows, life);
+}
+
+void fx_life_killed(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
+		    int32_t signal)
+{
+	life->kills[life->kill_count++ % FX_KILLS_MAX] = (struct fx_kill){*at, signal};
+	try_kill(arrows, life);
+}
+
+/* --- Images ----------------------------------------------------------------------------------- */
+
+/* The pid is a new process's: of the old one, only what its maker told before counts. */
+static void restart(struct fx_life *life, uint64_t born_ns)
+{
+	struct fx_point creation = life->creation, early = life->early;
+	int32_t status = life->early_status;
+	bool keeps = creation.ns && creation.ns <= born_ns;
+	size_t kept = offsetof(struct fx_life, stream);
+
+	memset((char *)life + kept, 0, sizeof(*life) - kept);
+	if (keeps)
+		life->creation = creation;
+	if (early.ns > born_ns + 2) {
+		life->told = early;
+		life->ending.is_known = true;
+		life->ending.wait_status = status;
+	}
+}
+
+void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_stream *s,
+		   uint64_t born_ns, bool exec)
+{
+	struct fx_point birth = {s->id, s->pid, s->pid, born_ns};
+
+	if (!exec) {
+		fx_life_exit(arrows, life);
+		restart(life, born_ns);
+	}
+	s->dropped_before = life->dropped;
+	s->dropped_at = life->dropped_at;
+	life->stream = s;
+	life->shown = s->pid;
+	if (exec)
+		life->image = birth;
+	if (!life->birth.ns)
+		life->birth = birth;
+	if (!exec && life->creation.ns)
+		draw_creation(arrows, life);
+	try_exec(arrows, life);
+}
+
+void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_stream *s,
+		 const struct fx_stream_end *end)
+{
+	const struct fx_stream_thread *t;
+
+	life->ended = s->id;
+	try_exec(arrows, life);
+	if (life->stream != s)
+		return;
+	t = fx_stream_thread(s, s->first_tid);
+	life->stream = NULL;
+	memcpy(life->name, t && t->name[0] ? t->name : s->name, sizeof(life->name) - 1);
+	life->dropped = s->dropped_before + s->counts.dropped;
+	life->dropped_at = s->dropped_at;
+	exit_note(life, s, end);
+	/* Who has been told of it makes it sure; else it waits for that, as long as it can. */
+	if (life->told.ns)
+		fx_life_exit(arrows, life);
+}
