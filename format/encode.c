@@ -44,10 +44,10 @@ static void put_word(struct writer *w, uint64_t word)
 
 static void encode_put_bytes(struct writer *w, const void *data, uint64_t size)
 {
-	uint64_t *out = writer_reserve(w, fx_stream_words(size));
+	uint64_t *out = writer_reserve(w, fx_bytes_words(size));
 
 	if (out)
-		fx_stream_write(out, data, size);
+		fx_bytes_write(out, data, size);
 }
 
 /* A value that its field must hold. */

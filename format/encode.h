@@ -29,7 +29,7 @@
 _Static_assert((FX_STRING_ADDRESS_MASK & (FXT_LAYOUT_MASK(RECORD) | FXT_LAYOUT_MASK(STRING))) == 0,
 	       "the address bit is a reserved bit of string records");
 
-/* --- Words and streams ----------------------------------------------------------------------- */
+/* --- Words and bytes ------------------------------------------------------------------------- */
 
 /* The ref of a string of @length bytes, at most FXT_MAX_STRING_LENGTH, that stands in the record.
  */
@@ -38,16 +38,16 @@ static inline uint16_t fx_ref_inline(size_t length)
 	return length ? (uint16_t)(FXT_STRING_INLINE | length) : FXT_STRING_EMPTY;
 }
 
-/* Words that a stream of @size bytes takes. */
-static inline size_t fx_stream_words(size_t size)
+/* Words that @size bytes take. */
+static inline size_t fx_bytes_words(size_t size)
 {
 	return size / FXT_WORD_SIZE + (size % FXT_WORD_SIZE != 0);
 }
 
 /* Writes @size bytes and the zeros that pad them. Returns the word behind. */
-static inline uint64_t *fx_stream_write(uint64_t *out, const void *data, size_t size)
+static inline uint64_t *fx_bytes_write(uint64_t *out, const void *data, size_t size)
 {
-	size_t words = fx_stream_words(size);
+	size_t words = fx_bytes_words(size);
 
 	if (size == 0)
 		return out;

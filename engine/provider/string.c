@@ -11,7 +11,7 @@
 
 uint32_t fx_string_define(const void *text, size_t length, uint64_t flags)
 {
-	size_t words = 1 + fx_stream_words(length);
+	size_t words = 1 + fx_bytes_words(length);
 	uint32_t index;
 	uint64_t *p;
 

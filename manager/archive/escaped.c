@@ -15,7 +15,7 @@ struct escapes {
 
 static void escape_text(struct escapes *e, struct fxt_string *s, size_t max)
 {
-	size_t limit = e->brief ? fx_stream_words(s->length) * FXT_WORD_SIZE
+	size_t limit = e->brief ? fx_bytes_words(s->length) * FXT_WORD_SIZE
 				: (size_t)s->length * FX_ESCAPE_WIDTH;
 	size_t length;
 

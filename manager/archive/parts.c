@@ -131,7 +131,7 @@ int fx_parts_write(struct fx_archive *archive, struct fxt_record *record)
 	int kept_length =
 	    (int)(name.length ? fx_escape(kept, sizeof(kept), name.data, name.length, 0) : 0);
 
-	if (record->size - fx_stream_words(whole.size) > HEAD_WORDS_MAX - sizeof(text) / 8)
+	if (record->size - fx_bytes_words(whole.size) > HEAD_WORDS_MAX - sizeof(text) / 8)
 		return -E2BIG;
 	for (uint64_t i = 0; i < count; i++) {
 		uint64_t at = i * PART_PAYLOAD, left = whole.size - at;

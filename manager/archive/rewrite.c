@@ -28,7 +28,7 @@ static int rewrite_ref(struct fx_rewriting *w, size_t word, unsigned lsb)
 	w->words[word] = (w->words[word] & ~mask) | (uint64_t)to << lsb;
 	if (ref & FXT_STRING_INLINE) {
 		note_text(w, ref & ~FXT_STRING_INLINE);
-		w->at += fx_stream_words(ref & ~FXT_STRING_INLINE);
+		w->at += fx_bytes_words(ref & ~FXT_STRING_INLINE);
 	}
 	return 0;
 }

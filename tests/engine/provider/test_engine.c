@@ -145,8 +145,8 @@ static bool write_instant(const char *category, const char *name)
 {
 	struct fx_thread *t = me();
 	uint32_t c = fx_string_literal(t, category), n = fx_string_literal(t, name);
-	size_t c_words = c ? 0 : fx_stream_words(strlen(category));
-	size_t n_words = n ? 0 : fx_stream_words(strlen(name)), size = 2 + c_words + n_words;
+	size_t c_words = c ? 0 : fx_bytes_words(strlen(category));
+	size_t n_words = n ? 0 : fx_bytes_words(strlen(name)), size = 2 + c_words + n_words;
 	struct fx_reservation r;
 	uint64_t *p = fx_record_reserve(t, (unsigned)size, &r), *at;
 
@@ -155,9 +155,9 @@ static bool write_instant(const char *category, const char *name)
 	p[1] = fx_thread_now(t);
 	at = p + 2;
 	if (!c)
-		at = fx_stream_write(at, category, strlen(category));
+		at = fx_bytes_write(at, category, strlen(category));
 	if (!n)
-		fx_stream_write(at, name, strlen(name));
+		fx_bytes_write(at, name, strlen(name));
 	c = c ? c : fx_ref_inline(strlen(category));
 	n = n ? n : fx_ref_inline(strlen(name));
 	fx_record_commit(t, p, FX_EVENT_HEADER(FX_EVENT_INSTANT, size, 0, c, n), &r);

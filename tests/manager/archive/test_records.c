@@ -163,7 +163,7 @@ static int write_large(enum fxt_kind kind, const char *name, size_t size, uint32
 /* Bytes of the largest payload with this name and so many arguments. */
 static size_t payload_max(enum fxt_kind kind, const char *name, uint32_t nargs)
 {
-	size_t words = 2 + 1 + 1 + fx_stream_words(strlen(name)); /* "category" is a word */
+	size_t words = 2 + 1 + 1 + fx_bytes_words(strlen(name)); /* "category" is a word */
 
 	if (kind == FXT_KIND_LARGE_EVENT)
 		words += 3 + nargs * 2; /* time, process, thread; "argument" is a word */
@@ -357,7 +357,7 @@ static void *write_blobs(void *context)
 		head[1] = FXT_PUT(LARGE_ATTACHMENT_CATEGORY, fx_ref_inline(8)) |
 			  FXT_PUT(LARGE_ATTACHMENT_NAME, fx_ref_inline(strlen(name)));
 		memcpy(&head[2], "category", 8);
-		fx_stream_write(&head[3], name, strlen(name));
+		fx_bytes_write(&head[3], name, strlen(name));
 		head[4] = size;
 		cr_assert_eq(fx_record_write(fx_self, head, 5, pattern, size), 0);
 	}

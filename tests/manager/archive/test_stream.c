@@ -38,10 +38,10 @@ static void put(const uint64_t *record, size_t count)
 static void put_string(unsigned index, const char *text)
 {
 	uint64_t record[128];
-	size_t length = strlen(text), count = 1 + fx_stream_words(length);
+	size_t length = strlen(text), count = 1 + fx_bytes_words(length);
 
 	record[0] = fx_header_string(count, index, length);
-	fx_stream_write(record + 1, text, length);
+	fx_bytes_write(record + 1, text, length);
 	put(record, count);
 }
 
@@ -1192,13 +1192,13 @@ static void put_exec(uint64_t start, const char *path, const char *argv)
 
 	for (unsigned i = 0; i < 2; i++) {
 		size_t length = texts[i] ? strlen(texts[i]) : 0;
-		size_t size = texts[i] ? 1 + fx_stream_words(length) : 2;
+		size_t size = texts[i] ? 1 + fx_bytes_words(length) : 2;
 
 		record[count] = FXT_PUT(ARG_TYPE, texts[i] ? FXT_ARG_STRING : FXT_ARG_POINTER) |
 				FXT_PUT(ARG_SIZE, size) |
 				FXT_PUT(ARG_VALUE32_VALUE, texts[i] ? fx_ref_inline(length) : 0);
 		if (texts[i])
-			fx_stream_write(record + count + 1, texts[i], length);
+			fx_bytes_write(record + count + 1, texts[i], length);
 		count += size;
 	}
 	record[0] = fx_header_kernel_object(count, FXT_OBJECT_PROCESS, 0, 6);
