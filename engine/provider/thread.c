@@ -436,8 +436,8 @@ void fx_thread_shared_with(pid_t child)
 
 bool fx_fork_guard(void)
 {
-	if (fx_engine.confined || !fx_engine.wiped || fx_engine_is_stranger() || guarded ||
-	    !fx_wiped_by_hand())
+	if (!fx_engine_may(FX_ASK_FOLLOW) || !fx_engine.wiped || fx_engine_is_stranger() ||
+	    guarded || !fx_wiped_by_hand())
 		return false;
 	guarded = true;
 	fx_barrier(); /* from now on each look at the state asks where it is */
