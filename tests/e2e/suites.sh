@@ -7,8 +7,9 @@
 # `apt-get source', or as the suite says, and built in FX_SUITES_SOURCES, which can be kept.
 #
 # With FX_SUITES set they run in pieces of FX_SUITES_PIECE tests, each in FX_SUITES_LIMIT seconds at the most, and
-# FX_SUITES_JOBS of them at once where a suite allows it. How a test ended is kept in a file of its piece, in a folder
-# of the build that was tried: what has been tried is not tried again by the next run. A table of the pieces ends it.
+# FX_SUITES_JOBS of them at once where a suite allows it. A program of LTP's has FX_SUITES_SECONDS alone, and more
+# where it is traced. How a test ended is kept in a file of its piece, in a folder of the build that was tried: what
+# has been tried is not tried again by the next run. A table of the pieces ends it.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 all=${FX_SUITES-}
@@ -53,9 +54,10 @@ fetch_ltp() {
 }
 
 # alone SECONDS COMMAND...: in the folder work, as a user without rights, who sees no process but its own and leaves
-# none behind: a test may do to the machine what it likes. Without root, as whoever runs this.
+# none behind: a test may do to the machine what it likes. Without root, as whoever runs this. The file late says
+# that it did not end in its time.
 alone() {
-	local seconds=$1 user=$((61000 + BASHPID % 1000)) own=()
+	local seconds=$1 user=$((61000 + BASHPID % 1000)) own=() status=0 before=$SECONDS
 
 	shift
 	[ "$(id -u)" -ne 0 ] || own=(unshare --pid --fork --mount-proc --ipc --kill-child
@@ -64,7 +66,11 @@ alone() {
 	rm -rf work && mkdir work || return
 	# The archive is made beside it.
 	[ ${#own[@]} -eq 0 ] || chown "$user" . work
-	(cd work && HOME=$PWD TMPDIR=$PWD exec timeout -k 10 "$seconds" "${own[@]}" "$@")
+	seconds=$((seconds * ${patience:-1}))
+	(cd work && HOME=$PWD TMPDIR=$PWD exec timeout -k 3 "$seconds" "${own[@]}" "$@") || status=$?
+	rm -f late
+	[ $((SECONDS - before)) -lt "$seconds" ] || : >late
+	return "$status"
 }
 
 # What the file log has in the format TAP: its numbers, what is left out or expected to fail.
@@ -72,11 +78,12 @@ tap() {
 	sed -nE 's/^ *(not ok|ok) ([0-9]+)(.*# *(skip|to[d]o))?.*/\2 \1 \4/pI' log
 }
 
-# outcome SUITE TEST HOW: its lines, sorted.
+# outcome SUITE TEST HOW: its lines, sorted. What nearly fills its time alone is given more of it where it is traced.
 outcome() {
-	local prefix=()
+	local prefix=() patience=3
 
 	case $3 in
+	plain) patience=1 ;;
 	default) prefix=("$FXTRACE" run -q -o "$PWD/trace.fxt" --) ;;
 	every) prefix=("$FXTRACE" run -q -c '*,malloc,pthread:all' -o "$PWD/trace.fxt" --) ;;
 	esac
@@ -84,12 +91,16 @@ outcome() {
 	"$1_run" "$2" "${prefix[@]}" </dev/null | sort
 }
 
-# differs SUITE TEST HOW: after three tries of each.
+# differs SUITE TEST HOW: after three tries of each. Status 2: alone it does not end in its time, which shows nothing.
 differs() {
 	local try
 
 	for try in 1 2 3; do
-		[ "$try" -eq 1 ] && [ -s plain ] || outcome "$1" "$2" plain >plain
+		if [ "$try" -gt 1 ] || [ ! -s plain ]; then
+			rm -f late
+			outcome "$1" "$2" plain >plain
+			[ ! -e late ] || return 2
+		fi
 		outcome "$1" "$2" "$3" >traced
 		if ! "$FXTRACE" check trace.fxt >checked 2>&1; then
 			echo "a bad archive: $(tail -n 3 checked)" >>traced
@@ -117,11 +128,19 @@ try_tests() {
 		well=
 		for how in ${FX_SUITES_HOW:-default every}; do
 			[ -n "$all" ] || [ "$how" = every ] || continue
-			if differs "$suite" "$test" "$how"; then
+			differs "$suite" "$test" "$how"
+			case $? in
+			0)
 				ways="$ways${ways:+,}$how"
 				echo "$suite $test differs, with categories: $how"
 				diff plain traced | head -n 10
-			fi
+				;;
+			2)
+				ways='time'
+				echo "$suite $test does not end in its time, alone"
+				break
+				;;
+			esac
 			[ "$well" = no ] || well=$(ended_well traced)
 		done
 		printf '%s\t%s\t%s\t%s\t%s\n' "$test" "$(grep -vc '^status' plain)" "$(ended_well plain)" "$well" \
@@ -204,13 +223,19 @@ run_piece() {
 	rm -f "$2.left" "$2.at"
 }
 
+missing=
+
 # run_suite SUITE: in pieces.
 run_suite() {
 	local suite=$1 apart piece
 
 	. "$FX_SRCDIR/tests/e2e/suites/$suite.sh"
 	"${suite}_list" >list
-	[ -s list ] || { echo "$suite: no tests of it are to be had"; return; }
+	if [ ! -s list ]; then
+		echo "$suite: no tests of it are to be had"
+		missing="$missing $suite"
+		return
+	fi
 	if [ ! -e "$results/$suite-01.tests" ] || ! sort "$results/$suite"-*.tests | cmp -s - <(sort list); then
 		cat "$results/$suite"-*.result >old 2>/dev/null
 		rm -f "$results/$suite"-*
@@ -268,4 +293,5 @@ for suite in "${chosen[@]}"; do
 done
 table "${chosen[@]}" || fail "some tests end otherwise when they are traced, or have not been run (in $results)"$'\n'"$(
 	cat "$results/open" 2>/dev/null)"
+[ -z "$missing" ] || fail "no tests of these are to be had:$missing"
 grep -q '^[^ ]* *[1-9]' "$results/table" || skip "no tests of other programs are installed"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# The Linux Test Project's tests of the system calls. What needs root's rights says so and is left.
+# The Linux Test Project's tests of the system calls. What needs root's rights says so and is left; it comes last.
 
 # shellcheck disable=SC2034 # for suites.sh
 ltp_apart=yes
@@ -12,9 +12,10 @@ ltp_fetch() {
 ltp_make() {
 	local part
 
-	{ [ -e configure ] || make -s autotools; } && ./configure --quiet --prefix="$PWD/installed" || return
+	{ [ -e configure ] || make -s autotools; } && ./configure --quiet --prefix="$PWD/installed" CFLAGS='-O1 -w' ||
+		return
 	for part in lib libs testcases/lib testcases/kernel/syscalls; do
-		make -sk -C "$part" CFLAGS='-O1 -w'
+		make -sk -C "$part"
 	done
 	make -sk -C testcases/lib install
 	make -sk -C testcases/kernel/syscalls install
@@ -26,7 +27,11 @@ ltp_list() {
 	awk 'NF > 1 && !/^#/ { print $1 }' "$tree/runtest/syscalls" "$tree/runtest/syscalls-ipc" | sort -u |
 		while read -r test; do
 			[ ! -x "$tree/installed/testcases/bin/$(ltp_command "$test" | cut -d ' ' -f 1)" ] || echo "$test"
-		done
+		done >tests
+	grep -rlE 'needs_root|require_root' "$tree/testcases/kernel/syscalls" --include='*.c' |
+		sed 's,.*/,,; s/\.c$//' >rootly
+	grep -vxFf rootly tests
+	grep -xFf rootly tests
 }
 
 ltp_command() {
@@ -39,7 +44,7 @@ ltp_run() {
 
 	shift
 	PATH=$tree/installed/testcases/bin:$PATH LTPROOT=$tree/installed LTP_COLORIZE_OUTPUT=0 LTP_TIMEOUT_MUL=4 \
-		LTP_RUNTIME_MUL=0.1 alone 150 "$@" sh -c "$(ltp_command "$test")" >log 2>&1 || status=$?
+		LTP_RUNTIME_MUL=0.1 alone "${FX_SUITES_SECONDS:-150}" "$@" sh -c "$(ltp_command "$test")" >log 2>&1 || status=$?
 	sed -nE 's/^([a-z0-9_.-]+\.[ch]:[0-9]+): (TPASS|TFAIL|TBROK|TCONF|TWARN).*/\2 \1/p
 		s/^([a-z0-9_]+ +[0-9]+) +(TPASS|TFAIL|TBROK|TCONF|TWARN) .*/\2 \1/p' log | sort -u
 	echo "status $status"
