@@ -69,7 +69,7 @@ static void define_names(struct fx_stream *s)
 		record[0] = fx_header_string(3, i, 16);
 		memcpy(record + 1, text, 16);
 		fx_intake_piece(s, &(struct fx_piece){.kind = FX_PIECE_DURABLE, .bytes = 24},
-				record, 0);
+				record, 0, 0);
 	}
 }
 
@@ -117,7 +117,7 @@ static void measure(struct fx_stream *s, const char *what, int with_arguments)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		piece.index = i % 960;
 		piece.serial = i;
-		fx_intake_piece(s, &piece, chunk, 0);
+		fx_intake_piece(s, &piece, chunk, 0, 0);
 	}
 	taken = seconds() - start;
 	printf("%-44s %7.0f MB/s\n", what, (double)piece.bytes * ROUNDS / taken / 1e6);

@@ -71,6 +71,16 @@ static const struct argp_option option_table[] = {
      "The same for each user who is neither root nor the manager's own (any)", 0},
     {"max-strings", OPTION_MAX_STRINGS, "SIZE", 0,
      "Memory that the strings of one process may take; further ones are shown as numbers (32M)", 0},
+    {"max-symbols", OPTION_MAX_SYMBOLS, "SIZE", 0,
+     "Memory that the symbols of one file may take; the functions of larger ones are shown by "
+     "their "
+     "addresses (256M)",
+     0},
+    {"max-user-symbols", OPTION_MAX_USER_SYMBOLS, "SIZE", 0,
+     "The same for all files of one user's programs together (1G)", 0},
+    {"mode", OPTION_MODE, "MODE", 0,
+     "Permissions of snapshots that triggers write, in octal, without the bits of the umask (600)",
+     0},
     {"allow-users", KEY_ALLOW_USERS, "LIST", 0,
      "Trace processes of these users too: a comma list of names and numbers, or all", 0},
     {"allow-group", KEY_ALLOW_GROUP, "GROUP", 0, "The same of the members of a group", 0},
@@ -143,6 +153,9 @@ static error_t manager_parse(int key, char *value, struct argp_state *state)
 	case OPTION_PROVIDER_BUFFER:
 	case OPTION_MAX_MEMORY:
 	case OPTION_MAX_STRINGS:
+	case OPTION_MAX_SYMBOLS:
+	case OPTION_MAX_USER_SYMBOLS:
+	case OPTION_MODE:
 	case 'v':
 		manager_take_option(m, key, value);
 		return 0;

@@ -225,6 +225,40 @@ static const char *set_max_strings(struct fx_options *o, const char *value)
 		   : "not a size, such as 64M";
 }
 
+static const char *set_max_symbols(struct fx_options *o, const char *value)
+{
+	return fx_quantity_parse(value, FX_QUANTITY_SIZES, &o->config.max_symbols) &&
+		       o->config.max_symbols && o->config.max_symbols <= FX_MAX_SYMBOLS_MAX
+		   ? NULL
+		   : "not a size up to 4G, such as 512M";
+}
+
+static const char *set_max_user_symbols(struct fx_options *o, const char *value)
+{
+	return fx_quantity_parse(value, FX_QUANTITY_SIZES, &o->config.max_user_symbols) &&
+		       o->config.max_user_symbols
+		   ? NULL
+		   : "not a size, such as 2G";
+}
+
+const char *fx_options_permissions(const char *value)
+{
+	size_t length = strspn(value, "01234567");
+	unsigned long mode = strtoul(value, NULL, 8);
+
+	/* An archive is no program. */
+	if (length == 0 || length > 4 || value[length] || mode & ~0666ul)
+		return "not permissions in octal without any to execute, such as 640";
+	fx_destination_set_mode((mode_t)mode);
+	return NULL;
+}
+
+static const char *set_permissions(struct fx_options *o, const char *value)
+{
+	(void)o;
+	return fx_options_permissions(value);
+}
+
 static const char *set_quiet(struct fx_options *o, const char *value)
 {
 	o->quiet = options_is_on(value);

@@ -34,6 +34,9 @@ enum {
 	OPTION_TRIGGER,
 	OPTION_MAX_MEMORY,
 	OPTION_MAX_STRINGS,
+	OPTION_MAX_SYMBOLS,
+	OPTION_MAX_USER_SYMBOLS,
+	OPTION_MODE,
 };
 
 /* The table for argp. */
@@ -51,6 +54,9 @@ const char *fx_options_set(struct fx_options *options, int key, const char *valu
 
 /* The daemon's own --max-user-memory. NULL, or what is wrong with the value. */
 const char *fx_options_max_user_memory(struct fx_options *options, const char *value);
+
+/* Takes permissions for the archives of this command. NULL, or what is wrong with the value. */
+const char *fx_options_permissions(const char *value);
 
 /* Takes the environment. NULL, or what is wrong and *ret_variable, whose value it is. */
 const char *fx_options_environment(struct fx_options *options, const char **ret_variable);

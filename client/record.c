@@ -90,6 +90,8 @@ static error_t record_parse(int key, char *value, struct argp_state *state)
 			       "the manager traces all that registers");
 	case OPTION_MAX_MEMORY:
 	case OPTION_MAX_STRINGS:
+	case OPTION_MAX_SYMBOLS:
+	case OPTION_MAX_USER_SYMBOLS:
 		fx_usage_error(record->remote.command, fx_control_option_name(key),
 			       "an option of fxtrace manager");
 	case OPTION_APPEND_ARGS:

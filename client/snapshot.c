@@ -15,14 +15,22 @@
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0,
      "Write the archive to FILE, `-' for standard output; .gz and .zst compress (snapshot.fxt)", 0},
+    {"mode", OPTION_MODE, "MODE", 0,
+     "Permissions of the archive, in octal, without the bits of the umask (600)", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
 
 static bool snapshot_take(const struct fx_remote *remote, int key, char *value)
 {
-	const char **output = remote->own;
+	const char **output = remote->own, *wrong = NULL;
 
+	if (key == OPTION_MODE) {
+		wrong = fx_options_permissions(value);
+		if (wrong)
+			fx_usage_error(remote->command, "--mode", wrong);
+		return true;
+	}
 	if (key != 'o')
 		return false;
 	if (fx_compression_of(value) == FX_COMPRESSION_UNKNOWN)

@@ -58,7 +58,8 @@ static error_t start_parse(int key, char *value, struct argp_state *state)
 	if (key == OPTION_DURATION || key == OPTION_NO_FOLLOW)
 		fx_usage_error(start->remote.command, "--duration and --no-follow",
 			       "only commands that wait have them");
-	if (key == OPTION_MAX_MEMORY || key == OPTION_MAX_STRINGS)
+	if (key == OPTION_MAX_MEMORY || key == OPTION_MAX_STRINGS || key == OPTION_MAX_SYMBOLS ||
+	    key == OPTION_MAX_USER_SYMBOLS)
 		fx_usage_error(start->remote.command, fx_control_option_name(key),
 			       "an option of fxtrace manager");
 	wrong = fx_options_set(&start->options, key, value, &known);

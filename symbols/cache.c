@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/cache.h"
 
-#include "base/clock.h"
-#include "symbols/demangle.h"
 #include "symbols/file_open.h"
-#include "symbols/elf_load.h"
 #include "symbols/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <utlist.h>
 
-int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret_cache)
+int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret)
 {
 	struct fx_symbol_cache *cache = calloc(1, sizeof(*cache));
+
 	if (!cache)
 		return -ENOMEM;
 	cache->idle_limit = FX_IDLE_BYTES;
+	cache->wait_ns = FX_SYMBOL_WAIT_NS;
+	cache->file_limit = FX_SYMBOL_BYTES;
+	cache->user_limit = FX_SYMBOL_USER_BYTES;
 	if (debug_path) {
 		cache->debug_path = strdup(debug_path);
 		if (!cache->debug_path) {
@@ -26,49 +26,184 @@ int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret_
 			return -ENOMEM;
 		}
 	}
-	*ret_cache = cache;
+	*ret = cache;
 	return 0;
+}
+
+void fx_symbol_cache_load_apart(struct fx_symbol_cache *cache, struct fx_loader *loader)
+{
+	cache->loader = loader;
+}
+
+void fx_symbol_cache_limit(struct fx_symbol_cache *cache, uint64_t file, uint64_t user)
+{
+	if (file)
+		cache->file_limit = file;
+	if (user)
+		cache->user_limit = user;
+}
+
+void fx_symbol_cache_count(const struct fx_symbol_cache *cache, struct fx_symbol_counters *ret)
+{
+	*ret = cache->counters;
+}
+
+/* --- Users ------------------------------------------------------------------------------------ */
+
+static struct fx_symbol_user *user_get(struct fx_symbol_cache *cache, uint64_t number)
+{
+	struct fx_symbol_user *user;
+
+	HASH_FIND(hh, cache->users, &number, sizeof(number), user);
+	if (user)
+		return user;
+	user = calloc(1, sizeof(*user));
+	if (!user)
+		return NULL;
+	user->user = number;
+	HASH_ADD(hh, cache->users, user, sizeof(user->user), user);
+	return user;
 }
 
 void fx_symbol_cache_destroy(struct fx_symbol_cache *cache)
 {
+	struct fx_symbol_file *file, *next_file;
+	struct fx_symbol_user *user, *next_user;
+	struct fx_symbol_problem problem;
+
 	if (!cache)
 		return;
-	struct fx_symbol_file *file;
-	struct fx_symbol_file *next;
-	HASH_ITER (hh, cache->files, file, next) {
-		HASH_DEL(cache->files, file);
-		if (file->fd >= 0)
-			close(file->fd);
-		fx_symtab_clear(&file->table);
-		fx_load_forget(file->load);
-		free(file);
+	HASH_ITER (hh, cache->files, file, next_file) {
+		if (file->users == 0)
+			fx_file_revive(cache, file);
+		fx_file_free(cache, file);
 	}
-	struct fx_symbol_waiter *waiter;
-	struct fx_symbol_waiter *next_waiter;
-	HASH_ITER (hh, cache->waiters, waiter, next_waiter) {
-		HASH_DEL(cache->waiters, waiter);
-		free(waiter);
+	HASH_ITER (hh, cache->users, user, next_user) {
+		HASH_DEL(cache->users, user);
+		free(user);
 	}
-	fx_strings_clear(&cache->strings);
+	while (fx_symbol_cache_next_problem(cache, &problem))
+		;
+	free(cache->told);
 	free(cache->debug_path);
 	free(cache);
 }
 
-void fx_symbol_cache_count(const struct fx_symbol_cache *cache,
-			   struct fx_symbol_counters *ret_counters)
+/* --- Files that modules name ------------------------------------------------------------------ */
+
+/* The name of the module, from its path without folders and without " (deleted)". */
+static const char *module_name_add(struct fx_symbol_file *file, const char *path)
 {
-	*ret_counters = cache->counters;
+	const char *slash = strrchr(path, '/'), *name = slash && slash[1] ? slash + 1 : path;
+	char copy[FX_SYMBOL_NAME_MAX + 1];
+	size_t length = fx_text_copy(copy, FX_SYMBOL_NAME_MAX, name, fx_path_length(name));
+
+	return fx_strings_add(&file->strings, copy, length);
 }
 
-bool fx_symbol_cache_next_problem(struct fx_symbol_cache *cache,
-				  struct fx_symbol_problem *ret_problem)
+static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache, const struct fx_view *view,
+					  const struct fx_symbol_module *module, const char *key,
+					  size_t key_size)
 {
-	struct fx_symbol_file *file = cache->problems;
+	struct fx_symbol_file *file = calloc(1, sizeof(*file) + key_size);
+
 	if (!file)
+		return NULL;
+	file->fd = -1;
+	file->user = user_get(cache, fx_view_is_own(view) ? 0 : view->key.user);
+	file->path_size = strlen(module->path) + 1;
+	file->build_id_size = module->build_id ? module->build_id_size : 0;
+	file->key_size = key_size;
+	memcpy(file->key, key, key_size);
+	file->module = module_name_add(file, module->path);
+	if (!file->module || !file->user) {
+		fx_strings_clear(&file->strings);
+		free(file);
+		return NULL;
+	}
+	HASH_ADD_KEYPTR(hh, cache->files, file->key, file->key_size, file);
+	cache->counters.files++;
+	/* What cannot be opened now is tried again, and told, when an address asks for it. */
+	if (fx_view_is_own(view))
+		fx_file_reopen(cache, file);
+	return file;
+}
+
+/* What tells a file without build-id; true: from all others, whatever they are. */
+static bool identity_find(struct fx_symbol_cache *cache, const struct fx_view *view,
+			  const char *path, struct fx_file_identity *ret)
+{
+	if (fx_view_is_own(view)) {
+		fx_file_identify(path, ret);
 		return false;
-	DL_DELETE(cache->problems, file);
-	*ret_problem = (struct fx_symbol_problem){.path = file->text_path, .kind = file->problem};
+	}
+	/* Nobody has looked at it. */
+	*ret = (struct fx_file_identity){.inode = ++cache->unidentified};
+	return true;
+}
+
+int fx_file_use(struct fx_symbol_cache *cache, const struct fx_view *view,
+		const struct fx_symbol_module *module, struct fx_symbol_file **ret)
+{
+	const size_t view_size = fx_view_is_own(view) ? 0 : sizeof(view->key);
+	size_t path_size = strlen(module->path) + 1, rest_size = module->build_id_size;
+	const void *rest = module->build_id;
+	struct fx_file_identity identity;
+	struct fx_symbol_file *file;
+	bool single = false;
+	char *key;
+
+	if (!rest) {
+		single = identity_find(cache, view, module->path, &identity);
+		rest = &identity;
+		rest_size = sizeof(identity);
+	}
+	key = malloc(path_size + rest_size + view_size);
+	if (!key)
+		return -ENOMEM;
+	memcpy(key, module->path, path_size);
+	memcpy(key + path_size, rest, rest_size);
+	if (view_size)
+		memcpy(key + path_size + rest_size, &view->key, view_size);
+	rest_size += view_size;
+
+	HASH_FIND(hh, cache->files, key, path_size + rest_size, file);
+	if (file && file->users == 0)
+		fx_file_revive(cache, file);
+	if (!file)
+		file = file_create(cache, view, module, key, path_size + rest_size);
+	free(key);
+	if (!file)
+		return -ENOMEM;
+	file->single = single;
+	file->users++;
+	*ret = file;
+	return 0;
+}
+
+void fx_file_unuse(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
+{
+	if (--file->users)
+		return;
+	fx_file_close(cache, file);
+	if (file->single || file->state == FX_FILE_LOADING)
+		fx_file_free(cache, file);
+	else
+		fx_file_idle(cache, file);
+}
+
+/* --- Problems --------------------------------------------------------------------------------- */
+
+bool fx_symbol_cache_next_problem(struct fx_symbol_cache *cache, struct fx_symbol_problem *ret)
+{
+	struct fx_symbol_trouble *trouble = cache->troubles;
+
+	free(cache->told);
+	cache->told = trouble;
+	if (!trouble)
+		return false;
+	DL_DELETE(cache->troubles, trouble);
+	*ret = (struct fx_symbol_problem){.path = trouble->path, .kind = trouble->kind};
 	return true;
 }
 
@@ -88,294 +223,13 @@ const char *fx_symbol_problem_text(enum fx_symbol_problem_kind kind)
 	case FX_SYMBOL_FILE_NO_MEMORY:
 		return "has more symbols than memory holds";
 	case FX_SYMBOL_FILE_TOO_LARGE:
-		return "has more than 256 MiB of symbols";
+		return "has more symbols than --max-symbols allows";
+	case FX_SYMBOL_FILE_BEYOND:
+		return "has symbols beyond those that --max-user-symbols allows its user";
 	case FX_SYMBOL_FILE_TOO_SLOW:
 		return "takes too long to read";
 	case FX_SYMBOL_FILE_CRASHED:
 		return "cannot be read: its reader crashed";
 	}
 	return "gives no names";
-}
-
-static void file_fail(struct fx_symbol_cache *cache, struct fx_symbol_file *file,
-		      enum fx_symbol_problem_kind kind)
-{
-	file->state = FX_FILE_FAILED;
-	file->problem = kind;
-	/* "[vdso]" and its like were never files: nothing is wrong. */
-	if (file->key[0] == '/')
-		DL_APPEND(cache->problems, file);
-}
-
-static void file_close(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	if (file->fd < 0)
-		return;
-	close(file->fd);
-	file->fd = -1;
-	DL_DELETE(cache->open, file);
-	cache->open_count--;
-}
-
-/* 0, or an enum fx_symbol_problem_kind plus one. */
-static int file_open(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	const char *rest = file->key + file->path_size;
-	struct fx_file_identity identity;
-	bool by_identity = !file->build_id_size;
-	if (by_identity)
-		memcpy(&identity, rest, sizeof(identity));
-	int fd;
-	int failed = fx_file_open(file->key, by_identity ? &identity : NULL, &fd);
-	if (failed)
-		return failed;
-	if (cache->open_count == FX_OPEN_FILES)
-		file_close(cache, cache->open);
-	file->fd = fd;
-	DL_APPEND(cache->open, file);
-	cache->open_count++;
-	cache->counters.opens++;
-	return 0;
-}
-
-static void idle_remove(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	DL_DELETE(cache->idle, file);
-	cache->idle_bytes -= fx_symtab_memory(&file->table);
-	file->idle = false;
-}
-
-static void table_drop(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	cache->counters.symbols -= file->table.count;
-	cache->counters.table_bytes -= fx_symtab_memory(&file->table);
-	fx_symtab_clear(&file->table);
-	file->state = FX_FILE_WAITING;
-}
-
-/* The one that became idle last is kept whatever its size: it may be wanted by each new process. */
-static void idle_add(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	DL_APPEND(cache->idle, file);
-	cache->idle_bytes += fx_symtab_memory(&file->table);
-	file->idle = true;
-	while (cache->idle_bytes > cache->idle_limit && cache->idle != file) {
-		struct fx_symbol_file *oldest = cache->idle;
-		idle_remove(cache, oldest);
-		table_drop(cache, oldest);
-	}
-}
-
-static const char *text_add(struct fx_symbol_cache *cache, const char *text)
-{
-	char copy[FX_SYMBOL_NAME_MAX + 1];
-	size_t length = fx_text_copy(copy, FX_SYMBOL_NAME_MAX, text, strlen(text));
-	return fx_strings_add(&cache->strings, copy, length);
-}
-
-/* The name of the module, from its path without folders and without " (deleted)". */
-static const char *module_name_add(struct fx_symbol_cache *cache, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *name = strdup(slash && slash[1] ? slash + 1 : path);
-	if (!name)
-		return NULL;
-	name[fx_path_length(name)] = '\0';
-	const char *added = text_add(cache, name);
-	free(name);
-	return added;
-}
-
-static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache, const struct fx_view *view,
-					  const struct fx_symbol_module *module, const char *key,
-					  size_t key_size)
-{
-	struct fx_symbol_file *file = calloc(1, sizeof(*file) + key_size);
-	if (!file)
-		return NULL;
-	file->fd = -1;
-	file->path_size = strlen(module->path) + 1;
-	file->build_id_size = module->build_id ? module->build_id_size : 0;
-	file->key_size = key_size;
-	memcpy(file->key, key, key_size);
-	file->module = module_name_add(cache, module->path);
-	file->text_path = text_add(cache, module->path);
-	if (!file->module || !file->text_path) {
-		free(file);
-		return NULL;
-	}
-	HASH_ADD_KEYPTR(hh, cache->files, file->key, file->key_size, file);
-	cache->counters.files++;
-	/* What cannot be opened now is tried again, and told, when an address asks for it. */
-	if (fx_view_is_own(view))
-		file_open(cache, file);
-	else
-		file->user = view->key.user;
-	return file;
-}
-
-int fx_file_use(struct fx_symbol_cache *cache, const struct fx_view *view,
-		const struct fx_symbol_module *module, struct fx_symbol_file **ret_file)
-{
-	size_t path_size = strlen(module->path) + 1;
-	struct fx_file_identity identity = {0};
-	const bool own = fx_view_is_own(view);
-	const size_t view_size = own ? 0 : sizeof(view->key);
-	const void *rest = module->build_id;
-	size_t rest_size = module->build_id_size;
-	if (!rest && !own) {
-		/* One that nobody has looked at is each process's own. */
-		identity.inode = ++cache->unidentified;
-		rest = &identity;
-		rest_size = sizeof(identity);
-	}
-	if (!rest) {
-		fx_file_identify(module->path, &identity);
-		rest = &identity;
-		rest_size = sizeof(identity);
-	}
-	char *key = malloc(path_size + rest_size + view_size);
-	if (!key)
-		return -ENOMEM;
-	memcpy(key, module->path, path_size);
-	memcpy(key + path_size, rest, rest_size);
-	if (!own)
-		memcpy(key + path_size + rest_size, &view->key, view_size);
-	rest_size += view_size;
-
-	struct fx_symbol_file *file;
-	HASH_FIND(hh, cache->files, key, path_size + rest_size, file);
-	if (!file)
-		file = file_create(cache, view, module, key, path_size + rest_size);
-	free(key);
-	if (!file)
-		return -ENOMEM;
-	if (file->idle)
-		idle_remove(cache, file);
-	file->users++;
-	*ret_file = file;
-	return 0;
-}
-
-void fx_file_unuse(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	if (--file->users)
-		return;
-	file_close(cache, file);
-	if (file->state == FX_FILE_LOADED)
-		idle_add(cache, file);
-}
-
-void fx_symbol_cache_load_apart(struct fx_symbol_cache *cache, struct fx_loader *loader)
-{
-	cache->loader = loader;
-}
-
-static void file_loaded(struct fx_symbol_cache *cache, struct fx_symbol_file *file, int failed)
-{
-	if (failed) {
-		file_fail(cache, file, (enum fx_symbol_problem_kind)(failed - 1));
-		return;
-	}
-	file->state = FX_FILE_LOADED;
-	cache->counters.loads++;
-	cache->counters.symbols += file->table.count;
-	cache->counters.table_bytes += fx_symtab_memory(&file->table);
-}
-
-static void file_load(struct fx_symbol_cache *cache, const struct fx_view *view,
-		      struct fx_symbol_file *file)
-{
-	const bool own = fx_view_is_own(view);
-	int failed = 0;
-	if (file->fd < 0 && own)
-		failed = file_open(cache, file);
-	if (!own && !cache->loader)
-		failed = FX_SYMBOL_FILE_UNREADABLE + 1;
-	if (!failed) {
-		const char *rest = file->key + file->path_size;
-		struct fx_elf_source source = {
-		    .fd = file->fd,
-		    .path = file->key,
-		    .build_id = file->build_id_size ? (const uint8_t *)rest : NULL,
-		    .build_id_size = file->build_id_size,
-		    .debug_path = cache->debug_path,
-		};
-		if (!cache->loader)
-			failed = fx_elf_load(&source, &file->table);
-		else if (fx_load_begin(cache->loader, &source, own ? NULL : view, &file->load) == 0)
-			file->state = FX_FILE_LOADING;
-		else
-			failed = FX_SYMBOL_FILE_NO_MEMORY + 1;
-		file_close(cache, file);
-	}
-	if (file->state != FX_FILE_LOADING)
-		file_loaded(cache, file, failed);
-}
-
-/* What is left of the time that a file may be waited for. */
-static uint64_t patience_left(const struct fx_symbol_file *file,
-			      const struct fx_symbol_waiter *waiter)
-{
-	uint64_t left = file->waited < FX_SYMBOL_WAIT_NS ? FX_SYMBOL_WAIT_NS - file->waited : 0;
-	uint64_t of_user = waiter && waiter->waited < FX_SYMBOL_WAIT_USER_NS
-			       ? FX_SYMBOL_WAIT_USER_NS - waiter->waited
-			       : 0;
-	return left < of_user ? left : of_user;
-}
-
-static void file_wait(struct fx_symbol_cache *cache, struct fx_symbol_file *file)
-{
-	struct fx_symbol_waiter *waiter;
-	HASH_FIND(hh, cache->waiters, &file->user, sizeof(file->user), waiter);
-	if (!waiter) {
-		waiter = calloc(1, sizeof(*waiter));
-		if (waiter) {
-			waiter->user = file->user;
-			HASH_ADD(hh, cache->waiters, user, sizeof(waiter->user), waiter);
-		}
-	}
-	uint64_t began = fx_monotonic_ns();
-	int failed = 0;
-	if (fx_load_end(file->load, patience_left(file, waiter), &failed, &file->table)) {
-		file->load = NULL;
-		file->state = FX_FILE_WAITING;
-		file_loaded(cache, file, failed);
-	}
-	uint64_t waited = fx_monotonic_ns() - began;
-	file->waited += waited;
-	if (waiter)
-		waiter->waited += waited;
-}
-
-/* The name to show for an entry, made at the first time; NULL if there is no memory. */
-static const char *entry_name(struct fx_symbol_cache *cache, struct fx_symtab *table,
-			      uint32_t index)
-{
-	if (!table->shown[index]) {
-		char name[FX_SYMBOL_NAME_MAX + 1];
-		size_t length = fx_demangle(table->names + table->entries[index].name, name);
-		table->shown[index] = fx_strings_add(&cache->strings, name, length);
-		cache->counters.names++;
-	}
-	return table->shown[index];
-}
-
-bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
-		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
-		  uint64_t *ret_offset)
-{
-	if (file->state == FX_FILE_WAITING)
-		file_load(cache, view, file);
-	if (file->state == FX_FILE_LOADING)
-		file_wait(cache, file);
-	if (file->state != FX_FILE_LOADED)
-		return false;
-	uint32_t index = fx_symtab_find(&file->table, address);
-	const char *name = index == FX_NO_ENTRY ? NULL : entry_name(cache, &file->table, index);
-	if (!name)
-		return false;
-	*ret_name = name;
-	*ret_offset = address - file->table.entries[index].start;
-	return true;
 }

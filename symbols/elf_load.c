@@ -81,27 +81,27 @@ static int give_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 }
 
 /* Whether the symbols are no more than are read, by what the file says of itself. */
-static bool symbols_fit(Elf *elf)
+static bool symbols_fit(Elf *elf, uint64_t limit)
 {
 	Elf_Scn *section = NULL;
 	uint64_t sum = 0;
 	GElf_Shdr header;
 
-	while (sum <= FX_SYMBOL_BYTES && (section = elf_nextscn(elf, section))) {
+	while (sum <= limit && (section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header) ||
 		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM &&
 		     header.sh_type != SHT_STRTAB))
 			continue;
-		sum = header.sh_size > FX_SYMBOL_BYTES ? UINT64_MAX : sum + header.sh_size;
+		sum = header.sh_size > limit ? UINT64_MAX : sum + header.sh_size;
 	}
-	return sum <= FX_SYMBOL_BYTES;
+	return sum <= limit;
 }
 
 /* The same of a debug file that was found; else it is none. */
-static int take_debug_file(int fd)
+static int take_debug_file(int fd, uint64_t limit)
 {
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	bool fits = elf && symbols_fit(elf);
+	bool fits = elf && symbols_fit(elf, limit);
 
 	elf_end(elf);
 	if (fd >= 0 && !fits) {
@@ -120,14 +120,19 @@ static int find_debug_file(Dwfl_Module *module, void **data, const char *name, D
 			   const char *file_name, const char *link, GElf_Word checksum,
 			   char **debug_file_name)
 {
-	int fd = take_debug_file(dwfl_build_id_find_debuginfo(module, data, name, base, file_name,
-							      link, checksum, debug_file_name));
 	struct loader *loader = module_loader(module);
+	uint64_t limit = loader ? loader->source->limit : 0;
+	int fd = take_debug_file(dwfl_build_id_find_debuginfo(module, data, name, base, file_name,
+							      link, checksum, debug_file_name),
+				 limit);
+
 	if (fd >= 0 || !link || !loader)
 		return fd;
 	errno = 0;
-	return take_debug_file(dwfl_standard_find_debuginfo(
-	    loader->by_name, data, name, base, file_name, link, checksum, debug_file_name));
+	return take_debug_file(dwfl_standard_find_debuginfo(loader->by_name, data, name, base,
+							    file_name, link, checksum,
+							    debug_file_name),
+			       limit);
 }
 
 static int verify_elf(const struct loader *loader)
@@ -367,7 +372,7 @@ static int read_by_dwfl(struct loader *loader, struct fx_symtab *table)
 static int read_elf(struct loader *loader, struct fx_symtab *table)
 {
 	int failed = verify_elf(loader);
-	if (!failed && !symbols_fit(loader->elf))
+	if (!failed && !symbols_fit(loader->elf, loader->source->limit))
 		failed = elf_load_problem(FX_SYMBOL_FILE_TOO_LARGE);
 	if (!failed)
 		failed = elf_load_read_segments(loader);
@@ -379,7 +384,7 @@ static int read_elf(struct loader *loader, struct fx_symtab *table)
 	return read_by_dwfl(loader, table);
 }
 
-int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret_table)
+int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret)
 {
 	struct loader loader = {
 	    .source = source,
@@ -398,7 +403,7 @@ int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret_table)
 	if (failed)
 		fx_symtab_clear(&table);
 	else
-		*ret_table = table;
+		*ret = table;
 
 	free(loader.code);
 	free(loader.debug_path);

@@ -13,12 +13,13 @@ struct fx_elf_source {
 	const uint8_t *build_id; /* that the file must have; NULL: any or none */
 	size_t build_id_size;
 	const char *debug_path; /* as for fx_symbol_cache_create() */
+	uint64_t limit;		/* bytes that its symbols may take */
 };
 
 /*
- * Fills ret_table, which then is the caller's to clear. 0, or an enum fx_symbol_problem_kind plus
- * one; then ret_table is untouched. A file without any symbol gives an empty table.
+ * Fills *ret, which then is the caller's to clear. 0, or an enum fx_symbol_problem_kind plus
+ * one; then *ret is untouched. A file without any symbol gives an empty table.
  */
-int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret_table);
+int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret);
 
 #endif

@@ -8,34 +8,37 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/symbols.h"
+
 size_t fx_path_length(const char *path)
 {
 	static const char deleted[] = " (deleted)";
-	size_t length = strlen(path);
-	size_t suffix = sizeof(deleted) - 1;
+	size_t length = strlen(path), suffix = sizeof(deleted) - 1;
+
 	if (length > suffix && !strcmp(path + length - suffix, deleted))
 		length -= suffix;
 	return length;
 }
 
-static void identity_from_stat(const struct stat *status, struct fx_file_identity *ret_identity)
+static void identity_from_stat(const struct stat *st, struct fx_file_identity *ret)
 {
-	*ret_identity = (struct fx_file_identity){
-	    .device = status->st_dev,
-	    .inode = status->st_ino,
-	    .size = (uint64_t)status->st_size,
-	    .changed_seconds = (uint64_t)status->st_mtim.tv_sec,
-	    .changed_nanoseconds = (uint64_t)status->st_mtim.tv_nsec,
+	*ret = (struct fx_file_identity){
+	    .device = st->st_dev,
+	    .inode = st->st_ino,
+	    .size = (uint64_t)st->st_size,
+	    .changed_seconds = (uint64_t)st->st_mtim.tv_sec,
+	    .changed_nanoseconds = (uint64_t)st->st_mtim.tv_nsec,
 	};
 }
 
-void fx_file_identify(const char *path, struct fx_file_identity *ret_identity)
+void fx_file_identify(const char *path, struct fx_file_identity *ret)
 {
-	struct stat status;
-	*ret_identity = (struct fx_file_identity){0};
+	struct stat st;
+
+	*ret = (struct fx_file_identity){0};
 	/* A relative path is the process's, not ours. */
-	if (path[0] == '/' && !stat(path, &status))
-		identity_from_stat(&status, ret_identity);
+	if (path[0] == '/' && stat(path, &st) == 0)
+		identity_from_stat(&st, ret);
 }
 
 static int file_open_problem(enum fx_symbol_problem_kind kind)
@@ -47,6 +50,7 @@ static int open_path(const char *path, int *ret_fd)
 {
 	/* O_NONBLOCK: a FIFO or a device in place of the file must not hold us up. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
 	if (fd < 0)
 		return file_open_problem(errno == ENOENT || errno == ENOTDIR
 					     ? FX_SYMBOL_FILE_MISSING
@@ -60,9 +64,11 @@ static int open_maybe_deleted(const char *path, int *ret_fd)
 {
 	int failed = open_path(path, ret_fd);
 	size_t length = fx_path_length(path);
+	char *plain;
+
 	if (!failed || !path[length])
 		return failed;
-	char *plain = strndup(path, length);
+	plain = strndup(path, length);
 	if (!plain)
 		return file_open_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	failed = open_path(plain, ret_fd);
@@ -72,20 +78,20 @@ static int open_maybe_deleted(const char *path, int *ret_fd)
 
 int fx_file_open(const char *path, const struct fx_file_identity *identity, int *ret_fd)
 {
-	int fd;
+	struct fx_file_identity found;
+	struct stat st;
+	int failed, fd;
+
 	if (path[0] != '/')
 		return file_open_problem(FX_SYMBOL_FILE_MISSING);
-	int failed = identity ? open_path(path, &fd) : open_maybe_deleted(path, &fd);
+	failed = identity ? open_path(path, &fd) : open_maybe_deleted(path, &fd);
 	if (failed)
 		return failed;
-
-	struct stat status;
-	struct fx_file_identity found;
-	if (fstat(fd, &status) || !S_ISREG(status.st_mode)) {
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		failed = file_open_problem(FX_SYMBOL_FILE_UNREADABLE);
 	} else if (identity) {
-		identity_from_stat(&status, &found);
-		if (memcmp(&found, identity, sizeof(found)))
+		identity_from_stat(&st, &found);
+		if (memcmp(&found, identity, sizeof(found)) != 0)
 			failed = file_open_problem(FX_SYMBOL_FILE_CHANGED);
 	}
 	if (failed)

@@ -3,13 +3,23 @@
 #ifndef FX_SYMBOLS_FILE_OPEN_H
 #define FX_SYMBOLS_FILE_OPEN_H
 
-#include "symbols/cache.h"
+#include <stddef.h>
+#include <stdint.h>
+
+/* What tells a file without build-id from its successors under the same path. */
+struct fx_file_identity {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t size;
+	uint64_t changed_seconds;
+	uint64_t changed_nanoseconds;
+};
 
 /* Length of path without the " (deleted)" that the kernel appends. */
 size_t fx_path_length(const char *path);
 
 /* What stands at path now; all zero if it is no file that can be told again later. */
-void fx_file_identify(const char *path, struct fx_file_identity *ret_identity);
+void fx_file_identify(const char *path, struct fx_file_identity *ret);
 
 /*
  * Opens a regular file for reading. With identity it must be that very file; without, it is the

@@ -16,18 +16,16 @@
 #include "symbols/elf_load.h"
 #include "symbols/view.h"
 
-/* What a reader may take: bytes of the table that it makes, seconds of a processor, and seconds. */
-#define FX_LOAD_BYTES	    FX_SYMBOL_BYTES
-#define FX_LOAD_CPU_SECONDS 10
-#define FX_LOAD_SECONDS	    30
+struct fx_loader {
+	int socket; /* to the starter */
+};
 
-struct fx_loader;
 struct fx_load;
 
 /* Forks the starter. 0 or -errno. */
 int fx_loader_start(struct fx_loader **ret);
 
-/* NULL is allowed. Loads that were begun must have ended. */
+/* NULL is allowed. */
 void fx_loader_stop(struct fx_loader *loader);
 
 /*
@@ -37,11 +35,10 @@ void fx_loader_stop(struct fx_loader *loader);
 int fx_load_begin(struct fx_loader *loader, const struct fx_elf_source *source,
 		  const struct fx_view *view, struct fx_load **ret);
 
-/* Waits at most `ns` for the end. False: it is not over. Else *ret_failed and *ret_table are as of fx_elf_load(), and the load
- * is gone. */
-bool fx_load_end(struct fx_load *load, uint64_t ns, int *ret_failed, struct fx_symtab *ret_table);
+/* False: it is not over. Else *ret_failed and *ret are as of fx_elf_load(), and the load is gone. */
+bool fx_load_end(struct fx_load *load, int *ret_failed, struct fx_symtab *ret);
 
-/* Forgets a load that goes on. NULL is allowed. */
+/* Ends a load that goes on. NULL is allowed. */
 void fx_load_forget(struct fx_load *load);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One process image: its modules in the order in which they came. A process has some ten to a few
- * hundred, so the newest that contains an address is
- * found by a walk from the end.
+ * hundred, so the newest that contains an address is found by a walk from the end.
  */
 #include "symbols/cache.h"
+#include "symbols/reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,17 +23,19 @@ struct fx_symspace {
 	struct fx_symbol_cache *cache;
 	const struct fx_view *view; /* NULL: the reader's own */
 	struct module *modules;	    /* oldest first */
-	uint32_t count;
-	uint32_t capacity;
+	uint32_t count, capacity;
+	struct fx_symbol_file **wanted; /* those that are being read */
+	uint32_t wanted_count, wanted_capacity;
 };
 
-int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret_space)
+int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret)
 {
 	struct fx_symspace *space = calloc(1, sizeof(*space));
+
 	if (!space)
 		return -ENOMEM;
 	space->cache = cache;
-	*ret_space = space;
+	*ret = space;
 	return 0;
 }
 
@@ -49,17 +51,20 @@ void fx_symspace_destroy(struct fx_symspace *space)
 	for (uint32_t i = 0; i < space->count; i++)
 		fx_file_unuse(space->cache, space->modules[i].file);
 	free(space->modules);
+	free(space->wanted);
 	free(space);
 }
 
 static int modules_reserve(struct fx_symspace *space)
 {
+	uint32_t capacity = space->capacity ? space->capacity * 2 : 16;
+	struct module *modules;
+
 	if (space->count == MODULES_MAX)
 		return -ENOSPC;
 	if (space->count < space->capacity)
 		return 0;
-	uint32_t capacity = space->capacity ? space->capacity * 2 : 16;
-	struct module *modules = realloc(space->modules, capacity * sizeof(*modules));
+	modules = realloc(space->modules, capacity * sizeof(*modules));
 	if (!modules)
 		return -ENOMEM;
 	space->modules = modules;
@@ -71,8 +76,9 @@ static int modules_reserve(struct fx_symspace *space)
 static const struct module *find_module(const struct fx_symspace *space, uint32_t moment,
 					uint64_t address)
 {
-	for (uint32_t i = moment; i-- > 0;) {
+	for (uint32_t i = moment < space->count ? moment : space->count; i-- > 0;) {
 		const struct module *module = &space->modules[i];
+
 		if (address >= module->start && address < module->end)
 			return module;
 	}
@@ -84,8 +90,9 @@ static bool stands_already(const struct fx_symspace *space, const struct module 
 {
 	for (uint32_t i = space->count; i-- > 0;) {
 		const struct module *module = &space->modules[i];
+
 		if (module->start < wanted->end && wanted->start < module->end)
-			return !memcmp(module, wanted, sizeof(*wanted));
+			return memcmp(module, wanted, sizeof(*wanted)) == 0;
 	}
 	return false;
 }
@@ -99,15 +106,17 @@ static bool space_is_sound(const struct fx_symbol_module *module)
 
 int fx_symspace_add_module(struct fx_symspace *space, const struct fx_symbol_module *module)
 {
+	struct module added = {.start = module->start, .end = module->end, .bias = module->bias};
+	int r;
+
 	if (!space_is_sound(module))
 		return -EINVAL;
-	int error = modules_reserve(space);
-	if (error)
-		return error;
-	struct module added = {.start = module->start, .end = module->end, .bias = module->bias};
-	error = fx_file_use(space->cache, space->view, module, &added.file);
-	if (error)
-		return error;
+	r = modules_reserve(space);
+	if (r < 0)
+		return r;
+	r = fx_file_use(space->cache, space->view, module, &added.file);
+	if (r < 0)
+		return r;
 	if (stands_already(space, &added))
 		fx_file_unuse(space->cache, added.file);
 	else
@@ -120,23 +129,69 @@ uint32_t fx_symspace_moment(const struct fx_symspace *space)
 	return space->count;
 }
 
-void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
-			    struct fx_symbol *ret_symbol)
+/* Without memory it is not waited for. */
+static void wanted_add(struct fx_symspace *space, struct fx_symbol_file *file)
 {
-	const struct module *module =
-	    find_module(space, moment < space->count ? moment : space->count, address);
-	*ret_symbol = (struct fx_symbol){.kind = FX_SYMBOL_UNKNOWN, .offset = address};
-	if (!module)
-		return;
-	ret_symbol->kind = FX_SYMBOL_IN_MODULE;
-	ret_symbol->module = module->file->module;
-	ret_symbol->offset = address - module->bias;
-	if (fx_file_find(space->cache, space->view, module->file, ret_symbol->offset,
-			 &ret_symbol->name, &ret_symbol->offset))
-		ret_symbol->kind = FX_SYMBOL_NAMED;
+	uint32_t capacity = space->wanted_capacity ? space->wanted_capacity * 2 : 4;
+	struct fx_symbol_file **wanted;
+
+	for (uint32_t i = 0; i < space->wanted_count; i++) {
+		if (space->wanted[i] == file)
+			return;
+	}
+	if (space->wanted_count == space->wanted_capacity) {
+		wanted = realloc(space->wanted, capacity * sizeof(struct fx_symbol_file *));
+		if (!wanted)
+			return;
+		space->wanted = wanted;
+		space->wanted_capacity = capacity;
+	}
+	space->wanted[space->wanted_count++] = file;
 }
 
-void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_symbol *ret_symbol)
+bool fx_symspace_want(struct fx_symspace *space, uint32_t moment, uint64_t address)
 {
-	fx_symspace_resolve_at(space, space->count, address, ret_symbol);
+	const struct module *module = find_module(space, moment, address);
+
+	if (!module)
+		return false;
+	fx_file_want(space->cache, space->view, module->file);
+	if (module->file->awaited)
+		wanted_add(space, module->file);
+	return true;
+}
+
+bool fx_symspace_is_ready(struct fx_symspace *space)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < space->wanted_count; i++) {
+		struct fx_symbol_file *file = space->wanted[i];
+
+		if (!fx_file_is_settled(space->cache, space->view, file))
+			space->wanted[left++] = file;
+	}
+	space->wanted_count = left;
+	return left == 0;
+}
+
+void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
+			    struct fx_symbol *ret)
+{
+	const struct module *module = find_module(space, moment, address);
+
+	*ret = (struct fx_symbol){.kind = FX_SYMBOL_UNKNOWN, .offset = address};
+	if (!module)
+		return;
+	ret->kind = FX_SYMBOL_IN_MODULE;
+	ret->module = module->file->module;
+	ret->offset = address - module->bias;
+	if (fx_file_find(space->cache, space->view, module->file, ret->offset, &ret->name,
+			 &ret->offset))
+		ret->kind = FX_SYMBOL_NAMED;
+}
+
+void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_symbol *ret)
+{
+	fx_symspace_resolve_at(space, space->count, address, ret);
 }

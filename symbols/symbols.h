@@ -3,8 +3,8 @@
  * Names of code addresses in traced processes.
  *
  * The resolver works outside the process, and often after its death: it never looks into /proc itself.
- *What it knows of a process are the modules that the process recorded about itself, at its start
- *and after each dlopen().
+ * What it knows of a process are the modules that the process recorded about itself, at its start
+ * and after each dlopen().
  *
  *	cache ── files, each opened and its symbols sorted once, however many processes use it
  *	  ├── space: one process image, a list of modules
@@ -17,24 +17,24 @@
  *
  * A file on disk whose build-id differs from the recorded one is not the file that ran. It gives no
  * names, and neither does one that is missing, unreadable or not ELF;
- *fx_symbol_cache_next_problem() tells of each such file once.
+ * fx_symbol_cache_next_problem() tells of each such file once, as long as it is remembered.
  *
  * Names
  *	C++ and Rust (legacy and v0) are demangled, C++ with its parameters. Rust's hash is left
- *out. What compilers append stays: ".cold", ".part.0", ".isra.0" and ".constprop.0" stand as they
+ *	out. What compilers append stays: ".cold", ".part.0", ".isra.0" and ".constprop.0" stand as they
  *	are after a C name and as " [clone .cold]" after a C++ one; only ".llvm.NUMBER" is removed,
- *and so is a symbol version ("@@GLIBC_2.2.5"). Names are valid UTF-8 without control characters, at
+ *	and so is a symbol version ("@@GLIBC_2.2.5"). Names are valid UTF-8 without control characters, at
  *	most FX_SYMBOL_NAME_MAX bytes; longer ones end in "…#" and a hash of the whole symbol; other
  *	bytes are escaped (base/escape.h).
  *
  *	Of several symbols at one address the name is, in this order: a function's rather than a
  *	typeless label's, one with a size, one that is not local, the one with the fewest leading
  *	underscores ("read", which glibc defines as a weak alias, rather than "__read"), a strong
- *one rather than a weak one, the first in byte order. A symbol with a size contains the addresses
+ *	one rather than a weak one, the first in byte order. A symbol with a size contains the addresses
  *	within it; one without extends to the next symbol or the end of its section.
  *
  * Threads: a cache, its spaces and all that they returned belong to one thread at a time. That
- *thread needs FX_SYMBOL_STACK bytes of stack.
+ * thread needs FX_SYMBOL_STACK bytes of stack.
  */
 #ifndef FX_SYMBOLS_SYMBOLS_H
 #define FX_SYMBOLS_SYMBOLS_H
@@ -52,8 +52,9 @@
 /* What the demangler may take for the most deeply nested name, in bytes. */
 #define FX_SYMBOL_STACK (4u << 20)
 
-/* What the symbols of one file may take, in it and in memory, in bytes. */
-#define FX_SYMBOL_BYTES (UINT64_C(256) << 20)
+/* What the symbols of one file may take, in it and in memory, and those of one user's files in memory, in bytes. */
+#define FX_SYMBOL_BYTES	     (UINT64_C(256) << 20)
+#define FX_SYMBOL_USER_BYTES (UINT64_C(1024) << 20)
 
 struct fx_loader;
 struct fx_view;
@@ -94,20 +95,21 @@ enum fx_symbol_problem_kind {
 	FX_SYMBOL_FILE_NOT_ELF,
 	FX_SYMBOL_FILE_DAMAGED, /* ELF, but its symbols cannot be read */
 	FX_SYMBOL_FILE_NO_MEMORY,
-	FX_SYMBOL_FILE_TOO_LARGE, /* its symbols take more than FX_SYMBOL_BYTES */
+	FX_SYMBOL_FILE_TOO_LARGE, /* its symbols take more than one file's may */
+	FX_SYMBOL_FILE_BEYOND,	  /* its user's files take more than they may */
 	FX_SYMBOL_FILE_TOO_SLOW,  /* it took too long to read */
 	FX_SYMBOL_FILE_CRASHED,	  /* its reader ended without an answer */
 };
 
 struct fx_symbol_problem {
-	const char *path; /* valid until the cache is destroyed */
+	const char *path; /* valid until the next is taken */
 	enum fx_symbol_problem_kind kind;
 };
 
 struct fx_symbol_counters {
-	uint64_t files;	      /* distinct files that modules named */
-	uint64_t opens;	      /* files opened, debug files not counted */
-	uint64_t loads;	      /* symbol tables read and sorted */
+	uint64_t files; /* distinct files that modules have named, as far as they are remembered */
+	uint64_t opens; /* files opened, debug files not counted */
+	uint64_t loads; /* symbol tables read and sorted */
 	uint64_t symbols;     /* in the tables held now */
 	uint64_t names;	      /* demangled so far */
 	uint64_t table_bytes; /* memory of the tables held now */
@@ -117,36 +119,39 @@ struct fx_symbol_counters {
  * debug_path says where separate debug files are looked for, in libdwfl's syntax; NULL: beside the
  * module, in .debug beside it, and under /usr/lib/debug. 0 or -ENOMEM.
  */
-int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret_cache);
+int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret);
 
 /*
- * From now on files are read by the loader, which must outlive the cache, in processes apart. What asks for a name waits for
- * its file no longer than FX_SYMBOL_WAIT_NS in all, and FX_SYMBOL_WAIT_USER_NS for those of one user; until a file is read, there are addresses.
+ * From now on files are read by the loader, which must outlive the cache, in processes apart. Nothing waits for them here:
+ * until a file is read, there are addresses. Whoever wants names says so by fx_symspace_want(), and asks
+ * fx_symspace_is_ready() now and then; that is so at the latest after FX_SYMBOL_WAIT_NS for a file, and when the files of
+ * one user have been waited for FX_SYMBOL_WAIT_USER_NS.
  */
 #define FX_SYMBOL_WAIT_NS      UINT64_C(5000000000)
 #define FX_SYMBOL_WAIT_USER_NS UINT64_C(15000000000)
 void fx_symbol_cache_load_apart(struct fx_symbol_cache *cache, struct fx_loader *loader);
 
+/* The limits in place of FX_SYMBOL_BYTES and FX_SYMBOL_USER_BYTES; 0: as it is. */
+void fx_symbol_cache_limit(struct fx_symbol_cache *cache, uint64_t file, uint64_t user);
+
 /* All spaces must be destroyed before. NULL is allowed. */
 void fx_symbol_cache_destroy(struct fx_symbol_cache *cache);
 
-void fx_symbol_cache_count(const struct fx_symbol_cache *cache,
-			   struct fx_symbol_counters *ret_counters);
+void fx_symbol_cache_count(const struct fx_symbol_cache *cache, struct fx_symbol_counters *ret);
 
 /* Takes the next file that turned out to give no names; false if there is none. */
-bool fx_symbol_cache_next_problem(struct fx_symbol_cache *cache,
-				  struct fx_symbol_problem *ret_problem);
+bool fx_symbol_cache_next_problem(struct fx_symbol_cache *cache, struct fx_symbol_problem *ret);
 
 /* A few words for a message, as "has changed since it ran". */
 const char *fx_symbol_problem_text(enum fx_symbol_problem_kind kind);
 
 /* The cache must outlive the space. 0 or -ENOMEM. */
-int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret_space);
+int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret);
 
 /* From where the space's files are seen; must outlive it. Before the first module. */
 void fx_symspace_set_view(struct fx_symspace *space, const struct fx_view *view);
 
-/* NULL is allowed. Names that were returned stay valid as long as the cache. */
+/* NULL is allowed. Names that were returned are valid until then. */
 void fx_symspace_destroy(struct fx_symspace *space);
 
 /*
@@ -164,13 +169,22 @@ int fx_symspace_add_module(struct fx_symspace *space, const struct fx_symbol_mod
 uint32_t fx_symspace_moment(const struct fx_symspace *space);
 
 /*
- * Names an address; what is not known is told by ret_symbol->kind. Strings belong to the cache and
- * are valid until it is destroyed. The first address in a file reads that file's symbols: some
- * milliseconds, or half a second for a million symbols.
+ * The name of an address is wanted: begins to read its file if need be. Does nothing for a cache without a loader. False: the
+ * address is in no module.
  */
-void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_symbol *ret_symbol);
+bool fx_symspace_want(struct fx_symspace *space, uint32_t moment, uint64_t address);
+
+/* Whether all that was wanted is known, as far as it will be. */
+bool fx_symspace_is_ready(struct fx_symspace *space);
+
+/*
+ * Names an address; what is not known is told by ret->kind. Strings are valid until the space is destroyed. Without a
+ * loader, the first address in a file reads that file's symbols: some milliseconds, or half a second for a million
+ * symbols.
+ */
+void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_symbol *ret);
 void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
-			    struct fx_symbol *ret_symbol);
+			    struct fx_symbol *ret);
 
 /* Room for what fx_symbol_format() writes, in bytes. */
 #define FX_SYMBOL_TEXT_MAX (FX_SYMBOL_NAME_MAX + sizeof("+0x0123456789abcdef"))

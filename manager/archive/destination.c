@@ -23,7 +23,23 @@
 /* A file that is removed or made while it is opened is looked for anew. */
 #define TRIES_MAX 16u
 
+/* Permissions of what is new, before the umask takes away its bits. */
 #define MODE 0600
+static mode_t destination_mode = MODE;
+
+/* Those of what was there: these, or else what it has of MODE. */
+static bool mode_is_chosen;
+static mode_t mode_masked;
+
+void fx_destination_set_mode(mode_t mode)
+{
+	mode_t mask = umask(0777);
+
+	umask(mask);
+	destination_mode = mode;
+	mode_masked = mode & ~mask;
+	mode_is_chosen = true;
+}
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
@@ -313,8 +329,9 @@ static int open_there(struct walk *w)
 /* The last name of the path. As above. */
 static int open_last(struct walk *w)
 {
-	int fd = openat(w->dir, w->name,
-			O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC, MODE);
+	int fd =
+	    openat(w->dir, w->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC,
+		   destination_mode);
 
 	int error = -errno, r;
 
@@ -462,11 +479,13 @@ int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
 void fx_destination_begin(const struct fx_destination *d)
 {
 	struct stat st;
+	mode_t mode;
 
 	if (d->standard || fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return;
 	/* A file system without modes keeps its own. */
-	if ((st.st_mode & 07777 & ~MODE) && fchmod(d->fd, st.st_mode & MODE) < 0)
+	mode = mode_is_chosen ? mode_masked : st.st_mode & MODE;
+	if ((st.st_mode & 07777) != mode && fchmod(d->fd, mode) < 0)
 		return;
 }
 

@@ -2,7 +2,8 @@
 /*
  * Where an archive, or what is made of one, is written to. Everything that is opened for writing by name is opened here:
  *
- * - what is new is this user's alone (0600 & ~umask), and so is, once it is written, what was there;
+ * - what is new is this user's alone (0600 & ~umask), and so is, once it is written, what was there; unless
+ *   fx_destination_set_mode() says what either has instead;
  * - in a folder where others may write, neither another user's file is written nor another user's link followed;
  * - a file is one writer's: a lock on the open file description holds until the last process that has it is gone;
  * - standard output is written through its own description, whatever name it is given by.
@@ -26,6 +27,9 @@ enum fx_compression fx_compression_of(const char *path);
 /* What is wrong with FX_COMPRESSION_UNKNOWN. */
 #define FX_COMPRESSION_WRONG "its name ends as if compressed in another way than .gz and .zst"
 
+/* Before anything is opened: what this process writes has these permissions, without the bits of the umask. */
+void fx_destination_set_mode(mode_t mode);
+
 struct fx_destination {
 	int fd;
 	char *path; /* absolute, if it could be made so; NULL: nothing is to be removed by name */
@@ -44,7 +48,7 @@ int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
 /* What the newest failure of fx_destination_open(), -error, was about. Valid until the next. */
 const char *fx_destination_why(int error);
 
-/* Before the first byte is written: what was there is this user's alone from here on. */
+/* Before the first byte is written: what was there has its permissions from here on. */
 void fx_destination_begin(const struct fx_destination *d);
 
 /* Takes the file away, if its name still stands for it. The descriptor stays open. */

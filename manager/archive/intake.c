@@ -5,25 +5,31 @@
 #include "manager/archive/rows.h"
 #include "manager/archive/ties.h"
 
-void fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
-		     uint64_t end_ticks)
+size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
+		       size_t done, uint64_t end_ticks)
 {
+	const uint64_t *words = data;
+	size_t frames = piece->bytes / sizeof(struct fx_frame), at = done / FXT_WORD_SIZE;
+	size_t count = piece->bytes / FXT_WORD_SIZE;
+
 	fx_archive_select(&s->shared->archive, s->id);
 	switch (piece->kind) {
 	case FX_PIECE_CHUNK:
-		fx_rows_chunk(s, piece, data);
-		break;
+		at = fx_rows_chunk(s, piece, words, at);
+		return at < count ? at * FXT_WORD_SIZE : piece->bytes;
 	case FX_PIECE_DURABLE:
-		fx_rows_durable(s, data, piece->bytes / FXT_WORD_SIZE);
-		break;
+		at += fx_rows_durable(s, words + at, count - at);
+		return at < count ? at * FXT_WORD_SIZE : piece->bytes;
 	case FX_PIECE_THREAD:
 		fx_marks_thread(s, piece->index, data);
 		break;
 	case FX_PIECE_FRAMES:
-		fx_marks_frames(s, piece->serial, data, piece->bytes / sizeof(struct fx_frame),
-				end_ticks);
+		if (!fx_marks_frames_are_named(s, data, frames))
+			return 0;
+		fx_marks_frames(s, piece->serial, data, frames, end_ticks);
 		break;
 	}
+	return piece->bytes;
 }
 
 /* Of threads that were there to the end nothing is open any more. Others' ends have found no room. */

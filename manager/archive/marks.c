@@ -256,6 +256,15 @@ static void name_call(struct fx_stream *s, const struct fx_frame *frame,
 	}
 }
 
+bool fx_marks_frames_are_named(struct fx_stream *s, const struct fx_frame *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (frames[i].id < HEADER_MIN)
+			fx_modules_want(&s->modules, fx_modules_moment(&s->modules), frames[i].id);
+	}
+	return fx_modules_are_ready(&s->modules);
+}
+
 /* Texts of a struct fx_stream_exec, as they go into the archive. */
 struct exec_room {
 	char texts[2][FX_ESCAPE_WIDTH * sizeof(((struct fx_stream_exec *)NULL)->texts[0])];

@@ -6,6 +6,7 @@
 #ifndef FX_MANAGER_MARKS_H
 #define FX_MANAGER_MARKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ void fx_marks_thread(struct fx_stream *s, uint32_t slot, const struct fx_thread_
 /* The open calls of a thread. */
 void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames, size_t count,
 		     uint64_t end_ticks);
+
+/* Whether the names of these calls are known, as far as they will be. */
+bool fx_marks_frames_are_named(struct fx_stream *s, const struct fx_frame *frames, size_t count);
 
 /* What is to be said last. */
 void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end);

@@ -64,6 +64,19 @@ static int module_define(struct fx_modules *modules, const struct fxt_profiler *
 	return 0;
 }
 
+/* A module that has come has some of them perhaps. */
+static void unplaced_look(struct fx_modules *modules)
+{
+	uint32_t now = fx_symspace_moment(modules->space);
+
+	for (unsigned i = 0; i < FX_UNPLACED; i++) {
+		if (modules->unplaced[i] &&
+		    fx_symspace_want(modules->space, now, modules->unplaced[i]))
+			modules->unplaced[i] = 0;
+	}
+	modules->waiting = !fx_symspace_is_ready(modules->space);
+}
+
 static int module_map(struct fx_modules *modules, const struct fxt_profiler *p)
 {
 	struct fx_symbol_module facts;
@@ -88,7 +101,10 @@ static int module_map(struct fx_modules *modules, const struct fxt_profiler *p)
 	    .start = p->start,
 	    .end = p->start + p->range,
 	};
-	return fx_symspace_add_module(modules->space, &facts);
+	r = fx_symspace_add_module(modules->space, &facts);
+	if (r == 0)
+		unplaced_look(modules);
+	return r;
 }
 
 int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record)
@@ -103,6 +119,24 @@ int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record)
 uint32_t fx_modules_moment(const struct fx_modules *modules)
 {
 	return modules->space ? fx_symspace_moment(modules->space) : 0;
+}
+
+void fx_modules_want(struct fx_modules *modules, uint32_t moment, uint64_t address)
+{
+	struct fx_symspace *space = modules->space;
+
+	if (space && (fx_symspace_want(space, moment, address) ||
+		      fx_symspace_want(space, fx_symspace_moment(space), address)))
+		modules->waiting = !fx_symspace_is_ready(space);
+	else
+		modules->unplaced[modules->unplaced_next++ % FX_UNPLACED] = address;
+}
+
+bool fx_modules_are_ready(struct fx_modules *modules)
+{
+	if (modules->waiting)
+		modules->waiting = !fx_symspace_is_ready(modules->space);
+	return !modules->waiting;
 }
 
 /* As it was at that moment, or is now: while a thread tells of a module, another may be the first to call its

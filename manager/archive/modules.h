@@ -5,6 +5,7 @@
 #ifndef FX_MANAGER_MODULES_H
 #define FX_MANAGER_MODULES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,9 @@
 /* Room for a function's name. */
 #define FX_MODULES_TEXT_MAX FX_SYMBOL_TEXT_MAX
 
+/* What comes before its module. */
+#define FX_UNPLACED 16u
+
 struct fx_module;
 
 struct fx_modules {
@@ -22,6 +26,9 @@ struct fx_modules {
 	const struct fx_view *view;    /* borrowed; NULL: the manager's own */
 	struct fx_symspace *space;     /* made at the first module */
 	struct fx_module *by_id;       /* uthash */
+	bool waiting;		       /* names are wanted that are still being read */
+	unsigned unplaced_next;
+	uint64_t unplaced[FX_UNPLACED]; /* addresses that are wanted, and lie in no module as yet */
 };
 
 /* `view`: from where the process sees its files; outlives the modules. */
@@ -34,6 +41,12 @@ int fx_modules_add(struct fx_modules *modules, const struct fxt_record *record);
 
 /* Which modules there are up to now. Others may come later in the same addresses (dlclose and dlopen). */
 uint32_t fx_modules_moment(const struct fx_modules *modules);
+
+/* A name will be asked for: sees to it that it can be told. */
+void fx_modules_want(struct fx_modules *modules, uint32_t moment, uint64_t address);
+
+/* Whether all names that were wanted are known, as far as they will be; those that are not are addresses. */
+bool fx_modules_are_ready(struct fx_modules *modules);
 
 /* Writes the name of the function that was at `address` at that moment, NUL-terminated. Returns its length. */
 size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t address,

@@ -138,6 +138,17 @@ static int address_set(struct fx_name *name, const uint64_t *record)
 	return 0;
 }
 
+/* What it stands for will be asked for. */
+static void name_want(struct fx_names *names, const struct fx_name *name)
+{
+	if (name->kind == FX_NAME_ADDRESS)
+		fx_modules_want(names->modules, name->moment, name->address);
+	if (name->kind != FX_NAME_STACK)
+		return;
+	for (size_t i = 0; i < name->length / FXT_WORD_SIZE && name->frames[i]; i++)
+		fx_modules_want(names->modules, name->moment, name->frames[i] - 1);
+}
+
 /* A text or a stack, or, without the memory for it, a number. */
 static int owned_set(struct fx_names *names, struct fx_name *name, const uint64_t *record)
 {
@@ -169,6 +180,7 @@ static int name_set(struct fx_names *names, struct fx_name *name, const uint64_t
 		return r;
 	name_clear(names, name);
 	*name = fresh;
+	name_want(names, name);
 	return 0;
 }
 

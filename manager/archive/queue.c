@@ -81,6 +81,7 @@ struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind,
 	block->source = source;
 	block->ticks = 0;
 	block->end = (struct fx_stream_end){0};
+	block->at = block->done = 0;
 	block->pieces = (struct fx_drain_block){.data = block->data, .capacity = FX_BLOCK_SIZE};
 	return block;
 }

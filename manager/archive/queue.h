@@ -38,6 +38,7 @@ struct fx_block {
 	uint64_t ticks;		  /* FRAMES pieces: the end of open calls */
 	struct fx_stream_end end; /* FX_BLOCK_END */
 	struct fx_drain_block pieces;
+	size_t at, done; /* how far the writer has come: the piece, and bytes of it */
 	uint8_t data[FX_BLOCK_SIZE] __attribute__((aligned(8)));
 };
 

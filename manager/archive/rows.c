@@ -168,7 +168,9 @@ static size_t bad_size(const uint64_t *words, size_t available)
 	return size <= available ? size : 0;
 }
 
-static void rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t count)
+/* Takes records until there are no more, or one has told of a function whose name is still being read: what comes next may
+ * use it. Returns how many words are left. */
+static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t count)
 {
 	struct recents recents = {.count = 0};
 	uint64_t thread_bits = thread_bits_of(w);
@@ -192,19 +194,22 @@ static void rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t co
 			w->s->counts.lost[FX_CAUSE_INVALID]++;
 			size = (int64_t)bad_size(words, count);
 			if (size == 0)
-				break;
+				size = (int64_t)count;
 		}
 		words += size;
 		count -= (size_t)size;
+		if (w->s->modules.waiting)
+			break;
 	}
 	recents_keep(w, &recents);
+	return count;
 }
 
-void fx_rows_durable(struct fx_stream *s, const uint64_t *words, size_t count)
+size_t fx_rows_durable(struct fx_stream *s, const uint64_t *words, size_t count)
 {
 	struct fx_rewriting w = {.s = s};
 
-	rewrite_row(&w, words, count);
+	return count - rewrite_row(&w, words, count);
 }
 
 /* --- Chunks ---------------------------------------------------------------------------------- */
@@ -233,24 +238,27 @@ static void chunk_reset(struct fx_stream *s, struct fx_stream_chunk *c, uint64_t
 	fx_locals_clear(&s->names, &c->locals);
 }
 
-void fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words)
+size_t fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words,
+		     size_t done)
 {
 	const uint32_t in_one = FX_PIECE_FIRST | FX_PIECE_LAST;
 	bool whole = (piece->flags & in_one) == in_one;
 	struct fx_stream_chunk *c = whole ? &s->whole : chunk_find(s, piece);
 	struct fx_rewriting w = {.s = s, .chunk = c};
+	size_t count = piece->bytes / FXT_WORD_SIZE, left;
 
 	if (!c) {
 		s->counts.lost[FX_CAUSE_INVALID]++;
-		return;
+		return count;
 	}
-	if (piece->flags & FX_PIECE_FIRST)
+	if (done == 0 && (piece->flags & FX_PIECE_FIRST))
 		chunk_reset(s, c, piece->serial);
-	rewrite_row(&w, words, piece->bytes / FXT_WORD_SIZE);
-	if (whole || !(piece->flags & FX_PIECE_LAST))
-		return;
+	left = rewrite_row(&w, words + done, count - done);
+	if (left || whole || !(piece->flags & FX_PIECE_LAST))
+		return count - left;
 	HASH_DEL(s->chunks, c);
 	fx_stream_chunk_own(s, c, NULL);
 	fx_locals_destroy(&s->names, &c->locals);
 	free(c);
+	return count;
 }

@@ -12,7 +12,9 @@
 
 #include "manager/archive/stream.h"
 
-void fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words);
-void fx_rows_durable(struct fx_stream *s, const uint64_t *words, size_t count);
+/* How many words have been taken, those that were done before among them; fewer than there are: a name is being read. */
+size_t fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const uint64_t *words,
+		     size_t done);
+size_t fx_rows_durable(struct fx_stream *s, const uint64_t *words, size_t count);
 
 #endif

@@ -290,3 +290,8 @@ void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32
 		fx_stream_unfinished(s, &record);
 	}
 }
+
+bool fx_stream_is_ready(struct fx_stream *s)
+{
+	return fx_modules_are_ready(&s->modules);
+}

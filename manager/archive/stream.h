@@ -211,6 +211,9 @@ void fx_stream_destroy(struct fx_stream *s);
 /* Forgets everything but the counts and the name. */
 void fx_stream_clear(struct fx_stream *s);
 
+/* Whether the names that what came so far needs are known, as far as they will be. */
+bool fx_stream_is_ready(struct fx_stream *s);
+
 /* --- Threads --------------------------------------------------------------------------------- */
 
 /* The thread, made if need be; NULL without memory, for a tid that cannot be, and beyond the bound. It is

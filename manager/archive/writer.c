@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "manager/archive/intake.h"
 #include "manager/archive/ties.h"
+#include "manager/archive/parking.h"
 #include "manager/settings/report.h"
 #include "symbols/loader.h"
 
@@ -22,16 +23,21 @@
 /* Anchors are taken in growing distances, up to this one. */
 #define ANCHOR_PERIOD_MAX_NS UINT64_C(2000000000)
 
+/* What stands aside is looked at this often. */
+#define LOOK_NS UINT64_C(2000000)
+
 /* Stack for what the demangler may need on top of its own use. */
 #define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
 
 struct fx_source {
 	uint32_t id;
 	uint32_t pid;
-	struct fx_origin *origin; /* shared; NULL: not known */
-	bool exec;		  /* the process was another program before */
-	uint64_t born;		  /* CLOCK_BOOTTIME ns */
-	struct fx_stream *stream; /* the writer thread's */
+	struct fx_origin *origin;	  /* shared; NULL: not known */
+	bool exec;			  /* the process was another program before */
+	uint64_t born;			  /* CLOCK_BOOTTIME ns */
+	struct fx_stream *stream;	  /* the writer thread's */
+	struct fx_parked parked;	  /* blocks that stand aside, */
+	const struct fx_parking *parking; /* and where */
 	char name[FXT_MAX_NAME_LENGTH + 1];
 };
 
@@ -48,6 +54,8 @@ struct fx_writer {
 	uint64_t anchor_period; /* ns */
 	struct fx_identities ids;
 	struct fx_loader *loader; /* NULL: symbols are read by the writer's own thread */
+	struct fx_parking parking;
+	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
 	struct fx_stream_shared shared;
 	struct fx_ties ties;
 	struct fx_writer_totals totals;
@@ -161,20 +169,26 @@ static void source_end(struct fx_writer *w, struct fx_source *source, const stru
 	free(source);
 }
 
-static void write_pieces(struct fx_writer *w, const struct fx_block *block)
+/* From where it was left. False: the rest needs a name that is being read. */
+static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 {
 	struct fx_stream *s = block->source->stream;
-	size_t at = 0;
 
-	while (s && at < block->pieces.used) {
-		const struct fx_piece *piece = (const void *)(block->pieces.data + at);
+	while (s && block->at < block->pieces.used) {
+		const struct fx_piece *piece = (const void *)(block->pieces.data + block->at);
 
-		at += sizeof(*piece);
 		if (!fx_output_error(w->output))
-			fx_intake_piece(s, piece, block->pieces.data + at, block->ticks);
-		at += piece->bytes;
+			block->done =
+			    fx_intake_piece(s, piece, piece + 1, block->done, block->ticks);
+		else
+			block->done = piece->bytes;
+		if (block->done < piece->bytes)
+			return false;
+		block->at += sizeof(*piece) + piece->bytes;
+		block->done = 0;
 		FX_FAULT(block_half);
 	}
+	return true;
 }
 
 /* A file that gives no names since it is more than is borne; what is missing or has changed is told by the names. */
@@ -200,7 +214,8 @@ static void writer_report_error(struct fx_writer *w)
 		  error == -ETIMEDOUT ? "nobody reads it" : strerror(-error));
 }
 
-static void write_block(struct fx_writer *w, struct fx_block *block)
+/* False: it is not written yet, or not to its end. */
+static bool write_block(struct fx_writer *w, struct fx_block *block)
 {
 	FX_FAULT(block_taken);
 	switch (block->kind) {
@@ -208,8 +223,7 @@ static void write_block(struct fx_writer *w, struct fx_block *block)
 		source_begin(w, block->source);
 		break;
 	case FX_BLOCK_DATA:
-		write_pieces(w, block);
-		break;
+		return write_pieces(w, block);
 	case FX_BLOCK_END:
 		source_end(w, block->source, block);
 		break;
@@ -220,32 +234,134 @@ static void write_block(struct fx_writer *w, struct fx_block *block)
 		fx_store_release(&w->flushed, w->flushed + 1);
 		break;
 	}
-	fx_queue_recycle(&w->queue, block);
+	return true;
 }
+
+/* --- What stands aside ------------------------------------------------------------------------ */
+
+static struct fx_parked *parked_of(const struct fx_block *block)
+{
+	return block->source ? &block->source->parked : NULL;
+}
+
+/* Whether a process of this pid has blocks among those before `end`: it was another program, and has not ended yet. */
+static bool pid_is_parked(const struct fx_writer *w, const struct fx_source *source,
+			  const struct fx_block *end)
+{
+	for (const struct fx_block *b = w->parking.first; b != end; b = b->next) {
+		if (b->source && b->source != source && b->source->pid == source->pid)
+			return true;
+	}
+	return false;
+}
+
+/* Whether a block must wait for those that stand aside before `end`. */
+static bool must_stand_aside(const struct fx_writer *w, const struct fx_block *block,
+			     const struct fx_block *end)
+{
+	if (w->parking.first == end)
+		return false;
+	if (block->kind == FX_BLOCK_FLUSH)
+		return true;
+	return block->kind == FX_BLOCK_BEGIN && pid_is_parked(w, block->source, end);
+}
+
+/* Looks at a block that stands aside. True: it is written. */
+static bool look_at(struct fx_writer *w, struct fx_block *block)
+{
+	struct fx_source *source = block->source;
+
+	/* Blocks of one process keep their order. */
+	if (source && source->parked.look == w->parking.look)
+		return false;
+	if (!must_stand_aside(w, block, block) &&
+	    (!source || !source->stream || fx_stream_is_ready(source->stream)) &&
+	    (block->kind == FX_BLOCK_END || write_block(w, block)))
+		return true;
+	if (source)
+		source->parked.look = w->parking.look;
+	return false;
+}
+
+/* Writes what stands aside, as far as names are known by now. */
+static void look_aside(struct fx_writer *w)
+{
+	struct fx_block **at = &w->parking.first, *block;
+
+	w->parking.look++;
+	while ((block = *at)) {
+		if (!look_at(w, block)) {
+			at = &block->next;
+			continue;
+		}
+		fx_parking_remove(&w->parking, parked_of(block), at);
+		/* Its source is gone with it. */
+		if (block->kind == FX_BLOCK_END)
+			write_block(w, block);
+		fx_queue_recycle(&w->queue, block);
+	}
+	w->next_look = fx_monotonic_ns() + LOOK_NS;
+}
+
+/* A block that has come. */
+static void take_block(struct fx_writer *w, struct fx_block *block)
+{
+	struct fx_parked *parked = parked_of(block);
+
+	if ((parked && parked->blocks) || must_stand_aside(w, block, NULL) ||
+	    !write_block(w, block))
+		fx_parking_add(&w->parking, parked, block);
+	else
+		fx_queue_recycle(&w->queue, block);
+}
+
+bool fx_source_is_behind(const struct fx_source *source)
+{
+	return fx_parking_is_full(source->parking, &source->parked);
+}
+
+/* --- The thread ------------------------------------------------------------------------------- */
 
 /* How long it may sleep when there is nothing to write. */
 static uint64_t sleep_max(const struct fx_writer *w)
 {
 	uint64_t rest = fx_output_rest(w->output);
 
+	if (w->parking.first && rest > LOOK_NS)
+		rest = LOOK_NS;
 	return rest < w->anchor_period ? rest : w->anchor_period;
+}
+
+/* Waits for a block. NULL: there was none for a while. */
+static struct fx_block *next_block(struct fx_writer *w)
+{
+	const struct timespec look = {.tv_nsec = LOOK_NS};
+	struct timespec deadline;
+
+	/* Nothing more comes: it waits for names alone. */
+	if (fx_queue_is_over(&w->queue)) {
+		nanosleep(&look, NULL);
+		return NULL;
+	}
+	deadline = deadline_in(sleep_max(w));
+	return fx_queue_take(&w->queue, &deadline);
 }
 
 /* Writes what there is; then, before it sleeps, hands it to the system. */
 static void write_next(struct fx_writer *w)
 {
 	const struct timespec at_once = {0, 0};
-	struct timespec deadline;
 	struct fx_block *block = fx_queue_take(&w->queue, &at_once);
 
 	if (!block) {
 		fx_output_flush(w->output);
 		writer_report_error(w);
-		deadline = deadline_in(sleep_max(w));
-		block = fx_queue_take(&w->queue, &deadline);
+		block = next_block(w);
 	}
 	if (block)
-		write_block(w, block);
+		take_block(w, block);
+	if (w->parking.first && fx_monotonic_ns() >= w->next_look)
+		look_aside(w);
 	if (fx_boottime_ns() >= w->next_anchor)
 		anchor_add(w);
 }
@@ -255,7 +371,7 @@ static void *writer_main(void *opaque)
 	struct fx_writer *w = opaque;
 
 	first_slope(w);
-	while (!fx_queue_is_over(&w->queue))
+	while (w->parking.first || !fx_queue_is_over(&w->queue))
 		write_next(w);
 	fx_ties_finish(&w->ties);
 	fx_output_complete(w->output);
@@ -287,6 +403,7 @@ static int thread_start(struct fx_writer *w)
 static void writer_free(struct fx_writer *w)
 {
 	fx_queue_destroy(&w->queue);
+	fx_parking_destroy(&w->parking);
 	fx_known_destroy(&w->shared.known);
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
@@ -314,8 +431,12 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		fx_identities_init(&w->ids);
 		w->shared.ids = &w->ids;
 		fx_queue_init(&w->queue, config->queue_limit);
+		fx_parking_init(&w->parking, FX_PARKING_LIMIT);
 		fx_timebase_init(&w->shared.timebase, config->clock_kind, config->first_anchor);
 		r = fx_symbol_cache_create(NULL, &w->shared.symbols);
+		if (r == 0)
+			fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,
+					      config->max_user_symbols);
 		if (r == 0 && fx_loader_start(&w->loader) == 0)
 			fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
 	}
@@ -357,6 +478,7 @@ struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_newcomer
 	source->pid = (uint32_t)who->pid;
 	source->exec = who->exec;
 	source->born = who->born;
+	source->parking = &w->parking;
 	source->origin = fx_origin_share(who->origin);
 	memcpy(source->name, who->name, strnlen(who->name, sizeof(source->name) - 1));
 	fx_block_list_init(&list);

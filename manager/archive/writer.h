@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The thread that writes the archive. It takes blocks from the queue, turns them into records of
- * the archive, and keeps the timebase; names of functions are looked up here, so that slow symbols
- * or a slow disk delay the archive and not the saving of buffers.
+ * the archive, and keeps the timebase. Names of functions are looked up here, so that a slow disk
+ * delays the archive and not the saving of buffers. It waits for no file with symbols: what needs names
+ * that are being read stands aside (manager/archive/parking.h).
  */
 #ifndef FX_MANAGER_WRITER_H
 #define FX_MANAGER_WRITER_H
@@ -27,8 +28,10 @@ struct fx_writer_config {
 	const struct fx_session_config
 	    *cures_of; /* what would keep what is lost depends on it; not kept */
 	const struct fx_session_config
-	    *session;	      /* what was asked for; outlives the writer. NULL: nothing */
-	uint64_t max_strings; /* see struct fx_stream_shared; 0: the default */
+	    *session;		   /* what was asked for; outlives the writer. NULL: nothing */
+	uint64_t max_strings;	   /* see struct fx_stream_shared; 0: the default */
+	uint64_t max_symbols;	   /* bytes of the symbols of one file, */
+	uint64_t max_user_symbols; /* and of those of one user; 0: the default */
 	bool pairs;
 	int done_fd; /* an eventfd, written when everything is; -1 none */
 };
@@ -87,6 +90,10 @@ struct fx_newcomer {
  * queued. NULL without memory.
  */
 struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_newcomer *who);
+
+/* Whether so much of what came of the provider is yet to be written that its buffer is to be left alone: others
+ * need the room. From any thread. */
+bool fx_source_is_behind(const struct fx_source *source);
 
 /* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);

@@ -144,6 +144,12 @@ static void acknowledge(struct fx_provider *p)
 	fx_syscall3(SYS_futex, &p->control->space_word, FUTEX_WAKE, p->drain.share);
 }
 
+/* What it has is left in its buffer for now. */
+static bool provider_must_wait(const struct fx_provider *p, struct fx_queue *queue)
+{
+	return fx_queue_is_full(queue) || fx_source_is_behind(p->source);
+}
+
 double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held)
 {
 	bool must = fx_drain_must_acknowledge(&p->drain);
@@ -158,7 +164,7 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 		return 0;
 	if (p->origin)
 		fx_origin_look(p->origin);
-	if (fx_queue_is_full(queue))
+	if (provider_must_wait(p, queue))
 		return 1; /* look again soon */
 	if (save(p, queue, held || must) == 0 && must)
 		acknowledge(p);
@@ -211,7 +217,7 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 		p->wrapped |=
 		    fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
 	while (r == 1) {
-		if (fx_queue_is_full(queue))
+		if (provider_must_wait(p, queue))
 			return false;
 		r = save(p, queue, true);
 	}
@@ -248,7 +254,7 @@ bool fx_provider_flush(struct fx_provider *p, struct fx_queue *queue)
 		return true;
 	/* It ends: what is saved gives a provider no room before it is acknowledged. */
 	while (r == 1) {
-		if (fx_queue_is_full(queue))
+		if (provider_must_wait(p, queue))
 			return false;
 		r = save(p, queue, true);
 	}

@@ -40,6 +40,8 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	    .follow = true,
 	    .verbose = d->defaults->verbose,
 	    .max_strings = d->defaults->max_strings,
+	    .max_symbols = d->defaults->max_symbols,
+	    .max_user_symbols = d->defaults->max_user_symbols,
 	    .max_depth = r->max_depth,
 	    .categories = r->categories,
 	    .words = r->words,
@@ -70,6 +72,8 @@ static int daemon_session_writer_start(struct fx_daemon *d, struct fx_output *ou
 	    .session = &t->config,
 	    .pairs = t->config.pairs,
 	    .max_strings = t->config.max_strings,
+	    .max_symbols = t->config.max_symbols,
+	    .max_user_symbols = t->config.max_user_symbols,
 	};
 	int r;
 

@@ -248,6 +248,8 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 	    .session = s->config,
 	    .pairs = s->config->pairs,
 	    .max_strings = s->config->max_strings,
+	    .max_symbols = s->config->max_symbols,
+	    .max_user_symbols = s->config->max_user_symbols,
 	    .done_fd = -1,
 	};
 	int r;

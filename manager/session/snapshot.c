@@ -116,6 +116,8 @@ static int snapshot_writer_start(struct fx_snapshot *s, const struct fx_snapshot
 	    .cures_of = order->config,
 	    .pairs = order->config->pairs,
 	    .max_strings = order->config->max_strings,
+	    .max_symbols = order->config->max_symbols,
+	    .max_user_symbols = order->config->max_user_symbols,
 	    .done_fd = s->done_fd,
 	};
 

@@ -16,6 +16,7 @@
 #define FX_DEFAULT_OUTPUT      "fxtrace.fxt"
 #define FX_DEFAULT_BUFFER_SIZE (16ull << 20)
 #define FX_DEFAULT_MAX_STRINGS (32ull << 20)
+#define FX_MAX_SYMBOLS_MAX     (4ull << 30)
 
 /* A buffer size for providers of one name. */
 struct fx_provider_size {
@@ -43,6 +44,8 @@ struct fx_session_config {
 	uint64_t max_memory;	  /* bytes that all buffers together may take; 0: any */
 	uint64_t max_user_memory; /* of a daemon: those of one user, not its own; 0: any */
 	uint64_t max_strings; /* bytes that the strings of one process may take in the manager */
+	uint64_t max_symbols; /* bytes of the symbols of one file there, */
+	uint64_t max_user_symbols;  /* and of those of one user; 0: the default */
 	uint32_t stack_categories;  /* bits: their calls carry their stack */
 	uint64_t stack_duration_ns; /* if they took so long */
 	const struct fx_trigger *triggers;

@@ -40,6 +40,23 @@ for depth in 0 x -1; do
 	expect_one_error 2 run -D "$depth" -- ./leaf
 done
 expect_one_error 2 run -m sideways -- ./leaf
+for mode in x 8 640x 0o640 -1 '' 755 4600 00000640 u=rw; do
+	expect_one_error 2 run --mode "$mode" -- ./leaf
+	expect_line 'not permissions in octal' err
+	expect_one_error 2 "$FXTRACE" record --mode "$mode" -- ./leaf
+	expect_one_error 2 "$FXTRACE" start --mode "$mode"
+	expect_one_error 2 "$FXTRACE" snapshot --mode "$mode"
+	expect_one_error 2 "$FXTRACE" manager --mode "$mode"
+done
+expect_one_error 2 env FXTRACE_MODE=755 "$FXTRACE" run -o trace.fxt -- ./leaf
+expect_line 'FXTRACE_MODE' err
+for size in 0 -1 x 5G; do
+	expect_one_error 2 run --max-symbols "$size" -- ./leaf
+	expect_one_error 2 "$FXTRACE" manager --max-symbols "$size"
+done
+expect_one_error 2 run --max-user-symbols 0 -- ./leaf
+expect_one_error 2 "$FXTRACE" record --max-symbols 1M -- ./leaf
+expect_one_error 2 "$FXTRACE" start --max-user-symbols 1M
 expect_one_error 2 run --on-full explode -- ./leaf
 expect_one_error 2 run --records odd -- ./leaf
 

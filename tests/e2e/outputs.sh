@@ -51,6 +51,27 @@ expect_equal 600 "$(mode_of trace.fxt)" "mode of a file that was there"
 expect_clean trace.fxt
 expect_ok "$FXTRACE" convert -f json trace.fxt trace.json
 expect_equal 600 "$(mode_of trace.json)" "mode of a conversion"
+
+# Others are let in where that is asked for, the umask always has its way, and a file that was there is no exception.
+for mode in 640 0644 660; do
+	want=$(printf %o $((0$mode & ~022)))
+	rm -f chosen.fxt
+	for what in new old; do
+		expect_ok "$FXTRACE" run -q --mode $mode -o chosen.fxt -- true
+		expect_equal "$want" "$(mode_of chosen.fxt)" "mode of a $what file with --mode $mode"
+	done
+done
+FXTRACE_MODE=644 expect_ok "$FXTRACE" run -q -o trace.fxt.gz -- true
+expect_equal 644 "$(mode_of trace.fxt.gz)" "mode with FXTRACE_MODE"
+expect_ok env FXTRACE_MODE=644 "$FXTRACE" run -q --mode 600 -o trace.fxt.gz -- true
+expect_equal 600 "$(mode_of trace.fxt.gz)" "mode with both"
+rm -f go
+LD_PRELOAD=$LIBFXTRACE FXTRACE_MODE=640 FXTRACE_OUTPUT=own.fxt ./holds >out &
+wait_for 20 test -s own.fxt || fail "no archive of a private manager"
+expect_equal 640 "$(mode_of own.fxt)" "mode of a private manager's with FXTRACE_MODE"
+: >go
+wait $!
+rm own.fxt go
 LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >out &
 wait_for 20 test -s own.fxt || fail "no archive of a private manager"
 expect_equal 600 "$(mode_of own.fxt)" "mode of a private manager's"
@@ -137,8 +158,18 @@ expect_equal 600 "$(mode_of snap.fxt)" "mode of a snapshot"
 chmod 644 snap.fxt
 expect_ok "$FXTRACE" snapshot -o snap.fxt
 expect_equal 600 "$(mode_of snap.fxt)" "mode of a second snapshot"
+expect_ok "$FXTRACE" snapshot --mode 644 -o snap.fxt
+expect_equal 644 "$(mode_of snap.fxt)" "mode of a third snapshot, with --mode 644"
 expect_ok "$FXTRACE" terminate
 expect_clean daemon.fxt snap.fxt
+for what in new old; do
+	expect_ok "$FXTRACE" start --mode 640 -o chosen-$what.fxt
+	expect_equal 640 "$(mode_of chosen-$what.fxt)" "mode of a daemon's with --mode"
+	expect_ok "$FXTRACE" terminate
+	[ $what = old ] || { expect_ok "$FXTRACE" run -q -o chosen-old.fxt -- true; }
+	expect_ok "$FXTRACE" record -q --mode 640 -o recorded.fxt -- true
+	expect_equal 640 "$(mode_of recorded.fxt)" "mode of a recording"
+done
 expect_ok "$FXTRACE" run -q -o daemon.fxt -- true
 
 # --- Standard output ---------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ int main(void)
 }
 END
 	expect_ok traced -b 16M -- sh -c './bomb & ./calls; wait'
-	expect_equal 1 "$(grep -c 'bomb: has more than 256 MiB of symbols; its functions are shown by their addresses' err)" \
+	expect_equal 1 "$(grep -c 'bomb: has more symbols than --max-symbols allows; its functions are shown by their addresses' err)" \
 		"lines about the file: $(cat err)"
 	expect_clean trace.fxt
 	list_archive trace.fxt

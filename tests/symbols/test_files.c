@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that are shared, replaced, deleted, or none at all; and modules over modules. */
 #include "symbols/cache.h"
+#include "symbols/loader.h"
 #include "symbols/symbols.h"
 #include "tests/symbols/world.h"
 
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -336,13 +338,12 @@ Test(files, few_stay_open)
 	cr_expect_eq(count_descriptors(), before);
 }
 
-/* Tables that nobody uses go when they are too many; names that were given stay. */
+/* Tables that nobody uses go when they are too many. */
 Test(files, idle_tables_are_dropped)
 {
 	cache->idle_limit = 1;
 	add(&copy);
-	struct fx_symbol first;
-	fx_symspace_resolve(space, main_address, &first);
+	cr_expect_str_eq(world_text(space, main_address), "main");
 	fx_symspace_destroy(space);
 	cr_expect_gt(count().table_bytes, 0, "the one idle last is kept");
 
@@ -353,10 +354,138 @@ Test(files, idle_tables_are_dropped)
 	uint64_t both = count().table_bytes;
 	fx_symspace_destroy(space);
 	cr_expect_lt(count().table_bytes, both);
-	cr_expect_str_eq(first.name, "main");
+	cr_expect_gt(count().table_bytes, 0, "the last one is kept");
 
 	cr_assert_eq(fx_symspace_create(cache, &space), 0);
 	add(&copy);
 	cr_expect_str_eq(world_text(space, main_address), "main");
 	cr_expect_eq(count().loads, 3);
+}
+
+/* However many files were named, those that nobody uses any more are forgotten but for some. */
+Test(files, unused_ones_are_freed)
+{
+	for (int i = 0; i < 3 * (int)FX_IDLE_FILES; i++) {
+		char path[32];
+		snprintf(path, sizeof(path), "/nowhere/%d", i);
+		struct fx_symbol_module module = copy;
+		module.path = path;
+		fx_symspace_destroy(space);
+		cr_assert_eq(fx_symspace_create(cache, &space), 0);
+		add(&module);
+		cr_assert_leq(count().files, FX_IDLE_FILES + 1);
+	}
+	/* Those that are used stay. */
+	for (int i = 0; i < 3 * (int)FX_IDLE_FILES; i++) {
+		char path[32];
+		snprintf(path, sizeof(path), "/nowhere/%d", i);
+		struct fx_symbol_module module = copy;
+		module.path = path;
+		add(&module);
+	}
+	cr_expect_geq(count().files, 3 * FX_IDLE_FILES);
+}
+
+Test(files, have_a_limit_for_each)
+{
+	fx_symbol_cache_limit(cache, 1000, 0);
+	add(&copy);
+	expect_problem(FX_SYMBOL_FILE_TOO_LARGE);
+}
+
+/* What one user's files take together is bounded; those that nobody uses give way. */
+Test(files, have_a_limit_together)
+{
+	struct fx_symspace *other;
+	world_add_modules(&world, space);
+	cr_assert_str_eq(world_text(space, main_address), "main");
+	fx_symbol_cache_limit(cache, 0, count().table_bytes);
+
+	cr_assert_eq(fx_symspace_create(cache, &other), 0);
+	cr_assert_eq(fx_symspace_add_module(other, &copy), 0);
+	cr_expect_eq(strncmp(world_text(other, main_address), "copy+0x", 7), 0);
+	struct fx_symbol_problem problem;
+	cr_assert(fx_symbol_cache_next_problem(cache, &problem));
+	cr_expect_eq(problem.kind, FX_SYMBOL_FILE_BEYOND);
+	cr_expect_str_eq(problem.path, copy.path);
+
+	/* The same under another name, when the first is not used any more. */
+	fx_symspace_destroy(space);
+	cr_assert_eq(fx_symspace_create(cache, &space), 0);
+	char path[160];
+	snprintf(path, sizeof(path), "%s/other", directory);
+	cr_assert_eq(link(copy_path, path), 0);
+	copy.path = path;
+	add(&copy);
+	cr_expect_str_eq(world_text(space, main_address), "main");
+	fx_symspace_destroy(other);
+}
+
+/* A file that is read apart is not waited for by whoever asks for a name. */
+static void expect_named_apart(void)
+{
+	cr_assert(fx_symspace_want(space, UINT32_MAX, main_address));
+	while (!fx_symspace_is_ready(space))
+		usleep(1000);
+	cr_expect_str_eq(world_text(space, main_address), "main");
+}
+
+Test(files, read_apart, .timeout = 60)
+{
+	struct fx_loader *loader;
+	cr_assert_eq(fx_loader_start(&loader), 0);
+	fx_symbol_cache_load_apart(cache, loader);
+	add(&copy);
+	cr_expect(fx_symspace_is_ready(space), "nothing was wanted");
+	cr_expect_not(fx_symspace_want(space, UINT32_MAX, 1), "in no module");
+	expect_named_apart();
+	cr_expect_eq(count().loads, 1);
+	fx_symspace_destroy(space);
+	cr_assert_eq(fx_symspace_create(cache, &space), 0);
+	add(&copy);
+	cr_assert(fx_symspace_want(space, UINT32_MAX, main_address));
+	cr_expect(fx_symspace_is_ready(space), "it was kept");
+	fx_loader_stop(loader);
+}
+
+/* A loader that never answers: what is wanted is given up in time, and each asks for names for so long at most. */
+Test(files, never_read, .timeout = 60)
+{
+	int pair[2];
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, pair), 0);
+	struct fx_loader loader = {.socket = pair[0]};
+	fx_symbol_cache_load_apart(cache, &loader);
+	cache->wait_ns = UINT64_C(3600) * 1000000000;
+	add(&copy);
+	cr_expect_eq(strncmp(world_text(space, main_address), "copy+0x", 7), 0, "nobody waits");
+	cr_assert(fx_symspace_want(space, UINT32_MAX, main_address));
+	cr_expect_not(fx_symspace_is_ready(space));
+	/* Another process wants the same, and another file: it waits as well, and not for more than it wants. */
+	struct fx_symspace *other, *third;
+	cr_assert_eq(fx_symspace_create(cache, &other), 0);
+	cr_assert_eq(fx_symspace_create(cache, &third), 0);
+	cr_assert_eq(fx_symspace_add_module(other, &copy), 0);
+	cr_assert_eq(fx_symspace_add_module(third, &copy), 0);
+	cr_assert(fx_symspace_want(other, UINT32_MAX, main_address));
+	cr_expect_not(fx_symspace_is_ready(other));
+	cr_expect(fx_symspace_is_ready(third));
+	fx_symspace_destroy(third);
+
+	cache->wait_ns = 0;
+	cr_expect(fx_symspace_is_ready(space));
+	cr_expect(fx_symspace_is_ready(other));
+	/* Once it was given up, it is not waited for again. */
+	cache->wait_ns = UINT64_C(3600) * 1000000000;
+	cr_assert(fx_symspace_want(space, UINT32_MAX, main_address));
+	cr_expect(fx_symspace_is_ready(space));
+	fx_symspace_destroy(other);
+
+	/* Whoever goes takes what was begun for it along. */
+	size_t before = count_descriptors();
+	fx_symspace_destroy(space);
+	cr_expect_eq(count_descriptors(), before - 2);
+	cr_expect_eq(count().files, 0);
+	cr_assert_eq(fx_symspace_create(cache, &space), 0);
+	close(pair[0]);
+	close(pair[1]);
 }

@@ -96,7 +96,7 @@ static void send_piece(struct fx_piece piece)
 {
 	piece.bytes = (uint32_t)(used * 8);
 	used = 0;
-	fx_intake_piece(s, &piece, words, 0);
+	fx_intake_piece(s, &piece, words, 0, 0);
 }
 
 static void send_durable(void)
@@ -124,7 +124,7 @@ static void send_frames(uint64_t tid, const struct fx_frame *frames, size_t coun
 	const struct fx_piece piece = {
 	    .kind = FX_PIECE_FRAMES, .serial = tid, .bytes = (uint32_t)(count * sizeof(*frames))};
 
-	fx_intake_piece(s, &piece, frames, end);
+	fx_intake_piece(s, &piece, frames, 0, end);
 }
 
 static void begin(void)

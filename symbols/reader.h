@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes that read symbols: the starter, and for each job a watcher and a reader (symbols/loader.h). */
+#ifndef FX_SYMBOLS_READER_H
+#define FX_SYMBOLS_READER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/symbols.h"
+#include "symbols/view.h"
+
+/* What a reader may take, beside the bytes of its table: seconds of a processor, and seconds. */
+#define FX_LOAD_CPU_SECONDS 10
+#define FX_LOAD_SECONDS	    30
+
+#define FX_JOB_PATH_MAX 4096
+
+/* What the starter is sent; then these descriptors. */
+struct fx_job {
+	uint64_t limit; /* bytes that the table may take */
+	uint64_t build_id_size;
+	uint8_t build_id[FX_BUILD_ID_MAX];
+	struct fx_view view;
+	bool has_file, has_root;
+	char path[FX_JOB_PATH_MAX];
+};
+
+enum {
+	FX_JOB_ENDED, /* a pipe: how the reader ended; nobody reads it any more: it is to end */
+	FX_JOB_TABLE, /* the memfd */
+	FX_JOB_FILE,  /* the file, or the root */
+	FX_JOB_FDS,
+};
+
+/* What stands at the beginning of the memfd; entries and names follow. */
+struct fx_job_answer {
+	uint64_t failed; /* as fx_elf_load() returns it */
+	uint64_t count, names_size;
+};
+
+/* The starter: serves jobs until nobody can send any. */
+_Noreturn void fx_reader_serve(int socket);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "symbols/reading.h"
+
+#include "base/clock.h"
+#include "symbols/demangle.h"
+#include "symbols/elf_load.h"
+#include "symbols/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
+/* Whether it has been waited for long enough. */
+static bool is_over(const struct fx_symbol_cache *cache, const struct fx_symbol_file *file,
+		    uint64_t now)
+{
+	const struct fx_symbol_user *user = file->user;
+
+	return now - file->since >= cache->wait_ns ||
+	       user->waited + (now - user->since) >= FX_SYMBOL_WAIT_USER_NS;
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+static void trouble_add(struct fx_symbol_cache *cache, const char *path,
+			enum fx_symbol_problem_kind kind)
+{
+	struct fx_symbol_trouble *trouble = malloc(sizeof(*trouble));
+
+	if (!trouble)
+		return;
+	trouble->kind = kind;
+	fx_text_copy(trouble->path, FX_SYMBOL_NAME_MAX, path, strlen(path));
+	DL_APPEND(cache->troubles, trouble);
+}
+
+static void file_fail(struct fx_symbol_cache *cache, struct fx_symbol_file *file,
+		      enum fx_symbol_problem_kind kind)
+{
+	file->state = FX_FILE_FAILED;
+	/* "[vdso]" and its like were never files: nothing is wrong. */
+	if (fx_file_path(file)[0] == '/')
+		trouble_add(cache, fx_file_path(file), kind);
+}
+
+/* `failed`: as of fx_elf_load(). */
+static void reading_ended(struct fx_symbol_cache *cache, struct fx_symbol_file *file, int failed)
+{
+	size_t memory = failed ? 0 : fx_symtab_memory(&file->table);
+
+	if (!failed && !fx_file_make_room(cache, file->user, memory)) {
+		fx_symtab_clear(&file->table);
+		failed = FX_SYMBOL_FILE_BEYOND + 1;
+	}
+	if (failed) {
+		file_fail(cache, file, (enum fx_symbol_problem_kind)(failed - 1));
+		return;
+	}
+	file->state = FX_FILE_LOADED;
+	file->user->bytes += memory;
+	cache->counters.loads++;
+	cache->counters.symbols += file->table.count;
+	cache->counters.table_bytes += memory;
+}
+
+static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *view,
+			  struct fx_symbol_file *file)
+{
+	const bool own = fx_view_is_own(view);
+	struct fx_elf_source source = {
+	    .path = fx_file_path(file),
+	    .build_id = fx_file_build_id(file),
+	    .build_id_size = file->build_id_size,
+	    .debug_path = cache->debug_path,
+	    .limit = cache->file_limit,
+	};
+	int failed = 0;
+
+	/* One more would go beyond what its user may take at a time; it is tried again. */
+	if (cache->loader && file->user->loading >= FX_LOADS_PER_USER)
+		return;
+	if (file->fd < 0 && own)
+		failed = fx_file_reopen(cache, file);
+	else if (!own && !cache->loader)
+		failed = FX_SYMBOL_FILE_UNREADABLE + 1;
+	source.fd = file->fd;
+	if (!failed && !cache->loader) {
+		failed = fx_elf_load(&source, &file->table);
+	} else if (!failed &&
+		   fx_load_begin(cache->loader, &source, own ? NULL : view, &file->load) == 0) {
+		file->state = FX_FILE_LOADING;
+		file->user->loading++;
+	} else if (!failed) {
+		failed = FX_SYMBOL_FILE_NO_MEMORY + 1;
+	}
+	fx_file_close(cache, file);
+	if (file->state != FX_FILE_LOADING)
+		reading_ended(cache, file, failed);
+}
+
+/* Takes what the reader has done, or begins. */
+static void reading_go_on(struct fx_symbol_cache *cache, const struct fx_view *view,
+			  struct fx_symbol_file *file)
+{
+	int failed = 0;
+
+	if (file->state == FX_FILE_WAITING)
+		reading_begin(cache, view, file);
+	if (file->state != FX_FILE_LOADING || !fx_load_end(file->load, &failed, &file->table))
+		return;
+	file->load = NULL;
+	file->user->loading--;
+	reading_ended(cache, file, failed);
+}
+
+static bool has_been_read(const struct fx_symbol_file *file)
+{
+	return file->state == FX_FILE_LOADED || file->state == FX_FILE_FAILED;
+}
+
+void fx_file_want(struct fx_symbol_cache *cache, const struct fx_view *view,
+		  struct fx_symbol_file *file)
+{
+	if (!cache->loader || has_been_read(file) || file->awaited || file->given_up)
+		return;
+	fx_file_wait_begin(file, fx_monotonic_ns());
+	reading_go_on(cache, view, file);
+}
+
+bool fx_file_is_settled(struct fx_symbol_cache *cache, const struct fx_view *view,
+			struct fx_symbol_file *file)
+{
+	uint64_t now;
+
+	if (!file->awaited)
+		return true;
+	reading_go_on(cache, view, file);
+	now = fx_monotonic_ns();
+	if (!has_been_read(file)) {
+		if (!is_over(cache, file, now))
+			return false;
+		file->given_up = true;
+	}
+	fx_file_wait_end(file, now);
+	return true;
+}
+
+/* --- Names ------------------------------------------------------------------------------------ */
+
+/* The name to show for an entry, made at the first time; NULL if there is no memory. */
+static const char *entry_name(struct fx_symbol_cache *cache, struct fx_symbol_file *file,
+			      uint32_t index)
+{
+	struct fx_symtab *table = &file->table;
+	char name[FX_SYMBOL_NAME_MAX + 1];
+	size_t length;
+
+	if (!table->shown[index]) {
+		length = fx_demangle(table->names + table->entries[index].name, name);
+		table->shown[index] = fx_strings_add(&file->strings, name, length);
+		cache->counters.names++;
+	}
+	return table->shown[index];
+}
+
+bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
+		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
+		  uint64_t *ret_offset)
+{
+	const char *name;
+	uint32_t index;
+
+	if (!has_been_read(file))
+		reading_go_on(cache, view, file);
+	if (file->state != FX_FILE_LOADED)
+		return false;
+	index = fx_symtab_find(&file->table, address);
+	name = index == FX_NO_ENTRY ? NULL : entry_name(cache, file, index);
+	if (!name)
+		return false;
+	*ret_name = name;
+	*ret_offset = address - file->table.entries[index].start;
+	return true;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the files of a cache are read. Without a loader, when the first address asks for a name. With one, in processes
+ * apart: whoever wants names says so beforehand, goes on with something else, and looks whether they are there.
+ */
+#ifndef FX_SYMBOLS_READING_H
+#define FX_SYMBOLS_READING_H
+
+#include "symbols/file.h"
+
+/* How many files of one user are read at a time. */
+#define FX_LOADS_PER_USER 4u
+
+/* Names of the file are wanted: it is waited for from here on, unless it was for too long. */
+void fx_file_want(struct fx_symbol_cache *cache, const struct fx_view *view,
+		  struct fx_symbol_file *file);
+
+/* Whether it need not be waited for: it was read, it cannot be, or it takes too long. */
+bool fx_file_is_settled(struct fx_symbol_cache *cache, const struct fx_view *view,
+			struct fx_symbol_file *file);
+
+/* The symbol that contains a link-time address. False if there is none, or not yet. */
+bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
+		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
+		  uint64_t *ret_offset);
+
+#endif
