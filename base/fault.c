@@ -18,9 +18,10 @@ static const char *const names[] = {
 #undef FX_FAULT_POINT
 };
 
-static const char *const actions[] = {"kill", "stop", "sleep", "raise", "fail", "forward", "back"};
+static const char *const actions[] = {"kill", "stop",	 "sleep", "raise",
+				      "fail", "forward", "back",  "every"};
 
-enum action { KILL, STOP, SLEEP, RAISE, FAIL, FORWARD, BACK, ACTION_COUNT };
+enum action { KILL, STOP, SLEEP, RAISE, FAIL, FORWARD, BACK, EVERY, ACTION_COUNT };
 
 static struct {
 	uint64_t passings;
@@ -87,6 +88,7 @@ static void environment_read(void)
 		if (*text == '@') {
 			text++;
 			fault.at = number(&text);
+			fault.at += !fault.at;
 		}
 		text += *text == ':';
 		length = strcspn(text, "=");
@@ -145,6 +147,7 @@ static int act(void)
 		fx_syscall2(SYS_nanosleep, &nap, 0);
 		break;
 	case RAISE:
+	case EVERY:
 		fx_syscall3(SYS_tgkill, fx_getpid(), fx_gettid(), fault.value);
 		break;
 	case FAIL:
@@ -162,16 +165,26 @@ static bool is_handled(void)
 		uint64_t handler, rest[15];
 	} action = {0};
 
-	return fault.action != RAISE ||
+	return (fault.action != RAISE && fault.action != EVERY) ||
 	       (fx_syscall4(SYS_rt_sigaction, fault.value, 0, &action, 8) == 0 && action.handler);
+}
+
+/* Whether the fault happens at this passing of its point. */
+static bool is_due(void)
+{
+	uint64_t passing = fx_add_relaxed(&fault.passings, 1) + 1;
+
+	if (fault.action == EVERY) {
+		if (passing == fault.at)
+			mark();
+		return passing % fault.at == 0;
+	}
+	return passing == fault.at && mark();
 }
 
 int fx_fault_pass(enum fx_fault_point point)
 {
-	if (!fx_fault_is_set(point) || !is_handled() ||
-	    fx_add_relaxed(&fault.passings, 1) + 1 != fault.at || !mark())
-		return 0;
-	return act();
+	return fx_fault_is_set(point) && is_handled() && is_due() ? act() : 0;
 }
 
 int64_t fx_fault_shift(enum fx_fault_point point)

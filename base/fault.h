@@ -9,6 +9,7 @@
  *		sleep=MS    the thread sleeps
  *		raise=SIG   sends itself a signal, whose handler runs at the point; passings
  *		            count from when there is a handler
+ *		every=SIG   the same at each Nth passing
  *		fail=ERRNO  goes on as if -ERRNO had been the result, where the point has one
  *		forward=MS  from then on the point's clock is ahead by so much
  *		back=MS     or behind

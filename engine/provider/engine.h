@@ -48,13 +48,17 @@ struct fx_thread {
 			   before adoption */
 	struct fx_frame *top;	/* next free frame */
 	struct fx_frame *limit; /* frames at or beyond it are not pushed */
-	uint64_t min_duration;	/* ticks */
-	uint64_t now;		/* newest time that fx_thread_time() gave */
+	/* the same for the hooks' usual way; NULL: the clock is one that it does not read */
+	struct fx_frame *usual_limit;
+	uint64_t min_duration; /* ticks */
+	uint64_t now;	       /* newest time that fx_thread_time() gave */
 	/* stack address of the record that is under way in each cursor, 0 none; read by idle.c */
 	uint64_t busy[FX_LEVELS];
-	uint32_t stacks;		 /* categories whose calls carry their stack */
-	uint64_t stack_duration;	 /* ticks: if they took so long */
-	uint32_t deep;			 /* open function calls beyond limit */
+	uint32_t stacks;	 /* categories whose calls carry their stack */
+	uint64_t stack_duration; /* ticks: if they took so long */
+	uint32_t deep;		 /* open function calls beyond limit */
+	uint32_t
+	    unusual; /* not 0: there are some, or there is no usual_limit; see fx_thread_deepen() */
 	struct fx_thread_slot *slot;	 /* NULL: never adopted */
 	struct fx_buffer_header *header; /* of the buffer that `slot` is in */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
@@ -229,6 +233,13 @@ fx_hot struct fx_thread *fx_thread_on(uint32_t categories)
 fx_hot uint64_t fx_now(void)
 {
 	return fx_ticks(fx_engine.clock_kind);
+}
+
+/* So many open function calls of `t` are beyond its limit. */
+fx_hot void fx_thread_deepen(struct fx_thread *t, uint32_t deep)
+{
+	t->deep = deep;
+	t->unusual = deep != 0 || !t->usual_limit;
 }
 
 /*

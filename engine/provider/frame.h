@@ -12,6 +12,7 @@
 
 #include "base/fault.h"
 #include "engine/provider/engine.h"
+#include "engine/provider/record.h"
 
 /* The caller's stack pointer before its call instruction: the canonical frame address. (Clang takes it for the frame
  * pointer on aarch64.) */
@@ -30,47 +31,87 @@ fx_hot uint64_t fx_frame_sp(const struct fx_frame *f)
 	return f->sp & ~FX_FRAME_SILENT;
 }
 
-/* (These three are in unwound.c, which knows how records are written.) Closes every frame whose stack address is `sp` or below; none if this is a signal handler on a
- * stack of its own, which tells nothing of the thread's. */
+/* An open call, by its frame and its start: another one may stand there by now. */
+struct fx_open {
+	struct fx_frame *frame; /* NULL: none */
+	uint64_t start;
+};
+
+/* Nobody has closed it, and so written its record, meanwhile. */
+fx_hot bool fx_open_stands(struct fx_open o)
+{
+	fx_barrier(); /* it is the thread's own, but loaded anew */
+	return o.frame->start == o.start;
+}
+
+/* --- Calls that were left: unwound.c, which has the table of what may interrupt what --------- */
+
+/* Closes every frame whose stack address is `sp` or below; none if this is a signal handler on a stack of its own,
+ * which tells nothing of the thread's. */
 fx_cold void fx_frame_unwind(struct fx_thread *t, uint64_t sp);
 
-/* Closes the frames above `f`. */
-fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f);
+/* Closes the frames above `f`. Nothing goes on at the stack address `sp` or below but the caller. */
+fx_cold void fx_frame_unwind_above(struct fx_thread *t, struct fx_frame *f, uint64_t sp);
 
 /* Counts a call that finds FX_FRAMES or max_depth calls open. */
 fx_cold void fx_frame_too_deep(struct fx_thread *t);
 
-/* Takes `f`, the next free frame, and fills it but for its start: the caller's next step, which publishes it. A
- * handler between two lines uses the frames above this one. */
-fx_hot void fx_frame_take(struct fx_thread *t, struct fx_frame *f, uint64_t id, uint64_t sp,
+/* fx_frame_take() has failed: the top is as if it had not been tried. */
+fx_cold void fx_frame_take_back(struct fx_thread *t, struct fx_frame *f);
+
+/* fx_frame_done() when `f` is not the newest. */
+fx_cold void fx_frame_done_slow(struct fx_thread *t, struct fx_frame *f, uint32_t level);
+
+/* Writes the Complete record of an open call, without arguments, and takes it off. False: the record is lost, and
+ * counted; the call is still open. True, too, if somebody else has closed it. */
+fx_cold bool fx_frame_record(struct fx_thread *t, struct fx_open o, uint64_t header, uint64_t end);
+
+/* --- One after the other --------------------------------------------------------------------- */
+
+/*
+ * Takes `f`, the next free frame, and fills it but for its start: the caller's next step, which publishes it. False: a
+ * handler has used that frame in between; see fx_frame_take_back().
+ *
+ * The stack address stands before the frame is below the top: from it a handler knows that the call is not over. A
+ * handler before that uses this frame, and leaves another address; one behind it uses the frames above.
+ */
+fx_hot bool fx_frame_take(struct fx_thread *t, struct fx_frame *f, uint64_t id, uint64_t sp,
 			  uint64_t key)
 {
+	fx_store_relaxed(&f->sp, sp);
+	fx_barrier();
 	t->top = f + 1;
 	FX_FAULT(frame_reserved);
 	fx_barrier();
+	if (fx_unlikely(f->sp != sp)) /* the thread's own; loaded anew behind the barrier */
+		return false;
 	f->id = id;
-	f->sp = sp;
 	f->key = key;
+	return true;
 }
 
 /*
  * Opens a call that begins at `now`, a reading of fx_now(), or later if calls are closed first. `id`:
  * function address or Duration Complete header of 3 words. NULL: too many are open; counted, nothing to
- * pop. 11 instructions, two tests.
+ * pop. 13 instructions, three tests.
  */
 fx_hot struct fx_frame *fx_frame_push_at(struct fx_thread *t, uint64_t id, uint64_t sp,
 					 uint64_t key, uint64_t now)
 {
 	struct fx_frame *f;
 
-	if (fx_unlikely(t->top[-1].sp <= (sp | FX_FRAME_SILENT)))
-		fx_frame_unwind(t, sp);
-	f = t->top;
-	if (fx_unlikely(f >= t->limit)) {
-		fx_frame_too_deep(t);
-		return NULL;
+	for (;;) {
+		if (fx_unlikely(t->top[-1].sp <= (sp | FX_FRAME_SILENT)))
+			fx_frame_unwind(t, sp);
+		f = t->top;
+		if (fx_unlikely(f >= t->limit)) {
+			fx_frame_too_deep(t);
+			return NULL;
+		}
+		if (fx_likely(fx_frame_take(t, f, id, sp, key)))
+			break;
+		fx_frame_take_back(t, f);
 	}
-	fx_frame_take(t, f, id, sp, key);
 	/* Later than what was closed. The store pairs with the frame walk in drain.c. */
 	fx_store_release(&f->start, fx_thread_time(t, now));
 	FX_FAULT(frame_pushed);
@@ -92,16 +133,37 @@ fx_hot void fx_frame_pop_newest(struct fx_thread *t, struct fx_frame *f)
 	t->top = f;
 }
 
-/* Takes `f` off, after its record was written: between the two a reader sees both and keeps the
- * record. Nothing happens if it was closed by someone else. */
+/* Takes `f` off, which has no record. Nothing happens if it was closed by someone else. */
 fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
 {
 	if (fx_unlikely(t->top != f + 1)) {
-		fx_frame_unwind_above(t, f);
+		fx_frame_unwind_above(t, f, fx_frame_sp(f));
 		if (t->top != f + 1)
 			return;
 	}
 	fx_frame_pop_newest(t, f);
+}
+
+/* Takes `f` off, whose record is published in `level`: between the two a reader sees both and keeps the record. The
+ * level is free only then: so whoever finds the call open knows where to look for its record. */
+fx_hot void fx_frame_done(struct fx_thread *t, struct fx_frame *f, uint32_t level)
+{
+	if (fx_unlikely(t->top != f + 1)) {
+		fx_frame_done_slow(t, f, level);
+		return;
+	}
+	fx_frame_pop_newest(t, f);
+	fx_barrier();
+	FX_FAULT(frame_over);
+	fx_record_over(t, level);
+}
+
+/* Publishes the record of `f`, in whose place the claim stands, and takes the call off. */
+fx_hot void fx_frame_commit(struct fx_thread *t, struct fx_frame *f, uint64_t *p, uint64_t header,
+			    const struct fx_reservation *r)
+{
+	fx_record_publish(p, header);
+	fx_frame_done(t, f, r->level);
 }
 
 #endif

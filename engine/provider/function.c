@@ -4,9 +4,8 @@
 #include "engine/provider/record.h"
 #include "engine/provider/string.h"
 
-#define ADDRESS_WORDS 2u
-#define PAIR_WORDS    2u	   /* of a begin or an end */
-#define ADDRESS_BIT   (1ull << 48) /* FX_STRING_ADDRESS_BIT of format/encode.h */
+#define PAIR_WORDS  2u		 /* of a begin or an end */
+#define ADDRESS_BIT (1ull << 48) /* FX_STRING_ADDRESS_BIT of format/encode.h */
 
 /* A place in a chunk, in words, is a local index. */
 _Static_assert(FX_CHUNK_MAX / 8 <= FX_STRING_MAX - FX_STRING_LOCAL + 1, "local indices");
@@ -19,10 +18,10 @@ void fx_function_set_category(uint32_t category_string)
 	fx_function_header = FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, category_string, 0);
 }
 
-static bool pairs_record(struct fx_thread *t, uint64_t function, enum fx_event_type type,
-			 uint64_t ticks)
+static bool pairs_record(struct fx_thread *t, struct fx_open o, uint64_t function,
+			 enum fx_event_type type, uint64_t ticks)
 {
-	return fx_function_record(t, function, FX_HEADER_RETYPE(fx_function_header, type), ticks,
+	return fx_function_record(t, o, function, FX_HEADER_RETYPE(fx_function_header, type), ticks,
 				  0);
 }
 
@@ -35,10 +34,10 @@ static bool pairs_uncount(struct fx_thread *t, bool written)
 }
 
 /* An end, whose name may have to be defined with it. False: there is no room, and nothing is lost yet. */
-static bool pairs_try_end(struct fx_thread *t, uint64_t function, uint64_t ticks)
+static bool pairs_try_end(struct fx_thread *t, struct fx_open o, uint64_t function, uint64_t ticks)
 {
-	return fx_record_make_room(t, ADDRESS_WORDS + PAIR_WORDS) &&
-	       pairs_uncount(t, pairs_record(t, function, FX_EVENT_END, ticks));
+	return fx_record_make_room(t, FX_ADDRESS_WORDS + PAIR_WORDS) &&
+	       pairs_uncount(t, pairs_record(t, o, function, FX_EVENT_END, ticks));
 }
 
 static bool nameless_record(struct fx_thread *t, uint64_t ticks)
@@ -87,24 +86,27 @@ static bool pairs_settle(struct fx_thread *t, uint64_t ticks)
 	return true;
 }
 
-fx_cold bool fx_pairs_begin(struct fx_thread *t, uint64_t function, uint64_t ticks)
+fx_cold bool fx_pairs_begin(struct fx_thread *t, struct fx_open o, uint64_t function,
+			    uint64_t ticks)
 {
 	if (!pairs_settle(t, ticks)) {
 		fx_record_drop(t, FX_LOSS_FULL);
 		return false;
 	}
-	return pairs_record(t, function, FX_EVENT_BEGIN, ticks);
+	return pairs_record(t, o, function, FX_EVENT_BEGIN, ticks);
 }
 
-fx_cold void fx_pairs_end(struct fx_thread *t, uint64_t function, uint64_t ticks)
+fx_cold void fx_pairs_end(struct fx_thread *t, struct fx_open o, uint64_t function, uint64_t ticks)
 {
-	if (!pairs_settle(t, ticks) || !pairs_try_end(t, function, ticks))
+	if (o.frame)
+		fx_store_relaxed(&o.frame->key, ticks);
+	if (!pairs_settle(t, ticks) || !pairs_try_end(t, o, function, ticks))
 		fx_record_owe(t);
 }
 
 static uint64_t address_string_header(uint32_t index)
 {
-	return 2ull | ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;
+	return 2ull | FX_ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;
 }
 
 static uint32_t function_make(uint64_t function, const void *data)
@@ -127,37 +129,82 @@ static void payload_write(uint64_t *p, uint64_t header, uint64_t first, uint64_t
 		p[2] = second;
 }
 
-/* With an index that this chunk alone knows: the place of its definition there. */
-static bool record_defining(struct fx_thread *t, uint64_t function, uint64_t header, uint64_t first,
-			    uint64_t second)
+/* Publishes the record at `p`, with what stands before it. */
+static void record_finish(struct fx_thread *t, struct fx_open o, uint64_t *p, uint64_t header,
+			  enum fx_event_type type, struct fx_reservation *r)
 {
+	if (o.frame && type != FX_EVENT_BEGIN) {
+		fx_frame_commit(t, o.frame, p, header, r);
+		return;
+	}
+	fx_record_publish(p, header);
+	if (o.frame)
+		o.frame->sp &= ~FX_FRAME_SILENT;
+	fx_record_over(t, r->level);
+}
+
+/* Space for a record whose first word is there already. NULL: there will be none; *ret_lost says whether that is a loss,
+ * or the open call has been closed by somebody else. */
+static uint64_t *record_reserve(struct fx_thread *t, struct fx_open o, unsigned words,
+				struct fx_claim first, struct fx_reservation *r, bool *ret_lost)
+{
+	uint64_t *p = fx_record_reserve_for(t, words, first, r);
+
+	*ret_lost = !p;
+	if (p && o.frame && !fx_open_stands(o)) {
+		fx_record_disclaim(t, p, first, r->level);
+		return NULL;
+	}
+	return p;
+}
+
+static enum fx_event_type header_type(uint64_t header)
+{
+	return (enum fx_event_type)(header >> 16 & 0xf);
+}
+
+/* With an index that this chunk alone knows: the place of its definition there. */
+static bool record_defining(struct fx_thread *t, struct fx_open o, uint64_t function,
+			    uint64_t header, uint64_t first, uint64_t second)
+{
+	const struct fx_claim claim = {.time = first, .at = FX_CLAIM_DEFINED};
 	struct fx_reservation r;
-	uint64_t *p = fx_record_reserve(t, ADDRESS_WORDS + header_words(header), &r);
+	bool lost;
+	uint64_t *p =
+	    record_reserve(t, o, FX_ADDRESS_WORDS + header_words(header), claim, &r, &lost);
 	uint64_t index;
 
 	if (!p)
-		return false;
+		return !lost;
 	index = FX_STRING_LOCAL + (uint64_t)(p - t->cursor[r.level].chunk);
-	payload_write(p + ADDRESS_WORDS, header, first, second);
-	p[ADDRESS_WORDS] = header | index << 48;
+	payload_write(p + FX_ADDRESS_WORDS, header, first, second);
+	p[FX_ADDRESS_WORDS] = header | index << 48;
 	p[1] = function;
-	fx_record_commit(t, p, address_string_header((uint32_t)index), &r);
+	record_finish(t, o, p, address_string_header((uint32_t)index), header_type(header), &r);
 	return true;
 }
 
-fx_cold bool fx_function_record(struct fx_thread *t, uint64_t function, uint64_t header,
-				uint64_t first, uint64_t second)
+fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
+				uint64_t header, uint64_t first, uint64_t second)
 {
 	uint64_t index = fx_string_of_address(t, function, function_make, NULL);
+	const struct fx_claim claim = {.time = first, .at = 1};
 	struct fx_reservation r;
 	uint64_t *p;
+	bool lost;
 
 	if (!index)
-		return record_defining(t, function, header, first, second);
-	p = fx_record_reserve(t, header_words(header), &r);
+		return record_defining(t, o, function, header, first, second);
+	p = record_reserve(t, o, header_words(header), claim, &r, &lost);
 	if (!p)
-		return false;
+		return !lost;
 	payload_write(p, header, first, second);
-	fx_record_commit(t, p, header | index << 48, &r);
+	record_finish(t, o, p, header | index << 48, header_type(header), &r);
 	return true;
+}
+
+fx_cold bool fx_function_complete(struct fx_thread *t, struct fx_open o, uint64_t function,
+				  uint64_t end)
+{
+	return fx_function_record(t, o, function, fx_function_header, o.start, end);
 }

@@ -15,35 +15,33 @@
 void fx_function_set_category(uint32_t category_string);
 extern uint64_t fx_function_header __attribute__((visibility("hidden")));
 
+/* A string record of a code address, which stands before a record that alone knows the index; and the first word behind
+ * the header of that one, where its claim is. */
+#define FX_ADDRESS_WORDS 2u
+#define FX_CLAIM_DEFINED (FX_ADDRESS_WORDS + 1)
+
 /*
  * Writes a record of `function`: `header` lacks the name, its size is 2 words (`second` is left out)
  * or 3. A function that has no index for good is defined anew, in one piece with the record, since
- * nothing else keeps the two in one chunk. False: the record is lost, and counted.
+ * nothing else keeps the two in one chunk. False: the record is lost, and counted. It may be that of an open call:
+ * then that is claimed by `first` (unwound.c), and taken off unless this is its begin.
  */
-fx_cold bool fx_function_record(struct fx_thread *t, uint64_t function, uint64_t header,
-				uint64_t first, uint64_t second);
+fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
+				uint64_t header, uint64_t first, uint64_t second);
 
-/* Writes the Complete record of a call. 13 instructions, one test more than for a known
- * header. */
-fx_hot void fx_function_complete(struct fx_thread *t, uint64_t function, uint64_t start,
-				 uint64_t end)
-{
-	/* relaxed: a slot is one word; the record that it names was published before it */
-	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
-
-	if (fx_likely(s >> FX_ADDRESS_SHIFT == function))
-		fx_record_complete(t, fx_function_header | s << 48, start, end);
-	else
-		fx_function_record(t, function, fx_function_header, start, end);
-}
+/* Writes the Complete record of a call, and takes it off: as fx_frame_record(). */
+fx_cold bool fx_function_complete(struct fx_thread *t, struct fx_open o, uint64_t function,
+				  uint64_t end);
 
 /*
  * Begin and end records of a function (--records pairs). An end that found no room is owed, and
  * written without a name before the next record: it is the innermost call's.
- * fx_pairs_begin() returns false if the call gets no begin record, and so must get no end.
+ * fx_pairs_begin() returns false if the call gets no begin record, and so must get no end. The call is silent before
+ * it, and is no more if there is a begin. fx_pairs_end() takes the call off unless its end is owed.
  */
-fx_cold bool fx_pairs_begin(struct fx_thread *t, uint64_t function, uint64_t ticks);
-fx_cold void fx_pairs_end(struct fx_thread *t, uint64_t function, uint64_t ticks);
+fx_cold bool fx_pairs_begin(struct fx_thread *t, struct fx_open o, uint64_t function,
+			    uint64_t ticks);
+fx_cold void fx_pairs_end(struct fx_thread *t, struct fx_open o, uint64_t function, uint64_t ticks);
 
 /* Called when a code address is seen for the first time, before its name record is written; lets
  * the owner of the modules list report a module that was loaded later. */

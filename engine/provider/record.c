@@ -64,7 +64,8 @@ static int record_next_chunk(struct fx_thread *t, unsigned level, unsigned words
 	return r;
 }
 
-fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level)
+fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level,
+					 struct fx_claim claim)
 {
 	struct fx_cursor *c = &t->cursor[level];
 	enum fx_loss why;
@@ -78,6 +79,7 @@ fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, ui
 		return NULL;
 	}
 	p = c->pos;
+	fx_record_put_claim(p, claim);
 	fx_store_relaxed(&c->pos, p + words);
 	return p;
 }
@@ -92,7 +94,7 @@ void fx_record_abandon(struct fx_thread *t, unsigned i)
 	if (p && fx_chunk_is_held(t, c)) {
 		while (p < c->pos && *p >> 4 & 0xfff)
 			p += *p >> 4 & 0xfff;
-		if (p < c->pos)
+		if (!fx_frame_settle(t, i) && p < c->pos)
 			fx_record_drop(t, FX_LOSS_LEFT);
 		fx_store_relaxed(&c->pos, p);
 	}
@@ -115,7 +117,7 @@ static uint32_t level_find(struct fx_thread *t, uint64_t sp)
 }
 
 fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
-					   uint32_t *ret_level)
+					   struct fx_claim claim, uint32_t *ret_level)
 {
 	uint32_t level = level_find(t, sp);
 
@@ -126,7 +128,7 @@ fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, 
 	}
 	fx_store_relaxed(&t->busy[level], sp);
 	fx_barrier();
-	return fx_record_reserve_slow(t, words, level);
+	return fx_record_reserve_slow(t, words, level, claim);
 }
 
 fx_cold bool fx_record_make_room(struct fx_thread *t, unsigned words)

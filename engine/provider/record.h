@@ -25,13 +25,21 @@ struct fx_reservation {
 	uint32_t level; /* whose mark is taken off at commit */
 };
 
+/* Whose record it will be, in a word of it (`at`) that stands before the place is reserved: the open call's that
+ * begins or ends at that time. `at` 0: nobody's. See unwound.c. */
+struct fx_claim {
+	uint64_t time;
+	unsigned at;
+};
+
 /* Slow half: takes a new chunk for `level`. NULL: the record is lost, is counted, and the level is
  * free again. */
-fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level);
+fx_cold uint64_t *fx_record_reserve_slow(struct fx_thread *t, unsigned words, uint32_t level,
+					 struct fx_claim claim);
 
 /* The same when level 0 is busy; `sp` is the caller's stack address. */
 fx_cold uint64_t *fx_record_reserve_nested(struct fx_thread *t, unsigned words, uint64_t sp,
-					   uint32_t *ret_level);
+					   struct fx_claim claim, uint32_t *ret_level);
 
 /* A record is lost: one more for its thread, when, and why. */
 void fx_record_drop(struct fx_thread *t, enum fx_loss why);
@@ -46,15 +54,61 @@ void fx_record_owe(struct fx_thread *t);
 /* What a slot's thread owes will never be written: it is lost. */
 void fx_record_give_up(struct fx_thread_slot *slot);
 
-/* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. */
+/* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. If it is an open
+ * call's, nothing is lost: whoever closes that writes another one, unless this one stands. */
 void fx_record_abandon(struct fx_thread *t, unsigned level);
+
+/* Whoever was at the record that is under way in `level` will not go on. True: it is an open call's, which now says
+ * whether it is recorded (unwound.c). */
+fx_cold bool fx_frame_settle(struct fx_thread *t, unsigned level);
 
 /* Gives back every chunk that `t` holds; what is under way in one is abandoned. */
 void fx_chunks_release(struct fx_thread *t);
 
-/* Space for a record of `words` 8-byte words, zeroed; NULL if it is lost (already counted).
- * 10 instructions, two tests. */
-fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct fx_reservation *r)
+/* A record is under way in `level`. */
+fx_hot void fx_record_mark(struct fx_thread *t, uint32_t level)
+{
+	fx_stack_address_store(&t->busy[level]); /* relaxed, for idle.c */
+	fx_barrier(); /* a handler must see the mark before the position is read */
+}
+
+/* In some level, by someone who may have been left. */
+fx_hot bool fx_record_is_under_way(const struct fx_thread *t)
+{
+	return t->busy[0] | t->busy[1] | t->busy[2];
+}
+
+/* It is over. */
+fx_hot void fx_record_over(struct fx_thread *t, uint32_t level)
+{
+	fx_barrier();
+	fx_store_relaxed(&t->busy[level], 0);
+}
+
+/* Stores a claim in the place of a record that is not reserved yet, but marked as under way. */
+fx_hot void fx_record_put_claim(uint64_t *p, struct fx_claim claim)
+{
+	if (!claim.at)
+		return;
+	fx_store_relaxed(&p[claim.at], claim.time);
+	fx_barrier();
+	FX_FAULT(record_claimed);
+}
+
+/* Takes a claim back, and the place, which is the newest: all of it is zero again. The level is free. */
+fx_hot void fx_record_disclaim(struct fx_thread *t, uint64_t *p, struct fx_claim claim,
+			       uint32_t level)
+{
+	fx_store_relaxed(&p[claim.at], 0);
+	fx_store_relaxed(&t->cursor[level].pos, p);
+	fx_barrier();
+	fx_store_relaxed(&t->busy[level], 0);
+}
+
+/* Space for a record of `words` 8-byte words, zeroed but for the claim; NULL if it is lost (already counted).
+ * 10 instructions, two tests; one more with a claim. */
+fx_hot uint64_t *fx_record_reserve_for(struct fx_thread *t, unsigned words, struct fx_claim claim,
+				       struct fx_reservation *r)
 {
 	struct fx_cursor *c = &t->cursor[0];
 	uint64_t *p;
@@ -62,41 +116,51 @@ fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct f
 	if (fx_unlikely(t->busy[0] != 0)) {
 		uint32_t level; /* so that *r, whose address goes nowhere, is a register */
 
-		p = fx_record_reserve_nested(t, words, fx_stack_address(), &level);
+		p = fx_record_reserve_nested(t, words, fx_stack_address(), claim, &level);
 		r->level = level;
 		return p;
 	}
 	r->level = 0;
-	fx_store_relaxed(&t->busy[0], fx_stack_address());
-	fx_barrier(); /* a handler must see the mark before the position is read */
+	fx_record_mark(t, 0);
 	p = c->pos;
 	if (fx_unlikely(fx_load_relaxed(&c->end) - p < (ptrdiff_t)words))
-		return fx_record_reserve_slow(t, words, 0);
+		return fx_record_reserve_slow(t, words, 0, claim);
+	fx_record_put_claim(p, claim);
 	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
 	return p;
 }
 
-/* The same where that is easy: in level 0, of the chunk at hand. False: nothing has happened. */
-fx_hot bool fx_record_reserve_easily(struct fx_thread *t, unsigned words, uint64_t **ret)
+fx_hot uint64_t *fx_record_reserve(struct fx_thread *t, unsigned words, struct fx_reservation *r)
+{
+	return fx_record_reserve_for(t, words, (struct fx_claim){0}, r);
+}
+
+/* The same in level 0, which is free, of the chunk at hand. False: nothing has happened. */
+fx_hot bool fx_record_reserve_at_hand(struct fx_thread *t, unsigned words, struct fx_claim claim,
+				      uint64_t **ret)
 {
 	struct fx_cursor *c = &t->cursor[0];
 	uint64_t *p;
 
-	if (fx_unlikely(t->busy[0] != 0))
-		return false;
-	fx_store_relaxed(&t->busy[0], fx_stack_address());
-	fx_barrier(); /* as above */
+	fx_record_mark(t, 0);
 	p = c->pos;
 	if (fx_unlikely(fx_load_relaxed(&c->end) - p < (ptrdiff_t)words)) {
-		fx_barrier();
-		fx_store_relaxed(&t->busy[0], 0);
+		fx_record_over(t, 0);
 		return false;
 	}
+	fx_record_put_claim(p, claim);
 	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
 	*ret = p;
 	return true;
+}
+
+/* The same where that is easy: level 0 may be busy. */
+fx_hot bool fx_record_reserve_easily(struct fx_thread *t, unsigned words, struct fx_claim claim,
+				     uint64_t **ret)
+{
+	return fx_likely(t->busy[0] == 0) && fx_record_reserve_at_hand(t, words, claim, ret);
 }
 
 /* Gives back what was reserved from `end` on; between reserve and commit. All of that is still zero. */
@@ -106,14 +170,20 @@ fx_hot void fx_record_shrink(struct fx_thread *t, uint64_t *end, const struct fx
 }
 
 /* Publishes the record at `p`; its payload must stand. */
-fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
-			     struct fx_reservation *r)
+fx_hot void fx_record_publish(uint64_t *p, uint64_t header)
 {
 	FX_FAULT(record_publish);
 	fx_store_release(p, header); /* pairs with the header walk in drain.c */
 	FX_FAULT(record_published);
 	fx_barrier();
-	fx_store_relaxed(&t->busy[r->level], 0);
+}
+
+/* Both. The record of an open call goes by fx_frame_commit() (frame.h), which takes the call off between the two. */
+fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
+			     struct fx_reservation *r)
+{
+	fx_record_publish(p, header);
+	fx_record_over(t, r->level);
 }
 
 /* Header word of an Event Record of this process: thread reference as every chunk defines it. */
@@ -133,20 +203,6 @@ enum fx_event_type {
 	FX_EVENT_FLOW_STEP = 9,
 	FX_EVENT_FLOW_END = 10,
 };
-
-/* A Duration Complete record without arguments: 24 bytes. */
-fx_hot void fx_record_complete(struct fx_thread *t, uint64_t header, uint64_t start, uint64_t end)
-{
-	struct fx_reservation r;
-	uint64_t *p = fx_record_reserve(t, 3, &r);
-
-	if (fx_likely(p != NULL)) {
-		p[1] = start;
-		FX_FAULT(record_half);
-		p[2] = end;
-		fx_record_commit(t, p, header, &r);
-	}
-}
 
 /* Header of a Duration Begin or End record from that of a Complete record: other type, two words. */
 #define FX_HEADER_RETYPE(header, type)                                                             \

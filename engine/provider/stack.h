@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 
 /* The stack pointer of the function that this is inlined into. */
@@ -25,6 +26,16 @@ fx_hot uint64_t fx_stack_address(void)
 	__asm__("mov %0, sp" : "=r"(sp));
 #endif
 	return sp;
+}
+
+/* Stores it, in one instruction where there is one. */
+fx_hot void fx_stack_address_store(uint64_t *to)
+{
+#if defined(__x86_64__) && !defined(FX_TSAN)
+	__asm__("mov %%rsp, %0" : "=m"(*to));
+#else
+	fx_store_relaxed(to, fx_stack_address());
+#endif
 }
 
 /*

@@ -198,10 +198,11 @@ static void thread_reset(struct fx_thread *t)
 	slot_reset_frames(s);
 	t->top = &s->frames[1];
 	t->limit = t->top + depth_limit();
+	t->usual_limit = fx_engine.clock_kind == FX_CLOCK_COUNTER ? t->limit : NULL;
 	t->min_duration = fx_engine.page->min_duration;
 	t->stacks = (uint32_t)fx_engine.page->stack_categories;
 	t->stack_duration = fx_engine.page->stack_duration;
-	t->deep = 0;
+	fx_thread_deepen(t, 0);
 	fx_record_give_up(s);
 }
 
@@ -604,7 +605,7 @@ void fx_thread_exit(void)
 	if (!t->slot || t->suspended || !fx_engine.wiped->attached)
 		return;
 	if (fx_thread_on(UINT32_MAX) == t) {
-		fx_frame_unwind_above(t, &t->slot->frames[0]);
+		fx_frame_unwind_above(t, &t->slot->frames[0], fx_stack_address());
 		record_name(t);
 	} else if (fx_self != t) {
 		return;

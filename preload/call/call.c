@@ -30,8 +30,8 @@ fx_cold bool fx_call_end_with_stack(struct fx_call *call, unsigned words)
 	if (fx_call_is_on(call) && fx_call_frame_stands(call)) {
 		if (words + FX_WORDS_string <= FX_CALL_WORDS_MAX)
 			stack = take_stack(call, words + FX_WORDS_string);
-		call->record =
-		    fx_record_reserve(t, words + (stack.string != 0), &call->reservation);
+		call->record = fx_record_reserve_for(t, words + (stack.string != 0),
+						     fx_call_claim(call), &call->reservation);
 	}
 	if (!call->record) {
 		fx_call_drop(t, call->frame, call->start);

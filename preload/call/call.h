@@ -128,8 +128,14 @@ fx_hot void fx_call_stop(struct fx_call *call)
 	struct fx_thread *t = call->thread;
 
 	if (fx_unlikely(t->top != call->frame + 1) && fx_call_frame_stands(call))
-		fx_frame_unwind_above(t, call->frame);
+		fx_frame_unwind_above(t, call->frame, fx_frame_sp(call->frame));
 	call->end = fx_thread_now(t);
+}
+
+/* What its record claims: see engine/provider/unwound.c. */
+fx_hot struct fx_claim fx_call_claim(const struct fx_call *call)
+{
+	return (struct fx_claim){.time = call->start, .at = 1};
 }
 
 /* The real function has returned. True: `words` words of the buffer are the call's, until fx_call_write(). False: it
@@ -152,7 +158,7 @@ fx_hot bool fx_call_end(struct fx_call *call, unsigned words, int error)
 		return recorded;
 	}
 	if (fx_likely(fx_call_is_on(call) && fx_call_frame_stands(call)))
-		call->record = fx_record_reserve(t, words, &r);
+		call->record = fx_record_reserve_for(t, words, fx_call_claim(call), &r);
 	if (fx_unlikely(!call->record)) {
 		fx_call_drop(t, call->frame, call->start);
 		return false;
@@ -175,7 +181,6 @@ fx_hot uint64_t fx_call_finish(struct fx_call *call, uint64_t header)
 {
 	FX_FAULT(call_half);
 	*call->next++ = call->end;
-	call->record[1] = call->start;
 	return fx_header_with(header, (uint64_t)(call->next - call->record), call->nargs);
 }
 
@@ -184,9 +189,11 @@ fx_hot void fx_call_publish(struct fx_call *call, uint64_t header)
 	struct fx_thread *t = call->thread;
 
 	fx_record_shrink(t, call->next, &call->reservation);
-	fx_record_commit(t, call->record, header, &call->reservation);
+	fx_record_publish(call->record, header);
 	if (fx_likely(fx_call_frame_stands(call)))
-		fx_frame_pop(t, call->frame);
+		fx_frame_done(t, call->frame, call->reservation.level);
+	else
+		fx_record_over(t, call->reservation.level);
 }
 
 /* Finishes the record, whose arguments stand, and closes the frame. */
@@ -210,7 +217,7 @@ fx_hot bool fx_quick_end(struct fx_call *call, unsigned words)
 			(t->stacks & call->category) || !fx_call_frame_stands(call)))
 		return false;
 	call->nargs = 0;
-	return fx_likely(fx_record_reserve_easily(t, words, &call->record));
+	return fx_likely(fx_record_reserve_easily(t, words, fx_call_claim(call), &call->record));
 }
 
 /* What fx_call_end() needs, in a call of its own: that of the short way, whose address goes nowhere, is registers. */
@@ -230,15 +237,15 @@ fx_hot void fx_quick_word(struct fx_call *call, uint64_t word)
 fx_hot void fx_quick_write(struct fx_call *call, uint64_t header)
 {
 	struct fx_thread *t = call->thread;
-	struct fx_reservation r = {.level = 0};
 	const unsigned words = FX_CALL_WORDS + call->nargs;
 
 	FX_FAULT(call_half);
-	call->record[1] = call->start;
 	call->record[words - 1] = call->end;
-	fx_record_commit(t, call->record, fx_header_with(header, words, call->nargs), &r);
+	fx_record_publish(call->record, fx_header_with(header, words, call->nargs));
 	if (fx_likely(fx_call_frame_stands(call)))
-		fx_frame_pop(t, call->frame);
+		fx_frame_done(t, call->frame, 0);
+	else
+		fx_record_over(t, 0);
 }
 
 /*

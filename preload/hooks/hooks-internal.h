@@ -20,11 +20,11 @@ fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t
 	return tail ? entered < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : entered >= sp;
 }
 
-/* Slow halves: all that may happen at an entry and at an exit. `key`: see hooks.c. */
+/* Slow halves: all that may happen at an entry and at an exit. `key`: see hooks.c; `used`: a frame to be
+ * taken back. */
 void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key);
+void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			  struct fx_frame *used);
 void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail);
-
-/* The record of `f` is written, but `f` is not the newest call any more. */
-void fx_hooks_pop(struct fx_thread *t, struct fx_frame *f);
 
 #endif

@@ -47,7 +47,7 @@ static fx_cold void leave_out(struct fx_thread *t, uint64_t sp)
 		t->deep = 0;
 		t->deep_sp = sp;
 	}
-	t->deep++;
+	fx_thread_deepen(t, t->deep + 1);
 	fx_frame_too_deep(t);
 }
 
@@ -55,26 +55,31 @@ static fx_cold void leave_out(struct fx_thread *t, uint64_t sp)
 static fx_cold bool was_left_out(struct fx_thread *t, uint64_t sp, bool tail)
 {
 	if (t->top == t->limit && (tail ? sp <= fx_frame_sp(t->top - 1) : sp <= t->deep_sp)) {
-		t->deep--;
+		fx_thread_deepen(t, t->deep - 1);
 		return true;
 	}
-	t->deep = 0;
+	fx_thread_deepen(t, 0);
 	return false;
 }
 
-fx_hot struct fx_frame *function_push(struct fx_thread *t, const struct fx_entry *e)
+/* `silent`: FX_FRAME_SILENT, or 0. */
+static struct fx_frame *function_push(struct fx_thread *t, const struct fx_entry *e,
+				      uint64_t silent)
 {
 	struct fx_frame *f;
 
-	if (!fx_caller_is_known(&t->top[-1], e->key, (uint32_t)(e->key >> 32), e->sp))
-		fx_caller_settle(t, e);
-	f = t->top;
-	if (fx_unlikely(f >= t->limit)) {
-		leave_out(t, e->sp);
-		return NULL;
+	for (;;) {
+		if (!fx_caller_is_known(&t->top[-1], e->key, (uint32_t)(e->key >> 32), e->sp))
+			fx_caller_settle(t, e);
+		f = t->top;
+		if (fx_unlikely(f >= t->limit)) {
+			leave_out(t, e->sp);
+			return NULL;
+		}
+		if (fx_likely(fx_frame_take(t, f, e->function, e->sp | silent, e->key)))
+			return f;
+		fx_frame_take_back(t, f);
 	}
-	fx_frame_take(t, f, e->function, e->sp, e->key);
-	return f;
 }
 
 /* The frame of the call that ends; calls left without exit lie above it, and are closed. NULL: its entry
@@ -87,7 +92,7 @@ static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t funct
 	for (struct fx_frame *f = t->top - 1; f->id; f--) {
 		/* A frame without start was left before it was filled. */
 		if (f->start && fx_hooks_match(f, function, sp, site, tail)) {
-			fx_frame_unwind_above(t, f);
+			fx_frame_unwind_above(t, f, sp);
 			return f;
 		}
 	}
@@ -97,15 +102,15 @@ static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t funct
 static fx_cold void pairs_enter(const struct fx_entry *e)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
-	struct fx_frame *f = t ? function_push(t, e) : NULL;
+	struct fx_frame *f = t ? function_push(t, e, FX_FRAME_SILENT) : NULL;
 	uint64_t now;
 
 	if (!f)
 		return;
 	now = fx_thread_now(t);
-	if (!fx_pairs_begin(t, e->function, now))
-		f->sp |= FX_FRAME_SILENT;
-	fx_store_release(&f->start, now);
+	fx_store_release(&f->start, now); /* pairs with the frame walk in drain.c */
+	FX_FAULT(frame_pushed);
+	fx_pairs_begin(t, (struct fx_open){f, now}, e->function, now);
 }
 
 static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool tail)
@@ -113,16 +118,38 @@ static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool 
 	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS | FX_LOOK_EXIT);
 	struct fx_frame *f = t ? frame_search(t, function, sp, site, tail) : NULL;
 
+	struct fx_open o;
+
 	if (!f)
 		return;
+	o = (struct fx_open){f, fx_load_relaxed(&f->start)};
 	if (!(f->sp & FX_FRAME_SILENT))
-		fx_pairs_end(t, function, fx_thread_now(t));
-	fx_frame_pop(t, f);
+		fx_pairs_end(t, o, function, fx_thread_now(t));
+	if (fx_open_stands(o))
+		fx_frame_pop(t, f);
 }
 
-void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+static void enter_slowly(const struct fx_entry *e)
 {
-	const struct fx_entry e = {
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	struct fx_frame *f;
+
+	if (fx_unlikely(!t)) {
+		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
+			pairs_enter(e);
+		return;
+	}
+	f = function_push(t, e, 0);
+	if (fx_likely(f != NULL))
+		fx_store_release(&f->start,
+				 fx_thread_now(t)); /* pairs with the frame walk in drain.c */
+	FX_FAULT(frame_pushed);
+}
+
+/* In the slow half itself, whose stack frame and return address are meant. */
+fx_hot struct fx_entry entry_of(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+{
+	return (struct fx_entry){
 	    .function = function,
 	    .site = site,
 	    .sp = sp,
@@ -130,25 +157,30 @@ void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
 	    .place = hook_place(sp, (uint64_t)__builtin_return_address(0)),
 	    .key = key,
 	};
-	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
-	struct fx_frame *f;
+}
 
-	if (fx_unlikely(!t)) {
-		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
-			pairs_enter(&e);
-		return;
-	}
-	f = function_push(t, &e);
-	if (fx_likely(f != NULL))
-		fx_store_release(&f->start,
-				 fx_thread_now(t)); /* pairs with the frame walk in drain.c */
+void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+{
+	const struct fx_entry e = entry_of(function, site, sp, key);
+
+	enter_slowly(&e);
+}
+
+void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			  struct fx_frame *used)
+{
+	const struct fx_entry e = entry_of(function, site, sp, key);
+
+	fx_frame_take_back(fx_self, used);
+	enter_slowly(&e);
 }
 
 void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_LOOK_EXIT);
-	uint64_t start, end;
 	struct fx_frame *f;
+	struct fx_open o;
+	uint64_t end;
 
 	if (fx_unlikely(!t)) {
 		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
@@ -161,16 +193,14 @@ void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail)
 		if (!f)
 			return;
 	}
-	start = f->start;
+	o = (struct fx_open){f, fx_load_relaxed(&f->start)};
+	if (fx_unlikely(!o.start))
+		return;		/* a handler has closed it just now */
 	end = fx_thread_now(t); /* after what was closed on the way */
-	if (fx_likely(end - start >= t->min_duration))
-		fx_function_complete(t, function, start, end);
+	if (fx_likely(end - o.start >= t->min_duration))
+		fx_function_complete(t, o, function, end);
 	else
 		t->slot->too_short++;
-	fx_frame_pop(t, f);
-}
-
-void fx_hooks_pop(struct fx_thread *t, struct fx_frame *f)
-{
-	fx_frame_pop(t, f);
+	if (fx_open_stands(o))
+		fx_frame_pop(t, f);
 }

@@ -3,8 +3,8 @@
  * The hooks of -finstrument-functions: what happens nearly always. Whatever else there is goes to the slow
  * halves (hooks-slow.c) before anything has been done, and by a jump; so no register is saved here.
  *
- * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 51 instructions in,
- * 84 out (gcc 12, x86-64). Stopped: 5 and 5.
+ * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 54 instructions in,
+ * 86 out (gcc 12, x86-64). Stopped: 5 and 5.
  */
 #include "preload/hooks/hooks.h"
 
@@ -39,19 +39,17 @@ fx_hot bool calls_are_on(uint64_t state)
 	return state & (FX_CAT_FUNCTION | FX_CAT_PAIRS | FX_STATE_STOPPING);
 }
 
-/* Calls have Complete records, `t` is this thread's state, it has recorded since tracing began, the manager lives, and a look at the
- * clock is one instruction. */
+/* Calls have Complete records, `t` is this thread's state, it has recorded since tracing began, and the manager lives. */
 fx_hot bool is_usual(const struct fx_thread *t, uint64_t state)
 {
 	/* owner: as in fx_thread_in() */
 	return (state & FX_CAT_FUNCTION) && fx_own_is_known() && t->state == state &&
-	       !(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED) &&
-	       fx_engine.clock_kind == FX_CLOCK_COUNTER;
+	       !(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED);
 }
 
-/* False: nothing has happened. */
+/* False: nothing has happened, but for a frame that a handler has used in between, *ret_used: it is to be taken back. */
 fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64_t key,
-			  uint32_t place)
+			  uint32_t place, struct fx_frame **ret_used)
 {
 	struct fx_thread *t = fx_self;
 	struct fx_frame *f;
@@ -59,50 +57,54 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 	if (fx_unlikely(!is_usual(t, state)))
 		return false;
 	f = t->top;
-	if (fx_unlikely(!fx_caller_is_known(&f[-1], key, place, sp) || f >= t->limit))
+	if (fx_unlikely(!fx_caller_is_known(&f[-1], key, place, sp) || f >= t->usual_limit))
 		return false;
-	fx_frame_take(t, f, function, sp, key);
+	if (fx_unlikely(!fx_frame_take(t, f, function, sp, key))) {
+		*ret_used = f;
+		return false;
+	}
 	/* pairs with the frame walk in drain.c */
 	fx_store_release(&f->start, fx_thread_time(t, fx_counter()));
+	FX_FAULT(frame_pushed);
 	return true;
 }
 
-/* Writes the record, or counts the call as too short. False: nothing has happened. */
-fx_hot bool complete_usually(struct fx_thread *t, uint64_t function, uint64_t start, uint64_t end)
+/* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
+ * happened. The steps are those of unwound.c. */
+fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail)
 {
-	/* relaxed: as in fx_function_complete() */
-	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]), *p;
-	struct fx_reservation r = {.level = 0};
-
-	if (fx_unlikely(end - start < t->min_duration)) {
-		t->slot->too_short++;
-		return true;
-	}
-	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function))
-		return false;
-	if (fx_unlikely(!fx_record_reserve_easily(t, 3, &p)))
-		return false;
-	p[1] = start;
-	FX_FAULT(record_half);
-	p[2] = end;
-	fx_record_commit(t, p, fx_function_header | s << 48, &r);
-	return true;
-}
-
-/* The newest call ends here and has its record: returns its frame, which is still open. NULL: nothing has happened. */
-fx_hot struct fx_frame *leave_usually(struct fx_thread *t, uint64_t state, uint64_t function,
-				      uint64_t sp, void *site, bool tail)
-{
+	struct fx_thread *t = fx_self;
+	uint64_t s, *p, end;
+	struct fx_claim claim = {.at = 1};
 	struct fx_frame *f;
 
 	if (fx_unlikely(!is_usual(t, state)))
-		return NULL;
+		return false;
 	f = t->top - 1;
-	if (fx_unlikely(t->deep || !fx_hooks_match(f, function, sp, site, tail)))
-		return NULL;
-	if (fx_unlikely(!complete_usually(t, function, f->start, fx_thread_time(t, fx_counter()))))
-		return NULL;
-	return f;
+	if (fx_unlikely(t->unusual || t->busy[0] || !fx_hooks_match(f, function, sp, site, tail)))
+		return false;
+	claim.time = fx_load_relaxed(&f->start);
+	end = fx_thread_time(t, fx_counter());
+	if (fx_unlikely(end - claim.time < t->min_duration)) {
+		t->slot->too_short++;
+		fx_frame_done(t, f, 0);
+		return true;
+	}
+	/* relaxed: a slot is one word; the record that it names was published before it */
+	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
+	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function))
+		return false;
+	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
+		return false;
+	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
+		fx_record_disclaim(t, p, claim, 0);
+		return true;
+	}
+	FX_FAULT(record_half);
+	p[2] = end;
+	fx_record_publish(p, fx_function_header | s << 48);
+	fx_frame_done(t, f, 0);
+	return true;
 }
 
 fx_export void __cyg_profile_func_enter(void *function, void *site)
@@ -110,6 +112,7 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	/* relaxed: equal to the thread's, which was loaded with acquire when it was adopted; or else the slow half
 	 * looks again */
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
+	struct fx_frame *used = NULL;
 	void *place;
 	uint64_t key;
 
@@ -117,30 +120,24 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 		return;
 	place = __builtin_return_address(0);
 	key = call_key((uint64_t)site, place);
-	if (fx_unlikely(!enter_usually(state, (uint64_t)function, FX_CFA(), key,
-				       (uint32_t)(uintptr_t)place)))
+	if (fx_likely(enter_usually(state, (uint64_t)function, FX_CFA(), key,
+				    (uint32_t)(uintptr_t)place, &used)))
+		return;
+	if (fx_unlikely(used != NULL))
+		fx_hooks_enter_again((uint64_t)function, (uint64_t)site, FX_CFA(), key, used);
+	else
 		fx_hooks_enter((uint64_t)function, (uint64_t)site, FX_CFA(), key);
 }
 
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
-	struct fx_thread *t;
-	struct fx_frame *f;
 	bool tail;
 
 	if (!calls_are_on(state))
 		return;
-	t = fx_self; /* not before: see fx_engine_guest_comes() */
 	tail = is_tail(site, __builtin_return_address(0));
-	f = leave_usually(t, state, (uint64_t)function, FX_CFA(), site, tail);
-	if (fx_unlikely(!f)) {
+	/* (There fx_self is read, not before: see fx_engine_guest_comes().) */
+	if (fx_unlikely(!leave_usually(state, (uint64_t)function, FX_CFA(), site, tail)))
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);
-		return;
-	}
-	if (fx_unlikely(t->top != f + 1)) {
-		fx_hooks_pop(t, f);
-		return;
-	}
-	fx_frame_pop_newest(t, f);
 }

@@ -2,6 +2,7 @@
 #include "preload/host/caller.h"
 
 #include "engine/provider/frame.h"
+#include "engine/provider/record.h"
 #include "engine/provider/stack.h"
 #include "preload/host/unwind.h"
 
@@ -57,7 +58,7 @@ static void close_repeated(struct fx_thread *t, struct fx_frame *outer, const st
 {
 	for (struct fx_frame *f = outer; f < t->top; f++) {
 		if (f->key == e->key)
-			fx_frame_unwind_above(t, f - 1);
+			fx_frame_unwind_above(t, f - 1, e->sp);
 	}
 }
 
@@ -112,7 +113,7 @@ static struct fx_frame *close_below(struct fx_thread *t, const struct fx_entry *
 	while (fx_frame_sp(lowest - 1) < b->end && !shares_frame(lowest - 1, e, b))
 		lowest--;
 	if (lowest < t->top && fx_stack_was_left(fx_frame_sp(t->top - 1), b->end - 1))
-		fx_frame_unwind_above(t, lowest - 1);
+		fx_frame_unwind_above(t, lowest - 1, b->end - 1);
 	for (outer = t->top; shares_frame(outer - 1, e, b); outer--)
 		;
 	return outer;
@@ -135,7 +136,7 @@ static void close_shared(struct fx_thread *t, struct fx_frame *outer, const stru
  * The newest open call of the code that the call site lies in made the call: what lies above was left. (Not where
  * calls are left out as too deep: the caller may be one of them.)
  */
-static void close_above_caller(struct fx_thread *t, uint64_t site)
+static void close_above_caller(struct fx_thread *t, uint64_t site, uint64_t sp)
 {
 	struct fx_cfi_code code;
 	struct fx_frame *f = t->top - 1;
@@ -145,7 +146,7 @@ static void close_above_caller(struct fx_thread *t, uint64_t site)
 	while (f->id && !lies_in(f, &code))
 		f--;
 	if (f->id)
-		fx_frame_unwind_above(t, f);
+		fx_frame_unwind_above(t, f, sp);
 }
 
 static bool settle_by_tables(struct fx_thread *t, const struct fx_entry *e)
@@ -157,7 +158,7 @@ static bool settle_by_tables(struct fx_thread *t, const struct fx_entry *e)
 		return false;
 	outer = close_below(t, e, &body);
 	if (outer == t->top) {
-		close_above_caller(t, e->site);
+		close_above_caller(t, e->site, body.end - 1);
 		return true;
 	}
 	close_shared(t, outer, e, &body);
@@ -212,6 +213,7 @@ fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_entry *e)
 	if (!settle_by_tables(t, e))
 		settle_by_addresses(t, e);
 	newest = t->top - 1;
-	if (fx_frame_sp(newest) > e->sp)
+	/* Not where something is under way: a call may be left open for that, and a handler is called from anywhere. */
+	if (fx_frame_sp(newest) > e->sp && !fx_record_is_under_way(t))
 		remember(e->key, newest->sp - e->sp);
 }

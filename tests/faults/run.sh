@@ -317,6 +317,7 @@ while read -r point run passing; do
 		client) fault_of_client "$point" "$at" ;;
 		snapshot) fault_of_snapshot "$point" "$at" ;;
 		arrows) continue ;;  # arrows.sh
+		leave) continue ;;   # leave.sh
 		collect) continue ;; # tests/engine/provider/test_collect.c
 		*) fail "$point: there is no run '$run'" ;;
 		esac

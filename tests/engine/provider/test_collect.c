@@ -61,7 +61,7 @@ static void writer_begins(void)
 	writer.moves_to = c->pos + WORDS;
 	if (c->end - c->pos < (ptrdiff_t)WORDS) {
 		writer_passes_barrier();
-		writer.at = fx_record_reserve_slow(writer.t, WORDS, 0);
+		writer.at = fx_record_reserve_slow(writer.t, WORDS, 0, (struct fx_claim){0});
 		cr_assert_not_null(writer.at);
 		writer.moves_to = c->pos;
 	}

@@ -588,7 +588,7 @@ Test(frame, a_frame_that_was_closed_by_others_is_not_popped_again)
 	t = fx_self;
 	low = fx_frame_push(t, WRAPPER(1), 0x7000, 0);
 	high = fx_frame_push(t, WRAPPER(2), 0x6000, 0);
-	fx_frame_unwind_above(t, low);
+	fx_frame_unwind_above(t, low, low->sp);
 	cr_assert_eq(t->top, high);
 	fx_frame_pop(t, low);
 	fx_frame_pop(t, high);

@@ -9,6 +9,7 @@
 
 #define ADDRESS_BIT (1ull << 48)
 #define WRITERS	    8u
+#define NO_CALL	    ((struct fx_open){0})
 
 static struct fm_manager m;
 static uint64_t names[FX_STRING_LOCAL]; /* address by global index */
@@ -22,7 +23,7 @@ static uint64_t function_at(uint32_t i)
 
 static void record(struct fx_thread *t, uint64_t function)
 {
-	fx_function_complete(t, function, function, function + 1);
+	fx_function_record(t, NO_CALL, function, fx_function_header, function, function + 1);
 }
 
 static void take_name(const uint64_t *words, void *context)
@@ -314,13 +315,14 @@ Test(function, ends_that_find_room_later_are_not_lost)
 			bool began[3];
 
 			for (uint32_t depth = 0; depth < 3; depth++) {
-				began[depth] = fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t));
+				began[depth] =
+				    fx_pairs_begin(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t));
 				written++;
 			}
 			for (uint32_t depth = 3; depth-- > 0;) {
 				if (!began[depth])
 					continue;
-				fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+				fx_pairs_end(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t));
 				written++;
 			}
 		}
@@ -332,9 +334,9 @@ Test(function, ends_that_find_room_later_are_not_lost)
 			     written);
 		cr_assert_eq(counts[FX_EVENT_BEGIN], counts[FX_EVENT_END] + pairs_owed());
 		written++;
-		if (fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t))) {
+		if (fx_pairs_begin(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t))) {
 			settled += owed > 0;
-			fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+			fx_pairs_end(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t));
 			written++;
 		}
 	}
@@ -358,12 +360,12 @@ Test(function, an_end_that_was_owed_has_no_name)
 
 	fm_start(&m, &(struct fm_config){.size = 16 << 10, .mode = FX_MODE_STREAMING});
 	t = fx_thread_on(FX_CAT_FUNCTION);
-	while (fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t)))
+	while (fx_pairs_begin(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t)))
 		;
-	fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+	fx_pairs_end(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t));
 	fm_save(&m);
-	cr_assert(fx_pairs_begin(t, PAIR_FUNCTION + 16, fx_thread_now(t)));
-	fx_pairs_end(t, PAIR_FUNCTION + 16, fx_thread_now(t));
+	cr_assert(fx_pairs_begin(t, NO_CALL, PAIR_FUNCTION + 16, fx_thread_now(t)));
+	fx_pairs_end(t, NO_CALL, PAIR_FUNCTION + 16, fx_thread_now(t));
 	fm_save(&m);
 	fm_each(&m, count_ends, counts);
 	cr_assert_eq(counts[false], 1);
@@ -377,10 +379,10 @@ Test(function, what_is_owed_at_a_new_start_is_lost)
 
 	fm_start(&m, &(struct fm_config){.size = 16 << 10, .mode = FX_MODE_STREAMING});
 	t = fx_thread_on(FX_CAT_FUNCTION);
-	while (fx_pairs_begin(t, PAIR_FUNCTION, fx_thread_now(t)))
+	while (fx_pairs_begin(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t)))
 		;
-	fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
-	fx_pairs_end(t, PAIR_FUNCTION, fx_thread_now(t));
+	fx_pairs_end(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t));
+	fx_pairs_end(t, NO_CALL, PAIR_FUNCTION, fx_thread_now(t));
 	lost = fm_dropped(&m);
 	cr_assert_eq(pairs_owed(), 2);
 	fm_state(&m, 2, FX_CAT_FUNCTION);

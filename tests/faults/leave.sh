@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A signal handler at the points that a call passes between its entry and its end, thousands of times in a run: it makes
+# calls and returns, or jumps out of what it has interrupted. Each call has one record, whoever closes it; none is taken
+# for lost that is there, and no two cross before the writer sees them.
+#
+#	tests/faults/leave.sh [POINT...]
+. "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/faults/lib.sh"
+
+ROUNDS=1500
+WANTED=" $* "
+SIGUSR1=$(kill -l USR1)
+
+compile leaver -O2 -g -w -D_GNU_SOURCE -finstrument-functions "$FX_SRCDIR/tests/faults/leaver.c"
+
+# A call has begun once its frame is open, and the program counts it in its body: of a call that is left between the two
+# the program knows nothing. As many as there were jumps, where the point lies in an entry: with pairs, its begin too.
+slack_of() { # POINT OPTIONS
+	case $1 in
+	frame_pushed* | record_published*pairs) echo jumps ;;
+	*) echo 0 ;;
+	esac
+}
+
+# expect_all SLACK: each call that has begun is there once.
+expect_all() {
+	"$FX_BUILDDIR/tests/e2e/events" trace.fxt >events || fail "cannot list trace.fxt"
+	awk -F'\t' -v slack="$1" '
+		function bad(text) { if (shown++ < 10) print text; failed = 1 }
+		NR == FNR { split($0, f, " "); begun = f[1]; jumps = f[2]; if (!f[3]) bad("no handler has run"); next }
+		$7 == "records dropped" && $1 == "instant" {
+			for (i = 10; i <= NF; i++)
+				if (sub(/^count=/, "", $i)) dropped += $i
+		}
+		$6 != "function" { next }
+		$1 == "begin" { begins++; next }
+		$1 == "end" { ends++; next }
+		$1 != "complete" { next }
+		{ records++ }
+		seen[$8]++ { bad("twice: " $0) }
+		/unfinished=true/ { bad("never closed: " $0) }
+		END {
+			if (begins) {
+				records = begins
+				if (begins != ends) bad(begins " begins, " ends + 0 " ends")
+			}
+			if (slack == "jumps") slack = jumps
+			if (records + dropped < begun || records + dropped > begun + slack)
+				bad(records " records and " dropped + 0 " lost of " begun " calls, " jumps " jumps")
+			exit failed
+		}' ran.out events >verdict ||
+		fail "$FAULT: $(wc -l <events) events of $(cat ran.out), $(cat ran.err)"$'\n'"$(cat verdict)"
+	expect_no_line 'would have crossed' ran.err
+}
+
+leave_at() { # POINT EACH
+	local way options
+	for way in return jump both; do
+		for options in '' '--records pairs'; do
+			# Begins and ends have no halves.
+			[ "$1$options" != 'record_half--records pairs' ] || continue
+			fault_set "$1" "$2" "every=$SIGUSR1"
+			FAULT="$FAULT ($way) $options"
+			# shellcheck disable=SC2086 # several options
+			patiently "$FXTRACE" run -o trace.fxt -c function -b 64K --on-full block $options -- \
+				./leaver $way $ROUNDS >ran.out 2>ran.err ||
+				fail "$FAULT: status $? ($(cat ran.err))"
+			fault_happened || fail "$FAULT: the point is not reached"
+			expect_clean trace.fxt
+			expect_all "$(slack_of "$1 $options")"
+		done
+	done
+	count=$((count + 1))
+}
+
+count=0
+for point in record_claimed record_reserved record_half record_publish record_published frame_reserved frame_pushed \
+	frame_pop frame_popped frame_over frame_left; do
+	[ "$WANTED" = '  ' ] || [ "${WANTED#* "$point" }" != "$WANTED" ] || continue
+	# (A handler passes a point eight times.)
+	for each in 13 29; do
+		leave_at "$point" $each
+	done
+done
+[ "$count" -gt 0 ] || fail "no such point:$WANTED"
+echo "$count runs"
