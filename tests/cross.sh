@@ -14,9 +14,12 @@ root=$dir/root
 triplet=aarch64-linux-gnu
 qemu=$(command -v qemu-aarch64-static)
 
-# What is linked against, of packages.txt.
+# What is linked against, of packages.txt, and where `programs' come from.
 libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprotobuf-c-dev libstdc++-12-dev
-libunwind-dev libzstd-dev uthash-dev zlib1g-dev'
+libunwind-dev libzstd-dev uthash-dev zlib1g-dev coreutils dash'
+
+# What tests trace of a system's programs; these stand in front of the machine's own.
+programs='cat env sh true'
 
 # Tests that are not run, and why not.
 skipped='
@@ -103,9 +106,14 @@ inside() {
 	exec "$@"
 }
 
-# Tests ask for the machine.
-make_uname() {
+make_programs() {
 	mkdir -p "$dir/bin"
+	for program in $programs; do
+		file=$root/bin/$program
+		[ "$program" != sh ] || file=$root/bin/dash
+		ln -sf "$file" "$dir/bin/$program"
+	done
+	# Tests ask for the machine.
 	cat >"$dir/bin/uname" <<-'END'
 		#!/bin/sh
 		[ "$*" != -m ] || exec echo aarch64
@@ -168,7 +176,7 @@ mkdir -p "$dir"
 [ -x configure ] || ./bootstrap >/dev/null || exit 1
 make_root || die "cannot get the libraries of aarch64"
 build || die "the build failed"
-make_uname
+make_programs
 unshare -U -r -m sh "$0" --inside true 2>"$dir/inside.log" ||
 	cannot "no programs can be started under qemu in a namespace of its own: $(tail -n 1 "$dir/inside.log")"
 run "$@"
