@@ -189,6 +189,39 @@ expect_line 'buffer full' buffer_full.timeline
 expect_line '^desc: Note: buffer full' buffer_full.callgrind
 expect_line '^process 10;a:b 12' <(sed 's/;[^;]*;[^;]*;[^;]*;[^;]*;[^;]*;a:b 12/;a:b 12/' hostile.collapsed | sed 's/^.*;a:b 12/process 10;a:b 12/')
 
+# --- In a browser ---------------------------------------------------------------------------------------
+# browse FILE STATEMENTS: what they push to `said', after a browser has drawn the picture.
+browse() {
+	{
+		sed '$d' "$1"
+		printf '<script><![CDATA[var said=[];\n%s\ndocument.documentElement.setAttribute("data-said",said.join(" "));]]></script></svg>\n' "$2"
+	} >browsed.svg
+	HOME=$TEST_DIR timeout 120 chromium --headless --no-sandbox --disable-gpu --dump-dom "file://$PWD/browsed.svg" 2>/dev/null |
+		sed -n 's/^<svg.* data-said="\([^"]*\)".*/\1/p'
+}
+
+if command -v chromium >/dev/null && "$sample" nesting >n.fxt && picture svg n.svg n.fxt &&
+	[ -n "$(browse n.svg 'said.push("here")')" ]; then
+	# outer has middle in it, and that two leaves as one box; next follows; below them are the process and all.
+	# shellcheck disable=SC2016 # the browser's
+	expect_equal '6 5 6 1 41.7 %' "$(browse n.svg '
+		var boxes = Array.from(document.querySelectorAll(".f"));
+		function shown() { return boxes.filter(function (b) { return b.style.display !== "none"; }).length; }
+		function box(name) { return boxes.find(function (b) { return b.textContent.startsWith(name); }); }
+		said.push(shown());
+		box("middle").dispatchEvent(new MouseEvent("click", {bubbles: true}));
+		said.push(shown());
+		document.getElementById("back").click();
+		said.push(shown());
+		document.getElementById("search").value = "MIDDLE";
+		document.getElementById("search").dispatchEvent(new Event("input"));
+		said.push(document.querySelectorAll(".hit").length);
+		said.push(document.getElementById("found").textContent.split(", ")[1]);')" 'zoom and search'
+	expect_equal 'none 14' "$(browse hostile.svg '
+		said.push(window.alerted || "none");
+		said.push(document.querySelectorAll(".f title").length - 2);')" 'what a browser makes of hostile names'
+fi
+
 # --- A reader that goes away -------------------------------------------------------------------------
 for format in $formats; do
 	status=0
