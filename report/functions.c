@@ -23,7 +23,7 @@ struct functions {
 	uint64_t self;			  /* of all */
 };
 
-static bool functions_wants(const struct fx_call *call)
+static bool functions_wants(const struct fx_open_call *call)
 {
 	return call->kind == FX_CALL_FUNCTION || call->kind == FX_CALL_OTHER;
 }
@@ -65,7 +65,8 @@ static struct function *functions_find(struct functions *functions, uint32_t nam
 	return &functions->items.items[name];
 }
 
-static void functions_enter(void *section, const struct fx_call *call, const struct fx_event *event)
+static void functions_enter(void *section, const struct fx_open_call *call,
+			    const struct fx_event *event)
 {
 	struct function *function;
 
@@ -77,7 +78,7 @@ static void functions_enter(void *section, const struct fx_call *call, const str
 		function->open++;
 }
 
-static void functions_leave(void *section, const struct fx_call *call)
+static void functions_leave(void *section, const struct fx_open_call *call)
 {
 	struct functions *functions = section;
 	struct function *function;

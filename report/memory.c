@@ -58,11 +58,11 @@ static void memory_add(struct memory *memory, struct fx_heap_change change,
 }
 
 /* The stack of a call, else the innermost function around it, else the call itself. */
-static uint32_t memory_site(struct memory *memory, const struct fx_call *call,
+static uint32_t memory_site(struct memory *memory, const struct fx_open_call *call,
 			    const struct fx_event *event)
 {
 	const struct fxt_arg *stack = fx_event_arg(event, "stack");
-	const struct fx_call *calls;
+	const struct fx_open_call *calls;
 	size_t count;
 
 	if (stack && stack->type == FXT_ARG_STRING && stack->string.length > 0) {
@@ -77,7 +77,8 @@ static uint32_t memory_site(struct memory *memory, const struct fx_call *call,
 	return call->name;
 }
 
-static void memory_enter(void *section, const struct fx_call *call, const struct fx_event *event)
+static void memory_enter(void *section, const struct fx_open_call *call,
+			 const struct fx_event *event)
 {
 	struct memory *memory = section;
 	int64_t old = 0, result = 0, size = 0, count;

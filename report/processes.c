@@ -137,7 +137,7 @@ static void processes_set_command(struct process *process, const struct fx_event
 
 /* An exec that goes on has replaced the program; the child of a spawn is named by its parent. */
 static void processes_look_at_command(struct processes *all, struct process *process,
-				      const struct fx_call *call, const struct fx_event *event)
+				      const struct fx_open_call *call, const struct fx_event *event)
 {
 	const char *name = fx_report_text(all->report, call->name)->data;
 	struct process *child;
@@ -159,7 +159,8 @@ static void processes_look_at_command(struct processes *all, struct process *pro
 	}
 }
 
-static void processes_enter(void *section, const struct fx_call *call, const struct fx_event *event)
+static void processes_enter(void *section, const struct fx_open_call *call,
+			    const struct fx_event *event)
 {
 	struct processes *all = section;
 	struct process *process = processes_note(all, call->thread, call->ts, call->end);
@@ -176,7 +177,7 @@ static void processes_enter(void *section, const struct fx_call *call, const str
 		processes_look_at_command(all, process, call, event);
 }
 
-static void processes_leave(void *section, const struct fx_call *call)
+static void processes_leave(void *section, const struct fx_open_call *call)
 {
 	struct processes *all = section;
 

@@ -24,7 +24,7 @@ struct fx_report {
 	size_t section_count;
 	uint64_t begin, end;
 	bool thread_passes;
-	FX_VECTOR(struct fx_call) stack;
+	FX_VECTOR(struct fx_open_call) stack;
 	FX_VECTOR(struct text_facts) facts;
 	FX_VECTOR(struct fx_table *) tables;
 };
@@ -117,7 +117,7 @@ static uint64_t report_cut(const struct fx_report *report, uint64_t ts)
 
 static void report_leave(struct fx_report *report)
 {
-	struct fx_call *call = &report->stack.items[report->stack.count - 1];
+	struct fx_open_call *call = &report->stack.items[report->stack.count - 1];
 
 	if (call->is_shown)
 		FOR_EACH_SECTION(report, leave, call);
@@ -144,14 +144,14 @@ static void report_enter_thread(struct fx_exporter *exporter, const struct fx_th
 static void report_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_report *report = report_of(exporter);
-	struct fx_call *call;
+	struct fx_open_call *call;
 
 	if (fx_vector_reserve(&report->stack, 1) < 0) {
 		exporter->error = -ENOMEM;
 		return;
 	}
 	call = &report->stack.items[report->stack.count];
-	*call = (struct fx_call){
+	*call = (struct fx_open_call){
 	    .thread = event->thread,
 	    .ts = report_cut(report, event->ts),
 	    .end = report_cut(report, event->end),
@@ -281,7 +281,7 @@ uint32_t fx_report_text_count(const struct fx_report *report)
 	return fx_texts_count(report->exporter.timeline->strings);
 }
 
-const struct fx_call *fx_report_stack(const struct fx_report *report, size_t *ret_count)
+const struct fx_open_call *fx_report_stack(const struct fx_report *report, size_t *ret_count)
 {
 	*ret_count = report->stack.count;
 	return report->stack.items;

@@ -27,7 +27,7 @@
 struct fx_report;
 
 /* A call that is open in the walk. Times are those of the archive, cut to --from and --to. */
-struct fx_call {
+struct fx_open_call {
 	const struct fx_thread *thread;
 	uint64_t ts;
 	uint64_t end;	   /* what did not finish ends with the archive */
@@ -44,8 +44,8 @@ struct fx_section {
 	/* NULL: no memory. */
 	void *(*create)(struct fx_report *report);
 	/* `event' has its arguments; `end' is known already. */
-	void (*enter)(void *section, const struct fx_call *call, const struct fx_event *event);
-	void (*leave)(void *section, const struct fx_call *call);
+	void (*enter)(void *section, const struct fx_open_call *call, const struct fx_event *event);
+	void (*leave)(void *section, const struct fx_open_call *call);
 	void (*instant)(void *section, const struct fx_event *event);
 	void (*counter)(void *section, const struct fx_event *event, uint64_t id);
 	void (*switch_)(void *section, const struct fx_switch *sched);
@@ -71,7 +71,7 @@ uint32_t fx_report_intern(struct fx_report *report, const char *text, size_t len
 uint32_t fx_report_text_count(const struct fx_report *report);
 
 /* The calls that are open, the innermost last; in enter and leave, that is the call itself. */
-const struct fx_call *fx_report_stack(const struct fx_report *report, size_t *ret_count);
+const struct fx_open_call *fx_report_stack(const struct fx_report *report, size_t *ret_count);
 
 const struct fx_timeline *fx_report_timeline(const struct fx_report *report);
 const struct fx_report_order *fx_report_order(const struct fx_report *report);

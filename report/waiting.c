@@ -37,7 +37,7 @@ static bool waiting_has_peer(const struct fx_event *event)
 	       (file->string.length > 5 && memcmp(file->string.data, "/dev/", 5) == 0);
 }
 
-static bool waiting_may(const struct fx_call *call)
+static bool waiting_may(const struct fx_open_call *call)
 {
 	switch (call->kind) {
 	case FX_CALL_SYSCALL:
@@ -51,7 +51,7 @@ static bool waiting_may(const struct fx_call *call)
 }
 
 enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
-				const struct fx_call *call, const struct fx_event *event)
+				const struct fx_open_call *call, const struct fx_event *event)
 {
 	size_t count = waiting->kinds.count;
 	enum fx_wait_kind kind;

@@ -35,7 +35,7 @@ void fx_waiting_free(struct fx_waiting *waiting);
 
 /* What a call waits for. */
 enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
-				const struct fx_call *call, const struct fx_event *event);
+				const struct fx_open_call *call, const struct fx_event *event);
 
 /* "a lock" */
 const char *fx_wait_kind_text(enum fx_wait_kind kind);
