@@ -1,9 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# The Linux Test Project's tests of the system calls. What needs root's rights says so and is left; it comes last.
+# The Linux Test Project's tests of the system calls and of threads. What needs root's rights says so and is left; it
+# comes last.
 
 # shellcheck disable=SC2034 # for suites.sh
 ltp_apart=yes
+
+ltp_parts='testcases/kernel/syscalls testcases/kernel/ipc/pipeio testcases/kernel/sched/nptl
+	testcases/kernel/sched/pthreads'
 
 ltp_fetch() {
 	fetch_ltp
@@ -14,29 +18,34 @@ ltp_make() {
 
 	{ [ -e configure ] || make -s autotools; } && ./configure --quiet --prefix="$PWD/installed" CFLAGS='-O1 -w' ||
 		return
-	for part in lib libs testcases/lib testcases/kernel/syscalls; do
+	for part in lib libs testcases/lib $ltp_parts; do
 		make -sk -C "$part"
 	done
-	make -sk -C testcases/lib install
-	make -sk -C testcases/kernel/syscalls install
+	for part in testcases/lib $ltp_parts; do
+		make -sk -C "$part" install
+	done
 	[ -x installed/testcases/bin/fork01 ]
 }
 
 ltp_list() {
 	source_tree "the Linux Test Project" || return
-	awk 'NF > 1 && !/^#/ { print $1 }' "$tree/runtest/syscalls" "$tree/runtest/syscalls-ipc" | sort -u |
-		while read -r test; do
-			[ ! -x "$tree/installed/testcases/bin/$(ltp_command "$test" | cut -d ' ' -f 1)" ] || echo "$test"
-		done >tests
+	ltp_known | LC_ALL=C sort -u -t $'\t' -k 1,1 | while IFS=$'\t' read -r test command; do
+		[ ! -x "$tree/installed/testcases/bin/${command%% *}" ] || echo "$test"
+	done >tests
 	grep -rlE 'needs_root|require_root' "$tree/testcases/kernel/syscalls" --include='*.c' |
 		sed 's,.*/,,; s/\.c$//' >rootly
 	grep -vxFf rootly tests
 	grep -xFf rootly tests
 }
 
+# ltp_known: each test and its command.
+ltp_known() {
+	sed -nE 's/^([a-zA-Z0-9_.-]+)[ \t]+/\1\t/p' "$tree"/runtest/{syscalls,syscalls-ipc,nptl}
+	sed -nE 's/^(pth_[a-z0-9]+)[ \t]+/\1\t/p' "$tree/runtest/sched"
+}
+
 ltp_command() {
-	awk -v test="$1" '$1 == test { sub(/^[^ \t]+[ \t]+/, ""); print; exit }' "$tree/runtest/syscalls" \
-		"$tree/runtest/syscalls-ipc"
+	ltp_known | awk -F '\t' -v test="$1" '$1 == test { print $2; exit }'
 }
 
 ltp_run() {
