@@ -110,23 +110,32 @@ static void set_event(struct perfetto *perfetto, Fx__Pf__TrackEvent *message,
 	set_flows(perfetto, message, event);
 }
 
+/* Whether an event has nothing but its names. */
+static bool is_plain(const struct fx_event *event)
+{
+	return event->nargs + event->end_nargs == 0 && event->link_count == 0 &&
+	       event->payload == 0 && event->flags == 0;
+}
+
 static void perfetto_export_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct perfetto *perfetto = perfetto_get(exporter);
+	Fx__Pf__TrackEvent__Type type = FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	Fx__Pf__TrackEvent message;
 
-	set_event(perfetto, &message, FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, event);
+	if (is_plain(event) && fx_packets_write_plain(&perfetto->packets, event->ts, type,
+						      event->category->serial, event->name->serial))
+		return;
+	set_event(perfetto, &message, type, event);
 	fx_packets_write_event(&perfetto->packets, event->ts, &message);
 }
 
 static void export_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
 			     uint64_t ts)
 {
-	Fx__Pf__TrackEvent message;
-
 	(void)thread;
-	set_type(&message, FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_END);
-	fx_packets_write_event(&perfetto_get(exporter)->packets, ts, &message);
+	fx_packets_write_plain(&perfetto_get(exporter)->packets, ts,
+			       FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, 0);
 }
 
 /* An instant that a flow touches stays on its thread, whatever its scope. */

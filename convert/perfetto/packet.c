@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "convert/perfetto/encode.h"
 #include "convert/perfetto/packet.h"
 
 enum {
@@ -12,8 +13,21 @@ enum {
 	FLAG_CLEARED = 1, /* forget what this sequence interned */
 	FLAG_NEEDS = 2,	  /* not to be understood without what it interned */
 
-	TRACE_PACKET_TAG = 1 << 3 | 2, /* Trace.packet, length-delimited */
-	HEADER_MAX = 1 + 10,
+	HEADER_MAX = 1 + FX_VARINT_MAX,
+
+	/* The numbers of perfetto.proto. */
+	FIELD_PACKET = 1,
+	FIELD_TIMESTAMP = 8,
+	FIELD_SEQUENCE_ID = 10,
+	FIELD_TRACK_EVENT = 11,
+	FIELD_INTERNED_DATA = 12,
+	FIELD_SEQUENCE_FLAGS = 13,
+	PACKET_FIELDS = 6,
+
+	FIELD_CATEGORY_IIDS = 3, /* of an event */
+	FIELD_TYPE = 9,
+	FIELD_NAME_IID = 10,
+	EVENT_FIELDS = 3,
 };
 
 void fx_packets_init(struct fx_packets *packets, struct fx_sink *sink, struct fx_texts *strings,
@@ -33,32 +47,18 @@ void fx_packets_release(struct fx_packets *packets)
 	fx_vector_free(&packets->fresh_by_kind);
 }
 
-static size_t put_varint(unsigned char *out, uint64_t value)
-{
-	size_t size = 0;
-
-	while (value >= 0x80) {
-		out[size++] = (unsigned char)(value | 0x80);
-		value >>= 7;
-	}
-	out[size++] = (unsigned char)value;
-	return size;
-}
-
 void fx_packets_write(struct fx_packets *packets, Fx__Pf__TracePacket *packet)
 {
 	size_t size = fx__pf__trace_packet__get_packed_size(packet);
-	unsigned char *out = fx_sink_reserve(packets->sink, HEADER_MAX + size);
-	size_t header = 1;
+	unsigned char *out = fx_sink_reserve(packets->sink, HEADER_MAX + size), *at;
 
 	if (!out) {
 		packets->error = -ENOMEM;
 		return;
 	}
-	out[0] = TRACE_PACKET_TAG;
-	header += put_varint(out + header, size);
-	fx__pf__trace_packet__pack(packet, out + header);
-	fx_sink_commit(packets->sink, header + size);
+	at = fx_wire_varint(fx_wire_tag(out, FIELD_PACKET, FX_WIRE_BYTES), size);
+	at += fx__pf__trace_packet__pack(packet, at);
+	fx_sink_commit(packets->sink, (size_t)(at - out));
 }
 
 static void set_sequence(struct fx_packets *packets, Fx__Pf__TracePacket *packet, uint32_t flags)
@@ -142,6 +142,13 @@ static void add_fresh(struct fx_packets *packets, enum fx_intern_kind kind, uint
 	fresh->message.iid = id;
 	fresh->message.value = (char *)fx_texts_get(packets->strings, id)->data;
 	fresh->kind = kind;
+}
+
+/* Whether the current sequence has named this before; 0 needs no name. */
+static bool has_seen(const struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id)
+{
+	return id == 0 || (id < packets->seen[kind].count &&
+			   packets->seen[kind].items[id] == packets->sequence);
 }
 
 bool fx_packets_is_new(struct fx_packets *packets, enum fx_intern_kind kind, uint32_t id)
@@ -241,10 +248,61 @@ static void list_interned(struct fx_packets *packets, Fx__Pf__InternedData *data
 	data->mappings = packets->fresh_stack.mappings;
 }
 
-void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event)
+static void forget_fresh(struct fx_packets *packets)
+{
+	packets->fresh.count = 0;
+	packets->fresh_stack.mapping_count = packets->fresh_stack.frame_count = 0;
+	packets->fresh_stack.stack_count = 0;
+}
+
+/* An event whose parts are not all known here. */
+static void write_message(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event,
+			  Fx__Pf__InternedData *interned)
 {
 	Fx__Pf__TracePacket packet = FX__PF__TRACE_PACKET__INIT;
-	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT;
+
+	packet.interned_data = interned;
+	packet.has_timestamp = 1;
+	packet.timestamp = ts - packets->last_ts;
+	packet.track_event = event;
+	set_sequence(packets, &packet, FLAG_NEEDS);
+	fx_packets_write(packets, &packet);
+}
+
+/* What stands in a packet before its event. */
+static unsigned char *put_head(const struct fx_packets *packets, unsigned char *out, uint64_t ts)
+{
+	out = fx_wire_uint(out, FIELD_TIMESTAMP, ts - packets->last_ts);
+	return fx_wire_uint(out, FIELD_SEQUENCE_ID, packets->sequence);
+}
+
+static void write_encoded(struct fx_packets *packets, uint64_t ts, const Fx__Pf__TrackEvent *event,
+			  const Fx__Pf__InternedData *interned)
+{
+	size_t interned_size = interned ? fx__pf__interned_data__get_packed_size(interned) : 0;
+	size_t max = PACKET_FIELDS * FX_WIRE_FIELD_MAX + fx_encode_event_max(event) + interned_size;
+	unsigned char *out = fx_sink_reserve(packets->sink, max), *packet, *inner, *at;
+
+	if (!out) {
+		packets->error = -ENOMEM;
+		return;
+	}
+	packet = fx_wire_open(out, FIELD_PACKET);
+	inner = fx_wire_open(put_head(packets, packet, ts), FIELD_TRACK_EVENT);
+	at = fx_wire_close(inner, fx_encode_event(inner, event));
+	if (interned) {
+		at = fx_wire_tag(at, FIELD_INTERNED_DATA, FX_WIRE_BYTES);
+		at = fx_wire_varint(at, interned_size);
+		at += fx__pf__interned_data__pack(interned, at);
+	}
+	at = fx_wire_uint(at, FIELD_SEQUENCE_FLAGS, FLAG_NEEDS);
+	at = fx_wire_close(packet, at);
+	fx_sink_commit(packets->sink, (size_t)(at - out));
+}
+
+void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event)
+{
+	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT, *fresh = NULL;
 
 	packets->fresh_by_kind.count = 0;
 	if (fx_vector_reserve(&packets->fresh_by_kind, packets->fresh.count) < 0) {
@@ -253,15 +311,41 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 	}
 	if (packets->fresh.count > 0 || packets->fresh_stack.stack_count > 0) {
 		list_interned(packets, &interned);
-		packet.interned_data = &interned;
+		fresh = &interned;
 	}
-	packet.has_timestamp = 1;
-	packet.timestamp = ts - packets->last_ts;
-	packet.track_event = event;
-	set_sequence(packets, &packet, FLAG_NEEDS);
-	fx_packets_write(packets, &packet);
+	if (event->log_message)
+		write_message(packets, ts, event, fresh);
+	else
+		write_encoded(packets, ts, event, fresh);
 	packets->last_ts = ts;
-	packets->fresh.count = 0;
-	packets->fresh_stack.mapping_count = packets->fresh_stack.frame_count = 0;
-	packets->fresh_stack.stack_count = 0;
+	forget_fresh(packets);
+}
+
+bool fx_packets_write_plain(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent__Type type,
+			    uint32_t category, uint32_t name)
+{
+	size_t max = (PACKET_FIELDS + EVENT_FIELDS) * FX_WIRE_FIELD_MAX;
+	unsigned char *out, *packet, *inner, *at;
+
+	if (!has_seen(packets, FX_INTERN_CATEGORY, category) ||
+	    !has_seen(packets, FX_INTERN_NAME, name))
+		return false;
+	out = fx_sink_reserve(packets->sink, max);
+	if (!out) {
+		packets->error = -ENOMEM;
+		return true;
+	}
+	packet = fx_wire_open(out, FIELD_PACKET);
+	inner = at = fx_wire_open(put_head(packets, packet, ts), FIELD_TRACK_EVENT);
+	if (category)
+		at = fx_wire_uint(at, FIELD_CATEGORY_IIDS, category);
+	at = fx_wire_uint(at, FIELD_TYPE, type);
+	if (name)
+		at = fx_wire_uint(at, FIELD_NAME_IID, name);
+	at = fx_wire_close(inner, at);
+	at = fx_wire_uint(at, FIELD_SEQUENCE_FLAGS, FLAG_NEEDS);
+	at = fx_wire_close(packet, at);
+	fx_sink_commit(packets->sink, (size_t)(at - out));
+	packets->last_ts = ts;
+	return true;
 }

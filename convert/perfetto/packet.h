@@ -85,6 +85,13 @@ void fx_packets_add_stack(struct fx_packets *packets, uint64_t id, const uint64_
 /* Writes an event of the current sequence. */
 void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event);
 
+/*
+ * The same for an event that has no more than these, 0: none. False, and nothing was written: a string is
+ * new to the sequence.
+ */
+bool fx_packets_write_plain(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent__Type type,
+			    uint32_t category, uint32_t name);
+
 /* Writes any other packet. @packet: without sequence, flags, time. */
 void fx_packets_write(struct fx_packets *packets, Fx__Pf__TracePacket *packet);
 
