@@ -294,8 +294,10 @@ static int define_string(struct indexer *indexer)
 
 	if (string->index == 0)
 		return 0;
-	return text ? fx_timeline_provider_define(indexer->provider, string->index, word, text)
-		    : -ENOMEM;
+	if (!text)
+		return -ENOMEM;
+	return fx_timeline_provider_define(indexer->provider, string->index, word,
+					   fx_texts_get(indexer->timeline->strings, text));
 }
 
 static int name_object(struct indexer *indexer)

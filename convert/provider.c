@@ -29,7 +29,7 @@ static int make_slot(struct fx_timeline_provider *provider, uint16_t index)
 }
 
 int fx_timeline_provider_define(struct fx_timeline_provider *provider, uint16_t index,
-				uint64_t word, uint32_t text)
+				uint64_t word, const struct fx_text *text)
 {
 	struct fx_string_slot *slot;
 
@@ -44,16 +44,10 @@ int fx_timeline_provider_define(struct fx_timeline_provider *provider, uint16_t 
 	return 0;
 }
 
-uint32_t fx_timeline_provider_lookup(const struct fx_timeline_provider *provider, uint16_t index,
-				     uint64_t word)
+const struct fx_text *fx_string_slot_search_(const struct fx_string_slot *slot, uint64_t word)
 {
-	const struct fx_string_slot *slot;
-	size_t low = 0, high;
+	size_t low = 0, high = slot->meanings.count;
 
-	if (index >= provider->slots.count)
-		return 0;
-	slot = &provider->slots.items[index];
-	high = slot->meanings.count;
 	while (low < high) { /* the first meaning behind @word */
 		size_t middle = low + (high - low) / 2;
 
@@ -62,5 +56,5 @@ uint32_t fx_timeline_provider_lookup(const struct fx_timeline_provider *provider
 		else
 			high = middle;
 	}
-	return low > 0 ? slot->meanings.items[low - 1].text : 0;
+	return low > 0 ? slot->meanings.items[low - 1].text : NULL;
 }

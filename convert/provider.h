@@ -14,10 +14,11 @@
 #include "convert/vector.h"
 
 struct fx_process;
+struct fx_text;
 
 struct fx_string_meaning {
 	uint64_t word; /* holds for records from here on */
-	uint32_t text; /* number in the timeline's strings */
+	const struct fx_text *text;
 };
 
 struct fx_string_slot {
@@ -35,10 +36,23 @@ void fx_timeline_provider_free(struct fx_timeline_provider *provider);
 
 /* Words must not descend from call to call. Returns 0 or -ENOMEM. */
 int fx_timeline_provider_define(struct fx_timeline_provider *provider, uint16_t index,
-				uint64_t word, uint32_t text);
+				uint64_t word, const struct fx_text *text);
 
-/* The text that an index means for the record at @word; 0: none was defined. */
-uint32_t fx_timeline_provider_lookup(const struct fx_timeline_provider *provider, uint16_t index,
-				     uint64_t word);
+const struct fx_text *fx_string_slot_search_(const struct fx_string_slot *slot, uint64_t word);
+
+/* The text that an index means for the record at @word; NULL: none was defined. */
+static inline const struct fx_text *
+fx_timeline_provider_lookup(const struct fx_timeline_provider *provider, uint16_t index,
+			    uint64_t word)
+{
+	const struct fx_string_slot *slot;
+
+	if (index >= provider->slots.count)
+		return NULL;
+	slot = &provider->slots.items[index];
+	if (slot->meanings.count == 1 && slot->meanings.items[0].word <= word)
+		return slot->meanings.items[0].text;
+	return fx_string_slot_search_(slot, word);
+}
 
 #endif

@@ -97,40 +97,42 @@ struct place {
 	uint64_t word;
 };
 
-static int set_text(struct fxt_string *string, const struct fx_texts *strings, uint32_t id)
+static void set_text(struct fxt_string *string, const struct fx_text *text)
 {
-	const struct fx_text *text;
+	string->data = text->data;
+	string->length = text->length;
+	string->serial = text->length > 0 ? text->id : 0;
+}
+
+/* A text that stands in no table of the archive. */
+static int set_new_text(const struct place *place, struct fxt_string *string, const char *data,
+			size_t length)
+{
+	uint32_t id = fx_texts_add(place->timeline->strings, data, length);
 
 	if (!id)
 		return -ENOMEM;
-	text = fx_texts_get(strings, id);
-	string->data = text->data;
-	string->length = text->length;
-	string->serial = text->length > 0 ? id : 0;
+	set_text(string, fx_texts_get(place->timeline->strings, id));
 	return 0;
-}
-
-static int resolve_indexed(const struct place *place, struct fxt_string *string)
-{
-	static const char unknown[] = "(unknown)";
-	struct fx_texts *strings = place->timeline->strings;
-	uint32_t id = fx_timeline_provider_lookup(place->provider, string->ref, place->word);
-
-	return set_text(string, strings, id ? id : fx_texts_add(strings, unknown, strlen(unknown)));
 }
 
 /* Names go to the table even if they stand in the record. */
 static int resolve_name(const struct place *place, struct fxt_string *string)
 {
-	struct fx_texts *strings = place->timeline->strings;
+	static const char unknown[] = "(unknown)";
+	const struct fx_text *text;
 
 	if (string->ref == FXT_STRING_EMPTY) {
 		*string = (struct fxt_string){.data = ""};
 		return 0;
 	}
-	if (!(string->ref & FXT_STRING_INLINE))
-		return resolve_indexed(place, string);
-	return set_text(string, strings, fx_texts_add(strings, string->data, string->length));
+	if (string->ref & FXT_STRING_INLINE)
+		return set_new_text(place, string, string->data, string->length);
+	text = fx_timeline_provider_lookup(place->provider, string->ref, place->word);
+	if (!text)
+		return set_new_text(place, string, unknown, strlen(unknown));
+	set_text(string, text);
+	return 0;
 }
 
 static int resolve_value(const struct place *place, struct fxt_string *string)
@@ -178,7 +180,7 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 		r = resolve_head(&place, &ret->event.category, &ret->event.name);
 	else if (ret->kind == FXT_KIND_LARGE_EVENT)
 		r = resolve_head(&place, &ret->large_blob.category, &ret->large_blob.name);
-	return r < 0 ? r : timeline_resolve_args(&place, ret);
+	return r < 0 || ret->nargs == 0 ? r : timeline_resolve_args(&place, ret);
 }
 
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry)
@@ -187,9 +189,12 @@ uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_en
 	uint16_t ref = (uint16_t)FXT_GET(header, EVENT_NAME);
 	struct fxt_record record;
 
-	if (!(ref & FXT_STRING_INLINE))
-		return fx_timeline_provider_lookup(timeline->providers.items[entry->provider], ref,
-						   entry->word);
+	if (!(ref & FXT_STRING_INLINE)) {
+		const struct fx_text *text = fx_timeline_provider_lookup(
+		    timeline->providers.items[entry->provider], ref, entry->word);
+
+		return text ? text->id : 0;
+	}
 	if (fx_timeline_decode(timeline, entry->provider, entry->word, &record) < 0)
 		return 0;
 	return record.event.name.serial;

@@ -75,23 +75,3 @@ int fx_tables_set_thread(struct fx_tables *tables, unsigned index, uint64_t pid,
 	    (struct fx_thread_entry){.defined = true, .pid = pid, .tid = tid};
 	return 0;
 }
-
-const struct fx_string_entry *fx_tables_string(const struct fx_tables *tables, unsigned index)
-{
-	const struct fx_string_entry *page;
-
-	if (!tables->strings || index > FXT_MAX_STRING_INDEX)
-		return NULL;
-	page = tables->strings->pages[index / FX_STRING_PAGE_SIZE];
-	if (!page || !page[index % FX_STRING_PAGE_SIZE].data)
-		return NULL;
-	return page + index % FX_STRING_PAGE_SIZE;
-}
-
-const struct fx_thread_entry *fx_tables_thread(const struct fx_tables *tables, unsigned index)
-{
-	if (!tables->threads || index > FXT_MAX_THREAD_INDEX ||
-	    !tables->threads->entries[index].defined)
-		return NULL;
-	return &tables->threads->entries[index];
-}

@@ -53,7 +53,26 @@ int fx_tables_set_string(struct fx_tables *tables, unsigned index, const struct 
 int fx_tables_set_thread(struct fx_tables *tables, unsigned index, uint64_t pid, uint64_t tid);
 
 /* NULL if never defined. */
-const struct fx_string_entry *fx_tables_string(const struct fx_tables *tables, unsigned index);
-const struct fx_thread_entry *fx_tables_thread(const struct fx_tables *tables, unsigned index);
+static inline const struct fx_string_entry *fx_tables_string(const struct fx_tables *tables,
+							     unsigned index)
+{
+	const struct fx_string_entry *page;
+
+	if (!tables->strings || index > FXT_MAX_STRING_INDEX)
+		return NULL;
+	page = tables->strings->pages[index / FX_STRING_PAGE_SIZE];
+	if (!page || !page[index % FX_STRING_PAGE_SIZE].data)
+		return NULL;
+	return page + index % FX_STRING_PAGE_SIZE;
+}
+
+static inline const struct fx_thread_entry *fx_tables_thread(const struct fx_tables *tables,
+							     unsigned index)
+{
+	if (!tables->threads || index > FXT_MAX_THREAD_INDEX ||
+	    !tables->threads->entries[index].defined)
+		return NULL;
+	return &tables->threads->entries[index];
+}
 
 #endif /* FX_FORMAT_TABLES_H */
