@@ -267,9 +267,9 @@ static bool has_ended(const struct fx_placed *slice, const struct fx_entry *entr
 	return has_length(entry) || ended_before(slice, entry);
 }
 
-const struct fx_placed *fx_walk_pop(struct fx_walk *walk)
+const struct fx_placed *fx_walk_pop_ended_(struct fx_walk *walk)
 {
-	if (walk->depth == 0 || !has_ended(&walk->open[walk->depth - 1], &walk->now->entry))
+	if (!has_ended(&walk->open[walk->depth - 1], &walk->now->entry))
 		return NULL;
 	return &walk->open[--walk->depth];
 }

@@ -35,6 +35,9 @@
 /* Perfetto counts what is nested deeper as an error. */
 #define FX_MAX_DEPTH 512
 
+/* Entries between the one at hand and the one whose record is asked for from memory. */
+#define FX_WALK_AHEAD 12
+
 /* An entry in its place. */
 struct fx_placed {
 	struct fx_entry
@@ -74,11 +77,27 @@ int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_
 /* Goes on to the next entry. Returns 1, 0 behind the last, or -errno. */
 int fx_walk_next(struct fx_walk *walk);
 
+const struct fx_placed *fx_walk_pop_ended_(struct fx_walk *walk);
+
 /* Takes the innermost slice if it has ended where the entry stands. NULL: none has. */
-const struct fx_placed *fx_walk_pop(struct fx_walk *walk);
+static inline const struct fx_placed *fx_walk_pop(struct fx_walk *walk)
+{
+	if (walk->depth == 0 || walk->open[walk->depth - 1].entry.end > walk->now->entry.ts)
+		return NULL;
+	return fx_walk_pop_ended_(walk);
+}
 
 /* The entry, with its final end and flags. A slice is open from now on, unless it is LEFT_OUT. */
 const struct fx_placed *fx_walk_place(struct fx_walk *walk);
+
+/* An entry that the walk will probably come to soon; NULL: none is known. */
+static inline const struct fx_entry *fx_walk_ahead(const struct fx_walk *walk)
+{
+	const struct fx_runs_source *source = walk->merge.count ? walk->merge.heap[0] : NULL;
+	const char *at = source ? source->at + FX_WALK_AHEAD * sizeof(struct fx_entry) : NULL;
+
+	return source && at < source->end ? (const struct fx_entry *)at : NULL;
+}
 
 /*
  * What stands before the entry and has its time, the @n-th, counted backwards from 0. NULL: there are

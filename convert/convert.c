@@ -232,9 +232,13 @@ static void convert_convert_show_progress(struct driver *driver)
 static int walk_thread(struct driver *driver)
 {
 	const struct fx_placed *ended;
+	const struct fx_entry *ahead;
 	int r;
 
 	while ((r = fx_walk_next(&driver->walk)) > 0) {
+		ahead = fx_walk_ahead(&driver->walk);
+		if (ahead)
+			fx_timeline_prefetch(driver->timeline, ahead);
 		r = convert_export_entry(driver);
 		if (r < 0)
 			break;

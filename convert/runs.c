@@ -23,8 +23,32 @@ void fx_runs_pool_init(struct fx_runs_pool *pool)
 		pool->limit = strtoull(limit, NULL, 10);
 }
 
+static void *take_spare(struct fx_runs_pool *pool)
+{
+	void *block = pool->spare;
+
+	if (block)
+		memcpy(&pool->spare, block, sizeof(pool->spare));
+	return block;
+}
+
+/* The kernel would have to clear the memory again if it were freed and wanted soon after. */
+static void free_block(struct fx_runs_pool *pool, void *block, size_t room)
+{
+	if (room <= BLOCK_BYTES / 2) {
+		free(block);
+		return;
+	}
+	memcpy(block, &pool->spare, sizeof(pool->spare));
+	pool->spare = block;
+}
+
 void fx_runs_pool_release(struct fx_runs_pool *pool)
 {
+	void *block;
+
+	while ((block = take_spare(pool)))
+		free(block);
 	fx_spill_close(&pool->spill);
 }
 
@@ -40,7 +64,7 @@ void fx_runs_init(struct fx_runs *runs, struct fx_runs_pool *pool, const struct 
 static void drop_blocks(struct fx_runs *runs)
 {
 	for (size_t i = 0; i < runs->blocks.count; i++)
-		free(runs->blocks.items[i].items);
+		free_block(runs->pool, runs->blocks.items[i].items, runs->blocks.items[i].room);
 	fx_vector_free(&runs->blocks);
 	runs->pool->used -= runs->held;
 	runs->held = 0;
@@ -48,7 +72,8 @@ static void drop_blocks(struct fx_runs *runs)
 
 static void drop_block_in_work(struct fx_runs *runs)
 {
-	free(runs->block);
+	if (runs->block)
+		free_block(runs->pool, runs->block, runs->room);
 	runs->pool->used -= runs->room;
 	runs->block = NULL;
 	runs->used = runs->room = 0;
@@ -91,7 +116,8 @@ static int close_block(struct fx_runs *runs)
 	r = sort_block(runs);
 	if (r < 0)
 		return r;
-	runs->blocks.items[runs->blocks.count++] = (struct fx_runs_block){runs->block, runs->used};
+	runs->blocks.items[runs->blocks.count++] =
+	    (struct fx_runs_block){runs->block, runs->used, runs->room};
 	runs->held += runs->room;
 	runs->block = NULL;
 	runs->used = runs->room = 0;
@@ -110,8 +136,12 @@ static size_t block_bytes(const struct fx_runs *runs)
 
 static int grow_block(struct fx_runs *runs, size_t room)
 {
-	char *block = realloc(runs->block, room);
+	/* All blocks that are kept for others have the same size, whatever is in them. */
+	size_t bytes = room > BLOCK_BYTES / 2 && room < BLOCK_BYTES ? BLOCK_BYTES : room;
+	char *block = runs->block || bytes != BLOCK_BYTES ? NULL : take_spare(runs->pool);
 
+	if (!block)
+		block = realloc(runs->block, bytes);
 	if (!block)
 		return -ENOMEM;
 	runs->pool->used += room - runs->room;

@@ -38,6 +38,7 @@ struct fx_runs_pool {
 	struct fx_runs *lists;
 	size_t used;  /* bytes in memory */
 	size_t limit; /* beyond it, lists are written to the file */
+	void *spare;  /* whole blocks that nobody has, each beginning with where the next is */
 	struct fx_spill spill;
 	bool failed; /* it could not be written to */
 };
@@ -45,6 +46,7 @@ struct fx_runs_pool {
 struct fx_runs_block {
 	char *items;
 	size_t bytes;
+	size_t room;
 };
 
 struct fx_run {

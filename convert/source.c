@@ -191,3 +191,9 @@ uint64_t fx_source_header(struct fx_source *source, uint64_t word)
 
 	return *words_at(source, word, &count);
 }
+
+void fx_source_prefetch(const struct fx_source *source, uint64_t word)
+{
+	if (word < source->map_size / FXT_WORD_SIZE)
+		__builtin_prefetch((const uint64_t *)source->map + word);
+}

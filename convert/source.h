@@ -41,6 +41,9 @@ int fx_source_seal(struct fx_source *source);
 /* Decodes a record that was kept, its references unresolved. Returns 0 or -EBADMSG. */
 int fx_source_decode(struct fx_source *source, uint64_t word, struct fxt_record *ret);
 
+/* Says that a record that was kept will be looked at soon. */
+void fx_source_prefetch(const struct fx_source *source, uint64_t word);
+
 /* The first word of a record that was kept. */
 uint64_t fx_source_header(struct fx_source *source, uint64_t word);
 

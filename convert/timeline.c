@@ -116,21 +116,28 @@ static int set_new_text(const struct place *place, struct fxt_string *string, co
 	return 0;
 }
 
-/* Names go to the table even if they stand in the record. */
-static int resolve_name(const struct place *place, struct fxt_string *string)
+/* A name that stands in the record, or that nobody has defined. */
+static int resolve_odd_name(const struct place *place, struct fxt_string *string)
 {
 	static const char unknown[] = "(unknown)";
-	const struct fx_text *text;
 
-	if (string->ref == FXT_STRING_EMPTY) {
-		*string = (struct fxt_string){.data = ""};
-		return 0;
-	}
 	if (string->ref & FXT_STRING_INLINE)
 		return set_new_text(place, string, string->data, string->length);
-	text = fx_timeline_provider_lookup(place->provider, string->ref, place->word);
-	if (!text)
+	if (string->ref != FXT_STRING_EMPTY)
 		return set_new_text(place, string, unknown, strlen(unknown));
+	*string = (struct fxt_string){.data = ""};
+	return 0;
+}
+
+/* Names go to the table even if they stand in the record. */
+static inline int resolve_name(const struct place *place, struct fxt_string *string)
+{
+	const struct fx_text *text = NULL;
+
+	if (!(string->ref & FXT_STRING_INLINE) && string->ref != FXT_STRING_EMPTY)
+		text = fx_timeline_provider_lookup(place->provider, string->ref, place->word);
+	if (!text)
+		return resolve_odd_name(place, string);
 	set_text(string, text);
 	return 0;
 }
@@ -181,6 +188,11 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 	else if (ret->kind == FXT_KIND_LARGE_EVENT)
 		r = resolve_head(&place, &ret->large_blob.category, &ret->large_blob.name);
 	return r < 0 || ret->nargs == 0 ? r : timeline_resolve_args(&place, ret);
+}
+
+void fx_timeline_prefetch(const struct fx_timeline *timeline, const struct fx_entry *entry)
+{
+	fx_source_prefetch(timeline->source, entry->word);
 }
 
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry)

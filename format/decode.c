@@ -548,25 +548,16 @@ static uint64_t record_size(uint64_t header)
 	return FXT_GET(header, RECORD_SIZE);
 }
 
-int64_t fxt_record_decode(const uint64_t *words, size_t available, struct fxt_record *ret,
-			  struct fxt_fault *ret_fault)
+/* As fxt_record_decode(), of a record that is there; out of the way of those that are plain. */
+static __attribute__((noinline)) int64_t decode_any(const uint64_t *words, struct fxt_record *ret,
+						    struct fxt_fault *ret_fault)
 {
 	struct cursor c = {.words = words, .at = 1, .short_fault = FXT_FAULT_RECORD_TOO_SMALL};
 
-	ret->size = available ? record_size(words[0]) : 0;
-	if (available == 0)
-		return 0;
 	c.end = ret->size;
 	if (ret->size == 0)
 		cursor_fail(&c, FXT_FAULT_RECORD_SIZE_ZERO, 0, 0);
-	else if (ret->size > available)
-		return 0;
-	ret->kind = FXT_KIND_UNKNOWN;
-	ret->nargs = 0;
-	ret->words = words;
-	if ((words[0] & PLAIN_MASK) == PLAIN_HEADER && decode_plain_event(words, ret))
-		return (int64_t)ret->size;
-	if (ret->size != 0 && decode_body(&c, words[0], ret))
+	else if (decode_body(&c, words[0], ret))
 		return (int64_t)ret->size;
 	if (ret_fault) {
 		ret_fault->kind = c.fault.kind;
@@ -574,6 +565,20 @@ int64_t fxt_record_decode(const uint64_t *words, size_t available, struct fxt_re
 		ret_fault->value = c.fault.value;
 	}
 	return -(int64_t)c.fault.kind;
+}
+
+int64_t fxt_record_decode(const uint64_t *words, size_t available, struct fxt_record *ret,
+			  struct fxt_fault *ret_fault)
+{
+	ret->size = available ? record_size(words[0]) : 0;
+	if (available == 0 || ret->size > available)
+		return 0;
+	ret->kind = FXT_KIND_UNKNOWN;
+	ret->nargs = 0;
+	ret->words = words;
+	if ((words[0] & PLAIN_MASK) == PLAIN_HEADER && decode_plain_event(words, ret))
+		return (int64_t)ret->size;
+	return decode_any(words, ret, ret_fault);
 }
 
 int64_t fx_record_check_slow(const uint64_t *words, size_t available)
