@@ -549,7 +549,7 @@ static uint64_t record_size(uint64_t header)
 }
 
 /* As fxt_record_decode(), of a record that is there; out of the way of those that are plain. */
-static __attribute__((noinline)) int64_t decode_any(const uint64_t *words, struct fxt_record *ret,
+__attribute__((noinline)) static int64_t decode_any(const uint64_t *words, struct fxt_record *ret,
 						    struct fxt_fault *ret_fault)
 {
 	struct cursor c = {.words = words, .at = 1, .short_fault = FXT_FAULT_RECORD_TOO_SMALL};

@@ -37,7 +37,7 @@ static unsigned char *put_fixed64(unsigned char *out, uint32_t field, uint64_t v
 	return out;
 }
 
-static unsigned char *put_double(unsigned char *out, uint32_t field, double value)
+static unsigned char *wire_put_double(unsigned char *out, uint32_t field, double value)
 {
 	uint64_t bits;
 
@@ -74,7 +74,7 @@ static unsigned char *put_annotation(unsigned char *out, const Fx__Pf__DebugAnno
 	if (annotation->has_int_value)
 		out = fx_wire_uint(out, ANNOTATION_INT_VALUE, (uint64_t)annotation->int_value);
 	if (annotation->has_double_value)
-		out = put_double(out, ANNOTATION_DOUBLE_VALUE, annotation->double_value);
+		out = wire_put_double(out, ANNOTATION_DOUBLE_VALUE, annotation->double_value);
 	if (annotation->string_value)
 		out = put_text(out, ANNOTATION_STRING_VALUE, annotation->string_value);
 	if (annotation->has_pointer_value)
@@ -113,7 +113,7 @@ unsigned char *fx_encode_event(unsigned char *out, const Fx__Pf__TrackEvent *eve
 	if (event->has_counter_value)
 		out = fx_wire_uint(out, FIELD_COUNTER_VALUE, (uint64_t)event->counter_value);
 	if (event->has_double_counter_value)
-		out = put_double(out, FIELD_DOUBLE_COUNTER_VALUE, event->double_counter_value);
+		out = wire_put_double(out, FIELD_DOUBLE_COUNTER_VALUE, event->double_counter_value);
 	for (size_t i = 0; i < event->n_flow_ids; i++)
 		out = put_fixed64(out, FIELD_FLOW_IDS, event->flow_ids[i]);
 	if (event->has_callstack_iid)

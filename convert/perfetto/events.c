@@ -111,7 +111,7 @@ static void set_event(struct perfetto *perfetto, Fx__Pf__TrackEvent *message,
 }
 
 /* Whether an event has nothing but its names. */
-static bool is_plain(const struct fx_event *event)
+static bool has_names_alone(const struct fx_event *event)
 {
 	return event->nargs + event->end_nargs == 0 && event->link_count == 0 &&
 	       event->payload == 0 && event->flags == 0;
@@ -123,8 +123,9 @@ static void perfetto_export_slice_begin(struct fx_exporter *exporter, const stru
 	Fx__Pf__TrackEvent__Type type = FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	Fx__Pf__TrackEvent message;
 
-	if (is_plain(event) && fx_packets_write_plain(&perfetto->packets, event->ts, type,
-						      event->category->serial, event->name->serial))
+	if (has_names_alone(event) &&
+	    fx_packets_write_plain(&perfetto->packets, event->ts, type, event->category->serial,
+				   event->name->serial))
 		return;
 	set_event(perfetto, &message, type, event);
 	fx_packets_write_event(&perfetto->packets, event->ts, &message);

@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What is too much for the memory that a conversion is allowed goes to a file without a name: the result is
+# the same, and the memory stays what it was however large the archive is.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+sample=$FX_BUILDDIR/tests/convert/write_sample
+bench=$FX_BUILDDIR/bench/timeline
+mkdir spilled
+
+# expect_same_conversions FILE: in blocks of a few events, plain and compressed, as all at once.
+expect_same_conversions() {
+	local format limit
+
+	gzip -c "$1" >"$1.gz"
+	for format in json perfetto; do
+		"$FXTRACE" convert -f "$format" "$1" whole 2>whole.err
+		for limit in 1 3000; do
+			FXTRACE_CONVERT_MEMORY=$limit TMPDIR=$PWD/spilled \
+				"$FXTRACE" convert -f "$format" "$1" pieces 2>pieces.err
+			expect_same_file whole pieces
+			expect_same_file whole.err pieces.err
+			FXTRACE_CONVERT_MEMORY=$limit TMPDIR=$PWD/spilled \
+				"$FXTRACE" convert -f "$format" "$1.gz" pieces 2>pieces.err
+			expect_same_file whole pieces
+		done
+	done
+}
+
+for name in $("$sample"); do
+	"$sample" "$name" >sample.fxt || fail "no sample $name"
+	expect_same_conversions sample.fxt
+done
+"$bench" --make 2 calls.fxt || fail "no archive"
+expect_same_conversions calls.fxt
+expect_ok traced -q -- bash -c 'for i in 1 2 3; do (ls / >/dev/null) & done; wait'
+expect_same_conversions trace.fxt
+expect_equal "" "$(ls spilled)" "files that stay"
+
+# Where there is no such file, memory does.
+FXTRACE_CONVERT_MEMORY=3000 TMPDIR=/dev/null "$FXTRACE" convert -f json calls.fxt pieces ||
+	fail "no conversion without TMPDIR"
+(
+	trap '' XFSZ
+	ulimit -f 64
+	FXTRACE_CONVERT_MEMORY=3000 "$FXTRACE" convert -f json calls.fxt - | cksum >pieces
+) || fail "no conversion on a full disk"
+"$FXTRACE" convert -f json calls.fxt - | cksum >whole
+expect_same_file whole pieces
+
+# The index takes 96 MB and the mapped file as much, of which a third may be in memory at a time.
+not_sanitized "sanitizers have memory of their own"
+"$bench" --make 96 calls.fxt || fail "no archive"
+gzip -1 -c calls.fxt >calls.fxt.gz
+for file in calls.fxt calls.fxt.gz; do
+	read -r _ _ resident < <(FXTRACE_CONVERT_MEMORY=4000000 "$bench" "$file" walk)
+	echo "$file: $resident MB resident"
+	[ -n "$resident" ] || fail "no walk through $file"
+	[ "${resident%.*}" -lt 64 ] || fail "$file: $resident MB resident"
+done
