@@ -303,7 +303,8 @@ static void speedscope_write(struct fx_picture *picture)
 {
 	struct speedscope *speedscope = (struct speedscope *)picture;
 
-	if (!speedscope_is_timed(picture))
+	/* The viewer takes no file without a profile. */
+	if (!speedscope_is_timed(picture) || !speedscope->has_profiles)
 		speedscope_sampled(speedscope);
 	else
 		free(fx_picture_totals(picture));

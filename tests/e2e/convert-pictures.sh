@@ -159,7 +159,7 @@ for name in hostile nothing truncated overlap unmatched pairs deep many_instants
 	python3 - "$name" <<'EOF' || fail "$name: a picture is malformed"
 import gzip, json, re, sys, xml.etree.ElementTree as tree
 name = sys.argv[1]
-json.load(open(name + ".speedscope", encoding="utf-8"))
+assert json.load(open(name + ".speedscope", encoding="utf-8"))["profiles"] # its viewer takes no file without
 gzip.open(name + ".pprof").read()
 for form in ("svg", "timeline"):
     text = open(f"{name}.{form}", encoding="utf-8").read()

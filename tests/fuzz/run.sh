@@ -73,7 +73,7 @@ sources_of() {
 		[ "$1" != buffer ] || echo "$src/tests/fuzz/valid.c"
 		;;
 	registration)
-		echo "$src"/preload/{attach,manager-user}.c preload/strings.c
+		echo "$src"/preload/boot/{attach,manager-user}.c preload/strings.c
 		;;
 	esac
 }
@@ -119,8 +119,9 @@ build() {
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{base,format,engine,engine/*,protocol,symbols,manager/*,convert,convert/perfetto}/*.c \
-		convert/perfetto/perfetto.pb-c.c $(find "$src/client" -name '*.c' ! -name main.c)
+	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,report}/*.c \
+		convert/*/*.pb-c.c \
+		$(find "$src/base" "$src/client" -name '*.c' ! -name main.c ! -name fault.c)
 	archive plain
 	for name; do
 		link "$name"
