@@ -93,7 +93,7 @@ static struct of_name *findings_name(struct fx_findings *findings, uint32_t name
 	return &findings->names.items[name];
 }
 
-static void findings_note_lock(struct fx_findings *findings, const struct fx_call *call,
+static void findings_note_lock(struct fx_findings *findings, const struct fx_open_call *call,
 			       const struct fx_event *event)
 {
 	static const char *const args[] = {"mutex", "rwlock", "spin", "lock"};
@@ -123,7 +123,7 @@ static void findings_note_lock(struct fx_findings *findings, const struct fx_cal
 		lock->longest = call->end - call->ts;
 }
 
-static void findings_note_call(struct of_name *of_name, const struct fx_call *call,
+static void findings_note_call(struct of_name *of_name, const struct fx_open_call *call,
 			       const struct fx_event *event, bool waits)
 {
 	const struct fxt_arg *error = fx_event_arg(event, "errno");
@@ -145,7 +145,7 @@ static void findings_note_call(struct of_name *of_name, const struct fx_call *ca
 	}
 }
 
-void fx_findings_enter(struct fx_findings *findings, const struct fx_call *call,
+void fx_findings_enter(struct fx_findings *findings, const struct fx_open_call *call,
 		       const struct fx_event *event, enum fx_wait_kind wait)
 {
 	struct of_name *of_name = findings_name(findings, call->name);
@@ -163,7 +163,7 @@ void fx_findings_enter(struct fx_findings *findings, const struct fx_call *call,
 		findings_note_call(of_name, call, event, wait != FX_WAIT_NONE);
 }
 
-void fx_findings_leave(struct fx_findings *findings, const struct fx_call *call)
+void fx_findings_leave(struct fx_findings *findings, const struct fx_open_call *call)
 {
 	uint64_t time = call->end - call->ts;
 	uint64_t self = call->inside < time ? time - call->inside : 0;

@@ -20,9 +20,9 @@ struct fx_findings *fx_findings_new(struct fx_report *report);
 void fx_findings_free(struct fx_findings *findings);
 
 /* `wait' is what the call waits for; of calls inside a call that waits, nothing. */
-void fx_findings_enter(struct fx_findings *findings, const struct fx_call *call,
+void fx_findings_enter(struct fx_findings *findings, const struct fx_open_call *call,
 		       const struct fx_event *event, enum fx_wait_kind wait);
-void fx_findings_leave(struct fx_findings *findings, const struct fx_call *call);
+void fx_findings_leave(struct fx_findings *findings, const struct fx_open_call *call);
 
 /* Adds the table of the three that matter most. */
 void fx_findings_tables(struct fx_findings *findings);

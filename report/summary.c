@@ -49,7 +49,8 @@ static void *summary_create(struct fx_report *report)
 	return NULL;
 }
 
-static void summary_enter(void *section, const struct fx_call *call, const struct fx_event *event)
+static void summary_enter(void *section, const struct fx_open_call *call,
+			  const struct fx_event *event)
 {
 	struct summary *summary = section;
 	enum fx_wait_kind wait = fx_waiting_of(&summary->waiting, summary->report, call, event);
@@ -64,7 +65,7 @@ static void summary_enter(void *section, const struct fx_call *call, const struc
 		summary->waits++;
 }
 
-static void summary_leave(void *section, const struct fx_call *call)
+static void summary_leave(void *section, const struct fx_open_call *call)
 {
 	struct summary *summary = section;
 
