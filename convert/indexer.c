@@ -160,7 +160,7 @@ static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum
 		     uint64_t ts, uint64_t end)
 {
 	struct fx_thread *thread = select_thread(indexer, ids);
-	struct fx_entry *entry;
+	struct fx_entry *entry, made;
 	uint64_t word;
 	int r;
 
@@ -172,11 +172,12 @@ static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum
 	entry = fx_runs_add(&thread->entries);
 	if (!entry)
 		return -ENOMEM;
-	*entry = (struct fx_entry){
+	made = (struct fx_entry){
 	    .ts = ts, .end = end, .word = word, .provider = indexer->provider_number, .kind = kind};
 	if (kind == FX_ENTRY_FLOW && thread->entries.count > 1)
-		anchor_flow(&thread->last, entry);
-	note_entry(thread, entry);
+		anchor_flow(&thread->last, &made);
+	*entry = made;
+	note_entry(thread, &made);
 	indexer_note_time(indexer, ts);
 	if (kind == FX_ENTRY_COMPLETE)
 		indexer_note_time(indexer, end);
