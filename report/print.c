@@ -42,11 +42,7 @@ static size_t print_width_of(const char *text, size_t length)
 	return width;
 }
 
-/*
- * At most `width' columns of a text (0: all), with an ellipsis where it is cut. What a terminal would obey is shown as
- * a question mark: control characters, C1 ones (U+0080 to U+009F) too.
- */
-static void print_shown(FILE *out, const char *text, size_t length, size_t width)
+void fx_print_shown(FILE *out, const char *text, size_t length, size_t width)
 {
 	bool cut = width > 0 && print_width_of(text, length) > width;
 	size_t left = cut ? width - 1 : SIZE_MAX;
@@ -148,7 +144,7 @@ static void print_heads(const struct fx_print *print, const struct fx_column *co
 			print_repeat(print->out, ' ', GAP);
 		if (columns[i].unit != FX_UNIT_TEXT)
 			print_repeat(print->out, ' ', space);
-		print_shown(print->out, columns[i].title, length, widths[i]);
+		fx_print_shown(print->out, columns[i].title, length, widths[i]);
 		if (columns[i].unit == FX_UNIT_TEXT && i + 1 < count)
 			print_repeat(print->out, ' ', space);
 	}
@@ -169,7 +165,7 @@ static void print_text_cell(const struct fx_print *print, const struct fx_table 
 	if (length == 0)
 		indent = 0;
 	print_repeat(print->out, ' ', indent);
-	print_shown(print->out, text, length, room > 0 ? room - indent : 0);
+	fx_print_shown(print->out, text, length, room > 0 ? room - indent : 0);
 	taken = print_width_of(text, length) + indent;
 	if (!last && taken < width)
 		print_repeat(print->out, ' ', width - taken);
@@ -216,15 +212,14 @@ static void print_text_table(struct fx_print *print, const struct fx_table *tabl
 	for (size_t i = 0; i < fx_table_note_count(table); i++) {
 		const char *note = fx_table_note_of(table, i);
 
-		print_shown(print->out, note, strlen(note), 0);
+		fx_print_shown(print->out, note, strlen(note), 0);
 		putc('\n', print->out);
 	}
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
 
-/* Control characters are escaped; so is `<', since JSON may be put into a page. */
-static void print_json_text(FILE *out, const char *text, size_t length)
+void fx_print_json_text(FILE *out, const char *text, size_t length)
 {
 	putc('"', out);
 	for (size_t i = 0; i < length; i++) {
@@ -243,7 +238,7 @@ static void print_json_text(FILE *out, const char *text, size_t length)
 static void print_json_cell(FILE *out, const struct fx_table *table, const struct fx_cell *cell)
 {
 	if (cell->kind == FX_CELL_TEXT)
-		print_json_text(out, fx_table_text_of(table, cell), cell->length);
+		fx_print_json_text(out, fx_table_text_of(table, cell), cell->length);
 	else if (cell->kind == FX_CELL_NUMBER)
 		fprintf(out, "%" PRId64, cell->number);
 	else if (cell->kind == FX_CELL_REAL && isfinite(cell->real))
@@ -283,7 +278,7 @@ static void print_json_table(struct fx_print *print, const struct fx_table *tabl
 		const char *note = fx_table_note_of(table, i);
 
 		fputs(i > 0 ? ", " : "", print->out);
-		print_json_text(print->out, note, strlen(note));
+		fx_print_json_text(print->out, note, strlen(note));
 	}
 	fputs("]}", print->out);
 }
