@@ -10,7 +10,7 @@ mkdir -p "$tree/base" "$tree/doc" "$tree/engine" "$tree/format" "$tree/preload" 
 licence='/* SPDX-License-Identifier: MIT */'
 
 good_tree() {
-	rm -rf "$tree"/*/*
+	rm -rf "${tree:?}"/*/*
 	printf '%s\n#include <stdint.h>\n' "$licence" >"$tree/base/a.h"
 	printf '%s\n#include "base/a.h"\n#include <stdio.h>\n' "$licence" >"$tree/format/b.c"
 	printf '%s\n#include "base/a.h"\n' "$licence" >"$tree/preload/c.c"
