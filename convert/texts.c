@@ -79,6 +79,29 @@ uint32_t fx_texts_add(struct fx_texts *strings, const char *data, size_t length)
 	return add_unclean(strings, data, length);
 }
 
+static uint32_t find_clean(const struct fx_texts *strings, const char *data, size_t length)
+{
+	struct entry *entry;
+
+	HASH_FIND(hh, strings->by_text, data, length, entry);
+	return entry ? entry->text.id : 0;
+}
+
+uint32_t fx_texts_find(const struct fx_texts *strings, const char *data, size_t length)
+{
+	char *clean;
+	uint32_t id;
+
+	if (length == 0 || fx_utf8_is_clean(data, length))
+		return find_clean(strings, data, length);
+	clean = malloc(FX_UTF8_CLEAN_MAX(length));
+	if (!clean)
+		return 0;
+	id = find_clean(strings, clean, fx_utf8_clean(data, length, clean));
+	free(clean);
+	return id;
+}
+
 const struct fx_text *fx_texts_get(const struct fx_texts *strings, uint32_t id)
 {
 	return &strings->by_id.items[id - 1]->text;

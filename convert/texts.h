@@ -27,6 +27,9 @@ void fx_texts_free(struct fx_texts *strings);
 /* The number of a text, or 0: no memory. */
 uint32_t fx_texts_add(struct fx_texts *strings, const char *data, size_t length);
 
+/* The same of a text that is there already; else 0. */
+uint32_t fx_texts_find(const struct fx_texts *strings, const char *data, size_t length);
+
 /* The text of a number that fx_texts_add() returned. Valid until the table is freed. */
 const struct fx_text *fx_texts_get(const struct fx_texts *strings, uint32_t id);
 

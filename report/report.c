@@ -5,11 +5,15 @@
 #include <string.h>
 
 #include "convert/convert.h"
+#include "convert/utf8.h"
 #include "report/report.h"
 #include "report/section.h"
 
 /* What the filter says of a text: asked once for each. */
 enum { VERDICT_UNKNOWN, VERDICT_PASS, VERDICT_REFUSE };
+
+/* Texts of unbounded number, such as paths, that are kept. */
+enum { TEXTS_MAX = 1000000 };
 
 struct text_facts {
 	uint8_t as_name, as_category; /* VERDICT_ */
@@ -24,6 +28,9 @@ struct fx_report {
 	size_t section_count;
 	uint64_t begin, end;
 	bool thread_passes;
+	uint64_t texts_made; /* fx_report_intern_some() */
+	uint64_t lost;	     /* records that the archive says are missing */
+	char cure[120];	     /* what would have kept them; "": nothing known */
 	FX_VECTOR(struct fx_open_call) stack;
 	FX_VECTOR(struct text_facts) facts;
 	FX_VECTOR(struct fx_table *) tables;
@@ -179,10 +186,29 @@ static void report_slice_end(struct fx_exporter *exporter, const struct fx_threa
 		report_leave(report);
 }
 
+/* Records that are missing, whatever the filter lets pass of what is there. */
+static void report_look_at_loss(struct fx_report *report, const struct fx_event *event)
+{
+	const struct fxt_arg *cure = fx_event_arg(event, "cure");
+	int64_t count;
+
+	if (!report->thread_passes || !fxt_string_equals(event->category, "fxtrace") ||
+	    !fxt_string_equals(event->name, "records dropped") ||
+	    !fx_event_integer(event, "count", &count) || count < 0)
+		return;
+	report->lost += (uint64_t)count;
+	if (cure && cure->type == FXT_ARG_STRING && cure->string.length < sizeof(report->cure) &&
+	    fx_utf8_is_clean(cure->string.data, cure->string.length)) {
+		memcpy(report->cure, cure->string.data, cure->string.length);
+		report->cure[cure->string.length] = 0;
+	}
+}
+
 static void report_instant(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_report *report = report_of(exporter);
 
+	report_look_at_loss(report, event);
 	if (report_shows(report, event))
 		FOR_EACH_SECTION(report, instant, event);
 }
@@ -273,6 +299,19 @@ uint32_t fx_report_intern(struct fx_report *report, const char *text, size_t len
 	number = fx_texts_add(report->exporter.timeline->strings, text, length);
 	if (!number)
 		fx_report_fail(report, -ENOMEM);
+	return number;
+}
+
+uint32_t fx_report_intern_some(struct fx_report *report, const char *text, size_t length)
+{
+	uint32_t before = fx_report_text_count(report), number;
+
+	if (length == 0)
+		return 0;
+	if (report->texts_made >= TEXTS_MAX)
+		return fx_texts_find(report->exporter.timeline->strings, text, length);
+	number = fx_report_intern(report, text, length);
+	report->texts_made += number > before;
 	return number;
 }
 
@@ -428,6 +467,19 @@ static int report_arrange_tables(struct fx_report *report)
 	return sorted ? 0 : -ENOENT;
 }
 
+/* The tables of a section; where records are missing, the first one says so. */
+static void report_add_tables(struct fx_report *report, size_t section)
+{
+	size_t before = report->tables.count;
+
+	report->sections[section]->tables(report->states[section]);
+	if (report->lost > 0 && report->tables.count > before)
+		fx_table_note(report->tables.items[before],
+			      "%llu records were lost, so numbers are too low%s%s",
+			      (unsigned long long)report->lost,
+			      *report->cure ? "; to keep them: " : "", report->cure);
+}
+
 static int report_fill(struct fx_report *report, fx_progress *progress, void *opaque)
 {
 	int r = report_create_sections(report);
@@ -437,7 +489,7 @@ static int report_fill(struct fx_report *report, fx_progress *progress, void *op
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < report->section_count; i++)
-		report->sections[i]->tables(report->states[i]);
+		report_add_tables(report, i);
 	return report->exporter.error < 0 ? report->exporter.error : report_arrange_tables(report);
 }
 

@@ -67,6 +67,9 @@ const struct fx_text *fx_report_text(const struct fx_report *report, uint32_t nu
 /* The number of a text, which becomes one of the archive's texts; 0: it is empty, or there is no memory. */
 uint32_t fx_report_intern(struct fx_report *report, const char *text, size_t length);
 
+/* The same for texts of which there may be any number, such as paths: 0 also if so many were kept that there is no room. */
+uint32_t fx_report_intern_some(struct fx_report *report, const char *text, size_t length);
+
 /* The largest number of a text so far. */
 uint32_t fx_report_text_count(const struct fx_report *report);
 

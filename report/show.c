@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/utf8.h"
+#include "report/show.h"
+
+enum { CALL_MAX = 200, VALUE_MAX = 80, PATH_BYTES_MAX = 4096 };
+
+/* A text that is being written, before it is cleaned. */
+struct shown {
+	char text[CALL_MAX];
+	size_t length;
+	bool is_cut;
+};
+
+const struct fxt_string *fx_event_string(const struct fx_event *event, const char *name)
+{
+	const struct fxt_arg *arg = fx_event_arg(event, name);
+
+	return arg && arg->type == FXT_ARG_STRING && arg->string.length > 0 ? &arg->string : NULL;
+}
+
+uint32_t fx_show_name(struct fx_report *report, const struct fx_event *event)
+{
+	const struct fxt_string *number;
+	char text[32];
+	int64_t value;
+
+	if (!fxt_string_equals(event->name, "syscall"))
+		return event->name->serial;
+	number = fx_event_string(event, "number");
+	if (number)
+		return fx_report_intern_some(report, number->data, number->length);
+	if (!fx_event_integer(event, "number", &value))
+		return event->name->serial;
+	snprintf(text, sizeof(text), "syscall %" PRId64, value);
+	return fx_report_intern_some(report, text, strlen(text));
+}
+
+static void show_bytes(struct shown *shown, const char *data, size_t length)
+{
+	size_t room = sizeof(shown->text) - shown->length;
+
+	if (length > room) {
+		length = room;
+		shown->is_cut = true;
+	}
+	if (length > 0)
+		memcpy(shown->text + shown->length, data, length);
+	shown->length += length;
+}
+
+static void show_string(struct shown *shown, const char *text)
+{
+	show_bytes(shown, text, strlen(text));
+}
+
+/* Not in the middle of a character. */
+static size_t show_cut(const char *data, size_t length)
+{
+	while (length > 0 && ((unsigned char)data[length] & 0xc0) == 0x80)
+		length--;
+	return length;
+}
+
+static void show_value(struct shown *shown, const struct fxt_arg *arg)
+{
+	char text[40] = "";
+
+	switch (arg->type) {
+	case FXT_ARG_STRING:
+		if (arg->string.length <= VALUE_MAX) {
+			show_bytes(shown, arg->string.data, arg->string.length);
+		} else {
+			show_bytes(shown, arg->string.data, show_cut(arg->string.data, VALUE_MAX));
+			show_string(shown, "…");
+		}
+		return;
+	case FXT_ARG_INT32:
+		snprintf(text, sizeof(text), "%" PRId32, arg->int32);
+		break;
+	case FXT_ARG_UINT32:
+		snprintf(text, sizeof(text), "%" PRIu32, arg->uint32);
+		break;
+	case FXT_ARG_INT64:
+		snprintf(text, sizeof(text), "%" PRId64, arg->int64);
+		break;
+	case FXT_ARG_UINT64:
+	case FXT_ARG_KOID:
+		snprintf(text, sizeof(text), "%" PRIu64, arg->uint64);
+		break;
+	case FXT_ARG_POINTER:
+		snprintf(text, sizeof(text), "0x%" PRIx64, arg->uint64);
+		break;
+	case FXT_ARG_DOUBLE:
+		snprintf(text, sizeof(text), "%g", arg->real);
+		break;
+	case FXT_ARG_BOOL:
+		snprintf(text, sizeof(text), "%s", arg->boolean ? "true" : "false");
+		break;
+	case FXT_ARG_NULL:
+		snprintf(text, sizeof(text), "NULL");
+		break;
+	default:
+		break;
+	}
+	show_string(shown, text);
+}
+
+/* What is shown in another place, or is too long to be. */
+static bool show_leaves_out(const struct fxt_arg *arg)
+{
+	static const char *const names[] = {"ret",  "errno",	  "number",	  "stack",
+					    "args", "total_read", "total_written"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (fxt_string_equals(&arg->name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+static void show_args(struct shown *shown, const struct fxt_arg *args, uint32_t count, bool *any)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (show_leaves_out(&args[i]))
+			continue;
+		show_string(shown, *any ? ", " : "");
+		show_bytes(shown, args[i].name.data, args[i].name.length);
+		show_string(shown, "=");
+		show_value(shown, &args[i]);
+		*any = true;
+	}
+}
+
+static void show_finish(struct shown *shown, char text[FX_SHOW_MAX])
+{
+	size_t length = shown->length;
+
+	/* Three bytes for each, the ellipsis, and the end: FX_SHOW_MAX has room. */
+	_Static_assert(FX_UTF8_CLEAN_MAX(CALL_MAX) + sizeof("…") <= FX_SHOW_MAX, "no room");
+	if (shown->is_cut && length == sizeof(shown->text))
+		length = show_cut(shown->text, length - 1);
+	length = fx_utf8_clean(shown->text, length, text);
+	strcpy(text + length, shown->is_cut ? "…" : "");
+}
+
+void fx_show_call(const struct fx_event *event, char text[FX_SHOW_MAX])
+{
+	struct shown shown = {.length = 0}, result = {.length = 0};
+	const struct fxt_arg *ret = fx_event_arg(event, "ret"),
+			     *error = fx_event_arg(event, "errno");
+	const struct fxt_arg *number = fx_event_arg(event, "number");
+	bool any = false;
+
+	if (number && fxt_string_equals(event->name, "syscall"))
+		show_value(&shown, number);
+	else
+		show_bytes(&shown, event->name->data, event->name->length);
+	show_string(&shown, "(");
+	show_args(&shown, event->args, event->nargs, &any);
+	show_args(&shown, event->end_args, event->end_nargs, &any);
+	show_string(&result, ")");
+	if (ret || error)
+		show_string(&result, " = ");
+	if (ret)
+		show_value(&result, ret);
+	if (ret && error)
+		show_string(&result, " ");
+	if (error)
+		show_value(&result, error);
+	/* The result is seen whatever came before it. */
+	if (shown.length + result.length > sizeof(shown.text) - 4) {
+		shown.length = show_cut(shown.text, sizeof(shown.text) - result.length - 4);
+		shown.is_cut = false;
+		show_string(&shown, "…");
+	}
+	show_bytes(&shown, result.text, result.length);
+	show_finish(&shown, text);
+}
+
+uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event)
+{
+	static const char *const names[][2] = {
+	    {"path", "dir"}, {"from", "from_dir"}, {"arg0", NULL}, {"arg1", NULL}};
+	const struct fxt_string *path = NULL, *folder = NULL;
+	char joined[PATH_BYTES_MAX];
+	size_t length;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !path; i++) {
+		path = fx_event_string(event, names[i][0]);
+		/* What syscall() was given is a path if it looks so. */
+		if (path && !names[i][1] && path->data[0] != '/')
+			path = NULL;
+		if (path && names[i][1])
+			folder = fx_event_string(event, names[i][1]);
+	}
+	if (!path)
+		return 0;
+	if (path->data[0] == '/' || !folder || folder->data[0] != '/')
+		return fx_report_intern_some(report, path->data, path->length);
+	length = folder->length;
+	while (length > 0 && folder->data[length - 1] == '/')
+		length--;
+	if (length + 1 + path->length > sizeof(joined))
+		return fx_report_intern_some(report, path->data, path->length);
+	memcpy(joined, folder->data, length);
+	joined[length] = '/';
+	memcpy(joined + length + 1, path->data, path->length);
+	return fx_report_intern_some(report, joined, length + 1 + path->length);
+}
+
+static void show_named(const struct fx_text *name, const char *what, uint64_t id,
+		       char text[FX_SHOW_MAX])
+{
+	struct shown shown = {.length = 0};
+
+	if (name && name->length > 0) {
+		show_bytes(&shown, name->data, name->length);
+		show_finish(&shown, text);
+	} else {
+		snprintf(text, FX_SHOW_MAX, "%s %" PRIu64, what, id);
+	}
+}
+
+void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX])
+{
+	show_named(thread->name, "thread", thread->key.tid, text);
+}
+
+void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX])
+{
+	show_named(process->name, "process", process->pid, text);
+}

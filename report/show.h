@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* What an event says, in words. */
+#ifndef FX_REPORT_SHOW_H
+#define FX_REPORT_SHOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "report/section.h"
+
+enum { FX_SHOW_MAX = 640 };
+
+/* An argument that is a text; NULL: it has none of this name, or it is no text, or empty. */
+const struct fxt_string *fx_event_string(const struct fx_event *event, const char *name);
+
+/* The name of a call, as the number of a text: that of syscall() is the name of the system call. */
+uint32_t fx_show_name(struct fx_report *report, const struct fx_event *event);
+
+/* "open(path=/etc/passwd, flags=O_RDONLY) = -1 ENOENT", as UTF-8; what is long is cut, with an ellipsis. */
+void fx_show_call(const struct fx_event *event, char text[FX_SHOW_MAX]);
+
+/* The path that a call was given, with the folder that it is relative to where that is known, as the number of a text.
+ * 0: it was given none, or there is no room for more (fx_report_intern_some()). */
+uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event);
+
+/* What a thread or process is called: its name, else its number. As UTF-8. */
+void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX]);
+void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX]);
+
+#endif
