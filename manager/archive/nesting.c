@@ -38,6 +38,9 @@ static struct fx_nesting_block *block_get(struct fx_nesting *n, struct fx_nestin
 			return NULL;
 		block_take_off(m, b);
 	}
+	m->looked -= m->looked < FX_NESTING_BLOCK * FX_NESTING_LOOKS_PER_CALL
+			 ? m->looked
+			 : FX_NESTING_BLOCK * FX_NESTING_LOOKS_PER_CALL;
 	b->owner = n;
 	b->before = n->last_end;
 	b->first_start = UINT64_MAX;
@@ -75,10 +78,13 @@ static bool crosses(struct fx_interval before, uint64_t start, uint64_t end)
 	return before.start < end && before.end > end;
 }
 
-static bool block_crosses(const struct fx_nesting_block *b, uint64_t start, uint64_t end)
+static bool block_crosses(const struct fx_nesting_block *b, struct fx_nesting_memory *m,
+			  uint64_t start, uint64_t end)
 {
+	m->looked++;
 	if (b->last_end <= start || b->first_start >= end)
 		return false;
+	m->looked += b->count;
 	for (uint32_t i = 0; i < b->count; i++) {
 		if (crosses(b->calls[i], start, end))
 			return true;
@@ -86,14 +92,15 @@ static bool block_crosses(const struct fx_nesting_block *b, uint64_t start, uint
 	return false;
 }
 
-/* Whether it crosses one that is known, or may cross one that is forgotten. */
-static bool may_cross(const struct fx_nesting *n, uint64_t start, uint64_t end)
+/* Whether it crosses one that is known, or may cross one that is forgotten or too many to look at. */
+static bool may_cross(const struct fx_nesting *n, struct fx_nesting_memory *m, uint64_t start,
+		      uint64_t end)
 {
 	const struct fx_nesting_block *b = n->blocks ? n->blocks->prev : NULL;
 	uint64_t before = n->last_end;
 
 	while (b && before > start) {
-		if (block_crosses(b, start, end))
+		if (m->looked > FX_NESTING_LOOKS || block_crosses(b, m, start, end))
 			return true;
 		before = b->before;
 		b = b == n->blocks ? NULL : b->prev;
@@ -149,13 +156,15 @@ static void outer_put(struct fx_nesting *n, uint64_t start, uint64_t end)
 /* --- Verdicts -------------------------------------------------------------------------------- */
 
 /* Somewhere in what is known. */
-static enum fx_nesting_verdict take_inside(const struct fx_nesting *n, uint64_t start, uint64_t end)
+static enum fx_nesting_verdict take_inside(const struct fx_nesting *n, struct fx_nesting_memory *m,
+					   uint64_t start, uint64_t end)
 {
-	return may_cross(n, start, end) ? FX_NESTING_OUT : FX_NESTING_WHOLE;
+	return may_cross(n, m, start, end) ? FX_NESTING_OUT : FX_NESTING_WHOLE;
 }
 
 /* In the order of ends. */
-static enum fx_nesting_verdict take_next(const struct fx_nesting *n, uint64_t *start, uint64_t end)
+static enum fx_nesting_verdict take_next(const struct fx_nesting *n, struct fx_nesting_memory *m,
+					 uint64_t *start, uint64_t end)
 {
 	uint32_t i = n->outer_count;
 
@@ -164,7 +173,7 @@ static enum fx_nesting_verdict take_next(const struct fx_nesting *n, uint64_t *s
 	if (!i || n->outer[i - 1].end <= *start)
 		return FX_NESTING_WHOLE;
 	if (n->outer[i - 1].end >= end)
-		return take_inside(n, *start, end);
+		return take_inside(n, m, *start, end);
 	/* The same call again, as far as can be known; what is left of it says nothing. */
 	if (n->outer[i - 1].start == *start)
 		return FX_NESTING_OUT;
@@ -182,9 +191,9 @@ enum fx_nesting_verdict fx_nesting_slow(struct fx_nesting *n, struct fx_nesting_
 	const struct fx_interval *newest = n->outer_count ? &n->outer[n->outer_count - 1] : NULL;
 
 	if (newest && (end > newest->end || (end == newest->end && *start <= newest->start))) {
-		verdict = take_next(n, start, end);
+		verdict = take_next(n, m, start, end);
 	} else if (newest) {
-		verdict = take_inside(n, *start, end);
+		verdict = take_inside(n, m, *start, end);
 	}
 	if (verdict == FX_NESTING_OUT)
 		return verdict;

@@ -7,7 +7,7 @@
  * Most come in the order of their ends. Of these it is enough to know the outermost calls that have ended. Handlers
  * that interrupt a record write elsewhere, and their calls come late, in the middle of what is known already: for
  * them the newest calls of all threads are remembered, about as many as a buffer holds. What comes later than that
- * cannot be judged, and is left out.
+ * cannot be judged, and is left out; so is what would take too long to judge, where calls come late again and again.
  */
 #ifndef FX_MANAGER_NESTING_H
 #define FX_MANAGER_NESTING_H
@@ -21,12 +21,18 @@
 #define FX_NESTING_BLOCK  256u
 #define FX_NESTING_BLOCKS 4096u
 
+/* What may be looked at to judge late calls, blocks and calls in them: so many at once, and so many more for each call that is
+ * remembered. A handler's chunk that comes late takes some 4 million. */
+#define FX_NESTING_LOOKS	  (UINT64_C(64) << 20)
+#define FX_NESTING_LOOKS_PER_CALL 32u
+
 struct fx_nesting_block;
 
 /* What threads share. All zero at first. */
 struct fx_nesting_memory {
 	struct fx_nesting_block *blocks; /* the oldest first */
 	uint32_t count;
+	uint64_t looked; /* at so many blocks and calls, less what remembered calls allow */
 };
 
 struct fx_interval {

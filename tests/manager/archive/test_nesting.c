@@ -190,3 +190,29 @@ Test(nesting, memory_has_a_bound)
 	fx_nesting_clear(&other, &memory);
 	end();
 }
+
+/* What comes late again and again is judged as long as that takes no more than its share. */
+Test(nesting, late_calls_cost_no_more_than_their_share)
+{
+	enum { LATE_ROUNDS = 200, LATE_CALLS = 5000 };
+	uint64_t looked = 0, before;
+
+	begin(1);
+	for (unsigned round = 0; round < LATE_ROUNDS; round++) {
+		for (uint64_t i = 0; i < LATE_CALLS; i++) {
+			uint64_t start = 100 * i + round % 7, at = start;
+
+			before = memory.looked;
+			fx_nesting_take(&nesting, &memory, &at, start + 50);
+			looked += memory.looked > before ? memory.looked - before : 0;
+		}
+	}
+	cr_assert_leq(looked, FX_NESTING_LOOKS +
+				  (uint64_t)LATE_ROUNDS * LATE_CALLS * FX_NESTING_LOOKS_PER_CALL +
+				  2 * FX_NESTING_BLOCK);
+	cr_assert_gt(looked, FX_NESTING_LOOKS / 2, "the test asks for nothing");
+	/* In order again, all is well. */
+	cr_assert_eq(fx_nesting_take(&nesting, &memory, &(uint64_t){1000000}, 1000100),
+		     FX_NESTING_WHOLE);
+	end();
+}
