@@ -259,6 +259,12 @@ static const char *set_permissions(struct fx_options *o, const char *value)
 	return fx_options_permissions(value);
 }
 
+static const char *set_report(struct fx_options *o, const char *value)
+{
+	o->report = options_is_on(value);
+	return NULL;
+}
+
 static const char *set_quiet(struct fx_options *o, const char *value)
 {
 	o->quiet = options_is_on(value);
@@ -353,6 +359,8 @@ const char *fx_options_check(const struct fx_options *options)
 		return "--on-full block needs --buffering-mode streaming: a oneshot buffer is "
 		       "never "
 		       "emptied";
+	if (options->report && strcmp(c->output, "-") == 0)
+		return "--report needs an archive in a file: standard output takes one of both";
 	for (size_t i = 0; i < c->trigger_count; i++) {
 		if (c->triggers[i].action == FX_TRIGGER_SNAPSHOT && c->mode != FX_MODE_CIRCULAR)
 			return "--trigger ALERT:snapshot needs --buffering-mode circular";

@@ -14,6 +14,7 @@
 struct fx_options {
 	struct fx_session_config config;
 	bool quiet;
+	bool report;			  /* fxtrace run */
 	char words[FX_CATEGORY_LIST_MAX]; /* config.words */
 	struct fx_provider_size *sizes;	  /* config.sizes, owned */
 	struct fx_trigger triggers[FX_TRIGGERS];
@@ -37,6 +38,7 @@ enum {
 	OPTION_MAX_SYMBOLS,
 	OPTION_MAX_USER_SYMBOLS,
 	OPTION_MODE,
+	OPTION_REPORT,
 };
 
 /* The table for argp. */

@@ -94,6 +94,9 @@ static error_t record_parse(int key, char *value, struct argp_state *state)
 	case OPTION_MAX_USER_SYMBOLS:
 		fx_usage_error(record->remote.command, fx_control_option_name(key),
 			       "an option of fxtrace manager");
+	case OPTION_REPORT:
+		fx_usage_error(record->remote.command, "--report",
+			       "an option of fxtrace run; fxtrace report prints it of any archive");
 	case OPTION_APPEND_ARGS:
 		record->append_args = value;
 		return 0;

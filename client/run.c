@@ -180,6 +180,16 @@ static int wait_untraced(const char *what, int error, pid_t child)
 	return run_exit_status(&result);
 }
 
+/* The report of an archive, as if it had been asked for. */
+static void run_report(const struct run *run)
+{
+	char command[] = "fxtrace report", output[PATH_MAX + 8], end_of_options[] = "--";
+	char *argv[] = {command, end_of_options, output, NULL};
+
+	snprintf(output, sizeof(output), "%s", run->options.config.output);
+	fx_cmd_report(3, argv);
+}
+
 /* The program runs; its session has not begun. */
 static int trace(const struct run *run, struct fx_session *session, pid_t child)
 {
@@ -195,6 +205,8 @@ static int trace(const struct run *run, struct fx_session *session, pid_t child)
 	signals_ignore();
 	fx_session_finish(session, &result);
 	fx_summary_print(&run->options.config, &result, run->program[0], run->options.quiet);
+	if (run->options.report && !result.output_error)
+		run_report(run);
 	return run_exit_status(&result);
 }
 

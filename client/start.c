@@ -62,6 +62,9 @@ static error_t start_parse(int key, char *value, struct argp_state *state)
 	    key == OPTION_MAX_USER_SYMBOLS)
 		fx_usage_error(start->remote.command, fx_control_option_name(key),
 			       "an option of fxtrace manager");
+	if (key == OPTION_REPORT)
+		fx_usage_error(start->remote.command, "--report",
+			       "an option of fxtrace run; fxtrace report prints it of any archive");
 	wrong = fx_options_set(&start->options, key, value, &known);
 	if (!known)
 		return fx_remote_parse(&start->remote, &parser, key, value, state);

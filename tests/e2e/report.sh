@@ -159,6 +159,17 @@ expect_equal 5 "$(calls --thread "$main")" "calls of the first thread"
 half=$(calls --to 1ms)
 [ $((half + $(calls --from 1000001ns))) -ge "$all" ] || fail "calls are lost between two parts of the time"
 
+# --- At the end of a run ----------------------------------------------------------------------------
+
+expect_status 3 "$FXTRACE" run --report -q -o ran.fxt.zst -- sh -c 'echo the program; exit 3'
+expect_line '^the program' out
+expect_line '^What matters most' out
+expect_status 3 env FXTRACE_REPORT=1 "$FXTRACE" run -q -o ran.fxt -- sh -c 'exit 3'
+expect_line '^Summary' out
+expect_one_error 2 "$FXTRACE" run --report -o - -- true
+expect_one_error 2 "$FXTRACE" record --report -- true
+expect_one_error 2 "$FXTRACE" start --report
+
 # --- Bad input -------------------------------------------------------------------------------------
 
 expect_one_error 1 "$FXTRACE" report no-such-file.fxt
