@@ -266,7 +266,8 @@ static void findings_of_calls(const struct fx_findings *findings, struct fx_tabl
 	if (!most)
 		return;
 	fx_unit_number(FX_UNIT_COUNT, (int64_t)findings->names.items[most].calls, calls);
-	snprintf(text, sizeof(text), "%s calls of %.100s were at work, and did not wait", calls,
+	snprintf(text, sizeof(text),
+		 "%s calls of %.100s took this time without waiting for anybody", calls,
 		 findings_text(findings, most));
 	findings_put(findings, table, findings->names.items[most].time, "fxtrace report --syscalls",
 		     text);
