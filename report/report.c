@@ -148,6 +148,14 @@ static void report_enter_thread(struct fx_exporter *exporter, const struct fx_th
 	report->thread_passes = fx_filter_thread(&report->order->filter, thread);
 }
 
+/* The manager ends what was open at a death or a stop, and says so. */
+static bool report_says_unfinished(const struct fx_event *event)
+{
+	const struct fxt_arg *arg = fx_event_arg(event, "unfinished");
+
+	return arg && arg->type == FXT_ARG_BOOL && arg->boolean;
+}
+
 static void report_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_report *report = report_of(exporter);
@@ -167,7 +175,8 @@ static void report_slice_begin(struct fx_exporter *exporter, const struct fx_eve
 	    .depth = (uint32_t)report->stack.count,
 	    .kind = report_category_facts(report, event->category->serial)->kind,
 	    .is_shown = report_shows(report, event),
-	    .is_unfinished = event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED),
+	    .is_unfinished = event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED) ||
+			     report_says_unfinished(event),
 	};
 	report->stack.count++;
 	if (call->is_shown)

@@ -9,7 +9,7 @@
 #include "convert/utf8.h"
 #include "report/show.h"
 
-enum { CALL_MAX = 200, VALUE_MAX = 80, PATH_BYTES_MAX = 4096 };
+enum { CALL_MAX = 200, VALUE_MAX = 80, PATH_BYTES_MAX = 4096, STACK_MAX = 1024 };
 
 /* A text that is being written, before it is cleaned. */
 struct shown {
@@ -236,4 +236,25 @@ void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX])
 void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX])
 {
 	show_named(process->name, "process", process->pid, text);
+}
+
+void fx_show_stack(const struct fx_report *report, uint32_t stack, struct fx_table *table,
+		   size_t column)
+{
+	const struct fx_text *text = fx_report_text(report, stack);
+	char line[STACK_MAX];
+	size_t put = 0;
+
+	for (size_t i = 0; i < text->length && put + 4 < sizeof(line); i++) {
+		if (text->data[i] == '\n') {
+			memcpy(line + put, " < ", 3);
+			put += 3;
+		} else {
+			line[put++] = text->data[i];
+		}
+	}
+	/* Not in the middle of a character. */
+	while (put + 4 >= sizeof(line) && put > 0 && (line[put - 1] & 0x80))
+		put--;
+	fx_table_text(table, column, line, put);
 }

@@ -27,4 +27,8 @@ uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event);
 void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX]);
 void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX]);
 
+/* A call stack, the number of a text of a line for each function, as a cell: on one line, the innermost first. */
+void fx_show_stack(const struct fx_report *report, uint32_t stack, struct fx_table *table,
+		   size_t column);
+
 #endif

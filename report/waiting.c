@@ -26,15 +26,24 @@ static enum fx_wait_kind waiting_of_name(const char *name)
 	return FX_WAIT_NONE;
 }
 
-/* Whether the descriptor of a call leads to somebody else: its name is no path, or one of a device. */
-static bool waiting_has_peer(const struct fx_event *event)
+/* Whether one of a call's descriptors leads to somebody else: its name is no path, or one of a device. What streams are,
+ * and where, is not always known: of those, it must be. */
+static bool waiting_has_peer(const struct fx_open_call *call, const struct fx_event *event)
 {
-	const struct fxt_arg *file = fx_event_arg(event, "file");
+	static const char *const names[] = {"file", "in_file", "out_file"};
+	bool any = false;
 
-	if (!file || file->type != FXT_ARG_STRING || file->string.length == 0)
-		return true;
-	return file->string.data[0] != '/' ||
-	       (file->string.length > 5 && memcmp(file->string.data, "/dev/", 5) == 0);
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct fxt_arg *file = fx_event_arg(event, names[i]);
+
+		if (!file || file->type != FXT_ARG_STRING || file->string.length == 0)
+			continue;
+		any = true;
+		if (file->string.data[0] != '/' ||
+		    (file->string.length > 5 && memcmp(file->string.data, "/dev/", 5) == 0))
+			return true;
+	}
+	return !any && call->kind != FX_CALL_STDIO;
 }
 
 static bool waiting_may(const struct fx_open_call *call)
@@ -70,7 +79,7 @@ enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_repo
 		waiting->kinds.items[call->name] =
 		    (uint8_t)(1 + waiting_of_name(fx_report_text(report, call->name)->data));
 	kind = (enum fx_wait_kind)(waiting->kinds.items[call->name] - 1);
-	return kind == FX_WAIT_PEER && !waiting_has_peer(event) ? FX_WAIT_NONE : kind;
+	return kind == FX_WAIT_PEER && !waiting_has_peer(call, event) ? FX_WAIT_NONE : kind;
 }
 
 void fx_waiting_free(struct fx_waiting *waiting)

@@ -1,0 +1,678 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Waiting: at which locks, who held them, and how many stood there at once; for which conditions, semaphores, children,
+ * peers; and what each thread waited for.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/keys.h"
+#include "report/report.h"
+#include "report/section.h"
+#include "report/show.h"
+#include "report/waiting.h"
+
+enum { OBJECTS_MAX = 200000, INTERVALS_MAX = 1 << 19, HOLDERS_SHOWN = 3 };
+
+/* All waits for one thing, or of one thread for things of one kind. */
+struct waited {
+	uint64_t total, count, longest;
+	uint64_t longest_ts;
+	const struct fx_thread *longest_thread;
+	uint32_t name;	 /* of a call that waited */
+	uint32_t convoy; /* locks: the most waits at one time */
+};
+
+struct interval {
+	uint64_t begin, end;
+	size_t object;
+};
+
+struct timed_keys {
+	struct fx_keys keys;
+	FX_VECTOR(uint64_t) times; /* by number of the key */
+};
+
+struct waits {
+	struct fx_report *report;
+	struct fx_waiting waiting;
+	unsigned inside; /* calls that are open since the outermost one that waits */
+	uint64_t unfinished;
+	struct fx_keys objects; /* address or 0; process, enum fx_wait_kind, text: what it is */
+	FX_VECTOR(struct waited) waited;
+	struct fx_keys threads; /* address is the thread's number; kind */
+	FX_VECTOR(struct waited) thread_waited;
+	struct timed_keys holders; /* address is the lock's number; tid */
+	struct timed_keys places;  /* the same; stack */
+	struct fx_keys ended;	   /* threads that were joined: handle; process */
+	FX_VECTOR(const struct fx_thread *) ended_threads; /* NULL: several had this handle */
+	FX_VECTOR(struct interval) intervals;		   /* of locks */
+	bool is_cut; /* there were too many: the shorter ones are gone */
+};
+
+static void *waits_create(struct fx_report *report)
+{
+	struct waits *waits = calloc(1, sizeof(*waits));
+
+	if (!waits)
+		return NULL;
+	waits->report = report;
+	waits->objects.limit = OBJECTS_MAX;
+	waits->threads.limit = OBJECTS_MAX;
+	waits->holders.keys.limit = OBJECTS_MAX;
+	waits->places.keys.limit = OBJECTS_MAX;
+	waits->ended.limit = OBJECTS_MAX;
+	return waits;
+}
+
+static void waits_destroy(void *section)
+{
+	struct waits *waits = section;
+
+	fx_waiting_free(&waits->waiting);
+	fx_keys_free(&waits->objects);
+	fx_vector_free(&waits->waited);
+	fx_keys_free(&waits->threads);
+	fx_vector_free(&waits->thread_waited);
+	fx_keys_free(&waits->holders.keys);
+	fx_vector_free(&waits->holders.times);
+	fx_keys_free(&waits->places.keys);
+	fx_vector_free(&waits->places.times);
+	fx_keys_free(&waits->ended);
+	fx_vector_free(&waits->ended_threads);
+	fx_vector_free(&waits->intervals);
+	free(waits);
+}
+
+/* --- What is seen ----------------------------------------------------------------------------- */
+
+/* What the descriptors of a call are, of those that lead to somebody. */
+static uint32_t waits_peer(struct fx_report *report, const struct fx_event *event)
+{
+	static const char *const names[] = {"file", "out_file", "in_file"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct fxt_string *file = fx_event_string(event, names[i]);
+
+		if (file && (i == 0 || file->data[0] != '/'))
+			return fx_report_intern_some(report, file->data, file->length);
+	}
+	return 0;
+}
+
+/* What is waited for is the first address among a call's arguments. */
+static void waits_set_address(struct fx_key *key, const struct fx_event *event)
+{
+	for (uint32_t i = 0; i < event->nargs; i++) {
+		if (event->args[i].type == FXT_ARG_POINTER) {
+			key->address = event->args[i].uint64;
+			key->parts[2] = event->args[i].name.serial;
+			return;
+		}
+	}
+}
+
+static struct fx_key waits_object(struct fx_report *report, const struct fx_open_call *call,
+				  const struct fx_event *event, enum fx_wait_kind kind)
+{
+	struct fx_key key = {.parts = {call->thread->process->number, kind, 0, 0}};
+	const struct fxt_string *text;
+	int64_t number;
+
+	switch (kind) {
+	case FX_WAIT_CHILD:
+		if (fx_event_integer(event, "ret", &number) && number > 0)
+			key.address = (uint64_t)number;
+		break;
+	case FX_WAIT_PEER:
+		key.parts[2] = waits_peer(report, event);
+		break;
+	case FX_WAIT_POLL:
+		text = fx_event_string(event, "file");
+		if (!text)
+			text = fx_event_string(event, "fds");
+		if (text)
+			key.parts[2] = fx_report_intern_some(report, text->data, text->length);
+		break;
+	default:
+		waits_set_address(&key, event);
+		if (!key.address)
+			key.parts[2] = waits_peer(report, event);
+	}
+	if (!key.address && !key.parts[2])
+		key.parts[2] = call->name;
+	return key;
+}
+
+static void waited_add(struct waited *waited, const struct fx_open_call *call)
+{
+	uint64_t time = call->end - call->ts;
+
+	if (waited->count == 0 || time > waited->longest) {
+		waited->longest = time;
+		waited->longest_ts = call->ts;
+		waited->longest_thread = call->thread;
+		waited->name = call->name;
+	}
+	waited->count++;
+	waited->total += time;
+}
+
+/* Makes room for the item of a key that may be new. False: no memory. */
+#define WAITS_ROOM(waits, vector, number)                                                          \
+	((number) < (vector)->count ||                                                             \
+	 (fx_vector_reserve(vector, 1) == 0                                                        \
+	      ? (memset(&(vector)->items[(vector)->count++], 0, sizeof(*(vector)->items)), true)   \
+	      : (fx_report_fail((waits)->report, -ENOMEM), false)))
+
+static void waits_add_time(struct waits *waits, struct timed_keys *keys, size_t object,
+			   uint32_t part, uint64_t time)
+{
+	size_t number =
+	    fx_keys_number(&keys->keys, (struct fx_key){.address = object, .parts = {part}});
+
+	if (number != FX_KEY_NONE && WAITS_ROOM(waits, &keys->times, number))
+		keys->times.items[number] += time;
+}
+
+static int waits_compare_lengths(const void *a, const void *b)
+{
+	const struct interval *left = a, *right = b;
+	uint64_t first = left->end - left->begin, second = right->end - right->begin;
+
+	return first > second ? -1 : first < second;
+}
+
+static void waits_add_interval(struct waits *waits, size_t object, const struct fx_open_call *call)
+{
+	if (waits->intervals.count == INTERVALS_MAX) {
+		qsort(waits->intervals.items, waits->intervals.count, sizeof(struct interval),
+		      waits_compare_lengths);
+		waits->intervals.count /= 2;
+		waits->is_cut = true;
+	}
+	if (fx_vector_reserve(&waits->intervals, 1) < 0) {
+		fx_report_fail(waits->report, -ENOMEM);
+		return;
+	}
+	waits->intervals.items[waits->intervals.count++] =
+	    (struct interval){call->ts, call->end, object};
+}
+
+static void waits_add_lock(struct waits *waits, size_t object, const struct fx_open_call *call,
+			   const struct fx_event *event)
+{
+	const struct fxt_string *stack = fx_event_string(event, "stack");
+	uint64_t time = call->end - call->ts;
+	int64_t holder;
+
+	if (fx_event_integer(event, "holder", &holder))
+		waits_add_time(waits, &waits->holders, object, (uint32_t)holder, time);
+	if (stack)
+		waits_add_time(waits, &waits->places, object,
+			       fx_report_intern_some(waits->report, stack->data, stack->length),
+			       time);
+	waits_add_interval(waits, object, call);
+}
+
+static void waits_add(struct waits *waits, const struct fx_open_call *call,
+		      const struct fx_event *event, enum fx_wait_kind kind)
+{
+	struct fx_key of_thread = {.address = call->thread->number, .parts = {kind}};
+	size_t number =
+	    fx_keys_number(&waits->objects, waits_object(waits->report, call, event, kind));
+
+	waits->unfinished += call->is_unfinished;
+	if (number != FX_KEY_NONE && WAITS_ROOM(waits, &waits->waited, number)) {
+		waited_add(&waits->waited.items[number], call);
+		if (kind == FX_WAIT_LOCK)
+			waits_add_lock(waits, number, call, event);
+	}
+	number = fx_keys_number(&waits->threads, of_thread);
+	if (number != FX_KEY_NONE && WAITS_ROOM(waits, &waits->thread_waited, number))
+		waited_add(&waits->thread_waited.items[number], call);
+}
+
+static void waits_see_enter(void *section, const struct fx_open_call *call,
+			    const struct fx_event *event)
+{
+	struct waits *waits = section;
+	enum fx_wait_kind kind;
+
+	/* What is called inside a wait is part of it. */
+	if (waits->inside > 0) {
+		waits->inside++;
+		return;
+	}
+	kind = fx_waiting_of(&waits->waiting, waits->report, call, event);
+	if (kind == FX_WAIT_NONE)
+		return;
+	waits->inside = 1;
+	waits_add(waits, call, event, kind);
+}
+
+static void waits_see_leave(void *section, const struct fx_open_call *call)
+{
+	struct waits *waits = section;
+
+	(void)call;
+	if (waits->inside > 0)
+		waits->inside--;
+}
+
+/* A thread that is joined says by which handle. */
+static void waits_see_instant(void *section, const struct fx_event *event)
+{
+	struct waits *waits = section;
+	const struct fx_thread *thread = event->thread;
+	int64_t handle;
+	size_t number, before = waits->ended_threads.count;
+
+	if (!fxt_string_equals(event->name, "joined") ||
+	    !fx_event_integer(event, "thread", &handle))
+		return;
+	number = fx_keys_number(&waits->ended, (struct fx_key){.address = (uint64_t)handle,
+							       .parts = {thread->process->number}});
+	if (number == FX_KEY_NONE || !WAITS_ROOM(waits, &waits->ended_threads, number))
+		return;
+	if (number == before)
+		waits->ended_threads.items[number] = thread;
+	else if (waits->ended_threads.items[number] != thread)
+		waits->ended_threads.items[number] = NULL;
+}
+
+/* --- Convoys ---------------------------------------------------------------------------------- */
+
+struct edge {
+	uint64_t ts;
+	size_t object;
+	int change;
+};
+
+/* By object, then time; ends before begins. */
+static int waits_compare_edges(const void *a, const void *b)
+{
+	const struct edge *left = a, *right = b;
+
+	if (left->object != right->object)
+		return left->object > right->object ? 1 : -1;
+	if (left->ts != right->ts)
+		return left->ts > right->ts ? 1 : -1;
+	return left->change - right->change;
+}
+
+static int waits_count_convoys(struct waits *waits)
+{
+	size_t count = waits->intervals.count * 2;
+	struct edge *edges = calloc(count + 1, sizeof(*edges));
+	uint32_t now = 0;
+
+	if (!edges)
+		return -ENOMEM;
+	for (size_t i = 0; i < waits->intervals.count; i++) {
+		const struct interval *interval = &waits->intervals.items[i];
+
+		edges[2 * i] = (struct edge){interval->begin, interval->object, 1};
+		edges[2 * i + 1] = (struct edge){interval->end, interval->object, -1};
+	}
+	qsort(edges, count, sizeof(*edges), waits_compare_edges);
+	for (size_t i = 0; i < count; i++) {
+		struct waited *waited = &waits->waited.items[edges[i].object];
+
+		if (i == 0 || edges[i - 1].object != edges[i].object)
+			now = 0;
+		now += (uint32_t)edges[i].change;
+		/* What took no time at all ends before it begins. */
+		if (now < UINT32_MAX / 2 && now > waited->convoy)
+			waited->convoy = now;
+	}
+	free(edges);
+	return 0;
+}
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+#define COLUMNS(columns) (columns), sizeof(columns) / sizeof((columns)[0])
+
+static void waits_set_thread(struct fx_table *table, size_t column, const struct fx_thread *thread)
+{
+	char text[FX_SHOW_MAX];
+
+	fx_show_thread(thread, text);
+	fx_table_string(table, column, text);
+}
+
+static void waits_set_text(const struct waits *waits, struct fx_table *table, size_t column,
+			   uint32_t number)
+{
+	const struct fx_text *text;
+
+	if (!number)
+		return;
+	text = fx_report_text(waits->report, number);
+	fx_table_text(table, column, text->data, text->length);
+}
+
+static const struct fx_process *waits_process(const struct waits *waits, size_t object)
+{
+	return fx_report_timeline(waits->report)
+	    ->processes.items[waits->objects.keys.items[object].parts[0]];
+}
+
+/* The thread that has the handle; NULL: not known. */
+static const struct fx_thread *waits_joined(struct waits *waits, const struct fx_key *object)
+{
+	size_t number = fx_keys_number(&waits->ended, (struct fx_key){.address = object->address,
+								      .parts = {object->parts[0]}});
+
+	return number < waits->ended_threads.count ? waits->ended_threads.items[number] : NULL;
+}
+
+static void waits_set_child(const struct waits *waits, struct fx_table *table, size_t column,
+			    uint64_t pid)
+{
+	struct fx_process *process;
+	char name[FX_SHOW_MAX], text[FX_SHOW_MAX + 32];
+
+	HASH_FIND(hh, fx_report_timeline(waits->report)->process_table, &pid, sizeof(pid), process);
+	if (process)
+		fx_show_process(process, name);
+	snprintf(text, sizeof(text), "%s (pid %" PRIu64 ")", process ? name : "process", pid);
+	fx_table_string(table, column, text);
+}
+
+static void waits_set_object(struct waits *waits, struct fx_table *table, size_t column,
+			     size_t number)
+{
+	struct fx_key key = waits->objects.keys.items[number];
+	const struct fx_thread *thread;
+	char name[FX_SHOW_MAX], text[FX_SHOW_MAX + 64];
+
+	if (!key.address) {
+		waits_set_text(waits, table, column, key.parts[2]);
+		return;
+	}
+	if (key.parts[1] == FX_WAIT_CHILD) {
+		waits_set_child(waits, table, column, key.address);
+		return;
+	}
+	thread = key.parts[1] == FX_WAIT_THREAD ? waits_joined(waits, &key) : NULL;
+	if (thread) {
+		fx_show_thread(thread, name);
+		snprintf(text, sizeof(text), "%s (tid %" PRIu64 ")", name, thread->key.tid);
+	} else {
+		snprintf(text, sizeof(text), "%.100s 0x%" PRIx64,
+			 key.parts[2] ? fx_report_text(waits->report, key.parts[2])->data : "",
+			 key.address);
+	}
+	fx_table_string(table, column, text);
+}
+
+struct held {
+	uint64_t time;
+	uint64_t tid;
+};
+
+/* "writer 75 %, main 20 %, …": shares of the time that is waited for. */
+static void waits_set_holders(const struct waits *waits, struct fx_table *table, size_t column,
+			      size_t object, const struct held *held, size_t count)
+{
+	const struct fx_timeline *timeline = fx_report_timeline(waits->report);
+	char text[HOLDERS_SHOWN * (FX_SHOW_MAX + 32)], name[FX_SHOW_MAX];
+	struct fx_thread_key key = {.pid = waits_process(waits, object)->pid};
+	uint64_t total = waits->waited.items[object].total;
+	struct fx_thread *thread;
+	size_t put = 0;
+
+	for (size_t i = 0; i < count && i < HOLDERS_SHOWN; i++) {
+		key.tid = held[i].tid;
+		HASH_FIND(hh, timeline->thread_table, &key, sizeof(key), thread);
+		if (thread)
+			fx_show_thread(thread, name);
+		put += (size_t)snprintf(
+		    text + put, sizeof(text) - put, "%s%s (tid %" PRIu64 ") %.0f %%",
+		    i > 0 ? ", " : "", thread ? name : "thread", key.tid,
+		    total > 0 ? 100.0 * (double)held[i].time / (double)total : 100.0);
+	}
+	if (count > HOLDERS_SHOWN)
+		snprintf(text + put, sizeof(text) - put, ", …");
+	if (count > 0)
+		fx_table_string(table, column, text);
+}
+
+static int waits_compare_held(const void *a, const void *b)
+{
+	const struct held *left = a, *right = b;
+
+	return left->time > right->time ? -1 : left->time < right->time;
+}
+
+/* Those of the keys that are of an object, the longest time first. They stand together in `order'. */
+static size_t waits_take(const struct timed_keys *keys, const uint32_t *order, size_t *at,
+			 size_t object, struct held *held)
+{
+	size_t count = 0;
+
+	for (; *at < keys->times.count; (*at)++) {
+		const struct fx_key *key = &keys->keys.keys.items[order[*at]];
+
+		if (key->address > object)
+			break;
+		if (key->address == object)
+			held[count++] = (struct held){keys->times.items[order[*at]], key->parts[0]};
+	}
+	qsort(held, count, sizeof(*held), waits_compare_held);
+	return count;
+}
+
+static int waits_compare_objects(const void *a, const void *b, void *opaque)
+{
+	const struct fx_key *keys = opaque;
+	const struct fx_key *left = &keys[*(const uint32_t *)a],
+			    *right = &keys[*(const uint32_t *)b];
+
+	return (left->address > right->address) - (left->address < right->address);
+}
+
+/* Numbers of keys in order of their objects. NULL: no memory. */
+static uint32_t *waits_order(const struct timed_keys *keys)
+{
+	uint32_t *order = calloc(keys->times.count + 1, sizeof(*order));
+
+	if (!order)
+		return NULL;
+	for (uint32_t i = 0; i < keys->times.count; i++)
+		order[i] = i;
+	qsort_r(order, keys->times.count, sizeof(*order), waits_compare_objects,
+		keys->keys.keys.items);
+	return order;
+}
+
+enum { TOTAL, COUNT, LONGEST, AT, LONGEST_THREAD, CONVOY, PID, OBJECT, HOLDERS, PLACE };
+
+static const struct fx_column lock_columns[] = {
+    [TOTAL] = {"total_ns", "total", FX_UNIT_NS},
+    [COUNT] = {"waits", "waits", FX_UNIT_COUNT},
+    [LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
+    [AT] = {"longest_at_ns", "at", FX_UNIT_MOMENT},
+    [LONGEST_THREAD] = {"longest_thread", "of", FX_UNIT_TEXT},
+    [CONVOY] = {"convoy", "at once", FX_UNIT_COUNT},
+    [PID] = {"pid", "pid", FX_UNIT_NUMBER},
+    [OBJECT] = {"lock", "lock", FX_UNIT_TEXT},
+    [HOLDERS] = {"holders", "held by", FX_UNIT_TEXT},
+    [PLACE] = {"place", "waited at", FX_UNIT_TEXT},
+};
+
+static void waits_row(struct waits *waits, struct fx_table *table, size_t object)
+{
+	const struct waited *waited = &waits->waited.items[object];
+
+	fx_table_row(table);
+	fx_table_number(table, TOTAL, (int64_t)waited->total);
+	fx_table_number(table, COUNT, (int64_t)waited->count);
+	fx_table_number(table, LONGEST, (int64_t)waited->longest);
+	fx_table_number(table, AT, (int64_t)(waited->longest_ts - fx_report_begin(waits->report)));
+	waits_set_thread(table, LONGEST_THREAD, waited->longest_thread);
+}
+
+static void waits_note_locks(const struct waits *waits, struct fx_table *table)
+{
+	if (fx_table_row_count(table) == 0)
+		return;
+	fx_table_note(table,
+		      "held by: who held it as the wait began, with the share of the time; "
+		      "at once: the most threads that waited at one time%s",
+		      waits->is_cut ? ", or more: there were too many waits to count all" : "");
+	if (waits->holders.times.count == 0)
+		fx_table_note(table, "who held them is not known: spin locks, and calls that have "
+				     "not ended, do not say");
+	if (waits->places.times.count == 0)
+		fx_table_note(
+		    table, "with --stacks pthread, fxtrace run records where they were waited for");
+	if (waits->holders.keys.beyond + waits->places.keys.beyond > 0)
+		fx_table_note(table, "there were more holders and places than are kept");
+}
+
+static void waits_fill_locks(struct waits *waits, struct fx_table *table, const uint32_t *holders,
+			     const uint32_t *places, struct held *held)
+{
+	size_t at_holder = 0, at_place = 0, count;
+
+	for (size_t i = 0; i < waits->waited.count; i++) {
+		if (waits->objects.keys.items[i].parts[1] != FX_WAIT_LOCK)
+			continue;
+		waits_row(waits, table, i);
+		fx_table_number(table, CONVOY, waits->waited.items[i].convoy);
+		fx_table_number(table, PID, (int64_t)waits_process(waits, i)->pid);
+		waits_set_object(waits, table, OBJECT, i);
+		count = waits_take(&waits->holders, holders, &at_holder, i, held);
+		waits_set_holders(waits, table, HOLDERS, i, held, count);
+		count = waits_take(&waits->places, places, &at_place, i, held);
+		if (count > 0 && held[0].tid)
+			fx_show_stack(waits->report, (uint32_t)held[0].tid, table, PLACE);
+	}
+}
+
+static void waits_add_locks(struct waits *waits)
+{
+	struct fx_table *table =
+	    fx_table_new("locks", "Locks that were waited for", COLUMNS(lock_columns));
+	uint32_t *holders = waits_order(&waits->holders), *places = waits_order(&waits->places);
+	struct held *held =
+	    calloc(waits->holders.times.count + waits->places.times.count + 1, sizeof(*held));
+
+	if (table && holders && places && held && waits_count_convoys(waits) == 0) {
+		waits_fill_locks(waits, table, holders, places, held);
+		waits_note_locks(waits, table);
+		if (waits->unfinished > 0)
+			fx_table_note(table,
+				      "%llu waits, for locks or others, had not ended; they count "
+				      "until the archive's end",
+				      (unsigned long long)waits->unfinished);
+		fx_report_add(waits->report, table);
+	} else {
+		fx_table_free(table);
+		fx_report_fail(waits->report, -ENOMEM);
+	}
+	free(holders);
+	free(places);
+	free(held);
+}
+
+enum { OTHER_PID = LONGEST_THREAD + 1, OTHER_KIND, OTHER_CALL, OTHER_OBJECT };
+
+static const struct fx_column other_columns[] = {
+    [TOTAL] = {"total_ns", "total", FX_UNIT_NS},
+    [COUNT] = {"waits", "waits", FX_UNIT_COUNT},
+    [LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
+    [AT] = {"longest_at_ns", "at", FX_UNIT_MOMENT},
+    [LONGEST_THREAD] = {"longest_thread", "of", FX_UNIT_TEXT},
+    [OTHER_PID] = {"pid", "pid", FX_UNIT_NUMBER},
+    [OTHER_KIND] = {"kind", "for", FX_UNIT_TEXT},
+    [OTHER_CALL] = {"call", "call", FX_UNIT_TEXT},
+    [OTHER_OBJECT] = {"object", "which", FX_UNIT_TEXT},
+};
+
+static void waits_add_others(struct waits *waits)
+{
+	struct fx_table *table =
+	    fx_table_new("waits", "What else was waited for", COLUMNS(other_columns));
+
+	if (!table) {
+		fx_report_fail(waits->report, -ENOMEM);
+		return;
+	}
+	for (size_t i = 0; i < waits->waited.count; i++) {
+		uint32_t kind = waits->objects.keys.items[i].parts[1];
+
+		if (kind == FX_WAIT_LOCK)
+			continue;
+		waits_row(waits, table, i);
+		fx_table_number(table, OTHER_PID, (int64_t)waits_process(waits, i)->pid);
+		fx_table_string(table, OTHER_KIND, fx_wait_kind_text((enum fx_wait_kind)kind));
+		waits_set_text(waits, table, OTHER_CALL, waits->waited.items[i].name);
+		waits_set_object(waits, table, OTHER_OBJECT, i);
+	}
+	if (waits->objects.beyond > 0)
+		fx_table_note(table, "there were more: what %llu waits were for was one too many",
+			      (unsigned long long)waits->objects.beyond);
+	fx_report_add(waits->report, table);
+}
+
+enum { THREAD_TOTAL, THREAD_COUNT, THREAD_LONGEST, THREAD_TID, THREAD_NAME, THREAD_KIND };
+
+static const struct fx_column thread_columns[] = {
+    [THREAD_TOTAL] = {"total_ns", "total", FX_UNIT_NS},
+    [THREAD_COUNT] = {"waits", "waits", FX_UNIT_COUNT},
+    [THREAD_LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
+    [THREAD_TID] = {"tid", "tid", FX_UNIT_NUMBER},
+    [THREAD_NAME] = {"thread", "thread", FX_UNIT_TEXT},
+    [THREAD_KIND] = {"kind", "for", FX_UNIT_TEXT},
+};
+
+static void waits_add_threads(struct waits *waits)
+{
+	struct fx_table *table =
+	    fx_table_new("thread_waits", "What each thread waited for", COLUMNS(thread_columns));
+
+	if (!table) {
+		fx_report_fail(waits->report, -ENOMEM);
+		return;
+	}
+	for (size_t i = 0; i < waits->thread_waited.count; i++) {
+		const struct waited *waited = &waits->thread_waited.items[i];
+
+		fx_table_row(table);
+		fx_table_number(table, THREAD_TOTAL, (int64_t)waited->total);
+		fx_table_number(table, THREAD_COUNT, (int64_t)waited->count);
+		fx_table_number(table, THREAD_LONGEST, (int64_t)waited->longest);
+		fx_table_number(table, THREAD_TID, (int64_t)waited->longest_thread->key.tid);
+		waits_set_thread(table, THREAD_NAME, waited->longest_thread);
+		fx_table_string(
+		    table, THREAD_KIND,
+		    fx_wait_kind_text((enum fx_wait_kind)waits->threads.keys.items[i].parts[0]));
+	}
+	if (waits->threads.beyond > 0)
+		fx_table_note(table, "there were more threads than are kept");
+	fx_report_add(waits->report, table);
+}
+
+static void waits_tables(void *section)
+{
+	waits_add_locks(section);
+	waits_add_others(section);
+	waits_add_threads(section);
+}
+
+const struct fx_section fx_section_waits = {
+    .create = waits_create,
+    .enter = waits_see_enter,
+    .leave = waits_see_leave,
+    .instant = waits_see_instant,
+    .tables = waits_tables,
+    .destroy = waits_destroy,
+};
