@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/usage.h"
+
 static pid_t pager;
 
 static const char *pager_command(void)
@@ -67,6 +69,13 @@ bool fx_color_wanted(const char *when)
 		return strcmp(when, "always") == 0;
 	return isatty(STDOUT_FILENO) && !(none && *none) && terminal &&
 	       strcmp(terminal, "dumb") != 0;
+}
+
+const char *fx_color_option(const char *command, const char *when)
+{
+	if (strcmp(when, "always") != 0 && strcmp(when, "never") != 0 && strcmp(when, "auto") != 0)
+		fx_usage_error(command, "not always, never or auto", when);
+	return when;
 }
 
 unsigned fx_terminal_width(void)

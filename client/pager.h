@@ -20,6 +20,9 @@ void fx_pager_end(void);
  * asked before the pager is started. */
 bool fx_color_wanted(const char *when);
 
+/* The value of a command's --color; wrong usage ends the program, named by `command'. */
+const char *fx_color_option(const char *command, const char *when);
+
 /* The columns of the terminal that is standard output, or those of COLUMNS; 0: it is none. To be asked before the
  * pager is started. */
 unsigned fx_terminal_width(void);

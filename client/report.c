@@ -13,25 +13,19 @@
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "client/filters.h"
 #include "client/pager.h"
-#include "client/quantity.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
 #include "convert/timeline.h"
 #include "report/print.h"
 #include "report/report.h"
 
-enum { PATTERNS_MAX = 64, DEFAULT_TOP = 20 };
+enum { DEFAULT_TOP = 20 };
 
 enum {
 	OPTION_TOP = FX_USAGE_KEYS,
 	OPTION_SORT,
-	OPTION_PROCESS,
-	OPTION_THREAD,
-	OPTION_CATEGORY,
-	OPTION_NAME,
-	OPTION_FROM,
-	OPTION_TO,
 	OPTION_JSON,
 	OPTION_CSV,
 	OPTION_COLOR,
@@ -46,7 +40,7 @@ struct report_options {
 	enum fx_print_style style;
 	bool no_pager;
 	struct fx_report_order order;
-	const char *patterns[4][PATTERNS_MAX]; /* of processes, threads, categories, names */
+	struct fx_filters filters;
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -58,13 +52,7 @@ static const struct argp_option option_table[] = {
 #undef FX_SECTION
     {"top", OPTION_TOP, "N", 0, "Show at most N rows of each table; 0 shows all (20)", 2},
     {"sort", OPTION_SORT, "KEY", 0, "Sort by the column of this key; --csv shows the keys", 2},
-    {"process", OPTION_PROCESS, "GLOB", 0,
-     "Only processes of this name or id; may be repeated, as the next three", 3},
-    {"thread", OPTION_THREAD, "GLOB", 0, "Only threads of this name or id", 3},
-    {"category", OPTION_CATEGORY, "GLOB", 0, "Only events of this category", 3},
-    {"name", OPTION_NAME, "GLOB", 0, "Only events of this name", 3},
-    {"from", OPTION_FROM, "TIME", 0, "From this time after the first event, such as 1.5s", 3},
-    {"to", OPTION_TO, "TIME", 0, "Until this time after the first event", 3},
+    FX_FILTER_OPTIONS(3),
     {"json", OPTION_JSON, NULL, 0, "Print JSON: an object of tables by name", 4},
     {"csv", OPTION_CSV, NULL, 0, "Print comma-separated values, with a line of keys first", 4},
     {"color", OPTION_COLOR, "WHEN", 0, "always, never, or auto: on a terminal (auto)", 4},
@@ -74,28 +62,6 @@ static const struct argp_option option_table[] = {
 };
 
 static const struct argp report_parser;
-
-static void report_add_pattern(struct report_options *options, int key, const char *pattern)
-{
-	struct fx_filter *filter = &options->order.filter;
-	struct fx_patterns *const lists[] = {&filter->processes, &filter->threads,
-					     &filter->categories, &filter->names};
-	struct fx_patterns *list = lists[key - OPTION_PROCESS];
-
-	if (list->count == PATTERNS_MAX)
-		fx_usage_error(options->program, "more than 64 patterns of one kind", pattern);
-	options->patterns[key - OPTION_PROCESS][list->count++] = pattern;
-	list->items = options->patterns[key - OPTION_PROCESS];
-}
-
-static uint64_t report_parse_time(const struct report_options *options, const char *text)
-{
-	uint64_t ns;
-
-	if (!fx_quantity_parse(text, FX_QUANTITY_TIMES, &ns))
-		fx_usage_error(options->program, "not a time, such as 10us or 1.5s", text);
-	return ns;
-}
 
 static size_t report_parse_top(const struct report_options *options, const char *text)
 {
@@ -107,17 +73,10 @@ static size_t report_parse_top(const struct report_options *options, const char 
 	return value;
 }
 
-static const char *report_parse_color(const struct report_options *options, const char *text)
-{
-	if (strcmp(text, "always") != 0 && strcmp(text, "never") != 0 && strcmp(text, "auto") != 0)
-		fx_usage_error(options->program, "not always, never or auto", text);
-	return text;
-}
-
 static void report_check_options(struct report_options *options)
 {
-	if (options->order.filter.from > options->order.filter.to)
-		fx_usage_error(options->program, "--from is behind --to", NULL);
+	fx_filters_check(&options->filters, options->program);
+	options->order.filter = options->filters.filter;
 	if (!options->file)
 		options->file = "fxtrace.fxt";
 }
@@ -130,24 +89,14 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		options->order.sections[key - OPTION_SECTIONS] = true;
 		return 0;
 	}
+	if (fx_filters_option(&options->filters, options->program, key, arg))
+		return 0;
 	switch (key) {
 	case OPTION_TOP:
 		options->order.top = report_parse_top(options, arg);
 		return 0;
 	case OPTION_SORT:
 		options->order.sort = arg;
-		return 0;
-	case OPTION_PROCESS:
-	case OPTION_THREAD:
-	case OPTION_CATEGORY:
-	case OPTION_NAME:
-		report_add_pattern(options, key, arg);
-		return 0;
-	case OPTION_FROM:
-		options->order.filter.from = report_parse_time(options, arg);
-		return 0;
-	case OPTION_TO:
-		options->order.filter.to = report_parse_time(options, arg);
 		return 0;
 	case OPTION_JSON:
 		options->style = FX_PRINT_JSON;
@@ -156,7 +105,7 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		options->style = FX_PRINT_CSV;
 		return 0;
 	case OPTION_COLOR:
-		options->color = report_parse_color(options, arg);
+		options->color = fx_color_option(options->program, arg);
 		return 0;
 	case OPTION_NO_PAGER:
 		options->no_pager = true;
@@ -258,7 +207,8 @@ int fx_cmd_report(int argc, char **argv)
 	struct report_options options = {
 	    .program = argv[0],
 	    .color = "auto",
-	    .order = {.top = DEFAULT_TOP, .filter.to = UINT64_MAX},
+	    .order.top = DEFAULT_TOP,
+	    .filters = FX_FILTERS_INIT,
 	};
 	int status, fd = STDIN_FILENO;
 

@@ -208,6 +208,9 @@ ssize_t fx_input_read(struct fx_input *in, void *buffer, size_t size)
 		if (r == 0)
 			break;
 		n += (size_t)r;
+		/* What a pipe has not got yet may come late: it is not waited for. */
+		if (in->fd >= 0 && in->total == 0)
+			break;
 	}
 	return (ssize_t)n;
 }

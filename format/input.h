@@ -18,8 +18,8 @@ int fx_input_open_memory(const void *data, size_t size, struct fx_input **ret);
 void fx_input_close(struct fx_input *input);
 
 /*
- * Fills @buffer as far as there is input. Returns the bytes read (fewer than @size only at the
- * end), or -errno of read(2). -EBADMSG: compressed data are corrupt; -EPIPE: compressed data end
+ * Fills @buffer as far as there is input. Returns the bytes read (0 at the end alone; of a
+ * pipe, what there is), or -errno of read(2). -EBADMSG: compressed data are corrupt; -EPIPE: compressed data end
  * too early. Those two come after every byte before them was returned.
  */
 ssize_t fx_input_read(struct fx_input *input, void *buffer, size_t size);

@@ -192,7 +192,8 @@ expect_line 'the report is of what is whole' err
 
 # A reader that has seen enough; a terminal of twenty columns; an archive through a pipe.
 "$FXTRACE" report --top 0 work.fxt | head -n 1 >head.out
-[ "${PIPESTATUS[0]}" -eq 0 ] || [ "${PIPESTATUS[0]}" -eq 141 ] || fail "a closed pipe is an error"
+status=${PIPESTATUS[0]}
+[ "$status" -eq 0 ] || [ "$status" -eq 141 ] || fail "a closed pipe is an error"
 COLUMNS=20 "$FXTRACE" report --functions work.fxt >narrow.out || fail "no report of twenty columns"
 "$FXTRACE" report --functions --json --top 0 - <work.fxt >pipe.json || fail "no report from a pipe"
 expect_same_file report.json pipe.json

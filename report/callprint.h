@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls as lines of text, for fxtrace replay. Nothing of an archive's texts is obeyed by a terminal. */
+#ifndef FX_REPORT_CALLPRINT_H
+#define FX_REPORT_CALLPRINT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "convert/timeline.h"
+
+struct fx_callprint {
+	FILE *out;
+	bool color;
+	bool deltas;	/* the time since the line before, instead of since the first event */
+	uint64_t first; /* the first event */
+	uint64_t last;	/* the line before */
+};
+
+/* Begins a line: time, thread, and the indentation of this depth. */
+void fx_callprint_line(struct fx_callprint *print, uint64_t ts, const struct fx_thread *thread,
+		       unsigned depth);
+
+/* The arguments of a record, or of two: `name="value", name=3'; without result and error. */
+void fx_callprint_args(struct fx_callprint *print, const struct fxt_record *record,
+		       const struct fxt_record *end);
+
+/* A name. */
+void fx_callprint_name(struct fx_callprint *print, const struct fxt_string *name);
+
+/* A text in quotation marks. */
+void fx_callprint_text(struct fx_callprint *print, const struct fxt_string *text);
+
+/* Result, error and duration: ` = -1 ENOENT <1.234 us>;'. `end' may be NULL; UINT64_MAX: it did not finish. */
+void fx_callprint_result(struct fx_callprint *print, const struct fxt_record *record,
+			 const struct fxt_record *end, uint64_t ns);
+
+#endif
