@@ -33,7 +33,8 @@ struct options {
 
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0,
-     "perfetto (Perfetto's protobuf), json (Chrome's trace events); of calls merged by path: "
+     "perfetto (Perfetto's protobuf), json (Chrome's trace events), sqlite (a database); of calls "
+     "merged by path: "
      "collapsed (for flamegraph.pl), pprof, speedscope, callgrind, svg (a flame graph)",
      0},
     FX_PICTURE_OPTIONS,
@@ -109,12 +110,12 @@ static const struct argp parser = {
     .options = option_table,
     .parser = convert_parse_option,
     .args_doc = "IN [OUT]",
-    .doc =
-	"Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
-	"tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
-	".speedscope.json, .collapsed or .folded, .pb.gz, .callgrind, .svg; with .gz behind it OUT "
-	"is compressed. Without OUT, it is the name of IN with another ending. `-' is "
-	"standard input or output.",
+    .doc = "Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
+	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
+	   ".sqlite or .db, .speedscope.json, .collapsed or .folded, .pb.gz, .callgrind, .svg; "
+	   "with .gz behind it OUT "
+	   "is compressed. Without OUT, it is the name of IN with another ending. `-' is "
+	   "standard input or output.",
 };
 
 /* --- Names and files -------------------------------------------------------------------------- */

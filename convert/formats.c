@@ -12,6 +12,7 @@ static const char *const json_extensions[] = {".json", NULL};
 static const char *const collapsed_extensions[] = {".collapsed", ".folded", NULL};
 static const char *const pprof_extensions[] = {".pb.gz", ".pb", ".pprof", NULL};
 static const char *const callgrind_extensions[] = {".callgrind", NULL};
+static const char *const sqlite_extensions[] = {".sqlite", ".sqlite3", ".db", NULL};
 static const char *const svg_extensions[] = {".svg", NULL};
 
 /* Of endings that fit a name, the first counts. */
@@ -30,6 +31,8 @@ const struct fx_format fx_formats[] = {
      fx_callgrind_make, fx_callgrind_free},
     {"svg", "a flame graph or a timeline, for a browser", svg_extensions, true, false, true,
      fx_svg_make, fx_svg_free},
+    {"sqlite", "a database, with the tables of Perfetto's trace processor", sqlite_extensions,
+     false, false, false, fx_sqlite_make, fx_sqlite_free},
     {.name = NULL},
 };
 

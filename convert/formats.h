@@ -16,6 +16,10 @@ void fx_json_free(struct fx_exporter *exporter);
 struct fx_exporter *fx_perfetto_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_perfetto_free(struct fx_exporter *exporter);
 
+/* A database: convert/sqlite/ */
+struct fx_exporter *fx_sqlite_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_sqlite_free(struct fx_exporter *exporter);
+
 /* Pictures: convert/pictures/ */
 struct fx_exporter *fx_collapsed_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_collapsed_free(struct fx_exporter *exporter);

@@ -85,7 +85,7 @@ wraps_of() {
 	esac
 }
 
-libraries='-lz -lzstd -ldw -lelf -liberty -lprotobuf-c -lpthread'
+libraries='-lz -lzstd -ldw -lelf -liberty -lprotobuf-c -lsqlite3 -lpthread'
 
 link() {
 	local name=$1 first=

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace query FILE SQL: what an archive answers. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/escape.h"
+#include "client/commands.h"
+#include "client/pager.h"
+#include "client/usage.h"
+#include "convert/indexer.h"
+#include "query/query.h"
+
+enum { OPTION_JSON = FX_USAGE_KEYS, OPTION_CSV, OPTION_NO_PAGER };
+
+struct query_options {
+	const char *program;
+	const char *file;
+	const char *sql;
+	enum fx_query_style style;
+	bool no_pager;
+};
+
+static const struct argp_option option_table[] = {
+    {"json", OPTION_JSON, NULL, 0, "Print JSON: an array with an object for each row", 1},
+    {"csv", OPTION_CSV, NULL, 0, "Print comma-separated values, with a line of names first", 1},
+    {"no-pager", OPTION_NO_PAGER, NULL, 0, "Do not pass the text through a pager", 1},
+    FX_USAGE_OPTIONS,
+    {0},
+};
+
+static const struct argp query_parser;
+
+static error_t query_parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct query_options *options = state->input;
+
+	switch (key) {
+	case OPTION_JSON:
+		options->style = FX_QUERY_JSON;
+		return 0;
+	case OPTION_CSV:
+		options->style = FX_QUERY_CSV;
+		return 0;
+	case OPTION_NO_PAGER:
+		options->no_pager = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (!options->file)
+			options->file = arg;
+		else if (!options->sql)
+			options->sql = arg;
+		else
+			fx_usage_error(options->program, "too many arguments", arg);
+		return 0;
+	case ARGP_KEY_END:
+		if (!options->file)
+			fx_usage_error(options->program, "no FILE given", NULL);
+		if (!options->sql)
+			fx_usage_error(options->program, "no SQL given", NULL);
+		return 0;
+	default:
+		return fx_usage_option(options->program, &query_parser, key, state);
+	}
+}
+
+static const struct argp query_parser = {
+    .options = option_table,
+    .parser = query_parse_option,
+    .args_doc = "FILE SQL",
+    .doc =
+	"Prints what the trace archive FILE (`-' is standard input) answers to SQL, one statement "
+	"that reads. "
+	"Tables and columns are those of Perfetto's trace processor: slice, thread, process, "
+	"thread_track, "
+	"process_track, counter, counter_track, args, flow, sched, thread_state, stats and others.",
+};
+
+/* --- What is wrong ---------------------------------------------------------------------------- */
+
+static int query_say_error(const struct query_options *options, int error)
+{
+	fprintf(stderr, "%s: %s: %s\n", options->program, options->file, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+static int query_say(const struct query_options *options, const struct fx_query *query, int error)
+{
+	if (error != -EINVAL)
+		return query_say_error(options, error);
+	fprintf(stderr, "%s: SQL: %s\n", options->program, fx_query_fault(query));
+	return FX_EXIT_USAGE;
+}
+
+static int query_say_damage(const struct query_options *options, const struct fx_timeline *timeline,
+			    const char *then)
+{
+	char text[160];
+
+	fxt_fault_format(&timeline->fault, text, sizeof(text));
+	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, options->file,
+		timeline->fault.offset, text, then);
+	return FX_EXIT_FAILURE;
+}
+
+/* What was lost while recording is missing in every answer. */
+static void query_say_notes(const struct query_options *options, const struct fx_timeline *timeline)
+{
+	const struct fx_text *note;
+	char text[512];
+
+	if (timeline->notes.count == 0)
+		return;
+	note = timeline->notes.items[0].text;
+	text[fx_escape(text, sizeof(text) - 1, note->data, note->length,
+		       FX_ESCAPE_CONTROLS | FX_ESCAPE_KEEP_BACKSLASHES)] = '\0';
+	fprintf(stderr, "%s: %s: %s", options->program, options->file, text);
+	if (timeline->notes.count > 1)
+		fprintf(stderr, " (%zu such notes in all; table stats)", timeline->notes.count);
+	fputc('\n', stderr);
+}
+
+/* --- The answer ------------------------------------------------------------------------------- */
+
+static int query_print(const struct query_options *options, struct fx_query *query)
+{
+	struct fx_sink *sink;
+	int closed, r;
+
+	if (options->style == FX_QUERY_TEXT && !options->no_pager)
+		fx_pager_start();
+	r = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (r < 0)
+		return query_say_error(options, -errno);
+	r = fx_sink_open(r, false, &sink);
+	if (r < 0)
+		return query_say_error(options, r);
+	r = fx_query_answer(query, sink, options->style);
+	closed = fx_sink_close(sink);
+	if (r < 0)
+		return query_say(options, query, r);
+	if (closed < 0 && closed != -EPIPE) {
+		fprintf(stderr, "%s: standard output: %s\n", options->program, strerror(-closed));
+		return FX_EXIT_FAILURE;
+	}
+	return FX_EXIT_OK;
+}
+
+static int query_timeline(const struct query_options *options, struct fx_query *query,
+			  struct fx_timeline *timeline)
+{
+	int status, r = fx_query_fill(query, timeline, NULL, NULL);
+
+	if (r < 0)
+		return query_say_error(options, r);
+	query_say_notes(options, timeline);
+	if (timeline->fault.kind != FXT_FAULT_NONE)
+		query_say_damage(options, timeline, "; the answer is of what is whole");
+	status = query_print(options, query);
+	if (status == FX_EXIT_OK && timeline->fault.kind != FXT_FAULT_NONE)
+		return FX_EXIT_FAILURE;
+	return status;
+}
+
+static int query_from(const struct query_options *options, struct fx_query *query, int fd)
+{
+	struct fx_timeline timeline;
+	int status, r = fx_timeline_open(&timeline, fd, NULL, NULL);
+
+	if (r == 0)
+		status = query_timeline(options, query, &timeline);
+	else if (r == -EBADMSG && timeline.fault.kind != FXT_FAULT_NONE)
+		status = query_say_damage(options, &timeline, "");
+	else
+		status = query_say_error(options, r);
+	fx_timeline_close(&timeline);
+	return status;
+}
+
+static int query_open_file(const struct query_options *options)
+{
+	int fd;
+
+	if (strcmp(options->file, "-") == 0)
+		return STDIN_FILENO;
+	fd = open(options->file, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int fx_cmd_query(int argc, char **argv)
+{
+	struct query_options options = {.program = argv[0]};
+	struct fx_query *query = NULL;
+	int status, fd, r;
+
+	argp_parse(&query_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	/* A reader that has seen enough is no failure of ours. */
+	signal(SIGPIPE, SIG_DFL);
+	r = fx_query_open(options.sql, &query);
+	fd = r < 0 ? -1 : query_open_file(&options);
+	if (r < 0)
+		status = query_say(&options, query, r);
+	else if (fd < 0)
+		status = query_say_error(&options, fd);
+	else
+		status = query_from(&options, query, fd);
+	if (fd > STDERR_FILENO)
+		close(fd);
+	fx_query_close(query);
+	fx_pager_end();
+	return status;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Flows: what links a slice has is noted as it comes, and becomes arrows in the end. */
+#ifndef FX_CONVERT_SQLITE_ARROWS_H
+#define FX_CONVERT_SQLITE_ARROWS_H
+
+#include "convert/export.h"
+#include "convert/sqlite/database.h"
+
+struct fx_sql_link {
+	uint64_t chain;
+	uint64_t ts;
+	uint32_t role; /* enum fx_flow_role */
+	int64_t slice;
+};
+
+struct fx_sql_arrows {
+	FX_VECTOR(struct fx_sql_link) links;
+};
+
+void fx_sql_arrows_note(struct fx_sql_arrows *arrows, struct fx_sql_database *database,
+			int64_t slice, const struct fx_event *event);
+void fx_sql_arrows_end(struct fx_sql_arrows *arrows, struct fx_sql_database *database);
+void fx_sql_arrows_release(struct fx_sql_arrows *arrows);
+
+#endif
