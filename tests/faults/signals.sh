@@ -97,9 +97,8 @@ storm 0 -c function -b 64K
 storm 0 -c function -b 256K -m oneshot
 storm overwritten -c function -b 256K -m circular
 storm 0 -c function --records pairs -b 64K --on-full block
-# An end that comes between two handlers may be counted although the writer could give it.
-storm 100 -c function --records pairs -b 64K
-storm 100 -c function --records pairs -b 256K -m oneshot
+storm 0 -c function --records pairs -b 64K
+storm 0 -c function --records pairs -b 256K -m oneshot
 storm overwritten -c function --records pairs -b 256K -m circular
 storm 0 -c function,syscall -b 64K --on-full block
 storm 0 -c function,syscall --records pairs -b 64K --on-full block
