@@ -230,6 +230,8 @@ const char *fx_symbol_problem_text(enum fx_symbol_problem_kind kind)
 		return "takes too long to read";
 	case FX_SYMBOL_FILE_CRASHED:
 		return "cannot be read: its reader crashed";
+	case FX_SYMBOL_FILE_PARTIAL:
+		return "has a debug file that cannot be read";
 	}
 	return "gives no names";
 }

@@ -48,6 +48,7 @@ struct loader {
 	struct code_range *code;
 	size_t code_count;
 	struct string_table strings; /* the one that was asked for last */
+	bool is_partial;	     /* there is a debug file that may not be read */
 };
 
 static int elf_load_problem(enum fx_symbol_problem_kind kind)
@@ -129,10 +130,10 @@ static int find_debug_file(Dwfl_Module *module, void **data, const char *name, D
 	if (fd >= 0 || !link || !loader)
 		return fd;
 	errno = 0;
-	return take_debug_file(dwfl_standard_find_debuginfo(loader->by_name, data, name, base,
-							    file_name, link, checksum,
-							    debug_file_name),
-			       limit);
+	fd = dwfl_standard_find_debuginfo(loader->by_name, data, name, base, file_name, link,
+					  checksum, debug_file_name);
+	loader->is_partial = fd < 0 && errno == EACCES;
+	return take_debug_file(fd, limit);
 }
 
 static int verify_elf(const struct loader *loader)
@@ -400,6 +401,7 @@ int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret)
 	fx_symtab_begin(&table);
 	int failed =
 	    loader.elf ? read_elf(&loader, &table) : elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
+	table.is_partial = loader.is_partial;
 	if (failed)
 		fx_symtab_clear(&table);
 	else

@@ -204,6 +204,7 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 	table.shown = calloc(answer.count + 1, sizeof(*table.shown));
 	table.count = table.capacity = answer.count;
 	table.names_size = table.names_capacity = answer.names_size;
+	table.is_partial = answer.is_partial != 0;
 	if (table.entries && table.names && table.shown &&
 	    loader_read_at(fd, table.entries, bytes, sizeof(answer)) &&
 	    loader_read_at(fd, table.names, table.names_size, (off_t)(sizeof(answer) + bytes)) &&

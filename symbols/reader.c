@@ -158,6 +158,7 @@ static void answer_write(int fd, int failed, const struct fx_symtab *table)
 	if (!failed) {
 		answer.count = table->count;
 		answer.names_size = table->names_size;
+		answer.is_partial = table->is_partial;
 	}
 	ok = reader_write_all(fd, &answer, sizeof(answer)) &&
 	     reader_write_all(fd, table->entries, answer.count * sizeof(*table->entries)) &&

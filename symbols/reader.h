@@ -36,6 +36,7 @@ enum {
 struct fx_job_answer {
 	uint64_t failed; /* as fx_elf_load() returns it */
 	uint64_t count, names_size;
+	uint64_t is_partial; /* as in struct fx_symtab */
 };
 
 /* The starter: serves jobs until nobody can send any. */

@@ -56,6 +56,8 @@ static void reading_ended(struct fx_symbol_cache *cache, struct fx_symbol_file *
 		file_fail(cache, file, (enum fx_symbol_problem_kind)(failed - 1));
 		return;
 	}
+	if (file->table.is_partial)
+		trouble_add(cache, fx_file_path(file), FX_SYMBOL_FILE_PARTIAL);
 	file->state = FX_FILE_LOADED;
 	file->user->bytes += memory;
 	cache->counters.loads++;

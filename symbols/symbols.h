@@ -99,6 +99,7 @@ enum fx_symbol_problem_kind {
 	FX_SYMBOL_FILE_BEYOND,	  /* its user's files take more than they may */
 	FX_SYMBOL_FILE_TOO_SLOW,  /* it took too long to read */
 	FX_SYMBOL_FILE_CRASHED,	  /* its reader ended without an answer */
+	FX_SYMBOL_FILE_PARTIAL, /* its debug file exists, but cannot be opened; what names it has itself are given */
 };
 
 struct fx_symbol_problem {

@@ -42,6 +42,7 @@ struct fx_symtab {
 	size_t names_size;
 	size_t names_capacity;
 	const char **shown; /* by entry: the name to show, NULL until it is asked for; not owned */
+	bool is_partial;    /* there is a debug file with more, which may not be read */
 };
 
 void fx_symtab_begin(struct fx_symtab *table);

@@ -191,13 +191,15 @@ static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 	return true;
 }
 
-/* A file that gives no names since it is more than is borne; what is missing or has changed is told by the names. */
+/* A file that gives no names since it may not be read or is more than is borne; what is missing or has changed is told
+ * by the names. */
 static void report_symbols(struct fx_writer *w)
 {
 	struct fx_symbol_problem problem;
 
 	while (fx_symbol_cache_next_problem(w->shared.symbols, &problem)) {
-		if (problem.kind >= FX_SYMBOL_FILE_NO_MEMORY)
+		if (problem.kind == FX_SYMBOL_FILE_UNREADABLE ||
+		    problem.kind >= FX_SYMBOL_FILE_NO_MEMORY)
 			fx_report("%s: %s; its functions are shown by their addresses",
 				  problem.path, fx_symbol_problem_text(problem.kind));
 	}

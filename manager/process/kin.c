@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/process/kin.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,6 +62,16 @@ bool fx_kin_is_over(pid_t pid)
 	       ((state == 'Z' || state == 'X') && threads <= 1);
 }
 
+/* Who may not look into a process is told by the kernel that it ended with 0: so of programs that may be run but not
+ * read. */
+static bool is_hidden(pid_t pid)
+{
+	char path[32], target[1];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return readlink(path, target, sizeof(target)) < 0 && errno == EACCES;
+}
+
 bool fx_kin_status(pid_t pid, int *ret)
 {
 	char text[512];
@@ -70,7 +81,7 @@ bool fx_kin_status(pid_t pid, int *ret)
 	if (!end || strlen(end) < 3 || (end[2] != 'Z' && end[2] != 'X'))
 		return false;
 	end = strrchr(end, ' ');
-	return end && sscanf(end, " %d", ret) == 1;
+	return end && sscanf(end, " %d", ret) == 1 && (*ret || !is_hidden(pid));
 }
 
 bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque)

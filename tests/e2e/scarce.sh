@@ -106,6 +106,50 @@ expect_line '^status 1$' said
 expect_line 'small.json: File too large' said
 [ ! -e small.json ] || fail "half a conversion is left"
 
+# --- Files that may not be read --------------------------------------------------------------------
+
+# A program that may be run and not read: neither is its file, nor what /proc says of it. And one whose debug file may
+# not: its names are in that one alone. Root may read everything.
+expect_unread() { # WHAT PROGRAM
+	local status=0
+
+	rm -f shared/trace.fxt
+	"${other[@]}" "$FXTRACE" run -o shared/trace.fxt "$2" >out 2>err || status=$?
+	expect_equal 3 "$status" "status of $2: $(cat err)"
+	expect_line '^done$' out
+	expect_equal "fxtrace: $2: $1; its functions are shown by their addresses" "$(grep -F "$2" err)" "lines about $2"
+	expect_line '^fxtrace: shared/trace.fxt: .* 1 process, 1 thread, 101 events' err
+	expect_equal 2 "$(wc -l <err)" "lines on stderr: $(cat err)"
+	expect_clean shared/trace.fxt
+	list_archive shared/trace.fxt
+	expect_events 101 "category == \"function\" && name ~ /^${2##*/}\\+0x/"
+	# How it ended is known or not, and never said to be otherwise.
+	expect_events 0 'name == "process exits" && /exited=/ && !has("exited=3")'
+}
+
+unread() {
+	local other=(setpriv --reuid=12345 --regid=12345 --clear-groups)
+
+	chmod 755 .
+	"${other[@]}" test -r "$PWD/calls" || return 0
+	mkdir -m 1777 shared
+	cp calls sealed && chmod 711 sealed
+	expect_unread "cannot be read" "$PWD/sealed"
+	command -v objcopy strip >/dev/null || return 0
+	objcopy --only-keep-debug calls apart.debug && strip -o apart calls &&
+		objcopy --add-gnu-debuglink=apart.debug apart || fail "no debug file can be made"
+	chmod 600 apart.debug
+	expect_unread "has a debug file that cannot be read" "$PWD/apart"
+	chmod 644 apart.debug
+	expect_ok "${other[@]}" "$FXTRACE" run -q -o shared/trace.fxt -- sh -c './apart; exit 0'
+	expect_equal '' "$(cat err)" "lines on stderr"
+	list_archive shared/trace.fxt
+	expect_events 100 'name == "step"'
+}
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	unread
+fi
+
 # --- Memory ----------------------------------------------------------------------------------------
 
 for v in 30000 50000 80000 200000; do
