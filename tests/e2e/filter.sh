@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `fxtrace filter': the events that a script would keep, in an archive without faults; bad input.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+cat >work.sh <<'END'
+sleep 0.1 &
+cat /dev/null no-such-file
+wait
+END
+"$FXTRACE" run -q -o work.fxt -- sh work.sh 2>/dev/null
+"$FXTRACE" dump --json work.fxt >work.json
+
+# kept CONDITION OPTION...: the events e for which the condition in Python holds, and no others, but arrows.
+kept() {
+	local condition=$1
+
+	shift
+	rm -f some.fxt
+	expect_ok "$FXTRACE" filter -o some.fxt "$@" work.fxt
+	expect_clean some.fxt
+	"$FXTRACE" dump --json some.fxt >some.json
+	python3 - "$condition" <<'END' || fail "filter $*: other events"
+import json, sys
+def load(name):
+    records = [json.loads(line) for line in open(name)]
+    names = {r["koid"]: r["name"] for r in records if r["kind"] == "kernel-object" and r["type"] == "process"}
+    events = [r for r in records if r["kind"] == "event" and not r["type"].startswith("flow")]
+    for e in events:
+        del e["offset"]
+    return events, names, [r for r in records if r["kind"] == "string"]
+events, names, strings = load("work.json")
+first = min(e["ts"] for e in events)
+want = [e for e in events if eval(sys.argv[1], {"e": e, "names": names, "first": first})]
+got, others, fewer = load("some.json")
+key = lambda e: json.dumps(e, sort_keys=True)
+assert sorted(map(key, got)) == sorted(map(key, want)), (len(got), len(want), len(events))
+assert {e["pid"] for e in got} <= others.keys(), others
+assert len(fewer) <= len(strings)
+assert len(want) > 0
+END
+}
+
+kept 'True'
+kept 'e["category"] == "syscall"' --category syscall
+kept 'e["name"] in ("open", "wait3")' --name open --name wait3
+kept 'names[e["pid"]] == "cat"' --process cat
+kept 'names[e["pid"]] == "cat" and e["category"] == "syscall"' --process cat --category 'sys*'
+kept 'e.get("end", e["ts"]) - first >= 2000000' --from 2ms
+kept 'e["ts"] - first <= 3000000' --to 3ms
+
+# What is kept loads elsewhere, and is itself filtered; compressed by its name.
+expect_ok "$FXTRACE" filter --process cat -o cat.fxt.zst work.fxt
+expect_clean cat.fxt.zst
+expect_ok "$FXTRACE" convert cat.fxt.zst cat.json
+expect_ok "$FXTRACE" filter --name open -o open.fxt cat.fxt.zst
+expect_ok "$FXTRACE" replay open.fxt
+expect_line 'open\(path="no-such-file".* = -1 ENOENT <' out
+expect_ok "$FXTRACE" filter --name no-such-event -o none.fxt work.fxt
+expect_clean none.fxt
+
+expect_one_error 1 "$FXTRACE" filter -o out.fxt no-such-file.fxt
+echo "not an archive" >text.fxt
+expect_one_error 1 "$FXTRACE" filter -o out.fxt text.fxt
+[ ! -e out.fxt ] || fail "an output without an input"
+expect_one_error 1 "$FXTRACE" filter -o no-such-folder/out.fxt work.fxt
+expect_one_error 2 "$FXTRACE" filter work.fxt
+expect_one_error 2 "$FXTRACE" filter -o work.fxt work.fxt
+expect_one_error 2 "$FXTRACE" filter -o out.fxt
+expect_one_error 2 "$FXTRACE" filter --from 2s --to 1s -o out.fxt work.fxt
+head -c $(($(stat -c %s work.fxt) / 2 + 3)) work.fxt >cut.fxt
+expect_one_error 1 "$FXTRACE" filter -o rest.fxt cut.fxt
+expect_clean rest.fxt
