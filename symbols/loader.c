@@ -25,16 +25,16 @@ static int loader_problem(enum fx_symbol_problem_kind kind)
 }
 
 /* The starter is nobody's child: whoever waits for children does not meet it. */
-static bool starter_fork(int socket, int other)
+static bool starter_fork(int socket)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (pid == 0) {
-		close(other);
+		fx_reader_detach(socket);
 		pid = fork();
 		if (pid == 0)
-			fx_reader_serve(socket);
+			fx_reader_serve();
 		_exit(pid < 0 ? 1 : 0);
 	}
 	if (pid < 0)
@@ -59,7 +59,7 @@ int fx_loader_start(struct fx_loader **ret)
 		return -errno;
 	}
 	loader->socket = pair[0];
-	if (!starter_fork(pair[1], pair[0])) {
+	if (!starter_fork(pair[1])) {
 		close(pair[1]);
 		fx_loader_stop(loader);
 		return -EAGAIN;

@@ -293,17 +293,24 @@ static void reader_close_from(int first)
 			close((int)fd);
 }
 
-_Noreturn void fx_reader_serve(int socket)
+void fx_reader_detach(int socket)
 {
-	static struct fx_job job;
-	int fds[FX_JOB_FDS], null = open("/dev/null", O_RDWR);
+	int null;
 
-	setsid();
-	for (int i = 0; null >= 0 && i < 3; i++)
-		dup2(null, i);
 	if (socket != 3)
 		dup2(socket, 3);
+	null = open("/dev/null", O_RDWR);
+	for (int i = 0; null >= 0 && i < 3; i++)
+		dup2(null, i);
 	reader_close_from(4);
+}
+
+_Noreturn void fx_reader_serve(void)
+{
+	static struct fx_job job;
+	int fds[FX_JOB_FDS];
+
+	setsid();
 	reader_signals_reset();
 	/* Watchers are not waited for. */
 	signal(SIGCHLD, SIG_IGN);

@@ -39,7 +39,11 @@ struct fx_job_answer {
 	uint64_t is_partial; /* as in struct fx_symtab */
 };
 
-/* The starter: serves jobs until nobody can send any. */
-_Noreturn void fx_reader_serve(int socket);
+/* Keeps the socket alone of all that is open. To be called before anybody goes on who counts on it: a lock of the archive
+ * would outlive its session. */
+void fx_reader_detach(int socket);
+
+/* The starter: serves jobs, from the socket that was kept, until nobody can send any. */
+_Noreturn void fx_reader_serve(void);
 
 #endif

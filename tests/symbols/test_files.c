@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -488,4 +489,25 @@ Test(files, never_read, .timeout = 60)
 	cr_assert_eq(fx_symspace_create(cache, &space), 0);
 	close(pair[0]);
 	close(pair[1]);
+}
+
+/* Of what its maker has open, the starter has nothing when it is there: a lock ends with its maker's descriptor. */
+Test(files, the_starter_holds_no_locks, .timeout = 60)
+{
+	struct flock lock = {.l_type = F_WRLCK};
+
+	for (int i = 0; i < 20; i++) {
+		struct fx_loader *loader;
+		int held = open(copy_path, O_RDWR | O_CLOEXEC), other;
+
+		cr_assert_geq(held, 0);
+		cr_assert_eq(fcntl(held, F_OFD_SETLK, &lock), 0);
+		cr_assert_eq(fx_loader_start(&loader), 0);
+		close(held);
+		other = open(copy_path, O_RDWR | O_CLOEXEC);
+		cr_assert_eq(fcntl(other, F_OFD_SETLK, &lock), 0, "round %d: %s", i,
+			     strerror(errno));
+		close(other);
+		fx_loader_stop(loader);
+	}
 }
