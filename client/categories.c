@@ -16,10 +16,11 @@ struct category {
 	const char *name;
 	uint32_t bit;
 	bool by_default;
+	const char *help;
 };
 
 static const struct category categories[] = {
-#define FX_CATEGORY(sym, bit, name, dflt, help) {name, 1u << (bit), dflt},
+#define FX_CATEGORY(sym, bit, name, dflt, help) {name, 1u << (bit), dflt, help},
     FX_CATEGORIES(FX_CATEGORY)
 #undef FX_CATEGORY
 };
@@ -154,4 +155,17 @@ const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits)
 		*ret_bits = word.take_away ? *ret_bits & ~bits : *ret_bits | bits;
 	}
 	return wrong;
+}
+
+void fx_categories_print(void)
+{
+	struct fx_groups groups;
+
+	for (size_t i = 0; i < CATEGORY_COUNT; i++)
+		printf("%s\t%s\n", categories[i].name, categories[i].help);
+	if (!fx_groups_read(&groups, fx_categories_default_list())) {
+		for (size_t i = 0; i < groups.count; i++)
+			printf("#%s\t%s\n", groups.entries[i].name, groups.entries[i].list);
+	}
+	fx_groups_destroy(&groups);
 }

@@ -24,4 +24,7 @@ const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
 /* The bits of a list that has categories of the tracer alone. NULL, or what is wrong, as above. */
 const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits);
 
+/* Prints what a list may name, groups too, a line each: the name, a tab, and what it means. */
+void fx_categories_print(void);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "client/commands.h"
+#include "client/completion.h"
 #include "manager/process/limits.h"
 
 /* libfxtrace.so knows its own programs by it, and leaves them alone. */
@@ -74,8 +75,37 @@ static int finish_stdout(int status)
 	return status == FX_EXIT_OK ? FX_EXIT_FAILURE : status;
 }
 
+/* What a shell completes with: client/completion.h. */
+static int list_commands(void)
+{
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		printf("%s\t%s\n", commands[i].name, commands[i].help);
+	return FX_EXIT_OK;
+}
+
+static int list_options(const char *name, const char *option)
+{
+	const struct command *command = command_find(name);
+	char *argv[] = {(char *)name, (char *)"--help", NULL};
+
+	if (!command) {
+		fprintf(stderr, "fxtrace help: unknown command '%s'\n", name);
+		return FX_EXIT_USAGE;
+	}
+	if (command->run == fx_cmd_help)
+		return FX_EXIT_OK;
+	fx_completion_want(option);
+	return command->run(2, argv);
+}
+
 int fx_cmd_help(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[1], "--commands") == 0)
+		return list_commands();
+	if (argc == 3 && strcmp(argv[1], "--options") == 0)
+		return list_options(argv[2], NULL);
+	if (argc == 4 && strcmp(argv[1], "--values") == 0)
+		return list_options(argv[2], argv[3]);
 	if (argc > 1) {
 		fprintf(stderr, "%s: unexpected argument '%s'\n", argv[0], argv[1]);
 		return FX_EXIT_USAGE;

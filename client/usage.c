@@ -15,9 +15,19 @@ _Noreturn void fx_usage_error(const char *command, const char *what, const char 
 	exit(FX_EXIT_USAGE);
 }
 
+static void (*help_print)(const struct argp *parser);
+
+void fx_usage_print_help_by(void (*print)(const struct argp *parser))
+{
+	help_print = print;
+}
+
 _Noreturn void fx_usage_help(const char *command, const struct argp *parser)
 {
-	argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)command);
+	if (help_print)
+		help_print(parser);
+	else
+		argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)command);
 	exit(FX_EXIT_OK);
 }
 

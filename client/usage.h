@@ -14,6 +14,9 @@ _Noreturn void fx_usage_error(const char *command, const char *what, const char 
 /* Prints the help of `parser` and exits. */
 _Noreturn void fx_usage_help(const char *command, const struct argp *parser);
 
+/* From now on help is what this prints. */
+void fx_usage_print_help_by(void (*print)(const struct argp *parser));
+
 /* Prints the version and exits. */
 _Noreturn void fx_usage_version(void);
 

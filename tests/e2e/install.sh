@@ -24,6 +24,11 @@ for alias in "$FX_BUILDDIR"/fxtrace-*; do
 	expect_ok "$root/bin/${alias##*/}" --help
 done
 
+for file in bash-completion/completions/fxtrace zsh/site-functions/_fxtrace fish/vendor_completions.d/fxtrace.fish \
+	bash-completion/completions/fxtrace-run fish/vendor_completions.d/fxtrace-run.fish; do
+	[ -s "$root/share/$file" ] || fail "$file is not installed"
+done
+
 # Every installed header compiles alone, as C and as C++.
 for header in "$root"/include/fxtrace/*.h; do
 	echo "#include <fxtrace/${header##*/}>" | tee header.c >header.cc
