@@ -84,6 +84,8 @@ static bool block_crosses(const struct fx_nesting_block *b, struct fx_nesting_me
 	m->looked++;
 	if (b->last_end <= start || b->first_start >= end)
 		return false;
+	if (b->first_start > start && b->last_end <= end)
+		return false; /* all lie in it */
 	m->looked += b->count;
 	for (uint32_t i = 0; i < b->count; i++) {
 		if (crosses(b->calls[i], start, end))
@@ -92,20 +94,30 @@ static bool block_crosses(const struct fx_nesting_block *b, struct fx_nesting_me
 	return false;
 }
 
+/* Whether it crosses one that is known, or there are too many to look at. *ret_before: what is forgotten has ended by
+ * then, and matters if that is later than `start`. */
+static bool crosses_known(const struct fx_nesting *n, struct fx_nesting_memory *m, uint64_t start,
+			  uint64_t end, uint64_t *ret_before)
+{
+	const struct fx_nesting_block *b = n->blocks ? n->blocks->prev : NULL;
+
+	*ret_before = n->last_end;
+	while (b && *ret_before > start) {
+		if (m->looked > FX_NESTING_LOOKS || block_crosses(b, m, start, end))
+			return true;
+		*ret_before = b->before;
+		b = b == n->blocks ? NULL : b->prev;
+	}
+	return false;
+}
+
 /* Whether it crosses one that is known, or may cross one that is forgotten or too many to look at. */
 static bool may_cross(const struct fx_nesting *n, struct fx_nesting_memory *m, uint64_t start,
 		      uint64_t end)
 {
-	const struct fx_nesting_block *b = n->blocks ? n->blocks->prev : NULL;
-	uint64_t before = n->last_end;
+	uint64_t before;
 
-	while (b && before > start) {
-		if (m->looked > FX_NESTING_LOOKS || block_crosses(b, m, start, end))
-			return true;
-		before = b->before;
-		b = b == n->blocks ? NULL : b->prev;
-	}
-	return before > start;
+	return crosses_known(n, m, start, end, &before) || before > start;
 }
 
 /* --- The outermost --------------------------------------------------------------------------- */
@@ -121,6 +133,7 @@ static bool outer_reserve(struct fx_nesting *n)
 	if (n->outer_room == FX_NESTING_OUTER) {
 		/* Half of them at once: what is moved is little for each. */
 		n->outer_count -= FX_NESTING_OUTER / 2;
+		n->forgotten_end = n->outer[FX_NESTING_OUTER / 2 - 1].end;
 		memmove(n->outer, n->outer + FX_NESTING_OUTER / 2,
 			n->outer_count * sizeof(*n->outer));
 		return true;
@@ -162,6 +175,18 @@ static enum fx_nesting_verdict take_inside(const struct fx_nesting *n, struct fx
 	return may_cross(n, m, start, end) ? FX_NESTING_OUT : FX_NESTING_WHOLE;
 }
 
+/* After all that is known, beginning before the outermost calls that are: whose callees were too many to remember, or one
+ * that crosses them. What is forgotten altogether says nothing against it. */
+static enum fx_nesting_verdict take_around(const struct fx_nesting *n, struct fx_nesting_memory *m,
+					   uint64_t start, uint64_t end)
+{
+	uint64_t before;
+
+	return start < n->forgotten_end && crosses_known(n, m, start, end, &before)
+		   ? FX_NESTING_OUT
+		   : FX_NESTING_WHOLE;
+}
+
 /* In the order of ends. */
 static enum fx_nesting_verdict take_next(const struct fx_nesting *n, struct fx_nesting_memory *m,
 					 uint64_t *start, uint64_t end)
@@ -170,7 +195,9 @@ static enum fx_nesting_verdict take_next(const struct fx_nesting *n, struct fx_n
 
 	while (i && n->outer[i - 1].start > *start)
 		i--;
-	if (!i || n->outer[i - 1].end <= *start)
+	if (!i)
+		return take_around(n, m, *start, end);
+	if (n->outer[i - 1].end <= *start)
 		return FX_NESTING_WHOLE;
 	if (n->outer[i - 1].end >= end)
 		return take_inside(n, m, *start, end);

@@ -43,6 +43,7 @@ struct fx_interval {
 struct fx_nesting {
 	struct fx_interval *outer; /* none meets another, the newest is the last */
 	uint32_t outer_count, outer_room;
+	uint64_t forgotten_end;		 /* of the newest that is no longer there */
 	struct fx_nesting_block *blocks; /* the oldest first */
 	uint64_t last_end;		 /* of all calls, those forgotten too */
 };

@@ -164,6 +164,24 @@ Test(nesting, a_start_that_is_cut_stands_before_no_caller)
 	end();
 }
 
+/* One call may have more callees than outermost calls are remembered: it stays, and one that begins in the middle of
+ * such a callee does not. */
+Test(nesting, callers_of_more_than_are_remembered)
+{
+	const uint64_t last = 10ull * 4 * FX_NESTING_OUTER;
+
+	begin(0);
+	for (uint64_t start = 100; start < last; start += 10)
+		cr_assert_eq(take(start, start + 5), FX_NESTING_WHOLE);
+	cr_assert_eq(take(103, last), FX_NESTING_OUT);
+	cr_assert_eq(take(106, last), FX_NESTING_WHOLE);
+	cr_assert_eq(take(104, last + 1), FX_NESTING_OUT);
+	cr_assert_eq(take(100, last + 1), FX_NESTING_OUT, "it came late");
+	cr_assert_eq(take(90, last + 1), FX_NESTING_WHOLE);
+	expect_nested();
+	end();
+}
+
 #define CALLS (2 * FX_NESTING_BLOCKS * FX_NESTING_BLOCK)
 
 Test(nesting, memory_has_a_bound)

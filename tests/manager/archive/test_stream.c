@@ -171,6 +171,31 @@ static struct fx_stream_counts end(void)
 
 TestSuite(stream, .fini = archive_remove);
 
+/* What cannot be judged any more, or crosses what is known, is left out and counted; the archive is clean. */
+Test(stream, late_calls_beyond_what_is_remembered)
+{
+	const uint64_t calls = (uint64_t)(FX_NESTING_BLOCKS + 1) * FX_NESTING_BLOCK;
+	struct fx_stream_counts counts;
+	uint64_t i = 0;
+
+	begin();
+	for (uint32_t serial = 0; i < calls; serial++) {
+		put_thread(TID);
+		for (unsigned n = 0; n < 20000 && i < calls; n++, i++)
+			put_complete(NAME, 10 * (i + 1), 10 * (i + 1) + 5);
+		send_chunk(0, serial, WHOLE);
+	}
+	put_thread(TID);
+	put_complete(NAME, 10 * calls + 1, 10 * calls + 2);
+	put_complete(NAME, 10 * (calls / 2) + 3, 10 * calls + 20);
+	put_complete(NAME, 12, 13);
+	send_chunk(1, 0, WHOLE);
+	counts = end_with(&(struct fx_stream_end){.ticks = 20 * calls});
+	cr_assert_eq(counts.events, calls + 1);
+	cr_assert_eq(counts.lost[FX_CAUSE_CROSSING], 2);
+	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 0);
+}
+
 /* --- What comes through ---------------------------------------------------------------------- */
 
 Test(stream, a_call)
