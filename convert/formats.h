@@ -29,6 +29,8 @@ struct fx_exporter *fx_speedscope_make(struct fx_timeline *timeline, struct fx_s
 void fx_speedscope_free(struct fx_exporter *exporter);
 struct fx_exporter *fx_callgrind_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_callgrind_free(struct fx_exporter *exporter);
+struct fx_exporter *fx_html_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_html_free(struct fx_exporter *exporter);
 struct fx_exporter *fx_svg_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_svg_free(struct fx_exporter *exporter);
 
