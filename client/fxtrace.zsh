@@ -55,7 +55,7 @@ _fxtrace() {
 	done
 	case $command in
 	run | record | doctor) specs+=('(-)1:program: _command_names -e' '*::arguments: _normal') ;;
-	check | convert | dump | info | query | replay | report) specs+=('*:file:_files') ;;
+	*) specs+=('*:file:_files') ;;
 	esac
 	_arguments -s -S : $specs
 }
