@@ -191,7 +191,9 @@ static int query_open_file(const struct query_options *options)
 	if (strcmp(options->file, "-") == 0)
 		return STDIN_FILENO;
 	fd = open(options->file, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 int fx_cmd_query(int argc, char **argv)

@@ -86,10 +86,11 @@ void *fx_runs_add_slow_(struct fx_runs *runs);
 /* Room for one more item, to be filled before the next call; NULL: no memory. */
 static inline void *fx_runs_add(struct fx_runs *runs)
 {
-	char *item = runs->block + runs->used;
+	char *item;
 
 	if (runs->used + runs->kind->size > runs->room)
 		return fx_runs_add_slow_(runs);
+	item = runs->block + runs->used;
 	runs->used += runs->kind->size;
 	runs->count++;
 	return item;
