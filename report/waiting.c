@@ -6,6 +6,19 @@
 
 #include "report/waiting.h"
 
+/* Of devices, somebody sits at a terminal; /dev/null and its like let nobody wait. */
+static bool waiting_is_terminal(const struct fxt_string *file)
+{
+	static const char *const names[] = {"/dev/tty", "/dev/pts/", "/dev/ptmx", "/dev/console"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (file->length >= strlen(names[i]) &&
+		    memcmp(file->data, names[i], strlen(names[i])) == 0)
+			return true;
+	}
+	return false;
+}
+
 struct pattern {
 	const char *name;
 	uint8_t kind;
@@ -26,7 +39,7 @@ static enum fx_wait_kind waiting_of_name(const char *name)
 	return FX_WAIT_NONE;
 }
 
-/* Whether one of a call's descriptors leads to somebody else: its name is no path, or one of a device. What streams are,
+/* Whether one of a call's descriptors leads to somebody else: its name is no path, or a terminal's. What streams are,
  * and where, is not always known: of those, it must be. */
 static bool waiting_has_peer(const struct fx_open_call *call, const struct fx_event *event)
 {
@@ -39,8 +52,7 @@ static bool waiting_has_peer(const struct fx_open_call *call, const struct fx_ev
 		if (!file || file->type != FXT_ARG_STRING || file->string.length == 0)
 			continue;
 		any = true;
-		if (file->string.data[0] != '/' ||
-		    (file->string.length > 5 && memcmp(file->string.data, "/dev/", 5) == 0))
+		if (file->string.data[0] != '/' || waiting_is_terminal(&file->string))
 			return true;
 	}
 	return !any && call->kind != FX_CALL_STDIO;
