@@ -168,14 +168,14 @@ static size_t bad_size(const uint64_t *words, size_t available)
 	return size <= available ? size : 0;
 }
 
-/* Takes records until there are no more, or one has told of a function whose name is still being read: what comes next may
- * use it. Returns how many words are left. */
+/* Takes records until there are no more, or one, here or in a piece before, has told of a function whose name is still
+ * being read: what comes next may use it. Returns how many words are left. */
 static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t count)
 {
 	struct recents recents = {.count = 0};
 	uint64_t thread_bits = thread_bits_of(w);
 
-	while (count) {
+	while (count && !w->s->modules.waiting) {
 		int64_t size;
 
 		if (count >= 3 && (words[0] & FAST_MASK) == FAST_HEADER && thread_bits &&
@@ -198,8 +198,6 @@ static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t 
 		}
 		words += size;
 		count -= (size_t)size;
-		if (w->s->modules.waiting)
-			break;
 	}
 	recents_keep(w, &recents);
 	return count;
