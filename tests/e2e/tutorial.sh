@@ -3,6 +3,8 @@
 # doc/TUTORIAL.md is true: its programs are made from it, its commands run, and what they print is what it shows.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 need python3 make
+# Of a `make' around this test, the one in it knows nothing.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 
 mkdir path work
 ln -s "$FXTRACE" path/fxtrace
