@@ -259,18 +259,18 @@ static int report_damage(const struct options *options, const struct fx_timeline
 	return FX_EXIT_FAILURE;
 }
 
-static void report_losses(const struct options *options, const struct fx_timeline *timeline)
+static void report_misfits(const struct options *options, const struct fx_timeline *timeline)
 {
 	static const char *const texts[] = {
-#define FX_LOSS_TEXT_(name, text) text,
-	    FX_LOSSES(FX_LOSS_TEXT_)
-#undef FX_LOSS_TEXT_
+#define FX_MISFIT_TEXT_(name, text) text,
+	    FX_MISFITS(FX_MISFIT_TEXT_)
+#undef FX_MISFIT_TEXT_
 	};
 
-	for (int i = 0; i < FX_LOSS_COUNT; i++) {
-		if (timeline->losses[i] > 0)
+	for (int i = 0; i < FX_MISFIT_COUNT; i++) {
+		if (timeline->misfits[i] > 0)
 			fprintf(stderr, "%s: %s: %s: %" PRIu64 "\n", options->program, options->in,
-				texts[i], timeline->losses[i]);
+				texts[i], timeline->misfits[i]);
 	}
 }
 
@@ -333,7 +333,7 @@ static int write_timeline(const struct options *options, struct fx_timeline *tim
 		return convert_report_error(options, closed < 0 ? options->out : options->in,
 					    closed < 0 ? closed : r);
 	}
-	report_losses(options, timeline);
+	report_misfits(options, timeline);
 	report_notes(options, timeline);
 	return report_damage(options, timeline);
 }

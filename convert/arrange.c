@@ -65,7 +65,7 @@ static int close_begin(struct matcher *matcher, const struct fx_entry *entry)
 	struct fx_entry_end *end;
 
 	if (at == 0) {
-		matcher->timeline->losses[FX_LOSS_UNMATCHED_END]++;
+		matcher->timeline->misfits[FX_MISFIT_UNMATCHED_END]++;
 		return 0;
 	}
 	end = fx_runs_add(&matcher->thread->ends);

@@ -194,9 +194,9 @@ static void free_stack(struct asyncs *asyncs, struct stack *stack)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void async_count_loss(struct asyncs *asyncs, enum fx_loss loss)
+static void async_count_misfit(struct asyncs *asyncs, enum fx_misfit misfit)
 {
-	asyncs->timeline->losses[loss]++;
+	asyncs->timeline->misfits[misfit]++;
 }
 
 static int begin_operation(struct asyncs *asyncs)
@@ -211,7 +211,7 @@ static int begin_operation(struct asyncs *asyncs)
 	operation.left_out = stack->open.count >= FX_MAX_DEPTH;
 	stack->open.items[stack->open.count++] = operation;
 	if (operation.left_out)
-		async_count_loss(asyncs, FX_LOSS_TOO_DEEP);
+		async_count_misfit(asyncs, FX_MISFIT_TOO_DEEP);
 	else
 		asyncs->exporter->ops->async_begin(asyncs->exporter, &stack->track->shown,
 						   stack->key.id, &asyncs->event);
@@ -237,7 +237,7 @@ static int end_operation(struct asyncs *asyncs)
 	size_t at;
 
 	if (!stack) {
-		async_count_loss(asyncs, FX_LOSS_ASYNC_END);
+		async_count_misfit(asyncs, FX_MISFIT_ASYNC_END);
 		return 0;
 	}
 	at = find_operation(stack, asyncs->event.name->serial);
@@ -277,7 +277,7 @@ static int mark_operation(struct asyncs *asyncs)
 		asyncs->exporter->ops->async_instant(asyncs->exporter, &stack->track->shown,
 						     stack->key.id, &asyncs->event);
 	else
-		async_count_loss(asyncs, FX_LOSS_TOO_DEEP);
+		async_count_misfit(asyncs, FX_MISFIT_TOO_DEEP);
 	if (alone)
 		free_stack(asyncs, stack);
 	return 0;
@@ -336,7 +336,7 @@ int fx_async_export(struct fx_exporter *exporter)
 	if (timeline->asyncs.count == 0)
 		return 0;
 	if (!exporter->ops->async_begin) {
-		timeline->losses[FX_LOSS_OTHER_FORMAT] += timeline->asyncs.count;
+		timeline->misfits[FX_MISFIT_OTHER_FORMAT] += timeline->asyncs.count;
 		return 0;
 	}
 	r = fx_merge_begin(&merge, &timeline->asyncs);

@@ -50,9 +50,9 @@ static int arrange_threads(struct driver *driver)
 
 /* --- Events of a thread ----------------------------------------------------------------------- */
 
-static void convert_count_loss(struct driver *driver, enum fx_loss loss)
+static void convert_count_misfit(struct driver *driver, enum fx_misfit misfit)
 {
-	driver->timeline->losses[loss]++;
+	driver->timeline->misfits[misfit]++;
 }
 
 static void end_slice(struct driver *driver, const struct fx_placed *slice)
@@ -118,7 +118,7 @@ static void convert_export_counter(struct driver *driver)
 		if (is_numeric(&record->args[i]))
 			record->args[kept++] = record->args[i];
 		else
-			convert_count_loss(driver, FX_LOSS_COUNTER_VALUE);
+			convert_count_misfit(driver, FX_MISFIT_COUNTER_VALUE);
 	}
 	driver->event.nargs = kept;
 	if (kept > 0)
@@ -248,7 +248,7 @@ static int walk_thread(struct driver *driver)
 	}
 	while ((ended = fx_walk_pop_any(&driver->walk)))
 		end_slice(driver, ended);
-	driver->timeline->losses[FX_LOSS_TOO_DEEP] += driver->walk.too_deep;
+	driver->timeline->misfits[FX_MISFIT_TOO_DEEP] += driver->walk.too_deep;
 	return r < 0 ? r : 0;
 }
 
@@ -311,9 +311,9 @@ static void export_notes(struct driver *driver)
 
 	for (size_t i = 0; i < timeline->notes.count; i++)
 		driver->ops->note(driver->exporter, &timeline->notes.items[i]);
-	if (timeline->losses[FX_LOSS_TOO_DEEP] > 0) {
+	if (timeline->misfits[FX_MISFIT_TOO_DEEP] > 0) {
 		snprintf(text, sizeof(text), "%llu events nested deeper than %d are not shown",
-			 (unsigned long long)timeline->losses[FX_LOSS_TOO_DEEP], FX_MAX_DEPTH);
+			 (unsigned long long)timeline->misfits[FX_MISFIT_TOO_DEEP], FX_MAX_DEPTH);
 		convert_export_note(driver, text);
 	}
 	if (timeline->fault.kind != FXT_FAULT_NONE) {
@@ -334,7 +334,7 @@ static void convert_export_embedded(struct driver *driver)
 		driver->ops->embedded(driver->exporter, timeline->embedded.items,
 				      timeline->embedded.count);
 	else
-		convert_count_loss(driver, FX_LOSS_OTHER_FORMAT);
+		convert_count_misfit(driver, FX_MISFIT_OTHER_FORMAT);
 }
 
 static int export_all(struct driver *driver)

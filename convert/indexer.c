@@ -7,7 +7,7 @@
 #include "convert/indexer.h"
 #include "convert/provider.h"
 #include "convert/sort.h"
-#include "convert/source.h"
+#include "convert/records.h"
 
 enum { PROGRESS_INTERVAL = 1 << 16 }; /* records */
 
@@ -73,9 +73,9 @@ static bool indexer_to_ns(const struct indexer *indexer, uint64_t ticks, uint64_
 	return *ret_ns <= INT64_MAX;
 }
 
-static void indexer_count_loss(struct fx_timeline *timeline, enum fx_loss loss)
+static void indexer_count_misfit(struct fx_timeline *timeline, enum fx_misfit misfit)
 {
-	timeline->losses[loss]++;
+	timeline->misfits[misfit]++;
 }
 
 static void indexer_note_time(struct indexer *indexer, uint64_t ts)
@@ -107,12 +107,12 @@ static struct fx_thread *select_thread(struct indexer *indexer, const struct fxt
 
 static int keep_record(struct indexer *indexer, uint64_t *ret_word)
 {
-	struct fx_source *source = indexer->timeline->source;
+	struct fx_records *records = indexer->timeline->records;
 
-	*ret_word = fx_source_word(source, indexer->record);
+	*ret_word = fx_records_word(records, indexer->record);
 	if (*ret_word > FX_MAX_WORD)
 		return -EOVERFLOW;
-	return fx_source_keep(source, indexer->record);
+	return fx_records_keep(records, indexer->record);
 }
 
 /* A flow belongs to the slice or instant that was written just before it at the same time. */
@@ -218,7 +218,7 @@ static int add_event(struct indexer *indexer)
 	if (!indexer_to_ns(indexer, event->timestamp, &ts) ||
 	    (event->type == FXT_EVENT_DURATION_COMPLETE &&
 	     (!indexer_to_ns(indexer, event->end_time, &end) || end < ts))) {
-		indexer_count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
+		indexer_count_misfit(indexer->timeline, FX_MISFIT_BAD_TIME);
 		return 0;
 	}
 	switch (event->type) {
@@ -251,7 +251,7 @@ static int add_timed(struct indexer *indexer, const struct fxt_thread *ids, uint
 	uint64_t ts;
 
 	if (!indexer_to_ns(indexer, ticks, &ts)) {
-		indexer_count_loss(indexer->timeline, FX_LOSS_BAD_TIME);
+		indexer_count_misfit(indexer->timeline, FX_MISFIT_BAD_TIME);
 		return 0;
 	}
 	return add_entry(indexer, ids, kind, ts, 0);
@@ -268,7 +268,7 @@ static int add_sched(struct indexer *indexer)
 	int r;
 
 	if (!indexer_to_ns(indexer, sched->timestamp, &ts)) {
-		indexer_count_loss(timeline, FX_LOSS_BAD_TIME);
+		indexer_count_misfit(timeline, FX_MISFIT_BAD_TIME);
 		return 0;
 	}
 	r = keep_record(indexer, &word);
@@ -289,7 +289,7 @@ static int add_sched(struct indexer *indexer)
 static int define_string(struct indexer *indexer)
 {
 	const struct fxt_string_record *string = &indexer->record->string;
-	uint64_t word = fx_source_word(indexer->timeline->source, indexer->record);
+	uint64_t word = fx_records_word(indexer->timeline->records, indexer->record);
 	uint32_t text =
 	    fx_texts_add(indexer->timeline->strings, string->text.data, string->text.length);
 
@@ -361,7 +361,7 @@ static int add_blob(struct indexer *indexer)
 	struct fx_timeline *timeline = indexer->timeline;
 
 	if (blob->type != FXT_BLOB_PERFETTO) {
-		indexer_count_loss(timeline, FX_LOSS_ATTACHMENT);
+		indexer_count_misfit(timeline, FX_MISFIT_ATTACHMENT);
 		return 0;
 	}
 	if (blob->payload.size == 0)
@@ -402,13 +402,13 @@ static int index_record(struct indexer *indexer)
 	case FXT_KIND_BLOB:
 		return add_blob(indexer);
 	case FXT_KIND_LARGE_ATTACHMENT:
-		indexer_count_loss(indexer->timeline, FX_LOSS_ATTACHMENT);
+		indexer_count_misfit(indexer->timeline, FX_MISFIT_ATTACHMENT);
 		return 0;
 	case FXT_KIND_USERSPACE_OBJECT:
-		indexer_count_loss(indexer->timeline, FX_LOSS_OBJECT);
+		indexer_count_misfit(indexer->timeline, FX_MISFIT_OBJECT);
 		return 0;
 	case FXT_KIND_BACKTRACE:
-		indexer_count_loss(indexer->timeline, FX_LOSS_PROFILER);
+		indexer_count_misfit(indexer->timeline, FX_MISFIT_PROFILER);
 		return 0;
 	default:
 		return 0;
@@ -432,17 +432,17 @@ static int index_all(struct fx_timeline *timeline, fx_progress *progress, void *
 	uint64_t count = 0, done, total;
 	int r;
 
-	while ((r = fx_source_next(timeline->source, &indexer.record)) > 0) {
+	while ((r = fx_records_next(timeline->records, &indexer.record)) > 0) {
 		r = index_record(&indexer);
 		if (r < 0)
 			return r;
 		if (progress && ++count % PROGRESS_INTERVAL == 0) {
-			fx_source_progress(timeline->source, &done, &total);
+			fx_records_progress(timeline->records, &done, &total);
 			progress(opaque, done, total);
 		}
 	}
 	assign_notes(timeline);
-	return r < 0 ? r : fx_source_seal(timeline->source);
+	return r < 0 ? r : fx_records_seal(timeline->records);
 }
 
 static void remember_fault(void *opaque, const struct fxt_fault *fault)
@@ -465,8 +465,8 @@ int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress
 	timeline->strings = fx_texts_new();
 	if (!timeline->strings)
 		return -ENOMEM;
-	r = fx_source_open(fd, timeline->pool.limit / 4, remember_fault, timeline,
-			   &timeline->source);
+	r = fx_records_open(fd, timeline->pool.limit / 4, remember_fault, timeline,
+			    &timeline->records);
 	if (r < 0)
 		return r;
 	return index_all(timeline, progress, opaque);

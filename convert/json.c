@@ -344,7 +344,7 @@ static void json_export_counter(struct fx_exporter *exporter, const struct fx_ev
 					event->args[i].name.length);
 			json_put_number(json, &event->args[i]);
 		} else {
-			exporter->timeline->losses[FX_LOSS_COUNTER_VALUE]++;
+			exporter->timeline->misfits[FX_MISFIT_COUNTER_VALUE]++;
 		}
 	}
 	fx_json_raw(json->sink, "}");

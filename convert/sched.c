@@ -115,7 +115,7 @@ static int bridge_gap(struct scheduler *scheduler, const struct fx_switch *sw)
 		};
 
 		scheduler->exporter->ops->sched_switch(scheduler->exporter, &bridge);
-		scheduler->exporter->timeline->losses[FX_LOSS_SCHED_GAP]++;
+		scheduler->exporter->timeline->misfits[FX_MISFIT_SCHED_GAP]++;
 	}
 	processor->running = sw->incoming;
 	return 0;
@@ -151,7 +151,7 @@ static int sched_export_entry(struct scheduler *scheduler, const struct fx_sched
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
 	if (scheduler->record.scheduling.cpu >= MAX_CPUS) {
-		scheduler->exporter->timeline->losses[FX_LOSS_CPU]++;
+		scheduler->exporter->timeline->misfits[FX_MISFIT_CPU]++;
 		return 0;
 	}
 	if (scheduler->record.kind != FXT_KIND_THREAD_WAKEUP)
@@ -186,7 +186,7 @@ int fx_sched_export(struct fx_exporter *exporter)
 	if (timeline->scheds.count == 0)
 		return 0;
 	if (!exporter->ops->sched_switch) {
-		timeline->losses[FX_LOSS_OTHER_FORMAT] += timeline->scheds.count;
+		timeline->misfits[FX_MISFIT_OTHER_FORMAT] += timeline->scheds.count;
 		return 0;
 	}
 	r = fx_merge_begin(&merge, &timeline->scheds);

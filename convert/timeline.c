@@ -5,7 +5,7 @@
 
 #include "convert/provider.h"
 #include "convert/sort.h"
-#include "convert/source.h"
+#include "convert/records.h"
 #include "convert/timeline.h"
 
 /* --- Processes and threads -------------------------------------------------------------------- */
@@ -84,7 +84,7 @@ void fx_timeline_close(struct fx_timeline *timeline)
 	fx_runs_pool_release(&timeline->pool);
 	fx_vector_free(&timeline->notes);
 	fx_vector_free(&timeline->embedded);
-	fx_source_close(timeline->source);
+	fx_records_close(timeline->records);
 	fx_texts_free(timeline->strings);
 }
 
@@ -179,7 +179,7 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 		       struct fxt_record *ret)
 {
 	struct place place = {timeline, timeline->providers.items[provider], word};
-	int r = fx_source_decode(timeline->source, word, ret);
+	int r = fx_records_decode(timeline->records, word, ret);
 
 	if (r < 0)
 		return r;
@@ -192,12 +192,12 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 
 void fx_timeline_prefetch(const struct fx_timeline *timeline, const struct fx_entry *entry)
 {
-	fx_source_prefetch(timeline->source, entry->word);
+	fx_records_prefetch(timeline->records, entry->word);
 }
 
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry)
 {
-	uint64_t header = fx_source_header(timeline->source, entry->word);
+	uint64_t header = fx_records_header(timeline->records, entry->word);
 	uint16_t ref = (uint16_t)FXT_GET(header, EVENT_NAME);
 	struct fxt_record record;
 

@@ -63,7 +63,7 @@ struct fx_note {
 };
 
 /* What cannot be shown as it was recorded is counted: X(NAME, "what was done, to what") */
-#define FX_LOSSES(X)                                                                               \
+#define FX_MISFITS(X)                                                                              \
 	X(BAD_TIME, "left out: events whose time is out of range")                                 \
 	X(UNMATCHED_END, "left out: ends without a begin")                                         \
 	X(TOO_DEEP, "left out: events nested deeper than 512")                                     \
@@ -78,11 +78,11 @@ struct fx_note {
 	X(PROFILER, "left out: call stacks")                                                       \
 	X(PATH, "merged with others: calls whose path was one too many (see --max-paths)")
 
-#define FX_ENUM_LOSS_(name, text) FX_LOSS_##name,
-enum fx_loss { FX_LOSSES(FX_ENUM_LOSS_) FX_LOSS_COUNT };
+#define FX_ENUM_MISFIT_(name, text) FX_MISFIT_##name,
+enum fx_misfit { FX_MISFITS(FX_ENUM_MISFIT_) FX_MISFIT_COUNT };
 
 struct fx_timeline_provider;
-struct fx_source;
+struct fx_records;
 
 struct fx_timeline {
 	struct fx_texts *strings;
@@ -96,13 +96,13 @@ struct fx_timeline {
 	FX_VECTOR(unsigned char) embedded; /* what the Perfetto blobs hold, joined */
 	uint64_t first_ts;		   /* of all events; UINT64_MAX: there is none */
 	uint64_t last_ts;
-	uint64_t losses[FX_LOSS_COUNT];
+	uint64_t misfits[FX_MISFIT_COUNT];
 	struct fxt_fault fault; /* the first one; kind FXT_FAULT_NONE: the archive is whole */
 	uint64_t fault_count;
 
 	struct fx_process *process_table;
 	struct fx_thread *thread_table;
-	struct fx_source *source;
+	struct fx_records *records;
 };
 
 /* @done and @total in bytes; @total 0: not known. */

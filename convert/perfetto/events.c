@@ -333,7 +333,7 @@ static void perfetto_export_embedded(struct fx_exporter *exporter, const unsigne
 	if (fx_packets_are_whole(data, size))
 		fx_sink_write(exporter->sink, data, size);
 	else
-		exporter->timeline->losses[FX_LOSS_EMBEDDED]++;
+		exporter->timeline->misfits[FX_MISFIT_EMBEDDED]++;
 }
 
 static void perfetto_begin(struct fx_exporter *exporter)

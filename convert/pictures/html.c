@@ -458,7 +458,7 @@ static void html_counter(struct fx_exporter *exporter, const struct fx_event *ev
 {
 	(void)event;
 	(void)id;
-	exporter->timeline->losses[FX_LOSS_OTHER_FORMAT]++;
+	exporter->timeline->misfits[FX_MISFIT_OTHER_FORMAT]++;
 }
 
 static void html_log(struct fx_exporter *exporter, const struct fx_event *event,

@@ -346,7 +346,8 @@ static void picture_slice_begin(struct fx_exporter *exporter, const struct fx_ev
 	if (shown) {
 		path = picture_path(picture, event);
 		picture_add(picture, path, FX_MEASURE_CALLS, 1);
-		exporter->timeline->losses[FX_LOSS_PATH] += picture->paths.list.items[path].is_rest;
+		exporter->timeline->misfits[FX_MISFIT_PATH] +=
+		    picture->paths.list.items[path].is_rest;
 	}
 	picture_look_at_heap(picture, event, path, shown);
 	picture->open[picture->depth++] = (struct fx_picture_call){path, shown};

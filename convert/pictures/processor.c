@@ -82,7 +82,7 @@ static const struct fx_exporter_ops processor_ops = {
 int fx_processor_time_read(struct fx_timeline *timeline, struct fx_processor_time **ret)
 {
 	struct fx_processor_time *times;
-	uint64_t losses[FX_LOSS_COUNT];
+	uint64_t misfits[FX_MISFIT_COUNT];
 	int r;
 
 	*ret = NULL;
@@ -94,9 +94,9 @@ int fx_processor_time_read(struct fx_timeline *timeline, struct fx_processor_tim
 	times->exporter.ops = &processor_ops;
 	times->exporter.timeline = timeline;
 	/* What it leaves out is counted as they are exported again. */
-	memcpy(losses, timeline->losses, sizeof(losses));
+	memcpy(misfits, timeline->misfits, sizeof(misfits));
 	r = fx_sched_export(&times->exporter);
-	memcpy(timeline->losses, losses, sizeof(losses));
+	memcpy(timeline->misfits, misfits, sizeof(misfits));
 	if (r == 0)
 		r = times->exporter.error;
 	if (r < 0) {

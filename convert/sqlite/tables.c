@@ -419,16 +419,16 @@ static void sql_tables_stats(struct fx_sql_tables *tables)
 	static const struct {
 		const char *name;
 		const char *text;
-	} losses[] = {
+	} counts[] = {
 #define FX_SQL_LOSS_(name, text) {"fxtrace_" #name, text},
-	    FX_LOSSES(FX_SQL_LOSS_)
+	    FX_MISFITS(FX_SQL_LOSS_)
 #undef FX_SQL_LOSS_
 	};
 	const struct fx_timeline *timeline = tables->exporter.timeline;
 
-	for (size_t i = 0; i < FX_LOSS_COUNT; i++)
-		sql_tables_stat(tables, losses[i].name, 0, "data_loss", timeline->losses[i],
-				losses[i].text);
+	for (size_t i = 0; i < FX_MISFIT_COUNT; i++)
+		sql_tables_stat(tables, counts[i].name, 0, "data_loss", timeline->misfits[i],
+				counts[i].text);
 	sql_tables_stat(tables, "fxtrace_faults", 0, "error", timeline->fault_count,
 			"places where the archive is damaged");
 }

@@ -36,7 +36,7 @@ void fx_parking_init(struct fx_parking *parking, uint64_t limit);
 /* Frees what is left. */
 void fx_parking_destroy(struct fx_parking *parking);
 
-/* Puts a block behind the others; `parked` is its source's, NULL if it has none. */
+/* Puts a block behind the others; `parked` is its inlet's, NULL if it has none. */
 void fx_parking_add(struct fx_parking *parking, struct fx_parked *parked, struct fx_block *block);
 
 /* Takes one out that stands there; *at points to it. */

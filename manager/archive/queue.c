@@ -60,8 +60,7 @@ bool fx_queue_is_full(struct fx_queue *q)
 	return full;
 }
 
-struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind,
-				struct fx_source *source)
+struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind, struct fx_inlet *inlet)
 {
 	struct fx_block *block;
 
@@ -78,7 +77,7 @@ struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind,
 		return NULL;
 	block->next = NULL;
 	block->kind = kind;
-	block->source = source;
+	block->inlet = inlet;
 	block->ticks = 0;
 	block->end = (struct fx_stream_end){0};
 	block->at = block->done = 0;

@@ -29,12 +29,12 @@ enum fx_block_kind {
 };
 
 /* What the writer knows of one provider: made with its BEGIN, never freed before the writer. */
-struct fx_source;
+struct fx_inlet;
 
 struct fx_block {
 	struct fx_block *next;
 	enum fx_block_kind kind;
-	struct fx_source *source;
+	struct fx_inlet *inlet;
 	uint64_t ticks;		  /* FRAMES pieces: the end of open calls */
 	struct fx_stream_end end; /* FX_BLOCK_END */
 	struct fx_drain_block pieces;
@@ -67,7 +67,7 @@ bool fx_queue_is_full(struct fx_queue *q);
 
 /* An empty block, NULL without memory. */
 struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind,
-				struct fx_source *source);
+				struct fx_inlet *inlet);
 
 /* Gives a block back. */
 void fx_queue_recycle(struct fx_queue *q, struct fx_block *block);

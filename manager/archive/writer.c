@@ -29,7 +29,8 @@
 /* Stack for what the demangler may need on top of its own use. */
 #define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
 
-struct fx_source {
+/* How blocks of one provider come in. */
+struct fx_inlet {
 	uint32_t id;
 	uint32_t pid;
 	struct fx_origin *origin;	  /* shared; NULL: not known */
@@ -103,21 +104,21 @@ static struct timespec deadline_in(uint64_t ns)
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
 
-static void source_begin(struct fx_writer *w, struct fx_source *source)
+static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 {
 	struct fx_stream_who who = {
-	    .pid = fx_identity_process(&w->ids, source->pid, source->exec),
-	    .kernel_pid = source->pid,
-	    .first_tid = source->origin ? fx_origin_first_tid(source->origin) : source->pid,
-	    .origin = source->origin,
+	    .pid = fx_identity_process(&w->ids, inlet->pid, inlet->exec),
+	    .kernel_pid = inlet->pid,
+	    .first_tid = inlet->origin ? fx_origin_first_tid(inlet->origin) : inlet->pid,
+	    .origin = inlet->origin,
 	};
 
-	w->totals.processes += !source->exec;
-	if (fx_stream_create_as(&w->shared, source->id, &who, source->name, &source->stream) < 0) {
-		fx_report("out of memory: %s (%u) will be missing", source->name, source->pid);
+	w->totals.processes += !inlet->exec;
+	if (fx_stream_create_as(&w->shared, inlet->id, &who, inlet->name, &inlet->stream) < 0) {
+		fx_report("out of memory: %s (%u) will be missing", inlet->name, inlet->pid);
 		return;
 	}
-	fx_ties_birth(&w->ties, source->stream, source->born, source->exec);
+	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
 }
 
 static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
@@ -147,17 +148,17 @@ static void history_add(struct fx_writer *w, const struct fx_stream *s,
 
 static void report_symbols(struct fx_writer *w);
 
-static void source_end(struct fx_writer *w, struct fx_source *source, const struct fx_block *block)
+static void inlet_end(struct fx_writer *w, struct fx_inlet *inlet, const struct fx_block *block)
 {
-	struct fx_stream *s = source->stream;
+	struct fx_stream *s = inlet->stream;
 
 	if (s) {
 		fx_intake_finish(s, &block->end);
 		counts_add(&w->totals.counts, &s->counts);
 		/* What was never there is told, and not counted among what was. */
-		w->totals.processes -= block->end.absent && !source->exec;
+		w->totals.processes -= block->end.absent && !inlet->exec;
 		/* Its first thread is there whether it records or not, and exec() leaves it. */
-		w->totals.threads += block->end.absent ? 0 : s->others + !source->exec;
+		w->totals.threads += block->end.absent ? 0 : s->others + !inlet->exec;
 		if (s->counts.events)
 			history_add(w, s, &block->end);
 		w->totals.silent += s->counts.events == 0;
@@ -165,14 +166,14 @@ static void source_end(struct fx_writer *w, struct fx_source *source, const stru
 		fx_stream_destroy(s);
 	}
 	report_symbols(w);
-	fx_origin_release(source->origin);
-	free(source);
+	fx_origin_release(inlet->origin);
+	free(inlet);
 }
 
 /* From where it was left. False: the rest needs a name that is being read. */
 static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 {
-	struct fx_stream *s = block->source->stream;
+	struct fx_stream *s = block->inlet->stream;
 
 	while (s && block->at < block->pieces.used) {
 		const struct fx_piece *piece = (const void *)(block->pieces.data + block->at);
@@ -222,12 +223,12 @@ static bool write_block(struct fx_writer *w, struct fx_block *block)
 	FX_FAULT(block_taken);
 	switch (block->kind) {
 	case FX_BLOCK_BEGIN:
-		source_begin(w, block->source);
+		inlet_begin(w, block->inlet);
 		break;
 	case FX_BLOCK_DATA:
 		return write_pieces(w, block);
 	case FX_BLOCK_END:
-		source_end(w, block->source, block);
+		inlet_end(w, block->inlet, block);
 		break;
 	case FX_BLOCK_FLUSH:
 		fx_output_complete(w->output);
@@ -243,15 +244,15 @@ static bool write_block(struct fx_writer *w, struct fx_block *block)
 
 static struct fx_parked *parked_of(const struct fx_block *block)
 {
-	return block->source ? &block->source->parked : NULL;
+	return block->inlet ? &block->inlet->parked : NULL;
 }
 
 /* Whether a process of this pid has blocks among those before `end`: it was another program, and has not ended yet. */
-static bool pid_is_parked(const struct fx_writer *w, const struct fx_source *source,
+static bool pid_is_parked(const struct fx_writer *w, const struct fx_inlet *inlet,
 			  const struct fx_block *end)
 {
 	for (const struct fx_block *b = w->parking.first; b != end; b = b->next) {
-		if (b->source && b->source != source && b->source->pid == source->pid)
+		if (b->inlet && b->inlet != inlet && b->inlet->pid == inlet->pid)
 			return true;
 	}
 	return false;
@@ -265,23 +266,23 @@ static bool must_stand_aside(const struct fx_writer *w, const struct fx_block *b
 		return false;
 	if (block->kind == FX_BLOCK_FLUSH)
 		return true;
-	return block->kind == FX_BLOCK_BEGIN && pid_is_parked(w, block->source, end);
+	return block->kind == FX_BLOCK_BEGIN && pid_is_parked(w, block->inlet, end);
 }
 
 /* Looks at a block that stands aside. True: it is written. */
 static bool look_at(struct fx_writer *w, struct fx_block *block)
 {
-	struct fx_source *source = block->source;
+	struct fx_inlet *inlet = block->inlet;
 
 	/* Blocks of one process keep their order. */
-	if (source && source->parked.look == w->parking.look)
+	if (inlet && inlet->parked.look == w->parking.look)
 		return false;
 	if (!must_stand_aside(w, block, block) &&
-	    (!source || !source->stream || fx_stream_is_ready(source->stream)) &&
+	    (!inlet || !inlet->stream || fx_stream_is_ready(inlet->stream)) &&
 	    (block->kind == FX_BLOCK_END || write_block(w, block)))
 		return true;
-	if (source)
-		source->parked.look = w->parking.look;
+	if (inlet)
+		inlet->parked.look = w->parking.look;
 	return false;
 }
 
@@ -297,7 +298,7 @@ static void look_aside(struct fx_writer *w)
 			continue;
 		}
 		fx_parking_remove(&w->parking, parked_of(block), at);
-		/* Its source is gone with it. */
+		/* Its inlet is gone with it. */
 		if (block->kind == FX_BLOCK_END)
 			write_block(w, block);
 		fx_queue_recycle(&w->queue, block);
@@ -317,9 +318,9 @@ static void take_block(struct fx_writer *w, struct fx_block *block)
 		fx_queue_recycle(&w->queue, block);
 }
 
-bool fx_source_is_behind(const struct fx_source *source)
+bool fx_inlet_is_behind(const struct fx_inlet *inlet)
 {
-	return fx_parking_is_full(source->parking, &source->parked);
+	return fx_parking_is_full(inlet->parking, &inlet->parked);
 }
 
 /* --- The thread ------------------------------------------------------------------------------- */
@@ -465,28 +466,28 @@ struct fx_queue *fx_writer_queue(struct fx_writer *w)
 	return &w->queue;
 }
 
-struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_newcomer *who)
+struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *who)
 {
-	struct fx_source *source = calloc(1, sizeof(*source));
-	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, source);
+	struct fx_inlet *inlet = calloc(1, sizeof(*inlet));
+	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, inlet);
 	struct fx_block_list list;
 
-	if (!source || !block) {
-		free(source);
+	if (!inlet || !block) {
+		free(inlet);
 		free(block);
 		return NULL;
 	}
-	source->id = who->id;
-	source->pid = (uint32_t)who->pid;
-	source->exec = who->exec;
-	source->born = who->born;
-	source->parking = &w->parking;
-	source->origin = fx_origin_share(who->origin);
-	memcpy(source->name, who->name, strnlen(who->name, sizeof(source->name) - 1));
+	inlet->id = who->id;
+	inlet->pid = (uint32_t)who->pid;
+	inlet->exec = who->exec;
+	inlet->born = who->born;
+	inlet->parking = &w->parking;
+	inlet->origin = fx_origin_share(who->origin);
+	memcpy(inlet->name, who->name, strnlen(who->name, sizeof(inlet->name) - 1));
 	fx_block_list_init(&list);
 	fx_block_list_add(&list, block);
 	fx_queue_push(&w->queue, &list);
-	return source;
+	return inlet;
 }
 
 int fx_writer_flush(struct fx_writer *w)

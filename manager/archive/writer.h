@@ -86,14 +86,14 @@ struct fx_newcomer {
 };
 
 /*
- * Makes what the writer knows of one provider and queues its BEGIN. The source may be named in blocks until its END is
+ * Makes what the writer knows of one provider and queues its BEGIN. The inlet may be named in blocks until its END is
  * queued. NULL without memory.
  */
-struct fx_source *fx_writer_source(struct fx_writer *w, const struct fx_newcomer *who);
+struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *who);
 
 /* Whether so much of what came of the provider is yet to be written that its buffer is to be left alone: others
  * need the room. From any thread. */
-bool fx_source_is_behind(const struct fx_source *source);
+bool fx_inlet_is_behind(const struct fx_inlet *inlet);
 
 /* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);

@@ -239,7 +239,7 @@ uint64_t fx_provider_excess(const struct fx_provider *p)
 	return used > p->reserve ? used - p->reserve : 0;
 }
 
-struct fx_source *fx_provider_enlist(const struct fx_provider *p, struct fx_writer *w, bool exec)
+struct fx_inlet *fx_provider_enlist(const struct fx_provider *p, struct fx_writer *w, bool exec)
 {
 	struct fx_newcomer who = {.id = p->id,
 				  .pid = p->pid,
@@ -248,7 +248,7 @@ struct fx_source *fx_provider_enlist(const struct fx_provider *p, struct fx_writ
 				  .origin = p->origin,
 				  .exec = exec};
 
-	return fx_writer_source(w, &who);
+	return fx_writer_inlet(w, &who);
 }
 
 void fx_provider_destroy(struct fx_provider *p)
@@ -318,7 +318,7 @@ void fx_provider_stop(struct fx_provider *p, uint32_t epoch, uint32_t notice)
 /* --- Sessions that a resident provider lives through ----------------------------------------- */
 
 int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,
-		     struct fx_source *source)
+		     struct fx_inlet *inlet)
 {
 	uint32_t share = fx_layout_share(&p->drain.layout, terms->buffer_size);
 	int r = p->drain.broken ? -EBADMSG : fx_drain_restart(&p->drain, share);
@@ -328,7 +328,7 @@ int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *term
 	control_configure(p, terms);
 	fx_provider_want(p, terms->config);
 	p->first_serial = fx_drain_next_serial(&p->drain);
-	p->source = source;
+	p->inlet = inlet;
 	p->heap_bytes = p->heap_blocks = 0;
 	p->settled = p->wrapped = false;
 	/* In a buffer that serves any mode, oneshot is a limit. */

@@ -52,16 +52,16 @@ struct fx_provider {
 	void *buffer;	  /* mapped read-only */
 	uint64_t buffer_size;
 	struct fx_drain drain;
-	struct fx_source *source; /* the writer's */
-	int pidfd;		  /* owned; -1: the kernel has none */
-	int buffer_fd;		  /* owned; -1 unless memory is limited */
-	struct fx_watch death;	  /* of pidfd */
-	void *owner;		  /* the roster, for `death` */
-	uint64_t end_ticks;	  /* valid from FX_PROVIDER_ENDING on */
-	uint32_t frames_cursor;	  /* how far the open calls are saved */
-	uint64_t next_facts;	  /* ns; when many threads are to be looked at again */
-	struct fx_ending ending;  /* how it ended, if it has */
-	int64_t heap_bytes;	  /* live heap as of the end, or the newest stop */
+	struct fx_inlet *inlet;	 /* the writer's */
+	int pidfd;		 /* owned; -1: the kernel has none */
+	int buffer_fd;		 /* owned; -1 unless memory is limited */
+	struct fx_watch death;	 /* of pidfd */
+	void *owner;		 /* the roster, for `death` */
+	uint64_t end_ticks;	 /* valid from FX_PROVIDER_ENDING on */
+	uint32_t frames_cursor;	 /* how far the open calls are saved */
+	uint64_t next_facts;	 /* ns; when many threads are to be looked at again */
+	struct fx_ending ending; /* how it ended, if it has */
+	int64_t heap_bytes;	 /* live heap as of the end, or the newest stop */
 	int64_t heap_blocks;
 	bool limited;	       /* its address space was, when it registered */
 	uint64_t first_serial; /* of chunks claimed in this session */
@@ -73,7 +73,7 @@ struct fx_provider {
 
 /*
  * Makes the shared memory of a new provider. `ret_fds` get the control page and the buffer, to be
- * sent and closed by the caller. pidfd and source are the caller's to set. 0 or -errno.
+ * sent and closed by the caller. pidfd and inlet are the caller's to set. 0 or -errno.
  */
 int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
 		       const char *name, struct fx_provider **ret, int ret_fds[2]);
@@ -86,8 +86,8 @@ int fx_provider_adopt(const struct fx_provider_terms *terms, uint32_t id, pid_t 
 		      const char *name, const struct fx_foreign *brought, struct fx_provider **ret);
 void fx_provider_destroy(struct fx_provider *p);
 
-/* Makes the provider known to an archive: see fx_writer_source(). `exec`: its process was another program before. */
-struct fx_source *fx_provider_enlist(const struct fx_provider *p, struct fx_writer *w, bool exec);
+/* Makes the provider known to an archive: see fx_writer_inlet(). `exec`: its process was another program before. */
+struct fx_inlet *fx_provider_enlist(const struct fx_provider *p, struct fx_writer *w, bool exec);
 
 /* Bytes of its memory in use beyond `reserve`; 0 if memory is not limited. */
 uint64_t fx_provider_excess(const struct fx_provider *p);
@@ -113,11 +113,11 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 
 /*
  * A resident provider, stopped, enters a session: what its buffer holds is forgotten, and what comes
- * goes to `source`. To be started with fx_provider_start(). 0, -ENOMEM, or -EBADMSG if it broke the
+ * goes to `inlet`. To be started with fx_provider_start(). 0, -ENOMEM, or -EBADMSG if it broke the
  * rules in an earlier session.
  */
 int fx_provider_join(struct fx_provider *p, const struct fx_provider_terms *terms,
-		     struct fx_source *source);
+		     struct fx_inlet *inlet);
 
 /* Saves what is committed now, of buffers that are saved as they fill. True once it is queued. */
 bool fx_provider_flush(struct fx_provider *p, struct fx_queue *queue);
@@ -141,7 +141,7 @@ void fx_provider_refill(struct fx_provider *p);
  * Another reader of a circular provider's buffer, for another archive: *ret shares its memory, and is to
  * be finished, which it can be at once, while the provider goes on, and released. 0 or -ENOMEM.
  */
-int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_source *source,
+int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_inlet *inlet,
 		     struct fx_provider *ret);
 void fx_provider_view_release(struct fx_provider *view);
 

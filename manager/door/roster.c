@@ -97,7 +97,7 @@ static void death_ready(void *opaque)
 	fx_ending_learn(&p->ending, p->pidfd, p->pid, is_thread_of, p);
 	fx_roster_end(roster, p);
 	/* Before the rest of it goes into the archive: a snapshot has it too. */
-	if (p->source)
+	if (p->inlet)
 		roster->host.alert(roster->host.opaque, p->pid, FX_ALERT_DEATH);
 	fx_roster_finish_ended(roster);
 }

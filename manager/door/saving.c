@@ -29,7 +29,7 @@ static int take_blocks(struct fx_provider *p, struct fx_queue *queue, struct fx_
 	int r = 1;
 
 	while (r == 1 && max_blocks--) {
-		struct fx_block *block = fx_queue_block(queue, FX_BLOCK_DATA, p->source);
+		struct fx_block *block = fx_queue_block(queue, FX_BLOCK_DATA, p->inlet);
 
 		if (!block)
 			return -ENOMEM;
@@ -147,7 +147,7 @@ static void acknowledge(struct fx_provider *p)
 /* What it has is left in its buffer for now. */
 static bool provider_must_wait(const struct fx_provider *p, struct fx_queue *queue)
 {
-	return fx_queue_is_full(queue) || fx_source_is_behind(p->source);
+	return fx_queue_is_full(queue) || fx_inlet_is_behind(p->inlet);
 }
 
 double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held)
@@ -156,7 +156,7 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 	uint64_t before = p->drain.limit;
 
 	/* A circular buffer is saved when it is asked for, and at the end. */
-	if (p->phase != FX_PROVIDER_LIVE || !p->source || p->drain.broken || is_circular(p))
+	if (p->phase != FX_PROVIDER_LIVE || !p->inlet || p->drain.broken || is_circular(p))
 		return 0;
 	if (!must && !(held && p->drain.watch_count) && !fx_drain_has_news(&p->drain))
 		return 0;
@@ -183,7 +183,7 @@ void fx_provider_end(struct fx_provider *p, uint64_t ticks)
 
 static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 {
-	struct fx_block *block = fx_queue_block(queue, FX_BLOCK_END, p->source);
+	struct fx_block *block = fx_queue_block(queue, FX_BLOCK_END, p->inlet);
 	struct fx_block_list list;
 
 	if (!block)
@@ -235,7 +235,7 @@ bool fx_provider_finish(struct fx_provider *p, struct fx_queue *queue)
 {
 	if (p->phase == FX_PROVIDER_OVER)
 		return true;
-	if (p->source) {
+	if (p->inlet) {
 		if (!p->settled && !save_all(p, queue))
 			return false;
 		queue_end(p, queue);
@@ -250,7 +250,7 @@ bool fx_provider_flush(struct fx_provider *p, struct fx_queue *queue)
 {
 	int r = 1;
 
-	if (!p->source || p->drain.broken || is_circular(p) || !fx_drain_is_attached(&p->drain))
+	if (!p->inlet || p->drain.broken || is_circular(p) || !fx_drain_is_attached(&p->drain))
 		return true;
 	/* It ends: what is saved gives a provider no room before it is acknowledged. */
 	while (r == 1) {
@@ -276,7 +276,7 @@ uint64_t fx_provider_dropped(const struct fx_provider *p)
 
 bool fx_provider_settle(struct fx_provider *p, struct fx_queue *queue)
 {
-	if (p->settled || !p->source)
+	if (p->settled || !p->inlet)
 		return true;
 	p->settled = save_all(p, queue);
 	/* What is saved of a circular buffer is not to be saved again. */
@@ -287,16 +287,16 @@ bool fx_provider_settle(struct fx_provider *p, struct fx_queue *queue)
 
 void fx_provider_leave(struct fx_provider *p, struct fx_queue *queue)
 {
-	if (!p->source)
+	if (!p->inlet)
 		return;
 	queue_end(p, queue);
 	fx_provider_set_stopped(p);
-	p->source = NULL;
+	p->inlet = NULL;
 }
 
 /* --- Another reader -------------------------------------------------------------------------- */
 
-int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_source *source,
+int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_inlet *inlet,
 		     struct fx_provider *ret)
 {
 	struct fx_provider view = {
@@ -306,7 +306,7 @@ int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_sour
 	    .control = p->control,
 	    .mode = p->mode,
 	    .buffer = p->buffer,
-	    .source = source,
+	    .inlet = inlet,
 	    .pidfd = -1,
 	    .buffer_fd = -1,
 	    .end_ticks = ticks,

@@ -88,8 +88,8 @@ void fx_client_describe(const struct fx_daemon *d, const struct fx_provider *p,
 	*ret = (struct fx_provider_entry){
 	    .id = p->id,
 	    .pid = (uint32_t)p->pid,
-	    .mode = p->source ? p->mode : 0,
-	    .started = p->source && attached && is_started(p) &&
+	    .mode = p->inlet ? p->mode : 0,
+	    .started = p->inlet && attached && is_started(p) &&
 		       fx_load_relaxed(&h->epoch_started) == d->epoch,
 	    .buffer_size = p->drain.layout.durable_size + (uint64_t)p->drain.share *
 							      p->drain.layout.halves *
@@ -97,7 +97,7 @@ void fx_client_describe(const struct fx_daemon *d, const struct fx_provider *p,
 	    .wraps = claimed / p->drain.layout.chunks_per_half,
 	    .rolling_used = claimed * p->drain.layout.chunk_size,
 	    .gone = p->phase != FX_PROVIDER_LIVE,
-	    .dropped = p->source ? fx_provider_dropped(p) : 0,
+	    .dropped = p->inlet ? fx_provider_dropped(p) : 0,
 	    .durable_used = attached ? fx_load_relaxed(&h->durable_hint) : 0,
 	    .durable_size = p->drain.layout.durable_size,
 	};
@@ -113,7 +113,7 @@ static const struct fx_provider *provider_after(const struct fx_daemon *d, uint3
 	const struct fx_provider *found = NULL;
 
 	for (const struct fx_provider *p = d->roster.providers; p && p->id > after; p = p->next) {
-		if (of_session ? p->source != NULL : p->phase == FX_PROVIDER_LIVE)
+		if (of_session ? p->inlet != NULL : p->phase == FX_PROVIDER_LIVE)
 			found = p;
 	}
 	return found;

@@ -110,7 +110,7 @@ static void join_all(struct fx_daemon *d)
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
 		t->small_buffers += p->reserve < terms.buffer_size;
-		p->source = fx_provider_enlist(p, t->writer, false);
+		p->inlet = fx_provider_enlist(p, t->writer, false);
 	}
 }
 
@@ -179,7 +179,7 @@ static unsigned count_silent(const struct fx_daemon *d)
 	for (const struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		const struct fx_buffer_header *h = p->buffer;
 
-		if (p->source && p->phase == FX_PROVIDER_LIVE &&
+		if (p->inlet && p->phase == FX_PROVIDER_LIVE &&
 		    (!fx_drain_is_attached(&p->drain) ||
 		     fx_load_relaxed(&h->epoch_started) < d->epoch))
 			count++;
@@ -204,7 +204,7 @@ int fx_daemon_session_start(struct fx_daemon *d, struct fx_client *client,
 	d->epoch++;
 	fx_daemon_session_enter(t, FX_SESSION_STARTING);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
-		if (!p->source || p->phase != FX_PROVIDER_LIVE)
+		if (!p->inlet || p->phase != FX_PROVIDER_LIVE)
 			continue;
 		dispose(p, t->config.mode, (enum fx_disposition)request->disposition);
 		p->settled = false;

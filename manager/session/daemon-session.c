@@ -70,13 +70,13 @@ static void stop_all(struct fx_daemon *d)
 
 	daemon_session_answer_status(&t->starter, 0);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
-		if (p->source && p->phase == FX_PROVIDER_LIVE)
+		if (p->inlet && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_stop(p, (uint32_t)d->epoch, FX_STATE_STOPPING);
 	}
 	d->unnoticed = true;
 	ticks = fx_ticks(d->roster.clock_kind);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
-		if (p->source && p->phase == FX_PROVIDER_LIVE)
+		if (p->inlet && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_pause(p, ticks);
 	}
 	FX_FAULT(trace_stop);
@@ -212,7 +212,7 @@ void fx_daemon_session_provider_gone(struct fx_daemon *d, const struct fx_provid
 	struct fx_daemon_session *t = &d->session;
 	unsigned at;
 
-	if (!p->source || !fx_daemon_session_is_open(t))
+	if (!p->inlet || !fx_daemon_session_is_open(t))
 		return;
 	if (t->gone_count == FX_GONE_MAX)
 		memmove(t->gone, t->gone + 1, --t->gone_count * sizeof(t->gone[0]));

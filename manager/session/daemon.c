@@ -33,8 +33,8 @@ static int daemon_enter(void *opaque, struct fx_provider *p, bool exec)
 	struct fx_daemon *d = opaque;
 
 	if (fx_daemon_session_is_open(&d->session)) {
-		p->source = fx_provider_enlist(p, d->session.writer, exec);
-		if (!p->source)
+		p->inlet = fx_provider_enlist(p, d->session.writer, exec);
+		if (!p->inlet)
 			return -ENOMEM;
 		if (!fx_daemon_session_is_running(&d->session))
 			fx_daemon_session_enter_late(d, p);

@@ -105,8 +105,8 @@ static int session_enter(void *opaque, struct fx_provider *p, bool exec)
 {
 	struct fx_session *s = opaque;
 
-	p->source = fx_provider_enlist(p, s->writer, exec);
-	if (!p->source)
+	p->inlet = fx_provider_enlist(p, s->writer, exec);
+	if (!p->inlet)
 		return -ENOMEM;
 	if (s->config->verbose)
 		fx_report("tracing %s (%d)", p->name, (int)p->pid);

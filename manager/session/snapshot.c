@@ -129,11 +129,11 @@ static void copy_provider(struct fx_snapshot *s, const struct fx_provider *p, ui
 {
 	const struct timespec nap = {.tv_nsec = 1000000};
 	struct fx_queue *queue = fx_writer_queue(s->writer);
-	struct fx_source *source;
+	struct fx_inlet *inlet;
 	struct fx_provider view;
 
-	source = fx_provider_enlist(p, s->writer, false);
-	if (!source || fx_provider_view(p, ticks, source, &view) < 0)
+	inlet = fx_provider_enlist(p, s->writer, false);
+	if (!inlet || fx_provider_view(p, ticks, inlet, &view) < 0)
 		return;
 	while (!fx_provider_finish(&view, queue))
 		nanosleep(&nap, NULL);
@@ -160,7 +160,7 @@ int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_or
 	/* As long as the daemon itself may have to wait for the queue. */
 	fx_writer_hurry(s->writer, true);
 	for (const struct fx_provider *p = providers; p; p = p->next) {
-		if (p->source && p->phase != FX_PROVIDER_OVER && fx_drain_is_attached(&p->drain))
+		if (p->inlet && p->phase != FX_PROVIDER_OVER && fx_drain_is_attached(&p->drain))
 			copy_provider(s, p, ticks);
 	}
 	FX_FAULT(snapshot_copied);

@@ -5,7 +5,7 @@
 
 #define BLOCKS 2048u
 
-static struct fx_block blocks[BLOCKS];
+static struct fx_token_block blocks[BLOCKS];
 
 /* Of the blocks that were given back: 1 + number of the first, below a count of changes. Others were never used. */
 static uint64_t blocks_free;
@@ -14,15 +14,15 @@ static uint64_t blocks_used;
 #define FREE_MASK 0xffffffffull
 #define FREE_ONE  (1ull << 32)
 
-struct fx_block *fx_block(uint64_t number)
+struct fx_token_block *fx_token_block(uint64_t number)
 {
 	return &blocks[number - 1];
 }
 
-void fx_block_free(uint64_t number)
+void fx_token_block_free(uint64_t number)
 {
 	uint64_t top = fx_load_relaxed(&blocks_free);
-	struct fx_block *b = &blocks[number - 1];
+	struct fx_token_block *b = &blocks[number - 1];
 
 	memset(b->tokens, 0, sizeof(b->tokens));
 	do
@@ -30,12 +30,12 @@ void fx_block_free(uint64_t number)
 	while (!fx_cas_acq_rel(&blocks_free, &top, (top & ~FREE_MASK) + FREE_ONE + number));
 }
 
-uint64_t fx_block_new(void)
+uint64_t fx_token_block_new(void)
 {
 	uint64_t top = fx_load_acquire(&blocks_free), number;
 
 	while (top & FREE_MASK) {
-		struct fx_block *b = &blocks[(top & FREE_MASK) - 1];
+		struct fx_token_block *b = &blocks[(top & FREE_MASK) - 1];
 		uint64_t rest = (top & ~FREE_MASK) + FREE_ONE + fx_load_relaxed(&b->next);
 
 		if (fx_cas_acq_rel(&blocks_free, &top, rest)) {
@@ -49,7 +49,7 @@ uint64_t fx_block_new(void)
 	return number <= BLOCKS ? number : 0;
 }
 
-void fx_blocks_reset(void)
+void fx_token_blocks_reset(void)
 {
 	for (uint64_t i = 0; i < blocks_used && i < BLOCKS; i++)
 		memset(&blocks[i], 0, sizeof(blocks[i]));

@@ -195,11 +195,11 @@ static struct fx_token *walk_next(struct walk *w)
 {
 	if (w->token == w->end) {
 		uint64_t number = fx_load_acquire(w->more); /* pairs with cell_extend() */
-		struct fx_block *b = number ? fx_block(number) : NULL;
+		struct fx_token_block *b = number ? fx_token_block(number) : NULL;
 
 		if (!b)
 			return NULL;
-		*w = (struct walk){b->tokens, b->tokens + FX_BLOCK_TOKENS, &b->next};
+		*w = (struct walk){b->tokens, b->tokens + FX_TOKEN_BLOCK_TOKENS, &b->next};
 	}
 	return w->token++;
 }
@@ -210,7 +210,7 @@ static struct fx_token *walk_next(struct walk *w)
 /* A block more behind the last of the cell. */
 static void cell_extend(struct fx_wait_cell *c)
 {
-	uint64_t number = fx_block_new();
+	uint64_t number = fx_token_block_new();
 	uint64_t *more = &c->more;
 
 	for (int i = 0; number && i < FX_WAIT_PATIENCE; i++) {
@@ -218,10 +218,10 @@ static void cell_extend(struct fx_wait_cell *c)
 
 		if (fx_cas_acq_rel(more, &none, number))
 			return;
-		more = &fx_block(none)->next;
+		more = &fx_token_block(none)->next;
 	}
 	if (number)
-		fx_block_free(number);
+		fx_token_block_free(number);
 }
 
 /* A place for a new token, marked as busy. */

@@ -19,24 +19,24 @@
 
 /* --- Blocks ------------------------------------------------------------------------------------ */
 
-#define FX_BLOCK_TOKENS 15u
+#define FX_TOKEN_BLOCK_TOKENS 15u
 
-struct fx_block {
-	struct fx_token tokens[FX_BLOCK_TOKENS];
+struct fx_token_block {
+	struct fx_token tokens[FX_TOKEN_BLOCK_TOKENS];
 	uint64_t next; /* 1 + number; 0: none */
 };
 
 /* The block of this 1 + number. */
-struct fx_block *fx_block(uint64_t number);
+struct fx_token_block *fx_token_block(uint64_t number);
 
 /* 1 + number of a block that has nothing in it; 0: there is none. */
-uint64_t fx_block_new(void);
+uint64_t fx_token_block_new(void);
 
 /* Any thread may do so, once; what stands in it is forgotten. */
-void fx_block_free(uint64_t number);
+void fx_token_block_free(uint64_t number);
 
 /* A forked child begins with none in use. */
-void fx_blocks_reset(void);
+void fx_token_blocks_reset(void);
 
 /* --- Cells ------------------------------------------------------------------------------------- */
 

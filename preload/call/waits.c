@@ -173,8 +173,8 @@ static void cell_leave(struct fx_wait_cell *c)
 	if ((key & PART) == 1) {
 		/* Without waiters it is nobody's but ours, until the key is 0. */
 		for (uint64_t b = c->more, next; b; b = next) {
-			next = fx_block(b)->next;
-			fx_block_free(b);
+			next = fx_token_block(b)->next;
+			fx_token_block_free(b);
 		}
 		c->count = 0;
 		c->begun = 0;
@@ -309,7 +309,7 @@ void fx_waits_reset(void)
 		if (used[i / 64] >> i % 64 & 1)
 			bucket_reset(i);
 	memset(used, 0, sizeof(used));
-	fx_blocks_reset();
+	fx_token_blocks_reset();
 }
 
 static bool is_note_of(uint64_t note, const volatile void *object)

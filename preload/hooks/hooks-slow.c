@@ -63,7 +63,7 @@ static fx_cold bool was_left_out(struct fx_thread *t, uint64_t sp, bool tail)
 }
 
 /* `silent`: FX_FRAME_SILENT, or 0. */
-static struct fx_frame *function_push(struct fx_thread *t, const struct fx_entry *e,
+static struct fx_frame *function_push(struct fx_thread *t, const struct fx_new_call *e,
 				      uint64_t silent)
 {
 	struct fx_frame *f;
@@ -99,7 +99,7 @@ static fx_cold struct fx_frame *frame_search(struct fx_thread *t, uint64_t funct
 	return NULL;
 }
 
-static fx_cold void pairs_enter(const struct fx_entry *e)
+static fx_cold void pairs_enter(const struct fx_new_call *e)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_PAIRS);
 	struct fx_frame *f = t ? function_push(t, e, FX_FRAME_SILENT) : NULL;
@@ -129,7 +129,7 @@ static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool 
 		fx_frame_pop(t, f);
 }
 
-static void enter_slowly(const struct fx_entry *e)
+static void enter_slowly(const struct fx_new_call *e)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
 	struct fx_frame *f;
@@ -147,9 +147,9 @@ static void enter_slowly(const struct fx_entry *e)
 }
 
 /* In the slow half itself, whose stack frame and return address are meant. */
-fx_hot struct fx_entry entry_of(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+fx_hot struct fx_new_call entry_of(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
 {
-	return (struct fx_entry){
+	return (struct fx_new_call){
 	    .function = function,
 	    .site = site,
 	    .sp = sp,
@@ -161,7 +161,7 @@ fx_hot struct fx_entry entry_of(uint64_t function, uint64_t site, uint64_t sp, u
 
 void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
 {
-	const struct fx_entry e = entry_of(function, site, sp, key);
+	const struct fx_new_call e = entry_of(function, site, sp, key);
 
 	enter_slowly(&e);
 }
@@ -169,7 +169,7 @@ void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
 void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  struct fx_frame *used)
 {
-	const struct fx_entry e = entry_of(function, site, sp, key);
+	const struct fx_new_call e = entry_of(function, site, sp, key);
 
 	fx_frame_take_back(fx_self, used);
 	enter_slowly(&e);

@@ -27,7 +27,7 @@ static uint32_t place32(uint64_t key)
 	return (uint32_t)(key >> 32);
 }
 
-static bool same_site(const struct fx_frame *f, const struct fx_entry *e)
+static bool same_site(const struct fx_frame *f, const struct fx_new_call *e)
 {
 	return (uint32_t)f->key == (uint32_t)e->site;
 }
@@ -36,7 +36,7 @@ static bool same_site(const struct fx_frame *f, const struct fx_entry *e)
 
 /* A hook whose function was inlined into that of another hook: the two places stand where a call has its key and
  * distance. No call has such a pair: distances are even. */
-static uint64_t inlined_key(const struct fx_entry *e)
+static uint64_t inlined_key(const struct fx_new_call *e)
 {
 	return (uint64_t)place32(e->key) << 32;
 }
@@ -46,7 +46,7 @@ static uint64_t inlined_distance(const struct fx_frame *newest)
 	return (uint64_t)place32(newest->key) << 1 | 1;
 }
 
-static bool is_known_as_inlined(const struct fx_frame *newest, const struct fx_entry *e)
+static bool is_known_as_inlined(const struct fx_frame *newest, const struct fx_new_call *e)
 {
 	return fx_frame_sp(newest) == e->sp && same_site(newest, e) &&
 	       fx_caller_word_is_known(inlined_key(e), place32(e->key), inlined_distance(newest));
@@ -54,7 +54,7 @@ static bool is_known_as_inlined(const struct fx_frame *newest, const struct fx_e
 
 /* An inlined call that is made again was left before, with what lies in it. `outer`: the first call of the stack
  * frame that it shares. */
-static void close_repeated(struct fx_thread *t, struct fx_frame *outer, const struct fx_entry *e)
+static void close_repeated(struct fx_thread *t, struct fx_frame *outer, const struct fx_new_call *e)
 {
 	for (struct fx_frame *f = outer; f < t->top; f++) {
 		if (f->key == e->key)
@@ -62,7 +62,7 @@ static void close_repeated(struct fx_thread *t, struct fx_frame *outer, const st
 	}
 }
 
-static struct fx_frame *first_of_stack_frame(const struct fx_thread *t, const struct fx_entry *e)
+static struct fx_frame *first_of_stack_frame(const struct fx_thread *t, const struct fx_new_call *e)
 {
 	struct fx_frame *outer = t->top;
 
@@ -87,7 +87,7 @@ struct body {
 	uint64_t end;		 /* the caller's stack pointer when it called */
 };
 
-static bool body_find(const struct fx_entry *e, struct body *ret)
+static bool body_find(const struct fx_new_call *e, struct body *ret)
 {
 	uint64_t site;
 
@@ -97,7 +97,8 @@ static bool body_find(const struct fx_entry *e, struct body *ret)
 }
 
 /* Whether `f` is in the same stack frame, as the compiler made it: a call that another is inlined into. */
-static bool shares_frame(const struct fx_frame *f, const struct fx_entry *e, const struct body *b)
+static bool shares_frame(const struct fx_frame *f, const struct fx_new_call *e,
+			 const struct body *b)
 {
 	return fx_frame_sp(f) >= e->sp && fx_frame_sp(f) < b->end && same_site(f, e) &&
 	       lies_in(f, &b->code);
@@ -105,7 +106,7 @@ static bool shares_frame(const struct fx_frame *f, const struct fx_entry *e, con
 
 /* Below the caller's stack pointer nothing goes on but what shares the stack frame. Returns the first call that does,
  * or the top. */
-static struct fx_frame *close_below(struct fx_thread *t, const struct fx_entry *e,
+static struct fx_frame *close_below(struct fx_thread *t, const struct fx_new_call *e,
 				    const struct body *b)
 {
 	struct fx_frame *lowest = t->top, *outer;
@@ -123,7 +124,7 @@ static struct fx_frame *close_below(struct fx_thread *t, const struct fx_entry *
  * The call lies in the stack frame of `outer`. A hook that comes again belongs to a new call, and the one before was
  * left; but not in a function that the compiler has inlined into itself, which may go round.
  */
-static void close_shared(struct fx_thread *t, struct fx_frame *outer, const struct fx_entry *e,
+static void close_shared(struct fx_thread *t, struct fx_frame *outer, const struct fx_new_call *e,
 			 const struct body *b)
 {
 	if (e->function != b->code.start || e->key == outer->key)
@@ -149,7 +150,7 @@ static void close_above_caller(struct fx_thread *t, uint64_t site, uint64_t sp)
 		fx_frame_unwind_above(t, f, sp);
 }
 
-static bool settle_by_tables(struct fx_thread *t, const struct fx_entry *e)
+static bool settle_by_tables(struct fx_thread *t, const struct fx_new_call *e)
 {
 	struct fx_frame *outer;
 	struct body body;
@@ -175,7 +176,7 @@ static bool settle_by_tables(struct fx_thread *t, const struct fx_entry *e)
  * into `outer`. Of the two addresses the one that is nearer below the place is the function that the place belongs
  * to.
  */
-static bool is_entry(const struct fx_entry *e, const struct fx_frame *outer)
+static bool is_entry(const struct fx_new_call *e, const struct fx_frame *outer)
 {
 	uint32_t place = place32(e->key);
 	uint32_t offset = place - (uint32_t)e->function;
@@ -185,7 +186,7 @@ static bool is_entry(const struct fx_entry *e, const struct fx_frame *outer)
 	return offset < PROLOGUE_MAX && offset < place - (uint32_t)outer->id;
 }
 
-static void settle_by_addresses(struct fx_thread *t, const struct fx_entry *e)
+static void settle_by_addresses(struct fx_thread *t, const struct fx_new_call *e)
 {
 	struct fx_frame *outer;
 
@@ -202,7 +203,7 @@ static void settle_by_addresses(struct fx_thread *t, const struct fx_entry *e)
 
 /* ------------------------------------------------------------------------------------------------ */
 
-fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_entry *e)
+fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e)
 {
 	const struct fx_frame *newest;
 

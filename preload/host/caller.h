@@ -61,7 +61,7 @@ fx_hot bool fx_caller_is_known(const struct fx_frame *newest, uint64_t key, uint
 }
 
 /* A call that begins; what is not known of its caller. */
-struct fx_entry {
+struct fx_new_call {
 	uint64_t function;
 	uint64_t site;		/* its return address */
 	uint64_t sp;		/* stack address at its hook, */
@@ -71,7 +71,7 @@ struct fx_entry {
 };
 
 /* Closes the calls that are over, as the one that begins shows; the newest open one is its caller then. */
-fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_entry *e);
+fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e);
 
 /* A module is gone: another's code may come to lie at its addresses. */
 void fx_callers_forget(void);

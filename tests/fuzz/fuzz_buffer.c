@@ -128,7 +128,7 @@ static void party_enter(struct party *p, pid_t pid, const char *name)
 	if (w.terms.resident && fx_provider_join(p->provider, &w.terms, NULL) < 0)
 		abort();
 	w.next_id++;
-	p->provider->source = fx_provider_enlist(p->provider, w.writer, false);
+	p->provider->inlet = fx_provider_enlist(p->provider, w.writer, false);
 }
 
 static void party_leave(struct party *p)
@@ -506,7 +506,7 @@ static void party_rejoin(struct party *p)
 	if (fx_provider_join(provider, &w.terms, NULL) < 0)
 		return; /* a liar that was found out */
 	provider->id = w.next_id++;
-	provider->source = fx_provider_enlist(provider, w.writer, false);
+	provider->inlet = fx_provider_enlist(provider, w.writer, false);
 }
 
 /* Another session, of another mode. */
@@ -526,13 +526,13 @@ static void manager_rejoin(uint8_t mode)
 static void manager_snapshot(void)
 {
 	struct fx_provider view, named = {.id = w.next_id, .pid = LIAR_PID, .name = "view"};
-	struct fx_source *source;
+	struct fx_inlet *inlet;
 
-	if (w.terms.mode != FX_MODE_CIRCULAR || w.liar.over || !w.liar.provider->source)
+	if (w.terms.mode != FX_MODE_CIRCULAR || w.liar.over || !w.liar.provider->inlet)
 		return;
 	w.next_id++;
-	source = fx_provider_enlist(&named, w.writer, false);
-	if (fx_provider_view(w.liar.provider, alone_now(), source, &view) < 0)
+	inlet = fx_provider_enlist(&named, w.writer, false);
+	if (fx_provider_view(w.liar.provider, alone_now(), inlet, &view) < 0)
 		return;
 	while (!fx_provider_finish(&view, fx_writer_queue(w.writer)))
 		alone_step();

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "convert/records.h"
+#include "convert/spill.h"
+#include "convert/vector.h"
+
+enum {
+	TOUCHED_MAX = 32 << 20, /* bytes of the file that are mapped in at a time */
+	PIECE_WORDS = 1 << 13,	/* of what a page fault brings in */
+};
+
+struct fx_records {
+	struct fxt_reader *reader;
+	void *map; /* the file, or what was spilled; NULL: neither */
+	size_t map_size;
+	bool is_file;	  /* @map is all there is */
+	uint64_t touched; /* bytes that may be mapped in, about */
+	uint64_t piece;	  /* that was touched last */
+	/* Records that are kept: those that were spilled, and behind them @copy. */
+	struct fx_spill spill;
+	bool spill_failed;
+	size_t copy_limit; /* words */
+	FX_VECTOR(uint64_t) copy;
+};
+
+/* Whether the file, from its start, is an archive as it is, and not a compressed one. */
+static bool is_plain_file(int fd, size_t *ret_size)
+{
+	uint64_t magic;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || lseek(fd, 0, SEEK_CUR) != 0)
+		return false;
+	if (pread(fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != FXT_MAGIC_RECORD)
+		return false;
+	*ret_size = (size_t)st.st_size;
+	return true;
+}
+
+static int open_reader(struct fx_records *records, int fd)
+{
+	if (!is_plain_file(fd, &records->map_size))
+		return fxt_reader_open_fd(fd, &records->reader);
+	records->map = mmap(NULL, records->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (records->map == MAP_FAILED) {
+		records->map = NULL;
+		return fxt_reader_open_fd(fd, &records->reader);
+	}
+	records->is_file = true;
+	return fxt_reader_open_memory(records->map, records->map_size, &records->reader);
+}
+
+int fx_records_open(int fd, size_t limit, fxt_fault_handler *handler, void *opaque,
+		    struct fx_records **ret)
+{
+	struct fx_records *records = calloc(1, sizeof(*records));
+	int r;
+
+	if (!records)
+		return -ENOMEM;
+	records->spill = (struct fx_spill)FX_SPILL_EMPTY;
+	records->copy_limit = limit / FXT_WORD_SIZE;
+	r = open_reader(records, fd);
+	if (r < 0) {
+		fx_records_close(records);
+		return r;
+	}
+	fxt_reader_set_fault_handler(records->reader, handler, opaque);
+	*ret = records;
+	return 0;
+}
+
+void fx_records_close(struct fx_records *records)
+{
+	if (!records)
+		return;
+	fxt_reader_close(records->reader);
+	if (records->map)
+		munmap(records->map, records->map_size);
+	fx_spill_close(&records->spill);
+	fx_vector_free(&records->copy);
+	free(records);
+}
+
+/* Pages of the file count as this process's memory for as long as they are mapped in. */
+static void let_go(struct fx_records *records)
+{
+	madvise(records->map, records->map_size, MADV_DONTNEED);
+	records->touched = 0;
+}
+
+static void touch(struct fx_records *records, uint64_t word)
+{
+	uint64_t piece = word / PIECE_WORDS;
+
+	if (piece == records->piece)
+		return;
+	records->piece = piece;
+	records->touched += PIECE_WORDS * FXT_WORD_SIZE;
+	if (records->touched > TOUCHED_MAX)
+		let_go(records);
+}
+
+int fx_records_next(struct fx_records *records, const struct fxt_record **ret)
+{
+	int r = fxt_reader_next(records->reader, ret);
+
+	if (r > 0 && records->is_file)
+		touch(records, (*ret)->offset / FXT_WORD_SIZE);
+	return r;
+}
+
+void fx_records_progress(const struct fx_records *records, uint64_t *ret_done, uint64_t *ret_total)
+{
+	fxt_reader_progress(records->reader, ret_done, ret_total);
+}
+
+/* Moves the records that are kept to the file without a name; if it cannot be written, they stay. */
+static void spill_copy(struct fx_records *records)
+{
+	if (fx_spill_append(&records->spill, records->copy.items,
+			    records->copy.count * FXT_WORD_SIZE) < 0)
+		records->spill_failed = true;
+	else
+		records->copy.count = 0;
+}
+
+int fx_records_keep(struct fx_records *records, const struct fxt_record *record)
+{
+	if (records->is_file)
+		return 0;
+	if (records->copy.count + record->size > records->copy_limit && !records->spill_failed &&
+	    records->copy.count > 0)
+		spill_copy(records);
+	if (fx_vector_reserve(&records->copy, record->size) < 0)
+		return -ENOMEM;
+	memcpy(records->copy.items + records->copy.count, record->words,
+	       record->size * sizeof(uint64_t));
+	records->copy.count += record->size;
+	return 0;
+}
+
+uint64_t fx_records_word(const struct fx_records *records, const struct fxt_record *record)
+{
+	return records->is_file ? record->offset / FXT_WORD_SIZE
+				: records->spill.size / FXT_WORD_SIZE + records->copy.count;
+}
+
+int fx_records_seal(struct fx_records *records)
+{
+	if (records->is_file || records->spill.size == 0)
+		return 0;
+	records->map_size = records->spill.size;
+	records->map = mmap(NULL, records->map_size, PROT_READ, MAP_SHARED, records->spill.fd, 0);
+	if (records->map != MAP_FAILED)
+		return 0;
+	records->map = NULL;
+	return -ENOMEM;
+}
+
+static const uint64_t *words_at(struct fx_records *records, uint64_t word, size_t *ret_count)
+{
+	uint64_t mapped = records->map_size / FXT_WORD_SIZE;
+
+	if (word < mapped) {
+		touch(records, word);
+		*ret_count = mapped - word;
+		return (const uint64_t *)records->map + word;
+	}
+	*ret_count = records->copy.count - (word - mapped);
+	return records->copy.items + (word - mapped);
+}
+
+int fx_records_decode(struct fx_records *records, uint64_t word, struct fxt_record *ret)
+{
+	size_t count;
+	const uint64_t *words = words_at(records, word, &count);
+
+	return fxt_record_decode(words, count, ret, NULL) > 0 ? 0 : -EBADMSG;
+}
+
+uint64_t fx_records_header(struct fx_records *records, uint64_t word)
+{
+	size_t count;
+
+	return *words_at(records, word, &count);
+}
+
+void fx_records_prefetch(const struct fx_records *records, uint64_t word)
+{
+	if (word < records->map_size / FXT_WORD_SIZE)
+		__builtin_prefetch((const uint64_t *)records->map + word);
+}
