@@ -80,8 +80,8 @@ Test(ending, what_is_none)
 	    "a[12] general protection fault ip:",
 	    "traps: a[12] trap invalid opcode ip:401136 sp:7ffd error:0",
 	    /* arm64 writes registers in lines of their own */
-	    "a[12]: unhandled exception: DABT (lower EL), ESR 0x0000000092000046, level 2 "
-	    "translation fault in a[aaaad0000000+1000]",
+	    ("a[12]: unhandled exception: DABT (lower EL), ESR 0x0000000092000046, level 2 "
+	     "translation fault in a[aaaad0000000+1000]"),
 	    "a[12]: unhandled signal 4 code 0x1 at 0x8",
 	};
 
