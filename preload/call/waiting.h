@@ -89,6 +89,32 @@ fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 	w->from.time = w->start;
 }
 
+/*
+ * Bodies of fx_pass_NAME(): true: the call has been made, and is not recorded; *ret is its result.
+ *
+ * FX_PASS_TRY: of a call that never waits. FX_PASS_TRIED: of one that waits, which is tried first by a call that does
+ * not; `valid' is false if the real function is to be asked about the time.
+ */
+#define FX_PASS_TRY(ret, try_, ...)                                                                \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
+			return false;                                                              \
+		*(ret) = FX_REAL(try_)(__VA_ARGS__);                                               \
+		return true;                                                                       \
+	} while (0)
+
+#define FX_PASS_TRIED(valid, try_, l, ret, lock, ...)                                              \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (t_ && (fx_records_all(t_) || !(valid)))                                        \
+			return false;                                                              \
+		*(ret) = t_ ? FX_REAL(try_)(l) : FX_REAL(lock)(__VA_ARGS__);                       \
+		return !t_ || *(ret) == 0;                                                         \
+	} while (0)
+
 /* Mutexes, which condition variables release as well: see sync.c. */
 fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks, of POSIX and C11: who waited, how long, who held the lock, and who gave it to whom. */
+/*
+ * Mutexes, of POSIX and C11, and spin locks: who waited, how long, which thread held the lock, and which gave it to
+ * which. The others are in rwlock.c and wake.c.
+ */
 #include "preload/types.h"
 
 #include <linux/futex.h>
@@ -285,17 +288,6 @@ fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling
 	return true;
 }
 
-/* Never waits. */
-#define PASS_TRY(ret, try_, ...)                                                                   \
-	do {                                                                                       \
-		struct fx_thread *t_ = fx_sync_thread();                                           \
-                                                                                                   \
-		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
-			return false;                                                              \
-		*(ret) = FX_REAL(try_)(__VA_ARGS__);                                               \
-		return true;                                                                       \
-	} while (0)
-
 fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 {
 	struct fx_thread *t = fx_sync_thread();
@@ -380,7 +372,7 @@ fx_hot bool fx_pass_mtx_timedlock(mtx_t *m, const struct timespec *time, int *re
 
 fx_hot bool fx_pass_mtx_trylock(mtx_t *m, int *ret)
 {
-	PASS_TRY(ret, mtx_trylock, m);
+	FX_PASS_TRY(ret, mtx_trylock, m);
 }
 
 static fx_cold void mtx_released(struct fx_thread *t, const mtx_t *m)
@@ -391,206 +383,6 @@ static fx_cold void mtx_released(struct fx_thread *t, const mtx_t *m)
 fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
 {
 	PASS_UNLOCK(m, mtx_released, ret, mtx_unlock);
-}
-
-/* --- Read-write locks ------------------------------------------------------------------------- */
-
-/* Where tokens lie: a writer's, which is for all readers or a writer, and behind it those of readers, which may be many
- * before a writer has the lock. */
-#define BY_WRITER 0
-#define BY_READER 1
-
-/* Bits of glibc's word: below them the phase, above them the number of readers. */
-#define RWLOCK_WRITING 1u /* the phase is the writers' */
-#define RWLOCK_LOCKED  2u /* a writer has it, or is next */
-#define RWLOCK_AWAITED 4u /* by readers */
-#define RWLOCK_READER  8u /* one */
-
-static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
-			 uint64_t sp)
-{
-	fx_wait_open(w, call, l->__data.__shared ? NULL : l, sp);
-	w->holder = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer);
-	if (w->cell)
-		w->stale = fx_token_stale(&w->cell->tokens[BY_WRITER]);
-}
-
-static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
-			     const pthread_rwlock_t *l, uint64_t sp)
-{
-	const unsigned taken = RWLOCK_WRITING | RWLOCK_LOCKED;
-
-	unsigned word;
-
-	begin_rwlock(w, call, l, sp);
-	word = fx_load_relaxed(&l->__data.__readers);
-	if ((word & taken) == taken)
-		return;
-	w->held_back = l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP &&
-		       word & RWLOCK_LOCKED && word >= RWLOCK_READER;
-	if (!w->held_back)
-		fx_wait_found_free(w);
-}
-
-/* No writer has had it since the one who let this one in, and none can while this one reads. */
-static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int error)
-{
-	struct fx_wait_cell *cell = fx_wait_cell(w);
-
-	if (error == 0 && cell && !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from) &&
-	    !w->held_back)
-		fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_written(l));
-	fx_wait_end(w);
-}
-
-static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
-			     const pthread_rwlock_t *l, uint64_t sp)
-{
-	begin_rwlock(w, call, l, sp);
-	if (!(fx_load_relaxed(&l->__data.__readers) & ~(RWLOCK_WRITING | RWLOCK_AWAITED)))
-		fx_wait_found_free(w);
-}
-
-/* Nobody can release it but this one. A writer's release takes the readers' tokens away: those that are there are newer
- * than his. */
-static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int error)
-{
-	struct fx_wait_cell *cell = fx_wait_cell(w);
-	bool any;
-
-	if (error == 0 && cell) {
-		if (!fx_token_newest(w, BY_READER, &w->from, &any) &&
-		    (any || !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from)))
-			fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_noted(w, l, false));
-		fx_tokens_clear(cell, BY_READER);
-	}
-	fx_wait_end(w);
-}
-
-/* Asked by who holds it. */
-fx_hot bool rwlock_is_written(const pthread_rwlock_t *l, const struct fx_thread *t)
-{
-	return (uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid;
-}
-
-/* The release, with a token if somebody waits; else false. */
-static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int *ret)
-{
-	bool writes = rwlock_is_written(l, t);
-	struct fx_token *token;
-	struct fx_source from;
-	struct fx_wait visit;
-	uint64_t who = 0;
-
-	if (!fx_visit_begin(&visit, l))
-		return false;
-	from = fx_source_now(t, FX_STR_pthread_rwlock_unlock);
-	if (writes)
-		fx_tokens_clear(visit.cell, BY_READER);
-	token = writes ? &visit.cell->tokens[BY_WRITER] : fx_token_place(visit.cell, BY_READER);
-	if (token)
-		who = fx_token_set(token, &from, writes);
-	*ret = FX_REAL(pthread_rwlock_unlock)(l);
-	if (token)
-		fx_token_done(visit.cell, token, who);
-	fx_wait_end(&visit);
-	return true;
-}
-
-fx_hot int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
-{
-	struct fx_wait_head *h = fx_wait_head(l);
-	uint64_t note;
-	int ret;
-
-	if (fx_unlikely(!t)) {
-		if (fx_category_on(FX_CAT_SYNC))
-			fx_release_unknown(l);
-		return FX_REAL(pthread_rwlock_unlock)(l);
-	}
-	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) && rwlock_release(t, l, &ret))
-		return ret;
-	note = fx_note_begin(h, l, t->tid);
-	if (rwlock_is_written(l, t))
-		fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
-	FX_FAULT(release_looked);
-	ret = FX_REAL(pthread_rwlock_unlock)(l);
-	fx_note_end(h, note);
-	return ret;
-}
-
-static int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
-{
-	return rwlock_unlock(fx_sync_thread(), l);
-}
-
-/* True as in PASS_LOCK. `valid` is false if the real function is to be asked about the time. */
-#define PASS_TRIED(valid, try_, l, ret, lock, ...)                                                 \
-	do {                                                                                       \
-		struct fx_thread *t_ = fx_sync_thread();                                           \
-                                                                                                   \
-		if (t_ && (fx_records_all(t_) || !(valid)))                                        \
-			return false;                                                              \
-		*(ret) = t_ ? FX_REAL(try_)(l) : FX_REAL(lock)(__VA_ARGS__);                       \
-		return !t_ || *(ret) == 0;                                                         \
-	} while (0)
-
-fx_hot bool fx_pass_pthread_rwlock_rdlock(pthread_rwlock_t *l, int *ret)
-{
-	PASS_TRIED(true, pthread_rwlock_tryrdlock, l, ret, pthread_rwlock_rdlock, l);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time,
-					       int *ret)
-{
-	PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, l, ret,
-		   pthread_rwlock_timedrdlock, l, time);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
-					       const struct timespec *time, int *ret)
-{
-	PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, l, ret,
-		   pthread_rwlock_clockrdlock, l, clock, time);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_wrlock(pthread_rwlock_t *l, int *ret)
-{
-	PASS_TRIED(true, pthread_rwlock_trywrlock, l, ret, pthread_rwlock_wrlock, l);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time,
-					       int *ret)
-{
-	PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, l, ret,
-		   pthread_rwlock_timedwrlock, l, time);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
-					       const struct timespec *time, int *ret)
-{
-	PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, l, ret,
-		   pthread_rwlock_clockwrlock, l, clock, time);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_tryrdlock(pthread_rwlock_t *l, int *ret)
-{
-	PASS_TRY(ret, pthread_rwlock_tryrdlock, l);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
-{
-	PASS_TRY(ret, pthread_rwlock_trywrlock, l);
-}
-
-fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
-{
-	struct fx_thread *t = fx_sync_thread();
-
-	if (fx_unlikely(t && fx_records_all(t)))
-		return false;
-	*ret = rwlock_unlock(t, l);
-	return true;
 }
 
 /* --- Spin locks ------------------------------------------------------------------------------- */
@@ -636,12 +428,12 @@ static fx_cold void spin_released(struct fx_thread *t, pthread_spinlock_t *l)
 
 fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)
 {
-	PASS_TRIED(true, pthread_spin_trylock, l, ret, pthread_spin_lock, l);
+	FX_PASS_TRIED(true, pthread_spin_trylock, l, ret, pthread_spin_lock, l);
 }
 
 fx_hot bool fx_pass_pthread_spin_trylock(pthread_spinlock_t *l, int *ret)
 {
-	PASS_TRY(ret, pthread_spin_trylock, l);
+	FX_PASS_TRY(ret, pthread_spin_trylock, l);
 }
 
 fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)
