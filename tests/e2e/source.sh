@@ -3,6 +3,7 @@
 # Programs that nobody here wrote, from Debian's sources, built with instrumentation.
 #
 #	debian_source PACKAGE	prints the folder of its unpacked source; status 1 where none can be had
+#	debian_source_bring PACKAGE	unpacks it in a folder below the one we are in
 #
 # Sources are kept in the build tree, so that a second run needs no network. The machine's own apt
 # configuration is not changed; what is fetched are the sources of its own release (tests/sources.sh).
@@ -16,19 +17,21 @@ debian_source_apt() {
 		-o APT::Sandbox::User=root "$@"
 }
 
+debian_source_bring() {
+	mkdir -p "$debian_source_cache/apt/lists"
+	"$FX_SRCDIR/tests/sources.sh" deb-src "$debian_source_cache/apt/parts"
+	debian_source_apt update &&
+		debian_source_apt source --download-only "$1" &&
+		dpkg-source -x ./*.dsc
+}
+
 debian_source() {
 	local package=$1 folder
 
 	if [ ! -d "$debian_source_cache/$package" ]; then
-		mkdir -p "$debian_source_cache/apt/lists"
-		"$FX_SRCDIR/tests/sources.sh" deb-src "$debian_source_cache/apt/parts"
 		mkdir -p "$debian_source_cache/$package.new"
-		(
-			cd "$debian_source_cache/$package.new" &&
-				debian_source_apt update &&
-				debian_source_apt source --download-only "$package" &&
-				dpkg-source -x ./*.dsc
-		) >"$debian_source_cache/$package.log" 2>&1 </dev/null || return 1
+		(cd "$debian_source_cache/$package.new" && debian_source_bring "$package") \
+			>"$debian_source_cache/$package.log" 2>&1 </dev/null || return 1
 		mv "$debian_source_cache/$package.new" "$debian_source_cache/$package"
 	fi
 	folder=$(echo "$debian_source_cache/$package"/*/)

@@ -3,14 +3,15 @@
 # Programs' own tests, test by test: what passes alone passes traced, by default and in every category. What
 # differs is tried again, since some of them go by the clock. In `make check' a few seconds of them; all of
 # them with FX_SUITES=all, as `make check-suites' does, which needs the packages that packages.txt lists for
-# it, and those named by FX_SUITES=NAME,NAME. Where a suite needs a program's sources, they are fetched by
-# `apt-get source', or as the suite says, and built in FX_SUITES_SOURCES, which can be kept.
+# it, and those named by FX_SUITES=NAME,NAME. Where a suite needs a program's sources, they are fetched from
+# Debian, or as the suite says, and built in FX_SUITES_SOURCES, which can be kept.
 #
 # With FX_SUITES set they run in pieces of FX_SUITES_PIECE tests, each in FX_SUITES_LIMIT seconds at the most, and
 # FX_SUITES_JOBS of them at once where a suite allows it. A program of LTP's has FX_SUITES_SECONDS alone, and more
 # where it is traced. How a test ended is kept in a file of its piece, in a folder of the build that was tried: what
 # has been tried is not tried again by the next run. A table of the pieces ends it.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/source.sh"
 
 all=${FX_SUITES-}
 sources=${FX_SUITES_SOURCES:-$FX_BUILDDIR/suites}
@@ -40,7 +41,7 @@ fetch_sources() {
 	if declare -F "${suite}_fetch" >/dev/null; then
 		"${suite}_fetch"
 	else
-		apt-get -q source "$1"
+		debian_source_bring "$1"
 	fi
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Each run is recorded twice, by tests/preload/second.c and by libfxtrace.so behind it: the same calls, in the same
 # order, at the same depth, whatever way they are left. In `make check' small programs; with FX_SUITES=all, as `make
-# check-suites' does, in more ways of compiling, and real programs, of whose sources `apt-get source' has to know.
+# check-suites' does, in more ways of compiling, and real programs, built from Debian's sources.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/e2e/source.sh"
 
