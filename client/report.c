@@ -21,11 +21,17 @@
 #include "report/print.h"
 #include "report/report.h"
 
-enum { DEFAULT_TOP = 20 };
+enum {
+	DEFAULT_TOP = 20,
+	DEFAULT_PATHS = 500000,
+	MOST_PATHS = 100000000,
+};
 
 enum {
 	OPTION_TOP = FX_USAGE_KEYS,
 	OPTION_SORT,
+	OPTION_FUNCTION,
+	OPTION_MAX_PATHS,
 	OPTION_JSON,
 	OPTION_CSV,
 	OPTION_COLOR,
@@ -41,6 +47,7 @@ struct report_options {
 	bool no_pager;
 	struct fx_report_order order;
 	struct fx_filters filters;
+	const char *functions[FX_FILTER_PATTERNS_MAX];
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -50,8 +57,12 @@ static const struct argp_option option_table[] = {
 	{#name, OPTION_SECTIONS + FX_SECTION_##name, NULL, 0, help, 1},
 #include "report/sections.def"
 #undef FX_SECTION
+    {"function", OPTION_FUNCTION, "GLOB", 0,
+     "Functions of this name: who calls them, and whom they call; may be repeated", 1},
     {"top", OPTION_TOP, "N", 0, "Show at most N rows of each table; 0 shows all (20)", 2},
     {"sort", OPTION_SORT, "KEY", 0, "Sort by the column of this key; --csv shows the keys", 2},
+    {"max-paths", OPTION_MAX_PATHS, "N", 0,
+     "Of the tree: tell this many paths of calls apart, and merge further ones (500000)", 2},
     FX_FILTER_OPTIONS(3),
     {"json", OPTION_JSON, NULL, 0, "Print JSON: an object of tables by name", 4},
     {"csv", OPTION_CSV, NULL, 0, "Print comma-separated values, with a line of keys first", 4},
@@ -63,20 +74,34 @@ static const struct argp_option option_table[] = {
 
 static const struct argp report_parser;
 
-static size_t report_parse_top(const struct report_options *options, const char *text)
+static size_t report_parse_count(const struct report_options *options, const char *what,
+				 size_t least, size_t most, const char *text)
 {
 	char *end;
-	unsigned long value = strtoul(text, &end, 10);
+	unsigned long count = strtoul(text, &end, 10);
 
-	if (*end || end == text || *text == '-' || value > 1000000000)
-		fx_usage_error(options->program, "not a number of rows", text);
-	return value;
+	if (*end || end == text || *text == '-' || count < least || count > most)
+		fx_usage_error(options->program, what, text);
+	return count;
+}
+
+/* The functions are asked for with it. */
+static void report_add_function(struct report_options *options, const char *pattern)
+{
+	struct fx_patterns *functions = &options->order.functions;
+
+	if (functions->count == FX_FILTER_PATTERNS_MAX)
+		fx_usage_error(options->program, "more than 64 patterns of one kind", pattern);
+	options->functions[functions->count++] = pattern;
+	functions->items = options->functions;
 }
 
 static void report_check_options(struct report_options *options)
 {
 	fx_filters_check(&options->filters, options->program);
 	options->order.filter = options->filters.filter;
+	if (options->order.functions.count > 0 && !options->order.sections[FX_SECTION_tree])
+		options->order.sections[FX_SECTION_functions] = true;
 	if (!options->file)
 		options->file = "fxtrace.fxt";
 }
@@ -93,10 +118,18 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	switch (key) {
 	case OPTION_TOP:
-		options->order.top = report_parse_top(options, arg);
+		options->order.top =
+		    report_parse_count(options, "not a number of rows", 0, 1000000000, arg);
 		return 0;
 	case OPTION_SORT:
 		options->order.sort = arg;
+		return 0;
+	case OPTION_FUNCTION:
+		report_add_function(options, arg);
+		return 0;
+	case OPTION_MAX_PATHS:
+		options->order.paths = report_parse_count(
+		    options, "not a number of paths from 1 to 100000000", 1, MOST_PATHS, arg);
 		return 0;
 	case OPTION_JSON:
 		options->style = FX_PRINT_JSON;
@@ -207,7 +240,7 @@ int fx_cmd_report(int argc, char **argv)
 	struct report_options options = {
 	    .program = argv[0],
 	    .color = "auto",
-	    .order.top = DEFAULT_TOP,
+	    .order = {.top = DEFAULT_TOP, .paths = DEFAULT_PATHS},
 	    .filters = FX_FILTERS_INIT,
 	};
 	int status, fd = STDIN_FILENO;

@@ -339,6 +339,6 @@ void fx_findings_tables(struct fx_findings *findings)
 	findings_of_missing_files(findings, table);
 	findings_of_tiny_transfers(findings, table);
 	findings_of_waits(findings, table);
-	fx_table_arrange(table, NULL, SHOWN);
+	fx_table_arrange(table, NULL, fx_report_order(findings->report)->top ? SHOWN : 0);
 	fx_report_add(findings->report, table);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions: calls and times by name. */
+/* Functions: calls and times by name; with --function, of those that it names, and of who calls them. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/edges.h"
 #include "report/report.h"
 #include "report/section.h"
 #include "report/spread.h"
@@ -14,27 +15,27 @@ struct function {
 	uint64_t total; /* without the calls inside a call of the same function */
 	uint64_t self;
 	uint64_t unfinished;
-	uint32_t open; /* its calls that are open */
+	uint32_t open;	  /* its calls that are open */
+	bool is_function; /* and no system call or the like */
 };
 
 struct functions {
 	struct fx_report *report;
+	struct fx_edges *edges;		  /* NULL: all functions are wanted */
 	FX_VECTOR(struct function) items; /* by the number of the name */
 	uint64_t self;			  /* of all */
 };
 
-static bool functions_wants(const struct fx_open_call *call)
+static bool functions_is_function(const struct fx_open_call *call)
 {
 	return call->kind == FX_CALL_FUNCTION || call->kind == FX_CALL_OTHER;
 }
 
-static void *functions_create(struct fx_report *report)
+/* Whoever names a call means it, of whatever kind it is. */
+static bool functions_counts(const struct functions *functions, const struct fx_open_call *call)
 {
-	struct functions *functions = calloc(1, sizeof(*functions));
-
-	if (functions)
-		functions->report = report;
-	return functions;
+	return functions_is_function(call) ||
+	       (functions->edges && fx_edges_wants(functions->edges, call->name));
 }
 
 static void functions_destroy(void *section)
@@ -44,7 +45,24 @@ static void functions_destroy(void *section)
 	for (size_t i = 0; i < functions->items.count; i++)
 		fx_spread_free(&functions->items.items[i].times);
 	fx_vector_free(&functions->items);
+	fx_edges_free(functions->edges);
 	free(functions);
+}
+
+static void *functions_create(struct fx_report *report)
+{
+	struct functions *functions = calloc(1, sizeof(*functions));
+
+	if (!functions)
+		return NULL;
+	functions->report = report;
+	if (fx_report_order(report)->functions.count == 0)
+		return functions;
+	functions->edges = fx_edges_new(report);
+	if (functions->edges)
+		return functions;
+	functions_destroy(functions);
+	return NULL;
 }
 
 /* NULL: no memory. */
@@ -68,12 +86,15 @@ static struct function *functions_find(struct functions *functions, uint32_t nam
 static void functions_enter(void *section, const struct fx_open_call *call,
 			    const struct fx_event *event)
 {
+	struct functions *functions = section;
 	struct function *function;
 
 	(void)event;
-	if (!functions_wants(call))
+	if (functions->edges)
+		fx_edges_enter(functions->edges, call);
+	if (!functions_counts(functions, call))
 		return;
-	function = functions_find(section, call->name);
+	function = functions_find(functions, call->name);
 	if (function)
 		function->open++;
 }
@@ -84,7 +105,9 @@ static void functions_leave(void *section, const struct fx_open_call *call)
 	struct function *function;
 	uint64_t time = call->end - call->ts, self;
 
-	if (!functions_wants(call))
+	if (functions->edges)
+		fx_edges_leave(functions->edges, call);
+	if (!functions_counts(functions, call))
 		return;
 	function = functions_find(functions, call->name);
 	if (!function)
@@ -95,7 +118,10 @@ static void functions_leave(void *section, const struct fx_open_call *call)
 		function->total += time;
 	function->self += self;
 	function->unfinished += call->is_unfinished;
-	functions->self += self;
+	if (functions_is_function(call)) {
+		function->is_function = true;
+		functions->self += self;
+	}
 	fx_spread_add(&function->times, time);
 }
 
@@ -116,7 +142,7 @@ static void functions_row(const struct functions *functions, struct fx_table *ta
 
 	fx_table_row(table);
 	fx_table_number(table, SELF, (int64_t)function->self);
-	if (functions->self > 0)
+	if (functions->self > 0 && function->is_function)
 		fx_table_real(table, SHARE, (double)function->self / (double)functions->self);
 	fx_table_number(table, TOTAL, (int64_t)function->total);
 	fx_table_number(table, CALLS, (int64_t)times->count);
@@ -126,6 +152,19 @@ static void functions_row(const struct functions *functions, struct fx_table *ta
 	fx_table_number(table, P99, (int64_t)fx_spread_percentile(times, 0.99));
 	fx_table_number(table, MAX, (int64_t)times->max);
 	fx_table_string(table, NAME, name ? fx_report_text(functions->report, name)->data : "");
+}
+
+static bool functions_shows(const struct functions *functions, uint32_t name)
+{
+	return functions->items.items[name].times.count > 0 &&
+	       (!functions->edges || fx_edges_wants(functions->edges, name));
+}
+
+static uint64_t functions_total(const void *opaque, uint32_t name)
+{
+	const struct functions *functions = opaque;
+
+	return name < functions->items.count ? functions->items.items[name].total : 0;
 }
 
 static void functions_tables(void *section)
@@ -140,12 +179,14 @@ static void functions_tables(void *section)
 		return;
 	}
 	for (uint32_t name = 0; name < functions->items.count; name++) {
-		if (functions->items.items[name].times.count == 0)
+		if (!functions_shows(functions, name))
 			continue;
 		functions_row(functions, table, name);
 		unfinished += functions->items.items[name].unfinished;
 	}
-	if (fx_table_row_count(table) == 0)
+	if (fx_table_row_count(table) == 0 && functions->edges)
+		fx_table_note(table, "no call of this name is in the archive");
+	else if (fx_table_row_count(table) == 0)
 		fx_table_note(table,
 			      "no function was recorded: they are where the program is built "
 			      "with -finstrument-functions");
@@ -156,6 +197,8 @@ static void functions_tables(void *section)
 		fx_table_note(table, "%llu calls had not ended; they count until the archive's end",
 			      (unsigned long long)unfinished);
 	fx_report_add(functions->report, table);
+	if (functions->edges)
+		fx_edges_tables(functions->edges, functions_total, functions);
 }
 
 const struct fx_section fx_section_functions = {

@@ -61,6 +61,11 @@ size_t fx_keys_number(struct fx_keys *keys, struct fx_key key)
 	return keys->keys.count - 1;
 }
 
+bool fx_keys_has(const struct fx_keys *keys, struct fx_key key)
+{
+	return keys->slots.count > 0 && *keys_slot(keys, &key) != 0;
+}
+
 void fx_keys_free(struct fx_keys *keys)
 {
 	fx_vector_free(&keys->keys);

@@ -6,6 +6,7 @@
 #ifndef FX_REPORT_KEYS_H
 #define FX_REPORT_KEYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,10 @@ struct fx_keys {
 
 /* The number of a key, which is made if it is new. FX_KEY_NONE: there is no room, or no memory. */
 size_t fx_keys_number(struct fx_keys *keys, struct fx_key key);
+
+/* Whether a key has its number already. */
+bool fx_keys_has(const struct fx_keys *keys, struct fx_key key);
+
 void fx_keys_free(struct fx_keys *keys);
 
 #endif

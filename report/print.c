@@ -304,7 +304,10 @@ static void print_csv_cell(FILE *out, const struct fx_table *table, const struct
 		print_json_cell(out, table, cell);
 }
 
-/* Each table begins with the line of its keys; several stand apart by an empty line. */
+/*
+ * Each table begins with the line of its keys; several stand apart by an empty line. A tree has a column more, how deep
+ * a row stands in it.
+ */
 static void print_csv_table(struct fx_print *print, const struct fx_table *table)
 {
 	size_t count, rows = fx_table_row_count(table);
@@ -314,12 +317,14 @@ static void print_csv_table(struct fx_print *print, const struct fx_table *table
 		fputs("\r\n", print->out);
 	for (size_t i = 0; i < count; i++)
 		fprintf(print->out, "%s%s", i > 0 ? "," : "", columns[i].key);
-	fputs("\r\n", print->out);
+	fputs(fx_table_is_tree(table) ? ",depth\r\n" : "\r\n", print->out);
 	for (size_t row = 0; row < rows; row++) {
 		for (size_t i = 0; i < count; i++) {
 			fputs(i > 0 ? "," : "", print->out);
 			print_csv_cell(print->out, table, fx_table_cell(table, row, i));
 		}
+		if (fx_table_is_tree(table))
+			fprintf(print->out, ",%u", fx_table_indent_of(table, row));
 		fputs("\r\n", print->out);
 	}
 }

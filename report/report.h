@@ -28,6 +28,9 @@ struct fx_report_order {
 	struct fx_filter filter;
 	size_t top;	  /* rows of a table; 0: all */
 	const char *sort; /* key of a column; NULL: as each table is best sorted */
+	/* Functions whose callers and callees are wanted; the others are then left out. */
+	struct fx_patterns functions;
+	size_t paths; /* of the tree, that are told apart */
 };
 
 struct fx_report;

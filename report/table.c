@@ -20,6 +20,7 @@ struct fx_table {
 	size_t column_count;
 	size_t sorted_by;
 	bool ordered;
+	bool is_tree;
 	bool failed;
 	size_t left_out;
 	FX_VECTOR(struct row) rows;
@@ -118,6 +119,7 @@ void fx_table_string(struct fx_table *table, size_t column, const char *text)
 
 void fx_table_indent(struct fx_table *table, unsigned levels)
 {
+	table->is_tree = true;
 	if (!table->failed && table->rows.count > 0)
 		table->rows.items[table->rows.count - 1].indent = levels;
 }
@@ -142,6 +144,11 @@ void fx_table_note(struct fx_table *table, const char *format, ...)
 void fx_table_keep_order(struct fx_table *table)
 {
 	table->ordered = true;
+}
+
+void fx_table_leave_out(struct fx_table *table, size_t rows)
+{
+	table->left_out += rows;
 }
 
 void fx_table_sorted_by(struct fx_table *table, size_t column)
@@ -248,6 +255,11 @@ size_t fx_table_row_count(const struct fx_table *table)
 size_t fx_table_left_out(const struct fx_table *table)
 {
 	return table->left_out;
+}
+
+bool fx_table_is_tree(const struct fx_table *table)
+{
+	return table->is_tree;
 }
 
 unsigned fx_table_indent_of(const struct fx_table *table, size_t row)

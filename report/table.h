@@ -59,7 +59,7 @@ void fx_table_real(struct fx_table *table, size_t column, double value);
 void fx_table_text(struct fx_table *table, size_t column, const char *text, size_t length);
 void fx_table_string(struct fx_table *table, size_t column, const char *text);
 
-/* How far the last text of the row that was begun last stands in: the levels of a tree. */
+/* How far the last text of the row that was begun last stands in: the levels of a tree. 0, too, says that it is one. */
 void fx_table_indent(struct fx_table *table, unsigned levels);
 
 /* A sentence below the table: what is an estimate, what is missing. */
@@ -68,6 +68,9 @@ void fx_table_note(struct fx_table *table, const char *format, ...)
 
 /* The rows have an order of their own, which --sort does not change: a tree, a course in time. */
 void fx_table_keep_order(struct fx_table *table);
+
+/* Rows that were not begun, since --top leaves them out: they are counted with those that fx_table_arrange() takes. */
+void fx_table_leave_out(struct fx_table *table, size_t rows);
 
 /* The column by which it is sorted unless told otherwise; numbers fall, texts rise. Default: the first. */
 void fx_table_sorted_by(struct fx_table *table, size_t column);
@@ -97,8 +100,10 @@ const char *fx_table_name(const struct fx_table *table);
 const char *fx_table_title(const struct fx_table *table);
 const struct fx_column *fx_table_columns(const struct fx_table *table, size_t *ret_count);
 size_t fx_table_row_count(const struct fx_table *table);
-/* Rows that fx_table_arrange() has taken away. */
+/* Rows that were left out, or that fx_table_arrange() has taken away. */
 size_t fx_table_left_out(const struct fx_table *table);
+/* Whether its rows have levels. */
+bool fx_table_is_tree(const struct fx_table *table);
 unsigned fx_table_indent_of(const struct fx_table *table, size_t row);
 const struct fx_cell *fx_table_cell(const struct fx_table *table, size_t row, size_t column);
 const char *fx_table_text_of(const struct fx_table *table, const struct fx_cell *cell);

@@ -55,6 +55,44 @@ for row, other in zip(rows, others):
         assert row[key] == str(value) or abs(float(row[key]) - value) < 1e-6, (key, row, other)
 END
 
+# --- What matters most ------------------------------------------------------------------------------
+
+cat >slow.c <<'END'
+#include <poll.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static void *nap(void *arg) { usleep(300000); return arg; }
+int main(void)
+{
+	pthread_t thread;
+
+	poll(0, 0, 300);
+	usleep(300000);
+	if (fork() == 0)
+		return nap(0) != 0;
+	wait(0);
+	pthread_create(&thread, 0, nap, 0);
+	pthread_join(thread, 0);
+	return 0;
+}
+END
+compile slow -O0 -pthread slow.c
+expect_ok "$FXTRACE" run -q -o slow.fxt -- ./slow
+for top in 20 2 0; do
+	"$FXTRACE" report --summary --json --top "$top" slow.fxt >"slow.$top.json" || fail "no summary"
+done
+expect_ok "$FXTRACE" report --summary slow.fxt
+expect_line 'more; --top 0 shows all' out
+python3 - <<'END' || fail "other findings"
+import json
+tables = {top: json.load(open(f"slow.{top}.json"))["findings"] for top in (20, 2, 0)}
+rows = {top: [r["finding"] for r in table["rows"]] for top, table in tables.items()}
+assert len(rows[0]) >= 4 and tables[0]["left_out"] == 0, tables
+assert rows[20] == rows[0][:3] and tables[20]["left_out"] == len(rows[0]) - 3, tables
+assert rows[2] == rows[0][:2] and tables[2]["left_out"] == len(rows[0]) - 2, tables
+END
+
 # --- Processes -------------------------------------------------------------------------------------
 
 cat >tree.sh <<'END'
