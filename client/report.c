@@ -15,6 +15,7 @@
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
+#include "client/tables.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
 #include "convert/timeline.h"
@@ -22,32 +23,24 @@
 #include "report/report.h"
 
 enum {
-	DEFAULT_TOP = 20,
 	DEFAULT_PATHS = 500000,
 	MOST_PATHS = 100000000,
 };
 
 enum {
-	OPTION_TOP = FX_USAGE_KEYS,
-	OPTION_SORT,
+	OPTION_SORT = FX_USAGE_KEYS,
 	OPTION_FUNCTION,
 	OPTION_MAX_PATHS,
-	OPTION_JSON,
-	OPTION_CSV,
-	OPTION_COLOR,
-	OPTION_NO_PAGER,
 	OPTION_SECTIONS, /* and one for each of them */
 };
 
 struct report_options {
 	const char *program;
 	const char *file;
-	const char *color;
-	enum fx_print_style style;
-	bool no_pager;
 	struct fx_report_order order;
 	struct fx_filters filters;
 	const char *functions[FX_FILTER_PATTERNS_MAX];
+	struct fx_tables tables;
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -59,15 +52,12 @@ static const struct argp_option option_table[] = {
 #undef FX_SECTION
     {"function", OPTION_FUNCTION, "GLOB", 0,
      "Functions of this name: who calls them, and whom they call; may be repeated", 1},
-    {"top", OPTION_TOP, "N", 0, "Show at most N rows of each table; 0 shows all (20)", 2},
+    FX_TABLES_TOP_OPTION(2),
     {"sort", OPTION_SORT, "KEY", 0, "Sort by the column of this key; --csv shows the keys", 2},
     {"max-paths", OPTION_MAX_PATHS, "N", 0,
      "Of the tree: tell this many paths of calls apart, and merge further ones (500000)", 2},
     FX_FILTER_OPTIONS(3),
-    {"json", OPTION_JSON, NULL, 0, "Print JSON: an object of tables by name", 4},
-    {"csv", OPTION_CSV, NULL, 0, "Print comma-separated values, with a line of keys first", 4},
-    {"color", OPTION_COLOR, "WHEN", 0, "always, never, or auto: on a terminal (auto)", 4},
-    {"no-pager", OPTION_NO_PAGER, NULL, 0, "Do not pass the text through a pager", 4},
+    FX_TABLES_OPTIONS(4),
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -100,6 +90,7 @@ static void report_check_options(struct report_options *options)
 {
 	fx_filters_check(&options->filters, options->program);
 	options->order.filter = options->filters.filter;
+	options->order.top = options->tables.top;
 	if (options->order.functions.count > 0 && !options->order.sections[FX_SECTION_tree])
 		options->order.sections[FX_SECTION_functions] = true;
 	if (!options->file)
@@ -114,13 +105,10 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		options->order.sections[key - OPTION_SECTIONS] = true;
 		return 0;
 	}
-	if (fx_filters_option(&options->filters, options->program, key, arg))
+	if (fx_filters_option(&options->filters, options->program, key, arg) ||
+	    fx_tables_option(&options->tables, options->program, key, arg))
 		return 0;
 	switch (key) {
-	case OPTION_TOP:
-		options->order.top =
-		    report_parse_count(options, "not a number of rows", 0, 1000000000, arg);
-		return 0;
 	case OPTION_SORT:
 		options->order.sort = arg;
 		return 0;
@@ -130,18 +118,6 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_MAX_PATHS:
 		options->order.paths = report_parse_count(
 		    options, "not a number of paths from 1 to 100000000", 1, MOST_PATHS, arg);
-		return 0;
-	case OPTION_JSON:
-		options->style = FX_PRINT_JSON;
-		return 0;
-	case OPTION_CSV:
-		options->style = FX_PRINT_CSV;
-		return 0;
-	case OPTION_COLOR:
-		options->color = fx_color_option(options->program, arg);
-		return 0;
-	case OPTION_NO_PAGER:
-		options->no_pager = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		if (options->file)
@@ -168,17 +144,9 @@ static const struct argp report_parser = {
 
 static void report_print(const struct report_options *options, const struct fx_report *report)
 {
-	bool text = options->style == FX_PRINT_TEXT;
-	struct fx_print print = {
-	    .out = stdout,
-	    .style = options->style,
-	    .width = text ? fx_terminal_width() : 0,
-	    .color = text && fx_color_wanted(options->color),
-	};
+	struct fx_print print;
 
-	if (text && !options->no_pager)
-		fx_pager_start();
-	fx_print_begin(&print);
+	fx_tables_begin(&options->tables, &print);
 	for (size_t i = 0; i < fx_report_table_count(report); i++)
 		fx_print_table(&print, fx_report_table(report, i));
 	fx_print_end(&print);
@@ -239,9 +207,9 @@ int fx_cmd_report(int argc, char **argv)
 {
 	struct report_options options = {
 	    .program = argv[0],
-	    .color = "auto",
-	    .order = {.top = DEFAULT_TOP, .paths = DEFAULT_PATHS},
+	    .order.paths = DEFAULT_PATHS,
 	    .filters = FX_FILTERS_INIT,
+	    .tables = FX_TABLES_INIT,
 	};
 	int status, fd = STDIN_FILENO;
 

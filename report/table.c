@@ -247,6 +247,11 @@ const struct fx_column *fx_table_columns(const struct fx_table *table, size_t *r
 	return table->columns;
 }
 
+size_t fx_table_sort_column(const struct fx_table *table)
+{
+	return table->sorted_by;
+}
+
 size_t fx_table_row_count(const struct fx_table *table)
 {
 	return table->rows.count;

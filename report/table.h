@@ -99,6 +99,8 @@ struct fx_cell {
 const char *fx_table_name(const struct fx_table *table);
 const char *fx_table_title(const struct fx_table *table);
 const struct fx_column *fx_table_columns(const struct fx_table *table, size_t *ret_count);
+/* fx_table_sorted_by() */
+size_t fx_table_sort_column(const struct fx_table *table);
 size_t fx_table_row_count(const struct fx_table *table);
 /* Rows that were left out, or that fx_table_arrange() has taken away. */
 size_t fx_table_left_out(const struct fx_table *table);

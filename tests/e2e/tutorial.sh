@@ -35,7 +35,7 @@ awk '
 	END { print questions, files, steps }
 ' "$FX_SRCDIR/doc/TUTORIAL.md" >counts
 read -r questions files steps <counts
-expect_equal 10 "$questions" "questions"
+expect_equal 11 "$questions" "questions"
 [ "$files" -ge 8 ] && [ "$steps" -ge 20 ] || fail "the document has $files files and $steps commands"
 
 # Whether the output is as shown: `...' alone is any lines, within a line any text; blanks are as wide as they like.
