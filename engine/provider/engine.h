@@ -142,6 +142,12 @@ fx_hot bool fx_engine_may(uint32_t asks)
 	return !(fx_load_relaxed(&fx_engine.refused) & asks);
 }
 
+/* Whether a child that is forked now will register. */
+static inline bool fx_engine_follows(void)
+{
+	return fx_engine.reattach && fx_engine_may(FX_ASK_FOLLOW);
+}
+
 /*
  * A thread's own storage. Who makes a thread by clone() gives it what he likes for that: zeroes, leftovers, a copy of
  * another's. So nothing in it is believed, and nothing of it written, before `home` is found to be its place.

@@ -44,10 +44,15 @@ static void try_exec(struct fx_arrows *arrows, struct fx_life *life)
 	life->exec.ns = life->image.ns = 0;
 }
 
+/* By so much two clocks may differ: what is heard of then is the same process, whose number is not given again so soon. */
+#define CLOCKS_NS UINT64_C(10000000)
+
 /* A parent may tell before the child is heard of, or after its end. */
-void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at)
+void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
+		     bool awaited)
 {
 	life->creation = *at;
+	life->awaited = awaited && (!life->birth.ns || life->birth.ns + CLOCKS_NS < at->ns);
 	if (life->birth.ns >= at->ns)
 		draw_creation(arrows, life);
 }
@@ -219,6 +224,7 @@ void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_str
 {
 	struct fx_point birth = {s->id, s->pid, s->pid, born_ns};
 
+	life->awaited = false;
 	if (!exec) {
 		fx_life_exit(arrows, life);
 		restart(life, born_ns);

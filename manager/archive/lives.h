@@ -28,6 +28,7 @@ struct fx_life {
 	char name[16];		  /* of the first thread, then */
 	struct fx_point birth;	  /* of the first image */
 	struct fx_point creation; /* by its parent; waits for the birth */
+	bool awaited;		  /* there will be a birth, says who created it */
 	struct fx_point image;	  /* birth of an image that came by exec; waits for `exec` */
 	struct fx_point exec;	  /* the newest of its image `exec.provider` */
 	uint32_t ended;		  /* the newest image that is over */
@@ -54,8 +55,9 @@ void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_strea
 /* Writes the end of the process, if it is known and not written yet. */
 void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life);
 
-/* Told by others, each at its own moment: that they have made it, */
-void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at);
+/* Told by others, each at its own moment: that they have made it (and it will be heard of), */
+void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
+		     bool awaited);
 
 /* that they have been told of its end, with this status of wait(), */
 void fx_life_reaped(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,

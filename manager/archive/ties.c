@@ -6,11 +6,16 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
+#include "base/clock.h"
 #include "manager/archive/lives.h"
 #include "manager/archive/stream.h"
+#include "manager/process/kin.h"
 
 /* Processes that are remembered; beyond it the oldest are forgotten. */
 #define LIVES_MAX 16384u
+
+/* Who has lived for so long without being heard of has not ended too early. */
+#define TIME_ENOUGH_NS UINT64_C(1000000000)
 
 /* What waits for processes that are not heard of; beyond it the oldest is given up. */
 #define WAITING_MAX 4096u
@@ -45,8 +50,24 @@ void fx_ties_init(struct fx_ties *ties, struct fx_archive *archive)
 	*ties = (struct fx_ties){.arrows.archive = archive};
 }
 
+/* Nobody will hear of the process that was created under this number, if one is awaited. */
+static void count_missing(struct fx_ties *ties, struct fx_life *life)
+{
+	bool is_over = life->early.ns || fx_kin_is_over((pid_t)life->pid);
+	uint64_t until = life->early.ns ? life->early.ns : is_over ? 0 : fx_boottime_ns();
+
+	if (!life->awaited)
+		return;
+	life->awaited = false;
+	if (until >= life->creation.ns + TIME_ENOUGH_NS)
+		ties->late++;
+	else if (is_over)
+		ties->early++;
+}
+
 static void forget(struct fx_ties *ties, struct fx_life *life)
 {
+	count_missing(ties, life);
 	fx_life_exit(&ties->arrows, life);
 	HASH_DEL(ties->lives, life);
 	free(life);
@@ -79,6 +100,18 @@ void fx_ties_destroy(struct fx_ties *ties)
 	while (ties->waiting)
 		waiting_drop(ties, ties->waiting);
 	fx_signals_forget(&ties->signals);
+}
+
+/* Whom it tells of will not be heard of. */
+static void waiting_give_up(struct fx_ties *ties, struct fx_waiting_tie *waiting)
+{
+	if (waiting->tie.kind == FX_TIE_CREATES && waiting->tie.value) {
+		if (ties->refused)
+			ties->refused--;
+		else
+			ties->early++;
+	}
+	waiting_drop(ties, waiting);
 }
 
 static struct fx_life *ties_find(struct fx_ties *ties, uint32_t pid)
@@ -187,8 +220,10 @@ static void ties_take(struct fx_ties *ties, const struct fx_point *at, uint32_t 
 	switch (tie->kind) {
 	case FX_TIE_CREATES:
 		life = ties_get(ties, tie->pid);
-		if (life)
-			fx_life_created(&ties->arrows, life, at);
+		if (!life)
+			break;
+		count_missing(ties, life);
+		fx_life_created(&ties->arrows, life, at, tie->value);
 		break;
 	case FX_TIE_EXECS:
 		life = ties_find(ties, teller);
@@ -237,7 +272,7 @@ static void wait_for_birth(struct fx_ties *ties, uint64_t space, const struct fx
 	struct fx_waiting_tie *waiting;
 
 	if (ties->waiting_count >= WAITING_MAX)
-		waiting_drop(ties, ties->waiting);
+		waiting_give_up(ties, ties->waiting);
 	waiting = calloc(1, sizeof(*waiting));
 	if (!waiting)
 		return;
@@ -292,20 +327,32 @@ static void aliases_add(struct fx_ties *ties, const struct fx_stream *s, uint64_
 	take_waiting(ties);
 }
 
+void fx_ties_excuse(struct fx_ties *ties, uint32_t pid)
+{
+	struct fx_life *life = ties_find(ties, pid);
+
+	if (life && life->awaited)
+		life->awaited = false;
+	else
+		ties->refused++;
+}
+
 /* Of signals nothing told may be missing, even where it is of a process that was never heard of. */
 void fx_ties_finish(struct fx_ties *ties)
 {
 	struct fx_life *life, *next;
 
-	HASH_ITER (hh, ties->lives, life, next)
+	HASH_ITER (hh, ties->lives, life, next) {
 		fx_life_exit(&ties->arrows, life);
+		count_missing(ties, life);
+	}
 	while (ties->waiting) {
 		struct fx_waiting_tie *waiting = ties->waiting;
 
 		waiting->tie.pid = FX_SIGNAL_UNKNOWN_PID;
 		if (ties_is_of_signal(&waiting->tie))
 			ties_take(ties, &waiting->at, waiting->kernel_pid, &waiting->tie);
-		waiting_drop(ties, waiting);
+		waiting_give_up(ties, waiting);
 	}
 	fx_signals_settle(&ties->signals, draw_signal, &ties->arrows);
 }

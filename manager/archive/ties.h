@@ -34,6 +34,10 @@ struct fx_ties {
 	struct fx_waiting_tie *waiting; /* the oldest first */
 	unsigned waiting_count;
 	struct fx_signals signals;
+	/* processes that were to be heard of, and were not: ended before that, */
+	uint64_t early;
+	uint64_t late;	  /* or had time enough for it */
+	uint64_t refused; /* those whose numbers are not known */
 };
 
 void fx_ties_init(struct fx_ties *ties, struct fx_archive *archive);
@@ -63,7 +67,11 @@ struct fx_tie {
 /* 0; or -EINVAL, and nothing was done. Another provider may be selected in the archive afterwards. */
 int fx_ties_take(struct fx_ties *ties, struct fx_stream *s, const struct fx_tie *tie);
 
-/* Nothing more will be told: what waited for that is drawn. */
+/* A process by this number was heard of, and is counted as something else: it is not missing. Once for each, when all has
+ * been told. */
+void fx_ties_excuse(struct fx_ties *ties, uint32_t pid);
+
+/* Nothing more will be told: what waited for that is drawn, and what is missing counted. */
 void fx_ties_finish(struct fx_ties *ties);
 
 #endif

@@ -23,6 +23,9 @@
 /* Anchors are taken in growing distances, up to this one. */
 #define ANCHOR_PERIOD_MAX_NS UINT64_C(2000000000)
 
+/* Processes that were heard of without being traced, as far as they are remembered. */
+#define EXCUSED_MAX 4096u
+
 /* What stands aside is looked at this often. */
 #define LOOK_NS UINT64_C(2000000)
 
@@ -59,6 +62,9 @@ struct fx_writer {
 	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
 	struct fx_stream_shared shared;
 	struct fx_ties ties;
+	pthread_mutex_t lock; /* of what is excused */
+	pid_t excused[EXCUSED_MAX];
+	unsigned excused_count;
 	struct fx_writer_totals totals;
 };
 
@@ -369,6 +375,18 @@ static void write_next(struct fx_writer *w)
 		anchor_add(w);
 }
 
+/* Nothing more will be told of who is missing. */
+static void finish_ties(struct fx_writer *w)
+{
+	pthread_mutex_lock(&w->lock);
+	while (w->excused_count)
+		fx_ties_excuse(&w->ties, (uint32_t)w->excused[--w->excused_count]);
+	pthread_mutex_unlock(&w->lock);
+	fx_ties_finish(&w->ties);
+	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_EARLY], w->ties.early);
+	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_LATE], w->ties.late);
+}
+
 static void *writer_main(void *opaque)
 {
 	struct fx_writer *w = opaque;
@@ -376,7 +394,7 @@ static void *writer_main(void *opaque)
 	first_slope(w);
 	while (w->parking.first || !fx_queue_is_over(&w->queue))
 		write_next(w);
-	fx_ties_finish(&w->ties);
+	finish_ties(w);
 	fx_output_complete(w->output);
 	writer_report_error(w);
 	if (w->done_fd >= 0)
@@ -405,6 +423,7 @@ static int thread_start(struct fx_writer *w)
 
 static void writer_free(struct fx_writer *w)
 {
+	pthread_mutex_destroy(&w->lock);
 	fx_queue_destroy(&w->queue);
 	fx_parking_destroy(&w->parking);
 	fx_known_destroy(&w->shared.known);
@@ -431,6 +450,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		w->shared.pairs = config->pairs;
 		w->shared.max_strings =
 		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
+		pthread_mutex_init(&w->lock, NULL);
 		fx_identities_init(&w->ids);
 		w->shared.ids = &w->ids;
 		fx_queue_init(&w->queue, config->queue_limit);
@@ -522,6 +542,16 @@ void fx_writer_hurry(struct fx_writer *w, bool hurry)
 void fx_writer_close(struct fx_writer *w)
 {
 	fx_queue_close(&w->queue);
+}
+
+void fx_writer_excuse(struct fx_writer *w, pid_t pid)
+{
+	if (!w || !pid)
+		return;
+	pthread_mutex_lock(&w->lock);
+	if (w->excused_count < EXCUSED_MAX)
+		w->excused[w->excused_count++] = pid;
+	pthread_mutex_unlock(&w->lock);
 }
 
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)

@@ -95,6 +95,10 @@ struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *
  * need the room. From any thread. */
 bool fx_inlet_is_behind(const struct fx_inlet *inlet);
 
+/* A process was heard of that is not traced, which is counted elsewhere: it is not missing. Nothing with pid 0, or no
+ * writer. */
+void fx_writer_excuse(struct fx_writer *w, pid_t pid);
+
 /* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
 int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);
 

@@ -183,7 +183,7 @@ static void expel(struct fx_roster *roster, struct fx_provider *p, const char *l
 	fx_provider_stop(p, 0, 0);
 	fx_roster_end(roster, p);
 	fx_roster_finish_ended(roster);
-	roster->host.refused(roster->host.opaque, FX_CAUSE_MEMORY);
+	roster->host.refused(roster->host.opaque, 0, FX_CAUSE_MEMORY);
 }
 
 /* The greediest, of all users or of those whose limit is exceeded. */
@@ -239,7 +239,7 @@ static void roster_refuse(const struct fx_roster *roster, const char *name, pid_
 	enum fx_cause cause = cause_of(roster->newcomer, error);
 	char why[96];
 
-	roster->host.refused(roster->host.opaque, cause);
+	roster->host.refused(roster->host.opaque, pid, cause);
 	if (cause == FX_CAUSE_EARLY || cause == FX_CAUSE_LATE)
 		return;
 	if (error == -EDQUOT)

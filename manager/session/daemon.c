@@ -44,10 +44,11 @@ static int daemon_enter(void *opaque, struct fx_provider *p, bool exec)
 	return 0;
 }
 
-static void daemon_refused(void *opaque, enum fx_cause cause)
+static void daemon_refused(void *opaque, pid_t pid, enum fx_cause cause)
 {
 	struct fx_daemon *d = opaque;
 
+	fx_writer_excuse(d->session.writer, pid);
 	d->refused++;
 	d->no_memory += cause == FX_CAUSE_MEMORY;
 }

@@ -90,10 +90,12 @@ static int session_welcome(void *opaque, const struct fx_applicant *applicant,
 {
 	struct fx_session *s = opaque;
 
-	if (s->stopped)
-		return -ESHUTDOWN;
-	if (!s->config->follow && s->child && applicant->pid != s->child)
-		return -EPERM;
+	bool is_followed = s->config->follow || !s->child || applicant->pid == s->child;
+
+	if (s->stopped || !is_followed) {
+		fx_writer_excuse(s->writer, applicant->pid);
+		return s->stopped ? -ESHUTDOWN : -EPERM;
+	}
 	*ret =
 	    fx_terms_for(s->config, s->roster.clock_kind, s->roster.first_anchor, applicant->name);
 	ret->epoch = (uint32_t)s->epoch;
@@ -113,10 +115,11 @@ static int session_enter(void *opaque, struct fx_provider *p, bool exec)
 	return 0;
 }
 
-static void session_refused(void *opaque, enum fx_cause cause)
+static void session_refused(void *opaque, pid_t pid, enum fx_cause cause)
 {
 	struct fx_session *s = opaque;
 
+	fx_writer_excuse(s->writer, pid);
 	s->refused++;
 	if (cause < FX_CAUSES)
 		s->untraced[cause]++;

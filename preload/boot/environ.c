@@ -474,6 +474,7 @@ static void see_sanitizer(struct fx_environ *e, fx_strings envp)
 	if (e->strip || !preload || !fx_loadable_names_sanitizer(preload + strlen(PRELOAD)))
 		return;
 	e->strip = true;
+	e->traced = false;
 	fx_untraced_note(preload, FX_LOADABLE_SANITIZER_NAMED);
 }
 
@@ -535,13 +536,15 @@ static void take_verdict(struct fx_environ *e, const char *path, enum fx_loadabl
 		if (verdict == FX_LOADABLE)
 			verdict = FX_LOADABLE_UNREACHABLE;
 	}
-	if (verdict != FX_LOADABLE)
+	e->traced = verdict == FX_LOADABLE;
+	if (!e->traced)
 		fx_untraced_note(path, verdict);
 }
 
 bool fx_environ_is_confined(struct fx_environ *e, const char *path)
 {
 	e->strip = self.follows && !fx_engine_may(FX_ASK_START);
+	e->traced = false;
 	if (e->strip)
 		fx_untraced_note(fx_peek_string(path, PATH_BYTES) > 0 ? path : "a program",
 				 FX_LOADABLE_CONFINED);
@@ -584,7 +587,7 @@ void fx_environ_for_command(struct fx_environ *e, const char *file)
 	const char *path = fx_environ_value("PATH");
 	char candidate[PATH_BYTES];
 
-	e->strip = false;
+	e->strip = e->traced = false;
 	if (!self.follows || !file || fx_environ_is_confined(e, file))
 		return;
 	if (strchr(file, '/')) {

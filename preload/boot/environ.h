@@ -47,6 +47,7 @@ struct fx_environ {
 	fx_strings envp;
 	size_t mapped; /* bytes to be unmapped, at envp; 0: none */
 	bool strip;
+	bool traced; /* what is started will register, as far as its file tells */
 };
 
 /* Decides for a program: by path, open, or looked for in PATH. What cannot be traced is noted. */

@@ -15,6 +15,7 @@ _Static_assert(HEAD_WORDS + FX_WORDS_EXECUTED == FX_TIE_EXEC_WORDS, "room for tw
 static __thread struct {
 	uint64_t words[FX_WORDS_EXECUTED];
 	unsigned count; /* 0: nothing */
+	bool traced;
 } left;
 
 static unsigned put_texts(uint64_t *words, const char *path, fx_strings argv)
@@ -53,17 +54,19 @@ static void tell_manager(struct fx_thread *t, uint64_t header, const char *path,
 		FXT_PUT(KERNEL_OBJECT_TYPE, FXT_OBJECT_PROCESS) | FXT_PUT(KERNEL_OBJECT_NARGS, 6));
 }
 
-void fx_exec_tell(uint64_t header, const char *path, fx_strings argv)
+void fx_exec_tell(uint64_t header, const char *path, fx_strings argv, bool traced)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
 
 	if (t)
 		tell_manager(t, header, path, argv);
-	else if (fx_category_on(FX_CAT_PROCESS) && fx_is_own())
-		left.count = put_texts(left.words, path, argv);
+	if (t || !fx_category_on(FX_CAT_PROCESS) || !fx_is_own())
+		return;
+	left.count = put_texts(left.words, path, argv);
+	left.traced = traced;
 }
 
-void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv)
+void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv, bool traced)
 {
 	char name[FX_FD_NAME_MAX + 1];
 	struct fx_text t = FX_TEXT(name);
@@ -74,13 +77,18 @@ void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv)
 	if (fx_engine_may(FX_ASK_LOOK))
 		fx_fd_name(&t, fd);
 	*t.at = 0;
-	fx_exec_tell(header, name, argv);
+	fx_exec_tell(header, name, argv, traced);
 }
 
 void fx_exec_failed(void)
 {
 	if (!fx_engine_is_stranger())
 		left.count = 0;
+}
+
+bool fx_exec_will_register(void)
+{
+	return left.count && left.traced;
 }
 
 void fx_exec_show(struct fx_call *call)

@@ -9,14 +9,18 @@
 
 #include "preload/show/args.h"
 
-/* Before the call whose open frame has this header. The pointers need not be good. */
-void fx_exec_tell(uint64_t header, const char *path, fx_strings argv);
+/* Before the call whose open frame has this header. The pointers need not be good. `traced`: the program will
+ * register. */
+void fx_exec_tell(uint64_t header, const char *path, fx_strings argv, bool traced);
 
 /* The same with the path of an open file. */
-void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv);
+void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv, bool traced);
 
 /* It has failed. */
 void fx_exec_failed(void);
+
+/* Whether the child which ran on this thread has become a program that will register. */
+bool fx_exec_will_register(void);
 
 /* `path' and `argv' of the program that the child which ran on this thread has become, if there is one; then they
  * are forgotten. */

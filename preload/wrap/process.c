@@ -54,7 +54,7 @@ static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 	}
 	fx_fork_leave(before.guarded);
 	if (pid > 0)
-		fx_tie(FX_TIE_CREATES, pid, 0, time);
+		fx_tie(FX_TIE_CREATES, pid, !before.by_guest && fx_engine_follows(), time);
 	if (on && fx_call_end(&call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(pid))) {
 		fx_result_sys(&call, pid);
 		fx_call_write(&call, header);
@@ -164,7 +164,7 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);
 	guest_gone(kind, shares, ret);
 	if (ret > 0 && !(flags & CLONE_THREAD))
-		fx_tie(FX_TIE_CREATES, ret, 0, time);
+		fx_tie(FX_TIE_CREATES, ret, fx_exec_will_register(), time);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		fx_arg_clone(&call, FX_STR_flags, flags);
 		fx_result_sys(&call, ret);
@@ -190,7 +190,7 @@ static int exec_file(uint64_t header, const char *path, fx_strings argv, fx_stri
 	fx_environ_for_file(&e, path);
 	fx_environ_make(&e, envp);
 	FX_FAULT(exec);
-	fx_exec_tell(header, path, argv);
+	fx_exec_tell(header, path, argv, e.traced);
 	return failed(&e, FX_REAL(execve)(path, argv, e.envp));
 }
 
@@ -210,7 +210,7 @@ static int exec_command(uint64_t header, const char *file, fx_strings argv, fx_s
 
 	fx_environ_for_command(&e, file);
 	fx_environ_make(&e, envp);
-	fx_exec_tell(header, file, argv);
+	fx_exec_tell(header, file, argv, e.traced);
 	return failed(&e, FX_REAL(execvpe)(file, argv, e.envp));
 }
 
@@ -230,7 +230,7 @@ static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 
 	fx_environ_for_fd(&e, fd);
 	fx_environ_make(&e, envp);
-	fx_exec_tell_fd(FX_CALL_HEADER(process, fexecve), fd, argv);
+	fx_exec_tell_fd(FX_CALL_HEADER(process, fexecve), fd, argv, e.traced);
 	return failed(&e, FX_REAL(fexecve)(fd, argv, e.envp));
 }
 
@@ -259,20 +259,20 @@ static int fx_call_execveat(int dirfd, const char *path, fx_strings argv, fx_str
 		environ_for_file_at(&e, dirfd, path);
 	fx_environ_make(&e, envp);
 	if (empty)
-		fx_exec_tell_fd(header, dirfd, argv);
+		fx_exec_tell_fd(header, dirfd, argv, e.traced);
 	else
-		fx_exec_tell(header, path, argv);
+		fx_exec_tell(header, path, argv, e.traced);
 	return failed(&e, FX_REAL(execveat)(dirfd, path, argv, e.envp, flags));
 }
 
 /* The pid is asked for even if the program does not. */
-static void spawned(int error, pid_t child, pid_t *ret_pid, uint64_t time)
+static void spawned(int error, pid_t child, pid_t *ret_pid, bool traced, uint64_t time)
 {
 	if (error)
 		return;
 	if (ret_pid)
 		*ret_pid = child;
-	fx_tie(FX_TIE_CREATES, child, 0, time);
+	fx_tie(FX_TIE_CREATES, child, traced, time);
 }
 
 /* posix_spawn() or posix_spawnp(); `e` knows the program. */
@@ -286,7 +286,7 @@ static int spawn(__typeof__(posix_spawn) *real, struct fx_environ *e, pid_t *pid
 
 	fx_environ_make(e, envp);
 	ret = real(&child, path, actions, attr, argv, e->envp);
-	spawned(ret, child, pid, time);
+	spawned(ret, child, pid, e->traced, time);
 	fx_environ_release(e);
 	return ret;
 }

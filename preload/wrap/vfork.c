@@ -51,7 +51,7 @@ long fx_vfork_parent(long result)
 		return result;
 	fx_thread_resume();
 	if (vforks.on && result > 0)
-		fx_tie(FX_TIE_CREATES, (pid_t)result, 0, vforks.time);
+		fx_tie(FX_TIE_CREATES, (pid_t)result, fx_exec_will_register(), vforks.time);
 	fx_untraced_write_pending();
 	if (vforks.on &&
 	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_EXECUTED,

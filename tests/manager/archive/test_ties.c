@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrows between processes: drawn once both sides are known, whole or not at all, whatever is told. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -119,6 +121,67 @@ Test(ties, a_child_that_is_told_of_first)
 	birth(CHILD, 30, false);
 	end();
 	expect_arrow("creates process", PARENT, "process starts", CHILD);
+}
+
+/* --- Who was to be heard of, and was not ------------------------------------------------------ */
+
+#define SECOND 1000000000u
+
+static void expect_missing(uint64_t early, uint64_t late)
+{
+	fx_ties_finish(&ties);
+	cr_assert_eq(ties.early, early, "ended early: %" PRIu64, ties.early);
+	cr_assert_eq(ties.late, late, "late: %" PRIu64, ties.late);
+	end();
+}
+
+Test(ties, who_never_came_is_missing)
+{
+	struct fx_stream *parent = begin();
+
+	/* Five that were to come: one came, one before it was told of, one had time, one had none, one another is counted by. */
+	for (uint32_t i = 0; i < 5; i++) {
+		if (i == 1)
+			birth(CHILD + i, 30, false);
+		cr_assert_eq(tell(parent, FX_TIE_CREATES, CHILD + i, 1, 20), 0);
+	}
+	birth(CHILD, 30, false);
+	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD + 2, EXITED(0), 20 + SECOND), 0);
+	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD + 3, EXITED(0), 40), 0);
+	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD + 4, EXITED(0), 40), 0);
+	fx_ties_excuse(&ties, CHILD + 4);
+	/* And one that nobody expects. */
+	cr_assert_eq(tell(parent, FX_TIE_CREATES, CHILD + 5, 0, 20), 0);
+	expect_missing(1, 1);
+}
+
+/* The clock that the child has brought may be a little behind. */
+Test(ties, who_came_by_another_clock_is_not_missing)
+{
+	struct fx_stream *parent = begin();
+
+	birth(CHILD, 3000, false);
+	cr_assert_eq(tell(parent, FX_TIE_CREATES, CHILD, 1, 3010), 0);
+	expect_missing(0, 0);
+}
+
+Test(ties, a_number_that_comes_again_is_missing_twice)
+{
+	struct fx_stream *parent = begin();
+
+	for (uint64_t i = 0; i < 2; i++) {
+		cr_assert_eq(tell(parent, FX_TIE_CREATES, CHILD, 1, 20 + i * SECOND), 0);
+		cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD, EXITED(0), 30 + i * SECOND), 0);
+	}
+	expect_missing(2, 0);
+}
+
+Test(ties, whoever_still_lives_and_was_not_heard_of_was_not_early)
+{
+	struct fx_stream *parent = begin();
+
+	cr_assert_eq(tell(parent, FX_TIE_CREATES, (uint32_t)getpid(), 1, 20), 0);
+	expect_missing(0, 1);
 }
 
 /* In a namespace of their own, where parent and child have other numbers. */
