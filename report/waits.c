@@ -10,31 +10,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/convoys.h"
 #include "report/keys.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/shares.h"
 #include "report/show.h"
 #include "report/waiting.h"
 
-enum { OBJECTS_MAX = 200000, INTERVALS_MAX = 1 << 19, HOLDERS_SHOWN = 3 };
+enum { OBJECTS_MAX = 200000, HOLDERS_SHOWN = 3 };
 
 /* All waits for one thing, or of one thread for things of one kind. */
 struct waited {
 	uint64_t total, count, longest;
 	uint64_t longest_ts;
 	const struct fx_thread *longest_thread;
-	uint32_t name;	 /* of a call that waited */
-	uint32_t convoy; /* locks: the most waits at one time */
-};
-
-struct interval {
-	uint64_t begin, end;
-	size_t object;
-};
-
-struct timed_keys {
-	struct fx_keys keys;
-	FX_VECTOR(uint64_t) times; /* by number of the key */
+	uint32_t name; /* of a call that waited */
 };
 
 struct waits {
@@ -46,12 +37,11 @@ struct waits {
 	FX_VECTOR(struct waited) waited;
 	struct fx_keys threads; /* address is the thread's number; kind */
 	FX_VECTOR(struct waited) thread_waited;
-	struct timed_keys holders; /* address is the lock's number; tid */
-	struct timed_keys places;  /* the same; stack */
+	struct fx_shares holders;  /* of locks: tids */
+	struct fx_shares places;   /* of locks: stacks */
+	struct fx_convoys convoys; /* of locks */
 	struct fx_keys ended;	   /* threads that were joined: handle; process */
 	FX_VECTOR(const struct fx_thread *) ended_threads; /* NULL: several had this handle */
-	FX_VECTOR(struct interval) intervals;		   /* of locks */
-	bool is_cut; /* there were too many: the shorter ones are gone */
 };
 
 static void *waits_create(struct fx_report *report)
@@ -78,13 +68,11 @@ static void waits_destroy(void *section)
 	fx_vector_free(&waits->waited);
 	fx_keys_free(&waits->threads);
 	fx_vector_free(&waits->thread_waited);
-	fx_keys_free(&waits->holders.keys);
-	fx_vector_free(&waits->holders.times);
-	fx_keys_free(&waits->places.keys);
-	fx_vector_free(&waits->places.times);
+	fx_shares_free(&waits->holders);
+	fx_shares_free(&waits->places);
+	fx_convoys_free(&waits->convoys);
 	fx_keys_free(&waits->ended);
 	fx_vector_free(&waits->ended_threads);
-	fx_vector_free(&waits->intervals);
 	free(waits);
 }
 
@@ -169,38 +157,11 @@ static void waited_add(struct waited *waited, const struct fx_open_call *call)
 	      ? (memset(&(vector)->items[(vector)->count++], 0, sizeof(*(vector)->items)), true)   \
 	      : (fx_report_fail((waits)->report, -ENOMEM), false)))
 
-static void waits_add_time(struct waits *waits, struct timed_keys *keys, size_t object,
-			   uint32_t part, uint64_t time)
+static void waits_add_share(struct waits *waits, struct fx_shares *shares, size_t object,
+			    uint32_t part, uint64_t time)
 {
-	size_t number =
-	    fx_keys_number(&keys->keys, (struct fx_key){.address = object, .parts = {part}});
-
-	if (number != FX_KEY_NONE && WAITS_ROOM(waits, &keys->times, number))
-		keys->times.items[number] += time;
-}
-
-static int waits_compare_lengths(const void *a, const void *b)
-{
-	const struct interval *left = a, *right = b;
-	uint64_t first = left->end - left->begin, second = right->end - right->begin;
-
-	return first > second ? -1 : first < second;
-}
-
-static void waits_add_interval(struct waits *waits, size_t object, const struct fx_open_call *call)
-{
-	if (waits->intervals.count == INTERVALS_MAX) {
-		qsort(waits->intervals.items, waits->intervals.count, sizeof(struct interval),
-		      waits_compare_lengths);
-		waits->intervals.count /= 2;
-		waits->is_cut = true;
-	}
-	if (fx_vector_reserve(&waits->intervals, 1) < 0) {
+	if (fx_shares_add(shares, object, part, time) < 0)
 		fx_report_fail(waits->report, -ENOMEM);
-		return;
-	}
-	waits->intervals.items[waits->intervals.count++] =
-	    (struct interval){call->ts, call->end, object};
 }
 
 static void waits_add_lock(struct waits *waits, size_t object, const struct fx_open_call *call,
@@ -211,12 +172,13 @@ static void waits_add_lock(struct waits *waits, size_t object, const struct fx_o
 	int64_t holder;
 
 	if (fx_event_integer(event, "holder", &holder))
-		waits_add_time(waits, &waits->holders, object, (uint32_t)holder, time);
+		waits_add_share(waits, &waits->holders, object, (uint32_t)holder, time);
 	if (stack)
-		waits_add_time(waits, &waits->places, object,
-			       fx_report_intern_some(waits->report, stack->data, stack->length),
-			       time);
-	waits_add_interval(waits, object, call);
+		waits_add_share(waits, &waits->places, object,
+				fx_report_intern_some(waits->report, stack->data, stack->length),
+				time);
+	if (fx_convoys_add(&waits->convoys, object, call->ts, call->end) < 0)
+		fx_report_fail(waits->report, -ENOMEM);
 }
 
 static void waits_add(struct waits *waits, const struct fx_open_call *call,
@@ -283,55 +245,6 @@ static void waits_see_instant(void *section, const struct fx_event *event)
 		waits->ended_threads.items[number] = thread;
 	else if (waits->ended_threads.items[number] != thread)
 		waits->ended_threads.items[number] = NULL;
-}
-
-/* --- Convoys ---------------------------------------------------------------------------------- */
-
-struct edge {
-	uint64_t ts;
-	size_t object;
-	int change;
-};
-
-/* By object, then time; ends before begins. */
-static int waits_compare_edges(const void *a, const void *b)
-{
-	const struct edge *left = a, *right = b;
-
-	if (left->object != right->object)
-		return left->object > right->object ? 1 : -1;
-	if (left->ts != right->ts)
-		return left->ts > right->ts ? 1 : -1;
-	return left->change - right->change;
-}
-
-static int waits_count_convoys(struct waits *waits)
-{
-	size_t count = waits->intervals.count * 2;
-	struct edge *edges = calloc(count + 1, sizeof(*edges));
-	uint32_t now = 0;
-
-	if (!edges)
-		return -ENOMEM;
-	for (size_t i = 0; i < waits->intervals.count; i++) {
-		const struct interval *interval = &waits->intervals.items[i];
-
-		edges[2 * i] = (struct edge){interval->begin, interval->object, 1};
-		edges[2 * i + 1] = (struct edge){interval->end, interval->object, -1};
-	}
-	qsort(edges, count, sizeof(*edges), waits_compare_edges);
-	for (size_t i = 0; i < count; i++) {
-		struct waited *waited = &waits->waited.items[edges[i].object];
-
-		if (i == 0 || edges[i - 1].object != edges[i].object)
-			now = 0;
-		now += (uint32_t)edges[i].change;
-		/* What took no time at all ends before it begins. */
-		if (now < UINT32_MAX / 2 && now > waited->convoy)
-			waited->convoy = now;
-	}
-	free(edges);
-	return 0;
 }
 
 /* --- Tables ----------------------------------------------------------------------------------- */
@@ -412,14 +325,9 @@ static void waits_set_object(struct waits *waits, struct fx_table *table, size_t
 	fx_table_string(table, column, text);
 }
 
-struct held {
-	uint64_t time;
-	uint64_t tid;
-};
-
 /* "writer 75 %, main 20 %, …": shares of the time that is waited for. */
 static void waits_set_holders(const struct waits *waits, struct fx_table *table, size_t column,
-			      size_t object, const struct held *held, size_t count)
+			      size_t object, const struct fx_share *held, size_t count)
 {
 	const struct fx_timeline *timeline = fx_report_timeline(waits->report);
 	char text[HOLDERS_SHOWN * (FX_SHOW_MAX + 32)], name[FX_SHOW_MAX];
@@ -429,7 +337,7 @@ static void waits_set_holders(const struct waits *waits, struct fx_table *table,
 	size_t put = 0;
 
 	for (size_t i = 0; i < count && i < HOLDERS_SHOWN; i++) {
-		key.tid = held[i].tid;
+		key.tid = held[i].part;
 		HASH_FIND(hh, timeline->thread_table, &key, sizeof(key), thread);
 		if (thread)
 			fx_show_thread(thread, name);
@@ -442,54 +350,6 @@ static void waits_set_holders(const struct waits *waits, struct fx_table *table,
 		snprintf(text + put, sizeof(text) - put, ", …");
 	if (count > 0)
 		fx_table_string(table, column, text);
-}
-
-static int waits_compare_held(const void *a, const void *b)
-{
-	const struct held *left = a, *right = b;
-
-	return left->time > right->time ? -1 : left->time < right->time;
-}
-
-/* Those of the keys that are of an object, the longest time first. They stand together in `order'. */
-static size_t waits_take(const struct timed_keys *keys, const uint32_t *order, size_t *at,
-			 size_t object, struct held *held)
-{
-	size_t count = 0;
-
-	for (; *at < keys->times.count; (*at)++) {
-		const struct fx_key *key = &keys->keys.keys.items[order[*at]];
-
-		if (key->address > object)
-			break;
-		if (key->address == object)
-			held[count++] = (struct held){keys->times.items[order[*at]], key->parts[0]};
-	}
-	qsort(held, count, sizeof(*held), waits_compare_held);
-	return count;
-}
-
-static int waits_compare_objects(const void *a, const void *b, void *opaque)
-{
-	const struct fx_key *keys = opaque;
-	const struct fx_key *left = &keys[*(const uint32_t *)a],
-			    *right = &keys[*(const uint32_t *)b];
-
-	return (left->address > right->address) - (left->address < right->address);
-}
-
-/* Numbers of keys in order of their objects. NULL: no memory. */
-static uint32_t *waits_order(const struct timed_keys *keys)
-{
-	uint32_t *order = calloc(keys->times.count + 1, sizeof(*order));
-
-	if (!order)
-		return NULL;
-	for (uint32_t i = 0; i < keys->times.count; i++)
-		order[i] = i;
-	qsort_r(order, keys->times.count, sizeof(*order), waits_compare_objects,
-		keys->keys.keys.items);
-	return order;
 }
 
 enum { TOTAL, COUNT, LONGEST, AT, LONGEST_THREAD, CONVOY, PID, OBJECT, HOLDERS, PLACE };
@@ -526,7 +386,8 @@ static void waits_note_locks(const struct waits *waits, struct fx_table *table)
 	fx_table_note(table,
 		      "held by: who held it as the wait began, with the share of the time; "
 		      "at once: the most threads that waited at one time%s",
-		      waits->is_cut ? ", or more: there were too many waits to count all" : "");
+		      waits->convoys.is_cut ? ", or more: there were too many waits to count all"
+					    : "");
 	if (waits->holders.times.count == 0)
 		fx_table_note(table, "who held them is not known: spin locks, and calls that have "
 				     "not ended, do not say");
@@ -537,23 +398,23 @@ static void waits_note_locks(const struct waits *waits, struct fx_table *table)
 		fx_table_note(table, "there were more holders and places than are kept");
 }
 
-static void waits_fill_locks(struct waits *waits, struct fx_table *table, const uint32_t *holders,
-			     const uint32_t *places, struct held *held)
+static void waits_fill_locks(struct waits *waits, struct fx_table *table,
+			     const struct fx_share *holders, const struct fx_share *places,
+			     const uint32_t *convoys)
 {
-	size_t at_holder = 0, at_place = 0, count;
+	size_t count;
 
 	for (size_t i = 0; i < waits->waited.count; i++) {
 		if (waits->objects.keys.items[i].parts[1] != FX_WAIT_LOCK)
 			continue;
 		waits_row(waits, table, i);
-		fx_table_number(table, CONVOY, waits->waited.items[i].convoy);
+		fx_table_number(table, CONVOY, convoys[i]);
 		fx_table_number(table, PID, (int64_t)waits_process(waits, i)->pid);
 		waits_set_object(waits, table, OBJECT, i);
-		count = waits_take(&waits->holders, holders, &at_holder, i, held);
-		waits_set_holders(waits, table, HOLDERS, i, held, count);
-		count = waits_take(&waits->places, places, &at_place, i, held);
-		if (count > 0 && held[0].tid)
-			fx_show_stack(waits->report, (uint32_t)held[0].tid, table, PLACE);
+		count = fx_shares_of(&holders, i);
+		waits_set_holders(waits, table, HOLDERS, i, holders, count);
+		if (fx_shares_of(&places, i) > 0 && places->part)
+			fx_show_stack(waits->report, places->part, table, PLACE);
 	}
 }
 
@@ -561,12 +422,14 @@ static void waits_add_locks(struct waits *waits)
 {
 	struct fx_table *table =
 	    fx_table_new("locks", "Locks that were waited for", COLUMNS(lock_columns));
-	uint32_t *holders = waits_order(&waits->holders), *places = waits_order(&waits->places);
-	struct held *held =
-	    calloc(waits->holders.times.count + waits->places.times.count + 1, sizeof(*held));
+	struct fx_share *holders = fx_shares_sorted(&waits->holders);
+	struct fx_share *places = fx_shares_sorted(&waits->places);
+	size_t count = waits->waited.count;
+	uint32_t *convoys = calloc(count + 1, sizeof(*convoys));
 
-	if (table && holders && places && held && waits_count_convoys(waits) == 0) {
-		waits_fill_locks(waits, table, holders, places, held);
+	if (table && holders && places && convoys &&
+	    fx_convoys_count(&waits->convoys, convoys, count) == 0) {
+		waits_fill_locks(waits, table, holders, places, convoys);
 		waits_note_locks(waits, table);
 		if (waits->unfinished > 0)
 			fx_table_note(table,
@@ -580,7 +443,7 @@ static void waits_add_locks(struct waits *waits)
 	}
 	free(holders);
 	free(places);
-	free(held);
+	free(convoys);
 }
 
 enum { OTHER_PID = LONGEST_THREAD + 1, OTHER_KIND, OTHER_CALL, OTHER_OBJECT };
