@@ -9,6 +9,7 @@
  */
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/compiler.h"
 
@@ -148,6 +149,12 @@ int memcmp(const void *a, const void *b, size_t n)
 		if (*x != *y)
 			return *x - *y;
 	return 0;
+}
+
+/* What clang makes of a memcmp() that is asked for equality alone. */
+int bcmp(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n);
 }
 
 void *memchr(const void *bytes, int value, size_t n)

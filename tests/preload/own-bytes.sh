@@ -59,6 +59,11 @@ OWN int memcmp(const void *a, const void *b, size_t n)
 	return 0;
 }
 
+OWN int bcmp(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n);
+}
+
 OWN size_t strlen(const char *s)
 {
 	size_t n = 0;
