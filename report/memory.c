@@ -5,57 +5,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/heap.h"
+#include "convert/heap.h"
 #include "report/report.h"
 #include "report/section.h"
 
-/* What the counter `heap' says of a process. */
-struct counted {
-	uint64_t last_ts;
-	int64_t last, peak, blocks;
-	uint64_t peak_ts;
-	int64_t course[FX_HEAP_COURSE];
+enum { COURSE_PARTS = 32 };
+
+/* What a process had in use: as its counter `heap' says, or as its calls of malloc do. */
+struct in_use {
+	int64_t bytes, blocks, peak; /* the first two at the end */
+	uint64_t last_ts, peak_ts;
+	/* The most in each part of the time, and 1; 0: nothing changed there. */
+	int64_t course[COURSE_PARTS];
 	bool is_known;
+};
+
+struct heap {
+	struct in_use counted; /* with what malloc adds to what was asked for */
+	struct in_use called;
+	uint64_t allocations, bytes, temporary;
+};
+
+/* What a place in the program allocated. */
+struct site {
+	uint64_t calls, bytes, temporary;
+	uint64_t live_blocks, live_bytes; /* at the end */
 };
 
 struct memory {
 	struct fx_report *report;
-	struct fx_heap_changes changes;
-	FX_VECTOR(struct counted) counted; /* by number of the process */
-	uint64_t calls, stacks;		   /* calls of malloc; those that have their stack */
+	struct fx_heap *changes;
+	FX_VECTOR(struct heap) heaps; /* by number of the process */
+	struct site *sites;	      /* by number of the text; made at the end */
+	uint64_t calls, stacks;	      /* calls of malloc; those that have their stack */
+	uint64_t unknown;	      /* blocks freed whose allocation is not in the archive */
+	uint64_t not_followed;	      /* allocations */
+	bool is_rounded;	      /* some heap is shown as its counter says */
 };
 
 static void *memory_section_create(struct fx_report *report)
 {
 	struct memory *memory = calloc(1, sizeof(*memory));
 
-	if (memory)
-		memory->report = report;
-	return memory;
+	if (!memory)
+		return NULL;
+	memory->report = report;
+	memory->changes = fx_heap_new();
+	if (memory->changes)
+		return memory;
+	free(memory);
+	return NULL;
 }
 
 static void memory_section_destroy(void *section)
 {
 	struct memory *memory = section;
 
-	fx_vector_free(&memory->changes.changes);
-	fx_vector_free(&memory->counted);
+	fx_heap_free(memory->changes);
+	fx_vector_free(&memory->heaps);
+	free(memory->sites);
 	free(memory);
 }
 
 /* --- What is seen ----------------------------------------------------------------------------- */
-
-static void memory_add(struct memory *memory, struct fx_heap_change change,
-		       const struct fx_thread *thread)
-{
-	if (fx_vector_reserve(&memory->changes.changes, 1) < 0) {
-		fx_report_fail(memory->report, -ENOMEM);
-		return;
-	}
-	change.process = thread->process->number;
-	change.thread = thread->number;
-	memory->changes.changes.items[memory->changes.changes.count++] = change;
-}
 
 /* The stack of a call, else the innermost function around it, else the call itself. */
 static uint32_t memory_site(struct memory *memory, const struct fx_open_call *call,
@@ -81,119 +93,148 @@ static void memory_enter(void *section, const struct fx_open_call *call,
 			 const struct fx_event *event)
 {
 	struct memory *memory = section;
-	int64_t old = 0, result = 0, size = 0, count;
+	uint32_t site = 0;
 
-	if (call->kind != FX_CALL_MALLOC || call->is_unfinished)
+	if (call->is_unfinished && call->kind == FX_CALL_MALLOC)
 		return;
-	memory->calls++;
-	fx_event_integer(event, "size", &size);
-	if (fx_event_integer(event, "count", &count))
-		size *= count;
-	fx_event_integer(event, "ptr", &old);
-	/* posix_memalign() returns the block through its argument. */
-	if (fxt_string_equals(event->name, "posix_memalign")) {
-		result = old;
-		old = 0;
-	} else if (!fx_event_integer(event, "ret", &result) && size > 0) {
-		return;
+	if (call->kind == FX_CALL_MALLOC) {
+		memory->calls++;
+		site = memory_site(memory, call, event);
 	}
-	/* realloc() that fails leaves the block as it was. */
-	if (old && (result || size == 0))
-		memory_add(memory,
-			   (struct fx_heap_change){
-			       .ts = call->ts, .address = (uint64_t)old, .kind = FX_HEAP_FREE},
-			   call->thread);
-	if (result)
-		memory_add(memory,
-			   (struct fx_heap_change){.ts = call->end,
-						   .address = (uint64_t)result,
-						   .size = (uint64_t)size,
-						   .site = memory_site(memory, call, event),
-						   .kind = FX_HEAP_ALLOCATION},
-			   call->thread);
+	if (fx_heap_call(memory->changes, event, site) < 0)
+		fx_report_fail(memory->report, -ENOMEM);
 }
 
-/* free() takes no time to speak of, and is an instant where it was recorded so. */
 static void memory_instant(void *section, const struct fx_event *event)
 {
 	struct memory *memory = section;
-	int64_t address;
 
-	if (fxt_string_equals(event->category, "malloc") &&
-	    fx_event_integer(event, "ptr", &address) && address)
-		memory_add(memory,
-			   (struct fx_heap_change){
-			       .ts = event->ts, .address = (uint64_t)address, .kind = FX_HEAP_FREE},
-			   event->thread);
-	else if (fxt_string_equals(event->category, "process") &&
-		 fxt_string_equals(event->name, "program starts"))
-		memory_add(memory,
-			   (struct fx_heap_change){.ts = event->ts, .kind = FX_HEAP_RESTART},
-			   event->thread);
+	if (fx_heap_instant(memory->changes, event) < 0)
+		fx_report_fail(memory->report, -ENOMEM);
 }
 
-static struct counted *memory_counted(struct memory *memory, uint32_t process)
+/* NULL: no memory. */
+static struct heap *memory_heap(struct memory *memory, uint32_t process)
 {
-	size_t count = memory->counted.count;
+	size_t count = memory->heaps.count;
 
 	if (process >= count) {
 		size_t more = process + 1 - count;
 
-		if (fx_vector_reserve(&memory->counted, more) < 0) {
+		if (fx_vector_reserve(&memory->heaps, more) < 0) {
 			fx_report_fail(memory->report, -ENOMEM);
 			return NULL;
 		}
-		memset(memory->counted.items + count, 0, more * sizeof(struct counted));
-		memory->counted.count += more;
+		memset(memory->heaps.items + count, 0, more * sizeof(struct heap));
+		memory->heaps.count += more;
 	}
-	return &memory->counted.items[process];
+	return &memory->heaps.items[process];
+}
+
+/* What is in use has become so much. */
+static void memory_set(const struct memory *memory, struct in_use *in_use, uint64_t ts,
+		       int64_t bytes)
+{
+	uint64_t begin = fx_report_begin(memory->report), end = fx_report_end(memory->report);
+	double share;
+	int part;
+
+	ts = ts < begin ? begin : ts > end ? end : ts;
+	share = end > begin ? (double)(ts - begin) / (double)(end - begin) : 0;
+	part = share < 1 ? (int)(share * COURSE_PARTS) : COURSE_PARTS - 1;
+	if (!in_use->is_known || bytes > in_use->peak) {
+		in_use->peak = bytes;
+		in_use->peak_ts = ts;
+	}
+	if (bytes >= in_use->course[part])
+		in_use->course[part] = bytes + 1;
+	in_use->is_known = true;
 }
 
 static void memory_counter(void *section, const struct fx_event *event, uint64_t id)
 {
 	struct memory *memory = section;
-	struct counted *counted;
-	unsigned part;
+	struct in_use *counted;
+	struct heap *heap;
 	int64_t bytes;
 
 	(void)id;
 	if (!fxt_string_equals(event->category, "heap") ||
 	    !fx_event_integer(event, "bytes", &bytes))
 		return;
-	counted = memory_counted(memory, event->thread->process->number);
-	if (!counted)
+	heap = memory_heap(memory, event->thread->process->number);
+	if (!heap)
 		return;
+	counted = &heap->counted;
 	if (!counted->is_known || event->ts >= counted->last_ts) {
 		counted->last_ts = event->ts;
-		counted->last = bytes;
+		counted->bytes = bytes;
 		fx_event_integer(event, "blocks", &counted->blocks);
 	}
-	if (!counted->is_known || bytes > counted->peak) {
-		counted->peak = bytes;
-		counted->peak_ts = event->ts;
-	}
-	part = fx_heap_course_part(fx_report_begin(memory->report), fx_report_end(memory->report),
-				   event->ts);
-	if (bytes > counted->course[part])
-		counted->course[part] = bytes;
-	counted->is_known = true;
+	memory_set(memory, counted, event->ts, bytes);
+}
+
+/* --- What becomes of blocks ------------------------------------------------------------------- */
+
+static void memory_allocated(struct memory *memory, struct heap *heap, struct site *site,
+			     const struct fx_heap_step *step)
+{
+	heap->allocations++;
+	heap->bytes += step->size;
+	site->calls++;
+	site->bytes += step->size;
+	memory->not_followed += !step->is_followed;
+	if (!step->is_followed)
+		return;
+	heap->called.blocks++;
+	heap->called.bytes += (int64_t)step->size;
+	memory_set(memory, &heap->called, step->ts, heap->called.bytes);
+	site->live_blocks++;
+	site->live_bytes += step->size;
+}
+
+static void memory_freed(const struct memory *memory, struct heap *heap, struct site *site,
+			 const struct fx_heap_step *step)
+{
+	heap->called.blocks--;
+	heap->called.bytes -= (int64_t)step->size;
+	memory_set(memory, &heap->called, step->ts, heap->called.bytes);
+	heap->temporary += step->is_temporary;
+	site->temporary += step->is_temporary;
+	site->live_blocks--;
+	site->live_bytes -= step->size;
+}
+
+static void memory_step(void *opaque, const struct fx_heap_step *step)
+{
+	struct memory *memory = opaque;
+	struct heap *heap = memory_heap(memory, step->process);
+
+	if (!heap)
+		return;
+	if (step->kind == FX_HEAP_ALLOCATED)
+		memory_allocated(memory, heap, &memory->sites[step->place], step);
+	else if (step->kind == FX_HEAP_FREED)
+		memory_freed(memory, heap, &memory->sites[step->place], step);
+	else
+		memory->unknown++;
 }
 
 /* --- Tables ----------------------------------------------------------------------------------- */
 
 /* ▁▂▃▄▅▆▇█, and a space as long as nothing was seen. */
-static void memory_spark(const int64_t course[FX_HEAP_COURSE], int64_t peak, char *text)
+static void memory_spark(const int64_t course[COURSE_PARTS], int64_t peak, char *text)
 {
 	static const char *const bars[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 
 	int64_t bytes = 0;
 
 	text[0] = 0;
-	for (int i = 0; i < FX_HEAP_COURSE; i++) {
+	for (int i = 0; i < COURSE_PARTS; i++) {
 		double share;
 
 		/* Where nothing changed, it is what it was. */
-		bytes = course[i] > 0 ? course[i] : bytes;
+		bytes = course[i] > 0 ? course[i] - 1 : bytes;
 		share = peak > 0 ? (double)bytes / (double)peak : 0;
 		strcat(text, bytes > 0 ? bars[share >= 1 ? 7 : (int)(share * 8)] : " ");
 	}
@@ -214,70 +255,74 @@ static const struct fx_column memory_columns[] = {
     [PROCESS] = {"process", "process", FX_UNIT_TEXT},
 };
 
-static void memory_row(const struct memory *memory, struct fx_table *table, size_t number,
-		       const struct fx_heap *heap)
+/*
+ * The counter has what was allocated before tracing began, too. Where it has no blocks but those whose calls were recorded,
+ * these say what was asked for, to the byte.
+ */
+static const struct in_use *memory_in_use(struct memory *memory, const struct heap *heap)
+{
+	if (!heap->counted.is_known || (heap->allocations > 0 && memory->not_followed == 0 &&
+					heap->counted.blocks == heap->called.blocks))
+		return &heap->called;
+	memory->is_rounded = true;
+	return &heap->counted;
+}
+
+static void memory_row(struct memory *memory, struct fx_table *table, size_t number)
 {
 	const struct fx_process *process =
 	    fx_report_timeline(memory->report)->processes.items[number];
-	struct counted counted = {0};
-	char course[FX_HEAP_COURSE * 3 + 1];
+	const struct heap *heap = &memory->heaps.items[number];
+	const struct in_use *in_use;
+	char course[COURSE_PARTS * 3 + 1];
 
-	if (number < memory->counted.count)
-		counted = memory->counted.items[number];
-	if (!counted.is_known && heap->allocations == 0)
+	if (!heap->counted.is_known && heap->allocations == 0)
 		return;
+	in_use = memory_in_use(memory, heap);
 	fx_table_row(table);
-	/* The counter has what was allocated before tracing began, too. */
-	if (!counted.is_known) {
-		counted.peak = (int64_t)heap->peak;
-		counted.peak_ts = heap->peak_ts;
-		counted.last = (int64_t)heap->live;
-		memcpy(counted.course, heap->course, sizeof(counted.course));
-	} else {
-		fx_table_number(table, BLOCKS, counted.blocks);
-		/* It is recorded now and then; allocations are, each. */
-		if (heap->peak > (uint64_t)counted.peak) {
-			counted.peak = (int64_t)heap->peak;
-			counted.peak_ts = heap->peak_ts;
-		}
-	}
-	fx_table_number(table, PEAK, counted.peak);
+	fx_table_number(table, PEAK, in_use->peak);
 	fx_table_number(table, PEAK_AT,
-			(int64_t)(counted.peak_ts - fx_report_begin(memory->report)));
-	fx_table_number(table, LIVE, counted.last);
+			(int64_t)(in_use->peak_ts - fx_report_begin(memory->report)));
+	fx_table_number(table, LIVE, in_use->bytes);
+	fx_table_number(table, BLOCKS, in_use->blocks);
 	if (memory->calls > 0) {
 		fx_table_number(table, ALLOCATIONS, (int64_t)heap->allocations);
 		fx_table_number(table, BYTES, (int64_t)heap->bytes);
 		fx_table_number(table, TEMPORARY, (int64_t)heap->temporary);
 	}
-	memory_spark(counted.course, counted.peak, course);
+	memory_spark(in_use->course, in_use->peak, course);
 	fx_table_string(table, COURSE, course);
 	fx_table_number(table, PID, (int64_t)process->pid);
 	if (process->name)
 		fx_table_string(table, PROCESS, process->name->data);
 }
 
-static void memory_add_heaps(struct memory *memory, const struct fx_heap *heaps, size_t count)
+static void memory_add_heaps(struct memory *memory)
 {
 	struct fx_table *table = fx_table_new("memory", "Memory", memory_columns,
 					      sizeof(memory_columns) / sizeof(memory_columns[0]));
-	uint64_t unknown = 0;
 
 	if (!table) {
 		fx_report_fail(memory->report, -ENOMEM);
 		return;
 	}
-	for (size_t i = 0; i < count; i++) {
-		memory_row(memory, table, i, &heaps[i]);
-		unknown += heaps[i].unknown;
-	}
+	for (size_t i = 0; i < memory->heaps.count; i++)
+		memory_row(memory, table, i);
 	if (memory->calls == 0)
 		fx_table_note(table, "who allocated is known where it is recorded: fxtrace run "
 				     "-c '#default,malloc' --stacks malloc");
-	if (unknown > 0)
+	if (memory->is_rounded)
+		fx_table_note(table, "in use counts what malloc gives out, which may be more than "
+				     "is asked for; allocated is what was asked for");
+	if (memory->not_followed > 0)
+		fx_table_note(table,
+			      "%llu allocations were not followed, beyond %d blocks in use at one "
+			      "time: what was not freed is too low",
+			      (unsigned long long)memory->not_followed, FX_HEAP_BLOCKS_MAX);
+	else if (memory->unknown > 0)
 		fx_table_note(table,
 			      "%llu blocks were freed whose allocation is not in the archive",
-			      (unsigned long long)unknown);
+			      (unsigned long long)memory->unknown);
 	fx_report_add(memory->report, table);
 }
 
@@ -315,10 +360,11 @@ static void memory_set_stack(const struct memory *memory, struct fx_table *table
 
 /* What sites have in use at the end (is_live), or what they allocated in all. */
 static void memory_add_sites(struct memory *memory, const char *name, const char *title,
-			     const struct fx_heap_site *sites, size_t count, bool is_live)
+			     size_t count, bool is_live)
 {
 	struct fx_table *table =
 	    fx_table_new(name, title, site_columns, sizeof(site_columns) / sizeof(site_columns[0]));
+	const struct site *sites = memory->sites;
 	uint64_t total = 0;
 
 	if (!table) {
@@ -351,26 +397,21 @@ static void memory_add_sites(struct memory *memory, const char *name, const char
 static void memory_tables(void *section)
 {
 	struct memory *memory = section;
-	size_t process_count = fx_report_timeline(memory->report)->processes.count;
 	size_t site_count = (size_t)fx_report_text_count(memory->report) + 1;
-	struct fx_heap *heaps = calloc(process_count + 1, sizeof(*heaps));
-	struct fx_heap_site *sites = calloc(site_count, sizeof(*sites));
+	int r = -ENOMEM;
 
-	if (!heaps || !sites ||
-	    fx_heap_run(&memory->changes, fx_report_begin(memory->report),
-			fx_report_end(memory->report), heaps, process_count, sites, site_count) < 0)
-		fx_report_fail(memory->report, -ENOMEM);
-	else {
-		memory_add_heaps(memory, heaps, process_count);
-		if (memory->calls > 0) {
-			memory_add_sites(memory, "leaks", "Not freed when the archive ended", sites,
-					 site_count, true);
-			memory_add_sites(memory, "allocations", "Allocations", sites, site_count,
-					 false);
-		}
+	memory->sites = calloc(site_count, sizeof(*memory->sites));
+	if (memory->sites)
+		r = fx_heap_run(memory->changes, memory_step, memory);
+	if (r < 0) {
+		fx_report_fail(memory->report, r);
+		return;
 	}
-	free(heaps);
-	free(sites);
+	memory_add_heaps(memory);
+	if (memory->calls == 0)
+		return;
+	memory_add_sites(memory, "leaks", "Not freed when the archive ended", site_count, true);
+	memory_add_sites(memory, "allocations", "Allocations", site_count, false);
 }
 
 const struct fx_section fx_section_memory = {

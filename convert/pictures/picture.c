@@ -294,6 +294,13 @@ static uint32_t picture_path(struct fx_picture *picture, const struct fx_event *
 	return picture_child(picture, parent, event->name->serial, event->category->serial);
 }
 
+static void picture_look_at_heap(struct fx_picture *picture, const struct fx_event *event,
+				 uint32_t path)
+{
+	if (fx_heap_call(picture->heap, event, path) < 0)
+		picture_fail(picture);
+}
+
 /* Of allocations, the stack tells more than the calls around them. */
 static void picture_take_heap(struct fx_picture *picture, const struct fx_event *event,
 			      uint32_t path)
@@ -304,33 +311,7 @@ static void picture_take_heap(struct fx_picture *picture, const struct fx_event 
 	if (stack)
 		path = picture_child(picture, picture_callers(picture, stack), event->name->serial,
 				     event->category->serial);
-	if (fx_heap_call(&picture->heap, &picture->paths, event, path) < 0)
-		picture_fail(picture);
-}
-
-/* An exec that did not return has made another program of the process. */
-static bool picture_is_exec(const struct fx_event *event)
-{
-	if (!fxt_string_equals(event->category, "process") || event->name->length < 4 ||
-	    memcmp(event->name->data, "exec", 4) != 0)
-		return false;
-	for (uint32_t i = 0; i < event->nargs; i++) {
-		if (event->args[i].type == FXT_ARG_BOOL && event->args[i].boolean &&
-		    fxt_string_equals(&event->args[i].name, "unfinished"))
-			return true;
-	}
-	return event->end == UINT64_MAX;
-}
-
-static void picture_look_at_heap(struct fx_picture *picture, const struct fx_event *event,
-				 uint32_t path, bool shown)
-{
-	if (picture_is_exec(event)) {
-		if (fx_heap_exec(&picture->heap, event) < 0)
-			picture_fail(picture);
-	} else if (shown && fx_heap_is_call(event)) {
-		picture_take_heap(picture, event, path);
-	}
+	picture_look_at_heap(picture, event, path);
 }
 
 static void picture_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
@@ -349,7 +330,10 @@ static void picture_slice_begin(struct fx_exporter *exporter, const struct fx_ev
 		exporter->timeline->misfits[FX_MISFIT_PATH] +=
 		    picture->paths.list.items[path].is_rest;
 	}
-	picture_look_at_heap(picture, event, path, shown);
+	if (shown && fx_heap_is_call(event))
+		picture_take_heap(picture, event, path);
+	else if (!fx_heap_is_call(event))
+		picture_look_at_heap(picture, event, path);
 	picture->open[picture->depth++] = (struct fx_picture_call){path, shown};
 	if (shown && picture->format->call_begin)
 		picture->format->call_begin(picture, event,
@@ -386,6 +370,9 @@ static void picture_begin(struct fx_exporter *exporter)
 	picture->options = exporter->picture ? *exporter->picture : fx_picture_defaults;
 	picture_set_range(picture);
 	picture->functions = picture_text(picture, function, strlen(function));
+	picture->heap = fx_heap_new();
+	if (!picture->heap)
+		picture_fail(picture);
 	if (fx_paths_init(&picture->paths, picture->options.paths,
 			  picture_text(picture, rest, strlen(rest))) < 0 ||
 	    fx_processor_time_read(exporter->timeline, &picture->processor) < 0)
@@ -410,7 +397,12 @@ static void picture_instant(struct fx_exporter *exporter, const struct fx_event 
 {
 	struct fx_picture *picture = picture_of(exporter);
 
-	if (picture->format->instant && fx_picture_is_good(picture))
+	if (!fx_picture_is_good(picture))
+		return;
+	if (event->ts >= picture->from && event->ts < picture->to &&
+	    fx_heap_instant(picture->heap, event) < 0)
+		picture_fail(picture);
+	if (picture->format->instant)
 		picture->format->instant(picture, event);
 }
 
@@ -480,13 +472,41 @@ uint64_t *fx_picture_totals(struct fx_picture *picture)
 	return totals;
 }
 
+static void picture_take_step(void *opaque, const struct fx_heap_step *step)
+{
+	struct fx_picture *picture = opaque;
+	uint64_t *self = picture->paths.list.items[step->place].self;
+
+	if (step->kind == FX_HEAP_ALLOCATED) {
+		self[FX_MEASURE_ALLOC_OBJECTS]++;
+		self[FX_MEASURE_ALLOC_SPACE] += step->size;
+		self[FX_MEASURE_INUSE_OBJECTS] += step->is_followed;
+		self[FX_MEASURE_INUSE_SPACE] += step->is_followed ? step->size : 0;
+		if (!step->is_followed)
+			picture->exporter.remark =
+			    "bytes in use are too low: too many blocks were in use at one time";
+	} else if (step->kind == FX_HEAP_FREED) {
+		self[FX_MEASURE_INUSE_OBJECTS]--;
+		self[FX_MEASURE_INUSE_SPACE] -= step->size;
+	}
+}
+
+static void picture_measure_heap(struct fx_picture *picture)
+{
+	int r = 0;
+
+	if (fx_picture_is_good(picture))
+		r = fx_heap_run(picture->heap, picture_take_step, picture);
+	if (r < 0)
+		picture->exporter.error = r;
+}
+
 static void picture_finish(struct fx_exporter *exporter)
 {
 	struct fx_picture *picture = picture_of(exporter);
 
 	picture_leave_thread(picture);
-	if (fx_heap_finish(&picture->heap, &picture->paths) < 0)
-		picture_fail(picture);
+	picture_measure_heap(picture);
 	picture->format->write(picture);
 }
 
@@ -527,7 +547,7 @@ void fx_picture_free(struct fx_exporter *exporter)
 	if (!picture)
 		return;
 	fx_paths_destroy(&picture->paths);
-	fx_vector_free(&picture->heap.steps);
+	fx_heap_free(picture->heap);
 	fx_processor_time_free(picture->processor);
 	fx_vector_free(&picture->notes);
 	free(picture);

@@ -7,7 +7,7 @@
 #define FX_CONVERT_PICTURES_PICTURE_H
 
 #include "convert/arrange.h"
-#include "convert/pictures/heap.h"
+#include "convert/heap.h"
 #include "convert/pictures/paths.h"
 #include "convert/pictures/processor.h"
 
@@ -37,7 +37,7 @@ struct fx_picture {
 	const struct fx_picture_format *format;
 	struct fx_picture_options options;
 	struct fx_paths paths;
-	struct fx_heap heap;
+	struct fx_heap *heap;
 	struct fx_processor_time *processor;
 	uint64_t from; /* the range that is shown */
 	uint64_t to;
