@@ -156,7 +156,7 @@ static int query_print(const struct query_options *options, struct fx_query *que
 static int query_timeline(const struct query_options *options, struct fx_query *query,
 			  struct fx_timeline *timeline)
 {
-	int status, r = fx_query_fill(query, timeline, NULL, NULL);
+	int status, r = fx_query_fill(query, timeline);
 
 	if (r < 0)
 		return query_say_error(options, r);
@@ -180,6 +180,7 @@ static int query_from(const struct query_options *options, struct fx_query *quer
 		status = query_say_damage(options, &timeline, "");
 	else
 		status = query_say_error(options, r);
+	fx_query_empty(query);
 	fx_timeline_close(&timeline);
 	return status;
 }

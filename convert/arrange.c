@@ -168,9 +168,25 @@ static void take_entry(struct fx_walk *walk, struct fx_placed *placed)
 	skip_ends(walk);
 }
 
-int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread)
+/* Opens the lists, from the first entry of @ts on, of which the begins have the numbers from @begins on. */
+static int walk_open_lists(struct fx_walk *walk, struct fx_thread *thread, uint64_t ts,
+			   uint64_t begins)
 {
-	int r;
+	int r = fx_merge_begin_at(&walk->merge, &thread->entries, ts);
+
+	if (r == 0)
+		r = fx_merge_begin_at(&walk->end_merge, &thread->ends, begins);
+	if (r < 0)
+		return r;
+	walk->begins = begins;
+	walk->next = fx_merge_first(&walk->merge);
+	walk->next_end = fx_merge_first(&walk->end_merge);
+	skip_ends(walk);
+	return 0;
+}
+
+static void walk_init(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread)
+{
 
 	walk->timeline = timeline;
 	walk->thread = thread;
@@ -181,15 +197,40 @@ int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_
 	memset(&walk->end_merge, 0, sizeof(walk->end_merge));
 	walk->group_at = walk->depth = walk->instants = 0;
 	walk->instant_ts = walk->too_deep = 0;
-	r = fx_merge_begin(&walk->merge, &thread->entries);
-	if (r == 0)
-		r = fx_merge_begin(&walk->end_merge, &thread->ends);
-	if (r < 0)
-		return r;
-	walk->next = fx_merge_first(&walk->merge);
-	walk->next_end = fx_merge_first(&walk->end_merge);
-	skip_ends(walk);
-	return 0;
+}
+
+int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread)
+{
+	walk_init(walk, timeline, thread);
+	return walk_open_lists(walk, thread, 0, 0);
+}
+
+bool fx_walk_note_place(const struct fx_walk *walk, struct fx_walk_place *ret)
+{
+	if (walk->group_at < walk->group.count || !walk->next)
+		return false;
+	ret->ts = walk->next->ts;
+	ret->begins = walk->begins;
+	ret->index = walk->index;
+	ret->depth = walk->depth;
+	ret->open = NULL;
+	if (walk->depth == 0)
+		return true;
+	ret->open = malloc(walk->depth * sizeof(*ret->open));
+	if (ret->open)
+		memcpy(ret->open, walk->open, walk->depth * sizeof(*ret->open));
+	return ret->open;
+}
+
+int fx_walk_begin_at(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread,
+		     const struct fx_walk_place *place)
+{
+	walk_init(walk, timeline, thread);
+	walk->index = place->index;
+	walk->depth = place->depth;
+	if (place->depth > 0)
+		memcpy(walk->open, place->open, place->depth * sizeof(*place->open));
+	return walk_open_lists(walk, thread, place->ts, place->begins);
 }
 
 void fx_walk_end(struct fx_walk *walk)

@@ -74,6 +74,22 @@ int fx_thread_arrange(struct fx_timeline *timeline, struct fx_thread *thread);
 /* Returns 0 or -errno; fx_walk_end() must follow either way. */
 int fx_walk_begin(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread);
 
+/* Where a walk may go on: between entries of two times. */
+struct fx_walk_place {
+	uint64_t ts; /* of the next entry */
+	uint64_t begins;
+	uint64_t index;
+	size_t depth;
+	struct fx_placed *open; /* to be freed */
+};
+
+/* false: not here, or no memory. */
+bool fx_walk_note_place(const struct fx_walk *walk, struct fx_walk_place *ret);
+
+/* As fx_walk_begin(), from a place that was noted. */
+int fx_walk_begin_at(struct fx_walk *walk, struct fx_timeline *timeline, struct fx_thread *thread,
+		     const struct fx_walk_place *place);
+
 /* Goes on to the next entry. Returns 1, 0 behind the last, or -errno. */
 int fx_walk_next(struct fx_walk *walk);
 

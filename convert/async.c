@@ -296,6 +296,9 @@ static int async_export_entry(struct asyncs *asyncs)
 	    .name = &asyncs->record.event.name,
 	    .args = asyncs->record.args,
 	    .nargs = asyncs->record.nargs,
+	    .provider = entry->provider,
+	    .word = entry->word,
+	    .end_word = FX_NO_WORD,
 	};
 	switch (entry->type) {
 	case FXT_EVENT_ASYNC_BEGIN:

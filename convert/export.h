@@ -33,6 +33,10 @@ struct fx_event {
 	uint32_t nargs;
 	const struct fxt_arg *end_args; /* slices of begin and end: those of the end record */
 	uint32_t end_nargs;
+	/* Where its records stand, for fx_timeline_decode(). */
+	uint32_t provider;
+	uint64_t word;
+	uint64_t end_word;		  /* slices of begin and end; FX_NO_WORD: no end record */
 	uint64_t payload;		  /* bytes of a large event's blob; 0: it is none */
 	const struct fx_flow_link *links; /* the flows that it is part of */
 	size_t link_count;

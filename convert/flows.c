@@ -372,6 +372,21 @@ static bool is_earlier(const struct fx_flow_link *link, uint32_t thread, uint64_
 	return link->thread < thread || (link->thread == thread && link->entry < entry);
 }
 
+void fx_flows_seek(struct fx_flows *flows, const struct fx_thread *thread, uint64_t entry)
+{
+	size_t low = 0, high = flows->links.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (is_earlier(&flows->links.items[middle], thread->number, entry))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	flows->taken = low;
+}
+
 const struct fx_flow_link *fx_flows_take(struct fx_flows *flows, const struct fx_thread *thread,
 					 uint64_t entry, size_t *ret_count)
 {

@@ -59,4 +59,7 @@ int fx_flows_resolve(struct fx_flows *flows);
 const struct fx_flow_link *fx_flows_take(struct fx_flows *flows, const struct fx_thread *thread,
 					 uint64_t entry, size_t *ret_count);
 
+/* Entries from this one on will be asked for next. */
+void fx_flows_seek(struct fx_flows *flows, const struct fx_thread *thread, uint64_t entry);
+
 #endif

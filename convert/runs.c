@@ -272,11 +272,68 @@ static void open_block(struct fx_runs_source *source, const struct fx_runs_block
 	memcpy(&source->key, source->at, sizeof(source->key));
 }
 
+/* --- Beginning at a key ------------------------------------------------------------------------ */
+
+static uint64_t key_at(const char *items, size_t size, uint64_t number)
+{
+	uint64_t key;
+
+	memcpy(&key, items + number * size, sizeof(key));
+	return key;
+}
+
+static void skip_in_block(const struct fx_merge *merge, struct fx_runs_source *source, uint64_t key)
+{
+	size_t low = 0, high = (size_t)(source->end - source->at) / merge->size;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (key_at(source->at, merge->size, middle) < key)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	source->at += low * merge->size;
+	if (source->at < source->end)
+		source->key = key_at(source->at, merge->size, 0);
+}
+
+static int skip_in_run(const struct fx_merge *merge, struct fx_runs_source *source,
+		       const struct fx_run *run, uint64_t key)
+{
+	const struct fx_spill *spill = &merge->runs->pool->spill;
+	uint64_t low = 0, high = run->bytes / merge->size, found = run->first_key;
+
+	if (run->first_key >= key)
+		return 0;
+	if (run->last_key < key)
+		low = high;
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2, at;
+		int r = fx_spill_read(spill, run->offset + middle * merge->size, &at, sizeof(at));
+
+		if (r < 0)
+			return r;
+		if (at < key) {
+			low = middle + 1;
+		} else {
+			high = middle;
+			found = at;
+		}
+	}
+	source->offset += low * merge->size;
+	source->left -= low * merge->size;
+	source->key = found;
+	return 0;
+}
+
 /*
  * Opens what is sorted: of the runs, and behind them the blocks, those from @from on, @count of them. Where
- * a key alone does not tell what stands first, there has to be an item to look at.
+ * a key alone does not tell what stands first, there has to be an item to look at. What has a smaller key
+ * than @key is passed over.
  */
-static int open_sources(struct fx_merge *merge, size_t from, size_t count)
+static int open_sources(struct fx_merge *merge, size_t from, size_t count, uint64_t key)
 {
 	struct fx_runs *runs = merge->runs;
 
@@ -285,20 +342,25 @@ static int open_sources(struct fx_merge *merge, size_t from, size_t count)
 		int r = 0;
 
 		source->number = i;
-		merge->heap[i] = source;
-		if (from + i < runs->runs.count)
+		if (from + i < runs->runs.count) {
 			open_run(source, &runs->runs.items[from + i]);
-		else
+			r = skip_in_run(merge, source, &runs->runs.items[from + i], key);
+		} else {
 			open_block(source, &runs->blocks.items[from + i - runs->runs.count]);
-		if (runs->kind->compare && !source->at)
+			skip_in_block(merge, source, key);
+		}
+		if (r == 0 && runs->kind->compare && !source->at && source->left > 0)
 			r = read_piece(merge, source);
 		if (r < 0)
 			return r;
+		if (source->at < source->end || source->left > 0)
+			merge->heap[merge->count++] = source;
 	}
 	return 0;
 }
 
-static int merge_open(struct fx_merge *merge, struct fx_runs *runs, size_t from, size_t count)
+static int merge_open(struct fx_merge *merge, struct fx_runs *runs, size_t from, size_t count,
+		      uint64_t key)
 {
 	int r = -ENOMEM;
 
@@ -306,19 +368,24 @@ static int merge_open(struct fx_merge *merge, struct fx_runs *runs, size_t from,
 	merge->sources = calloc(count + 1, sizeof(*merge->sources));
 	merge->heap = calloc(count + 1, sizeof(*merge->heap));
 	runs->readers++;
-	merge->opened = merge->count = count;
+	merge->opened = count;
 	if (merge->sources && merge->heap)
-		r = open_sources(merge, from, count);
+		r = open_sources(merge, from, count, key);
 	if (r < 0) {
 		fx_merge_end(merge);
 		return r;
 	}
-	for (size_t i = count / 2; i-- > 0;)
+	for (size_t i = merge->count / 2; i-- > 0;)
 		sift_down(merge, i);
 	return 0;
 }
 
 int fx_merge_begin(struct fx_merge *merge, struct fx_runs *runs)
+{
+	return fx_merge_begin_at(merge, runs, 0);
+}
+
+int fx_merge_begin_at(struct fx_merge *merge, struct fx_runs *runs, uint64_t key)
 {
 	int r;
 
@@ -326,7 +393,7 @@ int fx_merge_begin(struct fx_merge *merge, struct fx_runs *runs)
 	if (!runs->pool)
 		return 0;
 	r = close_block(runs);
-	return r < 0 ? r : merge_open(merge, runs, 0, runs->runs.count + runs->blocks.count);
+	return r < 0 ? r : merge_open(merge, runs, 0, runs->runs.count + runs->blocks.count, key);
 }
 
 const void *fx_merge_first(struct fx_merge *merge)
@@ -365,6 +432,7 @@ static int write_merged(struct fx_merge *merge, struct fx_run *ret)
 			r = fx_spill_append(spill, buffer, used);
 			used = 0;
 		}
+		memcpy(&ret->last_key, item, sizeof(ret->last_key));
 		memcpy(buffer + used, item, merge->size);
 		used += merge->size;
 	}
@@ -381,7 +449,7 @@ static int write_merged(struct fx_merge *merge, struct fx_run *ret)
 static int merge_into_run(struct fx_runs *runs, size_t from, size_t count, struct fx_run *ret)
 {
 	struct fx_merge merge;
-	int r = merge_open(&merge, runs, from, count);
+	int r = merge_open(&merge, runs, from, count, 0);
 
 	if (r < 0)
 		return r;

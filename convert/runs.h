@@ -51,6 +51,7 @@ struct fx_runs_block {
 
 struct fx_run {
 	uint64_t first_key;
+	uint64_t last_key;
 	uint64_t offset;
 	uint64_t bytes;
 };
@@ -123,6 +124,9 @@ struct fx_merge {
  * Returns 0 or -ENOMEM.
  */
 int fx_merge_begin(struct fx_merge *merge, struct fx_runs *runs);
+
+/* The same, from the first item on whose key is not smaller than @key. */
+int fx_merge_begin_at(struct fx_merge *merge, struct fx_runs *runs, uint64_t key);
 
 /* The first item; NULL: there is none, or @error is set. Call it once. */
 const void *fx_merge_first(struct fx_merge *merge);

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "convert/convert.h"
-#include "convert/sqlite/tables.h"
 #include "query/query.h"
 #include "query/rules.h"
+#include "query/virtual.h"
 
 enum { QUERY_FAULT_MAX = 512 };
 
@@ -18,7 +17,8 @@ struct fx_query {
 	sqlite3 *db;
 	char *sql;
 	struct fx_query_rules rules;
-	sqlite3_stmt *extract; /* of extract_arg(); NULL: not called yet */
+	struct fx_query_pages *pages; /* NULL: not filled yet */
+	sqlite3_stmt *extract;	      /* of extract_arg(); NULL: not called yet */
 	char fault[QUERY_FAULT_MAX];
 };
 
@@ -134,7 +134,8 @@ static int query_open_database(struct fx_query *query)
 	if (r != SQLITE_OK)
 		return fx_sql_errno(query->db, r);
 	sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
-	return fx_sql_make_tables(query->db);
+	r = fx_sql_make_tables(query->db, fx_query_virtual_tables);
+	return r < 0 ? r : fx_query_virtual_make(query->db, &query->pages);
 }
 
 /* Whether there is anything but spaces and comments. */
@@ -189,11 +190,19 @@ int fx_query_open(const char *sql, struct fx_query **ret)
 	return r;
 }
 
+void fx_query_empty(struct fx_query *query)
+{
+	sqlite3_finalize(query->extract);
+	query->extract = NULL;
+	fx_query_pages_close(query->pages);
+	query->pages = NULL;
+}
+
 void fx_query_close(struct fx_query *query)
 {
 	if (!query)
 		return;
-	sqlite3_finalize(query->extract);
+	fx_query_empty(query);
 	sqlite3_close(query->db);
 	free(query->sql);
 	free(query);
@@ -201,17 +210,9 @@ void fx_query_close(struct fx_query *query)
 
 /* --- Filling and asking ----------------------------------------------------------------------- */
 
-int fx_query_fill(struct fx_query *query, struct fx_timeline *timeline, fx_progress *progress,
-		  void *opaque)
+int fx_query_fill(struct fx_query *query, struct fx_timeline *timeline)
 {
-	struct fx_sql_tables tables;
-	int r;
-
-	fx_sql_tables_init(&tables, &fx_sql_tables_ops, timeline, NULL);
-	fx_sql_tables_begin(&tables, query->db, &query->rules.wants);
-	r = fx_convert(&tables.exporter, progress, opaque);
-	fx_sql_tables_release(&tables);
-	return r < 0 ? r : tables.exporter.error;
+	return fx_query_pages_open(query->db, &query->rules.wants, timeline, &query->pages);
 }
 
 int fx_query_answer(struct fx_query *query, struct fx_sink *sink, enum fx_query_style style)

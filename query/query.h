@@ -2,12 +2,13 @@
 /*
  * What an archive answers to SQL.
  *
- * sqlite works on tables of its own, in memory and, where they are large, in a file without a name. The statement is
- * looked at first: only the tables that it names are filled, of slices only with the texts that it reads.
+ * The rows of events are made from the archive as sqlite asks for them (virtual.h). The statement is looked at first:
+ * of the other tables, which sqlite keeps, only those that it names are filled.
  *
  *     r = fx_query_open(sql, &query);            it is one statement that reads, and its names are known
- *     r = fx_query_fill(query, timeline, ...);   the timeline is used up
+ *     r = fx_query_fill(query, timeline);
  *     r = fx_query_answer(query, sink, style);
+ *     fx_query_empty(query);                     before the timeline is closed
  *     fx_query_close(query);                     whatever r is
  */
 #ifndef FX_QUERY_QUERY_H
@@ -23,12 +24,13 @@ struct fx_query;
  * -ENOMEM. */
 int fx_query_open(const char *sql, struct fx_query **ret);
 
+void fx_query_empty(struct fx_query *query);
+
 /* NULL is allowed. */
 void fx_query_close(struct fx_query *query);
 
-/* Returns 0 or -errno. */
-int fx_query_fill(struct fx_query *query, struct fx_timeline *timeline, fx_progress *progress,
-		  void *opaque);
+/* The timeline is borrowed until fx_query_empty(). Returns 0 or -errno. */
+int fx_query_fill(struct fx_query *query, struct fx_timeline *timeline);
 
 /* Returns 0, or as fx_query_open() does; errors of output stay in the sink. */
 int fx_query_answer(struct fx_query *query, struct fx_sink *sink, enum fx_query_style style);

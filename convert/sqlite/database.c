@@ -124,12 +124,22 @@ static int sql_make_view(sqlite3 *db, size_t i)
 	return r;
 }
 
-int fx_sql_make_tables(sqlite3 *db)
+const char *fx_sql_table_name(enum fx_sql_table table)
+{
+	return sql_tables[table].name;
+}
+
+const char *fx_sql_table_columns(enum fx_sql_table table)
+{
+	return sql_tables[table].columns;
+}
+
+int fx_sql_make_tables(sqlite3 *db, const bool *others)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < SQL_COUNT(sql_tables) && r == 0; i++)
-		r = sql_make_table(db, i);
+		r = others && others[i] ? 0 : sql_make_table(db, i);
 	for (size_t i = 0; i < SQL_COUNT(sql_views) && r == 0; i++)
 		r = sql_make_view(db, i);
 	return r;

@@ -45,8 +45,13 @@ void fx_sql_want_all(struct fx_sql_wants *wants);
 /* What a query needs to read a column; "" is any of them. */
 void fx_sql_want(struct fx_sql_wants *wants, const char *table, const char *column);
 
-/* Makes the tables and views, empty. Returns 0 or -errno. */
-int fx_sql_make_tables(sqlite3 *db);
+const char *fx_sql_table_name(enum fx_sql_table table);
+
+/* As CREATE TABLE has them. */
+const char *fx_sql_table_columns(enum fx_sql_table table);
+
+/* Makes the tables and views, empty; but for the tables in @others, by number, which may be NULL. Returns 0 or -errno. */
+int fx_sql_make_tables(sqlite3 *db, const bool *others);
 
 struct fx_sql_database {
 	sqlite3 *db;

@@ -71,7 +71,7 @@ static int sql_file_open(struct sql_file *file)
 	r = fx_sql_errno(file->db, r);
 	unlink(path);
 	free(path);
-	return r < 0 ? r : fx_sql_make_tables(file->db);
+	return r < 0 ? r : fx_sql_make_tables(file->db, NULL);
 }
 
 static void sql_file_begin(struct fx_exporter *exporter)

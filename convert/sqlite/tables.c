@@ -100,15 +100,7 @@ static void sql_tables_enter_thread(struct fx_exporter *exporter, const struct f
 
 /* --- Slices ----------------------------------------------------------------------------------- */
 
-/* Where a slice stands. */
-struct sql_place {
-	int64_t track;
-	int64_t parent; /* 0: none */
-	int64_t depth;
-	int64_t length; /* -1: it did not finish */
-};
-
-static void sql_tables_bind_place(sqlite3_stmt *row, int64_t id, const struct sql_place *place,
+static void sql_tables_bind_place(sqlite3_stmt *row, int64_t id, const struct fx_sql_place *place,
 				  uint64_t ts)
 {
 	sqlite3_bind_int64(row, SLICE_ID, id);
@@ -125,11 +117,13 @@ static int64_t sql_tables_add_args(struct fx_sql_tables *tables, const struct fx
 {
 	if (!fx_sql_add_args(&tables->database, tables->sets + 1, event))
 		return 0;
+	if (tables->taker)
+		tables->taker->args(tables->taker, tables->sets + 1, event);
 	return ++tables->sets;
 }
 
 /* Returns the number of its arguments; the slice's id is tables->slices. */
-static int64_t sql_tables_add_slice(struct fx_sql_tables *tables, const struct sql_place *place,
+static int64_t sql_tables_add_slice(struct fx_sql_tables *tables, const struct fx_sql_place *place,
 				    const struct fx_event *event)
 {
 	struct fx_sql_database *database = &tables->database;
@@ -137,6 +131,8 @@ static int64_t sql_tables_add_slice(struct fx_sql_tables *tables, const struct s
 	sqlite3_stmt *row = fx_sql_row(database, FX_SQL_SLICE);
 
 	fx_sql_arrows_note(&tables->arrows, database, id, event);
+	if (tables->taker)
+		tables->taker->slice(tables->taker, &(struct fx_sql_slice){id, set, *place, event});
 	if (!row)
 		return set;
 	sql_tables_bind_place(row, id, place, event->ts);
@@ -151,11 +147,11 @@ static int64_t sql_tables_add_slice(struct fx_sql_tables *tables, const struct s
 }
 
 /* On the thread at hand, in the innermost slice. */
-static struct sql_place sql_tables_here(const struct fx_sql_tables *tables)
+static struct fx_sql_place sql_tables_here(const struct fx_sql_tables *tables)
 {
 	size_t depth = tables->open.count;
 
-	return (struct sql_place){
+	return (struct fx_sql_place){
 	    .track = tables->track,
 	    .parent = depth > 0 ? tables->open.items[depth - 1] : 0,
 	    .depth = (int64_t)depth,
@@ -165,7 +161,7 @@ static struct sql_place sql_tables_here(const struct fx_sql_tables *tables)
 static void sql_tables_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
-	struct sql_place place = sql_tables_here(tables);
+	struct fx_sql_place place = sql_tables_here(tables);
 
 	place.length = event->end == UINT64_MAX ? -1 : (int64_t)(event->end - event->ts);
 	sql_tables_add_slice(tables, &place, event);
@@ -189,12 +185,12 @@ static void sql_tables_slice_end(struct fx_exporter *exporter, const struct fx_t
 static void sql_tables_instant(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
-	struct sql_place place = sql_tables_here(tables);
+	struct fx_sql_place place = sql_tables_here(tables);
 
 	if (event->scope != FXT_SCOPE_THREAD && event->link_count == 0) {
 		bool process = event->scope == FXT_SCOPE_PROCESS;
 
-		place = (struct sql_place){0};
+		place = (struct fx_sql_place){0};
 		place.track = process
 				  ? fx_sql_track_of_process(&tables->tracks, event->thread->process)
 				  : fx_sql_track_of_trace(&tables->tracks);
@@ -213,7 +209,7 @@ static void sql_tables_log(struct fx_exporter *exporter, const struct fx_event *
 			   const struct fxt_string *message)
 {
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
-	struct sql_place place = sql_tables_here(tables);
+	struct fx_sql_place place = sql_tables_here(tables);
 	struct fxt_string category = {0};
 	struct fx_event log = *event;
 
@@ -250,6 +246,10 @@ static void sql_tables_counter(struct fx_exporter *exporter, const struct fx_eve
 		    fx_sql_track_of_counter(&tables->tracks, event, id, &event->args[i]);
 		sqlite3_stmt *row = fx_sql_row(&tables->database, FX_SQL_COUNTER);
 
+		if (tables->taker)
+			tables->taker->counter(
+			    tables->taker, event,
+			    &(struct fx_sql_count){track, sql_tables_number(&event->args[i])});
 		if (!row)
 			continue;
 		sqlite3_bind_int64(row, 2, (int64_t)event->ts);
@@ -280,10 +280,10 @@ static size_t *sql_tables_innermost(struct fx_sql_tables *tables,
 	return &tables->innermost.items[track->number];
 }
 
-static struct sql_place sql_tables_in_track(struct fx_sql_tables *tables,
-					    const struct fx_async_track *track, size_t innermost)
+static struct fx_sql_place sql_tables_in_track(struct fx_sql_tables *tables,
+					       const struct fx_async_track *track, size_t innermost)
 {
-	struct sql_place place = {.track = fx_sql_track_of_async(&tables->tracks, track)};
+	struct fx_sql_place place = {.track = fx_sql_track_of_async(&tables->tracks, track)};
 
 	if (innermost > 0) {
 		place.parent = tables->operations.items[innermost - 1].slice;
@@ -297,7 +297,7 @@ static void sql_tables_async_begin(struct fx_exporter *exporter, const struct fx
 {
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
 	size_t *innermost = sql_tables_innermost(tables, track);
-	struct sql_place place;
+	struct fx_sql_place place;
 	int64_t set;
 
 	(void)id;
@@ -325,6 +325,9 @@ static void sql_tables_end_row(struct fx_sql_tables *tables,
 	sqlite3 *db = tables->database.db;
 	int r = SQLITE_OK;
 
+	if (tables->taker)
+		tables->taker->ended(tables->taker, operation->slice, (int64_t)(ts - operation->ts),
+				     set);
 	if (tables->database.error < 0 || !tables->database.wants.tables[FX_SQL_SLICE])
 		return;
 	if (!tables->end_operation)
@@ -358,9 +361,9 @@ static void sql_tables_async_end(struct fx_exporter *exporter, const struct fx_a
 		return;
 	operation = &tables->operations.items[*innermost - 1];
 	set = operation->args;
-	if (set)
-		fx_sql_add_args(&tables->database, set, event);
-	else
+	if (set && fx_sql_add_args(&tables->database, set, event) && tables->taker)
+		tables->taker->args(tables->taker, set, event);
+	if (!set)
 		set = sql_tables_add_args(tables, event);
 	sql_tables_end_row(tables, operation, event->ts, set);
 	*innermost = operation->outer;
@@ -372,7 +375,7 @@ static void sql_tables_async_instant(struct fx_exporter *exporter,
 {
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
 	size_t *innermost = sql_tables_innermost(tables, track);
-	struct sql_place place;
+	struct fx_sql_place place;
 
 	(void)id;
 	if (!innermost)
@@ -406,7 +409,8 @@ static void sql_tables_note(struct fx_exporter *exporter, const struct fx_note *
 						  .length = note->text->length,
 						  .serial = note->text->id};
 	struct fx_event event = {.ts = note->ts, .name = &name};
-	struct sql_place place = {.track = fx_sql_track_of_notes(&tables->tracks, note->process)};
+	struct fx_sql_place place = {.track =
+					 fx_sql_track_of_notes(&tables->tracks, note->process)};
 
 	event.category = sql_tables_constant(&category, "fxtrace");
 	sql_tables_add_slice(tables, &place, &event);

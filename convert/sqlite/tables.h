@@ -18,14 +18,46 @@ struct fx_sql_operation {
 	int64_t depth;
 };
 
+/* Where a slice stands. */
+struct fx_sql_place {
+	int64_t track;
+	int64_t parent; /* 0: none */
+	int64_t depth;
+	int64_t length; /* -1: it did not finish */
+};
+
+struct fx_sql_slice {
+	int64_t id;
+	int64_t set; /* of arguments; 0: none */
+	struct fx_sql_place place;
+	const struct fx_event *event;
+};
+
+struct fx_sql_count {
+	int64_t track;
+	double value;
+};
+
+/* Who takes the rows of events in the tables' stead, of which they are then not wanted. */
+struct fx_sql_taker {
+	/* Before the slice that they belong to, or when an async operation ends. */
+	void (*args)(struct fx_sql_taker *taker, int64_t set, const struct fx_event *event);
+	void (*slice)(struct fx_sql_taker *taker, const struct fx_sql_slice *slice);
+	/* An async operation, as it became known at its end. */
+	void (*ended)(struct fx_sql_taker *taker, int64_t slice, int64_t length, int64_t set);
+	void (*counter)(struct fx_sql_taker *taker, const struct fx_event *event,
+			const struct fx_sql_count *count);
+};
+
 struct fx_sql_tables {
 	struct fx_exporter exporter;
 	struct fx_sql_database database;
 	struct fx_sql_tracks tracks;
 	struct fx_sql_states states;
 	struct fx_sql_arrows arrows;
-	int64_t slices; /* ids given out */
-	int64_t sets;	/* of arguments */
+	struct fx_sql_taker *taker; /* NULL: none */
+	int64_t slices;		    /* ids given out */
+	int64_t sets;		    /* of arguments */
 	/* The thread at hand. */
 	int64_t track;
 	FX_VECTOR(int64_t) open; /* slices, the innermost last */
