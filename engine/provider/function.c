@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/fault.h"
 #include "engine/provider/function.h"
 
 #include "engine/provider/record.h"
@@ -125,8 +126,10 @@ static unsigned header_words(uint64_t header)
 static void payload_write(uint64_t *p, uint64_t header, uint64_t first, uint64_t second)
 {
 	p[1] = first;
-	if (header_words(header) > 2)
+	if (header_words(header) > 2) {
+		FX_FAULT(record_half);
 		p[2] = second;
+	}
 }
 
 /* Publishes the record at `p`, with what stands before it. */
