@@ -27,7 +27,7 @@ static int make_in(const char *folder)
 	return fd;
 }
 
-static int spill_make(struct fx_spill *spill)
+int fx_spill_file(void)
 {
 	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
 	int r = -ENOENT;
@@ -36,12 +36,16 @@ static int spill_make(struct fx_spill *spill)
 		if (!folders[i] || !*folders[i])
 			continue;
 		r = make_in(folders[i]);
-		if (r >= 0) {
-			spill->fd = r;
-			return 0;
-		}
+		if (r >= 0)
+			return r;
 	}
 	return r;
+}
+
+static int spill_make(struct fx_spill *spill)
+{
+	spill->fd = fx_spill_file();
+	return spill->fd < 0 ? spill->fd : 0;
 }
 
 int fx_spill_append(struct fx_spill *spill, const void *data, size_t size)

@@ -26,6 +26,9 @@ int fx_spill_append(struct fx_spill *spill, const void *data, size_t size);
 /* Reads what was written. Returns 0 or -errno. */
 int fx_spill_read(const struct fx_spill *spill, uint64_t offset, void *data, size_t size);
 
+/* Such a file alone, empty, to read and write: its descriptor or -errno. */
+int fx_spill_file(void);
+
 void fx_spill_close(struct fx_spill *spill);
 
 #endif
