@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <fxtrace/reader.h>
@@ -142,6 +143,22 @@ static void info_print_span(const struct fx_contents *c)
 	       c->first_ns % 1000000000);
 }
 
+/* Of the first event, in UTC. */
+static void info_print_date(const struct fx_contents *c)
+{
+	int64_t ns = (int64_t)((uint64_t)c->epoch + c->first_ns);
+	time_t seconds = (time_t)(ns / 1000000000);
+	char text[64];
+	struct tm tm;
+
+	info_head("date");
+	if (c->epoch == 0 || c->first_ns > INT64_MAX || ns < 0 || !gmtime_r(&seconds, &tm) ||
+	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		puts("not recorded");
+	else
+		printf("%s.%09d UTC\n", text, (int)(ns % 1000000000));
+}
+
 static void info_print_clock(const struct fx_contents *c)
 {
 	info_head("clock");
@@ -225,8 +242,7 @@ static void info_print_text(const struct info *info)
 
 	info_print_file(info);
 	info_print_span(c);
-	info_head("date");
-	puts("not recorded");
+	info_print_date(c);
 	info_print_clock(c);
 	info_head("processes");
 	info_count(c->processes.count, "process", "processes");
@@ -315,6 +331,10 @@ static void info_print_json(const struct info *info)
 	if (c->first_ns != UINT64_MAX) {
 		info_json_number("first_ns", c->first_ns);
 		info_json_number("last_ns", c->last_ns);
+	}
+	if (c->epoch != 0) {
+		info_json_key("epoch_ns");
+		printf("%" PRId64, c->epoch);
 	}
 	if (c->ticks_per_second > 0)
 		info_json_number("ticks_per_second", c->ticks_per_second);

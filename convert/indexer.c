@@ -8,6 +8,7 @@
 #include "convert/provider.h"
 #include "convert/sort.h"
 #include "convert/records.h"
+#include "format/clock_record.h"
 
 enum { PROGRESS_INTERVAL = 1 << 16 }; /* records */
 
@@ -359,7 +360,10 @@ static int add_blob(struct indexer *indexer)
 {
 	const struct fxt_blob *blob = &indexer->record->blob;
 	struct fx_timeline *timeline = indexer->timeline;
+	struct fx_clock_record clock;
 
+	if (fx_clock_record_decode(indexer->record, &clock))
+		return 0;
 	if (blob->type != FXT_BLOB_PERFETTO) {
 		indexer_count_misfit(timeline, FX_MISFIT_ATTACHMENT);
 		return 0;

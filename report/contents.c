@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "convert/utf8.h"
+#include "format/clock_record.h"
 #include "report/contents.h"
 
 /* What was seen already; freed with the contents. */
@@ -247,6 +248,15 @@ static void contents_clock(struct fx_contents *c, uint64_t ticks_per_second)
 		c->has_clocks = true;
 }
 
+/* What the date was when the clock began, by the first clock record. */
+static void contents_date(struct fx_contents *c, const struct fxt_record *record)
+{
+	struct fx_clock_record clock;
+
+	if (c->epoch == 0 && fx_clock_record_decode(record, &clock))
+		c->epoch = (int64_t)(clock.realtime - clock.ns);
+}
+
 static int contents_record(struct fx_contents *c, const struct fxt_record *record)
 {
 	c->records++;
@@ -277,6 +287,9 @@ static int contents_record(struct fx_contents *c, const struct fxt_record *recor
 	case FXT_KIND_CONTEXT_SWITCH:
 	case FXT_KIND_THREAD_WAKEUP:
 		contents_time(c, record, record->scheduling.timestamp);
+		return 0;
+	case FXT_KIND_BLOB:
+		contents_date(c, record);
 		return 0;
 	default:
 		return 0;

@@ -31,6 +31,7 @@ struct fx_contents {
 	    last_ns; /* of events, logs and scheduling; first_ns UINT64_MAX: there are none */
 	uint64_t ticks_per_second; /* of the first provider that says it; 0: none does */
 	bool has_clocks;	   /* several providers count differently */
+	int64_t epoch;		   /* ns since 1970 when the clock was 0; 0: not recorded */
 	uint64_t providers;
 	uint64_t threads;
 	fx_tallies processes;  /* in order of appearance; the text is "" where there is no name */

@@ -11,6 +11,7 @@
 
 #include "base/atomic.h"
 #include "base/fault.h"
+#include "manager/archive/clocks.h"
 #include "manager/archive/intake.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/parking.h"
@@ -61,6 +62,7 @@ struct fx_writer {
 	struct fx_parking parking;
 	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
 	struct fx_stream_shared shared;
+	struct fx_clocks clocks;
 	struct fx_ties ties;
 	pthread_mutex_t lock; /* of what is excused */
 	pid_t excused[EXCUSED_MAX];
@@ -80,6 +82,7 @@ static void anchor_add(struct fx_writer *w)
 	w->next_anchor = anchor.ns + w->anchor_period;
 	/* Without memory the map goes on with the slope that it has. */
 	fx_timebase_add(&w->shared.timebase, anchor, w->anchor_period);
+	fx_clocks_read(&w->clocks, &w->shared.archive);
 }
 
 static void first_slope(struct fx_writer *w)
@@ -124,6 +127,7 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 		fx_report("out of memory: %s (%u) will be missing", inlet->name, inlet->pid);
 		return;
 	}
+	fx_clocks_catch_up(&w->clocks, &w->shared.archive);
 	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
 }
 
@@ -395,6 +399,7 @@ static void *writer_main(void *opaque)
 	while (w->parking.first || !fx_queue_is_over(&w->queue))
 		write_next(w);
 	finish_ties(w);
+	fx_clocks_read(&w->clocks, &w->shared.archive);
 	fx_output_complete(w->output);
 	writer_report_error(w);
 	if (w->done_fd >= 0)
@@ -467,6 +472,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		r = fx_output_begin(config->output);
 	if (r == 0) {
 		fx_archive_begin(&w->shared.archive, w->output);
+		fx_clocks_init(&w->clocks);
 		fx_ties_init(&w->ties, &w->shared.archive);
 		w->shared.ties = &w->ties;
 		r = thread_start(w);
