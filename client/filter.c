@@ -8,24 +8,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <fxtrace/reader.h>
 
+#include "archives/copy.h"
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/usage.h"
 #include "convert/timeline.h"
-#include "format/encode.h"
+#include "format/clock_record.h"
 #include "manager/archive/output.h"
-
-/* What the archive that is written has of a provider. */
-struct sift_provider {
-	uint32_t id;
-	uint32_t strings[FXT_MAX(STRING_INDEX) + 1]; /* serials */
-	struct fxt_thread threads[FXT_MAX(THREAD_INDEX) + 1];
-	UT_hash_handle hh;
-};
 
 struct sift {
 	const char *program;
@@ -33,8 +26,8 @@ struct sift {
 	struct fx_filters filters;
 	struct fx_timeline names; /* of processes and threads alone */
 	uint64_t first;		  /* ns */
-	struct sift_provider *providers, *current;
 	struct fx_output *out;
+	struct fx_copy *copy;
 	uint64_t kept, dropped, arrows; /* events */
 	struct fxt_fault fault;
 	uint64_t faults;
@@ -209,6 +202,7 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 {
 	const struct fx_filter *filter = &sift->filters.filter;
 	bool by_text = filter->names.count > 0 || filter->categories.count > 0;
+	struct fx_clock_record clock;
 	const struct fxt_arg *owner;
 
 	switch (record->kind) {
@@ -226,8 +220,10 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 	case FXT_KIND_MODULE:
 	case FXT_KIND_MMAP:
 		return sift_process_passes(sift, record->profiler.thread.pid);
+	case FXT_KIND_BLOB:
+		return fx_clock_record_decode(record, &clock);
 	case FXT_KIND_PROVIDER_EVENT:
-		return sift->current && sift->current->id == record->provider->id;
+		return record->provider_record.id == record->provider->id;
 	case FXT_KIND_LEGACY_SWITCH:
 	case FXT_KIND_CONTEXT_SWITCH:
 	case FXT_KIND_THREAD_WAKEUP:
@@ -239,117 +235,20 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 	}
 }
 
-/* --- Writing, with what a record refers to ---------------------------------------------------- */
-
-static struct fx_encoder sift_room(struct sift *sift)
-{
-	struct fx_encoder encoder;
-
-	fx_encoder_init(&encoder, fx_output_reserve(sift->out, FXT_MAX_RECORD_WORDS),
-			FXT_MAX_RECORD_WORDS);
-	return encoder;
-}
-
-static void sift_introduce(struct sift *sift, const struct fxt_provider *provider)
-{
-	struct fx_encoder encoder = sift_room(sift);
-
-	fx_encode_provider_info(&encoder, provider->id, provider->name, strlen(provider->name));
-	fx_encode_initialization(&encoder, provider->ticks_per_second);
-	fx_output_commit(sift->out, encoder.used);
-}
-
-/* What follows is of this provider. */
-static void sift_select(struct sift *sift, const struct fxt_provider *provider)
-{
-	struct sift_provider *known;
-
-	if (sift->current && sift->current->id == provider->id)
-		return;
-	HASH_FIND(hh, sift->providers, &provider->id, sizeof(provider->id), known);
-	if (known) {
-		struct fx_encoder encoder = sift_room(sift);
-
-		fx_encode_provider_section(&encoder, provider->id);
-		fx_output_commit(sift->out, encoder.used);
-	} else {
-		known = calloc(1, sizeof(*known));
-		if (!known) {
-			sift->error = -ENOMEM;
-			return;
-		}
-		known->id = provider->id;
-		HASH_ADD(hh, sift->providers, id, sizeof(known->id), known);
-		sift_introduce(sift, provider);
-	}
-	sift->current = known;
-}
-
-static void sift_string(struct sift *sift, const struct fxt_string *string)
-{
-	struct fx_encoder encoder;
-
-	if (string->ref == FXT_STRING_EMPTY || (string->ref & FXT_STRING_INLINE) ||
-	    string->serial == 0 || sift->current->strings[string->ref] == string->serial)
-		return;
-	sift->current->strings[string->ref] = string->serial;
-	encoder = sift_room(sift);
-	fx_encode_string(&encoder, string->ref, string->data, string->length);
-	fx_output_commit(sift->out, encoder.used);
-}
-
-static void sift_thread(struct sift *sift, const struct fxt_thread *thread)
-{
-	struct fxt_thread *known = &sift->current->threads[thread->ref];
-	struct fx_encoder encoder;
-
-	if (thread->ref == FXT_THREAD_INLINE ||
-	    (known->ref && known->pid == thread->pid && known->tid == thread->tid))
-		return;
-	*known = *thread;
-	encoder = sift_room(sift);
-	fx_encode_thread(&encoder, thread->ref, thread->pid, thread->tid);
-	fx_output_commit(sift->out, encoder.used);
-}
-
-static void sift_write(struct sift *sift, const struct fxt_record *record)
-{
-	sift_select(sift, record->provider);
-	if (sift->error < 0 || record->size > FX_OUTPUT_RECORD_MAX)
-		return;
-	if (record->kind == FXT_KIND_EVENT) {
-		sift_thread(sift, &record->event.thread);
-		sift_string(sift, &record->event.category);
-		sift_string(sift, &record->event.name);
-	} else if (record->kind == FXT_KIND_LOG) {
-		sift_thread(sift, &record->log.thread);
-	} else if (record->kind == FXT_KIND_KERNEL_OBJECT) {
-		sift_string(sift, &record->kernel_object.name);
-	} else if (record->kind == FXT_KIND_MODULE || record->kind == FXT_KIND_MMAP) {
-		sift_thread(sift, &record->profiler.thread);
-	} else if (record->kind == FXT_KIND_LEGACY_SWITCH) {
-		sift_thread(sift, &record->scheduling.outgoing);
-		sift_thread(sift, &record->scheduling.incoming);
-	}
-	for (uint32_t i = 0; i < record->nargs; i++) {
-		sift_string(sift, &record->args[i].name);
-		if (record->args[i].type == FXT_ARG_STRING)
-			sift_string(sift, &record->args[i].string);
-	}
-	memcpy(fx_output_reserve(sift->out, record->size), record->words,
-	       record->size * FXT_WORD_SIZE);
-	fx_output_commit(sift->out, record->size);
-}
+/* --- Writing ---------------------------------------------------------------------------------- */
 
 static int sift_copy(struct sift *sift, const struct fxt_record *record)
 {
-	bool passes = sift_passes(sift, record);
+	const struct fx_copy_way way = {.provider = record->provider->id};
+	int written = 0;
 
-	if (passes)
-		sift_write(sift, record);
+	if (sift_passes(sift, record))
+		written = fx_copy_record(sift->copy, record, &way);
 	if (record->kind == FXT_KIND_EVENT)
-		*(passes ? &sift->kept : &sift->dropped) += 1;
-	return sift->error < 0 ? sift->error : fx_output_error(sift->out);
+		*(written > 0 ? &sift->kept : &sift->dropped) += 1;
+	if (sift->error < 0)
+		return sift->error;
+	return written < 0 ? written : 0;
 }
 
 /* --- The whole -------------------------------------------------------------------------------- */
@@ -384,38 +283,20 @@ static int sift_pass(struct sift *sift, int (*step)(struct sift *, const struct 
 
 static int sift_complain(const struct sift *sift, const char *file, int error)
 {
-	char text[160];
-
-	if (sift->faults > 0 && (error == 0 || error == -EBADMSG)) {
-		fxt_fault_format(&sift->fault, text, sizeof(text));
-		fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s\n", sift->program, file,
-			sift->fault.offset, text);
-	} else {
-		fprintf(stderr, "%s: %s: %s\n", sift->program, file, strerror(-error));
-	}
-	return FX_EXIT_FAILURE;
-}
-
-/* An archive that is read cannot be written over. */
-static bool sift_is_same(const struct sift *sift)
-{
-	struct stat in, out;
-
-	return stat(sift->in, &in) == 0 && stat(sift->out_path, &out) == 0 &&
-	       in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+	return fx_archive_complain(sift->program, file, error,
+				   sift->faults > 0 ? &sift->fault : NULL);
 }
 
 static int sift_into(struct sift *sift)
 {
-	struct fx_encoder encoder;
 	int r = fx_output_begin(sift->out);
 
 	if (r < 0)
 		return r;
-	encoder = sift_room(sift);
-	fx_encode_magic(&encoder);
-	fx_output_commit(sift->out, encoder.used);
-	return sift_pass(sift, sift_copy);
+	sift->copy = fx_copy_new(sift->out);
+	r = sift->copy ? sift_pass(sift, sift_copy) : -ENOMEM;
+	fx_copy_free(sift->copy);
+	return r;
 }
 
 static int sift_all(struct sift *sift)
@@ -424,7 +305,7 @@ static int sift_all(struct sift *sift)
 
 	if (r < 0)
 		return sift_complain(sift, sift->in, r);
-	if (sift_is_same(sift))
+	if (fx_archive_is_same(sift->in, sift->out_path))
 		fx_usage_error(sift->program, "would be written over itself", sift->in);
 	r = fx_output_open(sift->out_path, &sift->out);
 	if (r < 0)
@@ -445,7 +326,6 @@ static int sift_all(struct sift *sift)
 int fx_cmd_filter(int argc, char **argv)
 {
 	struct sift sift = {.program = argv[0], .filters = FX_FILTERS_INIT, .first = UINT64_MAX};
-	struct sift_provider *provider, *next;
 	int status = FX_EXIT_FAILURE;
 
 	argp_parse(&sift_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &sift);
@@ -453,10 +333,6 @@ int fx_cmd_filter(int argc, char **argv)
 	sift.names.strings = fx_texts_new();
 	if (sift.names.strings)
 		status = sift_all(&sift);
-	HASH_ITER (hh, sift.providers, provider, next) {
-		HASH_DEL(sift.providers, provider);
-		free(provider);
-	}
 	fx_timeline_close(&sift.names);
 	return status;
 }

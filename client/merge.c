@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace merge -o OUT FILE...: several archives, of several machines too, in one timeline. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "archives/merge.h"
+#include "client/archive.h"
+#include "client/commands.h"
+#include "client/quantity.h"
+#include "client/usage.h"
+#include "manager/archive/output.h"
+
+enum { OPTION_OFFSET = FX_USAGE_KEYS };
+
+struct offset {
+	const char *name;
+	size_t length;
+	int64_t ns;
+};
+
+struct merge {
+	const char *program;
+	const char *out_path;
+	struct fx_merge_input *inputs;
+	size_t count;
+	struct offset *offsets;
+	size_t offset_count;
+	struct fx_merge *merge;
+};
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+static const struct argp_option option_table[] = {
+    {"output", 'o', "OUT", 0, "Write to OUT, compressed by its extension (.gz, .zst)", 0},
+    {"offset", OPTION_OFFSET, "NAME=TIME", 0,
+     "What to add to the times of archive NAME, with its sign, such as -1.5s; may be repeated", 0},
+    FX_USAGE_OPTIONS,
+    {0},
+};
+
+static const struct argp merge_parser;
+
+static void merge_take_offset(struct merge *merge, const char *arg)
+{
+	const char *equal = strrchr(arg, '=');
+	struct offset *offset = &merge->offsets[merge->offset_count];
+	const char *text = equal ? equal + 1 : "";
+	uint64_t ns = 0;
+
+	if (!equal || equal == arg)
+		fx_usage_error(merge->program, "no NAME=TIME", arg);
+	if (!fx_quantity_parse(text + (*text == '-' || *text == '+'), FX_QUANTITY_TIMES, &ns) ||
+	    ns > INT64_MAX / 2)
+		fx_usage_error(merge->program, "not a time with its sign, such as -1.5s", arg);
+	*offset = (struct offset){.name = arg,
+				  .length = (size_t)(equal - arg),
+				  .ns = *text == '-' ? -(int64_t)ns : (int64_t)ns};
+	merge->offset_count++;
+}
+
+/* A name is that of the whole path, or of what is behind its last slash. */
+static bool merge_is_named(const struct offset *offset, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *file = slash ? slash + 1 : path;
+
+	return (strlen(path) == offset->length &&
+		memcmp(path, offset->name, offset->length) == 0) ||
+	       (strlen(file) == offset->length && memcmp(file, offset->name, offset->length) == 0);
+}
+
+static void merge_give_offsets(const struct merge *merge)
+{
+	for (size_t i = 0; i < merge->offset_count; i++) {
+		const struct offset *offset = &merge->offsets[i];
+		size_t found = 0;
+
+		for (size_t j = 0; j < merge->count; j++) {
+			if (!merge_is_named(offset, merge->inputs[j].path))
+				continue;
+			found++;
+			merge->inputs[j].has_offset = true;
+			merge->inputs[j].offset = offset->ns;
+		}
+		if (found != 1)
+			fx_usage_error(merge->program,
+				       found ? "--offset names several FILEs"
+					     : "--offset names no FILE",
+				       offset->name);
+	}
+}
+
+static void merge_check_options(struct merge *merge)
+{
+	if (merge->count == 0)
+		fx_usage_error(merge->program, "no FILE given", NULL);
+	if (!merge->out_path)
+		fx_usage_error(merge->program, "no output given", "-o OUT");
+	for (size_t i = 0; i < merge->count; i++) {
+		const char *path = merge->inputs[i].path;
+
+		if (strcmp(path, "-") == 0)
+			fx_usage_error(merge->program, "standard input cannot be read twice", path);
+		if (fx_archive_is_same(path, merge->out_path))
+			fx_usage_error(merge->program, "would be written over itself", path);
+		for (size_t j = 0; j < i; j++) {
+			if (fx_archive_is_same(path, merge->inputs[j].path))
+				fx_usage_error(merge->program, "given twice", path);
+		}
+	}
+	merge_give_offsets(merge);
+}
+
+static error_t merge_parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct merge *merge = state->input;
+
+	switch (key) {
+	case 'o':
+		merge->out_path = arg;
+		return 0;
+	case OPTION_OFFSET:
+		merge_take_offset(merge, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		merge->inputs[merge->count++].path = arg;
+		return 0;
+	case ARGP_KEY_END:
+		merge_check_options(merge);
+		return 0;
+	default:
+		return fx_usage_option(merge->program, &merge_parser, key, state);
+	}
+}
+
+static const struct argp merge_parser = {
+    .options = option_table,
+    .parser = merge_parse_option,
+    .args_doc = "FILE...",
+    .doc = "Writes the trace archives, which may be of several machines, into one timeline: that "
+	   "of the first. Clocks are aligned by --offset, by what the archives say of them, or by "
+	   "the messages between them.",
+};
+
+/* --- What is said ----------------------------------------------------------------------------- */
+
+static int merge_complain(const struct merge *merge, size_t at, int error)
+{
+	const char *path = merge->inputs[at].path;
+	const struct fxt_fault *fault = NULL;
+
+	if (error == -ENODATA) {
+		fprintf(stderr,
+			"%s: %s: nothing tells how its clock lies to that of %s; see --offset\n",
+			merge->program, path, merge->inputs[0].path);
+		return FX_EXIT_FAILURE;
+	}
+	if (merge->merge && at < merge->count)
+		fault = &fx_merge_result(merge->merge, at).aligned->facts.fault;
+	return fx_archive_complain(merge->program, path, error, fault);
+}
+
+/* A time with its sign, and the drift if there is one. */
+static void merge_say_clock(const struct fx_merge_result *result)
+{
+	double drift = (fx_clockmap_slope(&result->aligned->map) - 1) * 1e6;
+	uint64_t ns = result->moved < 0 ? 0 - (uint64_t)result->moved : (uint64_t)result->moved;
+
+	fprintf(stderr, "%c%" PRIu64 ".%09" PRIu64 " s", result->moved < 0 ? '-' : '+',
+		ns / 1000000000, ns % 1000000000);
+	if (drift > 0.05)
+		fprintf(stderr, ", stretched by %.1f ppm", drift);
+}
+
+static void merge_say_input(const struct merge *merge, size_t at)
+{
+	struct fx_merge_result result = fx_merge_result(merge->merge, at);
+
+	fprintf(stderr, "%s: %s: clock ", merge->program, merge->inputs[at].path);
+	merge_say_clock(&result);
+	fprintf(stderr, " (%s)", fx_alignment_text(result.aligned->how));
+	if (result.shift > 0)
+		fprintf(stderr, "; its processes and threads are numbered from %" PRIu64,
+			result.shift);
+	if (result.aligned->is_contradicted)
+		fputs("; no even drift has all of its messages in order", stderr);
+	if (result.aligned->facts.messages.beyond > 0)
+		fprintf(stderr, "; %" PRIu64 " messages beyond the first %u do not count",
+			result.aligned->facts.messages.beyond, FX_MESSAGES_MAX);
+	fputc('\n', stderr);
+}
+
+static int merge_say(const struct merge *merge, const struct fx_merge_counts *counts)
+{
+	int status = FX_EXIT_OK;
+
+	for (size_t i = 0; i < merge->count && status == FX_EXIT_OK; i++) {
+		if (fx_merge_result(merge->merge, i).aligned->facts.fault_count > 0)
+			status = merge_complain(merge, i, 0);
+	}
+	if (status != FX_EXIT_OK)
+		return status;
+	for (size_t i = 1; i < merge->count; i++)
+		merge_say_input(merge, i);
+	fprintf(stderr,
+		"%s: %s: %" PRIu64 " events of %zu archives, %" PRIu64 " arrows between them",
+		merge->program, merge->out_path, counts->events, merge->count, counts->arrows);
+	if (counts->left_out > 0)
+		fprintf(stderr, "; %" PRIu64 " records left out, too large or of unknown kinds",
+			counts->left_out);
+	fputc('\n', stderr);
+	return FX_EXIT_OK;
+}
+
+/* --- The whole -------------------------------------------------------------------------------- */
+
+static int merge_all(struct merge *merge)
+{
+	struct fx_merge_counts counts;
+	struct fx_output *out;
+	size_t at;
+	int closed, r = fx_merge_open(merge->inputs, merge->count, &merge->merge, &at);
+
+	if (r < 0)
+		return merge_complain(merge, at, r);
+	r = fx_output_open(merge->out_path, &out);
+	if (r < 0)
+		return fx_archive_complain(merge->program, merge->out_path, r, NULL);
+	r = fx_output_begin(out);
+	if (r == 0)
+		r = fx_merge_write(merge->merge, out, &counts, &at);
+	closed = fx_output_close(out, NULL);
+	if (closed < 0)
+		return fx_archive_complain(merge->program, merge->out_path, closed, NULL);
+	return r < 0 ? merge_complain(merge, at, r) : merge_say(merge, &counts);
+}
+
+int fx_cmd_merge(int argc, char **argv)
+{
+	struct merge merge = {.program = argv[0]};
+	int status;
+
+	merge.inputs = calloc((size_t)argc, sizeof(*merge.inputs));
+	merge.offsets = calloc((size_t)argc, sizeof(*merge.offsets));
+	if (!merge.inputs || !merge.offsets) {
+		status = fx_archive_complain(argv[0], "merge", -ENOMEM, NULL);
+	} else {
+		argp_parse(&merge_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &merge);
+		status = merge_all(&merge);
+	}
+	fx_merge_free(merge.merge);
+	free(merge.inputs);
+	free(merge.offsets);
+	return status;
+}
