@@ -88,6 +88,11 @@ bool fx_copy_has(const struct fx_copy *copy, uint32_t provider)
 	return copy_find(copy, provider) != NULL;
 }
 
+bool fx_copy_is_empty(const struct fx_copy *copy)
+{
+	return !copy->providers;
+}
+
 static struct copy_provider *copy_introduce(struct fx_copy *copy, const struct fx_copy_way *way,
 					    const struct fxt_provider *as)
 {
@@ -287,4 +292,18 @@ int fx_copy_record(struct fx_copy *copy, const struct fxt_record *record,
 		}
 	}
 	return fx_output_error(copy->out) < 0 ? fx_output_error(copy->out) : written;
+}
+
+int fx_copy_words(struct fx_copy *copy, const struct fxt_provider *as,
+		  const struct fx_copy_way *way, const uint64_t *words, size_t count)
+{
+	copy_select(copy, way, as);
+	for (size_t done = 0; done < count && copy->error == 0;) {
+		size_t size = (size_t)FXT_GET(words[done], RECORD_SIZE);
+
+		memcpy(fx_output_reserve(copy->out, size), words + done, size * FXT_WORD_SIZE);
+		fx_output_commit(copy->out, size);
+		done += size;
+	}
+	return copy->error < 0 ? copy->error : fx_output_error(copy->out);
 }

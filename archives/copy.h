@@ -37,6 +37,16 @@ struct fx_copy_way {
 int fx_copy_record(struct fx_copy *copy, const struct fxt_record *record,
 		   const struct fx_copy_way *way);
 
+/*
+ * Writes records that need nothing but their provider, which is introduced as `as`. They are taken as they are. 0 or
+ * -errno, as above.
+ */
+int fx_copy_words(struct fx_copy *copy, const struct fxt_provider *as,
+		  const struct fx_copy_way *way, const uint64_t *words, size_t count);
+
+/* Whether no provider stands in it. */
+bool fx_copy_is_empty(const struct fx_copy *copy);
+
 /* Whether the provider stands in the new archive. */
 bool fx_copy_has(const struct fx_copy *copy, uint32_t provider);
 
