@@ -5,12 +5,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "convert/timeline.h"
+#include "report/line.h"
 
 struct fx_callprint {
-	FILE *out;
+	struct fx_line line;
 	bool color;
 	bool deltas;	/* the time since the line before, instead of since the first event */
 	uint64_t first; /* the first event */

@@ -90,7 +90,7 @@ static void follow_line(struct follow *follow, const struct fxt_record *record,
 	const struct fxt_event *event = &record->event;
 	uint64_t ticks_per_second = record->provider->ticks_per_second;
 	uint64_t ts = fxt_ticks_to_ns(event->timestamp, ticks_per_second), end = ts;
-	FILE *out = follow->order->out;
+	struct fx_line *line = &follow->print.line;
 
 	if (event->type == FXT_EVENT_DURATION_COMPLETE)
 		end = fxt_ticks_to_ns(event->end_time, ticks_per_second);
@@ -99,18 +99,19 @@ static void follow_line(struct follow *follow, const struct fxt_record *record,
 	follow->begun = true;
 	fx_callprint_line(&follow->print, end, thread, 0);
 	if (event->type == FXT_EVENT_DURATION_END)
-		fputs("} ", out);
+		fx_line_string(line, "} ");
 	else if (event->type == FXT_EVENT_INSTANT)
-		fputs("* ", out);
+		fx_line_string(line, "* ");
 	else if (event->type == FXT_EVENT_COUNTER)
-		fputs("# ", out);
+		fx_line_string(line, "# ");
 	fx_callprint_name(&follow->print, &event->name);
-	putc('(', out);
+	fx_line_char(line, '(');
 	fx_callprint_args(&follow->print, record, NULL);
-	putc(')', out);
+	fx_line_char(line, ')');
 	if (event->type == FXT_EVENT_DURATION_COMPLETE && end >= ts)
 		fx_callprint_result(&follow->print, record, NULL, end - ts);
-	fputs(event->type == FXT_EVENT_DURATION_BEGIN ? " {\n" : "\n", out);
+	fx_line_string(line, event->type == FXT_EVENT_DURATION_BEGIN ? " {" : "");
+	fx_line_end(line);
 }
 
 static int follow_event(struct follow *follow, const struct fxt_record *record)
@@ -152,7 +153,9 @@ int fx_follow(struct fxt_reader *reader, const struct fx_replay_order *order)
 {
 	struct follow follow = {
 	    .order = order,
-	    .print = {.out = order->out, .color = order->color, .deltas = order->deltas},
+	    .print = {.line = {.out = order->out, .eager = true},
+		      .color = order->color,
+		      .deltas = order->deltas},
 	};
 	int r = -ENOMEM;
 

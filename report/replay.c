@@ -288,16 +288,17 @@ static int print_enter(struct replay *replay, struct lane *lane)
 	if (more < 0 || replay_decode(replay, &call, &end) < 0)
 		return more < 0 ? more : -EBADMSG;
 	fx_callprint_name(&replay->print, &replay->record.event.name);
-	putc('(', replay->order->out);
+	fx_line_char(&replay->print.line, '(');
 	fx_callprint_args(&replay->print, &replay->record, end);
-	putc(')', replay->order->out);
+	fx_line_char(&replay->print.line, ')');
 	if (!leaf) {
-		fputs(" {\n", replay->order->out);
+		fx_line_string(&replay->print.line, " {");
+		fx_line_end(&replay->print.line);
 		lane->depth++;
 		return more;
 	}
 	fx_callprint_result(&replay->print, &replay->record, end, replay_duration(&call.entry));
-	putc('\n', replay->order->out);
+	fx_line_end(&replay->print.line);
 	return lane_next(replay, lane);
 }
 
@@ -310,34 +311,34 @@ static int print_leave(struct replay *replay, struct lane *lane)
 			  --lane->depth);
 	if (replay_decode(replay, &lane->at, &end) < 0)
 		return -EBADMSG;
-	putc('}', replay->order->out);
+	fx_line_char(&replay->print.line, '}');
 	fx_callprint_result(&replay->print, &replay->record, end, replay_duration(&lane->at.entry));
-	fputs(" /* ", replay->order->out);
+	fx_line_string(&replay->print.line, " /* ");
 	fx_callprint_name(&replay->print, &replay->record.event.name);
-	fputs(" */\n", replay->order->out);
+	fx_line_string(&replay->print.line, " */");
+	fx_line_end(&replay->print.line);
 	return lane_next(replay, lane);
 }
 
 static int print_point(struct replay *replay, struct lane *lane)
 {
 	const struct fxt_record *record = &replay->record, *end;
-	FILE *out = replay->order->out;
 
 	fx_callprint_line(&replay->print, lane->ts, lane->thread, lane->depth);
 	if (replay_decode(replay, &lane->at, &end) < 0)
 		return -EBADMSG;
-	fputs(lane->at.entry.kind == FX_ENTRY_COUNTER ? "# " : "* ", out);
+	fx_line_string(&replay->print.line, lane->at.entry.kind == FX_ENTRY_COUNTER ? "# " : "* ");
 	if (record->kind == FXT_KIND_LOG) {
 		fx_callprint_text(&replay->print, &record->log.message);
 	} else {
 		fx_callprint_name(&replay->print, record->kind == FXT_KIND_LARGE_EVENT
 						      ? &record->large_blob.name
 						      : &record->event.name);
-		putc('(', out);
+		fx_line_char(&replay->print.line, '(');
 		fx_callprint_args(&replay->print, record, NULL);
-		putc(')', out);
+		fx_line_char(&replay->print.line, ')');
 	}
-	putc('\n', out);
+	fx_line_end(&replay->print.line);
 	return lane_next(replay, lane);
 }
 
@@ -413,16 +414,18 @@ int fx_replay(struct fx_timeline *timeline, const struct fx_replay_order *order)
 	struct replay replay = {
 	    .timeline = timeline,
 	    .order = order,
-	    .print = {.out = order->out,
-		      .color = order->color,
+	    .print = {.color = order->color,
 		      .deltas = order->deltas,
 		      .first = first,
 		      .last = first},
 	    .begin = filter->from < UINT64_MAX - first ? first + filter->from : UINT64_MAX,
 	    .end = filter->to < UINT64_MAX - first ? first + filter->to : UINT64_MAX,
 	};
-	int r = replay_all(&replay);
+	int r;
 
+	replay.print.line.out = order->out;
+	r = replay_all(&replay);
+	fx_line_flush(&replay.print.line);
 	for (size_t i = 0; i < replay.heap.count; i++)
 		lane_free(replay.heap.items[i]);
 	fx_vector_free(&replay.heap);

@@ -2,10 +2,14 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/units.h"
+
+/* Times that can be multiplied by a thousand, and are exact as double. */
+#define UNIT_FAST_MAX 4000000000000000
 
 struct scale {
 	double factor;
@@ -32,6 +36,52 @@ static void unit_scaled(const struct scale *scale, double value, char *text)
 	else
 		decimals = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
 	snprintf(text, FX_UNIT_TEXT_MAX, "%.*f %s", decimals, value / scale->factor, scale->name);
+}
+
+/* Digits of a number, at @text; returns what is behind them. */
+static char *unit_put_digits(char *text, uint64_t number, size_t least)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do
+		digits[--at] = (char)('0' + number % 10);
+	while (number /= 10);
+	while (sizeof(digits) - at < least)
+		digits[--at] = '0';
+	memcpy(text, digits + at, sizeof(digits) - at);
+	return text + sizeof(digits) - at;
+}
+
+/* The same of a time that is no less than 0, much faster. False: it stands between two numbers of these digits. */
+static bool unit_scaled_time(uint64_t ns, char *text)
+{
+	static const uint64_t powers[] = {1, 10, 100, 1000};
+	const struct scale *scale = times;
+	uint64_t factor, parts;
+	unsigned decimals;
+	double size;
+
+	while (scale->factor > 1 && (double)ns < scale->factor * 0.99995)
+		scale++;
+	size = (double)ns / scale->factor;
+	factor = (uint64_t)scale->factor;
+	if (factor == 1)
+		decimals = 0;
+	else
+		decimals = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
+	parts = ns * powers[decimals];
+	if (parts % factor * 2 == factor)
+		return false;
+	parts = (parts + factor / 2) / factor;
+	text = unit_put_digits(text, parts / powers[decimals], 1);
+	if (decimals > 0) {
+		*text++ = '.';
+		text = unit_put_digits(text, parts % powers[decimals], decimals);
+	}
+	*text++ = ' ';
+	strcpy(text, scale->name);
+	return true;
 }
 
 /* 1234567 as 1,234,567. */
@@ -78,6 +128,9 @@ void fx_unit_number(enum fx_unit unit, int64_t value, char *text)
 		return;
 	case FX_UNIT_NS:
 	case FX_UNIT_MOMENT:
+		if (value >= 0 && value < UNIT_FAST_MAX && unit_scaled_time((uint64_t)value, text))
+			return;
+		/* fall through */
 	case FX_UNIT_BYTES:
 	case FX_UNIT_SHARE:
 		fx_unit_real(unit, (double)value, text);
