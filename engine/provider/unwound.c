@@ -66,11 +66,12 @@ static bool is_function(const struct fx_frame *f)
 
 /* --- Whose record is under way ---------------------------------------------------------------- */
 
-/* The open call that began at `time`, or whose end is being written with it. */
+/* The open call that began at `time`, or whose end is being written with it: of a function, for the key of another call may
+ * be any number. */
 static struct fx_frame *frame_of(const struct fx_thread *t, uint64_t time)
 {
 	for (struct fx_frame *f = t->top - 1; time && f > t->slot->frames; f--) {
-		if (f->start && (f->start == time || f->key == time))
+		if (f->start && (f->start == time || (is_function(f) && f->key == time)))
 			return f;
 	}
 	return NULL;

@@ -309,6 +309,29 @@ static void frames_and_losses(struct provider *p)
 	p->fake.header->dropped_unslotted = UINT64_MAX - 3;
 }
 
+/* One call behind another, and one around the first that ends within the second. */
+static void calls_that_cross(struct provider *p)
+{
+	const uint64_t from = now(p);
+	enum { CROSSING = NAME + 1 };
+	const uint64_t times[3][2] = {{1, 2}, {3, 5}, {0, 4}};
+
+	fp_durable_string(&p->fake, CROSSING, "crossing");
+	for (unsigned i = 0; i < 3; i++)
+		fp_complete(&p->chunk, CATEGORY, CROSSING, from + 1000 * times[i][0],
+			    from + 1000 * times[i][1]);
+}
+
+/* No lie, but what it takes hours or another kind of program to lose. */
+static void rare_losses(struct provider *p)
+{
+	struct fx_thread_slot *slot = fp_slot(&p->fake, 0, (uint32_t)getpid(), "liar");
+
+	slot->lost[FX_LOSS_LARGE] = 2;
+	slot->lost[FX_LOSS_WORN] = 3;
+	slot->dropped = 5;
+}
+
 /* What is sent in place of a registration. */
 static void expect_refusal(const struct fx_msg_register *request, size_t size, int status)
 {
@@ -355,6 +378,8 @@ static const struct {
     {"states-out-of-order", states_out_of_order},
     {"memory-that-shrinks", memory_that_shrinks},
     {"frames-and-losses", frames_and_losses},
+    {"calls-that-cross", calls_that_cross},
+    {"rare-losses", rare_losses},
     {"registrations", registrations},
 };
 

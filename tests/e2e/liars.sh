@@ -46,6 +46,7 @@ lie endless-wraps 0 "$(corrupt 'a half was reused before it was saved')"
 lie chunk-of-another-serial 0 "$(corrupt 'a word of the chunk table makes no sense')"
 lie chunk-longer-than-it-is 0 "$(corrupt 'a word of the chunk table makes no sense')"
 lie record-longer-than-its-chunk 2 "$(left_out 1)"
+expect_loss malformed 1 said
 lie record-without-size 2 "$(left_out 1)"
 lie arguments-that-are-not-there 2 "$(left_out 16)"
 lie forged-metadata 2 "$(left_out 5)"
@@ -60,6 +61,12 @@ lie states-out-of-order 2
 lie memory-that-shrinks 2
 lie frames-and-losses 2 "$(left_out 1)"
 expect_no_line "records? lost|nested" said
+lie calls-that-cross 2
+expect_loss crossing 1 said
+expect_equal 2 "$(count crossing)" "calls, but for one that would have crossed"
+lie rare-losses 2
+expect_loss record-large 2 said
+expect_loss buffer-worn 3 said
 lie registrations 2
 
 # None was forgotten.

@@ -122,6 +122,18 @@ expect_one_error() {
 	expect_line '^fxtrace' err
 }
 
+# expect_loss WORD COUNT FILE: a summary tells of this cause of loss (manager/settings/losses.def), in its own words and
+# with its cure, where it has one; COUNT is a regular expression. Each cause has its test: tests/lint/losses.sh.
+expect_loss() {
+	local said
+
+	said=$(tr '\n' ' ' <"$FX_SRCDIR/manager/settings/losses.def" | sed 's/LOSS(/\n&/g' |
+		awk -F'"' -v word="$1" '/^LOSS/ && $2 == word { print "{" $4 "|" $6 "} " $8 ($10 == "" ? "" : "; " $10) }' |
+		sed 's/[][().*+?]/\\&/g; s/{/(/; s/}/)/; s/%s/[0-9]+[KM]?/')
+	[ -n "$said" ] || fail "there is no loss by the name of $1"
+	expect_line "^fxtrace: $2 $said\$" "$3"
+}
+
 # expect_clean ARCHIVE...: fxtrace check finds nothing to say against it.
 expect_clean() {
 	local archive

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Each cause of loss is told in one line, by its own name and with a cure.
+# Each cause of loss is told in one line, by its own name and with a cure. Those that a signal makes: tests/faults/losses.sh.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 # --- Children that end before they can be traced --------------------------------------------------
@@ -39,7 +39,7 @@ ulimit -c 0
 
 # They end before fork() returns in them.
 expect_ok "$FXTRACE" run -o trace.fxt -- ./vanish atfork 7
-expect_line '^fxtrace: 7 processes ended before tracing could begin there$' err
+expect_loss ended-early 7 err
 expect_children 8
 expect_clean trace.fxt
 expect_ok "$FXTRACE" run -q -o trace.fxt -- ./vanish atfork 7
@@ -59,7 +59,7 @@ for way in spawn vfork; do
 	expect_children 4
 	mv libthere.so away
 	expect_ok "$FXTRACE" run -o trace.fxt -- ./vanish $way 3 ./needs
-	expect_line '^fxtrace: 3 processes ended before tracing could begin there$' err
+	expect_loss ended-early 3 err
 	expect_children 4
 	mv away libthere.so
 	expect_ok "$FXTRACE" run -o trace.fxt -- ./vanish $way 3 ./gone
@@ -80,7 +80,7 @@ if unshare -n sh -c 'echo 1 >/proc/sys/net/core/somaxconn' 2>/dev/null; then
 	# shellcheck disable=SC2016 # another shell's
 	expect_ok unshare -n sh -c 'echo 1 >/proc/sys/net/core/somaxconn && exec "$@"' sh \
 		"$FXTRACE" run -o trace.fxt -- ./vanish behind 10
-	expect_line '^fxtrace: [0-9]+ processes were not traced because the manager answered later than they waited; fewer processes at a time, ' err
+	expect_loss answered-late '[0-9]+' err
 	expect_children 11
 	expect_clean trace.fxt
 else
@@ -122,7 +122,143 @@ compile multitude multitude.c -O0 -finstrument-functions
 "$FXTRACE" run -o trace.fxt -b 256M -c function -- ./multitude 2>err || skip "no room for 2,060 threads"
 # There is room enough for records: that is not to blame.
 expect_no_line 'buffer was full' err
-expect_line '^fxtrace: 24 records lost of threads beyond the 2048 that can record at a time; .' err
+expect_loss threads-many 24 err
 list_archive trace.fxt
 expect_events 1+ 'type == "instant" && name == "records dropped" && /cause=threads-many/'
+expect_clean trace.fxt
+
+# --- No room ---------------------------------------------------------------------------------------------
+
+target producer producer.c
+expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K -- ./producer 8 200000
+expect_loss buffer-full '[0-9]+' err
+
+# Threads that wait for room when tracing ends.
+cat >endless.c <<'EOF2'
+#include <pthread.h>
+#include <time.h>
+static void work(void) {}
+__attribute__((no_instrument_function)) static void *record(void *end)
+{
+	struct timespec now;
+	do {
+		for (int i = 0; i < 1000; i++)
+			work();
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec < *(time_t *)end);
+	return 0;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+	pthread_t threads[20];
+	struct timespec now;
+	time_t end;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	end = now.tv_sec + 3;
+	for (int i = 0; i < 20; i++)
+		pthread_create(&threads[i], 0, record, &end);
+	for (int i = 0; i < 20; i++)
+		pthread_join(threads[i], 0);
+	return 0;
+}
+EOF2
+compile endless endless.c -O0 -finstrument-functions
+expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K --on-full block --duration 500ms -- ./endless
+expect_loss wait-ended '[0-9]+' err
+expect_clean trace.fxt
+
+# --- Under a filter ------------------------------------------------------------------------------------
+
+target sandbox sandbox.c
+target nosys nosys.c
+if ./sandbox fork 1 >out && grep -qx alive out; then
+	# Room may not be waited for.
+	expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K --on-full block -- ./sandbox calls 1000000
+	expect_loss wait-forbidden '[0-9]+' err
+	expect_no_line 'buffer was full;' err
+	expect_clean trace.fxt
+	# Threads may not ask who they are, and where libc has that was never told.
+	if ./nosys mute ./sandbox threads 10 >out; then
+		expect_ok ./nosys mute "$FXTRACE" run -o trace.fxt -c function -- ./sandbox threads 10
+		expect_loss thread-confined 1000 err
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 1+ 'type == "instant" && name == "records dropped" && /cause=thread-confined/'
+	fi
+fi
+
+# --- Threads that libc has not made -------------------------------------------------------------------------
+
+cat >foreign.c <<'EOF2'
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static char stack[65536] __attribute__((aligned(16)));
+static char storage[8192] __attribute__((aligned(64)));
+static volatile int done;
+__attribute__((noinline)) static void work(void)
+{
+	__asm__ volatile("");
+}
+__attribute__((no_instrument_function)) static int record(void *unused)
+{
+	for (int i = 0; i < 10; i++)
+		work();
+	done = 1;
+	for (;;)
+		syscall(SYS_exit, unused != 0);
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+	const struct timespec moment = {0, 10000000};
+	char *own = storage + sizeof storage / 2;
+	*(void **)own = *(void **)(own + 16) = own;
+	work();
+	if (clone(record, stack + sizeof stack,
+		  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS, 0, 0,
+		  own, 0) < 0)
+		return 77;
+	while (!done)
+		nanosleep(&moment, 0);
+	nanosleep(&moment, 0);
+	return 0;
+}
+EOF2
+compile foreign foreign.c -O1 -fno-stack-protector -D_GNU_SOURCE -finstrument-functions
+expect_ok "$FXTRACE" run -o trace.fxt -c function -- ./foreign
+expect_loss thread-foreign 10 err
+expect_clean trace.fxt
+
+# --- What is in the way of the archive ---------------------------------------------------------------------
+
+cat >deep.c <<'EOF2'
+__attribute__((noinline)) static int descend(int levels)
+{
+	return levels ? descend(levels - 1) + 1 : 0;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+	return descend(599) != 599;
+}
+EOF2
+compile deep deep.c -O0 -finstrument-functions
+expect_ok "$FXTRACE" run -o trace.fxt -c function -- ./deep
+expect_loss too-deep '[0-9]+' err
+expect_clean trace.fxt
+
+# More names than the manager is to remember.
+for ((i = 0; i < 300; i++)); do
+	printf 'int a_function_with_a_name_of_its_own_and_number_%d(int n) { return n + %d; }\n' $i $i
+done >names.c
+{
+	echo '__attribute__((no_instrument_function)) int main(void) { int sum = 0;'
+	for ((i = 0; i < 300; i++)); do
+		echo "sum += a_function_with_a_name_of_its_own_and_number_$i(sum);"
+	done
+	echo 'return sum == 0; }'
+} >>names.c
+compile names names.c -O0 -finstrument-functions
+expect_ok "$FXTRACE" run -o trace.fxt -c function --max-strings 1K -- ./names
+expect_loss strings-numbered '[0-9]+' err
 expect_clean trace.fxt

@@ -18,7 +18,7 @@ expect_alive() {
 	expect_status 0 "$FXTRACE" run -o trace.fxt "${@:3}" -- ./sandbox "$1" "$2"
 	expect_same_file plain.out out
 	[ "$1" = nested ] && children=$(($2 * 2)) || children=$2
-	expect_line "^fxtrace: $children children were not traced, being forked under a seccomp filter; what is forked before" err
+	expect_loss child-confined "$children" err
 	expect_no_line 'buffer was full' err
 	expect_clean trace.fxt
 	list_archive trace.fxt

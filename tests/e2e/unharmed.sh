@@ -90,7 +90,7 @@ ulimit_v=60000
 sh -c "ulimit -v $ulimit_v; exec ./leaf 5"
 expect_equal 5 $? "status with little memory, without the tracer"
 expect_status 5 "$FXTRACE" run -b 1G -o trace.fxt -- sh -c "ulimit -v $ulimit_v; exec ./leaf 5"
-expect_line '^fxtrace: 1 process was not traced because the address space is limited .*--buffer-size' err
+expect_loss address-space 1 err
 expect_clean trace.fxt
 
 # --- What cannot be traced -------------------------------------------------------------------------

@@ -7,6 +7,7 @@
  *	old	what has a fallback beside it: no pidfds, no membarrier, no statx, no clone3
  *	bare	no memfd_create: nothing can be traced
  *	deaf	madvise() says yes to anything, and does nothing (emulators)
+ *	mute	tells no thread where libc keeps its number
  */
 #include <errno.h>
 #include <linux/audit.h>
@@ -25,6 +26,7 @@
 #define NEWEST_OF_5_4	435 /* clone3 */
 #define GET_AUXV	0x41555856
 #define PEERPIDFD	77
+#define GET_TID_ADDRESS 40
 #define NOEXEC_AND_EXEC 0x18u
 
 static struct sock_filter code[256];
@@ -101,6 +103,10 @@ int main(int argc, char **argv)
 		answers(SYS_madvise, 0);
 	else if (strcmp(argv[1], "5.4") != 0)
 		older_than_that();
+	if (strcmp(argv[1], "mute") == 0) {
+		refuses(SYS_prctl, 0, BPF_JEQ, GET_TID_ADDRESS, EINVAL);
+		lacks(SYS_get_robust_list);
+	}
 	if (strcmp(argv[1], "bare") == 0)
 		lacks(SYS_memfd_create);
 	add(BPF_RET | BPF_K, SECCOMP_RET_ALLOW, 0, 0);

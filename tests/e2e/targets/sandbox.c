@@ -3,6 +3,7 @@
  * sandbox HOW N: installs a filter that kills for all but a few system calls, then has N children, one by one, by
  * fork(), by a clone system call of its own (raw), or by fork() with a child of theirs each (nested). All of them call
  * in_child(). Says how many lived. Compile with -finstrument-functions.
+ * HOW calls: N calls of in_child() instead.
  * HOW threads: N threads instead, ten at a time, that call in_thread() 100 times each and use no memory of malloc()'s.
  * Says which numbers the kernel has given them.
  */
@@ -154,7 +155,9 @@ HIDDEN int main(int argc, char **argv)
 	if (!children ||
 	    filter_install(for_children, sizeof for_children / sizeof *for_children) != 0)
 		return 77;
-	for (int i = 0; i < children; i++) {
+	for (int i = 0; i < children && strcmp(argv[1], "calls") == 0; i++)
+		in_child();
+	for (int i = 0; i < children && strcmp(argv[1], "calls") != 0; i++) {
 		in_parent();
 		if (child_lives(strcmp(argv[1], "raw") == 0, strcmp(argv[1], "nested") == 0))
 			write(1, "alive\n", 6);
