@@ -119,7 +119,7 @@ build() {
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,report}/*.c \
+	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,measure,report}/*.c \
 		convert/*/*.pb-c.c \
 		$(find "$src/base" "$src/client" -name '*.c' ! -name main.c ! -name fault.c)
 	archive plain

@@ -4,7 +4,7 @@
 # the same name.
 . "$(dirname "$0")/lib.sh"
 
-lint_files '*.c' | grep -E '^(base|client|compiler-plugin|convert|engine|format|kernel|manager|preload|protocol|report|symbols)/' \
+lint_files '*.c' | grep -E '^(base|client|compiler-plugin|convert|engine|format|kernel|manager|measure|preload|protocol|query|report|symbols)/' \
 	>"$lint_tmp/files"
 [ -s "$lint_tmp/files" ] || { echo "no sources found"; exit 99; }
 
