@@ -13,6 +13,7 @@
 #include "convert/formats.h"
 #include "convert/perfetto/args.h"
 #include "convert/perfetto/ftrace.h"
+#include "convert/perfetto/heaps.h"
 #include "convert/perfetto/packet.h"
 #include "convert/perfetto/stacks.h"
 #include "convert/perfetto/tracks.h"
@@ -23,6 +24,7 @@ struct perfetto {
 	struct fx_packets packets;
 	struct fx_tracks tracks;
 	struct fx_ftrace ftrace;
+	struct fx_heaps heaps;
 	bool in_asyncs; /* the sequence of async operations is the current one */
 
 	/* The event in work. */
@@ -48,8 +50,10 @@ static void perfetto_export_thread(struct fx_exporter *exporter, const struct fx
 
 static void enter_thread(struct fx_exporter *exporter, const struct fx_thread *thread)
 {
-	fx_packets_begin_sequence(&perfetto_get(exporter)->packets, fx_track_of_thread(thread),
-				  thread->first_ts);
+	struct perfetto *perfetto = perfetto_get(exporter);
+
+	fx_packets_begin_sequence(&perfetto->packets, fx_track_of_thread(thread), thread->first_ts);
+	fx_heaps_enter_thread(&perfetto->heaps);
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -123,6 +127,7 @@ static void perfetto_export_slice_begin(struct fx_exporter *exporter, const stru
 	Fx__Pf__TrackEvent__Type type = FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	Fx__Pf__TrackEvent message;
 
+	fx_heaps_begin(&perfetto->heaps, event);
 	if (has_names_alone(event) &&
 	    fx_packets_write_plain(&perfetto->packets, event->ts, type, event->category->serial,
 				   event->name->serial))
@@ -134,9 +139,12 @@ static void perfetto_export_slice_begin(struct fx_exporter *exporter, const stru
 static void export_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
 			     uint64_t ts)
 {
+	struct perfetto *perfetto = perfetto_get(exporter);
+
 	(void)thread;
-	fx_packets_write_plain(&perfetto_get(exporter)->packets, ts,
-			       FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0, 0);
+	fx_heaps_end(&perfetto->heaps);
+	fx_packets_write_plain(&perfetto->packets, ts, FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_END, 0,
+			       0);
 }
 
 /* An instant that a flow touches stays on its thread, whatever its scope. */
@@ -156,6 +164,7 @@ static void perfetto_export_instant(struct fx_exporter *exporter, const struct f
 	struct perfetto *perfetto = perfetto_get(exporter);
 	Fx__Pf__TrackEvent message;
 
+	fx_heaps_instant(&perfetto->heaps, event);
 	set_event(perfetto, &message, FX__PF__TRACK_EVENT__TYPE__TYPE_INSTANT, event);
 	set_scope(perfetto, &message, event);
 	fx_packets_write_event(&perfetto->packets, event->ts, &message);
@@ -353,6 +362,9 @@ static void perfetto_finish(struct fx_exporter *exporter)
 	struct perfetto *perfetto = perfetto_get(exporter);
 
 	fx_ftrace_flush(&perfetto->ftrace);
+	fx_heaps_write(&perfetto->heaps);
+	if (exporter->error == 0)
+		exporter->error = perfetto->heaps.error;
 	if (exporter->error == 0)
 		exporter->error = perfetto->packets.error;
 }
@@ -387,6 +399,7 @@ struct fx_exporter *fx_perfetto_make(struct fx_timeline *timeline, struct fx_sin
 	perfetto->exporter.sink = sink;
 	perfetto->exporter.timeline = timeline;
 	fx_tracks_init(&perfetto->tracks, &perfetto->packets);
+	fx_heaps_init(&perfetto->heaps, &perfetto->packets, timeline);
 	perfetto->annotations.packets = perfetto->ftrace.packets = &perfetto->packets;
 	return &perfetto->exporter;
 }
@@ -395,6 +408,7 @@ void fx_perfetto_free(struct fx_exporter *exporter)
 {
 	struct perfetto *perfetto = perfetto_get(exporter);
 
+	fx_heaps_release(&perfetto->heaps);
 	fx_annotations_release(&perfetto->annotations);
 	fx_tracks_release(&perfetto->tracks);
 	fx_packets_release(&perfetto->packets);

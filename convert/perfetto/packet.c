@@ -255,6 +255,11 @@ static void forget_fresh(struct fx_packets *packets)
 	packets->fresh_stack.stack_count = 0;
 }
 
+static bool has_fresh(const struct fx_packets *packets)
+{
+	return packets->fresh.count > 0 || packets->fresh_stack.stack_count > 0;
+}
+
 /* An event whose parts are not all known here. */
 static void write_message(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event,
 			  Fx__Pf__InternedData *interned)
@@ -309,7 +314,7 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 		packets->error = -ENOMEM;
 		return;
 	}
-	if (packets->fresh.count > 0 || packets->fresh_stack.stack_count > 0) {
+	if (has_fresh(packets)) {
 		list_interned(packets, &interned);
 		fresh = &interned;
 	}
@@ -317,6 +322,27 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 		write_message(packets, ts, event, fresh);
 	else
 		write_encoded(packets, ts, event, fresh);
+	packets->last_ts = ts;
+	forget_fresh(packets);
+}
+
+void fx_packets_write_next(struct fx_packets *packets, uint64_t ts, Fx__Pf__TracePacket *packet)
+{
+	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT;
+
+	packets->fresh_by_kind.count = 0;
+	if (fx_vector_reserve(&packets->fresh_by_kind, packets->fresh.count) < 0) {
+		packets->error = -ENOMEM;
+		return;
+	}
+	if (has_fresh(packets)) {
+		list_interned(packets, &interned);
+		packet->interned_data = &interned;
+	}
+	packet->has_timestamp = 1;
+	packet->timestamp = ts - packets->last_ts;
+	set_sequence(packets, packet, FLAG_NEEDS);
+	fx_packets_write(packets, packet);
 	packets->last_ts = ts;
 	forget_fresh(packets);
 }

@@ -26,7 +26,20 @@ static size_t stacks_take_lines(struct fx_packets *packets, const char *text, si
 	return count;
 }
 
-static const struct fxt_arg *stack_of(const struct fx_event *event)
+/* False: the sequence has it already. */
+static bool stacks_intern(struct fx_packets *packets, uint32_t id, const char *text, size_t length)
+{
+	uint64_t frames[FX_STACK_FRAMES];
+	size_t count;
+
+	if (!fx_packets_is_new(packets, FX_INTERN_STACK, id))
+		return false;
+	count = stacks_take_lines(packets, text, length, frames);
+	fx_packets_add_stack(packets, id, frames, count);
+	return true;
+}
+
+const struct fxt_arg *fx_stacks_of(const struct fx_event *event)
 {
 	for (uint32_t i = 0; i < event->nargs; i++) {
 		const struct fxt_arg *arg = &event->args[i];
@@ -41,16 +54,20 @@ static const struct fxt_arg *stack_of(const struct fx_event *event)
 void fx_stacks_set(struct fx_packets *packets, Fx__Pf__TrackEvent *message,
 		   const struct fx_event *event)
 {
-	const struct fxt_arg *arg = stack_of(event);
-	uint64_t frames[FX_STACK_FRAMES];
-	size_t count;
+	const struct fxt_arg *arg = fx_stacks_of(event);
 
 	if (!arg || arg->string.length == 0)
 		return;
 	message->has_callstack_iid = 1;
 	message->callstack_iid = arg->string.serial;
-	if (!fx_packets_is_new(packets, FX_INTERN_STACK, arg->string.serial))
-		return;
-	count = stacks_take_lines(packets, arg->string.data, arg->string.length, frames);
-	fx_packets_add_stack(packets, arg->string.serial, frames, count);
+	stacks_intern(packets, arg->string.serial, arg->string.data, arg->string.length);
+}
+
+void fx_stacks_write(struct fx_packets *packets, uint32_t id, uint64_t ts)
+{
+	const struct fx_text *text = fx_texts_get(packets->strings, id);
+	Fx__Pf__TracePacket packet = FX__PF__TRACE_PACKET__INIT;
+
+	if (stacks_intern(packets, id, text->data, text->length))
+		fx_packets_write_next(packets, ts, &packet);
 }
