@@ -316,6 +316,7 @@ int main(int argc, char **argv)
 	failed |= measure_way(argv[1], "reader", bench_read, NULL);
 	failed |= measure_way(argv[1], "walk", bench_walk, NULL);
 	for (const struct fx_format *format = fx_formats; format->name; format++)
-		failed |= measure_way(argv[1], format->name, bench_convert, format->name);
+		failed |=
+		    format->make && measure_way(argv[1], format->name, bench_convert, format->name);
 	return failed;
 }

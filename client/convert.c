@@ -13,6 +13,7 @@
 #include "client/commands.h"
 #include "client/conversion.h"
 #include "client/pictures.h"
+#include "client/stock.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
 
@@ -27,8 +28,8 @@ struct options {
 
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0,
-     "perfetto (Perfetto's protobuf), json (Chrome's trace events), sqlite (a database); of calls "
-     "merged by path: "
+     "perfetto (Perfetto's protobuf), json (Chrome's trace events), sqlite (a database), fxt (a "
+     "stock archive); of calls merged by path: "
      "collapsed (for flamegraph.pl), pprof, speedscope, callgrind, svg (a flame graph)",
      0},
     FX_PICTURE_OPTIONS,
@@ -109,7 +110,8 @@ static const struct argp parser = {
     .args_doc = "IN [OUT]",
     .doc = "Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
 	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
-	   ".sqlite or .db, .speedscope.json, .collapsed or .folded, .pb.gz, .callgrind, .svg; "
+	   ".sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
+	   ".callgrind, .svg; "
 	   "with .gz behind it OUT "
 	   "is compressed. Without OUT, it is the name of IN with another ending. `-' is "
 	   "standard input or output.",
@@ -192,6 +194,9 @@ static int convert_from(const struct options *options, int fd)
 			options->conversion.in, options->out);
 		return FX_EXIT_USAGE;
 	}
+	if (!options->conversion.format->make)
+		return fx_stock_convert(options->conversion.program, fd, options->conversion.in,
+					options->out);
 	status = fx_conversion_read(&options->conversion, fd, &timeline);
 	if (status == FX_EXIT_OK)
 		status = write_timeline(options, &timeline);

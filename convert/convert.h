@@ -31,7 +31,8 @@ struct fx_format {
 	bool is_text;
 	bool is_packed;	 /* with gzip, whatever the name of the output says */
 	bool is_picture; /* takes struct fx_picture_options */
-	/* A new exporter, or NULL: no memory. The caller frees it with @free. */
+	/* A new exporter, or NULL: no memory. The caller frees it with @free. @make is NULL of archives, which are
+	 * made without a timeline. */
 	struct fx_exporter *(*make)(struct fx_timeline *timeline, struct fx_sink *sink);
 	void (*free)(struct fx_exporter *exporter);
 };

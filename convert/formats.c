@@ -14,6 +14,7 @@ static const char *const pprof_extensions[] = {".pb.gz", ".pb", ".pprof", NULL};
 static const char *const callgrind_extensions[] = {".callgrind", NULL};
 static const char *const sqlite_extensions[] = {".sqlite", ".sqlite3", ".db", NULL};
 static const char *const html_extensions[] = {".html", NULL};
+static const char *const stock_extensions[] = {".stock.fxt", NULL};
 static const char *const svg_extensions[] = {".svg", NULL};
 
 /* Of endings that fit a name, the first counts. */
@@ -36,6 +37,8 @@ const struct fx_format fx_formats[] = {
      false, false, false, fx_sqlite_make, fx_sqlite_free},
     {"html", "a page with timeline, flame graph and table, for a browser", html_extensions, true,
      false, false, fx_html_make, fx_html_free},
+    {"fxt", "an archive, for readers of the format's oldest text", stock_extensions, false, false,
+     false, NULL, NULL},
     {.name = NULL},
 };
 

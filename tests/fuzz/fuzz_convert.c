@@ -65,7 +65,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
 	for (const struct fx_format *f = fx_formats; f->name; f++) {
-		convert(fd, f, NULL);
+		if (f->make)
+			convert(fd, f, NULL);
 		if (f->is_picture)
 			convert(fd, f, &others);
 	}
