@@ -29,6 +29,9 @@ struct sift {
 	struct fx_output *out;
 	struct fx_copy *copy;
 	uint64_t kept, dropped, arrows; /* events */
+	FX_VECTOR(uint64_t) cut;	/* ids of arrows that lack an end, in order */
+	bool has_arrows;
+	bool is_weighed; /* they are known */
 	struct fxt_fault fault;
 	uint64_t faults;
 	int error;
@@ -75,7 +78,7 @@ static const struct argp sift_parser = {
     .parser = sift_parse_option,
     .args_doc = "FILE",
     .doc = "Writes an archive of those events of the trace archive FILE that the options let pass, "
-	   "with the names that these need.\vArrows between calls are left out.",
+	   "with the names that these need.",
 };
 
 /* --- First: names and the first event --------------------------------------------------------- */
@@ -106,6 +109,12 @@ static int sift_name(struct sift *sift, const struct fxt_record *record)
 	return 0;
 }
 
+static bool sift_is_arrow(const struct fxt_record *record)
+{
+	return record->kind == FXT_KIND_EVENT && record->event.type >= FXT_EVENT_FLOW_BEGIN &&
+	       record->event.type <= FXT_EVENT_FLOW_END;
+}
+
 static int sift_look(struct sift *sift, const struct fxt_record *record)
 {
 	if (record->kind == FXT_KIND_EVENT) {
@@ -114,6 +123,7 @@ static int sift_look(struct sift *sift, const struct fxt_record *record)
 
 		if (ns < sift->first)
 			sift->first = ns;
+		sift->has_arrows |= sift_is_arrow(record);
 	}
 	return record->kind == FXT_KIND_KERNEL_OBJECT ? sift_name(sift, record) : 0;
 }
@@ -165,6 +175,107 @@ static bool sift_text_passes(struct sift *sift, const struct fx_patterns *patter
 	return id && fx_patterns_match(patterns, fx_texts_get(sift->names.strings, id)->data);
 }
 
+/* --- Arrows ----------------------------------------------------------------------------------- */
+
+/* Whether an end of an arrow at this time belongs to the newest record of its thread, as readers see it. */
+static bool sift_is_anchor(const struct fx_entry *last, uint64_t ts)
+{
+	switch (last->kind) {
+	case FX_ENTRY_COMPLETE:
+		return last->ts == ts || last->end == ts;
+	case FX_ENTRY_BEGIN:
+	case FX_ENTRY_INSTANT:
+		return last->ts == ts;
+	case FX_ENTRY_FLOW:
+		return last->ts == ts && (last->flags & FX_ENTRY_ANCHORED);
+	default:
+		return false;
+	}
+}
+
+/* What has just been looked at is its thread's newest. */
+static void sift_remember(struct sift *sift, const struct fxt_record *record, bool passes)
+{
+	const struct fxt_event *event = &record->event;
+	uint64_t rate = record->provider->ticks_per_second;
+	struct fx_thread *thread =
+	    fx_timeline_thread(&sift->names, event->thread.pid, event->thread.tid);
+	struct fx_entry entry = {.ts = fxt_ticks_to_ns(event->timestamp, rate),
+				 .kind = FX_ENTRY_COUNTER,
+				 .flags = passes ? 0 : FX_ENTRY_LEFT_OUT};
+
+	if (event->type == FXT_EVENT_DURATION_COMPLETE) {
+		entry.kind = FX_ENTRY_COMPLETE;
+		entry.end = fxt_ticks_to_ns(event->end_time, rate);
+	} else if (event->type == FXT_EVENT_DURATION_BEGIN) {
+		entry.kind = FX_ENTRY_BEGIN;
+	} else if (event->type == FXT_EVENT_INSTANT) {
+		entry.kind = FX_ENTRY_INSTANT;
+	}
+	if (thread)
+		thread->last = entry;
+	else
+		sift->error = -ENOMEM;
+}
+
+/*
+ * An end of an arrow is kept if what it belongs to is. That is not known where it lies somewhere in a call: such a call
+ * is kept if it is not chosen by a text, and at that time.
+ */
+static bool sift_end_passes(struct sift *sift, const struct fxt_record *record)
+{
+	const struct fxt_event *event = &record->event;
+	const struct fx_filter *filter = &sift->filters.filter;
+	uint64_t ts = fxt_ticks_to_ns(event->timestamp, record->provider->ticks_per_second);
+	struct fx_thread *thread =
+	    fx_timeline_thread(&sift->names, event->thread.pid, event->thread.tid);
+	bool is_anchored, passes;
+
+	if (!thread) {
+		sift->error = -ENOMEM;
+		return false;
+	}
+	is_anchored = sift_is_anchor(&thread->last, ts);
+	if (is_anchored)
+		passes = !(thread->last.flags & FX_ENTRY_LEFT_OUT);
+	else
+		passes = filter->names.count == 0 && filter->categories.count == 0 &&
+			 fx_filter_thread(filter, thread) &&
+			 sift_time_passes(sift, record, event->timestamp, event->timestamp);
+	thread->last = (struct fx_entry){.ts = ts,
+					 .kind = FX_ENTRY_FLOW,
+					 .flags = (is_anchored ? FX_ENTRY_ANCHORED : 0) |
+						  (passes ? 0 : FX_ENTRY_LEFT_OUT)};
+	return passes;
+}
+
+static int sift_compare_ids(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* An arrow is kept with all of its ends, or not at all. */
+static bool sift_arrow_passes(struct sift *sift, const struct fxt_record *record)
+{
+	bool passes = sift_end_passes(sift, record);
+
+	if (sift->is_weighed)
+		return passes && !(sift->cut.count > 0 &&
+				   bsearch(&record->event.id, sift->cut.items, sift->cut.count,
+					   sizeof(*sift->cut.items), sift_compare_ids));
+	if (passes)
+		return true;
+	if (fx_vector_reserve(&sift->cut, 1) < 0)
+		sift->error = -ENOMEM;
+	else
+		sift->cut.items[sift->cut.count++] = record->event.id;
+	return false;
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
 /* Where begin and end are records of their own, only that is asked in which the two are equal. */
 static bool sift_event_passes(struct sift *sift, const struct fxt_record *record)
 {
@@ -180,11 +291,6 @@ static bool sift_event_passes(struct sift *sift, const struct fxt_record *record
 	case FXT_EVENT_ASYNC_INSTANT:
 	case FXT_EVENT_ASYNC_END:
 		return sift_process_passes(sift, event->thread.pid);
-	case FXT_EVENT_FLOW_BEGIN:
-	case FXT_EVENT_FLOW_STEP:
-	case FXT_EVENT_FLOW_END:
-		sift->arrows++;
-		return false;
 	case FXT_EVENT_DURATION_BEGIN:
 	case FXT_EVENT_DURATION_END:
 		return sift_thread_passes(sift, event->thread.pid, event->thread.tid);
@@ -198,6 +304,17 @@ static bool sift_event_passes(struct sift *sift, const struct fxt_record *record
 	       sift_time_passes(sift, record, event->timestamp, end);
 }
 
+static bool sift_any_event_passes(struct sift *sift, const struct fxt_record *record)
+{
+	bool passes;
+
+	if (sift_is_arrow(record))
+		return sift_arrow_passes(sift, record);
+	passes = sift_event_passes(sift, record);
+	sift_remember(sift, record, passes);
+	return passes;
+}
+
 static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 {
 	const struct fx_filter *filter = &sift->filters.filter;
@@ -207,7 +324,7 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 
 	switch (record->kind) {
 	case FXT_KIND_EVENT:
-		return sift_event_passes(sift, record);
+		return sift_any_event_passes(sift, record);
 	case FXT_KIND_LOG:
 		return !by_text &&
 		       sift_thread_passes(sift, record->log.thread.pid, record->log.thread.tid) &&
@@ -237,6 +354,14 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
+/* Which arrows lack an end, before any is written. */
+static int sift_weigh(struct sift *sift, const struct fxt_record *record)
+{
+	if (record->kind == FXT_KIND_EVENT)
+		sift_any_event_passes(sift, record);
+	return sift->error;
+}
+
 static int sift_copy(struct sift *sift, const struct fxt_record *record)
 {
 	const struct fx_copy_way way = {.provider = record->provider->id};
@@ -246,6 +371,7 @@ static int sift_copy(struct sift *sift, const struct fxt_record *record)
 		written = fx_copy_record(sift->copy, record, &way);
 	if (record->kind == FXT_KIND_EVENT)
 		*(written > 0 ? &sift->kept : &sift->dropped) += 1;
+	sift->arrows += written == 0 && sift_is_arrow(record);
 	if (sift->error < 0)
 		return sift->error;
 	return written < 0 ? written : 0;
@@ -271,6 +397,8 @@ static int sift_pass(struct sift *sift, int (*step)(struct sift *, const struct 
 	if (r < 0)
 		return r;
 	sift->faults = 0;
+	for (size_t i = 0; i < sift->names.threads.count; i++)
+		sift->names.threads.items[i]->last = (struct fx_entry){.kind = FX_ENTRY_COUNTER};
 	fxt_reader_set_fault_handler(reader, sift_note_fault, sift);
 	while ((r = fxt_reader_next(reader, &record)) > 0) {
 		r = step(sift, record);
@@ -303,6 +431,11 @@ static int sift_all(struct sift *sift)
 {
 	int closed, r = sift_pass(sift, sift_look);
 
+	if (r == 0 && sift->has_arrows)
+		r = sift_pass(sift, sift_weigh);
+	if (r == 0 && sift->cut.count > 0)
+		qsort(sift->cut.items, sift->cut.count, sizeof(*sift->cut.items), sift_compare_ids);
+	sift->is_weighed = true;
 	if (r < 0)
 		return sift_complain(sift, sift->in, r);
 	if (fx_archive_is_same(sift->in, sift->out_path))
@@ -334,5 +467,6 @@ int fx_cmd_filter(int argc, char **argv)
 	if (sift.names.strings)
 		status = sift_all(&sift);
 	fx_timeline_close(&sift.names);
+	fx_vector_free(&sift.cut);
 	return status;
 }

@@ -11,7 +11,8 @@ END
 "$FXTRACE" run -q -o work.fxt -- sh work.sh 2>/dev/null
 "$FXTRACE" dump --json work.fxt >work.json
 
-# kept CONDITION OPTION...: the events e for which the condition in Python holds, and no others, but arrows.
+# kept CONDITION OPTION...: the events e for which the condition in Python holds, and no others; and the arrows of which
+# all ends belong to such.
 kept() {
 	local condition=$1
 
@@ -25,14 +26,28 @@ import json, sys
 def load(name):
     records = [json.loads(line) for line in open(name)]
     names = {r["koid"]: r["name"] for r in records if r["kind"] == "kernel-object" and r["type"] == "process"}
-    events = [r for r in records if r["kind"] == "event" and not r["type"].startswith("flow")]
+    events = [r for r in records if r["kind"] == "event"]
     for e in events:
         del e["offset"]
     return events, names, [r for r in records if r["kind"] == "string"]
 events, names, strings = load("work.json")
 first = min(e["ts"] for e in events)
-want = [e for e in events if eval(sys.argv[1], {"e": e, "names": names, "first": first})]
+# An end of an arrow stands behind what it belongs to.
+holds, last, cut = {}, {}, set()
+for i, e in enumerate(events):
+    thread = e["pid"], e["tid"]
+    if e["type"].startswith("flow"):
+        holds[i] = holds[last[thread]]
+        if not holds[i]:
+            cut.add(e["id"])
+    else:
+        holds[i] = eval(sys.argv[1], {"e": e, "names": names, "first": first})
+        last[thread] = i
+want = [e for i, e in enumerate(events) if holds[i] and not (e["type"].startswith("flow") and e["id"] in cut)]
 got, others, fewer = load("some.json")
+arrows = sum(e["type"].startswith("flow") for e in want)
+assert sys.argv[1] != "True" or arrows == sum(e["type"].startswith("flow") for e in events) > 0
+print(arrows, "ends of arrows")
 key = lambda e: json.dumps(e, sort_keys=True)
 assert sorted(map(key, got)) == sorted(map(key, want)), (len(got), len(want), len(events))
 assert {e["pid"] for e in got} <= others.keys(), others
@@ -48,6 +63,8 @@ kept 'names[e["pid"]] == "cat"' --process cat
 kept 'names[e["pid"]] == "cat" and e["category"] == "syscall"' --process cat --category 'sys*'
 kept 'e.get("end", e["ts"]) - first >= 2000000' --from 2ms
 kept 'e["ts"] - first <= 3000000' --to 3ms
+kept 'e["category"] == "process"' --category process
+kept 'e["name"].startswith("exec")' --name 'exec*'
 
 # What is kept loads elsewhere, and is itself filtered; compressed by its name.
 expect_ok "$FXTRACE" filter --process cat -o cat.fxt.zst work.fxt
