@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "report/print.h"
 #include "report/units.h"
 
@@ -22,14 +23,17 @@ enum {
 
 /* --- Text ------------------------------------------------------------------------------------- */
 
-static bool print_is_start(unsigned char byte)
-{
-	return (byte & 0xc0) != 0x80;
-}
-
 static bool print_is_control(unsigned char byte)
 {
 	return byte < 0x20 || byte == 0x7f;
+}
+
+/* Bytes of the first character of a text that is not empty: one byte where it is no UTF-8. */
+static size_t print_step(const char *text, size_t length)
+{
+	size_t bytes = fx_utf8_sequence(text, length);
+
+	return bytes > 0 ? bytes : 1;
 }
 
 /* Columns that a text takes, each character one. */
@@ -37,9 +41,22 @@ static size_t print_width_of(const char *text, size_t length)
 {
 	size_t width = 0;
 
-	for (size_t i = 0; i < length; i++)
-		width += print_is_start((unsigned char)text[i]);
+	for (size_t i = 0; i < length; i += print_step(text + i, length - i))
+		width++;
 	return width;
+}
+
+static void print_character(FILE *out, const char *text, size_t bytes)
+{
+	unsigned char byte = (unsigned char)text[0];
+	bool is_c1 = bytes > 1 && byte == 0xc2 && (unsigned char)text[1] < 0xa0;
+
+	if (byte == '\n')
+		putc(' ', out);
+	else if (is_c1 || print_is_control(byte) || (bytes == 1 && byte >= 0x80))
+		putc('?', out);
+	else
+		fwrite(text, 1, bytes, out);
 }
 
 void fx_print_shown(FILE *out, const char *text, size_t length, size_t width)
@@ -47,15 +64,12 @@ void fx_print_shown(FILE *out, const char *text, size_t length, size_t width)
 	bool cut = width > 0 && print_width_of(text, length) > width;
 	size_t left = cut ? width - 1 : SIZE_MAX;
 
-	for (size_t i = 0; i < length; i++) {
-		unsigned char byte = (unsigned char)text[i];
+	while (length > 0 && left-- > 0) {
+		size_t bytes = print_step(text, length);
 
-		if (print_is_start(byte) && left-- == 0)
-			break;
-		if (byte == 0xc2 && i + 1 < length && (unsigned char)text[i + 1] < 0xa0)
-			putc('?', out), i++;
-		else
-			putc(print_is_control(byte) ? (byte == '\n' ? ' ' : '?') : byte, out);
+		print_character(out, text, bytes);
+		text += bytes;
+		length -= bytes;
 	}
 	if (cut)
 		fputs("…", out);
@@ -229,6 +243,8 @@ void fx_print_json_text(FILE *out, const char *text, size_t length)
 			fprintf(out, "\\%c", byte);
 		else if (print_is_control(byte) || byte == '<')
 			fprintf(out, "\\u%04x", byte);
+		else if (byte == 0xc2 && i + 1 < length && (unsigned char)text[i + 1] < 0xa0)
+			fprintf(out, "\\u%04x", (unsigned char)text[++i]);
 		else
 			putc(byte, out);
 	}

@@ -26,11 +26,11 @@ void fx_print_end(struct fx_print *print);
 
 /*
  * At most `width' columns of a text (0: all), with an ellipsis where it is cut. What a terminal would obey is shown as
- * a question mark: control characters, C1 ones (U+0080 to U+009F) too. The text is UTF-8.
+ * a question mark: control characters, C1 ones (U+0080 to U+009F) too; and so is each byte that is no UTF-8.
  */
 void fx_print_shown(FILE *out, const char *text, size_t length, size_t width);
 
-/* A text as JSON, in its quotation marks. Control characters are escaped; so is `<', since JSON may be put into a
+/* A text as JSON, in its quotation marks. Control characters are escaped, C1 ones too; so is `<', since JSON may be put into a
  * page. The text is UTF-8. */
 void fx_print_json_text(FILE *out, const char *text, size_t length);
 

@@ -370,7 +370,7 @@ static void processes_add_tree(struct processes *all, size_t roots)
 		fx_report_fail(all->report, -ENOMEM);
 		return;
 	}
-	fx_table_keep_order(table);
+	fx_table_make_tree(table);
 	path.items[path.count++] = roots;
 	while (path.count > 0) {
 		size_t at = path.items[path.count - 1];

@@ -119,7 +119,6 @@ void fx_table_string(struct fx_table *table, size_t column, const char *text)
 
 void fx_table_indent(struct fx_table *table, unsigned levels)
 {
-	table->is_tree = true;
 	if (!table->failed && table->rows.count > 0)
 		table->rows.items[table->rows.count - 1].indent = levels;
 }
@@ -144,6 +143,12 @@ void fx_table_note(struct fx_table *table, const char *format, ...)
 void fx_table_keep_order(struct fx_table *table)
 {
 	table->ordered = true;
+}
+
+void fx_table_make_tree(struct fx_table *table)
+{
+	table->ordered = true;
+	table->is_tree = true;
 }
 
 void fx_table_leave_out(struct fx_table *table, size_t rows)

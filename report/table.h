@@ -59,15 +59,18 @@ void fx_table_real(struct fx_table *table, size_t column, double value);
 void fx_table_text(struct fx_table *table, size_t column, const char *text, size_t length);
 void fx_table_string(struct fx_table *table, size_t column, const char *text);
 
-/* How far the last text of the row that was begun last stands in: the levels of a tree. 0, too, says that it is one. */
+/* How far the last text of the row that was begun last stands in: the levels of a tree. */
 void fx_table_indent(struct fx_table *table, unsigned levels);
 
 /* A sentence below the table: what is an estimate, what is missing. */
 void fx_table_note(struct fx_table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The rows have an order of their own, which --sort does not change: a tree, a course in time. */
+/* The rows have an order of their own, which --sort does not change. */
 void fx_table_keep_order(struct fx_table *table);
+
+/* They have levels, and keep their order. */
+void fx_table_make_tree(struct fx_table *table);
 
 /* Rows that were not begun, since --top leaves them out: they are counted with those that fx_table_arrange() takes. */
 void fx_table_leave_out(struct fx_table *table, size_t rows);
@@ -104,7 +107,6 @@ size_t fx_table_sort_column(const struct fx_table *table);
 size_t fx_table_row_count(const struct fx_table *table);
 /* Rows that were left out, or that fx_table_arrange() has taken away. */
 size_t fx_table_left_out(const struct fx_table *table);
-/* Whether its rows have levels. */
 bool fx_table_is_tree(const struct fx_table *table);
 unsigned fx_table_indent_of(const struct fx_table *table, size_t row);
 const struct fx_cell *fx_table_cell(const struct fx_table *table, size_t row, size_t column);

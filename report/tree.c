@@ -282,7 +282,9 @@ static int tree_rows(const struct tree *tree, struct fx_table *table, const uint
 static void tree_notes(const struct tree *tree, struct fx_table *table)
 {
 	if (tree->paths.count == 1)
-		fx_table_note(table, "no such call is in the archive");
+		fx_table_note(table, fx_report_order(tree->report)->functions.count > 0
+					 ? "no such call is in the archive"
+					 : "no call is in the archive");
 	if (tree->merged > 0)
 		fx_table_note(
 		    table, "%llu calls stand in [more paths], merged: --max-paths tells more apart",
@@ -304,7 +306,7 @@ static void tree_tables(void *section)
 		fx_report_fail(tree->report, -ENOMEM);
 		fx_table_free(table);
 	} else {
-		fx_table_keep_order(table);
+		fx_table_make_tree(table);
 		fx_table_leave_out(table, tree->paths.count - 1 - fx_table_row_count(table));
 		tree_notes(tree, table);
 		fx_report_add(tree->report, table);

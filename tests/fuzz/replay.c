@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs a fuzz target, linked with this, over its corpus: FUZZ_CORPUS names the folder. */
+/* Runs a fuzz target, linked with this, over its corpus: FUZZ_CORPUS names the folder, or several as a shell does: {a,b}. */
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ Test(fuzz, corpus)
 
 	snprintf(pattern, sizeof(pattern), "%s/tests/fuzz/corpus/" FUZZ_CORPUS "/*",
 		 srcdir ? srcdir : ".");
-	cr_assert_eq(glob(pattern, 0, NULL, &found), 0, "%s: nothing found", pattern);
+	cr_assert_eq(glob(pattern, GLOB_BRACE, NULL, &found), 0, "%s: nothing found", pattern);
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		replay(found.gl_pathv[i]);
 	globfree(&found);

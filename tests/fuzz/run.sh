@@ -119,13 +119,20 @@ build() {
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,measure,report}/*.c \
+	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,measure,query,report}/*.c \
 		convert/*/*.pb-c.c \
 		$(find "$src/base" "$src/client" -name '*.c' ! -name main.c ! -name fault.c)
 	archive plain
 	for name; do
 		link "$name"
 	done
+}
+
+# Folders of inputs beside a fuzzer's own.
+more_corpora_of() {
+	case $1 in
+	report) echo "$src"/tests/fuzz/corpus/{archive,convert} ;;
+	esac
 }
 
 # --- Running -----------------------------------------------------------------------------------
@@ -136,9 +143,10 @@ fuzz() {
 	cd "$work/$name"
 	mkdir -p found "$corpus"
 	# Weighing inputs by how rare their features are takes longer than running them.
+	# shellcheck disable=SC2046 # a list of folders
 	nice ./fuzz -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
 		-entropic=0 \
-		found "$corpus" >log 2>&1 || status=$?
+		found "$corpus" $(more_corpora_of "$name") >log 2>&1 || status=$?
 	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
 	speed=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
 	coverage=$(grep -o 'cov: [0-9]* ft: [0-9]*' "$log" | tail -n 1)
@@ -173,6 +181,6 @@ if [ $minimise = yes ]; then
 	done
 	exit
 fi
-export -f fuzz
+export -f fuzz more_corpora_of
 export src work seconds
 printf '%s\n' "$@" | xargs -P "$jobs" -I NAME bash -c 'fuzz NAME'

@@ -112,7 +112,7 @@ Test(table, hostile_names)
 	expect_printed(table, FX_PRINT_JSON, 0,
 		       "{\n  \"t\": {\"rows\": [\n"
 		       "    {\"time_ns\": 1, \"share\": null, \"name\": "
-		       "\"\\u001b[31m\\u003cb>\\\"x\\\\\\u000a\302\233\\u007f\"}"
+		       "\"\\u001b[31m\\u003cb>\\\"x\\\\\\u000a\\u009b\\u007f\"}"
 		       "], \"left_out\": 0, \"notes\": [\"a note: \\u001b]0;x\\u0007\"]}\n}\n");
 	fx_table_free(table);
 }
