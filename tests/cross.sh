@@ -9,6 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 99
 top=$PWD
+where=aarch64
 dir=$top/build-cross
 root=$dir/root
 triplet=aarch64-linux-gnu
@@ -32,15 +33,7 @@ tests/e2e/suites.sh	traces programs of this machine
 tests/lint/*.sh	are the same on every machine
 '
 
-die() {
-	printf 'cross.sh: %s\n' "$*" >&2
-	exit 1
-}
-
-cannot() {
-	printf 'skipped: %s\n' "$*"
-	exit 77
-}
+. tests/elsewhere.sh
 
 # --- The other machine's libraries --------------------------------------------------------------
 
@@ -71,22 +64,15 @@ make_root() {
 
 # --- The build ----------------------------------------------------------------------------------
 
-build() {
-	if [ ! -f "$dir/Makefile" ]; then
-		(cd "$dir" && PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig:$root/usr/share/pkgconfig \
-			PKG_CONFIG_SYSROOT_DIR=$root ../configure -q --enable-werror --host=$triplet \
-			CC="${CROSS_CC:-$triplet-gcc} --sysroot=$root" \
-			CXX="${CROSS_CXX:-$triplet-g++} --sysroot=$root") >"$dir/configure.log" 2>&1 || {
-			tail -n 3 "$dir/configure.log"
-			return 1
-		}
-	fi
-	{
-		make -s -C "$dir" -j"${JOBS:-2}" && make -s -C "$dir" -j"${JOBS:-2}" check TESTS=
-	} >"$dir/make.log" 2>&1 || {
-		tail -n 20 "$dir/make.log"
-		return 1
-	}
+configure_there() {
+	(cd "$dir" && PKG_CONFIG_LIBDIR=$root/usr/lib/$triplet/pkgconfig:$root/usr/share/pkgconfig \
+		PKG_CONFIG_SYSROOT_DIR=$root ../configure -q --enable-werror --host=$triplet \
+		CC="${CROSS_CC:-$triplet-gcc} --sysroot=$root" \
+		CXX="${CROSS_CXX:-$triplet-g++} --sysroot=$root")
+}
+
+make_there() {
+	make -C "$dir" "$@"
 }
 
 # --- The world in which it runs -----------------------------------------------------------------
@@ -122,46 +108,8 @@ make_programs() {
 	chmod +x "$dir/bin/uname"
 }
 
-# is_skipped TEST
-is_skipped() {
-	# Names are patterns.
-	# shellcheck disable=SC2254
-	while read -r name why; do
-		[ -n "$name" ] || continue
-		case $1 in
-		$name) printf 'skipped: %s: %s\n' "$1" "$why" >&2 && return 0 ;;
-		esac
-	done <<-END
-		$skipped
-	END
-	return 1
-}
-
-# The tests of the suite that are run.
-core() {
-	make -s -C "$dir" print-tests | tr ' ' '\n' | while read -r test; do
-		[ -z "$test" ] || is_skipped "$test" || printf '%s\n' "$test"
-	done
-}
-
-count() {
-	awk -v name="# $1:" 'index($0, name) == 1 { sum += $3 } END { print sum + 0 }' "$dir/test-suite.log"
-}
-
-run() {
-	tests=$*
-	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
-	rm -f "$dir/test-suite.log"
-	unshare -U -r -m sh "$0" --inside make -s -k -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
-	status=$?
-	[ -f "$dir/test-suite.log" ] || {
-		tail -n 20 "$dir/check.log"
-		return 1
-	}
-	grep -E '^(FAIL|XPASS|ERROR): ' "$dir/check.log"
-	printf 'aarch64: %s passed, %s failed, %s skipped\n' "$(count PASS)" \
-		"$(($(count FAIL) + $(count ERROR)))" "$(count SKIP)"
-	return "$status"
+within() {
+	unshare -U -r -m sh "$top/tests/cross.sh" --inside "$@"
 }
 
 # ------------------------------------------------------------------------------------------------
@@ -177,6 +125,6 @@ mkdir -p "$dir"
 make_root || die "cannot get the libraries of aarch64"
 build || die "the build failed"
 make_programs
-unshare -U -r -m sh "$0" --inside true 2>"$dir/inside.log" ||
+within true 2>"$dir/inside.log" ||
 	cannot "no programs can be started under qemu in a namespace of its own: $(tail -n 1 "$dir/inside.log")"
 run "$@"

@@ -9,6 +9,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 99
 top=$PWD
+where='Debian 11'
 dir=$top/build-debian11
 root=${FX_DEBIAN11:-$dir/root}
 mirror=${FX_DEBIAN_MIRROR:-http://deb.debian.org/debian}
@@ -28,15 +29,7 @@ tests/e2e/suites.sh	traces programs of this machine
 tests/lint/*.sh	are the same everywhere
 '
 
-die() {
-	printf 'old-libc.sh: %s\n' "$*" >&2
-	exit 1
-}
-
-cannot() {
-	printf 'skipped: %s\n' "$*"
-	exit 77
-}
+. tests/elsewhere.sh
 
 make_root() {
 	[ ! -f "$root/.made" ] || return 0
@@ -66,65 +59,16 @@ enter() {
 
 # within COMMAND...
 within() {
-	unshare -m --propagation private sh "$0" --enter "$@"
+	unshare -m --propagation private sh "$top/tests/old-libc.sh" --enter "$@"
 }
 
-build() {
-	if [ ! -f "$dir/Makefile" ]; then
-		# shellcheck disable=SC2016 # the other shell expands it
-		within sh -c 'cd "$0" && ../configure -q --enable-werror' "$dir" >"$dir/configure.log" 2>&1 || {
-			tail -n 3 "$dir/configure.log"
-			return 1
-		}
-	fi
-	{
-		within make -s -C "$dir" -j"${JOBS:-2}" && within make -s -C "$dir" -j"${JOBS:-2}" check TESTS=
-	} >"$dir/make.log" 2>&1 || {
-		tail -n 20 "$dir/make.log"
-		return 1
-	}
+configure_there() {
+	# shellcheck disable=SC2016 # the other shell expands it
+	within sh -c 'cd "$0" && ../configure -q --enable-werror' "$dir"
 }
 
-# is_skipped TEST
-is_skipped() {
-	# Names are patterns.
-	# shellcheck disable=SC2254
-	while read -r name why; do
-		[ -n "$name" ] || continue
-		case $1 in
-		$name) printf 'skipped: %s: %s\n' "$1" "$why" >&2 && return 0 ;;
-		esac
-	done <<-END
-		$skipped
-	END
-	return 1
-}
-
-# The tests of the suite that are run.
-core() {
-	make -s -C "$dir" print-tests | tr ' ' '\n' | while read -r test; do
-		[ -z "$test" ] || is_skipped "$test" || printf '%s\n' "$test"
-	done
-}
-
-count() {
-	awk -v name="# $1:" 'index($0, name) == 1 { sum += $3 } END { print sum + 0 }' "$dir/test-suite.log"
-}
-
-run() {
-	tests=$*
-	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
-	rm -f "$dir/test-suite.log"
-	within make -s -k -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
-	status=$?
-	[ -f "$dir/test-suite.log" ] || {
-		tail -n 20 "$dir/check.log"
-		return 1
-	}
-	grep -E '^(FAIL|XPASS|ERROR): ' "$dir/check.log"
-	printf 'Debian 11: %s passed, %s failed, %s skipped\n' "$(count PASS)" \
-		"$(($(count FAIL) + $(count ERROR)))" "$(count SKIP)"
-	return "$status"
+make_there() {
+	within make -C "$dir" "$@"
 }
 
 if [ "${1-}" = --enter ]; then
