@@ -45,7 +45,7 @@
  *	                                                      compared with the copy made at adoption,
  *	                                                      and adoption loads it with acquire
  *	frame.start:   store release (engine/provider/frame.h)      -> load acquire (engine/reader/drain.c)
- *	slot.tid:      store release (engine/provider/thread.c)     -> load acquire (engine/reader/drain.c)
+ *	slot.tid:      store release (engine/provider/slot.c)     -> load acquire (engine/reader/drain.c)
  *	slot.dropped:  add acq_rel   (engine/provider/record.c)     -> load acquire (engine/reader/drain.c, before lost[])
  */
 #ifndef FX_ENGINE_LAYOUT_H

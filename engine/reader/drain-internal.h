@@ -105,7 +105,7 @@ static inline void read_facts(const struct fx_thread_slot *slot, bool over,
 {
 	struct fx_thread_facts f = {0};
 
-	/* Pairs with slot_take() in thread.c: before that, the name may be the next owner's. */
+	/* Pairs with slot_take() in slot.c: before that, the name may be the next owner's. */
 	if (fx_load_acquire(&slot->tid) != TID_TAKEN)
 		memcpy(f.name, slot->name, sizeof(f.name) - 1);
 	f.tid = fx_load_relaxed(&slot->last_tid);
