@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: MIT */
+/* The environment that a program is given: what is remembered in the constructor, and put back. */
 #include "preload/boot/environ.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
-#include "base/handle.h"
 #include "base/loadable.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
+#include "preload/boot/environ-memory.h"
 #include "preload/host/find-object.h" /* without it the first environment alone is changed */
 #include "preload/host/peek.h"
 #include "preload/host/self.h"
-#include "preload/show/text.h"
 #include "preload/call/untraced.h"
 
 #define PRELOAD	   "LD_PRELOAD="
 #define OURS	   "FXTRACE_"
 #define NO_FOLLOW  "FXTRACE_NO_FOLLOW="
-#define PATH_BYTES 4096u
 #define OURS_MAX   48u
 #define OURS_BYTES 8192u
 
 static struct {
 	bool follows;
-	char path[PATH_BYTES]; /* of this library; empty: not known */
+	char path[FX_ENVIRON_PATH_BYTES]; /* of this library; empty: not known */
 	unsigned count;
 	const char *ours[OURS_MAX]; /* "FXTRACE_NAME=VALUE", in text */
 	size_t used;
@@ -96,14 +91,14 @@ static void remember_path(void)
 		return;
 	length = strlen(path);
 	if (path[0] != '/') {
-		long n = fx_syscall2(SYS_getcwd, self.path, PATH_BYTES);
+		long n = fx_syscall2(SYS_getcwd, self.path, FX_ENVIRON_PATH_BYTES);
 
 		if (n <= 1 || self.path[0] != '/')
 			n = 0;
 		directory = n > 2 ? (size_t)n : 1; /* the NUL becomes the slash */
 		self.path[directory - 1] = '/';
 	}
-	if (directory + length >= PATH_BYTES)
+	if (directory + length >= FX_ENVIRON_PATH_BYTES)
 		length = directory = 0;
 	memcpy(self.path + directory, path, length);
 	self.path[directory + length] = 0;
@@ -208,6 +203,11 @@ bool fx_environ_follows(void)
 	return self.follows;
 }
 
+const char *fx_environ_library(void)
+{
+	return self.path;
+}
+
 /* --- For a child ------------------------------------------------------------------------------ */
 
 static bool names_variable(fx_strings envp, const char *variable)
@@ -239,86 +239,6 @@ static bool misses_ours(fx_strings envp)
 	return false;
 }
 
-/* --- Memory for it ---------------------------------------------------------------------------- */
-
-/*
- * A vfork child that becomes another program leaves what it has built in its parent's memory: the parent gives that
- * back. Whoever builds one stands here, as far as there is room.
- */
-#define BUILDERS 64u
-#define FREE	 0u
-#define BUSY	 UINT64_MAX
-
-static struct builder {
-	uint64_t pid; /* whose the rest is; or one of the above */
-	void *memory;
-	size_t bytes;
-} builders[BUILDERS];
-
-static bool builder_take(struct builder *b, uint64_t pid)
-{
-	return fx_load_relaxed(&b->pid) == pid && fx_cas_acq_rel(&b->pid, &pid, BUSY);
-}
-
-/* Pairs with builder_take(). */
-static void builder_let_go(struct builder *b, uint64_t pid)
-{
-	fx_store_release(&b->pid, pid);
-}
-
-static void builder_add(void *memory, size_t bytes)
-{
-	for (unsigned i = 0; i < BUILDERS; i++) {
-		if (!builder_take(&builders[i], FREE))
-			continue;
-		builders[i].memory = memory;
-		builders[i].bytes = bytes;
-		builder_let_go(&builders[i], (uint64_t)fx_getpid());
-		return;
-	}
-}
-
-static void builder_remove(const void *memory)
-{
-	const uint64_t pid = (uint64_t)fx_getpid();
-
-	for (unsigned i = 0; i < BUILDERS; i++)
-		if (builder_take(&builders[i], pid))
-			builder_let_go(&builders[i], builders[i].memory == memory ? FREE : pid);
-}
-
-/* For who may not ask for memory: as much as there is, for one at a time. A vfork child is its parent's thread. */
-static struct {
-	uint64_t owner; /* by thread pointer; 0: nobody's */
-	char bytes[128 << 10] __attribute__((aligned(16)));
-} spare;
-
-static bool spare_take(void)
-{
-	const uint64_t who = fx_thread_pointer();
-	uint64_t owner = 0;
-
-	/* Pairs with spare_give(). */
-	return fx_load_relaxed(&spare.owner) == who || fx_cas_acq_rel(&spare.owner, &owner, who);
-}
-
-static void spare_give(void)
-{
-	if (fx_load_relaxed(&spare.owner) == fx_thread_pointer())
-		fx_store_release(&spare.owner, 0);
-}
-
-void fx_environ_left(pid_t child)
-{
-	spare_give();
-	for (unsigned i = 0; child > 0 && i < BUILDERS; i++) {
-		if (!builder_take(&builders[i], (uint64_t)child))
-			continue;
-		fx_syscall2(SYS_munmap, builders[i].memory, builders[i].bytes);
-		builder_let_go(&builders[i], FREE);
-	}
-}
-
 /* --- An environment --------------------------------------------------------------------------- */
 
 /*
@@ -330,45 +250,24 @@ struct room {
 	size_t count, capacity; /* of strings, NULL and what is added included */
 	char *text;		/* of LD_PRELOAD, behind them */
 	size_t text_size;
-	size_t bytes; /* of it all */
-	bool is_spare;
+	struct fx_environ_memory memory; /* of it all */
 };
 
 #define SPARE 16u /* strings that may come meanwhile */
 #define TRIES 8u
 
-static bool room_at(struct room *r, void *memory)
-{
-	r->strings = memory;
-	r->text = (char *)memory + r->capacity * sizeof(char *);
-	return true;
-}
-
-static bool room_map(struct room *r, fx_strings envp)
+static bool room_take(struct room *r, fx_strings envp)
 {
 	const char *preload = preload_variable(envp);
-	long p;
 
 	r->count = 0;
 	r->capacity = count_strings(envp) + OURS_MAX + 2 + SPARE;
 	r->text_size = strlen(PRELOAD) + strlen(self.path) + 2 + (preload ? strlen(preload) : 0);
-	r->bytes = r->capacity * sizeof(char *) + r->text_size;
-	r->is_spare = !fx_engine_may(FX_ASK_START);
-	if (r->is_spare)
-		return r->bytes <= sizeof spare.bytes && spare_take() && room_at(r, spare.bytes);
-	p = fx_syscall6(SYS_mmap, 0, (long)r->bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if ((uint64_t)p > (uint64_t)-4096)
+	if (!fx_environ_memory_take(&r->memory, r->capacity * sizeof(char *) + r->text_size))
 		return false;
-	return room_at(r, (void *)p);
-}
-
-static void room_unmap(const struct room *r)
-{
-	if (r->is_spare)
-		spare_give();
-	else
-		fx_syscall2(SYS_munmap, r->strings, r->bytes);
+	r->strings = r->memory.at;
+	r->text = (char *)(r->strings + r->capacity);
+	return true;
 }
 
 /* Leaves room for what is to be added. False: there are more by now. */
@@ -490,121 +389,17 @@ void fx_environ_make(struct fx_environ *e, fx_strings envp)
 	see_sanitizer(e, envp);
 	if (is_right(envp, e->strip))
 		return;
-	for (unsigned i = 0; i < TRIES && room_map(&r, envp); i++) {
+	for (unsigned i = 0; i < TRIES && room_take(&r, envp); i++) {
 		if (room_build(&r, envp, e->strip)) {
 			e->envp = r.strings;
-			e->mapped = r.is_spare ? 0 : r.bytes;
-			if (e->mapped)
-				builder_add(r.strings, r.bytes);
+			e->mapped = fx_environ_memory_keep(&r.memory);
 			return;
 		}
-		room_unmap(&r);
+		fx_environ_memory_give(&r.memory);
 	}
 }
 
 void fx_environ_release(const struct fx_environ *e)
 {
-	spare_give();
-	if (!e->mapped)
-		return;
-	builder_remove(e->envp);
-	fx_syscall2(SYS_munmap, e->envp, e->mapped);
-}
-
-/* --- Programs that cannot load this library --------------------------------------------------- */
-
-/* As the dynamic linker will look for it: not from another root directory, nor as a user whom its folder
- * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
- * errors pass. */
-static bool is_reachable(void)
-{
-#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
-	long error = fx_syscall2(SYS_access, self.path, R_OK);
-#else
-	long error = fx_syscall3(SYS_faccessat, AT_FDCWD, self.path, R_OK);
-#endif
-
-	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
-}
-
-/* What cannot load it itself may start others, that would complain. */
-static void take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
-{
-	e->strip = fx_loadable_complains(verdict);
-	if (!e->strip && !is_reachable()) {
-		e->strip = true;
-		if (verdict == FX_LOADABLE)
-			verdict = FX_LOADABLE_UNREACHABLE;
-	}
-	e->traced = verdict == FX_LOADABLE;
-	if (!e->traced)
-		fx_untraced_note(path, verdict);
-}
-
-bool fx_environ_is_confined(struct fx_environ *e, const char *path)
-{
-	e->strip = self.follows && !fx_engine_may(FX_ASK_START);
-	e->traced = false;
-	if (e->strip)
-		fx_untraced_note(fx_peek_string(path, PATH_BYTES) > 0 ? path : "a program",
-				 FX_LOADABLE_CONFINED);
-	return e->strip;
-}
-
-void fx_environ_for_file(struct fx_environ *e, const char *path)
-{
-	if (!fx_environ_is_confined(e, path) && self.follows)
-		take_verdict(e, path, fx_loadable_file(AT_FDCWD, path));
-}
-
-void fx_environ_for_fd(struct fx_environ *e, int fd)
-{
-	char link[32], path[PATH_BYTES] = "a file by its descriptor";
-	struct fx_text t = FX_TEXT(link);
-	enum fx_loadable verdict;
-	long n;
-
-	if (fx_environ_is_confined(e, path) || !self.follows)
-		return;
-	verdict = fx_loadable_fd(fd);
-	fx_text_string(&t, "/proc/self/fd/");
-	fx_text_signed(&t, fd);
-	fx_text_char(&t, 0);
-	n = fx_syscall4(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
-	if (n > 0)
-		path[n] = 0;
-	take_verdict(e, path, verdict);
-}
-
-static bool is_executable(const char *path)
-{
-	return fx_syscall3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
-}
-
-/* The first one in PATH that may be run. */
-void fx_environ_for_command(struct fx_environ *e, const char *file)
-{
-	const char *path = fx_environ_value("PATH");
-	char candidate[PATH_BYTES];
-
-	e->strip = e->traced = false;
-	if (!self.follows || !file || fx_environ_is_confined(e, file))
-		return;
-	if (strchr(file, '/')) {
-		fx_environ_for_file(e, file);
-		return;
-	}
-	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
-		struct fx_text t = FX_TEXT(candidate);
-
-		path += *path == ':';
-		fx_text_bytes(&t, path, strcspn(path, ":"));
-		fx_text_char(&t, '/');
-		fx_text_string(&t, file);
-		fx_text_char(&t, 0);
-		if (t.at < t.end && is_executable(candidate)) {
-			fx_environ_for_file(e, candidate);
-			return;
-		}
-	}
+	fx_environ_memory_release(e->envp, e->mapped);
 }

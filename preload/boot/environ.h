@@ -14,6 +14,8 @@
 
 #include "preload/types.h"
 
+#define FX_ENVIRON_PATH_BYTES 4096u
+
 /* The program's environment: where this library is initialised before libc, `environ` is not there yet, and it is what
  * the constructor was given. */
 fx_strings fx_environ_now(void);
@@ -41,6 +43,9 @@ void fx_environ_confine(void);
 /* False under FXTRACE_NO_FOLLOW=1. */
 bool fx_environ_follows(void);
 
+/* This library's path, as children find it; empty: not known. */
+const char *fx_environ_library(void);
+
 /* What to start a program with. A program that would complain of this library (base/loadable.h) gets the
  * environment without it. */
 struct fx_environ {
@@ -66,9 +71,5 @@ void fx_environ_make(struct fx_environ *e, fx_strings envp);
 
 /* After a program that could not be started. Keeps errno. */
 void fx_environ_release(const struct fx_environ *e);
-
-/* A child is gone that ran in this memory while its parent waited: what it has built for the program that it became
- * goes too. */
-void fx_environ_left(pid_t child);
 
 #endif

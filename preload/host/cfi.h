@@ -38,6 +38,12 @@ enum fx_cfi_register {
 };
 #endif
 
+/* By DWARF's number. Vector registers and the like have no rules here. */
+static inline bool fx_cfi_has_rule(uint64_t number)
+{
+	return number - FX_CFI_FIRST < FX_CFI_RULES;
+}
+
 enum fx_cfi_kind {
 	FX_CFI_SAME = 0,   /* the caller's is still in the register */
 	FX_CFI_UNDEFINED,  /* lost; of the return address: there is no caller */

@@ -7,6 +7,7 @@
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "preload/call/call.h"
+#include "preload/boot/environ-memory.h"
 #include "preload/boot/environ.h"
 #include "preload/call/execs.h"
 #include "preload/call/flow.h"
@@ -141,7 +142,7 @@ static void guest_gone(int kind, bool shares, int child)
 		break;
 	}
 	if (kind & CLONE_VFORK)
-		fx_environ_left(child);
+		fx_environ_memory_left(child);
 }
 
 int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)

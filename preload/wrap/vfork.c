@@ -8,7 +8,7 @@
 #include "preload/types.h"
 
 #include "preload/call/call.h"
-#include "preload/boot/environ.h"
+#include "preload/boot/environ-memory.h"
 #include "preload/call/execs.h"
 #include "preload/host/real.h"
 #include "preload/call/untraced.h"
@@ -44,7 +44,7 @@ long fx_vfork_parent(long result)
 		errno = (int)-result;
 		result = -1;
 	}
-	fx_environ_left((pid_t)result);
+	fx_environ_memory_left((pid_t)result);
 	if (fx_engine_is_stranger())
 		return result;
 	if (--vforks.depth)

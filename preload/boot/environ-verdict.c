@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that cannot load this library: they are given an environment without it. */
+#include "preload/boot/environ.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/loadable.h"
+#include "base/syscall.h"
+#include "engine/provider/engine.h"
+#include "preload/host/peek.h"
+#include "preload/show/text.h"
+#include "preload/call/untraced.h"
+
+/* As the dynamic linker will look for it: not from another root directory, nor as a user whom its folder
+ * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
+ * errors pass. */
+static bool library_is_reachable(void)
+{
+#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
+	long error = fx_syscall2(SYS_access, fx_environ_library(), R_OK);
+#else
+	long error = fx_syscall3(SYS_faccessat, AT_FDCWD, fx_environ_library(), R_OK);
+#endif
+
+	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
+}
+
+/* What cannot load it itself may start others, that would complain. */
+static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
+{
+	e->strip = fx_loadable_complains(verdict);
+	if (!e->strip && !library_is_reachable()) {
+		e->strip = true;
+		if (verdict == FX_LOADABLE)
+			verdict = FX_LOADABLE_UNREACHABLE;
+	}
+	e->traced = verdict == FX_LOADABLE;
+	if (!e->traced)
+		fx_untraced_note(path, verdict);
+}
+
+bool fx_environ_is_confined(struct fx_environ *e, const char *path)
+{
+	e->strip = fx_environ_follows() && !fx_engine_may(FX_ASK_START);
+	e->traced = false;
+	if (e->strip)
+		fx_untraced_note(fx_peek_string(path, FX_ENVIRON_PATH_BYTES) > 0 ? path
+										 : "a program",
+				 FX_LOADABLE_CONFINED);
+	return e->strip;
+}
+
+void fx_environ_for_file(struct fx_environ *e, const char *path)
+{
+	if (!fx_environ_is_confined(e, path) && fx_environ_follows())
+		environ_take_verdict(e, path, fx_loadable_file(AT_FDCWD, path));
+}
+
+void fx_environ_for_fd(struct fx_environ *e, int fd)
+{
+	char link[32], path[FX_ENVIRON_PATH_BYTES] = "a file by its descriptor";
+	struct fx_text t = FX_TEXT(link);
+	enum fx_loadable verdict;
+	long n;
+
+	if (fx_environ_is_confined(e, path) || !fx_environ_follows())
+		return;
+	verdict = fx_loadable_fd(fd);
+	fx_text_string(&t, "/proc/self/fd/");
+	fx_text_signed(&t, fd);
+	fx_text_char(&t, 0);
+	n = fx_syscall4(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
+	if (n > 0)
+		path[n] = 0;
+	environ_take_verdict(e, path, verdict);
+}
+
+static bool command_is_executable(const char *path)
+{
+	return fx_syscall3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
+}
+
+/* The first one in PATH that may be run. */
+void fx_environ_for_command(struct fx_environ *e, const char *file)
+{
+	const char *path = fx_environ_value("PATH");
+	char candidate[FX_ENVIRON_PATH_BYTES];
+
+	e->strip = e->traced = false;
+	if (!fx_environ_follows() || !file || fx_environ_is_confined(e, file))
+		return;
+	if (strchr(file, '/')) {
+		fx_environ_for_file(e, file);
+		return;
+	}
+	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
+		struct fx_text t = FX_TEXT(candidate);
+
+		path += *path == ':';
+		fx_text_bytes(&t, path, strcspn(path, ":"));
+		fx_text_char(&t, '/');
+		fx_text_string(&t, file);
+		fx_text_char(&t, 0);
+		if (t.at < t.end && command_is_executable(candidate)) {
+			fx_environ_for_file(e, candidate);
+			return;
+		}
+	}
+}
