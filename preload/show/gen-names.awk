@@ -86,7 +86,7 @@ function shown_as(    s, ident) {
 out ~ /^syscalls?(-kinds)?[.]inc$/ {
 	if (NF < 2 || $1 !~ /^[a-z_0-9]+$/ || $2 !~ /^[0-6]$/ || NF > $2 + 2)
 		fail("not a name, a number of arguments and their kinds")
-	lines = lines sprintf("#ifdef SYS_%s\nSYSCALL(%s, %d, (%s), %s)\n#endif\n", $1, $1, $2, shown_as(), words())
+	lines = lines sprintf("#ifdef __NR_%s\nSYSCALL(%s, %d, (%s), %s)\n#endif\n", $1, $1, $2, shown_as(), words())
 	next
 }
 /^[ \t]/ {

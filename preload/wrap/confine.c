@@ -166,7 +166,7 @@ static const struct {
 	uint8_t shown[6]; /* enum shown */
 } syscalls[] = {
 #define KINDS(...)			  __VA_ARGS__
-#define SYSCALL(name, args, kinds, words) [SYS_##name] = {#name, args, {KINDS kinds}},
+#define SYSCALL(name, args, kinds, words) [__NR_##name] = {#name, args, {KINDS kinds}},
 #include "preload/syscalls.inc"
 #undef SYSCALL
 #undef KINDS

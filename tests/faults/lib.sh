@@ -22,7 +22,7 @@ points() {
 
 # witness_compile: the program whose records can be counted.
 witness_compile() {
-	compile witness -O1 -g -w -D_GNU_SOURCE -finstrument-functions "$FX_SRCDIR/tests/faults/witness.c"
+	compile witness -O1 -g -w -D_GNU_SOURCE -finstrument-functions "$FX_SRCDIR/tests/faults/witness.c" -lrt
 }
 
 # expect_witnessed whole|each|prefix|newest|part ARCHIVE MAP: the archive has just what the witness says. Of each

@@ -155,8 +155,13 @@ shown syscall '"number":string="fsopen", "arg0":string="no-file-system", "arg1":
 shown syscall '"number":string="fsconfig", "arg0":int32=-1, "arg1":string="FSCONFIG_SET_STRING", "arg2":string="source", "arg3":string="/dev/none", "arg4":int32=0, .*"ret":int32=-1, .*'
 shown syscall '"number":string="fsconfig", .*"arg2":string="source", "arg3":pointer=0x8, .*'
 shown syscall '"number":string="open_tree", "arg0":int32=-1, "arg1":string="tree", "arg2":string="OPEN_TREE_CLONE\|AT_RECURSIVE", "ret":int32=-1, .*'
-shown syscall '"number":string="mount_setattr", "arg0":int32=-1, "arg1":string="tree", "arg2":string="AT_RECURSIVE", "set":string="MOUNT_ATTR_RDONLY\|MOUNT_ATTR_NOSUID", "clear":string="MOUNT_ATTR_NODEV", "propagation":string="MS_PRIVATE", .*'
-shown syscall '"number":string="mount_setattr", .*"arg2":string="AT_RECURSIVE", "arg3":pointer=0x8, .*'
+# The library knows the calls that the headers of its build know; this one is of Linux 5.12.
+if printf '#include <asm/unistd.h>\n' | $FX_CC -E -dM - | grep -q ' __NR_mount_setattr '; then
+	shown syscall '"number":string="mount_setattr", "arg0":int32=-1, "arg1":string="tree", "arg2":string="AT_RECURSIVE", "set":string="MOUNT_ATTR_RDONLY\|MOUNT_ATTR_NOSUID", "clear":string="MOUNT_ATTR_NODEV", "propagation":string="MS_PRIVATE", .*'
+	shown syscall '"number":string="mount_setattr", .*"arg2":string="AT_RECURSIVE", "arg3":pointer=0x8, .*'
+else
+	echo "left out: mount_setattr, which is newer than the headers"
+fi
 
 # 9000 and 10000 bytes through 4096: printf fills the buffer twice, putc twice more, fclose writes the rest.
 shown fopen '"path":string="text", "mode":string="w", "ret":pointer=0x[0-9a-f]+'

@@ -52,6 +52,14 @@
 #include <termios.h>
 #include <unistd.h>
 
+/* Of Linux 5.6 and 5.12, which older headers do not know. They are the same on every machine. */
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+#ifndef SYS_mount_setattr
+#define SYS_mount_setattr 442
+#endif
+
 /* The results are in the trace. */
 #define CALL(call)                                                                                 \
 	do {                                                                                       \
