@@ -164,6 +164,8 @@ static int export_all(struct driver *driver)
 		return r;
 	fx_convert_names(driver->exporter);
 	r = export_threads(driver);
+	if (r == 0)
+		r = fx_flows_error(driver->stepper.flows);
 	return r < 0 ? r : fx_convert_rest(driver->exporter);
 }
 
@@ -179,7 +181,7 @@ int fx_convert(struct fx_exporter *exporter, fx_progress *progress, void *opaque
 	int r = -ENOMEM;
 
 	driver.stepper.exporter = exporter;
-	driver.stepper.flows = fx_flows_new();
+	driver.stepper.flows = fx_flows_new(exporter->timeline);
 	exporter->ops->begin(exporter);
 	if (driver.stepper.flows)
 		r = export_all(&driver);

@@ -11,30 +11,48 @@
 /* Slices that have just ended, of which one may be meant by a flow of that time. */
 enum { RECENT = 8 };
 
+/* The order of flow records in time, which is total. */
+struct moment {
+	uint64_t ts;
+	uint64_t type; /* enum fxt_event_type */
+	uint64_t word;
+};
+
 /* A flow record and the slice it belongs to. */
 struct point {
-	uint64_t ts;
-	uint64_t pid;
 	uint64_t id;
-	uint64_t word;
+	struct moment at;
+	uint64_t pid;
 	uint64_t entry; /* its own index */
 	uint64_t slice; /* index of the slice; equal to @entry: there is none */
 	uint64_t slice_ts;
 	uint32_t thread;
 	uint32_t category;
 	uint32_t name;
-	uint8_t type;  /* enum fxt_event_type */
 	bool has_room; /* for an instant in its place */
 };
 
-struct chain_key {
-	uint64_t pid;
-	uint64_t id;
+/* A link whose chain is known by its first record. */
+struct loose_link {
+	struct moment head;
+	struct moment at;
+	struct fx_flow_link link;
 };
 
+/* A link in its place. */
+struct placed_link {
+	uint64_t key; /* thread and entry */
+	struct moment at;
+	struct fx_flow_link link;
+};
+
+/* Indices in a walk have no more bits than words of an archive. */
+enum { LINK_ENTRY_BITS = 36 };
+
+/* A chain of the id at hand. */
 struct chain {
-	struct chain_key key;
-	uint64_t number;
+	uint64_t pid;
+	struct moment head;
 	uint64_t last_ts; /* where the last link starts */
 	uint32_t category;
 	uint32_t name;
@@ -42,40 +60,110 @@ struct chain {
 	UT_hash_handle hh;
 };
 
-/* The chain that an id means in processes that have not begun one of their own. */
-struct owner {
-	uint64_t id;
-	struct chain *chain;
-	UT_hash_handle hh;
-};
-
+/*
+ * All of them in lists that go to a file where they are large: the records by id and time, of which chains are made, an
+ * id at a time; their heads by time, which gives the chains numbers; the links by head, to get these; then by their
+ * place.
+ */
 struct fx_flows {
-	FX_VECTOR(struct point) points;
-	FX_VECTOR(struct fx_flow_link) links;
-	size_t taken; /* links */
+	struct fx_timeline *timeline;
+	struct fx_runs points;
+	struct fx_runs heads; /* struct moment */
+	struct fx_runs loose;
+	struct fx_runs links;
 	struct chain *chains;
-	struct owner *owners;
-	uint64_t chain_count;
+	struct chain *owner; /* the chain of processes that have not begun one of their own */
+	/* Taking links: */
+	struct fx_merge merge;
+	const struct placed_link *next;
+	FX_VECTOR(struct fx_flow_link) taken;
+	int error;
 };
 
-struct fx_flows *fx_flows_new(void)
+/* --- Orders ----------------------------------------------------------------------------------- */
+
+static int compare_moments(const struct moment *left, const struct moment *right)
 {
-	return calloc(1, sizeof(struct fx_flows));
+	if (left->ts != right->ts)
+		return left->ts < right->ts ? -1 : 1;
+	if (left->type != right->type)
+		return left->type < right->type ? -1 : 1;
+	return left->word < right->word ? -1 : left->word > right->word;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+	const struct point *left = a, *right = b;
+
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return compare_moments(&left->at, &right->at);
+}
+
+static int compare_heads(const void *a, const void *b)
+{
+	return compare_moments(a, b);
+}
+
+static int compare_loose_links(const void *a, const void *b)
+{
+	const struct loose_link *left = a, *right = b;
+	int r = compare_moments(&left->head, &right->head);
+
+	return r ? r : compare_moments(&left->at, &right->at);
+}
+
+static int compare_placed_links(const void *a, const void *b)
+{
+	const struct placed_link *left = a, *right = b;
+
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	return compare_moments(&left->at, &right->at);
+}
+
+static const struct fx_runs_kind points_kind = {
+    .size = sizeof(struct point),
+    .compare = compare_points,
+};
+static const struct fx_runs_kind heads_kind = {
+    .size = sizeof(struct moment),
+    .compare = compare_heads,
+};
+static const struct fx_runs_kind loose_kind = {
+    .size = sizeof(struct loose_link),
+    .compare = compare_loose_links,
+};
+static const struct fx_runs_kind links_kind = {
+    .size = sizeof(struct placed_link),
+    .compare = compare_placed_links,
+};
+
+/* --- Making ----------------------------------------------------------------------------------- */
+
+struct fx_flows *fx_flows_new(struct fx_timeline *timeline)
+{
+	struct fx_flows *flows = calloc(1, sizeof(*flows));
+
+	if (!flows)
+		return NULL;
+	flows->timeline = timeline;
+	fx_runs_init(&flows->points, &timeline->pool, &points_kind);
+	fx_runs_init(&flows->heads, &timeline->pool, &heads_kind);
+	fx_runs_init(&flows->loose, &timeline->pool, &loose_kind);
+	fx_runs_init(&flows->links, &timeline->pool, &links_kind);
+	return flows;
 }
 
 static void free_chains(struct fx_flows *flows)
 {
-	struct chain *chain, *next_chain;
-	struct owner *owner, *next_owner;
+	struct chain *chain = NULL, *next;
 
-	HASH_ITER (hh, flows->chains, chain, next_chain) {
+	HASH_ITER (hh, flows->chains, chain, next) {
 		HASH_DEL(flows->chains, chain);
 		free(chain);
 	}
-	HASH_ITER (hh, flows->owners, owner, next_owner) {
-		HASH_DEL(flows->owners, owner);
-		free(owner);
-	}
+	flows->owner = NULL;
 }
 
 void fx_flows_free(struct fx_flows *flows)
@@ -83,8 +171,12 @@ void fx_flows_free(struct fx_flows *flows)
 	if (!flows)
 		return;
 	free_chains(flows);
-	fx_vector_free(&flows->points);
-	fx_vector_free(&flows->links);
+	fx_merge_end(&flows->merge);
+	fx_runs_release(&flows->points);
+	fx_runs_release(&flows->heads);
+	fx_runs_release(&flows->loose);
+	fx_runs_release(&flows->links);
+	fx_vector_free(&flows->taken);
 	free(flows);
 }
 
@@ -176,26 +268,27 @@ static int add_point(struct fx_flows *flows, struct flow_walk *walk, const struc
 	const struct fx_thread *thread = walk->walk.thread;
 	const struct fx_placed *slice = find_slice(walk, flow);
 	struct fxt_record record;
+	struct point *point;
 	int r = fx_timeline_decode(walk->walk.timeline, flow->entry.provider, flow->entry.word,
 				   &record);
 
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
-	if (fx_vector_reserve(&flows->points, 1) < 0)
+	point = fx_runs_add(&flows->points);
+	if (!point)
 		return -ENOMEM;
-	flows->points.items[flows->points.count++] =
-	    (struct point){.ts = flow->entry.ts,
-			   .pid = thread->key.pid,
-			   .id = record.event.id,
-			   .word = flow->entry.word,
-			   .entry = flow->index,
-			   .slice = slice->index,
-			   .slice_ts = slice->entry.ts,
-			   .thread = thread->number,
-			   .category = record.event.category.serial,
-			   .name = record.event.name.serial,
-			   .type = record.event.type,
-			   .has_room = flow_has_room(walk, flow->entry.ts)};
+	*point = (struct point){
+	    .id = record.event.id,
+	    .at = {flow->entry.ts, record.event.type, flow->entry.word},
+	    .pid = thread->key.pid,
+	    .entry = flow->index,
+	    .slice = slice->index,
+	    .slice_ts = slice->entry.ts,
+	    .thread = thread->number,
+	    .category = record.event.category.serial,
+	    .name = record.event.name.serial,
+	    .has_room = flow_has_room(walk, flow->entry.ts),
+	};
 	return 0;
 }
 
@@ -238,116 +331,158 @@ int fx_flows_collect(struct fx_flows *flows, struct fx_timeline *timeline, struc
 
 /* --- Chains ----------------------------------------------------------------------------------- */
 
-static int compare_points(const void *a, const void *b)
+static struct chain *find_chain(struct fx_flows *flows, uint64_t pid)
 {
-	const struct point *left = a, *right = b;
-
-	if (left->ts != right->ts)
-		return left->ts < right->ts ? -1 : 1;
-	if (left->type != right->type)
-		return left->type < right->type ? -1 : 1;
-	return left->word < right->word ? -1 : left->word > right->word;
-}
-
-static struct chain *find_chain(struct fx_flows *flows, const struct point *point)
-{
-	struct chain_key key = {point->pid, point->id};
-	struct owner *owner;
 	struct chain *chain;
 
-	HASH_FIND(hh, flows->chains, &key, sizeof(key), chain);
-	if (chain)
-		return chain;
-	HASH_FIND(hh, flows->owners, &point->id, sizeof(point->id), owner);
-	return owner ? owner->chain : NULL;
-}
-
-static int own_id(struct fx_flows *flows, uint64_t id, struct chain *chain)
-{
-	struct owner *owner;
-
-	HASH_FIND(hh, flows->owners, &id, sizeof(id), owner);
-	if (!owner) {
-		owner = calloc(1, sizeof(*owner));
-		if (!owner)
-			return -ENOMEM;
-		owner->id = id;
-		HASH_ADD(hh, flows->owners, id, sizeof(owner->id), owner);
-	}
-	owner->chain = chain;
-	return 0;
+	HASH_FIND(hh, flows->chains, &pid, sizeof(pid), chain);
+	return chain ? chain : flows->owner;
 }
 
 /* The chain of this process and id, begun anew. */
 static struct chain *begin_chain(struct fx_flows *flows, const struct point *point)
 {
-	struct chain_key key = {point->pid, point->id};
+	struct moment *head = fx_runs_add(&flows->heads);
 	struct chain *chain;
 
-	HASH_FIND(hh, flows->chains, &key, sizeof(key), chain);
+	if (!head)
+		return NULL;
+	*head = point->at;
+	HASH_FIND(hh, flows->chains, &point->pid, sizeof(point->pid), chain);
 	if (!chain) {
 		chain = calloc(1, sizeof(*chain));
 		if (!chain)
 			return NULL;
-		chain->key = key;
-		HASH_ADD(hh, flows->chains, key, sizeof(chain->key), chain);
+		chain->pid = point->pid;
+		HASH_ADD(hh, flows->chains, pid, sizeof(chain->pid), chain);
 	}
-	chain->number = ++flows->chain_count;
+	chain->head = point->at;
 	chain->linked = false;
 	chain->category = point->category;
 	chain->name = point->name;
-	return own_id(flows, point->id, chain) < 0 ? NULL : chain;
+	flows->owner = chain;
+	return chain;
 }
 
 static enum fx_flow_role role_of(const struct chain *chain, const struct point *point)
 {
 	if (!chain->linked)
 		return FX_FLOW_FIRST;
-	return point->type == FXT_EVENT_FLOW_END ? FX_FLOW_LAST : FX_FLOW_MIDDLE;
+	return point->at.type == FXT_EVENT_FLOW_END ? FX_FLOW_LAST : FX_FLOW_MIDDLE;
 }
 
 static int link_point(struct fx_flows *flows, const struct point *point)
 {
 	struct chain *chain = NULL;
+	struct loose_link *link;
 	uint64_t entry = point->slice;
 	uint64_t ts = point->slice_ts;
 
-	if (point->type != FXT_EVENT_FLOW_BEGIN)
-		chain = find_chain(flows, point);
+	if (point->at.type != FXT_EVENT_FLOW_BEGIN)
+		chain = find_chain(flows, point->pid);
 	if (!chain)
 		chain = begin_chain(flows, point);
-	if (!chain || fx_vector_reserve(&flows->links, 1) < 0)
+	if (!chain)
 		return -ENOMEM;
 	if (chain->linked && ts <= chain->last_ts) {
 		entry = point->entry;
-		ts = point->ts;
+		ts = point->at.ts;
 	}
 	if (entry == point->entry && !point->has_room)
 		return 0;
-	flows->links.items[flows->links.count] = (struct fx_flow_link){
-	    .entry = entry,
-	    .chain = chain->number,
-	    .thread = point->thread,
-	    .order = (uint32_t)flows->links.count,
-	    .category = chain->category,
-	    .name = chain->name,
-	    .role = role_of(chain, point),
+	link = fx_runs_add(&flows->loose);
+	if (!link)
+		return -ENOMEM;
+	*link = (struct loose_link){
+	    .head = chain->head,
+	    .at = point->at,
+	    .link = {.entry = entry,
+		     .thread = point->thread,
+		     .category = chain->category,
+		     .name = chain->name,
+		     .role = role_of(chain, point)},
 	};
-	flows->links.count++;
 	chain->linked = true;
 	chain->last_ts = ts;
 	return 0;
 }
 
-static int compare_links(const void *a, const void *b)
+/* Makes the chains, an id at a time. */
+static int link_points(struct fx_flows *flows)
 {
-	const struct fx_flow_link *left = a, *right = b;
+	const struct point *point;
+	struct fx_merge merge;
+	uint64_t id = 0;
+	int r = fx_merge_begin(&merge, &flows->points);
 
-	if (left->thread != right->thread)
-		return left->thread < right->thread ? -1 : 1;
-	if (left->entry != right->entry)
-		return left->entry < right->entry ? -1 : 1;
-	return left->order < right->order ? -1 : left->order > right->order;
+	if (r < 0)
+		return r;
+	point = fx_merge_first(&merge);
+	for (; point && r == 0; point = fx_merge_next(&merge)) {
+		if (point->id != id)
+			free_chains(flows);
+		id = point->id;
+		r = link_point(flows, point);
+	}
+	free_chains(flows);
+	fx_merge_end(&merge);
+	return r < 0 ? r : merge.error;
+}
+
+static uint64_t key_of(uint32_t thread, uint64_t entry)
+{
+	return (uint64_t)thread << LINK_ENTRY_BITS | entry;
+}
+
+static int place_link(struct fx_flows *flows, const struct loose_link *loose, uint64_t number)
+{
+	struct placed_link *placed = fx_runs_add(&flows->links);
+
+	if (!placed)
+		return -ENOMEM;
+	*placed = (struct placed_link){
+	    .key = key_of(loose->link.thread, loose->link.entry),
+	    .at = loose->at,
+	    .link = loose->link,
+	};
+	placed->link.chain = number;
+	return 0;
+}
+
+/* Gives the links the numbers of their chains, which count their heads by time. */
+static int number_links(struct fx_flows *flows, struct fx_merge *heads, struct fx_merge *links)
+{
+	const struct moment *head = fx_merge_first(heads);
+	const struct loose_link *link = fx_merge_first(links);
+	uint64_t number = 1;
+	int r = 0;
+
+	while (link && head && r == 0) {
+		if (compare_moments(head, &link->head) < 0) {
+			head = fx_merge_next(heads);
+			number++;
+			continue;
+		}
+		r = place_link(flows, link, number);
+		link = fx_merge_next(links);
+	}
+	if (r == 0)
+		r = heads->error < 0 ? heads->error : links->error;
+	return r;
+}
+
+static int place_links(struct fx_flows *flows)
+{
+	struct fx_merge heads = {0}, links = {0};
+	int r = fx_merge_begin(&heads, &flows->heads);
+
+	if (r == 0)
+		r = fx_merge_begin(&links, &flows->loose);
+	if (r == 0)
+		r = number_links(flows, &heads, &links);
+	fx_merge_end(&heads);
+	fx_merge_end(&links);
+	return r;
 }
 
 int fx_flows_resolve(struct fx_flows *flows)
@@ -356,49 +491,61 @@ int fx_flows_resolve(struct fx_flows *flows)
 
 	if (flows->points.count == 0)
 		return 0;
-	qsort(flows->points.items, flows->points.count, sizeof(struct point), compare_points);
-	for (size_t i = 0; i < flows->points.count && r == 0; i++)
-		r = link_point(flows, &flows->points.items[i]);
-	fx_vector_free(&flows->points);
-	free_chains(flows);
-	if (r == 0 && flows->links.count > 0)
-		qsort(flows->links.items, flows->links.count, sizeof(struct fx_flow_link),
-		      compare_links);
-	return r;
+	r = link_points(flows);
+	fx_runs_release(&flows->points);
+	if (r == 0)
+		r = place_links(flows);
+	fx_runs_release(&flows->heads);
+	fx_runs_release(&flows->loose);
+	return r < 0 ? r : fx_flows_seek(flows, 0, 0);
 }
 
-static bool is_earlier(const struct fx_flow_link *link, uint32_t thread, uint64_t entry)
+/* --- Taking ----------------------------------------------------------------------------------- */
+
+int fx_flows_seek(struct fx_flows *flows, uint32_t thread, uint64_t entry)
 {
-	return link->thread < thread || (link->thread == thread && link->entry < entry);
+	int r;
+
+	flows->next = NULL;
+	fx_merge_end(&flows->merge);
+	if (flows->links.count == 0)
+		return 0;
+	r = fx_merge_begin_at(&flows->merge, &flows->links, key_of(thread, entry));
+	if (r == 0)
+		flows->next = fx_merge_first(&flows->merge);
+	return r < 0 ? r : flows->merge.error;
 }
 
-void fx_flows_seek(struct fx_flows *flows, const struct fx_thread *thread, uint64_t entry)
+/* The links of a place, behind those that nobody asked for. */
+static const struct fx_flow_link *take_links(struct fx_flows *flows, uint64_t key,
+					     size_t *ret_count)
 {
-	size_t low = 0, high = flows->links.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (is_earlier(&flows->links.items[middle], thread->number, entry))
-			low = middle + 1;
-		else
-			high = middle;
+	flows->taken.count = 0;
+	for (; flows->next && flows->next->key <= key; flows->next = fx_merge_next(&flows->merge)) {
+		if (flows->next->key < key)
+			continue;
+		if (fx_vector_reserve(&flows->taken, 1) < 0) {
+			flows->error = -ENOMEM;
+			break;
+		}
+		flows->taken.items[flows->taken.count++] = flows->next->link;
 	}
-	flows->taken = low;
+	*ret_count = flows->taken.count;
+	return *ret_count > 0 ? flows->taken.items : NULL;
 }
 
 const struct fx_flow_link *fx_flows_take(struct fx_flows *flows, const struct fx_thread *thread,
 					 uint64_t entry, size_t *ret_count)
 {
-	const struct fx_flow_link *links = flows->links.items;
-	size_t count = flows->links.count, first;
+	uint64_t key = key_of(thread->number, entry);
 
-	while (flows->taken < count && is_earlier(&links[flows->taken], thread->number, entry))
-		flows->taken++;
-	first = flows->taken;
-	while (flows->taken < count && links[flows->taken].thread == thread->number &&
-	       links[flows->taken].entry == entry)
-		flows->taken++;
-	*ret_count = flows->taken - first;
-	return *ret_count > 0 ? links + first : NULL;
+	*ret_count = 0;
+	if (!flows->next || flows->next->key > key)
+		return NULL;
+	return take_links(flows, key, ret_count);
+}
+
+int fx_flows_error(const struct fx_flows *flows)
+{
+	return flows->error < 0 ? flows->error : flows->merge.error;
 }

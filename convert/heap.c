@@ -157,7 +157,7 @@ static int heap_align(struct fx_heap *heap, const struct fx_event *event, struct
 	return heap_add(heap, event, change);
 }
 
-int fx_heap_call(struct fx_heap *heap, const struct fx_event *event, uint32_t place)
+static int heap_add_call(struct fx_heap *heap, const struct fx_event *event, uint32_t place)
 {
 	uint64_t given = heap_arg(event, "ptr", 0);
 	struct change change = {.ts = event->end,
@@ -167,16 +167,19 @@ int fx_heap_call(struct fx_heap *heap, const struct fx_event *event, uint32_t pl
 				.kind = CHANGE_ALLOCATION};
 	int r = 0;
 
-	if (heap_is_exec(event))
-		return heap_add_restart(heap, event);
-	if (!fx_heap_is_call(event))
-		return 0;
 	if (fxt_string_equals(event->name, "posix_memalign"))
 		return heap_align(heap, event, change);
 	/* A realloc() that failed leaves the block as it was. */
 	if (given && (change.address || change.size == 0))
 		r = heap_add_free(heap, event, given);
 	return r < 0 || !change.address ? r : heap_add(heap, event, change);
+}
+
+int fx_heap_call(struct fx_heap *heap, const struct fx_event *event, uint32_t place)
+{
+	if (heap_is_exec(event))
+		return heap_add_restart(heap, event);
+	return fx_heap_is_call(event) ? heap_add_call(heap, event, place) : 0;
 }
 
 int fx_heap_instant(struct fx_heap *heap, const struct fx_event *event)

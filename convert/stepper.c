@@ -191,7 +191,6 @@ int fx_stepper_begin(struct fx_stepper *stepper, struct fx_thread *thread,
 	stepper->timeline = stepper->exporter->timeline;
 	if (!place)
 		return fx_walk_begin(&stepper->walk, stepper->timeline, thread);
-	fx_flows_seek(stepper->flows, thread, place->index);
 	return fx_walk_begin_at(&stepper->walk, stepper->timeline, thread, place);
 }
 

@@ -281,7 +281,7 @@ static int pages_fill(struct fx_query_pages *pages, struct fx_query_page *page, 
 		if (page->rows.count >= rows && pages_may_break(&pages->frontier.walk))
 			return 1;
 	}
-	return r;
+	return r < 0 ? r : fx_flows_error(pages->flows);
 }
 
 static void pages_note_rows(struct page_note *note, const struct fx_query_page *page)
@@ -380,6 +380,8 @@ static int pages_step_again(struct fx_query_pages *pages, struct fx_stepper *ste
 	int r = fx_stepper_begin(stepper, thread, note->at_start ? NULL : &note->place);
 
 	stepper->ops->enter_thread(stepper->exporter, thread);
+	if (r == 0)
+		r = fx_flows_seek(pages->flows, note->thread, note->place.index);
 	if (r == 0 && fx_vector_reserve(&tables->open, note->place.depth) < 0)
 		r = -ENOMEM;
 	if (r == 0 && note->place.depth > 0)
@@ -428,10 +430,11 @@ static int pages_make_again(struct fx_query_pages *pages, size_t number)
 	tables->database.wants.tables[FX_SQL_FLOW] = arrows;
 	pages->numbers = numbers;
 	memcpy(timeline->misfits, misfits, sizeof(misfits));
-	if (pages->in_thread)
-		fx_flows_seek(pages->flows, pages->frontier.thread, pages->frontier.walk.index);
 	free(stepper);
-	return r;
+	if (r < 0 || pages->all)
+		return r;
+	return fx_flows_seek(pages->flows, (uint32_t)pages->thread,
+			     pages->in_thread ? pages->frontier.walk.index : 0);
 }
 
 /* --- Asking ----------------------------------------------------------------------------------- */
@@ -562,7 +565,7 @@ int fx_query_pages_open(sqlite3 *db, const struct fx_sql_wants *wants, struct fx
 					     .ended = pages_take_ended,
 					     .counter = pages_take_count};
 	pages->tables.taker = &pages->taker;
-	pages->flows = fx_flows_new();
+	pages->flows = fx_flows_new(timeline);
 	pages->frontier.exporter = &pages->tables.exporter;
 	pages->frontier.flows = pages->flows;
 	fx_sql_tables_begin(&pages->tables, db, &inserted);

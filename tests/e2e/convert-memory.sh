@@ -4,6 +4,7 @@
 # the same, and the memory stays what it was however large the archive is.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
+need python3
 sample=$FX_BUILDDIR/tests/convert/write_sample
 bench=$FX_BUILDDIR/bench/timeline
 mkdir spilled
@@ -35,6 +36,8 @@ done
 expect_same_conversions calls.fxt
 expect_ok traced -q -- bash -c 'for i in 1 2 3; do (ls / >/dev/null) & done; wait'
 expect_same_conversions trace.fxt
+python3 "$FX_SRCDIR/tests/e2e/many_flows.py" mess 3000 >flows.fxt || fail "no flows"
+expect_same_conversions flows.fxt
 expect_equal "" "$(ls spilled)" "files that stay"
 
 # Where there is no such file, memory does.
@@ -58,3 +61,9 @@ for file in calls.fxt calls.fxt.gz; do
 	[ -n "$resident" ] || fail "no walk through $file"
 	[ "${resident%.*}" -lt 64 ] || fail "$file: $resident MB resident"
 done
+
+# Arrows, of which each has a chain of its own, would take 100 MB.
+python3 "$FX_SRCDIR/tests/e2e/many_flows.py" pairs 250000 >flows.fxt || fail "no flows"
+read -r _ _ resident < <(FXTRACE_CONVERT_MEMORY=4000000 "$bench" flows.fxt walk)
+echo "flows.fxt: $resident MB resident"
+[ "${resident%.*}" -lt 64 ] || fail "flows.fxt: $resident MB resident"

@@ -93,6 +93,9 @@ for name in arguments asyncs bad_text buffer_full counters flow_processes hostil
 	same "$name.fxt"
 	[[ $name != asyncs && $name != flow_processes ]] || found "$name.fxt"
 done
+python3 "$FX_SRCDIR/tests/e2e/many_flows.py" mess 300 >flows.fxt || fail "no flows"
+same flows.fxt
+found flows.fxt
 ask() { # ARCHIVE SQL: the rows, without the head
 	"$FXTRACE" query --csv "$1.fxt" "$2" 2>ask.err | tail -n +2 | tr -d '\r'
 }
