@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace symbolize FILE -o OUT: names in the place of addresses, later and elsewhere. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "archives/symbolize.h"
+#include "client/archive.h"
+#include "client/commands.h"
+#include "client/usage.h"
+#include "manager/archive/output.h"
+
+enum { OPTION_SYSROOT = FX_USAGE_KEYS, OPTION_DEBUG_FOLDER, OPTION_DEBUGINFOD };
+
+struct symbolize_job {
+	const char *program;
+	const char *in, *out_path;
+	struct fx_finder_places places;
+	const char **sysroots, **debug_folders;
+	struct fx_symbolize_result result;
+};
+
+static const struct argp_option option_table[] = {
+    {"output", 'o', "OUT", 0, "Write to OUT, compressed by its extension (.gz, .zst)", 0},
+    {"sysroot", OPTION_SYSROOT, "DIR", 0,
+     "Look for files below DIR, as they were where they ran; may be repeated (/)", 0},
+    {"debug-folder", OPTION_DEBUG_FOLDER, "DIR", 0,
+     "Look for debug files in DIR/.build-id as well; may be repeated", 0},
+    {"debuginfod", OPTION_DEBUGINFOD, NULL, 0,
+     "Ask the servers of DEBUGINFOD_URLS, by debuginfod-find, for what is not there", 0},
+    FX_USAGE_OPTIONS,
+    {0},
+};
+
+static const struct argp symbolize_parser;
+
+static error_t symbolize_parse_option(int key, char *arg, struct argp_state *state)
+{
+	struct symbolize_job *job = state->input;
+
+	switch (key) {
+	case 'o':
+		job->out_path = arg;
+		return 0;
+	case OPTION_SYSROOT:
+		job->sysroots[job->places.sysroot_count++] = arg;
+		return 0;
+	case OPTION_DEBUG_FOLDER:
+		job->debug_folders[job->places.debug_folder_count++] = arg;
+		return 0;
+	case OPTION_DEBUGINFOD:
+		job->places.ask_servers = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (job->in)
+			fx_usage_error(job->program, "more than one FILE given", arg);
+		job->in = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (!job->in)
+			fx_usage_error(job->program, "no FILE given", NULL);
+		if (!job->out_path)
+			fx_usage_error(job->program, "no output given", "-o OUT");
+		if (fx_archive_is_same(job->in, job->out_path))
+			fx_usage_error(job->program, "would be written over itself", job->in);
+		return 0;
+	default:
+		return fx_usage_option(job->program, &symbolize_parser, key, state);
+	}
+}
+
+static const struct argp symbolize_parser = {
+    .options = option_table,
+    .parser = symbolize_parse_option,
+    .args_doc = "FILE",
+    .doc =
+	"Writes the trace archive FILE with names of functions where it has module+0x123, by the "
+	"build-ids of the modules. Nothing is fetched unless --debuginfod is given.",
+};
+
+static int symbolize_say(const struct symbolize_job *job)
+{
+	const struct fx_symbolize_result *result = &job->result;
+
+	if (result->fault_count > 0)
+		return fx_archive_complain(job->program, job->in, 0, &result->fault);
+	fprintf(stderr, "%s: %s: %" PRIu64 " functions got names, %" PRIu64 " did not\n",
+		job->program, job->out_path, result->named, result->unnamed);
+	return FX_EXIT_OK;
+}
+
+static int symbolize_write(struct symbolize_job *job, struct fxt_reader *reader,
+			   struct fx_finder *finder)
+{
+	struct fx_output *out;
+	int closed, r = fx_output_open(job->out_path, &out);
+
+	if (r < 0)
+		return fx_archive_complain(job->program, job->out_path, r, NULL);
+	r = fx_output_begin(out);
+	if (r == 0)
+		r = fx_symbolize(reader, finder, out, &job->result);
+	closed = fx_output_close(out, NULL);
+	if (closed < 0)
+		return fx_archive_complain(job->program, job->out_path, closed, NULL);
+	if (r < 0)
+		return fx_archive_complain(job->program, job->in, r, &job->result.fault);
+	return symbolize_say(job);
+}
+
+static void symbolize_note_fault(void *opaque, const struct fxt_fault *fault)
+{
+	*(struct fxt_fault *)opaque = *fault;
+}
+
+static int symbolize_all(struct symbolize_job *job)
+{
+	struct fxt_fault fault = {.kind = FXT_FAULT_NONE};
+	const struct fxt_record *record;
+	struct fx_finder *finder;
+	struct fxt_reader *reader;
+	int status, r = fx_archive_open(job->in, &reader);
+
+	if (r < 0)
+		return fx_archive_complain(job->program, job->in, r, NULL);
+	finder = fx_finder_new(&job->places);
+	/* The magic number: nothing is written over for what is no archive. */
+	fxt_reader_set_fault_handler(reader, symbolize_note_fault, &fault);
+	r = finder ? fxt_reader_next(reader, &record) : -ENOMEM;
+	if (r < 0 || fault.kind != FXT_FAULT_NONE)
+		status = fx_archive_complain(job->program, job->in, r, &fault);
+	else
+		status = symbolize_write(job, reader, finder);
+	fx_finder_free(finder);
+	fxt_reader_close(reader);
+	return status;
+}
+
+int fx_cmd_symbolize(int argc, char **argv)
+{
+	struct symbolize_job job = {.program = argv[0]};
+	int status;
+
+	job.sysroots = calloc((size_t)argc, sizeof(*job.sysroots));
+	job.debug_folders = calloc((size_t)argc, sizeof(*job.debug_folders));
+	if (!job.sysroots || !job.debug_folders) {
+		status = fx_archive_complain(argv[0], "options", -ENOMEM, NULL);
+	} else {
+		argp_parse(&symbolize_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &job);
+		job.places.sysroots = job.sysroots;
+		job.places.debug_folders = job.debug_folders;
+		status = symbolize_all(&job);
+	}
+	free(job.sysroots);
+	free(job.debug_folders);
+	return status;
+}
