@@ -3,9 +3,9 @@
  * timeline --make MB FILE: makes an archive of calls from four threads, in chunks as a tracer writes them.
  *
  * timeline FILE [WAY]: how fast an archive is read, each way in a process of its own: copied from a mapping,
- * by the bare reader, indexed and walked through in order, and converted to each format. Prints a line of
- * each way: its name, megabytes of the archive per second of processor time, and the process's largest
- * resident memory in megabytes.
+ * by the bare reader, indexed and walked through in order, replayed, asked by SQL, and converted to each
+ * format. Prints a line of each way: its name, megabytes of the archive per second of processor time, and the
+ * process's largest resident memory in megabytes.
  */
 #include "config.h"
 
@@ -23,6 +23,8 @@
 
 #include "convert/convert.h"
 #include "convert/indexer.h"
+#include "query/query.h"
+#include "report/replay.h"
 
 static size_t bench_size;
 static const char *only; /* NULL: all ways */
@@ -267,6 +269,40 @@ static int bench_convert(int fd, const char *name)
 	return fx_sink_close(sink) < 0 || r < 0;
 }
 
+static int bench_replay(int fd, const char *unused)
+{
+	struct fx_replay_order order = {.filter = {.to = UINT64_MAX},
+					.out = fopen("/dev/null", "w")};
+	struct fx_timeline timeline;
+	int r = fx_timeline_open(&timeline, fd, NULL, NULL);
+
+	(void)unused;
+	if (r == 0)
+		r = order.out ? fx_replay(&timeline, &order) : -1;
+	fx_timeline_close(&timeline);
+	return !order.out || fclose(order.out) != 0 || r < 0;
+}
+
+static int bench_query(int fd, const char *sql)
+{
+	struct fx_timeline timeline;
+	struct fx_query *query;
+	struct fx_sink *sink;
+	int r = fx_query_open(sql, &query);
+
+	if (r < 0 || fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), false, &sink) < 0)
+		return 1;
+	r = fx_timeline_open(&timeline, fd, NULL, NULL);
+	if (r == 0)
+		r = fx_query_fill(query, &timeline);
+	if (r == 0)
+		r = fx_query_answer(query, sink, FX_QUERY_CSV);
+	fx_query_empty(query);
+	fx_timeline_close(&timeline);
+	fx_query_close(query);
+	return fx_sink_close(sink) < 0 || r < 0;
+}
+
 /* --- Measuring -------------------------------------------------------------------------------- */
 
 static double seconds_of(const struct timeval *time)
@@ -315,6 +351,11 @@ int main(int argc, char **argv)
 	failed |= measure_way(argv[1], "copy", bench_copy, NULL);
 	failed |= measure_way(argv[1], "reader", bench_read, NULL);
 	failed |= measure_way(argv[1], "walk", bench_walk, NULL);
+	failed |= measure_way(argv[1], "replay", bench_replay, NULL);
+	failed |=
+	    measure_way(argv[1], "query", bench_query, "SELECT count(*), sum(dur) FROM slice");
+	failed |= measure_way(argv[1], "query-names", bench_query,
+			      "SELECT name, count(*), sum(dur) FROM slice GROUP BY name");
 	for (const struct fx_format *format = fx_formats; format->name; format++)
 		failed |=
 		    format->make && measure_way(argv[1], format->name, bench_convert, format->name);
