@@ -72,6 +72,14 @@ for name in $programs; do
 	run_program "$name" "$FXTRACE" run -q -o "$name.fxt" -c '#default,malloc' --stacks malloc --on-full block --
 	expect_ok "$FXTRACE" report --memory --top 0 --json "$name.fxt"
 	mv out "$name.json"
+	# With little memory, changes wait for their order in a file.
+	expect_ok env FXTRACE_CONVERT_MEMORY=1 "$FXTRACE" report --memory --top 0 --json "$name.fxt"
+	expect_same_file "$name.json" out
+	# A picture has the same bytes in use.
+	expect_ok "$FXTRACE" convert -f collapsed --weight inuse "$name.fxt" -
+	expect_equal "$(python3 -c 'import json, sys
+print(sum(r["bytes"] for r in json.load(open(sys.argv[1]))["leaks"]["rows"]))' "$name.json")" \
+		"$(awk '{ sum += $NF } END { print sum + 0 }' out)" "bytes in use in a picture of $name"
 done
 python3 - <<'END' || fail "not what the program did"
 import json
