@@ -120,9 +120,9 @@ static const char *witness_field_text(const struct fx_witness *witness, enum fx_
 
 /* --- Comparisons ------------------------------------------------------------------------------- */
 
-static bool compare_order(enum fx_operator operator, int order)
+static bool compare_order(enum fx_operator relation, int order)
 {
-	switch (operator) {
+	switch (relation) {
 	case FX_OPERATOR_EQUAL:
 		return order == 0;
 	case FX_OPERATOR_UNEQUAL:
@@ -146,16 +146,16 @@ static bool compare_numbers(const struct fx_condition *leaf, long double value)
 	long double other = leaf->literal.number;
 
 	if (value != value)
-		return leaf->operator== FX_OPERATOR_UNEQUAL;
-	return compare_order(leaf->operator,(value > other) - (value < other));
+		return leaf->relation == FX_OPERATOR_UNEQUAL;
+	return compare_order(leaf->relation, (value > other) - (value < other));
 }
 
 static bool compare_texts(const struct fx_condition *leaf, const char *text)
 {
-	if (leaf->operator== FX_OPERATOR_MATCHES || leaf->operator== FX_OPERATOR_MATCHES_NOT)
+	if (leaf->relation == FX_OPERATOR_MATCHES || leaf->relation == FX_OPERATOR_MATCHES_NOT)
 		return (fnmatch(leaf->literal.text, text, 0) == 0) ==
-		       (leaf->operator== FX_OPERATOR_MATCHES);
-	return compare_order(leaf->operator, strcmp(text, leaf->literal.text));
+		       (leaf->relation == FX_OPERATOR_MATCHES);
+	return compare_order(leaf->relation, strcmp(text, leaf->literal.text));
 }
 
 /* A text of the archive, which is not terminated. */
@@ -181,7 +181,7 @@ static bool compare_argument(const struct fx_condition *leaf, const struct fx_wi
 	const struct fxt_arg *arg = fx_event_arg(witness->event, leaf->asked.argument);
 	long double number;
 
-	if (!arg || leaf->operator== FX_OPERATOR_HAS)
+	if (!arg || leaf->relation == FX_OPERATOR_HAS)
 		return arg != NULL;
 	switch (leaf->literal.type) {
 	case FX_LITERAL_TEXT:

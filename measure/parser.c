@@ -83,10 +83,10 @@ void fx_spec_statistic_text(enum fx_statistic statistic, double percent, char te
 	}
 }
 
-const char *fx_spec_operator_text(enum fx_operator operator)
+const char *fx_spec_operator_text(enum fx_operator relation)
 {
 	for (const struct parser_word *word = parser_operators; word->word; word++) {
-		if (word->value == (int)operator)
+		if (word->value == (int)relation)
 			return word->word;
 	}
 	return "has";
@@ -335,16 +335,15 @@ static enum fx_operator parser_operator(struct parser *parser, const char *what)
 	return (enum fx_operator)word->value;
 }
 
-static bool parser_operator_is_order(enum fx_operator operator)
+static bool parser_operator_is_order(enum fx_operator relation)
 {
-	return operator== FX_OPERATOR_LESS || operator== FX_OPERATOR_AT_MOST || operator==
-	    FX_OPERATOR_MORE ||
-	    operator== FX_OPERATOR_AT_LEAST;
+	return relation == FX_OPERATOR_LESS || relation == FX_OPERATOR_AT_MOST ||
+	       relation == FX_OPERATOR_MORE || relation == FX_OPERATOR_AT_LEAST;
 }
 
-static bool parser_operator_is_pattern(enum fx_operator operator)
+static bool parser_operator_is_pattern(enum fx_operator relation)
 {
-	return operator== FX_OPERATOR_MATCHES || operator== FX_OPERATOR_MATCHES_NOT;
+	return relation == FX_OPERATOR_MATCHES || relation == FX_OPERATOR_MATCHES_NOT;
 }
 
 /* What cannot be compared is not: a text with <, a time with a number. */
@@ -358,12 +357,12 @@ static void parser_check_leaf(struct parser *parser, const struct fx_condition *
 	    [FX_LITERAL_BOOL] = "expected true or false"};
 	enum fx_literal_type got = leaf->literal.type;
 
-	if (parser_operator_is_pattern(leaf->operator) && got != FX_LITERAL_TEXT)
+	if (parser_operator_is_pattern(leaf->relation) && got != FX_LITERAL_TEXT)
 		parser_fail(parser, at, "expected a pattern, such as \"read*\"");
-	else if (parser_operator_is_order(leaf->operator) &&
+	else if (parser_operator_is_order(leaf->relation) &&
 		 (got == FX_LITERAL_TEXT || got == FX_LITERAL_BOOL))
 		parser_fail(parser, at, "expected a number behind %s",
-			    fx_spec_operator_text(leaf->operator));
+			    fx_spec_operator_text(leaf->relation));
 	else if (leaf->asked.field == FX_FIELD_ARGUMENT && got == FX_LITERAL_TIME)
 		parser_fail(parser, at, "expected a number: nobody knows the unit of an argument");
 	else if (leaf->asked.field != FX_FIELD_ARGUMENT && got != type)
@@ -395,7 +394,7 @@ static uint32_t parser_leaf(struct parser *parser, struct fx_selector *selector)
 	if (leaf.leaf == FX_CONDITION_LEAVES_MAX)
 		parser_fail(parser, &start, "more than 63 comparisons in one condition");
 	if (parser_take(parser, "has")) {
-		leaf.operator= FX_OPERATOR_HAS;
+		leaf.relation = FX_OPERATOR_HAS;
 		leaf.asked.field = FX_FIELD_ARGUMENT;
 		leaf.asked.argument = parser_argument(parser);
 		if (!leaf.asked.argument)
@@ -403,7 +402,7 @@ static uint32_t parser_leaf(struct parser *parser, struct fx_selector *selector)
 		return parser_add_node(parser, selector, &leaf);
 	}
 	leaf.asked = parser_asked(parser, &type);
-	leaf.operator= parser_operator(parser, "one of = != < <= > >= ~ !~");
+	leaf.relation = parser_operator(parser, "one of = != < <= > >= ~ !~");
 	at = parser->token;
 	leaf.literal = parser_literal(parser, "a value: a text, a number, a time, true or false");
 	parser_check_leaf(parser, &leaf, type, &at);
@@ -488,6 +487,8 @@ static void parser_keys(struct parser *parser, struct fx_measurement *measuremen
 			parser_fail(parser, &at,
 				    "expected what two events have in common, such as "
 				    "arg.id or thread");
+		if (measurement->keys.count == FX_MEASURE_KEYS_MAX)
+			parser_fail(parser, &at, "more than 16 keys");
 		if (fx_vector_reserve(&measurement->keys, 1) < 0)
 			parser->error = -ENOMEM;
 		else
@@ -569,8 +570,8 @@ static void parser_limit(struct parser *parser, struct fx_measurement *measureme
 
 	parser_statistic(parser, measurement, &limit);
 	at = parser->token;
-	limit.operator= parser_operator(parser, "one of < <= > >= = !=");
-	if (parser_operator_is_pattern(limit.operator))
+	limit.relation = parser_operator(parser, "one of < <= > >= = !=");
+	if (parser_operator_is_pattern(limit.relation))
 		parser_fail(parser, &at, "expected one of < <= > >= = !=");
 	at = parser->token;
 	is_time = is_time && limit.statistic != FX_STATISTIC_COUNT;

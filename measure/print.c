@@ -55,7 +55,7 @@ static bool measure_limit_holds(const struct fx_limit *limit, struct fx_measured
 
 	if (!measure_limit_value(limit, measured, &value))
 		return false;
-	switch (limit->operator) {
+	switch (limit->relation) {
 	case FX_OPERATOR_LESS:
 		return value < bound;
 	case FX_OPERATOR_AT_MOST:
@@ -212,8 +212,8 @@ static void measure_print_json_limit(FILE *out, const struct fx_limit *limit,
 
 	fx_spec_statistic_text(limit->statistic, limit->percent, name);
 	fprintf(out, "{\"statistic\": \"%s\", \"operator\": ", name);
-	fx_print_json_text(out, fx_spec_operator_text(limit->operator),
-			   strlen(fx_spec_operator_text(limit->operator)));
+	fx_print_json_text(out, fx_spec_operator_text(limit->relation),
+			   strlen(fx_spec_operator_text(limit->relation)));
 	fputs(", \"limit\": ", out);
 	measure_print_number(out, (double)limit->value.number);
 	fputs(", \"value\": ", out);

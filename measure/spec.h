@@ -78,7 +78,7 @@ struct fx_condition {
 	/* Leaves: */
 	unsigned leaf; /* number, counted from 0 in each condition */
 	struct fx_asked asked;
-	enum fx_operator operator;
+	enum fx_operator relation;
 	struct fx_literal literal;
 };
 
@@ -92,6 +92,8 @@ struct fx_selector {
 	bool at_end;   /* times: the end of the event */
 };
 
+enum { FX_MEASURE_KEYS_MAX = 16 };
+
 enum fx_measurement_kind {
 	FX_MEASURE_DURATION,
 	FX_MEASURE_COUNT,
@@ -102,7 +104,7 @@ enum fx_measurement_kind {
 struct fx_limit {
 	enum fx_statistic statistic;
 	double percent; /* FX_STATISTIC_PERCENTILE */
-	enum fx_operator operator;
+	enum fx_operator relation;
 	struct fx_literal value;
 	const char *text; /* as it was written */
 };
@@ -125,7 +127,7 @@ struct fx_spec {
 /* Where a text is wrong, counted from 1, and how. */
 struct fx_spec_fault {
 	unsigned line, column;
-	char what[200];
+	char what[320];
 };
 
 /* Reads a text of `length' bytes, which may be anything. Returns 0 or -errno: -EINVAL with a fault, -ENOMEM. The spec is
@@ -139,6 +141,6 @@ void fx_spec_free(struct fx_spec *spec);
 void fx_spec_statistic_text(enum fx_statistic statistic, double percent, char text[24]);
 
 /* "<=" */
-const char *fx_spec_operator_text(enum fx_operator operator);
+const char *fx_spec_operator_text(enum fx_operator relation);
 
 #endif

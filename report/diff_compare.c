@@ -353,8 +353,12 @@ static void comparison_set_way(const struct fx_comparison *comparison, size_t ro
 	for (;;) {
 		size_t length = name ? name->length : 0;
 
-		if (length >= sizeof(way) - put - 8)
+		/* Too long a way ends somewhere. */
+		if (put + length + sizeof("... < ") > sizeof(way)) {
+			memcpy(way + put, "...", 3);
+			put += 3;
 			break;
+		}
 		memcpy(way + put, name ? name->data : "", length);
 		put += length;
 		if (!fx_diff_rows_parent(rows, row, &row))

@@ -156,6 +156,21 @@ assert tree.keys() == {"main", "heavy < main", "steady < main", "old_way < main"
 assert tree["steady < main"]["calls_before"] == 50 and tree["new_way < main"]["verdict"] == "new", tree
 END
 
+# The way to a row may be longer than is shown.
+cat >deep.c <<'END'
+static int deeper(int n) { return n ? deeper(n - 1) + 1 : 0; }
+int main(void) { return deeper(400) != 400; }
+END
+compile deep -O0 -g -finstrument-functions deep.c
+expect_ok "$FXTRACE" run -q -o deep.fxt --on-full block -- ./deep
+expect_ok "$FXTRACE" diff --tree --json --top 0 old1.fxt deep.fxt
+python3 - out <<'END' || fail "another deep tree"
+import json, sys
+names = [r["name"] for r in json.load(open(sys.argv[1]))["tree"]["rows"] if r["name"].startswith("deeper")]
+assert len(names) == 401 and "deeper < deeper < main" in names, names
+assert sum(n.endswith("deeper < ...") for n in names) > 200 and max(map(len, names)) < 1024, names
+END
+
 # What only one side has recorded is said.
 expect_ok "$FXTRACE" run -q -o plain.fxt --on-full block -- ./work
 expect_ok "$FXTRACE" diff --memory plain.fxt old1.fxt

@@ -49,13 +49,13 @@ Test(parser, a_file)
 	cr_assert_eq(m[0].from.nodes.count, 4);
 	cr_assert_eq(m[0].from.nodes.items[m[0].from.root].kind, FX_CONDITION_AND);
 	cr_assert_str_eq(m[0].from.nodes.items[1].asked.argument, "a b");
-	cr_assert_eq(m[0].from.nodes.items[1].operator, FX_OPERATOR_HAS);
+	cr_assert_eq(m[0].from.nodes.items[1].relation, FX_OPERATOR_HAS);
 	cr_assert_eq(m[0].limits.count, 2);
 	cr_assert_eq(m[0].limits.items[0].statistic, FX_STATISTIC_PERCENTILE);
 	cr_assert_float_eq(m[0].limits.items[0].percent, 99, 0);
 	cr_assert_float_eq((double)m[0].limits.items[0].value.number, 20e6, 0);
 	cr_assert_str_eq(m[0].limits.items[0].text, "p99 < 20 ms");
-	cr_assert_eq(m[0].limits.items[1].operator, FX_OPERATOR_AT_MOST);
+	cr_assert_eq(m[0].limits.items[1].relation, FX_OPERATOR_AT_MOST);
 	cr_assert_float_eq((double)m[0].limits.items[1].value.number, 1e9, 0);
 	cr_assert_str_eq(m[1].name, "count of \"open\"");
 	cr_assert_eq(m[1].kind, FX_MEASURE_COUNT);
@@ -130,6 +130,10 @@ Test(parser, faults_say_where_and_what)
 	expect_fault("duration of \"x\" limit p101 < 5ms", 1, 23, "a percentile");
 	expect_fault("duration of \"x\" limit p0 < 5ms", 1, 23, "a percentile");
 	expect_fault("duration of \"x\" limit max < 5ms;", 1, 32, "expected `,' or the end");
+	expect_fault("time from \"x\" to \"y\" by at", 1, 25, "have in common");
+	expect_fault("time from \"x\" to \"y\" by "
+		     "pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,pid,tid",
+		     1, 89, "more than 16 keys");
 	expect_fault("value size of \"x\"", 1, 7, "expected arg.NAME");
 	expect_fault("time from \"x\" until \"y\"", 1, 15, "expected `to', not until");
 }
