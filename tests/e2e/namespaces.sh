@@ -82,6 +82,54 @@ expect_family
 # The parent is outside: unshare makes what is process 1 of the new one.
 expect_events 1 "name == \"creates process\" && has(\"pid=$main\")"
 
+# --- Threads that live for a moment -------------------------------------------------------------
+
+# Nobody may have asked for such a thread's number before it ends. Each has one identity all the same: the kernel's number
+# for the manager, or one that no thread can have, but never another's.
+cat >brief.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+#define ROUNDS 40
+#define THREADS 5
+static char said[ROUNDS * THREADS][64];
+__attribute__((noinline)) static void in_thread(void)
+{
+	usleep(3000);
+}
+__attribute__((no_instrument_function)) static void *record(void *link)
+{
+	if (readlink("/proc/thread-self", link, 63) > 0)
+		in_thread();
+	return 0;
+}
+__attribute__((no_instrument_function)) int main(void)
+{
+	pthread_t threads[THREADS];
+	for (int i = 0; i < ROUNDS; i++) {
+		for (int k = 0; k < THREADS; k++)
+			pthread_create(&threads[k], 0, record, said[i * THREADS + k]);
+		for (int k = 0; k < THREADS; k++)
+			pthread_join(threads[k], 0);
+	}
+	for (int i = 0; i < ROUNDS * THREADS; i++)
+		puts(said[i]);
+	return 0;
+}
+END
+compile brief brief.c -O1 -finstrument-functions
+expect_ok traced -- unshare "${user[@]}" -p -f ./brief
+main=$(cut -d/ -f1 out | sort -u)
+cut -d/ -f3 out | sort >kernel
+expect_clean trace.fxt
+expect_equal 200 "$(sort -u kernel | wc -l)" "threads that were made"
+list_archive trace.fxt
+expect_events 200 "name == \"in_thread\" && pid == $main"
+awk -F'\t' '$7 == "in_thread" { print $3 }' events | sort >numbers
+expect_equal '' "$(uniq -d numbers)" "threads that share a number"
+expect_equal '' "$(comm -23 numbers kernel | awk '$1 < 1000000000')" "numbers of others"
+comm -12 numbers kernel | wc -l | sed 's/$/ of 200 threads have the number of the kernel/'
+
 # --- Numbers that come again --------------------------------------------------------------------
 
 # Two processes of one pid, in a namespace where that can be had: two tracks.
