@@ -23,11 +23,50 @@ static struct fx_control control_guests[2][FX_GUESTS_MAX + 1];
 
 struct fx_engine fx_engine = {.control = &control_off.control, .common = &common_off};
 
+/* So often the process itself has given something up: of a count that is as it was, what is refused may go back. */
+#define DECIDED 256u
+
+_Static_assert(FX_ASK_ALL < DECIDED, "they share a word");
+
+static __thread struct {
+	unsigned depth; /* of children, each of the one before */
+	uint32_t refused;
+} lent __attribute__((tls_model("initial-exec")));
+
+bool fx_engine_is_lent(void)
+{
+	return !fx_engine_is_stranger() && lent.depth;
+}
+
 void fx_engine_confine(uint32_t refused)
 {
+	uint32_t now = fx_load_relaxed(&fx_engine.refused),
+		 decided = fx_engine_is_lent() ? 0 : DECIDED;
+
 	if (!fx_engine_is_stranger())
 		fx_number_learn();
-	__atomic_fetch_or(&fx_engine.refused, refused, __ATOMIC_RELAXED); /* see fx_engine_may() */
+	/* relaxed: see fx_engine_may() */
+	while (!__atomic_compare_exchange_n(&fx_engine.refused, &now, (now | refused) + decided,
+					    true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
+}
+
+void fx_engine_lend(void)
+{
+	if (!lent.depth++)
+		lent.refused = fx_load_relaxed(&fx_engine.refused);
+}
+
+void fx_engine_lent_back(void)
+{
+	uint32_t now = fx_load_relaxed(&fx_engine.refused);
+
+	if (--lent.depth)
+		return;
+	while (now != lent.refused && now / DECIDED == lent.refused / DECIDED &&
+	       !__atomic_compare_exchange_n(&fx_engine.refused, &now, lent.refused, true,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		;
 }
 
 /* How many guests `control` stands for, and whether the process is attached. */

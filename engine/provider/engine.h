@@ -123,8 +123,9 @@ struct fx_engine {
 	enum fx_clock_kind clock_kind;
 	uint64_t tick_step; /* ticks of a nanosecond and a little more */
 	/* cold */
-	uint32_t refused; /* enum fx_ask: what the kernel may not be asked for any more */
-	bool blind;	  /* a thread may have no storage that can be looked at: nobody's is */
+	uint32_t
+	    refused; /* enum fx_ask: what the kernel may not be asked for any more; above, how often that was decided */
+	bool blind; /* a thread may have no storage that can be looked at: nobody's is */
 	int pid;
 	struct fx_buffer_header *header;
 	struct fx_layout layout;
@@ -334,6 +335,16 @@ fx_hot bool fx_engine_is_stranger(void)
  * no longer woken, so more may be lost, and nobody waits for space; without FX_ASK_FOLLOW forked children are not traced.
  */
 void fx_engine_confine(uint32_t refused);
+
+/*
+ * Around a child that runs on the calling thread, in this memory, while that waits (vfork): what the child gives up is its
+ * own affair. Not by strangers.
+ */
+void fx_engine_lend(void);
+void fx_engine_lent_back(void);
+
+/* Whether the caller is such a child. */
+bool fx_engine_is_lent(void);
 
 /*
  * Around fork(): a child that calls fx_engine_after_fork() shows up even if it does nothing. And if

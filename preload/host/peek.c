@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdint.h>
 
-#include "base/atomic.h"
 #include "base/syscall.h"
+#include "engine/provider/engine.h"
 
 /* The smallest that there are: a larger one is asked for more than once. */
 #define PAGE 4096u
@@ -27,26 +27,13 @@ static bool byte_is_readable(const void *p)
 	return word_is_readable((uintptr_t)p & ~(uintptr_t)7);
 }
 
-static bool forbidden;
-
-void fx_peek_forbid(void)
-{
-	fx_store_relaxed(&forbidden,
-			 true); /* before the filter is there; it holds for this thread first */
-}
-
-static bool is_allowed(void)
-{
-	return !fx_load_relaxed(&forbidden);
-}
-
 bool fx_peek(const void *p, size_t size)
 {
 	const char *at = p, *last = at + size - 1;
 
 	if (!size)
 		return true;
-	if (!is_allowed() || last < at || !byte_is_readable(at))
+	if (!fx_engine_may(FX_ASK_LOOK) || last < at || !byte_is_readable(at))
 		return false;
 	for (uintptr_t page = page_of(at) + 1; page <= page_of(last); page++)
 		if (!word_is_readable(page * PAGE))
@@ -80,7 +67,7 @@ long fx_peek_string_near(const char *s, size_t max, const void *good)
 	for (n = 0; n < max; n++) {
 		if ((!n || (uintptr_t)(s + n) % PAGE == 0) &&
 		    !(good && page_of(s + n) == page_of(good)) &&
-		    !(is_allowed() && byte_is_readable(s + n)))
+		    !(fx_engine_may(FX_ASK_LOOK) && byte_is_readable(s + n)))
 			return -1;
 		if (!s[n])
 			break;

@@ -9,14 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether all of `size` bytes can be read. */
+/* Whether all of `size` bytes can be read. Without FX_ASK_LOOK (engine/provider/engine.h), what would take a system call
+ * cannot be read: so all that is here. */
 bool fx_peek(const void *p, size_t size);
 
 /* The same for an array that ends with NULL, and the first byte of each string. */
 bool fx_peek_strings(char *const *strings);
-
-/* From now on none of these makes a system call: a filter may not have foreseen it. What would take one cannot be read. */
-void fx_peek_forbid(void);
 
 /* The same for what most likely lies beside `good', memory that was used just now, or on this thread's stack:
  * then it costs nothing. */

@@ -14,7 +14,6 @@
 #include "preload/boot/environ.h"
 #include "preload/call/call.h"
 #include "preload/host/filter.h"
-#include "preload/host/peek.h"
 #include "preload/host/real.h"
 
 #ifndef FUTEX_LOCK_PI2
@@ -30,14 +29,12 @@ static void before_seccomp(const void *filter)
 {
 	const uint32_t refused = filter ? fx_filter_refuses(filter) : FX_ASK_ALL;
 
-	if (!filter)
+	/* A vfork child records nothing, and has its parent's environment. */
+	if (!filter && !fx_engine_is_lent())
 		fx_engine_detach();
 	fx_engine_confine(refused);
-	/* In a vfork child it is its parent's environment. */
-	if (refused & FX_ASK_START && !fx_engine_is_stranger() && !fx_self->suspended)
+	if (refused & FX_ASK_START && !fx_engine_is_stranger() && !fx_engine_is_lent())
 		fx_environ_confine();
-	if (refused & FX_ASK_LOOK)
-		fx_peek_forbid();
 }
 
 /* Without a filter the kernel refuses: the program asks what the kernel knows. */

@@ -114,6 +114,8 @@ static bool guest_comes(int kind, const void *tls)
 	case CLONE_VM:
 		return fx_thread_share();
 	case CLONE_VM | CLONE_VFORK:
+		if (!fx_engine_is_stranger())
+			fx_engine_lend();
 		fx_thread_suspend();
 		break;
 	case CLONE_VM | CLONE_VFORK | CLONE_SETTLS:
@@ -136,6 +138,8 @@ static void guest_gone(int kind, bool shares, int child)
 	switch (kind) {
 	case CLONE_VM | CLONE_VFORK:
 		fx_thread_resume();
+		if (!fx_engine_is_stranger())
+			fx_engine_lent_back();
 		break;
 	case CLONE_VM | CLONE_VFORK | CLONE_SETTLS:
 		fx_engine_guest_gone();

@@ -34,6 +34,7 @@ void fx_vfork_begin(uint64_t sp)
 	vforks.on =
 	    fx_call_try(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
 	vforks.time = vforks.on ? fx_now() : 0;
+	fx_engine_lend();
 	fx_thread_suspend();
 }
 
@@ -50,6 +51,7 @@ long fx_vfork_parent(long result)
 	if (--vforks.depth)
 		return result;
 	fx_thread_resume();
+	fx_engine_lent_back();
 	if (vforks.on && result > 0)
 		fx_tie(FX_TIE_CREATES, (pid_t)result, fx_exec_will_register(), vforks.time);
 	fx_untraced_write_pending();

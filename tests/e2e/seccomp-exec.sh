@@ -26,6 +26,21 @@ expect_traced vfork errors
 expect_traced fork mild
 expect_events 1 'name == "execve" && /path=.bin.sh/'
 
+# --- One that a child on its parent's memory sets for itself alone ---------------------------------
+
+for how in within beside; do
+	for filter in errors alone; do
+		expect_unharmed 6 ./filtered $how $filter /bin/sh -c '/bin/echo more; exit 6'
+		expect_same_file plain.err traced.err
+		expect_status 6 "$FXTRACE" run -o trace.fxt -- ./filtered $how $filter /bin/sh -c '/bin/echo more; exit 6'
+		expect_no_line 'forked under|not traced: .*(sh|echo)' err
+		list_archive trace.fxt
+		# What the other child is, and what that starts.
+		grep -q '	echo$' processes || fail "after a child under $filter, $how: $(cat processes err)"
+		expect_events 1+ 'name == "fork"'
+	done
+done
+
 # --- One that does not -----------------------------------------------------------------------------
 
 # The C library starts the shell by itself.

@@ -2,7 +2,8 @@
 /*
  * filtered HOW FILTER PROGRAM [ARG...]: installs a filter and starts PROGRAM in one of these ways.
  *
- *	HOW	execve, execvp, fexecve, execveat; vfork, fork: execve in a child; system: by a shell
+ *	HOW	execve, execvp, fexecve, execveat; vfork, fork: execve in a child; system: by a shell;
+ *		within, beside: a child of vfork(), or of clone(), alone installs it, and another one starts PROGRAM
  *	FILTER	strict: kills for all but what a program takes that is linked statically and does next to nothing;
  *		alone: kills for what tracing asks for and programs that talk to nobody do not;
  *		errors: what tracing asks for and programs mostly do not, is EPERM;
@@ -12,6 +13,8 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,6 +92,44 @@ static int confine(const char *filter)
 	return filter_install(mild, COUNT(mild), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
 }
 
+static char *filter;
+
+static int child_confined(void *unused)
+{
+	char *const args[] = {"true", NULL};
+
+	(void)unused;
+	if (confine(filter) != 0)
+		_exit(77);
+	execve("/bin/true", args, environ);
+	_exit(98);
+}
+
+/* 0: it has ended well. */
+static int child_wait(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		;
+	return status;
+}
+
+/* The parent is as before. */
+static int confine_child(const char *how)
+{
+	static char stack[256 << 10] __attribute__((aligned(16)));
+	pid_t pid;
+
+	if (strcmp(how, "beside") == 0)
+		return child_wait(clone(child_confined, stack + sizeof(stack),
+					CLONE_VM | CLONE_VFORK | SIGCHLD, NULL));
+	pid = vfork();
+	if (pid == 0)
+		child_confined(NULL);
+	return child_wait(pid);
+}
+
 int main(int argc, char **argv)
 {
 	char **args = argv + 3;
@@ -98,8 +139,14 @@ int main(int argc, char **argv)
 	if (argc < 4)
 		return 99;
 	fd = open(args[0], O_RDONLY | O_CLOEXEC);
-	if (confine(argv[2]) != 0)
+	filter = argv[2];
+	if (strcmp(argv[1], "within") == 0 || strcmp(argv[1], "beside") == 0) {
+		if (confine_child(argv[1]) != 0)
+			return 77;
+		pid = fork();
+	} else if (confine(filter) != 0) {
 		return 77;
+	}
 	if (strcmp(argv[1], "execvp") == 0)
 		execvp(args[0], args);
 	else if (strcmp(argv[1], "fexecve") == 0)

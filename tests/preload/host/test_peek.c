@@ -8,6 +8,7 @@
 
 #include <criterion/criterion.h>
 
+#include "engine/provider/engine.h"
 #include "preload/host/peek.h"
 
 #define PAGE 4096u
@@ -60,7 +61,7 @@ Test(peek, without_system_calls)
 	char *end = end_of_memory();
 	int local = 0;
 
-	fx_peek_forbid();
+	fx_engine_confine(FX_ASK_LOOK);
 	cr_expect_not(fx_peek_near(end - 16, 16, &local));
 	cr_expect(fx_peek_near(end - 16, 16, end - 100));
 	cr_expect(fx_peek_near(&local, sizeof local, end - 100));
