@@ -2,10 +2,10 @@
 /* Files and peers: bytes, calls and time, by what the descriptors of calls are. */
 #include "config.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/bytes.h"
 #include "report/keys.h"
 #include "report/report.h"
 #include "report/section.h"
@@ -68,27 +68,16 @@ static void files_destroy(void *section)
 
 /* --- What is seen ----------------------------------------------------------------------------- */
 
-/* Where a call moves bytes of its descriptor `file'; those with two say themselves which is which. */
 static enum direction files_direction_of_name(const char *name)
 {
-	static const struct {
-		const char *pattern;
-		enum direction direction;
-	} patterns[] = {
-	    {"read", DIRECTION_READ},	  {"readv", DIRECTION_READ},
-	    {"pread*", DIRECTION_READ},	  {"recv", DIRECTION_READ},
-	    {"recvfrom", DIRECTION_READ}, {"recvmsg", DIRECTION_READ},
-	    {"write", DIRECTION_WRITE},	  {"writev", DIRECTION_WRITE},
-	    {"pwrite*", DIRECTION_WRITE}, {"send", DIRECTION_WRITE},
-	    {"sendto", DIRECTION_WRITE},  {"sendmsg", DIRECTION_WRITE},
-	    {"dprintf", DIRECTION_WRITE},
-	};
-
-	for (size_t i = 0; i < sizeof(patterns) / sizeof(*patterns); i++) {
-		if (fnmatch(patterns[i].pattern, name, 0) == 0)
-			return patterns[i].direction;
+	switch (fx_bytes_of_name(name)) {
+	case FX_BYTES_READ:
+		return DIRECTION_READ;
+	case FX_BYTES_WRITTEN:
+		return DIRECTION_WRITE;
+	default:
+		return DIRECTION_NONE;
 	}
-	return DIRECTION_NONE;
 }
 
 static enum direction files_direction(struct files *files, uint32_t name)

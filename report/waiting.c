@@ -30,7 +30,7 @@ static const struct pattern waiting_patterns[] = {
 #undef FX_WAIT
 };
 
-static enum fx_wait_kind waiting_of_name(const char *name)
+enum fx_wait_kind fx_waiting_of_name(const char *name)
 {
 	for (size_t i = 0; i < sizeof(waiting_patterns) / sizeof(*waiting_patterns); i++) {
 		if (fnmatch(waiting_patterns[i].name, name, 0) == 0)
@@ -83,13 +83,13 @@ enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_repo
 		size_t more = call->name + 1 - count;
 
 		if (fx_vector_reserve(&waiting->kinds, more) < 0)
-			return waiting_of_name(fx_report_text(report, call->name)->data);
+			return fx_waiting_of_name(fx_report_text(report, call->name)->data);
 		memset(waiting->kinds.items + count, 0, more);
 		waiting->kinds.count += more;
 	}
 	if (waiting->kinds.items[call->name] == 0)
 		waiting->kinds.items[call->name] =
-		    (uint8_t)(1 + waiting_of_name(fx_report_text(report, call->name)->data));
+		    (uint8_t)(1 + fx_waiting_of_name(fx_report_text(report, call->name)->data));
 	kind = (enum fx_wait_kind)(waiting->kinds.items[call->name] - 1);
 	return kind == FX_WAIT_PEER && !waiting_has_peer(call, event) ? FX_WAIT_NONE : kind;
 }

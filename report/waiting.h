@@ -37,6 +37,9 @@ void fx_waiting_free(struct fx_waiting *waiting);
 enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
 				const struct fx_open_call *call, const struct fx_event *event);
 
+/* What a call of this name may wait for; one for a PEER does only where its descriptor leads to one. */
+enum fx_wait_kind fx_waiting_of_name(const char *name);
+
 /* "a lock" */
 const char *fx_wait_kind_text(enum fx_wait_kind kind);
 

@@ -16,7 +16,7 @@ triplet=aarch64-linux-gnu
 qemu=$(command -v qemu-aarch64-static)
 
 # What is linked against, of packages.txt, and where `programs' come from.
-libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprotobuf-c-dev libsqlite3-dev
+libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprotobuf-c-dev libncurses-dev libsqlite3-dev
 libstdc++-12-dev libunwind-dev libzstd-dev uthash-dev zlib1g-dev coreutils dash'
 
 # What tests trace of a system's programs; these stand in front of the machine's own.

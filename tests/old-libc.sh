@@ -15,7 +15,7 @@ root=${FX_DEBIAN11:-$dir/root}
 mirror=${FX_DEBIAN_MIRROR:-http://deb.debian.org/debian}
 
 packages='binutils,dash,file,g++,gcc,gawk,libc6-dev,libcriterion-dev,libdw-dev,libelf-dev,libiberty-dev,
-libprotobuf-c-dev,libsqlite3-dev,libtool,libunwind-dev,libzstd-dev,make,perl,pkg-config,procps,protobuf-c-compiler,python3,
+libprotobuf-c-dev,libncurses-dev,libsqlite3-dev,libtool,libunwind-dev,libzstd-dev,make,perl,pkg-config,procps,protobuf-c-compiler,python3,
 uthash-dev,util-linux,xz-utils,zlib1g-dev,zstd'
 
 # Tests that are not run, and why not.
