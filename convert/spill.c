@@ -10,24 +10,42 @@
 
 #include "convert/spill.h"
 
-/* File systems without O_TMPFILE get a name that is taken away at once. */
-static int make_in(const char *folder)
+/* Each makes a file in a folder: its descriptor or -errno. */
+typedef int spill_maker(const char *folder, char **ret_path);
+
+static int spill_make_named(const char *folder, char **ret_path)
 {
-	char path[4096];
+	char *path;
+	int fd;
+
+	if (asprintf(&path, "%s/fxtrace-XXXXXX", folder) < 0)
+		return -ENOMEM;
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0) {
+		fd = -errno;
+		free(path);
+		return fd;
+	}
+	*ret_path = path;
+	return fd;
+}
+
+/* File systems without O_TMPFILE get a name that is taken away at once. */
+static int spill_make_nameless(const char *folder, char **ret_path)
+{
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL, 0600);
 
 	if (fd >= 0)
 		return fd;
-	if (snprintf(path, sizeof(path), "%s/fxtrace-XXXXXX", folder) >= (int)sizeof(path))
-		return -ENAMETOOLONG;
-	fd = mkostemp(path, O_CLOEXEC);
+	fd = spill_make_named(folder, ret_path);
 	if (fd < 0)
-		return -errno;
-	unlink(path);
+		return fd;
+	unlink(*ret_path);
+	free(*ret_path);
 	return fd;
 }
 
-int fx_spill_file(void)
+static int spill_make_somewhere(spill_maker *maker, char **ret_path)
 {
 	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
 	int r = -ENOENT;
@@ -35,11 +53,23 @@ int fx_spill_file(void)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
 		if (!folders[i] || !*folders[i])
 			continue;
-		r = make_in(folders[i]);
+		r = maker(folders[i], ret_path);
 		if (r >= 0)
 			return r;
 	}
 	return r;
+}
+
+int fx_spill_file(void)
+{
+	char *path;
+
+	return spill_make_somewhere(spill_make_nameless, &path);
+}
+
+int fx_spill_file_named(char **ret_path)
+{
+	return spill_make_somewhere(spill_make_named, ret_path);
 }
 
 static int spill_make(struct fx_spill *spill)

@@ -29,6 +29,9 @@ int fx_spill_read(const struct fx_spill *spill, uint64_t offset, void *data, siz
 /* Such a file alone, empty, to read and write: its descriptor or -errno. */
 int fx_spill_file(void);
 
+/* The same with a name, for what opens a file by one: then the name is to be taken away, and freed. */
+int fx_spill_file_named(char **ret_path);
+
 void fx_spill_close(struct fx_spill *spill);
 
 #endif

@@ -6,13 +6,12 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "convert/formats.h"
+#include "convert/spill.h"
 #include "convert/sqlite/tables.h"
 
 enum { SQL_FILE_PIECE = 1 << 20 };
@@ -29,30 +28,6 @@ static struct sql_file *sql_file_get(struct fx_exporter *exporter)
 	return (struct sql_file *)exporter;
 }
 
-/* A new file, empty; its name is to be freed. Returns 0 or -errno. */
-static int sql_file_make(struct sql_file *file, char **ret_path)
-{
-	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
-	int r = -ENOENT;
-
-	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		char *path;
-
-		if (!folders[i] || !*folders[i])
-			continue;
-		if (asprintf(&path, "%s/fxtrace-XXXXXX", folders[i]) < 0)
-			return -ENOMEM;
-		file->fd = mkostemp(path, O_CLOEXEC);
-		if (file->fd >= 0) {
-			*ret_path = path;
-			return 0;
-		}
-		r = -errno;
-		free(path);
-	}
-	return r;
-}
-
 /* There is one writer, and nothing to go back to: what fails is thrown away. */
 static int sql_file_open(struct sql_file *file)
 {
@@ -60,11 +35,12 @@ static int sql_file_open(struct sql_file *file)
 	    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 	    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536;"
 	    "PRAGMA user_version = 1";
-	char *path = NULL;
-	int r = sql_file_make(file, &path);
+	char *path;
+	int r = fx_spill_file_named(&path);
 
 	if (r < 0)
 		return r;
+	file->fd = r;
 	r = sqlite3_open_v2(path, &file->db, SQLITE_OPEN_READWRITE, NULL);
 	if (r == SQLITE_OK)
 		r = sqlite3_exec(file->db, settings, NULL, NULL, NULL);
