@@ -326,9 +326,11 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 	forget_fresh(packets);
 }
 
-void fx_packets_write_next(struct fx_packets *packets, uint64_t ts, Fx__Pf__TracePacket *packet)
+void fx_packets_write_next(struct fx_packets *packets, uint64_t ts,
+			   const Fx__Pf__TracePacket *packet)
 {
 	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT;
+	Fx__Pf__TracePacket whole = *packet;
 
 	packets->fresh_by_kind.count = 0;
 	if (fx_vector_reserve(&packets->fresh_by_kind, packets->fresh.count) < 0) {
@@ -337,12 +339,12 @@ void fx_packets_write_next(struct fx_packets *packets, uint64_t ts, Fx__Pf__Trac
 	}
 	if (has_fresh(packets)) {
 		list_interned(packets, &interned);
-		packet->interned_data = &interned;
+		whole.interned_data = &interned;
 	}
-	packet->has_timestamp = 1;
-	packet->timestamp = ts - packets->last_ts;
-	set_sequence(packets, packet, FLAG_NEEDS);
-	fx_packets_write(packets, packet);
+	whole.has_timestamp = 1;
+	whole.timestamp = ts - packets->last_ts;
+	set_sequence(packets, &whole, FLAG_NEEDS);
+	fx_packets_write(packets, &whole);
 	packets->last_ts = ts;
 	forget_fresh(packets);
 }

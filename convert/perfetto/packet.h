@@ -96,7 +96,8 @@ bool fx_packets_write_plain(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
  * Writes a packet of the current sequence that is no event, with what it is the first to name. @packet: without
  * sequence, flags, time, interned data.
  */
-void fx_packets_write_next(struct fx_packets *packets, uint64_t ts, Fx__Pf__TracePacket *packet);
+void fx_packets_write_next(struct fx_packets *packets, uint64_t ts,
+			   const Fx__Pf__TracePacket *packet);
 
 /* Writes any other packet. @packet: without sequence, flags, time. */
 void fx_packets_write(struct fx_packets *packets, Fx__Pf__TracePacket *packet);
