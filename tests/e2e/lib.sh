@@ -30,11 +30,12 @@ cd "$TEST_DIR" || exit 99
 
 # keep_archives: what the test leaves, for tests/e2e/perfetto.sh to load.
 keep_archives() {
-	local archive count=0
+	local archive count=0 test
 
+	test=$(basename "$(dirname "$0")")-$(basename "$0" .sh)
 	while read -r archive; do
 		count=$((count + 1))
-		cp "$archive" "$FX_ARCHIVES/$(basename "$0" .sh)-$count-${archive##*/}"
+		cp "$archive" "$FX_ARCHIVES/$test-$count-${archive##*/}"
 	done < <(find "$TEST_DIR" -name '*.fxt*' -type f -size -64M 2>/dev/null | sort)
 }
 
