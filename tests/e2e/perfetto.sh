@@ -16,9 +16,9 @@ largest=${FX_LARGEST:-67108864}
 unset FX_ARCHIVES
 faults=0
 
-# shown TRACE OUT: what the trace processor shows of it, as counts.py says it, to OUT.
+# shown TRACE OUT: what the trace processor shows of it, as shown.py says it, to OUT.
 shown() {
-	"$FX_TRACE_PROCESSOR" -q "$FX_SRCDIR/tests/convert/counts.sql" "$1" >"$2.csv" 2>"$2.err" ||
+	"$FX_TRACE_PROCESSOR" -q "$FX_SRCDIR/tests/convert/shown.sql" "$1" >"$2.csv" 2>"$2.err" ||
 		{ echo "not loaded: $(tail -n 2 "$2.err")" >"$2"; return; }
 	tail -n +2 "$2.csv" | tr -d '"' | tr ',' ' ' | sed 's/ *$//' | sort >"$2"
 }
@@ -49,7 +49,7 @@ load() {
 		return
 	}
 	"$FXTRACE" dump --json "$1" >dump || { echo "$2: no dump of it"; faults=$((faults + 1)); return; }
-	python3 "$FX_SRCDIR/tests/convert/counts.py" raw.said converted.said <dump
+	python3 "$FX_SRCDIR/tests/convert/shown.py" raw.said converted.said <dump
 	for form in raw pftrace json; do
 		echo "not converted" >"$form.counts"
 		case $form in
