@@ -3,6 +3,7 @@
  * released before glibc's own words in the lock say that the others sleep. */
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <sys/wait.h>
 #include <threads.h>
 #include <unistd.h>
@@ -111,9 +112,10 @@ static int semaphore_waiters(void)
 	return load((const int *)&semaphore + 1);
 }
 
+/* A thread counts itself before it gives the mutex back, for which nobody else is to wait. */
 static int condition_waiters(void)
 {
-	return load(&cond.__data.__wrefs) >> 3;
+	return load(&mutex.__data.__lock) == 0 ? load(&cond.__data.__wrefs) >> 3 : 0;
 }
 
 static int c11_waiters(void)
@@ -123,7 +125,8 @@ static int c11_waiters(void)
 
 static int c11_condition_waiters(void)
 {
-	return load(&((pthread_cond_t *)&c11_cond)->__data.__wrefs) >> 3;
+	return load(&c11_mutex) == 0 ? load(&((pthread_cond_t *)&c11_cond)->__data.__wrefs) >> 3
+				     : 0;
 }
 
 /* Both sleep: the lock counts those who want to read in bits 3 and up. */
@@ -140,17 +143,37 @@ static int barrier_waiters(void)
 
 /* The routine runs in main; the other thread comes meanwhile. */
 static pthread_t late;
+static int late_tid;
 
 static void *wait_once(void *routine)
 {
+	__atomic_store_n(&late_tid, gettid(), __ATOMIC_RELEASE); /* pairs with run_once() */
 	pthread_once(&once, (void (*)(void))routine);
 	return NULL;
+}
+
+/* Whether the kernel says that the thread is in a system call whose first argument is this address. */
+static int thread_waits_at(int tid, const void *address)
+{
+	char path[64];
+	void *first = NULL;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	if (fscanf(file, "%*d %p", &first) != 1)
+		first = NULL;
+	fclose(file);
+	return first == address;
 }
 
 static void run_once(void)
 {
 	pthread_create(&late, NULL, wait_once, (void *)run_once);
-	usleep(50000);
+	while (!load(&late_tid) || !thread_waits_at(load(&late_tid), &once))
+		usleep(1000);
 }
 
 static void meet(void *(*waiter)(void *), int count, void (*hold)(void), int (*waiters)(void),
@@ -159,10 +182,11 @@ static void meet(void *(*waiter)(void *), int count, void (*hold)(void), int (*w
 	pthread_t t[2];
 
 	hold();
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		pthread_create(&t[i], NULL, waiter, NULL);
-	while (waiters() != count && !(count == 1 && waiters()))
-		usleep(1000);
+		while (waiters() <= i)
+			usleep(1000);
+	}
 	release();
 	for (int i = 0; i < count; i++)
 		pthread_join(t[i], NULL);
