@@ -165,6 +165,11 @@ static int find_socket(const struct record *record, char *ret, size_t size)
 static int program_start(struct record *record)
 {
 	char library[PATH_MAX], socket[FX_OUTPUT_PATH_MAX];
+	const struct fx_program_way way = {
+	    .library = library,
+	    .socket = socket,
+	    .to_stderr = fx_destination_is_standard(record->options.config.output),
+	};
 	pid_t pid = join_arguments(record);
 
 	if (pid == 0)
@@ -182,8 +187,7 @@ static int program_start(struct record *record)
 	}
 	pid = find_socket(record, socket, sizeof(socket));
 	if (pid == 0)
-		pid = fx_program_start(record->arguments, library, socket,
-				       fx_destination_is_standard(record->options.config.output));
+		pid = fx_program_start(record->arguments, &way);
 	if (pid < 0) {
 		fprintf(stderr, "%s: %s: %s\n", record->remote.command, record->program[0],
 			pid == -ENOENT ? "program not found" : strerror(-pid));

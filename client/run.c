@@ -213,6 +213,7 @@ static int trace(const struct run *run, struct fx_session *session, pid_t child)
 static int run_execute(const struct run *run)
 {
 	char library[PATH_MAX];
+	struct fx_program_way way;
 	struct fx_session *session;
 	const char *what;
 	pid_t child;
@@ -227,8 +228,13 @@ static int run_execute(const struct run *run)
 	}
 	if (r < 0)
 		return become_program(run, what, r);
-	child = fx_program_start(run->program, library, fx_session_socket(session),
-				 fx_destination_is_standard(run->options.config.output));
+	way = (struct fx_program_way){
+	    .library = library,
+	    .socket = fx_session_socket(session),
+	    .to_stderr = fx_destination_is_standard(run->options.config.output),
+	    .alone = !run->options.config.follow,
+	};
+	child = fx_program_start(run->program, &way);
 	if (child < 0) {
 		fx_session_cancel(session);
 		return is_scarcity(child) ? become_program(run, "cannot start a process", child)

@@ -130,7 +130,7 @@ struct fx_engine {
 	struct fx_buffer_header *header;
 	struct fx_layout layout;
 	/* Attaches a forked child; returns 0 or -errno. Async-signal-safe. Set by the owner of the
-	 * protocol. */
+	 * protocol; NULL: the process is traced without its children. */
 	int (*reattach)(void);
 };
 
@@ -143,10 +143,15 @@ fx_hot bool fx_engine_may(uint32_t asks)
 	return !(fx_load_relaxed(&fx_engine.refused) & asks);
 }
 
+static inline bool fx_engine_has_children(void)
+{
+	return fx_engine.reattach;
+}
+
 /* Whether a child that is forked now will register. */
 static inline bool fx_engine_follows(void)
 {
-	return fx_engine.reattach && fx_engine_may(FX_ASK_FOLLOW);
+	return fx_engine_has_children() && fx_engine_may(FX_ASK_FOLLOW);
 }
 
 /*

@@ -81,15 +81,26 @@ static int prepend_preload(const char *library)
 	return r;
 }
 
+/* In the child: by its number the library knows it from what it starts, whatever it becomes itself. */
+static int program_set_alone(bool alone)
+{
+	char pid[24];
+
+	if (!alone)
+		return unsetenv("FXTRACE_PID");
+	unsetenv("FXTRACE_NO_FOLLOW"); /* of which it becomes nothing would be traced either */
+	snprintf(pid, sizeof pid, "%d", (int)getpid());
+	return setenv("FXTRACE_PID", pid, 1);
+}
+
 /* In the child. Tells the parent why it could not be. */
-static _Noreturn void program_become(char *const *argv, const char *library, const char *socket,
-				     int tell)
+static _Noreturn void program_become(char *const *argv, const struct fx_program_way *way, int tell)
 {
 	int error;
 
 	if ((fx_loadable_complains(fx_program_obstacle(argv[0])) ||
-	     prepend_preload(library) == 0) &&
-	    setenv("FXTRACE_SOCKET", socket, 1) == 0)
+	     prepend_preload(way->library) == 0) &&
+	    setenv("FXTRACE_SOCKET", way->socket, 1) == 0 && program_set_alone(way->alone) == 0)
 		execvp(argv[0], argv);
 	error = errno;
 	while (write(tell, &error, sizeof(error)) < 0 && errno == EINTR)
@@ -109,7 +120,7 @@ static int program_hear(int from)
 	return n == sizeof(error) ? -error : 0;
 }
 
-pid_t fx_program_start(char *const *argv, const char *library, const char *socket, bool to_stderr)
+pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 {
 	const struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction before;
@@ -124,9 +135,9 @@ pid_t fx_program_start(char *const *argv, const char *library, const char *socke
 	if (pid == 0) {
 		sigaction(SIGCHLD, &before, NULL);
 		fx_limits_give_back();
-		if (to_stderr)
+		if (way->to_stderr)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
-		program_become(argv, library, socket, ends[1]);
+		program_become(argv, way, ends[1]);
 	}
 	r = pid < 0 ? -errno : 0;
 	close(ends[1]);

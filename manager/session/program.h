@@ -15,13 +15,20 @@
  * to be. Writes its path; 0, -ENOENT, or -EINVAL for a path that LD_PRELOAD cannot express. */
 int fx_program_library(char *ret, size_t size);
 
+/* How a program is started. */
+struct fx_program_way {
+	const char *library; /* preloaded */
+	const char *socket;  /* in its environment */
+	bool to_stderr; /* its standard output goes to standard error: the archive goes to ours */
+	bool alone;	/* what it starts does not ask to be traced */
+};
+
 /*
- * `to_stderr`: what it writes to standard output goes to standard error, since standard output is the archive's.
- * Starts argv[0], looked for in PATH, with `library` preloaded and `socket` in its environment.
+ * Starts argv[0], looked for in PATH.
  * Returns once the program's image has replaced ours: its pid; or -errno if it cannot be run
  * (-ENOENT: not found).
  */
-pid_t fx_program_start(char *const *argv, const char *library, const char *socket, bool to_stderr);
+pid_t fx_program_start(char *const *argv, const struct fx_program_way *way);
 
 /* Becomes argv[0], looked for in PATH, as it would run without us. -errno if it cannot be run. */
 int fx_program_become(char *const *argv);

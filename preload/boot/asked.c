@@ -8,7 +8,9 @@
 #include "base/syscall.h"
 #include "preload/boot/environ.h"
 #include "preload/host/self.h"
+#include "preload/show/text.h"
 
+#define PROCESS	       "FXTRACE_PID"
 #define SYSTEM_PRELOAD "/etc/ld.so.preload"
 
 /* Bytes of that file that are looked at. */
@@ -58,6 +60,27 @@ static bool is_preloaded_everywhere(void)
 	text[n > 0 ? n : 0] = 0;
 	blank_comments(text);
 	return fx_self_is_in(text);
+}
+
+static bool is_own_number(const char *value)
+{
+	char number[24];
+	struct fx_text t = FX_TEXT(number);
+
+	fx_text_signed(&t, fx_getpid());
+	fx_text_char(&t, 0);
+	return strcmp(value, number) == 0;
+}
+
+bool fx_asked_of_another(void)
+{
+	return !&fxtrace_untraced && !is_off() && asked_is_set(PROCESS) &&
+	       !is_own_number(fx_environ_value(PROCESS));
+}
+
+bool fx_asked_alone(void)
+{
+	return asked_is_set(PROCESS) && is_own_number(fx_environ_value(PROCESS));
 }
 
 bool fx_asked(void)

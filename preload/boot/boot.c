@@ -90,7 +90,7 @@ static void trace_process(void)
 	if (attach_somewhere() == 0)
 		fx_fd_table_init();
 	fx_environ_init(); /* last: it hands on what the above has set */
-	if (!fx_environ_follows())
+	if (!fx_environ_follows() || fx_asked_alone())
 		fx_engine.reattach = NULL;
 }
 
@@ -110,7 +110,8 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 	fx_environ_begin(envp);
 	auxv_value(AT_SYSINFO_EHDR, argc, argv, envp, &image);
 	fx_clock_init((const void *)image);
-	if (is_privileged(argc, argv, envp)) /* before any variable is looked at */
+	/* the first before any variable is looked at */
+	if (is_privileged(argc, argv, envp) || fx_asked_of_another())
 		fx_environ_forget();
 	else if (fx_asked())
 		trace_process();

@@ -88,7 +88,7 @@ void fx_exec_failed(void)
 
 bool fx_exec_will_register(void)
 {
-	return left.count && left.traced;
+	return left.count && left.traced && fx_engine_has_children();
 }
 
 void fx_exec_show(struct fx_call *call)

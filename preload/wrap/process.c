@@ -277,7 +277,7 @@ static void spawned(int error, pid_t child, pid_t *ret_pid, bool traced, uint64_
 		return;
 	if (ret_pid)
 		*ret_pid = child;
-	fx_tie(FX_TIE_CREATES, child, traced, time);
+	fx_tie(FX_TIE_CREATES, child, traced && fx_engine_has_children(), time);
 }
 
 /* posix_spawn() or posix_spawnp(); `e` knows the program. */

@@ -7,6 +7,7 @@
 
 target forks forks.c -lutil
 target leaf leaf.c
+target children children.c
 
 # expect_children COUNT: so many, with all their calls.
 expect_children() {
@@ -58,9 +59,42 @@ read -r first slowest <out
 list_archive trace.fxt
 expect_events 1+ 'name == "leaf_function"'
 
-# Children are not traced, and do not ask.
+# Children are not traced, and do not ask: nor do programs that they become, or that it starts itself. What it becomes
+# is traced.
 expect_status 0 "$FXTRACE" run -q --no-follow -o trace.fxt -- ./forks silent 20
 expect_equal 1 "$(list_archive trace.fxt && wc -l <processes)" "processes of --no-follow"
+
+# expect_alone ASKED SETTING [OPTION] -- PROGRAM...: the manager is asked so often, by whatever one process becomes, which
+# has so many processes of the archive, and ends with status 0.
+expect_alone() {
+	expect_ok strace -f -qq -e trace=connect -o asked env "$2" "$FXTRACE" run -o trace.fxt "${@:3}"
+	expect_no_line 'ended before' err
+	expect_equal "$1" "$(grep -c 'connect(.*/fxtrace-.*/s"' asked)" "connections of ${*:2}: $(cat asked)"
+	list_archive trace.fxt
+	expect_equal 1 "$(cut -f1 processes | sort -u | wc -l)" "processes of ${*:2}"
+	expect_clean trace.fxt
+}
+
+if command -v strace >/dev/null && strace -f -qq -e trace=none true 2>/dev/null; then
+	for setting in "--no-follow" "FXTRACE_NO_FOLLOW=1"; do
+		case $setting in
+		--*) given=(NONE=1 "$setting") ;;
+		*) given=("$setting") ;;
+		esac
+		expect_alone 1 "${given[@]}" -- ./forks burst 20
+		expect_alone 1 "${given[@]}" -- ./forks each
+		expect_alone 1 "${given[@]}" -- sh -c '(true); /bin/true; (/bin/true); :'
+		for how in fork-exec vfork spawn vfork-empty; do
+			expect_alone 1 "${given[@]}" -- ./children "$how" ./leaf
+		done
+		expect_alone 2 "${given[@]}" -- sh -c '/bin/true; exec ./leaf'
+		expect_events 1 'name == "leaf_function"'
+		expect_alone 2 "${given[@]}" -- env -i "$PWD/leaf"
+		expect_events 1 'name == "leaf_function"'
+	done
+else
+	echo "strace may not trace here: who asks is not counted"
+fi
 
 # A daemon's session: children that were made before it begins, in it, and after its end.
 manager_start
