@@ -82,6 +82,7 @@ sources_of() {
 wraps_of() {
 	case $1 in
 	answers) echo -Wl,--wrap=fx_link_open -Wl,--wrap=fx_report ;;
+	archives) echo -Wl,--wrap=fx_finder_name ;;
 	esac
 }
 
@@ -119,7 +120,7 @@ build() {
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,measure,query,report}/*.c \
+	compile '' plain "$src"/{format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,archives,measure,query,report}/*.c \
 		convert/*/*.pb-c.c \
 		$(find "$src/base" "$src/client" -name '*.c' ! -name main.c ! -name fault.c)
 	archive plain
@@ -131,7 +132,7 @@ build() {
 # Folders of inputs beside a fuzzer's own.
 more_corpora_of() {
 	case $1 in
-	report) echo "$src"/tests/fuzz/corpus/{archive,convert} ;;
+	report | archives) echo "$src"/tests/fuzz/corpus/{archive,convert} ;;
 	esac
 }
 
