@@ -224,7 +224,8 @@ static int bring(void)
 	fx_attach_name(message.name);
 	p = fx_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			memory, 0);
-	r = bring_is_error(p) ? (int)p : bring_mapped(memory, (struct fx_control *)p, &message);
+	/* Where its address space has no room the manager is to hear of it, as of any other's. */
+	r = bring_is_error(p) ? -ENOSYS : bring_mapped(memory, (struct fx_control *)p, &message);
 	fx_syscall1(SYS_close, memory);
 	if (r == 0)
 		fx_modules_write();

@@ -93,6 +93,35 @@ expect_status 5 "$FXTRACE" run -b 1G -o trace.fxt -- sh -c "ulimit -v $ulimit_v;
 expect_loss address-space 1 err
 expect_clean trace.fxt
 
+# Nor for a forked child's.
+cat >confined.c <<'EOF'
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (!f || fscanf(f, "%lu", &pages) != 1)
+		return 77;
+	struct rlimit limit = {pages * 4096 + (512 << 10), pages * 4096 + (512 << 10)};
+	if (setrlimit(RLIMIT_AS, &limit) < 0)
+		return 77;
+	for (int i = 0; i < 3; i++) {
+		if (fork() == 0)
+			_exit(0);
+		wait(0);
+	}
+	return 0;
+}
+EOF
+compile confined confined.c
+expect_ok "$FXTRACE" run -b 1M -o trace.fxt -- ./confined
+expect_loss address-space 3 err
+expect_no_line 'ended before' err
+expect_clean trace.fxt
+
 # --- What cannot be traced -------------------------------------------------------------------------
 
 echo 'int main(void) { return 6; }' >static.c
