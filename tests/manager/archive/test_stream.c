@@ -805,6 +805,35 @@ Test(stream, modules_are_passed_on)
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_MODULE), 1);
 }
 
+/* A stack's name is wanted between two pieces: neither what is the same for all threads nor a chunk is taken before it is
+ * there, each then from its first record on. */
+Test(stream, a_name_that_is_waited_for_holds_the_next_pieces_up)
+{
+	const struct fx_piece durable = {.kind = FX_PIECE_DURABLE, .bytes = 16};
+	struct fx_piece chunk = {.kind = FX_PIECE_CHUNK, .flags = WHOLE};
+	struct fx_stream_counts counts;
+
+	begin();
+	s->modules.waiting = true;
+	put_address(OTHER, ADDRESS + 16);
+	cr_assert_eq(fx_intake_piece(s, &durable, words, 0, 0), 0);
+	s->modules.waiting = false;
+	cr_assert_eq(fx_intake_piece(s, &durable, words, 0, 0), durable.bytes);
+	s->modules.waiting = true;
+	used = 0;
+	put_thread(TID);
+	put_complete(NAME, 10, 20);
+	put_complete(OTHER, 30, 40);
+	chunk.bytes = (uint32_t)(used * 8);
+	used = 0;
+	cr_assert_eq(fx_intake_piece(s, &chunk, words, 0, 0), 0);
+	s->modules.waiting = false;
+	cr_assert_eq(fx_intake_piece(s, &chunk, words, 0, 0), chunk.bytes);
+	counts = end();
+	cr_assert_eq(counts.events, 2);
+	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 0);
+}
+
 /* --- What does not --------------------------------------------------------------------------- */
 
 /* One record in a chunk between two good ones: it is left out, they are not. */
