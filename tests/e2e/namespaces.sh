@@ -32,6 +32,47 @@ wait_for 60 "$FXTRACE" check private.fxt
 list_archive private.fxt
 expect_events 1+ 'process == "leaf" && category == "function" && name == "main"'
 
+# --- A /proc that hides others' processes ----------------------------------------------------------
+
+# The program is another user's, who sees nobody else; the manager is root's, or that user's.
+cat >hidepid.sh <<'END'
+mount -t proc -o hidepid=2 proc /proc && "$@" test -e /proc/self/stat && ! "$@" test -e /proc/1/stat || exit 77
+END
+other=(setpriv --reuid 12345 --regid 12345 --clear-groups)
+status=77
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	status=0
+	unshare -m sh hidepid.sh "${other[@]}" 2>/dev/null || status=$?
+fi
+if [ "$status" -eq 0 ]; then
+	place=$(mktemp -d /tmp/fxtrace-hidepid.XXXXXX) # which the user can reach
+	cp leaf "$place" && chown 12345 "$place" && chmod 755 "$place"
+	# shellcheck disable=SC2016 # another shell's
+	hide='mount -t proc -o hidepid=2 proc /proc && cd "$0" && exec "$@"'
+	for manager in root user; do
+		if [ "$manager" = root ]; then
+			way=("$FXTRACE" run -o hidden.fxt -- "${other[@]}" ./leaf 5)
+		elif "${other[@]}" test -x "$FXTRACE" -a -r "$LIBFXTRACE"; then
+			way=("${other[@]}" "$FXTRACE" run -o hidden.fxt -- ./leaf 5)
+		else
+			echo "the user cannot reach the tracer: no manager of its own is tried"
+			continue
+		fi
+		expect_status 5 env -u XDG_RUNTIME_DIR unshare -m sh -c "$hide" "$place" "${way[@]}"
+		mv "$place/hidden.fxt" trace.fxt
+		expect_line '^fxtrace: hidden.fxt: .* 1 process, 1 thread, ' err
+		expect_no_line 'not traced' err
+		expect_no_line 'ended before' err
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 1 'process == "leaf" && name == "main" && category == "function"'
+		expect_events 1 'name == "leaf_function"'
+	done
+	rm -r "$place"
+else
+	echo "no /proc can be mounted here that hides processes: not tried"
+fi
+
 # --- Its own network ----------------------------------------------------------------------------
 
 expect_ok traced -- unshare "${user[@]}" -n ./leaf
