@@ -67,6 +67,11 @@ not_sanitized() {
 	! grep -q '^S\["FX_SANITIZE"\]="..*"' "$FX_BUILDDIR/config.status" || skip "$1"
 }
 
+# glibc_since MINOR: whether the C library is 2.MINOR or newer.
+glibc_since() {
+	getconf GNU_LIBC_VERSION | awk -v minor="$1" '{ split($2, v, "."); exit !(v[1] == 2 && v[2] >= minor) }'
+}
+
 # need COMMAND...: skips the test where the machine has not got them.
 need() {
 	local command

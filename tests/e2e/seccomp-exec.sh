@@ -17,7 +17,9 @@ expect_traced() {
 	grep -q '	echo$' processes || fail "under $2, by $1: $(cat processes)"
 }
 
-for how in execve execvp fexecve execveat vfork; do
+# glibc has execveat() since 2.34.
+execveat=$(! glibc_since 34 || echo execveat)
+for how in execve execvp fexecve $execveat vfork; do
 	expect_traced $how mild
 done
 expect_traced execve errors
@@ -51,7 +53,7 @@ expect_same_file plain.err traced.err
 
 $FX_CC -static -w -D_GNU_SOURCE -o alone "$FX_SRCDIR/tests/e2e/targets/alone.c" 2>/dev/null ||
 	skip "the rest needs a C library to be linked statically"
-for how in execve execvp fexecve execveat vfork; do
+for how in execve execvp fexecve $execveat vfork; do
 	./filtered "$how" strict ./alone >out
 	[ $? -eq 5 ] || skip "libc needs other system calls than those that the strict filter allows"
 	expect_unharmed 5 ./filtered "$how" strict ./alone

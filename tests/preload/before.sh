@@ -5,8 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 not_sanitized "a program with a sanitizer runs without the library"
 
-getconf GNU_LIBC_VERSION | awk '{ split($2, v, "."); exit !(v[1] == 2 && v[2] >= 34) }' ||
-	skip "this libc has its libpthread initialised first"
+glibc_since 34 || skip "this libc has its libpthread initialised first"
 
 cat >library.c <<'CODE'
 void leaf(void);

@@ -37,10 +37,14 @@ traced execle
 executed execve ./executes 'executes done execle'
 traced fexecve
 executed fexecve "$PWD/executes" 'executes done fexecve'
-traced execveat
-executed execveat executes 'executes done execveat'
-traced empty-path
-executed execveat "$PWD/executes" 'executes done empty-path'
+if glibc_since 34; then
+	traced execveat
+	executed execveat executes 'executes done execveat'
+	traced empty-path
+	executed execveat "$PWD/executes" 'executes done empty-path'
+else
+	echo "left out: this C library has no execveat()"
+fi
 traced many
 executed execv ./executes 'executes done( argument)+ [argument]*'
 
@@ -58,6 +62,9 @@ name="execveat" args={"dirfd":string="AT_FDCWD", "path":string="./missing", "arg
 name="execv" args={"path":string="./executes", "argv":string="executes done failing", "unfinished":bool=true}
 WANT
 sed -E 's/.*(name="[a-z]+").*(args=.*)/\1 \2/; s/0x[0-9a-f]{3,}/0x.../' calls >got
+if ! glibc_since 34; then
+	sed -i /execveat/d want got
+fi
 expect_same_file want got
 
 # A child of vfork writes nothing: its parent does.

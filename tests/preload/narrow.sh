@@ -6,7 +6,9 @@
 
 cp "$FX_BUILDDIR/tests/preload/targets/narrow" . || exit 99
 
-for way in execv execve execvp execvpe execl execlp execle fexecve execveat posix_spawn \
+# glibc has execveat() since 2.34.
+execveat=$(! glibc_since 34 || echo execveat)
+for way in execv execve execvp execvpe execl execlp execle fexecve $execveat posix_spawn \
 	posix_spawnp vfork changing; do
 	expect_ok timeout 60 "$FXTRACE" run -q -c process -o trace.fxt -- ./narrow $way
 	expect_equal "1500 variables in order, 1 preload, 1 socket" "$(cat out)" "$way"

@@ -16,6 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* glibc 2.34 has it first. */
+#if !__GLIBC_PREREQ(2, 34)
+#define _Fork() ((pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0))
+#endif
+
 #define HIDDEN __attribute__((no_instrument_function))
 
 extern char **environ;

@@ -16,6 +16,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Linux 5.9, which the headers may not know. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 static __attribute__((noinline)) void work(void)
 {
 	__asm__ volatile("");

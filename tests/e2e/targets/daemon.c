@@ -14,6 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* glibc 2.34 has both first. */
+#if !__GLIBC_PREREQ(2, 34)
+#define closefrom(first)		abort()
+#define close_range(first, last, flags) abort()
+#endif
+
 static void close_all(const char *how)
 {
 	if (strcmp(how, "loop") == 0) {

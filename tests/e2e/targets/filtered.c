@@ -23,6 +23,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* glibc 2.34 has it first. */
+#if !__GLIBC_PREREQ(2, 34)
+#define execveat(...) ((int)syscall(SYS_execveat, __VA_ARGS__))
+#endif
+
 #define COUNT(a) (int)(sizeof(a) / sizeof(a)[0])
 
 static const int strict[] = {

@@ -6,10 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define SELF "./executes"
+
+/* glibc 2.34 has it first. */
+#if !__GLIBC_PREREQ(2, 34)
+#define execveat(...) ((int)syscall(SYS_execveat, __VA_ARGS__))
+#endif
 
 extern char **environ;
 

@@ -25,6 +25,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Linux 5.9, which the headers may not know. */
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 static void check(bool good, const char *what)
 {
 	if (good)

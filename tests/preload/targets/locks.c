@@ -59,8 +59,7 @@ static void mutex_make(pthread_mutex_t *m, const struct kind *k)
 
 static void say(const char *kind, const char *what, int ret)
 {
-	printf("%s, %s: %s, errno %s\n", kind, what,
-	       strerrorname_np(ret) ? strerrorname_np(ret) : "0",
+	printf("%s, %s: %s, errno %s\n", kind, what, strerror(ret),
 	       errno == UNTOUCHED ? "kept" : "changed");
 	errno = UNTOUCHED;
 }
@@ -367,7 +366,7 @@ static void try_threads(void)
 
 static void say_errno(const char *what, int ret)
 {
-	printf("%s: %d %s\n", what, ret, errno == UNTOUCHED ? "kept" : strerrorname_np(errno));
+	printf("%s: %d %s\n", what, ret, errno == UNTOUCHED ? "kept" : strerror(errno));
 	errno = UNTOUCHED;
 }
 

@@ -10,11 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #define SELF "./narrow"
+
+/* glibc 2.34 has it first. */
+#if !__GLIBC_PREREQ(2, 34)
+#define execveat(...) ((int)syscall(SYS_execveat, __VA_ARGS__))
+#endif
 
 enum { VARIABLES = 1500, FEW = 20, STACK = 8192, GUARD = 65536 };
 

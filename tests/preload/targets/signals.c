@@ -63,7 +63,7 @@ static void interrupted(void)
 
 	on_alarm(feed, 0, 20000);
 	ret = read(pipes[0], &c, 1);
-	printf("read: %ld %s\n", ret, ret < 0 ? strerrorname_np(errno) : "");
+	printf("read: %ld %s\n", ret, ret < 0 ? strerror(errno) : "");
 	off();
 	on_alarm(feed, SA_RESTART, 20000);
 	ret = read(pipes[0], &c, 1);
@@ -72,7 +72,7 @@ static void interrupted(void)
 	on_alarm(feed, 0, 20000);
 	ret = nanosleep(&(struct timespec){100, 0}, &rest);
 	off();
-	printf("nanosleep: %ld %s, rest %d\n", ret, strerrorname_np(errno), rest.tv_sec == 99);
+	printf("nanosleep: %ld %s, rest %d\n", ret, strerror(errno), rest.tv_sec == 99);
 	on_alarm(feed, 0, 20000);
 	printf("clock_nanosleep: %d\n",
 	       clock_nanosleep(CLOCK_MONOTONIC, 0, &(struct timespec){100, 0}, NULL));
