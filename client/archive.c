@@ -2,6 +2,7 @@
 #include "client/archive.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,14 @@
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "client/usage.h"
+
+void fx_archive_argument(const char *program, const char **file, const char *arg)
+{
+	if (*file)
+		fx_usage_error(program, "more than one FILE given", arg);
+	*file = arg;
+}
 
 int fx_archive_open(const char *file, struct fxt_reader **ret)
 {
@@ -17,18 +26,39 @@ int fx_archive_open(const char *file, struct fxt_reader **ret)
 	return fxt_reader_open_path(file, ret);
 }
 
+int fx_archive_open_fd(const char *file)
+{
+	int fd;
+
+	if (strcmp(file, "-") == 0)
+		return STDIN_FILENO;
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+void fx_archive_close_fd(int fd)
+{
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int fx_archive_complain(const char *program, const char *file, int error,
 			const struct fxt_fault *fault)
 {
+	if (fault && fault->kind != FXT_FAULT_NONE && (error == 0 || error == -EBADMSG))
+		return fx_archive_complain_of(program, file, fault, "");
+	fprintf(stderr, "%s: %s: %s\n", program, file, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+int fx_archive_complain_of(const char *program, const char *file, const struct fxt_fault *fault,
+			   const char *then)
+{
 	char text[160];
 
-	if (fault && fault->kind != FXT_FAULT_NONE && (error == 0 || error == -EBADMSG)) {
-		fxt_fault_format(fault, text, sizeof(text));
-		fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s\n", program, file, fault->offset,
-			text);
-	} else {
-		fprintf(stderr, "%s: %s: %s\n", program, file, strerror(-error));
-	}
+	fxt_fault_format(fault, text, sizeof(text));
+	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", program, file, fault->offset, text,
+		then);
 	return FX_EXIT_FAILURE;
 }
 

@@ -7,8 +7,18 @@
 
 #include <fxtrace/reader.h>
 
+/* Where a session's archive is unless its FILE is given. */
+#define FX_ARCHIVE_USUAL "fxtrace.fxt"
+
+/* Takes an argument as the one FILE of a command, NULL so far. A second one is wrong usage. */
+void fx_archive_argument(const char *program, const char **file, const char *arg);
+
 /* Opens the archive at `file`, "-" for standard input. Returns 0 or -errno. */
 int fx_archive_open(const char *file, struct fxt_reader **ret);
+
+/* The same as a descriptor, or -errno; fx_archive_close_fd() leaves standard input open. */
+int fx_archive_open_fd(const char *file);
+void fx_archive_close_fd(int fd);
 
 /*
  * One line on what is wrong with a file: the fault, if there is one (NULL: none) and no other error; else the error.
@@ -16,6 +26,10 @@ int fx_archive_open(const char *file, struct fxt_reader **ret);
  */
 int fx_archive_complain(const char *program, const char *file, int error,
 			const struct fxt_fault *fault);
+
+/* As above, on a fault that is there; what `then` says comes behind it. */
+int fx_archive_complain_of(const char *program, const char *file, const struct fxt_fault *fault,
+			   const char *then);
 
 /* Whether both names stand for one file that is there. */
 bool fx_archive_is_same(const char *file, const char *other);

@@ -4,14 +4,13 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
@@ -194,24 +193,6 @@ static const struct argp diff_parser = {
 
 /* --- Archives --------------------------------------------------------------------------------- */
 
-static int diff_say_error(const struct diff_options *options, const char *file, int error)
-{
-	fprintf(stderr, "%s: %s: %s\n", options->program, file, strerror(-error));
-	return FX_EXIT_FAILURE;
-}
-
-/* What cannot be read, or not to its end. */
-static int diff_say_fault(const struct diff_options *options, const char *file,
-			  const struct fx_timeline *timeline, const char *then)
-{
-	char text[160];
-
-	fxt_fault_format(&timeline->fault, text, sizeof(text));
-	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, file,
-		timeline->fault.offset, text, then);
-	return FX_EXIT_FAILURE;
-}
-
 static int diff_add_timeline(const struct diff_options *options, struct fx_diff *diff, size_t run,
 			     const char *file, struct fx_timeline *timeline)
 {
@@ -235,11 +216,11 @@ static int diff_add_from(const struct diff_options *options, struct fx_diff *dif
 	if (r == 0)
 		r = diff_add_timeline(options, diff, run, file, &timeline);
 	if (timeline.fault.kind != FXT_FAULT_NONE && (r == 0 || r == -EBADMSG)) {
-		diff_say_fault(options, file, &timeline,
-			       r == 0 ? "; the comparison is of what is whole" : "");
+		fx_archive_complain_of(options->program, file, &timeline.fault,
+				       r == 0 ? "; the comparison is of what is whole" : "");
 		*ret_damaged = true;
 	} else if (r < 0) {
-		diff_say_error(options, file, r);
+		fx_archive_complain(options->program, file, r, NULL);
 	}
 	fx_timeline_close(&timeline);
 	return r;
@@ -248,18 +229,14 @@ static int diff_add_from(const struct diff_options *options, struct fx_diff *dif
 static int diff_add_archive(const struct diff_options *options, struct fx_diff *diff, size_t run,
 			    const char *file, bool *ret_damaged)
 {
-	int r, fd = STDIN_FILENO;
+	int r, fd = fx_archive_open_fd(file);
 
-	if (strcmp(file, "-") != 0)
-		fd = open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
-		r = -errno;
-		diff_say_error(options, file, r);
-		return r;
+		fx_archive_complain(options->program, file, fd, NULL);
+		return fd;
 	}
 	r = diff_add_from(options, diff, run, file, fd, ret_damaged);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	fx_archive_close_fd(fd);
 	return r;
 }
 
@@ -307,7 +284,7 @@ static int diff_archives(const struct diff_options *options, struct fx_diff *dif
 			       "--csv shows them)",
 			       options->diff.by);
 	if (r < 0)
-		return diff_say_error(options, options->base.files[0], r);
+		return fx_archive_complain(options->program, options->base.files[0], r, NULL);
 	diff_print(options, diff);
 	return damaged ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }
@@ -329,7 +306,7 @@ int fx_cmd_diff(int argc, char **argv)
 	signal(SIGPIPE, SIG_DFL);
 	diff = fx_diff_new(&options.diff);
 	status = diff ? diff_archives(&options, diff)
-		      : diff_say_error(&options, options.base.files[0], -ENOMEM);
+		      : fx_archive_complain(options.program, options.base.files[0], -ENOMEM, NULL);
 	fx_diff_free(diff);
 	fx_pager_end();
 	return status;

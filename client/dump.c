@@ -43,9 +43,7 @@ static error_t dump_parse_option(int key, char *arg, struct argp_state *state)
 		options->style = FX_DUMP_JSON;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->file)
-			fx_usage_error(options->program, "more than one FILE given", arg);
-		options->file = arg;
+		fx_archive_argument(options->program, &options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->file)

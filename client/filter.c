@@ -57,9 +57,7 @@ static error_t sift_parse_option(int key, char *arg, struct argp_state *state)
 		sift->out_path = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (sift->in)
-			fx_usage_error(sift->program, "more than one FILE given", arg);
-		sift->in = arg;
+		fx_archive_argument(sift->program, &sift->in, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!sift->in)

@@ -16,6 +16,7 @@
 
 #include <fxtrace/reader.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
 #include "report/contents.h"
@@ -55,13 +56,11 @@ static error_t info_parse_option(int key, char *arg, struct argp_state *state)
 		info->json = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (info->file)
-			fx_usage_error(info->program, "more than one FILE given", arg);
-		info->file = arg;
+		fx_archive_argument(info->program, &info->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!info->file)
-			info->file = "fxtrace.fxt";
+			info->file = FX_ARCHIVE_USUAL;
 		return 0;
 	default:
 		return fx_usage_option(info->program, &info_parser, key, state);

@@ -5,13 +5,13 @@
 #include <argp.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/pager.h"
 #include "client/usage.h"
@@ -85,29 +85,12 @@ static const struct argp query_parser = {
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-static int query_say_error(const struct query_options *options, int error)
-{
-	fprintf(stderr, "%s: %s: %s\n", options->program, options->file, strerror(-error));
-	return FX_EXIT_FAILURE;
-}
-
 static int query_say(const struct query_options *options, const struct fx_query *query, int error)
 {
 	if (error != -EINVAL)
-		return query_say_error(options, error);
+		return fx_archive_complain(options->program, options->file, error, NULL);
 	fprintf(stderr, "%s: SQL: %s\n", options->program, fx_query_fault(query));
 	return FX_EXIT_USAGE;
-}
-
-static int query_say_damage(const struct query_options *options, const struct fx_timeline *timeline,
-			    const char *then)
-{
-	char text[160];
-
-	fxt_fault_format(&timeline->fault, text, sizeof(text));
-	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, options->file,
-		timeline->fault.offset, text, then);
-	return FX_EXIT_FAILURE;
 }
 
 /* What was lost while recording is missing in every answer. */
@@ -138,10 +121,10 @@ static int query_print(const struct query_options *options, struct fx_query *que
 		fx_pager_start();
 	r = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (r < 0)
-		return query_say_error(options, -errno);
+		return fx_archive_complain(options->program, options->file, -errno, NULL);
 	r = fx_sink_open(r, false, &sink);
 	if (r < 0)
-		return query_say_error(options, r);
+		return fx_archive_complain(options->program, options->file, r, NULL);
 	r = fx_query_answer(query, sink, options->style);
 	closed = fx_sink_close(sink);
 	if (r < 0)
@@ -159,10 +142,11 @@ static int query_timeline(const struct query_options *options, struct fx_query *
 	int status, r = fx_query_fill(query, timeline);
 
 	if (r < 0)
-		return query_say_error(options, r);
+		return fx_archive_complain(options->program, options->file, r, NULL);
 	query_say_notes(options, timeline);
 	if (timeline->fault.kind != FXT_FAULT_NONE)
-		query_say_damage(options, timeline, "; the answer is of what is whole");
+		fx_archive_complain_of(options->program, options->file, &timeline->fault,
+				       "; the answer is of what is whole");
 	status = query_print(options, query);
 	if (status == FX_EXIT_OK && timeline->fault.kind != FXT_FAULT_NONE)
 		return FX_EXIT_FAILURE;
@@ -176,25 +160,11 @@ static int query_from(const struct query_options *options, struct fx_query *quer
 
 	if (r == 0)
 		status = query_timeline(options, query, &timeline);
-	else if (r == -EBADMSG && timeline.fault.kind != FXT_FAULT_NONE)
-		status = query_say_damage(options, &timeline, "");
 	else
-		status = query_say_error(options, r);
+		status = fx_archive_complain(options->program, options->file, r, &timeline.fault);
 	fx_query_empty(query);
 	fx_timeline_close(&timeline);
 	return status;
-}
-
-static int query_open_file(const struct query_options *options)
-{
-	int fd;
-
-	if (strcmp(options->file, "-") == 0)
-		return STDIN_FILENO;
-	fd = open(options->file, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	return fd;
 }
 
 int fx_cmd_query(int argc, char **argv)
@@ -207,15 +177,14 @@ int fx_cmd_query(int argc, char **argv)
 	/* A reader that has seen enough is no failure of ours. */
 	signal(SIGPIPE, SIG_DFL);
 	r = fx_query_open(options.sql, &query);
-	fd = r < 0 ? -1 : query_open_file(&options);
+	fd = r < 0 ? -1 : fx_archive_open_fd(options.file);
 	if (r < 0)
 		status = query_say(&options, query, r);
 	else if (fd < 0)
-		status = query_say_error(&options, fd);
+		status = fx_archive_complain(options.program, options.file, fd, NULL);
 	else
 		status = query_from(&options, query, fd);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	fx_archive_close_fd(fd);
 	fx_query_close(query);
 	fx_pager_end();
 	return status;

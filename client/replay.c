@@ -3,14 +3,12 @@
 #include "config.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
@@ -62,7 +60,7 @@ static void replay_check_options(struct replay_options *options)
 	fx_filters_check(&options->filters, options->program);
 	options->order.filter = *filter;
 	if (!options->file)
-		options->file = "fxtrace.fxt";
+		options->file = FX_ARCHIVE_USUAL;
 	if (options->follow && (filter->from > 0 || filter->to < UINT64_MAX))
 		fx_usage_error(options->program, "--from and --to do not go with --follow", NULL);
 	if (options->follow && strcmp(options->file, "-") == 0)
@@ -95,9 +93,7 @@ static error_t replay_parse_option(int key, char *arg, struct argp_state *state)
 		options->no_pager = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->file)
-			fx_usage_error(options->program, "more than one FILE given", arg);
-		options->file = arg;
+		fx_archive_argument(options->program, &options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		replay_check_options(options);
@@ -116,23 +112,6 @@ static const struct argp replay_parser = {
 	"input) in the order of time, indented by what called them.",
 };
 
-static int replay_say_error(const struct replay_options *options, int error)
-{
-	fprintf(stderr, "%s: %s: %s\n", options->program, options->file, strerror(-error));
-	return FX_EXIT_FAILURE;
-}
-
-static int replay_say_fault(const struct replay_options *options, const struct fxt_fault *fault,
-			    const char *then)
-{
-	char text[160];
-
-	fxt_fault_format(fault, text, sizeof(text));
-	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, options->file,
-		fault->offset, text, then);
-	return FX_EXIT_FAILURE;
-}
-
 /* --- The whole of an archive ------------------------------------------------------------------ */
 
 static int replay_timeline(struct replay_options *options, struct fx_timeline *timeline)
@@ -140,12 +119,13 @@ static int replay_timeline(struct replay_options *options, struct fx_timeline *t
 	int r, status = FX_EXIT_OK;
 
 	if (timeline->fault.kind != FXT_FAULT_NONE)
-		status = replay_say_fault(options, &timeline->fault, "; the rest is printed");
+		status = fx_archive_complain_of(options->program, options->file, &timeline->fault,
+						"; the rest is printed");
 	options->order.color = fx_color_wanted(options->color);
 	if (!options->no_pager)
 		fx_pager_start();
 	r = fx_replay(timeline, &options->order);
-	return r < 0 ? replay_say_error(options, r) : status;
+	return r < 0 ? fx_archive_complain(options->program, options->file, r, NULL) : status;
 }
 
 static int replay_from(struct replay_options *options, int fd)
@@ -155,10 +135,8 @@ static int replay_from(struct replay_options *options, int fd)
 
 	if (r == 0)
 		status = replay_timeline(options, &timeline);
-	else if (r == -EBADMSG && timeline.fault.kind != FXT_FAULT_NONE)
-		status = replay_say_fault(options, &timeline.fault, "");
 	else
-		status = replay_say_error(options, r);
+		status = fx_archive_complain(options->program, options->file, r, &timeline.fault);
 	fx_timeline_close(&timeline);
 	return status;
 }
@@ -180,7 +158,7 @@ static int replay_growing(struct replay_options *options, int fd)
 
 	end = fx_tail_start(fd);
 	if (end < 0)
-		return replay_say_error(options, end);
+		return fx_archive_complain(options->program, options->file, end, NULL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	options->order.color = fx_color_wanted(options->color);
 	r = fxt_reader_open_fd(end, &reader);
@@ -190,8 +168,8 @@ static int replay_growing(struct replay_options *options, int fd)
 		fxt_reader_close(reader);
 	}
 	if (options->faults > 0)
-		return replay_say_fault(options, &options->fault, "");
-	return r < 0 ? replay_say_error(options, r) : FX_EXIT_OK;
+		return fx_archive_complain_of(options->program, options->file, &options->fault, "");
+	return r < 0 ? fx_archive_complain(options->program, options->file, r, NULL) : FX_EXIT_OK;
 }
 
 int fx_cmd_replay(int argc, char **argv)
@@ -202,16 +180,16 @@ int fx_cmd_replay(int argc, char **argv)
 	    .filters = FX_FILTERS_INIT,
 	    .order.out = stdout,
 	};
-	int status, fd = STDIN_FILENO;
+	int status, fd;
 
 	argp_parse(&replay_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
-	if (strcmp(options.file, "-") != 0)
-		fd = open(options.file, O_RDONLY | O_CLOEXEC);
+	fd = fx_archive_open_fd(options.file);
 	if (fd < 0)
-		return replay_say_error(&options, -errno);
+		return fx_archive_complain(options.program, options.file, fd, NULL);
 	/* A reader that has seen enough is no failure of ours. */
 	signal(SIGPIPE, SIG_DFL);
 	status = options.follow ? replay_growing(&options, fd) : replay_from(&options, fd);
+	fx_archive_close_fd(fd);
 	fx_pager_end();
 	return status;
 }

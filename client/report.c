@@ -4,14 +4,12 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
@@ -94,7 +92,7 @@ static void report_check_options(struct report_options *options)
 	if (options->order.functions.count > 0 && !options->order.sections[FX_SECTION_tree])
 		options->order.sections[FX_SECTION_functions] = true;
 	if (!options->file)
-		options->file = "fxtrace.fxt";
+		options->file = FX_ARCHIVE_USUAL;
 }
 
 static error_t report_parse_option(int key, char *arg, struct argp_state *state)
@@ -120,9 +118,7 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		    options, "not a number of paths from 1 to 100000000", 1, MOST_PATHS, arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->file)
-			fx_usage_error(options->program, "more than one FILE given", arg);
-		options->file = arg;
+		fx_archive_argument(options->program, &options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		report_check_options(options);
@@ -152,24 +148,6 @@ static void report_print(const struct report_options *options, const struct fx_r
 	fx_print_end(&print);
 }
 
-static int report_say_error(const struct report_options *options, int error)
-{
-	fprintf(stderr, "%s: %s: %s\n", options->program, options->file, strerror(-error));
-	return FX_EXIT_FAILURE;
-}
-
-/* What cannot be read, or not to its end. */
-static int report_say_fault(const struct report_options *options,
-			    const struct fx_timeline *timeline, const char *then)
-{
-	char text[160];
-
-	fxt_fault_format(&timeline->fault, text, sizeof(text));
-	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, options->file,
-		timeline->fault.offset, text, then);
-	return FX_EXIT_FAILURE;
-}
-
 static int report_of_timeline(const struct report_options *options, struct fx_timeline *timeline)
 {
 	struct fx_report *report;
@@ -180,9 +158,10 @@ static int report_of_timeline(const struct report_options *options, struct fx_ti
 			       "no table has a column of this key (--csv shows them)",
 			       options->order.sort);
 	if (r < 0)
-		return report_say_error(options, r);
+		return fx_archive_complain(options->program, options->file, r, NULL);
 	if (timeline->fault.kind != FXT_FAULT_NONE)
-		report_say_fault(options, timeline, "; the report is of what is whole");
+		fx_archive_complain_of(options->program, options->file, &timeline->fault,
+				       "; the report is of what is whole");
 	report_print(options, report);
 	fx_report_free(report);
 	return timeline->fault.kind != FXT_FAULT_NONE ? FX_EXIT_FAILURE : FX_EXIT_OK;
@@ -195,10 +174,8 @@ static int report_from(const struct report_options *options, int fd)
 
 	if (r == 0)
 		status = report_of_timeline(options, &timeline);
-	else if (r == -EBADMSG && timeline.fault.kind != FXT_FAULT_NONE)
-		status = report_say_fault(options, &timeline, "");
 	else
-		status = report_say_error(options, r);
+		status = fx_archive_complain(options->program, options->file, r, &timeline.fault);
 	fx_timeline_close(&timeline);
 	return status;
 }
@@ -211,18 +188,16 @@ int fx_cmd_report(int argc, char **argv)
 	    .filters = FX_FILTERS_INIT,
 	    .tables = FX_TABLES_INIT,
 	};
-	int status, fd = STDIN_FILENO;
+	int status, fd;
 
 	argp_parse(&report_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
-	if (strcmp(options.file, "-") != 0)
-		fd = open(options.file, O_RDONLY | O_CLOEXEC);
+	fd = fx_archive_open_fd(options.file);
 	if (fd < 0)
-		return report_say_error(&options, -errno);
+		return fx_archive_complain(options.program, options.file, fd, NULL);
 	/* A reader that has seen enough is no failure of ours. */
 	signal(SIGPIPE, SIG_DFL);
 	status = report_from(&options, fd);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	fx_archive_close_fd(fd);
 	fx_pager_end();
 	return status;
 }

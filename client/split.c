@@ -104,9 +104,7 @@ static error_t split_parse_option(int key, char *arg, struct argp_state *state)
 		split->out_path = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (split->order.path)
-			fx_usage_error(split->program, "more than one FILE given", arg);
-		split->order.path = arg;
+		fx_archive_argument(split->program, &split->order.path, arg);
 		return 0;
 	case ARGP_KEY_END:
 		split_check_options(split);

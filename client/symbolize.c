@@ -56,9 +56,7 @@ static error_t symbolize_parse_option(int key, char *arg, struct argp_state *sta
 		job->places.ask_servers = true;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (job->in)
-			fx_usage_error(job->program, "more than one FILE given", arg);
-		job->in = arg;
+		fx_archive_argument(job->program, &job->in, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!job->in)

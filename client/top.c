@@ -127,9 +127,7 @@ static error_t top_parse_option(int key, char *arg, struct argp_state *state)
 		options->socket = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->file)
-			fx_usage_error(options->program, "more than one FILE given", arg);
-		options->file = arg;
+		fx_archive_argument(options->program, &options->file, arg);
 		return 0;
 	case ARGP_KEY_END:
 		top_check(options);

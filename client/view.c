@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/conversion.h"
 #include "client/quantity.h"
@@ -76,14 +77,11 @@ static error_t view_parse_option(int key, char *arg, struct argp_state *state)
 		view_set_port(options, arg);
 		return 0;
 	case ARGP_KEY_ARG:
-		if (options->conversion.in)
-			fx_usage_error(options->conversion.program, "more than one FILE given",
-				       arg);
-		options->conversion.in = arg;
+		fx_archive_argument(options->conversion.program, &options->conversion.in, arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->conversion.in)
-			options->conversion.in = "fxtrace.fxt";
+			options->conversion.in = FX_ARCHIVE_USUAL;
 		return 0;
 	default:
 		return fx_usage_option(options->conversion.program, &view_parser, key, state);
