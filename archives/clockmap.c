@@ -7,9 +7,11 @@
 
 int fx_clockmap_add(struct fx_clockmap *map, uint64_t from, uint64_t to)
 {
-	const struct fx_clockpoint *last = map->points.items + map->points.count;
+	const struct fx_clockpoint *last = NULL;
 
-	if (map->points.count > 0 && (from <= last[-1].from || to < last[-1].to))
+	if (map->points.count > 0)
+		last = &map->points.items[map->points.count - 1];
+	if (last && (from <= last->from || to < last->to))
 		return 0;
 	if (fx_vector_reserve(&map->points, 1) < 0)
 		return -ENOMEM;
