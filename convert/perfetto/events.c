@@ -12,6 +12,7 @@
 
 #include "convert/formats.h"
 #include "convert/perfetto/args.h"
+#include "convert/perfetto/attributes.h"
 #include "convert/perfetto/ftrace.h"
 #include "convert/perfetto/heaps.h"
 #include "convert/perfetto/packet.h"
@@ -363,6 +364,7 @@ static void perfetto_finish(struct fx_exporter *exporter)
 
 	fx_ftrace_flush(&perfetto->ftrace);
 	fx_heaps_write(&perfetto->heaps);
+	fx_attributes_write(&perfetto->packets, exporter->timeline);
 	if (exporter->error == 0)
 		exporter->error = perfetto->heaps.error;
 	if (exporter->error == 0)
