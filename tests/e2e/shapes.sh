@@ -112,6 +112,8 @@ cat >throws.calls <<'END'
 2 1 shapes::after()
 END
 calls_of -- ./throws
+# Clang shows what stands in headers, too; none of that calls the program's own.
+sed -i -E '/^[0-9]+ [0-9]+ (main|shapes::)/!d' calls
 expect_same_file throws.calls calls
 
 # The same, as begin and end records.
