@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define TILT_MAX 9e18 /* ns; below 2^63 */
+
 int fx_clockmap_add(struct fx_clockmap *map, uint64_t from, uint64_t to)
 {
 	const struct fx_clockpoint *last = NULL;
@@ -84,6 +86,8 @@ double fx_clockmap_slope(const struct fx_clockmap *map)
 	if (map->points.count < 2)
 		return 1;
 	last = first + map->points.count - 1;
+	if (last->from == first->from)
+		return 1;
 	return (double)(last->to - first->to) / (double)(last->from - first->from);
 }
 
@@ -93,8 +97,12 @@ void fx_clockmap_tilt(struct fx_clockmap *map, double constant, double slope, ui
 		struct fx_clockpoint *p = &map->points.items[i];
 		double distance = p->to > at ? (double)(p->to - at) : -(double)(at - p->to);
 		double change = constant + slope * distance;
-		int64_t more = (int64_t)(change < 0 ? change - 0.5 : change + 0.5);
+		int64_t more;
 
+		/* Of clocks that cannot be, it may be no number, or none that a time has room for. */
+		if (!(change > -TILT_MAX && change < TILT_MAX))
+			continue;
+		more = (int64_t)(change < 0 ? change - 0.5 : change + 0.5);
 		p->to = more < 0 && p->to < 0 - (uint64_t)more ? 0 : p->to + (uint64_t)more;
 	}
 }

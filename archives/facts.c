@@ -104,13 +104,14 @@ static int facts_clock(struct fx_facts *facts, const struct fxt_record *record)
 	facts->has_clock = true;
 	if (clock.session != facts->clock.session)
 		return 0;
-	last = facts->dates.points.items + facts->dates.points.count;
-	if (facts->dates.points.count > 0 && clock.ns > last[-1].from) {
-		uint64_t passed = clock.ns - last[-1].from;
+	last = facts->dates.points.count > 0
+		   ? &facts->dates.points.items[facts->dates.points.count - 1]
+		   : NULL;
+	if (last && clock.ns > last->from) {
+		uint64_t passed = clock.ns - last->from;
 
-		if (clock.realtime < last[-1].to ||
-		    facts_distance(clock.realtime - last[-1].to, passed) >
-			FACTS_STEP_NS + passed / 1000)
+		if (clock.realtime < last->to || facts_distance(clock.realtime - last->to, passed) >
+						     FACTS_STEP_NS + passed / 1000)
 			facts->dates.points.count = 0;
 	}
 	return fx_clockmap_add(&facts->dates, clock.ns, clock.realtime);

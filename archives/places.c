@@ -8,10 +8,12 @@
 
 #include "archives/times.h"
 
-/* Begins of a thread that have not ended. */
 struct places_thread {
 	uint64_t ids[2]; /* process, thread */
-	fx_words begins; /* keys */
+	fx_words begins; /* keys of those that have not ended */
+	/* The newest slice or instant, to which a flow that is written behind it belongs. */
+	uint64_t anchor_ticks, anchor_key;
+	bool has_anchor;
 	UT_hash_handle hh;
 };
 
@@ -108,6 +110,31 @@ static int places_pair(struct fx_places *places, const struct fxt_event *event, 
 	return 0;
 }
 
+/* A slice, once it has its key, or an instant. */
+static int places_anchor(struct fx_places *places, const struct fxt_event *event, uint64_t key)
+{
+	struct places_thread *thread = places_thread(places, &event->thread);
+
+	if (!thread)
+		return -ENOMEM;
+	thread->has_anchor = true;
+	thread->anchor_ticks = event->timestamp;
+	thread->anchor_key = key;
+	return 0;
+}
+
+/* A flow stands where the slice or instant does that was written just before it, at the same time. */
+static int places_flow(struct fx_places *places, const struct fxt_event *event, uint64_t *key)
+{
+	const struct places_thread *thread = places_thread(places, &event->thread);
+
+	if (!thread)
+		return -ENOMEM;
+	if (thread->has_anchor && thread->anchor_ticks == event->timestamp)
+		*key = thread->anchor_key;
+	return 0;
+}
+
 static int places_async(struct fx_places *places, const struct fxt_event *event, uint64_t *key)
 {
 	struct places_async *async;
@@ -147,6 +174,16 @@ int fx_places_find(struct fx_places *places, const struct fxt_record *record, ui
 		case FXT_EVENT_DURATION_BEGIN:
 		case FXT_EVENT_DURATION_END:
 			r = places_pair(places, &record->event, &key);
+			if (r == 0)
+				r = places_anchor(places, &record->event, key);
+			break;
+		case FXT_EVENT_INSTANT:
+			r = places_anchor(places, &record->event, key);
+			break;
+		case FXT_EVENT_FLOW_BEGIN:
+		case FXT_EVENT_FLOW_STEP:
+		case FXT_EVENT_FLOW_END:
+			r = places_flow(places, &record->event, &key);
 			break;
 		case FXT_EVENT_ASYNC_BEGIN:
 		case FXT_EVENT_ASYNC_INSTANT:
@@ -157,6 +194,7 @@ int fx_places_find(struct fx_places *places, const struct fxt_record *record, ui
 			places->crossing +=
 			    places->by == FX_SPLIT_BY_TIME &&
 			    places_time(places, record, record->event.end_time) > key;
+			r = places_anchor(places, &record->event, key);
 			break;
 		default:
 			break;

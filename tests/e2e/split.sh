@@ -47,6 +47,15 @@ out += event(2, 5, 12 * ms, "inner") + event(3, 5, 13 * ms, "inner") + event(3, 
 out += words(9 | 5 << 4 | 5 << 16, 14 * ms, 5, 5) + b"a log".ljust(8, b"\0")
 out += event(0, 5, 39 * ms, "last")
 open("crossing.fxt", "wb").write(out)
+
+# An arrow whose begin is the first record behind a cut at 4,096 bytes, and its slice the last before it.
+out = words(0x0016547846040010) + words(0 | 2 << 4 | 1 << 16 | 1 << 20 | 2 << 52) + b"me".ljust(8, b"\0")
+out += words(1 | 2 << 4, 10**9)
+out += b"".join(event(0, 5, n + 1, "instant") for n in range(81))
+out += b"".join(event(4, 5, 1000 * n, "slice", 1000 * n + 9) for n in (1, 2, 3))
+assert len(out) == 4096
+out += event(8, 5, 3000, "arrow", 7) + event(4, 5, 4000, "slice", 4009) + event(10, 5, 4000, "arrow", 7)
+open("arrow.fxt", "wb").write(out)
 END
 
 # dumped NAME...: NAME.json
@@ -97,6 +106,14 @@ expect_line 'crossing.fxt: 9 events in 4 parts; 2 calls go on' said
 expect_equal 3 "$(grep -c '"event"' part.0001.fxt.json)" "events of the first part"
 expect_ok "$FXTRACE" check part.0001.fxt
 expect_line ' 0 warnings' out
+
+# A flow goes with the slice that was written just before it.
+expect_clean arrow.fxt
+rm -f part.*
+expect_ok "$FXTRACE" split -o part.fxt --size 4096 arrow.fxt
+expect_clean part.0001.fxt part.0002.fxt
+dumped part.0001.fxt
+expect_equal 1 "$(grep -c '"flow-begin"' part.0001.fxt.json)" "arrows that begin in the first part"
 
 # Each part knows its names, modules and clock; a part of a time has what began then.
 split_in 400 work.fxt --every 5ms
