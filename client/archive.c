@@ -28,12 +28,11 @@ int fx_archive_open(const char *file, struct fxt_reader **ret)
 
 int fx_archive_open_fd(const char *file)
 {
-	int fd;
+	int fd = strcmp(file, "-") == 0 ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC);
 
-	if (strcmp(file, "-") == 0)
-		return STDIN_FILENO;
-	fd = open(file, O_RDONLY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	return fd;
 }
 
 void fx_archive_close_fd(int fd)
