@@ -13,6 +13,9 @@ import subprocess
 import sys
 import time
 
+# What a shell starts in the background ignores it, and so would all that is started here.
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+
 PERFETTO = "https://ui.perfetto.dev"
 
 
