@@ -243,7 +243,7 @@ static int copy_provider_event(struct fx_copy *copy, const struct fxt_record *re
 	return 1;
 }
 
-static bool copy_is_content(const struct fxt_record *record)
+bool fx_copy_is_content(const struct fxt_record *record)
 {
 	switch (record->kind) {
 	case FXT_KIND_UNKNOWN:
@@ -255,7 +255,7 @@ static bool copy_is_content(const struct fxt_record *record)
 	case FXT_KIND_THREAD:
 		return false;
 	default:
-		return record->size <= FX_OUTPUT_RECORD_MAX;
+		return true;
 	}
 }
 
@@ -273,7 +273,7 @@ int fx_copy_record(struct fx_copy *copy, const struct fxt_record *record,
 {
 	int written = 1;
 
-	if (!copy_is_content(record))
+	if (!fx_copy_is_content(record) || record->size > FX_OUTPUT_RECORD_MAX)
 		return 0;
 	if (record->kind == FXT_KIND_PROVIDER_EVENT) {
 		written = copy_provider_event(copy, record, way);

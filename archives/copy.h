@@ -29,6 +29,9 @@ struct fx_copy_way {
 	bool changed;	   /* the record is another than its words: it is encoded anew */
 };
 
+/* Whether a record says something itself. The others are of a kind that nobody knows, or tell of tables and sections. */
+bool fx_copy_is_content(const struct fxt_record *record);
+
 /*
  * Writes a record with all that it needs. What tells of tables and sections alone is not to be written: it follows from
  * the others. Returns 1; 0 if it was left out, because it is too large, or of a kind that nobody knows, or tells of a

@@ -61,18 +61,7 @@ static int split_read(struct split *s, int (*step)(struct split *, const struct 
 /* Whether a record has a place of its own in one of the parts. */
 static bool split_has_place(const struct fxt_record *record)
 {
-	switch (record->kind) {
-	case FXT_KIND_UNKNOWN:
-	case FXT_KIND_PROVIDER_INFO:
-	case FXT_KIND_PROVIDER_SECTION:
-	case FXT_KIND_MAGIC:
-	case FXT_KIND_INITIALIZATION:
-	case FXT_KIND_STRING:
-	case FXT_KIND_THREAD:
-		return false;
-	default:
-		return !fx_belongings_is(record);
-	}
+	return fx_copy_is_content(record) && !fx_belongings_is(record);
 }
 
 /* --- First: what is there --------------------------------------------------------------------- */

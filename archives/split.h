@@ -3,7 +3,7 @@
  * An archive in parts: by time, by size, or a process each. A part is an archive of its own, with the names, modules and
  * clock records that it needs; each event is in one part, so that all parts together are what the archive was. What
  * began in a part ends there: a call that goes on beyond the end of a part is whole in it, with its end, and so are
- * asynchronous operations. Arrows may have their ends in different parts.
+ * asynchronous operations. Arrows may have their ends in different parts, each with the slice or instant it belongs to.
  *
  * The archive is read once for what is in it, and once more for every FX_SPLIT_AT_ONCE parts.
  */
