@@ -90,15 +90,22 @@
  * arguments, whose names do not count: UINT64, the time in ticks; INT32, the kind; INT32, the value.
  */
 enum fx_tie_kind {
-	FX_TIE_CREATES =
-	    1, /* made the process (the time is before that); value: 1 if that will register */
-	FX_TIE_EXECS = 2, /* is about to become another program; the pid is its own */
+	FX_TIE_CREATES = 1, /* made the process (the time is before that); value: FX_TIE_VALUE_* */
+	FX_TIE_EXECS =
+	    2, /* is about to become another program; the pid is its own; value: FX_TIE_VALUE_* */
 	FX_TIE_REAPS = 3, /* learned of its end; value: the status, as of wait() */
 	FX_TIE_KILLS = 4, /* sends it the signal in value */
 	FX_TIE_SENDS = 5, /* has sent it the signal in value; pid 0: some processes */
 	FX_TIE_TAKES =
 	    6, /* has taken the signal in value, which it sent; pid 0: nobody knows who */
+	FX_TIE_STAYS = 7, /* did not become what it told last; the pid is its own */
 };
+
+/* What is made or becomes another program will register: it is missed if it does not. */
+#define FX_TIE_VALUE_REGISTERS 1
+/* The category process is off: it is told for that alone, and nothing is drawn. */
+#define FX_TIE_VALUE_SILENT 2
+
 #define FX_TIE_WORDS 6u
 
 /*

@@ -27,9 +27,11 @@ static void draw_creation(struct fx_arrows *arrows, struct fx_life *life)
 	struct fxt_arg child = fx_arrow_pid("pid", life->shown);
 	struct fxt_arg parent = fx_arrow_pid("parent", life->creation.pid);
 
-	introduce(arrows, life);
-	fx_arrow_draw(arrows, &life->creation, "creates process", &child, &life->birth,
-		      "process starts", &parent);
+	if (!life->silent) {
+		introduce(arrows, life);
+		fx_arrow_draw(arrows, &life->creation, "creates process", &child, &life->birth,
+			      "process starts", &parent);
+	}
 	life->creation.ns = 0;
 }
 
@@ -49,12 +51,24 @@ static void try_exec(struct fx_arrows *arrows, struct fx_life *life)
 
 /* A parent may tell before the child is heard of, or after its end. */
 void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
-		     bool awaited)
+		     int32_t value)
 {
 	life->creation = *at;
-	life->awaited = awaited && (!life->birth.ns || life->birth.ns + CLOCKS_NS < at->ns);
+	life->silent = value & FX_TIE_VALUE_SILENT;
+	life->awaited = value & FX_TIE_VALUE_REGISTERS &&
+			(!life->birth.ns || life->birth.ns + CLOCKS_NS < at->ns);
 	if (life->birth.ns >= at->ns)
 		draw_creation(arrows, life);
+}
+
+void fx_life_execs(struct fx_life *life, const struct fx_point *at, int32_t value)
+{
+	if (!(value & FX_TIE_VALUE_SILENT))
+		life->exec = *at;
+	life->becomes = *at;
+	/* What is told of late was heard of already. */
+	if (!(value & FX_TIE_VALUE_REGISTERS) || (life->stream && life->stream->id != at->provider))
+		life->becomes.ns = 0;
 }
 
 /* --- Ends ------------------------------------------------------------------------------------- */
@@ -206,12 +220,14 @@ static void restart(struct fx_life *life, uint64_t born_ns)
 {
 	struct fx_point creation = life->creation, early = life->early;
 	int32_t status = life->early_status;
-	bool keeps = creation.ns && creation.ns <= born_ns;
+	bool keeps = creation.ns && creation.ns <= born_ns, silent = life->silent;
 	size_t kept = offsetof(struct fx_life, stream);
 
 	memset((char *)life + kept, 0, sizeof(*life) - kept);
-	if (keeps)
+	if (keeps) {
 		life->creation = creation;
+		life->silent = silent;
+	}
 	if (early.ns > born_ns + 2) {
 		life->told = early;
 		life->ending.is_known = true;
@@ -225,6 +241,8 @@ void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_str
 	struct fx_point birth = {s->id, s->pid, s->pid, born_ns};
 
 	life->awaited = false;
+	if (life->becomes.provider != s->id)
+		life->becomes.ns = 0;
 	if (!exec) {
 		fx_life_exit(arrows, life);
 		restart(life, born_ns);
@@ -249,8 +267,11 @@ void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_strea
 
 	life->ended = s->id;
 	try_exec(arrows, life);
-	if (life->stream != s)
+	if (life->stream != s) {
+		if (life->becomes.provider == s->id)
+			life->becomes.ns = 0; /* it is heard of already */
 		return;
+	}
 	t = fx_stream_thread(s, s->first_tid);
 	life->stream = NULL;
 	memcpy(life->name, t && t->name[0] ? t->name : s->name, sizeof(life->name) - 1);

@@ -28,14 +28,17 @@ struct fx_life {
 	char name[16];		  /* of the first thread, then */
 	struct fx_point birth;	  /* of the first image */
 	struct fx_point creation; /* by its parent; waits for the birth */
-	bool awaited;		  /* there will be a birth, says who created it */
-	struct fx_point image;	  /* birth of an image that came by exec; waits for `exec` */
-	struct fx_point exec;	  /* the newest of its image `exec.provider` */
-	uint32_t ended;		  /* the newest image that is over */
-	struct fx_point exit;	  /* when the manager heard of it, or as far as its parent knows */
-	struct fx_point told;	  /* its parent of its end, before the manager; waits for that */
-	struct fx_ending ending;  /* how */
-	struct fx_point early;	  /* the parent of its end, before anybody heard of the process */
+	bool awaited;		  /* there will be a birth, says who created it, */
+	bool silent;		  /* and that nothing is to be drawn */
+	struct fx_point
+	    becomes; /* what it becomes will be heard of, says its image `becomes.provider` */
+	struct fx_point image;	 /* birth of an image that came by exec; waits for `exec` */
+	struct fx_point exec;	 /* the newest of its image `exec.provider` */
+	uint32_t ended;		 /* the newest image that is over */
+	struct fx_point exit;	 /* when the manager heard of it, or as far as its parent knows */
+	struct fx_point told;	 /* its parent of its end, before the manager; waits for that */
+	struct fx_ending ending; /* how */
+	struct fx_point early;	 /* the parent of its end, before anybody heard of the process */
 	int32_t early_status;
 	bool shown_exit;	      /* its end stands in the archive */
 	uint64_t dropped, dropped_at; /* of its images that are over: see struct fx_stream */
@@ -55,9 +58,12 @@ void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_strea
 /* Writes the end of the process, if it is known and not written yet. */
 void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life);
 
-/* Told by others, each at its own moment: that they have made it (and it will be heard of), */
+/* Told by others, each at its own moment: that they have made it (`value`: FX_TIE_VALUE_*), */
 void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
-		     bool awaited);
+		     int32_t value);
+
+/* It is about to become another program, it says itself. */
+void fx_life_execs(struct fx_life *life, const struct fx_point *at, int32_t value);
 
 /* that they have been told of its end, with this status of wait(), */
 void fx_life_reaped(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,

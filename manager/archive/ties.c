@@ -50,24 +50,40 @@ void fx_ties_init(struct fx_ties *ties, struct fx_archive *archive)
 	*ties = (struct fx_ties){.arrows.archive = archive};
 }
 
-/* Nobody will hear of the process that was created under this number, if one is awaited. */
-static void count_missing(struct fx_ties *ties, struct fx_life *life)
+/* What was to be heard of since then will not be: the process has ended (0: or lives) at `end`, as far as is known. */
+static void count_unheard(struct fx_ties *ties, const struct fx_life *life, uint64_t since,
+			  uint64_t end)
 {
-	bool is_over = life->early.ns || fx_kin_is_over((pid_t)life->pid);
-	uint64_t until = life->early.ns ? life->early.ns : is_over ? 0 : fx_boottime_ns();
+	bool is_over = end || fx_kin_is_over((pid_t)life->pid);
+	uint64_t until = end ? end : is_over ? 0 : fx_boottime_ns();
 
-	if (!life->awaited)
-		return;
-	life->awaited = false;
-	if (until >= life->creation.ns + TIME_ENOUGH_NS)
+	if (until >= since + TIME_ENOUGH_NS)
 		ties->late++;
 	else if (is_over)
 		ties->early++;
 }
 
+/* Nobody will hear of the process that was created under this number, if one is awaited; */
+static void count_missing(struct fx_ties *ties, struct fx_life *life)
+{
+	if (life->awaited)
+		count_unheard(ties, life, life->creation.ns, life->early.ns);
+	life->awaited = false;
+}
+
+/* nor of what it was to become. */
+static void count_unbecome(struct fx_ties *ties, struct fx_life *life)
+{
+	if (life->becomes.ns)
+		count_unheard(ties, life, life->becomes.ns,
+			      life->told.ns ? life->told.ns : life->exit.ns);
+	life->becomes.ns = 0;
+}
+
 static void forget(struct fx_ties *ties, struct fx_life *life)
 {
 	count_missing(ties, life);
+	count_unbecome(ties, life);
 	fx_life_exit(&ties->arrows, life);
 	HASH_DEL(ties->lives, life);
 	free(life);
@@ -105,7 +121,7 @@ void fx_ties_destroy(struct fx_ties *ties)
 /* Whom it tells of will not be heard of. */
 static void waiting_give_up(struct fx_ties *ties, struct fx_waiting_tie *waiting)
 {
-	if (waiting->tie.kind == FX_TIE_CREATES && waiting->tie.value) {
+	if (waiting->tie.kind == FX_TIE_CREATES && waiting->tie.value & FX_TIE_VALUE_REGISTERS) {
 		if (ties->refused)
 			ties->refused--;
 		else
@@ -149,6 +165,8 @@ void fx_ties_birth(struct fx_ties *ties, struct fx_stream *s, uint64_t born_ns, 
 
 	if (!life)
 		return;
+	if (!exec)
+		count_unbecome(ties, life);
 	fx_life_birth(&ties->arrows, life, s, born_ns, exec);
 	aliases_add(ties, s, born_ns);
 }
@@ -223,12 +241,19 @@ static void ties_take(struct fx_ties *ties, const struct fx_point *at, uint32_t 
 		if (!life)
 			break;
 		count_missing(ties, life);
+		if (life->becomes.ns < at->ns)
+			count_unbecome(ties, life);
 		fx_life_created(&ties->arrows, life, at, tie->value);
 		break;
 	case FX_TIE_EXECS:
 		life = ties_find(ties, teller);
 		if (life)
-			life->exec = *at;
+			fx_life_execs(life, at, tie->value);
+		break;
+	case FX_TIE_STAYS:
+		life = ties_find(ties, teller);
+		if (life && life->becomes.provider == at->provider)
+			life->becomes.ns = 0;
 		break;
 	case FX_TIE_REAPS:
 		life = ties_find(ties, tie->pid);
@@ -254,7 +279,7 @@ static bool translate(const struct fx_ties *ties, uint64_t space, struct fx_tie 
 	const struct alias_key key = {space, tie->pid};
 	const struct fx_alias *alias;
 
-	if (!space || !tie->pid || tie->kind == FX_TIE_EXECS)
+	if (!space || !tie->pid || tie->kind == FX_TIE_EXECS || tie->kind == FX_TIE_STAYS)
 		return true;
 	HASH_FIND(hh, ties->aliases, &key, sizeof(key), alias);
 	/* A process that was there before is not the one that is made. */
@@ -333,6 +358,8 @@ void fx_ties_excuse(struct fx_ties *ties, uint32_t pid)
 
 	if (life && life->awaited)
 		life->awaited = false;
+	else if (life && life->becomes.ns)
+		life->becomes.ns = 0;
 	else
 		ties->refused++;
 }
@@ -345,6 +372,7 @@ void fx_ties_finish(struct fx_ties *ties)
 	HASH_ITER (hh, ties->lives, life, next) {
 		fx_life_exit(&ties->arrows, life);
 		count_missing(ties, life);
+		count_unbecome(ties, life);
 	}
 	while (ties->waiting) {
 		struct fx_waiting_tie *waiting = ties->waiting;
@@ -366,6 +394,7 @@ static bool ties_is_sound(const struct fx_tie *tie)
 	case FX_TIE_CREATES:
 	case FX_TIE_EXECS:
 	case FX_TIE_KILLS:
+	case FX_TIE_STAYS:
 		return true;
 	case FX_TIE_REAPS:
 		return WIFEXITED(tie->value) || WIFSIGNALED(tie->value);

@@ -28,6 +28,12 @@ static bool library_is_reachable(void)
 	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
 }
 
+static void note_untraced(const struct fx_environ *e, const char *path, enum fx_loadable verdict)
+{
+	if (!e->is_childs || fx_engine_has_children())
+		fx_untraced_note(path, verdict);
+}
+
 /* What cannot load it itself may start others, that would complain. */
 static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
 {
@@ -39,7 +45,7 @@ static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx
 	}
 	e->traced = verdict == FX_LOADABLE;
 	if (!e->traced)
-		fx_untraced_note(path, verdict);
+		note_untraced(e, path, verdict);
 }
 
 bool fx_environ_is_confined(struct fx_environ *e, const char *path)
@@ -47,9 +53,9 @@ bool fx_environ_is_confined(struct fx_environ *e, const char *path)
 	e->strip = fx_environ_follows() && !fx_engine_may(FX_ASK_START);
 	e->traced = false;
 	if (e->strip)
-		fx_untraced_note(fx_peek_string(path, FX_ENVIRON_PATH_BYTES) > 0 ? path
-										 : "a program",
-				 FX_LOADABLE_CONFINED);
+		note_untraced(e,
+			      fx_peek_string(path, FX_ENVIRON_PATH_BYTES) > 0 ? path : "a program",
+			      FX_LOADABLE_CONFINED);
 	return e->strip;
 }
 

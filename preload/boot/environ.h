@@ -51,11 +51,13 @@ const char *fx_environ_library(void);
 struct fx_environ {
 	fx_strings envp;
 	size_t mapped; /* bytes to be unmapped, at envp; 0: none */
+	bool
+	    is_childs; /* set by who asks: it is for a child, and else for what this process becomes */
 	bool strip;
 	bool traced; /* what is started will register, as far as its file tells */
 };
 
-/* Decides for a program: by path, open, or looked for in PATH. What cannot be traced is noted. */
+/* Decides for a program: by path, open, or looked for in PATH. What is to be traced and cannot be is noted. */
 void fx_environ_for_file(struct fx_environ *e, const char *path);
 void fx_environ_for_fd(struct fx_environ *e, int fd);
 void fx_environ_for_command(struct fx_environ *e, const char *file);

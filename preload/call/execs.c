@@ -34,7 +34,8 @@ static uint64_t frame_start(const struct fx_thread *t, uint64_t header)
 }
 
 /* A Kernel Object Record of type process, with six arguments: see enum fx_tie_kind. */
-static void tell_manager(struct fx_thread *t, uint64_t header, const char *path, fx_strings argv)
+static void tell_manager(struct fx_thread *t, uint64_t header, const char *path, fx_strings argv,
+			 bool traced)
 {
 	uint64_t words[FX_TIE_EXEC_WORDS] = {
 	    0,
@@ -42,7 +43,7 @@ static void tell_manager(struct fx_thread *t, uint64_t header, const char *path,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    fx_thread_now(t),
 	    FX_ARG_HEADER(INT32, 1, 0, FX_TIE_EXECS),
-	    FX_ARG_HEADER(INT32, 1, 0, 0),
+	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)fx_tie_value(traced)),
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    frame_start(t, header),
 	};
@@ -56,13 +57,16 @@ static void tell_manager(struct fx_thread *t, uint64_t header, const char *path,
 
 void fx_exec_tell(uint64_t header, const char *path, fx_strings argv, bool traced)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
+	struct fx_thread *t = fx_thread_on(UINT32_MAX);
 
-	if (t)
-		tell_manager(t, header, path, argv);
-	if (t || !fx_category_on(FX_CAT_PROCESS) || !fx_is_own())
+	if (t && fx_category_on(FX_CAT_PROCESS))
+		tell_manager(t, header, path, argv, traced);
+	else if (t && traced)
+		fx_tie_execs(true);
+	if (t || !fx_category_on(UINT32_MAX) || !fx_is_own())
 		return;
-	left.count = put_texts(left.words, path, argv);
+	if (fx_category_on(FX_CAT_PROCESS))
+		left.count = put_texts(left.words, path, argv);
 	left.traced = traced;
 }
 
@@ -71,24 +75,29 @@ void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv, bool traced)
 	char name[FX_FD_NAME_MAX + 1];
 	struct fx_text t = FX_TEXT(name);
 
-	if (!fx_category_on(FX_CAT_PROCESS))
-		return;
 	t.end--;
-	if (fx_engine_may(FX_ASK_LOOK))
+	if (fx_category_on(FX_CAT_PROCESS) && fx_engine_may(FX_ASK_LOOK))
 		fx_fd_name(&t, fd);
 	*t.at = 0;
 	fx_exec_tell(header, name, argv, traced);
 }
 
-void fx_exec_failed(void)
+void fx_exec_failed(bool traced)
 {
-	if (!fx_engine_is_stranger())
-		left.count = 0;
+	if (traced)
+		fx_tie_execs(false);
+	if (fx_engine_is_stranger())
+		return;
+	left.count = 0;
+	left.traced = false;
 }
 
 bool fx_exec_will_register(void)
 {
-	return left.count && left.traced && fx_engine_has_children();
+	const bool traced = left.traced;
+
+	left.traced = false;
+	return traced && fx_engine_has_children();
 }
 
 void fx_exec_show(struct fx_call *call)

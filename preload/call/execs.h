@@ -16,10 +16,10 @@ void fx_exec_tell(uint64_t header, const char *path, fx_strings argv, bool trace
 /* The same with the path of an open file. */
 void fx_exec_tell_fd(uint64_t header, int fd, fx_strings argv, bool traced);
 
-/* It has failed. */
-void fx_exec_failed(void);
+/* It has failed; `traced` as before. */
+void fx_exec_failed(bool traced);
 
-/* Whether the child which ran on this thread has become a program that will register. */
+/* Whether the child which ran on this thread has become a program that will register; then that is forgotten. */
 bool fx_exec_will_register(void);
 
 /* `path' and `argv' of the program that the child which ran on this thread has become, if there is one; then they

@@ -103,12 +103,30 @@ static void put_tie(struct fx_thread *t, enum fx_tie_kind kind, pid_t pid, int v
 	fx_words_write(t, words, FX_TIE_WORDS, words[0]);
 }
 
-void fx_tie(enum fx_tie_kind kind, pid_t pid, int value, uint64_t time)
+int fx_tie_value(bool registers)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
+	/* relaxed: the thread's own look at it came before */
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
+
+	return (registers ? FX_TIE_VALUE_REGISTERS : 0) |
+	       (state & FX_CAT_PROCESS ? 0 : FX_TIE_VALUE_SILENT);
+}
+
+void fx_tie_created(pid_t pid, bool registers, uint64_t time)
+{
+	struct fx_thread *t = fx_thread_on(registers ? UINT32_MAX : FX_CAT_PROCESS);
+
+	if (t && time)
+		put_tie(t, FX_TIE_CREATES, pid, fx_tie_value(registers), time);
+}
+
+void fx_tie_execs(bool execs)
+{
+	struct fx_thread *t = fx_thread_on(UINT32_MAX);
 
 	if (t)
-		put_tie(t, kind, pid, value, time);
+		put_tie(t, execs ? FX_TIE_EXECS : FX_TIE_STAYS, fx_engine.pid, fx_tie_value(execs),
+			fx_thread_now(t));
 }
 
 void fx_tie_now(enum fx_tie_kind kind, pid_t pid, int value)

@@ -36,12 +36,20 @@ struct fx_source fx_source_now(struct fx_thread *t, unsigned name);
 void fx_flow_in(struct fx_thread *t, unsigned category, unsigned name,
 		const struct fx_source *from);
 
-/* Tells the manager what the calling thread does to process `pid` at `time` (ticks): the manager draws the
- * arrow, if it knows that process. Nothing if the category process is off. */
-void fx_tie(enum fx_tie_kind kind, pid_t pid, int value, uint64_t time);
-
-/* The same, now. */
+/* Tells the manager what the calling thread does to process `pid` now: the manager draws the arrow, if it knows that
+ * process. Nothing if the category process is off. */
 void fx_tie_now(enum fx_tie_kind kind, pid_t pid, int value);
+
+/* That it has made a process since `time` (ticks; 0: not known, and nothing is told). Whether the process will be heard
+ * of is told whatever is recorded. */
+void fx_tie_created(pid_t pid, bool registers, uint64_t time);
+
+/* That the process becomes a program that will register (preload/call/execs.h tells more of it where that is to be
+ * shown); or, told that before, that it has not. Whatever is recorded, too. */
+void fx_tie_execs(bool execs);
+
+/* What a tie says of a process that is made or becomes another program. */
+int fx_tie_value(bool registers);
 
 /* When a call begins that may send or take a signal; 0: nobody wants to know. */
 uint64_t fx_signal_begin(void);

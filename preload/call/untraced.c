@@ -40,11 +40,11 @@ static void leave_to_parent(const char *path, enum fx_loadable verdict)
 
 fx_cold void fx_untraced_note(const char *path, enum fx_loadable verdict)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_PROCESS);
+	struct fx_thread *t = fx_thread_on(UINT32_MAX);
 
 	if (t)
 		write_instant(t, path, verdict);
-	else if (fx_category_on(FX_CAT_PROCESS) && fx_is_own())
+	else if (fx_engine_has_children() && fx_category_on(UINT32_MAX) && fx_is_own())
 		leave_to_parent(path, verdict);
 }
 
@@ -54,7 +54,7 @@ void fx_untraced_write_pending(void)
 
 	if (fx_likely(pending.verdict == FX_LOADABLE))
 		return;
-	t = fx_thread_on(FX_CAT_PROCESS);
+	t = fx_thread_on(UINT32_MAX);
 	if (t)
 		write_instant(t, pending.path, pending.verdict);
 	pending.verdict = FX_LOADABLE;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A child that cannot be traced is noticed where it is started: an instant `not traced' in the category
- * process says which program, and why. The manager repeats it in its summary (manager/archive/untraced.h).
+ * process says which program, and why, whatever is recorded. The manager repeats it in its summary
+ * (manager/archive/untraced.h).
  */
 #ifndef FX_PRELOAD_UNTRACED_H
 #define FX_PRELOAD_UNTRACED_H

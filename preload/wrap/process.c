@@ -18,10 +18,11 @@
 
 /* --- fork ------------------------------------------------------------------------------------- */
 
-/* When something begins that another process will be told of. */
+/* When something begins that the manager will be told of. The thread has a state from here on, which is suspended while a
+ * child runs on it: else that would take one. */
 static uint64_t beginning(void)
 {
-	return fx_category_on(FX_CAT_PROCESS) ? fx_now() : 0;
+	return fx_thread_on(UINT32_MAX) ? fx_now() : 0;
 }
 
 /* The child has no thread but this one, and nothing of its parent's trace. It registers at once, so
@@ -55,7 +56,7 @@ static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 	}
 	fx_fork_leave(before.guarded);
 	if (pid > 0)
-		fx_tie(FX_TIE_CREATES, pid, !before.by_guest && fx_engine_follows(), time);
+		fx_tie_created(pid, !before.by_guest && fx_engine_follows(), time);
 	if (on && fx_call_end(&call, FX_CALL_WORDS + FX_RESULT_WORDS, FX_ERROR_sys(pid))) {
 		fx_result_sys(&call, pid);
 		fx_call_write(&call, header);
@@ -169,7 +170,7 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);
 	guest_gone(kind, shares, ret);
 	if (ret > 0 && !(flags & CLONE_THREAD))
-		fx_tie(FX_TIE_CREATES, ret, fx_exec_will_register(), time);
+		fx_tie_created(ret, fx_exec_will_register(), time);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		fx_arg_clone(&call, FX_STR_flags, flags);
 		fx_result_sys(&call, ret);
@@ -183,14 +184,14 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 
 static int failed(const struct fx_environ *e, int ret)
 {
-	fx_exec_failed();
+	fx_exec_failed(e->traced);
 	fx_environ_release(e);
 	return ret;
 }
 
 static int exec_file(uint64_t header, const char *path, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {0};
 
 	fx_environ_for_file(&e, path);
 	fx_environ_make(&e, envp);
@@ -211,7 +212,7 @@ static int fx_call_execv(const char *path, fx_strings argv)
 
 static int exec_command(uint64_t header, const char *file, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {0};
 
 	fx_environ_for_command(&e, file);
 	fx_environ_make(&e, envp);
@@ -231,7 +232,7 @@ static int fx_call_execvp(const char *file, fx_strings argv)
 
 static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {0};
 
 	fx_environ_for_fd(&e, fd);
 	fx_environ_make(&e, envp);
@@ -256,7 +257,7 @@ static int fx_call_execveat(int dirfd, const char *path, fx_strings argv, fx_str
 {
 	const uint64_t header = FX_CALL_HEADER(process, execveat);
 	const bool empty = flags & AT_EMPTY_PATH && fx_peek(path, 1) && !path[0];
-	struct fx_environ e;
+	struct fx_environ e = {0};
 
 	if (empty)
 		fx_environ_for_fd(&e, dirfd);
@@ -277,7 +278,7 @@ static void spawned(int error, pid_t child, pid_t *ret_pid, bool traced, uint64_
 		return;
 	if (ret_pid)
 		*ret_pid = child;
-	fx_tie(FX_TIE_CREATES, child, traced && fx_engine_has_children(), time);
+	fx_tie_created(child, traced && fx_engine_has_children(), time);
 }
 
 /* posix_spawn() or posix_spawnp(); `e` knows the program. */
@@ -300,7 +301,7 @@ static int fx_call_posix_spawn(pid_t *pid, const char *path,
 			       const posix_spawn_file_actions_t *actions,
 			       const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {.is_childs = true};
 
 	fx_environ_for_file(&e, path);
 	return spawn(FX_REAL(posix_spawn), &e, pid, path, actions, attr, argv, envp);
@@ -310,7 +311,7 @@ static int fx_call_posix_spawnp(pid_t *pid, const char *file,
 				const posix_spawn_file_actions_t *actions,
 				const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {.is_childs = true};
 
 	fx_environ_for_command(&e, file);
 	return spawn(FX_REAL(posix_spawnp), &e, pid, file, actions, attr, argv, envp);
@@ -320,7 +321,7 @@ static int fx_call_pidfd_spawn(int *pidfd, const char *path,
 			       const posix_spawn_file_actions_t *actions,
 			       const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {.is_childs = true};
 	int ret;
 
 	fx_environ_for_file(&e, path);
@@ -334,7 +335,7 @@ static int fx_call_pidfd_spawnp(int *pidfd, const char *file,
 				const posix_spawn_file_actions_t *actions,
 				const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
-	struct fx_environ e;
+	struct fx_environ e = {.is_childs = true};
 	int ret;
 
 	fx_environ_for_command(&e, file);

@@ -33,7 +33,7 @@ void fx_vfork_begin(uint64_t sp)
 		return;
 	vforks.on =
 	    fx_call_try(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
-	vforks.time = vforks.on ? fx_now() : 0;
+	vforks.time = fx_thread_on(UINT32_MAX) ? fx_now() : 0; /* and a state to be suspended */
 	fx_engine_lend();
 	fx_thread_suspend();
 }
@@ -41,6 +41,8 @@ void fx_vfork_begin(uint64_t sp)
 /* In the parent: `result` is the child's pid or -errno. Returns what vfork() returns. */
 long fx_vfork_parent(long result)
 {
+	bool will_register;
+
 	if (result < 0) {
 		errno = (int)-result;
 		result = -1;
@@ -52,8 +54,9 @@ long fx_vfork_parent(long result)
 		return result;
 	fx_thread_resume();
 	fx_engine_lent_back();
-	if (vforks.on && result > 0)
-		fx_tie(FX_TIE_CREATES, (pid_t)result, fx_exec_will_register(), vforks.time);
+	will_register = fx_exec_will_register();
+	if (result > 0)
+		fx_tie_created((pid_t)result, will_register, vforks.time);
 	fx_untraced_write_pending();
 	if (vforks.on &&
 	    fx_call_end(&vforks.call, FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_EXECUTED,

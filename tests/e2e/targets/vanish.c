@@ -5,6 +5,7 @@
  *	atfork	each ends in a handler of pthread_atfork(), before fork() returns in it
  *	spawn	each becomes PROGRAM
  *	vfork	the same, by vfork()
+ *	exec	the same, by fork()
  *	behind	lives for more than a second, while this one's parent is stopped
  */
 #include <pthread.h>
@@ -53,6 +54,16 @@ static void child_of_vfork(char *program)
 	wait(NULL);
 }
 
+static void child_of_exec(char *program)
+{
+	if (fork() == 0) {
+		execl("/nowhere", program, (char *)NULL);
+		execl(program, program, (char *)NULL);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 /* What the listener's queue has no room for is turned away. */
 static void children_behind(int count)
 {
@@ -89,6 +100,8 @@ int main(int argc, char **argv)
 			child_of_spawn(argv[3]);
 		else if (!strcmp(argv[1], "vfork"))
 			child_of_vfork(argv[3]);
+		else if (!strcmp(argv[1], "exec"))
+			child_of_exec(argv[3]);
 	}
 	if (!strcmp(argv[1], "behind"))
 		children_behind(count);

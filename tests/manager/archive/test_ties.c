@@ -184,6 +184,60 @@ Test(ties, whoever_still_lives_and_was_not_heard_of_was_not_early)
 	expect_missing(0, 1);
 }
 
+/* Six that were to become something: one did, heard of before or after the old one's end; one did not; one had time; one
+ * had none; and of one another cause was counted. */
+Test(ties, who_became_something_unheard_of_is_missing)
+{
+	struct fx_stream *parent = begin(), *was[6];
+
+	for (uint32_t i = 0; i < 6; i++) {
+		was[i] = birth(CHILD + i, 20, false);
+		if (i == 1)
+			birth(CHILD + i, 40, true);
+		cr_assert_eq(tell(was[i], FX_TIE_EXECS, CHILD + i, FX_TIE_VALUE_REGISTERS, 30), 0);
+	}
+	cr_assert_eq(tell(was[2], FX_TIE_STAYS, CHILD + 2, 0, 35), 0);
+	for (uint32_t i = 0; i < 6; i++)
+		die(was[i], 0);
+	birth(CHILD, 40, true);
+	for (uint32_t i = 0; i < 6; i++)
+		cr_assert_eq(
+		    tell(parent, FX_TIE_REAPS, CHILD + i, EXITED(0), i == 3 ? 30 + SECOND : 60), 0);
+	fx_ties_excuse(&ties, CHILD + 5);
+	expect_missing(1, 1);
+}
+
+/* Its number is another process's by then. */
+Test(ties, who_became_something_unheard_of_is_missing_when_its_number_comes_again)
+{
+	struct fx_stream *parent = begin();
+	struct fx_stream *was = birth(CHILD, 20, false);
+
+	cr_assert_eq(tell(was, FX_TIE_EXECS, CHILD, FX_TIE_VALUE_REGISTERS, 30), 0);
+	die(was, 0);
+	cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD, EXITED(0), 60), 0);
+	birth(CHILD, 70, false);
+	expect_missing(1, 0);
+}
+
+Test(ties, what_is_told_for_counting_alone_is_not_drawn)
+{
+	struct fx_stream *parent = begin();
+	struct fx_stream *child;
+
+	cr_assert_eq(
+	    tell(parent, FX_TIE_CREATES, CHILD, FX_TIE_VALUE_REGISTERS | FX_TIE_VALUE_SILENT, 20),
+	    0);
+	child = birth(CHILD, 30, false);
+	cr_assert_eq(
+	    tell(child, FX_TIE_EXECS, CHILD, FX_TIE_VALUE_REGISTERS | FX_TIE_VALUE_SILENT, 40), 0);
+	die(child, 0);
+	birth(CHILD, 50, true);
+	expect_missing(0, 0);
+	cr_assert_eq(flows("creates process"), 0);
+	cr_assert_eq(flows("becomes another program"), 0);
+}
+
 /* In a namespace of their own, where parent and child have other numbers. */
 static struct fx_stream *birth_within(struct fx_origin *origin, struct fx_origin_name *name,
 				      uint64_t ns)
