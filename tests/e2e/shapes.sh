@@ -96,6 +96,7 @@ cat >throws.calls <<'END'
 1 4 shapes::Guard::~Guard()
 1 5 shapes::after()
 1 3 shapes::after()
+1 2 shapes::roomy()
 1 2 shapes::after()
 1 1 shapes::after()
 1 1 shapes::Box<int>::twice(std::vector<int, std::allocator<int> > const&) const

@@ -18,6 +18,14 @@ NOINLINE void after()
 	__asm__ volatile("");
 }
 
+/* Its hooks are called below those of what was left before. */
+NOINLINE void roomy()
+{
+	volatile char room[5000];
+
+	room[0] = 0;
+}
+
 struct Guard {
 	HIDDEN Guard()
 	{
@@ -62,6 +70,7 @@ NOINLINE void thrown_again()
 		middle();
 	} catch (...) {
 	}
+	roomy();
 	after();
 }
 
