@@ -11,6 +11,7 @@
 
 #include "client/commands.h"
 #include "client/usage.h"
+#include "manager/settings/report.h"
 
 void fx_archive_argument(const char *program, const char **file, const char *arg)
 {
@@ -46,7 +47,7 @@ int fx_archive_complain(const char *program, const char *file, int error,
 {
 	if (fault && fault->kind != FXT_FAULT_NONE && (error == 0 || error == -EBADMSG))
 		return fx_archive_complain_of(program, file, fault, "");
-	fprintf(stderr, "%s: %s: %s\n", program, file, strerror(-error));
+	fx_report_as(program, "%s: %s", file, strerror(-error));
 	return FX_EXIT_FAILURE;
 }
 
@@ -56,8 +57,7 @@ int fx_archive_complain_of(const char *program, const char *file, const struct f
 	char text[160];
 
 	fxt_fault_format(fault, text, sizeof(text));
-	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", program, file, fault->offset, text,
-		then);
+	fx_report_as(program, "%s: offset 0x%" PRIx64 ": %s%s", file, fault->offset, text, then);
 	return FX_EXIT_FAILURE;
 }
 

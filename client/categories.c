@@ -27,6 +27,27 @@ static const struct category categories[] = {
 
 #define CATEGORY_COUNT (sizeof(categories) / sizeof(categories[0]))
 
+static const struct {
+	uint32_t bit;
+	bool stacks;
+	const char *text;
+} costs[] = {
+#define FX_COST(sym, stacks, text) {FX_CAT_##sym, stacks, text},
+#include "client/costs.def"
+#undef FX_COST
+};
+
+_Static_assert(sizeof(costs) / sizeof(costs[0]) == CATEGORY_COUNT, "a cost for each category");
+
+uint32_t fx_categories_with_stacks(void)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < CATEGORY_COUNT; i++)
+		bits |= costs[i].stacks ? costs[i].bit : 0;
+	return bits;
+}
+
 uint32_t fx_categories_default(void)
 {
 	uint32_t bits = 0;
@@ -125,19 +146,26 @@ static const char *expand(struct expansion *e, const char *list, bool take_away,
 	return wrong;
 }
 
+void fx_categories_begin(const char *list, uint32_t *ret_bits, char ret_words[FX_CATEGORY_LIST_MAX])
+{
+	*ret_bits = list[0] == '-' ? fx_categories_default() : 0;
+	ret_words[0] = 0;
+}
+
+const char *fx_categories_add(const char *list, char words[FX_CATEGORY_LIST_MAX])
+{
+	struct expansion e = {.words = words, .used = strlen(words)};
+	const char *wrong = expand(&e, list, false, 0);
+
+	fx_groups_destroy(&e.groups);
+	return wrong ? wrong : fx_words_check(words);
+}
+
 const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
 				char ret_words[FX_CATEGORY_LIST_MAX])
 {
-	struct expansion e = {.words = ret_words};
-	const char *wrong;
-
-	*ret_bits = list[0] == '-' ? fx_categories_default() : 0;
-	ret_words[0] = 0;
-	wrong = expand(&e, list, false, 0);
-	fx_groups_destroy(&e.groups);
-	if (!wrong)
-		wrong = fx_words_check(ret_words);
-	return wrong;
+	fx_categories_begin(list, ret_bits, ret_words);
+	return fx_categories_add(list, ret_words);
 }
 
 const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits)

@@ -13,6 +13,9 @@
 uint32_t fx_categories_default(void);
 const char *fx_categories_default_list(void);
 
+/* Bits of those whose records can carry a stack. */
+uint32_t fx_categories_with_stacks(void);
+
 /*
  * Reads a list. *ret_bits is where its words begin from: nothing, or the default if the first word takes
  * away. `ret_words` gets the words, with the words of a group in place of #GROUP. NULL, or what is wrong;
@@ -20,6 +23,11 @@ const char *fx_categories_default_list(void);
  */
 const char *fx_categories_parse(const char *list, uint32_t *ret_bits,
 				char ret_words[FX_CATEGORY_LIST_MAX]);
+
+/* The same in two steps: what a list begins from, and what it adds to words that are there. */
+void fx_categories_begin(const char *list, uint32_t *ret_bits,
+			 char ret_words[FX_CATEGORY_LIST_MAX]);
+const char *fx_categories_add(const char *list, char words[FX_CATEGORY_LIST_MAX]);
 
 /* The bits of a list that has categories of the tracer alone. NULL, or what is wrong, as above. */
 const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits);

@@ -12,6 +12,7 @@
 #include "client/commands.h"
 #include "client/usage.h"
 #include "format/check_archive.h"
+#include "manager/settings/report.h"
 
 struct options {
 	const char *program;
@@ -26,8 +27,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp parser;
-
 static error_t check_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -41,18 +40,17 @@ static error_t check_parse_option(int key, char *arg, struct argp_state *state)
 		options->files = state->argv + state->next;
 		options->n_files = state->argc - state->next;
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		fx_usage_error(options->program, "no FILE given", NULL);
 	default:
-		return fx_usage_option(options->program, &parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp parser = {
     .options = option_table,
     .parser = check_parse_option,
-    .args_doc = "FILE...",
-    .doc = "Validates trace archives (`-' is standard input), and prints each violation with "
+    .args_doc = "[FILE...]",
+    .doc = "Validates trace archives (fxtrace.fxt; `-' is standard input), and prints each "
+	   "violation with "
 	   "its offset in bytes.\vErrors break the format, or make a viewer drop or misplace "
 	   "events; warnings do not. The exit status is 1 if there was an error.",
 };
@@ -106,7 +104,7 @@ static int check_file(const struct options *options, const char *file)
 		fxt_reader_close(reader);
 	}
 	if (r < 0 && violations.errors == 0) {
-		fprintf(stderr, "%s: %s: %s\n", options->program, file, strerror(-r));
+		fx_report_as(options->program, "%s: %s", file, strerror(-r));
 		return FX_EXIT_FAILURE;
 	}
 	if (r == 0 && !options->quiet)
@@ -116,10 +114,11 @@ static int check_file(const struct options *options, const char *file)
 
 int fx_cmd_check(int argc, char **argv)
 {
-	struct options options = {.program = argv[0]};
+	static char *usual[] = {(char *)FX_ARCHIVE_USUAL};
+	struct options options = {.program = argv[0], .files = usual, .n_files = 1};
 	int status = FX_EXIT_OK;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &options);
 	for (int i = 0; i < options.n_files; i++)
 		if (check_file(&options, options.files[i]) != FX_EXIT_OK)
 			status = FX_EXIT_FAILURE;

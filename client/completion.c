@@ -2,7 +2,6 @@
 #include "client/completion.h"
 
 #include <argp.h>
-#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,17 +71,12 @@ static void completion_print_values(const struct argp_option *option)
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
-static bool has_letter(const struct argp_option *option)
-{
-	return option->key > 0 && option->key < 0x80 && isalnum(option->key);
-}
-
 /* Whether the user means this option by "--NAME" or "-N". */
 static bool is_option(const struct argp_option *option, const char *word)
 {
 	if (strncmp(word, "--", 2) == 0)
 		return strcmp(option->name, word + 2) == 0;
-	return has_letter(option) && word[0] == '-' && word[1] == option->key && !word[2];
+	return fx_usage_has_letter(option) && word[0] == '-' && word[1] == option->key && !word[2];
 }
 
 static void completion_print_option(const struct argp_option *option)
@@ -90,7 +84,7 @@ static void completion_print_option(const struct argp_option *option)
 	const char *argument = option->arg ? option->arg : "";
 
 	printf("--%s\t%s\t%s\n", option->name, argument, option->doc);
-	if (has_letter(option))
+	if (fx_usage_has_letter(option))
 		printf("-%c\t%s\t%s\n", option->key, argument, option->doc);
 }
 

@@ -9,6 +9,7 @@
 #include "base/fault.h"
 #include "client/commands.h"
 #include "client/remote.h"
+#include "manager/settings/report.h"
 
 /* Providers that sleep have nothing to say; those that run say so within this time. */
 #define START_TIMEOUT_MS 50u
@@ -65,8 +66,8 @@ int fx_control_initialize(struct fx_link *link, const struct fx_options *options
 	if (r == 0)
 		r = fx_destination_open(options->config.output, false, &output);
 	if (r < 0) {
-		fprintf(stderr, "%s: %s: %s\n", link->command, options->config.output,
-			fx_destination_why(r));
+		fx_report_as(link->command, "%s: %s", options->config.output,
+			     fx_destination_why(r));
 		return FX_EXIT_FAILURE;
 	}
 	FX_FAULT(client_output);
@@ -96,13 +97,4 @@ int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
 			link->command, ret->small_buffers, ret->small_buffers == 1 ? "" : "es",
 			ret->small_buffers == 1 ? "s" : "");
 	return r;
-}
-
-const char *fx_control_option_name(int key)
-{
-	for (const struct argp_option *o = fx_option_table; o->name; o++) {
-		if (o->key == key)
-			return o->name;
-	}
-	return "option";
 }

@@ -22,7 +22,4 @@ int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
 /* The manager has been sent the output's descriptor, and has taken it or not; here it is not needed any more. */
 void fx_control_output_passed(struct fx_destination *output, bool taken);
 
-/* What an option is called, for messages. */
-const char *fx_control_option_name(int key);
-
 #endif

@@ -13,6 +13,7 @@
 #include "base/escape.h"
 #include "client/commands.h"
 #include "convert/indexer.h"
+#include "manager/settings/report.h"
 
 /* --- Names and files -------------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ static void conversion_end_progress(struct conversion_progress *progress)
 
 int fx_conversion_fail(const struct fx_conversion *conversion, const char *path, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", conversion->program, path, strerror(-error));
+	fx_report_as(conversion->program, "%s: %s", path, strerror(-error));
 	return FX_EXIT_FAILURE;
 }
 
@@ -174,8 +175,8 @@ int fx_conversion_write(const struct fx_conversion *conversion, struct fx_timeli
 		r = fx_convert(exporter, conversion_show_progress, &progress);
 		conversion_end_progress(&progress);
 		if (r == 0 && exporter->remark)
-			fprintf(stderr, "%s: %s: %s\n", conversion->program, conversion->in,
-				exporter->remark);
+			fx_report_as(conversion->program, "%s: %s", conversion->in,
+				     exporter->remark);
 		conversion->format->free(exporter);
 	}
 	return r;

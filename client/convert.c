@@ -10,12 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/conversion.h"
 #include "client/pictures.h"
 #include "client/stock.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
+#include "manager/settings/report.h"
 
 struct options {
 	struct fx_conversion conversion;
@@ -36,8 +38,6 @@ static const struct argp_option option_table[] = {
     FX_USAGE_OPTIONS,
     {0},
 };
-
-static const struct argp parser;
 
 static void set_format(struct options *options, const char *name)
 {
@@ -61,7 +61,7 @@ static void check_picture(const struct options *options)
 static void check_options(struct options *options)
 {
 	if (!options->conversion.in)
-		fx_usage_error(options->conversion.program, "no IN given", NULL);
+		options->conversion.in = FX_ARCHIVE_USUAL;
 	if (options->out && fx_compression_of(options->out) > FX_COMPRESSION_GZIP)
 		fx_usage_error(options->conversion.program, options->out,
 			       "its name ends as if compressed in another way than .gz");
@@ -100,15 +100,16 @@ static error_t convert_parse_option(int key, char *arg, struct argp_state *state
 	default:
 		if (fx_picture_option(&options->picture, options->conversion.program, key, arg))
 			return 0;
-		return fx_usage_option(options->conversion.program, &parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp parser = {
     .options = option_table,
     .parser = convert_parse_option,
-    .args_doc = "IN [OUT]",
-    .doc = "Converts the trace archive IN, plain or compressed, to another format. The name of OUT "
+    .args_doc = "[IN [OUT]]",
+    .doc = "Converts the trace archive IN (fxtrace.fxt), plain or compressed, to another format. "
+	   "The name of OUT "
 	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
 	   ".sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
 	   ".callgrind, .svg; "
@@ -167,8 +168,7 @@ static int write_timeline(const struct options *options, struct fx_timeline *tim
 	int closed, r = open_out(options, &out, &sink);
 
 	if (r < 0) {
-		fprintf(stderr, "%s: %s: %s\n", conversion->program, options->out,
-			fx_destination_why(r));
+		fx_report_as(conversion->program, "%s: %s", options->out, fx_destination_why(r));
 		return FX_EXIT_FAILURE;
 	}
 	r = fx_conversion_write(conversion, timeline, sink);
@@ -213,7 +213,7 @@ int fx_cmd_convert(int argc, char **argv)
 	struct fx_conversion *conversion = &options.conversion;
 	int status, fd;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &options);
 	conversion->picture = &options.picture.options;
 	if (!options.out) {
 		options.made_out =

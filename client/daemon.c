@@ -16,10 +16,10 @@
 
 static int daemon_failure(const char *command, const char *what, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", command, what,
-		error == -EADDRINUSE ? "a manager is listening there already"
-		: error == -EACCES   ? "not this user's alone"
-				     : strerror(-error));
+	fx_report_as(command, "%s: %s", what,
+		     error == -EADDRINUSE ? "a manager is listening there already"
+		     : error == -EACCES	  ? "not this user's alone"
+					  : strerror(-error));
 	return FX_EXIT_FAILURE;
 }
 

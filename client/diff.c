@@ -76,8 +76,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp diff_parser;
-
 static void diff_add_file(const struct diff_options *options, struct side *side, const char *file)
 {
 	if (side->count == FILES_MAX)
@@ -178,7 +176,7 @@ static error_t diff_parse_option(int key, char *arg, struct argp_state *state)
 		diff_choose_sections(&options->report);
 		return 0;
 	default:
-		return fx_usage_option(options->program, &diff_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -301,7 +299,7 @@ int fx_cmd_diff(int argc, char **argv)
 	struct fx_diff *diff;
 	int status;
 
-	argp_parse(&diff_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &diff_parser, argc, argv, 0, &options);
 	/* A reader that has seen enough is no failure of ours. */
 	signal(SIGPIPE, SIG_DFL);
 	diff = fx_diff_new(&options.diff);

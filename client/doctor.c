@@ -18,8 +18,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp parser;
-
 static error_t doctor_parse(int key, char *value, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -33,7 +31,7 @@ static error_t doctor_parse(int key, char *value, struct argp_state *state)
 	case ARGP_KEY_NO_ARGS:
 		return 0;
 	default:
-		return fx_usage_option(options->command, &parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -82,8 +80,7 @@ int fx_cmd_doctor(int argc, char **argv)
 	struct options options = {.command = argv[0]};
 	struct fx_doctor doctor = {0};
 
-	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL,
-		   &options);
+	fx_usage_parse(argv[0], &parser, argc, argv, ARGP_IN_ORDER, &options);
 	if (options.program)
 		fx_doctor_program(&doctor, options.program);
 	fx_doctor_system(&doctor);

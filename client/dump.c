@@ -12,6 +12,7 @@
 #include "client/commands.h"
 #include "client/usage.h"
 #include "format/dump.h"
+#include "manager/settings/report.h"
 
 struct options {
 	const char *program;
@@ -29,8 +30,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp parser;
-
 static error_t dump_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct options *options = state->input;
@@ -47,18 +46,19 @@ static error_t dump_parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!options->file)
-			fx_usage_error(options->program, "no FILE given", NULL);
+			options->file = FX_ARCHIVE_USUAL;
 		return 0;
 	default:
-		return fx_usage_option(options->program, &parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp parser = {
     .options = option_table,
     .parser = dump_parse_option,
-    .args_doc = "FILE",
-    .doc = "Prints every record of a trace archive (`-' is standard input) as one line: offset "
+    .args_doc = "[FILE]",
+    .doc = "Prints every record of the trace archive FILE (fxtrace.fxt; `-' is standard input) as "
+	   "one line: offset "
 	   "in bytes, provider, kind, fields.\vTimes are ticks of the provider's clock. A "
 	   "string that stands in the string table is followed by # and its index. Bad "
 	   "records are reported on standard error and passed over; the exit status is then "
@@ -99,7 +99,7 @@ int fx_cmd_dump(int argc, char **argv)
 	uint64_t faults = 0;
 	int r;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &options);
 	r = fx_archive_open(options.file, &reader);
 	if (r == 0) {
 		fxt_reader_set_fault_handler(reader, report_fault, &options);
@@ -108,6 +108,6 @@ int fx_cmd_dump(int argc, char **argv)
 		fxt_reader_close(reader);
 	}
 	if (r < 0 && faults == 0)
-		fprintf(stderr, "%s: %s: %s\n", options.program, options.file, strerror(-r));
+		fx_report_as(options.program, "%s: %s", options.file, strerror(-r));
 	return r < 0 || faults ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }

@@ -44,8 +44,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp sift_parser;
-
 static error_t sift_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct sift *sift = state->input;
@@ -61,21 +59,22 @@ static error_t sift_parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!sift->in)
-			fx_usage_error(sift->program, "no FILE given", NULL);
+			sift->in = FX_ARCHIVE_USUAL;
 		if (!sift->out_path)
 			fx_usage_error(sift->program, "no output given", "-o FILE");
 		fx_filters_check(&sift->filters, sift->program);
 		return 0;
 	default:
-		return fx_usage_option(sift->program, &sift_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp sift_parser = {
     .options = option_table,
     .parser = sift_parse_option,
-    .args_doc = "FILE",
-    .doc = "Writes an archive of those events of the trace archive FILE that the options let pass, "
+    .args_doc = "[FILE]",
+    .doc = "Writes an archive of those events of the trace archive FILE (fxtrace.fxt) that the "
+	   "options let pass, "
 	   "with the names that these need.",
 };
 
@@ -459,7 +458,7 @@ int fx_cmd_filter(int argc, char **argv)
 	struct sift sift = {.program = argv[0], .filters = FX_FILTERS_INIT, .first = UINT64_MAX};
 	int status = FX_EXIT_FAILURE;
 
-	argp_parse(&sift_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &sift);
+	fx_usage_parse(argv[0], &sift_parser, argc, argv, 0, &sift);
 	fx_runs_pool_init(&sift.names.pool);
 	sift.names.strings = fx_texts_new();
 	if (sift.names.strings)

@@ -25,7 +25,7 @@ static uint64_t filters_time(const char *command, const char *text)
 	uint64_t ns;
 
 	if (!fx_quantity_parse(text, FX_QUANTITY_TIMES, &ns))
-		fx_usage_error(command, "not a time, such as 10us or 1.5s", text);
+		fx_usage_error(command, "not a time, such as 10us, 1.5s or 5min", text);
 	return ns;
 }
 

@@ -19,6 +19,7 @@
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
+#include "manager/settings/report.h"
 #include "report/contents.h"
 #include "report/print.h"
 #include "report/units.h"
@@ -45,8 +46,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp info_parser;
-
 static error_t info_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct info *info = state->input;
@@ -63,7 +62,7 @@ static error_t info_parse_option(int key, char *arg, struct argp_state *state)
 			info->file = FX_ARCHIVE_USUAL;
 		return 0;
 	default:
-		return fx_usage_option(info->program, &info_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -396,7 +395,7 @@ static int info_say_error(const struct info *info, int error)
 		fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s\n", info->program, info->file,
 			c->fault.offset, text);
 	} else {
-		fprintf(stderr, "%s: %s: %s\n", info->program, info->file, strerror(-error));
+		fx_report_as(info->program, "%s: %s", info->file, strerror(-error));
 	}
 	return FX_EXIT_FAILURE;
 }
@@ -421,7 +420,7 @@ int fx_cmd_info(int argc, char **argv)
 	struct info info = {.program = argv[0]};
 	int status, fd = STDIN_FILENO;
 
-	argp_parse(&info_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &info);
+	fx_usage_parse(argv[0], &info_parser, argc, argv, 0, &info);
 	if (strcmp(info.file, "-") != 0)
 		fd = open(info.file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)

@@ -10,12 +10,13 @@
 
 #include "base/fault.h"
 #include "client/commands.h"
+#include "manager/settings/report.h"
 #include "protocol/place.h"
 #include "protocol/socket.h"
 
 static int link_failure(const struct fx_link *link, const char *what, const char *why)
 {
-	fprintf(stderr, "%s: %s: %s\n", link->command, what, why);
+	fx_report_as(link->command, "%s: %s", what, why);
 	return FX_EXIT_FAILURE;
 }
 

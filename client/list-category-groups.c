@@ -8,19 +8,17 @@
 #include "client/groups.h"
 #include "client/remote.h"
 #include "client/usage.h"
+#include "manager/settings/report.h"
 
 static const struct argp_option option_table[] = {
     {"json", OPTION_JSON, NULL, 0, "Print one JSON array", 0},
-    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
-    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    FX_USAGE_OPTIONS,
     {0},
 };
 
-static const struct argp parser;
-
 static error_t list_category_groups_parse(int key, char *value, struct argp_state *state)
 {
-	return fx_remote_parse(state->input, &parser, key, value, state);
+	return fx_remote_parse(state->input, key, value);
 }
 
 static const struct argp parser = {
@@ -68,10 +66,10 @@ int fx_cmd_list_category_groups(int argc, char **argv)
 	struct fx_groups groups;
 	const char *wrong;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &remote);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &remote);
 	wrong = fx_groups_read(&groups, fx_categories_default_list());
 	if (wrong)
-		fprintf(stderr, "%s: %s\n", remote.command, wrong);
+		fx_report_as(remote.command, "%s", wrong);
 	else
 		list_category_groups_show(&remote, &groups);
 	fx_groups_destroy(&groups);

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include <argp.h>
-#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/commands.h"
 #include "client/completion.h"
+#include "client/guess.h"
+#include "client/usage.h"
 #include "manager/process/limits.h"
+#include "manager/settings/report.h"
 
 /* libfxtrace.so knows its own programs by it, and leaves them alone. */
 extern const char fxtrace_untraced;
@@ -57,22 +60,9 @@ static void print_usage(FILE *out)
 	      out);
 	for (size_t i = 0; i < N_COMMANDS; i++)
 		fprintf(out, "  %-20s %s\n", commands[i].name, commands[i].help);
-	fputs("\nOptions: --help, --version\n`fxtrace COMMAND --help' lists the options of a "
+	fputs("\nOptions: -h, --help, -V, --version\n`fxtrace help COMMAND' lists the options of a "
 	      "command.\n",
 	      out);
-}
-
-/*
- * Output that could not be written is a failure, even of --help. A reader that went away needs
- * no telling.
- */
-static int finish_stdout(int status)
-{
-	if (fflush(stdout) == 0)
-		return status;
-	if (errno != EPIPE)
-		perror("fxtrace: standard output");
-	return status == FX_EXIT_OK ? FX_EXIT_FAILURE : status;
 }
 
 /* What a shell completes with: client/completion.h. */
@@ -83,59 +73,97 @@ static int list_commands(void)
 	return FX_EXIT_OK;
 }
 
-static int list_options(const char *name, const char *option)
+static int run_command(const struct command *command, int argc, char **argv)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "fxtrace %s", command->name);
+	argv[0] = name;
+	return fx_usage_flush(name, command->run(argc, argv));
+}
+
+static int unknown_command(const char *command, const char *name)
+{
+	struct fx_guess guess = fx_guess_begin(name, strlen(name));
+
+	for (size_t i = 0; i < N_COMMANDS; i++)
+		fx_guess_try(&guess, commands[i].name);
+	if (guess.best)
+		fx_report_as(command,
+			     "unknown command '%.200s', did you mean %s? (see fxtrace --help)",
+			     name, guess.best);
+	else if (access(name, X_OK) == 0)
+		fx_report_as(command, "unknown command '%.200s'; fxtrace run -- %.200s traces it",
+			     name, name);
+	else
+		fx_report_as(command, "unknown command '%.200s' (see fxtrace --help)", name);
+	return FX_EXIT_USAGE;
+}
+
+/* The help of one command; its own last word, if it is asked for its options, is --help. */
+static int help_of(const char *name)
 {
 	const struct command *command = command_find(name);
 	char *argv[] = {(char *)name, (char *)"--help", NULL};
 
-	if (!command) {
-		fprintf(stderr, "fxtrace help: unknown command '%s'\n", name);
-		return FX_EXIT_USAGE;
-	}
-	if (command->run == fx_cmd_help)
-		return FX_EXIT_OK;
-	fx_completion_want(option);
-	return command->run(2, argv);
+	if (!command)
+		return unknown_command("fxtrace help", name);
+	return run_command(command, 2, argv);
 }
 
-int fx_cmd_help(int argc, char **argv)
+static int list_options(const char *name, const char *option)
 {
-	if (argc == 2 && strcmp(argv[1], "--commands") == 0)
-		return list_commands();
-	if (argc == 3 && strcmp(argv[1], "--options") == 0)
-		return list_options(argv[2], NULL);
-	if (argc == 4 && strcmp(argv[1], "--values") == 0)
-		return list_options(argv[2], argv[3]);
-	if (argc > 1) {
-		fprintf(stderr, "%s: unexpected argument '%s'\n", argv[0], argv[1]);
-		return FX_EXIT_USAGE;
-	}
+	fx_completion_want(option);
+	return help_of(name);
+}
+
+static int print_usage_all(void)
+{
 	print_usage(stdout);
 	return FX_EXIT_OK;
 }
 
-static int run_command(const struct command *command, int argc, char **argv)
+static int print_version(void)
 {
-	char name[64];
+	fx_usage_print_version();
+	return FX_EXIT_OK;
+}
 
-	snprintf(name, sizeof(name), "fxtrace %s", command->name);
-	argv[0] = name;
-	argp_program_version = PACKAGE_STRING;
-	argp_err_exit_status = FX_EXIT_USAGE;
-	return finish_stdout(command->run(argc, argv));
+static bool is_either(const char *word, const char *letter, const char *name)
+{
+	return strcmp(word, letter) == 0 || strcmp(word, name) == 0;
+}
+
+int fx_cmd_help(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : NULL;
+
+	if (!what)
+		return print_usage_all();
+	if (argc == 2 && strcmp(what, "--commands") == 0)
+		return list_commands();
+	if (argc == 3 && strcmp(what, "--options") == 0)
+		return list_options(argv[2], NULL);
+	if (argc == 4 && strcmp(what, "--values") == 0)
+		return list_options(argv[2], argv[3]);
+	if (is_either(what, "-h", "--help"))
+		return print_usage_all();
+	if (is_either(what, "-V", "--version"))
+		return print_version();
+	if (what[0] == '-')
+		fx_usage_error(argv[0], "unknown option", what);
+	if (argc > 2)
+		fx_usage_error(argv[0], "more than one COMMAND given", argv[2]);
+	return help_of(what);
 }
 
 static int run_option(const char *option)
 {
-	if (strcmp(option, "--help") == 0 || strcmp(option, "-?") == 0) {
-		print_usage(stdout);
-		return finish_stdout(FX_EXIT_OK);
-	}
-	if (strcmp(option, "--version") == 0 || strcmp(option, "-V") == 0) {
-		puts(PACKAGE_STRING);
-		return finish_stdout(FX_EXIT_OK);
-	}
-	fprintf(stderr, "fxtrace: unknown option '%s' (see fxtrace --help)\n", option);
+	if (is_either(option, "-h", "--help"))
+		return fx_usage_flush("fxtrace", print_usage_all());
+	if (is_either(option, "-V", "--version"))
+		return fx_usage_flush("fxtrace", print_version());
+	fx_report("unknown option '%.200s' (see fxtrace --help)", option);
 	return FX_EXIT_USAGE;
 }
 
@@ -153,9 +181,7 @@ int main(int argc, char **argv)
 	if (argv[1][0] == '-')
 		return run_option(argv[1]);
 	command = command_find(argv[1]);
-	if (!command) {
-		fprintf(stderr, "fxtrace: unknown command '%s' (see fxtrace --help)\n", argv[1]);
-		return FX_EXIT_USAGE;
-	}
+	if (!command)
+		return unknown_command("fxtrace", argv[1]);
 	return run_command(command, argc - 1, argv + 1);
 }

@@ -24,6 +24,7 @@
 #include "manager/session/session.h"
 #include "manager/session/snapshot.h"
 #include "manager/session/summary.h"
+#include "manager/settings/report.h"
 #include "protocol/socket.h"
 
 /* Each 10 ms; the program waits as long. */
@@ -60,40 +61,23 @@ static const struct argp_option option_table[] = {
      "Listen at PATH ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's runtime directory)",
      0},
     {"foreground", KEY_FOREGROUND, NULL, 0, "Stay in the foreground", 0},
-    {"buffer-size", 'b', "SIZE", 0, "Size of each process's buffer, with K, M or G (16M)", 0},
-    {"provider-buffer", OPTION_PROVIDER_BUFFER, "NAME=SIZE", 0,
-     "Size for the processes of one name; may be repeated", 0},
-    {"max-memory", OPTION_MAX_MEMORY, "SIZE", 0,
-     "Memory that the buffers of all processes together may take; further processes run untraced "
-     "(any)",
-     0},
+#define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
+	{name, key, argument, FX_OPTION_FLAGS(where, OF_MANAGER), help, 0},
+#include "client/options.def"
+#undef FX_OPTION
     {"max-user-memory", KEY_MAX_USER_MEMORY, "SIZE", 0,
-     "The same for each user who is neither root nor the manager's own (any)", 0},
-    {"max-strings", OPTION_MAX_STRINGS, "SIZE", 0,
-     "Memory that the strings of one process may take; further ones are shown as numbers (32M)", 0},
-    {"max-symbols", OPTION_MAX_SYMBOLS, "SIZE", 0,
-     "Memory that the symbols of one file may take; the functions of larger ones are shown by "
-     "their "
-     "addresses (256M)",
-     0},
-    {"max-user-symbols", OPTION_MAX_USER_SYMBOLS, "SIZE", 0,
-     "The same for all files of one user's programs together (1G)", 0},
-    {"mode", OPTION_MODE, "MODE", 0,
-     "Permissions of snapshots that triggers write, in octal, without the bits of the umask (600)",
-     0},
+     "The same as --max-memory for each user who is neither root nor the manager's own (any)", 0},
     {"allow-users", KEY_ALLOW_USERS, "LIST", 0,
      "Trace processes of these users too: a comma list of names and numbers, or all", 0},
     {"allow-group", KEY_ALLOW_GROUP, "GROUP", 0, "The same of the members of a group", 0},
     {"allow-control", KEY_ALLOW_CONTROL, NULL, 0,
      "Let those users control sessions, and so see what all traced processes do", 0},
-    {"verbose", 'v', NULL, 0, "Print a line for each process that registers", 0},
     {"private", KEY_PRIVATE, NULL, 0,
      "Serve the program that started this manager, and its children", 0},
     {"fd", KEY_FD, "N", 0, "Descriptor of a socket to that program", 0},
     {"name", KEY_NAME, "NAME", 0, "Its name; the archive is NAME.PID.fxt", 0},
     {"pid", KEY_PID, "PID", 0, "Its process id", 0},
-    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
-    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
+    FX_USAGE_OPTIONS,
     {0},
 };
 
@@ -109,22 +93,11 @@ static int parse_number(const struct manager *m, const char *option, const char 
 	return (int)n;
 }
 
-static void manager_take_option(struct manager *m, int key, const char *value)
-{
-	bool known;
-	const char *wrong = fx_options_set(&m->options, key, value, &known);
-
-	if (wrong)
-		fx_usage_error(m->command, value, wrong);
-}
-
 static void take_policy(const struct manager *m, const char *value, const char *wrong)
 {
 	if (wrong)
 		fx_usage_error(m->command, value, wrong);
 }
-
-static const struct argp parser;
 
 static error_t manager_parse(int key, char *value, struct argp_state *state)
 {
@@ -149,16 +122,6 @@ static error_t manager_parse(int key, char *value, struct argp_state *state)
 	case KEY_MAX_USER_MEMORY:
 		take_policy(m, value, fx_options_max_user_memory(&m->options, value));
 		return 0;
-	case 'b':
-	case OPTION_PROVIDER_BUFFER:
-	case OPTION_MAX_MEMORY:
-	case OPTION_MAX_STRINGS:
-	case OPTION_MAX_SYMBOLS:
-	case OPTION_MAX_USER_SYMBOLS:
-	case OPTION_MODE:
-	case 'v':
-		manager_take_option(m, key, value);
-		return 0;
 	case KEY_PRIVATE:
 		m->is_private = true;
 		return 0;
@@ -171,17 +134,10 @@ static error_t manager_parse(int key, char *value, struct argp_state *state)
 	case KEY_PID:
 		m->pid = parse_number(m, "--pid", value, 1);
 		return 0;
-	case OPTION_HELP:
-		fx_usage_help(m->command, &parser);
-	case OPTION_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_ARG:
-		fx_usage_error(m->command, "unexpected argument", value);
-	case ARGP_KEY_ERROR:
-		fx_usage_error(m->command, "unknown option, or one without its value",
-			       state->argv[state->next - 1]);
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return fx_options_take(&m->options, m->command, OF_MANAGER, key, value)
+			   ? 0
+			   : ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -198,7 +154,7 @@ static const struct argp parser = {
 
 static int manager_failure(const struct manager *m, const char *what, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", m->command, what, fx_destination_why(error));
+	fx_report_as(m->command, "%s: %s", what, fx_destination_why(error));
 	return FX_EXIT_FAILURE;
 }
 
@@ -305,14 +261,12 @@ static int manage(struct manager *m)
 int fx_cmd_manager(int argc, char **argv)
 {
 	struct manager m = {.command = argv[0], .fd = -1, .pid = -1};
-	const char *variable, *wrong;
+	const char *wrong;
 	int status;
 
 	fx_options_init(&m.options);
-	wrong = fx_options_environment(&m.options, &variable);
-	if (wrong)
-		fx_usage_error(m.command, variable, wrong);
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &m);
+	fx_options_take_environment(&m.options, m.command);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &m);
 	if (!m.is_private) {
 		status = fx_daemon_main(m.command, m.socket, m.foreground, &m.options);
 		fx_options_destroy(&m.options);

@@ -18,6 +18,7 @@
 #include "client/usage.h"
 #include "convert/indexer.h"
 #include "convert/vector.h"
+#include "manager/settings/report.h"
 #include "measure/collect.h"
 #include "measure/print.h"
 #include "measure/spec.h"
@@ -53,12 +54,10 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp measure_parser;
-
 static void measure_add_text(struct measure_options *options, const char *text, size_t length)
 {
 	if (fx_vector_reserve(&options->text, length + 1) < 0) {
-		fprintf(stderr, "%s: %s\n", options->program, strerror(ENOMEM));
+		fx_report_as(options->program, "%s", strerror(ENOMEM));
 		exit(MEASURE_TROUBLE);
 	}
 	memcpy(options->text.items + options->text.count, text, length);
@@ -113,7 +112,7 @@ static error_t measure_parse_option(int key, char *arg, struct argp_state *state
 		measure_check_options(options);
 		return 0;
 	default:
-		return fx_usage_option(options->program, &measure_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -131,7 +130,7 @@ static const struct argp measure_parser = {
 
 static int measure_say_error(const struct measure_options *options, const char *file, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", options->program, file, strerror(error));
+	fx_report_as(options->program, "%s: %s", file, strerror(error));
 	return MEASURE_TROUBLE;
 }
 
@@ -249,7 +248,7 @@ int fx_cmd_measure(int argc, char **argv)
 	struct fx_spec spec = {0};
 	int status = 0;
 
-	argp_parse(&measure_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &measure_parser, argc, argv, 0, &options);
 	/* A reader that has seen enough is no failure of ours. */
 	signal(SIGPIPE, SIG_DFL);
 	if (options.text.count == 0)

@@ -44,8 +44,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp merge_parser;
-
 static void merge_take_offset(struct merge *merge, const char *arg)
 {
 	const char *equal = strrchr(arg, '=');
@@ -135,7 +133,7 @@ static error_t merge_parse_option(int key, char *arg, struct argp_state *state)
 		merge_check_options(merge);
 		return 0;
 	default:
-		return fx_usage_option(merge->program, &merge_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -251,7 +249,7 @@ int fx_cmd_merge(int argc, char **argv)
 	if (!merge.inputs || !merge.offsets) {
 		status = fx_archive_complain(argv[0], "merge", -ENOMEM, NULL);
 	} else {
-		argp_parse(&merge_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &merge);
+		fx_usage_parse(argv[0], &merge_parser, argc, argv, 0, &merge);
 		status = merge_all(&merge);
 	}
 	fx_merge_free(merge.merge);

@@ -4,12 +4,15 @@
 #include <ctype.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/categories.h"
 #include "client/quantity.h"
+#include "client/usage.h"
 #include "manager/archive/destination.h"
+#include "manager/settings/wanted.h"
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
@@ -33,7 +36,7 @@ static char *keep_text(struct fx_options *o, const char *text, size_t length)
 #define NO_MEMORY "out of memory"
 #define BAD_SIZE  "not a size between 4K and 4G, such as 64M"
 #define ODD_SIZE  "not a multiple of 4K"
-#define BAD_TIME  "not a time, such as 10us or 1.5s"
+#define BAD_TIME  "not a time, such as 10us, 1.5s or 5min"
 
 static const char *set_output(struct fx_options *o, const char *value)
 {
@@ -45,10 +48,14 @@ static const char *set_output(struct fx_options *o, const char *value)
 	return o->config.output ? NULL : NO_MEMORY;
 }
 
+/* The first list of the command line stands in place of the variable's; further ones add to it. */
 static const char *set_categories(struct fx_options *o, const char *value)
 {
-	const char *wrong = fx_categories_parse(value, &o->config.categories, o->words);
+	const char *wrong;
 
+	if (!fx_options_given(o, 'c'))
+		fx_categories_begin(value, &o->config.categories, o->words);
+	wrong = fx_categories_add(value, o->words);
 	o->config.words = o->words;
 	return wrong;
 }
@@ -281,26 +288,41 @@ static const char *set_verbose(struct fx_options *o, const char *value)
 
 struct setting {
 	int key;
-	const char *variable;
+	const char *name, *variable;
 	const char *(*set)(struct fx_options *options, const char *value);
+	unsigned where;
 };
 
 static const struct setting options_known[] = {
-#define FX_OPTION(key, name, argument, variable, setter, help) {key, variable, setter},
+#define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
+	{key, name, variable, setter, where},
 #include "client/options.def"
 #undef FX_OPTION
 };
 
 #define OPTION_COUNT (sizeof(options_known) / sizeof(options_known[0]))
 
-const struct argp_option fx_option_table[] = {
-#define FX_OPTION(key, name, argument, variable, setter, help) {name, key, argument, 0, help, 0},
-#include "client/options.def"
-#undef FX_OPTION
-    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},
-    {"version", OPTION_VERSION, NULL, 0, "Print the version", -1},
-    {0},
-};
+_Static_assert(OPTION_COUNT <= 64, "bits of fx_options.given");
+
+/* NULL if there is none of this key. */
+static const struct setting *options_find(int key)
+{
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		if (options_known[i].key == key)
+			return &options_known[i];
+	}
+	return NULL;
+}
+
+static uint64_t options_bit(const struct setting *setting)
+{
+	return UINT64_C(1) << (setting - options_known);
+}
+
+bool fx_options_given(const struct fx_options *options, int key)
+{
+	return (options->given & options_bit(options_find(key))) != 0;
+}
 
 void fx_options_init(struct fx_options *ret)
 {
@@ -329,13 +351,56 @@ void fx_options_destroy(struct fx_options *o)
 
 const char *fx_options_set(struct fx_options *options, int key, const char *value, bool *ret_known)
 {
-	*ret_known = true;
-	for (size_t i = 0; i < OPTION_COUNT; i++) {
-		if (options_known[i].key == key)
-			return options_known[i].set(options, value);
+	const struct setting *setting = options_find(key);
+	const char *wrong;
+
+	*ret_known = setting != NULL;
+	if (!setting)
+		return NULL;
+	wrong = setting->set(options, value);
+	options->given |= options_bit(setting);
+	/* What the environment says to the contrary does not count. */
+	if (key == 'q' && !fx_options_given(options, 'v'))
+		options->config.verbose = false;
+	if (key == 'v' && !fx_options_given(options, 'q'))
+		options->quiet = false;
+	return wrong;
+}
+
+/* Whose option it is, for those who have it not. */
+static const char *options_owner(const struct setting *setting)
+{
+	switch (setting->where) {
+	case OF_RUN:
+		return "an option of fxtrace run alone";
+	case OF_RUN | OF_RECORD:
+		return "an option of fxtrace run and record, which wait";
+	case OF_RUN | OF_MANAGER:
+		return "an option of fxtrace run and manager";
+	default:
+		return "an option of what starts tracing: fxtrace run, record and start";
 	}
-	*ret_known = false;
-	return NULL;
+}
+
+bool fx_options_take(struct fx_options *options, const char *command, unsigned place, int key,
+		     const char *value)
+{
+	const struct setting *setting = options_find(key);
+	const char *wrong;
+	char what[256];
+	bool known;
+
+	if (!setting)
+		return false;
+	snprintf(what, sizeof(what), "--%s", setting->name);
+	if (!(setting->where & place))
+		fx_usage_error(command, what, options_owner(setting));
+	wrong = fx_options_set(options, key, value, &known);
+	if (wrong && value)
+		snprintf(what, sizeof(what), "--%s '%.200s'", setting->name, value);
+	if (wrong)
+		fx_usage_error(command, what, wrong);
+	return true;
 }
 
 const char *fx_options_environment(struct fx_options *options, const char **ret_variable)
@@ -351,19 +416,64 @@ const char *fx_options_environment(struct fx_options *options, const char **ret_
 	return NULL;
 }
 
-const char *fx_options_check(const struct fx_options *options)
+void fx_options_take_environment(struct fx_options *options, const char *command)
 {
-	const struct fx_session_config *c = &options->config;
+	const char *variable, *wrong = fx_options_environment(options, &variable);
 
-	if (c->on_full == FX_ON_FULL_BLOCK && c->mode == FX_MODE_ONESHOT)
-		return "--on-full block needs --buffering-mode streaming: a oneshot buffer is "
-		       "never "
-		       "emptied";
-	if (options->report && strcmp(c->output, "-") == 0)
-		return "--report needs an archive in a file: standard output takes one of both";
-	for (size_t i = 0; i < c->trigger_count; i++) {
-		if (c->triggers[i].action == FX_TRIGGER_SNAPSHOT && c->mode != FX_MODE_CIRCULAR)
-			return "--trigger ALERT:snapshot needs --buffering-mode circular";
+	if (wrong)
+		fx_usage_error(command, variable, wrong);
+}
+
+/* --- The whole ------------------------------------------------------------------------------- */
+
+/* Bits of the tracer's categories that some process may record. */
+static uint32_t options_recorded(const struct fx_session_config *c)
+{
+	uint32_t bits = c->categories;
+	const char *at = c->words && *c->words ? c->words : NULL;
+	struct fx_word word;
+
+	while (at && fx_word_next(&at, &word)) {
+		uint32_t named = fx_category_bits(word.name, word.length);
+
+		if (!word.take_away)
+			bits |= named;
+		else if (!word.provider)
+			bits &= ~named;
 	}
+	return bits;
+}
+
+static bool options_has_snapshots(const struct fx_session_config *c)
+{
+	for (size_t i = 0; i < c->trigger_count; i++) {
+		if (c->triggers[i].action == FX_TRIGGER_SNAPSHOT)
+			return true;
+	}
+	return false;
+}
+
+/* Whether no process can have a buffer. */
+static bool options_has_no_room(const struct fx_session_config *c)
+{
+	uint64_t least = c->buffer_size;
+
+	for (size_t i = 0; i < c->size_count; i++)
+		least = c->sizes[i].size < least ? c->sizes[i].size : least;
+	return c->max_memory && c->max_memory < least;
+}
+
+const char *fx_options_check(const struct fx_options *o)
+{
+	const struct fx_session_config *c = &o->config;
+	const uint32_t recorded = options_recorded(c);
+
+#define GIVEN(key) fx_options_given(o, key)
+#define FX_CLASH(condition, what, why)                                                             \
+	if (condition)                                                                             \
+		return what ": " why;
+#include "client/clashes.def"
+#undef FX_CLASH
+#undef GIVEN
 	return NULL;
 }

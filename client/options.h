@@ -13,6 +13,7 @@
 
 struct fx_options {
 	struct fx_session_config config;
+	uint64_t given; /* those of the command line, a bit for each line of options.def */
 	bool quiet;
 	bool report;			  /* fxtrace run */
 	char words[FX_CATEGORY_LIST_MAX]; /* config.words */
@@ -22,10 +23,17 @@ struct fx_options {
 	size_t text_count;
 };
 
-/* Keys of options that have no letter, and of those that every command has. */
+/* Where an option of options.def is one. */
 enum {
-	OPTION_HELP = '?',
-	OPTION_VERSION = 'V',
+	OF_RUN = 1,
+	OF_RECORD = 2,
+	OF_START = 4,
+	OF_ALL = OF_RUN | OF_RECORD | OF_START,
+	OF_MANAGER = 8,
+};
+
+/* Keys of options that have no letter. */
+enum {
 	OPTION_PROVIDER_BUFFER = 0x100,
 	OPTION_ON_FULL,
 	OPTION_RECORDS,
@@ -41,8 +49,8 @@ enum {
 	OPTION_REPORT,
 };
 
-/* The table for argp. */
-extern const struct argp_option fx_option_table[];
+/* Flags of an option, for argp, in the table of one place. */
+#define FX_OPTION_FLAGS(where, place) ((where) & (place) ? 0 : OPTION_HIDDEN)
 
 /* The defaults. */
 void fx_options_init(struct fx_options *ret);
@@ -54,6 +62,16 @@ void fx_options_destroy(struct fx_options *options);
  */
 const char *fx_options_set(struct fx_options *options, int key, const char *value, bool *ret_known);
 
+/*
+ * The same for the command line of one place. False for a key that is not in the table; a bad value, or an option of
+ * other places, is wrong usage.
+ */
+bool fx_options_take(struct fx_options *options, const char *command, unsigned place, int key,
+		     const char *value);
+
+/* Whether the command line has the option. */
+bool fx_options_given(const struct fx_options *options, int key);
+
 /* The daemon's own --max-user-memory. NULL, or what is wrong with the value. */
 const char *fx_options_max_user_memory(struct fx_options *options, const char *value);
 
@@ -63,7 +81,10 @@ const char *fx_options_permissions(const char *value);
 /* Takes the environment. NULL, or what is wrong and *ret_variable, whose value it is. */
 const char *fx_options_environment(struct fx_options *options, const char **ret_variable);
 
-/* Looks at the whole. NULL, or what does not fit together. */
+/* The same; a bad value is wrong usage. */
+void fx_options_take_environment(struct fx_options *options, const char *command);
+
+/* Looks at the whole. NULL, or what does not fit together, and why (clashes.def). */
 const char *fx_options_check(const struct fx_options *options);
 
 #endif

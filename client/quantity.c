@@ -16,7 +16,14 @@ static const struct unit counts[] = {{"", 1}, {NULL, 0}};
 static const struct unit sizes[] = {{"", 1},	    {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30},
 				    {"k", 1 << 10}, {"m", 1 << 20}, {"g", 1 << 30}, {NULL, 0}};
 static const struct unit times[] = {
-    {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0}};
+    {"ns", 1},
+    {"us", 1000},
+    {"ms", 1000000},
+    {"s", 1000000000},
+    {"min", UINT64_C(60) * 1000000000},
+    {"h", UINT64_C(3600) * 1000000000},
+    {NULL, 0},
+};
 
 static const struct unit *const tables[] = {
     [FX_QUANTITY_COUNTS] = counts,

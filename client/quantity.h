@@ -9,7 +9,7 @@
 enum fx_quantity {
 	FX_QUANTITY_COUNTS, /* no unit */
 	FX_QUANTITY_SIZES,  /* bytes: none, K, M, G, powers of 1,024 */
-	FX_QUANTITY_TIMES,  /* ns, us, ms, s; the result is nanoseconds */
+	FX_QUANTITY_TIMES,  /* ns, us, ms, s, min, h; the result is nanoseconds */
 };
 
 /* A decimal number, possibly with a fraction, and one of the units. False: it is none, or too large. */

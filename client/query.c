@@ -36,7 +36,12 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp query_parser;
+static void query_set_style(struct query_options *options, enum fx_query_style style)
+{
+	if (options->style != FX_QUERY_TEXT && options->style != style)
+		fx_usage_error(options->program, "--json and --csv", "one of both");
+	options->style = style;
+}
 
 static error_t query_parse_option(int key, char *arg, struct argp_state *state)
 {
@@ -44,10 +49,10 @@ static error_t query_parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPTION_JSON:
-		options->style = FX_QUERY_JSON;
+		query_set_style(options, FX_QUERY_JSON);
 		return 0;
 	case OPTION_CSV:
-		options->style = FX_QUERY_CSV;
+		query_set_style(options, FX_QUERY_CSV);
 		return 0;
 	case OPTION_NO_PAGER:
 		options->no_pager = true;
@@ -67,7 +72,7 @@ static error_t query_parse_option(int key, char *arg, struct argp_state *state)
 			fx_usage_error(options->program, "no SQL given", NULL);
 		return 0;
 	default:
-		return fx_usage_option(options->program, &query_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -173,7 +178,7 @@ int fx_cmd_query(int argc, char **argv)
 	struct fx_query *query = NULL;
 	int status, fd, r;
 
-	argp_parse(&query_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &query_parser, argc, argv, 0, &options);
 	/* A reader that has seen enough is no failure of ours. */
 	signal(SIGPIPE, SIG_DFL);
 	r = fx_query_open(options.sql, &query);

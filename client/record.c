@@ -22,6 +22,7 @@
 #include "client/usage.h"
 #include "manager/archive/destination.h"
 #include "manager/session/program.h"
+#include "manager/settings/report.h"
 #include "protocol/place.h"
 
 /* What a shell answers for a program that cannot be found, or not be run. */
@@ -53,7 +54,8 @@ struct record {
 enum { OPTION_APPEND_ARGS = OPTION_OF_COMMAND, OPTION_DETACH, OPTION_DECOUPLE };
 
 static const struct argp_option option_table[] = {
-#define FX_OPTION(key, name, argument, variable, setter, help) {name, key, argument, 0, help, 0},
+#define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
+	{name, key, argument, FX_OPTION_FLAGS(where, OF_RECORD), help, 0},
 #include "client/options.def"
 #undef FX_OPTION
     {"append-args", OPTION_APPEND_ARGS, "LIST", 0,
@@ -65,38 +67,11 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp parser;
-
-static error_t record_take_option(struct record *record, int key, char *value,
-				  struct argp_state *state)
-{
-	bool known;
-	const char *wrong = fx_options_set(&record->options, key, value, &known);
-
-	if (!known)
-		return fx_remote_parse(&record->remote, &parser, key, value, state);
-	if (wrong)
-		fx_usage_error(record->remote.command, fx_control_option_name(key), wrong);
-	return 0;
-}
-
 static error_t record_parse(int key, char *value, struct argp_state *state)
 {
 	struct record *record = state->input;
 
 	switch (key) {
-	case OPTION_NO_FOLLOW:
-		fx_usage_error(record->remote.command, "--no-follow",
-			       "the manager traces all that registers");
-	case OPTION_MAX_MEMORY:
-	case OPTION_MAX_STRINGS:
-	case OPTION_MAX_SYMBOLS:
-	case OPTION_MAX_USER_SYMBOLS:
-		fx_usage_error(record->remote.command, fx_control_option_name(key),
-			       "an option of fxtrace manager");
-	case OPTION_REPORT:
-		fx_usage_error(record->remote.command, "--report",
-			       "an option of fxtrace run; fxtrace report prints it of any archive");
 	case OPTION_APPEND_ARGS:
 		record->append_args = value;
 		return 0;
@@ -113,7 +88,10 @@ static error_t record_parse(int key, char *value, struct argp_state *state)
 		state->next = state->argc;
 		return 0;
 	default:
-		return record_take_option(record, key, value, state);
+		if (fx_options_take(&record->options, record->remote.command, OF_RECORD, key,
+				    value))
+			return 0;
+		return fx_remote_parse(&record->remote, key, value);
 	}
 }
 
@@ -189,8 +167,8 @@ static int program_start(struct record *record)
 	if (pid == 0)
 		pid = fx_program_start(record->arguments, &way);
 	if (pid < 0) {
-		fprintf(stderr, "%s: %s: %s\n", record->remote.command, record->program[0],
-			pid == -ENOENT ? "program not found" : strerror(-pid));
+		fx_report_as(record->remote.command, "%s: %s", record->program[0],
+			     pid == -ENOENT ? "program not found" : strerror(-pid));
 		return pid == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 	}
 	record->child = pid;
@@ -334,14 +312,12 @@ static int record_execute(struct record *record)
 int fx_cmd_record(int argc, char **argv)
 {
 	struct record record = {.remote.command = argv[0], .signal_fd = -1, .child_pidfd = -1};
-	const char *variable, *wrong;
+	const char *wrong;
 	int status;
 
 	fx_options_init(&record.options);
-	wrong = fx_options_environment(&record.options, &variable);
-	if (wrong)
-		fx_usage_error(record.remote.command, variable, wrong);
-	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &record);
+	fx_options_take_environment(&record.options, record.remote.command);
+	fx_usage_parse(argv[0], &parser, argc, argv, ARGP_IN_ORDER, &record);
 	wrong = fx_options_check(&record.options);
 	if (wrong)
 		fx_usage_error(record.remote.command, wrong, NULL);

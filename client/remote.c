@@ -12,8 +12,7 @@
 #include "client/usage.h"
 #include "manager/session/summary.h"
 
-error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int key, char *value,
-			struct argp_state *state)
+error_t fx_remote_parse(struct fx_remote *remote, int key, char *value)
 {
 	switch (key) {
 	case OPTION_SOCKET:
@@ -22,15 +21,6 @@ error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int
 	case OPTION_JSON:
 		remote->json = true;
 		return 0;
-	case OPTION_HELP:
-		fx_usage_help(remote->command, parser);
-	case OPTION_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_ARG:
-		fx_usage_error(remote->command, "unexpected argument", value);
-	case ARGP_KEY_ERROR:
-		fx_usage_error(remote->command, "unknown option, or one without its value",
-			       state->argv[state->next - 1]);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -39,7 +29,6 @@ error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int
 struct parsing {
 	struct fx_remote remote;
 	const struct fx_remote_command *command;
-	const struct argp *parser;
 };
 
 static error_t remote_parse(int key, char *value, struct argp_state *state)
@@ -48,7 +37,7 @@ static error_t remote_parse(int key, char *value, struct argp_state *state)
 
 	if (p->command->take && p->command->take(&p->remote, key, value))
 		return 0;
-	return fx_remote_parse(&p->remote, p->parser, key, value, state);
+	return fx_remote_parse(&p->remote, key, value);
 }
 
 bool fx_remote_take_no_results(const struct fx_remote *remote, int key, char *value)
@@ -70,12 +59,11 @@ int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, 
 	    .parser = remote_parse,
 	    .doc = command->doc,
 	};
-	struct parsing p = {
-	    .remote = {.command = argv[0], .own = own}, .command = command, .parser = &parser};
+	struct parsing p = {.remote = {.command = argv[0], .own = own}, .command = command};
 	struct fx_link link;
 	int status;
 
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &p);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &p);
 	status = fx_link_open(&link, p.remote.command, p.remote.socket);
 	if (status == 0)
 		status = command->execute(&p.remote, &link);

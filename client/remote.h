@@ -12,6 +12,7 @@
 
 #include "client/link.h"
 #include "client/options.h"
+#include "client/usage.h"
 #include "manager/session/session.h"
 #include "protocol/messages.h"
 
@@ -30,24 +31,17 @@ enum {
 };
 
 /* Lines of an option table. */
+/* clang-format off */
 #define FX_REMOTE_OPTIONS                                                                          \
-	{"socket",                                                                                 \
-	 OPTION_SOCKET,                                                                            \
-	 "PATH",                                                                                   \
-	 0,                                                                                        \
+	{"socket", OPTION_SOCKET, "PATH", 0,                                                       \
 	 "The manager's socket ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's runtime "   \
-	 "directory)",                                                                             \
-	 0},                                                                                       \
-	    {"json", OPTION_JSON, NULL, 0, "Print one JSON object", 0},                            \
-	    {"help", OPTION_HELP, NULL, 0, "Print this list", -1},                                 \
-	{                                                                                          \
-		"version", OPTION_VERSION, NULL, 0, "Print the version", -1                        \
-	}
+	 "directory)", 0},                                                                         \
+	{"json", OPTION_JSON, NULL, 0, "Print one JSON object", 0},                                \
+	FX_USAGE_OPTIONS
+/* clang-format on */
 
-/* Takes the options above, and refuses what nobody knows. To be called for keys that are not the
- * command's own. */
-error_t fx_remote_parse(struct fx_remote *remote, const struct argp *parser, int key, char *value,
-			struct argp_state *state);
+/* Takes --socket and --json; ARGP_ERR_UNKNOWN for any other key. To be called for those that are not the command's own. */
+error_t fx_remote_parse(struct fx_remote *remote, int key, char *value);
 
 /* A command that talks to a running manager. */
 struct fx_remote_command {

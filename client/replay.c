@@ -51,8 +51,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp replay_parser;
-
 static void replay_check_options(struct replay_options *options)
 {
 	const struct fx_filter *filter = &options->filters.filter;
@@ -99,7 +97,7 @@ static error_t replay_parse_option(int key, char *arg, struct argp_state *state)
 		replay_check_options(options);
 		return 0;
 	default:
-		return fx_usage_option(options->program, &replay_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -182,7 +180,7 @@ int fx_cmd_replay(int argc, char **argv)
 	};
 	int status, fd;
 
-	argp_parse(&replay_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &replay_parser, argc, argv, 0, &options);
 	fd = fx_archive_open_fd(options.file);
 	if (fd < 0)
 		return fx_archive_complain(options.program, options.file, fd, NULL);

@@ -60,8 +60,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp report_parser;
-
 static size_t report_parse_count(const struct report_options *options, const char *what,
 				 size_t least, size_t most, const char *text)
 {
@@ -124,7 +122,7 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		report_check_options(options);
 		return 0;
 	default:
-		return fx_usage_option(options->program, &report_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -190,7 +188,7 @@ int fx_cmd_report(int argc, char **argv)
 	};
 	int status, fd;
 
-	argp_parse(&report_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &report_parser, argc, argv, 0, &options);
 	fd = fx_archive_open_fd(options.file);
 	if (fd < 0)
 		return fx_archive_complain(options.program, options.file, fd, NULL);

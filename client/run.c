@@ -27,32 +27,14 @@ struct run {
 	char **program; /* terminated by NULL */
 };
 
-static const char *option_name(int key)
-{
-	for (const struct argp_option *o = fx_option_table; o->name; o++) {
-		if (o->key == key)
-			return o->name;
-	}
-	return "option";
-}
-
-static error_t run_take_option(struct run *run, int key, const char *value)
-{
-	bool known;
-	const char *wrong = fx_options_set(&run->options, key, value, &known);
-
-	if (!known)
-		return ARGP_ERR_UNKNOWN;
-	if (wrong) {
-		char what[256];
-
-		snprintf(what, sizeof(what), "--%s '%s'", option_name(key), value ? value : "");
-		fx_usage_error(run->command, what, wrong);
-	}
-	return 0;
-}
-
-static const struct argp parser;
+static const struct argp_option option_table[] = {
+#define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
+	{name, key, argument, FX_OPTION_FLAGS(where, OF_RUN), help, 0},
+#include "client/options.def"
+#undef FX_OPTION
+    FX_USAGE_OPTIONS,
+    {0},
+};
 
 static error_t run_parse(int key, char *value, struct argp_state *state)
 {
@@ -65,25 +47,15 @@ static error_t run_parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_NO_ARGS:
 		fx_usage_error(run->command, "no program to run", NULL);
-	case ARGP_KEY_ERROR:
-		fx_usage_error(run->command, "unknown option, or one without its value",
-			       state->argv[state->next - 1]);
-	case OPTION_HELP:
-		fx_usage_help(run->command, &parser);
-	case OPTION_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_INIT:
-	case ARGP_KEY_END:
-	case ARGP_KEY_SUCCESS:
-	case ARGP_KEY_FINI:
-		return 0;
 	default:
-		return run_take_option(run, key, value);
+		return fx_options_take(&run->options, run->command, OF_RUN, key, value)
+			   ? 0
+			   : ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp parser = {
-    .options = fx_option_table,
+    .options = option_table,
     .parser = run_parse,
     .args_doc = "[--] PROGRAM [ARG...]",
     .doc =
@@ -92,19 +64,11 @@ static const struct argp parser = {
 	"in capitals, as in FXTRACE_BUFFER_SIZE. The man page has the rest.",
 };
 
-static void run_environment(struct run *run)
-{
-	const char *variable, *wrong = fx_options_environment(&run->options, &variable);
-
-	if (wrong)
-		fx_usage_error(run->command, variable, wrong);
-}
-
 /* 127 or 126, after one line that says why. */
 static int cannot_run(const struct run *run, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", run->command, run->program[0],
-		error == -ENOENT ? "program not found" : strerror(-error));
+	fx_report_as(run->command, "%s: %s", run->program[0],
+		     error == -ENOENT ? "program not found" : strerror(-error));
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
@@ -223,7 +187,7 @@ static int run_execute(const struct run *run)
 		return FX_EXIT_FAILURE;
 	r = fx_session_create(&run->options.config, &session, &what);
 	if (r < 0 && what == run->options.config.output && !is_scarcity(r)) {
-		fprintf(stderr, "%s: %s: %s\n", run->command, what, fx_destination_why(r));
+		fx_report_as(run->command, "%s: %s", what, fx_destination_why(r));
 		return FX_EXIT_FAILURE;
 	}
 	if (r < 0)
@@ -250,8 +214,8 @@ int fx_cmd_run(int argc, char **argv)
 	int status;
 
 	fx_options_init(&run.options);
-	run_environment(&run);
-	argp_parse(&parser, argc, argv, ARGP_IN_ORDER | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &run);
+	fx_options_take_environment(&run.options, run.command);
+	fx_usage_parse(argv[0], &parser, argc, argv, ARGP_IN_ORDER, &run);
 	wrong = fx_options_check(&run.options);
 	if (wrong)
 		fx_usage_error(run.command, wrong, NULL);

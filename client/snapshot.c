@@ -11,6 +11,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
+#include "manager/settings/report.h"
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0,
@@ -51,7 +52,7 @@ static int snapshot_execute(const struct fx_remote *remote, struct fx_link *link
 	if (r == 0)
 		r = fx_destination_open(output, false, &destination);
 	if (r < 0) {
-		fprintf(stderr, "%s: %s: %s\n", remote->command, output, fx_destination_why(r));
+		fx_report_as(remote->command, "%s: %s", output, fx_destination_why(r));
 		return FX_EXIT_FAILURE;
 	}
 	r = fx_link_ask(link, FX_MSG_SNAPSHOT, &request, sizeof(request), destination.fd, &result);

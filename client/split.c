@@ -44,8 +44,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp split_parser;
-
 static void split_take_order(struct split *split, enum fx_split_by by, uint64_t every)
 {
 	if (split->is_ordered)
@@ -73,7 +71,7 @@ static uint64_t split_quantity(const struct split *split, const char *text, enum
 static void split_check_options(struct split *split)
 {
 	if (!split->order.path)
-		fx_usage_error(split->program, "no FILE given", NULL);
+		split->order.path = FX_ARCHIVE_USUAL;
 	if (strcmp(split->order.path, "-") == 0)
 		fx_usage_error(split->program, "standard input cannot be read twice", "-");
 	if (!split->is_ordered)
@@ -110,15 +108,16 @@ static error_t split_parse_option(int key, char *arg, struct argp_state *state)
 		split_check_options(split);
 		return 0;
 	default:
-		return fx_usage_option(split->program, &split_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp split_parser = {
     .options = option_table,
     .parser = split_parse_option,
-    .args_doc = "FILE",
-    .doc = "Writes the trace archive FILE in parts, each an archive of its own: FILE.fxt becomes "
+    .args_doc = "[FILE]",
+    .doc = "Writes the trace archive FILE (fxtrace.fxt) in parts, each an archive of its own: "
+	   "FILE.fxt becomes "
 	   "FILE.0001.fxt and so on, or FILE.PID.fxt.",
 };
 
@@ -237,7 +236,7 @@ int fx_cmd_split(int argc, char **argv)
 	struct split split = {.program = argv[0]};
 	int status;
 
-	argp_parse(&split_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &split);
+	fx_usage_parse(argv[0], &split_parser, argc, argv, 0, &split);
 	split.order.open = split_open;
 	split.order.close = split_close;
 	split.order.opaque = &split;

@@ -21,7 +21,8 @@ struct start {
 enum { OPTION_DISPOSITION = OPTION_OF_COMMAND };
 
 static const struct argp_option option_table[] = {
-#define FX_OPTION(key, name, argument, variable, setter, help) {name, key, argument, 0, help, 0},
+#define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
+	{name, key, argument, FX_OPTION_FLAGS(where, OF_START), help, 0},
 #include "client/options.def"
 #undef FX_OPTION
     {"disposition", OPTION_DISPOSITION, "clear|clear-nondurable|retain", 0,
@@ -29,8 +30,6 @@ static const struct argp_option option_table[] = {
     FX_REMOTE_OPTIONS,
     {0},
 };
-
-static const struct argp parser;
 
 static void take_disposition(struct start *start, const char *value)
 {
@@ -48,28 +47,13 @@ static void take_disposition(struct start *start, const char *value)
 static error_t start_parse(int key, char *value, struct argp_state *state)
 {
 	struct start *start = state->input;
-	const char *wrong;
-	bool known;
 
 	if (key == OPTION_DISPOSITION) {
 		take_disposition(start, value);
 		return 0;
 	}
-	if (key == OPTION_DURATION || key == OPTION_NO_FOLLOW)
-		fx_usage_error(start->remote.command, "--duration and --no-follow",
-			       "only commands that wait have them");
-	if (key == OPTION_MAX_MEMORY || key == OPTION_MAX_STRINGS || key == OPTION_MAX_SYMBOLS ||
-	    key == OPTION_MAX_USER_SYMBOLS)
-		fx_usage_error(start->remote.command, fx_control_option_name(key),
-			       "an option of fxtrace manager");
-	if (key == OPTION_REPORT)
-		fx_usage_error(start->remote.command, "--report",
-			       "an option of fxtrace run; fxtrace report prints it of any archive");
-	wrong = fx_options_set(&start->options, key, value, &known);
-	if (!known)
-		return fx_remote_parse(&start->remote, &parser, key, value, state);
-	if (wrong)
-		fx_usage_error(start->remote.command, fx_control_option_name(key), wrong);
+	if (!fx_options_take(&start->options, start->remote.command, OF_START, key, value))
+		return fx_remote_parse(&start->remote, key, value);
 	if (key == 'c')
 		start->has_categories = true;
 	else if (key != 'q' && key != 'v')
@@ -127,7 +111,7 @@ int fx_cmd_start(int argc, char **argv)
 	int status;
 
 	fx_options_init(&start.options);
-	argp_parse(&parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &start);
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &start);
 	wrong = fx_options_check(&start.options);
 	if (wrong)
 		fx_usage_error(start.remote.command, wrong, NULL);

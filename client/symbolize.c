@@ -36,8 +36,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp symbolize_parser;
-
 static error_t symbolize_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct symbolize_job *job = state->input;
@@ -60,24 +58,24 @@ static error_t symbolize_parse_option(int key, char *arg, struct argp_state *sta
 		return 0;
 	case ARGP_KEY_END:
 		if (!job->in)
-			fx_usage_error(job->program, "no FILE given", NULL);
+			job->in = FX_ARCHIVE_USUAL;
 		if (!job->out_path)
 			fx_usage_error(job->program, "no output given", "-o OUT");
 		if (fx_archive_is_same(job->in, job->out_path))
 			fx_usage_error(job->program, "would be written over itself", job->in);
 		return 0;
 	default:
-		return fx_usage_option(job->program, &symbolize_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
 static const struct argp symbolize_parser = {
     .options = option_table,
     .parser = symbolize_parse_option,
-    .args_doc = "FILE",
-    .doc =
-	"Writes the trace archive FILE with names of functions where it has module+0x123, by the "
-	"build-ids of the modules. Nothing is fetched unless --debuginfod is given.",
+    .args_doc = "[FILE]",
+    .doc = "Writes the trace archive FILE (fxtrace.fxt) with names of functions where it has "
+	   "module+0x123, by the "
+	   "build-ids of the modules. Nothing is fetched unless --debuginfod is given.",
 };
 
 static int symbolize_say(const struct symbolize_job *job)
@@ -148,7 +146,7 @@ int fx_cmd_symbolize(int argc, char **argv)
 	if (!job.sysroots || !job.debug_folders) {
 		status = fx_archive_complain(argv[0], "options", -ENOMEM, NULL);
 	} else {
-		argp_parse(&symbolize_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &job);
+		fx_usage_parse(argv[0], &symbolize_parser, argc, argv, 0, &job);
 		job.places.sysroots = job.sysroots;
 		job.places.debug_folders = job.debug_folders;
 		status = symbolize_all(&job);

@@ -19,6 +19,13 @@ static size_t tables_top(const char *command, const char *text)
 	return value;
 }
 
+static void tables_style(struct fx_tables *tables, const char *command, enum fx_print_style style)
+{
+	if (tables->style != FX_PRINT_TEXT && tables->style != style)
+		fx_usage_error(command, "--json and --csv", "one of both");
+	tables->style = style;
+}
+
 bool fx_tables_option(struct fx_tables *tables, const char *command, int key, const char *arg)
 {
 	switch (key) {
@@ -26,10 +33,10 @@ bool fx_tables_option(struct fx_tables *tables, const char *command, int key, co
 		tables->top = tables_top(command, arg);
 		return true;
 	case FX_TABLES_JSON:
-		tables->style = FX_PRINT_JSON;
+		tables_style(tables, command, FX_PRINT_JSON);
 		return true;
 	case FX_TABLES_CSV:
-		tables->style = FX_PRINT_CSV;
+		tables_style(tables, command, FX_PRINT_CSV);
 		return true;
 	case FX_TABLES_COLOR:
 		tables->color = fx_color_option(command, arg);

@@ -27,6 +27,7 @@
 #include "client/tail.h"
 #include "client/usage.h"
 #include "manager/session/session.h"
+#include "manager/settings/report.h"
 #include "report/live.h"
 
 enum {
@@ -61,7 +62,7 @@ struct top {
 static const struct argp_option option_table[] = {
     {"batch", OPTION_BATCH, NULL, 0, "Print samples as text, for a file or a pipe", 1},
     {"count", 'n', "COUNT", 0, "End after so many samples", 1},
-    {"interval", OPTION_INTERVAL, "TIME", 0, "Time between samples, with ms or s (1s)", 1},
+    {"interval", OPTION_INTERVAL, "TIME", 0, "Time between samples, with ms, s or min (1s)", 1},
     {"sort", OPTION_SORT, "calls|waiting|bytes|locks|heap|id", 0, "What comes first (calls)", 1},
     {"threads", OPTION_THREADS, NULL, 0, "Show threads too", 1},
     {"socket", OPTION_SOCKET_OF_TOP, "PATH", 0,
@@ -69,8 +70,6 @@ static const struct argp_option option_table[] = {
     FX_USAGE_OPTIONS,
     {0},
 };
-
-static const struct argp top_parser;
 
 static void top_set_sort(struct top_options *options, const char *value)
 {
@@ -133,7 +132,7 @@ static error_t top_parse_option(int key, char *arg, struct argp_state *state)
 		top_check(options);
 		return 0;
 	default:
-		return fx_usage_option(options->program, &top_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -287,7 +286,7 @@ static void top_show(struct top *top, struct top_options *options)
 
 static int top_fail(const struct top_options *options, int error)
 {
-	fprintf(stderr, "%s: %s: %s\n", options->program, options->file, strerror(-error));
+	fx_report_as(options->program, "%s: %s", options->file, strerror(-error));
 	return FX_EXIT_FAILURE;
 }
 
@@ -355,7 +354,7 @@ int fx_cmd_top(int argc, char **argv)
 	struct top_options options = {.program = argv[0], .interval = 1000000000};
 	int file;
 
-	argp_parse(&top_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &top_parser, argc, argv, 0, &options);
 	if (!options.file)
 		options.file = top_find(&options);
 	if (!options.file)

@@ -3,17 +3,24 @@
 
 #include "client/usage.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "client/commands.h"
+#include "client/guess.h"
+#include "manager/settings/report.h"
 
 _Noreturn void fx_usage_error(const char *command, const char *what, const char *why)
 {
-	fprintf(stderr, "%s: %s%s%s (see --help)\n", command, what, why ? ": " : "",
-		why ? why : "");
+	fx_report_as(command, "%s%s%s (see %s --help)", what, why ? ": " : "", why ? why : "",
+		     command);
 	exit(FX_EXIT_USAGE);
 }
+
+/* --- Help and version ------------------------------------------------------------------------- */
 
 static void (*help_print)(const struct argp *parser);
 
@@ -22,32 +29,180 @@ void fx_usage_print_help_by(void (*print)(const struct argp *parser))
 	help_print = print;
 }
 
-_Noreturn void fx_usage_help(const char *command, const struct argp *parser)
+int fx_usage_flush(const char *command, int status)
+{
+	errno = 0;
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return status;
+	if (errno != EPIPE)
+		fx_report_as(command, "standard output: %s", strerror(errno ? errno : EIO));
+	return status == FX_EXIT_OK ? FX_EXIT_FAILURE : status;
+}
+
+_Noreturn static void usage_help(const char *command, const struct argp *parser)
 {
 	if (help_print)
 		help_print(parser);
 	else
 		argp_help(parser, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK, (char *)command);
-	exit(FX_EXIT_OK);
+	exit(fx_usage_flush(command, FX_EXIT_OK));
 }
 
-_Noreturn void fx_usage_version(void)
+void fx_usage_print_version(void)
 {
 	puts(PACKAGE_STRING);
-	exit(FX_EXIT_OK);
 }
 
-error_t fx_usage_option(const char *command, const struct argp *parser, int key,
-			const struct argp_state *state)
+/* --- The words of a command line, before argp has them ---------------------------------------- */
+
+struct scan {
+	const char *command;
+	const struct argp *parser;
+};
+
+bool fx_usage_has_letter(const struct argp_option *option)
 {
-	switch (key) {
-	case FX_USAGE_HELP:
-		fx_usage_help(command, parser);
-	case FX_USAGE_VERSION:
-		fx_usage_version();
-	case ARGP_KEY_ERROR:
-		fx_usage_error(command, "bad option", state->argv[state->next - 1]);
-	default:
-		return ARGP_ERR_UNKNOWN;
+	return option->key > 0 && option->key < 0x80 && isalnum(option->key);
+}
+
+_Noreturn static void usage_unknown(const struct scan *scan, const char *word, size_t length)
+{
+	const struct argp_option *at = scan->parser->options;
+	size_t dashes = word[1] == '-' ? 2 : 1;
+	struct fx_guess guess = fx_guess_begin(word + dashes, length - dashes);
+	char text[512];
+
+	for (; dashes == 2 && at->name; at++) {
+		if (!(at->flags & OPTION_HIDDEN))
+			fx_guess_try(&guess, at->name);
 	}
+	snprintf(text, sizeof(text), "unknown option '%.*s'%s%s%s",
+		 length < 200 ? (int)length : 200, word, guess.best ? ", did you mean --" : "",
+		 guess.best ? guess.best : "", guess.best ? "?" : "");
+	fx_usage_error(scan->command, text, NULL);
+}
+
+_Noreturn static void usage_ambiguous(const struct scan *scan, const char *option, size_t length)
+{
+	const struct argp_option *at = scan->parser->options;
+	char text[512];
+	int n =
+	    snprintf(text, sizeof(text), "'%.*s' may be", length < 100 ? (int)length : 100, option);
+	const char *before = " ";
+
+	for (; at->name; at++) {
+		if (strncmp(at->name, option + 2, length - 2) != 0 || n > 400)
+			continue;
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s--%.60s", before, at->name);
+		before = " or ";
+	}
+	fx_usage_error(scan->command, text, NULL);
+}
+
+/* Answers an option that every command has, and looks whether this one has the value that it should. */
+static void usage_take(const struct scan *scan, const struct argp_option *option, const char *word,
+		       size_t length, const char *value)
+{
+	char text[256];
+
+	if (option->key == FX_USAGE_HELP)
+		usage_help(scan->command, scan->parser);
+	if (option->key == FX_USAGE_VERSION) {
+		fx_usage_print_version();
+		exit(fx_usage_flush(scan->command, FX_EXIT_OK));
+	}
+	/* Who writes "-o -- PROGRAM" has forgotten the value. */
+	if (!option->arg || (value && strcmp(value, "--") != 0))
+		return;
+	snprintf(text, sizeof(text), "'%.*s' needs a value, %s", length < 100 ? (int)length : 100,
+		 word, option->arg);
+	fx_usage_error(scan->command, text, NULL);
+}
+
+/* By the whole name, or by the beginning of no other. */
+static const struct argp_option *usage_find(const struct scan *scan, const char *word,
+					    size_t length)
+{
+	const struct argp_option *found = NULL;
+	bool ambiguous = false;
+
+	for (const struct argp_option *at = scan->parser->options; at->name; at++) {
+		if (strncmp(at->name, word + 2, length - 2) != 0)
+			continue;
+		if (!at->name[length - 2])
+			return at;
+		ambiguous = found != NULL;
+		found = at;
+	}
+	if (ambiguous)
+		usage_ambiguous(scan, word, length);
+	if (!found || length == 2)
+		usage_unknown(scan, word, length);
+	return found;
+}
+
+/* "--NAME" or "--NAME=VALUE". Whether `next` is its value. */
+static bool usage_scan_name(const struct scan *scan, const char *word, const char *next)
+{
+	size_t length = strcspn(word, "=");
+	const struct argp_option *option = usage_find(scan, word, length);
+	const char *value = word[length] ? word + length + 1 : NULL;
+	char text[256];
+
+	if (value && !option->arg) {
+		snprintf(text, sizeof(text), "--%s takes no value", option->name);
+		fx_usage_error(scan->command, text, value);
+	}
+	usage_take(scan, option, word, length, value ? value : next);
+	return option->arg && !value;
+}
+
+/* "-abc": letters, of which the last may have a value, in the same word or in the next. */
+static bool usage_scan_letters(const struct scan *scan, const char *word, const char *next)
+{
+	for (const char *letter = word + 1; *letter; letter++) {
+		const struct argp_option *option = scan->parser->options;
+		char shown[] = {'-', *letter, 0};
+
+		while (option->name && !(fx_usage_has_letter(option) && option->key == *letter))
+			option++;
+		/* A character of several bytes is shown as a whole word. */
+		if (!option->name)
+			usage_unknown(scan, *letter & 0x80 ? word : shown,
+				      *letter & 0x80 ? strlen(word) : 2);
+		usage_take(scan, option, shown, 2, letter[1] ? letter + 1 : next);
+		if (option->arg)
+			return !letter[1];
+	}
+	return false;
+}
+
+static void usage_scan(const struct scan *scan, int argc, char **argv, bool in_order)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+
+		if (strcmp(word, "--") == 0)
+			return;
+		if (word[0] != '-' || !word[1]) {
+			if (in_order)
+				return;
+			continue;
+		}
+		if (word[1] == '-' ? usage_scan_name(scan, word, next)
+				   : usage_scan_letters(scan, word, next))
+			i++;
+	}
+}
+
+void fx_usage_parse(const char *command, const struct argp *parser, int argc, char **argv,
+		    unsigned flags, void *input)
+{
+	const struct scan scan = {command, parser};
+	int end = argc;
+
+	usage_scan(&scan, argc, argv, (flags & ARGP_IN_ORDER) || getenv("POSIXLY_CORRECT"));
+	argp_parse(parser, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, &end, input);
+	if (end < argc)
+		fx_usage_error(command, "unexpected argument", argv[end]);
 }

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What every command answers to --help, to --version and to wrong usage. `command` is the name to
- * print, "fxtrace run".
+ * What every command answers to -h, to -V and to wrong usage. `command` is the name to print,
+ * "fxtrace run".
  */
 #ifndef FX_CLIENT_USAGE_H
 #define FX_CLIENT_USAGE_H
 
 #include <argp.h>
+#include <stdbool.h>
 
-/* One line: "COMMAND: WHAT: WHY (see --help)"; `why` may be NULL. Exits with FX_EXIT_USAGE. */
+/* One line: "COMMAND: WHAT: WHY (see COMMAND --help)"; `why` may be NULL. Exits with FX_EXIT_USAGE. */
 _Noreturn void fx_usage_error(const char *command, const char *what, const char *why);
 
-/* Prints the help of `parser` and exits. */
-_Noreturn void fx_usage_help(const char *command, const struct argp *parser);
+/*
+ * Parses a command line: argp_parse() with `flags`, 0 or ARGP_IN_ORDER, for a parser that takes options and arguments
+ * and nothing else. -h and -V are answered here, and what is wrong with an option or its value is told: it is
+ * unknown, it may be several, its value is missing or is none of its own. So is an argument that nobody took.
+ */
+void fx_usage_parse(const char *command, const struct argp *parser, int argc, char **argv,
+		    unsigned flags, void *input);
 
-/* From now on help is what this prints. */
+/* Help is what this prints from now on. */
 void fx_usage_print_help_by(void (*print)(const struct argp *parser));
 
-/* Prints the version and exits. */
-_Noreturn void fx_usage_version(void);
-
 /*
- * The options that every command has, for its table, and what answers them: the default case of its
- * parser. Returns ARGP_ERR_UNKNOWN for any other key; a bad option is wrong usage. Keys of a command's
- * own that are no letters begin at FX_USAGE_KEYS.
+ * The options that every command has, for its table. Keys of a command's own that are no letters begin
+ * at FX_USAGE_KEYS.
  */
-enum { FX_USAGE_HELP = '?', FX_USAGE_VERSION = 256, FX_USAGE_KEYS };
+enum { FX_USAGE_HELP = 'h', FX_USAGE_VERSION = 'V', FX_USAGE_KEYS = 256 };
 
 /* clang-format off */
 #define FX_USAGE_OPTIONS                                                                           \
@@ -33,7 +35,16 @@ enum { FX_USAGE_HELP = '?', FX_USAGE_VERSION = 256, FX_USAGE_KEYS };
 	{"version", FX_USAGE_VERSION, NULL, 0, "Print the version", -1}
 /* clang-format on */
 
-error_t fx_usage_option(const char *command, const struct argp *parser, int key,
-			const struct argp_state *state);
+/* Whether an option has a letter, its key. */
+bool fx_usage_has_letter(const struct argp_option *option);
+
+/* Prints the version. */
+void fx_usage_print_version(void);
+
+/*
+ * Flushes standard output. What could not be written is a failure, told in a line; a reader that went away needs no
+ * telling. Returns the status to exit with.
+ */
+int fx_usage_flush(const char *command, int status);
 
 #endif

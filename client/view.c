@@ -50,8 +50,6 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static const struct argp view_parser;
-
 static void view_set_port(struct view_options *options, const char *value)
 {
 	uint64_t port;
@@ -84,7 +82,7 @@ static error_t view_parse_option(int key, char *arg, struct argp_state *state)
 			options->conversion.in = FX_ARCHIVE_USUAL;
 		return 0;
 	default:
-		return fx_usage_option(options->conversion.program, &view_parser, key, state);
+		return ARGP_ERR_UNKNOWN;
 	}
 }
 
@@ -278,7 +276,7 @@ int fx_cmd_view(int argc, char **argv)
 	struct fx_http_page page = {.origin = VIEW_PERFETTO, .type = "application/octet-stream"};
 	int status, listener;
 
-	argp_parse(&view_parser, argc, argv, ARGP_NO_ERRS | ARGP_NO_HELP, NULL, &options);
+	fx_usage_parse(argv[0], &view_parser, argc, argv, 0, &options);
 	options.conversion.format = fx_format_find(options.html ? "html" : "perfetto");
 	if (options.html)
 		page = (struct fx_http_page){.type = "text/html; charset=utf-8"};

@@ -83,6 +83,10 @@ Test(options, times)
 	expect_good('t', "1.5s");
 	cr_assert_eq(options.config.min_duration_ns, 1500000000);
 	expect_good('t', "0ns");
+	expect_good('t', "1.5min");
+	cr_assert_eq(options.config.min_duration_ns, 90000000000);
+	expect_good('t', "2h");
+	cr_assert_eq(options.config.min_duration_ns, 7200000000000);
 	expect_bad('t', "10");
 	expect_bad('t', "10m");
 	expect_bad('t', "us");
@@ -131,6 +135,56 @@ Test(options, what_does_not_fit_together)
 	expect_good(OPTION_ON_FULL, "block");
 	cr_assert_null(fx_options_check(&options));
 	expect_good('m', "oneshot");
+	cr_assert_not_null(fx_options_check(&options));
+}
+
+/* What an option would not change is refused only where the command line asks for it. */
+Test(options, what_has_no_effect)
+{
+	expect_good('c', "syscall");
+	options.config.min_duration_ns = 1;
+	cr_assert_null(fx_options_check(&options), "as of a variable");
+	expect_good('t', "1ms");
+	cr_assert_not_null(strstr(fx_options_check(&options), "--categories leaves that out"));
+	expect_good('c', "cc1/function");
+	cr_assert_null(fx_options_check(&options), "some process may record it");
+}
+
+Test(options, lists_that_add_up)
+{
+	const char *variable;
+
+	setenv("FXTRACE_CATEGORIES", "malloc", 1);
+	cr_assert_null(fx_options_environment(&options, &variable));
+	cr_assert_str_eq(options.config.words, "malloc");
+	expect_good('c', "syscall");
+	cr_assert_str_eq(options.config.words, "syscall", "in place of the variable's");
+	expect_good('c', "heap,dl");
+	expect_good('c', "-dl");
+	cr_assert_str_eq(options.config.words, "syscall,heap,dl,-dl");
+	cr_assert_eq(options.config.categories, 0);
+	expect_bad('c', "*x");
+}
+
+Test(options, a_list_that_takes_away_first)
+{
+	expect_good('c', "-heap");
+	expect_good('c', "malloc");
+	cr_assert_eq(options.config.categories, fx_categories_default());
+	cr_assert_str_eq(options.config.words, "-heap,malloc");
+}
+
+Test(options, the_command_line_is_louder_than_the_environment)
+{
+	const char *variable;
+
+	setenv("FXTRACE_QUIET", "1", 1);
+	cr_assert_null(fx_options_environment(&options, &variable));
+	cr_assert_null(set('v', NULL));
+	cr_assert_not(options.quiet);
+	cr_assert(options.config.verbose);
+	cr_assert_null(fx_options_check(&options));
+	cr_assert_null(set('q', NULL));
 	cr_assert_not_null(fx_options_check(&options));
 }
 

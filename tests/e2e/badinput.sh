@@ -11,54 +11,85 @@ run() {
 
 # --- Command lines ---------------------------------------------------------------------------------
 
-expect_one_error 127 run -- ./no-such-program
-expect_line 'no-such-program' err
-expect_one_error 127 run -- no-such-program
+fxtrace() {
+	"$FXTRACE" "$@"
+}
+# What badinput.tbl names.
 : >not-executable
-expect_one_error 126 run -- ./not-executable
-expect_line 'not-executable' err
-expect_one_error 126 run -- /
 printf '#!/no/such/interpreter\n' >script
 chmod +x script
-expect_one_error 127 run -- ./script
+mkdir folder
+: >empty
+echo 'this is no trace at all' >text
+fxtrace run -q -o some.fxt -- ./leaf && fxtrace run -q -o other.fxt -- ./leaf && fxtrace run -q -o some.fxt.zst -- ./leaf ||
+	fail "cannot trace the leaf"
+unset FXTRACE_SOCKET
+export XDG_RUNTIME_DIR=$PWD/folder
 
-expect_one_error 2 run
-expect_one_error 2 run --no-such-option -- ./leaf
-expect_line 'no-such-option' err
-expect_one_error 2 run -c 'no such category' -- ./leaf
-expect_line 'no such category' err
-expect_one_error 2 run -c 'function,b*gus' -- ./leaf
-for size in 0 -1 x 1X 1.5.2M '' 99999999999999999999 1K 100G; do
-	expect_one_error 2 run -b "$size" -- ./leaf
-	[ -z "$size" ] || expect_line "$(printf %s "$size" | sed 's/[.]/[.]/g')" err
-done
-for time in x 1y -1s 99999999999999999999s; do
-	expect_one_error 2 run --duration "$time" -- ./leaf
-	expect_one_error 2 run -t "$time" -- ./leaf
-done
-for depth in 0 x -1; do
-	expect_one_error 2 run -D "$depth" -- ./leaf
-done
-expect_one_error 2 run -m sideways -- ./leaf
-for mode in x 8 640x 0o640 -1 '' 755 4600 00000640 u=rw; do
-	expect_one_error 2 run --mode "$mode" -- ./leaf
-	expect_line 'not permissions in octal' err
-	expect_one_error 2 "$FXTRACE" record --mode "$mode" -- ./leaf
-	expect_one_error 2 "$FXTRACE" start --mode "$mode"
-	expect_one_error 2 "$FXTRACE" snapshot --mode "$mode"
-	expect_one_error 2 "$FXTRACE" manager --mode "$mode"
-done
-expect_one_error 2 env FXTRACE_MODE=755 "$FXTRACE" run -o trace.fxt -- ./leaf
-expect_line 'FXTRACE_MODE' err
-for size in 0 -1 x 5G; do
-	expect_one_error 2 run --max-symbols "$size" -- ./leaf
-	expect_one_error 2 "$FXTRACE" manager --max-symbols "$size"
-done
-expect_one_error 2 run --max-user-symbols 0 -- ./leaf
-expect_one_error 2 "$FXTRACE" record --max-symbols 1M -- ./leaf
-expect_one_error 2 "$FXTRACE" start --max-user-symbols 1M
-expect_one_error 2 run --on-full explode -- ./leaf
-expect_one_error 2 run --records odd -- ./leaf
+# Each row is tried, and all that are wrong are told.
+rows=0 wrong=0
+while IFS=$'\t' read -r status stream pattern command; do
+	case $status in '' | '#'*) continue ;; esac
+	rows=$((rows + 1)) got=0 why=
+	eval "$command" </dev/null >out 2>err || got=$?
+	[ "$got" -eq "$status" ] || why="status $got instead of $status"
+	case $stream in
+	err)
+		[ "$(wc -l <err)" -eq 1 ] && [ "$(wc -c <out)" -eq 0 ] && grep -q '^fxtrace' err ||
+			why="$why, not one line on standard error"
+		grep -qE -e "$pattern" err || why="$why, no line with $pattern"
+		;;
+	out)
+		[ "$(wc -c <err)" -eq 0 ] || why="$why, something on standard error"
+		grep -qE -e "$pattern" out || why="$why, no line with $pattern"
+		;;
+	sum) grep -qE -e "$pattern" err || why="$why, no line with $pattern" ;;
+	*) fail "badinput.tbl: there is no stream $stream" ;;
+	esac
+	[ -n "$why" ] || continue
+	wrong=$((wrong + 1))
+	echo "$command: ${why#, }"
+	head -n 3 out err
+done <"$FX_SRCDIR/tests/e2e/badinput.tbl"
+echo "$rows command lines"
+[ "$rows" -ge 200 ] || fail "only $rows command lines"
+[ "$wrong" -eq 0 ] || fail "$wrong of $rows command lines"
+
+# What every command has, and what the tables of options tell: no value, a value too much, an unknown one.
+fxtrace help --commands | cut -f 1 >commands
+while IFS= read -r command; do
+	expect_ok fxtrace "$command" --help
+	cp out help
+	for option in -h --help; do
+		expect_ok fxtrace "$command" $option
+		expect_same_file help out
+		expect_equal 0 "$(wc -c <err)" "bytes on stderr of $command $option"
+	done
+	expect_ok fxtrace help "$command"
+	expect_same_file help out
+	for option in -V --version; do
+		expect_ok fxtrace "$command" $option
+		expect_line '^fxtrace [0-9.]+$' out
+	done
+	for option in --help --version; do
+		expect_status 1 sh -c '"$@" >/dev/full' sh "$FXTRACE" "$command" $option
+		expect_equal 1 "$(wc -l <err)" "lines on stderr of $command $option >/dev/full"
+		expect_line '^fxtrace.*: standard output: No space left on device' err
+	done
+	expect_one_error 2 fxtrace "$command" --no-such-option
+	expect_one_error 2 fxtrace "$command" --usage
+	fxtrace help --options "$command" | cut -f 1,2 >options
+	while IFS=$'\t' read -r option argument; do
+		case $command:$option in help:* | *:-?) continue ;; esac
+		if [ -n "$argument" ]; then
+			expect_one_error 2 fxtrace "$command" "$option"
+			expect_line "'$option' needs a value, " err
+		else
+			expect_one_error 2 fxtrace "$command" "$option=x"
+			expect_line "$option takes no value" err
+		fi
+	done <options
+done <commands
 
 # --- Output ----------------------------------------------------------------------------------------
 

@@ -53,13 +53,25 @@ int __wrap_fx_link_open(struct fx_link *ret, const char *name, const char *socke
 }
 
 void __wrap_fx_report(const char *format, ...);
+void __wrap_fx_report_as(const char *who, const char *format, ...);
 
-/* In place of the function that prints a line. */
+/* In place of the functions that print a line. */
 void __wrap_fx_report(const char *format, ...)
 {
 	char line[1024];
 	va_list args;
 
+	va_start(args, format);
+	vsnprintf(line, sizeof(line), format, args);
+	va_end(args);
+}
+
+void __wrap_fx_report_as(const char *who, const char *format, ...)
+{
+	char line[1024];
+	va_list args;
+
+	(void)who;
 	va_start(args, format);
 	vsnprintf(line, sizeof(line), format, args);
 	va_end(args);

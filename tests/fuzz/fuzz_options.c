@@ -14,7 +14,7 @@
 #include "tests/fuzz/fuzz.h"
 
 static const int keys[] = {
-#define FX_OPTION(key, name, argument, variable, setter, help) key,
+#define FX_OPTION(key, name, argument, variable, setter, where, help) key,
 #include "client/options.def"
 #undef FX_OPTION
 };
