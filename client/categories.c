@@ -185,12 +185,14 @@ const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits)
 	return wrong;
 }
 
-void fx_categories_print(void)
+void fx_categories_print(uint32_t bits)
 {
 	struct fx_groups groups;
 
-	for (size_t i = 0; i < CATEGORY_COUNT; i++)
-		printf("%s\t%s\n", categories[i].name, categories[i].help);
+	for (size_t i = 0; i < CATEGORY_COUNT; i++) {
+		if (categories[i].bit & bits)
+			printf("%s\t%s\n", categories[i].name, categories[i].help);
+	}
 	if (!fx_groups_read(&groups, fx_categories_default_list())) {
 		for (size_t i = 0; i < groups.count; i++)
 			printf("#%s\t%s\n", groups.entries[i].name, groups.entries[i].list);

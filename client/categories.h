@@ -32,7 +32,8 @@ const char *fx_categories_add(const char *list, char words[FX_CATEGORY_LIST_MAX]
 /* The bits of a list that has categories of the tracer alone. NULL, or what is wrong, as above. */
 const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits);
 
-/* Prints what a list may name, groups too, a line each: the name, a tab, and what it means. */
-void fx_categories_print(void);
+/* Prints what a list may name, of the tracer's categories those of `bits`, groups too, a line each: the name, a tab, and
+ * what it means. */
+void fx_categories_print(uint32_t bits);
 
 #endif

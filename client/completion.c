@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,16 @@ static void completion_print_formats(void)
 		printf("%s\t%s\n", format->name, format->help);
 }
 
+static void completion_print_categories(void)
+{
+	fx_categories_print(UINT32_MAX);
+}
+
+static void completion_print_stacks(void)
+{
+	fx_categories_print(fx_categories_with_stacks());
+}
+
 static void completion_print_weights(void)
 {
 #define FX_WEIGHT(name, measure, help) puts(name "\t" help);
@@ -35,10 +46,10 @@ static const struct {
 	const char *words;
 } completion_values[] = {
     {"buffering-mode", NULL, "streaming|circular|oneshot"},
-    {"categories", fx_categories_print, NULL},
+    {"categories", completion_print_categories, NULL},
     {"color", NULL, "always|never|auto"},
     {"format", completion_print_formats, NULL},
-    {"stacks", fx_categories_print, NULL},
+    {"stacks", completion_print_stacks, NULL},
     {"weight", completion_print_weights, NULL},
 };
 

@@ -46,7 +46,7 @@ _fxtrace() {
 	# An empty reply falls back on the names of files.
 	if [[ -z $command && $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W '--help --version' -- "$current")
-	elif [[ -z $command ]]; then
+	elif [[ -z $command || ($command == help && $COMP_CWORD -eq 2) ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_fxtrace_ask "$program" --commands)" -- "$current")
 	elif [[ $current == -* ]]; then
 		mapfile -t COMPREPLY < <(compgen -W "$(_fxtrace_ask "$program" --options "$command")" -- "$current")

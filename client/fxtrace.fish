@@ -26,6 +26,10 @@ function __fxtrace_complete
     else
         set name $words[2]
     end
+    if test "$name" = help
+        test (count $words) -ne 2; or __fxtrace_ask $program '' --commands
+        return
+    end
     if set -l at (contains -i -- -- $words)
         # What follows is a command line of its own.
         complete -C (string join ' ' -- (string escape -- $words[(math $at + 1)..]) $current)

@@ -42,6 +42,10 @@ _fxtrace() {
 		shift words
 		(( CURRENT-- ))
 	fi
+	if [[ $command == help ]]; then
+		(( CURRENT != 2 )) || _fxtrace_describe command --commands
+		return
+	fi
 	_fxtrace_ask --options "$command"
 	for line in $lines; do
 		name=${line%%$'\t'*}

@@ -41,7 +41,8 @@ for option in --categories --buffering-mode --on-full --records --stacks; do
 	cut -f 1 out >values
 	while IFS= read -r value; do
 		rm -f this.fxt
-		expect_ok "$FXTRACE" run -q -o this.fxt "$option" "$value" true
+		# Stacks are of what is recorded.
+		expect_ok "$FXTRACE" run -q -o this.fxt -c '#default,malloc,pthread:all,stdio:all' "$option" "$value" true
 	done <values
 done
 expect_ok "$FXTRACE" help --values report --color
@@ -61,7 +62,8 @@ done
 
 expect_equal "help " "$(completed hel)" "completion of 'hel'"
 expect_equal "--version " "$(completed --ver)" "completion of '--ver'"
-expect_equal "" "$(completed help hel)" "completion of an argument"
+expect_equal "replay report " "$(completed help rep)" "completion of help's argument"
+expect_equal "" "$(completed help run rep)" "completion of what help does not take"
 expect_equal "" "$(completed run -- --ver)" "completion behind --"
 expect_equal "$(tr '\n' ' ' <commands)" "$(completed '')" "completion of nothing"
 expect_equal "block drop " "$(completed run --on-full '')" "completion of a value"
@@ -92,6 +94,7 @@ if command -v fish >/dev/null; then
 	expect_equal "--format=svg " "$(fish_completed 'fxtrace convert --format=sv')" "fish: completion behind ="
 	expect_equal "syscall,heap " "$(fish_completed 'fxtrace run -c syscall,he')" "fish: completion within a list"
 	expect_equal "blot " "$(fish_completed 'fxtrace report blo')" "fish: completion of a file"
+	expect_equal "replay report " "$(fish_completed 'fxtrace help rep')" "fish: completion of help's argument"
 	expect_equal "fxtrace-run " "$(fish_completed 'fxtrace run -- fxtrace-r')" "fish: completion behind --"
 else
 	echo "fish is not installed"
@@ -123,10 +126,11 @@ EOF
 
 if command -v zsh >/dev/null; then
 	mkdir functions && cp "$FX_SRCDIR/client/fxtrace.zsh" functions/_fxtrace
-	zsh_completed 'fxtrace conv' 'fxtrace run --buffer-s' 'fxtrace-run --on-full d' 'fxtrace convert --format=sv' \
+	zsh_completed 'fxtrace conv' 'fxtrace help conv' 'fxtrace run --buffer-s' 'fxtrace-run --on-full d' 'fxtrace convert --format=sv' \
 		'fxtrace run -c syscall,he' 'fxtrace report blo' 'fxtrace run -- fxtrace-r' >got
 	cat >want <<'EOF'
 <fxtrace convert >
+<fxtrace help convert >
 <fxtrace run --buffer-size=>
 <fxtrace-run --on-full drop >
 <fxtrace convert --format=svg >

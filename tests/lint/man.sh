@@ -26,8 +26,14 @@ while IFS= read -r command; do
 	[ -s "$lint_tmp/help" ] || echo "fxtrace $command --help: lists no option"
 	long_options <"$page" >"$lint_tmp/page"
 	comm -23 "$lint_tmp/help" "$lint_tmp/page" | sed "s|^|$page: does not name |"
-	comm -13 "$lint_tmp/help" "$lint_tmp/page" | grep -vxE -e '--(help|usage|version)' |
+	comm -13 "$lint_tmp/help" "$lint_tmp/page" | grep -vxE -e '--(help|version)' |
 		sed "s|^|$page: names an option that fxtrace $command does not have: |"
+	# Letters, as the tables have them
+	"$fxtrace" help --options "$command" | cut -f 1 | grep -x -e '-.' >"$lint_tmp/help"
+	sed -n '/^\.SH OPTIONS/,/^\.SH EX/s/\\-/-/gp' "$page" | grep -oE '^\.(B|BR|BI) -[[:alnum:]]([ ",]|$)' |
+		sed 's/^\.[BRI]* \(-.\).*/\1/' >"$lint_tmp/page"
+	sort "$lint_tmp/help" "$lint_tmp/page" "$lint_tmp/page" | uniq -u |
+		sed "s|^|$page: its options do not have the letter |"
 done <"$lint_tmp/commands" >"$lint_tmp/bad"
 
 if command -v groff >/dev/null; then
