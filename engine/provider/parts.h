@@ -6,6 +6,8 @@
  *
  * Parts may lie in different chunks, and a chunk's own strings mean nothing in the next: a record that
  * may be written in parts refers to strings by indices of the whole process, or has them inline.
+ *
+ * For providers whose users bring the payload. What libfxtrace.so writes by itself is bounded, and fits.
  */
 #ifndef FX_ENGINE_PARTS_H
 #define FX_ENGINE_PARTS_H
