@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/utf8.h"
 #include "report/print.h"
 #include "report/units.h"
@@ -301,21 +302,56 @@ static void print_json_table(struct fx_print *print, const struct fx_table *tabl
 
 /* --- CSV (RFC 4180) --------------------------------------------------------------------------- */
 
-static void print_csv_text(FILE *out, const char *text, size_t length)
+/* Backslashes are those of the archive. */
+#define PRINT_CSV_ESCAPE (FX_ESCAPE_CONTROLS | FX_ESCAPE_KEEP_BACKSLASHES)
+
+/* The most bytes of a character, of which each may be escaped. */
+#define PRINT_CSV_CHARACTER_MAX (4 * FX_ESCAPE_WIDTH)
+
+/* Quotation marks are doubled. */
+static void print_csv_plain(FILE *out, const char *text, size_t length)
+{
+	for (const char *end = text + length; text < end;) {
+		const char *quote = memchr(text, '"', (size_t)(end - text));
+		size_t some = (size_t)((quote ? quote + 1 : end) - text);
+
+		fwrite(text, 1, some, out);
+		if (quote)
+			putc('"', out);
+		text += some;
+	}
+}
+
+static void print_csv_escaped(FILE *out, const char *text, size_t length)
+{
+	char room[PRINT_CSV_CHARACTER_MAX + FX_ESCAPE_MARK_SIZE];
+
+	while (length > 0) {
+		size_t bytes = fx_utf8_sequence(text, length);
+
+		if (bytes == 0)
+			bytes = 1;
+		print_csv_plain(out, room,
+				fx_escape(room, sizeof(room), text, bytes, PRINT_CSV_ESCAPE));
+		text += bytes;
+		length -= bytes;
+	}
+}
+
+void fx_print_csv_text(FILE *out, const char *text, size_t length)
 {
 	putc('"', out);
-	for (size_t i = 0; i < length; i++) {
-		if (text[i] == '"')
-			putc('"', out);
-		putc(text[i], out);
-	}
+	if (fx_escape_needed(text, length, PRINT_CSV_ESCAPE))
+		print_csv_escaped(out, text, length);
+	else
+		print_csv_plain(out, text, length);
 	putc('"', out);
 }
 
 static void print_csv_cell(FILE *out, const struct fx_table *table, const struct fx_cell *cell)
 {
 	if (cell->kind == FX_CELL_TEXT)
-		print_csv_text(out, fx_table_text_of(table, cell), cell->length);
+		fx_print_csv_text(out, fx_table_text_of(table, cell), cell->length);
 	else if (cell->kind != FX_CELL_EMPTY)
 		print_json_cell(out, table, cell);
 }

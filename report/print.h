@@ -34,4 +34,8 @@ void fx_print_shown(FILE *out, const char *text, size_t length, size_t width);
  * page. The text is UTF-8. */
 void fx_print_json_text(FILE *out, const char *text, size_t length);
 
+/* A text as a field of CSV, in its quotation marks. Control characters, and bytes that are no UTF-8, are escaped as texts
+ * of archives are (base/escape.h): so a line is a row, and a terminal has nothing to obey. */
+void fx_print_csv_text(FILE *out, const char *text, size_t length);
+
 #endif

@@ -21,6 +21,12 @@ static const struct scale times[] = {{3600e9, "h"}, {60e9, "min"}, {1e9, "s"},
 				     {1e6, "ms"},   {1e3, "us"},   {1, "ns"}};
 static const struct scale sizes[] = {{1e12, "TB"}, {1e9, "GB"}, {1e6, "MB"}, {1e3, "kB"}, {1, "B"}};
 
+/* A negative number so small that it is rounded to zero has no sign. */
+static double unit_without_sign(double value, double least)
+{
+	return value <= 0 && value >= -least ? 0 : value;
+}
+
 /* Four digits, whatever the point's place. */
 static void unit_scaled(const struct scale *scale, double value, char *text)
 {
@@ -35,7 +41,8 @@ static void unit_scaled(const struct scale *scale, double value, char *text)
 		decimals = 0;
 	else
 		decimals = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-	snprintf(text, FX_UNIT_TEXT_MAX, "%.*f %s", decimals, value / scale->factor, scale->name);
+	value = unit_without_sign(value / scale->factor, decimals ? 0 : 0.5);
+	snprintf(text, FX_UNIT_TEXT_MAX, "%.*f %s", decimals, value, scale->name);
 }
 
 /* Digits of a number, at @text; returns what is behind them. */
@@ -113,10 +120,10 @@ void fx_unit_real(enum fx_unit unit, double value, char *text)
 		unit_scaled(sizes, value, text);
 		return;
 	case FX_UNIT_SHARE:
-		snprintf(text, FX_UNIT_TEXT_MAX, "%.1f %%", value * 100);
+		snprintf(text, FX_UNIT_TEXT_MAX, "%.1f %%", unit_without_sign(value * 100, 0.05));
 		return;
 	default:
-		snprintf(text, FX_UNIT_TEXT_MAX, "%.4g", value);
+		snprintf(text, FX_UNIT_TEXT_MAX, "%.4g", value + 0.0);
 	}
 }
 

@@ -63,6 +63,8 @@ for name in hostile bad_text names; do
 		done
 	done
 	show csv hostile.fxt >shown || fail "csv of $name"
+	tr -d '\r' <shown >plain
+	expect_harmless plain
 	python3 -c 'import csv, sys
 assert list(csv.reader(open("shown", newline="", encoding="utf-8")))' || fail "CSV of $name"
 	show json hostile.fxt | python3 -c 'import json, sys; json.load(sys.stdin)' || fail "JSON of $name"

@@ -48,6 +48,42 @@ static void expect_printed(struct fx_table *table, enum fx_print_style style, un
 	free(text);
 }
 
+/* What is rounded to zero has no sign, and what is less is shown. */
+Test(table, no_number_is_minus_zero)
+{
+	static const struct {
+		enum fx_unit unit;
+		double value;
+		const char *text;
+	} cases[] = {
+	    {FX_UNIT_SHARE, -0.0, "0.0 %"},	{FX_UNIT_SHARE, -0.0004, "0.0 %"},
+	    {FX_UNIT_SHARE, -0.0006, "-0.1 %"}, {FX_UNIT_SHARE, 0.0004, "0.0 %"},
+	    {FX_UNIT_NS, -0.0, "0 ns"},		{FX_UNIT_NS, -0.3, "0 ns"},
+	    {FX_UNIT_NS, -1500, "-1.500 us"},	{FX_UNIT_BYTES, -0.5, "0 B"},
+	    {FX_UNIT_COUNT, -0.0, "0"},
+	};
+	char text[FX_UNIT_TEXT_MAX];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fx_unit_real(cases[i].unit, cases[i].value, text);
+		cr_expect_str_eq(text, cases[i].text, "%g", cases[i].value);
+	}
+}
+
+/* A text in quotation marks is a line, and one that no terminal obeys; backslashes are the archive's. */
+Test(table, csv_escapes_what_is_no_text)
+{
+	static const char name[] = "a \"b\"\n\033[2J\302\233\\x41 \303\251\377";
+	struct fx_table *table = fx_table_new("t", "Title", columns, 3);
+
+	add_row(table, 5, name);
+	cr_assert_eq(fx_table_arrange(table, NULL, 3), 0);
+	expect_printed(table, FX_PRINT_CSV, 0,
+		       "time_ns,share,name\r\n"
+		       "5,,\"a \"\"b\"\"\\x0A\\x1B[2J\\xC2\\x9B\\x41 \303\251\\xFF\"\r\n");
+	fx_table_free(table);
+}
+
 Test(table, rows_are_sorted_and_counted)
 {
 	struct fx_table *table = fx_table_new("t", "Title", columns, 3);
