@@ -61,6 +61,22 @@ int fx_archive_complain_of(const char *program, const char *file, const struct f
 	return FX_EXIT_FAILURE;
 }
 
+const char *fx_archive_compression(const unsigned char bytes[4])
+{
+	if (bytes[0] == 0x1f && bytes[1] == 0x8b)
+		return "gzip";
+	return memcmp(bytes, "\x28\xb5\x2f\xfd", 4) == 0 ? "zstd" : "plain";
+}
+
+bool fx_archive_begins(const unsigned char *bytes, size_t size)
+{
+	static const unsigned char magic[] = {0x10, 0x00, 0x04, 0x46, 0x78, 0x54, 0x16, 0x00};
+
+	if (size >= sizeof(magic) && memcmp(bytes, magic, sizeof(magic)) == 0)
+		return true;
+	return size >= 4 && strcmp(fx_archive_compression(bytes), "plain") != 0;
+}
+
 bool fx_archive_is_same(const char *file, const char *other)
 {
 	struct stat a, b;

@@ -31,6 +31,12 @@ int fx_archive_complain(const char *program, const char *file, int error,
 int fx_archive_complain_of(const char *program, const char *file, const struct fxt_fault *fault,
 			   const char *then);
 
+/* What the first four bytes of a file say of its compression, if it is an archive: "gzip", "zstd" or "plain". */
+const char *fx_archive_compression(const unsigned char bytes[4]);
+
+/* Whether it looks like an archive by them. */
+bool fx_archive_begins(const unsigned char *bytes, size_t size);
+
 /* Whether both names stand for one file that is there. */
 bool fx_archive_is_same(const char *file, const char *other);
 

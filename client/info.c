@@ -3,8 +3,6 @@
 #include "config.h"
 
 #include <argp.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -19,7 +17,6 @@
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
-#include "manager/settings/report.h"
 #include "report/contents.h"
 #include "report/print.h"
 #include "report/units.h"
@@ -365,12 +362,7 @@ static void info_look(struct info *info, int fd)
 	info->size = (uint64_t)stat.st_size;
 	if (pread(fd, bytes, sizeof(bytes), lseek(fd, 0, SEEK_CUR)) < 0)
 		return;
-	if (bytes[0] == 0x1f && bytes[1] == 0x8b)
-		info->compression = "gzip";
-	else if (memcmp(bytes, "\x28\xb5\x2f\xfd", sizeof(bytes)) == 0)
-		info->compression = "zstd";
-	else
-		info->compression = "plain";
+	info->compression = fx_archive_compression(bytes);
 }
 
 static int info_read(struct info *info, int fd)
@@ -385,21 +377,6 @@ static int info_read(struct info *info, int fd)
 	return r;
 }
 
-static int info_say_error(const struct info *info, int error)
-{
-	const struct fx_contents *c = &info->contents;
-	char text[160];
-
-	if (error == -EBADMSG && c->faults > 0) {
-		fxt_fault_format(&c->fault, text, sizeof(text));
-		fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s\n", info->program, info->file,
-			c->fault.offset, text);
-	} else {
-		fx_report_as(info->program, "%s: %s", info->file, strerror(-error));
-	}
-	return FX_EXIT_FAILURE;
-}
-
 static int info_of(struct info *info, int fd)
 {
 	int r;
@@ -407,7 +384,7 @@ static int info_of(struct info *info, int fd)
 	info_look(info, fd);
 	r = info_read(info, fd);
 	if (r < 0)
-		return info_say_error(info, r);
+		return fx_archive_complain(info->program, info->file, r, &info->contents.fault);
 	if (info->json)
 		info_print_json(info);
 	else
@@ -418,17 +395,15 @@ static int info_of(struct info *info, int fd)
 int fx_cmd_info(int argc, char **argv)
 {
 	struct info info = {.program = argv[0]};
-	int status, fd = STDIN_FILENO;
+	int status, fd;
 
 	fx_usage_parse(argv[0], &info_parser, argc, argv, 0, &info);
-	if (strcmp(info.file, "-") != 0)
-		fd = open(info.file, O_RDONLY | O_CLOEXEC);
+	fd = fx_archive_open_fd(info.file);
 	if (fd < 0)
-		return info_say_error(&info, -errno);
+		return fx_archive_complain(info.program, info.file, fd, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	status = info_of(&info, fd);
 	fx_contents_free(&info.contents);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	fx_archive_close_fd(fd);
 	return status;
 }

@@ -4,14 +4,12 @@
 
 #include <argp.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
@@ -28,7 +26,7 @@ enum { MEASURE_HOLDS = 0, MEASURE_BROKEN = 1, MEASURE_TROUBLE = 2 };
 
 enum { SPEC_SIZE_MAX = 1 << 20 };
 
-enum { OPTION_EXPRESSION = 'e', OPTION_JSON = FX_USAGE_KEYS, OPTION_COLOR };
+enum { OPTION_EXPRESSION = 'e', OPTION_JSON = FX_USAGE_KEYS, OPTION_CSV, OPTION_COLOR };
 
 struct measure_options {
 	const char *program;
@@ -38,7 +36,7 @@ struct measure_options {
 	const char *archive;
 	FX_VECTOR(char) text; /* of the measurements */
 	const char *color;
-	bool json;
+	enum fx_print_style style;
 	struct fx_filters filters;
 };
 
@@ -49,6 +47,7 @@ static const struct argp_option option_table[] = {
      "A measurement, instead of the file SPEC; may be repeated", 1},
     FX_FILTER_OPTIONS(2),
     {"json", OPTION_JSON, NULL, 0, "Print JSON: an object with the measurements", 3},
+    {"csv", OPTION_CSV, NULL, 0, "Print comma-separated values, with a line of names first", 3},
     {"color", OPTION_COLOR, "WHEN", 0, "always, never, or auto: on a terminal (auto)", 3},
     FX_USAGE_OPTIONS,
     {0},
@@ -98,7 +97,10 @@ static error_t measure_parse_option(int key, char *arg, struct argp_state *state
 		measure_add_expression(options, arg);
 		return 0;
 	case OPTION_JSON:
-		options->json = true;
+		options->style = FX_PRINT_JSON;
+		return 0;
+	case OPTION_CSV:
+		options->style = FX_PRINT_CSV;
 		return 0;
 	case OPTION_COLOR:
 		options->color = fx_color_option(options->program, arg);
@@ -134,6 +136,15 @@ static int measure_say_error(const struct measure_options *options, const char *
 	return MEASURE_TROUBLE;
 }
 
+static int measure_say_swapped(const struct measure_options *options)
+{
+	fx_report_as(
+	    options->program,
+	    "%s: this is a trace archive; what is to be measured comes before it: SPEC or -e EXPR",
+	    options->spec_name);
+	return MEASURE_TROUBLE;
+}
+
 /* Returns 0 or a status. */
 static int measure_read_spec(struct measure_options *options)
 {
@@ -148,6 +159,8 @@ static int measure_read_spec(struct measure_options *options)
 		size = fread(room, 1, SPEC_SIZE_MAX + 1, file);
 		if (ferror(file))
 			status = measure_say_error(options, options->spec_name, errno);
+		else if (fx_archive_begins((const unsigned char *)room, size))
+			status = measure_say_swapped(options);
 		else if (size > SPEC_SIZE_MAX)
 			status = measure_say_error(options, options->spec_name, EFBIG);
 		else
@@ -176,23 +189,14 @@ static int measure_parse_spec(const struct measure_options *options, struct fx_s
 
 /* --- Measuring -------------------------------------------------------------------------------- */
 
-static void measure_say_fault(const struct measure_options *options,
-			      const struct fx_timeline *timeline, const char *then)
-{
-	char text[160];
-
-	fxt_fault_format(&timeline->fault, text, sizeof(text));
-	fprintf(stderr, "%s: %s: offset 0x%" PRIx64 ": %s%s\n", options->program, options->archive,
-		timeline->fault.offset, text, then);
-}
-
 static int measure_timeline(const struct measure_options *options, const struct fx_spec *spec,
 			    struct fx_timeline *timeline)
 {
 	bool whole = timeline->fault.kind == FXT_FAULT_NONE, pass;
 	struct fx_measure_print print = {.out = stdout,
-					 .json = options->json,
-					 .color = !options->json && fx_color_wanted(options->color),
+					 .style = options->style,
+					 .color = options->style == FX_PRINT_TEXT &&
+						  fx_color_wanted(options->color),
 					 .whole = whole};
 	struct fx_measurements measurements;
 	int status, r = fx_measure(timeline, spec, &options->filters.filter, &measurements);
@@ -201,7 +205,8 @@ static int measure_timeline(const struct measure_options *options, const struct 
 		status = measure_say_error(options, options->archive, -r);
 	} else {
 		if (!whole)
-			measure_say_fault(options, timeline, "; measured is what is whole");
+			fx_archive_complain_of(options->program, options->archive, &timeline->fault,
+					       "; measured is what is whole");
 		pass = fx_measure_print(&print, spec, &measurements);
 		status = !whole ? MEASURE_TROUBLE : pass ? MEASURE_HOLDS : MEASURE_BROKEN;
 	}
@@ -216,25 +221,20 @@ static int measure_from(const struct measure_options *options, const struct fx_s
 
 	if (r == 0)
 		status = measure_timeline(options, spec, &timeline);
-	else if (r == -EBADMSG && timeline.fault.kind != FXT_FAULT_NONE)
-		measure_say_fault(options, &timeline, "");
 	else
-		measure_say_error(options, options->archive, -r);
+		fx_archive_complain(options->program, options->archive, r, &timeline.fault);
 	fx_timeline_close(&timeline);
 	return status;
 }
 
 static int measure_archive(const struct measure_options *options, const struct fx_spec *spec)
 {
-	int status, fd = STDIN_FILENO;
+	int status, fd = fx_archive_open_fd(options->archive);
 
-	if (strcmp(options->archive, "-") != 0)
-		fd = open(options->archive, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return measure_say_error(options, options->archive, errno);
+		return measure_say_error(options, options->archive, -fd);
 	status = measure_from(options, spec, fd);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	fx_archive_close_fd(fd);
 	return status;
 }
 

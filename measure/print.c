@@ -6,8 +6,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "measure/print.h"
-#include "report/print.h"
 #include "report/units.h"
 
 #define BAD   "\033[1;31m"
@@ -27,9 +27,7 @@ static const struct {
 
 static size_t measure_shown_count(const struct fx_measurement *measurement)
 {
-	return measurement->kind == FX_MEASURE_COUNT
-		   ? 1
-		   : sizeof(measure_shown) / sizeof(measure_shown[0]);
+	return measurement->kind == FX_MEASURE_COUNT ? 1 : FX_ARRAY_LEN(measure_shown);
 }
 
 static bool measure_is_time(const struct fx_measurement *measurement)
@@ -71,13 +69,19 @@ static bool measure_limit_holds(const struct fx_limit *limit, struct fx_measured
 	}
 }
 
+/* How many of its limits do not hold. */
+static size_t measure_broken(const struct fx_measurement *measurement, struct fx_measured *measured)
+{
+	size_t broken = 0;
+
+	for (size_t i = 0; i < measurement->limits.count; i++)
+		broken += !measure_limit_holds(&measurement->limits.items[i], measured);
+	return broken;
+}
+
 static bool measure_holds(const struct fx_measurement *measurement, struct fx_measured *measured)
 {
-	for (size_t i = 0; i < measurement->limits.count; i++) {
-		if (!measure_limit_holds(&measurement->limits.items[i], measured))
-			return false;
-	}
-	return true;
+	return measure_broken(measurement, measured) == 0;
 }
 
 /* --- Notes ------------------------------------------------------------------------------------- */
@@ -254,6 +258,28 @@ static void measure_print_json(const struct fx_measure_print *print,
 		measure_holds(measurement, measured) ? "true" : "false");
 }
 
+/* --- CSV --------------------------------------------------------------------------------------- */
+
+/* A row for each measurement; what it has not is empty. */
+static void measure_print_csv(FILE *out, const struct fx_measurement *measurement,
+			      struct fx_measured *measured)
+{
+	size_t count = measure_shown_count(measurement);
+
+	fx_print_csv_text(out, measurement->name, strlen(measurement->name));
+	fputs(measure_is_time(measurement) ? ",ns" : ",", out);
+	for (size_t i = 0; i < FX_ARRAY_LEN(measure_shown); i++) {
+		double value = fx_values_statistic(&measured->values, measure_shown[i].statistic,
+						   measure_shown[i].percent);
+
+		putc(',', out);
+		if (i < count && isfinite(value))
+			fprintf(out, "%.17g", value);
+	}
+	fprintf(out, ",%zu,%zu\r\n", measurement->limits.count,
+		measure_broken(measurement, measured));
+}
+
 /* --- The whole --------------------------------------------------------------------------------- */
 
 static void measure_print_end(const struct fx_measure_print *print, const struct fx_spec *spec,
@@ -265,9 +291,7 @@ static void measure_print_end(const struct fx_measure_print *print, const struct
 		const struct fx_measurement *measurement = &spec->items.items[i];
 
 		limits += measurement->limits.count;
-		for (size_t j = 0; j < measurement->limits.count; j++)
-			broken += !measure_limit_holds(&measurement->limits.items[j],
-						       &measurements->items[i]);
+		broken += measure_broken(measurement, &measurements->items[i]);
 	}
 	if (limits > 0)
 		fprintf(print->out, "%zu of %zu limits hold\n", limits - broken, limits);
@@ -278,25 +302,54 @@ static void measure_print_end(const struct fx_measure_print *print, const struct
 		fputs("the archive is damaged: this is of what is whole\n", print->out);
 }
 
+static void measure_print_begin(const struct fx_measure_print *print)
+{
+	char name[24];
+
+	if (print->style == FX_PRINT_JSON)
+		fputs("{\"measurements\": [\n", print->out);
+	if (print->style != FX_PRINT_CSV)
+		return;
+	fputs("name,unit", print->out);
+	for (size_t i = 0; i < FX_ARRAY_LEN(measure_shown); i++) {
+		fx_spec_statistic_text(measure_shown[i].statistic, measure_shown[i].percent, name);
+		fprintf(print->out, ",%s", name);
+	}
+	fputs(",limits,limits_broken\r\n", print->out);
+}
+
+static void measure_print_one(const struct fx_measure_print *print,
+			      const struct fx_measurement *measurement,
+			      struct fx_measured *measured)
+{
+	switch (print->style) {
+	case FX_PRINT_TEXT:
+		measure_print_text(print, measurement, measured);
+		break;
+	case FX_PRINT_JSON:
+		measure_print_json(print, measurement, measured);
+		break;
+	case FX_PRINT_CSV:
+		measure_print_csv(print->out, measurement, measured);
+		break;
+	}
+}
+
 bool fx_measure_print(const struct fx_measure_print *print, const struct fx_spec *spec,
 		      struct fx_measurements *measurements)
 {
 	bool pass = true;
 
-	if (print->json)
-		fputs("{\"measurements\": [\n", print->out);
+	measure_print_begin(print);
 	for (size_t i = 0; i < spec->items.count; i++) {
 		pass &= measure_holds(&spec->items.items[i], &measurements->items[i]);
-		if (!print->json) {
-			measure_print_text(print, &spec->items.items[i], &measurements->items[i]);
-			continue;
-		}
-		fputs(i > 0 ? ",\n" : "", print->out);
-		measure_print_json(print, &spec->items.items[i], &measurements->items[i]);
+		if (i > 0 && print->style == FX_PRINT_JSON)
+			fputs(",\n", print->out);
+		measure_print_one(print, &spec->items.items[i], &measurements->items[i]);
 	}
-	if (!print->json)
+	if (print->style == FX_PRINT_TEXT)
 		measure_print_end(print, spec, measurements);
-	else
+	else if (print->style == FX_PRINT_JSON)
 		fprintf(print->out, "\n], \"pass\": %s, \"lost\": %" PRIu64 ", \"whole\": %s}\n",
 			pass ? "true" : "false", measurements->lost,
 			print->whole ? "true" : "false");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was measured, and whether the limits hold, as text for people or as JSON. */
+/* What was measured, and whether the limits hold, as text for people, as JSON or as CSV. */
 #ifndef FX_MEASURE_PRINT_H
 #define FX_MEASURE_PRINT_H
 
@@ -8,10 +8,11 @@
 
 #include "measure/collect.h"
 #include "measure/spec.h"
+#include "report/print.h"
 
 struct fx_measure_print {
 	FILE *out;
-	bool json;
+	enum fx_print_style style;
 	bool color;
 	bool whole; /* the archive has no fault */
 };

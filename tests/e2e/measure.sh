@@ -65,6 +65,19 @@ assert any("did not finish" in n for n in m["open"]["notes"]), m["open"]
 assert m["nothing"]["notes"] == ["no event matched"] and m["nothing"]["min"] is None, m["nothing"]
 END
 
+# The same as CSV; counts have no other statistic.
+expect_status 1 "$FXTRACE" measure --csv -e 'work: duration of "work" limit p99 < 1us, count = 200' \
+	-e '"a, b": count of "level"' -e 'none: value arg.kind of "work"' known.fxt
+python3 - out <<'END' || fail "other CSV: $(cat out)"
+import csv, sys
+rows = list(csv.DictReader(open(sys.argv[1], newline="")))
+assert [r["name"] for r in rows] == ["work", "a, b", "none"], rows
+assert rows[0]["unit"] == "ns" and float(rows[0]["p99.9"]) == 100000 and float(rows[0]["sum"]) == 10100000, rows
+assert rows[0]["limits"] == "2" and rows[0]["limits_broken"] == "1", rows
+assert rows[1]["count"] == "3" and rows[1]["unit"] == rows[1]["max"] == rows[1]["sum"] == "", rows
+assert rows[2]["count"] == "0" and rows[2]["max"] == "" and rows[2]["limits"] == "0", rows
+END
+
 # --- A program -------------------------------------------------------------------------------------
 
 cat >work.c <<'END'
@@ -173,6 +186,12 @@ expect_one_error 2 "$FXTRACE" measure
 expect_one_error 2 "$FXTRACE" measure known.measure known.fxt known.fxt
 expect_one_error 2 "$FXTRACE" measure -e 'count of "x"' known.fxt known.fxt
 expect_one_error 2 "$FXTRACE" measure . known.fxt
+# An archive in the place of what is to be measured.
+gzip -kf known.fxt
+for archive in known.fxt known.fxt.gz; do
+	expect_one_error 2 "$FXTRACE" measure "$archive"
+	expect_line "^fxtrace measure: $archive: this is a trace archive; .* SPEC or -e EXPR$" err
+done
 expect_one_error 2 "$FXTRACE" measure no-such-file known.fxt
 expect_one_error 2 "$FXTRACE" measure known.measure no-such-file.fxt
 echo "not an archive" >text.fxt
