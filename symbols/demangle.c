@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/demangle.h"
 
-#include "symbols/symbols.h"
-#include "symbols/text.h"
-
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "symbols/symbols.h"
+#include "symbols/text.h"
+
+#define LLVM   ".llvm."
+#define DIGITS "0123456789"
 
 /*
  * Takes what the demangler prints. A short symbol can stand for a name of any length, since mangled
@@ -47,42 +50,53 @@ static bool demangle_cxx(const char *symbol, struct sink *sink)
 	if (setjmp(sink->full))
 		return true;
 	sink->length = 0;
-	/* libiberty's own limit is half a name as templates commonly have; ours is FX_DEMANGLE_MAX.
-	 */
+	/* libiberty's own limit is half a name as templates commonly have; ours is FX_DEMANGLE_MAX. */
 	return cplus_demangle_v3_callback(symbol, DMGL_PARAMS | DMGL_ANSI | DMGL_NO_RECURSE_LIMIT,
 					  sink_take, sink);
 }
 
-/* Length without what the linker or LLVM appended: a version, or ".llvm." and a number. */
-static size_t demangle_plain_length(const char *symbol)
+/* Length without the version that the linker appended. */
+static size_t unversioned_length(const char *symbol)
 {
-	size_t length = strlen(symbol);
-	const char *version = length ? strchr(symbol + 1, '@') : NULL;
-	if (version)
-		length = (size_t)(version - symbol);
+	const char *version = symbol[0] ? strchr(symbol + 1, '@') : NULL;
 
-	static const char llvm[] = ".llvm.";
-	size_t digits = 0;
-	while (digits < length && strchr("0123456789", symbol[length - digits - 1]))
+	return version ? (size_t)(version - symbol) : strlen(symbol);
+}
+
+/* Length without what LLVM appended as well: ".llvm." and a number. */
+static size_t plain_length(const char *symbol)
+{
+	size_t length = unversioned_length(symbol);
+	size_t digits = 0, suffix;
+
+	while (digits < length && strchr(DIGITS, symbol[length - digits - 1]))
 		digits++;
-	size_t suffix = digits + sizeof(llvm) - 1;
-	if (digits && suffix < length && !memcmp(symbol + length - suffix, llvm, sizeof(llvm) - 1))
+	suffix = strlen(LLVM) + digits;
+	if (digits && suffix < length && memcmp(symbol + length - suffix, LLVM, strlen(LLVM)) == 0)
 		length -= suffix;
 	return length;
 }
 
+/* A symbol of so many bytes, if it is a mangled one. */
+static bool demangle(const char *symbol, size_t length, struct sink *sink)
+{
+	char plain[FX_DEMANGLE_MAX + 1];
+
+	if (symbol[0] != '_' || length > FX_DEMANGLE_MAX)
+		return false;
+	memcpy(plain, symbol, length);
+	plain[length] = '\0';
+	/* Rust's legacy symbols begin as C++ ones do, and are told apart by their hash. */
+	return demangle_rust(plain, sink) || demangle_cxx(plain, sink);
+}
+
 size_t fx_demangle(const char *symbol, char *buffer)
 {
-	size_t length = demangle_plain_length(symbol);
-	/* Rust's legacy symbols begin as C++ ones do, and are told apart by their hash. */
-	if (symbol[0] == '_' && length <= FX_DEMANGLE_MAX) {
-		char plain[FX_DEMANGLE_MAX + 1];
-		memcpy(plain, symbol, length);
-		plain[length] = '\0';
-		struct sink sink;
-		if (demangle_rust(plain, &sink) || demangle_cxx(plain, &sink))
-			return fx_text_copy_keyed(buffer, FX_SYMBOL_NAME_MAX, sink.text,
-						  sink.length, symbol, length);
-	}
+	size_t length = plain_length(symbol);
+	struct sink sink;
+
+	if (demangle(symbol, length, &sink))
+		return fx_text_copy_keyed(buffer, FX_SYMBOL_NAME_MAX, sink.text, sink.length,
+					  symbol, length);
 	return fx_text_copy(buffer, FX_SYMBOL_NAME_MAX, symbol, length);
 }

@@ -9,8 +9,6 @@
  */
 #include "symbols/elf_load.h"
 
-#include "symbols/demangle.h"
-
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 #include <errno.h>
@@ -23,10 +21,16 @@
 /* Longer names are not read to their end. No more than their beginning is ever shown, with a hash of what was read. */
 #define NAME_READ (64u << 10)
 
-/* An address range of code, by link-time addresses. */
+/* Where code lies, by link-time addresses. */
 struct code_range {
 	uint64_t start;
 	uint64_t end;
+};
+
+/* In the order of their addresses once all are known; disjoint, but in damaged files. */
+struct code_ranges {
+	struct code_range *list;
+	size_t count;
 };
 
 /* The string table that the symbols of one file use. */
@@ -36,7 +40,8 @@ struct string_table {
 	const char *end; /* equal to start if the table has no section of its own */
 };
 
-struct loader {
+/* A file while it is read. */
+struct elf_file {
 	const struct fx_elf_source *source;
 	Elf *elf; /* libdwfl's from the moment that it asks for it */
 	int fd;	  /* likewise */
@@ -45,8 +50,7 @@ struct loader {
 	Dwfl_Callbacks callbacks;
 	uint64_t start; /* where the segments lie */
 	uint64_t end;
-	struct code_range *code;
-	size_t code_count;
+	struct code_ranges code;
 	struct string_table strings; /* the one that was asked for last */
 	bool is_partial;	     /* there is a debug file that may not be read */
 };
@@ -56,50 +60,198 @@ static int elf_load_problem(enum fx_symbol_problem_kind kind)
 	return (int)kind + 1;
 }
 
-static struct loader *module_loader(Dwfl_Module *module)
+/* --- What the file says of itself ------------------------------------------------------------- */
+
+static bool is_symbol_section(const GElf_Shdr *header)
 {
-	void **data = NULL;
-	dwfl_module_info(module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
-	return *data;
+	return header->sh_type == SHT_SYMTAB || header->sh_type == SHT_DYNSYM ||
+	       header->sh_type == SHT_STRTAB;
 }
 
-/* libdwfl asks for the file of the module: it gets the one that is open and was verified. */
-static int give_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-		    char **file_name, Elf **elf)
-{
-	(void)module;
-	(void)name;
-	(void)base;
-	struct loader *loader = *data;
-	if (!loader || !loader->elf)
-		return -1;
-	*file_name = strdup(loader->source->path);
-	*elf = loader->elf;
-	loader->elf = NULL;
-	int fd = loader->fd;
-	loader->fd = -1;
-	return fd;
-}
-
-/* Whether the symbols are no more than are read, by what the file says of itself. */
+/* Whether the symbols are no more than are read. */
 static bool symbols_fit(Elf *elf, uint64_t limit)
 {
 	Elf_Scn *section = NULL;
-	uint64_t sum = 0;
 	GElf_Shdr header;
+	uint64_t sum = 0;
 
 	while (sum <= limit && (section = elf_nextscn(elf, section))) {
-		if (!gelf_getshdr(section, &header) ||
-		    (header.sh_type != SHT_SYMTAB && header.sh_type != SHT_DYNSYM &&
-		     header.sh_type != SHT_STRTAB))
-			continue;
-		sum = header.sh_size > limit ? UINT64_MAX : sum + header.sh_size;
+		if (gelf_getshdr(section, &header) && is_symbol_section(&header))
+			sum = header.sh_size > limit ? UINT64_MAX : sum + header.sh_size;
 	}
 	return sum <= limit;
 }
 
-/* The same of a debug file that was found; else it is none. */
-static int take_debug_file(int fd, uint64_t limit)
+static bool is_loadable(Elf *elf)
+{
+	GElf_Ehdr header;
+
+	return elf_kind(elf) == ELF_K_ELF && gelf_getehdr(elf, &header) &&
+	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
+}
+
+static bool has_build_id(Elf *elf, const uint8_t *wanted, size_t wanted_size)
+{
+	const void *build_id;
+	ssize_t size = dwelf_elf_gnu_build_id(elf, &build_id);
+
+	return size >= 0 && (size_t)size == wanted_size &&
+	       memcmp(build_id, wanted, wanted_size) == 0;
+}
+
+static int file_verify(const struct elf_file *file)
+{
+	const struct fx_elf_source *source = file->source;
+
+	if (!is_loadable(file->elf))
+		return elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
+	if (source->build_id && !has_build_id(file->elf, source->build_id, source->build_id_size))
+		return elf_load_problem(FX_SYMBOL_FILE_CHANGED);
+	if (!symbols_fit(file->elf, source->limit))
+		return elf_load_problem(FX_SYMBOL_FILE_TOO_LARGE);
+	return 0;
+}
+
+/* --- Where its code is ------------------------------------------------------------------------ */
+
+static int code_reserve(struct code_ranges *code, size_t count)
+{
+	code->count = 0;
+	code->list = calloc(count ? count : 1, sizeof(*code->list));
+	return code->list ? 0 : elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
+}
+
+/* There is room. */
+static void code_add(struct code_ranges *code, uint64_t start, uint64_t size)
+{
+	if (size && start + size > start)
+		code->list[code->count++] = (struct code_range){start, start + size};
+}
+
+static int code_compare(const void *left, const void *right)
+{
+	const struct code_range *a = left;
+	const struct code_range *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* The range that contains the address. */
+static const struct code_range *code_find(const struct code_ranges *code, uint64_t address)
+{
+	const struct code_range *range;
+	size_t low = 0, high = code->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->list[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	range = low ? &code->list[low - 1] : NULL;
+	return range && address < range->end ? range : NULL;
+}
+
+static void segment_take(struct elf_file *file, const GElf_Phdr *segment)
+{
+	uint64_t align = segment->p_align ? segment->p_align : 1;
+	uint64_t end = segment->p_vaddr + segment->p_memsz;
+
+	/* libdwfl counts from the first segment; they stand in ascending order. */
+	if (file->start == UINT64_MAX)
+		file->start = segment->p_vaddr & -align;
+	if (end > file->end)
+		file->end = end;
+	if (segment->p_flags & PF_X)
+		code_add(&file->code, segment->p_vaddr, segment->p_memsz);
+}
+
+/* Where the file is loaded, and which segments are code. */
+static int segments_read(struct elf_file *file)
+{
+	GElf_Phdr segment;
+	size_t count;
+	int failed;
+
+	if (elf_getphdrnum(file->elf, &count))
+		return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
+	failed = code_reserve(&file->code, count);
+	if (failed)
+		return failed;
+	file->start = UINT64_MAX;
+	file->end = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(file->elf, (int)i, &segment))
+			return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
+		if (segment.p_type == PT_LOAD)
+			segment_take(file, &segment);
+	}
+	return file->start < file->end ? 0 : elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
+}
+
+/* Sections, where there are any, are finer than segments: a label cannot reach into the next one. */
+static int sections_read(struct elf_file *file)
+{
+	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+	struct code_ranges sections;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t count;
+	int failed;
+
+	if (elf_getshdrnum(file->elf, &count) || !count)
+		return 0;
+	failed = code_reserve(&sections, count);
+	if (failed)
+		return failed;
+	while ((section = elf_nextscn(file->elf, section))) {
+		if (gelf_getshdr(section, &header) && (header.sh_flags & wanted) == wanted)
+			code_add(&sections, header.sh_addr, header.sh_size);
+	}
+	if (sections.count) {
+		free(file->code.list);
+		file->code = sections;
+	} else {
+		free(sections.list);
+	}
+	return 0;
+}
+
+/* --- What libdwfl asks for -------------------------------------------------------------------- */
+
+/* What it keeps for whoever reports a module. */
+static void **module_data(Dwfl_Module *module)
+{
+	void **data = NULL;
+
+	dwfl_module_info(module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
+	return data;
+}
+
+/* The file of the module: it gets the one that is open and was verified. */
+static int give_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+		    char **file_name, Elf **elf)
+{
+	struct elf_file *file = *data;
+	int fd;
+
+	(void)module;
+	(void)name;
+	(void)base;
+	if (!file || !file->elf)
+		return -1;
+	*file_name = strdup(file->source->path);
+	*elf = file->elf;
+	file->elf = NULL;
+	fd = file->fd;
+	file->fd = -1;
+	return fd;
+}
+
+/* A debug file that was found, unless its symbols are more than are read: then it is none. */
+static int debug_file_take(int fd, uint64_t limit)
 {
 	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
 	bool fits = elf && symbols_fit(elf, limit);
@@ -113,151 +265,45 @@ static int take_debug_file(int fd, uint64_t limit)
 }
 
 /*
- * libdwfl asks for the debug file. By build-id first. Its standard search by name ends with a
- * question to a debuginfod server if the module's build-id is known; it is therefore made for a
- * second module, of which libdwfl knows nothing, and it compares the checksum in the debug link.
+ * The debug file. By build-id first. Its standard search by name ends with a question to a
+ * debuginfod server if the module's build-id is known; it is therefore made for a second module, of
+ * which libdwfl knows nothing, and it compares the checksum in the debug link.
  */
 static int find_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			   const char *file_name, const char *link, GElf_Word checksum,
 			   char **debug_file_name)
 {
-	struct loader *loader = module_loader(module);
-	uint64_t limit = loader ? loader->source->limit : 0;
-	int fd = take_debug_file(dwfl_build_id_find_debuginfo(module, data, name, base, file_name,
-							      link, checksum, debug_file_name),
-				 limit);
+	struct elf_file *file = *module_data(module);
+	uint64_t limit = file ? file->source->limit : 0;
+	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file_name, link, checksum,
+					      debug_file_name);
 
-	if (fd >= 0 || !link || !loader)
+	fd = debug_file_take(fd, limit);
+	if (fd >= 0 || !link || !file)
 		return fd;
 	errno = 0;
-	fd = dwfl_standard_find_debuginfo(loader->by_name, data, name, base, file_name, link,
+	fd = dwfl_standard_find_debuginfo(file->by_name, data, name, base, file_name, link,
 					  checksum, debug_file_name);
-	loader->is_partial = fd < 0 && errno == EACCES;
-	return take_debug_file(fd, limit);
+	file->is_partial = fd < 0 && errno == EACCES;
+	return debug_file_take(fd, limit);
 }
 
-static int verify_elf(const struct loader *loader)
-{
-	GElf_Ehdr header;
-	if (elf_kind(loader->elf) != ELF_K_ELF || !gelf_getehdr(loader->elf, &header) ||
-	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
-		return elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
-	if (!loader->source->build_id)
-		return 0;
-	const void *build_id;
-	ssize_t size = dwelf_elf_gnu_build_id(loader->elf, &build_id);
-	if (size < 0 || (size_t)size != loader->source->build_id_size ||
-	    memcmp(build_id, loader->source->build_id, loader->source->build_id_size))
-		return elf_load_problem(FX_SYMBOL_FILE_CHANGED);
-	return 0;
-}
+/* --- Its symbols ------------------------------------------------------------------------------ */
 
-static void code_add(struct loader *loader, uint64_t start, uint64_t size)
-{
-	if (size && start + size > start)
-		loader->code[loader->code_count++] = (struct code_range){start, start + size};
-}
-
-static int code_reserve(struct loader *loader, size_t count)
-{
-	free(loader->code);
-	loader->code_count = 0;
-	loader->code = calloc(count ? count : 1, sizeof(*loader->code));
-	return loader->code ? 0 : elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
-}
-
-/* Where the file is loaded, and which segments are code. */
-static int elf_load_read_segments(struct loader *loader)
-{
-	size_t count;
-	if (elf_getphdrnum(loader->elf, &count))
-		return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-	int failed = code_reserve(loader, count);
-	if (failed)
-		return failed;
-	loader->start = UINT64_MAX;
-	loader->end = 0;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr segment;
-		if (!gelf_getphdr(loader->elf, (int)i, &segment))
-			return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-		if (segment.p_type != PT_LOAD)
-			continue;
-		uint64_t align = segment.p_align ? segment.p_align : 1;
-		uint64_t start = segment.p_vaddr & -align;
-		uint64_t end = segment.p_vaddr + segment.p_memsz;
-		/* libdwfl counts from the first segment; they stand in ascending order. */
-		if (loader->start == UINT64_MAX)
-			loader->start = start;
-		if (end > loader->end)
-			loader->end = end;
-		if (segment.p_flags & PF_X)
-			code_add(loader, segment.p_vaddr, segment.p_memsz);
-	}
-	return loader->start < loader->end ? 0 : elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-}
-
-/* Sections, where there are any, are finer than segments: a label cannot reach into the next one.
- */
-static int read_sections(struct loader *loader)
-{
-	size_t count;
-	if (elf_getshdrnum(loader->elf, &count) || !count)
-		return 0;
-	struct code_range *segments = loader->code;
-	size_t segment_count = loader->code_count;
-	loader->code = NULL;
-	int failed = code_reserve(loader, count);
-	Elf_Scn *section = NULL;
-	while (!failed && (section = elf_nextscn(loader->elf, section))) {
-		GElf_Shdr header;
-		const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
-		if (gelf_getshdr(section, &header) && (header.sh_flags & wanted) == wanted)
-			code_add(loader, header.sh_addr, header.sh_size);
-	}
-	if (failed || loader->code_count) {
-		free(segments);
-		return failed;
-	}
-	free(loader->code);
-	loader->code = segments;
-	loader->code_count = segment_count;
-	return 0;
-}
-
-static int code_compare(const void *left, const void *right)
-{
-	const struct code_range *a = left;
-	const struct code_range *b = right;
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* The range that contains address; they are sorted and, but in damaged files, disjoint. */
-static const struct code_range *find_code(const struct loader *loader, uint64_t address)
-{
-	size_t low = 0;
-	size_t high = loader->code_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (loader->code[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	const struct code_range *range = low ? &loader->code[low - 1] : NULL;
-	return range && address < range->end ? range : NULL;
-}
-
-/* The string section of elf that holds name. */
-static struct string_table find_strings(Elf *elf, const char *name)
+/* The string section that holds the name. */
+static struct string_table strings_find(Elf *elf, const char *name)
 {
 	Elf_Scn *section = NULL;
+
 	while ((section = elf_nextscn(elf, section))) {
+		const Elf_Data *data;
+		const char *start;
 		GElf_Shdr header;
+
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_STRTAB)
 			continue;
-		const Elf_Data *data = elf_getdata(section, NULL);
-		const char *start = data ? data->d_buf : NULL;
+		data = elf_getdata(section, NULL);
+		start = data ? data->d_buf : NULL;
 		if (start && name >= start && name < start + data->d_size)
 			return (struct string_table){elf, start, start + data->d_size};
 	}
@@ -269,15 +315,17 @@ static struct string_table find_strings(Elf *elf, const char *name)
  * at most NAME_READ; -1 if it has no end, or if that cannot be told: the names of files without
  * section headers are not used.
  */
-static ssize_t elf_load_name_length(struct loader *loader, Elf *elf, const char *name)
+static ssize_t symbol_name_length(struct elf_file *file, Elf *elf, const char *name)
 {
-	if (loader->strings.elf != elf)
-		loader->strings = find_strings(elf, name);
-	const struct string_table *strings = &loader->strings;
+	const struct string_table *strings = &file->strings;
+	size_t room, length;
+
+	if (strings->elf != elf)
+		file->strings = strings_find(elf, name);
 	if (name < strings->start || name >= strings->end)
 		return -1;
-	size_t room = (size_t)(strings->end - name);
-	size_t length = strnlen(name, room < NAME_READ ? room : NAME_READ);
+	room = (size_t)(strings->end - name);
+	length = strnlen(name, room < NAME_READ ? room : NAME_READ);
 	return length < room ? (ssize_t)length : -1;
 }
 
@@ -287,24 +335,26 @@ static bool is_private_label(const char *name)
 	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
 }
 
-/* The rank's flags of a symbol that names code, or -1. */
-static int code_flags(const GElf_Sym *symbol, const char *name)
+static bool names_code(const GElf_Sym *symbol, const char *name)
 {
-	int flags = 0;
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
-		return -1;
+		return false;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
-		flags |= FX_RANK_FUNCTION;
-		break;
+		return true;
 	case STT_NOTYPE:
-		if (is_private_label(name))
-			return -1;
-		break;
+		return !is_private_label(name);
 	default:
-		return -1;
+		return false;
 	}
+}
+
+/* The flags of the rank of a symbol that names code. */
+static uint32_t rank_flags(const GElf_Sym *symbol)
+{
+	uint32_t flags = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 0 : FX_RANK_FUNCTION;
+
 	switch (GELF_ST_BIND(symbol->st_info)) {
 	case STB_LOCAL:
 		return flags;
@@ -315,102 +365,116 @@ static int code_flags(const GElf_Sym *symbol, const char *name)
 	}
 }
 
-static int read_symbols(struct loader *loader, Dwfl_Module *module, struct fx_symtab *table)
+/* A symbol of the module, if it is one of code. 0, or what fx_symtab_add() says. */
+static int symbol_take(struct elf_file *file, Dwfl_Module *module, int index, GElf_Addr bias,
+		       struct fx_symtab *table)
+{
+	const struct code_range *code;
+	GElf_Addr address;
+	GElf_Sym symbol;
+	Elf *elf = NULL;
+	const char *name =
+	    dwfl_module_getsym_info(module, index, &symbol, &address, NULL, &elf, NULL);
+	ssize_t length = name ? symbol_name_length(file, elf, name) : -1;
+
+	if (length <= 0 || !names_code(&symbol, name))
+		return 0;
+	code = code_find(&file->code, address - bias);
+	if (!code)
+		return 0;
+	return fx_symtab_add(table, name, (size_t)length, address - bias, symbol.st_size, code->end,
+			     rank_flags(&symbol));
+}
+
+static int symbols_take(struct elf_file *file, Dwfl_Module *module, struct fx_symtab *table)
 {
 	GElf_Addr bias;
 	int count = dwfl_module_getelf(module, &bias) ? dwfl_module_getsymtab(module) : -1;
+
 	/* Without any symbol table there is nothing to read, and that is no error. */
 	for (int i = 0; i < count; i++) {
-		GElf_Sym symbol;
-		GElf_Addr address;
-		Elf *elf = NULL;
-		const char *name =
-		    dwfl_module_getsym_info(module, i, &symbol, &address, NULL, &elf, NULL);
-		ssize_t length = name ? elf_load_name_length(loader, elf, name) : -1;
-		if (length <= 0)
-			continue;
-		int flags = code_flags(&symbol, name);
-		if (flags < 0)
-			continue;
-		const struct code_range *code = find_code(loader, address - bias);
-		if (!code)
-			continue;
-		int error = fx_symtab_add(table, name, (size_t)length, address - bias,
-					  symbol.st_size, code->end, (uint32_t)flags);
-		if (error == -ENOMEM)
+		int r = symbol_take(file, module, i, bias, table);
+
+		if (r == -ENOMEM)
 			return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
-		if (error) /* full: what is in it serves */
+		if (r != 0) /* full: what is in it serves */
 			break;
 	}
 	return fx_symtab_finish(table) ? elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY) : 0;
 }
 
-static int read_by_dwfl(struct loader *loader, struct fx_symtab *table)
+static int symbols_read(struct elf_file *file, struct fx_symtab *table)
 {
-	loader->callbacks = (Dwfl_Callbacks){
+	int failed = elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
+	Dwfl_Module *module;
+	Dwfl *dwfl;
+
+	file->callbacks = (Dwfl_Callbacks){
 	    .find_elf = give_elf,
 	    .find_debuginfo = find_debug_file,
-	    .debuginfo_path = &loader->debug_path,
+	    .debuginfo_path = &file->debug_path,
 	};
-	Dwfl *dwfl = dwfl_begin(&loader->callbacks);
+	dwfl = dwfl_begin(&file->callbacks);
 	if (!dwfl)
 		return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	dwfl_report_begin(dwfl);
-	Dwfl_Module *module =
-	    dwfl_report_module(dwfl, loader->source->path, loader->start, loader->end);
-	loader->by_name = dwfl_report_module(dwfl, "by name", UINT64_MAX - 1, UINT64_MAX);
-	int result = elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-	if (module && loader->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
-		void **data;
-		dwfl_module_info(module, &data, NULL, NULL, NULL, NULL, NULL, NULL);
-		*data = loader;
-		result = read_symbols(loader, module, table);
+	module = dwfl_report_module(dwfl, file->source->path, file->start, file->end);
+	file->by_name = dwfl_report_module(dwfl, "by name", UINT64_MAX - 1, UINT64_MAX);
+	if (module && file->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
+		*module_data(module) = file;
+		failed = symbols_take(file, module, table);
 	}
 	dwfl_end(dwfl);
-	return result;
+	return failed;
 }
 
-static int read_elf(struct loader *loader, struct fx_symtab *table)
+/* ---------------------------------------------------------------------------------------------- */
+
+static int file_read(struct elf_file *file, struct fx_symtab *table)
 {
-	int failed = verify_elf(loader);
-	if (!failed && !symbols_fit(loader->elf, loader->source->limit))
-		failed = elf_load_problem(FX_SYMBOL_FILE_TOO_LARGE);
+	int failed = file_verify(file);
+
 	if (!failed)
-		failed = elf_load_read_segments(loader);
+		failed = segments_read(file);
 	if (!failed)
-		failed = read_sections(loader);
+		failed = sections_read(file);
 	if (failed)
 		return failed;
-	qsort(loader->code, loader->code_count, sizeof(*loader->code), code_compare);
-	return read_by_dwfl(loader, table);
+	qsort(file->code.list, file->code.count, sizeof(*file->code.list), code_compare);
+	return symbols_read(file, table);
+}
+
+static void file_close(struct elf_file *file)
+{
+	free(file->code.list);
+	free(file->debug_path);
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
 }
 
 int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret)
 {
-	struct loader loader = {
+	struct elf_file file = {
 	    .source = source,
 	    .fd = fcntl(source->fd, F_DUPFD_CLOEXEC, 0),
 	};
-	if (loader.fd < 0)
+	struct fx_symtab table;
+	int failed = elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
+
+	if (file.fd < 0)
 		return elf_load_problem(FX_SYMBOL_FILE_UNREADABLE);
 	elf_version(EV_CURRENT);
-	loader.elf = elf_begin(loader.fd, ELF_C_READ, NULL);
-	loader.debug_path = source->debug_path ? strdup(source->debug_path) : NULL;
-
-	struct fx_symtab table;
+	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
+	file.debug_path = source->debug_path ? strdup(source->debug_path) : NULL;
 	fx_symtab_begin(&table);
-	int failed =
-	    loader.elf ? read_elf(&loader, &table) : elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
-	table.is_partial = loader.is_partial;
+	if (file.elf)
+		failed = file_read(&file, &table);
+	table.is_partial = file.is_partial;
 	if (failed)
 		fx_symtab_clear(&table);
 	else
 		*ret = table;
-
-	free(loader.code);
-	free(loader.debug_path);
-	elf_end(loader.elf);
-	if (loader.fd >= 0)
-		close(loader.fd);
+	file_close(&file);
 	return failed;
 }

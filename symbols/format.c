@@ -22,9 +22,11 @@ static int print_symbol(const struct fx_symbol *symbol, char *buffer, size_t siz
 
 size_t fx_symbol_format(const struct fx_symbol *symbol, char *buffer, size_t size)
 {
+	int length;
+
 	if (!size)
 		return 0;
-	int length = print_symbol(symbol, buffer, size);
+	length = print_symbol(symbol, buffer, size);
 	if (length < 0) {
 		buffer[0] = '\0';
 		return 0;

@@ -13,12 +13,14 @@ struct fx_string_block {
 	char text[];
 };
 
-static struct fx_string_block *block_for(struct fx_strings *strings, size_t size)
+/* One with so much room left. */
+static struct fx_string_block *block_with_room(struct fx_strings *strings, size_t size)
 {
+	size_t room = size < BLOCK_SIZE ? BLOCK_SIZE : size;
 	struct fx_string_block *block = strings->newest;
+
 	if (block && size <= block->size - block->used)
 		return block;
-	size_t room = size < BLOCK_SIZE ? BLOCK_SIZE : size;
 	block = malloc(sizeof(*block) + room);
 	if (!block)
 		return NULL;
@@ -29,10 +31,12 @@ static struct fx_string_block *block_for(struct fx_strings *strings, size_t size
 
 const char *fx_strings_add(struct fx_strings *strings, const char *text, size_t length)
 {
-	struct fx_string_block *block = block_for(strings, length + 1);
+	struct fx_string_block *block = block_with_room(strings, length + 1);
+	char *copy;
+
 	if (!block)
 		return NULL;
-	char *copy = block->text + block->used;
+	copy = block->text + block->used;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
 	block->used += length + 1;
@@ -43,6 +47,7 @@ void fx_strings_clear(struct fx_strings *strings)
 {
 	while (strings->newest) {
 		struct fx_string_block *block = strings->newest;
+
 		strings->newest = block->older;
 		free(block);
 	}

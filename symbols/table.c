@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* More underscores than these count no further. */
+#define UNDERSCORES_MAX 15u
+
+#define NAMES_FIRST   4096u
+#define ENTRIES_FIRST 256u
+
 void fx_symtab_begin(struct fx_symtab *table)
 {
 	*table = (struct fx_symtab){0};
@@ -21,22 +27,32 @@ void fx_symtab_clear(struct fx_symtab *table)
 static uint32_t count_underscores(const char *name, size_t length)
 {
 	uint32_t count = 0;
-	while (count < 15 && count < length && name[count] == '_')
+
+	while (count < UNDERSCORES_MAX && count < length && name[count] == '_')
 		count++;
 	return count;
 }
 
+static uint32_t rank_of(const char *name, size_t length, uint64_t size, uint32_t flags)
+{
+	uint32_t shortness = UNDERSCORES_MAX - count_underscores(name, length);
+
+	return flags | (size ? FX_RANK_SIZED : 0) | shortness * FX_RANK_UNDERSCORE;
+}
+
 static int names_reserve(struct fx_symtab *table, size_t size)
 {
+	size_t capacity = table->names_capacity ? table->names_capacity * 2 : NAMES_FIRST;
 	size_t needed = table->names_size + size;
+	char *names;
+
 	if (needed > UINT32_MAX)
 		return -EFBIG;
 	if (needed <= table->names_capacity)
 		return 0;
-	size_t capacity = table->names_capacity ? table->names_capacity * 2 : 4096;
 	while (capacity < needed)
 		capacity *= 2;
-	char *names = realloc(table->names, capacity);
+	names = realloc(table->names, capacity);
 	if (!names)
 		return -ENOMEM;
 	table->names = names;
@@ -46,12 +62,14 @@ static int names_reserve(struct fx_symtab *table, size_t size)
 
 static int entries_reserve(struct fx_symtab *table)
 {
+	size_t capacity = table->capacity ? table->capacity * 2 : ENTRIES_FIRST;
+	struct fx_symtab_entry *entries;
+
 	if (table->count < table->capacity)
 		return 0;
 	if (table->count >= FX_NO_ENTRY / 2)
 		return -EFBIG;
-	size_t capacity = table->capacity ? table->capacity * 2 : 256;
-	struct fx_symtab_entry *entries = realloc(table->entries, capacity * sizeof(*entries));
+	entries = realloc(table->entries, capacity * sizeof(*entries));
 	if (!entries)
 		return -ENOMEM;
 	table->entries = entries;
@@ -59,29 +77,36 @@ static int entries_reserve(struct fx_symtab *table)
 	return 0;
 }
 
-int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint64_t start,
-		  uint64_t size, uint64_t limit, uint32_t flags)
+/* There is room. Offset of the copy. */
+static uint32_t name_append(struct fx_symtab *table, const char *name, size_t length)
 {
-	if (start >= limit)
-		return 0;
-	int error = names_reserve(table, length + 1);
-	if (!error)
-		error = entries_reserve(table);
-	if (error)
-		return error;
-
-	uint64_t extent = size && size < limit - start ? size : limit - start;
-	table->entries[table->count++] = (struct fx_symtab_entry){
-	    .start = start,
-	    .size = extent < UINT32_MAX ? (uint32_t)extent : UINT32_MAX,
-	    .name = (uint32_t)table->names_size,
-	    .rank = flags | (size ? FX_RANK_SIZED : 0) |
-		    (15 - count_underscores(name, length)) * FX_RANK_UNDERSCORE,
-	};
 	char *copy = table->names + table->names_size;
+
 	memcpy(copy, name, length);
 	copy[length] = '\0';
 	table->names_size += length + 1;
+	return (uint32_t)(copy - table->names);
+}
+
+int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint64_t start,
+		  uint64_t size, uint64_t limit, uint32_t flags)
+{
+	uint64_t extent = size && size < limit - start ? size : limit - start;
+	int r;
+
+	if (start >= limit)
+		return 0;
+	r = names_reserve(table, length + 1);
+	if (r == 0)
+		r = entries_reserve(table);
+	if (r != 0)
+		return r;
+	table->entries[table->count++] = (struct fx_symtab_entry){
+	    .start = start,
+	    .size = extent < UINT32_MAX ? (uint32_t)extent : UINT32_MAX,
+	    .name = name_append(table, name, length),
+	    .rank = rank_of(name, length, size, flags),
+	};
 	return 0;
 }
 
@@ -90,6 +115,7 @@ static int table_entry_compare(const void *left, const void *right, void *names)
 {
 	const struct fx_symtab_entry *a = left;
 	const struct fx_symtab_entry *b = right;
+
 	if (a->start != b->start)
 		return a->start < b->start ? -1 : 1;
 	if (a->rank != b->rank)
@@ -102,7 +128,7 @@ static bool entry_contains(const struct fx_symtab_entry *entry, uint64_t address
 	return address - entry->start < entry->size;
 }
 
-/* From entry index outwards, the first that contains address. */
+/* From this entry outwards, the first that contains the address. */
 static uint32_t find_outwards(const struct fx_symtab *table, uint32_t index, uint64_t address)
 {
 	while (index != FX_NO_ENTRY && !entry_contains(&table->entries[index], address))
@@ -123,6 +149,7 @@ static void entries_settle(struct fx_symtab *table)
 	for (size_t i = 0; i < table->count; i++) {
 		struct fx_symtab_entry entry = entries[i];
 		struct fx_symtab_entry *last = kept ? &entries[kept - 1] : NULL;
+
 		if (last && last->start == entry.start)
 			continue;
 		if (last && !(last->rank & FX_RANK_SIZED) && entry_contains(last, entry.start))
@@ -140,11 +167,12 @@ static void table_shrink(struct fx_symtab *table)
 {
 	size_t size = table->count * sizeof(*table->entries);
 	struct fx_symtab_entry *entries = size ? realloc(table->entries, size) : NULL;
+	char *names = table->names_size ? realloc(table->names, table->names_size) : NULL;
+
 	if (entries) {
 		table->entries = entries;
 		table->capacity = table->count;
 	}
-	char *names = table->names_size ? realloc(table->names, table->names_size) : NULL;
 	if (names) {
 		table->names = names;
 		table->names_capacity = table->names_size;
@@ -166,11 +194,12 @@ int fx_symtab_finish(struct fx_symtab *table)
 
 uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address)
 {
-	/* The first entry behind address is at low in the end. */
-	size_t low = 0;
-	size_t high = table->count;
+	size_t low = 0,
+	       high = table->count; /* in the end at low: the first entry behind the address */
+
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+
 		if (table->entries[middle].start <= address)
 			low = middle + 1;
 		else

@@ -34,13 +34,13 @@ void fx_poller_remove(struct fx_poller *p, int fd)
 bool fx_poller_wait(struct fx_poller *p, uint64_t timeout_ns)
 {
 	struct epoll_event event;
+	struct fx_watch *watch;
 	int ms = (int)((timeout_ns + 999999) / 1000000);
 
 	/* One at a time: what a watch does may free the owner of another. */
 	if (epoll_wait(p->fd, &event, 1, ms) <= 0)
 		return false;
-	struct fx_watch *watch = event.data.ptr;
-
+	watch = event.data.ptr;
 	watch->ready(watch->opaque);
 	return true;
 }
