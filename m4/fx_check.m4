@@ -15,6 +15,16 @@ AS_VAR_IF([fx_cache], [yes], [AS_VAR_APPEND([$1], [" $2"])])
 AS_VAR_POPDEF([fx_cache])
 ])
 
+dnl The tracer depends on 64-bit words that are read and written whole. No header is asked: a compiler may come without
+dnl those of its other widths.
+AC_DEFUN([FX_CHECK_WORDS], [
+AC_CACHE_CHECK([for 64-bit words], [fx_cv_words],
+  [AC_COMPILE_IFELSE([AC_LANG_SOURCE([char is_64_bit@<:@sizeof(void *) == 8 ? 1 : -1@:>@;])],
+    [fx_cv_words=yes], [fx_cv_words=no])])
+AS_IF([test "$fx_cv_words" != yes],
+  [AC_MSG_ERROR([fxtrace needs a 64-bit target; 32-bit programs are not supported])])
+])
+
 dnl What is traced is looked into by what glibc alone has, and has from this release on.
 AC_DEFUN([FX_CHECK_LIBC], [
 AC_CACHE_CHECK([for glibc 2.31 or later], [fx_cv_libc],

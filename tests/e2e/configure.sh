@@ -11,17 +11,50 @@ refused() {
 	local why=$1
 
 	shift
-	expect_status 1 "$FX_SRCDIR/configure" --quiet "$@"
+	rm -rf build
+	mkdir build
+	expect_status 1 sh -c 'cd build && exec "$@"' - "$FX_SRCDIR/configure" --quiet "$@"
 	grep -v '^configure: WARNING' err >said
 	expect_equal 1 "$(grep -c . said)" "lines of: configure $*"
 	expect_line "^configure: error: .*$why" said
-	rm -rf ./*
 }
 
-for cpu in riscv64 i686 armv7l powerpc64le s390x; do
+# features NAME: the C library's header of that name, as another library's would be, in a folder NAME.
+features() {
+	mkdir "$1"
+	{
+		echo '#include_next <features.h>'
+		cat
+	} >"$1/features.h"
+}
+
+for cpu in riscv64 i686 armv7l aarch64_be powerpc64le s390x; do
 	refused "not on $cpu" --host=$cpu-linux-gnu
 done
 
+# The same processor with 32-bit words. The compiler need not have libraries for them: it links as ever.
+if echo 'int x;' | $FX_CC -m32 -x c -c -o x.o - 2>/dev/null; then
+	cat >narrow <<-END
+		#!/bin/sh
+		case " \$* " in
+		*' -c '* | *' -E '*) exec $FX_CC -m32 "\$@" ;;
+		*) exec $FX_CC "\$@" ;;
+		esac
+	END
+	chmod +x narrow
+	refused '64-bit target' CC="$PWD/narrow"
+else
+	echo "$FX_CC makes no 32-bit programs: that they are refused is not tried"
+fi
+
+# Another C library, as its headers tell, and one that is too old.
+echo '#undef __GLIBC__' | features other
+printf '#undef __GLIBC_MINOR__\n#define __GLIBC_MINOR__ 30\n' | features old
+for libc in other old; do
+	refused 'GNU C library, 2.31 or later' CC="$FX_CC" CPPFLAGS="-I$PWD/$libc"
+done
 if command -v musl-gcc >/dev/null; then
 	refused 'GNU C library' CC=musl-gcc
+else
+	echo "musl-gcc is not installed: musl itself is not tried"
 fi
