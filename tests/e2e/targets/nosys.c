@@ -26,6 +26,7 @@
 #define NEWEST_OF_5_4	435 /* clone3 */
 #define GET_AUXV	0x41555856
 #define PEERPIDFD	77
+#define PIDFD_INFO	0xff0b /* of any size */
 #define GET_TID_ADDRESS 40
 #define NOEXEC_AND_EXEC 0x18u
 
@@ -72,6 +73,17 @@ static void refuses(long number, unsigned i, uint16_t compare, uint32_t value, i
 	answer(error);
 }
 
+/* One whose argument `i` may not end with these 16 bits. */
+static void refuses_low_half(long number, unsigned i, uint32_t value, int error)
+{
+	load(offsetof(struct seccomp_data, nr));
+	add(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)number, 0, 4);
+	load(offsetof(struct seccomp_data, args) + 8 * i);
+	add(BPF_ALU | BPF_AND | BPF_K, 0xffff, 0, 0);
+	add(BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+	answer(error);
+}
+
 static void kernel_5_4(void)
 {
 	load(offsetof(struct seccomp_data, nr));
@@ -80,6 +92,7 @@ static void kernel_5_4(void)
 	refuses(SYS_prctl, 0, BPF_JEQ, GET_AUXV, EINVAL);
 	refuses(SYS_getsockopt, 2, BPF_JEQ, PEERPIDFD, ENOPROTOOPT);
 	refuses(SYS_memfd_create, 1, BPF_JSET, NOEXEC_AND_EXEC, EINVAL);
+	refuses_low_half(SYS_ioctl, 1, PIDFD_INFO, ENOTTY);
 }
 
 static void older_than_that(void)
