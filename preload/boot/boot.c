@@ -16,6 +16,7 @@
 #include "preload/show/fdtable.h"
 #include "preload/boot/manager-user.h"
 #include "preload/call/heap.h"
+#include "preload/host/found.h"
 #include "preload/host/modules.h"
 #include "preload/boot/private.h"
 #include "preload/host/real.h"
@@ -85,6 +86,7 @@ static void trace_process(void)
 	fx_engine.reattach = reattach;
 	fx_attach_set_name(program);
 	fx_manager_user_init();
+	fx_found_init();
 	fx_unwind_init();
 	fx_modules_collect();
 	if (attach_somewhere() == 0)

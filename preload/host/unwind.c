@@ -13,7 +13,7 @@
 #include "base/compiler.h"
 #include "base/handle.h"
 #include "preload/host/cfi.h"
-#include "preload/host/find-object.h" /* without it there are frame pointers alone */
+#include "preload/host/found.h"
 #include "preload/host/peek.h"
 
 /* Of the dynamic linker: where the main thread's stack began. */
@@ -29,11 +29,11 @@ static struct {
 
 void fx_unwind_init(void)
 {
-	struct dl_find_object o;
+	struct fx_found found;
 
-	if (_dl_find_object && _dl_find_object((void *)(uintptr_t)fx_unwind, &o) == 0) {
-		own.start = (uint64_t)(uintptr_t)o.dlfo_map_start;
-		own.end = (uint64_t)(uintptr_t)o.dlfo_map_end;
+	if (fx_found_at((uint64_t)(uintptr_t)fx_unwind, &found)) {
+		own.start = found.start;
+		own.end = found.end;
 	}
 	own.has_vdso = getauxval(AT_SYSINFO_EHDR) != 0;
 }
@@ -268,26 +268,34 @@ static uint64_t check_of(uint64_t row, const void *module)
 
 /* --- One frame --------------------------------------------------------------------------------- */
 
+/* NULL: none are known. */
+static const uint8_t *tables_of(uint64_t pc)
+{
+	struct fx_found module;
+
+	return fx_found_at(pc, &module) ? module.tables : NULL;
+}
+
 /* By the tables of the module that holds `pc`. */
 static bool step_by_tables(struct fx_cfi_state *s, uint64_t pc, bool *ret_signal)
 {
 	unsigned slot = (unsigned)(pc ^ pc >> 10) & (ROWS - 1);
-	struct dl_find_object o;
+	const uint8_t *tables = tables_of(pc);
 	struct fx_cfi_row row;
 	uint64_t packed;
 
-	if (!_dl_find_object || _dl_find_object((void *)(uintptr_t)pc, &o) != 0 || !o.dlfo_eh_frame)
+	if (!tables)
 		return false;
 	/* relaxed, both: the check tells whether they belong together */
 	packed = fx_load_relaxed(&rows[slot].row);
-	if (fx_load_relaxed(&rows[slot].place) == (pc | check_of(packed, o.dlfo_eh_frame)))
+	if (fx_load_relaxed(&rows[slot].place) == (pc | check_of(packed, tables)))
 		return apply_packed(packed, s);
-	if (!fx_cfi_find(o.dlfo_eh_frame, pc, &row))
+	if (!fx_cfi_find(tables, pc, &row))
 		return false;
 	*ret_signal = row.is_signal;
 	if (pack_row(&row, &packed)) {
 		fx_store_relaxed(&rows[slot].row, packed);
-		fx_store_relaxed(&rows[slot].place, pc | check_of(packed, o.dlfo_eh_frame));
+		fx_store_relaxed(&rows[slot].place, pc | check_of(packed, tables));
 	}
 	return fx_cfi_apply(&row, s);
 }
@@ -306,14 +314,14 @@ static bool is_signal_return(uint64_t pc)
 {
 	static const uint32_t code[] = {0xd2801168, 0xd4000001}; /* mov x8, #139; svc #0 */
 	static uint64_t found;
-	struct dl_find_object o;
+	struct fx_found module;
 
 	if (pc == fx_load_relaxed(&found)) /* relaxed: each place that is found stays */
 		return true;
 	if (pc % 4 || !pc)
 		return false;
-	if (_dl_find_object && _dl_find_object((void *)(uintptr_t)pc, &o) == 0) {
-		if (pc + sizeof code > (uint64_t)(uintptr_t)o.dlfo_map_end)
+	if (fx_found_at(pc, &module)) {
+		if (pc + sizeof code > module.end)
 			return false;
 	} else if (own.has_vdso || !fx_peek((const void *)(uintptr_t)pc, sizeof code)) {
 		return false;
@@ -347,10 +355,10 @@ static bool step_by_signal(struct fx_cfi_state *s, bool *ret_signal)
  * everything as it was when it was called. */
 static bool step_by_link(struct fx_cfi_state *s, bool interrupted)
 {
-	struct dl_find_object o;
+	struct fx_found module;
 
-	if (!interrupted || !(s->known & 1u << FX_CFI_RA) || !_dl_find_object ||
-	    _dl_find_object((void *)(uintptr_t)s->registers[FX_CFI_PC], &o) != 0)
+	if (!interrupted || !(s->known & 1u << FX_CFI_RA) ||
+	    !fx_found_at(s->registers[FX_CFI_PC], &module))
 		return false;
 	s->registers[FX_CFI_PC] = fx_cfi_unsigned(s->registers[FX_CFI_RA]);
 	s->known &= ~(1u << FX_CFI_RA);
@@ -489,15 +497,6 @@ unsigned fx_unwind(uint64_t ret[FX_UNWIND_MAX])
 
 /* The largest frame of a function that is believed. */
 #define FRAME_MAX (UINT64_C(1) << 28)
-
-static const uint8_t *tables_of(uint64_t pc)
-{
-	struct dl_find_object o;
-
-	if (!_dl_find_object || _dl_find_object((void *)(uintptr_t)pc, &o) != 0)
-		return NULL;
-	return o.dlfo_eh_frame;
-}
 
 bool fx_unwind_code(uint64_t pc, struct fx_cfi_code *ret)
 {

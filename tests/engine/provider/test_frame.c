@@ -15,6 +15,7 @@
 #include "engine/provider/frame.h"
 #include "engine/provider/record.h"
 #include "preload/hooks/hooks.h"
+#include "preload/host/found.h"
 #include "tests/engine/calls.h"
 #include "tests/engine/fake_manager.h"
 
@@ -36,6 +37,7 @@ static char tree[1 << 20];
 
 static void start(void)
 {
+	fx_found_init();
 	fm_start(&m, &(struct fm_config){.size = 16 << 20});
 }
 

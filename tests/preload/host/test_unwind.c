@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Stacks, against those of the compiler's own unwinder, and of libunwind where configure has found it. */
+#include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 
 #include <criterion/criterion.h>
 
+#include "preload/host/find-object.h"
+#include "preload/host/found.h"
 #include "preload/host/unwind.h"
 
 struct stack {
@@ -102,6 +106,8 @@ static __attribute__((noinline)) void compare(void)
 		expect_same(got, count, &libunwind, "libunwind");
 	compared++;
 }
+
+TestSuite(unwind, .init = fx_found_init);
 
 Test(unwind, plain)
 {
@@ -243,4 +249,38 @@ Test(unwind, in_a_thread)
 	cr_assert_eq(pthread_create(&thread, NULL, thread_main, NULL), 0);
 	pthread_join(thread, NULL);
 	cr_assert_eq(compared, 1);
+}
+
+/* --- The modules that are found before glibc 2.35 ---------------------------------------------- */
+
+static void expect_first(uint64_t address)
+{
+	struct dl_find_object linkers;
+	struct fx_found found;
+
+	cr_assert(fx_found_among_first(address, &found));
+	cr_assert(found.start <= address && address < found.end);
+	cr_assert_not_null(found.tables);
+	if (!_dl_find_object)
+		return;
+	cr_assert_eq(_dl_find_object((void *)(uintptr_t)address, &linkers), 0);
+	cr_assert_eq(found.tables, linkers.dlfo_eh_frame);
+	cr_assert_leq((uint64_t)(uintptr_t)linkers.dlfo_map_start, found.start);
+	cr_assert_geq((uint64_t)(uintptr_t)linkers.dlfo_map_end, found.end);
+}
+
+Test(found, those_of_the_start_and_no_later_ones)
+{
+	void *later = dlopen("libBrokenLocale.so.1", RTLD_NOW);
+	struct fx_found found;
+	struct link_map *map;
+
+	cr_assert_not_null(later, "%s", dlerror());
+	cr_assert_eq(dlinfo(later, RTLD_DI_LINKMAP, &map), 0);
+	fx_found_collect();
+	expect_first((uint64_t)(uintptr_t)expect_first);
+	expect_first((uint64_t)(uintptr_t)qsort);
+	cr_assert_not(fx_found_among_first((uint64_t)(uintptr_t)map->l_ld, &found));
+	cr_assert_not(fx_found_among_first((uint64_t)(uintptr_t)&found, &found));
+	dlclose(later);
 }
