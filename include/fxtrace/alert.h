@@ -8,7 +8,7 @@
  *	if (latency_ns > 50000000)
  *		fxtrace_alert("late-frame");
  *
- * Nothing is linked with: the program looks once for libfxtrace.so in itself. Untraced, a call is a
+ * Nothing is linked with (but, before glibc 2.34, libdl): the program looks once for libfxtrace.so in itself. Untraced, a call is a
  * comparison and does nothing.
  */
 #ifndef FXTRACE_ALERT_H

@@ -83,7 +83,7 @@ Test(loadable, programs_of_this_machine)
 	struct program p = program_that_needs("libc.so.6");
 
 	cr_assert_eq(judge(&p), FX_LOADABLE);
-	cr_assert_eq(fx_loadable_file(AT_FDCWD, "/bin/sh"), FX_LOADABLE);
+	cr_assert_eq(fx_loadable_file(AT_FDCWD, "/proc/self/exe"), FX_LOADABLE);
 }
 
 Test(loadable, sanitizers)
@@ -160,13 +160,12 @@ Test(loadable, static_programs)
 Test(loadable, privileges_of_the_file)
 {
 	struct program p = program_that_needs("libc.so.6");
-	bool root = geteuid() == 0;
 
 	file_write(&p, sizeof p);
 	cr_assert_eq(chmod(path, 04755), 0);
 	cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE, "our own, as we are");
-	if (root) {
-		cr_assert_eq(chown(path, 65534, 65534), 0);
+	/* There may be no other user: root of a namespace of its own is the only one there. */
+	if (chown(path, 65534, 65534) == 0) {
 		cr_assert_eq(chmod(path, 04755), 0);
 		cr_assert_eq(fx_loadable_file(AT_FDCWD, path), FX_LOADABLE_SETUID);
 		cr_assert_eq(chmod(path, 02755), 0);

@@ -63,10 +63,10 @@ int main(int argc, char **argv)
 }
 EOF
 options=(-O1 -finstrument-functions -I "$FX_SRCDIR/include")
-compile alert alert.c "${options[@]}"
-compile alert-fixed alert.c "${options[@]}" -fno-pie -no-pie
+compile alert alert.c "${options[@]}" -ldl
+compile alert-fixed alert.c "${options[@]}" -fno-pie -no-pie -ldl
 cp alert.c alert.cc
-compile alert-cxx alert.cc "${options[@]}"
+compile alert-cxx alert.cc "${options[@]}" -ldl
 
 for program in alert alert-fixed alert-cxx; do
 	expect_ok "./$program" untraced

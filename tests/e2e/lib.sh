@@ -203,7 +203,7 @@ target() {
 
 	shift 2
 	$FX_CC --version | grep -q clang && hooks=(-finstrument-functions)
-	compile "$output" -O1 -w -D_GNU_SOURCE "${hooks[@]}" "$@" "$source"
+	compile "$output" -O1 -w -D_GNU_SOURCE "${hooks[@]}" "$source" "$@"
 }
 
 # with_clocksource NAME COMMAND...: runs it where the kernel says that its clock source is NAME. The rest of the machine

@@ -88,6 +88,16 @@ static size_t count_descriptors(void)
 	return found;
 }
 
+/* The modules that are files: all but the kernel's own. */
+static size_t files_of(const struct world *w)
+{
+	size_t files = 0;
+
+	for (size_t i = 0; i < w->module_count; i++)
+		files += w->modules[i].path[0] == '/';
+	return files;
+}
+
 Test(files, two_hundred_processes_open_a_file_once)
 {
 	struct fx_symspace *spaces[200];
@@ -106,7 +116,7 @@ Test(files, two_hundred_processes_open_a_file_once)
 	for (int i = 0; i < 200; i += 2)
 		fx_symspace_destroy(spaces[i]);
 	cr_expect_eq(count().loads, 2);
-	cr_expect_eq(count().opens, 3, "%lu", (unsigned long)count().opens);
+	cr_expect_eq(count().opens, files_of(&world), "%lu", (unsigned long)count().opens);
 	cr_expect_eq(count().names, 1);
 }
 

@@ -14,7 +14,10 @@
 
 /* glibc 2.34 has it first. */
 #if !__GLIBC_PREREQ(2, 34)
-#define execveat(...) ((int)syscall(SYS_execveat, __VA_ARGS__))
+static int execveat(int folder, const char *path, char *const argv[], char *const env[], int flags)
+{
+	return (int)syscall(SYS_execveat, folder, path, argv, env, flags);
+}
 #endif
 
 extern char **environ;
