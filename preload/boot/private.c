@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "config.h"
+
 #include "preload/boot/private.h"
 
 #include <errno.h>
@@ -22,6 +24,8 @@
 #define MANAGER_FD	 3
 #define PATH_BYTES	 4096
 #define PATIENCE_SECONDS 5
+
+#define OWN_FOLDER "/" PACKAGE /* below the libraries' */
 
 #define DISABLE	 "FXTRACE_DISABLE="
 #define UNTRACED DISABLE "1"
@@ -54,8 +58,10 @@ static void candidates_find(struct launch *l)
 	const char *slash = self ? strrchr(self, '/') : NULL;
 
 	if (slash) {
-		size_t length = (size_t)(slash - self);
+		size_t length = (size_t)(slash - self), own = strlen(OWN_FOLDER);
 
+		if (length > own && memcmp(slash - own, OWN_FOLDER, own) == 0)
+			length -= own;
 		candidate_add(l, self, length, "/../bin/fxtrace-manager");
 		candidate_add(l, self, length, "/../fxtrace");
 	}

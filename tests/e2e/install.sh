@@ -11,23 +11,76 @@ make_build() {
 		fail "make $*:"$'\n'"$(tail -n 20 make.out)"
 }
 
-make_build prefix=/usr exec_prefix=/usr bindir=/usr/bin libdir=/usr/lib includedir=/usr/include \
-	pkgconfigdir=/usr/lib/pkgconfig datadir=/usr/share mandir=/usr/share/man install
+places=(prefix=/usr exec_prefix=/usr bindir=/usr/bin libdir=/usr/lib includedir=/usr/include
+	pkgconfigdir=/usr/lib/pkgconfig datadir=/usr/share datarootdir=/usr/share mandir=/usr/share/man
+	docdir=/usr/share/doc/fxtrace)
+make_build "${places[@]}" install
 root=$TEST_DIR/dest/usr
 
 expect_ok "$root/bin/fxtrace" --version
-[ -s "$root/lib/libfxtrace.so" ] || fail "libfxtrace.so is not installed"
-[ -s "$root/lib/libfxtrace-reader.so" ] || fail "libfxtrace-reader.so is not installed"
-[ -s "$root/lib/pkgconfig/fxtrace-reader.pc" ] || fail "fxtrace-reader.pc is not installed"
+for file in fxtrace/libfxtrace.so libfxtrace.so libfxtrace-reader.so pkgconfig/fxtrace-reader.pc pkgconfig/fxtrace.pc; do
+	[ -s "$root/lib/$file" ] || fail "$file is not installed"
+done
+expect_equal "" "$(find dest -name '*.la')" "libtool's files"
 for alias in "$FX_BUILDDIR"/fxtrace-*; do
 	[ -L "$alias" ] || continue
 	expect_ok "$root/bin/${alias##*/}" --help
 done
 
 for file in bash-completion/completions/fxtrace zsh/site-functions/_fxtrace fish/vendor_completions.d/fxtrace.fish \
-	bash-completion/completions/fxtrace-run fish/vendor_completions.d/fxtrace-run.fish; do
+	bash-completion/completions/fxtrace-run fish/vendor_completions.d/fxtrace-run.fish \
+	applications/fxtrace.desktop mime/packages/fxtrace.xml fxtrace/fxtrace.magic; do
 	[ -s "$root/share/$file" ] || fail "$file is not installed"
 done
+
+# --- What is installed is of use -------------------------------------------------------------------
+
+# By its name alone, as the dynamic linker looks for it, and from where it is.
+expect_ok "$root/bin/fxtrace" run -q -o run.fxt -- true
+LD_LIBRARY_PATH=$root/lib LD_PRELOAD=libfxtrace.so FXTRACE_OUTPUT=$PWD/name.fxt expect_ok env ls
+LD_PRELOAD=$root/lib/fxtrace/libfxtrace.so FXTRACE_OUTPUT=$PWD/path.fxt expect_ok env ls
+for archive in name.fxt path.fxt; do
+	wait_for 20 "$FXTRACE" check "$archive" || fail "$archive is missing, or not complete"
+done
+expect_clean run.fxt
+
+# Nothing that is written to at run time decides where calls go.
+for file in bin/fxtrace lib/fxtrace/libfxtrace.so lib/libfxtrace-reader.so; do
+	readelf -lW "$root/$file" >segments
+	expect_line GNU_RELRO segments
+	readelf -dW "$root/$file" >dynamic
+	expect_line 'BIND_NOW|Flags:.*NOW' dynamic
+	expect_no_line 'RPATH|RUNPATH' dynamic
+done
+
+# The documents' links and pictures are there.
+find "$root/share/doc/fxtrace" -name '*.md' >documents
+while IFS= read -r document; do
+	grep -oE '\]\([^)#:]+\)' "$document" | sed 's/^](//; s/)$//' >links
+	while IFS= read -r link; do
+		[ -s "${document%/*}/$link" ] || fail "${document#"$root"/}: $link is not installed"
+	done <links
+done <documents
+expect_line 'README.md$' documents
+
+if command -v file >/dev/null; then
+	file -m "$root/share/fxtrace/fxtrace.magic" run.fxt >known
+	expect_line 'Fuchsia trace' known
+fi
+
+# The examples are built as their Makefile says.
+if command -v pkg-config >/dev/null; then
+	PKG_CONFIG_PATH=$root/lib/pkgconfig make -s -f "$root/share/doc/fxtrace/examples/Makefile" CC="$FX_CC" \
+		PKG_CONFIG="pkg-config --define-variable=prefix=$root" >make.out 2>&1 ||
+		fail "examples:"$'\n'"$(tail -n 20 make.out)"
+	expect_ok "$root/bin/fxtrace" run -q -o demo.fxt -- ./demo
+	expect_line '^24 loaves baked and delivered$' out
+	LD_LIBRARY_PATH=$root/lib expect_ok ./longest demo.fxt
+	expect_equal 10 "$(grep -c ' ms  ' out)" "calls that longest shows"
+	expect_ok "$root/bin/fxtrace" run -q -o late.fxt -m circular --trigger late-frame:snapshot -- ./late
+	[ -s late.1.fxt ] || fail "the late frame made no snapshot"
+	expect_clean demo.fxt late.fxt late.1.fxt
+fi
 
 # Every installed header compiles alone, as C and as C++.
 for header in "$root"/include/fxtrace/*.h; do
@@ -41,6 +94,5 @@ nm -D --defined-only "$root/lib/libfxtrace-reader.so" | awk '{ print $3 }' | sed
 	grep -v '^FXTRACE_READER_' >exported
 expect_no_line '^(fx_|[^f]|f[^x])' exported
 
-make_build prefix=/usr exec_prefix=/usr bindir=/usr/bin libdir=/usr/lib includedir=/usr/include \
-	pkgconfigdir=/usr/lib/pkgconfig datadir=/usr/share mandir=/usr/share/man uninstall
+make_build "${places[@]}" uninstall
 expect_equal "" "$(find dest ! -type d)" "files left by make uninstall"
