@@ -23,12 +23,16 @@ make_builder() {
 	needed=$(cksum <debian/control)${FX_RPM-}
 	[ "$needed" = "$(cat "$roots/builder.kept" 2>/dev/null)" ] || rm -f "$roots/builder.kept"
 	layer builder
-	[ ! -f "$roots/builder.kept" ] || return 0
+	[ ! -f "$roots/builder.kept" ] || {
+		remember builder
+		return
+	}
 	mkdir -p "$roots/builder/src/debian" && cp debian/control debian/changelog "$roots/builder/src/debian" &&
 		apt_get builder update &&
 		apt_get builder install $tools &&
 		apt_get builder build-dep ./src &&
-		printf '%s' "$needed" >"$roots/builder.kept"
+		printf '%s' "$needed" >"$roots/builder.kept" &&
+		remember builder
 }
 
 # unpack FOLDER: a release of this tree in the builder.

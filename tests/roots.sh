@@ -3,7 +3,8 @@
 # What package.sh, newcomer.sh and container.sh share: systems of their own, of the release that runs here, made by
 # debootstrap from the machine's own sources and entered by chroot. The first is made once, under build-roots/ or where
 # FX_ROOTS says; the others are layers above it (overlayfs), whose mounts and processes nobody else sees. Packages that were
-# fetched are kept beside them.
+# fetched are kept beside them. FX_CCACHE=DIR: compilers remember there what they have made before, which is for whoever
+# works on these scripts.
 #
 # The script that reads this sets `top' to the tree, and calls alone "$@" first.
 
@@ -77,6 +78,18 @@ layer() {
 		mkdir -p "$roots/$1/var/cache/apt/archives" &&
 		mount --bind "$roots/archives" "$roots/$1/var/cache/apt/archives" ||
 		cannot "$roots/$1 cannot be entered"
+}
+
+# remember NAME: see FX_CCACHE.
+remember() {
+	[ -n "${FX_CCACHE-}" ] || return 0
+	apt_get "$1" install ccache >/dev/null 2>&1 &&
+		mkdir -p "$FX_CCACHE" "$roots/$1/ccache" && chmod 777 "$FX_CCACHE" &&
+		mount --bind "$FX_CCACHE" "$roots/$1/ccache" &&
+		printf '%s\n' 'cache_dir = /ccache' 'base_dir = /' 'hash_dir = false' 'umask = 000' >"$roots/$1/etc/ccache.conf" &&
+		for compiler in cc gcc g++ c++; do
+			ln -sf /usr/bin/ccache "$roots/$1/usr/local/bin/$compiler" || return 1
+		done
 }
 
 # layer_end NAME

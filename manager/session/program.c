@@ -51,7 +51,8 @@ static int try_library(const char *directory, const char *below, char *ret, size
 int fx_program_library(char *ret, size_t size)
 {
 	/* From the command's directory: the build tree, an installation, one of several bits. */
-	static const char *const below[] = {".libs/", "preload/.libs/", "../lib/fxtrace/", "../lib64/fxtrace/"};
+	static const char *const below[] = {".libs/", "preload/.libs/", "../lib/fxtrace/",
+					    "../lib64/fxtrace/"};
 	char own[PATH_MAX];
 	int r = own_directory(own);
 
