@@ -258,7 +258,8 @@ static int bench_convert(int fd, const char *name)
 	struct fx_sink *sink;
 	int r;
 
-	if (!format || fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), false, &sink) < 0)
+	if (!format ||
+	    fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), FX_PACKING_NONE, &sink) < 0)
 		return 1;
 	r = fx_timeline_open(&timeline, fd, NULL, NULL);
 	exporter = format->make(&timeline, sink);
@@ -290,7 +291,8 @@ static int bench_query(int fd, const char *sql)
 	struct fx_sink *sink;
 	int r = fx_query_open(sql, &query);
 
-	if (r < 0 || fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), false, &sink) < 0)
+	if (r < 0 ||
+	    fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), FX_PACKING_NONE, &sink) < 0)
 		return 1;
 	r = fx_timeline_open(&timeline, fd, NULL, NULL);
 	if (r == 0)

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client/groups.h"
@@ -27,17 +28,49 @@ static const struct category categories[] = {
 
 #define CATEGORY_COUNT (sizeof(categories) / sizeof(categories[0]))
 
-static const struct {
+static const struct cost {
 	uint32_t bit;
 	bool stacks;
-	const char *text;
+	unsigned bytes;
+	const char *when;
 } costs[] = {
-#define FX_COST(sym, stacks, text) {FX_CAT_##sym, stacks, text},
+#define FX_COST(sym, stacks, bytes, when) {FX_CAT_##sym, stacks, bytes, when},
 #include "client/costs.def"
 #undef FX_COST
 };
 
 _Static_assert(sizeof(costs) / sizeof(costs[0]) == CATEGORY_COUNT, "a cost for each category");
+
+unsigned fx_categories_cost(const char *name, const char **ret_when)
+{
+	uint32_t bit = fx_category_bits(name, strlen(name));
+
+	*ret_when = NULL;
+	for (size_t i = 0; i < CATEGORY_COUNT; i++) {
+		if (costs[i].bit != bit)
+			continue;
+		*ret_when = costs[i].when;
+		return costs[i].bytes;
+	}
+	return 0;
+}
+
+static int categories_compare(const void *a, const void *b)
+{
+	return strcmp(((const struct category *)a)->name, ((const struct category *)b)->name);
+}
+
+void fx_categories_each(void (*see)(void *opaque, const char *name, bool by_default,
+				    const char *help),
+			void *opaque)
+{
+	struct category sorted[CATEGORY_COUNT];
+
+	memcpy(sorted, categories, sizeof(sorted));
+	qsort(sorted, CATEGORY_COUNT, sizeof(sorted[0]), categories_compare);
+	for (size_t i = 0; i < CATEGORY_COUNT; i++)
+		see(opaque, sorted[i].name, sorted[i].by_default, sorted[i].help);
+}
 
 uint32_t fx_categories_with_stacks(void)
 {

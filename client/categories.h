@@ -5,6 +5,7 @@
 #ifndef FX_CLIENT_CATEGORIES_H
 #define FX_CLIENT_CATEGORIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "protocol/messages.h"
@@ -12,6 +13,15 @@
 /* Bits of the categories that are recorded by default, and their names as a list. */
 uint32_t fx_categories_default(void);
 const char *fx_categories_default_list(void);
+
+/* The tracer's categories, by name. */
+void fx_categories_each(void (*see)(void *opaque, const char *name, bool by_default,
+				    const char *help),
+			void *opaque);
+
+/* The bytes that one of them usually takes in an archive, 0 for the program's own, and when; NULL there: it is none of the
+ * tracer's. */
+unsigned fx_categories_cost(const char *name, const char **ret_when);
 
 /* Bits of those whose records can carry a stack. */
 uint32_t fx_categories_with_stacks(void);

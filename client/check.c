@@ -10,19 +10,23 @@
 
 #include "client/archive.h"
 #include "client/commands.h"
+#include "client/json.h"
 #include "client/usage.h"
 #include "format/check_archive.h"
-#include "manager/settings/report.h"
+
+enum { OPTION_JSON = FX_USAGE_KEYS };
 
 struct options {
 	const char *program;
 	char **files;
 	int n_files;
 	bool quiet;
+	bool json;
 };
 
 static const struct argp_option option_table[] = {
     {"quiet", 'q', NULL, 0, "Print errors only: no warnings, no summary", 0},
+    {"json", OPTION_JSON, NULL, 0, "Print a JSON array with an object for each FILE", 0},
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -35,6 +39,9 @@ static error_t check_parse_option(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'q':
 		options->quiet = true;
+		return 0;
+	case OPTION_JSON:
+		options->json = true;
 		return 0;
 	case ARGP_KEY_ARGS:
 		options->files = state->argv + state->next;
@@ -58,17 +65,32 @@ static const struct argp parser = {
 struct output {
 	const char *file;
 	bool quiet;
+	bool json;
+	bool has_some; /* violations, in the array */
 };
+
+static const char *severity_name(enum fx_severity severity)
+{
+	return severity == FX_SEVERITY_ERROR ? "error" : "warning";
+}
 
 static void print_violation(void *opaque, enum fx_severity severity, uint64_t offset,
 			    const char *text)
 {
-	const struct output *output = opaque;
+	struct output *output = opaque;
 
 	if (severity == FX_SEVERITY_WARNING && output->quiet)
 		return;
-	printf("%s: offset 0x%" PRIx64 ": %s: %s\n", output->file, offset,
-	       severity == FX_SEVERITY_ERROR ? "error" : "warning", text);
+	if (!output->json) {
+		printf("%s: offset 0x%" PRIx64 ": %s: %s\n", output->file, offset,
+		       severity_name(severity), text);
+		return;
+	}
+	printf("%s{\"offset\": %" PRIu64 ", \"severity\": \"%s\", \"text\": ",
+	       output->has_some ? ", " : "", offset, severity_name(severity));
+	fx_json_print(text);
+	putchar('}');
+	output->has_some = true;
 }
 
 static const char *check_plural(uint64_t n)
@@ -90,25 +112,46 @@ static void print_summary(const char *file, const struct fx_archive_counts *n,
 	       check_plural(v->warnings));
 }
 
+static void print_json_summary(const struct fx_archive_counts *n, const struct fx_violations *v,
+			       int error)
+{
+	printf("], \"error\": ");
+	if (error < 0)
+		fx_json_print(strerror(-error));
+	else
+		printf("null");
+	printf(", \"bytes\": %" PRIu64 ", \"records\": %" PRIu64 ", \"unknown_records\": %" PRIu64
+	       ", \"events\": %" PRIu64 ", \"providers\": %" PRIu64 ", \"processes\": %" PRIu64
+	       ", \"threads\": %" PRIu64 ", \"open_slices\": %" PRIu64 ", \"errors\": %" PRIu64
+	       ", \"warnings\": %" PRIu64 "}",
+	       n->bytes, n->records, n->unknown_records, n->events, n->providers, n->processes,
+	       n->threads, n->open_slices, v->errors, v->warnings);
+}
+
 /* Returns the exit status. */
 static int check_file(const struct options *options, const char *file)
 {
-	struct output output = {.file = file, .quiet = options->quiet};
+	struct output output = {.file = file, .quiet = options->quiet, .json = options->json};
 	struct fx_violations violations = {.handler = print_violation, .opaque = &output};
-	struct fx_archive_counts counts;
+	struct fx_archive_counts counts = {0};
 	struct fxt_reader *reader;
 	int r = fx_archive_open(file, &reader);
 
+	if (options->json) {
+		printf("{\"file\": ");
+		fx_json_print(file);
+		printf(", \"violations\": [");
+	}
 	if (r == 0) {
 		r = fx_archive_check(reader, &violations, &counts);
 		fxt_reader_close(reader);
 	}
-	if (r < 0 && violations.errors == 0) {
-		fx_report_as(options->program, "%s: %s", file, strerror(-r));
-		return FX_EXIT_FAILURE;
-	}
-	if (r == 0 && !options->quiet)
+	if (options->json)
+		print_json_summary(&counts, &violations, r);
+	else if (r == 0 && !options->quiet)
 		print_summary(file, &counts, &violations);
+	if (r < 0 && violations.errors == 0)
+		return fx_archive_complain(options->program, file, r, NULL);
 	return violations.errors ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }
 
@@ -119,8 +162,15 @@ int fx_cmd_check(int argc, char **argv)
 	int status = FX_EXIT_OK;
 
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &options);
-	for (int i = 0; i < options.n_files; i++)
+	if (options.json)
+		putchar('[');
+	for (int i = 0; i < options.n_files; i++) {
+		if (options.json && i > 0)
+			printf(",\n ");
 		if (check_file(&options, options.files[i]) != FX_EXIT_OK)
 			status = FX_EXIT_FAILURE;
+	}
+	if (options.json)
+		puts("]");
 	return status;
 }

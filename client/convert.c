@@ -30,7 +30,8 @@ struct options {
 
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0,
-     "perfetto (Perfetto's protobuf), json (Chrome's trace events), sqlite (a database), fxt (a "
+     "perfetto (Perfetto's protobuf, unless OUT's name tells another), json (Chrome's trace "
+     "events), sqlite (a database), fxt (a "
      "stock archive); of calls merged by path: "
      "collapsed (for flamegraph.pl), pprof, speedscope, callgrind, svg (a flame graph)",
      0},
@@ -62,16 +63,15 @@ static void check_options(struct options *options)
 {
 	if (!options->conversion.in)
 		options->conversion.in = FX_ARCHIVE_USUAL;
-	if (options->out && fx_compression_of(options->out) > FX_COMPRESSION_GZIP)
-		fx_usage_error(options->conversion.program, options->out,
-			       "its name ends as if compressed in another way than .gz");
-	if (!options->conversion.format && options->out)
+	if (options->out && fx_compression_of(options->out) == FX_COMPRESSION_UNKNOWN)
+		fx_usage_error(options->conversion.program, options->out, FX_COMPRESSION_WRONG);
+	if (!options->conversion.format && options->out && strcmp(options->out, "-") != 0)
 		options->conversion.format = fx_format_guess(options->out);
-	if (!options->conversion.format && options->out)
+	else if (!options->conversion.format)
+		options->conversion.format = fx_format_find("perfetto");
+	if (!options->conversion.format)
 		fx_usage_error(options->conversion.program,
 			       "no format given, and OUT's name does not tell it", options->out);
-	if (!options->conversion.format)
-		fx_usage_error(options->conversion.program, "no format given", NULL);
 	check_picture(options);
 	if (!options->out && strcmp(options->conversion.in, "-") == 0)
 		fx_usage_error(options->conversion.program, "no OUT given for standard input",
@@ -113,18 +113,25 @@ static const struct argp parser = {
 	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
 	   ".sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
 	   ".callgrind, .svg; "
-	   "with .gz behind it OUT "
-	   "is compressed. Without OUT, it is the name of IN with another ending. `-' is "
+	   "with .gz or .zst behind it OUT "
+	   "is compressed. Without OUT, it is the name of IN with another ending, for Perfetto "
+	   "unless another format is given. `-' is "
 	   "standard input or output.",
 };
 
 /* --- Names and files -------------------------------------------------------------------------- */
 
-static bool is_gzip_name(const char *path)
+/* A format that is packed anyway is so once. */
+static enum fx_packing convert_packing(const struct options *options)
 {
-	size_t length = strlen(path);
-
-	return length > 3 && strcmp(path + length - 3, ".gz") == 0;
+	switch (fx_compression_of(options->out)) {
+	case FX_COMPRESSION_ZSTD:
+		return FX_PACKING_ZSTD;
+	case FX_COMPRESSION_GZIP:
+		return FX_PACKING_GZIP;
+	default:
+		return options->conversion.format->is_packed ? FX_PACKING_GZIP : FX_PACKING_NONE;
+	}
 }
 
 static bool is_same_file(int fd, const char *path)
@@ -138,9 +145,9 @@ static bool is_same_file(int fd, const char *path)
 /* Opens and empties OUT. */
 static int open_out(const struct options *options, struct fx_destination *out, struct fx_sink **ret)
 {
-	bool gzip = is_gzip_name(options->out) || options->conversion.format->is_packed;
-	int r =
-	    fx_destination_open(options->out, options->conversion.format->is_text && !gzip, out);
+	enum fx_packing packing = convert_packing(options);
+	bool text = options->conversion.format->is_text && packing == FX_PACKING_NONE;
+	int r = fx_destination_open(options->out, text, out);
 	struct stat st;
 
 	if (r < 0)
@@ -152,7 +159,7 @@ static int open_out(const struct options *options, struct fx_destination *out, s
 		close(out->fd);
 	}
 	if (r == 0)
-		r = fx_sink_open(out->fd, gzip, ret);
+		r = fx_sink_open(out->fd, packing, ret);
 	if (r < 0)
 		fx_destination_destroy(out);
 	return r;

@@ -29,6 +29,7 @@ enum fx_fact {
 struct fx_doctor {
 	unsigned found[FX_FACT_LEVELS]; /* findings of each level */
 	bool unsure;			/* only a run tells how much is missing */
+	bool json;
 };
 
 /* Prints a finding about `subject`, a file or "this system"; `detail` may be NULL. */

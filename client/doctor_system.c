@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,21 +96,6 @@ static bool has_pidfd(void)
 	return fd >= 0;
 }
 
-/* The kernel part of a thread's life, as a profiler would ask for it. */
-static bool sees_scheduling(void)
-{
-	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE,
-				       .config = PERF_COUNT_SW_CONTEXT_SWITCHES,
-				       .size = sizeof(attr),
-				       .disabled = 1,
-				       .context_switch = 1};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 static void tell_clock(struct fx_doctor *d)
 {
 	char source[FX_CLOCK_SOURCE_BYTES];
@@ -131,8 +115,6 @@ static void machine(struct fx_doctor *d)
 	if (!has_pidfd())
 		fx_doctor_tell(d, SYSTEM, FX_FACT_PIDFD, NULL);
 	tell_clock(d);
-	if (!sees_scheduling())
-		fx_doctor_tell(d, SYSTEM, FX_FACT_SCHEDULING, NULL);
 }
 
 /* --- A trial ----------------------------------------------------------------------------------- */

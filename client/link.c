@@ -96,6 +96,18 @@ int fx_link_open(struct fx_link *ret, const char *command, const char *socket)
 	return r;
 }
 
+bool fx_link_is_there(void)
+{
+	char usual[FX_SOCKET_PATH_SIZE];
+	int fd = link_is_set("FXTRACE_SOCKET") ? -EACCES
+		 : fx_place_find(usual) < 0    ? -ENOENT
+					       : fx_socket_connect(usual);
+
+	if (fd >= 0)
+		close(fd);
+	return fd != -ENOENT && fd != -ECONNREFUSED;
+}
+
 void fx_link_close(struct fx_link *link)
 {
 	if (link->fd >= 0)

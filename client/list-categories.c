@@ -5,7 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/categories.h"
 #include "client/commands.h"
+#include "client/json.h"
 #include "client/link.h"
 #include "client/quantity.h"
 #include "client/remote.h"
@@ -33,22 +35,49 @@ static bool list_categories_take(const struct fx_remote *remote, int key, char *
 	return true;
 }
 
-static void print_one(const struct fx_remote *remote, const struct fx_category_entry *e, bool first)
+/* On a line of its own, what it costs to record one of the tracer's. */
+static void list_categories_print_cost(const char *name)
 {
-	if (!remote->json) {
-		printf("%c ", e->is_default ? '*' : ' ');
-		fx_text_print(e->name, 16);
-		printf(" ");
-		fx_text_print(e->help, 0);
-		printf("\n");
+	const char *when;
+	unsigned bytes = fx_categories_cost(name, &when);
+
+	if (!when)
 		return;
-	}
+	printf("  %16s ", "");
+	if (bytes)
+		printf("some %u bytes ", bytes);
+	printf("%s\n", when);
+}
+
+static void list_categories_print_json(const struct fx_category_entry *e, bool first)
+{
+	const char *when;
+	unsigned bytes = fx_categories_cost(e->name, &when);
+
 	printf("%s{\"name\": ", first ? "" : ", ");
 	fx_json_print(e->name);
 	printf(", \"default\": %s, \"providers\": %" PRIu32 ", \"help\": ",
 	       e->is_default ? "true" : "false", e->providers);
 	fx_json_print(e->help);
+	if (when) {
+		printf(", \"bytes\": %u, \"when\": ", bytes);
+		fx_json_print(when);
+	}
 	printf("}");
+}
+
+static void print_one(const struct fx_remote *remote, const struct fx_category_entry *e, bool first)
+{
+	if (remote->json) {
+		list_categories_print_json(e, first);
+		return;
+	}
+	printf("%c ", e->is_default ? '*' : ' ');
+	fx_text_print(e->name, 16);
+	printf(" ");
+	fx_text_print(e->help, 0);
+	printf("\n");
+	list_categories_print_cost(e->name);
 }
 
 static void print_page(const struct fx_remote *remote, struct fx_msg_categories *m, bool first)
@@ -58,6 +87,35 @@ static void print_page(const struct fx_remote *remote, struct fx_msg_categories 
 		m->entries[i].help[sizeof(m->entries[i].help) - 1] = 0;
 		print_one(remote, &m->entries[i], first && i == 0);
 	}
+}
+
+/* What is known without a manager: the tracer's own. */
+struct list_categories_own {
+	const struct fx_remote *remote;
+	bool has_some;
+};
+
+static void list_categories_see(void *opaque, const char *name, bool by_default, const char *help)
+{
+	struct list_categories_own *own = opaque;
+	struct fx_category_entry entry = {.is_default = by_default};
+
+	snprintf(entry.name, sizeof(entry.name), "%s", name);
+	snprintf(entry.help, sizeof(entry.help), "%s", help);
+	print_one(own->remote, &entry, !own->has_some);
+	own->has_some = true;
+}
+
+static int list_categories_without(const struct fx_remote *remote)
+{
+	struct list_categories_own own = {.remote = remote};
+
+	if (remote->json)
+		printf("[");
+	fx_categories_each(list_categories_see, &own);
+	if (remote->json)
+		printf("]\n");
+	return FX_EXIT_OK;
 }
 
 /* The page behind `after`, of at most FX_CATEGORIES_PER_MESSAGE entries. */
@@ -119,12 +177,13 @@ static int list_categories_execute(const struct fx_remote *remote, struct fx_lin
 }
 
 static const struct fx_remote_command command = {
-    .doc = "Lists the categories that the manager and the registered processes know; those of "
-	   "#default "
-	   "are marked with an asterisk.",
+    .doc = "Lists what can be recorded, with what it costs; the categories of #default are marked "
+	   "with "
+	   "an asterisk. Where a manager runs, those that the registered processes know as well.",
     .options = option_table,
     .take = list_categories_take,
     .execute = list_categories_execute,
+    .without = list_categories_without,
 };
 
 int fx_cmd_list_categories(int argc, char **argv)

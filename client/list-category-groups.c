@@ -6,6 +6,7 @@
 #include "client/categories.h"
 #include "client/commands.h"
 #include "client/groups.h"
+#include "client/json.h"
 #include "client/remote.h"
 #include "client/usage.h"
 #include "manager/settings/report.h"

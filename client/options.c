@@ -426,24 +426,6 @@ void fx_options_take_environment(struct fx_options *options, const char *command
 
 /* --- The whole ------------------------------------------------------------------------------- */
 
-/* Bits of the tracer's categories that some process may record. */
-static uint32_t options_recorded(const struct fx_session_config *c)
-{
-	uint32_t bits = c->categories;
-	const char *at = c->words && *c->words ? c->words : NULL;
-	struct fx_word word;
-
-	while (at && fx_word_next(&at, &word)) {
-		uint32_t named = fx_category_bits(word.name, word.length);
-
-		if (!word.take_away)
-			bits |= named;
-		else if (!word.provider)
-			bits &= ~named;
-	}
-	return bits;
-}
-
 static bool options_has_snapshots(const struct fx_session_config *c)
 {
 	for (size_t i = 0; i < c->trigger_count; i++) {
@@ -466,7 +448,7 @@ static bool options_has_no_room(const struct fx_session_config *c)
 const char *fx_options_check(const struct fx_options *o)
 {
 	const struct fx_session_config *c = &o->config;
-	const uint32_t recorded = options_recorded(c);
+	const uint32_t recorded = fx_wanted_bits(c);
 
 #define GIVEN(key) fx_options_given(o, key)
 #define FX_CLASH(condition, what, why)                                                             \

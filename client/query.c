@@ -127,7 +127,7 @@ static int query_print(const struct query_options *options, struct fx_query *que
 	r = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 	if (r < 0)
 		return fx_archive_complain(options->program, options->file, -errno, NULL);
-	r = fx_sink_open(r, false, &sink);
+	r = fx_sink_open(r, FX_PACKING_NONE, &sink);
 	if (r < 0)
 		return fx_archive_complain(options->program, options->file, r, NULL);
 	r = fx_query_answer(query, sink, options->style);

@@ -321,6 +321,9 @@ int fx_cmd_record(int argc, char **argv)
 	wrong = fx_options_check(&record.options);
 	if (wrong)
 		fx_usage_error(record.remote.command, wrong, NULL);
+	if (record.remote.json && strcmp(record.options.config.output, "-") == 0)
+		fx_usage_error(record.remote.command, "--json needs standard output for itself",
+			       "the archive goes there");
 	if (!record.program && (record.append_args || record.detach || record.decouple))
 		fx_usage_error(record.remote.command, "--append-args, --detach and --decouple",
 			       "for a PROGRAM, and there is none");

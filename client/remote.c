@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/escape.h"
+#include "client/json.h"
 #include "client/usage.h"
 #include "manager/session/summary.h"
 
@@ -64,6 +64,8 @@ int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, 
 	int status;
 
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &p);
+	if (command->without && !p.remote.socket && !fx_link_is_there())
+		return command->without(&p.remote);
 	status = fx_link_open(&link, p.remote.command, p.remote.socket);
 	if (status == 0)
 		status = command->execute(&p.remote, &link);
@@ -71,75 +73,11 @@ int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, 
 	return status;
 }
 
-/* Escaped (base/escape.h), in memory that the caller frees; NULL without any. */
-static char *escaped(const char *text, unsigned flags)
-{
-	size_t size = strlen(text), room = FX_ESCAPE_WIDTH * size;
-	char *ret = malloc(room + 1);
-
-	if (ret)
-		ret[fx_escape(ret, room, text, size, flags)] = 0;
-	return ret;
-}
-
-/* A byte of a clean text. */
-static void print_byte(unsigned char byte)
-{
-	if (byte == '"' || byte == '\\')
-		printf("\\%c", byte);
-	else if (byte < ' ' || byte == 0x7f)
-		printf("\\u%04x", byte);
-	else
-		putchar(byte);
-}
-
-void fx_json_print(const char *text)
-{
-	char *clean = escaped(text, 0);
-
-	putchar('"');
-	for (const char *at = clean; at && *at; at++)
-		print_byte((unsigned char)*at);
-	putchar('"');
-	free(clean);
-}
-
-void fx_text_print(const char *text, int width)
-{
-	char *clean = escaped(text, FX_ESCAPE_CONTROLS);
-
-	printf("%-*s", width, clean ? clean : "");
-	free(clean);
-}
-
 const char *fx_mode_name(unsigned mode)
 {
 	static const char *const names[] = {"none", "oneshot", "circular", "streaming"};
 
 	return mode < sizeof(names) / sizeof(names[0]) ? names[mode] : "unknown";
-}
-
-static void remote_print_json(const struct fx_session_config *config, const struct fx_msg_result *r,
-			      const char *unseen)
-{
-	printf("{\"output\": ");
-	fx_json_print(config->output);
-	printf(", \"bytes\": %" PRIu64 ", \"processes\": %" PRIu64 ", \"threads\": %" PRIu64
-	       ", \"events\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"too_deep\": %" PRIu64
-	       ", \"invalid\": %" PRIu64,
-	       r->file_size, r->processes, r->threads, r->events, r->dropped, r->too_deep,
-	       r->invalid);
-	printf(", \"lost\": {");
-	for (unsigned i = 0, n = 0; i < FX_CAUSES; i++) {
-		if (r->lost[i])
-			printf("%s\"%s\": %" PRIu64, n++ ? ", " : "", fx_loss_word(i), r->lost[i]);
-	}
-	printf("}, \"unseen_categories\": ");
-	fx_json_print(unseen);
-	if (r->flags & FX_RESULT_CIRCULAR)
-		printf(", \"history_seconds\": %.6f, \"wrapped\": %s", (double)r->history_ns / 1e9,
-		       r->flags & FX_RESULT_WRAPPED ? "true" : "false");
-	printf("}\n");
 }
 
 void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_session_config *config,
@@ -165,7 +103,7 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 	memcpy(result.totals.unseen, r->unseen, sizeof(result.totals.unseen) - 1);
 	memcpy(result.totals.counts.lost, r->lost, sizeof(result.totals.counts.lost));
 	if (remote->json)
-		remote_print_json(config, r, result.totals.unseen);
+		fx_json_summary(config, &result, r->flags & FX_RESULT_CIRCULAR);
 	else
 		fx_summary_print(config, &result, program, quiet);
 }

@@ -51,6 +51,8 @@ struct fx_remote_command {
 	bool (*take)(const struct fx_remote *remote, int key, char *value);
 	/* What the command does once the link stands. Returns an exit status. */
 	int (*execute)(const struct fx_remote *remote, struct fx_link *link);
+	/* The same where no manager is, unless its socket was named. NULL: that is a failure. */
+	int (*without)(const struct fx_remote *remote);
 };
 
 /* The whole of such a command: arguments, link, work. Returns its exit status. */
@@ -58,12 +60,6 @@ int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, 
 
 /* For commands whose one option is OPTION_NO_RESULTS: what they keep of their own is a bool. */
 bool fx_remote_take_no_results(const struct fx_remote *remote, int key, char *value);
-
-/* A JSON string, with its quotation marks, on stdout; other bytes than UTF-8 are escaped (base/escape.h). */
-void fx_json_print(const char *text);
-
-/* The same for whoever sits at the terminal, control characters escaped too; blanks follow up to `width` bytes. */
-void fx_text_print(const char *text, int width);
 
 /* Buffering modes by their names; "none" for 0. */
 const char *fx_mode_name(unsigned mode);

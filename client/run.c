@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "client/commands.h"
+#include "client/json.h"
 #include "client/options.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
@@ -24,17 +25,32 @@
 struct run {
 	const char *command; /* "fxtrace run" */
 	struct fx_options options;
+	bool json;
 	char **program; /* terminated by NULL */
 };
+
+enum { OPTION_JSON = 0x300 };
 
 static const struct argp_option option_table[] = {
 #define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
 	{name, key, argument, FX_OPTION_FLAGS(where, OF_RUN), help, 0},
 #include "client/options.def"
 #undef FX_OPTION
+    {"json", OPTION_JSON, NULL, 0, "Print the summary as one JSON object, to standard output", 0},
     FX_USAGE_OPTIONS,
     {0},
 };
+
+static void run_check(const struct run *run)
+{
+	const char *wrong = fx_options_check(&run->options);
+
+	if (wrong)
+		fx_usage_error(run->command, wrong, NULL);
+	if (run->json && (run->options.report || strcmp(run->options.config.output, "-") == 0))
+		fx_usage_error(run->command, "--json needs standard output for itself",
+			       "neither the archive nor --report can go there");
+}
 
 static error_t run_parse(int key, char *value, struct argp_state *state)
 {
@@ -45,8 +61,14 @@ static error_t run_parse(int key, char *value, struct argp_state *state)
 		run->program = state->argv + state->next;
 		state->next = state->argc;
 		return 0;
+	case OPTION_JSON:
+		run->json = true;
+		return 0;
 	case ARGP_KEY_NO_ARGS:
 		fx_usage_error(run->command, "no program to run", NULL);
+	case ARGP_KEY_END:
+		run_check(run);
+		return 0;
 	default:
 		return fx_options_take(&run->options, run->command, OF_RUN, key, value)
 			   ? 0
@@ -168,7 +190,12 @@ static int trace(const struct run *run, struct fx_session *session, pid_t child)
 	fx_session_run_program(session, child);
 	signals_ignore();
 	fx_session_finish(session, &result);
-	fx_summary_print(&run->options.config, &result, run->program[0], run->options.quiet);
+	if (run->json)
+		fx_json_summary(&run->options.config, &result,
+				run->options.config.mode == FX_MODE_CIRCULAR);
+	else
+		fx_summary_print(&run->options.config, &result, run->program[0],
+				 run->options.quiet);
 	if (run->options.report && !result.output_error)
 		run_report(run);
 	return run_exit_status(&result);
@@ -210,15 +237,11 @@ static int run_execute(const struct run *run)
 int fx_cmd_run(int argc, char **argv)
 {
 	struct run run = {.command = argv[0]};
-	const char *wrong;
 	int status;
 
 	fx_options_init(&run.options);
 	fx_options_take_environment(&run.options, run.command);
 	fx_usage_parse(argv[0], &parser, argc, argv, ARGP_IN_ORDER, &run);
-	wrong = fx_options_check(&run.options);
-	if (wrong)
-		fx_usage_error(run.command, wrong, NULL);
 	status = run_execute(&run);
 	fx_options_destroy(&run.options);
 	return status;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "client/commands.h"
+#include "client/json.h"
 #include "client/link.h"
 #include "client/remote.h"
 

@@ -227,7 +227,7 @@ static int view_convert(const struct fx_conversion *conversion, struct fx_timeli
 	if (file < 0)
 		return file;
 	r = dup(file);
-	r = r < 0 ? -errno : fx_sink_open(r, false, &sink);
+	r = r < 0 ? -errno : fx_sink_open(r, FX_PACKING_NONE, &sink);
 	if (r == 0) {
 		r = fx_conversion_write(conversion, timeline, sink);
 		closed = fx_sink_close(sink);

@@ -64,6 +64,8 @@ const struct fx_format *fx_format_guess(const char *path)
 
 	if (formats_ends_with(path, length, ".gz"))
 		length -= strlen(".gz");
+	else if (formats_ends_with(path, length, ".zst"))
+		length -= strlen(".zst");
 	for (const struct fx_format *format = fx_formats; format->name; format++) {
 		for (const char *const *end = format->extensions; *end; end++) {
 			if (formats_ends_with(path, length, *end))

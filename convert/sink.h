@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where a conversion is written: a buffer before a descriptor, with or without gzip. The first
+ * Where a conversion is written: a buffer before a descriptor, packed or not. The first
  * error stays, later output is thrown away, and fx_sink_close() reports it.
  */
 #ifndef FX_CONVERT_SINK_H
 #define FX_CONVERT_SINK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct fx_sink;
 
+enum fx_packing { FX_PACKING_NONE, FX_PACKING_GZIP, FX_PACKING_ZSTD };
+
 /* The descriptor is taken over, also on failure. Returns 0 or -errno. */
-int fx_sink_open(int fd, bool gzip, struct fx_sink **ret);
+int fx_sink_open(int fd, enum fx_packing packing, struct fx_sink **ret);
 
 void fx_sink_write(struct fx_sink *sink, const void *data, size_t size);
 

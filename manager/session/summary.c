@@ -2,6 +2,7 @@
 #include "manager/session/summary.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "manager/settings/losses.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
+#include "manager/settings/wanted.h"
+#include "symbols/inspect.h"
 
 static const char *summary_plural(uint64_t n)
 {
@@ -83,16 +86,37 @@ static void print_untraced(const struct fx_session_result *result, const char *p
 			  fx_loadable_cure(obstacle));
 }
 
-static void print_empty(const struct fx_session_result *result, const char *program)
+/* Whether nothing but functions is asked for, and the program has none that tell of themselves. */
+static bool wants_hooks_alone(const struct fx_session_config *config, const char *program)
+{
+	struct fx_elf_facts facts;
+	char path[PATH_MAX];
+
+	return fx_wanted_bits(config) == FX_CAT_FUNCTION &&
+	       fx_program_find(program, path, sizeof(path)) == 0 &&
+	       fx_elf_inspect(path, &facts) == 0 && !facts.hooks;
+}
+
+static void print_empty(const struct fx_session_config *config,
+			const struct fx_session_result *result, const char *program)
 {
 	const struct fx_stream_counts *c = &result->totals.counts;
+	const char *words = config->words && *config->words ? config->words : "the usual";
 
-	if (result->output_error || result->totals.processes == 0)
+	if (result->output_error || result->totals.processes == 0 ||
+	    c->events + c->unfinished > 0 || has_losses(c))
 		return;
-	if (c->events + c->unfinished == 0 && !has_losses(c))
+	if (wants_hooks_alone(config, program))
+		fx_report("no event was recorded: function is all that was asked for, and %s was "
+			  "not built with -finstrument-functions; `fxtrace doctor -- %s' says what "
+			  "can be seen of it",
+			  program, program);
+	else
 		fx_report(
-		    "no event was recorded: no category of --categories applies to what %s did",
-		    program);
+		    "no event was recorded: %s did nothing of the categories that were asked "
+		    "for (%s); `fxtrace list-categories' says what each holds, `fxtrace doctor "
+		    "-- %s' what can be seen of it",
+		    program, words, program);
 }
 
 static void print_unseen(const struct fx_session_result *result)
@@ -127,5 +151,5 @@ void fx_summary_print(const struct fx_session_config *config,
 	if (program)
 		print_untraced(result, program);
 	if (program && !quiet)
-		print_empty(result, program);
+		print_empty(config, result, program);
 }

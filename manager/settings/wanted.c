@@ -230,3 +230,20 @@ uint32_t fx_wanted_write(const struct fx_session_config *config, const char *pro
 	apply_all(&w, config->more_words, provider);
 	return w.bits;
 }
+
+uint32_t fx_wanted_bits(const struct fx_session_config *config)
+{
+	const char *at = config->words && *config->words ? config->words : NULL;
+	uint32_t bits = config->categories;
+	struct fx_word word;
+
+	while (at && fx_word_next(&at, &word)) {
+		uint32_t named = fx_category_bits(word.name, word.length);
+
+		if (!word.take_away)
+			bits |= named;
+		else if (!word.provider)
+			bits &= ~named;
+	}
+	return bits;
+}

@@ -41,6 +41,9 @@ unsigned fx_words_count(const char *list);
 /* Bits of the tracer's categories that a name, or a name with an asterisk, means. */
 uint32_t fx_category_bits(const char *name, size_t length);
 
+/* Bits of those that a session may record of some process, whatever its name. */
+uint32_t fx_wanted_bits(const struct fx_session_config *config);
+
 /*
  * What a session wants of processes of this name: the bits for fx_control.state; and, of FX_WANTED_SIZE
  * bytes, zeroes or written here before, the list of the program's own categories, as in

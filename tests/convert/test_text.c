@@ -66,7 +66,7 @@ static struct fx_sink *json;
 static void open_json(void)
 {
 	json_fd = memfd_create("json", 0);
-	cr_assert_eq(fx_sink_open(dup(json_fd), false, &json), 0);
+	cr_assert_eq(fx_sink_open(dup(json_fd), FX_PACKING_NONE, &json), 0);
 }
 
 static void expect_json(const char *want)
@@ -120,7 +120,7 @@ Test(sink, errors_stay)
 	struct fx_sink *sink;
 	char data[4096] = {0};
 
-	cr_assert_eq(fx_sink_open(STDERR_FILENO + 100, false, &sink), 0);
+	cr_assert_eq(fx_sink_open(STDERR_FILENO + 100, FX_PACKING_NONE, &sink), 0);
 	for (int i = 0; i < 1000; i++)
 		fx_sink_write(sink, data, sizeof(data));
 	cr_assert_eq(fx_sink_error(sink), -EBADF);
@@ -135,7 +135,7 @@ Test(sink, a_reservation_may_be_larger_than_the_buffer)
 	struct fx_sink *sink;
 	unsigned char *place, last[2];
 
-	cr_assert_eq(fx_sink_open(dup(fd), false, &sink), 0);
+	cr_assert_eq(fx_sink_open(dup(fd), FX_PACKING_NONE, &sink), 0);
 	fx_sink_write(sink, "x", 1);
 	place = fx_sink_reserve(sink, size);
 	cr_assert_not_null(place);

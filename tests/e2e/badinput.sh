@@ -23,6 +23,7 @@ mkdir folder
 echo 'this is no trace at all' >text
 fxtrace run -q -o some.fxt -- ./leaf && fxtrace run -q -o other.fxt -- ./leaf && fxtrace run -q -o some.fxt.zst -- ./leaf ||
 	fail "cannot trace the leaf"
+head -c $(($(wc -c <some.fxt) / 2 + 1)) some.fxt >cut.fxt
 unset FXTRACE_SOCKET
 export XDG_RUNTIME_DIR=$PWD/folder
 
@@ -56,6 +57,17 @@ echo "$rows command lines"
 [ "$wrong" -eq 0 ] || fail "$wrong of $rows command lines"
 
 # What every command has, and what the tables of options tell: no value, a value too much, an unknown one.
+# What is printed as JSON is JSON.
+if command -v python3 >/dev/null; then
+	for command in 'run --json -o a.fxt ./leaf' 'run --json -m circular -o a.fxt ./leaf' 'check --json some.fxt other.fxt' \
+		'doctor --json ./leaf' 'list-categories --json' 'list-category-groups --json' 'info --json some.fxt' \
+		'report --json some.fxt' 'diff --json some.fxt other.fxt'; do
+		# shellcheck disable=SC2086 # words
+		fxtrace $command >out 2>err || fail "$command: $(cat err)"
+		python3 -m json.tool out >/dev/null 2>err || fail "$command: $(cat err)"
+	done
+fi
+
 fxtrace help --commands | cut -f 1 >commands
 while IFS= read -r command; do
 	expect_ok fxtrace "$command" --help

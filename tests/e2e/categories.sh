@@ -111,9 +111,103 @@ wait_for 10 providers_are 1 || fail "the process does not register"
 expect_ok "$FXTRACE" list-categories
 expect_line '^\* function  *entry and exit' out
 expect_line '^  malloc ' out
-cut -c3- out | cut -d' ' -f1 >names
+grep -v '^    ' out | cut -c3- | cut -d' ' -f1 >names
 sort names | cmp -s - names || fail "the list is not sorted: $(tr '\n' ' ' <names)"
 expect_ok "$FXTRACE" list-categories --json --timeout 100ms
 expect_line '"name": "pthread:all", "default": false, "providers": 1, "help": "' out
 expect_one_error 2 "$FXTRACE" list-categories --timeout 11s
 manager_stop
+
+# --- What each costs -------------------------------------------------------------------------------
+
+# Without a manager the tracer's own are listed, and the size that is said is that of the records.
+unset FXTRACE_SOCKET
+export XDG_RUNTIME_DIR=$PWD
+expect_ok "$FXTRACE" list-categories
+expect_line '^\* function  *entry and exit' out
+expect_line '^  *some 24 bytes for each call; nothing of what was built without -finstrument-functions' out
+expect_one_error 1 "$FXTRACE" list-categories --socket ./none
+cat >mix.c <<'PROGRAM'
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+static void *locks(void *arg)
+{
+	for (int i = 0; i < 50; i++) {
+		pthread_mutex_lock(&mutex);
+		usleep(100);
+		pthread_mutex_unlock(&mutex);
+	}
+	return arg;
+}
+
+int main(void)
+{
+	FILE *out = fopen("/dev/null", "w");
+	struct addrinfo *found = NULL;
+	pthread_t threads[2];
+	char byte = 0;
+
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, locks, NULL);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 500; i++)
+		free(malloc(40000 + (size_t)i * 10));
+	for (int i = 0; i < 100; i++) {
+		int fd = open("/dev/zero", O_RDWR);
+
+		if (read(fd, &byte, 1) != 1 || write(fd, &byte, 1) != 1 || close(fd) < 0)
+			return 1;
+	}
+	for (int i = 0; i < 500; i++) {
+		fputc('x', out);
+		if (i % 10 == 0)
+			fflush(out);
+	}
+	for (int i = 0; i < 5; i++) {
+		if (fork() == 0)
+			_exit(0);
+		wait(NULL);
+	}
+	for (int i = 0; i < 5; i++)
+		dlclose(dlopen("libm.so.6", RTLD_NOW));
+	if (getaddrinfo("127.0.0.1", "80", NULL, &found) == 0)
+		freeaddrinfo(found);
+	return 0;
+}
+PROGRAM
+compile mix mix.c -w -finstrument-functions -pthread -ldl
+if command -v python3 >/dev/null; then
+	for list in '#default,malloc' '#default,pthread:all,stdio:all'; do
+		expect_ok "$FXTRACE" run -q -c "$list" -o mix.fxt -- ./mix
+		"$FXTRACE" dump --json mix.fxt >dumped
+		"$FXTRACE" list-categories --json >categories
+		python3 - "$list" <<'EOF' || fail "what is said of costs with $list is far from what is measured"
+import json, sys
+said = {c["name"]: c["bytes"] for c in json.load(open("categories"))}
+records = [json.loads(line) for line in open("dumped")]
+sizes = {}
+for r, following in zip(records, records[1:]):
+    if r["kind"] == "event":
+        sizes.setdefault(r["category"], []).append(following["offset"] - r["offset"])
+wrong = {"function", "heap", "syscall", "process", "pthread", "stdio", "dl", "libc"} - set(sizes)
+for name, some in sizes.items():
+    name += ":all" if name + ":all" in sys.argv[1] else ""
+    measured = sum(some) / len(some)
+    print(name, len(some), measured, said[name])
+    if not said[name] / 1.7 < measured < said[name] * 1.7:
+        wrong.add(name)
+print(*wrong)
+sys.exit(bool(wrong))
+EOF
+	done
+fi

@@ -8,7 +8,7 @@ compile_busy
 
 # Without a manager each command says so, in one line.
 export XDG_RUNTIME_DIR=$TEST_DIR
-for command in status list-providers list-categories record start stop snapshot terminate; do
+for command in status list-providers record start stop snapshot terminate; do
 	expect_one_error 1 "$FXTRACE" "$command"
 	expect_line 'no manager is running' err
 done

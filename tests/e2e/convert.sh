@@ -33,11 +33,20 @@ expect_ok "$FXTRACE" convert trace.fxt packed.pftrace.gz
 gzip -dc packed.pftrace.gz >packed.pftrace || fail "the output is no gzip"
 expect_same_file trace.pftrace packed.pftrace
 
+expect_ok "$FXTRACE" convert trace.fxt packed.pftrace.zst
+zstd -qdc packed.pftrace.zst >packed.pftrace || fail "the output is no zstd"
+expect_same_file trace.pftrace packed.pftrace
+expect_one_error 1 "$FXTRACE" convert trace.fxt "$(ln -s /dev/full full.json.zst && echo full.json.zst)"
+expect_line 'full.json.zst: No space left' err
+
+# Without a format and a name that tells it, it is for Perfetto.
+mv trace.pftrace named.pftrace
+expect_ok "$FXTRACE" convert trace.fxt
+expect_same_file named.pftrace trace.pftrace
+expect_ok "$FXTRACE" convert trace.fxt -
+expect_same_file named.pftrace out
+
 # Wrong usage writes nothing.
-expect_status 2 "$FXTRACE" convert
-expect_line 'no IN given' err
-expect_status 2 "$FXTRACE" convert trace.fxt
-expect_line 'no format given' err
 expect_status 2 "$FXTRACE" convert trace.fxt out.xyz
 expect_line 'out\.xyz' err
 expect_status 2 "$FXTRACE" convert -f xyz trace.fxt

@@ -156,10 +156,26 @@ EOF
 compile old.so -shared -fPIC -w old.c
 LD_PRELOAD=$PWD/old.so "$FXTRACE" doctor >out
 expect_equal 1 $? "status on an old kernel"
-for what in 'can be sealed' MADV_WIPEONFORK pidfd_open 'clock source' perf_event_paranoid; do
+for what in 'can be sealed' MADV_WIPEONFORK pidfd_open 'clock source'; do
 	expect_line "this system: .*$what" out
 done
 cat out >>all
+
+# --- JSON ------------------------------------------------------------------------------------------
+
+expect_status 1 env LD_PRELOAD="$PWD/old.so" "$FXTRACE" doctor --json -- ./plain
+if command -v python3 >/dev/null; then
+	python3 - >found <<'EOF' || fail "doctor --json prints no JSON: $(cat out)"
+import json
+said = json.load(open("out"))
+print(said["program"], said["can_record"], said["verdict"])
+for f in said["findings"]:
+    print(f["subject"], f["level"], f["what"], "cure" in f)
+EOF
+	expect_line '^\./plain False nothing can be recorded$' found
+	expect_line '^\./plain partial calls of its own functions .* True$' found
+	expect_line '^this system no trace the kernel has no memory files' found
+fi
 
 # --- The tables ------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ static void export(struct fx_timeline *timeline, const struct fx_format *format,
 	struct fx_exporter *exporter;
 	struct fx_sink *sink;
 
-	if (fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), false, &sink) < 0)
+	if (fx_sink_open(open("/dev/null", O_WRONLY | O_CLOEXEC), FX_PACKING_NONE, &sink) < 0)
 		abort();
 	exporter = format->make(timeline, sink);
 	if (!exporter)

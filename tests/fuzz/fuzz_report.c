@@ -164,7 +164,7 @@ static void answer_query(struct fx_query *query, enum fx_query_style style)
 	int out = memfd_create("answer", MFD_CLOEXEC);
 	struct fx_sink *sink;
 
-	if (out < 0 || fx_sink_open(fcntl(out, F_DUPFD_CLOEXEC, 3), false, &sink) < 0)
+	if (out < 0 || fx_sink_open(fcntl(out, F_DUPFD_CLOEXEC, 3), FX_PACKING_NONE, &sink) < 0)
 		abort();
 	fx_query_answer(query, sink, style);
 	if (fx_sink_close(sink) < 0)
