@@ -191,8 +191,10 @@ int fx_output_begin(struct fx_output *out)
 {
 	if (out->destination.path)
 		fx_destination_begin(&out->destination);
-	if (out->can_cut && ftruncate(out->fd, 0) < 0)
-		return -errno;
+	if (out->can_cut && ftruncate(out->fd, 0) < 0) {
+		out->error = -errno; /* which fx_output_close() tells, too */
+		return out->error;
+	}
 	out->begun = true;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -93,6 +94,19 @@ Test(output, a_place_that_cannot_be_written)
 
 	cr_assert_eq(fx_output_open("/nowhere/at/all", &out), -ENOENT);
 	cr_assert_eq(fx_output_open("/", &out), -EISDIR);
+}
+
+/* That it is the output's fault is known even to those who ask at its end alone. */
+Test(output, what_cannot_be_emptied)
+{
+	int fd = memfd_create("output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	struct fx_output *out;
+
+	cr_assert_eq(write(fd, "old", 3), 3);
+	cr_assert_eq(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	cr_assert_eq(fx_output_adopt(fd, "output.fxt", &out), 0);
+	cr_assert_eq(fx_output_begin(out), -EPERM);
+	cr_assert_eq(fx_output_close(out, NULL), -EPERM);
 }
 
 /* --- Formats --------------------------------------------------------------------------------- */
