@@ -23,7 +23,9 @@ slack_of() { # POINT OPTIONS
 	esac
 }
 
-# expect_all SLACK: each call that has begun is there once.
+# expect_all SLACK: each call that has begun is there once. With pairs some are marked as unfinished, one of some
+# hundred calls of handlers: these record in chunks of their own, and where such a chunk is full within a call, the
+# next one, which has its end, is read after the chunk in which the interrupted call goes on and ends.
 expect_all() {
 	"$FX_BUILDDIR/tests/e2e/events" trace.fxt >events || fail "cannot list trace.fxt"
 	awk -F'\t' -v slack="$1" '
