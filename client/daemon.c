@@ -3,16 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "client/link.h"
 #include "manager/session/daemon.h"
 #include "manager/settings/report.h"
 #include "protocol/activation.h"
 #include "protocol/place.h"
+#include "protocol/socket.h"
 
 static int daemon_failure(const char *command, const char *what, int error)
 {
@@ -112,4 +117,55 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 	if (foreground || listener >= 0)
 		return daemon_serve(command, socket, listener < 0 ? -1 : listener, options, -1);
 	return serve_behind(command, socket, options);
+}
+
+/* --- Stopping it ------------------------------------------------------------------------------- */
+
+/* The manager itself: its pidfd, or a negative number after a line that says why not. */
+static int daemon_find(struct fx_link *link, pid_t *ret_pid)
+{
+	struct fx_msg_request request;
+	struct fx_msg_status status;
+	uid_t user;
+	int r = fx_link_call(link, FX_MSG_GET_STATUS, &request, sizeof(request), -1, FX_MSG_STATUS,
+			     &status, sizeof(status));
+
+	if (r)
+		return -1;
+	r = fx_socket_peer(link->fd, ret_pid, &user);
+	/* Who made the socket may be somebody else, whom to end would be worse. */
+	if (r == 0 && *ret_pid != (pid_t)status.pid) {
+		fx_report_as(link->command,
+			     "the manager's socket was made by process %d, such as systemd, which "
+			     "would start another: end the service there",
+			     (int)*ret_pid);
+		return -1;
+	}
+	if (r == 0)
+		r = fx_socket_peer_pidfd(link->fd, *ret_pid);
+	if (r < 0)
+		daemon_failure(link->command, "the manager", r);
+	return r;
+}
+
+int fx_daemon_stop(const char *command, const char *socket)
+{
+	struct pollfd ended = {.events = POLLIN};
+	struct fx_link link;
+	int status = fx_link_open(&link, command, socket);
+	pid_t pid;
+
+	ended.fd = status == 0 ? daemon_find(&link, &pid) : -1;
+	fx_link_close(&link);
+	if (ended.fd < 0)
+		return FX_EXIT_FAILURE;
+	if (syscall(SYS_pidfd_send_signal, ended.fd, SIGTERM, NULL, 0) < 0)
+		status = daemon_failure(command, "the manager", -errno);
+	/* It completes the archive first. */
+	while (status == 0 && poll(&ended, 1, -1) < 0 && errno == EINTR)
+		;
+	if (status == 0)
+		printf("manager %d has ended\n", (int)pid);
+	close(ended.fd);
+	return status;
 }

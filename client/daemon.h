@@ -16,4 +16,7 @@
 int fx_daemon_main(const char *command, const char *socket, bool foreground,
 		   const struct fx_options *options);
 
+/* Ends the manager that listens at `socket`, NULL the usual one, and waits for that. The exit status. */
+int fx_daemon_stop(const char *command, const char *socket);
+
 #endif

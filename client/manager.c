@@ -37,6 +37,7 @@ enum {
 	KEY_PID,
 	KEY_SOCKET,
 	KEY_FOREGROUND,
+	KEY_STOP,
 	KEY_ALLOW_USERS,
 	KEY_ALLOW_GROUP,
 	KEY_ALLOW_CONTROL,
@@ -51,6 +52,7 @@ struct manager {
 	const char *name;
 	const char *socket;
 	bool foreground;
+	bool stop;
 	struct fx_options options;
 	char output[256];
 	char *beside; /* the output, if the one that was asked for is in use */
@@ -61,6 +63,7 @@ static const struct argp_option option_table[] = {
      "Listen at PATH ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's runtime directory)",
      0},
     {"foreground", KEY_FOREGROUND, NULL, 0, "Stay in the foreground", 0},
+    {"stop", KEY_STOP, NULL, 0, "End the manager that runs, and its session; wait for that", 0},
 #define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
 	{name, key, argument, FX_OPTION_FLAGS(where, OF_MANAGER), help, 0},
 #include "client/options.def"
@@ -109,6 +112,9 @@ static error_t manager_parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case KEY_FOREGROUND:
 		m->foreground = true;
+		return 0;
+	case KEY_STOP:
+		m->stop = true;
 		return 0;
 	case KEY_ALLOW_USERS:
 		take_policy(m, value, fx_allow_users(&m->options.config.policy, value));
@@ -267,6 +273,14 @@ int fx_cmd_manager(int argc, char **argv)
 	fx_options_init(&m.options);
 	fx_options_take_environment(&m.options, m.command);
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &m);
+	if (m.stop && (m.foreground || m.is_private || m.options.given))
+		fx_usage_error(m.command, "--stop goes with --socket alone",
+			       "the manager that runs keeps its options");
+	if (m.stop) {
+		status = fx_daemon_stop(m.command, m.socket);
+		fx_options_destroy(&m.options);
+		return status;
+	}
 	if (!m.is_private) {
 		status = fx_daemon_main(m.command, m.socket, m.foreground, &m.options);
 		fx_options_destroy(&m.options);

@@ -119,3 +119,17 @@ expect_line 'name="leaf"' prefix.txt
 expect_ok "$FXTRACE" manager
 expect_ok "$FXTRACE" status --json
 kill -TERM "$(json_number pid out)"
+
+# --stop completes the archive, and returns when the manager has ended.
+manager_start
+provider_start ./busy 30
+wait_for 10 providers_are 1 || fail "the process does not register"
+expect_ok "$FXTRACE" start -o stopped.fxt
+expect_one_error 2 "$FXTRACE" manager --stop --foreground
+expect_ok "$FXTRACE" manager --stop
+expect_equal "manager $MANAGER has ended" "$(cat out)" "what --stop says"
+expect_clean stopped.fxt
+wait "$MANAGER" || fail "the manager ended with $?"
+expect_one_error 1 "$FXTRACE" manager --stop
+expect_line 'no manager is running' err
+kill "$PROVIDER"
