@@ -96,10 +96,15 @@ static int without_pidfd(int error, struct fx_applicant *ret)
 	return error == -ENOSYS || error == -EPERM ? 0 : error;
 }
 
-/* Who brings memory has said all, and may have ended since. Before Linux 6.9 the kernel calls that EINVAL. */
+/* Who brings memory has said all, and may have ended since. Before Linux 6.9 the kernel calls that EINVAL; without pidfds
+ * it says nothing. */
 static bool may_have_ended(const struct fx_applicant *applicant, int error)
 {
-	return applicant->brought && (error == -ESRCH || error == -EINVAL);
+	if (!applicant->brought)
+		return false;
+	if (error == -ENOSYS || error == -EPERM)
+		return fx_kin_is_over(applicant->pid);
+	return error == -ESRCH || error == -EINVAL;
 }
 
 /* Who the other end is, if it may register. */
@@ -422,6 +427,7 @@ static void accept_from(struct fx_registry *registry, int listener)
 		stop_listening(registry);
 		return;
 	}
+	registry->accepted++;
 	if (error == 0)
 		error = fx_registry_adopt(registry, fd, 0);
 	if (error < 0)

@@ -71,6 +71,7 @@ struct fx_registry {
 	uint64_t deaf_since; /* CLOCK_MONOTONIC ns */
 	struct fx_connection *first, *last; /* oldest first */
 	unsigned count;
+	uint64_t accepted;		     /* since it listens */
 	uint64_t next_look;		     /* CLOCK_MONOTONIC ns; at what others say of us */
 	bool given;			     /* the listener was: its path is another's */
 	char directory[FX_SOCKET_PATH_SIZE]; /* made for this registry; "" none */

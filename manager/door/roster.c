@@ -17,8 +17,10 @@
 /* Held chunks, thread names and packets are looked at this often, however little happens. */
 #define SLOW_PERIOD_NS UINT64_C(500000000)
 
-/* Whoever knocks for ever is not served for ever. */
+/* Whoever knocks for ever is not served for ever: for so long while nobody comes in, and no more than so many, which is
+ * what a queue holds. */
 #define SERVE_MAX_NS UINT64_C(2000000000)
+#define SERVE_MAX    4096u
 
 /* --- Packets ---------------------------------------------------------------------------------- */
 
@@ -493,10 +495,16 @@ void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until)
 
 void fx_roster_serve(struct fx_roster *roster)
 {
-	uint64_t until = fx_monotonic_ns() + SERVE_MAX_NS;
+	const struct fx_registry *registry = &roster->registry;
+	uint64_t before = registry->accepted, seen = before;
+	uint64_t now = fx_monotonic_ns(), until = now + SERVE_MAX_NS;
 
-	while (fx_poller_wait(&roster->ground->poller, 0) && fx_monotonic_ns() < until)
-		;
+	for (; now < until && fx_poller_wait(&roster->ground->poller, 0); now = fx_monotonic_ns()) {
+		if (registry->accepted == seen || seen - before >= SERVE_MAX)
+			continue;
+		seen = registry->accepted;
+		until = fx_monotonic_ns() + SERVE_MAX_NS;
+	}
 }
 
 /* --- Life ------------------------------------------------------------------------------------ */

@@ -133,6 +133,15 @@ for kernel in 5.4 old; do
 done
 expect_line 'pidfd_open' said
 
+# More children than can be traced at a time, of which none is there any more: without pidfds that is looked for.
+target forks forks.c -lutil
+ulimit -n "$(ulimit -Hn)"
+expect_ok "$FXTRACE" run -q -b 4M -o trace.fxt -- ./forks silent 1100
+expect_equal '' "$(cat err)" "said of many children"
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_equal 1101 "$(wc -l <processes)" "processes"
+
 # Without membarrier, what threads hold that wait stays theirs: the others go on after some time, and what that costs is
 # counted.
 expect_ok "$FXTRACE" run --on-full block -b 4K -c function -o trace.fxt -- ./turns 20 100
