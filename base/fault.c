@@ -18,10 +18,10 @@ static const char *const names[] = {
 #undef FX_FAULT_POINT
 };
 
-static const char *const actions[] = {"kill", "stop",	 "sleep", "raise",
+static const char *const actions[] = {"kill", "stop",	 "sleep", "spin", "raise",
 				      "fail", "forward", "back",  "every"};
 
-enum action { KILL, STOP, SLEEP, RAISE, FAIL, FORWARD, BACK, EVERY, ACTION_COUNT };
+enum action { KILL, STOP, SLEEP, SPIN, RAISE, FAIL, FORWARD, BACK, EVERY, ACTION_COUNT };
 
 static struct {
 	uint64_t passings;
@@ -131,8 +131,18 @@ static bool mark(void)
 	return true;
 }
 
+static int64_t fault_clock(void)
+{
+	struct timespec now = {0};
+
+	fx_syscall2(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 static int act(void)
 {
+	int64_t until;
+
 	struct timespec nap = {.tv_sec = fault.value / 1000,
 			       .tv_nsec = fault.value % 1000 * 1000000};
 
@@ -145,6 +155,11 @@ static int act(void)
 		break;
 	case SLEEP:
 		fx_syscall2(SYS_nanosleep, &nap, 0);
+		break;
+	case SPIN:
+		until = fault_clock() + fault.value * 1000000;
+		while (fault_clock() < until)
+			;
 		break;
 	case RAISE:
 	case EVERY:

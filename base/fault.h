@@ -7,6 +7,7 @@
  *		kill        ends with SIGKILL
  *		stop        stops, until somebody sends SIGCONT
  *		sleep=MS    the thread sleeps
+ *		spin=MS     the thread is busy
  *		raise=SIG   sends itself a signal, whose handler runs at the point; passings
  *		            count from when there is a handler
  *		every=SIG   the same at each Nth passing

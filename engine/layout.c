@@ -67,3 +67,17 @@ uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size)
 
 	return (uint32_t)clamp(chunks < 2 ? 2 : chunks, 1, l->chunks_per_half);
 }
+
+/* Bytes: what fits into the cache of one core, with the other half. */
+#define ENOUGH_MIN (512u << 10)
+
+/* Serials are counted by whole halves, and must last. */
+#define ENOUGH_SHARE 32u
+
+uint32_t fx_layout_enough(const struct fx_layout *l)
+{
+	uint32_t least = ENOUGH_MIN / l->chunk_size, share = l->chunks_per_half / ENOUGH_SHARE;
+	uint32_t enough = share > least ? share : least;
+
+	return l->halves == 2 && enough < l->chunks_per_half ? enough : 0;
+}

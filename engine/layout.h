@@ -15,7 +15,8 @@
  *	chunk      the unit in which threads take rolling space: chunk_size bytes, owned by one
  *	           thread from claim to release. Zero beyond its last record. Begins with a Thread
  *	           Record.
- *	half       one of the two rolling buffers (oneshot: the only one, all chunks).
+ *	half       one of the two rolling buffers (oneshot: the only one, all chunks). In streaming mode writing may
+ *	           leave it before it is full: as soon as the other one is saved and enough is in this one.
  *	wrap       how often writing has moved from one half to the other; half in use = wrap & 1.
  *	serial     a chunk's place in the order of claims: wrap * chunks_per_half + index in the
  *	           half.
@@ -38,6 +39,8 @@
  *	chunk_table[]: store release (engine/provider/chunk.c)      -> load acquire (engine/reader/drain.c)
  *	rolling_state: cas acq_rel   (engine/provider/chunk.c)      -> load acquire (engine/reader/drain.c,
  *	                                                      before chunk_table)
+ *	half_ended[]:  cas acq_rel, before the cas of       -> load relaxed, after the load of
+ *	               rolling_state (engine/provider/chunk.c)      rolling_state (engine/reader/drain.c)
  *	saved[]:       store release (manager)             -> load acquire (engine/provider/chunk.c,
  *	                                                      before zeroing)
  *	wraps_saved:   store release (manager)             -> load acquire (engine/provider/chunk.c)
@@ -247,6 +250,10 @@ int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mo
  * many as there are, or, of a larger buffer, what the size has the room for, and two at least. */
 uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size);
 
+/* After how many chunks a half is left, in streaming mode, if the other one is saved: few of a large buffer, which is
+ * there for when the manager lags; so many that a switch of halves costs nothing beside them. 0: only when it is full. */
+uint32_t fx_layout_enough(const struct fx_layout *l);
+
 /*
  * Why a record was lost, as whoever could not write it knows. A number never changes its meaning. The manager has a
  * sentence and a cure for each (manager/settings/losses.def).
@@ -351,7 +358,10 @@ struct fx_buffer_header {
 	uint64_t total_size;
 	uint64_t durable_size;
 	uint64_t rolling_size; /* of one half */
-	uint64_t reserved0[3];
+	/* (wrap + 1) << 32 | chunks claimed in it, of the newest wrap in either half that was left early; wraps that it
+	 * does not name were left full */
+	uint64_t half_ended[2];
+	uint64_t reserved0;
 	/* wrap << 32 | chunks claimed in this half */
 	uint64_t rolling_state __attribute__((aligned(64)));
 	/* where the search for free durable space begins; a hint, behind or at the true end */
@@ -440,6 +450,8 @@ struct fx_control {
 	uint64_t categories_offset;
 	uint64_t stack_categories; /* bits: calls of these categories carry their stack, */
 	uint64_t stack_duration;   /* ticks: if they took so long */
+	/* streaming: a half is left for the other one, if that is saved, after so many chunks; 0: when it is full */
+	uint32_t half_enough;
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; FX_SAVED_NEVER while an
 	 * owner of before still holds it; FX_SAVED_BEYOND if the session does not use it. Only the last
 	 * counts in circular mode, in which wraps_saved does not. */

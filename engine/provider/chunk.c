@@ -100,6 +100,43 @@ bool fx_chunk_is_worn(uint32_t wrap)
 	       ((uint64_t)wrap + 2) * fx_engine.layout.chunks_per_half > FX_CHUNK_SERIAL_MAX;
 }
 
+/* Says how many chunks of a half were claimed, which the state will not say any more. Of several threads that are about
+ * to leave it at once, the one whose count is the true one has the largest, and says it before it switches. */
+static void half_end_tell(const struct fx_thread *t, uint64_t state)
+{
+	uint64_t *word = &t->header->half_ended[state >> 32 & 1];
+	uint64_t ended = state + (UINT64_C(1) << 32), found = fx_load_relaxed(word);
+
+	/* Pairs with the reader, which loads rolling_state before. */
+	while (found < ended && !fx_cas_acq_rel(word, &found, ended))
+		;
+}
+
+/* Chunks that threads of the process got, ever, and when writing moved to another half. A hint. */
+static uint64_t chunks_got, chunks_got_before;
+
+uint64_t fx_chunks_got(void)
+{
+	return fx_load_relaxed(&chunks_got);
+}
+
+/*
+ * Streaming: whether writing goes back to the chunks that were saved rather than on to those that nobody has touched
+ * yet, each page of which costs a fault and leaves the cache. So what a process touches follows how far the manager is
+ * behind, and not the size of the buffer. Chunks that were passed over do not count: threads that sleep may hold all at
+ * the beginning of both halves.
+ */
+static bool half_is_enough(const struct fx_thread *t, uint64_t state)
+{
+	uint32_t enough = fx_load_relaxed(&fx_engine.page->half_enough),
+		 wrap = (uint32_t)(state >> 32);
+
+	return enough && (uint32_t)state >= enough &&
+	       fx_load_relaxed(&chunks_got) - fx_load_relaxed(&chunks_got_before) >= enough &&
+	       fx_load_relaxed(&fx_engine.page->wraps_saved) >= wrap &&
+	       t->header == fx_engine.header;
+}
+
 /* Moves to the other half. false: it is not saved yet. */
 static bool half_switch(const struct fx_thread *t, uint64_t state)
 {
@@ -111,8 +148,12 @@ static bool half_switch(const struct fx_thread *t, uint64_t state)
 	if (fx_load_acquire(&fx_engine.page->wraps_saved) < wrap)
 		return false;
 	FX_FAULT(half_full);
-	if (fx_cas_acq_rel(&t->header->rolling_state, &state, (uint64_t)(wrap + 1) << 32))
-		request_save(t, wrap); /* this thread alone switched */
+	half_end_tell(t, state);
+	if (fx_cas_acq_rel(&t->header->rolling_state, &state, (uint64_t)(wrap + 1) << 32)) {
+		/* This thread alone switched. */
+		fx_store_relaxed(&chunks_got_before, fx_load_relaxed(&chunks_got));
+		request_save(t, wrap);
+	}
 	return true;
 }
 
@@ -194,6 +235,8 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 				return -ENOSPC;
 			continue;
 		}
+		if (half_is_enough(t, state) && half_switch(t, state))
+			continue;
 		/* Looked at before the claim: the manager changes saved[] of a half only when the next
 		 * wrap has begun, and then goes by what saved[] said to tell claimed from skipped. */
 		number = wrap % l->halves * l->chunks_per_half + next;
@@ -214,9 +257,13 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 
 int fx_chunk_claim(const struct fx_thread *t, uint64_t *ret_serial)
 {
-	if (fx_engine.page->buffering_mode == FX_MODE_CIRCULAR)
-		return chunk_claim_oldest(t, ret_serial);
-	return chunk_claim_saved(t, ret_serial);
+	int r = fx_engine.page->buffering_mode == FX_MODE_CIRCULAR
+		    ? chunk_claim_oldest(t, ret_serial)
+		    : chunk_claim_saved(t, ret_serial);
+
+	if (r == 0)
+		fx_add_relaxed(&chunks_got, 1);
+	return r;
 }
 
 void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, uint64_t begins)

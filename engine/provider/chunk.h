@@ -4,8 +4,9 @@
  *
  * A claim is one compare-and-exchange of rolling_state. A chunk may be claimed only if the manager
  * has saved all of what was in it (saved[i] == chunk_table[i]); one that a slow thread still holds
- * is skipped. The thread that finds a half used up moves on to the other, once per wrap, and tells
- * the manager; if that half is not saved yet, records are lost (or, lossless, the writer waits).
+ * is skipped. The thread that finds a half used up, or enough of it while the other is saved, moves on
+ * to the other, once per wrap, and tells the manager; if that half is not saved yet, records are lost
+ * (or, lossless, the writer waits).
  */
 #ifndef FX_ENGINE_CHUNK_H
 #define FX_ENGINE_CHUNK_H
@@ -17,6 +18,9 @@
 
 /* Claims the next chunk that is free. 0 and its serial; fails, without waiting, if there is none (space.h waits). */
 int fx_chunk_claim(const struct fx_thread *t, uint64_t *ret_serial);
+
+/* How many chunks the process has got so far. */
+uint64_t fx_chunks_got(void);
 
 /* Makes the chunk that was claimed by this serial the cursor's: zeroes, and its Thread Record with the bits `begins`. */
 void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, uint64_t begins);

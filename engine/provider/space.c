@@ -54,12 +54,12 @@ static bool space_wait(uint64_t state, struct patience *p)
 #define STUCK_WRAPS 8u
 #define STUCK_NS    UINT64_C(5000000000)
 
-static uint64_t claims; /* chunks that threads got */
-static uint64_t stuck;	/* 1 + claims when waiting was found to be of no use */
+static uint64_t
+    stuck; /* 1 + the chunks that threads had got when waiting was found to be of no use */
 
 static bool is_stuck(const struct fx_thread *t, struct patience *p)
 {
-	uint64_t count = fx_load_relaxed(&claims), now = fx_boottime_ns();
+	uint64_t count = fx_chunks_got(), now = fx_boottime_ns();
 	uint32_t wrap = (uint32_t)(fx_load_relaxed(&t->header->rolling_state) >> 32);
 
 	if (fx_load_relaxed(&stuck) == count + 1)
@@ -147,7 +147,6 @@ static int chunk_have(const struct fx_thread *t, uint64_t *ret_serial, enum fx_l
 		if (*ret_why != FX_LOSSES)
 			return -ENOSPC;
 	}
-	fx_add_relaxed(&claims, 1);
 	return 0;
 }
 

@@ -38,6 +38,24 @@ static inline uint32_t chunk_number(const struct fx_drain *d, uint64_t serial)
 	return (uint32_t)(serial / n % d->layout.halves * n + serial % n);
 }
 
+/* The serial of the chunk that is claimed next. */
+static inline uint64_t serial_of(const struct fx_drain *d, uint64_t state)
+{
+	return (state >> 32) * d->layout.chunks_per_half + (uint32_t)state;
+}
+
+/* Whether a serial below that was claimed: not if the provider has left its half before. What it says of a half that
+ * it is still in counts for nothing. */
+static inline bool was_claimed(const struct fx_drain *d, uint64_t serial, uint64_t state)
+{
+	uint64_t wrap = serial / d->layout.chunks_per_half;
+	/* Pairs with half_end_tell() in chunk.c: `state` was loaded before, with acquire. */
+	uint64_t ended = fx_load_relaxed(&header_of(d)->half_ended[wrap & 1]);
+
+	return wrap >= state >> 32 || ended >> 32 != (uint32_t)(wrap + 1) ||
+	       serial % d->layout.chunks_per_half < (uint32_t)ended;
+}
+
 /* Room for a piece with `bytes` of payload, its head filled in; NULL: the block is full. */
 static inline void *piece_begin(struct fx_drain_block *block, struct fx_piece head)
 {
@@ -158,8 +176,7 @@ int fx_drain_broken(struct fx_drain *d, const char *how);
 /* No provider goes so far: see is_worn() in chunk.c. */
 #define FX_BROKEN_WORN "its chunks have been used over more often than can be counted"
 
-/* Puts the chunks that were claimed since the last pass, below serial `limit`, on the watch list. 0 or
- * -EBADMSG. */
-int fx_drain_watch_new(struct fx_drain *d, uint64_t limit);
+/* Puts the chunks that were claimed since the last pass on the watch list, as rolling_state says. 0 or -EBADMSG. */
+int fx_drain_watch_new(struct fx_drain *d, uint64_t state);
 
 #endif

@@ -74,9 +74,9 @@ static bool claim_took(const struct fx_drain *d, uint32_t number)
 	return d->chunks[number].done == d->control->saved[number];
 }
 
-int fx_drain_watch_new(struct fx_drain *d, uint64_t limit)
+int fx_drain_watch_new(struct fx_drain *d, uint64_t state)
 {
-	uint64_t from = d->limit;
+	uint64_t from = d->limit, limit = serial_of(d, state);
 
 	if (limit < from)
 		return fx_drain_broken(d, "the count of claimed chunks went back");
@@ -85,6 +85,9 @@ int fx_drain_watch_new(struct fx_drain *d, uint64_t limit)
 	for (uint64_t serial = from; serial < limit; serial++) {
 		uint32_t number = chunk_number(d, serial);
 
+		if (!was_claimed(d, serial, state))
+			continue;
+		d->claimed++;
 		if (d->chunks[number].watched || !claim_took(d, number))
 			continue;
 		d->chunks[number].watched = 1;
@@ -111,7 +114,7 @@ static int observe_claims(struct fx_drain *d)
 		return fx_drain_broken(d, "a oneshot buffer wrapped");
 	if (wrap > (uint64_t)d->control->wraps_saved + 1)
 		return fx_drain_broken(d, "a half was reused before it was saved");
-	r = fx_drain_watch_new(d, wrap * d->layout.chunks_per_half + claimed);
+	r = fx_drain_watch_new(d, state);
 	if (r == 0)
 		d->state = state;
 	return r;

@@ -90,10 +90,11 @@ struct fx_drain {
 	uint32_t share;	    /* chunks of each half that the session uses */
 	const char *broken; /* what the provider did that no provider does; NULL if nothing */
 
-	uint64_t floor; /* chunks of lower serials are forgotten */
-	uint64_t limit; /* serials below it are done or watched */
-	uint64_t state; /* rolling_state at the newest pass */
-	bool held;	/* the newest pass left chunks that are held */
+	uint64_t floor;	  /* chunks of lower serials are forgotten */
+	uint64_t limit;	  /* serials below it are done or watched */
+	uint64_t claimed; /* chunks that were claimed, as far as passes have seen */
+	uint64_t state;	  /* rolling_state at the newest pass */
+	bool held;	  /* the newest pass left chunks that are held */
 	uint32_t watch_count;
 	uint32_t *watch;	       /* chunk numbers */
 	struct fx_drain_chunk *chunks; /* chunk_count of them */

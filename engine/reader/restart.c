@@ -22,11 +22,6 @@ static uint64_t sound_state(const struct fx_drain *d)
 	return (uint32_t)state <= d->layout.chunks_per_half ? state : 0;
 }
 
-static uint64_t serial_of(const struct fx_drain *d, uint64_t state)
-{
-	return (state >> 32) * d->layout.chunks_per_half + (uint32_t)state;
-}
-
 uint64_t fx_drain_next_serial(const struct fx_drain *d)
 {
 	return fx_drain_is_attached(d) && !d->broken ? serial_of(d, sound_state(d)) : 0;
@@ -100,13 +95,14 @@ static void chunk_restart(struct fx_drain *d, uint32_t number)
  */
 static void withhold_latecomers(struct fx_drain *d, uint64_t from)
 {
-	uint64_t limit;
+	uint64_t state, limit;
 
 	/* What we stored in saved[] comes before this look. Pairs with chunk_claim_saved(). */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	limit = serial_of(d, sound_state(d));
+	state = sound_state(d);
+	limit = serial_of(d, state);
 	for (uint64_t serial = from; serial < limit && serial - from < d->chunk_count; serial++) {
-		if (!d->chunks[chunk_number(d, serial)].watched)
+		if (was_claimed(d, serial, state) && !d->chunks[chunk_number(d, serial)].watched)
 			withhold(d, chunk_number(d, serial), FX_SAVED_NEVER);
 	}
 	if (limit > from)
@@ -150,7 +146,7 @@ int fx_drain_restart(struct fx_drain *d, uint32_t share)
 	state = sound_state(d);
 	/* What was claimed since the last pass is somebody's. */
 	if (d->control->buffering_mode != FX_MODE_CIRCULAR && serial_of(d, state) >= d->limit)
-		r = fx_drain_watch_new(d, serial_of(d, state));
+		r = fx_drain_watch_new(d, state);
 	if (r < 0)
 		return r;
 	d->share = share;

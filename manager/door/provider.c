@@ -26,6 +26,7 @@ static void control_configure(struct fx_provider *p, const struct fx_provider_te
 	p->on_full = terms->on_full;
 	c->buffering_mode = terms->mode;
 	c->on_full = terms->on_full;
+	c->half_enough = terms->mode == FX_MODE_STREAMING ? fx_layout_enough(&p->drain.layout) : 0;
 	c->max_depth = terms->max_depth;
 	c->min_duration = terms->min_duration;
 	c->stack_categories = terms->stack_categories;

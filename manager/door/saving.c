@@ -153,7 +153,7 @@ static bool provider_must_wait(const struct fx_provider *p, struct fx_queue *que
 double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held)
 {
 	bool must = fx_drain_must_acknowledge(&p->drain);
-	uint64_t before = p->drain.limit;
+	uint64_t before = p->drain.claimed;
 
 	/* A circular buffer is saved when it is asked for, and at the end. */
 	if (p->phase != FX_PROVIDER_LIVE || !p->inlet || p->drain.broken || is_circular(p))
@@ -168,7 +168,7 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 		return 1; /* look again soon */
 	if (save(p, queue, held || must) == 0 && must)
 		acknowledge(p);
-	return (double)(p->drain.limit - before) / p->drain.share;
+	return (double)(p->drain.claimed - before) / p->drain.share;
 }
 
 /* --- The end --------------------------------------------------------------------------------- */

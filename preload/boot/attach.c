@@ -19,8 +19,11 @@
 #include "preload/host/modules.h"
 #include "preload/strings.h"
 
-/* A manager that does not answer must not hold the program up; */
+/* A manager that does not answer must not hold the program up, */
 #define PATIENCE_SECONDS 2
+
+/* nor one that would and gets no processor, in which the program is no better off, for so many times that; */
+#define PATIENCE_TURNS 15
 
 /* and for so long, no other program either. */
 #define SILENCE_SECONDS 60
@@ -207,14 +210,14 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 			     .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof control};
-	int found;
+	int found, turns = PATIENCE_TURNS;
 	long r;
 
 	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof patience,
 		    0);
 	do
 		r = fx_syscall3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC);
-	while (r == -EINTR);
+	while (r == -EINTR || (r == -EAGAIN && --turns > 0 && fx_manager_is_runnable(fd)));
 	if (attach_is_error(r))
 		return (int)r;
 	found = take_fds(&msg, fds);

@@ -58,18 +58,63 @@ static bool is_among_some_users(void)
 	return (size_t)(to - map) != sizeof all - 1 || memcmp(map, all, sizeof all - 1) != 0;
 }
 
-bool fx_manager_is_trusted(int fd, bool by_path)
+/* Its user is NOBODY if the kernel does not tell. */
+static struct ucred socket_peer(int fd)
 {
 	struct ucred who = {.uid = NOBODY};
 	int size = sizeof who;
 
 	if (fx_syscall6(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, (long)&who, (long)&size, 0) !=
-		0 ||
-	    who.uid == NOBODY)
+	    0)
+		who.uid = NOBODY;
+	return who;
+}
+
+bool fx_manager_is_trusted(int fd, bool by_path)
+{
+	struct ucred who = socket_peer(fd);
+
+	if (who.uid == NOBODY)
 		return false;
 	if (who.uid == 0 || who.uid == (uid_t)fx_syscall0(SYS_geteuid) || who.uid == named)
 		return true;
 	/* The user namespace was entered after the path was named, and does not have the manager's user: that its
 	 * folder is still there is all that can be known. */
 	return who.uid == UNMAPPED && by_path && is_among_some_users();
+}
+
+/* The letter of proc(5) for what a process does: behind its name, which may have brackets in it. */
+static char state_letter(const char *stat, long length)
+{
+	while (length > 0 && stat[length - 1] != ')')
+		length--;
+	return length > 0 && stat[length] == ' ' ? stat[length + 1] : 0;
+}
+
+bool fx_manager_is_runnable(int fd)
+{
+	struct ucred who = socket_peer(fd);
+	char path[sizeof "/proc/2147483647/stat"], digits[10], stat[96], *to = path;
+	unsigned count = 0;
+	long n;
+
+	if (who.uid == NOBODY || who.pid <= 0)
+		return false;
+	for (unsigned pid = (unsigned)who.pid; pid; pid /= 10)
+		digits[count++] = (char)('0' + pid % 10);
+	memcpy(to, "/proc/", 6);
+	to += 6;
+	while (count)
+		*to++ = digits[--count];
+	memcpy(to, "/stat", sizeof "/stat");
+	fd = (int)fx_syscall4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	/* Number, name and letter stand in the first 40 bytes; what follows has no brackets. */
+	n = fx_syscall3(SYS_read, fd, stat, sizeof stat - 2);
+	fx_syscall1(SYS_close, fd);
+	if (n <= 0)
+		return false;
+	stat[n] = stat[n + 1] = 0;
+	return state_letter(stat, n) == 'R';
 }

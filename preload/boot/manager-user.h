@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whose manager answers. It sees what this process does, and gives it memory: so it is root's or this user's own, or
- * that of the user whom FXTRACE_MANAGER_USER names by number.
+ * that of the user whom FXTRACE_MANAGER_USER names by number. And whether it is able to answer.
  */
 #ifndef FX_PRELOAD_MANAGER_USER_H
 #define FX_PRELOAD_MANAGER_USER_H
@@ -16,5 +16,9 @@ void fx_manager_user_init(void);
 /* Whether the other end of a connected socket is such a manager, by the kernel's word. By raw system calls alone. An
  * abstract name is anybody's; in a path only who may write its folder stands. */
 bool fx_manager_is_trusted(int fd, bool by_path);
+
+/* Whether the process at the other end runs, or would if it got a processor: then it is starved and not stuck. False
+ * too where it cannot be seen. By raw system calls alone. */
+bool fx_manager_is_runnable(int fd);
 
 #endif

@@ -78,7 +78,7 @@ expect_same_file expected sorted
 weigh --weight count --to 20ns nesting.fxt
 expect_equal 3 "$(awk '{ n += $NF } END { print n }' weighed)" 'calls in the first 20 ns'
 sum() {
-	awk '{ n += $NF } END { print n }' "$1"
+	awk '{ n += $NF } END { printf "%.0f\n", n }' "$1"
 }
 weigh trace.fxt
 cp weighed all

@@ -60,6 +60,7 @@ static void control_fill(struct fm_manager *m, const struct fm_config *c)
 	control->tick_step = 1;
 	control->max_depth = c->max_depth;
 	control->min_duration = c->min_duration;
+	control->half_enough = c->half_enough;
 	control->provider_id = 7;
 	control->layout = m->layout;
 }
@@ -223,8 +224,17 @@ void fm_read(struct fm_manager *m)
 	}
 }
 
+/* Whether the provider has left a wrap before it came to this index. */
+static bool was_left_before(const struct fm_manager *m, uint32_t wrap, uint32_t index)
+{
+	const struct fx_buffer_header *h = (const struct fx_buffer_header *)m->buffer;
+	uint64_t ended = fx_load_relaxed(&h->half_ended[wrap % 2]);
+
+	return ended >> 32 == wrap + 1 && index >= (uint32_t)ended;
+}
+
 /* What chunk `i` may be reused after. Its half is not in use: every index of it was claimed, or
- * skipped since saved[] was another than its word. */
+ * skipped since saved[] was another than its word, or lies behind where the half was left. */
 static uint64_t saved_word(struct fm_manager *m, uint32_t i, uint32_t wrap)
 {
 	uint64_t done = m->done[i];
@@ -236,7 +246,8 @@ static uint64_t saved_word(struct fm_manager *m, uint32_t i, uint32_t wrap)
 	if (done && FX_CHUNK_SERIAL(done) == serial)
 		return done;
 	/* Was free to be claimed in this wrap: claimed, and its owner has not said so yet. */
-	if (m->control->saved[i] == done)
+	if (m->control->saved[i] == done &&
+	    !was_left_before(m, wrap, i % m->layout.chunks_per_half))
 		m->pending[i] = true;
 	return m->pending[i] ? NEVER : done;
 }

@@ -26,7 +26,8 @@ struct fm_config {
 	uint32_t thread_count; /* 0 = FX_THREADS_MAX */
 	uint32_t max_depth;
 	uint64_t min_duration;
-	uint32_t stopped; /* 1: fm_state() starts it */
+	uint32_t half_enough; /* chunks after which a half may be left */
+	uint32_t stopped;     /* 1: fm_state() starts it */
 };
 
 /* What was read of one owner of one chunk. */

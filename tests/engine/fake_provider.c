@@ -108,6 +108,15 @@ struct fake_chunk fp_claim(struct fake_provider *p, uint32_t tid)
 	return fp_show_claim(p, fp_count_claim(p), tid);
 }
 
+void fp_leave(struct fake_provider *p)
+{
+	fx_store_relaxed(&p->header->half_ended[p->wrap % 2],
+			 (uint64_t)(p->wrap + 1) << 32 | p->half_used);
+	p->wrap++;
+	p->half_used = 0;
+	fx_store_release(&p->header->rolling_state, (uint64_t)p->wrap << 32);
+}
+
 void fp_wrap(struct fake_provider *p)
 {
 	while (p->half_used < p->layout.chunks_per_half) {

@@ -46,6 +46,9 @@ struct fake_chunk fp_show_claim(struct fake_provider *p, uint64_t serial, uint32
 /* Counts the rest of the half as claimed and goes on in the other one. */
 void fp_wrap(struct fake_provider *p);
 
+/* Moves to the other half with what is claimed in this one, and says so. */
+void fp_leave(struct fake_provider *p);
+
 void fp_release(struct fake_chunk *c);
 
 /* Appends a record; `words[0]` is its header. */

@@ -3,6 +3,7 @@
 # A thread that sleeps in the middle of something, while another one of its process goes through the
 # buffer again and again; and a process that is stopped there, while another one does. Nobody waits for
 # it; nothing that it had completed is lost, and it goes on where it was.
+# And a manager that is too busy to answer at once.
 #
 #	tests/faults/stalls.sh [--long]
 . "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
@@ -96,3 +97,17 @@ for point in record_half frame_reserved chunk_claimed chunk_opened half_switched
 	expect_clean trace.fxt
 	expect_witnessed whole trace.fxt map
 done
+
+# --- The manager -----------------------------------------------------------------------------------
+
+# Longer than a process waits for an answer. One that stands still is not waited for (tests/faults/run.sh --long); this
+# one is busy, as it seems to be where it gets no processor.
+fault_set register_answer 1 spin=2500
+rm -f map
+status=0
+patiently "$FXTRACE" run -q -o trace.fxt --on-full block -- ./witness map $CALLS >ran.out 2>ran.err || status=$?
+fault_happened || fail "$FAULT: the point is not reached"
+expect_equal 3 "$status" "$FAULT: status ($(cat ran.err))"
+expect_same_file plain.out ran.out
+expect_clean trace.fxt
+expect_witnessed whole trace.fxt map

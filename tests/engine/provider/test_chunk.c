@@ -252,6 +252,57 @@ Test(chunk, streaming_drops_until_saved_then_goes_on)
 	cr_assert_eq(fm_dropped(&m), lost);
 }
 
+/* So little memory is touched as the manager allows: the chunks that it has saved are used again. */
+Test(chunk, a_half_is_left_when_enough_is_in_it_and_the_other_is_saved)
+{
+	uint32_t n, half;
+
+	start((struct fm_config){.size = 64 << 10, .mode = FX_MODE_STREAMING, .half_enough = 2});
+	half = m.layout.chunks_per_half;
+	cr_assert_gt(half, 8);
+	n = fill_chunks(0, 3);
+	cr_assert_eq(wrap(), 1, "nothing was in the other half");
+	cr_assert_eq(claimed(), 1);
+	cr_assert_eq(header()->half_ended[0], UINT64_C(1) << 32 | 2);
+	n = fill_chunks(n, 4);
+	cr_assert_eq(wrap(), 1, "the other half is not saved");
+	cr_assert_eq(claimed(), 5);
+	cr_assert(fm_save(&m));
+	n = fill_chunks(n, 1);
+	cr_assert_eq(wrap(), 2);
+	cr_assert_eq(claimed(), 1);
+	cr_assert_eq(header()->half_ended[1], UINT64_C(2) << 32 | 5);
+	for (uint32_t i = 0; i < 8 * half; i++) {
+		fm_save(&m);
+		n = fill_chunks(n, 1);
+	}
+	cr_assert_gt(wrap(), 16);
+	for (uint32_t i = 0; i < half; i++) {
+		cr_assert(i < 3 || fm_table(&m, i) == 0, "chunk %u was not needed", i);
+		cr_assert(i < 5 || fm_table(&m, half + i) == 0, "chunk %u was not needed",
+			  half + i);
+	}
+	check_all(n);
+	cr_assert_eq(got.total, n);
+}
+
+Test(chunk, a_half_that_is_not_saved_in_time_is_filled)
+{
+	uint32_t n, half;
+
+	start((struct fm_config){.size = 64 << 10, .mode = FX_MODE_STREAMING, .half_enough = 2});
+	half = m.layout.chunks_per_half;
+	n = fill_chunks(0, 2 + half);
+	cr_assert_eq(wrap(), 1);
+	cr_assert_eq(claimed(), half);
+	cr_assert_not(produce(0, n++));
+	cr_assert(fm_save(&m));
+	n = fill_chunks(n, half);
+	cr_assert_eq(wrap(), 2);
+	check_all(n);
+	cr_assert_eq(fm_dropped(&m), 1);
+}
+
 /* Chunks are numbered through for as long as there are numbers. */
 static void expect_worn(uint32_t last_wrap)
 {
@@ -323,6 +374,33 @@ Test(chunk, held_chunk_is_skipped_and_comes_back_when_it_is_released)
 		fm_save(&m);
 	}
 	cr_assert_gt(FX_CHUNK_SERIAL(fm_table(&m, 0)), 0, "the chunk is lost for ever");
+	check_all(n + 2);
+	cr_assert_eq(got.total, n + 2);
+}
+
+/* Who only passes over the chunks of others has not had enough: else writing would go to and fro between the
+ * beginnings of two halves, for ever. */
+Test(chunk, chunks_of_others_are_not_enough)
+{
+	uint32_t n = 0, half;
+	pthread_t sitter;
+
+	start((struct fm_config){.size = 64 << 10, .mode = FX_MODE_STREAMING, .half_enough = 1});
+	half = m.layout.chunks_per_half;
+	pthread_barrier_init(&step, NULL, 2);
+	pthread_create(&sitter, NULL, sit, NULL);
+	pthread_barrier_wait(&step);
+	while (wrap() < 10) {
+		uint32_t before = wrap();
+
+		n = fill_chunks(n, 1);
+		cr_assert_leq(wrap(), before + 1, "a switch for each chunk at the most");
+		fm_save(&m);
+	}
+	for (uint32_t i = 3; i < half; i++)
+		cr_assert_eq(fm_table(&m, i), 0, "chunk %u was not needed", i);
+	pthread_barrier_wait(&step);
+	pthread_join(sitter, NULL);
 	check_all(n + 2);
 	cr_assert_eq(got.total, n + 2);
 }

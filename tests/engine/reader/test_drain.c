@@ -346,6 +346,59 @@ Test(drain, a_half_is_given_back_when_the_next_is_in_use)
 	end();
 }
 
+static void claim_and_release(void)
+{
+	struct fake_chunk c = fp_claim(&p, TID);
+
+	fp_complete(&c, 1, 2, 10, 20);
+	fp_release(&c);
+}
+
+/* What lies behind the place where a half was left is nobody's, and free as before. */
+Test(drain, a_half_that_is_left_early_is_given_back_whole)
+{
+	begin(FX_MODE_STREAMING);
+	for (uint32_t i = 0; i < 20; i++) {
+		uint32_t used = 1 + i % 5, half = i % 2 * p.layout.chunks_per_half;
+
+		for (uint32_t j = 0; j < used; j++)
+			claim_and_release();
+		fp_leave(&p);
+		cr_assert(fx_drain_must_acknowledge(&d));
+		cr_assert_eq(take(true), 0);
+		cr_assert_eq(d.watch_count, 0, "nobody has claimed the rest");
+		cr_assert(fx_drain_acknowledge(&d));
+		for (uint32_t j = half; j < half + p.layout.chunks_per_half; j++)
+			cr_assert_eq(p.control->saved[j], *fp_table(&p, j));
+	}
+	cr_assert_eq(*fp_table(&p, 5), 0);
+	end();
+}
+
+Test(drain, what_is_said_of_the_half_in_use_counts_for_nothing)
+{
+	begin(FX_MODE_STREAMING);
+	p.header->half_ended[0] = UINT64_C(1) << 32 | 1;
+	claim_and_release();
+	claim_and_release();
+	cr_assert_eq(take(true), 0);
+	cr_assert_eq(d.claimed, 2);
+	cr_assert_eq(d.watch_count, 0, "both are done with");
+	end();
+}
+
+Test(drain, a_half_that_is_left_later_than_it_ends_is_full)
+{
+	begin(FX_MODE_STREAMING);
+	claim_and_release();
+	fp_wrap(&p);
+	p.header->half_ended[0] = UINT64_C(1) << 32 | UINT32_MAX;
+	cr_assert_eq(take(true), 0);
+	cr_assert_eq(d.claimed, p.layout.chunks_per_half);
+	cr_assert(fx_drain_acknowledge(&d));
+	end();
+}
+
 Test(drain, a_held_chunk_is_kept_back)
 {
 	struct fake_chunk c;
