@@ -422,6 +422,7 @@ static void syscalls_add_missing(struct syscalls *all)
 		fx_table_string(table, MISSING_PROCESS, process);
 		syscalls_set_text(all, table, MISSING_PATH, parts[0]);
 	}
+	fx_table_earliest_first(table, MISSING_FIRST);
 	syscalls_note_beyond(table, &all->missing.keys);
 	fx_report_add(all->report, table);
 }

@@ -19,6 +19,8 @@ struct fx_table {
 	const struct fx_column *columns;
 	size_t column_count;
 	size_t sorted_by;
+	size_t
+	    earliest_first; /* 1 + the column of moments that orders rows which are equal; 0: as they came */
 	bool ordered;
 	bool is_tree;
 	bool failed;
@@ -161,6 +163,11 @@ void fx_table_sorted_by(struct fx_table *table, size_t column)
 	table->sorted_by = column;
 }
 
+void fx_table_earliest_first(struct fx_table *table, size_t column)
+{
+	table->earliest_first = 1 + column;
+}
+
 /* --- Order ------------------------------------------------------------------------------------ */
 
 struct sorting {
@@ -190,7 +197,7 @@ static int table_compare_cells(const struct fx_table *table, const struct fx_cel
 	return a > b ? -1 : a < b;
 }
 
-/* Rows that are equal keep the order in which they came. */
+/* Rows that are equal stand in order of time where the table knows it, else as they came. */
 static int table_compare_rows(const void *a, const void *b, void *opaque)
 {
 	const struct sorting *sorting = opaque;
@@ -198,7 +205,11 @@ static int table_compare_rows(const void *a, const void *b, void *opaque)
 	const struct fx_cell *cells = sorting->table->cells.items;
 	int order = table_compare_cells(sorting->table, &cells[left->cells + sorting->column],
 					&cells[right->cells + sorting->column]);
+	size_t moment = sorting->table->earliest_first;
 
+	if (!order && moment)
+		order = table_compare_cells(sorting->table, &cells[right->cells + moment - 1],
+					    &cells[left->cells + moment - 1]);
 	return order ? order : (left->cells > right->cells) - (left->cells < right->cells);
 }
 

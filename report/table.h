@@ -78,6 +78,9 @@ void fx_table_leave_out(struct fx_table *table, size_t rows);
 /* The column by which it is sorted unless told otherwise; numbers fall, texts rise. Default: the first. */
 void fx_table_sorted_by(struct fx_table *table, size_t column);
 
+/* Rows that are equal by that stand in the order of this column, a moment. */
+void fx_table_earliest_first(struct fx_table *table, size_t column);
+
 /* Puts the rows in order, by the column of this key (NULL: its own), and keeps the first `top' (0: all). Returns 0,
  * or -ENOENT if no column has the key. */
 int fx_table_arrange(struct fx_table *table, const char *key, size_t top);

@@ -134,12 +134,12 @@ struct case_ {
 };
 
 static struct case_ cases[] = {
-    {1, 64 << 10, FX_ON_FULL_DROP, 50, 0},	    {4, 64 << 10, FX_ON_FULL_DROP, 50, 0},
-    {32, 64 << 10, FX_ON_FULL_DROP, 0, 0},	    {8, 1 << 20, FX_ON_FULL_DROP, 200, 0},
-    {1, 64 << 10, FX_ON_FULL_BLOCK, 0, 0},	    {4, 64 << 10, FX_ON_FULL_BLOCK, 0, 0},
-    {32, 128 << 10, FX_ON_FULL_BLOCK, 0, 0},   {8, 1 << 20, FX_ON_FULL_BLOCK, 200, 0},
-    {1, 64 << 10, FX_ON_FULL_DROP, 50, 2},  {32, 64 << 10, FX_ON_FULL_DROP, 0, 1},
-    {4, 64 << 10, FX_ON_FULL_BLOCK, 0, 3},  {32, 128 << 10, FX_ON_FULL_BLOCK, 0, 1},
+    {1, 64 << 10, FX_ON_FULL_DROP, 50, 0},   {4, 64 << 10, FX_ON_FULL_DROP, 50, 0},
+    {32, 64 << 10, FX_ON_FULL_DROP, 0, 0},   {8, 1 << 20, FX_ON_FULL_DROP, 200, 0},
+    {1, 64 << 10, FX_ON_FULL_BLOCK, 0, 0},   {4, 64 << 10, FX_ON_FULL_BLOCK, 0, 0},
+    {32, 128 << 10, FX_ON_FULL_BLOCK, 0, 0}, {8, 1 << 20, FX_ON_FULL_BLOCK, 200, 0},
+    {1, 64 << 10, FX_ON_FULL_DROP, 50, 2},   {32, 64 << 10, FX_ON_FULL_DROP, 0, 1},
+    {4, 64 << 10, FX_ON_FULL_BLOCK, 0, 3},   {32, 128 << 10, FX_ON_FULL_BLOCK, 0, 1},
     {8, 1 << 20, FX_ON_FULL_BLOCK, 200, 4},
 };
 
