@@ -7,13 +7,15 @@
 #include <stdlib.h>
 
 #include "format/clock_record.h"
+#include "format/host_record.h"
 
 bool fx_belongings_is(const struct fxt_record *record)
 {
 	struct fx_clock_record clock;
 
 	return record->kind == FXT_KIND_KERNEL_OBJECT || record->kind == FXT_KIND_MODULE ||
-	       record->kind == FXT_KIND_MMAP || fx_clock_record_decode(record, &clock);
+	       record->kind == FXT_KIND_MMAP || fx_clock_record_decode(record, &clock) ||
+	       fx_host_record_is(record);
 }
 
 const struct fx_belonging *fx_belongings_find(const struct fx_belongings *belongings,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an archive says once and for all of a provider: names of processes and threads, modules; and the clock records.
+ * What an archive says once and for all of a provider: names of processes and threads, modules; and the clock and host records.
  * Kept as records that refer to no table, to be written wherever the provider is introduced.
  */
 #ifndef FX_ARCHIVES_BELONGINGS_H

@@ -168,6 +168,8 @@ static int facts_record(struct fx_facts *facts, const struct fxt_record *record)
 		return facts_thread(facts, record->large_blob.thread.pid,
 				    record->large_blob.thread.tid);
 	case FXT_KIND_BLOB:
+		if (!facts->host.host[0])
+			fx_host_record_decode(record, &facts->host);
 		return facts_clock(facts, record);
 	default:
 		return 0;

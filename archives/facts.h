@@ -15,6 +15,7 @@
 #include "archives/clockmap.h"
 #include "archives/messages.h"
 #include "format/clock_record.h"
+#include "format/host_record.h"
 
 /* A number of the kernel: of a process, or of a thread. */
 struct fx_facts_id {
@@ -27,6 +28,7 @@ struct fx_facts_id {
 struct fx_facts {
 	bool has_clock;
 	struct fx_clock_record clock; /* the first */
+	struct fx_host_record host;   /* the first; host "": not known */
 	struct fx_clockmap dates;     /* to CLOCK_REALTIME, since the date was last changed */
 	struct fx_facts_id *ids;
 	uint64_t last_id, last_owner; /* the newest that were noted */

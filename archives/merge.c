@@ -4,6 +4,7 @@
 #include "archives/merge.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,8 @@ struct fx_merge {
 	struct fxt_record record;     /* as it is written */
 	struct fx_clock_record clock; /* of it, if it is one */
 	struct fxt_provider provider; /* of it */
+	bool has_hosts;		      /* the archives come from several */
+	char name[FXT_MAX_NAME_LENGTH + 1 + FX_HOST_VALUE_MAX];
 };
 
 /* --- First: what is there --------------------------------------------------------------------- */
@@ -66,6 +69,22 @@ static void merge_pair(struct fx_merge *m)
 			}
 		}
 	}
+}
+
+/* Whether two archives say that they come from different hosts. */
+static bool merge_are_hosts_many(const struct fx_merge *m)
+{
+	const char *first = NULL;
+
+	for (size_t i = 0; i < m->count; i++) {
+		const char *host = m->aligned[i].facts.host.host;
+
+		if (first && host[0] && strcmp(first, host) != 0)
+			return true;
+		if (host[0])
+			first = host;
+	}
+	return false;
 }
 
 int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_merge **ret,
@@ -98,6 +117,7 @@ int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_m
 		return r;
 	fx_apart(m->apart, count);
 	merge_pair(m);
+	m->has_hosts = merge_are_hosts_many(m);
 	for (size_t i = 0; i < count; i++) {
 		*ret_at = i;
 		m->sources[i].is_identity = fx_clockmap_is_identity(&m->aligned[i].map);
@@ -195,6 +215,26 @@ static uint64_t merge_time(struct fx_merge *m, size_t at, uint64_t ticks)
 	return fx_clockmap_to(&m->aligned[at].map, ns);
 }
 
+/* Whether it is the name of a process that gets the name of its host. */
+static bool merge_is_marked(const struct fx_merge *m, size_t at, const struct fxt_record *record)
+{
+	return m->has_hosts && m->aligned[at].facts.host.host[0] &&
+	       record->kind == FXT_KIND_KERNEL_OBJECT &&
+	       record->kernel_object.type == FXT_OBJECT_PROCESS &&
+	       record->kernel_object.name.length > 0 &&
+	       record->kernel_object.name.length <= FXT_MAX_NAME_LENGTH;
+}
+
+/* NAME@HOST */
+static void merge_mark(struct fx_merge *m, size_t at)
+{
+	const struct fxt_string *name = &m->record.kernel_object.name;
+	int length = snprintf(m->name, sizeof(m->name), "%.*s@%s", (int)name->length, name->data,
+			      m->aligned[at].facts.host.host);
+
+	m->record.kernel_object.name = fx_string_inline(m->name, (size_t)length);
+}
+
 /* The record at hand, with times and ids of the new archive. */
 static void merge_translate(struct fx_merge *m, size_t at)
 {
@@ -208,6 +248,8 @@ static void merge_translate(struct fx_merge *m, size_t at)
 	if (fx_record_times(record, &begin, &end))
 		fx_record_set_times(record, merge_time(m, at, begin), merge_time(m, at, end));
 	merge_ids(&m->apart[at], record);
+	if (merge_is_marked(m, at, record))
+		merge_mark(m, at);
 }
 
 /* --- Arrows of messages ----------------------------------------------------------------------- */
@@ -342,7 +384,10 @@ static int merge_write_record(struct fx_merge *m, size_t at)
 	if (r < 0)
 		return r;
 	way.changed = !source->is_identity || m->apart[at].shift || m->apart[at].mask ||
-		      record->provider->ticks_per_second != NS_PER_SECOND;
+		      record->provider->ticks_per_second != NS_PER_SECOND ||
+		      merge_is_marked(m, at, record);
+	if (fx_host_record_is(record) && m->apart[at].group != 0)
+		return 0;
 	if (fx_clock_record_decode(record, &m->clock)) {
 		way.changed = true;
 		merge_translate(m, at);

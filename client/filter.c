@@ -18,6 +18,7 @@
 #include "client/usage.h"
 #include "convert/timeline.h"
 #include "format/clock_record.h"
+#include "format/host_record.h"
 #include "manager/archive/output.h"
 
 struct sift {
@@ -335,7 +336,7 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 	case FXT_KIND_MMAP:
 		return sift_process_passes(sift, record->profiler.thread.pid);
 	case FXT_KIND_BLOB:
-		return fx_clock_record_decode(record, &clock);
+		return fx_clock_record_decode(record, &clock) || fx_host_record_is(record);
 	case FXT_KIND_PROVIDER_EVENT:
 		return record->provider_record.id == record->provider->id;
 	case FXT_KIND_LEGACY_SWITCH:

@@ -26,6 +26,7 @@ enum { OPTION_JSON = FX_USAGE_KEYS };
 enum {
 	SHOWN = 6,	 /* items of a list in a line */
 	TEXT_WIDTH = 40, /* columns of one of them */
+	COMMAND_WIDTH = 100,
 };
 
 struct info {
@@ -138,7 +139,15 @@ static void info_print_span(const struct fx_contents *c)
 	       c->first_ns % 1000000000);
 }
 
-/* Of the first event, in UTC. */
+/* " on HOST (SYSTEM RELEASE MACHINE)" */
+static void info_print_host(const struct fx_host_record *host)
+{
+	if (!host->host[0])
+		return;
+	printf(" on %s (%s %s %s)", host->host, host->system, host->release, host->machine);
+}
+
+/* Of the first event, in UTC; and where. */
 static void info_print_date(const struct fx_contents *c)
 {
 	int64_t ns = (int64_t)((uint64_t)c->epoch + c->first_ns);
@@ -149,9 +158,11 @@ static void info_print_date(const struct fx_contents *c)
 	info_head("date");
 	if (c->epoch == 0 || c->first_ns > INT64_MAX || ns < 0 || !gmtime_r(&seconds, &tm) ||
 	    strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &tm) == 0)
-		puts("not recorded");
+		fputs("not recorded", stdout);
 	else
-		printf("%s.%09d UTC\n", text, (int)(ns % 1000000000));
+		printf("%s.%09d UTC", text, (int)(ns % 1000000000));
+	info_print_host(&c->host);
+	putchar('\n');
 }
 
 static void info_print_clock(const struct fx_contents *c)
@@ -245,6 +256,10 @@ static void info_print_text(const struct info *info)
 	info_count(c->threads, "thread", "threads");
 	fputs(c->processes.count > 0 ? ": " : "", stdout);
 	info_list(&c->processes, true);
+	if (c->command) {
+		fputs("; the first is: ", stdout);
+		fx_print_shown(stdout, c->command, strlen(c->command), COMMAND_WIDTH);
+	}
 	putchar('\n');
 	info_print_events(c);
 	info_head("categories");
@@ -301,6 +316,23 @@ static void info_json_counts(const char *key, const uint64_t *counts, unsigned s
 	putchar('}');
 }
 
+static void info_json_host(const struct fx_host_record *host)
+{
+	const char *before = "";
+
+	if (!host->host[0])
+		return;
+	info_json_key("recorded_by");
+	putchar('{');
+#define INFO_JSON_HOST_(member)                                                                    \
+	printf("%s\"" #member "\": ", before);                                                     \
+	fx_print_json_text(stdout, host->member, strlen(host->member));                            \
+	before = ", ";
+	FX_HOST_VALUES(INFO_JSON_HOST_)
+#undef INFO_JSON_HOST_
+	printf(", \"uuid\": \"%016" PRIx64 "%016" PRIx64 "\"}", host->uuid[0], host->uuid[1]);
+}
+
 static void info_json_fault(const struct fx_contents *c)
 {
 	char text[160];
@@ -330,6 +362,11 @@ static void info_print_json(const struct info *info)
 	if (c->epoch != 0) {
 		info_json_key("epoch_ns");
 		printf("%" PRId64, c->epoch);
+	}
+	info_json_host(&c->host);
+	if (c->command) {
+		info_json_key("command");
+		fx_print_json_text(stdout, c->command, strlen(c->command));
 	}
 	if (c->ticks_per_second > 0)
 		info_json_number("ticks_per_second", c->ticks_per_second);

@@ -302,6 +302,23 @@ static int define_string(struct indexer *indexer)
 					   fx_texts_get(indexer->timeline->strings, text));
 }
 
+/* What is told of a process with its name. 0 or -ENOMEM. */
+static int index_abouts(struct indexer *indexer, struct fx_process *process)
+{
+	for (unsigned i = 0; i < FX_ABOUT_COUNT; i++) {
+		const struct fxt_arg *arg = fxt_record_find_arg(indexer->record, fx_about_name(i));
+		uint32_t id;
+
+		if (!arg || arg->type != FXT_ARG_STRING || arg->string.length == 0)
+			continue;
+		id = fx_texts_add(indexer->timeline->strings, arg->string.data, arg->string.length);
+		if (!id)
+			return -ENOMEM;
+		process->about[i] = fx_texts_get(indexer->timeline->strings, id);
+	}
+	return 0;
+}
+
 static int name_object(struct indexer *indexer)
 {
 	const struct fxt_kernel_object *object = &indexer->record->kernel_object;
@@ -324,6 +341,7 @@ static int name_object(struct indexer *indexer)
 		process->name = name;
 		if (!indexer->provider->process)
 			indexer->provider->process = process;
+		return index_abouts(indexer, process);
 	} else if (object->type == FXT_OBJECT_THREAD && owner && owner->type == FXT_ARG_KOID) {
 		struct fx_thread *thread = fx_timeline_thread(timeline, owner->koid, object->koid);
 
@@ -364,6 +382,12 @@ static int add_blob(struct indexer *indexer)
 
 	if (fx_clock_record_decode(indexer->record, &clock))
 		return 0;
+	if (fx_host_record_is(indexer->record)) {
+		if (!timeline->has_host)
+			timeline->has_host =
+			    fx_host_record_decode(indexer->record, &timeline->host);
+		return 0;
+	}
 	if (blob->type != FXT_BLOB_PERFETTO) {
 		indexer_count_misfit(timeline, FX_MISFIT_ATTACHMENT);
 		return 0;

@@ -21,15 +21,18 @@
 
 #include <fxtrace/reader.h>
 
+#include "base/about.h"
 #include "convert/entry.h"
 #include "convert/runs.h"
 #include "convert/texts.h"
 #include "convert/vector.h"
+#include "format/host_record.h"
 
 struct fx_process {
 	uint64_t pid;
-	uint32_t number;	    /* counts from 0 in order of appearance */
-	const struct fx_text *name; /* NULL: not known */
+	uint32_t number;			     /* counts from 0 in order of appearance */
+	const struct fx_text *name;		     /* NULL: not known */
+	const struct fx_text *about[FX_ABOUT_COUNT]; /* the same: of its newest program */
 	UT_hash_handle hh;
 };
 
@@ -97,6 +100,8 @@ struct fx_timeline {
 	uint64_t first_ts;		   /* of all events; UINT64_MAX: there is none */
 	uint64_t last_ts;
 	uint64_t misfits[FX_MISFIT_COUNT];
+	struct fx_host_record host; /* the first one; has_host: there is one */
+	bool has_host;
 	struct fxt_fault fault; /* the first one; kind FXT_FAULT_NONE: the archive is whole */
 	uint64_t fault_count;
 

@@ -9,6 +9,7 @@
 #include <uthash.h>
 
 #include "convert/utf8.h"
+#include "base/about.h"
 #include "format/clock_record.h"
 #include "report/contents.h"
 
@@ -151,6 +152,16 @@ static int contents_thread(struct fx_contents *c, uint64_t pid, uint64_t tid)
 	return 0;
 }
 
+static int contents_command(struct fx_contents *c, const struct fxt_record *record)
+{
+	const struct fxt_arg *arg = fxt_record_find_arg(record, fx_about_name(FX_ABOUT_COMMAND));
+
+	if (c->command || !arg || arg->type != FXT_ARG_STRING || arg->string.length == 0)
+		return 0;
+	c->command = contents_copy(arg->string.data, arg->string.length);
+	return c->command ? 0 : -ENOMEM;
+}
+
 /* The newest name of a process counts. */
 static int contents_object(struct fx_contents *c, const struct fxt_record *record)
 {
@@ -165,6 +176,8 @@ static int contents_object(struct fx_contents *c, const struct fxt_record *recor
 	if (object->type != FXT_OBJECT_PROCESS)
 		return 0;
 	r = contents_process(c, object->koid, &process);
+	if (r == 0)
+		r = contents_command(c, record);
 	if (r < 0 || object->name.length == 0)
 		return r;
 	name = contents_copy(object->name.data, object->name.length);
@@ -290,6 +303,8 @@ static int contents_record(struct fx_contents *c, const struct fxt_record *recor
 		return 0;
 	case FXT_KIND_BLOB:
 		contents_date(c, record);
+		if (!c->host.host[0])
+			fx_host_record_decode(record, &c->host);
 		return 0;
 	default:
 		return 0;
@@ -346,6 +361,8 @@ static void contents_free_list(fx_tallies *list)
 void fx_contents_free(struct fx_contents *contents)
 {
 	struct fx_contents_index *index = contents->index;
+
+	free(contents->command);
 
 	if (index) {
 		CONTENTS_FREE_TABLE(struct contents_thread, index->threads);

@@ -12,6 +12,7 @@
 #include <fxtrace/reader.h>
 
 #include "convert/vector.h"
+#include "format/host_record.h"
 
 /* A text and how often, or whose. The text is UTF-8, terminated, owned. */
 struct fx_tally {
@@ -29,9 +30,11 @@ struct fx_contents {
 	uint64_t events;
 	uint64_t first_ns,
 	    last_ns; /* of events, logs and scheduling; first_ns UINT64_MAX: there are none */
-	uint64_t ticks_per_second; /* of the first provider that says it; 0: none does */
-	bool has_clocks;	   /* several providers count differently */
-	int64_t epoch;		   /* ns since 1970 when the clock was 0; 0: not recorded */
+	uint64_t ticks_per_second;  /* of the first provider that says it; 0: none does */
+	bool has_clocks;	    /* several providers count differently */
+	int64_t epoch;		    /* ns since 1970 when the clock was 0; 0: not recorded */
+	struct fx_host_record host; /* all "": not recorded */
+	char *command;		    /* of the first process that has one; NULL: not recorded */
 	uint64_t providers;
 	uint64_t threads;
 	fx_tallies processes;  /* in order of appearance; the text is "" where there is no name */

@@ -299,10 +299,13 @@ static void processes_set_name(const struct processes *all, struct fx_table *tab
 			       size_t number)
 {
 	const struct process *process = &all->items.items[number];
-	const struct fx_text *name = processes_known(all, number)->name;
+	const struct fx_process *known = processes_known(all, number);
+	const struct fx_text *command = known->about[FX_ABOUT_COMMAND], *name = known->name;
 
 	if (process->command)
 		fx_table_string(table, column, process->command);
+	else if (command)
+		fx_table_string(table, column, command->data);
 	else if (name)
 		fx_table_string(table, column, name->data);
 }

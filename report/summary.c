@@ -156,6 +156,26 @@ static uint64_t summary_lost(const struct summary *summary)
 	return lost;
 }
 
+/* Where, and what was begun with. */
+static void summary_add_origin(const struct fx_timeline *timeline, struct fx_table *table)
+{
+	const struct fx_host_record *host = &timeline->host;
+	const struct fx_process *first =
+	    timeline->processes.count > 0 ? timeline->processes.items[0] : NULL;
+	const struct fx_text *command = first ? first->about[FX_ABOUT_COMMAND] : NULL,
+			     *directory = first ? first->about[FX_ABOUT_DIRECTORY] : NULL,
+			     *user = first ? first->about[FX_ABOUT_USER] : NULL;
+
+	if (host->host[0])
+		fx_table_note(table, "recorded on %s (%s %s %s) by fxtrace %s", host->host,
+			      host->system, host->release, host->machine, host->fxtrace);
+	if (command)
+		fx_table_note(table, "the first process, %llu: %s%s%s%s%s",
+			      (unsigned long long)first->pid, command->data,
+			      directory ? ", in " : "", directory ? directory->data : "",
+			      user ? ", as user " : "", user ? user->data : "");
+}
+
 static void summary_add_counts(struct summary *summary)
 {
 	const struct fx_timeline *timeline = fx_report_timeline(summary->report);
@@ -176,6 +196,7 @@ static void summary_add_counts(struct summary *summary)
 	fx_table_number(table, INSTANTS, (int64_t)summary->instants);
 	fx_table_number(table, COUNTERS, (int64_t)summary->counters);
 	fx_table_number(table, LOST, (int64_t)summary_lost(summary));
+	summary_add_origin(timeline, table);
 	if (summary->unfinished > 0)
 		fx_table_note(table, "%llu calls had not ended",
 			      (unsigned long long)summary->unfinished);

@@ -17,6 +17,7 @@
 #include "convert/perfetto/heaps.h"
 #include "convert/perfetto/packet.h"
 #include "convert/perfetto/stacks.h"
+#include "convert/perfetto/system.h"
 #include "convert/perfetto/tracks.h"
 #include "convert/perfetto/wire.h"
 
@@ -356,6 +357,9 @@ static void perfetto_begin(struct fx_exporter *exporter)
 		taken =
 		    fx_packets_last_sequence(timeline->embedded.items, timeline->embedded.count);
 	fx_packets_init(&perfetto->packets, exporter->sink, timeline->strings, taken + 1);
+	perfetto->ftrace.system_described = timeline->has_host;
+	if (timeline->has_host)
+		fx_system_write(&perfetto->packets, &timeline->host);
 }
 
 static void perfetto_finish(struct fx_exporter *exporter)

@@ -5,24 +5,8 @@
 #include <string.h>
 
 #include "convert/perfetto/ftrace.h"
+#include "convert/perfetto/system.h"
 #include "convert/utf8.h"
-
-/* Tells the reader to take the states of threads for those of Linux. */
-static void describe_system(struct fx_ftrace *ftrace)
-{
-	Fx__Pf__TracePacket packet = FX__PF__TRACE_PACKET__INIT;
-	Fx__Pf__SystemInfo system = FX__PF__SYSTEM_INFO__INIT;
-	Fx__Pf__Utsname utsname = FX__PF__UTSNAME__INIT;
-
-	if (ftrace->system_described)
-		return;
-	ftrace->system_described = true;
-	utsname.sysname = "Linux";
-	utsname.release = "6.1.0";
-	system.utsname = &utsname;
-	packet.system_info = &system;
-	fx_packets_write(ftrace->packets, &packet);
-}
 
 void fx_ftrace_flush(struct fx_ftrace *ftrace)
 {
@@ -45,7 +29,9 @@ static size_t add_to_bundle(struct fx_ftrace *ftrace, uint32_t cpu, uint64_t ts,
 {
 	size_t at;
 
-	describe_system(ftrace);
+	if (!ftrace->system_described)
+		fx_system_write_any(ftrace->packets);
+	ftrace->system_described = true;
 	if (ftrace->count == FX_FTRACE_MAX || ftrace->cpu != cpu)
 		fx_ftrace_flush(ftrace);
 	ftrace->cpu = cpu;

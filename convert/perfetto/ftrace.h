@@ -24,7 +24,7 @@ struct fx_ftrace {
 	Fx__Pf__SchedSwitch switches[FX_FTRACE_MAX];
 	Fx__Pf__SchedWaking wakings[FX_FTRACE_MAX];
 	char comms[FX_FTRACE_MAX][2][FX_COMM_LENGTH];
-	bool system_described;
+	bool system_described; /* set if it is before the first event */
 };
 
 void fx_ftrace_add_switch(struct fx_ftrace *ftrace, const struct fx_switch *sched);

@@ -98,6 +98,40 @@ uint64_t fx_track_of_thread(const struct fx_thread *thread)
 	return make_uuid(TRACK_THREAD, thread->number);
 }
 
+/* "NAME: TEXT", to be freed; NULL: no memory. */
+static char *make_label(struct fx_tracks *tracks, enum fx_about about, const struct fx_text *text)
+{
+	size_t size = strlen(fx_about_name(about)) + text->length + sizeof(": ");
+	char *label = malloc(size);
+
+	if (label)
+		snprintf(label, size, "%s: %s", fx_about_name(about), text->data);
+	else
+		tracks->packets->error = -ENOMEM;
+	return label;
+}
+
+/* What is known of the process: its command line, and labels, which are among its arguments. */
+static void write_process(struct fx_tracks *tracks, Fx__Pf__TrackDescriptor *track,
+			  const struct fx_process *process)
+{
+	const struct fx_text *command = process->about[FX_ABOUT_COMMAND];
+	char *labels[FX_ABOUT_COUNT], *cmdline = command ? (char *)command->data : NULL;
+	size_t count = 0;
+
+	for (unsigned i = 0; i < FX_ABOUT_COUNT; i++) {
+		labels[count] = process->about[i] ? make_label(tracks, i, process->about[i]) : NULL;
+		count += labels[count] != NULL;
+	}
+	track->process->cmdline = &cmdline;
+	track->process->n_cmdline = cmdline != NULL;
+	track->process->process_labels = labels;
+	track->process->n_process_labels = count;
+	write_track(tracks, track);
+	while (count > 0)
+		free(labels[--count]);
+}
+
 void fx_tracks_describe_process(struct fx_tracks *tracks, const struct fx_process *process)
 {
 	Fx__Pf__TrackDescriptor track = FX__PF__TRACK_DESCRIPTOR__INIT;
@@ -116,7 +150,7 @@ void fx_tracks_describe_process(struct fx_tracks *tracks, const struct fx_proces
 	descriptor.pid = (int32_t)process->pid;
 	descriptor.process_name = process->name ? (char *)process->name->data : NULL;
 	track.process = &descriptor;
-	write_track(tracks, &track);
+	write_process(tracks, &track, process);
 }
 
 void fx_tracks_describe_thread(struct fx_tracks *tracks, const struct fx_thread *thread)

@@ -70,6 +70,9 @@ static void sql_tables_process(struct fx_exporter *exporter, const struct fx_pro
 	sqlite3_bind_int64(row, 1, fx_sql_upid(process));
 	sqlite3_bind_int64(row, 2, (int64_t)process->pid);
 	fx_sql_bind_text(row, 3, process->name);
+	if (process->about[FX_ABOUT_USER])
+		sqlite3_bind_int64(row, 4, atoll(process->about[FX_ABOUT_USER]->data));
+	fx_sql_bind_text(row, 5, process->about[FX_ABOUT_COMMAND]);
 	fx_sql_insert(&tables->database, row);
 }
 

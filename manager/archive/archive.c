@@ -34,7 +34,33 @@ void fx_archive_begin(struct fx_archive *a, struct fx_output *out)
 	archive_finish(a, &e);
 }
 
-void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name)
+/* The process's name, with what is known of it. */
+static void encode_process(struct fx_encoder *e, uint64_t pid, const char *name, size_t length,
+			   const struct fx_abouts *abouts)
+{
+	struct fxt_record record = {.kind = FXT_KIND_KERNEL_OBJECT};
+	char texts[FX_ABOUT_COUNT][FX_ABOUT_MAX];
+
+	record.kernel_object.type = FXT_OBJECT_PROCESS;
+	record.kernel_object.koid = pid;
+	record.kernel_object.name = fx_string_inline(name, length);
+	for (unsigned i = 0; abouts && i < FX_ABOUT_COUNT; i++) {
+		const char *text = abouts->texts[i], *key = fx_about_name(i);
+		struct fxt_arg *arg = &record.args[record.nargs];
+
+		if (!text)
+			continue;
+		record.nargs++;
+		*arg = (struct fxt_arg){.type = FXT_ARG_STRING};
+		arg->name = fx_string_inline(key, strlen(key));
+		arg->string = fx_string_inline(
+		    texts[i], fx_escape(texts[i], sizeof(texts[i]), text, strlen(text), 0));
+	}
+	fx_record_encode(e, &record);
+}
+
+void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name,
+			  const struct fx_abouts *abouts)
 {
 	char text[FXT_MAX_NAME_LENGTH];
 	size_t length = fx_escape(text, sizeof(text), name, strlen(name), 0);
@@ -42,7 +68,9 @@ void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const
 
 	fx_encode_provider_info(&e, id, text, length);
 	fx_encode_initialization(&e, TICKS_PER_SECOND);
-	fx_encode_process_name(&e, pid, text, length);
+	archive_finish(a, &e);
+	e = encoder(a);
+	encode_process(&e, pid, text, length, abouts);
 	archive_finish(a, &e);
 	a->current = id;
 }

@@ -13,6 +13,7 @@
 #include <fxtrace/reader.h>
 
 #include "manager/archive/output.h"
+#include "manager/process/about.h"
 
 struct fx_archive {
 	struct fx_output *out; /* borrowed */
@@ -22,9 +23,10 @@ struct fx_archive {
 /* Writes the magic record. */
 void fx_archive_begin(struct fx_archive *a, struct fx_output *out);
 
-/* Introduces a provider, an id that was never used, and its process. Here and below, names of processes and threads may
+/* Introduces a provider, an id that was never used, and its process, with what is known of that (NULL: nothing). Here and below, names of processes and threads may
  * be of any bytes, and are escaped (base/escape.h); all other text is as it shall stand. */
-void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name);
+void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name,
+			  const struct fx_abouts *abouts);
 
 /* What is written next is this provider's. */
 void fx_archive_select(struct fx_archive *a, uint32_t id);

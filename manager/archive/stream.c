@@ -46,7 +46,8 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known,
 		      shared->max_strings);
 	provider_note(s);
-	fx_archive_introduce(&shared->archive, id, s->pid, s->name);
+	fx_archive_introduce(&shared->archive, id, s->pid, s->name,
+			     who->origin ? &who->origin->abouts : NULL);
 	*ret = s;
 	return 0;
 }

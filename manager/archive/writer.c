@@ -12,6 +12,7 @@
 #include "base/atomic.h"
 #include "base/fault.h"
 #include "manager/archive/clocks.h"
+#include "manager/archive/host.h"
 #include "manager/archive/intake.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/parking.h"
@@ -63,6 +64,7 @@ struct fx_writer {
 	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
 	struct fx_stream_shared shared;
 	struct fx_clocks clocks;
+	bool host_written;
 	struct fx_ties ties;
 	pthread_mutex_t lock; /* of what is excused */
 	pid_t excused[EXCUSED_MAX];
@@ -127,6 +129,9 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 		fx_report("out of memory: %s (%u) will be missing", inlet->name, inlet->pid);
 		return;
 	}
+	if (!w->host_written)
+		fx_host_write(&w->shared.archive);
+	w->host_written = true;
 	fx_clocks_catch_up(&w->clocks, &w->shared.archive);
 	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
 }

@@ -240,6 +240,7 @@ static void proc_open(struct fx_origin *origin)
 	if (!own_space)
 		return;
 	view_open(origin);
+	fx_abouts_read(&origin->abouts, (pid_t)origin->pid, origin->uid);
 	n = snprintf(path, sizeof(path), "/proc/%u/ns/pid", origin->pid);
 	if (inode_at(AT_FDCWD, path) == own_space)
 		return;
@@ -315,6 +316,7 @@ void fx_origin_release(struct fx_origin *origin)
 		close(origin->view.root);
 	if (origin->view.mounts >= 0)
 		close(origin->view.mounts);
+	fx_abouts_free(&origin->abouts);
 	free(origin->names);
 	free(origin);
 }

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "manager/process/about.h"
 #include "symbols/view.h"
 
 /* As deep as the kernel lets them be nested. */
@@ -36,7 +37,8 @@ struct fx_origin {
 	int proc; /* its folder of /proc, which names nobody else once it has ended; -1: none is needed */
 	unsigned levels; /* namespaces below the manager's, the outermost first */
 	struct fx_origin_name *names;
-	struct fx_view view;		  /* from where it sees its files */
+	struct fx_view view; /* from where it sees its files */
+	struct fx_abouts abouts;
 	pthread_mutex_t lock;		  /* of what follows */
 	struct fx_origin_thread *threads; /* uthash, by what the process calls them */
 	uint64_t next_scan;		  /* CLOCK_MONOTONIC ns */

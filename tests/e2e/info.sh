@@ -15,7 +15,7 @@ expect_equal 10 "$(wc -l <out)" "lines"
 expect_line '^archive +work.fxt: .* plain, .* of records$' out
 expect_line '^losses +none recorded$' out
 expect_line '^damage +none$' out
-date=$(sed -n 's/^date  *\(.*\)\.[0-9]* UTC$/\1/p' out)
+date=$(sed -n 's/^date  *\(.*\)\.[0-9]* UTC on .*/\1/p' out)
 age=$(($(date +%s) - $(date -u -d "$date" +%s)))
 [ "$age" -ge 0 ] && [ "$age" -lt 600 ] || fail "the archive is of '$date', $age seconds ago"
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "manager/archive/host.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+
+#include "base/clock.h"
+#include "base/escape.h"
+#include "format/host_record.h"
+#include "manager/archive/archive.h"
+
+static void host_set(char to[FX_HOST_VALUE_MAX], const char *value)
+{
+	to[fx_escape(to, FX_HOST_VALUE_MAX - 1, value, strlen(value), FX_ESCAPE_CONTROLS)] = '\0';
+}
+
+static void host_find(struct fx_host_record *host)
+{
+	struct utsname name;
+
+	*host = (struct fx_host_record){0};
+	host_set(host->fxtrace, PACKAGE_VERSION);
+	if (getrandom(host->uuid, sizeof(host->uuid), 0) < 0)
+		host->uuid[0] = host->uuid[1] = fx_boottime_ns();
+	if (uname(&name) < 0)
+		return;
+	host_set(host->host, name.nodename);
+	host_set(host->system, name.sysname);
+	host_set(host->release, name.release);
+	host_set(host->build, name.version);
+	host_set(host->machine, name.machine);
+}
+
+void fx_host_write(struct fx_archive *archive)
+{
+	struct fx_host_record host;
+	struct fx_encoder e;
+
+	host_find(&host);
+	fx_encoder_init(&e, fx_output_reserve(archive->out, FXT_MAX_RECORD_WORDS),
+			FXT_MAX_RECORD_WORDS);
+	fx_host_record_encode(&e, &host);
+	fx_output_commit(archive->out, e.used);
+}

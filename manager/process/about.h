@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What /proc says of a process (base/about.h), as far as whoever asks may know. */
+#ifndef FX_MANAGER_ABOUT_H
+#define FX_MANAGER_ABOUT_H
+
+#include <sys/types.h>
+
+#include "base/about.h"
+
+/* Texts of any bytes; NULL: not known. */
+struct fx_abouts {
+	char *texts[FX_ABOUT_COUNT];
+};
+
+/* Of a process that waits for its answer: a handful of system calls. To be freed. */
+void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid);
+
+void fx_abouts_free(struct fx_abouts *abouts);
+
+#endif
