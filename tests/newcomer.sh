@@ -51,7 +51,7 @@ ask_root() {
 # A browser's user ends what waits for a browser.
 type_in() {
 	case $1 in
-	'fxtrace view '*) set -- "timeout --preserve-status -s INT 5 $1" ;;
+	'fxtrace view '*) set -- "timeout --preserve-status -s INT 5 $1 || test \$? -eq 130" ;;
 	esac
 	as_user newcomer "$user" "cd fxtrace; $told
 $1" >printed 2>&1
