@@ -197,7 +197,7 @@ static uint64_t set_of(const sigset_t *set)
 
 void fx_arg_sigset(struct fx_call *call, unsigned name, const sigset_t *set)
 {
-	if (set && call->error != EFAULT && call->error != EINVAL)
+	if (set && call->error != EFAULT && call->error != EINVAL && call->error != ENOSYS)
 		arg_signals(call, name, set_of(set));
 }
 
