@@ -15,6 +15,7 @@
 #include "client/quantity.h"
 #include "client/usage.h"
 #include "manager/archive/output.h"
+#include "manager/settings/report.h"
 
 enum { OPTION_OFFSET = FX_USAGE_KEYS };
 
@@ -247,7 +248,8 @@ int fx_cmd_merge(int argc, char **argv)
 	merge.inputs = calloc((size_t)argc, sizeof(*merge.inputs));
 	merge.offsets = calloc((size_t)argc, sizeof(*merge.offsets));
 	if (!merge.inputs || !merge.offsets) {
-		status = fx_archive_complain(argv[0], "merge", -ENOMEM, NULL);
+		fx_report_as(argv[0], "%s", strerror(ENOMEM));
+		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &merge_parser, argc, argv, 0, &merge);
 		status = merge_all(&merge);

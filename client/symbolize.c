@@ -7,12 +7,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "archives/symbolize.h"
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
 #include "manager/archive/output.h"
+#include "manager/settings/report.h"
 
 enum { OPTION_SYSROOT = FX_USAGE_KEYS, OPTION_DEBUG_FOLDER, OPTION_DEBUGINFOD };
 
@@ -144,7 +146,8 @@ int fx_cmd_symbolize(int argc, char **argv)
 	job.sysroots = calloc((size_t)argc, sizeof(*job.sysroots));
 	job.debug_folders = calloc((size_t)argc, sizeof(*job.debug_folders));
 	if (!job.sysroots || !job.debug_folders) {
-		status = fx_archive_complain(argv[0], "options", -ENOMEM, NULL);
+		fx_report_as(argv[0], "%s", strerror(ENOMEM));
+		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &symbolize_parser, argc, argv, 0, &job);
 		job.places.sysroots = job.sysroots;
