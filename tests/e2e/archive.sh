@@ -127,7 +127,8 @@ for command in check dump; do
 	expect_one_error 1 "$FXTRACE" $command missing.fxt
 	expect_line 'missing.fxt: No such file or directory' err
 	expect_one_error 1 "$FXTRACE" $command .
-	expect_one_error 2 "$FXTRACE" $command
+	expect_one_error 1 "$FXTRACE" $command
+	expect_line ' fxtrace.fxt: No such file or directory$' err
 	expect_one_error 2 "$FXTRACE" $command --no-such-option good.fxt
 done
 expect_one_error 2 "$FXTRACE" dump good.fxt good.fxt

@@ -83,7 +83,8 @@ expect_one_error 1 "$FXTRACE" filter -o out.fxt text.fxt
 expect_one_error 1 "$FXTRACE" filter -o no-such-folder/out.fxt work.fxt
 expect_one_error 2 "$FXTRACE" filter work.fxt
 expect_one_error 2 "$FXTRACE" filter -o work.fxt work.fxt
-expect_one_error 2 "$FXTRACE" filter -o out.fxt
+expect_one_error 1 "$FXTRACE" filter -o out.fxt
+expect_line ' fxtrace.fxt: No such file or directory$' err
 expect_one_error 2 "$FXTRACE" filter --from 2s --to 1s -o out.fxt work.fxt
 head -c $(($(stat -c %s work.fxt) / 2 + 3)) work.fxt >cut.fxt
 expect_one_error 1 "$FXTRACE" filter -o rest.fxt cut.fxt

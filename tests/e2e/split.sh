@@ -145,7 +145,8 @@ done
 # --- Bad input -------------------------------------------------------------------------------------
 
 expect_one_error 2 "$FXTRACE" split work.fxt
-expect_one_error 2 "$FXTRACE" split --every 1s
+expect_one_error 1 "$FXTRACE" split --every 1s
+expect_line ' fxtrace.fxt: No such file or directory$' err
 expect_one_error 2 "$FXTRACE" split --every 1s --size 1M work.fxt
 for options in '--every 0s' '--every x' '--size 1' '--size x' '--by thread' '--every 1s -'; do
 	# shellcheck disable=SC2086 # words

@@ -81,7 +81,8 @@ expect_equal "debuginfo $id" "$(sort -u asked)" "what was asked"
 # --- Bad input -------------------------------------------------------------------------------------
 
 expect_one_error 2 "$FXTRACE" symbolize plain.fxt
-expect_one_error 2 "$FXTRACE" symbolize -o out.fxt
+expect_one_error 1 "$FXTRACE" symbolize -o out.fxt
+expect_line ' fxtrace.fxt: No such file or directory$' err
 expect_one_error 2 "$FXTRACE" symbolize -o plain.fxt plain.fxt
 expect_one_error 1 "$FXTRACE" symbolize -o out.fxt no-such-file.fxt
 : >empty.fxt
