@@ -211,10 +211,35 @@ static int add_async(struct indexer *indexer, const struct fxt_event *event, uin
 	return 0;
 }
 
+/* An instant may tell of the life of its process. 0 or -ENOMEM. */
+static int index_life(struct indexer *indexer, uint64_t ts)
+{
+	const struct fxt_event *event = &indexer->record->event;
+	const struct fxt_arg *parent;
+	struct fx_process *process;
+	bool starts, exits;
+
+	if (!fxt_string_equals(&event->category, "process"))
+		return 0;
+	starts = fxt_string_equals(&event->name, "process starts");
+	exits = fxt_string_equals(&event->name, "process exits");
+	if (!starts && !exits)
+		return 0;
+	process = fx_timeline_process(indexer->timeline, event->thread.pid);
+	if (!process)
+		return -ENOMEM;
+	*(starts ? &process->start_ts : &process->end_ts) = ts;
+	parent = starts ? fxt_record_find_arg(indexer->record, "parent") : NULL;
+	if (parent && parent->type == FXT_ARG_INT32 && parent->int32 > 0)
+		process->parent = (uint64_t)parent->int32;
+	return 0;
+}
+
 static int add_event(struct indexer *indexer)
 {
 	const struct fxt_event *event = &indexer->record->event;
 	uint64_t ts, end = 0;
+	int r;
 
 	if (!indexer_to_ns(indexer, event->timestamp, &ts) ||
 	    (event->type == FXT_EVENT_DURATION_COMPLETE &&
@@ -224,7 +249,8 @@ static int add_event(struct indexer *indexer)
 	}
 	switch (event->type) {
 	case FXT_EVENT_INSTANT:
-		return add_entry(indexer, &event->thread, FX_ENTRY_INSTANT, ts, 0);
+		r = index_life(indexer, ts);
+		return r < 0 ? r : add_entry(indexer, &event->thread, FX_ENTRY_INSTANT, ts, 0);
 	case FXT_EVENT_COUNTER:
 		return add_entry(indexer, &event->thread, FX_ENTRY_COUNTER, ts, 0);
 	case FXT_EVENT_DURATION_BEGIN:

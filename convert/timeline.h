@@ -33,6 +33,8 @@ struct fx_process {
 	uint32_t number;			     /* counts from 0 in order of appearance */
 	const struct fx_text *name;		     /* NULL: not known */
 	const struct fx_text *about[FX_ABOUT_COUNT]; /* the same: of its newest program */
+	uint64_t start_ts, end_ts; /* as its parent and the manager tell; 0: not known */
+	uint64_t parent;	   /* pid; 0: not known */
 	UT_hash_handle hh;
 };
 

@@ -123,6 +123,8 @@ static void write_process(struct fx_tracks *tracks, Fx__Pf__TrackDescriptor *tra
 		labels[count] = process->about[i] ? make_label(tracks, i, process->about[i]) : NULL;
 		count += labels[count] != NULL;
 	}
+	track->process->has_start_timestamp_ns = process->start_ts != 0;
+	track->process->start_timestamp_ns = (int64_t)process->start_ts;
 	track->process->cmdline = &cmdline;
 	track->process->n_cmdline = cmdline != NULL;
 	track->process->process_labels = labels;

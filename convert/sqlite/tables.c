@@ -60,10 +60,29 @@ void fx_sql_tables_begin(struct fx_sql_tables *tables, sqlite3 *db,
 
 /* --- Processes and threads -------------------------------------------------------------------- */
 
+/* NULL: not known, or not in the archive. */
+static const struct fx_process *sql_parent_of(const struct fx_timeline *timeline,
+					      const struct fx_process *process)
+{
+	struct fx_process *parent = NULL;
+
+	if (process->parent)
+		HASH_FIND(hh, timeline->process_table, &process->parent, sizeof(process->parent),
+			  parent);
+	return parent;
+}
+
+static void sql_bind_known(sqlite3_stmt *row, int column, uint64_t value)
+{
+	if (value)
+		sqlite3_bind_int64(row, column, (int64_t)value);
+}
+
 static void sql_tables_process(struct fx_exporter *exporter, const struct fx_process *process)
 {
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
 	sqlite3_stmt *row = fx_sql_row(&tables->database, FX_SQL_PROCESS);
+	const struct fx_process *parent;
 
 	if (!row)
 		return;
@@ -73,6 +92,11 @@ static void sql_tables_process(struct fx_exporter *exporter, const struct fx_pro
 	if (process->about[FX_ABOUT_USER])
 		sqlite3_bind_int64(row, 4, atoll(process->about[FX_ABOUT_USER]->data));
 	fx_sql_bind_text(row, 5, process->about[FX_ABOUT_COMMAND]);
+	sql_bind_known(row, 6, process->start_ts);
+	sql_bind_known(row, 7, process->end_ts);
+	parent = sql_parent_of(exporter->timeline, process);
+	if (parent)
+		sqlite3_bind_int64(row, 8, fx_sql_upid(parent));
 	fx_sql_insert(&tables->database, row);
 }
 

@@ -39,6 +39,14 @@ expect_line '; the first is: \./leaf 0 six$' out
 expect_ok "$FXTRACE" query --csv direct.fxt 'SELECT cmdline, uid FROM process'
 expect_line "^\"./leaf 0 six\",$(id -u)" out
 
+# Whose child it is, and when it lived.
+expect_ok "$FXTRACE" query --csv trace.fxt \
+	"SELECT c.cmdline, p.cmdline LIKE '%leaf 0', c.end_ts > c.start_ts FROM process c JOIN process p ON p.upid = c.parent_upid
+	WHERE c.cmdline LIKE './leaf%'"
+expect_line '^"./leaf two words 3",1,1' out
+expect_ok "$FXTRACE" query --csv trace.fxt 'SELECT count(*) FROM process WHERE parent_upid IS NULL AND end_ts IS NOT NULL'
+expect_line '^1' out
+
 # However many arguments there are, and of whatever bytes.
 expect_ok "$FXTRACE" run -c function -o long.fxt -- ./leaf 0 "$(printf 'x%.0s' {1..10000})"
 expect_equal 4096 "$(said long.fxt | cut -f2 | tr -d '\n' | wc -c)" "bytes of a long command line"
