@@ -71,7 +71,7 @@ fi
 # The examples are built as their Makefile says.
 if command -v pkg-config >/dev/null; then
 	PKG_CONFIG_PATH=$root/lib/pkgconfig make -s -f "$root/share/doc/fxtrace/examples/Makefile" CC="$FX_CC" \
-		PKG_CONFIG="pkg-config --define-variable=prefix=$root" >make.out 2>&1 ||
+		PKG_CONFIG="pkg-config --define-variable=prefix=$root --define-variable=libdir=$root/lib" >make.out 2>&1 ||
 		fail "examples:"$'\n'"$(tail -n 20 make.out)"
 	expect_ok "$root/bin/fxtrace" run -q -o demo.fxt -- ./demo
 	expect_line '^24 loaves baked and delivered$' out
