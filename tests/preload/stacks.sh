@@ -54,8 +54,16 @@ stacks '--stacks pthread,malloc' path
 expect_stack write -
 stacks '--stacks syscall' thread
 expect_stack write 'innermost thread_main'
-stacks '--stacks syscall' late "$PWD/call_back.so"
-expect_stack write 'innermost call_back main'
+# Before glibc 2.35 a module that comes later is unnamed, and its stack is walked by frame pointers (doc/REQUIREMENTS.md).
+finds_later() {
+	glibc_since 35
+}
+if finds_later; then
+	stacks '--stacks syscall' late "$PWD/call_back.so"
+	expect_stack write 'innermost call_back main'
+else
+	echo "the stacks of modules that come later are not looked at"
+fi
 # Stacks and frame sizes of a module that is gone are not those of the next one at its addresses.
 for which in first second; do
 	cat >$which.c <<'EOF'
@@ -76,10 +84,12 @@ EOF
 	compile $which.so -shared -fPIC -O2 -Dthrough=through_$which \
 		-DSPACE="$([ $which = first ] && echo 8 || echo 80)" $which.c
 done
-stacks '--stacks syscall' reloaded ./first.so ./second.so ./second.so ./first.so
-expect_equal 1 "$(sort -u out | wc -l)" "places of modules"
-expect_stack write 'innermost through_first call_back main' 'innermost through_second call_back main' \
-	'innermost through_second call_back main' 'innermost through_first call_back main'
+if finds_later; then
+	stacks '--stacks syscall' reloaded ./first.so ./second.so ./second.so ./first.so
+	expect_equal 1 "$(sort -u out | wc -l)" "places of modules"
+	expect_stack write 'innermost through_first call_back main' 'innermost through_second call_back main' \
+		'innermost through_second call_back main' 'innermost through_first call_back main'
+fi
 stacks '--stacks syscall' handler
 stacks_of write | head -n 1 >got
 expect_line '^innermost in_handler .*raise.* main ' got
