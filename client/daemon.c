@@ -19,12 +19,21 @@
 #include "protocol/place.h"
 #include "protocol/socket.h"
 
+static const char *daemon_why(int error)
+{
+	switch (error) {
+	case -EADDRINUSE:
+		return "a manager is listening there already";
+	case -EACCES:
+		return "not this user's alone";
+	default:
+		return strerror(-error);
+	}
+}
+
 static int daemon_failure(const char *command, const char *what, int error)
 {
-	fx_report_as(command, "%s: %s", what,
-		     error == -EADDRINUSE ? "a manager is listening there already"
-		     : error == -EACCES	  ? "not this user's alone"
-					  : strerror(-error));
+	fx_report_as(command, "%s: %s", what, daemon_why(error));
 	return FX_EXIT_FAILURE;
 }
 
@@ -112,8 +121,12 @@ int fx_daemon_main(const char *command, const char *socket, bool foreground,
 		snprintf(absolute + n, sizeof(absolute) - n, "/%s", socket);
 		socket = absolute;
 	}
-	if (r < 0)
-		return daemon_failure(command, socket, r);
+	if (r < 0) {
+		fx_report_as(command,
+			     "%s: %s; --socket PATH or XDG_RUNTIME_DIR names another place", socket,
+			     daemon_why(r));
+		return FX_EXIT_FAILURE;
+	}
 	if (foreground || listener >= 0)
 		return daemon_serve(command, socket, listener < 0 ? -1 : listener, options, -1);
 	return serve_behind(command, socket, options);

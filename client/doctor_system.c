@@ -147,11 +147,12 @@ static pid_t trial_start(const char *own, int *ret_stderr)
 static void trial(struct fx_doctor *d)
 {
 	char own[PATH_MAX], said[512];
-	ssize_t n = readlink("/proc/self/exe", own, sizeof(own) - 1);
+	ssize_t n;
 	int from, status = 0;
 	pid_t pid;
 
-	own[n > 0 ? n : 0] = 0;
+	if (fx_program_own(own, sizeof(own)) < 0)
+		return;
 	pid = trial_start(own, &from);
 	if (pid < 0)
 		return;

@@ -214,7 +214,10 @@ static int run_execute(const struct run *run)
 		return FX_EXIT_FAILURE;
 	r = fx_session_create(&run->options.config, &session, &what);
 	if (r < 0 && what == run->options.config.output && !is_scarcity(r)) {
-		fx_report_as(run->command, "%s: %s", what, fx_destination_why(r));
+		fx_report_as(run->command, "%s: %s%s", what, fx_destination_why(r),
+			     strcmp(what, FX_DEFAULT_OUTPUT) == 0
+				 ? "; --output FILE names another place"
+				 : "");
 		return FX_EXIT_FAILURE;
 	}
 	if (r < 0)

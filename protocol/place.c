@@ -31,10 +31,32 @@ const char *fx_place_runtime(void)
 	return runtime;
 }
 
+static const char *place_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && folder[0] == '/' ? folder : NULL;
+}
+
+const char *fx_place_number(unsigned number)
+{
+	static const char *const usual[FX_PLACES - 2] = {"/tmp", "/var/tmp", "/dev/shm"};
+
+	switch (number) {
+	case 0:
+		return fx_place_runtime();
+	case 1:
+		return place_temporary();
+	default:
+		return usual[number - 2];
+	}
+}
+
 int fx_place_find(char ret[FX_SOCKET_PATH_SIZE])
 {
 	const char *socket = getenv("FXTRACE_SOCKET"), *runtime = fx_place_runtime();
-	char directory[64];
+	const char *temporary = place_temporary();
+	char directory[FX_SOCKET_PATH_SIZE];
 
 	if (socket && *socket)
 		return path_write(ret, socket, "");
@@ -43,7 +65,9 @@ int fx_place_find(char ret[FX_SOCKET_PATH_SIZE])
 	snprintf(directory, sizeof(directory), "/run/user/%u", (unsigned)geteuid());
 	if (access(directory, W_OK) == 0)
 		return path_write(ret, directory, "/fxtrace/manager.sock");
-	snprintf(directory, sizeof(directory), "/tmp/fxtrace-%u", (unsigned)geteuid());
+	if (!temporary || access("/tmp", W_OK) == 0)
+		temporary = "/tmp";
+	snprintf(directory, sizeof(directory), "%.80s/fxtrace-%u", temporary, (unsigned)geteuid());
 	return path_write(ret, directory, "/manager.sock");
 }
 

@@ -490,13 +490,14 @@ static bool is_closed(const struct fx_registry *registry, const char *runtime)
 
 static int place_find(struct fx_registry *registry)
 {
-	const char *runtime = fx_place_runtime();
 	int r = -ENOENT;
 
-	if (runtime && !is_closed(registry, runtime))
-		r = directory_make(registry, runtime);
-	if (r < 0)
-		r = directory_make(registry, "/tmp");
+	for (unsigned i = 0; i < FX_PLACES && r < 0; i++) {
+		const char *place = fx_place_number(i);
+
+		if (place && !is_closed(registry, place))
+			r = directory_make(registry, place);
+	}
 	if (r < 0)
 		return r;
 	if (registry->owner.policy && fx_policy_is_open(registry->owner.policy) &&

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,15 +20,33 @@
 
 /* --- The library ----------------------------------------------------------------------------- */
 
+int fx_program_own(char *ret, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", ret, size - 1);
+	/* what it was started by */
+	const char *name = (const char *)getauxval(AT_EXECFN);
+	char real[PATH_MAX];
+
+	if (n >= 0) {
+		ret[n] = 0;
+		return 0;
+	}
+	if (!name || !realpath(name, real))
+		return -ENOENT;
+	if (strlen(real) >= size)
+		return -ENAMETOOLONG;
+	strcpy(ret, real);
+	return 0;
+}
+
 /* Directory of the running command. 0 or -errno. */
 static int own_directory(char ret[PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", ret, PATH_MAX - 1);
+	int r = fx_program_own(ret, PATH_MAX);
 	char *slash;
 
-	if (n < 0)
-		return -errno;
-	ret[n] = 0;
+	if (r < 0)
+		return r;
 	slash = strrchr(ret, '/');
 	if (!slash)
 		return -ENOENT;

@@ -15,6 +15,9 @@
  * to be. Writes its path; 0, -ENOENT, or -EINVAL for a path that LD_PRELOAD cannot express. */
 int fx_program_library(char *ret, size_t size);
 
+/* The file of the running command, also without a /proc. 0 or -errno. */
+int fx_program_own(char *ret, size_t size);
+
 /* How a program is started. */
 struct fx_program_way {
 	const char *library; /* preloaded */

@@ -168,6 +168,13 @@ static void child_ready(void *opaque)
 
 /* --- Life of a session ----------------------------------------------------------------------- */
 
+/* Whether an error says that no folder for a socket can be had. */
+static bool is_of_place(int error)
+{
+	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EPERM ||
+	       error == -ENOTDIR || error == -ENAMETOOLONG;
+}
+
 static int session_doors_open(struct fx_session *s, const char **ret_what)
 {
 	static const struct fx_policy policy = {.kin = true};
@@ -183,6 +190,8 @@ static int session_doors_open(struct fx_session *s, const char **ret_what)
 		return r;
 	*ret_what = "cannot listen for providers";
 	r = fx_roster_open(&s->roster, &s->ground, &host, NULL, -1);
+	if (is_of_place(r))
+		*ret_what = "set TMPDIR to a folder where a socket can be made";
 	if (r < 0)
 		return r;
 	*ret_what = "cannot serve a process";
