@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,10 +168,22 @@ static int run_option(const char *option)
 	return FX_EXIT_USAGE;
 }
 
+/* A standard descriptor that is closed must not be that of a file to come: reading and writing go on to fail. What is started
+ * from here finds it closed. */
+static void hold_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0 &&
+		    open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) < 0)
+			return;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command = argc > 0 ? command_of_alias(argv[0]) : NULL;
 
+	hold_standard();
 	fx_limits_take();
 	if (command)
 		return run_command(command, argc, argv);

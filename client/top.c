@@ -212,7 +212,7 @@ static void top_print(struct top *top, const struct top_options *options, uint64
 			top_print_row(row);
 	}
 	putchar('\n');
-	fflush(stdout);
+	fx_usage_flush_some();
 }
 
 static volatile sig_atomic_t top_signal; /* the one that came; 0: none */

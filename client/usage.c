@@ -29,13 +29,25 @@ void fx_usage_print_help_by(void (*print)(const struct argp *parser))
 	help_print = print;
 }
 
-int fx_usage_flush(const char *command, int status)
+static int flush_error; /* of the first flush that failed; 0: none did, or stdio had lost it */
+
+bool fx_usage_flush_some(void)
 {
 	errno = 0;
 	if (fflush(stdout) == 0 && !ferror(stdout))
+		return true;
+	if (flush_error == 0)
+		flush_error = errno;
+	return false;
+}
+
+int fx_usage_flush(const char *command, int status)
+{
+	if (fx_usage_flush_some())
 		return status;
-	if (errno != EPIPE)
-		fx_report_as(command, "standard output: %s", strerror(errno ? errno : EIO));
+	if (flush_error != EPIPE)
+		fx_report_as(command, "standard output: %s",
+			     flush_error ? strerror(flush_error) : "not all could be written");
 	return status == FX_EXIT_OK ? FX_EXIT_FAILURE : status;
 }
 

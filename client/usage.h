@@ -41,6 +41,9 @@ bool fx_usage_has_letter(const struct argp_option *option);
 /* Prints the version. */
 void fx_usage_print_version(void);
 
+/* Flushes standard output in the middle of things. False: it cannot be written, which fx_usage_flush() will tell. */
+bool fx_usage_flush_some(void);
+
 /*
  * Flushes standard output. What could not be written is a failure, told in a line; a reader that went away needs no
  * telling. Returns the status to exit with.

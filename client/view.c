@@ -183,19 +183,22 @@ static void view_open_browser(const char *link)
 
 /* --- Serving ---------------------------------------------------------------------------------- */
 
-static void view_say_link(const struct view_options *options, const struct fx_http_page *page,
+/* False: nobody will know it. */
+static bool view_say_link(const struct view_options *options, const struct fx_http_page *page,
 			  const char *link)
 {
 	unsigned port = options->html ? page->port : VIEW_PERFETTO_PORT;
 
 	puts(link);
-	fflush(stdout);
+	if (!fx_usage_flush_some())
+		return false;
 	if (getenv("SSH_CONNECTION"))
 		fprintf(stderr,
 			"%s: for a browser elsewhere: ssh -L %u:127.0.0.1:%u to this machine\n",
 			options->conversion.program, port, page->port);
 	if (!options->no_browser && view_has_desktop())
 		view_open_browser(link);
+	return true;
 }
 
 static int view_serve(const struct view_options *options, struct fx_http_page *page, int listener,
@@ -210,8 +213,7 @@ static int view_serve(const struct view_options *options, struct fx_http_page *p
 		link = view_link(options, page);
 	if (link) {
 		page->size = fstat(file, &st) == 0 ? (uint64_t)st.st_size : 0;
-		view_say_link(options, page, link);
-		r = fx_serve(listener, file, page);
+		r = view_say_link(options, page, link) ? fx_serve(listener, file, page) : 0;
 	}
 	free(link);
 	free(path);

@@ -228,7 +228,8 @@ static void writer_report_error(struct fx_writer *w)
 	if (!error || w->error)
 		return;
 	fx_store_relaxed(&w->error, error);
-	fx_report("%s: %s; the archive ends here, the program goes on", w->path,
+	fx_report("%s: %s; the archive ends here, the program goes on",
+		  strcmp(w->path, "-") == 0 ? "standard output" : w->path,
 		  error == -ETIMEDOUT ? "nobody reads it" : strerror(-error));
 }
 

@@ -7,6 +7,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 
 #include "base/syscall.h"
@@ -173,16 +174,28 @@ static const char *path_absolute(const char *path, char *out)
 	size_t length = strnlen(path, PATH_BYTES);
 	long n;
 
-	if (path[0] == '/' || (length && !strchr(path, '/')))
-		return path; /* no slash: the kernel's own object */
 	if (!length) {
 		n = fx_syscall4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", out, PATH_BYTES);
 		out[n > 0 ? n : 0] = 0;
-		return out;
+		if (n > 0)
+			return out;
+		/* There is no /proc: what it was started by */
+		path = (const char *)getauxval(AT_EXECFN);
+		length = path ? strnlen(path, PATH_BYTES) : 0;
+	}
+	if (!length)
+		return "?";
+	if (path[0] == '/' || !strchr(path, '/'))
+		return path;			      /* no slash: the kernel's own object */
+	if (length > 2 && path[0] == '.' && path[1] == '/') {
+		path += 2;
+		length -= 2;
 	}
 	n = fx_syscall2(SYS_getcwd, out, PATH_BYTES); /* counts the NUL */
 	if (n <= 0 || (size_t)n + length > PATH_BYTES)
 		return path;
+	if (n == 2) /* the root's */
+		n = 1;
 	out[n - 1] = '/';
 	memcpy(out + n, path, length);
 	out[(size_t)n + length] = 0;

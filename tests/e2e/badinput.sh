@@ -56,6 +56,58 @@ echo "$rows command lines"
 [ "$rows" -ge 200 ] || fail "only $rows command lines"
 [ "$wrong" -eq 0 ] || fail "$wrong of $rows command lines"
 
+# Output that cannot be written is a failure of every command, told in one line, with the reason as far as it is known.
+while IFS= read -r command; do
+	got=0
+	eval "timeout 60 $FXTRACE $command" </dev/null >/dev/full 2>err || got=$?
+	expect_equal 1 "$got" "status of $command >/dev/full"
+	grep -v 'left out' err >said
+	expect_equal 1 "$(wc -l <said)" "lines on stderr of $command >/dev/full: $(cat err)"
+	expect_line '^fxtrace.*(No space left on device|not all could be written)' said
+	# Nor can it be where there is none.
+	got=0
+	eval "timeout 60 $FXTRACE $command" </dev/null >&- 2>err || got=$?
+	expect_equal 1 "$got" "status of $command >&-: $(cat err)"
+done <<'END'
+help
+help run
+help --commands
+--help
+-V
+check some.fxt
+check --json some.fxt
+info some.fxt
+dump some.fxt
+dump --json some.fxt
+report some.fxt
+report --csv some.fxt
+report --json some.fxt
+replay some.fxt
+diff some.fxt other.fxt
+diff --json some.fxt other.fxt
+query some.fxt 'select * from slice'
+query --json some.fxt 'select * from slice'
+measure -e 'count of "leaf"' some.fxt
+top --batch -n 1 some.fxt
+top --batch --interval 10ms some.fxt
+view --no-browser --html some.fxt
+convert -f json some.fxt -
+convert some.fxt -
+convert -f sqlite some.fxt -
+convert -f fxt some.fxt -
+convert -f svg some.fxt -
+filter -o - some.fxt
+symbolize -o - some.fxt
+merge -o - some.fxt other.fxt
+doctor
+doctor --json ./leaf
+list-categories
+list-category-groups
+run -q --json -o a.fxt true
+run -q --report -o a.fxt true
+run -q -o - ./leaf
+END
+
 # What every command has, and what the tables of options tell: no value, a value too much, an unknown one.
 # What is printed as JSON is JSON.
 if command -v python3 >/dev/null; then

@@ -38,6 +38,14 @@ done
 # By its name alone, as the dynamic linker looks for it, and from where it is.
 expect_ok "$root/bin/fxtrace" run -q -o run.fxt -- true
 LD_LIBRARY_PATH=$root/lib LD_PRELOAD=libfxtrace.so FXTRACE_OUTPUT=$PWD/name.fxt expect_ok env ls
+# So does its cache, in a folder that has to stand there.
+if PATH=$PATH:/sbin:/usr/sbin command -v ldconfig >/dev/null; then
+	echo "$root/lib" >places
+	PATH=$PATH:/sbin:/usr/sbin ldconfig -X -f places -C cache 2>cache.err || fail "ldconfig: $(cat cache.err)"
+	PATH=$PATH:/sbin:/usr/sbin ldconfig -C cache -p >cached
+	expect_line "libfxtrace.so .*=> $root/lib/libfxtrace.so$" cached
+	expect_line "libfxtrace-reader.so.* => $root/lib/libfxtrace-reader.so" cached
+fi
 LD_PRELOAD=$root/lib/fxtrace/libfxtrace.so FXTRACE_OUTPUT=$PWD/path.fxt expect_ok env ls
 for archive in name.fxt path.fxt; do
 	wait_for 20 "$FXTRACE" check "$archive" || fail "$archive is missing, or not complete"
