@@ -17,10 +17,10 @@ qemu=$(command -v qemu-aarch64-static)
 
 # What is linked against, of packages.txt, and where `programs' come from.
 libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprotobuf-c-dev libncurses-dev libsqlite3-dev
-libstdc++-12-dev libunwind-dev libzstd-dev uthash-dev zlib1g-dev coreutils dash'
+libstdc++-12-dev libunwind-dev libzstd-dev uthash-dev zlib1g-dev coreutils dash util-linux'
 
 # What tests trace of a system's programs; these stand in front of the machine's own.
-programs='cat env false head seq sh sleep true'
+programs='cat env false head seq setsid sh sleep true'
 
 # Tests that are not run, and why not. What qemu itself cannot do, its 7.2 at least: filters of system calls; robust
 # locks; children that send no signal, which a program starts a manager of its own by; and to keep the order of a
