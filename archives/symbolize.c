@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,22 +116,71 @@ static bool symbolize_find(struct symbolize *s, const struct fxt_string *string,
 	return fx_finder_name(s->finder, &file, address, s->name);
 }
 
+/* The new text, owned; NULL: the old one stays, or there is no memory. */
+static char *symbolize_function(struct symbolize *s, const struct fxt_string *string)
+{
+	bool is_one, is_named = symbolize_find(s, string, &is_one);
+
+	s->result->named += is_named;
+	s->result->unnamed += is_one && !is_named;
+	return is_named ? strdup(s->name) : NULL;
+}
+
+/* The name in s->name without the place in the function, as the manager writes frames. */
+static int symbolize_frame_length(const struct symbolize *s)
+{
+	const char *plus = strrchr(s->name, '+');
+
+	return plus && strncmp(plus, "+0x", 3) == 0 ? (int)(plus - s->name) : (int)strlen(s->name);
+}
+
+/*
+ * The same of a stack, a frame in each line, whose address lies in the call that was made there. A stack that would
+ * become too long for a string stays.
+ */
+static char *symbolize_stack(struct symbolize *s, const struct fxt_string *string)
+{
+	size_t room = FXT_MAX_STRING_LENGTH, put = 0, named = 0;
+	const char *at = string->data, *end = at + string->length;
+	char *text = malloc(room + 1);
+
+	while (text && at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at)),
+			   *stop = newline ? newline : end;
+		struct fxt_string line = {.data = at, .length = (uint32_t)(stop - at)};
+		bool is_one, is_named = symbolize_find(s, &line, &is_one);
+		int length = snprintf(text + put, room + 1 - put, "%s%.*s", put > 0 ? "\n" : "",
+				      is_named ? symbolize_frame_length(s) : (int)line.length,
+				      is_named ? s->name : line.data);
+
+		if (length < 0 || (size_t)length > room - put)
+			break;
+		put += (size_t)length;
+		named += is_named;
+		s->result->unnamed += is_one && !is_named;
+		at = stop + 1;
+	}
+	if (at < end || named == 0) {
+		free(text);
+		return NULL;
+	}
+	s->result->named += named;
+	return text;
+}
+
 static struct symbolize_text *symbolize_text(struct symbolize *s, const struct fxt_string *string)
 {
 	struct symbolize_text *text;
-	bool is_one, is_named;
+	bool is_stack = memchr(string->data, '\n', string->length);
 
 	HASH_FIND(hh, s->texts, &string->serial, sizeof(string->serial), text);
 	if (text)
 		return text;
-	is_named = symbolize_find(s, string, &is_one);
 	text = calloc(1, sizeof(*text));
 	if (!text)
 		return NULL;
 	text->serial = string->serial;
-	text->text = is_named ? strdup(s->name) : NULL;
-	s->result->named += is_named;
-	s->result->unnamed += is_one && !is_named;
+	text->text = is_stack ? symbolize_stack(s, string) : symbolize_function(s, string);
 	HASH_ADD(hh, s->texts, serial, sizeof(text->serial), text);
 	return text;
 }

@@ -78,6 +78,25 @@ not_named
 named --debuginfod
 expect_equal "debuginfo $id" "$(sort -u asked)" "what was asked"
 
+# --- Stacks ---------------------------------------------------------------------------------------
+
+cat >stack.c <<'END'
+#include <unistd.h>
+__attribute__((noinline)) static long innermost(void) { return write(1, "x\n", 2); }
+__attribute__((noinline)) static long between(void) { return innermost() + 1; }
+int main(void) { return between() != 3; }
+END
+compile stack -O0 -g -Wl,--build-id stack.c
+cp stack "tree$PWD/stack"
+strip stack
+expect_ok "$FXTRACE" run -q --stacks=syscall -o stacks.fxt -- ./stack
+"$FXTRACE" dump --json stacks.fxt >plain.json
+expect_line '"value":"stack\+0x[0-9a-f]*\\u000astack\+0x[0-9a-f]*\\u000astack\+0x' plain.json
+expect_ok "$FXTRACE" symbolize -o named.fxt --sysroot tree stacks.fxt
+expect_clean named.fxt
+"$FXTRACE" dump --json named.fxt >named.json
+expect_line '"value":"innermost\\u000abetween\\u000amain\\u000a' named.json
+
 # --- Bad input -------------------------------------------------------------------------------------
 
 expect_one_error 2 "$FXTRACE" symbolize plain.fxt
