@@ -99,11 +99,18 @@ if strip stripped 2>/dev/null; then
 	expect_events 2 'name ~ /^stripped\+0x[0-9a-f]+$/'
 fi
 
+# Before glibc 2.35 modules that come later are unnamed (doc/REQUIREMENTS.md).
+by='linked opened' kinds='complete pairs'
+glibc_since 35 || {
+	by=linked kinds=
+	echo "the names of modules that come later are not looked at"
+}
+
 # Shared objects, by the linker and by dlopen.
 target libnamed.so named.c -shared -fPIC
 target linked user.c -DLINKED -Wl,--no-as-needed -L. -lnamed -Wl,-rpath,"$PWD"
 target opened user.c -ldl
-for program in linked opened; do
+for program in $by; do
 	expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./$program ./libnamed.so
 	expect_clean trace.fxt
 	list_archive trace.fxt
@@ -116,7 +123,7 @@ done
 target libfirst.so named.c -shared -fPIC -Dlocal_function=first_function
 target libsecond.so named.c -shared -fPIC -Dlocal_function=second_function
 target reload reload.c -ldl
-for records in complete pairs; do
+for records in $kinds; do
 	expect_status 0 "$FXTRACE" run -q --records $records -o trace.fxt -- ./reload ./libfirst.so ./libsecond.so \
 		./libfirst.so ./libfirst.so ./libsecond.so ./libfirst.so
 	expect_equal 6 "$(cat out)" "libraries at the same addresses"
