@@ -186,7 +186,7 @@ static const char *path_absolute(const char *path, char *out)
 	if (!length)
 		return "?";
 	if (path[0] == '/' || !strchr(path, '/'))
-		return path;			      /* no slash: the kernel's own object */
+		return path; /* no slash: the kernel's own object */
 	if (length > 2 && path[0] == '.' && path[1] == '/') {
 		path += 2;
 		length -= 2;
