@@ -21,10 +21,11 @@
 /* Longer names are not read to their end. No more than their beginning is ever shown, with a hash of what was read. */
 #define NAME_READ (64u << 10)
 
-/* Where code lies, by link-time addresses. */
+/* Where code lies, or data that the program changes, by link-time addresses. */
 struct code_range {
 	uint64_t start;
 	uint64_t end;
+	bool is_data;
 };
 
 /* In the order of their addresses once all are known; disjoint, but in damaged files. */
@@ -122,10 +123,10 @@ static int code_reserve(struct code_ranges *code, size_t count)
 }
 
 /* There is room. */
-static void code_add(struct code_ranges *code, uint64_t start, uint64_t size)
+static void code_add(struct code_ranges *code, uint64_t start, uint64_t size, bool is_data)
 {
 	if (size && start + size > start)
-		code->list[code->count++] = (struct code_range){start, start + size};
+		code->list[code->count++] = (struct code_range){start, start + size, is_data};
 }
 
 static int code_compare(const void *left, const void *right)
@@ -165,7 +166,7 @@ static void segment_take(struct elf_file *file, const GElf_Phdr *segment)
 	if (end > file->end)
 		file->end = end;
 	if (segment->p_flags & PF_X)
-		code_add(&file->code, segment->p_vaddr, segment->p_memsz);
+		code_add(&file->code, segment->p_vaddr, segment->p_memsz, false);
 }
 
 /* Where the file is loaded, and which segments are code. */
@@ -191,11 +192,32 @@ static int segments_read(struct elf_file *file)
 	return file->start < file->end ? 0 : elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
 }
 
+static bool is_code_section(const GElf_Shdr *header)
+{
+	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
+
+	return (header->sh_flags & wanted) == wanted;
+}
+
+/* What is written to when it runs; what is only relocated are tables, which are many. */
+static bool is_data_section(Elf *elf, const GElf_Shdr *header)
+{
+	const uint64_t wanted = SHF_ALLOC | SHF_WRITE, unwanted = SHF_EXECINSTR | SHF_TLS;
+	static const char relocated[] = ".data.rel.ro";
+	const char *name = NULL;
+	size_t names;
+
+	if ((header->sh_flags & (wanted | unwanted)) == wanted &&
+	    elf_getshdrstrndx(elf, &names) == 0)
+		name = elf_strptr(elf, names, header->sh_name);
+	return name && strncmp(name, relocated, sizeof(relocated) - 1) != 0;
+}
+
 /* Sections, where there are any, are finer than segments: a label cannot reach into the next one. */
 static int sections_read(struct elf_file *file)
 {
-	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
 	struct code_ranges sections;
+	bool has_code = false;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	size_t count;
@@ -207,10 +229,16 @@ static int sections_read(struct elf_file *file)
 	if (failed)
 		return failed;
 	while ((section = elf_nextscn(file->elf, section))) {
-		if (gelf_getshdr(section, &header) && (header.sh_flags & wanted) == wanted)
-			code_add(&sections, header.sh_addr, header.sh_size);
+		bool is_code;
+
+		if (!gelf_getshdr(section, &header))
+			continue;
+		is_code = is_code_section(&header);
+		if (is_code || is_data_section(file->elf, &header))
+			code_add(&sections, header.sh_addr, header.sh_size, !is_code);
+		has_code = has_code || is_code;
 	}
-	if (sections.count) {
+	if (has_code) {
 		free(file->code.list);
 		file->code = sections;
 	} else {
@@ -335,13 +363,14 @@ static bool is_private_label(const char *name)
 	return name[0] == '$' || (name[0] == '.' && name[1] == 'L');
 }
 
-static bool names_code(const GElf_Sym *symbol, const char *name)
+static bool names_something(const GElf_Sym *symbol, const char *name)
 {
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS)
 		return false;
 	switch (GELF_ST_TYPE(symbol->st_info)) {
 	case STT_FUNC:
 	case STT_GNU_IFUNC:
+	case STT_OBJECT:
 		return true;
 	case STT_NOTYPE:
 		return !is_private_label(name);
@@ -350,7 +379,13 @@ static bool names_code(const GElf_Sym *symbol, const char *name)
 	}
 }
 
-/* The flags of the rank of a symbol that names code. */
+/* Data is named by symbols of data, code by all others. */
+static bool is_at_home(const GElf_Sym *symbol, const struct code_range *range)
+{
+	return (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT) == range->is_data;
+}
+
+/* The flags of the rank of a symbol that names something. */
 static uint32_t rank_flags(const GElf_Sym *symbol)
 {
 	uint32_t flags = GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE ? 0 : FX_RANK_FUNCTION;
@@ -365,7 +400,7 @@ static uint32_t rank_flags(const GElf_Sym *symbol)
 	}
 }
 
-/* A symbol of the module, if it is one of code. 0, or what fx_symtab_add() says. */
+/* A symbol of the module, if it is one of code or data. 0, or what fx_symtab_add() says. */
 static int symbol_take(struct elf_file *file, Dwfl_Module *module, int index, GElf_Addr bias,
 		       struct fx_symtab *table)
 {
@@ -377,10 +412,10 @@ static int symbol_take(struct elf_file *file, Dwfl_Module *module, int index, GE
 	    dwfl_module_getsym_info(module, index, &symbol, &address, NULL, &elf, NULL);
 	ssize_t length = name ? symbol_name_length(file, elf, name) : -1;
 
-	if (length <= 0 || !names_code(&symbol, name))
+	if (length <= 0 || !names_something(&symbol, name))
 		return 0;
 	code = code_find(&file->code, address - bias);
-	if (!code)
+	if (!code || !is_at_home(&symbol, code))
 		return 0;
 	return fx_symtab_add(table, name, (size_t)length, address - bias, symbol.st_size, code->end,
 			     rank_flags(&symbol));

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "format/encode.h"
+#include "manager/archive/firsts.h"
 
 #define DROPPED_NAME "records dropped"
 
@@ -37,16 +38,18 @@ static uint64_t marks_to_ns(struct fx_stream *s, uint64_t ticks)
 
 /* --- Losses ---------------------------------------------------------------------------------- */
 
+/* `length`: of the time from the first to the last of them. */
 static void dropped_instant(struct fx_stream *s, struct fx_stream_thread *t, enum fx_cause cause,
-			    uint64_t count, uint64_t ns)
+			    uint64_t count, uint64_t ns, uint64_t length)
 {
 	struct fxt_record record = fx_stream_event(s, t, FXT_EVENT_INSTANT, ns);
 
 	record.event.name = marks_text(DROPPED_NAME);
-	record.nargs = 3;
+	record.nargs = 4;
 	record.args[0] = arg_uint64("count", count);
-	record.args[1] = marks_arg_text("cause", fx_loss_word(cause));
-	record.args[2] = marks_arg_text("cure", s->shared->cures[cause]);
+	record.args[1] = arg_uint64("length_ns", length);
+	record.args[2] = marks_arg_text("cause", fx_loss_word(cause));
+	record.args[3] = marks_arg_text("cure", s->shared->cures[cause]);
 	fx_archive_record(&s->shared->archive, &record);
 }
 
@@ -86,7 +89,7 @@ static void mark_loss(struct fx_stream *s, struct fx_stream_thread *t, enum fx_c
 	}
 	dropped_counter(s, t, from);
 	marks_count_loss(s, cause, count);
-	dropped_instant(s, t, cause, count, from);
+	dropped_instant(s, t, cause, count, from, to < from ? 0 : to - from);
 	dropped_counter(s, t, to < from ? from : to);
 }
 
@@ -290,6 +293,25 @@ static void add_exec(const struct fx_stream_exec *exec, uint32_t tid, const stru
 	}
 }
 
+/* The name of a call that is no function's; NULL: it is not known. */
+static const char *call_name(const struct fx_stream *s, const struct fx_frame *frame)
+{
+	const struct fx_name *name = NULL;
+
+	if (frame->id >= HEADER_MIN)
+		name = fx_names_find(&s->names, NULL, (uint32_t)FXT_GET(frame->id, EVENT_NAME));
+	return name && name->kind == FX_NAME_TEXT ? name->text : NULL;
+}
+
+static void add_first(const struct fx_stream *s, const struct fx_frame *frame,
+		      struct fxt_record *record)
+{
+	const char *name = call_name(s, frame);
+
+	if (name && fx_first_arg(name, frame->key, &record->args[record->nargs]))
+		record->nargs++;
+}
+
 static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
 		      uint64_t start, uint64_t end)
 {
@@ -302,6 +324,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const str
 	record = fx_stream_event(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);
+	add_first(s, frame, &record);
 	add_exec(s->exec, t->tid, frame, &room, &record);
 	fx_stream_unfinished(s, &record);
 	s->counts.events++;

@@ -132,6 +132,16 @@ void fx_modules_want(struct fx_modules *modules, uint32_t moment, uint64_t addre
 		modules->unplaced[modules->unplaced_next++ % FX_UNPLACED] = address;
 }
 
+bool fx_modules_want_known(struct fx_modules *modules, uint64_t address)
+{
+	struct fx_symspace *space = modules->space;
+
+	if (!space || !fx_symspace_want(space, fx_symspace_moment(space), address))
+		return false;
+	modules->waiting = !fx_symspace_is_ready(space);
+	return modules->waiting;
+}
+
 bool fx_modules_are_ready(struct fx_modules *modules)
 {
 	if (modules->waiting)
@@ -172,4 +182,9 @@ size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t a
 	else if (symbol.kind == FX_SYMBOL_UNKNOWN)
 		symbol.offset = address;
 	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}
+
+bool fx_modules_has_name(struct fx_modules *modules, uint32_t moment, uint64_t address)
+{
+	return modules_resolve(modules, moment, address).kind == FX_SYMBOL_NAMED;
 }

@@ -45,6 +45,12 @@ uint32_t fx_modules_moment(const struct fx_modules *modules);
 /* A name will be asked for: sees to it that it can be told. */
 void fx_modules_want(struct fx_modules *modules, uint32_t moment, uint64_t address);
 
+/* The same of an address that may be of anything. Whether there is something to wait for. */
+bool fx_modules_want_known(struct fx_modules *modules, uint64_t address);
+
+/* Whether an address has a name, and not only a number. */
+bool fx_modules_has_name(struct fx_modules *modules, uint32_t moment, uint64_t address);
+
 /* Whether all names that were wanted are known, as far as they will be; those that are not are addresses. */
 bool fx_modules_are_ready(struct fx_modules *modules);
 

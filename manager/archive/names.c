@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "format/encode.h"
+#include "manager/archive/wording.h"
 
 #define UPPER_COUNT (FX_STRING_MAX - FX_STRING_LOCAL + 1)
 
@@ -126,6 +127,7 @@ static int names_text_set(struct fx_name *name, const uint64_t *record)
 		return -ENOMEM;
 	memcpy(name->text, record + 1, name->length);
 	name->text[name->length] = 0;
+	name->meaning = (uint8_t)fx_meaning_of_word(name->text);
 	return 0;
 }
 
@@ -347,6 +349,9 @@ static void name_text(const struct fx_names *names, const struct fx_name *name, 
 	} else if (name->kind == FX_NAME_ADDRESS) {
 		ret->length =
 		    fx_modules_name(names->modules, name->moment, name->address, ret->room);
+	} else if (name->kind == FX_NAME_CALLER) {
+		ret->length =
+		    fx_modules_caller(names->modules, name->moment, name->address, ret->room);
 	} else if (name->kind == FX_NAME_NUMBER) {
 		ret->length = number_text(name->number, ret->room);
 	} else if (fx_escape_needed(name->text, name->length, 0)) {
@@ -432,6 +437,21 @@ static int local_ref(struct fx_names *names, struct fx_local_name *local)
 	local->slot = (uint32_t)slot;
 	local->generation = names->upper->slots[slot].generation;
 	return (int)FX_STRING_LOCAL + slot;
+}
+
+int fx_names_say_local(struct fx_names *names, struct fx_local_name *local)
+{
+	return local_ref(names, local);
+}
+
+int fx_names_say(struct fx_names *names, const char *text)
+{
+	struct fx_name name = {.kind = FX_NAME_TEXT, .length = (uint16_t)strlen(text)};
+	int slot;
+
+	name.text = (char *)text;
+	slot = upper_find(names, &name);
+	return slot < 0 ? slot : (int)FX_STRING_LOCAL + slot;
 }
 
 int fx_names_ref_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref)

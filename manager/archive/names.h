@@ -27,6 +27,7 @@ enum fx_name_kind {
 	FX_NAME_ADDRESS,
 	FX_NAME_NUMBER, /* a text that there was no memory for */
 	FX_NAME_STACK,
+	FX_NAME_CALLER, /* an address that a call returns to: the function that it lies in */
 };
 
 struct fx_name {
@@ -42,6 +43,7 @@ struct fx_name {
 	uint8_t kind;		 /* enum fx_name_kind */
 	uint8_t told : 1;	 /* stands in the archive */
 	uint8_t is_category : 1; /* was added to the known ones */
+	uint8_t meaning;	 /* enum fx_meaning */
 };
 
 /* A string of one chunk. */
@@ -93,6 +95,12 @@ static inline int fx_names_ref(struct fx_names *names, struct fx_locals *locals,
 		return (int)ref;
 	return fx_names_ref_slow(names, locals, ref);
 }
+
+/* A reference of the archive to a text of the manager's own, valid for the record in work; -errno. */
+int fx_names_say(struct fx_names *names, const char *text);
+
+/* The same of a name that is kept by the caller, and was none of a chunk. */
+int fx_names_say_local(struct fx_names *names, struct fx_local_name *local);
 
 /* What a reference stands for, NULL if it was never defined. */
 const struct fx_name *fx_names_find(const struct fx_names *names, const struct fx_locals *locals,

@@ -7,6 +7,7 @@
 #include "format/encode.h"
 #include "manager/archive/begun.h"
 #include "manager/archive/late.h"
+#include "manager/archive/meanings.h"
 #include "manager/archive/told.h"
 
 /* Looks at the text that comes next. */
@@ -110,6 +111,8 @@ static int rewrite_args(struct fx_rewriting *w, unsigned count, bool numbers)
 		if (numbers && !rewrite_is_number(header))
 			return -EINVAL;
 		w->at++;
+		if (w->is_own)
+			fx_meanings_note(w, head, (uint32_t)FXT_GET(header, ARG_NAME));
 		r = REWRITE_REF(w, head, ARG_NAME);
 		if (r == 0 && FXT_GET(header, ARG_TYPE) == FXT_ARG_STRING)
 			r = REWRITE_REF(w, head, ARG_STRING_VALUE);
@@ -160,6 +163,7 @@ static int rewrite_event(struct fx_rewriting *w)
 		w->s->has_heap = fx_rewriting_is_name(w, FXT_GET(header, EVENT_NAME), "heap") &&
 				 fx_rewriting_is_name(w, FXT_GET(header, EVENT_CATEGORY), "heap");
 	w->at = 1;
+	fx_meanings_begin(w);
 	r = rewrite_time(w, 0);
 	start = w->words[1];
 	if (r == 0)
@@ -179,7 +183,12 @@ static int rewrite_event(struct fx_rewriting *w)
 		if (r == 0 && w->thread && !fx_stream_nests(w->s, w->thread, &w->words[1], start))
 			return 0;
 	}
-	return r < 0 ? r : rewrite_note_event(w, header, start);
+	if (r < 0)
+		return r;
+	r = rewrite_note_event(w, header, start);
+	if (r > 0)
+		fx_meanings_add(w);
+	return r;
 }
 
 static int rewrite_blob(struct fx_rewriting *w)

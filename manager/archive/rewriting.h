@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "manager/archive/stream.h"
+#include "manager/archive/wording.h"
 
 struct fx_rewriting {
 	struct fx_stream *s;
@@ -21,6 +22,11 @@ struct fx_rewriting {
 	size_t at;			 /* the word that comes next */
 	bool unclean;			 /* text in it has to be escaped */
 	struct fx_stream_thread *thread; /* whose event it is; NULL: of none */
+	uint64_t ticks;			 /* the event's time, as the provider wrote it */
+	bool is_own;			 /* an event of the tracer's own: see wording.h */
+	bool is_waking;
+	unsigned meant_count;
+	struct fx_meant meant[FX_MEANT_MAX];
 };
 
 /* Strings that the chunk defines for itself; NULL in the durable area. */

@@ -7,6 +7,7 @@
 
 #include "format/validate.h"
 #include "manager/archive/escaped.h"
+#include "manager/archive/meanings.h"
 #include "manager/archive/rewrite.h"
 
 /* Rewrites the record of w->words, and writes what goes into the archive. 0 or -errno. */
@@ -187,6 +188,8 @@ static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t 
 		}
 		size = fx_record_check(words, count);
 		if (size > 0) {
+			if (fx_meanings_wait(w, words))
+				break;
 			recents_note(&recents, words);
 			record_slow(w, words, (size_t)size);
 			thread_bits = thread_bits_of(w);

@@ -69,6 +69,8 @@ void fx_stream_clear(struct fx_stream *s)
 		free(c);
 	}
 	fx_locals_destroy(&s->names, &s->whole.locals);
+	free(s->meanings);
+	s->meanings = NULL;
 	fx_names_destroy(&s->names);
 	fx_modules_destroy(&s->modules);
 	fx_parts_destroy(&s->parts);
@@ -167,6 +169,15 @@ struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid)
 	HASH_ADD(hh, s->threads, tid, sizeof(t->tid), t);
 	DL_APPEND(s->idle, t);
 	s->others += t->tid != s->first_tid;
+	return t;
+}
+
+const struct fx_stream_thread *fx_stream_thread_known(const struct fx_stream *s, uint64_t tid)
+{
+	struct fx_stream_thread *t;
+	uint32_t key = (uint32_t)tid;
+
+	HASH_FIND(hh, s->threads, &key, sizeof(key), t);
 	return t;
 }
 

@@ -38,6 +38,7 @@
 #include "manager/settings/timebase.h"
 #include "manager/archive/untraced.h"
 
+struct fx_meaning_entry;
 struct fx_ties;
 
 /* What all streams share; belongs to the writer. */
@@ -163,8 +164,9 @@ struct fx_stream {
 	struct fx_names names;
 	struct fx_modules modules;
 	struct fx_parts parts;
-	struct fx_stream_thread *threads; /* uthash, by tid */
-	struct fx_stream_thread *idle;	  /* those that are not held, the longest unused first */
+	struct fx_meaning_entry *meanings; /* made when first needed: meanings.c */
+	struct fx_stream_thread *threads;  /* uthash, by tid */
+	struct fx_stream_thread *idle;	   /* those that are not held, the longest unused first */
 	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
 	uint32_t next_index;
 	struct fx_stream_chunk *chunks; /* uthash, by number: those that will go on */
@@ -219,6 +221,9 @@ bool fx_stream_is_ready(struct fx_stream *s);
 /* The thread, made if need be; NULL without memory, for a tid that cannot be, and beyond the bound. It is
  * good until the next call, and as long as it is held. */
 struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid);
+
+/* The same, but none is made. */
+const struct fx_stream_thread *fx_stream_thread_known(const struct fx_stream *s, uint64_t tid);
 
 /* It must not be forgotten, and may be again, as far as this holder is concerned. */
 void fx_stream_thread_hold(struct fx_stream *s, struct fx_stream_thread *t);

@@ -259,7 +259,8 @@ fx_hot void fx_call_write_arrow(struct fx_call *call, uint64_t header, const str
 	const struct fx_flow_end to = {.category = (unsigned)FXT_GET(header, EVENT_CATEGORY),
 				       .name = (unsigned)FXT_GET(header, EVENT_NAME),
 				       .arg = arg,
-				       .object = object};
+				       .object = object,
+				       .tells = true};
 
 	header = fx_call_finish(call, header);
 	/* not before the start: see fx_thread_now() */

@@ -60,6 +60,22 @@ static uint64_t *put_beginning(uint64_t *words, const struct fx_source *from, ui
 	return words;
 }
 
+/* The end that lies on this thread. */
+static uint64_t *put_anchor(uint64_t *words, const struct fx_source *from,
+			    const struct fx_flow_end *to, unsigned name, uint64_t time)
+{
+	struct fx_call arguments = {.next = words + INSTANT_WORDS};
+
+	if (to->tells)
+		fx_arg_int(&arguments, FX_STR_by, (int)from->tid);
+	if (to->tells && from->held)
+		fx_arg_two(&arguments, FX_ARG_HEADER(UINT64, 2, FX_STR_held_ns, 0), from->held);
+	words[0] = FX_EVENT_HEADER(FX_EVENT_INSTANT, (uint64_t)(arguments.next - words),
+				   arguments.nargs, to->category, name);
+	words[1] = time;
+	return arguments.next;
+}
+
 uint64_t *fx_arrow_put(uint64_t *words, struct fx_thread *t, const struct fx_source *from,
 		       const struct fx_flow_end *to, unsigned anchor, uint64_t to_time)
 {
@@ -67,7 +83,7 @@ uint64_t *fx_arrow_put(uint64_t *words, struct fx_thread *t, const struct fx_sou
 	uint64_t id = fx_flow_id_new(t);
 
 	words = put_beginning(words, from, from->time < latest ? from->time : latest, to, id);
-	words = put_instant(words, to->category, anchor, to_time);
+	words = put_anchor(words, from, to, anchor, to_time);
 	return put_flow(words, FX_EVENT_FLOW_END, to->category, to->name, to_time, id);
 }
 

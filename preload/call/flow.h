@@ -19,10 +19,11 @@ struct fx_flow_end {
 	unsigned category, name;
 	unsigned arg;
 	const volatile void *object;
+	bool tells; /* the instant that the arrow comes to says from whom */
 };
 
-/* Two instants, one with an address, and two flow records. */
-#define FX_ARROW_WORDS 16
+/* Two instants, one with an address, one with a thread and a length of time, and two flow records. */
+#define FX_ARROW_WORDS 19
 
 /* Writes an arrow from `from` (whose tid is known) to what calling thread `t` does at `to_time`: an instant called
  * `anchor`. Returns the next free word. */

@@ -3,7 +3,11 @@
 
 #include "preload/call/call.h"
 
-__thread struct fx_heap_share fx_heap_share = {.bytes_limit = 16384, .blocks_limit = 256};
+#define BYTES_LIMIT  16384
+#define BLOCKS_LIMIT 256
+
+__thread struct fx_heap_share fx_heap_share = {.bytes_limit = BYTES_LIMIT,
+					       .blocks_limit = BLOCKS_LIMIT};
 
 /* What all threads have handed on. A forked child inherits the sum, as it inherits the heap. */
 static struct fx_heap_sum sum;
@@ -114,6 +118,7 @@ fx_cold void fx_heap_flush(void)
 	/* A thread that has ended, but for its destructors, is to show nothing more. */
 	if (!s->bytes_limit)
 		return;
+	s->bytes_limit = BYTES_LIMIT;
 	t = fx_thread_on(FX_CAT_HEAP);
 	if (t)
 		heap_show(t);
@@ -129,10 +134,13 @@ fx_cold void fx_heap_count_elsewhere(int64_t bytes, int64_t blocks)
 	__atomic_fetch_add(&sum.blocks, blocks, __ATOMIC_RELAXED);
 }
 
+/* The process's first thread shows at its next allocation what there is by then, and not only when 16 KiB more have come. */
 void fx_heap_thread_began(struct fx_thread *t)
 {
 	sum_tell(t->header);
 	share_tell(t);
+	if (t->tid == (uint32_t)fx_engine.pid && fx_heap_share.bytes_limit)
+		fx_heap_share.bytes_limit = 1;
 }
 
 void fx_heap_thread_exit(void)

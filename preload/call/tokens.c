@@ -37,6 +37,7 @@ static void source_of(uint64_t who, uint64_t time, struct fx_source *ret)
 	ret->tid = WHO_TID(who);
 	ret->name = WHO_NAME(who);
 	ret->time = time + WHO_TAKEN(who) * DISTANCE;
+	ret->held = 0;
 }
 
 /* Takes it, if it still is `who`. */

@@ -17,7 +17,7 @@
 #include "preload/call/call.h"
 #include "preload/call/waits.h"
 
-#define FX_WAIT_WORDS (FX_ARROW_WORDS + FX_WORDS_int)
+#define FX_WAIT_WORDS (FX_ARROW_WORDS + FX_WORDS_int + FX_WORDS_ptr)
 
 #define FX_OBJECT(object) ((const volatile void *)(uintptr_t)(object))
 
@@ -26,10 +26,15 @@ fx_hot bool fx_records_all(const struct fx_thread *t)
 	return t->adopted & FX_CAT_PTHREAD_ALL;
 }
 
-fx_hot void fx_wait_show(struct fx_call *call, const struct fx_wait *w)
+/* Of a call that had to wait: for whom, and from where in the program it was made. */
+fx_hot void fx_wait_show(struct fx_call *call, struct fx_wait *w, const void *at)
 {
 	if (w->holder)
 		fx_arg_int(call, FX_STR_holder, (int)w->holder);
+	if (w->holder || w->from.tid)
+		fx_arg_ptr(call, FX_STR_at, at);
+	if (w->holder && w->from.tid == w->holder && w->from.time > w->start)
+		w->from.held = w->from.time - w->start;
 }
 
 /*

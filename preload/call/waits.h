@@ -67,6 +67,7 @@ struct fx_source {
 	uint32_t tid;  /* 0: not known */
 	uint32_t name; /* builtin string: what it did */
 	uint64_t time; /* ticks */
+	uint64_t held; /* ticks for which it has held a lock that was waited for; 0: not known */
 };
 
 /* A source that was left. `who` is 0 in one that is free; it is stored last. */

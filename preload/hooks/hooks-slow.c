@@ -10,6 +10,7 @@
 #include "engine/provider/record.h"
 #include "preload/host/caller.h"
 #include "preload/hooks/hooks-internal.h"
+#include "preload/strings.h"
 
 /* The frame pointer of the function that was entered. `frame`: the slow half's own; the hook's, if it has one, lies
  * between. */
@@ -36,6 +37,19 @@ static uint64_t hook_place(uint64_t sp, uint64_t own)
 #endif
 }
 
+/* Where calls begin to be left out, the timeline says so. */
+static void show_too_deep(struct fx_thread *t)
+{
+	struct fx_reservation r;
+	uint64_t *p = fx_record_reserve(t, 2, &r);
+
+	if (!p)
+		return;
+	p[1] = fx_thread_now(t);
+	fx_record_commit(
+	    t, p, FX_EVENT_HEADER(FX_EVENT_INSTANT, 2, 0, FX_STR_function, FX_STR_too_deep), &r);
+}
+
 /*
  * A call that finds no frame. Its exit is known by its stack address: it lies below that of the first
  * call that was left out. (A caller that takes stack space after a jump back into it may go below that
@@ -46,6 +60,7 @@ static fx_cold void leave_out(struct fx_thread *t, uint64_t sp)
 	if (!t->deep || sp > t->deep_sp) {
 		t->deep = 0;
 		t->deep_sp = sp;
+		show_too_deep(t);
 	}
 	fx_thread_deepen(t, t->deep + 1);
 	fx_frame_too_deep(t);

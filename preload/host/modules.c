@@ -153,9 +153,11 @@ static void modules_module_add(const struct module *m)
 		const ElfW(Phdr) *ph = &m->phdr[i];
 		uint64_t start = m->bias + ph->p_vaddr;
 
-		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X))
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & (PF_X | PF_W)))
 			continue;
 		mmap_record(start, ph->p_memsz, ph->p_vaddr, ph->p_flags, id);
+		if (!(ph->p_flags & PF_X))
+			continue; /* data: its locks have names */
 		if (start < store.range[id].start)
 			store.range[id].start = start;
 		if (start + ph->p_memsz > store.range[id].end)

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include "preload/boot/environ.h"
+#include "engine/provider/string.h"
 #include "preload/call/call.h"
 #include "preload/host/filter.h"
 #include "preload/host/real.h"
@@ -248,12 +249,23 @@ static void args_syscall(struct fx_call *call, long number, const long *args, lo
 		       ret);
 }
 
+/* The call's name is the system call's, where it is known. */
+static uint64_t header_of(const struct fx_call *call, long number)
+{
+	uint32_t name = 0;
+
+	if (confine_is_known(number))
+		name = fx_string_literal(call->thread, syscalls[number].name);
+	return FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, FX_STR_syscall, name ?: FX_STR_syscall);
+}
+
 long fx_wrap_syscall(long number, ...)
 {
 	enum {
 		WORDS = FX_CALL_WORDS + FX_RESULT_WORDS + FX_WORDS_name + ARGS_WORDS,
 	};
 	struct fx_before_clock before;
+	uint64_t header = 0;
 	struct fx_call call;
 	long args[6], ret;
 	va_list ap;
@@ -267,9 +279,12 @@ long fx_wrap_syscall(long number, ...)
 	if (number == SYS_close)
 		fx_fd_forget((int)args[0]);
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
-			 0);
-	if (on)
+			 (uint64_t)args[0]);
+	if (on) {
+		header = header_of(&call, number);
+		call.frame->id = header;
 		before_futex(&before, number, args);
+	}
 	ret = FX_REAL(syscall)(number, args[0], args[1], args[2], args[3], args[4], args[5]);
 	if (on && fx_call_end(&call, WORDS, FX_ERROR_sys(ret))) {
 		args_syscall(&call, number, args, ret);
@@ -277,7 +292,7 @@ long fx_wrap_syscall(long number, ...)
 			fx_arg_clock_deadline(&call, FX_STR_timeout_ns,
 					      (const struct timespec *)args[3], &before);
 		fx_result_sys(&call, ret);
-		fx_call_write(&call, FX_CALL_HEADER(syscall, syscall));
+		fx_call_write(&call, header);
 	}
 	return ret;
 }

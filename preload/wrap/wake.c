@@ -365,7 +365,7 @@ static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, 
 	(void)barrier;
 	if (cell && ret == PTHREAD_BARRIER_SERIAL_THREAD) {
 		token = &cell->tokens[w->round];
-		w->from = (struct fx_source){own, FX_STR_pthread_barrier_wait, w->start};
+		w->from = (struct fx_source){own, FX_STR_pthread_barrier_wait, w->start, 0};
 		if (fx_token_tid(token) != own)
 			fx_token_set(token, &w->from, true);
 		fx_token_done(cell, token, fx_load_relaxed(&token->who));

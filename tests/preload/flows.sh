@@ -57,6 +57,16 @@ arrows 'process exits' 'told of its end' 1
 
 expect_line 'name="pthread_mutex_lock".*"holder":int32=[1-9]' out
 expect_line 'name="thread exits".*"value":pointer=0x0' out
+
+# What numbers mean is said in words: the lock, a global; who held it; who waited for it in which function; who gave it, and
+# for how long that one had kept it.
+expect_line 'name="pthread_create".*"start_name":string="wait_mutex"' out
+expect_line 'name="pthread_mutex_lock".*"mutex_name":string="mutex".*"holder_name":string="contend".*"at_name":string="wait_mutex"' out
+expect_line 'name="pthread_rwlock_wrlock".*"rwlock_name":string="rwlock".*"at_name":string="wait_rwlock"' out
+expect_line 'name="pthread_cond_wait".*"cond_name":string="cond".*"mutex_name":string="mutex"' out
+expect_line 'name="mtx_lock".*"mutex_name":string="c11_mutex"' out
+expect_line 'type=instant.*name="woken by contend".*"held_ns":uint64=[1-9].*"by_name":string="contend"' out
+expect_no_line 'name="wakes"' out
 [ "$(grep -c 'type=complete.*name="pthread_mutex_lock"' out)" -lt 10 ] ||
 	fail "locks that did not wait are shown"
 expect_ok "$FXTRACE" run -q -c pthread,pthread:all -o trace.fxt -- \

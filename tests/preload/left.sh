@@ -10,7 +10,7 @@ sed -n 's/^woken //p' out | sort >said
 expect_clean trace.fxt
 expect_ok "$FXTRACE" dump trace.fxt
 # Where an arrow begins stands the object's address.
-sed -n 's/.* event type=instant .* name="\(sem_post\|pthread_cond_signal\|ends as the owner\)"[^ ]* args={"[a-z]*":pointer=\(0x[0-9a-f]*\)}.*/\2/p' \
+sed -n 's/.* event type=instant .* name="\(sem_post\|pthread_cond_signal\|ends as the owner\)"[^ ]* args={"[a-z]*":pointer=\(0x[0-9a-f]*\)[,}].*/\2/p' \
 	out | sort >drawn
 expect_same_file said drawn
 expect_line 'name="pthread_mutex_lock".*"errno":string="EOWNERDEAD"' out

@@ -48,7 +48,7 @@ function write_arguments(f,    p) {
 	if (f in note)
 		printf "\t\tfx_arg_int(&call, FX_STR_%s, %s);\n", note_name[f], note_name[f]
 	if (f in wait)
-		printf "\t\tfx_wait_show(&call, &wait);\n"
+		printf "\t\tfx_wait_show(&call, &wait, __builtin_return_address(0));\n"
 }
 
 # The bytes that a call has taken out: none if it only looked at them.

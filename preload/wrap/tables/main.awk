@@ -14,6 +14,7 @@
 #	libfxtrace.map	the linker's version script
 #	wrappers.list	the wrapped functions, one a line
 #	wrappers.txt	for people: function, event, category, arguments
+#	firsts.inc	first arguments that are numbers, for the manager
 #	badcalls.inc	calls with bad arguments, but for the functions that file `untried' names (tests)
 
 END {
@@ -35,6 +36,8 @@ END {
 		out_list("", "")
 	else if (out == "wrappers.txt")
 		out_doc()
+	else if (out == "firsts.inc")
+		out_firsts()
 	else if (out == "badcalls.inc")
 		out_bad_calls()
 	else

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Words that the tracer's own events use for numbers which mean something: a thread by its id, a function or a lock by
+ * its address. The provider tells the number, which costs it nothing; meanings.c says it in words.
+ *
+ *	CATEGORY  events of this category are the tracer's own; others' arguments are left alone
+ *	CODE      a function's address
+ *	CALLER    where a call returns to: the function that made it
+ *	OBJECT    an address of the program's data
+ *	THREAD    a thread's id, as its process calls it; it becomes the archive's
+ *	TICKS     a length of time; it becomes nanoseconds
+ *	WAKES     an event that is named after the thread that its `by' tells
+ */
+#ifndef FX_MANAGER_WORDING_H
+#define FX_MANAGER_WORDING_H
+
+#include <stddef.h>
+
+enum fx_meaning {
+	FX_MEANING_NONE,
+	FX_MEANING_CATEGORY,
+	FX_MEANING_CODE,
+	FX_MEANING_CALLER,
+	FX_MEANING_OBJECT,
+	FX_MEANING_THREAD,
+	FX_MEANING_TICKS,
+	FX_MEANING_WAKES,
+};
+
+/* The meaning of a word. */
+enum fx_meaning fx_meaning_of_word(const char *word);
+
+/* Arguments of one event that have a meaning; further ones stay without words. */
+#define FX_MEANT_MAX 6u
+
+struct fx_meant {
+	size_t at;	  /* the word of its header */
+	const char *word; /* what the provider called it; valid while the event is rewritten */
+	enum fx_meaning meaning;
+};
+
+#endif
