@@ -88,11 +88,111 @@ static int sort_range(struct sorter *sorter, struct fx_entry *entries, size_t co
 	return r < 0 ? r : merge(sorter, entries, middle, count);
 }
 
+/* --- Calls, each behind those that it made ---------------------------------------------------- */
+
+enum { NESTED_MAX = 4096, STEPS_MAX = 32 };
+
+/*
+ * A call and all that it made, sorted: a chain of entries. Those side by side are in order, so whatever comes stands before
+ * the last few of them, which become its own, or inside the last one.
+ */
+struct chain {
+	uint16_t head, tail;
+};
+
+struct nester {
+	const struct fx_entry *entries;
+	size_t chain_count;
+	struct chain chains[NESTED_MAX];
+	uint16_t
+	    next[NESTED_MAX]; /* of each entry but the last of a chain: what stands behind it */
+	struct fx_entry sorted[NESTED_MAX];
+};
+
+/* Puts an entry into a chain that begins before it and ends behind it. False: too far from its head. */
+static bool nest_inside(struct nester *nester, const struct chain *chain, uint16_t at)
+{
+	const struct fx_entry *entries = nester->entries;
+	uint16_t before = chain->head;
+
+	for (unsigned steps = 0; entries[nester->next[before]].ts <= entries[at].ts; steps++) {
+		if (steps == STEPS_MAX)
+			return false;
+		before = nester->next[before];
+	}
+	nester->next[at] = nester->next[before];
+	nester->next[before] = at;
+	return true;
+}
+
+static bool nest_entry(struct nester *nester, uint16_t at)
+{
+	const struct fx_entry *entries = nester->entries;
+	uint64_t ts = entries[at].ts;
+	uint16_t head = at,
+		 tail = at; /* of what becomes its own, from the last chain to the first */
+	struct chain *last;
+
+	for (; nester->chain_count > 0; nester->chain_count--) {
+		last = &nester->chains[nester->chain_count - 1];
+		if (entries[last->head].ts <= ts)
+			break;
+		if (head == at)
+			tail = last->tail;
+		else
+			nester->next[last->tail] = head;
+		head = last->head;
+	}
+	if (nester->chain_count > 0 && entries[last->tail].ts > ts)
+		return head == at && nest_inside(nester, last, at);
+	if (head != at)
+		nester->next[at] = head;
+	nester->chains[nester->chain_count++] = (struct chain){at, tail};
+	return true;
+}
+
+static void nest_write(struct nester *nester, struct fx_entry *entries, size_t count)
+{
+	size_t put = 0;
+
+	for (size_t i = 0; i < nester->chain_count; i++) {
+		const struct chain *chain = &nester->chains[i];
+
+		for (uint16_t at = chain->head;; at = nester->next[at]) {
+			nester->sorted[put++] = entries[at];
+			if (at == chain->tail)
+				break;
+		}
+	}
+	memcpy(entries, nester->sorted, count * sizeof(*entries));
+}
+
+/* Sorts entries of which that is true, at once; false: they are as they were. */
+static bool sort_nested(struct fx_entry *entries, size_t count)
+{
+	struct nester nester;
+
+	if (count > NESTED_MAX)
+		return false;
+	nester.entries = entries;
+	nester.chain_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (!nest_entry(&nester, (uint16_t)i))
+			return false;
+	}
+	if (nester.chain_count < count)
+		nest_write(&nester, entries, count);
+	return true;
+}
+
 int fx_entries_sort(struct fx_entry *entries, size_t count)
 {
 	struct sorter sorter = {0};
-	int r = sort_range(&sorter, entries, count);
+	int r;
 
+	if (sort_nested(entries, count))
+		return 0;
+	r = sort_range(&sorter, entries, count);
 	fx_vector_free(&sorter.spare);
 	return r;
 }

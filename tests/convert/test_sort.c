@@ -83,3 +83,20 @@ Test(sort, calls_in_the_order_of_their_ends)
 	cr_assert_eq(count, 29524);
 	check_sorted(times, count);
 }
+
+/* Records behind their calls with the times of these: what arrows and instants are written with. */
+Test(sort, marks_behind_the_calls_that_they_belong_to)
+{
+	static uint64_t times[4000];
+	size_t count = 0;
+
+	for (uint64_t call = 0; count + 6 < 4000; call += 100) {
+		times[count++] = call + 10;
+		times[count++] = call + 20;
+		times[count++] = call + 10 * (call / 100 % 3);
+		times[count++] = call + 15;
+		times[count++] = call;
+		times[count++] = call;
+	}
+	check_sorted(times, count);
+}
