@@ -30,11 +30,20 @@ enum {
 struct fx_entry {
 	uint64_t ts;
 	uint64_t end;
-	uint64_t word : 36; /* where its record stands, in words */
-	uint64_t provider : 20;
-	uint64_t kind : 4; /* enum fx_entry_kind */
-	uint64_t flags : 4;
+	union {
+		struct {
+			uint64_t word : 36; /* where its record stands, in words */
+			uint64_t provider : 20;
+			uint64_t kind : 4; /* enum fx_entry_kind */
+			uint64_t flags : 4;
+		};
+		uint64_t packed; /* all four, FX_ENTRY_PACK() */
+	};
 };
+
+/* Word, provider and kind, with no flags: put together before it is stored, memory need not be read for it. */
+#define FX_ENTRY_PACK(word, provider, kind)                                                        \
+	((uint64_t)(word) | (uint64_t)(provider) << 36 | (uint64_t)(kind) << 56)
 
 #define FX_MAX_WORD	 ((UINT64_C(1) << 36) - 1)
 #define FX_MAX_PROVIDERS ((UINT64_C(1) << 20) - 1)

@@ -2,12 +2,15 @@
 #include "config.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 #include "convert/runs.h"
 
 enum {
 	POOL_LIMIT = 64 << 20,
 	BLOCK_BYTES = 64 << 10, /* stays in a processor's cache while it is sorted */
+	SLAB_BYTES = 2 << 20,	/* of so many blocks, which is a large page */
+	SLABS_FROM = 4 << 20,	/* bytes in memory, below which each block is one of its own */
 	FIRST_ITEMS = 8,	/* in the first block of a list, which may stay that small */
 	READ_BYTES = 64 << 10,
 	WRITE_BYTES = 256 << 10,
@@ -32,6 +35,41 @@ static void *take_spare(struct fx_runs_pool *pool)
 	return block;
 }
 
+/*
+ * Makes memory for blocks. The kernel clears a large page at one fault, where small ones would cost as much as what is
+ * done with them.
+ */
+static int add_slab(struct fx_runs_pool *pool)
+{
+	size_t size = pool->used < SLABS_FROM ? BLOCK_BYTES : SLAB_BYTES;
+	char *slab;
+
+	if (fx_vector_reserve(&pool->slabs, 1) < 0)
+		return -ENOMEM;
+	slab = size == SLAB_BYTES ? aligned_alloc(SLAB_BYTES, SLAB_BYTES) : malloc(size);
+	if (!slab)
+		return -ENOMEM;
+	if (size == SLAB_BYTES)
+		madvise(slab, size, MADV_HUGEPAGE);
+	pool->slabs.items[pool->slabs.count++] = slab;
+	pool->slab = slab;
+	pool->slab_left = size;
+	return 0;
+}
+
+/* A whole block; NULL: no memory. */
+static void *take_block(struct fx_runs_pool *pool)
+{
+	void *block = take_spare(pool);
+
+	if (block || (pool->slab_left == 0 && add_slab(pool) < 0))
+		return block;
+	block = pool->slab;
+	pool->slab += BLOCK_BYTES;
+	pool->slab_left -= BLOCK_BYTES;
+	return block;
+}
+
 /* The kernel would have to clear the memory again if it were freed and wanted soon after. */
 static void free_block(struct fx_runs_pool *pool, void *block, size_t room)
 {
@@ -45,10 +83,11 @@ static void free_block(struct fx_runs_pool *pool, void *block, size_t room)
 
 void fx_runs_pool_release(struct fx_runs_pool *pool)
 {
-	void *block;
-
-	while ((block = take_spare(pool)))
-		free(block);
+	for (size_t i = 0; i < pool->slabs.count; i++)
+		free(pool->slabs.items[i]);
+	fx_vector_free(&pool->slabs);
+	pool->spare = NULL;
+	pool->slab_left = 0;
 	fx_spill_close(&pool->spill);
 }
 
@@ -137,13 +176,17 @@ static size_t block_bytes(const struct fx_runs *runs)
 static int grow_block(struct fx_runs *runs, size_t room)
 {
 	/* All blocks that are kept for others have the same size, whatever is in them. */
-	size_t bytes = room > BLOCK_BYTES / 2 && room < BLOCK_BYTES ? BLOCK_BYTES : room;
-	char *block = runs->block || bytes != BLOCK_BYTES ? NULL : take_spare(runs->pool);
+	bool is_whole = room > BLOCK_BYTES / 2, was_whole = runs->room > BLOCK_BYTES / 2;
+	char *block = runs->block;
 
-	if (!block)
-		block = realloc(runs->block, bytes);
+	if (!was_whole)
+		block = is_whole ? take_block(runs->pool) : realloc(runs->block, room);
 	if (!block)
 		return -ENOMEM;
+	if (is_whole && !was_whole && runs->block) {
+		memcpy(block, runs->block, runs->used);
+		free(runs->block);
+	}
 	runs->pool->used += room - runs->room;
 	runs->block = block;
 	runs->room = room;

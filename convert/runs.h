@@ -39,6 +39,10 @@ struct fx_runs_pool {
 	size_t used;  /* bytes in memory */
 	size_t limit; /* beyond it, lists are written to the file */
 	void *spare;  /* whole blocks that nobody has, each beginning with where the next is */
+	/* All whole blocks lie in these; of the last one, @slab_left bytes at @slab are in no block. */
+	FX_VECTOR(void *) slabs;
+	char *slab;
+	size_t slab_left;
 	struct fx_spill spill;
 	bool failed; /* it could not be written to */
 };
