@@ -296,19 +296,15 @@ static bool ended_before(const struct fx_placed *slice, const struct fx_entry *e
 	return slice->entry.word < entry->word;
 }
 
-/* Whether @slice, open so far, is over where @entry stands. */
+/* Whether @slice, open so far and until the time of @entry, is over where that stands. */
 static bool has_ended(const struct fx_placed *slice, const struct fx_entry *entry)
 {
-	uint64_t end = slice->entry.end;
-
-	if (end != entry->ts)
-		return end < entry->ts;
-	if (slice->entry.ts == end)
+	if (slice->entry.ts == slice->entry.end)
 		return true;
 	return has_length(entry) || ended_before(slice, entry);
 }
 
-const struct fx_placed *fx_walk_pop_ended_(struct fx_walk *walk)
+const struct fx_placed *fx_walk_pop_at_end_(struct fx_walk *walk)
 {
 	if (!has_ended(&walk->open[walk->depth - 1], &walk->now->entry))
 		return NULL;

@@ -93,14 +93,18 @@ int fx_walk_begin_at(struct fx_walk *walk, struct fx_timeline *timeline, struct 
 /* Goes on to the next entry. Returns 1, 0 behind the last, or -errno. */
 int fx_walk_next(struct fx_walk *walk);
 
-const struct fx_placed *fx_walk_pop_ended_(struct fx_walk *walk);
+const struct fx_placed *fx_walk_pop_at_end_(struct fx_walk *walk);
 
 /* Takes the innermost slice if it has ended where the entry stands. NULL: none has. */
 static inline const struct fx_placed *fx_walk_pop(struct fx_walk *walk)
 {
-	if (walk->depth == 0 || walk->open[walk->depth - 1].entry.end > walk->now->entry.ts)
+	uint64_t ts = walk->now->entry.ts;
+
+	if (walk->depth == 0 || walk->open[walk->depth - 1].entry.end > ts)
 		return NULL;
-	return fx_walk_pop_ended_(walk);
+	if (walk->open[walk->depth - 1].entry.end < ts)
+		return &walk->open[--walk->depth];
+	return fx_walk_pop_at_end_(walk);
 }
 
 /* The entry, with its final end and flags. A slice is open from now on, unless it is LEFT_OUT. */

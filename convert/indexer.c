@@ -9,6 +9,7 @@
 #include "convert/sort.h"
 #include "convert/records.h"
 #include "format/clock_record.h"
+#include "format/tables.h"
 
 enum { PROGRESS_INTERVAL = 1 << 16 }; /* records */
 
@@ -19,11 +20,13 @@ struct indexer {
 	struct fx_timeline_provider *provider; /* of the record */
 	uint32_t provider_number;
 	struct fx_thread *last_thread;
+	/* Those that plain events have named since the tables of threads last changed, by reference. */
+	struct fx_thread *threads[FXT_MAX_THREAD_INDEX + 1];
 };
 
 /* --- Providers -------------------------------------------------------------------------------- */
 
-static int add_provider(struct indexer *indexer)
+static int add_provider(struct indexer *indexer, const struct fxt_provider *source)
 {
 	struct fx_timeline *timeline = indexer->timeline;
 	struct fx_timeline_provider *provider;
@@ -35,24 +38,18 @@ static int add_provider(struct indexer *indexer)
 	provider = calloc(1, sizeof(*provider));
 	if (!provider)
 		return -ENOMEM;
-	provider->source = indexer->record->provider;
+	provider->source = source;
 	indexer->provider = provider;
 	indexer->provider_number = (uint32_t)timeline->providers.count;
 	timeline->providers.items[timeline->providers.count++] = provider;
 	return 0;
 }
 
-/*
- * Makes the record's provider the current one. A provider that introduces itself again begins
- * with empty tables; its older records keep the tables that they were written with.
- */
-static int select_provider(struct indexer *indexer)
+/* Makes the provider of a record the current one. */
+static int select_provider(struct indexer *indexer, const struct fxt_provider *source)
 {
 	struct fx_timeline *timeline = indexer->timeline;
-	const struct fxt_provider *source = indexer->record->provider;
 
-	if (indexer->record->kind == FXT_KIND_PROVIDER_INFO)
-		return add_provider(indexer);
 	if (indexer->provider && indexer->provider->source == source)
 		return 0;
 	for (size_t i = timeline->providers.count; i-- > 0;) {
@@ -62,16 +59,23 @@ static int select_provider(struct indexer *indexer)
 			return 0;
 		}
 	}
-	return add_provider(indexer);
+	return add_provider(indexer, source);
 }
 
 /* --- Times ------------------------------------------------------------------------------------ */
 
 /* Perfetto's times are signed; false: this one does not fit. */
+static bool provider_to_ns(const struct fxt_provider *provider, uint64_t ticks, uint64_t *ret_ns)
+{
+	*ret_ns = provider->ticks_per_second == FXT_DEFAULT_TICKS_PER_SECOND
+		      ? ticks
+		      : fxt_ticks_to_ns(ticks, provider->ticks_per_second);
+	return *ret_ns <= INT64_MAX;
+}
+
 static bool indexer_to_ns(const struct indexer *indexer, uint64_t ticks, uint64_t *ret_ns)
 {
-	*ret_ns = fxt_ticks_to_ns(ticks, indexer->record->provider->ticks_per_second);
-	return *ret_ns <= INT64_MAX;
+	return provider_to_ns(indexer->record->provider, ticks, ret_ns);
 }
 
 static void indexer_count_misfit(struct fx_timeline *timeline, enum fx_misfit misfit)
@@ -173,8 +177,9 @@ static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum
 	entry = fx_runs_add(&thread->entries);
 	if (!entry)
 		return -ENOMEM;
-	made = (struct fx_entry){
-	    .ts = ts, .end = end, .word = word, .provider = indexer->provider_number, .kind = kind};
+	made.ts = ts;
+	made.end = end;
+	made.packed = FX_ENTRY_PACK(word, indexer->provider_number, kind);
 	if (kind == FX_ENTRY_FLOW && thread->entries.count > 1)
 		anchor_flow(&thread->last, &made);
 	*entry = made;
@@ -183,6 +188,94 @@ static int add_entry(struct indexer *indexer, const struct fxt_thread *ids, enum
 	if (kind == FX_ENTRY_COMPLETE)
 		indexer_note_time(indexer, end);
 	return 0;
+}
+
+/* The thread of a plain event. */
+static struct fx_thread *select_plain_thread(struct indexer *indexer,
+					     const struct fx_plain_run *run, unsigned ref)
+{
+	const struct fx_thread_entry *ids = fx_tables_thread(run->tables, ref);
+	const struct fxt_thread thread = {.pid = ids->pid, .tid = ids->tid};
+
+	indexer->threads[ref] = select_thread(indexer, &thread);
+	return indexer->threads[ref];
+}
+
+/* When a plain event was, and ended; false: at a time that is out of range. */
+static bool plain_times(const struct fxt_provider *provider, const uint64_t *words, size_t size,
+			struct fx_entry *entry)
+{
+	uint64_t ns;
+
+	if (!provider_to_ns(provider, words[1], &ns))
+		return false;
+	entry->ts = ns;
+	entry->end = 0;
+	if (size == 2)
+		return true;
+	if (!provider_to_ns(provider, words[2], &ns))
+		return false;
+	entry->end = ns;
+	return entry->end >= entry->ts;
+}
+
+static const uint8_t plain_kinds[] = {
+    [FXT_EVENT_DURATION_BEGIN] = FX_ENTRY_BEGIN,
+    [FXT_EVENT_DURATION_END] = FX_ENTRY_END,
+    [FXT_EVENT_DURATION_COMPLETE] = FX_ENTRY_COMPLETE,
+};
+
+/* Indexes the plain events of a run, the first of which stands at @word. */
+static int add_plain_run(struct indexer *indexer, const struct fx_plain_run *run, uint64_t word)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	size_t size;
+
+	for (size_t at = 0; at < run->count; at += size) {
+		const uint64_t *words = run->words + at;
+		unsigned ref = (unsigned)FXT_GET(words[0], EVENT_THREAD);
+		struct fx_thread *thread = indexer->threads[ref];
+		struct fx_entry made, *entry;
+
+		size = (size_t)FXT_GET(words[0], RECORD_SIZE);
+		if (!plain_times(run->provider, words, size, &made)) {
+			indexer_count_misfit(indexer->timeline, FX_MISFIT_BAD_TIME);
+			continue;
+		}
+		if (!thread)
+			thread = select_plain_thread(indexer, run, ref);
+		entry = thread ? fx_runs_add(&thread->entries) : NULL;
+		if (!entry)
+			return -ENOMEM;
+		made.packed = FX_ENTRY_PACK(word + at, indexer->provider_number,
+					    plain_kinds[FXT_GET(words[0], EVENT_TYPE)]);
+		*entry = made;
+		note_entry(thread, &made);
+		first = made.ts < first ? made.ts : first;
+		last = made.ts > last ? made.ts : last;
+		last = made.end > last ? made.end : last;
+	}
+	if (first <= last) {
+		indexer_note_time(indexer, first);
+		indexer_note_time(indexer, last);
+	}
+	return 0;
+}
+
+/* Indexes the plain events that come next, @ret_count of them at most. */
+static int index_plain(struct indexer *indexer, uint64_t *ret_count)
+{
+	struct fx_plain_run run;
+	uint64_t word;
+	int r = fx_records_take_plain(indexer->timeline->records, &run, &word);
+
+	*ret_count = run.count / 2;
+	if (r < 0 || run.count == 0)
+		return r;
+	if (word + run.count > FX_MAX_WORD)
+		return -EOVERFLOW;
+	r = select_provider(indexer, run.provider);
+	return r < 0 ? r : add_plain_run(indexer, &run, word);
 }
 
 static int add_async(struct indexer *indexer, const struct fxt_event *event, uint64_t ts)
@@ -431,11 +524,24 @@ static int add_blob(struct indexer *indexer)
 static int index_record(struct indexer *indexer)
 {
 	const struct fxt_record *record = indexer->record;
-	int r = select_provider(indexer);
+	int r;
 
+	/*
+	 * A provider that introduces itself again begins with empty tables; its older records keep the tables that
+	 * they were written with.
+	 */
+	if (record->kind == FXT_KIND_PROVIDER_INFO)
+		r = add_provider(indexer, record->provider);
+	else
+		r = select_provider(indexer, record->provider);
 	if (r < 0)
 		return r;
 	switch (record->kind) {
+	case FXT_KIND_PROVIDER_INFO:
+	case FXT_KIND_PROVIDER_SECTION:
+	case FXT_KIND_THREAD:
+		memset(indexer->threads, 0, sizeof(indexer->threads));
+		return 0;
 	case FXT_KIND_EVENT:
 		return add_event(indexer);
 	case FXT_KIND_STRING:
@@ -479,6 +585,21 @@ static void assign_notes(struct fx_timeline *timeline)
 	}
 }
 
+/* Indexes what comes next. Returns 1, 0 at the end, or -errno; adds the number of records, about. */
+static int index_next(struct indexer *indexer, uint64_t *count)
+{
+	uint64_t plain;
+	int r = index_plain(indexer, &plain);
+
+	if (r == 0)
+		r = fx_records_next(indexer->timeline->records, &indexer->record);
+	if (r <= 0)
+		return r;
+	*count += 1 + plain;
+	r = index_record(indexer);
+	return r < 0 ? r : 1;
+}
+
 /* Fills an empty timeline from its source. */
 static int index_all(struct fx_timeline *timeline, fx_progress *progress, void *opaque)
 {
@@ -486,17 +607,17 @@ static int index_all(struct fx_timeline *timeline, fx_progress *progress, void *
 	uint64_t count = 0, done, total;
 	int r;
 
-	while ((r = fx_records_next(timeline->records, &indexer.record)) > 0) {
-		r = index_record(&indexer);
-		if (r < 0)
-			return r;
-		if (progress && ++count % PROGRESS_INTERVAL == 0) {
-			fx_records_progress(timeline->records, &done, &total);
-			progress(opaque, done, total);
-		}
+	while ((r = index_next(&indexer, &count)) > 0) {
+		if (!progress || count < PROGRESS_INTERVAL)
+			continue;
+		count = 0;
+		fx_records_progress(timeline->records, &done, &total);
+		progress(opaque, done, total);
 	}
+	if (r < 0)
+		return r;
 	assign_notes(timeline);
-	return r < 0 ? r : fx_records_seal(timeline->records);
+	return fx_records_seal(timeline->records);
 }
 
 static void remember_fault(void *opaque, const struct fxt_fault *fault)

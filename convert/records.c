@@ -7,27 +7,8 @@
 #include <unistd.h>
 
 #include "convert/records.h"
-#include "convert/spill.h"
-#include "convert/vector.h"
 
-enum {
-	TOUCHED_MAX = 32 << 20, /* bytes of the file that are mapped in at a time */
-	PIECE_WORDS = 1 << 13,	/* of what a page fault brings in */
-};
-
-struct fx_records {
-	struct fxt_reader *reader;
-	void *map; /* the file, or what was spilled; NULL: neither */
-	size_t map_size;
-	bool is_file;	  /* @map is all there is */
-	uint64_t touched; /* bytes that may be mapped in, about */
-	uint64_t piece;	  /* that was touched last */
-	/* Records that are kept: those that were spilled, and behind them @copy. */
-	struct fx_spill spill;
-	bool spill_failed;
-	size_t copy_limit; /* words */
-	FX_VECTOR(uint64_t) copy;
-};
+enum { TOUCHED_MAX = 96 << 20 }; /* bytes of the file that are mapped in at a time */
 
 /* Whether the file, from its start, is an archive as it is, and not a compressed one. */
 static bool is_plain_file(int fd, size_t *ret_size)
@@ -95,16 +76,18 @@ static void let_go(struct fx_records *records)
 	records->touched = 0;
 }
 
-static void touch(struct fx_records *records, uint64_t word)
+void fx_records_touch_(struct fx_records *records, uint64_t piece)
 {
-	uint64_t piece = word / PIECE_WORDS;
-
-	if (piece == records->piece)
-		return;
 	records->piece = piece;
-	records->touched += PIECE_WORDS * FXT_WORD_SIZE;
+	records->touched += FX_RECORDS_PIECE * FXT_WORD_SIZE;
 	if (records->touched > TOUCHED_MAX)
 		let_go(records);
+}
+
+static void touch(struct fx_records *records, uint64_t word)
+{
+	if (word / FX_RECORDS_PIECE != records->piece)
+		fx_records_touch_(records, word / FX_RECORDS_PIECE);
 }
 
 int fx_records_next(struct fx_records *records, const struct fxt_record **ret)
@@ -131,18 +114,39 @@ static void spill_copy(struct fx_records *records)
 		records->copy.count = 0;
 }
 
-int fx_records_keep(struct fx_records *records, const struct fxt_record *record)
+static int keep_words(struct fx_records *records, const uint64_t *words, size_t count)
 {
-	if (records->is_file)
-		return 0;
-	if (records->copy.count + record->size > records->copy_limit && !records->spill_failed &&
+	if (records->copy.count + count > records->copy_limit && !records->spill_failed &&
 	    records->copy.count > 0)
 		spill_copy(records);
-	if (fx_vector_reserve(&records->copy, record->size) < 0)
+	if (fx_vector_reserve(&records->copy, count) < 0)
 		return -ENOMEM;
-	memcpy(records->copy.items + records->copy.count, record->words,
-	       record->size * sizeof(uint64_t));
-	records->copy.count += record->size;
+	memcpy(records->copy.items + records->copy.count, words, count * sizeof(*words));
+	records->copy.count += count;
+	return 0;
+}
+
+int fx_records_keep(struct fx_records *records, const struct fxt_record *record)
+{
+	return records->is_file ? 0 : keep_words(records, record->words, record->size);
+}
+
+int fx_records_take_plain(struct fx_records *records, struct fx_plain_run *ret, uint64_t *ret_word)
+{
+	int r = 0;
+
+	fx_reader_take_plain(records->reader, ret);
+	*ret_word = ret->offset / FXT_WORD_SIZE;
+	if (ret->count == 0)
+		return 0;
+	if (!records->is_file) {
+		r = keep_words(records, ret->words, ret->count);
+		*ret_word =
+		    (records->spill.size / FXT_WORD_SIZE) + records->copy.count - ret->count;
+		return r;
+	}
+	for (uint64_t at = *ret_word; at < *ret_word + ret->count; at += FX_RECORDS_PIECE)
+		touch(records, at);
 	return 0;
 }
 
@@ -162,38 +166,4 @@ int fx_records_seal(struct fx_records *records)
 		return 0;
 	records->map = NULL;
 	return -ENOMEM;
-}
-
-static const uint64_t *words_at(struct fx_records *records, uint64_t word, size_t *ret_count)
-{
-	uint64_t mapped = records->map_size / FXT_WORD_SIZE;
-
-	if (word < mapped) {
-		touch(records, word);
-		*ret_count = mapped - word;
-		return (const uint64_t *)records->map + word;
-	}
-	*ret_count = records->copy.count - (word - mapped);
-	return records->copy.items + (word - mapped);
-}
-
-int fx_records_decode(struct fx_records *records, uint64_t word, struct fxt_record *ret)
-{
-	size_t count;
-	const uint64_t *words = words_at(records, word, &count);
-
-	return fxt_record_decode(words, count, ret, NULL) > 0 ? 0 : -EBADMSG;
-}
-
-uint64_t fx_records_header(struct fx_records *records, uint64_t word)
-{
-	size_t count;
-
-	return *words_at(records, word, &count);
-}
-
-void fx_records_prefetch(const struct fx_records *records, uint64_t word)
-{
-	if (word < records->map_size / FXT_WORD_SIZE)
-		__builtin_prefetch((const uint64_t *)records->map + word);
 }

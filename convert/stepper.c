@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "convert/names.h"
 #include "convert/stepper.h"
 
 static void stepper_count_misfit(struct fx_stepper *stepper, enum fx_misfit misfit)
@@ -151,29 +152,54 @@ static int stepper_export_decoded(struct fx_stepper *stepper, const struct fx_pl
 	}
 }
 
-static int stepper_export_entry(struct fx_stepper *stepper)
+static void stepper_blank(struct fx_stepper *stepper)
 {
-	const struct fx_placed *ended, *placed;
-	const struct fx_entry *entry;
-	int r;
-
-	while ((ended = fx_walk_pop(&stepper->walk)))
-		stepper_end_slice(stepper, ended);
-	placed = fx_walk_place(&stepper->walk);
-	entry = &placed->entry;
-	if (entry->flags & FX_ENTRY_LEFT_OUT)
-		return 0;
 	stepper->event = (struct fx_event){
 	    .thread = stepper->thread,
-	    .ts = entry->ts,
 	    .category = &stepper->record.event.category,
 	    .name = &stepper->record.event.name,
-	    .provider = entry->provider,
-	    .word = entry->word,
 	    .end_word = FX_NO_WORD,
 	};
-	stepper->event.links = fx_flows_take(stepper->flows, stepper->thread, placed->index,
-					     &stepper->event.link_count);
+	stepper->is_blank = true;
+}
+
+static void stepper_set_place(struct fx_stepper *stepper, const struct fx_entry *entry)
+{
+	stepper->event.ts = entry->ts;
+	stepper->event.provider = entry->provider;
+	stepper->event.word = entry->word;
+}
+
+/* Hands over a complete event that has nothing but names; false: it is none. */
+static inline bool stepper_export_plain(struct fx_stepper *stepper, const struct fx_entry *entry)
+{
+	struct fx_names names;
+
+	if (entry->kind != FX_ENTRY_COMPLETE || stepper->thread->has_flows ||
+	    !fx_names_of(stepper->timeline, entry->provider, entry->word, &names))
+		return false;
+	if (!stepper->is_blank)
+		stepper_blank(stepper);
+	stepper_set_place(stepper, entry);
+	stepper->event.end = entry->end;
+	stepper->event.flags = entry->flags;
+	stepper->event.category = names.category;
+	stepper->event.name = names.name;
+	stepper->ops->slice_begin(stepper->exporter, &stepper->event);
+	return true;
+}
+
+static int stepper_export_any(struct fx_stepper *stepper, const struct fx_placed *placed)
+{
+	const struct fx_entry *entry = &placed->entry;
+	int r;
+
+	stepper_blank(stepper);
+	stepper_set_place(stepper, entry);
+	stepper->is_blank = false;
+	if (stepper->thread->has_flows)
+		stepper->event.links = fx_flows_take(stepper->flows, stepper->thread, placed->index,
+						     &stepper->event.link_count);
 	r = fx_timeline_decode(stepper->timeline, entry->provider, entry->word, &stepper->record);
 	if (r == -EBADMSG && fx_entry_is_slice(entry))
 		fx_walk_pop_any(&stepper->walk); /* it was not begun */
@@ -183,12 +209,26 @@ static int stepper_export_entry(struct fx_stepper *stepper)
 	return stepper_export_decoded(stepper, placed);
 }
 
+static int stepper_export_entry(struct fx_stepper *stepper)
+{
+	const struct fx_placed *ended, *placed;
+
+	while ((ended = fx_walk_pop(&stepper->walk)))
+		stepper_end_slice(stepper, ended);
+	placed = fx_walk_place(&stepper->walk);
+	if ((placed->entry.flags & FX_ENTRY_LEFT_OUT) ||
+	    stepper_export_plain(stepper, &placed->entry))
+		return 0;
+	return stepper_export_any(stepper, placed);
+}
+
 int fx_stepper_begin(struct fx_stepper *stepper, struct fx_thread *thread,
 		     const struct fx_walk_place *place)
 {
 	stepper->thread = thread;
 	stepper->ops = stepper->exporter->ops;
 	stepper->timeline = stepper->exporter->timeline;
+	stepper->is_blank = false;
 	if (!place)
 		return fx_walk_begin(&stepper->walk, stepper->timeline, thread);
 	return fx_walk_begin_at(&stepper->walk, stepper->timeline, thread, place);
@@ -203,7 +243,7 @@ int fx_stepper_next(struct fx_stepper *stepper)
 		return r;
 	ahead = fx_walk_ahead(&stepper->walk);
 	if (ahead)
-		fx_timeline_prefetch(stepper->timeline, ahead);
+		fx_records_prefetch(stepper->timeline->records, ahead->word);
 	r = stepper_export_entry(stepper);
 	return r < 0 ? r : 1;
 }

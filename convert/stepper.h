@@ -26,6 +26,7 @@ struct fx_stepper {
 	struct fx_thread *thread;
 	struct fx_walk walk;
 	struct fx_event event;
+	bool is_blank; /* but for what each complete event sets in it */
 	struct fxt_record record;
 	struct fxt_record end_record;
 };

@@ -52,8 +52,16 @@ static uint32_t add_clean(struct fx_texts *strings, const char *data, size_t len
 	memcpy(entry->bytes, data, length);
 	entry->bytes[length] = '\0';
 	strings->by_id.items[strings->by_id.count++] = entry;
-	entry->text =
-	    (struct fx_text){entry->bytes, (uint32_t)length, (uint32_t)strings->by_id.count};
+	entry->text = (struct fx_text){
+	    .data = entry->bytes,
+	    .length = (uint32_t)length,
+	    .id = (uint32_t)strings->by_id.count,
+	};
+	entry->text.string = (struct fxt_string){
+	    .data = entry->bytes,
+	    .length = (uint32_t)length,
+	    .serial = length > 0 ? entry->text.id : 0,
+	};
 	HASH_ADD_KEYPTR(hh, strings->by_text, entry->bytes, length, entry);
 	return entry->text.id;
 }

@@ -10,10 +10,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <fxtrace/reader.h>
+
 struct fx_text {
 	const char *data; /* terminated; lives as long as the table */
 	uint32_t length;
 	uint32_t id;
+	struct fxt_string string; /* the same; `serial' is @id, 0 of the empty text */
 };
 
 struct fx_texts;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "convert/names.h"
 #include "convert/provider.h"
 #include "convert/sort.h"
 #include "convert/records.h"
@@ -99,9 +100,7 @@ struct place {
 
 static void set_text(struct fxt_string *string, const struct fx_text *text)
 {
-	string->data = text->data;
-	string->length = text->length;
-	string->serial = text->length > 0 ? text->id : 0;
+	*string = text->string;
 }
 
 /* A text that stands in no table of the archive. */
@@ -175,29 +174,43 @@ static int resolve_head(const struct place *place, struct fxt_string *category,
 	return r < 0 ? r : resolve_name(place, name);
 }
 
+const struct fx_text fx_names_none = {.data = "", .string = {.data = ""}};
+
+static int timeline_decode_any(const struct place *place, const uint64_t *words, size_t count,
+			       struct fxt_record *ret)
+{
+	int r;
+
+	if (fxt_record_decode(words, count, ret, NULL) <= 0)
+		return -EBADMSG;
+	r = 0;
+	if (ret->kind == FXT_KIND_EVENT)
+		r = resolve_head(place, &ret->event.category, &ret->event.name);
+	else if (ret->kind == FXT_KIND_LARGE_EVENT)
+		r = resolve_head(place, &ret->large_blob.category, &ret->large_blob.name);
+	return r < 0 || ret->nargs == 0 ? r : timeline_resolve_args(place, ret);
+}
+
 int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t word,
 		       struct fxt_record *ret)
 {
 	struct place place = {timeline, timeline->providers.items[provider], word};
-	int r = fx_records_decode(timeline->records, word, ret);
+	struct fx_names names;
+	size_t count;
+	const uint64_t *words = fx_records_at(timeline->records, word, &count);
 
-	if (r < 0)
-		return r;
-	if (ret->kind == FXT_KIND_EVENT)
-		r = resolve_head(&place, &ret->event.category, &ret->event.name);
-	else if (ret->kind == FXT_KIND_LARGE_EVENT)
-		r = resolve_head(&place, &ret->large_blob.category, &ret->large_blob.name);
-	return r < 0 || ret->nargs == 0 ? r : timeline_resolve_args(&place, ret);
-}
-
-void fx_timeline_prefetch(const struct fx_timeline *timeline, const struct fx_entry *entry)
-{
-	fx_records_prefetch(timeline->records, entry->word);
+	if (!fx_names_of(timeline, provider, word, &names))
+		return timeline_decode_any(&place, words, count, ret);
+	fx_plain_decode(words, fx_plain_size(words[0]), ret);
+	ret->event.category = *names.category;
+	ret->event.name = *names.name;
+	return 0;
 }
 
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry)
 {
-	uint64_t header = fx_records_header(timeline->records, entry->word);
+	size_t count;
+	uint64_t header = *fx_records_at(timeline->records, entry->word, &count);
 	uint16_t ref = (uint16_t)FXT_GET(header, EVENT_NAME);
 	struct fxt_record record;
 

@@ -126,9 +126,6 @@ void fx_timeline_close(struct fx_timeline *timeline);
 int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t word,
 		       struct fxt_record *ret);
 
-/* Says that the record of @entry will be decoded soon. */
-void fx_timeline_prefetch(const struct fx_timeline *timeline, const struct fx_entry *entry);
-
 /* The number of the name of an event; 0: it has none. */
 uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_entry *entry);
 

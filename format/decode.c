@@ -5,6 +5,7 @@
  */
 #include <fxtrace/reader.h>
 
+#include "format/plain.h"
 #include "format/validate.h"
 
 struct cursor {
@@ -491,54 +492,12 @@ static bool decode_body(struct cursor *c, uint64_t header, struct fxt_record *re
 	}
 }
 
-/*
- * Of a header: an event without arguments, whose strings and thread stand in tables. Nearly all records of
- * function calls are such, and need no cursor.
- */
-#define PLAIN_MASK                                                                                 \
-	(FXT_PUT(RECORD_TYPE, UINT64_MAX) | FXT_PUT(EVENT_NARGS, UINT64_MAX) |                     \
-	 FXT_PUT(EVENT_CATEGORY, FXT_STRING_INLINE) | FXT_PUT(EVENT_NAME, FXT_STRING_INLINE))
-#define PLAIN_HEADER FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT)
-
 static void set_table_string(struct fxt_string *string, uint16_t ref)
 {
 	string->data = ref == FXT_STRING_EMPTY ? "" : NULL;
 	string->length = 0;
 	string->serial = 0;
 	string->ref = ref;
-}
-
-/* Decodes such an event, if the record has just the size of its type. */
-static bool decode_plain_event(const uint64_t *words, struct fxt_record *ret)
-{
-	uint64_t header = words[0];
-	struct fxt_event *e = &ret->event;
-
-	e->type = (uint8_t)FXT_GET(header, EVENT_TYPE);
-	if (FXT_GET(header, EVENT_THREAD) == FXT_THREAD_INLINE)
-		return false;
-	switch (e->type) {
-	case FXT_EVENT_DURATION_BEGIN:
-	case FXT_EVENT_DURATION_END:
-		if (ret->size != 2)
-			return false;
-		e->extra = 0;
-		break;
-	case FXT_EVENT_DURATION_COMPLETE:
-		if (ret->size != 3)
-			return false;
-		e->extra = words[2];
-		break;
-	default:
-		return false;
-	}
-	ret->kind = FXT_KIND_EVENT;
-	e->has_scope = false;
-	e->timestamp = words[1];
-	e->thread = (struct fxt_thread){.ref = (uint8_t)FXT_GET(header, EVENT_THREAD)};
-	set_table_string(&e->category, (uint16_t)FXT_GET(header, EVENT_CATEGORY));
-	set_table_string(&e->name, (uint16_t)FXT_GET(header, EVENT_NAME));
-	return true;
 }
 
 static uint64_t record_size(uint64_t header)
@@ -570,14 +529,20 @@ __attribute__((noinline)) static int64_t decode_any(const uint64_t *words, struc
 int64_t fxt_record_decode(const uint64_t *words, size_t available, struct fxt_record *ret,
 			  struct fxt_fault *ret_fault)
 {
+	size_t plain = available ? fx_plain_size(words[0]) : 0;
+
+	if (plain > 0 && plain <= available) {
+		fx_plain_decode(words, plain, ret);
+		set_table_string(&ret->event.category, (uint16_t)FXT_GET(words[0], EVENT_CATEGORY));
+		set_table_string(&ret->event.name, (uint16_t)FXT_GET(words[0], EVENT_NAME));
+		return (int64_t)plain;
+	}
 	ret->size = available ? record_size(words[0]) : 0;
 	if (available == 0 || ret->size > available)
 		return 0;
 	ret->kind = FXT_KIND_UNKNOWN;
 	ret->nargs = 0;
 	ret->words = words;
-	if ((words[0] & PLAIN_MASK) == PLAIN_HEADER && decode_plain_event(words, ret))
-		return (int64_t)ret->size;
 	return decode_any(words, ret, ret_fault);
 }
 

@@ -107,7 +107,7 @@ static void flame_put_facts(struct flame *flame, uint32_t path)
 
 static void flame_put_box(struct flame *flame, uint32_t path)
 {
-	static const struct fx_text all = {"all", 3, 0};
+	static const struct fx_text all = {.data = "all", .length = 3};
 	struct fx_svg_box box = {
 	    .from = flame->starts[path],
 	    .to = flame->starts[path] + flame->totals[path],

@@ -324,7 +324,7 @@ static const struct fx_text *rows_text(const struct fx_picture *picture, uint32_
 static void rows_put_box(struct fx_rows *rows, const struct fx_picture *picture,
 			 const struct fx_rows_box *at, int y)
 {
-	static const struct fx_text several = {"several", 7, 0};
+	static const struct fx_text several = {.data = "several", .length = 7};
 	struct fx_svg_box box = {
 	    .from = at->from,
 	    .to = at->to,

@@ -80,7 +80,8 @@ void fx_svg_escape(struct fx_sink *sink, const char *data, size_t length)
 
 static const struct fx_text *svg_label(const struct fx_text *text)
 {
-	static const struct fx_text unnamed = {FX_UNNAMED, sizeof(FX_UNNAMED) - 1, 0};
+	static const struct fx_text unnamed = {.data = FX_UNNAMED,
+					       .length = sizeof(FX_UNNAMED) - 1};
 
 	return text->length > 0 ? text : &unnamed;
 }
