@@ -8,7 +8,8 @@
 
 #include "convert/records.h"
 
-enum { TOUCHED_MAX = 96 << 20 }; /* bytes of the file that are mapped in at a time */
+/* Bytes of the file that are mapped in at a time: so many for each that a copy may have, and no fewer than these. */
+enum { TOUCHED_SHARE = 6, TOUCHED_MIN = 32 << 20 };
 
 /* Whether the file, from its start, is an archive as it is, and not a compressed one. */
 static bool is_plain_file(int fd, size_t *ret_size)
@@ -47,6 +48,9 @@ int fx_records_open(int fd, size_t limit, fxt_fault_handler *handler, void *opaq
 		return -ENOMEM;
 	records->spill = (struct fx_spill)FX_SPILL_EMPTY;
 	records->copy_limit = limit / FXT_WORD_SIZE;
+	records->touched_limit = TOUCHED_SHARE * (uint64_t)limit;
+	if (records->touched_limit < TOUCHED_MIN)
+		records->touched_limit = TOUCHED_MIN;
 	r = open_reader(records, fd);
 	if (r < 0) {
 		fx_records_close(records);
@@ -80,7 +84,7 @@ void fx_records_touch_(struct fx_records *records, uint64_t piece)
 {
 	records->piece = piece;
 	records->touched += FX_RECORDS_PIECE * FXT_WORD_SIZE;
-	if (records->touched > TOUCHED_MAX)
+	if (records->touched > records->touched_limit)
 		let_go(records);
 }
 

@@ -27,7 +27,8 @@ struct fx_records {
 	size_t map_size;
 	bool is_file;	  /* @map is all there is */
 	uint64_t touched; /* bytes that may be mapped in, about */
-	uint64_t piece;	  /* that was touched last */
+	uint64_t touched_limit;
+	uint64_t piece; /* that was touched last */
 	/* Records that are kept: those that were spilled, and behind them @copy. */
 	struct fx_spill spill;
 	bool spill_failed;

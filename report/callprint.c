@@ -11,22 +11,39 @@
 enum {
 	WHO_WIDTH = 24,	  /* columns of the thread */
 	BYTES_SHOWN = 32, /* of a blob */
+	TIME_MAX = 32,	  /* bytes of a line's time */
 	COLORS = 6,
 };
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* The thread in its columns: name and number. */
-static void callprint_thread(struct fx_line *line, const struct fx_thread *thread)
+static const struct fx_text *callprint_name_of(const struct fx_thread *thread)
 {
-	const struct fx_text *name = thread->name ? thread->name : thread->process->name;
-	size_t columns = 0, width = 2; /* of the number, and the space before it */
+	return thread->name ? thread->name : thread->process->name;
+}
+
+/* The columns that a thread's number leaves for its name. */
+static size_t callprint_name_room(const struct fx_thread *thread)
+{
+	size_t width = 2; /* of the number, and the space before it */
 
 	for (uint64_t tid = thread->key.tid; tid >= 10; tid /= 10)
 		width++;
-	if (name) {
-		size_t room = WHO_WIDTH - width;
+	return WHO_WIDTH - width;
+}
 
+/* The thread in its columns: name and number. */
+static void callprint_thread(struct fx_line *line, const struct fx_thread *thread, bool color)
+{
+	const struct fx_text *name = callprint_name_of(thread);
+	size_t columns = 0, room = callprint_name_room(thread);
+
+	if (color) {
+		fx_line_string(line, "\033[3");
+		fx_line_number(line, 1 + thread->number % COLORS, 0, ' ');
+		fx_line_char(line, 'm');
+	}
+	if (name) {
 		fx_line_shown(line, name->data, name->length, room);
 		for (uint32_t i = 0; i < name->length; i++)
 			columns += (name->data[i] & 0xc0) != 0x80;
@@ -34,29 +51,66 @@ static void callprint_thread(struct fx_line *line, const struct fx_thread *threa
 	}
 	fx_line_char(line, ' ');
 	fx_line_number(line, thread->key.tid, 0, ' ');
-	fx_line_repeat(line, ' ', WHO_WIDTH - columns - width);
+	fx_line_repeat(line, ' ', room - columns);
+	fx_line_string(line, color ? "\033[0m | " : " | ");
 }
 
-void fx_callprint_line(struct fx_callprint *print, uint64_t ts, const struct fx_thread *thread,
+void fx_callprint_who(const struct fx_callprint *print, const struct fx_thread *thread,
+		      struct fx_callwho *ret)
+{
+	const struct fx_text *name = callprint_name_of(thread);
+	struct fx_line line;
+
+	ret->thread = thread;
+	ret->length = 0;
+	/* What a terminal would obey, and what is cut, is made by what writes to the FILE. */
+	if (name && (name->length > callprint_name_room(thread) ||
+		     !fx_line_is_plain(name->data, name->length)))
+		return;
+	line.used = 0;
+	callprint_thread(&line, thread, print->color);
+	if (line.used > sizeof(ret->text))
+		return;
+	memcpy(ret->text, line.text, line.used);
+	ret->length = line.used;
+}
+
+/* The time of a line, seconds in four columns. */
+static char *callprint_time(char *at, uint64_t ns)
+{
+	uint64_t seconds = ns / NS_PER_S;
+	unsigned columns = 4;
+
+	for (uint64_t rest = seconds; rest >= 10000; rest /= 10)
+		columns++;
+	memset(at, ' ', 4);
+	for (unsigned i = columns; i-- > 0 && (seconds > 0 || i == columns - 1); seconds /= 10)
+		at[i] = (char)('0' + seconds % 10);
+	at[columns] = '.';
+	at = fx_line_nine_digits(at + columns + 1, (uint32_t)(ns % NS_PER_S));
+	*at = ' ';
+	return at + 1;
+}
+
+void fx_callprint_line(struct fx_callprint *print, uint64_t ts, const struct fx_callwho *who,
 		       unsigned depth)
 {
 	uint64_t since = print->deltas ? print->last : print->first;
-	uint64_t ns = ts > since ? ts - since : 0;
 	struct fx_line *line = &print->line;
+	size_t indent = 2 * (size_t)depth;
+	char *at = fx_line_room(line, TIME_MAX + sizeof(who->text) + indent);
 
 	print->last = ts;
-	fx_line_number(line, ns / NS_PER_S, 4, ' ');
-	fx_line_char(line, '.');
-	fx_line_number(line, ns % NS_PER_S, 9, '0');
-	fx_line_char(line, ' ');
-	if (print->color) {
-		fx_line_string(line, "\033[3");
-		fx_line_number(line, 1 + thread->number % COLORS, 0, ' ');
-		fx_line_char(line, 'm');
+	at = callprint_time(at, ts > since ? ts - since : 0);
+	memcpy(at, who->text, sizeof(who->text));
+	at += who->length;
+	if (who->length == 0) {
+		fx_line_end_room(line, at);
+		callprint_thread(line, who->thread, print->color);
+		at = fx_line_room(line, indent);
 	}
-	callprint_thread(line, thread);
-	fx_line_string(line, print->color ? "\033[0m | " : " | ");
-	fx_line_repeat(line, ' ', 2 * (size_t)depth);
+	memset(at, ' ', indent);
+	fx_line_end_room(line, at + indent);
 }
 
 /* --- Values ----------------------------------------------------------------------------------- */
@@ -200,7 +254,6 @@ void fx_callprint_result(struct fx_callprint *print, const struct fxt_record *re
 {
 	const struct fxt_arg *ret = callprint_find(record, end, "ret");
 	const struct fxt_arg *error = callprint_find(record, end, "errno");
-	char text[FX_UNIT_TEXT_MAX] = "unfinished";
 
 	if (ret || error)
 		fx_line_string(&print->line, " =");
@@ -215,9 +268,22 @@ void fx_callprint_result(struct fx_callprint *print, const struct fxt_record *re
 		else
 			callprint_value(&print->line, error);
 	}
-	if (ns <= INT64_MAX)
-		fx_unit_number(FX_UNIT_NS, (int64_t)ns, text);
-	fx_line_string(&print->line, " <");
-	fx_line_string(&print->line, text);
-	fx_line_string(&print->line, ">;");
+	fx_callprint_duration(print, ns);
+}
+
+void fx_callprint_duration(struct fx_callprint *print, uint64_t ns)
+{
+	static const char unfinished[] = "unfinished";
+	char *at = fx_line_room(&print->line, FX_UNIT_TEXT_MAX + 8);
+
+	memcpy(at, " <", 2);
+	at += 2;
+	if (ns <= INT64_MAX) {
+		at = fx_unit_time(ns, at);
+	} else {
+		memcpy(at, unfinished, sizeof(unfinished) - 1);
+		at += sizeof(unfinished) - 1;
+	}
+	memcpy(at, ">;", 2);
+	fx_line_end_room(&print->line, at + 2);
 }

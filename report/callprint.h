@@ -17,8 +17,18 @@ struct fx_callprint {
 	uint64_t last;	/* the line before */
 };
 
+/* How a thread is shown on each of its lines. */
+struct fx_callwho {
+	const struct fx_thread *thread;
+	size_t length; /* 0: it has to be put together for each line */
+	char text[48];
+};
+
+void fx_callprint_who(const struct fx_callprint *print, const struct fx_thread *thread,
+		      struct fx_callwho *ret);
+
 /* Begins a line: time, thread, and the indentation of this depth. */
-void fx_callprint_line(struct fx_callprint *print, uint64_t ts, const struct fx_thread *thread,
+void fx_callprint_line(struct fx_callprint *print, uint64_t ts, const struct fx_callwho *who,
 		       unsigned depth);
 
 /* The arguments of a record, or of two: `name="value", name=3'; without result and error. */
@@ -34,5 +44,8 @@ void fx_callprint_text(struct fx_callprint *print, const struct fxt_string *text
 /* Result, error and duration: ` = -1 ENOENT <1.234 us>;'. `end' may be NULL; UINT64_MAX: it did not finish. */
 void fx_callprint_result(struct fx_callprint *print, const struct fxt_record *record,
 			 const struct fxt_record *end, uint64_t ns);
+
+/* The duration alone. */
+void fx_callprint_duration(struct fx_callprint *print, uint64_t ns);
 
 #endif

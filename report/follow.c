@@ -91,13 +91,15 @@ static void follow_line(struct follow *follow, const struct fxt_record *record,
 	uint64_t ticks_per_second = record->provider->ticks_per_second;
 	uint64_t ts = fxt_ticks_to_ns(event->timestamp, ticks_per_second), end = ts;
 	struct fx_line *line = &follow->print.line;
+	struct fx_callwho who;
 
 	if (event->type == FXT_EVENT_DURATION_COMPLETE)
 		end = fxt_ticks_to_ns(event->end_time, ticks_per_second);
 	if (!follow->begun)
 		follow->print.first = follow->print.last = ts;
 	follow->begun = true;
-	fx_callprint_line(&follow->print, end, thread, 0);
+	fx_callprint_who(&follow->print, thread, &who);
+	fx_callprint_line(&follow->print, end, &who, 0);
 	if (event->type == FXT_EVENT_DURATION_END)
 		fx_line_string(line, "} ");
 	else if (event->type == FXT_EVENT_INSTANT)

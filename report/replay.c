@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "convert/arrange.h"
+#include "convert/names.h"
 #include "report/callprint.h"
 #include "report/replay.h"
 
@@ -15,6 +16,7 @@ enum lane_action { LANE_ENTER, LANE_LEAVE };
 struct lane {
 	struct fx_walk walk;
 	struct fx_thread *thread;
+	struct fx_callwho who;
 	enum lane_action action;
 	uint64_t ts;
 	struct fx_placed at;
@@ -22,6 +24,12 @@ struct lane {
 	bool over;	/* there are none left */
 	unsigned depth; /* shown calls that are open */
 	bool shown[FX_MAX_DEPTH];
+};
+
+/* When a lane does it. */
+struct turn {
+	uint64_t ts;
+	struct lane *lane;
 };
 
 /* What the filter says of a text, asked once for each. */
@@ -33,7 +41,7 @@ struct replay {
 	struct fx_callprint print;
 	uint64_t begin, end;
 	FX_VECTOR(uint8_t) verdicts; /* by number of a text */
-	FX_VECTOR(struct lane *) heap;
+	FX_VECTOR(struct turn) heap;
 	struct fx_thread **threads; /* that pass, by their first event */
 	size_t thread_count, started;
 	struct fxt_record record, end_record;
@@ -101,11 +109,15 @@ static bool replay_shows(struct replay *replay, const struct fx_entry *entry)
 
 static int lane_fetch(struct lane *lane)
 {
+	const struct fx_entry *ahead;
 	int r;
 
 	if (lane->has_entry || lane->over)
 		return 0;
 	r = fx_walk_next(&lane->walk);
+	ahead = fx_walk_ahead(&lane->walk);
+	if (ahead)
+		fx_records_prefetch(lane->walk.timeline->records, ahead->word);
 	lane->has_entry = r > 0;
 	lane->over = r == 0;
 	return r < 0 ? r : 0;
@@ -175,44 +187,40 @@ static void lane_free(struct lane *lane)
 
 /* --- The merge: a heap of lanes, the earliest first ------------------------------------------- */
 
-static bool lane_is_before(const struct lane *a, const struct lane *b)
+static bool turn_is_before(const struct turn *a, const struct turn *b)
 {
-	return a->ts != b->ts ? a->ts < b->ts : a->thread->number < b->thread->number;
+	return a->ts != b->ts ? a->ts < b->ts : a->lane->thread->number < b->lane->thread->number;
 }
 
+/* The first turn has changed: it sinks to its place. */
 static void heap_sink(struct replay *replay)
 {
-	struct lane **items = replay->heap.items;
-	size_t at = 0, count = replay->heap.count;
+	struct turn *items = replay->heap.items, moved = items[0];
+	size_t at = 0, child, count = replay->heap.count;
 
-	for (;;) {
-		size_t least = at, child = 2 * at + 1;
-		struct lane *moved = items[at];
-
-		for (size_t i = child; i < child + 2 && i < count; i++) {
-			if (lane_is_before(items[i], items[least]))
-				least = i;
-		}
-		if (least == at)
-			return;
-		items[at] = items[least];
-		items[least] = moved;
-		at = least;
+	while ((child = 2 * at + 1) < count) {
+		if (child + 1 < count && turn_is_before(&items[child + 1], &items[child]))
+			child++;
+		if (!turn_is_before(&items[child], &moved))
+			break;
+		items[at] = items[child];
+		at = child;
 	}
+	items[at] = moved;
 }
 
 static int heap_push(struct replay *replay, struct lane *lane)
 {
+	struct turn turn = {lane->ts, lane}, *items;
 	size_t at = replay->heap.count;
-	struct lane **items;
 
 	if (fx_vector_reserve(&replay->heap, 1) < 0)
 		return -ENOMEM;
 	items = replay->heap.items;
 	replay->heap.count++;
-	for (; at > 0 && lane_is_before(lane, items[(at - 1) / 2]); at = (at - 1) / 2)
+	for (; at > 0 && turn_is_before(&turn, &items[(at - 1) / 2]); at = (at - 1) / 2)
 		items[at] = items[(at - 1) / 2];
-	items[at] = lane;
+	items[at] = turn;
 	return 0;
 }
 
@@ -224,6 +232,7 @@ static int lane_start(struct replay *replay, struct fx_thread *thread)
 	if (!lane)
 		return -ENOMEM;
 	lane->thread = thread;
+	fx_callprint_who(&replay->print, thread, &lane->who);
 	r = fx_walk_begin(&lane->walk, replay->timeline, thread);
 	if (r == 0)
 		r = lane_next(replay, lane);
@@ -241,7 +250,7 @@ static int start_lanes(struct replay *replay)
 		struct fx_thread *thread = replay->threads[replay->started];
 		int r;
 
-		if (replay->heap.count > 0 && replay->heap.items[0]->ts < thread->first_ts)
+		if (replay->heap.count > 0 && replay->heap.items[0].ts < thread->first_ts)
 			return 0;
 		r = lane_start(replay, thread);
 		if (r < 0)
@@ -275,48 +284,80 @@ static uint64_t replay_duration(const struct fx_entry *entry)
 		   : entry->end - entry->ts;
 }
 
+/* The name of a call, and no more than that: most have neither arguments nor a result. NULL: there is more. */
+static const struct fxt_string *replay_name_alone(struct replay *replay,
+						  const struct fx_entry *call)
+{
+	struct fx_names names;
+
+	if (call->kind != FX_ENTRY_COMPLETE ||
+	    !fx_names_of(replay->timeline, call->provider, call->word, &names))
+		return NULL;
+	return names.name;
+}
+
+/* A call with its arguments; a leaf with its result. */
+static int print_call(struct replay *replay, const struct fx_placed *call, bool leaf)
+{
+	const struct fxt_string *name = replay_name_alone(replay, &call->entry);
+	struct fx_callprint *print = &replay->print;
+	const struct fxt_record *end = NULL;
+
+	if (!name && replay_decode(replay, call, &end) < 0)
+		return -EBADMSG;
+	fx_callprint_name(print, name ? name : &replay->record.event.name);
+	fx_line_char(&print->line, '(');
+	if (!name)
+		fx_callprint_args(print, &replay->record, end);
+	fx_line_string(&print->line, leaf ? ")" : ") {");
+	if (leaf && name)
+		fx_callprint_duration(print, replay_duration(&call->entry));
+	else if (leaf)
+		fx_callprint_result(print, &replay->record, end, replay_duration(&call->entry));
+	fx_line_end(&print->line);
+	return 0;
+}
+
 static int print_enter(struct replay *replay, struct lane *lane)
 {
 	struct fx_placed call = lane->at;
-	const struct fxt_record *end;
 	bool leaf;
 	int more;
 
-	fx_callprint_line(&replay->print, call.entry.ts, lane->thread, lane->depth);
+	fx_callprint_line(&replay->print, call.entry.ts, &lane->who, lane->depth);
 	more = lane_next(replay, lane);
 	leaf = more > 0 && lane->action == LANE_LEAVE && lane->at.index == call.index;
-	if (more < 0 || replay_decode(replay, &call, &end) < 0)
-		return more < 0 ? more : -EBADMSG;
-	fx_callprint_name(&replay->print, &replay->record.event.name);
-	fx_line_char(&replay->print.line, '(');
-	fx_callprint_args(&replay->print, &replay->record, end);
-	fx_line_char(&replay->print.line, ')');
-	if (!leaf) {
-		fx_line_string(&replay->print.line, " {");
-		fx_line_end(&replay->print.line);
-		lane->depth++;
+	if (more < 0)
 		return more;
-	}
-	fx_callprint_result(&replay->print, &replay->record, end, replay_duration(&call.entry));
-	fx_line_end(&replay->print.line);
-	return lane_next(replay, lane);
+	if (print_call(replay, &call, leaf) < 0)
+		return -EBADMSG;
+	if (leaf)
+		return lane_next(replay, lane);
+	lane->depth++;
+	return more;
 }
 
 static int print_leave(struct replay *replay, struct lane *lane)
 {
-	uint64_t last = replay->timeline->last_ts;
+	const struct fxt_string *name = replay_name_alone(replay, &lane->at.entry);
+	uint64_t last = replay->timeline->last_ts, ns = replay_duration(&lane->at.entry);
+	struct fx_callprint *print = &replay->print;
 	const struct fxt_record *end;
 
-	fx_callprint_line(&replay->print, lane->ts < last ? lane->ts : last, lane->thread,
-			  --lane->depth);
-	if (replay_decode(replay, &lane->at, &end) < 0)
-		return -EBADMSG;
-	fx_line_char(&replay->print.line, '}');
-	fx_callprint_result(&replay->print, &replay->record, end, replay_duration(&lane->at.entry));
-	fx_line_string(&replay->print.line, " /* ");
-	fx_callprint_name(&replay->print, &replay->record.event.name);
-	fx_line_string(&replay->print.line, " */");
-	fx_line_end(&replay->print.line);
+	fx_callprint_line(print, lane->ts < last ? lane->ts : last, &lane->who, --lane->depth);
+	fx_line_char(&print->line, '}');
+	if (name) {
+		fx_callprint_duration(print, ns);
+	} else {
+		if (replay_decode(replay, &lane->at, &end) < 0)
+			return -EBADMSG;
+		name = &replay->record.event.name;
+		fx_callprint_result(print, &replay->record, end, ns);
+	}
+	fx_line_string(&print->line, " /* ");
+	fx_callprint_name(print, name);
+	fx_line_string(&print->line, " */");
+	fx_line_end(&print->line);
 	return lane_next(replay, lane);
 }
 
@@ -324,7 +365,7 @@ static int print_point(struct replay *replay, struct lane *lane)
 {
 	const struct fxt_record *record = &replay->record, *end;
 
-	fx_callprint_line(&replay->print, lane->ts, lane->thread, lane->depth);
+	fx_callprint_line(&replay->print, lane->ts, &lane->who, lane->depth);
 	if (replay_decode(replay, &lane->at, &end) < 0)
 		return -EBADMSG;
 	fx_line_string(&replay->print.line, lane->at.entry.kind == FX_ENTRY_COUNTER ? "# " : "* ");
@@ -344,7 +385,7 @@ static int print_point(struct replay *replay, struct lane *lane)
 
 static int print_next(struct replay *replay)
 {
-	struct lane *lane = replay->heap.items[0];
+	struct lane *lane = replay->heap.items[0].lane;
 	int r;
 
 	if (lane->action == LANE_LEAVE)
@@ -353,11 +394,13 @@ static int print_next(struct replay *replay)
 		r = print_enter(replay, lane);
 	else
 		r = print_point(replay, lane);
+	replay->heap.items[0].ts = lane->ts;
 	if (r == 0) {
 		lane_free(lane);
 		replay->heap.items[0] = replay->heap.items[--replay->heap.count];
 	}
-	heap_sink(replay);
+	if (replay->heap.count > 0)
+		heap_sink(replay);
 	return r < 0 ? r : 0;
 }
 
@@ -401,7 +444,7 @@ static int replay_all(struct replay *replay)
 		r = start_lanes(replay);
 	while (r == 0 && replay->heap.count > 0 && !ferror(replay->order->out)) {
 		r = print_next(replay);
-		if (r == 0)
+		if (r == 0 && replay->started < replay->thread_count)
 			r = start_lanes(replay);
 	}
 	return r;
@@ -427,7 +470,7 @@ int fx_replay(struct fx_timeline *timeline, const struct fx_replay_order *order)
 	r = replay_all(&replay);
 	fx_line_flush(&replay.print.line);
 	for (size_t i = 0; i < replay.heap.count; i++)
-		lane_free(replay.heap.items[i]);
+		lane_free(replay.heap.items[i].lane);
 	fx_vector_free(&replay.heap);
 	fx_vector_free(&replay.verdicts);
 	free(replay.threads);

@@ -2,14 +2,10 @@
 #include "config.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "report/units.h"
-
-/* Times that can be multiplied by a thousand, and are exact as double. */
-#define UNIT_FAST_MAX 4000000000000000
 
 struct scale {
 	double factor;
@@ -45,50 +41,74 @@ static void unit_scaled(const struct scale *scale, double value, char *text)
 	snprintf(text, FX_UNIT_TEXT_MAX, "%.*f %s", decimals, value, scale->name);
 }
 
-/* Digits of a number, at @text; returns what is behind them. */
-static char *unit_put_digits(char *text, uint64_t number, size_t least)
-{
-	char digits[20];
-	size_t at = sizeof(digits);
+/* Times of a minute at most, by how they are shown: four digits, which count so many nanoseconds. */
+static const struct {
+	uint64_t end; /* of these times */
+	uint64_t part;
+	unsigned point; /* stands behind so many digits */
+	char name[4];
+} unit_times[] = {
+    {10000, 1, 1, " us"},	    {99995, 10, 2, " us"},
+    {999950, 100, 3, " us"},	    {9999500, 1000, 1, " ms"},
+    {99995000, 10000, 2, " ms"},    {999950000, 100000, 3, " ms"},
+    {9999500000, 1000000, 1, " s"}, {59997000000, 10000000, 2, " s"},
+};
 
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	while (sizeof(digits) - at < least)
-		digits[--at] = '0';
-	memcpy(text, digits + at, sizeof(digits) - at);
-	return text + sizeof(digits) - at;
+enum { UNIT_TIMES = sizeof(unit_times) / sizeof(*unit_times) };
+
+static char *unit_append(char *text, const char *more)
+{
+	size_t length = strlen(more);
+
+	memcpy(text, more, length);
+	return text + length;
 }
 
-/* The same of a time that is no less than 0, much faster. False: it stands between two numbers of these digits. */
-static bool unit_scaled_time(uint64_t ns, char *text)
+/* Of less than a microsecond. */
+static char *unit_nanoseconds(unsigned ns, char *text)
 {
-	static const uint64_t powers[] = {1, 10, 100, 1000};
-	const struct scale *scale = times;
-	uint64_t factor, parts;
-	unsigned decimals;
-	double size;
+	if (ns >= 100)
+		*text++ = (char)('0' + ns / 100);
+	if (ns >= 10)
+		*text++ = (char)('0' + ns / 10 % 10);
+	*text++ = (char)('0' + ns % 10);
+	return unit_append(text, " ns");
+}
 
-	while (scale->factor > 1 && (double)ns < scale->factor * 0.99995)
-		scale++;
-	size = (double)ns / scale->factor;
-	factor = (uint64_t)scale->factor;
-	if (factor == 1)
-		decimals = 0;
-	else
-		decimals = size < 9.9995 ? 3 : size < 99.995 ? 2 : size < 999.95 ? 1 : 0;
-	parts = ns * powers[decimals];
-	if (parts % factor * 2 == factor)
-		return false;
-	parts = (parts + factor / 2) / factor;
-	text = unit_put_digits(text, parts / powers[decimals], 1);
-	if (decimals > 0) {
-		*text++ = '.';
-		text = unit_put_digits(text, parts % powers[decimals], decimals);
+/* As unit_scaled(), much faster; NULL: it takes that. */
+static char *unit_short_time(uint64_t ns, char *text)
+{
+	unsigned range = 0, digits, divisor = 1000;
+	uint64_t part;
+
+	while (range < UNIT_TIMES && ns >= unit_times[range].end)
+		range++;
+	if (range == UNIT_TIMES)
+		return NULL;
+	part = unit_times[range].part;
+	/* Half way between two numbers of these digits, the nearest double decides. */
+	if (part > 1 && ns % part * 2 == part)
+		return NULL;
+	digits = (unsigned)((ns + part / 2) / part);
+	for (unsigned i = 0; i < 4; i++, divisor /= 10) {
+		if (i == unit_times[range].point)
+			*text++ = '.';
+		*text++ = (char)('0' + digits / divisor % 10);
 	}
-	*text++ = ' ';
-	strcpy(text, scale->name);
-	return true;
+	return unit_append(text, unit_times[range].name);
+}
+
+char *fx_unit_time(uint64_t ns, char *text)
+{
+	char *end;
+
+	if (ns < 1000)
+		return unit_nanoseconds((unsigned)ns, text);
+	end = unit_short_time(ns, text);
+	if (end)
+		return end;
+	unit_scaled(times, (double)ns, text);
+	return text + strlen(text);
 }
 
 /* 1234567 as 1,234,567. */
@@ -135,9 +155,11 @@ void fx_unit_number(enum fx_unit unit, int64_t value, char *text)
 		return;
 	case FX_UNIT_NS:
 	case FX_UNIT_MOMENT:
-		if (value >= 0 && value < UNIT_FAST_MAX && unit_scaled_time((uint64_t)value, text))
-			return;
-		/* fall through */
+		if (value >= 0)
+			*fx_unit_time((uint64_t)value, text) = 0;
+		else
+			unit_scaled(times, (double)value, text);
+		return;
 	case FX_UNIT_BYTES:
 	case FX_UNIT_SHARE:
 		fx_unit_real(unit, (double)value, text);
