@@ -3,8 +3,8 @@
  * timeline --make MB FILE: makes an archive of calls from four threads, in chunks as a tracer writes them.
  *
  * timeline FILE [WAY]: how fast an archive is read, each way in a process of its own: copied from a mapping,
- * by the bare reader, indexed and walked through in order, replayed, asked by SQL, and converted to each
- * format. Prints a line of each way: its name, megabytes of the archive per second of processor time, and the
+ * by the bare reader, indexed and walked through in order, replayed, reported on, asked by SQL, and converted to
+ * each format. Prints a line of each way: its name, megabytes of the archive per second of processor time, and the
  * process's largest resident memory in megabytes.
  */
 #include "config.h"
@@ -25,6 +25,7 @@
 #include "convert/indexer.h"
 #include "query/query.h"
 #include "report/replay.h"
+#include "report/report.h"
 
 static size_t bench_size;
 static const char *only; /* NULL: all ways */
@@ -284,6 +285,23 @@ static int bench_replay(int fd, const char *unused)
 	return !order.out || fclose(order.out) != 0 || r < 0;
 }
 
+/* Of one section; NULL: the usual ones. */
+static int bench_report(int fd, const char *section)
+{
+	struct fx_report_order order = {.filter = {.to = UINT64_MAX}, .top = 10, .paths = 100000};
+	struct fx_report *report = NULL;
+	struct fx_timeline timeline;
+	int r = fx_timeline_open(&timeline, fd, NULL, NULL);
+
+	if (section)
+		order.sections[FX_SECTION_functions] = true;
+	if (r == 0)
+		r = fx_report_make(&timeline, &order, NULL, NULL, &report);
+	fx_report_free(report);
+	fx_timeline_close(&timeline);
+	return r < 0;
+}
+
 static int bench_query(int fd, const char *sql)
 {
 	struct fx_timeline timeline;
@@ -354,6 +372,8 @@ int main(int argc, char **argv)
 	failed |= measure_way(argv[1], "reader", bench_read, NULL);
 	failed |= measure_way(argv[1], "walk", bench_walk, NULL);
 	failed |= measure_way(argv[1], "replay", bench_replay, NULL);
+	failed |= measure_way(argv[1], "report", bench_report, NULL);
+	failed |= measure_way(argv[1], "report-functions", bench_report, "functions");
 	failed |=
 	    measure_way(argv[1], "query", bench_query, "SELECT count(*), sum(dur) FROM slice");
 	failed |= measure_way(argv[1], "query-names", bench_query,

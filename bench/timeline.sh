@@ -18,7 +18,7 @@ fi
 
 while read -r name speed memory; do
 	case $name in
-	walk | replay | query | perfetto) least=200 ;;
+	walk | replay | report | query | perfetto) least=200 ;;
 	*) least=0 ;;
 	esac
 	awk -v name="$name" -v speed="$speed" -v memory="$memory" -v least="$least" 'BEGIN {

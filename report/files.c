@@ -374,6 +374,7 @@ static void files_tables(void *section)
 }
 
 const struct fx_section fx_section_files = {
+    .kinds = FX_KIND(SYSCALL) | FX_KIND(STDIO),
     .create = files_create,
     .enter = files_enter,
     .tables = files_tables,

@@ -75,22 +75,24 @@ void fx_findings_free(struct fx_findings *findings)
 
 /* --- What is seen ----------------------------------------------------------------------------- */
 
+static struct of_name *findings_add_name(struct fx_findings *findings, uint32_t name)
+{
+	size_t count = findings->names.count, more = name + 1 - count;
+
+	if (fx_vector_reserve(&findings->names, more) < 0) {
+		fx_report_fail(findings->report, -ENOMEM);
+		return NULL;
+	}
+	memset(findings->names.items + count, 0, more * sizeof(struct of_name));
+	findings->names.count += more;
+	return &findings->names.items[name];
+}
+
 /* NULL: no memory. */
 static struct of_name *findings_name(struct fx_findings *findings, uint32_t name)
 {
-	size_t count = findings->names.count;
-
-	if (name >= count) {
-		size_t more = name + 1 - count;
-
-		if (fx_vector_reserve(&findings->names, more) < 0) {
-			fx_report_fail(findings->report, -ENOMEM);
-			return NULL;
-		}
-		memset(findings->names.items + count, 0, more * sizeof(struct of_name));
-		findings->names.count += more;
-	}
-	return &findings->names.items[name];
+	return name < findings->names.count ? &findings->names.items[name]
+					    : findings_add_name(findings, name);
 }
 
 static void findings_note_lock(struct fx_findings *findings, const struct fx_open_call *call,

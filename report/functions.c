@@ -65,22 +65,24 @@ static void *functions_create(struct fx_report *report)
 	return NULL;
 }
 
+static struct function *functions_add(struct functions *functions, uint32_t name)
+{
+	size_t count = functions->items.count, more = name + 1 - count;
+
+	if (fx_vector_reserve(&functions->items, more) < 0) {
+		fx_report_fail(functions->report, -ENOMEM);
+		return NULL;
+	}
+	memset(functions->items.items + count, 0, more * sizeof(struct function));
+	functions->items.count += more;
+	return &functions->items.items[name];
+}
+
 /* NULL: no memory. */
 static struct function *functions_find(struct functions *functions, uint32_t name)
 {
-	size_t count = functions->items.count;
-
-	if (name >= count) {
-		size_t more = name + 1 - count;
-
-		if (fx_vector_reserve(&functions->items, more) < 0) {
-			fx_report_fail(functions->report, -ENOMEM);
-			return NULL;
-		}
-		memset(functions->items.items + count, 0, more * sizeof(struct function));
-		functions->items.count += more;
-	}
-	return &functions->items.items[name];
+	return name < functions->items.count ? &functions->items.items[name]
+					     : functions_add(functions, name);
 }
 
 static void functions_enter(void *section, const struct fx_open_call *call,

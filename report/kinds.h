@@ -21,6 +21,9 @@ enum fx_call_kind {
 	FX_CALL_KINDS(FX_ENUM_CALL_KIND_) FX_CALL_KIND_COUNT
 };
 
+/* Sets of kinds. */
+#define FX_KIND(name) (1u << FX_CALL_##name)
+
 /* `category' is terminated. What stands behind a colon does not count. */
 enum fx_call_kind fx_call_kind_of(const char *category);
 

@@ -169,7 +169,8 @@ static void processes_enter(void *section, const struct fx_open_call *call,
 	if (!process)
 		return;
 	process->calls++;
-	kind = fx_waiting_of(&all->waiting, all->report, call, event);
+	kind = fx_waiting_may(call) ? fx_waiting_of(&all->waiting, all->report, call, event)
+				    : FX_WAIT_NONE;
 	if (kind != FX_WAIT_NONE && all->waits == 0)
 		process->waited[kind] += call->end - call->ts;
 	all->waits += kind != FX_WAIT_NONE || all->waits > 0;

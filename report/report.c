@@ -20,12 +20,28 @@ struct text_facts {
 	uint8_t kind;		      /* enum fx_call_kind, once as_category is known */
 };
 
+/* Who is told of calls of a kind. */
+struct listeners {
+	size_t enter_count, leave_count;
+	struct {
+		void (*tell)(void *section, const struct fx_open_call *call,
+			     const struct fx_event *event);
+		void *state;
+	} enter[FX_SECTION_COUNT];
+	struct {
+		void (*tell)(void *section, const struct fx_open_call *call);
+		void *state;
+	} leave[FX_SECTION_COUNT];
+};
+
 struct fx_report {
 	struct fx_exporter exporter; /* first: the walk hands it to us */
 	const struct fx_report_order *order;
 	const struct fx_section *sections[FX_SECTION_COUNT];
 	void *states[FX_SECTION_COUNT];
 	size_t section_count;
+	/* The same, by the kinds of calls that they are told of. */
+	struct listeners listeners[FX_CALL_KIND_COUNT];
 	uint64_t begin, end;
 	bool thread_passes;
 	uint64_t texts_made; /* fx_report_intern_some() */
@@ -52,21 +68,23 @@ static struct fx_report *report_of(struct fx_exporter *exporter)
 
 static const struct text_facts no_facts = {VERDICT_PASS, VERDICT_PASS, FX_CALL_OTHER};
 
-static struct text_facts *report_facts(struct fx_report *report, uint32_t text)
+static struct text_facts *report_add_facts(struct fx_report *report, uint32_t text)
 {
-	size_t count = report->facts.count;
+	size_t count = report->facts.count, more = text + 1 - count;
 
-	if (text >= count) {
-		size_t more = text + 1 - count;
-
-		if (fx_vector_reserve(&report->facts, more) < 0) {
-			report->exporter.error = -ENOMEM;
-			return NULL;
-		}
-		memset(report->facts.items + count, 0, more * sizeof(struct text_facts));
-		report->facts.count += more;
+	if (fx_vector_reserve(&report->facts, more) < 0) {
+		report->exporter.error = -ENOMEM;
+		return NULL;
 	}
+	memset(report->facts.items + count, 0, more * sizeof(struct text_facts));
+	report->facts.count += more;
 	return &report->facts.items[text];
+}
+
+static inline struct text_facts *report_facts(struct fx_report *report, uint32_t text)
+{
+	return text < report->facts.count ? &report->facts.items[text]
+					  : report_add_facts(report, text);
 }
 
 static const char *report_text_data(const struct fx_report *report, uint32_t text)
@@ -91,11 +109,12 @@ static const struct text_facts *report_name_facts(struct fx_report *report, uint
 static const struct text_facts *report_category_facts(struct fx_report *report, uint32_t category)
 {
 	struct text_facts *facts = report_facts(report, category);
-	const char *text = report_text_data(report, category);
 
 	if (!facts)
 		return &no_facts;
 	if (facts->as_category == VERDICT_UNKNOWN) {
+		const char *text = report_text_data(report, category);
+
 		facts->kind = fx_call_kind_of(text);
 		facts->as_category = fx_patterns_match(&report->order->filter.categories, text)
 					 ? VERDICT_PASS
@@ -104,14 +123,14 @@ static const struct text_facts *report_category_facts(struct fx_report *report, 
 	return facts;
 }
 
-/* Whether the sections see an event. */
-static bool report_shows(struct fx_report *report, const struct fx_event *event)
+/* Whether the sections see an event. What is known of its category may not last beyond this call. */
+static bool report_shows(struct fx_report *report, const struct fx_event *event,
+			 const struct text_facts *category)
 {
 	uint64_t end = event->end > event->ts ? event->end : event->ts;
 
 	return report->thread_passes && end >= report->begin && event->ts <= report->end &&
-	       report_category_facts(report, event->category->serial)->as_category ==
-		   VERDICT_PASS &&
+	       category->as_category == VERDICT_PASS &&
 	       report_name_facts(report, event->name->serial)->as_name == VERDICT_PASS;
 }
 
@@ -125,9 +144,10 @@ static uint64_t report_cut(const struct fx_report *report, uint64_t ts)
 static void report_leave(struct fx_report *report)
 {
 	struct fx_open_call *call = &report->stack.items[report->stack.count - 1];
+	const struct listeners *listeners = &report->listeners[call->kind];
 
-	if (call->is_shown)
-		FOR_EACH_SECTION(report, leave, call);
+	for (size_t i = 0; call->is_shown && i < listeners->leave_count; i++)
+		listeners->leave[i].tell(listeners->leave[i].state, call);
 	report->stack.count--;
 	if (report->stack.count > 0)
 		report->stack.items[report->stack.count - 1].inside += call->end - call->ts;
@@ -151,14 +171,18 @@ static void report_enter_thread(struct fx_exporter *exporter, const struct fx_th
 /* The manager ends what was open at a death or a stop, and says so. */
 static bool report_says_unfinished(const struct fx_event *event)
 {
-	const struct fxt_arg *arg = fx_event_arg(event, "unfinished");
+	const struct fxt_arg *arg = NULL;
 
+	if (event->nargs + event->end_nargs > 0)
+		arg = fx_event_arg(event, "unfinished");
 	return arg && arg->type == FXT_ARG_BOOL && arg->boolean;
 }
 
 static void report_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_report *report = report_of(exporter);
+	const struct text_facts *category = report_category_facts(report, event->category->serial);
+	const struct listeners *listeners = &report->listeners[category->kind];
 	struct fx_open_call *call;
 
 	if (fx_vector_reserve(&report->stack, 1) < 0) {
@@ -173,14 +197,14 @@ static void report_slice_begin(struct fx_exporter *exporter, const struct fx_eve
 	    .name = event->name->serial,
 	    .category = event->category->serial,
 	    .depth = (uint32_t)report->stack.count,
-	    .kind = report_category_facts(report, event->category->serial)->kind,
-	    .is_shown = report_shows(report, event),
+	    .kind = category->kind,
 	    .is_unfinished = event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED) ||
 			     report_says_unfinished(event),
 	};
+	call->is_shown = report_shows(report, event, category);
 	report->stack.count++;
-	if (call->is_shown)
-		FOR_EACH_SECTION(report, enter, call, event);
+	for (size_t i = 0; call->is_shown && i < listeners->enter_count; i++)
+		listeners->enter[i].tell(listeners->enter[i].state, call, event);
 }
 
 static void report_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
@@ -218,7 +242,7 @@ static void report_instant(struct fx_exporter *exporter, const struct fx_event *
 	struct fx_report *report = report_of(exporter);
 
 	report_look_at_loss(report, event);
-	if (report_shows(report, event))
+	if (report_shows(report, event, report_category_facts(report, event->category->serial)))
 		FOR_EACH_SECTION(report, instant, event);
 }
 
@@ -226,7 +250,7 @@ static void report_counter(struct fx_exporter *exporter, const struct fx_event *
 {
 	struct fx_report *report = report_of(exporter);
 
-	if (report_shows(report, event))
+	if (report_shows(report, event, report_category_facts(report, event->category->serial)))
 		FOR_EACH_SECTION(report, counter, event, id);
 }
 
@@ -424,6 +448,27 @@ static const struct section_entry section_table[] = {
 #undef FX_SECTION
 };
 
+static void report_add_listener(struct listeners *listeners, const struct fx_section *section,
+				void *state)
+{
+	if (section->enter) {
+		listeners->enter[listeners->enter_count].tell = section->enter;
+		listeners->enter[listeners->enter_count++].state = state;
+	}
+	if (section->leave) {
+		listeners->leave[listeners->leave_count].tell = section->leave;
+		listeners->leave[listeners->leave_count++].state = state;
+	}
+}
+
+static void report_listen(struct fx_report *report, const struct fx_section *section, void *state)
+{
+	for (unsigned kind = 0; kind < FX_CALL_KIND_COUNT; kind++) {
+		if (section->kinds == 0 || (section->kinds >> kind & 1))
+			report_add_listener(&report->listeners[kind], section, state);
+	}
+}
+
 static int report_create_sections(struct fx_report *report)
 {
 	bool any = false;
@@ -439,6 +484,7 @@ static int report_create_sections(struct fx_report *report)
 		report->states[at] = section_table[i].section->create(report);
 		if (!report->states[at])
 			return -ENOMEM;
+		report_listen(report, report->sections[at], report->states[at]);
 		report->section_count++;
 	}
 	return 0;

@@ -41,6 +41,8 @@ struct fx_open_call {
 };
 
 struct fx_section {
+	unsigned
+	    kinds; /* of calls that enter and leave are to be told of: FX_KIND() of each; 0: all */
 	/* NULL: no memory. */
 	void *(*create)(struct fx_report *report);
 	/* `event' has its arguments; `end' is known already. */

@@ -53,8 +53,10 @@ static void summary_enter(void *section, const struct fx_open_call *call,
 			  const struct fx_event *event)
 {
 	struct summary *summary = section;
-	enum fx_wait_kind wait = fx_waiting_of(&summary->waiting, summary->report, call, event);
+	enum fx_wait_kind wait = FX_WAIT_NONE;
 
+	if (fx_waiting_may(call))
+		wait = fx_waiting_of(&summary->waiting, summary->report, call, event);
 	if (call->depth == 0)
 		summary->waits = 0;
 	summary->calls++;

@@ -442,6 +442,7 @@ static void syscalls_tables(void *section)
 }
 
 const struct fx_section fx_section_syscalls = {
+    .kinds = FX_KIND(SYSCALL) | FX_KIND(PROCESS) | FX_KIND(STDIO) | FX_KIND(LIBC) | FX_KIND(DL),
     .create = syscalls_create,
     .enter = syscalls_enter,
     .tables = syscalls_tables,

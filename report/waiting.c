@@ -58,26 +58,13 @@ static bool waiting_has_peer(const struct fx_open_call *call, const struct fx_ev
 	return !any && call->kind != FX_CALL_STDIO;
 }
 
-static bool waiting_may(const struct fx_open_call *call)
-{
-	switch (call->kind) {
-	case FX_CALL_SYSCALL:
-	case FX_CALL_PTHREAD:
-	case FX_CALL_PROCESS:
-	case FX_CALL_STDIO:
-		return true;
-	default:
-		return false;
-	}
-}
-
 enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
 				const struct fx_open_call *call, const struct fx_event *event)
 {
 	size_t count = waiting->kinds.count;
 	enum fx_wait_kind kind;
 
-	if (!waiting_may(call) || !call->name)
+	if (!fx_waiting_may(call) || !call->name)
 		return FX_WAIT_NONE;
 	if (call->name >= count) {
 		size_t more = call->name + 1 - count;

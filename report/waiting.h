@@ -33,6 +33,14 @@ struct fx_waiting {
 
 void fx_waiting_free(struct fx_waiting *waiting);
 
+/* Calls of other kinds wait for nothing. */
+#define FX_KINDS_THAT_WAIT (FX_KIND(SYSCALL) | FX_KIND(PTHREAD) | FX_KIND(PROCESS) | FX_KIND(STDIO))
+
+static inline bool fx_waiting_may(const struct fx_open_call *call)
+{
+	return FX_KINDS_THAT_WAIT >> call->kind & 1;
+}
+
 /* What a call waits for. */
 enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
 				const struct fx_open_call *call, const struct fx_event *event);

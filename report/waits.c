@@ -31,7 +31,8 @@ struct waited {
 struct waits {
 	struct fx_report *report;
 	struct fx_waiting waiting;
-	unsigned inside; /* calls that are open since the outermost one that waits */
+	bool is_waiting; /* what is called inside a wait is part of it */
+	uint32_t depth;	 /* of the wait that is open */
 	uint64_t unfinished;
 	struct fx_keys objects; /* address or 0; process, enum fx_wait_kind, text: what it is */
 	FX_VECTOR(struct waited) waited;
@@ -205,15 +206,13 @@ static void waits_see_enter(void *section, const struct fx_open_call *call,
 	struct waits *waits = section;
 	enum fx_wait_kind kind;
 
-	/* What is called inside a wait is part of it. */
-	if (waits->inside > 0) {
-		waits->inside++;
+	if (waits->is_waiting)
 		return;
-	}
 	kind = fx_waiting_of(&waits->waiting, waits->report, call, event);
 	if (kind == FX_WAIT_NONE)
 		return;
-	waits->inside = 1;
+	waits->is_waiting = true;
+	waits->depth = call->depth;
 	waits_add(waits, call, event, kind);
 }
 
@@ -221,9 +220,8 @@ static void waits_see_leave(void *section, const struct fx_open_call *call)
 {
 	struct waits *waits = section;
 
-	(void)call;
-	if (waits->inside > 0)
-		waits->inside--;
+	if (call->depth == waits->depth)
+		waits->is_waiting = false;
 }
 
 /* A thread that is joined says by which handle. */
@@ -532,6 +530,7 @@ static void waits_tables(void *section)
 }
 
 const struct fx_section fx_section_waits = {
+    .kinds = FX_KINDS_THAT_WAIT,
     .create = waits_create,
     .enter = waits_see_enter,
     .leave = waits_see_leave,
