@@ -25,15 +25,34 @@ static bool is_plain_file(int fd, size_t *ret_size)
 	return true;
 }
 
-static int open_reader(struct fx_records *records, int fd)
+static size_t count_pieces(size_t size)
 {
-	if (!is_plain_file(fd, &records->map_size))
-		return fxt_reader_open_fd(fd, &records->reader);
-	records->map = mmap(NULL, records->map_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	return size / (FX_RECORDS_PIECE * FXT_WORD_SIZE) + 1;
+}
+
+/* Maps a file, from its start. Returns 0 or -ENOMEM. */
+static int map_file(struct fx_records *records, int fd, size_t size, int flags)
+{
+	free(records->pieces);
+	records->pieces = calloc(count_pieces(size), 1);
+	if (!records->pieces)
+		return -ENOMEM;
+	records->map = mmap(NULL, size, PROT_READ, flags, fd, 0);
 	if (records->map == MAP_FAILED) {
 		records->map = NULL;
-		return fxt_reader_open_fd(fd, &records->reader);
+		return -ENOMEM;
 	}
+	records->map_size = size;
+	records->piece = UINT64_MAX;
+	return 0;
+}
+
+static int open_reader(struct fx_records *records, int fd)
+{
+	size_t size;
+
+	if (!is_plain_file(fd, &size) || map_file(records, fd, size, MAP_PRIVATE) < 0)
+		return fxt_reader_open_fd(fd, &records->reader);
 	records->is_file = true;
 	return fxt_reader_open_memory(records->map, records->map_size, &records->reader);
 }
@@ -68,6 +87,7 @@ void fx_records_close(struct fx_records *records)
 	fxt_reader_close(records->reader);
 	if (records->map)
 		munmap(records->map, records->map_size);
+	free(records->pieces);
 	fx_spill_close(&records->spill);
 	fx_vector_free(&records->copy);
 	free(records);
@@ -77,15 +97,19 @@ void fx_records_close(struct fx_records *records)
 static void let_go(struct fx_records *records)
 {
 	madvise(records->map, records->map_size, MADV_DONTNEED);
+	memset(records->pieces, 0, count_pieces(records->map_size));
 	records->touched = 0;
 }
 
 void fx_records_touch_(struct fx_records *records, uint64_t piece)
 {
 	records->piece = piece;
-	records->touched += FX_RECORDS_PIECE * FXT_WORD_SIZE;
+	if (records->pieces[piece])
+		return;
 	if (records->touched > records->touched_limit)
 		let_go(records);
+	records->pieces[piece] = 1;
+	records->touched += FX_RECORDS_PIECE * FXT_WORD_SIZE;
 }
 
 static void touch(struct fx_records *records, uint64_t word)
@@ -164,10 +188,5 @@ int fx_records_seal(struct fx_records *records)
 {
 	if (records->is_file || records->spill.size == 0)
 		return 0;
-	records->map_size = records->spill.size;
-	records->map = mmap(NULL, records->map_size, PROT_READ, MAP_SHARED, records->spill.fd, 0);
-	if (records->map != MAP_FAILED)
-		return 0;
-	records->map = NULL;
-	return -ENOMEM;
+	return map_file(records, records->spill.fd, records->spill.size, MAP_SHARED);
 }

@@ -26,7 +26,8 @@ struct fx_records {
 	void *map; /* the file, or what was spilled; NULL: neither */
 	size_t map_size;
 	bool is_file;	  /* @map is all there is */
-	uint64_t touched; /* bytes that may be mapped in, about */
+	uint8_t *pieces;  /* of each piece of the map: whether it may be mapped in */
+	uint64_t touched; /* bytes of those that may be */
 	uint64_t touched_limit;
 	uint64_t piece; /* that was touched last */
 	/* Records that are kept: those that were spilled, and behind them @copy. */

@@ -77,6 +77,8 @@ static bool cursor_takes(const struct fx_query_cursor *cursor, const struct fx_q
 {
 	const struct fx_query_filter *filter = &cursor->filter;
 
+	if (cursor->takes_slices)
+		return row->kind != FX_QUERY_COUNT;
 	if (cursor->of == FX_QUERY_OF_ARGS)
 		return row->set && (!filter->set || row->set == filter->set);
 	if ((row->kind == FX_QUERY_COUNT) != (cursor->of == FX_QUERY_OF_COUNTS))
@@ -121,7 +123,7 @@ static int cursor_next_row(struct fx_query_cursor *cursor)
 			continue;
 		}
 		row = &cursor->page->rows.items[cursor->next++];
-		if (cursor_is_behind(cursor, row)) {
+		if (!cursor->takes_slices && cursor_is_behind(cursor, row)) {
 			cursor->at_end = true;
 		} else if (cursor_takes(cursor, row)) {
 			cursor->row = row;
@@ -319,6 +321,10 @@ int fx_query_cursor_start(struct fx_query_cursor *cursor, const struct fx_query_
 
 	fx_query_cursor_stop(cursor);
 	cursor->filter = *filter;
+	cursor->takes_slices = cursor->of == FX_QUERY_OF_SLICES && !filter->none &&
+			       filter->first_id <= 1 && filter->last_id == INT64_MAX &&
+			       filter->from == 0 && filter->to == UINT64_MAX && !filter->track &&
+			       !filter->parent && !filter->set && !filter->name;
 	cursor->at_end = filter->none;
 	cursor->row = NULL;
 	cursor->group = NULL;

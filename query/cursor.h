@@ -32,6 +32,7 @@ struct fx_query_cursor {
 	struct fx_query_pages *pages;
 	enum fx_query_of of;
 	struct fx_query_filter filter;
+	bool takes_slices; /* all of them */
 	bool at_end;
 	size_t number; /* of the page */
 	struct fx_query_page *page;

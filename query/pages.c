@@ -104,8 +104,11 @@ static void pages_take_slice(struct fx_sql_taker *taker, const struct fx_sql_sli
 {
 	struct fx_query_pages *pages = pages_of(taker);
 	const struct fx_event *event = slice->event;
-	struct fx_query_row *row = pages_add_row(pages);
+	struct fx_query_page *page = pages->filling;
+	struct fx_query_row *row;
 
+	row = page->rows.count < page->rows.capacity ? &page->rows.items[page->rows.count++]
+						     : pages_add_row(pages);
 	pages->numbers.first[FX_QUERY_BY_SLICE] = slice->id;
 	if (!row)
 		return;

@@ -33,6 +33,12 @@ struct fx_sql_value fx_sql_value_of(const struct fxt_arg *arg, struct fx_sql_scr
 /* The row of this number, from 0; false: there is none. *ret must not be moved. */
 bool fx_sql_arg_at(const struct fx_event *event, uint32_t at, struct fx_sql_arg *ret);
 
+/* Whether the event may have any: most have none. */
+static inline bool fx_sql_has_args(const struct fx_event *event)
+{
+	return event->nargs + event->end_nargs > 0 || event->payload > 0 || event->flags;
+}
+
 /* How many rows the event has. */
 uint32_t fx_sql_count_args(const struct fx_event *event);
 

@@ -142,7 +142,7 @@ static void sql_tables_bind_place(sqlite3_stmt *row, int64_t id, const struct fx
 /* The number of the set of an event's arguments; 0: it has none. */
 static int64_t sql_tables_add_args(struct fx_sql_tables *tables, const struct fx_event *event)
 {
-	if (!fx_sql_add_args(&tables->database, tables->sets + 1, event))
+	if (!fx_sql_has_args(event) || !fx_sql_add_args(&tables->database, tables->sets + 1, event))
 		return 0;
 	if (tables->taker)
 		tables->taker->args(tables->taker, tables->sets + 1, event);
@@ -155,9 +155,12 @@ static int64_t sql_tables_add_slice(struct fx_sql_tables *tables, const struct f
 {
 	struct fx_sql_database *database = &tables->database;
 	int64_t id = ++tables->slices, set = sql_tables_add_args(tables, event);
-	sqlite3_stmt *row = fx_sql_row(database, FX_SQL_SLICE);
+	sqlite3_stmt *row = NULL;
 
-	fx_sql_arrows_note(&tables->arrows, database, id, event);
+	if (database->wants.tables[FX_SQL_SLICE])
+		row = fx_sql_row(database, FX_SQL_SLICE);
+	if (event->link_count > 0)
+		fx_sql_arrows_note(&tables->arrows, database, id, event);
 	if (tables->taker)
 		tables->taker->slice(tables->taker, &(struct fx_sql_slice){id, set, *place, event});
 	if (!row)
