@@ -13,7 +13,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 typedef FX_VECTOR(uint64_t) fx_words;
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 /* At time `at` of the clock, it is to be moved by at least, or by at most, so many ns. */
 struct fx_bound {

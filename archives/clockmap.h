@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 struct fx_clockpoint {
 	uint64_t from; /* ns; no two are equal */

@@ -17,7 +17,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 /* How many calls of an archive are remembered; later ones are counted. */
 #define FX_MESSAGES_MAX (1u << 20)

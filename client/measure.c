@@ -15,7 +15,7 @@
 #include "client/pager.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "manager/settings/report.h"
 #include "measure/collect.h"
 #include "measure/print.h"

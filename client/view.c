@@ -23,7 +23,7 @@
 #include "client/quantity.h"
 #include "client/serve.h"
 #include "client/usage.h"
-#include "convert/spill.h"
+#include "lists/spill.h"
 
 /* The one port of this machine that Perfetto's page fetches from. */
 enum { VIEW_PERFETTO_PORT = 9001 };

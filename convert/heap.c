@@ -6,7 +6,7 @@
 
 #include "convert/blocks.h"
 #include "convert/heap.h"
-#include "convert/runs.h"
+#include "lists/runs.h"
 
 /* In the order in which those of one time are told. */
 enum change_kind {

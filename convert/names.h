@@ -8,7 +8,7 @@
 
 #include "convert/provider.h"
 #include "convert/records.h"
-#include "convert/timeline.h"
+#include "convert/texts.h"
 
 struct fx_names {
 	const struct fxt_string *category; /* `serial' as of fx_timeline_decode() */
@@ -25,21 +25,21 @@ static inline const struct fx_text *fx_names_text_(const struct fx_timeline_prov
 				       : fx_timeline_provider_lookup(provider, (uint16_t)ref, word);
 }
 
-/* False: the record is none, or refers to what nobody has defined; fx_timeline_decode() tells. */
-static inline bool fx_names_of(struct fx_timeline *timeline, uint32_t provider, uint64_t word,
+/* Of the record at @word. False: it is none, or refers to what nobody has defined; fx_timeline_decode() tells. */
+static inline bool fx_names_of(struct fx_records *records,
+			       const struct fx_timeline_provider *provider, uint64_t word,
 			       struct fx_names *ret)
 {
-	const struct fx_timeline_provider *source = timeline->providers.items[provider];
 	const struct fx_text *category, *name;
 	const uint64_t *words;
 	size_t count, size;
 
-	words = fx_records_at(timeline->records, word, &count);
+	words = fx_records_at(records, word, &count);
 	size = fx_plain_size(words[0]);
 	if (size == 0 || size > count)
 		return false;
-	category = fx_names_text_(source, FXT_GET(words[0], EVENT_CATEGORY), word);
-	name = fx_names_text_(source, FXT_GET(words[0], EVENT_NAME), word);
+	category = fx_names_text_(provider, FXT_GET(words[0], EVENT_CATEGORY), word);
+	name = fx_names_text_(provider, FXT_GET(words[0], EVENT_NAME), word);
 	if (!category || !name)
 		return false;
 	ret->category = &category->string;

@@ -11,7 +11,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 struct fx_process;
 struct fx_text;

@@ -16,8 +16,8 @@
 
 #include <fxtrace/reader.h>
 
-#include "convert/spill.h"
-#include "convert/vector.h"
+#include "lists/spill.h"
+#include "lists/vector.h"
 #include "format/plain.h"
 
 /* Its parts are of no use to others than the functions below. */

@@ -3,7 +3,7 @@
 #define FX_CONVERT_SORT_H
 
 #include "convert/entry.h"
-#include "convert/runs.h"
+#include "lists/runs.h"
 
 /*
  * Sorts by time, stably. Made for records that were written when their slices ended: those are

@@ -173,10 +173,12 @@ static void stepper_set_place(struct fx_stepper *stepper, const struct fx_entry 
 /* Hands over a complete event that has nothing but names; false: it is none. */
 static inline bool stepper_export_plain(struct fx_stepper *stepper, const struct fx_entry *entry)
 {
+	struct fx_timeline *timeline = stepper->timeline;
 	struct fx_names names;
 
 	if (entry->kind != FX_ENTRY_COMPLETE || stepper->thread->has_flows ||
-	    !fx_names_of(stepper->timeline, entry->provider, entry->word, &names))
+	    !fx_names_of(timeline->records, timeline->providers.items[entry->provider], entry->word,
+			 &names))
 		return false;
 	if (!stepper->is_blank)
 		stepper_blank(stepper);

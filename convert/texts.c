@@ -8,7 +8,7 @@
 
 #include "convert/texts.h"
 #include "convert/utf8.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 struct entry {
 	struct fx_text text;

@@ -199,7 +199,7 @@ int fx_timeline_decode(struct fx_timeline *timeline, uint32_t provider, uint64_t
 	size_t count;
 	const uint64_t *words = fx_records_at(timeline->records, word, &count);
 
-	if (!fx_names_of(timeline, provider, word, &names))
+	if (!fx_names_of(timeline->records, place.provider, word, &names))
 		return timeline_decode_any(&place, words, count, ret);
 	fx_plain_decode(words, fx_plain_size(words[0]), ret);
 	ret->event.category = *names.category;

@@ -23,10 +23,10 @@
 
 #include "base/about.h"
 #include "convert/entry.h"
-#include "convert/runs.h"
+#include "lists/runs.h"
 #include "convert/texts.h"
-#include "convert/vector.h"
 #include "format/host_record.h"
+#include "lists/vector.h"
 
 struct fx_process {
 	uint64_t pid;

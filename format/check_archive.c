@@ -32,8 +32,9 @@ struct check {
 	struct fx_violations *violations;
 	struct fx_archive_counts *counts;
 	struct fx_slices *slices;
-	struct fx_ids async;
-	struct fx_ids flows;
+	struct fx_runs_pool pool; /* of all that grows with the archive */
+	struct fx_runs async;	  /* struct fx_id_entry */
+	struct fx_runs flows;	  /* the same */
 	struct seen *providers;
 	struct seen *processes;
 	const struct fxt_provider *last_provider; /* whose entry is @last_seen */
@@ -187,10 +188,14 @@ static int check_complete(struct check *c, const struct fxt_record *r, uint64_t 
 				  check_archive_to_ns(c, r, e->end_time), r->offset);
 }
 
-static int add_id(struct fx_ids *ids, const struct fxt_record *r, uint64_t time,
+static int add_id(struct fx_runs *ids, const struct fxt_record *r, uint64_t time,
 		  enum fx_id_event event)
 {
-	const struct fx_id_entry entry = {
+	struct fx_id_entry *entry = fx_runs_add(ids);
+
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct fx_id_entry){
 	    .id = r->event.id,
 	    .time = time,
 	    .pid = r->event.thread.pid,
@@ -199,8 +204,7 @@ static int add_id(struct fx_ids *ids, const struct fxt_record *r, uint64_t time,
 	    .offset = r->offset,
 	    .event = event,
 	};
-
-	return fx_ids_add(ids, &entry);
+	return 0;
 }
 
 static int check_event(struct check *c, const struct fxt_record *r)
@@ -377,6 +381,8 @@ static int check_all(struct check *c, struct fxt_reader *reader)
 	r = fx_ids_check_async(&c->async, c->violations, &open_async);
 	if (r == 0)
 		r = fx_ids_check_flows(&c->flows, c->violations, c->slices);
+	fx_runs_release(&c->async);
+	fx_runs_release(&c->flows);
 	if (r == 0)
 		r = fx_slices_check(c->slices, c->violations, &open_threads);
 	if (r < 0)
@@ -390,18 +396,23 @@ static int check_all(struct check *c, struct fxt_reader *reader)
 int fx_archive_check(struct fxt_reader *reader, struct fx_violations *violations,
 		     struct fx_archive_counts *ret)
 {
-	struct check c = {.violations = violations, .counts = ret, .slices = fx_slices_new()};
+	struct check c = {.violations = violations, .counts = ret};
 	int r;
 
 	*ret = (struct fx_archive_counts){0};
+	fx_runs_pool_init(&c.pool);
+	c.slices = fx_slices_new(&c.pool);
 	if (!c.slices)
 		return -ENOMEM;
+	fx_runs_init(&c.async, &c.pool, &fx_ids_kind);
+	fx_runs_init(&c.flows, &c.pool, &fx_ids_kind);
 	fxt_reader_set_fault_handler(reader, on_fault, &c);
 	r = check_all(&c, reader);
 	fxt_reader_set_fault_handler(reader, NULL, NULL);
 	fx_slices_free(c.slices);
-	fx_ids_clear(&c.async);
-	fx_ids_clear(&c.flows);
+	fx_runs_release(&c.async);
+	fx_runs_release(&c.flows);
+	fx_runs_pool_release(&c.pool);
 	seen_clear(&c.providers);
 	seen_clear(&c.processes);
 	return r;

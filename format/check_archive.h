@@ -9,7 +9,8 @@
  * rate that changes after events; slices, async events and flows that do not fit together (see
  * check_slices.h, check_ids.h). Warnings: see lint.h, and records outside of any provider.
  *
- * Memory is proportional to the number of events.
+ * Memory is proportional to the number of threads; what is to be kept of events goes to a file
+ * without a name where it is much (lists/runs.h).
  */
 #ifndef FX_FORMAT_CHECK_ARCHIVE_H
 #define FX_FORMAT_CHECK_ARCHIVE_H

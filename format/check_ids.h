@@ -6,7 +6,7 @@
  * judged by time, those of equal time by their order in the file. Ids are those of the whole
  * machine, not of a process: so viewers read them.
  *
- * Takes 56 bytes of memory per event.
+ * Takes 56 bytes per event, in a file where they are many (lists/runs.h).
  */
 #ifndef FX_FORMAT_CHECK_IDS_H
 #define FX_FORMAT_CHECK_IDS_H
@@ -16,11 +16,12 @@
 
 #include "format/check_slices.h"
 #include "format/violations.h"
+#include "lists/runs.h"
 
 enum fx_id_event { FX_ID_BEGIN, FX_ID_STEP, FX_ID_END };
 
 struct fx_id_entry {
-	uint64_t id;
+	uint64_t id;   /* the key */
 	uint64_t time; /* nanoseconds */
 	uint64_t pid;
 	uint64_t tid;
@@ -29,31 +30,22 @@ struct fx_id_entry {
 	enum fx_id_event event;
 };
 
-/* Events of one kind, async or flow. All zero is the empty state. */
-struct fx_ids {
-	struct fx_id_entry *entries;
-	size_t count;
-	size_t capacity;
-};
-
-void fx_ids_clear(struct fx_ids *ids);
-
-/* Returns 0 or -ENOMEM. */
-int fx_ids_add(struct fx_ids *ids, const struct fx_id_entry *entry);
+/* Events of one kind, async or flow, are a list of these. */
+extern const struct fx_runs_kind fx_ids_kind;
 
 /*
  * Async: an instant or end needs an open begin of the same id, the end one of the same name and
  * category; and two processes must not use an id at once. Begins left open are no violation, but
- * are counted. Returns 0 or -ENOMEM.
+ * are counted. Returns 0 or -errno.
  */
-int fx_ids_check_async(struct fx_ids *ids, struct fx_violations *violations, uint64_t *ret_open);
+int fx_ids_check_async(struct fx_runs *ids, struct fx_violations *violations, uint64_t *ret_open);
 
 /*
  * Flows: the same id must not begin again before its end; a step or end needs a begin. Those that
  * have one go to @slices, to see whether there is a slice for them to bind to: check that later.
- * Returns 0 or -ENOMEM.
+ * Returns 0 or -errno.
  */
-int fx_ids_check_flows(struct fx_ids *ids, struct fx_violations *violations,
+int fx_ids_check_flows(struct fx_runs *ids, struct fx_violations *violations,
 		       struct fx_slices *slices);
 
 #endif /* FX_FORMAT_CHECK_IDS_H */

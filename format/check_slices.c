@@ -20,8 +20,8 @@
 #define TIME_MAX   (UINT64_MAX - 3)
 
 struct entry {
-	uint64_t start;
-	uint64_t end; /* of a complete event, or a mark */
+	uint64_t start; /* the key */
+	uint64_t end;	/* of a complete event, or a mark */
 	uint64_t offset;
 };
 
@@ -32,21 +32,53 @@ struct thread_key {
 
 struct thread {
 	struct thread_key key;
-	struct entry *entries;
-	size_t count;
-	size_t capacity;
-	bool lost; /* not in the hash for lack of memory */
+	struct fx_runs entries; /* struct entry */
+	bool lost;		/* not in the hash for lack of memory */
 	UT_hash_handle hh;
 };
 
 struct fx_slices {
+	struct fx_runs_pool *pool;
 	struct thread *threads;
 	struct thread *last; /* the one looked up last: events come in runs */
 };
 
-struct fx_slices *fx_slices_new(void)
+static int check_slices_entry_compare(const void *a, const void *b)
 {
-	return calloc(1, sizeof(struct fx_slices));
+	const struct entry *x = a, *y = b;
+
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Many are in order already. */
+static int check_slices_sort(void *items, size_t count)
+{
+	struct entry *entries = items;
+
+	for (size_t i = 1; i < count; i++) {
+		if (check_slices_entry_compare(&entries[i - 1], &entries[i]) > 0) {
+			qsort(entries, count, sizeof(*entries), check_slices_entry_compare);
+			break;
+		}
+	}
+	return 0;
+}
+
+static const struct fx_runs_kind check_slices_kind = {
+    .size = sizeof(struct entry),
+    .compare = check_slices_entry_compare,
+    .sort = check_slices_sort,
+};
+
+struct fx_slices *fx_slices_new(struct fx_runs_pool *pool)
+{
+	struct fx_slices *slices = calloc(1, sizeof(*slices));
+
+	if (slices)
+		slices->pool = pool;
+	return slices;
 }
 
 void fx_slices_free(struct fx_slices *slices)
@@ -57,7 +89,7 @@ void fx_slices_free(struct fx_slices *slices)
 		return;
 	HASH_ITER (hh, slices->threads, t, next) {
 		HASH_DEL(slices->threads, t);
-		free(t->entries);
+		fx_runs_release(&t->entries);
 		free(t);
 	}
 	free(slices);
@@ -83,6 +115,7 @@ static struct thread *thread_get(struct fx_slices *slices, uint64_t pid, uint64_
 			free(t);
 			return NULL;
 		}
+		fx_runs_init(&t->entries, slices->pool, &check_slices_kind);
 	}
 	slices->last = t;
 	return t;
@@ -91,19 +124,11 @@ static struct thread *thread_get(struct fx_slices *slices, uint64_t pid, uint64_
 static int slices_add(struct fx_slices *slices, uint64_t pid, uint64_t tid, struct entry entry)
 {
 	struct thread *t = thread_get(slices, pid, tid);
+	struct entry *place = t ? fx_runs_add(&t->entries) : NULL;
 
-	if (!t)
+	if (!place)
 		return -ENOMEM;
-	if (t->count == t->capacity) {
-		size_t capacity = t->capacity ? 2 * t->capacity : 16;
-		struct entry *entries = reallocarray(t->entries, capacity, sizeof(*entries));
-
-		if (!entries)
-			return -ENOMEM;
-		t->entries = entries;
-		t->capacity = capacity;
-	}
-	t->entries[t->count++] = entry;
+	*place = entry;
 	return 0;
 }
 
@@ -282,45 +307,39 @@ static uint64_t stack_count_open(const struct stack *s)
 	return n;
 }
 
-static int check_slices_entry_compare(const void *a, const void *b)
+static int check_thread(struct thread *t, struct stack *stack)
 {
-	const struct entry *x = a, *y = b;
+	const struct entry *entry;
+	struct fx_merge merge;
+	int r = fx_merge_begin(&merge, &t->entries);
 
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
-}
-
-static void thread_sort(struct thread *t)
-{
-	for (size_t i = 1; i < t->count; i++) {
-		if (check_slices_entry_compare(&t->entries[i - 1], &t->entries[i]) > 0) {
-			qsort(t->entries, t->count, sizeof(*t->entries),
-			      check_slices_entry_compare);
-			return;
-		}
-	}
+	if (r < 0)
+		return r;
+	entry = fx_merge_first(&merge);
+	for (; entry; entry = fx_merge_next(&merge))
+		stack_apply(stack, entry);
+	fx_merge_end(&merge);
+	fx_runs_release(&t->entries);
+	return merge.error;
 }
 
 int fx_slices_check(struct fx_slices *slices, struct fx_violations *violations, uint64_t *ret_open)
 {
 	struct stack *stack = malloc(sizeof(*stack));
-	uint64_t open = 0;
+	int r = 0;
 
+	*ret_open = 0;
 	if (!stack)
 		return -ENOMEM;
-	for (struct thread *t = slices->threads; t; t = t->hh.next) {
-		thread_sort(t);
+	for (struct thread *t = slices->threads; t && r == 0; t = t->hh.next) {
 		stack->depth = 0;
 		stack->top_complete = 0;
 		stack->too_deep = 0;
 		stack->depth_reported = false;
 		stack->violations = violations;
-		for (size_t i = 0; i < t->count; i++)
-			stack_apply(stack, &t->entries[i]);
-		open += stack_count_open(stack);
+		r = check_thread(t, stack);
+		*ret_open += stack_count_open(stack);
 	}
 	free(stack);
-	*ret_open = open;
-	return 0;
+	return r;
 }

@@ -7,7 +7,7 @@
  * event that partly overlaps an earlier one, an end without a begin, a begin/end pair that
  * crosses a complete event's end, nesting too deep, a flow where no slice is.
  *
- * Takes 24 bytes of memory per event.
+ * Takes 24 bytes per event, in a file where they are many (lists/runs.h).
  */
 #ifndef FX_FORMAT_CHECK_SLICES_H
 #define FX_FORMAT_CHECK_SLICES_H
@@ -15,14 +15,15 @@
 #include <stdint.h>
 
 #include "format/violations.h"
+#include "lists/runs.h"
 
 /* A viewer drops what is nested deeper. */
 #define FX_MAX_SLICE_DEPTH 512
 
 struct fx_slices;
 
-/* NULL without memory. */
-struct fx_slices *fx_slices_new(void);
+/* The pool has to outlive it. NULL without memory. */
+struct fx_slices *fx_slices_new(struct fx_runs_pool *pool);
 void fx_slices_free(struct fx_slices *slices);
 
 /*
@@ -46,7 +47,7 @@ uint64_t fx_slices_thread_count(const struct fx_slices *slices);
 
 /*
  * After the last event: checks every thread. Sets *@ret_open to the number of begin events that
- * no end followed, which is no violation: a program may end at any time. Returns 0 or -ENOMEM.
+ * no end followed, which is no violation: a program may end at any time. Once only. Returns 0 or -errno.
  */
 int fx_slices_check(struct fx_slices *slices, struct fx_violations *violations, uint64_t *ret_open);
 

@@ -4,7 +4,7 @@
 #define FX_MEASURE_OPERATIONS_H
 
 #include "convert/export.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 struct fx_operation; /* a begin that was kept */
 

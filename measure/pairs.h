@@ -7,7 +7,7 @@
 #define FX_MEASURE_PAIRS_H
 
 #include "convert/texts.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "measure/statistics.h"
 
 enum fx_moment_role {

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 enum fx_literal_type { FX_LITERAL_NUMBER, FX_LITERAL_TIME, FX_LITERAL_TEXT, FX_LITERAL_BOOL };
 

@@ -3,7 +3,7 @@
 #ifndef FX_MEASURE_STATISTICS_H
 #define FX_MEASURE_STATISTICS_H
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "measure/spec.h"
 
 struct fx_values {

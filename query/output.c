@@ -9,7 +9,7 @@
 #include "base/escape.h"
 #include "convert/json_text.h"
 #include "convert/utf8.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "query/output.h"
 
 enum {

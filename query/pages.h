@@ -15,7 +15,7 @@
 
 #include "convert/sqlite/database.h"
 #include "convert/timeline.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 enum fx_query_row_kind {
 	FX_QUERY_SLICE,

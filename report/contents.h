@@ -11,8 +11,8 @@
 
 #include <fxtrace/reader.h>
 
-#include "convert/vector.h"
 #include "format/host_record.h"
+#include "lists/vector.h"
 
 /* A text and how often, or whose. The text is UTF-8, terminated, owned. */
 struct fx_tally {

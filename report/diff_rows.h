@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "convert/texts.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "report/keys.h"
 #include "report/table.h"
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 struct fx_key {
 	uint64_t address;

@@ -14,7 +14,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 /* X(NAME, "name", "unit of the number in a second") */
 #define FX_LIVE_COUNTS(X)                                                                          \

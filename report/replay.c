@@ -288,10 +288,12 @@ static uint64_t replay_duration(const struct fx_entry *entry)
 static const struct fxt_string *replay_name_alone(struct replay *replay,
 						  const struct fx_entry *call)
 {
+	struct fx_timeline *timeline = replay->timeline;
 	struct fx_names names;
 
 	if (call->kind != FX_ENTRY_COMPLETE ||
-	    !fx_names_of(replay->timeline, call->provider, call->word, &names))
+	    !fx_names_of(timeline->records, timeline->providers.items[call->provider], call->word,
+			 &names))
 		return NULL;
 	return names.name;
 }

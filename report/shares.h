@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "report/keys.h"
 
 /* All zeros, but for the limit of the keys, is an empty one. */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "report/table.h"
 
 struct row {

@@ -3,7 +3,7 @@
 #ifndef FX_REPORT_WAITING_H
 #define FX_REPORT_WAITING_H
 
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "report/section.h"
 
 /* X(NAME, "for people") */

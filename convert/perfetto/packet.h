@@ -13,7 +13,7 @@
 #include "convert/sink.h"
 #include "convert/perfetto/perfetto.pb-c.h"
 #include "convert/texts.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 /* The kinds of strings that a sequence interns; each counts ids of its own. */
 enum fx_intern_kind {

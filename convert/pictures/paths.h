@@ -7,7 +7,7 @@
 #define FX_CONVERT_PICTURES_PATHS_H
 
 #include "convert/pictures/options.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 #define FX_PATH_NONE UINT32_MAX
 

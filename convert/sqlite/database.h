@@ -19,7 +19,7 @@
 #include <fxtrace/reader.h>
 
 #include "convert/texts.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 
 #define FX_SQL_ENUM_(id, name, values, columns) FX_SQL_##id,
 enum fx_sql_table {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "convert/formats.h"
-#include "convert/spill.h"
+#include "lists/spill.h"
 #include "convert/sqlite/tables.h"
 
 enum { SQL_FILE_PIECE = 1 << 20 };

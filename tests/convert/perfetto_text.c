@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "convert/perfetto/perfetto.pb-c.h"
-#include "convert/vector.h"
+#include "lists/vector.h"
 #include "tests/convert/perfetto_text.h"
 
 enum {

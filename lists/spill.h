@@ -3,8 +3,8 @@
  * A file without a name, for what is too much to keep in memory. It lies in TMPDIR, else in
  * /var/tmp or /tmp, is made when it is first written to, and is gone with the process.
  */
-#ifndef FX_CONVERT_SPILL_H
-#define FX_CONVERT_SPILL_H
+#ifndef FX_LISTS_SPILL_H
+#define FX_LISTS_SPILL_H
 
 #include <stddef.h>
 #include <stdint.h>

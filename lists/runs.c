@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "convert/runs.h"
+#include "lists/runs.h"
 
 enum {
 	POOL_LIMIT = 64 << 20,

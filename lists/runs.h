@@ -9,15 +9,15 @@
  *
  * Where there is no room for such a file, everything stays in memory.
  */
-#ifndef FX_CONVERT_RUNS_H
-#define FX_CONVERT_RUNS_H
+#ifndef FX_LISTS_RUNS_H
+#define FX_LISTS_RUNS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/spill.h"
-#include "convert/vector.h"
+#include "lists/spill.h"
+#include "lists/vector.h"
 
 /* What a list holds. Each item begins with its key, a uint64_t. */
 struct fx_runs_kind {

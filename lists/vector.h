@@ -8,8 +8,8 @@
  *     numbers.items[numbers.count++] = 7;
  *     fx_vector_free(&numbers);
  */
-#ifndef FX_CONVERT_VECTOR_H
-#define FX_CONVERT_VECTOR_H
+#ifndef FX_LISTS_VECTOR_H
+#define FX_LISTS_VECTOR_H
 
 #include <errno.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "convert/spill.h"
+#include "lists/spill.h"
 
 /* Each makes a file in a folder: its descriptor or -errno. */
 typedef int spill_maker(const char *folder, char **ret_path);
