@@ -58,7 +58,7 @@ static int add_slab(struct fx_runs_pool *pool)
 }
 
 /* A whole block; NULL: no memory. */
-static void *take_block(struct fx_runs_pool *pool)
+static void *take_whole_block(struct fx_runs_pool *pool)
 {
 	void *block = take_spare(pool);
 
@@ -180,7 +180,7 @@ static int grow_block(struct fx_runs *runs, size_t room)
 	char *block = runs->block;
 
 	if (!was_whole)
-		block = is_whole ? take_block(runs->pool) : realloc(runs->block, room);
+		block = is_whole ? take_whole_block(runs->pool) : realloc(runs->block, room);
 	if (!block)
 		return -ENOMEM;
 	if (is_whole && !was_whole && runs->block) {
