@@ -28,9 +28,21 @@ expect_same_conversions() {
 	done
 }
 
+# expect_same_checks FILE: the same of what is checked.
+expect_same_checks() {
+	local limit
+
+	"$FXTRACE" check "$1" >whole
+	for limit in 1 3000; do
+		FXTRACE_CONVERT_MEMORY=$limit TMPDIR=$PWD/spilled "$FXTRACE" check "$1" >pieces
+		expect_same_file whole pieces
+	done
+}
+
 for name in $("$sample"); do
 	"$sample" "$name" >sample.fxt || fail "no sample $name"
 	expect_same_conversions sample.fxt
+	expect_same_checks sample.fxt
 done
 "$bench" --make 2 calls.fxt || fail "no archive"
 expect_same_conversions calls.fxt
@@ -38,6 +50,7 @@ expect_ok traced -q -- bash -c 'for i in 1 2 3; do (ls / >/dev/null) & done; wai
 expect_same_conversions trace.fxt
 python3 "$FX_SRCDIR/tests/e2e/many_flows.py" mess 3000 >flows.fxt || fail "no flows"
 expect_same_conversions flows.fxt
+expect_same_checks flows.fxt
 expect_equal "" "$(ls spilled)" "files that stay"
 
 # Where there is no such file, memory does.
@@ -61,6 +74,14 @@ for file in calls.fxt calls.fxt.gz; do
 	[ -n "$resident" ] || fail "no walk through $file"
 	[ "${resident%.*}" -lt 64 ] || fail "$file: $resident MB resident"
 done
+
+FXTRACE_CONVERT_MEMORY=4000000 python3 - "$FXTRACE" calls.fxt <<'END' || fail "check of calls.fxt"
+import resource, subprocess, sys
+subprocess.run([sys.argv[1], "check", "-q", sys.argv[2]], check=True)
+resident = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+print("check of calls.fxt: %.1f MB resident" % resident)
+sys.exit(resident >= 64)
+END
 
 # Arrows, of which each has a chain of its own, would take 100 MB.
 python3 "$FX_SRCDIR/tests/e2e/many_flows.py" pairs 250000 >flows.fxt || fail "no flows"
