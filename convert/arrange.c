@@ -68,7 +68,7 @@ static int close_begin(struct matcher *matcher, const struct fx_entry *entry)
 		matcher->timeline->misfits[FX_MISFIT_UNMATCHED_END]++;
 		return 0;
 	}
-	end = fx_runs_add(&matcher->thread->ends);
+	end = fx_runs_add(matcher->thread->ends);
 	if (!end)
 		return -ENOMEM;
 	*end = (struct fx_entry_end){matcher->open.items[at - 1].number, entry->ts, entry->word};
@@ -103,7 +103,10 @@ int fx_thread_arrange(struct fx_timeline *timeline, struct fx_thread *thread)
 
 	if (!thread->has_pairs)
 		return 0;
-	fx_runs_init(&thread->ends, &timeline->pool, &ends_kind);
+	thread->ends = malloc(sizeof(*thread->ends));
+	if (!thread->ends)
+		return -ENOMEM;
+	fx_runs_init(thread->ends, &timeline->pool, &ends_kind);
 	r = match_ends(&matcher);
 	fx_vector_free(&matcher.open);
 	return r;
@@ -174,8 +177,8 @@ static int walk_open_lists(struct fx_walk *walk, struct fx_thread *thread, uint6
 {
 	int r = fx_merge_begin_at(&walk->merge, &thread->entries, ts);
 
-	if (r == 0)
-		r = fx_merge_begin_at(&walk->end_merge, &thread->ends, begins);
+	if (r == 0 && thread->ends)
+		r = fx_merge_begin_at(&walk->end_merge, thread->ends, begins);
 	if (r < 0)
 		return r;
 	walk->begins = begins;

@@ -60,7 +60,10 @@ struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid,
 void fx_thread_release(struct fx_thread *thread)
 {
 	fx_runs_release(&thread->entries);
-	fx_runs_release(&thread->ends);
+	if (thread->ends)
+		fx_runs_release(thread->ends);
+	free(thread->ends);
+	thread->ends = NULL;
 }
 
 /* --- Closing ---------------------------------------------------------------------------------- */

@@ -55,7 +55,8 @@ struct fx_thread {
 	uint64_t count;
 	struct fx_entry last; /* the newest, while the index is made */
 	struct fx_runs entries;
-	struct fx_runs ends; /* struct fx_entry_end, made by fx_thread_arrange() */
+	struct fx_runs
+	    *ends; /* struct fx_entry_end, made by fx_thread_arrange(); NULL: it has no pairs */
 	UT_hash_handle hh;
 };
 

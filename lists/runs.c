@@ -11,7 +11,8 @@ enum {
 	BLOCK_BYTES = 64 << 10, /* stays in a processor's cache while it is sorted */
 	SLAB_BYTES = 2 << 20,	/* of so many blocks, which is a large page */
 	SLABS_FROM = 4 << 20,	/* bytes in memory, below which each block is one of its own */
-	FIRST_ITEMS = 8,	/* in the first block of a list, which may stay that small */
+	LEAST_ITEMS = 8,	/* of a whole block, however little memory there is */
+	FIRST_ITEMS = 2,	/* in the first block of a list, which may stay that small */
 	READ_BYTES = 64 << 10,
 	WRITE_BYTES = 256 << 10,
 	RUNS_MAX = 512, /* so many are merged into one */
@@ -170,7 +171,7 @@ static size_t block_bytes(const struct fx_runs *runs)
 
 	if (bytes > BLOCK_BYTES)
 		bytes = BLOCK_BYTES;
-	return bytes / size >= FIRST_ITEMS ? bytes / size * size : FIRST_ITEMS * size;
+	return bytes / size >= LEAST_ITEMS ? bytes / size * size : LEAST_ITEMS * size;
 }
 
 static int grow_block(struct fx_runs *runs, size_t room)
