@@ -211,10 +211,14 @@ void fx_usage_parse(const char *command, const struct argp *parser, int argc, ch
 		    unsigned flags, void *input)
 {
 	const struct scan scan = {command, parser};
-	int end = argc;
+	int end = argc, error;
 
 	usage_scan(&scan, argc, argv, (flags & ARGP_IN_ORDER) || getenv("POSIXLY_CORRECT"));
-	argp_parse(parser, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, &end, input);
+	error = argp_parse(parser, argc, argv, flags | ARGP_NO_ERRS | ARGP_NO_HELP, &end, input);
+	if (error == ENOMEM) {
+		fx_report_as(command, "%s", strerror(error));
+		exit(FX_EXIT_FAILURE);
+	}
 	if (end < argc)
 		fx_usage_error(command, "unexpected argument", argv[end]);
 }

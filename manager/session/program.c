@@ -69,9 +69,12 @@ static int try_library(const char *directory, const char *below, char *ret, size
 
 int fx_program_library(char *ret, size_t size)
 {
-	/* From the command's directory: the build tree, an installation, one of several bits. */
-	static const char *const below[] = {".libs/", "preload/.libs/", "../lib/fxtrace/",
-					    "../lib64/fxtrace/"};
+	/* From the command's directory: the build tree, an installation, one of several bits, one put
+	 * together by hand. */
+	static const char *const below[] = {
+	    ".libs/",  "preload/.libs/", "../lib/fxtrace/", "../lib64/fxtrace/",
+	    "../lib/", "../lib64/",
+	};
 	char own[PATH_MAX];
 	int r = own_directory(own);
 

@@ -212,7 +212,7 @@ expect_one_error 1 "$FXTRACE" diff cut.fxt new1.fxt
 expect_line 'cut.fxt: offset .*; the comparison is of what is whole' err
 expect_line '^cut.fxt: the archive is damaged' out
 "$FXTRACE" diff --functions --json --all --top 0 - new1.fxt <old1.fxt >pipe.json || fail "no comparison from a pipe"
-sed 's/"file": "-"/"file": "old1.fxt"/' pipe.json >named.json
+sed 's/"-"/"old1.fxt"/; s/"-: /"old1.fxt: /g' pipe.json >named.json
 expect_ok "$FXTRACE" diff --functions --json --all --top 0 old1.fxt new1.fxt
 expect_same_file out named.json
 COLUMNS=20 "$FXTRACE" diff old1.fxt new1.fxt >narrow.out || fail "no comparison of twenty columns"
