@@ -89,7 +89,7 @@ expect_refused 'compressed' "$FXTRACE" record -o t.xz -- touch ran
 expect_refused 'compressed' "$FXTRACE" start -o t.xz
 expect_refused 'compressed' "$FXTRACE" snapshot -o t.xz
 expect_refused 'compressed' "$FXTRACE" convert -f json trace.fxt t.json.xz
-expect_refused 'compressed' "$FXTRACE" convert -f json trace.fxt t.json.zst
+expect_ok "$FXTRACE" convert -f json trace.fxt t.json.zst
 
 # --- Two runs, one name ------------------------------------------------------------------------------
 

@@ -46,7 +46,7 @@ for pid, process in processes.items():
             name = words[0].group(0)
             known = [w.group(1) for w in words if w.group(1)]
             values = {w.group(1): w.group(2) for w in words if w.group(1)}
-            is_raw = name == "syscall:syscall"
+            is_raw = name.startswith("syscall:") and "number" in known
             if not is_raw:
                 arrow = ""
                 if "flow" in known:
