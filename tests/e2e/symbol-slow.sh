@@ -33,7 +33,7 @@ wait_for 20 eval '[ "$(starters $manager | wc -w)" -eq 1 ]' || fail "starters: $
 starter=$(starters $manager)
 kill -STOP "$starter" || fail "nothing starts readers"
 : >go
-neighbour_is_there() { "$FXTRACE" dump trace.fxt 2>/dev/null | grep -q neighbour; }
+neighbour_is_there() { "$FXTRACE" dump trace.fxt 2>/dev/null | grep -q 'name="neighbour"'; }
 wait_for 60 neighbour_is_there || true
 kill -CONT "$starter"
 : >end

@@ -72,4 +72,4 @@ cp bytes "$latin"
 expect_ok "$FXTRACE" run -c "$latin/function" -o asked.fxt -- "./$latin"
 expect_no_line 'no process knew' err
 expect_ok "$FXTRACE" run -c nobody -o none.fxt -- "./$name"
-expect_line 'what \./prog\\xE9\\x1B\[31m did$' err
+expect_line ': \./prog\\xE9\\x1B\[31m did nothing of the categories' err

@@ -83,7 +83,7 @@ for bytes in 100 100000; do
 		echo $status >status
 	} | head -c $bytes >cut.fxt
 	soon test -s status || fail "$FAULT: hangs"
-	expect_undisturbed "$(cat status)" - 'Broken pipe'
+	expect_undisturbed "$(cat status)" 'standard output' 'Broken pipe'
 	expect_stream cut.fxt
 	rm -f status
 done

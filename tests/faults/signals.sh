@@ -92,12 +92,13 @@ storm() { # SLACK OPTION...
 	interrupted_often >verdict || fail "$(cat verdict)"
 }
 
+# Where there is no room, what processes tell of the three that they make is lost too.
 storm 0 -c function -b 64K --on-full block
-storm 0 -c function -b 64K
-storm 0 -c function -b 256K -m oneshot
+storm 3 -c function -b 64K
+storm 3 -c function -b 256K -m oneshot
 storm overwritten -c function -b 256K -m circular
 storm 0 -c function --records pairs -b 64K --on-full block
-storm 0 -c function --records pairs -b 64K
+storm 3 -c function --records pairs -b 64K
 storm 0 -c function --records pairs -b 256K -m oneshot
 storm overwritten -c function --records pairs -b 256K -m circular
 storm 0 -c function,syscall -b 64K --on-full block
