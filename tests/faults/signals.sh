@@ -99,7 +99,7 @@ storm 3 -c function -b 256K -m oneshot
 storm overwritten -c function -b 256K -m circular
 storm 0 -c function --records pairs -b 64K --on-full block
 storm 3 -c function --records pairs -b 64K
-storm 0 -c function --records pairs -b 256K -m oneshot
+storm 3 -c function --records pairs -b 256K -m oneshot
 storm overwritten -c function --records pairs -b 256K -m circular
 storm 0 -c function,syscall -b 64K --on-full block
 storm 0 -c function,syscall --records pairs -b 64K --on-full block
