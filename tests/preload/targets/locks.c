@@ -216,9 +216,12 @@ static void try_spin(void)
 	say("spin", "unlock", pthread_spin_unlock(&l));
 }
 
+static int last_ones; /* who came last to a barrier */
+
 static void *wait_at_barrier(void *b)
 {
-	pthread_barrier_wait(b);
+	if (pthread_barrier_wait(b) == PTHREAD_BARRIER_SERIAL_THREAD)
+		__atomic_fetch_add(&last_ones, 1, __ATOMIC_RELAXED);
 	return NULL;
 }
 
@@ -234,10 +237,11 @@ static void try_barrier(void)
 	pthread_barrier_destroy(&b);
 	pthread_barrier_init(&b, NULL, 2);
 	pthread_create(&t, NULL, wait_at_barrier, &b);
-	usleep(20000);
+	usleep(20000); /* as a rule the other one waits by now */
 	errno = UNTOUCHED;
-	say("barrier", "last", pthread_barrier_wait(&b) == PTHREAD_BARRIER_SERIAL_THREAD);
+	wait_at_barrier(&b);
 	pthread_join(t, NULL);
+	say("barrier", "the last of two", last_ones);
 	say("barrier", "destroy", pthread_barrier_destroy(&b));
 }
 
