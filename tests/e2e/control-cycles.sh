@@ -42,15 +42,17 @@ kill "$PROVIDER"
 wait "$PROVIDER"
 
 # What a flush has written is in the file, compressed or not, while tracing goes on.
+flushed_calls() {
+	expect_ok "$FXTRACE" flush
+	cp "$1" "copy.$1"
+	"$FXTRACE" dump "copy.$1" | grep -q 'name="leaf"'
+}
 for archive in flushed.fxt flushed.fxt.zst; do
 	provider_start ./workers
 	wait_for 10 providers_are 1 || fail "the process does not register"
 	expect_ok "$FXTRACE" start -o "$archive"
-	sleep 0.2
-	expect_ok "$FXTRACE" flush
-	cp "$archive" "copy.$archive"
+	wait_for 20 flushed_calls "$archive" || fail "$archive holds no calls"
 	expect_prefix "copy.$archive" # it is being written
-	"$FXTRACE" dump "copy.$archive" | grep -q 'name="leaf"' || fail "$archive holds no calls"
 	state_is started || fail "a flush ends the session"
 	kill "$PROVIDER"
 	wait "$PROVIDER"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Three threads that record as fast as they can, for a second or so (some hundred megabytes), and one that sleeps. With an argument, they begin when a file of
- * that name is there. */
+/* Three threads that record as fast as they can, in bursts, for ever, and one that sleeps. With an argument, they begin
+ * when a file of that name is there, and each ends after a second or so (some hundred megabytes in all) in a pause. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -14,14 +14,25 @@ __attribute__((noinline)) static int branch(int i)
 	return leaf(i) + leaf(i + 1);
 }
 
-static void *work(void *unused)
+static int burst(int turns)
 {
 	volatile int sum = 0;
 
-	(void)unused;
-	for (int i = 0; i < 4000000; i++)
+	for (int i = 0; i < turns; i++)
 		sum += branch(sum);
-	pause();
+	return sum;
+}
+
+static void *work(void *once)
+{
+	if (once) {
+		burst(4000000);
+		pause();
+	}
+	for (;;) {
+		burst(10000);
+		usleep(1000);
+	}
 	return NULL;
 }
 
@@ -39,7 +50,7 @@ int main(int argc, char **argv)
 	while (argc > 1 && access(argv[1], F_OK) != 0)
 		usleep(1000);
 	for (int i = 0; i < 3; i++)
-		pthread_create(&thread, NULL, work, NULL);
+		pthread_create(&thread, NULL, work, argc > 1 ? argv[1] : NULL);
 	sleeper(NULL);
 	return 0;
 }
