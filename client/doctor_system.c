@@ -15,7 +15,7 @@
 
 #include "manager/process/limits.h"
 #include "manager/session/program.h"
-#include "manager/settings/timebase.h"
+#include "manager/settings/clock.h"
 
 #define SYSTEM "this system"
 
@@ -98,12 +98,11 @@ static bool has_pidfd(void)
 
 static void tell_clock(struct fx_doctor *d)
 {
-	char source[FX_CLOCK_SOURCE_BYTES];
+	struct fx_clock_choice clock;
 
-	if (fx_clock_choose() == FX_CLOCK_COUNTER)
-		return;
-	fx_clock_source(source, sizeof(source));
-	fx_doctor_tell(d, SYSTEM, FX_FACT_CLOCK, source[0] ? source : NULL);
+	fx_clock_choose(FX_CLOCK_WISH_AUTO, &clock);
+	fx_doctor_tell(d, SYSTEM, clock.kind == FX_CLOCK_COUNTER ? FX_FACT_COUNTER : FX_FACT_CLOCK,
+		       clock.text);
 }
 
 static void machine(struct fx_doctor *d)

@@ -173,7 +173,8 @@ static void info_print_clock(const struct fx_contents *c)
 		return;
 	}
 	info_number(FX_UNIT_COUNT, c->ticks_per_second);
-	printf(" ticks per second%s\n", c->has_clocks ? "; other processes have others" : "");
+	printf(" ticks per second%s", c->has_clocks ? "; other processes have others" : "");
+	printf("%s%s\n", c->host.clock[0] ? ", read from " : "", c->host.clock);
 }
 
 static void info_print_events(const struct fx_contents *c)

@@ -123,6 +123,19 @@ static const char *set_on_full(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_clock(struct fx_options *o, const char *value)
+{
+	if (strcmp(value, "auto") == 0)
+		o->config.clock = FX_CLOCK_WISH_AUTO;
+	else if (strcmp(value, "counter") == 0)
+		o->config.clock = FX_CLOCK_WISH_COUNTER;
+	else if (strcmp(value, "boottime") == 0)
+		o->config.clock = FX_CLOCK_WISH_BOOTTIME;
+	else
+		return "not auto, counter or boottime";
+	return NULL;
+}
+
 static const char *set_min_duration(struct fx_options *o, const char *value)
 {
 	return fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.min_duration_ns) ? NULL

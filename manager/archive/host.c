@@ -34,12 +34,13 @@ static void host_find(struct fx_host_record *host)
 	host_set(host->machine, name.machine);
 }
 
-void fx_host_write(struct fx_archive *archive)
+void fx_host_write(struct fx_archive *archive, const char *clock)
 {
 	struct fx_host_record host;
 	struct fx_encoder e;
 
 	host_find(&host);
+	host_set(host.clock, clock);
 	fx_encoder_init(&e, fx_output_reserve(archive->out, FXT_MAX_RECORD_WORDS),
 			FXT_MAX_RECORD_WORDS);
 	fx_host_record_encode(&e, &host);

@@ -5,7 +5,7 @@
 
 struct fx_archive;
 
-/* Writes it into the section that is selected. */
-void fx_host_write(struct fx_archive *archive);
+/* Writes it into the section that is selected. `clock`: what times are read from, and why. */
+void fx_host_write(struct fx_archive *archive, const char *clock);
 
 #endif

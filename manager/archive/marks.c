@@ -108,6 +108,21 @@ static bool is_plausible(struct fx_stream *s, uint64_t count)
 	return !s->liar;
 }
 
+void fx_marks_clock(struct fx_stream *s, enum fx_timebase_finding found, int64_t by, uint64_t ns)
+{
+	bool jumped = found == FX_TIMEBASE_JUMP;
+	struct fx_stream_thread *t = fx_stream_thread(s, s->first_tid);
+	struct fxt_record record;
+
+	if (!t || ns > INT64_MAX)
+		return;
+	record = fx_stream_event(s, t, FXT_EVENT_INSTANT, ns);
+	record.event.name = marks_text(jumped ? "clock jumps" : "clock changes its rate");
+	record.nargs = 1;
+	record.args[0] = arg_int64(jumped ? "by_ns" : "by_ppm", by);
+	fx_archive_record(&s->shared->archive, &record);
+}
+
 static struct fx_stream_slot *slot_get(struct fx_stream *s, uint32_t index)
 {
 	if (index >= FX_THREADS_MAX)

@@ -19,6 +19,9 @@ void fx_marks_thread(struct fx_stream *s, uint32_t slot, const struct fx_thread_
 void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames, size_t count,
 		     uint64_t end_ticks);
 
+/* That one of the clocks has jumped at `ns`, or the counter's rate has changed: on the process's first thread. */
+void fx_marks_clock(struct fx_stream *s, enum fx_timebase_finding found, int64_t by, uint64_t ns);
+
 /* Whether the names of these calls are known, as far as they will be. */
 bool fx_marks_frames_are_named(struct fx_stream *s, const struct fx_frame *frames, size_t count);
 

@@ -2,6 +2,7 @@
 #include "manager/archive/writer.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "manager/archive/clocks.h"
 #include "manager/archive/host.h"
 #include "manager/archive/intake.h"
+#include "manager/archive/marks.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/parking.h"
 #include "manager/settings/report.h"
@@ -38,11 +40,12 @@
 struct fx_inlet {
 	uint32_t id;
 	uint32_t pid;
-	struct fx_origin *origin;	  /* shared; NULL: not known */
-	bool exec;			  /* the process was another program before */
-	uint64_t born;			  /* CLOCK_BOOTTIME ns */
-	struct fx_stream *stream;	  /* the writer thread's */
-	struct fx_parked parked;	  /* blocks that stand aside, */
+	struct fx_origin *origin; /* shared; NULL: not known */
+	bool exec;		  /* the process was another program before */
+	uint64_t born;		  /* CLOCK_BOOTTIME ns */
+	struct fx_stream *stream; /* the writer thread's */
+	uint32_t findings;	  /* those of the clocks that are marked, or were before it came */
+	struct fx_parked parked;  /* blocks that stand aside, */
 	const struct fx_parking *parking; /* and where */
 	char name[FXT_MAX_NAME_LENGTH + 1];
 };
@@ -64,6 +67,13 @@ struct fx_writer {
 	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
 	struct fx_stream_shared shared;
 	struct fx_clocks clocks;
+	const struct fx_clock_choice *clock;
+	struct {
+		enum fx_timebase_finding what;
+		int64_t by;
+		uint64_t ns;
+		uint32_t count; /* of the findings so far; this is the newest */
+	} finding;
 	bool host_written;
 	struct fx_ties ties;
 	pthread_mutex_t lock; /* of what is excused */
@@ -73,6 +83,23 @@ struct fx_writer {
 };
 
 /* --- The timebase ---------------------------------------------------------------------------- */
+
+/* What each process is shown of it: see inlet_mark_clock(). */
+static void finding_take(struct fx_writer *w, uint64_t ns)
+{
+	const struct fx_timebase *tb = &w->shared.timebase;
+
+	if (tb->found == FX_TIMEBASE_AS_BEFORE)
+		return;
+	w->finding.what = tb->found;
+	w->finding.by = tb->found_by;
+	w->finding.ns = ns;
+	w->finding.count++;
+	if (tb->found == FX_TIMEBASE_DRIFT)
+		fx_report("the processor's counter runs at another rate than before (by %" PRId64
+			  " millionths); --clock=boottime has the kernel's times",
+			  tb->found_by);
+}
 
 static void anchor_add(struct fx_writer *w)
 {
@@ -84,6 +111,7 @@ static void anchor_add(struct fx_writer *w)
 	w->next_anchor = anchor.ns + w->anchor_period;
 	/* Without memory the map goes on with the slope that it has. */
 	fx_timebase_add(&w->shared.timebase, anchor, w->anchor_period);
+	finding_take(w, anchor.ns);
 	fx_clocks_read(&w->clocks, &w->shared.archive);
 }
 
@@ -130,8 +158,9 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 		return;
 	}
 	if (!w->host_written)
-		fx_host_write(&w->shared.archive);
+		fx_host_write(&w->shared.archive, w->clock->text);
 	w->host_written = true;
+	inlet->findings = w->finding.count;
 	fx_clocks_catch_up(&w->clocks, &w->shared.archive);
 	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
 }
@@ -234,9 +263,20 @@ static void writer_report_error(struct fx_writer *w)
 }
 
 /* False: it is not written yet, or not to its end. */
+/* The newest finding alone: those between two blocks of a process are few. */
+static void inlet_mark_clock(struct fx_writer *w, struct fx_inlet *inlet)
+{
+	if (!inlet || !inlet->stream || inlet->findings == w->finding.count)
+		return;
+	inlet->findings = w->finding.count;
+	fx_archive_select(&w->shared.archive, inlet->stream->id);
+	fx_marks_clock(inlet->stream, w->finding.what, w->finding.by, w->finding.ns);
+}
+
 static bool write_block(struct fx_writer *w, struct fx_block *block)
 {
 	FX_FAULT(block_taken);
+	inlet_mark_clock(w, block->inlet);
 	switch (block->kind) {
 	case FX_BLOCK_BEGIN:
 		inlet_begin(w, block->inlet);
@@ -466,7 +506,8 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		w->shared.ids = &w->ids;
 		fx_queue_init(&w->queue, config->queue_limit);
 		fx_parking_init(&w->parking, FX_PARKING_LIMIT);
-		fx_timebase_init(&w->shared.timebase, config->clock_kind, config->first_anchor);
+		w->clock = config->clock;
+		fx_timebase_init(&w->shared.timebase, config->clock->kind, config->first_anchor);
 		r = fx_symbol_cache_create(NULL, &w->shared.symbols);
 		if (r == 0)
 			fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,

@@ -22,7 +22,7 @@
 struct fx_writer_config {
 	struct fx_output *output; /* ready to be begun; becomes the writer's */
 	const char *path;	  /* for messages; must outlive the writer */
-	enum fx_clock_kind clock_kind;
+	const struct fx_clock_choice *clock; /* outlives the writer */
 	struct fx_anchor first_anchor;
 	uint64_t queue_limit; /* bytes */
 	const struct fx_session_config

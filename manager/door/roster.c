@@ -52,7 +52,7 @@ void fx_roster_end(struct fx_roster *roster, struct fx_provider *p)
 	if (p->phase != FX_PROVIDER_LIVE)
 		return;
 	fx_poller_remove(&roster->ground->poller, p->pidfd);
-	fx_provider_end(p, fx_ticks(roster->clock_kind));
+	fx_provider_end(p, fx_ticks(roster->clock.kind));
 }
 
 bool fx_roster_finish_ended(struct fx_roster *roster)
@@ -509,12 +509,12 @@ void fx_roster_serve(struct fx_roster *roster)
 
 /* --- Life ------------------------------------------------------------------------------------ */
 
-void fx_roster_clear(struct fx_roster *ret)
+void fx_roster_clear(struct fx_roster *ret, enum fx_clock_wish wish)
 {
 	*ret = (struct fx_roster){
 	    .registry.listener = -1, .registry.beside = -1, .registry.spare = -1, .next_id = 1};
-	ret->clock_kind = fx_clock_choose();
-	ret->first_anchor = fx_anchor_take(ret->clock_kind);
+	fx_clock_choose(wish, &ret->clock);
+	ret->first_anchor = fx_anchor_take(ret->clock.kind);
 	fx_pace_init(&ret->pace, fx_monotonic_ns());
 }
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/clock.h"
+#include "manager/settings/clock.h"
 #include "manager/door/ground.h"
 #include "manager/settings/losses.h"
 #include "manager/door/pace.h"
@@ -56,7 +57,7 @@ struct fx_roster {
 	struct fx_roster_host host;
 	struct fx_registry registry;
 	struct fx_queue *queue; /* of the archive that is being written; NULL none */
-	enum fx_clock_kind clock_kind;
+	struct fx_clock_choice clock;
 	struct fx_anchor first_anchor;
 	struct fx_provider *providers; /* newest first: by falling id */
 	unsigned provider_count;
@@ -72,7 +73,7 @@ struct fx_roster {
 };
 
 /* Nothing yet: may be destroyed. Takes the first reading of the clocks. */
-void fx_roster_clear(struct fx_roster *ret);
+void fx_roster_clear(struct fx_roster *ret, enum fx_clock_wish wish);
 
 /* Opens the door, as fx_registry_init() does. The roster must not move. 0 or -errno. */
 int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,

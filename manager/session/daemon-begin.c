@@ -65,7 +65,7 @@ static int daemon_session_writer_start(struct fx_daemon *d, struct fx_output *ou
 	struct fx_writer_config config = {
 	    .output = output,
 	    .path = t->request.output,
-	    .clock_kind = d->roster.clock_kind,
+	    .clock = &d->roster.clock,
 	    .first_anchor = t->first_anchor,
 	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cures_of = &t->config,
@@ -105,7 +105,7 @@ static void join_all(struct fx_daemon *d)
 
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		struct fx_provider_terms terms =
-		    fx_terms_for(&t->config, d->roster.clock_kind, d->roster.first_anchor, p->name);
+		    fx_terms_for(&t->config, d->roster.clock.kind, d->roster.first_anchor, p->name);
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
@@ -144,7 +144,7 @@ int fx_daemon_session_initialize(struct fx_daemon *d, struct fx_client *client,
 		return r;
 	}
 	FX_FAULT(trace_initialize);
-	t->first_anchor = fx_anchor_take(d->roster.clock_kind);
+	t->first_anchor = fx_anchor_take(d->roster.clock.kind);
 	r = daemon_session_writer_start(d, output);
 	if (r < 0)
 		return r;

@@ -74,7 +74,7 @@ static void stop_all(struct fx_daemon *d)
 			fx_provider_stop(p, (uint32_t)d->epoch, FX_STATE_STOPPING);
 	}
 	d->unnoticed = true;
-	ticks = fx_ticks(d->roster.clock_kind);
+	ticks = fx_ticks(d->roster.clock.kind);
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (p->inlet && p->phase == FX_PROVIDER_LIVE)
 			fx_provider_pause(p, ticks);
@@ -139,7 +139,7 @@ void fx_daemon_session_enter_late(struct fx_daemon *d, struct fx_provider *p)
 
 	if (t->state == FX_SESSION_INITIALIZED)
 		return;
-	fx_provider_pause(p, fx_ticks(d->roster.clock_kind));
+	fx_provider_pause(p, fx_ticks(d->roster.clock.kind));
 	/* In STOPPING it is settled with the others. */
 	if (t->state == FX_SESSION_STOPPED && t->config.mode != FX_MODE_CIRCULAR)
 		fx_provider_settle(p, fx_writer_queue(t->writer));

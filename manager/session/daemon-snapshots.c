@@ -26,7 +26,7 @@ int fx_daemon_session_snapshot(struct fx_daemon *d, struct fx_client *client,
 	    .config = &t->config,
 	    .output = output,
 	    .path = path,
-	    .clock_kind = d->roster.clock_kind,
+	    .clock = &d->roster.clock,
 	    .first_anchor = t->first_anchor,
 	    .done = snapshot_done,
 	    .opaque = client,
@@ -54,6 +54,6 @@ void fx_daemon_session_snapshot_beside(struct fx_daemon *d)
 	if (!fx_daemon_session_is_running(t) || t->config.mode != FX_MODE_CIRCULAR || !t->is_own)
 		return;
 	t->snapshots++;
-	fx_snapshot_take_beside(&d->snapshots, &t->config, d->roster.clock_kind, t->first_anchor,
+	fx_snapshot_take_beside(&d->snapshots, &t->config, &d->roster.clock, t->first_anchor,
 				&t->beside, d->roster.providers);
 }

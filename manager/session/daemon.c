@@ -17,7 +17,7 @@ static int daemon_welcome(void *opaque, const struct fx_applicant *applicant,
 	const struct fx_session_config *config =
 	    fx_daemon_session_is_open(&d->session) ? &d->session.config : d->defaults;
 
-	*ret = fx_terms_for(config, d->roster.clock_kind, d->roster.first_anchor, applicant->name);
+	*ret = fx_terms_for(config, d->roster.clock.kind, d->roster.first_anchor, applicant->name);
 	ret->epoch = (uint32_t)d->epoch;
 	ret->running = fx_daemon_session_is_running(&d->session);
 	ret->resident = true;
@@ -122,7 +122,9 @@ int fx_daemon_create(const char *socket, int listener, const struct fx_session_c
 		return -ENOMEM;
 	d->defaults = defaults;
 	fx_ground_clear(&d->ground);
-	fx_roster_clear(&d->roster);
+	fx_roster_clear(&d->roster, defaults->clock);
+	if (defaults->verbose)
+		fx_report("times are read from %s", d->roster.clock.text);
 	d->roster.max_memory = defaults->max_memory;
 	d->roster.max_user_memory = defaults->max_user_memory;
 	fx_snapshots_init(&d->snapshots, &d->ground.poller);

@@ -64,8 +64,8 @@ static void session_take_snapshot(struct fx_session *s)
 {
 	if (s->stopped || s->config->mode != FX_MODE_CIRCULAR)
 		return;
-	fx_snapshot_take_beside(&s->snapshots, s->config, s->roster.clock_kind,
-				s->roster.first_anchor, &s->snapshot_count, s->roster.providers);
+	fx_snapshot_take_beside(&s->snapshots, s->config, &s->roster.clock, s->roster.first_anchor,
+				&s->snapshot_count, s->roster.providers);
 }
 
 static void session_alert(void *opaque, pid_t pid, const char *name)
@@ -97,7 +97,7 @@ static int session_welcome(void *opaque, const struct fx_applicant *applicant,
 		return s->stopped ? -ESHUTDOWN : -EPERM;
 	}
 	*ret =
-	    fx_terms_for(s->config, s->roster.clock_kind, s->roster.first_anchor, applicant->name);
+	    fx_terms_for(s->config, s->roster.clock.kind, s->roster.first_anchor, applicant->name);
 	ret->epoch = (uint32_t)s->epoch;
 	ret->running = true;
 	return 0;
@@ -222,7 +222,9 @@ int fx_session_create(const struct fx_session_config *config, struct fx_session 
 	s->epoch = 1;
 	s->child_pidfd = -1;
 	fx_ground_clear(&s->ground);
-	fx_roster_clear(&s->roster);
+	fx_roster_clear(&s->roster, config->clock);
+	if (config->verbose)
+		fx_report("times are read from %s", s->roster.clock.text);
 	s->roster.max_memory = config->max_memory;
 	fx_snapshots_init(&s->snapshots, &s->ground.poller);
 	r = fx_output_open(config->output, &s->output);
@@ -253,7 +255,7 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 	struct fx_writer_config config = {
 	    .output = s->output,
 	    .path = s->config->output,
-	    .clock_kind = s->roster.clock_kind,
+	    .clock = &s->roster.clock,
 	    .first_anchor = s->roster.first_anchor,
 	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cures_of = s->config,

@@ -109,7 +109,7 @@ static int snapshot_writer_start(struct fx_snapshot *s, const struct fx_snapshot
 	const struct fx_writer_config config = {
 	    .output = order->output,
 	    .path = s->path,
-	    .clock_kind = order->clock_kind,
+	    .clock = order->clock,
 	    .first_anchor = order->first_anchor,
 	    /* Beyond it, taking a snapshot takes as long as writing it. */
 	    .queue_limit = FX_QUEUE_LIMIT,
@@ -143,7 +143,7 @@ static void copy_provider(struct fx_snapshot *s, const struct fx_provider *p, ui
 int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_order *order,
 		     const struct fx_provider *providers)
 {
-	uint64_t ticks = fx_ticks(order->clock_kind);
+	uint64_t ticks = fx_ticks(order->clock->kind);
 	struct fx_snapshot *s = NULL;
 	int r = snapshot_create(snapshots, order, &s);
 
@@ -210,14 +210,14 @@ static void snapshot_tell(void *opaque, const char *path, const struct fx_writer
 }
 
 void fx_snapshot_take_beside(struct fx_snapshots *snapshots, const struct fx_session_config *config,
-			     enum fx_clock_kind clock_kind, struct fx_anchor first_anchor,
+			     const struct fx_clock_choice *clock, struct fx_anchor first_anchor,
 			     unsigned *n, const struct fx_provider *providers)
 {
 	char path[FX_OUTPUT_PATH_MAX];
 	struct fx_snapshot_order order = {
 	    .config = config,
 	    .path = path,
-	    .clock_kind = clock_kind,
+	    .clock = clock,
 	    .first_anchor = first_anchor,
 	    .done = snapshot_tell,
 	};

@@ -23,7 +23,7 @@ struct fx_snapshot_order {
 	const struct fx_session_config *config;
 	struct fx_output *output; /* becomes the snapshot's, also if it fails */
 	const char *path;	  /* for messages */
-	enum fx_clock_kind clock_kind;
+	const struct fx_clock_choice *clock;
 	struct fx_anchor first_anchor; /* of the session */
 	/* Told when the archive is complete; may be NULL. */
 	void (*done)(void *opaque, const char *path, const struct fx_writer_totals *totals,
@@ -42,7 +42,7 @@ int fx_snapshot_take(struct fx_snapshots *snapshots, const struct fx_snapshot_or
 
 /* Takes the next snapshot of a session, beyond number *n, into a file beside the session's archive, and says so. */
 void fx_snapshot_take_beside(struct fx_snapshots *snapshots, const struct fx_session_config *config,
-			     enum fx_clock_kind clock_kind, struct fx_anchor first_anchor,
+			     const struct fx_clock_choice *clock, struct fx_anchor first_anchor,
 			     unsigned *n, const struct fx_provider *providers);
 
 /* Nobody waits for it any more: `done` is not called for `opaque`. */

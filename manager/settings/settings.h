@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "engine/layout.h"
+#include "manager/settings/clock.h"
 #include "manager/settings/policy.h"
 #include "protocol/messages.h"
 
@@ -31,6 +32,7 @@ struct fx_session_config {
 	size_t size_count;
 	enum fx_buffering_mode mode;
 	enum fx_on_full on_full;
+	enum fx_clock_wish clock; /* of a manager */
 	bool pairs;
 	bool follow; /* trace children of the program as well */
 	bool verbose;

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,32 +22,11 @@
 #define JUMP_MIN_NS 1e7
 #define JUMP_PART   1e-2
 
+/* Both clocks may be steered, by half a thousandth each. A rate that is another by more than this part was not: the counter
+ * is none to be trusted. */
+#define DRIFT_PART 2e-3
+
 #define PART_MASK ((UINT64_C(1) << FX_TIMEBASE_SHIFT) - 1)
-
-#define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
-
-void fx_clock_source(char *ret, size_t size)
-{
-	FILE *f = fopen(CLOCKSOURCE, "re");
-
-	if (!f || !fgets(ret, (int)size, f))
-		ret[0] = 0;
-	ret[strcspn(ret, "\n")] = 0;
-	if (f)
-		fclose(f);
-}
-
-enum fx_clock_kind fx_clock_choose(void)
-{
-#if defined(__aarch64__)
-	return FX_CLOCK_COUNTER;
-#else
-	char name[FX_CLOCK_SOURCE_BYTES];
-
-	fx_clock_source(name, sizeof(name));
-	return strcmp(name, "tsc") == 0 ? FX_CLOCK_COUNTER : FX_CLOCK_BOOTTIME;
-#endif
-}
 
 struct fx_anchor fx_anchor_take(enum fx_clock_kind kind)
 {
@@ -148,6 +126,8 @@ static int jump(struct fx_timebase *tb, struct fx_anchor anchor)
 	tb->jumped = true;
 	segment.mult = slope_to_mult(tb->slope);
 	segment_begin(tb, &segment);
+	tb->found = FX_TIMEBASE_JUMP;
+	tb->found_by = (int64_t)(anchor.ns - segment.ns);
 	if (segment.ns < anchor.ns) {
 		segment.ns = anchor.ns;
 		segment.part = 0;
@@ -156,12 +136,30 @@ static int jump(struct fx_timebase *tb, struct fx_anchor anchor)
 	return segment_add(tb, segment);
 }
 
+/* Whether the rate, as measured over long enough, is still the same. */
+static void timebase_watch(struct fx_timebase *tb, struct fx_anchor anchor, double slope)
+{
+	double change;
+
+	if (anchor.ns - tb->older.ns <= SLOPE_BASE_NS)
+		return;
+	change = tb->steady_slope > 0 ? slope / tb->steady_slope - 1 : 1;
+	if (tb->steady_slope > 0 && fabs(change) <= DRIFT_PART)
+		return;
+	if (tb->steady_slope > 0) {
+		tb->found = FX_TIMEBASE_DRIFT;
+		tb->found_by = (int64_t)(change * 1e6);
+	}
+	tb->steady_slope = slope;
+}
+
 int fx_timebase_add(struct fx_timebase *tb, struct fx_anchor anchor, uint64_t period_ns)
 {
 	struct fx_segment segment = {.ticks = anchor.ticks};
 	double slope;
 	int r;
 
+	tb->found = FX_TIMEBASE_AS_BEFORE;
 	if (tb->kind == FX_CLOCK_BOOTTIME || anchor.ticks <= tb->newest.ticks)
 		return 0;
 	if (is_jump(tb, anchor))
@@ -169,6 +167,7 @@ int fx_timebase_add(struct fx_timebase *tb, struct fx_anchor anchor, uint64_t pe
 	if (anchor.ns <= tb->newest.ns)
 		return 0;
 	slope = slope_between(tb->older, anchor);
+	timebase_watch(tb, anchor, slope);
 	tb->slope = slope;
 	tb->jumped = false;
 	if (tb->count == 0) {

@@ -39,8 +39,20 @@ struct fx_segment {
 
 #define FX_TIMEBASE_SHIFT 40
 
+/* What the newest anchor showed of the two clocks. */
+enum fx_timebase_finding {
+	FX_TIMEBASE_AS_BEFORE,
+	FX_TIMEBASE_JUMP,  /* one of them has jumped: the machine slept, or was moved */
+	FX_TIMEBASE_DRIFT, /* the counter's rate is another one than it was */
+};
+
 struct fx_timebase {
 	enum fx_clock_kind kind;
+	enum fx_timebase_finding found;
+	int64_t
+	    found_by; /* JUMP: by so many ns (positive: the map is ahead now); DRIFT: by millionths */
+	double
+	    steady_slope; /* over a long time, or since it was found to be another; 0: not known yet */
 	struct fx_anchor first, newest;
 	struct fx_anchor older; /* the slope is taken from here to the newest */
 	double slope;		/* ns a tick, as last measured; 0 before */
@@ -49,13 +61,6 @@ struct fx_timebase {
 	size_t count, room;
 	size_t current; /* the segment of the newest conversion */
 };
-
-/* What the kernel calls its source of time; "": it does not say. */
-#define FX_CLOCK_SOURCE_BYTES 64
-void fx_clock_source(char *ret, size_t size);
-
-/* The clock that the kernel trusts on this machine. */
-enum fx_clock_kind fx_clock_choose(void);
 
 /* The closest of several pairs of readings. */
 struct fx_anchor fx_anchor_take(enum fx_clock_kind kind);

@@ -24,6 +24,8 @@ for name in ${!FXTRACE_@}; do
 	unset "$name"
 done
 unset name
+# FX_CLOCK: that all of a suite shall use this clock (counter, boottime).
+[ -z "${FX_CLOCK-}" ] || export FXTRACE_CLOCK="$FX_CLOCK"
 
 TEST_DIR=$(mktemp -d "${TMPDIR:-/tmp}/fxtrace-test.XXXXXX") || exit 99
 cd "$TEST_DIR" || exit 99

@@ -629,15 +629,17 @@ static void terms_choose(void)
 
 static void writer_begin(bool pairs)
 {
+	static struct fx_clock_choice clock;
 	struct fx_writer_config config = {
 	    .path = "fuzz.fxt",
-	    .clock_kind = w.terms.clock_kind,
+	    .clock = &clock,
 	    .queue_limit = QUEUE_LIMIT,
 	    .pairs = pairs,
 	    .done_fd = -1,
 	};
 	int fd = memfd_create("archive", MFD_CLOEXEC);
 
+	clock.kind = w.terms.clock_kind;
 	alone_advance(5000000); /* so that the clocks have a slope */
 	config.first_anchor = (struct fx_anchor){.ticks = 3, .ns = 1};
 	w.archive = dup(fd);

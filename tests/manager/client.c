@@ -14,11 +14,13 @@
 #include <criterion/criterion.h>
 
 #include "manager/session/session.h"
+#include "tests/manager/clock_wish.h"
 #include "tests/manager/records.h"
 
 struct fx_session_config client_config(void)
 {
 	return (struct fx_session_config){
+	    .clock = test_clock_wish(),
 	    .output = archive_path(),
 	    .buffer_size = 256 << 10,
 	    .mode = FX_MODE_STREAMING,

@@ -15,6 +15,7 @@
 #include "manager/settings/timebase.h"
 #include "protocol/socket.h"
 #include "tests/manager/daemon.h"
+#include "tests/manager/clock_wish.h"
 #include "tests/manager/records.h"
 
 #define CATEGORY 1u
@@ -64,7 +65,7 @@ static bool is_on(void)
 static void record(unsigned name, unsigned count)
 {
 	struct fake_chunk c = fp_claim(&p, 4001);
-	enum fx_clock_kind kind = fx_clock_choose();
+	enum fx_clock_kind kind = test_clock_kind();
 	static uint64_t last;
 
 	fx_store_release(&p.header->epoch_started, epoch());
@@ -558,7 +559,7 @@ Test(daemon, what_was_lost_in_one_session_is_not_counted_in_the_next)
 	initialize(FX_MODE_STREAMING);
 	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
 	record(NAME, 1);
-	slot->dropped_first = slot->dropped_last = fx_ticks(fx_clock_choose());
+	slot->dropped_first = slot->dropped_last = fx_ticks(test_clock_kind());
 	slot->dropped = 10;
 	cr_assert_eq(control_terminate(link_fd, &result), 0);
 	cr_assert_eq(result.dropped, 10);
@@ -566,7 +567,7 @@ Test(daemon, what_was_lost_in_one_session_is_not_counted_in_the_next)
 	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
 	record(NAME, 1);
 	slot->dropped = 12;
-	slot->dropped_last = fx_ticks(fx_clock_choose());
+	slot->dropped_last = fx_ticks(test_clock_kind());
 	cr_assert_eq(control_terminate(link_fd, &result), 0);
 	cr_assert_eq(result.dropped, 2);
 	archive_expect_clean(archive_path());
@@ -740,7 +741,7 @@ Test(daemon, calls_open_at_the_stop_are_unfinished_then)
 	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
 	record(NAME, 1);
 	slot = fp_slot(&p, 0, 4001, "worker");
-	fp_frame(slot, 0, fx_ticks(fx_clock_choose()), 0x401000);
+	fp_frame(slot, 0, fx_ticks(test_clock_kind()), 0x401000);
 	cr_assert_eq(control_stop(link_fd, true), 0);
 	usleep(50000);
 	terminate();
@@ -773,7 +774,7 @@ Test(daemon, what_was_flushed_is_in_the_file)
 	cr_assert_eq(control_start(link_fd, FX_CLEAR_ENTIRE), 0);
 	record(NAME, 3);
 	chunk = fp_claim(&p, 4001); /* not given back */
-	now = fx_ticks(fx_clock_choose());
+	now = fx_ticks(test_clock_kind());
 	fp_complete(&chunk, CATEGORY, OTHER, now, now + 10);
 	cr_assert_eq(flush(), 0);
 	cr_assert_eq(events("name"), 3);
@@ -834,7 +835,7 @@ static void live_lose_and_die(void)
 
 		provide();
 		slot = fp_slot(&p, 0, 4001, "worker");
-		slot->dropped_first = slot->dropped_last = fx_ticks(fx_clock_choose());
+		slot->dropped_first = slot->dropped_last = fx_ticks(test_clock_kind());
 		slot->dropped = 5;
 		record(NAME, 1);
 		_exit(0);

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "manager/settings/timebase.h"
 #include "tests/manager/client.h"
+#include "tests/manager/clock_wish.h"
 #include "tests/manager/records.h"
 
 TestSuite(session, .fini = archive_remove, .timeout = 60);
@@ -26,7 +27,7 @@ static uint64_t ticks(void)
 	static enum fx_clock_kind kind = (enum fx_clock_kind) - 1;
 
 	if ((int)kind == -1)
-		kind = fx_clock_choose();
+		kind = test_clock_kind();
 	return fx_ticks(kind);
 }
 

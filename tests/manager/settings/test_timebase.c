@@ -6,6 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "manager/settings/timebase.h"
+#include "tests/manager/clock_wish.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -276,9 +277,14 @@ Test(timebase, a_machine_that_sleeps)
 	struct fx_timebase tb;
 
 	feed(&tb, &c, 7 * SECOND, 60 * SECOND);
-	for (uint64_t t = 70; t < 80; t += 2)
+	cr_assert_eq(tb.found, FX_TIMEBASE_AS_BEFORE);
+	for (uint64_t t = 70; t < 80; t += 2) {
 		cr_assert_eq(fx_timebase_add(&tb, after_sleep(&c, t * SECOND, hour), 2 * SECOND),
 			     0);
+		cr_assert_eq(tb.found, t == 70 ? FX_TIMEBASE_JUMP : FX_TIMEBASE_AS_BEFORE);
+		if (t == 70)
+			cr_assert_leq(distance((uint64_t)tb.found_by, hour), 10000);
+	}
 	expect_smooth(&tb, &c, 7 * SECOND, 62 * SECOND);
 	expect_true(&tb, &c, 69 * SECOND, 10000);
 	for (uint64_t t = 70; t < 80; t++) {
@@ -289,6 +295,44 @@ Test(timebase, a_machine_that_sleeps)
 			      (unsigned long long)t);
 	}
 	fx_timebase_destroy(&tb);
+}
+
+/* A counter that runs at another rate from a moment on. The kernel's steering of both clocks is none of that. */
+static unsigned drifts_found(double change, int64_t *ret_by)
+{
+	const struct clocks c = {.ticks_per_ns = 2.6, .jitter = 200};
+	struct fx_timebase tb;
+	struct fx_anchor from;
+	unsigned found = 0;
+
+	feed(&tb, &c, 7 * SECOND, 60 * SECOND);
+	from = tb.newest;
+	for (uint64_t t = 2; t < 60; t += 2) {
+		struct fx_anchor a = {
+		    .ticks = from.ticks + (uint64_t)((double)(t * SECOND) * 2.6 / (1 + change)),
+		    .ns = from.ns + t * SECOND};
+
+		cr_assert_eq(fx_timebase_add(&tb, a, 2 * SECOND), 0);
+		cr_assert_neq(tb.found, FX_TIMEBASE_JUMP);
+		if (tb.found == FX_TIMEBASE_DRIFT) {
+			found++;
+			*ret_by = tb.found_by;
+		}
+	}
+	fx_timebase_destroy(&tb);
+	return found;
+}
+
+Test(timebase, a_counter_that_drifts)
+{
+	int64_t by = 0;
+
+	cr_assert_eq(drifts_found(0.0005, &by), 0);
+	cr_assert_eq(drifts_found(-0.001, &by), 0);
+	cr_assert_geq(drifts_found(0.004, &by), 1);
+	cr_assert(by > 1900 && by < 4100, "%lld", (long long)by);
+	cr_assert_geq(drifts_found(-0.004, &by), 1);
+	cr_assert(by < -1900 && by > -4100, "%lld", (long long)by);
 }
 
 /* Between the first two anchors: the slope that they give is nonsense, and not kept. */
@@ -337,7 +381,7 @@ Test(timebase, boottime_is_itself)
 
 Test(timebase, the_clocks_of_this_machine)
 {
-	enum fx_clock_kind kind = fx_clock_choose();
+	enum fx_clock_kind kind = test_clock_kind();
 	struct fx_timebase tb;
 	uint64_t before, ns, after;
 
