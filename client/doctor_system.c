@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/options.h"
 #include "manager/process/limits.h"
 #include "manager/session/program.h"
 #include "manager/settings/clock.h"
@@ -99,8 +100,13 @@ static bool has_pidfd(void)
 static void tell_clock(struct fx_doctor *d)
 {
 	struct fx_clock_choice clock;
+	struct fx_options options;
+	const char *variable;
 
-	fx_clock_choose(FX_CLOCK_WISH_AUTO, &clock);
+	fx_options_init(&options);
+	fx_options_environment(&options, &variable); /* a run will say what is wrong there */
+	fx_clock_choose(options.config.clock, &clock);
+	fx_options_destroy(&options);
 	fx_doctor_tell(d, SYSTEM, clock.kind == FX_CLOCK_COUNTER ? FX_FACT_COUNTER : FX_FACT_CLOCK,
 		       clock.text);
 }

@@ -20,8 +20,8 @@
 #define FX_QUEUE_LIMIT (UINT64_C(256) << 20)
 
 struct fx_writer_config {
-	struct fx_output *output; /* ready to be begun; becomes the writer's */
-	const char *path;	  /* for messages; must outlive the writer */
+	struct fx_output *output;	     /* ready to be begun; becomes the writer's */
+	const char *path;		     /* for messages; must outlive the writer */
 	const struct fx_clock_choice *clock; /* outlives the writer */
 	struct fx_anchor first_anchor;
 	uint64_t queue_limit; /* bytes */

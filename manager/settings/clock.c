@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "manager/settings/counter.h"
+#include "manager/settings/counter_kept.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
@@ -29,6 +31,20 @@ static void clock_set(struct fx_clock_choice *ret, enum fx_clock_kind kind, cons
 	snprintf(ret->text, sizeof(ret->text), "%s: %s", names[kind], why);
 }
 
+/* What was found before, or is found now. */
+static enum fx_counter_verdict clock_look_at_counter(void)
+{
+	bool is_test = FX_FAULT_IS_SET(counter_look) || FX_FAULT_IS_SET(counter_rate);
+	enum fx_counter_verdict verdict;
+
+	if (!is_test && fx_counter_recall(&verdict))
+		return verdict;
+	verdict = fx_counter_measure();
+	if (verdict != FX_COUNTER_UNSEEN && !is_test)
+		fx_counter_keep(verdict);
+	return verdict;
+}
+
 static void clock_judge(struct fx_clock_choice *ret)
 {
 	char source[32];
@@ -39,7 +55,7 @@ static void clock_judge(struct fx_clock_choice *ret)
 		clock_set(ret, FX_CLOCK_COUNTER, "the kernel's clock source is tsc");
 		return;
 	}
-	verdict = fx_counter_judge();
+	verdict = clock_look_at_counter();
 	clock_set(ret, verdict == FX_COUNTER_SOUND ? FX_CLOCK_COUNTER : FX_CLOCK_BOOTTIME,
 		  fx_counter_text(verdict));
 	if (source[0])

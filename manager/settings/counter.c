@@ -13,7 +13,6 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "base/fault.h"
-#include "manager/settings/counter_kept.h"
 
 const char *fx_counter_text(enum fx_counter_verdict verdict)
 {
@@ -277,16 +276,3 @@ enum fx_counter_verdict fx_counter_measure(void)
 }
 
 #endif
-
-enum fx_counter_verdict fx_counter_judge(void)
-{
-	bool is_test = FX_FAULT_IS_SET(counter_look) || FX_FAULT_IS_SET(counter_rate);
-	enum fx_counter_verdict verdict;
-
-	if (!is_test && fx_counter_recall(&verdict))
-		return verdict;
-	verdict = fx_counter_measure();
-	if (verdict != FX_COUNTER_UNSEEN && !is_test)
-		fx_counter_keep(verdict);
-	return verdict;
-}

@@ -15,8 +15,6 @@
 #ifndef FX_MANAGER_COUNTER_H
 #define FX_MANAGER_COUNTER_H
 
-#include <stdbool.h>
-
 /* X(SYMBOL, what is said of the counter) */
 #define FX_COUNTER_VERDICTS(X)                                                                     \
 	X(SOUND, "it runs steadily, and alike on all processors")                                  \
@@ -33,12 +31,9 @@ enum fx_counter_verdict { FX_COUNTER_VERDICTS(FX_COUNTER_ENUM_) FX_COUNTER_VERDI
 const char *fx_counter_text(enum fx_counter_verdict verdict);
 
 /*
- * Looks. Takes some 3 ms, up to 20 ms where the processors are busy; what was found is kept until the machine is booted
- * again, in the user's runtime directory if there is one, but UNSEEN. Starts threads, which have ended when it returns.
+ * Looks. Takes some 3 ms, up to 20 ms where the processors are busy (UNSEEN). Starts threads, which have ended when it
+ * returns.
  */
-enum fx_counter_verdict fx_counter_judge(void);
-
-/* The same, without what was kept. */
 enum fx_counter_verdict fx_counter_measure(void);
 
 #endif

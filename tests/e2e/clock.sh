@@ -23,17 +23,17 @@ said() { # ARCHIVE TEXT
 	expect_line "^$2" clock
 }
 
-expect_ok "$FXTRACE" run -v --clock=counter -o counter.fxt -- ./leaf 1
+expect_ok "$FXTRACE" run -v --clock=counter -o counter.fxt -- ./leaf 0
 expect_line "^fxtrace: times are read from $counter: asked for" err
 said counter.fxt "$counter: asked for"
-expect_ok "$FXTRACE" run -v --clock=boottime -o boottime.fxt -- ./leaf 1
+expect_ok "$FXTRACE" run -v --clock=boottime -o boottime.fxt -- ./leaf 0
 expect_line '^fxtrace: times are read from CLOCK_BOOTTIME: asked for' err
 said boottime.fxt 'CLOCK_BOOTTIME: asked for'
-FXTRACE_CLOCK=boottime expect_ok "$FXTRACE" run -o variable.fxt -- ./leaf 1
+FXTRACE_CLOCK=boottime expect_ok "$FXTRACE" run -o variable.fxt -- ./leaf 0
 said variable.fxt 'CLOCK_BOOTTIME: asked for'
-FXTRACE_CLOCK=boottime expect_ok "$FXTRACE" run --clock auto -o auto.fxt -- ./leaf 1
+FXTRACE_CLOCK=boottime expect_ok "$FXTRACE" run --clock auto -o auto.fxt -- ./leaf 0
 said auto.fxt "($counter|CLOCK_BOOTTIME): "
-FXTRACE_CLOCK=boottime FXTRACE_OUTPUT=preloaded.fxt LD_PRELOAD=$LIBFXTRACE ./leaf 1 >/dev/null
+FXTRACE_CLOCK=boottime FXTRACE_OUTPUT=preloaded.fxt LD_PRELOAD=$LIBFXTRACE ./leaf 0 >/dev/null
 wait_for 10 "$FXTRACE" check preloaded.fxt || fail "the private manager's archive"
 said preloaded.fxt 'CLOCK_BOOTTIME: asked for'
 
@@ -45,7 +45,7 @@ if [ "$(uname -m)" = x86_64 ] && (with_clocksource other true >/dev/null); then
 	kept=$XDG_RUNTIME_DIR/fxtrace/counter
 	mkdir "$XDG_RUNTIME_DIR"
 	decided() { # TEXT
-		expect_ok with_clocksource other "$FXTRACE" run --clock=auto -o decided.fxt -- ./leaf 1
+		expect_ok with_clocksource other "$FXTRACE" run --clock=auto -o decided.fxt -- ./leaf 0
 		said decided.fxt "$1 \(other\)"
 	}
 	decided '.*'

@@ -18,6 +18,10 @@ if [ "$(uname -m)" = x86_64 ] && source=$(cat "$CLOCKSOURCE" 2>/dev/null) && [ "
 else
 	expect_line "^this system: note: .*the processor's counter: " out
 fi
+FXTRACE_CLOCK=boottime doctor 0
+expect_line '^this system: note: times are read from the kernel.* \(CLOCK_BOOTTIME: asked for\); cure: ' out
+FXTRACE_CLOCK=counter doctor 0
+expect_line "^this system: note: .*\(the processor's counter: asked for\)" out
 expect_one_error 2 "$FXTRACE" doctor --nonsense
 
 # --- Programs that are traced ----------------------------------------------------------------------
@@ -156,7 +160,7 @@ EOF
 compile old.so -shared -fPIC -w old.c
 LD_PRELOAD=$PWD/old.so "$FXTRACE" doctor >out
 expect_equal 1 $? "status on an old kernel"
-for what in 'can be sealed' MADV_WIPEONFORK pidfd_open 'clock source'; do
+for what in 'can be sealed' MADV_WIPEONFORK pidfd_open 'times are read from'; do
 	expect_line "this system: .*$what" out
 done
 cat out >>all
