@@ -72,8 +72,8 @@ for passing in 4 5; do
 		fault_set clock_read $passing forward=$HOUR_MS
 		trace_fault
 		"$FXTRACE" info trace.fxt | grep -q "read from the processor's counter" || break
-		has_span 3600 3630 && break
-		[ "$attempt" -lt 6 ] || fail "$FAULT: $(cat verdict)"
+		has_span 3600 3630 && grep -q 'clock jumps' events && break
+		[ "$attempt" -lt 6 ] || fail "$FAULT: $(cat verdict) $(grep -c 'clock jumps' events) marks"
 	done
 	for back in 1000 "$BACK_MS"; do
 		fault_set clock_read $passing back=$back
