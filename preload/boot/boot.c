@@ -16,7 +16,9 @@
 #include "preload/show/fdtable.h"
 #include "preload/boot/manager-user.h"
 #include "preload/call/heap.h"
+#include "preload/hooks/hooks.h"
 #include "preload/host/found.h"
+#include "preload/host/gates.h"
 #include "preload/host/modules.h"
 #include "preload/boot/private.h"
 #include "preload/host/real.h"
@@ -80,6 +82,7 @@ static bool is_privileged(int argc, char **argv, char **envp)
 
 static void trace_process(void)
 {
+	fx_gates_open(&__fxtrace_calls);
 	fx_function_set_category(FX_STR_function);
 	fx_function_seen = fx_modules_see;
 	fx_thread_began = fx_heap_thread_began;

@@ -141,3 +141,8 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	if (fx_unlikely(!leave_usually(state, (uint64_t)function, FX_CFA(), site, tail)))
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);
 }
+
+const struct fxtrace_calls __fxtrace_calls __attribute__((visibility("default"))) = {
+    .enter = __cyg_profile_func_enter,
+    .leave = __cyg_profile_func_exit,
+};

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What the plugin writes beside a module's code: its gate, and a site for each function (include/fxtrace/gate.h). */
+#ifndef FX_PLUGIN_SITES_H
+#define FX_PLUGIN_SITES_H
+
+#include <stdint.h>
+
+/* Remembers a function that has the plugin's code. */
+void fx_site_add(tree function, unsigned size, uint32_t flags);
+
+/* Its name also goes to this file, a line "NAME\tFILE:LINE" each, which is added to. False: it cannot be opened. */
+bool fx_sites_list(const char *path);
+
+/* At the end of a translation unit: all of it, as text for the assembler. */
+void fx_sites_write();
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the compiler plugin (fxtrace.so for GCC) puts into a module (a program or a shared library), and what libfxtrace.so looks for
+ * there. For other compilers that want to do the same; programs need none of it.
+ *
+ * At its entry and before each of its exits a function does
+ *
+ *	const struct fxtrace_calls *calls = __fxtrace_gate;
+ *
+ *	if (calls)
+ *		calls->enter(function, __builtin_return_address(0));	(at exits: calls->leave)
+ *
+ * where __fxtrace_gate is one word of the module's own, hidden and writable. It begins as the address of __fxtrace_calls, a
+ * weak reference: NULL, unless libfxtrace.so is loaded. Executables whose linker has settled that reference already are
+ * opened by libfxtrace.so as it is loaded: a note of the module says where the word is.
+ *
+ *	owner FXTRACE_NOTE_OWNER, type FXTRACE_NOTE_GATE: 4 bytes, the distance from there to __fxtrace_gate
+ *
+ * The section FXTRACE_SITES_SECTION has a struct fxtrace_site for each function that has this code. It is for tools that read
+ * the file: names of functions whose symbols were stripped.
+ */
+#ifndef FXTRACE_GATE_H
+#define FXTRACE_GATE_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Both as the hooks of -finstrument-functions: the function's address, and where its call returns to. */
+struct fxtrace_calls {
+	void (*enter)(void *function, void *site);
+	void (*leave)(void *function, void *site);
+};
+
+#define FXTRACE_NOTE_OWNER    "fxtrace"
+#define FXTRACE_NOTE_GATE     1
+#define FXTRACE_SITES_SECTION "fxtrace_sites"
+
+/* Distances are counted from the field itself, so that nothing is relocated. Texts end with a NUL. */
+struct fxtrace_site {
+	int32_t function; /* its first instruction */
+	int32_t name;	  /* as the linker knows it */
+	int32_t file;	  /* where it is defined; as the compiler was given it */
+	uint32_t line;
+	uint32_t size; /* GCC's estimate, in instructions, before the plugin's own */
+	uint32_t flags;
+};
+
+/* fxtrace_site.flags */
+#define FXTRACE_SITE_EARLY 1u /* made before inlining: it may be part of other functions as well */
+#define FXTRACE_SITE_LOOP  2u /* has a loop */
+#define FXTRACE_SITE_CALL  4u /* calls others */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
