@@ -57,9 +57,10 @@ tree call_pointer(tree calls, enum call_kind kind)
 void call_build(gimple_seq *seq, tree calls, enum call_kind kind, tree (*value)(tree type))
 {
 	tree pointer = value(build_pointer_type(call_type())), site = value(ptr_type_node);
-	gcall *where = gimple_build_call(builtin_decl_implicit(BUILT_IN_RETURN_ADDRESS), 1,
-					 integer_zero_node);
-	gcall *call = gimple_build_call(pointer, 2, build_fold_addr_expr(current_function_decl), site);
+	gcall *where =
+	    gimple_build_call(builtin_decl_implicit(BUILT_IN_RETURN_ADDRESS), 1, integer_zero_node);
+	gcall *call =
+	    gimple_build_call(pointer, 2, build_fold_addr_expr(current_function_decl), site);
 
 	gimple_call_set_lhs(where, site);
 	gimple_call_set_fntype(call, call_type());
@@ -183,7 +184,7 @@ struct fx_body graph_look()
 			body.has_call |= is_call_of_others(gsi_stmt(at));
 		}
 		FOR_EACH_EDGE(e, i, block->succs)
-		body.has_loop |= (e->flags & EDGE_DFS_BACK) != 0;
+		body.has_loop |= (e->flags & EDGE_DFS_BACK) && !(e->flags & EDGE_ABNORMAL);
 	}
 	return body;
 }
@@ -206,6 +207,13 @@ bool is_resolver(tree function)
 uint32_t site_flags(const struct fx_body *body)
 {
 	return (body->has_loop ? FXTRACE_SITE_LOOP : 0) | (body->has_call ? FXTRACE_SITE_CALL : 0);
+}
+
+/* It stands nowhere but in its callers: there is no address to call it by. */
+bool is_inline_alone(tree function)
+{
+	return DECL_EXTERNAL(function) && DECL_DECLARED_INLINE_P(function) &&
+	       DECL_DISREGARD_INLINE_LIMITS(function);
 }
 
 /* --- Early: around a function's body ---------------------------------------------------------- */
@@ -232,20 +240,35 @@ gimple_seq gate_sequence(tree gate, enum call_kind kind)
 	return seq;
 }
 
-tree body_find_call(gimple_stmt_iterator *at, bool *handled, struct walk_stmt_info *walk)
+/* Statements that hold others (blocks, handlers) are nothing themselves. */
+tree body_look_at(gimple_stmt_iterator *at, bool *handled, struct walk_stmt_info *walk)
 {
+	struct fx_body *body = (struct fx_body *)walk->info;
+	gimple *statement = gsi_stmt(*at);
+
 	*handled = false;
-	*(bool *)walk->info |= is_call_of_others(gsi_stmt(*at));
+	switch (gimple_code(statement)) {
+	case GIMPLE_ASSIGN:
+	case GIMPLE_CALL:
+	case GIMPLE_COND:
+	case GIMPLE_SWITCH:
+	case GIMPLE_ASM:
+		body->size += (unsigned)estimate_num_insns(statement, &eni_size_weights);
+		break;
+	default:
+		break;
+	}
+	body->has_call |= is_call_of_others(statement);
 	return NULL_TREE;
 }
 
 struct fx_body body_look(gimple_seq seq)
 {
-	struct fx_body body = {(unsigned)estimate_num_insns_seq(seq, &eni_size_weights), false, false};
+	struct fx_body body = {0, false, false};
 	struct walk_stmt_info walk = {};
 
-	walk.info = &body.has_call;
-	walk_gimple_seq(seq, body_find_call, NULL, &walk);
+	walk.info = &body;
+	walk_gimple_seq(seq, body_look_at, NULL, &walk);
 	return body;
 }
 
@@ -255,17 +278,17 @@ void body_enclose(tree function)
 	tree gate = gate_variable();
 	gimple_seq body = gate_sequence(gate, CALL_ENTER), whole = NULL;
 
-	gimple_seq_add_stmt(&body, gimple_build_try(gimple_body(function),
-						    gate_sequence(gate, CALL_LEAVE),
-						    GIMPLE_TRY_FINALLY));
+	gimple_seq_add_stmt(&body,
+			    gimple_build_try(gimple_body(function), gate_sequence(gate, CALL_LEAVE),
+					     GIMPLE_TRY_FINALLY));
 	gimple_seq_add_stmt(&whole, gimple_build_bind(NULL_TREE, body, NULL_TREE));
 	gimple_set_body(function, whole);
 }
 
 /* --- Passes ----------------------------------------------------------------------------------- */
 
-const pass_data early_data = {GIMPLE_PASS, "fxtrace_early", OPTGROUP_NONE, TV_NONE,
-			      PROP_gimple_any, 0, 0, 0, 0};
+const pass_data early_data = {
+    GIMPLE_PASS, "fxtrace_early", OPTGROUP_NONE, TV_NONE, PROP_gimple_any, 0, 0, 0, 0};
 
 class early_pass : public gimple_opt_pass
 {
@@ -276,8 +299,9 @@ class early_pass : public gimple_opt_pass
 
 	bool gate(function *) final override
 	{
-		return fx_wanted_at_all(current_function_decl) && gimple_body(current_function_decl) &&
-		       !is_resolver(current_function_decl);
+		return fx_wanted_at_all(current_function_decl) &&
+		       gimple_body(current_function_decl) && !is_resolver(current_function_decl) &&
+		       !is_inline_alone(current_function_decl);
 	}
 
 	unsigned int execute(function *) final override
@@ -288,16 +312,16 @@ class early_pass : public gimple_opt_pass
 		if (!fx_wanted_body(function, &body))
 			return 0;
 		body_enclose(function);
-		DECL_ATTRIBUTES(function) =
-		    tree_cons(get_identifier(EARLY),
-			      build_tree_list(NULL_TREE, build_int_cst(unsigned_type_node, body.size)),
-			      DECL_ATTRIBUTES(function));
+		DECL_ATTRIBUTES(function) = tree_cons(
+		    get_identifier(EARLY),
+		    build_tree_list(NULL_TREE, build_int_cst(unsigned_type_node, body.size)),
+		    DECL_ATTRIBUTES(function));
 		return 0;
 	}
 };
 
-const pass_data late_data = {GIMPLE_PASS, "fxtrace", OPTGROUP_NONE, TV_NONE,
-			     PROP_cfg | PROP_ssa, 0, 0, 0, 0};
+const pass_data late_data = {
+    GIMPLE_PASS, "fxtrace", OPTGROUP_NONE, TV_NONE, PROP_cfg | PROP_ssa, 0, 0, 0, 0};
 
 class late_pass : public gimple_opt_pass
 {
@@ -320,7 +344,8 @@ class late_pass : public gimple_opt_pass
 		struct fx_body body = graph_look();
 
 		if (early) {
-			fx_site_add(function, (unsigned)TREE_INT_CST_LOW(TREE_VALUE(TREE_VALUE(early))),
+			fx_site_add(function,
+				    (unsigned)TREE_INT_CST_LOW(TREE_VALUE(TREE_VALUE(early))),
 				    site_flags(&body) | FXTRACE_SITE_EARLY);
 			return 0;
 		}

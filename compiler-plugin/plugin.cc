@@ -19,13 +19,12 @@
 int plugin_is_GPL_compatible;
 
 static struct plugin_info info = {
-    FX_VERSION,
-    "functions=LIST, no-functions=LIST  globs, or @FILE\n"
-    "files=LIST, no-files=LIST          the same of files of the source\n"
-    "min-size=N                         instructions\n"
-    "need=loop|call                     functions that have one\n"
-    "when=late|early                    after inlining, or before\n"
-    "list=FILE                          adds the functions' names to FILE\n"};
+    FX_VERSION, "functions=LIST, no-functions=LIST  globs, or @FILE\n"
+		"files=LIST, no-files=LIST          the same of files of the source\n"
+		"min-size=N                         instructions\n"
+		"need=loop|call                     functions that have one\n"
+		"when=late|early                    after inlining, or before\n"
+		"list=FILE                          adds the functions' names to FILE\n"};
 
 /* Modules need the same compiler: its insides differ from release to release. */
 static bool is_own_version(const struct plugin_gcc_version *version)
@@ -48,7 +47,8 @@ static bool argument_take(const struct plugin_argument *argument, enum fx_when *
 		if (!fx_sites_list(value))
 			wrong = "this file cannot be written";
 	} else if (!fx_wanted_argument(argument->key, value, &wrong)) {
-		error("%<-fplugin-arg-fxtrace-%s%>: there is no such argument; %<fxtrace-config --help%> has them",
+		error("%<-fplugin-arg-fxtrace-%s%>: there is no such argument; %<fxtrace-config "
+		      "--help%> has them",
 		      argument->key);
 		return false;
 	}

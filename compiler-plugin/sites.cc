@@ -72,7 +72,8 @@ void write_site(const struct site &s, size_t number)
 	/* It goes where the function goes: out with its group, or with its section. */
 	if (s.group.empty())
 		fprintf(asm_out_file,
-			"\t.section " FXTRACE_SITES_SECTION ",\"ao\",%%progbits,.Lfxtrace_function%zu\n",
+			"\t.section " FXTRACE_SITES_SECTION
+			",\"ao\",%%progbits,.Lfxtrace_function%zu\n",
 			number);
 	else
 		fprintf(asm_out_file,
@@ -82,7 +83,8 @@ void write_site(const struct site &s, size_t number)
 	fprintf(asm_out_file, "\t.balign 4\n\t.long .Lfxtrace_function%zu-.\n", number);
 	fprintf(asm_out_file, "\t.long .Lfxtrace_name%zu-.\n\t.long .Lfxtrace_file%zu-.\n", number,
 		number);
-	fprintf(asm_out_file, "\t.long %u\n\t.long %u\n\t.long %u\n", s.line, s.size, (unsigned)s.flags);
+	fprintf(asm_out_file, "\t.long %u\n\t.long %u\n\t.long %u\n", s.line, s.size,
+		(unsigned)s.flags);
 }
 
 /* One a module: all its files bring one, and the linker keeps the first. */
@@ -90,22 +92,24 @@ void write_gate()
 {
 	const char *word = POINTER_SIZE == 64 ? ".quad" : ".long";
 
-	fprintf(asm_out_file, "\t.section .data.__fxtrace_gate,\"awG\",%%progbits,__fxtrace_gate,comdat\n"
-			      "\t.balign %d\n"
-			      "\t.weak __fxtrace_gate\n"
-			      "\t.hidden __fxtrace_gate\n"
-			      "\t.type __fxtrace_gate, %%object\n"
-			      "\t.size __fxtrace_gate, %d\n"
-			      "__fxtrace_gate:\n"
-			      "\t%s __fxtrace_calls\n"
-			      "\t.weak __fxtrace_calls\n",
+	fprintf(asm_out_file,
+		"\t.section .data.__fxtrace_gate,\"awG\",%%progbits,__fxtrace_gate,comdat\n"
+		"\t.balign %d\n"
+		"\t.weak __fxtrace_gate\n"
+		"\t.hidden __fxtrace_gate\n"
+		"\t.type __fxtrace_gate, %%object\n"
+		"\t.size __fxtrace_gate, %d\n"
+		"__fxtrace_gate:\n"
+		"\t%s __fxtrace_calls\n"
+		"\t.weak __fxtrace_calls\n",
 		POINTER_SIZE / 8, POINTER_SIZE / 8, word);
-	fprintf(asm_out_file, "\t.section .note.fxtrace,\"aG\",%%note,__fxtrace_gate,comdat\n"
-			      "\t.balign 4\n"
-			      "\t.long %zu\n\t.long 4\n\t.long %d\n"
-			      "\t.string \"" FXTRACE_NOTE_OWNER "\"\n"
-			      "\t.balign 4\n"
-			      "\t.long __fxtrace_gate-.\n",
+	fprintf(asm_out_file,
+		"\t.section .note.fxtrace,\"aG\",%%note,__fxtrace_gate,comdat\n"
+		"\t.balign 4\n"
+		"\t.long %zu\n\t.long 4\n\t.long %d\n"
+		"\t.string \"" FXTRACE_NOTE_OWNER "\"\n"
+		"\t.balign 4\n"
+		"\t.long __fxtrace_gate-.\n",
 		sizeof(FXTRACE_NOTE_OWNER), FXTRACE_NOTE_GATE);
 }
 

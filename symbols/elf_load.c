@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/sites.h"
+
 /* Longer names are not read to their end. No more than their beginning is ever shown, with a hash of what was read. */
 #define NAME_READ (64u << 10)
 
@@ -421,10 +423,51 @@ static int symbol_take(struct elf_file *file, Dwfl_Module *module, int index, GE
 			     rank_flags(&symbol));
 }
 
+/* --- What the compiler plugin has left -------------------------------------------------------- */
+
+struct sites_to_take {
+	struct elf_file *file;
+	struct fx_symtab *table;
+};
+
+/* Where the function begins alone: how far it goes is not known. */
+static int site_take(void *opaque, const struct fx_site_seen *site)
+{
+	struct sites_to_take *to = opaque;
+	const struct code_range *code = code_find(&to->file->code, site->address);
+	size_t length = strnlen(site->name, NAME_READ);
+
+	if (!code || code->is_data || length == 0)
+		return 0;
+	return fx_symtab_add(to->table, site->name, length, site->address, 1, code->end,
+			     FX_RANK_FUNCTION);
+}
+
+static bool elf_has_symtab(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB)
+			return true;
+	}
+	return false;
+}
+
+/* Of a stripped file. */
+static int sites_take(struct elf_file *file, Elf *elf, struct fx_symtab *table)
+{
+	struct sites_to_take to = {file, table};
+
+	return elf_has_symtab(elf) ? 0 : fx_sites_read(elf, site_take, &to);
+}
+
 static int symbols_take(struct elf_file *file, Dwfl_Module *module, struct fx_symtab *table)
 {
 	GElf_Addr bias;
-	int count = dwfl_module_getelf(module, &bias) ? dwfl_module_getsymtab(module) : -1;
+	Elf *elf = dwfl_module_getelf(module, &bias);
+	int count = elf ? dwfl_module_getsymtab(module) : -1;
 
 	/* Without any symbol table there is nothing to read, and that is no error. */
 	for (int i = 0; i < count; i++) {
@@ -435,6 +478,8 @@ static int symbols_take(struct elf_file *file, Dwfl_Module *module, struct fx_sy
 		if (r != 0) /* full: what is in it serves */
 			break;
 	}
+	if (elf && sites_take(file, elf, table) == -ENOMEM)
+		return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	return fx_symtab_finish(table) ? elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY) : 0;
 }
 

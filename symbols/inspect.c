@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fxtrace/gate.h"
+
 /* Where distributions put debug files, by build-id. */
 #define DEBUG_FILES "/usr/lib/debug/.build-id"
 
@@ -67,6 +69,8 @@ static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf
 		take_symbols(elf, section, &header, facts);
 	if (header.sh_type == SHT_SYMTAB || (name && strcmp(name, ".gnu_debugdata") == 0))
 		facts->names = true;
+	if (name && strcmp(name, FXTRACE_SITES_SECTION) == 0)
+		facts->hooks = facts->names = true;
 	if (name && strcmp(name, ".note.go.buildid") == 0)
 		facts->go = true;
 }

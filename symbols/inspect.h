@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 struct fx_elf_facts {
-	bool hooks;	/* calls __cyg_profile_func_enter: built with -finstrument-functions */
+	bool hooks;	/* built with -finstrument-functions (calls __cyg_profile_func_enter), or the plugin */
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
-	bool names;	/* has a symbol table of its own, or a debug file by build-id */
+	bool names;	/* has a symbol table of its own, sites, or a debug file by build-id */
 	bool allocator; /* defines malloc */
 	bool filters;	/* calls what can install a seccomp filter */
 	bool go;	/* has code of the Go compiler */

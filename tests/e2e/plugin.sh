@@ -1,0 +1,197 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# GCC's plugin: programs that are built with it do what they did, each real call is in the trace, exactly so often, and without
+# libfxtrace.so there is nothing to link or load. plugin.c and plugin.cc have each kind of function.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+need python3 nm readelf strip
+
+PLUGIN=$FX_BUILDDIR/compiler-plugin/.libs/fxtrace.so
+[ -e "$PLUGIN" ] || skip "the plugin was not built"
+not_sanitized "what it makes is the same"
+with_plugin=(-fplugin="$PLUGIN" -w)
+early=-fplugin-arg-fxtrace-when=early
+
+# How often each function was called, from its records; a call that the end of the program left open is one.
+counted() { # ARCHIVE
+	"$FXTRACE" dump --json "$1" | python3 -c 'import collections, json, sys
+calls = collections.Counter()
+for r in map(json.loads, sys.stdin):
+    if r["kind"] == "event" and r["category"] == "function" and r["type"] in ("complete", "duration-begin"):
+        calls[r["name"]] += 1
+for name, count in sorted(calls.items()):
+    print(name, count)'
+}
+
+# expect_calls WHAT PROGRAM: what the program says that it has called is in the archive.
+expect_calls() {
+	local what=$1 name count
+
+	counted trace.fxt >counted
+	while read -r line; do
+		name=${line% *} count=${line##* }
+		grep -qxF "$name $count" counted ||
+			fail "$what: $name was called $count times; in the trace: $(grep -F "$name" counted || echo none)"
+	done < <(grep -v '^sum' traced.out)
+}
+
+# try WHAT SOURCE OPTION...: with these, plain and with the plugin.
+try() {
+	local what=$1 source=$FX_SRCDIR/tests/e2e/$2 option plain=()
+
+	shift 2
+	for option in "$@"; do
+		[ "$option" = "$early" ] || plain+=("$option")
+	done
+	compile without -w "$source" "${plain[@]}"
+	compile with "${with_plugin[@]}" "$source" "$@"
+	./without >without.out || fail "$what: without the plugin: status $?"
+	expect_unharmed 0 ./with
+	expect_same_file without.out traced.out
+	expect_calls "$what $*"
+}
+
+ways=0
+for optimise in -O0 -O1 -O2 -O3 -Os '-O2 -flto' '-O2 -fno-plt -no-pie' '-O3 -fomit-frame-pointer -fcf-protection' \
+	'-O1 -fstack-protector-all -g'; do
+	for when in '' $early; do
+		# shellcheck disable=SC2086 # several options
+		try C plugin.c $optimise $when
+		# shellcheck disable=SC2086
+		try C++ plugin.cc -std=c++20 -fopenmp $optimise $when
+		ways=$((ways + 2))
+	done
+done
+echo "$ways ways"
+
+# --- Without a tracer ------------------------------------------------------------------------------
+
+# Nothing is linked with, and the gate is shut: also where nothing can be loaded.
+compile alone "${with_plugin[@]}" -O2 "$FX_SRCDIR/tests/e2e/plugin.c"
+readelf -d alone | grep -q fxtrace && fail "the program needs a library of ours"
+compile static "${with_plugin[@]}" -O2 -static "$FX_SRCDIR/tests/e2e/plugin.c"
+./static >static.out || fail "linked statically: status $?"
+./alone >alone.out || fail "alone: status $?"
+expect_same_file alone.out static.out
+
+# --- Names -----------------------------------------------------------------------------------------
+
+strip -o stripped alone
+expect_unharmed 0 ./stripped
+expect_calls stripped
+expect_ok "$FXTRACE" doctor -- ./stripped
+expect_no_line 'own functions|module\+0x' out
+expect_ok "$FXTRACE" doctor -- ./alone
+expect_no_line 'own functions' out
+
+# --- Libraries -------------------------------------------------------------------------------------
+
+cat >part.c <<'END'
+__attribute__((noipa)) static int inner(int i) { return i + 1; }
+int part(int i) { return inner(i) + inner(i); }
+END
+cat >opens.c <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+int main(void)
+{
+	void *handle = dlopen("./libpart.so", RTLD_NOW);
+	int (*part)(int) = handle ? (int (*)(int))dlsym(handle, "part") : NULL;
+
+	printf("%d\n", part ? part(3) : -1);
+	return 0;
+}
+END
+compile libpart.so "${with_plugin[@]}" -O2 -shared -fPIC part.c
+compile opens opens.c -ldl
+expect_unharmed 0 ./opens
+expect_line '^8$' traced.out
+counted trace.fxt >counted
+expect_line '^inner 2$' counted
+expect_line '^part 1$' counted
+echo 'int part(int); int main(void) { return part(1) != 4; }' >uses.c
+compile uses "${with_plugin[@]}" uses.c "$PWD/libpart.so"
+expect_unharmed 0 ./uses
+counted trace.fxt >counted
+expect_line '^main 1$' counted
+expect_line '^inner 2$' counted
+for linker in gold lld; do
+	command -v "ld.$linker" >/dev/null || continue
+	compile other "${with_plugin[@]}" -O2 -fuse-ld=$linker -Wl,--gc-sections -ffunction-sections "$FX_SRCDIR/tests/e2e/plugin.c"
+	expect_unharmed 0 ./other
+	expect_calls "ld.$linker"
+done
+
+# --- Which functions -------------------------------------------------------------------------------
+
+# chosen ARGUMENT...: the functions of plugin.c that have the code.
+chosen() {
+	rm -f list
+	compile some "${with_plugin[@]}" -O1 -fplugin-arg-fxtrace-list="$PWD/list" "${@/#/-fplugin-arg-fxtrace-}" \
+		"$FX_SRCDIR/tests/e2e/plugin.c"
+	[ -e list ] || : >list
+	cut -f1 list | sort
+}
+
+expect_equal 'tail target' "$(chosen functions=ta* | xargs)" "functions=ta*"
+expect_equal 'main plain' "$(chosen functions=main,plain | xargs)" "functions=main,plain"
+all=$(chosen | xargs)
+expect_equal "$(tr ' ' '\n' <<<"$all" | grep -vx 'plain' | xargs)" "$(chosen no-functions=plain | xargs)" "no-functions=plain"
+expect_equal '' "$(chosen no-files=plugin.c | xargs)" "no-files=plugin.c"
+expect_equal "$all" "$(chosen 'files=*/plugin.c' | xargs)" "files=*/plugin.c"
+printf '# a comment\ntail\n\nplain\n' >globs
+expect_equal 'plain tail' "$(chosen functions=@globs | xargs)" "functions=@globs"
+expect_equal "$all" "$(chosen min-size=0 | xargs)" "min-size=0"
+chosen min-size=12 >large
+grep -qx main large && ! grep -qx target large || fail "min-size=12: $(xargs <large)"
+expect_equal 'sized' "$(chosen need=loop | grep -vx -e main -e variadic | xargs)" "need=loop"
+chosen need=call >callers
+grep -qx tail callers && ! grep -qx plain callers || fail "need=call: $(xargs <callers)"
+cat >attributes.c <<'END'
+__attribute__((noinline, fxtrace_always)) static int always(int i) { return i; }
+__attribute__((noinline, fxtrace_never)) static int never(int i) { return i; }
+__attribute__((noinline, no_instrument_function)) static int not(int i) { return i; }
+__attribute__((noinline)) static int other(int i) { return i; }
+int main(int argc, char **argv) { return always(0) + never(0) + not(0) + other(0) + !argv; }
+END
+compile attributes "${with_plugin[@]}" -O1 -fplugin-arg-fxtrace-min-size=1000 attributes.c
+expect_unharmed 0 ./attributes
+expect_equal 'always 1' "$(counted trace.fxt | xargs)" "attributes, min-size=1000"
+compile attributes "${with_plugin[@]}" -O1 attributes.c
+expect_unharmed 0 ./attributes
+expect_equal 'always 1 main 1 other 1' "$(counted trace.fxt | xargs)" "attributes"
+
+# --- What cannot be --------------------------------------------------------------------------------
+
+# refused TEXT OPTION...: the compiler says so, and makes nothing.
+refused() {
+	local text=$1
+
+	shift
+	# shellcheck disable=SC2086 # the compiler may come with options of its own
+	if $FX_CC "${with_plugin[@]}" "$@" -c -o refused.o part.c >refused.log 2>&1; then
+		fail "not refused: $*"
+	fi
+	grep -q -- "$text" refused.log || fail "$*: no '$text' in: $(cat refused.log)"
+}
+
+refused 'there is no such argument' -fplugin-arg-fxtrace-nonsense=1
+refused 'not a number' -fplugin-arg-fxtrace-min-size=many
+refused 'not loop or call' -fplugin-arg-fxtrace-need=sleep
+refused 'not late or early' -fplugin-arg-fxtrace-when=never
+refused 'cannot be read' -fplugin-arg-fxtrace-functions=@nothing
+refused 'cannot be written' -fplugin-arg-fxtrace-list=/nothing/here
+refused 'recorded twice' -finstrument-functions
+refused 'is not known before' $early -fplugin-arg-fxtrace-need=loop
+if [ "$(uname -m)" = x86_64 ]; then
+	refused 'on one stack' -fsplit-stack
+fi
+
+# --- fxtrace-config --------------------------------------------------------------------------------
+
+config=$FX_BUILDDIR/compiler-plugin/fxtrace-config
+expect_ok "$config" --cflags --hooks
+expect_line 'finstrument-functions' out
+expect_ok "$config" --help
+expect_status 2 "$config"
+expect_status 2 "$config" --cflags --nonsense
+expect_one_error 2 "$config" --plugin-path more
