@@ -8,7 +8,7 @@
 
 #include "compiler-plugin/sites.h"
 #include "compiler-plugin/wanted.h"
-#include "fxtrace/gate.h"
+#include <fxtrace/gate.h>
 
 namespace
 {

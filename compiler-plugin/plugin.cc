@@ -13,7 +13,7 @@
 /* plugin-version.h has variables, of which not all are used. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-variable"
-#include "plugin-version.h"
+#include <plugin-version.h>
 #pragma GCC diagnostic pop
 
 int plugin_is_GPL_compatible;

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "fxtrace/gate.h"
+#include <fxtrace/gate.h>
 
 namespace
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "fxtrace/gate.h"
+#include <fxtrace/gate.h>
 
 /* Where distributions put debug files, by build-id. */
 #define DEBUG_FILES "/usr/lib/debug/.build-id"

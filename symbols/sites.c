@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "fxtrace/gate.h"
+#include <fxtrace/gate.h>
 
 /* The section that holds an address, the last that was asked for. */
 struct sites_text {

@@ -4,7 +4,7 @@
 #ifndef FX_PRELOAD_HOOKS_H
 #define FX_PRELOAD_HOOKS_H
 
-#include "fxtrace/gate.h"
+#include <fxtrace/gate.h>
 
 extern const struct fxtrace_calls __fxtrace_calls;
 

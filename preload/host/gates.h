@@ -3,7 +3,7 @@
 #ifndef FX_PRELOAD_GATES_H
 #define FX_PRELOAD_GATES_H
 
-#include "fxtrace/gate.h"
+#include <fxtrace/gate.h>
 
 /*
  * Opens those of the modules that are loaded with the program: they call `calls` from now on. Once, in the constructor, before

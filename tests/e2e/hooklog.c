@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,4 +70,39 @@ __attribute__((destructor)) static void log_close(void)
 {
 	if (out)
 		fflush(out);
+}
+
+/* --- Programs that are built with the plugin (include/fxtrace/gate.h) -------------------------- */
+
+struct calls {
+	void (*enter)(void *function, void *site);
+	void (*leave)(void *function, void *site);
+};
+
+extern const struct calls __fxtrace_calls;
+const struct calls __fxtrace_calls = {__cyg_profile_func_enter, __cyg_profile_func_exit};
+
+/* The note is 24 bytes: sizes 8 and 4, type 1, "fxtrace", and the distance to the gate. */
+static int open_gate(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	static const unsigned head[] = {8, 4, 1};
+
+	(void)size;
+	(void)unused;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const char *at = (const char *)info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+		const char *end = at + info->dlpi_phdr[i].p_memsz;
+
+		for (; info->dlpi_phdr[i].p_type == PT_NOTE && at + 24 <= end; at += 4) {
+			if (memcmp(at, head, sizeof head) == 0 && strcmp(at + 12, "fxtrace") == 0)
+				*(const struct calls **)(at + 20 + *(const int *)(at + 20)) =
+				    &__fxtrace_calls;
+		}
+	}
+	return 0;
+}
+
+__attribute__((constructor(101))) static void gates_open(void)
+{
+	dl_iterate_phdr(open_gate, NULL);
 }

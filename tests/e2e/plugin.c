@@ -9,9 +9,10 @@
 
 #define REAL __attribute__((noinline, noclone, noipa))
 #define EACH(X)                                                                                    \
-	X(plain) X(variadic) X(allocating) X(structure) X(floating) X(many) X(jumper) X(jumped)    \
-	    X(recursive) X(tail) X(target) X(pointed) X(constructed) X(computed) X(switched)       \
-		X(sized) X(asked) X(ends)
+	X(plain)                                                                                   \
+	X(variadic)                                                                                \
+	X(allocating) X(structure) X(floating) X(many) X(jumper) X(jumped) X(recursive) X(tail)    \
+	    X(target) X(pointed) X(constructed) X(computed) X(switched) X(sized) X(asked) X(ends)
 
 #define COUNTER(name) static int calls_of_##name;
 EACH(COUNTER)
@@ -203,7 +204,8 @@ int main(void)
 		large = structure(large);
 		parts += floating(1.5F, i, 2.25L);
 		sum += many(1, 2, 3, 4, 5, 6, 7, i, 9, 10) + jumped() + tail(i) + pointer(i);
-		sum += computed(i) + switched(i % 4) + sized(i) + (long)asked((unsigned)i, 1ull << 60);
+		sum +=
+		    computed(i) + switched(i % 4) + sized(i) + (long)asked((unsigned)i, 1ull << 60);
 	}
 	sum += recursive(10) + large.values[7];
 	/* To stdout, with what it has counted: the same in each build. */

@@ -1,0 +1,28 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# What tests of real programs share, to be read after lib.sh: the calls in an archive, held against an independent logger.
+CALLTREE=$FX_BUILDDIR/tests/e2e/calltree
+HOOKLOG_SO=$FX_BUILDDIR/.libs/libhooklog.so
+
+# expect_same_calls NAME PROGRAM...: lossless, with small and with usual buffers. Without address
+# randomisation, since hashes of addresses decide what lua calls.
+expect_same_calls() {
+	local name=$1
+
+	shift
+	HOOKLOG=$PWD/hooks.log LD_PRELOAD=$HOOKLOG_SO setarch -R "$@" >logged.out 2>/dev/null </dev/null
+	nm "$1" >symbols
+	"$CALLTREE" hooks hooks.log symbols >logged.tree
+	[ "$(wc -l <logged.tree)" -gt 10000 ] || fail "$name: the logger saw too few calls"
+
+	expect_unharmed 0 "$@"
+	for size in 256K 16M; do
+		setarch -R "$FXTRACE" run -q -o trace.fxt --on-full block -b "$size" -- "$@" >traced.out \
+			2>traced.err </dev/null || fail "$name: $(cat traced.err)"
+		expect_same_file logged.out traced.out
+		expect_clean trace.fxt
+		"$CALLTREE" archive trace.fxt >traced.tree
+		expect_same_file logged.tree traced.tree
+	done
+	echo "$name: $(wc -l <traced.tree) calls, the same"
+}
