@@ -7,7 +7,8 @@
 #include <stddef.h>
 
 struct fx_elf_facts {
-	bool hooks;	/* built with -finstrument-functions (calls __cyg_profile_func_enter), or the plugin */
+	bool
+	    hooks; /* calls __cyg_profile_func_enter (-finstrument-functions), or has sites of the plugin */
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
 	bool names;	/* has a symbol table of its own, sites, or a debug file by build-id */
 	bool allocator; /* defines malloc */

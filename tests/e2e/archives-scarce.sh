@@ -76,7 +76,8 @@ for command in merge split filter symbolize stock; do
 		status=0
 		(in_memory $((least + more)) made_by "$command" scarce.fxt) >out 2>said || status=$?
 		made=$(name_of "$command" scarce.fxt)
-		[ ! -e "$made" ] || expect_clean "$made"
+		# Where it failed before its first record, the file may be there and empty.
+		[ ! -s "$made" ] && [ $status -ne 0 ] || expect_clean "$made"
 		[ $status -ne 0 ] || continue
 		failures=$((failures + 1))
 		expect_equal 1 "$status" "status of $command in $((least + more)) KB: $(cat said)"

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #define REAL __attribute__((noinline, noclone, noipa))
+/* clang-format off */
 #define EACH(X)                                                                                    \
 	X(plain)                                                                                   \
 	X(variadic)                                                                                \
 	X(allocating) X(structure) X(floating) X(many) X(jumper) X(jumped) X(recursive) X(tail)    \
 	    X(target) X(pointed) X(constructed) X(computed) X(switched) X(sized) X(asked) X(ends)
+/* clang-format on */
 
 #define COUNTER(name) static int calls_of_##name;
 EACH(COUNTER)
