@@ -7,8 +7,7 @@
 #include <stddef.h>
 
 struct fx_elf_facts {
-	bool
-	    hooks; /* calls __cyg_profile_func_enter (-finstrument-functions), or has sites of the plugin */
+	bool hooks;	/* calls the hooks of -finstrument-functions, or the plugin's */
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
 	bool names;	/* has a symbol table of its own, sites, or a debug file by build-id */
 	bool allocator; /* defines malloc */
