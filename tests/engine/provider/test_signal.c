@@ -33,6 +33,7 @@
 #define WRITERS	   (1u + TIMERS)
 #define STACK_SIZE (16u << 20)
 #define JUMPS_MIN  100u
+#define JUMPED_MAX 2000000u /* records of the thread itself: there is room for them all */
 
 static struct fm_manager m;
 static struct produced_all got;
@@ -283,8 +284,10 @@ static void trace_and_be_jumped(int flags)
 	       (now < begun + RUN_MAX_NS && jumps <= JUMPS_MIN)) {
 		if (sigsetjmp(back, 1) == 0) {
 			may_jump = 1;
-			for (;;)
-				try_one(MAIN);
+			for (;;) {
+				if (tried[MAIN] < JUMPED_MAX)
+					try_one(MAIN);
+			}
 		}
 	}
 	may_jump = 0;
