@@ -18,6 +18,10 @@
 #define fx_cold	  __attribute__((cold, noinline))
 #define fx_export __attribute__((visibility("default")))
 
+/* Static memory of which few pages are ever touched begins on a page of its own. The linker sorts by alignment, so all
+ * that is small stands together behind it, and a process touches few pages of that, too. */
+#define FX_LARGE __attribute__((aligned(4096)))
+
 /* Keeps the compiler (not the processor) from moving memory accesses across. Enough between a
  * thread and a signal handler that runs on it. */
 #define fx_barrier() __asm__ __volatile__("" ::: "memory")

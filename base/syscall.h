@@ -6,7 +6,12 @@
 #ifndef FX_BASE_SYSCALL_H
 #define FX_BASE_SYSCALL_H
 
+#include <sys/mman.h>
 #include <sys/syscall.h>
+
+#ifndef MADV_POPULATE_WRITE /* before glibc 2.35 */
+#define MADV_POPULATE_WRITE 23
+#endif
 
 #if defined(__x86_64__)
 

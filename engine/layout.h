@@ -72,8 +72,18 @@
 #define FX_DURABLE_MIN	4096u
 #define FX_DURABLE_MAX	(1u << 20)
 #define FX_BUILTIN_SIZE (64u << 10) /* room for the builtin strings; a multiple of the page */
-#define FX_THREADS_MAX	2048u	    /* threads that can record at one time */
-#define FX_PACKETS	64u	    /* depth of the packet ring */
+
+/* The strings that a provider knows from the beginning. A manager that knows the same ones says so in its control page,
+ * and then they are not copied into the buffer. */
+struct fx_builtin {
+	const uint64_t
+	    *records; /* whole String Records of the indices from 1 on, less than FX_BUILTIN_SIZE */
+	uint32_t words; /* of them all */
+	uint32_t next;	/* the first index for other strings */
+	uint64_t id;	/* a checksum of the records; 0: nobody else knows them */
+};
+#define FX_THREADS_MAX 2048u /* threads that can record at one time */
+#define FX_PACKETS     64u   /* depth of the packet ring */
 
 /* String indices: 1 .. FX_STRING_LOCAL-1 stand in the builtin or durable area, once for all; the
  * rest is defined anew inside each chunk that uses it, when the first kind or its room has run out.
@@ -361,7 +371,8 @@ struct fx_buffer_header {
 	/* (wrap + 1) << 32 | chunks claimed in it, of the newest wrap in either half that was left early; wraps that it
 	 * does not name were left full */
 	uint64_t half_ended[2];
-	uint64_t reserved0;
+	/* which builtin strings the provider has, since they do not stand in the buffer; 0: they do */
+	uint64_t builtin_id;
 	/* wrap << 32 | chunks claimed in this half */
 	uint64_t rolling_state __attribute__((aligned(64)));
 	/* where the search for free durable space begins; a hint, behind or at the true end */
@@ -452,6 +463,8 @@ struct fx_control {
 	uint64_t stack_duration;   /* ticks: if they took so long */
 	/* streaming: a half is left for the other one, if that is saved, after so many chunks; 0: when it is full */
 	uint32_t half_enough;
+	/* the builtin strings that the manager knows, too; 0 none */
+	uint64_t builtin_id;
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; FX_SAVED_NEVER while an
 	 * owner of before still holds it; FX_SAVED_BEYOND if the session does not use it. Only the last
 	 * counts in circular mode, in which wraps_saved does not. */

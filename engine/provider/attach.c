@@ -33,14 +33,13 @@ static bool layout_fits(const struct fx_layout *l, uint64_t size)
 }
 
 int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
-		     uint64_t buffer_size, const uint64_t *builtin, size_t builtin_words,
-		     uint32_t first_string)
+		     uint64_t buffer_size, const struct fx_builtin *builtin)
 {
 	struct fx_layout layout = control->layout;
 	struct fx_buffer_header *h = buffer;
 
 	if (control->magic != FX_CONTROL_MAGIC || control->version != FX_LAYOUT_VERSION ||
-	    !layout_fits(&layout, buffer_size) || builtin_words * 8 > FX_BUILTIN_SIZE - 8)
+	    !layout_fits(&layout, buffer_size) || builtin->words * 8 > FX_BUILTIN_SIZE - 8)
 		return -EINVAL;
 	if (!fx_engine.wiped) {
 		fx_engine.wiped = fx_wiped_map(sizeof(struct fx_wiped));
@@ -53,13 +52,16 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	fx_engine.clock_kind = (enum fx_clock_kind)control->clock_kind;
 	fx_engine.tick_step = control->tick_step;
 
-	memcpy((char *)buffer + layout.builtin_offset, builtin, builtin_words * 8);
+	h->builtin_id = control->builtin_id == builtin->id ? builtin->id : 0;
+	if (!h->builtin_id)
+		memcpy((char *)buffer + layout.builtin_offset, builtin->records,
+		       builtin->words * 8);
 	h->version = FX_LAYOUT_VERSION;
 	h->pid = (uint32_t)fx_engine.pid;
 	h->total_size = layout.total_size;
 	h->durable_size = layout.durable_size;
 	h->rolling_size = (uint64_t)layout.chunks_per_half * layout.chunk_size;
-	h->next_string = first_string;
+	h->next_string = builtin->next;
 	h->dropped_unslotted = h->lost_unslotted[FX_LOSS_ADOPTED] =
 	    fx_load_relaxed(&fx_engine.wiped->lost);
 	fx_categories_tell();

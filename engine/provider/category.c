@@ -15,7 +15,7 @@ struct known {
 	const char *description;
 };
 
-static struct known known[FX_KNOWN_MAX];
+static struct known known[FX_KNOWN_MAX] FX_LARGE;
 static uint64_t known_count; /* taken; may grow beyond FX_KNOWN_MAX */
 
 /* Whether a word of the list, without its '-', means the category. */

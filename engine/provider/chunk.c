@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "base/fault.h"
@@ -202,7 +203,7 @@ static int chunk_claim_oldest(const struct fx_thread *t, uint64_t *ret_serial)
 			/* The word before the zeroes: a reader that has seen any of them sees it too. */
 			__atomic_thread_fence(__ATOMIC_RELEASE);
 			*ret_serial = serial;
-			return 0;
+			return found ? 0 : FX_CHUNK_FRESH;
 		}
 	}
 	return -ENOSPC;
@@ -226,7 +227,7 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 	while (budget--) {
 		uint64_t state = fx_load_acquire(&t->header->rolling_state);
 		uint32_t wrap = (uint32_t)(state >> 32), next = (uint32_t)state, number;
-		bool reusable;
+		bool reusable, fresh;
 
 		if (is_spent((uint64_t)wrap * l->chunks_per_half + next))
 			return -ENOSPC;
@@ -241,6 +242,8 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 		 * wrap has begun, and then goes by what saved[] said to tell claimed from skipped. */
 		number = wrap % l->halves * l->chunks_per_half + next;
 		reusable = chunk_is_reusable(t, number);
+		/* relaxed: an owner that was ever before has put its word there before the half was left */
+		fresh = !fx_load_relaxed(&chunk_table(t)[number]);
 		FX_FAULT(chunk_claim);
 		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1))
 			continue;
@@ -249,7 +252,7 @@ static int chunk_claim_saved(const struct fx_thread *t, uint64_t *ret_serial)
 		 * in fx_drain_restart(). */
 		if (reusable && !chunk_is_beyond(number)) {
 			*ret_serial = (uint64_t)wrap * l->chunks_per_half + next;
-			return 0;
+			return fresh ? FX_CHUNK_FRESH : 0;
 		}
 	}
 	return -ENOSPC;
@@ -261,12 +264,31 @@ int fx_chunk_claim(const struct fx_thread *t, uint64_t *ret_serial)
 		    ? chunk_claim_oldest(t, ret_serial)
 		    : chunk_claim_saved(t, ret_serial);
 
-	if (r == 0)
+	if (r >= 0)
 		fx_add_relaxed(&chunks_got, 1);
 	return r;
 }
 
-void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, uint64_t begins)
+/*
+ * A page that is touched for the first time costs a fault, on a virtual machine many times what is written to it. One
+ * call brings all of the chunk. Who records but little does without: of its few chunks most pages are never written.
+ */
+#define CHUNKS_SMALL 4u
+
+static void chunk_populate(void *chunk)
+{
+	static uint32_t refused; /* an old kernel does not know how */
+
+	/* relaxed: whoever asks gets the same answer */
+	if (fx_load_relaxed(&chunks_got) <= CHUNKS_SMALL || fx_load_relaxed(&refused) ||
+	    !fx_engine_may(FX_ASK_PAGES))
+		return;
+	if (fx_syscall3(SYS_madvise, chunk, fx_engine.layout.chunk_size, MADV_POPULATE_WRITE) != 0)
+		fx_store_relaxed(&refused, 1);
+}
+
+void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, bool fresh,
+		   uint64_t begins)
 {
 	uint32_t number = provider_chunk_number(serial), n = fx_engine.layout.chunks_per_half;
 	uint64_t *p = provider_chunk_address(t, number / n, number % n);
@@ -275,8 +297,12 @@ void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, ui
 	fx_store_relaxed(&c->pos, p);
 	fx_barrier();
 	fx_store_relaxed(&c->chunk, p);
-	/* Zero beyond the last record, always; it also brings the chunk into the cache. */
-	memset(p, 0, fx_engine.layout.chunk_size);
+	/* Zero beyond the last record, always. An owner who has left a fresh chunk while it opened it, has written the Thread
+	 * Record at most. Zeroing also brings the chunk into the cache. */
+	if (fresh)
+		chunk_populate(p);
+	else
+		memset(p, 0, fx_engine.layout.chunk_size);
 	FX_FAULT(chunk_zeroed);
 	p[1] = (uint64_t)fx_engine.pid;
 	p[2] = t->tid;

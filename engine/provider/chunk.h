@@ -16,14 +16,18 @@
 /* Words of the Thread Record that each chunk begins with. */
 #define FX_CHUNK_HEAD_WORDS 3u
 
-/* Claims the next chunk that is free. 0 and its serial; fails, without waiting, if there is none (space.h waits). */
+/* Claims the next chunk that is free. 0 and its serial, FX_CHUNK_FRESH and its serial if nobody has ever used it, which so
+ * is all zeroes; fails, without waiting, if there is none (space.h waits). */
+#define FX_CHUNK_FRESH 1
 int fx_chunk_claim(const struct fx_thread *t, uint64_t *ret_serial);
 
 /* How many chunks the process has got so far. */
 uint64_t fx_chunks_got(void);
 
-/* Makes the chunk that was claimed by this serial the cursor's: zeroes, and its Thread Record with the bits `begins`. */
-void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, uint64_t begins);
+/* Makes the chunk that was claimed by this serial the cursor's: zeroes, and its Thread Record with the bits `begins`.
+ * One that is fresh has the zeroes. */
+void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, bool fresh,
+		   uint64_t begins);
 
 /* Whether the serials of `wrap` are the last that there are: it is never left. */
 bool fx_chunk_is_worn(uint32_t wrap);

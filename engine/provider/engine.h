@@ -109,7 +109,8 @@ enum fx_ask {
 	FX_ASK_CHILD = 8, /* to begin anew in a forked child */
 	FX_ASK_START =
 	    16, /* anything at all: in the programs that it starts, too, that would be their end */
-	FX_ASK_ALL = 31,
+	FX_ASK_PAGES = 32, /* to map what is about to be written */
+	FX_ASK_ALL = 63,
 	FX_ASK_FOLLOW = FX_ASK_CHILD | FX_ASK_SELF,
 };
 
@@ -295,13 +296,11 @@ fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 
 /*
  * Attaches the process to its mapped buffer: writes the header and the builtin strings, makes every
- * thread adopt anew. `builtin` are whole String Records of indices 1 .. first_string-1, at most
- * FX_BUILTIN_SIZE bytes. The mappings stay the caller's; they must outlive the process's hooks.
+ * thread adopt anew. The mappings stay the caller's; they must outlive the process's hooks.
  * Returns 0, or -ENOMEM, -EINVAL (a layout that does not fit `buffer_size`).
  */
 int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
-		     uint64_t buffer_size, const uint64_t *builtin, size_t builtin_words,
-		     uint32_t first_string);
+		     uint64_t buffer_size, const struct fx_builtin *builtin);
 
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);

@@ -27,7 +27,9 @@ static __thread bool guarded __attribute__((tls_model("initial-exec")));
 
 /* What a child must keep of its parent's slot: the calls that a hook, interrupted by the fork, may
  * still look at. Owned by the one thread that a child begins with. */
-static struct fx_frame frames_kept[FX_FRAMES];
+static struct fx_frame frames_kept[FX_FRAMES] FX_LARGE;
+
+#define FRAMES_FEW 8u
 
 /*
  * In a child: puts private memory where the parent's buffer is. What the fork interrupted may write
@@ -37,6 +39,8 @@ static void fork_disown_buffer(const struct fx_fork *before)
 {
 	static void *left;
 	static uint64_t left_size;
+	struct fx_frame few[FRAMES_FEW],
+	    *keep = few; /* most have few open: one page less to touch */
 	struct fx_frame *frames = NULL;
 	void *buffer = fx_engine.header;
 	uint64_t size = fx_engine.layout.total_size;
@@ -50,7 +54,9 @@ static void fork_disown_buffer(const struct fx_fork *before)
 		frames = before->thread.slot->frames;
 		if (before->thread.top > frames && before->thread.top <= frames + FX_FRAMES)
 			kept = (size_t)(before->thread.top - frames) * sizeof *frames;
-		memcpy(frames_kept, frames, kept);
+		if (kept > sizeof few)
+			keep = frames_kept;
+		memcpy(keep, frames, kept);
 	}
 	if (left && left != buffer)
 		fx_syscall2(SYS_munmap, left, left_size);
@@ -59,7 +65,7 @@ static void fork_disown_buffer(const struct fx_fork *before)
 	fx_syscall6(SYS_mmap, (long)buffer, (long)size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	if (kept)
-		memcpy(frames, frames_kept, kept);
+		memcpy(frames, keep, kept);
 }
 
 /* Confined, the parent's buffer is still there, which the child may not leave: it is one more in it. Whoever it has

@@ -135,25 +135,27 @@ static enum fx_loss refuse_to_wait(const struct fx_thread *t, struct patience *p
 	return space_wait(t->adopted, patience) ? FX_LOSSES : FX_LOSS_ENDED;
 }
 
-/* Claims a chunk, and waits for it in lossless mode. 0, or -ENOSPC. */
+/* Claims a chunk, and waits for it in lossless mode. As fx_chunk_claim(). */
 static int chunk_have(const struct fx_thread *t, uint64_t *ret_serial, enum fx_loss *ret_why)
 {
 	struct patience patience = {.wait_ns = WAIT_MIN_NS};
+	int r;
 
-	while (fx_chunk_claim(t, ret_serial) != 0) {
+	while ((r = fx_chunk_claim(t, ret_serial)) < 0) {
 		if (reclaim_rarely() > 0)
 			continue;
 		*ret_why = refuse_to_wait(t, &patience);
 		if (*ret_why != FX_LOSSES)
 			return -ENOSPC;
 	}
-	return 0;
+	return r;
 }
 
 int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words, enum fx_loss *ret_why)
 {
 	struct fx_cursor *c = &t->cursor[level];
 	uint64_t serial, begins;
+	int r;
 
 	*ret_why = FX_LOSS_LARGE;
 	if (words > fx_engine.layout.chunk_size / 8 - FX_CHUNK_HEAD_WORDS)
@@ -164,10 +166,11 @@ int fx_chunk_next(struct fx_thread *t, unsigned level, unsigned words, enum fx_l
 	FX_FAULT(chunk_released);
 	/* One chunk says it, and the earliest, also if a handler that interrupts takes one of its own. */
 	begins = __atomic_exchange_n(&t->begins, 0, __ATOMIC_RELAXED);
-	if (chunk_have(t, &serial, ret_why) != 0) {
+	r = chunk_have(t, &serial, ret_why);
+	if (r < 0) {
 		t->begins |= begins;
 		return -ENOSPC;
 	}
-	fx_chunk_open(t, c, serial, begins);
+	fx_chunk_open(t, c, serial, r == FX_CHUNK_FRESH, begins);
 	return 0;
 }

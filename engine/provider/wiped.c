@@ -5,56 +5,62 @@
 #include <sys/mman.h>
 
 #include "base/atomic.h"
+#include "base/compiler.h"
 #include "base/syscall.h"
 
 #define ADVICE_UNKNOWN 0x7ffffff1
 
-/* Made by the constructor and the first attachment, one after the other. */
-static struct {
-	void *begin;
-	size_t size;
-} mappings[FX_WIPED_MAX];
-static unsigned count;
+/* One mapping, of which what is asked for is cut off; the constructor and the first attachment ask, one after the other. */
+static char *wiped_room;
+static size_t wiped_used;
 
-static long map(void *at, size_t size, int flags)
+static long map(void *at, int flags)
 {
-	return fx_syscall6(SYS_mmap, (long)(uintptr_t)at, (long)size, PROT_READ | PROT_WRITE,
+	return fx_syscall6(SYS_mmap, (long)(uintptr_t)at, FX_WIPED_SIZE, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-static void keep_out_of_dumps(long p, size_t size)
+static void keep_out_of_dumps(long p)
 {
-	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
+	fx_syscall3(SYS_madvise, p, FX_WIPED_SIZE, MADV_DONTDUMP);
+}
+
+static bool wiped_room_make(void)
+{
+	long p = map(NULL, 0);
+
+	if (p < 0 && p > -4096)
+		return false;
+	if (fx_syscall3(SYS_madvise, p, FX_WIPED_SIZE, MADV_WIPEONFORK) != 0) {
+		fx_syscall2(SYS_munmap, p, FX_WIPED_SIZE);
+		return false;
+	}
+	keep_out_of_dumps(p);
+	wiped_room = (char *)p;
+	return true;
 }
 
 void *fx_wiped_map(size_t size)
 {
-	long p;
+	void *p;
 
-	if (count == FX_WIPED_MAX)
+	size = FX_ALIGN_UP(size, 4096);
+	if (size > FX_WIPED_SIZE - wiped_used || (!wiped_room && !wiped_room_make()))
 		return NULL;
-	p = map(NULL, size, 0);
-	if (p < 0 && p > -4096)
-		return NULL;
-	if (fx_syscall3(SYS_madvise, p, size, MADV_WIPEONFORK) != 0) {
-		fx_syscall2(SYS_munmap, p, size);
-		return NULL;
-	}
-	keep_out_of_dumps(p, size);
-	mappings[count].begin = (void *)p;
-	mappings[count++].size = size;
-	return (void *)p;
+	p = wiped_room + wiped_used;
+	wiped_used += size;
+	return p;
 }
 
 bool fx_wiped_by_hand(void)
 {
 	static uint32_t asked; /* 0: not yet, 1: the kernel wipes, 2: nobody does */
 
-	if (!count)
+	if (!wiped_room)
 		return false;
 	/* relaxed: whoever asks gets the same answer */
 	if (!fx_load_relaxed(&asked)) {
-		long known = fx_syscall3(SYS_madvise, mappings[0].begin, 1, ADVICE_UNKNOWN);
+		long known = fx_syscall3(SYS_madvise, wiped_room, 1, ADVICE_UNKNOWN);
 
 		fx_store_relaxed(&asked, known == 0 ? 2 : 1);
 	}
@@ -63,8 +69,8 @@ bool fx_wiped_by_hand(void)
 
 void fx_wiped_wipe(void)
 {
-	for (unsigned i = 0; i < count; i++) {
-		map(mappings[i].begin, mappings[i].size, MAP_FIXED);
-		keep_out_of_dumps((long)mappings[i].begin, mappings[i].size);
-	}
+	if (!wiped_room)
+		return;
+	map(wiped_room, MAP_FIXED);
+	keep_out_of_dumps((long)wiped_room);
 }

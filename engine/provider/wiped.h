@@ -12,16 +12,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Mappings that one process can have. */
-#define FX_WIPED_MAX 2u
+/* All that one process can have of it, in bytes: the threads of the engine and the table of descriptors. */
+#define FX_WIPED_SIZE ((size_t)11 << 18)
 
-/* New, zeroed, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
+/* New, zeroed, on pages of its own, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
 void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));
 
 /* Whether a child must wipe by hand. Asks the kernel, once. */
 bool fx_wiped_by_hand(void) __attribute__((visibility("hidden")));
 
-/* In such a child: all mappings. */
+/* In such a child: all of it. */
 void fx_wiped_wipe(void) __attribute__((visibility("hidden")));
 
 #endif

@@ -43,8 +43,12 @@ static void walk(const uint8_t *area, uint64_t end,
 void fx_drain_known(const struct fx_drain *d,
 		    void (*each)(void *opaque, const char *text, size_t length), void *opaque)
 {
+	const uint8_t *builtin;
+	uint64_t builtin_size;
+
 	if (d->broken || !fx_drain_is_attached(d))
 		return;
-	walk(d->buffer + d->layout.builtin_offset, FX_BUILTIN_SIZE, each, opaque);
+	builtin = fx_drain_builtin(d, &builtin_size);
+	walk(builtin, builtin_size, each, opaque);
 	walk(d->buffer + d->layout.durable_offset, d->layout.durable_size, each, opaque);
 }

@@ -38,6 +38,9 @@ static inline uint32_t chunk_number(const struct fx_drain *d, uint64_t serial)
 	return (uint32_t)(serial / n % d->layout.halves * n + serial % n);
 }
 
+/* The builtin strings of the provider: in its buffer, or, if it has the same as the manager, the manager's own. */
+const uint8_t *fx_drain_builtin(const struct fx_drain *d, uint64_t *ret_size);
+
 /* The serial of the chunk that is claimed next. */
 static inline uint64_t serial_of(const struct fx_drain *d, uint64_t state)
 {

@@ -324,13 +324,25 @@ static int take_durable(struct fx_drain_block *block, const uint8_t *from, uint6
 	return 0;
 }
 
+const uint8_t *fx_drain_builtin(const struct fx_drain *d, uint64_t *ret_size)
+{
+	const struct fx_builtin *known = d->builtin;
+
+	if (known && known->id && fx_load_relaxed(&header_of(d)->builtin_id) == known->id) {
+		*ret_size = known->words * 8ull;
+		return (const uint8_t *)known->records;
+	}
+	*ret_size = FX_BUILTIN_SIZE;
+	return d->buffer + d->layout.builtin_offset;
+}
+
 static int drain_builtin(struct fx_drain *d, struct fx_drain_block *block)
 {
-	const uint8_t *area = d->buffer + d->layout.builtin_offset;
+	uint64_t size;
+	const uint8_t *area = fx_drain_builtin(d, &size);
 
 	for (;;) {
-		uint64_t bytes =
-		    committed_bytes(area, d->builtin_pos, FX_BUILTIN_SIZE, DURABLE_PIECE_MAX);
+		uint64_t bytes = committed_bytes(area, d->builtin_pos, size, DURABLE_PIECE_MAX);
 		if (bytes == 0)
 			break;
 		if (take_durable(block, area + d->builtin_pos, bytes))

@@ -99,6 +99,8 @@ struct fx_drain {
 	uint32_t *watch;	       /* chunk numbers */
 	struct fx_drain_chunk *chunks; /* chunk_count of them */
 
+	const struct fx_builtin
+	    *builtin;	      /* those that the provider may have without telling; NULL none */
 	uint32_t builtin_pos; /* bytes taken of the builtin strings */
 	bool builtin_done;
 	uint64_t durable_pos; /* bytes walked of the durable area */

@@ -166,6 +166,7 @@ int fx_drain_restart(struct fx_drain *d, uint32_t share)
 int fx_drain_inherit(struct fx_drain *d, const struct fx_drain *from)
 {
 	d->floor = from->floor;
+	d->builtin = from->builtin;
 	memcpy(d->unslotted, from->unslotted, sizeof(d->unslotted));
 	d->unfollowed = from->unfollowed;
 	if (!from->baseline_count)

@@ -16,6 +16,7 @@
 #include "manager/door/memfd.h"
 #include "manager/settings/terms.h"
 #include "manager/settings/wanted.h"
+#include "preload/strings.h"
 
 /* What a session decides. */
 static void control_configure(struct fx_provider *p, const struct fx_provider_terms *terms)
@@ -43,6 +44,8 @@ static void provider_control_fill(struct fx_provider *p, const struct fx_provide
 	control_configure(p, terms);
 	c->layout = p->drain.layout;
 	c->categories_offset = fx_control_wanted(&p->drain.layout);
+	c->builtin_id = fx_builtin.id;
+	p->drain.builtin = &fx_builtin;
 	/* A child that brings its page has gone by its pid till now. */
 	fx_store_relaxed(&c->provider_id, p->id);
 }

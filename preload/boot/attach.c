@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
@@ -86,10 +87,7 @@ static long connect_beside(int fd)
 
 static int64_t now_seconds(void)
 {
-	struct timespec t = {0};
-
-	fx_syscall2(SYS_clock_gettime, CLOCK_REALTIME, &t);
-	return t.tv_sec;
+	return (int64_t)(fx_clock_ns(CLOCK_REALTIME) / 1000000000u);
 }
 
 /* Who has waited in vain says so to all that come later, by a time of the socket's that is to come. The manager takes
@@ -124,8 +122,9 @@ int fx_attach_connect(bool patient)
 				 SOCK_SEQPACKET | SOCK_CLOEXEC | (patient ? 0 : SOCK_NONBLOCK), 0);
 	if (attach_is_error(fd))
 		return (int)fd;
-	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience, sizeof patience,
-		    0);
+	if (patient)
+		fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience,
+			    sizeof patience, 0);
 	do
 		r = fx_syscall3(SYS_connect, fd, &manager, sizeof manager);
 	while (r == -EINTR);
@@ -264,7 +263,6 @@ static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int
 	p = fx_syscall6(SYS_mmap, (long)old, (long)size, prot, flags, fd, 0);
 	if (attach_is_error(p))
 		return NULL;
-	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
 	return (void *)p;
 }
 
@@ -281,6 +279,9 @@ static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT]
 	mapped.buffer =
 	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
 	mapped.buffer_size = m->buffer_size;
+	/* A core dump has no use for it, and would have all of its pages; the others are small. */
+	if (mapped.buffer)
+		fx_syscall3(SYS_madvise, mapped.buffer, m->buffer_size, MADV_DONTDUMP);
 	return mapped.buffer ? 0 : -ENOMEM;
 }
 
@@ -297,8 +298,7 @@ int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
 {
 	if (!control_is_whole(control, control_size))
 		return -EPROTO;
-	return fx_engine_attach(control, common, buffer, buffer_size, fx_builtin_strings,
-				fx_builtin_words, FX_STR_COUNT);
+	return fx_engine_attach(control, common, buffer, buffer_size, &fx_builtin);
 }
 
 static int engine_attach(const struct fx_msg_registered *m)

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
@@ -89,7 +90,8 @@ static void categories_copy(struct fx_control *to, const struct fx_control *from
 		word = strnlen(list + length, FX_WANTED_SIZE - length);
 		length += word + 1;
 	} while (word && length < FX_WANTED_SIZE);
-	memcpy((char *)to + to->categories_offset, list, length);
+	if (length > 1) /* the memory is new: there the empty one stands already */
+		memcpy((char *)to + to->categories_offset, list, length);
 }
 
 /* Chunks that the session does not use are marked. */
@@ -117,18 +119,11 @@ static int bring_control_fill(struct fx_control *to, const struct fx_control *fr
 	to->provider_id = 0; /* the manager's to give */
 	if (to->serial_limit)
 		to->serial_limit = (uint64_t)l->halves * l->chunks_per_half;
+	to->builtin_id = from->builtin_id;
 	if (to->categories_offset)
 		categories_copy(to, from);
 	share_copy(to, from);
 	return 0;
-}
-
-static uint64_t boottime_ns(void)
-{
-	struct timespec t = {0};
-
-	fx_syscall2(SYS_clock_gettime, CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
 /* The message, with the memory; it lies in the socket until the manager takes it. */
@@ -177,10 +172,7 @@ static int control_move(uint64_t size, int memory)
 	long p = fx_syscall6(SYS_mmap, (long)fx_engine.page, (long)size, PROT_READ,
 			     MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memory, 0);
 
-	if (bring_is_error(p))
-		return (int)p;
-	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
-	return 0;
+	return bring_is_error(p) ? (int)p : 0;
 }
 
 static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_bring *message)
@@ -189,7 +181,7 @@ static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_br
 	int r = bring_control_fill(control, fx_engine.page);
 
 	FX_FAULT(bring_made);
-	message->born_ns = boottime_ns();
+	message->born_ns = fx_boottime_ns();
 	if (r == 0)
 		r = manager_tell(message, memory);
 	FX_FAULT(bring_told);

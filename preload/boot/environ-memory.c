@@ -58,7 +58,7 @@ static void builder_remove(const void *memory)
 static struct {
 	uint64_t owner; /* by thread pointer; 0: nobody's */
 	char bytes[128 << 10] __attribute__((aligned(16)));
-} spare;
+} spare FX_LARGE;
 
 static bool spare_take(void)
 {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/compiler.h"
 #include "base/loadable.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
@@ -29,7 +30,7 @@ static struct {
 	const char *ours[OURS_MAX]; /* "FXTRACE_NAME=VALUE", in text */
 	size_t used;
 	char text[OURS_BYTES];
-} self;
+} self FX_LARGE;
 
 static bool starts_with(const char *s, const char *prefix)
 {

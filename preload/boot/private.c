@@ -266,7 +266,7 @@ static int launch_with_socket(struct launch *l)
 
 int fx_private_manager_start(const char *name)
 {
-	static struct launch l;
+	static struct launch l FX_LARGE;
 	char pid[12];
 	struct fx_text t = FX_TEXT(pid);
 	int r;

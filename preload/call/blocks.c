@@ -5,7 +5,7 @@
 
 #define BLOCKS 2048u
 
-static struct fx_token_block blocks[BLOCKS];
+static struct fx_token_block blocks[BLOCKS] FX_LARGE;
 
 /* Of the blocks that were given back: 1 + number of the first, below a count of changes. Others were never used. */
 static uint64_t blocks_free;

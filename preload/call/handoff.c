@@ -21,7 +21,7 @@ static struct entry {
 	uint64_t key;
 	uint64_t time;
 	uint64_t tid;
-} entries[BUCKETS][WAYS];
+} entries[BUCKETS][WAYS] FX_LARGE;
 
 /* A bit for each bucket in which there ever was an entry: a forked child looks at no others. */
 static uint64_t used[BUCKETS / 64];

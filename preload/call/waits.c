@@ -18,13 +18,13 @@
 	0xffffull /* somebody else makes one for the same object; whoever sees that begins anew */
 #define KEY_LSB 16
 
-struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS];
+struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS] FX_LARGE;
 __thread uint32_t fx_notes;
 
 static struct bucket {
 	uint64_t keys[WAYS]; /* 0: free */
 	struct fx_wait_cell cells[WAYS];
-} buckets[BUCKETS] __attribute__((aligned(64)));
+} buckets[BUCKETS] FX_LARGE;
 
 /* The thread's waits, each in a signal handler that has interrupted the one before. One that is deeper is not known
  * to be left, if it is. */

@@ -15,7 +15,7 @@ struct block {
 #define MARK_MAPPED 2u
 #define MARK_BITS   7u
 
-char fx_arena[FX_ARENA_SIZE] __attribute__((aligned(16)));
+char fx_arena[FX_ARENA_SIZE] FX_LARGE;
 
 static size_t used;
 

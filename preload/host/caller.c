@@ -6,7 +6,7 @@
 #include "engine/provider/stack.h"
 #include "preload/host/unwind.h"
 
-uint64_t fx_callers[1u << FX_CALLERS_LOG2];
+uint64_t fx_callers[1u << FX_CALLERS_LOG2] FX_LARGE;
 
 void fx_callers_forget(void)
 {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "preload/host/find-object.h"
 
 #define FIRST_MAX 256u
@@ -12,7 +13,7 @@
 static struct {
 	struct fx_found module[FIRST_MAX];
 	unsigned count;
-} first;
+} first FX_LARGE;
 
 /* --- The modules of the start ------------------------------------------------------------------ */
 

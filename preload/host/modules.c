@@ -48,7 +48,7 @@ static struct {
 		const struct link_map *map;
 	} range[MODULES_MAX];
 	unsigned busy; /* taken by who adds a module */
-} store;
+} store FX_LARGE;
 
 /* Words of a record whose payload is `extra` words after time stamp, process and thread. */
 static uint64_t *record_new(unsigned extra)

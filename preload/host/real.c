@@ -148,6 +148,7 @@ static const enum fx_real_index first[] = {
     FX_REAL_valloc,
     FX_REAL_pvalloc,
     FX_REAL_malloc_usable_size,
+    FX_REAL__exit, /* most forked children call nothing else, and would each look it up */
 };
 
 /* The others are looked up when they are called. Before glibc 2.35 parts of libc are libraries of their own,

@@ -251,7 +251,7 @@ static bool apply_packed(uint64_t row, struct fx_cfi_state *s)
  * writers, or of a module that is gone, are not taken for a row. */
 static struct {
 	uint64_t place, row;
-} rows[ROWS];
+} rows[ROWS] FX_LARGE;
 
 void fx_unwind_forget(void)
 {

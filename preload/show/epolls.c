@@ -9,7 +9,7 @@
  * forked child has a copy, and finds ages that have begun anew: then nothing is known. */
 static struct slot {
 	uint64_t data, word;
-} slots[1024];
+} slots[1024] FX_LARGE;
 
 #define SEVERAL 0xffffu /* in place of fd */
 

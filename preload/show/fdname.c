@@ -22,7 +22,7 @@
  * child has a copy. Inodes of sockets are not used again soon. */
 static struct pair {
 	uint64_t inode, peer;
-} pairs[256];
+} pairs[256] FX_LARGE;
 
 static void pair_set(uint64_t inode, uint64_t peer)
 {

@@ -104,7 +104,7 @@ static void thread_leave(void *unused)
  * by a thread that has not used it yet, it asks the kernel for more than the program has, what a seccomp filter may
  * not allow.
  */
-static struct start ready[256];
+static struct start ready[256] FX_LARGE;
 
 static struct start *start_get(void)
 {

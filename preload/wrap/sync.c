@@ -41,7 +41,7 @@ fx_hot bool mutex_is_robust(const pthread_mutex_t *m)
 }
 
 /* Robust mutexes that were made here for this process alone: glibc marks all robust ones as shared. */
-static struct fx_objects robust;
+static struct fx_objects robust FX_LARGE;
 
 static bool mutex_is_shared(const pthread_mutex_t *m)
 {
@@ -388,7 +388,7 @@ fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
 /* --- Spin locks ------------------------------------------------------------------------------- */
 
 /* Nothing in a spin lock tells whether processes share it: those that were made here for that. */
-static struct fx_objects shared_spins;
+static struct fx_objects shared_spins FX_LARGE;
 
 static int fx_call_pthread_spin_init(pthread_spinlock_t *l, int shared)
 {

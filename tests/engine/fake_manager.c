@@ -63,6 +63,7 @@ static void control_fill(struct fm_manager *m, const struct fm_config *c)
 	control->half_enough = c->half_enough;
 	control->provider_id = 7;
 	control->layout = m->layout;
+	control->builtin_id = c->builtin_id;
 }
 
 static uint32_t chunk_total(const struct fm_manager *m)
@@ -72,10 +73,12 @@ static uint32_t chunk_total(const struct fm_manager *m)
 
 void fm_start(struct fm_manager *m, const struct fm_config *c)
 {
-	static const uint64_t builtin[] = {
+	static const uint64_t records[] = {
 	    2ull | 2ull << 4 | FM_STRING_FUNCTION << 16 | 8ull << 32,
 	    0x6e6f6974636e7566ull,
 	};
+	static const struct fx_builtin builtin = {
+	    .records = records, .words = 2, .next = FM_FIRST_STRING, .id = FM_BUILTIN_ID};
 	uint64_t size = c->size ? c->size : 1u << 20;
 	const uint8_t *buffer;
 
@@ -95,7 +98,7 @@ void fm_start(struct fm_manager *m, const struct fm_config *c)
 	control_fill(m, c);
 	fx_function_set_category(FM_STRING_FUNCTION);
 	cr_assert_eq(fx_engine_attach(m->shared, m->common_shared, m->header, m->layout.total_size,
-				      builtin, 2, FM_FIRST_STRING),
+				      &builtin),
 		     0);
 	if (!c->stopped)
 		fm_state(m, 1, UINT32_MAX & ~FX_CAT_PAIRS);

@@ -16,6 +16,7 @@
 #include "engine/provider/engine.h"
 
 /* What fm_start() defines: index 1 is the category "function". */
+#define FM_BUILTIN_ID	   0x1234567812345678ull
 #define FM_STRING_FUNCTION 1u
 #define FM_FIRST_STRING	   2u
 
@@ -27,7 +28,9 @@ struct fm_config {
 	uint32_t max_depth;
 	uint64_t min_duration;
 	uint32_t half_enough; /* chunks after which a half may be left */
-	uint32_t stopped;     /* 1: fm_state() starts it */
+	uint64_t
+	    builtin_id; /* of the builtin strings that the manager knows; FM_BUILTIN_ID: the provider's */
+	uint32_t stopped; /* 1: fm_state() starts it */
 };
 
 /* What was read of one owner of one chunk. */

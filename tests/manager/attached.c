@@ -19,7 +19,7 @@ static void *map(int fd, uint64_t size, int protection)
 
 void engine_attach(const struct manager_process *m, const char *name)
 {
-	static const uint64_t none; /* no builtin strings */
+	static const struct fx_builtin none = {.next = 1};
 	struct fx_msg_register request = client_request(name);
 	struct client_answer answer;
 	const struct fx_control *control;
@@ -35,8 +35,8 @@ void engine_attach(const struct manager_process *m, const char *name)
 	control = map(answer.fds[FX_FD_CONTROL], answer.message.control_size, PROT_READ);
 	common = map(answer.fds[FX_FD_COMMON], FX_PAGE, PROT_READ);
 	buffer = map(answer.fds[FX_FD_BUFFER], answer.message.buffer_size, PROT_READ | PROT_WRITE);
-	cr_assert_eq(
-	    fx_engine_attach(control, common, buffer, answer.message.buffer_size, &none, 0, 1), 0);
+	cr_assert_eq(fx_engine_attach(control, common, buffer, answer.message.buffer_size, &none),
+		     0);
 }
 
 struct fx_thread *engine_await(uint32_t categories)

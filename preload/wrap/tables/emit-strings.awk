@@ -1,17 +1,33 @@
 # SPDX-License-Identifier: MIT
 # strings.h: the index of every builtin string. strings.c: the String Records of them all; names of errors and signals.
 
+# A checksum of all that the records say: two of 31 bits, by different factors.
+function builtin_id(    i, k, text, a, b, c, chars) {
+	for (k = 1; k < 256; k++)
+		chars[sprintf("%c", k)] = k
+	a = strings
+	b = strings
+	for (i = 1; i <= strings; i++) {
+		text = string_text[i] (i in is_category ? "\001" : "\002")
+		for (k = 1; k <= length(text); k++) {
+			c = chars[substr(text, k, 1)]
+			a = (a * 257 + c) % 2147483647
+			b = (b * 65599 + c) % 2147483629
+		}
+	}
+	return sprintf("UINT64_C(%d) << 32 | %d", a, b)
+}
+
 function out_strings_h(    i) {
 	banner()
 	print "#ifndef FX_PRELOAD_STRINGS_H\n#define FX_PRELOAD_STRINGS_H\n"
-	print "#include <stdint.h>\n"
+	print "#include \"engine/layout.h\"\n"
 	print "enum fx_builtin_string {\n\tFX_STR_EMPTY_ = 0,"
 	for (i = 1; i <= strings; i++)
 		printf "\tFX_STR_%s = %d,\n", string_ident[i], i
 	printf "\tFX_STR_COUNT = %d, /* the first index for other strings */\n};\n\n", strings + 1
 	print "/* The String Records of them all, in order of index. */"
-	print "extern const uint64_t fx_builtin_strings[];"
-	print "extern const unsigned fx_builtin_words;\n"
+	print "extern const struct fx_builtin fx_builtin;\n"
 	print "/* The text of a builtin string; *ret_length its bytes, no NUL behind them. */"
 	print "const char *fx_builtin_text(unsigned index, unsigned *ret_length);\n"
 	print "/* The index of the name of an error or a signal; 0 if it has none here. */"
@@ -47,7 +63,7 @@ function builtin_text(    i, at) {
 		at += 1 + int((length(string_text[i]) + 7) / 8)
 	}
 	print "};\n\nconst char *fx_builtin_text(unsigned index, unsigned *ret_length)\n{"
-	print "\tconst uint64_t *record = fx_builtin_strings + places[index];\n"
+	print "\tconst uint64_t *record = builtin_strings + places[index];\n"
 	print "\t*ret_length = (unsigned)FXT_GET(*record, STRING_LENGTH);"
 	print "\treturn (const char *)(record + 1);\n}"
 }
@@ -72,12 +88,15 @@ function out_strings_c(    i) {
 	print "#define FX_BYTES(a, b, c, d, e, f, g, h) \\"
 	print "\t((uint64_t)(a) | (uint64_t)(b) << 8 | (uint64_t)(c) << 16 | (uint64_t)(d) << 24 | \\"
 	print "\t (uint64_t)(e) << 32 | (uint64_t)(f) << 40 | (uint64_t)(g) << 48 | (uint64_t)(h) << 56)\n"
-	print "const uint64_t fx_builtin_strings[] = {"
+	print "static const uint64_t builtin_strings[] = {"
 	for (i = 1; i <= strings; i++)
 		string_record(i)
 	print "};\n"
-	print "const unsigned fx_builtin_words = FX_ARRAY_LEN(fx_builtin_strings);\n"
-	print "_Static_assert(sizeof(fx_builtin_strings) <= FX_BUILTIN_SIZE, \"room for builtin strings\");"
+	print "const struct fx_builtin fx_builtin = {"
+	print "\t.records = builtin_strings,\n\t.words = FX_ARRAY_LEN(builtin_strings),"
+	print "\t.next = FX_STR_COUNT,"
+	printf "\t.id = %s,\n};\n\n", builtin_id()
+	print "_Static_assert(sizeof(builtin_strings) < FX_BUILTIN_SIZE, \"room for builtin strings\");"
 	builtin_text()
 	name_table("errno", errno_name, errnos)
 	name_table("signal", signal_name, signals)

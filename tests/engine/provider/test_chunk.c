@@ -87,6 +87,22 @@ Test(chunk, initial_state)
 	check_all(0);
 }
 
+Test(chunk, builtin_strings_are_copied_unless_the_manager_has_them)
+{
+	start((struct fm_config){.mode = FX_MODE_STREAMING});
+	cr_assert_neq(*(const uint64_t *)(m.buffer + m.layout.builtin_offset), 0);
+	cr_assert_eq(header()->builtin_id, 0);
+	check_all(0);
+	start((struct fm_config){.mode = FX_MODE_STREAMING, .builtin_id = FM_BUILTIN_ID + 1});
+	cr_assert_neq(*(const uint64_t *)(m.buffer + m.layout.builtin_offset), 0);
+	cr_assert_eq(header()->builtin_id, 0);
+	check_all(0);
+	start((struct fm_config){.mode = FX_MODE_STREAMING, .builtin_id = FM_BUILTIN_ID});
+	cr_assert_eq(*(const uint64_t *)(m.buffer + m.layout.builtin_offset), 0);
+	cr_assert_eq(header()->builtin_id, FM_BUILTIN_ID);
+	check_all(0);
+}
+
 Test(chunk, first_event_says_started_and_takes_a_chunk)
 {
 	start((struct fm_config){0});

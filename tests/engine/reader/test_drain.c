@@ -565,6 +565,53 @@ Test(drain, builtin_strings_come_first)
 	end();
 }
 
+/* Those that the manager has too are not taken from the buffer, whatever stands there. */
+Test(drain, builtin_strings_that_are_known_come_from_the_manager)
+{
+	static const uint64_t records[] = {2 | 2 << 4 | 1 << 16 | 3ull << 32, 0x656e6f};
+	static const struct fx_builtin known = {
+	    .records = records, .words = 2, .next = 2, .id = 77};
+	const struct fx_piece *found;
+	uint64_t *builtin;
+
+	begin(FX_MODE_ONESHOT);
+	builtin = (uint64_t *)((char *)p.header + p.layout.builtin_offset);
+	builtin[0] = 2 | 3 << 4 | 1 << 16 | 4ull << 32;
+	memcpy(&builtin[1], "zero", 4);
+	d.builtin = &known;
+	p.header->builtin_id = 77;
+	cr_assert_eq(fx_drain_durable(&d, &block), 0);
+	found = piece(0);
+	cr_assert_not_null(found);
+	cr_assert_eq(found->kind, FX_PIECE_DURABLE);
+	cr_assert_eq(found->bytes, sizeof records);
+	cr_assert_arr_eq(found + 1, records, sizeof records);
+	cr_assert_null(piece(1));
+	end();
+}
+
+/* One that has others, or another version of them, has them in its buffer. */
+Test(drain, builtin_strings_that_are_not_known_come_from_the_buffer)
+{
+	static const uint64_t records[] = {2 | 2 << 4 | 1 << 16 | 3ull << 32, 0x656e6f};
+	static const struct fx_builtin known = {
+	    .records = records, .words = 2, .next = 2, .id = 77};
+	uint64_t *builtin;
+
+	for (uint64_t id = 0; id < 2; id++) {
+		begin(FX_MODE_ONESHOT);
+		builtin = (uint64_t *)((char *)p.header + p.layout.builtin_offset);
+		builtin[0] = 2 | 2 << 4 | 1 << 16 | 4ull << 32;
+		memcpy(&builtin[1], "zero", 4);
+		d.builtin = &known;
+		p.header->builtin_id = id;
+		cr_assert_eq(fx_drain_durable(&d, &block), 0);
+		cr_assert_not_null(piece(0));
+		cr_assert_arr_eq(piece(0) + 1, builtin, 16);
+		end();
+	}
+}
+
 Test(drain, builtin_strings_go_on_in_the_next_block)
 {
 	const uint32_t words = 2000;

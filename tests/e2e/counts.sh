@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What tracing costs a process that does nothing, and a child that is forked and ends: page faults and system calls over
+# those without it. Counts, which no other load on the machine disturbs.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+not_sanitized "a sanitizer maps memory of its own"
+target counted counted.c
+
+# at_most WHAT PLAIN TRACED MOST
+at_most() {
+	echo "$1: $2 plain, $3 traced: $(($3 - $2)) more, of $4"
+	[ $(($3 - $2)) -le "$4" ] || fail "$1: $(($3 - $2)) more than plain, at most $4"
+	[ $(($3 - $2)) -gt 0 ] || fail "$1: nothing was counted"
+}
+
+traced() {
+	"$FXTRACE" run -q -o counts.fxt -- "$@"
+}
+
+at_most "page faults of a start" "$(./counted start ./counted)" "$(traced ./counted start ./counted)" 40
+at_most "page faults of a fork" "$(./counted fork 25)" "$(traced ./counted fork 25)" 26
+expect_clean counts.fxt
+
+need strace
+strace -o calls ./counted 2>/dev/null || skip "nothing can be traced with ptrace() here"
+
+# calls_of FILE: lines of the process that ended first, each a system call, whole.
+calls_of() {
+	grep -cE '^[0-9]+ +([a-z_0-9]+\(|<\.\.\. .* resumed)' "$1"
+}
+# of_child FILE: the lines of the process that `counted once' forked, which is the newest.
+of_child() {
+	local child
+	child=$(awk '{ print $1 }' "$1" | sort -un | tail -n 1)
+	grep "^$child " "$1"
+}
+
+strace -f -o plain ./counted
+traced strace -f -o recorded ./counted
+at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 43
+strace -f -o plain ./counted once
+traced strace -f -o recorded ./counted once
+of_child plain >plain.child
+of_child recorded >recorded.child
+at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" 22
