@@ -72,18 +72,8 @@
 #define FX_DURABLE_MIN	4096u
 #define FX_DURABLE_MAX	(1u << 20)
 #define FX_BUILTIN_SIZE (64u << 10) /* room for the builtin strings; a multiple of the page */
-
-/* The strings that a provider knows from the beginning. A manager that knows the same ones says so in its control page,
- * and then they are not copied into the buffer. */
-struct fx_builtin {
-	const uint64_t
-	    *records; /* whole String Records of the indices from 1 on, less than FX_BUILTIN_SIZE */
-	uint32_t words; /* of them all */
-	uint32_t next;	/* the first index for other strings */
-	uint64_t id;	/* a checksum of the records; 0: nobody else knows them */
-};
-#define FX_THREADS_MAX 2048u /* threads that can record at one time */
-#define FX_PACKETS     64u   /* depth of the packet ring */
+#define FX_THREADS_MAX	2048u	    /* threads that can record at one time */
+#define FX_PACKETS	64u	    /* depth of the packet ring */
 
 /* String indices: 1 .. FX_STRING_LOCAL-1 stand in the builtin or durable area, once for all; the
  * rest is defined anew inside each chunk that uses it, when the first kind or its room has run out.

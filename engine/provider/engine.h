@@ -25,6 +25,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/handle.h"
+#include "engine/builtin.h"
 #include "engine/layout.h"
 
 /* How deep record writing can nest: the thread, and signal handlers that interrupt one another in

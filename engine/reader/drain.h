@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/builtin.h"
 #include "engine/layout.h"
 
 enum fx_piece_kind {

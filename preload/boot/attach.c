@@ -263,6 +263,7 @@ static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int
 	p = fx_syscall6(SYS_mmap, (long)old, (long)size, prot, flags, fd, 0);
 	if (attach_is_error(p))
 		return NULL;
+	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
 	return (void *)p;
 }
 
@@ -279,9 +280,6 @@ static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT]
 	mapped.buffer =
 	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
 	mapped.buffer_size = m->buffer_size;
-	/* A core dump has no use for it, and would have all of its pages; the others are small. */
-	if (mapped.buffer)
-		fx_syscall3(SYS_madvise, mapped.buffer, m->buffer_size, MADV_DONTDUMP);
 	return mapped.buffer ? 0 : -ENOMEM;
 }
 

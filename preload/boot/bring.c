@@ -172,7 +172,10 @@ static int control_move(uint64_t size, int memory)
 	long p = fx_syscall6(SYS_mmap, (long)fx_engine.page, (long)size, PROT_READ,
 			     MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memory, 0);
 
-	return bring_is_error(p) ? (int)p : 0;
+	if (bring_is_error(p))
+		return (int)p;
+	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
+	return 0;
 }
 
 static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_bring *message)

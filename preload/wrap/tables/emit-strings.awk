@@ -21,7 +21,7 @@ function builtin_id(    i, k, text, a, b, c, chars) {
 function out_strings_h(    i) {
 	banner()
 	print "#ifndef FX_PRELOAD_STRINGS_H\n#define FX_PRELOAD_STRINGS_H\n"
-	print "#include \"engine/layout.h\"\n"
+	print "#include \"engine/builtin.h\"\n"
 	print "enum fx_builtin_string {\n\tFX_STR_EMPTY_ = 0,"
 	for (i = 1; i <= strings; i++)
 		printf "\tFX_STR_%s = %d,\n", string_ident[i], i
