@@ -35,6 +35,8 @@ static int request_fill(const struct fx_options *options, bool detached,
 	};
 	if (c->words)
 		memcpy(ret->words, c->words, strlen(c->words));
+	if (c->functions)
+		memcpy(ret->functions, c->functions, strlen(c->functions));
 	if (c->size_count > FX_PROVIDER_SPECS)
 		return -E2BIG;
 	for (size_t i = 0; i < c->size_count; i++) {

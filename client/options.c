@@ -12,6 +12,7 @@
 #include "client/quantity.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
+#include "manager/settings/functions.h"
 #include "manager/settings/wanted.h"
 
 /* --- Values ---------------------------------------------------------------------------------- */
@@ -134,6 +135,58 @@ static const char *set_clock(struct fx_options *o, const char *value)
 	else
 		return "not auto, counter or boottime";
 	return NULL;
+}
+
+/* Takes the patterns of one sign away. */
+static void functions_drop(struct fx_options *o, char sign)
+{
+	char *to = o->functions;
+
+	for (const char *line = o->functions; *line; line = strchr(line, '\n') + 1) {
+		size_t length = strcspn(line, "\n") + 1;
+
+		if (*line == sign)
+			continue;
+		memmove(to, line, length);
+		to += length;
+	}
+	*to = 0;
+}
+
+/* The first of the command line stands in place of the variable's, which may have several, one a line. */
+static const char *functions_add(struct fx_options *o, int key, char sign, const char *value)
+{
+	size_t used, length;
+
+	if (!fx_options_given(o, key))
+		functions_drop(o, sign);
+	for (; value; value = value[length] ? value + length + 1 : NULL) {
+		char glob[FX_FUNCTION_GLOB_MAX];
+		const char *wrong;
+
+		used = strlen(o->functions);
+		length = strcspn(value, "\n");
+		if (length >= sizeof(glob) || used + length + sizeof("+\n") > sizeof(o->functions))
+			return "longer than all patterns together may be";
+		memcpy(glob, value, length);
+		glob[length] = 0;
+		wrong = fx_functions_check_glob(glob);
+		if (wrong)
+			return wrong;
+		snprintf(o->functions + used, sizeof(o->functions) - used, "%c%s\n", sign, glob);
+	}
+	o->config.functions = o->functions;
+	return NULL;
+}
+
+static const char *set_filter(struct fx_options *o, const char *value)
+{
+	return functions_add(o, 'F', '+', value);
+}
+
+static const char *set_no_trace(struct fx_options *o, const char *value)
+{
+	return functions_add(o, 'N', '-', value);
 }
 
 static const char *set_min_duration(struct fx_options *o, const char *value)

@@ -15,9 +15,10 @@ struct fx_options {
 	struct fx_session_config config;
 	uint64_t given; /* those of the command line, a bit for each line of options.def */
 	bool quiet;
-	bool report;			  /* fxtrace run */
-	char words[FX_CATEGORY_LIST_MAX]; /* config.words */
-	struct fx_provider_size *sizes;	  /* config.sizes, owned */
+	bool report;			      /* fxtrace run */
+	char words[FX_CATEGORY_LIST_MAX];     /* config.words */
+	char functions[FX_FUNCTION_LIST_MAX]; /* config.functions */
+	struct fx_provider_size *sizes;	      /* config.sizes, owned */
 	struct fx_trigger triggers[FX_TRIGGERS];
 	char **texts; /* strings that the configuration points to, owned */
 	size_t text_count;

@@ -53,6 +53,10 @@ int fx_usage_flush(const char *command, int status)
 
 _Noreturn static void usage_help(const char *command, const struct argp *parser)
 {
+	static char all[64 << 10];
+
+	/* So that the flush below is the only write, and knows why it fails. */
+	setvbuf(stdout, all, _IOFBF, sizeof(all));
 	if (help_print)
 		help_print(parser);
 	else

@@ -157,6 +157,8 @@ enum fx_disposition {
 
 #define FX_CATEGORY_LIST_MAX 20480u /* with the NUL */
 #define FX_OUTPUT_PATH_MAX   4096u  /* with the NUL */
+#define FX_FUNCTION_LIST_MAX 8192u  /* with the NUL */
+#define FX_FUNCTION_GLOB_MAX 1024u  /* of one pattern, with the NUL */
 #define FX_PROVIDER_SPECS    32u
 #define FX_TRIGGERS	     16u
 #define FX_ALERT_NAME_MAX    14u
@@ -318,6 +320,8 @@ struct fx_msg_initialize {
 	/* for messages, for the compression by its extension, and for what triggers write */
 	char output[FX_OUTPUT_PATH_MAX];
 	char words[FX_CATEGORY_LIST_MAX]; /* categories by name, after the bits of `categories` */
+	char functions
+	    [FX_FUNCTION_LIST_MAX]; /* those to be recorded, see manager/settings/functions.h */
 };
 
 struct fx_msg_start {

@@ -327,6 +327,15 @@ static void add_first(const struct fx_stream *s, const struct fx_frame *frame,
 		record->nargs++;
 }
 
+static bool is_unwanted(struct fx_stream *s, const struct fx_frame *frame)
+{
+	const char *functions = s->names.functions;
+
+	return functions && frame->id < HEADER_MIN &&
+	       !fx_modules_is_wanted(&s->modules, fx_modules_moment(&s->modules), frame->id,
+				     functions);
+}
+
 static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
 		      uint64_t start, uint64_t end)
 {
@@ -334,7 +343,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const str
 	struct exec_room room;
 	struct fxt_record record;
 
-	if (start > end || !fx_stream_nests(s, t, &start, end))
+	if (start > end || is_unwanted(s, frame) || !fx_stream_nests(s, t, &start, end))
 		return;
 	record = fx_stream_event(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;

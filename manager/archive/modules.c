@@ -6,6 +6,8 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "manager/settings/functions.h"
+
 struct fx_module {
 	UT_hash_handle hh;
 	uint16_t id;
@@ -187,4 +189,14 @@ size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t a
 bool fx_modules_has_name(struct fx_modules *modules, uint32_t moment, uint64_t address)
 {
 	return modules_resolve(modules, moment, address).kind == FX_SYMBOL_NAMED;
+}
+
+bool fx_modules_is_wanted(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			  const char *functions)
+{
+	struct fx_symbol symbol = modules_resolve(modules, moment, address);
+	char name[FX_MODULES_TEXT_MAX];
+
+	fx_symbol_format(&symbol, name, sizeof(name));
+	return fx_functions_wanted(functions, symbol.module, name);
 }

@@ -454,6 +454,21 @@ int fx_names_say(struct fx_names *names, const char *text)
 	return slot < 0 ? slot : (int)FX_STRING_LOCAL + slot;
 }
 
+bool fx_names_is_unwanted_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref)
+{
+	/* Found by the same way as a reader finds it; the table is ours to write. */
+	struct fx_name *name = (struct fx_name *)fx_names_find(names, locals, ref);
+
+	if (!name || name->kind != FX_NAME_ADDRESS)
+		return false;
+	if (!name->judged) {
+		name->unwanted = !fx_modules_is_wanted(names->modules, name->moment, name->address,
+						       names->functions);
+		name->judged = 1;
+	}
+	return name->unwanted;
+}
+
 int fx_names_ref_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref)
 {
 	if (!fx_names_find(names, locals, ref))

@@ -43,7 +43,9 @@ struct fx_name {
 	uint8_t kind;		 /* enum fx_name_kind */
 	uint8_t told : 1;	 /* stands in the archive */
 	uint8_t is_category : 1; /* was added to the known ones */
-	uint8_t meaning;	 /* enum fx_meaning */
+	uint8_t judged : 1; /* whether it is of a function that is not to be recorded, is known: */
+	uint8_t unwanted : 1; /* it is */
+	uint8_t meaning;      /* enum fx_meaning */
 };
 
 /* A string of one chunk. */
@@ -68,9 +70,11 @@ struct fx_names {
 	uint32_t made;		    /* entries of it that this provider brought in */
 	struct fx_name *table;	    /* [i]: index i */
 	uint32_t count;
-	uint64_t held;		/* bytes that the strings take */
-	uint64_t limit;		/* that they may take */
-	uint64_t numbered;	/* strings that are shown as numbers, since they would take more */
+	uint64_t held;	   /* bytes that the strings take */
+	uint64_t limit;	   /* that they may take */
+	uint64_t numbered; /* strings that are shown as numbers, since they would take more */
+	const char
+	    *functions; /* see manager/settings/functions.h; borrowed; NULL: all are recorded */
 	struct fx_upper *upper; /* the archive's upper indices; made when first needed */
 };
 
@@ -94,6 +98,15 @@ static inline int fx_names_ref(struct fx_names *names, struct fx_locals *locals,
 	if (ref == FXT_STRING_EMPTY || (ref & FXT_STRING_INLINE))
 		return (int)ref;
 	return fx_names_ref_slow(names, locals, ref);
+}
+
+/* Whether it is a function's that is not to be recorded. Its name need not have been told. */
+bool fx_names_is_unwanted_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref);
+
+static inline bool fx_names_is_unwanted(struct fx_names *names, struct fx_locals *locals,
+					uint32_t ref)
+{
+	return names->functions && fx_names_is_unwanted_slow(names, locals, ref);
 }
 
 /* A reference of the archive to a text of the manager's own, valid for the record in work; -errno. */

@@ -281,6 +281,12 @@ int fx_rewrite_record(struct fx_rewriting *w)
 	case FXT_RECORD_KERNEL_OBJECT:
 		return fx_told_kernel_object(w);
 	case FXT_RECORD_EVENT:
+		if (fx_names_is_unwanted(&w->s->names, fx_rewriting_locals(w),
+					 (uint32_t)FXT_GET(w->words[0], EVENT_NAME)) &&
+		    fx_rewriting_is_name(w, FXT_GET(w->words[0], EVENT_CATEGORY), "function")) {
+			w->s->counts.unwanted++;
+			return 0;
+		}
 		if (fx_begun_is_end_alone(w) || fx_late_is(w))
 			return 0;
 		return rewrite_event(w);

@@ -88,7 +88,16 @@ static bool name_is_told(const struct fx_names *names, uint64_t ref)
 	return ref < names->count && names->table[ref].told;
 }
 
-/* Takes the record if both its names stand in the archive. */
+/* A name that was found to be unwanted is never told. */
+static bool record_unwanted(struct fx_stream *s, uint64_t ref)
+{
+	if (ref >= s->names.count || !s->names.table[ref].unwanted)
+		return false;
+	s->counts.unwanted++;
+	return true;
+}
+
+/* Takes the record if both its names stand in the archive, or if it is left out. */
 static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t thread_bits)
 {
 	struct fx_stream *s = w->s;
@@ -96,7 +105,7 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 
 	if (!name_is_told(&s->names, FXT_GET(words[0], EVENT_CATEGORY)) ||
 	    !name_is_told(&s->names, FXT_GET(words[0], EVENT_NAME)))
-		return false;
+		return record_unwanted(s, FXT_GET(words[0], EVENT_NAME));
 	start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[2]);
 	if (end < start || end > INT64_MAX || start <= w->chunk->thread->stop.ns)

@@ -45,6 +45,7 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	fx_modules_init(&s->modules, shared->symbols, who->origin ? &who->origin->view : NULL);
 	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known,
 		      shared->max_strings);
+	s->names.functions = shared->functions;
 	provider_note(s);
 	fx_archive_introduce(&shared->archive, id, s->pid, s->name,
 			     who->origin ? &who->origin->abouts : NULL);

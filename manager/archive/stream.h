@@ -51,6 +51,7 @@ struct fx_stream_shared {
 	char cures[FX_LOSSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
 	struct fx_identities *ids;		 /* borrowed; NULL: none are given */
 	uint64_t max_strings; /* bytes that the strings of one provider may take */
+	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
 	bool pairs;	      /* begin and end records instead of complete ones */
 	struct fx_untraced untraced;
 	struct fx_nesting_memory nesting;
@@ -143,6 +144,7 @@ struct fx_stream_counts {
 	uint64_t dropped;	  /* records that providers have lost, whatever the cause */
 	uint64_t lost[FX_CAUSES]; /* these, and all else that is missing */
 	uint64_t unfinished;	  /* calls still open at the end */
+	uint64_t unwanted;	  /* calls of functions that are not to be recorded */
 };
 
 /* What a thread was about to execute, in case the call never ends: the texts of its arguments. */

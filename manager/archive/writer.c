@@ -168,6 +168,7 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
 {
 	to->events += from->events;
+	to->unwanted += from->unwanted;
 	fx_loss_add(&to->dropped, from->dropped);
 	for (unsigned i = 0; i < FX_CAUSES; i++)
 		fx_loss_add(&to->lost[i], from->lost[i]);
@@ -480,6 +481,7 @@ static void writer_free(struct fx_writer *w)
 	fx_known_destroy(&w->shared.known);
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
+	free(w->shared.functions);
 	fx_loader_stop(w->loader);
 	fx_ties_destroy(&w->ties);
 	fx_identities_destroy(&w->ids);
@@ -498,6 +500,10 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		for (unsigned i = 0; i < FX_LOSSES; i++)
 			fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
 		w->session = config->session;
+		if (config->functions && *config->functions) {
+			w->shared.functions = strdup(config->functions);
+			r = w->shared.functions ? 0 : -ENOMEM;
+		}
 		w->shared.pairs = config->pairs;
 		w->shared.max_strings =
 		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
@@ -508,7 +514,8 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		fx_parking_init(&w->parking, FX_PARKING_LIMIT);
 		w->clock = config->clock;
 		fx_timebase_init(&w->shared.timebase, config->clock->kind, config->first_anchor);
-		r = fx_symbol_cache_create(NULL, &w->shared.symbols);
+		if (r == 0)
+			r = fx_symbol_cache_create(NULL, &w->shared.symbols);
 		if (r == 0)
 			fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,
 					      config->max_user_symbols);

@@ -28,7 +28,9 @@ struct fx_writer_config {
 	const struct fx_session_config
 	    *cures_of; /* what would keep what is lost depends on it; not kept */
 	const struct fx_session_config
-	    *session;		   /* what was asked for; outlives the writer. NULL: nothing */
+	    *session; /* what was asked for; outlives the writer. NULL: nothing */
+	const char
+	    *functions; /* those that are recorded, as struct fx_session_config has it; not kept */
 	uint64_t max_strings;	   /* see struct fx_stream_shared; 0: the default */
 	uint64_t max_symbols;	   /* bytes of the symbols of one file, */
 	uint64_t max_user_symbols; /* and of those of one user; 0: the default */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "manager/session/daemon-internal.h"
+#include "manager/settings/functions.h"
 #include "manager/settings/wanted.h"
 
 #define CATEGORY_BIT(sym, bit, name, dflt, help) | 1u << (bit)
@@ -25,7 +26,8 @@ bool fx_daemon_session_initialize_is_sound(const struct fx_msg_initialize *r)
 	if (r->max_depth >= FX_FRAMES || r->spec_count > FX_PROVIDER_SPECS ||
 	    r->trigger_count > FX_TRIGGERS)
 		return false;
-	if (!words_are_sound(r->words))
+	if (!words_are_sound(r->words) || !memchr(r->functions, 0, sizeof(r->functions)) ||
+	    !fx_functions_are_sound(r->functions))
 		return false;
 	for (uint32_t i = 0; i < r->trigger_count; i++) {
 		if (r->triggers[i].action < FX_TRIGGER_STOP ||

@@ -261,6 +261,7 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 	    .cures_of = s->config,
 	    .session = s->config,
 	    .pairs = s->config->pairs,
+	    .functions = s->config->functions,
 	    .max_strings = s->config->max_strings,
 	    .max_symbols = s->config->max_symbols,
 	    .max_user_symbols = s->config->max_user_symbols,

@@ -115,6 +115,7 @@ static int snapshot_writer_start(struct fx_snapshot *s, const struct fx_snapshot
 	    .queue_limit = FX_QUEUE_LIMIT,
 	    .cures_of = order->config,
 	    .pairs = order->config->pairs,
+	    .functions = order->config->functions,
 	    .max_strings = order->config->max_strings,
 	    .max_symbols = order->config->max_symbols,
 	    .max_user_symbols = order->config->max_user_symbols,

@@ -46,6 +46,15 @@ static void print_archive(const struct fx_session_config *config,
 		  summary_plural(t->threads), t->counts.events, summary_plural(t->counts.events));
 }
 
+static void print_unwanted(const struct fx_session_result *result)
+{
+	const struct fx_stream_counts *c = &result->totals.counts;
+
+	if (c->unwanted && c->events)
+		fx_report("%" PRIu64 " call%s of functions left out by --filter or --no-trace",
+			  c->unwanted, summary_plural(c->unwanted));
+}
+
 static void print_history(const struct fx_session_config *config,
 			  const struct fx_session_result *result)
 {
@@ -106,7 +115,12 @@ static void print_empty(const struct fx_session_config *config,
 	if (result->output_error || result->totals.processes == 0 ||
 	    c->events + c->unfinished > 0 || has_losses(c))
 		return;
-	if (wants_hooks_alone(config, program))
+	if (c->unwanted > 0)
+		fx_report(
+		    "no event was recorded: --filter or --no-trace leaves out all of the %" PRIu64
+		    " calls of functions that %s made",
+		    c->unwanted, program);
+	else if (wants_hooks_alone(config, program))
 		fx_report("no event was recorded: function is all that was asked for, and %s was "
 			  "not built with -finstrument-functions; `fxtrace doctor -- %s' says what "
 			  "can be seen of it",
@@ -143,6 +157,7 @@ void fx_summary_print(const struct fx_session_config *config,
 			print_program(result, program);
 		print_archive(config, result);
 		print_history(config, result);
+		print_unwanted(result);
 	}
 	fx_losses_report(result->totals.counts.lost, config, quiet);
 	print_unseen(result);

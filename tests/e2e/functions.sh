@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --filter and --no-trace: what is recorded are the functions that match, call for call, from the first on; open calls too. Held
+# against the full archive, filtered afterwards by a script that shares no code with us.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+need python3
+
+cat >prog.cc <<'END'
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+namespace ns {
+__attribute__((noinline)) int f(int i) { return i * 2; }
+__attribute__((noinline)) int f(double d) { return int(d); }
+template <class A, class B> struct pair_of {
+	__attribute__((noinline)) A first(A a, B) { return a; }
+};
+}
+extern "C" {
+__attribute__((noinline)) int alpha(int i) { return i + ns::f(i); }
+__attribute__((noinline)) int alpha_two(int i) { return alpha(i) + ns::f(double(i)); }
+__attribute__((noinline)) int beta(int i) { return ns::pair_of<int, long>().first(i, 2L) + alpha_two(i); }
+__attribute__((noinline)) void ends() { raise(SIGKILL); }
+int shared(int);
+}
+int main(int argc, char **)
+{
+	int sum = 0;
+	for (int i = 0; i < 50; i++)
+		sum += beta(i) + shared(i);
+	printf("%d\n", sum);
+	fflush(stdout);
+	if (argc > 1)
+		ends();
+	return 0;
+}
+END
+cat >shared.c <<'END'
+__attribute__((noinline)) int alpha_of_shared(int i) { return i; }
+int shared(int i) { return alpha_of_shared(i) + 1; }
+END
+compile libshared.so -O1 -finstrument-functions -shared -fPIC shared.c
+$FX_CXX -O1 -finstrument-functions -o prog prog.cc -L. -lshared -Wl,-rpath,"$PWD" || fail "cannot compile prog.cc"
+
+cat >functions.py <<'END'
+"""functions.py calls ARCHIVE.json: "COUNT NAME" of each function. functions.py sets COUNT: so many random sets of patterns, one a
+line, as options. functions.py filtered CALLS OPTION...: what of these calls the options leave."""
+import collections, fnmatch, json, random, re, shlex, sys
+
+HERE = {"alpha_of_shared": "libshared.so", "shared": "libshared.so"}
+
+def calls(path):
+    count = collections.Counter()
+    for line in open(path):
+        record = json.loads(line)
+        if record["kind"] == "event" and record["category"] == "function" and record["type"] == "complete":
+            count[record["name"]] += 1
+    return count
+
+def matches(glob, name):
+    module = re.match(r"([^:]+):(?!:)(.*)", glob)
+    if module:
+        if not fnmatch.fnmatchcase(HERE.get(name, "prog"), module[1]):
+            return False
+        glob = module[2]
+    depth, bare = 0, name
+    if ")" in name:
+        at = name.rindex(")")
+        while at >= 0:
+            depth += (name[at] == ")") - (name[at] == "(")
+            if depth == 0:
+                bare = name[:at]
+                break
+            at -= 1
+    return fnmatch.fnmatchcase(name, glob) or fnmatch.fnmatchcase(bare, glob)
+
+def wanted(name, options):
+    only = [o[2:] for o in options if o.startswith("-F")]
+    never = [o[2:] for o in options if o.startswith("-N")]
+    return (not only or any(matches(g, name) for g in only)) and not any(matches(g, name) for g in never)
+
+command, *rest = sys.argv[1:]
+if command == "calls":
+    for name, n in sorted(calls(rest[0]).items()):
+        print(n, name)
+elif command == "sets":
+    random.seed(14)
+    globs = ["alpha*", "alpha", "*a", "ns::*", "ns::f", "ns::f(int)", "ns::f(d*", "*pair_of*", "ns::pair_of<int, long>::first",
+             "libshared.so:*", "prog:a*", "libsh*:alpha_of_?hared", "prog:ns::*", "main", "beta", "?eta", "*", "none", "ends",
+             "int ns*", "*first"]
+    for _ in range(int(rest[0])):
+        print(" ".join(shlex.quote("-" + random.choice("FN") + random.choice(globs)) for _ in range(random.randint(1, 4))))
+else:
+    for line in open(rest[0]):
+        if wanted(line.rstrip("\n").split(" ", 1)[1], rest[1:]):
+            print(line, end="")
+END
+
+# calls_of ARCHIVE: "COUNT NAME" of each function.
+calls_of() {
+	"$FXTRACE" dump --json "$1" >calls.json && python3 functions.py calls calls.json
+}
+
+# The program that ends in the middle of calls, too: those that are open are filtered as the others.
+for arguments in "" "killed"; do
+	# shellcheck disable=SC2086 # none, or one
+	"$FXTRACE" run -q -o full.fxt -- ./prog $arguments >out
+	calls_of full.fxt >full
+	[ "$(wc -l <full)" -ge 8 ] || fail "only $(wc -l <full) functions: $(cat full)"
+	failed=0 empty=0
+	python3 functions.py sets "${FX_SETS:-60}" >sets
+	while read -r set; do
+		rm -f some.fxt
+		eval "\"\$FXTRACE\" run -q $set -o some.fxt -- ./prog $arguments" >out 2>err
+		eval "python3 functions.py filtered full $set" >want
+		calls_of some.fxt >got
+		[ -s want ] || empty=$((empty + 1))
+		cmp -s want got || { echo "$set"; diff want got; failed=$((failed + 1)); }
+	done <sets
+	echo "$(wc -l <sets) sets, $empty of which leave nothing: $failed differ"
+	expect_equal 0 "$failed" "sets that differ"
+	[ "$empty" -lt "$(wc -l <sets)" ] || fail "all sets leave nothing"
+done
+expect_clean some.fxt
+
+# The variable has several, one a line; the option stands in its place.
+expect_ok env FXTRACE_NO_TRACE=$'ns::*\nmain' "$FXTRACE" run -q -F 'ns::*' -F main -F beta -o some.fxt -- ./prog
+calls_of some.fxt >got
+expect_equal "50 beta" "$(cat got)" "by variable and option"
+expect_ok env FXTRACE_NO_TRACE='beta' "$FXTRACE" run -q -N 'ns::*' -F beta -o some.fxt -- ./prog
+calls_of some.fxt >got
+expect_equal "50 beta" "$(cat got)" "the option stands in the variable's place"
+
+# What was left out is said.
+expect_ok "$FXTRACE" run -o some.fxt -F beta -- ./prog
+expect_line '^fxtrace: [0-9]+ calls of functions left out by --filter or --no-trace' err
+expect_ok "$FXTRACE" run -c function -o some.fxt -F none -- ./prog
+expect_line 'no event was recorded: --filter or --no-trace leaves out all of the [0-9]+ calls' err
+
+# A session of a manager's.
+. "$FX_SRCDIR/tests/e2e/control.sh"
+export XDG_RUNTIME_DIR=$TEST_DIR
+manager_start
+expect_ok "$FXTRACE" start -F beta -F 'ns::f(int)' -N main -o session.fxt
+provider_start ./prog
+wait "$PROVIDER"
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" terminate
+calls_of session.fxt >got
+expect_equal "50 beta/50 ns::f(int)" "$(paste -sd/ got)" "in a session of a manager's"
+
+# What is no pattern.
+expect_one_error 2 "$FXTRACE" run -F '' -- ./prog
+expect_one_error 2 "$FXTRACE" run -N 'prog:' -- ./prog
+expect_one_error 2 "$FXTRACE" run -F "$(printf 'x%.0s' $(seq 2000))" -- ./prog
+expect_one_error 2 "$FXTRACE" run -F x --records pairs -- ./prog
+expect_one_error 2 "$FXTRACE" run -F x -c syscall -- ./prog
