@@ -341,6 +341,8 @@ void fx_findings_tables(struct fx_findings *findings)
 	findings_of_missing_files(findings, table);
 	findings_of_tiny_transfers(findings, table);
 	findings_of_waits(findings, table);
+	if (fx_table_row_count(table) == 0)
+		fx_table_note(table, "nothing stands out");
 	fx_table_arrange(table, NULL, fx_report_order(findings->report)->top ? SHOWN : 0);
 	fx_report_add(findings->report, table);
 }

@@ -213,7 +213,12 @@ static void print_text_table(struct fx_print *print, const struct fx_table *tabl
 	const struct fx_column *columns = fx_table_columns(table, &count);
 	size_t rows = fx_table_row_count(table), left_out = fx_table_left_out(table);
 
-	if (print->printed > 0)
+	if (rows + left_out + fx_table_note_count(table) == 0 &&
+	    print->empty_count < FX_PRINT_EMPTY_MAX) {
+		print->empty[print->empty_count++] = fx_table_title(table);
+		return;
+	}
+	if (print->printed++ > 0)
 		putc('\n', print->out);
 	fprintf(print->out, print->color ? BOLD "%s" PLAIN "\n" : "%s\n", fx_table_title(table));
 	if (rows > 0) {
@@ -230,6 +235,19 @@ static void print_text_table(struct fx_print *print, const struct fx_table *tabl
 		fx_print_shown(print->out, note, strlen(note), 0);
 		putc('\n', print->out);
 	}
+}
+
+/* A heading without rows would only hide those that have some. */
+static void print_text_end(const struct fx_print *print)
+{
+	if (print->empty_count == 0)
+		return;
+	if (print->printed > 0)
+		putc('\n', print->out);
+	fputs(print->color ? FAINT "Nothing for: " : "Nothing for: ", print->out);
+	for (size_t i = 0; i < print->empty_count; i++)
+		fprintf(print->out, "%s%s", i > 0 ? "; " : "", print->empty[i]);
+	fputs(print->color ? PLAIN "\n" : "\n", print->out);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------- */
@@ -397,16 +415,19 @@ void fx_print_table(struct fx_print *print, const struct fx_table *table)
 		break;
 	case FX_PRINT_JSON:
 		print_json_table(print, table);
+		print->printed++;
 		break;
 	case FX_PRINT_CSV:
 		print_csv_table(print, table);
+		print->printed++;
 		break;
 	}
-	print->printed++;
 }
 
 void fx_print_end(struct fx_print *print)
 {
 	if (print->style == FX_PRINT_JSON)
 		fputs("\n}\n", print->out);
+	else if (print->style == FX_PRINT_TEXT)
+		print_text_end(print);
 }

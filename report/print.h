@@ -11,12 +11,18 @@
 
 enum fx_print_style { FX_PRINT_TEXT, FX_PRINT_JSON, FX_PRINT_CSV };
 
+/* Tables without rows beyond that have a heading each. */
+#define FX_PRINT_EMPTY_MAX 32u
+
 struct fx_print {
 	FILE *out;
 	enum fx_print_style style;
 	unsigned width; /* of the terminal, in columns; 0: as wide as needed */
 	bool color;
 	size_t printed; /* tables so far; begins as 0 */
+	/* titles of those that had nothing to say: one line at the end names them, for people; borrowed from the tables */
+	const char *empty[FX_PRINT_EMPTY_MAX];
+	size_t empty_count;
 };
 
 /* Around all tables: JSON is one object, whose members are the tables by name. */

@@ -180,7 +180,7 @@ Test(table, empty)
 	struct fx_table *table = fx_table_new("t", "Title", columns, 3);
 
 	cr_assert_eq(fx_table_arrange(table, NULL, 1), 0);
-	expect_printed(table, FX_PRINT_TEXT, 80, "Title\n");
+	expect_printed(table, FX_PRINT_TEXT, 80, "Nothing for: Title\n");
 	expect_printed(table, FX_PRINT_JSON, 0,
 		       "{\n  \"t\": {\"rows\": [], \"left_out\": 0, \"notes\": []}\n}\n");
 	fx_table_free(table);
