@@ -138,7 +138,7 @@ static const char *set_clock(struct fx_options *o, const char *value)
 }
 
 /* Takes the patterns of one sign away. */
-static void functions_drop(struct fx_options *o, char sign)
+static void patterns_drop(struct fx_options *o, char sign)
 {
 	char *to = o->functions;
 
@@ -154,12 +154,12 @@ static void functions_drop(struct fx_options *o, char sign)
 }
 
 /* The first of the command line stands in place of the variable's, which may have several, one a line. */
-static const char *functions_add(struct fx_options *o, int key, char sign, const char *value)
+static const char *patterns_add(struct fx_options *o, int key, char sign, const char *value)
 {
 	size_t used, length;
 
 	if (!fx_options_given(o, key))
-		functions_drop(o, sign);
+		patterns_drop(o, sign);
 	for (; value; value = value[length] ? value + length + 1 : NULL) {
 		char glob[FX_FUNCTION_GLOB_MAX];
 		const char *wrong;
@@ -181,12 +181,12 @@ static const char *functions_add(struct fx_options *o, int key, char sign, const
 
 static const char *set_filter(struct fx_options *o, const char *value)
 {
-	return functions_add(o, 'F', '+', value);
+	return patterns_add(o, 'F', '+', value);
 }
 
 static const char *set_no_trace(struct fx_options *o, const char *value)
 {
-	return functions_add(o, 'N', '-', value);
+	return patterns_add(o, 'N', '-', value);
 }
 
 static const char *set_min_duration(struct fx_options *o, const char *value)
