@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/sites.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <gelf.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <fxtrace/gate.h>
 
@@ -55,8 +59,7 @@ static uint64_t sites_target(uint64_t at, size_t field, int32_t distance)
 	return at + field + (uint64_t)(int64_t)distance;
 }
 
-static int sites_read_section(Elf *elf, uint64_t start, const Elf_Data *data,
-			      int (*take)(void *opaque, const struct fx_site_seen *site),
+static int sites_read_section(Elf *elf, uint64_t start, const Elf_Data *data, fx_site_take *take,
 			      void *opaque)
 {
 	struct sites_text text = {.elf = elf};
@@ -85,8 +88,7 @@ static int sites_read_section(Elf *elf, uint64_t start, const Elf_Data *data,
 	return r;
 }
 
-int fx_sites_read(Elf *elf, int (*take)(void *opaque, const struct fx_site_seen *site),
-		  void *opaque)
+int fx_sites_read(Elf *elf, fx_site_take *take, void *opaque)
 {
 	Elf_Scn *section = NULL;
 	size_t names;
@@ -107,5 +109,20 @@ int fx_sites_read(Elf *elf, int (*take)(void *opaque, const struct fx_site_seen 
 		if (data && data->d_buf)
 			r = sites_read_section(elf, header.sh_addr, data, take, opaque);
 	}
+	return r;
+}
+
+int fx_sites_list(const char *path, fx_site_take *take, void *opaque)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
+	Elf *elf;
+
+	if (fd < 0)
+		return -errno;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	r = elf && elf_kind(elf) == ELF_K_ELF ? fx_sites_read(elf, take, opaque) : -EINVAL;
+	elf_end(elf);
+	close(fd);
 	return r;
 }

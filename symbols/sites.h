@@ -4,21 +4,13 @@
 #define FX_SYMBOLS_SITES_H
 
 #include <libelf.h>
-#include <stddef.h>
-#include <stdint.h>
 
-struct fx_site_seen {
-	uint64_t address; /* link-time */
-	const char *name,
-	    *file; /* as the compiler knows them; good as long as the Elf; "" if damaged */
-	uint32_t line, size, flags; /* as in struct fxtrace_site */
-};
+#include "symbols/listing.h"
 
 /*
  * Calls `take` for each, in the order of the file, until it returns something else than 0, which is returned. 0: all were
  * shown, or there are none. What leads nowhere in a damaged file is passed over.
  */
-int fx_sites_read(Elf *elf, int (*take)(void *opaque, const struct fx_site_seen *site),
-		  void *opaque);
+int fx_sites_read(Elf *elf, fx_site_take *take, void *opaque);
 
 #endif

@@ -79,6 +79,16 @@ strip -o stripped alone
 expect_unharmed 0 ./stripped
 expect_calls stripped
 expect_ok "$FXTRACE" doctor -- ./stripped
+# What is called is listed, with its file and line; a filter shows what it would choose; both also of the stripped one.
+expect_ok "$FXTRACE" list-functions --csv ./stripped
+cp out listed
+while read -r name _; do
+	grep -qE "^\"?$name(\(.*\))?\"?," listed || fail "list-functions: no $name: $(cat listed)"
+done < <(grep -v '^sum' traced.out)
+expect_line '^"?recursive"?,[0-9]+,"?[a-z, ]*calls"?,[0-9]+,.*plugin\.c' listed
+expect_ok "$FXTRACE" list-functions --json -F 'recur*' -F 'stripped:plain' -F 'other:variadic' ./stripped
+expect_equal "plain recursive" "$(python3 -c 'import json
+print(" ".join(sorted(r["name"] for r in json.load(open("out"))["functions"]["rows"])))')" "by filter"
 expect_no_line 'own functions|module\+0x' out
 expect_ok "$FXTRACE" doctor -- ./alone
 expect_no_line 'own functions' out
