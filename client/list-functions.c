@@ -137,7 +137,6 @@ static int list_functions_print(struct list_functions *list)
 		      "size: instructions, as GCC estimates them before the plugin's own");
 	fx_table_arrange(list->table, NULL, 0);
 	fx_tables_begin(&list->tables, &print);
-	fx_print_begin(&print);
 	fx_print_table(&print, list->table);
 	fx_print_end(&print);
 	fx_pager_end();
