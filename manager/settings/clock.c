@@ -10,6 +10,13 @@
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
+/* That the counters of all processors are one (counter.h). */
+#if defined(__aarch64__)
+#define ARCHITECTURE_PROMISES true
+#else
+#define ARCHITECTURE_PROMISES false
+#endif
+
 /* What the kernel calls its source of time; "": it does not say. */
 static void clock_find_source(char *ret, size_t size)
 {
@@ -75,9 +82,8 @@ void fx_clock_choose(enum fx_clock_wish wish, struct fx_clock_choice *ret)
 	case FX_CLOCK_WISH_AUTO:
 		break;
 	}
-#if defined(__aarch64__)
-	clock_set(ret, FX_CLOCK_COUNTER, "the architecture's");
-#else
-	clock_judge(ret);
-#endif
+	if (ARCHITECTURE_PROMISES)
+		clock_set(ret, FX_CLOCK_COUNTER, "the architecture's");
+	else
+		clock_judge(ret);
 }
