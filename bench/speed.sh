@@ -48,7 +48,24 @@ of() {
 	awk "BEGIN { printf \"%.3f\", $1 }"
 }
 
+# The same function without hooks, and with the plugin's.
+PLUGIN=$B/compiler-plugin/.libs/fxtrace.so
+with_plugin=
+# shellcheck disable=SC2086 # the compiler may come with options of its own
+pair_build() { # NAME OPTION...
+	local name=$1
+
+	shift
+	${FX_CC:-cc} -O2 -D_GNU_SOURCE -I"$FX_SRCDIR" -I"$FX_SRCDIR/include" "$@" -o "$DIR/$name" "$FX_SRCDIR/bench/pair.c" -pthread
+}
+[ ! -e "$PLUGIN" ] || { pair_build pair-bare && pair_build pair-plugin -fplugin="$PLUGIN" && with_plugin=yes; }
+
 for _ in $(seq "$ROUNDS"); do
+	if [ -n "$with_plugin" ]; then
+		sample bare "$DIR/pair-bare"
+		sample plugin-off "$DIR/pair-plugin"
+		sample plugin-on traced -c function -- "$DIR/pair-plugin"
+	fi
 	sample stub "$B/bench/pair"
 	sample floor env LD_PRELOAD="$B/.libs/libbenchfloor.so" "$B/bench/pair"
 	sample pair traced -c function -- "$B/bench/pair"
@@ -64,7 +81,7 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
 for name in stub floor pair pair2 off stopped mutex mutex-traced rwlock \
-	rwlock-traced spin spin-traced sem sem-traced write write-traced malloc \
+	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced; do
 	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
 done
@@ -81,6 +98,10 @@ done
 	bar "the same with two threads, over one" "$(of "$v_pair2/$v_pair")" 1.15 x
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
 	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
+	if [ -n "$with_plugin" ]; then
+		bar "plugin's pair without a tracer, over the bare function" "$(of "$v_plugin_off-$v_bare")" 0.3 ns
+		bar "plugin's pair, over the floor" "$(of "$v_plugin_on/$v_floor")" 1 x
+	fi
 	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 5 ns
 	bar "uncontended reader's pair, over plain" "$(of "$v_rwlock_traced-$v_rwlock")" 5 ns
 	bar "uncontended spin lock pair, over plain" "$(of "$v_spin_traced-$v_spin")" 5 ns

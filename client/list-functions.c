@@ -175,7 +175,7 @@ int fx_cmd_list_functions(int argc, char **argv)
 		snprintf(path, sizeof(path), "%s", list.program);
 	list.table =
 	    fx_table_new("functions", "Functions", columns, sizeof(columns) / sizeof(columns[0]));
-	r = list.table ? fx_sites_list(path, list_functions_take, &list) : -ENOMEM;
+	r = list.table ? fx_sites_of_file(path, list_functions_take, &list) : -ENOMEM;
 	r = r == 0 && list.all > 0 ? list_functions_print(&list) : list_functions_fail(&list, r);
 	fx_table_free(list.table);
 	return fx_usage_flush(list.command, r);

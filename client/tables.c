@@ -22,7 +22,7 @@ static size_t tables_top(const char *command, const char *text)
 static void tables_style(struct fx_tables *tables, const char *command, enum fx_print_style style)
 {
 	if (tables->style != FX_PRINT_TEXT && tables->style != style)
-		fx_usage_error(command, "--json and --csv", "one of both");
+		fx_usage_error(command, "--json, --csv and --names", "one of them");
 	tables->style = style;
 }
 
@@ -37,6 +37,9 @@ bool fx_tables_option(struct fx_tables *tables, const char *command, int key, co
 		return true;
 	case FX_TABLES_CSV:
 		tables_style(tables, command, FX_PRINT_CSV);
+		return true;
+	case FX_TABLES_NAMES:
+		tables_style(tables, command, FX_PRINT_NAMES);
 		return true;
 	case FX_TABLES_COLOR:
 		tables->color = fx_color_option(command, arg);

@@ -27,6 +27,7 @@ enum {
 	FX_TABLES_TOP = 0x1100,
 	FX_TABLES_JSON,
 	FX_TABLES_CSV,
+	FX_TABLES_NAMES,
 	FX_TABLES_COLOR,
 	FX_TABLES_NO_PAGER,
 };
@@ -39,6 +40,7 @@ enum {
 	{"json", FX_TABLES_JSON, NULL, 0, "Print JSON: an object of tables by name", group},       \
 	{"csv", FX_TABLES_CSV, NULL, 0, "Print comma-separated values, with a line of keys first", \
 	 group},                                                                                   \
+	{"names", FX_TABLES_NAMES, NULL, 0, "Print the names alone, one a line, as patterns", group}, \
 	{"color", FX_TABLES_COLOR, "WHEN", 0, "always, never, or auto: on a terminal (auto)", group}, \
 	{"no-pager", FX_TABLES_NO_PAGER, NULL, 0, "Do not pass the text through a pager", group}
 /* clang-format on */

@@ -2,6 +2,7 @@
 #include "compiler-plugin/compiler.h"
 #include "compiler-plugin/wanted.h"
 
+#include <cxxabi.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +103,18 @@ bool matches(const std::vector<std::string> &globs, const char *text)
 	return false;
 }
 
-/* A function is known by the name in the source, with and without its scopes, and by the linker's. */
+/* As traces show it: with its scopes and parameters. */
+bool demangled_matches(const std::vector<std::string> &globs, const char *assembler)
+{
+	int status;
+	char *text = abi::__cxa_demangle(assembler, NULL, NULL, &status);
+	bool found = text && matches(globs, text);
+
+	free(text);
+	return found;
+}
+
+/* A function is known by the name in the source, with and without its scopes, as traces show it, and by the linker's name. */
 bool function_matches(const std::vector<std::string> &globs, tree function)
 {
 	const char *assembler;
@@ -114,7 +126,8 @@ bool function_matches(const std::vector<std::string> &globs, tree function)
 	if (matches(globs, lang_hooks.decl_printable_name(function, 1)))
 		return true;
 	assembler = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
-	return matches(globs, assembler[0] == '*' ? assembler + 1 : assembler);
+	assembler += assembler[0] == '*';
+	return matches(globs, assembler) || demangled_matches(globs, assembler);
 }
 
 /* A file by its path as the compiler was given it, and by its name alone. */

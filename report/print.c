@@ -401,6 +401,35 @@ static void print_csv_table(struct fx_print *print, const struct fx_table *table
 
 /* --- The whole -------------------------------------------------------------------------------- */
 
+/* --- Names ------------------------------------------------------------------------------------- */
+
+/* What is special in a pattern is so no more. */
+static void print_name(FILE *out, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (strchr("*?[\\", text[i]))
+			putc('\\', out);
+		putc(text[i] == '\n' ? ' ' : text[i], out);
+	}
+	putc('\n', out);
+}
+
+/* The column "name", a line each; tables without one have none. */
+static void print_names_table(const struct fx_print *print, const struct fx_table *table)
+{
+	size_t count, column = 0;
+	const struct fx_column *columns = fx_table_columns(table, &count);
+
+	while (column < count && strcmp(columns[column].key, "name") != 0)
+		column++;
+	for (size_t row = 0; column < count && row < fx_table_row_count(table); row++) {
+		const struct fx_cell *cell = fx_table_cell(table, row, column);
+
+		if (cell->kind == FX_CELL_TEXT)
+			print_name(print->out, fx_table_text_of(table, cell), cell->length);
+	}
+}
+
 void fx_print_begin(struct fx_print *print)
 {
 	if (print->style == FX_PRINT_JSON)
@@ -416,6 +445,9 @@ void fx_print_table(struct fx_print *print, const struct fx_table *table)
 	case FX_PRINT_JSON:
 		print_json_table(print, table);
 		print->printed++;
+		break;
+	case FX_PRINT_NAMES:
+		print_names_table(print, table);
 		break;
 	case FX_PRINT_CSV:
 		print_csv_table(print, table);

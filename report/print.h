@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of a report as text for people, as JSON, or as CSV. */
+/* Tables of a report as text for people, as JSON, as CSV, or the names alone. */
 #ifndef FX_REPORT_PRINT_H
 #define FX_REPORT_PRINT_H
 
@@ -9,7 +9,7 @@
 
 #include "report/table.h"
 
-enum fx_print_style { FX_PRINT_TEXT, FX_PRINT_JSON, FX_PRINT_CSV };
+enum fx_print_style { FX_PRINT_TEXT, FX_PRINT_JSON, FX_PRINT_CSV, FX_PRINT_NAMES };
 
 /* Tables without rows beyond that have a heading each. */
 #define FX_PRINT_EMPTY_MAX 32u

@@ -16,6 +16,6 @@ struct fx_site_seen {
 typedef int fx_site_take(void *opaque, const struct fx_site_seen *site);
 
 /* Shows each function of the file at `path', in its order. 0, what `take' returned, or -errno; -EINVAL: it is no ELF file. */
-int fx_sites_list(const char *path, fx_site_take *take, void *opaque);
+int fx_sites_of_file(const char *path, fx_site_take *take, void *opaque);
 
 #endif

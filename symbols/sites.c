@@ -112,7 +112,7 @@ int fx_sites_read(Elf *elf, fx_site_take *take, void *opaque)
 	return r;
 }
 
-int fx_sites_list(const char *path, fx_site_take *take, void *opaque)
+int fx_sites_of_file(const char *path, fx_site_take *take, void *opaque)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
 	Elf *elf;
