@@ -34,6 +34,10 @@ ANYBODY, FAILED = -1, -2
 
 # Of those at a barrier the C library says which came last; the trace counts them a moment before, so that of two who
 # come at once it may name the other. That has to be rare: this share of the waits at barriers.
+# A handoff is told in a table that threads overwrite: a few of many thousand waits find nothing in it any more. Then there is no
+# arrow; one from a wrong thread there may never be.
+MISSING = "no arrow"
+MISSING_MAX = 0.001
 SWAPPED_MAX = 0.05
 
 # ns; the program reads CLOCK_BOOTTIME and the trace a counter, which it converts by what it saw of the two so
@@ -134,7 +138,7 @@ def fits(wait, row, arrow, gave, every, drawn):
             all_used(every, drawn, thing, start - SLACK, wait["end"] + SLACK):
         return None  # a waiter whose time was up has passed on what he had got; or two signals overlap
     if arrow is None:
-        return f"no arrow (from {who})"
+        return f"{MISSING} (from {who})"
     if arrow["name"] not in RELEASES[name]:
         return f"released by {arrow['name']}"
     if "barrier" in name and arrow["tid"] != who:
@@ -177,6 +181,7 @@ def main():
     counts = collections.Counter()
     bad = []
     swapped = 0
+    missing = []
     for wait in waits:
         tid, name = wait["tid"], wait["name"]
         counts[name] += 1
@@ -186,7 +191,10 @@ def main():
         if wrong == SWAPPED and at_the_barrier(got, thing_of(wait), arrow["tid"], arrow["ts"]):
             swapped += 1
         elif wrong:
-            bad.append(f"{name} of {tid} at {wait['ts']}, {wait['end'] - wait['ts']} ns: {wrong}")
+            (missing if wrong.startswith(MISSING) else bad).append(
+                f"{name} of {tid} at {wait['ts']}, {wait['end'] - wait['ts']} ns: {wrong}")
+    if len(missing) > MISSING_MAX * len(waits):
+        bad += missing
     for name in ALWAYS:
         logged = sum(row[2] == name for rows in got.values() for row in rows)
         if logged != counts[name]:
@@ -195,7 +203,7 @@ def main():
         bad.append(f"{swapped} of {counts['pthread_barrier_wait']} waits at barriers: {SWAPPED}")
     for line in bad[:20]:
         print(line)
-    print(len(waits), "waits,", len(bad), "wrong,", swapped, "by another at a barrier:", ", ".join(f"{k} {v}" for k, v in sorted(counts.items())))
+    print(len(waits), "waits,", len(bad), "wrong,", len(missing), "without an arrow,", swapped, "by another at a barrier:", ", ".join(f"{k} {v}" for k, v in sorted(counts.items())))
     sys.exit(bool(bad) or not waits)
 
 
