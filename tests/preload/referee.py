@@ -34,11 +34,12 @@ ANYBODY, FAILED = -1, -2
 
 # Of those at a barrier the C library says which came last; the trace counts them a moment before, so that of two who
 # come at once it may name the other. That has to be rare: this share of the waits at barriers.
-# A handoff is told in a table that threads overwrite: a few of many thousand waits find nothing in it any more. Then there is no
-# arrow; one from a wrong thread there may never be.
+SWAPPED_MAX = 0.05
+
+# A few of many thousand waits find no handoff in its table, which threads overwrite; they have no arrow. One from a wrong
+# thread there may never be.
 MISSING = "no arrow"
 MISSING_MAX = 0.001
-SWAPPED_MAX = 0.05
 
 # ns; the program reads CLOCK_BOOTTIME and the trace a counter, which it converts by what it saw of the two so
 # far. The two agree better as a session gets older. No arrow is tolerated that is wrong by more than that.
