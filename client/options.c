@@ -141,10 +141,11 @@ static const char *set_clock(struct fx_options *o, const char *value)
 static void patterns_drop(struct fx_options *o, char sign)
 {
 	char *to = o->functions;
+	size_t length;
 
-	for (const char *line = o->functions; *line; line = strchr(line, '\n') + 1) {
-		size_t length = strcspn(line, "\n") + 1;
-
+	/* What is moved may end where the next line begins, never behind. */
+	for (const char *line = o->functions; *line; line += length) {
+		length = strcspn(line, "\n") + 1;
 		if (*line == sign)
 			continue;
 		memmove(to, line, length);

@@ -131,6 +131,10 @@ expect_ok env FXTRACE_NO_TRACE='beta' "$FXTRACE" run -q -N 'ns::*' -F beta -o so
 calls_of some.fxt >got
 expect_equal "50 beta" "$(cat got)" "the option stands in the variable's place"
 
+expect_ok env FXTRACE_FILTER=x FXTRACE_NO_TRACE=$'ns::pair_of*\nns::f(double)' "$FXTRACE" run -q -F 'ns::*' -F beta -o some.fxt -- ./prog
+calls_of some.fxt >got
+expect_equal "50 beta/50 ns::f(int)" "$(paste -sd/ got)" "the shorter of two variables gives way"
+
 # What was left out is said.
 expect_ok "$FXTRACE" run -o some.fxt -F beta -- ./prog
 expect_line '^fxtrace: [0-9]+ calls of functions left out by --filter or --no-trace' err
