@@ -39,9 +39,8 @@ static void fork_disown_buffer(const struct fx_fork *before)
 {
 	static void *left;
 	static uint64_t left_size;
-	struct fx_frame few[FRAMES_FEW],
-	    *keep = few; /* most have few open: one page less to touch */
-	struct fx_frame *frames = NULL;
+	/* Most have few calls open: on the stack they take one page less to touch. */
+	struct fx_frame few[FRAMES_FEW], *keep = few, *frames = NULL;
 	void *buffer = fx_engine.header;
 	uint64_t size = fx_engine.layout.total_size;
 	size_t kept = 0;

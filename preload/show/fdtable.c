@@ -15,6 +15,11 @@ struct wiped {
 	struct fx_fd entries[FX_FDS];
 };
 
+_Static_assert(FX_ALIGN_UP(sizeof(struct wiped), 4096) +
+		       FX_ALIGN_UP(sizeof(struct fx_wiped), 4096) <=
+		   FX_WIPED_SIZE,
+	       "all that a fork wipes");
+
 static struct wiped *wiped;
 struct fx_fd_table fx_fd_table;
 
