@@ -191,10 +191,11 @@ compile endless endless.c -O0 -finstrument-functions
 # At the moment of the end from none to all of the twenty wait.
 for turn in 1 2 3 4 5 6; do
 	expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K --on-full block --duration 500ms -- ./endless
-	expect_clean trace.fxt
 	! grep -q 'tracing ended while' err || break
+	expect_clean trace.fxt
 done
 expect_loss wait-ended '[0-9]+' err
+expect_clean trace.fxt
 
 # --- Under a filter ------------------------------------------------------------------------------------
 
