@@ -189,7 +189,7 @@ __attribute__((no_instrument_function)) int main(void)
 EOF2
 compile endless endless.c -O0 -finstrument-functions
 # At the moment of the end from none to all of the twenty wait.
-for turn in 1 2 3 4 5 6; do
+for _ in 1 2 3 4 5 6; do
 	expect_ok "$FXTRACE" run -o trace.fxt -c function -b 4K --on-full block --duration 500ms -- ./endless
 	! grep -q 'tracing ended while' err || break
 	expect_clean trace.fxt
