@@ -95,6 +95,16 @@ static bool is_fresh(const struct fx_wait *w, const struct fx_token *t, uint64_t
 	return !(who & WHO_DONE) || fx_load_relaxed(&t->over) > w->since;
 }
 
+/* The object was looked at a moment before the time of the call was read: so many ticks, about a microsecond. */
+#define LOOKED_BEFORE 4096u
+
+/* It found the object free, and not by this release, which was over at its call. */
+static bool is_left_over(const struct fx_wait *w, const struct fx_token *t, uint64_t who)
+{
+	return w->called && who & WHO_DONE &&
+	       fx_load_relaxed(&t->ended) + LOOKED_BEFORE < w->called;
+}
+
 uint64_t fx_token_stale(const struct fx_token *token)
 {
 	uint64_t who = fx_load_acquire(&token->who);
@@ -272,10 +282,13 @@ struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source 
 	return (struct fx_left){visit->cell, t, who};
 }
 
-void fx_left_done(const struct fx_left *left)
+void fx_left_done(const struct fx_left *left, uint64_t now)
 {
-	if (left->token)
-		fx_token_done(left->cell, left->token, left->who);
+	if (!left->token)
+		return;
+	if (identity(fx_load_relaxed(&left->token->who)) == identity(left->who))
+		fx_store_relaxed(&left->token->ended, now);
+	fx_token_done(left->cell, left->token, left->who);
 }
 
 void fx_left_undo(const struct fx_left *left)
@@ -312,7 +325,7 @@ bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 			uint64_t who = fx_load_acquire(&t->who);
 
 			if (!who || who == WHO_BUSY || !is_fresh(w, t, who) ||
-			    !is_better(w, t, best))
+			    is_left_over(w, t, who) || !is_better(w, t, best))
 				continue;
 			best = t;
 			best_who = who;

@@ -243,6 +243,16 @@ void fx_wait_found_free(struct fx_wait *w)
 	w->note &= ~FX_NOTE_DONE;
 }
 
+void fx_wait_found_left(struct fx_wait *w, uint64_t called)
+{
+	uint64_t note = w->note;
+
+	fx_wait_found_free(w);
+	w->called = called;
+	if (w->cell && fx_load_relaxed(&w->cell->count))
+		w->note = note;
+}
+
 /* What has been left stays: who visits may stand on a stack of his own, a signal handler's. */
 bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
 {

@@ -77,6 +77,7 @@ struct fx_token {
 	uint64_t number; /* in a heap: by age */
 	uint64_t over;	 /* when its release was done: 1 + the cell's begun */
 	uint64_t until;	 /* in a heap: for those who stood before this place; UINT64_MAX: for all */
+	uint64_t ended;	 /* in a heap: ticks when its release was done */
 };
 
 #define FX_TOKENS 7u
@@ -177,10 +178,11 @@ struct fx_wait {
 	unsigned round;		   /* of a barrier: the place of its token */
 	uint64_t
 	    since; /* its number among the cell's: what was over then is not for it; 0: all is */
-	uint64_t stale; /* a token at a fixed place that is not */
-	uint64_t note;	/* as it was found then */
-	uint64_t place; /* of a condition: where it stands in the row, or behind */
-	uint64_t start; /* ticks: takes part since then */
+	uint64_t stale;	 /* a token at a fixed place that is not */
+	uint64_t note;	 /* as it was found then */
+	uint64_t place;	 /* of a condition: where it stands in the row, or behind */
+	uint64_t start;	 /* ticks: takes part since then */
+	uint64_t called; /* of one that looked free: ticks at its call; 0: not known */
 	uint64_t sp;
 	unsigned level; /* in a signal handler: inside so many of the thread's waits */
 };
@@ -192,6 +194,10 @@ void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp);
 /* It can be had as the wait begins, and could not just before: it is the newest release that an arrow comes from, though
  * it was over before this wait took part. */
 void fx_wait_found_free(struct fx_wait *w);
+
+/* The same of what several release at once, where an older release's token may have been left over: only one counts
+ * that was not over at the call, in ticks, nor does a note that is older than a token. */
+void fx_wait_found_left(struct fx_wait *w, uint64_t called);
 
 void fx_wait_end(struct fx_wait *w);
 
@@ -260,7 +266,7 @@ struct fx_left {
 /* In the place of the oldest, if there are more than anyone waits for. `until`: see struct fx_token. */
 struct fx_left fx_token_add(const struct fx_wait *visit, const struct fx_source *source, bool many,
 			    uint64_t until);
-void fx_left_done(const struct fx_left *left);
+void fx_left_done(const struct fx_left *left, uint64_t now);
 void fx_left_undo(const struct fx_left *left);
 
 /* Takes the oldest that is for this wait; for a visit, the oldest; and for one that found the object free, the newest.

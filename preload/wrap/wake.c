@@ -23,7 +23,10 @@
 			from = fx_source_now(t, FX_STR_##name);                                    \
 		left = fx_token_add(&visit, &from, many, row(object));                             \
 		*ret = FX_REAL(name)(object);                                                      \
-		(*ret ? fx_left_undo : fx_left_done)(&left);                                       \
+		if (*ret)                                                                          \
+			fx_left_undo(&left);                                                       \
+		else                                                                               \
+			fx_left_done(&left, fx_now());                                             \
 		fx_wait_end(&visit);                                                               \
 		return true;                                                                       \
 	}                                                                                          \
@@ -92,7 +95,7 @@ static void fx_begin_sem(struct fx_wait *w, const struct fx_call *call, const se
 {
 	fx_wait_open(w, call, semaphore_of(s)->shared ? NULL : s, sp);
 	if ((uint32_t)fx_load_relaxed(&semaphore_of(s)->word) != 0)
-		fx_wait_found_free(w);
+		fx_wait_found_left(w, call->start);
 }
 
 static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)

@@ -37,7 +37,7 @@ static void add(const void *object, uint32_t tid, bool many)
 	cr_assert(fx_visit_begin(&visit, object));
 	left = fx_token_add(&visit, &s, many, UINT64_MAX);
 	cr_assert(left.token);
-	fx_left_done(&left);
+	fx_left_done(&left, 0);
 	fx_wait_end(&visit);
 }
 
@@ -180,7 +180,7 @@ Test(waits, oldest_first_once_and_none_of_before)
 	cr_assert(fx_visit_begin(&visit, objects));
 	left = fx_token_add(&visit, &late, false, UINT64_MAX);
 	fx_wait_begin(&w, objects, SP(800));
-	fx_left_done(&left);
+	fx_left_done(&left, 0);
 	cr_assert_eq(take(&w), 3, "under way as it began");
 	cr_assert_eq(take(&w), 0);
 	fx_wait_end(&w);
@@ -200,7 +200,7 @@ Test(waits, over_while_another_goes_on)
 	left = fx_token_add(&visit, &slow, false, UINT64_MAX);
 	add(objects, 7, false);
 	fx_wait_begin(&w, objects, SP(900));
-	fx_left_done(&left);
+	fx_left_done(&left, 0);
 	cr_assert_eq(take(&w), 3);
 	cr_assert_eq(take(&w), 0, "that was over");
 	cr_assert_eq(take(&early), 7);
@@ -221,6 +221,30 @@ Test(waits, newest_if_found_free)
 	fx_wait_found_free(&w);
 	cr_assert_eq(take(&w), 8);
 	cr_assert_eq(take(&early), 7);
+	fx_wait_end(&w);
+	fx_wait_end(&early);
+}
+
+/* Several may release at once: a token that was left over from long before its call says nothing of why it is free. */
+Test(waits, none_left_over_if_found_free)
+{
+	const uint64_t then = 1000000, soon = then + 10, late = then + 1000000;
+	struct fx_source s = source(7, 7);
+	struct fx_wait early, w, visit;
+	struct fx_left left;
+
+	fx_wait_begin(&early, objects, SP(1000));
+	fx_note_holder(objects, 6);
+	cr_assert(fx_visit_begin(&visit, objects));
+	left = fx_token_add(&visit, &s, false, UINT64_MAX);
+	fx_left_done(&left, then);
+	fx_wait_end(&visit);
+
+	fx_wait_begin(&w, objects, SP(900));
+	fx_wait_found_left(&w, late);
+	cr_assert_eq(take(&w), 0);
+	w.called = soon;
+	cr_assert_eq(take(&w), 7, "it was over between the look at it and the call");
 	fx_wait_end(&w);
 	fx_wait_end(&early);
 }
