@@ -39,6 +39,8 @@ tests/e2e/pieces.sh	traces programs of this machine
 tests/e2e/plain.sh	qemu makes no child that sends no signal: there is no private manager
 tests/e2e/real-*.sh	trace programs of this machine
 tests/e2e/seccomp*.sh	qemu has no filters of system calls
+tests/e2e/report-agrees*.sh	compares with what traces programs of this machine
+tests/e2e/report-syscalls.sh	strace sees qemu
 tests/e2e/strace.sh	strace sees qemu
 tests/e2e/suites.sh	traces programs of this machine
 tests/lint/*.sh	are the same on every machine

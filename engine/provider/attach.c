@@ -48,6 +48,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	}
 	fx_engine.pid = fx_getpid();
 	fx_engine.header = h;
+	fx_engine.attachments++;
 	fx_engine.layout = layout;
 	fx_engine.clock_kind = (enum fx_clock_kind)control->clock_kind;
 	fx_engine.tick_step = control->tick_step;

@@ -123,7 +123,8 @@ struct fx_engine {
 	const struct fx_control *page;
 	struct fx_wiped *wiped; /* NULL before the first attachment */
 	enum fx_clock_kind clock_kind;
-	uint64_t tick_step; /* ticks of a nanosecond and a little more */
+	uint64_t tick_step;   /* ticks of a nanosecond and a little more */
+	uint32_t attachments; /* so many, of this process and those that it was forked from */
 	/* cold */
 	uint32_t
 	    refused; /* enum fx_ask: what the kernel may not be asked for any more; above, how often that was decided */

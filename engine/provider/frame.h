@@ -31,6 +31,12 @@ fx_hot uint64_t fx_frame_sp(const struct fx_frame *f)
 	return f->sp & ~FX_FRAME_SILENT;
 }
 
+/*
+ * The key of a duration that the program has opened itself (preload/events/): its stack address is that of a variable, which
+ * lies in its function's stack frame in any order with those of others, and above the address of the function's own call.
+ */
+#define FX_SCOPE_KEY UINT64_C(0x5c09e0fa5c09e0fa)
+
 /* An open call, by its frame and its start: another one may stand there by now. */
 struct fx_open {
 	struct fx_frame *frame; /* NULL: none */

@@ -16,6 +16,7 @@
 #include "preload/show/fdtable.h"
 #include "preload/boot/manager-user.h"
 #include "preload/call/heap.h"
+#include "preload/events/events.h"
 #include "preload/hooks/hooks.h"
 #include "preload/host/found.h"
 #include "preload/host/gates.h"
@@ -82,7 +83,7 @@ static bool is_privileged(int argc, char **argv, char **envp)
 
 static void trace_process(void)
 {
-	fx_gates_open(&__fxtrace_calls);
+	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &__fxtrace_events});
 	fx_function_set_category(FX_STR_function);
 	fx_function_seen = fx_modules_see;
 	fx_thread_began = fx_heap_thread_began;

@@ -96,12 +96,13 @@ static bool body_find(const struct fx_new_call *e, struct body *ret)
 	       site == e->site;
 }
 
-/* Whether `f` is in the same stack frame, as the compiler made it: a call that another is inlined into. */
+/* Whether `f` is in the same stack frame, as the compiler made it: a call that another is inlined into, or a duration
+ * that it has opened. */
 static bool shares_frame(const struct fx_frame *f, const struct fx_new_call *e,
 			 const struct body *b)
 {
-	return fx_frame_sp(f) >= e->sp && fx_frame_sp(f) < b->end && same_site(f, e) &&
-	       lies_in(f, &b->code);
+	return fx_frame_sp(f) >= e->sp && fx_frame_sp(f) < b->end &&
+	       (f->key == FX_SCOPE_KEY || (same_site(f, e) && lies_in(f, &b->code)));
 }
 
 /* Below the caller's stack pointer nothing goes on but what shares the stack frame. Returns the first call that does,
@@ -146,8 +147,12 @@ static void close_above_caller(struct fx_thread *t, uint64_t site, uint64_t sp)
 		return;
 	while (f->id && !lies_in(f, &code))
 		f--;
-	if (f->id)
-		fx_frame_unwind_above(t, f, sp);
+	if (!f->id)
+		return;
+	/* The durations that it has opened go on. */
+	while (f + 1 < t->top && f[1].key == FX_SCOPE_KEY && fx_frame_sp(f + 1) > sp)
+		f++;
+	fx_frame_unwind_above(t, f, sp);
 }
 
 static bool settle_by_tables(struct fx_thread *t, const struct fx_new_call *e)

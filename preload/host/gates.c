@@ -21,24 +21,23 @@ static bool gates_is_within(const struct dl_phdr_info *info, uint64_t address)
 	return false;
 }
 
-static void gate_open(const struct dl_phdr_info *info, const uint8_t *distance,
-		      const struct fxtrace_calls *calls)
+static void gate_open(const struct dl_phdr_info *info, const uint8_t *distance, const void *opened)
 {
-	const struct fxtrace_calls **gate;
+	const void **gate;
 	uint64_t address;
 	int32_t value;
 
 	memcpy(&value, distance, sizeof(value));
 	address = (uint64_t)(uintptr_t)distance + (uint64_t)(int64_t)value;
-	gate = (const struct fxtrace_calls **)(uintptr_t)address;
+	gate = (const void **)(uintptr_t)address;
 	/* The dynamic linker may have done it; and who has set it to something else, meant that. */
 	if (gates_is_within(info, address) && !*gate)
-		*gate = calls;
+		*gate = opened;
 }
 
 /* A note: sizes of name and description, type, name, description, each padded to 4 bytes. */
 static void gates_look_at_notes(const struct dl_phdr_info *info, const uint8_t *at, size_t size,
-				const struct fxtrace_calls *calls)
+				const struct fx_gates *gates)
 {
 	const uint8_t *end = at + size;
 	ElfW(Nhdr) note;
@@ -52,17 +51,20 @@ static void gates_look_at_notes(const struct dl_phdr_info *info, const uint8_t *
 		    note.n_descsz > rest - NOTE_ALIGN(note.n_namesz))
 			return;
 		description = name + NOTE_ALIGN(note.n_namesz);
-		if (note.n_type == FXTRACE_NOTE_GATE && note.n_descsz == sizeof(int32_t) &&
+		if ((note.n_type == FXTRACE_NOTE_GATE || note.n_type == FXTRACE_NOTE_EVENTS) &&
+		    note.n_descsz == sizeof(int32_t) &&
 		    note.n_namesz == sizeof(FXTRACE_NOTE_OWNER) &&
 		    memcmp(name, FXTRACE_NOTE_OWNER, sizeof(FXTRACE_NOTE_OWNER)) == 0)
-			gate_open(info, description, calls);
+			gate_open(info, description,
+				  note.n_type == FXTRACE_NOTE_GATE ? (const void *)gates->calls
+								   : gates->events);
 		if (NOTE_ALIGN(note.n_descsz) > (size_t)(end - description))
 			return;
 		at = description + NOTE_ALIGN(note.n_descsz);
 	}
 }
 
-static int gates_look_at_module(struct dl_phdr_info *info, size_t size, void *calls)
+static int gates_look_at_module(struct dl_phdr_info *info, size_t size, void *gates)
 {
 	(void)size;
 	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
@@ -72,12 +74,12 @@ static int gates_look_at_module(struct dl_phdr_info *info, size_t size, void *ca
 		if (p->p_type == PT_NOTE && p->p_align <= 4)
 			gates_look_at_notes(
 			    info, (const uint8_t *)(uintptr_t)(info->dlpi_addr + p->p_vaddr),
-			    p->p_memsz, calls);
+			    p->p_memsz, gates);
 	}
 	return 0;
 }
 
-void fx_gates_open(const struct fxtrace_calls *calls)
+void fx_gates_open(const struct fx_gates *gates)
 {
-	dl_iterate_phdr(gates_look_at_module, (void *)calls);
+	dl_iterate_phdr(gates_look_at_module, (void *)gates);
 }
