@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ops NAME: ns of an operation that libfxtrace.so wraps, in a program that is not instrumented.
+ * ops NAME: ns of an operation that libfxtrace.so wraps, or of an event of the program's own, in a program that is not
+ * instrumented.
  * ops NAME COUNT: the same by the wall clock, the median of GOES goes that have COUNT operations together: also
  * what another process does to trace it counts.
  */
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <fxtrace/event.h>
 
 #include "bench/timing.h"
 
@@ -50,6 +53,36 @@ static void write_one(void *fd, long count)
 	while (count--)
 		if (write(*(int *)fd, "x", 1) != 1)
 			exit(1);
+}
+
+static void duration_each(void *unused, long count)
+{
+	(void)unused;
+	while (count--) {
+		TRACE_DURATION("bench", "duration");
+	}
+}
+
+static void duration_two(void *unused, long count)
+{
+	(void)unused;
+	while (count--) {
+		TRACE_DURATION("bench", "duration2", "left", TA_INT64(count), "seven", TA_INT32(7));
+	}
+}
+
+static void instant_each(void *unused, long count)
+{
+	(void)unused;
+	while (count--)
+		TRACE_INSTANT("bench", "instant", TRACE_SCOPE_THREAD);
+}
+
+static void counter_each(void *unused, long count)
+{
+	(void)unused;
+	while (count--)
+		TRACE_COUNTER("bench", "counter", 0, "left", TA_INT64(count));
 }
 
 static void heap_pair(void *unused, long count)
@@ -97,6 +130,8 @@ int main(int argc, char **argv)
 	    {"mutex", lock_pair, &mutex, 200000},	{"rwlock", rwlock_pair, &rwlock, 200000},
 	    {"spin", spin_pair, (void *)&spin, 200000}, {"sem", sem_pair, &sem, 200000},
 	    {"write", write_one, &null, 40000},		{"malloc", heap_pair, NULL, 50000},
+	    {"duration", duration_each, NULL, 100000},	{"duration2", duration_two, NULL, 60000},
+	    {"instant", instant_each, NULL, 150000},	{"counter", counter_each, NULL, 80000},
 	};
 
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
@@ -109,6 +144,8 @@ int main(int argc, char **argv)
 			return 0;
 		}
 	}
-	fprintf(stderr, "usage: ops mutex|rwlock|spin|sem|write|malloc [COUNT]\n");
+	fprintf(stderr,
+		"usage: ops mutex|rwlock|spin|sem|write|malloc|duration|duration2|instant|counter "
+		"[COUNT]\n");
 	return 2;
 }

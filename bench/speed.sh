@@ -76,13 +76,19 @@ for _ in $(seq "$ROUNDS"); do
 		sample "$op" "$B/bench/ops" "$op"
 		sample "$op-traced" traced -- "$B/bench/ops" "$op"
 	done
+	for op in duration duration2 instant counter; do
+		sample "$op-traced" traced -c bench -- "$B/bench/ops" "$op"
+	done
+	sample instant "$B/bench/ops" instant
+	sample instant-off traced -c syscall -- "$B/bench/ops" instant
 	sample malloc-all traced -c malloc -- "$B/bench/ops" malloc
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
 for name in stub floor pair pair2 off stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
-	malloc-traced malloc-all spawn spawn-traced; do
+	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
+	instant instant-off; do
 	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
 done
 
@@ -102,6 +108,12 @@ done
 		bar "plugin's pair without a tracer, over the bare function" "$(of "$v_plugin_off-$v_bare")" 0.3 ns
 		bar "plugin's pair, over the floor" "$(of "$v_plugin_on/$v_floor")" 1 x
 	fi
+	bar "TRACE_DURATION, over the floor" "$(of "$v_duration_traced/$v_floor")" 1.15 x
+	bar "the same with two integers" "$(of "$v_duration2_traced/$v_floor")" 1.5 x
+	bar "TRACE_INSTANT, over the floor" "$(of "$v_instant_traced/$v_floor")" 0.6 x
+	bar "TRACE_COUNTER, over the floor" "$(of "$v_counter_traced/$v_floor")" 0.7 x
+	bar "TRACE_INSTANT of a category that is off, over untraced" "$(of "$v_instant_off-$v_instant")" 0.5 ns
+	bar "TRACE_INSTANT without a tracer, with its loop" "$v_instant" 0.5 ns
 	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 5 ns
 	bar "uncontended reader's pair, over plain" "$(of "$v_rwlock_traced-$v_rwlock")" 5 ns
 	bar "uncontended spin lock pair, over plain" "$(of "$v_spin_traced-$v_spin")" 5 ns

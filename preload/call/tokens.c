@@ -98,7 +98,8 @@ static bool is_fresh(const struct fx_wait *w, const struct fx_token *t, uint64_t
 /* The object was looked at a moment before the time of the call was read: so many ticks, about a microsecond. */
 #define LOOKED_BEFORE 4096u
 
-/* It found the object free, and not by this release, which was over at its call. */
+/* It found the object free, and maybe not by this release, which was over at its call: that is taken all the same, for it
+ * is nobody else's, but says nothing. */
 static bool is_left_over(const struct fx_wait *w, const struct fx_token *t, uint64_t who)
 {
 	return w->called && who & WHO_DONE &&
@@ -320,12 +321,13 @@ bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 		struct walk walk = walk_begin(w->cell);
 		uint64_t best_who = 0, best_time = 0;
 		struct fx_token *best = NULL, *t;
+		bool left_over;
 
 		while ((t = walk_next(&walk))) {
 			uint64_t who = fx_load_acquire(&t->who);
 
 			if (!who || who == WHO_BUSY || !is_fresh(w, t, who) ||
-			    is_left_over(w, t, who) || !is_better(w, t, best))
+			    !is_better(w, t, best))
 				continue;
 			best = t;
 			best_who = who;
@@ -333,8 +335,11 @@ bool fx_token_take(const struct fx_wait *w, struct fx_source *ret)
 		}
 		if (!best)
 			return false;
+		left_over = is_left_over(w, best, best_who);
 		if (token_claim(best, best_who)) {
 			source_of(best_who, best_time, ret);
+			if (left_over)
+				ret->tid = 0;
 			return true;
 		}
 	}

@@ -195,8 +195,8 @@ void fx_wait_begin(struct fx_wait *w, const volatile void *object, uint64_t sp);
  * it was over before this wait took part. */
 void fx_wait_found_free(struct fx_wait *w);
 
-/* The same of what several release at once, where an older release's token may have been left over: only one counts
- * that was not over at the call, in ticks, nor does a note that is older than a token. */
+/* The same of what several release at once, where an older release's token may have been left over: there is no arrow
+ * from one that was over at the call, in ticks, nor from a note that is older than a token. */
 void fx_wait_found_left(struct fx_wait *w, uint64_t called);
 
 void fx_wait_end(struct fx_wait *w);
@@ -270,7 +270,7 @@ void fx_left_done(const struct fx_left *left, uint64_t now);
 void fx_left_undo(const struct fx_left *left);
 
 /* Takes the oldest that is for this wait; for a visit, the oldest; and for one that found the object free, the newest.
- * Without any, the newest of those that came before its place, or just then. */
+ * Without any, the newest of those that came before its place, or just then. Its tid is 0 if it was left over. */
 bool fx_token_take(const struct fx_wait *w, struct fx_source *ret);
 
 #endif

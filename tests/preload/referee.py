@@ -153,10 +153,11 @@ def fits(wait, row, arrow, gave, every, drawn):
 
 
 def judge(wait, rows, arrow, gave, every, drawn):
-    """The rows nearest to the wait: the times of the two differ by a little, so one of them has to fit."""
+    """The rows nearest to the wait: the times of the two differ by a little, in which there may be several calls, so one of
+    them has to fit."""
     at = bisect.bisect_right(rows, (wait["ts"], 1 << 63)) - 1
     wrong = "no such wait"
-    for i in (at, at - 1, at + 1):
+    for i in (at, at - 1, at + 1, at - 2, at + 2, at - 3, at + 3):
         if 0 <= i < len(rows):
             verdict = fits(wait, rows[i], arrow, gave, every, drawn)
             if verdict is None:

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# libfxtrace.so exports the functions of the wrapper table, the compiler's two hooks, what our plugin's gates call and what
-# <fxtrace/alert.h> looks for, nothing else; libc has every one of the table; and the strings of the table fit their place.
+# libfxtrace.so exports the functions of the wrapper table, the compiler's two hooks, what the gates of our plugin and of
+# <fxtrace/event.h> lead to, and what <fxtrace/alert.h> looks for, nothing else; libc has every one of the table; and the strings of the table fit their place.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 need nm
 
 {
 	cat "$FX_BUILDDIR/preload/wrappers.list"
 	printf '__cyg_profile_func_%s\n' enter exit
-	echo __fxtrace_calls
+	printf '__fxtrace_%s\n' calls events
 	echo fxtrace_alert_raise
 } | sort >want
 nm -D --defined-only "$LIBFXTRACE" | sed 's/.* //; s/@.*//' | sort >got

@@ -225,27 +225,40 @@ Test(waits, newest_if_found_free)
 	fx_wait_end(&early);
 }
 
-/* Several may release at once: a token that was left over from long before its call says nothing of why it is free. */
+static void add_at(const void *object, uint32_t tid, uint64_t ended)
+{
+	struct fx_source s = source(tid, tid);
+	struct fx_wait visit;
+	struct fx_left left;
+
+	cr_assert(fx_visit_begin(&visit, object));
+	left = fx_token_add(&visit, &s, false, UINT64_MAX);
+	fx_left_done(&left, ended);
+	fx_wait_end(&visit);
+}
+
+/* Several may release at once: a token that was left over from long before its call says nothing of why it is free; nor to
+ * those who come later. */
 Test(waits, none_left_over_if_found_free)
 {
 	const uint64_t then = 1000000, soon = then + 10, late = then + 1000000;
-	struct fx_source s = source(7, 7);
-	struct fx_wait early, w, visit;
-	struct fx_left left;
+	struct fx_wait early, w;
 
 	fx_wait_begin(&early, objects, SP(1000));
 	fx_note_holder(objects, 6);
-	cr_assert(fx_visit_begin(&visit, objects));
-	left = fx_token_add(&visit, &s, false, UINT64_MAX);
-	fx_left_done(&left, then);
-	fx_wait_end(&visit);
-
 	fx_wait_begin(&w, objects, SP(900));
+	add_at(objects, 7, then);
 	fx_wait_found_left(&w, late);
 	cr_assert_eq(take(&w), 0);
-	w.called = soon;
-	cr_assert_eq(take(&w), 7, "it was over between the look at it and the call");
 	fx_wait_end(&w);
+
+	fx_wait_begin(&w, objects, SP(900));
+	add_at(objects, 8, then);
+	fx_wait_found_left(&w, soon);
+	cr_assert_eq(take(&w), 8, "it was over between the look at it and the call");
+	fx_wait_end(&w);
+	add_at(objects, 9, late);
+	cr_assert_eq(take(&early), 9);
 	fx_wait_end(&early);
 }
 
