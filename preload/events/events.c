@@ -1,450 +1,120 @@
 /* SPDX-License-Identifier: MIT */
+/* The events' usual half: no register is saved, and whatever else there is goes on by a jump. */
 #include "preload/events/events.h"
 
-#include <errno.h>
 #include <stddef.h>
 
-#include "base/utf8.h"
 #include "engine/provider/frame.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
-#include "engine/provider/string.h"
-#include "format/encode.h"
-#include "preload/call/call.h"
+#include "preload/events/events-internal.h"
 
 _Static_assert(FXTRACE_PLACE_ON == FX_SITE_ENABLED, "what a place remembers");
 _Static_assert(offsetof(struct fxtrace_place, state) == offsetof(struct fx_site, state),
 	       "a place begins as a site");
 
-#define ARGS_MAX     15u
-#define ANY_CATEGORY (~FX_LOOK_EXIT)
-
-/* --- Encoding ----------------------------------------------------------------------------------- */
-
-/* A text of a record: by its index, or in the record itself. */
-struct event_text {
-	uint16_t ref;
-	uint16_t length; /* in the record */
-	const char *text;
-};
-
-static struct event_text event_text_of(const struct fx_thread *t, const char *literal)
+/* The calling thread's state, if it records, by the counter, and the manager lives; else NULL. As is_usual() of the hooks. */
+fx_hot struct fx_thread *events_usual_thread(void)
 {
-	struct event_text ret = {.ref = FXT_STRING_EMPTY, .text = literal};
+	/* relaxed: equal to the thread's, which was loaded with acquire when it was adopted */
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
+	struct fx_thread *t = fx_self; /* if it is one */
 
-	if (!literal || !*literal)
-		return ret;
-	ret.ref = (uint16_t)fx_string_literal(t, literal);
-	if (!ret.ref) {
-		ret.length = (uint16_t)strnlen(literal, FX_NAME_TEXT);
-		ret.ref = fx_ref_inline(ret.length);
-	}
-	return ret;
-}
-
-static unsigned event_text_words(const struct event_text *text)
-{
-	return (unsigned)fx_bytes_words(text->length);
-}
-
-static uint64_t *event_text_write(uint64_t *out, const struct event_text *text)
-{
-	return text->length ? fx_bytes_write(out, text->text, text->length) : out;
-}
-
-/* Types whose value takes a word of its own. */
-#define WORD_TYPES                                                                                 \
-	(1u << FXTRACE_INT64 | 1u << FXTRACE_UINT64 | 1u << FXTRACE_DOUBLE |                       \
-	 1u << FXTRACE_POINTER | 1u << FXTRACE_KOID)
-
-fx_hot bool arg_has_word(uint32_t type)
-{
-	return WORD_TYPES >> (type & 31) & 1;
-}
-
-/* A record as it will be. */
-struct event {
-	struct event_text category, name, keys[ARGS_MAX];
-	uint32_t lengths[ARGS_MAX]; /* of texts, cut */
-	const struct fxtrace_arg *args;
-	unsigned count, words;
-};
-
-/* As much of a text as `words` hold, in whole characters. */
-static uint32_t event_cut(const struct fxtrace_value *value, unsigned words)
-{
-	const char *text = (const char *)(uintptr_t)value->bits;
-	uint32_t length = value->length;
-
-	if (length <= words * 8)
-		return length;
-	length = words * 8;
-	while (length && fx_utf8_is_continuation((uint8_t)text[length]))
-		length--;
-	return length;
-}
-
-/* `words`: of the record without texts. The room that the rest leaves goes to the texts, the first one first. */
-static void event_measure(struct event *e, const struct fx_thread *t, const char *category,
-			  const char *name, const struct fxtrace_arg *args, size_t count,
-			  unsigned words)
-{
-	unsigned room;
-
-	e->category = event_text_of(t, category);
-	e->name = event_text_of(t, name);
-	e->args = args;
-	e->count = count < ARGS_MAX ? (unsigned)count : ARGS_MAX;
-	words += event_text_words(&e->category) + event_text_words(&e->name);
-	for (unsigned i = 0; i < e->count; i++) {
-		e->keys[i] = event_text_of(t, args[i].key);
-		words += 1 + event_text_words(&e->keys[i]) + arg_has_word(args[i].value.type);
-	}
-	room = FX_CALL_WORDS_MAX - words;
-	for (unsigned i = 0; i < e->count; i++) {
-		unsigned taken;
-
-		e->lengths[i] = 0;
-		if (args[i].value.type != FXTRACE_STRING)
-			continue;
-		e->lengths[i] = event_cut(&args[i].value, room);
-		taken = (unsigned)fx_bytes_words(e->lengths[i]);
-		room -= taken;
-		words += taken;
-	}
-	e->words = words;
-}
-/* Inline category, name and keys, and 15 numbers, fit. */
-_Static_assert(FX_CALL_WORDS + 2 * FX_NAME_TEXT / 8 + ARGS_MAX * (2 + FX_NAME_TEXT / 8) <=
-		   FX_CALL_WORDS_MAX,
-	       "the largest record without texts");
-
-static uint64_t *event_put_arg(uint64_t *out, const struct event *e, unsigned i)
-{
-	const struct fxtrace_value *v = &e->args[i].value;
-	uint32_t type = v->type <= FXTRACE_BOOL ? v->type : FXTRACE_NULL;
-	unsigned words = 1 + event_text_words(&e->keys[i]) + arg_has_word(type) +
-			 (unsigned)fx_bytes_words(e->lengths[i]);
-	uint64_t upper = 0;
-
-	if (type == FXTRACE_STRING)
-		upper = fx_ref_inline(e->lengths[i]);
-	else if (type == FXTRACE_INT32 || type == FXTRACE_UINT32 || type == FXTRACE_BOOL)
-		upper = (uint32_t)v->bits;
-	*out = FXT_PUT(ARG_TYPE, type) | FXT_PUT(ARG_SIZE, words) |
-	       FXT_PUT(ARG_NAME, e->keys[i].ref) | FXT_PUT(ARG_VALUE32_VALUE, upper);
-	out = event_text_write(out + 1, &e->keys[i]);
-	if (e->lengths[i])
-		out = fx_bytes_write(out, (const char *)(uintptr_t)v->bits, e->lengths[i]);
-	else if (arg_has_word(type))
-		*out++ = v->bits;
-	return out;
-}
-
-/* What stands behind the time stamp. */
-static uint64_t *event_put(uint64_t *out, const struct event *e)
-{
-	out = event_text_write(out, &e->category);
-	out = event_text_write(out, &e->name);
-	for (unsigned i = 0; i < e->count; i++)
-		out = event_put_arg(out, e, i);
-	return out;
-}
-
-/* --- What a place remembers --------------------------------------------------------------------------- */
-
-#define PLACE_ATTACHED(names) ((uint32_t)((names) >> 32))
-#define PLACE_CATEGORY(names) ((names) >> 16 & 0xffff)
-#define PLACE_NAME(names)     ((names)&0xffff)
-
-static uint16_t *place_keys(struct fxtrace_place *place)
-{
-	return (uint16_t *)(place + 1);
-}
-
-/* Whether it knows its strings, `name` among them. *ret: their indices. */
-fx_hot bool place_knows(const struct fxtrace_place *place, const char *name, uint64_t *ret)
-{
-	*ret = fx_load_acquire(&place->names); /* pairs with place_learn() */
-	/* relaxed: it is set once, before `names` */
-	return PLACE_ATTACHED(*ret) == fx_engine.attachments &&
-	       fx_load_relaxed(&place->name) == name;
-}
-
-/* Only a place all of whose strings have an index. Threads that learn at the same time store the same. */
-static fx_cold void place_learn(struct fxtrace_place *place, const struct fx_thread *t,
-				const char *category, const char *name,
-				const struct fxtrace_arg *args, size_t count)
-{
-	uint32_t attached = fx_engine.attachments, refs[2];
-	const char *none = NULL;
-
-	/* relaxed: the release below covers it */
-	if (!__atomic_compare_exchange_n(&place->name, &none, name, false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED) &&
-	    none != name)
-		return;
-	refs[0] = fx_string_literal(t, category);
-	refs[1] = fx_string_literal(t, name);
-	if (!refs[0] || !refs[1] || count > ARGS_MAX)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t key = fx_string_literal(t, args[i].key);
-
-		if (!key)
-			return;
-		fx_store_relaxed(&place_keys(place)[i], (uint16_t)key);
-	}
-	/* A handler that forked meanwhile has left us in a child whose indices are others. */
-	if (attached == fx_engine.attachments)
-		fx_store_release(&place->names, /* pairs with place_knows() */
-				 (uint64_t)attached << 32 | refs[0] << 16 | refs[1]);
-}
-
-/* The words that the arguments take if none is a text; else 0, as for too many. Then 1 is added to the words. */
-fx_hot unsigned plain_args_words(const struct fxtrace_arg *args, size_t count)
-{
-	unsigned words = 1;
-
-	if (fx_unlikely(count > ARGS_MAX))
-		return 0;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t type = args[i].value.type;
-
-		if (fx_unlikely(type == FXTRACE_STRING || type > FXTRACE_BOOL))
-			return 0;
-		words += 1 + arg_has_word(type);
-	}
-	return words;
-}
-
-fx_hot uint64_t *plain_args_put(uint64_t *out, const struct fxtrace_place *place,
-				const struct fxtrace_arg *args, size_t count)
-{
-	const uint16_t *keys = (const uint16_t *)(place + 1);
-
-	for (size_t i = 0; i < count; i++) {
-		const struct fxtrace_value *v = &args[i].value;
-		uint64_t header = v->type | (uint64_t)fx_load_relaxed(&keys[i]) << FXT_ARG_NAME_LSB;
-
-		if (arg_has_word(v->type)) {
-			out[0] = header | 2ull << FXT_ARG_SIZE_LSB;
-			out[1] = v->bits;
-			out += 2;
-		} else {
-			*out++ = header | 1ull << FXT_ARG_SIZE_LSB | v->bits << 32;
-		}
-	}
-	return out;
-}
-
-/* --- Events that are written at once ------------------------------------------------------------- */
-
-static bool event_has_number(unsigned type, uint64_t number)
-{
-	if (type == FX_EVENT_INSTANT)
-		return number != TRACE_SCOPE_THREAD;
-	return type != FX_EVENT_BEGIN && type != FX_EVENT_END;
-}
-
-static fx_cold void events_write_any(struct fx_thread *t, struct fxtrace_place *place,
-				     unsigned type, const char *category, const char *name,
-				     uint64_t number, const struct fxtrace_arg *args, size_t count)
-{
-	bool has_number = event_has_number(type, number);
-	uint64_t now = fx_thread_now(t), *p, *end;
-	struct fx_reservation r;
-	struct event e;
-
-	if (type > FX_EVENT_FLOW_END || type == FX_EVENT_COMPLETE)
-		return;
-	place_learn(place, t, category, name, args, count);
-	event_measure(&e, t, category, name, args, count, 2 + has_number);
-	p = fx_record_reserve(t, e.words, &r);
-	if (!p)
-		return;
-	p[1] = now;
-	end = event_put(p + 2, &e);
-	if (has_number)
-		*end = number;
-	fx_record_commit(t, p, FX_EVENT_HEADER(type, e.words, e.count, e.category.ref, e.name.ref),
-			 &r);
+	/* owner: as in fx_thread_in() */
+	if (fx_unlikely(!(uint32_t)state || !fx_own_is_known() || t->state != state ||
+			!t->usual_limit || (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
+		return NULL;
+	return t;
 }
 
 static void events_write(struct fxtrace_place *place, unsigned type, const char *category,
 			 const char *name, uint64_t number, const struct fxtrace_arg *args,
 			 size_t count)
 {
-	struct fx_thread *t = fx_thread_on(ANY_CATEGORY);
+	struct fx_thread *t = events_usual_thread();
 	unsigned words = plain_args_words(args, count);
-	struct fx_reservation r;
 	uint64_t names, *p, *end;
 
-	if (fx_unlikely(!t))
-		return;
-	if (fx_unlikely(!words || !place_knows(place, name, &names))) {
-		events_write_any(t, place, type, category, name, number, args, count);
-		return;
-	}
+	if (fx_unlikely(!t || !words || !place_knows(place, name, &names)))
+		goto slowly;
 	words += 1 + event_has_number(type, number);
-	names = FX_EVENT_HEADER(type, words, count, PLACE_CATEGORY(names), PLACE_NAME(names));
-	p = fx_record_reserve(t, words, &r);
-	if (fx_unlikely(!p))
-		return;
-	p[1] = fx_thread_now(t);
+	if (fx_unlikely(!fx_record_reserve_easily(t, words, (struct fx_claim){0}, &p)))
+		goto slowly;
+	p[1] = fx_thread_time(t, fx_counter());
 	end = plain_args_put(p + 2, place, args, count);
 	if (end < p + words)
 		*end = number;
-	fx_record_commit(t, p, names, &r);
+	fx_record_publish(
+	    p, FX_EVENT_HEADER(type, words, count, PLACE_CATEGORY(names), PLACE_NAME(names)));
+	fx_record_over(t, 0);
+	return;
+slowly:
+	fx_events_write_slowly(place, type, category, name, number, args, count);
 }
 
-/* --- Durations ------------------------------------------------------------------------------------ */
-
-/* Closes what was left: the calls below the function that opens the scope, and another of the same variable. */
-static fx_cold void scope_settle(struct fx_thread *t, uint64_t sp, uint64_t below)
+/* Neither what was left, nor several durations of one function, among which one may have been: see scope_settle(). */
+fx_hot bool scope_is_plainly_inside(const struct fx_frame *newest, uint64_t sp, uint64_t below)
 {
-	if (fx_frame_sp(&t->top[-1]) < below)
-		fx_frame_unwind(t, below - 1);
-	for (struct fx_frame *f = t->top - 1; f->key == FX_SCOPE_KEY; f--)
-		if (fx_frame_sp(f) == sp) {
-			fx_frame_unwind_above(t, f - 1, below - 1);
-			return;
-		}
-}
-
-/* `below`: the stack address from which the function that opens it calls. NULL: too many are open. */
-fx_hot struct fx_frame *scope_push(struct fx_thread *t, uint64_t header, uint64_t sp,
-				   uint64_t below)
-{
-	struct fx_frame *f;
-
-	for (;;) {
-		if (fx_frame_sp(&t->top[-1]) < below || t->top[-1].key == FX_SCOPE_KEY)
-			scope_settle(t, sp, below);
-		f = t->top;
-		if (fx_unlikely(f >= t->limit)) {
-			fx_frame_too_deep(t);
-			return NULL;
-		}
-		if (fx_likely(fx_frame_take(t, f, header, sp, FX_SCOPE_KEY)))
-			break;
-		fx_frame_take_back(t, f);
-	}
-	fx_store_release(&f->start, fx_thread_now(t)); /* pairs with the frame walk in drain.c */
-	FX_FAULT(frame_pushed);
-	return f;
-}
-
-/* Where a string has no index, a duration that is closed by somebody else has no name. */
-static fx_cold uint64_t scope_header(const struct fx_thread *t, struct fxtrace_scope *scope)
-{
-	struct event_text category = event_text_of(t, scope->category);
-	struct event_text name = event_text_of(t, scope->name);
-
-	place_learn(scope->place, t, scope->category, scope->name, scope->args, scope->count);
-	return FX_EVENT_HEADER(FX_EVENT_COMPLETE, FX_CALL_WORDS, 0,
-			       category.length ? FXT_STRING_EMPTY : category.ref,
-			       name.length ? FXT_STRING_EMPTY : name.ref);
+	return fx_frame_sp(newest) >= below &&
+	       (newest->key != FX_SCOPE_KEY ||
+		(newest[-1].key != FX_SCOPE_KEY && fx_frame_sp(newest) != sp));
 }
 
 static void events_open(struct fxtrace_scope *scope)
 {
-	struct fx_thread *t = fx_thread_on(ANY_CATEGORY);
-	uint64_t names, header;
+	struct fx_thread *t = events_usual_thread();
+	uint64_t names, header, start;
 	struct fx_frame *f;
 
-	scope->frame = NULL;
-	if (fx_unlikely(!t))
-		return;
-	if (fx_likely(place_knows(scope->place, scope->name, &names)))
-		header = FX_EVENT_HEADER(FX_EVENT_COMPLETE, FX_CALL_WORDS, 0, PLACE_CATEGORY(names),
-					 PLACE_NAME(names));
-	else
-		header = scope_header(t, scope);
-	f = scope_push(t, header, (uint64_t)(uintptr_t)scope, FX_CFA());
+	if (fx_unlikely(!t || !place_knows(scope->place, scope->name, &names)))
+		goto slowly;
+	f = t->top;
+	if (fx_unlikely(f >= t->limit ||
+			!scope_is_plainly_inside(&f[-1], (uint64_t)(uintptr_t)scope, FX_CFA())))
+		goto slowly;
+	header = FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, PLACE_CATEGORY(names), PLACE_NAME(names));
+	if (fx_unlikely(!fx_frame_take(t, f, header, (uint64_t)(uintptr_t)scope, FX_SCOPE_KEY))) {
+		fx_frame_take_back(t, f);
+		goto slowly;
+	}
+	start = fx_thread_time(t, fx_counter());
+	fx_store_release(&f->start, start); /* pairs with the frame walk in drain.c */
+	FX_FAULT(frame_pushed);
 	scope->thread = t;
 	scope->frame = f;
-	if (fx_likely(f != NULL))
-		scope->start = f->start;
-}
-
-/* Its frame is one of this thread's and still the same: not another process's, nor another session's. */
-static bool scope_stands(const struct fx_thread *t, const struct fxtrace_scope *scope)
-{
-	const struct fx_frame *f = scope->frame;
-
-	return t == scope->thread && t->slot && f > t->slot->frames && f < t->top &&
-	       f->start == scope->start;
-}
-
-static void scope_finish(struct fx_thread *t, struct fxtrace_scope *scope, uint64_t *p,
-			 uint64_t header, const struct fx_reservation *r)
-{
-	struct fx_frame *f = scope->frame;
-
-	fx_record_publish(p, header);
-	if (fx_likely(f->start == scope->start))
-		fx_frame_done(t, f, r->level);
-	else
-		fx_record_over(t, r->level);
-}
-
-static struct fx_claim scope_claim(const struct fxtrace_scope *scope)
-{
-	return (struct fx_claim){.time = scope->start, .at = 1};
-}
-
-static fx_cold void scope_write_any(struct fx_thread *t, struct fxtrace_scope *scope, uint64_t end)
-{
-	struct fx_reservation r;
-	struct event e;
-	uint64_t *p;
-
-	event_measure(&e, t, scope->category, scope->name, scope->args, scope->count,
-		      FX_CALL_WORDS);
-	p = fx_record_reserve_for(t, e.words, scope_claim(scope), &r);
-	if (!p) {
-		fx_call_drop(t, scope->frame, scope->start);
-		return;
-	}
-	*event_put(p + 2, &e) = end;
-	scope_finish(
-	    t, scope, p,
-	    FX_EVENT_HEADER(FX_EVENT_COMPLETE, e.words, e.count, e.category.ref, e.name.ref), &r);
+	scope->start = start;
+	return;
+slowly:
+	fx_events_open_slowly(scope, FX_CFA());
 }
 
 static void events_close(struct fxtrace_scope *scope)
 {
-	struct fx_thread *t = scope->frame ? fx_thread_on(ANY_CATEGORY) : NULL;
+	struct fx_thread *t = events_usual_thread();
+	unsigned words = plain_args_words(scope->args, scope->count);
+	struct fx_claim claim = scope_claim(scope);
 	struct fx_frame *f = scope->frame;
-	struct fx_reservation r;
-	uint64_t end, names, *p;
-	unsigned words;
+	uint64_t names, end, *p;
 
-	if (fx_unlikely(!t || !scope_stands(t, scope)))
-		return;
-	if (fx_unlikely(t->top != f + 1)) {
-		fx_frame_unwind_above(t, f, FX_CFA() - 1);
-		if (!scope_stands(t, scope))
-			return;
-	}
-	end = fx_thread_now(t);
-	words = plain_args_words(scope->args, scope->count);
-	if (fx_unlikely(!words || !place_knows(scope->place, scope->name, &names))) {
-		scope_write_any(t, scope, end);
-		return;
-	}
-	words += FX_CALL_WORDS - 1;
-	p = fx_record_reserve_for(t, words, scope_claim(scope), &r);
-	if (fx_unlikely(!p)) {
-		fx_call_drop(t, f, scope->start);
+	if (fx_unlikely(!f || !t || !words || t != scope->thread || t->top != f + 1 ||
+			f->start != claim.time || !place_knows(scope->place, scope->name, &names)))
+		goto slowly;
+	end = fx_thread_time(t, fx_counter());
+	words += 2;
+	if (fx_unlikely(!fx_record_reserve_easily(t, words, claim, &p)))
+		goto slowly;
+	/* A handler may have closed it just now. */
+	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
+		fx_record_disclaim(t, p, claim, 0);
 		return;
 	}
 	*plain_args_put(p + 2, scope->place, scope->args, scope->count) = end;
-	scope_finish(t, scope, p,
-		     FX_EVENT_HEADER(FX_EVENT_COMPLETE, words, scope->count, PLACE_CATEGORY(names),
-				     PLACE_NAME(names)),
-		     &r);
+	fx_record_publish(p, FX_EVENT_HEADER(FX_EVENT_COMPLETE, words, scope->count,
+					     PLACE_CATEGORY(names), PLACE_NAME(names)));
+	fx_frame_done(t, f, 0);
+	return;
+slowly:
+	fx_events_close_slowly(scope, FX_CFA());
 }
 
 /* --- The rest -------------------------------------------------------------------------------------- */
@@ -468,7 +138,7 @@ static bool events_enabled(void)
 static uint64_t events_nonce(void)
 {
 	static uint64_t numbers;
-	struct fx_thread *t = fx_thread_on(ANY_CATEGORY);
+	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
 
 	return t ? fx_flow_id_new(t) : NONCE_IDLE | (fx_add_relaxed(&numbers, 1) + 1);
 }

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "engine/provider/string.h"
+#include "format/encode.h"
+#include "preload/call/call.h"
+#include "preload/events/events-internal.h"
+
+/* --- Encoding ----------------------------------------------------------------------------------- */
+
+/* A text of a record: by its index, or in the record itself. */
+struct event_text {
+	uint16_t ref;
+	uint16_t length; /* in the record */
+	const char *text;
+};
+
+static struct event_text event_text_of(const struct fx_thread *t, const char *literal)
+{
+	struct event_text ret = {.ref = FXT_STRING_EMPTY, .text = literal};
+
+	if (!literal || !*literal)
+		return ret;
+	ret.ref = (uint16_t)fx_string_literal(t, literal);
+	if (!ret.ref) {
+		ret.length = (uint16_t)strnlen(literal, FX_NAME_TEXT);
+		ret.ref = fx_ref_inline(ret.length);
+	}
+	return ret;
+}
+
+static unsigned event_text_words(const struct event_text *text)
+{
+	return (unsigned)fx_bytes_words(text->length);
+}
+
+static uint64_t *event_text_write(uint64_t *out, const struct event_text *text)
+{
+	return text->length ? fx_bytes_write(out, text->text, text->length) : out;
+}
+
+/* A record as it will be. */
+struct event {
+	struct event_text category, name, keys[EVENT_ARGS_MAX];
+	uint32_t lengths[EVENT_ARGS_MAX]; /* of texts, cut */
+	const struct fxtrace_arg *args;
+	unsigned count, words;
+};
+
+/* As much of a text as `words` hold, in whole characters. */
+static uint32_t event_cut(const struct fxtrace_value *value, unsigned words)
+{
+	const char *text = (const char *)(uintptr_t)value->bits;
+	uint32_t length = value->length;
+
+	if (length <= words * 8)
+		return length;
+	length = words * 8;
+	while (length && fx_utf8_is_continuation((uint8_t)text[length]))
+		length--;
+	return length;
+}
+
+/* `words`: of the record without texts. The room that the rest leaves goes to the texts, the first one first. */
+static void event_measure(struct event *e, const struct fx_thread *t, const char *category,
+			  const char *name, const struct fxtrace_arg *args, size_t count,
+			  unsigned words)
+{
+	unsigned room;
+
+	e->category = event_text_of(t, category);
+	e->name = event_text_of(t, name);
+	e->args = args;
+	e->count = count < EVENT_ARGS_MAX ? (unsigned)count : EVENT_ARGS_MAX;
+	words += event_text_words(&e->category) + event_text_words(&e->name);
+	for (unsigned i = 0; i < e->count; i++) {
+		e->keys[i] = event_text_of(t, args[i].key);
+		words += 1 + event_text_words(&e->keys[i]) + event_arg_has_word(args[i].value.type);
+	}
+	room = FX_CALL_WORDS_MAX - words;
+	for (unsigned i = 0; i < e->count; i++) {
+		unsigned taken;
+
+		e->lengths[i] = 0;
+		if (args[i].value.type != FXTRACE_STRING)
+			continue;
+		e->lengths[i] = event_cut(&args[i].value, room);
+		taken = (unsigned)fx_bytes_words(e->lengths[i]);
+		room -= taken;
+		words += taken;
+	}
+	e->words = words;
+}
+/* Inline category, name and keys, and 15 numbers, fit. */
+_Static_assert(FX_CALL_WORDS + 2 * FX_NAME_TEXT / 8 + EVENT_ARGS_MAX * (2 + FX_NAME_TEXT / 8) <=
+		   FX_CALL_WORDS_MAX,
+	       "the largest record without texts");
+
+static uint64_t *event_put_arg(uint64_t *out, const struct event *e, unsigned i)
+{
+	const struct fxtrace_value *v = &e->args[i].value;
+	uint32_t type = v->type <= FXTRACE_BOOL ? v->type : FXTRACE_NULL;
+	unsigned words = 1 + event_text_words(&e->keys[i]) + event_arg_has_word(type) +
+			 (unsigned)fx_bytes_words(e->lengths[i]);
+	uint64_t upper = 0;
+
+	if (type == FXTRACE_STRING)
+		upper = fx_ref_inline(e->lengths[i]);
+	else if (type == FXTRACE_INT32 || type == FXTRACE_UINT32 || type == FXTRACE_BOOL)
+		upper = (uint32_t)v->bits;
+	*out = FXT_PUT(ARG_TYPE, type) | FXT_PUT(ARG_SIZE, words) |
+	       FXT_PUT(ARG_NAME, e->keys[i].ref) | FXT_PUT(ARG_VALUE32_VALUE, upper);
+	out = event_text_write(out + 1, &e->keys[i]);
+	if (e->lengths[i])
+		out = fx_bytes_write(out, (const char *)(uintptr_t)v->bits, e->lengths[i]);
+	else if (event_arg_has_word(type))
+		*out++ = v->bits;
+	return out;
+}
+
+/* What stands behind the time stamp. */
+static uint64_t *event_put(uint64_t *out, const struct event *e)
+{
+	out = event_text_write(out, &e->category);
+	out = event_text_write(out, &e->name);
+	for (unsigned i = 0; i < e->count; i++)
+		out = event_put_arg(out, e, i);
+	return out;
+}
+
+/* Only a place all of whose strings have an index. Threads that learn at the same time store the same. */
+static fx_cold void place_learn(struct fxtrace_place *place, const struct fx_thread *t,
+				const char *category, const char *name,
+				const struct fxtrace_arg *args, size_t count)
+{
+	uint32_t attached = fx_engine.attachments, refs[2];
+	const char *none = NULL;
+
+	/* relaxed: the release below covers it */
+	if (!__atomic_compare_exchange_n(&place->name, &none, name, false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED) &&
+	    none != name)
+		return;
+	refs[0] = fx_string_literal(t, category);
+	refs[1] = fx_string_literal(t, name);
+	if (!refs[0] || !refs[1] || count > EVENT_ARGS_MAX)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t key = fx_string_literal(t, args[i].key);
+
+		if (!key)
+			return;
+		fx_store_relaxed(&place_keys(place)[i], (uint16_t)key);
+	}
+	/* A handler that forked meanwhile has left us in a child whose indices are others. */
+	if (attached == fx_engine.attachments)
+		fx_store_release(&place->names, /* pairs with place_knows() */
+				 (uint64_t)attached << 32 | refs[0] << 16 | refs[1]);
+}
+
+/* --- Events that are written at once ------------------------------------------------------------- */
+
+void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const char *category,
+			    const char *name, uint64_t number, const struct fxtrace_arg *args,
+			    size_t count)
+{
+	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
+	bool has_number = event_has_number(type, number);
+	struct fx_reservation r;
+	uint64_t now, *p, *end;
+	struct event e;
+
+	if (!t || type > FX_EVENT_FLOW_END || type == FX_EVENT_COMPLETE)
+		return;
+	now = fx_thread_now(t);
+	place_learn(place, t, category, name, args, count);
+	event_measure(&e, t, category, name, args, count, 2 + has_number);
+	p = fx_record_reserve(t, e.words, &r);
+	if (!p)
+		return;
+	p[1] = now;
+	end = event_put(p + 2, &e);
+	if (has_number)
+		*end = number;
+	fx_record_commit(t, p, FX_EVENT_HEADER(type, e.words, e.count, e.category.ref, e.name.ref),
+			 &r);
+}
+
+/* --- Durations ------------------------------------------------------------------------------------ */
+
+/* Closes what was left: the calls below the function that opens the scope, and another of the same variable. */
+static fx_cold void scope_settle(struct fx_thread *t, uint64_t sp, uint64_t below)
+{
+	if (fx_frame_sp(&t->top[-1]) < below)
+		fx_frame_unwind(t, below - 1);
+	for (struct fx_frame *f = t->top - 1; f->key == FX_SCOPE_KEY; f--)
+		if (fx_frame_sp(f) == sp) {
+			fx_frame_unwind_above(t, f - 1, below - 1);
+			return;
+		}
+}
+
+/* `below`: the stack address from which the function that opens it calls. NULL: too many are open. */
+fx_hot struct fx_frame *scope_push(struct fx_thread *t, uint64_t header, uint64_t sp,
+				   uint64_t below)
+{
+	struct fx_frame *f;
+
+	for (;;) {
+		if (fx_frame_sp(&t->top[-1]) < below || t->top[-1].key == FX_SCOPE_KEY)
+			scope_settle(t, sp, below);
+		f = t->top;
+		if (fx_unlikely(f >= t->limit)) {
+			fx_frame_too_deep(t);
+			return NULL;
+		}
+		if (fx_likely(fx_frame_take(t, f, header, sp, FX_SCOPE_KEY)))
+			break;
+		fx_frame_take_back(t, f);
+	}
+	fx_store_release(&f->start, fx_thread_now(t)); /* pairs with the frame walk in drain.c */
+	FX_FAULT(frame_pushed);
+	return f;
+}
+
+/* Where a string has no index, a duration that is closed by somebody else has no name. */
+static uint64_t scope_header_anew(const struct fx_thread *t, struct fxtrace_scope *scope)
+{
+	struct event_text category = event_text_of(t, scope->category);
+	struct event_text name = event_text_of(t, scope->name);
+
+	place_learn(scope->place, t, scope->category, scope->name, scope->args, scope->count);
+	return FX_EVENT_HEADER(FX_EVENT_COMPLETE, FX_CALL_WORDS, 0,
+			       category.length ? FXT_STRING_EMPTY : category.ref,
+			       name.length ? FXT_STRING_EMPTY : name.ref);
+}
+
+static uint64_t scope_header(const struct fx_thread *t, struct fxtrace_scope *scope)
+{
+	uint64_t names;
+
+	if (place_knows(scope->place, scope->name, &names))
+		return FX_EVENT_HEADER(FX_EVENT_COMPLETE, FX_CALL_WORDS, 0, PLACE_CATEGORY(names),
+				       PLACE_NAME(names));
+	return scope_header_anew(t, scope);
+}
+
+static void scope_write(struct fx_thread *t, struct fxtrace_scope *scope, uint64_t end)
+{
+	struct fx_frame *f = scope->frame;
+	struct fx_reservation r;
+	struct event e;
+	uint64_t *p;
+
+	event_measure(&e, t, scope->category, scope->name, scope->args, scope->count,
+		      FX_CALL_WORDS);
+	p = fx_record_reserve_for(t, e.words, scope_claim(scope), &r);
+	if (!p) {
+		fx_call_drop(t, f, scope->start);
+		return;
+	}
+	*event_put(p + 2, &e) = end;
+	fx_record_publish(
+	    p, FX_EVENT_HEADER(FX_EVENT_COMPLETE, e.words, e.count, e.category.ref, e.name.ref));
+	if (fx_likely(f->start == scope->start))
+		fx_frame_done(t, f, r.level);
+	else
+		fx_record_over(t, r.level);
+}
+
+/* Its frame is one of this thread's and still the same: not another process's, nor another session's. */
+static bool scope_stands(const struct fx_thread *t, const struct fxtrace_scope *scope)
+{
+	const struct fx_frame *f = scope->frame;
+
+	return t == scope->thread && t->slot && f > t->slot->frames && f < t->top &&
+	       f->start == scope->start;
+}
+
+void fx_events_open_slowly(struct fxtrace_scope *scope, uint64_t below)
+{
+	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
+	struct fx_frame *f;
+
+	scope->frame = NULL;
+	if (!t)
+		return;
+	f = scope_push(t, scope_header(t, scope), (uint64_t)(uintptr_t)scope, below);
+	scope->thread = t;
+	scope->frame = f;
+	if (f)
+		scope->start = f->start;
+}
+
+void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below)
+{
+	struct fx_thread *t = scope->frame ? fx_thread_on(EVENT_ANY_CATEGORY) : NULL;
+	struct fx_frame *f = scope->frame;
+
+	if (!t || !scope_stands(t, scope))
+		return;
+	if (t->top != f + 1) {
+		fx_frame_unwind_above(t, f, below - 1);
+		if (!scope_stands(t, scope))
+			return;
+	}
+	scope_write(t, scope, fx_thread_now(t));
+}
