@@ -70,7 +70,7 @@ static uint64_t count(void)
 	return n < FX_KNOWN_MAX ? n : FX_KNOWN_MAX;
 }
 
-static bool category_is_known(const char *name)
+bool fx_category_is_known(const char *name)
 {
 	for (uint64_t i = 0; i < count(); i++) {
 		/* acquire: the description stands. Pairs with fx_category_know(). */
@@ -86,7 +86,7 @@ void fx_category_know(const char *name, const char *description)
 {
 	uint64_t i;
 
-	if (!*name || category_is_known(name) || fx_load_relaxed(&known_count) >= FX_KNOWN_MAX)
+	if (!*name || fx_category_is_known(name) || fx_load_relaxed(&known_count) >= FX_KNOWN_MAX)
 		return;
 	i = fx_add_relaxed(&known_count, 1);
 	if (i >= FX_KNOWN_MAX)

@@ -21,6 +21,8 @@ bool fx_category_wanted(const char *name);
  */
 void fx_category_know(const char *name, const char *description);
 
+bool fx_category_is_known(const char *name);
+
 /* Says to a fresh buffer what is known so far. */
 void fx_categories_tell(void);
 

@@ -103,4 +103,7 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 void fx_events_open_slowly(struct fxtrace_scope *scope, uint64_t below);
 void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below);
 
+/* The program has events of this category: the manager lists it. */
+void fx_events_category_seen(const char *category);
+
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/provider/category.h"
 #include "engine/provider/string.h"
 #include "format/encode.h"
 #include "preload/call/call.h"
 #include "preload/events/events-internal.h"
+#include "preload/host/arena.h"
 
 /* --- Encoding ----------------------------------------------------------------------------------- */
 
@@ -306,4 +309,21 @@ void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below)
 			return;
 	}
 	scope_write(t, scope, fx_thread_now(t));
+}
+
+/* The text is the module's, which may be unloaded: what is remembered is a copy. */
+void fx_events_category_seen(const char *category)
+{
+	size_t length = strnlen(category, FX_CATEGORY_NAME_MAX);
+	int saved = errno;
+	char *copy;
+
+	if (fx_category_is_known(category))
+		return;
+	copy = fx_arena_alloc(1, length + 1);
+	errno = saved;
+	if (!copy)
+		return;
+	memcpy(copy, category, length);
+	fx_category_know(copy, NULL);
 }

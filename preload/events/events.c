@@ -121,6 +121,8 @@ slowly:
 
 static uint64_t events_look(struct fxtrace_place *place, const char *category)
 {
+	if (!place->state)
+		fx_events_category_seen(category);
 	return fx_site_look((struct fx_site *)place, category);
 }
 

@@ -294,3 +294,136 @@ for options in "-O0" "-O2 -finstrument-functions"; do
 	# What was open when it was killed is shown up to then.
 	expect_events 1 'type == "complete" && has("unfinished=true") && category == "w" && name == "killed"'
 done
+
+# --- What leaves durations in every way ----------------------------------------------------------------------
+
+cat >hard.c <<'END'
+#define _GNU_SOURCE
+#include <fxtrace/event.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+static ucontext_t main_context, other_context;
+static char stack[65536];
+static jmp_buf back;
+static void coroutine(void)
+{
+	for (;;) {
+		TRACE_DURATION("h", "coroutine");
+		swapcontext(&other_context, &main_context);
+	}
+}
+__attribute__((noinline)) static void deep(int n)
+{
+	TRACE_DURATION("h", "deep", "n", TA_INT32(n));
+	if (n)
+		deep(n - 1);
+	else
+		longjmp(back, 1);
+}
+/* Jumps within one function, over durations that begin again and again. */
+__attribute__((noinline)) static void over(int n)
+{
+	for (volatile int i = 0; i < n; i++) {
+		jmp_buf here;
+		TRACE_DURATION("h", "A");
+		if (!setjmp(here)) {
+			TRACE_DURATION("h", "B");
+			TRACE_DURATION("h", "C");
+			longjmp(here, 1);
+		}
+	}
+}
+static void tick(int s)
+{
+	TRACE_DURATION("h", "tick");
+	TRACE_INSTANT("h", "tock", TRACE_SCOPE_THREAD, "s", TA_STRING(s ? "x" : ""));
+}
+static void *worker(void *unused)
+{
+	for (int i = 0; i < 20000; i++) {
+		TRACE_DURATION("h", "work", "i", TA_INT64(i), "s", TA_STRING("text"));
+		if (i % 1000 == 0)
+			over(3);
+		TRACE_COUNTER("h", "curve", 1, "v", TA_DOUBLE(i));
+	}
+	return unused;
+}
+static void leave(void)
+{
+	TRACE_DURATION("h", "leave");
+	pthread_exit(0);
+}
+static void *leaver(void *unused)
+{
+	TRACE_DURATION("h", "leaver");
+	leave();
+	return unused;
+}
+int main(void)
+{
+	struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+	pthread_t threads[4];
+	signal(SIGPROF, tick);
+	setitimer(ITIMER_PROF, &often, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_create(&threads[i], 0, worker, 0);
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], 0);
+	getcontext(&other_context);
+	other_context.uc_stack.ss_sp = stack;
+	other_context.uc_stack.ss_size = sizeof stack;
+	makecontext(&other_context, coroutine, 0);
+	for (int i = 0; i < 10; i++) {
+		TRACE_DURATION("h", "around");
+		swapcontext(&main_context, &other_context);
+	}
+	for (volatile int i = 0; i < 20; i++)
+		if (!setjmp(back))
+			deep(i);
+	for (int i = 0; i < 20; i++) {
+		pthread_create(&threads[0], 0, leaver, 0);
+		pthread_join(threads[0], 0);
+	}
+	over(2000);
+	for (int i = 0; i < 50; i++) {
+		if (fork() == 0) {
+			TRACE_INSTANT("h", "child", TRACE_SCOPE_THREAD);
+			if (i % 2)
+				_exit(0);
+			return 0;
+		}
+		TRACE_INSTANT("h", "parent", TRACE_SCOPE_THREAD);
+	}
+	while (wait(NULL) > 0)
+		;
+	setitimer(ITIMER_PROF, &never, 0);
+	return 0;
+}
+END
+for options in "-O0" "-O2 -finstrument-functions"; do
+	# shellcheck disable=SC2086
+	compile hard $options -w $include hard.c
+	run_with --on-full block -c h,function -- ./hard
+	expect_events 80000 'type == "complete" && category == "h" && name == "work"'
+	expect_events 80000 'type == "counter" && name == "curve"'
+	expect_events 210 'type == "complete" && category == "h" && name == "deep"'
+	expect_events 10 'type == "complete" && category == "h" && name == "around"'
+	expect_events 20 'type == "complete" && category == "h" && name == "leave"'
+	expect_events 20 'type == "complete" && category == "h" && name == "leaver"'
+	expect_events 2240 'type == "complete" && category == "h" && name == "C"'
+	expect_events 50 'name == "child"'
+	expect_events 50 'name == "parent"'
+done
+
+# --- Categories ------------------------------------------------------------------------------------------------
+
+expect_ok "$FXTRACE" run -o trace.fxt -c w -- ./world
+expect_no_line 'no process knew' err
