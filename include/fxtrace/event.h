@@ -136,6 +136,7 @@ struct fxtrace_events {
 		      size_t count);
 	void (*open)(struct fxtrace_scope *scope);
 	void (*close)(struct fxtrace_scope *scope);
+	int (*alert)(const char *name); /* as fxtrace_alert() of alert.h */
 };
 
 /* The module's own word: NULL unless libfxtrace.so is loaded. As the compiler plugin's (gate.h), it is settled by the dynamic
@@ -452,6 +453,41 @@ FXTRACE_INLINE void fxtrace_fill(struct fxtrace_arg *arg, const char *key,
 	FXTRACE_WRITE(FXTRACE_FLOW_STEP_EVENT, category, name, __VA_ARGS__)
 #define TRACE_FLOW_END(category, name, ...)                                                        \
 	FXTRACE_WRITE(FXTRACE_FLOW_END_EVENT, category, name, __VA_ARGS__)
+
+/* TRACE_INSTAFLOW_BEGIN(category, flow, step, id, key, value...): a flow, and a duration of no length for it to stand in, which
+ * is called `step` and has the arguments. */
+#define TRACE_INSTAFLOW_BEGIN(category, flow, step, ...)                                           \
+	FXTRACE_INSTAFLOW(TRACE_FLOW_BEGIN, category, flow, step, __VA_ARGS__)
+#define TRACE_INSTAFLOW_STEP(category, flow, step, ...)                                            \
+	FXTRACE_INSTAFLOW(TRACE_FLOW_STEP, category, flow, step, __VA_ARGS__)
+#define TRACE_INSTAFLOW_END(category, flow, step, ...)                                             \
+	FXTRACE_INSTAFLOW(TRACE_FLOW_END, category, flow, step, __VA_ARGS__)
+#define FXTRACE_INSTAFLOW(write, category, flow, step, ...)                                        \
+	FXTRACE_JOIN(FXTRACE_INSTAFLOW_, FXTRACE_MORE(__VA_ARGS__))                                \
+	(write, category, flow, step, __VA_ARGS__)
+#define FXTRACE_INSTAFLOW_0(write, category, flow, step, id)                                       \
+	do {                                                                                       \
+		TRACE_DURATION(category, step);                                                    \
+		write(category, flow, id);                                                         \
+	} while (0)
+#define FXTRACE_INSTAFLOW_1(write, category, flow, step, id, ...)                                  \
+	do {                                                                                       \
+		TRACE_DURATION(category, step, __VA_ARGS__);                                       \
+		write(category, flow, id);                                                         \
+	} while (0)
+
+/* TRACE_ALERT(category, name): what whoever traces the program has set for the alert happens (alert.h): 1 to 14 bytes. */
+#ifdef NTRACE
+#define TRACE_ALERT(category, name) ((void)0)
+#else
+#define TRACE_ALERT(category, name)                                                                \
+	do {                                                                                       \
+		static struct fxtrace_place fxtrace_place_;                                        \
+		const struct fxtrace_events *fxtrace_on_ = fxtrace_on(&fxtrace_place_, category);  \
+		if (fxtrace_on_)                                                                   \
+			(void)fxtrace_on_->alert(name);                                            \
+	} while (0)
+#endif
 
 /* --- C++ ----------------------------------------------------------------------------------------------- */
 

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include <fxtrace/alert.h>
+
 #include "engine/provider/frame.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
@@ -155,4 +157,5 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .write = events_write,
     .open = events_open,
     .close = events_close,
+    .alert = fxtrace_alert_raise,
 };

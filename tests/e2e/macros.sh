@@ -55,6 +55,11 @@ int main(void)
 	TRACE_FLOW_END("c", "flow", id);
 	TRACE_DURATION_END("c", "later", "at", TA_STRING("its end"));
 	TRACE_ASYNC_END("c", "request", id);
+	TRACE_INSTAFLOW_BEGIN("c", "insta", "step one", other);
+	TRACE_INSTAFLOW_STEP("c", "insta", "step two", other, "a", TA_INT32(4));
+	TRACE_INSTAFLOW_END("c", "insta", "step three", other);
+	TRACE_ALERT("c", "enough");
+	TRACE_ALERT("off", "not enough");
 	for (int i = 0; i < 2; i++)
 		TRACE_INSTANT("c", names[i], TRACE_SCOPE_THREAD);
 	TRACE_INSTANT("off", "off", TRACE_SCOPE_THREAD, "n", TA_INT32(count()));
@@ -97,6 +102,8 @@ for options in "-O0 -std=c11" "-O2 -std=gnu11" "-O2 -no-pie -fno-pie" "-O2 -flto
 	expect_events 1 'type == "flow-begin" && name == "flow"'
 	expect_events 1 'type == "flow-step" && name == "flow"'
 	expect_events 1 'type == "flow-end" && name == "flow"'
+	expect_events 1 'type == "flow-step" && name == "insta"'
+	expect_events 1 'type == "complete" && name == "step two" && has("a=4")'
 	expect_events 1 'type == "begin" && name == "phase" && has("k=5")'
 	expect_events 1 'type == "end" && name == "later" && has("at=its end")'
 	expect_events 1 'name == "first"'
@@ -111,6 +118,14 @@ for options in "-O0 -std=c11" "-O2 -std=gnu11" "-O2 -no-pie -fno-pie" "-O2 -flto
 		$1 == "complete" && $7 == "outer" { if ($8 > ms[++o] || $9 < me[o]) exit 1 }
 		END { if (o + 0 != 2) exit 1 }' events || fail "does not nest: $(cat events)"
 done
+
+expect_ok "$FXTRACE" run -q -o trace.fxt -c c -m circular --trigger enough:snapshot --trigger "not enough:stop" -- ./c
+[ "$(printf '%s\n' trace*.fxt | wc -l)" -eq 2 ] || fail "no snapshot: $(echo trace*.fxt)"
+rm -f trace*.fxt
+
+# Sources of Fuchsia's find it under its own names.
+printf '#include <trace/event.h>\n#include <lib/trace/event.h>\nvoid f(void); void f(void) { TRACE_DURATION("a", "b"); }\n' >there.c
+compile there.o -c "$include" "$include/fxtrace/fuchsia" there.c
 
 compile c -DNTRACE -O0 -Wall -Wextra -Werror -Wno-unused $include c.c
 expect_ok ./c
