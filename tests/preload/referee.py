@@ -167,7 +167,7 @@ def judge(wait, rows, arrow, gave, every, drawn):
             verdict = fits(wait, rows[i], arrow, gave, every, drawn)
             if verdict is None:
                 return None
-            if verdict != "no such wait":
+            if verdict != "no such wait" and not (verdict.startswith(OTHER) and wrong != "no such wait"):
                 wrong = verdict
     return wrong
 
