@@ -27,8 +27,8 @@ static bool is_awaited(const void *object)
 	return true;
 }
 
-/* A release that is over. */
-static void add(const void *object, uint32_t tid, bool many)
+/* A release that was over at `ended`, in ticks. */
+static void add_at(const void *object, uint32_t tid, bool many, uint64_t ended)
 {
 	struct fx_source s = source(tid, tid);
 	struct fx_wait visit;
@@ -37,8 +37,13 @@ static void add(const void *object, uint32_t tid, bool many)
 	cr_assert(fx_visit_begin(&visit, object));
 	left = fx_token_add(&visit, &s, many, UINT64_MAX);
 	cr_assert(left.token);
-	fx_left_done(&left, 0);
+	fx_left_done(&left, ended);
 	fx_wait_end(&visit);
+}
+
+static void add(const void *object, uint32_t tid, bool many)
+{
+	add_at(object, tid, many, 0);
 }
 
 static uint32_t take(const struct fx_wait *w)
@@ -225,18 +230,6 @@ Test(waits, newest_if_found_free)
 	fx_wait_end(&early);
 }
 
-static void add_at(const void *object, uint32_t tid, uint64_t ended)
-{
-	struct fx_source s = source(tid, tid);
-	struct fx_wait visit;
-	struct fx_left left;
-
-	cr_assert(fx_visit_begin(&visit, object));
-	left = fx_token_add(&visit, &s, false, UINT64_MAX);
-	fx_left_done(&left, ended);
-	fx_wait_end(&visit);
-}
-
 /* Several may release at once: a token that was left over from long before its call says nothing of why it is free; nor to
  * those who come later. */
 Test(waits, none_left_over_if_found_free)
@@ -247,17 +240,17 @@ Test(waits, none_left_over_if_found_free)
 	fx_wait_begin(&early, objects, SP(1000));
 	fx_note_holder(objects, 6);
 	fx_wait_begin(&w, objects, SP(900));
-	add_at(objects, 7, then);
+	add_at(objects, 7, false, then);
 	fx_wait_found_left(&w, late);
 	cr_assert_eq(take(&w), 0);
 	fx_wait_end(&w);
 
 	fx_wait_begin(&w, objects, SP(900));
-	add_at(objects, 8, then);
+	add_at(objects, 8, false, then);
 	fx_wait_found_left(&w, soon);
 	cr_assert_eq(take(&w), 8, "it was over between the look at it and the call");
 	fx_wait_end(&w);
-	add_at(objects, 9, late);
+	add_at(objects, 9, false, late);
 	cr_assert_eq(take(&early), 9);
 	fx_wait_end(&early);
 }
