@@ -10,8 +10,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <fxtrace/format.h>
 
@@ -19,6 +17,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/fault.h"
+#include "manager/archive/compressor.h"
 #include "manager/archive/destination.h"
 
 /* Records are collected up to this many words before they are written. */
@@ -26,10 +25,6 @@
 
 /* Uncompressed bytes of one compressed member. */
 #define MEMBER_BYTES (8u << 20)
-
-#define COMPRESSED_SIZE (256u << 10)
-#define GZIP_LEVEL	3
-#define ZSTD_LEVEL	3
 
 /* What was given to the compressor may be in it alone for so long. */
 #define HOLD_NS UINT64_C(250000000)
@@ -44,62 +39,27 @@ enum kind {
 	KIND_SOCKET,
 };
 
-/* What is asked of a compressor with some data. */
-enum ending {
-	END_NONE,  /* it may keep them */
-	END_BLOCK, /* whoever reads the file can read them */
-	END_MEMBER,
-};
-
 struct fx_output {
 	int fd;
 	struct fx_destination destination; /* zero: the descriptor was passed */
 	bool begun;
 	bool can_cut; /* a regular file */
 	enum kind kind;
-	uint64_t patience; /* ns; set by other threads */
-	enum fx_compression format;
-	int error;	/* the first one, negative */
-	uint64_t bytes; /* committed */
+	uint64_t patience;		  /* ns; set by other threads */
+	struct fx_compressor *compressor; /* NULL: the archive is plain */
+	int error;			  /* the first one, negative */
+	uint64_t bytes;			  /* committed */
 	uint64_t size;	/* in the file, whole records or members and what follows them */
 	uint64_t whole; /* in the file, whole records or members */
 	uint64_t member_bytes;
 	uint64_t held_since; /* CLOCK_MONOTONIC ns: the compressor has data from then; 0 none */
 	size_t used;	     /* words in `buffer` */
 	uint64_t *buffer;
-	uint8_t *compressed;
-	z_stream gzip;
-	ZSTD_CCtx *zstd;
 };
-
-static int compressor_open(struct fx_output *out)
-{
-	if (out->format == FX_COMPRESSION_NONE)
-		return 0;
-	out->compressed = malloc(COMPRESSED_SIZE);
-	if (!out->compressed)
-		return -ENOMEM;
-	if (out->format == FX_COMPRESSION_ZSTD) {
-		out->zstd = ZSTD_createCCtx();
-		if (!out->zstd)
-			return -ENOMEM;
-		ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
-		ZSTD_CCtx_setParameter(out->zstd, ZSTD_c_checksumFlag, 1);
-		return 0;
-	}
-	/* 15 bits of window, 16: with a gzip header */
-	if (deflateInit2(&out->gzip, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) !=
-	    Z_OK)
-		return -ENOMEM;
-	return 0;
-}
 
 static void output_free(struct fx_output *out)
 {
-	if (out->format == FX_COMPRESSION_GZIP && out->compressed)
-		deflateEnd(&out->gzip);
-	ZSTD_freeCCtx(out->zstd);
-	free(out->compressed);
+	fx_compressor_free(out->compressor);
 	free(out->buffer);
 	fx_destination_destroy(&out->destination);
 	free(out);
@@ -122,19 +82,19 @@ static int output_look(struct fx_output *out)
 
 static int buffers_make(const char *path, struct fx_output **ret)
 {
+	enum fx_compression format = fx_compression_of(path);
 	struct fx_output *out;
 	int r = -ENOMEM;
 
-	if (fx_compression_of(path) == FX_COMPRESSION_UNKNOWN)
+	if (format == FX_COMPRESSION_UNKNOWN)
 		return -EINVAL;
 	out = calloc(1, sizeof(*out));
 	if (!out)
 		return r;
 	out->fd = -1;
-	out->format = fx_compression_of(path);
 	out->buffer = malloc(BUFFER_WORDS * sizeof(*out->buffer));
 	if (out->buffer)
-		r = compressor_open(out);
+		r = fx_compressor_make(format, &out->compressor);
 	if (r < 0) {
 		output_free(out);
 		return r;
@@ -223,7 +183,7 @@ static void output_fail(struct fx_output *out, int error)
 	if (out->error)
 		return;
 	out->error = error;
-	if (out->format == FX_COMPRESSION_NONE)
+	if (!out->compressor)
 		out->whole += whole_records(out, out->size - out->whole);
 	/* If even this fails, readers still take every record up to the broken one. */
 	if (out->can_cut && ftruncate(out->fd, (off_t)out->whole) == 0)
@@ -292,63 +252,37 @@ static void write_bytes(struct fx_output *out, const void *data, size_t size)
 	}
 }
 
-static void gzip_write(struct fx_output *out, const void *data, size_t size, enum ending ending)
+static bool compressed_write(void *to, const void *data, size_t size)
 {
-	static const int flush[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
-	int r;
+	struct fx_output *out = to;
 
-	out->gzip.next_in = (Bytef *)data;
-	out->gzip.avail_in = (uInt)size;
-	do {
-		out->gzip.next_out = out->compressed;
-		out->gzip.avail_out = COMPRESSED_SIZE;
-		r = deflate(&out->gzip, flush[ending]);
-		write_bytes(out, out->compressed, COMPRESSED_SIZE - out->gzip.avail_out);
-	} while (!out->error && (ending == END_MEMBER ? r == Z_OK : out->gzip.avail_out == 0));
-	if (ending == END_MEMBER)
-		deflateReset(&out->gzip);
+	write_bytes(out, data, size);
+	return !out->error;
 }
 
-static void zstd_write(struct fx_output *out, const void *data, size_t size, enum ending ending)
+static void member_write(struct fx_output *out, const void *data, size_t size,
+			 enum fx_ending ending)
 {
-	static const ZSTD_EndDirective directive[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
-	ZSTD_inBuffer in = {.src = data, .size = size};
-	size_t left;
+	int r = fx_compressor_put(out->compressor, data, size, ending, compressed_write, out);
 
-	do {
-		ZSTD_outBuffer to = {.dst = out->compressed, .size = COMPRESSED_SIZE};
-
-		left = ZSTD_compressStream2(out->zstd, &to, &in, directive[ending]);
-		if (ZSTD_isError(left)) {
-			output_fail(out, -EIO);
-			return;
-		}
-		write_bytes(out, out->compressed, to.pos);
-	} while (!out->error && (ending != END_NONE ? left > 0 : in.pos < in.size));
-}
-
-static void member_write(struct fx_output *out, const void *data, size_t size, enum ending ending)
-{
-	if (out->format == FX_COMPRESSION_GZIP)
-		gzip_write(out, data, size, ending);
-	else
-		zstd_write(out, data, size, ending);
+	if (r < 0)
+		output_fail(out, r);
 	out->member_bytes += size;
-	if (ending != END_NONE)
+	if (ending != FX_END_NONE)
 		out->held_since = 0;
 	else if (!out->held_since)
 		out->held_since = fx_monotonic_ns();
-	if (ending == END_MEMBER && !out->error) {
+	if (ending == FX_END_MEMBER && !out->error) {
 		out->member_bytes = 0;
 		out->whole = out->size;
 	}
 }
 
-static enum ending ending_for(const struct fx_output *out, size_t size)
+static enum fx_ending ending_for(const struct fx_output *out, size_t size)
 {
 	if (out->member_bytes + size >= MEMBER_BYTES)
-		return END_MEMBER;
-	return fx_output_rest(out) ? END_NONE : END_BLOCK;
+		return FX_END_MEMBER;
+	return fx_output_rest(out) ? FX_END_NONE : FX_END_BLOCK;
 }
 
 /* Empties the buffer into the file. */
@@ -359,7 +293,7 @@ static void buffer_drain(struct fx_output *out)
 	out->used = 0;
 	if (out->error || size == 0)
 		return;
-	if (out->format != FX_COMPRESSION_NONE) {
+	if (out->compressor) {
 		member_write(out, out->buffer, size, ending_for(out, size));
 		return;
 	}
@@ -395,7 +329,7 @@ int fx_output_flush(struct fx_output *out)
 {
 	buffer_drain(out);
 	if (fx_output_rest(out) == 0)
-		member_write(out, NULL, 0, END_BLOCK);
+		member_write(out, NULL, 0, FX_END_BLOCK);
 	return out->error;
 }
 
@@ -403,7 +337,7 @@ int fx_output_complete(struct fx_output *out)
 {
 	buffer_drain(out);
 	if (out->member_bytes && !out->error)
-		member_write(out, NULL, 0, END_MEMBER);
+		member_write(out, NULL, 0, FX_END_MEMBER);
 	return out->error;
 }
 
@@ -428,7 +362,7 @@ int fx_output_close(struct fx_output *out, uint64_t *ret_size)
 
 	buffer_drain(out);
 	if (out->member_bytes && !out->error)
-		member_write(out, NULL, 0, END_MEMBER);
+		member_write(out, NULL, 0, FX_END_MEMBER);
 	if (out->destination.made && !out->begun)
 		fx_destination_remove(&out->destination);
 	if (close(out->fd) < 0 && !out->error)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -109,6 +110,11 @@ Test(output, what_cannot_be_emptied)
 	cr_assert_eq(fx_output_close(out, NULL), -EPERM);
 }
 
+static void *read_nothing(void *arg)
+{
+	return arg;
+}
+
 /* --- Formats --------------------------------------------------------------------------------- */
 
 static void expect_round_trip(const char *suffix)
@@ -136,6 +142,33 @@ Test(output, gzip)
 Test(output, zstd)
 {
 	expect_round_trip(".zst");
+}
+
+Test(output, zstd_on_one_processor)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	cr_assert_eq(sched_setaffinity(0, sizeof(one), &one), 0);
+	expect_round_trip(".zst");
+}
+
+/* Root's threads are not limited. */
+Test(output, zstd_where_no_thread_can_be_had)
+{
+	struct rlimit limit = {.rlim_cur = 1, .rlim_max = 1};
+	struct fx_output *out = open_output(path_with(".zst"));
+	pthread_t thread;
+
+	cr_assert_eq(fx_output_begin(out), 0);
+	cr_assert_eq(chmod(path, 0644), 0);
+	cr_assert_eq(setrlimit(RLIMIT_NPROC, &limit), 0);
+	cr_assert(geteuid() != 0 || setuid(61099) == 0);
+	cr_assert_eq(pthread_create(&thread, NULL, read_nothing, NULL), EAGAIN);
+	fill(out, 300000);
+	cr_assert_eq(fx_output_close(out, NULL), 0);
+	cr_assert_eq(archive_count(path, FXT_KIND_STRING), 300000);
 }
 
 /* --- A full disk ----------------------------------------------------------------------------- */
