@@ -1,19 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # The runner of other programs' own tests, on a suite of our own: it sees what ends otherwise when it is traced, takes
-# a reason for it by name alone, ends a piece whose time is over, does not try again what has been tried, and its
-# table and its status say what is left.
+# a reason for it by name alone, tells it from what is unsteady alone, ends a piece whose time is over, does not try
+# again what has been tried, keeps how tests end alone, and its table and its status say what is left.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-need timeout
+need timeout flock
 
 # A tree with the runner and one suite.
 mkdir -p own/tests/e2e/suites results
-ln -s "$FX_SRCDIR/tests/e2e/lib.sh" "$FX_SRCDIR/tests/e2e/suites.sh" own/tests/e2e/
+ln -s "$FX_SRCDIR/tests/e2e/lib.sh" "$FX_SRCDIR/tests/e2e/source.sh" "$FX_SRCDIR/tests/e2e/suites.sh" own/tests/e2e/
 : >own/tests/e2e/suites/explained.txt
+echo 'tiny slow 30 It sleeps.' >own/tests/e2e/suites/slow.txt
 cat >own/tests/e2e/suites/tiny.sh <<'END'
 tiny_apart=yes
 tiny_list() { cat "$FX_TINY/list"; }
+# turn TEST: which of two its second, third, sixth, seventh.. runs take, plain or traced.
+turn() { echo "turn $(($(grep -c "$1" "$FX_TINY/ran") / 2 % 2))"; }
 tiny_run() {
 	local test=$1 status=0
 
@@ -23,6 +26,9 @@ tiny_run() {
 	same) "$@" true ;;
 	fails) "$@" false ;;
 	preloaded*) "$@" sh -c 'test -z "$LD_PRELOAD"' ;;
+	unsteady) turn "$test"; "$@" true ;;
+	worse) turn "$test"; "$@" sh -c 'test -z "$LD_PRELOAD"' ;;
+	slow) within 1 "$@" sleep 1.5 ;;
 	late) alone 1 "$@" sleep 1000 ;;
 	endless) "$@" sleep 1000 ;;
 	esac || status=$?
@@ -32,28 +38,30 @@ END
 FX_TINY=$PWD
 export FX_TINY
 
-# run_tiny LIMIT: its table is in the file table, its status in $status.
+# run_tiny LIMIT [WAY]: its table is in the file table, its status in $status.
 run_tiny() {
 	status=0
-	FX_SRCDIR=$PWD/own FX_SUITES=tiny FX_SUITES_RESULTS=$PWD/results FX_SUITES_PIECE=2 FX_SUITES_JOBS=2 \
-		FX_SUITES_LIMIT=$1 FX_SUITES_HOW=default bash own/tests/e2e/suites.sh >table 2>&1 || status=$?
+	FX_SRCDIR=$PWD/own FX_SUITES=tiny FX_SUITES_SOURCES=$PWD/sources FX_SUITES_RESULTS=$PWD/results FX_SUITES_PIECE=2 \
+		FX_SUITES_JOBS=2 FX_SUITES_LIMIT=$1 FX_SUITES_HOW=${2-default} FX_SUITES_SHARE=1 \
+		bash own/tests/e2e/suites.sh >table 2>&1 || status=$?
 }
 
-# totals PROGRAMS UNTRACED TRACED DIFFER EXPLAINED OPEN NOT-RUN
+# totals TESTS UNTRACED TRACED EVERY DEFAULT UNSTEADY DIFFER EXPLAINED OPEN NOT-RUN
 totals() {
-	expect_equal "$*" "$(awk '$1 == "all" { $1 = ""; print substr($0, 2) }' table)" "the totals of the table"
+	expect_equal "$*" "$(awk '$1 == "all" { print $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 }' table)" \
+		"the totals of the table"
 }
 
 printf '%s\n' same fails >list
 run_tiny 600
 expect_equal 0 "$status" "status where nothing differs"
-totals 2 1 1 0 0 0 0
+totals 2 1 1 0 2 0 0 0 0 0
 
 printf '%s\n' same fails preloaded1 preloaded2 >list
 rm -f ran
 run_tiny 600
 expect_equal 1 "$status" "status where two differ"
-totals 4 3 1 2 0 2 0
+totals 4 3 1 0 4 0 2 0 2 0
 expect_equal $'preloaded1\npreloaded2' "$(sort -u ran)" "what has been tried is not tried again"
 expect_line '^tiny preloaded1 default$' table
 
@@ -62,26 +70,52 @@ printf '%s\n' 'tiny preloaded1 default It looks at its environment.' 'tiny prelo
 rm -f ran
 run_tiny 600
 expect_equal 1 "$status" "status where one has no reason"
-totals 4 3 1 2 1 1 0
+totals 4 3 1 0 4 0 2 1 1 0
 [ ! -e ran ] || fail "tried again: $(cat ran)"
 
 echo 'tiny preloaded2 any The same.' >>own/tests/e2e/suites/explained.txt
 run_tiny 600
 expect_equal 0 "$status" "status where all have reasons"
-totals 4 3 1 2 2 0 0
+totals 4 3 1 0 4 0 2 2 0 0
+
+# How a test ends alone is tried once for every build.
+rm -f results/*/tiny-*.result results/*/tiny-*.tests
+printf '%s\n' same fails >list
+rm -f ran
+run_tiny 600
+expect_equal $'fails\nsame' "$(sort ran)" "what runs where it is known how the tests end alone"
+totals 2 1 1 0 2 0 0 0 0 0
+
+# What ends alone now so, now otherwise, is not blamed on the tracer, unless it does neither.
+printf '%s\n' unsteady >list
+run_tiny 600
+expect_equal 0 "$status" "status where one is unsteady"
+totals 1 1 1 0 1 1 0 0 0 0
+printf '%s\n' unsteady worse >list
+run_tiny 600
+expect_equal 1 "$status" "status where one is unsteady, and fails traced alone"
+totals 2 2 1 0 2 1 1 0 1 0
+expect_line '^tiny worse default$' table
+
+# In both ways, and what is slow has its time.
+rm -f results/*/tiny-*.result results/*/tiny-*.tests
+printf '%s\n' same slow >list
+run_tiny 600 ''
+expect_equal 0 "$status" "status in both ways"
+totals 2 2 2 2 2 0 0 0 0 0
 
 # What does not end alone shows nothing, and a piece ends with its time, what it is at being named.
-printf '%s\n' same fails preloaded1 preloaded2 late >list
+printf '%s\n' same preloaded1 preloaded2 late >list
 run_tiny 600
 expect_equal 1 "$status" "status where one takes too long"
-totals 5 3 1 3 2 1 0
+totals 4 3 1 1 3 0 3 2 1 0
 expect_line '^tiny late time$' table
-printf '%s\n' same fails preloaded1 preloaded2 endless >list
+printf '%s\n' same preloaded1 preloaded2 endless >list
 run_tiny 3
 expect_equal 1 "$status" "status where one does not end"
-totals 5 3 1 3 2 1 0
+totals 4 3 1 1 3 0 3 2 1 0
 expect_line '^tiny endless time$' table
-expect_line 'tiny-03: its time was over in endless' table
+expect_line 'tiny-02: its time was over in endless' table
 
 # What cannot be had is not passed over.
 : >list

@@ -10,19 +10,29 @@
 
 debian_source_cache=$FX_BUILDDIR/tests/sources
 
+# debian_source_apt PROGRAM ARGUMENT...
 debian_source_apt() {
-	apt-get -qq -o Dir::Etc::sourcelist=/dev/null \
+	"$1" -qq -o Dir::Etc::sourcelist=/dev/null \
 		-o Dir::Etc::sourceparts="$debian_source_cache/apt/parts" \
 		-o Dir::State::lists="$debian_source_cache/apt/lists" \
-		-o APT::Sandbox::User=root "$@"
+		-o APT::Sandbox::User=root "${@:2}"
 }
 
+# The newest release of it that can be had: where a mirror lags, its list names one that is not there.
 debian_source_bring() {
+	local release
+
 	mkdir -p "$debian_source_cache/apt/lists"
 	"$FX_SRCDIR/tests/sources.sh" deb-src "$debian_source_cache/apt/parts"
-	debian_source_apt update &&
-		debian_source_apt source --download-only "$1" &&
-		dpkg-source -x ./*.dsc
+	debian_source_apt apt-get update || return
+	for release in $(debian_source_apt apt-cache showsrc --only-source "$1" | sed -n 's/^Version: //p' | sort -Vru); do
+		rm -f -- *.dsc
+		if debian_source_apt apt-get source --download-only "$1=$release"; then
+			dpkg-source -x ./*.dsc
+			return
+		fi
+	done
+	return 1
 }
 
 debian_source() {

@@ -24,7 +24,7 @@ bash_run() {
 	(
 		cd "$tree/tests" || exit
 		PATH=.:$PATH TMPDIR=/tmp THIS_SH=$(command -v bash) BUILD_DIR=.. BASH_TSTOUT=/tmp/bashtst.$$ \
-			timeout 300 "$@" sh "./$test"
+			within 300 "$@" sh "./$test"
 	) >log 2>&1 || status=$?
 	rm -f /tmp/bashtst.$$
 	sed '/^fxtrace: /d; s/bashtst[-.][0-9]*//; s/line [0-9]*: *[0-9][0-9]* //; s/[0-9]\{4,\}/N/g' log

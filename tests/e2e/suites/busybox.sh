@@ -29,7 +29,7 @@ busybox_run() {
 		return
 		;;
 	esac
-	(cd "$tree/testsuite" && timeout 300 "$@" ./runtest "$test") >log 2>&1 || status=$?
+	(cd "$tree/testsuite" && within 300 "$@" ./runtest "$test") >log 2>&1 || status=$?
 	grep -E '^(PASS|FAIL|SKIPPED|UNTESTED)' log
 	echo "status $status"
 }
@@ -48,6 +48,6 @@ busybox_shell() {
 		done
 	END
 	ln -sf "$(command -v "$shell")" ash
-	PATH=$directory/..:$PATH THIS_SH=$PWD/ash timeout 600 "$@" sh shell.sh "$directory" 2>log
+	PATH=$directory/..:$PATH THIS_SH=$PWD/ash within 600 "$@" sh shell.sh "$directory" 2>log
 	echo "status $?"
 }

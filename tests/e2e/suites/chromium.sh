@@ -30,7 +30,7 @@ chromium_run() {
 	fi
 	chmod -R a+rwX "$room"
 	for page in about:blank "file://$room/page.html"; do
-		HOME=$room TMPDIR=$room timeout 300 "$@" "${user[@]}" chromium "${options[@]}" --headless --disable-gpu \
+		HOME=$room TMPDIR=$room within 300 "$@" "${user[@]}" chromium "${options[@]}" --headless --disable-gpu \
 			--disable-quic --no-first-run --disable-background-networking --disable-component-update \
 			--disable-sync --user-data-dir="$room/data" --virtual-time-budget=3000 --dump-dom "$page" 2>log ||
 			status=$?

@@ -25,7 +25,7 @@ coreutils_run() {
 	tests=$(cd "$tree" && find "tests/$group" -maxdepth 1 '(' -name '*.sh' -o -name '*.pl' ')' | sort |
 		xargs grep -LE "$coreutils_left_out" | tr '\n' ' ')
 	(cd "$tree" && find tests -name '*.trs' -delete &&
-		timeout 1800 "$@" make -s check-TESTS TESTS="$tests") >log 2>&1 || status=$?
+		within 1800 "$@" make -s check-TESTS TESTS="$tests") >log 2>&1 || status=$?
 	(cd "$tree" && find "tests/$group" -name '*.trs' -exec grep -H '^:test-result' {} +)
 	echo "status $status"
 }

@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Git's shorter tests, with a git built from the source package.
 
+# shellcheck disable=SC2034 # for suites.sh
+git_apart=yes
+
 git_make() {
 	make -s NO_CURL=1 NO_TCLTK=1 NO_GETTEXT=1 NO_PERL= CFLAGS=-O1 all
 }
@@ -20,7 +23,7 @@ git_run() {
 	local test=$1 status=0
 
 	shift
-	(cd "$tree/t" && timeout 600 "$@" sh "$test" --root="$PWD/trash.$$") >log 2>&1 || status=$?
+	(cd "$tree/t" && within 600 "$@" sh "$test" --root="$PWD/trash.$$") >log 2>&1 || status=$?
 	rm -rf "$tree/t/trash.$$"
 	tap
 	echo "status $status"

@@ -53,7 +53,7 @@ ltp_run() {
 
 	shift
 	PATH=$tree/installed/testcases/bin:$PATH LTPROOT=$tree/installed LTP_COLORIZE_OUTPUT=0 LTP_TIMEOUT_MUL=4 \
-		LTP_RUNTIME_MUL=0.1 alone "${FX_SUITES_SECONDS:-150}" "$@" sh -c "$(ltp_command "$test")" >log 2>&1 || status=$?
+		LTP_RUNTIME_MUL=0.1 alone 150 "$@" sh -c "$(ltp_command "$test")" >log 2>&1 || status=$?
 	sed -nE 's/^([a-z0-9_.-]+\.[ch]:[0-9]+): (TPASS|TFAIL|TBROK|TCONF|TWARN).*/\2 \1/p
 		s/^([a-z0-9_]+ +[0-9]+) +(TPASS|TFAIL|TBROK|TCONF|TWARN) .*/\2 \1/p' log | sort -u
 	echo "status $status"

@@ -16,7 +16,7 @@ memcached_run() {
 	local test=$1 status=0
 
 	shift
-	(cd "$tree" && timeout 300 "$@" perl "$test") >log 2>&1 || status=$?
+	(cd "$tree" && within 300 "$@" perl "$test") >log 2>&1 || status=$?
 	tap
 	echo "status $status"
 }

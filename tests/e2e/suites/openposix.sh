@@ -24,7 +24,7 @@ openposix_run() {
 	local test=$1 status=0
 
 	shift
-	alone "${FX_SUITES_SECONDS:-120}" "$@" "$tree/testcases/open_posix_testsuite/conformance/$test.run-test" \
+	alone 120 "$@" "$tree/testcases/open_posix_testsuite/conformance/$test.run-test" \
 		>log 2>&1 || status=$?
 	echo "status $status"
 }

@@ -22,7 +22,7 @@ perl_run() {
 	t/*) test=${test#t/} ;;
 	*) test=../$test ;;
 	esac
-	(cd "$tree/t" && PERL_CORE=1 timeout 300 "$@" ./perl -I../lib "$test") >log 2>&1 || status=$?
+	(cd "$tree/t" && PERL_CORE=1 within 300 "$@" ./perl -I../lib "$test") >log 2>&1 || status=$?
 	tap
 	echo "status $status"
 }

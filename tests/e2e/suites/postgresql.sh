@@ -28,7 +28,7 @@ postgresql_run() {
 	chmod a+rx . && chmod a+r ./*_schedule
 	room=$(mktemp -d /tmp/fxtrace-pg.XXXXXX)
 	[ "$(id -u)" -ne 0 ] || chown postgres "$room"
-	TMPDIR=$room timeout 1800 "$@" "${user[@]}" "$(dirname "$(pg_config --pgxs)")/../test/regress/pg_regress" \
+	TMPDIR=$room within 1800 "$@" "${user[@]}" "$(dirname "$(pg_config --pgxs)")/../test/regress/pg_regress" \
 		--bindir="$(pg_config --bindir)" --dlpath="$inputs" --inputdir="$inputs" --outputdir="$room" \
 		--temp-instance="$room/instance" --port=5999 --no-locale --encoding=UTF8 \
 		--schedule="${schedule}_schedule" >log 2>&1 || status=$?

@@ -23,7 +23,7 @@ python_run() {
 
 	shift
 	rm -f results.xml
-	timeout 1800 "$@" "$python" -m test --junit-xml "$PWD/results.xml" "$test" >log 2>&1 || status=$?
+	within 1800 "$@" "$python" -m test --junit-xml "$PWD/results.xml" "$test" >log 2>&1 || status=$?
 	"$python" - <<'END' 2>>log
 import xml.etree.ElementTree as tree
 for case in tree.parse("results.xml").getroot().iter("testcase"):

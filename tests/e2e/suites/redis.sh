@@ -22,7 +22,7 @@ redis_run() {
 	local test=$1 status=0
 
 	shift
-	(cd "$tree" && timeout 900 "$@" ./runtest --clients 1 --single "$test" --tags '-slow -needs:debug') >log 2>&1 ||
+	(cd "$tree" && within 900 "$@" ./runtest --clients 1 --single "$test" --tags '-slow -needs:debug') >log 2>&1 ||
 		status=$?
 	sed -nE 's/\x1b\[[0-9;]*m//g; s/^\[(ok|err|ignore|skip|exception)\]: (.*)/\2 \1/p' log | sed 's/ ([0-9]* ms)//'
 	echo "status $status"

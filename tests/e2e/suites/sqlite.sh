@@ -21,7 +21,7 @@ sqlite_run() {
 	local test=$1 status=0
 
 	shift
-	(cd "$tree/build" && timeout 600 "$@" ./testfixture "../test/$test.test") >log 2>&1 || status=$?
+	(cd "$tree/build" && within 600 "$@" ./testfixture "../test/$test.test") >log 2>&1 || status=$?
 	sed -nE 's/^([a-zA-Z0-9_.-]+)\.\.\.( (Ok|Omitted))?.*/\1 \3/p; s/^! //p' log
 	sed -n 's/ out of .*//p' log
 	echo "status $status"
