@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,10 @@
 #include <uthash.h>
 
 #include "report/findings.h"
+#include "report/lives.h"
 #include "report/report.h"
+#include "report/shares.h"
+#include "report/show.h"
 #include "report/units.h"
 
 enum {
@@ -17,6 +21,8 @@ enum {
 	SMALL_SHARE = 50, /* a fiftieth of the time that the archive spans */
 	TINY_CALLS = 1000,
 	TINY_BYTES = 64,
+	HOLDERS_MAX = 100000, /* of all locks */
+	FINDING_MAX = 700,
 };
 
 /* Of all calls of one name. */
@@ -37,25 +43,38 @@ struct lock_key {
 struct lock {
 	struct lock_key key;
 	uint64_t waits, time, longest;
-	uint32_t name; /* of a call that waited */
+	struct fx_object object;
+	size_t number; /* counting from 0 */
 	UT_hash_handle hh;
+};
+
+/* What is found. */
+struct finding {
+	uint64_t time;
+	bool is_idle; /* what was waited for is somebody else's finding: these come last */
+	const char *more;
+	char text[FINDING_MAX];
 };
 
 struct fx_findings {
 	struct fx_report *report;
 	FX_VECTOR(struct of_name) names; /* by number */
 	struct lock *locks;
+	struct fx_shares holders; /* of locks: tids */
+	struct fx_lives lives;
 	uint64_t functions; /* own time of all functions */
 	uint64_t waited[FX_WAIT_KIND_COUNT], waits[FX_WAIT_KIND_COUNT];
-	uint32_t processes;
+	FX_VECTOR(struct finding) found;
 };
 
 struct fx_findings *fx_findings_new(struct fx_report *report)
 {
 	struct fx_findings *findings = calloc(1, sizeof(*findings));
 
-	if (findings)
-		findings->report = report;
+	if (!findings)
+		return NULL;
+	findings->report = findings->lives.report = report;
+	findings->holders.keys.limit = HOLDERS_MAX;
 	return findings;
 }
 
@@ -70,6 +89,9 @@ void fx_findings_free(struct fx_findings *findings)
 		free(lock);
 	}
 	fx_vector_free(&findings->names);
+	fx_vector_free(&findings->found);
+	fx_shares_free(&findings->holders);
+	fx_lives_free(&findings->lives);
 	free(findings);
 }
 
@@ -95,34 +117,48 @@ static struct of_name *findings_name(struct fx_findings *findings, uint32_t name
 					    : findings_add_name(findings, name);
 }
 
+/* NULL: no memory. */
+static struct lock *findings_lock(struct fx_findings *findings, struct lock_key key)
+{
+	struct lock *lock;
+
+	HASH_FIND(hh, findings->locks, &key, sizeof(key), lock);
+	if (lock)
+		return lock;
+	lock = calloc(1, sizeof(*lock));
+	if (!lock) {
+		fx_report_fail(findings->report, -ENOMEM);
+		return NULL;
+	}
+	lock->key = key;
+	lock->number = HASH_COUNT(findings->locks);
+	HASH_ADD(hh, findings->locks, key, sizeof(lock->key), lock);
+	return lock;
+}
+
 static void findings_note_lock(struct fx_findings *findings, const struct fx_open_call *call,
 			       const struct fx_event *event)
 {
-	static const char *const args[] = {"mutex", "rwlock", "spin", "lock"};
-	struct lock_key key = {.process = call->thread->process->pid};
-	struct lock *lock = NULL;
-	int64_t address = 0;
+	struct fx_object object = fx_show_object(findings->report, event);
+	uint64_t time = call->end - call->ts;
+	struct lock *lock;
+	int64_t holder;
 
-	for (size_t i = 0; i < sizeof(args) / sizeof(*args) && !address; i++)
-		fx_event_integer(event, args[i], &address);
-	if (!address)
+	if (!object.address)
 		return;
-	key.address = (uint64_t)address;
-	HASH_FIND(hh, findings->locks, &key, sizeof(key), lock);
-	if (!lock) {
-		lock = calloc(1, sizeof(*lock));
-		if (!lock) {
-			fx_report_fail(findings->report, -ENOMEM);
-			return;
-		}
-		lock->key = key;
-		lock->name = call->name;
-		HASH_ADD(hh, findings->locks, key, sizeof(lock->key), lock);
-	}
+	lock =
+	    findings_lock(findings, (struct lock_key){object.address, call->thread->process->pid});
+	if (!lock)
+		return;
+	if (!lock->object.name)
+		lock->object = object;
 	lock->waits++;
-	lock->time += call->end - call->ts;
-	if (call->end - call->ts > lock->longest)
-		lock->longest = call->end - call->ts;
+	lock->time += time;
+	if (time > lock->longest)
+		lock->longest = time;
+	if (fx_event_integer(event, "holder", &holder) &&
+	    fx_shares_add(&findings->holders, lock->number, (uint32_t)holder, time) < 0)
+		fx_report_fail(findings->report, -ENOMEM);
 }
 
 static void findings_note_call(struct of_name *of_name, const struct fx_open_call *call,
@@ -152,6 +188,7 @@ void fx_findings_enter(struct fx_findings *findings, const struct fx_open_call *
 {
 	struct of_name *of_name = findings_name(findings, call->name);
 
+	fx_lives_enter(&findings->lives, call, event, wait);
 	if (!of_name)
 		return;
 	of_name->calls++;
@@ -165,12 +202,18 @@ void fx_findings_enter(struct fx_findings *findings, const struct fx_open_call *
 		findings_note_call(of_name, call, event, wait != FX_WAIT_NONE);
 }
 
+void fx_findings_instant(struct fx_findings *findings, const struct fx_event *event)
+{
+	fx_lives_instant(&findings->lives, event);
+}
+
 void fx_findings_leave(struct fx_findings *findings, const struct fx_open_call *call)
 {
 	uint64_t time = call->end - call->ts;
 	uint64_t self = call->inside < time ? time - call->inside : 0;
 	struct of_name *of_name;
 
+	fx_lives_leave(&findings->lives);
 	if (call->kind != FX_CALL_FUNCTION)
 		return;
 	of_name = findings_name(findings, call->name);
@@ -196,15 +239,35 @@ static bool findings_is_small(const struct fx_findings *findings, uint64_t time)
 	return time < span / SMALL_SHARE;
 }
 
-static void findings_put(const struct fx_findings *findings, struct fx_table *table, uint64_t time,
-			 const char *more, const char *text)
+static void findings_put(struct fx_findings *findings, uint64_t time, const char *more,
+			 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static void findings_put(struct fx_findings *findings, uint64_t time, const char *more,
+			 const char *format, ...)
 {
+	struct finding *finding;
+	va_list args;
+
 	if (findings_is_small(findings, time))
 		return;
-	fx_table_row(table);
-	fx_table_number(table, TIME, (int64_t)time);
-	fx_table_string(table, FINDING, text);
-	fx_table_string(table, MORE, more);
+	if (fx_vector_reserve(&findings->found, 1) < 0) {
+		fx_report_fail(findings->report, -ENOMEM);
+		return;
+	}
+	finding = &findings->found.items[findings->found.count++];
+	*finding = (struct finding){.time = time, .more = more};
+	va_start(args, format);
+	vsnprintf(finding->text, sizeof(finding->text), format, args);
+	va_end(args);
+}
+
+/* "1 call", "2,000 calls" */
+static const char *findings_calls(uint64_t count, const char *one, const char *many,
+				  char text[FX_UNIT_TEXT_MAX + 16])
+{
+	fx_unit_number(FX_UNIT_COUNT, (int64_t)count, text);
+	snprintf(text + strlen(text), 16, " %s", count == 1 ? one : many);
+	return text;
 }
 
 static const char *findings_text(const struct fx_findings *findings, size_t name)
@@ -213,9 +276,9 @@ static const char *findings_text(const struct fx_findings *findings, size_t name
 }
 
 /* The function that has the most time of its own. */
-static void findings_of_functions(const struct fx_findings *findings, struct fx_table *table)
+static void findings_of_functions(struct fx_findings *findings)
 {
-	char text[400], calls[FX_UNIT_TEXT_MAX];
+	char calls[FX_UNIT_TEXT_MAX + 16];
 	size_t most = 0;
 
 	for (size_t i = 1; i < findings->names.count; i++) {
@@ -224,21 +287,42 @@ static void findings_of_functions(const struct fx_findings *findings, struct fx_
 	}
 	if (!most)
 		return;
-	fx_unit_number(FX_UNIT_COUNT, (int64_t)findings->names.items[most].calls, calls);
-	snprintf(text, sizeof(text),
-		 "the function %.200s has %.0f %% of the time of all functions, in %s calls",
-		 findings_text(findings, most),
-		 100.0 * (double)findings->names.items[most].self / (double)findings->functions,
-		 calls);
-	findings_put(findings, table, findings->names.items[most].self,
-		     "fxtrace report --functions", text);
+	findings_put(findings, findings->names.items[most].self, "fxtrace report --functions",
+		     "the function %.200s has %.0f %% of the time of all functions, in %s",
+		     findings_text(findings, most),
+		     100.0 * (double)findings->names.items[most].self / (double)findings->functions,
+		     findings_calls(findings->names.items[most].calls, "call", "calls", calls));
+}
+
+/* Who held a lock for most of the time that it was waited for: ", held by NAME (tid N)"; "": not known. */
+static void findings_show_holder(struct fx_findings *findings, const struct lock *lock,
+				 char text[FX_SHOW_MAX + 48])
+{
+	struct fx_share *all = fx_shares_sorted(&findings->holders);
+	const struct fx_share *holder = all;
+	struct fx_thread_key key = {.pid = lock->key.process};
+	struct fx_thread *thread;
+	char name[FX_SHOW_MAX] = "thread";
+
+	text[0] = 0;
+	if (all && fx_shares_of(&holder, lock->number) > 0) {
+		key.tid = holder->part;
+		HASH_FIND(hh, fx_report_timeline(findings->report)->thread_table, &key, sizeof(key),
+			  thread);
+		if (thread)
+			fx_show_thread(thread, name);
+		snprintf(text, FX_SHOW_MAX + 48, ", held mostly by %s (tid %llu)", name,
+			 (unsigned long long)key.tid);
+	}
+	free(all);
 }
 
 /* The lock that was waited for longest. */
-static void findings_of_locks(const struct fx_findings *findings, struct fx_table *table)
+static void findings_of_locks(struct fx_findings *findings)
 {
 	const struct lock *most = NULL;
-	char text[300], longest[FX_UNIT_TEXT_MAX], waits[FX_UNIT_TEXT_MAX];
+	char name[FX_SHOW_MAX], holder[FX_SHOW_MAX + 48], longest[FX_UNIT_TEXT_MAX],
+	    waits[FX_UNIT_TEXT_MAX + 16];
 
 	for (const struct lock *lock = findings->locks; lock; lock = lock->hh.next) {
 		if (!most || lock->time > most->time)
@@ -247,54 +331,51 @@ static void findings_of_locks(const struct fx_findings *findings, struct fx_tabl
 	if (!most)
 		return;
 	fx_unit_number(FX_UNIT_NS, (int64_t)most->longest, longest);
-	fx_unit_number(FX_UNIT_COUNT, (int64_t)most->waits, waits);
-	snprintf(text, sizeof(text),
-		 "threads of process %llu waited %s times for the lock 0x%llx, at most %s",
-		 (unsigned long long)most->key.process, waits,
-		 (unsigned long long)most->key.address, longest);
-	findings_put(findings, table, most->time, "fxtrace report --waits", text);
+	fx_show_object_text(findings->report, &most->object, name);
+	findings_show_holder(findings, most, holder);
+	findings_put(findings, most->time, "fxtrace report --waits",
+		     "threads of process %llu waited %s for %s%s, at most %s",
+		     (unsigned long long)most->key.process,
+		     findings_calls(most->waits, "time", "times", waits), name, holder, longest);
 }
 
 /* The system call that worked longest, and did not wait. */
-static void findings_of_calls(const struct fx_findings *findings, struct fx_table *table)
+static void findings_of_calls(struct fx_findings *findings)
 {
-	char text[300], calls[FX_UNIT_TEXT_MAX];
+	char calls[FX_UNIT_TEXT_MAX + 16];
 	size_t most = 0;
 
 	for (size_t i = 1; i < findings->names.count; i++) {
 		if (findings->names.items[i].time > findings->names.items[most].time)
 			most = i;
 	}
-	if (!most)
-		return;
-	fx_unit_number(FX_UNIT_COUNT, (int64_t)findings->names.items[most].calls, calls);
-	snprintf(text, sizeof(text),
-		 "%s calls of %.100s took this time without waiting for anybody", calls,
-		 findings_text(findings, most));
-	findings_put(findings, table, findings->names.items[most].time, "fxtrace report --syscalls",
-		     text);
+	if (most)
+		findings_put(
+		    findings, findings->names.items[most].time, "fxtrace report --syscalls",
+		    "%s of %.100s took this time without waiting for anybody",
+		    findings_calls(findings->names.items[most].calls, "call", "calls", calls),
+		    findings_text(findings, most));
 }
 
-static void findings_of_missing_files(const struct fx_findings *findings, struct fx_table *table)
+static void findings_of_missing_files(struct fx_findings *findings)
 {
 	uint64_t calls = 0, time = 0;
-	char text[200], count[FX_UNIT_TEXT_MAX];
+	char count[FX_UNIT_TEXT_MAX + 16];
 
 	for (size_t i = 0; i < findings->names.count; i++) {
 		calls += findings->names.items[i].missing;
 		time += findings->names.items[i].missing_time;
 	}
-	if (!calls)
-		return;
-	fx_unit_number(FX_UNIT_COUNT, (int64_t)calls, count);
-	snprintf(text, sizeof(text), "%s calls were for files that do not exist", count);
-	findings_put(findings, table, time, "fxtrace report --syscalls", text);
+	if (calls)
+		findings_put(findings, time, "fxtrace report --syscalls",
+			     "%s for files that do not exist",
+			     findings_calls(calls, "call was", "calls were", count));
 }
 
 /* Reads and writes of a few bytes each. */
-static void findings_of_tiny_transfers(const struct fx_findings *findings, struct fx_table *table)
+static void findings_of_tiny_transfers(struct fx_findings *findings)
 {
-	char text[300], count[FX_UNIT_TEXT_MAX];
+	char calls[FX_UNIT_TEXT_MAX + 16];
 
 	for (size_t i = 1; i < findings->names.count; i++) {
 		const struct of_name *of_name = &findings->names.items[i];
@@ -302,28 +383,70 @@ static void findings_of_tiny_transfers(const struct fx_findings *findings, struc
 		if (of_name->transfers < TINY_CALLS ||
 		    of_name->bytes / of_name->transfers >= TINY_BYTES)
 			continue;
-		fx_unit_number(FX_UNIT_COUNT, (int64_t)of_name->transfers, count);
-		snprintf(text, sizeof(text), "%s calls of %.100s moved %.1f bytes each", count,
-			 findings_text(findings, i),
-			 (double)of_name->bytes / (double)of_name->transfers);
-		findings_put(findings, table, of_name->time, "fxtrace report --files", text);
+		findings_put(findings, of_name->time, "fxtrace report --files",
+			     "%s of %.100s moved %.1f bytes each",
+			     findings_calls(of_name->transfers, "call", "calls", calls),
+			     findings_text(findings, i),
+			     (double)of_name->bytes / (double)of_name->transfers);
 	}
 }
 
-static void findings_of_waits(const struct fx_findings *findings, struct fx_table *table)
+static void findings_of_waits(struct fx_findings *findings)
 {
-	char text[200], count[FX_UNIT_TEXT_MAX];
+	char calls[FX_UNIT_TEXT_MAX + 16];
 
 	for (int kind = FX_WAIT_NONE + 1; kind < FX_WAIT_KIND_COUNT; kind++) {
+		size_t before = findings->found.count;
+
 		/* Locks have a finding of their own. */
 		if (kind == FX_WAIT_LOCK || findings->waits[kind] == 0)
 			continue;
-		fx_unit_number(FX_UNIT_COUNT, (int64_t)findings->waits[kind], count);
-		snprintf(text, sizeof(text), "all threads together waited for %s, in %s calls",
-			 fx_wait_kind_text((enum fx_wait_kind)kind), count);
-		findings_put(findings, table, findings->waited[kind], "fxtrace report --waits",
-			     text);
+		findings_put(findings, findings->waited[kind], "fxtrace report --waits",
+			     "all threads together waited for %s, in %s",
+			     fx_wait_kind_text((enum fx_wait_kind)kind),
+			     findings_calls(findings->waits[kind], "call", "calls", calls));
+		if (findings->found.count > before)
+			findings->found.items[before].is_idle =
+			    kind == FX_WAIT_CHILD || kind == FX_WAIT_THREAD;
 	}
+}
+
+/* The process that has the most time of the longest chain. */
+static void findings_of_chain(struct fx_findings *findings)
+{
+	struct fx_lives *lives = &findings->lives;
+	struct fx_chain chain = {0};
+	struct fx_life roots = {0};
+	uint64_t *times = calloc(lives->items.count + 1, sizeof(*times));
+	size_t most = 0;
+
+	if (!times || fx_lives_tie(lives, &roots) < 0 || fx_chain_find(&chain, lives, &roots) < 0)
+		fx_report_fail(findings->report, -ENOMEM);
+	for (size_t i = 0; times && i < chain.stretches.count; i++) {
+		const struct fx_stretch *stretch = &chain.stretches.items[i];
+
+		times[stretch->number] += stretch->to - stretch->from;
+		if (times[stretch->number] > times[most])
+			most = stretch->number;
+	}
+	if (chain.total > 0)
+		findings_put(findings, times[most], "fxtrace report --processes",
+			     "~%.0f %% of the longest chain of processes, one after another, is "
+			     "process %llu: %.160s",
+			     100.0 * (double)times[most] / (double)chain.total,
+			     (unsigned long long)fx_lives_process(lives, most)->pid,
+			     fx_lives_command(lives, most));
+	free(times);
+	fx_chain_free(&chain);
+}
+
+static int findings_compare(const void *a, const void *b)
+{
+	const struct finding *left = a, *right = b;
+
+	if (left->is_idle != right->is_idle)
+		return left->is_idle ? 1 : -1;
+	return left->time < right->time ? 1 : left->time > right->time ? -1 : 0;
 }
 
 void fx_findings_tables(struct fx_findings *findings)
@@ -335,14 +458,25 @@ void fx_findings_tables(struct fx_findings *findings)
 		fx_report_fail(findings->report, -ENOMEM);
 		return;
 	}
-	findings_of_functions(findings, table);
-	findings_of_locks(findings, table);
-	findings_of_calls(findings, table);
-	findings_of_missing_files(findings, table);
-	findings_of_tiny_transfers(findings, table);
-	findings_of_waits(findings, table);
-	if (fx_table_row_count(table) == 0)
+	findings_of_chain(findings);
+	findings_of_functions(findings);
+	findings_of_locks(findings);
+	findings_of_calls(findings);
+	findings_of_missing_files(findings);
+	findings_of_tiny_transfers(findings);
+	findings_of_waits(findings);
+	if (findings->found.count > 0)
+		qsort(findings->found.items, findings->found.count, sizeof(*findings->found.items),
+		      findings_compare);
+	for (size_t i = 0; i < findings->found.count; i++) {
+		fx_table_row(table);
+		fx_table_number(table, TIME, (int64_t)findings->found.items[i].time);
+		fx_table_string(table, FINDING, findings->found.items[i].text);
+		fx_table_string(table, MORE, findings->found.items[i].more);
+	}
+	if (findings->found.count == 0)
 		fx_table_note(table, "nothing stands out");
+	fx_table_keep_order(table);
 	fx_table_arrange(table, NULL, fx_report_order(findings->report)->top ? SHOWN : 0);
 	fx_report_add(findings->report, table);
 }

@@ -23,6 +23,7 @@ void fx_findings_free(struct fx_findings *findings);
 void fx_findings_enter(struct fx_findings *findings, const struct fx_open_call *call,
 		       const struct fx_event *event, enum fx_wait_kind wait);
 void fx_findings_leave(struct fx_findings *findings, const struct fx_open_call *call);
+void fx_findings_instant(struct fx_findings *findings, const struct fx_event *event);
 
 /* Adds the table of the three that matter most. */
 void fx_findings_tables(struct fx_findings *findings);

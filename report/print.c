@@ -8,15 +8,9 @@
 
 #include "base/escape.h"
 #include "base/utf8.h"
+#include "report/layout.h"
 #include "report/print.h"
 #include "report/units.h"
-
-enum {
-	GAP = 2,       /* between columns */
-	INDENT = 2,    /* a level of a tree */
-	NARROWEST = 8, /* a text column is not made narrower, whatever the terminal */
-	ROWS_LOOKED_AT = 10000,
-};
 
 #define BOLD  "\033[1m"
 #define FAINT "\033[2m"
@@ -27,24 +21,6 @@ enum {
 static bool print_is_control(unsigned char byte)
 {
 	return byte < 0x20 || byte == 0x7f;
-}
-
-/* Bytes of the first character of a text that is not empty: one byte where it is no UTF-8. */
-static size_t print_step(const char *text, size_t length)
-{
-	size_t bytes = fx_utf8_sequence(text, length);
-
-	return bytes > 0 ? bytes : 1;
-}
-
-/* Columns that a text takes, each character one. */
-static size_t print_width_of(const char *text, size_t length)
-{
-	size_t width = 0;
-
-	for (size_t i = 0; i < length; i += print_step(text + i, length - i))
-		width++;
-	return width;
 }
 
 static void print_character(FILE *out, const char *text, size_t bytes)
@@ -62,11 +38,11 @@ static void print_character(FILE *out, const char *text, size_t bytes)
 
 void fx_print_shown(FILE *out, const char *text, size_t length, size_t width)
 {
-	bool cut = width > 0 && print_width_of(text, length) > width;
+	bool cut = width > 0 && fx_layout_width_of(text, length) > width;
 	size_t left = cut ? width - 1 : SIZE_MAX;
 
 	while (length > 0 && left-- > 0) {
-		size_t bytes = print_step(text, length);
+		size_t bytes = fx_layout_step(text, length);
 
 		print_character(out, text, bytes);
 		text += bytes;
@@ -82,134 +58,154 @@ static void print_repeat(FILE *out, char what, size_t count)
 		putc(what, out);
 }
 
-/* The text of a cell that is no text. */
-static const char *print_number(const struct fx_column *column, const struct fx_cell *cell,
-				char text[FX_UNIT_TEXT_MAX])
+static void print_gap(const struct fx_print *print, bool *is_first)
 {
-	if (cell->kind == FX_CELL_NUMBER)
-		fx_unit_number(column->unit, cell->number, text);
-	else if (cell->kind == FX_CELL_REAL)
-		fx_unit_real(column->unit, cell->real, text);
-	else
-		text[0] = 0;
-	return text;
+	print_repeat(print->out, ' ', *is_first ? 0 : FX_LAYOUT_GAP);
+	*is_first = false;
 }
 
-static size_t print_cell_width(const struct fx_table *table, size_t row, size_t column,
-			       const struct fx_column *columns, bool is_last)
+static void print_heads(const struct fx_print *print, const struct fx_column *columns,
+			const struct fx_layout *layout)
 {
-	const struct fx_cell *cell = fx_table_cell(table, row, column);
-	char text[FX_UNIT_TEXT_MAX];
+	bool is_first = true;
 
-	if (cell->kind == FX_CELL_TEXT)
-		return print_width_of(fx_table_text_of(table, cell), cell->length) +
-		       (is_last ? fx_table_indent_of(table, row) * INDENT : 0);
-	return strlen(print_number(&columns[column], cell, text));
-}
-
-/* The wide columns give way to the terminal's width, the widest first; the last text needs none at all. */
-static void print_fit(const struct fx_column *columns, size_t count, size_t widths[], size_t width)
-{
-	for (;;) {
-		size_t total = (count - 1) * GAP, widest = count;
-
-		for (size_t i = 0; i < count; i++) {
-			total += widths[i];
-			if (columns[i].unit == FX_UNIT_TEXT && widths[i] > NARROWEST &&
-			    (widest == count || widths[i] > widths[widest]))
-				widest = i;
-		}
-		if (total <= width || widest == count)
-			return;
-		widths[widest] -= total - width < widths[widest] - NARROWEST
-				      ? total - width
-				      : widths[widest] - NARROWEST;
-	}
-}
-
-static void print_measure(const struct fx_print *print, const struct fx_table *table,
-			  size_t widths[])
-{
-	size_t count, rows = fx_table_row_count(table);
-	const struct fx_column *columns = fx_table_columns(table, &count);
-
-	for (size_t i = 0; i < count; i++) {
-		widths[i] = strlen(columns[i].title);
-		for (size_t row = 0; row < rows && row < ROWS_LOOKED_AT; row++) {
-			size_t width = print_cell_width(table, row, i, columns, i + 1 == count);
-
-			if (width > widths[i])
-				widths[i] = width;
-		}
-	}
-	if (print->width > 0)
-		print_fit(columns, count, widths, print->width);
-}
-
-static void print_heads(const struct fx_print *print, const struct fx_column *columns, size_t count,
-			const size_t widths[])
-{
 	if (print->color)
 		fputs(FAINT, print->out);
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; i <= layout->last; i++) {
 		size_t length = strlen(columns[i].title);
-		size_t space = widths[i] > length ? widths[i] - length : 0;
+		size_t space = layout->widths[i] > length ? layout->widths[i] - length : 0;
 
-		if (i > 0)
-			print_repeat(print->out, ' ', GAP);
+		if (layout->hidden[i])
+			continue;
+		print_gap(print, &is_first);
 		if (columns[i].unit != FX_UNIT_TEXT)
 			print_repeat(print->out, ' ', space);
-		fx_print_shown(print->out, columns[i].title, length, widths[i]);
-		if (columns[i].unit == FX_UNIT_TEXT && i + 1 < count)
+		fx_print_shown(print->out, columns[i].title, length, layout->widths[i]);
+		if (columns[i].unit == FX_UNIT_TEXT && i < layout->last)
 			print_repeat(print->out, ' ', space);
 	}
 	fputs(print->color ? PLAIN "\n" : "\n", print->out);
 }
 
-static void print_text_cell(const struct fx_print *print, const struct fx_table *table, size_t row,
-			    const struct fx_cell *cell, size_t width, bool last)
+/* Bytes of a text that a line of this width takes: whole words, if there is one that fits. */
+static size_t print_line_of(const char *text, size_t length, size_t width)
 {
-	const char *text = cell->kind == FX_CELL_TEXT ? fx_table_text_of(table, cell) : "";
-	size_t length = cell->kind == FX_CELL_TEXT ? cell->length : 0;
-	size_t indent = last ? fx_table_indent_of(table, row) * INDENT : 0;
+	size_t at = 0, end = 0;
+
+	while (at < length && width-- > 0) {
+		if (text[at] == ' ')
+			end = at;
+		at += fx_layout_step(text + at, length - at);
+	}
+	return at == length || text[at] == ' ' || end == 0 ? at : end;
+}
+
+/* `length' bytes of the text, at most. */
+static void print_text_cell(const struct fx_print *print, const char *text, size_t length,
+			    size_t indent, size_t width, bool last)
+{
 	size_t room = print->width == 0 && last ? 0 : width, taken;
 
 	/* A tree that is deeper than the terminal is wide is seen as deep as it can be. */
-	if (room > 0 && indent + NARROWEST > room)
-		indent = room > NARROWEST ? room - NARROWEST : 0;
+	if (room > 0 && indent + FX_LAYOUT_NARROWEST > room)
+		indent = room > FX_LAYOUT_NARROWEST ? room - FX_LAYOUT_NARROWEST : 0;
 	if (length == 0)
 		indent = 0;
 	print_repeat(print->out, ' ', indent);
 	fx_print_shown(print->out, text, length, room > 0 ? room - indent : 0);
-	taken = print_width_of(text, length) + indent;
+	taken = fx_layout_width_of(text, length) + indent;
 	if (!last && taken < width)
 		print_repeat(print->out, ' ', width - taken);
 }
 
-static void print_row(const struct fx_print *print, const struct fx_table *table, size_t row,
-		      const size_t widths[])
+/* What is left of texts that go on in the next line. */
+struct rest {
+	const char *text;
+	size_t length;
+};
+
+static void print_text_part(const struct fx_print *print, const struct fx_table *table, size_t row,
+			    size_t column, const struct fx_layout *layout, struct rest *rest)
+{
+	size_t count, length = rest->length;
+	size_t width = layout->widths[column];
+
+	fx_table_columns(table, &count);
+	if (layout->wraps[column])
+		length = print_line_of(rest->text, rest->length, width);
+	print_text_cell(print, rest->text, length,
+			column + 1 == count ? fx_table_indent_of(table, row) * FX_LAYOUT_INDENT : 0,
+			width, column == layout->last);
+	rest->text += length;
+	rest->length -= length;
+	while (rest->length > 0 && *rest->text == ' ') {
+		rest->text++;
+		rest->length--;
+	}
+}
+
+/* A line of a row; returns whether there is another one. */
+static bool print_line(const struct fx_print *print, const struct fx_table *table, size_t row,
+		       const struct fx_layout *layout, struct rest rests[], bool first)
 {
 	size_t count;
 	const struct fx_column *columns = fx_table_columns(table, &count);
-	char text[FX_UNIT_TEXT_MAX];
+	char text[FX_UNIT_TEXT_MAX] = "";
+	bool is_first = true, more = false;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct fx_cell *cell = fx_table_cell(table, row, i);
-
-		if (i > 0)
-			print_repeat(print->out, ' ', GAP);
-		if (columns[i].unit == FX_UNIT_TEXT)
-			print_text_cell(print, table, row, cell, widths[i], i + 1 == count);
-		else
-			fprintf(print->out, "%*s", (int)widths[i],
-				print_number(&columns[i], cell, text));
+	for (size_t i = 0; i <= layout->last; i++) {
+		if (layout->hidden[i])
+			continue;
+		print_gap(print, &is_first);
+		if (columns[i].unit == FX_UNIT_TEXT) {
+			print_text_part(print, table, row, i, layout, &rests[i]);
+			more |= rests[i].length > 0;
+			continue;
+		}
+		fprintf(print->out, "%*s", (int)layout->widths[i],
+			first ? fx_layout_number(&columns[i], fx_table_cell(table, row, i), text)
+			      : "");
 	}
 	putc('\n', print->out);
+	return more;
+}
+
+static void print_row(const struct fx_print *print, const struct fx_table *table, size_t row,
+		      const struct fx_layout *layout)
+{
+	struct rest rests[FX_TABLE_COLUMNS_MAX] = {0};
+	bool first = true;
+
+	for (size_t i = 0; i <= layout->last; i++) {
+		const struct fx_cell *cell = fx_table_cell(table, row, i);
+
+		rests[i].text = "";
+		if (cell->kind == FX_CELL_TEXT)
+			rests[i] = (struct rest){fx_table_text_of(table, cell), cell->length};
+	}
+	while (print_line(print, table, row, layout, rests, first))
+		first = false;
+}
+
+static void print_hidden(const struct fx_print *print, const struct fx_column *columns,
+			 size_t count, const struct fx_layout *layout)
+{
+	const char *before = "(no room for: ";
+
+	for (size_t i = 0; i < count; i++) {
+		if (!layout->hidden[i])
+			continue;
+		fprintf(print->out, "%s%s", before, columns[i].title);
+		before = ", ";
+	}
+	if (before[0] == ',')
+		fputs(")\n", print->out);
 }
 
 static void print_text_table(struct fx_print *print, const struct fx_table *table)
 {
-	size_t widths[FX_TABLE_COLUMNS_MAX], count;
+	struct fx_layout layout;
+	size_t count;
 	const struct fx_column *columns = fx_table_columns(table, &count);
 	size_t rows = fx_table_row_count(table), left_out = fx_table_left_out(table);
 
@@ -222,13 +218,15 @@ static void print_text_table(struct fx_print *print, const struct fx_table *tabl
 		putc('\n', print->out);
 	fprintf(print->out, print->color ? BOLD "%s" PLAIN "\n" : "%s\n", fx_table_title(table));
 	if (rows > 0) {
-		print_measure(print, table, widths);
-		print_heads(print, columns, count, widths);
+		fx_layout_make(&layout, table, print->width);
+		print_heads(print, columns, &layout);
 	}
 	for (size_t row = 0; row < rows; row++)
-		print_row(print, table, row, widths);
+		print_row(print, table, row, &layout);
 	if (left_out > 0)
 		fprintf(print->out, "(%zu more; --top 0 shows all)\n", left_out);
+	if (rows > 0)
+		print_hidden(print, columns, count, &layout);
 	for (size_t i = 0; i < fx_table_note_count(table); i++) {
 		const char *note = fx_table_note_of(table, i);
 

@@ -238,6 +238,50 @@ void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX])
 	show_named(process->name, "process", process->pid, text);
 }
 
+/* Whether the argument is the name of what the other one has the address of: "mutex_name" of "mutex". */
+static bool show_is_name_of(const struct fxt_arg *arg, const struct fxt_arg *object)
+{
+	static const char suffix[] = "_name";
+	size_t length = object->name.length;
+
+	return arg->type == FXT_ARG_STRING && arg->string.length > 0 &&
+	       arg->name.length == length + strlen(suffix) &&
+	       memcmp(arg->name.data, object->name.data, length) == 0 &&
+	       memcmp(arg->name.data + length, suffix, strlen(suffix)) == 0;
+}
+
+struct fx_object fx_show_object(struct fx_report *report, const struct fx_event *event)
+{
+	const struct fxt_arg *args = event->args;
+	struct fx_object object = {0};
+	uint32_t at = 0;
+
+	while (at < event->nargs && args[at].type != FXT_ARG_POINTER)
+		at++;
+	if (at == event->nargs || args[at].uint64 == 0)
+		return object;
+	object.address = args[at].uint64;
+	object.what = args[at].name.serial;
+	for (uint32_t i = at + 1; i < event->nargs; i++) {
+		if (show_is_name_of(&args[i], &args[at]))
+			object.name = fx_report_intern_some(report, args[i].string.data,
+							    args[i].string.length);
+	}
+	return object;
+}
+
+void fx_show_object_text(const struct fx_report *report, const struct fx_object *object,
+			 char text[FX_SHOW_MAX])
+{
+	const char *what = object->what ? fx_report_text(report, object->what)->data : "";
+
+	if (object->name)
+		snprintf(text, FX_SHOW_MAX, "%.100s %.400s (0x%" PRIx64 ")", what,
+			 fx_report_text(report, object->name)->data, object->address);
+	else
+		snprintf(text, FX_SHOW_MAX, "%.100s 0x%" PRIx64, what, object->address);
+}
+
 void fx_show_stack(const struct fx_report *report, uint32_t stack, struct fx_table *table,
 		   size_t column)
 {

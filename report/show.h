@@ -27,6 +27,19 @@ uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event);
 void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX]);
 void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX]);
 
+/* What a call is about: the first address among its arguments. */
+struct fx_object {
+	uint64_t address; /* 0: it has none */
+	uint32_t what;	  /* the number of a text, such as "mutex" */
+	uint32_t name;	  /* the same of its own name, such as "accounts+0x30"; 0: not known */
+};
+
+struct fx_object fx_show_object(struct fx_report *report, const struct fx_event *event);
+
+/* "mutex accounts+0x30 (0x55e4b48960b0)", or "mutex 0x55e4b48960b0". */
+void fx_show_object_text(const struct fx_report *report, const struct fx_object *object,
+			 char text[FX_SHOW_MAX]);
+
 /* A call stack, the number of a text of a line for each function, as a cell: on one line, the innermost first. */
 void fx_show_stack(const struct fx_report *report, uint32_t stack, struct fx_table *table,
 		   size_t column);

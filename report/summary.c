@@ -111,6 +111,7 @@ static void summary_instant(void *section, const struct fx_event *event)
 {
 	struct summary *summary = section;
 
+	fx_findings_instant(summary->findings, event);
 	if (fxt_string_equals(event->category, "fxtrace") &&
 	    fxt_string_equals(event->name, "records dropped"))
 		summary_note_loss(summary, event);

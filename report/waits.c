@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "report/convoys.h"
+#include "report/holds.h"
 #include "report/keys.h"
 #include "report/report.h"
 #include "report/section.h"
@@ -25,7 +26,8 @@ struct waited {
 	uint64_t total, count, longest;
 	uint64_t longest_ts;
 	const struct fx_thread *longest_thread;
-	uint32_t name; /* of a call that waited */
+	uint32_t name;	      /* of a call that waited */
+	uint32_t object_name; /* of what is waited for; 0: not known */
 };
 
 struct waits {
@@ -41,6 +43,8 @@ struct waits {
 	struct fx_shares holders;  /* of locks: tids */
 	struct fx_shares places;   /* of locks: stacks */
 	struct fx_convoys convoys; /* of locks */
+	struct fx_holds holds;	   /* of locks */
+	bool has_stacks;	   /* of places */
 	struct fx_keys ended;	   /* threads that were joined: handle; process */
 	FX_VECTOR(const struct fx_thread *) ended_threads; /* NULL: several had this handle */
 };
@@ -72,6 +76,7 @@ static void waits_destroy(void *section)
 	fx_shares_free(&waits->holders);
 	fx_shares_free(&waits->places);
 	fx_convoys_free(&waits->convoys);
+	fx_holds_free(&waits->holds);
 	fx_keys_free(&waits->ended);
 	fx_vector_free(&waits->ended_threads);
 	free(waits);
@@ -93,22 +98,13 @@ static uint32_t waits_peer(struct fx_report *report, const struct fx_event *even
 	return 0;
 }
 
-/* What is waited for is the first address among a call's arguments. */
-static void waits_set_address(struct fx_key *key, const struct fx_event *event)
-{
-	for (uint32_t i = 0; i < event->nargs; i++) {
-		if (event->args[i].type == FXT_ARG_POINTER) {
-			key->address = event->args[i].uint64;
-			key->parts[2] = event->args[i].name.serial;
-			return;
-		}
-	}
-}
-
+/* The key of what is waited for; `*ret_name' is the number of its own name, if it has one. */
 static struct fx_key waits_object(struct fx_report *report, const struct fx_open_call *call,
-				  const struct fx_event *event, enum fx_wait_kind kind)
+				  const struct fx_event *event, enum fx_wait_kind kind,
+				  uint32_t *ret_name)
 {
 	struct fx_key key = {.parts = {call->thread->process->number, kind, 0, 0}};
+	struct fx_object object;
 	const struct fxt_string *text;
 	int64_t number;
 
@@ -128,7 +124,10 @@ static struct fx_key waits_object(struct fx_report *report, const struct fx_open
 			key.parts[2] = fx_report_intern_some(report, text->data, text->length);
 		break;
 	default:
-		waits_set_address(&key, event);
+		object = fx_show_object(report, event);
+		key.address = object.address;
+		key.parts[2] = object.what;
+		*ret_name = object.name;
 		if (!key.address)
 			key.parts[2] = waits_peer(report, event);
 	}
@@ -165,19 +164,28 @@ static void waits_add_share(struct waits *waits, struct fx_shares *shares, size_
 		fx_report_fail(waits->report, -ENOMEM);
 }
 
+/* The calls that led to it, or the function that it was made in: the number of a text, 0 if neither is known. */
+static uint32_t waits_place(struct waits *waits, const struct fx_event *event)
+{
+	const struct fxt_string *place = fx_event_string(event, "stack");
+
+	waits->has_stacks |= place != NULL;
+	if (!place)
+		place = fx_event_string(event, "at_name");
+	return place ? fx_report_intern_some(waits->report, place->data, place->length) : 0;
+}
+
 static void waits_add_lock(struct waits *waits, size_t object, const struct fx_open_call *call,
 			   const struct fx_event *event)
 {
-	const struct fxt_string *stack = fx_event_string(event, "stack");
+	uint32_t place = waits_place(waits, event);
 	uint64_t time = call->end - call->ts;
 	int64_t holder;
 
 	if (fx_event_integer(event, "holder", &holder))
 		waits_add_share(waits, &waits->holders, object, (uint32_t)holder, time);
-	if (stack)
-		waits_add_share(waits, &waits->places, object,
-				fx_report_intern_some(waits->report, stack->data, stack->length),
-				time);
+	if (place)
+		waits_add_share(waits, &waits->places, object, place, time);
 	if (fx_convoys_add(&waits->convoys, object, call->ts, call->end) < 0)
 		fx_report_fail(waits->report, -ENOMEM);
 }
@@ -186,12 +194,15 @@ static void waits_add(struct waits *waits, const struct fx_open_call *call,
 		      const struct fx_event *event, enum fx_wait_kind kind)
 {
 	struct fx_key of_thread = {.address = call->thread->number, .parts = {kind}};
+	uint32_t name = 0;
 	size_t number =
-	    fx_keys_number(&waits->objects, waits_object(waits->report, call, event, kind));
+	    fx_keys_number(&waits->objects, waits_object(waits->report, call, event, kind, &name));
 
 	waits->unfinished += call->is_unfinished;
 	if (number != FX_KEY_NONE && WAITS_ROOM(waits, &waits->waited, number)) {
 		waited_add(&waits->waited.items[number], call);
+		if (name)
+			waits->waited.items[number].object_name = name;
 		if (kind == FX_WAIT_LOCK)
 			waits_add_lock(waits, number, call, event);
 	}
@@ -206,6 +217,9 @@ static void waits_see_enter(void *section, const struct fx_open_call *call,
 	struct waits *waits = section;
 	enum fx_wait_kind kind;
 
+	if (call->kind == FX_CALL_PTHREAD && fx_holds_enter(&waits->holds, waits->report, call,
+							    event, waits_place(waits, event)) < 0)
+		fx_report_fail(waits->report, -ENOMEM);
 	if (waits->is_waiting)
 		return;
 	kind = fx_waiting_of(&waits->waiting, waits->report, call, event);
@@ -300,6 +314,8 @@ static void waits_set_object(struct waits *waits, struct fx_table *table, size_t
 			     size_t number)
 {
 	struct fx_key key = waits->objects.keys.items[number];
+	struct fx_object object = {key.address, key.parts[2],
+				   waits->waited.items[number].object_name};
 	const struct fx_thread *thread;
 	char name[FX_SHOW_MAX], text[FX_SHOW_MAX + 64];
 
@@ -316,9 +332,7 @@ static void waits_set_object(struct waits *waits, struct fx_table *table, size_t
 		fx_show_thread(thread, name);
 		snprintf(text, sizeof(text), "%s (tid %" PRIu64 ")", name, thread->key.tid);
 	} else {
-		snprintf(text, sizeof(text), "%.100s 0x%" PRIx64,
-			 key.parts[2] ? fx_report_text(waits->report, key.parts[2])->data : "",
-			 key.address);
+		fx_show_object_text(waits->report, &object, text);
 	}
 	fx_table_string(table, column, text);
 }
@@ -350,7 +364,20 @@ static void waits_set_holders(const struct waits *waits, struct fx_table *table,
 		fx_table_string(table, column, text);
 }
 
-enum { TOTAL, COUNT, LONGEST, AT, LONGEST_THREAD, CONVOY, PID, OBJECT, HOLDERS, PLACE };
+enum {
+	TOTAL,
+	COUNT,
+	LONGEST,
+	AT,
+	LONGEST_THREAD,
+	CONVOY,
+	PID,
+	OBJECT,
+	HOLDERS,
+	PLACE,
+	HELD,
+	TAKEN
+};
 
 static const struct fx_column lock_columns[] = {
     [TOTAL] = {"total_ns", "total", FX_UNIT_NS},
@@ -363,6 +390,9 @@ static const struct fx_column lock_columns[] = {
     [OBJECT] = {"lock", "lock", FX_UNIT_TEXT},
     [HOLDERS] = {"holders", "held by", FX_UNIT_TEXT},
     [PLACE] = {"place", "waited at", FX_UNIT_TEXT},
+    /* The rest where it is known: fx_holds_any(). */
+    [HELD] = {"held_ns", "held", FX_UNIT_NS},
+    [TAKEN] = {"taken_at", "taken at", FX_UNIT_TEXT},
 };
 
 static void waits_row(struct waits *waits, struct fx_table *table, size_t object)
@@ -389,11 +419,31 @@ static void waits_note_locks(const struct waits *waits, struct fx_table *table)
 	if (waits->holders.times.count == 0)
 		fx_table_note(table, "who held them is not known: spin locks, and calls that have "
 				     "not ended, do not say");
-	if (waits->places.times.count == 0)
-		fx_table_note(
-		    table, "with --stacks pthread, fxtrace run records where they were waited for");
+	if (fx_holds_any(&waits->holds))
+		fx_table_note(table, "held: how long, by all threads; taken at: where it was taken "
+				     "that this was longest");
+	if (!waits->has_stacks)
+		fx_table_note(table,
+			      "with --stacks pthread, fxtrace run records the calls that led "
+			      "to where they were waited for");
+	if (!fx_holds_any(&waits->holds))
+		fx_table_note(table,
+			      "with -c '#default,pthread:all', it also records how long they were "
+			      "held, and where they had been taken");
 	if (waits->holders.keys.beyond + waits->places.keys.beyond > 0)
 		fx_table_note(table, "there were more holders and places than are kept");
+}
+
+static void waits_set_held(struct waits *waits, struct fx_table *table, size_t object)
+{
+	const struct fx_key *key = &waits->objects.keys.items[object];
+	const struct fx_held *held = fx_holds_of(&waits->holds, key->address, key->parts[0]);
+
+	if (!held)
+		return;
+	fx_table_number(table, HELD, (int64_t)held->time);
+	if (held->place)
+		fx_show_stack(waits->report, held->place, table, TAKEN);
 }
 
 static void waits_fill_locks(struct waits *waits, struct fx_table *table,
@@ -413,13 +463,16 @@ static void waits_fill_locks(struct waits *waits, struct fx_table *table,
 		waits_set_holders(waits, table, HOLDERS, i, holders, count);
 		if (fx_shares_of(&places, i) > 0 && places->part)
 			fx_show_stack(waits->report, places->part, table, PLACE);
+		waits_set_held(waits, table, i);
 	}
 }
 
 static void waits_add_locks(struct waits *waits)
 {
-	struct fx_table *table =
-	    fx_table_new("locks", "Locks that were waited for", COLUMNS(lock_columns));
+	bool is_held_known =
+	    fx_holds_finish(&waits->holds, waits->report) == 0 && fx_holds_any(&waits->holds);
+	struct fx_table *table = fx_table_new("locks", "Locks that were waited for", lock_columns,
+					      is_held_known ? TAKEN + 1 : PLACE + 1);
 	struct fx_share *holders = fx_shares_sorted(&waits->holders);
 	struct fx_share *places = fx_shares_sorted(&waits->places);
 	size_t count = waits->waited.count;

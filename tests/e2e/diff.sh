@@ -81,7 +81,7 @@ assert len(data) == 1 and (data[0]["bytes_before"], data[0]["bytes_after"]) == (
 # Pipes have other inodes in each run.
 pipes = [r for r in diff["peers"]["rows"] if r["name"].startswith("pipe:[")]
 assert [r["name"] for r in pipes] == ["pipe:[*]"] and pipes[0]["bytes_change"] == 9, pipes
-assert {r["lock"] for r in diff["locks"]["rows"]} <= {"mutex 0x*"}, diff["locks"]
+assert {r["lock"] for r in diff["locks"]["rows"]} <= {"mutex lock (0x*)"}, diff["locks"]
 leak = rows("leaks", ["site"])["main",]
 assert leak["bytes_change"] == 10000 and leak["blocks_before"] == leak["blocks_after"], leak
 assert leak["verdict"] == "more", leak

@@ -160,8 +160,11 @@ python3 - said waiter.json <<'END' || fail "other waits than the program says"
 import json, sys
 said = {fields[1]: (fields[0], int(fields[2])) for fields in map(str.split, open(sys.argv[1]))}
 report = json.load(open(sys.argv[2]))
-locks = {said.get(row["lock"].split()[1], (None,))[0]: row for row in report["locks"]["rows"]}
+def address(text):
+    return text.split()[-1].strip("()")
+locks = {said.get(address(row["lock"]), (None,))[0]: row for row in report["locks"]["rows"]}
 assert set(locks) == {"busy", "calm", "shared"}, report["locks"]
+assert all(row["lock"].split()[1] == name for name, row in locks.items()), "locks' own names"
 times = {name: time for name, time in said.values()}
 busy, calm, shared = locks["busy"], locks["calm"], locks["shared"]
 assert busy["waits"] == 5 and busy["convoy"] == 5, busy
@@ -173,7 +176,9 @@ assert busy["place"].startswith("in_convoy"), busy
 for row, name in (calm, "calm"), (shared, "shared"):
     assert row["waits"] == 1 and row["convoy"] == 1 and row["holders"].startswith("keeper (tid "), row
     assert 20_000_000 <= row["total_ns"] <= times[name] and row["longest_thread"] == "first", (row, times)
-assert busy["lock"].startswith("mutex 0x") and shared["lock"].startswith("rwlock 0x"), locks
+assert busy["lock"].startswith("mutex busy (0x") and shared["lock"].startswith("rwlock shared (0x"), locks
+# Who had taken it where is not known of takes that did not wait.
+assert "held_ns" not in busy and "taken_at" not in busy, busy
 others = report["waits"]["rows"]
 def the(kind, **more):
     found = [r for r in others if r["kind"] == kind and all(r[k] == v for k, v in more.items())]
@@ -181,7 +186,8 @@ def the(kind, **more):
     return found[0]
 for kind, name in ("a semaphore", "sem"), ("a condition", "cond"):
     row = the(kind)
-    assert said[row["object"].split()[1]][0] == name and 15_000_000 <= row["total_ns"] <= times[name], (row, times)
+    assert said[address(row["object"])][0] == name and row["object"].split()[1] == name, row
+    assert 15_000_000 <= row["total_ns"] <= times[name], (row, times)
 assert the("a barrier")["waits"] == 2, others
 assert the("a child")["object"].startswith("waiter (pid ") or the("a child")["object"].startswith("first (pid "), others
 # A handle that was used again stands as it is.
@@ -216,7 +222,7 @@ for record in map(json.loads, open(sys.argv[1])):
 report = json.load(open(sys.argv[2]))
 assert len(locks) == 3
 for row in report["locks"]["rows"]:
-    waits = locks.pop(row["lock"].split()[1])
+    waits = locks.pop(row["lock"].split()[-1].strip("()"))
     most = max(sum(b <= begin < e for b, e, _ in waits) for begin, _, _ in waits)
     assert (row["waits"], row["total_ns"]) == (len(waits), sum(e - b for b, e, _ in waits)), (row, waits)
     assert (row["longest_ns"], row["convoy"]) == (max(e - b for b, e, _ in waits), most), (row, waits)
@@ -239,6 +245,132 @@ assert not {c for c in calls if "unlock" in c or "try" in c or "readlink" in c o
 # Each of the five locks and releases it once, the first one before them.
 (busy,) = (r for r in report["locks"]["rows"] if r["longest_thread"] == "waiter")
 assert busy["waits"] == 6 and busy["convoy"] == 5, busy
+END
+
+# Which lock, and who held it, is a finding of the summary.
+expect_ok "$FXTRACE" report --summary waiter.fxt
+expect_line 'waited 5 times for mutex busy \(0x[0-9a-f]+\), held mostly by first \(tid [0-9]+\), at most' out
+# Without stacks, the place is the function alone.
+expect_ok "$FXTRACE" run -q -o plain.fxt -- ./waiter
+expect_ok "$FXTRACE" report --waits --csv plain.fxt
+expect_line '"mutex busy \(0x[0-9a-f]+\)","first \(tid [0-9]+\) 100 %","in_convoy"' out
+
+# How long locks were held, by whom it may be, and where they had been taken: of a program that holds them for known times.
+cat >holder.c <<'END'
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <threads.h>
+#include <time.h>
+#include <unistd.h>
+static pthread_mutex_t twice = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP, pausing = PTHREAD_MUTEX_INITIALIZER,
+		       tried = PTHREAD_MUTEX_INITIALIZER, kept = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t both = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
+static mtx_t of_c11;
+#define WHERE __attribute__((noinline, noclone)) static void
+WHERE briefly(void) { pthread_mutex_lock(&twice); usleep(1000); pthread_mutex_unlock(&twice); }
+WHERE for_long(void)
+{
+	pthread_mutex_lock(&twice);
+	pthread_mutex_lock(&twice);
+	usleep(20000);
+	pthread_mutex_unlock(&twice);
+	usleep(20000);
+	pthread_mutex_unlock(&twice);
+}
+WHERE waiting(void)
+{
+	struct timespec t;
+
+	pthread_mutex_lock(&pausing);
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += 100000000;
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&cond, &pausing, &t);
+	usleep(1000);
+	pthread_mutex_unlock(&pausing);
+}
+static void *contender(void *arg)
+{
+	if (pthread_mutex_trylock(&tried) == 0)
+		pthread_mutex_unlock(&tried);
+	if (mtx_trylock(&of_c11) == thrd_success)
+		mtx_unlock(&of_c11);
+	pthread_rwlock_rdlock(&both);
+	usleep(20000);
+	pthread_rwlock_unlock(&both);
+	return arg;
+}
+WHERE trying(void)
+{
+	pthread_t thread;
+
+	pthread_mutex_trylock(&tried);
+	mtx_lock(&of_c11);
+	pthread_rwlock_rdlock(&both);
+	pthread_create(&thread, 0, contender, 0);
+	pthread_join(thread, 0);
+	pthread_rwlock_unlock(&both);
+	mtx_unlock(&of_c11);
+	pthread_mutex_lock(&kept);
+	pthread_mutex_unlock(&tried);
+}
+int main(void)
+{
+	mtx_init(&of_c11, mtx_plain);
+	for (int i = 0; i < 3; i++)
+		briefly();
+	for_long();
+	waiting();
+	trying();
+	usleep(20000);
+	return 0;
+}
+END
+compile holder -O1 -w -pthread holder.c
+expect_ok "$FXTRACE" run -q -o holder.fxt --on-full block -c '#default,pthread:all' --stacks pthread -- ./holder
+expect_ok "$FXTRACE" report --waits --top 0 --json holder.fxt
+mv out holder.json
+expect_ok "$FXTRACE" dump --json holder.fxt
+python3 - out holder.json <<'END' || fail "how long locks were held"
+import collections, json, sys
+# From the records: takes and releases of each thread in order of time.
+calls = collections.defaultdict(list)
+end = 0
+for record in map(json.loads, open(sys.argv[1])):
+    if record["kind"] != "event":
+        continue
+    end = max(end, record.get("end", record["ts"]))
+    if record["type"] == "complete" and record["category"] == "pthread":
+        values = {a["name"]: a.get("value") for a in record["args"]}
+        name = values.get("mutex_name") or values.get("rwlock_name")
+        if name and not record["name"].endswith(("init", "destroy")):
+            failed = "errno" in values or values.get("ret", 0) != 0
+            calls[record["tid"], name].append((record["ts"], record["end"], record["name"], failed))
+held = collections.Counter()
+for (tid, name), of in calls.items():
+    depth = 0
+    for ts, done, call, failed in sorted(of):
+        if "cond" in call:
+            held[name] += ts - since
+            since = done
+        elif call.endswith("unlock"):
+            depth -= 1
+            if depth == 0:
+                held[name] += ts - since
+        elif not failed:
+            since = since if depth else done
+            depth += 1
+    if depth:
+        held[name] += end - since
+rows = {r["lock"].split()[1]: r for r in json.load(open(sys.argv[2]))["locks"]["rows"]}
+assert {n: r["held_ns"] for n, r in rows.items()} == {n: t for n, t in held.items() if n in rows}, (rows, held)
+assert set(rows) == {"twice", "pausing", "of_c11", "both", "kept"}, set(rows)
+for name, least, place in (("twice", 43e6, "for_long"), ("pausing", 1e6, "waiting"), ("both", 40e6, ("trying", "contender")),
+                           ("kept", 20e6, "trying"), ("of_c11", 20e6, "trying")):
+    assert rows[name]["held_ns"] >= least and rows[name]["taken_at"].startswith(place), rows[name]
 END
 
 # A wait without an end counts until the archive's end, and is told of.

@@ -233,6 +233,27 @@ expect_line 'the report is of what is whole' err
 status=${PIPESTATUS[0]}
 [ "$status" -eq 0 ] || [ "$status" -eq 141 ] || fail "a closed pipe is an error"
 COLUMNS=20 "$FXTRACE" report --functions work.fxt >narrow.out || fail "no report of twenty columns"
+# One of eighty does without some columns, and cuts neither what a function is called nor what matters most.
+cat >long_names.c <<'END'
+#define LONG(n) __attribute__((noinline)) static int a_function_with_a_name_of_some_length_##n(int x) { return x + n; }
+LONG(1) LONG(2)
+int main(void)
+{
+	volatile int sum = 0;
+
+	for (int i = 0; i < 20000; i++)
+		sum += a_function_with_a_name_of_some_length_1(i) + a_function_with_a_name_of_some_length_2(i);
+	return 0;
+}
+END
+compile long_names -O0 -w -finstrument-functions long_names.c
+expect_ok "$FXTRACE" run -q -o long_names.fxt -- ./long_names
+COLUMNS=80 "$FXTRACE" report --summary --functions --processes long_names.fxt >eighty.out || fail "no report of eighty columns"
+expect_line '  a_function_with_a_name_of_some_[a-z_12]*(…|[12])$' eighty.out
+expect_line '^\(no room for: .*min.*\)$' eighty.out
+expect_equal "" "$(grep -E '^ *[0-9.]+ [nmu]?s ' eighty.out | sed 's,…,.,' | awk 'length > 80')" "rows wider than eighty columns"
+tr '\n' ' ' <eighty.out | tr -s ' ' >words.out
+expect_line 'has [0-9]+ % of the time of (fxtrace report --functions )?all functions, in 1 call ' words.out
 "$FXTRACE" report --functions --json --top 0 - <work.fxt >pipe.json || fail "no report from a pipe"
 expect_same_file report.json pipe.json
 

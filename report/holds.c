@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+#include "report/holds.h"
+#include "report/show.h"
+
+enum { LOCKS_MAX = 200000, OPEN_MAX = 1000 };
+
+enum deed { DEED_NONE, DEED_TAKE, DEED_RELEASE, DEED_WAIT };
+
+/* The first that matches counts. */
+static const struct {
+	const char *pattern;
+	enum deed deed;
+} holds_deeds[] = {
+    {"pthread_*unlock", DEED_RELEASE},	     {"mtx_unlock", DEED_RELEASE},
+    {"pthread_mutex_*lock", DEED_TAKE},	     {"pthread_rwlock_*lock", DEED_TAKE},
+    {"pthread_spin_*lock", DEED_TAKE},	     {"mtx_*lock", DEED_TAKE},
+    {"pthread_cond_*wait", DEED_WAIT},	     {"cnd_*wait", DEED_WAIT},
+    {"pthread_mutex_destroy", DEED_RELEASE},
+};
+
+static enum deed holds_deed_of_name(const char *name)
+{
+	for (size_t i = 0; i < sizeof(holds_deeds) / sizeof(*holds_deeds); i++) {
+		if (fnmatch(holds_deeds[i].pattern, name, 0) == 0)
+			return holds_deeds[i].deed;
+	}
+	return DEED_NONE;
+}
+
+static enum deed holds_deed(struct fx_holds *holds, const struct fx_report *report, uint32_t name)
+{
+	size_t count = holds->deeds.count;
+
+	if (name >= count) {
+		size_t more = name + 1 - count;
+
+		if (fx_vector_reserve(&holds->deeds, more) < 0)
+			return holds_deed_of_name(fx_report_text(report, name)->data);
+		memset(holds->deeds.items + count, 0, more);
+		holds->deeds.count += more;
+	}
+	if (!holds->deeds.items[name])
+		holds->deeds.items[name] =
+		    (uint8_t)(1 + holds_deed_of_name(fx_report_text(report, name)->data));
+	return (enum deed)(holds->deeds.items[name] - 1);
+}
+
+/* --- What is seen ----------------------------------------------------------------------------- */
+
+/* Whether a call that takes a lock has got it. The owner of a robust one may have died. */
+static bool holds_has_taken(const struct fx_open_call *call, const struct fx_event *event)
+{
+	const struct fxt_arg *error = fx_event_arg(event, "errno");
+	int64_t ret;
+
+	if (call->is_unfinished)
+		return false;
+	if (error)
+		return error->type == FXT_ARG_STRING &&
+		       fxt_string_equals(&error->string, "EOWNERDEAD");
+	return !fx_event_integer(event, "ret", &ret) || ret == 0;
+}
+
+/* The number of the lock that a call is about; FX_KEY_NONE: there is no room, or it is about none. */
+static size_t holds_number(struct fx_holds *holds, const struct fx_open_call *call,
+			   const struct fx_event *event)
+{
+	static const char *const names[] = {"mutex", "rwlock", "spin", "lock"};
+	struct fx_key key = {.parts = {call->thread->process->number}};
+	int64_t address = 0;
+	size_t number;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !address; i++)
+		fx_event_integer(event, names[i], &address);
+	if (!address)
+		return FX_KEY_NONE;
+	key.address = (uint64_t)address;
+	holds->locks.limit = holds->places.keys.limit = LOCKS_MAX;
+	number = fx_keys_number(&holds->locks, key);
+	while (number != FX_KEY_NONE && number >= holds->held.count) {
+		if (fx_vector_reserve(&holds->held, 1) < 0)
+			return FX_KEY_NONE;
+		holds->held.items[holds->held.count++] = (struct fx_held){0};
+	}
+	return number;
+}
+
+static int holds_count(struct fx_holds *holds, const struct fx_hold *hold, uint64_t until)
+{
+	uint64_t time = until > hold->since ? until - hold->since : 0;
+
+	holds->held.items[hold->lock].time += time;
+	return fx_shares_add(&holds->places, hold->lock, hold->place, time);
+}
+
+/* What a thread holds at its end stays held. */
+static int holds_leave(struct fx_holds *holds, const struct fx_report *report)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < holds->open.count && r == 0; i++)
+		r = holds_count(holds, &holds->open.items[i], fx_report_end(report));
+	holds->open.count = 0;
+	return r;
+}
+
+/* NULL: the thread does not hold it, as far as is known. */
+static struct fx_hold *holds_find(struct fx_holds *holds, size_t lock)
+{
+	for (size_t i = holds->open.count; i-- > 0;) {
+		if (holds->open.items[i].lock == lock)
+			return &holds->open.items[i];
+	}
+	return NULL;
+}
+
+static int holds_take(struct fx_holds *holds, size_t lock, uint64_t since, uint32_t place)
+{
+	struct fx_hold *hold = holds_find(holds, lock);
+
+	if (hold) {
+		hold->times++;
+		return 0;
+	}
+	if (holds->open.count == OPEN_MAX)
+		return 0;
+	if (fx_vector_reserve(&holds->open, 1) < 0)
+		return -ENOMEM;
+	holds->open.items[holds->open.count++] = (struct fx_hold){since, lock, place, 1};
+	return 0;
+}
+
+static int holds_release(struct fx_holds *holds, size_t lock, uint64_t ts)
+{
+	struct fx_hold *hold = holds_find(holds, lock);
+	int r;
+
+	holds->has_releases = true;
+	if (!hold || --hold->times > 0)
+		return 0;
+	r = holds_count(holds, hold, ts);
+	*hold = holds->open.items[--holds->open.count];
+	return r;
+}
+
+/* A wait for a condition lets go of the mutex meanwhile. */
+static int holds_wait(struct fx_holds *holds, size_t lock, const struct fx_open_call *call)
+{
+	struct fx_hold *hold = holds_find(holds, lock);
+	int r;
+
+	if (!hold)
+		return 0;
+	r = holds_count(holds, hold, call->ts);
+	hold->since = call->end;
+	return r;
+}
+
+int fx_holds_enter(struct fx_holds *holds, struct fx_report *report,
+		   const struct fx_open_call *call, const struct fx_event *event, uint32_t place)
+{
+	enum deed deed = call->name ? holds_deed(holds, report, call->name) : DEED_NONE;
+	size_t lock;
+	int r = 0;
+
+	if (deed == DEED_NONE)
+		return 0;
+	if (call->thread != holds->thread) {
+		r = holds_leave(holds, report);
+		holds->thread = call->thread;
+	}
+	lock = holds_number(holds, call, event);
+	if (r < 0 || lock == FX_KEY_NONE)
+		return r;
+	switch (deed) {
+	case DEED_TAKE:
+		return holds_has_taken(call, event) ? holds_take(holds, lock, call->end, place) : 0;
+	case DEED_RELEASE:
+		return holds_release(holds, lock, call->ts);
+	default:
+		return holds_wait(holds, lock, call);
+	}
+}
+
+/* --- What is known ---------------------------------------------------------------------------- */
+
+int fx_holds_finish(struct fx_holds *holds, const struct fx_report *report)
+{
+	const struct fx_shares *places = &holds->places;
+	int r = holds_leave(holds, report);
+
+	for (size_t i = 0; i < places->times.count; i++) {
+		const struct fx_key *key = &places->keys.keys.items[i];
+		struct fx_held *held = &holds->held.items[key->address];
+
+		if (!held->place || places->times.items[i] > held->longest) {
+			held->place = key->parts[0];
+			held->longest = places->times.items[i];
+		}
+	}
+	return r;
+}
+
+bool fx_holds_any(const struct fx_holds *holds)
+{
+	return holds->has_releases;
+}
+
+const struct fx_held *fx_holds_of(struct fx_holds *holds, uint64_t address, uint32_t process)
+{
+	struct fx_key key = {.address = address, .parts = {process}};
+
+	if (!holds->has_releases || !fx_keys_has(&holds->locks, key))
+		return NULL;
+	return &holds->held.items[fx_keys_number(&holds->locks, key)];
+}
+
+void fx_holds_free(struct fx_holds *holds)
+{
+	fx_keys_free(&holds->locks);
+	fx_vector_free(&holds->held);
+	fx_shares_free(&holds->places);
+	fx_vector_free(&holds->open);
+	fx_vector_free(&holds->deeds);
+}
