@@ -324,23 +324,47 @@ static int take_durable(struct fx_drain_block *block, const uint8_t *from, uint6
 	return 0;
 }
 
+/* Whether the provider has the strings that we know; it cannot take that back, for it is asked once. */
+static bool knows_builtin(const struct fx_drain *d)
+{
+	return d->builtin && d->builtin->id &&
+	       fx_load_relaxed(&header_of(d)->builtin_id) == d->builtin->id;
+}
+
 const uint8_t *fx_drain_builtin(const struct fx_drain *d, uint64_t *ret_size)
 {
-	const struct fx_builtin *known = d->builtin;
-
-	if (known && known->id && fx_load_relaxed(&header_of(d)->builtin_id) == known->id) {
-		*ret_size = known->words * 8ull;
-		return (const uint8_t *)known->records;
+	if (knows_builtin(d)) {
+		*ret_size = d->builtin->words * 8ull;
+		return (const uint8_t *)d->builtin->records;
 	}
 	*ret_size = FX_BUILTIN_SIZE;
 	return d->buffer + d->layout.builtin_offset;
 }
 
+/* They are not copied, but said to be there. */
+static int take_known_builtin(const struct fx_builtin *known, struct fx_drain_block *block)
+{
+	void *to = piece_begin(block, (struct fx_piece){
+					  .kind = FX_PIECE_BUILTIN,
+					  .bytes = sizeof(known),
+				      });
+	if (!to)
+		return 1;
+	memcpy(to, &known, sizeof(known));
+	return 0;
+}
+
 static int drain_builtin(struct fx_drain *d, struct fx_drain_block *block)
 {
-	uint64_t size;
-	const uint8_t *area = fx_drain_builtin(d, &size);
+	const uint8_t *area = d->buffer + d->layout.builtin_offset;
+	uint64_t size = FX_BUILTIN_SIZE;
 
+	if (d->builtin_pos == 0 && knows_builtin(d)) {
+		if (take_known_builtin(d->builtin, block))
+			return 1;
+		d->builtin_done = true;
+		return 0;
+	}
 	for (;;) {
 		uint64_t bytes = committed_bytes(area, d->builtin_pos, size, DURABLE_PIECE_MAX);
 		if (bytes == 0)

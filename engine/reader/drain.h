@@ -29,9 +29,10 @@
 
 enum fx_piece_kind {
 	FX_PIECE_CHUNK = 1, /* whole records of one chunk */
-	FX_PIECE_DURABLE,   /* whole records of the durable area or the builtin strings */
-	FX_PIECE_THREAD,    /* struct fx_thread_facts */
-	FX_PIECE_FRAMES,    /* struct fx_frame[], outermost first */
+	FX_PIECE_DURABLE, /* whole records of the durable area, or of builtin strings of the provider's own */
+	FX_PIECE_THREAD, /* struct fx_thread_facts */
+	FX_PIECE_FRAMES, /* struct fx_frame[], outermost first */
+	FX_PIECE_BUILTIN, /* const struct fx_builtin *: the provider has the strings that the manager knows */
 };
 
 enum fx_piece_flags {

@@ -1,9 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/archive/intake.h"
 
+#include <string.h>
+
 #include "manager/archive/marks.h"
 #include "manager/archive/rows.h"
 #include "manager/archive/ties.h"
+
+/* The pointer is the reader's of the buffer, and nothing that stands in one. */
+static void take_builtin(struct fx_stream *s, const void *data)
+{
+	const struct fx_builtin *strings;
+	int r;
+
+	memcpy(&strings, data, sizeof(strings));
+	r = fx_builtin_names_read(&s->shared->builtin, strings);
+	if (r == 0)
+		r = fx_names_take_builtin(&s->names, &s->shared->builtin);
+	if (r < 0)
+		s->counts.lost[FX_CAUSE_INVALID]++;
+}
 
 size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
 		       size_t done, uint64_t end_ticks)
@@ -20,6 +36,9 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 	case FX_PIECE_DURABLE:
 		at += fx_rows_durable(s, words + at, count - at);
 		return at < count ? at * FXT_WORD_SIZE : piece->bytes;
+	case FX_PIECE_BUILTIN:
+		take_builtin(s, data);
+		break;
 	case FX_PIECE_THREAD:
 		fx_marks_thread(s, piece->index, data);
 		break;

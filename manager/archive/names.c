@@ -60,9 +60,9 @@ static size_t text_cost(size_t length)
 
 static void name_clear(struct fx_names *names, struct fx_name *name)
 {
-	if (name->kind == FX_NAME_TEXT || name->kind == FX_NAME_STACK)
+	if (!name->borrowed && (name->kind == FX_NAME_TEXT || name->kind == FX_NAME_STACK))
 		names->held -= text_cost(name->length);
-	if (name->kind == FX_NAME_TEXT)
+	if (name->kind == FX_NAME_TEXT && !name->borrowed)
 		free(name->text);
 	if (name->kind == FX_NAME_STACK)
 		free(name->frames);
@@ -82,8 +82,10 @@ static void upper_destroy(struct fx_upper *upper)
 
 void fx_names_destroy(struct fx_names *names)
 {
-	for (uint32_t i = 0; i < names->count; i++)
-		name_clear(names, &names->table[i]);
+	for (uint32_t i = 0; i < names->count; i++) {
+		if (!names->table[i].borrowed)
+			name_clear(names, &names->table[i]);
+	}
 	free(names->table);
 	if (names->upper)
 		upper_destroy(names->upper);
@@ -262,6 +264,27 @@ int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint
 			return r;
 	}
 	return name_set(names, &names->table[index], record);
+}
+
+int fx_names_take_builtin(struct fx_names *names, const struct fx_builtin_names *builtin)
+{
+	if (builtin->count > names->count) {
+		int r = table_grow(names, builtin->count - 1);
+
+		if (r < 0)
+			return r;
+	}
+	for (uint32_t i = 0; i < builtin->count; i++) {
+		if (names->table[i].kind != FX_NAME_NONE)
+			name_clear(names, &names->table[i]);
+	}
+	memcpy(names->table, builtin->table, builtin->count * sizeof(*names->table));
+	for (uint32_t i = 0; i < builtin->count; i++) {
+		if (names->table[i].is_category)
+			fx_known_add(names->known, &names->made, names->table[i].text,
+				     names->table[i].length);
+	}
+	return 0;
 }
 
 /* --- References ------------------------------------------------------------------------------ */

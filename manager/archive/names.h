@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/builtin.h"
 #include "engine/layout.h"
 #include "manager/archive/archive.h"
 #include "manager/archive/known.h"
@@ -45,6 +46,7 @@ struct fx_name {
 	uint8_t is_category : 1; /* was added to the known ones */
 	uint8_t judged : 1; /* whether it is of a function that is not to be recorded, is known: */
 	uint8_t unwanted : 1; /* it is */
+	uint8_t borrowed : 1; /* the text is of the builtin strings */
 	uint8_t meaning;      /* enum fx_meaning */
 };
 
@@ -78,6 +80,18 @@ struct fx_names {
 	struct fx_upper *upper; /* the archive's upper indices; made when first needed */
 };
 
+/* The builtin strings as providers have them that know the same ones, read once for all providers. */
+struct fx_builtin_names {
+	const struct fx_builtin *strings; /* that these are; borrowed; NULL: not read yet */
+	struct fx_name *table;		  /* [i]: index i; `is_category` where it names one */
+	uint32_t count;
+	char *texts; /* of them all */
+};
+
+/* Reads `strings`, unless that was done. 0 or -ENOMEM. */
+int fx_builtin_names_read(struct fx_builtin_names *builtin, const struct fx_builtin *strings);
+void fx_builtin_names_destroy(struct fx_builtin_names *builtin);
+
 /* Strings that would take more than `limit` bytes are shown as numbers, and counted. */
 void fx_names_init(struct fx_names *ret, struct fx_archive *archive, struct fx_modules *modules,
 		   struct fx_known_set *known, uint64_t limit);
@@ -86,6 +100,9 @@ void fx_names_destroy(struct fx_names *names);
 /* Takes a String Record that fx_record_check() has passed. `locals` is the chunk's, NULL outside
  * of chunks. 0, -EINVAL if this is no place for such an index, -EDQUOT, -ENOMEM. */
 int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint64_t *record);
+
+/* The same for all of the builtin strings, which are to outlive the names. 0 or -ENOMEM. */
+int fx_names_take_builtin(struct fx_names *names, const struct fx_builtin_names *builtin);
 
 /* The archive's reference; -ENOENT for one that was never defined. The text has been written. */
 int fx_names_ref_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref);

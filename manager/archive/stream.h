@@ -47,6 +47,7 @@ struct fx_stream_shared {
 	struct fx_timebase timebase;
 	struct fx_ties *ties; /* borrowed */
 	struct fx_symbol_cache *symbols;
+	struct fx_builtin_names builtin;
 	struct fx_known_set known; /* categories, and names of providers with a slash */
 	char cures[FX_LOSSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
 	struct fx_identities *ids;		 /* borrowed; NULL: none are given */

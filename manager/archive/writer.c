@@ -479,6 +479,7 @@ static void writer_free(struct fx_writer *w)
 	fx_queue_destroy(&w->queue);
 	fx_parking_destroy(&w->parking);
 	fx_known_destroy(&w->shared.known);
+	fx_builtin_names_destroy(&w->shared.builtin);
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
 	free(w->shared.functions);

@@ -160,6 +160,7 @@ static struct fx_stream_counts end_with(const struct fx_stream_end *end)
 	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
 	fx_symbol_cache_destroy(shared.symbols);
 	fx_known_destroy(&shared.known);
+	fx_builtin_names_destroy(&shared.builtin);
 	archive_expect_clean(archive_path());
 	return counts;
 }
@@ -803,6 +804,50 @@ Test(stream, modules_are_passed_on)
 	send_durable();
 	cr_assert_eq(end().lost[FX_CAUSE_INVALID], 0);
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_MODULE), 1);
+}
+
+static void send_builtin(const struct fx_builtin *builtin)
+{
+	const struct fx_piece piece = {.kind = FX_PIECE_BUILTIN, .bytes = sizeof(builtin)};
+
+	fx_intake_piece(s, &piece, &builtin, 0, 0);
+}
+
+static bool has_category(const char *name)
+{
+	struct fx_known *found;
+
+	HASH_FIND_STR(shared.known.entries, name, found);
+	return found;
+}
+
+/* The strings that manager and provider both know have their names, categories among them, each provider for itself; and
+ * a provider's own records may say otherwise. */
+Test(stream, builtin_strings)
+{
+	static const uint64_t records[] = {2 | 2 << 4 | 1 << 16 | 3ull << 32, 0x656e6f,
+					   2 | 2 << 4 | 2 << 16 | 3ull << 32 | FX_STRING_CATEGORY,
+					   0x676164};
+	static const struct fx_builtin builtin = {
+	    .records = records, .words = 4, .next = 3, .id = 7};
+	const struct fx_name *name;
+
+	begin();
+	send_builtin(&builtin);
+	name = fx_names_find(&s->names, NULL, 1);
+	cr_assert_not_null(name);
+	cr_assert_str_eq(name->text, "one");
+	cr_assert(has_category("dag"));
+	cr_assert_not(has_category("one"));
+	cr_assert_gt(fx_names_ref(&s->names, NULL, 1), 0);
+	put_string(1, "uno");
+	send_durable();
+	cr_assert_str_eq(fx_names_find(&s->names, NULL, 1)->text, "uno");
+	/* A session later it is as it was. */
+	send_builtin(&builtin);
+	cr_assert_str_eq(fx_names_find(&s->names, NULL, 1)->text, "one");
+	cr_assert_not(s->names.table[1].told);
+	cr_assert_eq(end().lost[FX_CAUSE_INVALID], 0);
 }
 
 /* A stack's name is wanted between two pieces: neither what is the same for all threads nor a chunk is taken before it is
