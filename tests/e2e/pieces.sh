@@ -28,6 +28,7 @@ tiny_run() {
 	preloaded*) "$@" sh -c 'test -z "$LD_PRELOAD"' ;;
 	unsteady) turn "$test"; "$@" true ;;
 	worse) turn "$test"; "$@" sh -c 'test -z "$LD_PRELOAD"' ;;
+	second) "$@" [ "$(grep -c second "$FX_TINY/ran")" -ne 2 ] ;;
 	slow) within 1 "$@" sleep 1.5 ;;
 	late) alone 1 "$@" sleep 1000 ;;
 	endless) "$@" sleep 1000 ;;
@@ -46,22 +47,22 @@ run_tiny() {
 		bash own/tests/e2e/suites.sh >table 2>&1 || status=$?
 }
 
-# totals TESTS UNTRACED TRACED EVERY DEFAULT UNSTEADY DIFFER EXPLAINED OPEN NOT-RUN
+# totals TESTS UNTRACED TRACED EVERY DEFAULT UNSTEADY AGAIN DIFFER EXPLAINED OPEN NOT-RUN
 totals() {
-	expect_equal "$*" "$(awk '$1 == "all" { print $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 }' table)" \
+	expect_equal "$*" "$(awk '$1 == "all" { print $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 }' table)" \
 		"the totals of the table"
 }
 
 printf '%s\n' same fails >list
 run_tiny 600
 expect_equal 0 "$status" "status where nothing differs"
-totals 2 1 1 0 2 0 0 0 0 0
+totals 2 1 1 0 2 0 0 0 0 0 0
 
 printf '%s\n' same fails preloaded1 preloaded2 >list
 rm -f ran
 run_tiny 600
 expect_equal 1 "$status" "status where two differ"
-totals 4 3 1 0 4 0 2 0 2 0
+totals 4 3 1 0 4 0 0 2 0 2 0
 expect_equal $'preloaded1\npreloaded2' "$(sort -u ran)" "what has been tried is not tried again"
 expect_line '^tiny preloaded1 default$' table
 
@@ -70,13 +71,13 @@ printf '%s\n' 'tiny preloaded1 default It looks at its environment.' 'tiny prelo
 rm -f ran
 run_tiny 600
 expect_equal 1 "$status" "status where one has no reason"
-totals 4 3 1 0 4 0 2 1 1 0
+totals 4 3 1 0 4 0 0 2 1 1 0
 [ ! -e ran ] || fail "tried again: $(cat ran)"
 
 echo 'tiny preloaded2 any The same.' >>own/tests/e2e/suites/explained.txt
 run_tiny 600
 expect_equal 0 "$status" "status where all have reasons"
-totals 4 3 1 0 4 0 2 2 0 0
+totals 4 3 1 0 4 0 0 2 2 0 0
 
 # How a test ends alone is tried once for every build.
 rm -f results/*/tiny-*.result results/*/tiny-*.tests
@@ -84,36 +85,42 @@ printf '%s\n' same fails >list
 rm -f ran
 run_tiny 600
 expect_equal $'fails\nsame' "$(sort ran)" "what runs where it is known how the tests end alone"
-totals 2 1 1 0 2 0 0 0 0 0
+totals 2 1 1 0 2 0 0 0 0 0 0
 
 # What ends alone now so, now otherwise, is not blamed on the tracer, unless it does neither.
 printf '%s\n' unsteady >list
 run_tiny 600
 expect_equal 0 "$status" "status where one is unsteady"
-totals 1 1 1 0 1 1 0 0 0 0
+totals 1 1 1 0 1 1 0 0 0 0 0
 printf '%s\n' unsteady worse >list
 run_tiny 600
 expect_equal 1 "$status" "status where one is unsteady, and fails traced alone"
-totals 2 2 1 0 2 1 1 0 1 0
+totals 2 2 1 0 2 1 0 1 0 1 0
 expect_line '^tiny worse default$' table
+
+# A difference that does not come again is counted.
+printf '%s\n' second >list
+run_tiny 600
+expect_equal 0 "$status" "status where one differs once"
+totals 1 1 1 0 1 0 1 0 0 0 0
 
 # In both ways, and what is slow has its time.
 rm -f results/*/tiny-*.result results/*/tiny-*.tests
 printf '%s\n' same slow >list
 run_tiny 600 ''
 expect_equal 0 "$status" "status in both ways"
-totals 2 2 2 2 2 0 0 0 0 0
+totals 2 2 2 2 2 0 0 0 0 0 0
 
 # What does not end alone shows nothing, and a piece ends with its time, what it is at being named.
 printf '%s\n' same preloaded1 preloaded2 late >list
 run_tiny 600
 expect_equal 1 "$status" "status where one takes too long"
-totals 4 3 1 1 3 0 3 2 1 0
+totals 4 3 1 1 3 0 0 3 2 1 0
 expect_line '^tiny late time$' table
 printf '%s\n' same preloaded1 preloaded2 endless >list
 run_tiny 3
 expect_equal 1 "$status" "status where one does not end"
-totals 4 3 1 1 3 0 3 2 1 0
+totals 4 3 1 1 3 0 0 3 2 1 0
 expect_line '^tiny endless time$' table
 expect_line 'tiny-02: its time was over in endless' table
 

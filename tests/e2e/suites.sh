@@ -7,8 +7,9 @@
 #
 # Every test is traced in every category, and one in FX_SUITES_SHARE by default as well (chosen by its name, so always
 # the same ones). How it ends alone is kept from run to run, as long as the suite, its sources and the packages are the
-# same. What differs is tried three times in all, alone too. A test that ends alone now so, now otherwise, and traced in
-# no other way, is unsteady: that shows nothing of us. All else differs, and is open until explained.txt has its reason.
+# same. What differs is tried three times in all, alone too; where it ended as alone after all, it is counted among
+# those tried again. A test that ends alone now so, now otherwise, and traced in no other way, is unsteady: that shows
+# nothing of us. All else differs, and is open until explained.txt has its reason.
 #
 # With FX_SUITES set they run in pieces of FX_SUITES_PIECE tests, each in FX_SUITES_LIMIT seconds at the most, and
 # FX_SUITES_JOBS of them at once: pieces of different suites, and of one where the suite allows it. How a test ended is
@@ -147,7 +148,8 @@ ends_alone_so() {
 }
 
 # compare SUITE TEST HOW FOLDER: of its outcomes alone. Three tries of each. Status 0: it ends as alone, 1: otherwise,
-# 2: alone it does not end in its time, which shows nothing, 3: it is unsteady alone, and traced no more than that.
+# 2: alone it does not end in its time, which shows nothing, 3: it is unsteady alone, and traced no more than that,
+# 4: it ends as alone after all.
 compare() {
 	local try known
 
@@ -165,9 +167,11 @@ compare() {
 			return 1
 		fi
 		if cmp -s plain traced; then
-			[ ! -e "$4/2" ] || [ "$try" -eq 1 ] || return 3
-			return 0
+			[ "$try" -gt 1 ] || return 0
+			[ ! -e "$4/2" ] || return 3
+			return 4
 		fi
+		cp traced "traced.$try"
 	done
 	! { [ -e "$4/2" ] && ends_alone_so "$4"; } || return 3
 	known=("$4"/*)
@@ -191,14 +195,14 @@ ways() {
 
 # try_tests SUITE PIECE OUTCOMES: each of stdin. A line of PIECE.result: the test, its parts, whether it ends well
 # alone and traced, the ways of tracing it in which it ends otherwise, those in which it is unsteady, those that were
-# tried, and the seconds that it took.
+# tried, the seconds that it took, and the ways that were tried again.
 try_tests() {
-	local suite=$1 test how well differs unsteady tried started folder
+	local suite=$1 test how well differs unsteady tried again started folder
 
 	while read -r test; do
 		echo "$test" >"$2.at"
 		folder=$3/${test//\//%}
-		well='' differs='' unsteady='' tried='' started=$SECONDS
+		well='' differs='' unsteady='' tried='' again='' started=$SECONDS
 		for how in $(ways "$test"); do
 			compare "$suite" "$test" "$how" "$folder"
 			case $? in
@@ -215,17 +219,23 @@ try_tests() {
 			3)
 				unsteady="$unsteady${unsteady:+,}$how"
 				;;
+			4)
+				again="$again${again:+,}$how"
+				echo "$suite $test ended otherwise once, with categories: $how"
+				diff plain traced.1 | head -n 20
+				;;
 			esac
 			tried="$tried${tried:+,}$how"
 			[ "$well" = no ] || well=$(ended_well traced)
 		done
-		printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$test" "$(grep -vc '^status' plain)" "$(ended_well plain)" \
-			"${well:-no}" "${differs:--}" "${unsteady:--}" "${tried:--}" $((SECONDS - started)) >>"$2.result"
+		printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' "$test" "$(grep -vc '^status' plain)" "$(ended_well plain)" \
+			"${well:-no}" "${differs:--}" "${unsteady:--}" "${tried:--}" $((SECONDS - started)) "${again:--}" \
+			>>"$2.result"
 	done
 	rm -f "$2.at"
 }
 
-columns='tests untraced traced every default unsteady differ explained open not-run seconds'
+columns='tests untraced traced every default unsteady again differ explained open not-run seconds'
 
 # table SUITE.. of the pieces in $results, to stdout; status 1 where something is left to explain.
 table() {
@@ -266,7 +276,7 @@ table() {
 			for (i = 1; i <= count; i++)
 				row(names[i])
 			row("all")
-			exit sum["all", 10] + sum["all", 11] > 0
+			exit sum["all", 11] + sum["all", 12] > 0
 		}' "$results/table" || status=1
 	return "$status"
 }
@@ -283,6 +293,7 @@ table_line() {
 			every += f[7] ~ /every/
 			default_ += f[7] ~ /default/
 			seconds += f[8]
+			again += f[9] != "" && f[9] != "-"
 			if (f[6] != "-") {
 				loose++
 				print suite, f[1], f[6] >>unsteady
@@ -301,8 +312,8 @@ table_line() {
 		END {
 			while ((getline line <tests) > 0)
 				total++
-			print name, programs + 0, untraced + 0, traced + 0, every + 0, default_ + 0, loose + 0, differ + 0,
-				explained + 0, differ - explained, total - programs, seconds + 0
+			print name, programs + 0, untraced + 0, traced + 0, every + 0, default_ + 0, loose + 0, again + 0,
+				differ + 0, explained + 0, differ - explained, total - programs, seconds + 0
 		}' "$about/explained.txt" "$3.result"
 }
 
@@ -329,7 +340,7 @@ run_piece() {
 		wait $!
 		if [ $? -ge 124 ] && read -r at <"$2.at"; then
 			echo "$(basename "$2"): its time was over in $at"
-			printf '%s\t0\tno\tno\ttime\t-\t-\t0\n' "$at" >>"$2.result"
+			printf '%s\t0\tno\tno\ttime\t-\t-\t0\t-\n' "$at" >>"$2.result"
 		fi
 		echo "$(date +%T) $(basename "$2") ends"
 	fi 2>/dev/null

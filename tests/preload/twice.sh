@@ -92,7 +92,8 @@ instrument='-w -g -finstrument-functions'
 make_jq() {
 	autoreconf -fi
 	./configure --disable-docs --disable-maintainer-mode --enable-static --disable-shared --with-oniguruma=no \
-		CC="$CC" CFLAGS="$1 $instrument" && make -j2 jq
+		CC="$CC" CFLAGS="$1 $instrument" &&
+		make -j2 src/builtin.inc src/version.h && make -j2 jq
 }
 
 make_expat() {

@@ -22,7 +22,8 @@ sqlite_run() {
 
 	shift
 	(cd "$tree/build" && within 600 "$@" ./testfixture "../test/$test.test") >log 2>&1 || status=$?
-	sed -nE 's/^([a-zA-Z0-9_.-]+)\.\.\.( (Ok|Omitted))?.*/\1 \3/p; s/^! //p' log
+	# Threads that wait print dots before.
+	sed -nE 's/^\.*([a-zA-Z0-9_-][a-zA-Z0-9_.-]*)\.\.\.( (Ok|Omitted))?.*/\1 \3/p; s/^! //p' log
 	sed -n 's/ out of .*//p' log
 	echo "status $status"
 }
