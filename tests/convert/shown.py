@@ -1,23 +1,37 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""shown.py RAW CONVERTED: what a trace processor has to show of an archive, in the rows of shown.sql, to two files:
-of the archive itself, and of what `fxtrace convert' makes of it.
+"""shown.py FOLDER: what a trace processor has to show of an archive, in the rows of shown.sql, sorted, to the folder's
+files raw.said, pftrace.said and json.said: of the archive itself, and of what `fxtrace convert' makes of it.
 
 Reads what `fxtrace dump --json` prints. A thread's slices are its complete events, its instants, of no length, and
-what was begun, of no length where it was left open. An arrow has the threads at its two ends. Raw, Perfetto skips
-records of logs, of losses and of large events, and takes every instant for its thread's; converted, each is an instant
-where it belongs."""
+what was begun, of no length where it was left open. An arrow has the threads at its two ends. Of arguments the values
+come together in a sum, of texts the lengths. Raw, Perfetto skips records of logs, of losses and of large events, and
+takes every instant for its thread's; converted, each is an instant where it belongs."""
 
 import collections
 import json
 import sys
 
 NUMBERS = ("int32", "uint32", "int64", "uint64", "double")
+MASK = 1048575  # so much of a number goes into the sum
 
-RAW, CONVERTED = 1, 2
-BOTH = RAW | CONVERTED
+FORMS = ("raw", "pftrace", "json")
+CONVERTED = ("pftrace", "json")
 
-rows = collections.defaultdict(lambda: [0, 0])
+# Keys of arguments, where the form has a folder for them; in protobuf they have no dots and brackets.
+KEYS = {
+    "raw": lambda name: name,
+    "pftrace": lambda name: "debug." + name.translate(str.maketrans(".[]", "___")),
+    "json": lambda name: "args." + name,
+}
+# Names of counters by the event's name, the counter's id and the argument's name.
+COUNTERS = {
+    "raw": lambda name, ident, arg: f"{name}:{arg}:{ident}",
+    "pftrace": lambda name, ident, arg: f"{name} {arg} #{ident}" if ident else f"{name} {arg}",
+    "json": lambda name, ident, arg: f"{name} id: {ident:#x} {arg}" if ident else f"{name} {arg}",
+}
+
+rows = {form: collections.defaultdict(lambda: [0, 0]) for form in FORMS}
 names = {}
 providers = {}
 ordered = []
@@ -27,10 +41,11 @@ owners = {}
 rates = {}
 
 
-def count(kind, owner, name="-", total=0, more=1, forms=BOTH):
-    row = rows[(kind, owner, name, forms)]
-    row[0] += more
-    row[1] += total
+def count(kind, owner, name="-", total=0, more=1, forms=FORMS):
+    for form in forms:
+        row = rows[form][(kind, owner, name)]
+        row[0] += more
+        row[1] += total
 
 
 def in_hex(name):
@@ -41,24 +56,68 @@ def owner_of(record):
     return f"{record['pid']} {record['tid']}"
 
 
+def in_json(kind, value):
+    """What becomes of a value of this type in JSON, where not all are numbers."""
+    if kind == "pointer":
+        return value
+    if kind == "koid" or (kind == "uint64" and value >= 1 << 63):
+        return str(value)
+    return value
+
+
+def share(value):
+    """What a value adds to the sum of its argument's."""
+    if isinstance(value, str):
+        return len(value)
+    if isinstance(value, float):
+        return int(value) & MASK if abs(value) < 1e15 else 0
+    return int(value) & MASK
+
+
+def take_args(record):
+    for arg in record.get("args", ()):
+        kind, value = arg["type"], arg.get("value")
+        if kind == "null":
+            count("args", "-", in_hex(KEYS["raw"](arg["name"])), 4, forms=("raw",))
+            count("args", "-", in_hex(KEYS["pftrace"](arg["name"])), 4, forms=("pftrace",))
+            continue
+        number = int(value, 16) if kind == "pointer" else value
+        for form in FORMS:
+            shown = in_json(kind, value) if form == "json" else number
+            count("args", "-", in_hex(KEYS[form](arg["name"])), share(shown), forms=(form,))
+
+
+def take_category(record, forms=FORMS):
+    if record["category"]:
+        count("categories", "-", in_hex(record["category"]), forms=forms)
+
+
 def take_event(record):
     """Counts a record whose meaning is its own, and keeps those that have to be put in order."""
     rate = rates.get(record["provider"], 10**9)
     ts = record["ts"] * 10**9 // rate
     kind, owner, name = record["type"], owner_of(record), in_hex(record["name"])
+    if kind in ("complete", "instant", "begin", "async-begin", "async-instant"):
+        take_category(record)
+        take_args(record)
+    elif kind in ("end", "async-end"):
+        take_args(record)
     if kind == "complete":
         count("slices", owner, name, record["end"] * 10**9 // rate - ts)
     elif kind == "instant":
-        own = record.get("scope", "thread") == "thread"
-        count("slices", owner, name, forms=BOTH if own else RAW)
-        if not own:
+        scope = record.get("scope", "thread")
+        count("slices", owner, name, forms=FORMS if scope == "thread" else ("raw",))
+        if scope != "thread":
             count("asyncs", "-", name, forms=CONVERTED)
+            count("scoped", f"process {record['pid']}" if scope == "process" else "trace", name, forms=CONVERTED)
     elif kind in ("async-begin", "async-instant"):
         count("asyncs", "-", name)
     elif kind == "counter":
         for arg in record.get("args", ()):
             if arg["type"] in NUMBERS:
-                count("samples", str(record["pid"]), total=float(arg["value"]))
+                for form in FORMS:
+                    track = COUNTERS[form](record["name"], record["counter_id"], arg["name"])
+                    count("samples", str(record["pid"]), in_hex(track), float(arg["value"]), forms=(form,))
     elif kind in ("begin", "end") or kind.startswith("flow-"):
         ordered.append((ts, len(ordered), kind, record["pid"], owner, name, record.get("id")))
 
@@ -99,8 +158,11 @@ def take(record):
         count("asyncs", "-", in_hex(note), forms=CONVERTED)
     elif kind == "large-event":
         count("slices", owner_of(record), in_hex(record["name"]), forms=CONVERTED)
+        take_category(record, CONVERTED)
+        take_args(record)
     elif kind == "log":
         count("slices", owner_of(record), in_hex(record["message"]), forms=CONVERTED)
+        count("categories", "-", in_hex("log"), forms=("json",))
     elif kind == "kernel-object" and record["type"] == "thread":
         pid = next((arg["value"] for arg in record.get("args", ()) if arg["name"] == "process"), 0)
         names[f"{pid} {record['koid']}"] = record["name"]
@@ -109,16 +171,13 @@ def take(record):
 
 
 def write(path, form):
-    """Rows of one form. What is of one form alone may stand beside what is of both."""
-    merged = collections.defaultdict(lambda: [0, 0])
-    for (kind, owner, name, forms), (number, total) in rows.items():
-        if forms & form:
-            row = merged[(kind, owner, name)]
-            row[0] += number
-            row[1] += total
-    with open(path, "w", encoding="utf-8") as file:
-        for (kind, owner, name), (number, total) in merged.items():
-            print(kind, owner, name, number, f"{total:.9g}" if kind == "samples" else total, file=file)
+    with open(path, "wb") as file:
+        lines = []
+        for (kind, owner, name), (number, total) in rows[form].items():
+            lines.append(f"{kind} {owner} {name} {number} {total:.9g}" if kind == "samples" else
+                         f"{kind} {owner} {name} {number} {total}")
+        for line in sorted(line.encode() for line in lines):
+            file.write(line + b"\n")
 
 
 for line in sys.stdin:
@@ -126,5 +185,5 @@ for line in sys.stdin:
 take_ordered()
 for owner, name in names.items():
     count("thread", owner, in_hex(name))
-write(sys.argv[1], RAW)
-write(sys.argv[2], CONVERTED)
+for form in FORMS:
+    write(f"{sys.argv[1]}/{form}.said", form)
