@@ -23,8 +23,8 @@
 struct fx_runs_kind {
 	size_t size;
 	/*
-	 * Of items of one key; total. NULL: they stay as they were added, and @sort must be
-	 * stable.
+	 * The order of two items, by their keys first; total. NULL: those of one key stay as they
+	 * were added, and @sort must be stable.
 	 */
 	int (*compare)(const void *left, const void *right);
 	/* Returns 0 or -ENOMEM. NULL: by @compare. */

@@ -133,6 +133,73 @@ static int cursor_next_row(struct fx_query_cursor *cursor)
 	return r;
 }
 
+/* --- Slices by name --------------------------------------------------------------------------- */
+
+/* Whether the name is what the rows are to be found by. */
+static bool cursor_goes_by_name(const struct fx_query_cursor *cursor)
+{
+	const struct fx_query_filter *filter = &cursor->filter;
+
+	return cursor->of == FX_QUERY_OF_SLICES && filter->name && !filter->parent &&
+	       !filter->set && filter->first_id <= 1 && filter->last_id == INT64_MAX;
+}
+
+static int cursor_start_named(struct fx_query_cursor *cursor)
+{
+	const struct fx_query_filter *filter = &cursor->filter;
+	const struct fx_timeline *timeline = fx_query_pages_timeline(cursor->pages);
+	uint32_t name = fx_texts_find(timeline->strings, filter->name, filter->name_length);
+	int r = 0;
+
+	cursor->next_named = cursor->named_count = 0;
+	cursor->stretches[0] = (struct fx_query_stretch){0};
+	if (name)
+		r = fx_query_named_find(cursor->named, name, filter->from, filter->to,
+					&cursor->stretches[0]);
+	return r < 0 ? r
+		     : fx_query_named_find(cursor->named, 0, filter->from, filter->to,
+					   &cursor->stretches[1]);
+}
+
+/* Reads some more; 1, 0: there are none, or -errno. */
+static int cursor_read_named(struct fx_query_cursor *cursor)
+{
+	struct fx_query_stretch *stretch = &cursor->stretches[0];
+	int r;
+
+	if (stretch->at == stretch->end)
+		stretch = &cursor->stretches[1];
+	cursor->next_named = 0;
+	cursor->named_count = stretch->end - stretch->at < FX_QUERY_NAMED_READ
+				  ? (size_t)(stretch->end - stretch->at)
+				  : FX_QUERY_NAMED_READ;
+	if (cursor->named_count == 0)
+		return 0;
+	r = fx_query_named_read(cursor->named, stretch->at, cursor->named_count,
+				cursor->named_rows);
+	stretch->at += cursor->named_count;
+	return r < 0 ? r : 1;
+}
+
+static int cursor_next_named(struct fx_query_cursor *cursor)
+{
+	int r = 1;
+
+	while (r > 0) {
+		if (cursor->next_named == cursor->named_count) {
+			r = cursor_read_named(cursor);
+			continue;
+		}
+		cursor->row = &cursor->named_rows[cursor->next_named++];
+		if (cursor_takes(cursor, cursor->row))
+			return 0;
+	}
+	cursor->at_end = true;
+	return r;
+}
+
+/* --- Where to begin --------------------------------------------------------------------------- */
+
 /* The place in the page of the first row that this number may be at. */
 static size_t cursor_find_row(const struct fx_query_cursor *cursor, int64_t id)
 {
@@ -194,6 +261,9 @@ static int cursor_start_rows(struct fx_query_cursor *cursor)
 	const struct fx_query_filter *filter = &cursor->filter;
 	int r;
 
+	cursor->named = cursor_goes_by_name(cursor) ? fx_query_source_named(cursor->source) : NULL;
+	if (cursor->named)
+		return cursor_start_named(cursor);
 	if (filter->parent)
 		return cursor_seek_children(cursor);
 	if (filter->first_id > 1)
@@ -326,6 +396,7 @@ int fx_query_cursor_start(struct fx_query_cursor *cursor, const struct fx_query_
 			       filter->from == 0 && filter->to == UINT64_MAX && !filter->track &&
 			       !filter->parent && !filter->set && !filter->name;
 	cursor->at_end = filter->none;
+	cursor->named = NULL;
 	cursor->row = NULL;
 	cursor->group = NULL;
 	cursor->next_group = 0;
@@ -339,6 +410,8 @@ int fx_query_cursor_start(struct fx_query_cursor *cursor, const struct fx_query_
 
 int fx_query_cursor_next(struct fx_query_cursor *cursor)
 {
+	if (cursor->named)
+		return cursor_next_named(cursor);
 	return cursor->of == FX_QUERY_OF_ARGS ? cursor_next_arg(cursor) : cursor_next_row(cursor);
 }
 

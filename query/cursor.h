@@ -7,7 +7,7 @@
 #define FX_QUERY_CURSOR_H
 
 #include "convert/sqlite/arguments.h"
-#include "query/pages.h"
+#include "query/named.h"
 
 enum fx_query_of { FX_QUERY_OF_SLICES, FX_QUERY_OF_COUNTS, FX_QUERY_OF_ARGS };
 
@@ -28,7 +28,10 @@ struct fx_query_filter {
 		.first_id = INT64_MIN, .last_id = INT64_MAX, .to = UINT64_MAX                      \
 	}
 
+enum { FX_QUERY_NAMED_READ = 32 };
+
 struct fx_query_cursor {
+	struct fx_query_source *source;
 	struct fx_query_pages *pages;
 	enum fx_query_of of;
 	struct fx_query_filter filter;
@@ -39,6 +42,12 @@ struct fx_query_cursor {
 	size_t next; /* row of the page */
 	const struct fx_query_row *row;
 	struct fx_query_row parent; /* with a filter for one */
+	/* Slices by name; NULL: they are looked for on the pages. First those of the name, then those that say theirs in
+	 * their records. */
+	const struct fx_query_named *named;
+	struct fx_query_stretch stretches[2];
+	struct fx_query_row named_rows[FX_QUERY_NAMED_READ];
+	size_t next_named, named_count;
 	/* Arguments: */
 	const struct fx_query_group *group; /* NULL: of the row */
 	size_t next_group;

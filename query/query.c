@@ -17,8 +17,8 @@ struct fx_query {
 	sqlite3 *db;
 	char *sql;
 	struct fx_query_rules rules;
-	struct fx_query_pages *pages; /* NULL: not filled yet */
-	sqlite3_stmt *extract;	      /* of extract_arg(); NULL: not called yet */
+	struct fx_query_source source;
+	sqlite3_stmt *extract; /* of extract_arg(); NULL: not called yet */
 	char fault[QUERY_FAULT_MAX];
 };
 
@@ -135,7 +135,7 @@ static int query_open_database(struct fx_query *query)
 		return fx_sql_errno(query->db, r);
 	sqlite3_limit(query->db, SQLITE_LIMIT_ATTACHED, 0);
 	r = fx_sql_make_tables(query->db, fx_query_virtual_tables);
-	return r < 0 ? r : fx_query_virtual_make(query->db, &query->pages);
+	return r < 0 ? r : fx_query_virtual_make(query->db, &query->source);
 }
 
 /* Whether there is anything but spaces and comments. */
@@ -194,8 +194,7 @@ void fx_query_empty(struct fx_query *query)
 {
 	sqlite3_finalize(query->extract);
 	query->extract = NULL;
-	fx_query_pages_close(query->pages);
-	query->pages = NULL;
+	fx_query_source_close(&query->source);
 }
 
 void fx_query_close(struct fx_query *query)
@@ -212,7 +211,7 @@ void fx_query_close(struct fx_query *query)
 
 int fx_query_fill(struct fx_query *query, struct fx_timeline *timeline)
 {
-	return fx_query_pages_open(query->db, &query->rules.wants, timeline, &query->pages);
+	return fx_query_pages_open(query->db, &query->rules.wants, timeline, &query->source.pages);
 }
 
 int fx_query_answer(struct fx_query *query, struct fx_sink *sink, enum fx_query_style style)

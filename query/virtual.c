@@ -70,7 +70,7 @@ const bool fx_query_virtual_tables[FX_SQL_TABLE_COUNT] = {
 struct virtual_table {
 	sqlite3_vtab base;
 	const struct virtual_kind *kind;
-	struct fx_query_pages **pages;
+	struct fx_query_source *source;
 };
 
 struct virtual_cursor {
@@ -161,17 +161,20 @@ static double virtual_rows(const struct virtual_table *table)
 	const struct fx_timeline *timeline;
 	double rows = 0;
 
-	if (!*table->pages)
+	if (!table->source->pages)
 		return ROWS_UNKNOWN;
-	timeline = fx_query_pages_timeline(*table->pages);
+	timeline = fx_query_pages_timeline(table->source->pages);
 	for (size_t i = 0; i < timeline->threads.count; i++)
 		rows += (double)timeline->threads.items[i]->count;
 	return rows + (double)timeline->asyncs.count + 1;
 }
 
-static void virtual_note_order(const struct virtual_kind *kind, sqlite3_index_info *info)
+/* Rows stand in order of their numbers, but those that are looked for by name may stand in order of time. */
+static void virtual_note_order(const struct virtual_kind *kind, const struct virtual_plan *plan,
+			       sqlite3_index_info *info)
 {
-	if (info->nOrderBy == 1 && info->aOrderBy[0].iColumn <= 0 && !info->aOrderBy[0].desc &&
+	if (!strchr(plan->uses, USE_NAME) && info->nOrderBy == 1 &&
+	    info->aOrderBy[0].iColumn <= 0 && !info->aOrderBy[0].desc &&
 	    kind->of != FX_QUERY_OF_ARGS)
 		info->orderByConsumed = 1;
 }
@@ -193,7 +196,7 @@ static int virtual_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 		info->aConstraintUsage[i].argvIndex = plan.count;
 		virtual_expect(&plan, use);
 	}
-	virtual_note_order(table->kind, info);
+	virtual_note_order(table->kind, &plan, info);
 	info->estimatedCost = plan.cost < 1 ? 1 : plan.cost;
 	info->estimatedRows = plan.rows < 1 ? 1 : (sqlite3_int64)plan.rows;
 	info->idxStr = sqlite3_mprintf("%s", plan.uses);
@@ -350,7 +353,7 @@ static char *virtual_declaration(enum fx_sql_table table)
 
 struct virtual_module {
 	const struct virtual_kind *kind;
-	struct fx_query_pages **pages;
+	struct fx_query_source *source;
 };
 
 static int virtual_connect(sqlite3 *db, void *opaque, int argc, const char *const *argv,
@@ -370,7 +373,7 @@ static int virtual_connect(sqlite3 *db, void *opaque, int argc, const char *cons
 	table = sqlite3_malloc(sizeof(*table));
 	if (!table)
 		return SQLITE_NOMEM;
-	*table = (struct virtual_table){.kind = module->kind, .pages = module->pages};
+	*table = (struct virtual_table){.kind = module->kind, .source = module->source};
 	*ret = &table->base;
 	return SQLITE_OK;
 }
@@ -389,7 +392,8 @@ static int virtual_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 	if (!cursor)
 		return SQLITE_NOMEM;
 	cursor->kind = table->kind;
-	cursor->cursor.pages = *table->pages;
+	cursor->cursor.source = table->source;
+	cursor->cursor.pages = table->source->pages;
 	cursor->cursor.of = table->kind->of;
 	*ret = &cursor->base;
 	return SQLITE_OK;
@@ -471,7 +475,7 @@ static const sqlite3_module virtual_calls = {
 };
 
 static int virtual_make_one(sqlite3 *db, const struct virtual_kind *kind,
-			    struct fx_query_pages **pages)
+			    struct fx_query_source *source)
 {
 	const char *name = fx_sql_table_name(kind->table);
 	struct virtual_module *module = malloc(sizeof(*module));
@@ -480,7 +484,7 @@ static int virtual_make_one(sqlite3 *db, const struct virtual_kind *kind,
 	int r = SQLITE_NOMEM;
 
 	if (module && of && sql) {
-		*module = (struct virtual_module){kind, pages};
+		*module = (struct virtual_module){kind, source};
 		r = sqlite3_create_module_v2(db, of, &virtual_calls, module, free);
 		module = NULL;
 	}
@@ -492,11 +496,11 @@ static int virtual_make_one(sqlite3 *db, const struct virtual_kind *kind,
 	return fx_sql_errno(db, r);
 }
 
-int fx_query_virtual_make(sqlite3 *db, struct fx_query_pages **pages)
+int fx_query_virtual_make(sqlite3 *db, struct fx_query_source *source)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < sizeof(virtual_kinds) / sizeof(*virtual_kinds) && r == 0; i++)
-		r = virtual_make_one(db, &virtual_kinds[i], pages);
+		r = virtual_make_one(db, &virtual_kinds[i], source);
 	return r;
 }

@@ -8,13 +8,13 @@
 
 #include <sqlite3.h>
 
-#include "query/pages.h"
+#include "query/named.h"
 
 /* What these are, as fx_sql_make_tables() takes it. */
 extern const bool fx_query_virtual_tables[FX_SQL_TABLE_COUNT];
 
-/* Makes them. *pages may be NULL as long as no statement is run; the pointer has to live as long as the database.
+/* Makes them. Nothing need be filled as long as no statement is run; the source has to live as long as the database.
  * Returns 0 or -errno. */
-int fx_query_virtual_make(sqlite3 *db, struct fx_query_pages **pages);
+int fx_query_virtual_make(sqlite3 *db, struct fx_query_source *source);
 
 #endif

@@ -56,6 +56,14 @@ JOINS = [
     "SELECT s.id, t.name, h.tid FROM slice s JOIN thread_track t ON s.track_id = t.id JOIN thread h USING (utid)",
     "SELECT h.tid, s.id FROM thread h LEFT JOIN thread_track t USING (utid) LEFT JOIN slice s ON s.track_id = t.id",
     "SELECT f.id, i.id, o.id FROM flow f JOIN slice i ON i.id = f.slice_in JOIN slice o ON o.id = f.slice_out",
+    # By name, from the first search on and when there were many.
+    "SELECT a.id, b.id FROM (SELECT DISTINCT name FROM slice) n JOIN slice a ON a.name = n.name JOIN slice b"
+    " ON b.name = a.name WHERE b.ts BETWEEN a.ts AND a.ts + 1000000 AND a.id % 7 < 2",
+    f"SELECT a.id, b.id FROM slice a LEFT JOIN slice b ON b.name = '{name}' AND b.ts < a.ts AND b.ts > a.ts - 100000",
+    "SELECT a.id, (SELECT count(*) FROM slice b WHERE b.name = a.name AND b.track_id = a.track_id) FROM slice a"
+    " WHERE a.id % 5 = 0",
+    "SELECT n.name, (SELECT max(id) FROM slice s WHERE s.name = n.name AND s.dur >= 0) FROM"
+    " (SELECT DISTINCT name FROM slice UNION SELECT 'none such') n",
     "SELECT s.id, f.slice_in FROM slice s JOIN flow f ON f.slice_out = s.id",
     "SELECT c.value, t.name FROM counter c JOIN counter_track t ON t.id = c.track_id",
     "SELECT count(*) FROM slice a, slice b WHERE a.id < 20 AND b.id BETWEEN a.id - 3 AND a.id + 3",
