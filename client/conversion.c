@@ -12,6 +12,7 @@
 
 #include "base/escape.h"
 #include "client/commands.h"
+#include "client/page_tables.h"
 #include "convert/indexer.h"
 #include "manager/settings/report.h"
 
@@ -172,7 +173,9 @@ int fx_conversion_write(const struct fx_conversion *conversion, struct fx_timeli
 
 	if (exporter) {
 		exporter->picture = conversion->picture;
-		r = fx_convert(exporter, conversion_show_progress, &progress);
+		r = exporter->takes_tables
+			? fx_convert_with_tables(exporter, conversion_show_progress, &progress)
+			: fx_convert(exporter, conversion_show_progress, &progress);
 		conversion_end_progress(&progress);
 		if (r == 0 && exporter->remark)
 			fx_report_as(conversion->program, "%s: %s", conversion->in,

@@ -18,6 +18,8 @@
 #ifndef FX_CONVERT_EXPORT_H
 #define FX_CONVERT_EXPORT_H
 
+#include <stdbool.h>
+
 #include "convert/flows.h"
 #include "convert/sink.h"
 #include "convert/timeline.h"
@@ -86,6 +88,9 @@ struct fx_exporter {
 	/* Set by the caller before the conversion, for formats that are pictures; NULL: the defaults. */
 	const struct fx_picture_options *picture;
 	const char *remark; /* what is to be said of the output, NULL: nothing */
+	/* Formats that show what a report says take it before they finish: JSON of its tables. NULL: there is none. */
+	bool takes_tables;
+	const char *tables;
 };
 
 struct fx_exporter_ops {

@@ -35,7 +35,7 @@ const struct fx_format fx_formats[] = {
      fx_svg_make, fx_svg_free},
     {"sqlite", "a database, with the tables of Perfetto's trace processor", sqlite_extensions,
      false, false, false, fx_sqlite_make, fx_sqlite_free},
-    {"html", "a page with timeline, flame graph and table, for a browser", html_extensions, true,
+    {"html", "a page with timeline, flame graph and tables, for a browser", html_extensions, true,
      false, false, fx_html_make, fx_html_free},
     {"fxt", "an archive, for readers of the format's oldest text", stock_extensions, false, false,
      false, NULL, NULL},

@@ -332,7 +332,8 @@ static void measure_print_one(const struct fx_measure_print *print,
 	case FX_PRINT_CSV:
 		measure_print_csv(print->out, measurement, measured);
 		break;
-	case FX_PRINT_NAMES: /* no style of measurements */
+	case FX_PRINT_NAMES: /* neither is a style of measurements */
+	case FX_PRINT_PAGE:
 		break;
 	}
 }

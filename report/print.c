@@ -432,6 +432,8 @@ void fx_print_begin(struct fx_print *print)
 {
 	if (print->style == FX_PRINT_JSON)
 		fputs("{\n", print->out);
+	else if (print->style == FX_PRINT_PAGE)
+		fputs("[", print->out);
 }
 
 void fx_print_table(struct fx_print *print, const struct fx_table *table)
@@ -443,6 +445,9 @@ void fx_print_table(struct fx_print *print, const struct fx_table *table)
 	case FX_PRINT_JSON:
 		print_json_table(print, table);
 		print->printed++;
+		break;
+	case FX_PRINT_PAGE:
+		fx_print_page_table(print, table);
 		break;
 	case FX_PRINT_NAMES:
 		print_names_table(print, table);
@@ -458,6 +463,8 @@ void fx_print_end(struct fx_print *print)
 {
 	if (print->style == FX_PRINT_JSON)
 		fputs("\n}\n", print->out);
+	else if (print->style == FX_PRINT_PAGE)
+		fputs("]", print->out);
 	else if (print->style == FX_PRINT_TEXT)
 		print_text_end(print);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of a report as text for people, as JSON, as CSV, or the names alone. */
+/* Tables of a report as text for people, as JSON, as CSV, for a page, or the names alone. */
 #ifndef FX_REPORT_PRINT_H
 #define FX_REPORT_PRINT_H
 
@@ -9,7 +9,13 @@
 
 #include "report/table.h"
 
-enum fx_print_style { FX_PRINT_TEXT, FX_PRINT_JSON, FX_PRINT_CSV, FX_PRINT_NAMES };
+enum fx_print_style {
+	FX_PRINT_TEXT,
+	FX_PRINT_JSON,
+	FX_PRINT_CSV,
+	FX_PRINT_NAMES,
+	FX_PRINT_PAGE, /* JSON for a page: page.c */
+};
 
 /* Tables without rows beyond that have a heading each. */
 #define FX_PRINT_EMPTY_MAX 32u
@@ -29,6 +35,9 @@ struct fx_print {
 void fx_print_begin(struct fx_print *print);
 void fx_print_table(struct fx_print *print, const struct fx_table *table);
 void fx_print_end(struct fx_print *print);
+
+/* A table in the style of pages. */
+void fx_print_page_table(struct fx_print *print, const struct fx_table *table);
 
 /*
  * At most `width' columns of a text (0: all), with an ellipsis where it is cut. What a terminal would obey is shown as

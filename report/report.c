@@ -535,37 +535,52 @@ static void report_add_tables(struct fx_report *report, size_t section)
 			      *report->cure ? "; to keep them: " : "", report->cure);
 }
 
-static int report_fill(struct fx_report *report, fx_progress *progress, void *opaque)
+int fx_report_fill(struct fx_report *report)
 {
-	int r = report_create_sections(report);
-
-	if (r == 0)
-		r = fx_convert(&report->exporter, progress, opaque);
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < report->section_count; i++)
 		report_add_tables(report, i);
 	return report->exporter.error < 0 ? report->exporter.error : report_arrange_tables(report);
 }
 
-int fx_report_make(struct fx_timeline *timeline, const struct fx_report_order *order,
-		   fx_progress *progress, void *opaque, struct fx_report **ret)
+int fx_report_open(struct fx_timeline *timeline, const struct fx_report_order *order,
+		   struct fx_report **ret)
 {
 	struct fx_report *report = calloc(1, sizeof(*report));
-	int r;
 
 	if (!report)
 		return -ENOMEM;
 	report->exporter = (struct fx_exporter){.ops = &report_ops, .timeline = timeline};
 	report->order = order;
 	report_set_span(report);
-	r = report_fill(report, progress, opaque);
-	if (r < 0) {
+	if (report_create_sections(report) < 0) {
 		fx_report_free(report);
-		return r;
+		return -ENOMEM;
 	}
 	*ret = report;
 	return 0;
+}
+
+struct fx_exporter *fx_report_exporter(struct fx_report *report)
+{
+	return &report->exporter;
+}
+
+int fx_report_make(struct fx_timeline *timeline, const struct fx_report_order *order,
+		   fx_progress *progress, void *opaque, struct fx_report **ret)
+{
+	struct fx_report *report;
+	int r = fx_report_open(timeline, order, &report);
+
+	if (r < 0)
+		return r;
+	r = fx_convert(&report->exporter, progress, opaque);
+	if (r == 0)
+		r = fx_report_fill(report);
+	if (r < 0)
+		fx_report_free(report);
+	else
+		*ret = report;
+	return r;
 }
 
 void fx_report_free(struct fx_report *report)

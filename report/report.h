@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "convert/export.h"
 #include "convert/timeline.h"
 #include "report/filter.h"
 #include "report/table.h"
@@ -41,6 +42,16 @@ struct fx_report;
  */
 int fx_report_make(struct fx_timeline *timeline, const struct fx_report_order *order,
 		   fx_progress *progress, void *opaque, struct fx_report **ret);
+
+/*
+ * The same in steps, for who walks through the timeline himself: the exporter is to be told of all, and then the tables are
+ * made. fx_report_open() returns 0 or -ENOMEM, and then there is none; fx_report_fill() as fx_report_make() does, but the
+ * report is to be freed either way.
+ */
+int fx_report_open(struct fx_timeline *timeline, const struct fx_report_order *order,
+		   struct fx_report **ret);
+struct fx_exporter *fx_report_exporter(struct fx_report *report);
+int fx_report_fill(struct fx_report *report);
 
 /* NULL is allowed. */
 void fx_report_free(struct fx_report *report);

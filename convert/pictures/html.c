@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One page that opens without a network: a timeline with arrows and arguments, a flame graph, a table of calls. The data
+ * One page that opens without a network: a timeline with arrows and arguments, a flame graph, the tables of a report. The data
  * stand in it as JSON, in columns; html.js shows them. Of more events than a browser bears the longest are kept.
  */
 #include "config.h"
@@ -223,10 +223,17 @@ static void html_thread_title(struct html *html, const struct fx_thread *thread)
 {
 	const struct fx_text *name = thread->name ? thread->name : thread->process->name;
 	struct fx_text whole = {0};
+	const char *process = thread->process->name ? thread->process->name->data : "process";
 	char *text;
-	int length = asprintf(&text, "%s %" PRIu64 " / %s %" PRIu64,
-			      thread->process->name ? thread->process->name->data : "process",
-			      thread->process->pid, name ? name->data : "thread", thread->key.tid);
+	int length;
+
+	/* The first thread of a process has its number, and most often its name. */
+	if (thread->key.tid == thread->process->pid && name == thread->process->name)
+		length = asprintf(&text, "%s %" PRIu64, process, thread->process->pid);
+	else
+		length =
+		    asprintf(&text, "%s %" PRIu64 " / %s %" PRIu64, process, thread->process->pid,
+			     name ? name->data : "thread", thread->key.tid);
 
 	if (length < 0) {
 		html->exporter.error = -ENOMEM;
@@ -376,7 +383,8 @@ static const char page_head[] =
     "<style>body{font:13px sans-serif;margin:12px}canvas{width:100%;display:block;"
     "border:1px solid #ccc;cursor:pointer}h2{font-size:14px;margin:14px 0 4px}"
     "td,th{text-align:right;padding:1px 10px;font-variant-numeric:tabular-nums}"
-    "td:last-child,th:last-child{text-align:left;overflow-wrap:anywhere}"
+    "#calls td:last-child,thead th:last-child,.text{text-align:left;overflow-wrap:anywhere}"
+    "h3{font-size:13px;margin:14px 0 2px}.note{color:#555;margin:2px 10px}td{vertical-align:top}"
     "#details{white-space:pre-wrap;background:#f4f4f4;padding:6px;min-height:6em;"
     "overflow-wrap:anywhere}</style></head><body>\n"
     "<p><input id=\"search\" type=\"search\" placeholder=\"Search names\"> <span id=\"found\">"
@@ -384,12 +392,14 @@ static const char page_head[] =
 
 static const char page_body[] =
     "<h2>Timeline</h2><canvas id=\"timeline\"></canvas>\n"
-    "<p>Wheel or w, s: zoom. Drag or a, d: move. Double click: zoom to a call. 0: all.</p>\n"
+    "<p>Wheel or w, s: zoom. Drag or a, d: move. Double click: zoom to a call. 0: all. Enter in "
+    "the search: the next one.</p>\n"
     "<pre id=\"details\">Click a call: its arguments are shown here.</pre>\n"
     "<h2>Flame graph: time of all threads, by calls and their callers</h2>"
     "<canvas id=\"flame\"></canvas>\n"
     "<h2>Calls</h2><table><thead><tr><th>self</th><th>total</th><th>calls</th><th>longest</th>"
     "<th>name</th></tr></thead><tbody id=\"calls\"></tbody></table>\n"
+    "<div id=\"tables\"></div>\n"
     "<script type=\"application/json\" id=\"data\">{";
 
 static void html_begin(struct fx_exporter *exporter)
@@ -437,7 +447,9 @@ static void html_finish(struct fx_exporter *exporter)
 	html_texts(html, ",\"name\":[", "],\"names\":[", false);
 	html_texts(html, ",\"args\":[", "],\"texts\":[", true);
 	html_arrows(html);
-	fx_plain_raw(html->sink, "}</script>\n<script>");
+	fx_plain_raw(html->sink, "}</script>\n<script type=\"application/json\" id=\"report\">");
+	fx_plain_raw(html->sink, exporter->tables ? exporter->tables : "[]");
+	fx_plain_raw(html->sink, "</script>\n<script>");
 	fx_plain_raw(html->sink, fx_html_script);
 	fx_plain_raw(html->sink, "</script></body></html>\n");
 }
@@ -499,7 +511,8 @@ struct fx_exporter *fx_html_make(struct fx_timeline *timeline, struct fx_sink *s
 
 	if (!html)
 		return NULL;
-	html->exporter = (struct fx_exporter){.ops = &html_ops, .sink = sink, .timeline = timeline};
+	html->exporter = (struct fx_exporter){
+	    .ops = &html_ops, .sink = sink, .timeline = timeline, .takes_tables = true};
 	html->sink = sink;
 	return &html->exporter;
 }

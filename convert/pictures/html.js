@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The page of an archive: a timeline of threads, a flame graph, and a table of calls. All data stand in the page; nothing is
+// The page of an archive: a timeline of threads, a flame graph, a table of calls, and those of the report. All data stand in the page; nothing is
 // loaded. Names are put in as text, never as markup.
 'use strict';
 (function () {
 	const data = JSON.parse(document.getElementById('data').textContent);
 	const count = data.dur.length, ts = new Float64Array(count), ends = new Float64Array(count);
-	const ROW = 15, HEAD = 18, self = new Float64Array(count);
+	const ROW = 15, HEAD = 18, AXIS = 16, self = new Float64Array(count);
 	const lanes = data.threads.map((t) => ({thread: t, rows: [], top: 0, events: []}));
 	const byId = (id) => document.getElementById(id);
 	const canvas = byId('timeline'), flame = byId('flame'), details = byId('details');
 	let from = 0, to = Math.max(data.span, 1), selected = -1, pattern = '', scroll = 0, height = 0;
 
 	function time(ns) {
+		if (ns === 0)
+			return '0';
 		const units = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]];
 		const unit = units.find((u) => Math.abs(ns) >= u[1]) || units[3];
 		return (ns / unit[1]).toPrecision(4) + ' ' + unit[0];
@@ -42,7 +44,7 @@
 			(lane.rows[data.depth[i]] = lane.rows[data.depth[i]] || []).push(i);
 			lane.events.push(i);
 		}
-		height = 0;
+		height = AXIS;
 		for (const lane of lanes) {
 			lane.top = height;
 			height += HEAD + ROW * lane.rows.length + 6;
@@ -121,9 +123,23 @@
 		return ctx;
 	}
 
+	// Round times, a hundred pixels apart or more.
+	function drawAxis(ctx, width, pixels) {
+		const least = (to - from) * 110 / width, ten = Math.pow(10, Math.floor(Math.log10(least)));
+		const step = [1, 2, 5, 10].map((n) => n * ten).find((s) => s >= least), digits = Math.ceil(Math.log10(to / step)) + 1;
+		for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
+			const x = (at - from) * width / (to - from), unit = [['s', 1e9], ['ms', 1e6], ['us', 1e3], ['ns', 1]].find((u) => to >= u[1]);
+			ctx.fillStyle = '#eee';
+			ctx.fillRect(x, 0, 1, pixels);
+			ctx.fillStyle = '#555';
+			ctx.fillText(+(at / unit[1]).toPrecision(Math.min(Math.max(digits, 3), 15)) + ' ' + unit[0], x + 3, 11);
+		}
+	}
+
 	function draw() {
 		const pixels = Math.min(height + 20, 600), ctx = prepare(canvas, pixels);
 		const width = canvas.clientWidth;
+		drawAxis(ctx, width, pixels);
 		for (const lane of lanes) {
 			const top = lane.top - scroll;
 			if (top > pixels || top + HEAD + ROW * lane.rows.length < 0)
@@ -267,6 +283,40 @@
 		}
 	}
 
+	function add(parent, tag, text, kind) {
+		const element = document.createElement(tag);
+		element.textContent = text;
+		if (kind)
+			element.className = kind;
+		return parent.appendChild(element);
+	}
+
+	function fillReport() {
+		const tables = JSON.parse(byId('report').textContent), place = byId('tables');
+		if (tables.length)
+			add(place, 'h2', 'Report');
+		for (const table of tables) {
+			add(place, 'h3', table.title);
+			const element = place.appendChild(document.createElement('table'));
+			const kind = (i) => table.texts[i] ? 'text' : '';
+			if (table.rows.length) {
+				const heads = add(element, 'tr', '');
+				table.heads.forEach((head, i) => add(heads, 'th', head, kind(i)));
+			}
+			table.rows.forEach((row, number) => {
+				const line = add(element, 'tr', '');
+				row.forEach((cell, i) => {
+					const level = i + 1 === row.length && table.levels[number] || 0;
+					add(line, 'td', cell, kind(i)).style.paddingLeft = 10 + 16 * level + 'px';
+				});
+			});
+			if (table.left)
+				add(place, 'p', '(' + table.left.toLocaleString('en') + ' more)', 'note');
+			for (const note of table.notes)
+				add(place, 'p', note, 'note');
+		}
+	}
+
 	// --- The user -------------------------------------------------------------------------------
 
 	canvas.addEventListener('wheel', (event) => {
@@ -325,6 +375,23 @@
 		drawFlame();
 		fillTable();
 	});
+	// Goes on to the next event that is searched for.
+	byId('search').addEventListener('keydown', (event) => {
+		if (event.key !== 'Enter' || !pattern)
+			return;
+		for (let n = 1; n <= count; n++) {
+			const i = (selected + n + count) % count, length = to - from;
+			if (!matches(i))
+				continue;
+			if (ts[i] < from || ends[i] > to) {
+				from = Math.max(0, ts[i] + data.dur[i] / 2 - Math.max(length, data.dur[i]) / 2);
+				to = from + Math.max(length, data.dur[i]);
+			}
+			scroll = Math.max(0, Math.min(lanes[data.thread[i]].top - 40, height - 580));
+			show(i);
+			return;
+		}
+	});
 	window.addEventListener('resize', () => { draw(); drawFlame(); });
 
 	unpack();
@@ -332,7 +399,8 @@
 	draw();
 	drawFlame();
 	fillTable();
+	fillReport();
 	// For those who drive the page by a program.
-	window.fxtrace = {events: count, eventAt: eventAt, show: show, zoom: zoom,
+	window.fxtrace = {events: count, eventAt: eventAt, show: show, zoom: zoom, selected: () => selected,
 			  range: () => [from, to], name: (i) => data.names[data.name[i]]};
 })();
