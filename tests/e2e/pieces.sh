@@ -31,7 +31,8 @@ tiny_run() {
 	second) "$@" [ "$(grep -c second "$FX_TINY/ran")" -ne 2 ] ;;
 	slow) within 1 "$@" sleep 1.5 ;;
 	late) alone 1 "$@" sleep 1000 ;;
-	endless) "$@" sleep 1000 ;;
+	endless) within 1000 "$@" sh -c 'echo "$$" >"$FX_TINY/pid"; exec sleep 1000' ;;
+	interrupted) within 1000 "$@" sh -c 'kill -INT "$$"' ;;
 	esac || status=$?
 	echo "status $status"
 }
@@ -104,6 +105,12 @@ run_tiny 600
 expect_equal 0 "$status" "status where one differs once"
 totals 1 1 1 0 1 0 1 0 0 0 0
 
+# Signals end a program that is run from here as they end others.
+printf '%s\n' interrupted >list
+run_tiny 600
+expect_equal 0 "$status" "status where one is interrupted"
+expect_equal 'status 130' "$(cat results/alone/tiny-*/interrupted/1)" "how it ends alone"
+
 # In both ways, and what is slow has its time.
 rm -f results/*/tiny-*.result results/*/tiny-*.tests
 printf '%s\n' same slow >list
@@ -123,6 +130,7 @@ expect_equal 1 "$status" "status where one does not end"
 totals 4 3 1 1 3 0 0 3 2 1 0
 expect_line '^tiny endless time$' table
 expect_line 'tiny-02: its time was over in endless' table
+! kill -0 "$(cat pid)" 2>/dev/null || fail "what ran when a piece was ended runs on"
 
 # What cannot be had is not passed over.
 : >list

@@ -66,7 +66,8 @@ fetch_ltp() {
 }
 
 # within SECONDS COMMAND...: what nearly fills its time alone is given more of it where it is traced, and what is slow
-# by nature has a line in slow.txt. The file late says that it did not end in its time.
+# by nature has a line in slow.txt. The file late says that it did not end in its time. Signals are as a program finds
+# them that was not started in the background, and whoever ends the piece ends this, a process group of its own.
 within() {
 	local seconds status=0 before=$SECONDS
 
@@ -75,7 +76,11 @@ within() {
 		END { print seconds }' "$about/slow.txt")
 	seconds=$((seconds * ${patience:-1}))
 	shift
-	timeout -k 3 "$seconds" "$@" || status=$?
+	(
+		trap 'kill "$!"; wait; exit 143' HUP INT TERM
+		timeout -k 3 "$seconds" env --default-signal "$@" &
+		wait "$!"
+	) || status=$?
 	[ $((SECONDS - before)) -lt "$seconds" ] || : >"$late"
 	return "$status"
 }
@@ -360,6 +365,7 @@ outcomes() {
 		uname -r
 		id -u
 		cat "$about/$1.sh"
+		declare -f within alone outcome tap
 	} | sha256sum | cut -c1-12)"
 }
 
