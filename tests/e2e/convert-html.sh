@@ -67,8 +67,27 @@ count = len(data["dur"])
 assert data["arrows"] and all(0 <= a < count and 0 <= b < count for a, b in data["arrows"]), "arrows"
 for a, b in data["arrows"]:
     assert times[a] <= times[b] + data["dur"][b], "an arrow that goes back in time"
+# The same arrows as a query has, and the same arguments as the records.
+names = lambda i: data["names"][data["name"][i]]
+arrows = collections.Counter((names(a), names(b)) for a, b in data["arrows"])
+asked = {(row["a"], row["b"]): row["n"] for row in json.load(open(sys.argv[3]))}
+assert arrows == asked and sum(asked.values()) >= 5, (arrows, asked)
+def shown(arg):
+    if arg["type"] == "bool":
+        return "yes" if arg["value"] else "no"
+    return arg["value"]
+said = collections.Counter()
+for line in open(sys.argv[2]):
+    record = json.loads(line)
+    if record["kind"] == "event" and record["type"] in ("complete", "instant"):
+        said[record["name"], "".join(f"{a['name']}: {shown(a)}\n" for a in record.get("args", []))] += 1
+in_page = collections.Counter((names(i), data["texts"][data["args"][i]]) for i in range(count))
+assert not said - in_page, list((said - in_page).items())[:5]
+assert sum(in_page.values()) == sum(said.values()), (sum(in_page.values()), sum(said.values()))
 END
-python3 page.py page.html page.json || fail "another page"
+"$FXTRACE" query --json page.fxt "SELECT a.name AS a, b.name AS b, count(*) AS n FROM flow JOIN slice a ON a.id = slice_out
+	JOIN slice b ON b.id = slice_in GROUP BY 1, 2" >arrows.json || fail "no query of arrows"
+python3 page.py page.html page.json arrows.json || fail "another page"
 
 # Nothing at all, and what is whole of a part.
 head -c $(($(stat -c %s page.fxt) / 2 + 5)) page.fxt >cut.fxt
