@@ -23,7 +23,7 @@ class Browser:
         os.close(mine[0])
         os.close(its[1])
         self.out, self.incoming = os.fdopen(mine[1], "wb", buffering=0), os.fdopen(its[0], "rb")
-        self.number, self.rest, self.session, self.faults = 0, b"", None, []
+        self.number, self.rest, self.session, self.faults, self.requests = 0, b"", None, [], []
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network"):

@@ -124,6 +124,12 @@ if command -v callgrind_annotate >/dev/null; then
 	expect_line "^$(sum all | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') \(100.0%\)  PROGRAM TOTALS" annotated
 fi
 
+# FX_SPEEDSCOPE: the folder dist/release of its npm package.
+if command -v chromium >/dev/null && [ -n "${FX_SPEEDSCOPE-}" ]; then
+	PYTHONPATH=$FX_SRCDIR/tests/e2e python3 "$FX_SRCDIR/tests/e2e/speedscope.py" "$FX_SPEEDSCOPE" trace.speedscope.json \
+		"$TEST_DIR/scope" || fail 'speedscope does not open the profile'
+fi
+
 # --- The timeline -------------------------------------------------------------------------------------
 picture svg line.svg --timeline trace.fxt
 python3 - <<'EOF' || fail 'the timeline is not what it should be'
