@@ -2,6 +2,7 @@
 #include "base/clock.h"
 
 #include <elf.h>
+#include <sys/auxv.h>
 
 #include "base/syscall.h"
 #include "base/vdso.h"
@@ -20,10 +21,8 @@ static int ask_kernel(clockid_t clock, struct timespec *ret)
 /* Two threads, or a thread and its signal handler, may both do this: they find the same. */
 static int find_and_read(clockid_t clock, struct timespec *ret)
 {
-	unsigned long image;
-
-	fx_auxv_value(AT_SYSINFO_EHDR, &image);
-	fx_clock_init((const void *)image);
+	/* As the dynamic linker was told: an emulator may have no vDSO where the kernel's own answer has one. */
+	fx_clock_init((const void *)getauxval(AT_SYSINFO_EHDR));
 	return fx_load_relaxed(&fx_clock_read)(clock, ret);
 }
 

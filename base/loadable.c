@@ -22,6 +22,8 @@
 #define SCRIPT_LINE_MAX 256u
 #define INTERPRETER_MAX 128u
 
+#define VALGRIND_ADDRESS 0x58000000u
+
 #if defined(__x86_64__)
 #define OUR_MACHINE EM_X86_64
 #else
@@ -34,6 +36,7 @@ struct elf {
 	Elf64_Ehdr header;
 	uint64_t dynamic, dynamic_size; /* where in the file; size 0: none */
 	bool has_interpreter;
+	uint64_t first;	 /* the lowest address of what is loaded */
 	bool other_libc; /* the interpreter is known to be that of another C library */
 };
 
@@ -83,6 +86,8 @@ static void loadable_read_segments(struct elf *e)
 			e->has_interpreter = true;
 			e->other_libc = is_other_libc(e, &p);
 		}
+		if (p.p_type == PT_LOAD && p.p_vaddr < e->first)
+			e->first = p.p_vaddr;
 		if (p.p_type == PT_DYNAMIC) {
 			e->dynamic = p.p_offset;
 			e->dynamic_size = p.p_filesz;
@@ -169,9 +174,15 @@ static bool is_static(const struct elf *e)
 	return e->header.e_type == ET_EXEC;
 }
 
+/* Valgrind's tools, which hand LD_PRELOAD on to the program inside: they are linked to lie where no other program does. */
+static bool is_valgrind(const struct elf *e)
+{
+	return e->header.e_type == ET_EXEC && e->first == VALGRIND_ADDRESS;
+}
+
 static enum fx_loadable judge_elf(int fd)
 {
-	struct elf e = {.fd = fd};
+	struct elf e = {.fd = fd, .first = UINT64_MAX};
 
 	if (!loadable_read_at(fd, &e.header, sizeof e.header, 0))
 		return FX_LOADABLE;
@@ -183,7 +194,7 @@ static enum fx_loadable judge_elf(int fd)
 		return FX_LOADABLE;
 	loadable_read_segments(&e);
 	if (is_static(&e))
-		return FX_LOADABLE_STATIC;
+		return is_valgrind(&e) ? FX_LOADABLE_EMULATOR : FX_LOADABLE_STATIC;
 	if (e.other_libc)
 		return FX_LOADABLE_OTHER_LIBC;
 	return needs_sanitizer(&e) ? FX_LOADABLE_SANITIZED : FX_LOADABLE;

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "base/fault.h"
 #include "base/clock.h"
@@ -61,24 +62,36 @@ static int attach_somewhere(void)
 
 /* Behind the environment lies the auxiliary vector, if that is still the one which the kernel has made: a library that
  * is loaded later gets another. False, with 0: there is no such value. */
-static bool auxv_value(unsigned long type, int argc, char **argv, char **envp, unsigned long *ret)
+static const unsigned long *auxv_of(int argc, char **argv, char **envp)
 {
-	if (envp == argv + argc + 1) {
-		while (*envp)
-			envp++;
-		if (fx_auxv_find((const unsigned long *)(envp + 1), type, ret))
-			return true;
-	}
-	return fx_auxv_value(type, ret);
+	if (envp != argv + argc + 1)
+		return NULL;
+	while (*envp)
+		envp++;
+	return (const unsigned long *)(envp + 1);
+}
+
+/* Where the vDSO lies; NULL: nowhere. What the vector does not tell there is none of: an emulator such as valgrind has taken it
+ * away, and the kernel, when it is asked, still says where it was. */
+static const void *vdso_of(const unsigned long *auxv)
+{
+	unsigned long image;
+
+	if (!auxv)
+		return (const void *)getauxval(AT_SYSINFO_EHDR);
+	fx_auxv_find(auxv, AT_SYSINFO_EHDR, &image);
+	return (const void *)image;
 }
 
 /* Set-user-ID, with capabilities of its file and the like: its caller must not steer it. Where that cannot be told it is
  * taken to be so. */
-static bool is_privileged(int argc, char **argv, char **envp)
+static bool is_privileged(const unsigned long *auxv)
 {
 	unsigned long secure;
 
-	return !auxv_value(AT_SECURE, argc, argv, envp, &secure) || secure;
+	if (!auxv || !fx_auxv_find(auxv, AT_SECURE, &secure))
+		return !fx_auxv_value(AT_SECURE, &secure) || secure;
+	return secure;
 }
 
 static void trace_process(void)
@@ -108,16 +121,15 @@ static void trace_process(void)
 __attribute__((constructor(101))) static void boot(int argc, char **argv, char **envp)
 {
 	int saved = errno;
-	unsigned long image;
+	const unsigned long *auxv = auxv_of(argc, argv, envp);
 
 	fx_fault_begin(envp);
 	fx_real_init();
 	program_name(argc, argv);
 	fx_environ_begin(envp);
-	auxv_value(AT_SYSINFO_EHDR, argc, argv, envp, &image);
-	fx_clock_init((const void *)image);
+	fx_clock_init(vdso_of(auxv));
 	/* the first before any variable is looked at */
-	if (is_privileged(argc, argv, envp) || fx_asked_of_another())
+	if (is_privileged(auxv) || fx_asked_of_another())
 		fx_environ_forget();
 	else if (fx_asked())
 		trace_process();

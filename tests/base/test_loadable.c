@@ -153,6 +153,9 @@ Test(loadable, static_programs)
 	p.entries[2] = (Elf64_Dyn){0};
 	p.header.e_type = ET_EXEC;
 	cr_assert_eq(judge(&p), FX_LOADABLE_STATIC);
+	p.load.p_vaddr = 0x58000000;
+	cr_assert_eq(judge(&p), FX_LOADABLE_EMULATOR);
+	cr_assert(fx_loadable_complains(FX_LOADABLE_EMULATOR));
 	p.load.p_type = PT_INTERP;
 	cr_assert_eq(judge(&p), FX_LOADABLE);
 }
