@@ -113,6 +113,16 @@ static const char *set_mode(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+/* No other buffers have a history. */
+static const char *set_last(struct fx_options *o, const char *value)
+{
+	if (!fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.last_ns) || !o->config.last_ns)
+		return BAD_TIME;
+	if (!fx_options_given(o, 'm'))
+		o->config.mode = FX_MODE_CIRCULAR;
+	return NULL;
+}
+
 static const char *set_on_full(struct fx_options *o, const char *value)
 {
 	if (strcmp(value, "drop") == 0)

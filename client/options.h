@@ -49,6 +49,7 @@ enum {
 	OPTION_MAX_USER_SYMBOLS,
 	OPTION_MODE,
 	OPTION_REPORT,
+	OPTION_LAST,
 };
 
 /* Flags of an option, for argp, in the table of one place. */

@@ -92,6 +92,7 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 		    .file_size = r->file_size,
 		    .history_ns = r->flags & FX_RESULT_CIRCULAR ? r->history_ns : 0,
 		    .wrapped = (r->flags & FX_RESULT_WRAPPED) != 0,
+		    .shortened = (r->flags & FX_RESULT_SHORTENED) != 0,
 		    .counts =
 			{
 			    .events = r->events,

@@ -199,7 +199,8 @@ struct fx_msg_result {
 enum fx_result_flags {
 	FX_RESULT_HAS_TOTALS = 1u << 0, /* the archive is complete; the numbers describe it */
 	FX_RESULT_CIRCULAR = 1u << 1,
-	FX_RESULT_WRAPPED = 1u << 2, /* some buffer was overwritten; history_ns goes by those */
+	FX_RESULT_WRAPPED = 1u << 2,   /* some buffer was overwritten; history_ns goes by those */
+	FX_RESULT_SHORTENED = 1u << 3, /* what is older than the client wanted is left out */
 };
 
 struct fx_msg_status {
@@ -310,6 +311,7 @@ struct fx_msg_initialize {
 	uint32_t detached;    /* the session goes on when the client is gone */
 	uint64_t buffer_size; /* 0: the manager's own */
 	uint64_t min_duration_ns;
+	uint64_t last_ns; /* circular: of what the buffers hold at the end; 0: all */
 	uint64_t stack_duration_ns;
 	uint32_t stack_categories;
 	uint32_t reserved;

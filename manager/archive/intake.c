@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "manager/archive/kept.h"
 #include "manager/archive/marks.h"
 #include "manager/archive/rows.h"
 #include "manager/archive/ties.h"
@@ -29,6 +30,7 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 	size_t count = piece->bytes / FXT_WORD_SIZE;
 
 	fx_archive_select(&s->shared->archive, s->id);
+	fx_kept_begin(s, end_ticks);
 	switch (piece->kind) {
 	case FX_PIECE_CHUNK:
 		at = fx_rows_chunk(s, piece, words, at);

@@ -6,6 +6,7 @@
 #include "base/escape.h"
 #include "format/encode.h"
 #include "manager/archive/begun.h"
+#include "manager/archive/kept.h"
 #include "manager/archive/late.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/told.h"
@@ -162,6 +163,8 @@ static int rewrite_event(struct fx_rewriting *w)
 	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_COUNTER && !w->s->has_heap)
 		w->s->has_heap = fx_rewriting_is_name(w, FXT_GET(header, EVENT_NAME), "heap") &&
 				 fx_rewriting_is_name(w, FXT_GET(header, EVENT_CATEGORY), "heap");
+	if (fx_kept_leaves_out(w))
+		return 0;
 	w->at = 1;
 	fx_meanings_begin(w);
 	r = rewrite_time(w, 0);
@@ -297,6 +300,8 @@ int fx_rewrite_record(struct fx_rewriting *w)
 		r = rewrite_userspace_object(w);
 		break;
 	case FXT_RECORD_LOG:
+		if (fx_kept_leaves_out(w))
+			return 0;
 		r = rewrite_log(w);
 		break;
 	case FXT_RECORD_PROFILER:

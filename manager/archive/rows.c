@@ -7,6 +7,7 @@
 
 #include "format/validate.h"
 #include "manager/archive/escaped.h"
+#include "manager/archive/kept.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/rewrite.h"
 
@@ -108,7 +109,7 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 		return record_unwanted(s, FXT_GET(words[0], EVENT_NAME));
 	start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[2]);
-	if (end < start || end > INT64_MAX || start <= w->chunk->thread->stop.ns)
+	if (end < start || end > INT64_MAX || start <= w->chunk->thread->stop.ns || end < s->floor)
 		return false;
 	if (!fx_stream_nests(s, w->chunk->thread, &start, end))
 		return true;
@@ -264,6 +265,8 @@ size_t fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const ui
 	if (done == 0 && (piece->flags & FX_PIECE_FIRST))
 		chunk_reset(s, c, piece->serial);
 	left = rewrite_row(&w, words + done, count - done);
+	if (whole)
+		fx_kept_note(s, c, words, count);
 	if (left || whole || !(piece->flags & FX_PIECE_LAST))
 		return count - left;
 	HASH_DEL(s->chunks, c);

@@ -57,6 +57,7 @@ void fx_stream_clear(struct fx_stream *s)
 {
 	struct fx_stream_thread *t, *next_thread;
 	struct fx_stream_chunk *c, *next_chunk;
+	struct fx_kept_flow *flow, *next_flow;
 
 	HASH_ITER (hh, s->threads, t, next_thread) {
 		HASH_DEL(s->threads, t);
@@ -68,6 +69,10 @@ void fx_stream_clear(struct fx_stream *s)
 		HASH_DEL(s->chunks, c);
 		fx_locals_destroy(&s->names, &c->locals);
 		free(c);
+	}
+	HASH_ITER (hh, s->flows_out, flow, next_flow) {
+		HASH_DEL(s->flows_out, flow);
+		free(flow);
 	}
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);

@@ -10,6 +10,7 @@
  *	rewrite.c   each of them, by its kind; begun.c and late.c of begins, ends and stops
  *	told.c      what the process tells the manager by records
  *	escaped.c   records that change their size
+ *	kept.c      what is left of a circular buffer
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
  *
  * What a provider may not say is left out and counted as invalid: metadata, initialization, names
@@ -54,6 +55,7 @@ struct fx_stream_shared {
 	uint64_t max_strings; /* bytes that the strings of one provider may take */
 	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
 	bool pairs;	      /* begin and end records instead of complete ones */
+	uint64_t last_ns;     /* circular: what is older at the end is left out; 0: nothing is */
 	struct fx_untraced untraced;
 	struct fx_nesting_memory nesting;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
@@ -110,8 +112,10 @@ struct fx_stream_thread {
 	uint32_t held;	    /* by unfinished chunks that it writes, and slots that are its own */
 	bool introduced;    /* its kernel object stands in the archive */
 	bool begun_writing; /* a chunk of its has come */
+	bool kept_whole;    /* its first one: see kept.h */
 	char name[16];	    /* "" unknown */
 	uint64_t last_end;  /* ns; the latest time of its records */
+	uint64_t kept_from; /* ns; of the first event that has come */
 	/* `depth` of them, as far as there is room, by their times; the innermost last */
 	struct fx_begun *begun;
 	uint32_t begun_room;
@@ -140,12 +144,19 @@ struct fx_stream_slot {
 	uint64_t marked; /* ticks of the newest mark of losses */
 };
 
+/* An arrow whose begin was left out: see kept.h. */
+struct fx_kept_flow {
+	UT_hash_handle hh;
+	uint64_t id;
+};
+
 struct fx_stream_counts {
 	uint64_t events;	  /* records of events written, the manager's own not counted */
 	uint64_t dropped;	  /* records that providers have lost, whatever the cause */
 	uint64_t lost[FX_CAUSES]; /* these, and all else that is missing */
 	uint64_t unfinished;	  /* calls still open at the end */
 	uint64_t unwanted;	  /* calls of functions that are not to be recorded */
+	uint64_t older;		  /* records from before the time that --last asks for */
 };
 
 /* What a thread was about to execute, in case the call never ends: the texts of its arguments. */
@@ -179,6 +190,10 @@ struct fx_stream {
 	struct fx_stream_exec *exec; /* the newest; NULL: none was told */
 	uint64_t others;	     /* threads that there have been, beside the process's first */
 	uint64_t first_end; /* ns; when the first of its events to end did; UINT64_MAX none */
+	uint64_t
+	    kept_from; /* ns; circular: since when all is there; 0: of every thread, from its start */
+	uint64_t floor;			/* ns; what has ended before is left out; 0: nothing is */
+	struct fx_kept_flow *flows_out; /* uthash, by id: see kept.h */
 	struct fx_stream_counts counts;
 	uint64_t dropped_before; /* by what the process was before exec */
 	uint64_t dropped_at;	 /* ns; where the counter of losses has come to */

@@ -118,6 +118,8 @@ int fx_told_thread(struct fx_rewriting *w)
 		return -EINVAL;
 	if (w->words[0] & FX_THREAD_BEGINS)
 		fx_stream_thread_begins(w->s, t);
+	if (!t->begun_writing)
+		t->kept_whole = w->words[0] & FX_THREAD_BEGINS;
 	fx_stream_chunk_own(w->s, w->chunk, t);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "manager/archive/clocks.h"
 #include "manager/archive/host.h"
 #include "manager/archive/intake.h"
+#include "manager/archive/kept.h"
 #include "manager/archive/marks.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/parking.h"
@@ -169,6 +170,7 @@ static void counts_add(struct fx_stream_counts *to, const struct fx_stream_count
 {
 	to->events += from->events;
 	to->unwanted += from->unwanted;
+	to->older += from->older;
 	fx_loss_add(&to->dropped, from->dropped);
 	for (unsigned i = 0; i < FX_CAUSES; i++)
 		fx_loss_add(&to->lost[i], from->lost[i]);
@@ -181,8 +183,13 @@ static void history_add(struct fx_writer *w, const struct fx_stream *s,
 {
 	struct fx_writer_totals *t = &w->totals;
 	uint64_t to = fx_timebase_ns(&w->shared.timebase, end->ticks);
-	uint64_t from = end->wrapped ? s->first_end : w->shared.timebase.first.ns;
+	uint64_t from = end->wrapped ? fx_kept_since(s) : w->shared.timebase.first.ns;
 	uint64_t history = to > from ? to - from : 0;
+
+	if (w->shared.last_ns && history > w->shared.last_ns) {
+		history = w->shared.last_ns;
+		t->shortened = true;
+	}
 
 	if (end->wrapped && (!t->wrapped || history < t->history_ns))
 		t->history_ns = history;
@@ -204,7 +211,7 @@ static void inlet_end(struct fx_writer *w, struct fx_inlet *inlet, const struct 
 		w->totals.processes -= block->end.absent && !inlet->exec;
 		/* Its first thread is there whether it records or not, and exec() leaves it. */
 		w->totals.threads += block->end.absent ? 0 : s->others + !inlet->exec;
-		if (s->counts.events)
+		if (s->counts.events || s->counts.older)
 			history_add(w, s, &block->end);
 		w->totals.silent += s->counts.events == 0;
 		w->totals.broken += block->end.broken != NULL;
@@ -506,6 +513,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 			r = w->shared.functions ? 0 : -ENOMEM;
 		}
 		w->shared.pairs = config->pairs;
+		w->shared.last_ns = config->last_ns;
 		w->shared.max_strings =
 		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
 		pthread_mutex_init(&w->lock, NULL);

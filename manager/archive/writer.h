@@ -35,6 +35,8 @@ struct fx_writer_config {
 	uint64_t max_symbols;	   /* bytes of the symbols of one file, */
 	uint64_t max_user_symbols; /* and of those of one user; 0: the default */
 	bool pairs;
+	uint64_t
+	    last_ns; /* circular: how long before the end things are kept; 0: as there is room */
 	int done_fd; /* an eventfd, written when everything is; -1 none */
 };
 
@@ -49,6 +51,7 @@ struct fx_writer_totals {
 	 * all, from the beginning to the last end */
 	uint64_t history_ns;
 	bool wrapped;
+	bool shortened;		    /* to what --last asks for */
 	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
 	struct fx_stream_counts counts;
 	struct fx_untraced untraced;

@@ -262,6 +262,7 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 	    .session = s->config,
 	    .pairs = s->config->pairs,
 	    .functions = s->config->functions,
+	    .last_ns = fx_terms_last(s->config),
 	    .max_strings = s->config->max_strings,
 	    .max_symbols = s->config->max_symbols,
 	    .max_user_symbols = s->config->max_user_symbols,

@@ -13,6 +13,7 @@
 #include "base/fault.h"
 #include "manager/archive/destination.h"
 #include "manager/settings/report.h"
+#include "manager/settings/terms.h"
 
 /* Names that another session is just writing to are passed by. */
 #define TRIES_MAX 100u
@@ -116,6 +117,7 @@ static int snapshot_writer_start(struct fx_snapshot *s, const struct fx_snapshot
 	    .cures_of = order->config,
 	    .pairs = order->config->pairs,
 	    .functions = order->config->functions,
+	    .last_ns = fx_terms_last(order->config),
 	    .max_strings = order->config->max_strings,
 	    .max_symbols = order->config->max_symbols,
 	    .max_user_symbols = order->config->max_user_symbols,
@@ -205,9 +207,10 @@ static void snapshot_tell(void *opaque, const char *path, const struct fx_writer
 	if (error)
 		return; /* the writer has told */
 	fx_report("%s: a snapshot, %s%.3f s%s, %" PRIu64 " event%s", path,
-		  totals->wrapped ? "the last " : "all ", (double)totals->history_ns / 1e9,
-		  totals->wrapped ? " of every process" : "", totals->counts.events,
-		  totals->counts.events == 1 ? "" : "s");
+		  totals->wrapped || totals->shortened ? "the last " : "all ",
+		  (double)totals->history_ns / 1e9,
+		  totals->wrapped || totals->shortened ? " of every process" : "",
+		  totals->counts.events, totals->counts.events == 1 ? "" : "s");
 }
 
 void fx_snapshot_take_beside(struct fx_snapshots *snapshots, const struct fx_session_config *config,

@@ -55,6 +55,24 @@ static void print_unwanted(const struct fx_session_result *result)
 			  c->unwanted, summary_plural(c->unwanted));
 }
 
+/* Less than --last asks for. */
+static void print_too_short(const struct fx_session_config *config, double seconds)
+{
+	double needed = (double)config->buffer_size * (double)config->last_ns / 1e9 / seconds;
+	uint64_t size = config->buffer_size;
+
+	while ((double)size < needed && size < FX_BUFFER_MAX)
+		size *= 2;
+	if ((double)size < needed || config->size_count)
+		fx_report("the last %.3f s of every process are kept, less than --last asks for; a "
+			  "larger --buffer-size, or fewer --categories, keeps more",
+			  seconds);
+	else
+		fx_report("the last %.3f s of every process are kept, less than --last asks for; "
+			  "--buffer-size %" PRIu64 "%c would keep it",
+			  seconds, size >> 20 ? size >> 20 : size >> 10, size >> 20 ? 'M' : 'K');
+}
+
 static void print_history(const struct fx_session_config *config,
 			  const struct fx_session_result *result)
 {
@@ -62,7 +80,11 @@ static void print_history(const struct fx_session_config *config,
 
 	if (config->mode != FX_MODE_CIRCULAR || !result->totals.history_ns)
 		return;
-	if (result->totals.wrapped)
+	if (result->totals.wrapped && result->totals.history_ns < config->last_ns)
+		print_too_short(config, seconds);
+	else if (result->totals.shortened)
+		fx_report("the last %.3f s of every process are kept, as --last says", seconds);
+	else if (result->totals.wrapped)
 		fx_report("the last %.3f s of every process are kept; a larger --buffer-size keeps "
 			  "more",
 			  seconds);
@@ -115,7 +137,11 @@ static void print_empty(const struct fx_session_config *config,
 	if (result->output_error || result->totals.processes == 0 ||
 	    c->events + c->unfinished > 0 || has_losses(c))
 		return;
-	if (c->unwanted > 0)
+	if (c->older > 0)
+		fx_report("no event is left: --last leaves out all of the %" PRIu64
+			  " that there were, for they had ended before",
+			  c->older);
+	else if (c->unwanted > 0)
 		fx_report(
 		    "no event was recorded: --filter or --no-trace leaves out all of the %" PRIu64
 		    " calls of functions that %s made",

@@ -42,6 +42,7 @@ struct fx_session_config {
 	uint32_t more_categories; /* of a start, in addition */
 	const char *more_words;	  /* the same; NULL none */
 	uint64_t min_duration_ns; /* 0: none */
+	uint64_t last_ns;	  /* circular: what is kept at the end; 0: all that there is */
 	const char *functions;	  /* see manager/settings/functions.h; NULL: all */
 	uint64_t duration_ns;	  /* 0: until the end */
 	uint64_t max_memory;	  /* bytes that all buffers together may take; 0: any */

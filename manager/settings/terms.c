@@ -24,6 +24,11 @@ uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char
 	return size;
 }
 
+uint64_t fx_terms_last(const struct fx_session_config *config)
+{
+	return config->mode == FX_MODE_CIRCULAR ? config->last_ns : 0;
+}
+
 /* Ticks in a nanosecond, roughly. It is the machine's, and measured once. */
 static double rate(enum fx_clock_kind kind, struct fx_anchor first)
 {

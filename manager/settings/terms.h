@@ -38,6 +38,9 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 				      enum fx_clock_kind kind, struct fx_anchor first_anchor,
 				      const char *name);
 
+/* How long before the end things are kept, in ns; 0: as there is room. */
+uint64_t fx_terms_last(const struct fx_session_config *config);
+
 /* Size of the buffers of providers of this name, in bytes. */
 uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char *name);
 
