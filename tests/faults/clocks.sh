@@ -42,14 +42,14 @@ trace_fault() {
 	done
 }
 
-# has_span LEAST MOST: seconds from the first call to the last; calls of more than a tenth of a second
-# are those that were open when time jumped.
+# has_span LEAST MOST JUMP: seconds from the first call to the last; calls of more than half the JUMP (ms) are those
+# that were open when time jumped, one in the other. (A busy machine makes calls long, too, but not by so much.)
 has_span() {
-	awk -F'\t' -v least="$1" -v most="$2" '
+	awk -F'\t' -v least="$1" -v most="$2" -v jump="$3" '
 		$1 != "complete" { next }
 		!from || $8 < from { from = $8 }
 		$9 > to { to = $9 }
-		($7 == "step" || $7 == "pread") && $9 - $8 > 1e8 { long[$3]++ }
+		($7 == "step" || $7 == "pread") && $9 - $8 > jump * 5e5 { long[$3]++ }
 		END {
 			span = (to - from) / 1e9
 			if (span < least || span > most) print "it lasts " span " s"
@@ -59,7 +59,7 @@ has_span() {
 	[ ! -s verdict ]
 }
 
-expect_span() { # LEAST MOST
+expect_span() { # LEAST MOST JUMP
 	has_span "$@" || fail "$FAULT: $(cat verdict)"
 }
 
@@ -72,13 +72,13 @@ for passing in 4 5; do
 		fault_set clock_read $passing forward=$HOUR_MS
 		trace_fault
 		"$FXTRACE" info trace.fxt | grep -q "read from the processor's counter" || break
-		has_span 3600 3630 && grep -q 'clock jumps' events && break
+		has_span 3600 3630 $HOUR_MS && grep -q 'clock jumps' events && break
 		[ "$attempt" -lt 6 ] || fail "$FAULT: $(cat verdict) $(grep -c 'clock jumps' events) marks"
 	done
-	for back in 1000 "$BACK_MS"; do
+	for back in 10000 "$BACK_MS"; do
 		fault_set clock_read $passing back=$back
 		trace_fault
-		expect_span 0 30
+		expect_span 0 30 "$back"
 	done
 done
 fault_clear
@@ -88,10 +88,18 @@ fault_clear
 # Where the kernel itself does not trust the counter, it is looked at before it is used.
 if [ "$(uname -m)" = x86_64 ] && with_clocksource other true; then
 	while IFS='|' read -r point passing action verdict; do
-		fault_set "$point" "$passing" "$action"
-		expect_ok with_clocksource other "$FXTRACE" run -q --clock=auto -o trace.fxt -- true
-		fault_happened || fail "$FAULT: the point is not reached"
-		"$FXTRACE" info trace.fxt >info.out
+		# Among many busy processes the look may not be over in its time, which is a verdict of its own.
+		busy=1
+		for _ in $(seq 40); do
+			fault_set "$point" "$passing" "$action"
+			expect_ok with_clocksource other "$FXTRACE" run -q --clock=auto -o trace.fxt -- true
+			"$FXTRACE" info trace.fxt >info.out
+			grep -q 'too busy to compare' info.out && continue
+			fault_happened || fail "$FAULT: the point is not reached"
+			busy=
+			break
+		done
+		[ -z "$busy" ] || { echo "$FAULT: the processors are too busy"; continue; }
 		expect_line "read from CLOCK_BOOTTIME: $verdict \(other\)" info.out
 		expect_clean trace.fxt
 	done <<'END'
@@ -156,7 +164,7 @@ LD_PRELOAD=$PWD/day.so
 export LD_PRELOAD
 trace
 unset LD_PRELOAD
-expect_span 0 30
+expect_span 0 30 86400000
 
 # --- Another namespace's time ----------------------------------------------------------------------
 
