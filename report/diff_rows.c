@@ -121,18 +121,37 @@ void fx_diff_rows_free(struct fx_diff_rows *rows)
 
 /* --- Which row is which ----------------------------------------------------------------------- */
 
-/* The number of what a cell says in every run; 0: nothing. -ENOMEM. */
-static int diff_cell_name(struct fx_diff_rows *rows, const struct fx_table *table,
-			  const struct fx_cell *cell, uint32_t *ret)
+/* Bytes of a command that are the folder of its program: of two builds of one program these differ. */
+static size_t diff_folder(const char *command, size_t length)
 {
-	size_t length;
+	size_t folder = 0;
+
+	for (size_t i = 0; i < length && command[i] != ' '; i++) {
+		if (command[i] == '/')
+			folder = i + 1;
+	}
+	return folder;
+}
+
+/* The number of what a cell says in every run; 0: nothing. -ENOMEM. */
+static int diff_cell_name(struct fx_diff_rows *rows, const struct fx_table *table, size_t row,
+			  size_t column, uint32_t *ret)
+{
+	const struct fx_cell *cell = fx_table_cell(table, row, column);
+	const char *text;
+	size_t length, folder = 0;
 
 	*ret = 0;
 	if (cell->kind != FX_CELL_TEXT || cell->length == 0)
 		return 0;
 	if (fx_vector_reserve(&rows->scratch, (size_t)cell->length + 1) < 0)
 		return -ENOMEM;
-	length = fx_alike(fx_table_text_of(table, cell), cell->length, rows->scratch.items);
+	text = fx_table_text_of(table, cell);
+	if (strcmp(rows->columns[column].key, "command") == 0)
+		folder = diff_folder(text, cell->length);
+	length = fx_alike(text + folder, cell->length - folder, rows->scratch.items);
+	if (length == 0)
+		return 0;
 	*ret = fx_texts_add(rows->texts, rows->scratch.items, length);
 	return *ret ? 0 : -ENOMEM;
 }
@@ -190,8 +209,7 @@ static int diff_find_row(struct fx_diff_rows *rows, const struct fx_table *table
 	uint32_t text;
 
 	for (size_t i = 0; i < rows->name_count; i++) {
-		if (diff_cell_name(rows, table, fx_table_cell(table, from, rows->name_columns[i]),
-				   &text) < 0)
+		if (diff_cell_name(rows, table, from, rows->name_columns[i], &text) < 0)
 			return -ENOMEM;
 		diff_key_set(&key, i, text);
 	}

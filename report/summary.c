@@ -201,8 +201,9 @@ static void summary_add_counts(struct summary *summary)
 	fx_table_number(table, LOST, (int64_t)summary_lost(summary));
 	summary_add_origin(timeline, table);
 	if (summary->unfinished > 0)
-		fx_table_note(table, "%llu calls had not ended",
-			      (unsigned long long)summary->unfinished);
+		fx_table_note(table, "%llu call%s had not ended",
+			      (unsigned long long)summary->unfinished,
+			      summary->unfinished == 1 ? "" : "s");
 	if (timeline->fault.kind != FXT_FAULT_NONE)
 		fx_table_note(table, "the archive is damaged: all numbers are of what is whole");
 	fx_report_add(summary->report, table);

@@ -303,8 +303,8 @@ static void syscalls_add_names(struct syscalls *all, enum group group)
 		fx_table_note(table, "names are those of libc's functions; total includes waiting; "
 				     "~p50 and ~p99 are estimates, at most 1/16 too high");
 	if (unfinished > 0)
-		fx_table_note(table, "%llu calls had not ended; they count until the archive's end",
-			      (unsigned long long)unfinished);
+		fx_table_note(table, "%llu call%s had not ended; counted until the archive's end",
+			      (unsigned long long)unfinished, unfinished == 1 ? "" : "s");
 	fx_report_add(all->report, table);
 }
 

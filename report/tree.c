@@ -290,8 +290,9 @@ static void tree_notes(const struct tree *tree, struct fx_table *table)
 		    table, "%llu calls stand in [more paths], merged: --max-paths tells more apart",
 		    (unsigned long long)tree->merged);
 	if (tree->unfinished > 0)
-		fx_table_note(table, "%llu calls had not ended; they count until the archive's end",
-			      (unsigned long long)tree->unfinished);
+		fx_table_note(table, "%llu call%s had not ended; counted until the archive's end",
+			      (unsigned long long)tree->unfinished,
+			      tree->unfinished == 1 ? "" : "s");
 }
 
 static void tree_tables(void *section)

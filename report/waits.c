@@ -484,9 +484,10 @@ static void waits_add_locks(struct waits *waits)
 		waits_note_locks(waits, table);
 		if (waits->unfinished > 0)
 			fx_table_note(table,
-				      "%llu waits, for locks or others, had not ended; they count "
+				      "%llu wait%s, for locks or others, had not ended; counted "
 				      "until the archive's end",
-				      (unsigned long long)waits->unfinished);
+				      (unsigned long long)waits->unfinished,
+				      waits->unfinished == 1 ? "" : "s");
 		fx_report_add(waits->report, table);
 	} else {
 		fx_table_free(table);

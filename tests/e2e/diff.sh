@@ -91,6 +91,16 @@ assert any("noise cannot be told" in n for n in diff["runs"]["notes"]), diff["ru
 assert "slowest" not in diff and "findings" not in diff
 END
 
+# Two builds of one program lie in folders of their own.
+mkdir before after
+cp work before/tool
+cp work after/tool
+expect_ok "$FXTRACE" run -q -o before.fxt -- before/tool
+expect_ok "$FXTRACE" run -q -o after.fxt -- after/tool
+expect_ok "$FXTRACE" diff --processes --all --csv before.fxt after.fxt
+expect_line '"tool"\s*$' out
+expect_no_line '/tool"' out
+
 # An archive has not changed against itself.
 expect_ok "$FXTRACE" diff --json --top 0 old1.fxt old1.fxt
 python3 - out <<'END' || fail "changes of nothing"

@@ -401,6 +401,6 @@ END
 compile stuck -O0 -w -pthread stuck.c
 expect_status 137 "$FXTRACE" run -q -o stuck.fxt -- ./stuck
 expect_ok "$FXTRACE" report --waits --top 0 stuck.fxt
-expect_line '1 waits, for locks or others, had not ended' out
+expect_line '1 wait, for locks or others, had not ended' out
 # Which lock it was is known of a call that has not ended, too.
 expect_line ' mutex 0x[0-9a-f]+' out
