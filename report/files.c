@@ -294,7 +294,8 @@ static void files_enter(void *section, const struct fx_open_call *call,
 		return;
 	}
 	/* What is polled is waited for, and not used. */
-	if (fx_waiting_of(&files->waiting, files->report, call, event) == FX_WAIT_POLL)
+	if (fx_waiting_of(&files->waiting, fx_report_texts(files->report), call, event) ==
+	    FX_WAIT_POLL)
 		return;
 	files->streams += call->kind == FX_CALL_STDIO && fx_event_arg(event, "file");
 	files_use(files, call, event, "file", "fd", files_direction(files, call->name));

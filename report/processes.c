@@ -43,7 +43,8 @@ static void processes_enter(void *section, const struct fx_open_call *call,
 	enum fx_wait_kind wait = FX_WAIT_NONE;
 
 	if (fx_waiting_may(call))
-		wait = fx_waiting_of(&all->waiting, all->lives.report, call, event);
+		wait =
+		    fx_waiting_of(&all->waiting, fx_report_texts(all->lives.report), call, event);
 	fx_lives_enter(&all->lives, call, event, wait);
 }
 

@@ -318,6 +318,11 @@ static const struct fx_exporter_ops report_ops = {
 
 /* --- What sections may ask ------------------------------------------------------------------- */
 
+const struct fx_texts *fx_report_texts(const struct fx_report *report)
+{
+	return report->exporter.timeline->strings;
+}
+
 const struct fx_text *fx_report_text(const struct fx_report *report, uint32_t number)
 {
 	return fx_texts_get(report->exporter.timeline->strings, number);

@@ -63,7 +63,8 @@ struct fx_section {
 
 /* --- What sections may ask ------------------------------------------------------------------- */
 
-/* The text of a number. */
+/* All texts, and the text of a number. */
+const struct fx_texts *fx_report_texts(const struct fx_report *report);
 const struct fx_text *fx_report_text(const struct fx_report *report, uint32_t number);
 
 /* The number of a text, which becomes one of the archive's texts; 0: it is empty, or there is no memory. */

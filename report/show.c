@@ -250,23 +250,36 @@ static bool show_is_name_of(const struct fxt_arg *arg, const struct fxt_arg *obj
 	       memcmp(arg->name.data + length, suffix, strlen(suffix)) == 0;
 }
 
-struct fx_object fx_show_object(struct fx_report *report, const struct fx_event *event)
+struct fx_object_args fx_show_object_args(const struct fx_event *event)
 {
 	const struct fxt_arg *args = event->args;
-	struct fx_object object = {0};
+	struct fx_object_args found = {NULL, NULL};
 	uint32_t at = 0;
 
 	while (at < event->nargs && args[at].type != FXT_ARG_POINTER)
 		at++;
 	if (at == event->nargs || args[at].uint64 == 0)
-		return object;
-	object.address = args[at].uint64;
-	object.what = args[at].name.serial;
+		return found;
+	found.object = &args[at];
 	for (uint32_t i = at + 1; i < event->nargs; i++) {
 		if (show_is_name_of(&args[i], &args[at]))
-			object.name = fx_report_intern_some(report, args[i].string.data,
-							    args[i].string.length);
+			found.name = &args[i];
 	}
+	return found;
+}
+
+struct fx_object fx_show_object(struct fx_report *report, const struct fx_event *event)
+{
+	struct fx_object_args args = fx_show_object_args(event);
+	struct fx_object object = {0};
+
+	if (!args.object)
+		return object;
+	object.address = args.object->uint64;
+	object.what = args.object->name.serial;
+	if (args.name)
+		object.name =
+		    fx_report_intern_some(report, args.name->string.data, args.name->string.length);
 	return object;
 }
 

@@ -34,6 +34,13 @@ struct fx_object {
 	uint32_t name;	  /* the same of its own name, such as "accounts+0x30"; 0: not known */
 };
 
+/* The same as arguments; NULL: there is none. The name is a text. */
+struct fx_object_args {
+	const struct fxt_arg *object, *name;
+};
+
+struct fx_object_args fx_show_object_args(const struct fx_event *event);
+
 struct fx_object fx_show_object(struct fx_report *report, const struct fx_event *event);
 
 /* "mutex accounts+0x30 (0x55e4b48960b0)", or "mutex 0x55e4b48960b0". */

@@ -56,7 +56,8 @@ static void summary_enter(void *section, const struct fx_open_call *call,
 	enum fx_wait_kind wait = FX_WAIT_NONE;
 
 	if (fx_waiting_may(call))
-		wait = fx_waiting_of(&summary->waiting, summary->report, call, event);
+		wait =
+		    fx_waiting_of(&summary->waiting, fx_report_texts(summary->report), call, event);
 	if (call->depth == 0)
 		summary->waits = 0;
 	summary->calls++;

@@ -229,7 +229,7 @@ static void syscalls_enter(void *section, const struct fx_open_call *call,
 	}
 	if (group != GROUP_SYSCALL)
 		return;
-	waits_for = fx_waiting_of(&all->waiting, all->report, call, event);
+	waits_for = fx_waiting_of(&all->waiting, fx_report_texts(all->report), call, event);
 	slowest_add(&all->slowest[0], call, event, waits_for);
 	if (waits_for == FX_WAIT_NONE)
 		slowest_add(&all->slowest[1], call, event, waits_for);

@@ -58,7 +58,7 @@ static bool waiting_has_peer(const struct fx_open_call *call, const struct fx_ev
 	return !any && call->kind != FX_CALL_STDIO;
 }
 
-enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
+enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_texts *texts,
 				const struct fx_open_call *call, const struct fx_event *event)
 {
 	size_t count = waiting->kinds.count;
@@ -70,13 +70,13 @@ enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_repo
 		size_t more = call->name + 1 - count;
 
 		if (fx_vector_reserve(&waiting->kinds, more) < 0)
-			return fx_waiting_of_name(fx_report_text(report, call->name)->data);
+			return fx_waiting_of_name(fx_texts_get(texts, call->name)->data);
 		memset(waiting->kinds.items + count, 0, more);
 		waiting->kinds.count += more;
 	}
 	if (waiting->kinds.items[call->name] == 0)
 		waiting->kinds.items[call->name] =
-		    (uint8_t)(1 + fx_waiting_of_name(fx_report_text(report, call->name)->data));
+		    (uint8_t)(1 + fx_waiting_of_name(fx_texts_get(texts, call->name)->data));
 	kind = (enum fx_wait_kind)(waiting->kinds.items[call->name] - 1);
 	return kind == FX_WAIT_PEER && !waiting_has_peer(call, event) ? FX_WAIT_NONE : kind;
 }

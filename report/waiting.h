@@ -41,8 +41,8 @@ static inline bool fx_waiting_may(const struct fx_open_call *call)
 	return FX_KINDS_THAT_WAIT >> call->kind & 1;
 }
 
-/* What a call waits for. */
-enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_report *report,
+/* What a call waits for; its name is a number of these texts. */
+enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_texts *texts,
 				const struct fx_open_call *call, const struct fx_event *event);
 
 /* What a call of this name may wait for; one for a PEER does only where its descriptor leads to one. */

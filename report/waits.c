@@ -222,7 +222,7 @@ static void waits_see_enter(void *section, const struct fx_open_call *call,
 		fx_report_fail(waits->report, -ENOMEM);
 	if (waits->is_waiting)
 		return;
-	kind = fx_waiting_of(&waits->waiting, waits->report, call, event);
+	kind = fx_waiting_of(&waits->waiting, fx_report_texts(waits->report), call, event);
 	if (kind == FX_WAIT_NONE)
 		return;
 	waits->is_waiting = true;

@@ -6,7 +6,7 @@
 need python3 make
 
 document_begin "$FX_SRCDIR/doc/TUTORIAL.md"
-expect_equal 11 "$headlines" "questions"
+expect_equal 12 "$headlines" "questions"
 [ "$files" -ge 8 ] && [ "$steps" -ge 20 ] || fail "the document has $files files and $steps commands"
 document_run
 expect_clean work/*.fxt

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Any bytes, as an archive of which all reports are made, which is replayed, followed, and asked in SQL. What is
+ * Any bytes, as an archive of which all reports are made, which is replayed, followed, asked in SQL, and asked why. What is
  * printed for people is UTF-8 in which nothing is left that a terminal would obey; so is JSON.
  */
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 #include "report/replay.h"
 #include "report/report.h"
 #include "tests/fuzz/fuzz.h"
+#include "why/why.h"
 
 /* Aborts unless it is text that does nothing. */
 static void expect_harmless(const char *text, size_t size, bool is_csv)
@@ -200,6 +201,71 @@ static void ask_all(int fd)
 	ask(fd, "select * from flow, sched", FX_QUERY_JSON);
 }
 
+/* --- Why -------------------------------------------------------------------------------------- */
+
+static void print_why(const struct fx_why *why, enum fx_print_style style, unsigned width)
+{
+	struct fx_print print = {.style = style, .width = width};
+	char *text = NULL;
+	size_t size = 0;
+
+	print.out = open_memstream(&text, &size);
+	if (!print.out)
+		abort();
+	fx_print_begin(&print);
+	for (size_t i = 0; i < fx_why_table_count(why); i++)
+		fx_print_table(&print, fx_why_table(why, i));
+	fx_print_end(&print);
+	if (style == FX_PRINT_TEXT)
+		fx_why_print_collapsed(why, print.out);
+	fclose(print.out);
+	expect_harmless(text, size, style == FX_PRINT_CSV);
+	free(text);
+}
+
+/* All own times together are the time of the root, which is in the first row. */
+static void expect_whole(const struct fx_why *why)
+{
+	enum { TOTAL = 1, SELF = 2 };
+	const struct fx_table *tree = fx_why_table(why, 0);
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < fx_table_row_count(tree); i++)
+		sum += fx_table_cell(tree, i, SELF)->number;
+	if (fx_table_row_count(tree) > 0 && sum != fx_table_cell(tree, 0, TOTAL)->number)
+		abort();
+}
+
+static void ask_why(int fd, const struct fx_why_order *order)
+{
+	struct fx_timeline timeline;
+	struct fx_why *why;
+	const char *wrong;
+
+	lseek(fd, 0, SEEK_SET);
+	if (fx_timeline_open(&timeline, fd, NULL, NULL) == 0 &&
+	    fx_why_make(&timeline, order, &why, &wrong) == 0) {
+		expect_whole(why);
+		print_why(why, FX_PRINT_TEXT, 0);
+		print_why(why, FX_PRINT_TEXT, 30);
+		print_why(why, FX_PRINT_JSON, 0);
+		print_why(why, FX_PRINT_CSV, 0);
+		fx_why_free(why);
+	}
+	fx_timeline_close(&timeline);
+}
+
+static void ask_why_all(int fd)
+{
+	static const char *const all[] = {"*"};
+
+	ask_why(fd, &(struct fx_why_order){.to = UINT64_MAX, .is_full = true});
+	ask_why(fd,
+		&(struct fx_why_order){
+		    .to = UINT64_MAX, .threads = {all, 1}, .is_from_given = true, .least = 0.1});
+	ask_why(fd, &(struct fx_why_order){.to = 1000000, .slice = "read", .depth = 3});
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const struct fx_replay_order order = {
@@ -215,6 +281,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	follow_archive(data, size, order);
 	read_contents(data, size);
 	ask_all(fd);
+	ask_why_all(fd);
 	close(fd);
 	return 0;
 }

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "why/path.h"
+#include "why/words.h"
+
+enum { DEPTH_MAX = 200, PIECES_MAX = 8000000 };
+
+#define STEPS_MAX UINT64_C(50000000)
+
+/* A thread on the way, and what is left of the time in which it is looked at. */
+struct place {
+	uint32_t thread;
+	uint32_t node;
+	uint32_t
+	    call; /* that it waits in, while another one is looked at: the number of its name */
+	uint64_t from, to;
+};
+
+struct finder {
+	struct fx_why_path *path;
+	const struct fx_why_past *past;
+	size_t *waits; /* of each thread: those that may lie before what is left */
+	size_t depth;
+	struct place places[DEPTH_MAX];
+	uint64_t steps;
+	int error;
+};
+
+/* --- Pieces of time --------------------------------------------------------------------------- */
+
+/* The thread did something itself. */
+static void path_did(struct finder *finder, const struct place *place, uint64_t begin, uint64_t end)
+{
+	struct fx_why_path *path = finder->path;
+	struct fx_why_piece *piece;
+
+	if (begin >= end)
+		return;
+	if (path->pieces.count >= PIECES_MAX) {
+		path->is_too_long = true;
+		fx_why_tree_add(&path->tree, place->node, end - begin);
+		return;
+	}
+	if (fx_vector_reserve(&path->pieces, 1) < 0) {
+		finder->error = -ENOMEM;
+		return;
+	}
+	piece = &path->pieces.items[path->pieces.count++];
+	*piece = (struct fx_why_piece){begin, end, place->node, path->first[place->thread]};
+	path->first[place->thread] = (uint32_t)path->pieces.count;
+}
+
+/* Something else had the time. */
+static void path_had(struct finder *finder, uint32_t node, const struct fx_why_what *what,
+		     uint64_t begin, uint64_t end)
+{
+	struct fx_why_tree *tree = &finder->path->tree;
+
+	if (begin < end)
+		fx_why_tree_add(tree, fx_why_tree_child(tree, node, what), end - begin);
+}
+
+/* --- From thread to thread -------------------------------------------------------------------- */
+
+/* The place of a thread that is waiting while the one at hand is looked at; NULL: it is not. */
+static const struct place *path_waiting(const struct finder *finder, uint32_t thread)
+{
+	for (size_t i = finder->depth; i-- > 0;) {
+		if (finder->places[i].thread == thread)
+			return &finder->places[i];
+	}
+	return NULL;
+}
+
+/* Goes to another thread: what it did until `to', as the explanation of `node'. */
+static void path_go(struct finder *finder, uint32_t node, uint32_t thread, uint64_t from,
+		    uint64_t to)
+{
+	const struct place *waiting = path_waiting(finder, thread);
+	struct fx_why_what what = {.kind = FX_WHY_THREAD, .thread = thread};
+
+	if (from >= to)
+		return;
+	if (waiting) {
+		what.kind = FX_WHY_CIRCLE;
+		what.name = waiting->call;
+		path_had(finder, node, &what, from, to);
+		return;
+	}
+	if (finder->depth == DEPTH_MAX) {
+		finder->path->is_too_deep = true;
+		path_had(finder, node, &(struct fx_why_what){.kind = FX_WHY_UNKNOWN}, from, to);
+		return;
+	}
+	node = fx_why_tree_child(&finder->path->tree, node, &what);
+	finder->places[finder->depth++] =
+	    (struct place){.thread = thread, .node = node, .from = from, .to = to};
+}
+
+/* The stretch of a wait that lies in what is left; the time before is looked at next. */
+static void path_explain(struct finder *finder, const struct fx_why_wait *wait, uint64_t begin,
+			 uint64_t end)
+{
+	struct fx_why_path *path = finder->path;
+	struct place *place = &finder->places[finder->depth - 1];
+	struct fx_why_what what = fx_why_words_wait(finder->past->timeline, wait);
+	uint32_t node = fx_why_tree_child(&path->tree, place->node, &what);
+	uint64_t released = wait->from.at;
+
+	place->to = begin;
+	place->call = what.name;
+	fx_why_tree_count(&path->tree, node, begin, end - begin);
+	if (wait->from.thread == FX_WHY_NOBODY || wait->from.thread == place->thread) {
+		path->no_arrow += wait->kind != FX_WAIT_SLEEP;
+		fx_why_tree_add(&path->tree, node, end - begin);
+		return;
+	}
+	if (released > end)
+		released = end;
+	if (released < begin)
+		released = begin;
+	path_had(finder, node,
+		 &(struct fx_why_what){.kind = FX_WHY_GOING_ON, .thread = place->thread}, released,
+		 end);
+	path_go(finder, node, wait->from.thread, begin, released);
+}
+
+/* What is left lies before the thread began. */
+static void path_leave(struct finder *finder)
+{
+	struct place place = finder->places[finder->depth - 1];
+	const struct fx_why_life *life = &finder->past->lives[place.thread];
+	struct fx_why_what what = {.kind = FX_WHY_STARTING, .thread = place.thread};
+	uint64_t made = life->maker.at;
+
+	if (life->maker.thread == FX_WHY_NOBODY || life->maker.thread == place.thread) {
+		what.kind = FX_WHY_UNKNOWN;
+		path_had(finder, place.node, &what, place.from, place.to);
+		finder->path->unknown_begin += place.to - place.from;
+		finder->depth--;
+		return;
+	}
+	if (made > place.to)
+		made = place.to;
+	if (made < place.from)
+		made = place.from;
+	path_had(finder, place.node, &what, made, place.to);
+	finder->depth--;
+	path_go(finder, place.node, life->maker.thread, place.from, made);
+}
+
+/* --- One step --------------------------------------------------------------------------------- */
+
+/* The last wait that begins before what is left ends; NULL: none that lies in it. */
+static const struct fx_why_wait *path_last_wait(struct finder *finder, const struct place *place)
+{
+	const struct fx_why_life *life = &finder->past->lives[place->thread];
+	const struct fx_why_wait *waits = finder->past->waits.items + life->first;
+	size_t *left = &finder->waits[place->thread];
+
+	while (*left > 0 && waits[*left - 1].begin >= place->to)
+		--*left;
+	if (*left == 0 || waits[*left - 1].end <= place->from)
+		return NULL;
+	return &waits[*left - 1];
+}
+
+static void path_step(struct finder *finder)
+{
+	struct place *place = &finder->places[finder->depth - 1];
+	const struct fx_why_life *life = &finder->past->lives[place->thread];
+	uint64_t begin = life->begin;
+	const struct fx_why_wait *wait;
+
+	if (place->from >= place->to) {
+		finder->depth--;
+		return;
+	}
+	if (place->to > life->end && life->begin != UINT64_MAX) {
+		uint64_t end = life->end > place->from ? life->end : place->from;
+
+		path_had(finder, place->node,
+			 &(struct fx_why_what){.kind = FX_WHY_UNKNOWN, .thread = place->thread},
+			 end, place->to);
+		place->to = end;
+		return;
+	}
+	if (place->to <= begin) {
+		path_leave(finder);
+		return;
+	}
+	wait = path_last_wait(finder, place);
+	if (wait && wait->end < place->to) {
+		path_did(finder, place, wait->end, place->to);
+		place->to = wait->end;
+	} else if (wait) {
+		path_explain(finder, wait, wait->begin > place->from ? wait->begin : place->from,
+			     place->to);
+	} else {
+		if (begin < place->from)
+			begin = place->from;
+		path_did(finder, place, begin, place->to);
+		place->to = begin;
+	}
+}
+
+/* What is left when it has become too much: each thread's own, from the innermost on. */
+static void path_give_up(struct finder *finder)
+{
+	finder->path->is_too_long = true;
+	while (finder->depth > 0) {
+		const struct place *place = &finder->places[--finder->depth];
+
+		if (place->to > place->from)
+			fx_why_tree_add(&finder->path->tree, place->node, place->to - place->from);
+	}
+}
+
+int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past, uint32_t thread,
+		     uint64_t from, uint64_t to)
+{
+	size_t threads = past->timeline->threads.count;
+	struct finder *finder = calloc(1, sizeof(*finder));
+	int r;
+
+	*path = (struct fx_why_path){0};
+	r = fx_why_tree_begin(&path->tree, thread);
+	path->first = calloc(threads + 1, sizeof(*path->first));
+	if (finder)
+		finder->waits = calloc(threads + 1, sizeof(*finder->waits));
+	if (r == 0 && path->first && finder && finder->waits) {
+		finder->path = path;
+		finder->past = past;
+		for (size_t i = 0; i < threads; i++)
+			finder->waits[i] = past->lives[i].count;
+		finder->places[finder->depth++] =
+		    (struct place){.thread = thread, .node = FX_WHY_ROOT, .from = from, .to = to};
+		while (finder->depth > 0 && finder->error == 0 && finder->steps++ < STEPS_MAX)
+			path_step(finder);
+		if (finder->depth > 0)
+			path_give_up(finder);
+		r = finder->error;
+	} else {
+		r = -ENOMEM;
+	}
+	if (finder)
+		free(finder->waits);
+	free(finder);
+	return r;
+}
+
+void fx_why_path_free(struct fx_why_path *path)
+{
+	fx_why_tree_free(&path->tree);
+	fx_vector_free(&path->pieces);
+	free(path->first);
+}

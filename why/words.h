@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/* What stands in the nodes of the tree, in words. */
+#ifndef FX_WHY_WORDS_H
+#define FX_WHY_WORDS_H
+
+#include "convert/export.h"
+#include "report/show.h"
+#include "why/past.h"
+#include "why/tree.h"
+
+enum { FX_WHY_TEXT_MAX = 4 * FX_SHOW_MAX };
+
+/* "a lock" */
+const char *fx_why_words_kind(uint8_t kind);
+
+/* What the node of a wait is. */
+struct fx_why_what fx_why_words_wait(struct fx_timeline *timeline, const struct fx_why_wait *wait);
+
+/* The file that a call is about, the number of a text; 0: it is about none. */
+uint32_t fx_why_words_file(struct fx_timeline *timeline, const struct fx_event *event);
+
+/* A line that says what a node is, its parent's thread being known. As UTF-8. */
+void fx_why_words_node(const struct fx_timeline *timeline, const struct fx_why_tree *tree,
+		       uint32_t node, char text[FX_WHY_TEXT_MAX]);
+
+#endif
