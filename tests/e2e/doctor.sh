@@ -100,6 +100,10 @@ expect_line 'plain: no trace: LD_PRELOAD names a sanitizer' out
 $FX_CC -static -o static empty.c 2>/dev/null || fail "no static libc"
 doctor 1 ./static
 expect_line '^\./static: no trace: .*statically.*; cure: link it dynamically$' out
+# Valgrind's tools lie where no other program does.
+$FX_CC -static -no-pie -Wl,-Ttext-segment=0x58000000 -o tool empty.c || fail "no program at an address of its own"
+doctor 1 ./tool
+expect_line '^\./tool: no trace: it is valgrind' out
 # clang links it statically unless told otherwise, and that is traced.
 $FX_CC -fsanitize=address -shared-libasan -o sanitized empty.c 2>/dev/null ||
 	$FX_CC -fsanitize=address -o sanitized empty.c 2>/dev/null

@@ -277,18 +277,19 @@ expect_ok "$FXTRACE" run -o trace.fxt -c function -- ./deep
 expect_loss too-deep '[0-9]+' err
 expect_clean trace.fxt
 
-# More names than the manager is to remember.
-for ((i = 0; i < 300; i++)); do
-	printf 'int a_function_with_a_name_of_its_own_and_number_%d(int n) { return n + %d; }\n' $i $i
-done >names.c
+# More stacks than the manager is to remember: each call has one of its own.
+cat >descends.c <<'EOF2'
+#include <unistd.h>
+static int descend(int n)
 {
-	echo '__attribute__((no_instrument_function)) int main(void) { int sum = 0;'
-	for ((i = 0; i < 300; i++)); do
-		echo "sum += a_function_with_a_name_of_its_own_and_number_$i(sum);"
-	done
-	echo 'return sum == 0; }'
-} >>names.c
-compile names names.c -O0 -finstrument-functions
-expect_ok "$FXTRACE" run -o trace.fxt -c function --max-strings 1K -- ./names
+	return (n ? descend(n - 1) : 0) + access("/", F_OK);
+}
+int main(void)
+{
+	return descend(60);
+}
+EOF2
+compile descends descends.c -O0
+expect_ok "$FXTRACE" run -o trace.fxt -c syscall --stacks syscall --max-strings 1K -- ./descends
 expect_loss strings-numbered '[0-9]+' err
 expect_clean trace.fxt
