@@ -100,6 +100,27 @@ static size_t print_line_of(const char *text, size_t length, size_t width)
 	return at == length || text[at] == ' ' || end == 0 ? at : end;
 }
 
+/* Of a path that does not fit, the end says more than the beginning. */
+static bool print_is_path(const char *text, size_t length)
+{
+	return length > 0 && text[0] == '/' && !memchr(text, ' ', length) &&
+	       !memchr(text, '<', length);
+}
+
+static void print_path_end(FILE *out, const char *text, size_t length, size_t width)
+{
+	size_t skip = fx_layout_width_of(text, length) - width + 1;
+
+	while (skip-- > 0) {
+		size_t step = fx_layout_step(text, length);
+
+		text += step;
+		length -= step;
+	}
+	fputs("…", out);
+	fx_print_shown(out, text, length, 0);
+}
+
 /* `length' bytes of the text, at most. */
 static void print_text_cell(const struct fx_print *print, const char *text, size_t length,
 			    size_t indent, size_t width, bool last)
@@ -112,8 +133,11 @@ static void print_text_cell(const struct fx_print *print, const char *text, size
 	if (length == 0)
 		indent = 0;
 	print_repeat(print->out, ' ', indent);
-	fx_print_shown(print->out, text, length, room > 0 ? room - indent : 0);
 	taken = fx_layout_width_of(text, length) + indent;
+	if (room > 0 && taken > room && print_is_path(text, length))
+		print_path_end(print->out, text, length, room - indent);
+	else
+		fx_print_shown(print->out, text, length, room > 0 ? room - indent : 0);
 	if (!last && taken < width)
 		print_repeat(print->out, ' ', width - taken);
 }

@@ -119,5 +119,6 @@ assert got == dict(want), (got, dict(want))
 END
 
 COLUMNS=60 "$FXTRACE" report --files --top 0 io.fxt >text || fail "no report of 60 columns"
+expect_line '  …[^ ]*/[^ /]+$' text # of a path that does not fit, the end
 ! grep -q "$(printf '[\001-\010\013-\037]')" text || fail "control characters: $(cat -v text)"
 iconv -f UTF-8 -t UTF-8 text >/dev/null || fail "no UTF-8"
