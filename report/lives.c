@@ -104,8 +104,8 @@ static void lives_look_at_command(struct fx_lives *lives, struct fx_life *proces
 	}
 }
 
-void fx_lives_enter(struct fx_lives *lives, const struct fx_open_call *call,
-		    const struct fx_event *event, enum fx_wait_kind wait)
+void fx_lives_enter_slow_(struct fx_lives *lives, const struct fx_open_call *call,
+			  const struct fx_event *event, enum fx_wait_kind wait)
 {
 	struct fx_life *process = lives_note(lives, call->thread, call->ts, call->end);
 
@@ -117,12 +117,6 @@ void fx_lives_enter(struct fx_lives *lives, const struct fx_open_call *call,
 	lives->waits += wait != FX_WAIT_NONE || lives->waits > 0;
 	if (call->kind == FX_CALL_PROCESS && call->name)
 		lives_look_at_command(lives, process, call, event);
-}
-
-void fx_lives_leave(struct fx_lives *lives)
-{
-	if (lives->waits > 0)
-		lives->waits--;
 }
 
 static void lives_look_at_end(struct fx_life *process, const struct fx_event *event)

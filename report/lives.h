@@ -34,10 +34,33 @@ struct fx_lives {
 
 void fx_lives_free(struct fx_lives *lives);
 
+void fx_lives_enter_slow_(struct fx_lives *lives, const struct fx_open_call *call,
+			  const struct fx_event *event, enum fx_wait_kind wait);
+
 /* The walk, as sections have it; `wait' is what the call waits for. */
-void fx_lives_enter(struct fx_lives *lives, const struct fx_open_call *call,
-		    const struct fx_event *event, enum fx_wait_kind wait);
-void fx_lives_leave(struct fx_lives *lives);
+static inline void fx_lives_enter(struct fx_lives *lives, const struct fx_open_call *call,
+				  const struct fx_event *event, enum fx_wait_kind wait)
+{
+	struct fx_life *life;
+
+	/* As nearly all calls are. A thread's are shown in order of time. */
+	if (call->thread == lives->thread && call->kind != FX_CALL_PROCESS && !lives->waits &&
+	    wait == FX_WAIT_NONE) {
+		life = &lives->items.items[call->thread->process->number];
+		life->calls++;
+		if (call->end > life->end)
+			life->end = call->end;
+		return;
+	}
+	fx_lives_enter_slow_(lives, call, event, wait);
+}
+
+static inline void fx_lives_leave(struct fx_lives *lives)
+{
+	if (lives->waits > 0)
+		lives->waits--;
+}
+
 void fx_lives_instant(struct fx_lives *lives, const struct fx_event *event);
 
 /* Ties each to its parent; those without one are the children of `roots', which is empty. Once, after the walk. Returns
