@@ -30,20 +30,38 @@ document_steps() {
 # document_matches SHOWN PRINTED: whether a command printed what the document shows.
 document_matches() {
 	python3 - "$1" "$2" <<-'EOP'
-		import re, sys
+		import functools, re, sys
 
-		def expression(shown):
-		    parts = []
-		    for line in shown.splitlines():
-		        if line == "...":
-		            parts.append(r"(?:.*\n)*?")
-		        else:
-		            line = re.sub(r"\s+", " ", line)
-		            line = re.escape(line).replace(re.escape("..."), ".*?").replace(r"\ ", r"[ ]*")
-		            parts.append("[ ]*" + line + r"[ ]*\n")
-		    return "".join(parts)
+		def normal(line):
+		    return re.sub(r"\s+", " ", line).strip()
 
-		shown, printed = (open(name, encoding="utf-8").read() for name in sys.argv[1:])
-		sys.exit(0 if re.fullmatch(expression(shown), printed) else 1)
+		def is_like(line, shown):
+		    """Whether a line is as it is shown, where "..." stands for anything."""
+		    parts = [part.strip() for part in normal(shown).split("...")]
+		    if len(parts) == 1:
+		        return line == parts[0]
+		    if not line.startswith(parts[0]) or not line.endswith(parts[-1]):
+		        return False
+		    at = len(parts[0])
+		    for part in parts[1:-1]:
+		        at = line.find(part, at)
+		        if at < 0:
+		            return False
+		        at += len(part)
+		    return at <= len(line) - len(parts[-1])
+
+		shown, printed = (open(name, encoding="utf-8").read().splitlines() for name in sys.argv[1:])
+		printed = [normal(line) for line in printed]
+		sys.setrecursionlimit(100000)
+
+		@functools.lru_cache(None)
+		def is_rest_like(i, k):
+		    if i == len(shown):
+		        return k == len(printed)
+		    if shown[i] == "...":
+		        return is_rest_like(i + 1, k) or (k < len(printed) and is_rest_like(i, k + 1))
+		    return k < len(printed) and is_like(printed[k], shown[i]) and is_rest_like(i + 1, k + 1)
+
+		sys.exit(0 if is_rest_like(0, 0) else 1)
 	EOP
 }
