@@ -121,6 +121,6 @@ fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 	} while (0)
 
 /* Mutexes, which condition variables release as well: see sync.c. */
-fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m);
+void fx_mutex_releases(struct fx_thread *t, const pthread_mutex_t *m);
 
 #endif

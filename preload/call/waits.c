@@ -327,13 +327,26 @@ static bool is_note_of(uint64_t note, const volatile void *object)
 	return note && (note ^ fx_note_of(object, 0)) >> FX_NOTE_OBJECT == 0;
 }
 
+void fx_note_beside(const volatile void *object, uint32_t tid)
+{
+	struct fx_wait_head *h = fx_wait_head(object);
+	uint64_t last = fx_load_relaxed(&h->last);
+
+	if (!is_note_of(last, object) || last & FX_NOTE_DONE)
+		fx_cas_acq_rel(&h->last, &last,
+			       fx_note_of(object, tid) | FX_NOTE_TOKEN | FX_NOTE_DONE);
+}
+
+/* What began before the wait, and is noted as it goes on or only after that. */
 uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone)
 {
 	uint64_t last = fx_load_relaxed(&fx_wait_head(object)->last);
 
-	if (is_note_of(last, object) && (alone || last != w->note || !(last & FX_NOTE_DONE)))
+	if (alone)
+		return is_note_of(last, object) ? last & FX_WAIT_TID_MASK : 0;
+	if (is_note_of(last, object) && last != w->note && !(last & FX_NOTE_TOKEN))
 		return last & FX_WAIT_TID_MASK;
-	if (!alone && is_note_of(w->note, object) && !(w->note & FX_NOTE_DONE))
+	if (is_note_of(w->note, object) && !(w->note & FX_NOTE_DONE))
 		return w->note & FX_WAIT_TID_MASK;
 	return 0;
 }

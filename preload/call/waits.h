@@ -3,10 +3,12 @@
  * Waits: which thread waits for which object, and which release let it go.
  *
  * The thread that waits writes the whole arrow, both its ends, so that none is ever cut in two, whatever is lost; the
- * thread that releases writes no record. It leaves one of two traces, each before the object is free:
+ * thread that releases writes no record. It leaves two traces, each before the object is free:
  *
  *	a note	in the head of the object's address: "thread T released object O last". One store, at each release.
  *	a token	in the object's cell: thread and time. Only if somebody waits, which is one load of the head.
+ *
+ * A token goes with its cell. Who takes part only then, and finds the object free, needs the note that is beside it.
  *
  *	head (by address)   waiting: 1   last: T released O   writer: ...
  *	                         |
@@ -90,7 +92,7 @@ struct fx_wait_cell {
 };
 
 /* By address: how many cells are in use for it and what else falls together with it; and the note of the thread that
- * released an object last without leaving a token. It is written at each release. And the same of writers alone. */
+ * released an object last. It is written at each release. And the same of writers alone. */
 #define FX_WAIT_HEADS 16384u
 
 struct fx_wait_head {
@@ -117,32 +119,32 @@ fx_hot bool fx_is_awaited(const volatile void *object)
 	return fx_unlikely(fx_load_relaxed(&fx_wait_head(object)->waiting) != 0);
 }
 
-/* Thread in the low 22 bits, then whether it is done, its number, and the address. */
+/* Thread in the low 22 bits, then whether it is done, its number, whether it left a token too, and the address. */
 #define FX_TID_END     (1u << 22)
 #define FX_NOTE_DONE   (1ull << 22)
 #define FX_NOTE_NUMBER 23
-#define FX_NOTE_OBJECT 28
+#define FX_NOTE_TOKEN  (1ull << 28)
+#define FX_NOTE_OBJECT 29
 
 fx_hot uint64_t fx_note_of(const volatile void *object, uint32_t tid)
 {
 	return (uint64_t)(uintptr_t)object >> 3 << FX_NOTE_OBJECT | tid;
 }
 
-/* Thread `tid` is about to release `object`, which it holds alone. True: he is to leave a token. */
-fx_hot bool fx_releases(const volatile void *object, uint32_t tid)
-{
-	struct fx_wait_head *h = fx_wait_head(object);
-
-	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0))
-		return true;
-	fx_store_relaxed(&h->last, fx_note_of(object, tid));
-	return false;
-}
-
-/* The same without looking. */
+/* Thread `tid` is about to release `object`, which it holds alone. */
 fx_hot void fx_note_holder(const volatile void *object, uint32_t tid)
 {
 	fx_store_relaxed(&fx_wait_head(object)->last, fx_note_of(object, tid));
+}
+
+/* The same. True: he is to leave a token. */
+fx_hot bool fx_releases(const volatile void *object, uint32_t tid)
+{
+	struct fx_wait_head *h = fx_wait_head(object);
+	bool awaited = fx_unlikely(fx_load_relaxed(&h->waiting) != 0);
+
+	fx_store_relaxed(&h->last, fx_note_of(object, tid));
+	return awaited;
 }
 
 /* The second note: object and thread. */
@@ -167,6 +169,10 @@ fx_hot void fx_note_end(struct fx_wait_head *h, uint64_t note)
 	if (fx_likely(fx_load_relaxed(&h->last) == note))
 		fx_store_relaxed(&h->last, note | FX_NOTE_DONE);
 }
+
+/* The note of one of several who leaves a token too: for who finds the object free. That of a release that goes on stays,
+ * for it has no token that says so. */
+void fx_note_beside(const volatile void *object, uint32_t tid);
 
 /* One wait, or one visit to those who wait, on the stack of who does so. */
 struct fx_wait {
@@ -222,7 +228,7 @@ void fx_release_unknown(const volatile void *object);
 /* Who was under way as the wait began; 0: not known. `alone`: by the rules of what one alone holds. */
 uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone);
 
-/* Who wrote last without leaving a token; 0: not known. */
+/* Who wrote last; 0: not known. */
 uint32_t fx_wait_written(const volatile void *object);
 
 /* --- Tokens at a fixed place ------------------------------------------------------------------- */

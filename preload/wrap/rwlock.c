@@ -84,9 +84,8 @@ fx_hot bool rwlock_is_written(const pthread_rwlock_t *l, const struct fx_thread 
 }
 
 /* The release, with a token if somebody waits; else false. */
-static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int *ret)
+static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, bool writes, int *ret)
 {
-	bool writes = rwlock_is_written(l, t);
 	struct fx_token *token;
 	struct fx_source from;
 	struct fx_wait visit;
@@ -100,6 +99,7 @@ static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, int
 	token = writes ? &visit.cell->tokens[BY_WRITER] : fx_token_place(visit.cell, BY_READER);
 	if (token)
 		who = fx_token_set(token, &from, writes);
+	fx_note_beside(l, t->tid);
 	*ret = FX_REAL(pthread_rwlock_unlock)(l);
 	if (token)
 		fx_token_done(visit.cell, token, who);
@@ -111,6 +111,7 @@ fx_hot int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
 {
 	struct fx_wait_head *h = fx_wait_head(l);
 	uint64_t note;
+	bool writes;
 	int ret;
 
 	if (fx_unlikely(!t)) {
@@ -118,11 +119,12 @@ fx_hot int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
 			fx_release_unknown(l);
 		return FX_REAL(pthread_rwlock_unlock)(l);
 	}
-	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) && rwlock_release(t, l, &ret))
+	writes = rwlock_is_written(l, t);
+	if (writes)
+		fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
+	if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) && rwlock_release(t, l, writes, &ret))
 		return ret;
 	note = fx_note_begin(h, l, t->tid);
-	if (rwlock_is_written(l, t))
-		fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
 	FX_FAULT(release_looked);
 	ret = FX_REAL(pthread_rwlock_unlock)(l);
 	fx_note_end(h, note);

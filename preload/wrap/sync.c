@@ -110,20 +110,25 @@ static fx_cold void released_alone(struct fx_thread *t, const volatile void *obj
 	struct fx_source from;
 	struct fx_wait visit;
 
-	if (!fx_visit_begin(&visit, object)) {
-		fx_note_holder(object, t->tid);
+	if (!fx_visit_begin(&visit, object))
 		return;
-	}
 	from = fx_source_now(t, name);
 	fx_token_clear(&visit.cell->tokens[HELD_BY]);
 	fx_token_set(&visit.cell->tokens[BY_OWNER], &from, false);
 	fx_wait_end(&visit);
 }
 
-fx_cold void fx_mutex_released(struct fx_thread *t, const pthread_mutex_t *m)
+fx_hot void mutex_releases(struct fx_thread *t, const pthread_mutex_t *m)
 {
-	if (!mutex_is_kept(m, t->tid))
+	if (fx_unlikely(m->__data.__kind) && mutex_is_kept(m, t->tid))
+		return;
+	if (fx_releases(m, t->tid))
 		released_alone(t, m, FX_STR_pthread_mutex_unlock);
+}
+
+void fx_mutex_releases(struct fx_thread *t, const pthread_mutex_t *m)
+{
+	mutex_releases(t, m);
 }
 
 /* The holder may be about to take or to release it, and not say who he is; not for long. */
@@ -300,13 +305,12 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 }
 
 /* The token is left before the lock is free, so that it is there for who gets it next. */
-#define PASS_UNLOCK(object, released, ret, unlock)                                                 \
+#define PASS_UNLOCK(object, releases, ret, unlock)                                                 \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (fx_likely(t_ != NULL)) {                                                       \
-			if (fx_releases(object, t_->tid))                                          \
-				released(t_, object);                                              \
+			releases(t_, object);                                                      \
 			if (fx_unlikely(fx_records_all(t_)))                                       \
 				return false;                                                      \
 		} else if (fx_unlikely(fx_category_on(FX_CAT_SYNC))) {                             \
@@ -319,7 +323,7 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 
 fx_hot bool fx_pass_pthread_mutex_unlock(pthread_mutex_t *m, int *ret)
 {
-	PASS_UNLOCK(m, fx_mutex_released, ret, pthread_mutex_unlock);
+	PASS_UNLOCK(m, mutex_releases, ret, pthread_mutex_unlock);
 }
 
 /* --- The same of C11, which has the same lock in it ------------------------------------------- */
@@ -375,14 +379,14 @@ fx_hot bool fx_pass_mtx_trylock(mtx_t *m, int *ret)
 	FX_PASS_TRY(ret, mtx_trylock, m);
 }
 
-static fx_cold void mtx_released(struct fx_thread *t, const mtx_t *m)
+fx_hot void mtx_releases(struct fx_thread *t, const mtx_t *m)
 {
-	fx_mutex_released(t, mutex_of(m));
+	mutex_releases(t, mutex_of(m));
 }
 
 fx_hot bool fx_pass_mtx_unlock(mtx_t *m, int *ret)
 {
-	PASS_UNLOCK(m, mtx_released, ret, mtx_unlock);
+	PASS_UNLOCK(m, mtx_releases, ret, mtx_unlock);
 }
 
 /* --- Spin locks ------------------------------------------------------------------------------- */
@@ -421,9 +425,10 @@ static void fx_end_spin(struct fx_wait *w, pthread_spinlock_t *l, int error)
 	fx_wait_end(w);
 }
 
-static fx_cold void spin_released(struct fx_thread *t, pthread_spinlock_t *l)
+fx_hot void spin_releases(struct fx_thread *t, pthread_spinlock_t *l)
 {
-	released_alone(t, l, FX_STR_pthread_spin_unlock);
+	if (fx_releases(l, t->tid))
+		released_alone(t, l, FX_STR_pthread_spin_unlock);
 }
 
 fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)
@@ -438,7 +443,7 @@ fx_hot bool fx_pass_pthread_spin_trylock(pthread_spinlock_t *l, int *ret)
 
 fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)
 {
-	PASS_UNLOCK(l, spin_released, ret, pthread_spin_unlock);
+	PASS_UNLOCK(l, spin_releases, ret, pthread_spin_unlock);
 }
 
 #include "preload/unit-sync.inc"

@@ -19,8 +19,10 @@
                                                                                                    \
 		if (!fx_visit_begin(&visit, object))                                               \
 			return false;                                                              \
-		if (t)                                                                             \
+		if (t) {                                                                           \
 			from = fx_source_now(t, FX_STR_##name);                                    \
+			fx_note_beside(object, t->tid);                                            \
+		}                                                                                  \
 		left = fx_token_add(&visit, &from, many, row(object));                             \
 		*ret = FX_REAL(name)(object);                                                      \
 		if (*ret)                                                                          \
@@ -203,9 +205,9 @@ fx_hot bool cond_waits(const pthread_mutex_t *m)
 {
 	struct fx_thread *t = fx_sync_thread();
 
-	if (t && fx_releases(m, t->tid))
-		fx_mutex_released(t, m);
-	else if (!t && fx_unlikely(fx_category_on(FX_CAT_SYNC)))
+	if (t)
+		fx_mutex_releases(t, m);
+	else if (fx_unlikely(fx_category_on(FX_CAT_SYNC)))
 		fx_release_unknown(m);
 	return t;
 }

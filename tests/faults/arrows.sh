@@ -39,9 +39,12 @@ between() { # POINT PASSING THING WAY
 for thing in reader writer second-writer mutex spin semaphore once; do
 	between wait_begin 1 $thing wait
 done
-for thing in reader writer second-writer mutex spin; do
+for thing in reader writer second-writer mutex strict nested spin; do
 	between wait_begin 1 $thing wait-and-pass
 	between wait_begun 1 $thing wait-and-pass
+done
+for thing in reader second-writer mutex strict nested spin semaphore; do
+	between wait_begin 2 $thing wait-of-another
 done
 for thing in reader writer mutex spin semaphore signal broadcast; do
 	between release_looked 1 $thing release

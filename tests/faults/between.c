@@ -3,18 +3,23 @@
  * between THING WAY: something happens between two steps of a wait or a release, where a fault lets a handler of SIGUSR1
  * run. Says "CALL TID FROM": the wait in CALL of thread TID was ended by thread FROM; 0: by nobody.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <threads.h>
 #include <unistd.h>
 
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t strict = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+static mtx_t nested;
 static pthread_cond_t cond = PTHREAD_COND_INITIALIZER;
 static pthread_spinlock_t spin;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -104,6 +109,51 @@ static bool locker_sleeps(void)
 	return load(&mutex.__data.__lock) == 2;
 }
 
+static void strict_lock(void)
+{
+	pthread_mutex_lock(&strict);
+}
+
+static void strict_unlock(void)
+{
+	pthread_mutex_unlock(&strict);
+}
+
+static void strict_both(void)
+{
+	strict_lock();
+	strict_unlock();
+}
+
+static void nested_lock(void)
+{
+	mtx_lock(&nested);
+}
+
+static void nested_unlock(void)
+{
+	mtx_unlock(&nested);
+}
+
+static void nested_both(void)
+{
+	nested_lock();
+	nested_unlock();
+}
+
+/* By one who does not hold it: it is refused, and releases nothing. */
+static void strict_refused(void)
+{
+	if (pthread_mutex_unlock(&strict) != EPERM || pthread_cond_wait(&cond, &strict) != EPERM)
+		abort();
+}
+
+static void nested_refused(void)
+{
+	if (mtx_unlock(&nested) == thrd_success)
+		abort();
+}
+
 static void spin_lock(void)
 {
 	pthread_spin_lock(&spin);
@@ -179,6 +229,9 @@ static const struct thing things[] = {
      true},
     {"mutex", "pthread_mutex_lock", lock, lock_and_unlock, unlock, lock_and_unlock, locker_sleeps,
      true},
+    {"strict", "pthread_mutex_lock", strict_lock, strict_both, strict_unlock, strict_refused, NULL,
+     false},
+    {"nested", "mtx_lock", nested_lock, nested_both, nested_unlock, nested_refused, NULL, false},
     {"spin", "pthread_spin_lock", spin_lock, spin_both, spin_unlock, spin_both, spins, true},
     {"semaphore", "sem_wait", nothing, wait_semaphore, post, NULL, semaphore_sleeps, false},
     {"signal", "pthread_cond_wait", nothing, wait_condition, signal_condition, signal_condition,
@@ -260,6 +313,61 @@ static int at_wait(bool passes)
 	go_on = 1;
 	pthread_join(waiter, NULL);
 	return passes && thing->pass_is_last ? other_tid : gettid();
+}
+
+/* Has had it, long ago. */
+static void *have_had(void *unused)
+{
+	thing->prepare();
+	thing->release();
+	thing->wait();
+	return unused;
+}
+
+/* Waits too, and is torn out of the wait; nobody sees that it is over before the thread ends. */
+static sigjmp_buf out;
+static atomic_int is_out, may_end;
+
+static void jump(int signal)
+{
+	(void)signal;
+	siglongjmp(out, 1);
+}
+
+static void *wait_and_jump(void *unused)
+{
+	if (sigsetjmp(out, 1) == 0)
+		thing->wait();
+	is_out = 1;
+	await(&may_end);
+	return unused;
+}
+
+/* The release comes while the one is at the point, and while it seems that another waits; who is gone before the one
+ * takes part. */
+static int at_wait_of_another(void)
+{
+	struct sigaction jumps = {.sa_handler = jump};
+	pthread_t other;
+
+	run(have_had);
+	is_waiter = true;
+	thing->prepare();
+	handle();
+	sigaction(SIGUSR2, &jumps, NULL);
+	pthread_create(&other, NULL, wait_and_jump, NULL);
+	while (thing->sleeps ? !thing->sleeps() : !spins())
+		usleep(1000);
+	pthread_kill(other, SIGUSR2);
+	await(&is_out);
+	pthread_create(&waiter, NULL, wait_, NULL);
+	await(&at_point);
+	thing->release();
+	may_end = 1;
+	pthread_join(other, NULL);
+	go_on = 1;
+	pthread_join(waiter, NULL);
+	return gettid();
 }
 
 /* The wait comes while the one who releases is at the point. */
@@ -380,6 +488,7 @@ int main(int argc, char **argv)
 
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
 	sem_init(&sem, 0, 0);
+	mtx_init(&nested, mtx_plain | mtx_recursive);
 	for (size_t i = 0; argc > 1 && i < sizeof(things) / sizeof(things[0]); i++)
 		if (strcmp(things[i].name, argv[1]) == 0)
 			thing = &things[i];
@@ -389,6 +498,8 @@ int main(int argc, char **argv)
 		from = thing ? at_wait(false) : at_wait_once();
 	else if (thing && strcmp(way, "wait-and-pass") == 0)
 		from = at_wait(true);
+	else if (thing && strcmp(way, "wait-of-another") == 0)
+		from = at_wait_of_another();
 	else if (thing && strcmp(way, "release") == 0)
 		from = at_release();
 	else if (thing && strcmp(way, "early") == 0)

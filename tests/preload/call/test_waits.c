@@ -98,9 +98,10 @@ Test(waits, held_alone_and_released_just_before)
 
 	cr_assert_not(fx_releases(objects, 7));
 	fx_wait_begin(&w, objects, SP(1000));
-	cr_assert(fx_releases(objects, 8), "he leaves a token");
 	cr_assert_eq(fx_wait_noted(&w, objects, true), 7);
 	cr_assert_eq(fx_wait_noted(&w, objects + 8, true), 0);
+	cr_assert(fx_releases(objects, 8), "he leaves a token");
+	cr_assert_eq(fx_wait_noted(&w, objects, true), 8, "and a note beside it");
 	fx_wait_end(&w);
 }
 
@@ -122,6 +123,39 @@ Test(waits, under_way_or_over)
 	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
 	fx_note_end(fx_wait_head(objects), second);
 	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
+	fx_wait_end(&w);
+}
+
+/* A token that went with its cell has a note beside it, for who finds the object free; and for nobody else. */
+Test(waits, free_since_a_token_that_is_gone)
+{
+	struct fx_wait_head *h = fx_wait_head(objects);
+	struct fx_wait early, w;
+	uint64_t slow;
+
+	fx_note_end(h, fx_note_begin(h, objects, 6));
+	fx_wait_begin(&early, objects, SP(1000));
+	fx_note_beside(objects, 7);
+	add(objects, 7, false);
+	fx_wait_end(&early);
+	fx_wait_begin(&w, objects, SP(1000));
+	cr_assert_eq(take(&w), 0);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 0, "it was over");
+	fx_wait_found_free(&w);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 7);
+	fx_wait_end(&w);
+
+	fx_wait_begin(&w, objects, SP(1000));
+	fx_note_beside(objects, 8);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 0, "that has a token");
+	fx_wait_end(&w);
+
+	slow = fx_note_begin(h, objects, 9);
+	fx_note_beside(objects, 8);
+	fx_wait_begin(&w, objects, SP(1000));
+	fx_note_end(h, slow);
+	fx_note_beside(objects, 8);
+	cr_assert_eq(fx_wait_noted(&w, objects, false), 9, "it has no token");
 	fx_wait_end(&w);
 }
 
