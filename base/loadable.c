@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
@@ -296,6 +297,24 @@ enum fx_loadable fx_loadable_fd(int fd)
 	enum fx_loadable verdict = judge(fd, line, &next);
 
 	return next ? judge_file(AT_FDCWD, next, SCRIPT_DEPTH - 1) : verdict;
+}
+
+/* What the library brings is some 3 MB, of which 1 MB is data; and what is limited like this is small itself. */
+#define SPACE_MIN (UINT64_C(16) << 20)
+#define DATA_MIN  (UINT64_C(4) << 20)
+
+static bool is_limited_below(int resource, uint64_t least)
+{
+	struct rlimit limit;
+
+	return fx_syscall4(SYS_prlimit64, 0, resource, 0, &limit) == 0 && limit.rlim_cur < least;
+}
+
+enum fx_loadable fx_loadable_here(void)
+{
+	return is_limited_below(RLIMIT_AS, SPACE_MIN) || is_limited_below(RLIMIT_DATA, DATA_MIN)
+		   ? FX_LOADABLE_NARROW
+		   : FX_LOADABLE;
 }
 
 /* --- What it means ------------------------------------------------------------------------------ */

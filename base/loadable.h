@@ -24,6 +24,10 @@ enum fx_loadable fx_loadable_file(int dirfd, const char *path);
 /* The same for an open file, whose offset stays. */
 enum fx_loadable fx_loadable_fd(int fd);
 
+/* What of this process's limits, that a program gets from it, is in the way: FX_LOADABLE or FX_LOADABLE_NARROW. Where the
+ * dynamic linker finds no room for the library or behind it, it ends the program. */
+enum fx_loadable fx_loadable_here(void);
+
 /* Whether a list as LD_PRELOAD has it, or NULL, names a sanitizer's library: FX_LOADABLE_SANITIZER_NAMED. */
 bool fx_loadable_names_sanitizer(const char *preload);
 

@@ -375,6 +375,7 @@ struct fx_buffer_header {
 	uint64_t epoch_started; /* newest epoch that a thread has noticed */
 	uint64_t epoch_stopped; /* newest epoch whose stop a thread has noticed */
 	uint64_t unfollowed; /* children, and theirs, that might make no system call to be traced */
+	uint64_t given_up;   /* ticks when the process gave up what tracing needs; 0: it has not */
 	/* live heap, without the threads' shares, which stand in their slots; may be negative */
 	int64_t heap_bytes __attribute__((aligned(64)));
 	int64_t heap_blocks;

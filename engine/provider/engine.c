@@ -102,10 +102,19 @@ void fx_engine_detach(void)
 	fx_store_relaxed(&fx_engine.common, &common_off);
 }
 
+void fx_engine_give_up(void)
+{
+	fx_thread_on(UINT32_MAX); /* a forked child has a header of its own then */
+	if (fx_engine.wiped && fx_engine.wiped->attached &&
+	    !fx_load_relaxed(&fx_engine.header->given_up))
+		fx_store_relaxed(&fx_engine.header->given_up, fx_now());
+	fx_engine_detach();
+}
+
 void fx_engine_go_blind(void)
 {
 	fx_store_relaxed(&fx_engine.blind, true); /* the new thread comes after it */
-	fx_engine_detach();
+	fx_engine_give_up();
 }
 
 /* The number of guests is in the pointer, so that these pair with one another and with a detachment. */

@@ -307,6 +307,9 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);
 
+/* The same, since the process is about to give up what tracing needs: the manager is told. */
+void fx_engine_give_up(void);
+
 /* The same, since a thread comes whose storage must not even be looked at. */
 void fx_engine_go_blind(void);
 

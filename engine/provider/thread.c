@@ -63,7 +63,7 @@ static __thread bool known __attribute__((tls_model("initial-exec")));
 /* A record is lost that no slot can count. */
 static void drop_unslotted(uint32_t categories, enum fx_loss why)
 {
-	if (categories & FX_LOOK_EXIT)
+	if (categories & FX_LOOK_EXIT || !(fx_load_relaxed(&fx_control()->state) & categories))
 		return;
 	if (!fx_engine.wiped->attached) {
 		fx_add_relaxed(&fx_engine.wiped->lost, 1); /* for fx_engine_attach() */
@@ -201,8 +201,11 @@ fx_cold struct fx_thread *fx_thread_adopt(uint32_t categories)
 		return NULL;
 	}
 	fx_fork_wipe();
-	if (!fx_fork_may_record())
+	if (!fx_fork_may_record()) {
+		drop_unslotted(categories,
+			       fx_engine_may(FX_ASK_SELF) ? FX_LOSS_FOREIGN : FX_LOSS_CONFINED);
 		return NULL;
+	}
 	if (adopting && !fx_stack_was_left(adopting, sp)) {
 		drop_unslotted(categories, FX_LOSS_ADOPTED);
 		return NULL;

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* All that one process can have of it, in bytes: the threads of the engine and the table of descriptors. */
-#define FX_WIPED_SIZE ((size_t)11 << 18)
+/* All that one process can have of it, in bytes: the threads of the engine, the table of descriptors, the tables of waits. */
+#define FX_WIPED_SIZE ((size_t)44 << 18)
 
 /* New, zeroed, on pages of its own, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
 void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));

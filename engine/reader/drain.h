@@ -205,6 +205,9 @@ void fx_drain_unslotted(const struct fx_drain *d, uint64_t ret[FX_LOSSES_ROOM]);
 /* Children since then that might not ask for a buffer. */
 uint64_t fx_drain_unfollowed(const struct fx_drain *d);
 
+/* When, in ticks, the process has given up what tracing needs; 0: it has not. */
+uint64_t fx_drain_given_up(const struct fx_drain *d);
+
 /* The live heap as the header and the slots say now. */
 void fx_drain_heap(const struct fx_drain *d, int64_t *ret_bytes, int64_t *ret_blocks);
 

@@ -268,3 +268,8 @@ uint64_t fx_drain_unfollowed(const struct fx_drain *d)
 	subtract(&count, d->unfollowed);
 	return count;
 }
+
+uint64_t fx_drain_given_up(const struct fx_drain *d)
+{
+	return fx_load_relaxed(&header_of(d)->given_up);
+}

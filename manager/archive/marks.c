@@ -442,6 +442,24 @@ static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 	}
 }
 
+/* What came after that is lost, and nobody knows how much it was. */
+static void mark_given_up(struct fx_stream *s, uint64_t ticks)
+{
+	uint64_t ns = marks_to_ns(s, ticks);
+	struct fx_stream_thread *t = some_thread(s);
+	struct fxt_record record;
+
+	fx_loss_add(&s->counts.lost[FX_CAUSE_GIVEN_UP], 1);
+	if (!t || ns > INT64_MAX)
+		return;
+	record = fx_stream_event(s, t, FXT_EVENT_INSTANT, ns);
+	record.event.name = marks_text("tracing ends");
+	record.nargs = 2;
+	record.args[0] = marks_arg_text("cause", fx_loss_word(FX_CAUSE_GIVEN_UP));
+	record.args[1] = marks_arg_text("cure", s->shared->cures[FX_CAUSE_GIVEN_UP]);
+	fx_archive_record(&s->shared->archive, &record);
+}
+
 void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	uint64_t ns = marks_to_ns(s, end->ticks);
@@ -453,6 +471,8 @@ void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end)
 		s->counts.lost[end->limited ? FX_CAUSE_LIMITED : FX_CAUSE_EARLY]++;
 	if (end->unfollowed && is_plausible(s, end->unfollowed))
 		fx_loss_add(&s->counts.lost[FX_CAUSE_UNFOLLOWED], end->unfollowed);
+	if (end->given_up)
+		mark_given_up(s, end->given_up);
 	if (ns > INT64_MAX)
 		return;
 	mark_unslotted(s, end);

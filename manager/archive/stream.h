@@ -50,7 +50,7 @@ struct fx_stream_shared {
 	struct fx_symbol_cache *symbols;
 	struct fx_builtin_names builtin;
 	struct fx_known_set known; /* categories, and names of providers with a slash */
-	char cures[FX_LOSSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
+	char cures[FX_CAUSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
 	struct fx_identities *ids;		 /* borrowed; NULL: none are given */
 	uint64_t max_strings; /* bytes that the strings of one provider may take */
 	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
@@ -206,6 +206,7 @@ struct fx_stream_end {
 	uint64_t ticks;			    /* the moment: death, exec, or stop */
 	uint64_t unslotted[FX_LOSSES_ROOM]; /* lost by threads that had no slot */
 	uint64_t unfollowed;		    /* children that might not ask for a buffer */
+	uint64_t given_up; /* ticks when it gave up what tracing needs; 0: it has not */
 	int64_t heap_bytes;
 	int64_t heap_blocks;
 	bool absent;	    /* it never mapped its buffer, */

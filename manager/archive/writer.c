@@ -505,7 +505,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		w->output = config->output;
 		w->path = config->path;
 		w->done_fd = config->done_fd;
-		for (unsigned i = 0; i < FX_LOSSES; i++)
+		for (unsigned i = 0; i < FX_CAUSES; i++)
 			fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
 		w->session = config->session;
 		if (config->functions && *config->functions) {

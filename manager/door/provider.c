@@ -88,9 +88,10 @@ static int memory_create(struct fx_provider *p, const struct fx_layout *layout, 
 /* Whether the process may not map as much as it likes. */
 static bool provider_is_limited(pid_t pid)
 {
-	struct rlimit limit;
+	struct rlimit space, data;
 
-	return prlimit(pid, RLIMIT_AS, NULL, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+	return (prlimit(pid, RLIMIT_AS, NULL, &space) == 0 && space.rlim_cur != RLIM_INFINITY) ||
+	       (prlimit(pid, RLIMIT_DATA, NULL, &data) == 0 && data.rlim_cur != RLIM_INFINITY);
 }
 
 static uint64_t provider_reserve_of(const struct fx_provider_terms *terms)

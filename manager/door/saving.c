@@ -196,6 +196,7 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 	if (!block->end.absent) {
 		fx_drain_unslotted(&p->drain, block->end.unslotted);
 		block->end.unfollowed = fx_drain_unfollowed(&p->drain);
+		block->end.given_up = fx_drain_given_up(&p->drain);
 		block->end.heap_bytes = p->heap_bytes;
 		block->end.heap_blocks = p->heap_blocks;
 	}

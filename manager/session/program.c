@@ -208,11 +208,15 @@ static bool is_this(const char *path)
 
 enum fx_loadable fx_program_obstacle(const char *name)
 {
+	enum fx_loadable verdict;
 	char path[PATH_MAX];
 
 	if (fx_loadable_names_sanitizer(getenv("LD_PRELOAD")))
 		return FX_LOADABLE_SANITIZER_NAMED;
 	if (fx_program_find(name, path, sizeof(path)) < 0)
 		return FX_LOADABLE;
-	return is_this(path) ? FX_LOADABLE_OWN : fx_loadable_file(AT_FDCWD, path);
+	if (is_this(path))
+		return FX_LOADABLE_OWN;
+	verdict = fx_loadable_file(AT_FDCWD, path);
+	return verdict == FX_LOADABLE ? fx_loadable_here() : verdict;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -62,6 +63,22 @@ void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1])
 static bool attach_is_error(long result)
 {
 	return result < 0 && result > -4096;
+}
+
+bool fx_attach_raise(struct rlimit *ret_before)
+{
+	struct rlimit raised;
+
+	if (fx_syscall4(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, ret_before) != 0 ||
+	    ret_before->rlim_cur == ret_before->rlim_max)
+		return false;
+	raised = (struct rlimit){ret_before->rlim_max, ret_before->rlim_max};
+	return fx_syscall4(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised, 0) == 0;
+}
+
+void fx_attach_lower(const struct rlimit *before)
+{
+	fx_syscall4(SYS_prlimit64, 0, RLIMIT_NOFILE, before, 0);
 }
 
 /* Whether a path is not there for this process: another root or mounts, or a folder that keeps it out. */
@@ -197,9 +214,11 @@ static bool reply_is_valid(const struct fx_msg_registered *m, long length)
 	       m->header.version == FX_MESSAGE_VERSION && m->header.type == FX_MSG_REGISTERED;
 }
 
-static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT])
+/* Looks at the reply, which stays in the socket, and takes the descriptors that come along. *room: there was room for
+ * them. Its length, or -errno. */
+static long reply_look(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT], int *found,
+		       bool *room)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
 	union {
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(8 * sizeof(int))];
@@ -209,17 +228,35 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 			     .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof control};
-	int found, turns = PATIENCE_TURNS;
+	int turns = PATIENCE_TURNS;
+	long r;
+
+	do
+		r = fx_syscall3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC | MSG_PEEK);
+	while (r == -EINTR || (r == -EAGAIN && --turns > 0 && fx_manager_is_runnable(fd)));
+	*room = !(msg.msg_flags & MSG_CTRUNC);
+	*found = attach_is_error(r) ? 0 : take_fds(&msg, fds);
+	return r;
+}
+
+static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT])
+{
+	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	struct rlimit before;
+	bool room;
+	int found;
 	long r;
 
 	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof patience,
 		    0);
-	do
-		r = fx_syscall3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC);
-	while (r == -EINTR || (r == -EAGAIN && --turns > 0 && fx_manager_is_runnable(fd)));
+	r = reply_look(fd, ret, fds, &found, &room);
+	if (!attach_is_error(r) && !room && fx_attach_raise(&before)) {
+		close_fds(fds, found);
+		r = reply_look(fd, ret, fds, &found, &room);
+		fx_attach_lower(&before);
+	}
 	if (attach_is_error(r))
 		return (int)r;
-	found = take_fds(&msg, fds);
 	if (found == FX_FD_COUNT && reply_is_valid(ret, r))
 		return 0;
 	close_fds(fds, found);
@@ -339,7 +376,15 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 int fx_attach(enum fx_register_cause cause)
 {
 	int fd = is_silent() ? -EAGAIN : fx_attach_connect(true);
-	int r = fd < 0 ? fd : fx_attach_over(fd, cause);
+	struct rlimit before;
+	int r;
+
+	/* What is open stays so; what more it takes: see reply_receive(). */
+	if (fd == -EMFILE && fx_attach_raise(&before)) {
+		fd = fx_attach_connect(true);
+		fx_attach_lower(&before);
+	}
+	r = fd < 0 ? fd : fx_attach_over(fd, cause);
 
 	if (fd >= 0 && r == -EAGAIN)
 		silence_tell();

@@ -26,6 +26,14 @@ void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
 /* A connection to the manager, or -errno; unless `patient`, nothing is waited for, now or later. */
 int fx_attach_connect(bool patient);
 
+/*
+ * What is opened here is closed at once, but a program may have used up its descriptors. Where it may raise its limit by
+ * itself, that is raised while this is done. False: it may not, and nothing was.
+ */
+struct rlimit;
+bool fx_attach_raise(struct rlimit *ret_before);
+void fx_attach_lower(const struct rlimit *before);
+
 /* Gives the engine what is mapped. 0 or -errno. */
 int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
 		     const struct fx_common *common, void *buffer, uint64_t buffer_size);

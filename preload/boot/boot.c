@@ -17,6 +17,7 @@
 #include "preload/show/fdtable.h"
 #include "preload/boot/manager-user.h"
 #include "preload/call/heap.h"
+#include "preload/call/tables.h"
 #include "preload/events/events.h"
 #include "preload/hooks/hooks.h"
 #include "preload/host/found.h"
@@ -106,8 +107,10 @@ static void trace_process(void)
 	fx_found_init();
 	fx_unwind_init();
 	fx_modules_collect();
-	if (attach_somewhere() == 0)
+	if (attach_somewhere() == 0) {
 		fx_fd_table_init();
+		fx_tables_make();
+	}
 	fx_environ_init(); /* last: it hands on what the above has set */
 	if (!fx_environ_follows() || fx_asked_alone())
 		fx_engine.reattach = NULL;

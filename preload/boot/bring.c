@@ -215,7 +215,7 @@ static int bring(void)
 	long p;
 
 	if (memory < 0)
-		return -ENOSYS;
+		return memory == -EMFILE ? memory : -ENOSYS;
 	fx_attach_name(message.name);
 	p = fx_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			memory, 0);
@@ -231,11 +231,16 @@ static int bring(void)
 int fx_bring(void)
 {
 	const uint64_t all = UINT64_MAX;
+	struct rlimit limit;
 	uint64_t before;
 	int r;
 
 	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
 	r = bring();
+	if (r == -EMFILE && fx_attach_raise(&limit)) {
+		r = bring();
+		fx_attach_lower(&limit);
+	}
 	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 	return r;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/boot/environ-memory.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "base/atomic.h"
@@ -54,7 +55,7 @@ static void builder_remove(const void *memory)
 			builder_let_go(&builders[i], builders[i].memory == memory ? FREE : pid);
 }
 
-/* For who may not ask for memory: as much as there is, for one at a time. A vfork child is its parent's thread. */
+/* For who may not ask for memory, or gets none: as much as there is, for one at a time. A vfork child is its parent's thread. */
 static struct {
 	uint64_t owner; /* by thread pointer; 0: nobody's */
 	char bytes[128 << 10] __attribute__((aligned(16)));
@@ -77,17 +78,18 @@ static void spare_give(void)
 
 bool fx_environ_memory_take(struct fx_environ_memory *ret, size_t bytes)
 {
-	long p;
+	long p = -ENOMEM;
 
-	ret->at = spare.bytes;
-	ret->bytes = bytes;
-	ret->is_spare = !fx_engine_may(FX_ASK_START);
-	if (ret->is_spare)
-		return bytes <= sizeof spare.bytes && spare_take();
-	p = fx_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (fx_engine_may(FX_ASK_START))
+		p = fx_syscall6(SYS_mmap, 0, (long)bytes, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ret->at = (void *)p;
-	return (uint64_t)p <= (uint64_t)-4096;
+	ret->bytes = bytes;
+	ret->is_spare = (uint64_t)p > (uint64_t)-4096;
+	if (!ret->is_spare)
+		return true;
+	ret->at = spare.bytes;
+	return bytes <= sizeof spare.bytes && spare_take();
 }
 
 void fx_environ_memory_give(const struct fx_environ_memory *memory)

@@ -37,6 +37,8 @@ static void note_untraced(const struct fx_environ *e, const char *path, enum fx_
 /* What cannot load it itself may start others, that would complain. */
 static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
 {
+	if (verdict == FX_LOADABLE)
+		verdict = fx_loadable_here();
 	e->strip = fx_loadable_complains(verdict);
 	if (!e->strip && !library_is_reachable()) {
 		e->strip = true;

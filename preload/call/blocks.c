@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <string.h>
 
+#include "preload/call/tables.h"
 #include "preload/call/waits-internal.h"
 
 #define BLOCKS 2048u
 
-static struct fx_token_block blocks[BLOCKS] FX_LARGE;
+static struct fx_token_block *blocks; /* of cells, which are there only where these are */
 
 /* Of the blocks that were given back: 1 + number of the first, below a count of changes. Others were never used. */
 static uint64_t blocks_free;
@@ -13,6 +14,13 @@ static uint64_t blocks_used;
 
 #define FREE_MASK 0xffffffffull
 #define FREE_ONE  (1ull << 32)
+
+_Static_assert(BLOCKS * sizeof(*blocks) <= FX_TOKEN_BLOCKS_ROOM, "blocks have room");
+
+void fx_token_blocks_place(void *room)
+{
+	blocks = room;
+}
 
 struct fx_token_block *fx_token_block(uint64_t number)
 {

@@ -6,6 +6,7 @@
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "preload/call/tables.h"
 
 #define BUCKETS 2048u
 #define WAYS	16u
@@ -21,10 +22,17 @@ static struct entry {
 	uint64_t key;
 	uint64_t time;
 	uint64_t tid;
-} entries[BUCKETS][WAYS] FX_LARGE;
+} (*entries)[WAYS]; /* NULL: there is no room */
 
 /* A bit for each bucket in which there ever was an entry: a forked child looks at no others. */
 static uint64_t used[BUCKETS / 64];
+
+_Static_assert(BUCKETS * sizeof(*entries) <= FX_HANDOFF_ROOM, "entries have room");
+
+void fx_handoff_place(void *room)
+{
+	entries = room;
+}
 
 static unsigned handoff_bucket_of(uint64_t key)
 {
@@ -78,6 +86,8 @@ void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time)
 	unsigned bucket = handoff_bucket_of(key);
 	struct entry *e;
 
+	if (!entries)
+		return;
 	fx_handoff_forget(key);
 	handoff_use(bucket);
 	e = place(entries[bucket]);
@@ -90,9 +100,9 @@ void fx_handoff_put(uint64_t key, uint32_t tid, uint64_t time)
 
 bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time)
 {
-	struct entry *bucket = entries[handoff_bucket_of(key)];
+	struct entry *bucket = entries ? entries[handoff_bucket_of(key)] : NULL;
 
-	for (unsigned i = 0; i < WAYS; i++) {
+	for (unsigned i = 0; bucket && i < WAYS; i++) {
 		if (!claim(&bucket[i], key))
 			continue;
 		*ret_tid = (uint32_t)bucket[i].tid;
@@ -125,9 +135,9 @@ bool fx_handoff_time(uint32_t tid, uint64_t *ret_time)
 
 void fx_handoff_forget(uint64_t key)
 {
-	struct entry *bucket = entries[handoff_bucket_of(key)];
+	struct entry *bucket = entries ? entries[handoff_bucket_of(key)] : NULL;
 
-	for (unsigned i = 0; i < WAYS; i++)
+	for (unsigned i = 0; bucket && i < WAYS; i++)
 		if (claim(&bucket[i], key))
 			give_back(&bucket[i], FREE);
 }

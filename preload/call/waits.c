@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fault.h"
+#include "preload/call/tables.h"
 
 #define WAYS	16u
 #define BUCKETS 1024u /* of cells; each for several heads */
@@ -21,10 +22,12 @@
 struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS] FX_LARGE;
 __thread uint32_t fx_notes;
 
-static struct bucket {
+struct bucket {
 	uint64_t keys[WAYS]; /* 0: free */
 	struct fx_wait_cell cells[WAYS];
-} buckets[BUCKETS] FX_LARGE;
+};
+
+static struct bucket *buckets; /* NULL: there is no room */
 
 /* The thread's waits, each in a signal handler that has interrupted the one before. One that is deeper is not known
  * to be left, if it is. */
@@ -40,6 +43,13 @@ static __thread struct {
 
 /* A bit for each bucket in which there ever was a wait: a forked child looks at no others. */
 static uint64_t used[BUCKETS / 64];
+
+_Static_assert(BUCKETS * sizeof(struct bucket) <= FX_WAITS_ROOM, "cells have room");
+
+void fx_waits_place(void *room)
+{
+	buckets = room;
+}
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -143,6 +153,8 @@ static struct fx_wait_cell *cell_enter(const volatile void *object)
 	uint64_t address = waits_address_of(object);
 	struct fx_wait_cell *c = NULL;
 
+	if (!buckets)
+		return NULL;
 	waits_use(b);
 	/* Also while others make one: nobody who releases may pass by. */
 	fx_add_relaxed(&head->waiting, 1);
@@ -258,6 +270,8 @@ bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
 {
 	struct fx_wait_cell *cell;
 
+	if (!buckets)
+		return false;
 	/* Before, and not after: then who is counted has a cell. */
 	fx_add_relaxed(&fx_wait_head(object)->waiting, 1);
 	cell = cell_join(waits_bucket_of(object), waits_address_of(object));

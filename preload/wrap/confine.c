@@ -32,7 +32,7 @@ static void before_seccomp(const void *filter)
 
 	/* A vfork child records nothing, and has its parent's environment. */
 	if (!filter && !fx_engine_is_lent())
-		fx_engine_detach();
+		fx_engine_give_up();
 	fx_engine_confine(refused);
 	if (refused & FX_ASK_START && !fx_engine_is_stranger() && !fx_engine_is_lent())
 		fx_environ_confine();
@@ -45,7 +45,7 @@ static void before_prctl(int option, unsigned long value, unsigned long filter)
 		before_seccomp(value == SECCOMP_MODE_STRICT ? NULL
 							    : (const void *)(uintptr_t)filter);
 	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
-		fx_engine_detach();
+		fx_engine_give_up();
 }
 
 #define PRCTL_WORDS (FX_WORDS_far_text + FX_WORDS_ptr + FX_WORDS_size)
@@ -133,13 +133,15 @@ int fx_wrap_prctl(int option, ...)
 }
 
 /*
- * libseccomp goes this way. Its questions take nothing away: other operations, a strict mode with flags and
+ * libseccomp goes this way, and some by prctl()'s number. Its questions take nothing away: other operations, a strict mode with flags and
  * a mode without its filter, which the kernel refuses.
  */
 static void before_syscall(long number, const long *args)
 {
 	long operation = args[0], flags = args[1], filter = args[2];
 
+	if (number == SYS_prctl)
+		before_prctl((int)args[0], (unsigned long)args[1], (unsigned long)args[2]);
 	if (number != SYS_seccomp)
 		return;
 	if ((operation == SECCOMP_SET_MODE_STRICT && !flags && !filter) ||

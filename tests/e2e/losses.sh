@@ -23,7 +23,7 @@ told=0
 for ((i = 0; i < 20 && !told; i++)); do
 	expect_ok "$FXTRACE" run -o trace.fxt -- ./hasty 200
 	expect_no_line 'hasty' err
-	told=$(grep -c 'ended before tracing could begin there$' err)
+	told=$(grep -c 'ended before tracing could begin there' err)
 	[ "$told" -le 1 ] || fail "more than one line: $(cat err)"
 	expect_children 200
 	expect_clean trace.fxt
@@ -259,6 +259,114 @@ compile foreign foreign.c -O1 -fno-stack-protector -D_GNU_SOURCE -finstrument-fu
 expect_ok "$FXTRACE" run -o trace.fxt -c function -- ./foreign
 expect_loss thread-foreign 10 err
 expect_clean trace.fxt
+
+# A process or a thread on the storage of who has made it.
+cat >lodger.c <<'EOF2'
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+static char stack[65536] __attribute__((aligned(16)));
+static volatile int done;
+__attribute__((noinline)) static void work(void)
+{
+	__asm__ volatile("");
+}
+__attribute__((no_instrument_function)) static int record(void *unused)
+{
+	for (int i = 0; i < 10; i++)
+		work();
+	done = 1;
+	for (;;)
+		syscall(SYS_exit, unused != 0);
+}
+__attribute__((no_instrument_function)) int main(int argc, char **argv)
+{
+	const int thread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
+	const struct timespec moment = {0, 10000000};
+	work();
+	if (clone(record, stack + sizeof stack, argc > 1 ? thread : CLONE_VM | SIGCHLD, argv) < 0)
+		return 77;
+	while (!done)
+		nanosleep(&moment, 0);
+	if (argc == 1)
+		wait(0);
+	work();
+	return 0;
+}
+EOF2
+compile lodger lodger.c -O1 -fno-stack-protector -D_GNU_SOURCE -finstrument-functions
+for kind in '' thread; do
+	expect_ok "$FXTRACE" run -o trace.fxt -c function -- ./lodger $kind
+	expect_loss thread-foreign 10 err
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_events 2 'name == "work"'
+done
+
+# --- What a process gives up -----------------------------------------------------------------------------
+
+cat >gives.c <<'EOF2'
+#include <linux/seccomp.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+__attribute__((noinline)) static void work(void)
+{
+	__asm__ volatile("");
+}
+__attribute__((no_instrument_function)) static long give_up(const char *how)
+{
+	if (strcmp(how, "strict") == 0)
+		return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	if (strcmp(how, "strict-by-number") == 0)
+		return syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, 0);
+	if (strcmp(how, "prctl-by-number") == 0)
+		return syscall(SYS_prctl, PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+	if (strcmp(how, "clock") == 0)
+		return prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	return syscall(SYS_prctl, PR_SET_TSC, PR_TSC_SIGSEGV);
+}
+__attribute__((no_instrument_function)) int main(int argc, char **argv)
+{
+	if (argc > 2 && fork())
+		return wait(0) < 0;
+	for (int i = 0; argc == 2 && i < 10; i++)
+		work();
+	if (give_up(argv[1]))
+		return 77;
+	for (int i = 0; i < 10; i++)
+		work();
+	write(1, "alive\n", 6);
+	for (;;)
+		syscall(SYS_exit, 0); /* strict seccomp allows no other end */
+}
+EOF2
+compile gives gives.c -O1 -finstrument-functions
+for how in strict strict-by-number prctl-by-number clock clock-by-number; do
+	status=0
+	./gives $how >plain.out || status=$?
+	[ "$status" -ne 77 ] || continue
+	expect_equal alive "$(cat plain.out)" "what gives up by $how, without the tracer"
+	expect_unharmed 0 ./gives $how
+	expect_ok "$FXTRACE" run -o trace.fxt -- ./gives $how
+	expect_loss given-up 1 err
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_events 10 'name == "work"'
+	expect_events 1 'type == "instant" && name == "tracing ends" && has("cause=given-up")'
+	# A child's first act.
+	expect_ok "$FXTRACE" run -o trace.fxt -- ./gives $how child
+	expect_equal alive "$(cat out)" "a child that gives up by $how"
+	expect_loss given-up 1 err
+	expect_no_line 'ended before' err
+	list_archive trace.fxt
+	expect_equal 2 "$(wc -l <processes)" "processes, one of which gives up by $how"
+done
 
 # --- What is in the way of the archive ---------------------------------------------------------------------
 

@@ -77,6 +77,61 @@ expect_clean trace.fxt
 list_archive trace.fxt
 expect_events 100 'name == "step"'
 
+# A program that has used up all of its own: where it might raise its limit, its children and what it becomes are traced
+# as ever, and have the limit that it had. Where it might not, they run, and are counted.
+cat >full.c <<'SOURCE'
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+__attribute__((noinline)) static void step(void)
+{
+	__asm__ volatile("");
+}
+
+/* full FREE [PROGRAM...]: leaves so many free, then becomes the program, or has a child. */
+__attribute__((no_instrument_function)) int main(int argc, char **argv)
+{
+	struct rlimit limit;
+	int status, last = -1, fd;
+
+	while ((fd = dup(1)) >= 0)
+		last = fd;
+	for (int n = atoi(argv[1]); n > 0; n--)
+		close(last--);
+	if (argc > 2)
+		return execv(argv[2], argv + 2);
+	if (fork() == 0) {
+		for (int i = 0; i < 100; i++)
+			step();
+		getrlimit(RLIMIT_NOFILE, &limit);
+		_exit(limit.rlim_cur == 100 ? 3 : 1);
+	}
+	wait(&status);
+	puts("done");
+	return WEXITSTATUS(status);
+}
+SOURCE
+compile full full.c -O1 -finstrument-functions
+for free in 0 1 2 3 4; do
+	for becomes in '' ./calls; do
+		# The dynamic linker wants one itself.
+		[ $free -gt 0 ] || [ -z "$becomes" ] || continue
+		expect_scarce '' '-Sn 100' "$FXTRACE" run -o trace.fxt -- ./full $free $becomes
+		expect_no_line 'descriptor' said
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 100 'name == "step"'
+		expect_scarce '' '-n 100' "$FXTRACE" run -o trace.fxt -- ./full $free $becomes
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		[ "$(count_events 'name == "step"')" -eq 100 ] ||
+			expect_line '^fxtrace: 1 process ended before .*, or had no descriptor free for it$' said
+	done
+done
+
 # A manager of the program's own has what the program has.
 for n in 6 9 12 15; do
 	expect_scarce '' "-n $n" env FXTRACE_OUTPUT="$TEST_DIR/own.fxt" LD_PRELOAD="$LIBFXTRACE" ./calls

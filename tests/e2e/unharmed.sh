@@ -93,6 +93,21 @@ expect_status 5 "$FXTRACE" run -b 1G -o trace.fxt -- sh -c "ulimit -v $ulimit_v;
 expect_loss address-space 1 err
 expect_clean trace.fxt
 
+# No room for the library itself, of which the dynamic linker would complain, or end the program.
+for limit in '-d '{250,500,1000,2000,3000,5000,8000,12000} '-v '{4000,8000,12000,16000,20000,24000,40000}; do
+	status=0
+	sh -c "ulimit $limit; exec ./leaf 5" >plain.out 2>plain.err || status=$?
+	[ "$status" -eq 5 ] || continue
+	status=0
+	"$FXTRACE" run -q -o trace.fxt -- sh -c "ulimit $limit; exec ./leaf 5" >traced.out 2>traced.err || status=$?
+	expect_equal 5 "$status" "status at ulimit $limit: $(cat traced.err)"
+	expect_same_file plain.out traced.out
+	expect_equal '' "$(grep -v '^fxtrace: ' traced.err)" "what is said at ulimit $limit"
+	expect_clean trace.fxt
+done
+expect_status 5 "$FXTRACE" run -o trace.fxt -- sh -c "ulimit -d 1000; exec ./leaf 5"
+expect_line 'not traced: ./leaf: .*libfxtrace.so might find no room; raise ulimit' err
+
 # Nor for a forked child's.
 cat >confined.c <<'EOF'
 #include <stdio.h>

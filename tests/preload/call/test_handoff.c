@@ -5,8 +5,9 @@
 
 #include "base/atomic.h"
 #include "preload/call/handoff.h"
+#include "preload/call/tables.h"
 
-TestSuite(handoff, .init = fx_handoff_reset);
+TestSuite(handoff, .init = fx_tables_make);
 
 static uint32_t take(uint64_t key)
 {

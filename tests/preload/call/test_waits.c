@@ -3,9 +3,10 @@
 
 #include <criterion/criterion.h>
 
+#include "preload/call/tables.h"
 #include "preload/call/waits.h"
 
-TestSuite(waits, .init = fx_waits_reset);
+TestSuite(waits, .init = fx_tables_make);
 
 static char objects[4096];
 
