@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two stages: a source that yields the bytes of a file or of memory, and a decoder on top that
- * turns them into plain ones. The decoder is chosen at the first read.
+ * Two stages: a source that yields the bytes of a file, of memory or of a function, and a decoder on
+ * top that turns them into plain ones. The decoder is chosen at the first read.
  */
 #include "format/input.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -22,19 +21,22 @@
 
 struct fx_input {
 	/* Source */
-	int fd; /* -1: memory */
+	fxt_read_function *read; /* NULL: memory */
+	void *opaque;
+	int fd; /* -1: none */
 	bool own_fd;
+	bool growing;
 	bool source_ended;
 	uint64_t total;
 	uint64_t done;
-	uint8_t *buffer; /* files only */
+	uint8_t *buffer; /* not of memory */
 	const uint8_t *next;
 	size_t left; /* bytes at @next not taken yet */
 
 	/* Decoder; NULL before the first read */
 	ssize_t (*decode)(struct fx_input *input, uint8_t *out, size_t size);
 	bool in_member; /* inside a gzip member or zstd frame */
-	int error;	/* sticky: a decoder that failed is not called again */
+	int error;	/* a decoder that failed is not called again */
 	bool zlib_ready;
 	z_stream zlib;
 	ZSTD_DStream *zstd;
@@ -42,33 +44,51 @@ struct fx_input {
 
 /* --- Source ---------------------------------------------------------------------------------- */
 
-/* read(2) past interruptions. */
-static ssize_t read_some(int fd, void *buffer, size_t size)
+/* A descriptor's read function: read(2) past interruptions. */
+static ssize_t read_descriptor(void *opaque, void *buffer, size_t size)
 {
+	const struct fx_input *in = opaque;
 	ssize_t n;
 
 	do {
-		n = read(fd, buffer, size);
+		n = read(in->fd, buffer, size);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
+}
+
+/* Bytes read; 0 at the end; -EAGAIN: none yet; or another error. */
+static ssize_t source_read(struct fx_input *in, void *buffer, size_t size)
+{
+	ssize_t n;
+
+	if (!in->read || in->source_ended)
+		return 0;
+	n = in->read(in->opaque, buffer, size);
+	if (n > (ssize_t)size)
+		return -EIO;
+	if (n == 0 && in->growing)
+		return -EAGAIN;
+	if (n == 0)
+		in->source_ended = true;
+	if (n > 0)
+		in->done += (uint64_t)n;
+	return n;
 }
 
 /* Makes at least @want bytes available if the source has them. Returns 0 or -errno. */
 static int source_fill(struct fx_input *in, size_t want)
 {
-	if (in->fd < 0 || in->left >= want)
+	if (!in->read || in->left >= want)
 		return 0;
-	memmove(in->buffer, in->next, in->left);
+	if (in->left)
+		memmove(in->buffer, in->next, in->left);
 	in->next = in->buffer;
 	while (in->left < want && !in->source_ended) {
-		ssize_t n = read_some(in->fd, in->buffer + in->left, SOURCE_BUFFER_SIZE - in->left);
+		ssize_t n = source_read(in, in->buffer + in->left, SOURCE_BUFFER_SIZE - in->left);
 
 		if (n < 0)
 			return (int)n;
-		if (n == 0)
-			in->source_ended = true;
 		in->left += (size_t)n;
-		in->done += (size_t)n;
 	}
 	return 0;
 }
@@ -77,7 +97,7 @@ static void source_take(struct fx_input *in, size_t n)
 {
 	in->next += n;
 	in->left -= n;
-	if (in->fd < 0)
+	if (!in->read)
 		in->done += n;
 }
 
@@ -86,26 +106,18 @@ static void source_take(struct fx_input *in, size_t n)
 static ssize_t decode_plain(struct fx_input *in, uint8_t *out, size_t size)
 {
 	size_t n = in->left < size ? in->left : size;
-	ssize_t r;
 
-	if (n > 0) {
-		memcpy(out, in->next, n);
-		source_take(in, n);
-		return (ssize_t)n;
-	}
-	if (in->fd < 0 || in->source_ended)
-		return 0;
-	r = read_some(in->fd, out, size);
-	if (r == 0)
-		in->source_ended = true;
-	if (r > 0)
-		in->done += (uint64_t)r;
-	return r;
+	if (n == 0)
+		return source_read(in, out, size);
+	memcpy(out, in->next, n);
+	source_take(in, n);
+	return (ssize_t)n;
 }
 
-static ssize_t decode_gzip(struct fx_input *in, uint8_t *out, size_t size)
+/* One step of a decoder: *@ret bytes written. Returns 1: go on; 0: the end; or an error. */
+static int step_gzip(struct fx_input *in, uint8_t *out, size_t size, size_t *ret)
 {
-	size_t before, produced;
+	size_t before;
 	int r = source_fill(in, 1);
 
 	if (r < 0)
@@ -125,38 +137,68 @@ static ssize_t decode_gzip(struct fx_input *in, uint8_t *out, size_t size)
 	in->zlib.avail_out = (uInt)size;
 	r = inflate(&in->zlib, Z_NO_FLUSH);
 	source_take(in, before - in->zlib.avail_in);
-	produced = size - in->zlib.avail_out;
+	*ret = size - in->zlib.avail_out;
 	if (r == Z_STREAM_END)
 		in->in_member = false;
 	else if (r == Z_MEM_ERROR)
 		return -ENOMEM;
-	else if (r != Z_OK && r != Z_BUF_ERROR && produced == 0)
+	else if (r != Z_OK && r != Z_BUF_ERROR && *ret == 0)
 		return -EBADMSG;
-	return produced > 0 ? (ssize_t)produced : -EAGAIN;
+	return 1;
 }
 
-static ssize_t decode_zstd(struct fx_input *in, uint8_t *out, size_t size)
+static int step_zstd(struct fx_input *in, uint8_t *out, size_t size, size_t *ret)
 {
 	ZSTD_outBuffer output = {.dst = out, .size = size};
 	ZSTD_inBuffer input;
 	size_t hint;
-	int r = source_fill(in, 1);
+	int r;
 
-	if (r < 0)
+	/* What was taken in may not have come out yet. */
+	r = in->left == 0 ? source_fill(in, 1) : 0;
+	if (r < 0 && (r != -EAGAIN || !in->in_member))
 		return r;
 	input = (ZSTD_inBuffer){.src = in->next, .size = in->left};
 	if (in->left == 0 && !in->in_member)
 		return 0;
 	hint = ZSTD_decompressStream(in->zstd, &output, &input);
 	source_take(in, input.pos);
-	if (ZSTD_isError(hint)) {
-		in->error = -EBADMSG;
-		return output.pos > 0 ? (ssize_t)output.pos : -EBADMSG;
-	}
+	*ret = output.pos;
+	if (ZSTD_isError(hint))
+		return -EBADMSG;
 	in->in_member = hint != 0;
-	if (output.pos > 0)
-		return (ssize_t)output.pos;
-	return in->left == 0 && in->in_member && input.pos == 0 ? -EPIPE : -EAGAIN;
+	if (output.pos > 0 || input.pos > 0 || !in->in_member)
+		return 1;
+	return r < 0 ? r : in->left == 0 ? -EPIPE : 1;
+}
+
+typedef int input_step(struct fx_input *in, uint8_t *out, size_t size, size_t *ret);
+
+/* Steps until there is something. */
+static ssize_t decode_steps(struct fx_input *in, uint8_t *out, size_t size, input_step *step)
+{
+	for (;;) {
+		size_t n = 0;
+		int r = step(in, out, size, &n);
+
+		if (n > 0) {
+			if (r < 0 && r != -EAGAIN)
+				in->error = r;
+			return (ssize_t)n;
+		}
+		if (r <= 0)
+			return r;
+	}
+}
+
+static ssize_t decode_gzip(struct fx_input *in, uint8_t *out, size_t size)
+{
+	return decode_steps(in, out, size, step_gzip);
+}
+
+static ssize_t decode_zstd(struct fx_input *in, uint8_t *out, size_t size)
+{
+	return decode_steps(in, out, size, step_zstd);
 }
 
 static int choose_decoder(struct fx_input *in)
@@ -200,7 +242,7 @@ ssize_t fx_input_read(struct fx_input *in, void *buffer, size_t size)
 		ssize_t r = in->error ? in->error : in->decode(in, out + n, size - n);
 
 		if (r == -EAGAIN)
-			continue;
+			return n > 0 ? (ssize_t)n : r;
 		if (r < 0) {
 			in->error = (int)r;
 			return n > 0 ? (ssize_t)n : r;
@@ -209,48 +251,71 @@ ssize_t fx_input_read(struct fx_input *in, void *buffer, size_t size)
 			break;
 		n += (size_t)r;
 		/* What a pipe has not got yet may come late: it is not waited for. */
-		if (in->fd >= 0 && in->total == 0)
+		if (in->read && in->total == 0)
 			break;
 	}
 	return (ssize_t)n;
 }
 
-int fx_input_open_fd(int fd, int own, struct fx_input **ret)
-{
-	struct fx_input *in;
-	struct stat st;
-
-	if (fd < 0)
-		return -EBADF;
-	in = calloc(1, sizeof(*in));
-	if (!in)
-		return -ENOMEM;
-	in->buffer = malloc(SOURCE_BUFFER_SIZE);
-	if (!in->buffer) {
-		free(in);
-		return -ENOMEM;
-	}
-	in->fd = fd;
-	in->own_fd = own;
-	in->next = in->buffer;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		in->total = (uint64_t)st.st_size;
-	*ret = in;
-	return 0;
-}
-
-int fx_input_open_memory(const void *data, size_t size, struct fx_input **ret)
+static int input_new(fxt_read_function *read, void *opaque, struct fx_input **ret)
 {
 	struct fx_input *in = calloc(1, sizeof(*in));
 
 	if (!in)
 		return -ENOMEM;
+	in->read = read;
+	in->opaque = opaque;
 	in->fd = -1;
-	in->next = data;
-	in->left = size;
-	in->total = size;
+	if (read) {
+		in->buffer = malloc(SOURCE_BUFFER_SIZE);
+		if (!in->buffer) {
+			free(in);
+			return -ENOMEM;
+		}
+		in->next = in->buffer;
+	}
 	*ret = in;
 	return 0;
+}
+
+int fx_input_open_fd(int fd, int own, struct fx_input **ret)
+{
+	struct stat st;
+	int r;
+
+	if (fd < 0)
+		return -EBADF;
+	r = input_new(read_descriptor, NULL, ret);
+	if (r < 0)
+		return r;
+	(*ret)->opaque = *ret;
+	(*ret)->fd = fd;
+	(*ret)->own_fd = own;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+		(*ret)->total = (uint64_t)st.st_size;
+	return 0;
+}
+
+int fx_input_open_memory(const void *data, size_t size, struct fx_input **ret)
+{
+	int r = input_new(NULL, NULL, ret);
+
+	if (r < 0)
+		return r;
+	(*ret)->next = data;
+	(*ret)->left = size;
+	(*ret)->total = size;
+	return 0;
+}
+
+int fx_input_open_function(fxt_read_function *read, void *opaque, struct fx_input **ret)
+{
+	return read ? input_new(read, opaque, ret) : -EINVAL;
+}
+
+void fx_input_set_growing(struct fx_input *in, bool growing)
+{
+	in->growing = growing;
 }
 
 void fx_input_close(struct fx_input *in)

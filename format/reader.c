@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader: bytes from an input into a buffer of words, records out of it by the decoder,
- * references resolved by the tables of the provider whose section it is.
+ * The reader: bytes from an input into a buffer of words, records out of it by the decoder. What
+ * they refer to, resolve.c finds.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,7 @@
 #include <fxtrace/reader.h>
 
 #include "format/reader_state.h"
+#include "format/rows.h"
 
 #define BUFFER_WORDS ((size_t)1 << 17)
 
@@ -20,16 +21,9 @@
 /* The largest record held in memory, in words; a larger one is reported and passed over. */
 #define RECORD_WORDS_LIMIT ((size_t)1 << 23)
 
-static const char unknown_string[] = "(unknown)";
+#define MEMORY_LIMIT ((uint64_t)4 << 30)
 
 /* --- Opening and closing --------------------------------------------------------------------- */
-
-static void provider_init(struct provider *p, uint32_t id)
-{
-	p->public.id = id;
-	p->public.name = p->name;
-	p->public.ticks_per_second = FXT_DEFAULT_TICKS_PER_SECOND;
-}
 
 static int reader_new(struct fx_input *input, size_t words, struct fxt_reader **ret)
 {
@@ -42,9 +36,10 @@ static int reader_new(struct fx_input *input, size_t words, struct fxt_reader **
 		goto no_memory;
 	reader->capacity = words;
 	reader->input = input;
-	provider_init(&reader->nobody, 0);
-	provider_init(&reader->stranger, 0);
+	fx_provider_init(&reader->nobody, 0);
+	fx_provider_init(&reader->stranger, 0);
 	reader->current = &reader->nobody;
+	reader->memory_limit = MEMORY_LIMIT;
 	*ret = reader;
 	return 0;
 no_memory:
@@ -93,6 +88,14 @@ int fxt_reader_open_memory(const void *data, size_t size, struct fxt_reader **re
 	return reader_new(input, words < BUFFER_WORDS ? words : BUFFER_WORDS, ret);
 }
 
+int fxt_reader_open_function(fxt_read_function *read, void *opaque, struct fxt_reader **ret)
+{
+	struct fx_input *input;
+	int r = fx_input_open_function(read, opaque, &input);
+
+	return r < 0 ? r : reader_new(input, BUFFER_WORDS, ret);
+}
+
 void fxt_reader_close(struct fxt_reader *reader)
 {
 	struct provider *p, *next;
@@ -106,6 +109,8 @@ void fxt_reader_close(struct fxt_reader *reader)
 	}
 	fx_tables_clear(&reader->nobody.tables);
 	fx_tables_clear(&reader->stranger.tables);
+	fx_context_clear(&reader->context);
+	fx_rows_free(reader->rows);
 	fx_input_close(reader->input);
 	free(reader->buffer);
 	free(reader);
@@ -123,6 +128,16 @@ void fxt_reader_set_bare(struct fxt_reader *reader, bool bare)
 	reader->bare = bare;
 }
 
+void fxt_reader_set_growing(struct fxt_reader *reader, bool growing)
+{
+	fx_input_set_growing(reader->input, growing);
+}
+
+void fxt_reader_set_memory_limit(struct fxt_reader *reader, uint64_t bytes)
+{
+	reader->memory_limit = bytes;
+}
+
 uint64_t fxt_reader_fault_count(const struct fxt_reader *reader)
 {
 	return reader->fault_count;
@@ -135,8 +150,8 @@ void fxt_reader_progress(const struct fxt_reader *reader, uint64_t *ret_done, ui
 
 /* --- Faults ---------------------------------------------------------------------------------- */
 
-static void report_at(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t offset,
-		      uint64_t word, uint64_t value)
+void fx_reader_report_at(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t offset,
+			 uint64_t word, uint64_t value)
 {
 	struct fxt_fault fault = {.kind = kind, .offset = offset, .word = word, .value = value};
 
@@ -145,10 +160,10 @@ static void report_at(struct fxt_reader *reader, enum fxt_fault_kind kind, uint6
 		reader->handler(reader->opaque, &fault);
 }
 
-static void report(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t word,
-		   uint64_t value)
+void fx_reader_report(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t word,
+		      uint64_t value)
 {
-	report_at(reader, kind, reader->offset, word, value);
+	fx_reader_report_at(reader, kind, reader->offset, word, value);
 }
 
 /* --- The buffer ------------------------------------------------------------------------------ */
@@ -219,10 +234,10 @@ static void buffer_take(struct fxt_reader *reader, size_t words)
 	reader->offset += words * FXT_WORD_SIZE;
 }
 
-/* Moves behind @words words without holding them all. Returns 1, 0 at the input's end, -errno. */
-static int buffer_skip(struct fxt_reader *reader, uint64_t words)
+/* Passes over the words that are to be skipped, without holding them all. Returns 1, 0 at the input's end, -errno. */
+static int buffer_skip(struct fxt_reader *reader)
 {
-	while (words > 0) {
+	while (reader->skip_left > 0) {
 		size_t n = words_available(reader);
 		int r;
 
@@ -234,193 +249,12 @@ static int buffer_skip(struct fxt_reader *reader, uint64_t words)
 			if (n == 0)
 				return 0;
 		}
-		if (n > words)
-			n = (size_t)words;
+		if (n > reader->skip_left)
+			n = (size_t)reader->skip_left;
 		buffer_take(reader, n);
-		words -= n;
+		reader->skip_left -= n;
 	}
 	return 1;
-}
-
-/* --- References ------------------------------------------------------------------------------ */
-
-static void resolve_string(struct fxt_reader *reader, struct fxt_string *s)
-{
-	const struct fx_string_entry *entry;
-
-	if (s->data)
-		return;
-	entry = fx_tables_string(&reader->current->tables, s->ref);
-	if (entry) {
-		s->data = entry->data;
-		s->length = entry->length;
-		s->serial = entry->serial;
-		return;
-	}
-	report(reader, FXT_FAULT_UNKNOWN_STRING, 0, s->ref);
-	s->data = unknown_string;
-	s->length = sizeof(unknown_string) - 1;
-}
-
-static void resolve_thread(struct fxt_reader *reader, struct fxt_thread *t)
-{
-	const struct fx_thread_entry *entry;
-
-	if (t->ref == FXT_THREAD_INLINE)
-		return;
-	entry = fx_tables_thread(&reader->current->tables, t->ref);
-	if (entry) {
-		t->pid = entry->pid;
-		t->tid = entry->tid;
-		return;
-	}
-	report(reader, FXT_FAULT_UNKNOWN_THREAD, 0, t->ref);
-}
-
-static bool arg_is_string(const struct fxt_arg *arg)
-{
-	return arg->type == FXT_ARG_STRING;
-}
-
-static void reader_resolve_args(struct fxt_reader *reader, struct fxt_record *r)
-{
-	for (uint32_t i = 0; i < r->nargs; i++) {
-		if (!fxt_arg_type_name(r->args[i].type))
-			continue;
-		resolve_string(reader, &r->args[i].name);
-		if (arg_is_string(&r->args[i]))
-			resolve_string(reader, &r->args[i].string);
-	}
-}
-
-/* Resolves what a record other than metadata and tables refers to. */
-static void reader_resolve(struct fxt_reader *reader, struct fxt_record *r)
-{
-	switch (r->kind) {
-	case FXT_KIND_EVENT:
-		resolve_thread(reader, &r->event.thread);
-		resolve_string(reader, &r->event.category);
-		resolve_string(reader, &r->event.name);
-		break;
-	case FXT_KIND_BLOB:
-		resolve_string(reader, &r->blob.name);
-		break;
-	case FXT_KIND_USERSPACE_OBJECT:
-		resolve_thread(reader, &r->userspace_object.process);
-		resolve_string(reader, &r->userspace_object.name);
-		break;
-	case FXT_KIND_KERNEL_OBJECT:
-		resolve_string(reader, &r->kernel_object.name);
-		break;
-	case FXT_KIND_LEGACY_SWITCH:
-		resolve_thread(reader, &r->scheduling.outgoing);
-		resolve_thread(reader, &r->scheduling.incoming);
-		break;
-	case FXT_KIND_LOG:
-		resolve_thread(reader, &r->log.thread);
-		break;
-	case FXT_KIND_MODULE:
-	case FXT_KIND_MMAP:
-	case FXT_KIND_BACKTRACE:
-		resolve_thread(reader, &r->profiler.thread);
-		break;
-	case FXT_KIND_LARGE_EVENT:
-		resolve_thread(reader, &r->large_blob.thread);
-		resolve_string(reader, &r->large_blob.category);
-		resolve_string(reader, &r->large_blob.name);
-		break;
-	case FXT_KIND_LARGE_ATTACHMENT:
-		resolve_string(reader, &r->large_blob.category);
-		resolve_string(reader, &r->large_blob.name);
-		break;
-	default:
-		break;
-	}
-	reader_resolve_args(reader, r);
-}
-
-/* --- Providers and tables -------------------------------------------------------------------- */
-
-static struct provider *provider_find(struct fxt_reader *reader, uint32_t id)
-{
-	struct provider *p;
-
-	HASH_FIND(hh, reader->providers, &id, sizeof(id), p);
-	return p;
-}
-
-static struct provider *provider_add(struct fxt_reader *reader, uint32_t id)
-{
-	struct provider *p = calloc(1, sizeof(*p));
-
-	if (!p)
-		return NULL;
-	provider_init(p, id);
-	HASH_ADD(hh, reader->providers, public.id, sizeof(p->public.id), p);
-	if (p->lost) {
-		free(p);
-		return NULL;
-	}
-	return p;
-}
-
-/* A second introduction of an id starts that provider afresh, as viewers do. */
-static int apply_provider_info(struct fxt_reader *reader, const struct fxt_provider_record *info)
-{
-	struct provider *p = provider_find(reader, info->id);
-
-	if (p) {
-		report(reader, FXT_FAULT_DUPLICATE_PROVIDER, 0, info->id);
-		fx_tables_clear(&p->tables);
-		provider_init(p, info->id);
-	} else {
-		p = provider_add(reader, info->id);
-		if (!p)
-			return -ENOMEM;
-	}
-	memcpy(p->name, info->name.data, info->name.length);
-	p->name[info->name.length] = '\0';
-	reader->current = p;
-	return 0;
-}
-
-static void apply_provider_section(struct fxt_reader *reader, uint32_t id)
-{
-	struct provider *p = provider_find(reader, id);
-
-	if (!p) {
-		report(reader, FXT_FAULT_UNKNOWN_PROVIDER, 0, id);
-		p = &reader->stranger;
-		fx_tables_clear(&p->tables);
-		provider_init(p, id);
-	}
-	reader->current = p;
-}
-
-/* Takes over what a record says about those that follow. Returns 0 or -ENOMEM. */
-static int reader_apply(struct fxt_reader *reader, struct fxt_record *r)
-{
-	struct fx_tables *tables = &reader->current->tables;
-
-	switch (r->kind) {
-	case FXT_KIND_PROVIDER_INFO:
-		return apply_provider_info(reader, &r->provider_record);
-	case FXT_KIND_PROVIDER_SECTION:
-		apply_provider_section(reader, r->provider_record.id);
-		return 0;
-	case FXT_KIND_INITIALIZATION:
-		reader->current->public.ticks_per_second = r->initialization.ticks_per_second;
-		return 0;
-	case FXT_KIND_STRING:
-		r->string.text.serial = ++reader->string_serial;
-		return fx_tables_set_string(tables, r->string.index, &r->string.text,
-					    r->string.text.serial);
-	case FXT_KIND_THREAD:
-		return fx_tables_set_thread(tables, r->thread.index, r->thread.pid, r->thread.tid);
-	default:
-		reader_resolve(reader, r);
-		return 0;
-	}
 }
 
 /* --- Reading --------------------------------------------------------------------------------- */
@@ -436,7 +270,7 @@ static void report_truncated(struct fxt_reader *reader, uint64_t offset, uint64_
 	enum fxt_fault_kind kind =
 	    reader->input_error == -EBADMSG ? FXT_FAULT_CORRUPT_COMPRESSION : FXT_FAULT_TRUNCATED;
 
-	report_at(reader, kind, offset, present / FXT_WORD_SIZE, present);
+	fx_reader_report_at(reader, kind, offset, present / FXT_WORD_SIZE, present);
 }
 
 /* The input's end: clean, or in the middle of a record. */
@@ -469,27 +303,29 @@ static int check_start(struct fxt_reader *reader)
 	if (word == FXT_MAGIC_RECORD)
 		return 0;
 	if (word == __builtin_bswap64(FXT_MAGIC_RECORD))
-		report(reader, FXT_FAULT_BYTE_ORDER, 0, 0);
+		fx_reader_report(reader, FXT_FAULT_BYTE_ORDER, 0, 0);
 	else
-		report(reader, FXT_FAULT_NO_MAGIC, 0, 0);
+		fx_reader_report(reader, FXT_FAULT_NO_MAGIC, 0, 0);
 	reader->finished = true;
 	return -EBADMSG;
 }
 
 /* Passes over a record too large to hold, if the input has all of it. Returns 0 or -errno. */
-static int skip_record(struct fxt_reader *reader, uint64_t size)
+static int skip_record(struct fxt_reader *reader)
 {
-	uint64_t start = reader->offset;
-	int r = buffer_skip(reader, size);
+	uint64_t start = reader->skip_start;
+	int r = buffer_skip(reader);
 
 	if (r < 0)
 		return r;
 	if (r > 0) {
-		report_at(reader, FXT_FAULT_RECORD_TOO_LARGE, start, 0, size);
-		return 0;
+		fx_reader_report_at(reader, FXT_FAULT_RECORD_TOO_LARGE, start, 0,
+				    reader->skip_size);
+	} else {
+		report_truncated(reader, start, reader->offset - start + bytes_left(reader));
+		reader->finished = true;
 	}
-	report_truncated(reader, start, reader->offset - start + bytes_left(reader));
-	reader->finished = true;
+	reader->skip_size = 0;
 	return 0;
 }
 
@@ -504,19 +340,24 @@ static int read_record(struct fxt_reader *reader)
 	int64_t n;
 	int r;
 
+	if (reader->skip_size > 0)
+		return skip_record(reader);
 	n = fxt_record_decode(reader->buffer + reader->begin, words_available(reader), record,
 			      &fault);
 	if (n > 0)
 		return 1;
 	if (n < 0) {
-		report(reader, fault.kind, fault.word, fault.value);
+		fx_reader_report(reader, fault.kind, fault.word, fault.value);
 		if (record->size == 0)
 			reader->finished = true;
 		buffer_take(reader, record->size);
 		return 0;
 	}
-	if (record->size > RECORD_WORDS_LIMIT)
-		return skip_record(reader, record->size);
+	if (record->size > RECORD_WORDS_LIMIT) {
+		reader->skip_start = reader->offset;
+		reader->skip_size = reader->skip_left = record->size;
+		return skip_record(reader);
+	}
 	if (reader->input_ended)
 		return reader_finish(reader);
 	r = buffer_want(reader, record->size ? record->size : 1);
@@ -536,11 +377,10 @@ int fxt_reader_next(struct fxt_reader *reader, const struct fxt_record **ret)
 		if (r < 0)
 			return r;
 	} while (r == 0);
-	r = reader_apply(reader, &reader->record);
+	reader->record.offset = reader->offset;
+	r = fx_reader_apply(reader, &reader->record);
 	if (r < 0)
 		return r;
-	reader->record.offset = reader->offset;
-	reader->record.provider = &reader->current->public;
 	buffer_take(reader, reader->record.size);
 	*ret = &reader->record;
 	return 1;

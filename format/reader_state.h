@@ -11,14 +11,8 @@
 
 #include <fxtrace/reader.h>
 
-/* Running out of memory in a table is an error to return, not a reason to exit. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(element)                                                               \
-	do {                                                                                       \
-		(element)->lost = true;                                                            \
-	} while (0)
-#include <uthash.h>
-
+#include "format/context.h"
+#include "format/hash.h"
 #include "format/input.h"
 #include "format/tables.h"
 
@@ -40,6 +34,9 @@ struct fxt_reader {
 	bool input_ended;
 	int input_error; /* what ended it, if not its end */
 
+	/* A record too large to hold, that is passed over: where it begins, its words, those left. */
+	uint64_t skip_start, skip_size, skip_left;
+
 	bool bare;
 	bool started; /* the first record was looked at */
 	bool finished;
@@ -49,11 +46,26 @@ struct fxt_reader {
 	struct provider stranger;   /* sections of providers never introduced */
 	struct provider *current;
 	uint32_t string_serial;
+	struct fx_context context;
+	uint64_t table_bytes; /* of all providers */
+	uint64_t memory_limit;
+	struct fx_rows *rows; /* batch.c */
 
 	fxt_fault_handler *handler;
 	void *opaque;
 	uint64_t fault_count;
 	struct fxt_record record;
 };
+
+void fx_provider_init(struct provider *provider, uint32_t id);
+
+/* Takes over what a record says about those that follow, and resolves what it refers to. Returns 0 or -ENOMEM. */
+int fx_reader_apply(struct fxt_reader *reader, struct fxt_record *record);
+
+/* Tells the fault handler; of the record that is read. */
+void fx_reader_report(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t word,
+		      uint64_t value);
+void fx_reader_report_at(struct fxt_reader *reader, enum fxt_fault_kind kind, uint64_t offset,
+			 uint64_t word, uint64_t value);
 
 #endif /* FX_FORMAT_READER_STATE_H */

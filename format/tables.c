@@ -29,13 +29,17 @@ static struct fx_string_entry *string_place(struct fx_tables *tables, unsigned i
 {
 	struct fx_string_entry **page;
 
-	if (!tables->strings)
+	if (!tables->strings) {
 		tables->strings = calloc(1, sizeof(*tables->strings));
+		tables->bytes += sizeof(*tables->strings);
+	}
 	if (!tables->strings)
 		return NULL;
 	page = &tables->strings->pages[index / FX_STRING_PAGE_SIZE];
-	if (!*page)
+	if (!*page) {
 		*page = calloc(FX_STRING_PAGE_SIZE, sizeof(**page));
+		tables->bytes += FX_STRING_PAGE_SIZE * sizeof(**page);
+	}
 	return *page ? *page + index % FX_STRING_PAGE_SIZE : NULL;
 }
 
@@ -54,6 +58,7 @@ int fx_tables_set_string(struct fx_tables *tables, unsigned index, const struct 
 
 		if (!data)
 			return -ENOMEM;
+		tables->bytes += text->length - (entry->data ? entry->capacity : 0);
 		entry->data = data;
 		entry->capacity = text->length;
 	}
@@ -63,12 +68,29 @@ int fx_tables_set_string(struct fx_tables *tables, unsigned index, const struct 
 	return 0;
 }
 
+void fx_tables_unset_string(struct fx_tables *tables, unsigned index)
+{
+	struct fx_string_entry *page;
+
+	if (!tables->strings || index > FXT_MAX_STRING_INDEX)
+		return;
+	page = tables->strings->pages[index / FX_STRING_PAGE_SIZE];
+	if (!page || !page[index % FX_STRING_PAGE_SIZE].data)
+		return;
+	page += index % FX_STRING_PAGE_SIZE;
+	tables->bytes -= page->capacity;
+	free(page->data);
+	*page = (struct fx_string_entry){0};
+}
+
 int fx_tables_set_thread(struct fx_tables *tables, unsigned index, uint64_t pid, uint64_t tid)
 {
 	if (index == 0 || index > FXT_MAX_THREAD_INDEX)
 		return 0;
-	if (!tables->threads)
+	if (!tables->threads) {
 		tables->threads = calloc(1, sizeof(*tables->threads));
+		tables->bytes += sizeof(*tables->threads);
+	}
 	if (!tables->threads)
 		return -ENOMEM;
 	tables->threads->entries[index] =

@@ -43,6 +43,7 @@ struct fx_thread_table {
 struct fx_tables {
 	struct fx_string_table *strings;
 	struct fx_thread_table *threads;
+	size_t bytes; /* what all of it takes */
 };
 
 void fx_tables_clear(struct fx_tables *tables);
@@ -50,6 +51,8 @@ void fx_tables_clear(struct fx_tables *tables);
 /* Index 0 is left alone. Returns 0 or -ENOMEM. */
 int fx_tables_set_string(struct fx_tables *tables, unsigned index, const struct fxt_string *text,
 			 uint32_t serial);
+/* Forgets what an index stands for. */
+void fx_tables_unset_string(struct fx_tables *tables, unsigned index);
 int fx_tables_set_thread(struct fx_tables *tables, unsigned index, uint64_t pid, uint64_t tid);
 
 /* NULL if never defined. */

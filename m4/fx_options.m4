@@ -69,3 +69,29 @@ AS_CASE([$with_$1],
   [$2_DIR=$with_$1])
 AC_SUBST([$2_DIR])
 AM_CONDITIONAL([$2], [test -n "$$2_DIR"])])
+
+dnl --with-python-dir: where the Python package is installed. By itself, where the Python that is there looks for packages
+dnl below the prefix.
+AC_DEFUN([FX_ARG_PYTHON], [
+AC_ARG_WITH([python-dir],
+  [AS_HELP_STRING([--with-python-dir=DIR], [install the Python package there; no: nowhere (where python3 looks below PREFIX)])],
+  [], [with_python_dir=yes])
+AS_IF([test "$with_python_dir" = yes], [
+  AC_PATH_PROG([PYTHON3], [python3])
+  with_python_dir=no
+  AS_IF([test -n "$PYTHON3"], [
+    AS_IF([test "$prefix" = NONE], [fx_python_prefix=$ac_default_prefix], [fx_python_prefix=$prefix])
+    with_python_dir=`"$PYTHON3" -c '
+import site, sys
+words = iter(sys.argv)
+next(words)
+prefix = next(words).rstrip("/") + "/"
+places = list(site.getsitepackages()) + list((site.getusersitepackages(),))
+usual = prefix + "lib/python%d.%d/site-packages" % (sys.version_info.major, sys.version_info.minor)
+place = next(filter(lambda place: place.startswith(prefix), places), usual)
+print("${prefix}/" + place.replace(prefix, "", 1))' "$fx_python_prefix"` || with_python_dir=no
+  ])
+])
+AS_IF([test "$with_python_dir" = no], [PYTHON_DIR=], [PYTHON_DIR=$with_python_dir])
+AC_SUBST([PYTHON_DIR])
+AM_CONDITIONAL([PYTHON_PACKAGE], [test -n "$PYTHON_DIR"])])

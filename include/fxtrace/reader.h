@@ -23,242 +23,22 @@
  *
  * Strings are not terminated by a zero, may hold one, and are not promised to be valid UTF-8.
  * Times are ticks of record->provider->ticks_per_second; fxt_ticks_to_ns() converts.
+ *
+ * Readers are independent of one another; one of them is used by one thread at a time. Programs that
+ * want many records at once, as tables of numbers and texts, find that in <fxtrace/batch.h>; how to
+ * write an archive, in <fxtrace/writer.h>; what stays as it is in later versions, in
+ * <fxtrace/record.h>.
  */
 #ifndef FXTRACE_READER_H
 #define FXTRACE_READER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <sys/types.h>
 
-#include <fxtrace/format.h>
+#include <fxtrace/record.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* --- Records, decoded ------------------------------------------------------------------------ */
-
-/*
- * A string. @ref is what the record holds: 0, an index, or FXT_STRING_INLINE | length; where the
- * format has a plain length instead (names of providers and modules, log messages, the text of a
- * string record) it is 0. @data is NULL only where the string stands in a table and has not been
- * resolved; the reader resolves all of them. @serial is 0 for inline strings; for those of a table
- * it is a number, counted from 1 over the whole archive, that each string record receives anew, so
- * that a caller may intern texts by number. Lives until the next call of fxt_reader_next(), or as
- * long as the words that were decoded.
- */
-struct fxt_string {
-	const char *data;
-	uint32_t length; /* bytes */
-	uint32_t serial;
-	uint16_t ref;
-};
-
-/* A thread. @ref is FXT_THREAD_INLINE or the index; an index not yet resolved has pid = tid = 0. */
-struct fxt_thread {
-	uint64_t pid;
-	uint64_t tid;
-	uint8_t ref;
-};
-
-/* A stream of bytes that the record holds. */
-struct fxt_bytes {
-	const void *data;
-	uint64_t size;
-};
-
-struct fxt_arg {
-	uint8_t type; /* enum fxt_arg_type, or another number: an unknown type, name unset */
-	const uint64_t *words; /* the argument as it stands in the record */
-	struct fxt_string name;
-	union {
-		int32_t int32;
-		uint32_t uint32;
-		int64_t int64;
-		uint64_t uint64;
-		double real; /* FXT_ARG_DOUBLE */
-		struct fxt_string string;
-		uint64_t pointer;
-		uint64_t koid;
-		bool boolean;
-		struct fxt_bytes blob;
-	};
-};
-
-/* What a record is: its type and subtypes as one number. X(NAME, "text") */
-#define FXT_KINDS(X)                                                                               \
-	X(UNKNOWN, "unknown")                                                                      \
-	X(PROVIDER_INFO, "provider-info")                                                          \
-	X(PROVIDER_SECTION, "provider-section")                                                    \
-	X(PROVIDER_EVENT, "provider-event")                                                        \
-	X(MAGIC, "magic")                                                                          \
-	X(INITIALIZATION, "initialization")                                                        \
-	X(STRING, "string")                                                                        \
-	X(THREAD, "thread")                                                                        \
-	X(EVENT, "event")                                                                          \
-	X(BLOB, "blob")                                                                            \
-	X(USERSPACE_OBJECT, "userspace-object")                                                    \
-	X(KERNEL_OBJECT, "kernel-object")                                                          \
-	X(LEGACY_SWITCH, "legacy-context-switch")                                                  \
-	X(CONTEXT_SWITCH, "context-switch")                                                        \
-	X(THREAD_WAKEUP, "thread-wakeup")                                                          \
-	X(LOG, "log")                                                                              \
-	X(MODULE, "module")                                                                        \
-	X(MMAP, "mmap")                                                                            \
-	X(BACKTRACE, "backtrace")                                                                  \
-	X(LARGE_EVENT, "large-event")                                                              \
-	X(LARGE_ATTACHMENT, "large-attachment")
-
-#define FXT_ENUM_KIND_(name, text) FXT_KIND_##name,
-enum fxt_kind { FXT_KINDS(FXT_ENUM_KIND_) FXT_KIND_COUNT };
-
-/* FXT_KIND_PROVIDER_INFO, FXT_KIND_PROVIDER_SECTION, FXT_KIND_PROVIDER_EVENT */
-struct fxt_provider_record {
-	uint32_t id;
-	uint8_t event;		/* provider event: enum fxt_provider_event */
-	struct fxt_string name; /* provider info; at most FXT_MAX_NAME_LENGTH bytes */
-};
-
-/* FXT_KIND_INITIALIZATION */
-struct fxt_initialization {
-	uint64_t ticks_per_second;
-};
-
-/* FXT_KIND_STRING: index 0 is allowed and without effect. */
-struct fxt_string_record {
-	uint16_t index;
-	struct fxt_string text;
-};
-
-/* FXT_KIND_THREAD: index 0 is allowed and without effect. */
-struct fxt_thread_record {
-	uint8_t index;
-	uint64_t pid;
-	uint64_t tid;
-};
-
-/* FXT_KIND_EVENT. Times in ticks. */
-struct fxt_event {
-	uint8_t type; /* enum fxt_event_type */
-	bool has_scope;
-	struct fxt_thread thread;
-	uint64_t timestamp;
-	struct fxt_string category;
-	struct fxt_string name;
-	union {
-		uint64_t scope;	     /* instants that carry one: enum fxt_scope */
-		uint64_t counter_id; /* counters */
-		uint64_t end_time;   /* duration complete */
-		uint64_t id;	     /* async and flow events: correlation id */
-		uint64_t extra;	     /* any of them */
-	};
-};
-
-/* FXT_KIND_BLOB */
-struct fxt_blob {
-	uint8_t type; /* enum fxt_blob_type */
-	struct fxt_string name;
-	struct fxt_bytes payload;
-};
-
-/* FXT_KIND_USERSPACE_OBJECT: of @process, only ref and pid count. */
-struct fxt_userspace_object {
-	struct fxt_thread process;
-	uint64_t pointer;
-	struct fxt_string name;
-};
-
-/* FXT_KIND_KERNEL_OBJECT: the name may be any bytes. */
-struct fxt_kernel_object {
-	uint8_t type; /* enum fxt_object_type */
-	uint64_t koid;
-	struct fxt_string name;
-};
-
-/*
- * FXT_KIND_LEGACY_SWITCH, FXT_KIND_CONTEXT_SWITCH, FXT_KIND_THREAD_WAKEUP. Only the first has
- * priorities and process ids; the others have thread ids (ref stays 0, pid 0) and carry the rest
- * in arguments. A wakeup's thread is @incoming.
- */
-struct fxt_scheduling {
-	uint16_t cpu;
-	uint8_t outgoing_state; /* enum fxt_thread_state */
-	uint8_t outgoing_priority;
-	uint8_t incoming_priority;
-	uint64_t timestamp;
-	struct fxt_thread outgoing;
-	struct fxt_thread incoming;
-};
-
-/* FXT_KIND_LOG */
-struct fxt_log {
-	struct fxt_thread thread;
-	uint64_t timestamp;
-	struct fxt_string message;
-};
-
-/* FXT_KIND_MODULE, FXT_KIND_MMAP, FXT_KIND_BACKTRACE */
-struct fxt_profiler {
-	struct fxt_thread thread;
-	uint64_t timestamp;
-	uint16_t module;	   /* module and mmap */
-	uint8_t flags;		   /* mmap: 3 bits */
-	struct fxt_string name;	   /* module; at most FXT_MAX_NAME_LENGTH bytes */
-	struct fxt_bytes build_id; /* module; at most FXT_MAX_NAME_LENGTH bytes */
-	uint64_t start;		   /* mmap */
-	uint64_t range;		   /* mmap */
-	uint64_t vaddr;		   /* mmap */
-	const uint64_t *frames;	   /* backtrace */
-	uint32_t frame_count;	   /* backtrace */
-};
-
-/* FXT_KIND_LARGE_EVENT, FXT_KIND_LARGE_ATTACHMENT (no thread, no time, no arguments) */
-struct fxt_large_blob {
-	struct fxt_thread thread;
-	uint64_t timestamp;
-	struct fxt_string category;
-	struct fxt_string name;
-	struct fxt_bytes payload;
-};
-
-/*
- * What the reader knows of a provider. Lives as long as the reader; one of them, whose id changes,
- * stands for all providers of sections that were never introduced.
- */
-struct fxt_provider {
-	uint32_t id;
-	const char *name; /* terminated; "" before the first provider info */
-	uint64_t ticks_per_second;
-};
-
-/* One record. Valid until the next call of fxt_reader_next(). */
-struct fxt_record {
-	enum fxt_kind kind;
-	uint32_t nargs;
-	const uint64_t *words; /* the record as it stands in the trace */
-	uint64_t size;	       /* in words, header included */
-
-	/* Set by the reader alone. */
-	uint64_t offset;		     /* in bytes from the start, after decompression */
-	const struct fxt_provider *provider; /* never NULL */
-
-	union {
-		struct fxt_provider_record provider_record;
-		struct fxt_initialization initialization;
-		struct fxt_string_record string;
-		struct fxt_thread_record thread;
-		struct fxt_event event;
-		struct fxt_blob blob;
-		struct fxt_userspace_object userspace_object;
-		struct fxt_kernel_object kernel_object;
-		struct fxt_scheduling scheduling;
-		struct fxt_log log;
-		struct fxt_profiler profiler;
-		struct fxt_large_blob large_blob;
-	};
-	struct fxt_arg args[FXT_MAX_ARGS]; /* the first @nargs are set */
-};
 
 /* --- Faults ---------------------------------------------------------------------------------- */
 
@@ -282,7 +62,8 @@ struct fxt_record {
 	X(UNKNOWN_STRING, "string index was never defined", "index")                               \
 	X(UNKNOWN_THREAD, "thread index was never defined", "index")                               \
 	X(UNKNOWN_PROVIDER, "section of a provider that was never introduced", "id")               \
-	X(DUPLICATE_PROVIDER, "provider introduced twice", "id")
+	X(DUPLICATE_PROVIDER, "provider introduced twice", "id")                                   \
+	X(MEMORY_LIMIT, "beyond the memory limit, and forgotten", "index or id")
 
 #define FXT_ENUM_FAULT_(name, text, value) FXT_FAULT_##name,
 enum fxt_fault_kind { FXT_FAULT_NONE, FXT_FAULTS(FXT_ENUM_FAULT_) FXT_FAULT_COUNT };
@@ -312,7 +93,7 @@ void fxt_fault_format(const struct fxt_fault *fault, char *buffer, size_t size);
  *
  * With 0 or a fault, *@ret is undefined but for @size: the size in words that the header
  * announces, 0 if it cannot be known. If @ret_fault is not NULL, a fault sets its kind, word and
- * value.
+ * value. What later versions add to the two structs, it leaves alone.
  */
 int64_t fxt_record_decode(const uint64_t *words, size_t available, struct fxt_record *ret,
 			  struct fxt_fault *ret_fault);
@@ -329,6 +110,13 @@ int fxt_reader_open_path(const char *path, struct fxt_reader **ret);
 int fxt_reader_open_fd(int fd, struct fxt_reader **ret);
 int fxt_reader_open_memory(const void *data, size_t size, struct fxt_reader **ret);
 
+/*
+ * The same, from a function: it writes up to @size bytes and returns how many; 0: that was all; -EAGAIN: there are none
+ * yet; or another -errno.
+ */
+typedef ssize_t fxt_read_function(void *opaque, void *buffer, size_t size);
+int fxt_reader_open_function(fxt_read_function *read, void *opaque, struct fxt_reader **ret);
+
 /* Frees everything. NULL is allowed. */
 void fxt_reader_close(struct fxt_reader *reader);
 
@@ -341,8 +129,23 @@ void fxt_reader_set_fault_handler(struct fxt_reader *reader, fxt_fault_handler *
 void fxt_reader_set_bare(struct fxt_reader *reader, bool bare);
 
 /*
+ * Whether the archive is still being written: where it ends, fxt_reader_next() says -EAGAIN instead of 0, and goes on
+ * when more is there. A record that is cut is waited for; set to false again, it is reported, and the archive has ended.
+ */
+void fxt_reader_set_growing(struct fxt_reader *reader, bool growing);
+
+/*
+ * How many bytes the reader may remember of an archive: texts, threads, names, modules (4 GiB unless this says otherwise). What
+ * there is no room for is reported, and unknown from then on. Beside it there is a buffer, of 1 MiB unless a record is
+ * larger, and of 128 MiB at most.
+ */
+void fxt_reader_set_memory_limit(struct fxt_reader *reader, uint64_t bytes);
+
+/*
  * Yields the next record, in file order, metadata and table records included. Returns 1, 0 at
- * the end, or -errno: -EBADMSG if this is not a trace, or what read(2) said.
+ * the end, or -errno: -EBADMSG if this is not a trace, or what read(2) said. After -EAGAIN (of a
+ * descriptor that does not block, of a function, or see fxt_reader_set_growing()) it may be called
+ * again.
  *
  * After a fault inside a record the reader goes on behind that record, by its size. It ends after
  * a record of size zero, after truncated or corrupt input (every whole record before that was
@@ -357,6 +160,36 @@ uint64_t fxt_reader_fault_count(const struct fxt_reader *reader);
 
 /* Bytes of input consumed, and their total (0 if it cannot be known), for progress displays. */
 void fxt_reader_progress(const struct fxt_reader *reader, uint64_t *ret_done, uint64_t *ret_total);
+
+/* --- What a record is of --------------------------------------------------------------------- */
+
+/*
+ * Names, as the records up to the last one that was yielded tell them. Each returns false if they do not, and then *@ret
+ * is untouched. A name is followed by a zero, may be any bytes, and lives until the next call of fxt_reader_next().
+ */
+bool fxt_reader_process_name(const struct fxt_reader *reader, uint64_t pid, struct fxt_string *ret);
+bool fxt_reader_thread_name(const struct fxt_reader *reader, uint64_t pid, uint64_t tid,
+			    struct fxt_string *ret);
+
+/* Where a module (a program, a library) lies in a process; later versions may add to its end. */
+struct fxt_mapping {
+	uint64_t start, size; /* addresses */
+	uint64_t vaddr;	      /* of @start, in the module itself */
+	uint16_t module;      /* its number in the process */
+	uint8_t flags;
+	struct fxt_string name;
+	struct fxt_bytes build_id;
+};
+
+/* What lies at an address of a process, as the records so far tell; NULL: nothing known. Lives as names do. */
+const struct fxt_mapping *fxt_reader_find_mapping(const struct fxt_reader *reader, uint64_t pid,
+						  uint64_t address);
+
+/* When a record is of, in nanoseconds; false: it is of no time. Of a complete event, its beginning. */
+bool fxt_record_time(const struct fxt_record *record, uint64_t *ret_ns);
+
+/* Whom a record is of; NULL: of no thread. Of a context switch, who runs from then on. */
+const struct fxt_thread *fxt_record_thread(const struct fxt_record *record);
 
 /* --- Helpers --------------------------------------------------------------------------------- */
 

@@ -18,7 +18,8 @@ make_build "${places[@]}" install
 root=$TEST_DIR/dest/usr
 
 expect_ok "$root/bin/fxtrace" --version
-for file in fxtrace/libfxtrace.so libfxtrace.so libfxtrace-reader.so pkgconfig/fxtrace-reader.pc pkgconfig/fxtrace.pc; do
+for file in fxtrace/libfxtrace.so libfxtrace.so libfxtrace-reader.so pkgconfig/fxtrace-reader.pc pkgconfig/fxtrace.pc \
+	cmake/fxtrace/fxtrace-config.cmake cmake/fxtrace/fxtrace-config-version.cmake; do
 	[ -s "$root/lib/$file" ] || fail "$file is not installed"
 done
 expect_equal "" "$(find dest -name '*.la')" "libtool's files"
@@ -88,9 +89,48 @@ if command -v pkg-config >/dev/null; then
 	expect_ok "$root/bin/fxtrace" run -q -o late.fxt -m circular --trigger late-frame:snapshot -- ./late
 	[ -s late.1.fxt ] || fail "the late frame made no snapshot"
 	expect_clean demo.fxt late.fxt late.1.fxt
+	LD_LIBRARY_PATH=$root/lib expect_ok ./totals demo.fxt
+	expect_line '^ *[0-9.]+ ms  function +demo \([0-9]+\)$' out
+	printf '%s\n' 'boot kernel 0 1500' 'boot services 1500 900' 'login shell 2400 10' >lines.in
+	LD_LIBRARY_PATH=$root/lib expect_ok ./lines lines.fxt.gz <lines.in
+	expect_clean lines.fxt.gz
+	expect_ok "$root/bin/fxtrace" replay --no-pager lines.fxt.gz
+	expect_line 'services' out
 fi
 
+# The Python package, where there is a python for it.
+package=$(find "$root" -path '*/fxtrace/_reader.py' | head -n 1)
+if [ -n "$package" ] && grep -q '^S\["FX_SANITIZE"\]=""' "$FX_BUILDDIR/config.status"; then
+	PYTHONPATH=${package%/fxtrace/_reader.py} LD_LIBRARY_PATH=$root/lib PYTHONDONTWRITEBYTECODE=1 \
+		expect_ok python3 "$root/share/doc/fxtrace/examples/waits.py" demo.fxt function
+	expect_line '^ *[0-9.]+ ms  Anna' out
+fi
+
+# CMake finds what pkg-config does.
+if command -v cmake >/dev/null && command -v pkg-config >/dev/null; then
+	cp -r "$root/share/doc/fxtrace/examples" cmake-examples
+	CC=$FX_CC CXX=$FX_CXX cmake -S cmake-examples -B cmake-build -DCMAKE_PREFIX_PATH="$root" >cmake.out 2>&1 &&
+		cmake --build cmake-build >>cmake.out 2>&1 || fail "cmake:"$'\n'"$(tail -n 20 cmake.out)"
+	for program in longest totals; do
+		expect_ok cmake-build/$program demo.fxt
+		LD_LIBRARY_PATH=$root/lib ./$program demo.fxt >pkg-config.out 2>&1
+		expect_same_file pkg-config.out out
+	done
+	printf 'cmake_minimum_required(VERSION 3.13)\nproject(x C)\nfind_package(fxtrace 99 REQUIRED)\n' >CMakeLists.txt
+	expect_status 1 cmake -S . -B cmake-none -DCMAKE_PREFIX_PATH="$root"
+fi
+
+# Each function of the reader library has its page.
+while read -r name; do
+	page=$(sed -n 's/^\.so //p' "$root/share/man/man3/$name.3")
+	grep -qF "$name(" "$root/share/man/$page" || fail "$name has no page"
+done < <(sed -n 's/^\t\(fxt_.*\);$/\1/p' "$FX_SRCDIR/format/libfxtrace-reader.map")
+
 # Every installed header compiles alone, as C and as C++.
+for header in "$root"/include/fxtrace/*.hpp; do
+	echo "#include <fxtrace/${header##*/}>" >header.cc
+	compile header.o -c -std=c++17 -Wall -Wextra -Werror -I "$root/include" header.cc
+done
 for header in "$root"/include/fxtrace/*.h; do
 	echo "#include <fxtrace/${header##*/}>" | tee header.c >header.cc
 	compile header.o -c -Wall -Wextra -Werror -I "$root/include" header.c

@@ -37,7 +37,7 @@ while IFS= read -r command; do
 done <"$lint_tmp/commands" >"$lint_tmp/bad"
 
 if command -v groff >/dev/null; then
-	for page in man/*.[1-8]; do
+	for page in man/*.[1-8] "${FX_BUILDDIR:?}"/man/*.3; do
 		groff -man -Tutf8 -ww -z "$page" 2>&1
 	done >>"$lint_tmp/bad"
 fi

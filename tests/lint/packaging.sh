@@ -15,7 +15,7 @@ differs() {
 	differs NEWS.md "$version" "$(sed -n 's/^## \(.*\), .*$/\1/p' NEWS.md | head -n 1)" "the newest release"
 	differs debian/changelog "$version" "$(sed -n '1s/^fxtrace (\(.*\)-[^-]*) .*/\1/p' debian/changelog)" "the release"
 	differs packaging/fxtrace.spec "$version" "$(sed -n 's/^Version: *//p' packaging/fxtrace.spec)" "the release"
-	for page in man/*.[1-8]; do
+	for page in man/*.[1-8] "${FX_BUILDDIR:?}"/man/*.3; do
 		differs "$page" "$date fxtrace $version" \
 			"$(sed -n 's/^\.TH [^ ]* [1-8] \([^ ]*\) "\(.*\)" ".*"$/\1 \2/p' "$page")" "date and release"
 	done

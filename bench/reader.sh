@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# The speed bars of libfxtrace-reader: what it reads a second, on one core, of an archive of 1 GB in constant memory; and
+# events a second in Python.
+set -u
+: "${FX_BUILDDIR:?}" "${FX_SRCDIR:?}"
+
+dir=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d) || exit 99
+trap 'rm -rf "$dir"' EXIT
+status=0
+
+# bar NAME VALUE UNIT BAR LESS: below BAR if LESS, else above.
+bar() {
+	awk -v name="$1" -v value="$2" -v unit="$3" -v bar="$4" -v less="${5-}" 'BEGIN {
+		met = less ? value <= bar : value >= bar
+		printf "%-58s %8.2f %s bar %s  %s\n", name, value, unit, bar, met ? "met" : "NOT MET"
+		exit !met
+	}' || status=1
+}
+
+for shape in "calls" "calls with arguments"; do
+	"$FX_BUILDDIR/bench/reader" write "$dir/large.fxt" 1000 ${shape#calls} || exit 99
+	"$FX_BUILDDIR/bench/reader" write "$dir/small.fxt" 10 ${shape#calls} || exit 99
+	small=$("$FX_BUILDDIR/bench/reader" read "$dir/small.fxt") || exit 99
+	for way in read batch; do
+		out=$("$FX_BUILDDIR/bench/reader" $way "$dir/large.fxt") || exit 99
+		# Word splitting is wanted: four numbers.
+		# shellcheck disable=SC2086
+		set -- $out
+		if [ $way = read ]; then
+			bar "reader: one by one, $shape" "$2" MB/s 500
+			bar "reader: memory of 1 GB over that of 10 MB, $shape" \
+				"$(echo "$4 ${small##* }" | awk '{ print $1 / $2 }')" times 1.2 less
+		else
+			echo "reader: batches, $shape: $2 MB/s, $3 million events/s, $4 KiB"
+		fi
+	done
+	"$FX_BUILDDIR/bench/reader" write "$dir/python.fxt" 50 ${shape#calls} || exit 99
+	PYTHONPATH=$FX_SRCDIR/python PYTHONDONTWRITEBYTECODE=1 \
+		FXTRACE_READER_LIBRARY=$FX_BUILDDIR/.libs/libfxtrace-reader.so.0 \
+		python3 - "$dir/python.fxt" >"$dir/python" <<'PYTHON' || exit 99
+import sys, time, fxtrace
+for use in ("name and duration", "name, duration and arguments"):
+    begun, count = time.process_time(), 0
+    for event in fxtrace.open(sys.argv[1]):
+        count += event.duration == 50 and len(event.name) > 0
+        if "arguments" in use:
+            event.args
+    print(count / (time.process_time() - begun) / 1e6, use)
+PYTHON
+	while read -r speed use; do
+		case $use in
+		*arguments) echo "reader: Python, $shape, $use: $speed million events/s" ;;
+		*) bar "reader: Python, $shape, $use" "$speed" "M events/s" 0.5 ;;
+		esac
+	done <"$dir/python"
+done
+exit $status
