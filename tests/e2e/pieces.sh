@@ -5,7 +5,7 @@
 # again what has been tried, keeps how tests end alone, and its table and its status say what is left.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
-need timeout flock
+need timeout flock pgrep
 
 # A tree with the runner and one suite.
 mkdir -p own/tests/e2e/suites results
@@ -31,14 +31,15 @@ tiny_run() {
 	second) "$@" [ "$(grep -c second "$FX_TINY/ran")" -ne 2 ] ;;
 	slow) within 1 "$@" sleep 1.5 ;;
 	late) alone 1 "$@" sleep 1000 ;;
-	endless) within 1000 "$@" sh -c 'echo "$$" >"$FX_TINY/pid"; exec sleep 1000' ;;
+	endless) within 1000 "$@" sleep "$FX_TINY_LONG" ;;
 	interrupted) within 1000 "$@" sh -c 'kill -INT "$$"' ;;
 	esac || status=$?
 	echo "status $status"
 }
 END
 FX_TINY=$PWD
-export FX_TINY
+FX_TINY_LONG=1000.$$
+export FX_TINY FX_TINY_LONG
 
 # run_tiny LIMIT [WAY]: its table is in the file table, its status in $status.
 run_tiny() {
@@ -130,7 +131,7 @@ expect_equal 1 "$status" "status where one does not end"
 totals 4 3 1 1 3 0 0 3 2 1 0
 expect_line '^tiny endless time$' table
 expect_line 'tiny-02: its time was over in endless' table
-! kill -0 "$(cat pid)" 2>/dev/null || fail "what ran when a piece was ended runs on"
+! pgrep -fx "sleep $FX_TINY_LONG" || fail "what ran when a piece was ended runs on"
 
 # What cannot be had is not passed over.
 : >list

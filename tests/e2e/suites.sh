@@ -28,7 +28,8 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 
 # Each suite, of tests/e2e/suites: NAME_list prints its tests, NAME_run TEST COMMAND... runs one under a command
 # and prints its parts and how they ended, a line each. NAME_make builds what it needs, in its sources, which
-# NAME_fetch brings where Debian has none. NAME_apart=yes: its tests can run beside one another.
+# NAME_fetch brings where Debian has none. NAME_apart=yes: its tests can run beside one another. NAME_piece: how many
+# are a piece, where they are long.
 
 # source_tree PACKAGE: where its sources are, in $tree; the suite's NAME_make has been there. One suite at a time.
 source_tree() {
@@ -67,7 +68,8 @@ fetch_ltp() {
 
 # within SECONDS COMMAND...: what nearly fills its time alone is given more of it where it is traced, and what is slow
 # by nature has a line in slow.txt. The file late says that it did not end in its time. Signals are as a program finds
-# them that was not started in the background, and whoever ends the piece ends this, a process group of its own.
+# them that was not started in the background, and whoever ends the piece ends this, a process group of its own. Root's
+# see no process and no shared memory but their own (see cell), and leave none behind.
 within() {
 	local seconds status=0 before=$SECONDS
 
@@ -78,24 +80,27 @@ within() {
 	shift
 	(
 		trap 'kill "$!"; wait; exit 143' HUP INT TERM
-		timeout -k 3 "$seconds" env --default-signal "$@" &
+		timeout -k 3 "$seconds" env --default-signal "${cell[@]}" "$@" &
 		wait "$!"
 	) || status=$?
 	[ $((SECONDS - before)) -lt "$seconds" ] || : >"$late"
 	return "$status"
 }
 
-# alone SECONDS COMMAND...: in the folder work, as a user without rights, who sees no process and no shared memory but
-# its own and leaves none behind: a test may do to the machine what it likes. Without root, as whoever runs this.
+# cell: what a test of root's runs in. The first process there is a shell: for that one, signals and orphans are not as
+# for others.
+# shellcheck disable=SC2016 # the inner shell's
+cell=(unshare --pid --fork --mount-proc --ipc --kill-child
+	sh -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm; "$@"; exit $?' sh)
+[ -n "$all" ] && [ "$(id -u)" -eq 0 ] && "${cell[@]}" true 2>/dev/null || cell=()
+
+# alone SECONDS COMMAND...: in the folder work, as a user without rights: a test may do to the machine what it likes.
+# Without root, as whoever runs this.
 alone() {
 	local seconds=$1 user=$((61000 + BASHPID % 4000)) own=()
 
 	shift
-	# The first process there is a shell: for that one, signals and orphans are not as for others.
-	# shellcheck disable=SC2016 # the inner shell's
-	[ "$(id -u)" -ne 0 ] || own=(unshare --pid --fork --mount-proc --ipc --kill-child
-		sh -c 'mount -t tmpfs -o mode=1777 tmpfs /dev/shm; "$@"; exit $?' sh
-		setpriv --reuid="$user" --regid="$user" --clear-groups --)
+	[ "$(id -u)" -ne 0 ] || own=(setpriv --reuid="$user" --regid="$user" --clear-groups --)
 	chmod -R u+rwx work 2>/dev/null
 	rm -rf work && mkdir work || return
 	# The archive is made beside it.
@@ -366,12 +371,13 @@ outcomes() {
 		id -u
 		cat "$about/$1.sh"
 		declare -f within alone outcome tap
+		echo "${cell[@]}"
 	} | sha256sum | cut -c1-12)"
 }
 
 # run_suite SUITE: in pieces.
 run_suite() {
-	local suite=$1 apart piece
+	local suite=$1 apart piece size
 
 	trap end_all HUP INT TERM
 	. "$about/$suite.sh"
@@ -382,10 +388,11 @@ run_suite() {
 		echo "$suite" >>"$TEST_DIR/missing"
 		return
 	fi
+	size=${suite}_piece
 	if [ ! -e "$results/$suite-01.tests" ] || ! sort "$results/$suite"-*.tests | cmp -s - <(sort list); then
 		cat "$results/$suite"-*.result >old 2>/dev/null
 		rm -f "$results/$suite"-*
-		split -l "${FX_SUITES_PIECE:-100}" --numeric-suffixes=1 --additional-suffix=.tests list "$results/$suite-"
+		split -l "${!size:-${FX_SUITES_PIECE:-50}}" --numeric-suffixes=1 --additional-suffix=.tests list "$results/$suite-"
 		for piece in "$results/$suite"-*.tests; do
 			awk -F '\t' 'FILENAME == ARGV[1] { here[$1] = 1; next } $1 in here' "$piece" old >"${piece%.tests}.result"
 		done

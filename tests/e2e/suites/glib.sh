@@ -25,12 +25,12 @@ glib_list() {
 }
 
 glib_run() {
-	local test status=0
+	local program status=0
 
-	test=$(sed -n 's/^Exec=//p' "$installed/$1.test")
+	program=$(sed -n 's/^Exec=//p' "$installed/$1.test")
 	shift
 	# shellcheck disable=SC2086 # a program and its arguments
-	within 300 "$@" $test --tap >log 2>&1 || status=$?
+	within 300 "$@" $program --tap >log 2>&1 || status=$?
 	sed -n 's/^\(not ok\|ok\) [0-9]* \([^ ]*\).*/\2 \1/p' log | sed 's/seed:[^ ]*//'
 	echo "status $status"
 }

@@ -1,6 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 # Python's tests, as Debian installs them.
+
+# shellcheck disable=SC2034 # for suites.sh
+{
+	python_apart=yes
+	python_piece=6
+}
 python=/usr/bin/python3
 [ -x $python ] || python=python3
 
