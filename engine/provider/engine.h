@@ -111,7 +111,8 @@ enum fx_ask {
 	FX_ASK_START =
 	    16, /* anything at all: in the programs that it starts, too, that would be their end */
 	FX_ASK_PAGES = 32, /* to map what is about to be written */
-	FX_ASK_ALL = 63,
+	FX_ASK_MEET = 64,  /* a manager that is not known yet */
+	FX_ASK_ALL = 127,
 	FX_ASK_FOLLOW = FX_ASK_CHILD | FX_ASK_SELF,
 };
 

@@ -37,6 +37,9 @@ static void note_untraced(const struct fx_environ *e, const char *path, enum fx_
 /* What cannot load it itself may start others, that would complain. */
 static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
 {
+	/* It would bear the answers, and nobody would hear of it. */
+	if (verdict == FX_LOADABLE && !fx_engine_may(FX_ASK_MEET))
+		verdict = FX_LOADABLE_CONFINED;
 	if (verdict == FX_LOADABLE)
 		verdict = fx_loadable_here();
 	e->strip = fx_loadable_complains(verdict);

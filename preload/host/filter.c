@@ -278,6 +278,7 @@ static const struct {
 #define CHILD				      FX_ASK_CHILD
 #define START				      FX_ASK_START
 #define PAGES				      FX_ASK_PAGES
+#define MEET				      FX_ASK_MEET
 #define FX_ASK(groups, call, position, value) {groups, position, SYS_##call, value},
 #include "preload/host/asks.def"
 #undef FX_ASK

@@ -51,6 +51,15 @@ expect_same_file plain.err traced.err
 expect_unharmed 6 ./filtered execve alone /bin/sh -c '/bin/echo more; env | grep -c PRELOAD; exit 6'
 expect_same_file plain.err traced.err
 
+# It would bear the answers, but could not be traced: that is why, not that it had no time.
+for how in execve execvp fexecve $execveat vfork; do
+	expect_unharmed 5 ./filtered $how mute /bin/sh -c '/bin/echo more; exit 5'
+	expect_same_file plain.err traced.err
+	expect_status 5 "$FXTRACE" run -o trace.fxt -- ./filtered $how mute /bin/sh -c '/bin/echo more; exit 5'
+	expect_line 'not traced: .*(sh|a file by its descriptor).*seccomp filter' err
+	expect_no_line 'ended before tracing' err
+done
+
 $FX_CC -static -w -D_GNU_SOURCE -o alone "$FX_SRCDIR/tests/e2e/targets/alone.c" 2>/dev/null ||
 	skip "the rest needs a C library to be linked statically"
 for how in execve execvp fexecve $execveat vfork; do

@@ -7,6 +7,7 @@
  *	FILTER	strict: kills for all but what a program takes that is linked statically and does next to nothing;
  *		alone: kills for what tracing asks for and programs that talk to nobody do not;
  *		errors: what tracing asks for and programs mostly do not, is EPERM;
+ *		mute: sockets are EPERM;
  *		mild: kills for what nobody asks for
  */
 #include <errno.h>
@@ -65,6 +66,8 @@ static const int errors[] = {SYS_statx,	 SYS_memfd_create, SYS_membarrier,
 
 static const int alone[] = {SYS_socket, SYS_connect, SYS_memfd_create, SYS_membarrier};
 
+static const int mute[] = {SYS_socket, SYS_connect};
+
 static const int mild[] = {SYS_ptrace, SYS_reboot};
 
 static int filter_install(const int *calls, int count, unsigned listed, unsigned others)
@@ -93,6 +96,9 @@ static int confine(const char *filter)
 				      SECCOMP_RET_ALLOW);
 	if (strcmp(filter, "errors") == 0)
 		return filter_install(errors, COUNT(errors), SECCOMP_RET_ERRNO | EPERM,
+				      SECCOMP_RET_ALLOW);
+	if (strcmp(filter, "mute") == 0)
+		return filter_install(mute, COUNT(mute), SECCOMP_RET_ERRNO | EPERM,
 				      SECCOMP_RET_ALLOW);
 	return filter_install(mild, COUNT(mild), SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_ALLOW);
 }
