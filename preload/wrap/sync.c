@@ -85,6 +85,13 @@ static uint32_t mutex_holder(const pthread_mutex_t *m)
 	return owner;
 }
 
+/* Whether a lock of it would be a wait, as it is now: who has a recursive one has it at once, once more. */
+fx_hot bool mutex_would_wait(const pthread_mutex_t *m, uint32_t tid)
+{
+	return mutex_is_held(m) && !((m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP &&
+				     (uint32_t)fx_load_relaxed(&m->__data.__owner) == tid);
+}
+
 /* An unlock that leaves a recursive mutex locked, or is refused, releases nothing. */
 static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
 {
@@ -253,7 +260,7 @@ static fx_cold int robust_pthread_mutex_trylock(pthread_mutex_t *m)
 				return true;                                                       \
 			}                                                                          \
 		}                                                                                  \
-		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex)))                            \
+		if (t_ && (fx_records_all(t_) || mutex_would_wait(mutex, t_->tid)))                \
 			return false;                                                              \
 		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
 		return true;                                                                       \
@@ -358,7 +365,7 @@ _Static_assert(thrd_success == 0, "what PASS_LOCK asks");
 			*(ret) = FX_REAL(mtx_trylock)(m);                                          \
 			return *(ret) == thrd_success;                                             \
 		}                                                                                  \
-		if (t_ && (fx_records_all(t_) || mutex_is_held(mutex_of(m))))                      \
+		if (t_ && (fx_records_all(t_) || mutex_would_wait(mutex_of(m), t_->tid)))          \
 			return false;                                                              \
 		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
 		return true;                                                                       \

@@ -76,3 +76,50 @@ expect_ok "$FXTRACE" dump trace.fxt
 	fail "pthread:all does not show every lock"
 expect_line 'name="pthread_mutex_lock".*"holder":int32=[1-9]' out
 expect_line 'type=flow-end.*name="pthread_mutex_lock"' out
+
+# Who has a recursive lock has it once more at once, whatever its kind, alone or beside others.
+cat >relock.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <threads.h>
+
+static void *relock(void *kind)
+{
+	int robust = kind == (void *)1, inherit = kind == (void *)2;
+	pthread_mutexattr_t a;
+	pthread_mutex_t m;
+	mtx_t c11;
+
+	pthread_mutexattr_init(&a);
+	pthread_mutexattr_settype(&a, PTHREAD_MUTEX_RECURSIVE);
+	pthread_mutexattr_setrobust(&a, robust ? PTHREAD_MUTEX_ROBUST : PTHREAD_MUTEX_STALLED);
+	pthread_mutexattr_setprotocol(&a, inherit ? PTHREAD_PRIO_INHERIT : PTHREAD_PRIO_NONE);
+	pthread_mutex_init(&m, &a);
+	mtx_init(&c11, mtx_plain | mtx_recursive);
+	for (int i = 0; i < 5; i++)
+		if (pthread_mutex_lock(&m) || mtx_lock(&c11) != thrd_success)
+			abort();
+	for (int i = 0; i < 5; i++)
+		if (pthread_mutex_unlock(&m) || mtx_unlock(&c11) != thrd_success)
+			abort();
+	return NULL;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	for (long kind = 0; kind < 3; kind++)
+		relock((void *)kind);
+	for (long kind = 0; kind < 3; kind++) {
+		pthread_create(&thread, NULL, relock, (void *)kind);
+		pthread_join(thread, NULL);
+	}
+	return 0;
+}
+EOF
+"$FX_CC" -O1 -pthread -o relock relock.c || fail "relock.c does not compile"
+expect_ok "$FXTRACE" run -q -o trace.fxt -- ./relock
+expect_ok "$FXTRACE" dump trace.fxt
+expect_line 'name="pthread_create"' out
+expect_no_line 'name="(pthread_mutex|mtx)_lock"' out
