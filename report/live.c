@@ -142,6 +142,8 @@ static enum fx_wait_kind live_wait(uint8_t known, const struct fxt_record *recor
 	enum fx_wait_kind wait = (enum fx_wait_kind)(known & LIVE_WAIT);
 	const struct fxt_arg *file;
 
+	if (wait == FX_WAIT_LOCK && fxt_record_find_arg(record, "ran"))
+		return FX_WAIT_NONE;
 	if (wait != FX_WAIT_PEER)
 		return wait;
 	file = fxt_record_find_arg(record, "file");

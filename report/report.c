@@ -178,6 +178,15 @@ static bool report_says_unfinished(const struct fx_event *event)
 	return arg && arg->type == FXT_ARG_BOOL && arg->boolean;
 }
 
+/* One that ends by becoming another program is not cut off. */
+static bool report_is_exec(const struct fx_event *event, enum fx_call_kind kind)
+{
+	const char *name = event->name->data;
+
+	return (kind == FX_CALL_PROCESS || kind == FX_CALL_SYSCALL) && event->name->length >= 4 &&
+	       (memcmp(name, "exec", 4) == 0 || memcmp(name, "fexe", 4) == 0);
+}
+
 static void report_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_report *report = report_of(exporter);
@@ -198,8 +207,9 @@ static void report_slice_begin(struct fx_exporter *exporter, const struct fx_eve
 	    .category = event->category->serial,
 	    .depth = (uint32_t)report->stack.count,
 	    .kind = category->kind,
-	    .is_unfinished = event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED) ||
-			     report_says_unfinished(event),
+	    .is_unfinished =
+		event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED) ||
+		(report_says_unfinished(event) && !report_is_exec(event, category->kind)),
 	};
 	call->is_shown = report_shows(report, event, category);
 	report->stack.count++;

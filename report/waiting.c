@@ -78,7 +78,10 @@ enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_text
 		waiting->kinds.items[call->name] =
 		    (uint8_t)(1 + fx_waiting_of_name(fx_texts_get(texts, call->name)->data));
 	kind = (enum fx_wait_kind)(waiting->kinds.items[call->name] - 1);
-	return kind == FX_WAIT_PEER && !waiting_has_peer(call, event) ? FX_WAIT_NONE : kind;
+	if ((kind == FX_WAIT_PEER && !waiting_has_peer(call, event)) ||
+	    (kind == FX_WAIT_LOCK && fx_event_arg(event, "ran")))
+		return FX_WAIT_NONE;
+	return kind;
 }
 
 void fx_waiting_free(struct fx_waiting *waiting)

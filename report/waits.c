@@ -417,8 +417,10 @@ static void waits_note_locks(const struct waits *waits, struct fx_table *table)
 		      waits->convoys.is_cut ? ", or more: there were too many waits to count all"
 					    : "");
 	if (waits->holders.times.count == 0)
-		fx_table_note(table, "who held them is not known: spin locks, and calls that have "
-				     "not ended, do not say");
+		fx_table_note(
+		    table,
+		    "who held them is not known: spin locks, what is run once, and calls that have "
+		    "not ended, do not say");
 	if (fx_holds_any(&waits->holds))
 		fx_table_note(table, "held: how long, by all threads; taken at: where it was taken "
 				     "that this was longest");

@@ -31,7 +31,9 @@ fx_hot void fx_wait_show(struct fx_call *call, struct fx_wait *w, const void *at
 {
 	if (w->holder)
 		fx_arg_int(call, FX_STR_holder, (int)w->holder);
-	if (w->holder || w->from.tid)
+	else if (w->ran)
+		fx_arg_int(call, FX_STR_ran, 1);
+	if (w->holder || w->from.tid || w->ran)
 		fx_arg_ptr(call, FX_STR_at, at);
 	if (w->holder && w->from.tid == w->holder && w->from.time > w->start)
 		w->from.held = w->from.time - w->start;

@@ -180,6 +180,7 @@ struct fx_wait {
 	uint32_t holder;	   /* tid of who held the lock as the wait began; 0: not known */
 	bool looked_free;	   /* nobody held it then */
 	bool held_back;		   /* nobody held it who could end this wait */
+	bool ran;		   /* it was no wait: what is to run once ran here */
 	struct fx_source from;	   /* set by whoever ends the wait */
 	unsigned round;		   /* of a barrier: the place of its token */
 	uint64_t

@@ -392,6 +392,7 @@ static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, 
 static __thread struct once {
 	fx_once_main routine;
 	const void *object;
+	bool ran; /* it did, in the newest call */
 } once __attribute__((tls_model("initial-exec")));
 
 /* Who runs it takes part in the cell too, so that it is there for those who come meanwhile. For those who were just about
@@ -414,6 +415,7 @@ static void once_run(void)
 		fx_token_set(&visit.cell->tokens[0], &from, true);
 		fx_wait_end(&visit);
 	}
+	once.ran = true;
 }
 
 /* Without a call that is recorded nobody asks who has run it. */
@@ -421,8 +423,9 @@ static void once_run(void)
 	do {                                                                                       \
 		struct once before = once;                                                         \
                                                                                                    \
-		once = (struct once){routine_, object_};                                           \
+		once = (struct once){routine_, object_, false};                                    \
 		call;                                                                              \
+		before.ran = once.ran;                                                             \
 		once = before;                                                                     \
 	} while (0)
 
@@ -474,7 +477,8 @@ static void fx_end_once(struct fx_wait *w, const volatile void *control, int ret
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	if (ret == 0 && cell && !fx_token_get(&cell->tokens[0], 0, &w->from))
+	w->ran = once.ran;
+	if (!w->ran && ret == 0 && cell && !fx_token_get(&cell->tokens[0], 0, &w->from))
 		fx_wait_guess(w, FX_STR_pthread_once, fx_wait_noted(w, control, true));
 	fx_wait_end(w);
 }

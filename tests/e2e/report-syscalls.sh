@@ -180,3 +180,14 @@ lost = sum(a["value"] for r in map(json.loads, open(sys.argv[2])) if r.get("name
 assert row["calls"] + lost >= 200000 > row["calls"], (row, lost)
 assert any(note.startswith(f"{lost} records were lost") for note in report["syscalls"]["notes"]), report["syscalls"]
 END
+
+# --- What had not ended ------------------------------------------------------------------------------
+
+# exec ends by becoming another program; a sleep whose process is killed does not end.
+expect_ok "$FXTRACE" run -q -o exec.fxt -- sh -c 'exec env true'
+expect_ok "$FXTRACE" report exec.fxt
+expect_line 'execve' out
+expect_no_line 'had not ended' out
+expect_status 137 "$FXTRACE" run -q -o killed.fxt -- sh -c 'sleep 100 & sleep 0.3; kill -9 $!; wait; kill -9 $$'
+expect_ok "$FXTRACE" report killed.fxt
+expect_line '^[1-9] calls? had not ended' out

@@ -123,3 +123,49 @@ expect_ok "$FXTRACE" run -q -o trace.fxt -- ./relock
 expect_ok "$FXTRACE" dump trace.fxt
 expect_line 'name="pthread_create"' out
 expect_no_line 'name="(pthread_mutex|mtx)_lock"' out
+
+# Who runs what is to run once does not wait; who comes meanwhile does.
+cat >runs.c <<'EOF'
+#include <pthread.h>
+#include <unistd.h>
+
+static pthread_once_t outer = PTHREAD_ONCE_INIT, inner = PTHREAD_ONCE_INIT;
+static volatile int runs;
+
+static void run_inner(void)
+{
+}
+
+static void run_outer(void)
+{
+	runs = 1;
+	pthread_once(&inner, run_inner);
+	usleep(300000);
+}
+
+static void *late(void *unused)
+{
+	while (!runs)
+		usleep(1000);
+	pthread_once(&outer, run_outer);
+	return unused;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, late, NULL);
+	pthread_once(&outer, run_outer);
+	pthread_join(thread, NULL);
+	return 0;
+}
+EOF
+"$FX_CC" -O1 -pthread -o runs runs.c || fail "runs.c does not compile"
+expect_ok "$FXTRACE" run -q -o trace.fxt -- ./runs
+expect_ok "$FXTRACE" dump trace.fxt
+expect_equal 2 "$(grep -c 'name="pthread_once".*"ran":int32=1' out)" "calls of pthread_once that ran it"
+waits=$(grep 'type=complete.*name="pthread_once"' out | grep -cv '"ran"')
+expect_ok "$FXTRACE" report --waits trace.fxt
+listed=$(awk '$2 == "waits" || $1 == "total" { next } /once (outer|inner|0x)/ { n += $3 } END { print n + 0 }' out)
+expect_equal "$waits" "$listed" "waits of pthread_once that the report lists"
