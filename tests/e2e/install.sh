@@ -101,7 +101,8 @@ fi
 # The Python package, where there is a python for it.
 package=$(find "$root" -path '*/fxtrace/_reader.py' | head -n 1)
 if [ -n "$package" ] && grep -q '^S\["FX_SANITIZE"\]=""' "$FX_BUILDDIR/config.status"; then
-	PYTHONPATH=${package%/fxtrace/_reader.py} LD_LIBRARY_PATH=$root/lib PYTHONDONTWRITEBYTECODE=1 \
+	FXTRACE_READER_LIBRARY=$root/lib/libfxtrace-reader.so.0 PYTHONPATH=${package%/fxtrace/_reader.py} \
+		LD_LIBRARY_PATH=$root/lib PYTHONDONTWRITEBYTECODE=1 \
 		expect_ok python3 "$root/share/doc/fxtrace/examples/waits.py" demo.fxt function
 	expect_line '^ *[0-9.]+ ms  Anna' out
 fi
