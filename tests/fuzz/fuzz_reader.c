@@ -24,10 +24,10 @@ struct how {
 	int compression;
 };
 
-/* What a reading comes to: equal for equal archives. */
+/* What a reading comes to: equal, to the byte, for equal archives. Without padding. */
 struct sum {
 	uint64_t records, faults, hash;
-	int result;
+	int64_t result;
 };
 
 static void sum_add(struct sum *sum, const void *data, size_t size)
