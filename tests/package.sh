@@ -52,9 +52,11 @@ build_in() {
 			env HOME="$0" DEB_BUILD_OPTIONS=parallel=2 dpkg-buildpackage -us -uc' "$1"
 }
 
+# Shown overrides count for lintian's own status.
 lint() {
 	within builder sh -c 'cd "$0" && exec setpriv --reuid=builder --regid=builder --init-groups \
-		lintian --no-cfg --profile debian --show-overrides --fail-on error,warning fxtrace_*.changes' "$1"
+		lintian --no-cfg --profile debian --show-overrides --fail-on none fxtrace_*.changes' "$1" &&
+		! grep -q '^[EW]:' "$roots/lintian.log"
 }
 
 same_again() {
