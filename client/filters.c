@@ -49,6 +49,11 @@ bool fx_filters_option(struct fx_filters *filters, const char *command, int key,
 	}
 }
 
+bool fx_filters_any(const struct fx_filters *filters)
+{
+	return fx_filter_is_set(&filters->filter);
+}
+
 void fx_filters_check(const struct fx_filters *filters, const char *command)
 {
 	if (filters->filter.from > filters->filter.to)

@@ -48,6 +48,14 @@ enum {
 /* Takes an option; false: it is none of these. Wrong usage ends the program, named by `command'. */
 bool fx_filters_option(struct fx_filters *filters, const char *command, int key, const char *arg);
 
+/* Whether one of them was given. */
+bool fx_filters_any(const struct fx_filters *filters);
+
+/* What is said where nothing passes. */
+#define FX_FILTERS_NONE                                                                            \
+	"passes --process, --thread, --category, --name, --from and --to; fxtrace info says what " \
+	"there is"
+
 /* Looks at the whole, when all options are there. */
 void fx_filters_check(const struct fx_filters *filters, const char *command);
 

@@ -15,6 +15,7 @@
 #include "client/tail.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
+#include "manager/settings/report.h"
 #include "report/replay.h"
 
 enum {
@@ -123,6 +124,9 @@ static int replay_timeline(struct replay_options *options, struct fx_timeline *t
 	if (!options->no_pager)
 		fx_pager_start();
 	r = fx_replay(timeline, &options->order);
+	if (r == 0)
+		fx_report_as(options->program, "%s: no call %s", options->file,
+			     fx_filters_any(&options->filters) ? FX_FILTERS_NONE : "is in it");
 	return r < 0 ? fx_archive_complain(options->program, options->file, r, NULL) : status;
 }
 

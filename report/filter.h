@@ -26,6 +26,13 @@ struct fx_filter {
 	uint64_t to;   /* the same; UINT64_MAX: the end */
 };
 
+/* Whether something may be left out. */
+static inline bool fx_filter_is_set(const struct fx_filter *f)
+{
+	return f->processes.count || f->threads.count || f->categories.count || f->names.count ||
+	       f->from > 0 || f->to < UINT64_MAX;
+}
+
 /* Whether a text matches one of the patterns; with none, it does. */
 bool fx_patterns_match(const struct fx_patterns *patterns, const char *text);
 

@@ -308,7 +308,7 @@ static void memory_add_heaps(struct memory *memory)
 	}
 	for (size_t i = 0; i < memory->heaps.count; i++)
 		memory_row(memory, table, i);
-	if (memory->calls == 0)
+	if (memory->calls == 0 && fx_table_row_count(table) > 0)
 		fx_table_note(table, "who allocated is known where it is recorded: fxtrace run "
 				     "-c '#default,malloc' --stacks malloc");
 	if (memory->is_rounded)

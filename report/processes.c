@@ -156,7 +156,8 @@ static void processes_add_tree(struct processes *all, size_t roots)
 		path.items[path.count++] = all->lives.items.items[at - 1].first;
 	}
 	fx_vector_free(&path);
-	fx_table_note(table, "waited is the sum of all threads");
+	if (fx_table_row_count(table) > 0)
+		fx_table_note(table, "waited is the sum of all threads");
 	fx_report_add(all->lives.report, table);
 }
 

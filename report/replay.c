@@ -440,16 +440,17 @@ static int choose_threads(struct replay *replay)
 
 static int replay_all(struct replay *replay)
 {
-	int r = choose_threads(replay);
+	int r = choose_threads(replay), any = 0;
 
 	if (r == 0)
 		r = start_lanes(replay);
+	any = replay->heap.count > 0;
 	while (r == 0 && replay->heap.count > 0 && !ferror(replay->order->out)) {
 		r = print_next(replay);
 		if (r == 0 && replay->started < replay->thread_count)
 			r = start_lanes(replay);
 	}
-	return r;
+	return r < 0 ? r : any;
 }
 
 int fx_replay(struct fx_timeline *timeline, const struct fx_replay_order *order)

@@ -20,7 +20,7 @@ struct fx_replay_order {
 	FILE *out;
 };
 
-/* Returns 0 or -errno; errors of writing stay in the file. */
+/* Returns 1, 0 if there was nothing to print, or -errno; errors of writing stay in the file. */
 int fx_replay(struct fx_timeline *timeline, const struct fx_replay_order *order);
 
 /*

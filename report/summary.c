@@ -205,6 +205,11 @@ static void summary_add_counts(struct summary *summary)
 		fx_table_note(table, "%llu call%s had not ended",
 			      (unsigned long long)summary->unfinished,
 			      summary->unfinished == 1 ? "" : "s");
+	if (summary->calls + summary->instants + summary->counters == 0 &&
+	    fx_filter_is_set(&fx_report_order(summary->report)->filter))
+		fx_table_note(
+		    table,
+		    "no event passes --process, --thread, --category, --name, --from and --to");
 	if (timeline->fault.kind != FXT_FAULT_NONE)
 		fx_table_note(table, "the archive is damaged: all numbers are of what is whole");
 	fx_report_add(summary->report, table);

@@ -299,7 +299,7 @@ static void syscalls_add_names(struct syscalls *all, enum group group)
 		syscalls_row(all, table, group, name);
 		unfinished += all->names[group].items[name].unfinished;
 	}
-	if (group == GROUP_SYSCALL)
+	if (group == GROUP_SYSCALL && fx_table_row_count(table) > 0)
 		fx_table_note(table, "names are those of libc's functions; total includes waiting; "
 				     "~p50 and ~p99 are estimates, at most 1/16 too high");
 	if (unfinished > 0)
