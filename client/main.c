@@ -18,6 +18,9 @@
 extern const char fxtrace_untraced;
 const char fxtrace_untraced __attribute__((used)) = 1;
 
+/* In the names of archives, compressed or not. */
+#define ARCHIVE ".fxt"
+
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
@@ -96,6 +99,12 @@ static int unknown_command(const char *command, const char *name)
 	else if (access(name, X_OK) == 0)
 		fx_report_as(command, "unknown command '%.200s'; fxtrace run -- %.200s traces it",
 			     name, name);
+	else if (strlen(name) > strlen(ARCHIVE) && strstr(name, ARCHIVE) && access(name, R_OK) == 0)
+		fx_report_as(
+		    command,
+		    "unknown command '%.200s'; fxtrace report %.200s says what took the time, "
+		    "fxtrace view %.200s shows it",
+		    name, name, name);
 	else
 		fx_report_as(command, "unknown command '%.200s' (see fxtrace --help)", name);
 	return FX_EXIT_USAGE;

@@ -208,8 +208,10 @@ static int merge_say(const struct merge *merge, const struct fx_merge_counts *co
 	for (size_t i = 1; i < merge->count; i++)
 		merge_say_input(merge, i);
 	fprintf(stderr,
-		"%s: %s: %" PRIu64 " events of %zu archives, %" PRIu64 " arrows between them",
-		merge->program, merge->out_path, counts->events, merge->count, counts->arrows);
+		"%s: %s: %" PRIu64 " event%s of %zu archive%s, %" PRIu64 " arrow%s between them",
+		merge->program, merge->out_path, counts->events, counts->events == 1 ? "" : "s",
+		merge->count, merge->count == 1 ? "" : "s", counts->arrows,
+		counts->arrows == 1 ? "" : "s");
 	if (counts->left_out > 0)
 		fprintf(stderr, "; %" PRIu64 " records left out, too large or of unknown kinds",
 			counts->left_out);

@@ -70,6 +70,9 @@ static error_t query_parse_option(int key, char *arg, struct argp_state *state)
 			fx_usage_error(options->program, "no FILE given", NULL);
 		if (!options->sql)
 			fx_usage_error(options->program, "no SQL given", NULL);
+		if (strcmp(options->file, "-") != 0 && access(options->file, F_OK) != 0 &&
+		    access(options->sql, F_OK) == 0)
+			fx_usage_error(options->program, "FILE comes before SQL", options->sql);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;

@@ -189,7 +189,8 @@ static int split_close(void *opaque, const struct fx_split_part *part, struct fx
 
 	if (r < 0 || named < 0)
 		return split_fail(split, r < 0 ? r : named);
-	fprintf(stderr, "%s: %s: %" PRIu64 " events\n", split->program, split->path, part->events);
+	fprintf(stderr, "%s: %s: %" PRIu64 " event%s\n", split->program, split->path, part->events,
+		part->events == 1 ? "" : "s");
 	return 0;
 }
 
@@ -199,8 +200,9 @@ static int split_say(const struct split *split, const struct fx_split_result *re
 {
 	if (result->fault_count > 0)
 		return fx_archive_complain(split->program, split->order.path, 0, &result->fault);
-	fprintf(stderr, "%s: %s: %" PRIu64 " events in %zu parts", split->program,
-		split->order.path, result->events, result->parts);
+	fprintf(stderr, "%s: %s: %" PRIu64 " event%s in %zu part%s", split->program,
+		split->order.path, result->events, result->events == 1 ? "" : "s", result->parts,
+		result->parts == 1 ? "" : "s");
 	if (result->crossing > 0)
 		fprintf(stderr,
 			"; %" PRIu64
