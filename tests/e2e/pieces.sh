@@ -29,6 +29,7 @@ tiny_run() {
 	unsteady) turn "$test"; "$@" true ;;
 	worse) turn "$test"; "$@" sh -c 'test -z "$LD_PRELOAD"' ;;
 	second) "$@" [ "$(grep -c second "$FX_TINY/ran")" -ne 2 ] ;;
+	crowded) "$@" sh -c "test -z \"\$LD_PRELOAD\" || test $(grep -c crowded "$FX_TINY/ran") -gt 6" ;;
 	slow) within 1 "$@" sleep 1.5 ;;
 	late) alone 1 "$@" sleep 1000 ;;
 	endless) within 1000 "$@" sleep "$FX_TINY_LONG" ;;
@@ -105,6 +106,12 @@ printf '%s\n' second >list
 run_tiny 600
 expect_equal 0 "$status" "status where one differs once"
 totals 1 1 1 0 1 0 1 0 0 0 0
+
+# What differs three times is looked at once more, when nothing is beside it.
+printf '%s\n' crowded >list
+run_tiny 600
+expect_equal 0 "$status" "status where one differs in a crowd alone"
+totals 1 1 1 0 1 0 0 0 0 0 0
 
 # Signals end a program that is run from here as they end others.
 printf '%s\n' interrupted >list

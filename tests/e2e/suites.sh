@@ -9,7 +9,8 @@
 # the same ones). How it ends alone is kept from run to run, as long as the suite, its sources and the packages are the
 # same. What differs is tried three times in all, alone too; where it ended as alone after all, it is counted among
 # those tried again. A test that ends alone now so, now otherwise, and traced in no other way, is unsteady: that shows
-# nothing of us. All else differs, and is open until explained.txt has its reason.
+# nothing of us. All else is tried once more with nothing beside it, when all is done; then it differs, and is open until
+# explained.txt has its reason.
 #
 # With FX_SUITES set they run in pieces of FX_SUITES_PIECE tests, each in FX_SUITES_LIMIT seconds at the most, and
 # FX_SUITES_JOBS of them at once: pieces of different suites, and of one where the suite allows it. How a test ended is
@@ -291,10 +292,22 @@ table() {
 	return "$status"
 }
 
-# table_line NAME SUITE PIECE. A difference is explained by its line of explained.txt: suite, test, way and reason.
+# A difference is explained by its line of explained.txt, the first file: suite, test, way and reason.
+# shellcheck disable=SC2016 # awk's
+explaining='
+	FILENAME == ARGV[1] { if ($1 == suite && NF > 3) known[$2, $3] = 1; next }
+	function is_explained(test, ways, way, n, i) {
+		n = split(ways, way, ",")
+		for (i = 1; i <= n; i++)
+			if (!((test, way[i]) in known || (test, "any") in known))
+				return 0
+		return 1
+	}'
+
+# table_line NAME SUITE PIECE
 table_line() {
-	awk -v name="$1" -v suite="$2" -v tests="$3.tests" -v open="$results/open" -v unsteady="$results/unsteady" '
-		FILENAME == ARGV[1] { if ($1 == suite && NF > 3) known[$2, $3] = 1; next }
+	awk -v name="$1" -v suite="$2" -v tests="$3.tests" -v open="$results/open" -v unsteady="$results/unsteady" \
+		"$explaining"'
 		{
 			split($0, f, "\t")
 			programs++
@@ -311,12 +324,9 @@ table_line() {
 			if (f[5] == "-")
 				next
 			differ++
-			all = 1
-			n = split(f[5], way, ",")
-			for (i = 1; i <= n; i++)
-				all = all && ((f[1], way[i]) in known || (f[1], "any") in known)
-			explained += all
-			if (!all)
+			if (is_explained(f[1], f[5]))
+				explained++
+			else
 				print suite, f[1], f[5] >>open
 		}
 		END {
@@ -345,7 +355,8 @@ run_piece() {
 	awk -F '\t' 'FILENAME == ARGV[1] { done[$1] = 1; next } !($1 in done)' "$2.result" "$2.tests" >"$2.left"
 	if [ -s "$2.left" ]; then
 		echo "$(date +%T) $(basename "$2"): $(wc -l <"$2.left") tests"
-		FX_SUITES_OF=$1:$2 timeout -k 60 "${FX_SUITES_LIMIT:-3600}" bash "$FX_SRCDIR/tests/e2e/suites.sh" \
+		echo "$1 $2" >>"$TEST_DIR/ran"
+		FX_SUITES_OF=$1:$2 FX_SUITES_OUTCOMES=$(outcomes "$1") timeout -k 60 "${FX_SUITES_LIMIT:-3600}" bash "$FX_SRCDIR/tests/e2e/suites.sh" \
 			>>"$2.log" 2>&1 9>&- &
 		wait $!
 		if [ $? -ge 124 ] && read -r at <"$2.at"; then
@@ -375,6 +386,21 @@ outcomes() {
 	} | sha256sum | cut -c1-12)"
 }
 
+# look_again: what has just been found to differ, and has no reason, is tried once more with nothing beside it.
+look_again() {
+	local suite piece
+
+	[ -e "$TEST_DIR/ran" ] || return
+	mv "$TEST_DIR/ran" "$TEST_DIR/run"
+	while read -r suite piece; do
+		awk -v suite="$suite" "$explaining"'
+			{ split($0, f, "\t") }
+			f[5] == "-" || is_explained(f[1], f[5])' "$about/explained.txt" "$piece.result" >"$piece.sound"
+		mv "$piece.sound" "$piece.result"
+		run_piece "$suite" "$piece"
+	done <"$TEST_DIR/run"
+}
+
 # run_suite SUITE: in pieces.
 run_suite() {
 	local suite=$1 apart piece size
@@ -397,8 +423,6 @@ run_suite() {
 			awk -F '\t' 'FILENAME == ARGV[1] { here[$1] = 1; next } $1 in here' "$piece" old >"${piece%.tests}.result"
 		done
 	fi
-	FX_SUITES_OUTCOMES=$(outcomes "$suite")
-	export FX_SUITES_OUTCOMES
 	apart=${suite}_apart
 	for piece in "$results/$suite"-*.tests; do
 		piece=${piece%.tests}
@@ -443,6 +467,7 @@ if [ -n "$all" ]; then
 		run_suite "$suite" &
 	done
 	wait
+	look_again
 else
 	for suite in "${chosen[@]}"; do
 		. "$about/$suite.sh"
