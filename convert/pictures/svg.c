@@ -13,6 +13,10 @@
 /* Of a letter of the labels, in pixels. */
 #define LETTER 6.7
 
+#define TICKS	  10u /* lines with times, at most */
+#define TICK_ROOM 75  /* pixels that such a time takes */
+#define HIDDEN	  " style=\"display:none\""
+
 /* --- Text ------------------------------------------------------------------------------------- */
 
 /* XML has no characters for most controls; those that turn the direction of text would change what others say. */
@@ -170,24 +174,33 @@ static void svg_print(struct fx_svg *svg, const char *format, ...)
 	fx_plain_raw(svg->sink, text);
 }
 
-/* Lines with times; the script moves them. */
+/* Between two lines: 1, 2 or 5 and noughts, so that there are TICKS of them at most. */
+static uint64_t svg_step(uint64_t length)
+{
+	uint64_t step = 1;
+
+	for (unsigned i = 0; length / step >= TICKS && step < UINT64_MAX / 5; i++)
+		step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+	return step;
+}
+
+/* Lines with times; the script moves them, and shows those that are not needed now. */
 static void svg_put_ticks(struct fx_svg *svg, int height)
 {
-	uint64_t length = svg->axis.to - svg->axis.from;
+	const struct fx_svg_axis *axis = &svg->axis;
+	uint64_t step = svg_step(axis->to - axis->from), zero = axis->from - axis->zero;
+	uint64_t at = axis->from + (step - zero % step) % step;
 	char amount[FX_AMOUNT_SIZE];
 
-	for (unsigned i = 0; i < 9; i++) {
-		double x =
-		    svg->axis.left + i * (FX_SVG_WIDTH - FX_SVG_MARGIN - svg->axis.left) / 8.0;
+	for (unsigned i = 0; i < TICKS; i++, at += step) {
+		bool is_shown = at >= axis->from && at <= axis->to;
+		double x = fx_svg_place(svg, at);
 
-		svg_print(svg, "<line class=\"l\" x1=\"%.1f\" y1=\"34\" x2=\"%.1f\" y2=\"%d\"/>", x,
-			  x, height);
+		svg_print(svg, "<line class=\"l\" x1=\"%.1f\" y1=\"34\" x2=\"%.1f\" y2=\"%d\"%s/>",
+			  x, x, height, is_shown ? "" : HIDDEN);
 		svg_print(svg, "<text class=\"t\" x=\"%.1f\" y=\"46\"%s>%s</text>\n", x + 3,
-			  i == 8 ? " text-anchor=\"end\" dx=\"-6\"" : "",
-			  fx_svg_amount(svg->axis.measure,
-					svg->axis.from - svg->axis.zero +
-					    (uint64_t)((double)length * i / 8.0),
-					amount));
+			  is_shown && x < FX_SVG_WIDTH - FX_SVG_MARGIN - TICK_ROOM ? "" : HIDDEN,
+			  fx_svg_amount(axis->measure, at - axis->zero, amount));
 	}
 }
 

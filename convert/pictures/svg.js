@@ -19,7 +19,7 @@
 		return {path: path, from: number(path, "data-from"), to: number(path, "data-to"),
 			y1: number(path, "data-y1"), y2: number(path, "data-y2")};
 	});
-	var ticks = document.querySelectorAll("text.t");
+	var ticks = document.querySelectorAll("text.t"), lines = document.querySelectorAll("line.l");
 
 	function place(at) {
 		return left + (at - start) / length * (right - left);
@@ -42,6 +42,23 @@
 		return value.toFixed(i === 0 ? 0 : 2) + " " + units[i];
 	}
 
+	/* As many as there are elements for, at round places. */
+	function drawTicks() {
+		var step = 1, i;
+		for (i = 0; length / step >= ticks.length; i++)
+			step = i % 3 === 1 ? step / 2 * 5 : step * 2;
+		for (i = 0; i < ticks.length; i++) {
+			var at = (Math.ceil((first + start) / step) + i) * step, x = place(at - first);
+			var shown = x <= right + 0.1;
+			lines[i].style.display = shown ? "" : "none";
+			ticks[i].style.display = shown && x < right - 75 ? "" : "none";
+			lines[i].setAttribute("x1", x);
+			lines[i].setAttribute("x2", x);
+			ticks[i].setAttribute("x", x + 3);
+			ticks[i].textContent = amount(at);
+		}
+	}
+
 	function draw() {
 		boxes.forEach(function (box) {
 			var x = Math.max(left, place(box.x)), end = Math.min(right, place(box.x + box.w));
@@ -60,9 +77,7 @@
 			arrow.path.setAttribute("d", "M" + x1 + " " + arrow.y1 + "C" + (x1 + 25) + " " + arrow.y1 + " " +
 				(x2 - 25) + " " + arrow.y2 + " " + x2 + " " + arrow.y2);
 		});
-		Array.prototype.forEach.call(ticks, function (tick, i) {
-			tick.textContent = amount(first + start + length * i / 8);
-		});
+		drawTicks();
 		back.style.display = length < all ? "" : "none";
 	}
 

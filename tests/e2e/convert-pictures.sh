@@ -146,6 +146,17 @@ for group in root.iter(space + "g"):
 assert len([path for path in root.iter(space + "path") if path.get("class") == "a"]) >= 4
 labels = [text.text for text in root.iter(space + "text")]
 assert len([label for label in labels if label and label.startswith("weighs ")]) == 6, labels
+# The axis: round times, at equal distances, none over another one or over the edge.
+ticks = [text for text in root.iter(space + "text") if text.get("class") == "t" and not text.get("style")]
+places = [float(text.get("x")) for text in ticks]
+gaps = [b - a for a, b in zip(places, places[1:])]
+assert 3 <= len(ticks) <= 10 and max(gaps) - min(gaps) < 0.3, places
+assert all(gap > 6.7 * len(text.text) for gap, text in zip(gaps, ticks)), places
+assert places[-1] + 6.7 * len(ticks[-1].text) <= float(root.get("data-right")), places
+unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
+times = [float(text.text.split()[0]) * unit[text.text.split()[1]] for text in ticks]
+step = f"{times[-1] - times[-2]:.1e}"
+assert step.split("e")[0] in ("1.0", "2.0", "5.0"), step
 EOF
 
 # --- Whatever stands in an archive ----------------------------------------------------------------------
