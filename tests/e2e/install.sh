@@ -100,7 +100,7 @@ fi
 
 # The Python package, where there is a python for it.
 package=$(find "$root" -path '*/fxtrace/_reader.py' | head -n 1)
-if [ -n "$package" ] && grep -q '^S\["FX_SANITIZE"\]=""' "$FX_BUILDDIR/config.status"; then
+if [ -n "$package" ] && command -v python3 >/dev/null && grep -q '^S\["FX_SANITIZE"\]=""' "$FX_BUILDDIR/config.status"; then
 	FXTRACE_READER_LIBRARY=$root/lib/libfxtrace-reader.so.0 PYTHONPATH=${package%/fxtrace/_reader.py} \
 		LD_LIBRARY_PATH=$root/lib PYTHONDONTWRITEBYTECODE=1 \
 		expect_ok python3 "$root/share/doc/fxtrace/examples/waits.py" demo.fxt function

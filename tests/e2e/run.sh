@@ -120,12 +120,12 @@ done
 
 # A program killed inside a read shows that read.
 mkfifo fifo
-"$FXTRACE" run -o trace.fxt -- cat fifo >out 2>err &
+# shellcheck disable=SC2016
+"$FXTRACE" run -o trace.fxt -- sh -c 'echo $$ >pid; exec cat fifo' >out 2>err &
 run=$!
 exec 3>fifo
-wait_for 10 pgrep -P "$run" -x cat || fail "cat did not start"
 sleep 0.2
-pkill -KILL -P "$run" -x cat
+kill -KILL "$(cat pid)"
 status=0
 wait "$run" || status=$?
 exec 3>&-
