@@ -124,7 +124,7 @@ static int replay_timeline(struct replay_options *options, struct fx_timeline *t
 	if (!options->no_pager)
 		fx_pager_start();
 	r = fx_replay(timeline, &options->order);
-	if (r == 0)
+	if (r == 0 && status == FX_EXIT_OK)
 		fx_report_as(options->program, "%s: no call %s", options->file,
 			     fx_filters_any(&options->filters) ? FX_FILTERS_NONE : "is in it");
 	return r < 0 ? fx_archive_complain(options->program, options->file, r, NULL) : status;
