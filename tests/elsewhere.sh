@@ -95,6 +95,8 @@ run() {
 	tests=$*
 	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
 	rm -f "$dir/test-suite.log"
+	FX_TEST_LIMIT=${FX_TEST_LIMIT:-5400}
+	export FX_TEST_LIMIT
 	within make -s -k -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
 	status=$?
 	[ -f "$dir/test-suite.log" ] || {

@@ -53,7 +53,7 @@ enter() {
 		mount -t proc proc "$root/proc" ||
 		exit 77
 	# shellcheck disable=SC2016 # the other shell expands it
-	exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb TMPDIR=/tmp LC_ALL=C.UTF-8 \
+	exec chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb TMPDIR=/tmp LC_ALL=C.UTF-8 FX_TEST_LIMIT="${FX_TEST_LIMIT:-1800}" \
 		PATH=/usr/sbin:/usr/bin:/sbin:/bin sh -c 'cd "$0" && exec "$@"' "$top" "$@"
 }
 

@@ -42,10 +42,10 @@
 		return value.toFixed(i === 0 ? 0 : 2) + " " + units[i];
 	}
 
-	/* As many as there are elements for, at round places. */
+	/* As many as there are elements for, at round places; a flame graph has none. */
 	function drawTicks() {
 		var step = 1, i;
-		for (i = 0; length / step >= ticks.length; i++)
+		for (i = 0; ticks.length && length / step >= ticks.length; i++)
 			step = i % 3 === 1 ? step / 2 * 5 : step * 2;
 		for (i = 0; i < ticks.length; i++) {
 			var at = (Math.ceil((first + start) / step) + i) * step, x = place(at - first);

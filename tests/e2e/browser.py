@@ -9,7 +9,10 @@ import base64
 import json
 import os
 import pathlib
+import select
 import subprocess
+
+PATIENCE = 300 # seconds that a browser may be silent before it is taken for stuck
 
 
 class Browser:
@@ -24,10 +27,12 @@ class Browser:
         os.close(its[1])
         self.out, self.incoming = os.fdopen(mine[1], "wb", buffering=0), os.fdopen(its[0], "rb")
         self.number, self.rest, self.session, self.faults, self.requests = 0, b"", None, [], []
+        self.loaded = set()
         target = self.ask("Target.createTarget", url="about:blank")["targetId"]
         self.session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network"):
             self.ask(domain + ".enable")
+        self.ask("Page.setLifecycleEventsEnabled", enabled=True)
 
     def __enter__(self):
         return self
@@ -42,6 +47,9 @@ class Browser:
 
     def _message(self):
         while b"\0" not in self.rest:
+            if not select.select([self.incoming], [], [], PATIENCE)[0]:
+                self.process.kill()
+                raise TimeoutError(f"the browser has said nothing for {PATIENCE} s")
             piece = os.read(self.incoming.fileno(), 1 << 16)
             if not piece:
                 raise EOFError("the browser has ended")
@@ -52,6 +60,8 @@ class Browser:
             self.faults.append(message["params"]["exceptionDetails"])
         if message.get("method") == "Network.requestWillBeSent":
             self.requests.append(message["params"]["request"]["url"])
+        if message.get("method") == "Page.lifecycleEvent" and message["params"]["name"] == "load":
+            self.loaded.add(message["params"]["loaderId"])
         return message
 
     def ask(self, method, **params):
@@ -70,9 +80,10 @@ class Browser:
     def open(self, path):
         """Shows a file, and waits until its scripts have run."""
         self.requests = []
-        self.ask("Page.navigate", url=pathlib.Path(path).resolve().as_uri())
-        while self._message().get("method") != "Page.loadEventFired":
-            pass
+        # A small page may be loaded before the command that asked for it is answered.
+        loader = self.ask("Page.navigate", url=pathlib.Path(path).resolve().as_uri())["loaderId"]
+        while loader not in self.loaded:
+            self._message()
 
     def value(self, expression):
         """What an expression is in the page, as JSON."""
