@@ -45,7 +45,7 @@ static const struct argp_option option_table[] = {
 
 static void list_functions_pattern(struct list_functions *list, char sign, const char *glob)
 {
-	const char *wrong = fx_functions_check_glob(glob);
+	const char *wrong = fx_functions_check_glob(sign, glob);
 	size_t used = strlen(list->patterns);
 
 	if (!wrong && used + strlen(glob) + sizeof("+\n") > sizeof(list->patterns))

@@ -181,7 +181,7 @@ static const char *patterns_add(struct fx_options *o, int key, char sign, const 
 			return "longer than all patterns together may be";
 		memcpy(glob, value, length);
 		glob[length] = 0;
-		wrong = fx_functions_check_glob(glob);
+		wrong = fx_functions_check_glob(sign, glob);
 		if (wrong)
 			return wrong;
 		snprintf(o->functions + used, sizeof(o->functions) - used, "%c%s\n", sign, glob);
@@ -198,6 +198,16 @@ static const char *set_filter(struct fx_options *o, const char *value)
 static const char *set_no_trace(struct fx_options *o, const char *value)
 {
 	return patterns_add(o, 'N', '-', value);
+}
+
+static const char *set_args(struct fx_options *o, const char *value)
+{
+	return patterns_add(o, OPTION_ARGS, '(', value);
+}
+
+static const char *set_retval(struct fx_options *o, const char *value)
+{
+	return patterns_add(o, OPTION_RETVAL, '=', value);
 }
 
 static const char *set_min_duration(struct fx_options *o, const char *value)

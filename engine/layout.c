@@ -61,6 +61,14 @@ int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mo
 	return 0;
 }
 
+uint64_t fx_layout_add_stash(struct fx_layout *l)
+{
+	uint64_t at = l->total_size;
+
+	l->total_size += (uint64_t)l->thread_count * FX_STASH_SIZE;
+	return at;
+}
+
 uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size)
 {
 	uint64_t chunks = (size - durable_size_for(size)) / 2 / l->chunk_size;

@@ -57,6 +57,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/recipe.h"
+
 #define FX_BUFFER_MAGIC	  0x3046554254584746ull /* in memory: "FGXTBUF0" */
 #define FX_CONTROL_MAGIC  0x304c545254584746ull /* in memory: "FGXTRTL0" */
 #define FX_LAYOUT_VERSION 1u
@@ -197,6 +199,11 @@ enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
  * it: threads that ask for any category take the slow way once more, where STOPPED is posted. */
 #define FX_STATE_STOPPING (1u << 29)
 
+/* Counts how often the manager has put something into the control page's memory that every thread is to look at before it goes
+ * on. */
+#define FX_STATE_NEWS	  0x1f000000u
+#define FX_STATE_NEWS_ONE 0x01000000u
+
 /* The program's own categories that are wanted, at fx_control.categories_offset: words, each with a NUL,
  * then an empty one. NAME, NAME* for all that begin so, or the same behind a '-': not that one. The last
  * word that a category matches decides; one that matches none is not wanted. No word at all: all are. */
@@ -245,6 +252,9 @@ static inline bool fx_buffer_size_is_valid(uint64_t size)
  * have or an unknown mode.
  */
 int fx_layout_compute(struct fx_layout *ret, uint64_t size, enum fx_buffering_mode mode);
+
+/* Appends room for the arguments of open calls; where it begins. */
+uint64_t fx_layout_add_stash(struct fx_layout *l);
 
 /* How many chunks of each half a session that asks for `size` bytes gets of a buffer of two halves: as
  * many as there are, or, of a larger buffer, what the size has the room for, and two at least. */
@@ -323,6 +333,31 @@ struct fx_thread_slot {
 	uint64_t gap_total;
 	struct fx_frame frames[FX_FRAMES]; /* [0] is a sentinel with start = 1, id = 0, sp = ~0 */
 };
+
+/*
+ * What is kept of a slot's open calls until they end: the arguments of functions that were chosen, as words of a record. One
+ * entry behind another, the innermost last; `top' words of them from the begin. An entry is one of the frame whose `start' is
+ * its own: `start' is stored last (release), and 0 before.
+ */
+#define FX_STASH_SIZE  16384u
+#define FX_STASH_WORDS ((FX_STASH_SIZE - 8) / 8)
+
+struct fx_stash {
+	uint64_t top;
+	uint64_t words[FX_STASH_WORDS];
+};
+
+struct fx_stash_entry {
+	uint64_t start; /* of the frame */
+	uint16_t frame; /* its index */
+	uint16_t words; /* of arguments */
+	uint16_t count; /* of arguments */
+	uint16_t
+	    before; /* where the entry below begins, in words, and one more; 0: there is none */
+	uint64_t args[];
+};
+
+#define FX_STASH_HEAD 2u /* words of an entry without its arguments */
 
 /* Provider -> manager packets: 16 bytes, as in the trace provider protocol, and their place in the
  * ring. seq = position + 1 (release) once the packet stands. */
@@ -456,6 +491,10 @@ struct fx_control {
 	uint32_t half_enough;
 	/* the builtin strings that the manager knows, too; 0 none */
 	uint64_t builtin_id;
+	/* in the control page's memory, a struct fx_recipe_book (engine/recipe.h); 0: no arguments are wanted of functions */
+	uint64_t recipes_offset;
+	/* in the buffer: room for the arguments of open calls, FX_STASH_SIZE for each slot; 0 none */
+	uint64_t stash_offset;
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; FX_SAVED_NEVER while an
 	 * owner of before still holds it; FX_SAVED_BEYOND if the session does not use it. Only the last
 	 * counts in circular mode, in which wraps_saved does not. */
@@ -481,14 +520,29 @@ static inline uint64_t fx_control_wanted(const struct fx_layout *l)
 	return (bytes + FX_PAGE - 1) & ~(uint64_t)(FX_PAGE - 1);
 }
 
-/* Bytes of the control memfd for a layout. */
+/* Where recipes are, or will be; NULL: none are wanted. */
+static inline const struct fx_recipe_book *fx_recipe_book_of(const struct fx_control *c)
+{
+	return c->recipes_offset
+		   ? (const struct fx_recipe_book *)((const char *)c + c->recipes_offset)
+		   : (const struct fx_recipe_book *)0;
+}
+
+/* Bytes of the control memfd for a layout; and of one with recipes, which stand at its end. */
 static inline uint64_t fx_control_size(const struct fx_layout *l)
 {
 	return fx_control_wanted(l) + FX_WANTED_SIZE;
 }
 
+static inline uint64_t fx_control_size_with(const struct fx_layout *l, bool recipes)
+{
+	return fx_control_size(l) + (recipes ? FX_RECIPE_SPACE : 0);
+}
+
 _Static_assert(sizeof(struct fx_frame) == 32, "frame");
 _Static_assert(sizeof(struct fx_thread_slot) == 16384, "thread slot is four pages");
+_Static_assert(sizeof(struct fx_stash) == FX_STASH_SIZE, "stash is four pages");
+_Static_assert(sizeof(struct fx_stash_entry) == 8 * FX_STASH_HEAD, "head of a stash's entry");
 _Static_assert(sizeof(struct fx_packet) == 16, "packet of the trace provider protocol");
 _Static_assert(sizeof(struct fx_packet_slot) == 32, "packet slot");
 _Static_assert(sizeof(struct fx_buffer_header) == 2 * 4096, "header page and ring page");

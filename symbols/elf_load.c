@@ -56,6 +56,8 @@ struct elf_file {
 	struct code_ranges code;
 	struct string_table strings; /* the one that was asked for last */
 	bool is_partial;	     /* there is a debug file that may not be read */
+	fx_elf_more *more;	     /* NULL: nothing more is asked */
+	void *opaque;
 };
 
 static int elf_load_problem(enum fx_symbol_problem_kind kind)
@@ -503,6 +505,8 @@ static int symbols_read(struct elf_file *file, struct fx_symtab *table)
 	if (module && file->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
 		*module_data(module) = file;
 		failed = symbols_take(file, module, table);
+		if (!failed && file->more)
+			failed = file->more(file->opaque, module, table);
 	}
 	dwfl_end(dwfl);
 	return failed;
@@ -535,9 +539,17 @@ static void file_close(struct elf_file *file)
 
 int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret)
 {
+	return fx_elf_load_and(source, ret, NULL, NULL);
+}
+
+int fx_elf_load_and(const struct fx_elf_source *source, struct fx_symtab *ret, fx_elf_more *more,
+		    void *opaque)
+{
 	struct elf_file file = {
 	    .source = source,
 	    .fd = fcntl(source->fd, F_DUPFD_CLOEXEC, 0),
+	    .more = more,
+	    .opaque = opaque,
 	};
 	struct fx_symtab table;
 	int failed = elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);

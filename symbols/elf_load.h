@@ -16,10 +16,18 @@ struct fx_elf_source {
 	uint64_t limit;		/* bytes that its symbols may take */
 };
 
+/* What else is asked of a file while it is open: its symbols are there. */
+struct Dwfl_Module;
+typedef int fx_elf_more(void *opaque, struct Dwfl_Module *module, const struct fx_symtab *table);
+
 /*
  * Fills *ret, which then is the caller's to clear. 0, or an enum fx_symbol_problem_kind plus
  * one; then *ret is untouched. A file without any symbol gives an empty table.
  */
 int fx_elf_load(const struct fx_elf_source *source, struct fx_symtab *ret);
+
+/* The same; then `more' is asked, and what it returns is the result, as above. */
+int fx_elf_load_and(const struct fx_elf_source *source, struct fx_symtab *ret, fx_elf_more *more,
+		    void *opaque);
 
 #endif

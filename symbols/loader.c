@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/recipe.h"
 #include "symbols/reader.h"
 
 struct fx_load {
@@ -100,13 +101,21 @@ static bool job_send(int socket, const struct fx_job *job, const int *fds, size_
 int fx_load_begin(struct fx_loader *loader, const struct fx_elf_source *source,
 		  const struct fx_view *view, struct fx_load **ret)
 {
+	return fx_load_begin_recipes(loader, source, view, "", ret);
+}
+
+int fx_load_begin_recipes(struct fx_loader *loader, const struct fx_elf_source *source,
+			  const struct fx_view *view, const char *patterns, struct fx_load **ret)
+{
 	struct fx_load *load = calloc(1, sizeof(*load));
 	struct fx_job *job = calloc(1, sizeof(*job));
 	int pipes[2] = {-1, -1}, fds[FX_JOB_FDS] = {-1, -1, -1}, r = -ENOMEM;
 
-	if (!load || !job || strlen(source->path) >= sizeof(job->path))
+	if (!load || !job || strlen(source->path) >= sizeof(job->path) ||
+	    strlen(patterns) >= sizeof(job->patterns))
 		goto out;
 	strcpy(job->path, source->path);
+	strcpy(job->patterns, patterns);
 	job->limit = load->limit = source->limit;
 	job->build_id_size = source->build_id ? source->build_id_size : 0;
 	if (job->build_id_size)
@@ -216,7 +225,37 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 	return loader_problem(FX_SYMBOL_FILE_DAMAGED);
 }
 
-bool fx_load_end(struct fx_load *load, int *ret_failed, struct fx_symtab *ret)
+/* Copies the table of recipes. */
+static int recipes_take(int fd, struct fx_recipes *ret)
+{
+	struct fx_job_recipes answer;
+	struct fx_recipes recipes;
+
+	if (!loader_read_at(fd, &answer, sizeof(answer), 0))
+		return loader_problem(FX_SYMBOL_FILE_DAMAGED);
+	if (answer.failed)
+		return answer.failed <= (uint64_t)loader_problem(FX_SYMBOL_FILE_CRASHED)
+			   ? (int)answer.failed
+			   : loader_problem(FX_SYMBOL_FILE_DAMAGED);
+	if (answer.size > FX_RECIPE_TABLE_MAX || answer.size % 8)
+		return loader_problem(FX_SYMBOL_FILE_TOO_LARGE);
+	recipes = (struct fx_recipes){
+	    .table = malloc(answer.size + 1),
+	    .size = (uint32_t)answer.size,
+	    .matched = (uint32_t)answer.matched,
+	    .unknown = (uint32_t)answer.unknown,
+	    .is_cut = answer.is_cut != 0,
+	};
+	if (recipes.table && loader_read_at(fd, recipes.table, recipes.size, sizeof(answer))) {
+		*ret = recipes;
+		return 0;
+	}
+	fx_recipes_clear(&recipes);
+	return loader_problem(FX_SYMBOL_FILE_DAMAGED);
+}
+
+/* Whether the reader has ended; *ret_failed is 0 if it has answered. */
+static bool load_is_over(const struct fx_load *load, int *ret_failed)
 {
 	struct pollfd end = {.fd = load->ended, .events = POLLIN};
 	int status;
@@ -226,7 +265,7 @@ bool fx_load_end(struct fx_load *load, int *ret_failed, struct fx_symtab *ret)
 	if (read(load->ended, &status, sizeof(status)) != sizeof(status))
 		*ret_failed = loader_problem(FX_SYMBOL_FILE_CRASHED);
 	else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		*ret_failed = table_take(load->table, load->limit, ret);
+		*ret_failed = 0;
 	else if (WIFSIGNALED(status) &&
 		 (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL))
 		*ret_failed = loader_problem(FX_SYMBOL_FILE_TOO_SLOW);
@@ -234,6 +273,25 @@ bool fx_load_end(struct fx_load *load, int *ret_failed, struct fx_symtab *ret)
 		*ret_failed = loader_problem(FX_SYMBOL_FILE_TOO_LARGE);
 	else
 		*ret_failed = loader_problem(FX_SYMBOL_FILE_CRASHED);
+	return true;
+}
+
+bool fx_load_end(struct fx_load *load, int *ret_failed, struct fx_symtab *ret)
+{
+	if (!load_is_over(load, ret_failed))
+		return false;
+	if (!*ret_failed)
+		*ret_failed = table_take(load->table, load->limit, ret);
+	fx_load_forget(load);
+	return true;
+}
+
+bool fx_load_end_recipes(struct fx_load *load, int *ret_failed, struct fx_recipes *ret)
+{
+	if (!load_is_over(load, ret_failed))
+		return false;
+	if (!*ret_failed)
+		*ret_failed = recipes_take(load->table, ret);
 	fx_load_forget(load);
 	return true;
 }

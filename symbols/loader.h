@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "symbols/elf_load.h"
+#include "symbols/recipes/recipes.h"
 #include "symbols/view.h"
 
 struct fx_loader {
@@ -34,6 +35,13 @@ void fx_loader_stop(struct fx_loader *loader);
  */
 int fx_load_begin(struct fx_loader *loader, const struct fx_elf_source *source,
 		  const struct fx_view *view, struct fx_load **ret);
+
+/* The same for the recipes of the functions that `patterns' mean (symbols/patterns.h). */
+int fx_load_begin_recipes(struct fx_loader *loader, const struct fx_elf_source *source,
+			  const struct fx_view *view, const char *patterns, struct fx_load **ret);
+
+/* The same; *ret_failed and *ret are as of fx_recipes_read(). */
+bool fx_load_end_recipes(struct fx_load *load, int *ret_failed, struct fx_recipes *ret);
 
 /* False: it is not over. Else *ret_failed and *ret are as of fx_elf_load(), and the load is gone. */
 bool fx_load_end(struct fx_load *load, int *ret_failed, struct fx_symtab *ret);

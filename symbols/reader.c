@@ -21,6 +21,7 @@
 
 #include "symbols/elf_load.h"
 #include "symbols/file_open.h"
+#include "symbols/recipes/recipes.h"
 
 /* Of Linux 5.6, whose headers may not be there; without it nothing is read below another root. */
 #define OPENAT2 437
@@ -166,8 +167,24 @@ static void answer_write(int fd, int failed, const struct fx_symtab *table)
 	_exit(ok ? 0 : 1);
 }
 
+static void recipes_write(int fd, int failed, const struct fx_recipes *recipes)
+{
+	const struct fx_job_recipes answer = {
+	    .failed = (uint64_t)failed,
+	    .size = recipes->size,
+	    .matched = recipes->matched,
+	    .unknown = recipes->unknown,
+	    .is_cut = recipes->is_cut,
+	};
+	bool ok = reader_write_all(fd, &answer, sizeof(answer)) &&
+		  reader_write_all(fd, recipes->table, recipes->size);
+
+	_exit(ok ? 0 : 1);
+}
+
 static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 {
+	struct fx_recipes recipes = {0};
 	struct fx_symtab table = {0};
 	char debug[96];
 	struct fx_elf_source source = {
@@ -186,6 +203,11 @@ static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 		snprintf(debug, sizeof(debug),
 			 ":.debug:/usr/lib/debug:/proc/self/fd/%d/usr/lib/debug", fds[FX_JOB_FILE]);
 		source.debug_path = debug;
+	}
+	if (job->patterns[0]) {
+		if (!failed)
+			failed = fx_recipes_read(&source, job->patterns, &recipes);
+		recipes_write(fds[FX_JOB_TABLE], failed, &recipes);
 	}
 	if (!failed)
 		failed = fx_elf_load(&source, &table);

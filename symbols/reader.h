@@ -13,7 +13,8 @@
 #define FX_LOAD_CPU_SECONDS 10
 #define FX_LOAD_SECONDS	    30
 
-#define FX_JOB_PATH_MAX 4096
+#define FX_JOB_PATH_MAX	    4096
+#define FX_JOB_PATTERNS_MAX 8192
 
 /* What the starter is sent; then these descriptors. */
 struct fx_job {
@@ -23,6 +24,8 @@ struct fx_job {
 	struct fx_view view;
 	bool has_file, has_root;
 	char path[FX_JOB_PATH_MAX];
+	char patterns
+	    [FX_JOB_PATTERNS_MAX]; /* of functions whose recipes are wanted; "": symbols are */
 };
 
 enum {
@@ -37,6 +40,13 @@ struct fx_job_answer {
 	uint64_t failed; /* as fx_elf_load() returns it */
 	uint64_t count, names_size;
 	uint64_t is_partial; /* as in struct fx_symtab */
+};
+
+/* The same of recipes; their table follows. */
+struct fx_job_recipes {
+	uint64_t failed; /* as fx_recipes_read() returns it */
+	uint64_t size;
+	uint64_t matched, unknown, is_cut; /* as in struct fx_recipes */
 };
 
 /* Keeps the socket alone of all that is open. To be called before anybody goes on who counts on it: a lock of the archive

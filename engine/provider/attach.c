@@ -32,6 +32,13 @@ static bool layout_fits(const struct fx_layout *l, uint64_t size)
 	       lies_within(l->rolling_offset[1], l->halves == 2 ? half : 0, size);
 }
 
+static bool stash_fits(const struct fx_control *control, const struct fx_layout *l)
+{
+	return !control->stash_offset ||
+	       lies_within(control->stash_offset, (uint64_t)l->thread_count * FX_STASH_SIZE,
+			   l->total_size);
+}
+
 int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
 		     uint64_t buffer_size, const struct fx_builtin *builtin)
 {
@@ -39,7 +46,8 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 	struct fx_buffer_header *h = buffer;
 
 	if (control->magic != FX_CONTROL_MAGIC || control->version != FX_LAYOUT_VERSION ||
-	    !layout_fits(&layout, buffer_size) || builtin->words * 8 > FX_BUILTIN_SIZE - 8)
+	    !layout_fits(&layout, buffer_size) || !stash_fits(control, &layout) ||
+	    builtin->words * 8 > FX_BUILTIN_SIZE - 8)
 		return -EINVAL;
 	if (!fx_engine.wiped) {
 		fx_engine.wiped = fx_wiped_map(sizeof(struct fx_wiped));

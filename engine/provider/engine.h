@@ -71,6 +71,8 @@ struct fx_thread {
 	uint64_t closer[FX_LEVELS]; /* the number of whoever closed the cursor last (idle.c) */
 	uint64_t parted;	    /* records written in parts; survives it too */
 	uint32_t tid;
+	uint32_t
+	    stashed; /* where its newest entry begins, in words, and one more; 0 none (stash.h) */
 	uint64_t begins; /* FX_THREAD_BEGINS until a chunk has said so, then 0 */
 } __attribute__((aligned(64)));
 
@@ -112,7 +114,8 @@ enum fx_ask {
 	    16, /* anything at all: in the programs that it starts, too, that would be their end */
 	FX_ASK_PAGES = 32, /* to map what is about to be written */
 	FX_ASK_MEET = 64,  /* a manager that is not known yet */
-	FX_ASK_ALL = 127,
+	FX_ASK_COPY = 128, /* to copy memory that may be gone at any moment */
+	FX_ASK_ALL = 255,
 	FX_ASK_FOLLOW = FX_ASK_CHILD | FX_ASK_SELF,
 };
 
@@ -209,7 +212,7 @@ fx_hot const struct fx_common *fx_common(void)
 	return fx_load_relaxed(&fx_engine.common);
 }
 
-/* Among `categories`: an exit looks, and an exit without entry is no loss. */
+/* Among `categories`: an exit looks, and an exit without entry is no loss. Never in a state. */
 #define FX_LOOK_EXIT (1u << 30)
 
 /* Slow half of fx_thread_on(). */
@@ -390,6 +393,9 @@ void fx_thread_resume(void);
  */
 bool fx_thread_share(void);
 void fx_thread_shared_with(pid_t child);
+
+/* Called before a thread goes on that has seen the state change; NULL: nobody. */
+extern void (*fx_thread_adopts)(void) __attribute__((visibility("hidden")));
 
 /* Called when a thread has got a slot; NULL: nobody. */
 extern void (*fx_thread_began)(struct fx_thread *t) __attribute__((visibility("hidden")));

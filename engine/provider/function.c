@@ -2,7 +2,10 @@
 #include "base/fault.h"
 #include "engine/provider/function.h"
 
+#include <string.h>
+
 #include "engine/provider/record.h"
+#include "engine/provider/stash.h"
 #include "engine/provider/string.h"
 
 #define PAIR_WORDS  2u		 /* of a begin or an end */
@@ -13,6 +16,7 @@ _Static_assert(FX_CHUNK_MAX / 8 <= FX_STRING_MAX - FX_STRING_LOCAL + 1, "local i
 
 uint64_t fx_function_header;
 void (*fx_function_seen)(uint64_t function);
+uint64_t (*fx_function_key)(uint64_t function);
 
 void fx_function_set_category(uint32_t category_string)
 {
@@ -110,12 +114,23 @@ static uint64_t address_string_header(uint32_t index)
 	return 2ull | FX_ADDRESS_WORDS << 4 | (uint64_t)index << 16 | 8ull << 32 | ADDRESS_BIT;
 }
 
-static uint32_t function_make(uint64_t function, const void *data)
+static uint32_t function_make(uint64_t key, const void *data)
 {
-	(void)data;
+	uint64_t function;
+
+	(void)key;
+	memcpy(&function, data, sizeof function);
 	if (fx_function_seen)
 		fx_function_seen(function);
 	return fx_string_define(&function, sizeof function, ADDRESS_BIT);
+}
+
+/* The index of a function; 0: it has none. */
+static uint64_t function_index(struct fx_thread *t, uint64_t function)
+{
+	uint64_t key = fx_function_key ? fx_function_key(function) : function;
+
+	return fx_string_of_address(t, key, function_make, &function);
 }
 
 static unsigned header_words(uint64_t header)
@@ -123,13 +138,41 @@ static unsigned header_words(uint64_t header)
 	return (unsigned)(header >> 4 & 0xfff);
 }
 
-static void payload_write(uint64_t *p, uint64_t header, uint64_t first, uint64_t second)
+/* What a record says behind its header. */
+struct payload {
+	uint64_t first;
+	const struct fx_arguments *arguments; /* NULL: none */
+	uint64_t second;		      /* if the header says that it is there */
+};
+
+static unsigned arguments_write(uint64_t *p, const struct fx_arguments *a)
 {
-	p[1] = first;
+	unsigned words = 0;
+
+	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->parts); i++) {
+		memcpy(p + words, a->parts[i].words, 8ull * a->parts[i].size);
+		words += a->parts[i].size;
+	}
+	return words;
+}
+
+static void payload_write(uint64_t *p, uint64_t header, const struct payload *y)
+{
+	unsigned words = arguments_write(p + 2, y->arguments);
+
+	p[1] = y->first;
 	if (header_words(header) > 2) {
 		FX_FAULT(record_half);
-		p[2] = second;
+		p[2 + words] = y->second;
 	}
+}
+
+/* The header of a record with arguments. */
+static uint64_t header_with(uint64_t header, const struct fx_arguments *a)
+{
+	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->parts); i++)
+		header += (uint64_t)a->parts[i].size << 4 | (uint64_t)a->parts[i].count << 20;
+	return header;
 }
 
 /* Publishes the record at `p`, with what stands before it. */
@@ -168,9 +211,9 @@ static enum fx_event_type header_type(uint64_t header)
 
 /* With an index that this chunk alone knows: the place of its definition there. */
 static bool record_defining(struct fx_thread *t, struct fx_open o, uint64_t function,
-			    uint64_t header, uint64_t first, uint64_t second)
+			    uint64_t header, const struct payload *y)
 {
-	const struct fx_claim claim = {.time = first, .at = FX_CLAIM_DEFINED};
+	const struct fx_claim claim = {.time = y->first, .at = FX_CLAIM_DEFINED};
 	struct fx_reservation r;
 	bool lost;
 	uint64_t *p =
@@ -180,34 +223,54 @@ static bool record_defining(struct fx_thread *t, struct fx_open o, uint64_t func
 	if (!p)
 		return !lost;
 	index = FX_STRING_LOCAL + (uint64_t)(p - t->cursor[r.level].chunk);
-	payload_write(p + FX_ADDRESS_WORDS, header, first, second);
+	payload_write(p + FX_ADDRESS_WORDS, header, y);
 	p[FX_ADDRESS_WORDS] = header | index << 48;
 	p[1] = function;
 	record_finish(t, o, p, address_string_header((uint32_t)index), header_type(header), &r);
 	return true;
 }
 
-fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
-				uint64_t header, uint64_t first, uint64_t second)
+static bool function_write(struct fx_thread *t, struct fx_open o, uint64_t function,
+			   uint64_t header, const struct payload *y)
 {
-	uint64_t index = fx_string_of_address(t, function, function_make, NULL);
-	const struct fx_claim claim = {.time = first, .at = 1};
+	uint64_t index = function_index(t, function);
+	const struct fx_claim claim = {.time = y->first, .at = 1};
 	struct fx_reservation r;
 	uint64_t *p;
 	bool lost;
 
+	header = header_with(header, y->arguments);
 	if (!index)
-		return record_defining(t, o, function, header, first, second);
+		return record_defining(t, o, function, header, y);
 	p = record_reserve(t, o, header_words(header), claim, &r, &lost);
 	if (!p)
 		return !lost;
-	payload_write(p, header, first, second);
+	payload_write(p, header, y);
 	record_finish(t, o, p, header | index << 48, header_type(header), &r);
 	return true;
+}
+
+fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
+				uint64_t header, uint64_t first, uint64_t second)
+{
+	return function_write(t, o, function, header,
+			      &(struct payload){.first = first, .second = second});
+}
+
+fx_cold bool fx_function_complete_with(struct fx_thread *t, struct fx_open o, uint64_t function,
+				       uint64_t end, struct fx_argument_words result)
+{
+	const struct fx_stash_entry *e = fx_stash_find(t, o);
+	struct fx_arguments a = {{{0}, result}};
+
+	if (e && e->words <= FX_STASH_ARGS)
+		a.parts[0] = (struct fx_argument_words){e->args, e->words, e->count};
+	return function_write(t, o, function, fx_function_header,
+			      &(struct payload){.first = o.start, .arguments = &a, .second = end});
 }
 
 fx_cold bool fx_function_complete(struct fx_thread *t, struct fx_open o, uint64_t function,
 				  uint64_t end)
 {
-	return fx_function_record(t, o, function, fx_function_header, o.start, end);
+	return fx_function_complete_with(t, o, function, end, (struct fx_argument_words){0});
 }

@@ -29,9 +29,24 @@ extern uint64_t fx_function_header __attribute__((visibility("hidden")));
 fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
 				uint64_t header, uint64_t first, uint64_t second);
 
-/* Writes the Complete record of a call, and takes it off: as fx_frame_record(). */
+/* Arguments as they stand in a record. */
+struct fx_argument_words {
+	const uint64_t *words;
+	unsigned size;	/* words */
+	unsigned count; /* arguments */
+};
+
+struct fx_arguments {
+	struct fx_argument_words parts[2]; /* what the call was called with, and what it returns */
+};
+
+/* Writes the Complete record of a call with what is stashed of it, and takes it off: as fx_frame_record(). */
 fx_cold bool fx_function_complete(struct fx_thread *t, struct fx_open o, uint64_t function,
 				  uint64_t end);
+
+/* The same, with what it returns. */
+fx_cold bool fx_function_complete_with(struct fx_thread *t, struct fx_open o, uint64_t function,
+				       uint64_t end, struct fx_argument_words result);
 
 /*
  * Begin and end records of a function (--records pairs). An end that found no room is owed, and
@@ -46,5 +61,9 @@ fx_cold void fx_pairs_end(struct fx_thread *t, struct fx_open o, uint64_t functi
 /* Called when a code address is seen for the first time, before its name record is written; lets
  * the owner of the modules list report a module that was loaded later. */
 extern void (*fx_function_seen)(uint64_t function);
+
+/* Under which address a function stands in the table of names: another one than its own if the hooks' usual ways are not
+ * to find it. NULL: always its own. */
+extern uint64_t (*fx_function_key)(uint64_t function) __attribute__((visibility("hidden")));
 
 #endif

@@ -12,6 +12,7 @@
 #include "engine/provider/number.h"
 #include "engine/provider/record.h"
 #include "engine/provider/slot.h"
+#include "engine/provider/stash.h"
 #include "engine/provider/stack.h"
 #include "engine/provider/wiped.h"
 
@@ -54,6 +55,7 @@ static void thread_reset(struct fx_thread *t)
 	t->stacks = (uint32_t)fx_engine.page->stack_categories;
 	t->stack_duration = fx_engine.page->stack_duration;
 	fx_thread_deepen(t, 0);
+	fx_stash_reset(t);
 	fx_record_give_up(s);
 }
 
@@ -75,6 +77,7 @@ static void drop_unslotted(uint32_t categories, enum fx_loss why)
 }
 
 void (*fx_thread_began)(struct fx_thread *t);
+void (*fx_thread_adopts)(void);
 
 /* A slot for the calling thread; NULL, and why there is none. */
 static struct fx_thread *thread_new(enum fx_loss *ret_why)
@@ -177,6 +180,8 @@ static struct fx_thread *adopt(uint32_t categories)
 	}
 	if (t->adopted >> 32 != state >> 32)
 		thread_reset(t);
+	if (fx_thread_adopts)
+		fx_thread_adopts();
 	notice_epoch(state >> 32);
 	fx_thread_now(t); /* no event is from before the thread took part */
 	t->adopted = state;

@@ -79,6 +79,12 @@ static inline uint64_t record_bytes(uint64_t header)
 	return FXT_GET(header, RECORD_SIZE) * FXT_WORD_SIZE;
 }
 
+/* Claimed space shows as a blob record; the engine stores no real blobs there. */
+static inline bool is_claim(uint64_t header)
+{
+	return FXT_GET(header, RECORD_TYPE) == FXT_RECORD_BLOB;
+}
+
 /* Bytes of whole records between `from` and `end`, up to the first zero header, at most `max`. */
 static inline uint64_t committed_bytes(const uint8_t *area, uint64_t from, uint64_t end,
 				       uint64_t max)

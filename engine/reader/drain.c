@@ -377,12 +377,6 @@ static int drain_builtin(struct fx_drain *d, struct fx_drain_block *block)
 	return 0;
 }
 
-/* Claimed space shows as a blob record; the engine stores no real blobs there. */
-static bool is_claim(uint64_t header)
-{
-	return FXT_GET(header, RECORD_TYPE) == FXT_RECORD_BLOB;
-}
-
 /* Whether a record of the durable area has a size that the area, and a block, has room for. */
 static bool is_durable_size(uint64_t bytes, uint64_t available)
 {
@@ -573,6 +567,28 @@ static uint32_t read_frames(const struct fx_thread_slot *slot, struct fx_frame *
 	return n;
 }
 
+/* Copies what is kept of a slot's open calls. False: the block is full. */
+static bool take_stash(struct fx_drain *d, uint32_t slot, uint32_t tid,
+		       struct fx_drain_block *block)
+{
+	const struct fx_stash *stash =
+	    (const struct fx_stash *)(d->buffer + d->stash_offset) + slot;
+	uint64_t top = d->stash_offset ? fx_load_relaxed(&stash->top) : 0;
+	void *to;
+
+	if (top == 0 || top > FX_STASH_WORDS)
+		return true;
+	to = piece_begin(block, (struct fx_piece){
+				    .kind = FX_PIECE_STASH,
+				    .bytes = (uint32_t)(top * FXT_WORD_SIZE),
+				    .index = slot,
+				    .serial = tid,
+				});
+	if (to)
+		memcpy(to, stash->words, top * FXT_WORD_SIZE);
+	return to;
+}
+
 int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block *block)
 {
 	for (; *cursor < d->slots_used; ++*cursor) {
@@ -580,6 +596,7 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 		uint32_t tid = fx_load_acquire(&slot->tid);
 		struct fx_frame frames[FX_FRAMES];
 		uint32_t n;
+		size_t used;
 		void *to;
 
 		if (tid == 0 || tid == TID_TAKEN)
@@ -587,14 +604,20 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 		n = read_frames(slot, frames);
 		if (n == 0)
 			continue;
-		to = piece_begin(block, (struct fx_piece){
-					    .kind = FX_PIECE_FRAMES,
-					    .bytes = (uint32_t)(n * sizeof(frames[0])),
-					    .index = *cursor,
-					    .serial = tid,
-					});
-		if (!to)
+		/* Both, or none: else they are taken again. */
+		used = block->used;
+		to = NULL;
+		if (take_stash(d, *cursor, tid, block))
+			to = piece_begin(block, (struct fx_piece){
+						    .kind = FX_PIECE_FRAMES,
+						    .bytes = (uint32_t)(n * sizeof(frames[0])),
+						    .index = *cursor,
+						    .serial = tid,
+						});
+		if (!to) {
+			block->used = used;
 			return 1;
+		}
 		memcpy(to, frames, n * sizeof(frames[0]));
 	}
 	return 0;

@@ -33,6 +33,7 @@ enum fx_piece_kind {
 	FX_PIECE_THREAD, /* struct fx_thread_facts */
 	FX_PIECE_FRAMES, /* struct fx_frame[], outermost first */
 	FX_PIECE_BUILTIN, /* const struct fx_builtin *: the provider has the strings that the manager knows */
+	FX_PIECE_STASH, /* what the calls of the frames that follow were called with: words of a struct fx_stash */
 };
 
 enum fx_piece_flags {
@@ -111,6 +112,8 @@ struct fx_drain {
 
 	struct candidate *history; /* circular mode: what a pass of fx_drain_history() takes */
 	uint32_t history_count, history_next;
+
+	uint64_t stash_offset; /* as in struct fx_control; the caller's to set */
 
 	bool over;	     /* nothing more comes: what threads owe is lost; the caller's to set */
 	uint32_t slots_used; /* slots that ever had an owner, as far as known */
@@ -210,6 +213,15 @@ uint64_t fx_drain_given_up(const struct fx_drain *d);
 
 /* The live heap as the header and the slots say now. */
 void fx_drain_heap(const struct fx_drain *d, int64_t *ret_bytes, int64_t *ret_blocks);
+
+/*
+ * Calls `each` with a copy of every Profiler Record of the durable area (modules and their mappings) from *at on, 0 at first;
+ * *at is where the next call goes on. Returns how many there were. Nothing before the provider has attached.
+ */
+#define FX_DRAIN_MODULE_WORDS 80u
+size_t fx_drain_modules(const struct fx_drain *d, uint64_t *at,
+			void (*each)(void *opaque, const uint64_t *record, size_t words),
+			void *opaque);
 
 /*
  * Calls `each` with a copy of the text of every String Record outside of chunks that has FX_STRING_CATEGORY:

@@ -6,6 +6,7 @@
 #include "manager/archive/kept.h"
 #include "manager/archive/marks.h"
 #include "manager/archive/rows.h"
+#include "manager/archive/stashed.h"
 #include "manager/archive/ties.h"
 
 /* The pointer is the reader's of the buffer, and nothing that stands in one. */
@@ -44,10 +45,14 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 	case FX_PIECE_THREAD:
 		fx_marks_thread(s, piece->index, data);
 		break;
+	case FX_PIECE_STASH:
+		fx_stashed_keep(s, data, count);
+		break;
 	case FX_PIECE_FRAMES:
 		if (!fx_marks_frames_are_named(s, data, frames))
 			return 0;
 		fx_marks_frames(s, piece->serial, data, frames, end_ticks);
+		fx_stashed_forget(s);
 		break;
 	}
 	return piece->bytes;

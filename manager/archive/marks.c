@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "format/encode.h"
 #include "manager/archive/firsts.h"
+#include "manager/archive/stashed.h"
 
 #define DROPPED_NAME "records dropped"
 
@@ -336,10 +337,12 @@ static bool is_unwanted(struct fx_stream *s, const struct fx_frame *frame)
 				     functions);
 }
 
-static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const struct fx_frame *frame,
-		      uint64_t start, uint64_t end)
+/* `index': the frame's. */
+static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t index,
+		      const struct fx_frame *frame, uint64_t start, uint64_t end)
 {
 	char function[FX_MODULES_TEXT_MAX];
+	struct fx_stashed_room stashed;
 	struct exec_room room;
 	struct fxt_record record;
 
@@ -348,6 +351,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, const str
 	record = fx_stream_event(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);
+	fx_stashed_add(s, index, frame, &stashed, &record);
 	add_first(s, frame, &record);
 	add_exec(s->exec, t->tid, frame, &room, &record);
 	fx_stream_unfinished(s, &record);
@@ -401,7 +405,8 @@ void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *f
 
 		if (is_pair(s, &frames[i]) || is_recorded(t, &frames[i]) || start <= t->stop.before)
 			continue;
-		open_call(s, t, &frames[i], start, end);
+		/* The first is a sentinel, and not told. */
+		open_call(s, t, i + 1, &frames[i], start, end);
 		t->stop.told[t->stop.told_next++ % FX_RECENT] = start;
 	}
 	fx_stream_end_begun(s, t, 0, end);

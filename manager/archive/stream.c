@@ -82,8 +82,11 @@ void fx_stream_clear(struct fx_stream *s)
 	fx_parts_destroy(&s->parts);
 	free(s->slots);
 	free(s->exec);
+	free(s->stash);
 	s->slots = NULL;
 	s->exec = NULL;
+	s->stash = NULL;
+	s->stash_words = 0;
 	s->slot_count = 0;
 }
 

@@ -188,6 +188,8 @@ struct fx_stream {
 	struct fx_stream_slot *slots;
 	uint32_t slot_count;
 	struct fx_stream_exec *exec; /* the newest; NULL: none was told */
+	uint64_t *stash;	     /* of the frames that are told next; made when first needed */
+	uint32_t stash_words;	     /* of it */
 	uint64_t others;	     /* threads that there have been, beside the process's first */
 	uint64_t first_end; /* ns; when the first of its events to end did; UINT64_MAX none */
 	uint64_t

@@ -19,6 +19,7 @@
 #include "manager/archive/marks.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/parking.h"
+#include "manager/settings/functions.h"
 #include "manager/settings/report.h"
 #include "symbols/loader.h"
 
@@ -508,7 +509,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		for (unsigned i = 0; i < FX_CAUSES; i++)
 			fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
 		w->session = config->session;
-		if (config->functions && *config->functions) {
+		if (fx_functions_choose(config->functions)) {
 			w->shared.functions = strdup(config->functions);
 			r = w->shared.functions ? 0 : -ENOMEM;
 		}

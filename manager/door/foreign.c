@@ -38,9 +38,8 @@ static bool has_size(int fd, uint64_t size)
 }
 
 int fx_foreign_map(const struct fx_foreign *f, const struct fx_layout *layout,
-		   struct fx_control **ret_control, void **ret_buffer)
+		   uint64_t control_size, struct fx_control **ret_control, void **ret_buffer)
 {
-	uint64_t control_size = fx_control_size(layout);
 	void *control, *buffer;
 	int r;
 

@@ -22,7 +22,7 @@ struct fx_foreign {
  * another size, of a kind that can fail where it is touched, or can change its size; or another -errno.
  */
 int fx_foreign_map(const struct fx_foreign *f, const struct fx_layout *layout,
-		   struct fx_control **ret_control, void **ret_buffer);
+		   uint64_t control_size, struct fx_control **ret_control, void **ret_buffer);
 
 /* Its maker is not traced: it is told, and what it has recorded takes no memory any more. */
 void fx_foreign_refuse(const struct fx_foreign *f);

@@ -45,6 +45,8 @@ static void provider_control_fill(struct fx_provider *p, const struct fx_provide
 	c->layout = p->drain.layout;
 	c->categories_offset = fx_control_wanted(&p->drain.layout);
 	c->builtin_id = fx_builtin.id;
+	c->recipes_offset = p->recipes.has_book ? fx_control_size(&p->drain.layout) : 0;
+	c->stash_offset = p->drain.stash_offset;
 	p->drain.builtin = &fx_builtin;
 	/* A child that brings its page has gone by its pid till now. */
 	fx_store_relaxed(&c->provider_id, p->id);
@@ -69,7 +71,7 @@ static int memory_create(struct fx_provider *p, const struct fx_layout *layout, 
 {
 	int control, buffer;
 
-	p->control_size = fx_control_size(layout);
+	p->control_size = fx_control_size_with(layout, p->recipes.has_book);
 	p->buffer_size = layout->total_size;
 	control =
 	    shared_create("fxtrace-control", p->control_size, FX_MEMFD_OURS, (void **)&p->control);
@@ -119,9 +121,19 @@ static int provider_begin(const struct fx_provider_terms *terms, uint32_t id, pi
 	p->pidfd = p->buffer_fd = -1;
 	p->limited = provider_is_limited(pid);
 	p->reserve = reserve;
+	p->recipes.has_book = terms->recipes;
+	p->stash_offset = terms->recipes ? fx_layout_add_stash(ret_layout) : 0;
 	memcpy(p->name, name, strnlen(name, sizeof(p->name) - 1));
 	*ret = p;
 	return 0;
+}
+
+static int provider_drain_init(struct fx_provider *p, const struct fx_layout *layout)
+{
+	int r = fx_drain_init(&p->drain, layout, p->buffer, p->control);
+
+	p->drain.stash_offset = p->stash_offset;
+	return r;
 }
 
 static uint64_t state_of(const struct fx_provider *p, const struct fx_provider_terms *terms)
@@ -140,7 +152,7 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 		return r;
 	r = memory_create(p, &layout, ret_fds);
 	if (r == 0) {
-		r = fx_drain_init(&p->drain, &layout, p->buffer, p->control);
+		r = provider_drain_init(p, &layout);
 		if (r < 0) {
 			close(ret_fds[0]);
 			close(ret_fds[1]);
@@ -215,11 +227,11 @@ int fx_provider_adopt(const struct fx_provider_terms *terms, uint32_t id, pid_t 
 		return r;
 	if (brought->born_ns && brought->born_ns < p->born)
 		p->born = brought->born_ns;
-	p->control_size = brought->control_size;
-	r = fx_foreign_map(brought, &layout, &p->control, &p->buffer);
+	p->control_size = fx_control_size_with(&layout, p->recipes.has_book);
+	r = fx_foreign_map(brought, &layout, p->control_size, &p->control, &p->buffer);
 	if (r == 0) {
 		p->buffer_size = layout.total_size;
-		r = fx_drain_init(&p->drain, &layout, p->buffer, p->control);
+		r = provider_drain_init(p, &layout);
 	}
 	if (r == 0) {
 		if (terms->resident)
@@ -310,7 +322,15 @@ void fx_provider_start(struct fx_provider *p, uint32_t epoch)
 {
 	/* Before the state: who finds that changed finds the phase too. */
 	phase_enter(p, FX_PHASE_STARTED);
-	state_set(p, (uint64_t)epoch << 32 | p->wanted);
+	state_set(p, (uint64_t)epoch << 32 | p->wanted | (p->wanted ? p->news : 0));
+}
+
+void fx_provider_notify(struct fx_provider *p)
+{
+	p->news = (p->news + FX_STATE_NEWS_ONE) & FX_STATE_NEWS;
+	/* Threads that find it stopped look when it starts. */
+	if (p->stage == FX_PHASE_STARTED && p->wanted)
+		state_set(p, (p->state & ~(uint64_t)FX_STATE_NEWS) | p->news);
 }
 
 void fx_provider_stop(struct fx_provider *p, uint32_t epoch, uint32_t notice)

@@ -30,6 +30,24 @@ enum fx_provider_phase {
 	FX_PROVIDER_OVER,
 };
 
+struct fx_recipe_owner;
+struct fx_recipe_code;
+
+/* Of a provider that has a book of recipes (manager/door/recipes.h). */
+struct fx_provider_recipes {
+	bool has_book;
+	bool inherited;			/* its parent's tables stand in it */
+	bool added;			/* something that was not said yet */
+	uint32_t first, count;		/* of the book, as it is to say them */
+	uint32_t used, serial;		/* the same */
+	uint64_t at;			/* how far its modules are known */
+	struct fx_recipe_owner *owners; /* modules */
+	unsigned owner_count;
+	struct fx_recipe_code *codes; /* where their code is */
+	unsigned code_count, code_room;
+	unsigned waiting; /* codes whose files are being read */
+};
+
 struct fx_provider {
 	struct fx_provider *next;
 	uint32_t id;
@@ -51,6 +69,7 @@ struct fx_provider {
 	uint64_t reserve; /* bytes: the largest buffer size that it has the memory for */
 	void *buffer;	  /* mapped read-only */
 	uint64_t buffer_size;
+	uint64_t stash_offset; /* in it; 0 none */
 	struct fx_drain drain;
 	struct fx_inlet *inlet;	 /* the writer's */
 	int pidfd;		 /* owned; -1: the kernel has none */
@@ -68,7 +87,9 @@ struct fx_provider {
 	bool busy;	       /* the newest pass took something */
 	bool wrapped;	       /* circular: events were overwritten before they were saved */
 	uint64_t packets_read;
-	bool settled; /* all that was recorded before the stop is saved */
+	bool settled;  /* all that was recorded before the stop is saved */
+	uint32_t news; /* as in FX_STATE_NEWS */
+	struct fx_provider_recipes recipes;
 };
 
 /*
@@ -100,6 +121,9 @@ void fx_provider_start(struct fx_provider *p, uint32_t epoch);
 
 /* Says that tracing has stopped, and with FX_STATE_STOPPING, that this is to be noticed. */
 void fx_provider_stop(struct fx_provider *p, uint32_t epoch, uint32_t notice);
+
+/* Has every thread of it look at what was put into the control page's memory. */
+void fx_provider_notify(struct fx_provider *p);
 
 /* Says that what it recorded before a stop is saved. */
 void fx_provider_set_stopped(struct fx_provider *p);

@@ -17,6 +17,9 @@
 /* Held chunks, thread names and packets are looked at this often, however little happens. */
 #define SLOW_PERIOD_NS UINT64_C(500000000)
 
+/* A process waits for its recipes: how often readers are looked after. */
+#define COOK_PERIOD_NS UINT64_C(1000000)
+
 /* Whoever knocks for ever is not served for ever: for so long while nobody comes in, and no more than so many, which is
  * what a queue holds. */
 #define SERVE_MAX_NS UINT64_C(2000000000)
@@ -73,6 +76,7 @@ bool fx_roster_finish_ended(struct fx_roster *roster)
 		*at = p->next;
 		roster->provider_count--;
 		fx_provider_set_stopped(p);
+		fx_recipes_end(p);
 		fx_provider_destroy(p);
 	}
 	return all;
@@ -282,13 +286,22 @@ static uint64_t roster_reserve_of(const struct fx_roster *roster,
 static int newcomer_make(struct fx_roster *roster, const struct fx_applicant *applicant,
 			 const struct fx_provider_terms *terms, int fds[2])
 {
+	int r;
+
 	if (applicant->brought && applicant->brought->fd < 0)
 		return -ETOOMANYREFS;
-	if (applicant->brought)
-		return fx_provider_adopt(terms, roster->next_id, applicant->pid, applicant->name,
-					 applicant->brought, &roster->newcomer);
-	return fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
-				  &roster->newcomer, fds);
+	if (applicant->brought) {
+		r = fx_provider_adopt(terms, roster->next_id, applicant->pid, applicant->name,
+				      applicant->brought, &roster->newcomer);
+		if (r == 0)
+			fx_recipes_inherit(&roster->recipes, roster->newcomer);
+		return r;
+	}
+	r = fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
+			       &roster->newcomer, fds);
+	if (r == 0)
+		fx_recipes_begin(&roster->recipes, roster->newcomer);
+	return r;
 }
 
 static void memory_close(const int fds[2])
@@ -343,6 +356,7 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 		r = fx_poller_add(&roster->ground->poller, p->pidfd, &p->death);
 	if (r < 0) {
 		p->pidfd = -1; /* the applicant's */
+		fx_recipes_end(p);
 		fx_provider_destroy(p);
 		roster->newcomer = NULL;
 		memory_close(fds);
@@ -432,6 +446,7 @@ static void admitted(void *opaque, struct fx_admission *admission, int result)
 	if (result < 0) {
 		roster_refuse(roster, p->name, p->pid, result);
 		fx_poller_remove(&roster->ground->poller, p->pidfd);
+		fx_recipes_end(p);
 		fx_provider_destroy(p);
 	}
 	roster->newcomer = NULL;
@@ -455,10 +470,30 @@ static void roster_client_came(void *opaque, int fd, const union fx_message_any 
 
 /* --- Saving ---------------------------------------------------------------------------------- */
 
+void fx_roster_want_recipes(struct fx_roster *roster, const char *functions)
+{
+	for (struct fx_provider *p = roster->providers; p; p = p->next)
+		fx_recipes_end(p);
+	fx_recipes_want(&roster->recipes, functions);
+	roster->cooking = roster->recipes.patterns != NULL;
+	for (struct fx_provider *p = roster->providers; p; p = p->next)
+		fx_recipes_renew(&roster->recipes, p);
+}
+
+/* Goes on with recipes. */
+static void cook_all(struct fx_roster *roster)
+{
+	roster->cooking = false;
+	for (struct fx_provider *p = roster->providers; p && roster->recipes.patterns; p = p->next)
+		roster->cooking = fx_recipes_turn(&roster->recipes, p) || roster->cooking;
+}
+
 static void poll_all(struct fx_roster *roster, uint64_t now)
 {
 	bool slow = now >= roster->next_slow;
 	double most = 0;
+
+	cook_all(roster);
 
 	for (struct fx_provider *p = roster->providers; p; p = p->next) {
 		double part = fx_provider_poll(p, roster->queue, slow);
@@ -483,12 +518,16 @@ void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until)
 
 	if (busy && roster->providers && roster->pace.next < next)
 		next = roster->pace.next;
+	if (busy && roster->cooking && now + COOK_PERIOD_NS < next)
+		next = now + COOK_PERIOD_NS;
 	if (until < next)
 		next = until;
 	fx_poller_wait(&roster->ground->poller, next > now ? next - now : 0);
 	now = fx_monotonic_ns();
 	if (busy && (roster->ground->rang || now >= roster->pace.next))
 		poll_all(roster, now);
+	else if (busy && roster->cooking)
+		cook_all(roster);
 	notice_ends(roster);
 	fx_registry_expire(&roster->registry);
 }
@@ -555,6 +594,8 @@ void fx_roster_destroy(struct fx_roster *roster)
 		struct fx_provider *p = roster->providers;
 
 		roster->providers = p->next;
+		fx_recipes_end(p);
 		fx_provider_destroy(p);
 	}
+	fx_recipes_destroy(&roster->recipes);
 }

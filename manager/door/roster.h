@@ -20,6 +20,7 @@
 #include "manager/settings/losses.h"
 #include "manager/door/pace.h"
 #include "manager/door/provider.h"
+#include "manager/door/recipes.h"
 #include "manager/door/registry.h"
 
 /* Providers at one time; more are refused. */
@@ -70,6 +71,8 @@ struct fx_roster {
 	uint32_t next_id;
 	struct fx_pace pace;
 	uint64_t next_slow; /* CLOCK_MONOTONIC ns */
+	struct fx_recipe_maker recipes;
+	bool cooking; /* somebody's recipes are being made */
 };
 
 /* Nothing yet: may be destroyed. Takes the first reading of the clocks. */
@@ -79,6 +82,9 @@ void fx_roster_clear(struct fx_roster *ret, enum fx_clock_wish wish);
 int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 		   const struct fx_roster_host *host, const char *path, int listener);
 void fx_roster_destroy(struct fx_roster *roster);
+
+/* What a session wants to know of functions' arguments and results, as in struct fx_session_config; NULL: it is over. */
+void fx_roster_want_recipes(struct fx_roster *roster, const char *functions);
 
 /* No more than `until` (CLOCK_MONOTONIC ns) waits for something to happen, and serves it; with `busy`,
  * saves what providers have recorded when it is time to. */

@@ -315,6 +315,7 @@ int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_inle
 	};
 	int r = fx_drain_init(&view.drain, &p->drain.layout, p->buffer, p->control);
 
+	view.drain.stash_offset = p->stash_offset;
 	if (r == 0)
 		r = fx_drain_inherit(&view.drain, &p->drain);
 	if (r < 0) {

@@ -155,6 +155,7 @@ int fx_daemon_session_initialize(struct fx_daemon *d, struct fx_client *client,
 	t->client = request->detached ? NULL : client;
 	t->is_own = client->is_own;
 	fx_daemon_session_enter(t, FX_SESSION_INITIALIZED);
+	fx_roster_want_recipes(&d->roster, t->config.functions);
 	join_all(d);
 	FX_FAULT(trace_joined);
 	return 0;
@@ -228,7 +229,7 @@ void fx_daemon_session_step_starting(struct fx_daemon *d, uint64_t now)
 	struct fx_daemon_session *t = &d->session;
 	unsigned silent = count_silent(d);
 
-	if (silent && now < t->deadline)
+	if ((silent || d->roster.cooking) && now < t->deadline)
 		return;
 	fx_daemon_session_enter(t, FX_SESSION_STARTED);
 	fx_daemon_session_answer(

@@ -267,6 +267,7 @@ static void step_terminating(struct fx_daemon *d, uint64_t now)
 	FX_FAULT(trace_terminate);
 	fx_writer_close(t->writer);
 	t->closed = true;
+	fx_roster_want_recipes(&d->roster, NULL);
 }
 
 struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,

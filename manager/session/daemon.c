@@ -20,7 +20,7 @@ static int daemon_welcome(void *opaque, const struct fx_applicant *applicant,
 	*ret = fx_terms_for(config, d->roster.clock.kind, d->roster.first_anchor, applicant->name);
 	ret->epoch = (uint32_t)d->epoch;
 	ret->running = fx_daemon_session_is_running(&d->session);
-	ret->resident = true;
+	ret->resident = ret->recipes = true;
 	/* What later sessions may ask for. */
 	ret->reserve = fx_terms_buffer_size(d->defaults, applicant->name);
 	if (ret->reserve < ret->buffer_size)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "manager/settings/functions.h"
 #include "manager/settings/losses.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
@@ -71,6 +72,24 @@ static void print_too_short(const struct fx_session_config *config, double secon
 		fx_report("the last %.3f s of every process are kept, less than --last asks for; "
 			  "--buffer-size %" PRIu64 "%c would keep it",
 			  seconds, size >> 20 ? size >> 20 : size >> 10, size >> 20 ? 'M' : 'K');
+}
+
+/* What was asked for and not found. */
+static void print_values(const struct fx_session_config *config,
+			 const struct fx_session_result *result)
+{
+	if (!fx_functions_have_values(config->functions) || !result->totals.processes)
+		return;
+	if (!result->matched)
+		fx_report("no function with hooks matches --args or --retval");
+	else if (result->unknown == result->matched)
+		fx_report(
+		    "no function that matches --args or --retval has debug information; build with "
+		    "-g, or say what there is: --args 'GLOB@arg1/s,arg2/i32'");
+	if (result->is_cut)
+		fx_report(
+		    "more functions match --args and --retval than can be looked at; some have no "
+		    "arguments and results");
 }
 
 static void print_history(const struct fx_session_config *config,
@@ -184,6 +203,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		print_archive(config, result);
 		print_history(config, result);
 		print_unwanted(result);
+		print_values(config, result);
 	}
 	fx_losses_report(result->totals.counts.lost, config, quiet);
 	print_unseen(result);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "manager/settings/functions.h"
+
 /* How long the clocks must run for a slope that decides what is worth recording, in ns. */
 #define ROUGH_SLOPE_NS 250000u
 
@@ -82,6 +84,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .stack_categories = config->stack_categories,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
 	    .buffer_size = fx_terms_buffer_size(config, name),
+	    .recipes = config->functions && fx_functions_have_values(config->functions),
 	};
 }
 

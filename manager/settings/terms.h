@@ -28,6 +28,7 @@ struct fx_provider_terms {
 	uint64_t buffer_size; /* that the session asks for */
 	uint64_t reserve;     /* resident: the size of the memory, at least as large; else 0 */
 	bool resident;	      /* the buffer outlives sessions, and serves any mode */
+	bool recipes;	      /* arguments of functions may be wanted */
 };
 
 /*

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +27,11 @@
 
 /* nor one that would and gets no processor, in which the program is no better off, for so many times that; */
 #define PATIENCE_TURNS 15
+
+/* How long the program's begin waits for the manager to know how its arguments are had, in turns between which it looks
+ * whether that still lives. */
+#define RECIPES_MS	6000u
+#define RECIPES_TURN_MS 100u
 
 /* and for so long, no other program either. */
 #define SILENCE_SECONDS 60
@@ -325,7 +331,10 @@ static bool control_is_whole(const struct fx_control *control, uint64_t size)
 {
 	const struct fx_layout *l = &control->layout;
 
-	return size - sizeof(*control) >= 8ull * l->halves * l->chunks_per_half;
+	return size - sizeof(*control) >= 8ull * l->halves * l->chunks_per_half &&
+	       (!control->recipes_offset ||
+		(control->recipes_offset % 8 == 0 && control->recipes_offset <= size &&
+		 size - control->recipes_offset >= FX_RECIPE_SPACE));
 }
 
 int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
@@ -346,6 +355,24 @@ static int engine_attach(const struct fx_msg_registered *m)
 		mapped.buffer = NULL;
 	}
 	return r;
+}
+
+/* Where arguments of functions are wanted, the manager has their module's file read now that it knows of it. */
+static void recipes_await(void)
+{
+	const struct fx_recipe_book *book = fx_recipe_book_of(fx_engine.page);
+	const struct timespec turn = {.tv_nsec = RECIPES_TURN_MS * 1000000l};
+
+	if (!book)
+		return;
+	fx_doorbell_ring();
+	for (unsigned i = 0; i < RECIPES_MS / RECIPES_TURN_MS; i++) {
+		/* Pairs with the manager's release. */
+		if (fx_load_acquire(&book->serial) ||
+		    (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED))
+			return;
+		fx_syscall4(SYS_futex, &book->serial, FUTEX_WAIT, 0, &turn);
+	}
 }
 
 int fx_attach_over(int fd, enum fx_register_cause cause)
@@ -370,6 +397,8 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	FX_FAULT(attach_modules);
 	if (r == 0)
 		fx_modules_write();
+	if (r == 0 && cause == FX_CAUSE_START)
+		recipes_await();
 	return r;
 }
 

@@ -20,6 +20,7 @@
 #include "preload/call/tables.h"
 #include "preload/events/events.h"
 #include "preload/hooks/hooks.h"
+#include "preload/hooks/recipes.h"
 #include "preload/host/found.h"
 #include "preload/host/gates.h"
 #include "preload/host/modules.h"
@@ -100,6 +101,8 @@ static void trace_process(void)
 	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &__fxtrace_events});
 	fx_function_set_category(FX_STR_function);
 	fx_function_seen = fx_modules_see;
+	fx_function_key = fx_recipes_key;
+	fx_thread_adopts = fx_recipes_look;
 	fx_thread_began = fx_heap_thread_began;
 	fx_engine.reattach = reattach;
 	fx_attach_set_name(program);

@@ -94,6 +94,22 @@ static void categories_copy(struct fx_control *to, const struct fx_control *from
 		memcpy((char *)to + to->categories_offset, list, length);
 }
 
+/* The recipes, which may grow meanwhile: as far as they are counted. */
+static void recipes_copy(struct fx_control *to, const struct fx_control *from)
+{
+	const struct fx_recipe_book *book = fx_recipe_book_of(from);
+	struct fx_recipe_book *copy = (struct fx_recipe_book *)fx_recipe_book_of(to);
+	uint32_t serial =
+	    fx_load_acquire(&book->serial); /* both pair with the manager's releases */
+	uint32_t count = fx_load_acquire(&book->count), used = fx_load_relaxed(&book->used);
+
+	if (used > FX_RECIPE_SPACE || used < sizeof *book || count > FX_RECIPE_MODULES)
+		return;
+	memcpy(copy, book, used);
+	copy->serial = serial ? serial : 1; /* a child waits for nothing */
+	copy->count = count;
+}
+
 /* Chunks that the session does not use are marked. */
 static void share_copy(struct fx_control *to, const struct fx_control *from)
 {
@@ -120,6 +136,10 @@ static int bring_control_fill(struct fx_control *to, const struct fx_control *fr
 	if (to->serial_limit)
 		to->serial_limit = (uint64_t)l->halves * l->chunks_per_half;
 	to->builtin_id = from->builtin_id;
+	to->recipes_offset = from->recipes_offset;
+	to->stash_offset = from->stash_offset;
+	if (to->recipes_offset)
+		recipes_copy(to, from);
 	if (to->categories_offset)
 		categories_copy(to, from);
 	share_copy(to, from);
@@ -207,7 +227,8 @@ static int bring(void)
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_BRING},
 	    .pid = (uint32_t)fx_getpid(),
 	    .parent_pid = (uint32_t)fx_syscall0(SYS_getppid),
-	    .control_size = fx_control_size(&fx_engine.layout),
+	    .control_size =
+		fx_control_size_with(&fx_engine.layout, fx_engine.page->recipes_offset != 0),
 	    .buffer_size = fx_engine.layout.total_size,
 	};
 	uint64_t size = message.control_size + message.buffer_size;

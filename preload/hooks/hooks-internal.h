@@ -21,7 +21,7 @@ fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t
 }
 
 /* Slow halves: all that may happen at an entry and at an exit. `key`: see hooks.c; `used`: a frame to be
- * taken back. */
+ * taken back. What they find is saved before (kept.c): they are to be jumped to, with all that a function keeps as it was. */
 void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key);
 void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  struct fx_frame *used);

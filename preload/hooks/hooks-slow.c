@@ -8,32 +8,32 @@
 #include "engine/provider/frame.h"
 #include "engine/provider/function.h"
 #include "engine/provider/record.h"
+#include "engine/provider/stash.h"
 #include "preload/host/caller.h"
+#include "preload/hooks/follow.h"
 #include "preload/hooks/hooks-internal.h"
+#include "preload/hooks/kept.h"
+#include "preload/hooks/recipes.h"
 #include "preload/strings.h"
 
-/* The frame pointer of the function that was entered. `frame`: the slow half's own; the hook's, if it has one, lies
- * between. */
-static uint64_t frame_pointer(const uint64_t *frame, uint64_t sp)
-{
-	uint64_t caller = *frame;
+/* Called by the assembly of kept.c. */
+void fx_hooks_enter_kept(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			 const struct fx_kept *kept) __attribute__((used, visibility("hidden")));
+void fx_hooks_enter_again_kept(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			       struct fx_frame *used, const struct fx_kept *kept)
+    __attribute__((used, visibility("hidden")));
+void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
+			 const struct fx_kept *kept) __attribute__((used, visibility("hidden")));
 
-	while (caller < sp && caller > (uint64_t)(uintptr_t)frame) {
-		frame = (const uint64_t *)(uintptr_t)caller;
-		caller = *frame;
-	}
-	return caller;
-}
-
-/* The hook's return address. `own`: the slow half's, which was jumped to. */
-static uint64_t hook_place(uint64_t sp, uint64_t own)
+/* The hook's return address. */
+static uint64_t hook_place(uint64_t sp, const struct fx_kept *kept)
 {
 #if defined(__x86_64__)
-	(void)own;
+	(void)kept;
 	return *(const uint64_t *)(uintptr_t)(sp - 8); /* where its call has left it */
 #else
 	(void)sp;
-	return own;
+	return kept->registers[30];
 #endif
 }
 
@@ -84,7 +84,8 @@ static struct fx_frame *function_push(struct fx_thread *t, const struct fx_new_c
 	struct fx_frame *f;
 
 	for (;;) {
-		if (!fx_caller_is_known(&t->top[-1], e->key, (uint32_t)(e->key >> 32), e->sp))
+		if (!fx_caller_is_known(&t->top[-1], e->key ^ e->apart, (uint32_t)(e->key >> 32),
+					e->sp))
 			fx_caller_settle(t, e);
 		f = t->top;
 		if (fx_unlikely(f >= t->limit)) {
@@ -144,53 +145,103 @@ static fx_cold void pairs_exit(uint64_t function, uint64_t sp, void *site, bool 
 		fx_frame_pop(t, f);
 }
 
-static void enter_slowly(const struct fx_new_call *e)
+/* The arguments of a call that has a frame and has not begun. */
+static void arguments_stash(struct fx_thread *t, const struct fx_frame *f,
+			    const struct fx_recipes_of *of, const struct fx_new_call *e,
+			    const struct fx_kept *kept)
+{
+	const struct fx_recipe *recipe = fx_recipe_for(of, e->place, FX_RECIPE_ARGS);
+	struct fx_followed to = {.room = FX_STASH_ARGS, .most = FX_FOLLOW_ARGS};
+
+	if (!recipe)
+		return;
+	to.words = fx_stash_open(t, f);
+	if (!to.words)
+		return;
+	fx_follow(t, of, recipe, kept, &to);
+	fx_stash_close(t, to.size, to.count);
+}
+
+static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	struct fx_recipes_of of;
 	struct fx_frame *f;
+	uint64_t now;
 
 	if (fx_unlikely(!t)) {
 		if (fx_unlikely(fx_load_relaxed(&fx_control()->state) & FX_CAT_PAIRS))
 			pairs_enter(e);
 		return;
 	}
+	fx_recipes_find(e->function, &of);
+	if (fx_unlikely(of.function && (of.function->flags & FX_RECIPE_ARGS)))
+		e->apart = FX_CALLER_APART;
 	f = function_push(t, e, 0);
-	if (fx_likely(f != NULL))
-		fx_store_release(&f->start,
-				 fx_thread_now(t)); /* pairs with the frame walk in drain.c */
+	if (fx_likely(f != NULL)) {
+		if (fx_unlikely(e->apart))
+			arguments_stash(t, f, &of, e, kept);
+		now = fx_thread_now(t);
+		fx_store_release(&f->start, now); /* pairs with the frame walk in drain.c */
+		if (fx_unlikely(e->apart))
+			fx_stash_begin(t, f, now);
+	}
 	FX_FAULT(frame_pushed);
 }
 
-/* In the slow half itself, whose stack frame and return address are meant. */
-fx_hot struct fx_new_call entry_of(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+static struct fx_new_call entry_of(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+				   const struct fx_kept *kept)
 {
 	return (struct fx_new_call){
 	    .function = function,
 	    .site = site,
 	    .sp = sp,
-	    .frame_pointer = frame_pointer(__builtin_frame_address(0), sp),
-	    .place = hook_place(sp, (uint64_t)__builtin_return_address(0)),
+	    .frame_pointer = kept->registers[FX_KEPT_FRAME],
+	    .place = hook_place(sp, kept),
 	    .key = key,
 	};
 }
 
-void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+void fx_hooks_enter_kept(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			 const struct fx_kept *kept)
 {
-	const struct fx_new_call e = entry_of(function, site, sp, key);
+	struct fx_new_call e = entry_of(function, site, sp, key, kept);
 
-	enter_slowly(&e);
+	enter_slowly(&e, kept);
 }
 
-void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
-			  struct fx_frame *used)
+void fx_hooks_enter_again_kept(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			       struct fx_frame *used, const struct fx_kept *kept)
 {
-	const struct fx_new_call e = entry_of(function, site, sp, key);
+	struct fx_new_call e = entry_of(function, site, sp, key, kept);
 
 	fx_frame_take_back(fx_self, used);
-	enter_slowly(&e);
+	enter_slowly(&e, kept);
 }
 
-void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail)
+/* Writes the record of a call that ends, with what it returns if that is wanted. `tail': its stack space is gone, and so is
+ * what the recipe says. */
+static void leave_recording(struct fx_thread *t, struct fx_open o, uint64_t function, uint64_t sp,
+			    bool tail, uint64_t end, const struct fx_kept *kept)
+{
+	uint64_t words[FX_STASH_RESULT];
+	const struct fx_stash_entry *e = fx_stash_find(t, o);
+	struct fx_followed to = {
+	    .words = words, .room = FX_STASH_RESULT, .most = FX_FOLLOW_ALL - (e ? e->count : 0)};
+	const struct fx_recipe *recipe = NULL;
+	struct fx_recipes_of of;
+
+	fx_recipes_find(function, &of);
+	if (fx_unlikely(of.function != NULL))
+		recipe = fx_recipe_for(&of, tail ? 0 : hook_place(sp, kept), FX_RECIPE_RESULT);
+	if (fx_unlikely(recipe != NULL))
+		fx_follow(t, &of, recipe, kept, &to);
+	fx_function_complete_with(t, o, function, end,
+				  (struct fx_argument_words){words, to.size, to.count});
+}
+
+void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
+			 const struct fx_kept *kept)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_LOOK_EXIT);
 	struct fx_frame *f;
@@ -213,7 +264,7 @@ void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail)
 		return;		/* a handler has closed it just now */
 	end = fx_thread_now(t); /* after what was closed on the way */
 	if (fx_likely(end - o.start >= t->min_duration))
-		fx_function_complete(t, o, function, end);
+		leave_recording(t, o, function, sp, tail, end, kept);
 	else
 		t->slot->too_short++;
 	if (fx_open_stands(o))

@@ -221,5 +221,5 @@ fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e)
 	newest = t->top - 1;
 	/* Not where something is under way: a call may be left open for that, and a handler is called from anywhere. */
 	if (fx_frame_sp(newest) > e->sp && !fx_record_is_under_way(t))
-		remember(e->key, newest->sp - e->sp);
+		remember(e->key ^ e->apart, newest->sp - e->sp);
 }

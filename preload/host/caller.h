@@ -68,7 +68,12 @@ struct fx_new_call {
 	uint64_t frame_pointer; /* and the register, if it is used as one */
 	uint64_t place;		/* the hook's return address, as far as it is known */
 	uint64_t key;		/* see hooks.c */
+	uint64_t
+	    apart; /* changes the key by which its caller is known: FX_CALLER_APART, for a call that the hooks' usual way
+			   is not to know; or 0 */
 };
+
+#define FX_CALLER_APART 1u
 
 /* Closes the calls that are over, as the one that begins shows; the newest open one is its caller then. */
 fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e);

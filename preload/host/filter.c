@@ -279,6 +279,7 @@ static const struct {
 #define START				      FX_ASK_START
 #define PAGES				      FX_ASK_PAGES
 #define MEET				      FX_ASK_MEET
+#define COPY				      FX_ASK_COPY
 #define FX_ASK(groups, call, position, value) {groups, position, SYS_##call, value},
 #include "preload/host/asks.def"
 #undef FX_ASK

@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
 
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
@@ -53,6 +55,47 @@ bool fx_peek_near(const void *p, size_t size, const void *good)
 	if (at > frame && at < frame + NEAR && size < NEAR)
 		return true;
 	return fx_peek(p, size);
+}
+
+/* What the kernel copies it may refuse at any page. */
+static long copy_by_kernel(void *to, const void *from, size_t first, size_t size)
+{
+	struct iovec into = {to, size};
+	struct iovec parts[2] = {{(void *)from, first}, {(char *)from + first, size - first}};
+
+	return fx_syscall6(SYS_process_vm_readv, fx_engine.pid, (long)&into, 1, (long)parts,
+			   size > first ? 2 : 1, 0);
+}
+
+/* Without the kernel's help: between the look and the copy it may be gone. */
+static size_t copy_after_look(void *to, const void *from, size_t first, size_t size)
+{
+	if (!fx_peek(from, first))
+		return 0;
+	if (size > first && !fx_peek((const char *)from + first, size - first))
+		size = first;
+	memcpy(to, from, size);
+	return size;
+}
+
+size_t fx_peek_copy(void *to, const void *from, size_t size)
+{
+	const char *frame = __builtin_frame_address(0), *at = from;
+	size_t first = PAGE - (uintptr_t)from % PAGE;
+	long n;
+
+	if (first > size)
+		first = size;
+	if (at > frame && at < frame + NEAR && size < NEAR) {
+		memcpy(to, from, size);
+		return size;
+	}
+	if (!fx_engine_may(FX_ASK_COPY))
+		return copy_after_look(to, from, first, size);
+	n = copy_by_kernel(to, from, first, size);
+	if (n >= 0)
+		return (size_t)n;
+	return n == -EFAULT ? 0 : copy_after_look(to, from, first, size);
 }
 
 long fx_peek_string(const char *s, size_t max)

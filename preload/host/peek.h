@@ -20,6 +20,12 @@ bool fx_peek_strings(char *const *strings);
  * then it costs nothing. */
 bool fx_peek_near(const void *p, size_t size, const void *good);
 
+/*
+ * Copies memory that may not be there, or be gone in a moment: all `size' bytes of it, no more than two pages, or those up
+ * to a page that cannot be read. Returns how many.
+ */
+size_t fx_peek_copy(void *to, const void *from, size_t size);
+
 /* The same for a string: its bytes before the NUL, at most `max`; -1 if it cannot be read so far. */
 long fx_peek_string(const char *s, size_t max);
 

@@ -116,7 +116,9 @@ static struct start *start_get(void)
 		if (!fx_load_relaxed(&ready[i].taken) && fx_cas_acq_rel(&ready[i].taken, &free, 1))
 			return &ready[i];
 	}
-	return fx_engine_may(FX_ASK_ALL) ? FX_REAL(malloc)(sizeof(struct start)) : NULL;
+	return fx_engine_may(FX_ASK_ALL & ~(uint32_t)FX_ASK_COPY)
+		   ? FX_REAL(malloc)(sizeof(struct start))
+		   : NULL;
 }
 
 static void start_give(struct start *s)

@@ -79,13 +79,15 @@ void fm_start(struct fm_manager *m, const struct fm_config *c)
 	};
 	static const struct fx_builtin builtin = {
 	    .records = records, .words = 2, .next = FM_FIRST_STRING, .id = FM_BUILTIN_ID};
-	uint64_t size = c->size ? c->size : 1u << 20;
+	uint64_t size = c->size ? c->size : 1u << 20, stash = 0;
 	const uint8_t *buffer;
 
 	memset(m, 0, sizeof *m);
 	cr_assert_eq(fx_layout_compute(&m->layout, size, c->mode ? c->mode : FX_MODE_ONESHOT), 0);
 	if (c->thread_count)
 		m->layout.thread_count = c->thread_count;
+	if (c->stash)
+		stash = fx_layout_add_stash(&m->layout);
 	memory_make(fx_control_size(&m->layout), PROT_READ | PROT_WRITE, &m->control, PROT_READ,
 		    &m->shared);
 	memory_make(FX_PAGE, PROT_READ | PROT_WRITE, &m->common, PROT_READ, &m->common_shared);
@@ -96,6 +98,7 @@ void fm_start(struct fm_manager *m, const struct fm_config *c)
 	m->pending = calloc(chunk_total(m), sizeof *m->pending);
 	m->common->owner = (uint32_t)fx_gettid();
 	control_fill(m, c);
+	m->control->stash_offset = stash;
 	fx_function_set_category(FM_STRING_FUNCTION);
 	cr_assert_eq(fx_engine_attach(m->shared, m->common_shared, m->header, m->layout.total_size,
 				      &builtin),

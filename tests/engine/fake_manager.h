@@ -31,6 +31,7 @@ struct fm_config {
 	uint64_t
 	    builtin_id; /* of the builtin strings that the manager knows; FM_BUILTIN_ID: the provider's */
 	uint32_t stopped; /* 1: fm_state() starts it */
+	bool stash;	  /* there is room for values of open calls */
 };
 
 /* What was read of one owner of one chunk. */

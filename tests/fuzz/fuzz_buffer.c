@@ -194,6 +194,10 @@ static uint64_t area_choose(uint64_t *ret_size)
 		*ret_size = l->durable_size;
 		return l->durable_offset;
 	default:
+		if (w.liar.provider->stash_offset && which / 8 % 4 == 3) {
+			*ret_size = 32ull * 8;
+			return w.liar.provider->stash_offset + which / 32 * (uint64_t)FX_STASH_SIZE;
+		}
 		*ret_size = (uint64_t)l->chunks_per_half * l->chunk_size;
 		return l->rolling_offset[which / 8 % l->halves];
 	}
@@ -650,6 +654,8 @@ static void writer_begin(bool pairs)
 
 static void begin(const uint8_t *data, size_t size)
 {
+	uint8_t more;
+
 	alone_reset();
 	memset(&w, 0, sizeof(w));
 	w.in = (struct input){data, data + size};
@@ -657,7 +663,9 @@ static void begin(const uint8_t *data, size_t size)
 	w.epoch = 1;
 	w.running = true;
 	terms_choose();
-	writer_begin(input_u8(&w.in) & 1);
+	more = input_u8(&w.in);
+	w.terms.recipes = more & 2;
+	writer_begin(more & 1);
 	party_enter(&w.honest, HONEST_PID, "honest");
 	honest_attach(&w.good, w.honest.provider->control, w.honest.memory, HONEST_PID + 1);
 	party_enter(&w.liar, LIAR_PID, "liar");

@@ -120,7 +120,7 @@ build() {
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{lists,format,engine,engine/*,protocol,symbols,manager/*,convert,convert/*,archives,measure,query,report}/*.c \
+	compile '' plain "$src"/{lists,format,engine,engine/*,protocol,symbols,symbols/*,manager/*,convert,convert/*,archives,measure,query,report}/*.c \
 		convert/*/*.pb-c.c \
 		$(find "$src/base" "$src/client" -name '*.c' ! -name main.c ! -name fault.c)
 	archive plain

@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/door/recipes.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+#include <fxtrace/reader.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+#include "base/compiler.h"
+#include "base/syscall.h"
+#include "manager/settings/functions.h"
+#include "manager/settings/report.h"
+#include "symbols/loader.h"
+
+/* Files that are read at a time, and memory for files and their tables beyond which those go that nobody waits for. */
+#define LOADING_MAX 8u
+#define KEPT_MAX    (UINT64_C(64) << 20)
+
+/* Modules of one process, and ranges of their code, with all that it has loaded one after another. */
+#define OWNERS_MAX 1024u
+#define CODES_MAX  1024u
+
+enum file_state { FILE_NEW, FILE_LOADING, FILE_READY, FILE_FAILED };
+
+/* A file by its path and build-id, and from where it is seen. One without a build-id is not told from its successor, and
+ * is nobody else's. */
+struct fx_recipe_file {
+	UT_hash_handle hh;
+	enum file_state state;
+	unsigned users; /* codes that wait for it */
+	uint64_t since; /* CLOCK_MONOTONIC ns; when it was first wanted */
+	struct fx_load *load;
+	struct fx_recipes recipes;
+	size_t path_size, build_id_size, key_size;
+	char key[]; /* the path with its NUL; the build-id, or a number; the view's key */
+};
+
+/* A module as the process told it, by its id. */
+struct fx_recipe_owner {
+	struct fx_recipe_owner *next;
+	uint16_t id;
+	size_t build_id_size;
+	uint8_t build_id[FX_BUILD_ID_MAX];
+	char path[];
+};
+
+/* A range of code. */
+struct fx_recipe_code {
+	uint64_t start, end, bias;
+	struct fx_recipe_file *file; /* that is waited for; NULL: it is done with */
+};
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+static uint64_t file_bytes(const struct fx_recipe_file *file)
+{
+	return sizeof(*file) + file->key_size + file->recipes.size;
+}
+
+static void file_forget(struct fx_recipe_maker *maker, struct fx_recipe_file *file)
+{
+	HASH_DEL(maker->files, file);
+	if (file->state == FILE_LOADING)
+		maker->loading--;
+	fx_load_forget(file->load);
+	maker->kept -= file_bytes(file);
+	fx_recipes_clear(&file->recipes);
+	free(file);
+}
+
+/* Too much is kept: those that nobody waits for go. */
+static void files_thin(struct fx_recipe_maker *maker)
+{
+	struct fx_recipe_file *file, *next;
+
+	if (maker->kept <= KEPT_MAX)
+		return;
+	HASH_ITER (hh, maker->files, file, next) {
+		if (!file->users)
+			file_forget(maker, file);
+	}
+}
+
+/* A file's key: the path, then what tells it from others. */
+static struct fx_recipe_file *file_new(const struct fx_recipe_owner *owner,
+				       const struct fx_view *view)
+{
+	static uint64_t single;
+	static const struct fx_view_key own;
+	const void *id = owner->build_id_size ? (const void *)owner->build_id : &single;
+	size_t path = strlen(owner->path) + 1;
+	size_t id_size = owner->build_id_size ? owner->build_id_size : sizeof(single);
+	size_t size = path + id_size + sizeof(own);
+	struct fx_recipe_file *file = calloc(1, sizeof(*file) + size);
+
+	if (!file)
+		return NULL;
+	single++;
+	memcpy(file->key, owner->path, path);
+	memcpy(file->key + path, id, id_size);
+	memcpy(file->key + path + id_size, fx_view_is_own(view) ? &own : &view->key, sizeof(own));
+	file->path_size = path;
+	file->build_id_size = owner->build_id_size;
+	file->key_size = size;
+	return file;
+}
+
+static struct fx_recipe_file *file_use(struct fx_recipe_maker *maker,
+				       const struct fx_recipe_owner *owner,
+				       const struct fx_view *view)
+{
+	struct fx_recipe_file *file = file_new(owner, view), *known;
+
+	if (!file)
+		return NULL;
+	HASH_FIND(hh, maker->files, file->key, file->key_size, known);
+	if (known) {
+		free(file);
+		file = known;
+	} else {
+		file->since = fx_monotonic_ns();
+		HASH_ADD_KEYPTR(hh, maker->files, file->key, file->key_size, file);
+		maker->kept += file_bytes(file);
+	}
+	file->users++;
+	return file;
+}
+
+static void file_begin(struct fx_recipe_maker *maker, struct fx_recipe_file *file,
+		       const struct fx_view *view)
+{
+	const struct fx_elf_source source = {
+	    .fd = -1,
+	    .path = file->key,
+	    .build_id = file->build_id_size ? (const uint8_t *)file->key + file->path_size : NULL,
+	    .build_id_size = file->build_id_size,
+	    .limit = FX_SYMBOL_BYTES,
+	};
+
+	if (maker->loading >= LOADING_MAX)
+		return;
+	if (!maker->loader && fx_loader_start(&maker->loader) < 0)
+		maker->loader = NULL;
+	file->state = FILE_FAILED;
+	if (!maker->loader ||
+	    fx_load_begin_recipes(maker->loader, &source, fx_view_is_own(view) ? NULL : view,
+				  maker->patterns, &file->load) < 0)
+		return;
+	file->state = FILE_LOADING;
+	maker->loading++;
+}
+
+/* What is not ELF, or no file at all as the kernel's own object, has no functions. */
+static void file_report(const struct fx_recipe_file *file, enum fx_symbol_problem_kind kind)
+{
+	if (file->key[0] == '/' && kind != FX_SYMBOL_FILE_NOT_ELF)
+		fx_report("%s: %s; arguments and results of its functions are not recorded",
+			  file->key, fx_symbol_problem_text(kind));
+}
+
+static void file_ended(struct fx_recipe_maker *maker, struct fx_recipe_file *file, int failed)
+{
+	file->load = NULL;
+	maker->loading--;
+	file->state = failed ? FILE_FAILED : FILE_READY;
+	if (failed) {
+		file_report(file, (enum fx_symbol_problem_kind)(failed - 1));
+		return;
+	}
+	maker->kept += file->recipes.size;
+	maker->matched += file->recipes.matched;
+	maker->unknown += file->recipes.unknown;
+	maker->is_cut = maker->is_cut || file->recipes.is_cut;
+}
+
+/* Whether it need not be waited for any more. */
+static bool file_is_settled(struct fx_recipe_maker *maker, struct fx_recipe_file *file,
+			    const struct fx_view *view)
+{
+	int failed = 0;
+
+	if (file->state == FILE_NEW)
+		file_begin(maker, file, view);
+	if (file->state == FILE_LOADING && fx_load_end_recipes(file->load, &failed, &file->recipes))
+		file_ended(maker, file, failed);
+	if ((file->state == FILE_NEW || file->state == FILE_LOADING) &&
+	    fx_monotonic_ns() - file->since >= FX_SYMBOL_WAIT_NS) {
+		fx_load_forget(file->load);
+		maker->loading++;
+		maker->loading -= file->state == FILE_NEW;
+		file_ended(maker, file, FX_SYMBOL_FILE_TOO_SLOW + 1);
+	}
+	return file->state == FILE_READY || file->state == FILE_FAILED;
+}
+
+/* --- What a session wants --------------------------------------------------------------------- */
+
+static void maker_clear(struct fx_recipe_maker *maker)
+{
+	struct fx_recipe_file *file, *next;
+
+	HASH_ITER (hh, maker->files, file, next)
+		file_forget(maker, file);
+	free(maker->patterns);
+	maker->patterns = NULL;
+	maker->matched = maker->unknown = 0;
+	maker->is_cut = false;
+}
+
+void fx_recipes_want(struct fx_recipe_maker *maker, const char *functions)
+{
+	maker_clear(maker);
+	if (functions && fx_functions_have_values(functions))
+		maker->patterns = strdup(functions);
+}
+
+void fx_recipes_destroy(struct fx_recipe_maker *maker)
+{
+	maker_clear(maker);
+	fx_loader_stop(maker->loader);
+	maker->loader = NULL;
+}
+
+/* --- A provider's book ------------------------------------------------------------------------ */
+
+static struct fx_recipe_book *book_of(const struct fx_provider *p)
+{
+	return (struct fx_recipe_book *)((char *)p->control + fx_control_size(&p->drain.layout));
+}
+
+static const struct fx_view *view_of(const struct fx_provider *p)
+{
+	return p->origin ? &p->origin->view : NULL;
+}
+
+/* Who waits goes on. */
+static void book_say(struct fx_provider *p)
+{
+	struct fx_recipe_book *book = book_of(p);
+
+	fx_store_relaxed(&book->first, p->recipes.first);
+	fx_store_relaxed(&book->used, p->recipes.used);
+	/* release: the modules and their tables stand. Both pair with fx_recipes_look(). */
+	fx_store_release(&book->count, p->recipes.count);
+	fx_store_release(&book->serial, ++p->recipes.serial);
+	fx_syscall3(SYS_futex, &book->serial, FUTEX_WAKE, INT_MAX);
+}
+
+void fx_recipes_begin(const struct fx_recipe_maker *maker, struct fx_provider *p)
+{
+	if (!p->recipes.has_book)
+		return;
+	p->recipes.used = FX_ALIGN_UP((uint32_t)sizeof(struct fx_recipe_book), 8u);
+	if (!maker->patterns)
+		book_say(p);
+}
+
+/* What a child has copied of its parent's book. That it may say anything harms itself alone. */
+void fx_recipes_inherit(const struct fx_recipe_maker *maker, struct fx_provider *p)
+{
+	const struct fx_recipe_book *book = book_of(p);
+	uint32_t first, count, used;
+
+	fx_recipes_begin(maker, p);
+	if (!p->recipes.has_book)
+		return;
+	first = fx_load_relaxed(&book->first);
+	count = fx_load_relaxed(&book->count);
+	used = fx_load_relaxed(&book->used);
+	if (first > count || count > FX_RECIPE_MODULES || used < p->recipes.used || used % 8 ||
+	    used > FX_RECIPE_SPACE)
+		return;
+	p->recipes.first = first;
+	p->recipes.count = count;
+	p->recipes.used = used;
+	p->recipes.serial = fx_load_relaxed(&book->serial);
+	p->recipes.inherited = true;
+}
+
+void fx_recipes_renew(const struct fx_recipe_maker *maker, struct fx_provider *p)
+{
+	if (!p->recipes.has_book)
+		return;
+	fx_recipes_end(p);
+	p->recipes.first = p->recipes.count;
+	p->recipes.at = 0;
+	p->recipes.inherited = false;
+	if (!maker->patterns)
+		book_say(p);
+}
+
+void fx_recipes_end(struct fx_provider *p)
+{
+	struct fx_recipe_owner *owner;
+
+	/* (The files are gone before, if the session is.) */
+	while ((owner = p->recipes.owners)) {
+		p->recipes.owners = owner->next;
+		free(owner);
+	}
+	for (unsigned i = 0; i < p->recipes.code_count; i++) {
+		if (p->recipes.codes[i].file)
+			p->recipes.codes[i].file->users--;
+	}
+	free(p->recipes.codes);
+	p->recipes.codes = NULL;
+	p->recipes.code_count = p->recipes.code_room = p->recipes.waiting = 0;
+	p->recipes.owner_count = 0;
+}
+
+/* Appends a table. False: there is no room. */
+static bool book_add(struct fx_provider *p, const struct fx_recipe_code *code,
+		     const struct fx_recipes *recipes)
+{
+	struct fx_recipe_book *book = book_of(p);
+	uint32_t at = p->recipes.used;
+
+	if (p->recipes.count == FX_RECIPE_MODULES || recipes->size > FX_RECIPE_SPACE - at)
+		return false;
+	memcpy((char *)book + at, recipes->table, recipes->size);
+	book->modules[p->recipes.count++] = (struct fx_recipe_module){
+	    .start = code->start,
+	    .end = code->end,
+	    .bias = code->bias,
+	    .offset = at,
+	    .size = recipes->size,
+	};
+	p->recipes.used = at + FX_ALIGN_UP(recipes->size, 8u);
+	return true;
+}
+
+/* --- Its modules ------------------------------------------------------------------------------ */
+
+struct taking {
+	struct fx_recipe_maker *maker;
+	struct fx_provider *p;
+};
+
+static struct fx_recipe_owner *owner_find(const struct fx_provider *p, uint16_t id)
+{
+	struct fx_recipe_owner *owner = p->recipes.owners;
+
+	while (owner && owner->id != id)
+		owner = owner->next;
+	return owner;
+}
+
+static void owner_take(struct fx_provider *p, const struct fxt_profiler *r)
+{
+	struct fx_recipe_owner *owner;
+
+	if (r->build_id.size > FX_BUILD_ID_MAX || p->recipes.owner_count == OWNERS_MAX ||
+	    owner_find(p, r->module))
+		return;
+	owner = calloc(1, sizeof(*owner) + r->name.length + 1);
+	if (!owner)
+		return;
+	owner->id = r->module;
+	owner->build_id_size = r->build_id.size;
+	memcpy(owner->build_id, r->build_id.data, r->build_id.size);
+	memcpy(owner->path, r->name.data, r->name.length);
+	owner->next = p->recipes.owners;
+	p->recipes.owners = owner;
+	p->recipes.owner_count++;
+}
+
+/* Whether the book has it already, as a child's has it from its parent. */
+static bool book_has(const struct fx_provider *p, const struct fx_recipe_code *code)
+{
+	const struct fx_recipe_book *book = book_of(p);
+
+	for (uint32_t i = p->recipes.first; p->recipes.inherited && i < p->recipes.count; i++) {
+		if (book->modules[i].start == code->start && book->modules[i].end == code->end)
+			return true;
+	}
+	return false;
+}
+
+static struct fx_recipe_code *code_new(struct fx_provider *p)
+{
+	unsigned room = p->recipes.code_room ? 2 * p->recipes.code_room : 16;
+	struct fx_recipe_code *codes;
+
+	if (p->recipes.code_count == CODES_MAX)
+		return NULL;
+	if (p->recipes.code_count == p->recipes.code_room) {
+		codes = realloc(p->recipes.codes, room * sizeof(*codes));
+		if (!codes)
+			return NULL;
+		p->recipes.codes = codes;
+		p->recipes.code_room = room;
+	}
+	return &p->recipes.codes[p->recipes.code_count++];
+}
+
+static void code_take(struct taking *t, const struct fxt_profiler *r)
+{
+	const struct fx_recipe_owner *owner = owner_find(t->p, r->module);
+	struct fx_recipe_code code = {
+	    .start = r->start, .end = r->start + r->range, .bias = r->start - r->vaddr};
+	struct fx_recipe_code *to;
+
+	if (!owner || code.end <= code.start || owner->path[0] != '/' || book_has(t->p, &code))
+		return;
+	to = code_new(t->p);
+	if (!to)
+		return;
+	code.file = file_use(t->maker, owner, view_of(t->p));
+	t->p->recipes.waiting += code.file != NULL;
+	*to = code;
+}
+
+/* What of a mapping is code. */
+#define EXECUTABLE 1u
+
+static void record_take(void *opaque, const uint64_t *words, size_t count)
+{
+	struct taking *t = opaque;
+	struct fxt_record record;
+
+	if (fxt_record_decode(words, count, &record, NULL) <= 0)
+		return;
+	if (record.kind == FXT_KIND_MODULE)
+		owner_take(t->p, &record.profiler);
+	else if (record.kind == FXT_KIND_MMAP && (record.profiler.flags & EXECUTABLE))
+		code_take(t, &record.profiler);
+}
+
+/* Puts into the book what is ready. */
+static bool codes_settle(struct fx_recipe_maker *maker, struct fx_provider *p)
+{
+	bool added = false;
+
+	for (unsigned i = 0; p->recipes.waiting && i < p->recipes.code_count; i++) {
+		struct fx_recipe_code *code = &p->recipes.codes[i];
+
+		if (!code->file || !file_is_settled(maker, code->file, view_of(p)))
+			continue;
+		if (code->file->state == FILE_READY && code->file->recipes.table) {
+			if (book_add(p, code, &code->file->recipes))
+				added = true;
+			else
+				maker->is_cut = true;
+		}
+		code->file->users--;
+		code->file = NULL;
+		p->recipes.waiting--;
+	}
+	files_thin(maker);
+	return added;
+}
+
+bool fx_recipes_turn(struct fx_recipe_maker *maker, struct fx_provider *p)
+{
+	struct taking taking = {maker, p};
+	bool first = p->recipes.serial == 0;
+
+	if (!maker->patterns || !p->recipes.has_book || p->phase != FX_PROVIDER_LIVE ||
+	    !fx_drain_is_attached(&p->drain))
+		return false;
+	fx_drain_modules(&p->drain, &p->recipes.at, record_take, &taking);
+	p->recipes.added = codes_settle(maker, p) || p->recipes.added;
+	if (p->recipes.waiting)
+		return true;
+	/* A process tells of its modules in one go, behind its attachment: before that it has none. */
+	if (!p->recipes.owners || (!first && !p->recipes.added))
+		return first;
+	book_say(p);
+	p->recipes.added = false;
+	if (!first)
+		fx_provider_notify(p);
+	return false;
+}

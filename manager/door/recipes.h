@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Recipes for providers whose functions' arguments or results are wanted (engine/recipe.h): readers in processes apart make a
+ * table of each module's file, once for all processes that have it; it is put into each one's book. A process waits for
+ * that as it begins, so that its first call has its arguments. All of this is the control thread's, which waits for nothing.
+ */
+#ifndef FX_MANAGER_RECIPES_H
+#define FX_MANAGER_RECIPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/recipe.h"
+#include "manager/door/provider.h"
+#include "symbols/view.h"
+
+struct fx_recipe_file;
+
+struct fx_recipe_maker {
+	char *patterns;		      /* of the session (symbols/patterns.h); NULL: it wants none */
+	struct fx_loader *loader;     /* started when it is needed first; NULL: there is none */
+	struct fx_recipe_file *files; /* uthash */
+	unsigned loading;	      /* of those */
+	uint64_t kept;		      /* bytes of them, with their tables */
+	uint64_t matched;	      /* functions that are chosen, in all files */
+	uint64_t unknown;	      /* those of them that nothing is known of */
+	bool is_cut;		      /* there was no room for some */
+};
+
+/* What a session wants: `functions' as in struct fx_session_config. Nothing of an earlier one is kept. */
+void fx_recipes_want(struct fx_recipe_maker *maker, const char *functions);
+void fx_recipes_destroy(struct fx_recipe_maker *maker);
+
+/* A provider begins, with an empty book; with the one of its parent; or another session begins for it. */
+void fx_recipes_begin(const struct fx_recipe_maker *maker, struct fx_provider *p);
+void fx_recipes_inherit(const struct fx_recipe_maker *maker, struct fx_provider *p);
+void fx_recipes_renew(const struct fx_recipe_maker *maker, struct fx_provider *p);
+void fx_recipes_end(struct fx_provider *p);
+
+/* Looks for new modules of a provider, and puts into its book what is ready. True: something is being made for it. */
+bool fx_recipes_turn(struct fx_recipe_maker *maker, struct fx_provider *p);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/hooks/kept.h"
+
+#include <stddef.h>
+
+/* The assembly goes by these. */
+#if defined(__x86_64__)
+_Static_assert(offsetof(struct fx_kept, registers[3]) == 24, "rbx");
+_Static_assert(offsetof(struct fx_kept, registers[15]) == 120, "r15");
+_Static_assert(offsetof(struct fx_kept, vectors) == 128, "xmm0");
+_Static_assert(sizeof(struct fx_kept) == 192, "kept");
+
+/*
+ * NAME(...) calls NAME_kept(..., kept): the slow half is reached by a jump from the hook, whose arguments of its own stand in
+ * registers. `sp' is the register of the stack address among them, `kept' the next that is free.
+ */
+#define FX_KEPT_WAY(name, sp, kept, vectors)                                                       \
+	__asm__(".text\n"                                                                          \
+		".globl " name "\n"                                                                \
+		".hidden " name "\n"                                                               \
+		".type " name ", @function\n" name ":\n"                                           \
+		".cfi_startproc\n"                                                                 \
+		"	subq $200, %rsp\n"                                                               \
+		".cfi_adjust_cfa_offset 200\n"                                                     \
+		"	movq %rbx, 24(%rsp)\n"                                                           \
+		"	movq %rbp, 48(%rsp)\n"                                                           \
+		"	movq %" sp ", 56(%rsp)\n"                                                  \
+		"	movq %r12, 96(%rsp)\n"                                                           \
+		"	movq %r13, 104(%rsp)\n"                                                          \
+		"	movq %r14, 112(%rsp)\n"                                                          \
+		"	movq %r15, 120(%rsp)\n" vectors "	movq %rsp, %" kept "\n"            \
+		"	call " name "_kept\n"                                                      \
+		"	addq $200, %rsp\n"                                                               \
+		".cfi_adjust_cfa_offset -200\n"                                                    \
+		"	ret\n"                                                                           \
+		".cfi_endproc\n"                                                                   \
+		".size " name ", .-" name "\n")
+
+#define FX_KEPT_VECTORS_ASM                                                                        \
+	"	movq %xmm0, 128(%rsp)\n"                                                                 \
+	"	movq %xmm1, 136(%rsp)\n"                                                                 \
+	"	movq %xmm2, 144(%rsp)\n"                                                                 \
+	"	movq %xmm3, 152(%rsp)\n"                                                                 \
+	"	movq %xmm4, 160(%rsp)\n"                                                                 \
+	"	movq %xmm5, 168(%rsp)\n"                                                                 \
+	"	movq %xmm6, 176(%rsp)\n"                                                                 \
+	"	movq %xmm7, 184(%rsp)\n"
+
+FX_KEPT_WAY("fx_hooks_enter", "rdx", "r8", FX_KEPT_VECTORS_ASM);
+FX_KEPT_WAY("fx_hooks_enter_again", "rdx", "r9", FX_KEPT_VECTORS_ASM);
+FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
+#elif defined(__aarch64__)
+_Static_assert(offsetof(struct fx_kept, registers[19]) == 152, "x19");
+_Static_assert(offsetof(struct fx_kept, registers[31]) == 248, "sp");
+_Static_assert(sizeof(struct fx_kept) == 320, "kept");
+
+#define FX_KEPT_WAY(name, sp, kept, vectors)                                                       \
+	__asm__(".text\n"                                                                          \
+		".globl " name "\n"                                                                \
+		".hidden " name "\n"                                                               \
+		".type " name ", %function\n" name ":\n"                                           \
+		".cfi_startproc\n"                                                                 \
+		"	sub sp, sp, #336\n"                                                              \
+		".cfi_adjust_cfa_offset 336\n"                                                     \
+		"	str x19, [sp, #152]\n"                                                           \
+		"	stp x20, x21, [sp, #160]\n"                                                      \
+		"	stp x22, x23, [sp, #176]\n"                                                      \
+		"	stp x24, x25, [sp, #192]\n"                                                      \
+		"	stp x26, x27, [sp, #208]\n"                                                      \
+		"	stp x28, x29, [sp, #224]\n"                                                      \
+		"	stp x30, " sp ", [sp, #240]\n" vectors ".cfi_rel_offset x30, 240\n"        \
+		"	mov " kept ", sp\n"                                                        \
+		"	bl " name "_kept\n"                                                        \
+		"	ldr x30, [sp, #240]\n"                                                           \
+		"	add sp, sp, #336\n"                                                              \
+		".cfi_adjust_cfa_offset -336\n"                                                    \
+		".cfi_restore x30\n"                                                               \
+		"	ret\n"                                                                           \
+		".cfi_endproc\n"                                                                   \
+		".size " name ", .-" name "\n")
+
+#define FX_KEPT_VECTORS_ASM                                                                        \
+	"	stp d0, d1, [sp, #256]\n"                                                                \
+	"	stp d2, d3, [sp, #272]\n"                                                                \
+	"	stp d4, d5, [sp, #288]\n"                                                                \
+	"	stp d6, d7, [sp, #304]\n"
+
+FX_KEPT_WAY("fx_hooks_enter", "x2", "x4", FX_KEPT_VECTORS_ASM);
+FX_KEPT_WAY("fx_hooks_enter_again", "x2", "x5", FX_KEPT_VECTORS_ASM);
+FX_KEPT_WAY("fx_hooks_leave", "x1", "x4", "");
+#else
+#error "what a hook finds is not known for this machine"
+#endif
