@@ -303,6 +303,24 @@ struct fx_frame {
 /* Bit 0 of sp (stack addresses are even): the call has no begin record, and gets no end. */
 #define FX_FRAME_SILENT 1ull
 
+/* Key of frame 0: who holds the lock that the thread waits for. In the low bits a tid (0: not known), above it the low
+ * bits of the start of the call that waits: it says nothing of any other. */
+#define FX_HOLDER_SHIFT 22u
+#define FX_HOLDER_TID	((1ull << FX_HOLDER_SHIFT) - 1)
+
+static inline uint64_t fx_holder_word(uint64_t start, uint32_t tid)
+{
+	return start << FX_HOLDER_SHIFT | (tid & FX_HOLDER_TID);
+}
+
+/* Who that is, if the word is of the call that began then; else 0. */
+static inline uint32_t fx_holder_of(uint64_t word, uint64_t start)
+{
+	return word == fx_holder_word(start, (uint32_t)(word & FX_HOLDER_TID))
+		   ? (uint32_t)(word & FX_HOLDER_TID)
+		   : 0;
+}
+
 #define FX_FRAMES                                                                                  \
 	504 /* including the sentinel at [0]; viewers drop slices nested deeper than 512 */
 

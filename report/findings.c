@@ -8,6 +8,7 @@
 
 #include <uthash.h>
 
+#include "report/circles.h"
 #include "report/findings.h"
 #include "report/lives.h"
 #include "report/report.h"
@@ -51,7 +52,8 @@ struct lock {
 /* What is found. */
 struct finding {
 	uint64_t time;
-	bool is_idle; /* what was waited for is somebody else's finding: these come last */
+	bool is_first; /* whatever its time */
+	bool is_idle;  /* what was waited for is somebody else's finding: these come last */
 	const char *more;
 	char text[FINDING_MAX];
 };
@@ -61,6 +63,7 @@ struct fx_findings {
 	FX_VECTOR(struct of_name) names; /* by number */
 	struct lock *locks;
 	struct fx_shares holders; /* of locks: tids */
+	struct fx_circles circles;
 	struct fx_lives lives;
 	uint64_t functions; /* own time of all functions */
 	uint64_t waited[FX_WAIT_KIND_COUNT], waits[FX_WAIT_KIND_COUNT];
@@ -91,6 +94,7 @@ void fx_findings_free(struct fx_findings *findings)
 	fx_vector_free(&findings->names);
 	fx_vector_free(&findings->found);
 	fx_shares_free(&findings->holders);
+	fx_circles_free(&findings->circles);
 	fx_lives_free(&findings->lives);
 	free(findings);
 }
@@ -157,7 +161,8 @@ static void findings_note_lock(struct fx_findings *findings, const struct fx_ope
 	if (time > lock->longest)
 		lock->longest = time;
 	if (fx_event_integer(event, "holder", &holder) &&
-	    fx_shares_add(&findings->holders, lock->number, (uint32_t)holder, time) < 0)
+	    (fx_shares_add(&findings->holders, lock->number, (uint32_t)holder, time) < 0 ||
+	     fx_circles_add(&findings->circles, call, event, &object) < 0))
 		fx_report_fail(findings->report, -ENOMEM);
 }
 
@@ -239,23 +244,34 @@ static bool findings_is_small(const struct fx_findings *findings, uint64_t time)
 	return time < span / SMALL_SHARE;
 }
 
+/* NULL: no memory. */
+static struct finding *findings_new_finding(struct fx_findings *findings, uint64_t time,
+					    const char *more)
+{
+	struct finding *finding;
+
+	if (fx_vector_reserve(&findings->found, 1) < 0) {
+		fx_report_fail(findings->report, -ENOMEM);
+		return NULL;
+	}
+	finding = &findings->found.items[findings->found.count++];
+	*finding = (struct finding){.time = time, .more = more};
+	return finding;
+}
+
 static void findings_put(struct fx_findings *findings, uint64_t time, const char *more,
 			 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 static void findings_put(struct fx_findings *findings, uint64_t time, const char *more,
 			 const char *format, ...)
 {
-	struct finding *finding;
+	struct finding *finding = NULL;
 	va_list args;
 
-	if (findings_is_small(findings, time))
+	if (!findings_is_small(findings, time))
+		finding = findings_new_finding(findings, time, more);
+	if (!finding)
 		return;
-	if (fx_vector_reserve(&findings->found, 1) < 0) {
-		fx_report_fail(findings->report, -ENOMEM);
-		return;
-	}
-	finding = &findings->found.items[findings->found.count++];
-	*finding = (struct finding){.time = time, .more = more};
 	va_start(args, format);
 	vsnprintf(finding->text, sizeof(finding->text), format, args);
 	va_end(args);
@@ -337,6 +353,23 @@ static void findings_of_locks(struct fx_findings *findings)
 		     "threads of process %llu waited %s for %s%s, at most %s",
 		     (unsigned long long)most->key.process,
 		     findings_calls(most->waits, "time", "times", waits), name, holder, longest);
+}
+
+/* Threads that wait for one another, whatever else there is. */
+static void findings_of_circles(struct fx_findings *findings)
+{
+	char text[FINDING_MAX - 40];
+	uint64_t since = fx_circles_find(&findings->circles, findings->report, text, sizeof(text));
+	struct finding *finding;
+
+	if (!since)
+		return;
+	finding = findings_new_finding(findings, fx_report_end(findings->report) - since,
+				       "fxtrace report --waits");
+	if (!finding)
+		return;
+	finding->is_first = true;
+	snprintf(finding->text, sizeof(finding->text), "a deadlock, it seems: %s", text);
 }
 
 /* The system call that worked longest, and did not wait. */
@@ -444,6 +477,8 @@ static int findings_compare(const void *a, const void *b)
 {
 	const struct finding *left = a, *right = b;
 
+	if (left->is_first != right->is_first)
+		return left->is_first ? -1 : 1;
 	if (left->is_idle != right->is_idle)
 		return left->is_idle ? 1 : -1;
 	return left->time < right->time ? 1 : left->time > right->time ? -1 : 0;
@@ -460,6 +495,7 @@ void fx_findings_tables(struct fx_findings *findings)
 	}
 	findings_of_chain(findings);
 	findings_of_functions(findings);
+	findings_of_circles(findings);
 	findings_of_locks(findings);
 	findings_of_calls(findings);
 	findings_of_missing_files(findings);

@@ -220,7 +220,8 @@ static void answer_note_losses(const struct fx_why *why, struct fx_table *table)
 	if (past->unfinished > 0)
 		fx_table_note(table,
 			      "%llu waits in the archive had not ended; they count until the end "
-			      "of their process, and who would have ended them is not known",
+			      "of their process, for locks as waits for who held them as they "
+			      "began; who would have ended the others is not known",
 			      (unsigned long long)past->unfinished);
 	if (past->forgotten > 0) {
 		fx_unit_number(FX_UNIT_NS, (int64_t)past->shortest, time);

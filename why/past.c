@@ -213,6 +213,20 @@ static uint32_t past_caller(const struct collector *collector)
 	return 0;
 }
 
+/* Nobody has let go on who waits still: it is for who had the lock as the wait began. */
+static uint32_t past_holder(const struct collector *collector, const struct fx_event *event)
+{
+	struct fx_thread_key key = {.pid = collector->thread->process->pid};
+	struct fx_thread *thread;
+	int64_t tid;
+
+	if (!past_is_unfinished(event) || !fx_event_integer(event, "holder", &tid))
+		return FX_WHY_NOBODY;
+	key.tid = (uint64_t)tid;
+	HASH_FIND(hh, collector->exporter.timeline->thread_table, &key, sizeof(key), thread);
+	return thread ? thread->number : FX_WHY_NOBODY;
+}
+
 static void past_begin_wait(struct collector *collector, const struct fx_event *event, uint64_t end,
 			    enum fx_wait_kind kind)
 {
@@ -227,6 +241,7 @@ static void past_begin_wait(struct collector *collector, const struct fx_event *
 	    .kind = (uint8_t)(past_timed_out(event, kind) ? FX_WAIT_SLEEP : kind),
 	    .from.thread = FX_WHY_NOBODY,
 	    .caller = past_caller(collector),
+	    .holder = past_holder(collector, event),
 	};
 }
 
@@ -474,6 +489,12 @@ static int past_resolve(struct collector *collector)
 	int r = endings ? past_join(collector, endings, count) : -ENOMEM;
 
 	free(endings);
+	for (size_t i = 0; i < collector->past->waits.count; i++) {
+		struct fx_why_wait *wait = &collector->past->waits.items[i];
+
+		if (wait->holder != FX_WHY_NOBODY)
+			wait->from = (struct fx_why_origin){wait->end, wait->holder};
+	}
 	return r;
 }
 

@@ -29,6 +29,8 @@ struct fx_why_wait {
 	uint64_t kind : 8; /* enum fx_wait_kind; SLEEP also of what ended when its time was up */
 	struct fx_why_origin from;
 	uint32_t caller; /* function that it was made in, the number of a text; 0: not known */
+	uint32_t
+	    holder; /* of one that has not ended: the thread that had the lock; or FX_WHY_NOBODY */
 };
 
 /* A thread. */

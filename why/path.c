@@ -113,6 +113,11 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 	place->to = begin;
 	place->call = what.name;
 	fx_why_tree_count(&path->tree, node, begin, end - begin);
+	if (wait->holder == place->thread && wait->from.thread == place->thread) {
+		what.kind = FX_WHY_CIRCLE;
+		path_had(finder, node, &what, begin, end);
+		return;
+	}
 	if (wait->from.thread == FX_WHY_NOBODY || wait->from.thread == place->thread) {
 		path->no_arrow += wait->kind != FX_WAIT_SLEEP;
 		fx_why_tree_add(&path->tree, node, end - begin);

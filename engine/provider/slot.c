@@ -28,6 +28,7 @@ void fx_slot_reset_frames(struct fx_thread_slot *s)
 		fx_store_relaxed(&s->frames[i].start, 0);
 	s->frames[0].id = 0;
 	s->frames[0].sp = UINT64_MAX;
+	fx_store_relaxed(&s->frames[0].key, 0);
 	s->frames[0].start = 1;
 }
 

@@ -613,6 +613,7 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 						    .bytes = (uint32_t)(n * sizeof(frames[0])),
 						    .index = *cursor,
 						    .serial = tid,
+						    .holder = fx_load_relaxed(&slot->frames[0].key),
 						});
 		if (!to) {
 			block->used = used;

@@ -48,6 +48,7 @@ struct fx_piece {
 	uint32_t bytes;
 	uint32_t index;	 /* chunk: its number. thread and frames: the slot's */
 	uint64_t serial; /* chunk: its serial. frames: tid */
+	uint64_t holder; /* frames: fx_holder_word() */
 };
 
 /* What a slot of the thread area says of its thread. */

@@ -27,8 +27,7 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 		       size_t done, uint64_t end_ticks)
 {
 	const uint64_t *words = data;
-	size_t frames = piece->bytes / sizeof(struct fx_frame), at = done / FXT_WORD_SIZE;
-	size_t count = piece->bytes / FXT_WORD_SIZE;
+	size_t at = done / FXT_WORD_SIZE, count = piece->bytes / FXT_WORD_SIZE;
 
 	fx_archive_select(&s->shared->archive, s->id);
 	fx_kept_begin(s, end_ticks);
@@ -49,9 +48,9 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 		fx_stashed_keep(s, data, count);
 		break;
 	case FX_PIECE_FRAMES:
-		if (!fx_marks_frames_are_named(s, data, frames))
+		if (!fx_marks_frames_are_named(s, piece, data))
 			return 0;
-		fx_marks_frames(s, piece->serial, data, frames, end_ticks);
+		fx_marks_frames(s, piece, data, end_ticks);
 		fx_stashed_forget(s);
 		break;
 	}

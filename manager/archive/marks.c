@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/archive/marks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,6 +9,7 @@
 #include "format/encode.h"
 #include "manager/archive/firsts.h"
 #include "manager/archive/stashed.h"
+#include "manager/archive/wording.h"
 
 #define DROPPED_NAME "records dropped"
 
@@ -275,15 +277,6 @@ static void name_call(struct fx_stream *s, const struct fx_frame *frame,
 	}
 }
 
-bool fx_marks_frames_are_named(struct fx_stream *s, const struct fx_frame *frames, size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (frames[i].id < HEADER_MIN)
-			fx_modules_want(&s->modules, fx_modules_moment(&s->modules), frames[i].id);
-	}
-	return fx_modules_are_ready(&s->modules);
-}
-
 /* Texts of a struct fx_stream_exec, as they go into the archive. */
 struct exec_room {
 	char texts[2][FX_ESCAPE_WIDTH * sizeof(((struct fx_stream_exec *)NULL)->texts[0])];
@@ -319,13 +312,81 @@ static const char *call_name(const struct fx_stream *s, const struct fx_frame *f
 	return name && name->kind == FX_NAME_TEXT ? name->text : NULL;
 }
 
-static void add_first(const struct fx_stream *s, const struct fx_frame *frame,
-		      struct fxt_record *record)
+/* What a call was called with first; false: that is not known. */
+static bool first_of_call(const struct fx_stream *s, const struct fx_frame *frame,
+			  struct fxt_arg *ret)
 {
 	const char *name = call_name(s, frame);
 
-	if (name && fx_first_arg(name, frame->key, &record->args[record->nargs]))
-		record->nargs++;
+	return name && fx_first_arg(name, frame->key, ret);
+}
+
+/* Whether an argument of fx_first_arg(), whose name is one of C's strings, is the address of what is waited for. */
+static bool is_object(const struct fxt_arg *arg)
+{
+	return arg->type == FXT_ARG_POINTER &&
+	       fx_meaning_of_word(arg->name.data) == FX_MEANING_OBJECT;
+}
+
+/* Words that go with an open call into the archive. */
+struct open_room {
+	char object_word[40], object[FX_MODULES_TEXT_MAX];
+};
+
+static void add_first(struct fx_stream *s, const struct fx_frame *frame, struct open_room *room,
+		      struct fxt_record *record)
+{
+	struct fxt_arg *first = &record->args[record->nargs];
+	uint32_t moment = fx_modules_moment(&s->modules);
+
+	if (!first_of_call(s, frame, first))
+		return;
+	record->nargs++;
+	if (!is_object(first) || !fx_modules_has_name(&s->modules, moment, first->uint64))
+		return;
+	snprintf(room->object_word, sizeof(room->object_word), "%s_name", first->name.data);
+	record->args[record->nargs++] = (struct fxt_arg){
+	    .type = FXT_ARG_STRING,
+	    .name = marks_text(room->object_word),
+	    .string = fx_string_inline(
+		room->object, fx_modules_name(&s->modules, moment, first->uint64, room->object)),
+	};
+}
+
+/* Who had the lock that the call waits for, as the wait began. */
+static void add_holder(struct fx_stream *s, const struct fx_frame *frame, uint64_t holder,
+		       struct fxt_record *record)
+{
+	uint32_t tid = fx_holder_of(holder, frame->start);
+	const struct fx_stream_thread *t = tid ? fx_stream_thread_known(s, tid) : NULL;
+
+	if (!tid)
+		return;
+	record->args[record->nargs++] = (struct fxt_arg){.type = FXT_ARG_INT32,
+							 .name = marks_text("holder"),
+							 .int32 = (int32_t)(t ? t->shown : tid)};
+	if (t)
+		record->args[record->nargs++] =
+		    marks_arg_text("holder_name", t->name[0] ? t->name : s->name);
+}
+
+static size_t frames_count(const struct fx_piece *piece)
+{
+	return piece->bytes / sizeof(struct fx_frame);
+}
+
+bool fx_marks_frames_are_named(struct fx_stream *s, const struct fx_piece *piece,
+			       const struct fx_frame *frames)
+{
+	struct fxt_arg first;
+
+	for (size_t i = 0; i < frames_count(piece); i++) {
+		if (frames[i].id < HEADER_MIN)
+			fx_modules_want(&s->modules, fx_modules_moment(&s->modules), frames[i].id);
+		else if (first_of_call(s, &frames[i], &first) && is_object(&first))
+			fx_modules_want_known(&s->modules, first.uint64);
+	}
+	return fx_modules_are_ready(&s->modules);
 }
 
 static bool is_unwanted(struct fx_stream *s, const struct fx_frame *frame)
@@ -339,11 +400,12 @@ static bool is_unwanted(struct fx_stream *s, const struct fx_frame *frame)
 
 /* `index': the frame's. */
 static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t index,
-		      const struct fx_frame *frame, uint64_t start, uint64_t end)
+		      const struct fx_frame *frame, uint64_t holder, uint64_t start, uint64_t end)
 {
 	char function[FX_MODULES_TEXT_MAX];
 	struct fx_stashed_room stashed;
-	struct exec_room room;
+	struct open_room room;
+	struct exec_room exec_room;
 	struct fxt_record record;
 
 	if (start > end || is_unwanted(s, frame) || !fx_stream_nests(s, t, &start, end))
@@ -352,8 +414,12 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);
 	fx_stashed_add(s, index, frame, &stashed, &record);
-	add_first(s, frame, &record);
-	add_exec(s->exec, t->tid, frame, &room, &record);
+	/* The library's own calls stash nothing; of a provider that does, there might be no room for more. */
+	if (record.nargs == 0) {
+		add_first(s, frame, &room, &record);
+		add_holder(s, frame, holder, &record);
+		add_exec(s->exec, t->tid, frame, &exec_room, &record);
+	}
 	fx_stream_unfinished(s, &record);
 	s->counts.events++;
 }
@@ -388,17 +454,17 @@ static void stop_note(struct fx_stop *stop, uint64_t ticks, uint64_t ns)
 	memset(stop->told, 0, sizeof(stop->told));
 }
 
-void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *frames, size_t count,
-		     uint64_t end_ticks)
+void fx_marks_frames(struct fx_stream *s, const struct fx_piece *piece,
+		     const struct fx_frame *frames, uint64_t end_ticks)
 {
-	struct fx_stream_thread *t = fx_stream_thread(s, tid);
+	struct fx_stream_thread *t = fx_stream_thread(s, piece->serial);
 	uint64_t end = marks_to_ns(s, end_ticks);
+	size_t count = count_nested(frames, frames_count(piece));
 
 	if (!t || end > INT64_MAX)
 		return;
 	if (end < t->last_end)
 		end = t->last_end;
-	count = count_nested(frames, count);
 	stop_note(&t->stop, end_ticks, end);
 	for (size_t i = 0; i < count; i++) {
 		uint64_t start = marks_to_ns(s, frames[i].start);
@@ -406,7 +472,7 @@ void fx_marks_frames(struct fx_stream *s, uint64_t tid, const struct fx_frame *f
 		if (is_pair(s, &frames[i]) || is_recorded(t, &frames[i]) || start <= t->stop.before)
 			continue;
 		/* The first is a sentinel, and not told. */
-		open_call(s, t, i + 1, &frames[i], start, end);
+		open_call(s, t, i + 1, &frames[i], piece->holder, start, end);
 		t->stop.told[t->stop.told_next++ % FX_RECENT] = start;
 	}
 	fx_stream_end_begun(s, t, 0, end);

@@ -82,6 +82,13 @@ fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const vo
 		w->start = call->start;
 }
 
+/* The real function is about to wait: should it never return, it is known for whom. */
+fx_hot void fx_wait_tell(const struct fx_wait *w, const struct fx_call *call)
+{
+	fx_store_relaxed(&call->thread->slot->frames[0].key,
+			 fx_holder_word(call->start, w->holder));
+}
+
 /*
  * There is no token, so it was the one who was under way as the wait began, who held it or has `noted' himself: see
  * waits.h. An operation that

@@ -403,4 +403,4 @@ expect_status 137 "$FXTRACE" run -q -o stuck.fxt -- ./stuck
 expect_ok "$FXTRACE" report --waits --top 0 stuck.fxt
 expect_line '1 wait, for locks or others, had not ended' out
 # Which lock it was is known of a call that has not ended, too.
-expect_line ' mutex 0x[0-9a-f]+' out
+expect_line ' mutex lock \(0x[0-9a-f]+\)  *stuck \(tid [0-9]+\) 100 %' out

@@ -149,7 +149,7 @@ END2
 compile stuck -O1 -w stuck.c
 expect_status 142 "$FXTRACE" run -q -o stuck.fxt -- ./stuck
 expect_ok "$FXTRACE" why stuck.fxt
-expect_line 'a lock +pthread_mutex_lock: mutex 0x' out
+expect_line 'a lock +pthread_mutex_lock: mutex two' out
 expect_line 'waits in the archive had not ended' out
 
 target producer producer.c

@@ -305,8 +305,10 @@ function write_traced(f, void_,    i, tab) {
 	if ((f, "try") in flag)
 		printf "\tif (!fx_try_%s(&wait, %s, &ret)) {\n", function_name[f], passed(f)
 	tab = (f, "try") in flag ? "\t\t" : "\t"
-	if (f in wait)
+	if (f in wait) {
 		printf "%sfx_begin_%s(&wait, &call, %s, FX_WRAPPER_SP());\n", tab, wait[f], awaited[f]
+		printf "%sfx_wait_tell(&wait, &call);\n", tab
+	}
 	printf "%s%s%s(%s);\n", tab, void_ ? "" : "ret = ", callee(f), passed(f)
 	if (f in wait)
 		printf "%sfx_end_%s(&wait, %s, %s);\n", tab, wait[f], awaited[f], void_ ? "0" : "ret"
