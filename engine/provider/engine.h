@@ -44,6 +44,8 @@ struct fx_cursor {
 	uint64_t serial;
 };
 
+#define FX_THREAD_TAKEN 16u
+
 struct fx_thread {
 	uint64_t state; /* control state as adopted; 0 after a fork, while suspended or shared, and
 			   before adoption */
@@ -74,6 +76,8 @@ struct fx_thread {
 	uint32_t
 	    stashed; /* where its newest entry begins, in words, and one more; 0 none (stash.h) */
 	uint64_t begins; /* FX_THREAD_BEGINS until a chunk has said so, then 0 */
+	uint64_t taken
+	    [FX_THREAD_TAKEN]; /* where it has locked what: the wrappers', and read by others */
 } __attribute__((aligned(64)));
 
 /* Table of names (string.h): address << FX_ADDRESS_SHIFT | string index, open addressing. */
@@ -90,6 +94,9 @@ struct fx_thread {
 #endif
 #define FX_ADDRESS_INDEX ((1u << FX_ADDRESS_SHIFT) - 1)
 
+/* By the low bits of a thread's number. */
+#define FX_TIDS 1024u
+
 /* What is wiped on fork, in one mapping. */
 struct fx_wiped {
 	uint64_t attached; /* 1 in the process that attached */
@@ -97,6 +104,8 @@ struct fx_wiped {
 	uint64_t left;	   /* 1 + index of the fx_thread that a fork left to what it interrupted */
 	uint64_t lost; /* records of handlers in a child before it has a buffer to count them in */
 	uint64_t function_count; /* entries of `functions` */
+	uint16_t
+	    by_tid[FX_TIDS]; /* 1 + index of the fx_thread that the newest of them has; 0: none */
 	uint64_t functions[FX_FUNCTION_SLOTS] __attribute__((aligned(4096)));
 	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));
 };
@@ -432,5 +441,8 @@ unsigned fx_threads_reclaim(void);
 
 /* The first thread with a slot from index *i on; *i is the index behind it. NULL: there are no more. */
 struct fx_thread *fx_thread_after(uint32_t *i);
+
+/* Of a thread that takes part since the last start; NULL: not known. It may end, and another have its place, at any time. */
+const struct fx_thread *fx_thread_of(uint32_t tid);
 
 #endif

@@ -136,6 +136,16 @@ struct fx_thread *fx_thread_after(uint32_t *i)
 	return NULL;
 }
 
+const struct fx_thread *fx_thread_of(uint32_t tid)
+{
+	uint32_t i = fx_load_relaxed(&fx_engine.wiped->by_tid[tid % FX_TIDS]);
+	const struct fx_thread *t = &fx_engine.wiped->threads[i ? i - 1 : 0];
+
+	if (i == 0 || fx_load_relaxed(&t->tid) != tid)
+		return NULL;
+	return fx_load_relaxed(&t->adopted) >> 32 == fx_self->adopted >> 32 ? t : NULL;
+}
+
 unsigned fx_threads_reclaim(void)
 {
 	unsigned freed = 0;

@@ -56,6 +56,8 @@ static void thread_reset(struct fx_thread *t)
 	t->stack_duration = fx_engine.page->stack_duration;
 	fx_thread_deepen(t, 0);
 	fx_stash_reset(t);
+	for (unsigned i = 0; i < FX_THREAD_TAKEN; i++)
+		fx_store_relaxed(&t->taken[i], 0);
 	fx_record_give_up(s);
 }
 
@@ -106,6 +108,7 @@ static struct fx_thread *thread_new(enum fx_loss *ret_why)
 	t->suspended = 0;
 	t->header = fx_engine.header;
 	fx_store_relaxed(&t->slot, fx_slot_at((uint32_t)i));
+	fx_store_relaxed(&fx_engine.wiped->by_tid[tid % FX_TIDS], (uint16_t)(i + 1));
 	fx_self = t;
 	if (fx_thread_began)
 		fx_thread_began(t);

@@ -15,9 +15,10 @@
 #define FX_PRELOAD_WAITING_H
 
 #include "preload/call/call.h"
+#include "preload/call/taken.h"
 #include "preload/call/waits.h"
 
-#define FX_WAIT_WORDS (FX_ARROW_WORDS + FX_WORDS_int + FX_WORDS_ptr)
+#define FX_WAIT_WORDS (FX_ARROW_WORDS + FX_WORDS_int + 2 * FX_WORDS_ptr)
 
 #define FX_OBJECT(object) ((const volatile void *)(uintptr_t)(object))
 
@@ -26,17 +27,40 @@ fx_hot bool fx_records_all(const struct fx_thread *t)
 	return t->adopted & FX_CAT_PTHREAD_ALL;
 }
 
-/* Of a call that had to wait: for whom, and from where in the program it was made. */
+/* Of a call that had to wait: for whom, where that one had taken the lock, and from where in the program it was made. */
 fx_hot void fx_wait_show(struct fx_call *call, struct fx_wait *w, const void *at)
 {
 	if (w->holder)
 		fx_arg_int(call, FX_STR_holder, (int)w->holder);
 	else if (w->ran)
 		fx_arg_int(call, FX_STR_ran, 1);
+	if (w->taken)
+		fx_arg_ptr(call, FX_STR_taken, w->taken);
 	if (w->holder || w->from.tid || w->ran)
 		fx_arg_ptr(call, FX_STR_at, at);
 	if (w->holder && w->from.tid == w->holder && w->from.time > w->start)
 		w->from.held = w->from.time - w->start;
+}
+
+/* Where the holder has taken the lock, as the wait begins. */
+fx_hot void fx_wait_look_back(struct fx_wait *w, const volatile void *object)
+{
+	if (w->holder)
+		w->taken = fx_taken_at(object, w->holder);
+}
+
+/* The call is over; without an error, its thread has the lock. Nobody has taken it since the last one who did; `alone':
+ * there was no other one then. */
+fx_hot void fx_wait_took(struct fx_wait *w, const volatile void *object, int error, bool alone,
+			 const void *at)
+{
+	uint32_t before = w->holder || !alone ? w->holder : w->from.tid;
+
+	if (error != 0 && error != EOWNERDEAD)
+		return;
+	if (before && !w->taken)
+		w->taken = fx_taken_at(object, before);
+	fx_note_taken(fx_self, object, at);
 }
 
 /*
@@ -57,11 +81,11 @@ fx_hot struct fx_thread *fx_sync_thread(void)
 
 /* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
  * older than glibc 2.32 do not say. */
-extern char __libc_single_threaded __attribute__((weak));
+extern const char *fx_one_thread __attribute__((visibility("hidden")));
 
 fx_hot bool fx_has_one_thread(void)
 {
-	return &__libc_single_threaded && __libc_single_threaded;
+	return *fx_one_thread;
 }
 
 /* Whether a wait until then can be tried without looking at the time: else the real function may say that
@@ -106,9 +130,27 @@ fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 /*
  * Bodies of fx_pass_NAME(): true: the call has been made, and is not recorded; *ret is its result.
  *
- * FX_PASS_TRY: of a call that never waits. FX_PASS_TRIED: of one that waits, which is tried first by a call that does
- * not; `valid' is false if the real function is to be asked about the time.
+ * FX_PASS_TRY: of a call that never waits; FX_PASS_TAKE: the same, of one that then has the lock alone. FX_PASS_TRIED: of
+ * one that waits, which is tried first by a call that does not; `valid' is false if the real function is to be asked about
+ * the time, and `alone' where nobody else can have the lock then.
  */
+#define FX_TAKEN(t, l, ret)                                                                        \
+	do {                                                                                       \
+		if ((t) && fx_likely(*(ret) == 0))                                                 \
+			fx_note_taken(t, FX_OBJECT(l), __builtin_return_address(0));               \
+	} while (0)
+
+#define FX_PASS_TAKE(ret, try_, l)                                                                 \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread();                                           \
+                                                                                                   \
+		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
+			return false;                                                              \
+		*(ret) = FX_REAL(try_)(l);                                                         \
+		FX_TAKEN(t_, l, ret);                                                              \
+		return true;                                                                       \
+	} while (0)
+
 #define FX_PASS_TRY(ret, try_, ...)                                                                \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
@@ -119,13 +161,15 @@ fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 		return true;                                                                       \
 	} while (0)
 
-#define FX_PASS_TRIED(valid, try_, l, ret, lock, ...)                                              \
+#define FX_PASS_TRIED(alone, valid, try_, l, ret, lock, ...)                                       \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (t_ && (fx_records_all(t_) || !(valid)))                                        \
 			return false;                                                              \
 		*(ret) = t_ ? FX_REAL(try_)(l) : FX_REAL(lock)(__VA_ARGS__);                       \
+		if (alone)                                                                         \
+			FX_TAKEN(t_, l, ret);                                                      \
 		return !t_ || *(ret) == 0;                                                         \
 	} while (0)
 

@@ -46,8 +46,15 @@ static uint64_t used[BUCKETS / 64];
 
 _Static_assert(BUCKETS * sizeof(struct bucket) <= FX_WAITS_ROOM, "cells have room");
 
+extern char __libc_single_threaded __attribute__((weak));
+
+static const char many;
+const char *fx_one_thread = &many;
+
 void fx_waits_place(void *room)
 {
+	if (&__libc_single_threaded)
+		fx_one_thread = &__libc_single_threaded;
 	buckets = room;
 }
 

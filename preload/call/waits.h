@@ -110,7 +110,10 @@ fx_hot uint64_t fx_wait_hash(const volatile void *object)
 
 fx_hot struct fx_wait_head *fx_wait_head(const volatile void *object)
 {
-	return &fx_wait_heads[fx_wait_hash(object) >> 50];
+	struct fx_wait_head *heads = fx_wait_heads;
+
+	__asm__("" : "+r"(heads)); /* that the address of each field is not loaded by itself */
+	return &heads[fx_wait_hash(object) >> 50];
 }
 
 /* Whether anyone may be waiting for `object`. */
@@ -178,6 +181,7 @@ void fx_note_beside(const volatile void *object, uint32_t tid);
 struct fx_wait {
 	struct fx_wait_cell *cell; /* NULL: no arrow will come */
 	uint32_t holder;	   /* tid of who held the lock as the wait began; 0: not known */
+	const void *taken;	   /* where he had locked it; NULL: not known */
 	bool looked_free;	   /* nobody held it then */
 	bool held_back;		   /* nobody held it who could end this wait */
 	bool ran;		   /* it was no wait: what is to run once ran here */

@@ -21,6 +21,7 @@ static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pt
 {
 	fx_wait_open(w, call, l->__data.__shared ? NULL : l, sp);
 	w->holder = (uint32_t)fx_load_relaxed(&l->__data.__cur_writer);
+	fx_wait_look_back(w, l);
 	if (w->cell)
 		w->stale = fx_token_stale(&w->cell->tokens[BY_WRITER]);
 }
@@ -138,39 +139,39 @@ static int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
 
 fx_hot bool fx_pass_pthread_rwlock_rdlock(pthread_rwlock_t *l, int *ret)
 {
-	FX_PASS_TRIED(true, pthread_rwlock_tryrdlock, l, ret, pthread_rwlock_rdlock, l);
+	FX_PASS_TRIED(false, true, pthread_rwlock_tryrdlock, l, ret, pthread_rwlock_rdlock, l);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time,
 					       int *ret)
 {
-	FX_PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, l, ret,
-		      pthread_rwlock_timedrdlock, l, time);
+	FX_PASS_TRIED(false, fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, l,
+		      ret, pthread_rwlock_timedrdlock, l, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 					       const struct timespec *time, int *ret)
 {
-	FX_PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, l, ret,
+	FX_PASS_TRIED(false, fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, l, ret,
 		      pthread_rwlock_clockrdlock, l, clock, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_wrlock(pthread_rwlock_t *l, int *ret)
 {
-	FX_PASS_TRIED(true, pthread_rwlock_trywrlock, l, ret, pthread_rwlock_wrlock, l);
+	FX_PASS_TRIED(true, true, pthread_rwlock_trywrlock, l, ret, pthread_rwlock_wrlock, l);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time,
 					       int *ret)
 {
-	FX_PASS_TRIED(fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, l, ret,
-		      pthread_rwlock_timedwrlock, l, time);
+	FX_PASS_TRIED(true, fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, l,
+		      ret, pthread_rwlock_timedwrlock, l, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 					       const struct timespec *time, int *ret)
 {
-	FX_PASS_TRIED(fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, l, ret,
+	FX_PASS_TRIED(true, fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, l, ret,
 		      pthread_rwlock_clockwrlock, l, clock, time);
 }
 
@@ -181,7 +182,7 @@ fx_hot bool fx_pass_pthread_rwlock_tryrdlock(pthread_rwlock_t *l, int *ret)
 
 fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
 {
-	FX_PASS_TRY(ret, pthread_rwlock_trywrlock, l);
+	FX_PASS_TAKE(ret, pthread_rwlock_trywrlock, l);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)

@@ -25,7 +25,7 @@
  * priority-inheriting, priority-protected and elided ones are different. */
 fx_hot bool mutex_is_plain(const pthread_mutex_t *m)
 {
-	return (m->__data.__kind & ~KIND_SHARED) <= KIND_PLAIN;
+	return !(fx_load_relaxed(&m->__data.__kind) & ~(KIND_SHARED | KIND_PLAIN));
 }
 
 fx_hot bool mutex_is_held(const pthread_mutex_t *m)
@@ -148,6 +148,7 @@ static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const 
 	w->looked_free = !mutex_is_held(m);
 	for (int i = 0; i < LOOKS && !w->holder && mutex_is_held(m); i++)
 		w->holder = mutex_holder(m);
+	fx_wait_look_back(w, m);
 }
 
 /* A lock that is recorded though it is free: who gets it so has not waited, and need not take part in anything. */
@@ -159,6 +160,8 @@ static bool fx_try_pthread_mutex_lock(struct fx_wait *w, pthread_mutex_t *m, int
 	if (*ret != 0)
 		return false;
 	w->holder = 0;
+	w->taken = NULL;
+	w->ran = false;
 	w->from.tid = 0;
 	return true;
 }
@@ -249,20 +252,25 @@ static fx_cold int robust_pthread_mutex_trylock(pthread_mutex_t *m)
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
-		if (t_ && !fx_records_all(t_)) {                                                   \
+		if (t_) {                                                                          \
+			if (fx_unlikely(fx_records_all(t_)))                                       \
+				return false;                                                      \
 			if (fx_likely(mutex_is_plain(mutex))) {                                    \
 				if (!fx_has_one_thread()) {                                        \
 					*(ret) = FX_REAL(pthread_mutex_trylock)(mutex);            \
+					FX_TAKEN(t_, mutex, ret);                                  \
 					return *(ret) == 0;                                        \
 				}                                                                  \
 			} else if (mutex_is_robust(mutex) && !mutex_is_held(mutex)) {              \
 				*(ret) = robust_##lock(__VA_ARGS__);                               \
+				FX_TAKEN(t_, mutex, ret);                                          \
 				return true;                                                       \
 			}                                                                          \
+			if (mutex_would_wait(mutex, t_->tid))                                      \
+				return false;                                                      \
 		}                                                                                  \
-		if (t_ && (fx_records_all(t_) || mutex_would_wait(mutex, t_->tid)))                \
-			return false;                                                              \
 		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
+		FX_TAKEN(t_, mutex, ret);                                                          \
 		return true;                                                                       \
 	} while (0)
 
@@ -308,6 +316,7 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 		return false;
 	*ret = t && fx_unlikely(mutex_is_robust(m)) ? robust_pthread_mutex_trylock(m)
 						    : FX_REAL(pthread_mutex_trylock)(m);
+	FX_TAKEN(t, m, ret);
 	return true;
 }
 
@@ -363,11 +372,13 @@ _Static_assert(thrd_success == 0, "what PASS_LOCK asks");
 		if (t_ && !fx_records_all(t_) && mutex_is_plain(mutex_of(m)) &&                    \
 		    !fx_has_one_thread()) {                                                        \
 			*(ret) = FX_REAL(mtx_trylock)(m);                                          \
+			FX_TAKEN(t_, m, ret);                                                      \
 			return *(ret) == thrd_success;                                             \
 		}                                                                                  \
 		if (t_ && (fx_records_all(t_) || mutex_would_wait(mutex_of(m), t_->tid)))          \
 			return false;                                                              \
 		*(ret) = FX_REAL(lock)(__VA_ARGS__);                                               \
+		FX_TAKEN(t_, m, ret);                                                              \
 		return true;                                                                       \
 	} while (0)
 
@@ -383,7 +394,7 @@ fx_hot bool fx_pass_mtx_timedlock(mtx_t *m, const struct timespec *time, int *re
 
 fx_hot bool fx_pass_mtx_trylock(mtx_t *m, int *ret)
 {
-	FX_PASS_TRY(ret, mtx_trylock, m);
+	FX_PASS_TAKE(ret, mtx_trylock, m);
 }
 
 fx_hot void mtx_releases(struct fx_thread *t, const mtx_t *m)
@@ -440,12 +451,12 @@ fx_hot void spin_releases(struct fx_thread *t, pthread_spinlock_t *l)
 
 fx_hot bool fx_pass_pthread_spin_lock(pthread_spinlock_t *l, int *ret)
 {
-	FX_PASS_TRIED(true, pthread_spin_trylock, l, ret, pthread_spin_lock, l);
+	FX_PASS_TRIED(true, true, pthread_spin_trylock, l, ret, pthread_spin_lock, l);
 }
 
 fx_hot bool fx_pass_pthread_spin_trylock(pthread_spinlock_t *l, int *ret)
 {
-	FX_PASS_TRY(ret, pthread_spin_trylock, l);
+	FX_PASS_TAKE(ret, pthread_spin_trylock, l);
 }
 
 fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)

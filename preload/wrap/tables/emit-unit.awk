@@ -314,6 +314,11 @@ function write_traced(f, void_,    i, tab) {
 		printf "%sfx_end_%s(&wait, %s, %s);\n", tab, wait[f], awaited[f], void_ ? "0" : "ret"
 	if ((f, "try") in flag)
 		print "\t}"
+	if (f in takes && f in wait && awaited[f] == takes[f])
+		printf "\tfx_wait_took(&wait, FX_OBJECT(%s), ret, %s, __builtin_return_address(0));\n",
+		       takes[f], wait[f] == "writing" ? "false" : "true"
+	else if (f in takes)
+		printf "\tFX_TAKEN(fx_self, %s, &ret);\n", takes[f]
 	if (f in when) {
 		printf "\tif (!fx_call_is_wanted(&call, FX_EVERY_%s) && !(%s)) {\n", function_bit[f], when[f]
 		printf "\t\tfx_call_drop(call.thread, call.frame, call.start);\n"

@@ -85,6 +85,8 @@ function option(f, word) {
 		awaited[f] = substr(word, index(word, "(") + 1)
 		sub(/\)$/, "", awaited[f])
 	}
+	else if (word ~ /^takes=[a-z_]+$/)
+		takes[f] = substr(word, 7)
 	else if (word ~ /^also=/)
 		also[f] = substr(word, 6)
 	else if (word ~ /^forward=/)
