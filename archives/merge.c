@@ -11,6 +11,7 @@
 #include "archives/apart.h"
 #include "archives/copy.h"
 #include "archives/times.h"
+#include "base/about.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
 
@@ -41,6 +42,7 @@ struct fx_merge {
 	struct fxt_provider provider; /* of it */
 	bool has_hosts;		      /* the archives come from several */
 	char name[FXT_MAX_NAME_LENGTH + 1 + FX_HOST_VALUE_MAX];
+	char started[24]; /* of the record at hand, if it says when a process began */
 };
 
 /* --- First: what is there --------------------------------------------------------------------- */
@@ -235,6 +237,27 @@ static void merge_mark(struct fx_merge *m, size_t at)
 	m->record.kernel_object.name = fx_string_inline(m->name, (size_t)length);
 }
 
+/* When a process began, which is a text. */
+static void merge_started(struct fx_merge *m, size_t at)
+{
+	for (uint32_t i = 0; i < m->record.nargs; i++) {
+		struct fxt_arg *arg = &m->record.args[i];
+		const char *name = fx_about_name(FX_ABOUT_STARTED);
+		unsigned long long ns;
+
+		if (arg->type != FXT_ARG_STRING || arg->name.length != strlen(name) ||
+		    memcmp(arg->name.data, name, arg->name.length) != 0 ||
+		    arg->string.length >= sizeof(m->started))
+			continue;
+		memcpy(m->started, arg->string.data, arg->string.length);
+		m->started[arg->string.length] = 0;
+		ns = strtoull(m->started, NULL, 10);
+		snprintf(m->started, sizeof(m->started), "%llu",
+			 (unsigned long long)fx_clockmap_to(&m->aligned[at].map, ns));
+		arg->string = fx_string_inline(m->started, strlen(m->started));
+	}
+}
+
 /* The record at hand, with times and ids of the new archive. */
 static void merge_translate(struct fx_merge *m, size_t at)
 {
@@ -248,6 +271,8 @@ static void merge_translate(struct fx_merge *m, size_t at)
 	if (fx_record_times(record, &begin, &end))
 		fx_record_set_times(record, merge_time(m, at, begin), merge_time(m, at, end));
 	merge_ids(&m->apart[at], record);
+	if (record->kind == FXT_KIND_KERNEL_OBJECT)
+		merge_started(m, at);
 	if (merge_is_marked(m, at, record))
 		merge_mark(m, at);
 }

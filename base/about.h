@@ -6,12 +6,18 @@
 #ifndef FX_BASE_ABOUT_H
 #define FX_BASE_ABOUT_H
 
-/* Arguments with blanks between them; the file that runs; its working directory; the number of its user. */
+/*
+ * Arguments with blanks between them; the file that runs; its working directory; the number of its user; when it began, in
+ * nanoseconds of CLOCK_BOOTTIME, as near as the kernel tells, which is a hundredth of a second; and what stands now in the
+ * place of its arguments, where servers say what they are.
+ */
 #define FX_ABOUTS(X)                                                                               \
 	X(COMMAND, "command")                                                                      \
 	X(EXECUTABLE, "executable")                                                                \
 	X(DIRECTORY, "directory")                                                                  \
-	X(USER, "user")
+	X(USER, "user")                                                                            \
+	X(STARTED, "started")                                                                      \
+	X(TITLE, "title")
 
 #define FX_ENUM_ABOUT_(symbol, name) FX_ABOUT_##symbol,
 enum fx_about { FX_ABOUTS(FX_ENUM_ABOUT_) FX_ABOUT_COUNT };

@@ -57,6 +57,9 @@ static int index_abouts(struct fx_indexer *indexer, struct fx_process *process)
 		const struct fxt_arg *arg = fxt_record_find_arg(indexer->record, fx_about_name(i));
 		uint32_t id;
 
+		/* It is another program's that is told anew. */
+		if (i == FX_ABOUT_TITLE && !arg && process->about[FX_ABOUT_COMMAND])
+			process->about[i] = NULL;
 		if (!arg || arg->type != FXT_ARG_STRING || arg->string.length == 0)
 			continue;
 		id = fx_texts_add(indexer->timeline->strings, arg->string.data, arg->string.length);

@@ -14,6 +14,7 @@
 
 #include "convert/formats.h"
 #include "convert/json_text.h"
+#include "convert/title.h"
 
 /*
  * Readers keep times in doubles of microseconds. Beyond this many nanoseconds (52 days of uptime)
@@ -406,11 +407,11 @@ static void put_name_event(struct json *json, const char *kind, uint64_t pid, ui
 static void json_export_process(struct fx_exporter *exporter, const struct fx_process *process)
 {
 	uint64_t pid = process_id(process);
-	char text[40];
+	char text[40], title[FX_TITLE_MAX];
 
 	snprintf(text, sizeof(text), "process %llu", (unsigned long long)process->pid);
-	if (process->name)
-		put_name_event(json_get(exporter), "process_name", pid, pid, process->name->data);
+	if (fx_title_of(process, title))
+		put_name_event(json_get(exporter), "process_name", pid, pid, title);
 	else if (pid != process->pid)
 		put_name_event(json_get(exporter), "process_name", pid, pid, text);
 }

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "convert/event_args.h"
 #include "convert/export.h"
 #include "report/kinds.h"
 #include "report/table.h"
@@ -91,11 +92,5 @@ void fx_report_fail(struct fx_report *report, int error);
 
 /* Takes the table over; NULL: no memory. */
 void fx_report_add(struct fx_report *report, struct fx_table *table);
-
-/* An argument of an event, or of its end; NULL: it has none of this name. */
-const struct fxt_arg *fx_event_arg(const struct fx_event *event, const char *name);
-
-/* An argument as an integer; false: it has none of this name, or it is no integer. */
-bool fx_event_integer(const struct fx_event *event, const char *name, int64_t *ret);
 
 #endif

@@ -27,6 +27,7 @@ struct perfetto {
 	struct fx_tracks tracks;
 	struct fx_ftrace ftrace;
 	struct fx_heaps heaps;
+	struct fx_facts facts;
 	bool in_asyncs; /* the sequence of async operations is the current one */
 
 	/* The event in work. */
@@ -129,11 +130,13 @@ static void perfetto_export_slice_begin(struct fx_exporter *exporter, const stru
 	Fx__Pf__TrackEvent__Type type = FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN;
 	Fx__Pf__TrackEvent message;
 
+	perfetto->facts.calls++;
 	fx_heaps_begin(&perfetto->heaps, event);
 	if (has_names_alone(event) &&
 	    fx_packets_write_plain(&perfetto->packets, event->ts, type, event->category->serial,
 				   event->name->serial))
 		return;
+	fx_facts_call(&perfetto->facts, event);
 	set_event(perfetto, &message, type, event);
 	fx_packets_write_event(&perfetto->packets, event->ts, &message);
 }
@@ -166,6 +169,7 @@ static void perfetto_export_instant(struct fx_exporter *exporter, const struct f
 	struct perfetto *perfetto = perfetto_get(exporter);
 	Fx__Pf__TrackEvent message;
 
+	fx_facts_instant(&perfetto->facts, exporter->timeline, event);
 	fx_heaps_instant(&perfetto->heaps, event);
 	set_event(perfetto, &message, FX__PF__TRACK_EVENT__TYPE__TYPE_INSTANT, event);
 	set_scope(perfetto, &message, event);
@@ -239,6 +243,7 @@ static void perfetto_export_counter(struct fx_exporter *exporter, const struct f
 	struct perfetto *perfetto = perfetto_get(exporter);
 	Fx__Pf__TrackEvent message;
 
+	perfetto->facts.counter_values++;
 	for (uint32_t i = 0; i < event->nargs; i++) {
 		uint64_t track = fx_tracks_counter(&perfetto->tracks, event, id, &event->args[i]);
 
@@ -368,7 +373,7 @@ static void perfetto_finish(struct fx_exporter *exporter)
 
 	fx_ftrace_flush(&perfetto->ftrace);
 	fx_heaps_write(&perfetto->heaps);
-	fx_attributes_write(&perfetto->packets, exporter->timeline);
+	fx_attributes_write(&perfetto->packets, exporter->timeline, &perfetto->facts);
 	if (exporter->error == 0)
 		exporter->error = perfetto->heaps.error;
 	if (exporter->error == 0)

@@ -8,7 +8,9 @@
 
 #include <uthash.h>
 
+#include "convert/perfetto/processes.h"
 #include "convert/perfetto/tracks.h"
+#include "convert/title.h"
 
 /* A track's uuid is its number among those of its kind, with the kind in the low bits. */
 enum track_kind {
@@ -98,61 +100,17 @@ uint64_t fx_track_of_thread(const struct fx_thread *thread)
 	return make_uuid(TRACK_THREAD, thread->number);
 }
 
-/* "NAME: TEXT", to be freed; NULL: no memory. */
-static char *make_label(struct fx_tracks *tracks, enum fx_about about, const struct fx_text *text)
-{
-	size_t size = strlen(fx_about_name(about)) + text->length + sizeof(": ");
-	char *label = malloc(size);
-
-	if (label)
-		snprintf(label, size, "%s: %s", fx_about_name(about), text->data);
-	else
-		tracks->packets->error = -ENOMEM;
-	return label;
-}
-
-/* What is known of the process: its command line, and labels, which are among its arguments. */
-static void write_process(struct fx_tracks *tracks, Fx__Pf__TrackDescriptor *track,
-			  const struct fx_process *process)
-{
-	const struct fx_text *command = process->about[FX_ABOUT_COMMAND];
-	char *labels[FX_ABOUT_COUNT], *cmdline = command ? (char *)command->data : NULL;
-	size_t count = 0;
-
-	for (unsigned i = 0; i < FX_ABOUT_COUNT; i++) {
-		labels[count] = process->about[i] ? make_label(tracks, i, process->about[i]) : NULL;
-		count += labels[count] != NULL;
-	}
-	track->process->has_start_timestamp_ns = process->start_ts != 0;
-	track->process->start_timestamp_ns = (int64_t)process->start_ts;
-	track->process->cmdline = &cmdline;
-	track->process->n_cmdline = cmdline != NULL;
-	track->process->process_labels = labels;
-	track->process->n_process_labels = count;
-	write_track(tracks, track);
-	while (count > 0)
-		free(labels[--count]);
-}
-
 void fx_tracks_describe_process(struct fx_tracks *tracks, const struct fx_process *process)
 {
-	Fx__Pf__TrackDescriptor track = FX__PF__TRACK_DESCRIPTOR__INIT;
-	Fx__Pf__ProcessDescriptor descriptor = FX__PF__PROCESS_DESCRIPTOR__INIT;
+	char number[40], title[FX_TITLE_MAX];
 	uint64_t uuid = fx_track_of_process(process);
-	char name[40];
 
-	if (!fx_is_linux_id(process->pid)) {
-		snprintf(name, sizeof(name), "process %" PRIu64, process->pid);
-		write_named_track(tracks, uuid, 0, process->name ? process->name->data : name);
+	if (fx_is_linux_id(process->pid)) {
+		fx_process_write(tracks->packets, process, uuid);
 		return;
 	}
-	track.has_uuid = 1;
-	track.uuid = uuid;
-	descriptor.has_pid = 1;
-	descriptor.pid = (int32_t)process->pid;
-	descriptor.process_name = process->name ? (char *)process->name->data : NULL;
-	track.process = &descriptor;
-	write_process(tracks, &track, process);
+	snprintf(number, sizeof(number), "process %" PRIu64, process->pid);
+	write_named_track(tracks, uuid, 0, fx_title_of(process, title) ? title : number);
 }
 
 void fx_tracks_describe_thread(struct fx_tracks *tracks, const struct fx_thread *thread)

@@ -75,6 +75,17 @@ void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const
 	a->current = id;
 }
 
+void fx_archive_process(struct fx_archive *a, uint64_t pid, const char *name,
+			const struct fx_abouts *abouts)
+{
+	char text[FXT_MAX_NAME_LENGTH];
+	size_t length = fx_escape(text, sizeof(text), name, strlen(name), 0);
+	struct fx_encoder e = encoder(a);
+
+	encode_process(&e, pid, text, length, abouts);
+	archive_finish(a, &e);
+}
+
 void fx_archive_select(struct fx_archive *a, uint32_t id)
 {
 	struct fx_encoder e;

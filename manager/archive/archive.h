@@ -28,6 +28,10 @@ void fx_archive_begin(struct fx_archive *a, struct fx_output *out);
 void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name,
 			  const struct fx_abouts *abouts);
 
+/* What is known of the process now, in the place of what was. */
+void fx_archive_process(struct fx_archive *a, uint64_t pid, const char *name,
+			const struct fx_abouts *abouts);
+
 /* What is written next is this provider's. */
 void fx_archive_select(struct fx_archive *a, uint32_t id);
 

@@ -8,6 +8,7 @@
 #include "manager/archive/rows.h"
 #include "manager/archive/stashed.h"
 #include "manager/archive/ties.h"
+#include "manager/process/title.h"
 
 /* The pointer is the reader's of the buffer, and nothing that stands in one. */
 static void take_builtin(struct fx_stream *s, const void *data)
@@ -23,6 +24,18 @@ static void take_builtin(struct fx_stream *s, const void *data)
 		s->counts.lost[FX_CAUSE_INVALID]++;
 }
 
+static void take_title(struct fx_stream *s)
+{
+	char title[FX_ABOUT_MAX + 1];
+	struct fx_abouts abouts;
+
+	if (!s->origin || !fx_title_take(s->origin, &s->title_seen, title))
+		return;
+	abouts = s->origin->abouts;
+	abouts.texts[FX_ABOUT_TITLE] = title;
+	fx_archive_process(&s->shared->archive, s->pid, s->name, &abouts);
+}
+
 size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
 		       size_t done, uint64_t end_ticks)
 {
@@ -30,6 +43,7 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 	size_t at = done / FXT_WORD_SIZE, count = piece->bytes / FXT_WORD_SIZE;
 
 	fx_archive_select(&s->shared->archive, s->id);
+	take_title(s);
 	fx_kept_begin(s, end_ticks);
 	switch (piece->kind) {
 	case FX_PIECE_CHUNK:
@@ -69,6 +83,7 @@ static void threads_end(struct fx_stream *s)
 void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	fx_archive_select(&s->shared->archive, s->id);
+	take_title(s);
 	threads_end(s);
 	fx_marks_last(s, end);
 	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;

@@ -175,6 +175,7 @@ struct fx_stream {
 	uint32_t first_tid;	  /* as the process itself calls its first thread */
 	struct fx_origin *origin; /* borrowed; NULL: not known */
 	char name[FXT_MAX_NAME_LENGTH + 1];
+	uint32_t title_seen; /* which of the process's titles stands in the archive */
 	struct fx_names names;
 	struct fx_modules modules;
 	struct fx_parts parts;

@@ -11,6 +11,7 @@
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "manager/door/provider.h"
+#include "manager/process/title.h"
 #include "manager/settings/losses.h"
 #include "manager/settings/report.h"
 
@@ -162,8 +163,10 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 		return 0;
 	if (!fx_drain_is_attached(&p->drain))
 		return 0;
-	if (p->origin)
+	if (p->origin) {
 		fx_origin_look(p->origin);
+		fx_title_look(p->origin, p->pidfd, false);
+	}
 	if (provider_must_wait(p, queue))
 		return 1; /* look again soon */
 	if (save(p, queue, held || must) == 0 && must)
@@ -213,6 +216,8 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 
 	if (!fx_drain_is_attached(&p->drain))
 		return true;
+	if (p->origin)
+		fx_title_look(p->origin, p->pidfd, true);
 	p->drain.over = true;
 	if (is_circular(p))
 		p->wrapped |=
@@ -316,6 +321,9 @@ int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_inle
 	int r = fx_drain_init(&view.drain, &p->drain.layout, p->buffer, p->control);
 
 	view.drain.stash_offset = p->stash_offset;
+	if (p->origin)
+		fx_title_look(p->origin, p->pidfd, true);
+
 	if (r == 0)
 		r = fx_drain_inherit(&view.drain, &p->drain);
 	if (r < 0) {

@@ -10,14 +10,16 @@
 /* So much is read that it is seen whether there is more than an archive has room for. */
 #define ABOUT_READ_MAX (FX_ABOUT_MAX + 1)
 
+#define NS_PER_SECOND 1000000000ull
+
 /* The arguments stand one behind the other, each with a NUL at its end. */
-static char *about_command(const char *folder)
+char *fx_about_command(pid_t pid)
 {
 	char path[64], text[ABOUT_READ_MAX];
 	ssize_t size;
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/cmdline", folder);
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return NULL;
@@ -34,26 +36,59 @@ static char *about_command(const char *folder)
 	return strndup(text, (size_t)size);
 }
 
-static char *about_link(const char *folder, const char *name)
+static char *about_link(pid_t pid, const char *name)
 {
 	char path[64], target[ABOUT_READ_MAX];
 	ssize_t size;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
 	size = readlink(path, target, sizeof(target));
 	return size > 0 ? strndup(target, (size_t)size) : NULL;
 }
 
+char *fx_about_executable(pid_t pid)
+{
+	return about_link(pid, "exe");
+}
+
+/* Behind its name, which may have blanks and brackets in it; the 22nd of all, in clock ticks. */
+#define FIELDS_BEFORE_START 20
+
+static char *about_started(pid_t pid)
+{
+	char path[64], text[ABOUT_READ_MAX], started[24];
+	unsigned long long ticks;
+	const char *at;
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	size = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[size > 0 ? size : 0] = 0;
+	at = strrchr(text, ')');
+	for (int i = 0; at && i < FIELDS_BEFORE_START; i++)
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, " %llu", &ticks) != 1)
+		return NULL;
+	snprintf(started, sizeof(started), "%llu",
+		 ticks * (NS_PER_SECOND / (unsigned long long)sysconf(_SC_CLK_TCK)));
+	return strdup(started);
+}
+
 void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid)
 {
-	char folder[32], user[16];
+	char user[16];
 
-	snprintf(folder, sizeof(folder), "/proc/%d", (int)pid);
 	snprintf(user, sizeof(user), "%u", (unsigned)uid);
-	ret->texts[FX_ABOUT_COMMAND] = about_command(folder);
-	ret->texts[FX_ABOUT_EXECUTABLE] = about_link(folder, "exe");
-	ret->texts[FX_ABOUT_DIRECTORY] = about_link(folder, "cwd");
+	ret->texts[FX_ABOUT_COMMAND] = fx_about_command(pid);
+	ret->texts[FX_ABOUT_EXECUTABLE] = fx_about_executable(pid);
+	ret->texts[FX_ABOUT_DIRECTORY] = about_link(pid, "cwd");
 	ret->texts[FX_ABOUT_USER] = strdup(user);
+	ret->texts[FX_ABOUT_STARTED] = about_started(pid);
 }
 
 void fx_abouts_free(struct fx_abouts *abouts)

@@ -15,6 +15,10 @@ struct fx_abouts {
 /* Of a process that waits for its answer: a handful of system calls. To be freed. */
 void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid);
 
+/* Its arguments as they stand now, and the file that runs; to be freed. NULL: not known. */
+char *fx_about_command(pid_t pid);
+char *fx_about_executable(pid_t pid);
+
 void fx_abouts_free(struct fx_abouts *abouts);
 
 #endif

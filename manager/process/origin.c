@@ -317,6 +317,7 @@ void fx_origin_release(struct fx_origin *origin)
 	if (origin->view.mounts >= 0)
 		close(origin->view.mounts);
 	fx_abouts_free(&origin->abouts);
+	free(origin->title.text);
 	free(origin->names);
 	free(origin);
 }

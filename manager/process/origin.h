@@ -29,6 +29,14 @@ struct fx_origin_name {
 
 struct fx_origin_thread;
 
+/* See title.h. */
+struct fx_title {
+	uint64_t began, next_look; /* CLOCK_MONOTONIC ns; the control thread's */
+	char *
+	    text; /* the newest; NULL: none was seen; written by the control thread, under the lock */
+	uint32_t changes; /* atomic */
+};
+
 struct fx_origin {
 	unsigned refs; /* atomic */
 	uint32_t pid;  /* as the manager sees it */
@@ -42,6 +50,7 @@ struct fx_origin {
 	pthread_mutex_t lock;		  /* of what follows */
 	struct fx_origin_thread *threads; /* uthash, by what the process calls them */
 	uint64_t next_scan;		  /* CLOCK_MONOTONIC ns */
+	struct fx_title title;
 };
 
 /* `own_pid`: what the process calls itself, for where the kernel does not tell any more. NULL without memory. */

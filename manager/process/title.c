@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/process/title.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/atomic.h"
+#include "base/clock.h"
+
+/* The first look comes so much after the beginning, and others when the process has lived twice as long, up to this. */
+#define FIRST_LOOK_NS UINT64_C(100000000)
+#define PERIOD_MAX_NS UINT64_C(1000000000)
+
+static bool title_is_due(struct fx_title *title)
+{
+	uint64_t now = fx_monotonic_ns(), lived;
+
+	if (!title->began)
+		title->began = now;
+	lived = now - title->began;
+	if (lived < FIRST_LOOK_NS || now < title->next_look)
+		return false;
+	title->next_look = now + (lived < PERIOD_MAX_NS ? lived : PERIOD_MAX_NS);
+	return true;
+}
+
+static bool title_has_ended(int pidfd)
+{
+	struct pollfd fd = {.fd = pidfd, .events = POLLIN};
+
+	return pidfd >= 0 && poll(&fd, 1, 0) != 0;
+}
+
+/* Another program has other arguments, and is heard of as itself. */
+static bool title_is_same_program(const struct fx_origin *origin)
+{
+	const char *known = origin->abouts.texts[FX_ABOUT_EXECUTABLE];
+	char *executable = fx_about_executable((pid_t)origin->pid);
+	bool is_same = known && executable && strcmp(known, executable) == 0;
+
+	free(executable);
+	return is_same;
+}
+
+/* Old ways to set one fill the room that is left with blanks. */
+static char *title_read(const struct fx_origin *origin)
+{
+	char *text = fx_about_command((pid_t)origin->pid);
+	size_t length = text ? strlen(text) : 0;
+
+	while (length > 0 && text[length - 1] == ' ')
+		text[--length] = 0;
+	if (length > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static bool title_is_news(const struct fx_origin *origin, const char *text)
+{
+	const char *command = origin->abouts.texts[FX_ABOUT_COMMAND];
+
+	return command && strcmp(text, origin->title.text ? origin->title.text : command) != 0;
+}
+
+void fx_title_look(struct fx_origin *origin, int pidfd, bool now)
+{
+	char *text;
+
+	if (!title_is_due(&origin->title) && !now)
+		return;
+	text = title_read(origin);
+	if (text && title_is_news(origin, text) && title_is_same_program(origin) &&
+	    !title_has_ended(pidfd)) {
+		char *before;
+
+		pthread_mutex_lock(&origin->lock);
+		before = origin->title.text;
+		origin->title.text = text;
+		fx_add_relaxed(&origin->title.changes, 1);
+		pthread_mutex_unlock(&origin->lock);
+		text = before;
+	}
+	free(text);
+}
+
+bool fx_title_take(struct fx_origin *origin, uint32_t *seen, char ret[FX_ABOUT_MAX + 1])
+{
+	/* relaxed: what it counts is read under the lock */
+	uint32_t changes = fx_load_relaxed(&origin->title.changes);
+
+	if (changes == *seen)
+		return false;
+	pthread_mutex_lock(&origin->lock);
+	*seen = origin->title.changes;
+	strncpy(ret, origin->title.text, FX_ABOUT_MAX);
+	pthread_mutex_unlock(&origin->lock);
+	ret[FX_ABOUT_MAX] = 0;
+	return true;
+}

@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What a process writes over its arguments, as servers do, is its title: in the archive, and in the names that viewers have
+# of processes, beside their numbers; without one, the command line is.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
+need python3
+
+target titled titled.c
+target leaf leaf.c
+
+# told ARCHIVE KEY: what the newest record of each process tells of it, a line each: NAME VALUE.
+told() {
+	"$FXTRACE" dump --json "$1" | python3 -c 'import json, sys
+facts = {}
+for r in map(json.loads, sys.stdin):
+    if r["kind"] == "kernel-object" and r["type"] == "process":
+        facts[r["koid"]] = {a["name"]: a["value"] for a in r.get("args", [])}
+for pid in facts: print(pid, facts[pid].get(sys.argv[1], "-"))' "$2"
+}
+
+manager_start
+expect_ok "$FXTRACE" start -o trace.fxt
+provider_start ./titled "served: the first of all of them" ready "served: worker 1"
+wait_for 60 providers_are 2 || fail "the worker does not register"
+touch ready.go
+wait_for 60 test -e ready -a -e ready.worker || fail "no titles"
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" terminate
+worker=$(pgrep -P "$PROVIDER")
+kill "$PROVIDER" "$worker"
+manager_stop
+expect_clean trace.fxt
+
+told trace.fxt title | sort >titles
+printf '%s\n' "$PROVIDER served: the first of all of them" "$worker served: worker 1" | sort >wanted
+expect_same_file wanted titles
+told trace.fxt command >commands
+expect_equal 2 "$(grep -c ' \./titled served: the first of all of them ready served: worker 1$' commands)" "command lines"
+
+# What has none keeps its command line, also where it is another program's title that went before.
+expect_ok "$FXTRACE" run -q -o plain.fxt -- ./leaf 0 six
+told plain.fxt title >titles
+expect_line ' -$' titles
+
+# --- What viewers show -----------------------------------------------------------------------------
+
+expect_ok "$FXTRACE" convert trace.fxt trace.json
+expect_line '"process_name","pid":'"$PROVIDER"',.*"name":"served: the first of all of them"' trace.json
+expect_line '"process_name","pid":'"$worker"',.*"name":"served: worker 1"' trace.json
+expect_ok "$FXTRACE" convert plain.fxt plain.json
+expect_line '"process_name",.*"name":"leaf 0 six"' plain.json
+expect_ok "$FXTRACE" convert trace.fxt trace.pftrace
+if command -v protoc >/dev/null; then
+	protoc --decode=fx.pf.Trace -I "$FX_SRCDIR/convert/perfetto" perfetto.proto <trace.pftrace >shown || fail "not decoded"
+	expect_line 'process_name: "served: worker 1"' shown
+	expect_line 'comm: "served: worker 1"' shown
+	expect_line 'process_labels: "title: served: worker 1"' shown
+	expect_line "uid: $(id -u)" shown
+	expect_equal 2 "$(grep -c 'start_timestamp_ns: [1-9]' shown)" "processes that began"
+fi
+
+# A long command line is cut, between two characters.
+expect_ok "$FXTRACE" run -q -c function -o long.fxt -- ./leaf 0 "$(printf '\303\244%.0s' {1..100})"
+expect_ok "$FXTRACE" convert long.fxt long.json
+python3 - long.json <<'END' || fail "not cut"
+import json, sys
+name = next(e["args"]["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["name"] == "process_name")
+assert name.startswith("leaf 0 ää") and name.endswith("ä...") and 120 < len(name.encode()) < 128, name
+END
+
+# When a process began is a time, which a merged archive may have moved.
+expect_ok "$FXTRACE" merge --offset plain.fxt=5s -o merged.fxt trace.fxt plain.fxt
+was=$(told plain.fxt started)
+became=$(told merged.fxt started | grep "^${was% *} ")
+expect_equal 5000000000 "$((${became#* } - ${was#* }))" "ns by which the beginning was moved"
