@@ -9,10 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
 #include <fxtrace/reader.h>
 
+#include "lists/hashes.h"
 #include "lists/vector.h"
 
 typedef FX_VECTOR(uint64_t) fx_words;

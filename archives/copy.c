@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "lists/hashes.h"
 #include "format/encode.h"
 #include "format/tables.h"
 

@@ -10,10 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
 #include "archives/clockmap.h"
 #include "archives/messages.h"
+#include "lists/hashes.h"
 #include "format/clock_record.h"
 #include "format/host_record.h"
 

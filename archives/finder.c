@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <uthash.h>
+#include "lists/hashes.h"
 
 /* Addresses that a file can have. */
 #define FINDER_ADDRESS_MAX (UINT64_C(1) << 62)

@@ -13,10 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
 #include <fxtrace/reader.h>
 
+#include "lists/hashes.h"
 #include "lists/vector.h"
 
 /* How many calls of an archive are remembered; later ones are counted. */

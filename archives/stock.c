@@ -9,10 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "archives/copy.h"
 #include "base/escape.h"
+#include "lists/hashes.h"
 #include "base/utf8.h"
 #include "format/encode.h"
 

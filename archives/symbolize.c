@@ -10,9 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "archives/copy.h"
+#include "lists/hashes.h"
 #include "format/encode.h"
 
 /* A module of a provider, by its file's name. */

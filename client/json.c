@@ -90,7 +90,7 @@ void fx_json_summary(const struct fx_session_config *config, const struct fx_ses
 	printf(", \"bytes\": %" PRIu64 ", \"processes\": %" PRIu64 ", \"threads\": %" PRIu64
 	       ", \"events\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"too_deep\": %" PRIu64
 	       ", \"invalid\": %" PRIu64,
-	       t->file_size, t->processes, t->threads, c->events, c->dropped,
+	       t->file_size, t->processes, t->threads, t->events, c->dropped,
 	       c->lost[FX_CAUSE_DEEP], c->lost[FX_CAUSE_INVALID]);
 	json_print_losses(c->lost);
 	printf(", \"unseen_categories\": ");

@@ -90,12 +90,13 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 		    .processes = r->processes,
 		    .threads = r->threads,
 		    .file_size = r->file_size,
+		    .events = r->events,
 		    .history_ns = r->flags & FX_RESULT_CIRCULAR ? r->history_ns : 0,
 		    .wrapped = (r->flags & FX_RESULT_WRAPPED) != 0,
 		    .shortened = (r->flags & FX_RESULT_SHORTENED) != 0,
 		    .counts =
 			{
-			    .events = r->events,
+			    .events = r->flags & FX_RESULT_EMPTY ? 0 : r->events,
 			    .dropped = r->dropped,
 			},
 		},

@@ -3,8 +3,7 @@
 
 #include <stdlib.h>
 
-#include <uthash.h>
-
+#include "lists/hashes.h"
 #include "convert/arrange.h"
 #include "convert/flows.h"
 

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include <uthash.h>
-
 #include "convert/sched.h"
+
+#include "lists/hashes.h"
 
 /* Perfetto takes numbers from this on for errors. */
 enum { MAX_CPUS = 4096 };

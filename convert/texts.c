@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "convert/texts.h"
+#include "lists/hashes.h"
 #include "convert/utf8.h"
 #include "lists/vector.h"
 

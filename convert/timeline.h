@@ -17,11 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <uthash.h>
-
 #include <fxtrace/reader.h>
 
 #include "base/about.h"
+#include "lists/hashes.h"
 #include "convert/entry.h"
 #include "lists/runs.h"
 #include "convert/texts.h"

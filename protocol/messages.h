@@ -201,6 +201,7 @@ enum fx_result_flags {
 	FX_RESULT_CIRCULAR = 1u << 1,
 	FX_RESULT_WRAPPED = 1u << 2,   /* some buffer was overwritten; history_ns goes by those */
 	FX_RESULT_SHORTENED = 1u << 3, /* what is older than the client wanted is left out */
+	FX_RESULT_EMPTY = 1u << 4,     /* none of the events is of what a process did */
 };
 
 struct fx_msg_status {

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "lists/hashes.h"
 #include "convert/utf8.h"
 #include "base/about.h"
 #include "format/clock_record.h"

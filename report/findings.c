@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "lists/hashes.h"
 #include "report/circles.h"
 #include "report/findings.h"
 #include "report/lives.h"

@@ -10,10 +10,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include <uthash.h>
-
 #include <fxtrace/reader.h>
 
+#include "lists/hashes.h"
 #include "lists/vector.h"
 
 /* X(NAME, "name", "unit of the number in a second") */

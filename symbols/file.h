@@ -22,12 +22,11 @@
 #ifndef FX_SYMBOLS_FILE_H
 #define FX_SYMBOLS_FILE_H
 
+#include "lists/hashes.h"
 #include "symbols/loader.h"
 #include "symbols/strings.h"
 #include "symbols/symbols.h"
 #include "symbols/table.h"
-
-#include <uthash.h>
 
 /* The limits for idle files. */
 #define FX_IDLE_BYTES ((size_t)256 << 20)

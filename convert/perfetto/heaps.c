@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
+#include "lists/hashes.h"
 #include "convert/heap.h"
 #include "convert/perfetto/stacks.h"
 #include "convert/perfetto/tracks.h"

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "convert/perfetto/processes.h"
 #include "convert/perfetto/tracks.h"
 #include "convert/title.h"
+#include "lists/hashes.h"
 
 /* A track's uuid is its number among those of its kind, with the kind in the low bits. */
 enum track_kind {

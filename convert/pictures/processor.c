@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "convert/pictures/processor.h"
+#include "lists/hashes.h"
 #include "convert/sched.h"
 
 struct turn {

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "convert/sqlite/states.h"
+#include "lists/hashes.h"
 #include "convert/sqlite/tracks.h"
 
 /* A thread as the scheduler knows it: by its tid alone. */

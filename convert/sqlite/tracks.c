@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <uthash.h>
-
 #include "convert/sqlite/tracks.h"
+
+#include "lists/hashes.h"
 
 enum sql_track_kind {
 	SQL_TRACK_THREAD = 1,

@@ -137,5 +137,6 @@ void fx_archive_record(struct fx_archive *a, const struct fxt_record *record)
 	struct fx_encoder e = encoder(a);
 
 	fx_record_encode(&e, record);
+	a->events += e.used && record->kind == FXT_KIND_EVENT;
 	archive_finish(a, &e);
 }

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "lists/hashes.h"
 #include "engine/layout.h"
 #include "manager/settings/settings.h"
 

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "lists/hashes.h"
 #include "manager/archive/arrows.h"
 #include "manager/archive/stream.h"
 

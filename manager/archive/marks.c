@@ -227,6 +227,10 @@ void fx_marks_thread(struct fx_stream *s, uint32_t index, const struct fx_thread
 		fx_loss_add(&s->counts.lost[FX_CAUSE_DEEP], facts->too_deep - slot->too_deep);
 		slot->too_deep = facts->too_deep;
 	}
+	if (facts->too_short > slot->too_short && is_plausible(s, facts->too_short)) {
+		fx_loss_add(&s->counts.brief, facts->too_short - slot->too_short);
+		slot->too_short = facts->too_short;
+	}
 }
 
 /* --- Open calls ------------------------------------------------------------------------------ */
@@ -513,6 +517,20 @@ static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 	}
 }
 
+/* What the manager has counted itself, or a process without saying when: the archive has it in its end. */
+static void mark_uncounted(struct fx_stream *s, uint64_t ns)
+{
+	static const enum fx_cause causes[] = {FX_CAUSE_DEEP, FX_CAUSE_INVALID, FX_CAUSE_CROSSING};
+	struct fx_stream_thread *t = some_thread(s);
+
+	for (unsigned i = 0; t && i < FX_ARRAY_LEN(causes); i++) {
+		enum fx_cause cause = causes[i];
+
+		if (s->counts.lost[cause] && !(cause == FX_CAUSE_DEEP && s->shared->shallow))
+			dropped_instant(s, t, cause, s->counts.lost[cause], ns, 0);
+	}
+}
+
 /* What came after that is lost, and nobody knows how much it was. */
 static void mark_given_up(struct fx_stream *s, uint64_t ticks)
 {
@@ -547,6 +565,7 @@ void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end)
 	if (ns > INT64_MAX)
 		return;
 	mark_unslotted(s, end);
+	mark_uncounted(s, ns);
 	/* Of who has never allocated anything there is nothing to tell. */
 	if (!end->heap_bytes && !end->heap_blocks && !s->has_heap)
 		return;

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
+#include "lists/hashes.h"
 #include "manager/settings/functions.h"
 
 struct fx_module {

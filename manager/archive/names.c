@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/escape.h"
+#include "lists/hashes.h"
 #include "format/encode.h"
 #include "manager/archive/wording.h"
 

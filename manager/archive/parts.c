@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include <fxtrace/format.h>
 
 #include "base/escape.h"
+#include "lists/hashes.h"
 #include "engine/layout.h"
 #include "format/encode.h"
 

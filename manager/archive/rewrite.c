@@ -134,7 +134,7 @@ static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t 
 	if (own && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END &&
 	    !fx_begun_end(w, t, header, end_ns))
 		return 0;
-	w->s->counts.events++;
+	fx_stream_counts_event(w->s);
 	if (end_ns < w->s->first_end)
 		w->s->first_end = end_ns;
 	if (t && end_ns > t->last_end)
@@ -268,7 +268,7 @@ static int rewrite_large(struct fx_rewriting *w)
 	if (r == 0)
 		r = rewrite_args(w, (unsigned)FXT_GET(format, LARGE_EVENT_NARGS), false);
 	if (r == 0)
-		w->s->counts.events++;
+		fx_stream_counts_event(w->s);
 	return r;
 }
 

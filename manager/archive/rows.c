@@ -118,7 +118,7 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	to[1] = start;
 	to[2] = end;
 	fx_output_commit(s->shared->archive.out, 3);
-	s->counts.events++;
+	fx_stream_counts_event(s);
 	if (end < s->first_end)
 		s->first_end = end;
 	if (end > w->chunk->thread->last_end)

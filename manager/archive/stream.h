@@ -23,8 +23,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <uthash.h>
 
+#include "lists/hashes.h"
 #include "engine/reader/drain.h"
 #include "manager/archive/archive.h"
 #include "manager/process/ending.h"
@@ -55,6 +55,7 @@ struct fx_stream_shared {
 	uint64_t max_strings; /* bytes that the strings of one provider may take */
 	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
 	bool pairs;	      /* begin and end records instead of complete ones */
+	bool shallow;	      /* it was asked that deeper calls be left out */
 	uint64_t last_ns;     /* circular: what is older at the end is left out; 0: nothing is */
 	struct fx_untraced untraced;
 	struct fx_nesting_memory nesting;
@@ -141,6 +142,7 @@ struct fx_stream_slot {
 	uint64_t lost[FX_LOSSES];
 	uint64_t gap_total; /* of the newest gap that is written down */
 	uint64_t too_deep;
+	uint64_t too_short;
 	uint64_t marked; /* ticks of the newest mark of losses */
 };
 
@@ -156,6 +158,7 @@ struct fx_stream_counts {
 	uint64_t lost[FX_CAUSES]; /* these, and all else that is missing */
 	uint64_t unfinished;	  /* calls still open at the end */
 	uint64_t unwanted;	  /* calls of functions that are not to be recorded */
+	uint64_t brief;		  /* calls that were too short to be recorded */
 	uint64_t older;		  /* records from before the time that --last asks for */
 };
 
@@ -237,6 +240,13 @@ void fx_stream_clear(struct fx_stream *s);
 
 /* Whether the names that what came so far needs are known, as far as they will be. */
 bool fx_stream_is_ready(struct fx_stream *s);
+
+/* One that the process has written stands in the archive. */
+static inline void fx_stream_counts_event(struct fx_stream *s)
+{
+	s->counts.events++;
+	s->shared->archive.events++;
+}
 
 /* --- Threads --------------------------------------------------------------------------------- */
 

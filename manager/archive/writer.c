@@ -171,6 +171,7 @@ static void counts_add(struct fx_stream_counts *to, const struct fx_stream_count
 {
 	to->events += from->events;
 	to->unwanted += from->unwanted;
+	fx_loss_add(&to->brief, from->brief);
 	to->older += from->older;
 	fx_loss_add(&to->dropped, from->dropped);
 	for (unsigned i = 0; i < FX_CAUSES; i++)
@@ -455,6 +456,7 @@ static void *writer_main(void *opaque)
 		write_next(w);
 	finish_ties(w);
 	fx_clocks_read(&w->clocks, &w->shared.archive);
+	w->totals.events = w->shared.archive.events;
 	fx_output_complete(w->output);
 	writer_report_error(w);
 	if (w->done_fd >= 0)
@@ -514,6 +516,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 			r = w->shared.functions ? 0 : -ENOMEM;
 		}
 		w->shared.pairs = config->pairs;
+		w->shared.shallow = config->cures_of && config->cures_of->max_depth;
 		w->shared.last_ns = config->last_ns;
 		w->shared.max_strings =
 		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;

@@ -44,6 +44,7 @@ struct fx_writer_config {
 struct fx_writer_totals {
 	uint64_t processes;
 	uint64_t threads;
+	uint64_t events;    /* in the archive; counts has those of what processes did */
 	uint64_t broken;    /* providers that broke the rules */
 	uint64_t silent;    /* processes without an event */
 	uint64_t file_size; /* bytes */

@@ -6,7 +6,6 @@
 #include <linux/futex.h>
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include <fxtrace/reader.h>
 
@@ -14,6 +13,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/syscall.h"
+#include "lists/hashes.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/report.h"
 #include "symbols/loader.h"

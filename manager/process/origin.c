@@ -12,10 +12,10 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <uthash.h>
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "lists/hashes.h"
 
 /* Of a process that has many threads, all are looked through for no more than this part of the time. */
 #define SCAN_SHARE 10u

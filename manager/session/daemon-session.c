@@ -275,14 +275,16 @@ struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
 {
 	struct fx_msg_result result = {
 	    .status = t->aborted ? FX_CONTROL_ABORTED : 0,
-	    .flags = FX_RESULT_HAS_TOTALS |
-		     (t->config.mode == FX_MODE_CIRCULAR ? (uint32_t)FX_RESULT_CIRCULAR : 0) |
-		     (totals->wrapped ? (uint32_t)FX_RESULT_WRAPPED : 0) |
-		     (totals->shortened ? (uint32_t)FX_RESULT_SHORTENED : 0),
+	    .flags =
+		FX_RESULT_HAS_TOTALS |
+		(t->config.mode == FX_MODE_CIRCULAR ? (uint32_t)FX_RESULT_CIRCULAR : 0) |
+		(totals->wrapped ? (uint32_t)FX_RESULT_WRAPPED : 0) |
+		(totals->shortened ? (uint32_t)FX_RESULT_SHORTENED : 0) |
+		(totals->counts.events + totals->counts.unfinished ? 0 : (uint32_t)FX_RESULT_EMPTY),
 	    .file_size = totals->file_size,
 	    .processes = totals->processes,
 	    .threads = totals->threads,
-	    .events = totals->counts.events,
+	    .events = totals->events,
 	    .dropped = totals->counts.dropped,
 	    .too_deep = totals->counts.lost[FX_CAUSE_DEEP],
 	    .invalid = totals->counts.lost[FX_CAUSE_INVALID],

@@ -209,8 +209,8 @@ static void snapshot_tell(void *opaque, const char *path, const struct fx_writer
 	fx_report("%s: a snapshot, %s%.3f s%s, %" PRIu64 " event%s", path,
 		  totals->wrapped || totals->shortened ? "the last " : "all ",
 		  (double)totals->history_ns / 1e9,
-		  totals->wrapped || totals->shortened ? " of every process" : "",
-		  totals->counts.events, totals->counts.events == 1 ? "" : "s");
+		  totals->wrapped || totals->shortened ? " of every process" : "", totals->events,
+		  totals->events == 1 ? "" : "s");
 }
 
 void fx_snapshot_take_beside(struct fx_snapshots *snapshots, const struct fx_session_config *config,

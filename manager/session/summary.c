@@ -44,7 +44,7 @@ static void print_archive(const struct fx_session_config *config,
 	fx_report("%s: %s, %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " event%s",
 		  strcmp(config->output, "-") ? config->output : "standard output", size,
 		  t->processes, t->processes == 1 ? "" : "es", t->threads,
-		  summary_plural(t->threads), t->counts.events, summary_plural(t->counts.events));
+		  summary_plural(t->threads), t->events, summary_plural(t->events));
 }
 
 static void print_unwanted(const struct fx_session_result *result)
@@ -54,6 +54,9 @@ static void print_unwanted(const struct fx_session_result *result)
 	if (c->unwanted && c->events)
 		fx_report("%" PRIu64 " call%s of functions left out by --filter or --no-trace",
 			  c->unwanted, summary_plural(c->unwanted));
+	if (c->brief)
+		fx_report("%" PRIu64 " call%s of functions left out by --min-duration", c->brief,
+			  summary_plural(c->brief));
 }
 
 /* Less than --last asks for. */
@@ -161,18 +164,19 @@ static void print_empty(const struct fx_session_config *config,
 			  " that there were, for they had ended before",
 			  c->older);
 	else if (c->unwanted > 0)
-		fx_report(
-		    "no event was recorded: --filter or --no-trace leaves out all of the %" PRIu64
-		    " calls of functions that %s made",
-		    c->unwanted, program);
+		fx_report("nothing that it did was recorded: --filter or --no-trace leaves out all "
+			  "of the %" PRIu64 " calls of functions that %s made",
+			  c->unwanted, program);
 	else if (wants_hooks_alone(config, program))
-		fx_report("no event was recorded: function is all that was asked for, and %s was "
+		fx_report("nothing that it did was recorded: function is all that was asked for, "
+			  "and %s was "
 			  "not built with -finstrument-functions; `fxtrace doctor -- %s' says what "
 			  "can be seen of it",
 			  program, program);
 	else
 		fx_report(
-		    "no event was recorded: %s did nothing of the categories that were asked "
+		    "nothing that it did was recorded: %s did nothing of the categories that were "
+		    "asked "
 		    "for (%s); `fxtrace list-categories' says what each holds, `fxtrace doctor "
 		    "-- %s' what can be seen of it",
 		    program, words, program);

@@ -140,6 +140,7 @@ static int bring_control_fill(struct fx_control *to, const struct fx_control *fr
 	to->stash_offset = from->stash_offset;
 	if (to->recipes_offset)
 		recipes_copy(to, from);
+	to->half_enough = from->half_enough;
 	if (to->categories_offset)
 		categories_copy(to, from);
 	share_copy(to, from);

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <uthash.h>
 
 #include "base/compiler.h"
+#include "lists/hashes.h"
 
 struct fx_blob_text {
 	UT_hash_handle hh;

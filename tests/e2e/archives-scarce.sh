@@ -83,7 +83,7 @@ for command in merge split filter symbolize stock; do
 		expect_equal 1 "$status" "status of $command in $((least + more)) KB: $(cat said)"
 		expect_equal 1 "$(wc -l <said)" "lines on stderr of $command"
 		# Before it has looked at its options, it knows of no file.
-		expect_line "^fxtrace [a-z]*: ((work.fxt|$made): )?Cannot allocate memory" said
+		expect_line "^fxtrace( [a-z]+)?: ((work.fxt|$made): )?Cannot allocate memory" said
 	done
 	[ "$status" -eq 0 ] || fail "$command does not do with $((least + more)) KB"
 done

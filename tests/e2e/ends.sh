@@ -31,6 +31,25 @@ awk -F'\t' '$1 == "instant" && $7 == "process starts" { start = $8 }
 	END { exit !(start < exit_ && exit_ - start < (told - start) / 2) }' events ||
 	fail "the child ended where its parent heard of it: $(grep instant events)"
 
+# What is said of a run is what stands in its archive.
+expect_counted() { # OPTION... -- PROGRAM...
+	"$FXTRACE" run -o trace.fxt "$@" >/dev/null 2>said
+	expect_ok "$FXTRACE" check trace.fxt
+	expect_equal "$(sed -nE 's/.*, ([0-9]+ events?), .*/\1/p' out)" \
+		"$(sed -nE 's/^fxtrace: trace.fxt: .*, ([0-9]+ events?)$/\1/p' said)" "events of: $*: $(cat said)"
+}
+target forks forks.c -lutil
+target producer producer.c
+for options in '' '-c function' '--records pairs' '-m circular -b 64K' '-m oneshot -b 16K' '--last 10ms -m circular' '--no-trace in_child'; do
+	# shellcheck disable=SC2086 # several options
+	{
+		expect_counted $options -- sh -c 'ls / | wc; kill -9 $$'
+		expect_counted $options -- ./forks burst 5
+		expect_counted $options -- ./producer 4 2000
+	}
+done
+expect_counted -c dl,-syscall -- true
+
 # Six calls deep, and nothing has ended: these are events too.
 cat >crash.c <<'EOF'
 static volatile int *nothing = (int *)8;
@@ -45,10 +64,11 @@ int main(void)
 EOF
 compile crash crash.c -O0 -finstrument-functions
 expect_status 139 "$FXTRACE" run -o trace.fxt -c function -- ./crash
-expect_line ' 1 process, 1 thread, 6 events' err
+expect_line ' 1 process, 1 thread, 7 events' err
 expect_clean trace.fxt
 list_archive trace.fxt
 expect_events 1 'type == "instant" && name == "process exits" && has("signal=SIGSEGV")'
-if dmesg 2>/dev/null | grep -q "crash.*segfault at 8 "; then
+# The kernel says it of so many in some seconds alone.
+if dmesg 2>/dev/null | grep -q "crash\[$(awk -F'\t' '$7 == "main" { print $2 }' events)\]: segfault at 8 "; then
 	expect_events 1 'name == "process exits" && /thread=/ && /address=0x8(\t|$)/ && /code=0x/'
 fi

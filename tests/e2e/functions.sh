@@ -139,7 +139,7 @@ expect_equal "50 beta/50 ns::f(int)" "$(paste -sd/ got)" "the shorter of two var
 expect_ok "$FXTRACE" run -o some.fxt -F beta -- ./prog
 expect_line '^fxtrace: [0-9]+ calls of functions left out by --filter or --no-trace' err
 expect_ok "$FXTRACE" run -c function -o some.fxt -F none -- ./prog
-expect_line 'no event was recorded: --filter or --no-trace leaves out all of the [0-9]+ calls' err
+expect_line 'nothing that it did was recorded: --filter or --no-trace leaves out all of the [0-9]+ calls' err
 
 # A session of a manager's.
 . "$FX_SRCDIR/tests/e2e/control.sh"

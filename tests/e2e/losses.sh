@@ -387,8 +387,17 @@ __attribute__((no_instrument_function)) int main(void)
 EOF2
 compile deep deep.c -O0 -finstrument-functions
 expect_ok "$FXTRACE" run -o trace.fxt -c function -- ./deep
-expect_loss too-deep '[0-9]+' err
+expect_loss too-deep 97 err
 expect_clean trace.fxt
+expect_ok "$FXTRACE" info trace.fxt
+expect_line '^losses +too-deep 97$' out
+# What was asked for is no loss; how much it was is told.
+expect_ok "$FXTRACE" run -o trace.fxt -c function --max-depth 20 -- ./deep
+expect_no_line 'too deeply' err
+expect_ok "$FXTRACE" info trace.fxt
+expect_line '^losses +none recorded$' out
+expect_ok "$FXTRACE" run -o trace.fxt -c function --min-duration 1h -- ./deep
+expect_line '^fxtrace: 503 calls of functions left out by --min-duration$' err
 
 # More stacks than the manager is to remember: each call has one of its own.
 cat >descends.c <<'EOF2'

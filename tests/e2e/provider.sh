@@ -38,7 +38,7 @@ expect_events() {
 
 # The example as its user runs it: three threads, and the first, which only waits for them
 FXTRACE_DISABLE=1 expect_ok "$FXTRACE" run -o trace.fxt -- "$python" "$FX_SRCDIR/examples/provider.py" 3 50
-expect_line ' 1 process, 4 threads, 450 events' err
+expect_line ' 1 process, 4 threads, 451 events' err
 expect_clean trace.fxt
 expect_events whole 3 50
 

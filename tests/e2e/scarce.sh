@@ -173,7 +173,7 @@ expect_unread() { # WHAT PROGRAM
 	expect_equal 3 "$status" "status of $2: $(cat err)"
 	expect_line '^done$' out
 	expect_equal "fxtrace: $2: $1; its functions are shown by their addresses" "$(grep -F "$2" err)" "lines about $2"
-	expect_line '^fxtrace: shared/trace.fxt: .* 1 process, 1 thread, 102 events' err
+	expect_line '^fxtrace: shared/trace.fxt: .* 1 process, 1 thread, 10[34] events' err
 	expect_equal 2 "$(wc -l <err)" "lines on stderr: $(cat err)"
 	expect_clean shared/trace.fxt
 	list_archive shared/trace.fxt

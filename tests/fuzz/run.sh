@@ -73,7 +73,7 @@ sources_of() {
 		[ "$1" != buffer ] || echo "$src/tests/fuzz/valid.c"
 		;;
 	registration)
-		echo "$src"/preload/boot/{attach,manager-user}.c preload/strings.c
+		echo "$src"/preload/boot/{attach,manager-user}.c
 		;;
 	esac
 }
@@ -120,8 +120,8 @@ build() {
 	compile -fno-sanitize=fuzzer-no-link quiet "$src"/format/{reader,input,tables,check*}.c
 	archive quiet
 	# shellcheck disable=SC2046 # a list of files
-	compile '' plain "$src"/{lists,format,engine,engine/*,protocol,symbols,symbols/*,manager/*,convert,convert/*,archives,measure,query,report}/*.c \
-		convert/*/*.pb-c.c \
+	compile '' plain "$src"/{lists,format,engine,engine/*,protocol,symbols,symbols/*,manager/*,convert,convert/*,archives,measure,query,report,why}/*.c \
+		preload/strings.c convert/*/*.pb-c.c \
 		$(find "$src/base" "$src/client" -name '*.c' ! -name main.c ! -name fault.c)
 	archive plain
 	for name; do

@@ -1770,7 +1770,7 @@ Test(stream, losses_are_counted_and_shown)
 	cr_assert_eq(counts.lost[FX_CAUSE_THREADS], 3);
 	cr_assert_eq(counts.lost[FX_CAUSE_DEEP], 4);
 	f = archive_find_event(archive_path(), FXT_EVENT_INSTANT, "records dropped");
-	cr_assert_eq(f.count, 4);
+	cr_assert_eq(f.count, 5);
 	cr_assert_eq(f.tid, TID);
 	cr_assert_eq(f.event.timestamp, 100);
 	cr_assert_eq(f.first_int, 10);
