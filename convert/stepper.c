@@ -154,12 +154,21 @@ static int stepper_export_decoded(struct fx_stepper *stepper, const struct fx_pl
 
 static void stepper_blank(struct fx_stepper *stepper)
 {
-	stepper->event = (struct fx_event){
-	    .thread = stepper->thread,
-	    .category = &stepper->record.event.category,
-	    .name = &stepper->record.event.name,
-	    .end_word = FX_NO_WORD,
-	};
+	struct fx_event *event = &stepper->event;
+
+	/* One by one: a compiler clears the whole by an instruction that takes longer than all the rest. */
+	event->thread = stepper->thread;
+	event->end = 0;
+	event->category = &stepper->record.event.category;
+	event->name = &stepper->record.event.name;
+	event->args = event->end_args = NULL;
+	event->nargs = event->end_nargs = 0;
+	event->end_word = FX_NO_WORD;
+	event->payload = 0;
+	event->links = NULL;
+	event->link_count = 0;
+	event->flags = 0;
+	event->scope = FXT_SCOPE_THREAD;
 	stepper->is_blank = true;
 }
 
@@ -170,13 +179,13 @@ static void stepper_set_place(struct fx_stepper *stepper, const struct fx_entry 
 	stepper->event.word = entry->word;
 }
 
-/* Hands over a complete event that has nothing but names; false: it is none. */
+/* Hands over a complete event that has nothing but names, and no links; false: it is none. */
 static inline bool stepper_export_plain(struct fx_stepper *stepper, const struct fx_entry *entry)
 {
 	struct fx_timeline *timeline = stepper->timeline;
 	struct fx_names names;
 
-	if (entry->kind != FX_ENTRY_COMPLETE || stepper->thread->has_flows ||
+	if (entry->kind != FX_ENTRY_COMPLETE ||
 	    !fx_names_of(timeline->records, timeline->providers.items[entry->provider], entry->word,
 			 &names))
 		return false;
@@ -191,7 +200,8 @@ static inline bool stepper_export_plain(struct fx_stepper *stepper, const struct
 	return true;
 }
 
-static int stepper_export_any(struct fx_stepper *stepper, const struct fx_placed *placed)
+static int stepper_export_any(struct fx_stepper *stepper, const struct fx_placed *placed,
+			      const struct fx_flow_link *links, size_t link_count)
 {
 	const struct fx_entry *entry = &placed->entry;
 	int r;
@@ -199,9 +209,8 @@ static int stepper_export_any(struct fx_stepper *stepper, const struct fx_placed
 	stepper_blank(stepper);
 	stepper_set_place(stepper, entry);
 	stepper->is_blank = false;
-	if (stepper->thread->has_flows)
-		stepper->event.links = fx_flows_take(stepper->flows, stepper->thread, placed->index,
-						     &stepper->event.link_count);
+	stepper->event.links = links;
+	stepper->event.link_count = link_count;
 	r = fx_timeline_decode(stepper->timeline, entry->provider, entry->word, &stepper->record);
 	if (r == -EBADMSG && fx_entry_is_slice(entry))
 		fx_walk_pop_any(&stepper->walk); /* it was not begun */
@@ -214,14 +223,19 @@ static int stepper_export_any(struct fx_stepper *stepper, const struct fx_placed
 static int stepper_export_entry(struct fx_stepper *stepper)
 {
 	const struct fx_placed *ended, *placed;
+	const struct fx_flow_link *links = NULL;
+	size_t link_count = 0;
 
 	while ((ended = fx_walk_pop(&stepper->walk)))
 		stepper_end_slice(stepper, ended);
 	placed = fx_walk_place(&stepper->walk);
-	if ((placed->entry.flags & FX_ENTRY_LEFT_OUT) ||
-	    stepper_export_plain(stepper, &placed->entry))
+	if (placed->entry.flags & FX_ENTRY_LEFT_OUT)
 		return 0;
-	return stepper_export_any(stepper, placed);
+	if (stepper->thread->has_flows)
+		links = fx_flows_take(stepper->flows, stepper->thread, placed->index, &link_count);
+	if (link_count == 0 && stepper_export_plain(stepper, &placed->entry))
+		return 0;
+	return stepper_export_any(stepper, placed, links, link_count);
 }
 
 int fx_stepper_begin(struct fx_stepper *stepper, struct fx_thread *thread,

@@ -105,29 +105,29 @@ static void pages_take_slice(struct fx_sql_taker *taker, const struct fx_sql_sli
 	struct fx_query_pages *pages = pages_of(taker);
 	const struct fx_event *event = slice->event;
 	struct fx_query_page *page = pages->filling;
-	struct fx_query_row *row;
-
-	row = page->rows.count < page->rows.capacity ? &page->rows.items[page->rows.count++]
-						     : pages_add_row(pages);
+	struct fx_query_row *row = page->rows.count < page->rows.capacity
+				       ? &page->rows.items[page->rows.count++]
+				       : pages_add_row(pages);
 	pages->numbers.first[FX_QUERY_BY_SLICE] = slice->id;
 	if (!row)
 		return;
-	*row = (struct fx_query_row){
-	    .ts = event->ts,
-	    .id = slice->id,
-	    .length = slice->place.length,
-	    .parent = slice->place.parent,
-	    .set = slice->set,
-	    .word = event->word,
-	    .end_word = event->end_word,
-	    .payload = event->payload,
-	    .provider = event->provider,
-	    .track = (uint32_t)slice->place.track,
-	    .category = pages_text(pages, event->category, true),
-	    .name = pages_text(pages, event->name, false),
-	    .depth = (uint16_t)slice->place.depth,
-	    .flags = (uint8_t)event->flags,
-	};
+	/* One by one: see stepper_blank(). */
+	row->ts = event->ts;
+	row->id = slice->id;
+	row->length = slice->place->length;
+	row->parent = slice->place->parent;
+	row->set = slice->set;
+	row->arg = 0;
+	row->word = event->word;
+	row->end_word = event->end_word;
+	row->payload = event->payload;
+	row->provider = event->provider;
+	row->track = (uint32_t)slice->place->track;
+	row->category = pages_text(pages, event->category, true);
+	row->name = pages_text(pages, event->name, false);
+	row->depth = (uint16_t)slice->place->depth;
+	row->kind = FX_QUERY_SLICE;
+	row->flags = (uint8_t)event->flags;
 	if (row->name == 0 && event->name->length > 0)
 		row->kind = FX_QUERY_MESSAGE;
 	if (slice->set) {

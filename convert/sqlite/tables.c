@@ -162,7 +162,7 @@ static int64_t sql_tables_add_slice(struct fx_sql_tables *tables, const struct f
 	if (event->link_count > 0)
 		fx_sql_arrows_note(&tables->arrows, database, id, event);
 	if (tables->taker)
-		tables->taker->slice(tables->taker, &(struct fx_sql_slice){id, set, *place, event});
+		tables->taker->slice(tables->taker, &(struct fx_sql_slice){id, set, place, event});
 	if (!row)
 		return set;
 	sql_tables_bind_place(row, id, place, event->ts);

@@ -29,7 +29,7 @@ struct fx_sql_place {
 struct fx_sql_slice {
 	int64_t id;
 	int64_t set; /* of arguments; 0: none */
-	struct fx_sql_place place;
+	const struct fx_sql_place *place;
 	const struct fx_event *event;
 };
 
