@@ -92,7 +92,36 @@ def check_flames(browser):
     browser.value("""[...document.querySelectorAll('g')].filter(g => g.querySelector('title') &&
         g.querySelector('title').textContent.startsWith('outer'))[0].dispatchEvent(new MouseEvent('click', {bubbles: true}))""")
     assert browser.value(width) > before * 1.5, (before, browser.value(width))
+    assert browser.value("document.querySelector('#back').style.display") == "", "the way back to the whole"
     shot(browser, "flames")
+    check_flame_search(browser, width, before)
+
+
+def check_flame_search(browser, width, whole):
+    """A slash goes to the search, which marks boxes by their names and says how much they are; Escape takes all back."""
+    classes = "[...document.querySelectorAll('g.f')].filter(g => g.classList.contains('%s')).map(" \
+              "g => g.querySelector('title').textContent.split('\\n')[0])"
+    browser.press("/")
+    assert browser.value("document.activeElement.id") == "search", "a slash goes to the search"
+    browser.type("INNER")
+    assert browser.value("document.querySelector('#search').value").lower() == "inner", "what was typed"
+    hits, dims = browser.value(classes % "hit"), browser.value(classes % "dim")
+    assert set(hits) == {"inner"} and "outer" in dims and "inner" not in dims, (hits, dims)
+    # Boxes of one name may lie beside one another, never inside: so their widths are the share.
+    share = browser.value("""(() => { const boxes = [...document.querySelectorAll('g.f')], w = (g) => Number(g.dataset.w);
+        const all = Number(document.documentElement.dataset.to) - Number(document.documentElement.dataset.from);
+        return 100 * boxes.filter(g => g.classList.contains('hit')).reduce((sum, g) => sum + w(g), 0) / all; })()""")
+    said = browser.value("document.querySelector('#found').textContent")
+    assert said == f"{len(hits)} found, {share:.1f} %" and 0 < share < 100, (said, share)
+    shot(browser, "flames-search")
+    browser.press("Escape")
+    assert browser.value("document.querySelector('#found').textContent") == "", "nothing is searched any more"
+    assert browser.value(classes % "hit") == browser.value(classes % "dim") == [], "and nothing marked"
+    assert abs(browser.value(width) - whole) < 1, "the whole again"
+    # What is searched is text, and no pattern.
+    browser.press("/")
+    browser.type(".*")
+    assert browser.value("document.querySelector('#found').textContent").startswith("0 found"), "a word of signs"
 
 
 def check_large(browser):
