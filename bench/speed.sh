@@ -71,6 +71,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample pair traced -c function -- "$B/bench/pair"
 	sample pair2 traced -c function -- "$B/bench/pair" 2
 	sample off traced -c syscall -- "$B/bench/pair"
+	sample left-out traced -c function -N leaf -- "$B/bench/pair"
+	sample chosen traced -c function -F leaf -- "$B/bench/pair"
 	sample stopped traced -c function --duration 1ms -- "$B/bench/pair"
 	for op in mutex rwlock spin sem write malloc; do
 		sample "$op" "$B/bench/ops" "$op"
@@ -85,7 +87,7 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off stopped mutex mutex-traced rwlock \
+for name in stub floor pair pair2 off left-out chosen stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
 	instant instant-off; do
@@ -103,6 +105,8 @@ done
 	bar "function pair, over the floor" "$(of "$v_pair/$v_floor")" 1.3 x
 	bar "the same with two threads, over one" "$(of "$v_pair2/$v_pair")" 1.15 x
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
+	bar "function that is left out, over the category off" "$(of "$v_left_out-$v_off")" 2 ns
+	bar "function that others are left out beside, over the floor" "$(of "$v_chosen/$v_floor")" 1.5 x
 	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
 	if [ -n "$with_plugin" ]; then
 		bar "plugin's pair without a tracer, over the bare function" "$(of "$v_plugin_off-$v_bare")" 0.3 ns

@@ -191,9 +191,15 @@ enum fx_phase {
  * usual path has no test for it. */
 #define FX_CAT_PAIRS (1u << 31)
 
+/* Some functions are left out (engine/recipe.h); stands in its place for the same reason. */
+#define FX_CAT_CHOSEN (1u << 20)
+
 #define FX_CATEGORY_BIT(sym, bit, name, dflt, help) FX_CAT_##sym = 1u << (bit),
 enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
 #undef FX_CATEGORY_BIT
+
+/* Functions are recorded, in any of the three ways. */
+#define FX_CAT_FUNCTIONS (FX_CAT_FUNCTION | FX_CAT_CHOSEN | FX_CAT_PAIRS)
 
 /* Stands alone in the low half of fx_control.state from a stop until somebody of the provider has noticed
  * it: threads that ask for any category take the slow way once more, where STOPPED is posted. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a traced process has the arguments and return values of the functions that were chosen (--args, --retval): recipes,
- * one for each place where a function calls a hook. The manager's readers make them of a module's file (symbols/recipes/);
- * the process follows them at its hooks (preload/hooks/), and knows nothing of what they come from.
+ * What a traced process is told of its functions: which of them are left out (--filter, --no-trace), and how it has the
+ * arguments and return values of those that were chosen (--args, --retval): recipes, one for each place where a function calls a
+ * hook. The manager's readers make them of a module's file (symbols/recipes/); the process follows them at its hooks
+ * (preload/hooks/), and knows nothing of what they come from.
  *
  *	control page ── book: which modules have a table, by their addresses
- *	                 └── table of a module: from a function's address to its places
+ *	                 └── table of a module: the functions that are left out; from a function's address to its places
  *	                                         └── recipe of a place: its values, each with its code
  *
  * The book grows at its end, and nothing in it changes: a table stands before it is counted. All offsets within a table are from
@@ -47,6 +48,8 @@ struct fx_recipe_book {
 struct fx_recipe_table {
 	uint32_t size; /* bytes */
 	uint32_t slots_log2;
+	uint32_t left_out; /* of link-time addresses of functions, of 4 bytes each, rising; */
+	uint32_t left_out_count;
 	uint32_t slots
 	    []; /* by fx_recipe_hash(): of a struct fx_recipe_function; 0 none, which ends a search */
 };

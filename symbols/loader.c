@@ -243,6 +243,7 @@ static int recipes_take(int fd, struct fx_recipes *ret)
 	    .table = malloc(answer.size + 1),
 	    .size = (uint32_t)answer.size,
 	    .matched = (uint32_t)answer.matched,
+	    .left_out = (uint32_t)answer.left_out,
 	    .unknown = (uint32_t)answer.unknown,
 	    .is_cut = answer.is_cut != 0,
 	};

@@ -117,3 +117,20 @@ bool fx_patterns_have(const char *list, const char *signs)
 	}
 	return false;
 }
+
+bool fx_patterns_allow(const char *list, const char *module, const char *name)
+{
+	bool chosen = false, chooses = false;
+	struct fx_pattern p;
+
+	while (fx_pattern_next(&list, &p)) {
+		bool matches =
+		    (p.sign == '-' || p.sign == '+') && fx_pattern_matches(&p, module, name);
+
+		if (p.sign == '-' && matches)
+			return false;
+		chooses |= p.sign == '+';
+		chosen |= p.sign == '+' && matches;
+	}
+	return chosen || !chooses;
+}

@@ -37,6 +37,9 @@ const char *fx_pattern_check(char sign, const char *text);
 /* Whether a pattern means a function. `module' is its file without folders, NULL if it lies in none. */
 bool fx_pattern_matches(const struct fx_pattern *p, const char *module, const char *name);
 
+/* Whether a function is to be recorded, by + and -. `module' as above. */
+bool fx_patterns_allow(const char *list, const char *module, const char *name);
+
 /* Whether a list has a line with one of these signs. */
 bool fx_patterns_have(const char *list, const char *signs);
 

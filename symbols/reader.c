@@ -173,6 +173,7 @@ static void recipes_write(int fd, int failed, const struct fx_recipes *recipes)
 	    .failed = (uint64_t)failed,
 	    .size = recipes->size,
 	    .matched = recipes->matched,
+	    .left_out = recipes->left_out,
 	    .unknown = recipes->unknown,
 	    .is_cut = recipes->is_cut,
 	};

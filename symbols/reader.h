@@ -46,7 +46,7 @@ struct fx_job_answer {
 struct fx_job_recipes {
 	uint64_t failed; /* as fx_recipes_read() returns it */
 	uint64_t size;
-	uint64_t matched, unknown, is_cut; /* as in struct fx_recipes */
+	uint64_t matched, left_out, unknown, is_cut; /* as in struct fx_recipes */
 };
 
 /* Keeps the socket alone of all that is open. To be called before anybody goes on who counts on it: a lock of the archive

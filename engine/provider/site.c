@@ -22,9 +22,7 @@ static uint32_t bits_of(const char *category)
 	for (size_t i = 0; i < FX_ARRAY_LEN(categories); i++) {
 		if (strcmp(category, categories[i].name) != 0)
 			continue;
-		/* Begin and end records of functions have a bit of their own. */
-		return categories[i].bit == FX_CAT_FUNCTION ? FX_CAT_FUNCTION | FX_CAT_PAIRS
-							    : categories[i].bit;
+		return categories[i].bit == FX_CAT_FUNCTION ? FX_CAT_FUNCTIONS : categories[i].bit;
 	}
 	return FX_CAT_USER;
 }

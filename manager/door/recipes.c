@@ -16,6 +16,7 @@
 #include "lists/hashes.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/report.h"
+#include "manager/settings/terms.h"
 #include "symbols/loader.h"
 
 /* Files that are read at a time, and memory for files and their tables beyond which those go that nobody waits for. */
@@ -157,9 +158,10 @@ static void file_begin(struct fx_recipe_maker *maker, struct fx_recipe_file *fil
 }
 
 /* What is not ELF, or no file at all as the kernel's own object, has no functions. */
-static void file_report(const struct fx_recipe_file *file, enum fx_symbol_problem_kind kind)
+static void file_report(const struct fx_recipe_maker *maker, const struct fx_recipe_file *file,
+			enum fx_symbol_problem_kind kind)
 {
-	if (file->key[0] == '/' && kind != FX_SYMBOL_FILE_NOT_ELF)
+	if (maker->has_values && file->key[0] == '/' && kind != FX_SYMBOL_FILE_NOT_ELF)
 		fx_report("%s: %s; arguments and results of its functions are not recorded",
 			  file->key, fx_symbol_problem_text(kind));
 }
@@ -170,11 +172,12 @@ static void file_ended(struct fx_recipe_maker *maker, struct fx_recipe_file *fil
 	maker->loading--;
 	file->state = failed ? FILE_FAILED : FILE_READY;
 	if (failed) {
-		file_report(file, (enum fx_symbol_problem_kind)(failed - 1));
+		file_report(maker, file, (enum fx_symbol_problem_kind)(failed - 1));
 		return;
 	}
 	maker->kept += file->recipes.size;
 	maker->matched += file->recipes.matched;
+	maker->left_out += file->recipes.left_out;
 	maker->unknown += file->recipes.unknown;
 	maker->is_cut = maker->is_cut || file->recipes.is_cut;
 }
@@ -209,15 +212,18 @@ static void maker_clear(struct fx_recipe_maker *maker)
 		file_forget(maker, file);
 	free(maker->patterns);
 	maker->patterns = NULL;
-	maker->matched = maker->unknown = 0;
-	maker->is_cut = false;
+	maker->matched = maker->left_out = maker->unknown = 0;
+	maker->is_cut = maker->has_values = false;
 }
 
-void fx_recipes_want(struct fx_recipe_maker *maker, const char *functions)
+void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_config *config)
 {
 	maker_clear(maker);
-	if (functions && fx_functions_have_values(functions))
-		maker->patterns = strdup(functions);
+	if (!config)
+		return;
+	maker->has_values = fx_functions_have_values(config->functions);
+	if (maker->has_values || fx_terms_choose(config))
+		maker->patterns = strdup(config->functions);
 }
 
 void fx_recipes_destroy(struct fx_recipe_maker *maker)
@@ -257,7 +263,7 @@ void fx_recipes_begin(const struct fx_recipe_maker *maker, struct fx_provider *p
 	if (!p->recipes.has_book)
 		return;
 	p->recipes.used = FX_ALIGN_UP((uint32_t)sizeof(struct fx_recipe_book), 8u);
-	if (!maker->patterns)
+	if (!maker->has_values)
 		book_say(p);
 }
 
@@ -267,9 +273,11 @@ void fx_recipes_inherit(const struct fx_recipe_maker *maker, struct fx_provider 
 	const struct fx_recipe_book *book = book_of(p);
 	uint32_t first, count, used;
 
-	fx_recipes_begin(maker, p);
-	if (!p->recipes.has_book)
+	if (!maker->patterns || !p->recipes.has_book) {
+		fx_recipes_begin(maker, p);
 		return;
+	}
+	p->recipes.used = FX_ALIGN_UP((uint32_t)sizeof(struct fx_recipe_book), 8u);
 	first = fx_load_relaxed(&book->first);
 	count = fx_load_relaxed(&book->count);
 	used = fx_load_relaxed(&book->used);
@@ -291,7 +299,7 @@ void fx_recipes_renew(const struct fx_recipe_maker *maker, struct fx_provider *p
 	p->recipes.first = p->recipes.count;
 	p->recipes.at = 0;
 	p->recipes.inherited = false;
-	if (!maker->patterns)
+	if (!maker->has_values)
 		book_say(p);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recipes for providers whose functions' arguments or results are wanted (engine/recipe.h): readers in processes apart make a
- * table of each module's file, once for all processes that have it; it is put into each one's book. A process waits for
- * that as it begins, so that its first call has its arguments. All of this is the control thread's, which waits for nothing.
+ * What providers are told of their functions (engine/recipe.h), if some are left out, or their arguments or results wanted:
+ * readers in processes apart make a table of each module's file, once for all processes that have it; it is put into each one's
+ * book. For arguments a process waits as it begins, so that its first call has them; functions that are to be left out it
+ * records until it knows, and the writer drops them. All of this is the control thread's, which waits for nothing.
  */
 #ifndef FX_MANAGER_RECIPES_H
 #define FX_MANAGER_RECIPES_H
@@ -18,17 +19,19 @@ struct fx_recipe_file;
 
 struct fx_recipe_maker {
 	char *patterns;		      /* of the session (symbols/patterns.h); NULL: it wants none */
+	bool has_values;	      /* some ask for arguments or results */
 	struct fx_loader *loader;     /* started when it is needed first; NULL: there is none */
 	struct fx_recipe_file *files; /* uthash */
 	unsigned loading;	      /* of those */
 	uint64_t kept;		      /* bytes of them, with their tables */
-	uint64_t matched;	      /* functions that are chosen, in all files */
+	uint64_t matched;	      /* functions whose values are wanted, in all files */
+	uint64_t left_out;	      /* functions that are not recorded, the same */
 	uint64_t unknown;	      /* those of them that nothing is known of */
 	bool is_cut;		      /* there was no room for some */
 };
 
-/* What a session wants: `functions' as in struct fx_session_config. Nothing of an earlier one is kept. */
-void fx_recipes_want(struct fx_recipe_maker *maker, const char *functions);
+/* What a session wants; NULL: there is none. Nothing of an earlier one is kept. */
+void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_config *config);
 void fx_recipes_destroy(struct fx_recipe_maker *maker);
 
 /* A provider begins, with an empty book; with the one of its parent; or another session begins for it. */

@@ -470,11 +470,11 @@ static void roster_client_came(void *opaque, int fd, const union fx_message_any 
 
 /* --- Saving ---------------------------------------------------------------------------------- */
 
-void fx_roster_want_recipes(struct fx_roster *roster, const char *functions)
+void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_config *config)
 {
 	for (struct fx_provider *p = roster->providers; p; p = p->next)
 		fx_recipes_end(p);
-	fx_recipes_want(&roster->recipes, functions);
+	fx_recipes_want(&roster->recipes, config);
 	roster->cooking = roster->recipes.patterns != NULL;
 	for (struct fx_provider *p = roster->providers; p; p = p->next)
 		fx_recipes_renew(&roster->recipes, p);

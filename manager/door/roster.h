@@ -83,8 +83,8 @@ int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 		   const struct fx_roster_host *host, const char *path, int listener);
 void fx_roster_destroy(struct fx_roster *roster);
 
-/* What a session wants to know of functions' arguments and results, as in struct fx_session_config; NULL: it is over. */
-void fx_roster_want_recipes(struct fx_roster *roster, const char *functions);
+/* What a session wants of functions, and of their arguments and results; NULL: it is over. */
+void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_config *config);
 
 /* No more than `until` (CLOCK_MONOTONIC ns) waits for something to happen, and serves it; with `busy`,
  * saves what providers have recorded when it is time to. */

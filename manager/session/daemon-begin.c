@@ -155,7 +155,7 @@ int fx_daemon_session_initialize(struct fx_daemon *d, struct fx_client *client,
 	t->client = request->detached ? NULL : client;
 	t->is_own = client->is_own;
 	fx_daemon_session_enter(t, FX_SESSION_INITIALIZED);
-	fx_roster_want_recipes(&d->roster, t->config.functions);
+	fx_roster_want_recipes(&d->roster, &t->config);
 	join_all(d);
 	FX_FAULT(trace_joined);
 	return 0;

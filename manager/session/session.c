@@ -226,7 +226,7 @@ int fx_session_create(const struct fx_session_config *config, struct fx_session 
 	if (config->verbose)
 		fx_report("times are read from %s", s->roster.clock.text);
 	s->roster.max_memory = config->max_memory;
-	fx_roster_want_recipes(&s->roster, config->functions);
+	fx_roster_want_recipes(&s->roster, config);
 	fx_snapshots_init(&s->snapshots, &s->ground.poller);
 	r = fx_output_open(config->output, &s->output);
 	if (r < 0)
@@ -377,6 +377,7 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	ret->left_alive = s->left_alive;
 	ret->refused = s->refused;
 	ret->matched = s->roster.recipes.matched;
+	ret->left_out = s->roster.recipes.left_out;
 	ret->unknown = s->roster.recipes.unknown;
 	ret->is_cut = s->roster.recipes.is_cut;
 	ret->has_status = s->child_status;

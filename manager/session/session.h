@@ -27,7 +27,8 @@ struct fx_session_result {
 	uint32_t left_alive; /* traced processes that went on when the program had ended */
 	uint32_t refused;    /* processes that could not be traced */
 	uint64_t matched;    /* functions whose arguments or results were wanted, in all files */
-	uint64_t unknown;    /* those of them that nothing is known of */
+	uint64_t left_out;   /* functions that are not recorded, the same */
+	uint64_t unknown;    /* those of the former that nothing is known of */
 	bool is_cut;	     /* there was no room for what is known of some */
 	struct fx_writer_totals totals;
 };

@@ -10,6 +10,7 @@
 
 #include "manager/settings/functions.h"
 #include "manager/settings/losses.h"
+#include "manager/settings/terms.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
 #include "manager/settings/wanted.h"
@@ -47,11 +48,15 @@ static void print_archive(const struct fx_session_config *config,
 		  summary_plural(t->threads), t->events, summary_plural(t->events));
 }
 
-static void print_unwanted(const struct fx_session_result *result)
+/* Programs leave out functions themselves, and count nothing: what came before they knew is of no interest. */
+static void print_unwanted(const struct fx_session_config *config,
+			   const struct fx_session_result *result)
 {
 	const struct fx_stream_counts *c = &result->totals.counts;
 
-	if (c->unwanted && c->events)
+	if (c->events && fx_terms_choose(config) && (c->unwanted || result->left_out))
+		fx_report("calls of functions are left out by --filter or --no-trace");
+	else if (c->unwanted && c->events)
 		fx_report("%" PRIu64 " call%s of functions left out by --filter or --no-trace",
 			  c->unwanted, summary_plural(c->unwanted));
 	if (c->brief)
@@ -163,10 +168,14 @@ static void print_empty(const struct fx_session_config *config,
 		fx_report("no event is left: --last leaves out all of the %" PRIu64
 			  " that there were, for they had ended before",
 			  c->older);
-	else if (c->unwanted > 0)
+	else if (c->unwanted > 0 && !fx_terms_choose(config))
 		fx_report("nothing that it did was recorded: --filter or --no-trace leaves out all "
 			  "of the %" PRIu64 " calls of functions that %s made",
 			  c->unwanted, program);
+	else if (c->unwanted > 0 || (result->left_out && fx_terms_choose(config)))
+		fx_report("nothing that it did was recorded: --filter or --no-trace leaves out all "
+			  "calls of functions that %s made",
+			  program);
 	else if (wants_hooks_alone(config, program))
 		fx_report("nothing that it did was recorded: function is all that was asked for, "
 			  "and %s was "
@@ -206,7 +215,7 @@ void fx_summary_print(const struct fx_session_config *config,
 			print_program(result, program);
 		print_archive(config, result);
 		print_history(config, result);
-		print_unwanted(result);
+		print_unwanted(config, result);
 		print_values(config, result);
 	}
 	fx_losses_report(result->totals.counts.lost, config, quiet);

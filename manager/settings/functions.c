@@ -34,17 +34,5 @@ bool fx_functions_have_values(const char *list)
 
 bool fx_functions_wanted(const char *list, const char *module, const char *name)
 {
-	bool chosen = false, chooses = false;
-	struct fx_pattern p;
-
-	while (fx_pattern_next(&list, &p)) {
-		bool matches =
-		    (p.sign == '-' || p.sign == '+') && fx_pattern_matches(&p, module, name);
-
-		if (p.sign == '-' && matches)
-			return false;
-		chooses |= p.sign == '+';
-		chosen |= p.sign == '+' && matches;
-	}
-	return chosen || !chooses;
+	return fx_patterns_allow(list, module, name);
 }

@@ -62,10 +62,18 @@ static uint32_t terms_step(enum fx_clock_kind kind, struct fx_anchor first)
 	return kind == FX_CLOCK_BOOTTIME ? 1 : (uint32_t)(STEP_NS * rate(kind, first)) + 1;
 }
 
+/* Depths count from calls that are recorded: what is one must not depend on when a provider hears of it. */
+bool fx_terms_choose(const struct fx_session_config *config)
+{
+	return !config->pairs && !config->max_depth && fx_functions_choose(config->functions);
+}
+
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
 {
 	if (config->pairs && (bits & FX_CAT_FUNCTION))
 		bits = (bits & ~(uint32_t)FX_CAT_FUNCTION) | FX_CAT_PAIRS;
+	else if (fx_terms_choose(config) && (bits & FX_CAT_FUNCTION))
+		bits = (bits & ~(uint32_t)FX_CAT_FUNCTION) | FX_CAT_CHOSEN;
 	return bits;
 }
 
@@ -84,7 +92,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .stack_categories = config->stack_categories,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
 	    .buffer_size = fx_terms_buffer_size(config, name),
-	    .recipes = config->functions && fx_functions_have_values(config->functions),
+	    .recipes = fx_terms_choose(config) || fx_functions_have_values(config->functions),
 	};
 }
 

@@ -28,7 +28,7 @@ struct fx_provider_terms {
 	uint64_t buffer_size; /* that the session asks for */
 	uint64_t reserve;     /* resident: the size of the memory, at least as large; else 0 */
 	bool resident;	      /* the buffer outlives sessions, and serves any mode */
-	bool recipes;	      /* arguments of functions may be wanted */
+	bool recipes;	      /* functions may be left out, or their arguments wanted */
 };
 
 /*
@@ -44,6 +44,9 @@ uint64_t fx_terms_last(const struct fx_session_config *config);
 
 /* Size of the buffers of providers of this name, in bytes. */
 uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char *name);
+
+/* Whether a provider leaves out functions itself. */
+bool fx_terms_choose(const struct fx_session_config *config);
 
 /* Category bits as the control page has them. */
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits);

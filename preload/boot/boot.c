@@ -19,6 +19,7 @@
 #include "preload/call/heap.h"
 #include "preload/call/tables.h"
 #include "preload/events/events.h"
+#include "preload/hooks/choices.h"
 #include "preload/hooks/hooks.h"
 #include "preload/hooks/recipes.h"
 #include "preload/host/found.h"
@@ -102,7 +103,7 @@ static void trace_process(void)
 	fx_function_set_category(FX_STR_function);
 	fx_function_seen = fx_modules_see;
 	fx_function_key = fx_recipes_key;
-	fx_thread_adopts = fx_recipes_look;
+	fx_thread_adopts = fx_choices_look;
 	fx_thread_began = fx_heap_thread_began;
 	fx_engine.reattach = reattach;
 	fx_attach_set_name(program);

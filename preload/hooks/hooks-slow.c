@@ -10,6 +10,7 @@
 #include "engine/provider/record.h"
 #include "engine/provider/stash.h"
 #include "preload/host/caller.h"
+#include "preload/hooks/choices.h"
 #include "preload/hooks/follow.h"
 #include "preload/hooks/hooks-internal.h"
 #include "preload/hooks/kept.h"
@@ -164,7 +165,7 @@ static void arguments_stash(struct fx_thread *t, const struct fx_frame *f,
 
 static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION);
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_CAT_CHOSEN);
 	struct fx_recipes_of of;
 	struct fx_frame *f;
 	uint64_t now;
@@ -174,6 +175,8 @@ static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 			pairs_enter(e);
 		return;
 	}
+	if (fx_choice_is_out(t, e->function))
+		return;
 	fx_recipes_find(e->function, &of);
 	if (fx_unlikely(of.function && (of.function->flags & FX_RECIPE_ARGS)))
 		e->apart = FX_CALLER_APART;
@@ -243,7 +246,7 @@ static void leave_recording(struct fx_thread *t, struct fx_open o, uint64_t func
 void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
 			 const struct fx_kept *kept)
 {
-	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_LOOK_EXIT);
+	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_CAT_CHOSEN | FX_LOOK_EXIT);
 	struct fx_frame *f;
 	struct fx_open o;
 	uint64_t end;
@@ -253,6 +256,8 @@ void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
 			pairs_exit(function, sp, site, tail);
 		return;
 	}
+	if (fx_choice_is_out(t, function))
+		return;
 	f = t->top - 1;
 	if (fx_unlikely(t->deep || !fx_hooks_match(f, function, sp, site, tail))) {
 		f = frame_search(t, function, sp, site, tail);

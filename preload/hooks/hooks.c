@@ -13,7 +13,11 @@
 #include "engine/provider/function.h"
 #include "engine/provider/record.h"
 #include "preload/host/caller.h"
+#include "preload/hooks/choices.h"
 #include "preload/hooks/hooks-internal.h"
+
+/* Jumped to from where it would be in the way. */
+#define APART __attribute__((noinline))
 
 /*
  * Where the call is: low half the call site, high half the place of the hook itself. A function that
@@ -33,17 +37,17 @@ fx_hot bool is_tail(void *site, void *place)
 	return site == place;
 }
 
-/* Whether calls are recorded, in either way. */
+/* Whether calls are recorded, in any way. */
 fx_hot bool calls_are_on(uint64_t state)
 {
-	return state & (FX_CAT_FUNCTION | FX_CAT_PAIRS | FX_STATE_STOPPING);
+	return state & (FX_CAT_FUNCTIONS | FX_STATE_STOPPING);
 }
 
-/* Calls have Complete records, `t` is this thread's state, it has recorded since tracing began, and the manager lives. */
+/* `t` is this thread's state, it has recorded since tracing began, and the manager lives. */
 fx_hot bool is_usual(const struct fx_thread *t, uint64_t state)
 {
 	/* owner: as in fx_thread_in() */
-	return (state & FX_CAT_FUNCTION) && fx_own_is_known() && t->state == state &&
+	return fx_own_is_known() && t->state == state &&
 	       !(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED);
 }
 
@@ -107,17 +111,51 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 	return true;
 }
 
+/* In other states than that in which all calls have Complete records; `choice': of a function that is not left out, or of which
+ * nobody knows that as yet. */
+static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+				  uint64_t state, uint64_t choice)
+{
+	struct fx_frame *used = NULL;
+
+	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
+	    fx_likely(enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used)))
+		return;
+	if (fx_unlikely(used != NULL))
+		fx_hooks_enter_again(function, site, sp, key, used);
+	else
+		fx_hooks_enter(function, site, sp, key);
+}
+
+static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, bool tail,
+				  uint64_t state, uint64_t choice)
+{
+	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
+	    fx_likely(leave_usually(state, function, sp, site, tail)))
+		return;
+	fx_hooks_leave(function, sp, site, tail);
+}
+
 fx_export void __cyg_profile_func_enter(void *function, void *site)
 {
 	/* relaxed: equal to the thread's, which was loaded with acquire when it was adopted; or else the slow half
 	 * looks again */
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
 	struct fx_frame *used = NULL;
+	uint64_t key, choice;
 	void *place;
-	uint64_t key;
 
 	if (!calls_are_on(state))
 		return;
+	if (fx_unlikely(!(state & FX_CAT_FUNCTION))) {
+		choice = fx_choice_of((uint64_t)function, state);
+		/* Of one that is left out nothing is done but to see that. */
+		if (fx_unlikely(choice != FX_CHOICE_OUT))
+			enter_otherwise((uint64_t)function, (uint64_t)site, FX_CFA(),
+					call_key((uint64_t)site, __builtin_return_address(0)),
+					state, choice);
+		return;
+	}
 	place = __builtin_return_address(0);
 	key = call_key((uint64_t)site, place);
 	if (fx_likely(enter_usually(state, (uint64_t)function, FX_CFA(), key,
@@ -132,10 +170,18 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
+	uint64_t choice;
 	bool tail;
 
 	if (!calls_are_on(state))
 		return;
+	if (fx_unlikely(!(state & FX_CAT_FUNCTION))) {
+		choice = fx_choice_of((uint64_t)function, state);
+		if (fx_unlikely(choice != FX_CHOICE_OUT))
+			leave_otherwise((uint64_t)function, FX_CFA(), site,
+					is_tail(site, __builtin_return_address(0)), state, choice);
+		return;
+	}
 	tail = is_tail(site, __builtin_return_address(0));
 	/* (There fx_self is read, not before: see fx_engine_guest_comes().) */
 	if (fx_unlikely(!leave_usually(state, (uint64_t)function, FX_CFA(), site, tail)))

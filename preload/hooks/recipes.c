@@ -32,14 +32,14 @@ static void modules_take(const struct fx_recipe_book *book, uint32_t from, uint3
 		fx_callers_forget();
 }
 
-void fx_recipes_look(void)
+bool fx_recipes_look(void)
 {
 	const struct fx_recipe_book *book = fx_recipe_book_of(fx_engine.page);
 	uint32_t serial = book ? fx_load_acquire(&book->serial) : 0, first, count, known;
 
 	if (fx_load_relaxed(&seen.book) == book && fx_load_relaxed(&seen.serial) == serial &&
 	    seen.attachment == fx_engine.attachments)
-		return;
+		return false;
 	first = book ? fx_load_relaxed(&book->first) : 0;
 	count = book ? fx_load_acquire(&book->count) : 0; /* pairs with the manager's release */
 	if (count > FX_RECIPE_MODULES || first > count)
@@ -57,6 +57,7 @@ void fx_recipes_look(void)
 	fx_store_relaxed(&seen.count, count);
 	fx_store_relaxed(&seen.serial, serial);
 	fx_store_relaxed(&fx_recipes_some, first < count);
+	return true;
 }
 
 static const struct fx_recipe_module *module_of(const struct fx_recipe_book *book,
@@ -109,7 +110,8 @@ static const struct fx_recipe_function *recipes_search(const struct fx_recipes_o
 	return NULL;
 }
 
-fx_cold void fx_recipes_find_slow(uint64_t function, struct fx_recipes_of *ret)
+/* The table of a function's module. False: it is not known. */
+static bool table_of(uint64_t function, struct fx_recipes_of *ret)
 {
 	const struct fx_recipe_book *book = fx_load_relaxed(&seen.book);
 	const struct fx_recipe_module *m = book ? module_of(book, function) : NULL;
@@ -117,11 +119,42 @@ fx_cold void fx_recipes_find_slow(uint64_t function, struct fx_recipes_of *ret)
 	*ret = (struct fx_recipes_of){0};
 	if (!m || m->offset % 8 || m->offset > FX_RECIPE_SPACE ||
 	    m->size > FX_RECIPE_SPACE - m->offset)
-		return;
+		return false;
 	ret->table = (const uint8_t *)book + m->offset;
 	ret->size = m->size;
 	ret->bias = m->bias;
-	ret->function = recipes_search(ret, function - m->bias);
+	return true;
+}
+
+fx_cold void fx_recipes_find_slow(uint64_t function, struct fx_recipes_of *ret)
+{
+	if (table_of(function, ret))
+		ret->function = recipes_search(ret, function - ret->bias);
+}
+
+bool fx_recipes_leave_out(uint64_t function)
+{
+	const struct fx_recipe_table *table;
+	struct fx_recipes_of of;
+	const uint32_t *list;
+	uint32_t low = 0, high;
+
+	if (!table_of(function, &of))
+		return false;
+	table = fx_recipe_at(&of, 0, sizeof *table);
+	high = table ? table->left_out_count : 0;
+	list = high ? fx_recipe_at(&of, table->left_out, 4ull * high) : NULL;
+	if (!list)
+		return false;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list[middle] < function - of.bias)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < table->left_out_count && list[low] == function - of.bias;
 }
 
 const struct fx_recipe *fx_recipe_for(const struct fx_recipes_of *of, uint64_t place, uint32_t kind)

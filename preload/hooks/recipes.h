@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Recipes for the functions whose arguments or results are wanted (engine/recipe.h), as the manager has put them into the
- * control page's memory. They may come at any time; every thread learns of it as it adopts the state.
+ * What the manager tells of functions (engine/recipe.h), in the control page's memory: which are left out, and recipes for those
+ * whose arguments or results are wanted. It may come at any time; every thread learns of it as it adopts the state.
  */
 #ifndef FX_PRELOAD_RECIPES_H
 #define FX_PRELOAD_RECIPES_H
@@ -21,8 +21,11 @@ struct fx_recipes_of {
 	uint64_t bias;
 };
 
-/* Looks for what the manager has put there. */
-void fx_recipes_look(void);
+/* Looks for what the manager has put there. Whether something has changed. */
+bool fx_recipes_look(void);
+
+/* Whether a function is left out, as far as is known. */
+bool fx_recipes_leave_out(uint64_t function);
 
 /* Whether there are any. */
 extern bool fx_recipes_some __attribute__((visibility("hidden")));

@@ -22,6 +22,8 @@ struct collecting {
 	struct fx_recipes *ret;
 	struct fx_wanted_function *list; /* by rising address */
 	size_t count, room;
+	uint32_t *left_out; /* addresses, the same */
+	size_t left_out_count;
 };
 
 static int collect_problem(enum fx_symbol_problem_kind kind)
@@ -87,14 +89,25 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 {
 	const char *module = module_name(c->source->path);
 	char name[FX_SYMBOL_NAME_MAX + 1], specs[FX_PATTERN_MAX];
+	bool chooses = fx_patterns_have(c->patterns, "+-");
 	int r = 0;
 
+	if (chooses)
+		c->left_out = malloc((table->count + 1) * sizeof(*c->left_out));
+	if (chooses && !c->left_out)
+		return -ENOMEM;
 	for (size_t i = 0; i < table->count && r == 0; i++) {
+		uint64_t address = table->entries[i].start;
 		unsigned flags;
 
 		if (!(table->entries[i].rank & FX_RANK_FUNCTION))
 			continue;
 		fx_demangle(table->names + table->entries[i].name, name);
+		if (chooses && !fx_patterns_allow(c->patterns, module, name)) {
+			if (address <= UINT32_MAX)
+				c->left_out[c->left_out_count++] = (uint32_t)address;
+			continue;
+		}
 		flags = wanted_flags(c->patterns, module, name, specs);
 		if (flags)
 			r = collect_add(c, &table->entries[i], flags, specs);
@@ -220,8 +233,26 @@ static int table_begin(struct collecting *c, struct fx_cook *cook)
 	return 0;
 }
 
+/* Those for which there is no room are recorded, and nobody sees them. */
+static void left_out_put(struct collecting *c, struct fx_cook *cook)
+{
+	size_t bytes = c->left_out_count * sizeof(*c->left_out);
+	uint32_t at;
+
+	if (!c->left_out_count || bytes > FX_RECIPE_TABLE_MAX / 2)
+		return;
+	at = fx_blob_put(&cook->blob, c->left_out, bytes);
+	if (at) {
+		struct fx_recipe_table *table = fx_blob_at(&cook->blob, 0);
+
+		table->left_out = at;
+		table->left_out_count = (uint32_t)c->left_out_count;
+	}
+}
+
 static void table_fill(struct collecting *c, struct fx_cook *cook)
 {
+	left_out_put(c, cook);
 	for (size_t i = 0; i < c->count; i++) {
 		uint32_t at = fx_cook_function(cook, &c->list[i]);
 
@@ -270,10 +301,11 @@ static int collect(void *opaque, Dwfl_Module *module, const struct fx_symtab *sy
 		if (collect_names(c, symbols) < 0)
 			failed = collect_problem(FX_SYMBOL_FILE_NO_MEMORY);
 		c->ret->matched = (uint32_t)c->count;
-		if (!failed && c->count) {
+		c->ret->left_out = (uint32_t)c->left_out_count;
+		if (!failed && c->count)
 			collect_dies(c, module);
+		if (!failed && (c->count || c->left_out_count))
 			failed = collect_cook(c, &image);
-		}
 	}
 	fx_image_clear(&image);
 	return failed;
@@ -295,6 +327,7 @@ int fx_recipes_read(const struct fx_elf_source *source, const char *patterns,
 	for (size_t i = 0; i < c.count; i++)
 		free((char *)c.list[i].specs);
 	free(c.list);
+	free(c.left_out);
 	return failed;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of recipes of one file (engine/recipe.h): for each function that is chosen.
+ * The table of one file (engine/recipe.h): its functions that are left out, and recipes for each that is chosen.
  *
  *	recipes.c	which functions, and where the debug information has them
  *	cook.c		the recipes of one function
@@ -19,7 +19,8 @@
 struct fx_recipes {
 	uint8_t *table; /* a struct fx_recipe_table; NULL: there is none */
 	uint32_t size;
-	uint32_t matched; /* functions that are chosen, if the file has hooks at all */
+	uint32_t matched;  /* functions whose values are wanted, if the file has hooks at all */
+	uint32_t left_out; /* functions that are not to be recorded, the same */
 	uint32_t
 	    unknown; /* those of them of which nothing is known: there is no debug information */
 	bool is_cut; /* not all have found room */
