@@ -240,14 +240,15 @@ static int recipes_take(int fd, struct fx_recipes *ret)
 	if (answer.size > FX_RECIPE_TABLE_MAX || answer.size % 8)
 		return loader_problem(FX_SYMBOL_FILE_TOO_LARGE);
 	recipes = (struct fx_recipes){
-	    .table = malloc(answer.size + 1),
+	    .table = answer.size ? malloc(answer.size) : NULL,
 	    .size = (uint32_t)answer.size,
 	    .matched = (uint32_t)answer.matched,
 	    .left_out = (uint32_t)answer.left_out,
 	    .unknown = (uint32_t)answer.unknown,
 	    .is_cut = answer.is_cut != 0,
 	};
-	if (recipes.table && loader_read_at(fd, recipes.table, recipes.size, sizeof(answer))) {
+	if (!answer.size ||
+	    (recipes.table && loader_read_at(fd, recipes.table, recipes.size, sizeof(answer)))) {
 		*ret = recipes;
 		return 0;
 	}

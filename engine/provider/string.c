@@ -82,12 +82,19 @@ uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_st
 
 void fx_strings_forget(uint64_t start, uint64_t end)
 {
+	fx_strings_forget_some(start, end, NULL, NULL);
+}
+
+void fx_strings_forget_some(uint64_t start, uint64_t end,
+			    bool (*is_meant)(const void *opaque, uint64_t address),
+			    const void *opaque)
+{
 	for (uint32_t i = 0; fx_engine.wiped && i < FX_FUNCTION_SLOTS; i++) {
 		uint64_t *slot = &fx_engine.wiped->functions[i];
 		/* relaxed, both: an entry is one word, changes once more at most, and nothing is read through it */
 		uint64_t address = string_address_of(fx_load_relaxed(slot));
 
-		if (address >= start && address < end)
+		if (address >= start && address < end && (!is_meant || is_meant(opaque, address)))
 			fx_store_relaxed(slot, FORGOTTEN);
 	}
 }

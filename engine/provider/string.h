@@ -38,6 +38,11 @@ uint32_t fx_string_of_address(const struct fx_thread *t, uint64_t address, fx_st
 /* What lay at the addresses `start` up to `end` is gone: what is there next has other names. */
 void fx_strings_forget(uint64_t start, uint64_t end);
 
+/* The same of those alone for which `is_meant' says so. */
+void fx_strings_forget_some(uint64_t start, uint64_t end,
+			    bool (*is_meant)(const void *opaque, uint64_t address),
+			    const void *opaque);
+
 /*
  * The index of a string literal: its address tells it from others, so its text must not change, nor
  * its memory be used for another before fx_strings_forget(). 0: it has to stand in the record itself (fx_ref_inline()).

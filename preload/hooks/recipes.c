@@ -17,18 +17,60 @@ static struct {
 	uint32_t attachment; /* of which it is */
 } seen;
 
-/* The usual ways of the hooks know nothing of a module that has recipes now: its functions have other places in the table of
- * names, and their callers are not known by their plain keys. */
-static void recipes_give_way(const struct fx_recipe_module *m)
+/* The table of a module. False: it is none. */
+static bool table_at(const struct fx_recipe_book *book, const struct fx_recipe_module *m,
+		     struct fx_recipes_of *ret)
 {
-	fx_strings_forget(m->start, m->end);
+	*ret = (struct fx_recipes_of){0};
+	if (m->offset % 8 || m->offset > FX_RECIPE_SPACE || m->size > FX_RECIPE_SPACE - m->offset)
+		return false;
+	ret->table = (const uint8_t *)book + m->offset;
+	ret->size = m->size;
+	ret->bias = m->bias;
+	return true;
 }
 
+static const struct fx_recipe_function *recipes_search(const struct fx_recipes_of *of,
+						       uint64_t address);
+
+static bool has_recipes(const void *opaque, uint64_t address)
+{
+	const struct fx_recipes_of *of = opaque;
+
+	return recipes_search(of, address - of->bias) != NULL;
+}
+
+/* Whether a table has recipes at all. */
+static bool is_of_recipes(const struct fx_recipes_of *of)
+{
+	const struct fx_recipe_table *table = fx_recipe_at(of, 0, sizeof *table);
+	uint32_t log2 = table ? table->slots_log2 : 0;
+
+	if (!log2 || log2 > 20 || !fx_recipe_at(of, 0, sizeof *table + ((uint64_t)4 << log2)))
+		return false;
+	for (uint32_t i = 0; i >> log2 == 0; i++) {
+		if (table->slots[i])
+			return true;
+	}
+	return false;
+}
+
+/* The usual ways of the hooks know nothing of functions that have recipes now: these have other places in the table of names,
+ * and their callers are not known by their plain keys. */
 static void modules_take(const struct fx_recipe_book *book, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i < to; i++)
-		recipes_give_way(&book->modules[i]);
-	if (from < to)
+	struct fx_recipes_of of;
+	bool some = false;
+
+	for (uint32_t i = from; i < to; i++) {
+		const struct fx_recipe_module *m = &book->modules[i];
+
+		if (!table_at(book, m, &of) || !is_of_recipes(&of))
+			continue;
+		fx_strings_forget_some(m->start, m->end, has_recipes, &of);
+		some = true;
+	}
+	if (some)
 		fx_callers_forget();
 }
 
@@ -117,13 +159,7 @@ static bool table_of(uint64_t function, struct fx_recipes_of *ret)
 	const struct fx_recipe_module *m = book ? module_of(book, function) : NULL;
 
 	*ret = (struct fx_recipes_of){0};
-	if (!m || m->offset % 8 || m->offset > FX_RECIPE_SPACE ||
-	    m->size > FX_RECIPE_SPACE - m->offset)
-		return false;
-	ret->table = (const uint8_t *)book + m->offset;
-	ret->size = m->size;
-	ret->bias = m->bias;
-	return true;
+	return m && table_at(book, m, ret);
 }
 
 fx_cold void fx_recipes_find_slow(uint64_t function, struct fx_recipes_of *ret)
