@@ -82,11 +82,19 @@ static int authorize_client(const struct fx_connection *c)
 	return fx_policy_controls(policy_of(c), c->fd, uid) ? 0 : -EPERM;
 }
 
-static bool is_kin(const struct fx_connection *c, pid_t pid)
+/* Of who has ended since the kernel knows no parent: the one that it names must be known here, live, and be the same
+ * user's. */
+static bool is_kin(const struct fx_connection *c, const struct fx_applicant *applicant)
 {
 	const struct fx_registry_owner *owner = &c->registry->owner;
+	pid_t parent = (pid_t)applicant->own_parent;
 
-	return policy_of(c)->kin && fx_kin_descends(pid, owner->is_head, owner->opaque);
+	if (!policy_of(c)->kin)
+		return false;
+	if (fx_kin_descends(applicant->pid, owner->is_head, owner->opaque))
+		return true;
+	return applicant->brought && fx_kin_is_over(applicant->pid) &&
+	       owner->is_head(owner->opaque, parent) && fx_kin_has_user(parent, applicant->uid);
 }
 
 /* Where the kernel has no pidfds, or a filter keeps them from us, the end of the process is looked for. */
@@ -114,7 +122,7 @@ static int identify(const struct fx_connection *c, struct fx_applicant *ret)
 
 	if (r < 0)
 		return r;
-	if (!fx_policy_admits(policy_of(c), c->fd, ret->uid) && !is_kin(c, ret->pid))
+	if (!fx_policy_admits(policy_of(c), c->fd, ret->uid) && !is_kin(c, ret))
 		return -EPERM;
 	if (c->pid) {
 		ret->pid = c->pid;
@@ -367,8 +375,7 @@ static void turn_away(struct fx_registry *registry, int fd, int error)
 	    message.GET_STATUS.header.type >= FX_MSG_RESULT) {
 		refuse_client(&c, error);
 	} else if (fx_socket_peer(fd, &applicant.pid, &applicant.uid) == 0 &&
-		   (fx_policy_admits(policy_of(&c), fd, applicant.uid) ||
-		    is_kin(&c, applicant.pid))) {
+		   (fx_policy_admits(policy_of(&c), fd, applicant.uid) || is_kin(&c, &applicant))) {
 		if (n == sizeof(message.REGISTER))
 			memcpy(applicant.name, message.REGISTER.name, FX_PROVIDER_NAME_MAX);
 		registry_answer(&c, error, NULL, &sent);

@@ -84,6 +84,23 @@ bool fx_kin_status(pid_t pid, int *ret)
 	return end && sscanf(end, " %d", ret) == 1 && (*ret || !is_hidden(pid));
 }
 
+bool fx_kin_has_user(pid_t pid, uid_t uid)
+{
+	char path[32], line[256];
+	unsigned effective;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	/* A name cannot have a line of its own: the kernel escapes it. */
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "Uid: %*u %u", &effective) == 1;
+	if (f)
+		fclose(f);
+	return found && effective == uid && !fx_kin_is_over(pid);
+}
+
 bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque)
 {
 	for (unsigned i = 0; i < GENERATIONS_MAX; i++) {

@@ -11,6 +11,9 @@
 /* Whether a process that is_head() knows is among the ancestors of `pid`. */
 bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque);
 
+/* Whether a process that has not ended acts as this user. */
+bool fx_kin_has_user(pid_t pid, uid_t uid);
+
 /* Whether a process has ended, or does so now: it closes its descriptors before it is known to be gone. */
 bool fx_kin_is_ending(pid_t pid);
 

@@ -51,6 +51,21 @@ expect_status 0 "$FXTRACE" run -b 1M --max-memory 4M -o trace.fxt -- ./forks sil
 expect_no_line 'exceed' err
 expect_children 10
 
+# Root's manager knows the children of a program that has become another user, though they ended before it looked. What
+# comes last asks, and has its answer when all before it were heard.
+other=(setpriv --reuid=12345 --regid=12345 --clear-groups)
+chmod 755 .
+if [ "$(id -u)" -eq 0 ] && "${other[@]}" test -x leaf -a -r "$LIBFXTRACE" 2>/dev/null; then
+	expect_ok "$FXTRACE" run -o trace.fxt -- "${other[@]}" \
+		sh -c 'i=0; while [ $i -lt 40 ]; do (:); i=$((i + 1)); done; ./leaf 0; exit 0'
+	expect_no_line 'ended before' err
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_equal 42 "$(wc -l <processes)" "processes of another user"
+else
+	echo "there is no other user who can load the library: not tried"
+fi
+
 # New programs have to ask. One of them waits in vain, and the others know.
 expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./forks programs 6 ./leaf
 read -r first slowest <out
