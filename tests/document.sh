@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # What tests/e2e/document.sh and tests/newcomer.sh share: documents that are run. In a block of the kind `console' a command stands
 # behind `$ ', and below it what it prints: `...' alone is any lines, within a line any text; blanks are as wide as they
-# like. A block of another kind is the file that the line before it names.
+# like. A block of another kind is the file that the line before it names; without one, it is for readers alone.
 
 # document_steps FILE: into the working directory: the commands as step.N, what they shall print as shown.N, files as
 # work/NAME; prints the numbers of headlines, files and commands.
@@ -11,8 +11,9 @@ document_steps() {
 	awk '
 		/^File `/ { split($0, part, "`"); name = part[2]; next }
 		/^```console$/ { inside = "console"; next }
-		/^```$/ { inside = ""; close(out); next }
-		/^```/ { inside = "file"; out = "work/" name; files++; next }
+		/^```$/ { inside = ""; if (out) close(out); out = ""; next }
+		/^```/ && name == "" { inside = "shown"; next }
+		/^```/ { inside = "file"; out = "work/" name; name = ""; files++; next }
 		inside == "file" { print >out }
 		inside == "console" && /^[$] / {
 			steps++
