@@ -50,6 +50,15 @@ static void title_add(char ret[FX_TITLE_MAX], const char *text)
 		snprintf(ret + length, FX_TITLE_MAX - length, " %s", text);
 }
 
+/* A name is a line. */
+static void title_straighten(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = ' ';
+	}
+}
+
 bool fx_title_of(const struct fx_process *process, char ret[FX_TITLE_MAX])
 {
 	const struct fx_text *title = process->about[FX_ABOUT_TITLE];
@@ -65,5 +74,6 @@ bool fx_title_of(const struct fx_process *process, char ret[FX_TITLE_MAX])
 		return false;
 	if ((title || command) && title_host(process))
 		title_add(ret, title_host(process));
+	title_straighten(ret);
 	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a viewer calls a process, whose number it puts beside it: the title that the process has given itself; else its
- * command line, without the folder of its program; else its name.
+ * command line, without the folder of its program; else its name. In one line.
  */
 #ifndef FX_CONVERT_TITLE_H
 #define FX_CONVERT_TITLE_H

@@ -156,6 +156,9 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 	bool must = fx_drain_must_acknowledge(&p->drain);
 	uint64_t before = p->drain.claimed;
 
+	if (p->phase == FX_PROVIDER_LIVE && p->origin)
+		fx_title_look(p->origin, p->pidfd,
+			      fx_drain_has_news(&p->drain) ? FX_TITLE_NEWS : FX_TITLE_TIME);
 	/* A circular buffer is saved when it is asked for, and at the end. */
 	if (p->phase != FX_PROVIDER_LIVE || !p->inlet || p->drain.broken || is_circular(p))
 		return 0;
@@ -163,10 +166,8 @@ double fx_provider_poll(struct fx_provider *p, struct fx_queue *queue, bool held
 		return 0;
 	if (!fx_drain_is_attached(&p->drain))
 		return 0;
-	if (p->origin) {
+	if (p->origin)
 		fx_origin_look(p->origin);
-		fx_title_look(p->origin, p->pidfd, false);
-	}
 	if (provider_must_wait(p, queue))
 		return 1; /* look again soon */
 	if (save(p, queue, held || must) == 0 && must)
@@ -217,7 +218,7 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 	if (!fx_drain_is_attached(&p->drain))
 		return true;
 	if (p->origin)
-		fx_title_look(p->origin, p->pidfd, true);
+		fx_title_look(p->origin, p->pidfd, FX_TITLE_NOW);
 	p->drain.over = true;
 	if (is_circular(p))
 		p->wrapped |=
@@ -322,7 +323,7 @@ int fx_provider_view(const struct fx_provider *p, uint64_t ticks, struct fx_inle
 
 	view.drain.stash_offset = p->stash_offset;
 	if (p->origin)
-		fx_title_look(p->origin, p->pidfd, true);
+		fx_title_look(p->origin, p->pidfd, FX_TITLE_NOW);
 
 	if (r == 0)
 		r = fx_drain_inherit(&view.drain, &p->drain);

@@ -31,7 +31,7 @@ struct fx_origin_thread;
 
 /* See title.h. */
 struct fx_title {
-	uint64_t began, next_look; /* CLOCK_MONOTONIC ns; the control thread's */
+	uint64_t began, looked; /* CLOCK_MONOTONIC ns; the control thread's */
 	char *
 	    text; /* the newest; NULL: none was seen; written by the control thread, under the lock */
 	uint32_t changes; /* atomic */

@@ -8,20 +8,23 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 
-/* The first look comes so much after the beginning, and others when the process has lived twice as long, up to this. */
+/* The first look comes so much after the beginning, and others when the process has lived twice as long; but up to this
+ * where it has recorded anything since. */
 #define FIRST_LOOK_NS UINT64_C(100000000)
 #define PERIOD_MAX_NS UINT64_C(1000000000)
 
-static bool title_is_due(struct fx_title *title)
+static bool title_is_due(struct fx_title *title, bool has_news)
 {
-	uint64_t now = fx_monotonic_ns(), lived;
+	uint64_t now = fx_monotonic_ns(), period;
 
 	if (!title->began)
-		title->began = now;
-	lived = now - title->began;
-	if (lived < FIRST_LOOK_NS || now < title->next_look)
+		title->began = title->looked = now;
+	period = title->looked - title->began;
+	if (has_news && period > PERIOD_MAX_NS)
+		period = PERIOD_MAX_NS;
+	if (now - title->looked < (period ? period : FIRST_LOOK_NS))
 		return false;
-	title->next_look = now + (lived < PERIOD_MAX_NS ? lived : PERIOD_MAX_NS);
+	title->looked = now;
 	return true;
 }
 
@@ -64,11 +67,11 @@ static bool title_is_news(const struct fx_origin *origin, const char *text)
 	return command && strcmp(text, origin->title.text ? origin->title.text : command) != 0;
 }
 
-void fx_title_look(struct fx_origin *origin, int pidfd, bool now)
+void fx_title_look(struct fx_origin *origin, int pidfd, enum fx_title_cause cause)
 {
 	char *text;
 
-	if (!title_is_due(&origin->title) && !now)
+	if (!title_is_due(&origin->title, cause == FX_TITLE_NEWS) && cause != FX_TITLE_NOW)
 		return;
 	text = title_read(origin);
 	if (text && title_is_news(origin, text) && title_is_same_program(origin) &&

@@ -38,6 +38,22 @@ expect_same_file wanted titles
 told trace.fxt command >commands
 expect_equal 2 "$(grep -c ' \./titled served: the first of all of them ready served: worker 1$' commands)" "command lines"
 
+# One that does nothing more is looked at, too, and less and less often.
+for wait in 1 4 16 64; do
+	rm -f quiet quiet.*
+	"$FXTRACE" run -q -o quiet.fxt -- ./titled "served: in quiet" quiet "served: quiet worker" quiet &
+	run=$!
+	touch quiet.go
+	wait_for 60 test -e quiet -a -e quiet.worker || fail "no titles"
+	sleep $wait
+	program=$(pgrep -P "$run" -x titled)
+	kill "$(pgrep -P "$program")" "$program"
+	wait "$run"
+	told quiet.fxt title >titles
+	! grep -q ' served: in quiet$' titles || break
+done
+expect_line ' served: in quiet$' titles
+
 # What has none keeps its command line, also where it is another program's title that went before.
 expect_ok "$FXTRACE" run -q -o plain.fxt -- ./leaf 0 six
 told plain.fxt title >titles
@@ -59,6 +75,11 @@ if command -v protoc >/dev/null; then
 	expect_line "uid: $(id -u)" shown
 	expect_equal 2 "$(grep -c 'start_timestamp_ns: [1-9]' shown)" "processes that began"
 fi
+
+# A name is one line.
+expect_ok "$FXTRACE" run -q -c function -o lines.fxt -- ./leaf 0 $'one\ntwo'
+expect_ok "$FXTRACE" convert lines.fxt lines.json
+expect_line '"process_name",.*"name":"leaf 0 one two"' lines.json
 
 # A long command line is cut, between two characters.
 expect_ok "$FXTRACE" run -q -c function -o long.fxt -- ./leaf 0 "$(printf '\303\244%.0s' {1..100})"
