@@ -92,6 +92,12 @@ static size_t put_special(struct fx_sink *sink, const char *data, size_t length)
 	size_t size = fx_utf8_sequence(data, length);
 	char text[8];
 
+	/* Terminals obey U+0080 to U+009f. */
+	if (size == 2 && (unsigned char)data[0] == 0xc2 && (unsigned char)data[1] < 0xa0) {
+		snprintf(text, sizeof(text), "\\u%04x", (unsigned char)data[1]);
+		fx_json_raw(sink, text);
+		return size;
+	}
 	if (size > 1) {
 		fx_sink_write(sink, data, size);
 		return size;

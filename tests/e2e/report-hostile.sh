@@ -70,6 +70,10 @@ for name in hostile bad_text names; do
 	python3 -c 'import csv, sys
 assert list(csv.reader(open("shown", newline="", encoding="utf-8")))' || fail "CSV of $name"
 	show json hostile.fxt | python3 -c 'import json, sys; json.load(sys.stdin)' || fail "JSON of $name"
+	for format in json speedscope collapsed callgrind; do
+		"$FXTRACE" convert -f "$format" hostile.fxt - >shown 2>err || fail "$format of $name: $(cat err)"
+		expect_harmless shown
+	done
 done
 
 # --- Many threads ----------------------------------------------------------------------------------
