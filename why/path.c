@@ -163,9 +163,13 @@ static void path_leave(struct finder *finder)
 static const struct fx_why_wait *path_last_wait(struct finder *finder, const struct place *place)
 {
 	const struct fx_why_life *life = &finder->past->lives[place->thread];
-	const struct fx_why_wait *waits = finder->past->waits.items + life->first;
+	const struct fx_why_wait *waits;
 	size_t *left = &finder->waits[place->thread];
 
+	/* An archive without waits has no items at all. */
+	if (*left == 0)
+		return NULL;
+	waits = finder->past->waits.items + life->first;
 	while (*left > 0 && waits[*left - 1].begin >= place->to)
 		--*left;
 	if (*left == 0 || waits[*left - 1].end <= place->from)

@@ -137,6 +137,8 @@ same(events[0].name, want[0]["name"], "an event of a closed archive")
 # What is wrong
 faults = []
 end = len(data) * 2 // 3
+if PATH.endswith(".fxt"):
+    end = next(offset for offset in offsets if offset > end) + 5 # within a record
 cut = list(fxtrace.open(data[:end], on_fault=faults.append))
 same([e.offset for e in cut], offsets[: len(cut)], "events of a cut archive")
 if len(cut) == len(events) or len(faults) != 1 or str(faults[0].offset) not in str(faults[0]):

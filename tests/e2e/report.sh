@@ -241,19 +241,19 @@ int main(void)
 {
 	volatile int sum = 0;
 
-	for (int i = 0; i < 20000; i++)
+	for (int i = 0; i < 200000; i++)
 		sum += a_function_with_a_name_of_some_length_1(i) + a_function_with_a_name_of_some_length_2(i);
 	return 0;
 }
 END
 compile long_names -O0 -w -finstrument-functions long_names.c
-expect_ok "$FXTRACE" run -q -o long_names.fxt -- ./long_names
+expect_ok "$FXTRACE" run -q --on-full block -o long_names.fxt -- ./long_names
 COLUMNS=80 "$FXTRACE" report --summary --functions --processes long_names.fxt >eighty.out || fail "no report of eighty columns"
 expect_line '  a_function_with_a_name_of_some_[a-z_12]*(…|[12])$' eighty.out
 expect_line '^\(no room for: .*min.*\)$' eighty.out
 expect_equal "" "$(grep -E '^ *[0-9.]+ [nmu]?s ' eighty.out | sed 's,…,.,' | awk 'length > 80')" "rows wider than eighty columns"
 tr '\n' ' ' <eighty.out | tr -s ' ' >words.out
-expect_line 'has [0-9]+ % of the time of (fxtrace report --functions )?all functions, in (1 call|20,000 calls) ' words.out
+expect_line 'has [0-9]+ % of the time of (fxtrace report --functions )?all functions, in (1 call|200,000 calls) ' words.out
 "$FXTRACE" report --functions --json --top 0 - <work.fxt >pipe.json || fail "no report from a pipe"
 expect_same_file report.json pipe.json
 

@@ -32,7 +32,7 @@ between() { # POINT PASSING THING WAY
 	fault_set "$1" "$2" "raise=$(kill -l USR1)"
 	FAULT="$FAULT ($3 $4)"
 	patiently "$FXTRACE" run -q --on-full block -o trace.fxt -- ./between "$3" "$4" >ran.out 2>ran.err ||
-		fail "$FAULT: $(cat ran.out ran.err)"
+		fail "$FAULT: status $?: $(cat ran.out ran.err)"
 	expect_arrow
 }
 
