@@ -30,6 +30,7 @@ static atomic_int at_point, go_on;
 static bool is_waiter; /* it is the one who waits that comes to the point */
 
 static pthread_t waiter;
+static pthread_t sleeper; /* who begins to wait before another goes on */
 static atomic_int waiter_tid;
 static atomic_int other_tid;
 
@@ -88,6 +89,11 @@ static bool writer_sleeps(void)
 	return load(&rwlock.__data.__readers) & 2 && load(&rwlock.__data.__wrphase_futex) & 2;
 }
 
+static bool second_writer_sleeps(void)
+{
+	return load(&rwlock.__data.__writers_futex) & 2;
+}
+
 static void lock(void)
 {
 	pthread_mutex_lock(&mutex);
@@ -125,6 +131,11 @@ static void strict_both(void)
 	strict_unlock();
 }
 
+static bool strict_sleeps(void)
+{
+	return load(&strict.__data.__lock) == 2;
+}
+
 static void nested_lock(void)
 {
 	mtx_lock(&nested);
@@ -139,6 +150,11 @@ static void nested_both(void)
 {
 	nested_lock();
 	nested_unlock();
+}
+
+static bool nested_sleeps(void)
+{
+	return load(&((pthread_mutex_t *)&nested)->__data.__lock) == 2;
 }
 
 /* By one who does not hold it: it is refused, and releases nothing. */
@@ -170,11 +186,14 @@ static void spin_both(void)
 	spin_unlock();
 }
 
-/* Nothing tells; it comes to the same. */
+/* No word tells; the thread that begins to wait uses the processor for longer than all before its wait takes. */
 static bool spins(void)
 {
-	usleep(20000);
-	return true;
+	struct timespec used;
+	clockid_t clock;
+
+	return pthread_getcpuclockid(sleeper, &clock) == 0 && clock_gettime(clock, &used) == 0 &&
+	       (used.tv_sec > 0 || used.tv_nsec >= 20000000);
 }
 
 static void nothing(void)
@@ -225,13 +244,14 @@ static const struct thing things[] = {
      false},
     {"writer", "pthread_rwlock_wrlock", rdlock, wait_writing, rwunlock, wait_reading, writer_sleeps,
      true},
-    {"second-writer", "pthread_rwlock_wrlock", wrlock, wait_writing, rwunlock, wait_writing, NULL,
-     true},
+    {"second-writer", "pthread_rwlock_wrlock", wrlock, wait_writing, rwunlock, wait_writing,
+     second_writer_sleeps, true},
     {"mutex", "pthread_mutex_lock", lock, lock_and_unlock, unlock, lock_and_unlock, locker_sleeps,
      true},
-    {"strict", "pthread_mutex_lock", strict_lock, strict_both, strict_unlock, strict_refused, NULL,
+    {"strict", "pthread_mutex_lock", strict_lock, strict_both, strict_unlock, strict_refused,
+     strict_sleeps, false},
+    {"nested", "mtx_lock", nested_lock, nested_both, nested_unlock, nested_refused, nested_sleeps,
      false},
-    {"nested", "mtx_lock", nested_lock, nested_both, nested_unlock, nested_refused, NULL, false},
     {"spin", "pthread_spin_lock", spin_lock, spin_both, spin_unlock, spin_both, spins, true},
     {"semaphore", "sem_wait", nothing, wait_semaphore, post, NULL, semaphore_sleeps, false},
     {"signal", "pthread_cond_wait", nothing, wait_condition, signal_condition, signal_condition,
@@ -276,6 +296,7 @@ static void run(void *(*f)(void *))
 static void until_it_sleeps(void)
 {
 	pthread_create(&waiter, NULL, wait_, NULL);
+	sleeper = waiter;
 	await(&waiter_tid);
 	while (!thing->sleeps())
 		usleep(1000);
@@ -356,7 +377,8 @@ static int at_wait_of_another(void)
 	handle();
 	sigaction(SIGUSR2, &jumps, NULL);
 	pthread_create(&other, NULL, wait_and_jump, NULL);
-	while (thing->sleeps ? !thing->sleeps() : !spins())
+	sleeper = other;
+	while (!thing->sleeps())
 		usleep(1000);
 	pthread_kill(other, SIGUSR2);
 	await(&is_out);
@@ -389,6 +411,7 @@ static int signal_too_early(void)
 	await(&at_point);
 	run(pass);
 	go_on = 1;
+	sleeper = waiter;
 	while (!thing->sleeps())
 		usleep(1000);
 	thing->release();
