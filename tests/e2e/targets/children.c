@@ -238,8 +238,12 @@ HIDDEN static pid_t by_spawn_empty(void)
 	return posix_spawnp(&child, leaf[0], NULL, NULL, leaf, no_environment) == 0 ? child : -1;
 }
 
+static int recording;
+
 HIDDEN static void *thread_main(void *stop)
 {
+	in_thread();
+	__atomic_add_fetch(&recording, 1, __ATOMIC_RELAXED);
 	while (!__atomic_load_n((int *)stop, __ATOMIC_RELAXED))
 		in_thread();
 	return NULL;
@@ -254,7 +258,8 @@ HIDDEN static pid_t by_fork_among_threads(void)
 
 	for (int i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, thread_main, &stop);
-	usleep(5000);
+	while (__atomic_load_n(&recording, __ATOMIC_RELAXED) < 2)
+		usleep(1000);
 	child = by_fork();
 	usleep(5000);
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
