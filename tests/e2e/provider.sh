@@ -68,7 +68,7 @@ expect_events whole 2 10
 # The time counts from the session's beginning: beside much else it may be over before the program has registered.
 for time in 2s 30s; do
 	provide 0 --duration $time -- stopped
-	[ "$(cat done)" = 0 ] || break
+	[ "$(cat ./done)" = 0 ] || break
 done
 expect_events stopped
 
