@@ -6,7 +6,8 @@ files raw.said, pftrace.said and json.said: of the archive itself, and of what `
 Reads what `fxtrace dump --json` prints. A thread's slices are its complete events, its instants, of no length, and
 what was begun, of no length where it was left open. An arrow has the threads at its two ends. Of arguments the values
 come together in a sum, of texts the lengths. Raw, Perfetto skips records of logs, of losses and of large events, and
-takes every instant for its thread's; converted, each is an instant where it belongs."""
+takes every instant for its thread's; converted, each is an instant where it belongs. In protobuf, the first thread of a
+process whose command line is known has the process's title where it has no name of its own."""
 
 import collections
 import json
@@ -31,9 +32,14 @@ COUNTERS = {
     "json": lambda name, ident, arg: f"{name} id: {ident:#x} {arg}" if ident else f"{name} {arg}",
 }
 
+TITLE_MAX = 127  # bytes
+
 rows = {form: collections.defaultdict(lambda: [0, 0]) for form in FORMS}
 names = {}
 providers = {}
+processes = {}  # of providers: the first that they tell of
+abouts = collections.defaultdict(dict)
+losses = []
 ordered = []
 opened = collections.defaultdict(list)
 active = {}
@@ -74,22 +80,37 @@ def share(value):
     return int(value) & MASK
 
 
-def take_args(record):
+def take_remark(name, value):
+    """What a conversion adds to an event's arguments."""
+    for form in CONVERTED:
+        count("args", "-", in_hex(KEYS[form](name)), share(value), forms=(form,))
+
+
+def take_args(record, forms=FORMS):
+    """An argument without a name has one in JSON alone."""
     for arg in record.get("args", ()):
         kind, value = arg["type"], arg.get("value")
+        having = [form for form in forms if arg["name"] or form == "json"]
         if kind == "null":
-            count("args", "-", in_hex(KEYS["raw"](arg["name"])), 4, forms=("raw",))
-            count("args", "-", in_hex(KEYS["pftrace"](arg["name"])), 4, forms=("pftrace",))
+            for form in {"raw", "pftrace"} & set(having):
+                count("args", "-", in_hex(KEYS[form](arg["name"])), 4, forms=(form,))
+            continue
+        if kind == "blob":
+            size = len(value) // 2
+            for form in having:
+                shown = "unknown" if form == "raw" else f"{size} bytes"
+                count("args", "-", in_hex(KEYS[form](arg["name"])), len(shown), forms=(form,))
             continue
         number = int(value, 16) if kind == "pointer" else value
-        for form in FORMS:
+        for form in having:
             shown = in_json(kind, value) if form == "json" else number
             count("args", "-", in_hex(KEYS[form](arg["name"])), share(shown), forms=(form,))
 
 
 def take_category(record, forms=FORMS):
-    if record["category"]:
-        count("categories", "-", in_hex(record["category"]), forms=forms)
+    """Converted, an event without a category has none."""
+    having = [form for form in forms if record["category"] or form == "raw"]
+    count("categories", "-", in_hex(record["category"]), forms=having)
 
 
 def take_event(record):
@@ -123,7 +144,7 @@ def take_event(record):
 
 
 def take_ordered():
-    """Counts what was begun and ended, and arrows, which are the flows of a process, or else of the one that has it."""
+    """Counts what was begun and ended or not, and arrows, which are the flows of a process, or else of the one that has it."""
     for ts, _, kind, pid, owner, name, flow in sorted(ordered):
         if kind == "begin":
             count("slices", owner, name)
@@ -145,6 +166,47 @@ def take_ordered():
                 if kind == "flow-end":
                     del active[key]
                     owners.pop(flow, None)
+    for _ in range(sum(len(slices) for slices in opened.values())):
+        take_remark("fxtrace", "did not finish")
+
+
+def take_losses():
+    """Each is an instant of its provider's process, or of the whole trace where it has none. JSON has a category for it."""
+    for provider in losses:
+        note = in_hex(f"buffer full: events of {providers[provider]} were dropped")
+        count("asyncs", "-", note, forms=CONVERTED)
+        count("categories", "-", in_hex("fxtrace"), forms=("json",))
+        owner = f"process {processes[provider]}" if provider in processes else "trace"
+        count("scoped", owner, note, forms=("json",))
+
+
+def take_about(record):
+    """What a record of a process says of it beside its name. A new program has no title yet."""
+    about = abouts[record["koid"]]
+    if not record["name"]:
+        return
+    about["name"] = record["name"]
+    said = {arg["name"]: arg["value"] for arg in record.get("args", ()) if arg["type"] == "string" and arg["value"]}
+    if "command" in said:
+        about.pop("title", None)
+    about.update({key: said[key] for key in ("title", "command") if key in said})
+
+
+def title_of(about):
+    """As ARCHITECTURE says of a viewer's names: the title, or the command line without the program's folder."""
+    first, _, rest = about["command"].partition(" ")
+    title = about.get("title") or (first.rstrip("/").rsplit("/", 1)[-1] + (" " + rest if rest else ""))
+    if len(title.encode()) > TITLE_MAX:
+        title = title.encode()[:TITLE_MAX - 3].decode(errors="ignore") + "..."
+    if about["name"].rpartition("@")[2] and "@" in about["name"]:
+        title += " @" + about["name"].rpartition("@")[2]
+    return "".join(" " if c < " " or c == "\x7f" else c for c in title)
+
+
+def take_titles():
+    for pid, about in abouts.items():
+        if "command" in about and f"{pid} {pid}" not in names:
+            count("thread", f"{pid} {pid}", in_hex(title_of(about)), forms=("pftrace",))
 
 
 def take(record):
@@ -154,19 +216,24 @@ def take(record):
     elif kind == "provider-info":
         providers[record["id"]] = record["name"]
     elif kind == "provider-event":
-        note = f"buffer full: events of {providers[record['id']]} were dropped"
-        count("asyncs", "-", in_hex(note), forms=CONVERTED)
+        losses.append(record["id"])
     elif kind == "large-event":
         count("slices", owner_of(record), in_hex(record["name"]), forms=CONVERTED)
         take_category(record, CONVERTED)
-        take_args(record)
+        take_args(record, CONVERTED)
+        take_remark("blob_bytes", record["size"])
     elif kind == "log":
         count("slices", owner_of(record), in_hex(record["message"]), forms=CONVERTED)
         count("categories", "-", in_hex("log"), forms=("json",))
+        count("args", "-", in_hex("track_event.log_message.message"), len(record["message"]), forms=("pftrace",))
     elif kind == "kernel-object" and record["type"] == "thread":
         pid = next((arg["value"] for arg in record.get("args", ()) if arg["name"] == "process"), 0)
         names[f"{pid} {record['koid']}"] = record["name"]
+    elif kind == "kernel-object" and record["type"] == "process":
+        processes.setdefault(record["provider"], record["koid"])
+        take_about(record)
     elif kind == "event":
+        processes.setdefault(record["provider"], record["pid"])
         take_event(record)
 
 
@@ -183,6 +250,8 @@ def write(path, form):
 for line in sys.stdin:
     take(json.loads(line))
 take_ordered()
+take_losses()
+take_titles()
 for owner, name in names.items():
     count("thread", owner, in_hex(name))
 for form in FORMS:

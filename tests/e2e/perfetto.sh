@@ -184,4 +184,5 @@ echo "$(verdicts loaded) archives loaded, $faults of them otherwise than they ar
 echo "explained: $(verdicts explained) differences by tests/e2e/perfetto.txt"
 echo "left out: $(verdicts broken) archives that are broken on purpose, $(verdicts large) that are too large; not installed:${absent- none}"
 [ "$(cat room.*/verdict | grep -cE '^(loaded|fault|broken|large)$')" -ge "$loads" ] || fail "not all archives have a verdict"
+[ "$(verdicts loaded)" -gt 0 ] || fail "no archive was loaded"
 [ "$faults" -eq 0 ] || fail "$faults archives are shown otherwise than they are, or with faults"
