@@ -72,3 +72,32 @@ expect_events 1 'type == "instant" && name == "process exits" && has("signal=SIG
 if dmesg 2>/dev/null | grep -q "crash\[$(awk -F'\t' '$7 == "main" { print $2 }' events)\]: segfault at 8 "; then
 	expect_events 1 'name == "process exits" && /thread=/ && /address=0x8(\t|$)/ && /code=0x/'
 fi
+
+# Three programs one after the other in one process: of each, its first thread is the process's, and its others are more.
+cat >threaded.c <<'EOF'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *run(void *unused)
+{
+	return unused;
+}
+int main(int argc, char **argv)
+{
+	for (int i = atoi(argv[1]); i > 0; i--) {
+		pthread_t t;
+
+		if (pthread_create(&t, NULL, run, NULL) != 0 || pthread_join(t, NULL) != 0)
+			return 1;
+	}
+	argv[1] = argv[0];
+	return argc > 2 ? execv(argv[0], argv + 1) : 0;
+}
+EOF
+compile threaded threaded.c -O1 -pthread
+for threads in '0 1' '3 4' '3 0 2 6'; do
+	# shellcheck disable=SC2086 # several numbers
+	expect_status 0 "$FXTRACE" run -o trace.fxt -- ./threaded ${threads% *}
+	expect_line " 1 process, ${threads##* } threads?, " err
+	expect_clean trace.fxt
+done
