@@ -36,6 +36,7 @@
  *
  * Pairs of accesses, writer -> reader
  *	record header: store release (engine/provider/record.h)     -> load acquire (engine/reader/drain.c)
+ *	the same, durable: release   (engine/provider/durable.c)    -> load acquire (engine/reader/durable.c)
  *	chunk_table[]: store release (engine/provider/chunk.c)      -> load acquire (engine/reader/drain.c)
  *	rolling_state: cas acq_rel   (engine/provider/chunk.c)      -> load acquire (engine/reader/drain.c,
  *	                                                      before chunk_table)
@@ -47,9 +48,9 @@
  *	state:         store release (manager)             -> load relaxed on the hot path: it is
  *	                                                      compared with the copy made at adoption,
  *	                                                      and adoption loads it with acquire
- *	frame.start:   store release (engine/provider/frame.h)      -> load acquire (engine/reader/drain.c)
- *	slot.tid:      store release (engine/provider/slot.c)     -> load acquire (engine/reader/drain.c)
- *	slot.dropped:  add acq_rel   (engine/provider/record.c)     -> load acquire (engine/reader/drain.c, before lost[])
+ *	frame.start:   store release (engine/provider/frame.h)      -> load acquire (engine/reader/slots.c)
+ *	slot.tid:      store release (engine/provider/slot.c)       -> load acquire (engine/reader/slots.c)
+ *	slot.dropped:  add acq_rel   (engine/provider/record.c)     -> load acquire (engine/reader/slots.c, before lost[])
  */
 #ifndef FX_ENGINE_LAYOUT_H
 #define FX_ENGINE_LAYOUT_H

@@ -33,6 +33,6 @@ uint64_t *fx_durable_reserve(unsigned words)
 void fx_durable_commit(uint64_t *p, uint64_t header)
 {
 	FX_FAULT(durable_commit);
-	fx_store_release(p, header); /* pairs with the durable walk in drain.c */
+	fx_store_release(p, header); /* pairs with the walk in reader/durable.c */
 	FX_FAULT(durable_committed);
 }

@@ -118,7 +118,7 @@ fx_hot struct fx_frame *fx_frame_push_at(struct fx_thread *t, uint64_t id, uint6
 			break;
 		fx_frame_take_back(t, f);
 	}
-	/* Later than what was closed. The store pairs with the frame walk in drain.c. */
+	/* Later than what was closed. The store pairs with the frame walk in reader/slots.c. */
 	fx_store_release(&f->start, fx_thread_time(t, now));
 	FX_FAULT(frame_pushed);
 	return f;
@@ -133,7 +133,8 @@ fx_hot struct fx_frame *fx_frame_push(struct fx_thread *t, uint64_t id, uint64_t
 fx_hot void fx_frame_pop_newest(struct fx_thread *t, struct fx_frame *f)
 {
 	FX_FAULT(frame_pop);
-	fx_store_release(&f->start, 0); /* after the record; pairs with the frame walk in drain.c */
+	fx_store_release(&f->start,
+			 0); /* after the record; pairs with the frame walk in reader/slots.c */
 	FX_FAULT(frame_popped);
 	fx_barrier();
 	t->top = f;

@@ -46,7 +46,7 @@ static void slot_take(uint32_t i, uint32_t tid)
 	s->pthread = fx_thread_handle();
 	s->incarnation++;
 	fx_store_relaxed(&s->last_tid, tid);
-	fx_store_release(&s->tid, tid); /* pairs with the slot walk in drain.c */
+	fx_store_release(&s->tid, tid); /* pairs with the slot walk in reader/slots.c */
 }
 
 /* Slots that were ever taken: no walk looks at others, for a look at a page takes memory. */

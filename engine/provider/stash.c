@@ -82,7 +82,7 @@ void fx_stash_begin(struct fx_thread *t, const struct fx_frame *f, uint64_t star
 
 	if (s && t->stashed && stash_entry(s, t->stashed)->frame == frame_index(t, f))
 		fx_store_release(&stash_entry(s, t->stashed)->start,
-				 start); /* pairs with drain.c */
+				 start); /* pairs with reader/slots.c */
 }
 
 const struct fx_stash_entry *fx_stash_find(struct fx_thread *t, struct fx_open o)

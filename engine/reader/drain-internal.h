@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What drain.c and history.c share: addresses in a buffer that is not trusted, pieces, the walk over
+ * What the files of the drain share: addresses in a buffer that is not trusted, pieces, the walk over
  * committed records, and chunks in the order of their claims.
  */
 #ifndef FX_ENGINE_DRAIN_INTERNAL_H

@@ -222,7 +222,8 @@ fx_hot struct fx_frame *scope_push(struct fx_thread *t, uint64_t header, uint64_
 			break;
 		fx_frame_take_back(t, f);
 	}
-	fx_store_release(&f->start, fx_thread_now(t)); /* pairs with the frame walk in drain.c */
+	fx_store_release(&f->start,
+			 fx_thread_now(t)); /* pairs with the frame walk in reader/slots.c */
 	FX_FAULT(frame_pushed);
 	return f;
 }

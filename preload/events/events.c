@@ -80,7 +80,7 @@ static void events_open(struct fxtrace_scope *scope)
 		goto slowly;
 	}
 	start = fx_thread_time(t, fx_counter());
-	fx_store_release(&f->start, start); /* pairs with the frame walk in drain.c */
+	fx_store_release(&f->start, start); /* pairs with the frame walk in reader/slots.c */
 	FX_FAULT(frame_pushed);
 	scope->thread = t;
 	scope->frame = f;

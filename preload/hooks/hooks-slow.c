@@ -125,7 +125,7 @@ static fx_cold void pairs_enter(const struct fx_new_call *e)
 	if (!f)
 		return;
 	now = fx_thread_now(t);
-	fx_store_release(&f->start, now); /* pairs with the frame walk in drain.c */
+	fx_store_release(&f->start, now); /* pairs with the frame walk in reader/slots.c */
 	FX_FAULT(frame_pushed);
 	fx_pairs_begin(t, (struct fx_open){f, now}, e->function, now);
 }
@@ -185,7 +185,7 @@ static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 		if (fx_unlikely(e->apart))
 			arguments_stash(t, f, &of, e, kept);
 		now = fx_thread_now(t);
-		fx_store_release(&f->start, now); /* pairs with the frame walk in drain.c */
+		fx_store_release(&f->start, now); /* pairs with the frame walk in reader/slots.c */
 		if (fx_unlikely(e->apart))
 			fx_stash_begin(t, f, now);
 	}

@@ -67,7 +67,7 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 		*ret_used = f;
 		return false;
 	}
-	/* pairs with the frame walk in drain.c */
+	/* pairs with the frame walk in reader/slots.c */
 	fx_store_release(&f->start, fx_thread_time(t, fx_counter()));
 	FX_FAULT(frame_pushed);
 	return true;

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* Draining the thread area: what is known of the thread in each slot, and the calls that are open in it. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fxtrace/format.h>
+
+#include "base/atomic.h"
+#include "engine/reader/drain-internal.h"
+
+/* Slots are first used in their order, and one never used would take memory when looked at. */
+static int find_new_slots(struct fx_drain *d)
+{
+	while (d->slots_used < d->layout.thread_count) {
+		const struct fx_thread_slot *slot = slot_at(d, d->slots_used);
+
+		if (fx_load_acquire(&slot->incarnation) == 0)
+			return 0;
+		if (d->slots_used == d->slot_room) {
+			uint32_t room = d->slot_room ? 2 * d->slot_room : 8;
+			void *slots = realloc(d->slots, room * sizeof(*d->slots));
+
+			if (!slots)
+				return -ENOMEM;
+			d->slots = slots;
+			d->slot_room = room;
+		}
+		memset(&d->slots[d->slots_used++], 0, sizeof(*d->slots));
+	}
+	return 0;
+}
+
+int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
+{
+	int r = find_new_slots(d);
+
+	if (r < 0)
+		return r;
+	for (; d->slot_next < d->slots_used; d->slot_next++) {
+		uint32_t i = d->slot_next;
+		struct fx_thread_facts facts;
+		void *to;
+
+		read_facts(slot_at(d, i), d->over, &facts);
+		fx_drain_discount(d, i, &facts);
+		if (memcmp(&facts, &d->slots[i], sizeof(facts)) == 0)
+			continue;
+		to = piece_begin(block, (struct fx_piece){
+					    .kind = FX_PIECE_THREAD,
+					    .bytes = sizeof(facts),
+					    .index = i,
+					});
+		if (!to)
+			return 1;
+		memcpy(to, &facts, sizeof(facts));
+		d->slots[i] = facts;
+	}
+	d->slot_next = 0;
+	return 0;
+}
+
+/* Copies the open calls of a slot, without the sentinel. Returns how many there are. */
+static uint32_t read_frames(const struct fx_thread_slot *slot, struct fx_frame *ret)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 1; i < FX_FRAMES; i++) {
+		/* acquire: the rest of the frame stands. Pairs with fx_frame_push(). */
+		uint64_t start = fx_load_acquire(&slot->frames[i].start);
+
+		if (start == 0)
+			break;
+		ret[n].start = start;
+		ret[n].id = fx_load_relaxed(&slot->frames[i].id);
+		ret[n].sp = fx_load_relaxed(&slot->frames[i].sp);
+		ret[n].key = fx_load_relaxed(&slot->frames[i].key);
+		n++;
+	}
+	return n;
+}
+
+/* Copies what is kept of a slot's open calls. False: the block is full. */
+static bool take_stash(struct fx_drain *d, uint32_t slot, uint32_t tid,
+		       struct fx_drain_block *block)
+{
+	const struct fx_stash *stash =
+	    (const struct fx_stash *)(d->buffer + d->stash_offset) + slot;
+	uint64_t top = d->stash_offset ? fx_load_relaxed(&stash->top) : 0;
+	void *to;
+
+	if (top == 0 || top > FX_STASH_WORDS)
+		return true;
+	to = piece_begin(block, (struct fx_piece){
+				    .kind = FX_PIECE_STASH,
+				    .bytes = (uint32_t)(top * FXT_WORD_SIZE),
+				    .index = slot,
+				    .serial = tid,
+				});
+	if (to)
+		memcpy(to, stash->words, top * FXT_WORD_SIZE);
+	return to;
+}
+
+int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block *block)
+{
+	for (; *cursor < d->slots_used; ++*cursor) {
+		const struct fx_thread_slot *slot = slot_at(d, *cursor);
+		uint32_t tid = fx_load_acquire(&slot->tid);
+		struct fx_frame frames[FX_FRAMES];
+		uint32_t n;
+		size_t used;
+		void *to;
+
+		if (tid == 0 || tid == TID_TAKEN)
+			continue;
+		n = read_frames(slot, frames);
+		if (n == 0)
+			continue;
+		/* Both, or none: else they are taken again. */
+		used = block->used;
+		to = NULL;
+		if (take_stash(d, *cursor, tid, block))
+			to = piece_begin(block, (struct fx_piece){
+						    .kind = FX_PIECE_FRAMES,
+						    .bytes = (uint32_t)(n * sizeof(frames[0])),
+						    .index = *cursor,
+						    .serial = tid,
+						    .holder = fx_load_relaxed(&slot->frames[0].key),
+						});
+		if (!to) {
+			block->used = used;
+			return 1;
+		}
+		memcpy(to, frames, n * sizeof(frames[0]));
+	}
+	return 0;
+}
