@@ -161,7 +161,7 @@ enum fx_on_full {
 	FX_ON_FULL_BLOCK = 1,
 };
 
-/* What fx_control.phase says, for those in the program who wait for it: count of changes << 2 | phase.
+/* What fx_control.phase says, for threads of the program that wait for it: count of changes << 2 | phase.
  * Events go by fx_control.state alone. */
 enum fx_phase {
 	FX_PHASE_STOPPED = 0,
@@ -272,7 +272,7 @@ uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size);
 uint32_t fx_layout_enough(const struct fx_layout *l);
 
 /*
- * Why a record was lost, as whoever could not write it knows. A number never changes its meaning. The manager has a
+ * Why a record was lost, as the thread that could not write it knows. A number never changes its meaning. The manager has a
  * sentence and a cure for each (manager/settings/losses.def).
  */
 enum fx_loss {
@@ -310,8 +310,8 @@ struct fx_frame {
 /* Bit 0 of sp (stack addresses are even): the call has no begin record, and gets no end. */
 #define FX_FRAME_SILENT 1ull
 
-/* Key of frame 0: who holds the lock that the thread waits for. In the low bits a tid (0: not known), above it the low
- * bits of the start of the call that waits: it says nothing of any other. */
+/* Key of frame 0: the thread that holds the lock that this one waits for. In the low bits a tid (0: not known), above it
+ * the low bits of the start of the call that waits: it says nothing of any other. */
 #define FX_HOLDER_SHIFT 22u
 #define FX_HOLDER_TID	((1ull << FX_HOLDER_SHIFT) - 1)
 
@@ -320,7 +320,7 @@ static inline uint64_t fx_holder_word(uint64_t start, uint32_t tid)
 	return start << FX_HOLDER_SHIFT | (tid & FX_HOLDER_TID);
 }
 
-/* Who that is, if the word is of the call that began then; else 0. */
+/* That thread's tid, if the word is of the call that began then; else 0. */
 static inline uint32_t fx_holder_of(uint64_t word, uint64_t start)
 {
 	return word == fx_holder_word(start, (uint32_t)(word & FX_HOLDER_TID))
@@ -344,7 +344,7 @@ struct fx_thread_slot {
 	uint64_t too_short; /* calls left out by min_duration */
 	uint64_t unwound; /* calls whose exit was never seen (longjmp and the like), closed by their
 			     caller */
-	uint32_t last_tid; /* the newest owner's, who may be gone */
+	uint32_t last_tid; /* the newest owner's; that thread may be gone */
 	uint32_t owed;	   /* ends of calls that found no room, and may still find some */
 	/* by enum fx_loss, those of `dropped` that were not lost for want of room; counted before it */
 	uint64_t lost[FX_LOSSES_ROOM];

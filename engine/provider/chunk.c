@@ -57,7 +57,7 @@ void fx_chunk_release(const struct fx_thread *t, struct fx_cursor *c)
 
 bool fx_chunk_is_held(const struct fx_thread *t, const struct fx_cursor *c)
 {
-	/* acquire: what was read of it before was its owner's. Pairs with whoever gives it back. */
+	/* acquire: what was read of it before was its owner's. Pairs with the thread that gives it back. */
 	return c->chunk && fx_load_acquire(&chunk_table(t)[provider_chunk_number(c->serial)]) ==
 			       FX_CHUNK_WORD(c->serial, FX_CHUNK_HELD, 0);
 }
@@ -271,7 +271,8 @@ int fx_chunk_claim(const struct fx_thread *t, uint64_t *ret_serial)
 
 /*
  * A page that is touched for the first time costs a fault, on a virtual machine many times what is written to it. One
- * call brings all of the chunk. Who records but little does without: of its few chunks most pages are never written.
+ * call brings all of the chunk. A process that records but little does without: of its few chunks most pages are never
+ * written.
  */
 #define CHUNKS_SMALL 4u
 

@@ -70,7 +70,7 @@ struct fx_thread {
 	uint64_t adopted;	    /* the same, but also while suspended or shared */
 	uint64_t deep_sp;	    /* stack address of the first of the calls beyond limit */
 	uint64_t flows;		    /* flow ids given; survives the thread */
-	uint64_t closer[FX_LEVELS]; /* the number of whoever closed the cursor last (idle.c) */
+	uint64_t closer[FX_LEVELS]; /* which collection closed the cursor last (idle.c) */
 	uint64_t parted;	    /* records written in parts; survives it too */
 	uint32_t tid;
 	uint32_t
@@ -171,7 +171,7 @@ static inline bool fx_engine_follows(void)
 }
 
 /*
- * A thread's own storage. Who makes a thread by clone() gives it what he likes for that: zeroes, leftovers, a copy of
+ * A thread's own storage. Code that makes a thread by clone() gives it what it likes for that: zeroes, leftovers, a copy of
  * another's. So nothing in it is believed, and nothing of it written, before `home` is found to be its place.
  */
 struct fx_own {
@@ -206,7 +206,7 @@ fx_hot int64_t fx_own_offset(void)
 /* Whether thread-local storage is the caller's own, known or not. */
 fx_hot bool fx_is_own(void)
 {
-	/* relaxed: who is not to look finds it set */
+	/* relaxed: a process that is not to look finds it set */
 	return !fx_load_relaxed(&fx_engine.blind) && (fx_own_is_known() || fx_own_learn());
 }
 
@@ -339,7 +339,7 @@ void fx_engine_guest_gone(void);
 /* In a forked child: it has none. */
 void fx_engine_guests_forget(void);
 
-/* Whether the caller may be a guest: for the few who look at thread-local storage while nothing is traced. */
+/* Whether the caller may be a guest: for the few callers that look at thread-local storage while nothing is traced. */
 bool fx_engine_may_be_guest(void);
 fx_hot bool fx_engine_is_guest(void)
 {

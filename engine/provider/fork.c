@@ -67,8 +67,8 @@ static void fork_disown_buffer(const struct fx_fork *before)
 		memcpy(frames, keep, kept);
 }
 
-/* Confined, the parent's buffer is still there, which the child may not leave: it is one more in it. Whoever it has
- * itself is counted there too. */
+/* Confined, the parent's buffer is still there, which the child may not leave: it is one more in it. Children of
+ * its own are counted there too. */
 static void fork_leave_unfollowed(void)
 {
 	if (fx_engine.reattach)

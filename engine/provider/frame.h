@@ -4,7 +4,7 @@
  * what was open and since when.
  *
  * A frame is identified by a stack address, never by counting: frames that longjmp, an exception,
- * pthread_exit or a cancelled wait has left behind are closed by whoever finds them. A wrapper's stack address
+ * pthread_exit or a cancelled wait has left behind are closed by the next call that finds them. A wrapper's stack address
  * is its caller's stack pointer, below which nothing goes on; for functions see preload/host/caller.h.
  */
 #ifndef FX_ENGINE_FRAME_H
@@ -152,7 +152,7 @@ fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
 }
 
 /* Takes `f` off, whose record is published in `level`: between the two a reader sees both and keeps the record. The
- * level is free only then: so whoever finds the call open knows where to look for its record. */
+ * level is free only then: so code that finds the call open knows where to look for its record. */
 fx_hot void fx_frame_done(struct fx_thread *t, struct fx_frame *f, uint32_t level)
 {
 	if (fx_unlikely(t->top != f + 1)) {

@@ -57,7 +57,7 @@ static void cursors_close(struct fx_thread *t, uint64_t collector)
 			continue;
 		FX_FAULT(collect_idle);
 		fx_store_relaxed(&t->closer[i], collector);
-		/* release: whoever finds it closed by this finds who did it. Pairs with is_idle(), and with
+		/* release: a thread that finds it closed finds which one did it. Pairs with is_idle(), and with
 		 * fx_record_reserve() by way of the barrier for all. */
 		fx_store_release(&t->cursor[i].end, NULL);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lossless mode with more threads than chunks: each sits on one that it may never fill, and whoever waits
- * for space may be the one that they wait for. So who waits takes the chunks of those who do not write, as
- * they are.
+ * Lossless mode with more threads than chunks: each sits on one that it may never fill, and a thread that waits
+ * for space may be the one that they wait for. So a thread that waits takes the chunks of those that do not write,
+ * as they are.
  *
  * Their hot half has no lock and no barrier for that; the kernel makes the barrier (membarrier), when
  * somebody waits.

@@ -55,10 +55,10 @@ void fx_record_owe(struct fx_thread *t);
 void fx_record_give_up(struct fx_thread_slot *slot);
 
 /* The record under way in `level` will never be finished: it is lost, and its chunk ends before it. If it is an open
- * call's, nothing is lost: whoever closes that writes another one, unless this one stands. */
+ * call's, nothing is lost: the code that closes it writes another one, unless this one stands. */
 void fx_record_abandon(struct fx_thread *t, unsigned level);
 
-/* Whoever was at the record that is under way in `level` will not go on. True: it is an open call's, which now says
+/* The code that was at the record under way in `level` will not go on. True: it is an open call's, which now says
  * whether it is recorded (unwound.c). */
 fx_cold bool fx_frame_settle(struct fx_thread *t, unsigned level);
 
@@ -72,7 +72,7 @@ fx_hot void fx_record_mark(struct fx_thread *t, uint32_t level)
 	fx_barrier(); /* a handler must see the mark before the position is read */
 }
 
-/* In some level, by someone who may have been left. */
+/* In some level, by code that may have been left. */
 fx_hot bool fx_record_is_under_way(const struct fx_thread *t)
 {
 	return t->busy[0] | t->busy[1] | t->busy[2];

@@ -23,7 +23,7 @@ struct patience {
 };
 
 /* How long to wait for space at a time: longer, time after time, so that a thousand threads that wait leave
- * the processors to those who do something about it. Whom the manager wakes looks at once. */
+ * the processors to threads that do something about it. One that the manager wakes looks at once. */
 #define WAIT_MIN_NS 10000000
 #define WAIT_MAX_NS 160000000
 
@@ -45,10 +45,10 @@ static bool space_wait(uint64_t state, struct patience *p)
 }
 
 /*
- * Lossless mode, after a turn through the buffer that found every chunk in somebody's hands: those who do
+ * Lossless mode, after a turn through the buffer that found every chunk in somebody's hands: threads that do
  * not write need not have one. If all are in the middle of a record (a handler waits, say, that has
- * interrupted one), they may wait for whoever waits here. After more turns and some seconds in which nobody
- * in the process got a chunk, waiting ends, for all, until someone gets one again.
+ * interrupted one), they may wait for the thread that waits here. After more turns and some seconds in which nobody
+ * in the process got a chunk, waiting ends, for all, until a thread gets one again.
  */
 #define IDLE_WRAPS  2u
 #define STUCK_WRAPS 8u

@@ -2,8 +2,8 @@
 /*
  * Whether what a thread began at one stack address can still go on, seen from another.
  *
- * A signal handler may leave by siglongjmp() and never return to what it interrupted. Whoever marks
- * something as under way therefore marks it with the stack address, and whoever finds the mark asks
+ * A signal handler may leave by siglongjmp() and never return to what it interrupted. Code that marks
+ * something as under way therefore marks it with its stack address, and code that finds the mark asks
  * here whether its owner is gone.
  */
 #ifndef FX_ENGINE_STACK_H

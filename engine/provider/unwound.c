@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls that were left without their exit (longjmp, exceptions): closed, and their records written. And who closes a
- * call when several may: each has one record.
+ * Calls that were left without their exit (longjmp, exceptions): closed, and their records written. And which code closes
+ * a call when several may: each has one record.
  *
  * A signal handler may come anywhere. It may return, or leave by siglongjmp(); and while it runs it may find that calls
- * were left, and close them: those that the interrupted code is just about to close among them. So whoever closes a
- * call takes these steps, and the table says what holds for a handler, or for whoever comes after its jump, that finds
- * the call after each:
+ * were left, and close them: those that the interrupted code is just about to close among them. So all code that
+ * closes a call takes these steps, and the table says what holds for a handler that finds the call after each of them, or
+ * for the code that goes on after a jump out of it:
  *
  *	step				the call is	for a handler on it	after a jump
  *	1 the end's time is taken	open		closes it		closes it
@@ -25,15 +25,15 @@
  *
  *	- A handler that closes a call between 1 and 3 is found out at 5. The store of 3 and the look of 5 are of one
  *	  thread: either the handler came before 3, and 5 sees it, or later, and it saw 3.
- *	- From 3 to 8 the level is busy, by the stack address of whoever closes; so its chunk is not given back, and the
- *	  claim, or the newest record, stands at its end. Whoever wants to close calls looks there first. An address below
- *	  which nothing goes on any more is stale: nobody will go on from there (lowest_free()).
+ *	- From 3 to 8 the level is busy, by the stack address of the code that closes; so its chunk is not given back, and the
+ *	  claim, or the newest record, stands at its end. All that close calls look there first. An address below
+ *	  which nothing goes on any more is stale: no code will go on from there (lowest_free()).
  *	- Starts are unique in a thread, so they name calls.
  *	- What was left lies deepest and ends first: each call that is closed here takes a time of its own, for handlers
  *	  may have closed others since the last one.
  *
  * A handler leaves a claimed call, and those below it, alone; what it calls stands above them. Without unwind tables it
- * may be that nobody knows whether whoever was at the claim goes on: then the call ends a little later.
+ * may be unknown whether the code that was at the claim goes on: then the call ends a little later.
  *
  * An entry stores the stack address of its frame before the top is raised, and its start last:
  *

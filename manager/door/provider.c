@@ -283,7 +283,7 @@ void fx_provider_destroy(struct fx_provider *p)
 	free(p);
 }
 
-/* Tells those in the process who wait for it. */
+/* Tells the threads in the process that wait for it. */
 static void phase_enter(struct fx_provider *p, enum fx_phase phase)
 {
 	uint32_t word = fx_load_relaxed(&p->control->phase);
@@ -320,7 +320,7 @@ static void state_set(struct fx_provider *p, uint64_t state)
 
 void fx_provider_start(struct fx_provider *p, uint32_t epoch)
 {
-	/* Before the state: who finds that changed finds the phase too. */
+	/* Before the state: a thread that finds that changed finds the phase too. */
 	phase_enter(p, FX_PHASE_STARTED);
 	state_set(p, (uint64_t)epoch << 32 | p->wanted | (p->wanted ? p->news : 0));
 }

@@ -245,7 +245,7 @@ static const struct fx_view *view_of(const struct fx_provider *p)
 	return p->origin ? &p->origin->view : NULL;
 }
 
-/* Who waits goes on. */
+/* The process that waits goes on. */
 static void book_say(struct fx_provider *p)
 {
 	struct fx_recipe_book *book = book_of(p);

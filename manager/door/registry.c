@@ -20,7 +20,8 @@
 /* How long a connection may be silent. */
 #define SILENCE_MAX_NS UINT64_C(5000000000)
 
-/* Who cannot be accepted stays in the queue, and nothing else can be waited for; it is tried again after so long. */
+/* A connection that cannot be accepted stays in the queue, and nothing else can be waited for; it is tried again after
+ * so long. */
 #define DEAF_NS UINT64_C(100000000)
 
 /* How often it is seen whether somebody has waited in vain. */
@@ -82,8 +83,8 @@ static int authorize_client(const struct fx_connection *c)
 	return fx_policy_controls(policy_of(c), c->fd, uid) ? 0 : -EPERM;
 }
 
-/* Of who has ended since the kernel knows no parent: the one that it names must be known here, live, and be the same
- * user's. */
+/* Of a process that has ended since, the kernel knows no parent: the one that it names must be known here, live, and be
+ * the same user's. */
 static bool is_kin(const struct fx_connection *c, const struct fx_applicant *applicant)
 {
 	const struct fx_registry_owner *owner = &c->registry->owner;
@@ -104,8 +105,8 @@ static int without_pidfd(int error, struct fx_applicant *ret)
 	return error == -ENOSYS || error == -EPERM ? 0 : error;
 }
 
-/* Who brings memory has said all, and may have ended since. Before Linux 6.9 the kernel calls that EINVAL; without pidfds
- * it says nothing. */
+/* A process that brings memory has said all, and may have ended since. Before Linux 6.9 the kernel calls that EINVAL;
+ * without pidfds it says nothing. */
 static bool may_have_ended(const struct fx_applicant *applicant, int error)
 {
 	if (!applicant->brought)
@@ -341,7 +342,7 @@ static int accept_by_spare(struct fx_registry *registry, int listener)
 	return fx_socket_accept(listener);
 }
 
-/* Who is waited for in vain would be ready again and again. */
+/* A peer that is waited for in vain would be ready again and again. */
 static void stop_listening(struct fx_registry *registry)
 {
 	registry->deaf = true;
@@ -360,7 +361,7 @@ static void listen_again(struct fx_registry *registry)
 	registry->deaf = false;
 }
 
-/* Who was accepted, and can be given nothing, is told. */
+/* A peer that was accepted, and can be given nothing, is told. */
 static void turn_away(struct fx_registry *registry, int fd, int error)
 {
 	struct fx_connection c = {.registry = registry, .fd = fd};

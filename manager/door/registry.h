@@ -16,7 +16,7 @@
 #include "manager/door/poller.h"
 #include "protocol/socket.h"
 
-/* Who asks to be registered. The name is terminated. */
+/* The process that asks to be registered. The name is terminated. */
 struct fx_applicant {
 	pid_t pid;	     /* by the kernel's word */
 	uid_t uid;	     /* the same */
@@ -35,7 +35,7 @@ struct fx_admission {
 	uint64_t control_size;
 	uint64_t buffer_size;
 	int fds
-	    [FX_FD_COUNT]; /* the owner's; admitted() closes what is its own. None for who brings memory */
+	    [FX_FD_COUNT]; /* the owner's; admitted() closes what is its own. None for a process that brings memory */
 };
 
 struct fx_registry_owner {

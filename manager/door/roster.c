@@ -20,8 +20,8 @@
 /* A process waits for its recipes: how often readers are looked after. */
 #define COOK_PERIOD_NS UINT64_C(1000000)
 
-/* Whoever knocks for ever is not served for ever: for so long while nobody comes in, and no more than so many, which is
- * what a queue holds. */
+/* Processes that knock for ever are not served for ever: for so long while nobody comes in, and no more than so many,
+ * which is what a queue holds. */
 #define SERVE_MAX_NS UINT64_C(2000000000)
 #define SERVE_MAX    4096u
 
@@ -398,7 +398,7 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 		return r;
 	}
 	if (applicant->brought) {
-		/* A child is nobody's next program: who had its number is gone. */
+		/* A child is nobody's next program: the process that had its number is gone. */
 		if (roster->newcomer_exec)
 			fx_roster_finish_ended(roster);
 		roster->newcomer_exec = false;

@@ -102,7 +102,7 @@ void fx_roster_end(struct fx_roster *roster, struct fx_provider *p);
  */
 uint64_t fx_roster_memory(const struct fx_roster *roster);
 
-/* Serves whoever has knocked by now: a child that has brought its memory belongs to what is about to end. */
+/* Serves all processes that have knocked by now: a child that has brought its memory belongs to what is about to end. */
 void fx_roster_serve(struct fx_roster *roster);
 
 /* Goes on with those that have ended. True if none is left of them. */

@@ -113,8 +113,9 @@ static int64_t now_seconds(void)
 	return (int64_t)(fx_clock_ns(CLOCK_REALTIME) / 1000000000u);
 }
 
-/* Who has waited in vain says so to all that come later, by a time of the socket's that is to come. The manager takes
- * it back when it goes on (manager/door/registry.c). Not everybody may do so, and nobody where its path is not seen. */
+/* A process that has waited in vain says so to all that come later, by a time of the socket's that is to come. The
+ * manager takes it back when it goes on (manager/door/registry.c). Not everybody may do so, and nobody where its
+ * path is not seen. */
 static void silence_tell(void)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT},

@@ -11,7 +11,7 @@
 #define BUCKETS 2048u
 #define WAYS	16u
 
-/* Whoever exchanges a key for BUSY has the entry, until he stores another. */
+/* The thread that exchanges a key for BUSY has the entry, until it stores another. */
 #define FREE 0
 #define BUSY UINT64_MAX
 
@@ -113,7 +113,7 @@ bool fx_handoff_take(uint64_t key, uint32_t *ret_tid, uint64_t *ret_time)
 	return false;
 }
 
-/* Without claiming it, which is for who joins: an entry that changes meanwhile is not it. */
+/* Without claiming it, which is for the thread that joins: an entry that changes meanwhile is not it. */
 static bool handoff_is_of(const struct entry *e, uint32_t tid, uint64_t *ret_time)
 {
 	uint64_t key = fx_load_acquire(&e->key); /* pairs with give_back() */

@@ -29,7 +29,7 @@ static void counter_write(struct fx_thread *t, const struct fx_heap_sum *value)
 	    FX_EVENT_HEADER(FX_EVENT_COUNTER, count, args.nargs, FX_STR_heap, FX_STR_heap));
 }
 
-/* The sum as the manager sees it. Whoever stores last has seen that it is the newest: a thread that was slower finds
+/* The sum as the manager sees it. The thread that stores last has seen that it is the newest: a thread that was slower finds
  * another sum, and tells that. */
 static void sum_tell(struct fx_buffer_header *header)
 {

@@ -7,9 +7,9 @@
  *
  * For each KIND of `wait=KIND(object)' in wrappers.tbl there are
  *	fx_begin_KIND(wait, call, object, sp)	before the real function
- *	fx_end_KIND(wait, object, result)	after it: finds out who ended the wait
+ *	fx_end_KIND(wait, object, result)	after it: finds out which thread ended the wait
  *
- * Objects that processes share have no arrows: who releases them may be elsewhere.
+ * Objects that processes share have no arrows: the thread that releases them may be of another process.
  */
 #ifndef FX_PRELOAD_WAITING_H
 #define FX_PRELOAD_WAITING_H
@@ -27,7 +27,8 @@ fx_hot bool fx_records_all(const struct fx_thread *t)
 	return t->adopted & FX_CAT_PTHREAD_ALL;
 }
 
-/* Of a call that had to wait: for whom, where that one had taken the lock, and from where in the program it was made. */
+/* Of a call that had to wait: for which thread, where that had taken the lock, and from where in the program the call was
+ * made. */
 fx_hot void fx_wait_show(struct fx_call *call, struct fx_wait *w, const void *at)
 {
 	if (w->holder)
@@ -49,8 +50,8 @@ fx_hot void fx_wait_look_back(struct fx_wait *w, const volatile void *object)
 		w->taken = fx_taken_at(object, w->holder);
 }
 
-/* The call is over; without an error, its thread has the lock. Nobody has taken it since the last one who did; `alone':
- * there was no other one then. */
+/* The call is over; without an error, its thread has the lock. No thread has taken it since the last one did; `alone':
+ * the process had no other thread then. */
 fx_hot void fx_wait_took(struct fx_wait *w, const volatile void *object, int error, bool alone,
 			 const void *at)
 {
@@ -96,7 +97,7 @@ fx_hot bool fx_time_is_valid(clockid_t clock, const struct timespec *time)
 	       time->tv_nsec < 1000000000;
 }
 
-/* Takes part from now on; and then the time is read, before which who is under way has begun his release. */
+/* Takes part from now on; and then the time is read, before which a release that is under way has begun. */
 fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const volatile void *object,
 			 uint64_t sp)
 {
@@ -106,7 +107,7 @@ fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const vo
 		w->start = call->start;
 }
 
-/* The real function is about to wait: should it never return, it is known for whom. */
+/* The real function is about to wait: should it never return, it is known for which thread. */
 fx_hot void fx_wait_tell(const struct fx_wait *w, const struct fx_call *call)
 {
 	fx_store_relaxed(&call->thread->slot->frames[0].key,

@@ -10,13 +10,13 @@
 #define WAYS	16u
 #define BUCKETS 1024u /* of cells; each for several heads */
 
-/* A key: the address, and below it how many take part, or what becomes of the cell. */
+/* A key: the address, and below it how many threads take part, or what becomes of the cell. */
 #define PART	  0xffffull
-#define NOBODY	  0ull /* the last has left, and clears it */
+#define NOBODY	  0ull /* the last thread has left, and clears it */
 #define FULL	  0xfff0ull
 #define IN_MAKING 0xfffeull
 #define COLLIDED                                                                                   \
-	0xffffull /* somebody else makes one for the same object; whoever sees that begins anew */
+	0xffffull /* another thread makes one for the same object too; the key's own thread begins anew */
 #define KEY_LSB 16
 
 struct fx_wait_head fx_wait_heads[FX_WAIT_HEADS] FX_LARGE;
@@ -92,7 +92,7 @@ static bool waits_is_for(uint64_t key, uint64_t address)
 	return (key & ~PART) == address && part != NOBODY && part <= FULL;
 }
 
-/* One more takes part in it; false: it is not for `address`. */
+/* One more thread takes part in it; false: it is not for `address`. */
 static bool key_join(uint64_t *where, uint64_t address)
 {
 	uint64_t key = fx_load_relaxed(where);
@@ -112,9 +112,9 @@ static struct fx_wait_cell *cell_join(struct bucket *b, uint64_t address)
 }
 
 /*
- * Nobody else has, or makes, a cell for the object of `mine`: those who make one at the same time are told that they
- * collide, and only who was not told has it. Each looks at all the keys after his own can be seen. So of two, the one
- * who came later finds the other.
+ * Whether no other thread has, or makes, a cell for the object of `mine`. Threads that make one at the same time tell each
+ * other that they collide (COLLIDED), and only a thread that was not told has it. Each looks at all the keys after its own
+ * can be seen. So of two threads, the later one finds the other's key.
  */
 static bool key_is_sole(struct bucket *b, unsigned mine, uint64_t address)
 {
@@ -163,7 +163,7 @@ static struct fx_wait_cell *cell_enter(const volatile void *object)
 	if (!buckets)
 		return NULL;
 	waits_use(b);
-	/* Also while others make one: nobody who releases may pass by. */
+	/* Also while other threads make the cell: no thread that releases may pass by. */
 	fx_add_relaxed(&head->waiting, 1);
 	for (int i = 0; i < FX_WAIT_PATIENCE; i++) {
 		c = cell_join(b, address);
@@ -190,7 +190,7 @@ static void cell_leave(struct fx_wait_cell *c)
 	while (!fx_cas_acq_rel(where, &key, key - 1))
 		;
 	if ((key & PART) == 1) {
-		/* Without waiters it is nobody's but ours, until the key is 0. */
+		/* No other thread takes part: the cell is ours alone, until the key is 0. */
 		for (uint64_t b = c->more, next; b; b = next) {
 			next = fx_token_block(b)->next;
 			fx_token_block_free(b);
@@ -272,14 +272,14 @@ void fx_wait_found_left(struct fx_wait *w, uint64_t called)
 		w->note = note;
 }
 
-/* What has been left stays: who visits may stand on a stack of his own, a signal handler's. */
+/* Waits that have been left stay: the thread that visits may stand on another stack, a signal handler's. */
 bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
 {
 	struct fx_wait_cell *cell;
 
 	if (!buckets)
 		return false;
-	/* Before, and not after: then who is counted has a cell. */
+	/* Before, and not after: then each thread that is counted has a cell. */
 	fx_add_relaxed(&fx_wait_head(object)->waiting, 1);
 	cell = cell_join(waits_bucket_of(object), waits_address_of(object));
 	if (!cell) {
@@ -291,7 +291,7 @@ bool fx_visit_begin(struct fx_wait *w, const volatile void *object)
 	return true;
 }
 
-/* A handler may have taken it for one that was left. */
+/* A signal handler may have taken it for a wait that was left. */
 static bool waits_is_open(const struct fx_wait *w)
 {
 	return self.depth > w->level && self.waits[w->level].cell == w->cell &&
@@ -303,7 +303,7 @@ struct fx_wait_cell *fx_wait_cell(const struct fx_wait *w)
 	return w->level == NESTED || waits_is_open(w) ? w->cell : NULL;
 }
 
-/* With what was left inside it. */
+/* With the waits that were left inside it. */
 void fx_wait_end(struct fx_wait *w)
 {
 	if (w->level == NESTED && w->cell)
@@ -358,7 +358,7 @@ void fx_note_beside(const volatile void *object, uint32_t tid)
 			       fx_note_of(object, tid) | FX_NOTE_TOKEN | FX_NOTE_DONE);
 }
 
-/* What began before the wait, and is noted as it goes on or only after that. */
+/* Of a release that began before the wait: its note was there then and not done, or came only after that. */
 uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone)
 {
 	uint64_t last = fx_load_relaxed(&fx_wait_head(object)->last);

@@ -8,7 +8,8 @@
  *	a note	in the head of the object's address: "thread T released object O last". One store, at each release.
  *	a token	in the object's cell: thread and time. Only if somebody waits, which is one load of the head.
  *
- * A token goes with its cell. Who takes part only then, and finds the object free, needs the note that is beside it.
+ * A token goes with its cell. A thread that takes part only then, and finds the object free, needs the note that is
+ * beside it.
  *
  *	head (by address)   waiting: 1   last: T released O   writer: ...
  *	                         |
@@ -78,8 +79,8 @@ struct fx_token {
 	uint64_t time;
 	uint64_t number; /* in a heap: by age */
 	uint64_t over;	 /* when its release was done: 1 + the cell's begun */
-	uint64_t until;	 /* in a heap: for those who stood before this place; UINT64_MAX: for all */
-	uint64_t ended;	 /* in a heap: ticks when its release was done */
+	uint64_t until; /* in a heap: for waits that stood before this place; UINT64_MAX: for all */
+	uint64_t ended; /* in a heap: ticks when its release was done */
 };
 
 #define FX_TOKENS 7u
@@ -140,7 +141,7 @@ fx_hot void fx_note_holder(const volatile void *object, uint32_t tid)
 	fx_store_relaxed(&fx_wait_head(object)->last, fx_note_of(object, tid));
 }
 
-/* The same. True: he is to leave a token. */
+/* The same. True: that thread is to leave a token. */
 fx_hot bool fx_releases(const volatile void *object, uint32_t tid)
 {
 	struct fx_wait_head *h = fx_wait_head(object);
@@ -173,20 +174,20 @@ fx_hot void fx_note_end(struct fx_wait_head *h, uint64_t note)
 		fx_store_relaxed(&h->last, note | FX_NOTE_DONE);
 }
 
-/* The note of one of several who leaves a token too: for who finds the object free. That of a release that goes on stays,
- * for it has no token that says so. */
+/* The note of a thread that is one of several and leaves a token too: for waits that find the object free. The note of a
+ * release that goes on stays, for it has no token that says so. */
 void fx_note_beside(const volatile void *object, uint32_t tid);
 
-/* One wait, or one visit to those who wait, on the stack of who does so. */
+/* One wait, or one visit of a releasing thread to a cell, on the stack of that thread. */
 struct fx_wait {
 	struct fx_wait_cell *cell; /* NULL: no arrow will come */
-	uint32_t holder;	   /* tid of who held the lock as the wait began; 0: not known */
-	const void *taken;	   /* where he had locked it; NULL: not known */
-	bool looked_free;	   /* nobody held it then */
-	bool held_back;		   /* nobody held it who could end this wait */
-	bool ran;		   /* it was no wait: what is to run once ran here */
-	struct fx_source from;	   /* set by whoever ends the wait */
-	unsigned round;		   /* of a barrier: the place of its token */
+	uint32_t holder; /* tid of the thread that held the lock as the wait began; 0: not known */
+	const void *taken;     /* where the holder had locked it; NULL: not known */
+	bool looked_free;      /* nobody held it then */
+	bool held_back;	       /* no thread held it that could end this wait */
+	bool ran;	       /* it was no wait: what is to run once ran here */
+	struct fx_source from; /* the release that ended the wait, as fx_end_KIND() found it */
+	unsigned round;	       /* of a barrier: the place of its token */
 	uint64_t
 	    since; /* its number among the cell's: what was over then is not for it; 0: all is */
 	uint64_t stale;	 /* a token at a fixed place that is not */
@@ -215,7 +216,7 @@ void fx_wait_end(struct fx_wait *w);
 /* Its cell; NULL also if a signal handler took it for a wait that was left. */
 struct fx_wait_cell *fx_wait_cell(const struct fx_wait *w);
 
-/* One who releases `object` takes part, until fx_wait_end(). False, and nothing was done: nobody waits. */
+/* A thread that releases `object` takes part, until fx_wait_end(). False, and nothing was done: nobody waits. */
 bool fx_visit_begin(struct fx_wait *w, const volatile void *object);
 
 /* The thread ends, maybe inside a wait. */
@@ -224,25 +225,26 @@ void fx_wait_abandon(void);
 /* In a forked child: its parent's threads do not wait here. */
 void fx_waits_reset(void);
 
-/* Someone releases `object` who is not traced: what is known of it is no longer so. */
+/* A thread that is not traced releases `object`: what is known of it is no longer so. */
 void fx_note_forget(const volatile void *object);
 
 /* The same, and of tokens at a fixed place. */
 void fx_release_unknown(const volatile void *object);
 
-/* Who was under way as the wait began; 0: not known. `alone`: by the rules of what one alone holds. */
+/* The tid whose release was under way as the wait began; 0: not known. `alone`: by the rules of what one thread holds
+ * alone. */
 uint32_t fx_wait_noted(const struct fx_wait *w, const volatile void *object, bool alone);
 
-/* Who wrote last; 0: not known. */
+/* The tid of the thread that wrote last; 0: not known. */
 uint32_t fx_wait_written(const volatile void *object);
 
 /* --- Tokens at a fixed place ------------------------------------------------------------------- */
 
-/* `many`: for all who wait, and not for one alone. Returns what fx_token_done() wants. */
+/* `many`: for all threads that wait, and not for one alone. Returns what fx_token_done() wants. */
 uint64_t fx_token_set(struct fx_token *token, const struct fx_source *source, bool many);
 void fx_token_clear(struct fx_token *token);
 
-/* Whose it is; 0: there is none. */
+/* The tid of the thread that left it; 0: there is none. */
 uint32_t fx_token_tid(const struct fx_token *token);
 
 /* The release is over. */
@@ -254,7 +256,7 @@ bool fx_token_get(struct fx_token *token, uint64_t stale, struct fx_source *ret)
 /* What the wait that begins must not take: a token whose release is over. */
 uint64_t fx_token_stale(const struct fx_token *token);
 
-/* --- Tokens of those who may release one after the other before any of them is over --------------- */
+/* --- Tokens of releases that may begin one after the other before any of them is over ------------- */
 
 /* The place of a token in tokens[first .. FX_TOKENS); NULL without one. */
 struct fx_token *fx_token_place(struct fx_wait_cell *cell, unsigned first);

@@ -8,8 +8,8 @@
 
 bool fx_recipes_some;
 
-/* What is looked at by all threads. Who adopts the state changes it under them: each word is true by itself, and what it leads
- * to stays. */
+/* What is looked at by all threads. The one that adopts the state changes it under them: each word is true by itself, and
+ * what it leads to stays. */
 static struct {
 	const struct fx_recipe_book *book; /* NULL: there is none */
 	uint32_t first, count;		   /* modules that are of now */

@@ -47,7 +47,7 @@ static struct {
 		uint64_t map_start, map_end; /* of all that is mapped; 0, 0: it stays, or is gone */
 		const struct link_map *map;
 	} range[MODULES_MAX];
-	unsigned busy; /* taken by who adds a module */
+	unsigned busy; /* taken by the thread that adds a module */
 } store FX_LARGE;
 
 /* Words of a record whose payload is `extra` words after time stamp, process and thread. */
@@ -269,7 +269,7 @@ static bool is_gone(unsigned id)
 	       found.dlfo_link_map != store.range[id].map;
 }
 
-/* Whoever exchanges the start forgets: two threads may both have unloaded something. */
+/* The thread that exchanges the start forgets: two threads may both have unloaded something. */
 static bool module_forget(unsigned id)
 {
 	uint64_t start = fx_load_relaxed(&store.range[id].map_start);
@@ -321,7 +321,7 @@ void fx_modules_see(uint64_t address)
 	if (!store.words || modules_is_known(address) || !_dl_find_object ||
 	    !fx_engine_may(FX_ASK_LOOK))
 		return;
-	/* Whoever comes second leaves it to the first, or to the module's next new function. */
+	/* The thread that comes second leaves it to the first, or to the module's next new function. */
 	if (!fx_cas_acq_rel(&store.busy, &free, 1))
 		return;
 	before = store.used;

@@ -85,7 +85,8 @@ static int fx_call_forkpty(int *master, char *name, const struct termios *attrib
 	return pid;
 }
 
-/* Whether the storage that a child brings is there as far as this library looks at it. Who may not ask believes so. */
+/* Whether the storage that a child brings is there as far as this library looks at it. A process that may not ask
+ * believes so. */
 static bool is_storage_there(const char *tls)
 {
 	return fx_peek_near(tls + fx_own_offset(), sizeof fx_own, NULL) ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Read-write locks: who waited, how long, which thread wrote, and which let which in. */
+/* Read-write locks: which thread waited, how long, which wrote, and which let which in. */
 #include "preload/types.h"
 
 #include "preload/call/waiting.h"
@@ -43,7 +43,7 @@ static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
 		fx_wait_found_free(w);
 }
 
-/* No writer has had it since the one who let this one in, and none can while this one reads. */
+/* No writer has had it since the one that let this reader in, and none can while this one reads. */
 static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
@@ -63,7 +63,7 @@ static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
 }
 
 /* Nobody can release it but this one. A writer's release takes the readers' tokens away: those that are there are newer
- * than his. */
+ * than that release. */
 static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
@@ -78,7 +78,7 @@ static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int err
 	fx_wait_end(w);
 }
 
-/* Asked by who holds it. */
+/* Asked by the thread that holds it. */
 fx_hot bool rwlock_is_written(const pthread_rwlock_t *l, const struct fx_thread *t)
 {
 	return (uint32_t)fx_load_relaxed(&l->__data.__cur_writer) == t->tid;

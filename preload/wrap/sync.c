@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mutexes, of POSIX and C11, and spin locks: who waited, how long, which thread held the lock, and which gave it to
+ * Mutexes, of POSIX and C11, and spin locks: which thread waited, how long, which held the lock, and which gave it to
  * which. The others are in rwlock.c and wake.c.
  */
 #include "preload/types.h"
@@ -72,7 +72,7 @@ fx_hot bool fx_pass_pthread_mutex_init(pthread_mutex_t *m, const pthread_mutexat
 	return true;
 }
 
-/* The tid of who holds it, or has died as its owner; 0: nobody, or he has only just taken it. */
+/* The tid of the thread that holds it, or has died as its owner; 0: none, or one that has only just taken it. */
 static uint32_t mutex_holder(const pthread_mutex_t *m)
 {
 	uint32_t lock = (uint32_t)fx_load_relaxed(&m->__data.__lock);
@@ -85,7 +85,7 @@ static uint32_t mutex_holder(const pthread_mutex_t *m)
 	return owner;
 }
 
-/* Whether a lock of it would be a wait, as it is now: who has a recursive one has it at once, once more. */
+/* Whether a lock of it would be a wait, as it is now: the holder of a recursive one has it at once, once more. */
 fx_hot bool mutex_would_wait(const pthread_mutex_t *m, uint32_t tid)
 {
 	return mutex_is_held(m) && !((m->__data.__kind & 3) == PTHREAD_MUTEX_RECURSIVE_NP &&
@@ -105,13 +105,14 @@ static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
 }
 
 /*
- * Where tokens lie: of who released it; and of a robust one, who has it now. The thread that dies as its owner says
- * nothing itself, and who gets it then cannot see who it was, unless he has been the owner since before this wait.
+ * Where tokens lie: of the thread that released it; and of a robust one, of the thread that has it now. One that dies as
+ * its owner says nothing itself, and the next owner cannot see which it was, unless that was the owner since before this
+ * wait.
  */
 #define BY_OWNER 0
 #define HELD_BY	 1
 
-/* Leaves a token for whoever has the lock next; he reads it while he holds the lock. */
+/* Leaves a token for the thread that has the lock next; that reads it while it holds the lock. */
 static fx_cold void released_alone(struct fx_thread *t, const volatile void *object, unsigned name)
 {
 	struct fx_source from;
@@ -138,7 +139,7 @@ void fx_mutex_releases(struct fx_thread *t, const pthread_mutex_t *m)
 	mutex_releases(t, m);
 }
 
-/* The holder may be about to take or to release it, and not say who he is; not for long. */
+/* The holder may be about to take or to release it, and not say which thread it is; not for long. */
 #define LOOKS 64
 
 static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const pthread_mutex_t *m,
@@ -151,7 +152,7 @@ static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const 
 	fx_wait_look_back(w, m);
 }
 
-/* A lock that is recorded though it is free: who gets it so has not waited, and need not take part in anything. */
+/* A lock that is recorded though it is free: a thread that gets it so has not waited, and need not take part in anything. */
 static bool fx_try_pthread_mutex_lock(struct fx_wait *w, pthread_mutex_t *m, int *ret)
 {
 	if (!fx_records_all(fx_self) || !mutex_is_plain(m))
@@ -166,7 +167,7 @@ static bool fx_try_pthread_mutex_lock(struct fx_wait *w, pthread_mutex_t *m, int
 	return true;
 }
 
-/* The lock of one who held it alone has been had. */
+/* A lock that one thread holds at a time has been had. */
 static void end_alone(struct fx_wait *w, const volatile void *object, unsigned name)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
@@ -175,7 +176,7 @@ static void end_alone(struct fx_wait *w, const volatile void *object, unsigned n
 		fx_wait_guess(w, name, fx_wait_noted(w, object, true));
 }
 
-/* The owner has died: the arrow comes from his end. */
+/* The owner has died: the arrow comes from its end. */
 static void end_dead(struct fx_wait *w, struct fx_wait_cell *cell)
 {
 	uint32_t dead = fx_token_tid(&cell->tokens[HELD_BY]);
@@ -320,7 +321,7 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 	return true;
 }
 
-/* The token is left before the lock is free, so that it is there for who gets it next. */
+/* The token is left before the lock is free, so that it is there for the thread that gets it next. */
 #define PASS_UNLOCK(object, releases, ret, unlock)                                                 \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Semaphores, condition variables, barriers, once: who waited, how long, and who woke him. */
+/* Semaphores, condition variables, barriers, once: which thread waited, how long, and which woke it. */
 #include "preload/types.h"
 
 #include "preload/host/real.h"
 #include "preload/call/waiting.h"
 
 /*
- * Somebody lets one, or everybody, go who waits for an object: release_NAME() leaves a token before the real function,
- * or a note if nobody waits; and behind it the word that it is done. Whoever was let go may have freed the object by
- * then. `row': how many have stood in the object's own row, where it has one.
+ * A thread lets one of the threads go that wait for an object, or all: release_NAME() leaves a token before the real
+ * function, or a note if nobody waits; and behind it the word that it is done. A thread that was let go may have freed the
+ * object by then. `row': how many have stood in the object's own row, where it has one.
  */
 #define RELEASE(name, type, many, row)                                                             \
 	static fx_cold bool token_##name(struct fx_thread *t, type *object, int *ret)              \
@@ -112,7 +112,7 @@ fx_hot bool sem_would_wait(const struct fx_thread *t, const sem_t *s)
 	return t && (fx_records_all(t) || (uint32_t)fx_load_relaxed(&semaphore_of(s)->word) == 0);
 }
 
-/* One who did not wait has taken what was meant for another. */
+/* A thread that did not wait has taken what was meant for another one. */
 static fx_cold void sem_grabbed(const sem_t *s)
 {
 	struct fx_source gone;
@@ -192,7 +192,8 @@ static void fx_begin_cond(struct fx_wait *w, const struct fx_call *call, const p
 	w->place = cond_row(c);
 }
 
-/* Here too a note may tell who it was: one who signals without the mutex can have looked before this one began. */
+/* Here too a note may tell which thread it was: one that signals without the mutex can have looked before this wait
+ * began. */
 static void fx_end_cond(struct fx_wait *w, const pthread_cond_t *c, int error)
 {
 	if (error == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
@@ -252,7 +253,7 @@ fx_hot bool fx_pass_pthread_cond_broadcast(pthread_cond_t *c, int *ret)
 	PASS_RELEASE(pthread_cond_broadcast, c, ret);
 }
 
-/* Only told of with pthread:all; destroying waits for those who are still on their way out. */
+/* Only told of with pthread:all; destroying waits for threads that are still on their way out. */
 fx_hot bool fx_pass_pthread_cond_init(pthread_cond_t *c, const pthread_condattr_t *attr, int *ret)
 {
 	struct fx_thread *t = fx_sync_thread();
@@ -327,7 +328,7 @@ struct barrier {
 };
 _Static_assert(sizeof(struct barrier) <= sizeof(pthread_barrier_t), "what a barrier holds");
 
-/* All who arrive take part in the cell. Who is the last of a round by their count says so before anyone can go on. */
+/* All threads that arrive take part in the cell. The last one of a round, by their count, says so before any can go on. */
 static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 			     const pthread_barrier_t *barrier, uint64_t sp)
 {
@@ -339,7 +340,7 @@ static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 	fx_wait_open(w, call, b->shared ? NULL : b, sp);
 	if (!w->cell || !b->count)
 		return;
-	/* Before the first who is counted here some may have come who are not: they are in the barrier already. */
+	/* Before the first thread that is counted here some may have come that are not: they are in the barrier already. */
 	before = fx_load_relaxed(&b->in) % b->count;
 	arrival = fx_add_acq_rel(&w->cell->count, 1);
 	if (arrival == 0 && before) {
@@ -354,12 +355,12 @@ static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 	fx_token_set(&w->cell->tokens[w->round], &from, true);
 }
 
-/* How often one who was the last by the count, but not by the barrier, looks for the one who was. */
+/* How often a thread that was the last by the count, but not by the barrier, looks for the one that was. */
 #define LAST_LOOKS 2000
 
 /*
- * Of two who arrive at the same time, the barrier itself may count the other one last: he is told so, and puts the
- * token right. It is a token that is over: the next of this place have begun when it is.
+ * Of two threads that arrive at the same time, the barrier itself may count the other one last: that one is told so, and
+ * puts the token right. It is a token that is over: the next of this place have begun when it is.
  */
 static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, int ret)
 {
@@ -395,8 +396,8 @@ static __thread struct once {
 	bool ran; /* it did, in the newest call */
 } once __attribute__((tls_model("initial-exec")));
 
-/* Who runs it takes part in the cell too, so that it is there for those who come meanwhile. For those who were just about
- * to, there is the note. */
+/* The thread that runs it takes part in the cell too, so that the cell is there for threads that come meanwhile. For those
+ * that were just about to, there is the note. */
 static void once_run(void)
 {
 	struct once mine = once;
@@ -418,7 +419,7 @@ static void once_run(void)
 	once.ran = true;
 }
 
-/* Without a call that is recorded nobody asks who has run it. */
+/* Without a call that is recorded nobody asks which thread has run it. */
 #define CALL_ONCE(object_, routine_, call)                                                         \
 	do {                                                                                       \
 		struct once before = once;                                                         \
