@@ -221,6 +221,7 @@ int fx_cmd_convert(int argc, char **argv)
 	int status, fd;
 
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &options);
+	fx_destination_set_whole();
 	conversion->picture = &options.picture.options;
 	if (!options.out) {
 		options.made_out =

@@ -19,6 +19,7 @@
 #include "convert/timeline.h"
 #include "format/clock_record.h"
 #include "format/host_record.h"
+#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 
 struct sift {
@@ -460,6 +461,7 @@ int fx_cmd_filter(int argc, char **argv)
 	int status = FX_EXIT_FAILURE;
 
 	fx_usage_parse(argv[0], &sift_parser, argc, argv, 0, &sift);
+	fx_destination_set_whole();
 	fx_runs_pool_init(&sift.names.pool);
 	sift.names.strings = fx_texts_new();
 	if (sift.names.strings)

@@ -14,6 +14,7 @@
 #include "client/commands.h"
 #include "client/quantity.h"
 #include "client/usage.h"
+#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
@@ -254,6 +255,7 @@ int fx_cmd_merge(int argc, char **argv)
 		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &merge_parser, argc, argv, 0, &merge);
+		fx_destination_set_whole();
 		status = merge_all(&merge);
 	}
 	fx_merge_free(merge.merge);

@@ -15,6 +15,7 @@
 #include "client/commands.h"
 #include "client/quantity.h"
 #include "client/usage.h"
+#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 
 enum { OPTION_EVERY = FX_USAGE_KEYS, OPTION_SIZE, OPTION_BY };
@@ -239,6 +240,7 @@ int fx_cmd_split(int argc, char **argv)
 	int status;
 
 	fx_usage_parse(argv[0], &split_parser, argc, argv, 0, &split);
+	fx_destination_set_whole();
 	split.order.open = split_open;
 	split.order.close = split_close;
 	split.order.opaque = &split;

@@ -13,6 +13,7 @@
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
+#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
@@ -150,6 +151,7 @@ int fx_cmd_symbolize(int argc, char **argv)
 		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &symbolize_parser, argc, argv, 0, &job);
+		fx_destination_set_whole();
 		job.places.sysroots = job.sysroots;
 		job.places.debug_folders = job.debug_folders;
 		status = symbolize_all(&job);

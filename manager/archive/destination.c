@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -382,6 +383,44 @@ static int walk_to(const char *path, struct fx_destination *ret)
 	return r;
 }
 
+/* --- All or nothing ---------------------------------------------------------------------------- */
+
+/* Those that are open; others than these few are not taken away. A handler reads it at any time. */
+#define UNFINISHED_MAX 64
+static struct fx_destination *volatile unfinished[UNFINISHED_MAX];
+static bool is_whole;
+
+static void remove_unfinished(int signal)
+{
+	for (unsigned i = 0; i < UNFINISHED_MAX; i++)
+		if (unfinished[i] && (unfinished[i]->made || unfinished[i]->begun))
+			fx_destination_remove(unfinished[i]);
+	raise(signal); /* once more, and as if there were no handler, when this one returns */
+}
+
+void fx_destination_set_whole(void)
+{
+	static const int endings[] = {SIGHUP, SIGINT, SIGTERM};
+	struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = SA_RESETHAND};
+	struct sigaction old;
+
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		if (sigaction(endings[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+			sigaction(endings[i], &action, NULL);
+	is_whole = true;
+}
+
+/* In the place of `from`, which is NULL or what stood there. */
+static void unfinished_put(struct fx_destination *from, struct fx_destination *to)
+{
+	for (unsigned i = 0; is_whole && i < UNFINISHED_MAX; i++)
+		if (unfinished[i] == from) {
+			unfinished[i] = to;
+			return;
+		}
+}
+
 /* --- Opening ----------------------------------------------------------------------------------- */
 
 /* A description that somebody reads or keeps: not a device, which many may write to. */
@@ -472,14 +511,17 @@ int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
 			close(ret->fd);
 			return -ENOMEM;
 		}
+		unfinished_put(NULL, ret);
 	}
 	return r;
 }
 
-void fx_destination_begin(const struct fx_destination *d)
+void fx_destination_begin(struct fx_destination *d)
 {
 	struct stat st;
 	mode_t mode;
+
+	d->begun = true;
 
 	if (d->standard || fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return;
@@ -500,6 +542,7 @@ void fx_destination_remove(const struct fx_destination *d)
 
 void fx_destination_destroy(struct fx_destination *d)
 {
+	unfinished_put(d, NULL);
 	free(d->path);
 	d->path = NULL;
 }

@@ -30,17 +30,24 @@ enum fx_compression fx_compression_of(const char *path);
 /* Before anything is opened: what this process writes has these permissions, without the bits of the umask. */
 void fx_destination_set_mode(mode_t mode);
 
+/*
+ * Before anything is opened: what this process writes is of no use in part. A signal that ends the process (SIGHUP, SIGINT,
+ * SIGTERM, those that are not ignored) takes away first what has been made or begun and is not destroyed.
+ */
+void fx_destination_set_whole(void);
+
 struct fx_destination {
 	int fd;
 	char *path; /* absolute, if it could be made so; NULL: nothing is to be removed by name */
 	bool made;  /* it did not exist before */
+	bool begun; /* what was there is gone */
 	bool standard; /* standard output: others may have written before us */
 	dev_t device;
 	ino_t inode;
 };
 
 /*
- * Opens `path`, "-" for standard output, as it is. `text`: what is written may be shown by a terminal. 0 or -errno, about
+ * Opens `path`, "-" for standard output, as it is; *ret stays where it is until it is destroyed. `text`: what is written may be shown by a terminal. 0 or -errno, about
  * which fx_destination_why() knows more.
  */
 int fx_destination_open(const char *path, bool text, struct fx_destination *ret);
@@ -49,7 +56,7 @@ int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
 const char *fx_destination_why(int error);
 
 /* Before the first byte is written: what was there has its permissions from here on. */
-void fx_destination_begin(const struct fx_destination *d);
+void fx_destination_begin(struct fx_destination *d);
 
 /* Takes the file away, if its name still stands for it. The descriptor stays open. */
 void fx_destination_remove(const struct fx_destination *d);
