@@ -95,7 +95,7 @@ if [ "$(uname -m)" = x86_64 ] && with_clocksource other true; then
 			expect_ok with_clocksource other "$FXTRACE" run -q --clock=auto -o trace.fxt -- true
 			"$FXTRACE" info trace.fxt >info.out
 			grep -q 'too busy to compare' info.out && continue
-			fault_happened || fail "$FAULT: the point is not reached"
+			fault_happened || fail "$FAULT: the point is not reached: $(grep clock info.out)"
 			busy=
 			break
 		done

@@ -24,7 +24,7 @@ static void clean_up(void)
 	unlink(path);
 }
 
-TestSuite(socket, .init = set_up, .fini = clean_up, .timeout = 20);
+TestSuite(socket, .init = set_up, .fini = clean_up, .timeout = 60);
 
 Test(socket, only_the_user_may_connect)
 {

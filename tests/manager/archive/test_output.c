@@ -290,7 +290,7 @@ static void make_ends(bool is_socket, int ret[2])
 	cr_assert_eq(is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ret) : pipe(ret), 0);
 }
 
-Test(output, a_reader_that_does_not_read, .timeout = 20)
+Test(output, a_reader_that_does_not_read, .timeout = 120)
 {
 	static const char *const names[] = {"a.fxt", "a.fxt.gz", "a.fxt.zst"};
 

@@ -59,7 +59,7 @@ static _Noreturn void be_manager(int to)
 		pause();
 }
 
-Test(owner, a_manager_that_is_killed_is_seen_to_be, .timeout = 20)
+Test(owner, a_manager_that_is_killed_is_seen_to_be, .timeout = 60)
 {
 	const struct fx_common *page;
 	int pair[2], status;
@@ -88,7 +88,7 @@ Test(owner, an_orderly_end_looks_the_same)
 	cr_assert(page->owner & FX_OWNER_DIED);
 }
 
-Test(owner, the_doorbell_is_heard, .timeout = 20)
+Test(owner, the_doorbell_is_heard, .timeout = 60)
 {
 	const struct fx_common *page;
 	struct fx_owner owner;
