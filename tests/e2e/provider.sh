@@ -107,9 +107,11 @@ expect_line '^  other ' out
 
 expect_ok "$FXTRACE" start -o trace.fxt -c demo
 wait_for 10 manager_has '"started": true' || fail "the provider does not start"
+sleep 1
 expect_ok "$FXTRACE" stop
 expect_ok "$FXTRACE" start -c other
 wait_for 10 manager_has '"started": true' || fail "the provider does not start again"
+sleep 1 # for events of both
 expect_ok "$FXTRACE" terminate
 expect_clean trace.fxt
 expect_events added
