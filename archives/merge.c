@@ -103,8 +103,11 @@ int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_m
 	m->aligned = calloc(count, sizeof(*m->aligned));
 	m->apart = calloc(count, sizeof(*m->apart));
 	m->sources = calloc(count, sizeof(*m->sources));
-	if (!m->aligned || !m->apart || !m->sources)
+	if (!m->aligned || !m->apart || !m->sources) {
+		fx_merge_free(m);
+		*ret = NULL;
 		return -ENOMEM;
+	}
 	m->count = count;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		*ret_at = i;

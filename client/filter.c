@@ -21,6 +21,7 @@
 #include "format/host_record.h"
 #include "manager/archive/destination.h"
 #include "manager/archive/output.h"
+#include "manager/settings/report.h"
 
 struct sift {
 	const char *program;
@@ -466,6 +467,8 @@ int fx_cmd_filter(int argc, char **argv)
 	sift.names.strings = fx_texts_new();
 	if (sift.names.strings)
 		status = sift_all(&sift);
+	else
+		fx_report_as(sift.program, "%s", strerror(ENOMEM));
 	fx_timeline_close(&sift.names);
 	fx_vector_free(&sift.cut);
 	return status;

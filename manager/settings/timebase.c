@@ -55,18 +55,26 @@ void fx_timebase_init(struct fx_timebase *ret, enum fx_clock_kind kind, struct f
 
 void fx_timebase_destroy(struct fx_timebase *tb)
 {
-	free(tb->segments);
+	if (tb->segments != tb->few)
+		free(tb->segments);
 	memset(tb, 0, sizeof(*tb));
 }
 
 static int segment_add(struct fx_timebase *tb, struct fx_segment segment)
 {
-	if (tb->count == tb->room) {
-		size_t room = tb->room ? 2 * tb->room : 16;
-		struct fx_segment *segments = realloc(tb->segments, room * sizeof(*segments));
+	if (!tb->room) {
+		tb->segments = tb->few;
+		tb->room = sizeof(tb->few) / sizeof(tb->few[0]);
+	} else if (tb->count == tb->room) {
+		bool is_few = tb->segments == tb->few;
+		size_t room = 4 * tb->room;
+		struct fx_segment *segments =
+		    realloc(is_few ? NULL : tb->segments, room * sizeof(*segments));
 
 		if (!segments)
 			return -ENOMEM;
+		if (is_few)
+			memcpy(segments, tb->few, sizeof(tb->few));
 		tb->segments = segments;
 		tb->room = room;
 	}

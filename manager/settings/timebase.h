@@ -58,6 +58,7 @@ struct fx_timebase {
 	double slope;		/* ns a tick, as last measured; 0 before */
 	bool jumped;		/* the newest anchor was not where the slope leads */
 	struct fx_segment *segments;
+	struct fx_segment few[4]; /* the first of them: for these there is always memory */
 	size_t count, room;
 	size_t current; /* the segment of the newest conversion */
 };
@@ -68,8 +69,8 @@ struct fx_anchor fx_anchor_take(enum fx_clock_kind kind);
 void fx_timebase_init(struct fx_timebase *ret, enum fx_clock_kind kind, struct fx_anchor first);
 void fx_timebase_destroy(struct fx_timebase *tb);
 
-/* Adds an anchor; `period_ns` is how long from now the next one is expected. 0 or -ENOMEM; anchors
- * that are not later than the newest are ignored. */
+/* Adds an anchor; `period_ns` is how long from now the next one is expected. 0 or -ENOMEM, never for the first;
+ * anchors that are not later than the newest are ignored. */
 int fx_timebase_add(struct fx_timebase *tb, struct fx_anchor anchor, uint64_t period_ns);
 
 /* The whole map at one time, for times far apart; fx_timebase_ns() is for runs of close ones. */

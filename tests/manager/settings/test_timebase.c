@@ -396,3 +396,23 @@ Test(timebase, the_clocks_of_this_machine)
 	cr_assert_leq(ns, after + 2000);
 	fx_timebase_destroy(&tb);
 }
+
+/* The first segments have their room from the beginning, and the rest is theirs when more are wanted. */
+Test(timebase, more_segments_than_have_room_of_their_own)
+{
+	struct clocks c = {.ticks_per_ns = 2.6};
+	struct fx_timebase tb;
+	uint64_t seconds = 1;
+
+	fx_timebase_init(&tb, FX_CLOCK_COUNTER, anchor_at(&c, SECOND));
+	do {
+		struct fx_anchor anchor = anchor_at(&c, ++seconds * SECOND);
+
+		cr_assert_lt(seconds, 10);
+		cr_assert_eq(fx_timebase_add(&tb, anchor, SECOND), 0);
+		cr_assert(seconds > 2 || tb.segments == tb.few);
+	} while (tb.segments == tb.few);
+	for (uint64_t ns = SECOND; ns < seconds * SECOND; ns += SECOND / 10)
+		cr_expect_lt(distance(fx_timebase_ns(&tb, true_ticks(&c, ns)), ns), 1000);
+	fx_timebase_destroy(&tb);
+}
