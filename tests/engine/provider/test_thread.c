@@ -60,10 +60,23 @@ static void *number_and_one(void *context)
 	return one_and_exit(context);
 }
 
+/* Whether the place of the thread's number can be learned, as number.c does it. */
+static bool somebody_tells_the_place(void)
+{
+	uint64_t address = 0;
+	size_t size;
+
+	if (fx_syscall2(SYS_prctl, PR_GET_TID_ADDRESS, &address) == 0 && address)
+		return true;
+	return fx_syscall3(SYS_get_robust_list, 0, &address, &size) == 0 && address;
+}
+
 Test(thread, begins_when_the_kernel_may_not_be_asked)
 {
 	start((struct fm_config){0});
 	cr_expect_eq(fx_number(), 0, "nobody has looked where it is");
+	if (!somebody_tells_the_place())
+		cr_skip_test("the emulator does not tell where the thread's number is");
 	fx_engine_confine(FX_ASK_ALL);
 	for (uint32_t i = 0; i < 20; i++)
 		run(number_and_one, (void *)(uintptr_t)i);
@@ -225,6 +238,19 @@ Test(thread, threads_that_end_unseen_are_found_when_slots_run_out, .disabled = !
 	cr_assert_eq(fm_dropped(&m), 0);
 }
 
+/* A thread that was joined is known to the kernel, or to an emulator, for a moment more. */
+static unsigned reclaim_ended(void)
+{
+	unsigned count = 0;
+
+	for (int i = 0; i < 10000 && count == 0; i++) {
+		count = fx_threads_reclaim();
+		if (count == 0)
+			usleep(1000);
+	}
+	return count;
+}
+
 static void *vanish_in_a_record(void *context)
 {
 	struct fx_thread *t;
@@ -244,7 +270,7 @@ Test(thread, a_thread_that_ends_in_the_middle_of_a_record_loses_that_one,
 	start((struct fm_config){.size = 4 << 20, .thread_count = 2});
 	run(vanish_in_a_record, (void *)0);
 	cr_assert(produce(0, 1));
-	cr_assert_eq(fx_threads_reclaim(), 1);
+	cr_assert_eq(reclaim_ended(), 1);
 	cr_assert_eq(fx_threads_reclaim(), 0);
 	cr_assert_eq(threads_in_slots(), 1);
 	produced_read(&got, &m);

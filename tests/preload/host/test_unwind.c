@@ -266,7 +266,10 @@ static void expect_first(uint64_t address)
 	cr_assert_eq(_dl_find_object((void *)(uintptr_t)address, &linkers), 0);
 	cr_assert_eq(found.tables, linkers.dlfo_eh_frame);
 	cr_assert_leq((uint64_t)(uintptr_t)linkers.dlfo_map_start, found.start);
+	cr_assert_gt((uint64_t)(uintptr_t)linkers.dlfo_map_end, address);
+#ifndef __aarch64__ /* segments have gaps between them there: the dynamic linker tells the end of the code */
 	cr_assert_geq((uint64_t)(uintptr_t)linkers.dlfo_map_end, found.end);
+#endif
 }
 
 Test(found, those_of_the_start_and_no_later_ones)
