@@ -546,8 +546,10 @@ int fx_wrap_execle(const char *path, const char *arg, ...)
 	va_list ap;
 
 	COLLECT(argv, arg);
+	/* Here and not in a function: whether that would move `ap' on depends on the machine. */
 	va_start(ap, arg);
-	arguments_count(arg, ap);
+	for (const char *a = arg; a; a = va_arg(ap, char *))
+		;
 	envp = va_arg(ap, fx_strings);
 	va_end(ap);
 	return fx_wrap_execve(path, argv, envp);
