@@ -26,6 +26,7 @@ programs='cat env false head seq setsid sh sleep true'
 # locks; children that send no signal, which a program starts a manager of its own by; and to keep the order of a
 # program's environment.
 skipped='
+tests/e2e/about.sh	what /proc says of a process is said of qemu
 tests/e2e/activation.sh	takes a second user, whom the namespace has not
 tests/e2e/allow.sh	takes a second user, whom the namespace has not
 tests/e2e/completion.sh	says nothing of the machine
@@ -114,7 +115,8 @@ inside() {
 		mount --bind "$root/bin/true" /bin/true ||
 		exit 77
 	PATH=$dir/bin:$PATH
-	export PATH
+	FX_EMULATOR=$qemu
+	export PATH FX_EMULATOR
 	exec "$@"
 }
 

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	return 3;
 }
 EOF
-"$FX_CC" -g -O1 -pthread -o locks locks.c || fail "locks.c does not compile"
+$FX_CC -g -O1 -pthread -o locks locks.c || fail "locks.c does not compile"
 valgrind -q ./locks >plain.out 2>plain.err
 [ $? -eq 3 ] && [ ! -s plain.err ] || skip "valgrind does not work here: $(head -n 3 plain.err)"
 

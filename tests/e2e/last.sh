@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	return 0;
 }
 EOF
-"$FX_CC" -O1 -pthread -o turns turns.c || fail "turns.c does not compile"
+$FX_CC -O1 -pthread -o turns turns.c || fail "turns.c does not compile"
 
 # kept FILE: how many milliseconds a summary says are kept.
 kept() {

@@ -74,6 +74,12 @@ glibc_since() {
 	getconf GNU_LIBC_VERSION | awk -v minor="$1" '{ split($2, v, "."); exit !(v[1] == 2 && v[2] >= minor) }'
 }
 
+# is_emulated: what is built runs under an emulator (tests/cross.sh). It forks for vfork, knows fewer system calls, gives
+# no address twice, and lets no program start a manager of its own.
+is_emulated() {
+	[ -n "${FX_EMULATOR-}" ]
+}
+
 # need COMMAND...: skips the test where the machine has not got them.
 need() {
 	local command

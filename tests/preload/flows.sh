@@ -118,7 +118,7 @@ int main(void)
 	return 0;
 }
 EOF
-"$FX_CC" -O1 -pthread -o relock relock.c || fail "relock.c does not compile"
+$FX_CC -O1 -pthread -o relock relock.c || fail "relock.c does not compile"
 expect_ok "$FXTRACE" run -q -o trace.fxt -- ./relock
 expect_ok "$FXTRACE" dump trace.fxt
 expect_line 'name="pthread_create"' out
@@ -161,7 +161,7 @@ int main(void)
 	return 0;
 }
 EOF
-"$FX_CC" -O1 -pthread -o runs runs.c || fail "runs.c does not compile"
+$FX_CC -O1 -pthread -o runs runs.c || fail "runs.c does not compile"
 expect_ok "$FXTRACE" run -q -o trace.fxt -- ./runs
 expect_ok "$FXTRACE" dump trace.fxt
 expect_equal 2 "$(grep -c 'name="pthread_once".*"ran":int32=1' out)" "calls of pthread_once that ran it"

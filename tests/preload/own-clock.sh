@@ -137,7 +137,12 @@ for program in ./preloaded ./own; do
 	expect_true_times "$from"
 done
 
+if is_emulated; then
+	echo "left out: the private manager, which is no emulator's"
+	exit 0
+fi
 # The private manager.
+rm trace.fxt
 from=$(uptime_ns)
 expect_ok env LD_PRELOAD="$LIBFXTRACE:$PWD/clock.so" FXTRACE_OUTPUT=trace.fxt ./preloaded
 is_complete() {

@@ -163,8 +163,9 @@ Test(output, zstd_where_no_thread_can_be_had)
 
 	cr_assert_eq(fx_output_begin(out), 0);
 	cr_assert_eq(chmod(path, 0644), 0);
+	if (geteuid() == 0 && setuid(61099) != 0)
+		cr_skip_test("this user namespace has no other user");
 	cr_assert_eq(setrlimit(RLIMIT_NPROC, &limit), 0);
-	cr_assert(geteuid() != 0 || setuid(61099) == 0);
 	cr_assert_eq(pthread_create(&thread, NULL, read_nothing, NULL), EAGAIN);
 	fill(out, 300000);
 	cr_assert_eq(fx_output_close(out, NULL), 0);

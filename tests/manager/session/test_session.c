@@ -367,6 +367,8 @@ Test(session, descriptors_that_nobody_asked_for_are_closed)
 	struct client_answer answer;
 	unsigned before;
 
+	if (getenv("FX_EMULATOR"))
+		cr_skip_test("the emulator keeps descriptors for which a message has no room");
 	begin();
 	/* The first provider's connection is closed by now, or soon. */
 	usleep(100000);
