@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "base/syscall.h"
 #include "engine/provider/engine.h"
 #include "preload/host/peek.h"
 
