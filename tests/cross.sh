@@ -29,6 +29,7 @@ skipped='
 tests/e2e/about.sh	what /proc says of a process is said of qemu
 tests/e2e/activation.sh	takes a second user, whom the namespace has not
 tests/e2e/allow.sh	takes a second user, whom the namespace has not
+tests/e2e/archives-scarce.sh	qemu itself does not start with so little memory
 tests/e2e/completion.sh	says nothing of the machine
 tests/e2e/configure.sh	says nothing of the machine
 tests/e2e/doctor.sh	looks at the machine, which is another
@@ -50,6 +51,7 @@ tests/preload/arguments.sh	qemu looks at the arguments of a bad call in another 
 tests/preload/before.sh	qemu makes no child that sends no signal: there is no private manager
 tests/preload/behaviour.sh	qemu does not say EFAULT wherever the kernel does
 tests/preload/host/test_filter	qemu has no filters of system calls
+tests/preload/decoded.sh	qemu looks at the arguments of mmap() in another order
 tests/preload/identities.sh	qemu has no filters of system calls
 tests/preload/left.sh	qemu has no robust locks
 tests/preload/narrow.sh	qemu turns the environment about
