@@ -14,6 +14,7 @@ dir=$top/build-cross
 root=$dir/root
 triplet=aarch64-linux-gnu
 qemu=$(command -v qemu-aarch64-static)
+unset MAKEFLAGS MAKELEVEL # started by a make, it would hand that one's TESTS on to its own
 
 # What is linked against, of packages.txt, and where `programs' come from.
 libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprotobuf-c-dev libncurses-dev libsqlite3-dev
@@ -109,8 +110,15 @@ make_there() {
 magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
 mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
 
-# inside COMMAND...: in the namespaces.
+# inside COMMAND...: in the namespaces, which are not those that FX_OUTSIDE names.
 inside() {
+	case ${FX_OUTSIDE-} in
+	mnt:*) [ "$FX_OUTSIDE" != "$(readlink /proc/self/ns/mnt)" ] ;;
+	*) false ;;
+	esac || {
+		echo "cross.sh: --inside is for the script itself: it mounts over /usr/lib" >&2
+		exit 2
+	}
 	mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
 		printf '%s' ":aarch64:M::$magic:$mask:$qemu:PF" >/proc/sys/fs/binfmt_misc/register &&
 		mount -t overlay -o "lowerdir=$root/lib:$root/usr/lib:/usr/lib" overlay /usr/lib &&
@@ -144,7 +152,7 @@ make_programs() {
 }
 
 within() {
-	unshare -U -r -m sh "$top/tests/cross.sh" --inside "$@"
+	FX_OUTSIDE=$(readlink /proc/self/ns/mnt) unshare -U -r -m sh "$top/tests/cross.sh" --inside "$@"
 }
 
 # ------------------------------------------------------------------------------------------------
