@@ -147,7 +147,7 @@ static int open_out(const struct options *options, struct fx_destination *out, s
 {
 	enum fx_packing packing = convert_packing(options);
 	bool text = options->conversion.format->is_text && packing == FX_PACKING_NONE;
-	int r = fx_destination_open(options->out, text, out);
+	int r = fx_destination_open_whole(options->out, text, out);
 	struct stat st;
 
 	if (r < 0)
@@ -180,8 +180,10 @@ static int write_timeline(const struct options *options, struct fx_timeline *tim
 	}
 	r = fx_conversion_write(conversion, timeline, sink);
 	closed = fx_sink_close(sink);
+	if (closed == 0 && r == 0)
+		closed = fx_destination_keep(&out);
 	/* Half a conversion is of no use to anyone. */
-	if (closed < 0 || r < 0)
+	else
 		fx_destination_remove(&out);
 	fx_destination_destroy(&out);
 	if (closed < 0)
@@ -221,7 +223,6 @@ int fx_cmd_convert(int argc, char **argv)
 	int status, fd;
 
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &options);
-	fx_destination_set_whole();
 	conversion->picture = &options.picture.options;
 	if (!options.out) {
 		options.made_out =

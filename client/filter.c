@@ -19,7 +19,6 @@
 #include "convert/timeline.h"
 #include "format/clock_record.h"
 #include "format/host_record.h"
-#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
@@ -440,10 +439,12 @@ static int sift_all(struct sift *sift)
 		return sift_complain(sift, sift->in, r);
 	if (fx_archive_is_same(sift->in, sift->out_path))
 		fx_usage_error(sift->program, "would be written over itself", sift->in);
-	r = fx_output_open(sift->out_path, &sift->out);
+	r = fx_output_open_whole(sift->out_path, &sift->out);
 	if (r < 0)
 		return sift_complain(sift, sift->out_path, r);
 	r = sift_into(sift);
+	if (r == 0)
+		fx_output_keep(sift->out);
 	closed = fx_output_close(sift->out, NULL);
 	if (closed < 0)
 		return sift_complain(sift, sift->out_path, closed);
@@ -462,7 +463,6 @@ int fx_cmd_filter(int argc, char **argv)
 	int status = FX_EXIT_FAILURE;
 
 	fx_usage_parse(argv[0], &sift_parser, argc, argv, 0, &sift);
-	fx_destination_set_whole();
 	fx_runs_pool_init(&sift.names.pool);
 	sift.names.strings = fx_texts_new();
 	if (sift.names.strings)

@@ -14,7 +14,6 @@
 #include "client/commands.h"
 #include "client/quantity.h"
 #include "client/usage.h"
-#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
@@ -231,12 +230,14 @@ static int merge_all(struct merge *merge)
 
 	if (r < 0)
 		return merge_complain(merge, at, r);
-	r = fx_output_open(merge->out_path, &out);
+	r = fx_output_open_whole(merge->out_path, &out);
 	if (r < 0)
 		return fx_archive_complain(merge->program, merge->out_path, r, NULL);
 	r = fx_output_begin(out);
 	if (r == 0)
 		r = fx_merge_write(merge->merge, out, &counts, &at);
+	if (r == 0)
+		fx_output_keep(out);
 	closed = fx_output_close(out, NULL);
 	if (closed < 0)
 		return fx_archive_complain(merge->program, merge->out_path, closed, NULL);
@@ -255,7 +256,6 @@ int fx_cmd_merge(int argc, char **argv)
 		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &merge_parser, argc, argv, 0, &merge);
-		fx_destination_set_whole();
 		status = merge_all(&merge);
 	}
 	fx_merge_free(merge.merge);

@@ -15,7 +15,6 @@
 #include "client/commands.h"
 #include "client/quantity.h"
 #include "client/usage.h"
-#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 
 enum { OPTION_EVERY = FX_USAGE_KEYS, OPTION_SIZE, OPTION_BY };
@@ -172,7 +171,7 @@ static int split_open(void *opaque, const struct fx_split_part *part, struct fx_
 	if (r == 0 && fx_archive_is_same(split->path, split->order.path))
 		r = -EEXIST;
 	if (r == 0)
-		r = fx_output_open(split->path, ret);
+		r = fx_output_open_whole(split->path, ret);
 	if (r < 0)
 		return split_fail(split, r);
 	r = fx_output_begin(*ret);
@@ -186,8 +185,10 @@ static int split_open(void *opaque, const struct fx_split_part *part, struct fx_
 static int split_close(void *opaque, const struct fx_split_part *part, struct fx_output *out)
 {
 	struct split *split = opaque;
-	int r = fx_output_close(out, NULL), named = split_name(split, part);
+	int r, named = split_name(split, part);
 
+	fx_output_keep(out);
+	r = fx_output_close(out, NULL);
 	if (r < 0 || named < 0)
 		return split_fail(split, r < 0 ? r : named);
 	fprintf(stderr, "%s: %s: %" PRIu64 " event%s\n", split->program, split->path, part->events,
@@ -240,7 +241,6 @@ int fx_cmd_split(int argc, char **argv)
 	int status;
 
 	fx_usage_parse(argv[0], &split_parser, argc, argv, 0, &split);
-	fx_destination_set_whole();
 	split.order.open = split_open;
 	split.order.close = split_close;
 	split.order.opaque = &split;

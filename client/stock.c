@@ -34,13 +34,15 @@ static int stock_say(const struct stock_job *job)
 static int stock_write(struct stock_job *job, struct fxt_reader *reader)
 {
 	struct fx_output *out;
-	int closed, r = fx_output_open(job->out_path, &out);
+	int closed, r = fx_output_open_whole(job->out_path, &out);
 
 	if (r < 0)
 		return fx_archive_complain(job->program, job->out_path, r, NULL);
 	r = fx_output_begin(out);
 	if (r == 0)
 		r = fx_stock_write(reader, out, &job->result);
+	if (r == 0)
+		fx_output_keep(out);
 	closed = fx_output_close(out, NULL);
 	if (closed < 0)
 		return fx_archive_complain(job->program, job->out_path, closed, NULL);

@@ -13,7 +13,6 @@
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/usage.h"
-#include "manager/archive/destination.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
@@ -96,13 +95,15 @@ static int symbolize_write(struct symbolize_job *job, struct fxt_reader *reader,
 			   struct fx_finder *finder)
 {
 	struct fx_output *out;
-	int closed, r = fx_output_open(job->out_path, &out);
+	int closed, r = fx_output_open_whole(job->out_path, &out);
 
 	if (r < 0)
 		return fx_archive_complain(job->program, job->out_path, r, NULL);
 	r = fx_output_begin(out);
 	if (r == 0)
 		r = fx_symbolize(reader, finder, out, &job->result);
+	if (r == 0)
+		fx_output_keep(out);
 	closed = fx_output_close(out, NULL);
 	if (closed < 0)
 		return fx_archive_complain(job->program, job->out_path, closed, NULL);
@@ -151,7 +152,6 @@ int fx_cmd_symbolize(int argc, char **argv)
 		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &symbolize_parser, argc, argv, 0, &job);
-		fx_destination_set_whole();
 		job.places.sysroots = job.sysroots;
 		job.places.debug_folders = job.debug_folders;
 		status = symbolize_all(&job);

@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "manager/archive/beside.h"
 #include "manager/settings/report.h"
 
 /* As many as the kernel follows. */
@@ -185,6 +185,7 @@ struct walk {
 	char rest[PATH_MAX]; /* from there */
 	char name[NAME_MAX + 1];
 	unsigned links;
+	bool whole; /* it has its name when it is whole */
 	struct fx_destination *ret;
 };
 
@@ -327,6 +328,44 @@ static int open_there(struct walk *w)
 	return r;
 }
 
+/* A description that somebody reads or keeps: not a device, which many may write to. */
+static bool is_standard(const struct stat *st)
+{
+	struct stat out;
+
+	return !S_ISCHR(st->st_mode) && fstat(STDOUT_FILENO, &out) == 0 &&
+	       out.st_dev == st->st_dev && out.st_ino == st->st_ino;
+}
+
+/* What shall be called w->name makes ready, beside what is open for it, if anything is. 0 or -errno. */
+static int put_beside(struct walk *w)
+{
+	struct fx_destination *d = w->ret;
+	struct stat st;
+	int r;
+
+	if (d->fd >= 0 &&
+	    (is_proc(w->dir) || fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode) || is_standard(&st)))
+		return 0;
+	r = fx_beside_make(w->dir, w->name, destination_mode, d->fd, &d->beside);
+	if (r == 0 && d->fd < 0) {
+		d->fd = d->beside->fd;
+		if (fstat(d->fd, &st) < 0)
+			return -errno;
+		d->device = st.st_dev;
+		d->inode = st.st_ino;
+	}
+	return r < 0 ? r : 0;
+}
+
+/* The last name of the path, for what is of use only as a whole. As above. */
+static int open_last_whole(struct walk *w)
+{
+	int r = open_there(w);
+
+	return r == 0 || r == -ENOENT ? put_beside(w) : r;
+}
+
 /* The last name of the path. As above. */
 static int open_last(struct walk *w)
 {
@@ -357,7 +396,7 @@ static int walk_all(struct walk *w)
 				     ? ENAMETOOLONG
 				     : EISDIR);
 		if (last && strcmp(w->name, ".") != 0 && strcmp(w->name, "..") != 0) {
-			r = open_last(w);
+			r = w->whole ? open_last_whole(w) : open_last(w);
 		} else {
 			r = destination_enter(w);
 			r = r < 0 ? r : 1;
@@ -366,9 +405,9 @@ static int walk_all(struct walk *w)
 	return r;
 }
 
-static int walk_to(const char *path, struct fx_destination *ret)
+static int walk_to(const char *path, bool whole, struct fx_destination *ret)
 {
-	struct walk w = {.ret = ret};
+	struct walk w = {.ret = ret, .whole = whole};
 	int r, start;
 
 	if (strlen(path) >= sizeof(w.rest))
@@ -383,54 +422,7 @@ static int walk_to(const char *path, struct fx_destination *ret)
 	return r;
 }
 
-/* --- All or nothing ---------------------------------------------------------------------------- */
-
-/* Those that are open; others than these few are not taken away. A handler reads it at any time. */
-#define UNFINISHED_MAX 64
-static struct fx_destination *volatile unfinished[UNFINISHED_MAX];
-static bool is_whole;
-
-static void remove_unfinished(int signal)
-{
-	for (unsigned i = 0; i < UNFINISHED_MAX; i++)
-		if (unfinished[i] && (unfinished[i]->made || unfinished[i]->begun))
-			fx_destination_remove(unfinished[i]);
-	raise(signal); /* once more, and as if there were no handler, when this one returns */
-}
-
-void fx_destination_set_whole(void)
-{
-	static const int endings[] = {SIGHUP, SIGINT, SIGTERM};
-	struct sigaction action = {.sa_handler = remove_unfinished, .sa_flags = SA_RESETHAND};
-	struct sigaction old;
-
-	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		if (sigaction(endings[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-			sigaction(endings[i], &action, NULL);
-	is_whole = true;
-}
-
-/* In the place of `from`, which is NULL or what stood there. */
-static void unfinished_put(struct fx_destination *from, struct fx_destination *to)
-{
-	for (unsigned i = 0; is_whole && i < UNFINISHED_MAX; i++)
-		if (unfinished[i] == from) {
-			unfinished[i] = to;
-			return;
-		}
-}
-
 /* --- Opening ----------------------------------------------------------------------------------- */
-
-/* A description that somebody reads or keeps: not a device, which many may write to. */
-static bool is_standard(const struct stat *st)
-{
-	struct stat out;
-
-	return !S_ISCHR(st->st_mode) && fstat(STDOUT_FILENO, &out) == 0 &&
-	       out.st_dev == st->st_dev && out.st_ino == st->st_ino;
-}
 
 bool fx_destination_is_standard(const char *path)
 {
@@ -469,36 +461,51 @@ static int settle(struct fx_destination *d, bool text)
 	r = lock_take(d->fd, &st);
 	if (r < 0)
 		return r;
+	if (d->beside && d->fd == d->beside->fd)
+		return 0;
 	return fstat(d->fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 && !d->standard;
 }
 
-static int open_once(const char *path, bool text, struct fx_destination *ret)
+/* Nothing came of it. */
+static void open_undo(const char *path, int error, struct fx_destination *d)
+{
+	int fd = d->fd;
+
+	/* Whoever has the lock of what we have just made goes on with it. */
+	if (error < 0 && error != -EBUSY && d->made)
+		unlink(path);
+	if (d->beside) {
+		fd = d->beside->fd;
+		fx_beside_drop(d->beside);
+		d->beside = NULL;
+	}
+	if (fd >= 0)
+		close(fd);
+	d->fd = -1;
+}
+
+static int open_once(const char *path, bool text, bool whole, struct fx_destination *ret)
 {
 	int r;
 
 	*ret = (struct fx_destination){.fd = -1};
-	r = strcmp(path, "-") == 0 ? standard_open(ret) : walk_to(path, ret);
-	if (r < 0)
-		return r;
-	r = settle(ret, text);
+	r = strcmp(path, "-") == 0 ? standard_open(ret) : walk_to(path, whole, ret);
 	if (r == 0)
-		return 0;
-	/* Whoever has the lock of what we have just made goes on with it. */
-	if (r < 0 && r != -EBUSY && ret->made)
-		unlink(path);
-	if (ret->fd >= 0)
-		close(ret->fd);
-	ret->fd = -1;
+		r = settle(ret, text);
+	if (r != 0)
+		open_undo(path, r, ret);
+	else if (ret->beside)
+		ret->fd = ret->beside->fd; /* what has the name is locked, and as it is */
 	return r;
 }
 
-int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
+static int destination_open(const char *path, bool text, bool whole, struct fx_destination *ret)
 {
 	int r = 1;
 
 	why_error = 0;
 	for (unsigned i = 0; r == 1 && i < TRIES_MAX; i++) {
-		r = open_once(path, text, ret);
+		r = open_once(path, text, whole, ret);
 		/* Somebody was quicker to make or to remove it. */
 		if (r == -EEXIST || (r == -ENOENT && i == 0))
 			r = i + 1 < TRIES_MAX ? 1 : r;
@@ -508,26 +515,35 @@ int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
 	if (r == 0 && !ret->standard) {
 		ret->path = absolute_path(path);
 		if (!ret->path) {
-			close(ret->fd);
+			open_undo(path, 0, ret);
 			return -ENOMEM;
 		}
-		unfinished_put(NULL, ret);
 	}
 	return r;
 }
 
-void fx_destination_begin(struct fx_destination *d)
+int fx_destination_open(const char *path, bool text, struct fx_destination *ret)
 {
-	struct stat st;
+	return destination_open(path, text, false, ret);
+}
+
+int fx_destination_open_whole(const char *path, bool text, struct fx_destination *ret)
+{
+	return destination_open(path, text, true, ret);
+}
+
+void fx_destination_begin(const struct fx_destination *d)
+{
+	int there = d->beside && d->beside->old >= 0 ? d->beside->old : d->fd;
+	struct stat st, now;
 	mode_t mode;
 
-	d->begun = true;
-
-	if (d->standard || fstat(d->fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid())
+	if (d->standard || fstat(there, &st) < 0 || fstat(d->fd, &now) < 0 ||
+	    !S_ISREG(st.st_mode) || st.st_uid != geteuid())
 		return;
 	/* A file system without modes keeps its own. */
 	mode = mode_is_chosen ? mode_masked : st.st_mode & MODE;
-	if ((st.st_mode & 07777) != mode && fchmod(d->fd, mode) < 0)
+	if ((now.st_mode & 07777) != mode && fchmod(d->fd, mode) < 0)
 		return;
 }
 
@@ -535,14 +551,23 @@ void fx_destination_remove(const struct fx_destination *d)
 {
 	struct stat st;
 
-	if (d->path && lstat(d->path, &st) == 0 && S_ISREG(st.st_mode) && st.st_dev == d->device &&
-	    st.st_ino == d->inode)
+	if (!d->beside && d->path && lstat(d->path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_dev == d->device && st.st_ino == d->inode)
 		unlink(d->path);
+}
+
+int fx_destination_keep(struct fx_destination *d)
+{
+	struct fx_beside *beside = d->beside;
+
+	d->beside = NULL;
+	return beside ? fx_beside_keep(beside) : 0;
 }
 
 void fx_destination_destroy(struct fx_destination *d)
 {
-	unfinished_put(d, NULL);
+	fx_beside_drop(d->beside);
+	d->beside = NULL;
 	free(d->path);
 	d->path = NULL;
 }

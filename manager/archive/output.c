@@ -43,6 +43,7 @@ struct fx_output {
 	int fd;
 	struct fx_destination destination; /* zero: the descriptor was passed */
 	bool begun;
+	bool kept;    /* it is whole */
 	bool can_cut; /* a regular file */
 	enum kind kind;
 	uint64_t patience;		  /* ns; set by other threads */
@@ -103,14 +104,15 @@ static int buffers_make(const char *path, struct fx_output **ret)
 	return 0;
 }
 
-int fx_output_open(const char *path, struct fx_output **ret)
+static int output_open(const char *path, bool whole, struct fx_output **ret)
 {
 	struct fx_output *out;
 	int r = buffers_make(path, &out);
 
 	if (r < 0)
 		return r;
-	r = fx_destination_open(path, false, &out->destination);
+	r = (whole ? fx_destination_open_whole : fx_destination_open)(path, false,
+								      &out->destination);
 	if (r < 0) {
 		output_free(out);
 		return r;
@@ -128,6 +130,16 @@ int fx_output_open(const char *path, struct fx_output **ret)
 		out->can_cut = false;
 	*ret = out;
 	return 0;
+}
+
+int fx_output_open(const char *path, struct fx_output **ret)
+{
+	return output_open(path, false, ret);
+}
+
+int fx_output_open_whole(const char *path, struct fx_output **ret)
+{
+	return output_open(path, true, ret);
 }
 
 int fx_output_adopt(int fd, const char *path, struct fx_output **ret)
@@ -356,6 +368,11 @@ uint64_t fx_output_bytes(const struct fx_output *out)
 	return out->bytes;
 }
 
+void fx_output_keep(struct fx_output *out)
+{
+	out->kept = true;
+}
+
 int fx_output_close(struct fx_output *out, uint64_t *ret_size)
 {
 	int error;
@@ -365,6 +382,8 @@ int fx_output_close(struct fx_output *out, uint64_t *ret_size)
 		member_write(out, NULL, 0, FX_END_MEMBER);
 	if (out->destination.made && !out->begun)
 		fx_destination_remove(&out->destination);
+	if (out->kept && !out->error)
+		out->error = fx_destination_keep(&out->destination);
 	if (close(out->fd) < 0 && !out->error)
 		out->error = -errno;
 	error = out->error;

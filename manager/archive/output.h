@@ -25,6 +25,13 @@ struct fx_output;
  */
 int fx_output_open(const char *path, struct fx_output **ret);
 
+/* The same for what is of use only as a whole (fx_destination_open_whole()): without fx_output_keep() it goes when it is
+ * closed, and what had its name is as it was. */
+int fx_output_open_whole(const char *path, struct fx_output **ret);
+
+/* What was committed is the whole: unless writing it fails, fx_output_close() gives it its name. */
+void fx_output_keep(struct fx_output *out);
+
 /* The same for an open descriptor, which becomes the output's if this succeeds; compressed by the
  * extension of `path`, which is not opened. */
 int fx_output_adopt(int fd, const char *path, struct fx_output **ret);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What is of no use in part is not left behind where its command is ended by a signal in the middle of writing it: by
-# its first write and by a later one, whether the file is new or was there. What another command has written stays.
+# its first write and by a later one. Of a new file nothing is there, and a file that was there is as it was.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 not_sanitized "a library is preloaded that is not its own"
 
@@ -34,21 +34,25 @@ target producer producer.c
 expect_ok "$FXTRACE" run -q -o in.fxt -- ./producer 4 20000
 expect_ok "$FXTRACE" run -q -o other.fxt -- ./producer 1 10
 
-# interrupt OUT COMMAND...: ends by each signal, at each of $writes, and OUT is not there.
+# interrupt OUT COMMAND...: ends by each signal, at each of $writes; then the folder is as it was.
 writes='1 2'
 interrupt() {
-	local out=$1 signal at there status
+	local out=$1 signal at there status what
 
 	shift
 	for signal in HUP INT TERM; do
 		for at in $writes; do
 			for there in '' before; do
-				rm -f "$out"
+				rm -f "$out" said
 				[ -z "$there" ] || echo before >"$out"
+				ls -A >folder
 				status=0
 				FX_AT=$at FX_SIGNAL=$(kill -l $signal) LD_PRELOAD=$PWD/raises.so "$@" >said 2>&1 || status=$?
-				expect_equal $((128 + $(kill -l $signal))) "$status" "$* at write $at: $(cat said)"
-				[ ! -e "$out" ] || fail "$*: SIG$signal at write $at leaves $out, $(wc -c <"$out") bytes"
+				what="$*: SIG$signal at write $at"
+				expect_equal $((128 + $(kill -l $signal))) "$status" "$what: $(cat said)"
+				rm said
+				expect_equal "$(cat folder)" "$(ls -A)" "$what: the folder"
+				[ -z "$there" ] || expect_equal before "$(cat "$out")" "$what: $out"
 			done
 		done
 	done
