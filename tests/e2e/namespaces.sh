@@ -28,7 +28,11 @@ expect_events 1+ 'process == "leaf" && category == "function" && name == "main"'
 # Plain preload, whose manager listens in the same place.
 expect_ok env LD_PRELOAD="$LIBFXTRACE" FXTRACE_OUTPUT="$PWD/private.fxt" \
 	unshare "${user[@]}" -m sh hidden.sh
-wait_for 60 "$FXTRACE" check private.fxt
+# A sound beginning passes check as well.
+has_main() {
+	"$FXTRACE" check private.fxt 2>/dev/null && "$FXTRACE" replay --no-pager --name main private.fxt 2>/dev/null | grep -q main
+}
+wait_for 60 has_main
 list_archive private.fxt
 expect_events 1+ 'process == "leaf" && category == "function" && name == "main"'
 
