@@ -13,6 +13,7 @@
 
 #include "archives/copy.h"
 #include "client/archive.h"
+#include "client/choice.h"
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/usage.h"
@@ -26,8 +27,9 @@ struct sift {
 	const char *program;
 	const char *in, *out_path;
 	struct fx_filters filters;
+	struct fx_choice choice;
 	struct fx_timeline names; /* of processes and threads alone */
-	uint64_t first;		  /* ns */
+	uint64_t first, newest;	  /* ns */
 	struct fx_output *out;
 	struct fx_copy *copy;
 	uint64_t kept, dropped, arrows; /* events */
@@ -41,7 +43,8 @@ struct sift {
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0, "Write to FILE, compressed by its extension (.gz, .zst)", 1},
-    FX_FILTER_OPTIONS(2),
+    FX_CHOICE_OPTIONS(2),
+    FX_FILTER_OPTIONS(3),
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -50,7 +53,8 @@ static error_t sift_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct sift *sift = state->input;
 
-	if (fx_filters_option(&sift->filters, sift->program, key, arg))
+	if (fx_filters_option(&sift->filters, sift->program, key, arg) ||
+	    fx_choice_option(&sift->choice, sift->program, key, arg))
 		return 0;
 	switch (key) {
 	case 'o':
@@ -117,11 +121,15 @@ static bool sift_is_arrow(const struct fxt_record *record)
 static int sift_look(struct sift *sift, const struct fxt_record *record)
 {
 	if (record->kind == FXT_KIND_EVENT) {
-		uint64_t ns =
-		    fxt_ticks_to_ns(record->event.timestamp, record->provider->ticks_per_second);
+		uint64_t rate = record->provider->ticks_per_second;
+		uint64_t ns = fxt_ticks_to_ns(record->event.timestamp, rate), end = ns;
 
+		if (record->event.type == FXT_EVENT_DURATION_COMPLETE)
+			end = fxt_ticks_to_ns(record->event.end_time, rate);
 		if (ns < sift->first)
 			sift->first = ns;
+		if (end > sift->newest)
+			sift->newest = end;
 		sift->has_arrows |= sift_is_arrow(record);
 	}
 	return record->kind == FXT_KIND_KERNEL_OBJECT ? sift_name(sift, record) : 0;
@@ -135,7 +143,8 @@ static bool sift_thread_passes(struct sift *sift, uint64_t pid, uint64_t tid)
 
 	if (!thread)
 		sift->error = -ENOMEM;
-	return thread && fx_filter_thread(&sift->filters.filter, thread);
+	return thread && fx_filter_thread(&sift->filters.filter, thread) &&
+	       !(sift->choice.no_follow && thread->process->number > 0);
 }
 
 /* A process passes if its name or id does, whatever is said of threads. */
@@ -146,7 +155,8 @@ static bool sift_process_passes(struct sift *sift, uint64_t pid)
 
 	if (!thread.process)
 		sift->error = -ENOMEM;
-	return thread.process && fx_filter_thread(&all, &thread);
+	return thread.process && fx_filter_thread(&all, &thread) &&
+	       !(sift->choice.no_follow && thread.process->number > 0);
 }
 
 static bool sift_time_passes(const struct sift *sift, const struct fxt_record *record,
@@ -239,7 +249,8 @@ static bool sift_end_passes(struct sift *sift, const struct fxt_record *record)
 		passes = !(thread->last.flags & FX_ENTRY_LEFT_OUT);
 	else
 		passes = filter->names.count == 0 && filter->categories.count == 0 &&
-			 fx_filter_thread(filter, thread) &&
+			 !sift->choice.has_categories && !sift->choice.has_calls &&
+			 sift_thread_passes(sift, event->thread.pid, event->thread.tid) &&
 			 sift_time_passes(sift, record, event->timestamp, event->timestamp);
 	thread->last = (struct fx_entry){.ts = ts,
 					 .kind = FX_ENTRY_FLOW,
@@ -275,6 +286,20 @@ static bool sift_arrow_passes(struct sift *sift, const struct fxt_record *record
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+static bool sift_category_passes(struct sift *sift, const struct fxt_event *event)
+{
+	const struct fx_process *process;
+
+	if (!sift->choice.has_categories)
+		return true;
+	process = fx_timeline_process(&sift->names, event->thread.pid);
+	if (!process)
+		sift->error = -ENOMEM;
+	return process &&
+	       fx_choice_category(&sift->choice, process->name ? process->name->data : NULL,
+				  &event->category);
+}
+
 /* Where begin and end are records of their own, only that is asked in which the two are equal. */
 static bool sift_event_passes(struct sift *sift, const struct fxt_record *record)
 {
@@ -283,7 +308,8 @@ static bool sift_event_passes(struct sift *sift, const struct fxt_record *record
 	uint64_t end = event->timestamp;
 
 	if (!sift_text_passes(sift, &filter->categories, &event->category) ||
-	    !sift_text_passes(sift, &filter->names, &event->name))
+	    !sift_text_passes(sift, &filter->names, &event->name) ||
+	    !sift_category_passes(sift, event) || fx_choice_leaves_out(&sift->choice, record))
 		return false;
 	switch (event->type) {
 	case FXT_EVENT_ASYNC_BEGIN:
@@ -317,7 +343,8 @@ static bool sift_any_event_passes(struct sift *sift, const struct fxt_record *re
 static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 {
 	const struct fx_filter *filter = &sift->filters.filter;
-	bool by_text = filter->names.count > 0 || filter->categories.count > 0;
+	bool by_text =
+	    filter->names.count > 0 || filter->categories.count > 0 || sift->choice.has_categories;
 	struct fx_clock_record clock;
 	const struct fxt_arg *owner;
 
@@ -344,6 +371,7 @@ static bool sift_passes(struct sift *sift, const struct fxt_record *record)
 	case FXT_KIND_CONTEXT_SWITCH:
 	case FXT_KIND_THREAD_WAKEUP:
 		return !by_text && filter->processes.count == 0 && filter->threads.count == 0 &&
+		       !sift->choice.no_follow &&
 		       sift_time_passes(sift, record, record->scheduling.timestamp,
 					record->scheduling.timestamp);
 	default:
@@ -391,8 +419,10 @@ static int sift_pass(struct sift *sift, int (*step)(struct sift *, const struct 
 {
 	const struct fxt_record *record;
 	struct fxt_reader *reader;
-	int r = fxt_reader_open_path(sift->in, &reader);
+	int r = fx_choice_rewind(&sift->choice);
 
+	if (r == 0)
+		r = fxt_reader_open_path(sift->in, &reader);
 	if (r < 0)
 		return r;
 	sift->faults = 0;
@@ -405,7 +435,7 @@ static int sift_pass(struct sift *sift, int (*step)(struct sift *, const struct 
 			break;
 	}
 	fxt_reader_close(reader);
-	return r;
+	return r < 0 ? r : fx_choice_error(&sift->choice);
 }
 
 static int sift_complain(const struct sift *sift, const char *file, int error)
@@ -426,10 +456,21 @@ static int sift_into(struct sift *sift)
 	return r;
 }
 
+static void sift_last(struct sift *sift)
+{
+	uint64_t span = sift->newest - sift->first, last = sift->choice.last;
+
+	if (last && last < span && span - last > sift->filters.filter.from)
+		sift->filters.filter.from = span - last;
+}
+
 static int sift_all(struct sift *sift)
 {
 	int closed, r = sift_pass(sift, sift_look);
 
+	sift_last(sift);
+	if (r == 0)
+		r = fx_choice_look(&sift->choice, sift->in);
 	if (r == 0 && sift->has_arrows)
 		r = sift_pass(sift, sift_weigh);
 	if (r == 0 && sift->cut.count > 0)
@@ -470,6 +511,7 @@ int fx_cmd_filter(int argc, char **argv)
 	else
 		fx_report_as(sift.program, "%s", strerror(ENOMEM));
 	fx_timeline_close(&sift.names);
+	fx_choice_free(&sift.choice);
 	fx_vector_free(&sift.cut);
 	return status;
 }

@@ -41,7 +41,7 @@ for i, e in enumerate(events):
         if not holds[i]:
             cut.add(e["id"])
     else:
-        holds[i] = eval(sys.argv[1], {"e": e, "names": names, "first": first})
+        holds[i] = eval(sys.argv[1], {"e": e, "names": names, "first": first, "events": events})
         last[thread] = i
 want = [e for i, e in enumerate(events) if holds[i] and not (e["type"].startswith("flow") and e["id"] in cut)]
 got, others, fewer = load("some.json")
@@ -65,6 +65,55 @@ kept 'e.get("end", e["ts"]) - first >= 2000000' --from 2ms
 kept 'e["ts"] - first <= 3000000' --to 3ms
 kept 'e["category"] == "process"' --category process
 kept 'e["name"].startswith("exec")' --name 'exec*'
+
+# --- As run's options would have it ------------------------------------------------------------------
+
+kept 'e["category"] == "syscall"' -c syscall
+kept 'e["category"] in ("syscall", "process")' --categories syscall -c process
+kept 'e["category"] != "heap"' -c -heap
+kept 'e["category"].startswith("p") or e["category"] == "syscall" and names[e["pid"]] == "cat"' -c 'p*,cat/syscall'
+kept 'e["category"] in ("heap", "syscall") and names[e["pid"]] != "cat"' -c 'heap,syscall,-cat/heap,-cat/syscall'
+kept 'e["pid"] == next(iter(names))' --no-follow
+kept 'e.get("end", e["ts"]) >= max(e.get("end", e["ts"]) for e in events) - 50000000' --last 50ms
+kept 'True' --last 1h
+
+# Of calls: what a run with the same option records.
+cat >calls.c <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+static int leaf(int x) { return x * 3; }
+static int again(int n) { return n ? again(n - 1) + leaf(n) : (int)getppid(); }
+static int nap(void) { return usleep(3000); }
+int main(void)
+{
+	for (int i = 0; i < 40; i++)
+		again(i % 7);
+	return nap();
+}
+END
+compile calls -O0 -finstrument-functions calls.c
+for records in complete pairs; do
+	expect_ok "$FXTRACE" run -q -o whole.fxt --records "$records" --on-full block -- ./calls
+	for options in '-D 1' '-D 3' '--max-depth 4' '-F again' '-F l* --filter main' '-N again' '--no-trace l*' '-t 2ms' \
+		'-D 2 -N main' '-D 2 -c function,-syscall'; do
+		rm -f part.fxt
+		# shellcheck disable=SC2086 # several words
+		expect_ok "$FXTRACE" filter $options -o part.fxt whole.fxt
+		expect_clean part.fxt
+		"$FXTRACE" replay --no-pager part.fxt | sed 's/.*| *//; s/[<(].*//' | grep -v '^}' | sort | uniq -c >part
+		if [ "$records" = complete ]; then
+			# shellcheck disable=SC2086 # several words
+			expect_ok "$FXTRACE" run -q -o same.fxt --on-full block $options -- ./calls
+			"$FXTRACE" replay --no-pager same.fxt | sed 's/.*| *//; s/[<(].*//' | grep -v '^}' | sort | uniq -c >"as $options"
+		fi
+		[ -s part ] || fail "filter $options leaves nothing"
+		expect_same_file "as $options" part
+	done
+done
+expect_one_error 2 "$FXTRACE" filter -D 0 -o out.fxt work.fxt
+expect_one_error 2 "$FXTRACE" filter -F 'libc.so*:read' -o out.fxt work.fxt
+expect_one_error 2 "$FXTRACE" filter -c 'a,,b' -o out.fxt work.fxt
+expect_one_error 2 "$FXTRACE" filter -t 5 -o out.fxt work.fxt
 
 # What is kept loads elsewhere, and is itself filtered; compressed by its name.
 expect_ok "$FXTRACE" filter --process cat -o cat.fxt.zst work.fxt
