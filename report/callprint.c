@@ -228,11 +228,12 @@ static const struct fxt_arg *callprint_find(const struct fxt_record *record,
 	return arg ? arg : fxt_record_find_arg(record, name);
 }
 
-void fx_callprint_args(struct fx_callprint *print, const struct fxt_record *record,
-		       const struct fxt_record *end)
+/* The arguments of a record, or of two: `name="value", name=3'; without result and error. False: there is none. */
+static bool callprint_args(struct fx_callprint *print, const struct fxt_record *record,
+			   const struct fxt_record *end)
 {
 	const struct fxt_record *const records[] = {record, end};
-	const char *before = "";
+	const char *before = "(";
 
 	for (size_t which = 0; which < 2 && records[which]; which++) {
 		for (uint32_t i = 0; i < records[which]->nargs; i++) {
@@ -247,6 +248,29 @@ void fx_callprint_args(struct fx_callprint *print, const struct fxt_record *reco
 			before = ", ";
 		}
 	}
+	return before[0] != '(';
+}
+
+/* Whether a name has its parameters, as those of C++ have. */
+static bool callprint_has_parameters(const struct fxt_string *name)
+{
+	static const char constant[] = ") const";
+	size_t length = sizeof(constant) - 1;
+
+	if (name->length > 0 && name->data[name->length - 1] == ')')
+		return true;
+	return name->length > length &&
+	       memcmp(name->data + name->length - length, constant, length) == 0;
+}
+
+void fx_callprint_call(struct fx_callprint *print, const struct fxt_string *name,
+		       const struct fxt_record *record, const struct fxt_record *end)
+{
+	fx_callprint_name(print, name);
+	if (record && callprint_args(print, record, end))
+		fx_line_char(&print->line, ')');
+	else if (!callprint_has_parameters(name))
+		fx_line_string(&print->line, "()");
 }
 
 void fx_callprint_result(struct fx_callprint *print, const struct fxt_record *record,

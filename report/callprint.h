@@ -31,9 +31,12 @@ void fx_callprint_who(const struct fx_callprint *print, const struct fx_thread *
 void fx_callprint_line(struct fx_callprint *print, uint64_t ts, const struct fx_callwho *who,
 		       unsigned depth);
 
-/* The arguments of a record, or of two: `name="value", name=3'; without result and error. */
-void fx_callprint_args(struct fx_callprint *print, const struct fxt_record *record,
-		       const struct fxt_record *end);
+/*
+ * A name, and the arguments of a record (NULL: it has none), or of two: `NAME(name="value", name=3)', without result and
+ * error. Without any, `NAME()', and NAME alone if it has its parameters.
+ */
+void fx_callprint_call(struct fx_callprint *print, const struct fxt_string *name,
+		       const struct fxt_record *record, const struct fxt_record *end);
 
 /* A name. */
 void fx_callprint_name(struct fx_callprint *print, const struct fxt_string *name);

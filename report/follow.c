@@ -106,10 +106,7 @@ static void follow_line(struct follow *follow, const struct fxt_record *record,
 		fx_line_string(line, "* ");
 	else if (event->type == FXT_EVENT_COUNTER)
 		fx_line_string(line, "# ");
-	fx_callprint_name(&follow->print, &event->name);
-	fx_line_char(line, '(');
-	fx_callprint_args(&follow->print, record, NULL);
-	fx_line_char(line, ')');
+	fx_callprint_call(&follow->print, &event->name, record, NULL);
 	if (event->type == FXT_EVENT_DURATION_COMPLETE && end >= ts)
 		fx_callprint_result(&follow->print, record, NULL, end - ts);
 	fx_line_string(line, event->type == FXT_EVENT_DURATION_BEGIN ? " {" : "");

@@ -307,11 +307,9 @@ static int print_call(struct replay *replay, const struct fx_placed *call, bool 
 
 	if (!name && replay_decode(replay, call, &end) < 0)
 		return -EBADMSG;
-	fx_callprint_name(print, name ? name : &replay->record.event.name);
-	fx_line_char(&print->line, '(');
-	if (!name)
-		fx_callprint_args(print, &replay->record, end);
-	fx_line_string(&print->line, leaf ? ")" : ") {");
+	fx_callprint_call(print, name ? name : &replay->record.event.name,
+			  name ? NULL : &replay->record, end);
+	fx_line_string(&print->line, leaf ? "" : " {");
 	if (leaf && name)
 		fx_callprint_duration(print, replay_duration(&call->entry));
 	else if (leaf)
@@ -374,12 +372,10 @@ static int print_point(struct replay *replay, struct lane *lane)
 	if (record->kind == FXT_KIND_LOG) {
 		fx_callprint_text(&replay->print, &record->log.message);
 	} else {
-		fx_callprint_name(&replay->print, record->kind == FXT_KIND_LARGE_EVENT
-						      ? &record->large_blob.name
-						      : &record->event.name);
-		fx_line_char(&replay->print.line, '(');
-		fx_callprint_args(&replay->print, record, NULL);
-		fx_line_char(&replay->print.line, ')');
+		fx_callprint_call(&replay->print,
+				  record->kind == FXT_KIND_LARGE_EVENT ? &record->large_blob.name
+								       : &record->event.name,
+				  record, NULL);
 	}
 	fx_line_end(&replay->print.line);
 	return lane_next(replay, lane);

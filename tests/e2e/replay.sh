@@ -54,6 +54,24 @@ expect_ok "$FXTRACE" replay --category function pairs.fxt
 expect_equal "$(grep -c 'leaf()' replay.txt)" "$(grep -c 'leaf()' out)" "calls of leaf in pairs"
 expect_no_line unfinished out
 
+# Names of C++ have their parameters already.
+if command -v "${CXX:-c++}" >/dev/null; then
+	cat >plus.cc <<'END'
+struct Shape { int side; int area() const; int grow(int by); };
+__attribute__((noinline)) int Shape::area() const { return side * side; }
+__attribute__((noinline)) int Shape::grow(int by) { side += by; return area(); }
+int main() { Shape shape = {3}; return shape.grow(1) != 16; }
+END
+	"${CXX:-c++}" -O0 -g -finstrument-functions -o plus plus.cc || fail "no program in C++"
+	expect_ok "$FXTRACE" run -q -o plus.fxt --args 'Shape::grow*' -- ./plus
+	expect_ok "$FXTRACE" replay plus.fxt
+	expect_line '\| +main\(\) \{$' out
+	expect_line '\| +Shape::grow\(int\)\(.*by=1\) \{$' out
+	expect_line '\| +Shape::area\(\) const <[0-9.]+ (ns|us|ms)>;$' out
+	expect_ok "$FXTRACE" replay --follow plus.fxt
+	expect_line '\| Shape::area\(\) const <' out
+fi
+
 # --- strace ----------------------------------------------------------------------------------------
 
 if command -v strace >/dev/null && strace -f -qq -e trace=none true 2>/dev/null; then
