@@ -309,9 +309,9 @@ static void findings_of_functions(struct fx_findings *findings)
 		     findings_calls(findings->names.items[most].calls, "call", "calls", calls));
 }
 
-/* Who held a lock for most of the time that it was waited for: ", held by NAME (tid N)"; "": not known. */
+/* Who held a lock longest of the time that it was waited for: ", held by NAME (tid N) 27 % of that time"; "": not known. */
 static void findings_show_holder(struct fx_findings *findings, const struct lock *lock,
-				 char text[FX_SHOW_MAX + 48])
+				 char text[FX_SHOW_MAX + 64])
 {
 	struct fx_share *all = fx_shares_sorted(&findings->holders);
 	const struct fx_share *holder = all;
@@ -326,8 +326,9 @@ static void findings_show_holder(struct fx_findings *findings, const struct lock
 			  thread);
 		if (thread)
 			fx_show_thread(thread, name);
-		snprintf(text, FX_SHOW_MAX + 48, ", held mostly by %s (tid %llu)", name,
-			 (unsigned long long)key.tid);
+		snprintf(text, FX_SHOW_MAX + 64, ", held by %s (tid %llu) %.0f %% of that time",
+			 name, (unsigned long long)key.tid,
+			 100.0 * (double)holder->time / (double)lock->time);
 	}
 	free(all);
 }
@@ -336,7 +337,7 @@ static void findings_show_holder(struct fx_findings *findings, const struct lock
 static void findings_of_locks(struct fx_findings *findings)
 {
 	const struct lock *most = NULL;
-	char name[FX_SHOW_MAX], holder[FX_SHOW_MAX + 48], longest[FX_UNIT_TEXT_MAX],
+	char name[FX_SHOW_MAX], holder[FX_SHOW_MAX + 64], longest[FX_UNIT_TEXT_MAX],
 	    waits[FX_UNIT_TEXT_MAX + 16];
 
 	for (const struct lock *lock = findings->locks; lock; lock = lock->hh.next) {

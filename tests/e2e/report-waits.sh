@@ -249,7 +249,7 @@ END
 
 # Which lock, and who held it, is a finding of the summary.
 expect_ok "$FXTRACE" report --summary waiter.fxt
-expect_line 'waited 5 times for mutex busy \(0x[0-9a-f]+\), held mostly by first \(tid [0-9]+\), at most' out
+expect_line 'waited 5 times for mutex busy \(0x[0-9a-f]+\), held by first \(tid [0-9]+\) 100 % of that time, at most' out
 # Without stacks, the place is the function alone.
 expect_ok "$FXTRACE" run -q -o plain.fxt -- ./waiter
 expect_ok "$FXTRACE" report --waits --csv plain.fxt
