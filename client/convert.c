@@ -32,7 +32,7 @@ static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0,
      "perfetto (Perfetto's protobuf, unless OUT's name tells another), json (Chrome's trace "
      "events), sqlite (a database), fxt (a "
-     "stock archive); of calls merged by path: "
+     "stock archive), html (a page with all of it); of calls merged by path: "
      "collapsed (for flamegraph.pl), pprof, speedscope, callgrind, svg (a flame graph)",
      0},
     FX_PICTURE_OPTIONS,
@@ -112,7 +112,7 @@ static const struct argp parser = {
 	   "The name of OUT "
 	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
 	   ".sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
-	   ".callgrind, .svg; "
+	   ".callgrind, .svg, .html; "
 	   "with .gz or .zst behind it OUT "
 	   "is compressed. Without OUT, it is the name of IN with another ending, for Perfetto "
 	   "unless another format is given. `-' is "

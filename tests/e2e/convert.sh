@@ -126,3 +126,16 @@ if command -v python3 >/dev/null; then
 		done
 	done
 fi
+
+# Help names each format, and an ending of each that has one of its own.
+expect_ok "$FXTRACE" help --values convert --format
+cp out formats
+expect_ok "$FXTRACE" convert --help
+tr -s ' \n' ' ' <out >help
+while read -r format _; do
+	expect_line "[ .]${format}[ ,.;]" help
+	[ "$format" = fxt ] || "$FXTRACE" convert -f "$format" trace.fxt >/dev/null 2>&1 || fail "no $format"
+done <formats
+for ending in pftrace perfetto-trace json sqlite db stock.fxt speedscope.json collapsed folded pb.gz callgrind svg html; do
+	expect_line "\\.${ending}[ ,;]" help
+done
