@@ -212,6 +212,14 @@ void fx_callprint_text(struct fx_callprint *print, const struct fxt_string *text
 	callprint_quoted(&print->line, text->data, text->length);
 }
 
+/* --- Losses ----------------------------------------------------------------------------------- */
+
+bool fx_callprint_is_loss(const struct fxt_event *event)
+{
+	return event->type == FXT_EVENT_INSTANT && fxt_string_equals(&event->category, "fxtrace") &&
+	       fxt_string_equals(&event->name, FX_CALLPRINT_LOSS);
+}
+
 /* --- Calls ------------------------------------------------------------------------------------ */
 
 /* What stands behind the arguments. */

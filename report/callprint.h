@@ -41,6 +41,12 @@ void fx_callprint_call(struct fx_callprint *print, const struct fxt_string *name
 /* A name. */
 void fx_callprint_name(struct fx_callprint *print, const struct fxt_string *name);
 
+/* What the manager calls it. */
+#define FX_CALLPRINT_LOSS "records dropped"
+
+/* Whether an instant says that records are missing. */
+bool fx_callprint_is_loss(const struct fxt_event *event);
+
 /* A text in quotation marks. */
 void fx_callprint_text(struct fx_callprint *print, const struct fxt_string *text);
 

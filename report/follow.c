@@ -62,7 +62,7 @@ static bool follow_prints(const struct follow *follow, const struct fxt_event *e
 	case FXT_EVENT_DURATION_COMPLETE:
 		return true;
 	case FXT_EVENT_INSTANT:
-		return follow->order->instants;
+		return follow->order->instants || fx_callprint_is_loss(event);
 	case FXT_EVENT_COUNTER:
 		return follow->order->counters;
 	default:
@@ -125,8 +125,9 @@ static int follow_event(struct follow *follow, const struct fxt_record *record)
 	if (!thread)
 		return -ENOMEM;
 	if (fx_filter_thread(filter, thread) &&
-	    follow_matches(follow, &filter->categories, &event->category) &&
-	    follow_matches(follow, &filter->names, &event->name))
+	    (fx_callprint_is_loss(event) ||
+	     (follow_matches(follow, &filter->categories, &event->category) &&
+	      follow_matches(follow, &filter->names, &event->name))))
 		follow_line(follow, record, thread);
 	return 0;
 }

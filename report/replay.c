@@ -40,6 +40,7 @@ struct replay {
 	const struct fx_replay_order *order;
 	struct fx_callprint print;
 	uint64_t begin, end;
+	uint32_t loss;		     /* number of the name of what tells of a loss */
 	FX_VECTOR(uint8_t) verdicts; /* by number of a text */
 	FX_VECTOR(struct turn) heap;
 	struct fx_thread **threads; /* that pass, by their first event */
@@ -93,12 +94,24 @@ static bool replay_texts_pass(struct replay *replay, const struct fx_entry *entr
 	       (replay_verdict(replay, &record->event.category) & REPLAY_CATEGORY_PASSES);
 }
 
+/* Whether it says that records are missing here, which is shown whatever else is. */
+static bool replay_is_loss(struct replay *replay, const struct fx_entry *entry)
+{
+	return entry->kind == FX_ENTRY_INSTANT &&
+	       fx_timeline_event_name(replay->timeline, entry) == replay->loss &&
+	       fx_timeline_decode(replay->timeline, entry->provider, entry->word,
+				  &replay->record) == 0 &&
+	       fx_callprint_is_loss(&replay->record.event);
+}
+
 static bool replay_shows(struct replay *replay, const struct fx_entry *entry)
 {
 	uint64_t end = fx_entry_is_slice(entry) ? entry->end : entry->ts;
 
 	if (end < replay->begin || entry->ts > replay->end)
 		return false;
+	if (replay_is_loss(replay, entry))
+		return true;
 	if (!fx_entry_is_slice(entry) && !(fx_entry_is_instant(entry) && replay->order->instants) &&
 	    !(entry->kind == FX_ENTRY_COUNTER && replay->order->counters))
 		return false;
@@ -438,8 +451,10 @@ static int replay_all(struct replay *replay)
 {
 	int r = choose_threads(replay), any = 0;
 
+	replay->loss = fx_texts_add(replay->timeline->strings, FX_CALLPRINT_LOSS,
+				    sizeof(FX_CALLPRINT_LOSS) - 1);
 	if (r == 0)
-		r = start_lanes(replay);
+		r = replay->loss ? start_lanes(replay) : -ENOMEM;
 	any = replay->heap.count > 0;
 	while (r == 0 && replay->heap.count > 0 && !ferror(replay->order->out)) {
 		r = print_next(replay);

@@ -54,6 +54,21 @@ expect_ok "$FXTRACE" replay --category function pairs.fxt
 expect_equal "$(grep -c 'leaf()' replay.txt)" "$(grep -c 'leaf()' out)" "calls of leaf in pairs"
 expect_no_line unfinished out
 
+# Where records are missing is told in their place, whatever is asked for.
+cat >much.c <<'END'
+static int leaf(int x) { return x * 3; }
+int main(void) { for (int i = 0; i < 100000; i++) leaf(i); return 0; }
+END
+compile much -O0 -finstrument-functions much.c
+"$FXTRACE" run -q -m oneshot -b 64K -o much.fxt -- ./much 2>err || fail "much"
+for options in '' '--name main' '--category function' '--follow'; do
+	# shellcheck disable=SC2086 # none or two words
+	expect_ok "$FXTRACE" replay $options much.fxt
+	expect_line '\| +\* records dropped\(count=[0-9]+, .*cause="buffer-full", ' out
+done
+expect_ok "$FXTRACE" replay work.fxt
+expect_no_line 'records dropped' out
+
 # Names of C++ have their parameters already.
 if command -v "${CXX:-c++}" >/dev/null; then
 	cat >plus.cc <<'END'
