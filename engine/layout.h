@@ -135,6 +135,12 @@ enum fx_signal_way {
 #define FX_TIE_EXEC_WORDS 74u
 
 /*
+ * A Kernel Object Record of type process with the koid 0 and without arguments: its name, an inline string of so many bytes
+ * at most, is what the process has written over its own arguments (manager/process/title.h).
+ */
+#define FX_TITLE_BYTES 960u
+
+/*
  * A record that is larger than a chunk is written in parts, each a large record of a private type:
  *
  *	header	FX_PART_HEADER(words of the part)

@@ -7,6 +7,7 @@
 
 #include "base/compiler.h"
 #include "manager/archive/ties.h"
+#include "manager/process/title.h"
 
 static bool told_is_of_signal(int32_t kind)
 {
@@ -87,7 +88,19 @@ static int take_tie(struct fx_rewriting *w, const struct fx_stream_thread *t,
 	return result;
 }
 
-/* A thread's own name, written when it ends, or a tie. Names of anything else are the manager's to give. */
+/* What the process says of itself. */
+static int told_title(const struct fx_rewriting *w, const struct fxt_record *r)
+{
+	if (r->kernel_object.koid || !r->kernel_object.name.data ||
+	    r->kernel_object.name.length > FX_TITLE_BYTES)
+		return -EINVAL;
+	if (w->s->origin)
+		fx_title_told(w->s->origin, r->kernel_object.name.data,
+			      r->kernel_object.name.length);
+	return 0;
+}
+
+/* A thread's own name, written when it ends, a title, or a tie. Names of anything else are the manager's to give. */
 int fx_told_kernel_object(struct fx_rewriting *w)
 {
 	struct fxt_record record;
@@ -95,6 +108,8 @@ int fx_told_kernel_object(struct fx_rewriting *w)
 
 	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
 		return -EINVAL;
+	if (record.kernel_object.type == FXT_OBJECT_PROCESS && !record.nargs)
+		return told_title(w, &record);
 	if (record.kernel_object.type == FXT_OBJECT_PROCESS)
 		return take_tie(w, t, &record);
 	if (record.kernel_object.type != FXT_OBJECT_THREAD || !t ||

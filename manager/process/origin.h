@@ -32,9 +32,8 @@ struct fx_origin_thread;
 /* See title.h. */
 struct fx_title {
 	uint64_t began, looked; /* CLOCK_MONOTONIC ns; the control thread's */
-	char *
-	    text; /* the newest; NULL: none was seen; written by the control thread, under the lock */
-	uint32_t changes; /* atomic */
+	char *text;		/* the newest; NULL: none was seen; under the lock */
+	uint32_t changes;	/* atomic */
 };
 
 struct fx_origin {

@@ -7,6 +7,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "engine/layout.h"
 
 /* The first look comes so much after the beginning, and others when the process has lived twice as long; but up to this
  * where it has recorded anything since. */
@@ -46,10 +47,9 @@ static bool title_is_same_program(const struct fx_origin *origin)
 	return is_same;
 }
 
-/* Old ways to set one fill the room that is left with blanks. */
-static char *title_read(const struct fx_origin *origin)
+/* Old ways to set one fill the room that is left with blanks. Takes the text; NULL: nothing is left of it. */
+static char *title_trim(char *text)
 {
-	char *text = fx_about_command((pid_t)origin->pid);
 	size_t length = text ? strlen(text) : 0;
 
 	while (length > 0 && text[length - 1] == ' ')
@@ -60,11 +60,39 @@ static char *title_read(const struct fx_origin *origin)
 	return NULL;
 }
 
+/* Under the lock. A process tells no more than the beginning. */
 static bool title_is_news(const struct fx_origin *origin, const char *text)
 {
-	const char *command = origin->abouts.texts[FX_ABOUT_COMMAND];
+	const char *now =
+	    origin->title.text ? origin->title.text : origin->abouts.texts[FX_ABOUT_COMMAND];
+	size_t length = strlen(text);
 
-	return command && strcmp(text, origin->title.text ? origin->title.text : command) != 0;
+	return !now || strncmp(text, now, length == FX_TITLE_BYTES ? length : length + 1) != 0;
+}
+
+static bool title_would_be_news(struct fx_origin *origin, const char *text)
+{
+	bool is_news;
+
+	pthread_mutex_lock(&origin->lock);
+	is_news = title_is_news(origin, text);
+	pthread_mutex_unlock(&origin->lock);
+	return is_news;
+}
+
+/* Takes the text. */
+static void title_become(struct fx_origin *origin, char *text)
+{
+	pthread_mutex_lock(&origin->lock);
+	if (title_is_news(origin, text)) {
+		char *before = origin->title.text;
+
+		origin->title.text = text;
+		fx_add_relaxed(&origin->title.changes, 1);
+		text = before;
+	}
+	pthread_mutex_unlock(&origin->lock);
+	free(text);
 }
 
 void fx_title_look(struct fx_origin *origin, int pidfd, enum fx_title_cause cause)
@@ -73,19 +101,26 @@ void fx_title_look(struct fx_origin *origin, int pidfd, enum fx_title_cause caus
 
 	if (!title_is_due(&origin->title, cause == FX_TITLE_NEWS) && cause != FX_TITLE_NOW)
 		return;
-	text = title_read(origin);
-	if (text && title_is_news(origin, text) && title_is_same_program(origin) &&
-	    !title_has_ended(pidfd)) {
-		char *before;
+	text = title_trim(fx_about_command((pid_t)origin->pid));
+	if (text && title_would_be_news(origin, text) && title_is_same_program(origin) &&
+	    !title_has_ended(pidfd))
+		title_become(origin, text);
+	else
+		free(text);
+}
 
-		pthread_mutex_lock(&origin->lock);
-		before = origin->title.text;
-		origin->title.text = text;
-		fx_add_relaxed(&origin->title.changes, 1);
-		pthread_mutex_unlock(&origin->lock);
-		text = before;
-	}
-	free(text);
+void fx_title_told(struct fx_origin *origin, const char *text, size_t length)
+{
+	char *copy = length <= FX_TITLE_BYTES ? malloc(length + 1) : NULL;
+
+	if (!copy)
+		return;
+	for (size_t i = 0; i < length; i++)
+		copy[i] = (char)(text[i] ? text[i] : ' ');
+	copy[length] = 0;
+	copy = title_trim(copy);
+	if (copy)
+		title_become(origin, copy);
 }
 
 bool fx_title_take(struct fx_origin *origin, uint32_t *seen, char ret[FX_ABOUT_MAX + 1])

@@ -18,6 +18,7 @@
 #include "preload/boot/manager-user.h"
 #include "preload/call/heap.h"
 #include "preload/call/tables.h"
+#include "preload/call/title.h"
 #include "preload/events/events.h"
 #include "preload/hooks/choices.h"
 #include "preload/hooks/hooks.h"
@@ -138,9 +139,17 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 	/* the first before any variable is looked at */
 	if (is_privileged(auxv) || fx_asked_of_another())
 		fx_environ_forget();
-	else if (fx_asked())
+	else if (fx_asked()) {
+		fx_title_begin(argc, argv, envp);
 		trace_process();
+	}
 	errno = saved;
+}
+
+/* The last of all: whoever returns from main() calls no exit() that is wrapped. */
+__attribute__((destructor(101))) static void leave(void)
+{
+	fx_title_tell();
 }
 
 /* All constructors have run: what needed libc is made up for. */

@@ -13,6 +13,7 @@
 #include "preload/call/flow.h"
 #include "preload/call/handoff.h"
 #include "preload/call/heap.h"
+#include "preload/call/title.h"
 #include "preload/host/peek.h"
 #include "preload/host/real.h"
 
@@ -448,6 +449,7 @@ static void exits(int status)
 	uint64_t words[2 + FX_WORDS_int];
 	struct fx_call arguments = {.next = words + 2};
 
+	fx_title_tell();
 	if (!t)
 		return;
 	words[1] = fx_thread_now(t);

@@ -54,6 +54,17 @@ for wait in 1 4 16 64; do
 done
 expect_line ' served: in quiet$' titles
 
+# One that is set as the last thing before the end is told by the process itself, whatever is recorded.
+target late_title late_title.c
+for way in return exit _exit quick_exit fork; do
+	for categories in '#default' function; do
+		expect_ok "$FXTRACE" run -q -c "$categories" -o late.fxt -- ./late_title $way 'served: at the last'
+		expect_clean late.fxt
+		expect_ok "$FXTRACE" convert late.fxt late.json
+		expect_line '"process_name",.*"name":"served: at the last"' late.json
+	done
+done
+
 # What has none keeps its command line, also where it is another program's title that went before.
 expect_ok "$FXTRACE" run -q -o plain.fxt -- ./leaf 0 six
 told plain.fxt title >titles

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * late_title WAY TITLE: writes TITLE over its arguments, ends at once by the WAY:
+ * return, exit, _exit, quick_exit, or fork, in whose child the same is done, which then calls _exit().
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void become(char **argv, int argc)
+{
+	static char title[200];
+	size_t room = (size_t)(argv[argc - 1] + strlen(argv[argc - 1]) - argv[0]);
+
+	strncpy(title, argv[2], sizeof(title) - 1);
+	memset(argv[0], 0, room);
+	strncpy(argv[0], title, room);
+}
+
+int main(int argc, char **argv)
+{
+	static char way[20];
+
+	strncpy(way, argv[1], sizeof(way) - 1);
+	if (strcmp(way, "fork") == 0 && fork() != 0) {
+		wait(NULL);
+		return 0;
+	}
+	become(argv, argc);
+	if (strcmp(way, "exit") == 0)
+		exit(0);
+	if (strcmp(way, "quick_exit") == 0)
+		quick_exit(0);
+	if (strcmp(way, "_exit") == 0 || strcmp(way, "fork") == 0)
+		_exit(0);
+	return 0;
+}
