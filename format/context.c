@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/hash.h"
+#include "lists/hashes-lenient.h"
 
 /* A module of a process. Those whose number was given again stay, for what is mapped of them. */
 struct context_module {

@@ -12,7 +12,7 @@
 #include <fxtrace/reader.h>
 
 #include "format/context.h"
-#include "format/hash.h"
+#include "lists/hashes-lenient.h"
 #include "format/input.h"
 #include "format/tables.h"
 

@@ -10,7 +10,7 @@
 #include <fxtrace/writer.h>
 
 #include "format/encode.h"
-#include "format/hash.h"
+#include "lists/hashes-lenient.h"
 #include "format/outlet.h"
 #include "lists/vector.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * uthash's tables, for programs: where there is no memory for them, the program ends and says so. (What is to go on
- * without has format/hash.h.)
+ * without has lists/hashes-lenient.h.)
  */
 #ifndef FX_LISTS_HASHES_H
 #define FX_LISTS_HASHES_H

@@ -62,6 +62,10 @@ static struct fx_symbol_user *user_get(struct fx_symbol_cache *cache, uint64_t n
 		return NULL;
 	user->user = number;
 	HASH_ADD(hh, cache->users, user, sizeof(user->user), user);
+	if (user->lost) {
+		free(user);
+		return NULL;
+	}
 	return user;
 }
 
@@ -116,12 +120,14 @@ static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache, const s
 	file->key_size = key_size;
 	memcpy(file->key, key, key_size);
 	file->module = module_name_add(file, module->path);
-	if (!file->module || !file->user) {
+	file->lost = !file->module || !file->user;
+	if (!file->lost)
+		HASH_ADD_KEYPTR(hh, cache->files, file->key, file->key_size, file);
+	if (file->lost) {
 		fx_strings_clear(&file->strings);
 		free(file);
 		return NULL;
 	}
-	HASH_ADD_KEYPTR(hh, cache->files, file->key, file->key_size, file);
 	cache->counters.files++;
 	/* What cannot be opened now is tried again, and told, when an address asks for it. */
 	if (fx_view_is_own(view))

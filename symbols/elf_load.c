@@ -471,6 +471,9 @@ static int symbols_take(struct elf_file *file, Dwfl_Module *module, struct fx_sy
 	Elf *elf = dwfl_module_getelf(module, &bias);
 	int count = elf ? dwfl_module_getsymtab(module) : -1;
 
+	if (count < 0 && errno == ENOMEM)
+		return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
+
 	/* Without any symbol table there is nothing to read, and that is no error. */
 	for (int i = 0; i < count; i++) {
 		int r = symbol_take(file, module, i, bias, table);
@@ -557,11 +560,15 @@ int fx_elf_load_and(const struct fx_elf_source *source, struct fx_symtab *ret, f
 	if (file.fd < 0)
 		return elf_load_problem(FX_SYMBOL_FILE_UNREADABLE);
 	elf_version(EV_CURRENT);
+	errno = 0;
 	file.elf = elf_begin(file.fd, ELF_C_READ, NULL);
 	file.debug_path = source->debug_path ? strdup(source->debug_path) : NULL;
 	fx_symtab_begin(&table);
 	if (file.elf)
 		failed = file_read(&file, &table);
+	/* The libraries say only that they could not. */
+	if (failed && errno == ENOMEM)
+		failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	table.is_partial = file.is_partial;
 	if (failed)
 		fx_symtab_clear(&table);

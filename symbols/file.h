@@ -22,7 +22,7 @@
 #ifndef FX_SYMBOLS_FILE_H
 #define FX_SYMBOLS_FILE_H
 
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "symbols/loader.h"
 #include "symbols/strings.h"
 #include "symbols/symbols.h"
@@ -45,6 +45,7 @@ enum fx_file_state {
 /* Those whose programs name files: what theirs take together. */
 struct fx_symbol_user {
 	UT_hash_handle hh;
+	bool lost;	  /* not in the hash for lack of memory */
 	uint64_t user;	  /* see struct fx_view_key */
 	uint64_t bytes;	  /* of tables in memory */
 	uint32_t loading; /* files that are being read */
@@ -55,6 +56,7 @@ struct fx_symbol_user {
 
 struct fx_symbol_file {
 	UT_hash_handle hh;
+	bool lost;			    /* not in the hash for lack of memory */
 	struct fx_symbol_file *prev, *next; /* in cache->open or cache->idle */
 	enum fx_file_state state;
 	uint32_t users;		     /* modules in spaces */

@@ -198,6 +198,7 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 	struct fx_job_answer answer;
 	struct fx_symtab table = {0};
 	size_t bytes;
+	bool has_room;
 
 	if (!loader_read_at(fd, &answer, sizeof(answer), 0))
 		return loader_problem(FX_SYMBOL_FILE_DAMAGED);
@@ -214,15 +215,15 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 	table.count = table.capacity = answer.count;
 	table.names_size = table.names_capacity = answer.names_size;
 	table.is_partial = answer.is_partial != 0;
-	if (table.entries && table.names && table.shown &&
-	    loader_read_at(fd, table.entries, bytes, sizeof(answer)) &&
+	has_room = table.entries && table.names && table.shown;
+	if (has_room && loader_read_at(fd, table.entries, bytes, sizeof(answer)) &&
 	    loader_read_at(fd, table.names, table.names_size, (off_t)(sizeof(answer) + bytes)) &&
 	    loader_is_sound(&table)) {
 		*ret = table;
 		return 0;
 	}
 	fx_symtab_clear(&table);
-	return loader_problem(FX_SYMBOL_FILE_DAMAGED);
+	return loader_problem(has_room ? FX_SYMBOL_FILE_DAMAGED : FX_SYMBOL_FILE_NO_MEMORY);
 }
 
 /* Copies the table of recipes. */
@@ -247,8 +248,9 @@ static int recipes_take(int fd, struct fx_recipes *ret)
 	    .unknown = (uint32_t)answer.unknown,
 	    .is_cut = answer.is_cut != 0,
 	};
-	if (!answer.size ||
-	    (recipes.table && loader_read_at(fd, recipes.table, recipes.size, sizeof(answer)))) {
+	if (answer.size && !recipes.table)
+		return loader_problem(FX_SYMBOL_FILE_NO_MEMORY);
+	if (!answer.size || loader_read_at(fd, recipes.table, recipes.size, sizeof(answer))) {
 		*ret = recipes;
 		return 0;
 	}

@@ -42,6 +42,7 @@ tests/e2e/pieces.sh	traces programs of this machine
 tests/e2e/plain.sh	qemu makes no child that sends no signal: there is no private manager
 tests/e2e/real-*.sh	trace programs of this machine
 tests/e2e/seccomp*.sh	qemu has no filters of system calls
+tests/e2e/refused-memory.sh	says nothing of the machine
 tests/e2e/report-agrees*.sh	compares with what traces programs of this machine
 tests/e2e/report-syscalls.sh	strace sees qemu
 tests/e2e/strace.sh	strace sees qemu

@@ -21,7 +21,7 @@ static void take_builtin(struct fx_stream *s, const void *data)
 	if (r == 0)
 		r = fx_names_take_builtin(&s->names, &s->shared->builtin);
 	if (r < 0)
-		s->counts.lost[FX_CAUSE_INVALID]++;
+		fx_stream_lose(s, r);
 }
 
 static void take_title(struct fx_stream *s)

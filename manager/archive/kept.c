@@ -75,6 +75,8 @@ static void flow_leave_out(struct fx_stream *s, uint64_t id)
 		return;
 	flow->id = id;
 	HASH_ADD(hh, s->flows_out, id, sizeof(flow->id), flow);
+	if (flow->lost)
+		free(flow);
 }
 
 /* Whether the arrow's begin lies before; with its end, nothing more comes of it. */

@@ -50,6 +50,10 @@ struct fx_known *fx_known_add(struct fx_known_set *set, uint32_t *made, const ch
 		return NULL;
 	memcpy(k->name, clean, sizeof(clean));
 	HASH_ADD_STR(set->entries, name, k);
+	if (k->lost) {
+		free(k);
+		return NULL;
+	}
 	if (made)
 		++*made;
 	return k;

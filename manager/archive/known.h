@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "engine/layout.h"
 #include "manager/settings/settings.h"
 
@@ -25,6 +25,7 @@
 
 struct fx_known {
 	UT_hash_handle hh;
+	bool lost;	    /* not in the hash for lack of memory */
 	char *help;	    /* owned; NULL none */
 	uint32_t bit;	    /* of the tracer's categories; 0: the program's own */
 	bool by_default;    /* part of #default */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "manager/archive/arrows.h"
 #include "manager/archive/stream.h"
 
@@ -22,6 +22,7 @@ struct fx_kill {
 
 struct fx_life {
 	UT_hash_handle hh;
+	bool lost;		  /* not in the hash for lack of memory */
 	uint32_t pid;		  /* the kernel's */
 	struct fx_stream *stream; /* of its newest image; NULL once that is over */
 	uint32_t shown;		  /* as the archive has it */

@@ -216,8 +216,10 @@ void fx_marks_thread(struct fx_stream *s, uint32_t index, const struct fx_thread
 	struct fx_stream_slot *slot = slot_get(s, index);
 	struct fx_stream_thread *t;
 
-	if (!slot)
+	if (!slot) {
+		fx_stream_lose(s, -ENOMEM);
 		return;
+	}
 	t = fx_stream_thread(s, facts->tid);
 	slot_own(s, slot, t);
 	if (t && facts->name[0])
@@ -520,7 +522,8 @@ static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 /* What the manager has counted itself, or a process without saying when: the archive has it in its end. */
 static void mark_uncounted(struct fx_stream *s, uint64_t ns)
 {
-	static const enum fx_cause causes[] = {FX_CAUSE_DEEP, FX_CAUSE_INVALID, FX_CAUSE_CROSSING};
+	static const enum fx_cause causes[] = {FX_CAUSE_DEEP, FX_CAUSE_INVALID, FX_CAUSE_CROSSING,
+					       FX_CAUSE_UNHELD};
 	struct fx_stream_thread *t = some_thread(s);
 
 	for (unsigned i = 0; t && i < FX_ARRAY_LEN(causes); i++) {
@@ -556,6 +559,8 @@ void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end)
 
 	if (end->broken)
 		s->counts.lost[FX_CAUSE_INVALID]++;
+	if (end->starved)
+		fx_stream_lose(s, -ENOMEM);
 	if (end->absent)
 		s->counts.lost[end->limited ? FX_CAUSE_LIMITED : FX_CAUSE_EARLY]++;
 	if (end->unfollowed && is_plausible(s, end->unfollowed))

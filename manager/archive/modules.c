@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "manager/settings/functions.h"
 
 struct fx_module {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint16_t id;
 	size_t build_id_size;
 	uint8_t build_id[FX_BUILD_ID_MAX];
@@ -46,6 +47,10 @@ static struct fx_module *module_get(struct fx_modules *modules, uint16_t id)
 		return NULL;
 	module->id = id;
 	HASH_ADD(hh, modules->by_id, id, sizeof(module->id), module);
+	if (module->lost) {
+		free(module);
+		return NULL;
+	}
 	return module;
 }
 

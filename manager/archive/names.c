@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "format/encode.h"
 #include "manager/archive/wording.h"
 
@@ -17,6 +17,7 @@
 /* A text that has one of the upper indices. */
 struct upper_text {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint32_t slot;
 	uint32_t length;
 	char text[];
@@ -418,14 +419,18 @@ static int upper_assign(struct fx_names *names, const char *data, size_t length)
 		names->held += text_cost(length); /* one for each of the slots, at most */
 	}
 	text = malloc(sizeof(*text) + length);
-	if (!text) {
+	if (text) {
+		text->lost = false;
+		text->slot = slot;
+		text->length = (uint32_t)length;
+		memcpy(text->text, data, length);
+		HASH_ADD_KEYPTR(hh, upper->by_text, text->text, text->length, text);
+	}
+	if (!text || text->lost) {
+		free(text);
 		names->held -= text_cost(length);
 		return -ENOMEM;
 	}
-	text->slot = slot;
-	text->length = (uint32_t)length;
-	memcpy(text->text, data, length);
-	HASH_ADD_KEYPTR(hh, upper->by_text, text->text, text->length, text);
 	s->text = text;
 	s->generation++;
 	upper->next = (slot + 1) % UPPER_COUNT;

@@ -9,7 +9,7 @@
 #include <fxtrace/format.h>
 
 #include "base/escape.h"
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "engine/layout.h"
 #include "format/encode.h"
 
@@ -26,6 +26,7 @@
 
 struct fx_part_entry {
 	UT_hash_handle hh;
+	bool lost;    /* not in the hash for lack of memory */
 	uint64_t key; /* tid << 32 | number of the record */
 	uint32_t words;
 	uint32_t filled;
@@ -63,7 +64,12 @@ static int entry_make(struct fx_parts *parts, uint64_t key, uint32_t words,
 	e->key = key;
 	e->words = words;
 	e->filled = 0;
+	e->lost = false;
 	HASH_ADD(hh, parts->entries, key, sizeof(e->key), e);
+	if (e->lost) {
+		free(e);
+		return -ENOMEM;
+	}
 	*ret = e;
 	return 0;
 }

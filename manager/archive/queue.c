@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/archive/queue.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Empty blocks kept for the next use. */
 #define SPARE_MAX 64u
+
+/* Where there is no memory for more, blocks that go round: so many from the beginning, and so many of them not for data. */
+#define SPARE_MIN 4u
+#define KEPT	  2u
 
 void fx_block_list_init(struct fx_block_list *list)
 {
@@ -19,7 +24,7 @@ void fx_block_list_add(struct fx_block_list *list, struct fx_block *block)
 	list->last = &block->next;
 }
 
-void fx_queue_init(struct fx_queue *q, uint64_t limit)
+int fx_queue_init(struct fx_queue *q, uint64_t limit)
 {
 	pthread_condattr_t attr;
 
@@ -30,6 +35,16 @@ void fx_queue_init(struct fx_queue *q, uint64_t limit)
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&q->filled, &attr);
 	pthread_condattr_destroy(&attr);
+	while (q->spare_count < SPARE_MIN) {
+		struct fx_block *block = malloc(sizeof(*block));
+
+		if (!block)
+			return -ENOMEM;
+		block->next = q->spare;
+		q->spare = block;
+		q->spare_count++;
+	}
+	return 0;
 }
 
 static void free_blocks(struct fx_block *block)
@@ -60,19 +75,24 @@ bool fx_queue_is_full(struct fx_queue *q)
 	return full;
 }
 
-struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind, struct fx_inlet *inlet)
+/* An empty one, unless there are no more than `kept`. */
+static struct fx_block *spare_block(struct fx_queue *q, unsigned kept)
 {
-	struct fx_block *block;
+	struct fx_block *block = NULL;
 
 	pthread_mutex_lock(&q->lock);
-	block = q->spare;
-	if (block) {
+	if (q->spare_count > kept) {
+		block = q->spare;
 		q->spare = block->next;
 		q->spare_count--;
 	}
 	pthread_mutex_unlock(&q->lock);
-	if (!block)
-		block = malloc(sizeof(*block));
+	return block;
+}
+
+static struct fx_block *block_begin(struct fx_block *block, enum fx_block_kind kind,
+				    struct fx_inlet *inlet)
+{
 	if (!block)
 		return NULL;
 	block->next = NULL;
@@ -83,6 +103,21 @@ struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind, str
 	block->at = block->done = 0;
 	block->pieces = (struct fx_drain_block){.data = block->data, .capacity = FX_BLOCK_SIZE};
 	return block;
+}
+
+struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind, struct fx_inlet *inlet)
+{
+	struct fx_block *block = spare_block(q, KEPT);
+
+	return block_begin(block ? block : malloc(sizeof(*block)), kind, inlet);
+}
+
+struct fx_block *fx_queue_block_kept(struct fx_queue *q, enum fx_block_kind kind,
+				     struct fx_inlet *inlet)
+{
+	struct fx_block *block = fx_queue_block(q, kind, inlet);
+
+	return block ? block : block_begin(spare_block(q, 0), kind, inlet);
 }
 
 void fx_queue_recycle(struct fx_queue *q, struct fx_block *block)

@@ -57,7 +57,8 @@ struct fx_block_list {
 	struct fx_block *first, **last;
 };
 
-void fx_queue_init(struct fx_queue *q, uint64_t limit);
+/* 0 or -ENOMEM; it is to be destroyed in either case. */
+int fx_queue_init(struct fx_queue *q, uint64_t limit);
 
 /* Frees what is left. No thread may use it any more. */
 void fx_queue_destroy(struct fx_queue *q);
@@ -68,6 +69,10 @@ bool fx_queue_is_full(struct fx_queue *q);
 /* An empty block, NULL without memory. */
 struct fx_block *fx_queue_block(struct fx_queue *q, enum fx_block_kind kind,
 				struct fx_inlet *inlet);
+
+/* The same, for what other blocks cannot do without: there are some that data does not get. */
+struct fx_block *fx_queue_block_kept(struct fx_queue *q, enum fx_block_kind kind,
+				     struct fx_inlet *inlet);
 
 /* Gives a block back. */
 void fx_queue_recycle(struct fx_queue *q, struct fx_block *block);

@@ -70,7 +70,7 @@ static void record_slow(struct fx_rewriting *w, const uint64_t *words, size_t si
 		r = record_out(w);
 	}
 	if (r < 0)
-		w->s->counts.lost[FX_CAUSE_INVALID]++;
+		fx_stream_lose(w->s, r);
 }
 
 /* --- Complete events without arguments, which most records are ------------------------------- */
@@ -237,6 +237,10 @@ static struct fx_stream_chunk *chunk_find(struct fx_stream *s, const struct fx_p
 			return NULL;
 		c->number = number;
 		HASH_ADD(hh, s->chunks, number, sizeof(c->number), c);
+		if (c->lost) {
+			free(c);
+			return NULL;
+		}
 	}
 	return c;
 }
@@ -259,7 +263,7 @@ size_t fx_rows_chunk(struct fx_stream *s, const struct fx_piece *piece, const ui
 	size_t count = piece->bytes / FXT_WORD_SIZE, left;
 
 	if (!c) {
-		s->counts.lost[FX_CAUSE_INVALID]++;
+		fx_stream_lose(s, -ENOMEM);
 		return count;
 	}
 	if (done == 0 && (piece->flags & FX_PIECE_FIRST))

@@ -171,11 +171,16 @@ struct fx_stream_thread *fx_stream_thread(struct fx_stream *s, uint64_t tid)
 		thread_forget(s, s->idle);
 	}
 	t = calloc(1, sizeof(*t));
-	if (!t)
+	if (t) {
+		t->tid = key;
+		t->shown = thread_identity(s, key);
+		HASH_ADD(hh, s->threads, tid, sizeof(t->tid), t);
+	}
+	if (!t || t->lost) {
+		free(t);
+		s->starved = true;
 		return NULL;
-	t->tid = key;
-	t->shown = thread_identity(s, key);
-	HASH_ADD(hh, s->threads, tid, sizeof(t->tid), t);
+	}
 	DL_APPEND(s->idle, t);
 	s->others += t->tid != s->first_tid;
 	return t;

@@ -20,11 +20,12 @@
 #ifndef FX_MANAGER_STREAM_H
 #define FX_MANAGER_STREAM_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "engine/reader/drain.h"
 #include "manager/archive/archive.h"
 #include "manager/process/ending.h"
@@ -105,6 +106,7 @@ struct fx_stop {
 
 struct fx_stream_thread {
 	UT_hash_handle hh;
+	bool lost;			      /* not in the hash for lack of memory */
 	struct fx_stream_thread *prev, *next; /* of those that are not held, by their last use */
 	uint32_t tid;			      /* as its process calls it */
 	uint32_t shown;			      /* as the archive does */
@@ -129,6 +131,7 @@ struct fx_stream_thread {
 /* What must be remembered of a chunk that comes in several pieces. */
 struct fx_stream_chunk {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint32_t number;
 	uint64_t serial;
 	struct fx_stream_thread *thread; /* NULL before the chunk's Thread Record */
@@ -149,6 +152,7 @@ struct fx_stream_slot {
 /* An arrow whose begin was left out: see kept.h. */
 struct fx_kept_flow {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint64_t id;
 };
 
@@ -205,6 +209,7 @@ struct fx_stream {
 	uint64_t dropped_at;	 /* ns; where the counter of losses has come to */
 	bool has_heap;		 /* a value of the heap counter was recorded */
 	bool liar;		 /* its counts of losses cannot be true */
+	bool starved;		 /* there was no memory for something of it */
 };
 
 /* What is known when a stream ends. */
@@ -217,6 +222,7 @@ struct fx_stream_end {
 	int64_t heap_blocks;
 	bool absent;	    /* it never mapped its buffer, */
 	bool limited;	    /* and its address space was limited */
+	bool starved;	    /* there was no memory to take all that it has recorded */
 	const char *broken; /* static; NULL if the provider kept the rules */
 	bool wrapped;	    /* circular: older events were overwritten */
 	struct fx_ending ending;
@@ -246,6 +252,13 @@ static inline void fx_stream_counts_event(struct fx_stream *s)
 {
 	s->counts.events++;
 	s->shared->archive.events++;
+}
+
+/* A record is left out: `r` says why, -errno. What may be so because something else could not be remembered, is. */
+static inline void fx_stream_lose(struct fx_stream *s, int r)
+{
+	s->starved |= r == -ENOMEM;
+	s->counts.lost[s->starved ? FX_CAUSE_UNHELD : FX_CAUSE_INVALID]++;
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */

@@ -31,6 +31,7 @@ struct alias_key {
 
 struct fx_alias {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	struct alias_key key;
 	uint32_t pid;	  /* the kernel's for the manager */
 	uint64_t own;	  /* the process's own namespace */
@@ -148,10 +149,15 @@ static struct fx_life *ties_get(struct fx_ties *ties, uint32_t pid)
 	if (HASH_COUNT(ties->lives) >= LIVES_MAX)
 		forget(ties, ties->lives);
 	life = calloc(1, sizeof(*life));
-	if (!life)
+	if (life) {
+		life->pid = pid;
+		HASH_ADD(hh, ties->lives, pid, sizeof(life->pid), life);
+	}
+	if (!life || life->lost) {
+		free(life);
+		ties->unheld++;
 		return NULL;
-	life->pid = pid;
-	HASH_ADD(hh, ties->lives, pid, sizeof(life->pid), life);
+	}
 	return life;
 }
 
@@ -299,8 +305,10 @@ static void wait_for_birth(struct fx_ties *ties, uint64_t space, const struct fx
 	if (ties->waiting_count >= WAITING_MAX)
 		waiting_give_up(ties, ties->waiting);
 	waiting = calloc(1, sizeof(*waiting));
-	if (!waiting)
+	if (!waiting) {
+		ties->unheld++;
 		return;
+	}
 	*waiting =
 	    (struct fx_waiting_tie){.space = space, .at = *at, .kernel_pid = teller, .tie = *tie};
 	DL_APPEND(ties->waiting, waiting);
@@ -335,6 +343,10 @@ static void alias_add(struct fx_ties *ties, const struct fx_origin *origin,
 			return;
 		alias->key = key;
 		HASH_ADD(hh, ties->aliases, key, sizeof(alias->key), alias);
+		if (alias->lost) {
+			free(alias);
+			return;
+		}
 	}
 	/* A process that has become another program was heard of before. */
 	if (alias->pid != origin->pid)

@@ -38,6 +38,7 @@ struct fx_ties {
 	uint64_t early;
 	uint64_t late;	  /* or had time enough for it */
 	uint64_t refused; /* those whose numbers are not known */
+	uint64_t unheld;  /* what was told and is not drawn for want of memory */
 };
 
 void fx_ties_init(struct fx_ties *ties, struct fx_archive *archive);

@@ -445,6 +445,7 @@ static void finish_ties(struct fx_writer *w)
 	fx_ties_finish(&w->ties);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_EARLY], w->ties.early);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_LATE], w->ties.late);
+	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_UNHELD], w->ties.unheld);
 }
 
 static void *writer_main(void *opaque)
@@ -523,7 +524,8 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		pthread_mutex_init(&w->lock, NULL);
 		fx_identities_init(&w->ids);
 		w->shared.ids = &w->ids;
-		fx_queue_init(&w->queue, config->queue_limit);
+		if (fx_queue_init(&w->queue, config->queue_limit) < 0)
+			r = -ENOMEM;
 		fx_parking_init(&w->parking, FX_PARKING_LIMIT);
 		w->clock = config->clock;
 		fx_timebase_init(&w->shared.timebase, config->clock->kind, config->first_anchor);
@@ -562,7 +564,7 @@ struct fx_queue *fx_writer_queue(struct fx_writer *w)
 struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *who)
 {
 	struct fx_inlet *inlet = calloc(1, sizeof(*inlet));
-	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_BEGIN, inlet);
+	struct fx_block *block = fx_queue_block_kept(&w->queue, FX_BLOCK_BEGIN, inlet);
 	struct fx_block_list list;
 
 	if (!inlet || !block) {
@@ -585,7 +587,7 @@ struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *
 
 int fx_writer_flush(struct fx_writer *w)
 {
-	struct fx_block *block = fx_queue_block(&w->queue, FX_BLOCK_FLUSH, NULL);
+	struct fx_block *block = fx_queue_block_kept(&w->queue, FX_BLOCK_FLUSH, NULL);
 	struct fx_block_list list;
 
 	if (!block)

@@ -87,8 +87,10 @@ struct fx_provider {
 	bool busy;	       /* the newest pass took something */
 	bool wrapped;	       /* circular: events were overwritten before they were saved */
 	uint64_t packets_read;
-	bool settled;  /* all that was recorded before the stop is saved */
-	uint32_t news; /* as in FX_STATE_NEWS */
+	bool settled;	/* all that was recorded before the stop is saved */
+	bool starved;	/* but for what there was no memory for, */
+	uint32_t tries; /* that often */
+	uint32_t news;	/* as in FX_STATE_NEWS */
 	struct fx_provider_recipes recipes;
 };
 

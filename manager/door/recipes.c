@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/syscall.h"
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/report.h"
 #include "manager/settings/terms.h"
@@ -33,6 +33,7 @@ enum file_state { FILE_NEW, FILE_LOADING, FILE_READY, FILE_FAILED };
  * is nobody else's. */
 struct fx_recipe_file {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	enum file_state state;
 	unsigned users; /* codes that wait for it */
 	uint64_t since; /* CLOCK_MONOTONIC ns; when it was first wanted */
@@ -127,6 +128,10 @@ static struct fx_recipe_file *file_use(struct fx_recipe_maker *maker,
 	} else {
 		file->since = fx_monotonic_ns();
 		HASH_ADD_KEYPTR(hh, maker->files, file->key, file->key_size, file);
+		if (file->lost) {
+			free(file);
+			return NULL;
+		}
 		maker->kept += file_bytes(file);
 	}
 	file->users++;

@@ -3,9 +3,9 @@
  * What a provider has recorded, on its way to the writer: while it goes on, at a stop, and when it has ended.
  */
 #include <errno.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/atomic.h"
 #include "base/fault.h"
@@ -18,8 +18,29 @@
 /* One provider may fill so many blocks before another one's turn comes. */
 #define BLOCKS_PER_TURN 64u
 
+/* Without memory, blocks come back from the writer; they are waited for so many times, each a millisecond, for each
+ * provider. */
+#define STARVED_TRIES 500u
+
 #define FEW_THREADS	64u
 #define FACTS_PERIOD_NS UINT64_C(20000000)
+
+/* After a moment, in which memory may have come back; false: something of it is lost now. */
+static bool may_try_again(struct fx_provider *p)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+
+	if (p->tries < STARVED_TRIES) {
+		p->tries++;
+		nanosleep(&moment, NULL);
+		return true;
+	}
+	if (!p->starved)
+		fx_report("%s (%d): out of memory; a part of its trace is lost", p->name,
+			  (int)p->pid);
+	p->starved = true;
+	return false;
+}
 
 /* Adds what `take` finds to the list, in as many blocks as it needs. 0, 1: there is more than
  * `max_blocks`, or -errno. */
@@ -40,6 +61,31 @@ static int take_blocks(struct fx_provider *p, struct fx_queue *queue, struct fx_
 			fx_block_list_add(list, block);
 		else
 			fx_queue_recycle(queue, block);
+	}
+	return r;
+}
+
+/* The same with all that `take` finds, queued at once: what comes later has to come behind it. */
+static int queue_blocks(struct fx_provider *p, struct fx_queue *queue,
+			int (*take)(struct fx_provider *p, struct fx_drain_block *block))
+{
+	int r = 1;
+
+	while (r == 1 || (r == -ENOMEM && may_try_again(p))) {
+		struct fx_block *block = fx_queue_block_kept(queue, FX_BLOCK_DATA, p->inlet);
+		struct fx_block_list list;
+
+		r = -ENOMEM;
+		if (!block)
+			continue;
+		block->ticks = p->end_ticks;
+		r = take(p, &block->pieces);
+		fx_block_list_init(&list);
+		if (block->pieces.used)
+			fx_block_list_add(&list, block);
+		else
+			fx_queue_recycle(queue, block);
+		fx_queue_push(queue, &list);
 	}
 	return r;
 }
@@ -94,15 +140,6 @@ static int take_frames(struct fx_provider *p, struct fx_drain_block *block)
 	return fx_drain_frames(&p->drain, &p->frames_cursor, block);
 }
 
-static void list_append(struct fx_block_list *list, struct fx_block_list *tail)
-{
-	if (!tail->first)
-		return;
-	*list->last = tail->first;
-	list->last = tail->last;
-	fx_block_list_init(tail);
-}
-
 static void report_broken(const struct fx_provider *p)
 {
 	fx_report("%s (%d): its buffer is corrupt (%s); the rest of its trace is lost", p->name,
@@ -116,19 +153,17 @@ static void report_broken(const struct fx_provider *p)
 static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
 {
 	bool was_broken = p->drain.broken != NULL;
-	struct fx_block_list list, chunks;
+	struct fx_block_list chunks;
 	int r, facts;
 
-	fx_block_list_init(&list);
 	fx_block_list_init(&chunks);
 	r = take_blocks(p, queue, &chunks, BLOCKS_PER_TURN,
 			is_circular(p) ? take_history
 			: held	       ? take_all
 				       : take_released);
 	p->busy = chunks.first != NULL;
-	facts = p->busy || held ? take_blocks(p, queue, &list, UINT_MAX, take_facts) : 0;
-	list_append(&list, &chunks);
-	fx_queue_push(queue, &list);
+	facts = p->busy || held ? queue_blocks(p, queue, take_facts) : 0;
+	fx_queue_push(queue, &chunks);
 	if (p->drain.broken && !was_broken)
 		report_broken(p);
 	return r ? r : facts;
@@ -187,9 +222,11 @@ void fx_provider_end(struct fx_provider *p, uint64_t ticks)
 
 static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 {
-	struct fx_block *block = fx_queue_block(queue, FX_BLOCK_END, p->inlet);
+	struct fx_block *block = fx_queue_block_kept(queue, FX_BLOCK_END, p->inlet);
 	struct fx_block_list list;
 
+	while (!block && may_try_again(p))
+		block = fx_queue_block_kept(queue, FX_BLOCK_END, p->inlet);
 	if (!block)
 		return;
 	block->end = (struct fx_stream_end){.ticks = p->end_ticks, .broken = p->drain.broken};
@@ -197,6 +234,7 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 	block->end.ending = p->ending;
 	block->end.absent = !fx_drain_is_attached(&p->drain);
 	block->end.limited = p->limited;
+	block->end.starved = p->starved;
 	if (!block->end.absent) {
 		fx_drain_unslotted(&p->drain, block->end.unslotted);
 		block->end.unfollowed = fx_drain_unfollowed(&p->drain);
@@ -212,7 +250,6 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 /* All of the buffer, then the open calls. True once they are queued. */
 static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 {
-	struct fx_block_list frames;
 	int r = 1;
 
 	if (!fx_drain_is_attached(&p->drain))
@@ -223,15 +260,13 @@ static bool save_all(struct fx_provider *p, struct fx_queue *queue)
 	if (is_circular(p))
 		p->wrapped |=
 		    fx_drain_next_serial(&p->drain) - p->drain.floor > p->drain.chunk_count;
-	while (r == 1) {
+	while (r == 1 || (r == -ENOMEM && may_try_again(p))) {
 		if (provider_must_wait(p, queue))
 			return false;
 		r = save(p, queue, true);
 	}
 	p->frames_cursor = 0;
-	fx_block_list_init(&frames);
-	take_blocks(p, queue, &frames, UINT_MAX, take_frames);
-	fx_queue_push(queue, &frames);
+	queue_blocks(p, queue, take_frames);
 	if (p->wanted & FX_CAT_HEAP)
 		fx_drain_heap(&p->drain, &p->heap_bytes, &p->heap_blocks);
 	p->drain.over = false;

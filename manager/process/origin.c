@@ -15,7 +15,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 
 /* Of a process that has many threads, all are looked through for no more than this part of the time. */
 #define SCAN_SHARE 10u
@@ -29,6 +29,7 @@
 
 struct fx_origin_thread {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint32_t told, tid;
 };
 
@@ -347,6 +348,10 @@ static void thread_note(struct fx_origin *origin, uint32_t told, uint32_t tid)
 			return;
 		t->told = told;
 		HASH_ADD(hh, origin->threads, told, sizeof(t->told), t);
+		if (t->lost) {
+			free(t);
+			return;
+		}
 	}
 	t->tid = tid;
 }

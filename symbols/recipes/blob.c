@@ -5,16 +5,18 @@
 #include <string.h>
 
 #include "base/compiler.h"
-#include "lists/hashes.h"
+#include "lists/hashes-lenient.h"
 
 struct fx_blob_text {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint32_t offset;
 	char text[];
 };
 
 struct fx_blob_memo {
 	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
 	uint64_t key;
 	uint32_t offset;
 };
@@ -79,6 +81,7 @@ uint32_t fx_blob_text(struct fx_blob *blob, const char *text)
 {
 	size_t length = strlen(text);
 	struct fx_blob_text *found;
+	uint32_t offset;
 
 	HASH_FIND(hh, blob->texts, text, length, found);
 	if (found)
@@ -87,9 +90,11 @@ uint32_t fx_blob_text(struct fx_blob *blob, const char *text)
 	if (!found)
 		return 0;
 	memcpy(found->text, text, length);
-	found->offset = fx_blob_put(blob, text, length + 1);
+	found->offset = offset = fx_blob_put(blob, text, length + 1);
 	HASH_ADD_KEYPTR(hh, blob->texts, found->text, length, found);
-	return found->offset;
+	if (found->lost)
+		free(found);
+	return offset;
 }
 
 uint32_t *fx_blob_memo(struct fx_blob *blob, uint64_t key)
@@ -104,5 +109,9 @@ uint32_t *fx_blob_memo(struct fx_blob *blob, uint64_t key)
 		return NULL;
 	found->key = key;
 	HASH_ADD(hh, blob->memos, key, sizeof(found->key), found);
+	if (found->lost) {
+		free(found);
+		return NULL;
+	}
 	return &found->offset;
 }
