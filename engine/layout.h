@@ -319,7 +319,9 @@ struct fx_frame {
 /* Key of frame 0: the thread that holds the lock that this one waits for. In the low bits a tid (0: not known), above it
  * the low bits of the start of the call that waits: it says nothing of any other. */
 #define FX_HOLDER_SHIFT 22u
-#define FX_HOLDER_TID	((1ull << FX_HOLDER_SHIFT) - 1)
+/* Its start, stored before the key: where that thread has locked it, a return address; below FX_HELD_AT_MIN: not known. */
+#define FX_HELD_AT_MIN 4096u
+#define FX_HOLDER_TID  ((1ull << FX_HOLDER_SHIFT) - 1)
 
 static inline uint64_t fx_holder_word(uint64_t start, uint32_t tid)
 {
@@ -362,7 +364,8 @@ struct fx_thread_slot {
 	uint64_t gap_first;
 	uint64_t gap_last;
 	uint64_t gap_total;
-	struct fx_frame frames[FX_FRAMES]; /* [0] is a sentinel with start = 1, id = 0, sp = ~0 */
+	struct fx_frame
+	    frames[FX_FRAMES]; /* [0] is a sentinel with start = 1 as a rule, id = 0, sp = ~0 */
 };
 
 /*

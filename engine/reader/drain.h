@@ -46,9 +46,10 @@ struct fx_piece {
 	uint32_t kind;
 	uint32_t flags;
 	uint32_t bytes;
-	uint32_t index;	 /* chunk: its number. thread and frames: the slot's */
-	uint64_t serial; /* chunk: its serial. frames: tid */
-	uint64_t holder; /* frames: fx_holder_word() */
+	uint32_t index;	  /* chunk: its number. thread and frames: the slot's */
+	uint64_t serial;  /* chunk: its serial. frames: tid */
+	uint64_t holder;  /* frames: fx_holder_word() */
+	uint64_t held_at; /* frames: where that has locked it; below FX_HELD_AT_MIN: not known */
 };
 
 /* What a slot of the thread area says of its thread. */

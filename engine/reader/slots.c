@@ -109,6 +109,7 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 		uint32_t tid = fx_load_acquire(&slot->tid);
 		struct fx_frame frames[FX_FRAMES];
 		uint32_t n;
+		uint64_t holder;
 		size_t used;
 		void *to;
 
@@ -120,14 +121,18 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 		/* Both, or none: else they are taken again. */
 		used = block->used;
 		to = NULL;
+		/* Pairs with fx_wait_tell(). */
+		holder = fx_load_acquire(&slot->frames[0].key);
 		if (take_stash(d, *cursor, tid, block))
-			to = piece_begin(block, (struct fx_piece){
-						    .kind = FX_PIECE_FRAMES,
-						    .bytes = (uint32_t)(n * sizeof(frames[0])),
-						    .index = *cursor,
-						    .serial = tid,
-						    .holder = fx_load_relaxed(&slot->frames[0].key),
-						});
+			to = piece_begin(block,
+					 (struct fx_piece){
+					     .kind = FX_PIECE_FRAMES,
+					     .bytes = (uint32_t)(n * sizeof(frames[0])),
+					     .index = *cursor,
+					     .serial = tid,
+					     .holder = holder,
+					     .held_at = fx_load_relaxed(&slot->frames[0].start),
+					 });
 		if (!to) {
 			block->used = used;
 			return 1;

@@ -336,7 +336,7 @@ static bool is_object(const struct fxt_arg *arg)
 
 /* Words that go with an open call into the archive. */
 struct open_room {
-	char object_word[40], object[FX_MODULES_TEXT_MAX];
+	char object_word[40], object[FX_MODULES_TEXT_MAX], taken[FX_MODULES_TEXT_MAX];
 };
 
 static void add_first(struct fx_stream *s, const struct fx_frame *frame, struct open_room *room,
@@ -351,19 +351,35 @@ static void add_first(struct fx_stream *s, const struct fx_frame *frame, struct 
 	if (!is_object(first) || !fx_modules_has_name(&s->modules, moment, first->uint64))
 		return;
 	snprintf(room->object_word, sizeof(room->object_word), "%s_name", first->name.data);
-	record->args[record->nargs++] = (struct fxt_arg){
-	    .type = FXT_ARG_STRING,
-	    .name = marks_text(room->object_word),
-	    .string = fx_string_inline(
-		room->object, fx_modules_name(&s->modules, moment, first->uint64, room->object)),
-	};
+	fx_modules_name(&s->modules, moment, first->uint64, room->object);
+	record->args[record->nargs++] = marks_arg_text(room->object_word, room->object);
 }
 
-/* Who had the lock that the call waits for, as the wait began. */
-static void add_holder(struct fx_stream *s, const struct fx_frame *frame, uint64_t holder,
+/* Whether the piece says where the lock that the call waits for was taken. */
+static bool knows_taken(const struct fx_piece *piece, const struct fx_frame *frame)
+{
+	return piece->held_at >= FX_HELD_AT_MIN && fx_holder_of(piece->holder, frame->start);
+}
+
+static void add_taken(struct fx_stream *s, uint64_t at, struct open_room *room,
+		      struct fxt_record *record)
+{
+	uint32_t moment = fx_modules_moment(&s->modules);
+
+	record->args[record->nargs++] =
+	    (struct fxt_arg){.type = FXT_ARG_POINTER, .name = marks_text("taken"), .uint64 = at};
+	if (!fx_modules_has_name(&s->modules, moment, at - 1))
+		return;
+	fx_modules_caller(&s->modules, moment, at, room->taken);
+	record->args[record->nargs++] = marks_arg_text("taken_name", room->taken);
+}
+
+/* Who had the lock that the call waits for, as the wait began, and since where. */
+static void add_holder(struct fx_stream *s, const struct fx_piece *piece,
+		       const struct fx_frame *frame, struct open_room *room,
 		       struct fxt_record *record)
 {
-	uint32_t tid = fx_holder_of(holder, frame->start);
+	uint32_t tid = fx_holder_of(piece->holder, frame->start);
 	const struct fx_stream_thread *t = tid ? fx_stream_thread_known(s, tid) : NULL;
 
 	if (!tid)
@@ -374,6 +390,8 @@ static void add_holder(struct fx_stream *s, const struct fx_frame *frame, uint64
 	if (t)
 		record->args[record->nargs++] =
 		    marks_arg_text("holder_name", t->name[0] ? t->name : s->name);
+	if (knows_taken(piece, frame))
+		add_taken(s, piece->held_at, room, record);
 }
 
 static size_t frames_count(const struct fx_piece *piece)
@@ -391,6 +409,8 @@ bool fx_marks_frames_are_named(struct fx_stream *s, const struct fx_piece *piece
 			fx_modules_want(&s->modules, fx_modules_moment(&s->modules), frames[i].id);
 		else if (first_of_call(s, &frames[i], &first) && is_object(&first))
 			fx_modules_want_known(&s->modules, first.uint64);
+		if (knows_taken(piece, &frames[i]))
+			fx_modules_want_known(&s->modules, piece->held_at - 1);
 	}
 	return fx_modules_are_ready(&s->modules);
 }
@@ -406,7 +426,8 @@ static bool is_unwanted(struct fx_stream *s, const struct fx_frame *frame)
 
 /* `index': the frame's. */
 static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t index,
-		      const struct fx_frame *frame, uint64_t holder, uint64_t start, uint64_t end)
+		      const struct fx_piece *piece, const struct fx_frame *frame, uint64_t start,
+		      uint64_t end)
 {
 	char function[FX_MODULES_TEXT_MAX];
 	struct fx_stashed_room stashed;
@@ -423,7 +444,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 	/* The library's own calls stash nothing; of a provider that does, there might be no room for more. */
 	if (record.nargs == 0) {
 		add_first(s, frame, &room, &record);
-		add_holder(s, frame, holder, &record);
+		add_holder(s, piece, frame, &room, &record);
 		add_exec(s->exec, t->tid, frame, &exec_room, &record);
 	}
 	fx_stream_unfinished(s, &record);
@@ -478,7 +499,7 @@ void fx_marks_frames(struct fx_stream *s, const struct fx_piece *piece,
 		if (is_pair(s, &frames[i]) || is_recorded(t, &frames[i]) || start <= t->stop.before)
 			continue;
 		/* The first is a sentinel, and not told. */
-		open_call(s, t, i + 1, &frames[i], piece->holder, start, end);
+		open_call(s, t, i + 1, piece, &frames[i], start, end);
 		t->stop.told[t->stop.told_next++ % FX_RECENT] = start;
 	}
 	fx_stream_end_begun(s, t, 0, end);

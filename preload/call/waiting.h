@@ -107,11 +107,14 @@ fx_hot void fx_wait_open(struct fx_wait *w, const struct fx_call *call, const vo
 		w->start = call->start;
 }
 
-/* The real function is about to wait: should it never return, it is known for which thread. */
+/* The real function is about to wait: should it never return, it is known for which thread, and where that has locked it. */
 fx_hot void fx_wait_tell(const struct fx_wait *w, const struct fx_call *call)
 {
-	fx_store_relaxed(&call->thread->slot->frames[0].key,
-			 fx_holder_word(call->start, w->holder));
+	struct fx_frame *told = call->thread->slot->frames;
+
+	fx_store_relaxed(&told->start, w->taken ? (uint64_t)(uintptr_t)w->taken : 1);
+	/* Pairs with fx_drain_frames(). */
+	fx_store_release(&told->key, fx_holder_word(call->start, w->holder));
 }
 
 /*

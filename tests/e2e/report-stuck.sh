@@ -64,6 +64,10 @@ END
 compile stuck -O1 -w stuck.c
 expect_status 137 "$FXTRACE" run -q -o stuck.fxt -- ./stuck
 expect_clean stuck.fxt
+list_archive stuck.fxt
+expect_events 1 'name == "pthread_mutex_lock" && has("unfinished=true") && has("mutex_name=left") && has("holder_name=giver") && has("taken_name=main")'
+expect_events 1 'name == "pthread_mutex_lock" && has("unfinished=true") && has("mutex_name=right") && has("holder_name=taker") && has("taken_name=taker")'
+expect_events 1 'name == "pthread_rwlock_rdlock" && has("unfinished=true") && has("rwlock_name=table") && has("holder_name=giver") && has("taken_name=main")'
 expect_ok "$FXTRACE" report --waits --json stuck.fxt
 python3 - out <<'END' || fail "who waits for whom without an end"
 import json, re, sys
