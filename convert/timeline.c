@@ -9,7 +9,7 @@
 #include "convert/records.h"
 #include "convert/timeline.h"
 
-/* --- Processes and threads -------------------------------------------------------------------- */
+/* --- Processes --------------------------------------------------------------------------------- */
 
 struct fx_process *fx_timeline_process(struct fx_timeline *timeline, uint64_t pid)
 {
@@ -30,31 +30,113 @@ struct fx_process *fx_timeline_process(struct fx_timeline *timeline, uint64_t pi
 	return process;
 }
 
-struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid, uint64_t tid)
+/* --- Threads ----------------------------------------------------------------------------------- */
+
+enum {
+	THREADS_OF_SLAB = 32,
+	TABLE_FIRST = 64, /* slots; half of them are in use at most */
+};
+
+/* Where a thread is looked for first. */
+static size_t timeline_slot(const struct fx_thread_numbers *table, uint64_t pid, uint64_t tid)
 {
-	struct fx_thread_key key = {pid, tid};
+	uint64_t hash = (pid ^ tid << 32 ^ tid >> 32) * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash = (hash ^ hash >> 29 ^ pid >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
+	return (size_t)(hash ^ hash >> 32) & (table->size - 1);
+}
+
+/* Its slot, or the empty one where it belongs. */
+static uint32_t *timeline_find_slot(const struct fx_timeline *timeline, uint64_t pid, uint64_t tid)
+{
+	const struct fx_thread_numbers *table = &timeline->thread_table;
+	size_t at = timeline_slot(table, pid, tid);
+
+	for (; table->slots[at]; at = (at + 1) & (table->size - 1)) {
+		const struct fx_thread *thread = timeline->threads.items[table->slots[at] - 1];
+
+		if (thread->key.tid == tid && thread->key.pid == pid)
+			break;
+	}
+	return &table->slots[at];
+}
+
+struct fx_thread *fx_timeline_find_thread(const struct fx_timeline *timeline, uint64_t pid,
+					  uint64_t tid)
+{
+	uint32_t number;
+
+	if (timeline->thread_table.size == 0)
+		return NULL;
+	number = *timeline_find_slot(timeline, pid, tid);
+	return number ? timeline->threads.items[number - 1] : NULL;
+}
+
+/* Makes room for one more. Returns 0 or -ENOMEM. */
+static int timeline_reserve_slot(struct fx_timeline *timeline)
+{
+	struct fx_thread_numbers *table = &timeline->thread_table, old = *table;
+
+	if (timeline->threads.count < table->size / 2)
+		return 0;
+	table->size = old.size ? 2 * old.size : TABLE_FIRST;
+	table->slots = calloc(table->size, sizeof(*table->slots));
+	if (!table->slots) {
+		*table = old;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < timeline->threads.count; i++) {
+		const struct fx_thread_key *key = &timeline->threads.items[i]->key;
+
+		*timeline_find_slot(timeline, key->pid, key->tid) = (uint32_t)i + 1;
+	}
+	free(old.slots);
+	return 0;
+}
+
+/* Memory for the next one, all zeros; NULL: none. */
+static struct fx_thread *timeline_thread_room(struct fx_timeline *timeline)
+{
+	size_t at = timeline->threads.count % THREADS_OF_SLAB;
+	struct fx_thread *slab;
+
+	if (at > 0)
+		return &timeline->thread_slabs.items[timeline->thread_slabs.count - 1][at];
+	if (fx_vector_reserve(&timeline->thread_slabs, 1) < 0)
+		return NULL;
+	slab = calloc(THREADS_OF_SLAB, sizeof(*slab));
+	if (slab)
+		timeline->thread_slabs.items[timeline->thread_slabs.count++] = slab;
+	return slab;
+}
+
+static struct fx_thread *timeline_thread_new(struct fx_timeline *timeline, uint64_t pid,
+					     uint64_t tid)
+{
+	struct fx_process *process = fx_timeline_process(timeline, pid);
 	struct fx_thread *thread;
 
-	HASH_FIND(hh, timeline->thread_table, &key, sizeof(key), thread);
-	if (thread)
-		return thread;
-	if (fx_vector_reserve(&timeline->threads, 1) < 0)
+	if (!process || fx_vector_reserve(&timeline->threads, 1) < 0 ||
+	    timeline_reserve_slot(timeline) < 0)
 		return NULL;
-	thread = calloc(1, sizeof(*thread));
+	thread = timeline_thread_room(timeline);
 	if (!thread)
 		return NULL;
-	thread->process = fx_timeline_process(timeline, pid);
-	if (!thread->process) {
-		free(thread);
-		return NULL;
-	}
 	fx_runs_init(&thread->entries, &timeline->pool, &fx_entries_kind);
+	thread->process = process;
 	thread->first_ts = UINT64_MAX;
-	thread->key = key;
+	thread->key = (struct fx_thread_key){pid, tid};
 	thread->number = (uint32_t)timeline->threads.count;
+	*timeline_find_slot(timeline, pid, tid) = thread->number + 1;
 	timeline->threads.items[timeline->threads.count++] = thread;
-	HASH_ADD(hh, timeline->thread_table, key, sizeof(thread->key), thread);
 	return thread;
+}
+
+struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid, uint64_t tid)
+{
+	struct fx_thread *thread = fx_timeline_find_thread(timeline, pid, tid);
+
+	return thread ? thread : timeline_thread_new(timeline, pid, tid);
 }
 
 void fx_thread_release(struct fx_thread *thread)
@@ -71,17 +153,18 @@ void fx_thread_release(struct fx_thread *thread)
 void fx_timeline_close(struct fx_timeline *timeline)
 {
 	HASH_CLEAR(hh, timeline->process_table);
-	HASH_CLEAR(hh, timeline->thread_table);
 	for (size_t i = 0; i < timeline->processes.count; i++)
 		free(timeline->processes.items[i]);
-	for (size_t i = 0; i < timeline->threads.count; i++) {
+	for (size_t i = 0; i < timeline->threads.count; i++)
 		fx_thread_release(timeline->threads.items[i]);
-		free(timeline->threads.items[i]);
-	}
+	for (size_t i = 0; i < timeline->thread_slabs.count; i++)
+		free(timeline->thread_slabs.items[i]);
+	free(timeline->thread_table.slots);
 	for (size_t i = 0; i < timeline->providers.count; i++)
 		fx_timeline_provider_free(timeline->providers.items[i]);
 	fx_vector_free(&timeline->processes);
 	fx_vector_free(&timeline->threads);
+	fx_vector_free(&timeline->thread_slabs);
 	fx_vector_free(&timeline->providers);
 	fx_runs_release(&timeline->asyncs);
 	fx_runs_release(&timeline->scheds);

@@ -42,13 +42,14 @@ struct fx_thread_key {
 	uint64_t tid;
 };
 
+/* There may be a million of them: what is added here is added to each. */
 struct fx_thread {
 	struct fx_thread_key key;
 	uint32_t number; /* counts from 0 in order of appearance */
-	struct fx_process *process;
-	const struct fx_text *name; /* NULL: not known */
 	bool has_flows;
 	bool has_pairs; /* begins or ends */
+	struct fx_process *process;
+	const struct fx_text *name; /* NULL: not known */
 	/* Of what is no end: */
 	uint64_t first_ts;
 	uint64_t count;
@@ -56,7 +57,12 @@ struct fx_thread {
 	struct fx_runs entries;
 	struct fx_runs
 	    *ends; /* struct fx_entry_end, made by fx_thread_arrange(); NULL: it has no pairs */
-	UT_hash_handle hh;
+};
+
+/* Threads by their ids: numbers, each 1 more than the thread's, or 0. */
+struct fx_thread_numbers {
+	uint32_t *slots;
+	size_t size; /* a power of two */
 };
 
 /* Something that the reader of a timeline has to know. */
@@ -108,7 +114,8 @@ struct fx_timeline {
 	uint64_t fault_count;
 
 	struct fx_process *process_table;
-	struct fx_thread *thread_table;
+	struct fx_thread_numbers thread_table;
+	FX_VECTOR(struct fx_thread *) thread_slabs; /* in which they lie */
 	struct fx_records *records;
 };
 
@@ -132,7 +139,11 @@ uint32_t fx_timeline_event_name(struct fx_timeline *timeline, const struct fx_en
 /* The process of this id, made if it is new; NULL: no memory. */
 struct fx_process *fx_timeline_process(struct fx_timeline *timeline, uint64_t pid);
 
-/* The thread of these ids, made if it is new; NULL: no memory. */
+/* The thread of these ids; NULL: there is none. */
+struct fx_thread *fx_timeline_find_thread(const struct fx_timeline *timeline, uint64_t pid,
+					  uint64_t tid);
+
+/* The same, made if it is new; NULL: no memory. */
 struct fx_thread *fx_timeline_thread(struct fx_timeline *timeline, uint64_t pid, uint64_t tid);
 
 /* Frees the events of a thread, once they have been exported. */

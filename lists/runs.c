@@ -103,11 +103,13 @@ void fx_runs_init(struct fx_runs *runs, struct fx_runs_pool *pool, const struct 
 
 static void drop_blocks(struct fx_runs *runs)
 {
-	for (size_t i = 0; i < runs->blocks.count; i++)
-		free_block(runs->pool, runs->blocks.items[i].items, runs->blocks.items[i].room);
-	fx_vector_free(&runs->blocks);
-	runs->pool->used -= runs->held;
-	runs->held = 0;
+	struct fx_runs_sorted *sorted = runs->sorted;
+
+	for (size_t i = 0; i < sorted->blocks.count; i++)
+		free_block(runs->pool, sorted->blocks.items[i].items, sorted->blocks.items[i].room);
+	fx_vector_free(&sorted->blocks);
+	runs->pool->used -= sorted->held;
+	sorted->held = 0;
 }
 
 static void drop_block_in_work(struct fx_runs *runs)
@@ -123,9 +125,12 @@ void fx_runs_release(struct fx_runs *runs)
 {
 	if (!runs->pool)
 		return;
-	drop_blocks(runs);
+	if (runs->sorted) {
+		drop_blocks(runs);
+		fx_vector_free(&runs->sorted->runs);
+		free(runs->sorted);
+	}
 	drop_block_in_work(runs);
-	fx_vector_free(&runs->runs);
 	*runs->link = runs->next;
 	if (runs->next)
 		runs->next->link = runs->link;
@@ -147,18 +152,22 @@ static int sort_block(const struct fx_runs *runs)
 /* Puts the block in work to the others. Returns 0 or -ENOMEM. */
 static int close_block(struct fx_runs *runs)
 {
+	struct fx_runs_sorted *sorted;
 	int r;
 
 	if (runs->used == 0)
 		return 0;
-	if (fx_vector_reserve(&runs->blocks, 1) < 0)
+	if (!runs->sorted)
+		runs->sorted = calloc(1, sizeof(*runs->sorted));
+	sorted = runs->sorted;
+	if (!sorted || fx_vector_reserve(&sorted->blocks, 1) < 0)
 		return -ENOMEM;
 	r = sort_block(runs);
 	if (r < 0)
 		return r;
-	runs->blocks.items[runs->blocks.count++] =
+	sorted->blocks.items[sorted->blocks.count++] =
 	    (struct fx_runs_block){runs->block, runs->used, runs->room};
-	runs->held += runs->room;
+	sorted->held += runs->room;
 	runs->block = NULL;
 	runs->used = runs->room = 0;
 	return 0;
@@ -190,7 +199,7 @@ static int grow_block(struct fx_runs *runs, size_t room)
 	}
 	runs->pool->used += room - runs->room;
 	runs->block = block;
-	runs->room = room;
+	runs->room = (uint32_t)room;
 	return 0;
 }
 
@@ -379,21 +388,21 @@ static int skip_in_run(const struct fx_merge *merge, struct fx_runs_source *sour
  */
 static int open_sources(struct fx_merge *merge, size_t from, size_t count, uint64_t key)
 {
-	struct fx_runs *runs = merge->runs;
+	const struct fx_runs_sorted *sorted = merge->runs->sorted;
 
 	for (size_t i = 0; i < count; i++) {
 		struct fx_runs_source *source = &merge->sources[i];
 		int r = 0;
 
 		source->number = i;
-		if (from + i < runs->runs.count) {
-			open_run(source, &runs->runs.items[from + i]);
-			r = skip_in_run(merge, source, &runs->runs.items[from + i], key);
+		if (from + i < sorted->runs.count) {
+			open_run(source, &sorted->runs.items[from + i]);
+			r = skip_in_run(merge, source, &sorted->runs.items[from + i], key);
 		} else {
-			open_block(source, &runs->blocks.items[from + i - runs->runs.count]);
+			open_block(source, &sorted->blocks.items[from + i - sorted->runs.count]);
 			skip_in_block(merge, source, key);
 		}
-		if (r == 0 && runs->kind->compare && !source->at && source->left > 0)
+		if (r == 0 && merge->runs->kind->compare && !source->at && source->left > 0)
 			r = read_piece(merge, source);
 		if (r < 0)
 			return r;
@@ -431,13 +440,15 @@ int fx_merge_begin(struct fx_merge *merge, struct fx_runs *runs)
 
 int fx_merge_begin_at(struct fx_merge *merge, struct fx_runs *runs, uint64_t key)
 {
+	size_t count;
 	int r;
 
 	*merge = (struct fx_merge){0};
 	if (!runs->pool)
 		return 0;
 	r = close_block(runs);
-	return r < 0 ? r : merge_open(merge, runs, 0, runs->runs.count + runs->blocks.count, key);
+	count = runs->sorted ? runs->sorted->runs.count + runs->sorted->blocks.count : 0;
+	return r < 0 ? r : merge_open(merge, runs, 0, count, key);
 }
 
 const void *fx_merge_first(struct fx_merge *merge)
@@ -505,27 +516,33 @@ static int merge_into_run(struct fx_runs *runs, size_t from, size_t count, struc
 /* Writes what a list has in memory to the file. Returns 0 or -errno, and then it has it still. */
 static int write_list(struct fx_runs *runs)
 {
+	struct fx_runs_sorted *sorted;
 	struct fx_run run;
-	int r = 0;
+	int r = close_block(runs);
 
-	if (runs->runs.count >= RUNS_MAX) {
-		r = merge_into_run(runs, 0, runs->runs.count, &run);
+	sorted = runs->sorted;
+	if (r == 0 && sorted && sorted->runs.count >= RUNS_MAX) {
+		r = merge_into_run(runs, 0, sorted->runs.count, &run);
 		if (r < 0)
 			return r;
-		runs->runs.items[0] = run;
-		runs->runs.count = 1;
+		sorted->runs.items[0] = run;
+		sorted->runs.count = 1;
 	}
-	r = close_block(runs);
-	if (r == 0 && runs->blocks.count > 0 && fx_vector_reserve(&runs->runs, 1) < 0)
-		r = -ENOMEM;
-	if (r < 0 || runs->blocks.count == 0)
+	if (r < 0 || !sorted || sorted->blocks.count == 0)
 		return r;
-	r = merge_into_run(runs, runs->runs.count, runs->blocks.count, &run);
+	if (fx_vector_reserve(&sorted->runs, 1) < 0)
+		return -ENOMEM;
+	r = merge_into_run(runs, sorted->runs.count, sorted->blocks.count, &run);
 	if (r < 0)
 		return r;
-	runs->runs.items[runs->runs.count++] = run;
+	sorted->runs.items[sorted->runs.count++] = run;
 	drop_blocks(runs);
 	return 0;
+}
+
+static size_t bytes_in_memory(const struct fx_runs *runs)
+{
+	return (runs->sorted ? runs->sorted->held : 0) + runs->room;
 }
 
 /*
@@ -537,10 +554,10 @@ static void relieve(struct fx_runs_pool *pool)
 	size_t count = 0, least;
 
 	for (const struct fx_runs *runs = pool->lists; runs; runs = runs->next)
-		count += runs->held + runs->room > 0 && runs->readers == 0;
+		count += bytes_in_memory(runs) > 0 && runs->readers == 0;
 	least = pool->used / 2 / (count + 1);
 	for (struct fx_runs *runs = pool->lists; runs && !pool->failed; runs = runs->next) {
-		if (runs->readers == 0 && runs->held + runs->room > least)
+		if (runs->readers == 0 && bytes_in_memory(runs) > least)
 			pool->failed = write_list(runs) < 0;
 	}
 }
@@ -548,9 +565,11 @@ static void relieve(struct fx_runs_pool *pool)
 void *fx_runs_add_slow_(struct fx_runs *runs)
 {
 	size_t size = runs->kind->size, whole = block_bytes(runs);
-	size_t room = runs->room * 2 > FIRST_ITEMS * size ? runs->room * 2 : FIRST_ITEMS * size;
+	size_t room = 2 * (size_t)runs->room;
 	int r = 0;
 
+	if (room < FIRST_ITEMS * size)
+		room = FIRST_ITEMS * size;
 	if (runs->room == whole) {
 		r = close_block(runs);
 		room = whole;

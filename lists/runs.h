@@ -60,20 +60,26 @@ struct fx_run {
 	uint64_t bytes;
 };
 
+/* What is sorted. */
+struct fx_runs_sorted {
+	/* Blocks that are full, or were read; in the order in which they were filled. */
+	FX_VECTOR(struct fx_runs_block) blocks;
+	size_t held; /* bytes in @blocks */
+	FX_VECTOR(struct fx_run) runs;
+};
+
+/* Small, since there may be one for each of a million threads. */
 struct fx_runs {
 	const struct fx_runs_kind *kind;
 	struct fx_runs_pool *pool;
 	struct fx_runs *next, **link;
 	uint64_t count;
-	unsigned readers;
 	/* The block in work, not sorted. */
 	char *block;
-	size_t used; /* bytes */
-	size_t room;
-	/* Those that are full, each sorted; in the order in which they were filled. */
-	FX_VECTOR(struct fx_runs_block) blocks;
-	size_t held; /* bytes in @blocks */
-	FX_VECTOR(struct fx_run) runs;
+	uint32_t used; /* bytes */
+	uint32_t room;
+	uint32_t readers;
+	struct fx_runs_sorted *sorted; /* NULL: nothing is */
 };
 
 void fx_runs_pool_init(struct fx_runs_pool *pool);
@@ -96,7 +102,7 @@ static inline void *fx_runs_add(struct fx_runs *runs)
 	if (runs->used + runs->kind->size > runs->room)
 		return fx_runs_add_slow_(runs);
 	item = runs->block + runs->used;
-	runs->used += runs->kind->size;
+	runs->used += (uint32_t)runs->kind->size;
 	runs->count++;
 	return item;
 }

@@ -315,19 +315,17 @@ static void findings_show_holder(struct fx_findings *findings, const struct lock
 {
 	struct fx_share *all = fx_shares_sorted(&findings->holders);
 	const struct fx_share *holder = all;
-	struct fx_thread_key key = {.pid = lock->key.process};
-	struct fx_thread *thread;
+	const struct fx_thread *thread;
 	char name[FX_SHOW_MAX] = "thread";
 
 	text[0] = 0;
 	if (all && fx_shares_of(&holder, lock->number) > 0) {
-		key.tid = holder->part;
-		HASH_FIND(hh, fx_report_timeline(findings->report)->thread_table, &key, sizeof(key),
-			  thread);
+		thread = fx_timeline_find_thread(fx_report_timeline(findings->report),
+						 lock->key.process, holder->part);
 		if (thread)
 			fx_show_thread(thread, name);
 		snprintf(text, FX_SHOW_MAX + 64, ", held by %s (tid %llu) %.0f %% of that time",
-			 name, (unsigned long long)key.tid,
+			 name, (unsigned long long)holder->part,
 			 100.0 * (double)holder->time / (double)lock->time);
 	}
 	free(all);

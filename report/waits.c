@@ -343,19 +343,19 @@ static void waits_set_holders(const struct waits *waits, struct fx_table *table,
 {
 	const struct fx_timeline *timeline = fx_report_timeline(waits->report);
 	char text[HOLDERS_SHOWN * (FX_SHOW_MAX + 32)], name[FX_SHOW_MAX];
-	struct fx_thread_key key = {.pid = waits_process(waits, object)->pid};
+	uint64_t pid = waits_process(waits, object)->pid, tid;
 	uint64_t total = waits->waited.items[object].total;
 	struct fx_thread *thread;
 	size_t put = 0;
 
 	for (size_t i = 0; i < count && i < HOLDERS_SHOWN; i++) {
-		key.tid = held[i].part;
-		HASH_FIND(hh, timeline->thread_table, &key, sizeof(key), thread);
+		tid = held[i].part;
+		thread = fx_timeline_find_thread(timeline, pid, tid);
 		if (thread)
 			fx_show_thread(thread, name);
 		put += (size_t)snprintf(
 		    text + put, sizeof(text) - put, "%s%s (tid %" PRIu64 ") %.0f %%",
-		    i > 0 ? ", " : "", thread ? name : "thread", key.tid,
+		    i > 0 ? ", " : "", thread ? name : "thread", tid,
 		    total > 0 ? 100.0 * (double)held[i].time / (double)total : 100.0);
 	}
 	if (count > HOLDERS_SHOWN)

@@ -216,14 +216,13 @@ static uint32_t past_caller(const struct collector *collector)
 /* Nobody has let go on who waits still: it is for who had the lock as the wait began. */
 static uint32_t past_holder(const struct collector *collector, const struct fx_event *event)
 {
-	struct fx_thread_key key = {.pid = collector->thread->process->pid};
-	struct fx_thread *thread;
+	const struct fx_thread *thread;
 	int64_t tid;
 
 	if (!past_is_unfinished(event) || !fx_event_integer(event, "holder", &tid))
 		return FX_WHY_NOBODY;
-	key.tid = (uint64_t)tid;
-	HASH_FIND(hh, collector->exporter.timeline->thread_table, &key, sizeof(key), thread);
+	thread = fx_timeline_find_thread(collector->exporter.timeline,
+					 collector->thread->process->pid, (uint64_t)tid);
 	return thread ? thread->number : FX_WHY_NOBODY;
 }
 

@@ -88,3 +88,9 @@ python3 "$FX_SRCDIR/tests/e2e/many_flows.py" pairs 250000 >flows.fxt || fail "no
 read -r _ _ resident < <(FXTRACE_CONVERT_MEMORY=4000000 "$bench" flows.fxt walk)
 echo "flows.fxt: $resident MB resident"
 [ "${resident%.*}" -lt 64 ] || fail "flows.fxt: $resident MB resident"
+
+# Threads take about 300 bytes each, of which a third is their archive.
+python3 "$FX_SRCDIR/tests/e2e/many_threads.py" 200000 >threads.fxt || fail "no threads"
+read -r _ _ resident < <("$bench" threads.fxt walk)
+echo "threads.fxt: $resident MB resident"
+[ "${resident%.*}" -lt 75 ] || fail "threads.fxt: $resident MB resident"

@@ -78,25 +78,7 @@ done
 
 # --- Many threads ----------------------------------------------------------------------------------
 
-cat >threads.py <<'END'
-import struct, sys
-count = int(sys.argv[1])
-def words(*values):
-    return struct.pack(f"<{len(values)}Q", *values)
-def string(index, text):
-    data = text.encode()
-    size = (len(data) + 7) // 8
-    return words(2 | 1 + size << 4 | index << 16 | len(data) << 32) + data.ljust(8 * size, b"\0")
-out = sys.stdout.buffer
-out.write(words(0x0016547846040010, 1 | 2 << 4, 1000000000))
-out.write(string(1, "function") + string(2, "work") + string(3, "inner"))
-for i in range(count):
-    # Complete events of category 1, of a thread whose ids stand in the record.
-    head, start = 4 | 5 << 4 | 4 << 16 | 1 << 32, 1000 + 10 * i
-    out.write(words(head | 3 << 48, start + 2, 7, 1000 + i, start + 5))
-    out.write(words(head | 2 << 48, start, 7, 1000 + i, start + 8))
-END
-python3 threads.py 1000000 >threads.fxt || fail "no archive"
+python3 "$FX_SRCDIR/tests/e2e/many_threads.py" 1000000 >threads.fxt || fail "no archive"
 "$FXTRACE" report --functions --tree --waits --json threads.fxt >threads.json || fail "no report of a million threads"
 python3 - <<'END' || fail "another report of a million threads"
 import json
@@ -107,7 +89,7 @@ assert rows["work"]["total_ns"] == 8000000 and rows["work"]["self_ns"] == 500000
 tree = [(r.get("depth", 0), r["name"], r["calls"], r["total_ns"]) for r in report["tree"]["rows"]]
 assert tree == [(0, "work", 1000000, 8000000), (1, "inner", 1000000, 3000000)], tree
 END
-python3 threads.py 20000 >threads.fxt || fail "no archive"
+python3 "$FX_SRCDIR/tests/e2e/many_threads.py" 20000 >threads.fxt || fail "no archive"
 expect_ok "$FXTRACE" query --no-pager --csv threads.fxt 'select count(distinct utid) as n from thread_track'
 expect_line '^20000' out
 "$FXTRACE" replay --no-pager threads.fxt >replayed || fail "no replay of many threads"
