@@ -19,6 +19,7 @@ enum direction { DIRECTION_UNKNOWN, DIRECTION_NONE, DIRECTION_READ, DIRECTION_WR
 struct file {
 	uint64_t read, written; /* bytes */
 	uint64_t reads, writes, calls, time, opens, errors;
+	uint64_t read_time, write_time; /* of the time */
 	uint32_t
 	    text; /* what it is, as it was told at most length: sockets get their addresses later */
 };
@@ -165,9 +166,11 @@ static void files_count(struct file *file, const struct fx_open_call *call,
 	if (direction == DIRECTION_READ) {
 		file->reads++;
 		file->read += (uint64_t)bytes;
+		file->read_time += call->end - call->ts;
 	} else {
 		file->writes++;
 		file->written += (uint64_t)bytes;
+		file->write_time += call->end - call->ts;
 	}
 }
 
@@ -305,7 +308,20 @@ static void files_enter(void *section, const struct fx_open_call *call,
 
 /* --- Tables ----------------------------------------------------------------------------------- */
 
-enum { BYTES, READ, WRITTEN, READS, WRITES, CALLS, TIME, OPENS, ERRORS, NAME };
+enum {
+	BYTES,
+	READ,
+	WRITTEN,
+	READS,
+	WRITES,
+	CALLS,
+	TIME,
+	READ_TIME,
+	WRITE_TIME,
+	OPENS,
+	ERRORS,
+	NAME,
+};
 
 static const struct fx_column file_columns[] = {
     [BYTES] = {"bytes", "bytes", FX_UNIT_BYTES},
@@ -315,6 +331,8 @@ static const struct fx_column file_columns[] = {
     [WRITES] = {"writes", "writes", FX_UNIT_COUNT},
     [CALLS] = {"calls", "calls", FX_UNIT_COUNT},
     [TIME] = {"time_ns", "time", FX_UNIT_NS},
+    [READ_TIME] = {"read_ns", "in reads", FX_UNIT_NS},
+    [WRITE_TIME] = {"write_ns", "in writes", FX_UNIT_NS},
     [OPENS] = {"opens", "opens", FX_UNIT_COUNT},
     [ERRORS] = {"errors", "errors", FX_UNIT_COUNT},
     [NAME] = {"name", "which", FX_UNIT_TEXT},
@@ -332,6 +350,8 @@ static void files_row(const struct files *files, struct fx_table *table, const s
 	fx_table_number(table, WRITES, (int64_t)file->writes);
 	fx_table_number(table, CALLS, (int64_t)file->calls);
 	fx_table_number(table, TIME, (int64_t)file->time);
+	fx_table_number(table, READ_TIME, (int64_t)file->read_time);
+	fx_table_number(table, WRITE_TIME, (int64_t)file->write_time);
 	fx_table_number(table, OPENS, (int64_t)file->opens);
 	fx_table_number(table, ERRORS, (int64_t)file->errors);
 	fx_table_text(table, NAME, text->data, text->length);

@@ -89,7 +89,7 @@ python3 - dump.json io.json <<'END' || fail "other numbers than the records'"
 import collections, json, sys
 READ = {"read", "readv", "pread", "recv", "recvfrom", "recvmsg"}
 WRITE = {"write", "writev", "pwrite", "send", "sendto", "sendmsg"}
-want = collections.defaultdict(lambda: [0, 0, 0, 0])
+want = collections.defaultdict(lambda: [0, 0, 0, 0, 0, 0])
 for record in map(json.loads, open(sys.argv[1], encoding="utf-8")):
     if record["kind"] == "initialization":
         assert record["ticks_per_second"] == 1_000_000_000
@@ -106,15 +106,19 @@ for record in map(json.loads, open(sys.argv[1], encoding="utf-8")):
         row[2] += 1
         row[3] += record["end"] - record["ts"]
         moved = max(0, values["ret"]) if isinstance(values.get("ret"), int) else 0
-        row[0] += moved if key == "in_file" or key == "file" and record["name"] in READ else 0
-        row[1] += moved if key == "out_file" or key == "file" and record["name"] in WRITE else 0
+        reads = key == "in_file" or key == "file" and record["name"] in READ
+        writes = key == "out_file" or key == "file" and record["name"] in WRITE
+        row[0] += moved if reads else 0
+        row[1] += moved if writes else 0
+        row[4] += record["end"] - record["ts"] if reads else 0
+        row[5] += record["end"] - record["ts"] if writes else 0
 report = json.load(open(sys.argv[2]))
 got = {}
 for r in report["files"]["rows"] + report["peers"]["rows"]:
     name = r["name"].split("]")[0] if r["name"].startswith("socket:[") else r["name"]
     if name != "/no/such/file":
         assert name not in got, name
-        got[name] = [r["read_bytes"], r["written_bytes"], r["calls"], r["time_ns"]]
+        got[name] = [r["read_bytes"], r["written_bytes"], r["calls"], r["time_ns"], r["read_ns"], r["write_ns"]]
 assert got == dict(want), (got, dict(want))
 END
 
