@@ -11,17 +11,18 @@ END
 "$FXTRACE" run -q -o work.fxt -- sh work.sh 2>/dev/null
 "$FXTRACE" dump --json work.fxt >work.json
 
-# kept CONDITION OPTION...: the events e for which the condition in Python holds, and no others; and the arrows of which
+# kept CONDITION OPTION...: of $work.fxt, the events e for which the condition in Python holds, and no others; and the arrows of which
 # all ends belong to such.
+work=work
 kept() {
 	local condition=$1
 
 	shift
 	rm -f some.fxt
-	expect_ok "$FXTRACE" filter -o some.fxt "$@" work.fxt
+	expect_ok "$FXTRACE" filter -o some.fxt "$@" "$work.fxt"
 	expect_clean some.fxt
 	"$FXTRACE" dump --json some.fxt >some.json
-	python3 - "$condition" <<'END' || fail "filter $*: other events"
+	python3 - "$condition" "$work.json" <<'END' || fail "filter $*: other events"
 import json, sys
 def load(name):
     records = [json.loads(line) for line in open(name)]
@@ -30,7 +31,7 @@ def load(name):
     for e in events:
         del e["offset"]
     return events, names, [r for r in records if r["kind"] == "string"]
-events, names, strings = load("work.json")
+events, names, strings = load(sys.argv[2])
 first = min(e["ts"] for e in events)
 # An end of an arrow stands behind what it belongs to.
 holds, last, cut = {}, {}, set()
@@ -94,7 +95,7 @@ END
 compile calls -O0 -finstrument-functions calls.c
 for records in complete pairs; do
 	expect_ok "$FXTRACE" run -q -o whole.fxt --records "$records" --on-full block -- ./calls
-	for options in '-D 1' '-D 3' '--max-depth 4' '-F again' '-F l* --filter main' '-N again' '--no-trace l*' '-t 2ms' \
+	for options in '-D 1' '-D 3' '--max-depth 4' '-F again' '-F l* --filter main' '-N again' '--no-trace l*' \
 		'-D 2 -N main' '-D 2 -c function,-syscall'; do
 		rm -f part.fxt
 		# shellcheck disable=SC2086 # several words
@@ -110,6 +111,14 @@ for records in complete pairs; do
 		expect_same_file "as $options" part
 	done
 done
+
+# What is short is not the same in each run.
+expect_ok "$FXTRACE" run -q -o whole.fxt --on-full block -- ./calls
+"$FXTRACE" dump --json whole.fxt >whole.json
+work=whole
+kept 'e["category"] != "function" or e["end"] - e["ts"] >= 2000000' -t 2ms
+kept 'e["category"] != "function" or e["end"] - e["ts"] >= 1000' --min-duration 1us
+work=work
 expect_one_error 2 "$FXTRACE" filter -D 0 -o out.fxt work.fxt
 expect_one_error 2 "$FXTRACE" filter -F 'libc.so*:read' -o out.fxt work.fxt
 expect_one_error 2 "$FXTRACE" filter -c 'a,,b' -o out.fxt work.fxt
