@@ -13,9 +13,8 @@
 /* Of a letter of the labels, in pixels. */
 #define LETTER 6.7
 
-#define TICKS	  10u /* lines with times, at most */
-#define TICK_ROOM 75  /* pixels that such a time takes */
-#define HIDDEN	  " style=\"display:none\""
+#define TICKS  10u /* lines with times, at most */
+#define HIDDEN " style=\"display:none\""
 
 /* --- Text ------------------------------------------------------------------------------------- */
 
@@ -194,13 +193,15 @@ static void svg_put_ticks(struct fx_svg *svg, int height)
 
 	for (unsigned i = 0; i < TICKS; i++, at += step) {
 		bool is_shown = at >= axis->from && at <= axis->to;
-		double x = fx_svg_place(svg, at);
+		double x = fx_svg_place(svg, at), width;
 
 		svg_print(svg, "<line class=\"l\" x1=\"%.1f\" y1=\"34\" x2=\"%.1f\" y2=\"%d\"%s/>",
 			  x, x, height, is_shown ? "" : HIDDEN);
+		width =
+		    LETTER * (double)strlen(fx_svg_amount(axis->measure, at - axis->zero, amount));
 		svg_print(svg, "<text class=\"t\" x=\"%.1f\" y=\"46\"%s>%s</text>\n", x + 3,
-			  is_shown && x < FX_SVG_WIDTH - FX_SVG_MARGIN - TICK_ROOM ? "" : HIDDEN,
-			  fx_svg_amount(axis->measure, at - axis->zero, amount));
+			  is_shown && x + 3 + width <= FX_SVG_WIDTH - FX_SVG_MARGIN ? "" : HIDDEN,
+			  amount);
 	}
 }
 

@@ -49,13 +49,13 @@
 			step = i % 3 === 1 ? step / 2 * 5 : step * 2;
 		for (i = 0; i < ticks.length; i++) {
 			var at = (Math.ceil((first + start) / step) + i) * step, x = place(at - first);
-			var shown = x <= right + 0.1;
+			var shown = x <= right + 0.1, text = amount(at);
 			lines[i].style.display = shown ? "" : "none";
-			ticks[i].style.display = shown && x < right - 75 ? "" : "none";
+			ticks[i].style.display = shown && x + 3 + 6.7 * text.length <= right ? "" : "none";
 			lines[i].setAttribute("x1", x);
 			lines[i].setAttribute("x2", x);
 			ticks[i].setAttribute("x", x + 3);
-			ticks[i].textContent = amount(at);
+			ticks[i].textContent = text;
 		}
 	}
 

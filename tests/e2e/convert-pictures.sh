@@ -153,6 +153,10 @@ gaps = [b - a for a, b in zip(places, places[1:])]
 assert 3 <= len(ticks) <= 10 and max(gaps) - min(gaps) < 0.3, places
 assert all(gap > 6.7 * len(text.text) for gap, text in zip(gaps, ticks)), places
 assert places[-1] + 6.7 * len(ticks[-1].text) <= float(root.get("data-right")), places
+# The axis is whole: what has a line and room has its time.
+hidden = [text for text in root.iter(space + "text") if text.get("class") == "t" and text.get("style")]
+within = [text for text in hidden if float(text.get("x")) - 3 + 0.1 < float(root.get("data-right"))]
+assert all(float(text.get("x")) + 6.7 * len(text.text) > float(root.get("data-right")) for text in within), within
 unit = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}
 times = [float(text.text.split()[0]) * unit[text.text.split()[1]] for text in ticks]
 step = f"{times[-1] - times[-2]:.1e}"
