@@ -108,6 +108,27 @@ static long connect_beside(int fd)
 	return r;
 }
 
+bool fx_attach_sees_manager(void)
+{
+	long fd, r;
+
+	if (!manager.sun_path[0])
+		return true;
+#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
+	r = fx_syscall2(SYS_access, manager.sun_path, F_OK);
+#else
+	r = fx_syscall3(SYS_faccessat, AT_FDCWD, manager.sun_path, F_OK);
+#endif
+	if (!is_out_of_sight(r))
+		return true;
+	fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (attach_is_error(fd))
+		return true;
+	r = connect_beside((int)fd);
+	fx_syscall1(SYS_close, fd);
+	return r != -ECONNREFUSED;
+}
+
 static int64_t now_seconds(void)
 {
 	return (int64_t)(fx_clock_ns(CLOCK_REALTIME) / 1000000000u);

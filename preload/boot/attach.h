@@ -26,6 +26,10 @@ void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
 /* A connection to the manager, or -errno; unless `patient`, nothing is waited for, now or later. */
 int fx_attach_connect(bool patient);
 
+/* Whether the manager can be reached from where this process is now, as far as that can be told: by its path, or by the name
+ * that whoever has the same network sees. */
+bool fx_attach_sees_manager(void);
+
 /*
  * What is opened here is closed at once, but a program may have used up its descriptors. Where it may raise its limit by
  * itself, that is raised while this is done. False: it may not, and nothing was.

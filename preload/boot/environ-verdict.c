@@ -10,20 +10,26 @@
 #include "base/loadable.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
+#include "preload/boot/attach.h"
 #include "preload/host/peek.h"
 #include "preload/show/text.h"
 #include "preload/call/untraced.h"
+
+static long environ_access(const char *path, int mode)
+{
+#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
+	return fx_syscall2(SYS_access, path, mode);
+#else
+	return fx_syscall3(SYS_faccessat, AT_FDCWD, path, mode);
+#endif
+}
 
 /* As the dynamic linker will look for it: not from another root directory, nor as a user whom its folder
  * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
  * errors pass. */
 static bool library_is_reachable(void)
 {
-#ifdef SYS_access /* a filter knows it: the dynamic linker begins with it */
-	long error = fx_syscall2(SYS_access, fx_environ_library(), R_OK);
-#else
-	long error = fx_syscall3(SYS_faccessat, AT_FDCWD, fx_environ_library(), R_OK);
-#endif
+	long error = environ_access(fx_environ_library(), R_OK);
 
 	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
 }
@@ -34,8 +40,14 @@ static void note_untraced(const struct fx_environ *e, const char *path, enum fx_
 		fx_untraced_note(path, verdict);
 }
 
+static bool command_is_executable(const char *path)
+{
+	return environ_access(path, X_OK) == 0;
+}
+
 /* What cannot load it itself may start others, that would complain. */
-static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict)
+static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx_loadable verdict,
+				 bool may_be_missing)
 {
 	/* It would bear the answers, and nobody would hear of it. */
 	if (verdict == FX_LOADABLE && !fx_engine_may(FX_ASK_MEET))
@@ -48,8 +60,10 @@ static void environ_take_verdict(struct fx_environ *e, const char *path, enum fx
 		if (verdict == FX_LOADABLE)
 			verdict = FX_LOADABLE_UNREACHABLE;
 	}
+	if (verdict == FX_LOADABLE && !fx_attach_sees_manager())
+		verdict = FX_LOADABLE_APART;
 	e->traced = verdict == FX_LOADABLE;
-	if (!e->traced)
+	if (!e->traced && !(may_be_missing && !command_is_executable(path)))
 		note_untraced(e, path, verdict);
 }
 
@@ -64,10 +78,11 @@ bool fx_environ_is_confined(struct fx_environ *e, const char *path)
 	return e->strip;
 }
 
+/* What is looked for in all folders of PATH is not missed where it is not. */
 void fx_environ_for_file(struct fx_environ *e, const char *path)
 {
 	if (!fx_environ_is_confined(e, path) && fx_environ_follows())
-		environ_take_verdict(e, path, fx_loadable_file(AT_FDCWD, path));
+		environ_take_verdict(e, path, fx_loadable_file(AT_FDCWD, path), true);
 }
 
 void fx_environ_for_fd(struct fx_environ *e, int fd)
@@ -86,12 +101,7 @@ void fx_environ_for_fd(struct fx_environ *e, int fd)
 	n = fx_syscall4(SYS_readlinkat, AT_FDCWD, link, path, sizeof(path) - 1);
 	if (n > 0)
 		path[n] = 0;
-	environ_take_verdict(e, path, verdict);
-}
-
-static bool command_is_executable(const char *path)
-{
-	return fx_syscall3(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
+	environ_take_verdict(e, path, verdict, false);
 }
 
 /* The first one in PATH that may be run. */
