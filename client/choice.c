@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/archive.h"
 #include "client/categories.h"
@@ -14,6 +16,8 @@
 #include "convert/arrange.h"
 #include "convert/indexer.h"
 #include "engine/layout.h"
+#include "format/input.h"
+#include "lists/spill.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/wanted.h"
 #include "symbols/patterns.h"
@@ -258,6 +262,44 @@ static int choice_look_at(struct fx_choice *choice, int fd)
 	return r;
 }
 
+/* Writes what is compressed as it was before: where its records stand is told by their place in that. */
+static int choice_unpack(int fd, struct fx_spill *spill)
+{
+	enum { PIECE = 1 << 18 };
+	struct fx_input *input;
+	void *piece = malloc(PIECE);
+	ssize_t n = 0;
+	int r = piece ? fx_input_open_fd(fd, 0, &input) : -ENOMEM;
+
+	if (r == 0) {
+		while (r == 0 && (n = fx_input_read(input, piece, PIECE)) > 0)
+			r = fx_spill_append(spill, piece, (size_t)n);
+		fx_input_close(input);
+	}
+	free(piece);
+	/* What is damaged is complained of by who reads it next. */
+	return r == 0 && n < 0 && n != -EBADMSG && n != -EPIPE ? (int)n : r;
+}
+
+static int choice_look_at_packed(struct fx_choice *choice, int fd)
+{
+	struct fx_spill spill = FX_SPILL_EMPTY;
+	int r = choice_unpack(fd, &spill);
+
+	if (r == 0 && spill.size > 0)
+		r = lseek(spill.fd, 0, SEEK_SET) < 0 ? -errno : choice_look_at(choice, spill.fd);
+	fx_spill_close(&spill);
+	return r;
+}
+
+static bool choice_is_packed(int fd)
+{
+	unsigned char bytes[4];
+
+	return pread(fd, bytes, sizeof(bytes), 0) == (ssize_t)sizeof(bytes) &&
+	       strcmp(fx_archive_compression(bytes), "plain") != 0;
+}
+
 int fx_choice_look(struct fx_choice *choice, const char *file)
 {
 	int fd, r;
@@ -270,7 +312,7 @@ int fx_choice_look(struct fx_choice *choice, const char *file)
 	fd = fx_archive_open_fd(file);
 	if (fd < 0)
 		return fd;
-	r = choice_look_at(choice, fd);
+	r = choice_is_packed(fd) ? choice_look_at_packed(choice, fd) : choice_look_at(choice, fd);
 	fx_archive_close_fd(fd);
 	return r;
 }

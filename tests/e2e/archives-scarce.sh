@@ -12,6 +12,7 @@ made_by() {
 	merge) "$FXTRACE" merge -o "$2" work.fxt ;;
 	split) "$FXTRACE" split --every 1000s -o "$2" work.fxt ;;
 	filter) "$FXTRACE" filter --name '*' -o "$2" work.fxt ;;
+	choose) "$FXTRACE" filter -D 3 -F '*' -o "$2" work.fxt ;;
 	symbolize) "$FXTRACE" symbolize -o "$2" work.fxt ;;
 	stock) "$FXTRACE" convert -f fxt work.fxt "$2" ;;
 	esac
@@ -128,7 +129,7 @@ refusing() {
 	LD_PRELOAD=$PWD/refuse.so REFUSE=$request "$refused_fxtrace" "$@"
 }
 FXTRACE=refusing
-for command in merge split filter symbolize stock; do
+for command in merge split filter choose symbolize stock; do
 	failures=0
 	for ((request = 1; request < 2000; request += request / 20 + 1)); do
 		rm -f scarce*

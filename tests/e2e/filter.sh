@@ -112,6 +112,24 @@ for records in complete pairs; do
 	done
 done
 
+# What is compressed, and what of it is damaged.
+gzip -k whole.fxt
+"$FXTRACE" filter -o whole.fxt.zst whole.fxt 2>err || fail "no archive of zstd"
+for options in '-D 2' '-N again' '-c function -F l*'; do
+	# shellcheck disable=SC2086 # several words
+	expect_ok "$FXTRACE" filter $options -o plain.fxt whole.fxt
+	for ending in gz zst; do
+		# shellcheck disable=SC2086 # several words
+		expect_ok "$FXTRACE" filter $options -o unpacked.fxt "whole.fxt.$ending"
+		expect_same_file plain.fxt unpacked.fxt
+	done
+done
+head -c $(($(stat -c %s whole.fxt.gz) / 2)) whole.fxt.gz >cut.fxt.gz
+gzip -dc cut.fxt.gz >cut.fxt 2>/dev/null
+expect_one_error 1 "$FXTRACE" filter -D 2 -o plain.fxt cut.fxt
+expect_one_error 1 "$FXTRACE" filter -D 2 -o unpacked.fxt cut.fxt.gz
+expect_same_file plain.fxt unpacked.fxt
+
 # What is short is not the same in each run.
 expect_ok "$FXTRACE" run -q -o whole.fxt --on-full block -- ./calls
 "$FXTRACE" dump --json whole.fxt >whole.json
