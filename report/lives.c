@@ -241,6 +241,8 @@ const char *fx_lives_command(const struct fx_lives *lives, size_t number)
 	const struct fx_process *process = fx_lives_process(lives, number);
 	const struct fx_text *command = process->about[FX_ABOUT_COMMAND], *name = process->name;
 
+	if (process->about[FX_ABOUT_TITLE])
+		return process->about[FX_ABOUT_TITLE]->data;
 	if (lives->items.items[number].command)
 		return lives->items.items[number].command;
 	return command ? command->data : name ? name->data : "";

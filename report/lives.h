@@ -69,7 +69,7 @@ int fx_lives_tie(struct fx_lives *lives, struct fx_life *roots);
 
 const struct fx_process *fx_lives_process(const struct fx_lives *lives, size_t number);
 
-/* Its command, else its name; "": neither is known. */
+/* Its title, else its command, else its name; "": none is known. */
 const char *fx_lives_command(const struct fx_lives *lives, size_t number);
 
 /* From when to when a process of the chain was at it itself. */

@@ -31,7 +31,7 @@ alone() {
 	[ "$(id -u)" -eq 0 ] || cannot "a system of its own is made by root alone"
 	command -v debootstrap >/dev/null || cannot "debootstrap is not installed"
 	unshare -m -p --fork --kill-child --propagation private true || cannot "no namespaces of its own are allowed"
-	FX_ALONE=1 exec unshare -m -p --fork --kill-child --propagation private sh "$0" "$@"
+	FX_ALONE=1 exec unshare -m -p --fork --kill-child --propagation private sh "$top/tests/${0##*/}" "$@"
 }
 
 # logged LOG COMMAND...: its end is shown if it fails.

@@ -72,6 +72,9 @@ expect_line ' -$' titles
 
 # --- What viewers show -----------------------------------------------------------------------------
 
+expect_ok "$FXTRACE" report --processes trace.fxt
+expect_line "[0-9]  *$worker  *served: worker 1\$" out
+expect_line "[0-9]  *$PROVIDER  *served: the first of all of them\$" out
 expect_ok "$FXTRACE" convert trace.fxt trace.json
 expect_line '"process_name","pid":'"$PROVIDER"',.*"name":"served: the first of all of them"' trace.json
 expect_line '"process_name","pid":'"$worker"',.*"name":"served: worker 1"' trace.json
