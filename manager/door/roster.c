@@ -312,15 +312,14 @@ static void memory_close(const int fds[2])
 	}
 }
 
-/* The kernel does not tell any more where the process lived, but by which numbers it knew itself and its parent. */
+/* The kernel does not tell any more what the process was and where it lived, but it knew its own number and its parent's. */
 static void origin_complete(const struct fx_roster *roster, const struct fx_applicant *applicant,
 			    struct fx_origin *origin)
 {
-	if (!origin || origin->levels || !applicant->own_pid ||
-	    applicant->own_pid == (uint32_t)applicant->pid)
+	if (!origin || !applicant->own_pid || !fx_origin_is_orphan(origin))
 		return;
 	for (const struct fx_provider *q = roster->providers; q; q = q->next) {
-		if (q->origin && q->origin->levels && q->uid == applicant->uid &&
+		if (q->origin && q->uid == applicant->uid &&
 		    fx_origin_first_tid(q->origin) == applicant->own_parent) {
 			fx_origin_inherit(origin, q->origin);
 			return;

@@ -2,10 +2,13 @@
 #include "manager/process/about.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/compiler.h"
 
 /* So much is read that it is seen whether there is more than an archive has room for. */
 #define ABOUT_READ_MAX (FX_ABOUT_MAX + 1)
@@ -89,6 +92,20 @@ void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid)
 	ret->texts[FX_ABOUT_DIRECTORY] = about_link(pid, "cwd");
 	ret->texts[FX_ABOUT_USER] = strdup(user);
 	ret->texts[FX_ABOUT_STARTED] = about_started(pid);
+}
+
+void fx_abouts_inherit(struct fx_abouts *ret, const struct fx_abouts *parent)
+{
+	static const enum fx_about kept[] = {FX_ABOUT_COMMAND, FX_ABOUT_EXECUTABLE,
+					     FX_ABOUT_DIRECTORY};
+	bool is_known = ret->texts[FX_ABOUT_COMMAND]; /* others may be nobody's to read */
+
+	for (size_t i = 0; i < FX_ARRAY_LEN(kept) && !is_known; i++) {
+		const char *text = parent->texts[kept[i]];
+
+		if (!ret->texts[kept[i]] && text)
+			ret->texts[kept[i]] = strdup(text);
+	}
 }
 
 void fx_abouts_free(struct fx_abouts *abouts)

@@ -15,6 +15,9 @@ struct fx_abouts {
 /* Of a process that waits for its answer: a handful of system calls. To be freed. */
 void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid);
 
+/* What a child that has executed nothing has of its parent, if its arguments are not known. */
+void fx_abouts_inherit(struct fx_abouts *ret, const struct fx_abouts *parent);
+
 /* Its arguments as they stand now, and the file that runs; to be freed. NULL: not known. */
 char *fx_about_command(pid_t pid);
 char *fx_about_executable(pid_t pid);

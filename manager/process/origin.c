@@ -284,10 +284,20 @@ struct fx_origin *fx_origin_take(pid_t pid, uid_t uid, uint32_t own_pid)
 	return origin;
 }
 
+bool fx_origin_is_orphan(const struct fx_origin *origin)
+{
+	return !origin->levels &&
+	       (origin->own_pid != origin->pid || !origin->abouts.texts[FX_ABOUT_COMMAND]);
+}
+
 void fx_origin_inherit(struct fx_origin *origin, const struct fx_origin *parent)
 {
-	struct fx_origin_name *names = calloc(parent->levels, sizeof(*names));
+	struct fx_origin_name *names;
 
+	fx_abouts_inherit(&origin->abouts, &parent->abouts);
+	names = parent->levels && origin->own_pid != origin->pid
+		    ? calloc(parent->levels, sizeof(*names))
+		    : NULL;
 	if (!names)
 		return;
 	for (unsigned i = 0; i < parent->levels; i++)

@@ -55,7 +55,11 @@ struct fx_origin {
 /* `own_pid`: what the process calls itself, for where the kernel does not tell any more. NULL without memory. */
 struct fx_origin *fx_origin_take(pid_t pid, uid_t uid, uint32_t own_pid);
 
-/* The process ended before anybody looked where it lived: where its parent does, which may be wrong by a namespace. */
+/* The process ended before anybody looked what it was and where it lived, as a forked child may, which does not wait for its
+ * answer. */
+bool fx_origin_is_orphan(const struct fx_origin *origin);
+
+/* Then it is taken to be what its parent is, and to live where that does, which may be wrong by a namespace. */
 void fx_origin_inherit(struct fx_origin *origin, const struct fx_origin *parent);
 
 /* NULL is allowed. */

@@ -65,6 +65,15 @@ for way in return exit _exit quick_exit fork; do
 	done
 done
 
+# A child that has ended before anybody could ask is what its parent is.
+for ((i = 0; i < 10; i++)); do
+	expect_ok "$FXTRACE" run -q -o late.fxt -- ./late_title fork 'served: at the last'
+	told late.fxt command >commands
+	expect_equal 2 "$(grep -c '[0-9] [^-]' commands)" "command lines: $(cat commands)"
+	told late.fxt directory >folders
+	expect_equal 2 "$(grep -c "$(readlink -f "$PWD")\$" folders)" "folders: $(cat folders)"
+done
+
 # What has none keeps its command line, also where it is another program's title that went before.
 expect_ok "$FXTRACE" run -q -o plain.fxt -- ./leaf 0 six
 told plain.fxt title >titles
