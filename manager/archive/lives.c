@@ -5,6 +5,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
+#include "engine/layout.h"
+#include "manager/process/kin.h"
 #include "manager/process/signal-name.h"
 
 /* The first thread of a process may not have been heard of. */
@@ -20,19 +23,70 @@ static void introduce(struct fx_arrows *arrows, struct fx_life *life)
 		fx_archive_thread_name(arrows->archive, life->shown, life->shown, life->name);
 }
 
+/* --- Who is believed -------------------------------------------------------------------------- */
+
+/* Parents of parents that are followed. */
+#define ANCESTORS_MAX 64u
+
+static const struct fx_life *life_find(const struct fx_life *lives, uint32_t pid)
+{
+	const struct fx_life *found;
+
+	HASH_FIND(hh, lives, &pid, sizeof(pid), found);
+	return found;
+}
+
+static uint32_t parent_of(const struct fx_life *life)
+{
+	return life->parent ? life->parent : life->said_parent;
+}
+
+static bool is_parent(const struct fx_life *life, uint32_t pid)
+{
+	return !parent_of(life) || pid == life->parent || pid == life->said_parent;
+}
+
+/* An orphan is heard of as the child of who has taken it over: the first process of all, or one of whom nothing is known,
+ * as a rule. Who tells of it after that may be somebody else who has ended since. */
+static bool may_have_made(const struct fx_life *lives, const struct fx_life *life, uint32_t by,
+			  bool told_before)
+{
+	uint32_t parent = parent_of(life);
+
+	return is_parent(life, by) ||
+	       ((parent == 1 || (told_before && !life_find(lives, parent))) &&
+		fx_kin_is_over((pid_t)by));
+}
+
+/* An orphan is taken over by one of its ancestors. */
+static bool may_have_heard(const struct fx_life *lives, const struct fx_life *life, uint32_t by)
+{
+	const struct fx_life *ancestor = life;
+	uint32_t parent = parent_of(life);
+
+	if (is_parent(life, by))
+		return true;
+	for (unsigned i = 0; ancestor && i < ANCESTORS_MAX; i++) {
+		if (parent_of(ancestor) == by)
+			return fx_kin_is_over((pid_t)parent);
+		ancestor = life_find(lives, parent_of(ancestor));
+	}
+	return false;
+}
+
 /* --- Beginnings ------------------------------------------------------------------------------- */
 
 static void draw_creation(struct fx_arrows *arrows, struct fx_life *life)
 {
 	struct fxt_arg child = fx_arrow_pid("pid", life->shown);
-	struct fxt_arg parent = fx_arrow_pid("parent", life->creation.pid);
+	struct fxt_arg parent = fx_arrow_pid("parent", life->creation.at.pid);
 
-	if (!life->silent) {
+	if (!(life->creation.value & FX_TIE_VALUE_SILENT)) {
 		introduce(arrows, life);
-		fx_arrow_draw(arrows, &life->creation, "creates process", &child, &life->birth,
+		fx_arrow_draw(arrows, &life->creation.at, "creates process", &child, &life->birth,
 			      "process starts", &parent);
 	}
-	life->creation.ns = 0;
+	life->creation.at.ns = 0;
 }
 
 /* Only once the old image is over is it known that it did nothing after this exec. */
@@ -50,15 +104,34 @@ static void try_exec(struct fx_arrows *arrows, struct fx_life *life)
 #define CLOCKS_NS UINT64_C(10000000)
 
 /* A parent may tell before the child is heard of, or after its end. */
-void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
-		     int32_t value)
+void fx_life_created(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,
+		     const struct fx_word *word)
 {
-	life->creation = *at;
-	life->silent = value & FX_TIE_VALUE_SILENT;
-	life->awaited = value & FX_TIE_VALUE_REGISTERS &&
-			(!life->birth.ns || life->birth.ns + CLOCKS_NS < at->ns);
-	if (life->birth.ns >= at->ns)
+	const uint64_t ns = word->at.ns;
+
+	/* Of who lives and was made before. */
+	if (life->birth.ns >= ns && !may_have_made(lives, life, word->by, false))
+		return;
+	if (life->creation.at.ns && life->creation.by != word->by)
+		life->rival = life->creation;
+	life->creation = *word;
+	life->awaited = word->value & FX_TIE_VALUE_REGISTERS &&
+			(!life->birth.ns || life->birth.ns + CLOCKS_NS < ns);
+	if (life->birth.ns >= ns)
 		draw_creation(arrows, life);
+}
+
+/* Of the two who say that they have made the process that was heard of, the one who is believed; or none. */
+static void creation_choose(const struct fx_life *lives, struct fx_life *life)
+{
+	if (life->rival.at.ns && !is_parent(life, life->creation.by))
+		life->creation = is_parent(life, life->rival.by) ||
+					 !may_have_made(lives, life, life->creation.by, true)
+				     ? life->rival
+				     : life->creation;
+	life->rival.at.ns = 0;
+	if (life->creation.at.ns && !may_have_made(lives, life, life->creation.by, true))
+		life->creation.at.ns = 0;
 }
 
 void fx_life_execs(struct fx_life *life, const struct fx_point *at, int32_t value)
@@ -187,20 +260,20 @@ void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life)
 	try_kill(arrows, life);
 }
 
-void fx_life_reaped(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
-		    int32_t status)
+void fx_life_reaped(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,
+		    const struct fx_word *word)
 {
 	/* A child that has brought its memory may be heard of after its end. */
-	if (!life->birth.ns || life->birth.ns < life->creation.ns) {
-		life->early = *at;
-		life->early_status = status;
+	if (!life->birth.ns || life->birth.ns < life->creation.at.ns) {
+		life->early = *word;
 		return;
 	}
-	if (life->birth.ns + 2 > at->ns || life->shown_exit || life->told.ns)
+	if (life->birth.ns + 2 > word->at.ns || life->shown_exit || life->told.ns ||
+	    !may_have_heard(lives, life, word->by))
 		return;
-	life->told = *at;
+	life->told = word->at;
 	life->ending.is_known = true;
-	life->ending.wait_status = status;
+	life->ending.wait_status = word->value;
 	/* Until the manager has heard of it as well, it may have been earlier. */
 	if (!life->stream)
 		fx_life_exit(arrows, life);
@@ -216,27 +289,31 @@ void fx_life_killed(struct fx_arrows *arrows, struct fx_life *life, const struct
 /* --- Images ----------------------------------------------------------------------------------- */
 
 /* The pid is a new process's: of the old one, only what its maker told before counts. */
-static void restart(struct fx_life *life, uint64_t born_ns)
+static void restart(const struct fx_life *lives, struct fx_life *life, const struct fx_stream *s,
+		    uint64_t born_ns)
 {
-	struct fx_point creation = life->creation, early = life->early;
-	int32_t status = life->early_status;
-	bool keeps = creation.ns && creation.ns <= born_ns, silent = life->silent;
+	const struct fx_word creation = life->creation, rival = life->rival, early = life->early;
 	size_t kept = offsetof(struct fx_life, stream);
 
 	memset((char *)life + kept, 0, sizeof(*life) - kept);
-	if (keeps) {
-		life->creation = creation;
-		life->silent = silent;
+	if (s->origin) {
+		life->parent = s->origin->parent;
+		life->said_parent = s->origin->said_parent;
 	}
-	if (early.ns > born_ns + 2) {
-		life->told = early;
+	if (creation.at.ns && creation.at.ns <= born_ns)
+		life->creation = creation;
+	if (rival.at.ns && rival.at.ns <= born_ns)
+		*(life->creation.at.ns ? &life->rival : &life->creation) = rival;
+	creation_choose(lives, life);
+	if (early.at.ns > born_ns + 2 && may_have_heard(lives, life, early.by)) {
+		life->told = early.at;
 		life->ending.is_known = true;
-		life->ending.wait_status = status;
+		life->ending.wait_status = early.value;
 	}
 }
 
-void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_stream *s,
-		   uint64_t born_ns, bool exec)
+void fx_life_birth(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,
+		   struct fx_stream *s, uint64_t born_ns, bool exec)
 {
 	struct fx_point birth = {s->id, s->pid, s->pid, born_ns};
 
@@ -245,7 +322,7 @@ void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_str
 		life->becomes.ns = 0;
 	if (!exec) {
 		fx_life_exit(arrows, life);
-		restart(life, born_ns);
+		restart(lives, life, s, born_ns);
 	}
 	s->dropped_before = life->dropped;
 	s->dropped_at = life->dropped_at;
@@ -255,7 +332,7 @@ void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_str
 		life->image = birth;
 	if (!life->birth.ns)
 		life->birth = birth;
-	if (!exec && life->creation.ns)
+	if (!exec && life->creation.at.ns)
 		draw_creation(arrows, life);
 	try_exec(arrows, life);
 }

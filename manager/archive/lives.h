@@ -20,6 +20,13 @@ struct fx_kill {
 	int32_t signal;
 };
 
+/* That a process was made, or has ended, as another one tells. */
+struct fx_word {
+	struct fx_point at;
+	uint32_t by; /* the kernel's number */
+	int32_t value;
+};
+
 struct fx_life {
 	UT_hash_handle hh;
 	bool lost;		  /* not in the hash for lack of memory */
@@ -28,9 +35,9 @@ struct fx_life {
 	uint32_t shown;		  /* as the archive has it */
 	char name[16];		  /* of the first thread, then */
 	struct fx_point birth;	  /* of the first image */
-	struct fx_point creation; /* by its parent; waits for the birth */
+	struct fx_word creation;  /* waits for the birth; the newest, */
+	struct fx_word rival;	  /* and another one's before it */
 	bool awaited;		  /* there will be a birth, says who created it, */
-	bool silent;		  /* and that nothing is to be drawn */
 	struct fx_point
 	    becomes; /* what it becomes will be heard of, says its image `becomes.provider` */
 	struct fx_point image;	 /* birth of an image that came by exec; waits for `exec` */
@@ -39,9 +46,10 @@ struct fx_life {
 	struct fx_point exit;	 /* when the manager heard of it, or as far as its parent knows */
 	struct fx_point told;	 /* its parent of its end, before the manager; waits for that */
 	struct fx_ending ending; /* how */
-	struct fx_point early;	 /* the parent of its end, before anybody heard of the process */
-	int32_t early_status;
-	bool shown_exit;	      /* its end stands in the archive */
+	struct fx_word early;	 /* of its end, before anybody heard of the process */
+	uint32_t parent;	 /* by the kernel, when it was heard of; 0 not known */
+	uint32_t said_parent;	 /* and by its own word */
+	bool shown_exit;	 /* its end stands in the archive */
 	uint64_t dropped, dropped_at; /* of its images that are over: see struct fx_stream */
 	int32_t signal;		      /* that ended it, while its sender is not known; else 0 */
 	struct fx_kill kills[FX_KILLS_MAX];
@@ -49,8 +57,8 @@ struct fx_life {
 };
 
 /* An image of the process comes into the archive. `exec`: the process had another before. */
-void fx_life_birth(struct fx_arrows *arrows, struct fx_life *life, struct fx_stream *s,
-		   uint64_t born_ns, bool exec);
+void fx_life_birth(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,
+		   struct fx_stream *s, uint64_t born_ns, bool exec);
 
 /* Nothing more comes of an image. */
 void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_stream *s,
@@ -59,16 +67,19 @@ void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_strea
 /* Writes the end of the process, if it is known and not written yet. */
 void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life);
 
-/* Told by others, each at its own moment: that they have made it (`value`: FX_TIE_VALUE_*), */
-void fx_life_created(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
-		     int32_t value);
+/*
+ * Told by others, each at its own moment: that they have made it (value: FX_TIE_VALUE_*). Who cannot have, by what the
+ * kernel and the process itself say, is not believed; `lives` are all that are known.
+ */
+void fx_life_created(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,
+		     const struct fx_word *word);
 
 /* It is about to become another program, it says itself. */
 void fx_life_execs(struct fx_life *life, const struct fx_point *at, int32_t value);
 
 /* that they have been told of its end, with this status of wait(), */
-void fx_life_reaped(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,
-		    int32_t status);
+void fx_life_reaped(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,
+		    const struct fx_word *word);
 
 /* that they have sent it this signal. */
 void fx_life_killed(struct fx_arrows *arrows, struct fx_life *life, const struct fx_point *at,

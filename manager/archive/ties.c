@@ -68,7 +68,7 @@ static void count_unheard(struct fx_ties *ties, const struct fx_life *life, uint
 static void count_missing(struct fx_ties *ties, struct fx_life *life)
 {
 	if (life->awaited)
-		count_unheard(ties, life, life->creation.ns, life->early.ns);
+		count_unheard(ties, life, life->creation.at.ns, life->early.at.ns);
 	life->awaited = false;
 }
 
@@ -173,7 +173,7 @@ void fx_ties_birth(struct fx_ties *ties, struct fx_stream *s, uint64_t born_ns, 
 		return;
 	if (!exec)
 		count_unbecome(ties, life);
-	fx_life_birth(&ties->arrows, life, s, born_ns, exec);
+	fx_life_birth(&ties->arrows, ties->lives, life, s, born_ns, exec);
 	aliases_add(ties, s, born_ns);
 }
 
@@ -236,6 +236,7 @@ static bool ties_is_of_signal(const struct fx_tie *tie)
 static void ties_take(struct fx_ties *ties, const struct fx_point *at, uint32_t teller,
 		      const struct fx_tie *tie)
 {
+	const struct fx_word word = {*at, teller, tie->value};
 	struct fx_life *life;
 
 	/* A process is not its own child, whatever it tells. */
@@ -249,7 +250,7 @@ static void ties_take(struct fx_ties *ties, const struct fx_point *at, uint32_t 
 		count_missing(ties, life);
 		if (life->becomes.ns < at->ns)
 			count_unbecome(ties, life);
-		fx_life_created(&ties->arrows, life, at, tie->value);
+		fx_life_created(&ties->arrows, ties->lives, life, &word);
 		break;
 	case FX_TIE_EXECS:
 		life = ties_find(ties, teller);
@@ -264,7 +265,7 @@ static void ties_take(struct fx_ties *ties, const struct fx_point *at, uint32_t 
 	case FX_TIE_REAPS:
 		life = ties_find(ties, tie->pid);
 		if (life)
-			fx_life_reaped(&ties->arrows, life, at, tie->value);
+			fx_life_reaped(&ties->arrows, ties->lives, life, &word);
 		break;
 	case FX_TIE_KILLS:
 		life = ties_find(ties, tie->pid);

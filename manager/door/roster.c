@@ -124,13 +124,14 @@ static void notice_ends(struct fx_roster *roster)
 }
 
 /* A process that registers again runs another program now: what it was before has ended, and is still to be
- * finished. False if it was nothing before. */
-static bool end_predecessor(struct fx_roster *roster, pid_t pid)
+ * finished. False if it was nothing before. One that has ended was never what lives now, under the same number. */
+static bool end_predecessor(struct fx_roster *roster, const struct fx_applicant *applicant)
 {
 	bool found = false;
 
 	for (struct fx_provider *p = roster->providers; p; p = p->next) {
-		if (p->pid != pid || p->phase != FX_PROVIDER_LIVE)
+		if (p->pid != applicant->pid || p->phase != FX_PROVIDER_LIVE ||
+		    (fx_kin_lives(p->pidfd) && !fx_kin_lives(applicant->pidfd)))
 			continue;
 		fx_roster_end(roster, p);
 		found = true;
@@ -349,6 +350,8 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	p->uid = applicant->uid;
 	p->origin = fx_origin_take(applicant->pid, applicant->uid, applicant->own_pid);
 	origin_complete(roster, applicant, p->origin);
+	if (p->origin && !p->origin->levels)
+		p->origin->said_parent = applicant->own_parent;
 	p->owner = roster;
 	p->death = (struct fx_watch){.ready = death_ready, .opaque = p};
 	if (p->pidfd >= 0)
@@ -387,7 +390,7 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 	if (r < 0)
 		return r;
 	roster->newcomer_ended = applicant->ended;
-	roster->newcomer_exec = end_predecessor(roster, applicant->pid);
+	roster->newcomer_exec = end_predecessor(roster, applicant);
 	if (ended_may_count(roster, applicant))
 		fx_roster_finish_ended(roster);
 	r = newcomer_create(roster, applicant, &terms, fds);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,8 +28,7 @@ static const char *stat_read(pid_t pid, char text[512])
 	return strrchr(text, ')');
 }
 
-/* 0 unknown, or none. */
-static pid_t parent_of(pid_t pid)
+pid_t fx_kin_parent(pid_t pid)
 {
 	char text[512];
 	const char *end = stat_read(pid, text);
@@ -60,6 +60,13 @@ bool fx_kin_is_over(pid_t pid)
 		      ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %ld",
 		      &state, &threads) != 2 ||
 	       ((state == 'Z' || state == 'X') && threads <= 1);
+}
+
+bool fx_kin_lives(int pidfd)
+{
+	struct pollfd end = {.fd = pidfd, .events = POLLIN};
+
+	return pidfd >= 0 && poll(&end, 1, 0) == 0;
 }
 
 /* Who may not look into a process is told by the kernel that it ended with 0: so of programs that may be run but not
@@ -104,7 +111,7 @@ bool fx_kin_has_user(pid_t pid, uid_t uid)
 bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque)
 {
 	for (unsigned i = 0; i < GENERATIONS_MAX; i++) {
-		pid = parent_of(pid);
+		pid = fx_kin_parent(pid);
 		if (pid <= 0)
 			return false;
 		if (is_head(opaque, pid))

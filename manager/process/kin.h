@@ -11,6 +11,9 @@
 /* Whether a process that is_head() knows is among the ancestors of `pid`. */
 bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *opaque);
 
+/* The parent of a process; 0 unknown, or none. */
+pid_t fx_kin_parent(pid_t pid);
+
 /* Whether a process that has not ended acts as this user. */
 bool fx_kin_has_user(pid_t pid, uid_t uid);
 
@@ -19,6 +22,9 @@ bool fx_kin_is_ending(pid_t pid);
 
 /* Whether it is gone, or dead and not yet waited for. */
 bool fx_kin_is_over(pid_t pid);
+
+/* Whether the process of a pidfd goes on; -1 is allowed: it is not known to. */
+bool fx_kin_lives(int pidfd);
 
 /* How a process ended, as of wait(), of whose end its parent has not heard. */
 bool fx_kin_status(pid_t pid, int *ret);

@@ -16,6 +16,7 @@
 #include "base/atomic.h"
 #include "base/clock.h"
 #include "lists/hashes-lenient.h"
+#include "manager/process/kin.h"
 
 /* Of a process that has many threads, all are looked through for no more than this part of the time. */
 #define SCAN_SHARE 10u
@@ -280,6 +281,7 @@ struct fx_origin *fx_origin_take(pid_t pid, uid_t uid, uint32_t own_pid)
 	*origin = (struct fx_origin){
 	    .refs = 1, .pid = (uint32_t)pid, .own_pid = own_pid, .uid = uid, .proc = -1};
 	pthread_mutex_init(&origin->lock, NULL);
+	origin->parent = (uint32_t)fx_kin_parent(pid);
 	proc_open(origin);
 	return origin;
 }

@@ -40,6 +40,9 @@ struct fx_origin {
 	unsigned refs; /* atomic */
 	uint32_t pid;  /* as the manager sees it */
 	uint32_t own_pid;
+	uint32_t parent; /* as it registered, as the manager sees it; 0 not known */
+	uint32_t
+	    said_parent; /* what it calls its parent itself; 0: not by a number of the manager's */
 	uid_t uid;
 	int proc; /* its folder of /proc, which names nobody else once it has ended; -1: none is needed */
 	unsigned levels; /* namespaces below the manager's, the outermost first */

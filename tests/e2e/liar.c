@@ -17,6 +17,7 @@
 
 #include "base/atomic.h"
 #include "base/clock.h"
+#include "format/encode.h"
 #include "protocol/messages.h"
 #include "tests/engine/fake_provider.h"
 
@@ -332,6 +333,32 @@ static void rare_losses(struct provider *p)
 	slot->dropped = 5;
 }
 
+static pid_t honest; /* of the liar's view */
+
+static void put_tie(struct provider *p, enum fx_tie_kind kind, int32_t value, uint64_t time)
+{
+	const uint64_t words[FX_TIE_WORDS] = {
+	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_TIE_WORDS) |
+		FXT_PUT(KERNEL_OBJECT_TYPE, FXT_OBJECT_PROCESS) | FXT_PUT(KERNEL_OBJECT_NARGS, 3),
+	    (uint64_t)honest,
+	    FXT_PUT(ARG_TYPE, FXT_ARG_UINT64) | FXT_PUT(ARG_SIZE, 2),
+	    time,
+	    FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1) |
+		FXT_PUT(ARG_VALUE32_VALUE, (uint32_t)kind),
+	    FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1) |
+		FXT_PUT(ARG_VALUE32_VALUE, (uint32_t)value)};
+
+	fp_put(&p->chunk, words, FX_TIE_WORDS);
+}
+
+/* Says of the honest one, which goes on, that it has made it, and was told of its end with the status 77. */
+static void anothers_child(struct provider *p)
+{
+	put_tie(p, FX_TIE_CREATES, 0, 1);
+	put_tie(p, FX_TIE_CREATES, FX_TIE_VALUE_REGISTERS, 1);
+	put_tie(p, FX_TIE_REAPS, 77 << 8, now(p));
+}
+
 /* What is sent in place of a registration. */
 static void expect_refusal(const struct fx_msg_register *request, size_t size, int status)
 {
@@ -379,6 +406,7 @@ static const struct {
     {"memory-that-shrinks", memory_that_shrinks},
     {"frames-and-losses", frames_and_losses},
     {"calls-that-cross", calls_that_cross},
+    {"anothers-child", anothers_child},
     {"rare-losses", rare_losses},
     {"registrations", registrations},
 };
@@ -429,10 +457,48 @@ static void reap(pid_t pid)
 		exit(1);
 }
 
+/* A connection of who has ended since, and whose number the honest one has now: what comes by it is not the honest one's
+ * next program. Status 77: the next number cannot be chosen. */
+static void play_number(void)
+{
+	const struct fx_msg_bring message = {
+	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_BRING}, .name = "liar"};
+	int there[2], back[2], go[2];
+	pid_t before;
+	FILE *last;
+
+	if (pipe(there) < 0 || pipe(back) < 0 || pipe(go) < 0)
+		give_up("pipe");
+	before = fork();
+	if (before == 0) {
+		int fd = manager_connect();
+
+		if (fork() == 0) {
+			hear(go[0]);
+			if (send(fd, &message, sizeof(message), 0) != sizeof(message))
+				give_up("send");
+		}
+		_exit(0);
+	}
+	reap(before);
+	last = fopen("/proc/sys/kernel/ns_last_pid", "w");
+	if (!last || fprintf(last, "%d", (int)before - 1) < 0 || fclose(last) != 0)
+		exit(77);
+	honest = fork();
+	if (honest == 0)
+		be_honest(there[0], back[1]);
+	hear(back[0]);
+	say(go[1]);
+	wait_for_look();
+	say(there[1]);
+	reap(honest);
+	exit(honest == before ? 0 : 77);
+}
+
 static void play(void (*tell)(struct provider *p))
 {
 	int there[2], back[2];
-	pid_t honest, liar;
+	pid_t liar;
 
 	if (pipe(there) < 0 || pipe(back) < 0)
 		give_up("pipe");
@@ -451,6 +517,8 @@ static void play(void (*tell)(struct provider *p))
 
 int main(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[1], "--number") == 0)
+		play_number();
 	for (size_t i = 0; argc == 2 && i < sizeof(lies) / sizeof(lies[0]); i++) {
 		if (strcmp(argv[1], lies[i].name) == 0) {
 			play(lies[i].tell);

@@ -64,10 +64,31 @@ expect_no_line "records? lost|nested" said
 lie calls-that-cross 2
 expect_loss crossing 1 said
 expect_equal 2 "$(count crossing)" "calls, but for one that would have crossed"
+lie anothers-child 2
+list_archive trace.fxt
+expect_events 0 'name == "creates process" || name == "told of its end"'
+expect_events 0 'name == "process exits" && /77/'
+expect_events 1 'process == "honest" && name == "process exits" && has("exited=0")'
+awk -F'\t' '$4 == "honest" && $7 == "process exits" { exits = $8 } $7 == "honest" && $9 > last { last = $9 }
+	END { exit !(exits >= last) }' events || fail "its end stands before what it has recorded"
 lie rare-losses 2
 expect_loss record-large 2 said
 expect_loss buffer-worn 3 said
 lie registrations 2
+
+# A number that was a liar's before, where the next one can be chosen.
+user=()
+[ "$(id -u)" -eq 0 ] || user=(-r)
+status=0
+FXTRACE_DISABLE=1 unshare "${user[@]}" -p -f --mount-proc "$FXTRACE" run -o trace.fxt -- "$FX_BUILDDIR/tests/e2e/liar" --number \
+	>out 2>said || status=$?
+if [ "$status" -eq 0 ]; then
+	expect_clean trace.fxt
+	expect_equal "$honest" "$(count honest)" "events of the one who has a liar's number now"
+else
+	grep -q '^fxtrace: trace.fxt: ' said && [ "$status" -ne 77 ] && fail "status $status: $(cat said)"
+	echo "the next pid cannot be chosen here: not tried"
+fi
 
 # None was forgotten.
 "$FX_BUILDDIR/tests/e2e/liar" >all

@@ -291,6 +291,67 @@ Test(ties, a_child_in_a_namespace_that_is_told_of_late)
 	tell_of_child(false);
 }
 
+/* --- Who is believed -------------------------------------------------------------------------- */
+
+#define OTHER 300u
+
+/* With a parent by the kernel's word. */
+static struct fx_stream *birth_below(struct fx_origin *origin, uint32_t pid, uint32_t parent,
+				     uint64_t ns)
+{
+	const struct fx_stream_who who = {
+	    .pid = pid, .kernel_pid = pid, .first_tid = pid, .origin = origin};
+	struct fx_stream *s;
+
+	*origin = (struct fx_origin){.pid = pid, .parent = parent, .proc = -1};
+	cr_assert_eq(fx_stream_create_as(&shared, count + 1, &who, "app", &s), 0);
+	streams[count++] = s;
+	fx_ties_birth(&ties, s, ns, false);
+	return s;
+}
+
+static struct fx_origin of_child, of_other;
+
+Test(ties, nobody_takes_anothers_child)
+{
+	/* before it is heard of, and after; the true one first, and last */
+	for (unsigned order = 0; order < 4; order++) {
+		struct fx_stream *parent = begin(), *child = NULL;
+		struct fx_stream *other = birth_below(&of_other, OTHER, 1, 12);
+
+		for (unsigned i = 0; i < 3; i++) {
+			bool is_other = (i == 0) == (order % 2 == 0);
+
+			if (i == 1 + order / 2)
+				child = birth_below(&of_child, CHILD, PARENT, 30);
+			if (i < 2)
+				cr_assert_eq(tell(is_other ? other : parent, FX_TIE_CREATES, CHILD,
+						  0, is_other ? 28 : 20),
+					     0);
+		}
+		cr_assert_eq(tell(other, FX_TIE_REAPS, CHILD, EXITED(77), 35), 0);
+		cr_assert_eq(tell(parent, FX_TIE_REAPS, CHILD, EXITED(3), 60), 0);
+		die(child, 50);
+		end();
+		expect_arrow("creates process", PARENT, "process starts", CHILD);
+		expect_arrow("process exits", CHILD, "told of its end", PARENT);
+		archive_remove();
+	}
+}
+
+/* Only who lives is told from one whose orphan it may be. */
+Test(ties, nobody_makes_what_another_takes_over)
+{
+	struct fx_stream *parent = begin(), *other;
+
+	other = birth_below(&of_other, OTHER, (uint32_t)getpid(), 12);
+	cr_assert_eq(tell(parent, FX_TIE_CREATES, OTHER, 0, 11), 0);
+	cr_assert_eq(tell(other, FX_TIE_CREATES, CHILD, 0, 20), 0);
+	birth_below(&of_child, CHILD, OTHER, 30);
+	end();
+	expect_arrow("creates process", OTHER, "process starts", CHILD);
+}
+
 Test(ties, a_child_that_is_told_of_late)
 {
 	struct fx_stream *parent = begin();
