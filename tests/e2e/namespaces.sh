@@ -77,6 +77,70 @@ else
 	echo "no /proc can be mounted here that hides processes: not tried"
 fi
 
+# As PrivateTmp=yes of systemd has it, with /dev/shm as well; the socket lies in /tmp.
+cat >private-tmp.sh <<'END'
+for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $folder || exit 77; done
+cd "$1" && exec ./leaf
+END
+place=$(mktemp -d "$HOME/fxtrace-place.XXXXXX") || fail "no place beside /tmp"
+cp leaf private-tmp.sh "$place" || fail "no place beside /tmp"
+trap 'status=$?; rm -rf "$place"; (exit $status); test_cleanup' EXIT
+within=(env -u XDG_RUNTIME_DIR TMPDIR=/tmp)
+case $LIBFXTRACE in
+/tmp/* | /var/tmp/*) echo "the tracer itself lies where a program with folders of its own does not see it: not tried" ;;
+*)
+	status=0
+	"${within[@]}" "$FXTRACE" run -o trace.fxt -- unshare "${user[@]}" -m sh "$place/private-tmp.sh" "$place" >out 2>err || status=$?
+	if [ "$status" -eq 77 ]; then
+		echo "no folders can be mounted here: not tried"
+	else
+		expect_equal 0 "$status" "status: $(cat err)"
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 1 'process == "leaf" && category == "function" && name == "main"'
+	fi
+	;;
+esac
+
+# bubblewrap: what flatpak and others start programs in.
+sandboxed() { # WHAT OPTION...: leaf's main() is recorded, or, not empty, this line says why not.
+	local what=$1 status=0
+
+	shift
+	"${within[@]}" "$FXTRACE" run -o trace.fxt -- bwrap --dev-bind / / "$@" --chdir "$place" ./leaf >out 2>said || status=$?
+	expect_equal 0 "$status" "status in bwrap $*: $(cat said)"
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_no_line 'ended before' said
+	if [ -z "$what" ]; then
+		expect_no_line 'not traced' said
+		expect_events 1 'process == "leaf" && category == "function" && name == "main"'
+	else
+		expect_line "^fxtrace: not traced: ./leaf: $what" said
+		expect_events 0 'process == "leaf" && category == "function"'
+	fi
+}
+if ! command -v bwrap >/dev/null; then
+	echo "bwrap is not installed: not tried"
+elif ! bwrap --dev-bind / / --tmpfs /tmp --unshare-all true 2>/dev/null; then
+	echo "bwrap cannot make namespaces here: not tried"
+elif [[ $LIBFXTRACE == /tmp/* ]]; then
+	echo "the tracer itself lies in /tmp: not tried in bwrap"
+else
+	sandboxed ''
+	sandboxed '' --tmpfs /tmp --tmpfs /run
+	sandboxed '' --tmpfs /tmp --unshare-pid --unshare-user --unshare-ipc --unshare-uts
+	sandboxed '' --unshare-net
+	sandboxed '' --tmpfs /tmp --unshare-net --bind /tmp /tmp
+	sandboxed 'it starts with files and a network of its own, where fxtrace.s socket is not seen; ' \
+		--tmpfs /tmp --unshare-net
+	# Here bwrap forks once more within.
+	"${within[@]}" "$FXTRACE" run -o trace.fxt -- bwrap --dev-bind / / --tmpfs /tmp --unshare-all --chdir "$place" ./leaf >out 2>said ||
+		fail "bwrap fails: $(cat said)"
+	expect_line '^fxtrace: 1 process ended before tracing could begin there, had no way to the manager, or ' said
+	sandboxed 'libfxtrace.so cannot be read from where it starts, ' --tmpfs "$(dirname "$LIBFXTRACE")"
+fi
+
 # --- Its own network ----------------------------------------------------------------------------
 
 expect_ok traced -- unshare "${user[@]}" -n ./leaf
