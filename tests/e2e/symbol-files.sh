@@ -12,7 +12,7 @@ if command -v python3 >/dev/null; then
 	cp leaf bomb
 	python3 - bomb <<'END'
 import struct, sys
-size = 1600 << 20
+size = (1600 << 20) // 24 * 24  # symbols of 24 bytes
 with open(sys.argv[1], "r+b") as f:
     head = f.read(64)
     offset = struct.unpack_from("<Q", head, 40)[0]
@@ -37,7 +37,12 @@ int main(void)
 	return 0;
 }
 END
-	expect_ok traced -b 16M -- sh -c './bomb & ./calls; wait'
+	expect_ok python3 "$FX_SRCDIR/tests/e2e/most.py" most "$FXTRACE" \
+		"$FXTRACE" run -o trace.fxt -b 16M -- sh -c './bomb & ./calls; wait'
+	# Of 14 MB in all; with --max-symbols 4G it is 1,500. (A sanitizer has its own.)
+	if ! grep -q '^S\["FX_SANITIZE"\]="..*"' "$FX_BUILDDIR/config.status"; then
+		[ "$(cat most)" -lt 200000 ] || fail "$(cat most) KB in memory for the names of one program"
+	fi
 	expect_equal 1 "$(grep -c 'bomb: has more symbols than --max-symbols allows; its functions are shown by their addresses' err)" \
 		"lines about the file: $(cat err)"
 	expect_clean trace.fxt
