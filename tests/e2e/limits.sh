@@ -3,7 +3,7 @@
 # doc/LIMITS.md is true: each of its commands runs, and prints what it shows.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/e2e/document.sh"
-need python3 make
+need perl python3 make
 not_sanitized "what a sanitizer's program costs is its own affair"
 
 document_begin "$FX_SRCDIR/doc/LIMITS.md"
