@@ -14,6 +14,7 @@
 #include "convert/json_text.h"
 #include "convert/pictures/html_script.h"
 #include "convert/pictures/plain.h"
+#include "convert/title.h"
 
 enum { EVENTS_MAX = 1000000 };
 
@@ -224,12 +225,14 @@ static void html_thread_title(struct html *html, const struct fx_thread *thread)
 	const struct fx_text *name = thread->name ? thread->name : thread->process->name;
 	struct fx_text whole = {0};
 	const char *process = thread->process->name ? thread->process->name->data : "process";
-	char *text;
+	char *text, title[FX_TITLE_MAX];
 	int length;
 
-	/* The first thread of a process has its number, and most often its name. */
+	/* The first thread of a process has its number, and most often its name: there stands the process's title. */
 	if (thread->key.tid == thread->process->pid && name == thread->process->name)
-		length = asprintf(&text, "%s %" PRIu64, process, thread->process->pid);
+		length = asprintf(&text, "%s %" PRIu64,
+				  fx_title_of(thread->process, title) ? title : process,
+				  thread->process->pid);
 	else
 		length =
 		    asprintf(&text, "%s %" PRIu64 " / %s %" PRIu64, process, thread->process->pid,

@@ -87,6 +87,8 @@ expect_line "[0-9]  *$PROVIDER  *served: the first of all of them\$" out
 expect_ok "$FXTRACE" convert trace.fxt trace.json
 expect_line '"process_name","pid":'"$PROVIDER"',.*"name":"served: the first of all of them"' trace.json
 expect_line '"process_name","pid":'"$worker"',.*"name":"served: worker 1"' trace.json
+expect_ok "$FXTRACE" convert trace.fxt trace.html
+expect_line "\"served: worker 1 $worker\"" trace.html
 expect_ok "$FXTRACE" convert plain.fxt plain.json
 expect_line '"process_name",.*"name":"leaf 0 six"' plain.json
 expect_ok "$FXTRACE" convert trace.fxt trace.pftrace
