@@ -162,6 +162,9 @@ int fx_drain_history(struct fx_drain *d, struct fx_drain_block *block);
 /* New records of the durable area; at the first call, the builtin strings too. */
 int fx_drain_durable(struct fx_drain *d, struct fx_drain_block *block);
 
+/* Whether it is a thread that has a slot, or was the last to have it, by its own number: taken or not yet. */
+bool fx_drain_has_thread(const struct fx_drain *d, uint32_t tid);
+
 /* The facts of every slot of which something changed; each slot once before it returns 0. */
 int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block);
 

@@ -31,6 +31,21 @@ static int find_new_slots(struct fx_drain *d)
 	return 0;
 }
 
+bool fx_drain_has_thread(const struct fx_drain *d, uint32_t tid)
+{
+	if (!fx_drain_is_attached(d))
+		return false;
+	for (uint32_t i = 0; i < d->layout.thread_count; i++) {
+		const struct fx_thread_slot *slot = slot_at(d, i);
+
+		if (fx_load_acquire(&slot->incarnation) == 0)
+			return false;
+		if (fx_load_relaxed(&slot->tid) == tid)
+			return true;
+	}
+	return false;
+}
+
 int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
 {
 	int r = find_new_slots(d);

@@ -86,11 +86,7 @@ static bool is_thread_of(void *opaque, uint32_t tid)
 {
 	const struct fx_provider *p = opaque;
 
-	for (uint32_t i = 0; i < p->drain.slots_used; i++) {
-		if (p->drain.slots[i].tid == tid)
-			return true;
-	}
-	return tid == (uint32_t)p->pid;
+	return tid == (uint32_t)p->pid || fx_drain_has_thread(&p->drain, tid);
 }
 
 static void death_ready(void *opaque)
