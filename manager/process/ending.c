@@ -26,15 +26,21 @@ struct info {
 /* Lines of the log that are looked at. */
 #define LINES_MAX 20000u
 
-static bool ending_status_of(int pidfd, pid_t pid, int *ret)
+/* Once its parent has been told. */
+static bool status_of_gone(int pidfd, int *ret)
 {
 	struct info info = {.mask = INFO_EXIT};
 
-	if (ioctl(pidfd, GET_INFO, &info) == 0 && (info.mask & INFO_EXIT)) {
-		*ret = info.exit_code;
-		return true;
-	}
-	return fx_kin_status(pid, ret);
+	if (ioctl(pidfd, GET_INFO, &info) != 0 || !(info.mask & INFO_EXIT))
+		return false;
+	*ret = info.exit_code;
+	return true;
+}
+
+/* Its parent may be told between two looks. */
+static bool ending_status_of(int pidfd, pid_t pid, int *ret)
+{
+	return status_of_gone(pidfd, ret) || fx_kin_status(pid, ret) || status_of_gone(pidfd, ret);
 }
 
 /* What stands behind the thread's name and its number in brackets, architecture by architecture. */
