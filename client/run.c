@@ -239,9 +239,10 @@ static int run_execute(const struct run *run)
 
 int fx_cmd_run(int argc, char **argv)
 {
-	struct run run = {.command = argv[0]};
+	static struct run run; /* large for a narrow stack */
 	int status;
 
+	run.command = argv[0];
 	fx_options_init(&run.options);
 	fx_options_take_environment(&run.options, run.command);
 	fx_usage_parse(argv[0], &parser, argc, argv, ARGP_IN_ORDER, &run);

@@ -260,7 +260,7 @@ static void serve_provider(struct fx_connection *c, const union fx_message_any *
 /* Reads what has come, if anything. */
 static void connection_serve(struct fx_connection *c)
 {
-	union fx_message_any message;
+	static __thread union fx_message_any message; /* large for a narrow stack */
 	int passed, r;
 	ssize_t n = fx_socket_receive_any(c->fd, &message, sizeof(message), &passed);
 	bool is_client = n >= (ssize_t)sizeof(message.GET_STATUS) &&

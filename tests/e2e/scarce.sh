@@ -212,6 +212,14 @@ for v in 30000 50000 80000 200000; do
 	[ ! -e trace.fxt ] || expect_clean trace.fxt
 done
 
+# Narrow stacks, which the tracer gets as the program does.
+for s in 64 96 128; do
+	expect_scarce '' "-s $s" "$FXTRACE" run -o trace.fxt ./calls
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_events 100 'name == "step"'
+done
+
 # --- Signals while the archive is completed --------------------------------------------------------
 
 # A reader who takes his time keeps it from being complete.
