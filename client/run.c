@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "client/commands.h"
 #include "client/json.h"
@@ -166,14 +167,25 @@ static int wait_untraced(const char *what, int error, pid_t child)
 	return run_exit_status(&result);
 }
 
-/* The report of an archive, as if it had been asked for. */
-static void run_report(const struct run *run)
+/* The report of an archive, as if it had been asked for; whatever ends it, we go on. Its status. */
+static int run_report(const struct run *run)
 {
 	char command[] = "fxtrace report", output[PATH_MAX + 8], end_of_options[] = "--";
 	char *argv[] = {command, end_of_options, output, NULL};
+	pid_t reporter;
+	int status = 0;
 
 	snprintf(output, sizeof(output), "%s", run->options.config.output);
-	fx_cmd_report(3, argv);
+	fflush(NULL);
+	reporter = fork();
+	if (reporter == 0)
+		exit(fx_usage_flush(run->command, fx_cmd_report(3, argv)));
+	while (reporter > 0 && waitpid(reporter, &status, 0) < 0 && errno == EINTR)
+		;
+	if (reporter > 0 && WIFEXITED(status))
+		return WEXITSTATUS(status);
+	fx_report("no report: %s", reporter < 0 ? strerror(errno) : strsignal(WTERMSIG(status)));
+	return FX_EXIT_FAILURE;
 }
 
 /* The program runs; its session has not begun. */
@@ -197,8 +209,9 @@ static int trace(const struct run *run, struct fx_session *session, pid_t child)
 		fx_summary_print(&run->options.config, &result, run->program[0],
 				 run->options.quiet);
 	if (run->options.report && !result.output_error)
-		run_report(run);
-	return run_exit_status(&result);
+		r = run_report(run);
+	/* A program that ended well does not hide that. */
+	return run_exit_status(&result) ? run_exit_status(&result) : r;
 }
 
 static int run_execute(const struct run *run)

@@ -134,6 +134,13 @@ for ((n = 1; n < 260; n += 9)); do
 done
 [ "$told" -gt 10 ] || fail "of all requests from some one on $told alone were missed"
 
+# Nor does a report take the status.
+for ((n = 150; n < 1200; n += 75)); do
+	status=0
+	LD_PRELOAD=$PWD/refuse.so REFUSE=$n-$n "$FXTRACE" run --report -o trace.fxt ./calls >out 2>said || status=$?
+	expect_equal 3 "$status" "status with a report without request $n: $(cat said)"
+done
+
 # Each has its own words. Names of functions are asked for after their processes are known.
 for ((n = 60; n < 260; n++)); do
 	LD_PRELOAD=$PWD/refuse.so REFUSE=$n-$n "$FXTRACE" run -q -o trace.fxt ./calls >out 2>err

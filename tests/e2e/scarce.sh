@@ -218,6 +218,8 @@ for s in 64 96 128; do
 	expect_clean trace.fxt
 	list_archive trace.fxt
 	expect_events 100 'name == "step"'
+	# A report that needs more does not take the status.
+	expect_scarce '' "-s $s" "$FXTRACE" run --report -o trace.fxt ./calls
 done
 
 # --- Signals while the archive is completed --------------------------------------------------------
