@@ -8,6 +8,7 @@
 
 #include "preload/call/call.h"
 #include "preload/call/words.h"
+#include "preload/host/peek.h"
 
 #define HEAD_WORDS  2u
 #define TITLE_WORDS (FX_TITLE_BYTES / 8u)
@@ -39,6 +40,22 @@ static uint64_t title_hash(void)
 	for (size_t i = 0; i < length; i++)
 		hash = (hash ^ (unsigned char)title.begin[i]) * 0x100000001b3u;
 	return hash;
+}
+
+/* The first stack goes on for longer than this below the arguments, with nothing else in it. */
+#define CLOSE (1u << 20)
+
+/* Whether it is still there. Code that runs close below it runs on the first stack; else the program may have unmapped that,
+ * and the kernel is asked. */
+static bool title_is_there(void)
+{
+	const char *frame = __builtin_frame_address(0);
+	size_t size = (size_t)(title.end - title.begin);
+
+	if (frame < title.begin && frame + CLOSE > title.begin)
+		return true;
+	return fx_peek(title.begin, size < FX_TITLE_BYTES ? size : FX_TITLE_BYTES) &&
+	       fx_peek(title.arguments_end - 1, 1);
 }
 
 static const char *string_end(const char *string)
@@ -89,7 +106,7 @@ static void write_title(struct fx_thread *t)
 
 void fx_title_tell(void)
 {
-	uint64_t hash = title.begin ? title_hash() : title.hash;
+	uint64_t hash = title.begin && title_is_there() ? title_hash() : title.hash;
 	struct fx_thread *t = hash != title.hash ? fx_thread_on(UINT32_MAX) : NULL;
 
 	if (!t)

@@ -16,6 +16,7 @@ _Static_assert(sizeof(struct fx_kept) == 192, "kept");
  */
 #define FX_KEPT_WAY(name, sp, kept, vectors)                                                       \
 	__asm__(".text\n"                                                                          \
+		".balign 16\n"                                                                     \
 		".globl " name "\n"                                                                \
 		".hidden " name "\n"                                                               \
 		".type " name ", @function\n" name ":\n"                                           \
@@ -56,6 +57,7 @@ _Static_assert(sizeof(struct fx_kept) == 320, "kept");
 
 #define FX_KEPT_WAY(name, sp, kept, vectors)                                                       \
 	__asm__(".text\n"                                                                          \
+		".balign 16\n"                                                                     \
 		".globl " name "\n"                                                                \
 		".hidden " name "\n"                                                               \
 		".type " name ", %function\n" name ":\n"                                           \

@@ -65,6 +65,13 @@ for way in return exit _exit quick_exit fork; do
 	done
 done
 
+# Where they stood nothing may be left.
+expect_ok ./late_title unmap 'served: nowhere'
+for categories in '#default' function; do
+	expect_ok "$FXTRACE" run -q -c "$categories" -o unmapped.fxt -- ./late_title unmap 'served: nowhere'
+	expect_clean unmapped.fxt
+done
+
 # A child that has ended before anybody could ask is what its parent is.
 for ((i = 0; i < 10; i++)); do
 	expect_ok "$FXTRACE" run -q -o late.fxt -- ./late_title fork 'served: at the last'

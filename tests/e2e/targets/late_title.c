@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * late_title WAY TITLE: writes TITLE over its arguments, ends at once by the WAY:
- * return, exit, _exit, quick_exit, or fork, in whose child the same is done, which then calls _exit().
+ * return, exit, _exit, quick_exit, or fork, in whose child the same is done, which then calls _exit(); by unmap it ends,
+ * by exit(), on another stack, when there is no first one any more.
  */
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 static void become(char **argv, int argc)
@@ -18,6 +23,30 @@ static void become(char **argv, int argc)
 	strncpy(argv[0], title, room);
 }
 
+static uintptr_t first_stack, first_stack_end;
+
+static void unmap_and_exit(void)
+{
+	munmap((void *)first_stack, first_stack_end - first_stack);
+	exit(0);
+}
+
+static void leave_the_first_stack(void)
+{
+	static char stack[1 << 16], line[512];
+	static ucontext_t there, here;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (strstr(line, "[stack]"))
+			sscanf(line, "%lx-%lx", &first_stack, &first_stack_end);
+	getcontext(&there);
+	there.uc_stack.ss_sp = stack;
+	there.uc_stack.ss_size = sizeof(stack);
+	makecontext(&there, unmap_and_exit, 0);
+	swapcontext(&here, &there);
+}
+
 int main(int argc, char **argv)
 {
 	static char way[20];
@@ -28,6 +57,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	become(argv, argc);
+	if (strcmp(way, "unmap") == 0)
+		leave_the_first_stack();
 	if (strcmp(way, "exit") == 0)
 		exit(0);
 	if (strcmp(way, "quick_exit") == 0)
