@@ -92,41 +92,10 @@ echo "$failures commands failed for want of memory, from $least KB on"
 [ "$failures" -gt 0 ] || fail "memory was never scarce"
 
 # One request alone is refused, each in its turn: at the beginning all of them, then fewer.
-cat >refuse.c <<'SOURCE'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-static long left = -1;
-static int refused(void)
-{
-	if (left < 0)
-		left = getenv("REFUSE") ? atol(getenv("REFUSE")) : 0;
-	if (left == 0 || --left > 0)
-		return 0;
-	errno = ENOMEM;
-	return 1;
-}
-void *malloc(size_t size)
-{
-	return refused() ? NULL : __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size)
-{
-	return refused() ? NULL : __libc_calloc(count, size);
-}
-void *realloc(void *old, size_t size)
-{
-	return refused() ? NULL : __libc_realloc(old, size);
-}
-SOURCE
-compile refuse.so refuse.c -O1 -shared -fPIC
+compile refuse.so -O1 -shared -fPIC "$FX_SRCDIR/tests/e2e/targets/refuse.c"
 refused_fxtrace=$FXTRACE
 refusing() {
-	LD_PRELOAD=$PWD/refuse.so REFUSE=$request "$refused_fxtrace" "$@"
+	LD_PRELOAD=$PWD/refuse.so REFUSE=$request-$request "$refused_fxtrace" "$@"
 }
 FXTRACE=refusing
 for command in merge split filter choose symbolize stock; do

@@ -5,49 +5,7 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 not_sanitized "sanitizers have memory of their own"
 
-cat >refuse.c <<'SOURCE'
-#define _GNU_SOURCE
-#include <errno.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-void *__libc_malloc(size_t);
-void *__libc_calloc(size_t, size_t);
-void *__libc_realloc(void *, size_t);
-static long first = -1, last, count;
-/* REFUSE=FIRST-LAST: which requests of the tracer's own. */
-static int refused(void)
-{
-	long n;
-
-	if (first < 0) {
-		char *at = strcmp(program_invocation_short_name, "fxtrace") ? NULL : getenv("REFUSE");
-
-		first = at ? strtol(at, &at, 10) : 0;
-		last = at ? atol(at + 1) : 0;
-	}
-	if (first == 0)
-		return 0;
-	n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-	if (n < first || n > last)
-		return 0;
-	errno = ENOMEM;
-	return 1;
-}
-void *malloc(size_t size)
-{
-	return refused() ? NULL : __libc_malloc(size);
-}
-void *calloc(size_t count, size_t size)
-{
-	return refused() ? NULL : __libc_calloc(count, size);
-}
-void *realloc(void *old, size_t size)
-{
-	return refused() ? NULL : __libc_realloc(old, size);
-}
-SOURCE
-compile refuse.so refuse.c -O1 -shared -fPIC
+compile refuse.so -O1 -shared -fPIC "$FX_SRCDIR/tests/e2e/targets/refuse.c"
 
 cat >calls.c <<'SOURCE'
 #include <pthread.h>
