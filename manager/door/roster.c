@@ -119,65 +119,30 @@ static void notice_ends(struct fx_roster *roster)
 	}
 }
 
-/* A process that registers again runs another program now: what it was before has ended, and is still to be
- * finished. False if it was nothing before. One that has ended was never what lives now, under the same number. */
+/* A process that registers again runs another program now: what it was before has ended, and is still to be finished.
+ * False if it was nothing before: another process that had its number may have ended unnoticed. */
 static bool end_predecessor(struct fx_roster *roster, const struct fx_applicant *applicant)
 {
+	struct fx_provider *p = roster->providers;
 	bool found = false;
 
-	for (struct fx_provider *p = roster->providers; p; p = p->next) {
-		if (p->pid != applicant->pid || p->phase != FX_PROVIDER_LIVE ||
-		    (fx_kin_lives(p->pidfd) && !fx_kin_lives(applicant->pidfd)))
-			continue;
-		fx_roster_end(roster, p);
-		found = true;
+	while (p) {
+		struct fx_provider *next = p->next;
+		bool has_number = p->pid == applicant->pid && p->phase == FX_PROVIDER_LIVE;
+
+		if (has_number && fx_kin_may_be_same(p->pidfd, applicant->pidfd)) {
+			fx_roster_end(roster, p);
+			found = true;
+		} else if (has_number && !fx_kin_lives(p->pidfd)) {
+			death_ready(p);
+			next = roster->providers;
+		}
+		p = next;
 	}
 	return found;
 }
 
 /* --- Memory ---------------------------------------------------------------------------------- */
-
-uint64_t fx_roster_memory(const struct fx_roster *roster)
-{
-	uint64_t sum = 0;
-
-	for (const struct fx_provider *p = roster->providers; p; p = p->next)
-		sum += p->reserve + fx_provider_excess(p);
-	return sum;
-}
-
-static uint64_t memory_of_user(const struct fx_roster *roster, uid_t uid)
-{
-	uint64_t sum = 0;
-
-	for (const struct fx_provider *p = roster->providers; p; p = p->next) {
-		if (p->uid == uid)
-			sum += p->reserve + fx_provider_excess(p);
-	}
-	return sum;
-}
-
-static bool roster_has_room(uint64_t limit, uint64_t taken, uint64_t size)
-{
-	return taken <= limit && size <= limit - taken;
-}
-
-/* The limit that a newcomer's buffer of `size` bytes would exceed; NULL if none. */
-static const char *limit_exceeded(const struct fx_roster *roster, uid_t uid, uint64_t size)
-{
-	if (roster->max_memory &&
-	    !roster_has_room(roster->max_memory, fx_roster_memory(roster), size))
-		return "--max-memory";
-	if (roster->max_user_memory && !fx_policy_is_own(uid) &&
-	    !roster_has_room(roster->max_user_memory, memory_of_user(roster, uid), size))
-		return "--max-user-memory";
-	return NULL;
-}
-
-static bool roster_is_limited(const struct fx_roster *roster)
-{
-	return roster->max_memory || roster->max_user_memory;
-}
 
 static void expel(struct fx_roster *roster, struct fx_provider *p, const char *limit)
 {
@@ -189,26 +154,6 @@ static void expel(struct fx_roster *roster, struct fx_provider *p, const char *l
 	roster->host.refused(roster->host.opaque, 0, FX_CAUSE_MEMORY);
 }
 
-/* The greediest, of all users or of those whose limit is exceeded. */
-static struct fx_provider *find_greediest(const struct fx_roster *roster, bool by_user)
-{
-	struct fx_provider *worst = NULL;
-	uint64_t most = 0;
-
-	for (struct fx_provider *p = roster->providers; p; p = p->next) {
-		uint64_t excess = fx_provider_excess(p);
-
-		if (p->phase != FX_PROVIDER_LIVE || excess <= most)
-			continue;
-		if (by_user && (fx_policy_is_own(p->uid) ||
-				memory_of_user(roster, p->uid) <= roster->max_user_memory))
-			continue;
-		most = excess;
-		worst = p;
-	}
-	return worst;
-}
-
 /* A provider can use the whole of its memory, not only the part for records. If that makes it too much,
  * the greediest goes: its memory is its own business again. */
 static void enforce_memory(struct fx_roster *roster)
@@ -216,10 +161,10 @@ static void enforce_memory(struct fx_roster *roster)
 	struct fx_provider *worst = NULL;
 
 	if (roster->max_memory && fx_roster_memory(roster) > roster->max_memory)
-		worst = find_greediest(roster, false);
+		worst = fx_roster_greediest(roster, false);
 	if (worst)
 		expel(roster, worst, "--max-memory");
-	worst = roster->max_user_memory ? find_greediest(roster, true) : NULL;
+	worst = roster->max_user_memory ? fx_roster_greediest(roster, true) : NULL;
 	if (worst)
 		expel(roster, worst, "--max-user-memory");
 }
@@ -335,7 +280,7 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	     count_of_user(roster, applicant->uid) >= FX_PROVIDERS_PER_USER))
 		return -EUSERS;
 	terms->reserve = roster_reserve_of(roster, applicant, terms);
-	roster->limit = limit_exceeded(roster, applicant->uid, terms->reserve);
+	roster->limit = fx_roster_limit_exceeded(roster, applicant->uid, terms->reserve);
 	if (roster->limit)
 		return -EDQUOT;
 	r = newcomer_make(roster, applicant, terms, fds);
@@ -365,7 +310,7 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 /* Whether an ended provider that is not finished yet may count where limits are looked at. */
 static bool ended_may_count(const struct fx_roster *roster, const struct fx_applicant *applicant)
 {
-	return roster_is_limited(roster) || !fx_policy_is_own(applicant->uid) ||
+	return fx_roster_is_limited(roster) || !fx_policy_is_own(applicant->uid) ||
 	       roster->provider_count >= FX_PROVIDERS_MAX;
 }
 
@@ -400,7 +345,7 @@ static int admit(void *opaque, const struct fx_applicant *applicant, struct fx_a
 		if (roster->newcomer_exec)
 			fx_roster_finish_ended(roster);
 		roster->newcomer_exec = false;
-		if (roster_is_limited(roster))
+		if (fx_roster_is_limited(roster))
 			fds[1] = dup_memory(applicant->brought->fd);
 	}
 	ret->started = terms.running;
@@ -432,7 +377,7 @@ static void admitted(void *opaque, struct fx_admission *admission, int result)
 
 	if (admission->fds[FX_FD_CONTROL] >= 0)
 		close(admission->fds[FX_FD_CONTROL]);
-	if (roster_is_limited(roster))
+	if (fx_roster_is_limited(roster))
 		p->buffer_fd = admission->fds[FX_FD_BUFFER];
 	else if (admission->fds[FX_FD_BUFFER] >= 0)
 		close(admission->fds[FX_FD_BUFFER]);

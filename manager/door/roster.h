@@ -102,6 +102,16 @@ void fx_roster_end(struct fx_roster *roster, struct fx_provider *p);
  */
 uint64_t fx_roster_memory(const struct fx_roster *roster);
 
+/* Whether --max-memory or --max-user-memory is given. */
+bool fx_roster_is_limited(const struct fx_roster *roster);
+
+/* The option whose limit a newcomer's buffer of `size` bytes would exceed; NULL if none. */
+const char *fx_roster_limit_exceeded(const struct fx_roster *roster, uid_t uid, uint64_t size);
+
+/* The provider that takes the most beyond what was reserved, of all users or of those whose limit is exceeded. NULL if
+ * none does. */
+struct fx_provider *fx_roster_greediest(const struct fx_roster *roster, bool by_user);
+
 /* Serves all processes that have knocked by now: a child that has brought its memory belongs to what is about to end. */
 void fx_roster_serve(struct fx_roster *roster);
 

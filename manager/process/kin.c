@@ -6,6 +6,8 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /* Parents that are followed. */
@@ -67,6 +69,25 @@ bool fx_kin_lives(int pidfd)
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
 
 	return pidfd >= 0 && poll(&end, 1, 0) == 0;
+}
+
+/* The kernel's PID_FS_MAGIC: there each process has an inode of its own. */
+#define PIDFS 0x50494446
+
+bool fx_kin_may_be_same(int pidfd, int other)
+{
+	struct statfs system;
+	struct stat mine, others;
+	bool lived;
+
+	if (pidfd < 0 || other < 0)
+		return true;
+	if (fstatfs(pidfd, &system) == 0 && system.f_type == PIDFS && fstat(pidfd, &mine) == 0 &&
+	    fstat(other, &others) == 0)
+		return mine.st_ino == others.st_ino;
+	lived = fx_kin_lives(pidfd);
+	/* The first may end between the two looks. */
+	return lived == fx_kin_lives(other) || (lived && !fx_kin_lives(pidfd));
 }
 
 /* Who may not look into a process is told by the kernel that it ended with 0: so of programs that may be run but not

@@ -26,6 +26,10 @@ bool fx_kin_is_over(pid_t pid);
 /* Whether the process of a pidfd goes on; -1 is allowed: it is not known to. */
 bool fx_kin_lives(int pidfd);
 
+/* Whether two pidfds are of one process. Before Linux 6.9 only the ended and the living are told apart; of -1 nothing is known:
+ * true. */
+bool fx_kin_may_be_same(int pidfd, int other);
+
 /* How a process ended, as of wait(), of whose end its parent has not heard. */
 bool fx_kin_status(pid_t pid, int *ret);
 

@@ -49,7 +49,7 @@ if PATH=$PATH:/sbin:/usr/sbin command -v ldconfig >/dev/null; then
 fi
 LD_PRELOAD=$root/lib/fxtrace/libfxtrace.so FXTRACE_OUTPUT=$PWD/path.fxt expect_ok env ls
 for archive in name.fxt path.fxt; do
-	wait_for 20 "$FXTRACE" check "$archive" || fail "$archive is missing, or not complete"
+	wait_archive "$archive" || fail "$archive is missing, or not complete"
 done
 expect_clean run.fxt
 

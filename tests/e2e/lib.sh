@@ -263,6 +263,15 @@ expect_events() {
 	esac || fail "$got events instead of $want: $2"$'\n'"$(head -n 20 events)"
 }
 
+# wait_archive ARCHIVE: waits until what a private manager leaves is whole: nobody writes it any more. (A sound beginning
+# passes check as well.)
+archive_is_left() {
+	[ -s "$1" ] && [ -z "$(find /proc/[0-9]*/fd -lname "$(realpath "$1")" 2>/dev/null)" ]
+}
+wait_archive() {
+	wait_for 60 archive_is_left "$1" && "$FXTRACE" check -q "$1"
+}
+
 # wait_for SECONDS COMMAND...: polls until the command succeeds.
 wait_for() {
 	local tries=$(($1 * 20))

@@ -139,7 +139,7 @@ alone() {
 	if ! is_emulated; then
 		LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=private.fxt FXTRACE_BUFFER_SIZE=512K ./namespaces >traced.out 2>traced.err
 		expect_same_file plain.out traced.out
-		wait_for 20 "$FXTRACE" check private.fxt || fail "no archive of a private manager"
+		wait_archive private.fxt || fail "no archive of a private manager"
 	fi
 	if ! is_emulated && unshare -Ur true 2>/dev/null; then
 		expect_unharmed 0 unshare -Ur id -u

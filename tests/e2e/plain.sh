@@ -25,8 +25,7 @@ archive_is_done() {
 	local archive
 
 	archive=$(echo "$1".*.fxt)
-	[ -s "$archive" ] &&
-		[ -z "$(find /proc/[0-9]*/fd -lname "$PWD/$1.*.fxt" 2>/dev/null)" ]
+	archive_is_left "$archive"
 }
 
 expect_status 5 preloaded ./leaf 5
@@ -79,7 +78,7 @@ rm -f ./*.fxt
 mkdir elsewhere
 expect_status 0 env FXTRACE_OUTPUT=elsewhere/named.fxt LD_PRELOAD="$LIBFXTRACE" ./leaf
 wait_for 20 test -s elsewhere/named.fxt || fail "FXTRACE_OUTPUT: $(ls -R)"
-wait_for 20 "$FXTRACE" check elsewhere/named.fxt || fail "FXTRACE_OUTPUT: not a clean archive"
+wait_archive elsewhere/named.fxt || fail "FXTRACE_OUTPUT: not a clean archive"
 expect_equal '' "$(echo ./leaf.*.fxt | grep -v '\*')" "archives in the working directory"
 
 expect_status 5 env FXTRACE_DISABLE=1 LD_PRELOAD="$LIBFXTRACE" ./leaf 5

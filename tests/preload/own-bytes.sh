@@ -163,4 +163,4 @@ for categories in '#default' 'syscall,malloc,pthread:all,stdio:all'; do
 done
 expect_ok env LD_PRELOAD="$LIBFXTRACE" FXTRACE_OUTPUT=private.fxt ./own "$(type -P true)"
 expect_same_file plain.out out
-wait_for 60 "$FXTRACE" check private.fxt || fail "the private manager's archive: $("$FXTRACE" check private.fxt 2>&1)"
+wait_archive private.fxt || fail "the private manager's archive: $("$FXTRACE" check private.fxt 2>&1)"
