@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pair [THREADS]: ns per call of an empty instrumented function, one line per thread. */
+/* pair [THREADS [two]]: ns per call of an empty instrumented function, one line per thread; two: of one of two integers. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -13,6 +13,22 @@ static __attribute__((noinline)) int leaf(int x)
 	return x + 1;
 }
 
+static __attribute__((noinline)) int leaf_of_two(int x, int y)
+{
+	__asm__ __volatile__("");
+	return x + y;
+}
+
+PLAIN static void call_of_two(void *sink, long count)
+{
+	volatile int *x = sink;
+
+	while (count--)
+		*x = leaf_of_two(*x, 1);
+}
+
+static void (*calls)(void *, long);
+
 PLAIN static void call(void *sink, long count)
 {
 	volatile int *x = sink;
@@ -25,7 +41,7 @@ PLAIN static void *measure(void *result)
 {
 	volatile int sink = 0;
 
-	*(double *)result = timing_measure(call, (void *)&sink, CALLS);
+	*(double *)result = timing_measure(calls, (void *)&sink, CALLS);
 	return NULL;
 }
 
@@ -35,6 +51,7 @@ PLAIN int main(int argc, char **argv)
 	double result[16];
 	pthread_t thread[16];
 
+	calls = argc > 2 ? call_of_two : call;
 	if (threads < 1 || threads > 16)
 		return 2;
 	for (int i = 0; i < threads; i++)

@@ -73,6 +73,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample off traced -c syscall -- "$B/bench/pair"
 	sample left-out traced -c function -N leaf -- "$B/bench/pair"
 	sample chosen traced -c function -F leaf -- "$B/bench/pair"
+	sample two traced -c function -- "$B/bench/pair" 1 two
+	sample two-shown traced -c function --args leaf_of_two -- "$B/bench/pair" 1 two
 	sample stopped traced -c function --duration 1ms -- "$B/bench/pair"
 	for op in mutex rwlock spin sem write malloc; do
 		sample "$op" "$B/bench/ops" "$op"
@@ -87,7 +89,7 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off left-out chosen stopped mutex mutex-traced rwlock \
+for name in stub floor pair pair2 off left-out chosen two two-shown stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
 	instant instant-off; do
@@ -107,6 +109,7 @@ done
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
 	bar "function that is left out, over the category off" "$(of "$v_left_out-$v_off")" 2 ns
 	bar "function that others are left out beside, over the floor" "$(of "$v_chosen/$v_floor")" 1.5 x
+	bar "arguments of two integers, over none shown" "$(of "$v_two_shown-$v_two")" 3 ns
 	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
 	if [ -n "$with_plugin" ]; then
 		bar "plugin's pair without a tracer, over the bare function" "$(of "$v_plugin_off-$v_bare")" 0.3 ns

@@ -75,7 +75,8 @@ struct fx_thread {
 	uint32_t tid;
 	uint32_t
 	    stashed; /* where its newest entry begins, in words, and one more; 0 none (stash.h) */
-	uint64_t begins; /* FX_THREAD_BEGINS until a chunk has said so, then 0 */
+	struct fx_stash *stash; /* of its slot; NULL: none (stash.h) */
+	uint64_t begins;	/* FX_THREAD_BEGINS until a chunk has said so, then 0 */
 	uint64_t taken
 	    [FX_THREAD_TAKEN]; /* where it has locked what: the wrappers', and read by others */
 } __attribute__((aligned(64)));

@@ -125,8 +125,7 @@ static uint32_t function_make(uint64_t key, const void *data)
 	return fx_string_define(&function, sizeof function, ADDRESS_BIT);
 }
 
-/* The index of a function; 0: it has none. */
-static uint64_t function_index(struct fx_thread *t, uint64_t function)
+uint64_t fx_function_index(struct fx_thread *t, uint64_t function)
 {
 	uint64_t key = fx_function_key ? fx_function_key(function) : function;
 
@@ -233,7 +232,7 @@ static bool record_defining(struct fx_thread *t, struct fx_open o, uint64_t func
 static bool function_write(struct fx_thread *t, struct fx_open o, uint64_t function,
 			   uint64_t header, const struct payload *y)
 {
-	uint64_t index = function_index(t, function);
+	uint64_t index = fx_function_index(t, function);
 	const struct fx_claim claim = {.time = y->first, .at = 1};
 	struct fx_reservation r;
 	uint64_t *p;

@@ -29,6 +29,9 @@ extern uint64_t fx_function_header __attribute__((visibility("hidden")));
 fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
 				uint64_t header, uint64_t first, uint64_t second);
 
+/* The index of a function's name, made now if it is new; 0: it has none. */
+uint64_t fx_function_index(struct fx_thread *t, uint64_t function);
+
 /* Arguments as they stand in a record. */
 struct fx_argument_words {
 	const uint64_t *words;

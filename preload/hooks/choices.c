@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/hooks/choices.h"
 
+#include "preload/host/caller.h"
+
 uint64_t fx_choices[1u << FX_CHOICES_LOG2] FX_LARGE;
 
 /* What was remembered may be otherwise now. (NEWS comes again: what was before the last change must not.) */
@@ -14,7 +16,10 @@ static void choices_forget(void)
 
 void fx_choices_look(void)
 {
-	if (fx_recipes_look() && (fx_load_relaxed(&fx_control()->state) & FX_CAT_CHOSEN))
+	if (!fx_recipes_look())
+		return;
+	fx_callers_renew();
+	if (fx_load_relaxed(&fx_control()->state) & FX_CAT_CHOSEN)
 		choices_forget();
 }
 

@@ -6,18 +6,6 @@
 #include "engine/provider/string.h"
 #include "preload/host/peek.h"
 
-/* Types of arguments of the trace format. */
-enum {
-	ARG_INT32 = 1,
-	ARG_UINT32,
-	ARG_INT64,
-	ARG_UINT64,
-	ARG_DOUBLE,
-	ARG_STRING,
-	ARG_POINTER,
-	ARG_BOOL = 9
-};
-
 #define INLINE 0x8000u
 
 /* What is said of a value that is not there, and of one that has no words. */
@@ -223,6 +211,18 @@ static bool name_find(const struct fx_thread *t, const struct fx_recipes_of *of,
 	return true;
 }
 
+uint32_t fx_follow_name(const struct fx_thread *t, const struct fx_recipes_of *of, uint32_t offset)
+{
+	struct argument_name name;
+
+	return name_find(t, of, offset, &name) && !name.length ? name.ref : 0;
+}
+
+uint32_t fx_follow_words(const struct fx_thread *t, unsigned shape)
+{
+	return fx_string_literal(t, shape == FX_SHAPE_OTHER ? other_text : lost_text);
+}
+
 /* Begins an argument with so many words behind its name. NULL: there is no room. */
 static uint64_t *argument_begin(struct fx_followed *to, const struct argument_name *name,
 				unsigned type, uint32_t upper, unsigned words)
@@ -254,8 +254,8 @@ static bool value_put_word(struct fx_followed *to, const struct argument_name *n
 static bool value_put_text(struct fx_followed *to, const struct argument_name *name,
 			   const char *text, size_t length)
 {
-	uint64_t *p = argument_begin(to, name, ARG_STRING, length ? INLINE | (uint32_t)length : 0,
-				     text_words(length));
+	uint64_t *p = argument_begin(to, name, FX_ARG_STRING,
+				     length ? INLINE | (uint32_t)length : 0, text_words(length));
 
 	if (p)
 		memcpy(p, text, length);
@@ -268,7 +268,7 @@ static bool value_put_literal(const struct fx_thread *t, struct fx_followed *to,
 {
 	uint32_t ref = fx_string_literal(t, text);
 
-	return ref ? argument_begin(to, name, ARG_STRING, ref, 0) != NULL
+	return ref ? argument_begin(to, name, FX_ARG_STRING, ref, 0) != NULL
 		   : value_put_text(to, name, text, length);
 }
 
@@ -277,9 +277,9 @@ static bool value_put_number(struct fx_followed *to, const struct argument_name 
 {
 	value = extended(value, size, is_signed);
 	if (size == 8)
-		return value_put_word(to, name, is_signed ? ARG_INT64 : ARG_UINT64, value);
-	return argument_begin(to, name, is_signed ? ARG_INT32 : ARG_UINT32, (uint32_t)value, 0) !=
-	       NULL;
+		return value_put_word(to, name, is_signed ? FX_ARG_INT64 : FX_ARG_UINT64, value);
+	return argument_begin(to, name, is_signed ? FX_ARG_INT32 : FX_ARG_UINT32, (uint32_t)value,
+			      0) != NULL;
 }
 
 /* --- Numbers with a point, without the unit for them, which the program may have told to raise signals -------------------- */
@@ -346,7 +346,7 @@ static bool value_put_float(struct fx_followed *to, const struct argument_name *
 		value = double_of_float((uint32_t)value);
 	else if (size == 16)
 		value = double_of_long(machine_pop(m), value);
-	return value_put_word(to, name, ARG_DOUBLE, value);
+	return value_put_word(to, name, FX_ARG_DOUBLE, value);
 }
 
 /* --- Texts ------------------------------------------------------------------------------------ */
@@ -385,11 +385,11 @@ static bool value_put_string(struct fx_followed *to, const struct argument_name 
 	size_t n, length;
 
 	if (!address)
-		return value_put_word(to, name, ARG_POINTER, 0);
+		return value_put_word(to, name, FX_ARG_POINTER, 0);
 	n = fx_peek_copy(text, (const void *)(uintptr_t)address, FX_RECIPE_TEXT_MAX + 1);
 	length = strnlen(text, n);
 	if (length == n && n <= FX_RECIPE_TEXT_MAX)
-		return value_put_word(to, name, ARG_POINTER, address);
+		return value_put_word(to, name, FX_ARG_POINTER, address);
 	return value_put_text_of(to, name, text, length);
 }
 
@@ -400,7 +400,7 @@ static bool value_put_bytes(struct fx_followed *to, const struct argument_name *
 	size_t n = length < FX_RECIPE_TEXT_MAX + 1 ? (size_t)length : FX_RECIPE_TEXT_MAX + 1;
 
 	if (n && fx_peek_copy(text, (const void *)(uintptr_t)address, n) != n)
-		return value_put_word(to, name, ARG_POINTER, address);
+		return value_put_word(to, name, FX_ARG_POINTER, address);
 	return value_put_text_of(to, name, text, n);
 }
 
@@ -455,7 +455,7 @@ static bool value_put_shape(const struct fx_thread *t, const struct fx_recipes_o
 	uint64_t value;
 
 	if (m->is_unreadable)
-		return value_put_word(to, name, ARG_POINTER, m->address);
+		return value_put_word(to, name, FX_ARG_POINTER, m->address);
 	if (v->shape == FX_SHAPE_OTHER)
 		return value_put_literal(t, to, name, other_text, sizeof other_text - 1);
 	if (m->is_bad || !m->depth || v->shape == FX_SHAPE_LOST)
@@ -467,7 +467,7 @@ static bool value_put_shape(const struct fx_thread *t, const struct fx_recipes_o
 					v->shape == FX_SHAPE_SIGNED);
 	case FX_SHAPE_BOOL:
 		value = extended(machine_pop(m), v->size, false);
-		return argument_begin(to, name, ARG_BOOL, value != 0, 0) != NULL;
+		return argument_begin(to, name, FX_ARG_BOOL, value != 0, 0) != NULL;
 	case FX_SHAPE_FLOAT:
 		return value_put_float(to, name, v->size, m);
 	case FX_SHAPE_TEXT:
@@ -480,7 +480,7 @@ static bool value_put_shape(const struct fx_thread *t, const struct fx_recipes_o
 	case FX_SHAPE_CHARACTER:
 		return value_put_character(to, name, machine_pop(m));
 	default:
-		return value_put_word(to, name, ARG_POINTER, machine_pop(m));
+		return value_put_word(to, name, FX_ARG_POINTER, machine_pop(m));
 	}
 }
 
@@ -524,5 +524,5 @@ void fx_follow(const struct fx_thread *t, const struct fx_recipes_of *of,
 	}
 	to->room += MORE_WORDS;
 	if ((i < recipe->count || recipe->more) && more.ref && to->count < to->most)
-		argument_begin(to, &more, ARG_UINT32, recipe->count - i + recipe->more, 0);
+		argument_begin(to, &more, FX_ARG_UINT32, recipe->count - i + recipe->more, 0);
 }

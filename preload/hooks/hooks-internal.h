@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #include "engine/provider/frame.h"
+#include "engine/provider/function.h"
+#include "preload/hooks/quick.h"
 
 /* Whether `f` is the call of `function` that ends here; `tail`: the exit hook was reached by a jump. Stack space
  * taken within the call (alloca) puts its plain exit below its entry. */
@@ -26,5 +28,18 @@ void fx_hooks_enter(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
 void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  struct fx_frame *used);
 void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail);
+
+#if defined(__x86_64__)
+/* The quick ways of chosen functions (hooks-quick.c), which lead to the slow halves if need be: to be jumped to, as those. `end': when
+ * the call ended. */
+void fx_hooks_enter_quick(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			  const struct fx_quick *quick);
+void fx_hooks_leave_quick(uint64_t function, uint64_t sp, void *site, bool tail,
+			  const struct fx_quick *quick, uint64_t end);
+#endif
+
+/* Writes the record of the newest call, which ends, and takes it off. False: nothing has happened. */
+bool fx_hooks_leave_with(const struct fx_quick *quick, struct fx_argument_words result,
+			 uint64_t end);
 
 #endif

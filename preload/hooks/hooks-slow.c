@@ -14,6 +14,7 @@
 #include "preload/hooks/follow.h"
 #include "preload/hooks/hooks-internal.h"
 #include "preload/hooks/kept.h"
+#include "preload/hooks/quick.h"
 #include "preload/hooks/recipes.h"
 #include "preload/strings.h"
 
@@ -161,6 +162,7 @@ static void arguments_stash(struct fx_thread *t, const struct fx_frame *f,
 		return;
 	fx_follow(t, of, recipe, kept, &to);
 	fx_stash_close(t, to.size, to.count);
+	fx_quick_learn(t, of, e->function, (uint32_t)e->place, recipe);
 }
 
 static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
@@ -241,6 +243,9 @@ static void leave_recording(struct fx_thread *t, struct fx_open o, uint64_t func
 		fx_follow(t, &of, recipe, kept, &to);
 	fx_function_complete_with(t, o, function, end,
 				  (struct fx_argument_words){words, to.size, to.count});
+	/* Of an exit by a jump all places are one. */
+	if (fx_unlikely(of.function != NULL) && !(tail && recipe))
+		fx_quick_learn(t, &of, function, tail ? 0 : (uint32_t)hook_place(sp, kept), recipe);
 }
 
 void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,

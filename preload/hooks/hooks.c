@@ -4,7 +4,7 @@
  * halves (hooks-slow.c) before anything has been done, and by a jump; so no register is saved here.
  *
  * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 54 instructions in,
- * 86 out (gcc 12, x86-64). Stopped: 5 and 5.
+ * 86 out (gcc 12, x86-64; tests/preload/steps.sh counts them). Stopped: 5 and 5.
  */
 #include "preload/hooks/hooks.h"
 
@@ -51,9 +51,10 @@ fx_hot bool is_usual(const struct fx_thread *t, uint64_t state)
 	       !(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED);
 }
 
-/* False: nothing has happened, but for a frame that a handler has used in between, *ret_used: it is to be taken back. */
+/* False: nothing has happened, but for a frame that a handler has used in between, *ret_used: it is to be taken back.
+ * *ret_apart: all is as usual but that the caller is not known. */
 fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64_t key,
-			  uint32_t place, struct fx_frame **ret_used)
+			  uint32_t place, struct fx_frame **ret_used, bool *ret_apart)
 {
 	struct fx_thread *t = fx_self;
 	struct fx_frame *f;
@@ -61,7 +62,11 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 	if (fx_unlikely(!is_usual(t, state)))
 		return false;
 	f = t->top;
-	if (fx_unlikely(!fx_caller_is_known(&f[-1], key, place, sp) || f >= t->usual_limit))
+	if (fx_unlikely(!fx_caller_is_known(&f[-1], key, place, sp))) {
+		*ret_apart = true;
+		return false;
+	}
+	if (fx_unlikely(f >= t->usual_limit))
 		return false;
 	if (fx_unlikely(!fx_frame_take(t, f, function, sp, key))) {
 		*ret_used = f;
@@ -74,8 +79,10 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 }
 
 /* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened. The steps are those of unwound.c. */
-fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail)
+ * happened; *ret_end: all is as usual but that the function's name is not known, and the call ended then. The steps are those of
+ * unwound.c. */
+fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail,
+			  uint64_t *ret_end)
 {
 	struct fx_thread *t = fx_self;
 	uint64_t s, *p, end;
@@ -96,8 +103,10 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 	}
 	/* relaxed: a slot is one word; the record that it names was published before it */
 	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
-	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function))
+	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
+		*ret_end = end;
 		return false;
+	}
 	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
 		return false;
 	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
@@ -111,29 +120,78 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 	return true;
 }
 
+/* A call of a function that may be a chosen one, whose arguments are wanted. */
+static APART void enter_apart(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+{
+#if defined(__x86_64__)
+	const struct fx_quick *quick =
+	    fx_quick_find(function, (uint32_t)(key >> 32), fx_self->state);
+
+	if (fx_likely(quick != NULL)) {
+		fx_hooks_enter_quick(function, site, sp, key, quick);
+		return;
+	}
+#endif
+	fx_hooks_enter(function, site, sp, key);
+}
+
+/* Its end. */
+static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place,
+			      uint64_t state, uint64_t end)
+{
+	bool tail = is_tail(site, place);
+#if defined(__x86_64__)
+	const struct fx_quick *quick =
+	    fx_quick_find(function, tail ? 0 : (uint32_t)(uintptr_t)place, state);
+
+	if (fx_likely(quick != NULL)) {
+		if (quick->count)
+			fx_hooks_leave_quick(function, sp, site, tail, quick, end);
+		else if (fx_unlikely(
+			     !fx_hooks_leave_with(quick, (struct fx_argument_words){0}, end)))
+			fx_hooks_leave(function, sp, site, tail);
+		return;
+	}
+#else
+	(void)state;
+	(void)end;
+#endif
+	fx_hooks_leave(function, sp, site, tail);
+}
+
 /* In other states than that in which all calls have Complete records; `choice': of a function that is not left out, or of which
  * nobody knows that as yet. */
 static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 				  uint64_t state, uint64_t choice)
 {
 	struct fx_frame *used = NULL;
+	bool apart = false;
 
 	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
-	    fx_likely(enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used)))
+	    fx_likely(
+		enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used, &apart)))
 		return;
-	if (fx_unlikely(used != NULL))
+	if (apart)
+		enter_apart(function, site, sp, key);
+	else if (fx_unlikely(used != NULL))
 		fx_hooks_enter_again(function, site, sp, key, used);
 	else
 		fx_hooks_enter(function, site, sp, key);
 }
 
-static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, bool tail,
+static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, void *place,
 				  uint64_t state, uint64_t choice)
 {
+	bool tail = is_tail(site, place);
+	uint64_t end = 0;
+
 	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
-	    fx_likely(leave_usually(state, function, sp, site, tail)))
+	    fx_likely(leave_usually(state, function, sp, site, tail, &end)))
 		return;
-	fx_hooks_leave(function, sp, site, tail);
+	if (end)
+		leave_apart(function, sp, site, place, state, end);
+	else
+		fx_hooks_leave(function, sp, site, tail);
 }
 
 fx_export void __cyg_profile_func_enter(void *function, void *site)
@@ -143,6 +201,7 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
 	struct fx_frame *used = NULL;
 	uint64_t key, choice;
+	bool apart = false;
 	void *place;
 
 	if (!calls_are_on(state))
@@ -159,9 +218,11 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	place = __builtin_return_address(0);
 	key = call_key((uint64_t)site, place);
 	if (fx_likely(enter_usually(state, (uint64_t)function, FX_CFA(), key,
-				    (uint32_t)(uintptr_t)place, &used)))
+				    (uint32_t)(uintptr_t)place, &used, &apart)))
 		return;
-	if (fx_unlikely(used != NULL))
+	if (apart)
+		enter_apart((uint64_t)function, (uint64_t)site, FX_CFA(), key);
+	else if (fx_unlikely(used != NULL))
 		fx_hooks_enter_again((uint64_t)function, (uint64_t)site, FX_CFA(), key, used);
 	else
 		fx_hooks_enter((uint64_t)function, (uint64_t)site, FX_CFA(), key);
@@ -170,7 +231,8 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
-	uint64_t choice;
+	uint64_t choice, end = 0;
+	void *place;
 	bool tail;
 
 	if (!calls_are_on(state))
@@ -179,12 +241,17 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 		choice = fx_choice_of((uint64_t)function, state);
 		if (fx_unlikely(choice != FX_CHOICE_OUT))
 			leave_otherwise((uint64_t)function, FX_CFA(), site,
-					is_tail(site, __builtin_return_address(0)), state, choice);
+					__builtin_return_address(0), state, choice);
 		return;
 	}
-	tail = is_tail(site, __builtin_return_address(0));
+	place = __builtin_return_address(0);
+	tail = is_tail(site, place);
 	/* (There fx_self is read, not before: see fx_engine_guest_comes().) */
-	if (fx_unlikely(!leave_usually(state, (uint64_t)function, FX_CFA(), site, tail)))
+	if (fx_likely(leave_usually(state, (uint64_t)function, FX_CFA(), site, tail, &end)))
+		return;
+	if (end)
+		leave_apart((uint64_t)function, FX_CFA(), site, place, state, end);
+	else
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);
 }
 

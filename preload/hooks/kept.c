@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-/* The assembly goes by these. */
+/* (Aligned as all code is, and so placed by the linker beside it.) The assembly goes by these. */
 #if defined(__x86_64__)
 _Static_assert(offsetof(struct fx_kept, registers[3]) == 24, "rbx");
 _Static_assert(offsetof(struct fx_kept, registers[15]) == 120, "r15");
@@ -50,6 +50,60 @@ _Static_assert(sizeof(struct fx_kept) == 192, "kept");
 FX_KEPT_WAY("fx_hooks_enter", "rdx", "r8", FX_KEPT_VECTORS_ASM);
 FX_KEPT_WAY("fx_hooks_enter_again", "rdx", "r9", FX_KEPT_VECTORS_ASM);
 FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
+
+/*
+ * NAME(...) asks NAME_quick_kept(), and if that has done nothing jumps to NAME. Its arguments are `put' where the registers stand
+ * that need not be kept, and `got' again from there; no vectors are saved, for nothing changes them.
+ */
+#define FX_QUICK_WAY(name, put, kept, got)                                                         \
+	__asm__(".text\n"                                                                          \
+		".p2align 4\n"                                                                     \
+		".globl " name "_quick\n"                                                          \
+		".hidden " name "_quick\n"                                                         \
+		".type " name "_quick, @function\n" name "_quick:\n"                               \
+		".cfi_startproc\n"                                                                 \
+		"	subq $136, %rsp\n"                                                               \
+		".cfi_adjust_cfa_offset 136\n"                                                     \
+		"	movq %rbx, 24(%rsp)\n"                                                           \
+		"	movq %rbp, 48(%rsp)\n"                                                           \
+		"	movq %r12, 96(%rsp)\n"                                                           \
+		"	movq %r13, 104(%rsp)\n"                                                          \
+		"	movq %r14, 112(%rsp)\n"                                                          \
+		"	movq %r15, 120(%rsp)\n" put "	movq %rsp, %" kept "\n"                    \
+		"	call " name "_quick_kept\n"                                                \
+		"	testb %al, %al\n"                                                                \
+		"	jz 1f\n"                                                                         \
+		"	addq $136, %rsp\n"                                                               \
+		".cfi_remember_state\n"                                                            \
+		".cfi_adjust_cfa_offset -136\n"                                                    \
+		"	ret\n"                                                                           \
+		".cfi_restore_state\n"                                                             \
+		"1:\n" got "	addq $136, %rsp\n"                                                    \
+		".cfi_adjust_cfa_offset -136\n"                                                    \
+		"	jmp " name "\n"                                                            \
+		".cfi_endproc\n"                                                                   \
+		".size " name "_quick, .-" name "_quick\n")
+
+FX_QUICK_WAY("fx_hooks_enter",
+	     "	movq %rdi, 40(%rsp)\n"
+	     "	movq %rsi, 32(%rsp)\n"
+	     "	movq %rdx, 56(%rsp)\n"
+	     "	movq %rcx, 16(%rsp)\n",
+	     "rsi",
+	     "	movq 40(%rsp), %rdi\n"
+	     "	movq 32(%rsp), %rsi\n"
+	     "	movq 56(%rsp), %rdx\n"
+	     "	movq 16(%rsp), %rcx\n");
+FX_QUICK_WAY("fx_hooks_leave",
+	     "	movq %rdi, 40(%rsp)\n"
+	     "	movq %rsi, 56(%rsp)\n"
+	     "	movq %rdx, 8(%rsp)\n"
+	     "	movq %rcx, 16(%rsp)\n",
+	     "rdx",
+	     "	movq 40(%rsp), %rdi\n"
+	     "	movq 56(%rsp), %rsi\n"
+	     "	movq 8(%rsp), %rdx\n"
+	     "	movq 16(%rsp), %rcx\n");
 #elif defined(__aarch64__)
 _Static_assert(offsetof(struct fx_kept, registers[19]) == 152, "x19");
 _Static_assert(offsetof(struct fx_kept, registers[31]) == 248, "sp");

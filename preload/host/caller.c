@@ -7,9 +7,16 @@
 #include "preload/host/unwind.h"
 
 uint64_t fx_callers[1u << FX_CALLERS_LOG2] FX_LARGE;
+uint32_t fx_callers_serial;
+
+void fx_callers_renew(void)
+{
+	fx_add_acq_rel(&fx_callers_serial, 1);
+}
 
 void fx_callers_forget(void)
 {
+	fx_callers_renew();
 	for (uint32_t i = 0; i < 1u << FX_CALLERS_LOG2; i++) {
 		if (fx_load_relaxed(&fx_callers[i]))
 			fx_store_relaxed(&fx_callers[i], 0);

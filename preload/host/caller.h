@@ -81,4 +81,8 @@ fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e);
 /* A module is gone: another's code may come to lie at its addresses. */
 void fx_callers_forget(void);
 
+/* Grows with that, and with all else that makes what was learned of a function's address another's (fx_callers_renew()). */
+extern uint32_t fx_callers_serial __attribute__((visibility("hidden")));
+void fx_callers_renew(void);
+
 #endif

@@ -30,7 +30,7 @@ one_program() {
 
 for seed in ${FX_SEEDS:-1}; do
 	for optimise in -O0 -O1 -O2 -O3; do
-		least=30
+		least=25
 		[ $optimise = -O0 ] && least=95
 		one_program $least "$seed" c all gcc -finstrument-functions $optimise
 		[ $optimise = -O1 ] || one_program $least "$seed" c++ all g++ -std=c++17 -finstrument-functions $optimise
@@ -42,10 +42,10 @@ for seed in ${FX_SEEDS:-1}; do
 			one_program $least "$seed" c++ inlined clang++ -std=c++17 -finstrument-functions-after-inlining $optimise
 	done
 	# Other ways to the same, and to the hooks.
-	one_program 30 "$seed" c all gcc -finstrument-functions -O2 -fno-plt -fcf-protection=full -fstack-protector-all
-	one_program 30 "$seed" c all gcc -finstrument-functions -O2 -no-pie -fno-pie -fno-omit-frame-pointer
+	one_program 25 "$seed" c all gcc -finstrument-functions -O2 -fno-plt -fcf-protection=full -fstack-protector-all
+	one_program 25 "$seed" c all gcc -finstrument-functions -O2 -no-pie -fno-pie -fno-omit-frame-pointer
 	one_program 90 "$seed" c all gcc -finstrument-functions -O0 -mavx -gdwarf-4 -mstackrealign -static-libgcc
-	one_program 30 "$seed" c++ all g++ -std=c++17 -finstrument-functions -O2 -flto=1 -gz
+	one_program 25 "$seed" c++ all g++ -std=c++17 -finstrument-functions -O2 -flto=1 -gz
 	plugin=$FX_BUILDDIR/compiler-plugin/.libs/fxtrace.so
 	[ ! -e "$plugin" ] ||
 		one_program 10 "$seed" c inlined gcc -fplugin="$plugin" -O2

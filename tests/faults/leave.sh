@@ -11,6 +11,9 @@
 ROUNDS=1500
 WANTED=" $* "
 SIGUSR1=$(kill -l USR1)
+# Of functions whose arguments are numbers.
+arguments='--args descend --args sink_deep --args round_of_calls --retval sink_deep'
+[ "$(uname -m)" = x86_64 ] || arguments=
 
 compile leaver -O2 -g -w -D_GNU_SOURCE -finstrument-functions "$FX_SRCDIR/tests/faults/leaver.c"
 
@@ -23,12 +26,14 @@ slack_of() { # POINT OPTIONS
 	esac
 }
 
-# expect_all SLACK: each call that has begun is there once. With pairs some are marked as unfinished, one of some
+# expect_all SLACK [arguments]: each call that has begun is there once. With pairs some are marked as unfinished, one of some
 # hundred calls of handlers: these record in chunks of their own, and where such a chunk is full within a call, the
-# next one, which has its end, is read after the chunk in which the interrupted call goes on and ends.
+# next one, which has its end, is read after the chunk in which the interrupted call goes on and ends. With arguments, each
+# function's are those that it has; of a call that was left as it began they may be missing.
 expect_all() {
 	"$FX_BUILDDIR/tests/e2e/events" trace.fxt >events || fail "cannot list trace.fxt"
-	awk -F'\t' -v slack="$1" '
+	awk -F'\t' -v slack="$1" -v with="${2-}" '
+		BEGIN { most["descend"] = 6; most["sink_deep"] = 12; most["round_of_calls"] = 1499 }
 		function bad(text) { if (shown++ < 10) print text; failed = 1 }
 		NR == FNR { split($0, f, " "); begun = f[1]; jumps = f[2]; if (!f[3]) bad("no handler has run"); next }
 		$7 == "records dropped" && $1 == "instant" {
@@ -40,9 +45,19 @@ expect_all() {
 		$1 == "end" { ends++; next }
 		$1 != "complete" { next }
 		{ records++ }
+		with && ($7 in most) {
+			for (i = 10; i <= NF && $i !~ /^(levels|number)=/; i++);
+			value = $i
+			sub(/^[a-z]*=/, "", value)
+			if (i > NF) without++
+			else if (value !~ /^<optimised out>$/ && (value < 0 || value + 0 > most[$7])) bad("not what it was called with: " $0)
+			else had++
+		}
 		seen[$8]++ { bad("twice: " $0) }
 		/unfinished=true/ { bad("never closed: " $0) }
 		END {
+			if (with && (!had || without > jumps))
+				bad(had + 0 " calls with arguments, " without + 0 " without, " jumps " jumps")
 			if (begins) {
 				records = begins
 				if (begins != ends) bad(begins " begins, " ends + 0 " ends")
@@ -57,11 +72,13 @@ expect_all() {
 }
 
 leave_at() { # POINT EACH
-	local way options
+	local way options with
 	for way in return jump both; do
-		for options in '' '--records pairs'; do
+		for options in '' '--records pairs' ${arguments:+"$arguments"}; do
 			# Begins and ends have no halves.
 			[ "$1$options" != 'record_half--records pairs' ] || continue
+			with=
+			[ -z "$options" ] || [ "$options" != "$arguments" ] || with=arguments
 			fault_set "$1" "$2" "every=$SIGUSR1"
 			FAULT="$FAULT ($way) $options"
 			# shellcheck disable=SC2086 # several options
@@ -70,7 +87,7 @@ leave_at() { # POINT EACH
 				fail "$FAULT: status $? ($(cat ran.err))"
 			fault_happened || fail "$FAULT: the point is not reached"
 			expect_clean trace.fxt
-			expect_all "$(slack_of "$1 $options")"
+			expect_all "$(slack_of "$1 $options")" "$with"
 		done
 	done
 	count=$((count + 1))

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Calls of chosen functions, quickly: where all that is wanted of them is numbers, bools, enums and pointers, in registers that the
+ * function keeps or close above on its own stack. What has been learned of a function at one of its hooks stands in an entry
+ * that never changes and never goes; another session, or another module at its addresses, has others.
+ */
+#ifndef FX_PRELOAD_QUICK_H
+#define FX_PRELOAD_QUICK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/atomic.h"
+#include "engine/provider/engine.h"
+#include "preload/hooks/kept.h"
+#include "preload/hooks/recipes.h"
+#include "preload/host/caller.h"
+
+#define FX_QUICK_VALUES 6u
+#define FX_QUICK_WORDS	(2 * FX_QUICK_VALUES)
+#define FX_QUICK_LOG2	11u
+
+struct fx_quick_value {
+	uint64_t header; /* of the argument, without its value */
+	int32_t offset;	 /* from what is in the register */
+	uint8_t base;	 /* the register's number */
+	uint8_t load;	 /* bytes; 0: it is in the register */
+	uint8_t way;	 /* enum fx_quick_way */
+	uint8_t cut;	 /* bits above the value */
+};
+
+enum fx_quick_way {
+	FX_QUICK_HALF, /* it is the upper half of the header; */
+	FX_QUICK_WORD, /* a word behind it; */
+	/* the same half, but there is less of it */
+	FX_QUICK_SIGNED,
+	FX_QUICK_UNSIGNED,
+	FX_QUICK_BOOL,
+	FX_QUICK_FIXED, /* in the header already */
+	/* the index of its name, see fx_quick_name() */
+	FX_QUICK_ENUM,
+	FX_QUICK_ENUM_SIGNED,
+};
+
+struct fx_quick {
+	uint64_t function;
+	uint64_t state;	 /* the word of it in which this was learned */
+	uint32_t place;	 /* the hook's return address, lower half; 0: an exit by a jump */
+	uint32_t serial; /* fx_callers_serial */
+	uint32_t index;	 /* of the function's name */
+	uint32_t count;
+	struct fx_quick_value values[FX_QUICK_VALUES];
+};
+
+/* By fx_quick_slot(), or beside it. */
+extern const struct fx_quick *fx_quick_table[1u << FX_QUICK_LOG2]
+    __attribute__((visibility("hidden")));
+
+fx_hot uint32_t fx_quick_slot(uint64_t function, uint32_t place)
+{
+	return (place ^ (uint32_t)(function >> 4)) & ((1u << FX_QUICK_LOG2) - 1);
+}
+
+fx_hot bool fx_quick_is(const struct fx_quick *q, uint64_t function, uint32_t place, uint64_t state)
+{
+	/* relaxed: a number; it changes before what it stands for is another's */
+	return q && q->function == function && q->place == place && q->state == state &&
+	       q->serial == fx_load_relaxed(&fx_callers_serial);
+}
+
+/* NULL: nothing is known. */
+fx_hot const struct fx_quick *fx_quick_find(uint64_t function, uint32_t place, uint64_t state)
+{
+	uint32_t slot = fx_quick_slot(function, place);
+	/* acquire, both: pairs with fx_quick_learn() */
+	const struct fx_quick *q = fx_load_acquire(&fx_quick_table[slot]);
+
+	if (fx_likely(fx_quick_is(q, function, place, state)))
+		return q;
+	q = fx_load_acquire(&fx_quick_table[slot ^ 1]);
+	return fx_quick_is(q, function, place, state) ? q : NULL;
+}
+
+/* What was found out of a function in the slow half. `recipe': of this place; NULL: nothing is wanted here. */
+fx_cold void fx_quick_learn(struct fx_thread *t, const struct fx_recipes_of *of, uint64_t function,
+			    uint32_t place, const struct fx_recipe *recipe);
+
+/* What lies so far above a stack address is there: frames of callers. */
+#define FX_QUICK_NEAR 4000u
+
+fx_hot uint64_t fx_quick_load(uint64_t address, unsigned size)
+{
+	switch (size) {
+	case 4:
+		return *(const uint32_t *)(uintptr_t)address;
+	case 8:
+		return *(const uint64_t *)(uintptr_t)address;
+	case 2:
+		return *(const uint16_t *)(uintptr_t)address;
+	default:
+		return *(const uint8_t *)(uintptr_t)address;
+	}
+}
+
+/* In place of a header that has room for it in its upper half. */
+fx_hot uint64_t fx_quick_half(const struct fx_quick_value *v, uint64_t value)
+{
+	uint64_t upper = value << v->cut;
+
+	switch ((enum fx_quick_way)v->way) {
+	case FX_QUICK_SIGNED:
+		return v->header | (uint64_t)((int64_t)upper >> v->cut) << 32;
+	case FX_QUICK_UNSIGNED:
+		return v->header | upper >> v->cut << 32;
+	case FX_QUICK_BOOL:
+		return v->header | (uint64_t)(upper != 0) << 32;
+	default:
+		return v->header;
+	}
+}
+
+/* The header of an enum's value that has a name. False: it has none. (The upper half of v->header says where the names are.) */
+bool fx_quick_name(const struct fx_quick_value *v, uint64_t value, uint64_t *ret);
+
+/* The values as words of a record, *ret_size of them. False: one is not close by, or has no name. `sp': the function's stack address. */
+fx_hot bool fx_quick_read(const struct fx_quick *q, const struct fx_kept *kept, uint64_t sp,
+			  uint64_t *words, unsigned *ret_size)
+{
+	const struct fx_quick_value *v = q->values, *end = v + q->count;
+	uint64_t *to = words;
+
+	for (; v < end; v++) {
+		uint64_t value = kept->registers[v->base] + (uint64_t)(int64_t)v->offset;
+
+		if (v->load) {
+			if (fx_unlikely(value - sp > FX_QUICK_NEAR))
+				return false;
+			value = fx_quick_load(value, v->load);
+		}
+		if (fx_likely(v->way == FX_QUICK_HALF)) {
+			*to++ = v->header | value << 32;
+		} else if (v->way == FX_QUICK_WORD) {
+			*to++ = v->header;
+			*to++ = value;
+		} else if (v->way >= FX_QUICK_ENUM) {
+			if (!fx_quick_name(v, value, to++))
+				return false;
+		} else {
+			*to++ = fx_quick_half(v, value);
+		}
+	}
+	*ret_size = (unsigned)(to - words);
+	return true;
+}
+
+#endif
