@@ -7,6 +7,7 @@
 
 #include "convert/pictures/plain.h"
 #include "convert/pictures/rows.h"
+#include "convert/title.h"
 
 enum {
 	LEFT = 170,	/* names of threads stand there */
@@ -282,16 +283,28 @@ static int rows_lay_out(struct fx_rows *rows)
 
 /* --- Drawing ---------------------------------------------------------------------------------- */
 
-static void rows_put_name(struct fx_rows *rows, const struct fx_text *name, const char *otherwise,
-			  uint64_t number, int x, int y, const char *style)
+/* Above the rows of a process is room for all of its title. */
+static void rows_put_process(struct fx_rows *rows, const struct fx_process *process, int y)
 {
+	char title[FX_TITLE_MAX], text[FX_TITLE_MAX + 32];
+	struct fx_text line = {.data = text};
+
+	line.length = (uint32_t)snprintf(text, sizeof(text), "%s %llu",
+					 fx_title_of(process, title) ? title : "process",
+					 (unsigned long long)process->pid);
+	fx_svg_line(&rows->svg, 6, y, "b", &line, FX_SVG_WIDTH - FX_SVG_MARGIN);
+}
+
+static void rows_put_name(struct fx_rows *rows, const struct fx_thread *thread, int y)
+{
+	const struct fx_text *name = thread->name;
 	char text[200];
 	struct fx_text line = {.data = text};
 
-	line.length =
-	    (uint32_t)snprintf(text, sizeof(text), "%.16s%s %llu", name ? name->data : otherwise,
-			       name && name->length > 16 ? "…" : "", (unsigned long long)number);
-	fx_svg_line(&rows->svg, x, y, style, &line, LEFT);
+	line.length = (uint32_t)snprintf(
+	    text, sizeof(text), "%.16s%s %llu", name ? name->data : "thread",
+	    name && name->length > 16 ? "…" : "", (unsigned long long)thread->key.tid);
+	fx_svg_line(&rows->svg, 14, y, "", &line, LEFT);
 }
 
 static void rows_put_facts(struct fx_rows *rows, const struct fx_rows_box *box,
@@ -341,12 +354,10 @@ static void rows_put_box(struct fx_rows *rows, const struct fx_picture *picture,
 static void rows_put_thread(struct fx_rows *rows, const struct fx_picture *picture, size_t i)
 {
 	const struct fx_rows_thread *row = &rows->threads.items[i];
-	const struct fx_thread *thread = row->thread;
 
 	if (rows_begins_process(rows, i))
-		rows_put_name(rows, thread->process->name, "process", thread->process->pid, 6,
-			      row->y - 5, "b");
-	rows_put_name(rows, thread->name, "thread", thread->key.tid, 14, row->y + 11, "");
+		rows_put_process(rows, row->thread->process, row->y - 5);
+	rows_put_name(rows, row->thread, row->y + 11);
 	for (size_t k = 0; k < row->count; k++)
 		rows_put_box(rows, picture, &rows->boxes.items[row->boxes + k], row->y);
 }

@@ -96,6 +96,9 @@ expect_line '"process_name","pid":'"$PROVIDER"',.*"name":"served: the first of a
 expect_line '"process_name","pid":'"$worker"',.*"name":"served: worker 1"' trace.json
 expect_ok "$FXTRACE" convert trace.fxt trace.html
 expect_line "\"served: worker 1 $worker\"" trace.html
+expect_ok "$FXTRACE" convert -f svg --timeline trace.fxt trace.svg
+expect_line "<text class=\"b\" [^>]*>served: worker 1 $worker</text>" trace.svg
+expect_line "<text class=\"b\" [^>]*>served: the first of all of them $PROVIDER</text>" trace.svg
 expect_ok "$FXTRACE" convert plain.fxt plain.json
 expect_line '"process_name",.*"name":"leaf 0 six"' plain.json
 expect_ok "$FXTRACE" convert trace.fxt trace.pftrace
@@ -121,6 +124,8 @@ import json, sys
 name = next(e["args"]["name"] for e in json.load(open(sys.argv[1]))["traceEvents"] if e["name"] == "process_name")
 assert name.startswith("leaf 0 ää") and name.endswith("ä...") and 120 < len(name.encode()) < 128, name
 END
+expect_ok "$FXTRACE" convert -f svg --timeline long.fxt long.svg
+expect_line '<text class="b" [^>]*>leaf 0 ää*\.\.\. [0-9]+</text>' long.svg
 
 # When a process began is a time, which a merged archive may have moved.
 expect_ok "$FXTRACE" merge --offset plain.fxt=5s -o merged.fxt trace.fxt plain.fxt
