@@ -124,10 +124,21 @@ if command -v callgrind_annotate >/dev/null; then
 	expect_line "^$(sum all | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') \(100.0%\)  PROGRAM TOTALS" annotated
 fi
 
-# FX_SPEEDSCOPE: the folder dist/release of its npm package.
-if command -v chromium >/dev/null && [ -n "${FX_SPEEDSCOPE-}" ]; then
-	PYTHONPATH=$FX_SRCDIR/tests/e2e python3 "$FX_SRCDIR/tests/e2e/speedscope.py" "$FX_SPEEDSCOPE" trace.speedscope.json \
+# find_speedscope: prints the folder dist/release of its npm package: FX_SPEEDSCOPE, or what npm fetches, where there is a network.
+find_speedscope() {
+	if [ -n "${FX_SPEEDSCOPE-}" ]; then
+		printf '%s\n' "$FX_SPEEDSCOPE"
+		return
+	fi
+	command -v npm >/dev/null && mkdir npm && (
+		cd npm && timeout 60 npm pack --cache cache --fetch-retries 0 speedscope@1.25.0 && tar -xzf speedscope-*.tgz
+	) >npm.log 2>&1 && printf '%s\n' "$PWD/npm/package/dist/release"
+}
+
+if command -v chromium >/dev/null && scope=$(find_speedscope); then
+	PYTHONPATH=$FX_SRCDIR/tests/e2e python3 "$FX_SRCDIR/tests/e2e/speedscope.py" "$scope" trace.speedscope.json \
 		"$TEST_DIR/scope" || fail 'speedscope does not open the profile'
+	echo "speedscope opens the profile"
 fi
 
 # --- The timeline -------------------------------------------------------------------------------------

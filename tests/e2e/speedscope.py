@@ -20,9 +20,9 @@ script.write_text(f"speedscope.loadFileFromBase64({json.dumps(profile.name)}, {j
 first = json.loads(profile.read_text())["profiles"][0]["name"]
 with Browser(folder / "browser") as browser:
     browser.ask("Page.navigate", url=(release / "index.html").resolve().as_uri() + "#localProfilePath=" + str(script.resolve()))
-    for _ in range(600):
+    for _ in range(3000):
         title = browser.value("document.title")
-        if title != "speedscope":
+        if title not in ("", "speedscope"):
             break
         time.sleep(0.1)
     assert title == f"{first} - speedscope", title
