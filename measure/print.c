@@ -96,7 +96,7 @@ struct measure_notes {
 static void measure_note(struct measure_notes *notes, uint64_t count, const char *text)
 {
 	if (count > 0)
-		snprintf(notes->items[notes->count++], NOTE_MAX, "%" PRIu64 " %s", count, text);
+		snprintf(notes->items[notes->count++], NOTE_MAX, "%s %s", FX_COUNT(count), text);
 }
 
 static void measure_fill_notes(const struct fx_measured *measured, struct measure_notes *notes)
@@ -296,8 +296,8 @@ static void measure_print_end(const struct fx_measure_print *print, const struct
 	if (limits > 0)
 		fprintf(print->out, "%zu of %zu limits hold\n", limits - broken, limits);
 	if (measurements->lost > 0)
-		fprintf(print->out, "%" PRIu64 " records were lost: counts are too low\n",
-			measurements->lost);
+		fprintf(print->out, "%s records were lost: counts are too low\n",
+			FX_COUNT(measurements->lost));
 	if (!print->whole)
 		fputs("the archive is damaged: this is of what is whole\n", print->out);
 }

@@ -6,6 +6,7 @@
 
 #include "report/edges.h"
 #include "report/keys.h"
+#include "report/units.h"
 
 enum { EDGES_MAX = 1000000 };
 
@@ -184,8 +185,8 @@ static struct fx_table *edges_table(const struct fx_edges *edges, bool is_caller
 			       callee_columns, OTHER + 1);
 
 	if (table && edges->keys.beyond > 0)
-		fx_table_note(table, "%llu calls are left out, of pairs beyond the first %d",
-			      (unsigned long long)edges->keys.beyond, EDGES_MAX);
+		fx_table_note(table, "%s calls are left out, of pairs beyond the first %s",
+			      FX_COUNT(edges->keys.beyond), FX_COUNT(EDGES_MAX));
 	return table;
 }
 

@@ -10,6 +10,7 @@
 #include "report/report.h"
 #include "report/section.h"
 #include "report/show.h"
+#include "report/units.h"
 #include "report/waiting.h"
 
 enum { FILES_MAX = 200000, OPENS_MAX = 1 << 16 };
@@ -375,12 +376,12 @@ static void files_add(struct files *files, bool are_peers)
 	}
 	if (!are_peers && files->streams > 0)
 		fx_table_note(table,
-			      "%llu calls were of streams: their calls and time count, their bytes "
+			      "%s calls were of streams: their calls and time count, their bytes "
 			      "do not, which libc moves by itself",
-			      (unsigned long long)files->streams);
+			      FX_COUNT(files->streams));
 	if (!are_peers && files->keys.beyond > 0)
-		fx_table_note(table, "there were more: what %llu calls used was one too many",
-			      (unsigned long long)files->keys.beyond);
+		fx_table_note(table, "there were more: what %s calls used was one too many",
+			      FX_COUNT(files->keys.beyond));
 	fx_report_add(files->report, table);
 }
 

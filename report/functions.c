@@ -9,6 +9,7 @@
 #include "report/report.h"
 #include "report/section.h"
 #include "report/spread.h"
+#include "report/units.h"
 
 struct function {
 	struct fx_spread times;
@@ -196,8 +197,8 @@ static void functions_tables(void *section)
 		fx_table_note(table, "total is without a function's calls of itself; ~p50 and ~p99 "
 				     "are estimates, at most 1/16 too high");
 	if (unfinished > 0)
-		fx_table_note(table, "%llu call%s had not ended; counted until the archive's end",
-			      (unsigned long long)unfinished, unfinished == 1 ? "" : "s");
+		fx_table_note(table, "%s call%s had not ended; counted until the archive's end",
+			      FX_COUNT(unfinished), unfinished == 1 ? "" : "s");
 	fx_report_add(functions->report, table);
 	if (functions->edges)
 		fx_edges_tables(functions->edges, functions_total, functions);

@@ -8,6 +8,7 @@
 #include "convert/heap.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/units.h"
 
 enum { COURSE_PARTS = 32 };
 
@@ -316,13 +317,12 @@ static void memory_add_heaps(struct memory *memory)
 				     "is asked for; allocated is what was asked for");
 	if (memory->not_followed > 0)
 		fx_table_note(table,
-			      "%llu allocations were not followed, beyond %d blocks in use at one "
+			      "%s allocations were not followed, beyond %s blocks in use at one "
 			      "time: what was not freed is too low",
-			      (unsigned long long)memory->not_followed, FX_HEAP_BLOCKS_MAX);
+			      FX_COUNT(memory->not_followed), FX_COUNT(FX_HEAP_BLOCKS_MAX));
 	else if (memory->unknown > 0)
-		fx_table_note(table,
-			      "%llu blocks were freed whose allocation is not in the archive",
-			      (unsigned long long)memory->unknown);
+		fx_table_note(table, "%s blocks were freed whose allocation is not in the archive",
+			      FX_COUNT(memory->unknown));
 	fx_report_add(memory->report, table);
 }
 

@@ -8,6 +8,7 @@
 #include "convert/utf8.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/units.h"
 
 /* What the filter says of a text: asked once for each. */
 enum { VERDICT_UNKNOWN, VERDICT_PASS, VERDICT_REFUSE };
@@ -504,9 +505,9 @@ static void report_add_tables(struct fx_report *report, size_t section)
 	report->sections[section]->tables(report->states[section]);
 	if (report->lost > 0 && report->tables.count > before)
 		fx_table_note(report->tables.items[before],
-			      "%llu records were lost, so numbers are too low%s%s",
-			      (unsigned long long)report->lost,
-			      *report->cure ? "; to keep them: " : "", report->cure);
+			      "%s records were lost, so numbers are too low%s%s",
+			      FX_COUNT(report->lost), *report->cure ? "; to keep them: " : "",
+			      report->cure);
 }
 
 int fx_report_fill(struct fx_report *report)

@@ -8,6 +8,7 @@
 #include "report/findings.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/units.h"
 #include "report/waiting.h"
 
 /* Records that were lost for one cause. */
@@ -202,8 +203,7 @@ static void summary_add_counts(struct summary *summary)
 	fx_table_number(table, LOST, (int64_t)summary_lost(summary));
 	summary_add_origin(timeline, table);
 	if (summary->unfinished > 0)
-		fx_table_note(table, "%llu call%s had not ended",
-			      (unsigned long long)summary->unfinished,
+		fx_table_note(table, "%s call%s had not ended", FX_COUNT(summary->unfinished),
 			      summary->unfinished == 1 ? "" : "s");
 	if (summary->calls + summary->instants + summary->counters == 0 &&
 	    fx_filter_is_set(&fx_report_order(summary->report)->filter))

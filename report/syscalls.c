@@ -14,6 +14,7 @@
 #include "report/section.h"
 #include "report/show.h"
 #include "report/spread.h"
+#include "report/units.h"
 #include "report/waiting.h"
 
 enum { SLOWEST_MAX = 20, KEYS_MAX = 200000 };
@@ -303,8 +304,8 @@ static void syscalls_add_names(struct syscalls *all, enum group group)
 		fx_table_note(table, "names are those of libc's functions; total includes waiting; "
 				     "~p50 and ~p99 are estimates, at most 1/16 too high");
 	if (unfinished > 0)
-		fx_table_note(table, "%llu call%s had not ended; counted until the archive's end",
-			      (unsigned long long)unfinished, unfinished == 1 ? "" : "s");
+		fx_table_note(table, "%s call%s had not ended; counted until the archive's end",
+			      FX_COUNT(unfinished), unfinished == 1 ? "" : "s");
 	fx_report_add(all->report, table);
 }
 
@@ -362,8 +363,8 @@ static const struct fx_column error_columns[] = {
 static void syscalls_note_beyond(struct fx_table *table, const struct fx_keys *keys)
 {
 	if (keys->beyond > 0)
-		fx_table_note(table, "there were more: of %llu calls the path was one too many",
-			      (unsigned long long)keys->beyond);
+		fx_table_note(table, "there were more: of %s calls the path was one too many",
+			      FX_COUNT(keys->beyond));
 }
 
 static void syscalls_add_errors(struct syscalls *all)

@@ -11,6 +11,7 @@
 #include "report/keys.h"
 #include "report/report.h"
 #include "report/section.h"
+#include "report/units.h"
 
 #define PATH_NONE UINT32_MAX
 
@@ -287,12 +288,11 @@ static void tree_notes(const struct tree *tree, struct fx_table *table)
 					 : "no call is in the archive");
 	if (tree->merged > 0)
 		fx_table_note(
-		    table, "%llu calls stand in [more paths], merged: --max-paths tells more apart",
-		    (unsigned long long)tree->merged);
+		    table, "%s calls stand in [more paths], merged: --max-paths tells more apart",
+		    FX_COUNT(tree->merged));
 	if (tree->unfinished > 0)
-		fx_table_note(table, "%llu call%s had not ended; counted until the archive's end",
-			      (unsigned long long)tree->unfinished,
-			      tree->unfinished == 1 ? "" : "s");
+		fx_table_note(table, "%s call%s had not ended; counted until the archive's end",
+			      FX_COUNT(tree->unfinished), tree->unfinished == 1 ? "" : "s");
 }
 
 static void tree_tables(void *section)

@@ -129,6 +129,12 @@ static void unit_grouped(int64_t value, char *text)
 	text[put] = 0;
 }
 
+const char *fx_unit_count(uint64_t count, char text[FX_UNIT_TEXT_MAX])
+{
+	unit_grouped((int64_t)count, text);
+	return text;
+}
+
 void fx_unit_real(enum fx_unit unit, double value, char *text)
 {
 	switch (unit) {

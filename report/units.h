@@ -15,4 +15,8 @@ void fx_unit_number(enum fx_unit unit, int64_t value, char *text);
 char *fx_unit_time(uint64_t ns, char *text);
 void fx_unit_real(enum fx_unit unit, double value, char *text);
 
+/* A count in a sentence: "6,000,025"; the text lasts as long as the block. */
+#define FX_COUNT(count) fx_unit_count((count), (char[FX_UNIT_TEXT_MAX]){""})
+const char *fx_unit_count(uint64_t count, char text[FX_UNIT_TEXT_MAX]);
+
 #endif

@@ -213,21 +213,19 @@ static void answer_note_losses(const struct fx_why *why, struct fx_table *table)
 	char time[FX_UNIT_TEXT_MAX];
 
 	if (past->lost > 0)
-		fx_table_note(table,
-			      "%llu records were lost, so waits and calls may be missing here%s%s",
-			      (unsigned long long)past->lost, *past->cure ? "; to keep them: " : "",
-			      past->cure);
+		fx_table_note(
+		    table, "%s records were lost, so waits and calls may be missing here%s%s",
+		    FX_COUNT(past->lost), *past->cure ? "; to keep them: " : "", past->cure);
 	if (past->unfinished > 0)
 		fx_table_note(table,
-			      "%llu waits in the archive had not ended; they count until the end "
+			      "%s waits in the archive had not ended; they count until the end "
 			      "of their process, for locks as waits for who held them as they "
 			      "began; who would have ended the others is not known",
-			      (unsigned long long)past->unfinished);
+			      FX_COUNT(past->unfinished));
 	if (past->forgotten > 0) {
 		fx_unit_number(FX_UNIT_NS, (int64_t)past->shortest, time);
-		fx_table_note(table,
-			      "%llu waits shorter than %s count as calls: there were too many",
-			      (unsigned long long)past->forgotten, time);
+		fx_table_note(table, "%s waits shorter than %s count as calls: there were too many",
+			      FX_COUNT(past->forgotten), time);
 	}
 	if (why->timeline->fault.kind != FXT_FAULT_NONE)
 		fx_table_note(table, "the archive is damaged: this is of what is whole");
@@ -243,8 +241,8 @@ static void answer_note_path(const struct fx_why *why, struct fx_table *table)
 			      "known: the categories pthread and process have them");
 	else if (path->no_arrow > 0)
 		fx_table_note(table,
-			      "%llu waits are followed no further: what ended them is not recorded",
-			      (unsigned long long)path->no_arrow);
+			      "%s waits are followed no further: what ended them is not recorded",
+			      FX_COUNT(path->no_arrow));
 	if (path->unknown_begin > 0)
 		fx_table_note(table,
 			      "who made a thread, or what came before its first event, is not "
@@ -275,10 +273,9 @@ static void answer_note_range(const struct fx_why *why, struct fx_table *table)
 	fx_table_note(table, "computing is any time outside recorded waits, that of waiting for a "
 			     "processor too");
 	if (why->others > 0)
-		fx_table_note(table, "%llu others are of this name, too: this is of %s",
-			      (unsigned long long)why->others,
-			      why->order->number > 0 ? "the one that was asked for"
-						     : "the longest");
+		fx_table_note(
+		    table, "%s others are of this name, too: this is of %s", FX_COUNT(why->others),
+		    why->order->number > 0 ? "the one that was asked for" : "the longest");
 	if (!why->order->slice && why->order->to == UINT64_MAX && last > why->to &&
 	    last - why->to > whole / 20) {
 		fx_unit_number(FX_UNIT_NS, (int64_t)(last - why->to), rest);

@@ -178,7 +178,7 @@ lost = sum(a["value"] for r in map(json.loads, open(sys.argv[2])) if r.get("name
            and r["type"] == "instant" for a in r["args"] if a["name"] == "count")
 (row,) = (r for r in report["syscalls"]["rows"] if r["name"] == "getppid")
 assert row["calls"] + lost >= 200000 > row["calls"], (row, lost)
-assert any(note.startswith(f"{lost} records were lost") for note in report["syscalls"]["notes"]), report["syscalls"]
+assert any(note.startswith(f"{lost:,} records were lost") for note in report["syscalls"]["notes"]), report["syscalls"]
 END
 
 # --- What had not ended ------------------------------------------------------------------------------
