@@ -199,7 +199,7 @@ int fx_holds_finish(struct fx_holds *holds, const struct fx_report *report)
 		const struct fx_key *key = &places->keys.keys.items[i];
 		struct fx_held *held = &holds->held.items[key->address];
 
-		if (!held->place || places->times.items[i] > held->longest) {
+		if (places->times.items[i] > held->longest) {
 			held->place = key->parts[0];
 			held->longest = places->times.items[i];
 		}

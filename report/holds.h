@@ -22,7 +22,7 @@ struct fx_hold {
 /* How long one lock was held, by all threads, and the place where it was taken that this was longest. */
 struct fx_held {
 	uint64_t time, longest; /* in all; from that place */
-	uint32_t place;		/* number of a text; 0: not known */
+	uint32_t place;		/* number of a text; 0: that one is not known */
 };
 
 struct fx_holds {

@@ -10,16 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/convoys.h"
-#include "report/holds.h"
 #include "report/keys.h"
+#include "report/locks.h"
 #include "report/report.h"
 #include "report/section.h"
-#include "report/shares.h"
 #include "report/show.h"
+#include "report/units.h"
 #include "report/waiting.h"
 
-enum { OBJECTS_MAX = 200000, HOLDERS_SHOWN = 3 };
+enum { OBJECTS_MAX = 200000 };
 
 /* All waits for one thing, or of one thread for things of one kind. */
 struct waited {
@@ -40,12 +39,8 @@ struct waits {
 	FX_VECTOR(struct waited) waited;
 	struct fx_keys threads; /* address is the thread's number; kind */
 	FX_VECTOR(struct waited) thread_waited;
-	struct fx_shares holders;  /* of locks: tids */
-	struct fx_shares places;   /* of locks: stacks */
-	struct fx_convoys convoys; /* of locks */
-	struct fx_holds holds;	   /* of locks */
-	bool has_stacks;	   /* of places */
-	struct fx_keys ended;	   /* threads that were joined: handle; process */
+	struct fx_locks locks;
+	struct fx_keys ended; /* threads that were joined: handle; process */
 	FX_VECTOR(const struct fx_thread *) ended_threads; /* NULL: several had this handle */
 };
 
@@ -58,8 +53,7 @@ static void *waits_create(struct fx_report *report)
 	waits->report = report;
 	waits->objects.limit = OBJECTS_MAX;
 	waits->threads.limit = OBJECTS_MAX;
-	waits->holders.keys.limit = OBJECTS_MAX;
-	waits->places.keys.limit = OBJECTS_MAX;
+	fx_locks_begin(&waits->locks, report, OBJECTS_MAX);
 	waits->ended.limit = OBJECTS_MAX;
 	return waits;
 }
@@ -73,10 +67,7 @@ static void waits_destroy(void *section)
 	fx_vector_free(&waits->waited);
 	fx_keys_free(&waits->threads);
 	fx_vector_free(&waits->thread_waited);
-	fx_shares_free(&waits->holders);
-	fx_shares_free(&waits->places);
-	fx_convoys_free(&waits->convoys);
-	fx_holds_free(&waits->holds);
+	fx_locks_free(&waits->locks);
 	fx_keys_free(&waits->ended);
 	fx_vector_free(&waits->ended_threads);
 	free(waits);
@@ -157,39 +148,6 @@ static void waited_add(struct waited *waited, const struct fx_open_call *call)
 	      ? (memset(&(vector)->items[(vector)->count++], 0, sizeof(*(vector)->items)), true)   \
 	      : (fx_report_fail((waits)->report, -ENOMEM), false)))
 
-static void waits_add_share(struct waits *waits, struct fx_shares *shares, size_t object,
-			    uint32_t part, uint64_t time)
-{
-	if (fx_shares_add(shares, object, part, time) < 0)
-		fx_report_fail(waits->report, -ENOMEM);
-}
-
-/* The calls that led to it, or the function that it was made in: the number of a text, 0 if neither is known. */
-static uint32_t waits_place(struct waits *waits, const struct fx_event *event)
-{
-	const struct fxt_string *place = fx_event_string(event, "stack");
-
-	waits->has_stacks |= place != NULL;
-	if (!place)
-		place = fx_event_string(event, "at_name");
-	return place ? fx_report_intern_some(waits->report, place->data, place->length) : 0;
-}
-
-static void waits_add_lock(struct waits *waits, size_t object, const struct fx_open_call *call,
-			   const struct fx_event *event)
-{
-	uint32_t place = waits_place(waits, event);
-	uint64_t time = call->end - call->ts;
-	int64_t holder;
-
-	if (fx_event_integer(event, "holder", &holder))
-		waits_add_share(waits, &waits->holders, object, (uint32_t)holder, time);
-	if (place)
-		waits_add_share(waits, &waits->places, object, place, time);
-	if (fx_convoys_add(&waits->convoys, object, call->ts, call->end) < 0)
-		fx_report_fail(waits->report, -ENOMEM);
-}
-
 static void waits_add(struct waits *waits, const struct fx_open_call *call,
 		      const struct fx_event *event, enum fx_wait_kind kind)
 {
@@ -204,7 +162,7 @@ static void waits_add(struct waits *waits, const struct fx_open_call *call,
 		if (name)
 			waits->waited.items[number].object_name = name;
 		if (kind == FX_WAIT_LOCK)
-			waits_add_lock(waits, number, call, event);
+			fx_locks_add(&waits->locks, number, call, event);
 	}
 	number = fx_keys_number(&waits->threads, of_thread);
 	if (number != FX_KEY_NONE && WAITS_ROOM(waits, &waits->thread_waited, number))
@@ -217,9 +175,8 @@ static void waits_see_enter(void *section, const struct fx_open_call *call,
 	struct waits *waits = section;
 	enum fx_wait_kind kind;
 
-	if (call->kind == FX_CALL_PTHREAD && fx_holds_enter(&waits->holds, waits->report, call,
-							    event, waits_place(waits, event)) < 0)
-		fx_report_fail(waits->report, -ENOMEM);
+	if (call->kind == FX_CALL_PTHREAD)
+		fx_locks_enter(&waits->locks, call, event);
 	if (waits->is_waiting)
 		return;
 	kind = fx_waiting_of(&waits->waiting, fx_report_texts(waits->report), call, event);
@@ -337,177 +294,59 @@ static void waits_set_object(struct waits *waits, struct fx_table *table, size_t
 	fx_table_string(table, column, text);
 }
 
-/* "writer 75 %, main 20 %, …": shares of the time that is waited for. */
-static void waits_set_holders(const struct waits *waits, struct fx_table *table, size_t column,
-			      size_t object, const struct fx_share *held, size_t count)
-{
-	const struct fx_timeline *timeline = fx_report_timeline(waits->report);
-	char text[HOLDERS_SHOWN * (FX_SHOW_MAX + 32)], name[FX_SHOW_MAX];
-	uint64_t pid = waits_process(waits, object)->pid, tid;
-	uint64_t total = waits->waited.items[object].total;
-	struct fx_thread *thread;
-	size_t put = 0;
-
-	for (size_t i = 0; i < count && i < HOLDERS_SHOWN; i++) {
-		tid = held[i].part;
-		thread = fx_timeline_find_thread(timeline, pid, tid);
-		if (thread)
-			fx_show_thread(thread, name);
-		put += (size_t)snprintf(
-		    text + put, sizeof(text) - put, "%s%s (tid %" PRIu64 ") %.0f %%",
-		    i > 0 ? ", " : "", thread ? name : "thread", tid,
-		    total > 0 ? 100.0 * (double)held[i].time / (double)total : 100.0);
-	}
-	if (count > HOLDERS_SHOWN)
-		snprintf(text + put, sizeof(text) - put, ", …");
-	if (count > 0)
-		fx_table_string(table, column, text);
-}
-
-enum {
-	TOTAL,
-	COUNT,
-	LONGEST,
-	AT,
-	LONGEST_THREAD,
-	CONVOY,
-	PID,
-	OBJECT,
-	HOLDERS,
-	PLACE,
-	HELD,
-	TAKEN
-};
-
-static const struct fx_column lock_columns[] = {
-    [TOTAL] = {"total_ns", "total", FX_UNIT_NS},
-    [COUNT] = {"waits", "waits", FX_UNIT_COUNT},
-    [LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
-    [AT] = {"longest_at_ns", "at", FX_UNIT_MOMENT},
-    [LONGEST_THREAD] = {"longest_thread", "of", FX_UNIT_TEXT},
-    [CONVOY] = {"convoy", "at once", FX_UNIT_COUNT},
-    [PID] = {"pid", "pid", FX_UNIT_NUMBER},
-    [OBJECT] = {"lock", "lock", FX_UNIT_TEXT},
-    [HOLDERS] = {"holders", "held by", FX_UNIT_TEXT},
-    [PLACE] = {"place", "waited at", FX_UNIT_TEXT},
-    /* The rest where it is known: fx_holds_any(). */
-    [HELD] = {"held_ns", "held", FX_UNIT_NS},
-    [TAKEN] = {"taken_at", "taken at", FX_UNIT_TEXT},
-};
-
 static void waits_row(struct waits *waits, struct fx_table *table, size_t object)
 {
 	const struct waited *waited = &waits->waited.items[object];
 
 	fx_table_row(table);
-	fx_table_number(table, TOTAL, (int64_t)waited->total);
-	fx_table_number(table, COUNT, (int64_t)waited->count);
-	fx_table_number(table, LONGEST, (int64_t)waited->longest);
-	fx_table_number(table, AT, (int64_t)(waited->longest_ts - fx_report_begin(waits->report)));
-	waits_set_thread(table, LONGEST_THREAD, waited->longest_thread);
+	fx_table_number(table, FX_LOCK_TOTAL, (int64_t)waited->total);
+	fx_table_number(table, FX_LOCK_COUNT, (int64_t)waited->count);
+	fx_table_number(table, FX_LOCK_LONGEST, (int64_t)waited->longest);
+	fx_table_number(table, FX_LOCK_AT,
+			(int64_t)(waited->longest_ts - fx_report_begin(waits->report)));
+	waits_set_thread(table, FX_LOCK_LONGEST_THREAD, waited->longest_thread);
 }
 
-static void waits_note_locks(const struct waits *waits, struct fx_table *table)
+static void waits_fill_locks(struct waits *waits, struct fx_table *table)
 {
-	if (fx_table_row_count(table) == 0)
-		return;
-	fx_table_note(table,
-		      "held by: who held it as the wait began, with the share of the time; "
-		      "at once: the most threads that waited at one time%s",
-		      waits->convoys.is_cut ? ", or more: there were too many waits to count all"
-					    : "");
-	if (waits->holders.times.count == 0)
-		fx_table_note(
-		    table,
-		    "who held them is not known: spin locks, what is run once, and calls that have "
-		    "not ended, do not say");
-	if (fx_holds_any(&waits->holds))
-		fx_table_note(table, "held: how long, by all threads; taken at: where it was taken "
-				     "that this was longest");
-	if (!waits->has_stacks)
-		fx_table_note(table,
-			      "with --stacks pthread, fxtrace run records the calls that led "
-			      "to where they were waited for");
-	if (!fx_holds_any(&waits->holds))
-		fx_table_note(table,
-			      "with -c '#default,pthread:all', it also records how long they were "
-			      "held, and where they had been taken");
-	if (waits->holders.keys.beyond + waits->places.keys.beyond > 0)
-		fx_table_note(table, "there were more holders and places than are kept");
-}
-
-static void waits_set_held(struct waits *waits, struct fx_table *table, size_t object)
-{
-	const struct fx_key *key = &waits->objects.keys.items[object];
-	const struct fx_held *held = fx_holds_of(&waits->holds, key->address, key->parts[0]);
-
-	if (!held)
-		return;
-	fx_table_number(table, HELD, (int64_t)held->time);
-	if (held->place)
-		fx_show_stack(waits->report, held->place, table, TAKEN);
-}
-
-static void waits_fill_locks(struct waits *waits, struct fx_table *table,
-			     const struct fx_share *holders, const struct fx_share *places,
-			     const uint32_t *convoys)
-{
-	size_t count;
-
 	for (size_t i = 0; i < waits->waited.count; i++) {
-		if (waits->objects.keys.items[i].parts[1] != FX_WAIT_LOCK)
+		struct fx_key key = waits->objects.keys.items[i];
+
+		if (key.parts[1] != FX_WAIT_LOCK)
 			continue;
 		waits_row(waits, table, i);
-		fx_table_number(table, CONVOY, convoys[i]);
-		fx_table_number(table, PID, (int64_t)waits_process(waits, i)->pid);
-		waits_set_object(waits, table, OBJECT, i);
-		count = fx_shares_of(&holders, i);
-		waits_set_holders(waits, table, HOLDERS, i, holders, count);
-		if (fx_shares_of(&places, i) > 0 && places->part)
-			fx_show_stack(waits->report, places->part, table, PLACE);
-		waits_set_held(waits, table, i);
+		fx_table_number(table, FX_LOCK_PID, (int64_t)waits_process(waits, i)->pid);
+		waits_set_object(waits, table, FX_LOCK_OBJECT, i);
+		fx_locks_tell(&waits->locks, table, i, key, waits->waited.items[i].total);
 	}
 }
 
 static void waits_add_locks(struct waits *waits)
 {
-	bool is_held_known =
-	    fx_holds_finish(&waits->holds, waits->report) == 0 && fx_holds_any(&waits->holds);
-	struct fx_table *table = fx_table_new("locks", "Locks that were waited for", lock_columns,
-					      is_held_known ? TAKEN + 1 : PLACE + 1);
-	struct fx_share *holders = fx_shares_sorted(&waits->holders);
-	struct fx_share *places = fx_shares_sorted(&waits->places);
-	size_t count = waits->waited.count;
-	uint32_t *convoys = calloc(count + 1, sizeof(*convoys));
+	struct fx_table *table = fx_locks_table(&waits->locks, waits->waited.count);
 
-	if (table && holders && places && convoys &&
-	    fx_convoys_count(&waits->convoys, convoys, count) == 0) {
-		waits_fill_locks(waits, table, holders, places, convoys);
-		waits_note_locks(waits, table);
-		if (waits->unfinished > 0)
-			fx_table_note(table,
-				      "%llu wait%s, for locks or others, had not ended; counted "
-				      "until the archive's end",
-				      (unsigned long long)waits->unfinished,
-				      waits->unfinished == 1 ? "" : "s");
-		fx_report_add(waits->report, table);
-	} else {
-		fx_table_free(table);
+	if (!table) {
 		fx_report_fail(waits->report, -ENOMEM);
+		return;
 	}
-	free(holders);
-	free(places);
-	free(convoys);
+	waits_fill_locks(waits, table);
+	fx_locks_note(&waits->locks, table);
+	if (waits->unfinished > 0)
+		fx_table_note(table,
+			      "%s wait%s, for locks or others, had not ended; counted "
+			      "until the archive's end",
+			      FX_COUNT(waits->unfinished), waits->unfinished == 1 ? "" : "s");
+	fx_report_add(waits->report, table);
 }
 
-enum { OTHER_PID = LONGEST_THREAD + 1, OTHER_KIND, OTHER_CALL, OTHER_OBJECT };
+enum { OTHER_PID = FX_LOCK_LONGEST_THREAD + 1, OTHER_KIND, OTHER_CALL, OTHER_OBJECT };
 
 static const struct fx_column other_columns[] = {
-    [TOTAL] = {"total_ns", "total", FX_UNIT_NS},
-    [COUNT] = {"waits", "waits", FX_UNIT_COUNT},
-    [LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
-    [AT] = {"longest_at_ns", "at", FX_UNIT_MOMENT},
-    [LONGEST_THREAD] = {"longest_thread", "of", FX_UNIT_TEXT},
+    [FX_LOCK_TOTAL] = {"total_ns", "total", FX_UNIT_NS},
+    [FX_LOCK_COUNT] = {"waits", "waits", FX_UNIT_COUNT},
+    [FX_LOCK_LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
+    [FX_LOCK_AT] = {"longest_at_ns", "at", FX_UNIT_MOMENT},
+    [FX_LOCK_LONGEST_THREAD] = {"longest_thread", "of", FX_UNIT_TEXT},
     [OTHER_PID] = {"pid", "pid", FX_UNIT_NUMBER},
     [OTHER_KIND] = {"kind", "for", FX_UNIT_TEXT},
     [OTHER_CALL] = {"call", "call", FX_UNIT_TEXT},
@@ -535,8 +374,8 @@ static void waits_add_others(struct waits *waits)
 		waits_set_object(waits, table, OTHER_OBJECT, i);
 	}
 	if (waits->objects.beyond > 0)
-		fx_table_note(table, "there were more: what %llu waits were for was one too many",
-			      (unsigned long long)waits->objects.beyond);
+		fx_table_note(table, "there were more: what %s waits were for was one too many",
+			      FX_COUNT(waits->objects.beyond));
 	fx_report_add(waits->report, table);
 }
 

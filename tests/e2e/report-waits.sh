@@ -177,8 +177,9 @@ for row, name in (calm, "calm"), (shared, "shared"):
     assert row["waits"] == 1 and row["convoy"] == 1 and row["holders"].startswith("keeper (tid "), row
     assert 20_000_000 <= row["total_ns"] <= times[name] and row["longest_thread"] == "first", (row, times)
 assert busy["lock"].startswith("mutex busy (0x") and shared["lock"].startswith("rwlock shared (0x"), locks
-# Who had taken it where is not known of takes that did not wait.
-assert "held_ns" not in busy and "taken_at" not in busy, busy
+# Where the one had taken it who was waited for.
+assert (busy["taken_at"], calm["taken_at"], shared["taken_at"]) == ("main", "keeper", "keeper"), locks
+assert "held_ns" not in busy, busy
 others = report["waits"]["rows"]
 def the(kind, **more):
     found = [r for r in others if r["kind"] == kind and all(r[k] == v for k, v in more.items())]
@@ -203,7 +204,7 @@ assert {("waiter", "a lock"), ("first", "a lock"), ("keeper", "time to pass")} <
 assert ("keeper", "a lock") not in threads, threads
 END
 
-# The same from the records: each lock's waits, holders and greatest number at one time.
+# The same from the records: each lock's waits, holders, where these had taken it, and greatest number at one time.
 python3 - dump.json waiter.json <<'END' || fail "other numbers than the records'"
 import collections, json, sys
 locks = collections.defaultdict(list)
@@ -216,17 +217,21 @@ for record in map(json.loads, open(sys.argv[1])):
     values = {a["name"]: a.get("value") for a in record["args"]}
     address = values.get("mutex") or values.get("rwlock")
     if record["name"].endswith("lock") and address:
-        locks[address].append((record["ts"], record["end"], values.get("holder")))
+        locks[address].append((record["ts"], record["end"], values.get("holder"), values.get("taken_name")))
         threads[record["tid"]][0] += 1
         threads[record["tid"]][1] += record["end"] - record["ts"]
 report = json.load(open(sys.argv[2]))
 assert len(locks) == 3
 for row in report["locks"]["rows"]:
     waits = locks.pop(row["lock"].split()[-1].strip("()"))
-    most = max(sum(b <= begin < e for b, e, _ in waits) for begin, _, _ in waits)
-    assert (row["waits"], row["total_ns"]) == (len(waits), sum(e - b for b, e, _ in waits)), (row, waits)
-    assert (row["longest_ns"], row["convoy"]) == (max(e - b for b, e, _ in waits), most), (row, waits)
-    assert {f"(tid {h})" for _, _, h in waits if h} == {f"(tid {p.split(')')[0]})" for p in row["holders"].split("(tid ")[1:]}
+    most = max(sum(b <= begin < e for b, e, *_ in waits) for begin, *_ in waits)
+    taken = collections.Counter()
+    for begin, end, _, place in waits:
+        taken[place] += end - begin
+    assert row["taken_at"] == taken.most_common(1)[0][0], (row, taken)
+    assert (row["waits"], row["total_ns"]) == (len(waits), sum(e - b for b, e, *_ in waits)), (row, waits)
+    assert (row["longest_ns"], row["convoy"]) == (max(e - b for b, e, *_ in waits), most), (row, waits)
+    assert {f"(tid {h})" for _, _, h, _ in waits if h} == {f"(tid {p.split(')')[0]})" for p in row["holders"].split("(tid ")[1:]}
 assert not locks
 for row in report["thread_waits"]["rows"]:
     if row["kind"] == "a lock":
@@ -245,6 +250,8 @@ assert not {c for c in calls if "unlock" in c or "try" in c or "readlink" in c o
 # Each of the five locks and releases it once, the first one before them.
 (busy,) = (r for r in report["locks"]["rows"] if r["longest_thread"] == "waiter")
 assert busy["waits"] == 6 and busy["convoy"] == 5, busy
+# The first thread had it longest, by a call whose place is not known: the waits tell it.
+assert busy["taken_at"] == "main" and busy["held_ns"] >= 100_000_000, busy
 END
 
 # Which lock, and who held it, is a finding of the summary.
@@ -253,7 +260,10 @@ expect_line 'waited 5 times for mutex busy \(0x[0-9a-f]+\), held by first \(tid 
 # Without stacks, the place is the function alone.
 expect_ok "$FXTRACE" run -q -o plain.fxt -- ./waiter
 expect_ok "$FXTRACE" report --waits --csv plain.fxt
-expect_line '"mutex busy \(0x[0-9a-f]+\)","first \(tid [0-9]+\) 100 %","in_convoy"' out
+expect_line '"mutex busy \(0x[0-9a-f]+\)","first \(tid [0-9]+\) 100 %","in_convoy","main"' out
+expect_ok "$FXTRACE" report --waits plain.fxt
+expect_line ' mutex busy \(0x[0-9a-f]+\) +first \(tid [0-9]+\) 100 % +in_convoy +main' out
+expect_line '^taken at: where those had taken it who were waited for longest$' out
 
 # How long locks were held, by whom it may be, and where they had been taken: of a program that holds them for known times.
 cat >holder.c <<'END'
@@ -402,5 +412,5 @@ compile stuck -O0 -w -pthread stuck.c
 expect_status 137 "$FXTRACE" run -q -o stuck.fxt -- ./stuck
 expect_ok "$FXTRACE" report --waits --top 0 stuck.fxt
 expect_line '1 wait, for locks or others, had not ended' out
-# Which lock it was is known of a call that has not ended, too.
-expect_line ' mutex lock \(0x[0-9a-f]+\)  *stuck \(tid [0-9]+\) 100 %' out
+# Which lock it was, and where it had been taken, is known of a call that has not ended, too.
+expect_line ' mutex lock \(0x[0-9a-f]+\)  *stuck \(tid [0-9]+\) 100 % +main$' out
