@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: MIT
-# What package.sh and newcomer.sh share: systems of their own, of the release that runs here, made by
+# What package.sh, image.sh and newcomer.sh share: systems of their own, of the release that runs here, made by
 # debootstrap from the machine's own sources and entered by chroot. The first is made once, under build-roots/ or where
 # FX_ROOTS says; the others are layers above it (overlayfs), whose mounts and processes nobody else sees. Packages that were
 # fetched are kept beside them. FX_CCACHE=DIR: compilers remember there what they have made before, which is for whoever
