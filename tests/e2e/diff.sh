@@ -166,6 +166,47 @@ assert tree.keys() == {"main", "heavy < main", "steady < main", "old_way < main"
 assert tree["steady < main"]["calls_before"] == 50 and tree["new_way < main"]["verdict"] == "new", tree
 END
 
+# A lock is the same one wherever it was taken.
+cat >taken.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t accounts = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t both;
+__attribute__((noinline, noclone)) static void by_hand(void) { pthread_mutex_lock(&accounts); usleep(1); }
+__attribute__((noinline, noclone)) static void by_rule(void) { pthread_mutex_lock(&accounts); usleep(1); }
+static void *waiter(void *arg)
+{
+	pthread_barrier_wait(&both);
+	pthread_mutex_lock(&accounts);
+	pthread_mutex_unlock(&accounts);
+	return arg;
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&both, 0, 2);
+	argc > 1 ? by_rule() : by_hand();
+	pthread_create(&thread, 0, waiter, 0);
+	pthread_barrier_wait(&both);
+	sleep(1);
+	pthread_mutex_unlock(&accounts);
+	pthread_join(thread, 0);
+	return 0;
+}
+END
+compile taken -O1 -pthread taken.c
+expect_ok "$FXTRACE" run -q -o hand.fxt -- ./taken
+expect_ok "$FXTRACE" run -q -o rule.fxt -- ./taken rule
+expect_ok "$FXTRACE" report --waits hand.fxt
+expect_line ' waiter  +by_hand$' out
+expect_ok "$FXTRACE" diff --waits --all --json hand.fxt rule.fxt
+python3 - out <<'END' || fail "another lock"
+import json, sys
+(row,) = json.load(open(sys.argv[1]))["locks"]["rows"]
+assert row["lock"] == "mutex accounts (0x*)" and (row["waits_before"], row["waits_after"]) == (1, 1), row
+END
+
 # The way to a row may be longer than is shown.
 cat >deep.c <<'END'
 static int deeper(int n) { return n ? deeper(n - 1) + 1 : 0; }
