@@ -77,6 +77,25 @@ static void beside_next_name(struct fx_beside *beside)
 	snprintf(beside->own, sizeof(beside->own), ".fxtrace-%ld-%u.tmp", (long)getpid(), count++);
 }
 
+/* Gives the file a name of its own that nobody has: `make` takes the one that is tried, and returns -EEXIST if it is
+ * somebody's. 0 or -errno. */
+static int beside_try_names(struct fx_beside *beside, int (*make)(struct fx_beside *beside))
+{
+	int r = -EEXIST;
+
+	beside_watch_signals();
+	for (unsigned i = 0; i < BESIDE_TRIES && r == -EEXIST; i++) {
+		beside_next_name(beside);
+		beside_note_name(beside);
+		r = make(beside);
+		if (r < 0)
+			beside_forget_name(beside);
+	}
+	if (r < 0)
+		beside->own[0] = 0;
+	return r;
+}
+
 /* --- Making ------------------------------------------------------------------------------------ */
 
 /* Without a name. It can get one by the folder of this process's descriptors alone. */
@@ -94,23 +113,12 @@ static int beside_make_nameless(struct fx_beside *beside)
 	return -EOPNOTSUPP;
 }
 
-static int beside_make_named(struct fx_beside *beside)
+/* Under the name of its own. 0 or -errno. */
+static int beside_create(struct fx_beside *beside)
 {
-	beside_watch_signals();
-	for (unsigned i = 0; i < BESIDE_TRIES; i++) {
-		beside_next_name(beside);
-		beside_note_name(beside);
-		beside->fd =
-		    openat(beside->dir, beside->own,
-			   O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, beside->mode);
-		if (beside->fd >= 0)
-			return 0;
-		beside_forget_name(beside);
-		if (errno != EEXIST)
-			break;
-	}
-	beside->own[0] = 0;
-	return -errno;
+	beside->fd = openat(beside->dir, beside->own,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, beside->mode);
+	return beside->fd < 0 ? -errno : 0;
 }
 
 /* Whether a file of ours can take the place of `old`: one of its user, which has this name alone. */
@@ -153,7 +161,7 @@ int fx_beside_make(int dir, const char *name, mode_t mode, int old, struct fx_be
 	if (r == 0)
 		r = beside_make_nameless(beside);
 	if (r < 0 && r != -ENOMEM && r != -EACCES && r != -EROFS && r != -EMFILE)
-		r = beside_make_named(beside);
+		r = beside_try_names(beside, beside_create);
 	if (r < 0) {
 		beside_free(beside);
 		return old >= 0 && (r == -EACCES || r == -EPERM || r == -EROFS) ? 1 : r;
@@ -172,26 +180,18 @@ int fx_beside_make(int dir, const char *name, mode_t mode, int old, struct fx_be
 
 /* --- Keeping ----------------------------------------------------------------------------------- */
 
-/* A name of its own, for what is to take another's place. */
-static int beside_take_name(struct fx_beside *beside)
+/* Gives what has no name this one. 0 or -errno. */
+static int beside_link(const struct fx_beside *beside, const char *name)
 {
 	char path[32];
 
-	if (beside->own[0])
-		return 0;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", beside->held);
-	beside_watch_signals();
-	for (unsigned i = 0; i < BESIDE_TRIES; i++) {
-		beside_next_name(beside);
-		beside_note_name(beside);
-		if (linkat(AT_FDCWD, path, beside->dir, beside->own, AT_SYMLINK_FOLLOW) == 0)
-			return 0;
-		beside_forget_name(beside);
-		if (errno != EEXIST)
-			break;
-	}
-	beside->own[0] = 0;
-	return -errno;
+	return linkat(AT_FDCWD, path, beside->dir, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+static int beside_link_own(struct fx_beside *beside)
+{
+	return beside_link(beside, beside->own);
 }
 
 static bool beside_stands(const struct fx_beside *beside)
@@ -205,7 +205,7 @@ static bool beside_stands(const struct fx_beside *beside)
 
 static int beside_replace(struct fx_beside *beside)
 {
-	int r = beside_take_name(beside);
+	int r = beside->own[0] ? 0 : beside_try_names(beside, beside_link_own);
 
 	if (r < 0)
 		return r;
@@ -220,14 +220,9 @@ static int beside_replace(struct fx_beside *beside)
 static int beside_appear(struct fx_beside *beside)
 {
 	struct stat st;
-	char path[32];
 
-	if (!beside->own[0]) {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", beside->held);
-		return linkat(AT_FDCWD, path, beside->dir, beside->name, AT_SYMLINK_FOLLOW) < 0
-			   ? -errno
-			   : 0;
-	}
+	if (!beside->own[0])
+		return beside_link(beside, beside->name);
 	if (linkat(beside->dir, beside->own, beside->dir, beside->name, 0) == 0)
 		return 0; /* and the other name is dropped */
 	if (errno == EEXIST)
