@@ -20,7 +20,7 @@ function takes_list(f,    p) {
 
 # Functions whose arguments somebody checks. (A stream that is none is looked at before the call.)
 function is_tried(f) {
-	return function_unit[f] ~ /^(files|descriptors|memory|process|system|library)$/ && !internal[f] &&
+	return function_unit[f] ~ /^(files|descriptors|mappings|process|system|library)$/ && !internal[f] &&
 	       !(f in forward) && !takes_list(f) && !((f, "custom") in flag) && exists(function_name[f]) &&
 	       !(function_name[f] in left_untried)
 }

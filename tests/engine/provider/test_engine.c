@@ -15,7 +15,7 @@
 #include "engine/provider/durable.h"
 #include "engine/provider/engine.h"
 #include "engine/provider/observer.h"
-#include "engine/provider/parts.h"
+#include "engine/provider/parted.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
 #include "engine/provider/string.h"

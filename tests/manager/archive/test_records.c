@@ -9,7 +9,7 @@
 #include <criterion/criterion.h>
 
 #include "engine/provider/observer.h"
-#include "engine/provider/parts.h"
+#include "engine/provider/parted.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
 #include "engine/provider/string.h"

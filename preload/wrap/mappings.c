@@ -3,4 +3,4 @@
 #include "preload/call/call.h"
 #include "preload/host/real.h"
 
-#include "preload/unit-memory.inc"
+#include "preload/unit-mappings.inc"

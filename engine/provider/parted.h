@@ -9,8 +9,8 @@
  *
  * For providers whose users bring the payload. What libfxtrace.so writes by itself is bounded, and fits.
  */
-#ifndef FX_ENGINE_PARTS_H
-#define FX_ENGINE_PARTS_H
+#ifndef FX_ENGINE_PARTED_H
+#define FX_ENGINE_PARTED_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/provider/parts.h"
+#include "engine/provider/parted.h"
 
 #include <errno.h>
 #include <string.h>
