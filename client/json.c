@@ -77,7 +77,7 @@ static void json_print_program(const struct fx_session_result *result)
 void fx_json_summary(const struct fx_session_config *config, const struct fx_session_result *result,
 		     bool circular)
 {
-	const struct fx_writer_totals *t = &result->totals;
+	const struct fx_totals *t = &result->totals;
 	const struct fx_stream_counts *c = &t->counts;
 
 	printf("{\"output\": ");

@@ -2,7 +2,6 @@
 #include "manager/archive/writer.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,22 +11,15 @@
 
 #include "base/atomic.h"
 #include "base/fault.h"
-#include "manager/archive/clocks.h"
+#include "manager/archive/anchors.h"
 #include "manager/archive/host.h"
 #include "manager/archive/intake.h"
-#include "manager/archive/kept.h"
 #include "manager/archive/marks.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/parking.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/report.h"
 #include "symbols/loader.h"
-
-/* The first conversion waits until the slope of the clocks is known over this long. */
-#define FIRST_SLOPE_NS UINT64_C(2000000)
-
-/* Anchors are taken in growing distances, up to this one. */
-#define ANCHOR_PERIOD_MAX_NS UINT64_C(2000000000)
 
 /* Processes that were heard of without being traced, as far as they are remembered. */
 #define EXCUSED_MAX 4096u
@@ -61,87 +53,20 @@ struct fx_writer {
 	int error;		   /* first one of the output; read by other threads */
 	uint64_t flushes, flushed; /* asked for; done, the writer thread's */
 	int done_fd;
-	uint64_t next_anchor;	/* CLOCK_BOOTTIME ns */
-	uint64_t anchor_period; /* ns */
 	struct fx_identities ids;
 	struct fx_loader *loader; /* NULL: symbols are read by the writer's own thread */
 	struct fx_parking parking;
 	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
 	struct fx_stream_shared shared;
-	struct fx_clocks clocks;
+	struct fx_anchors anchors;
 	const struct fx_clock_choice *clock;
-	struct {
-		enum fx_timebase_finding what;
-		int64_t by;
-		uint64_t ns;
-		uint32_t count; /* of the findings so far; this is the newest */
-	} finding;
 	bool host_written;
 	struct fx_ties ties;
 	pthread_mutex_t lock; /* of what is excused */
 	pid_t excused[EXCUSED_MAX];
 	unsigned excused_count;
-	struct fx_writer_totals totals;
+	struct fx_totals totals;
 };
-
-/* --- The timebase ---------------------------------------------------------------------------- */
-
-/* What each process is shown of it: see inlet_mark_clock(). */
-static void finding_take(struct fx_writer *w, uint64_t ns)
-{
-	const struct fx_timebase *tb = &w->shared.timebase;
-
-	if (tb->found == FX_TIMEBASE_AS_BEFORE)
-		return;
-	w->finding.what = tb->found;
-	w->finding.by = tb->found_by;
-	w->finding.ns = ns;
-	w->finding.count++;
-	if (tb->found == FX_TIMEBASE_DRIFT)
-		fx_report("the processor's counter runs at another rate than before (by %" PRId64
-			  " millionths); --clock=boottime has the kernel's times",
-			  tb->found_by);
-}
-
-static void anchor_add(struct fx_writer *w)
-{
-	struct fx_anchor anchor = fx_anchor_take(w->shared.timebase.kind);
-
-	w->anchor_period *= 4;
-	if (w->anchor_period > ANCHOR_PERIOD_MAX_NS)
-		w->anchor_period = ANCHOR_PERIOD_MAX_NS;
-	w->next_anchor = anchor.ns + w->anchor_period;
-	/* Without memory the map goes on with the slope that it has. */
-	fx_timebase_add(&w->shared.timebase, anchor, w->anchor_period);
-	finding_take(w, anchor.ns);
-	fx_clocks_read(&w->clocks, &w->shared.archive);
-}
-
-static void first_slope(struct fx_writer *w)
-{
-	uint64_t passed = fx_boottime_ns() - w->shared.timebase.first.ns;
-
-	if (w->shared.timebase.kind == FX_CLOCK_COUNTER && passed < FIRST_SLOPE_NS) {
-		struct timespec rest = {.tv_nsec = (long)(FIRST_SLOPE_NS - passed)};
-
-		while (nanosleep(&rest, &rest) < 0 && errno == EINTR)
-			;
-	}
-	w->anchor_period = FIRST_SLOPE_NS;
-	anchor_add(w);
-}
-
-/* The moment of CLOCK_MONOTONIC that is `ns` from now. */
-static struct timespec deadline_in(uint64_t ns)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	ns += (uint64_t)t.tv_nsec;
-	t.tv_sec += (time_t)(ns / 1000000000u);
-	t.tv_nsec = (long)(ns % 1000000000u);
-	return t;
-}
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
 
@@ -154,7 +79,7 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 	    .origin = inlet->origin,
 	};
 
-	w->totals.processes += !inlet->exec;
+	fx_totals_begin(&w->totals, inlet->exec);
 	if (fx_stream_create_as(&w->shared, inlet->id, &who, inlet->name, &inlet->stream) < 0) {
 		fx_report("out of memory: %s (%u) will be missing", inlet->name, inlet->pid);
 		return;
@@ -162,45 +87,24 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 	if (!w->host_written)
 		fx_host_write(&w->shared.archive, w->clock->text);
 	w->host_written = true;
-	inlet->findings = w->finding.count;
-	fx_clocks_catch_up(&w->clocks, &w->shared.archive);
+	inlet->findings = w->anchors.newest.count;
+	fx_clocks_catch_up(&w->anchors.clocks, &w->shared.archive);
 	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
 }
 
-static void counts_add(struct fx_stream_counts *to, const struct fx_stream_counts *from)
+/* A file that gives no names since it may not be read or is more than is borne; what is missing or has changed is told
+ * by the names. */
+static void report_symbols(struct fx_writer *w)
 {
-	to->events += from->events;
-	to->unwanted += from->unwanted;
-	fx_loss_add(&to->brief, from->brief);
-	to->older += from->older;
-	fx_loss_add(&to->dropped, from->dropped);
-	for (unsigned i = 0; i < FX_CAUSES; i++)
-		fx_loss_add(&to->lost[i], from->lost[i]);
-	to->unfinished += from->unfinished;
-}
+	struct fx_symbol_problem problem;
 
-/* The shortest history of those that wrapped; if none did, the longest of all. */
-static void history_add(struct fx_writer *w, const struct fx_stream *s,
-			const struct fx_stream_end *end)
-{
-	struct fx_writer_totals *t = &w->totals;
-	uint64_t to = fx_timebase_ns(&w->shared.timebase, end->ticks);
-	uint64_t from = end->wrapped ? fx_kept_since(s) : w->shared.timebase.first.ns;
-	uint64_t history = to > from ? to - from : 0;
-
-	if (w->shared.last_ns && history > w->shared.last_ns) {
-		history = w->shared.last_ns;
-		t->shortened = true;
+	while (fx_symbol_cache_next_problem(w->shared.symbols, &problem)) {
+		if (problem.kind == FX_SYMBOL_FILE_UNREADABLE ||
+		    problem.kind >= FX_SYMBOL_FILE_NO_MEMORY)
+			fx_report("%s: %s; its functions are shown by their addresses",
+				  problem.path, fx_symbol_problem_text(problem.kind));
 	}
-
-	if (end->wrapped && (!t->wrapped || history < t->history_ns))
-		t->history_ns = history;
-	if (!end->wrapped && !t->wrapped && history > t->history_ns)
-		t->history_ns = history;
-	t->wrapped |= end->wrapped;
 }
-
-static void report_symbols(struct fx_writer *w);
 
 static void inlet_end(struct fx_writer *w, struct fx_inlet *inlet, const struct fx_block *block)
 {
@@ -208,15 +112,7 @@ static void inlet_end(struct fx_writer *w, struct fx_inlet *inlet, const struct 
 
 	if (s) {
 		fx_intake_finish(s, &block->end);
-		counts_add(&w->totals.counts, &s->counts);
-		/* What was never there is told, and not counted among what was. */
-		w->totals.processes -= block->end.absent && !inlet->exec;
-		/* Its first thread is there whether it records or not, and exec() leaves it. */
-		w->totals.threads += block->end.absent ? 0 : s->others + !inlet->exec;
-		if (s->counts.events || s->counts.older)
-			history_add(w, s, &block->end);
-		w->totals.silent += s->counts.events == 0;
-		w->totals.broken += block->end.broken != NULL;
+		fx_totals_end(&w->totals, s, &block->end, inlet->exec);
 		fx_stream_destroy(s);
 	}
 	report_symbols(w);
@@ -246,20 +142,6 @@ static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 	return true;
 }
 
-/* A file that gives no names since it may not be read or is more than is borne; what is missing or has changed is told
- * by the names. */
-static void report_symbols(struct fx_writer *w)
-{
-	struct fx_symbol_problem problem;
-
-	while (fx_symbol_cache_next_problem(w->shared.symbols, &problem)) {
-		if (problem.kind == FX_SYMBOL_FILE_UNREADABLE ||
-		    problem.kind >= FX_SYMBOL_FILE_NO_MEMORY)
-			fx_report("%s: %s; its functions are shown by their addresses",
-				  problem.path, fx_symbol_problem_text(problem.kind));
-	}
-}
-
 static void writer_report_error(struct fx_writer *w)
 {
 	int error = fx_output_error(w->output);
@@ -272,17 +154,18 @@ static void writer_report_error(struct fx_writer *w)
 		  error == -ETIMEDOUT ? "nobody reads it" : strerror(-error));
 }
 
-/* False: it is not written yet, or not to its end. */
 /* The newest finding alone: those between two blocks of a process are few. */
 static void inlet_mark_clock(struct fx_writer *w, struct fx_inlet *inlet)
 {
-	if (!inlet || !inlet->stream || inlet->findings == w->finding.count)
+	if (!inlet || !inlet->stream || inlet->findings == w->anchors.newest.count)
 		return;
-	inlet->findings = w->finding.count;
+	inlet->findings = w->anchors.newest.count;
 	fx_archive_select(&w->shared.archive, inlet->stream->id);
-	fx_marks_clock(inlet->stream, w->finding.what, w->finding.by, w->finding.ns);
+	fx_marks_clock(inlet->stream, w->anchors.newest.what, w->anchors.newest.by,
+		       w->anchors.newest.ns);
 }
 
+/* False: it is not written yet, or not to its end. */
 static bool write_block(struct fx_writer *w, struct fx_block *block)
 {
 	FX_FAULT(block_taken);
@@ -398,7 +281,19 @@ static uint64_t sleep_max(const struct fx_writer *w)
 
 	if (w->parking.first && rest > LOOK_NS)
 		rest = LOOK_NS;
-	return rest < w->anchor_period ? rest : w->anchor_period;
+	return rest < w->anchors.period ? rest : w->anchors.period;
+}
+
+/* The moment of CLOCK_MONOTONIC that is `ns` from now. */
+static struct timespec deadline_in(uint64_t ns)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	ns += (uint64_t)t.tv_nsec;
+	t.tv_sec += (time_t)(ns / 1000000000u);
+	t.tv_nsec = (long)(ns % 1000000000u);
+	return t;
 }
 
 /* Waits for a block. NULL: there was none for a while. */
@@ -431,8 +326,7 @@ static void write_next(struct fx_writer *w)
 		take_block(w, block);
 	if (w->parking.first && fx_monotonic_ns() >= w->next_look)
 		look_aside(w);
-	if (fx_boottime_ns() >= w->next_anchor)
-		anchor_add(w);
+	fx_anchors_continue(&w->anchors);
 }
 
 /* Nothing more will be told of who is missing. */
@@ -452,11 +346,11 @@ static void *writer_main(void *opaque)
 {
 	struct fx_writer *w = opaque;
 
-	first_slope(w);
+	fx_anchors_begin(&w->anchors);
 	while (w->parking.first || !fx_queue_is_over(&w->queue))
 		write_next(w);
 	finish_ties(w);
-	fx_clocks_read(&w->clocks, &w->shared.archive);
+	fx_clocks_read(&w->anchors.clocks, &w->shared.archive);
 	w->totals.events = w->shared.archive.events;
 	fx_output_complete(w->output);
 	writer_report_error(w);
@@ -500,48 +394,53 @@ static void writer_free(struct fx_writer *w)
 	free(w);
 }
 
+/* Whatever comes of it, all is there that writer_free() takes away. */
+static int writer_init(struct fx_writer *w, const struct fx_writer_config *config)
+{
+	int r = 0;
+
+	w->output = config->output;
+	w->path = config->path;
+	w->done_fd = config->done_fd;
+	for (unsigned i = 0; i < FX_CAUSES; i++)
+		fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
+	w->session = config->session;
+	if (fx_functions_choose(config->functions)) {
+		w->shared.functions = strdup(config->functions);
+		r = w->shared.functions ? 0 : -ENOMEM;
+	}
+	w->shared.pairs = config->pairs;
+	w->shared.shallow = config->cures_of && config->cures_of->max_depth;
+	w->shared.last_ns = config->last_ns;
+	w->shared.max_strings = config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
+	pthread_mutex_init(&w->lock, NULL);
+	fx_identities_init(&w->ids);
+	w->shared.ids = &w->ids;
+	if (fx_queue_init(&w->queue, config->queue_limit) < 0)
+		r = -ENOMEM;
+	fx_parking_init(&w->parking, FX_PARKING_LIMIT);
+	w->clock = config->clock;
+	fx_timebase_init(&w->shared.timebase, config->clock->kind, config->first_anchor);
+	if (r == 0)
+		r = fx_symbol_cache_create(NULL, &w->shared.symbols);
+	if (r == 0)
+		fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,
+				      config->max_user_symbols);
+	if (r == 0 && fx_loader_start(&w->loader) == 0)
+		fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
+	return r;
+}
+
 int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **ret)
 {
 	struct fx_writer *w = calloc(1, sizeof(*w));
-	int r = w ? 0 : -ENOMEM;
+	int r = w ? writer_init(w, config) : -ENOMEM;
 
-	if (w) {
-		w->output = config->output;
-		w->path = config->path;
-		w->done_fd = config->done_fd;
-		for (unsigned i = 0; i < FX_CAUSES; i++)
-			fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
-		w->session = config->session;
-		if (fx_functions_choose(config->functions)) {
-			w->shared.functions = strdup(config->functions);
-			r = w->shared.functions ? 0 : -ENOMEM;
-		}
-		w->shared.pairs = config->pairs;
-		w->shared.shallow = config->cures_of && config->cures_of->max_depth;
-		w->shared.last_ns = config->last_ns;
-		w->shared.max_strings =
-		    config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
-		pthread_mutex_init(&w->lock, NULL);
-		fx_identities_init(&w->ids);
-		w->shared.ids = &w->ids;
-		if (fx_queue_init(&w->queue, config->queue_limit) < 0)
-			r = -ENOMEM;
-		fx_parking_init(&w->parking, FX_PARKING_LIMIT);
-		w->clock = config->clock;
-		fx_timebase_init(&w->shared.timebase, config->clock->kind, config->first_anchor);
-		if (r == 0)
-			r = fx_symbol_cache_create(NULL, &w->shared.symbols);
-		if (r == 0)
-			fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,
-					      config->max_user_symbols);
-		if (r == 0 && fx_loader_start(&w->loader) == 0)
-			fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
-	}
 	if (r == 0)
 		r = fx_output_begin(config->output);
 	if (r == 0) {
 		fx_archive_begin(&w->shared.archive, w->output);
-		fx_clocks_init(&w->clocks);
+		fx_anchors_init(&w->anchors, &w->shared.timebase, &w->shared.archive);
 		fx_ties_init(&w->ties, &w->shared.archive);
 		w->shared.ties = &w->ties;
 		r = thread_start(w);
@@ -629,7 +528,7 @@ void fx_writer_excuse(struct fx_writer *w, pid_t pid)
 	pthread_mutex_unlock(&w->lock);
 }
 
-int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals)
+int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 {
 	int error;
 

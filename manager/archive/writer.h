@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "manager/archive/output.h"
 #include "manager/archive/queue.h"
-#include "manager/archive/stream.h"
+#include "manager/archive/totals.h"
 
 /* What may wait for a writer, in bytes, before buffers are left to fill. */
 #define FX_QUEUE_LIMIT (UINT64_C(256) << 20)
@@ -25,37 +25,18 @@ struct fx_writer_config {
 	const struct fx_clock_choice *clock; /* outlives the writer */
 	struct fx_anchor first_anchor;
 	uint64_t queue_limit; /* bytes */
-	const struct fx_session_config
-	    *cures_of; /* what would keep what is lost depends on it; not kept */
-	const struct fx_session_config
-	    *session; /* what was asked for; outlives the writer. NULL: nothing */
-	const char
-	    *functions; /* those that are recorded, as struct fx_session_config has it; not kept */
+	/* What would keep what is lost depends on it; not kept. */
+	const struct fx_session_config *cures_of;
+	/* What was asked for; outlives the writer. NULL: nothing. */
+	const struct fx_session_config *session;
+	const char *functions;	   /* as struct fx_session_config has them; not kept */
 	uint64_t max_strings;	   /* see struct fx_stream_shared; 0: the default */
 	uint64_t max_symbols;	   /* bytes of the symbols of one file, */
 	uint64_t max_user_symbols; /* and of those of one user; 0: the default */
 	bool pairs;
-	uint64_t
-	    last_ns; /* circular: how long before the end things are kept; 0: as there is room */
+	/* Circular: how long before the end things are kept, in ns; 0: as there is room. */
+	uint64_t last_ns;
 	int done_fd; /* an eventfd, written when everything is; -1 none */
-};
-
-/* What has been written, over all providers. */
-struct fx_writer_totals {
-	uint64_t processes;
-	uint64_t threads;
-	uint64_t events;    /* in the archive; counts has those of what processes did */
-	uint64_t broken;    /* providers that broke the rules */
-	uint64_t silent;    /* processes without an event */
-	uint64_t file_size; /* bytes */
-	/* circular: the time that is kept: of every process whose buffer wrapped, if one did; else
-	 * all, from the beginning to the last end */
-	uint64_t history_ns;
-	bool wrapped;
-	bool shortened;		    /* to what --last asks for */
-	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
-	struct fx_stream_counts counts;
-	struct fx_untraced untraced;
 };
 
 struct fx_writer;
@@ -106,6 +87,6 @@ bool fx_inlet_is_behind(const struct fx_inlet *inlet);
 void fx_writer_excuse(struct fx_writer *w, pid_t pid);
 
 /* Waits until everything is written, and closes the output. Returns its first error; *w is gone. */
-int fx_writer_finish(struct fx_writer *w, struct fx_writer_totals *ret_totals);
+int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals);
 
 #endif

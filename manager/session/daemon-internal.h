@@ -138,7 +138,7 @@ void fx_daemon_session_answer(struct fx_client **client, const struct fx_msg_res
 
 /* How an archive has ended. */
 struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
-					      const struct fx_writer_totals *totals, int error);
+					      const struct fx_totals *totals, int error);
 
 /* The archive is complete. */
 void fx_daemon_session_finished(struct fx_daemon *d);

@@ -271,7 +271,7 @@ static void step_terminating(struct fx_daemon *d, uint64_t now)
 }
 
 struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
-					      const struct fx_writer_totals *totals, int error)
+					      const struct fx_totals *totals, int error)
 {
 	struct fx_msg_result result = {
 	    .status = t->aborted ? FX_CONTROL_ABORTED : 0,
@@ -302,7 +302,7 @@ struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
 void fx_daemon_session_finished(struct fx_daemon *d)
 {
 	struct fx_daemon_session *t = &d->session;
-	struct fx_writer_totals totals;
+	struct fx_totals totals;
 	struct fx_msg_result result;
 
 	fx_poller_remove(&d->ground.poller, t->done_fd);

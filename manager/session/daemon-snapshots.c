@@ -4,8 +4,7 @@
  */
 #include "manager/session/daemon-internal.h"
 
-static void snapshot_done(void *opaque, const char *path, const struct fx_writer_totals *totals,
-			  int error)
+static void snapshot_done(void *opaque, const char *path, const struct fx_totals *totals, int error)
 {
 	struct fx_client *client = opaque;
 	struct fx_daemon_session of = {.config.mode = FX_MODE_CIRCULAR};

@@ -30,7 +30,7 @@ struct fx_session_result {
 	uint64_t left_out;   /* functions that are not recorded, the same */
 	uint64_t unknown;    /* those of the former that nothing is known of */
 	bool is_cut;	     /* there was no room for what is known of some */
-	struct fx_writer_totals totals;
+	struct fx_totals totals;
 };
 
 /*

@@ -24,8 +24,7 @@ struct fx_snapshot {
 	struct fx_writer *writer;
 	struct fx_watch watch; /* of done_fd */
 	int done_fd;
-	void (*done)(void *opaque, const char *path, const struct fx_writer_totals *totals,
-		     int error);
+	void (*done)(void *opaque, const char *path, const struct fx_totals *totals, int error);
 	void *opaque;
 	char path[];
 };
@@ -45,7 +44,7 @@ static void snapshot_free(struct fx_snapshot *s)
 static void snapshot_finish(struct fx_snapshot *s)
 {
 	struct fx_snapshot **at = &s->all->first;
-	struct fx_writer_totals totals;
+	struct fx_totals totals;
 	int error;
 
 	while (*at != s)
@@ -200,8 +199,7 @@ int fx_snapshot_path(const char *output, unsigned n, char *ret, size_t size)
 	return length < 0 || (size_t)length >= size ? -ENAMETOOLONG : 0;
 }
 
-static void snapshot_tell(void *opaque, const char *path, const struct fx_writer_totals *totals,
-			  int error)
+static void snapshot_tell(void *opaque, const char *path, const struct fx_totals *totals, int error)
 {
 	(void)opaque;
 	if (error)

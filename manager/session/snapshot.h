@@ -26,8 +26,7 @@ struct fx_snapshot_order {
 	const struct fx_clock_choice *clock;
 	struct fx_anchor first_anchor; /* of the session */
 	/* Told when the archive is complete; may be NULL. */
-	void (*done)(void *opaque, const char *path, const struct fx_writer_totals *totals,
-		     int error);
+	void (*done)(void *opaque, const char *path, const struct fx_totals *totals, int error);
 	void *opaque;
 };
 

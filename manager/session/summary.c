@@ -38,7 +38,7 @@ static void format_size(uint64_t bytes, char *ret, size_t size)
 static void print_archive(const struct fx_session_config *config,
 			  const struct fx_session_result *result)
 {
-	const struct fx_writer_totals *t = &result->totals;
+	const struct fx_totals *t = &result->totals;
 	char size[32];
 
 	format_size(t->file_size, size, sizeof(size));

@@ -675,7 +675,7 @@ static void begin(const uint8_t *data, size_t size)
 
 static void end(void)
 {
-	struct fx_writer_totals totals;
+	struct fx_totals totals;
 	uint64_t found;
 
 	party_finish(&w.liar);
