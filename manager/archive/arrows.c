@@ -3,16 +3,11 @@
 
 #include <string.h>
 
-#include "format/encode.h"
 #include "manager/archive/archive.h"
+#include "manager/archive/own.h"
 
 /* Flow ids of the manager's own: no provider has this number. */
 #define FLOW_PREFIX (UINT64_C(0x3fffff) << 41)
-
-struct fxt_string fx_arrow_text(const char *s)
-{
-	return fx_string_inline(s, strlen(s));
-}
 
 static void arrow_event(struct fx_arrows *arrows, enum fxt_event_type type,
 			const struct fx_point *at, const char *name, uint64_t id,
@@ -24,8 +19,8 @@ static void arrow_event(struct fx_arrows *arrows, enum fxt_event_type type,
 	record.event.timestamp = at->ns;
 	record.event.thread.pid = at->pid;
 	record.event.thread.tid = at->tid;
-	record.event.category = fx_arrow_text("process");
-	record.event.name = fx_arrow_text(name);
+	record.event.category = fx_own_text("process");
+	record.event.name = fx_own_text(name);
 	record.event.id = id;
 	record.nargs = count;
 	if (count)
@@ -38,12 +33,6 @@ void fx_arrow_instant(struct fx_arrows *arrows, const struct fx_point *at, const
 		      const struct fxt_arg *args, unsigned count)
 {
 	arrow_event(arrows, FXT_EVENT_INSTANT, at, name, 0, args, count);
-}
-
-struct fxt_arg fx_arrow_pid(const char *name, uint32_t pid)
-{
-	return (struct fxt_arg){
-	    .type = FXT_ARG_INT32, .name = fx_arrow_text(name), .int32 = (int32_t)pid};
 }
 
 static void arrow_flow(struct fx_arrows *arrows, enum fxt_event_type type,

@@ -21,10 +21,6 @@ struct fx_point {
 	uint64_t ns; /* 0: none */
 };
 
-/* Arguments of what is drawn. Texts are borrowed. */
-struct fxt_string fx_arrow_text(const char *s);
-struct fxt_arg fx_arrow_pid(const char *name, uint32_t pid);
-
 /* Another provider may be selected in the archive after each of these. */
 
 void fx_arrow_instant(struct fx_arrows *arrows, const struct fx_point *at, const char *name,

@@ -5,6 +5,7 @@
 
 #include "manager/archive/kept.h"
 #include "manager/archive/marks.h"
+#include "manager/archive/open-calls.h"
 #include "manager/archive/rows.h"
 #include "manager/archive/stashed.h"
 #include "manager/archive/ties.h"
@@ -62,9 +63,9 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 		fx_stashed_keep(s, data, count);
 		break;
 	case FX_PIECE_FRAMES:
-		if (!fx_marks_frames_are_named(s, piece, data))
+		if (!fx_open_calls_are_named(s, piece, data))
 			return 0;
-		fx_marks_frames(s, piece, data, end_ticks);
+		fx_open_calls_write(s, piece, data, end_ticks);
 		fx_stashed_forget(s);
 		break;
 	}

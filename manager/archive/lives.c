@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "engine/layout.h"
+#include "manager/archive/own.h"
 #include "manager/process/kin.h"
 #include "manager/process/signal-name.h"
 
@@ -78,8 +79,8 @@ static bool may_have_heard(const struct fx_life *lives, const struct fx_life *li
 
 static void draw_creation(struct fx_arrows *arrows, struct fx_life *life)
 {
-	struct fxt_arg child = fx_arrow_pid("pid", life->shown);
-	struct fxt_arg parent = fx_arrow_pid("parent", life->creation.at.pid);
+	struct fxt_arg child = fx_own_pid("pid", life->shown);
+	struct fxt_arg parent = fx_own_pid("parent", life->creation.at.pid);
 
 	if (!(life->creation.value & FX_TIE_VALUE_SILENT)) {
 		introduce(arrows, life);
@@ -164,7 +165,7 @@ static const struct fx_kill *find_kill(const struct fx_life *life)
 static void try_kill(struct fx_arrows *arrows, struct fx_life *life)
 {
 	const struct fx_kill *k = life->signal ? find_kill(life) : NULL;
-	struct fxt_arg victim = fx_arrow_pid("pid", life->shown);
+	struct fxt_arg victim = fx_own_pid("pid", life->shown);
 	struct fx_point killed = life->exit;
 
 	if (!k)
@@ -177,18 +178,9 @@ static void try_kill(struct fx_arrows *arrows, struct fx_life *life)
 static struct fxt_arg status_arg(int status, char name[16])
 {
 	if (WIFEXITED(status))
-		return (struct fxt_arg){.type = FXT_ARG_INT32,
-					.name = fx_arrow_text("exited"),
-					.int32 = WEXITSTATUS(status)};
+		return fx_own_int32("exited", WEXITSTATUS(status));
 	snprintf(name, 16, "%s", fx_signal_name(WTERMSIG(status)));
-	return (struct fxt_arg){
-	    .type = FXT_ARG_STRING, .name = fx_arrow_text("signal"), .string = fx_arrow_text(name)};
-}
-
-static struct fxt_arg pointer_arg(const char *name, uint64_t value)
-{
-	return (struct fxt_arg){
-	    .type = FXT_ARG_POINTER, .name = fx_arrow_text(name), .uint64 = value};
+	return fx_own_string("signal", name);
 }
 
 /* How it ended: at most FAULT_ARGS arguments. */
@@ -203,11 +195,11 @@ static unsigned ending_args(const struct fx_ending *ending, char name[16], struc
 	ret[0] = status_arg(ending->wait_status, name);
 	if (!ending->has_fault)
 		return 1;
-	ret[count++] = fx_arrow_pid("thread", ending->tid);
+	ret[count++] = fx_own_pid("thread", ending->tid);
 	if (ending->has_address)
-		ret[count++] = pointer_arg("address", ending->address);
+		ret[count++] = fx_own_pointer("address", ending->address);
 	if (ending->has_code)
-		ret[count++] = pointer_arg("code", ending->code);
+		ret[count++] = fx_own_pointer("code", ending->code);
 	return count;
 }
 
@@ -238,7 +230,7 @@ static void exit_note(struct fx_life *life, const struct fx_stream *s,
  */
 void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life)
 {
-	struct fxt_arg child = fx_arrow_pid("pid", life->shown);
+	struct fxt_arg child = fx_own_pid("pid", life->shown);
 	struct fxt_arg args[FAULT_ARGS];
 	unsigned count;
 	struct fx_point *exit = &life->exit, *told = &life->told;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "format/encode.h"
+#include "manager/archive/own.h"
 
 /* For words that ask for categories of single providers. */
 static void provider_note(struct fx_stream *s)
@@ -270,11 +270,6 @@ unsigned fx_stream_thread_index(struct fx_stream *s, struct fx_stream_thread *t)
 
 /* --- The manager's own events ----------------------------------------------------------------- */
 
-static struct fxt_string stream_text(const char *s)
-{
-	return fx_string_inline(s, strlen(s));
-}
-
 struct fxt_record fx_stream_event(struct fx_stream *s, struct fx_stream_thread *t,
 				  enum fxt_event_type type, uint64_t ns)
 {
@@ -283,21 +278,21 @@ struct fxt_record fx_stream_event(struct fx_stream *s, struct fx_stream_thread *
 	record.event.type = type;
 	record.event.timestamp = ns;
 	record.event.thread.ref = (uint8_t)fx_stream_thread_index(s, t);
-	record.event.category = stream_text(FX_MANAGER_CATEGORY);
+	record.event.category = fx_own_text(FX_MANAGER_CATEGORY);
 	return record;
 }
 
 void fx_stream_unfinished(struct fx_stream *s, struct fxt_record *record)
 {
 	record->args[record->nargs++] = (struct fxt_arg){
-	    .type = FXT_ARG_BOOL, .name = stream_text("unfinished"), .boolean = true};
+	    .type = FXT_ARG_BOOL, .name = fx_own_text("unfinished"), .boolean = true};
 	fx_archive_record(&s->shared->archive, record);
 	s->counts.unfinished++;
 }
 
 static struct fxt_string begun_or(uint16_t ref, const char *otherwise)
 {
-	return ref & FXT_STRING_INLINE ? stream_text(otherwise) : fx_string_indexed(ref);
+	return ref & FXT_STRING_INLINE ? fx_own_text(otherwise) : fx_string_indexed(ref);
 }
 
 /* Innermost first, functions and the program's own slices: none may go on after the calls that it lies in. */

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "manager/archive/lives.h"
+#include "manager/archive/own.h"
 #include "manager/archive/stream.h"
 #include "manager/process/kin.h"
 
@@ -219,8 +220,8 @@ static void draw_signal(void *opaque, const struct fx_signal *sent, const struct
 				      sent->begin};
 	const struct fx_point to = {taken->provider, taken->shown_pid, taken->shown_tid,
 				    taken->end};
-	const struct fxt_arg receiver = fx_arrow_pid("pid", taken->shown_pid),
-			     sender = fx_arrow_pid("pid", sent->shown_pid);
+	const struct fxt_arg receiver = fx_own_pid("pid", taken->shown_pid),
+			     sender = fx_own_pid("pid", sent->shown_pid);
 
 	fx_arrow_draw(opaque, &from, "sends signal", &receiver, &to, "takes signal", &sender);
 }
