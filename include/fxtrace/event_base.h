@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the macros of <fxtrace/event.h> stand on: what a module and libfxtrace.so agree upon, and values. Include that header,
+ * not this one.
+ */
+#ifndef FXTRACE_EVENT_BASE_H
+#define FXTRACE_EVENT_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC system_header
+#elif defined(__clang__)
+#pragma clang system_header
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Compilers do not trace them: they are of no interest to anybody. */
+#define FXTRACE_UNTRACED __attribute__((no_instrument_function))
+#define FXTRACE_INLINE	 static inline __attribute__((always_inline)) FXTRACE_UNTRACED
+
+/* --- What a module and libfxtrace.so agree upon ---------------------------------------------------- */
+
+/*
+ * What a macro remembers, begun with zeroes: whether its category is wanted, by the word of state for which it asked, with
+ * FXTRACE_PLACE_ON; and the indices of its strings. It is one macro's alone, with the same category and keys each time. Behind
+ * it stands the index of each key.
+ */
+struct fxtrace_place {
+	uint64_t state;
+	uint64_t
+	    names; /* which attachment of the process they are of (32 bits), category (16), name (16) */
+	const char *name; /* the first one, which `names` is for; others are looked up each time */
+};
+#define FXTRACE_PLACE(variable, count)                                                             \
+	static struct {                                                                            \
+		struct fxtrace_place place;                                                        \
+		uint16_t keys[count];                                                              \
+	} variable
+#define FXTRACE_PLACE_ON (UINT64_C(1) << 30)
+
+/* Types of values, as in the trace format. */
+enum fxtrace_type {
+	FXTRACE_NULL = 0,
+	FXTRACE_INT32 = 1,
+	FXTRACE_UINT32 = 2,
+	FXTRACE_INT64 = 3,
+	FXTRACE_UINT64 = 4,
+	FXTRACE_DOUBLE = 5,
+	FXTRACE_STRING = 6,
+	FXTRACE_POINTER = 7,
+	FXTRACE_KOID = 8,
+	FXTRACE_BOOL = 9,
+};
+
+struct fxtrace_value {
+	uint32_t type;
+	uint32_t length; /* of a text: bytes */
+	uint64_t bits;	 /* the number as the format has it, or the address of the text */
+};
+
+struct fxtrace_arg {
+	const char *key;
+	struct fxtrace_value value;
+};
+
+/* Types of events, as in the trace format. */
+enum fxtrace_event_type {
+	FXTRACE_INSTANT_EVENT = 0,
+	FXTRACE_COUNTER_EVENT = 1,
+	FXTRACE_DURATION_BEGIN_EVENT = 2,
+	FXTRACE_DURATION_END_EVENT = 3,
+	FXTRACE_ASYNC_BEGIN_EVENT = 5,
+	FXTRACE_ASYNC_INSTANT_EVENT = 6,
+	FXTRACE_ASYNC_END_EVENT = 7,
+	FXTRACE_FLOW_BEGIN_EVENT = 8,
+	FXTRACE_FLOW_STEP_EVENT = 9,
+	FXTRACE_FLOW_END_EVENT = 10,
+};
+
+struct fxtrace_events;
+
+/* A duration that is open, on its thread's stack. */
+struct fxtrace_scope {
+	const struct fxtrace_events *events; /* NULL: it is not recorded */
+	struct fxtrace_place *place;
+	const char *category, *name;
+	const struct fxtrace_arg *args;
+	size_t count;
+	void *thread, *frame; /* libfxtrace.so's own, with what follows */
+	uint64_t start;
+};
+
+/* What libfxtrace.so can do. A later one may have more at its end, never less. */
+struct fxtrace_events {
+	size_t size; /* of this struct */
+	/* The word of state stands `state_offset` bytes behind the address that is found at `control`. */
+	const void *const *control;
+	size_t state_offset;
+	/* Slow half of fxtrace_on(): the place's new state. */
+	uint64_t (*look)(struct fxtrace_place *place, const char *category);
+	bool (*enabled)(void);
+	uint64_t (*nonce)(void);
+	/* `number`: of an instant its scope, of counters, async events and flows their id. */
+	void (*write)(struct fxtrace_place *place, unsigned type, const char *category,
+		      const char *name, uint64_t number, const struct fxtrace_arg *args,
+		      size_t count);
+	void (*open)(struct fxtrace_scope *scope);
+	void (*close)(struct fxtrace_scope *scope);
+	int (*alert)(const char *name); /* as fxtrace_alert() of alert.h */
+};
+
+/* The module's own word: NULL unless libfxtrace.so is loaded. As the compiler plugin's (gate.h), it is settled by the dynamic
+ * linker, or else, where the linker has settled the weak reference already, by libfxtrace.so through the note. */
+#ifndef NTRACE
+extern const struct fxtrace_events __fxtrace_events __attribute__((weak));
+extern const struct fxtrace_events *__fxtrace_events_gate __attribute__((visibility("hidden")));
+__attribute__((weak, used, visibility("hidden")))
+const struct fxtrace_events *__fxtrace_events_gate = &__fxtrace_events;
+/* Owner and type: FXTRACE_NOTE_OWNER, FXTRACE_NOTE_EVENTS of gate.h. */
+__asm__(".pushsection .note.fxtrace.events,\"a\",%note\n"
+	"\t.balign 4\n"
+	"\t.long 8, 4, 2\n"
+	"\t.asciz \"fxtrace\"\n"
+	"\t.long __fxtrace_events_gate - .\n"
+	"\t.popsection\n");
+
+/* What records the events of a category now; NULL: nobody does. */
+FXTRACE_INLINE const struct fxtrace_events *fxtrace_on(struct fxtrace_place *place,
+						       const char *category)
+{
+	/* relaxed: settled before the program runs */
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED);
+	const char *control;
+	uint64_t state, seen;
+
+	if (__builtin_expect(events == NULL, 1))
+		return NULL;
+	/* relaxed, all: what the place knows is compared with it, and nothing else read through it */
+	control = (const char *)__atomic_load_n(events->control, __ATOMIC_RELAXED);
+	state =
+	    __atomic_load_n((const uint64_t *)(control + events->state_offset), __ATOMIC_RELAXED);
+	seen = __atomic_load_n(&place->state, __ATOMIC_RELAXED);
+	if (__builtin_expect((seen & ~FXTRACE_PLACE_ON) != state, 0))
+		seen = events->look(place, category);
+	return seen & FXTRACE_PLACE_ON ? events : NULL;
+}
+
+FXTRACE_INLINE bool fxtrace_enabled(void)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	return events && events->enabled();
+}
+
+FXTRACE_INLINE uint64_t fxtrace_nonce(void)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	return events ? events->nonce() : 0;
+}
+
+FXTRACE_INLINE void fxtrace_scope_open(struct fxtrace_scope *scope, struct fxtrace_place *place,
+				       const char *category, const char *name,
+				       const struct fxtrace_arg *args, size_t count)
+{
+	scope->place = place;
+	scope->category = category;
+	scope->name = name;
+	scope->args = args;
+	scope->count = count;
+	scope->events->open(scope);
+}
+
+FXTRACE_INLINE void fxtrace_scope_close(struct fxtrace_scope *scope)
+{
+	if (scope->events)
+		scope->events->close(scope);
+}
+#endif
+
+/* --- Values ---------------------------------------------------------------------------------------- */
+
+FXTRACE_INLINE struct fxtrace_value fxtrace_value_of(uint32_t type, uint64_t bits, size_t length)
+{
+	struct fxtrace_value value;
+
+	value.type = type;
+	value.length = length < UINT32_MAX ? (uint32_t)length : UINT32_MAX;
+	value.bits = bits;
+	return value;
+}
+
+FXTRACE_INLINE struct fxtrace_value fxtrace_value_double(double number)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &number, sizeof(bits));
+	return fxtrace_value_of(FXTRACE_DOUBLE, bits, 0);
+}
+
+/* NULL is shown as null. */
+FXTRACE_INLINE struct fxtrace_value fxtrace_value_chars(const char *text, size_t length)
+{
+	return fxtrace_value_of(text ? FXTRACE_STRING : FXTRACE_NULL, (uint64_t)(uintptr_t)text,
+				length);
+}
+
+FXTRACE_INLINE struct fxtrace_value fxtrace_value_text(const char *text)
+{
+	return fxtrace_value_chars(text, text ? strlen(text) : 0);
+}
+
+FXTRACE_INLINE void fxtrace_fill(struct fxtrace_arg *arg, const char *key,
+				 struct fxtrace_value value)
+{
+	arg->key = key;
+	arg->value = value;
+}
+
+#define TA_NULL()		    fxtrace_value_of(FXTRACE_NULL, 0, 0)
+#define TA_BOOL(value)		    fxtrace_value_of(FXTRACE_BOOL, (value) ? 1 : 0, 0)
+#define TA_INT32(value)		    fxtrace_value_of(FXTRACE_INT32, (uint32_t)(int32_t)(value), 0)
+#define TA_UINT32(value)	    fxtrace_value_of(FXTRACE_UINT32, (uint32_t)(value), 0)
+#define TA_INT64(value)		    fxtrace_value_of(FXTRACE_INT64, (uint64_t)(int64_t)(value), 0)
+#define TA_UINT64(value)	    fxtrace_value_of(FXTRACE_UINT64, (uint64_t)(value), 0)
+#define TA_DOUBLE(value)	    fxtrace_value_double(value)
+#define TA_CHAR_ARRAY(text, length) fxtrace_value_chars(text, length)
+#define TA_STRING(text)		    fxtrace_value_text(text)
+#define TA_STRING_LITERAL(text)	    fxtrace_value_text(text)
+#define TA_POINTER(value)	    fxtrace_value_of(FXTRACE_POINTER, (uint64_t)(uintptr_t)(value), 0)
+#define TA_KOID(value)		    fxtrace_value_of(FXTRACE_KOID, (uint64_t)(value), 0)
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FXTRACE_EVENT_BASE_H */
