@@ -16,13 +16,16 @@
 #include "manager/session/snapshot.h"
 #include "manager/settings/terms.h"
 
-#define MS UINT64_C(1000000)
+#define MS UINT64_C(1000000) /* ns */
+
+/* Tracing runs once in a session, which its providers know by this number. */
+#define EPOCH 1u
 
 /* A private session ends when it has had no provider for this long. */
 #define PRIVATE_LINGER_NS (200 * MS)
 
 /* Whether a program that cannot be watched has ended is asked this often. */
-#define CHILD_LOOK_NS (10 * MS)
+#define PROGRAM_LOOK_NS (10 * MS)
 
 /* What tracing one process takes beside what is open before it starts: the program's start and signals (2), its end,
  * its connection, its process and memory (3), where it sees its files (3), and files with symbols (2). */
@@ -31,31 +34,33 @@
 /* The first provider of a private session must show up within this time. */
 #define PRIVATE_PATIENCE_NS (5000 * MS)
 
+/* The program that is traced, a child of this process. */
+struct session_program {
+	pid_t pid; /* 0: there is none */
+	int pidfd; /* -1: none */
+	struct fx_watch watch;
+	bool is_watched; /* the poller tells of its end */
+	bool has_ended;
+	bool has_status; /* wait_status says how */
+	int wait_status;
+};
+
 struct fx_session {
 	const struct fx_session_config *config;
 	struct fx_output *output; /* until the writer has it */
 	struct fx_writer *writer; /* NULL before begin */
 	struct fx_ground ground;
 	struct fx_roster roster;
-	uint64_t epoch;
-	bool stopped; /* tracing has ended for good */
-	uint32_t left_alive;
+	struct session_program program;
+	bool stopped;		      /* tracing has ended for good */
+	uint64_t stop_at;	      /* CLOCK_MONOTONIC ns; 0: when the program ends */
+	uint32_t left_alive;	      /* processes that were traced when the program had ended */
 	uint32_t refused;	      /* processes that could not be traced, */
 	uint64_t untraced[FX_CAUSES]; /* and why */
-	uint64_t stop_at;	      /* CLOCK_MONOTONIC ns; 0: when the program ends */
-
-	pid_t child; /* 0 none */
-	int child_pidfd;
-	bool child_ended;
-	bool child_status; /* wait_status says how */
-	int wait_status;
-	struct fx_watch child_watch;
-	bool child_watched; /* the poller tells of its end */
-	bool give_up;	    /* told twice to end */
-	int told;	    /* the signal that told once */
-
+	int signal;		      /* that told the session to end; 0: none has */
+	bool give_up; /* one has again, or there is no program: nothing is waited for any more */
 	struct fx_snapshots snapshots;
-	unsigned snapshot_count;
+	unsigned snapshot_count; /* taken so far */
 };
 
 /* --- Snapshots and alerts --------------------------------------------------------------------- */
@@ -89,8 +94,7 @@ static int session_welcome(void *opaque, const struct fx_applicant *applicant,
 			   struct fx_provider_terms *ret)
 {
 	struct fx_session *s = opaque;
-
-	bool is_followed = s->config->follow || !s->child || applicant->pid == s->child;
+	bool is_followed = s->config->follow || !s->program.pid || applicant->pid == s->program.pid;
 
 	if (s->stopped || !is_followed) {
 		fx_writer_excuse(s->writer, applicant->pid);
@@ -98,7 +102,7 @@ static int session_welcome(void *opaque, const struct fx_applicant *applicant,
 	}
 	*ret =
 	    fx_terms_for(s->config, s->roster.clock.kind, s->roster.first_anchor, applicant->name);
-	ret->epoch = (uint32_t)s->epoch;
+	ret->epoch = EPOCH;
 	ret->running = true;
 	return 0;
 }
@@ -127,8 +131,8 @@ static void session_refused(void *opaque, pid_t pid, enum fx_cause cause)
 
 /* --- Signals and the program ----------------------------------------------------------------- */
 
-/* From the terminal the program got the signal itself; what was sent to us alone is passed on. Told
- * a second time, we no longer wait for the program. */
+/* A signal from the terminal the program got, too; one that was sent to this process alone is passed on to it. After the
+ * second one, the program is not waited for any more. */
 static void session_signal_came(void *opaque, const struct signalfd_siginfo *info)
 {
 	struct fx_session *s = opaque;
@@ -139,37 +143,39 @@ static void session_signal_came(void *opaque, const struct signalfd_siginfo *inf
 	}
 	if (info->ssi_code == SI_KERNEL)
 		return;
-	if (s->told || !s->child)
+	if (s->signal || !s->program.pid)
 		s->give_up = true;
-	s->told = (int)info->ssi_signo;
-	if (s->child && !s->child_ended)
-		kill(s->child, (int)info->ssi_signo);
+	s->signal = (int)info->ssi_signo;
+	if (s->program.pid && !s->program.has_ended)
+		kill(s->program.pid, s->signal);
 }
 
-static void child_ready(void *opaque)
+/* The program may have ended. */
+static void session_program_ready(void *opaque)
 {
 	struct fx_session *s = opaque;
-
-	pid_t pid = waitpid(s->child, &s->wait_status, WNOHANG);
+	struct session_program *program = &s->program;
+	pid_t pid = waitpid(program->pid, &program->wait_status, WNOHANG);
 
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return;
-	s->child_ended = true;
-	s->child_status = pid == s->child;
-	/* Where the kernel tells it to parents alone. */
-	for (struct fx_provider *p = s->roster.providers; p && s->child_status; p = p->next) {
+	program->has_ended = true;
+	program->has_status = pid == program->pid;
+	/* How it ended, the kernel may tell its parent alone. */
+	for (struct fx_provider *p = s->roster.providers; p && program->has_status; p = p->next) {
 		if (p->pid == pid && p->phase == FX_PROVIDER_LIVE && !p->ending.is_death)
-			p->ending = (struct fx_ending){
-			    .is_death = true, .is_known = true, .wait_status = s->wait_status};
+			p->ending = (struct fx_ending){.is_death = true,
+						       .is_known = true,
+						       .wait_status = program->wait_status};
 	}
-	if (s->child_watched)
-		fx_poller_remove(&s->ground.poller, s->child_pidfd);
+	if (program->is_watched)
+		fx_poller_remove(&s->ground.poller, program->pidfd);
 }
 
 /* --- Life of a session ----------------------------------------------------------------------- */
 
 /* Whether an error says that no folder for a socket can be had. */
-static bool is_of_place(int error)
+static bool is_no_place(int error)
 {
 	return error == -ENOENT || error == -EROFS || error == -EACCES || error == -EPERM ||
 	       error == -ENOTDIR || error == -ENAMETOOLONG;
@@ -190,7 +196,7 @@ static int session_doors_open(struct fx_session *s, const char **ret_what)
 		return r;
 	*ret_what = "cannot listen for providers";
 	r = fx_roster_open(&s->roster, &s->ground, &host, NULL, -1);
-	if (is_of_place(r))
+	if (is_no_place(r))
 		*ret_what = "set TMPDIR to a folder where a socket can be made";
 	if (r < 0)
 		return r;
@@ -201,8 +207,8 @@ static int session_doors_open(struct fx_session *s, const char **ret_what)
 static void session_free(struct fx_session *s)
 {
 	fx_roster_destroy(&s->roster);
-	if (s->child_pidfd >= 0)
-		close(s->child_pidfd);
+	if (s->program.pidfd >= 0)
+		close(s->program.pidfd);
 	if (s->output)
 		fx_output_close(s->output, NULL);
 	fx_ground_destroy(&s->ground);
@@ -219,8 +225,7 @@ int fx_session_create(const struct fx_session_config *config, struct fx_session 
 	if (!s)
 		return -ENOMEM;
 	s->config = config;
-	s->epoch = 1;
-	s->child_pidfd = -1;
+	s->program.pidfd = -1;
 	fx_ground_clear(&s->ground);
 	fx_roster_clear(&s->roster, config->clock);
 	if (config->verbose)
@@ -287,22 +292,22 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 	return 0;
 }
 
-/* Tells every provider that it is stopped. How many there are. */
-static uint32_t tell_all(struct fx_session *s, uint32_t notice)
+/* Tells every provider that tracing has stopped; `notice`: as fx_provider_stop() has it. How many there are. */
+static uint32_t session_stop_providers(struct fx_session *s, uint32_t notice)
 {
 	uint32_t alive = 0;
 
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next) {
 		if (p->phase != FX_PROVIDER_LIVE)
 			continue;
-		fx_provider_stop(p, (uint32_t)s->epoch, notice);
+		fx_provider_stop(p, EPOCH, notice);
 		alive++;
 	}
 	return alive;
 }
 
-/* Tells every provider to stop, waits a moment, and takes what they have. */
-static void stop(struct fx_session *s)
+/* Stops tracing, gives threads a moment to finish their records, and takes what there is. */
+static void session_stop(struct fx_session *s)
 {
 	const struct timespec grace = {.tv_nsec = (long)FX_STOP_GRACE_NS};
 	const struct timespec nap = {.tv_nsec = (long)MS};
@@ -311,16 +316,15 @@ static void stop(struct fx_session *s)
 	if (s->stopped)
 		return;
 	FX_FAULT(session_stop);
-	if (s->roster.queue)
-		fx_roster_serve(&s->roster);
+	fx_roster_serve(&s->roster);
 	fx_roster_read_packets(&s->roster); /* one may ask for a snapshot */
 	s->stopped = true;
-	alive = tell_all(s, FX_STATE_STOPPING);
+	alive = session_stop_providers(s, FX_STATE_STOPPING);
 	if (alive)
 		nanosleep(&grace, NULL);
-	/* Programs that go on are not to look for a stop for ever. */
-	tell_all(s, 0);
-	if (s->child_ended)
+	/* Processes that go on are not to look for a stop for ever. */
+	session_stop_providers(s, 0);
+	if (s->program.has_ended)
 		s->left_alive = alive;
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next)
 		fx_roster_end(&s->roster, p);
@@ -335,22 +339,34 @@ static void session_turn(struct fx_session *s, uint64_t deadline)
 
 	fx_roster_turn(&s->roster, true, stop_at < deadline ? stop_at : deadline);
 	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at)
-		stop(s);
+		session_stop(s);
 }
 
-void fx_session_run_program(struct fx_session *s, pid_t child)
+/* Has the poller tell of the program's end, if that can be. */
+static void session_watch_program(struct fx_session *s, pid_t pid)
 {
-	s->child = child;
-	s->child_pidfd = (int)syscall(SYS_pidfd_open, child, 0);
-	s->child_watch = (struct fx_watch){.ready = child_ready, .opaque = s};
-	s->child_watched = s->child_pidfd >= 0 &&
-			   fx_poller_add(&s->ground.poller, s->child_pidfd, &s->child_watch) == 0;
-	while (!s->child_ended && !s->give_up) {
-		session_turn(s, s->child_watched ? UINT64_MAX : fx_monotonic_ns() + CHILD_LOOK_NS);
-		if (!s->child_watched)
-			child_ready(s);
+	struct session_program *program = &s->program;
+
+	program->pid = pid;
+	program->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	program->watch = (struct fx_watch){.ready = session_program_ready, .opaque = s};
+	program->is_watched =
+	    program->pidfd >= 0 &&
+	    fx_poller_add(&s->ground.poller, program->pidfd, &program->watch) == 0;
+}
+
+void fx_session_run_program(struct fx_session *s, pid_t pid)
+{
+	const struct session_program *program = &s->program;
+
+	session_watch_program(s, pid);
+	while (!program->has_ended && !s->give_up) {
+		session_turn(s, program->is_watched ? UINT64_MAX
+						    : fx_monotonic_ns() + PROGRAM_LOOK_NS);
+		if (!program->is_watched)
+			session_program_ready(s);
 	}
-	/* Who asked to be registered, or died, before the program's end is still served. */
+	/* Processes that asked to be traced, or died, before the program's end are still served. */
 	fx_roster_serve(&s->roster);
 }
 
@@ -371,18 +387,17 @@ void fx_session_run_private(struct fx_session *s, int fd, pid_t pid)
 void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 {
 	*ret = (struct fx_session_result){0};
-	if (s->writer)
-		fx_writer_hurry(s->writer, s->give_up);
-	stop(s);
+	fx_writer_hurry(s->writer, s->give_up);
+	session_stop(s);
 	ret->left_alive = s->left_alive;
 	ret->refused = s->refused;
 	ret->matched = s->roster.recipes.matched;
 	ret->left_out = s->roster.recipes.left_out;
 	ret->unknown = s->roster.recipes.unknown;
 	ret->is_cut = s->roster.recipes.is_cut;
-	ret->has_status = s->child_status;
-	ret->wait_status = s->wait_status;
-	ret->signal = s->give_up ? s->told : 0;
+	ret->has_status = s->program.has_status;
+	ret->wait_status = s->program.wait_status;
+	ret->signal = s->give_up ? s->signal : 0;
 	fx_snapshots_destroy(&s->snapshots);
 	FX_FAULT(session_saved);
 	ret->output_error = fx_writer_finish(s->writer, &ret->totals);

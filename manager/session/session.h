@@ -47,14 +47,14 @@ const char *fx_session_socket(const struct fx_session *s);
  * only be cancelled. */
 int fx_session_begin(struct fx_session *s, const char **ret_what);
 
-/* Runs until the program `child`, a child of this process, has ended, or a signal says so. */
-void fx_session_run_program(struct fx_session *s, pid_t child);
+/* Runs until the program, a child of this process, has ended, or a signal says so. */
+void fx_session_run_program(struct fx_session *s, pid_t pid);
 
-/* Serves process `pid` at the other end of `fd`, and whoever connects; until none has been left for
- * a short while. */
+/* Serves process `pid` at the other end of `fd`, and all processes that connect; until none has been left for a short while,
+ * or a signal says so. */
 void fx_session_run_private(struct fx_session *s, int fd, pid_t pid);
 
-/* Ends tracing, writes the rest, frees everything. */
+/* Ends tracing of a session that has begun, writes the rest, frees everything. */
 void fx_session_finish(struct fx_session *s, struct fx_session_result *ret);
 
 /* Drops a session that has not begun; an output that was made for it goes away again. */
