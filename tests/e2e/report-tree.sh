@@ -133,7 +133,7 @@ import json
 few, everything = (json.load(open(name + ".json"))["tree"] for name in ("few", "all"))
 rest = [row for row in few["rows"] if row["name"] == "[more paths]"]
 assert len(few["rows"]) - len(rest) <= 5 and rest, few
-assert any(note.startswith(f"{sum(r['calls'] for r in rest)} calls stand in [more paths]") for note in few["notes"]), few
+assert any(note.startswith(f"{sum(r['calls'] for r in rest):,} calls stand in [more paths]") for note in few["notes"]), few
 for key in "calls", "self_ns": # nothing is lost
     assert sum(r[key] for r in few["rows"]) == sum(r[key] for r in everything["rows"]), key
 tops = [sum(r["total_ns"] for r in t["rows"] if not r.get("depth")) for t in (few, everything)]
