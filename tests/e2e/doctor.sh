@@ -11,7 +11,7 @@ doctor() {
 	expect_equal 0 "$(wc -c <err)" "bytes on stderr: $(cat err)"
 }
 
-doctor 0
+FXTRACE_CLOCK=auto doctor 0
 expect_line '^this system: (nothing is in the way|the rest will be traced)$' out
 if [ "$(uname -m)" = x86_64 ] && source=$(cat "$CLOCKSOURCE" 2>/dev/null) && [ "$source" != tsc ]; then
 	expect_line "^this system: note: .*(the processor's counter|CLOCK_BOOTTIME): .* \($source\)" out
