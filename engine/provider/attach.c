@@ -39,8 +39,8 @@ static bool stash_fits(const struct fx_control *control, const struct fx_layout 
 			   l->total_size);
 }
 
-int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
-		     uint64_t buffer_size, const struct fx_builtin *builtin)
+int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_common *common,
+		     void *buffer, uint64_t buffer_size, const struct fx_builtin *builtin)
 {
 	struct fx_layout layout = control->layout;
 	struct fx_buffer_header *h = buffer;
@@ -54,7 +54,7 @@ int fx_engine_attach(const struct fx_control *control, const struct fx_common *c
 		if (!fx_engine.wiped)
 			return -ENOMEM;
 	}
-	fx_engine.pid = fx_getpid();
+	fx_engine.pid = pid;
 	fx_engine.header = h;
 	fx_engine.attachments++;
 	fx_engine.layout = layout;

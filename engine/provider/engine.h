@@ -311,12 +311,12 @@ fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 }
 
 /*
- * Attaches the process to its mapped buffer: writes the header and the builtin strings, makes every
+ * Attaches the process, which `pid` is, to its mapped buffer: writes the header and the builtin strings, makes every
  * thread adopt anew. The mappings stay the caller's; they must outlive the process's hooks.
  * Returns 0, or -ENOMEM, -EINVAL (a layout that does not fit `buffer_size`).
  */
-int fx_engine_attach(const struct fx_control *control, const struct fx_common *common, void *buffer,
-		     uint64_t buffer_size, const struct fx_builtin *builtin);
+int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_common *common,
+		     void *buffer, uint64_t buffer_size, const struct fx_builtin *builtin);
 
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);

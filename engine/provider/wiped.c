@@ -20,7 +20,7 @@ static long map(void *at, int flags)
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | flags, -1, 0);
 }
 
-static void keep_out_of_dumps(long p)
+static void wiped_keep_out_of_dumps(long p)
 {
 	fx_syscall3(SYS_madvise, p, FX_WIPED_SIZE, MADV_DONTDUMP);
 }
@@ -35,8 +35,16 @@ static bool wiped_room_make(void)
 		fx_syscall2(SYS_munmap, p, FX_WIPED_SIZE);
 		return false;
 	}
-	keep_out_of_dumps(p);
+	wiped_keep_out_of_dumps(p);
 	wiped_room = (char *)p;
+	return true;
+}
+
+bool fx_wiped_lies(void *at)
+{
+	if (wiped_room || fx_syscall3(SYS_madvise, at, FX_WIPED_SIZE, MADV_WIPEONFORK) != 0)
+		return false;
+	wiped_room = at;
 	return true;
 }
 
@@ -72,5 +80,5 @@ void fx_wiped_wipe(void)
 	if (!wiped_room)
 		return;
 	map(wiped_room, MAP_FIXED);
-	keep_out_of_dumps((long)wiped_room);
+	wiped_keep_out_of_dumps((long)wiped_room);
 }

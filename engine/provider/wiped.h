@@ -18,6 +18,11 @@
 /* New, zeroed, on pages of its own, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
 void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));
 
+/* FX_WIPED_SIZE bytes of private memory that was just mapped, on pages of its own and kept out of core dumps, become that of
+ * which fx_wiped_map() cuts; so whoever maps other things too does it all at once. False: there is some already, or the
+ * kernel wipes nothing, and `at` is the caller's. */
+bool fx_wiped_lies(void *at) __attribute__((visibility("hidden")));
+
 /* Whether a child must wipe by hand. Asks the kernel, once. */
 bool fx_wiped_by_hand(void) __attribute__((visibility("hidden")));
 

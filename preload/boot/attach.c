@@ -4,13 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <poll.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 
@@ -19,11 +19,15 @@
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
 #include "preload/boot/manager-user.h"
+#include "preload/boot/mapped.h"
 #include "preload/host/modules.h"
 #include "preload/strings.h"
 
 /* A manager that does not answer must not hold the program up, */
 #define PATIENCE_SECONDS 2
+
+/* and how often it is tried to connect, while more wait for that than the socket has room for; */
+#define CONNECT_TURN_MS 2u
 
 /* nor one that would and gets no processor, in which the program is no better off, for so many times that; */
 #define PATIENCE_TURNS 15
@@ -39,11 +43,11 @@
 static struct sockaddr_un manager = {.sun_family = AF_UNIX};
 static char provider_name[FX_PROVIDER_NAME_MAX + 1];
 
-/* What is mapped now; a child replaces it in place. */
-static struct {
-	void *control, *common, *buffer;
-	uint64_t control_size, buffer_size;
-} mapped;
+/* Whether the manager that was connected to last could end this process anyway: root's, or this user's. */
+static bool manager_is_own;
+
+/* What is mapped now. */
+static struct fx_mapped mapped;
 
 void fx_attach_set_socket(const char *path)
 {
@@ -154,30 +158,38 @@ static bool is_silent(void)
 	       st.st_mtim.tv_sec > now && st.st_mtim.tv_sec <= now + SILENCE_SECONDS;
 }
 
+/* Connects, by the path if it is seen. */
+static long connect_once(int fd, bool *by_path)
+{
+	long r;
+
+	do
+		r = fx_syscall3(SYS_connect, fd, &manager, sizeof manager);
+	while (r == -EINTR);
+	*by_path = !is_out_of_sight(r) || manager.sun_path[0] != '/';
+	return *by_path ? r : connect_beside(fd);
+}
+
 int fx_attach_connect(bool patient)
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
+	const struct timespec turn = {.tv_nsec = CONNECT_TURN_MS * 1000000l};
+	unsigned turns = patient ? PATIENCE_SECONDS * 1000u / CONNECT_TURN_MS : 0;
 	long fd = FX_FAULT(register_connect), r;
-	bool by_path = true;
+	bool by_path;
 
 	if (!manager.sun_path[0])
 		return -ENOENT;
 	if (fd == 0)
-		fd = fx_syscall3(SYS_socket, AF_UNIX,
-				 SOCK_SEQPACKET | SOCK_CLOEXEC | (patient ? 0 : SOCK_NONBLOCK), 0);
+		fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				 0);
 	if (attach_is_error(fd))
 		return (int)fd;
-	if (patient)
-		fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, (long)&patience,
-			    sizeof patience, 0);
-	do
-		r = fx_syscall3(SYS_connect, fd, &manager, sizeof manager);
-	while (r == -EINTR);
-	if (is_out_of_sight(r) && manager.sun_path[0] == '/') {
-		by_path = false;
-		r = connect_beside((int)fd);
+	while ((r = connect_once((int)fd, &by_path)) == -EAGAIN && turns--) {
+		struct timespec left = turn; /* which the kernel changes */
+
+		fx_syscall6(SYS_ppoll, 0, 0, (long)&left, 0, 0, 0);
 	}
-	if (!attach_is_error(r) && !fx_manager_is_trusted((int)fd, by_path))
+	if (!attach_is_error(r) && !fx_manager_is_trusted((int)fd, by_path, &manager_is_own))
 		r = -EPERM;
 	if (attach_is_error(r)) {
 		fx_syscall1(SYS_close, fd);
@@ -186,14 +198,13 @@ int fx_attach_connect(bool patient)
 	return (int)fd;
 }
 
-static int request_send(int fd, enum fx_register_cause cause)
+/* Of a process that waits for the answer the kernel tells the manager all else. */
+static int request_send(int fd, int pid, enum fx_register_cause cause)
 {
 	struct fx_msg_register m = {
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_REGISTER},
-	    .pid = (uint32_t)fx_getpid(),
-	    .tid = (uint32_t)fx_gettid(),
+	    .pid = (uint32_t)pid,
 	    .cause = cause,
-	    .parent_pid = (uint32_t)fx_syscall0(SYS_getppid),
 	};
 	long r;
 
@@ -242,6 +253,20 @@ static bool reply_is_valid(const struct fx_msg_registered *m, long length)
 	       m->header.version == FX_MESSAGE_VERSION && m->header.type == FX_MSG_REGISTERED;
 }
 
+/* 0: it is there, or the other end is gone; or -errno, -EAGAIN for one that does not come. */
+static long reply_await(int fd)
+{
+	/* The kernel takes off what was waited. */
+	struct timespec left = {.tv_sec = PATIENCE_SECONDS};
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+	long r;
+
+	do
+		r = fx_syscall6(SYS_ppoll, (long)&one, 1, (long)&left, 0, 0, 0);
+	while (r == -EINTR);
+	return r > 0 ? 0 : r == 0 ? -EAGAIN : r;
+}
+
 /* Looks at the reply, which stays in the socket, and takes the descriptors that come along. *room: there was room for
  * them. Its length, or -errno. */
 static long reply_look(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT], int *found,
@@ -260,8 +285,13 @@ static long reply_look(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUN
 	long r;
 
 	do
-		r = fx_syscall3(SYS_recvmsg, fd, &msg, MSG_CMSG_CLOEXEC | MSG_PEEK);
-	while (r == -EINTR || (r == -EAGAIN && --turns > 0 && fx_manager_is_runnable(fd)));
+		r = reply_await(fd);
+	while (r == -EAGAIN && --turns > 0 && fx_manager_is_runnable(fd));
+	if (r == 0)
+		do
+			r = fx_syscall3(SYS_recvmsg, fd, &msg,
+					MSG_CMSG_CLOEXEC | MSG_PEEK | MSG_DONTWAIT);
+		while (r == -EINTR);
 	*room = !(msg.msg_flags & MSG_CTRUNC);
 	*found = attach_is_error(r) ? 0 : take_fds(&msg, fds);
 	return r;
@@ -269,15 +299,11 @@ static long reply_look(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUN
 
 static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUNT])
 {
-	const struct timeval patience = {.tv_sec = PATIENCE_SECONDS};
 	struct rlimit before;
 	bool room;
 	int found;
-	long r;
+	long r = reply_look(fd, ret, fds, &found, &room);
 
-	fx_syscall6(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, (long)&patience, sizeof patience,
-		    0);
-	r = reply_look(fd, ret, fds, &found, &room);
 	if (!attach_is_error(r) && !room && fx_attach_raise(&before)) {
 		close_fds(fds, found);
 		r = reply_look(fd, ret, fds, &found, &room);
@@ -291,15 +317,18 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 	return reply_is_valid(ret, r) && ret->status < 0 ? ret->status : -EPROTO;
 }
 
-/* Whether what is to be mapped is there and stays: behind the end of a file every access is a signal. */
+/* Whether what is to be mapped is there and stays: behind the end of a file every access is a signal. Its size a manager of root's
+ * or this user's is believed, who could end this process anyway; but it may have handed on the memory to somebody who cuts it. */
 static bool is_large_enough(int fd, uint64_t size)
 {
 	struct stat st;
 	long seals =
 	    fx_syscall2(SYS_fcntl, fd, F_GET_SEALS); /* first: the size is then the last one */
 
-	return !attach_is_error(seals) && (seals & F_SEAL_SHRINK) &&
-	       fx_syscall2(SYS_fstat, fd, &st) == 0 && (uint64_t)st.st_size >= size;
+	if (attach_is_error(seals) || !(seals & F_SEAL_SHRINK))
+		return false;
+	return manager_is_own ||
+	       (fx_syscall2(SYS_fstat, fd, &st) == 0 && (uint64_t)st.st_size >= size);
 }
 
 static bool attach_sizes_are_sound(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
@@ -309,43 +338,6 @@ static bool attach_sizes_are_sound(const struct fx_msg_registered *m, const int 
 	       is_large_enough(fds[FX_FD_CONTROL], m->control_size) &&
 	       is_large_enough(fds[FX_FD_COMMON], FX_PAGE) &&
 	       is_large_enough(fds[FX_FD_BUFFER], m->buffer_size);
-}
-
-/* Maps `fd`, in place of `old` if there is one of the same size. A control page of another size stays
- * where it is if the process was attached with it: what a fork has interrupted may still look at it. */
-static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int fd)
-{
-	int flags = MAP_SHARED | MAP_NORESERVE;
-	long p;
-
-	if (old && old_size != size) {
-		if (old != (const void *)fx_engine.page)
-			fx_syscall2(SYS_munmap, old, old_size);
-		old = NULL;
-	}
-	if (old)
-		flags |= MAP_FIXED;
-	p = fx_syscall6(SYS_mmap, (long)old, (long)size, prot, flags, fd, 0);
-	if (attach_is_error(p))
-		return NULL;
-	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
-	return (void *)p;
-}
-
-static int map_all(const struct fx_msg_registered *m, const int fds[FX_FD_COUNT])
-{
-	mapped.control = map_over(mapped.control, mapped.control_size, m->control_size, PROT_READ,
-				  fds[FX_FD_CONTROL]);
-	mapped.control_size = m->control_size;
-	mapped.common = map_over(mapped.common, FX_PAGE, FX_PAGE, PROT_READ, fds[FX_FD_COMMON]);
-	FX_FAULT(register_half_mapped);
-	if (!mapped.control || !mapped.common)
-		return -ENOMEM;
-	/* Never over the parent's: the engine has put memory of its own there. */
-	mapped.buffer =
-	    map_over(NULL, 0, m->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
-	mapped.buffer_size = m->buffer_size;
-	return mapped.buffer ? 0 : -ENOMEM;
 }
 
 /* Whether the control page has a word for each chunk that its layout names. */
@@ -359,23 +351,21 @@ static bool control_is_whole(const struct fx_control *control, uint64_t size)
 		 size - control->recipes_offset >= FX_RECIPE_SPACE));
 }
 
-int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
+int fx_attach_engine(int pid, const struct fx_control *control, uint64_t control_size,
 		     const struct fx_common *common, void *buffer, uint64_t buffer_size)
 {
 	if (!control_is_whole(control, control_size))
 		return -EPROTO;
-	return fx_engine_attach(control, common, buffer, buffer_size, &fx_builtin);
+	return fx_engine_attach(pid, control, common, buffer, buffer_size, &fx_builtin);
 }
 
-static int engine_attach(const struct fx_msg_registered *m)
+static int engine_attach(int pid)
 {
-	int r = fx_attach_engine(mapped.control, m->control_size, mapped.common, mapped.buffer,
-				 mapped.buffer_size);
+	int r = fx_attach_engine(pid, mapped.control, mapped.control_size, mapped.common,
+				 mapped.buffer, mapped.buffer_size);
 
-	if (r != 0) {
-		fx_syscall2(SYS_munmap, mapped.buffer, mapped.buffer_size);
-		mapped.buffer = NULL;
-	}
+	if (r != 0)
+		fx_mapped_drop_buffer(&mapped);
 	return r;
 }
 
@@ -400,8 +390,9 @@ static void recipes_await(void)
 int fx_attach_over(int fd, enum fx_register_cause cause)
 {
 	struct fx_msg_registered reply;
+	const int pid = fx_getpid();
 	int fds[FX_FD_COUNT];
-	int r = request_send(fd, cause);
+	int r = request_send(fd, pid, cause);
 
 	FX_FAULT(register_sent);
 	if (r == 0)
@@ -410,12 +401,12 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	if (r != 0)
 		return r;
 	FX_FAULT(register_received);
-	r = attach_sizes_are_sound(&reply, fds) ? map_all(&reply, fds) : -EPROTO;
+	r = attach_sizes_are_sound(&reply, fds) ? fx_mapped_make(&mapped, &reply, fds) : -EPROTO;
 	if (r == 0)
 		r = FX_FAULT(register_mapped);
 	close_fds(fds, FX_FD_COUNT);
 	if (r == 0)
-		r = engine_attach(&reply);
+		r = engine_attach(pid);
 	FX_FAULT(attach_modules);
 	if (r == 0)
 		fx_modules_write();

@@ -38,8 +38,8 @@ struct rlimit;
 bool fx_attach_raise(struct rlimit *ret_before);
 void fx_attach_lower(const struct rlimit *before);
 
-/* Gives the engine what is mapped. 0 or -errno. */
-int fx_attach_engine(const struct fx_control *control, uint64_t control_size,
+/* Gives the engine of process `pid` what is mapped. 0 or -errno. */
+int fx_attach_engine(int pid, const struct fx_control *control, uint64_t control_size,
 		     const struct fx_common *common, void *buffer, uint64_t buffer_size);
 
 /* Registers over the socket path. 0 or -errno; after a failure the process is as it was. */

@@ -98,7 +98,7 @@ static bool is_privileged(const unsigned long *auxv)
 	return secure;
 }
 
-static void trace_process(void)
+static void trace_process(const unsigned long *auxv)
 {
 	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &__fxtrace_events});
 	fx_function_set_category(FX_STR_function);
@@ -108,7 +108,7 @@ static void trace_process(void)
 	fx_thread_began = fx_heap_thread_began;
 	fx_engine.reattach = reattach;
 	fx_attach_set_name(program);
-	fx_manager_user_init();
+	fx_manager_user_init(auxv);
 	fx_found_init();
 	fx_unwind_init();
 	fx_modules_collect();
@@ -116,6 +116,7 @@ static void trace_process(void)
 		fx_fd_table_init();
 		fx_tables_make();
 	}
+	fx_manager_user_began();
 	fx_environ_init(); /* last: it hands on what the above has set */
 	if (!fx_environ_follows() || fx_asked_alone())
 		fx_engine.reattach = NULL;
@@ -141,7 +142,7 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 		fx_environ_forget();
 	else if (fx_asked()) {
 		fx_title_begin(argc, argv, envp);
-		trace_process();
+		trace_process(auxv);
 	}
 	errno = saved;
 }

@@ -214,8 +214,8 @@ static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_br
 	fx_syscall2(SYS_munmap, control, message->control_size);
 	if (r == 0) {
 		fx_syscall3(SYS_madvise, buffer, message->buffer_size, MADV_DONTDUMP);
-		r = fx_attach_engine(fx_engine.page, message->control_size, fx_common(), buffer,
-				     message->buffer_size);
+		r = fx_attach_engine((int)message->pid, fx_engine.page, message->control_size,
+				     fx_common(), buffer, message->buffer_size);
 	}
 	if (r != 0)
 		fx_syscall2(SYS_munmap, buffer, message->buffer_size);

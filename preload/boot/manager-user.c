@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/boot/manager-user.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/syscall.h"
+#include "base/vdso.h"
 #include "preload/boot/environ.h"
 
 #define NOBODY ((uid_t)-1)
@@ -14,6 +16,9 @@
 #define UNMAPPED ((uid_t)65534)
 
 static uid_t named = NOBODY;
+
+/* The user of the process as it begins, for as long as nothing has run that could change it; else NOBODY. */
+static uid_t first_user = NOBODY;
 
 /* NOBODY if it is no number. */
 static uid_t parse_user(const char *text)
@@ -30,10 +35,12 @@ static uid_t parse_user(const char *text)
 	return (uid_t)uid;
 }
 
-void fx_manager_user_init(void)
+void fx_manager_user_init(const unsigned long *auxv)
 {
 	const char *value = fx_environ_value(FX_MANAGER_USER);
+	unsigned long user;
 
+	first_user = auxv && fx_auxv_find(auxv, AT_EUID, &user) ? (uid_t)user : NOBODY;
 	named = value ? parse_user(value) : NOBODY;
 }
 
@@ -70,13 +77,25 @@ static struct ucred socket_peer(int fd)
 	return who;
 }
 
-bool fx_manager_is_trusted(int fd, bool by_path)
+static bool is_own_user(uid_t uid)
+{
+	return uid == (first_user != NOBODY ? first_user : (uid_t)fx_syscall0(SYS_geteuid));
+}
+
+void fx_manager_user_began(void)
+{
+	first_user = NOBODY;
+}
+
+bool fx_manager_is_trusted(int fd, bool by_path, bool *own)
 {
 	struct ucred who = socket_peer(fd);
+	bool same = who.uid != NOBODY && (who.uid == 0 || is_own_user(who.uid));
 
+	*own = same && who.uid != UNMAPPED;
 	if (who.uid == NOBODY)
 		return false;
-	if (who.uid == 0 || who.uid == (uid_t)fx_syscall0(SYS_geteuid) || who.uid == named)
+	if (same || who.uid == named)
 		return true;
 	/* The user namespace was entered after the path was named, and does not have the manager's user: that its
 	 * folder is still there is all that can be known. */

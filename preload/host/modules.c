@@ -8,7 +8,6 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 
 #include "base/syscall.h"
 #include "engine/provider/backtrace.h"
@@ -38,9 +37,11 @@ struct module {
 	const struct dl_find_object *found; /* NULL: it is there from the start, and stays */
 };
 
+/* Whole records, in order. */
+static uint64_t words[STORE_WORDS] FX_LARGE;
+
 static struct {
-	uint64_t *words; /* whole records, in order */
-	unsigned used;	 /* words */
+	unsigned used; /* words */
 	unsigned count;
 	struct {
 		uint64_t start, end;	     /* of executable code */
@@ -53,13 +54,12 @@ static struct {
 /* Words of a record whose payload is `extra` words after time stamp, process and thread. */
 static uint64_t *record_new(unsigned extra)
 {
-	unsigned words = 4 + extra;
-	uint64_t *p = store.words + store.used;
+	unsigned count = 4 + extra;
+	uint64_t *p = words + store.used;
 
-	if (store.used + words > STORE_WORDS)
+	if (store.used + count > STORE_WORDS)
 		return NULL;
-	memset(p, 0, words * 8);
-	store.used += words;
+	store.used += count;
 	/* the time is set when the record is written; pid and tid stay 0: a module is the whole process's,
 	 * and a child inherits it */
 	return p;
@@ -218,35 +218,28 @@ static int collect_one(struct dl_phdr_info *info, size_t size, void *unused)
 
 void fx_modules_collect(void)
 {
-	long p = fx_syscall6(SYS_mmap, 0, STORE_WORDS * 8, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p < 0 && p > -4096)
-		return;
-	store.words = (uint64_t *)p;
 	dl_iterate_phdr(collect_one, NULL);
 }
 
 static void words_write(unsigned from, unsigned to)
 {
 	while (from < to) {
-		const uint64_t *r = store.words + from;
-		unsigned words = (unsigned)(r[0] >> 4 & 0xfff);
-		uint64_t *p = fx_durable_reserve(words);
+		const uint64_t *r = words + from;
+		unsigned count = (unsigned)(r[0] >> 4 & 0xfff);
+		uint64_t *p = fx_durable_reserve(count);
 
 		if (!p)
 			return;
-		memcpy(p + 1, r + 1, (words - 1) * 8);
+		memcpy(p + 1, r + 1, (count - 1) * 8);
 		p[1] = fx_now();
 		fx_durable_commit(p, r[0]);
-		from += words;
+		from += count;
 	}
 }
 
 void fx_modules_write(void)
 {
-	if (store.words)
-		words_write(0, store.used);
+	words_write(0, store.used);
 }
 
 /* (The start is relaxed: fx_modules_forget() changes it, for code that nobody can be in.) */
@@ -318,8 +311,7 @@ void fx_modules_see(uint64_t address)
 	struct module m;
 	unsigned free = 0, before;
 
-	if (!store.words || modules_is_known(address) || !_dl_find_object ||
-	    !fx_engine_may(FX_ASK_LOOK))
+	if (modules_is_known(address) || !_dl_find_object || !fx_engine_may(FX_ASK_LOOK))
 		return;
 	/* The thread that comes second leaves it to the first, or to the module's next new function. */
 	if (!fx_cas_acq_rel(&store.busy, &free, 1))

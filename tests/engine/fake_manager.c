@@ -100,8 +100,8 @@ void fm_start(struct fm_manager *m, const struct fm_config *c)
 	control_fill(m, c);
 	m->control->stash_offset = stash;
 	fx_function_set_category(FM_STRING_FUNCTION);
-	cr_assert_eq(fx_engine_attach(m->shared, m->common_shared, m->header, m->layout.total_size,
-				      &builtin),
+	cr_assert_eq(fx_engine_attach(fx_getpid(), m->shared, m->common_shared, m->header,
+				      m->layout.total_size, &builtin),
 		     0);
 	if (!c->stopped)
 		fm_state(m, 1, UINT32_MAX & ~FX_CAT_PAIRS);

@@ -73,7 +73,7 @@ sources_of() {
 		[ "$1" != buffer ] || echo "$src/tests/fuzz/valid.c"
 		;;
 	registration)
-		echo "$src"/preload/boot/{attach,manager-user}.c
+		echo "$src"/preload/boot/{attach,manager-user,mapped}.c
 		;;
 	esac
 }

@@ -35,8 +35,9 @@ void engine_attach(const struct manager_process *m, const char *name)
 	control = map(answer.fds[FX_FD_CONTROL], answer.message.control_size, PROT_READ);
 	common = map(answer.fds[FX_FD_COMMON], FX_PAGE, PROT_READ);
 	buffer = map(answer.fds[FX_FD_BUFFER], answer.message.buffer_size, PROT_READ | PROT_WRITE);
-	cr_assert_eq(fx_engine_attach(control, common, buffer, answer.message.buffer_size, &none),
-		     0);
+	cr_assert_eq(
+	    fx_engine_attach(getpid(), control, common, buffer, answer.message.buffer_size, &none),
+	    0);
 }
 
 struct fx_thread *engine_await(uint32_t categories)
