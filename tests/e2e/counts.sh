@@ -37,7 +37,7 @@ of_child() {
 
 strace -f -o plain ./counted
 traced strace -f -o recorded ./counted
-at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 34
+at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 32
 strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child
