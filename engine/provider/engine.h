@@ -318,6 +318,10 @@ fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_common *common,
 		     void *buffer, uint64_t buffer_size, const struct fx_builtin *builtin);
 
+/* The calling thread is the one that process `pid` began with, so that it need not ask for its number. */
+#define FX_PID_ANY (-1)
+void fx_thread_is_first_of(int pid);
+
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);
 

@@ -126,10 +126,12 @@ void fx_engine_after_fork(const struct fx_fork *before)
 		fx_self = &fx_thread_off;
 	}
 	/* One look is enough: a thread without state adopts, and adoption attaches. */
+	fx_thread_is_first_of(FX_PID_ANY);
 	if (fx_engine_may(FX_ASK_FOLLOW))
 		fx_thread_on(UINT32_MAX);
 	else
 		fork_leave_unfollowed();
+	fx_thread_is_first_of(0);
 }
 
 static void fork_unshare(void)

@@ -78,6 +78,21 @@ static void drop_unslotted(uint32_t categories, enum fx_loss why)
 	fx_add_acq_rel(&fx_engine.header->dropped_unslotted, 1); /* as fx_record_drop() */
 }
 
+/* The process that the thread began with, whose number is its own; FX_PID_ANY: whichever it is in. 0: not known. */
+static __thread int first_of __attribute__((tls_model("initial-exec")));
+
+void fx_thread_is_first_of(int pid)
+{
+	first_of = pid;
+}
+
+static uint32_t thread_number(void)
+{
+	if (first_of && (first_of == fx_engine.pid || first_of == FX_PID_ANY))
+		return (uint32_t)fx_engine.pid;
+	return fx_engine_may(FX_ASK_SELF) ? (uint32_t)fx_gettid() : fx_number();
+}
+
 void (*fx_thread_began)(struct fx_thread *t);
 void (*fx_thread_adopts)(void);
 
@@ -88,7 +103,7 @@ static struct fx_thread *thread_new(enum fx_loss *ret_why)
 	uint32_t tid;
 	int i;
 
-	tid = fx_engine_may(FX_ASK_SELF) ? (uint32_t)fx_gettid() : fx_number();
+	tid = thread_number();
 	*ret_why = tid ? FX_LOSS_THREADS : FX_LOSS_CONFINED;
 	if (!tid)
 		return NULL;

@@ -113,6 +113,8 @@ static void trace_process(const unsigned long *auxv)
 	fx_unwind_init();
 	fx_modules_collect();
 	if (attach_somewhere() == 0) {
+		if (auxv) /* a program begins */
+			fx_thread_is_first_of(fx_engine.pid);
 		fx_fd_table_init();
 		fx_tables_make();
 	}

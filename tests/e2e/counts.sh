@@ -37,9 +37,9 @@ of_child() {
 
 strace -f -o plain ./counted
 traced strace -f -o recorded ./counted
-at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 32
+at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 31
 strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child
 of_child recorded >recorded.child
-at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" 22
+at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" 21
