@@ -78,8 +78,8 @@ struct fx_msg_registered {
 
 /*
  * A forked child records at once, into memory that it has made itself as its parent's was made, and says so when it can
- * without waiting. One descriptor, of a memfd sealed against any change of its size and further seals: the control
- * page's memory, and behind it the buffer's.
+ * without waiting. One descriptor, of a memfd that the manager seals against any change of its size and further seals: the
+ * control page's memory, and behind it the buffer's.
  */
 struct fx_msg_bring {
 	struct fx_msg_header header;

@@ -16,14 +16,16 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-/* Nobody can take away what is mapped: behind the end of a file every access is a signal. Huge pages may be missing
- * where they are touched first, which is one too. */
+/* Sealed, so that nobody can take away what is mapped: behind the end of a file every access is a signal. Huge pages may be
+ * missing where they are touched first, which is one too. */
 static bool is_steady(int fd)
 {
 	const int needed = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-	int seals = fcntl(fd, F_GET_SEALS);
+	int seals;
 	struct statfs fs;
 
+	fcntl(fd, F_ADD_SEALS, needed); /* it fails where its maker has done so, or nobody can */
+	seals = fcntl(fd, F_GET_SEALS);
 	return seals >= 0 && (seals & needed) == needed &&
 	       !(seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)) && fstatfs(fd, &fs) == 0 &&
 	       fs.f_type == TMPFS_MAGIC;
@@ -44,7 +46,7 @@ int fx_foreign_map(const struct fx_foreign *f, const struct fx_layout *layout,
 	int r;
 
 	if (f->control_size != control_size || f->buffer_size != layout->total_size ||
-	    !has_size(f->fd, control_size + layout->total_size) || !is_steady(f->fd))
+	    !is_steady(f->fd) || !has_size(f->fd, control_size + layout->total_size))
 		return -EINVAL;
 	control = mmap(NULL, control_size, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
 	if (control == MAP_FAILED)

@@ -2,7 +2,6 @@
 #include "preload/boot/bring.h"
 
 #include <errno.h>
-#include <linux/fcntl.h>
 #include <linux/memfd.h>
 #include <signal.h>
 #include <stddef.h>
@@ -31,7 +30,6 @@ static bool bring_is_error(long result)
 	return result < 0 && result > -4096;
 }
 
-/* Shared memory counts as a file, and beyond this limit there is a signal. */
 static bool is_within_limit(uint64_t size)
 {
 	struct rlimit limit;
@@ -40,23 +38,37 @@ static bool is_within_limit(uint64_t size)
 	       (limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur);
 }
 
-/* A descriptor, or -errno. */
-static int memory_make(uint64_t size)
+/*
+ * Shared memory counts as a file, and beyond the limit of those there is a signal, to this thread. All are blocked, so it is taken
+ * away before it comes. Where the program had blocked it itself, there may have been one already, which is not told from ours:
+ * then the limit is asked for.
+ */
+static long memory_size(long fd, uint64_t size, uint64_t blocked)
+{
+	const struct timespec none = {0};
+	const uint64_t signal = 1ull << (SIGXFSZ - 1);
+	long r;
+
+	if ((blocked & signal) && !is_within_limit(size))
+		return -EFBIG;
+	r = fx_syscall2(SYS_ftruncate, fd, size);
+	if (r == -EFBIG && !(blocked & signal))
+		fx_syscall4(SYS_rt_sigtimedwait, &signal, 0, &none, sizeof signal);
+	return r;
+}
+
+/* A descriptor, or -errno. `blocked`: signals that were before all were. */
+static int memory_make(uint64_t size, uint64_t blocked)
 {
 	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	long fd, r;
 
-	if (!is_within_limit(size))
-		return -EFBIG;
 	fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags | MFD_NOEXEC_SEAL);
 	if (fd == -EINVAL) /* before Linux 6.3 */
 		fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags);
 	if (bring_is_error(fd))
 		return (int)fd;
-	r = fx_syscall2(SYS_ftruncate, fd, size);
-	if (r == 0)
-		r = fx_syscall3(SYS_fcntl, fd, F_ADD_SEALS,
-				F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+	r = memory_size(fd, size, blocked); /* the manager seals it */
 	if (r != 0) {
 		fx_syscall1(SYS_close, fd);
 		return (int)r;
@@ -188,15 +200,16 @@ static int manager_tell(const struct fx_msg_bring *message, int memory)
 }
 
 /* Puts the new page where the parent's was: what a fork has interrupted may look there. */
-static int control_move(uint64_t size, int memory)
+static int control_move(struct fx_control *control, uint64_t size)
 {
-	long p = fx_syscall6(SYS_mmap, (long)fx_engine.page, (long)size, PROT_READ,
-			     MAP_SHARED | MAP_NORESERVE | MAP_FIXED, memory, 0);
+	long p = fx_syscall6(SYS_mremap, (long)control, (long)size, (long)size,
+			     MREMAP_MAYMOVE | MREMAP_FIXED, (long)fx_engine.page, 0);
 
-	if (bring_is_error(p))
+	if (bring_is_error(p)) {
+		fx_syscall2(SYS_munmap, control, size);
 		return (int)p;
-	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
-	return 0;
+	}
+	return (int)fx_syscall3(SYS_mprotect, p, size, PROT_READ);
 }
 
 static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_bring *message)
@@ -210,19 +223,18 @@ static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_br
 		r = manager_tell(message, memory);
 	FX_FAULT(bring_told);
 	if (r == 0)
-		r = control_move(message->control_size, memory);
-	fx_syscall2(SYS_munmap, control, message->control_size);
-	if (r == 0) {
-		fx_syscall3(SYS_madvise, buffer, message->buffer_size, MADV_DONTDUMP);
+		r = control_move(control, message->control_size);
+	else
+		fx_syscall2(SYS_munmap, control, message->control_size);
+	if (r == 0)
 		r = fx_attach_engine((int)message->pid, fx_engine.page, message->control_size,
 				     fx_common(), buffer, message->buffer_size);
-	}
 	if (r != 0)
 		fx_syscall2(SYS_munmap, buffer, message->buffer_size);
 	return r;
 }
 
-static int bring(void)
+static int bring(uint64_t blocked)
 {
 	struct fx_msg_bring message = {
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_BRING},
@@ -233,7 +245,7 @@ static int bring(void)
 	    .buffer_size = fx_engine.layout.total_size,
 	};
 	uint64_t size = message.control_size + message.buffer_size;
-	int memory = memory_make(size), r;
+	int memory = memory_make(size, blocked), r;
 	long p;
 
 	if (memory < 0)
@@ -241,6 +253,8 @@ static int bring(void)
 	fx_attach_name(message.name);
 	p = fx_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			memory, 0);
+	if (!bring_is_error(p))
+		fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
 	/* Where its address space has no room the manager is to hear of it, as of any other's. */
 	r = bring_is_error(p) ? -ENOSYS : bring_mapped(memory, (struct fx_control *)p, &message);
 	fx_syscall1(SYS_close, memory);
@@ -258,9 +272,9 @@ int fx_bring(void)
 	int r;
 
 	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
-	r = bring();
+	r = bring(before);
 	if (r == -EMFILE && fx_attach_raise(&limit)) {
-		r = bring();
+		r = bring(before);
 		fx_attach_lower(&limit);
 	}
 	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));

@@ -42,4 +42,4 @@ strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child
 of_child recorded >recorded.child
-at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" 21
+at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" 18

@@ -147,6 +147,46 @@ expect_scarce '' "-Sf 7" "$FXTRACE" run -o trace.fxt -- bash -c 'echo "it has $(
 expect_line '^it has 7$' said
 expect_clean trace.fxt
 
+# A child's own memory would be larger than files may be, and it does not hear of that: it asks for some.
+cat >sized.c <<'END'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+static volatile int came;
+static void note(int signal)
+{
+	came = 2;
+}
+int main(int argc, char **argv)
+{
+	struct rlimit limit = {4096, 4096};
+	sigset_t set;
+	int status;
+	pid_t child;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGXFSZ);
+	signal(SIGXFSZ, note);
+	if (atoi(argv[1]))
+		sigprocmask(SIG_BLOCK, &set, NULL);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	child = fork();
+	if (child == 0) {
+		sigpending(&set);
+		_exit(sigismember(&set, SIGXFSZ) + came);
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 99;
+}
+END
+compile sized -O1 -w -D_GNU_SOURCE sized.c
+for blocked in 0 1; do
+	expect_status 0 "$FXTRACE" run -o trace.fxt -- ./sized $blocked
+	expect_line '^fxtrace: trace.fxt: .* 2 processes' err
+	expect_clean trace.fxt
+done
+
 # The archive alone grows too large; so does what is made of it.
 expect_scarce 'File too large; the archive ends here' "-f $((40 * 1024))" \
 	"$FXTRACE" run -o trace.fxt -c function -b 1M --on-full block -- ./calls 2500000

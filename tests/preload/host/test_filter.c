@@ -174,8 +174,8 @@ Test(filter, what_is_refused)
 	cr_expect_eq(refused_with(SYS_futex, error), FX_ASK_WAIT, "programs bear that");
 	cr_expect_eq(refused_with(SYS_gettid, kill), FX_ASK_SELF | FX_ASK_CHILD | FX_ASK_START);
 	cr_expect_eq(refused_with(SYS_memfd_create, error), FX_ASK_CHILD);
-	cr_expect_eq(refused_with(SYS_mprotect, kill), FX_ASK_START);
-	cr_expect_eq(refused_with(SYS_mprotect, error), 0);
+	cr_expect_eq(refused_with(SYS_pread64, kill), FX_ASK_START);
+	cr_expect_eq(refused_with(SYS_pread64, error), 0);
 }
 
 Test(filter, what_cannot_be_read)
