@@ -42,4 +42,8 @@ strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child
 of_child recorded >recorded.child
-at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" 18
+# Who is not root asks who he is, and before Linux 6.3 memory is asked for twice.
+most=18
+[ "$(id -u)" -eq 0 ] || most=$((most + 1))
+printf '6.3\n%s\n' "$(uname -r)" | sort -VC || most=$((most + 1))
+at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" $most
