@@ -4,7 +4,7 @@
 files raw.said, pftrace.said and json.said: of the archive itself, and of what `fxtrace convert' makes of it.
 
 Reads what `fxtrace dump --json` prints. A thread's slices are its complete events, its instants, of no length, and
-what was begun, of no length where it was left open. An arrow has the threads at its two ends. Of arguments the values
+what was begun, of no length where it was left open; JSON has no such slices, there it lasts until the last time of all. An arrow has the threads at its two ends. Of arguments the values
 come together in a sum, of texts the lengths. Raw, Perfetto skips records of logs, of losses and of large events, and
 takes every instant for its thread's; converted, each is an instant where it belongs. In protobuf, the first thread of a
 process whose command line is known has the process's title where it has no name of its own."""
@@ -45,6 +45,7 @@ opened = collections.defaultdict(list)
 active = {}
 owners = {}
 rates = {}
+last_time = 0
 
 
 def count(kind, owner, name="-", total=0, more=1, forms=FORMS):
@@ -115,8 +116,10 @@ def take_category(record, forms=FORMS):
 
 def take_event(record):
     """Counts a record whose meaning is its own, and keeps those that have to be put in order."""
+    global last_time
     rate = rates.get(record["provider"], 10**9)
     ts = record["ts"] * 10**9 // rate
+    last_time = max(last_time, ts, record.get("end", 0) * 10**9 // rate)
     kind, owner, name = record["type"], owner_of(record), in_hex(record["name"])
     if kind in ("complete", "instant", "begin", "async-begin", "async-instant"):
         take_category(record)
@@ -166,8 +169,10 @@ def take_ordered():
                 if kind == "flow-end":
                     del active[key]
                     owners.pop(flow, None)
-    for _ in range(sum(len(slices) for slices in opened.values())):
-        take_remark("fxtrace", "did not finish")
+    for owner, slices in opened.items():
+        for name, begin in slices:
+            count("slices", owner, name, last_time - begin, more=0, forms=("json",))
+            take_remark("fxtrace", "did not finish")
 
 
 def take_losses():

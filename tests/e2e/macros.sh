@@ -189,7 +189,7 @@ int main()
 END
 for options in "-O0" "-O2 -std=c++17" "-O2 -std=c++20 -flto" "-O2 -fno-exceptions" "-O1 -no-pie -fno-pie"; do
 	# shellcheck disable=SC2086
-	compile cxx $options -Wall -Wextra -Werror $include cxx.cc
+	compile cxx -std=c++17 $options -Wall -Wextra -Werror $include cxx.cc
 	expect_ok ./cxx
 	run_with --categories cxx -- ./cxx
 	expect_events 1 'type == "complete" && name == "values" && has("string=a temporary of more than a few bytes") && has("view=view") &&
@@ -203,7 +203,7 @@ for options in "-O0" "-O2 -std=c++17" "-O2 -std=c++20 -flto" "-O2 -fno-exception
 	[ "${options%-fno-exceptions}" != "$options" ] || expect_events 1 'type == "complete" && name == "thrown"'
 	expect_events 1 'name == "evaluated" && has("n=1")'
 done
-compile cxx -DNTRACE -O0 -Wall -Wextra $include cxx.cc
+compile cxx -std=c++17 -DNTRACE -O0 -Wall -Wextra $include cxx.cc
 nm cxx | grep -i fxtrace && fail "NTRACE leaves something of C++"
 
 # --- Threads, handlers, children, libraries, kill -9 ------------------------------------------------------
