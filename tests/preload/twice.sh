@@ -97,6 +97,7 @@ make_jq() {
 }
 
 make_expat() {
+	cd expat && autoreconf -fi || return
 	./configure --disable-shared --without-docbook CC="$CC" CXX="$CXX" CFLAGS="$1 $instrument" && make -j2 -C lib &&
 		make -j2 -C xmlwf
 }
@@ -116,7 +117,7 @@ seq 1 300 | awk 'BEGIN { print "[" } { print (NR > 1 ? "," : "") "{\"a\":" $1 ",
 	>input.json
 real jq 10000 built/jq 'map(select(.a % 3 == 0) | .b[2].c) | map(try error(.) catch .) | length' input.json
 awk 'BEGIN { print "<r>"; for (i = 0; i < 500; i++) print "<e a=\"" i "\">t&amp;" i "</e>"; print "</r>" }' >input.xml
-real expat 5000 built/xmlwf/xmlwf input.xml
+real expat 5000 built/expat/xmlwf/xmlwf input.xml
 head -c 1000000 "$FXTRACE" >input
 real pigz 200 built/pigz -kcf -p 2 input
 {
