@@ -4,10 +4,11 @@
 files raw.said, pftrace.said and json.said: of the archive itself, and of what `fxtrace convert' makes of it.
 
 Reads what `fxtrace dump --json` prints. A thread's slices are its complete events, its instants, of no length, and
-what was begun, of no length where it was left open; JSON has no such slices, there it lasts until the last time of all. An arrow has the threads at its two ends. Of arguments the values
-come together in a sum, of texts the lengths. Raw, Perfetto skips records of logs, of losses and of large events, and
-takes every instant for its thread's; converted, each is an instant where it belongs. In protobuf, the first thread of a
-process whose command line is known has the process's title where it has no name of its own."""
+what was begun, of no length where it was left open; JSON has no such slices, there it lasts until the last time of
+all. An arrow has the threads at its two ends. Of arguments the values come together in a sum, of texts the lengths.
+Raw, Perfetto skips records of logs, of losses and of large events, and takes every instant for its thread's;
+converted, each is an instant where it belongs. In protobuf, the first thread of a process whose command line is known
+has the process's title where it has no name of its own."""
 
 import collections
 import json
