@@ -269,21 +269,30 @@ static const struct in_use *memory_in_use(struct memory *memory, const struct he
 	return &heap->counted;
 }
 
+/*
+ * The counter is told of a thread's share when that has changed by 16 KiB, so it can pass over a short peak that the calls show;
+ * these know nothing of what was there before. So much was in use for certain: the larger.
+ */
+static const struct in_use *memory_peak(const struct heap *heap, const struct in_use *in_use)
+{
+	return heap->called.peak > in_use->peak ? &heap->called : in_use;
+}
+
 static void memory_row(struct memory *memory, struct fx_table *table, size_t number)
 {
 	const struct fx_process *process =
 	    fx_report_timeline(memory->report)->processes.items[number];
 	const struct heap *heap = &memory->heaps.items[number];
-	const struct in_use *in_use;
+	const struct in_use *in_use, *peak;
 	char course[COURSE_PARTS * 3 + 1];
 
 	if (!heap->counted.is_known && heap->allocations == 0)
 		return;
 	in_use = memory_in_use(memory, heap);
+	peak = memory_peak(heap, in_use);
 	fx_table_row(table);
-	fx_table_number(table, PEAK, in_use->peak);
-	fx_table_number(table, PEAK_AT,
-			(int64_t)(in_use->peak_ts - fx_report_begin(memory->report)));
+	fx_table_number(table, PEAK, peak->peak);
+	fx_table_number(table, PEAK_AT, (int64_t)(peak->peak_ts - fx_report_begin(memory->report)));
 	fx_table_number(table, LIVE, in_use->bytes);
 	fx_table_number(table, BLOCKS, in_use->blocks);
 	if (memory->calls > 0) {

@@ -12,8 +12,8 @@ SECOND_SO=$FX_BUILDDIR/.libs/libsecond.so
 [ "$(uname -m)" = x86_64 ] || skip "the second recorder is of x86-64"
 need nm
 
-# expect_twice LEAST PROGRAM...: at least so many calls. What the symbols of the program do not tell is compared by
-# order and depth alone; names are cut as archives cut them.
+# expect_twice LEAST PROGRAM...: at least so many calls. What the symbols of the program do not tell (what a library has as
+# well may be called there), a fifth at most, is compared by order and depth alone; names are cut as archives cut them.
 expect_twice() {
 	local least=$1
 
@@ -28,7 +28,8 @@ expect_twice() {
 	awk 'NR == FNR { split($0, f, " "); if (f[3] == "?") nameless[FNR] = 1; next }
 		{ print FNR in nameless ? $1 " " $2 " ?" : $0 }' second.tree calls >trace.tree
 	[ "$(wc -l <second.tree)" -ge "$least" ] || fail "$*: the second recorder saw $(wc -l <second.tree) calls"
-	[ "$(grep -c ' ?$' second.tree)" -lt $((least / 2)) ] || fail "$*: too many calls have no name"
+	[ $(($(grep -c ' ?$' second.tree) * 5)) -lt "$(wc -l <second.tree)" ] ||
+		fail "$*: $(grep -c ' ?$' second.tree) of $(wc -l <second.tree) calls have no name"
 	expect_same_file second.tree trace.tree
 	echo "$*: $(wc -l <trace.tree) calls, the same"
 }
@@ -113,9 +114,10 @@ make_pigz() {
 
 make_ninja_build() {
 	# shellcheck disable=SC2046 # a list of files
-	"$CXX" "$1" -w -finstrument-functions -pthread -DNINJA_HAVE_BROWSE=0 -o ninja \
-		$(find src -name '*.cc' ! -name '*test*' ! -name '*win32*' ! -name '*-win*' ! -name 'minidump*' \
-			! -name 'msvc*' ! -name 'includes_normalize*' ! -name 'getopt*' ! -name 'browse*' ! -name '*perf*')
+	"$CXX" "$1" -w -finstrument-functions -pthread -o ninja \
+		$(find src -name '*.cc' ! -name '*.in.cc' ! -name '*test*' ! -name '*bench*' ! -name '*win32*' \
+			! -name '*-win*' ! -name 'minidump*' ! -name 'msvc*' ! -name 'includes_normalize*' \
+			! -name 'getopt*' ! -name 'browse*' ! -name '*perf*')
 }
 
 seq 1 300 | awk 'BEGIN { print "[" } { print (NR > 1 ? "," : "") "{\"a\":" $1 ",\"b\":[1,2,{\"c\":\"x" $1 "\"}]}" } END { print "]" }' \
