@@ -164,6 +164,7 @@ enum fx_disposition {
 #define FX_ALERT_NAME_MAX    14u
 #define FX_ALERT_QUEUE	     16u   /* alerts that wait for a client; then the oldest is discarded */
 #define FX_START_TIMEOUT_MAX 5000u /* ms */
+#define FX_START_RECIPES_MAX 5000u /* ms: as long as a file may be read for them */
 
 #define FX_CAUSES_ROOM 32u
 
@@ -331,7 +332,8 @@ struct fx_msg_start {
 	struct fx_msg_header header;
 	uint32_t disposition; /* enum fx_disposition */
 	uint32_t categories;  /* in addition to those of INITIALIZE */
-	uint32_t timeout_ms;  /* how long silent providers are waited for */
+	uint32_t
+	    timeout_ms; /* how long silent providers are waited for, and not for their functions' recipes */
 	uint32_t reserved;
 	char words[FX_CATEGORY_LIST_MAX]; /* the same */
 };

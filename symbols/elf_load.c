@@ -465,13 +465,25 @@ static int sites_take(struct elf_file *file, Elf *elf, struct fx_symtab *table)
 	return elf_has_symtab(elf) ? 0 : fx_sites_read(elf, site_take, &to);
 }
 
+/* The libraries say that it was memory in words alone, and errno may have changed since. */
+static bool libraries_lacked_memory(void)
+{
+	const char *dwfl = dwfl_errmsg(-1), *elf = elf_errmsg(-1);
+
+	return errno == ENOMEM || (dwfl && strstr(dwfl, "memory")) ||
+	       (elf && strstr(elf, "memory"));
+}
+
 static int symbols_take(struct elf_file *file, Dwfl_Module *module, struct fx_symtab *table)
 {
 	GElf_Addr bias;
 	Elf *elf = dwfl_module_getelf(module, &bias);
-	int count = elf ? dwfl_module_getsymtab(module) : -1;
+	int count;
 
-	if (count < 0 && errno == ENOMEM)
+	errno = 0;
+	count = elf ? dwfl_module_getsymtab(module) : -1;
+	/* Where one table had no memory, libdw may have taken a smaller one, and says nothing. */
+	if (libraries_lacked_memory())
 		return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 
 	/* Without any symbol table there is nothing to read, and that is no error. */
@@ -566,8 +578,7 @@ int fx_elf_load_and(const struct fx_elf_source *source, struct fx_symtab *ret, f
 	fx_symtab_begin(&table);
 	if (file.elf)
 		failed = file_read(&file, &table);
-	/* The libraries say only that they could not. */
-	if (failed && errno == ENOMEM)
+	if (failed && libraries_lacked_memory())
 		failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	table.is_partial = file.is_partial;
 	if (failed)

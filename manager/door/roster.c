@@ -423,12 +423,12 @@ void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_co
 		fx_recipes_renew(&roster->recipes, p);
 }
 
-/* Goes on with recipes. */
-static void cook_all(struct fx_roster *roster)
+bool fx_roster_makes_recipes(struct fx_roster *roster)
 {
 	roster->cooking = false;
 	for (struct fx_provider *p = roster->providers; p && roster->recipes.patterns; p = p->next)
 		roster->cooking = fx_recipes_turn(&roster->recipes, p) || roster->cooking;
+	return roster->cooking;
 }
 
 static void poll_all(struct fx_roster *roster, uint64_t now)
@@ -436,7 +436,7 @@ static void poll_all(struct fx_roster *roster, uint64_t now)
 	bool slow = now >= roster->next_slow;
 	double most = 0;
 
-	cook_all(roster);
+	fx_roster_makes_recipes(roster);
 
 	for (struct fx_provider *p = roster->providers; p; p = p->next) {
 		double part = fx_provider_poll(p, roster->queue, slow);
@@ -470,7 +470,7 @@ void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until)
 	if (busy && (roster->ground->rang || now >= roster->pace.next))
 		poll_all(roster, now);
 	else if (busy && roster->cooking)
-		cook_all(roster);
+		fx_roster_makes_recipes(roster);
 	notice_ends(roster);
 	fx_registry_expire(&roster->registry);
 }

@@ -85,6 +85,8 @@ void fx_roster_destroy(struct fx_roster *roster);
 
 /* What a session wants of functions, and of their arguments and results; NULL: it is over. */
 void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_config *config);
+/* Goes on with those. True: some provider's are being made. */
+bool fx_roster_makes_recipes(struct fx_roster *roster);
 
 /* No more than `until` (CLOCK_MONOTONIC ns) waits for something to happen, and serves it; with `busy`,
  * saves what providers have recorded when it is time to. */

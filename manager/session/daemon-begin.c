@@ -220,6 +220,7 @@ int fx_daemon_session_start(struct fx_daemon *d, struct fx_client *client,
 	if (wait > FX_START_TIMEOUT_MAX)
 		wait = FX_START_TIMEOUT_MAX;
 	t->deadline = t->state_since + wait * MS;
+	t->recipes_deadline = t->state_since + FX_START_RECIPES_MAX * MS;
 	t->starter = client;
 	return FX_ANSWER_PENDING;
 }
@@ -229,7 +230,10 @@ void fx_daemon_session_step_starting(struct fx_daemon *d, uint64_t now)
 	struct fx_daemon_session *t = &d->session;
 	unsigned silent = count_silent(d);
 
-	if ((silent || d->roster.cooking) && now < t->deadline)
+	if (silent && now < t->deadline)
+		return;
+	/* What those that have just answered told of their modules, they did before. */
+	if (fx_roster_makes_recipes(&d->roster) && now < t->recipes_deadline)
 		return;
 	fx_daemon_session_enter(t, FX_SESSION_STARTED);
 	fx_daemon_session_answer(

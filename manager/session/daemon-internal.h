@@ -33,6 +33,7 @@ struct fx_daemon_session {
 	enum fx_session_state state;
 	uint64_t state_since; /* CLOCK_MONOTONIC ns */
 	uint64_t deadline;    /* the same: of STARTING, or until when threads may finish a record */
+	uint64_t recipes_deadline;	  /* the same: of STARTING, while recipes are made */
 	struct fx_msg_initialize request; /* what `config` points into */
 	struct fx_provider_size sizes[FX_PROVIDER_SPECS];
 	struct fx_session_config config;

@@ -175,21 +175,17 @@ expect_no_line 'args' err
 mkdir private
 (cd private && FXTRACE_ARGS='add' FXTRACE_RETVAL=$'add\ntwin' LD_PRELOAD=$LIBFXTRACE ../prog)
 archive=$(echo private/prog.*.fxt)
-complete() { "$FXTRACE" check "$archive"; }
-wait_for 20 complete || fail "a private manager has not completed its archive"
+wait_archive "$archive" || fail "a private manager has not completed its archive"
 expect_values "a=2 b=3 ret=5" add "$archive"
 expect_values "ret.left=42 ret.right=0.5" twin "$archive"
 
 # In a session of a manager's: of a process that comes while it goes on, of one that was there before, and no longer in the next.
 . "$FX_SRCDIR/tests/e2e/control.sh"
-manager_start
+FX_TEST_MARK=$TEST_DIR manager_start
 provider_start ./prog wait
 wait_for 10 providers_are 1 || fail "no provider comes"
 expect_ok "$FXTRACE" start --args add --retval '*' -o session.fxt
 with_provider ./prog
-# The one that was there hears of it a moment later, and runs on meanwhile.
-has_values() { values add "$1" | grep '^a=0 b=0' >/dev/null; }
-wait_for 30 has_values session.fxt || fail "no values of a process that was there: $(values add session.fxt | sort | uniq -c)"
 touch go
 wait "$PROVIDER"
 expect_ok "$FXTRACE" stop
@@ -197,10 +193,20 @@ expect_ok "$FXTRACE" terminate
 rm go
 expect_clean session.fxt
 expect_equal 2 "$(values add session.fxt | grep -cxF 'a=2 b=3 ret=5')" "in a session: $(values add session.fxt | sort | uniq -c)"
-provider_start ./prog wait
+# A start goes on when the processes that are there know of their functions: here that takes as long as we like.
+cp prog slow
+provider_start ./slow wait
 wait_for 10 providers_are 1 || fail "no provider comes"
-expect_ok "$FXTRACE" start --args add -o first.fxt
-wait_for 30 has_values first.fxt || fail "no values of a process that was there: $(values add first.fxt | sort | uniq -c)"
+starter=$(starters "$MANAGER")
+kill -STOP "$starter" || fail "nothing starts readers: $starter"
+"$FXTRACE" start --args add -o first.fxt &
+start=$!
+sleep 0.5
+kill -0 "$start" || fail "a start does not wait for a file to be read"
+kill -CONT "$starter"
+wait "$start" || fail "start ends with $?"
+has_values() { values add first.fxt | grep '^a=0 b=0$' >/dev/null; }
+wait_for 30 has_values || fail "no values of a process that was there: $(values add first.fxt | sort | uniq -c)"
 expect_ok "$FXTRACE" stop
 expect_ok "$FXTRACE" terminate
 expect_ok "$FXTRACE" start -o second.fxt

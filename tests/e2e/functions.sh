@@ -188,7 +188,6 @@ for options in "-N often" "-F seldom" "-N often --args seldom"; do
 	wait_for 10 providers_are 1 || fail "no provider comes"
 	# shellcheck disable=SC2086 # several
 	expect_ok "$FXTRACE" start -c function $options -m oneshot --buffer-size 1M -o often.fxt
-	sleep 1
 	touch go
 	wait "$PROVIDER"
 	expect_ok "$FXTRACE" stop

@@ -283,3 +283,17 @@ wait_for() {
 		sleep 0.05
 	done
 }
+
+# starters MANAGER: the process that starts readers of files: the manager's program, in a session of its own, and nobody's child. The
+# manager was started with FX_TEST_MARK=$TEST_DIR.
+starters() {
+	local process pid program
+
+	program=$(readlink "/proc/$1/exe")
+	for process in /proc/[0-9]*; do
+		pid=${process#/proc/}
+		[ "$(readlink "$process/exe" 2>/dev/null)" = "$program" ] &&
+			[ "$(cut -d' ' -f6 "$process/stat" 2>/dev/null)" = "$pid" ] &&
+			tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "FX_TEST_MARK=$TEST_DIR" && echo "$pid"
+	done
+}

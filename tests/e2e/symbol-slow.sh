@@ -9,19 +9,6 @@ cp leaf slow
 cp leaf named
 cp "$(command -v cat)" neighbour
 
-# starters MANAGER: the process that starts readers: the manager's program, in a session of its own, and nobody's child.
-starters() {
-	local process pid program
-
-	program=$(readlink "/proc/$1/exe")
-	for process in /proc/[0-9]*; do
-		pid=${process#/proc/}
-		[ "$(readlink "$process/exe" 2>/dev/null)" = "$program" ] &&
-			[ "$(cut -d' ' -f6 "$process/stat" 2>/dev/null)" = "$pid" ] &&
-			tr '\0' '\n' <"$process/environ" 2>/dev/null | grep -qxF "FX_TEST_MARK=$TEST_DIR" && echo "$pid"
-	done
-}
-
 # The manager's starter is stopped while slow runs: its file takes as long to read as we like.
 FX_TEST_MARK=$TEST_DIR "$FXTRACE" run -o trace.fxt -- sh -c '
 	while [ ! -e go ]; do sleep 0.05; done
