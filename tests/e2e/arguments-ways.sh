@@ -143,14 +143,18 @@ expect_clean trace.fxt
 expect_values $'n=77\nn=78' child trace.fxt
 expect_values $'a=2 b=3 ret=5\na=2 b=3 ret=5' add trace.fxt
 
-# A library that comes later: at first nothing is known of it, then all is.
-traced -q --args 'of' --retval of -- ./prog load
-expect_clean trace.fxt
-values of trace.fxt >got
-expect_equal 3000 "$(wc -l <got)" "calls of a library that was loaded"
-awk 'NF && $0 != "i=" NR - 1 " ret=" 3 * (NR - 1) { print NR ": " $0; wrong = 1 } END { exit wrong }' got ||
-	fail "values of a library that was loaded are wrong"
-expect_equal "i=2999 ret=8997" "$(tail -n 1 got)" "the last call of a library that was loaded, of $(grep -c i= got) with values"
+# A library that comes later: at first nothing is known of it, then all is. Before glibc 2.35 it has no name (doc/REQUIREMENTS.md).
+if glibc_since 35; then
+	traced -q --args 'of' --retval of -- ./prog load
+	expect_clean trace.fxt
+	values of trace.fxt >got
+	expect_equal 3000 "$(wc -l <got)" "calls of a library that was loaded"
+	awk 'NF && $0 != "i=" NR - 1 " ret=" 3 * (NR - 1) { print NR ": " $0; wrong = 1 } END { exit wrong }' got ||
+		fail "values of a library that was loaded are wrong"
+	expect_equal "i=2999 ret=8997" "$(tail -n 1 got)" "the last call of a library that was loaded, of $(grep -c i= got) with values"
+else
+	echo "a library that comes later is not looked at"
+fi
 
 # Exceptions return nothing.
 compile throws -g -O0 -finstrument-functions throws.cc
