@@ -26,6 +26,7 @@ tests/e2e/doctor.sh	looks at the machine, which is another
 tests/e2e/install.sh	installs, which says nothing of the C library
 tests/e2e/real-*.sh	trace programs of this machine
 tests/e2e/suites.sh	traces programs of this machine
+tests/e2e/counts.sh	before glibc 2.35 real functions are asked for by dlsym, which touches more of libc
 tests/preload/twice.sh	nm shortens the names of lambdas, the demangler of a newer libiberty beside it does not
 tests/lint/*.sh	are the same everywhere
 '

@@ -38,9 +38,9 @@ kept() {
 	echo $(($(count_events "process == \"$1\" && name == \"leaf\"") * 24))
 }
 
-# full: the buffers of the session are full.
+# full: the buffers of the session are full. (One that has not started yet counts what it lost in the session before.)
 full() {
-	"$FXTRACE" list-providers --json >list && ! grep -q '"dropped": 0' list
+	"$FXTRACE" list-providers --json >list && ! grep -qE '"dropped": 0|"started": false' list
 }
 
 # oneshot OPTION...: a session of full oneshot buffers.
