@@ -107,6 +107,45 @@ if [ -n "$package" ] && command -v python3 >/dev/null && grep -q '^S\["FX_SANITI
 	expect_line '^ *[0-9.]+ ms  Anna' out
 fi
 
+# cmake_project COMMAND...: of a program with a C and a C++ file, which has these commands behind its own.
+cmake_project() {
+	mkdir -p by-cmake
+	{
+		printf 'cmake_minimum_required(VERSION 3.13)\nproject(x C CXX)\nfind_package(fxtrace REQUIRED)\n'
+		printf 'add_executable(both both.c other.cc)\n'
+		printf '%s\n' "$@"
+	} >by-cmake/CMakeLists.txt
+	rm -rf by-cmake-built
+	CC=$FX_CC CXX=$FX_CXX cmake -S by-cmake -B by-cmake-built -DCMAKE_PREFIX_PATH="$root" >cmake.out 2>&1
+}
+
+# calls_by_cmake: functions of that program that are in a trace of it.
+calls_by_cmake() {
+	cmake --build by-cmake-built >>cmake.out 2>&1 || fail "cmake:"$'\n'"$(tail -n 20 cmake.out)"
+	expect_ok "$root/bin/fxtrace" run -q -o by-cmake.fxt -- by-cmake-built/both
+	expect_clean by-cmake.fxt
+	list_archive by-cmake.fxt
+	awk -F'\t' '$6 == "function" { print $7 }' events | sort | uniq | xargs
+}
+
+# A target's functions are traced where its CMakeLists.txt says so.
+instrumented_by_cmake() {
+	mkdir -p by-cmake
+	echo 'int other(int); __attribute__((noinline)) int own(int i) { return i + 1; } int main(void) { return other(own(1)) - 2; }' \
+		>by-cmake/both.c
+	echo 'extern "C" __attribute__((noinline)) int other(int i) { return i; }' >by-cmake/other.cc
+	cmake_project && expect_equal "" "$(calls_by_cmake)" "functions of a program that is not instrumented"
+	cmake_project 'fxtrace_instrument(both)' || fail "cmake:"$'\n'"$(tail -n 20 cmake.out)"
+	expect_equal "main other own" "$(calls_by_cmake)" "functions with hooks by CMake"
+	cmake_project 'fxtrace_instrument(both SOMEHOW)' && fail "it is instrumented somehow"
+	expect_line "fxtrace_instrument: 'SOMEHOW': HOOKS" cmake.out
+	[ -e "$root/lib/fxtrace/plugin/fxtrace.so" ] && [ "$FX_CC" = gcc ] || return 0
+	cmake_project 'fxtrace_instrument(both PLUGIN no-functions=own)' || fail "cmake:"$'\n'"$(tail -n 20 cmake.out)"
+	expect_equal "main other" "$(calls_by_cmake)" "functions with the plugin by CMake"
+	cmake_project 'fxtrace_instrument(both PLUGIN none=own)' && fail "the plugin has any argument"
+	expect_line "'none=own': there is no such argument of the plugin" cmake.out
+}
+
 # CMake finds what pkg-config does.
 if command -v cmake >/dev/null && command -v pkg-config >/dev/null; then
 	cp -r "$root/share/doc/fxtrace/examples" cmake-examples
@@ -119,6 +158,7 @@ if command -v cmake >/dev/null && command -v pkg-config >/dev/null; then
 	done
 	printf 'cmake_minimum_required(VERSION 3.13)\nproject(x C)\nfind_package(fxtrace 99 REQUIRED)\n' >CMakeLists.txt
 	expect_status 1 cmake -S . -B cmake-none -DCMAKE_PREFIX_PATH="$root"
+	instrumented_by_cmake
 fi
 
 # Each function of the reader library has its page.
