@@ -68,31 +68,50 @@ static bool names_learn(const struct fx_thread *t, const struct fx_recipes_of *o
 	return true;
 }
 
-/* A register, a sum of it and a number, or what is loaded from there. False: anything else. */
-static bool place_of_value(const uint8_t *code, unsigned size, struct fx_quick_value *ret)
+static bool size_is_plain(unsigned size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+/* The operation that stands there; 0: none. */
+static unsigned op_at(const uint8_t *code, unsigned size, unsigned at)
+{
+	return at < size ? code[at] : 0;
+}
+
+/*
+ * Where a value of so many bytes is: a register, a sum of it and a number, or what is loaded from there. Extensions behind it
+ * change nothing of those bytes. What the frame pointer leads to is read only where it is on the stack, as all is. False:
+ * anything else.
+ */
+static bool place_of_value(const uint8_t *code, unsigned size, unsigned bytes,
+			   struct fx_quick_value *ret)
 {
 	unsigned at = 2;
 
 	if (size < 2 || code[0] != FX_OP_REGISTER || code[1] >= FX_KEPT_REGISTERS)
 		return false;
 	ret->base = code[1];
-	if (at < size && code[at] == FX_OP_ADD_CONST) {
+	if (op_at(code, size, at) == FX_OP_ADD_CONST) {
 		if (size - at < 1 + sizeof ret->offset)
 			return false;
 		memcpy(&ret->offset, code + at + 1, sizeof ret->offset);
 		at += 1 + sizeof ret->offset;
 	}
-	if (at == size)
-		return true;
-	if (size - at != 2 || code[at] != FX_OP_LOAD)
-		return false;
-	ret->load = code[at + 1];
-	return ret->load == 1 || ret->load == 2 || ret->load == 4 || ret->load == 8;
-}
-
-static bool size_is_plain(unsigned size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
+	if (op_at(code, size, at) == FX_OP_LOAD ||
+	    (op_at(code, size, at) == FX_OP_FOLLOW && ret->base == FX_KEPT_FRAME)) {
+		if (size - at < 2)
+			return false;
+		ret->load = code[at + 1];
+		if (!size_is_plain(ret->load))
+			return false;
+		at += 2;
+	}
+	while ((op_at(code, size, at) == FX_OP_ZERO_EXTEND ||
+		op_at(code, size, at) == FX_OP_SIGN_EXTEND) &&
+	       size - at >= 2 && code[at + 1] >= bytes)
+		at += 2;
+	return at == size;
 }
 
 /* How the value is shown. False: not by so little. */
@@ -144,7 +163,8 @@ static bool value_learn(const struct fx_thread *t, const struct fx_recipes_of *o
 	if (!name)
 		return false;
 	if (code && v->shape != FX_SHAPE_LOST)
-		return place_of_value(code, v->code_size, ret) && way_of_value(t, of, v, ret);
+		return place_of_value(code, v->code_size, v->size, ret) &&
+		       way_of_value(t, of, v, ret);
 	text = fx_follow_words(t, v->shape);
 	ret->way = FX_QUICK_FIXED;
 	ret->header |= FX_ARG_STRING | 1ull << 4 | (uint64_t)text << 32;
