@@ -221,7 +221,7 @@ static int merge_say(const struct merge *merge, const struct fx_merge_counts *co
 
 /* --- The whole -------------------------------------------------------------------------------- */
 
-static int merge_all(struct merge *merge)
+static int merge_write_all(struct merge *merge)
 {
 	struct fx_merge_counts counts;
 	struct fx_output *out;
@@ -256,7 +256,7 @@ int fx_cmd_merge(int argc, char **argv)
 		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &merge_parser, argc, argv, 0, &merge);
-		status = merge_all(&merge);
+		status = merge_write_all(&merge);
 	}
 	fx_merge_free(merge.merge);
 	free(merge.inputs);

@@ -163,7 +163,7 @@ static int split_fail(const struct split *split, int error)
 	return error;
 }
 
-static int split_open(void *opaque, const struct fx_split_part *part, struct fx_output **ret)
+static int split_open_part(void *opaque, const struct fx_split_part *part, struct fx_output **ret)
 {
 	struct split *split = opaque;
 	int r = split_name(split, part);
@@ -182,7 +182,7 @@ static int split_open(void *opaque, const struct fx_split_part *part, struct fx_
 	return split_fail(split, r);
 }
 
-static int split_close(void *opaque, const struct fx_split_part *part, struct fx_output *out)
+static int split_close_part(void *opaque, const struct fx_split_part *part, struct fx_output *out)
 {
 	struct split *split = opaque;
 	int r, named = split_name(split, part);
@@ -241,8 +241,8 @@ int fx_cmd_split(int argc, char **argv)
 	int status;
 
 	fx_usage_parse(argv[0], &split_parser, argc, argv, 0, &split);
-	split.order.open = split_open;
-	split.order.close = split_close;
+	split.order.open = split_open_part;
+	split.order.close = split_close_part;
 	split.order.opaque = &split;
 	status = split_all(&split);
 	free(split.path);

@@ -73,7 +73,7 @@ static const struct fx_runs_kind slices_kind = {
     .compare = compare_slices,
 };
 
-static struct collector *collector_of(struct fx_exporter *exporter)
+static struct collector *past_collector_of(struct fx_exporter *exporter)
 {
 	return (struct collector *)exporter;
 }
@@ -256,7 +256,7 @@ static void past_add_slice(struct collector *collector, uint64_t begin, uint64_t
 
 static void past_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
-	struct collector *collector = collector_of(exporter);
+	struct collector *collector = past_collector_of(exporter);
 	struct fx_open_call call = {
 	    .thread = event->thread,
 	    .name = event->name->serial,
@@ -287,7 +287,7 @@ static void past_slice_begin(struct fx_exporter *exporter, const struct fx_event
 static void past_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
 			   uint64_t ts)
 {
-	struct collector *collector = collector_of(exporter);
+	struct collector *collector = past_collector_of(exporter);
 
 	(void)thread;
 	(void)ts;
@@ -341,7 +341,7 @@ static void past_look_at_loss(struct fx_why_past *past, const struct fx_event *e
 
 static void past_instant(struct fx_exporter *exporter, const struct fx_event *event)
 {
-	struct collector *collector = collector_of(exporter);
+	struct collector *collector = past_collector_of(exporter);
 	uint8_t kind = past_kind(collector, event->category);
 
 	/* Of a loss the thread knows nothing. */
@@ -373,7 +373,7 @@ static void past_log(struct fx_exporter *exporter, const struct fx_event *event,
 		     const struct fxt_string *message)
 {
 	(void)message;
-	past_live(collector_of(exporter), event->ts);
+	past_live(past_collector_of(exporter), event->ts);
 }
 
 static const struct fx_exporter_ops past_ops = {

@@ -153,7 +153,7 @@ static const struct fx_recipe_function *recipes_search(const struct fx_recipes_o
 }
 
 /* The table of a function's module. False: it is not known. */
-static bool table_of(uint64_t function, struct fx_recipes_of *ret)
+static bool recipes_table_of(uint64_t function, struct fx_recipes_of *ret)
 {
 	const struct fx_recipe_book *book = fx_load_relaxed(&seen.book);
 	const struct fx_recipe_module *m = book ? module_of(book, function) : NULL;
@@ -164,7 +164,7 @@ static bool table_of(uint64_t function, struct fx_recipes_of *ret)
 
 fx_cold void fx_recipes_find_slow(uint64_t function, struct fx_recipes_of *ret)
 {
-	if (table_of(function, ret))
+	if (recipes_table_of(function, ret))
 		ret->function = recipes_search(ret, function - ret->bias);
 }
 
@@ -175,7 +175,7 @@ bool fx_recipes_leave_out(uint64_t function)
 	const uint32_t *list;
 	uint32_t low = 0, high;
 
-	if (!table_of(function, &of))
+	if (!recipes_table_of(function, &of))
 		return false;
 	table = fx_recipe_at(&of, 0, sizeof *table);
 	high = table ? table->left_out_count : 0;

@@ -252,7 +252,7 @@ static void args_syscall(struct fx_call *call, long number, const long *args, lo
 }
 
 /* The call's name is the system call's, where it is known. */
-static uint64_t header_of(const struct fx_call *call, long number)
+static uint64_t confine_header_of(const struct fx_call *call, long number)
 {
 	uint32_t name = 0;
 
@@ -283,7 +283,7 @@ long fx_wrap_syscall(long number, ...)
 	on = fx_call_try(&call, FX_CAT_SYSCALL, FX_CALL_HEADER(syscall, syscall), FX_WRAPPER_SP(),
 			 (uint64_t)args[0]);
 	if (on) {
-		header = header_of(&call, number);
+		header = confine_header_of(&call, number);
 		call.frame->id = header;
 		before_futex(&before, number, args);
 	}

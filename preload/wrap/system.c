@@ -8,7 +8,7 @@
 /* --- Deadlines ------------------------------------------------------------------------------------ */
 
 /* The other clocks may take a system call, or do not exist, which libc would tell by errno. */
-static bool is_usual(clockid_t clock)
+static bool is_usual_clock(clockid_t clock)
 {
 	return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME;
 }
@@ -18,7 +18,7 @@ void fx_before_clock_given(struct fx_before_clock *before, clockid_t clock)
 	struct timespec now = {0};
 
 	before->clock = clock;
-	before->known = is_usual(clock) && fx_load_relaxed(&fx_clock_read)(clock, &now) == 0;
+	before->known = is_usual_clock(clock) && fx_load_relaxed(&fx_clock_read)(clock, &now) == 0;
 	before->now = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 

@@ -4,14 +4,14 @@
 # the same name.
 . "$(dirname "$0")/lib.sh"
 
-lint_files '*.c' | grep -E '^(base|client|compiler-plugin|convert|engine|format|kernel|manager|measure|preload|protocol|query|report|symbols)/' \
-	>"$lint_tmp/files"
+lint_files '*.c' '*.h' | grep / | grep -vE '^(bench|examples|include|tests)/' >"$lint_tmp/files"
 [ -s "$lint_tmp/files" ] || { echo "no sources found"; exit 99; }
 
-# A definition: its first line begins with static, and a line with a brace alone follows the parameters.
+# A definition: its first line begins with static, or with fx_hot, which is that and inlined; a line with a brace alone
+# follows the parameters.
 xargs awk '
 FNR == 1 { pending = "" }
-/^static / && /[A-Za-z_0-9]+\(/ {
+/^(static|fx_hot) / && /[A-Za-z_0-9]+\(/ {
 	pending = $0
 	sub(/\(.*/, "", pending)
 	sub(/.*[^A-Za-z_0-9]/, "", pending)
