@@ -10,7 +10,9 @@
 #include <stdint.h>
 
 #include "archives/belongings.h"
-#include "archives/split.h"
+
+/* What makes a part: a span of time, a size, or a process. */
+enum fx_split_by { FX_SPLIT_BY_TIME, FX_SPLIT_BY_SIZE, FX_SPLIT_BY_PROCESS };
 
 struct fx_places {
 	enum fx_split_by by;

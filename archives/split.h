@@ -16,14 +16,13 @@
 
 #include <fxtrace/reader.h>
 
+#include "archives/places.h"
 #include "manager/archive/output.h"
 
 #define FX_SPLIT_AT_ONCE 32u
 
 /* More are a mistake. */
 #define FX_SPLIT_MAX 100000u
-
-enum fx_split_by { FX_SPLIT_BY_TIME, FX_SPLIT_BY_SIZE, FX_SPLIT_BY_PROCESS };
 
 struct fx_split_part {
 	size_t number; /* counts from 1 */

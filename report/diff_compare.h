@@ -3,7 +3,7 @@
 #ifndef FX_REPORT_DIFF_COMPARE_H
 #define FX_REPORT_DIFF_COMPARE_H
 
-#include "report/diff.h"
+#include "report/diff_order.h"
 #include "report/diff_rows.h"
 
 struct fx_comparison;

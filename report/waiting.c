@@ -26,7 +26,7 @@ struct pattern {
 
 static const struct pattern waiting_patterns[] = {
 #define FX_WAIT(name, kind) {name, FX_WAIT_##kind},
-#include "report/waits.def"
+#include "report/waiting.def"
 #undef FX_WAIT
 };
 

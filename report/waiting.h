@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that wait, and for what: the table is waits.def. */
+/* Calls that wait, and for what: the table is waiting.def. */
 #ifndef FX_REPORT_WAITING_H
 #define FX_REPORT_WAITING_H
 

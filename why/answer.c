@@ -8,7 +8,7 @@
 #include "report/keys.h"
 #include "report/show.h"
 #include "report/units.h"
-#include "why/answer.h"
+#include "why/why-internal.h"
 #include "why/words.h"
 
 enum { CAUSES_MAX = 200000 };

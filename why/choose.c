@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "why/answer.h"
+#include "why/why-internal.h"
 
 static bool choose_passes(const struct fx_why *why, size_t thread)
 {

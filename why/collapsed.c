@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/print.h"
-#include "why/answer.h"
+#include "why/why-internal.h"
 #include "why/words.h"
 
 /* A frame may not have what divides frames. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "why/answer.h"
+#include "why/why-internal.h"
 
 static int compare_siblings(const void *a, const void *b, void *opaque)
 {

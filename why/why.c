@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "convert/convert.h"
-#include "why/answer.h"
+#include "why/why-internal.h"
 #include "why/computing.h"
 
 static int why_find(struct fx_why *why, struct fx_flows *flows, const char **ret_wrong)

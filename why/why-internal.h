@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer, from within: what was asked of, what was found, and how it becomes tables. */
-#ifndef FX_WHY_ANSWER_H
-#define FX_WHY_ANSWER_H
+/* What the files of an answer share: what was asked of, what was found, and how it becomes tables. */
+#ifndef FX_WHY_WHY_INTERNAL_H
+#define FX_WHY_WHY_INTERNAL_H
 
 #include "why/past.h"
 #include "why/path.h"
