@@ -1,13 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The files of a room can be read one after another: none includes, by way of others of the room, itself. A source and its
-# header, also NAME-internal.h, count as one. Rooms that deps.tbl has a `circle' line for are not held to it yet.
+# header, also NAME-internal.h, count as one.
 . "$(dirname "$0")/lib.sh"
 
 lint_files '*.c' '*.h' | grep / | grep -vE '^(bench|examples|include|tests)/' >"$lint_tmp/files"
 [ -s "$lint_tmp/files" ] || { echo "no sources found"; exit 99; }
 
-sed -n 's/^circle //p' "$lint_here/deps.tbl" | tr ' ' '\n' >"$lint_tmp/spared"
 xargs grep -nE '^#include "' <"$lint_tmp/files" | awk -F: '
 function module(path) {
 	sub(/(-internal)?\.[a-z.-]*$/, "", path)
@@ -17,14 +16,13 @@ function room(path) {
 	sub(/\/[^\/]*$/, "", path)
 	return path
 }
-FILENAME != "-" { spared[$0] = 1; next }
 {
 	header = $3
 	gsub(/^#include "|".*$/, "", header)
 	from = module($1)
 	to = module(header)
-	if (from != to && room(from) == room(to) && !(room(from) in spared))
+	if (from != to && room(from) == room(to))
 		print from, to
-}' "$lint_tmp/spared" - | sort -u | tsort 2>&1 >/dev/null | grep -v 'input contains a loop' | sed 's/^tsort: //' | sort -u |
+}' | sort -u | tsort 2>&1 >/dev/null | grep -v 'input contains a loop' | sed 's/^tsort: //' | sort -u |
 	sed 's/$/: is part of a circle of includes/' >"$lint_tmp/bad"
 lint_end "$lint_tmp/bad"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Holds the includes of every room against deps.tbl.
+# Holds the includes of every room against deps.tbl: that there are no others, and that each room that is named there is used.
 . "$(dirname "$0")/lib.sh"
 
 lint_files '*.c' '*.h' '*.cc' '*.cpp' '*.def' | grep / >"$lint_tmp/files"
@@ -47,6 +47,8 @@ function check_own(header,    room, folder) {
 		report("\"" header "\": installed headers are included as <" header ">")
 	} else if (room != from && !in_list(room, may[from]) && !in_list(folder, may[from])) {
 		report(from " may not include \"" header "\"")
+	} else if (room != from) {
+		used[from " " room] = used[from " " folder] = 1
 	}
 }
 function check_system(header,    i) {
@@ -59,7 +61,6 @@ function check_system(header,    i) {
 	}
 }
 FNR == NR && (/^#/ || /^$/) { next }
-FNR == NR && $1 == "circle" { next }
 FNR == NR {
 	list = $0
 	sub(/^[^ ]+ [^ ]+ ?/, "", list)
@@ -80,6 +81,7 @@ FNR == NR {
 	from = room_of(file)
 	top = file
 	sub(/\/.*/, "", top)
+	has[from] = 1
 	if (!(from in known)) {
 		report("deps.tbl does not know the room of " file)
 		next
@@ -89,5 +91,13 @@ FNR == NR {
 	else
 		check_system($4)
 }
-' "$lint_here/deps.tbl" "$lint_tmp/includes" >"$lint_tmp/bad"
+END {
+	for (from in has) {
+		n = from == "tests" || from == "bench" ? 0 : split(may[from], rooms)
+		for (i = 1; i <= n; i++)
+			if (!((from " " rooms[i]) in used))
+				print "tests/lint/deps.tbl: " from " uses nothing of " rooms[i]
+	}
+}
+' tests/lint/deps.tbl "$lint_tmp/includes" >"$lint_tmp/bad"
 lint_end "$lint_tmp/bad"

@@ -6,20 +6,28 @@
 
 tree=$lint_tmp/tree
 mkdir -p "$tree/base" "$tree/doc" "$tree/engine" "$tree/format" "$tree/preload" "$tree/protocol" \
-	"$tree/tests"
+	"$tree/tests/lint"
 licence='/* SPDX-License-Identifier: MIT */'
 
 good_tree() {
 	rm -rf "${tree:?}"/*/*
+	mkdir "$tree/tests/lint"
+	{
+		printf '# SPDX-License-Identifier: MIT\n'
+		printf 'may base\nmay format base\nmay engine/.\nmay preload/. base\nmay preload/host\n'
+		printf 'may protocol\nmay tests base\n'
+		printf 'only elfutils/* symbols\nnever stdio.h base preload\n'
+	} >"$tree/tests/lint/deps.tbl"
 	printf '%s\n#include <stdint.h>\n' "$licence" >"$tree/base/a.h"
-	printf '%s\n#include "base/a.h"\n#include <stdio.h>\n' "$licence" >"$tree/format/b.c"
+	printf '%s\n#include "base/a.h"\n#include <stdio.h>\nstatic int b(void)\n{\n\treturn 0;\n}\n' "$licence" >"$tree/format/b.c"
 	printf '%s\n#include "base/a.h"\n' "$licence" >"$tree/preload/c.c"
 	printf '%s\n#define FX_A 1\nstruct fx_a {\n\tlong x;\n\tlong y;\n};\n' "$licence" >"$tree/engine/layout.h"
-	printf '%s\n' "$licence" | tee "$tree/base/clock.h" >"$tree/protocol/messages.h"
+	printf '%s\n' "$licence" >"$tree/protocol/messages.h"
+	printf '%s\n#include "base/a.h"\n' "$licence" >"$tree/base/clock.h"
 	printf '`struct fx_a`\n| 0 | 8 | `x` | |\n' >"$tree/doc/PROTOCOL.md"
 	printf '`struct fx_a`\n| 8 | 8 | `y` | |\n| `FX_A` | 0x1 |\n' >"$tree/doc/BUFFER.md"
 	{
-		printf '# SPDX-License-Identifier: MIT\nx = base/a.h base/clock.h format/b.c preload/c.c preload/host/d.c preload/host/asks.def\n'
+		printf '# SPDX-License-Identifier: MIT\nx = base/a.h base/clock.h format/b.c preload/c.c preload/host/d.c preload/host/asks.def tests/lint/deps.tbl\n'
 		printf 'y = doc/BUFFER.md doc/PROTOCOL.md engine/layout.h protocol/messages.h\n'
 		printf 'TESTS += tests/e\ne_SOURCES = tests/e.c\nz_tests = tests/f.sh tests/conformance.tbl\n'
 	} >"$tree/base/Makemodule.am"
@@ -57,16 +65,20 @@ fault() {
 : >"$lint_tmp/bad"
 fault="no fault"
 good_tree
-for lint in asks.sh deps.sh format.sh text.sh spdx.sh dist.sh tables.sh conformance.sh; do
+for lint in asks.sh circles.sh deps.sh names.sh format.sh text.sh spdx.sh dist.sh tables.sh conformance.sh; do
 	expect 0 "$lint"
 done
 fault asks.sh preload/c.c 'int y = SYS_getpid;'
 fault asks.sh preload/host/asks.def 'FX_ASK(LOOK, statx, -1, 0)'
+fault circles.sh base/a.h '#include "base/clock.h"'
+fault names.sh preload/c.c "$(printf 'static int b(void)\n{\n\treturn 1;\n}')"
+fault names.sh base/a.h "$(printf 'fx_hot int b(void)\n{\n\treturn 1;\n}')"
 fault deps.sh base/a.h '#include "format/b.h"'
 fault deps.sh preload/c.c '#include <stdio.h>'
 fault deps.sh preload/c.c '# include "symbols/d.h"'
 fault deps.sh format/b.c '#include <elfutils/libdwfl.h>'
 fault deps.sh format/b.c '#include "b.h"'
+fault deps.sh tests/lint/deps.tbl 'may preload/. base format'
 fault format.sh format/b.c 'int  x ;'
 fault text.sh format/b.c "/* TO""DO */"
 fault text.sh format/b.c "/* /ho""me/someone */"
