@@ -90,6 +90,8 @@ fault tables.sh doc/PROTOCOL.md '| 0 | 4 | `x` | |'
 fault tables.sh doc/PROTOCOL.md '| 8 | 8 | `z` | |'
 fault tables.sh doc/BUFFER.md '| `FX_A` | 2 | |'
 fault tables.sh engine/layout.h "$(printf 'struct fx_b {\n\tlong z;\n};')"
+fault tables.sh engine/layout.h "$(printf 'enum fx_c {\n\tFX_C = 1,\n};')"
+fault tables.sh protocol/messages.h "$(printf '#define FX_MESSAGES(X) \\\\\n\tX(HELLO, 1, "")')"
 fault conformance.sh tests/conformance.tbl 'area | another'
 fault conformance.sh tests/conformance.tbl 'area | line | tests/e.c one'
 fault conformance.sh tests/conformance.tbl 'area | another | tests/e.c other'

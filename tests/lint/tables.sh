@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The tables of doc/PROTOCOL.md and doc/BUFFER.md are true: each offset, size and number becomes an
-# assertion for the compiler. And they are complete: each field of the shared structures has its row.
+# assertion for the compiler. And they are complete: each field of the shared structures has its row, and each value of
+# their enumerations: a message, a cause of loss.
 . "$(dirname "$0")/lib.sh"
 
 documents='doc/PROTOCOL.md doc/BUFFER.md'
@@ -42,6 +43,27 @@ awk '
 	}
 ' $headers >"$lint_tmp/fields"
 
+# Values: those of enumerations that say their number, and those that a list X(SYMBOL, number, ...) makes.
+# shellcheck disable=SC2086
+awk '
+	BEGIN {
+		prefix["FX_MESSAGES"] = "FX_MSG_"
+		prefix["FX_SESSION_STATES"] = "FX_SESSION_"
+		prefix["FX_CONTROL_ERRORS"] = "FX_CONTROL_"
+		prefix["FX_CATEGORIES"] = "FX_CAT_"
+	}
+	/^#define [A-Z_]+[(]X[)]/ {
+		list = $2
+		sub(/[(].*/, "", list)
+	}
+	/^\tX[(][A-Z_]+, [0-9]+,/ && list in prefix {
+		sub(/^\tX[(]/, "")
+		sub(/,.*/, "")
+		print prefix[list] $0, FILENAME ":" FNR
+	}
+	/^\tFX_[A-Z_0-9]+ =/ { print $1, FILENAME ":" FNR }
+' $headers >"$lint_tmp/values"
+
 [ -s "$lint_tmp/rows" ] && [ -s "$lint_tmp/fields" ] || {
 	echo "$documents: no tables, or no structures in $headers"
 	exit 1
@@ -59,4 +81,8 @@ while read -r struct name field where; do
 	grep -qx "$struct $name $field" "$lint_tmp/rows" ||
 		echo "$where: $struct $name.$field stands in no table of $documents"
 done <"$lint_tmp/fields" >>"$lint_tmp/bad"
+while read -r name where; do
+	# shellcheck disable=SC2086
+	grep -qE "^[|] \`$name\` [|]" $documents || echo "$where: $name stands in no table of $documents"
+done <"$lint_tmp/values" >>"$lint_tmp/bad"
 lint_end "$lint_tmp/bad"
