@@ -55,8 +55,8 @@ struct fx_msg_header {
 
 /* Why a process registers. */
 enum fx_register_cause {
-	FX_CAUSE_START = 0, /* a new program image */
-	FX_CAUSE_FORK = 1,  /* a forked child, running its parent's image */
+	FX_REGISTER_START = 0, /* a new program image */
+	FX_REGISTER_FORK = 1,  /* a forked child, running its parent's image */
 };
 
 struct fx_msg_register {

@@ -410,7 +410,7 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	FX_FAULT(attach_modules);
 	if (r == 0)
 		fx_modules_write();
-	if (r == 0 && cause == FX_CAUSE_START)
+	if (r == 0 && cause == FX_REGISTER_START)
 		recipes_await();
 	return r;
 }

@@ -48,7 +48,7 @@ static int reattach(void)
 {
 	int r = fx_bring();
 
-	return r == -ENOSYS ? fx_attach(FX_CAUSE_FORK) : r;
+	return r == -ENOSYS ? fx_attach(FX_REGISTER_FORK) : r;
 }
 
 static int attach_somewhere(void)
@@ -58,10 +58,10 @@ static int attach_somewhere(void)
 
 	if (socket && socket[0]) {
 		fx_attach_set_socket(socket);
-		return fx_attach(FX_CAUSE_START);
+		return fx_attach(FX_REGISTER_START);
 	}
 	fd = fx_private_manager_start(program);
-	return fd < 0 ? fd : fx_attach_over(fd, FX_CAUSE_START);
+	return fd < 0 ? fd : fx_attach_over(fd, FX_REGISTER_START);
 }
 
 /* Behind the environment lies the auxiliary vector, if that is still the one which the kernel has made: a library that

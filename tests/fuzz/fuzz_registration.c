@@ -202,7 +202,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i < sizeof(answer.fds) / sizeof(answer.fds[0]); i++)
 		close(answer.fds[i]);
 	shutdown(pair[1], SHUT_WR);
-	if (fx_attach_over(pair[0], FX_CAUSE_START) == 0) {
+	if (fx_attach_over(pair[0], FX_REGISTER_START) == 0) {
 		buffer_touch();
 		control_unmap(answer.message.control_size);
 	}

@@ -103,7 +103,7 @@ struct fx_msg_register client_request(const char *name)
 	struct fx_msg_register request = {
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_REGISTER},
 	    .pid = 1, /* not believed */
-	    .cause = FX_CAUSE_START,
+	    .cause = FX_REGISTER_START,
 	};
 
 	snprintf(request.name, sizeof(request.name), "%s", name);
