@@ -227,17 +227,13 @@ static bool stock_change(struct stock *s)
 static bool stock_is_table(const struct fxt_record *record)
 {
 	switch (record->kind) {
-	case FXT_KIND_PROVIDER_INFO:
-	case FXT_KIND_PROVIDER_SECTION:
-	case FXT_KIND_MAGIC:
-	case FXT_KIND_INITIALIZATION:
-	case FXT_KIND_STRING:
-	case FXT_KIND_THREAD:
 	case FXT_KIND_MODULE:
 	case FXT_KIND_MMAP:
 		return true;
-	default:
+	case FXT_KIND_UNKNOWN:
 		return false;
+	default:
+		return !fx_copy_is_content(record);
 	}
 }
 

@@ -11,6 +11,7 @@
 
 #include "client/commands.h"
 #include "client/usage.h"
+#include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
 void fx_archive_argument(const char *program, const char **file, const char *arg)
@@ -59,6 +60,33 @@ int fx_archive_complain_of(const char *program, const char *file, const struct f
 	fxt_fault_format(fault, text, sizeof(text));
 	fx_report_as(program, "%s: offset 0x%" PRIx64 ": %s%s", file, fault->offset, text, then);
 	return FX_EXIT_FAILURE;
+}
+
+void fx_archive_note_fault(void *opaque, const struct fxt_fault *fault)
+{
+	*(struct fxt_fault *)opaque = *fault;
+}
+
+bool fx_archive_make(const char *program, const char *path,
+		     int (*write)(void *opaque, struct fx_output *out), void *opaque, int *ret)
+{
+	struct fx_output *out;
+	int closed, r = fx_output_open_whole(path, &out);
+
+	if (r < 0) {
+		fx_archive_complain(program, path, r, NULL);
+		return false;
+	}
+	r = fx_output_begin(out);
+	if (r == 0)
+		r = write(opaque, out);
+	if (r == 0)
+		fx_output_keep(out);
+	closed = fx_output_close(out, NULL);
+	if (closed < 0)
+		fx_archive_complain(program, path, closed, NULL);
+	*ret = r;
+	return closed >= 0;
 }
 
 const char *fx_archive_compression(const unsigned char bytes[4])

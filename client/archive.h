@@ -7,6 +7,8 @@
 
 #include <fxtrace/reader.h>
 
+struct fx_output;
+
 /* Where a session's archive is unless its FILE is given. */
 #define FX_ARCHIVE_USUAL "fxtrace.fxt"
 
@@ -30,6 +32,16 @@ int fx_archive_complain(const char *program, const char *file, int error,
 /* As above, on a fault that is there; what `then` says comes behind it. */
 int fx_archive_complain_of(const char *program, const char *file, const struct fxt_fault *fault,
 			   const char *then);
+
+/* Keeps a fault in the struct fxt_fault that `opaque` is: a handler of a reader's. */
+void fx_archive_note_fault(void *opaque, const struct fxt_fault *fault);
+
+/*
+ * Makes an archive at `path`, whole or not at all; write() writes it, and *ret is what it returned. False: the output cannot
+ * be had, which was said.
+ */
+bool fx_archive_make(const char *program, const char *path,
+		     int (*write)(void *opaque, struct fx_output *out), void *opaque, int *ret);
 
 /* What the first four bytes of a file say of its compression, if it is an archive: "gzip", "zstd" or "plain". */
 const char *fx_archive_compression(const unsigned char bytes[4]);

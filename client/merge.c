@@ -33,6 +33,8 @@ struct merge {
 	struct offset *offsets;
 	size_t offset_count;
 	struct fx_merge *merge;
+	struct fx_merge_counts counts;
+	size_t at; /* the input that an error is of */
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -221,27 +223,22 @@ static int merge_say(const struct merge *merge, const struct fx_merge_counts *co
 
 /* --- The whole -------------------------------------------------------------------------------- */
 
-static int merge_write_all(struct merge *merge)
+static int merge_write(void *opaque, struct fx_output *out)
 {
-	struct fx_merge_counts counts;
-	struct fx_output *out;
-	size_t at;
-	int closed, r = fx_merge_open(merge->inputs, merge->count, &merge->merge, &at);
+	struct merge *merge = opaque;
+
+	return fx_merge_write(merge->merge, out, &merge->counts, &merge->at);
+}
+
+static int merge_make(struct merge *merge)
+{
+	int r = fx_merge_open(merge->inputs, merge->count, &merge->merge, &merge->at);
 
 	if (r < 0)
-		return merge_complain(merge, at, r);
-	r = fx_output_open_whole(merge->out_path, &out);
-	if (r < 0)
-		return fx_archive_complain(merge->program, merge->out_path, r, NULL);
-	r = fx_output_begin(out);
-	if (r == 0)
-		r = fx_merge_write(merge->merge, out, &counts, &at);
-	if (r == 0)
-		fx_output_keep(out);
-	closed = fx_output_close(out, NULL);
-	if (closed < 0)
-		return fx_archive_complain(merge->program, merge->out_path, closed, NULL);
-	return r < 0 ? merge_complain(merge, at, r) : merge_say(merge, &counts);
+		return merge_complain(merge, merge->at, r);
+	if (!fx_archive_make(merge->program, merge->out_path, merge_write, merge, &r))
+		return FX_EXIT_FAILURE;
+	return r < 0 ? merge_complain(merge, merge->at, r) : merge_say(merge, &merge->counts);
 }
 
 int fx_cmd_merge(int argc, char **argv)
@@ -256,7 +253,7 @@ int fx_cmd_merge(int argc, char **argv)
 		status = FX_EXIT_FAILURE;
 	} else {
 		fx_usage_parse(argv[0], &merge_parser, argc, argv, 0, &merge);
-		status = merge_write_all(&merge);
+		status = merge_make(&merge);
 	}
 	fx_merge_free(merge.merge);
 	free(merge.inputs);

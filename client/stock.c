@@ -12,6 +12,7 @@
 
 struct stock_job {
 	const char *program, *in, *out_path;
+	struct fxt_reader *reader;
 	struct fx_stock_result result;
 };
 
@@ -31,29 +32,22 @@ static int stock_say(const struct stock_job *job)
 	return FX_EXIT_OK;
 }
 
-static int stock_write(struct stock_job *job, struct fxt_reader *reader)
+static int stock_write(void *opaque, struct fx_output *out)
 {
-	struct fx_output *out;
-	int closed, r = fx_output_open_whole(job->out_path, &out);
+	struct stock_job *job = opaque;
 
-	if (r < 0)
-		return fx_archive_complain(job->program, job->out_path, r, NULL);
-	r = fx_output_begin(out);
-	if (r == 0)
-		r = fx_stock_write(reader, out, &job->result);
-	if (r == 0)
-		fx_output_keep(out);
-	closed = fx_output_close(out, NULL);
-	if (closed < 0)
-		return fx_archive_complain(job->program, job->out_path, closed, NULL);
+	return fx_stock_write(job->reader, out, &job->result);
+}
+
+static int stock_make(struct stock_job *job)
+{
+	int r;
+
+	if (!fx_archive_make(job->program, job->out_path, stock_write, job, &r))
+		return FX_EXIT_FAILURE;
 	if (r < 0)
 		return fx_archive_complain(job->program, job->in, r, &job->result.fault);
 	return stock_say(job);
-}
-
-static void stock_fault(void *opaque, const struct fxt_fault *fault)
-{
-	*(struct fxt_fault *)opaque = *fault;
 }
 
 int fx_stock_convert(const char *program, int fd, const char *in, const char *out)
@@ -61,18 +55,17 @@ int fx_stock_convert(const char *program, int fd, const char *in, const char *ou
 	struct stock_job job = {.program = program, .in = in, .out_path = out};
 	struct fxt_fault fault = {.kind = FXT_FAULT_NONE};
 	const struct fxt_record *record;
-	struct fxt_reader *reader;
-	int status, r = fxt_reader_open_fd(fd, &reader);
+	int status, r = fxt_reader_open_fd(fd, &job.reader);
 
 	if (r < 0)
 		return fx_archive_complain(program, in, r, NULL);
 	/* The magic number: nothing is written over for what is no archive. */
-	fxt_reader_set_fault_handler(reader, stock_fault, &fault);
-	r = fxt_reader_next(reader, &record);
+	fxt_reader_set_fault_handler(job.reader, fx_archive_note_fault, &fault);
+	r = fxt_reader_next(job.reader, &record);
 	if (r < 0 || fault.kind != FXT_FAULT_NONE)
 		status = fx_archive_complain(program, in, r, &fault);
 	else
-		status = stock_write(&job, reader);
-	fxt_reader_close(reader);
+		status = stock_make(&job);
+	fxt_reader_close(job.reader);
 	return status;
 }

@@ -22,6 +22,8 @@ struct symbolize_job {
 	const char *program;
 	const char *in, *out_path;
 	struct fx_finder_places places;
+	struct fx_finder *finder;
+	struct fxt_reader *reader;
 	const char **sysroots, **debug_folders;
 	struct fx_symbolize_result result;
 };
@@ -91,52 +93,42 @@ static int symbolize_say(const struct symbolize_job *job)
 	return FX_EXIT_OK;
 }
 
-static int symbolize_write(struct symbolize_job *job, struct fxt_reader *reader,
-			   struct fx_finder *finder)
+static int symbolize_write(void *opaque, struct fx_output *out)
 {
-	struct fx_output *out;
-	int closed, r = fx_output_open_whole(job->out_path, &out);
+	struct symbolize_job *job = opaque;
 
-	if (r < 0)
-		return fx_archive_complain(job->program, job->out_path, r, NULL);
-	r = fx_output_begin(out);
-	if (r == 0)
-		r = fx_symbolize(reader, finder, out, &job->result);
-	if (r == 0)
-		fx_output_keep(out);
-	closed = fx_output_close(out, NULL);
-	if (closed < 0)
-		return fx_archive_complain(job->program, job->out_path, closed, NULL);
+	return fx_symbolize(job->reader, job->finder, out, &job->result);
+}
+
+static int symbolize_make(struct symbolize_job *job)
+{
+	int r;
+
+	if (!fx_archive_make(job->program, job->out_path, symbolize_write, job, &r))
+		return FX_EXIT_FAILURE;
 	if (r < 0)
 		return fx_archive_complain(job->program, job->in, r, &job->result.fault);
 	return symbolize_say(job);
-}
-
-static void symbolize_note_fault(void *opaque, const struct fxt_fault *fault)
-{
-	*(struct fxt_fault *)opaque = *fault;
 }
 
 static int symbolize_all(struct symbolize_job *job)
 {
 	struct fxt_fault fault = {.kind = FXT_FAULT_NONE};
 	const struct fxt_record *record;
-	struct fx_finder *finder;
-	struct fxt_reader *reader;
-	int status, r = fx_archive_open(job->in, &reader);
+	int status, r = fx_archive_open(job->in, &job->reader);
 
 	if (r < 0)
 		return fx_archive_complain(job->program, job->in, r, NULL);
-	finder = fx_finder_new(&job->places);
+	job->finder = fx_finder_new(&job->places);
 	/* The magic number: nothing is written over for what is no archive. */
-	fxt_reader_set_fault_handler(reader, symbolize_note_fault, &fault);
-	r = finder ? fxt_reader_next(reader, &record) : -ENOMEM;
+	fxt_reader_set_fault_handler(job->reader, fx_archive_note_fault, &fault);
+	r = job->finder ? fxt_reader_next(job->reader, &record) : -ENOMEM;
 	if (r < 0 || fault.kind != FXT_FAULT_NONE)
 		status = fx_archive_complain(job->program, job->in, r, &fault);
 	else
-		status = symbolize_write(job, reader, finder);
-	fx_finder_free(finder);
-	fxt_reader_close(reader);
+		status = symbolize_make(job);
+	fx_finder_free(job->finder);
+	fxt_reader_close(job->reader);
 	return status;
 }
 

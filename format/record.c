@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* When a record is of, and whom. */
-#include <fxtrace/reader.h>
+#include "format/record_ticks.h"
 
-static const uint64_t *record_ticks(const struct fxt_record *record)
+const uint64_t *fx_record_ticks(const struct fxt_record *record)
 {
 	switch (record->kind) {
 	case FXT_KIND_EVENT:
@@ -26,7 +26,7 @@ static const uint64_t *record_ticks(const struct fxt_record *record)
 
 bool fxt_record_time(const struct fxt_record *record, uint64_t *ret_ns)
 {
-	const uint64_t *ticks = record_ticks(record);
+	const uint64_t *ticks = fx_record_ticks(record);
 
 	if (!ticks)
 		return false;

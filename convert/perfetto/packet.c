@@ -305,19 +305,29 @@ static void write_encoded(struct fx_packets *packets, uint64_t ts, const Fx__Pf_
 	fx_sink_commit(packets->sink, (size_t)(at - out));
 }
 
-void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event)
+/* What the next packet is to name first; *ret is NULL if that is nothing. False: no room. */
+static bool take_fresh(struct fx_packets *packets, Fx__Pf__InternedData *interned,
+		       Fx__Pf__InternedData **ret)
 {
-	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT, *fresh = NULL;
-
+	*ret = NULL;
 	packets->fresh_by_kind.count = 0;
 	if (fx_vector_reserve(&packets->fresh_by_kind, packets->fresh.count) < 0) {
 		packets->error = -ENOMEM;
-		return;
+		return false;
 	}
 	if (has_fresh(packets)) {
-		list_interned(packets, &interned);
-		fresh = &interned;
+		list_interned(packets, interned);
+		*ret = interned;
 	}
+	return true;
+}
+
+void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__TrackEvent *event)
+{
+	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT, *fresh;
+
+	if (!take_fresh(packets, &interned, &fresh))
+		return;
 	if (event->log_message)
 		write_message(packets, ts, event, fresh);
 	else
@@ -329,18 +339,13 @@ void fx_packets_write_event(struct fx_packets *packets, uint64_t ts, Fx__Pf__Tra
 void fx_packets_write_next(struct fx_packets *packets, uint64_t ts,
 			   const Fx__Pf__TracePacket *packet)
 {
-	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT;
+	Fx__Pf__InternedData interned = FX__PF__INTERNED_DATA__INIT, *fresh;
 	Fx__Pf__TracePacket whole = *packet;
 
-	packets->fresh_by_kind.count = 0;
-	if (fx_vector_reserve(&packets->fresh_by_kind, packets->fresh.count) < 0) {
-		packets->error = -ENOMEM;
+	if (!take_fresh(packets, &interned, &fresh))
 		return;
-	}
-	if (has_fresh(packets)) {
-		list_interned(packets, &interned);
-		whole.interned_data = &interned;
-	}
+	if (fresh)
+		whole.interned_data = fresh;
 	whole.has_timestamp = 1;
 	whole.timestamp = ts - packets->last_ts;
 	set_sequence(packets, &whole, FLAG_NEEDS);

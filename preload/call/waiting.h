@@ -134,9 +134,10 @@ fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 /*
  * Bodies of fx_pass_NAME(): true: the call has been made, and is not recorded; *ret is its result.
  *
- * FX_PASS_TRY: of a call that never waits; FX_PASS_TAKE: the same, of one that then has the lock alone. FX_PASS_TRIED: of
- * one that waits, which is tried first by a call that does not; `valid' is false if the real function is to be asked about
- * the time, and `alone' where nobody else can have the lock then.
+ * FX_PASS_MADE: of a call that never waits, which `made' makes (t_ is the thread); FX_PASS_TRY: by the real function alone;
+ * FX_PASS_TAKE: the same, of one that then has the lock alone. FX_PASS_TRIED: of one that waits, which is tried first by a
+ * call that does not; `valid' is false if the real function is to be asked about the time, and `alone' where nobody else can
+ * have the lock then.
  */
 #define FX_TAKEN(t, l, ret)                                                                        \
 	do {                                                                                       \
@@ -155,15 +156,17 @@ fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 		return true;                                                                       \
 	} while (0)
 
-#define FX_PASS_TRY(ret, try_, ...)                                                                \
+#define FX_PASS_MADE(ret, made)                                                                    \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
 			return false;                                                              \
-		*(ret) = FX_REAL(try_)(__VA_ARGS__);                                               \
+		*(ret) = (made);                                                                   \
 		return true;                                                                       \
 	} while (0)
+
+#define FX_PASS_TRY(ret, try_, ...) FX_PASS_MADE(ret, FX_REAL(try_)(__VA_ARGS__))
 
 #define FX_PASS_TRIED(alone, valid, try_, l, ret, lock, ...)                                       \
 	do {                                                                                       \

@@ -70,15 +70,7 @@
 	}
 
 /* Recorded with pthread:all alone. */
-#define PASS_RELEASE(name, object, ret)                                                            \
-	do {                                                                                       \
-		struct fx_thread *t_ = fx_sync_thread();                                           \
-                                                                                                   \
-		if (fx_unlikely(t_ && fx_records_all(t_)))                                         \
-			return false;                                                              \
-		*(ret) = release_##name(t_, object);                                               \
-		return true;                                                                       \
-	} while (0)
+#define PASS_RELEASE(name, object, ret) FX_PASS_MADE(ret, release_##name(t_, object))
 
 /* --- Semaphores ------------------------------------------------------------------------------- */
 
