@@ -31,8 +31,14 @@
  *	           payload stands. The area can thus be walked at any moment, also after a kill -9.
  *	frame      `start` last (release), 0 = no call. Readers take frames up to the first 0.
  *
- * Other words: rolling_state is wrap (63..32) and chunks claimed in this half (31..0); fx_control.state is epoch (63..32)
- * and category bits (31..0, none: stopped). A chunk's states are drawn at FX_CHUNK_HELD.
+ * Words that are written whole. A chunk's states and its word are drawn at FX_CHUNK_HELD.
+ *
+ *	rolling_state      |63          wrap           32|31   chunks claimed in this half   0|
+ *
+ *	fx_control.state   |63          epoch          32| 31  |30| 29     |28  24|23 21| 20   |19 12|11        0|
+ *	                   |                             |PAIRS| -|STOPPING| NEWS |  -  |CHOSEN|  -  |categories |
+ *
+ *	                   a low half of 0, or of STOPPING alone: tracing is stopped
  *
  * Pairs of accesses, writer -> reader
  *	record header: store release (engine/provider/record.h)     -> load acquire (engine/reader/drain.c)
