@@ -39,7 +39,7 @@ struct fx_stream_end {
 	int32_t fd;
 	bool is_odd;		  /* several descriptors, or positions that do not grow */
 	fx_message_list calls[2]; /* enum fx_direction; by position */
-	/* For whoever brings archives together: */
+	/* For code that brings archives together: */
 	struct fx_stream_end *other; /* the other end, in another archive; NULL: none */
 	size_t owner;		     /* the number of this one's archive */
 	uint64_t base;		     /* the number of the first call that received */

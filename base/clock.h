@@ -39,7 +39,7 @@ static inline uint64_t fx_clock_ns(clockid_t clock)
 {
 	struct timespec ts = {0};
 
-	/* relaxed: whoever else finds it finds the same */
+	/* relaxed: any other thread finds the same */
 	fx_load_relaxed (&fx_clock_read)(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }

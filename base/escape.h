@@ -2,7 +2,7 @@
 /*
  * Text of any bytes made UTF-8 that can be turned back. Each byte that is no part of a well-formed character, and each
  * NUL, becomes \xHH with capital letters. A backslash stays as it is, but where such an escape would seem to begin with
- * it: there it is written as \x5C. So two texts are equal after it if they were before, and whoever wants the bytes
+ * it: there it is written as \x5C. So two texts are equal after it if they were before, and a reader that wants the bytes
  * back replaces each \xHH by its byte.
  *
  * What is escaped is not to be escaped again.

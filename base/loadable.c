@@ -212,7 +212,7 @@ static bool gives_none(int fd)
 	       (fx_syscall2(SYS_fstatfs, fd, &fs) == 0 && (fs.f_flags & ST_NOSUID));
 }
 
-/* Then the dynamic linker does not load what the one who starts it names. */
+/* Then the dynamic linker does not load what the process that starts it names. */
 static enum fx_loadable judge_privileges(int fd)
 {
 	struct stat st;

@@ -277,7 +277,7 @@ static int choice_unpack(int fd, struct fx_spill *spill)
 		fx_input_close(input);
 	}
 	free(piece);
-	/* What is damaged is complained of by who reads it next. */
+	/* What is damaged is complained of by the code that reads it next. */
 	return r == 0 && n < 0 && n != -EBADMSG && n != -EPIPE ? (int)n : r;
 }
 

@@ -37,7 +37,7 @@ static int daemon_failure(const char *command, const char *what, int error)
 	return FX_EXIT_FAILURE;
 }
 
-/* Says where it listens, once it does, to whoever waits at `tell`. */
+/* Says where it listens, once it does, to the process that waits at `tell`. */
 static int daemon_serve(const char *command, const char *socket, int listener,
 			const struct fx_options *options, int tell)
 {

@@ -56,7 +56,7 @@ static bool is_named(uid_t owner)
 	return named && strcmp(named, number) == 0;
 }
 
-/* Who answers sees what is traced, and is given the archive: not just anybody who was there first. */
+/* The process that answers sees what is traced, and is given the archive: not just any that was there first. */
 static int check_owner(struct fx_link *link, const char *socket, bool chosen)
 {
 	char why[128];

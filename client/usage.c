@@ -127,7 +127,7 @@ static void usage_take(const struct scan *scan, const struct argp_option *option
 		fx_usage_print_version();
 		exit(fx_usage_flush(scan->command, FX_EXIT_OK));
 	}
-	/* Who writes "-o -- PROGRAM" has forgotten the value. */
+	/* A user who writes "-o -- PROGRAM" has forgotten the value. */
 	if (!option->arg || (value && strcmp(value, "--") != 0))
 		return;
 	snprintf(text, sizeof(text), "'%.*s' needs a value, %s", length < 100 ? (int)length : 100,

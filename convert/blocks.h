@@ -12,7 +12,7 @@
 struct fx_block {
 	uint64_t address; /* 0: the slot is free */
 	uint64_t size;
-	uint32_t place;	 /* of whoever allocated it */
+	uint32_t place;	 /* of the call that allocated it */
 	uint32_t thread; /* number */
 };
 

@@ -478,7 +478,7 @@ struct fx_buffer_header {
  *	held        HELD, 0              as before        its thread writes records; it, or one that collects idle chunks,
  *	                                                  gives it back
  *	released    RELEASED, bytes      as before        the manager saves what it holds
- *	saved       RELEASED, bytes      the same word    it is free: whoever gets to it in the next wrap claims it
+ *	saved       RELEASED, bytes      the same word    it is free: a thread claims it in the next wrap
  *
  *	              claim            opened            give back             manager
  *	    fresh ---------> opening ---------> held ---------------> released -------> saved

@@ -10,7 +10,7 @@
  *	                                         └── recipe of a place: its values, each with its code
  *
  * The book grows at its end, and nothing in it changes: a table stands before it is counted. All offsets within a table are from
- * its begin, in bytes, and were checked by nobody: whoever follows them compares them with its size.
+ * its begin, in bytes, and were checked by nobody: the code that follows them compares them with its size.
  *
  * Code says where a value is: a small stack machine upon what the hook finds, registers that the function keeps through the
  * call of the hook, and its memory. A byte is an operation, what it needs follows it.

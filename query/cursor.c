@@ -45,7 +45,7 @@ static int cursor_next_page(struct fx_query_cursor *cursor)
 	uint32_t thread = fx_query_pages_thread(cursor->pages, cursor->number);
 	int r;
 
-	/* Who goes through all of them comes back to none: its memory, which the processor has at hand, is the next one's. */
+	/* A statement that goes through all of them comes back to none: its memory, which the processor has at hand, is the next one's. */
 	if (cursor->takes_slices)
 		cursor->page->used = 0;
 	cursor_leave_page(cursor);

@@ -32,7 +32,7 @@ static bool functions_is_function(const struct fx_open_call *call)
 	return call->kind == FX_CALL_FUNCTION || call->kind == FX_CALL_OTHER;
 }
 
-/* Whoever names a call means it, of whatever kind it is. */
+/* A user who names a call means it, of whatever kind it is. */
 static bool functions_counts(const struct functions *functions, const struct fx_open_call *call)
 {
 	return functions_is_function(call) ||

@@ -21,7 +21,7 @@ struct text_facts {
 	uint8_t kind;		      /* enum fx_call_kind, once as_category is known */
 };
 
-/* Who is told of calls of a kind. */
+/* The sections that are told of calls of a kind. */
 struct listeners {
 	size_t enter_count, leave_count;
 	struct {

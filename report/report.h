@@ -44,7 +44,7 @@ int fx_report_make(struct fx_timeline *timeline, const struct fx_report_order *o
 		   fx_progress *progress, void *opaque, struct fx_report **ret);
 
 /*
- * The same in steps, for who walks through the timeline himself: the exporter is to be told of all, and then the tables are
+ * The same in steps, for a caller that walks through the timeline itself: the exporter is to be told of all, and then the tables are
  * made. fx_report_open() returns 0 or -ENOMEM, and then there is none; fx_report_fill() as fx_report_make() does, but the
  * report is to be freed either way.
  */

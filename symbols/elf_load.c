@@ -253,7 +253,7 @@ static int sections_read(struct elf_file *file)
 
 /* --- What libdwfl asks for -------------------------------------------------------------------- */
 
-/* What it keeps for whoever reports a module. */
+/* What it keeps for the provider that reports a module. */
 static void **module_data(Dwfl_Module *module)
 {
 	void **data = NULL;

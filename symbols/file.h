@@ -118,7 +118,7 @@ void fx_file_close(struct fx_symbol_cache *cache, struct fx_symbol_file *file);
 /* Nobody uses it any more, at least for now. */
 void fx_file_idle(struct fx_symbol_cache *cache, struct fx_symbol_file *file);
 
-/* Somebody uses it who has found it idle. */
+/* A thread uses it that has found it idle. */
 void fx_file_revive(struct fx_symbol_cache *cache, struct fx_symbol_file *file);
 
 /* Frees a file that nobody uses and that is not idle either, with what was read; a reader that is at it ends. */

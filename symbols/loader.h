@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads symbols in processes apart, one for each file. Whoever names a file may have made it: reading it may take any
+ * Reads symbols in processes apart, one for each file. A program that names a file may have made it: reading it may take any
  * time and memory, or never end. So each reader has a limit for all of these, and the rights of the process that named the
  * file; it answers with a table, which is checked and copied.
  *

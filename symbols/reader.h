@@ -49,7 +49,7 @@ struct fx_job_recipes {
 	uint64_t matched, left_out, unknown, is_cut; /* as in struct fx_recipes */
 };
 
-/* Keeps the socket alone of all that is open. To be called before anybody goes on who counts on it: a lock of the archive
+/* Keeps the socket alone of all that is open. To be called before any process goes on that counts on it: a lock of the archive
  * would outlive its session. */
 void fx_reader_detach(int socket);
 

@@ -213,7 +213,7 @@ static uint32_t past_caller(const struct collector *collector)
 	return 0;
 }
 
-/* Nobody has let go on who waits still: it is for who had the lock as the wait began. */
+/* No thread has let go on one that waits still: it is for the thread that had the lock as the wait began. */
 static uint32_t past_holder(const struct collector *collector, const struct fx_event *event)
 {
 	const struct fx_thread *thread;

@@ -9,7 +9,7 @@
  *     before a thread's begin b,         (c, b]  until it began
  *     which M had made at c:             before  what M did
  *
- * Who waits cannot be what is waited for: where the way comes back to a thread whose wait it is explaining, it ends there.
+ * A thread that waits cannot be what is waited for: where the way comes back to a thread whose wait it is explaining, it ends there.
  */
 #ifndef FX_WHY_PATH_H
 #define FX_WHY_PATH_H

@@ -266,7 +266,7 @@ static const struct fxt_string *picture_stack(const struct fx_event *event)
 	return stack ? stack : picture_stack_in(event->end_args, event->end_nargs);
 }
 
-/* The path of who called, by a stack. */
+/* The path of the callers, by a stack. */
 static uint32_t picture_callers(struct fx_picture *picture, const struct fxt_string *stack)
 {
 	const char *start = stack->data, *end = start + stack->length;

@@ -238,7 +238,7 @@ void fx_sql_states_wakeup(struct fx_sql_states *states, const struct fx_wakeup *
 	struct fx_sql_scheduled *waker =
 	    wakeup->waker ? sql_states_find(states, wakeup->waker, NULL) : NULL;
 
-	/* Who runs, or waits for a processor, is woken in vain. */
+	/* A thread that runs, or waits for a processor, is woken in vain. */
 	if (!thread || thread->state == sql_running ||
 	    (thread->state && strcmp(thread->state, "R") == 0))
 		return;

@@ -38,7 +38,7 @@ struct fx_sql_count {
 	double value;
 };
 
-/* Who takes the rows of events in the tables' stead, of which they are then not wanted. */
+/* What takes the rows of events in the tables' stead, of which they are then not wanted. */
 struct fx_sql_taker {
 	/* Before the slice that they belong to, or when an async operation ends. */
 	void (*args)(struct fx_sql_taker *taker, int64_t set, const struct fx_event *event);

@@ -2,7 +2,7 @@
 /*
  * The program's own categories: which of them are wanted, and which the program knows. What the tracer
  * itself records goes by bits (FX_CATEGORIES); these go by their names. Nothing here is for the hot path:
- * who asks at every event keeps the answer until the epoch changes.
+ * a caller that asks at every event keeps the answer until the epoch changes.
  */
 #ifndef FX_ENGINE_CATEGORY_H
 #define FX_ENGINE_CATEGORY_H

@@ -280,7 +280,7 @@ static void chunk_populate(void *chunk)
 {
 	static uint32_t refused; /* an old kernel does not know how */
 
-	/* relaxed: whoever asks gets the same answer */
+	/* relaxed: every thread that asks gets the same answer */
 	if (fx_load_relaxed(&chunks_got) <= CHUNKS_SMALL || fx_load_relaxed(&refused) ||
 	    !fx_engine_may(FX_ASK_PAGES))
 		return;

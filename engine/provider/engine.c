@@ -152,7 +152,7 @@ void fx_engine_guests_forget(void)
 		fx_store_relaxed(&fx_engine.control, control_for(0, attached));
 }
 
-/* A guest is a process of its own. Who may not ask takes himself for one. */
+/* A guest is a process of its own. A process that may not ask takes itself for one. */
 bool fx_engine_may_be_guest(void)
 {
 	bool attached;

@@ -116,7 +116,7 @@ struct fx_wiped {
  * it is done without.
  */
 enum fx_ask {
-	FX_ASK_SELF = 1,  /* who runs, and who is gone */
+	FX_ASK_SELF = 1,  /* which thread runs, and which are gone */
 	FX_ASK_WAIT = 2,  /* to wait for others, and to wake them */
 	FX_ASK_LOOK = 4,  /* what descriptors, pointers and the like are */
 	FX_ASK_CHILD = 8, /* to begin anew in a forked child */

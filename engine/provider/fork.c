@@ -153,7 +153,7 @@ bool fx_thread_share(void)
 	if (!first)
 		return false;
 	shared.owner = fx_engine_may(FX_ASK_SELF) ? (uint32_t)fx_gettid() : NOBODY;
-	fx_barrier(); /* from now on each look at the state asks who it is */
+	fx_barrier(); /* from now on each look at the state asks which process it is */
 	if (fx_self->slot)
 		fx_self->state = 0;
 	return true;

@@ -96,7 +96,7 @@ int fx_observer_add(struct fx_observer *o)
 		if (FX_PHASE_OF(phase_word()) == FX_PHASE_STOPPED)
 			o->seen = phase_word();
 		o->next = first;
-		/* relaxed: who goes through the list has the lock */
+		/* relaxed: the thread that goes through the list has the lock */
 		fx_store_relaxed(&first, o);
 	}
 	list_unlock();

@@ -32,7 +32,7 @@ void fx_record_resume(struct fx_thread *t)
 		return;
 	fx_store_relaxed(&slot->gap_first, first);
 	fx_store_relaxed(&slot->gap_last, fx_load_relaxed(&slot->dropped_last));
-	/* Pairs with read_facts() in drain-internal.h: whoever sees the total sees its times. */
+	/* Pairs with read_facts() in drain-internal.h: a reader that sees the total sees its times. */
 	fx_store_release(&slot->gap_total, fx_load_relaxed(&slot->dropped));
 	fx_store_relaxed(&slot->dropped_first, 0);
 }

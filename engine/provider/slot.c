@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The slots of threads: which is whose, and who of them is gone. */
+/* The slots of threads: which thread has which, and which threads are gone. */
 #include "engine/provider/slot.h"
 
 #include <errno.h>

@@ -66,7 +66,7 @@ bool fx_wiped_by_hand(void)
 
 	if (!wiped_room)
 		return false;
-	/* relaxed: whoever asks gets the same answer */
+	/* relaxed: every thread that asks gets the same answer */
 	if (!fx_load_relaxed(&asked)) {
 		long known = fx_syscall3(SYS_madvise, wiped_room, 1, ADVICE_UNKNOWN);
 

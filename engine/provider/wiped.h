@@ -19,7 +19,7 @@
 void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));
 
 /* FX_WIPED_SIZE bytes of private memory that was just mapped, on pages of its own and kept out of core dumps, become that of
- * which fx_wiped_map() cuts; so whoever maps other things too does it all at once. False: there is some already, or the
+ * which fx_wiped_map() cuts; so a caller that maps other things too does it all at once. False: there is some already, or the
  * kernel wipes nothing, and `at` is the caller's. */
 bool fx_wiped_lies(void *at) __attribute__((visibility("hidden")));
 

@@ -471,7 +471,7 @@ static void open_undo(const char *path, int error, struct fx_destination *d)
 {
 	int fd = d->fd;
 
-	/* Whoever has the lock of what we have just made goes on with it. */
+	/* A process that has the lock of what we have just made goes on with it. */
 	if (error < 0 && error != -EBUSY && d->made)
 		unlink(path);
 	if (d->beside) {

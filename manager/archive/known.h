@@ -37,7 +37,7 @@ struct fx_known {
 /* A uthash; NULL: empty. */
 struct fx_known_set {
 	struct fx_known *entries;
-	uint32_t speaker; /* id of who spoke last */
+	uint32_t speaker; /* id of the provider that spoke last */
 	uint32_t made;	  /* entries that were made by its words */
 };
 

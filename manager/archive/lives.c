@@ -47,8 +47,8 @@ static bool is_parent(const struct fx_life *life, uint32_t pid)
 	return !parent_of(life) || pid == life->parent || pid == life->said_parent;
 }
 
-/* An orphan is heard of as the child of who has taken it over: the first process of all, or one of whom nothing is known,
- * as a rule. Who tells of it after that may be somebody else who has ended since. */
+/* An orphan is heard of as the child of the process that has taken it over: the first of all, or one of which nothing is
+ * known, as a rule. The process that tells of it after that may be another one, which has ended since. */
 static bool may_have_made(const struct fx_life *lives, const struct fx_life *life, uint32_t by,
 			  bool told_before)
 {
@@ -110,7 +110,7 @@ void fx_life_created(struct fx_arrows *arrows, const struct fx_life *lives, stru
 {
 	const uint64_t ns = word->at.ns;
 
-	/* Of who lives and was made before. */
+	/* Of a process that lives and was made before. */
 	if (life->birth.ns >= ns && !may_have_made(lives, life, word->by, false))
 		return;
 	if (life->creation.at.ns && life->creation.by != word->by)
@@ -122,7 +122,7 @@ void fx_life_created(struct fx_arrows *arrows, const struct fx_life *lives, stru
 		draw_creation(arrows, life);
 }
 
-/* Of the two who say that they have made the process that was heard of, the one who is believed; or none. */
+/* Of the two processes that say that they have made the one that was heard of, the one that is believed; or none. */
 static void creation_choose(const struct fx_life *lives, struct fx_life *life)
 {
 	if (life->rival.at.ns && !is_parent(life, life->creation.by))
@@ -225,7 +225,7 @@ static void exit_note(struct fx_life *life, const struct fx_stream *s,
 }
 
 /*
- * Writes the end of a process, once, and the arrow to whoever was told of it. It is where the manager heard of it,
+ * Writes the end of a process, once, and the arrow to the process that was told of it. It is where the manager heard of it,
  * but before its parent did.
  */
 void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life)
@@ -347,7 +347,7 @@ void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_strea
 	life->dropped = s->dropped_before + s->counts.dropped;
 	life->dropped_at = s->dropped_at;
 	exit_note(life, s, end);
-	/* Who has been told of it makes it sure; else it waits for that, as long as it can. */
+	/* A process that was told of it makes it sure; else it waits for that, as long as it can. */
 	if (life->told.ns)
 		fx_life_exit(arrows, life);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is known of one process, and the arrows and instants that tell of it: who made it, what it became by exec, how it
- * ended, who was told and who killed it. What is told and what the manager hears come in any order.
+ * What is known of one process, and the arrows and instants that tell of it: which made it, what it became by exec, how it
+ * ended, which were told and which killed it. What is told and what the manager hears come in any order.
  */
 #ifndef FX_MANAGER_LIVES_H
 #define FX_MANAGER_LIVES_H
@@ -37,7 +37,7 @@ struct fx_life {
 	struct fx_point birth;	  /* of the first image */
 	struct fx_word creation;  /* waits for the birth; the newest, */
 	struct fx_word rival;	  /* and another one's before it */
-	bool awaited;		  /* there will be a birth, says who created it, */
+	bool awaited;		  /* there will be a birth, says the process that created it, */
 	struct fx_point
 	    becomes; /* what it becomes will be heard of, says its image `becomes.provider` */
 	struct fx_point image;	 /* birth of an image that came by exec; waits for `exec` */
@@ -68,7 +68,7 @@ void fx_life_end(struct fx_arrows *arrows, struct fx_life *life, struct fx_strea
 void fx_life_exit(struct fx_arrows *arrows, struct fx_life *life);
 
 /*
- * Told by others, each at its own moment: that they have made it (value: FX_TIE_VALUE_*). Who cannot have, by what the
+ * Told by others, each at its own moment: that they have made it (value: FX_TIE_VALUE_*). One that cannot have, by what the
  * kernel and the process itself say, is not believed; `lives` are all that are known.
  */
 void fx_life_created(struct fx_arrows *arrows, const struct fx_life *lives, struct fx_life *life,

@@ -233,7 +233,7 @@ static void heap_counter(struct fx_stream *s, struct fx_stream_thread *t, uint64
 	fx_archive_record(&s->shared->archive, &record);
 }
 
-/* Of threads without a slot nobody knows who they were. */
+/* Of threads without a slot nobody knows which they were. */
 static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	for (unsigned i = 0; i < FX_LOSSES; i++) {
@@ -296,7 +296,7 @@ void fx_marks_last(struct fx_stream *s, const struct fx_stream_end *end)
 		return;
 	mark_unslotted(s, end);
 	mark_uncounted(s, ns);
-	/* Of who has never allocated anything there is nothing to tell. */
+	/* Of a process that has never allocated anything there is nothing to tell. */
 	if (!end->heap_bytes && !end->heap_blocks && !s->has_heap)
 		return;
 	t = some_thread(s);

@@ -146,7 +146,7 @@ static void add_taken(struct fx_stream *s, uint64_t at, struct open_room *room,
 	record->args[record->nargs++] = fx_own_string("taken_name", room->taken);
 }
 
-/* Who had the lock that the call waits for, as the wait began, and since where. */
+/* The thread that had the lock that the call waits for, as the wait began, and since where. */
 static void add_holder(struct fx_stream *s, const struct fx_piece *piece,
 		       const struct fx_frame *frame, struct open_room *room,
 		       struct fxt_record *record)
@@ -237,7 +237,7 @@ static size_t count_nested(const struct fx_frame *frames, size_t count)
 	return count;
 }
 
-/* A thread may be told of twice at one stop: its number was another's, who left without a word. */
+/* A thread may be told of twice at one stop: its number was another thread's, which left without a word. */
 static void stop_note(struct fx_stop *stop, uint64_t ticks, uint64_t ns)
 {
 	if (stop->ns && stop->ticks == ticks) {

@@ -222,7 +222,7 @@ static int wait_for_reader(struct fx_output *out)
 	return 0;
 }
 
-/* As write(), but whoever does not read is waited for as long as there is time. The descriptor's flags are
+/* As write(), but a reader that does not read is waited for as long as there is time. The descriptor's flags are
  * shared with others, so it stays as it is: what is at most PIPE_BUF finds room in a pipe that has any. */
 static ssize_t write_some(struct fx_output *out, const void *data, size_t size)
 {

@@ -60,7 +60,7 @@ uint64_t fx_output_rest(const struct fx_output *out);
 int fx_output_complete(struct fx_output *out);
 
 /*
- * Who reads a pipe or a socket may take as long as he likes (0), or, from now on, must take something every
+ * A reader of a pipe or a socket may take as long as it likes (0), or, from now on, must take something every
  * `patience_ns`: else the output fails with -ETIMEDOUT, and what is written waits for nobody any more. The one
  * function that may be called while another thread is in the others.
  */

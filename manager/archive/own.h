@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the manager's own records are made of: texts, which stay with whoever has them until the record is written, and
+ * What the manager's own records are made of: texts, which stay with their owner until the record is written, and
  * arguments.
  */
 #ifndef FX_MANAGER_OWN_H

@@ -24,7 +24,7 @@ void fx_parking_destroy(struct fx_parking *parking)
 	}
 }
 
-/* relaxed: who else looks has only to see it soon */
+/* relaxed: another thread that looks has only to see it soon */
 static void bytes_change(uint64_t *bytes, uint64_t by)
 {
 	fx_store_relaxed(bytes, *bytes + by);

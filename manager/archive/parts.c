@@ -14,7 +14,7 @@
 #include "format/encode.h"
 
 /* Records under way in one process: more than a few threads at a time have none. What exceeds it is
- * somebody's who never finishes. */
+ * a provider's that never finishes. */
 #define ENTRIES_MAX 64u
 
 /* Bytes of a blob's name that its parts keep. */

@@ -102,7 +102,7 @@ void fx_stream_destroy(struct fx_stream *s)
 
 static void thread_forget(struct fx_stream *s, struct fx_stream_thread *t)
 {
-	/* Whoever it was has ended, in the middle of something perhaps. */
+	/* The thread that had the slot has ended, in the middle of something perhaps. */
 	fx_archive_select(&s->shared->archive, s->id);
 	fx_stream_end_begun(s, t, 0, t->last_end);
 	DL_DELETE(s->idle, t);

@@ -99,7 +99,7 @@ struct fx_stop {
 
 /*
  * Threads that a stream remembers; beyond it the ones that were quiet for longest are forgotten, and
- * introduced again if something late comes of them. Whoever may still be there stays: those with an unfinished
+ * introduced again if something late comes of them. Threads that may still be there stay: those with an unfinished
  * chunk, and the newest owner of each slot. If there is nobody to forget, a new thread is refused.
  */
 #define FX_STREAM_THREADS_MAX (8u * FX_THREADS_MAX)

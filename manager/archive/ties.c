@@ -15,7 +15,7 @@
 /* Processes that are remembered; beyond it the oldest are forgotten. */
 #define LIVES_MAX 16384u
 
-/* Who has lived for so long without being heard of has not ended too early. */
+/* A process that has lived for so long without being heard of has not ended too early. */
 #define TIME_ENOUGH_NS UINT64_C(1000000000)
 
 /* What waits for processes that are not heard of; beyond it the oldest is given up. */
@@ -43,7 +43,7 @@ struct fx_waiting_tie {
 	struct fx_waiting_tie *prev, *next;
 	uint64_t space; /* whose numbers are told */
 	struct fx_point at;
-	uint32_t kernel_pid; /* of who tells */
+	uint32_t kernel_pid; /* of the process that tells */
 	struct fx_tie tie;
 };
 
@@ -120,7 +120,7 @@ void fx_ties_destroy(struct fx_ties *ties)
 	fx_signals_forget(&ties->signals);
 }
 
-/* Whom it tells of will not be heard of. */
+/* The process that it tells of will not be heard of. */
 static void waiting_give_up(struct fx_ties *ties, struct fx_waiting_tie *waiting)
 {
 	if (waiting->tie.kind == FX_TIE_CREATES && waiting->tie.value & FX_TIE_VALUE_REGISTERS) {
@@ -233,7 +233,7 @@ static bool ties_is_of_signal(const struct fx_tie *tie)
 	return tie->kind == FX_TIE_SENDS || tie->kind == FX_TIE_TAKES;
 }
 
-/* Whom a thread tells of is known now: `tie->pid` is the kernel's number. */
+/* The process that a thread tells of is known now: `tie->pid` is the kernel's number. */
 static void ties_take(struct fx_ties *ties, const struct fx_point *at, uint32_t teller,
 		      const struct fx_tie *tie)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What ties processes together: who made whom, what a program became by exec, who was told of whose end, who
- * killed whom, whose signal another took (manager/archive/signal-ties.h). Arrows between processes are drawn here, and here alone: a process tells what it has done to which other
- * one (FX_TIE_*, engine/layout.h), and when both are known to the archive both ends of the arrow are written
- * together. So no flow ends that has not begun, whatever was lost; what only one side tells of is left out.
+ * What ties processes together: which made which, what a program became by exec, which was told of the end of which, which
+ * killed which, and whose signal another took (manager/archive/signal-ties.h). Arrows between processes are drawn here, and
+ * here alone: a process tells what it has done to which other one (FX_TIE_*, engine/layout.h), and when both are known to
+ * the archive both ends of the arrow are written together. So no flow ends that has not begun, whatever was lost; what only
+ * one side tells of is left out.
  *
- * Told are pids, and pids come again: what is told of one belongs to the process that had it at that time. And a
- * process tells the pids of its own namespace, which the manager knows by other numbers once their processes are heard
- * of: until then what is told of them waits.
- * Belongs to the writer thread.
+ * Told are pids, and pids come again: what is told of one belongs to the process that had it at that time. And a process
+ * tells the pids of its own namespace, which the manager knows by other numbers once their processes are heard of: until
+ * then what is told of them waits. Belongs to the writer thread.
  */
 #ifndef FX_MANAGER_TIES_H
 #define FX_MANAGER_TIES_H

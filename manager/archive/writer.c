@@ -329,7 +329,7 @@ static void write_next(struct fx_writer *w)
 	fx_anchors_continue(&w->anchors);
 }
 
-/* Nothing more will be told of who is missing. */
+/* Nothing more will be told of the processes that are missing. */
 static void finish_ties(struct fx_writer *w)
 {
 	pthread_mutex_lock(&w->lock);

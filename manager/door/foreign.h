@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Memory that a forked child has made itself (FX_MSG_BRING). It is believed to be nothing but memory of the size that it
- * should have, and that only after a look: whoever made it may have kept a way to write all of it, the control page too.
+ * should have, and that only after a look: the child may have kept a way to write all of it, the control page too.
  */
 #ifndef FX_MANAGER_FOREIGN_H
 #define FX_MANAGER_FOREIGN_H

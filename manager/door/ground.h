@@ -16,7 +16,7 @@
 struct fx_ground {
 	struct fx_poller poller;
 	struct fx_owner owner;
-	bool rang; /* a half was full; for whoever looks at the buffers to put back */
+	bool rang; /* a half was full; to be put back by the code that looks at the buffers */
 	int signal_fd;
 	sigset_t old_mask;
 	void (*signal)(void *opaque, const struct signalfd_siginfo *info);

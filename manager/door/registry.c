@@ -116,7 +116,7 @@ static bool may_have_ended(const struct fx_applicant *applicant, int error)
 	return error == -ESRCH || error == -EINVAL;
 }
 
-/* Who the other end is, if it may register. */
+/* Which process the other end is, if it may register. */
 static int identify(const struct fx_connection *c, struct fx_applicant *ret)
 {
 	int r = fx_socket_peer(c->fd, &ret->pid, &ret->uid);
@@ -441,7 +441,7 @@ static void accept_from(struct fx_registry *registry, int listener)
 	if (error < 0)
 		turn_away(registry, fd, error);
 	else
-		connection_ready(registry->last); /* whoever connects has something to say */
+		connection_ready(registry->last); /* a process that connects has something to say */
 	spare_renew(registry);
 }
 
@@ -459,7 +459,7 @@ static void beside_ready(void *opaque)
 	accept_from(registry, registry->beside);
 }
 
-/* A process with a file system of its own may not see the path's folder; it finds the abstract name. Who comes is
+/* A process with a file system of its own may not see the path's folder; it finds the abstract name. What comes is
  * looked at as at the path. Without that name the others are served all the same. */
 static void listen_beside(struct fx_registry *registry)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc says of a process (base/about.h), as far as whoever asks may know. */
+/* What /proc says of a process (base/about.h), as far as its own user may know. */
 #ifndef FX_MANAGER_ABOUT_H
 #define FX_MANAGER_ABOUT_H
 

@@ -117,7 +117,7 @@ bool fx_ending_parse(const char *line, struct fx_ending *ret)
 	return false;
 }
 
-/* The newest line of one of its threads. The log is the kernel's; who may not read it hears nothing. */
+/* The newest line of one of its threads. The log is the kernel's; a manager that may not read it hears nothing. */
 static void fault_find(struct fx_ending *ending, bool (*is_thread)(void *opaque, uint32_t tid),
 		       void *opaque)
 {

@@ -90,7 +90,7 @@ bool fx_kin_may_be_same(int pidfd, int other)
 	return lived == fx_kin_lives(other) || (lived && !fx_kin_lives(pidfd));
 }
 
-/* Who may not look into a process is told by the kernel that it ended with 0: so of programs that may be run but not
+/* A manager that may not look into a process is told by the kernel that it ended with 0: so of programs that may be run but not
  * read. */
 static bool is_hidden(pid_t pid)
 {

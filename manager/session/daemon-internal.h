@@ -48,7 +48,7 @@ struct fx_daemon_session {
 	struct fx_watch done_watch;
 	struct fx_client *client; /* whose session it is; NULL: detached */
 	bool is_own;		  /* it was initialized by the manager's user, or root */
-	/* who waits for an answer; NULL nobody */
+	/* the clients that wait for an answer; NULL: none */
 	struct fx_client *starter, *stopper, *terminator, *flusher;
 	bool queued; /* what `flusher` waits for is the writer's */
 	/* those that have ended in this session, by rising id; the oldest are forgotten */

@@ -39,7 +39,7 @@ int fx_daemon_session_refuse(const struct fx_daemon_session *t, enum fx_session_
 
 	if (r == FX_CONTROL_NOT_INITIALIZED && t->aborted)
 		return FX_CONTROL_ABORTED;
-	/* It ends by itself: those who use it hear why, at whatever moment they ask. */
+	/* It ends by itself: the clients that use it hear why, at whatever moment they ask. */
 	if (r == FX_CONTROL_TERMINATING && request != FX_REQUEST_INITIALIZE && t->writer &&
 	    fx_writer_error(t->writer))
 		return FX_CONTROL_ABORTED;
@@ -345,7 +345,7 @@ void fx_daemon_session_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_nex
 	struct fx_daemon_session *t = &d->session;
 
 	step_output(d);
-	/* Who has knocked before the end is in it, whatever was read first. */
+	/* A process that has knocked before the end is in it, whatever was read first. */
 	if (is_ending(t) && now >= t->deadline)
 		fx_roster_serve(&d->roster);
 	if (d->unnoticed && now >= t->deadline)

@@ -152,7 +152,7 @@ pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
-	/* Whoever ignores SIGCHLD loses his children's status; the program has it as it was. */
+	/* A process that ignores SIGCHLD loses its children's status; the program has it as it was. */
 	sigaction(SIGCHLD, &by_default, &before);
 	pid = fork();
 	if (pid == 0) {

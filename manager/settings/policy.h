@@ -16,7 +16,7 @@
 struct fx_policy {
 	bool all;     /* any user's processes may register */
 	bool kin;     /* root's manager: the processes that it started, whoever they have become */
-	bool control; /* who may register may be a client too */
+	bool control; /* a process that may register may be a client too */
 	bool has_group;
 	gid_t group; /* members' processes may register */
 	uid_t users[FX_POLICY_USERS];

@@ -2,8 +2,8 @@
 /*
  * Whether anybody has asked for this process to be traced.
  *
- * Who names this library (LD_PRELOAD, the link editor, dlopen) asks, and so does who says to which manager or into
- * which archive. A name in /etc/ld.so.preload asks for nobody: it only sees to it that the library is there. Programs
+ * A user that names this library (LD_PRELOAD, the link editor, dlopen) asks, and so does one that says to which manager or
+ * into which archive. A name in /etc/ld.so.preload asks for nobody: it only sees to it that the library is there. Programs
  * of fxtrace itself are never traced, whoever asks.
  *
  * What `fxtrace run --no-follow' starts has its number in FXTRACE_PID: that process is traced, whatever it becomes, and

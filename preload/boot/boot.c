@@ -149,7 +149,7 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 	errno = saved;
 }
 
-/* The last of all: whoever returns from main() calls no exit() that is wrapped. */
+/* The last of all: a program that returns from main() calls no exit() that is wrapped. */
 __attribute__((destructor(101))) static void leave(void)
 {
 	fx_title_tell();

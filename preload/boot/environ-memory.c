@@ -11,7 +11,7 @@
 
 /*
  * A vfork child that becomes another program leaves what it has built in its parent's memory: the parent gives that
- * back. Whoever builds one stands here, as far as there is room.
+ * back. A child that builds one stands here, as far as there is room.
  */
 #define BUILDERS 64u
 #define FREE	 0u
@@ -55,7 +55,8 @@ static void builder_remove(const void *memory)
 			builder_let_go(&builders[i], builders[i].memory == memory ? FREE : pid);
 }
 
-/* For who may not ask for memory, or gets none: as much as there is, for one at a time. A vfork child is its parent's thread. */
+/* For a process that may not ask for memory, or gets none: as much as there is, for one at a time. A vfork child is its parent's
+ * thread. */
 static struct {
 	uint64_t owner; /* by thread pointer; 0: nobody's */
 	char bytes[128 << 10] __attribute__((aligned(16)));

@@ -384,7 +384,7 @@ void fx_environ_make(struct fx_environ *e, fx_strings envp)
 
 	e->envp = envp;
 	e->mapped = 0;
-	/* A bad environment is the kernel's to refuse. Who may not ask believes in it. */
+	/* A bad environment is the kernel's to refuse. A process that may not ask believes in it. */
 	if (!self.follows || (envp && fx_engine_may(FX_ASK_START) && !fx_peek_strings(envp)))
 		return;
 	see_sanitizer(e, envp);

@@ -52,7 +52,7 @@ struct fx_environ {
 	fx_strings envp;
 	size_t mapped; /* bytes to be unmapped, at envp; 0: none */
 	bool
-	    is_childs; /* set by who asks: it is for a child, and else for what this process becomes */
+	    is_childs; /* set by the caller: it is for a child, and else for what this process becomes */
 	bool strip;
 	bool traced; /* what is started will register, as far as its file tells */
 };

@@ -21,7 +21,8 @@ static struct {
 	uint64_t hash; /* of what stood there, or was told last */
 } title;
 
-/* As the kernel shows it: who overwrites the last argument's NUL goes on into the environment, up to a NUL of his own. */
+/* As the kernel shows it: a program that overwrites the last argument's NUL goes on into the environment, up to a NUL of its
+ * own. */
 static size_t title_length(void)
 {
 	const char *end = title.arguments_end[-1] ? title.end : title.arguments_end;

@@ -30,7 +30,7 @@ static uint64_t who_is(const struct fx_source *s, bool many, uint32_t number)
 /* More ticks than a nanosecond has. */
 #define DISTANCE 8u
 
-/* The arrows to those who take a token for many begin at times of their own: what stands at one time is nested
+/* The arrows to threads that take a token for many begin at times of their own: what stands at one time is nested
  * by viewers, and not beyond 512. */
 static void source_of(uint64_t who, uint64_t time, struct fx_source *ret)
 {

@@ -118,9 +118,9 @@ fx_hot void fx_wait_tell(const struct fx_wait *w, const struct fx_call *call)
 }
 
 /*
- * There is no token, so it was the one who was under way as the wait began, who held it or has `noted' himself: see
- * waits.h. An operation that
- * is recorded whether it waits or not (pthread:all) had nobody to wait for, if it found the lock free.
+ * There is no token, so the arrow comes from the thread whose release was under way as the wait began: the holder, or `noted',
+ * which the note names (waits.h). An operation that is recorded whether it waits or not (pthread:all) waited for no thread,
+ * if it found the lock free.
  */
 fx_hot void fx_wait_guess(struct fx_wait *w, unsigned name, uint32_t noted)
 {

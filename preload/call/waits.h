@@ -45,7 +45,7 @@
  *	a reader's wait for a writer	a writer holds or wants	a writer's token	that; or else the head's second
  *					the lock					note, which readers leave alone
  *	a condition			B does not stand in its	a token that counts	nobody: the signal is lost; a
- *					row yet			who stood there before	waiter that was counted has it
+ *					row yet			the waiters before B	waiter that was counted has it
  *
  * A lock that prefers writers may hold a reader back for a writer who only wants to write: that one comes after R, and
  * leaves a token; or it gives up, and there is no arrow. Where two releases overlap in time, nobody can tell which came

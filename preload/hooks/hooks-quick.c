@@ -2,7 +2,7 @@
 /*
  * Calls of chosen functions of which all that is wanted is close by (quick.h): less than the slow halves do, more than the
  * usual ways. False: nothing has happened, and the slow half is to do it. What the hook has looked at is not looked at again.
- * (No vectors: who then takes the slow half finds them as they were.)
+ * (No vectors: the slow half, if it is taken then, finds them as they were.)
  */
 #include "base/fault.h"
 #include "engine/provider/frame.h"
@@ -44,7 +44,7 @@ bool fx_hooks_enter_quick_kept(uint64_t function, const struct fx_kept *kept, ui
 	if (fx_likely(size != 0))
 		e = fx_stash_put(t, f, words, size, quick->count);
 	now = fx_thread_time(t, fx_counter());
-	/* Both pair with reader/slots.c. Whoever closes the call finds what it was called with. */
+	/* Both pair with reader/slots.c. The code that closes the call finds what it was called with. */
 	if (fx_likely(e != NULL))
 		fx_store_release(&e->start, now);
 	fx_store_release(&f->start, now);

@@ -2,7 +2,7 @@
 /*
  * This library's own memcpy(), strlen() and the like, by the names that <string.h> and the compiler know. Nobody
  * else sees them (libfxtrace.map). A program's own may be instrumented, or make calls that are recorded, and would lead
- * back to who called it, without end.
+ * back to their caller, without end.
  *
  * Bytes go by words of eight; the compiler makes plain loads and stores of copies of a fixed size. What takes long on
  * x86-64 is left to the processor.

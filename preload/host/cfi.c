@@ -8,7 +8,7 @@
 
 #define SAVED_ROWS 4u
 
-/* The rules of the registers beside the CFA's, for whoever wants them. */
+/* The rules of the registers beside the CFA's, for callers that want them. */
 struct cfi_rules {
 	struct fx_cfi_rule *now, initial[FX_CFI_RULES], saved[SAVED_ROWS][FX_CFI_RULES];
 	bool has_initial;

@@ -30,7 +30,7 @@ static void gate_open(const struct dl_phdr_info *info, const uint8_t *distance, 
 	memcpy(&value, distance, sizeof(value));
 	address = (uint64_t)(uintptr_t)distance + (uint64_t)(int64_t)value;
 	gate = (const void **)(uintptr_t)address;
-	/* The dynamic linker may have done it; and who has set it to something else, meant that. */
+	/* The dynamic linker may have done it; and a program that has set it to something else meant that. */
 	if (gates_is_within(info, address) && !*gate)
 		*gate = opened;
 }

@@ -109,7 +109,7 @@ static int lookup_module_add(struct dl_phdr_info *info, size_t size, void *unuse
 	if (!m->symbols || !m->strings || !m->bloom_words)
 		return 1;
 	scope.count++;
-	/* All that is asked for is libc's: who comes behind may also go away again. */
+	/* All that is asked for is libc's: a module that comes behind may also go away again. */
 	scope.complete = strstr(info->dlpi_name, "/libc.so.") != NULL;
 	return scope.complete;
 }

@@ -34,7 +34,7 @@ static const struct real_name {
 
 union fx_real_table fx_real;
 
-/* The modules are known, and who is called first is looked up. */
+/* The modules are known, and what is called first is looked up. */
 static bool ready;
 
 /* The thread is inside dlsym(), which may call malloc and whatever malloc calls. */
@@ -135,7 +135,7 @@ static void match_usable_size(void)
 		fx_store_relaxed(&fx_real.slot[FX_REAL_malloc_usable_size], missing_value);
 }
 
-/* Whom an allocator must not meet half way: free() never looks anything up. */
+/* Functions that an allocator must not meet half way: free() never looks anything up. */
 static const enum fx_real_index first[] = {
     FX_REAL_free,
     FX_REAL_malloc,

@@ -197,7 +197,7 @@ void fx_arg_timespec(struct fx_call *call, unsigned name, const struct timespec 
 		fx_arg_long(call, name, args_nanoseconds(ts->tv_sec, ts->tv_nsec));
 }
 
-/* Who times out has read it, others need not have. */
+/* A call that times out has read it, others need not have. */
 static bool deadline_was_read(const struct fx_call *call, const struct timespec *ts,
 			      const struct fx_before_clock *before)
 {

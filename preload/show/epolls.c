@@ -53,7 +53,7 @@ void fx_epoll_remember(int epfd, int fd, uint64_t data)
 	if (fx_load_relaxed(&slot->data) == data && epolls_is_of(word, epfd) &&
 	    fd_of(word) != shown && epolls_is_open(word))
 		shown = SEVERAL;
-	/* relaxed: who reads a half of each shows the data, or another descriptor of the same epoll */
+	/* relaxed: a thread that reads a half of each shows the data, or another descriptor of the same epoll */
 	fx_store_relaxed(&slot->word, 0);
 	fx_store_relaxed(&slot->data, data);
 	fx_store_relaxed(&slot->word, word_of(epfd, shown, fx_fd_age(fd)));

@@ -28,7 +28,7 @@ static void pair_set(uint64_t inode, uint64_t peer)
 {
 	struct pair *p = &pairs[inode % FX_ARRAY_LEN(pairs)];
 
-	/* relaxed: who reads a half of each shows no peer, or the older one */
+	/* relaxed: a thread that reads a half of each shows no peer, or the older one */
 	fx_store_relaxed(&p->inode, 0);
 	fx_store_relaxed(&p->peer, peer);
 	fx_store_relaxed(&p->inode, inode);

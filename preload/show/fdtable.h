@@ -4,7 +4,7 @@
  * that the recorded calls have moved through the number in each direction.
  *
  * An entry is filled when a recorded call first uses the descriptor, by asking the kernel (fdname.h): so
- * it does not matter who opened it, or whether that was seen. This is before the clock is read for the
+ * it does not matter which thread opened it, or whether that was seen. This is before the clock is read for the
  * call, and never in a confined process. Calls that open or close a number only forget its entry. The
  * table is empty again in a forked child, whose strings are others.
  *
@@ -30,7 +30,7 @@
 #define FX_FD_DURABLE_SHARE 4u
 
 struct fx_fd {
-	/* age << 32 | string index. The age grows with each forgetting: who has asked the kernel in the
+	/* age << 32 | string index. The age grows with each forgetting: a thread that has asked the kernel in the
 	 * meantime must not store what it was told. Index 0: unknown. */
 	uint64_t word;
 	uint64_t read; /* bytes */

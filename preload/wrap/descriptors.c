@@ -87,7 +87,7 @@ static void watch_reads(void)
 	/* relaxed: each thread that comes here writes the same */
 	fx_store_relaxed(&plain.read, real);
 	fx_store_relaxed(&plain.read_chk, real_chk);
-	/* release: who finds these finds the others; its loads depend on them */
+	/* release: a thread that finds these finds the others; its loads depend on them */
 	fx_store_release(&fx_real.slot[FX_REAL_read], (void *)read_signals);
 	fx_store_release(&fx_real.slot[FX_REAL___read_chk], (void *)read_signals_chk);
 }

@@ -66,7 +66,7 @@ static int fx_call_tgkill(pid_t pid, pid_t tid, int sig)
 	return ret;
 }
 
-/* Who is meant is not looked up: it is one of those that may be. */
+/* Which process is meant is not looked up: it is one of those that may be. */
 static int fx_call_killpg(pid_t group, int sig)
 {
 	uint64_t begin = fx_signal_begin();
