@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/cache.h"
 
-#include "symbols/file_open.h"
-#include "symbols/text.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+
+#include "symbols/file_open.h"
+#include "symbols/text.h"
 
 int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/file.h"
 
-#include "base/clock.h"
-#include "symbols/file_open.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <utlist.h>
+
+#include "base/clock.h"
+#include "symbols/file_open.h"
 
 /* Of the time that a user's files were waited for, one part of so many of what passes since is forgotten. */
 #define FORGIVEN_OF 10u

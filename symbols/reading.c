@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/reading.h"
 
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+
 #include "base/clock.h"
 #include "symbols/demangle.h"
 #include "symbols/elf_load.h"
 #include "symbols/text.h"
-
-#include <stdlib.h>
-#include <string.h>
-#include <utlist.h>
 
 /* Whether it has been waited for long enough. */
 static bool is_over(const struct fx_symbol_cache *cache, const struct fx_symbol_file *file,

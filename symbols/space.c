@@ -4,11 +4,13 @@
  * hundred, so the newest that contains an address is found by a walk from the end.
  */
 #include "symbols/cache.h"
-#include "symbols/reading.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "lists/vector.h"
+#include "symbols/reading.h"
 
 #define MODULES_MAX 65536
 
@@ -21,11 +23,9 @@ struct module {
 
 struct fx_symspace {
 	struct fx_symbol_cache *cache;
-	const struct fx_view *view; /* NULL: the reader's own */
-	struct module *modules;	    /* oldest first */
-	uint32_t count, capacity;
-	struct fx_symbol_file **wanted; /* those that are being read */
-	uint32_t wanted_count, wanted_capacity;
+	const struct fx_view *view;		   /* NULL: the reader's own */
+	FX_VECTOR(struct module) modules;	   /* oldest first */
+	FX_VECTOR(struct fx_symbol_file *) wanted; /* those that are being read */
 };
 
 int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret)
@@ -48,36 +48,27 @@ void fx_symspace_destroy(struct fx_symspace *space)
 {
 	if (!space)
 		return;
-	for (uint32_t i = 0; i < space->count; i++)
-		fx_file_unuse(space->cache, space->modules[i].file);
-	free(space->modules);
-	free(space->wanted);
+	for (size_t i = 0; i < space->modules.count; i++)
+		fx_file_unuse(space->cache, space->modules.items[i].file);
+	fx_vector_free(&space->modules);
+	fx_vector_free(&space->wanted);
 	free(space);
 }
 
 static int modules_reserve(struct fx_symspace *space)
 {
-	uint32_t capacity = space->capacity ? space->capacity * 2 : 16;
-	struct module *modules;
-
-	if (space->count == MODULES_MAX)
-		return -ENOSPC;
-	if (space->count < space->capacity)
-		return 0;
-	modules = realloc(space->modules, capacity * sizeof(*modules));
-	if (!modules)
-		return -ENOMEM;
-	space->modules = modules;
-	space->capacity = capacity;
-	return 0;
+	return space->modules.count == MODULES_MAX ? -ENOSPC
+						   : fx_vector_reserve(&space->modules, 1);
 }
 
 /* The newest of the first `moment` modules that contains address. */
 static const struct module *find_module(const struct fx_symspace *space, uint32_t moment,
 					uint64_t address)
 {
-	for (uint32_t i = moment < space->count ? moment : space->count; i-- > 0;) {
-		const struct module *module = &space->modules[i];
+	size_t count = space->modules.count;
+
+	for (size_t i = moment < count ? moment : count; i-- > 0;) {
+		const struct module *module = &space->modules.items[i];
 
 		if (address >= module->start && address < module->end)
 			return module;
@@ -88,8 +79,8 @@ static const struct module *find_module(const struct fx_symspace *space, uint32_
 /* Whether this very module is what stands in its addresses, with nothing newer over any of them. */
 static bool stands_already(const struct fx_symspace *space, const struct module *wanted)
 {
-	for (uint32_t i = space->count; i-- > 0;) {
-		const struct module *module = &space->modules[i];
+	for (size_t i = space->modules.count; i-- > 0;) {
+		const struct module *module = &space->modules.items[i];
 
 		if (module->start < wanted->end && wanted->start < module->end)
 			return memcmp(module, wanted, sizeof(*wanted)) == 0;
@@ -120,33 +111,23 @@ int fx_symspace_add_module(struct fx_symspace *space, const struct fx_symbol_mod
 	if (stands_already(space, &added))
 		fx_file_unuse(space->cache, added.file);
 	else
-		space->modules[space->count++] = added;
+		space->modules.items[space->modules.count++] = added;
 	return 0;
 }
 
 uint32_t fx_symspace_moment(const struct fx_symspace *space)
 {
-	return space->count;
+	return (uint32_t)space->modules.count;
 }
 
 /* Without memory it is not waited for. */
 static void wanted_add(struct fx_symspace *space, struct fx_symbol_file *file)
 {
-	uint32_t capacity = space->wanted_capacity ? space->wanted_capacity * 2 : 4;
-	struct fx_symbol_file **wanted;
-
-	for (uint32_t i = 0; i < space->wanted_count; i++) {
-		if (space->wanted[i] == file)
+	for (size_t i = 0; i < space->wanted.count; i++)
+		if (space->wanted.items[i] == file)
 			return;
-	}
-	if (space->wanted_count == space->wanted_capacity) {
-		wanted = realloc(space->wanted, capacity * sizeof(struct fx_symbol_file *));
-		if (!wanted)
-			return;
-		space->wanted = wanted;
-		space->wanted_capacity = capacity;
-	}
-	space->wanted[space->wanted_count++] = file;
+	if (fx_vector_reserve(&space->wanted, 1) == 0)
+		space->wanted.items[space->wanted.count++] = file;
 }
 
 bool fx_symspace_want(struct fx_symspace *space, uint32_t moment, uint64_t address)
@@ -163,15 +144,15 @@ bool fx_symspace_want(struct fx_symspace *space, uint32_t moment, uint64_t addre
 
 bool fx_symspace_is_ready(struct fx_symspace *space)
 {
-	uint32_t left = 0;
+	size_t left = 0;
 
-	for (uint32_t i = 0; i < space->wanted_count; i++) {
-		struct fx_symbol_file *file = space->wanted[i];
+	for (size_t i = 0; i < space->wanted.count; i++) {
+		struct fx_symbol_file *file = space->wanted.items[i];
 
 		if (!fx_file_is_settled(space->cache, space->view, file))
-			space->wanted[left++] = file;
+			space->wanted.items[left++] = file;
 	}
-	space->wanted_count = left;
+	space->wanted.count = left;
 	return left == 0;
 }
 
@@ -193,5 +174,5 @@ void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t
 
 void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_symbol *ret)
 {
-	fx_symspace_resolve_at(space, space->count, address, ret);
+	fx_symspace_resolve_at(space, fx_symspace_moment(space), address, ret);
 }
