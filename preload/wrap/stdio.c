@@ -109,4 +109,4 @@ static int fx_call_fclose(FILE *f)
 	return FX_REAL(fclose)(f);
 }
 
-#include "preload/unit-streams.inc"
+#include "preload/unit-stdio.inc"
