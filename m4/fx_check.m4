@@ -37,6 +37,18 @@ AS_IF([test "$fx_cv_libc" != yes],
   [AC_MSG_ERROR([fxtrace needs the GNU C library, 2.31 or later; musl and others are not supported])])
 ])
 
+dnl What the kernel has is asked of it when it runs; here are the headers that its calls are made with.
+AC_DEFUN([FX_CHECK_KERNEL], [
+AC_CACHE_CHECK([for the headers of Linux 5.4 or later], [fx_cv_kernel],
+  [AC_PREPROC_IFELSE([AC_LANG_SOURCE([#include <linux/version.h>
+#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 4, 0)
+#error not it
+#endif
+])], [fx_cv_kernel=yes], [fx_cv_kernel=no])])
+AS_IF([test "$fx_cv_kernel" != yes],
+  [AC_MSG_ERROR([fxtrace needs the headers of Linux 5.4 or later (Debian: linux-libc-dev)])])
+])
+
 dnl libiberty demangles C++ and Rust names.
 AC_DEFUN([FX_CHECK_LIBIBERTY], [
 AC_CHECK_HEADER([libiberty/demangle.h], [],

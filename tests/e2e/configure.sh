@@ -58,3 +58,12 @@ if command -v musl-gcc >/dev/null; then
 else
 	echo "musl-gcc is not installed: musl itself is not tried"
 fi
+
+# Headers of a kernel that is too old.
+mkdir -p kernel/linux
+{
+	echo '#include_next <linux/version.h>'
+	echo '#undef LINUX_VERSION_CODE'
+	echo '#define LINUX_VERSION_CODE KERNEL_VERSION(5, 3, 255)'
+} >kernel/linux/version.h
+refused 'headers of Linux 5.4' CC="$FX_CC" CPPFLAGS="-I$PWD/kernel"
