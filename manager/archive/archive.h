@@ -18,7 +18,7 @@
 struct fx_archive {
 	struct fx_output *out; /* borrowed */
 	uint32_t current;      /* provider whose section it is; 0 none */
-	uint64_t events;       /* that it has; whatever writes one past these functions counts it */
+	uint64_t events;       /* that it has; who writes one past these functions counts it */
 };
 
 /* Writes the magic record. */
