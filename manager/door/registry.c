@@ -366,7 +366,7 @@ static void turn_away(struct fx_registry *registry, int fd, int error)
 {
 	struct fx_connection c = {.registry = registry, .fd = fd};
 	struct fx_applicant applicant = {.pidfd = -1};
-	union fx_message_any message;
+	static __thread union fx_message_any message; /* large for a narrow stack */
 	int passed = -1, sent;
 	ssize_t n = fx_socket_receive_any(fd, &message, sizeof(message), &passed);
 

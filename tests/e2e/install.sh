@@ -175,7 +175,7 @@ done
 for header in "$root"/include/fxtrace/*.h; do
 	echo "#include <fxtrace/${header##*/}>" | tee header.c >header.cc
 	compile header.o -c -Wall -Wextra -Werror -I "$root/include" header.c
-	compile header.o -c -Wall -Wextra -Werror -I "$root/include" header.cc
+	compile header.o -c -std=c++17 -Wall -Wextra -Werror -I "$root/include" header.cc
 done
 
 # The reader library exports its API and nothing else.
