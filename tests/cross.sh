@@ -21,11 +21,14 @@ libraries='libc6-dev libcriterion-dev libdw-dev libelf-dev libiberty-dev libprot
 libstdc++-12-dev libunwind-dev libzstd-dev uthash-dev zlib1g-dev coreutils dash util-linux'
 
 # What tests trace of a system's programs; these stand in front of the machine's own.
-programs='cat env false head seq setsid sh sleep true'
+programs='cat env false head nice printf seq setsid sh sleep true unshare'
 
-# Tests that are not run, and why not. What qemu itself cannot do, its 7.2 at least: filters of system calls; robust
-# locks; children that send no signal, which a program starts a manager of its own by; and to keep the order of a
-# program's environment.
+# What tests look into such programs with, and change them; as above.
+tools='nm objcopy strip'
+
+# Tests that are not run, and why not. What qemu itself cannot do, its 7.2 at least: filters of system calls; openat2();
+# robust locks; memory that children find wiped; children that send no signal, which a program starts a manager of its own
+# by; and to keep the order of a program's environment. Code that runs for the first time costs it milliseconds.
 skipped='
 tests/e2e/about.sh	what /proc says of a process is said of qemu
 tests/e2e/activation.sh	takes a second user, whom the namespace has not
@@ -33,20 +36,38 @@ tests/e2e/allow.sh	takes a second user, whom the namespace has not
 tests/e2e/archives-scarce.sh	qemu itself does not start with so little memory
 tests/e2e/completion.sh	says nothing of the machine
 tests/e2e/configure.sh	says nothing of the machine
+tests/e2e/containers.sh	qemu has no openat2(), by which files of another root are opened
+tests/e2e/convert-pictures.sh	what /proc says of a process is said of qemu
+tests/e2e/convert-run.sh	traces programs of this machine
+tests/e2e/counts.sh	counts system calls and page faults, of which qemu has its own
 tests/e2e/doctor.sh	looks at the machine, which is another
 tests/e2e/install.sh	installs, which says nothing of the machine
 tests/e2e/liars.sh	its liar maps memory in ways that qemu refuses
+tests/e2e/limits.sh	traces programs of this machine
+tests/e2e/many.sh	traces programs of this machine
 tests/e2e/namespaces.sh	makes namespaces within that of the test
 tests/e2e/old-kernel.sh	qemu has no filters of system calls
 tests/e2e/pieces.sh	traces programs of this machine
 tests/e2e/plain.sh	qemu makes no child that sends no signal: there is no private manager
+tests/e2e/processes.sh	qemu wipes no memory of children, by which those of a bare system call are known
+tests/e2e/reader-abi.sh	loads the library into Python, which is of this machine
+tests/e2e/reader-python.sh	loads the library into Python, which is of this machine
 tests/e2e/real-*.sh	trace programs of this machine
-tests/e2e/seccomp*.sh	qemu has no filters of system calls
 tests/e2e/refused-memory.sh	says nothing of the machine
+tests/e2e/replay.sh	strace sees qemu
 tests/e2e/report-agrees*.sh	compares with what traces programs of this machine
 tests/e2e/report-syscalls.sh	strace sees qemu
+tests/e2e/report-waits.sh	counts milliseconds, which qemu takes to translate what runs for the first time
+tests/e2e/report.sh	what /proc says of a process is said of qemu
+tests/e2e/scarce.sh	qemu itself does not start with so little memory
+tests/e2e/seccomp*.sh	qemu has no filters of system calls
 tests/e2e/strace.sh	strace sees qemu
 tests/e2e/suites.sh	traces programs of this machine
+tests/e2e/symbol-files.sh	qemu itself reads all symbols of a program
+tests/e2e/titles.sh	what /proc says of a process is said of qemu
+tests/e2e/tutorial.sh	traces programs of this machine
+tests/e2e/unharmed.sh	what /proc says of a process is said of qemu
+tests/e2e/why.sh	counts milliseconds, which qemu takes to translate what runs for the first time
 tests/lint/*.sh	are the same on every machine
 tests/manager/door/test_owner	qemu has no robust locks
 tests/preload/arguments.sh	qemu looks at the arguments of a bad call in another order
@@ -88,6 +109,10 @@ make_root() {
 	}
 	for package in "$dir"/apt/cache/archives/*.deb; do
 		dpkg-deb -x "$package" "$root.new" || return 1
+	done
+	# A link to a library from the root of all would lead to the machine's, or nowhere; then the linker takes libtinfo.a.
+	find "$root.new" -type l -lname '/*' | while read -r link; do
+		ln -sfn "$root$(readlink "$link")" "$link"
 	done
 	mv "$root.new" "$root"
 }
@@ -138,6 +163,9 @@ make_programs() {
 		[ "$program" != sh ] || file=$root/bin/dash
 		[ -e "$file" ] || file=$root/usr/bin/$program
 		ln -sf "$file" "$dir/bin/$program"
+	done
+	for tool in $tools; do
+		ln -sf "$(command -v "$triplet-$tool")" "$dir/bin/$tool"
 	done
 	# Tests ask for the machine, and for the libraries of what is built.
 	cat >"$dir/bin/uname" <<-'END'

@@ -90,14 +90,14 @@ show_results() {
 		}' "$dir/check.log"
 }
 
-# run [TEST...]: these, or the core.
+# run [TEST...]: these, or the core; so many at once as TEST_JOBS says, or one.
 run() {
 	tests=$*
 	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
 	rm -f "$dir/test-suite.log"
 	FX_TEST_LIMIT=${FX_TEST_LIMIT:-5400}
 	export FX_TEST_LIMIT
-	within make -s -k -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
+	within make -s -k -j"${TEST_JOBS:-1}" -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
 	status=$?
 	[ -f "$dir/test-suite.log" ] || {
 		tail -n 20 "$dir/check.log"
