@@ -11,8 +11,9 @@ LIBFXTRACE=$FX_BUILDDIR/tests/faults/.libs/libfxtrace.so
 # Sockets of managers that were killed stay; so here.
 export XDG_RUNTIME_DIR=$TEST_DIR
 
-# Nothing of this may take longer, in seconds.
+# Nothing of this may take longer, in seconds; an emulator is slow.
 PATIENCE=30
+! is_emulated || PATIENCE=600
 
 # points [RUN]: the points of the table, one a line: name, run, passing.
 points() {
