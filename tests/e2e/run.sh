@@ -184,10 +184,12 @@ expect_line '^done$' out
 
 for options in "" "--on-full block"; do
 	mkfifo status
+	rm -f trace.fxt begun
 	# The program's status goes its own way, since its parent will be gone.
 	# shellcheck disable=SC2016,SC2086
-	"$FXTRACE" run -o trace.fxt -b 256K $options -- sh -c './calls 1 2 >calls.out; echo $? >status' >out 2>err &
+	"$FXTRACE" run -o trace.fxt -b 256K $options -- sh -c '>begun; ./calls 1 2 >calls.out; echo $? >status' >out 2>err &
 	run=$!
+	wait_for 60 test -e begun -a -s trace.fxt || fail "nothing is traced"
 	sleep 0.7
 	kill -KILL "$run"
 	expect_equal 3 "$(timeout 20 cat status)" "status of a program whose manager was killed"

@@ -54,7 +54,7 @@ int openat(int dir, const char *path, int flags, ...)
 
 int openat64(int dir, const char *path, int flags, ...) __attribute__((alias("openat")));
 EOF
-${CC:-cc} -shared -fPIC -o signal.so signal.c -ldl || fail "no library"
+compile signal.so -shared -fPIC signal.c -ldl
 
 # made_by COMMAND OUT
 made_by() {
