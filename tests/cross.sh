@@ -37,6 +37,7 @@ tests/e2e/archives-scarce.sh	qemu itself does not start with so little memory
 tests/e2e/completion.sh	says nothing of the machine
 tests/e2e/configure.sh	says nothing of the machine
 tests/e2e/containers.sh	qemu has no openat2(), by which files of another root are opened
+tests/e2e/control-many.sh	counts memory, of which qemu has its own
 tests/e2e/convert-pictures.sh	what /proc says of a process is said of qemu
 tests/e2e/convert-run.sh	traces programs of this machine
 tests/e2e/counts.sh	counts system calls and page faults, of which qemu has its own

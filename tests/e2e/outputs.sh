@@ -65,19 +65,22 @@ FXTRACE_MODE=644 expect_ok "$FXTRACE" run -q -o trace.fxt.gz -- true
 expect_equal 644 "$(mode_of trace.fxt.gz)" "mode with FXTRACE_MODE"
 expect_ok env FXTRACE_MODE=644 "$FXTRACE" run -q --mode 600 -o trace.fxt.gz -- true
 expect_equal 600 "$(mode_of trace.fxt.gz)" "mode with both"
+private_modes() {
+	LD_PRELOAD=$LIBFXTRACE FXTRACE_MODE=640 FXTRACE_OUTPUT=own.fxt ./holds >out &
+	wait_for 20 test -s own.fxt || fail "no archive of a private manager"
+	expect_equal 640 "$(mode_of own.fxt)" "mode of a private manager's with FXTRACE_MODE"
+	: >go
+	wait $!
+	rm own.fxt go
+	LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >out &
+	wait_for 20 test -s own.fxt || fail "no archive of a private manager"
+	expect_equal 600 "$(mode_of own.fxt)" "mode of a private manager's"
+	: >go
+	wait $!
+	rm go
+}
 rm -f go
-LD_PRELOAD=$LIBFXTRACE FXTRACE_MODE=640 FXTRACE_OUTPUT=own.fxt ./holds >out &
-wait_for 20 test -s own.fxt || fail "no archive of a private manager"
-expect_equal 640 "$(mode_of own.fxt)" "mode of a private manager's with FXTRACE_MODE"
-: >go
-wait $!
-rm own.fxt go
-LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >out &
-wait_for 20 test -s own.fxt || fail "no archive of a private manager"
-expect_equal 600 "$(mode_of own.fxt)" "mode of a private manager's"
-: >go
-wait $!
-rm go
+is_emulated || private_modes
 
 # --- Names that promise what cannot be ---------------------------------------------------------------
 
@@ -133,19 +136,22 @@ done
 expect_clean many.fxt
 
 # Beside a manager of its own that goes on, the next takes a name of its own.
-rm -f go said
-LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >said &
-wait_for 20 test -s said || fail "the first does not run"
-LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >out &
-second=$!
-wait_for 20 test -s own.$second.fxt || fail "the second has no archive: $(ls)"
-: >go
-wait
 all_clean() { "$FXTRACE" check own.fxt && "$FXTRACE" check own.$second.fxt; }
-wait_for 20 all_clean || fail "they are not clean"
-LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=- ./holds >out &
-wait_for 20 test -s holds.$!.fxt || fail "with FXTRACE_OUTPUT=-: $(ls)"
-wait
+private_names() {
+	rm -f go said
+	LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >said &
+	wait_for 20 test -s said || fail "the first does not run"
+	LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=own.fxt ./holds >out &
+	second=$!
+	wait_for 20 test -s own.$second.fxt || fail "the second has no archive: $(ls)"
+	: >go
+	wait
+	wait_for 20 all_clean || fail "they are not clean"
+	LD_PRELOAD=$LIBFXTRACE FXTRACE_OUTPUT=- ./holds >out &
+	wait_for 20 test -s holds.$!.fxt || fail "with FXTRACE_OUTPUT=-: $(ls)"
+	wait
+}
+is_emulated || private_names
 
 # The daemon's.
 manager_start

@@ -274,6 +274,5 @@ alone
 daemons
 seccomp_questions
 thousand_threads
-mapped_memory
-is_emulated || core_dump # its cores are its own
+is_emulated || { mapped_memory; core_dump; } # it keeps no memory out of its cores, which are its own
 no_downloads

@@ -45,6 +45,7 @@ manager_stop
 need setpriv
 chmod 755 "$TEST_DIR"
 other=(setpriv --reuid=12345 --regid=12345 --clear-groups)
+"${other[@]}" true 2>/dev/null || { echo "there is no other user here: not tried" && exit 0; }
 socket=$TEST_DIR/fxtrace/manager.sock
 
 cat >forks.c <<'EOF'
