@@ -102,17 +102,25 @@ static unsigned reclaim_rarely(void)
 	return fx_threads_reclaim();
 }
 
-/* Nothing marks the manager's death, and it has done nothing for so long that it may well be dead. */
+/* Nothing marks the manager's death, and it has done nothing for so long that it may well be dead. Then no thread waits again
+ * before it has freed space. */
 static bool is_forsaken(struct patience *p)
 {
-	uint64_t now;
+	static uint64_t forsaken; /* which process it was, and what the manager had freed */
+	uint64_t now, freed;
 
 	if (!fx_load_relaxed(&fx_common()->unguarded))
 		return false;
+	freed = (uint64_t)fx_engine.pid << 32 | fx_load_relaxed(&fx_control()->space_word);
+	if (fx_load_relaxed(&forsaken) == freed)
+		return true;
 	now = fx_boottime_ns();
 	if (!p->begun_ns)
 		p->begun_ns = now;
-	return now - p->begun_ns > STUCK_NS;
+	if (now - p->begun_ns <= STUCK_NS)
+		return false;
+	fx_store_relaxed(&forsaken, freed);
+	return true;
 }
 
 /* Why nobody is to wait for a chunk any longer; FX_LOSSES: there is no reason. */

@@ -588,6 +588,26 @@ Test(chunk, the_managers_death_frees_a_blocked_writer, .timeout = LONG)
 	check_that_a_blocked_writer_is_freed(by_death);
 }
 
+/* Where nothing marks its death, it is waited for some seconds; and not again before it has freed space. */
+Test(chunk, a_manager_that_may_be_dead_is_waited_for_once, .timeout = LONG)
+{
+	uint32_t n;
+
+	start((struct fm_config){
+	    .size = 64 << 10, .mode = FX_MODE_STREAMING, .on_full = FX_ON_FULL_BLOCK});
+	m.common->unguarded = 1;
+	n = fill_chunks(0, 2 * m.layout.chunks_per_half);
+	for (uint32_t i = 0; i < 20; i++)
+		cr_assert_not(produce(0, n++));
+	fm_saver_start(&m, 300);
+	while (!produce(0, n++))
+		usleep(1000);
+	for (uint32_t i = 0; i < 5000; i++)
+		cr_assert(produce(0, n++));
+	fm_saver_stop(&m);
+	check_all(n);
+}
+
 Test(chunk, a_stop_frees_a_blocked_writer, .timeout = LONG)
 {
 	check_that_a_blocked_writer_is_freed(by_stop);
