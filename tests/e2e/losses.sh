@@ -74,8 +74,11 @@ expect_vanished() {
 	[ "$1" = exec ] || expect_children 4
 	expect_clean trace.fxt
 	mv away libthere.so
-	expect_ok "${run[@]}" ./gone
-	expect_no_line 'ended before' err
+	# An emulator forks for vfork(): posix_spawn() does not hear that there is no such program.
+	if [ "$1" != spawn ] || ! is_emulated; then
+		expect_ok "${run[@]}" ./gone
+		expect_no_line 'ended before' err
+	fi
 	[ -e fixed ] || return 0
 	expect_ok "${run[@]}" ./fixed
 	expect_line 'not traced: .*fixed \(3 times\)' err
