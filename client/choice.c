@@ -90,6 +90,9 @@ bool fx_choice_option(struct fx_choice *choice, const char *command, int key, co
 	case 'N':
 		choice_functions(choice, command, '-', arg);
 		return true;
+	case FX_CHOICE_WHEN:
+		choice_functions(choice, command, '>', arg);
+		return true;
 	case 't':
 		choice->min_duration = choice_time(command, arg);
 		return true;
@@ -183,15 +186,24 @@ static bool choice_counts(const struct fx_choice *choice, const struct fx_thread
 	return fx_choice_category(choice, process ? process->data : NULL, &event->category);
 }
 
-/* Whether a function of this name is wanted. */
-static bool choice_names(const struct fx_choice *choice, const struct fxt_event *event)
+/* Whether a call is wanted by the name of its function and by what it lies in: *scope, which is what lies in it then. */
+static bool choice_names(const struct fx_choice *choice, const struct fxt_event *event,
+			 struct fx_function_scope *scope)
 {
 	char name[FX_PATTERN_MAX * 8];
+	struct fx_pattern_verdict verdict;
 
 	if (!*choice->functions || !fxt_string_equals(&event->category, CATEGORY_OF_FUNCTIONS))
 		return true;
 	snprintf(name, sizeof(name), "%.*s", (int)event->name.length, event->name.data);
-	return fx_functions_wanted(choice->functions, NULL, name);
+	verdict = fx_functions_judge(choice->functions, NULL, name);
+	return fx_functions_enter(&verdict, (uint32_t)choice->max_depth, scope);
+}
+
+/* Whether depths count inside of what --when means. */
+static bool choice_is_inside(const struct fx_choice *choice)
+{
+	return fx_functions_have_when(choice->functions);
 }
 
 static bool choice_is_short(const struct fx_choice *choice, const struct fx_placed *placed,
@@ -201,25 +213,34 @@ static bool choice_is_short(const struct fx_choice *choice, const struct fx_plac
 	       fxt_string_equals(&event->category, CATEGORY_OF_FUNCTIONS);
 }
 
-/* The depth of a call is that in all that are taken note of around it, functions that are not wanted too. */
+/* What calls lie in, at each depth of the walk. */
+struct choice_level {
+	uint64_t depth; /* in all that are taken note of, functions that are not wanted too */
+	struct fx_function_scope scope;
+};
+
 static int choice_look_at_call(struct fx_choice *choice, struct fx_walk *walk,
-			       const struct fx_placed *placed, uint64_t depths[FX_MAX_DEPTH])
+			       const struct fx_placed *placed, struct choice_level *levels)
 {
 	size_t at = walk->depth - !(placed->entry.flags & FX_ENTRY_LEFT_OUT);
-	uint64_t around = at > 0 ? depths[at - 1] : 0;
+	struct choice_level level = {.scope = fx_functions_outside(choice->functions)};
 	struct fxt_record record;
-	bool counts;
+	bool counts, named, is_deep;
 	int r =
 	    fx_timeline_decode(walk->timeline, placed->entry.provider, placed->entry.word, &record);
 
 	if (r < 0)
 		return r == -EBADMSG ? 0 : r;
+	if (at > 0)
+		level = levels[at - 1];
+	is_deep = choice->max_depth && level.depth >= choice->max_depth &&
+		  !choice_is_inside(choice);
 	counts = choice_counts(choice, walk->thread, &record.event);
+	named = choice_names(choice, &record.event, &level.scope);
+	level.depth += counts;
 	if (at < FX_MAX_DEPTH)
-		depths[at] = around + counts;
-	if (counts && choice_names(choice, &record.event) &&
-	    !(choice->max_depth && around >= choice->max_depth) &&
-	    !choice_is_short(choice, placed, &record.event))
+		levels[at] = level;
+	if (counts && named && !is_deep && !choice_is_short(choice, placed, &record.event))
 		return 0;
 	r = choice_leave(choice, placed->entry.word);
 	if (r == 0 && placed->entry.kind == FX_ENTRY_BEGIN && placed->end_word != FX_NO_WORD)
@@ -230,7 +251,7 @@ static int choice_look_at_call(struct fx_choice *choice, struct fx_walk *walk,
 static int choice_look_at_thread(struct fx_choice *choice, struct fx_timeline *timeline,
 				 struct fx_thread *thread, struct fx_walk *walk)
 {
-	uint64_t depths[FX_MAX_DEPTH];
+	struct choice_level levels[FX_MAX_DEPTH];
 	int r = fx_thread_arrange(timeline, thread);
 
 	if (r < 0)
@@ -243,7 +264,7 @@ static int choice_look_at_thread(struct fx_choice *choice, struct fx_timeline *t
 			;
 		placed = fx_walk_place(walk);
 		if (fx_entry_is_slice(&placed->entry))
-			r = choice_look_at_call(choice, walk, placed, depths);
+			r = choice_look_at_call(choice, walk, placed, levels);
 	}
 	fx_walk_end(walk);
 	fx_thread_release(thread);

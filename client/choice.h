@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of an archive `fxtrace run' would have recorded with other options: --categories, --filter, --no-trace,
+ * What of an archive `fxtrace run' would have recorded with other options: --categories, --filter, --no-trace, --when,
  * --min-duration, --max-depth, --last, --no-follow.
  */
 #ifndef FX_CLIENT_CHOICE_H
@@ -37,6 +37,7 @@ struct fx_choice {
 enum {
 	FX_CHOICE_LAST = 0x1100,
 	FX_CHOICE_NO_FOLLOW,
+	FX_CHOICE_WHEN,
 };
 
 /* For a command's table, in the group of this number. */
@@ -49,6 +50,9 @@ enum {
 	 "Of functions, only those whose names match GLOB; may be repeated", group},               \
 	{"no-trace", 'N', "GLOB", 0,                                                               \
 	 "No functions whose names match GLOB; may be repeated", group},                           \
+	{"when", FX_CHOICE_WHEN, "GLOB", 0,                                                        \
+	 "Functions only inside calls of those whose names match GLOB, these included; "          \
+	 "GLOB+depth=N: so many levels; may be repeated", group},                                 \
 	{"min-duration", 't', "TIME", 0, "No function calls shorter than TIME", group},            \
 	{"max-depth", 'D', "N", 0, "No calls nested deeper than N", group},     \
 	{"last", FX_CHOICE_LAST, "TIME", 0, "Only the last TIME before the last event", group},    \

@@ -200,6 +200,11 @@ static const char *set_no_trace(struct fx_options *o, const char *value)
 	return patterns_add(o, 'N', '-', value);
 }
 
+static const char *set_when(struct fx_options *o, const char *value)
+{
+	return patterns_add(o, OPTION_WHEN, '>', value);
+}
+
 static const char *set_args(struct fx_options *o, const char *value)
 {
 	return patterns_add(o, OPTION_ARGS, '(', value);

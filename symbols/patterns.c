@@ -2,6 +2,7 @@
 #include "symbols/patterns.h"
 
 #include <fnmatch.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "symbols/recipes/wish.h"
@@ -22,10 +23,49 @@ static bool is_of_values(char sign)
 	return sign == '(' || sign == '=';
 }
 
+/* The levels of calls that it says something of. */
+static bool has_levels(char sign)
+{
+	return sign == '+' || sign == '>';
+}
+
+#define DEPTH_WORD "+depth="
+
+/* The last of them: names have a plus, too. */
+static char *depth_word(char *text)
+{
+	char *last = NULL;
+
+	for (char *p = text; (p = strstr(p, DEPTH_WORD)); p++)
+		last = p;
+	return last;
+}
+
+/* 0: it is no number of levels. */
+static uint16_t levels_of(const char *text)
+{
+	char *end;
+	unsigned long levels = *text >= '0' && *text <= '9' ? strtoul(text, &end, 10) : 0;
+
+	return levels && !*end && levels <= FX_LEVELS_MAX ? (uint16_t)levels : 0;
+}
+
+static void levels_split(struct fx_pattern *ret)
+{
+	char *at = has_levels(ret->sign) ? depth_word(ret->text) : NULL;
+
+	ret->levels = ret->sign == '>' ? FX_LEVELS_ALL : 0;
+	if (!at)
+		return;
+	ret->levels = levels_of(at + strlen(DEPTH_WORD));
+	*at = 0;
+}
+
 static void pattern_split(struct fx_pattern *ret)
 {
 	char *at = is_of_values(ret->sign) ? strrchr(ret->text, '@') : NULL, *colon;
 
+	levels_split(ret);
 	ret->specs = NULL;
 	if (at) {
 		*at = 0;
@@ -67,6 +107,10 @@ const char *fx_pattern_check(char sign, const char *text)
 	if (strchr(text, '\n'))
 		return "more than one line";
 	strcpy(p.text, text);
+	if (depth_word(p.text) && !has_levels(sign))
+		return "+depth=N is of --filter and --when";
+	if (depth_word(p.text) && !levels_of(depth_word(p.text) + strlen(DEPTH_WORD)))
+		return "no number between 1 and 503 behind +depth=";
 	pattern_split(&p);
 	if (!*p.name)
 		return *p.module ? "no name of functions behind the module"
@@ -118,19 +162,40 @@ bool fx_patterns_have(const char *list, const char *signs)
 	return false;
 }
 
-bool fx_patterns_allow(const char *list, const char *module, const char *name)
+struct fx_pattern_verdict fx_patterns_judge(const char *list, const char *module, const char *name)
 {
-	bool chosen = false, chooses = false;
+	struct fx_pattern_verdict verdict = {.out = false};
+	bool chooses = false, keeps = false;
 	struct fx_pattern p;
 
 	while (fx_pattern_next(&list, &p)) {
 		bool matches =
-		    (p.sign == '-' || p.sign == '+') && fx_pattern_matches(&p, module, name);
+		    strchr(FX_PATTERN_CHOICES, p.sign) && fx_pattern_matches(&p, module, name);
 
-		if (p.sign == '-' && matches)
-			return false;
 		chooses |= p.sign == '+';
-		chosen |= p.sign == '+' && matches;
+		keeps |= p.sign == '+' && p.levels;
+		if (!matches)
+			continue;
+		verdict.out |= p.sign == '-';
+		verdict.chosen |= p.sign == '+' && !p.levels;
+		if (p.sign == '>')
+			verdict.inside = p.levels;
+		if (p.sign == '+' && p.levels)
+			verdict.kept = p.levels;
 	}
-	return chosen || !chooses;
+	verdict.chosen |= !chooses;
+	verdict.spare = !verdict.inside && !verdict.kept &&
+			(verdict.out || (!verdict.chosen && !keeps));
+	return verdict;
+}
+
+bool fx_patterns_nest(const char *list)
+{
+	struct fx_pattern p;
+
+	while (list && fx_pattern_next(&list, &p)) {
+		if (p.sign == '>' || (p.sign == '+' && p.levels))
+			return true;
+	}
+	return false;
 }

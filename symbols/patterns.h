@@ -3,7 +3,9 @@
  * Which functions are meant, by their names: lists of lines, each a sign and a pattern.
  *
  *	+GLOB\n			record those that match one of these, and no others
+ *	+GLOB+depth=N\n		with these, record what they call, N levels in all
  *	-GLOB\n			do not record those that match one of these
+ *	>GLOB[+depth=N]\n	record nothing outside of calls of those that match one of these
  *	(GLOB[@SPECS]\n		record what those are called with
  *	=GLOB[@SPECS]\n		record what those return
  *
@@ -16,16 +18,34 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define FX_PATTERN_MAX 1024u /* bytes of one, with the NUL */
 
-#define FX_PATTERN_SIGNS "+-(="
+#define FX_PATTERN_SIGNS "+->(="
+
+/* Those of them that say which calls are recorded; and where a call lies decides, for these. */
+#define FX_PATTERN_CHOICES "+->"
+
+/* As many levels as there are; the most that +depth=N can ask for. */
+#define FX_LEVELS_ALL UINT16_MAX
+#define FX_LEVELS_MAX 503u
 
 struct fx_pattern {
 	char text[FX_PATTERN_MAX];
 	char sign;
 	const char *module, *name; /* "" any module */
 	const char *specs;	   /* NULL: none */
+	uint16_t levels;	   /* + and >: 0: it says nothing of them */
+};
+
+/* What a list says of a function: of its own calls, and of what is called from there. */
+struct fx_pattern_verdict {
+	bool out;	 /* -: its calls are not recorded */
+	bool chosen;	 /* +: they are, wherever they are; or the list has no such line */
+	uint16_t inside; /* >: so many levels lie inside it, itself the first; 0: it is none of these */
+	uint16_t kept;	 /* +depth=N: the same of what is recorded with it */
+	bool spare;	 /* its calls are of no use, wherever they are */
 };
 
 /* Takes the next line; *list is behind it. False: there is none, or it is none. */
@@ -37,8 +57,11 @@ const char *fx_pattern_check(char sign, const char *text);
 /* Whether a pattern means a function. `module' is its file without folders, NULL if it lies in none. */
 bool fx_pattern_matches(const struct fx_pattern *p, const char *module, const char *name);
 
-/* Whether a function is to be recorded, by + and -. `module' as above. */
-bool fx_patterns_allow(const char *list, const char *module, const char *name);
+/* `module' as above. */
+struct fx_pattern_verdict fx_patterns_judge(const char *list, const char *module, const char *name);
+
+/* Whether it depends on what a call lies in whether it is recorded. */
+bool fx_patterns_nest(const char *list);
 
 /* Whether a list has a line with one of these signs. */
 bool fx_patterns_have(const char *list, const char *signs);

@@ -168,7 +168,8 @@ bool fx_drain_has_thread(const struct fx_drain *d, uint32_t tid);
 /* The facts of every slot of which something changed; each slot once before it returns 0. */
 int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block);
 
-/* The open calls of slot *cursor and those after it; *cursor is 0 at first. */
+/* The open calls of slot *cursor and those after it; *cursor is 0 at first. While threads go on: those that are open all the time
+ * are there, and others may be. */
 int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block *block);
 
 /*

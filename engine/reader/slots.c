@@ -119,6 +119,9 @@ static bool take_stash(struct fx_drain *d, uint32_t slot, uint32_t tid,
 
 int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block *block)
 {
+	/* (Without memory, those that are known.) */
+	if (*cursor == 0)
+		find_new_slots(d);
 	for (; *cursor < d->slots_used; ++*cursor) {
 		const struct fx_thread_slot *slot = slot_at(d, *cursor);
 		uint32_t tid = fx_load_acquire(&slot->tid);

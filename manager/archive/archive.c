@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/archive/archive.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/escape.h"
@@ -28,7 +30,7 @@ void fx_archive_begin(struct fx_archive *a, struct fx_output *out)
 {
 	struct fx_encoder e;
 
-	*a = (struct fx_archive){.out = out};
+	*a = (struct fx_archive){.out = out, .file = out};
 	e = encoder(a);
 	fx_encode_magic(&e);
 	archive_finish(a, &e);
@@ -64,15 +66,17 @@ void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const
 {
 	char text[FXT_MAX_NAME_LENGTH];
 	size_t length = fx_escape(text, sizeof(text), name, strlen(name), 0);
-	struct fx_encoder e = encoder(a);
+	struct fx_encoder e;
 
+	a->out = a->file;
+	e = encoder(a);
 	fx_encode_provider_info(&e, id, text, length);
 	fx_encode_initialization(&e, TICKS_PER_SECOND);
 	archive_finish(a, &e);
 	e = encoder(a);
 	encode_process(&e, pid, text, length, abouts);
 	archive_finish(a, &e);
-	a->current = id;
+	a->current = a->selected = id;
 }
 
 void fx_archive_process(struct fx_archive *a, uint64_t pid, const char *name,
@@ -86,7 +90,7 @@ void fx_archive_process(struct fx_archive *a, uint64_t pid, const char *name,
 	archive_finish(a, &e);
 }
 
-void fx_archive_select(struct fx_archive *a, uint32_t id)
+static void section_begin(struct fx_archive *a, uint32_t id)
 {
 	struct fx_encoder e;
 
@@ -96,6 +100,58 @@ void fx_archive_select(struct fx_archive *a, uint32_t id)
 	fx_encode_provider_section(&e, id);
 	archive_finish(a, &e);
 	a->current = id;
+}
+
+void fx_archive_select(struct fx_archive *a, uint32_t id)
+{
+	struct fx_apart *apart;
+
+	if (a->selected == id)
+		return;
+	a->selected = id;
+	HASH_FIND(hh, a->apart, &id, sizeof(id), apart);
+	a->out = apart ? apart->out : a->file;
+	if (!apart)
+		section_begin(a, id);
+}
+
+int fx_archive_set_apart(struct fx_archive *a, uint32_t id, struct fx_output *out)
+{
+	struct fx_apart *apart = calloc(1, sizeof(*apart));
+
+	if (!apart)
+		return -ENOMEM;
+	apart->id = id;
+	apart->out = out;
+	HASH_ADD(hh, a->apart, id, sizeof(apart->id), apart);
+	if (apart->lost) {
+		free(apart);
+		return -ENOMEM;
+	}
+	a->selected = 0;
+	a->out = a->file;
+	return 0;
+}
+
+void fx_archive_rejoin(struct fx_archive *a, uint32_t id)
+{
+	struct fx_apart *apart;
+
+	HASH_FIND(hh, a->apart, &id, sizeof(id), apart);
+	if (!apart)
+		return;
+	HASH_DEL(a->apart, apart);
+	free(apart);
+	a->selected = 0;
+	a->out = a->file;
+}
+
+struct fx_output *fx_archive_section(struct fx_archive *a, uint32_t id)
+{
+	a->out = a->file;
+	a->selected = 0;
+	section_begin(a, id);
+	return a->file;
 }
 
 void fx_archive_string(struct fx_archive *a, unsigned index, const char *text, size_t length)

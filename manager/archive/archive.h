@@ -7,17 +7,30 @@
 #ifndef FX_MANAGER_ARCHIVE_H
 #define FX_MANAGER_ARCHIVE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include <fxtrace/reader.h>
 
+#include "lists/hashes-lenient.h"
 #include "manager/archive/output.h"
 #include "manager/process/about.h"
 
-struct fx_archive {
+/* A provider whose records are held elsewhere before they come into the file. */
+struct fx_apart {
+	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
+	uint32_t id;
 	struct fx_output *out; /* borrowed */
-	uint32_t current;      /* provider whose section it is; 0 none */
+};
+
+struct fx_archive {
+	struct fx_output *out;	/* where the records of the selected provider go */
+	struct fx_output *file; /* borrowed */
+	uint32_t selected;	/* provider; 0 none */
+	uint32_t current;	/* provider whose section the file is in; 0 none */
+	struct fx_apart *apart; /* uthash, by id */
 	uint64_t events;       /* that it has; who writes one past these functions counts it */
 };
 
@@ -35,6 +48,13 @@ void fx_archive_process(struct fx_archive *a, uint64_t pid, const char *name,
 
 /* What is written next is this provider's. */
 void fx_archive_select(struct fx_archive *a, uint32_t id);
+
+/* From now on the records of a provider go elsewhere; and no longer. 0 or -ENOMEM. */
+int fx_archive_set_apart(struct fx_archive *a, uint32_t id, struct fx_output *out);
+void fx_archive_rejoin(struct fx_archive *a, uint32_t id);
+
+/* The file, in the section of a provider whose records were held elsewhere. Nobody is selected then. */
+struct fx_output *fx_archive_section(struct fx_archive *a, uint32_t id);
 
 /* Records of the selected provider. */
 void fx_archive_string(struct fx_archive *a, unsigned index, const char *text, size_t length);

@@ -7,6 +7,7 @@
 #include "manager/archive/marks.h"
 #include "manager/archive/open-calls.h"
 #include "manager/archive/rows.h"
+#include "manager/archive/scope.h"
 #include "manager/archive/stashed.h"
 #include "manager/archive/ties.h"
 #include "manager/process/title.h"
@@ -72,6 +73,22 @@ size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const 
 	return piece->bytes;
 }
 
+size_t fx_intake_look(struct fx_stream *s, const struct fx_piece *piece, const void *data)
+{
+	if (!s->scope || piece->kind != FX_PIECE_FRAMES)
+		return piece->bytes;
+	if (!fx_open_calls_are_named(s, piece, data))
+		return 0;
+	fx_open_calls_look(s, piece, data);
+	return piece->bytes;
+}
+
+void fx_intake_looked(struct fx_stream *s, uint64_t ticks)
+{
+	if (s->scope)
+		fx_stream_settle(s, fx_timebase_ns(&s->shared->timebase, ticks));
+}
+
 /* Of threads that were there to the end nothing is open any more. Others' ends have found no room. */
 static void threads_end(struct fx_stream *s)
 {
@@ -79,6 +96,17 @@ static void threads_end(struct fx_stream *s)
 
 	HASH_ITER (hh, s->threads, t, next)
 		fx_stream_end_begun(s, t, 0, t->last_end);
+}
+
+/* Nothing more comes that is held. */
+static void scope_end(struct fx_stream *s)
+{
+	if (fx_output_error(fx_scope_output(s->scope)))
+		fx_stream_lose(s, -ENOMEM);
+	fx_stream_settle(s, UINT64_MAX);
+	fx_archive_rejoin(&s->shared->archive, s->id);
+	fx_scope_destroy(s->scope);
+	s->scope = NULL;
 }
 
 void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
@@ -89,5 +117,7 @@ void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 	fx_marks_last(s, end);
 	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;
 	fx_ties_end(s->shared->ties, s, end);
+	if (s->scope)
+		scope_end(s);
 	fx_stream_clear(s);
 }

@@ -13,6 +13,11 @@
 size_t fx_intake_piece(struct fx_stream *s, const struct fx_piece *piece, const void *data,
 		       size_t done, uint64_t end_ticks);
 
+/* The same of open calls that were looked at while the provider went on (scope.h); and then, that this was all of them, and
+ * when it was. */
+size_t fx_intake_look(struct fx_stream *s, const struct fx_piece *piece, const void *data);
+void fx_intake_looked(struct fx_stream *s, uint64_t ticks);
+
 /* What is to be said last. Then only the counts are of use. */
 void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end);
 

@@ -196,12 +196,12 @@ bool fx_modules_has_name(struct fx_modules *modules, uint32_t moment, uint64_t a
 	return modules_resolve(modules, moment, address).kind == FX_SYMBOL_NAMED;
 }
 
-bool fx_modules_is_wanted(struct fx_modules *modules, uint32_t moment, uint64_t address,
-			  const char *functions)
+struct fx_pattern_verdict fx_modules_judge(struct fx_modules *modules, uint32_t moment,
+					   uint64_t address, const char *functions)
 {
 	struct fx_symbol symbol = modules_resolve(modules, moment, address);
 	char name[FX_MODULES_TEXT_MAX];
 
 	fx_symbol_format(&symbol, name, sizeof(name));
-	return fx_functions_wanted(functions, symbol.module, name);
+	return fx_functions_judge(functions, symbol.module, name);
 }

@@ -11,6 +11,7 @@
 
 #include <fxtrace/reader.h>
 
+#include "symbols/patterns.h"
 #include "symbols/symbols.h"
 
 /* Room for a function's name. */
@@ -62,8 +63,8 @@ size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t add
 size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
 			 char ret[FX_MODULES_TEXT_MAX]);
 
-/* Whether the function at `address' is one that a list of manager/settings/functions.h wants. */
-bool fx_modules_is_wanted(struct fx_modules *modules, uint32_t moment, uint64_t address,
-			  const char *functions);
+/* What a list of manager/settings/functions.h says of the function at `address'. */
+struct fx_pattern_verdict fx_modules_judge(struct fx_modules *modules, uint32_t moment,
+					   uint64_t address, const char *functions);
 
 #endif

@@ -482,19 +482,26 @@ int fx_names_say(struct fx_names *names, const char *text)
 	return slot < 0 ? slot : (int)FX_STRING_LOCAL + slot;
 }
 
-bool fx_names_is_unwanted_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref)
+const struct fx_name *fx_names_judge_slow(struct fx_names *names, struct fx_locals *locals,
+					  uint32_t ref)
 {
 	/* Found by the same way as a reader finds it; the table is ours to write. */
 	struct fx_name *name = (struct fx_name *)fx_names_find(names, locals, ref);
 
 	if (!name || name->kind != FX_NAME_ADDRESS)
-		return false;
+		return NULL;
 	if (!name->judged) {
-		name->unwanted = !fx_modules_is_wanted(names->modules, name->moment, name->address,
-						       names->functions);
+		struct fx_pattern_verdict verdict = fx_modules_judge(
+		    names->modules, name->moment, name->address, names->functions);
+
+		name->unwanted = verdict.spare;
+		name->out = verdict.out;
+		name->chosen = verdict.chosen;
+		name->inside = verdict.inside;
+		name->kept = verdict.kept;
 		name->judged = 1;
 	}
-	return name->unwanted;
+	return name;
 }
 
 int fx_names_ref_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref)

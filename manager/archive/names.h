@@ -21,6 +21,7 @@
 #include "manager/archive/archive.h"
 #include "manager/archive/known.h"
 #include "manager/archive/modules.h"
+#include "manager/settings/functions.h"
 
 enum fx_name_kind {
 	FX_NAME_NONE = 0,
@@ -44,10 +45,13 @@ struct fx_name {
 	uint8_t kind;		 /* enum fx_name_kind */
 	uint8_t told : 1;	 /* stands in the archive */
 	uint8_t is_category : 1; /* was added to the known ones */
-	uint8_t judged : 1; /* whether it is of a function that is not to be recorded, is known: */
-	uint8_t unwanted : 1; /* it is */
+	uint8_t judged : 1;   /* it is known what the list of functions says of it: */
+	uint8_t unwanted : 1; /* of no use, wherever it is; the rest as in struct fx_pattern_verdict */
+	uint8_t out : 1;
+	uint8_t chosen : 1;
 	uint8_t borrowed : 1; /* the text is of the builtin strings */
 	uint8_t meaning;      /* enum fx_meaning */
+	uint16_t inside, kept;
 };
 
 /* A string of one chunk. */
@@ -117,13 +121,27 @@ static inline int fx_names_ref(struct fx_names *names, struct fx_locals *locals,
 	return fx_names_ref_slow(names, locals, ref);
 }
 
-/* Whether it is a function's that is not to be recorded. Its name need not have been told. */
-bool fx_names_is_unwanted_slow(struct fx_names *names, struct fx_locals *locals, uint32_t ref);
+/* The function whose calls may not be recorded, with what the list says of it; NULL: there is no list, or it is no
+ * function's. Its name need not have been told. */
+const struct fx_name *fx_names_judge_slow(struct fx_names *names, struct fx_locals *locals,
+					  uint32_t ref);
 
-static inline bool fx_names_is_unwanted(struct fx_names *names, struct fx_locals *locals,
-					uint32_t ref)
+static inline const struct fx_name *fx_names_judge(struct fx_names *names, struct fx_locals *locals,
+						   uint32_t ref)
 {
-	return names->functions && fx_names_is_unwanted_slow(names, locals, ref);
+	return names->functions ? fx_names_judge_slow(names, locals, ref) : NULL;
+}
+
+/* What was said of one that was judged. */
+static inline struct fx_pattern_verdict fx_name_verdict(const struct fx_name *name)
+{
+	return (struct fx_pattern_verdict){
+	    .out = name->out,
+	    .chosen = name->chosen,
+	    .inside = name->inside,
+	    .kept = name->kept,
+	    .spare = name->unwanted,
+	};
 }
 
 /* A reference of the archive to a text of the manager's own, valid for the record in work; -errno. */

@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "manager/archive/firsts.h"
 #include "manager/archive/own.h"
+#include "manager/archive/scope.h"
 #include "manager/archive/stashed.h"
 #include "manager/archive/wording.h"
 
@@ -185,13 +186,33 @@ bool fx_open_calls_are_named(struct fx_stream *s, const struct fx_piece *piece,
 	return fx_modules_are_ready(&s->modules);
 }
 
-static bool is_unwanted(struct fx_stream *s, const struct fx_frame *frame)
+static struct fx_pattern_verdict verdict_of(struct fx_stream *s, const struct fx_frame *frame)
 {
 	const char *functions = s->names.functions;
 
-	return functions && frame->id < HEADER_MIN &&
-	       !fx_modules_is_wanted(&s->modules, fx_modules_moment(&s->modules), frame->id,
-				     functions);
+	if (!functions || frame->id >= HEADER_MIN)
+		return (struct fx_pattern_verdict){.chosen = true};
+	return fx_modules_judge(&s->modules, fx_modules_moment(&s->modules), frame->id, functions);
+}
+
+/* Writes an open call's record; whether it stays may depend on what the call lies in. */
+static void open_call_write(struct fx_stream *s, const struct fx_stream_thread *t,
+			    const struct fx_frame *frame, struct fx_pattern_verdict verdict,
+			    struct fxt_record *record)
+{
+	struct fx_scope_call call = {
+	    .start = record->event.timestamp,
+	    .end = record->event.end_time,
+	    .verdict = verdict,
+	    .unfinished = true,
+	};
+
+	if (s->scope)
+		call.at = fx_scope_held(s->scope);
+	fx_stream_unfinished(s, record);
+	s->counts.events++;
+	if (s->scope && frame->id < HEADER_MIN && fx_scope_note(s->scope, t->tid, &call) < 0)
+		fx_stream_lose(s, -ENOMEM);
 }
 
 /* `index': the frame's. */
@@ -204,8 +225,9 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 	struct open_room room;
 	struct exec_room exec_room;
 	struct fxt_record record;
+	struct fx_pattern_verdict verdict = verdict_of(s, frame);
 
-	if (start > end || is_unwanted(s, frame) || !fx_stream_nests(s, t, &start, end))
+	if (start > end || verdict.spare || !fx_stream_nests(s, t, &start, end))
 		return;
 	record = fx_stream_event(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
@@ -217,8 +239,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 		add_holder(s, piece, frame, &room, &record);
 		add_exec(s->exec, t->tid, frame, &exec_room, &record);
 	}
-	fx_stream_unfinished(s, &record);
-	s->counts.events++;
+	open_call_write(s, t, frame, verdict, &record);
 }
 
 /* In pairs mode a function's begin stands in the archive already. */
@@ -274,4 +295,19 @@ void fx_open_calls_write(struct fx_stream *s, const struct fx_piece *piece,
 		t->stop.told[t->stop.told_next++ % FX_RECENT] = start;
 	}
 	fx_stream_end_begun(s, t, 0, end);
+}
+
+void fx_open_calls_look(struct fx_stream *s, const struct fx_piece *piece,
+			const struct fx_frame *frames)
+{
+	size_t count = count_nested(frames, frames_count(piece));
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t start = fx_timebase_ns(&s->shared->timebase, frames[i].start);
+
+		if (frames[i].id < HEADER_MIN &&
+		    fx_scope_open(s->scope, (uint32_t)piece->serial, start, frames[i].id,
+				  &s->modules) < 0)
+			fx_stream_lose(s, -ENOMEM);
+	}
 }

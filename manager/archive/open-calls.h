@@ -20,4 +20,8 @@ bool fx_open_calls_are_named(struct fx_stream *s, const struct fx_piece *piece,
 void fx_open_calls_write(struct fx_stream *s, const struct fx_piece *piece,
 			 const struct fx_frame *frames, uint64_t end_ticks);
 
+/* Takes note of the open calls of functions of a thread that goes on (scope.h). */
+void fx_open_calls_look(struct fx_stream *s, const struct fx_piece *piece,
+			const struct fx_frame *frames);
+
 #endif

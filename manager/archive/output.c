@@ -55,6 +55,8 @@ struct fx_output {
 	uint64_t member_bytes;
 	uint64_t held_since; /* CLOCK_MONOTONIC ns: the compressor has data from then; 0 none */
 	size_t used;	     /* words in `buffer` */
+	bool holds;	     /* in memory alone */
+	size_t room;	     /* words of the buffer */
 	uint64_t *buffer;
 };
 
@@ -93,6 +95,7 @@ static int buffers_make(const char *path, struct fx_output **ret)
 	if (!out)
 		return r;
 	out->fd = -1;
+	out->room = BUFFER_WORDS;
 	out->buffer = malloc(BUFFER_WORDS * sizeof(*out->buffer));
 	if (out->buffer)
 		r = fx_compressor_make(format, &out->compressor);
@@ -314,15 +317,60 @@ static void buffer_drain(struct fx_output *out)
 		out->whole = out->size;
 }
 
+/* --- What is held in memory ------------------------------------------------------------------- */
+
+int fx_output_hold(struct fx_output **ret)
+{
+	int r = buffers_make("-", ret);
+
+	if (r == 0)
+		(*ret)->holds = true;
+	return r;
+}
+
+/* Beyond what is asked for there is always room for one record more, which goes nowhere once there is no memory. */
+static void held_grow(struct fx_output *out)
+{
+	size_t room = 2 * out->room;
+	uint64_t *buffer = out->error ? NULL : realloc(out->buffer, room * sizeof(*buffer));
+
+	if (!buffer) {
+		out->error = -ENOMEM;
+		return;
+	}
+	out->buffer = buffer;
+	out->room = room;
+}
+
+uint64_t *fx_output_held(struct fx_output *out, size_t *ret_words)
+{
+	*ret_words = out->used;
+	return out->buffer;
+}
+
+void fx_output_let_go(struct fx_output *out, size_t words)
+{
+	out->used -= words;
+	memmove(out->buffer, out->buffer + words, out->used * sizeof(*out->buffer));
+}
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
 uint64_t *fx_output_reserve(struct fx_output *out, size_t words)
 {
-	if (fx_unlikely(BUFFER_WORDS - out->used < words))
+	if (fx_unlikely(out->holds)) {
+		if (out->room - out->used < words + FX_OUTPUT_RECORD_MAX)
+			held_grow(out);
+	} else if (fx_unlikely(BUFFER_WORDS - out->used < words)) {
 		buffer_drain(out);
+	}
 	return out->buffer + out->used;
 }
 
 void fx_output_commit(struct fx_output *out, size_t words)
 {
+	if (fx_unlikely(out->holds && out->error))
+		return;
 	out->used += words;
 	out->bytes += words * sizeof(*out->buffer);
 }
@@ -377,6 +425,11 @@ int fx_output_close(struct fx_output *out, uint64_t *ret_size)
 {
 	int error;
 
+	if (out->holds) {
+		error = out->error;
+		output_free(out);
+		return error;
+	}
 	buffer_drain(out);
 	if (out->member_bytes && !out->error)
 		member_write(out, NULL, 0, FX_END_MEMBER);

@@ -36,6 +36,16 @@ void fx_output_keep(struct fx_output *out);
  * extension of `path`, which is not opened. */
 int fx_output_adopt(int fd, const char *path, struct fx_output **ret);
 
+/* One that holds what was committed in memory, until it is taken from there (scope.h). 0 or -ENOMEM. When there is no memory
+ * for more, that is its error, and nothing more comes in. */
+int fx_output_hold(struct fx_output **ret);
+
+/* What it holds; good until the next call. */
+uint64_t *fx_output_held(struct fx_output *out, size_t *ret_words);
+
+/* Lets go of the first `words` of it. */
+void fx_output_let_go(struct fx_output *out, size_t words);
+
 /* Empties the file; from here on records may be written. 0 or -errno. */
 int fx_output_begin(struct fx_output *out);
 

@@ -99,6 +99,7 @@ static struct fx_block *block_begin(struct fx_block *block, enum fx_block_kind k
 	block->kind = kind;
 	block->inlet = inlet;
 	block->ticks = 0;
+	block->looked = false;
 	block->end = (struct fx_stream_end){0};
 	block->at = block->done = 0;
 	block->pieces = (struct fx_drain_block){.data = block->data, .capacity = FX_BLOCK_SIZE};

@@ -24,6 +24,7 @@ _Static_assert(FX_BLOCK_SIZE >= FX_DRAIN_BLOCK_MIN, "any piece fits into an empt
 enum fx_block_kind {
 	FX_BLOCK_BEGIN, /* a provider was registered */
 	FX_BLOCK_DATA,	/* pieces of its buffer */
+	FX_BLOCK_LOOK,	/* its open calls before the data that came last was taken: scope.h */
 	FX_BLOCK_END,	/* nothing more will come of it */
 	FX_BLOCK_FLUSH, /* what came before is to be in the file */
 };
@@ -35,7 +36,8 @@ struct fx_block {
 	struct fx_block *next;
 	enum fx_block_kind kind;
 	struct fx_inlet *inlet;
-	uint64_t ticks;		  /* FRAMES pieces: the end of open calls */
+	uint64_t ticks;		  /* FRAMES pieces: the end of open calls; FX_BLOCK_LOOK: when that was */
+	bool looked;		  /* FX_BLOCK_LOOK: these are the last */
 	struct fx_stream_end end; /* FX_BLOCK_END */
 	struct fx_drain_block pieces;
 	size_t at, done; /* how far the writer has come: the piece, and bytes of it */

@@ -272,6 +272,17 @@ static int rewrite_large(struct fx_rewriting *w)
 	return r;
 }
 
+/* Whether it is a call of a function that is of no use; w->function is one that may be. */
+static bool rewrite_is_unwanted(struct fx_rewriting *w)
+{
+	w->function = fx_names_judge(&w->s->names, fx_rewriting_locals(w),
+				     (uint32_t)FXT_GET(w->words[0], EVENT_NAME));
+	if (w->function &&
+	    !fx_rewriting_is_name(w, FXT_GET(w->words[0], EVENT_CATEGORY), "function"))
+		w->function = NULL;
+	return w->function && w->function->unwanted;
+}
+
 int fx_rewrite_record(struct fx_rewriting *w)
 {
 	int r;
@@ -284,9 +295,7 @@ int fx_rewrite_record(struct fx_rewriting *w)
 	case FXT_RECORD_KERNEL_OBJECT:
 		return fx_told_kernel_object(w);
 	case FXT_RECORD_EVENT:
-		if (fx_names_is_unwanted(&w->s->names, fx_rewriting_locals(w),
-					 (uint32_t)FXT_GET(w->words[0], EVENT_NAME)) &&
-		    fx_rewriting_is_name(w, FXT_GET(w->words[0], EVENT_CATEGORY), "function")) {
+		if (rewrite_is_unwanted(w)) {
 			w->s->counts.unwanted++;
 			return 0;
 		}

@@ -10,11 +10,43 @@
 #include "manager/archive/kept.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/rewrite.h"
+#include "manager/archive/scope.h"
+
+/* Whether it depends on what the call lies in whether it stays. The record is as the archive has it. */
+static bool is_scoped(const struct fx_rewriting *w)
+{
+	return w->s->scope && w->function && w->thread &&
+	       FXT_GET(w->words[0], EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE;
+}
+
+static int record_write(struct fx_rewriting *w)
+{
+	struct fx_output *out = w->s->shared->archive.out;
+
+	if (w->unclean)
+		return fx_escaped_write(w);
+	memcpy(fx_output_reserve(out, w->size), w->words, w->size * FXT_WORD_SIZE);
+	fx_output_commit(out, w->size);
+	return 0;
+}
+
+static int record_write_scoped(struct fx_rewriting *w)
+{
+	const struct fx_scope_call call = {
+	    .at = fx_scope_held(w->s->scope),
+	    .start = w->words[1],
+	    .end = w->words[w->size - 1],
+	    .verdict = fx_name_verdict(w->function),
+	};
+	uint32_t tid = w->thread->tid;
+	int r = record_write(w);
+
+	return r < 0 ? r : fx_scope_note(w->s->scope, tid, &call);
+}
 
 /* Rewrites the record of w->words, and writes what goes into the archive. 0 or -errno. */
 static int record_out(struct fx_rewriting *w)
 {
-	struct fx_output *out = w->s->shared->archive.out;
 	const struct fx_name *name = NULL;
 	int r;
 
@@ -26,11 +58,7 @@ static int record_out(struct fx_rewriting *w)
 		return r;
 	if (w->size > FXT_MAX_RECORD_WORDS)
 		return fx_escaped_write_parts(w, name);
-	if (w->unclean)
-		return fx_escaped_write(w);
-	memcpy(fx_output_reserve(out, w->size), w->words, w->size * FXT_WORD_SIZE);
-	fx_output_commit(out, w->size);
-	return 0;
+	return is_scoped(w) ? record_write_scoped(w) : record_write(w);
 }
 
 static bool is_part(uint64_t header)
@@ -61,6 +89,7 @@ static void record_slow(struct fx_rewriting *w, const uint64_t *words, size_t si
 	int r = -E2BIG;
 
 	w->unclean = false;
+	w->function = NULL;
 	if (is_part(words[0])) {
 		r = take_part(w, words, size);
 	} else if (size <= FXT_MAX_RECORD_WORDS) {
@@ -89,13 +118,37 @@ static bool name_is_told(const struct fx_names *names, uint64_t ref)
 	return ref < names->count && names->table[ref].told;
 }
 
-/* A name that was found to be unwanted is never told. */
+/* Whether it is known what is to become of its calls; as another text it may stand there before. */
+static bool name_is_judged(const struct fx_names *names, uint64_t ref)
+{
+	const struct fx_name *name = &names->table[ref];
+
+	return !names->functions || name->kind != FX_NAME_ADDRESS ||
+	       (name->judged && !name->unwanted);
+}
+
 static bool record_unwanted(struct fx_stream *s, uint64_t ref)
 {
 	if (ref >= s->names.count || !s->names.table[ref].unwanted)
 		return false;
 	s->counts.unwanted++;
 	return true;
+}
+
+/* The record that was written just now. */
+static void call_note_fast(struct fx_rewriting *w, uint64_t ref, uint64_t start, uint64_t end)
+{
+	const struct fx_name *function = &w->s->names.table[ref];
+	const struct fx_scope_call call = {
+	    .at = fx_scope_held(w->s->scope) - 3,
+	    .start = start,
+	    .end = end,
+	    .verdict = fx_name_verdict(function),
+	};
+
+	if (function->kind == FX_NAME_ADDRESS &&
+	    fx_scope_note(w->s->scope, w->chunk->thread->tid, &call) < 0)
+		fx_stream_lose(w->s, -ENOMEM);
 }
 
 /* Takes the record if both its names stand in the archive, or if it is left out. */
@@ -105,7 +158,8 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	uint64_t start, end, *to;
 
 	if (!name_is_told(&s->names, FXT_GET(words[0], EVENT_CATEGORY)) ||
-	    !name_is_told(&s->names, FXT_GET(words[0], EVENT_NAME)))
+	    !name_is_told(&s->names, FXT_GET(words[0], EVENT_NAME)) ||
+	    !name_is_judged(&s->names, FXT_GET(words[0], EVENT_NAME)))
 		return record_unwanted(s, FXT_GET(words[0], EVENT_NAME));
 	start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[2]);
@@ -118,6 +172,8 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	to[1] = start;
 	to[2] = end;
 	fx_output_commit(s->shared->archive.out, 3);
+	if (s->scope)
+		call_note_fast(w, FXT_GET(words[0], EVENT_NAME), start, end);
 	fx_stream_counts_event(s);
 	if (end < s->first_end)
 		s->first_end = end;

@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "manager/archive/own.h"
+#include "manager/archive/scope.h"
 
 /* For words that ask for categories of single providers. */
 static void provider_note(struct fx_stream *s)
@@ -24,6 +25,16 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 	const struct fx_stream_who who = {.pid = pid, .kernel_pid = pid, .first_tid = pid};
 
 	return fx_stream_create_as(shared, id, &who, name, ret);
+}
+
+/* What comes of it is held from here on. */
+static int scope_begin(struct fx_stream *s)
+{
+	int r = fx_scope_create(s->shared->functions, s->shared->max_levels, &s->scope);
+
+	if (r == 0)
+		r = fx_archive_set_apart(&s->shared->archive, s->id, fx_scope_output(s->scope));
+	return r;
 }
 
 int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
@@ -49,8 +60,23 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	provider_note(s);
 	fx_archive_introduce(&shared->archive, id, s->pid, s->name,
 			     who->origin ? &who->origin->abouts : NULL);
+	if (fx_functions_nest(shared->functions) && scope_begin(s) < 0) {
+		fx_stream_destroy(s);
+		return -ENOMEM;
+	}
 	*ret = s;
 	return 0;
+}
+
+void fx_stream_settle(struct fx_stream *s, uint64_t until_ns)
+{
+	struct fx_scope_left left =
+	    fx_scope_settle(s->scope, until_ns, &s->shared->archive, s->id);
+
+	s->counts.events -= left.calls;
+	s->shared->archive.events -= left.calls;
+	s->counts.unwanted += left.calls;
+	s->counts.unfinished -= left.unfinished;
 }
 
 void fx_stream_clear(struct fx_stream *s)
@@ -95,6 +121,9 @@ void fx_stream_destroy(struct fx_stream *s)
 	if (!s)
 		return;
 	fx_stream_clear(s);
+	if (s->scope)
+		fx_archive_rejoin(&s->shared->archive, s->id);
+	fx_scope_destroy(s->scope);
 	free(s);
 }
 

@@ -11,6 +11,7 @@
  *	told.c      what the process tells the manager by records
  *	escaped.c   records that change their size
  *	kept.c      what is left of a circular buffer
+ *	scope.c     calls that are recorded by what they lie in
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
  *
  * What a provider may not say is left out and counted as invalid: metadata, initialization, names
@@ -41,6 +42,7 @@
 #include "manager/archive/untraced.h"
 
 struct fx_meaning_entry;
+struct fx_scope;
 struct fx_ties;
 
 /* What all streams share; belongs to the writer. */
@@ -55,6 +57,7 @@ struct fx_stream_shared {
 	struct fx_identities *ids;		 /* borrowed; NULL: none are given */
 	uint64_t max_strings; /* bytes that the strings of one provider may take */
 	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
+	uint32_t max_levels;  /* as of fx_functions_enter() */
 	bool pairs;	      /* begin and end records instead of complete ones */
 	bool shallow;	      /* it was asked that deeper calls be left out */
 	uint64_t last_ns;     /* circular: what is older at the end is left out; 0: nothing is */
@@ -204,6 +207,7 @@ struct fx_stream {
 	    kept_from; /* ns; circular: since when all is there; 0: of every thread, from its start */
 	uint64_t floor;			/* ns; what has ended before is left out; 0: nothing is */
 	struct fx_kept_flow *flows_out; /* uthash, by id: see kept.h */
+	struct fx_scope *scope;		/* NULL: nothing depends on what a call lies in */
 	struct fx_stream_counts counts;
 	uint64_t dropped_before; /* by what the process was before exec */
 	uint64_t dropped_at;	 /* ns; where the counter of losses has come to */
@@ -260,6 +264,9 @@ static inline void fx_stream_lose(struct fx_stream *s, int r)
 	s->starved |= r == -ENOMEM;
 	s->counts.lost[s->starved ? FX_CAUSE_UNHELD : FX_CAUSE_INVALID]++;
 }
+
+/* Puts into the archive what is decided of the records that are held: see fx_scope_settle(). */
+void fx_stream_settle(struct fx_stream *s, uint64_t until_ns);
 
 /* --- Threads --------------------------------------------------------------------------------- */
 

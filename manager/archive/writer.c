@@ -19,6 +19,7 @@
 #include "manager/archive/parking.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/report.h"
+#include "manager/settings/terms.h"
 #include "symbols/loader.h"
 
 /* Processes that were heard of without being traced, as far as they are remembered. */
@@ -128,17 +129,21 @@ static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 	while (s && block->at < block->pieces.used) {
 		const struct fx_piece *piece = (const void *)(block->pieces.data + block->at);
 
-		if (!fx_output_error(w->output))
+		if (fx_output_error(w->output))
+			block->done = piece->bytes;
+		else if (block->kind == FX_BLOCK_LOOK)
+			block->done = fx_intake_look(s, piece, piece + 1);
+		else
 			block->done =
 			    fx_intake_piece(s, piece, piece + 1, block->done, block->ticks);
-		else
-			block->done = piece->bytes;
 		if (block->done < piece->bytes)
 			return false;
 		block->at += sizeof(*piece) + piece->bytes;
 		block->done = 0;
 		FX_FAULT(block_half);
 	}
+	if (s && block->looked)
+		fx_intake_looked(s, block->ticks);
 	return true;
 }
 
@@ -175,6 +180,7 @@ static bool write_block(struct fx_writer *w, struct fx_block *block)
 		inlet_begin(w, block->inlet);
 		break;
 	case FX_BLOCK_DATA:
+	case FX_BLOCK_LOOK:
 		return write_pieces(w, block);
 	case FX_BLOCK_END:
 		inlet_end(w, block->inlet, block);
@@ -410,7 +416,9 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 		r = w->shared.functions ? 0 : -ENOMEM;
 	}
 	w->shared.pairs = config->pairs;
-	w->shared.shallow = config->cures_of && config->cures_of->max_depth;
+	w->shared.shallow = config->cures_of && fx_terms_max_depth(config->cures_of);
+	if (config->cures_of && !w->shared.shallow)
+		w->shared.max_levels = config->cures_of->max_depth;
 	w->shared.last_ns = config->last_ns;
 	w->shared.max_strings = config->max_strings ? config->max_strings : FX_DEFAULT_MAX_STRINGS;
 	pthread_mutex_init(&w->lock, NULL);

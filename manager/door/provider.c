@@ -25,6 +25,8 @@ static void control_configure(struct fx_provider *p, const struct fx_provider_te
 
 	p->mode = terms->mode;
 	p->on_full = terms->on_full;
+	p->nests = terms->nests;
+	p->clock = terms->clock_kind;
 	c->buffering_mode = terms->mode;
 	c->on_full = terms->on_full;
 	c->half_enough = terms->mode == FX_MODE_STREAMING ? fx_layout_enough(&p->drain.layout) : 0;
@@ -270,6 +272,12 @@ struct fx_inlet *fx_provider_enlist(const struct fx_provider *p, struct fx_write
 
 void fx_provider_destroy(struct fx_provider *p)
 {
+	while (p->look) {
+		struct fx_block *next = p->look->next;
+
+		free(p->look);
+		p->look = next;
+	}
 	if (p->buffer)
 		munmap(p->buffer, p->buffer_size);
 	if (p->control)

@@ -140,6 +140,70 @@ static int take_frames(struct fx_provider *p, struct fx_drain_block *block)
 	return fx_drain_frames(&p->drain, &p->frames_cursor, block);
 }
 
+/* --- Open calls while it goes on (manager/archive/scope.h) -------------------------------------- */
+
+static void look_forget(struct fx_provider *p, struct fx_queue *queue)
+{
+	struct fx_block *block;
+
+	while ((block = p->look)) {
+		p->look = block->next;
+		fx_queue_recycle(queue, block);
+	}
+}
+
+/* Without memory there is none. */
+static void look_take(struct fx_provider *p, struct fx_queue *queue, uint64_t ticks)
+{
+	struct fx_block_list list;
+	uint32_t cursor = 0;
+	int r = 1;
+
+	fx_block_list_init(&list);
+	while (r == 1) {
+		struct fx_block *block = fx_queue_block(queue, FX_BLOCK_LOOK, p->inlet);
+
+		if (!block)
+			break;
+		block->ticks = ticks;
+		r = fx_drain_frames(&p->drain, &cursor, &block->pieces);
+		block->looked = r == 0;
+		fx_block_list_add(&list, block);
+	}
+	p->look = list.first;
+	if (r)
+		look_forget(p, queue);
+}
+
+/* Before a pass that takes all there is; one that goes on has its look. Of many threads it is made from time to time. */
+static void look_begin(struct fx_provider *p, struct fx_queue *queue)
+{
+	uint64_t now = fx_boottime_ns();
+
+	if (p->look || p->drain.over || is_circular(p))
+		return;
+	if (p->drain.slots_used > FEW_THREADS && now < p->next_look)
+		return;
+	p->next_look = now + FACTS_PERIOD_NS;
+	look_take(p, queue, fx_ticks(p->clock));
+}
+
+/* All that was committed before the look is queued. */
+static void look_end(struct fx_provider *p, struct fx_queue *queue)
+{
+	struct fx_block_list list;
+	struct fx_block *block;
+
+	fx_block_list_init(&list);
+	while ((block = p->look)) {
+		p->look = block->next;
+		fx_block_list_add(&list, block);
+	}
+	fx_queue_push(queue, &list);
+}
+
+/* --- A turn ------------------------------------------------------------------------------------ */
+
 static void report_broken(const struct fx_provider *p)
 {
 	fx_report("%s (%d): its buffer is corrupt (%s); the rest of its trace is lost", p->name,
@@ -156,6 +220,9 @@ static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
 	struct fx_block_list chunks;
 	int r, facts;
 
+	if (p->nests)
+		look_begin(p, queue);
+	held |= p->look != NULL;
 	fx_block_list_init(&chunks);
 	r = take_blocks(p, queue, &chunks, BLOCKS_PER_TURN,
 			is_circular(p) ? take_history
@@ -164,6 +231,8 @@ static int save(struct fx_provider *p, struct fx_queue *queue, bool held)
 	p->busy = chunks.first != NULL;
 	facts = p->busy || held ? queue_blocks(p, queue, take_facts) : 0;
 	fx_queue_push(queue, &chunks);
+	if (r == 0 && p->look)
+		look_end(p, queue);
 	if (p->drain.broken && !was_broken)
 		report_broken(p);
 	return r ? r : facts;
@@ -225,6 +294,7 @@ static void queue_end(struct fx_provider *p, struct fx_queue *queue)
 	struct fx_block *block = fx_queue_block_kept(queue, FX_BLOCK_END, p->inlet);
 	struct fx_block_list list;
 
+	look_forget(p, queue);
 	while (!block && may_try_again(p))
 		block = fx_queue_block_kept(queue, FX_BLOCK_END, p->inlet);
 	if (!block)

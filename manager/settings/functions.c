@@ -2,8 +2,6 @@
 #include "manager/settings/functions.h"
 
 #include "protocol/messages.h"
-#include "symbols/patterns.h"
-
 _Static_assert(FX_FUNCTION_GLOB_MAX == FX_PATTERN_MAX, "a message has room for a pattern");
 
 const char *fx_functions_check_glob(char sign, const char *glob)
@@ -24,7 +22,7 @@ bool fx_functions_are_sound(const char *list)
 
 bool fx_functions_choose(const char *list)
 {
-	return fx_patterns_have(list, "+-");
+	return fx_patterns_have(list, FX_PATTERN_CHOICES);
 }
 
 bool fx_functions_have_values(const char *list)
@@ -32,7 +30,56 @@ bool fx_functions_have_values(const char *list)
 	return fx_patterns_have(list, "(=");
 }
 
+bool fx_functions_have_when(const char *list)
+{
+	return fx_patterns_have(list, ">");
+}
+
+bool fx_functions_nest(const char *list)
+{
+	return fx_patterns_nest(list);
+}
+
 bool fx_functions_wanted(const char *list, const char *module, const char *name)
 {
-	return fx_patterns_allow(list, module, name);
+	struct fx_pattern_verdict verdict = fx_patterns_judge(list, module, name);
+
+	return !verdict.out && !verdict.spare;
+}
+
+struct fx_pattern_verdict fx_functions_judge(const char *list, const char *module, const char *name)
+{
+	return fx_patterns_judge(list, module, name);
+}
+
+struct fx_function_scope fx_functions_outside(const char *list)
+{
+	return (struct fx_function_scope){
+	    .inside = fx_patterns_have(list, ">") ? 0 : FX_LEVELS_ALL,
+	};
+}
+
+static void level_take(uint16_t *levels)
+{
+	*levels -= *levels && *levels != FX_LEVELS_ALL;
+}
+
+bool fx_functions_enter(const struct fx_pattern_verdict *verdict, uint32_t max_levels,
+			struct fx_function_scope *scope)
+{
+	bool chosen, recorded;
+
+	if (verdict->inside == FX_LEVELS_ALL && max_levels)
+		scope->inside = (uint16_t)max_levels;
+	else if (verdict->inside)
+		scope->inside = verdict->inside;
+	if (verdict->kept)
+		scope->kept = verdict->kept;
+	chosen = !verdict->out && (verdict->chosen || scope->kept);
+	recorded = chosen && scope->inside;
+	if (!verdict->out)
+		level_take(&scope->kept);
+	if (chosen)
+		level_take(&scope->inside);
+	return recorded;
 }

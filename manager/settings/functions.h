@@ -7,6 +7,9 @@
 #define FX_MANAGER_FUNCTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
+
+#include "symbols/patterns.h"
 
 /* What is wrong with the pattern behind a sign, a static text; NULL if nothing is. */
 const char *fx_functions_check_glob(char sign, const char *glob);
@@ -20,7 +23,33 @@ bool fx_functions_choose(const char *list);
 /* Whether arguments or results are wanted of some. */
 bool fx_functions_have_values(const char *list);
 
-/* Whether a function is to be recorded. `module' is its file without folders, NULL if it lies in none. */
+/* Whether nothing is recorded outside of calls of some. */
+bool fx_functions_have_when(const char *list);
+
+/* Whether it depends on what a call lies in whether it is recorded. */
+bool fx_functions_nest(const char *list);
+
+/* Whether a function may be recorded, wherever it is called. `module' is its file without folders, NULL if it lies in none. */
 bool fx_functions_wanted(const char *list, const char *module, const char *name);
+
+/* What the list says of a function; `module' as above. */
+struct fx_pattern_verdict fx_functions_judge(const char *list, const char *module,
+					     const char *name);
+
+/* --- Where a call lies ------------------------------------------------------------------------- */
+
+/* How many levels more are recorded in a call: inside of what --when means, and with what --filter GLOB+depth=N means.
+ * FX_LEVELS_ALL: any. Calls that other patterns leave out are no levels. */
+struct fx_function_scope {
+	uint16_t inside, kept;
+};
+
+/* Outside of all calls. */
+struct fx_function_scope fx_functions_outside(const char *list);
+
+/* Whether a call is recorded that lies in *scope, which is what lies in the call then. `max_levels': of what is inside,
+ * where the pattern itself does not say; 0: all. */
+bool fx_functions_enter(const struct fx_pattern_verdict *verdict, uint32_t max_levels,
+			struct fx_function_scope *scope);
 
 #endif

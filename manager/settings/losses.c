@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "manager/settings/report.h"
+#include "manager/settings/terms.h"
 
 static const struct cause {
 	const char *word, *one, *many, *sentence, *cure;
@@ -62,7 +63,7 @@ void fx_losses_report(const uint64_t lost[FX_CAUSES], const struct fx_session_co
 		char cure[FX_LOSS_CURE_MAX];
 
 		/* What was asked for is no loss. */
-		if (!lost[i] || (i == FX_CAUSE_DEEP && config->max_depth))
+		if (!lost[i] || (i == FX_CAUSE_DEEP && fx_terms_max_depth(config)))
 			continue;
 		fx_loss_cure(i, config, cure);
 		/* Neither is a program's own doing, which it may well mean. */

@@ -62,10 +62,16 @@ static uint32_t terms_step(enum fx_clock_kind kind, struct fx_anchor first)
 	return kind == FX_CLOCK_BOOTTIME ? 1 : (uint32_t)(STEP_NS * rate(kind, first)) + 1;
 }
 
+uint32_t fx_terms_max_depth(const struct fx_session_config *config)
+{
+	return fx_functions_have_when(config->functions) ? 0 : config->max_depth;
+}
+
 /* Depths count from calls that are recorded: what is one must not depend on when a provider hears of it. */
 bool fx_terms_choose(const struct fx_session_config *config)
 {
-	return !config->pairs && !config->max_depth && fx_functions_choose(config->functions);
+	return !config->pairs && !fx_terms_max_depth(config) &&
+	       fx_functions_choose(config->functions);
 }
 
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
@@ -85,7 +91,8 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .clock_kind = kind,
 	    .mode = config->mode,
 	    .on_full = config->on_full,
-	    .max_depth = config->max_depth,
+	    .max_depth = fx_terms_max_depth(config),
+	    .nests = !config->pairs && fx_functions_nest(config->functions),
 	    .tick_step = terms_step(kind, first_anchor),
 	    .min_duration = ticks_in(kind, first_anchor, config->min_duration_ns),
 	    .config = config,

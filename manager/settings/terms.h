@@ -18,6 +18,7 @@ struct fx_provider_terms {
 	enum fx_buffering_mode mode;
 	enum fx_on_full on_full;
 	uint32_t max_depth;
+	bool nests;	       /* whether a call is recorded depends on what it lies in */
 	uint32_t tick_step;    /* ticks of a nanosecond and a little more */
 	uint64_t min_duration; /* ticks */
 	uint32_t stack_categories;
@@ -44,6 +45,9 @@ uint64_t fx_terms_last(const struct fx_session_config *config);
 
 /* Size of the buffers of providers of this name, in bytes. */
 uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char *name);
+
+/* How deep calls may be nested, for all that providers record; 0: as deep as there is room. (Within --when, the writer counts.) */
+uint32_t fx_terms_max_depth(const struct fx_session_config *config);
 
 /* Whether a provider leaves out functions itself. */
 bool fx_terms_choose(const struct fx_session_config *config);

@@ -89,7 +89,7 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 {
 	const char *module = module_name(c->source->path);
 	char name[FX_SYMBOL_NAME_MAX + 1], specs[FX_PATTERN_MAX];
-	bool chooses = fx_patterns_have(c->patterns, "+-");
+	bool chooses = fx_patterns_have(c->patterns, FX_PATTERN_CHOICES);
 	int r = 0;
 
 	if (chooses)
@@ -103,7 +103,7 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 		if (!(table->entries[i].rank & FX_RANK_FUNCTION))
 			continue;
 		fx_demangle(table->names + table->entries[i].name, name);
-		if (chooses && !fx_patterns_allow(c->patterns, module, name)) {
+		if (chooses && fx_patterns_judge(c->patterns, module, name).spare) {
 			if (address <= UINT32_MAX)
 				c->left_out[c->left_out_count++] = (uint32_t)address;
 			continue;
