@@ -55,7 +55,7 @@ static void choice_functions(struct fx_choice *choice, const char *command, char
 	if (wrong)
 		fx_usage_error(command, wrong, glob);
 	snprintf(choice->functions + used, room, "%c%s\n", sign, glob);
-	if (fx_pattern_next(&line, &pattern) && *pattern.module)
+	if (fx_pattern_next(&line, &pattern) && (*pattern.module || pattern.source))
 		fx_usage_error(command, "an archive does not tell a function's file", glob);
 }
 
@@ -66,6 +66,17 @@ static uint64_t choice_time(const char *command, const char *text)
 	if (!fx_quantity_parse(text, FX_QUANTITY_TIMES, &ns) || ns == 0)
 		fx_usage_error(command, "not a time, such as 10us, 1.5s or 5min", text);
 	return ns;
+}
+
+/* TIME or GLOB=TIME. */
+static void choice_duration(struct fx_choice *choice, const char *command, const char *text)
+{
+	char line[FX_FUNCTION_GLOB_MAX];
+
+	if (fx_quantity_of_glob(text, line, sizeof(line)))
+		choice_functions(choice, command, '~', line);
+	else
+		choice->min_duration = choice_time(command, text);
 }
 
 static uint64_t choice_depth(const char *command, const char *text)
@@ -94,7 +105,7 @@ bool fx_choice_option(struct fx_choice *choice, const char *command, int key, co
 		choice_functions(choice, command, '>', arg);
 		return true;
 	case 't':
-		choice->min_duration = choice_time(command, arg);
+		choice_duration(choice, command, arg);
 		return true;
 	case 'D':
 		choice->max_depth = choice_depth(command, arg);
@@ -188,15 +199,17 @@ static bool choice_counts(const struct fx_choice *choice, const struct fx_thread
 
 /* Whether a call is wanted by the name of its function and by what it lies in: *scope, which is what lies in it then. */
 static bool choice_names(const struct fx_choice *choice, const struct fxt_event *event,
-			 struct fx_function_scope *scope)
+			 uint64_t duration, struct fx_function_scope *scope)
 {
 	char name[FX_PATTERN_MAX * 8];
+	const struct fx_pattern_subject function = {.name = name};
 	struct fx_pattern_verdict verdict;
 
 	if (!*choice->functions || !fxt_string_equals(&event->category, CATEGORY_OF_FUNCTIONS))
 		return true;
 	snprintf(name, sizeof(name), "%.*s", (int)event->name.length, event->name.data);
-	verdict = fx_functions_judge(choice->functions, NULL, name);
+	verdict = fx_functions_judge(choice->functions, &function);
+	verdict.out |= duration < (verdict.has_min ? verdict.min_ns : choice->min_duration);
 	return fx_functions_enter(&verdict, (uint32_t)choice->max_depth, scope);
 }
 
@@ -209,7 +222,8 @@ static bool choice_is_inside(const struct fx_choice *choice)
 static bool choice_is_short(const struct fx_choice *choice, const struct fx_placed *placed,
 			    const struct fxt_event *event)
 {
-	return placed->entry.end - placed->entry.ts < choice->min_duration &&
+	/* Patterns know it better. */
+	return !*choice->functions && placed->entry.end - placed->entry.ts < choice->min_duration &&
 	       fxt_string_equals(&event->category, CATEGORY_OF_FUNCTIONS);
 }
 
@@ -233,10 +247,11 @@ static int choice_look_at_call(struct fx_choice *choice, struct fx_walk *walk,
 		return r == -EBADMSG ? 0 : r;
 	if (at > 0)
 		level = levels[at - 1];
-	is_deep = choice->max_depth && level.depth >= choice->max_depth &&
-		  !choice_is_inside(choice);
+	is_deep =
+	    choice->max_depth && level.depth >= choice->max_depth && !choice_is_inside(choice);
 	counts = choice_counts(choice, walk->thread, &record.event);
-	named = choice_names(choice, &record.event, &level.scope);
+	named =
+	    choice_names(choice, &record.event, placed->entry.end - placed->entry.ts, &level.scope);
 	level.depth += counts;
 	if (at < FX_MAX_DEPTH)
 		levels[at] = level;

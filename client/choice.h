@@ -53,7 +53,9 @@ enum {
 	{"when", FX_CHOICE_WHEN, "GLOB", 0,                                                        \
 	 "Functions only inside calls of those whose names match GLOB, these included; "          \
 	 "GLOB+depth=N: so many levels; may be repeated", group},                                 \
-	{"min-duration", 't', "TIME", 0, "No function calls shorter than TIME", group},            \
+	{"min-duration", 't', "[GLOB=]TIME", 0,                                                    \
+	 "No function calls shorter than TIME; GLOB=TIME: of functions whose names match; may be " \
+	 "repeated", group},                                                                       \
 	{"max-depth", 'D', "N", 0, "No calls nested deeper than N", group},     \
 	{"last", FX_CHOICE_LAST, "TIME", 0, "Only the last TIME before the last event", group},    \
 	{"no-follow", FX_CHOICE_NO_FOLLOW, NULL, 0, "Only the first process", group}

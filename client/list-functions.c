@@ -111,10 +111,15 @@ static int list_functions_take(void *opaque, const struct fx_site_seen *site)
 {
 	struct list_functions *list = opaque;
 	char name[FX_SYMBOL_NAME_MAX + 1], flags[32];
+	const struct fx_pattern_subject function = {
+	    .module = list->module,
+	    .name = name,
+	    .source = site->file,
+	};
 
 	list->all++;
 	fx_demangle(site->name, name);
-	if (!fx_functions_wanted(list->patterns, list->module, name))
+	if (!fx_functions_wanted(list->patterns, &function))
 		return 0;
 	list_functions_flags(site->flags, flags);
 	fx_table_row(list->table);

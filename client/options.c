@@ -2,6 +2,7 @@
 #include "client/options.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -164,30 +165,38 @@ static void patterns_drop(struct fx_options *o, char sign)
 	*to = 0;
 }
 
+/* Adds one, of `length' bytes. */
+static const char *pattern_add(struct fx_options *o, char sign, const char *text, size_t length)
+{
+	size_t used = strlen(o->functions);
+	char glob[FX_FUNCTION_GLOB_MAX];
+	const char *wrong;
+
+	if (length >= sizeof(glob) || used + length + sizeof("+\n") > sizeof(o->functions))
+		return "longer than all patterns together may be";
+	memcpy(glob, text, length);
+	glob[length] = 0;
+	wrong = fx_functions_check_glob(sign, glob);
+	if (wrong)
+		return wrong;
+	snprintf(o->functions + used, sizeof(o->functions) - used, "%c%s\n", sign, glob);
+	o->config.functions = o->functions;
+	return NULL;
+}
+
 /* The first of the command line stands in place of the variable's, which may have several, one a line. */
 static const char *patterns_add(struct fx_options *o, int key, char sign, const char *value)
 {
-	size_t used, length;
+	const char *wrong = NULL;
+	size_t length;
 
 	if (!fx_options_given(o, key))
 		patterns_drop(o, sign);
-	for (; value; value = value[length] ? value + length + 1 : NULL) {
-		char glob[FX_FUNCTION_GLOB_MAX];
-		const char *wrong;
-
-		used = strlen(o->functions);
+	for (; value && !wrong; value = value[length] ? value + length + 1 : NULL) {
 		length = strcspn(value, "\n");
-		if (length >= sizeof(glob) || used + length + sizeof("+\n") > sizeof(o->functions))
-			return "longer than all patterns together may be";
-		memcpy(glob, value, length);
-		glob[length] = 0;
-		wrong = fx_functions_check_glob(sign, glob);
-		if (wrong)
-			return wrong;
-		snprintf(o->functions + used, sizeof(o->functions) - used, "%c%s\n", sign, glob);
+		wrong = pattern_add(o, sign, value, length);
 	}
-	o->config.functions = o->functions;
-	return NULL;
+	return wrong;
 }
 
 static const char *set_filter(struct fx_options *o, const char *value)
@@ -215,10 +224,34 @@ static const char *set_retval(struct fx_options *o, const char *value)
 	return patterns_add(o, OPTION_RETVAL, '=', value);
 }
 
+/* TIME or GLOB=TIME. The first of the command line stands in place of the variable's, of either kind. */
 static const char *set_min_duration(struct fx_options *o, const char *value)
 {
-	return fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.min_duration_ns) ? NULL
-										       : BAD_TIME;
+	char line[FX_FUNCTION_GLOB_MAX];
+
+	if (!fx_options_given(o, 't')) {
+		patterns_drop(o, '~');
+		o->config.min_duration_ns = 0;
+	}
+	if (!strchr(value, '='))
+		return fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.min_duration_ns)
+			   ? NULL
+			   : BAD_TIME;
+	if (!fx_quantity_of_glob(value, line, sizeof(line)))
+		return "not GLOB=TIME, such as draw*=10us";
+	return pattern_add(o, '~', line, strlen(line));
+}
+
+static const char *set_min_size(struct fx_options *o, const char *value)
+{
+	char line[24];
+	uint64_t bytes;
+
+	if (!fx_quantity_parse(value, FX_QUANTITY_SIZES, &bytes) || bytes == 0)
+		return "not a size";
+	patterns_drop(o, '#');
+	snprintf(line, sizeof(line), "%" PRIu64, bytes);
+	return pattern_add(o, '#', line, strlen(line));
 }
 
 static const char *set_max_depth(struct fx_options *o, const char *value)

@@ -4,6 +4,8 @@
 #include "client/quantity.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,4 +55,16 @@ bool fx_quantity_parse(const char *text, enum fx_quantity what, uint64_t *ret)
 		return true;
 	}
 	return false;
+}
+
+bool fx_quantity_of_glob(const char *text, char *ret, size_t size)
+{
+	const char *sign = strrchr(text, '=');
+	uint64_t ns;
+	int n;
+
+	if (!sign || sign == text || !fx_quantity_parse(sign + 1, FX_QUANTITY_TIMES, &ns))
+		return false;
+	n = snprintf(ret, size, "%.*s=%" PRIu64, (int)(sign - text), text, ns);
+	return n > 0 && (size_t)n < size;
 }

@@ -4,6 +4,7 @@
 #define FX_CLIENT_QUANTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum fx_quantity {
@@ -14,5 +15,9 @@ enum fx_quantity {
 
 /* A decimal number, possibly with a fraction, and one of the units. False: it is none, or too large. */
 bool fx_quantity_parse(const char *text, enum fx_quantity what, uint64_t *ret);
+
+/* GLOB=TIME as GLOB=NANOSECONDS, as patterns of functions have it (symbols/patterns.h); GLOB may have an = itself. False: it is none, or too
+ * long for `size' bytes. */
+bool fx_quantity_of_glob(const char *text, char *ret, size_t size);
 
 #endif

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "symbols/sites.h"
+#include "symbols/sources.h"
 
 /* Longer names are not read to their end. No more than their beginning is ever shown, with a hash of what was read. */
 #define NAME_READ (64u << 10)
@@ -520,6 +521,9 @@ static int symbols_read(struct elf_file *file, struct fx_symtab *table)
 	if (module && file->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
 		*module_data(module) = file;
 		failed = symbols_take(file, module, table);
+		if (!failed && file->source->wants_sources &&
+		    fx_sources_read(module, table) == -ENOMEM)
+			failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 		if (!failed && file->more)
 			failed = file->more(file->opaque, module, table);
 	}

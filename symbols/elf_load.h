@@ -14,6 +14,7 @@ struct fx_elf_source {
 	size_t build_id_size;
 	const char *debug_path; /* as for fx_symbol_cache_create() */
 	uint64_t limit;		/* bytes that its symbols may take */
+	bool wants_sources;	/* the source files of its functions, too */
 };
 
 /* What else is asked of a file while it is open: its symbols are there. */

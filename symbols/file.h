@@ -102,6 +102,7 @@ struct fx_symbol_cache {
 	uint64_t wait_ns;    /* FX_SYMBOL_WAIT_NS, but for tests */
 	uint64_t file_limit; /* bytes of the symbols of one file, */
 	uint64_t user_limit; /* and of the tables of one user's files */
+	bool wants_sources;
 	struct fx_symbol_counters counters;
 };
 

@@ -117,6 +117,7 @@ int fx_load_begin_recipes(struct fx_loader *loader, const struct fx_elf_source *
 	strcpy(job->path, source->path);
 	strcpy(job->patterns, patterns);
 	job->limit = load->limit = source->limit;
+	job->wants_sources = source->wants_sources;
 	job->build_id_size = source->build_id ? source->build_id_size : 0;
 	if (job->build_id_size)
 		memcpy(job->build_id, source->build_id, job->build_id_size);
@@ -185,6 +186,8 @@ static bool loader_is_sound(const struct fx_symtab *table)
 	for (size_t i = 0; i < table->count; i++) {
 		const struct fx_symtab_entry *e = &table->entries[i];
 
+		if (table->sources && table->sources[i] >= table->names_size)
+			return false;
 		if (e->name >= table->names_size || (e->outer != FX_NO_ENTRY && e->outer >= i) ||
 		    (i && e->start <= e[-1].start))
 			return false;
@@ -215,9 +218,15 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 	table.count = table.capacity = answer.count;
 	table.names_size = table.names_capacity = answer.names_size;
 	table.is_partial = answer.is_partial != 0;
-	has_room = table.entries && table.names && table.shown;
+	if (answer.has_sources)
+		table.sources = calloc(answer.count + 1, sizeof(*table.sources));
+	has_room =
+	    table.entries && table.names && table.shown && (!answer.has_sources || table.sources);
 	if (has_room && loader_read_at(fd, table.entries, bytes, sizeof(answer)) &&
 	    loader_read_at(fd, table.names, table.names_size, (off_t)(sizeof(answer) + bytes)) &&
+	    (!answer.has_sources ||
+	     loader_read_at(fd, table.sources, table.count * sizeof(*table.sources),
+			    (off_t)(sizeof(answer) + bytes + table.names_size))) &&
 	    loader_is_sound(&table)) {
 		*ret = table;
 		return 0;

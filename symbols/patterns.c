@@ -61,19 +61,47 @@ static void levels_split(struct fx_pattern *ret)
 	*at = 0;
 }
 
+/* A number and nothing else. False: it is none. */
+static bool pattern_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	*ret = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+	return *text >= '0' && *text <= '9' && !*end;
+}
+
+static void number_split(struct fx_pattern *ret)
+{
+	char *at = ret->sign == '~' ? strrchr(ret->text, '=') : NULL;
+
+	ret->number = 0;
+	if (at) {
+		pattern_number(at + 1, &ret->number);
+		*at = 0;
+	} else if (ret->sign == '#') {
+		pattern_number(ret->text, &ret->number);
+	}
+}
+
 static void pattern_split(struct fx_pattern *ret)
 {
 	char *at = is_of_values(ret->sign) ? strrchr(ret->text, '@') : NULL, *colon;
 
 	levels_split(ret);
+	number_split(ret);
 	ret->specs = NULL;
+	ret->source = NULL;
 	if (at) {
 		*at = 0;
 		ret->specs = at + 1;
 	}
-	colon = module_end(ret->text);
 	ret->module = "";
 	ret->name = ret->text;
+	if (*ret->text == '@' && !is_of_values(ret->sign)) {
+		ret->source = ret->text + 1;
+		return;
+	}
+	colon = module_end(ret->text);
 	if (!colon)
 		return;
 	*colon = 0;
@@ -112,6 +140,8 @@ const char *fx_pattern_check(char sign, const char *text)
 	if (depth_word(p.text) && !levels_of(depth_word(p.text) + strlen(DEPTH_WORD)))
 		return "no number between 1 and 503 behind +depth=";
 	pattern_split(&p);
+	if (p.source && !*p.source)
+		return "no name of source files behind the @";
 	if (!*p.name)
 		return *p.module ? "no name of functions behind the module"
 				 : "no name of functions";
@@ -135,11 +165,28 @@ static size_t without_parameters(const char *name)
 	return strlen(name);
 }
 
-bool fx_pattern_matches(const struct fx_pattern *p, const char *module, const char *name)
+/* Without a slash it means the name, else the path or the end of it behind any folder. */
+static bool source_matches(const char *glob, const char *source)
 {
+	bool is_name = !strchr(glob, '/');
+
+	for (const char *at = source; at; at = *at ? strchr(at + 1, '/') : NULL) {
+		const char *part = at == source ? at : at + 1;
+
+		if ((!is_name || !strchr(part, '/')) && fnmatch(glob, part, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool fx_pattern_matches(const struct fx_pattern *p, const struct fx_pattern_subject *function)
+{
+	const char *module = function->module, *name = function->name;
 	char bare[FX_PATTERN_MAX];
 	size_t length = without_parameters(name);
 
+	if (p->source)
+		return source_matches(p->source, function->source);
 	if (*p->module && (!module || fnmatch(p->module, module, 0) != 0))
 		return false;
 	if (fnmatch(p->name, name, 0) == 0)
@@ -162,31 +209,59 @@ bool fx_patterns_have(const char *list, const char *signs)
 	return false;
 }
 
-struct fx_pattern_verdict fx_patterns_judge(const char *list, const char *module, const char *name)
+/* A line that means the function. */
+static void verdict_take(struct fx_pattern_verdict *verdict, const struct fx_pattern *p)
+{
+	switch (p->sign) {
+	case '-':
+		verdict->out = true;
+		break;
+	case '+':
+		if (p->levels)
+			verdict->kept = p->levels;
+		else
+			verdict->chosen = true;
+		break;
+	case '>':
+		verdict->inside = p->levels;
+		break;
+	case '~':
+		verdict->has_min = true;
+		verdict->min_ns = p->number;
+		break;
+	}
+}
+
+struct fx_pattern_verdict fx_patterns_judge(const char *list,
+					    const struct fx_pattern_subject *function)
 {
 	struct fx_pattern_verdict verdict = {.out = false};
 	bool chooses = false, keeps = false;
 	struct fx_pattern p;
 
 	while (fx_pattern_next(&list, &p)) {
-		bool matches =
-		    strchr(FX_PATTERN_CHOICES, p.sign) && fx_pattern_matches(&p, module, name);
-
 		chooses |= p.sign == '+';
 		keeps |= p.sign == '+' && p.levels;
-		if (!matches)
-			continue;
-		verdict.out |= p.sign == '-';
-		verdict.chosen |= p.sign == '+' && !p.levels;
-		if (p.sign == '>')
-			verdict.inside = p.levels;
-		if (p.sign == '+' && p.levels)
-			verdict.kept = p.levels;
+		if (p.sign == '#')
+			verdict.out |= function->size && function->size < p.number;
+		else if (!is_of_values(p.sign) && fx_pattern_matches(&p, function))
+			verdict_take(&verdict, &p);
 	}
 	verdict.chosen |= !chooses;
-	verdict.spare = !verdict.inside && !verdict.kept &&
-			(verdict.out || (!verdict.chosen && !keeps));
+	verdict.spare =
+	    !verdict.inside && !verdict.kept && (verdict.out || (!verdict.chosen && !keeps));
 	return verdict;
+}
+
+bool fx_patterns_need_sources(const char *list)
+{
+	struct fx_pattern p;
+
+	while (list && fx_pattern_next(&list, &p)) {
+		if (p.source)
+			return true;
+	}
+	return false;
 }
 
 bool fx_patterns_nest(const char *list)

@@ -160,10 +160,13 @@ static void answer_write(int fd, int failed, const struct fx_symtab *table)
 		answer.count = table->count;
 		answer.names_size = table->names_size;
 		answer.is_partial = table->is_partial;
+		answer.has_sources = table->sources != NULL;
 	}
 	ok = reader_write_all(fd, &answer, sizeof(answer)) &&
 	     reader_write_all(fd, table->entries, answer.count * sizeof(*table->entries)) &&
-	     reader_write_all(fd, table->names, answer.names_size);
+	     reader_write_all(fd, table->names, answer.names_size) &&
+	     (!answer.has_sources ||
+	      reader_write_all(fd, table->sources, answer.count * sizeof(*table->sources)));
 	_exit(ok ? 0 : 1);
 }
 
@@ -194,6 +197,7 @@ static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 	    .build_id = job->build_id_size ? job->build_id : NULL,
 	    .build_id_size = job->build_id_size,
 	    .limit = job->limit,
+	    .wants_sources = job->wants_sources,
 	};
 	int failed =
 	    reader_become(&job->view, job->limit) ? 0 : reader_problem(FX_SYMBOL_FILE_UNREADABLE);

@@ -75,6 +75,7 @@ static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *v
 	    .build_id_size = file->build_id_size,
 	    .debug_path = cache->debug_path,
 	    .limit = cache->file_limit,
+	    .wants_sources = cache->wants_sources,
 	};
 	int failed = 0;
 
@@ -166,8 +167,7 @@ static const char *entry_name(struct fx_symbol_cache *cache, struct fx_symbol_fi
 }
 
 bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
-		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
-		  uint64_t *ret_offset)
+		  struct fx_symbol_file *file, uint64_t address, struct fx_symbol *ret)
 {
 	const char *name;
 	uint32_t index;
@@ -180,7 +180,10 @@ bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
 	name = index == FX_NO_ENTRY ? NULL : entry_name(cache, file, index);
 	if (!name)
 		return false;
-	*ret_name = name;
-	*ret_offset = address - file->table.entries[index].start;
+	ret->name = name;
+	ret->offset = address - file->table.entries[index].start;
+	ret->source = fx_symtab_source(&file->table, index);
+	cache->counters.sources += ret->source != NULL;
+	ret->size = fx_symtab_size(&file->table, index);
 	return true;
 }

@@ -19,9 +19,8 @@ void fx_file_want(struct fx_symbol_cache *cache, const struct fx_view *view,
 bool fx_file_is_settled(struct fx_symbol_cache *cache, const struct fx_view *view,
 			struct fx_symbol_file *file);
 
-/* The symbol that contains a link-time address. False if there is none, or not yet. */
+/* The symbol that contains a link-time address: all but its kind and module. False if there is none, or not yet. */
 bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
-		  struct fx_symbol_file *file, uint64_t address, const char **ret_name,
-		  uint64_t *ret_offset);
+		  struct fx_symbol_file *file, uint64_t address, struct fx_symbol *ret);
 
 #endif

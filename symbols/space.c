@@ -167,8 +167,7 @@ void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t
 	ret->kind = FX_SYMBOL_IN_MODULE;
 	ret->module = module->file->module;
 	ret->offset = address - module->bias;
-	if (fx_file_find(space->cache, space->view, module->file, ret->offset, &ret->name,
-			 &ret->offset))
+	if (fx_file_find(space->cache, space->view, module->file, ret->offset, ret))
 		ret->kind = FX_SYMBOL_NAMED;
 }
 

@@ -86,6 +86,10 @@ struct fx_symbol {
 	 * addr2line takes; FX_SYMBOL_UNKNOWN: the run-time address.
 	 */
 	uint64_t offset;
+	/* FX_SYMBOL_NAMED: */
+	const char
+	    *source;   /* the file that the function stands in; NULL: not known, or nobody asked */
+	uint32_t size; /* bytes; 0: not known */
 };
 
 enum fx_symbol_problem_kind {
@@ -113,6 +117,7 @@ struct fx_symbol_counters {
 	uint64_t loads; /* symbol tables read and sorted */
 	uint64_t symbols;     /* in the tables held now */
 	uint64_t names;	      /* demangled so far */
+	uint64_t sources;     /* that were told */
 	uint64_t table_bytes; /* memory of the tables held now */
 };
 
@@ -134,6 +139,9 @@ void fx_symbol_cache_load_apart(struct fx_symbol_cache *cache, struct fx_loader 
 
 /* The limits in place of FX_SYMBOL_BYTES and FX_SYMBOL_USER_BYTES; 0: as it is. */
 void fx_symbol_cache_limit(struct fx_symbol_cache *cache, uint64_t file, uint64_t user);
+
+/* From now on the source files of functions are read as well. */
+void fx_symbol_cache_want_sources(struct fx_symbol_cache *cache);
 
 /* All spaces must be destroyed before. NULL is allowed. */
 void fx_symbol_cache_destroy(struct fx_symbol_cache *cache);

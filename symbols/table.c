@@ -21,6 +21,7 @@ void fx_symtab_clear(struct fx_symtab *table)
 	free(table->entries);
 	free(table->names);
 	free(table->shown);
+	free(table->sources);
 	fx_symtab_begin(table);
 }
 
@@ -208,8 +209,58 @@ uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address)
 	return find_outwards(table, low ? (uint32_t)(low - 1) : FX_NO_ENTRY, address);
 }
 
+int fx_symtab_want_sources(struct fx_symtab *table)
+{
+	table->sources = calloc(table->count + 1, sizeof(*table->sources));
+	return table->sources ? 0 : -ENOMEM;
+}
+
+/* Functions of one file come one after another. */
+static int source_add(struct fx_symtab *table, const char *path, uint32_t before, uint32_t *ret)
+{
+	size_t length = strlen(path);
+	int r;
+
+	*ret = before;
+	if (before && strcmp(table->names + before, path) == 0)
+		return 0;
+	r = names_reserve(table, length + 1);
+	if (r == 0)
+		*ret = name_append(table, path, length);
+	return r;
+}
+
+int fx_symtab_set_source(struct fx_symtab *table, uint64_t start, const char *path)
+{
+	uint32_t index = fx_symtab_find(table, start);
+	int r;
+
+	if (index == FX_NO_ENTRY || table->entries[index].start != start)
+		return 0;
+	/* The last is the one that was added last. */
+	r = source_add(table, path, table->sources[table->count], &table->sources[index]);
+	if (r == 0)
+		table->sources[table->count] = table->sources[index];
+	return r;
+}
+
+const char *fx_symtab_source(const struct fx_symtab *table, size_t index)
+{
+	uint32_t source = table->sources ? table->sources[index] : 0;
+
+	return source ? table->names + source : NULL;
+}
+
+uint32_t fx_symtab_size(const struct fx_symtab *table, size_t index)
+{
+	const struct fx_symtab_entry *entry = &table->entries[index];
+
+	return entry->rank & FX_RANK_SIZED ? entry->size : 0;
+}
+
 size_t fx_symtab_memory(const struct fx_symtab *table)
 {
-	return table->capacity * sizeof(*table->entries) + table->names_capacity +
+	return (table->sources ? table->count * sizeof(*table->sources) : 0) +
+	       table->capacity * sizeof(*table->entries) + table->names_capacity +
 	       (table->shown ? table->count * sizeof(*table->shown) : 0);
 }

@@ -41,6 +41,8 @@ struct fx_symtab {
 	char *names;
 	size_t names_size;
 	size_t names_capacity;
+	uint32_t *
+	    sources; /* by entry: offset in names of its source file, 0 unknown; NULL: nobody asked */
 	const char **shown; /* by entry: the name to show, NULL until it is asked for; not owned */
 	bool is_partial;    /* there is a debug file with more, which may not be read */
 };
@@ -60,6 +62,17 @@ int fx_symtab_finish(struct fx_symtab *table);
 
 /* Index of the innermost symbol that contains address, or FX_NO_ENTRY. */
 uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address);
+
+/* After finish: room for the source files of all, none of which is known; and that of those that begin at an address. 0,
+ * -ENOMEM or -EFBIG. */
+int fx_symtab_want_sources(struct fx_symtab *table);
+int fx_symtab_set_source(struct fx_symtab *table, uint64_t start, const char *path);
+
+/* The source file of an entry; NULL: not known. */
+const char *fx_symtab_source(const struct fx_symtab *table, size_t index);
+
+/* The bytes of an entry, if its file says it; else 0. */
+uint32_t fx_symtab_size(const struct fx_symtab *table, size_t index);
 
 /* Bytes of memory that the table holds. */
 size_t fx_symtab_memory(const struct fx_symtab *table);

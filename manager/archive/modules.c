@@ -201,7 +201,13 @@ struct fx_pattern_verdict fx_modules_judge(struct fx_modules *modules, uint32_t 
 {
 	struct fx_symbol symbol = modules_resolve(modules, moment, address);
 	char name[FX_MODULES_TEXT_MAX];
+	const struct fx_pattern_subject function = {
+	    .module = symbol.module,
+	    .name = name,
+	    .source = symbol.source,
+	    .size = symbol.size,
+	};
 
 	fx_symbol_format(&symbol, name, sizeof(name));
-	return fx_functions_judge(functions, symbol.module, name);
+	return fx_functions_judge(functions, &function);
 }

@@ -491,14 +491,16 @@ const struct fx_name *fx_names_judge_slow(struct fx_names *names, struct fx_loca
 	if (!name || name->kind != FX_NAME_ADDRESS)
 		return NULL;
 	if (!name->judged) {
-		struct fx_pattern_verdict verdict = fx_modules_judge(
-		    names->modules, name->moment, name->address, names->functions);
+		struct fx_pattern_verdict verdict =
+		    fx_modules_judge(names->modules, name->moment, name->address, names->functions);
 
 		name->unwanted = verdict.spare;
 		name->out = verdict.out;
 		name->chosen = verdict.chosen;
 		name->inside = verdict.inside;
 		name->kept = verdict.kept;
+		name->has_min = verdict.has_min;
+		name->min_ns = verdict.min_ns;
 		name->judged = 1;
 	}
 	return name;

@@ -45,13 +45,16 @@ struct fx_name {
 	uint8_t kind;		 /* enum fx_name_kind */
 	uint8_t told : 1;	 /* stands in the archive */
 	uint8_t is_category : 1; /* was added to the known ones */
-	uint8_t judged : 1;   /* it is known what the list of functions says of it: */
-	uint8_t unwanted : 1; /* of no use, wherever it is; the rest as in struct fx_pattern_verdict */
+	uint8_t judged : 1;	 /* it is known what the list of functions says of it: */
+	uint8_t
+	    unwanted : 1; /* of no use, wherever it is; the rest as in struct fx_pattern_verdict */
 	uint8_t out : 1;
 	uint8_t chosen : 1;
+	uint8_t has_min : 1;
 	uint8_t borrowed : 1; /* the text is of the builtin strings */
 	uint8_t meaning;      /* enum fx_meaning */
 	uint16_t inside, kept;
+	uint64_t min_ns;
 };
 
 /* A string of one chunk. */
@@ -141,6 +144,8 @@ static inline struct fx_pattern_verdict fx_name_verdict(const struct fx_name *na
 	    .inside = name->inside,
 	    .kept = name->kept,
 	    .spare = name->unwanted,
+	    .has_min = name->has_min,
+	    .min_ns = name->min_ns,
 	};
 }
 

@@ -186,7 +186,7 @@ bool fx_open_calls_are_named(struct fx_stream *s, const struct fx_piece *piece,
 	return fx_modules_are_ready(&s->modules);
 }
 
-static struct fx_pattern_verdict verdict_of(struct fx_stream *s, const struct fx_frame *frame)
+static struct fx_pattern_verdict verdict_of_open(struct fx_stream *s, const struct fx_frame *frame)
 {
 	const char *functions = s->names.functions;
 
@@ -225,7 +225,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 	struct open_room room;
 	struct exec_room exec_room;
 	struct fxt_record record;
-	struct fx_pattern_verdict verdict = verdict_of(s, frame);
+	struct fx_pattern_verdict verdict = verdict_of_open(s, frame);
 
 	if (start > end || verdict.spare || !fx_stream_nests(s, t, &start, end))
 		return;

@@ -36,8 +36,8 @@ struct fx_block {
 	struct fx_block *next;
 	enum fx_block_kind kind;
 	struct fx_inlet *inlet;
-	uint64_t ticks;		  /* FRAMES pieces: the end of open calls; FX_BLOCK_LOOK: when that was */
-	bool looked;		  /* FX_BLOCK_LOOK: these are the last */
+	uint64_t ticks; /* FRAMES pieces: the end of open calls; FX_BLOCK_LOOK: when that was */
+	bool looked;	/* FX_BLOCK_LOOK: these are the last */
 	struct fx_stream_end end; /* FX_BLOCK_END */
 	struct fx_drain_block pieces;
 	size_t at, done; /* how far the writer has come: the piece, and bytes of it */

@@ -283,6 +283,23 @@ static bool rewrite_is_unwanted(struct fx_rewriting *w)
 	return w->function && w->function->unwanted;
 }
 
+/* Whether it is a call of a function that is too short for it; if what calls lie in matters, that is decided with the rest. */
+static bool rewrite_is_brief(struct fx_rewriting *w)
+{
+	struct fx_stream_shared *shared = w->s->shared;
+	uint64_t start, end;
+
+	if (!shared->has_min || w->s->scope || !w->function ||
+	    FXT_GET(w->words[0], EVENT_TYPE) != FXT_EVENT_DURATION_COMPLETE)
+		return false;
+	start = fx_timebase_ns(&shared->timebase, w->words[1]);
+	end = fx_timebase_ns(&shared->timebase, w->words[w->size - 1]);
+	if (!fx_stream_is_brief(w->s, w->function, start, end))
+		return false;
+	w->s->counts.brief++;
+	return true;
+}
+
 int fx_rewrite_record(struct fx_rewriting *w)
 {
 	int r;
@@ -299,7 +316,7 @@ int fx_rewrite_record(struct fx_rewriting *w)
 			w->s->counts.unwanted++;
 			return 0;
 		}
-		if (fx_begun_is_end_alone(w) || fx_late_is(w))
+		if (fx_begun_is_end_alone(w) || fx_late_is(w) || rewrite_is_brief(w))
 			return 0;
 		return rewrite_event(w);
 	case FXT_RECORD_BLOB:

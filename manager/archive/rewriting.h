@@ -25,7 +25,8 @@ struct fx_rewriting {
 	uint64_t ticks;			 /* the event's time, as the provider wrote it */
 	bool is_own;			 /* an event of the tracer's own: see wording.h */
 	bool is_waking;
-	const struct fx_name *function; /* whose call it is, where the session chooses of them; NULL: of none */
+	const struct fx_name
+	    *function; /* whose call it is, where the session chooses of them; NULL: of none */
 	unsigned meant_count;
 	struct fx_meant meant[FX_MEANT_MAX];
 };

@@ -12,6 +12,16 @@
 #include "manager/archive/rewrite.h"
 #include "manager/archive/scope.h"
 
+/* What is brief is none of the calls that count where something depends on what calls lie in; but its function may be what
+ * matters. */
+static struct fx_pattern_verdict verdict_of_call(const struct fx_name *function, bool brief)
+{
+	struct fx_pattern_verdict verdict = fx_name_verdict(function);
+
+	verdict.out |= brief;
+	return verdict;
+}
+
 /* Whether it depends on what the call lies in whether it stays. The record is as the archive has it. */
 static bool is_scoped(const struct fx_rewriting *w)
 {
@@ -32,11 +42,13 @@ static int record_write(struct fx_rewriting *w)
 
 static int record_write_scoped(struct fx_rewriting *w)
 {
+	uint64_t start = w->words[1], end = w->words[w->size - 1];
 	const struct fx_scope_call call = {
 	    .at = fx_scope_held(w->s->scope),
-	    .start = w->words[1],
-	    .end = w->words[w->size - 1],
-	    .verdict = fx_name_verdict(w->function),
+	    .start = start,
+	    .end = end,
+	    .verdict =
+		verdict_of_call(w->function, fx_stream_is_brief(w->s, w->function, start, end)),
 	};
 	uint32_t tid = w->thread->tid;
 	int r = record_write(w);
@@ -143,12 +155,24 @@ static void call_note_fast(struct fx_rewriting *w, uint64_t ref, uint64_t start,
 	    .at = fx_scope_held(w->s->scope) - 3,
 	    .start = start,
 	    .end = end,
-	    .verdict = fx_name_verdict(function),
+	    .verdict = verdict_of_call(function, fx_stream_is_brief(w->s, function, start, end)),
 	};
 
 	if (function->kind == FX_NAME_ADDRESS &&
 	    fx_scope_note(w->s->scope, w->chunk->thread->tid, &call) < 0)
 		fx_stream_lose(w->s, -ENOMEM);
+}
+
+/* Whether it is too short for its function; if what calls lie in matters, that is decided with the rest. */
+static bool call_is_out(struct fx_stream *s, uint64_t ref, uint64_t start, uint64_t end)
+{
+	const struct fx_name *function = &s->names.table[ref];
+
+	if (s->scope || function->kind != FX_NAME_ADDRESS ||
+	    !fx_stream_is_brief(s, function, start, end))
+		return false;
+	s->counts.brief++;
+	return true;
 }
 
 /* Takes the record if both its names stand in the archive, or if it is left out. */
@@ -165,6 +189,8 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	end = fx_timebase_ns(&s->shared->timebase, words[2]);
 	if (end < start || end > INT64_MAX || start <= w->chunk->thread->stop.ns || end < s->floor)
 		return false;
+	if (s->shared->has_min && call_is_out(s, FXT_GET(words[0], EVENT_NAME), start, end))
+		return true;
 	if (!fx_stream_nests(s, w->chunk->thread, &start, end))
 		return true;
 	to = fx_output_reserve(s->shared->archive.out, 3);

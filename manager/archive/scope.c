@@ -167,8 +167,7 @@ static struct fx_pattern_verdict scope_judge(struct fx_scope *scope, uint64_t fu
 		*known = (struct scope_known){
 		    .function = function,
 		    .moment = moment,
-		    .verdict =
-			fx_modules_judge(modules, moment, function, scope->functions),
+		    .verdict = fx_modules_judge(modules, moment, function, scope->functions),
 		};
 	return known->verdict;
 }

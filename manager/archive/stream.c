@@ -70,8 +70,7 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 
 void fx_stream_settle(struct fx_stream *s, uint64_t until_ns)
 {
-	struct fx_scope_left left =
-	    fx_scope_settle(s->scope, until_ns, &s->shared->archive, s->id);
+	struct fx_scope_left left = fx_scope_settle(s->scope, until_ns, &s->shared->archive, s->id);
 
 	s->counts.events -= left.calls;
 	s->shared->archive.events -= left.calls;

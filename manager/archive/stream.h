@@ -58,9 +58,11 @@ struct fx_stream_shared {
 	uint64_t max_strings; /* bytes that the strings of one provider may take */
 	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
 	uint32_t max_levels;  /* as of fx_functions_enter() */
-	bool pairs;	      /* begin and end records instead of complete ones */
-	bool shallow;	      /* it was asked that deeper calls be left out */
-	uint64_t last_ns;     /* circular: what is older at the end is left out; 0: nothing is */
+	bool has_min; /* functions have shortest durations of their own; that of the others is */
+	uint64_t min_ns;
+	bool pairs;	  /* begin and end records instead of complete ones */
+	bool shallow;	  /* it was asked that deeper calls be left out */
+	uint64_t last_ns; /* circular: what is older at the end is left out; 0: nothing is */
 	struct fx_untraced untraced;
 	struct fx_nesting_memory nesting;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
@@ -267,6 +269,13 @@ static inline void fx_stream_lose(struct fx_stream *s, int r)
 
 /* Puts into the archive what is decided of the records that are held: see fx_scope_settle(). */
 void fx_stream_settle(struct fx_stream *s, uint64_t until_ns);
+
+/* Whether a call is shorter than those of its function that are recorded, as far as providers do not know it. */
+static inline bool fx_stream_is_brief(const struct fx_stream *s, const struct fx_name *function,
+				      uint64_t start, uint64_t end)
+{
+	return end - start < (function->has_min ? function->min_ns : s->shared->min_ns);
+}
 
 /* --- Threads --------------------------------------------------------------------------------- */
 

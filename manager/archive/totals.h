@@ -22,6 +22,7 @@ struct fx_totals {
 	uint64_t history_ns;
 	bool wrapped;
 	bool shortened;		    /* to what --last asks for */
+	bool sourceless;	    /* functions are chosen by source files, and none is known */
 	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
 	struct fx_stream_counts counts;
 	struct fx_untraced untraced;

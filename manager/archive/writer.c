@@ -415,6 +415,10 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 		w->shared.functions = strdup(config->functions);
 		r = w->shared.functions ? 0 : -ENOMEM;
 	}
+	if (fx_functions_have_min(w->shared.functions)) {
+		w->shared.has_min = true;
+		w->shared.min_ns = config->cures_of ? config->cures_of->min_duration_ns : 0;
+	}
 	w->shared.pairs = config->pairs;
 	w->shared.shallow = config->cures_of && fx_terms_max_depth(config->cures_of);
 	if (config->cures_of && !w->shared.shallow)
@@ -434,6 +438,8 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 	if (r == 0)
 		fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,
 				      config->max_user_symbols);
+	if (r == 0 && fx_functions_need_sources(w->shared.functions))
+		fx_symbol_cache_want_sources(w->shared.symbols);
 	if (r == 0 && fx_loader_start(&w->loader) == 0)
 		fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
 	return r;
@@ -538,6 +544,7 @@ void fx_writer_excuse(struct fx_writer *w, pid_t pid)
 
 int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 {
+	struct fx_symbol_counters counters;
 	int error;
 
 	fx_writer_close(w);
@@ -547,6 +554,9 @@ int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 	if (w->session && w->totals.processes)
 		fx_known_unseen(&w->shared.known, w->session, w->totals.unseen,
 				sizeof(w->totals.unseen));
+	fx_symbol_cache_count(w->shared.symbols, &counters);
+	w->totals.sourceless =
+	    fx_functions_need_sources(w->shared.functions) && counters.sources == 0;
 	*ret_totals = w->totals;
 	writer_free(w);
 	return error;

@@ -71,18 +71,18 @@ struct fx_provider {
 	uint64_t buffer_size;
 	uint64_t stash_offset; /* in it; 0 none */
 	struct fx_drain drain;
-	struct fx_inlet *inlet;	 /* the writer's */
-	int pidfd;		 /* owned; -1: the kernel has none */
-	int buffer_fd;		 /* owned; -1 unless memory is limited */
-	struct fx_watch death;	 /* of pidfd */
-	void *owner;		 /* the roster, for `death` */
-	uint64_t end_ticks;	 /* valid from FX_PROVIDER_ENDING on */
-	uint32_t frames_cursor;	 /* how far the open calls are saved */
-	bool nests;		 /* whether its calls are recorded depends on what they lie in: */
+	struct fx_inlet *inlet; /* the writer's */
+	int pidfd;		/* owned; -1: the kernel has none */
+	int buffer_fd;		/* owned; -1 unless memory is limited */
+	struct fx_watch death;	/* of pidfd */
+	void *owner;		/* the roster, for `death` */
+	uint64_t end_ticks;	/* valid from FX_PROVIDER_ENDING on */
+	uint32_t frames_cursor; /* how far the open calls are saved */
+	bool nests;		/* whether its calls are recorded depends on what they lie in: */
 	enum fx_clock_kind clock;
 	struct fx_block *look; /* open calls that are to be queued behind what comes next; owned */
 	uint64_t next_look;    /* ns; of many threads */
-	uint64_t next_facts;	 /* ns; when many threads are to be looked at again */
+	uint64_t next_facts;   /* ns; when many threads are to be looked at again */
 	struct fx_ending ending; /* how it ended, if it has */
 	int64_t heap_bytes;	 /* live heap as of the end, or the newest stop */
 	int64_t heap_blocks;

@@ -53,12 +53,18 @@ static void print_unwanted(const struct fx_session_config *config,
 			   const struct fx_session_result *result)
 {
 	const struct fx_stream_counts *c = &result->totals.counts;
+	char options[64];
 
+	fx_functions_options(config->functions, options, sizeof(options));
 	if (c->events && fx_terms_choose(config) && (c->unwanted || result->left_out))
-		fx_report("calls of functions are left out by --filter or --no-trace");
+		fx_report("calls of functions are left out by %s", options);
 	else if (c->unwanted && c->events)
-		fx_report("%" PRIu64 " call%s of functions left out by --filter or --no-trace",
-			  c->unwanted, summary_plural(c->unwanted));
+		fx_report("%" PRIu64 " call%s of functions left out by %s", c->unwanted,
+			  summary_plural(c->unwanted), options);
+	if (result->totals.sourceless && result->totals.processes)
+		fx_report("no function that was called tells its source file, which `@' asks for: "
+			  "build with "
+			  "-g");
 	if (c->brief)
 		fx_report("%" PRIu64 " call%s of functions left out by --min-duration", c->brief,
 			  summary_plural(c->brief));
@@ -160,22 +166,24 @@ static void print_empty(const struct fx_session_config *config,
 {
 	const struct fx_stream_counts *c = &result->totals.counts;
 	const char *words = config->words && *config->words ? config->words : "the usual";
+	char options[64];
 
 	if (result->output_error || result->totals.processes == 0 ||
 	    c->events + c->unfinished > 0 || has_losses(c))
 		return;
+	fx_functions_options(config->functions, options, sizeof(options));
 	if (c->older > 0)
 		fx_report("no event is left: --last leaves out all of the %" PRIu64
 			  " that there were, for they had ended before",
 			  c->older);
 	else if (c->unwanted > 0 && !fx_terms_choose(config))
-		fx_report("nothing that it did was recorded: --filter or --no-trace leaves out all "
+		fx_report("nothing that it did was recorded: %s leaves out all "
 			  "of the %" PRIu64 " calls of functions that %s made",
-			  c->unwanted, program);
+			  options, c->unwanted, program);
 	else if (c->unwanted > 0 || (result->left_out && fx_terms_choose(config)))
-		fx_report("nothing that it did was recorded: --filter or --no-trace leaves out all "
+		fx_report("nothing that it did was recorded: %s leaves out all "
 			  "calls of functions that %s made",
-			  program);
+			  options, program);
 	else if (wants_hooks_alone(config, program))
 		fx_report("nothing that it did was recorded: function is all that was asked for, "
 			  "and %s was "

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/settings/functions.h"
 
+#include <stdio.h>
+
 #include "protocol/messages.h"
 _Static_assert(FX_FUNCTION_GLOB_MAX == FX_PATTERN_MAX, "a message has room for a pattern");
 
@@ -25,6 +27,32 @@ bool fx_functions_choose(const char *list)
 	return fx_patterns_have(list, FX_PATTERN_CHOICES);
 }
 
+bool fx_functions_spare(const char *list)
+{
+	return fx_patterns_have(list, "+-#");
+}
+
+void fx_functions_options(const char *list, char *ret, size_t size)
+{
+	static const struct {
+		const char *signs, *name;
+	} options[] = {
+	    {"+-", "--filter"}, {"+-", "--no-trace"}, {">", "--when"}, {"#", "--min-size"}};
+	const char *names[sizeof(options) / sizeof(options[0])] = {NULL};
+	size_t count = 0, used = 0;
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		if (fx_patterns_have(list, options[i].signs))
+			names[count++] = options[i].name;
+	}
+	*ret = 0;
+	for (size_t i = 0; i < count && used < size; i++) {
+		const char *before = i == 0 ? "" : i + 1 == count ? " or " : ", ";
+
+		used += (size_t)snprintf(ret + used, size - used, "%s%s", before, names[i]);
+	}
+}
+
 bool fx_functions_have_values(const char *list)
 {
 	return fx_patterns_have(list, "(=");
@@ -40,16 +68,38 @@ bool fx_functions_nest(const char *list)
 	return fx_patterns_nest(list);
 }
 
-bool fx_functions_wanted(const char *list, const char *module, const char *name)
+bool fx_functions_wanted(const char *list, const struct fx_pattern_subject *function)
 {
-	struct fx_pattern_verdict verdict = fx_patterns_judge(list, module, name);
+	struct fx_pattern_verdict verdict = fx_patterns_judge(list, function);
 
 	return !verdict.out && !verdict.spare;
 }
 
-struct fx_pattern_verdict fx_functions_judge(const char *list, const char *module, const char *name)
+struct fx_pattern_verdict fx_functions_judge(const char *list,
+					     const struct fx_pattern_subject *function)
 {
-	return fx_patterns_judge(list, module, name);
+	return fx_patterns_judge(list, function);
+}
+
+bool fx_functions_have_min(const char *list)
+{
+	return fx_patterns_have(list, "~");
+}
+
+uint64_t fx_functions_min(const char *list, uint64_t others)
+{
+	struct fx_pattern p;
+
+	while (list && fx_pattern_next(&list, &p)) {
+		if (p.sign == '~' && p.number < others)
+			others = p.number;
+	}
+	return others;
+}
+
+bool fx_functions_need_sources(const char *list)
+{
+	return fx_patterns_need_sources(list);
 }
 
 struct fx_function_scope fx_functions_outside(const char *list)

@@ -17,8 +17,14 @@ const char *fx_functions_check_glob(char sign, const char *glob);
 /* Whether every line of a list is a pattern. */
 bool fx_functions_are_sound(const char *list);
 
-/* Whether some functions are not to be recorded. NULL is allowed, as below. */
+/* Whether some calls of functions are not to be recorded. NULL is allowed, as below. */
 bool fx_functions_choose(const char *list);
+
+/* Whether there may be functions whose calls are of no use, wherever they are. */
+bool fx_functions_spare(const char *list);
+
+/* The options that such a list is of, in words: "--filter or --no-trace". */
+void fx_functions_options(const char *list, char *ret, size_t size);
 
 /* Whether arguments or results are wanted of some. */
 bool fx_functions_have_values(const char *list);
@@ -29,12 +35,19 @@ bool fx_functions_have_when(const char *list);
 /* Whether it depends on what a call lies in whether it is recorded. */
 bool fx_functions_nest(const char *list);
 
-/* Whether a function may be recorded, wherever it is called. `module' is its file without folders, NULL if it lies in none. */
-bool fx_functions_wanted(const char *list, const char *module, const char *name);
+/* Whether a function may be recorded, wherever it is called. */
+bool fx_functions_wanted(const char *list, const struct fx_pattern_subject *function);
 
-/* What the list says of a function; `module' as above. */
-struct fx_pattern_verdict fx_functions_judge(const char *list, const char *module,
-					     const char *name);
+/* What the list says of a function. */
+struct fx_pattern_verdict fx_functions_judge(const char *list,
+					     const struct fx_pattern_subject *function);
+
+/* Whether calls of some have a shortest duration of their own; and the shortest of all, if that of the others is `others'. */
+bool fx_functions_have_min(const char *list);
+uint64_t fx_functions_min(const char *list, uint64_t others);
+
+/* Whether the source files of functions are asked for. */
+bool fx_functions_need_sources(const char *list);
 
 /* --- Where a call lies ------------------------------------------------------------------------- */
 

@@ -67,11 +67,18 @@ uint32_t fx_terms_max_depth(const struct fx_session_config *config)
 	return fx_functions_have_when(config->functions) ? 0 : config->max_depth;
 }
 
-/* Depths count from calls that are recorded: what is one must not depend on when a provider hears of it. */
+static bool terms_nest(const struct fx_session_config *config)
+{
+	return !config->pairs && fx_functions_nest(config->functions);
+}
+
+/* Depths count from calls that are recorded: what is one must not depend on when a provider hears of it. And a call whose end a provider
+ * does not see, because it has just heard of it, may be closed too late or too early: where calls are judged by what they lie in, all
+ * are recorded. */
 bool fx_terms_choose(const struct fx_session_config *config)
 {
-	return !config->pairs && !fx_terms_max_depth(config) &&
-	       fx_functions_choose(config->functions);
+	return !config->pairs && !fx_terms_max_depth(config) && !terms_nest(config) &&
+	       fx_functions_spare(config->functions);
 }
 
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
@@ -92,9 +99,10 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .mode = config->mode,
 	    .on_full = config->on_full,
 	    .max_depth = fx_terms_max_depth(config),
-	    .nests = !config->pairs && fx_functions_nest(config->functions),
+	    .nests = terms_nest(config),
 	    .tick_step = terms_step(kind, first_anchor),
-	    .min_duration = ticks_in(kind, first_anchor, config->min_duration_ns),
+	    .min_duration = ticks_in(kind, first_anchor,
+				     fx_functions_min(config->functions, config->min_duration_ns)),
 	    .config = config,
 	    .stack_categories = config->stack_categories,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),

@@ -41,7 +41,7 @@ static const char *module_name(const char *path)
 }
 
 /* What is wanted of a function of that name. The last specs count. */
-static unsigned wanted_flags(const char *patterns, const char *module, const char *name,
+static unsigned wanted_flags(const char *patterns, const struct fx_pattern_subject *function,
 			     char ret_specs[FX_PATTERN_MAX])
 {
 	struct fx_pattern p;
@@ -49,7 +49,7 @@ static unsigned wanted_flags(const char *patterns, const char *module, const cha
 
 	*ret_specs = 0;
 	while (fx_pattern_next(&patterns, &p)) {
-		if ((p.sign != '(' && p.sign != '=') || !fx_pattern_matches(&p, module, name))
+		if ((p.sign != '(' && p.sign != '=') || !fx_pattern_matches(&p, function))
 			continue;
 		flags |= p.sign == '(' ? FX_RECIPE_ARGS : FX_RECIPE_RESULT;
 		if (p.specs)
@@ -87,8 +87,8 @@ static int collect_add(struct collecting *c, const struct fx_symtab_entry *e, un
 /* The table is by rising address. */
 static int collect_names(struct collecting *c, const struct fx_symtab *table)
 {
-	const char *module = module_name(c->source->path);
 	char name[FX_SYMBOL_NAME_MAX + 1], specs[FX_PATTERN_MAX];
+	struct fx_pattern_subject function = {.module = module_name(c->source->path), .name = name};
 	bool chooses = fx_patterns_have(c->patterns, FX_PATTERN_CHOICES);
 	int r = 0;
 
@@ -103,12 +103,14 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 		if (!(table->entries[i].rank & FX_RANK_FUNCTION))
 			continue;
 		fx_demangle(table->names + table->entries[i].name, name);
-		if (chooses && fx_patterns_judge(c->patterns, module, name).spare) {
+		function.source = fx_symtab_source(table, i);
+		function.size = fx_symtab_size(table, i);
+		if (chooses && fx_patterns_judge(c->patterns, &function).spare) {
 			if (address <= UINT32_MAX)
 				c->left_out[c->left_out_count++] = (uint32_t)address;
 			continue;
 		}
-		flags = wanted_flags(c->patterns, module, name, specs);
+		flags = wanted_flags(c->patterns, &function, specs);
 		if (flags)
 			r = collect_add(c, &table->entries[i], flags, specs);
 	}
@@ -314,12 +316,14 @@ static int collect(void *opaque, Dwfl_Module *module, const struct fx_symtab *sy
 int fx_recipes_read(const struct fx_elf_source *source, const char *patterns,
 		    struct fx_recipes *ret)
 {
-	struct collecting c = {.source = source, .patterns = patterns, .ret = ret};
+	struct fx_elf_source wanted = *source;
+	struct collecting c = {.source = &wanted, .patterns = patterns, .ret = ret};
 	struct fx_symtab symbols = {0};
 	int failed;
 
 	*ret = (struct fx_recipes){0};
-	failed = fx_elf_load_and(source, &symbols, collect, &c);
+	wanted.wants_sources = fx_patterns_need_sources(patterns);
+	failed = fx_elf_load_and(&wanted, &symbols, collect, &c);
 	if (!failed)
 		fx_symtab_clear(&symbols);
 	else

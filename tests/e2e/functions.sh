@@ -9,6 +9,7 @@ cat >prog.cc <<'END'
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include "vendor/inline.h"
 namespace ns {
 __attribute__((noinline)) int f(int i) { return i * 2; }
 __attribute__((noinline)) int f(double d) { return int(d); }
@@ -27,7 +28,7 @@ int main(int argc, char **)
 {
 	int sum = 0;
 	for (int i = 0; i < 50; i++)
-		sum += beta(i) + shared(i);
+		sum += beta(i) + shared(i) + from_header(i);
 	printf("%d\n", sum);
 	fflush(stdout);
 	if (argc > 1)
@@ -35,18 +36,30 @@ int main(int argc, char **)
 	return 0;
 }
 END
+mkdir vendor
+cat >vendor/inline.h <<'END'
+namespace vendor {
+struct thing {
+	__attribute__((noinline)) int method(int i) { asm volatile(""); return i; }
+};
+}
+static __attribute__((noinline)) int from_header(int i) { return vendor::thing().method(i) + 1; }
+END
 cat >shared.c <<'END'
 __attribute__((noinline)) int alpha_of_shared(int i) { return i; }
 int shared(int i) { return alpha_of_shared(i) + 1; }
 END
-compile libshared.so -O1 -finstrument-functions -shared -fPIC shared.c
-$FX_CXX -O1 -finstrument-functions -o prog prog.cc -L. -lshared -Wl,-rpath,"$PWD" || fail "cannot compile prog.cc"
+compile libshared.so -g -O1 -finstrument-functions -shared -fPIC shared.c
+$FX_CXX -g -O1 -finstrument-functions -o prog prog.cc -L. -lshared -Wl,-rpath,"$PWD" || fail "cannot compile prog.cc"
 
 cat >functions.py <<'END'
-"""functions.py calls ARCHIVE.json: "COUNT NAME" of each function. functions.py sets COUNT: so many random sets of patterns, one a
+"""SIZES in the environment: what nm says of sizes. functions.py calls ARCHIVE.json: "COUNT NAME" of each function. functions.py sets COUNT: so many random sets of patterns, one a
 line, as options. functions.py filtered CALLS OPTION...: what of these calls the options leave."""
-import collections, fnmatch, json, random, re, shlex, sys
+import collections, fnmatch, json, os, random, re, shlex, sys
 
+SOURCES = {"alpha_of_shared": "shared.c", "shared": "shared.c", "from_header(int)": "vendor/inline.h",
+           "vendor::thing::method(int)": "vendor/inline.h"}
+SIZES = {line.split(" ", 3)[3]: int(line.split()[1], 16) for line in os.environ["SIZES"].splitlines()}
 HERE = {"alpha_of_shared": "libshared.so", "shared": "libshared.so"}
 
 def calls(path):
@@ -58,6 +71,11 @@ def calls(path):
     return count
 
 def matches(glob, name):
+    if glob.startswith("@"):
+        path = os.path.join(os.getcwd(), SOURCES.get(name, "prog.cc"))
+        parts = path.split("/")
+        ends = ["/".join(parts[i:]) for i in range(len(parts))]
+        return any(fnmatch.fnmatchcase(end, glob[1:]) for end in (ends if "/" in glob else ends[-1:]))
     module = re.match(r"([^:]+):(?!:)(.*)", glob)
     if module:
         if not fnmatch.fnmatchcase(HERE.get(name, "prog"), module[1]):
@@ -77,6 +95,9 @@ def matches(glob, name):
 def wanted(name, options):
     only = [o[2:] for o in options if o.startswith("-F")]
     never = [o[2:] for o in options if o.startswith("-N")]
+    least = [int(o[11:]) for o in options if o.startswith("--min-size=")]
+    if least and SIZES[name] < least[-1]:
+        return False
     return (not only or any(matches(g, name) for g in only)) and not any(matches(g, name) for g in never)
 
 command, *rest = sys.argv[1:]
@@ -87,14 +108,21 @@ elif command == "sets":
     random.seed(14)
     globs = ["alpha*", "alpha", "*a", "ns::*", "ns::f", "ns::f(int)", "ns::f(d*", "*pair_of*", "ns::pair_of<int, long>::first",
              "libshared.so:*", "prog:a*", "libsh*:alpha_of_?hared", "prog:ns::*", "main", "beta", "?eta", "*", "none", "ends",
-             "int ns*", "*first"]
+             "int ns*", "*first", "@*/vendor/*", "@inline.h", "@prog.cc", "@*.c", "@shared.?", "@vendor/inline.h", "@*/shared.c", "@v*/*.h", "@*/endor/*", "@none.c"]
+    def option():
+        if random.random() < 0.1:
+            return "--min-size=%d" % random.choice(list(SIZES.values()) + [1, 50, 100])
+        return shlex.quote("-" + random.choice("FN") + random.choice(globs))
     for _ in range(int(rest[0])):
-        print(" ".join(shlex.quote("-" + random.choice("FN") + random.choice(globs)) for _ in range(random.randint(1, 4))))
+        print(" ".join(option() for _ in range(random.randint(1, 4))))
 else:
     for line in open(rest[0]):
         if wanted(line.rstrip("\n").split(" ", 1)[1], rest[1:]):
             print(line, end="")
 END
+
+SIZES=$(nm -S -C --defined-only prog libshared.so | grep -E '^[0-9a-f]+ [0-9a-f]+ [tTwW] ')
+export SIZES
 
 # calls_of ARCHIVE: "COUNT NAME" of each function.
 calls_of() {
@@ -142,6 +170,70 @@ expect_ok "$FXTRACE" run -o some.fxt -F beta -D 2 -- ./prog
 expect_line '^fxtrace: [0-9]+ calls of functions left out by --filter or --no-trace' err
 expect_ok "$FXTRACE" run -c function -o some.fxt -F none -- ./prog
 expect_line 'nothing that it did was recorded: --filter or --no-trace leaves out all calls' err
+
+# By duration, each function its own; what an archive has of that is left of it, too.
+cat >naps.c <<'END'
+#include <unistd.h>
+__attribute__((noinline)) void nap(int ms) { usleep(1000 * ms); }
+__attribute__((noinline)) void brief(void) { __asm__ volatile(""); }
+__attribute__((noinline)) void both(int ms) { brief(); nap(ms); }
+int main(void)
+{
+	for (int i = 0; i < 8; i++)
+		both(i % 2 ? 0 : 60);
+	return 0;
+}
+END
+compile naps -O1 -finstrument-functions naps.c
+# naps WANT OPTION...: how often what was called.
+naps() {
+	local want=$1
+
+	shift
+	"$FXTRACE" run -q -c function "$@" -o some.fxt -- ./naps
+	calls_of some.fxt >got
+	expect_equal "$want" "$(paste -sd/ got)" "run $*"
+	"$FXTRACE" run -q -c function -o full.fxt -- ./naps
+	"$FXTRACE" filter "$@" -o less.fxt full.fxt 2>err
+	calls_of less.fxt >got
+	expect_equal "$want" "$(paste -sd/ got)" "filter $*"
+}
+naps '8 both/8 brief/1 main' -t 'n*=1h'
+naps '8 brief/1 main/8 nap' -t 'b*=1h' -t brief=0ns
+naps '8 brief' -t 1h -t brief=0s
+naps '8 both/8 brief/1 main' -t nap=1h -t '*b*=0s'
+naps '1 main' -t '*=0s' -t '[!m]*=1h'
+naps '8 nap' --when both -F nap -t both=1h
+naps '8 brief' --when both -N both -t nap=1h
+naps '8 brief/8 nap' --when both -t both=1h
+expect_ok env FXTRACE_MIN_DURATION='nap=1h' "$FXTRACE" run -c function -o some.fxt -- ./naps
+expect_line '^fxtrace: 8 calls of functions left out by --min-duration' err
+expect_ok env FXTRACE_MIN_DURATION='nap=1h' "$FXTRACE" run -c function -t 'b*=1h' -o some.fxt -- ./naps
+expect_line '^fxtrace: 16 calls of functions left out by --min-duration' err
+
+# long_ones ARCHIVE: how many calls of nap have taken 50 ms, how many there are, and how many functions' calls beside.
+long_ones() {
+	"$FXTRACE" dump --json "$1" | python3 -c '
+import json, sys
+calls = [r for r in map(json.loads, sys.stdin) if r["kind"] == "event" and r["category"] == "function"]
+naps = [r for r in calls if r["name"] == "nap"]
+print(sum(r["end"] - r["ts"] >= 50000000 for r in naps), len(naps), len(calls) - len(naps))'
+}
+"$FXTRACE" run -q -c function -o full.fxt -- ./naps
+read -r long all others < <(long_ones full.fxt)
+[ "$long" -ge 4 ] && [ "$all" = 8 ] || fail "$long of $all naps take 50 ms"
+"$FXTRACE" filter -t nap=50ms -o less.fxt full.fxt 2>err
+expect_equal "$long $long $others" "$(long_ones less.fxt)" "what is left of an archive"
+"$FXTRACE" run -c function -t nap=50ms -o some.fxt -- ./naps 2>err
+read -r long all others < <(long_ones some.fxt)
+[ "$long" -ge 4 ] && [ "$long" = "$all" ] && [ "$others" = 17 ] || fail "$long, $all, $others"
+[ "$all" = 8 ] || expect_line "^fxtrace: $((8 - all)) calls? of functions left out by --min-duration" err
+
+# What has no debug information has no source files.
+expect_ok "$FXTRACE" run -o some.fxt -N '@naps.c' -- ./naps
+expect_line '^fxtrace: no function that was called tells its source file' err
+expect_ok "$FXTRACE" run -o some.fxt -N '@prog.cc' -- ./prog
+expect_no_line 'source file' err
 
 # A session of a manager's.
 . "$FX_SRCDIR/tests/e2e/control.sh"

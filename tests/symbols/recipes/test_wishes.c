@@ -83,8 +83,60 @@ Test(patterns, lines)
 	cr_expect_not(fx_patterns_have("", "(="));
 }
 
+static struct fx_pattern_verdict judge(const char *list, const char *name)
+{
+	const struct fx_pattern_subject f = {
+	    .module = "m", .name = name, .source = "/src/net/sock.c", .size = 40};
+
+	return fx_patterns_judge(list, &f);
+}
+
+Test(patterns, verdicts)
+{
+	struct fx_pattern_verdict v = judge(">a*+depth=3\n>ab\n+b\n+a+depth=2\n-c\n", "abc");
+
+	cr_expect_eq(v.inside, 3);
+	cr_expect_eq(v.kept, 0);
+	cr_expect_not(v.chosen);
+	cr_expect_not(v.out);
+	cr_expect_not(v.spare);
+	v = judge(">a*+depth=3\n>ab\n", "ab");
+	cr_expect_eq(v.inside, FX_LEVELS_ALL);
+	cr_expect(v.chosen);
+	v = judge("+a+depth=2\n-a\n", "a");
+	cr_expect_eq(v.kept, 2);
+	cr_expect(v.out);
+	cr_expect_not(v.spare);
+	cr_expect_not(judge("+a+depth=2\n", "b").spare, "it may lie in one");
+	cr_expect(judge("+a\n", "b").spare);
+	cr_expect(judge("-@/src/net/?ock.c\n", "b").out);
+	cr_expect(judge("-@sock.*\n", "b").out);
+	cr_expect(judge("-@net/sock.c\n", "b").out);
+	cr_expect(judge("-@net/*\n", "b").out);
+	cr_expect_not(judge("-@et/sock.c\n", "b").out);
+	cr_expect_not(judge("-@ock.c\n", "b").out);
+	cr_expect_not(judge("-@n*\n", "b").out, "a name, and no folder");
+	cr_expect(judge("#41\n", "b").out);
+	cr_expect_not(judge("#40\n", "b").out);
+	v = judge("~*=5\n~m:b=7000\n", "b");
+	cr_expect(v.has_min);
+	cr_expect_eq(v.min_ns, 7000);
+	cr_expect_not(judge("~a=5\n", "b").has_min);
+	v = judge("~operator===5\n", "operator==");
+	cr_expect_eq(v.min_ns, 5);
+}
+
 Test(patterns, checks)
 {
+	cr_expect_null(fx_pattern_check('>', "a*+depth=3"));
+	cr_expect_null(fx_pattern_check('+', "@*.c+depth=503"));
+	cr_expect_null(fx_pattern_check('+', "operator+"));
+	cr_expect_not_null(fx_pattern_check('+', "a+depth=0"));
+	cr_expect_not_null(fx_pattern_check('+', "a+depth=504"));
+	cr_expect_not_null(fx_pattern_check('+', "a+depth=x"));
+	cr_expect_not_null(fx_pattern_check('+', "+depth=1"));
+	cr_expect_not_null(fx_pattern_check('-', "a+depth=1"));
+	cr_expect_not_null(fx_pattern_check('-', "@"));
 	cr_expect_null(fx_pattern_check('+', "a*"));
 	cr_expect_null(fx_pattern_check('(', "a*@arg1"));
 	cr_expect_not_null(fx_pattern_check('(', "a*@"));
