@@ -4,19 +4,16 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/e2e/control.sh"
 
-# Processor time of the manager so far, in ticks of 10 ms.
-manager_ticks() {
-	local -a stat
-
-	read -r -a stat <"/proc/$MANAGER/stat"
-	echo $((stat[13] + stat[14]))
+# Processor time of the manager so far, in ns.
+manager_ns() {
+	cat "/proc/$MANAGER/task/"*/schedstat | awk '{ sum += $1 } END { printf "%d\n", sum }'
 }
 
 resident_kib() {
 	sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$MANAGER/status"
 }
 
-[ "$(getconf CLK_TCK)" -eq 100 ] || skip "a tick is not 10 ms"
+[ -r /proc/self/schedstat ] || skip "this kernel does not count nanoseconds"
 manager_start
 before=$(resident_kib)
 for ((i = 0; i < 300; i++)); do
@@ -29,12 +26,19 @@ each=$((($(resident_kib) - before) / 300))
 expect_equal 300 "$(grep -o '"pid"' out | wc -l)" "processes listed"
 
 expect_ok "$FXTRACE" start -o idle.fxt
-sleep 1
-from=$(manager_ticks)
-sleep 5
-used=$(($(manager_ticks) - from))
-echo "300 idle processes: $each KiB of memory each, $((used / 5)).$((used % 5 * 2)) % of a core"
-[ "$used" -lt 5 ] || fail "$used hundredths of a second in 5 s for 300 idle processes"
+# What else the machine does makes it more, and never less: the least of some tries.
+is_idle() {
+	local from used
+
+	from=$(manager_ns)
+	sleep 3
+	used=$(($(manager_ns) - from))
+	awk -v ns="$used" -v each="$each" 'BEGIN {
+		printf "300 idle processes: %d KiB of memory each, %.2f %% of a core\n", each, ns / 3e7 }' >idle
+	[ "$used" -lt 30000000 ]
+}
+wait_for 3 is_idle || fail "more than one percent of a core: $(cat idle)"
+cat idle
 expect_ok "$FXTRACE" terminate
 expect_clean idle.fxt
 # shellcheck disable=SC2046 # a list
