@@ -18,6 +18,8 @@ void fx_choices_look(void)
 {
 	if (!fx_recipes_look())
 		return;
+	/* relaxed: what it leads to is code */
+	fx_store_relaxed(&fx_caller_leaves_out, fx_recipes_leave_out);
 	fx_callers_renew();
 	if (fx_load_relaxed(&fx_control()->state) & FX_CAT_CHOSEN)
 		choices_forget();

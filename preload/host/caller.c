@@ -141,16 +141,27 @@ static void close_shared(struct fx_thread *t, struct fx_frame *outer, const stru
 		remember(inlined_key(e), inlined_distance(t->top - 1));
 }
 
+bool (*fx_caller_leaves_out)(uint64_t function);
+
+/* Whether calls of the function to which this code belongs are not recorded. */
+static bool is_left_out(const struct fx_thread *t, const struct fx_cfi_code *code)
+{
+	bool (*leaves_out)(uint64_t) = fx_load_relaxed(&fx_caller_leaves_out);
+
+	return (t->state & FX_CAT_CHOSEN) && leaves_out && leaves_out(code->start);
+}
+
 /*
  * The newest open call of the code that the call site lies in made the call: what lies above was left. (Not where
- * calls are left out as too deep: the caller may be one of them.)
+ * calls are left out, as too deep or as no chosen function's: the caller may be one of them.)
  */
 static void close_above_caller(struct fx_thread *t, uint64_t site, uint64_t sp)
 {
 	struct fx_cfi_code code;
 	struct fx_frame *f = t->top - 1;
 
-	if (t->deep || t->top == t->limit || !f->id || !fx_unwind_code(site - 1, &code))
+	if (t->deep || t->top == t->limit || !f->id || !fx_unwind_code(site - 1, &code) ||
+	    is_left_out(t, &code))
 		return;
 	while (f->id && !lies_in(f, &code))
 		f--;

@@ -75,6 +75,9 @@ struct fx_new_call {
 
 #define FX_CALLER_APART 1u
 
+/* Says that a function's calls are not recorded; NULL: all are. It is set before the first is left out, and stays. */
+extern bool (*fx_caller_leaves_out)(uint64_t function) __attribute__((visibility("hidden")));
+
 /* Closes the calls that are over, as the one that begins shows; the newest open one is its caller then. */
 fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e);
 

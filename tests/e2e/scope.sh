@@ -316,3 +316,24 @@ compare "${FX_SETS:-8}" 3 -m circular -- 300 killed
 compare "${FX_SETS:-8}" 4 -m oneshot -- 300
 # More than a buffer holds: what calls lie in is open while they are saved.
 compare "${FX_SETS:-8}" 5 -b 64K --on-full block -- 20000 killed
+
+# nesting ARCHIVE: its calls and their depths, in no order.
+nesting() {
+	"$FX_BUILDDIR/tests/e2e/calltree" archive "$1" | cut -d' ' -f2- | sort
+}
+
+# The program leaves calls out itself, once it knows which. Functions that it was in by then make calls that it does not record: what
+# these call lies in what it lay in before.
+expect_ok "$FXTRACE" run -q -c function -b 64M --on-full block -o full.fxt -- ./prog 20000
+for set in "-F gamma* -F setter" "-N *step* -N alpha -N ns::*"; do
+	# shellcheck disable=SC2086 # several
+	(
+		set -f
+		expect_ok "$FXTRACE" filter $set -o less.fxt full.fxt
+		expect_ok "$FXTRACE" run -q -c function -b 64M --on-full block $set -o some.fxt -- ./prog 20000
+	) || exit 1
+	nesting less.fxt >want
+	nesting some.fxt >got
+	[ "$(wc -l <want)" -gt 10000 ] || fail "$(wc -l <want) calls of $set"
+	cmp -s want got || fail "$set: nested otherwise: $(diff want got | grep -c '^[<>]') of $(wc -l <want) calls"
+done
