@@ -337,3 +337,18 @@ for set in "-F gamma* -F setter" "-N *step* -N alpha -N ns::*"; do
 	[ "$(wc -l <want)" -gt 10000 ] || fail "$(wc -l <want) calls of $set"
 	cmp -s want got || fail "$set: nested otherwise: $(diff want got | grep -c '^[<>]') of $(wc -l <want) calls"
 done
+
+# In a session of a manager's, of a program that comes while it goes on.
+. "$FX_SRCDIR/tests/e2e/control.sh"
+manager_start
+expect_ok "$FXTRACE" start -c function --when setter -b 64M --on-full block -o some.fxt
+with_provider ./prog 20000 >out
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" terminate
+expect_clean some.fxt
+expect_ok "$FXTRACE" filter --when setter -o less.fxt full.fxt
+nesting less.fxt >want
+nesting some.fxt >got
+[ "$(wc -l <want)" -gt 10000 ] || fail "$(wc -l <want) calls inside of setter"
+cmp -s want got || fail "in a session: nested otherwise: $(diff want got | grep -c '^[<>]') of $(wc -l <want) calls"
+manager_stop
