@@ -146,7 +146,7 @@ static int daemon_find(struct fx_link *link, pid_t *ret_pid)
 	if (r)
 		return -1;
 	r = fx_socket_peer(link->fd, ret_pid, &user);
-	/* Who made the socket may be somebody else, whom to end would be worse. */
+	/* The process that made the socket may be another one, which must not be ended. */
 	if (r == 0 && *ret_pid != (pid_t)status.pid) {
 		fx_report_as(link->command,
 			     "the manager's socket was made by process %d, such as systemd, which "

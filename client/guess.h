@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What somebody may have meant who wrote a word that is none of a list. */
+/* What a user may have meant by a word that is none of a list. */
 #ifndef FX_CLIENT_GUESS_H
 #define FX_CLIENT_GUESS_H
 

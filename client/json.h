@@ -10,7 +10,7 @@
 /* A JSON string, with its quotation marks, on stdout; other bytes than UTF-8 are escaped (base/escape.h). */
 void fx_json_print(const char *text);
 
-/* The same for whoever sits at the terminal, control characters escaped too; blanks follow up to `width` bytes. */
+/* The same for a terminal, control characters escaped too; blanks follow up to `width` bytes. */
 void fx_text_print(const char *text, int width);
 
 /* What fx_summary_print() says, on a line of stdout; `circular`: the session kept the newest alone. */

@@ -17,7 +17,8 @@ struct fx_link {
 	uid_t owner; /* of the manager */
 };
 
-/* Connects to `socket`, whoever serves it; NULL: at the usual place, to root's manager or this user's own. 0, or FX_EXIT_FAILURE after a line that says why. */
+/* Connects to `socket`, whatever user's manager serves it; NULL: at the usual place, to root's or this user's own. 0, or
+ * FX_EXIT_FAILURE after a line that says why. */
 int fx_link_open(struct fx_link *ret, const char *command, const char *socket);
 
 /* Whether somebody listens at the usual place, or the environment names one. */

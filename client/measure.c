@@ -21,7 +21,7 @@
 #include "measure/print.h"
 #include "measure/spec.h"
 
-/* As grep and cmp do: whoever runs this as a test wants to tell a limit from an archive that cannot be read. */
+/* As grep and cmp do: a test that runs this tells a broken limit from an archive that cannot be read. */
 enum { MEASURE_HOLDS = 0, MEASURE_BROKEN = 1, MEASURE_TROUBLE = 2 };
 
 enum { SPEC_SIZE_MAX = 1 << 20 };

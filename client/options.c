@@ -492,7 +492,7 @@ const char *fx_options_set(struct fx_options *options, int key, const char *valu
 	return wrong;
 }
 
-/* Whose option it is, for those who have it not. */
+/* The command that has the option, for messages of those that have it not. */
 static const char *options_owner(const struct setting *setting)
 {
 	switch (setting->where) {

@@ -95,8 +95,8 @@ static int cannot_run(const struct run *run, int error)
 	return error == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
 }
 
-/* Where there is no room for a tracer, the program runs without one. What is wrong with the archive, whoever named it can
- * mend before anything has run. */
+/* Where there is no room for a tracer, the program runs without one. What is wrong with the archive, the user can mend
+ * before anything has run. */
 static bool is_scarcity(int error)
 {
 	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -EAGAIN;

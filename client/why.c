@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fxtrace why [FILE]: why it took so long, and who was waited for. */
+/* fxtrace why [FILE]: why it took so long, and which threads were waited for. */
 #include "config.h"
 
 #include <argp.h>

@@ -31,7 +31,7 @@ struct stack {
 	UT_hash_handle hh;
 };
 
-/* Where an id is under way, for those who name it from another process. */
+/* The process where an id is under way, for events that name it from another one. */
 struct holder {
 	uint64_t id;
 	struct stack *stack;

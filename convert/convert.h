@@ -16,7 +16,7 @@
 int fx_convert(struct fx_exporter *exporter, fx_progress *progress, void *opaque);
 
 /*
- * The same in steps, for those who want the events of the threads when they need them (stepper.h): first the order of all
+ * The same in steps, for exporters that want the events of the threads when they need them (stepper.h): first the order of all
  * threads and their flows, then processes and threads, and behind all events of threads, what belongs to none.
  */
 int fx_convert_arrange(struct fx_timeline *timeline, struct fx_flows *flows);

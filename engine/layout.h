@@ -109,7 +109,7 @@ enum fx_tie_kind {
 	FX_TIE_KILLS = 4, /* sends it the signal in value */
 	FX_TIE_SENDS = 5, /* has sent it the signal in value; pid 0: some processes */
 	FX_TIE_TAKES =
-	    6, /* has taken the signal in value, which it sent; pid 0: nobody knows who */
+	    6, /* has taken the signal in value, which it sent; pid 0: the sender is not known */
 	FX_TIE_STAYS = 7, /* did not become what it told last; the pid is its own */
 };
 
@@ -295,7 +295,7 @@ enum fx_loss {
 	FX_LOSS_LARGE = 3,   /* larger than what there can ever be room for */
 	FX_LOSS_THREADS = 4, /* of a thread for which there was no slot */
 	FX_LOSS_CONFINED =
-	    5, /* of a thread that began when the process might not ask who it is any more */
+	    5, /* of a thread that began when the process might not ask for its id any more */
 	FX_LOSS_ADOPTED =
 	    6, /* of a handler that interrupted its thread as that was given its slot */
 	FX_LOSS_UNWAITED =

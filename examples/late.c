@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * late: a program that tells who traces it that a frame came late, and is the same without anyone who does.
+ * late: a program that tells its tracer that a frame came late, and is the same without one.
  *
  *	cc -o late late.c $(pkg-config --cflags fxtrace)
  *	fxtrace run -m circular --trigger late-frame:snapshot -- ./late

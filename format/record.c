@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When a record is of, and whom. */
+/* The time and the thread that a record is of. */
 #include "format/record_ticks.h"
 
 const uint64_t *fx_record_ticks(const struct fxt_record *record)

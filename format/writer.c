@@ -274,7 +274,7 @@ static int writer_provider_event(struct fxt_writer *writer, const struct fxt_rec
 	return r < 0 ? r : writer_put_words(writer);
 }
 
-/* The provider whom the record is of becomes the current one. */
+/* The provider that the record is of becomes the current one. */
 static int writer_find_provider(struct fxt_writer *writer, const struct fxt_record *record)
 {
 	if (record->provider)

@@ -25,7 +25,7 @@ int fx_socket_listen(const char *path);
 
 /*
  * Listens at the abstract name that is made of a NUL and the absolute `path`: for processes that cannot see the
- * path's folder. It has no owner and no mode: whoever shares the network namespace may connect. The
+ * path's folder. It has no owner and no mode: all in the same network namespace may connect. The
  * descriptor, or -errno: -EADDRINUSE if somebody else was first.
  */
 int fx_socket_listen_beside(const char *path);

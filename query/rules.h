@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a statement may do: read the tables, and nothing else. It comes from whoever has the archive in front of him, or
- * from a page that he has copied it from; so it neither writes nor opens files, loads libraries, or changes settings.
+ * What a statement may do: read the tables, and nothing else. It comes from the user that has the archive, or from a
+ * page that it was copied from; so it neither writes nor opens files, loads libraries, or changes settings.
  */
 #ifndef FX_QUERY_RULES_H
 #define FX_QUERY_RULES_H

@@ -23,11 +23,11 @@ struct fx_circles {
 	FX_VECTOR(struct fx_stuck) waits;
 };
 
-/* Takes note of a call that waits for a lock, if it has not ended and says who held it. 0 or -ENOMEM. */
+/* Takes note of a call that waits for a lock, if it has not ended and says which thread held it. 0 or -ENOMEM. */
 int fx_circles_add(struct fx_circles *circles, const struct fx_open_call *call,
 		   const struct fx_event *event, const struct fx_object *object);
 
-/* Since when threads have stood in a circle; `text' says who waits for whom. 0: there is none. */
+/* Since when threads have stood in a circle; `text' says which waits for which. 0: there is none. */
 uint64_t fx_circles_find(struct fx_circles *circles, const struct fx_report *report, char *text,
 			 size_t size);
 

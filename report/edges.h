@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who calls whom, of the functions that --function names: an edge is a caller and what it calls, with the number of such
+ * Which function calls which, of those that --function names: an edge is a caller and what it calls, with the number of such
  * calls and their times. Calls that an edge makes inside one of its own calls, by recursion, count, but their time does
  * not count again.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions: calls and times by name; with --function, of those that it names, and of who calls them. */
+/* Functions: calls and times by name; with --function, of those that it names, and of their callers. */
 #include "config.h"
 
 #include <stdlib.h>

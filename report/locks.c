@@ -156,7 +156,7 @@ static void locks_set_holders(struct fx_locks *locks, struct fx_table *table, si
 		fx_table_string(table, FX_LOCK_HOLDERS, text);
 }
 
-/* How long it was held, and where it had been taken then; or else where by those who were waited for. */
+/* How long it was held, and where it had been taken then; or else where by the threads that were waited for. */
 static void locks_set_held(struct fx_locks *locks, struct fx_table *table, size_t lock,
 			   struct fx_key key)
 {

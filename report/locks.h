@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is told of a lock beside the waits for it: who held it, where it was taken, where it was waited for, how many did so at
- * one time, and how long it was held. Locks are numbers from 0 on.
+ * What is told of a lock beside the waits for it: the threads that held it, where it was taken, where it was waited for,
+ * how many did so at one time, and how long it was held. Locks are numbers from 0 on.
  */
 #ifndef FX_REPORT_LOCKS_H
 #define FX_REPORT_LOCKS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory: heaps as their counter shows them, and, where allocations were recorded, who allocated and did not free. */
+/* Memory: heaps as their counter shows them, and, where allocations were recorded, the functions whose blocks were not freed. */
 #include "config.h"
 
 #include <stdlib.h>

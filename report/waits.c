@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Waiting: at which locks, who held them, and how many stood there at once; for which conditions, semaphores, children,
+ * Waiting: at which locks, which threads held them, and how many stood there at once; for which conditions, semaphores, children,
  * peers; and what each thread waited for.
  */
 #include "config.h"

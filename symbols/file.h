@@ -66,7 +66,7 @@ struct fx_symbol_file {
 	bool given_up;		     /* or no longer: it takes too long */
 	uint64_t since;		     /* ns; when it was first asked for */
 	struct fx_load *load;	     /* if loading */
-	struct fx_symbol_user *user; /* whose it is */
+	struct fx_symbol_user *user; /* the user that it is read for */
 	const char *module;	     /* path without folders, fit to show */
 	struct fx_strings strings;   /* that, and the names that were asked for */
 	struct fx_symtab table;	     /* if loaded */

@@ -25,7 +25,7 @@ static int loader_problem(enum fx_symbol_problem_kind kind)
 	return (int)kind + 1;
 }
 
-/* The starter is nobody's child: whoever waits for children does not meet it. */
+/* The starter is no child of ours: a program that waits for its children does not meet it. */
 static bool starter_fork(int socket)
 {
 	pid_t pid = fork();

@@ -221,7 +221,7 @@ static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 
 /* --- Starter and watcher ------------------------------------------------------------------------ */
 
-/* What the signals of those who end a job have for a default. */
+/* The signals that end a job, as they are by default. */
 static void reader_signals_reset(void)
 {
 	sigset_t none;

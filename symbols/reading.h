@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How the files of a cache are read. Without a loader, when the first address asks for a name. With one, in processes
- * apart: whoever wants names says so beforehand, goes on with something else, and looks whether they are there.
+ * apart: a caller that wants names says so beforehand, goes on with something else, and looks whether they are there.
  */
 #ifndef FX_SYMBOLS_READING_H
 #define FX_SYMBOLS_READING_H

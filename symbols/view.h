@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * As whom and from where the files of a process are read: what it names is in its own file system, and it gets no names out
- * of files that its user may not read. A view that is all zero but for `root` is the reader's own.
+ * As which user and from which root the files of a process are read: what it names is in its own file system, and it gets no
+ * names out of files that its user may not read. A view that is all zero but for `root` is the reader's own.
  */
 #ifndef FX_SYMBOLS_VIEW_H
 #define FX_SYMBOLS_VIEW_H

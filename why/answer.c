@@ -286,7 +286,7 @@ static void answer_note_range(const struct fx_why *why, struct fx_table *table)
 	}
 }
 
-/* --- What had the time, whoever waited for it -------------------------------------------------- */
+/* --- What had the time, whatever waited for it -------------------------------------------------- */
 
 enum { CAUSE_SHARE, CAUSE_TOTAL, CAUSE_KIND, CAUSE_THREAD, CAUSE_WHAT };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What happened, as far as waiting goes: the waits of each thread, and the arrows that ended them; when each thread was there,
- * and who made it. Found on a walk through all events.
+ * and which one made it. Found on a walk through all events.
  *
  * Of more waits than there is memory for, the shorter ones are forgotten: then they are what their thread did itself, in
  * the call that it was.

@@ -51,7 +51,7 @@ int fx_why_make(struct fx_timeline *timeline, const struct fx_why_order *order, 
 /* NULL is allowed. */
 void fx_why_free(struct fx_why *why);
 
-/* The tree, and what had the time, whoever waited for it. */
+/* The tree, and what had the time, whatever waited for it. */
 size_t fx_why_table_count(const struct fx_why *why);
 const struct fx_table *fx_why_table(const struct fx_why *why, size_t number);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Callgrind's format: functions with what is their own, and each with those whom it calls. For callgrind_annotate and
+ * Callgrind's format: functions with what is their own, and each with those that it calls. For callgrind_annotate and
  * KCachegrind. There are no lines of sources; all stands at line 0. Names are said once and have numbers from then on.
  */
 #include "config.h"

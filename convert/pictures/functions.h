@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Functions and who calls whom, from paths, for formats that know no paths. The cost of a call is what passes inside
+ * Functions and which calls which, from paths, for formats that know no paths. The cost of a call is what passes inside
  * it, but for what is the caller's own there: so that a function's own cost and that of its calls are what passed while
  * it was open, once, also where it calls itself.
  */
@@ -10,10 +10,10 @@
 #include "convert/pictures/picture.h"
 
 struct fx_functions {
-	/* Functions are the children of the root, and those whom they call are theirs: here every number is a path. */
+	/* Functions are the children of the root, and the functions that they call are theirs: here every number is a path. */
 	struct fx_paths paths;
 	FX_VECTOR(uint64_t)
-	costs; /* of a function what is its own, of those whom it calls what passed inside */
+	costs; /* of a function what is its own, of those that it calls what passed inside */
 	FX_VECTOR(uint64_t) calls;
 };
 

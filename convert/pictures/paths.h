@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls merged by path: who called whom called whom, each path once, with what was measured there. Paths are
- * numbers; 0 is the root of all. A path's number is larger than its parent's.
+ * Calls merged by path: a function, its caller, the caller's caller and so on; each path once, with what was measured
+ * there. Paths are numbers; 0 is the root of all. A path's number is larger than its parent's.
  */
 #ifndef FX_CONVERT_PICTURES_PATHS_H
 #define FX_CONVERT_PICTURES_PATHS_H

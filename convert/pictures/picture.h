@@ -45,7 +45,7 @@ struct fx_picture {
 	uint32_t functions; /* category of the frames of stacks */
 	bool has_heap;
 	FX_VECTOR(const struct fx_text *)
-	notes; /* what is missing, for whoever looks at the picture */
+	notes; /* what is missing, for the reader of the picture */
 
 	/* The thread at hand. */
 	const struct fx_thread *thread;

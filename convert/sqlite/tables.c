@@ -527,7 +527,7 @@ static void sql_tables_wakeup(struct fx_exporter *exporter, const struct fx_wake
 	fx_sql_states_wakeup(&sql_tables_get(exporter)->states, wakeup);
 }
 
-/* For those who have begun already. */
+/* For tables that have begun already. */
 static void sql_tables_begun(struct fx_exporter *exporter)
 {
 	(void)exporter;

@@ -298,7 +298,7 @@ void fx_chunk_open(struct fx_thread *t, struct fx_cursor *c, uint64_t serial, bo
 	fx_store_relaxed(&c->pos, p);
 	fx_barrier();
 	fx_store_relaxed(&c->chunk, p);
-	/* Zero beyond the last record, always. An owner who has left a fresh chunk while it opened it, has written the Thread
+	/* Zero beyond the last record, always. An owner that has left a fresh chunk while it opened it, has written the Thread
 	 * Record at most. Zeroing also brings the chunk into the cache. */
 	if (fresh)
 		chunk_populate(p);

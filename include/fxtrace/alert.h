@@ -40,7 +40,7 @@ int fxtrace_alert_raise(const char *name);
 static inline int fxtrace_alert(const char *name)
 {
 	static void *found; /* NULL: not looked for yet; its own address: there is none */
-	/* relaxed: whoever looks finds the same */
+	/* relaxed: every thread that looks finds the same */
 	void *raise = __atomic_load_n(&found, __ATOMIC_RELAXED);
 	int (*function)(const char *);
 	int before;

@@ -37,7 +37,7 @@
 #pragma clang system_header
 #endif
 
-/* Of an instant: whom it is of interest to. */
+/* Of an instant: how far it is of interest. */
 #define TRACE_SCOPE_THREAD  0
 #define TRACE_SCOPE_PROCESS 1
 #define TRACE_SCOPE_GLOBAL  2
@@ -246,7 +246,7 @@
 		write(category, flow, id);                                                         \
 	} while (0)
 
-/* TRACE_ALERT(category, name): what whoever traces the program has set for the alert happens (alert.h): 1 to 14 bytes. */
+/* TRACE_ALERT(category, name): what the tracer has set for the alert happens (alert.h): 1 to 14 bytes. */
 #ifdef NTRACE
 #define TRACE_ALERT(category, name) ((void)0)
 #else

@@ -188,7 +188,7 @@ const struct fxt_mapping *fxt_reader_find_mapping(const struct fxt_reader *reade
 /* When a record is of, in nanoseconds; false: it is of no time. Of a complete event, its beginning. */
 bool fxt_record_time(const struct fxt_record *record, uint64_t *ret_ns);
 
-/* Whom a record is of; NULL: of no thread. Of a context switch, who runs from then on. */
+/* The thread that a record is of; NULL: of none. Of a context switch, the one that runs from then on. */
 const struct fxt_thread *fxt_record_thread(const struct fxt_record *record);
 
 /* --- Helpers --------------------------------------------------------------------------------- */

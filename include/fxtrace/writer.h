@@ -79,7 +79,7 @@ int fxt_writer_write(struct fxt_writer *writer, const struct fxt_record *record)
 int fxt_writer_name_process(struct fxt_writer *writer, uint64_t pid, const char *name);
 int fxt_writer_name_thread(struct fxt_writer *writer, uint64_t pid, uint64_t tid, const char *name);
 
-/* Hands all that was written to the output, compressed or not, for those who read it meanwhile. 0 or -errno. */
+/* Hands all that was written to the output, compressed or not, for programs that read it meanwhile. 0 or -errno. */
 int fxt_writer_flush(struct fxt_writer *writer);
 
 /* Writes the rest and frees everything. Returns 0, or the first error of the output. NULL is allowed. */

@@ -31,7 +31,7 @@ struct fx_archive {
 	uint32_t selected;	/* provider; 0 none */
 	uint32_t current;	/* provider whose section the file is in; 0 none */
 	struct fx_apart *apart; /* uthash, by id */
-	uint64_t events;	/* that it has; who writes one past these functions counts it */
+	uint64_t events; /* that it has; a caller that writes one past these functions counts it */
 };
 
 /* Writes the magic record. */

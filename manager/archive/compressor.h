@@ -18,7 +18,7 @@ struct fx_compressor;
 /* What is asked of a compressor with some data. */
 enum fx_ending {
 	FX_END_NONE,  /* it may keep them */
-	FX_END_BLOCK, /* whoever reads the file can read them */
+	FX_END_BLOCK, /* a reader of the file can read them */
 	FX_END_MEMBER,
 };
 

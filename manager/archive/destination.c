@@ -139,7 +139,7 @@ static bool process_holds_lock(const char *pid, const struct stat *file)
 	return found;
 }
 
-/* "in use by NAME, pid N", as far as we are allowed to see who it is. */
+/* "in use by NAME, pid N", as far as we are allowed to see the process. */
 static int fail_in_use(const struct stat *file)
 {
 	DIR *proc = opendir("/proc");

@@ -70,7 +70,7 @@ void fx_destination_remove(const struct fx_destination *d);
 /* Frees all but the descriptor; what was not kept is gone. */
 void fx_destination_destroy(struct fx_destination *d);
 
-/* Whether what is written to `path` goes where standard output goes, to somebody who reads it. */
+/* Whether what is written to `path` goes where standard output goes, to a user that reads it. */
 bool fx_destination_is_standard(const char *path);
 
 #endif

@@ -212,7 +212,7 @@ static bool has_room(const struct fx_rewriting *w)
 	return w->size < FXT_MAX_RECORD_WORDS && FXT_GET(w->words[0], EVENT_NARGS) < FXT_MAX_ARGS;
 }
 
-/* An event that says who woke its thread is named so. */
+/* An event that says which thread woke its own is named so. */
 static void name_waking(struct fx_rewriting *w, const char *thread)
 {
 	char text[sizeof("woken by ") + FXT_MAX_NAME_LENGTH + 1];

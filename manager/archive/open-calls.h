@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The calls that were open when tracing stopped or a process ended, out of their frames. In the archive they go on until
- * then, with what they were called with, whom they wait for and what they were to execute.
+ * then, with what they were called with, the threads that they wait for and what they were to execute.
  */
 #ifndef FX_MANAGER_OPEN_CALLS_H
 #define FX_MANAGER_OPEN_CALLS_H

@@ -6,7 +6,7 @@
  * Only whole records ever stay in a file. Plain data goes out in writes of whole records; when the
  * disk is full, what a failed write left behind is cut off again. Compressed data is a row of
  * independent members of some MiB each, and is cut back to the last whole member. Within a member, what a
- * compressor holds is asked of it several times a second, so that whoever reads the file while it is
+ * compressor holds is asked of it several times a second, so that a reader of the file while it is
  * written, or after the manager was killed, finds what is not older than that.
  */
 #ifndef FX_MANAGER_OUTPUT_H

@@ -37,7 +37,7 @@ static inline struct fx_locals *fx_rewriting_locals(const struct fx_rewriting *w
 	return w->chunk ? &w->chunk->locals : NULL;
 }
 
-/* The thread that writes the chunk; NULL in the durable area, and before the chunk has said whose it is. */
+/* The thread that writes the chunk; NULL in the durable area, and before the chunk has said which it is. */
 static inline struct fx_stream_thread *fx_rewriting_thread(const struct fx_rewriting *w)
 {
 	return w->chunk ? w->chunk->thread : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records by which a process tells the manager something: whose a chunk is, what a thread is called, what it has done
+ * Records by which a process tells the manager something: which thread's a chunk is, what a thread is called, what it has done
  * to another process, what it is about to execute, which modules it has, what it starts that cannot be traced.
  */
 #ifndef FX_MANAGER_TOLD_H

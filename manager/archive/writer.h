@@ -56,7 +56,7 @@ bool fx_writer_flushed(const struct fx_writer *w);
 /* The first error of the output so far, 0 none. */
 int fx_writer_error(const struct fx_writer *w);
 
-/* Whether whoever reads a pipe or a socket must go on reading: see fx_output_set_patience(). */
+/* Whether the reader of a pipe or a socket must go on reading: see fx_output_set_patience(). */
 void fx_writer_hurry(struct fx_writer *w, bool hurry);
 
 /* Nothing more will be queued: the writer finishes by itself, and tells done_fd. */

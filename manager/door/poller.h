@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Descriptors to be watched, and who is told when one becomes readable.
+ * Descriptors to be watched, and the function that is told when one becomes readable.
  */
 #ifndef FX_MANAGER_POLLER_H
 #define FX_MANAGER_POLLER_H

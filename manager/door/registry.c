@@ -37,8 +37,8 @@ struct fx_connection {
 	struct fx_registry *registry;
 	struct fx_watch watch;
 	int fd;
-	pid_t pid;	/* 0: whom the kernel names */
-	pid_t peer;	/* whom it names; 0 unknown */
+	pid_t pid;	/* 0: the one that the kernel names */
+	pid_t peer;	/* the one that it names; 0 unknown */
 	uint64_t since; /* CLOCK_MONOTONIC ns */
 };
 

@@ -54,7 +54,7 @@ struct fx_registry_owner {
 	/* Whether a process is the manager's own or a provider's. NULL if the policy asks nothing of kin. */
 	bool (*is_head)(void *opaque, pid_t pid);
 	void *opaque;
-	const struct fx_policy *policy; /* whom it serves; NULL: nobody else */
+	const struct fx_policy *policy; /* the users that it serves; NULL: no others */
 };
 
 struct fx_connection;
@@ -86,7 +86,7 @@ int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
 void fx_registry_destroy(struct fx_registry *registry);
 
 /* Serves a connected descriptor like an accepted one; it becomes the registry's. `pid` is the other
- * end's process, 0: whom the kernel names. 0 or -errno. */
+ * end's process, 0: the one that the kernel names. 0 or -errno. */
 int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid);
 
 /* Closes connections that have been silent for too long; listens again when there may be room; takes back what was said

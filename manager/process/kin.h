@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who descends from whom, and who is ending, by the kernel's word.
+ * Which process descends from which, and which is ending, by the kernel's word.
  */
 #ifndef FX_MANAGER_KIN_H
 #define FX_MANAGER_KIN_H

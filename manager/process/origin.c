@@ -173,7 +173,7 @@ static void groups_find(struct fx_view *view, const char *status)
 	}
 }
 
-/* As whom: its own user, unless that is also ours, or root, who may read everything as we may. */
+/* The user as which its files are read: its own, unless that is ours, too, or root, which may read all that we may. */
 static void view_user(struct fx_origin *origin, const char *folder)
 {
 	struct fx_view *view = &origin->view;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the kernel says of a process as it registers: as whose it runs, and by which numbers others know it. A process
+ * What the kernel says of a process as it registers: as which user it runs, and by which numbers others know it. A process
  * may live in process-id namespaces below the manager's; it and its neighbours then tell numbers of those, and the
  * archive has those that the manager sees.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whom a manager serves. Its own user and root it always does; others as it is told, by the kernel's word
- * for who they are. To be served is to be traced: what others may control is a question of its own.
+ * The users that a manager serves. Its own and root always; others as it is told, by the kernel's word
+ * for which they are. To be served is to be traced: what others may control is a question of its own.
  */
 #ifndef FX_MANAGER_POLICY_H
 #define FX_MANAGER_POLICY_H
@@ -15,7 +15,7 @@
 /* All zero: nobody else. */
 struct fx_policy {
 	bool all;     /* any user's processes may register */
-	bool kin;     /* root's manager: the processes that it started, whoever they have become */
+	bool kin;     /* root's manager: the processes that it started, as whatever user they run */
 	bool control; /* a process that may register may be a client too */
 	bool has_group;
 	gid_t group; /* members' processes may register */
@@ -35,7 +35,7 @@ bool fx_policy_controls(const struct fx_policy *policy, int fd, uid_t uid);
 /* Whether anybody but the manager's own user and root is served. */
 bool fx_policy_is_open(const struct fx_policy *policy);
 
-/* Lets those who are served reach the socket at `path`. 0 or -errno. */
+/* Lets the users that are served reach the socket at `path`. 0 or -errno. */
 int fx_policy_open(const struct fx_policy *policy, const char *path);
 
 #endif

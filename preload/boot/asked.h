@@ -4,7 +4,7 @@
  *
  * A user that names this library (LD_PRELOAD, the link editor, dlopen) asks, and so does one that says to which manager or
  * into which archive. A name in /etc/ld.so.preload asks for nobody: it only sees to it that the library is there. Programs
- * of fxtrace itself are never traced, whoever asks.
+ * of fxtrace itself are never traced, whatever asks.
  *
  * What `fxtrace run --no-follow' starts has its number in FXTRACE_PID: that process is traced, whatever it becomes, and
  * what it starts in its turn finds another's number there and asks for nothing.

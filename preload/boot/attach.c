@@ -317,8 +317,9 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 	return reply_is_valid(ret, r) && ret->status < 0 ? ret->status : -EPROTO;
 }
 
-/* Whether what is to be mapped is there and stays: behind the end of a file every access is a signal. Its size a manager of root's
- * or this user's is believed, who could end this process anyway; but it may have handed on the memory to somebody who cuts it. */
+/* Whether what is to be mapped is there and stays: behind the end of a file every access is a signal. A manager that
+ * is root's or this user's is believed its size, for it could end this process anyway; but it may have handed on the memory
+ * to one that cuts it. */
 static bool is_large_enough(int fd, uint64_t size)
 {
 	struct stat st;

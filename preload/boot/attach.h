@@ -27,7 +27,7 @@ void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
 int fx_attach_connect(bool patient);
 
 /* Whether the manager can be reached from where this process is now, as far as that can be told: by its path, or by the name
- * that whoever has the same network sees. */
+ * that all processes in the same network see. */
 bool fx_attach_sees_manager(void);
 
 /*

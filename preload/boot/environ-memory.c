@@ -18,7 +18,7 @@
 #define BUSY	 UINT64_MAX
 
 static struct builder {
-	uint64_t pid; /* whose the rest is; or one of the above */
+	uint64_t pid; /* the process that the rest belongs to; or one of the above */
 	void *memory;
 	size_t bytes;
 } builders[BUILDERS];

@@ -24,7 +24,7 @@ static long environ_access(const char *path, int mode)
 #endif
 }
 
-/* As the dynamic linker will look for it: not from another root directory, nor as a user whom its folder
+/* As the dynamic linker will look for it: not from another root directory, nor as a user that its folder
  * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
  * errors pass. */
 static bool library_is_reachable(void)

@@ -12,7 +12,7 @@
 
 #define NOBODY ((uid_t)-1)
 
-/* How the kernel calls users whom this user namespace does not have. */
+/* How the kernel calls users that this user namespace does not have. */
 #define UNMAPPED ((uid_t)65534)
 
 static uid_t named = NOBODY;

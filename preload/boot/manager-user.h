@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whose manager answers. It sees what this process does, and gives it memory: so it is root's or this user's own, or
- * that of the user whom FXTRACE_MANAGER_USER names by number. And whether it is able to answer.
+ * The user whose manager answers. It sees what this process does, and gives it memory: so it is root's or this user's own, or
+ * that of the user that FXTRACE_MANAGER_USER names by number. And whether it is able to answer.
  */
 #ifndef FX_PRELOAD_MANAGER_USER_H
 #define FX_PRELOAD_MANAGER_USER_H
@@ -18,7 +18,7 @@ void fx_manager_user_init(const unsigned long *auxv);
 void fx_manager_user_began(void);
 
 /* Whether the other end of a connected socket is such a manager, by the kernel's word. By raw system calls alone. An
- * abstract name is anybody's; in a path only who may write its folder stands. *own: it is root's or this user's, who may
+ * abstract name is anybody's; a path tells of the user that may write its folder. *own: it is root's or this user's, which may
  * end this process whenever they like. */
 bool fx_manager_is_trusted(int fd, bool by_path, bool *own);
 

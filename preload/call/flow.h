@@ -19,7 +19,7 @@ struct fx_flow_end {
 	unsigned category, name;
 	unsigned arg;
 	const volatile void *object;
-	bool tells; /* the instant that the arrow comes to says from whom */
+	bool tells; /* the instant that the arrow comes to says from which thread */
 };
 
 /* Two instants, one with an address, one with a thread and a length of time, and two flow records. */

@@ -47,7 +47,7 @@
  *	a condition			B does not stand in its	a token that counts	nobody: the signal is lost; a
  *					row yet			the waiters before B	waiter that was counted has it
  *
- * A lock that prefers writers may hold a reader back for a writer who only wants to write: that one comes after R, and
+ * A lock that prefers writers may hold a reader back for a writer that only wants to write: that one comes after R, and
  * leaves a token; or it gives up, and there is no arrow. Where two releases overlap in time, nobody can tell which came
  * first, not even the two.
  *

@@ -16,7 +16,7 @@
 enum fx_answer {
 	FX_ANSWER_ALLOW,
 	FX_ANSWER_ERROR, /* or what is logged */
-	FX_ANSWER_HARM, /* the end of the process or thread, a signal, somebody else who is asked */
+	FX_ANSWER_HARM, /* the end of the process or thread, a signal, another process that is asked */
 };
 
 /* The answer to system call `number`, of which argument `position` is `value`, and nothing is known of the others; -1: of

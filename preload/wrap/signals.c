@@ -91,7 +91,7 @@ void fx_signal_taken(uint64_t begin, int signal, int code, pid_t pid)
 
 	if (!begin)
 		return;
-	/* a sender of whom this pid namespace knows nothing is none that can be found */
+	/* a sender of which this pid namespace knows nothing is none that can be found */
 	if (way == FX_SIGNAL_OTHER || pid <= 0)
 		signals_tell(FX_TIE_TAKES, begin, 0, 0, signal, FX_SIGNAL_OTHER);
 	else
