@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/clock_record.h"
-#include "format/host_record.h"
+#include "format/clock-record.h"
+#include "format/host-record.h"
 
 bool fx_belongings_is(const struct fxt_record *record)
 {

@@ -13,8 +13,8 @@
 #include "archives/clockmap.h"
 #include "archives/messages.h"
 #include "lists/hashes.h"
-#include "format/clock_record.h"
-#include "format/host_record.h"
+#include "format/clock-record.h"
+#include "format/host-record.h"
 
 /* A number of the kernel: of a process, or of a thread. */
 struct fx_facts_id {

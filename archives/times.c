@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "archives/times.h"
-#include "format/record_ticks.h"
+#include "format/record-ticks.h"
 
 static bool times_has_end(const struct fxt_record *record)
 {

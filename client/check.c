@@ -12,7 +12,7 @@
 #include "client/commands.h"
 #include "client/json.h"
 #include "client/usage.h"
-#include "format/check_archive.h"
+#include "format/check-archive.h"
 
 enum { OPTION_JSON = FX_USAGE_KEYS };
 

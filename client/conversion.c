@@ -12,7 +12,7 @@
 
 #include "base/escape.h"
 #include "client/commands.h"
-#include "client/page_tables.h"
+#include "client/page-tables.h"
 #include "convert/indexer.h"
 #include "manager/settings/report.h"
 

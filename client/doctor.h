@@ -3,8 +3,8 @@
  * fxtrace doctor: what would keep a trace from being whole.
  *
  *	doctor.c          the command: a line for each finding
- *	doctor_program.c  what the program's files tell
- *	doctor_system.c   what the environment and the machine have, and a trial run
+ *	doctor-program.c  what the program's files tell
+ *	doctor-system.c   what the environment and the machine have, and a trial run
  */
 #ifndef FX_CLIENT_DOCTOR_H
 #define FX_CLIENT_DOCTOR_H

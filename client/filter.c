@@ -18,8 +18,8 @@
 #include "client/filters.h"
 #include "client/usage.h"
 #include "convert/timeline.h"
-#include "format/clock_record.h"
-#include "format/host_record.h"
+#include "format/clock-record.h"
+#include "format/host-record.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 

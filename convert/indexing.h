@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Indexing, from within: what the records of an archive add to its timeline (timeline.h). indexer.c goes over them and makes
- * their providers known; index_events.c takes what happens in threads, most records by far; index_others.c the rest.
+ * their providers known; index-events.c takes what happens in threads, most records by far; index-others.c the rest.
  */
 #ifndef FX_CONVERT_INDEXING_H
 #define FX_CONVERT_INDEXING_H

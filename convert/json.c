@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "convert/formats.h"
-#include "convert/json_text.h"
+#include "convert/json-text.h"
 #include "convert/title.h"
 
 /*

@@ -24,7 +24,7 @@
 #include "convert/entry.h"
 #include "lists/runs.h"
 #include "convert/texts.h"
-#include "format/host_record.h"
+#include "format/host-record.h"
 #include "lists/vector.h"
 
 struct fx_process {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/plain.h"
-#include "format/reader_state.h"
+#include "format/reader-state.h"
 
 /* Two references to strings that were found to be defined; most events have the category of the one before. */
 struct known {

@@ -11,7 +11,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "format/reader_state.h"
+#include "format/reader-state.h"
 #include "format/rows.h"
 
 #define BUFFER_WORDS ((size_t)1 << 17)

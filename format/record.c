@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The time and the thread that a record is of. */
-#include "format/record_ticks.h"
+#include "format/record-ticks.h"
 
 const uint64_t *fx_record_ticks(const struct fxt_record *record)
 {

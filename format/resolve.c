@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/reader_state.h"
+#include "format/reader-state.h"
 
 static const char unknown_string[] = "(unknown)";
 

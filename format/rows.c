@@ -11,7 +11,7 @@
 
 #include <fxtrace/batch.h>
 
-#include "format/reader_state.h"
+#include "format/reader-state.h"
 #include "lists/vector.h"
 
 /* A batch is over when its texts take more. */

@@ -8,7 +8,7 @@
 
 #include <fxtrace/writer.h>
 
-#include "format/writer_state.h"
+#include "format/writer-state.h"
 
 /* --- Opening and closing ----------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "convert/json_text.h"
+#include "convert/json-text.h"
 #include "convert/utf8.h"
 #include "lists/vector.h"
 #include "query/output.h"

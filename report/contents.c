@@ -9,7 +9,7 @@
 #include "lists/hashes.h"
 #include "convert/utf8.h"
 #include "base/about.h"
-#include "format/clock_record.h"
+#include "format/clock-record.h"
 #include "report/contents.h"
 
 /* What was seen already; freed with the contents. */

@@ -11,7 +11,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "format/host_record.h"
+#include "format/host-record.h"
 #include "lists/vector.h"
 
 /* A text and how often, or whose. The text is UTF-8, terminated, owned. */

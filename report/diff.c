@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "report/diff.h"
-#include "report/diff_compare.h"
-#include "report/diff_rows.h"
+#include "report/diff-compare.h"
+#include "report/diff-rows.h"
 
 struct fx_diff {
 	const struct fx_diff_order *order;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "report/diff_order.h"
+#include "report/diff-order.h"
 #include "report/report.h"
 #include "report/table.h"
 

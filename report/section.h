@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "convert/event_args.h"
+#include "convert/event-args.h"
 #include "convert/export.h"
 #include "report/kinds.h"
 #include "report/table.h"

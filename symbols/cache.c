@@ -6,7 +6,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "symbols/file_open.h"
+#include "symbols/file-open.h"
 #include "symbols/text.h"
 
 int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret)

@@ -7,7 +7,7 @@
 #include <utlist.h>
 
 #include "base/clock.h"
-#include "symbols/file_open.h"
+#include "symbols/file-open.h"
 
 /* Of the time that a user's files were waited for, one part of so many of what passes since is forgotten. */
 #define FORGIVEN_OF 10u

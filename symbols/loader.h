@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-#include "symbols/elf_load.h"
+#include "symbols/elf-load.h"
 #include "symbols/recipes/recipes.h"
 #include "symbols/view.h"
 

@@ -19,8 +19,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/elf_load.h"
-#include "symbols/file_open.h"
+#include "symbols/elf-load.h"
+#include "symbols/file-open.h"
 #include "symbols/recipes/recipes.h"
 
 /* Of Linux 5.6, whose headers may not be there; without it nothing is read below another root. */

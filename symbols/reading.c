@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "symbols/demangle.h"
-#include "symbols/elf_load.h"
+#include "symbols/elf-load.h"
 #include "symbols/text.h"
 
 /* Whether it has been waited for long enough. */

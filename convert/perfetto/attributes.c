@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/event_args.h"
+#include "convert/event-args.h"
 #include "convert/perfetto/attributes.h"
 
 enum { LOST_MAX = 16, ATTRIBUTES_MAX = 24 + LOST_MAX + FX_MISFIT_COUNT };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the archive was recorded (format/host_record.h): Perfetto has it in its tables metadata and machine. */
+/* Where the archive was recorded (format/host-record.h): Perfetto has it in its tables metadata and machine. */
 #ifndef FX_CONVERT_PERFETTO_SYSTEM_H
 #define FX_CONVERT_PERFETTO_SYSTEM_H
 

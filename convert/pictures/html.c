@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "convert/formats.h"
-#include "convert/json_text.h"
+#include "convert/json-text.h"
 #include "convert/pictures/html_script.h"
 #include "convert/pictures/plain.h"
 #include "convert/title.h"

@@ -7,7 +7,7 @@
 #include "config.h"
 
 #include "convert/formats.h"
-#include "convert/json_text.h"
+#include "convert/json-text.h"
 #include "convert/pictures/picture.h"
 #include "convert/pictures/plain.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock records of an archive (format/clock_record.h). They belong to its writer's thread. */
+/* The clock records of an archive (format/clock-record.h). They belong to its writer's thread. */
 #ifndef FX_MANAGER_CLOCKS_H
 #define FX_MANAGER_CLOCKS_H
 
 #include <stdbool.h>
 
-#include "format/clock_record.h"
+#include "format/clock-record.h"
 
 struct fx_archive;
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/escape.h"
-#include "format/host_record.h"
+#include "format/host-record.h"
 #include "manager/archive/archive.h"
 
 static void host_set(char to[FX_HOST_VALUE_MAX], const char *value)

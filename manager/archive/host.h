@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The host record of an archive (format/host_record.h). */
+/* The host record of an archive (format/host-record.h). */
 #ifndef FX_MANAGER_HOST_H
 #define FX_MANAGER_HOST_H
 

@@ -6,7 +6,7 @@
 
 #include "base/fault.h"
 #include "manager/settings/counter.h"
-#include "manager/settings/counter_kept.h"
+#include "manager/settings/counter-kept.h"
 
 #define CLOCKSOURCE "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 

@@ -13,7 +13,7 @@
 #ifndef FX_SYMBOLS_RECIPES_H
 #define FX_SYMBOLS_RECIPES_H
 
-#include "symbols/elf_load.h"
+#include "symbols/elf-load.h"
 
 /* What was found. */
 struct fx_recipes {

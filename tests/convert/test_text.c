@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/json_text.h"
+#include "convert/json-text.h"
 #include "convert/texts.h"
 #include "convert/utf8.h"
 

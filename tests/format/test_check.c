@@ -9,8 +9,8 @@
 
 #include <criterion/criterion.h>
 
-#include "format/check_archive.h"
-#include "format/check_slices.h"
+#include "format/check-archive.h"
+#include "format/check-slices.h"
 #include "format/encode.h"
 
 #define PID 100

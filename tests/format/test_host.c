@@ -6,7 +6,7 @@
 
 #include <fxtrace/reader.h>
 
-#include "format/host_record.h"
+#include "format/host-record.h"
 
 static uint64_t words[FXT_MAX_RECORD_WORDS];
 

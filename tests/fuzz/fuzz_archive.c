@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/check_archive.h"
+#include "format/check-archive.h"
 #include "format/dump.h"
 #include "format/validate.h"
 #include "tests/fuzz/fuzz.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/check_archive.h"
+#include "format/check-archive.h"
 
 /* Errors that lie in what events say together, and not in how they are written. */
 static const char *const senses[] = {

@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "format/check_archive.h"
+#include "format/check-archive.h"
 
 const char *archive_path(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "convert/event_args.h"
+#include "convert/event-args.h"
 
 static const struct fxt_arg *event_args_find(const struct fxt_arg *args, uint32_t count,
 					     const char *name)

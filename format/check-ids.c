@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/check_ids.h"
+#include "format/check-ids.h"
 
 #include <errno.h>
 #include <inttypes.h>

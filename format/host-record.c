@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/host_record.h"
+#include "format/host-record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

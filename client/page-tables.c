@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
-#include "client/page_tables.h"
+#include "client/page-tables.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/check_slices.h"
+#include "format/check-slices.h"
 #include "format/violations.h"
 #include "lists/runs.h"
 

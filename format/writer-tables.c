@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/writer_state.h"
+#include "format/writer-state.h"
 
 /* Longer texts stand in the record. */
 #define WRITER_TEXT_MAX 1000

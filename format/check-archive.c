@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/check_archive.h"
+#include "format/check-archive.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -13,8 +13,8 @@
 	} while (0)
 #include <uthash.h>
 
-#include "format/check_ids.h"
-#include "format/check_slices.h"
+#include "format/check-ids.h"
+#include "format/check-slices.h"
 #include "format/lint.h"
 
 /* A viewer was seen to crash at this one. */

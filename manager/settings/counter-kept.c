@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/settings/counter_kept.h"
+#include "manager/settings/counter-kept.h"
 
 #include <errno.h>
 #include <fcntl.h>

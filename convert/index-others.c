@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "convert/indexing.h"
-#include "format/clock_record.h"
+#include "format/clock-record.h"
 
 int fx_index_sched(struct fx_indexer *indexer)
 {

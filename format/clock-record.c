@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/clock_record.h"
+#include "format/clock-record.h"
 
 #include <string.h>
 

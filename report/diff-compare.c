@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/diff_compare.h"
+#include "report/diff-compare.h"
 #include "report/noise.h"
 
 #define NO_COLUMN SIZE_MAX

@@ -7,7 +7,7 @@
  * libdwfl places a module at the address that its first segment was linked for, so that all
  * addresses here are link-time ones.
  */
-#include "symbols/elf_load.h"
+#include "symbols/elf-load.h"
 
 #include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>

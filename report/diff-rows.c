@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "report/alike.h"
-#include "report/diff_rows.h"
+#include "report/diff-rows.h"
 
 /* --- Which columns are what ------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of several runs (diff_rows.h) as a table of what changed. */
+/* Rows of several runs (diff-rows.h) as a table of what changed. */
 #ifndef FX_REPORT_DIFF_COMPARE_H
 #define FX_REPORT_DIFF_COMPARE_H
 
-#include "report/diff_order.h"
-#include "report/diff_rows.h"
+#include "report/diff-order.h"
+#include "report/diff-rows.h"
 
 struct fx_comparison;
 

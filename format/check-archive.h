@@ -7,7 +7,7 @@
  * event that ends before it starts; times beyond 63 bits of nanoseconds; counters with arguments
  * that are not numbers; CPU numbers and scheduling arguments that viewers do not take; a clock
  * rate that changes after events; slices, async events and flows that do not fit together (see
- * check_slices.h, check_ids.h). Warnings: see lint.h, and records outside of any provider.
+ * check-slices.h, check-ids.h). Warnings: see lint.h, and records outside of any provider.
  *
  * Memory is proportional to the number of threads; what is to be kept of events goes to a file
  * without a name where it is much (lists/runs.h).

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "symbols/file_open.h"
+#include "symbols/file-open.h"
 
 #include <errno.h>
 #include <fcntl.h>

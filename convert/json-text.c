@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/json_text.h"
+#include "convert/json-text.h"
 #include "base/utf8.h"
 
 enum {

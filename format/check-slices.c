@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "format/check_slices.h"
+#include "format/check-slices.h"
 
 #include <errno.h>
 #include <inttypes.h>
