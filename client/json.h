@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "manager/session/session.h"
+#include "manager/session/result.h"
 
 /* A JSON string, with its quotation marks, on stdout; other bytes than UTF-8 are escaped (base/escape.h). */
 void fx_json_print(const char *text);

@@ -21,7 +21,7 @@
 #include "client/options.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
-#include "manager/session/session.h"
+#include "manager/session/single.h"
 #include "manager/session/snapshot.h"
 #include "manager/session/summary.h"
 #include "manager/settings/report.h"
@@ -193,29 +193,29 @@ static void choose_output(struct manager *m)
 	m->options.config.output = m->output;
 }
 
-static int say_ready(const struct manager *m, const struct fx_session *session)
+static int say_ready(const struct manager *m, const struct fx_single *single)
 {
 	struct fx_msg_manager_ready message = {.header = fx_message_header(FX_MSG_MANAGER_READY)};
-	const char *path = fx_session_socket(session);
+	const char *path = fx_single_socket(single);
 
 	memcpy(message.path, path, strnlen(path, sizeof(message.path) - 1));
 	return fx_socket_send(m->fd, &message, sizeof(message), NULL, 0);
 }
 
-static int manager_serve(struct manager *m, struct fx_session *session)
+static int manager_serve(struct manager *m, struct fx_single *single)
 {
 	struct fx_session_result result;
 	const char *what;
-	int r = fx_session_begin(session, &what);
+	int r = fx_single_begin(single, &what);
 
 	if (r < 0) {
-		fx_session_cancel(session);
+		fx_single_cancel(single);
 		return manager_failure(m, what, r);
 	}
-	r = say_ready(m, session);
+	r = say_ready(m, single);
 	if (r == 0)
-		fx_session_run_private(session, m->fd, m->pid);
-	fx_session_finish(session, &result);
+		fx_single_run_private(single, m->fd, m->pid);
+	fx_single_finish(single, &result);
 	if (r < 0)
 		return manager_failure(m, "the program that started this manager is gone", r);
 	fx_summary_print(&m->options.config, &result, NULL, !m->options.config.verbose);
@@ -224,7 +224,7 @@ static int manager_serve(struct manager *m, struct fx_session *session)
 
 /* A run that is just over may still be completing the archive of this name. Beside one that goes on, this one's is
  * NAME.PID.fxt. */
-static int session_create(struct manager *m, struct fx_session **ret, const char **ret_what)
+static int single_create(struct manager *m, struct fx_single **ret, const char **ret_what)
 {
 	const struct timespec nap = {.tv_nsec = 10000000};
 	char beside[FX_OUTPUT_PATH_MAX];
@@ -233,7 +233,7 @@ static int session_create(struct manager *m, struct fx_session **ret, const char
 	for (unsigned i = 0; r == -EBUSY && i < BUSY_TRIES; i++) {
 		if (i > 0)
 			nanosleep(&nap, NULL);
-		r = fx_session_create(&m->options.config, ret, ret_what);
+		r = fx_single_create(&m->options.config, ret, ret_what);
 	}
 	if (r != -EBUSY || fx_snapshot_path(m->options.config.output, (unsigned)m->pid, beside,
 					    sizeof(beside)) < 0)
@@ -242,26 +242,26 @@ static int session_create(struct manager *m, struct fx_session **ret, const char
 	if (!m->beside)
 		return -ENOMEM;
 	m->options.config.output = m->beside;
-	return fx_session_create(&m->options.config, ret, ret_what);
+	return fx_single_create(&m->options.config, ret, ret_what);
 }
 
 static int manage(struct manager *m)
 {
-	struct fx_session *session;
+	struct fx_single *single;
 	const char *what;
 	int r;
 
 	manager_signals_reset();
 	choose_output(m);
-	r = session_create(m, &session, &what);
+	r = single_create(m, &single, &what);
 	if (r < 0)
 		return manager_failure(m, what, r);
 	/* The program's directory must not be kept busy; the archive is open. */
 	if (chdir("/") < 0) {
-		fx_session_cancel(session);
+		fx_single_cancel(single);
 		return manager_failure(m, "/", -errno);
 	}
-	return manager_serve(m, session);
+	return manager_serve(m, single);
 }
 
 int fx_cmd_manager(int argc, char **argv)

@@ -13,7 +13,7 @@
 #include "client/link.h"
 #include "client/options.h"
 #include "client/usage.h"
-#include "manager/session/session.h"
+#include "manager/session/result.h"
 #include "protocol/messages.h"
 
 struct fx_remote {

@@ -16,7 +16,7 @@
 #include "manager/archive/destination.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
-#include "manager/session/session.h"
+#include "manager/session/single.h"
 #include "manager/session/summary.h"
 
 /* What a shell answers for a program that cannot be found, or not be run. */
@@ -189,19 +189,19 @@ static int run_report(const struct run *run)
 }
 
 /* The program runs; its session has not begun. */
-static int trace(const struct run *run, struct fx_session *session, pid_t child)
+static int trace(const struct run *run, struct fx_single *single, pid_t child)
 {
 	struct fx_session_result result;
 	const char *what;
-	int r = fx_session_begin(session, &what);
+	int r = fx_single_begin(single, &what);
 
 	if (r < 0) {
-		fx_session_cancel(session);
+		fx_single_cancel(single);
 		return wait_untraced(what, r, child);
 	}
-	fx_session_run_program(session, child);
+	fx_single_run_program(single, child);
 	signals_ignore();
-	fx_session_finish(session, &result);
+	fx_single_finish(single, &result);
 	if (run->json)
 		fx_json_summary(&run->options.config, &result,
 				run->options.config.mode == FX_MODE_CIRCULAR);
@@ -218,14 +218,14 @@ static int run_execute(const struct run *run)
 {
 	char library[PATH_MAX];
 	struct fx_program_way way;
-	struct fx_session *session;
+	struct fx_single *single;
 	const char *what;
 	pid_t child;
 	int r;
 
 	if (find_library(run, library, sizeof(library)) < 0)
 		return FX_EXIT_FAILURE;
-	r = fx_session_create(&run->options.config, &session, &what);
+	r = fx_single_create(&run->options.config, &single, &what);
 	if (r < 0 && what == run->options.config.output && !is_scarcity(r)) {
 		fx_report_as(run->command, "%s: %s%s", what, fx_destination_why(r),
 			     strcmp(what, FX_DEFAULT_OUTPUT) == 0
@@ -237,17 +237,17 @@ static int run_execute(const struct run *run)
 		return become_program(run, what, r);
 	way = (struct fx_program_way){
 	    .library = library,
-	    .socket = fx_session_socket(session),
+	    .socket = fx_single_socket(single),
 	    .to_stderr = fx_destination_is_standard(run->options.config.output),
 	    .alone = !run->options.config.follow,
 	};
 	child = fx_program_start(run->program, &way);
 	if (child < 0) {
-		fx_session_cancel(session);
+		fx_single_cancel(single);
 		return is_scarcity(child) ? become_program(run, "cannot start a process", child)
 					  : cannot_run(run, child);
 	}
-	return trace(run, session, child);
+	return trace(run, single, child);
 }
 
 int fx_cmd_run(int argc, char **argv)

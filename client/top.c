@@ -26,7 +26,6 @@
 #include "client/screen.h"
 #include "client/tail.h"
 #include "client/usage.h"
-#include "manager/session/session.h"
 #include "manager/settings/report.h"
 #include "report/live.h"
 

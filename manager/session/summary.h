@@ -6,7 +6,7 @@
 #define FX_MANAGER_SUMMARY_H
 
 #include "manager/settings/settings.h"
-#include "manager/session/session.h"
+#include "manager/session/result.h"
 
 /* Lines on stderr. `program` is argv[0] of what was run, NULL if nothing was. With `quiet`, only what
  * went wrong is told. */

@@ -2,7 +2,7 @@
 /*
  * Plain preload: nobody set up a manager, so the process starts one for itself and its children.
  *
- * The manager is a grandchild in a session of its own, with none of the program's descriptors. The child
+ * The manager is a grandchild without a terminal (setsid()), with none of the program's descriptors. The child
  * between is made without an exit signal and reaped here, so the program's wait() never sees either.
  */
 #ifndef FX_PRELOAD_PRIVATE_H

@@ -13,7 +13,7 @@
 
 #include <criterion/criterion.h>
 
-#include "manager/session/session.h"
+#include "manager/session/single.h"
 #include "tests/manager/clock_wish.h"
 #include "tests/manager/records.h"
 
@@ -32,17 +32,17 @@ struct fx_session_config client_config(void)
 static _Noreturn void be_manager(const struct fx_session_config *config, int fd, pid_t parent)
 {
 	struct fx_session_result result;
-	struct fx_session *session;
+	struct fx_single *single;
 	const char *what;
 	char path[128] = "";
 
-	if (fx_session_create(config, &session, &what) < 0 || fx_session_begin(session, &what) < 0)
+	if (fx_single_create(config, &single, &what) < 0 || fx_single_begin(single, &what) < 0)
 		_exit(10);
-	snprintf(path, sizeof(path), "%s", fx_session_socket(session));
+	snprintf(path, sizeof(path), "%s", fx_single_socket(single));
 	if (send(fd, path, sizeof(path), 0) < 0)
 		_exit(11);
-	fx_session_run_private(session, fd, parent);
-	fx_session_finish(session, &result);
+	fx_single_run_private(single, fd, parent);
+	fx_single_finish(single, &result);
 	_exit(result.output_error ? 1 : 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/session/session.h"
+#include "manager/session/single.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@
 #define PRIVATE_PATIENCE_NS (5000 * MS)
 
 /* The program that is traced, a child of this process. */
-struct session_program {
+struct single_program {
 	pid_t pid; /* 0: there is none */
 	int pidfd; /* -1: none */
 	struct fx_watch watch;
@@ -45,13 +45,13 @@ struct session_program {
 	int wait_status;
 };
 
-struct fx_session {
+struct fx_single {
 	const struct fx_session_config *config;
 	struct fx_output *output; /* until the writer has it */
 	struct fx_writer *writer; /* NULL before begin */
 	struct fx_ground ground;
 	struct fx_roster roster;
-	struct session_program program;
+	struct single_program program;
 	bool stopped;		      /* tracing has ended for good */
 	uint64_t stop_at;	      /* CLOCK_MONOTONIC ns; 0: when the program ends */
 	uint32_t left_alive;	      /* processes that were traced when the program had ended */
@@ -65,7 +65,7 @@ struct fx_session {
 
 /* --- Snapshots and alerts --------------------------------------------------------------------- */
 
-static void session_take_snapshot(struct fx_session *s)
+static void single_take_snapshot(struct fx_single *s)
 {
 	if (s->stopped || s->config->mode != FX_MODE_CIRCULAR)
 		return;
@@ -73,9 +73,9 @@ static void session_take_snapshot(struct fx_session *s)
 				&s->snapshot_count, s->roster.providers);
 }
 
-static void session_alert(void *opaque, pid_t pid, const char *name)
+static void single_alert(void *opaque, pid_t pid, const char *name)
 {
-	struct fx_session *s = opaque;
+	struct fx_single *s = opaque;
 
 	(void)pid;
 	switch (fx_terms_trigger(s->config, name)) {
@@ -83,17 +83,17 @@ static void session_alert(void *opaque, pid_t pid, const char *name)
 		s->stop_at = fx_monotonic_ns();
 		break;
 	case FX_TRIGGER_SNAPSHOT:
-		session_take_snapshot(s);
+		single_take_snapshot(s);
 		break;
 	}
 }
 
 /* --- Providers ------------------------------------------------------------------------------- */
 
-static int session_welcome(void *opaque, const struct fx_applicant *applicant,
+static int single_welcome(void *opaque, const struct fx_applicant *applicant,
 			   struct fx_provider_terms *ret)
 {
-	struct fx_session *s = opaque;
+	struct fx_single *s = opaque;
 	bool is_followed = s->config->follow || !s->program.pid || applicant->pid == s->program.pid;
 
 	if (s->stopped || !is_followed) {
@@ -107,9 +107,9 @@ static int session_welcome(void *opaque, const struct fx_applicant *applicant,
 	return 0;
 }
 
-static int session_enter(void *opaque, struct fx_provider *p, bool exec)
+static int single_enter(void *opaque, struct fx_provider *p, bool exec)
 {
-	struct fx_session *s = opaque;
+	struct fx_single *s = opaque;
 
 	p->inlet = fx_provider_enlist(p, s->writer, exec);
 	if (!p->inlet)
@@ -119,9 +119,9 @@ static int session_enter(void *opaque, struct fx_provider *p, bool exec)
 	return 0;
 }
 
-static void session_refused(void *opaque, pid_t pid, enum fx_cause cause)
+static void single_refused(void *opaque, pid_t pid, enum fx_cause cause)
 {
-	struct fx_session *s = opaque;
+	struct fx_single *s = opaque;
 
 	fx_writer_excuse(s->writer, pid);
 	s->refused++;
@@ -133,12 +133,12 @@ static void session_refused(void *opaque, pid_t pid, enum fx_cause cause)
 
 /* A signal from the terminal the program got, too; one that was sent to this process alone is passed on to it. After the
  * second one, the program is not waited for any more. */
-static void session_signal_came(void *opaque, const struct signalfd_siginfo *info)
+static void single_signal_came(void *opaque, const struct signalfd_siginfo *info)
 {
-	struct fx_session *s = opaque;
+	struct fx_single *s = opaque;
 
 	if (info->ssi_signo == SIGUSR2) {
-		session_take_snapshot(s);
+		single_take_snapshot(s);
 		return;
 	}
 	if (info->ssi_code == SI_KERNEL)
@@ -151,10 +151,10 @@ static void session_signal_came(void *opaque, const struct signalfd_siginfo *inf
 }
 
 /* The program may have ended. */
-static void session_program_ready(void *opaque)
+static void single_program_ready(void *opaque)
 {
-	struct fx_session *s = opaque;
-	struct session_program *program = &s->program;
+	struct fx_single *s = opaque;
+	struct single_program *program = &s->program;
 	pid_t pid = waitpid(program->pid, &program->wait_status, WNOHANG);
 
 	if (pid == 0 || (pid < 0 && errno == EINTR))
@@ -181,13 +181,13 @@ static bool is_no_place(int error)
 	       error == -ENOTDIR || error == -ENAMETOOLONG;
 }
 
-static int session_doors_open(struct fx_session *s, const char **ret_what)
+static int single_doors_open(struct fx_single *s, const char **ret_what)
 {
 	static const struct fx_policy policy = {.kin = true};
-	const struct fx_roster_host host = {.welcome = session_welcome,
-					    .enter = session_enter,
-					    .refused = session_refused,
-					    .alert = session_alert,
+	const struct fx_roster_host host = {.welcome = single_welcome,
+					    .enter = single_enter,
+					    .refused = single_refused,
+					    .alert = single_alert,
 					    .opaque = s,
 					    .policy = &policy};
 	int r = fx_ground_init(&s->ground, ret_what);
@@ -204,7 +204,7 @@ static int session_doors_open(struct fx_session *s, const char **ret_what)
 	return fx_limits_descriptors(DESCRIPTORS_MORE);
 }
 
-static void session_free(struct fx_session *s)
+static void single_free(struct fx_single *s)
 {
 	fx_roster_destroy(&s->roster);
 	if (s->program.pidfd >= 0)
@@ -215,10 +215,10 @@ static void session_free(struct fx_session *s)
 	free(s);
 }
 
-int fx_session_create(const struct fx_session_config *config, struct fx_session **ret,
+int fx_single_create(const struct fx_session_config *config, struct fx_single **ret,
 		      const char **ret_what)
 {
-	struct fx_session *s = calloc(1, sizeof(*s));
+	struct fx_single *s = calloc(1, sizeof(*s));
 	int r;
 
 	*ret_what = "cannot start";
@@ -237,26 +237,26 @@ int fx_session_create(const struct fx_session_config *config, struct fx_session 
 	if (r < 0)
 		*ret_what = config->output;
 	else
-		r = session_doors_open(s, ret_what);
+		r = single_doors_open(s, ret_what);
 	if (r < 0) {
-		session_free(s);
+		single_free(s);
 		return r;
 	}
 	*ret = s;
 	return 0;
 }
 
-const char *fx_session_socket(const struct fx_session *s)
+const char *fx_single_socket(const struct fx_single *s)
 {
 	return s->roster.registry.path;
 }
 
-void fx_session_cancel(struct fx_session *s)
+void fx_single_cancel(struct fx_single *s)
 {
-	session_free(s);
+	single_free(s);
 }
 
-int fx_session_begin(struct fx_session *s, const char **ret_what)
+int fx_single_begin(struct fx_single *s, const char **ret_what)
 {
 	struct fx_writer_config config = {
 	    .output = s->output,
@@ -277,7 +277,7 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 	int r;
 
 	*ret_what = "cannot start";
-	r = fx_ground_listen(&s->ground, session_signal_came, s);
+	r = fx_ground_listen(&s->ground, single_signal_came, s);
 	if (r < 0)
 		return r;
 	*ret_what = s->config->output;
@@ -293,7 +293,7 @@ int fx_session_begin(struct fx_session *s, const char **ret_what)
 }
 
 /* Tells every provider that tracing has stopped; `notice`: as fx_provider_stop() has it. How many there are. */
-static uint32_t session_stop_providers(struct fx_session *s, uint32_t notice)
+static uint32_t single_stop_providers(struct fx_single *s, uint32_t notice)
 {
 	uint32_t alive = 0;
 
@@ -307,7 +307,7 @@ static uint32_t session_stop_providers(struct fx_session *s, uint32_t notice)
 }
 
 /* Stops tracing, gives threads a moment to finish their records, and takes what there is. */
-static void session_stop(struct fx_session *s)
+static void single_stop(struct fx_single *s)
 {
 	const struct timespec grace = {.tv_nsec = (long)FX_STOP_GRACE_NS};
 	const struct timespec nap = {.tv_nsec = (long)MS};
@@ -319,11 +319,11 @@ static void session_stop(struct fx_session *s)
 	fx_roster_serve(&s->roster);
 	fx_roster_read_packets(&s->roster); /* one may ask for a snapshot */
 	s->stopped = true;
-	alive = session_stop_providers(s, FX_STATE_STOPPING);
+	alive = single_stop_providers(s, FX_STATE_STOPPING);
 	if (alive)
 		nanosleep(&grace, NULL);
 	/* Processes that go on are not to look for a stop for ever. */
-	session_stop_providers(s, 0);
+	single_stop_providers(s, 0);
 	if (s->program.has_ended)
 		s->left_alive = alive;
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next)
@@ -333,44 +333,44 @@ static void session_stop(struct fx_session *s)
 }
 
 /* One turn of the loop, until `deadline` at most. Tracing stops when it is time to. */
-static void session_turn(struct fx_session *s, uint64_t deadline)
+static void single_turn(struct fx_single *s, uint64_t deadline)
 {
 	uint64_t stop_at = s->stopped || !s->stop_at ? UINT64_MAX : s->stop_at;
 
 	fx_roster_turn(&s->roster, true, stop_at < deadline ? stop_at : deadline);
 	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at)
-		session_stop(s);
+		single_stop(s);
 }
 
 /* Has the poller tell of the program's end, if that can be. */
-static void session_watch_program(struct fx_session *s, pid_t pid)
+static void single_watch_program(struct fx_single *s, pid_t pid)
 {
-	struct session_program *program = &s->program;
+	struct single_program *program = &s->program;
 
 	program->pid = pid;
 	program->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	program->watch = (struct fx_watch){.ready = session_program_ready, .opaque = s};
+	program->watch = (struct fx_watch){.ready = single_program_ready, .opaque = s};
 	program->is_watched =
 	    program->pidfd >= 0 &&
 	    fx_poller_add(&s->ground.poller, program->pidfd, &program->watch) == 0;
 }
 
-void fx_session_run_program(struct fx_session *s, pid_t pid)
+void fx_single_run_program(struct fx_single *s, pid_t pid)
 {
-	const struct session_program *program = &s->program;
+	const struct single_program *program = &s->program;
 
-	session_watch_program(s, pid);
+	single_watch_program(s, pid);
 	while (!program->has_ended && !s->give_up) {
-		session_turn(s, program->is_watched ? UINT64_MAX
+		single_turn(s, program->is_watched ? UINT64_MAX
 						    : fx_monotonic_ns() + PROGRAM_LOOK_NS);
 		if (!program->is_watched)
-			session_program_ready(s);
+			single_program_ready(s);
 	}
 	/* Processes that asked to be traced, or died, before the program's end are still served. */
 	fx_roster_serve(&s->roster);
 }
 
-void fx_session_run_private(struct fx_session *s, int fd, pid_t pid)
+void fx_single_run_private(struct fx_single *s, int fd, pid_t pid)
 {
 	uint64_t deadline = fx_monotonic_ns() + PRIVATE_PATIENCE_NS;
 	int r = fx_registry_adopt(&s->roster.registry, fd, pid);
@@ -378,17 +378,17 @@ void fx_session_run_private(struct fx_session *s, int fd, pid_t pid)
 	if (r < 0)
 		close(fd);
 	while (r == 0 && !s->give_up && fx_monotonic_ns() < deadline) {
-		session_turn(s, deadline);
+		single_turn(s, deadline);
 		if (s->roster.providers)
 			deadline = fx_monotonic_ns() + PRIVATE_LINGER_NS;
 	}
 }
 
-void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
+void fx_single_finish(struct fx_single *s, struct fx_session_result *ret)
 {
 	*ret = (struct fx_session_result){0};
 	fx_writer_hurry(s->writer, s->give_up);
-	session_stop(s);
+	single_stop(s);
 	ret->left_alive = s->left_alive;
 	ret->refused = s->refused;
 	ret->matched = s->roster.recipes.matched;
@@ -403,5 +403,5 @@ void fx_session_finish(struct fx_session *s, struct fx_session_result *ret)
 	ret->output_error = fx_writer_finish(s->writer, &ret->totals);
 	for (unsigned i = 0; i < FX_CAUSES; i++)
 		fx_loss_add(&ret->totals.counts.lost[i], s->untraced[i]);
-	session_free(s);
+	single_free(s);
 }
