@@ -21,7 +21,7 @@
 /* Bytes of a text that was none, escaped. */
 #define STOCK_TEXT 1024u
 
-/* Whose a thread is: the newer forms of switches do not say. */
+/* The process of a thread: the newer forms of switches do not say. */
 struct stock_thread {
 	uint64_t tid, pid;
 	UT_hash_handle hh;

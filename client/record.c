@@ -156,7 +156,7 @@ static int program_start(struct record *record)
 		fprintf(stderr, "%s: libfxtrace.so: %s\n", record->remote.command, strerror(-pid));
 		return FX_EXIT_FAILURE;
 	}
-	/* Whom we were told to trust, the program is. */
+	/* The program trusts the user that we were told to trust. */
 	if (fx_link_is_foreign(&record->link)) {
 		char owner[16];
 

@@ -31,7 +31,7 @@ struct fx_stepper {
 	struct fxt_record end_record;
 };
 
-/* Begins an arranged thread; @place is of fx_walk_note_place(), or NULL. Whoever goes back to what was before has to seek
+/* Begins an arranged thread; @place is of fx_walk_note_place(), or NULL. A caller that goes back to what was before has to seek
  * the flows, too. Returns 0 or -errno; fx_stepper_end() must follow either way. */
 int fx_stepper_begin(struct fx_stepper *stepper, struct fx_thread *thread,
 		     const struct fx_walk_place *place);

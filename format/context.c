@@ -347,7 +347,7 @@ const struct fxt_string *fx_context_thread(const struct fx_context *context, uin
 {
 	const struct context_thread *thread = context_find_thread(context, pid, tid);
 
-	/* Whose thread it is need not be told. */
+	/* The process of the thread need not be told. */
 	if (!thread || !thread->name.data)
 		thread = context_find_thread(context, 0, tid);
 	return thread && thread->name.data ? &thread->name : NULL;

@@ -33,7 +33,7 @@ int fx_socket_listen_beside(const char *path);
 /* The next connection; -EAGAIN if there is none, or another -errno. */
 int fx_socket_accept(int listener);
 
-/* Who is at the other end, as the kernel says. 0 or -errno. */
+/* The process at the other end, and its user, as the kernel says. 0 or -errno. */
 int fx_socket_peer(int fd, pid_t *ret_pid, uid_t *ret_uid);
 
 /* Whether the process at the other end was of this group when it connected, by its own or another of its

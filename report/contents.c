@@ -105,7 +105,7 @@ static void contents_sort(fx_tallies *list)
 		qsort(list->items, list->count, sizeof(*list->items), contents_by_count);
 }
 
-/* --- Who -------------------------------------------------------------------------------------- */
+/* --- Processes and threads -------------------------------------------------------------------- */
 
 static int contents_process(struct fx_contents *c, uint64_t pid, struct contents_process **ret)
 {

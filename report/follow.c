@@ -14,7 +14,7 @@ struct follow {
 	bool begun;
 };
 
-/* --- Who -------------------------------------------------------------------------------------- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 static const struct fx_text *follow_text(struct follow *follow, const struct fxt_string *string)
 {

@@ -12,7 +12,7 @@
 /* Of the time that a user's files were waited for, one part of so many of what passes since is forgotten. */
 #define FORGIVEN_OF 10u
 
-/* --- Who waits -------------------------------------------------------------------------------- */
+/* --- Users that wait -------------------------------------------------------------------------- */
 
 void fx_file_wait_begin(struct fx_symbol_file *file, uint64_t now)
 {

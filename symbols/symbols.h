@@ -129,7 +129,7 @@ int fx_symbol_cache_create(const char *debug_path, struct fx_symbol_cache **ret)
 
 /*
  * From now on files are read by the loader, which must outlive the cache, in processes apart. Nothing waits for them here:
- * until a file is read, there are addresses. Whoever wants names says so by fx_symspace_want(), and asks
+ * until a file is read, there are addresses. A caller that wants names says so by fx_symspace_want(), and asks
  * fx_symspace_is_ready() now and then; that is so at the latest after FX_SYMBOL_WAIT_NS for a file, and when the files of
  * one user have been waited for FX_SYMBOL_WAIT_USER_NS.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who had the time: a tree. Below a thread stands what it did itself and what it waited for; below a wait, the thread that ended
+ * What had the time: a tree. Below a thread stands what it did itself and what it waited for; below a wait, the thread that ended
  * it, or why nobody is known. Each moment is the own time of one node, so that all own times together are the whole.
  */
 #ifndef FX_WHY_TREE_H

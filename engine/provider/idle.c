@@ -33,7 +33,7 @@ static bool barrier_for_records(void)
 }
 
 /*
- * Whose chunk may be given back, and how much of it. A collector stores its number and closes the cursor (end = NULL),
+ * Which thread's chunk may be given back, and how much of it. A collector stores its number and closes the cursor (end = NULL),
  * has every thread pass a barrier, and then looks at the end, whose number stands there, the mark of a record under
  * way, and the position, in this order:
  *

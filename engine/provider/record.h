@@ -25,8 +25,8 @@ struct fx_reservation {
 	uint32_t level; /* whose mark is taken off at commit */
 };
 
-/* Whose record it will be, in a word of it (`at`) that stands before the place is reserved: the open call's that
- * begins or ends at that time. `at` 0: nobody's. See unwound.c. */
+/* The call that the record will be of, in a word of it (`at`) that stands before the place is reserved: the open one that
+ * begins or ends at that time. `at` 0: none. See unwound.c. */
 struct fx_claim {
 	uint64_t time;
 	unsigned at;

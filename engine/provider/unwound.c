@@ -64,7 +64,7 @@ static bool is_function(const struct fx_frame *f)
 	return !(f->id >> 48);
 }
 
-/* --- Whose record is under way ---------------------------------------------------------------- */
+/* --- The call whose record is under way ------------------------------------------------------- */
 
 /* The open call that began at `time`, or whose end is being written with it: of a function, for the key of another call may
  * be any number. */

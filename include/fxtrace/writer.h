@@ -55,7 +55,7 @@ int fxt_writer_set_compression(struct fxt_writer *writer, enum fxt_compression c
 			       int level);
 
 /*
- * Whose records follow. An id that is new is introduced with this name, of at most 255 bytes, and with these ticks per second
+ * The provider whose records follow. An id that is new is introduced with this name, of at most 255 bytes, and with these ticks per second
  * (of both nothing counts later). A record before the first is of provider 1, which has no name and counts nanoseconds.
  */
 int fxt_writer_provider(struct fxt_writer *writer, uint32_t id, const char *name,

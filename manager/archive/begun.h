@@ -16,7 +16,7 @@
 /* The function whose begin or end the record is in pairs mode; 0: the program's own slice. */
 uint64_t fx_begun_function(const struct fx_rewriting *w, uint64_t header);
 
-/* In pairs mode: the end of a call that found no room when it ended. Whose, the provider does not know any more. */
+/* In pairs mode: the end of a call that found no room when it ended. Which call's, the provider does not know any more. */
 bool fx_begun_is_owed(const struct fx_rewriting *w, uint64_t header);
 
 /* The end of a slice whose begin is not there. */

@@ -16,7 +16,7 @@
 /* The closest of some readings counts: the thread may be interrupted within one. */
 enum { CLOCKS_TRIES = 5 };
 
-/* --- Whose ------------------------------------------------------------------------------------ */
+/* --- The machine whose clock it is ------------------------------------------------------------ */
 
 /* 32 hexadecimal digits in groups. False: it is not that. */
 static bool clocks_parse_boot(const char *text, uint64_t ret[2])

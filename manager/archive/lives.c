@@ -24,7 +24,7 @@ static void introduce(struct fx_arrows *arrows, struct fx_life *life)
 		fx_archive_thread_name(arrows->archive, life->shown, life->shown, life->name);
 }
 
-/* --- Who is believed -------------------------------------------------------------------------- */
+/* --- Which provider is believed --------------------------------------------------------------- */
 
 /* Parents of parents that are followed. */
 #define ANCESTORS_MAX 64u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who sent a signal that another took by sigwait(), sigwaitinfo(), sigtimedwait() or from a signalfd. Each side tells
+ * The thread that sent a signal that another took by sigwait(), sigwaitinfo(), sigtimedwait() or from a signalfd. Each side tells
  * when its call began and ended, in whatever order the manager comes to read it; so both are kept until the archive
  * ends, and then put together as the kernel's queues would have.
  *

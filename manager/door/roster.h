@@ -5,7 +5,7 @@
  *	knock -> host's welcome() -> memory made and sent -> host's enter() -> polled ...
  *	... -> dead, or another program: what is left is saved -> forgotten
  *
- * Who is let in on which terms, and which archive it records into, is the host's to say: the manager of a
+ * Which process is let in on which terms, and which archive it records into, is the host's to say: the manager of a
  * single session (single.c) or the daemon (daemon.c). Everything here is the control thread's.
  */
 #ifndef FX_MANAGER_ROSTER_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who called: whether the newest open call made the one that begins.
+ * The caller: whether the newest open call made the one that begins.
  *
  * A hook sees the stack below its function's own frame, and frames differ in size. So stack addresses alone do not
  * tell a call by the newest open one from a call by an older one, after the newest was left without its exit

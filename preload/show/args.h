@@ -280,7 +280,7 @@ void fx_arg_fs_value(struct fx_call *call, unsigned name, const void *value, int
 #define FX_WORDS_mount_attr (2 * FX_WORDS_mount_attributes + FX_WORDS_mount_flags + 1)
 void fx_arg_mount_attr(struct fx_call *call, unsigned name, const void *attributes, size_t size);
 
-/* Whose capabilities, `pid' (0: one's own); and the sets `effective', `permitted' and `inheritable': "CAP_KILL|CAP_CHOWN",
+/* The process of the capabilities, `pid' (0: one's own); and the sets `effective', `permitted' and `inheritable': "CAP_KILL|CAP_CHOWN",
  * "all but CAP_SYS_ADMIN". */
 #define FX_WORDS_cap_header 1
 void fx_arg_cap_header(struct fx_call *call, unsigned name, const void *header);

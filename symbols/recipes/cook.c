@@ -71,7 +71,7 @@ static unsigned count_lost(const struct fx_shown *values, unsigned from)
 	return lost;
 }
 
-/* --- Who has compiled it ---------------------------------------------------------------------- */
+/* --- The compiler ----------------------------------------------------------------------------- */
 
 /* Whether the debug information says of a function that all its calls are described, which LLVM does of what it optimises. */
 static bool is_described(Dwarf_Die *die)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who has what in which register as a function is called, and which code calls one. */
+/* What is in which register as a function is called, and which code calls one. */
 #include "symbols/recipes/x86-internal.h"
 
 #if defined(__x86_64__)
