@@ -147,19 +147,19 @@ enum fx_signal_way {
 #define FX_TITLE_BYTES 960u
 
 /*
- * A record that is larger than a chunk is written in parts, each a large record of a private type:
+ * A record that is larger than a chunk is written in fragments, each a large record of a private type:
  *
- *	header	FX_PART_HEADER(words of the part)
+ *	header	FX_FRAGMENT_HEADER(words of the fragment)
  *	word 1	number of the record, for its thread (low half) and words of the record (high half)
  *	word 2	which word of the record comes first here
  *	...	words of the record
  *
- * Parts of a record follow one another in their thread's chunks. Never in an archive.
+ * Fragments of a record follow one another in their thread's chunks. Never in an archive.
  */
-#define FX_PART_TYPE	     15u /* in the place of enum fxt_large_type */
-#define FX_PART_HEAD	     3u	 /* words before the record's own */
-#define FX_PART_HEADER(size) (15ull | (uint64_t)(size) << 4 | (uint64_t)FX_PART_TYPE << 36)
-#define FX_PARTED_MAX	     (256u << 10) /* bytes of the largest record */
+#define FX_FRAGMENT_TYPE	 15u /* in the place of enum fxt_large_type */
+#define FX_FRAGMENT_HEAD	 3u  /* words before the record's own */
+#define FX_FRAGMENT_HEADER(size) (15ull | (uint64_t)(size) << 4 | (uint64_t)FX_FRAGMENT_TYPE << 36)
+#define FX_LARGEST_RECORD	 (256u << 10) /* bytes of the largest record */
 
 /* Values of the trace provider protocol. */
 enum fx_buffering_mode {

@@ -156,11 +156,11 @@ static int diff_cell_name(struct fx_diff_rows *rows, const struct fx_table *tabl
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Names fill the parts of a key, and then the lower half of its address. The upper one is of the row above in a tree. */
+/* Names fill the numbers of a key, and then the lower half of its address. The upper one is of the row above in a tree. */
 static void diff_key_set(struct fx_key *key, size_t name, uint32_t text)
 {
 	if (name < 4)
-		key->parts[name] = text;
+		key->numbers[name] = text;
 	else
 		key->address |= text;
 }
@@ -168,7 +168,7 @@ static void diff_key_set(struct fx_key *key, size_t name, uint32_t text)
 const struct fx_text *fx_diff_rows_name(const struct fx_diff_rows *rows, size_t row, size_t name)
 {
 	const struct fx_key *key = &rows->keys.keys.items[row];
-	uint32_t text = name < 4 ? key->parts[name] : (uint32_t)key->address;
+	uint32_t text = name < 4 ? key->numbers[name] : (uint32_t)key->address;
 
 	return text ? fx_texts_get(rows->texts, text) : NULL;
 }

@@ -100,7 +100,7 @@ static size_t edges_find(struct fx_edges *edges, uint32_t caller, uint32_t calle
 		fx_report_fail(edges->report, -ENOMEM);
 		return FX_KEY_NONE;
 	}
-	number = fx_keys_number(&edges->keys, (struct fx_key){.parts = {caller, callee}});
+	number = fx_keys_number(&edges->keys, (struct fx_key){.numbers = {caller, callee}});
 	if (number == edges->edges.count)
 		edges->edges.items[edges->edges.count++] = (struct edge){0};
 	return number;
@@ -201,8 +201,8 @@ void fx_edges_tables(struct fx_edges *edges, fx_edges_total_of *total_of, const 
 		return;
 	}
 	for (size_t i = 0; i < edges->edges.count; i++) {
-		uint32_t caller = edges->keys.keys.items[i].parts[0];
-		uint32_t callee = edges->keys.keys.items[i].parts[1];
+		uint32_t caller = edges->keys.keys.items[i].numbers[0];
+		uint32_t callee = edges->keys.keys.items[i].numbers[1];
 
 		if (fx_edges_wants(edges, callee))
 			edges_row(edges, callers, i, callee, caller, total_of(opaque, callee));

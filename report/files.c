@@ -135,7 +135,7 @@ static struct file *files_get(struct files *files, const char *data, size_t leng
 
 	if (!key || !text)
 		files->keys.beyond++;
-	number = key && text ? fx_keys_number(&files->keys, (struct fx_key){.parts = {key}})
+	number = key && text ? fx_keys_number(&files->keys, (struct fx_key){.numbers = {key}})
 			     : FX_KEY_NONE;
 	if (number == FX_KEY_NONE || number > files->items.count)
 		return NULL;
@@ -175,7 +175,7 @@ static void files_count(struct file *file, const struct fx_open_call *call,
 	}
 }
 
-/* Whose descriptor was opened under a path is known once it is used; else it stands under that path. */
+/* The file of a descriptor that was opened under a path is known once it is used; else it stands under that path. */
 static void files_settle(struct files *files, struct opened *opened, struct file *file)
 {
 	const struct fx_text *path;
@@ -198,7 +198,7 @@ static struct opened *files_opened(struct files *files, const struct fx_open_cal
 	size_t number = fx_keys_number(
 	    &files->open_keys,
 	    (struct fx_key){.address = (uint64_t)descriptor,
-			    .parts = {call->thread->number, call->kind == FX_CALL_STDIO}});
+			    .numbers = {call->thread->number, call->kind == FX_CALL_STDIO}});
 
 	if (number == FX_KEY_NONE || number > files->opened.count)
 		return NULL;

@@ -309,7 +309,7 @@ static void findings_of_functions(struct fx_findings *findings)
 		     findings_calls(findings->names.items[most].calls, "call", "calls", calls));
 }
 
-/* Who held a lock longest of the time that it was waited for: ", held by NAME (tid N) 27 % of that time"; "": not known. */
+/* The thread that held a lock longest of the time that it was waited for: ", held by NAME (tid N) 27 % of that time"; "": not known. */
 static void findings_show_holder(struct fx_findings *findings, const struct lock *lock,
 				 char text[FX_SHOW_MAX + 64])
 {
@@ -321,11 +321,11 @@ static void findings_show_holder(struct fx_findings *findings, const struct lock
 	text[0] = 0;
 	if (all && fx_shares_of(&holder, lock->number) > 0) {
 		thread = fx_timeline_find_thread(fx_report_timeline(findings->report),
-						 lock->key.process, holder->part);
+						 lock->key.process, holder->sharer);
 		if (thread)
 			fx_show_thread(thread, name);
 		snprintf(text, FX_SHOW_MAX + 64, ", held by %s (tid %llu) %.0f %% of that time",
-			 name, (unsigned long long)holder->part,
+			 name, (unsigned long long)holder->sharer,
 			 100.0 * (double)holder->time / (double)lock->time);
 	}
 	free(all);

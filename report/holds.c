@@ -72,7 +72,7 @@ static size_t holds_number(struct fx_holds *holds, const struct fx_open_call *ca
 			   const struct fx_event *event)
 {
 	static const char *const names[] = {"mutex", "rwlock", "spin", "lock"};
-	struct fx_key key = {.parts = {call->thread->process->number}};
+	struct fx_key key = {.numbers = {call->thread->process->number}};
 	int64_t address = 0;
 	size_t number;
 
@@ -200,7 +200,7 @@ int fx_holds_finish(struct fx_holds *holds, const struct fx_report *report)
 		struct fx_held *held = &holds->held.items[key->address];
 
 		if (places->times.items[i] > held->longest) {
-			held->place = key->parts[0];
+			held->place = key->numbers[0];
 			held->longest = places->times.items[i];
 		}
 	}
@@ -214,7 +214,7 @@ bool fx_holds_any(const struct fx_holds *holds)
 
 const struct fx_held *fx_holds_of(struct fx_holds *holds, uint64_t address, uint32_t process)
 {
-	struct fx_key key = {.address = address, .parts = {process}};
+	struct fx_key key = {.address = address, .numbers = {process}};
 
 	if (!holds->has_releases || !fx_keys_has(&holds->locks, key))
 		return NULL;

@@ -12,7 +12,7 @@ static uint64_t keys_hash(const struct fx_key *key)
 	uint64_t hash = key->address;
 
 	for (int i = 0; i < 4; i++) {
-		hash = (hash ^ key->parts[i]) * 0x9e3779b97f4a7c15ull;
+		hash = (hash ^ key->numbers[i]) * 0x9e3779b97f4a7c15ull;
 		hash ^= hash >> 29;
 	}
 	return hash;

@@ -14,7 +14,7 @@
 
 struct fx_key {
 	uint64_t address;
-	uint32_t parts[4];
+	uint32_t numbers[4];
 };
 
 #define FX_KEY_NONE SIZE_MAX

@@ -141,7 +141,7 @@ static void locks_set_holders(struct fx_locks *locks, struct fx_table *table, si
 	struct fx_thread *thread;
 
 	for (size_t i = 0; i < count && i < HOLDERS_SHOWN; i++) {
-		tid = held[i].part;
+		tid = held[i].sharer;
 		thread = fx_timeline_find_thread(timeline, pid, tid);
 		if (thread)
 			fx_show_thread(thread, name);
@@ -160,8 +160,8 @@ static void locks_set_holders(struct fx_locks *locks, struct fx_table *table, si
 static void locks_set_held(struct fx_locks *locks, struct fx_table *table, size_t lock,
 			   struct fx_key key)
 {
-	const struct fx_held *held = fx_holds_of(&locks->holds, key.address, key.parts[0]);
-	uint32_t taken = fx_shares_of(&locks->next_taken, lock) > 0 ? locks->next_taken->part : 0;
+	const struct fx_held *held = fx_holds_of(&locks->holds, key.address, key.numbers[0]);
+	uint32_t taken = fx_shares_of(&locks->next_taken, lock) > 0 ? locks->next_taken->sharer : 0;
 
 	if (held)
 		fx_table_number(table, FX_LOCK_HELD, (int64_t)held->time);
@@ -175,9 +175,9 @@ void fx_locks_tell(struct fx_locks *locks, struct fx_table *table, size_t lock, 
 		   uint64_t total)
 {
 	fx_table_number(table, FX_LOCK_CONVOY, locks->most[lock]);
-	locks_set_holders(locks, table, lock, key.parts[0], total);
-	if (fx_shares_of(&locks->next_place, lock) > 0 && locks->next_place->part)
-		fx_show_stack(locks->report, locks->next_place->part, table, FX_LOCK_PLACE);
+	locks_set_holders(locks, table, lock, key.numbers[0], total);
+	if (fx_shares_of(&locks->next_place, lock) > 0 && locks->next_place->sharer)
+		fx_show_stack(locks->report, locks->next_place->sharer, table, FX_LOCK_PLACE);
 	locks_set_held(locks, table, lock, key);
 }
 

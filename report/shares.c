@@ -6,10 +6,10 @@
 
 #include "report/shares.h"
 
-int fx_shares_add(struct fx_shares *shares, size_t object, uint32_t part, uint64_t time)
+int fx_shares_add(struct fx_shares *shares, size_t object, uint32_t sharer, uint64_t time)
 {
 	size_t number =
-	    fx_keys_number(&shares->keys, (struct fx_key){.address = object, .parts = {part}});
+	    fx_keys_number(&shares->keys, (struct fx_key){.address = object, .numbers = {sharer}});
 
 	if (number == FX_KEY_NONE)
 		return 0;
@@ -44,7 +44,7 @@ struct fx_share *fx_shares_sorted(const struct fx_shares *shares)
 	for (size_t i = 0; i < count; i++) {
 		const struct fx_key *key = &shares->keys.keys.items[i];
 
-		sorted[i] = (struct fx_share){key->address, shares->times.items[i], key->parts[0],
+		sorted[i] = (struct fx_share){key->address, shares->times.items[i], key->numbers[0],
 					      (uint32_t)i};
 	}
 	qsort(sorted, count, sizeof(*sorted), shares_compare);

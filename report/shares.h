@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shares: the time of each object, divided among its parts: that of a lock among the threads that held it, or among the
- * places where it was waited for. Objects are numbers from 0 on, parts any numbers.
+ * Shares: the time of each object, divided among sharers: that of a lock among the threads that held it, or among the
+ * places where it was waited for. Objects are numbers from 0 on, sharers any numbers.
  */
 #ifndef FX_REPORT_SHARES_H
 #define FX_REPORT_SHARES_H
@@ -14,19 +14,19 @@
 
 /* All zeros, but for the limit of the keys, is an empty one. */
 struct fx_shares {
-	struct fx_keys keys;	   /* address is the object; part */
+	struct fx_keys keys;	   /* address is the object; the first number the sharer */
 	FX_VECTOR(uint64_t) times; /* by number of the key */
 };
 
 struct fx_share {
 	size_t object; /* SIZE_MAX: behind the last one */
 	uint64_t time;
-	uint32_t part;
+	uint32_t sharer;
 	uint32_t number; /* in order of appearance */
 };
 
 /* Returns 0 or -ENOMEM. What is beyond the limit is counted by the keys alone. */
-int fx_shares_add(struct fx_shares *shares, size_t object, uint32_t part, uint64_t time);
+int fx_shares_add(struct fx_shares *shares, size_t object, uint32_t sharer, uint64_t time);
 
 /* All of them by object, of each the longest time first, and one behind the last. To be freed; NULL: no memory. */
 struct fx_share *fx_shares_sorted(const struct fx_shares *shares);

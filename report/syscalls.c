@@ -195,13 +195,13 @@ static void syscalls_add_error(struct syscalls *all, const struct fx_open_call *
 		what = fx_report_intern_some(all->report, file->data, file->length);
 	failures_add(
 	    &all->errors, all->report, call,
-	    (struct fx_key){.parts = {name,
-				      fx_report_intern_some(all->report, error->string.data,
-							    error->string.length),
-				      what}});
+	    (struct fx_key){.numbers = {name,
+					fx_report_intern_some(all->report, error->string.data,
+							      error->string.length),
+					what}});
 	if (is_missing && path)
 		failures_add(&all->missing, all->report, call,
-			     (struct fx_key){.parts = {path, process ? process->id : 0, name}});
+			     (struct fx_key){.numbers = {path, process ? process->id : 0, name}});
 }
 
 static void syscalls_enter(void *section, const struct fx_open_call *call,
@@ -376,13 +376,13 @@ static void syscalls_add_errors(struct syscalls *all)
 		return;
 	}
 	for (size_t i = 0; i < all->errors.items.count; i++) {
-		const uint32_t *parts = all->errors.keys.keys.items[i].parts;
+		const uint32_t *numbers = all->errors.keys.keys.items[i].numbers;
 
 		fx_table_row(table);
 		fx_table_number(table, ERROR_COUNT, (int64_t)all->errors.items.items[i].count);
-		syscalls_set_text(all, table, ERROR_CALL, parts[0]);
-		syscalls_set_text(all, table, ERROR_ERRNO, parts[1]);
-		syscalls_set_text(all, table, ERROR_PATH, parts[2]);
+		syscalls_set_text(all, table, ERROR_CALL, numbers[0]);
+		syscalls_set_text(all, table, ERROR_ERRNO, numbers[1]);
+		syscalls_set_text(all, table, ERROR_PATH, numbers[2]);
 	}
 	syscalls_note_beyond(table, &all->errors.keys);
 	fx_report_add(all->report, table);
@@ -411,17 +411,17 @@ static void syscalls_add_missing(struct syscalls *all)
 	}
 	for (size_t i = 0; i < all->missing.items.count; i++) {
 		const struct failure *failure = &all->missing.items.items[i];
-		const uint32_t *parts = all->missing.keys.keys.items[i].parts;
+		const uint32_t *numbers = all->missing.keys.keys.items[i].numbers;
 
 		fx_table_row(table);
 		fx_table_number(table, MISSING_COUNT, (int64_t)failure->count);
 		fx_table_number(table, MISSING_FIRST,
 				(int64_t)(failure->first - fx_report_begin(all->report)));
-		syscalls_set_text(all, table, MISSING_CALL, parts[2]);
+		syscalls_set_text(all, table, MISSING_CALL, numbers[2]);
 		fx_table_number(table, MISSING_PID, (int64_t)failure->thread->process->pid);
 		fx_show_process(failure->thread->process, process);
 		fx_table_string(table, MISSING_PROCESS, process);
-		syscalls_set_text(all, table, MISSING_PATH, parts[0]);
+		syscalls_set_text(all, table, MISSING_PATH, numbers[0]);
 	}
 	fx_table_earliest_first(table, MISSING_FIRST);
 	syscalls_note_beyond(table, &all->missing.keys);

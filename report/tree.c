@@ -35,7 +35,7 @@ struct tree {
 
 static struct fx_key tree_key(uint32_t parent, uint32_t name, bool is_rest)
 {
-	return (struct fx_key){.parts = {parent, name, is_rest}};
+	return (struct fx_key){.numbers = {parent, name, is_rest}};
 }
 
 /* PATH_NONE: no memory. */

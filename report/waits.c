@@ -94,7 +94,7 @@ static struct fx_key waits_object(struct fx_report *report, const struct fx_open
 				  const struct fx_event *event, enum fx_wait_kind kind,
 				  uint32_t *ret_name)
 {
-	struct fx_key key = {.parts = {call->thread->process->number, kind, 0, 0}};
+	struct fx_key key = {.numbers = {call->thread->process->number, kind, 0, 0}};
 	struct fx_object object;
 	const struct fxt_string *text;
 	int64_t number;
@@ -105,25 +105,25 @@ static struct fx_key waits_object(struct fx_report *report, const struct fx_open
 			key.address = (uint64_t)number;
 		break;
 	case FX_WAIT_PEER:
-		key.parts[2] = waits_peer(report, event);
+		key.numbers[2] = waits_peer(report, event);
 		break;
 	case FX_WAIT_POLL:
 		text = fx_event_string(event, "file");
 		if (!text)
 			text = fx_event_string(event, "fds");
 		if (text)
-			key.parts[2] = fx_report_intern_some(report, text->data, text->length);
+			key.numbers[2] = fx_report_intern_some(report, text->data, text->length);
 		break;
 	default:
 		object = fx_show_object(report, event);
 		key.address = object.address;
-		key.parts[2] = object.what;
+		key.numbers[2] = object.what;
 		*ret_name = object.name;
 		if (!key.address)
-			key.parts[2] = waits_peer(report, event);
+			key.numbers[2] = waits_peer(report, event);
 	}
-	if (!key.address && !key.parts[2])
-		key.parts[2] = call->name;
+	if (!key.address && !key.numbers[2])
+		key.numbers[2] = call->name;
 	return key;
 }
 
@@ -151,7 +151,7 @@ static void waited_add(struct waited *waited, const struct fx_open_call *call)
 static void waits_add(struct waits *waits, const struct fx_open_call *call,
 		      const struct fx_event *event, enum fx_wait_kind kind)
 {
-	struct fx_key of_thread = {.address = call->thread->number, .parts = {kind}};
+	struct fx_key of_thread = {.address = call->thread->number, .numbers = {kind}};
 	uint32_t name = 0;
 	size_t number =
 	    fx_keys_number(&waits->objects, waits_object(waits->report, call, event, kind, &name));
@@ -206,8 +206,9 @@ static void waits_see_instant(void *section, const struct fx_event *event)
 	if (!fxt_string_equals(event->name, "joined") ||
 	    !fx_event_integer(event, "thread", &handle))
 		return;
-	number = fx_keys_number(&waits->ended, (struct fx_key){.address = (uint64_t)handle,
-							       .parts = {thread->process->number}});
+	number =
+	    fx_keys_number(&waits->ended, (struct fx_key){.address = (uint64_t)handle,
+							  .numbers = {thread->process->number}});
 	if (number == FX_KEY_NONE || !WAITS_ROOM(waits, &waits->ended_threads, number))
 		return;
 	if (number == before)
@@ -242,14 +243,15 @@ static void waits_set_text(const struct waits *waits, struct fx_table *table, si
 static const struct fx_process *waits_process(const struct waits *waits, size_t object)
 {
 	return fx_report_timeline(waits->report)
-	    ->processes.items[waits->objects.keys.items[object].parts[0]];
+	    ->processes.items[waits->objects.keys.items[object].numbers[0]];
 }
 
 /* The thread that has the handle; NULL: not known. */
 static const struct fx_thread *waits_joined(struct waits *waits, const struct fx_key *object)
 {
-	size_t number = fx_keys_number(&waits->ended, (struct fx_key){.address = object->address,
-								      .parts = {object->parts[0]}});
+	size_t number =
+	    fx_keys_number(&waits->ended, (struct fx_key){.address = object->address,
+							  .numbers = {object->numbers[0]}});
 
 	return number < waits->ended_threads.count ? waits->ended_threads.items[number] : NULL;
 }
@@ -271,20 +273,20 @@ static void waits_set_object(struct waits *waits, struct fx_table *table, size_t
 			     size_t number)
 {
 	struct fx_key key = waits->objects.keys.items[number];
-	struct fx_object object = {key.address, key.parts[2],
+	struct fx_object object = {key.address, key.numbers[2],
 				   waits->waited.items[number].object_name};
 	const struct fx_thread *thread;
 	char name[FX_SHOW_MAX], text[FX_SHOW_MAX + 64];
 
 	if (!key.address) {
-		waits_set_text(waits, table, column, key.parts[2]);
+		waits_set_text(waits, table, column, key.numbers[2]);
 		return;
 	}
-	if (key.parts[1] == FX_WAIT_CHILD) {
+	if (key.numbers[1] == FX_WAIT_CHILD) {
 		waits_set_child(waits, table, column, key.address);
 		return;
 	}
-	thread = key.parts[1] == FX_WAIT_THREAD ? waits_joined(waits, &key) : NULL;
+	thread = key.numbers[1] == FX_WAIT_THREAD ? waits_joined(waits, &key) : NULL;
 	if (thread) {
 		fx_show_thread(thread, name);
 		snprintf(text, sizeof(text), "%s (tid %" PRIu64 ")", name, thread->key.tid);
@@ -312,7 +314,7 @@ static void waits_fill_locks(struct waits *waits, struct fx_table *table)
 	for (size_t i = 0; i < waits->waited.count; i++) {
 		struct fx_key key = waits->objects.keys.items[i];
 
-		if (key.parts[1] != FX_WAIT_LOCK)
+		if (key.numbers[1] != FX_WAIT_LOCK)
 			continue;
 		waits_row(waits, table, i);
 		fx_table_number(table, FX_LOCK_PID, (int64_t)waits_process(waits, i)->pid);
@@ -363,7 +365,7 @@ static void waits_add_others(struct waits *waits)
 		return;
 	}
 	for (size_t i = 0; i < waits->waited.count; i++) {
-		uint32_t kind = waits->objects.keys.items[i].parts[1];
+		uint32_t kind = waits->objects.keys.items[i].numbers[1];
 
 		if (kind == FX_WAIT_LOCK)
 			continue;
@@ -410,7 +412,7 @@ static void waits_add_threads(struct waits *waits)
 		waits_set_thread(table, THREAD_NAME, waited->longest_thread);
 		fx_table_string(
 		    table, THREAD_KIND,
-		    fx_wait_kind_text((enum fx_wait_kind)waits->threads.keys.items[i].parts[0]));
+		    fx_wait_kind_text((enum fx_wait_kind)waits->threads.keys.items[i].numbers[0]));
 	}
 	if (waits->threads.beyond > 0)
 		fx_table_note(table, "there were more threads than are kept");

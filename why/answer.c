@@ -314,7 +314,7 @@ static int causes_add(struct causes *causes, const struct fx_why *why, uint32_t 
 	const struct fx_why_node *it = &why->path.tree.nodes.items[node];
 	struct fx_key key = {
 	    .address = it->what.object,
-	    .parts = {it->what.kind, answer_thread(why, node)->number, it->what.name, 0},
+	    .numbers = {it->what.kind, answer_thread(why, node)->number, it->what.name, 0},
 	};
 	size_t number;
 

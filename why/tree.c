@@ -32,7 +32,7 @@ uint32_t fx_why_tree_child(struct fx_why_tree *tree, uint32_t parent,
 {
 	struct fx_key key = {
 	    .address = (uint64_t)what->object << 32 | what->caller,
-	    .parts = {parent, what->kind, what->thread, what->name},
+	    .numbers = {parent, what->kind, what->thread, what->name},
 	};
 	size_t number;
 

@@ -71,7 +71,7 @@ struct fx_thread {
 	uint64_t deep_sp;	    /* stack address of the first of the calls beyond limit */
 	uint64_t flows;		    /* flow ids given; survives the thread */
 	uint64_t closer[FX_LEVELS]; /* which collection closed the cursor last (idle.c) */
-	uint64_t parted;	    /* records written in parts; survives it too */
+	uint64_t fragmented;	    /* records written in fragments; survives it too */
 	uint32_t tid;
 	uint32_t
 	    stashed; /* where its newest entry begins, in words, and one more; 0 none (stash.h) */

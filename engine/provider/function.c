@@ -148,9 +148,9 @@ static unsigned arguments_write(uint64_t *p, const struct fx_arguments *a)
 {
 	unsigned words = 0;
 
-	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->parts); i++) {
-		memcpy(p + words, a->parts[i].words, 8ull * a->parts[i].size);
-		words += a->parts[i].size;
+	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->lists); i++) {
+		memcpy(p + words, a->lists[i].words, 8ull * a->lists[i].size);
+		words += a->lists[i].size;
 	}
 	return words;
 }
@@ -169,8 +169,8 @@ static void payload_write(uint64_t *p, uint64_t header, const struct payload *y)
 /* The header of a record with arguments. */
 static uint64_t header_with(uint64_t header, const struct fx_arguments *a)
 {
-	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->parts); i++)
-		header += (uint64_t)a->parts[i].size << 4 | (uint64_t)a->parts[i].count << 20;
+	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->lists); i++)
+		header += (uint64_t)a->lists[i].size << 4 | (uint64_t)a->lists[i].count << 20;
 	return header;
 }
 
@@ -263,7 +263,7 @@ fx_cold bool fx_function_complete_with(struct fx_thread *t, struct fx_open o, ui
 	struct fx_arguments a = {{{0}, result}};
 
 	if (e && e->words <= FX_STASH_ARGS)
-		a.parts[0] = (struct fx_argument_words){e->args, e->words, e->count};
+		a.lists[0] = (struct fx_argument_words){e->args, e->words, e->count};
 	return function_write(t, o, function, fx_function_header,
 			      &(struct payload){.first = o.start, .arguments = &a, .second = end});
 }

@@ -40,7 +40,7 @@ struct fx_argument_words {
 };
 
 struct fx_arguments {
-	struct fx_argument_words parts[2]; /* what the call was called with, and what it returns */
+	struct fx_argument_words lists[2]; /* what the call was called with, and what it returns */
 };
 
 /* Writes the Complete record of a call with what is stashed of it, and takes it off: as fx_frame_record(). */

@@ -117,7 +117,7 @@ int fx_escaped_write_parts(struct fx_rewriting *w, const struct fx_name *name)
 		record.large_blob.name.data = name->text;
 		record.large_blob.name.length = name->length;
 	}
-	r = fx_parts_write(&w->s->shared->archive, &record);
+	r = fx_large_write(&w->s->shared->archive, &record);
 	free(room);
 	return r;
 }

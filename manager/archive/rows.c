@@ -76,10 +76,10 @@ static int record_out(struct fx_rewriting *w)
 static bool is_part(uint64_t header)
 {
 	return FXT_GET(header, RECORD_TYPE) == FXT_RECORD_LARGE &&
-	       FXT_GET(header, LARGE_TYPE) == FX_PART_TYPE;
+	       FXT_GET(header, LARGE_TYPE) == FX_FRAGMENT_TYPE;
 }
 
-/* The record itself comes with its last part. */
+/* The record itself comes with its last fragment. */
 static int take_part(struct fx_rewriting *w, const uint64_t *words, size_t size)
 {
 	const struct fx_stream_thread *t = fx_rewriting_thread(w);
@@ -87,7 +87,7 @@ static int take_part(struct fx_rewriting *w, const uint64_t *words, size_t size)
 
 	if (!t)
 		return -EPERM;
-	r = fx_parts_take(&w->s->parts, t->tid, words, size, &w->words, &w->size);
+	r = fx_fragments_take(&w->s->fragments, t->tid, words, size, &w->words, &w->size);
 	if (r <= 0)
 		return r;
 	if (fx_record_check(w->words, w->size) != (int64_t)w->size)

@@ -104,7 +104,7 @@ void fx_stream_clear(struct fx_stream *s)
 	s->meanings = NULL;
 	fx_names_destroy(&s->names);
 	fx_modules_destroy(&s->modules);
-	fx_parts_destroy(&s->parts);
+	fx_fragments_destroy(&s->fragments);
 	free(s->slots);
 	free(s->exec);
 	free(s->stash);

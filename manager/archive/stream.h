@@ -37,7 +37,7 @@
 #include "manager/archive/names.h"
 #include "manager/archive/nesting.h"
 #include "manager/process/origin.h"
-#include "manager/archive/parts.h"
+#include "manager/archive/large.h"
 #include "manager/settings/timebase.h"
 #include "manager/archive/untraced.h"
 
@@ -190,7 +190,7 @@ struct fx_stream {
 	uint32_t title_seen; /* which of the process's titles stands in the archive */
 	struct fx_names names;
 	struct fx_modules modules;
-	struct fx_parts parts;
+	struct fx_fragments fragments;
 	struct fx_meaning_entry *meanings; /* made when first needed: meanings.c */
 	struct fx_stream_thread *threads;  /* uthash, by tid */
 	struct fx_stream_thread *idle;	   /* those that are not held, the longest unused first */
@@ -234,7 +234,7 @@ struct fx_stream_end {
 	struct fx_ending ending;
 };
 
-/* Whose a stream is: the members of the same name of struct fx_stream. */
+/* The process of a stream: the members of the same name of struct fx_stream. */
 struct fx_stream_who {
 	uint32_t pid, kernel_pid, first_tid;
 	struct fx_origin *origin;
@@ -301,7 +301,7 @@ bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *
 void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32_t depth,
 			 uint64_t ns);
 
-/* Whose the chunk is; NULL: nobody's. */
+/* The thread whose chunk it is; NULL: none. */
 void fx_stream_chunk_own(struct fx_stream *s, struct fx_stream_chunk *c,
 			 struct fx_stream_thread *t);
 

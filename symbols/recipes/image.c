@@ -11,7 +11,7 @@
 #define PARTS_MAX 4096u
 #define SLOTS_MAX (1u << 20)
 
-static int image_parts_read(struct fx_image *image)
+static int image_sections_read(struct fx_image *image)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -19,8 +19,8 @@ static int image_parts_read(struct fx_image *image)
 
 	if (elf_getshdrnum(image->elf, &count) || count > PARTS_MAX)
 		return -EINVAL;
-	image->parts = calloc(count + 1, sizeof(*image->parts));
-	if (!image->parts)
+	image->sections = calloc(count + 1, sizeof(*image->sections));
+	if (!image->sections)
 		return -ENOMEM;
 	while ((section = elf_nextscn(image->elf, section))) {
 		Elf_Data *data;
@@ -29,10 +29,10 @@ static int image_parts_read(struct fx_image *image)
 		    (header.sh_flags & (SHF_ALLOC | SHF_WRITE | SHF_TLS)) != SHF_ALLOC)
 			continue;
 		data = elf_rawdata(section, NULL);
-		if (data && data->d_buf && image->part_count < count)
-			image->parts[image->part_count++] =
-			    (struct fx_image_part){header.sh_addr, data->d_size, data->d_buf,
-						   (header.sh_flags & SHF_EXECINSTR) != 0};
+		if (data && data->d_buf && image->section_count < count)
+			image->sections[image->section_count++] =
+			    (struct fx_image_section){header.sh_addr, data->d_size, data->d_buf,
+						      (header.sh_flags & SHF_EXECINSTR) != 0};
 	}
 	return 0;
 }
@@ -99,7 +99,7 @@ int fx_image_read(Elf *elf, struct fx_image *ret)
 	int r;
 
 	*ret = (struct fx_image){.elf = elf};
-	r = image_parts_read(ret);
+	r = image_sections_read(ret);
 	if (r == 0)
 		r = image_slots_read(ret);
 	if (r < 0)
@@ -109,15 +109,15 @@ int fx_image_read(Elf *elf, struct fx_image *ret)
 
 void fx_image_clear(struct fx_image *image)
 {
-	free(image->parts);
+	free(image->sections);
 	free(image->slots);
 	memset(image, 0, sizeof(*image));
 }
 
 const uint8_t *fx_image_code(const struct fx_image *image, uint64_t address, size_t *ret_size)
 {
-	for (size_t i = 0; i < image->part_count; i++) {
-		const struct fx_image_part *p = &image->parts[i];
+	for (size_t i = 0; i < image->section_count; i++) {
+		const struct fx_image_section *p = &image->sections[i];
 
 		if (p->is_code && address - p->start < p->size) {
 			*ret_size = p->size - (address - p->start);
@@ -129,8 +129,8 @@ const uint8_t *fx_image_code(const struct fx_image *image, uint64_t address, siz
 
 bool fx_image_constant(const struct fx_image *image, uint64_t address, unsigned size, uint64_t *ret)
 {
-	for (size_t i = 0; image && i < image->part_count; i++) {
-		const struct fx_image_part *p = &image->parts[i];
+	for (size_t i = 0; image && i < image->section_count; i++) {
+		const struct fx_image_section *p = &image->sections[i];
 
 		if (p->is_code || address - p->start >= p->size ||
 		    size > p->size - (address - p->start) || size > sizeof(*ret))

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct fx_image_part {
+struct fx_image_section {
 	uint64_t start, size;
 	const uint8_t *bytes;
 	bool is_code; /* else data that nobody changes, nor relocates */
@@ -22,8 +22,8 @@ struct fx_image_slot {
 
 struct fx_image {
 	Elf *elf; /* borrowed */
-	struct fx_image_part *parts;
-	size_t part_count;
+	struct fx_image_section *sections;
+	size_t section_count;
 	struct fx_image_slot *slots; /* by rising address */
 	size_t slot_count;
 };

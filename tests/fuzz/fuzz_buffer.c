@@ -385,12 +385,12 @@ static void liar_write_durable(const uint64_t *words, size_t count)
 	fx_store_release(to, words[0]);
 }
 
-/* A record in parts, of which the input may leave out one or tell one twice. */
-static void liar_parts(const struct valid *v)
+/* A record in fragments, of which the input may leave out one or tell one twice. */
+static void liar_fragments(const struct valid *v)
 {
-	static uint64_t words[VALID_WORDS_MAX], part[FX_CHUNK_MAX / 8];
+	static uint64_t words[VALID_WORDS_MAX], fragment[FX_CHUNK_MAX / 8];
 	uint64_t total = valid_large(v, &w.in, words), at = 0, number = input_below(&w.in, 3);
-	uint64_t most = w.fake.layout.chunk_size / 8 - 3 - FX_PART_HEAD;
+	uint64_t most = w.fake.layout.chunk_size / 8 - 3 - FX_FRAGMENT_HEAD;
 	uint8_t wrong = input_u8(&w.in);
 
 	for (unsigned i = 0; at < total; i++) {
@@ -409,11 +409,12 @@ static void liar_parts(const struct valid *v)
 		}
 		if (at + count > VALID_WORDS_MAX)
 			break;
-		part[0] = 15 | (FX_PART_HEAD + count) << 4 | (uint64_t)FX_PART_TYPE << 36;
-		part[1] = number | total << 32;
-		part[2] = at;
-		memcpy(part + FX_PART_HEAD, words + at, count * 8);
-		liar_write(part, FX_PART_HEAD + count);
+		fragment[0] =
+		    15 | (FX_FRAGMENT_HEAD + count) << 4 | (uint64_t)FX_FRAGMENT_TYPE << 36;
+		fragment[1] = number | total << 32;
+		fragment[2] = at;
+		memcpy(fragment + FX_FRAGMENT_HEAD, words + at, count * 8);
+		liar_write(fragment, FX_FRAGMENT_HEAD + count);
 		at += count;
 	}
 }
@@ -437,7 +438,7 @@ static void liar_valid(void)
 		liar_write_durable(words, valid_record(&v, &w.in, words));
 		break;
 	case 7:
-		liar_parts(&v);
+		liar_fragments(&v);
 		break;
 	default:
 		liar_write(words, valid_record(&v, &w.in, words));

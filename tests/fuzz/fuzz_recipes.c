@@ -149,11 +149,11 @@ static void fuzz_function(const uint8_t *data, size_t size)
 	unsigned flags = input_u8(&in) & (FX_RECIPE_ARGS | FX_RECIPE_RESULT);
 	char specs[SPECS_MAX + 1] = "";
 	size_t length = strnlen((const char *)in.at, (size_t)(in.end - in.at));
-	struct fx_image_part parts[2] = {
+	struct fx_image_section sections[2] = {
 	    {CONSTANTS, sizeof(constants), constants, false},
 	};
-	struct fx_image image = {.parts = parts,
-				 .part_count = 2,
+	struct fx_image image = {.sections = sections,
+				 .section_count = 2,
 				 .slots = slots,
 				 .slot_count = sizeof(slots) / sizeof(slots[0])};
 	struct fx_wanted_function function = {.address = FUNCTION, .flags = flags, .specs = specs};
@@ -165,7 +165,7 @@ static void fuzz_function(const uint8_t *data, size_t size)
 	if (!*specs || !fx_wishes_are_sound(specs))
 		return;
 	size = (size_t)(in.end - in.at);
-	parts[1] = (struct fx_image_part){FUNCTION, size, in.at, true};
+	sections[1] = (struct fx_image_section){FUNCTION, size, in.at, true};
 	function.end = FUNCTION + size;
 	function_cook(&image, &function);
 }

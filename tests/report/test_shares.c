@@ -5,9 +5,9 @@
 
 #include "report/shares.h"
 
-static void add(struct fx_shares *shares, size_t object, uint32_t part, uint64_t time)
+static void add(struct fx_shares *shares, size_t object, uint32_t sharer, uint64_t time)
 {
-	cr_assert_eq(fx_shares_add(shares, object, part, time), 0);
+	cr_assert_eq(fx_shares_add(shares, object, sharer, time), 0);
 }
 
 Test(shares, nothing)
@@ -36,11 +36,11 @@ Test(shares, by_object_and_then_the_longest_first)
 	at = sorted = fx_shares_sorted(&shares);
 	cr_assert_eq(fx_shares_of(&at, 0), 0);
 	cr_assert_eq(fx_shares_of(&at, 1), 1);
-	cr_assert(at[0].part == 72 && at[0].time == 10);
+	cr_assert(at[0].sharer == 72 && at[0].time == 10);
 	cr_assert_eq(fx_shares_of(&at, 2), 0);
 	cr_assert_eq(fx_shares_of(&at, 4), 3);
-	cr_assert(at[0].part == 72 && at[0].time == 7);
-	cr_assert(at[1].part == 71 && at[2].part == 73, "of equal ones the one that was first");
+	cr_assert(at[0].sharer == 72 && at[0].time == 7);
+	cr_assert(at[1].sharer == 71 && at[2].sharer == 73, "of equal ones the one that was first");
 	cr_assert_eq(fx_shares_of(&at, 5), 0);
 	free(sorted);
 	fx_shares_free(&shares);

@@ -15,7 +15,7 @@
 #include "engine/provider/durable.h"
 #include "engine/provider/engine.h"
 #include "engine/provider/observer.h"
-#include "engine/provider/parted.h"
+#include "engine/provider/fragments.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
 #include "engine/provider/string.h"
@@ -819,25 +819,25 @@ Test(engine, register_several_threads)
 	cr_assert_eq(m.header->threads_used, 64);
 }
 
-/* What a record needs of a chunk is at most all of it; what needs more goes in parts. */
+/* What a record needs of a chunk is at most all of it; what needs more goes in fragments. */
 Test(engine, maximum_record_length)
 {
-	static uint64_t payload[FX_PARTED_MAX / 8];
+	static uint64_t payload[FX_LARGEST_RECORD / 8];
 	uint64_t head[3] = {fx_header_large_blob(0, FXT_LARGE_BLOB_ATTACHMENT), 0, 0};
-	uint64_t parts = 0;
+	uint64_t state = 0;
 
 	start((struct fm_config){.size = 4 << 20});
 	cr_assert(produce_sized(0, 0, m.layout.chunk_size / 8 - 3));
-	head[2] = FX_PARTED_MAX - sizeof head;
-	cr_assert_eq(fx_record_write(me(), head, 3, payload, FX_PARTED_MAX - sizeof head), 0);
-	parts = m.header->rolling_state;
-	cr_assert_geq(parts, FX_PARTED_MAX / m.layout.chunk_size);
+	head[2] = FX_LARGEST_RECORD - sizeof head;
+	cr_assert_eq(fx_record_write(me(), head, 3, payload, FX_LARGEST_RECORD - sizeof head), 0);
+	state = m.header->rolling_state;
+	cr_assert_geq(state, FX_LARGEST_RECORD / m.layout.chunk_size);
 	head[2]++;
-	cr_assert_eq(fx_record_write(me(), head, 3, payload, FX_PARTED_MAX - sizeof head + 1),
+	cr_assert_eq(fx_record_write(me(), head, 3, payload, FX_LARGEST_RECORD - sizeof head + 1),
 		     -E2BIG);
 	cr_assert_eq(fm_dropped(&m), 1, "what is refused is counted");
 	cr_assert_eq(fm_lost(&m, FX_LOSS_LARGE), 1);
-	cr_assert_eq(m.header->rolling_state, parts, "and takes no room");
+	cr_assert_eq(m.header->rolling_state, state, "and takes no room");
 	cr_assert(produce(0, 1));
 }
 

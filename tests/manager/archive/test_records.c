@@ -9,7 +9,7 @@
 #include <criterion/criterion.h>
 
 #include "engine/provider/observer.h"
-#include "engine/provider/parted.h"
+#include "engine/provider/fragments.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
 #include "engine/provider/string.h"
@@ -68,7 +68,7 @@ static struct fx_msg_result end(void)
 /* Writes a record; its texts stand in it, and it is this thread's, now. */
 static int write_record(struct fxt_record *record, const void *payload, size_t size)
 {
-	static uint64_t words[FX_PARTED_MAX / 8 + 4096];
+	static uint64_t words[FX_LARGEST_RECORD / 8 + 4096];
 	struct fx_encoder e;
 
 	fx_encoder_init(&e, words, FX_ARRAY_LEN(words));
@@ -91,7 +91,7 @@ static struct fxt_thread this_thread(void)
 
 /* --- Blobs ----------------------------------------------------------------------------------- */
 
-static uint8_t pattern[FX_PARTED_MAX];
+static uint8_t pattern[FX_LARGEST_RECORD];
 
 static void make_pattern(void)
 {
@@ -167,7 +167,7 @@ static size_t payload_max(enum fxt_kind kind, const char *name, uint32_t nargs)
 
 	if (kind == FXT_KIND_LARGE_EVENT)
 		words += 3 + nargs * 2; /* time, process, thread; "argument" is a word */
-	return FX_PARTED_MAX - words * 8;
+	return FX_LARGEST_RECORD - words * 8;
 }
 
 static void check_blob(enum fxt_kind kind, const char *name, size_t size, uint32_t nargs,
@@ -203,7 +203,7 @@ Test(records, blob)
 
 	make_pattern();
 	start();
-	/* One in a chunk, one in parts. */
+	/* One in a chunk, one in fragments. */
 	for (size_t size = 1001; size < 30000; size += 20000) {
 		struct fxt_record r = {.kind = FXT_KIND_BLOB,
 				       .blob = {.type = FXT_BLOB_DATA,
@@ -271,7 +271,7 @@ Test(records, large_event_with_args_rejected_over_max)
 	cr_assert_eq(read_blob(FXT_KIND_LARGE_EVENT, "other").parts, 1);
 }
 
-/* A thread that dies, or finds no room, in the middle of a record in parts leaves nothing of it. */
+/* A thread that dies, or finds no room, in the middle of a record in fragments leaves nothing of it. */
 Test(records, parts_that_are_never_finished)
 {
 	struct fx_reservation r;
@@ -280,12 +280,12 @@ Test(records, parts_that_are_never_finished)
 
 	make_pattern();
 	t = start();
-	p = fx_record_reserve(t, FX_PART_HEAD + 2, &r);
+	p = fx_record_reserve(t, FX_FRAGMENT_HEAD + 2, &r);
 	cr_assert_not_null(p);
 	p[1] = 77 | UINT64_C(4000) << 32;
 	p[2] = 0;
 	p[3] = fx_header_large_blob(4000, FXT_LARGE_BLOB_ATTACHMENT);
-	fx_record_commit(t, p, FX_PART_HEADER(FX_PART_HEAD + 2), &r);
+	fx_record_commit(t, p, FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD + 2), &r);
 	cr_assert_eq(write_large(FXT_KIND_LARGE_ATTACHMENT, "whole", 50000, 0), 0);
 	end();
 	cr_assert_eq(archive_count(archive_path(), FXT_KIND_LARGE_ATTACHMENT),
@@ -293,7 +293,7 @@ Test(records, parts_that_are_never_finished)
 	check_blob(FXT_KIND_LARGE_ATTACHMENT, "whole", 50000, 0, 2, 4);
 }
 
-/* A circular buffer turns over records in parts: what is kept is whole, and the newest. */
+/* A circular buffer turns over records in fragments: what is kept is whole, and the newest. */
 Test(records, large_attachments_in_a_circular_buffer)
 {
 	unsigned kept = 0;

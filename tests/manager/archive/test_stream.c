@@ -1025,92 +1025,94 @@ Test(stream, a_record_without_size_ends_its_piece)
 	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 1);
 }
 
-/* A part: record `id` of `total` words, from word `at` on. */
-static void refuse_part(uint32_t id, uint64_t total, uint64_t at, uint64_t word)
+/* A fragment: record `id` of `total` words, from word `at` on. */
+static void refuse_fragment(uint32_t id, uint64_t total, uint64_t at, uint64_t word)
 {
-	expect_refused(
-	    (const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD + 1), id | total << 32, at, word},
-	    FX_PART_HEAD + 1);
+	expect_refused((const uint64_t[]){FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD + 1),
+					  id | total << 32, at, word},
+		       FX_FRAGMENT_HEAD + 1);
 }
 
-Test(stream, parts_that_cannot_be)
+Test(stream, fragments_that_cannot_be)
 {
 	const uint64_t magic = FXT_MAGIC_RECORD;
 
 	/* beyond the record; none at all; more than there is; too large a record */
-	refuse_part(1, 2, 2, 0);
-	refuse_part(1, 2, UINT64_MAX, 0);
-	refuse_part(1, 0, 0, 0);
-	refuse_part(1, FX_PARTED_MAX / 8 + 1, 0, 0);
-	expect_refused((const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD), 1 | UINT64_C(2) << 32, 0},
-		       FX_PART_HEAD);
-	expect_refused((const uint64_t[]){FX_PART_HEADER(1)}, 1);
+	refuse_fragment(1, 2, 2, 0);
+	refuse_fragment(1, 2, UINT64_MAX, 0);
+	refuse_fragment(1, 0, 0, 0);
+	refuse_fragment(1, FX_LARGEST_RECORD / 8 + 1, 0, 0);
 	expect_refused(
-	    (const uint64_t[]){FX_PART_HEADER(5), 1 | UINT64_C(1) << 32, 0, magic, magic}, 5);
-	/* a record that may not be, whole or in parts; one that says another size; parts in a part */
-	refuse_part(1, 1, 0, magic);
-	refuse_part(1, 1, 0, fx_header_provider_section(77));
-	refuse_part(1, 1, 0, 0);
-	refuse_part(1, 1, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
-	refuse_part(1, 1, 0, FX_PART_HEADER(1));
+	    (const uint64_t[]){FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD), 1 | UINT64_C(2) << 32, 0},
+	    FX_FRAGMENT_HEAD);
+	expect_refused((const uint64_t[]){FX_FRAGMENT_HEADER(1)}, 1);
+	expect_refused(
+	    (const uint64_t[]){FX_FRAGMENT_HEADER(5), 1 | UINT64_C(1) << 32, 0, magic, magic}, 5);
+	/* a record that may not be, whole or in fragments; one that says another size; fragments in a fragment */
+	refuse_fragment(1, 1, 0, magic);
+	refuse_fragment(1, 1, 0, fx_header_provider_section(77));
+	refuse_fragment(1, 1, 0, 0);
+	refuse_fragment(1, 1, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
+	refuse_fragment(1, 1, 0, FX_FRAGMENT_HEADER(1));
 }
 
-static void put_part(uint32_t id, uint64_t total, uint64_t at, uint64_t word)
+static void put_fragment(uint32_t id, uint64_t total, uint64_t at, uint64_t word)
 {
-	put((const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD + 1), id | total << 32, at, word},
-	    FX_PART_HEAD + 1);
+	put((const uint64_t[]){FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD + 1), id | total << 32, at,
+			       word},
+	    FX_FRAGMENT_HEAD + 1);
 }
 
 /* Circular buffers lose the beginning of what they hold. */
-Test(stream, parts_without_the_one_before_are_nothing)
+Test(stream, fragments_without_the_one_before_are_nothing)
 {
 	struct fx_stream_counts counts;
 
 	begin();
 	put_thread(TID);
-	put_part(1, 3, 1, 10);
-	put_part(1, 3, 2, 10);
+	put_fragment(1, 3, 1, 10);
+	put_fragment(1, 3, 2, 10);
 	send_chunk(0, 0, WHOLE);
 	counts = end();
 	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 0);
 	cr_assert_eq(counts.events, 0);
 }
 
-/* A part twice, or one left out: the record is no more, and what is there of it counts once. */
-Test(stream, parts_out_of_their_order)
+/* A fragment twice, or one left out: the record is no more, and what is there of it counts once. */
+Test(stream, fragments_out_of_their_order)
 {
 	struct fx_stream_counts counts;
 
 	begin();
 	put_thread(TID);
-	put_part(1, 4, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
-	put_part(1, 4, 2, 10);
-	put_part(1, 4, 1, 10);
-	put_part(1, 4, 2, 10);
-	put_part(1, 4, 3, 10);
+	put_fragment(1, 4, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
+	put_fragment(1, 4, 2, 10);
+	put_fragment(1, 4, 1, 10);
+	put_fragment(1, 4, 2, 10);
+	put_fragment(1, 4, 3, 10);
 	send_chunk(0, 0, WHOLE);
 	counts = end();
 	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 1);
 	cr_assert_eq(counts.events, 0);
 }
 
-Test(stream, records_in_parts_are_told_apart)
+Test(stream, records_in_fragments_are_told_apart)
 {
 	const uint64_t header = event_header(FXT_EVENT_INSTANT, 2, NAME);
 	struct fx_stream_counts counts;
 
 	begin();
 	put_thread(TID);
-	put_part(1, 2, 0, header);
-	put_part(2, 2, 0, header);
+	put_fragment(1, 2, 0, header);
+	put_fragment(2, 2, 0, header);
 	send_chunk(0, 0, WHOLE);
 	/* Another thread's of the same number, which never ends. */
 	put_thread(TID + 1);
-	put_part(1, 2, 0, header);
+	put_fragment(1, 2, 0, header);
 	send_chunk(1, 1, WHOLE);
 	put_thread(TID);
-	put_part(2, 2, 1, 20);
-	put_part(1, 2, 1, 10);
+	put_fragment(2, 2, 1, 20);
+	put_fragment(1, 2, 1, 10);
 	send_chunk(2, 2, WHOLE);
 	counts = end();
 	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 0);
@@ -1125,12 +1127,12 @@ Test(stream, records_that_are_never_finished_take_little)
 	begin();
 	for (uint32_t i = 0; i < 10000; i++) {
 		put_thread(TID);
-		put_part(i, FX_PARTED_MAX / 8, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
+		put_fragment(i, FX_LARGEST_RECORD / 8, 0, event_header(FXT_EVENT_INSTANT, 2, NAME));
 		send_chunk(i % 8, i, WHOLE);
 	}
 	/* The oldest are given up: this one is not out of order, but unknown. */
 	put_thread(TID);
-	put_part(0, FX_PARTED_MAX / 8, 7, 0);
+	put_fragment(0, FX_LARGEST_RECORD / 8, 7, 0);
 	send_chunk(0, 10000, WHOLE);
 	counts = end();
 	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 0);
@@ -1177,7 +1179,7 @@ Test(stream, random_words_do_no_harm)
 }
 
 /* Parts of all sizes, in any order, of records of all kinds. */
-Test(stream, random_parts_do_no_harm)
+Test(stream, random_fragments_do_no_harm)
 {
 	srand(5);
 	begin();
@@ -1186,14 +1188,14 @@ Test(stream, random_parts_do_no_harm)
 
 		put_thread(TID + (unsigned)(rand() % 3));
 		put_complete(NAME, 10, 20);
-		put((const uint64_t[]){FX_PART_HEADER(FX_PART_HEAD + count),
+		put((const uint64_t[]){FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD + count),
 				       (unsigned)(rand() % 4) | (uint64_t)total << 32,
 				       (unsigned)(rand() % 3 ? 0 : rand() % 24)},
-		    FX_PART_HEAD);
+		    FX_FRAGMENT_HEAD);
 		for (unsigned i = 0; i < count; i++) {
 			uint64_t word = (uint64_t)rand() << 32 ^ (uint64_t)rand();
 
-			/* A type and a size that may be, often; large records, and parts again. */
+			/* A type and a size that may be, often; large records, and fragments again. */
 			if (rand() % 4)
 				word = (word & ~UINT64_C(0xffff)) | (unsigned)(rand() % 16) |
 				       (rand() % 2 ? total : (unsigned)rand() % 24) << 4;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "engine/provider/parted.h"
+#include "engine/provider/fragments.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include "engine/provider/record.h"
 
-/* The rest of a chunk is worth a part if it has so many words. */
+/* The rest of a chunk is worth a fragment if it has so many words. */
 #define LEAST_WORDS 64u
 
 /* A record that stands in two places. */
@@ -63,8 +63,8 @@ static int write_whole(struct fx_thread *t, const struct source *s)
 	return 0;
 }
 
-/* Words of the next part: what is left of the chunk in use, or a chunk. */
-static uint32_t part_words(const struct fx_thread *t, uint32_t left)
+/* Words of the next fragment: what is left of the chunk in use, or a chunk. */
+static uint32_t fragment_words(const struct fx_thread *t, uint32_t left)
 {
 	const struct fx_cursor *c = &t->cursor[0];
 	const uint64_t *end = fx_load_relaxed(&c->end); /* once: see idle.h */
@@ -72,29 +72,29 @@ static uint32_t part_words(const struct fx_thread *t, uint32_t left)
 
 	if (!t->busy[0] && end && end - c->pos >= LEAST_WORDS)
 		room = (uint32_t)(end - c->pos);
-	return left + FX_PART_HEAD < room ? left : room - FX_PART_HEAD;
+	return left + FX_FRAGMENT_HEAD < room ? left : room - FX_FRAGMENT_HEAD;
 }
 
 static int write_parts(struct fx_thread *t, const struct source *s)
 {
 	/* Atomic: a handler that interrupts this must get another. */
-	uint64_t id = fx_add_relaxed(&t->parted, 1) + 1;
+	uint64_t id = fx_add_relaxed(&t->fragmented, 1) + 1;
 	struct fx_reservation r;
 	uint32_t count;
 
 	for (uint32_t at = 0; at < s->words; at += count) {
 		uint64_t *p;
 
-		count = part_words(t, s->words - at);
-		p = fx_record_reserve(t, FX_PART_HEAD + count, &r);
+		count = fragment_words(t, s->words - at);
+		p = fx_record_reserve(t, FX_FRAGMENT_HEAD + count, &r);
 		if (!p)
 			return -ENOSPC;
 		p[1] = (uint32_t)id | (uint64_t)s->words << 32;
 		p[2] = at;
-		copy_words(p + FX_PART_HEAD, s, at, count);
+		copy_words(p + FX_FRAGMENT_HEAD, s, at, count);
 		if (at == 0)
-			p[FX_PART_HEAD] = sized_header(s);
-		fx_record_commit(t, p, FX_PART_HEADER(FX_PART_HEAD + count), &r);
+			p[FX_FRAGMENT_HEAD] = sized_header(s);
+		fx_record_commit(t, p, FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD + count), &r);
 	}
 	return 0;
 }
@@ -106,17 +106,18 @@ static bool parts_has_room(uint32_t words)
 	uint64_t chunks = (uint64_t)l->halves * l->chunks_per_half;
 
 	return fx_engine.page->buffering_mode == FX_MODE_STREAMING ||
-	       words <= chunks * (chunk_room() - FX_PART_HEAD);
+	       words <= chunks * (chunk_room() - FX_FRAGMENT_HEAD);
 }
 
 int fx_record_write(struct fx_thread *t, const uint64_t *head, unsigned head_words,
 		    const void *payload, size_t size)
 {
-	uint32_t most = is_large(head[0]) ? FX_PARTED_MAX / FXT_WORD_SIZE : FXT_MAX_RECORD_WORDS;
+	uint32_t most =
+	    is_large(head[0]) ? FX_LARGEST_RECORD / FXT_WORD_SIZE : FXT_MAX_RECORD_WORDS;
 	struct source s = {
 	    .head = head, .head_words = head_words, .payload = payload, .size = size};
 
-	if (size > FX_PARTED_MAX || head_words + FX_ALIGN_UP(size, 8u) / 8 > most) {
+	if (size > FX_LARGEST_RECORD || head_words + FX_ALIGN_UP(size, 8u) / 8 > most) {
 		fx_record_drop(t, FX_LOSS_LARGE);
 		return -E2BIG;
 	}
