@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "manager/archive/writer.h"
+#include "manager/archive/writer-internal.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,273 +9,11 @@
 #include <time.h>
 
 #include "base/atomic.h"
-#include "base/fault.h"
-#include "manager/archive/anchors.h"
-#include "manager/archive/host.h"
-#include "manager/archive/intake.h"
-#include "manager/archive/marks.h"
-#include "manager/archive/ties.h"
-#include "manager/archive/parking.h"
 #include "manager/settings/functions.h"
-#include "manager/settings/report.h"
 #include "manager/settings/terms.h"
-#include "symbols/loader.h"
-
-/* Processes that were heard of without being traced, as far as they are remembered. */
-#define EXCUSED_MAX 4096u
-
-/* What stands aside is looked at this often. */
-#define LOOK_NS UINT64_C(2000000)
 
 /* Stack for what the demangler may need on top of its own use. */
 #define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
-
-/* How blocks of one provider come in. */
-struct fx_inlet {
-	uint32_t id;
-	uint32_t pid;
-	struct fx_origin *origin; /* shared; NULL: not known */
-	bool exec;		  /* the process was another program before */
-	uint64_t born;		  /* CLOCK_BOOTTIME ns */
-	struct fx_stream *stream; /* the writer thread's */
-	uint32_t findings;	  /* those of the clocks that are marked, or were before it came */
-	struct fx_parked parked;  /* blocks that stand aside, */
-	const struct fx_parking *parking; /* and where */
-	char name[FXT_MAX_NAME_LENGTH + 1];
-};
-
-struct fx_writer {
-	pthread_t thread;
-	struct fx_queue queue;
-	struct fx_output *output;
-	const char *path;
-	const struct fx_session_config *session;
-	int error;		   /* first one of the output; read by other threads */
-	uint64_t flushes, flushed; /* asked for; done, the writer thread's */
-	int done_fd;
-	struct fx_identities ids;
-	struct fx_loader *loader; /* NULL: symbols are read by the writer's own thread */
-	struct fx_parking parking;
-	uint64_t next_look; /* CLOCK_MONOTONIC ns; at what stands aside */
-	struct fx_stream_shared shared;
-	struct fx_anchors anchors;
-	const struct fx_clock_choice *clock;
-	bool host_written;
-	struct fx_ties ties;
-	pthread_mutex_t lock; /* of what is excused */
-	pid_t excused[EXCUSED_MAX];
-	unsigned excused_count;
-	struct fx_totals totals;
-};
-
-/* --- Blocks ---------------------------------------------------------------------------------- */
-
-static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
-{
-	struct fx_stream_who who = {
-	    .pid = fx_identity_process(&w->ids, inlet->pid, inlet->exec),
-	    .kernel_pid = inlet->pid,
-	    .first_tid = inlet->origin ? fx_origin_first_tid(inlet->origin) : inlet->pid,
-	    .origin = inlet->origin,
-	};
-
-	fx_totals_begin(&w->totals, inlet->exec);
-	if (fx_stream_create_as(&w->shared, inlet->id, &who, inlet->name, &inlet->stream) < 0) {
-		fx_report("out of memory: %s (%u) will be missing", inlet->name, inlet->pid);
-		return;
-	}
-	if (!w->host_written)
-		fx_host_write(&w->shared.archive, w->clock->text);
-	w->host_written = true;
-	inlet->findings = w->anchors.newest.count;
-	fx_clocks_catch_up(&w->anchors.clocks, &w->shared.archive);
-	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
-}
-
-/* A file that gives no names since it may not be read or is more than is borne; what is missing or has changed is told
- * by the names. */
-static void report_symbols(struct fx_writer *w)
-{
-	struct fx_symbol_problem problem;
-
-	while (fx_symbol_cache_next_problem(w->shared.symbols, &problem)) {
-		if (problem.kind == FX_SYMBOL_FILE_UNREADABLE ||
-		    problem.kind >= FX_SYMBOL_FILE_NO_MEMORY)
-			fx_report("%s: %s; its functions are shown by their addresses",
-				  problem.path, fx_symbol_problem_text(problem.kind));
-	}
-}
-
-static void inlet_end(struct fx_writer *w, struct fx_inlet *inlet, const struct fx_block *block)
-{
-	struct fx_stream *s = inlet->stream;
-
-	if (s) {
-		fx_intake_finish(s, &block->end);
-		fx_totals_end(&w->totals, s, &block->end, inlet->exec);
-		fx_stream_destroy(s);
-	}
-	report_symbols(w);
-	fx_origin_release(inlet->origin);
-	free(inlet);
-}
-
-/* From where it was left. False: the rest needs a name that is being read. */
-static bool write_pieces(struct fx_writer *w, struct fx_block *block)
-{
-	struct fx_stream *s = block->inlet->stream;
-
-	while (s && block->at < block->pieces.used) {
-		const struct fx_piece *piece = (const void *)(block->pieces.data + block->at);
-
-		if (fx_output_error(w->output))
-			block->done = piece->bytes;
-		else if (block->kind == FX_BLOCK_LOOK)
-			block->done = fx_intake_look(s, piece, piece + 1);
-		else
-			block->done =
-			    fx_intake_piece(s, piece, piece + 1, block->done, block->ticks);
-		if (block->done < piece->bytes)
-			return false;
-		block->at += sizeof(*piece) + piece->bytes;
-		block->done = 0;
-		FX_FAULT(block_half);
-	}
-	if (s && block->looked)
-		fx_intake_looked(s, block->ticks);
-	return true;
-}
-
-static void writer_report_error(struct fx_writer *w)
-{
-	int error = fx_output_error(w->output);
-
-	if (!error || w->error)
-		return;
-	fx_store_relaxed(&w->error, error);
-	fx_report("%s: %s; the archive ends here, the program goes on",
-		  strcmp(w->path, "-") == 0 ? "standard output" : w->path,
-		  error == -ETIMEDOUT ? "nobody reads it" : strerror(-error));
-}
-
-/* The newest finding alone: those between two blocks of a process are few. */
-static void inlet_mark_clock(struct fx_writer *w, struct fx_inlet *inlet)
-{
-	if (!inlet || !inlet->stream || inlet->findings == w->anchors.newest.count)
-		return;
-	inlet->findings = w->anchors.newest.count;
-	fx_archive_select(&w->shared.archive, inlet->stream->id);
-	fx_marks_clock(inlet->stream, w->anchors.newest.what, w->anchors.newest.by,
-		       w->anchors.newest.ns);
-}
-
-/* False: it is not written yet, or not to its end. */
-static bool write_block(struct fx_writer *w, struct fx_block *block)
-{
-	FX_FAULT(block_taken);
-	inlet_mark_clock(w, block->inlet);
-	switch (block->kind) {
-	case FX_BLOCK_BEGIN:
-		inlet_begin(w, block->inlet);
-		break;
-	case FX_BLOCK_DATA:
-	case FX_BLOCK_LOOK:
-		return write_pieces(w, block);
-	case FX_BLOCK_END:
-		inlet_end(w, block->inlet, block);
-		break;
-	case FX_BLOCK_FLUSH:
-		fx_output_complete(w->output);
-		writer_report_error(w);
-		/* release: the error stands. Pairs with fx_writer_flushed(). */
-		fx_store_release(&w->flushed, w->flushed + 1);
-		break;
-	}
-	return true;
-}
-
-/* --- What stands aside ------------------------------------------------------------------------ */
-
-static struct fx_parked *parked_of(const struct fx_block *block)
-{
-	return block->inlet ? &block->inlet->parked : NULL;
-}
-
-/* Whether a process of this pid has blocks among those before `end`: it was another program, and has not ended yet. */
-static bool pid_is_parked(const struct fx_writer *w, const struct fx_inlet *inlet,
-			  const struct fx_block *end)
-{
-	for (const struct fx_block *b = w->parking.first; b != end; b = b->next) {
-		if (b->inlet && b->inlet != inlet && b->inlet->pid == inlet->pid)
-			return true;
-	}
-	return false;
-}
-
-/* Whether a block must wait for those that stand aside before `end`. */
-static bool must_stand_aside(const struct fx_writer *w, const struct fx_block *block,
-			     const struct fx_block *end)
-{
-	if (w->parking.first == end)
-		return false;
-	if (block->kind == FX_BLOCK_FLUSH)
-		return true;
-	return block->kind == FX_BLOCK_BEGIN && pid_is_parked(w, block->inlet, end);
-}
-
-/* Looks at a block that stands aside. True: it is written. */
-static bool look_at(struct fx_writer *w, struct fx_block *block)
-{
-	struct fx_inlet *inlet = block->inlet;
-
-	/* Blocks of one process keep their order. */
-	if (inlet && inlet->parked.look == w->parking.look)
-		return false;
-	if (!must_stand_aside(w, block, block) &&
-	    (!inlet || !inlet->stream || fx_stream_is_ready(inlet->stream)) &&
-	    (block->kind == FX_BLOCK_END || write_block(w, block)))
-		return true;
-	if (inlet)
-		inlet->parked.look = w->parking.look;
-	return false;
-}
-
-/* Writes what stands aside, as far as names are known by now. */
-static void look_aside(struct fx_writer *w)
-{
-	struct fx_block **at = &w->parking.first, *block;
-
-	w->parking.look++;
-	while ((block = *at)) {
-		if (!look_at(w, block)) {
-			at = &block->next;
-			continue;
-		}
-		fx_parking_remove(&w->parking, parked_of(block), at);
-		/* Its inlet is gone with it. */
-		if (block->kind == FX_BLOCK_END)
-			write_block(w, block);
-		fx_queue_recycle(&w->queue, block);
-	}
-	w->next_look = fx_monotonic_ns() + LOOK_NS;
-}
-
-/* A block that has come. */
-static void take_block(struct fx_writer *w, struct fx_block *block)
-{
-	struct fx_parked *parked = parked_of(block);
-
-	if ((parked && parked->blocks) || must_stand_aside(w, block, NULL) ||
-	    !write_block(w, block))
-		fx_parking_add(&w->parking, parked, block);
-	else
-		fx_queue_recycle(&w->queue, block);
-}
-
-bool fx_inlet_is_behind(const struct fx_inlet *inlet)
-{
-	return fx_parking_is_full(inlet->parking, &inlet->parked);
-}
 
 /* --- The thread ------------------------------------------------------------------------------- */
 
@@ -285,8 +22,8 @@ static uint64_t sleep_max(const struct fx_writer *w)
 {
 	uint64_t rest = fx_output_rest(w->output);
 
-	if (w->parking.first && rest > LOOK_NS)
-		rest = LOOK_NS;
+	if (w->parking.first && rest > FX_LOOK_NS)
+		rest = FX_LOOK_NS;
 	return rest < w->anchors.period ? rest : w->anchors.period;
 }
 
@@ -305,7 +42,7 @@ static struct timespec deadline_in(uint64_t ns)
 /* Waits for a block. NULL: there was none for a while. */
 static struct fx_block *next_block(struct fx_writer *w)
 {
-	const struct timespec look = {.tv_nsec = LOOK_NS};
+	const struct timespec look = {.tv_nsec = FX_LOOK_NS};
 	struct timespec deadline;
 
 	/* Nothing more comes: it waits for names alone. */
@@ -325,13 +62,13 @@ static void write_next(struct fx_writer *w)
 
 	if (!block) {
 		fx_output_flush(w->output);
-		writer_report_error(w);
+		fx_writer_report_error(w);
 		block = next_block(w);
 	}
 	if (block)
-		take_block(w, block);
+		fx_writer_take(w, block);
 	if (w->parking.first && fx_monotonic_ns() >= w->next_look)
-		look_aside(w);
+		fx_writer_look_aside(w);
 	fx_anchors_continue(&w->anchors);
 }
 
@@ -359,7 +96,7 @@ static void *writer_main(void *opaque)
 	fx_clocks_read(&w->anchors.clocks, &w->shared.archive);
 	w->totals.events = w->shared.archive.events;
 	fx_output_complete(w->output);
-	writer_report_error(w);
+	fx_writer_report_error(w);
 	if (w->done_fd >= 0)
 		eventfd_write(w->done_fd, 1);
 	return NULL;
@@ -537,7 +274,7 @@ void fx_writer_excuse(struct fx_writer *w, pid_t pid)
 	if (!w || !pid)
 		return;
 	pthread_mutex_lock(&w->lock);
-	if (w->excused_count < EXCUSED_MAX)
+	if (w->excused_count < FX_EXCUSED_MAX)
 		w->excused[w->excused_count++] = pid;
 	pthread_mutex_unlock(&w->lock);
 }
