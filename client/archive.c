@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
 #include "client/commands.h"
 #include "client/usage.h"
+#include "convert/timeline.h"
 #include "manager/archive/output.h"
 #include "manager/settings/report.h"
 
@@ -60,6 +62,23 @@ int fx_archive_complain_of(const char *program, const char *file, const struct f
 	fxt_fault_format(fault, text, sizeof(text));
 	fx_report_as(program, "%s: offset 0x%" PRIx64 ": %s%s", file, fault->offset, text, then);
 	return FX_EXIT_FAILURE;
+}
+
+void fx_archive_say_notes(const char *program, const char *file, const struct fx_timeline *timeline,
+			  const char *where)
+{
+	const struct fx_text *note;
+	char text[512];
+
+	if (timeline->notes.count == 0)
+		return;
+	note = timeline->notes.items[0].text;
+	text[fx_escape(text, sizeof(text) - 1, note->data, note->length,
+		       FX_ESCAPE_CONTROLS | FX_ESCAPE_KEEP_BACKSLASHES)] = '\0';
+	fprintf(stderr, "%s: %s: %s", program, file, text);
+	if (timeline->notes.count > 1)
+		fprintf(stderr, " (%zu such notes in all%s)", timeline->notes.count, where);
+	fputc('\n', stderr);
 }
 
 void fx_archive_note_fault(void *opaque, const struct fxt_fault *fault)

@@ -8,6 +8,7 @@
 #include <fxtrace/reader.h>
 
 struct fx_output;
+struct fx_timeline;
 
 /* Where a session's archive is unless its FILE is given. */
 #define FX_ARCHIVE_USUAL "fxtrace.fxt"
@@ -32,6 +33,10 @@ int fx_archive_complain(const char *program, const char *file, int error,
 /* As above, on a fault that is there; what `then` says comes behind it. */
 int fx_archive_complain_of(const char *program, const char *file, const struct fxt_fault *fault,
 			   const char *then);
+
+/* One line on what was lost while recording, if anything was: the first note, and how many there are, with what `where` says. */
+void fx_archive_say_notes(const char *program, const char *file, const struct fx_timeline *timeline,
+			  const char *where);
 
 /* Keeps a fault in the struct fxt_fault that `opaque` is: a handler of a reader's. */
 void fx_archive_note_fault(void *opaque, const struct fxt_fault *fault);

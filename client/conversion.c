@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/escape.h"
+#include "client/archive.h"
 #include "client/commands.h"
 #include "client/page-tables.h"
 #include "convert/indexer.h"
@@ -135,24 +135,6 @@ static void conversion_report_misfits(const struct fx_conversion *conversion,
 	}
 }
 
-/* What was lost while recording has no place in most pictures. */
-static void conversion_report_notes(const struct fx_conversion *conversion,
-				    const struct fx_timeline *timeline)
-{
-	const struct fx_text *note;
-	char text[512];
-
-	if (!conversion->format->is_picture || timeline->notes.count == 0)
-		return;
-	note = timeline->notes.items[0].text;
-	text[fx_escape(text, sizeof(text) - 1, note->data, note->length,
-		       FX_ESCAPE_CONTROLS | FX_ESCAPE_KEEP_BACKSLASHES)] = '\0';
-	fprintf(stderr, "%s: %s: %s", conversion->program, conversion->in, text);
-	if (timeline->notes.count > 1)
-		fprintf(stderr, " (%zu such notes in all)", timeline->notes.count);
-	fputc('\n', stderr);
-}
-
 /* --- Converting ------------------------------------------------------------------------------- */
 
 int fx_conversion_read(const struct fx_conversion *conversion, int fd, struct fx_timeline *timeline)
@@ -188,6 +170,8 @@ int fx_conversion_write(const struct fx_conversion *conversion, struct fx_timeli
 int fx_conversion_report(const struct fx_conversion *conversion, const struct fx_timeline *timeline)
 {
 	conversion_report_misfits(conversion, timeline);
-	conversion_report_notes(conversion, timeline);
+	/* What was lost while recording has no place in most pictures. */
+	if (conversion->format->is_picture)
+		fx_archive_say_notes(conversion->program, conversion->in, timeline, "");
 	return conversion_report_damage(conversion, timeline);
 }

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/escape.h"
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/pager.h"
@@ -101,23 +100,6 @@ static int query_say(const struct query_options *options, const struct fx_query 
 	return FX_EXIT_USAGE;
 }
 
-/* What was lost while recording is missing in every answer. */
-static void query_say_notes(const struct query_options *options, const struct fx_timeline *timeline)
-{
-	const struct fx_text *note;
-	char text[512];
-
-	if (timeline->notes.count == 0)
-		return;
-	note = timeline->notes.items[0].text;
-	text[fx_escape(text, sizeof(text) - 1, note->data, note->length,
-		       FX_ESCAPE_CONTROLS | FX_ESCAPE_KEEP_BACKSLASHES)] = '\0';
-	fprintf(stderr, "%s: %s: %s", options->program, options->file, text);
-	if (timeline->notes.count > 1)
-		fprintf(stderr, " (%zu such notes in all; table stats)", timeline->notes.count);
-	fputc('\n', stderr);
-}
-
 /* --- The answer ------------------------------------------------------------------------------- */
 
 static int query_print(const struct query_options *options, struct fx_query *query)
@@ -151,7 +133,8 @@ static int query_timeline(const struct query_options *options, struct fx_query *
 
 	if (r < 0)
 		return fx_archive_complain(options->program, options->file, r, NULL);
-	query_say_notes(options, timeline);
+	/* What was lost while recording is missing in every answer. */
+	fx_archive_say_notes(options->program, options->file, timeline, "; table stats");
 	if (timeline->fault.kind != FXT_FAULT_NONE)
 		fx_archive_complain_of(options->program, options->file, &timeline->fault,
 				       "; the answer is of what is whole");

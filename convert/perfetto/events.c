@@ -276,17 +276,23 @@ static void enter_asyncs(struct perfetto *perfetto, const struct fx_async_track 
 	perfetto->in_asyncs = true;
 }
 
-static void perfetto_export_async_begin(struct fx_exporter *exporter,
-					const struct fx_async_track *track, uint64_t id,
-					const struct fx_event *event)
+static void write_async_event(struct fx_exporter *exporter, const struct fx_async_track *track,
+			      Fx__Pf__TrackEvent__Type type, const struct fx_event *event)
 {
 	struct perfetto *perfetto = perfetto_get(exporter);
 	Fx__Pf__TrackEvent message;
 
-	(void)id;
 	enter_asyncs(perfetto, track, event->ts);
-	set_event(perfetto, &message, FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, event);
+	set_event(perfetto, &message, type, event);
 	write_async(perfetto, track, event->ts, &message);
+}
+
+static void perfetto_export_async_begin(struct fx_exporter *exporter,
+					const struct fx_async_track *track, uint64_t id,
+					const struct fx_event *event)
+{
+	(void)id;
+	write_async_event(exporter, track, FX__PF__TRACK_EVENT__TYPE__TYPE_SLICE_BEGIN, event);
 }
 
 static void perfetto_export_async_end(struct fx_exporter *exporter,
@@ -307,13 +313,8 @@ static void perfetto_export_async_instant(struct fx_exporter *exporter,
 					  const struct fx_async_track *track, uint64_t id,
 					  const struct fx_event *event)
 {
-	struct perfetto *perfetto = perfetto_get(exporter);
-	Fx__Pf__TrackEvent message;
-
 	(void)id;
-	enter_asyncs(perfetto, track, event->ts);
-	set_event(perfetto, &message, FX__PF__TRACK_EVENT__TYPE__TYPE_INSTANT, event);
-	write_async(perfetto, track, event->ts, &message);
+	write_async_event(exporter, track, FX__PF__TRACK_EVENT__TYPE__TYPE_INSTANT, event);
 }
 
 /* --- The rest --------------------------------------------------------------------------------- */

@@ -319,18 +319,27 @@ static int fx_call_posix_spawnp(pid_t *pid, const char *file,
 	return spawn(FX_REAL(posix_spawnp), &e, pid, file, actions, attr, argv, envp);
 }
 
+/* pidfd_spawn() or pidfd_spawnp(); the same. The child has no pid to be told of. */
+static int spawn_pidfd(__typeof__(fx_real.fn.pidfd_spawn) real, struct fx_environ *e, int *pidfd,
+		       const char *path, const posix_spawn_file_actions_t *actions,
+		       const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
+{
+	int ret;
+
+	fx_environ_make(e, envp);
+	ret = real(pidfd, path, actions, attr, argv, e->envp);
+	fx_environ_release(e);
+	return ret;
+}
+
 static int fx_call_pidfd_spawn(int *pidfd, const char *path,
 			       const posix_spawn_file_actions_t *actions,
 			       const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
 	struct fx_environ e = {.is_childs = true};
-	int ret;
 
 	fx_environ_for_file(&e, path);
-	fx_environ_make(&e, envp);
-	ret = FX_REAL(pidfd_spawn)(pidfd, path, actions, attr, argv, e.envp);
-	fx_environ_release(&e);
-	return ret;
+	return spawn_pidfd(FX_REAL(pidfd_spawn), &e, pidfd, path, actions, attr, argv, envp);
 }
 
 static int fx_call_pidfd_spawnp(int *pidfd, const char *file,
@@ -338,13 +347,9 @@ static int fx_call_pidfd_spawnp(int *pidfd, const char *file,
 				const posix_spawnattr_t *attr, fx_strings argv, fx_strings envp)
 {
 	struct fx_environ e = {.is_childs = true};
-	int ret;
 
 	fx_environ_for_command(&e, file);
-	fx_environ_make(&e, envp);
-	ret = FX_REAL(pidfd_spawnp)(pidfd, file, actions, attr, argv, e.envp);
-	fx_environ_release(&e);
-	return ret;
+	return spawn_pidfd(FX_REAL(pidfd_spawnp), &e, pidfd, file, actions, attr, argv, envp);
 }
 
 /* --- Ends of others, and one's own ------------------------------------------------------------ */
