@@ -88,7 +88,7 @@ static void reading_forget(struct fx_symbol_cache *cache, struct fx_symbol_file 
 	}
 	if (file->state == FX_FILE_LOADED) {
 		file->user->bytes -= memory;
-		cache->counters.symbols -= file->table.count;
+		cache->counters.symbols -= file->table.entries.count;
 		cache->counters.table_bytes -= memory;
 	}
 	fx_symtab_clear(&file->table);

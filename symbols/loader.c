@@ -181,14 +181,15 @@ static bool loader_read_at(int fd, void *data, size_t size, off_t at)
 /* Whether whatever the table says can be looked up in it. */
 static bool loader_is_sound(const struct fx_symtab *table)
 {
-	if (table->count && (!table->names_size || table->names[table->names_size - 1]))
+	if (table->entries.count &&
+	    (!table->names.count || table->names.items[table->names.count - 1]))
 		return false;
-	for (size_t i = 0; i < table->count; i++) {
-		const struct fx_symtab_entry *e = &table->entries[i];
+	for (size_t i = 0; i < table->entries.count; i++) {
+		const struct fx_symtab_entry *e = &table->entries.items[i];
 
-		if (table->sources && table->sources[i] >= table->names_size)
+		if (table->sources && table->sources[i] >= table->names.count)
 			return false;
-		if (e->name >= table->names_size || (e->outer != FX_NO_ENTRY && e->outer >= i) ||
+		if (e->name >= table->names.count || (e->outer != FX_NO_ENTRY && e->outer >= i) ||
 		    (i && e->start <= e[-1].start))
 			return false;
 	}
@@ -209,24 +210,24 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 		return answer.failed <= (uint64_t)loader_problem(FX_SYMBOL_FILE_CRASHED)
 			   ? (int)answer.failed
 			   : loader_problem(FX_SYMBOL_FILE_DAMAGED);
-	if (answer.count > limit / sizeof(*table.entries) || answer.names_size > limit)
+	if (answer.count > limit / sizeof(*table.entries.items) || answer.names_size > limit)
 		return loader_problem(FX_SYMBOL_FILE_TOO_LARGE);
-	bytes = answer.count * sizeof(*table.entries);
-	table.entries = malloc(bytes + 1);
-	table.names = malloc(answer.names_size + 1);
+	bytes = answer.count * sizeof(*table.entries.items);
 	table.shown = calloc(answer.count + 1, sizeof(*table.shown));
-	table.count = table.capacity = answer.count;
-	table.names_size = table.names_capacity = answer.names_size;
-	table.is_partial = answer.is_partial != 0;
 	if (answer.has_sources)
 		table.sources = calloc(answer.count + 1, sizeof(*table.sources));
-	has_room =
-	    table.entries && table.names && table.shown && (!answer.has_sources || table.sources);
-	if (has_room && loader_read_at(fd, table.entries, bytes, sizeof(answer)) &&
-	    loader_read_at(fd, table.names, table.names_size, (off_t)(sizeof(answer) + bytes)) &&
+	has_room = fx_vector_reserve(&table.entries, answer.count) == 0 &&
+		   fx_vector_reserve(&table.names, answer.names_size) == 0 && table.shown &&
+		   (!answer.has_sources || table.sources);
+	table.entries.count = answer.count;
+	table.names.count = answer.names_size;
+	table.is_partial = answer.is_partial != 0;
+	if (has_room && loader_read_at(fd, table.entries.items, bytes, sizeof(answer)) &&
+	    loader_read_at(fd, table.names.items, table.names.count,
+			   (off_t)(sizeof(answer) + bytes)) &&
 	    (!answer.has_sources ||
-	     loader_read_at(fd, table.sources, table.count * sizeof(*table.sources),
-			    (off_t)(sizeof(answer) + bytes + table.names_size))) &&
+	     loader_read_at(fd, table.sources, table.entries.count * sizeof(*table.sources),
+			    (off_t)(sizeof(answer) + bytes + table.names.count))) &&
 	    loader_is_sound(&table)) {
 		*ret = table;
 		return 0;

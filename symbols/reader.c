@@ -157,14 +157,15 @@ static void answer_write(int fd, int failed, const struct fx_symtab *table)
 	bool ok;
 
 	if (!failed) {
-		answer.count = table->count;
-		answer.names_size = table->names_size;
+		answer.count = table->entries.count;
+		answer.names_size = table->names.count;
 		answer.is_partial = table->is_partial;
 		answer.has_sources = table->sources != NULL;
 	}
 	ok = reader_write_all(fd, &answer, sizeof(answer)) &&
-	     reader_write_all(fd, table->entries, answer.count * sizeof(*table->entries)) &&
-	     reader_write_all(fd, table->names, answer.names_size) &&
+	     reader_write_all(fd, table->entries.items,
+			      answer.count * sizeof(*table->entries.items)) &&
+	     reader_write_all(fd, table->names.items, answer.names_size) &&
 	     (!answer.has_sources ||
 	      reader_write_all(fd, table->sources, answer.count * sizeof(*table->sources)));
 	_exit(ok ? 0 : 1);

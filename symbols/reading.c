@@ -61,7 +61,7 @@ static void reading_ended(struct fx_symbol_cache *cache, struct fx_symbol_file *
 	file->state = FX_FILE_LOADED;
 	file->user->bytes += memory;
 	cache->counters.loads++;
-	cache->counters.symbols += file->table.count;
+	cache->counters.symbols += file->table.entries.count;
 	cache->counters.table_bytes += memory;
 }
 
@@ -159,7 +159,7 @@ static const char *entry_name(struct fx_symbol_cache *cache, struct fx_symbol_fi
 	size_t length;
 
 	if (!table->shown[index]) {
-		length = fx_demangle(table->names + table->entries[index].name, name);
+		length = fx_demangle(table->names.items + table->entries.items[index].name, name);
 		table->shown[index] = fx_strings_add(&file->strings, name, length);
 		cache->counters.names++;
 	}
@@ -181,7 +181,7 @@ bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
 	if (!name)
 		return false;
 	ret->name = name;
-	ret->offset = address - file->table.entries[index].start;
+	ret->offset = address - file->table.entries.items[index].start;
 	ret->source = fx_symtab_source(&file->table, index);
 	cache->counters.sources += ret->source != NULL;
 	ret->size = fx_symtab_size(&file->table, index);

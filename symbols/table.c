@@ -8,9 +8,6 @@
 /* More underscores than these count no further. */
 #define UNDERSCORES_MAX 15u
 
-#define NAMES_FIRST   4096u
-#define ENTRIES_FIRST 256u
-
 void fx_symtab_begin(struct fx_symtab *table)
 {
 	*table = (struct fx_symtab){0};
@@ -18,8 +15,8 @@ void fx_symtab_begin(struct fx_symtab *table)
 
 void fx_symtab_clear(struct fx_symtab *table)
 {
-	free(table->entries);
-	free(table->names);
+	fx_vector_free(&table->entries);
+	fx_vector_free(&table->names);
 	free(table->shown);
 	free(table->sources);
 	fx_symtab_begin(table);
@@ -43,50 +40,27 @@ static uint32_t rank_of(const char *name, size_t length, uint64_t size, uint32_t
 
 static int names_reserve(struct fx_symtab *table, size_t size)
 {
-	size_t capacity = table->names_capacity ? table->names_capacity * 2 : NAMES_FIRST;
-	size_t needed = table->names_size + size;
-	char *names;
-
-	if (needed > UINT32_MAX)
+	if (table->names.count + size > UINT32_MAX)
 		return -EFBIG;
-	if (needed <= table->names_capacity)
-		return 0;
-	while (capacity < needed)
-		capacity *= 2;
-	names = realloc(table->names, capacity);
-	if (!names)
-		return -ENOMEM;
-	table->names = names;
-	table->names_capacity = capacity;
-	return 0;
+	return fx_vector_reserve(&table->names, size);
 }
 
 static int entries_reserve(struct fx_symtab *table)
 {
-	size_t capacity = table->capacity ? table->capacity * 2 : ENTRIES_FIRST;
-	struct fx_symtab_entry *entries;
-
-	if (table->count < table->capacity)
-		return 0;
-	if (table->count >= FX_NO_ENTRY / 2)
+	if (table->entries.count >= FX_NO_ENTRY / 2)
 		return -EFBIG;
-	entries = realloc(table->entries, capacity * sizeof(*entries));
-	if (!entries)
-		return -ENOMEM;
-	table->entries = entries;
-	table->capacity = capacity;
-	return 0;
+	return fx_vector_reserve(&table->entries, 1);
 }
 
 /* There is room. Offset of the copy. */
 static uint32_t name_append(struct fx_symtab *table, const char *name, size_t length)
 {
-	char *copy = table->names + table->names_size;
+	char *copy = table->names.items + table->names.count;
 
 	memcpy(copy, name, length);
 	copy[length] = '\0';
-	table->names_size += length + 1;
-	return (uint32_t)(copy - table->names);
+	table->names.count += length + 1;
+	return (uint32_t)(copy - table->names.items);
 }
 
 int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint64_t start,
@@ -102,7 +76,7 @@ int fx_symtab_add(struct fx_symtab *table, const char *name, size_t length, uint
 		r = entries_reserve(table);
 	if (r != 0)
 		return r;
-	table->entries[table->count++] = (struct fx_symtab_entry){
+	table->entries.items[table->entries.count++] = (struct fx_symtab_entry){
 	    .start = start,
 	    .size = extent < UINT32_MAX ? (uint32_t)extent : UINT32_MAX,
 	    .name = name_append(table, name, length),
@@ -132,8 +106,8 @@ static bool entry_contains(const struct fx_symtab_entry *entry, uint64_t address
 /* From this entry outwards, the first that contains the address. */
 static uint32_t find_outwards(const struct fx_symtab *table, uint32_t index, uint64_t address)
 {
-	while (index != FX_NO_ENTRY && !entry_contains(&table->entries[index], address))
-		index = table->entries[index].outer;
+	while (index != FX_NO_ENTRY && !entry_contains(&table->entries.items[index], address))
+		index = table->entries.items[index].outer;
 	return index;
 }
 
@@ -144,10 +118,10 @@ static uint32_t find_outwards(const struct fx_symtab *table, uint32_t index, uin
  */
 static void entries_settle(struct fx_symtab *table)
 {
-	struct fx_symtab_entry *entries = table->entries;
+	struct fx_symtab_entry *entries = table->entries.items;
 	uint32_t kept = 0;
 
-	for (size_t i = 0; i < table->count; i++) {
+	for (size_t i = 0; i < table->entries.count; i++) {
 		struct fx_symtab_entry entry = entries[i];
 		struct fx_symtab_entry *last = kept ? &entries[kept - 1] : NULL;
 
@@ -160,48 +134,49 @@ static void entries_settle(struct fx_symtab *table)
 			continue;
 		entries[kept++] = entry;
 	}
-	table->count = kept;
+	table->entries.count = kept;
 }
 
 /* Gives back what the growing took in advance; that this fails is no harm. */
 static void table_shrink(struct fx_symtab *table)
 {
-	size_t size = table->count * sizeof(*table->entries);
-	struct fx_symtab_entry *entries = size ? realloc(table->entries, size) : NULL;
-	char *names = table->names_size ? realloc(table->names, table->names_size) : NULL;
+	size_t size = table->entries.count * sizeof(*table->entries.items);
+	struct fx_symtab_entry *entries = size ? realloc(table->entries.items, size) : NULL;
+	char *names = table->names.count ? realloc(table->names.items, table->names.count) : NULL;
 
 	if (entries) {
-		table->entries = entries;
-		table->capacity = table->count;
+		table->entries.items = entries;
+		table->entries.capacity = table->entries.count;
 	}
 	if (names) {
-		table->names = names;
-		table->names_capacity = table->names_size;
+		table->names.items = names;
+		table->names.capacity = table->names.count;
 	}
 }
 
 int fx_symtab_finish(struct fx_symtab *table)
 {
-	if (!table->count)
+	if (!table->entries.count)
 		return 0;
-	qsort_r(table->entries, table->count, sizeof(*table->entries), table_entry_compare,
-		table->names);
+	qsort_r(table->entries.items, table->entries.count, sizeof(*table->entries.items),
+		table_entry_compare, table->names.items);
 	entries_settle(table);
 	table_shrink(table);
 	/* Of a large array only the pages in use become resident. */
-	table->shown = calloc(table->count, sizeof(*table->shown));
+	table->shown = calloc(table->entries.count, sizeof(*table->shown));
 	return table->shown ? 0 : -ENOMEM;
 }
 
 uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address)
 {
 	size_t low = 0,
-	       high = table->count; /* in the end at low: the first entry behind the address */
+	       high =
+		   table->entries.count; /* in the end at low: the first entry behind the address */
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (table->entries[middle].start <= address)
+		if (table->entries.items[middle].start <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -211,7 +186,7 @@ uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address)
 
 int fx_symtab_want_sources(struct fx_symtab *table)
 {
-	table->sources = calloc(table->count + 1, sizeof(*table->sources));
+	table->sources = calloc(table->entries.count + 1, sizeof(*table->sources));
 	return table->sources ? 0 : -ENOMEM;
 }
 
@@ -222,7 +197,7 @@ static int source_add(struct fx_symtab *table, const char *path, uint32_t before
 	int r;
 
 	*ret = before;
-	if (before && strcmp(table->names + before, path) == 0)
+	if (before && strcmp(table->names.items + before, path) == 0)
 		return 0;
 	r = names_reserve(table, length + 1);
 	if (r == 0)
@@ -235,12 +210,12 @@ int fx_symtab_set_source(struct fx_symtab *table, uint64_t start, const char *pa
 	uint32_t index = fx_symtab_find(table, start);
 	int r;
 
-	if (index == FX_NO_ENTRY || table->entries[index].start != start)
+	if (index == FX_NO_ENTRY || table->entries.items[index].start != start)
 		return 0;
 	/* The last is the one that was added last. */
-	r = source_add(table, path, table->sources[table->count], &table->sources[index]);
+	r = source_add(table, path, table->sources[table->entries.count], &table->sources[index]);
 	if (r == 0)
-		table->sources[table->count] = table->sources[index];
+		table->sources[table->entries.count] = table->sources[index];
 	return r;
 }
 
@@ -248,19 +223,19 @@ const char *fx_symtab_source(const struct fx_symtab *table, size_t index)
 {
 	uint32_t source = table->sources ? table->sources[index] : 0;
 
-	return source ? table->names + source : NULL;
+	return source ? table->names.items + source : NULL;
 }
 
 uint32_t fx_symtab_size(const struct fx_symtab *table, size_t index)
 {
-	const struct fx_symtab_entry *entry = &table->entries[index];
+	const struct fx_symtab_entry *entry = &table->entries.items[index];
 
 	return entry->rank & FX_RANK_SIZED ? entry->size : 0;
 }
 
 size_t fx_symtab_memory(const struct fx_symtab *table)
 {
-	return (table->sources ? table->count * sizeof(*table->sources) : 0) +
-	       table->capacity * sizeof(*table->entries) + table->names_capacity +
-	       (table->shown ? table->count * sizeof(*table->shown) : 0);
+	return (table->sources ? table->entries.count * sizeof(*table->sources) : 0) +
+	       table->entries.capacity * sizeof(*table->entries.items) + table->names.capacity +
+	       (table->shown ? table->entries.count * sizeof(*table->shown) : 0);
 }

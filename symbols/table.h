@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lists/vector.h"
+
 /* What decides between symbols at one address: the greater value wins. */
 enum {
 	FX_RANK_STRONG = 1 << 0,
@@ -35,12 +37,8 @@ struct fx_symtab_entry {
 };
 
 struct fx_symtab {
-	struct fx_symtab_entry *entries;
-	size_t count;
-	size_t capacity;
-	char *names;
-	size_t names_size;
-	size_t names_capacity;
+	FX_VECTOR(struct fx_symtab_entry) entries;
+	FX_VECTOR(char) names;
 	uint32_t *
 	    sources; /* by entry: offset in names of its source file, 0 unknown; NULL: nobody asked */
 	const char **shown; /* by entry: the name to show, NULL until it is asked for; not owned */

@@ -8,8 +8,8 @@
 #include <fxtrace/gate.h>
 
 /* More than any link editor makes. */
-#define PARTS_MAX 4096u
-#define SLOTS_MAX (1u << 20)
+#define SECTIONS_MAX 4096u
+#define SLOTS_MAX    (1u << 20)
 
 static int image_sections_read(struct fx_image *image)
 {
@@ -17,7 +17,7 @@ static int image_sections_read(struct fx_image *image)
 	GElf_Shdr header;
 	size_t count = 0;
 
-	if (elf_getshdrnum(image->elf, &count) || count > PARTS_MAX)
+	if (elf_getshdrnum(image->elf, &count) || count > SECTIONS_MAX)
 		return -EINVAL;
 	image->sections = calloc(count + 1, sizeof(*image->sections));
 	if (!image->sections)
@@ -51,17 +51,14 @@ static int image_slots_take(struct fx_image *image, Elf_Scn *section, const GElf
 	Elf_Data *data = elf_getdata(section, NULL),
 		 *names = symbols ? elf_getdata(symbols, NULL) : NULL;
 	size_t count = header->sh_entsize ? header->sh_size / header->sh_entsize : 0;
-	struct fx_image_slot *slots;
 	GElf_Shdr of_symbols;
 
 	if (!data || !names || !gelf_getshdr(symbols, &of_symbols) || !count)
 		return 0;
-	if (image->slot_count + count > SLOTS_MAX)
+	if (image->slots.count + count > SLOTS_MAX)
 		return -EINVAL;
-	slots = realloc(image->slots, (image->slot_count + count) * sizeof(*slots));
-	if (!slots)
+	if (fx_vector_reserve(&image->slots, count) < 0)
 		return -ENOMEM;
-	image->slots = slots;
 	for (size_t i = 0; i < count; i++) {
 		GElf_Rela relocation;
 		const char *name;
@@ -72,7 +69,7 @@ static int image_slots_take(struct fx_image *image, Elf_Scn *section, const GElf
 			continue;
 		name = elf_strptr(image->elf, of_symbols.sh_link, symbol.st_name);
 		if (name && *name)
-			slots[image->slot_count++] =
+			image->slots.items[image->slots.count++] =
 			    (struct fx_image_slot){relocation.r_offset, name};
 	}
 	return 0;
@@ -89,8 +86,9 @@ static int image_slots_read(struct fx_image *image)
 		    (header.sh_flags & SHF_ALLOC))
 			r = image_slots_take(image, section, &header);
 	}
-	if (image->slot_count)
-		qsort(image->slots, image->slot_count, sizeof(*image->slots), image_slot_compare);
+	if (image->slots.count)
+		qsort(image->slots.items, image->slots.count, sizeof(*image->slots.items),
+		      image_slot_compare);
 	return r;
 }
 
@@ -110,7 +108,7 @@ int fx_image_read(Elf *elf, struct fx_image *ret)
 void fx_image_clear(struct fx_image *image)
 {
 	free(image->sections);
-	free(image->slots);
+	fx_vector_free(&image->slots);
 	memset(image, 0, sizeof(*image));
 }
 
@@ -146,9 +144,9 @@ const char *fx_image_slot_name(const struct fx_image *image, uint64_t address)
 {
 	const struct fx_image_slot key = {.address = address};
 	const struct fx_image_slot *found =
-	    image->slot_count
-		? bsearch(&key, image->slots, image->slot_count, sizeof(key), image_slot_compare)
-		: NULL;
+	    image->slots.count ? bsearch(&key, image->slots.items, image->slots.count, sizeof(key),
+					 image_slot_compare)
+			       : NULL;
 
 	return found ? found->name : NULL;
 }
@@ -176,8 +174,8 @@ static bool image_has_gates(Elf *elf)
 
 bool fx_image_has_hooks(const struct fx_image *image)
 {
-	for (size_t i = 0; i < image->slot_count; i++) {
-		if (strcmp(image->slots[i].name, "__cyg_profile_func_enter") == 0)
+	for (size_t i = 0; i < image->slots.count; i++) {
+		if (strcmp(image->slots.items[i].name, "__cyg_profile_func_enter") == 0)
 			return true;
 	}
 	return image_has_gates(image->elf);

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lists/vector.h"
+
 struct fx_image_section {
 	uint64_t start, size;
 	const uint8_t *bytes;
@@ -24,8 +26,7 @@ struct fx_image {
 	Elf *elf; /* borrowed */
 	struct fx_image_section *sections;
 	size_t section_count;
-	struct fx_image_slot *slots; /* by rising address */
-	size_t slot_count;
+	FX_VECTOR(struct fx_image_slot) slots; /* by rising address */
 };
 
 /* 0, -ENOMEM, or -EINVAL: the file cannot be read so far. */

@@ -20,9 +20,8 @@ struct collecting {
 	const struct fx_elf_source *source;
 	const char *patterns;
 	struct fx_recipes *ret;
-	struct fx_wanted_function *list; /* by rising address */
-	size_t count, room;
-	uint32_t *left_out; /* addresses, the same */
+	FX_VECTOR(struct fx_wanted_function) wanted; /* by rising address */
+	uint32_t *left_out;			     /* addresses, the same */
 	size_t left_out_count;
 };
 
@@ -66,20 +65,17 @@ static unsigned wanted_flags(const char *patterns, const struct fx_pattern_subje
 static int collect_add(struct collecting *c, const struct fx_symtab_entry *e, unsigned flags,
 		       const char *specs)
 {
-	struct fx_wanted_function *list;
+	char *kept = *specs ? strdup(specs) : NULL;
 
-	if (c->count == c->room) {
-		c->room = c->room ? 2 * c->room : 64;
-		list = realloc(c->list, c->room * sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		c->list = list;
+	if ((*specs && !kept) || fx_vector_reserve(&c->wanted, 1) < 0) {
+		free(kept);
+		return -ENOMEM;
 	}
-	c->list[c->count++] = (struct fx_wanted_function){
+	c->wanted.items[c->wanted.count++] = (struct fx_wanted_function){
 	    .address = e->start,
 	    .end = e->start + e->size,
 	    .flags = flags,
-	    .specs = *specs ? strdup(specs) : NULL,
+	    .specs = kept,
 	};
 	return 0;
 }
@@ -93,16 +89,16 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 	int r = 0;
 
 	if (chooses)
-		c->left_out = malloc((table->count + 1) * sizeof(*c->left_out));
+		c->left_out = malloc((table->entries.count + 1) * sizeof(*c->left_out));
 	if (chooses && !c->left_out)
 		return -ENOMEM;
-	for (size_t i = 0; i < table->count && r == 0; i++) {
-		uint64_t address = table->entries[i].start;
+	for (size_t i = 0; i < table->entries.count && r == 0; i++) {
+		uint64_t address = table->entries.items[i].start;
 		unsigned flags;
 
-		if (!(table->entries[i].rank & FX_RANK_FUNCTION))
+		if (!(table->entries.items[i].rank & FX_RANK_FUNCTION))
 			continue;
-		fx_demangle(table->names + table->entries[i].name, name);
+		fx_demangle(table->names.items + table->entries.items[i].name, name);
 		function.source = fx_symtab_source(table, i);
 		function.size = fx_symtab_size(table, i);
 		if (chooses && fx_patterns_judge(c->patterns, &function).spare) {
@@ -112,7 +108,7 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 		}
 		flags = wanted_flags(c->patterns, &function, specs);
 		if (flags)
-			r = collect_add(c, &table->entries[i], flags, specs);
+			r = collect_add(c, &table->entries.items[i], flags, specs);
 	}
 	return r;
 }
@@ -137,8 +133,8 @@ static void die_take(struct collecting *c, Dwarf_Die *die, Dwarf_Addr bias)
 		return;
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
 		uint64_t key = start + bias;
-		struct fx_wanted_function *f =
-		    bsearch(&key, c->list, c->count, sizeof(*c->list), wanted_compare);
+		struct fx_wanted_function *f = bsearch(&key, c->wanted.items, c->wanted.count,
+						       sizeof(*c->wanted.items), wanted_compare);
 
 		if (f && !f->has_die) {
 			f->die = *die;
@@ -177,18 +173,18 @@ static bool unit_has_any(const struct collecting *c, Dwarf_Die *unit, Dwarf_Addr
 	bool says = false;
 
 	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-		size_t low = 0, high = c->count;
+		size_t low = 0, high = c->wanted.count;
 
 		says = true;
 		while (low < high) {
 			size_t middle = low + (high - low) / 2;
 
-			if (c->list[middle].address < start + bias)
+			if (c->wanted.items[middle].address < start + bias)
 				low = middle + 1;
 			else
 				high = middle;
 		}
-		if (low < c->count && c->list[low].address < end + bias)
+		if (low < c->wanted.count && c->wanted.items[low].address < end + bias)
 			return true;
 	}
 	return !says;
@@ -226,7 +222,7 @@ static int table_begin(struct collecting *c, struct fx_cook *cook)
 {
 	struct fx_recipe_table head = {.slots_log2 = 4};
 
-	while ((size_t)1 << head.slots_log2 < 2 * c->count)
+	while ((size_t)1 << head.slots_log2 < 2 * c->wanted.count)
 		head.slots_log2++;
 	fx_blob_put(&cook->blob, NULL, sizeof(head) + ((size_t)4 << head.slots_log2));
 	if (cook->blob.is_full)
@@ -255,12 +251,12 @@ static void left_out_put(struct collecting *c, struct fx_cook *cook)
 static void table_fill(struct collecting *c, struct fx_cook *cook)
 {
 	left_out_put(c, cook);
-	for (size_t i = 0; i < c->count; i++) {
-		uint32_t at = fx_cook_function(cook, &c->list[i]);
+	for (size_t i = 0; i < c->wanted.count; i++) {
+		uint32_t at = fx_cook_function(cook, &c->wanted.items[i]);
 
 		c->ret->unknown += !at;
 		if (at)
-			slot_put(fx_blob_at(&cook->blob, 0), c->list[i].address, at);
+			slot_put(fx_blob_at(&cook->blob, 0), c->wanted.items[i].address, at);
 	}
 }
 
@@ -302,11 +298,11 @@ static int collect(void *opaque, Dwfl_Module *module, const struct fx_symtab *sy
 	if (fx_image_has_hooks(&image)) {
 		if (collect_names(c, symbols) < 0)
 			failed = collect_problem(FX_SYMBOL_FILE_NO_MEMORY);
-		c->ret->matched = (uint32_t)c->count;
+		c->ret->matched = (uint32_t)c->wanted.count;
 		c->ret->left_out = (uint32_t)c->left_out_count;
-		if (!failed && c->count)
+		if (!failed && c->wanted.count)
 			collect_dies(c, module);
-		if (!failed && (c->count || c->left_out_count))
+		if (!failed && (c->wanted.count || c->left_out_count))
 			failed = collect_cook(c, &image);
 	}
 	fx_image_clear(&image);
@@ -328,9 +324,9 @@ int fx_recipes_read(const struct fx_elf_source *source, const char *patterns,
 		fx_symtab_clear(&symbols);
 	else
 		fx_recipes_clear(ret);
-	for (size_t i = 0; i < c.count; i++)
-		free((char *)c.list[i].specs);
-	free(c.list);
+	for (size_t i = 0; i < c.wanted.count; i++)
+		free((char *)c.wanted.items[i].specs);
+	fx_vector_free(&c.wanted);
 	free(c.left_out);
 	return failed;
 }

@@ -152,10 +152,10 @@ static void fuzz_function(const uint8_t *data, size_t size)
 	struct fx_image_section sections[2] = {
 	    {CONSTANTS, sizeof(constants), constants, false},
 	};
-	struct fx_image image = {.sections = sections,
-				 .section_count = 2,
-				 .slots = slots,
-				 .slot_count = sizeof(slots) / sizeof(slots[0])};
+	struct fx_image image = {
+	    .sections = sections,
+	    .section_count = 2,
+	    .slots = {.items = slots, .count = sizeof(slots) / sizeof(slots[0])}};
 	struct fx_wanted_function function = {.address = FUNCTION, .flags = flags, .specs = specs};
 
 	if (length > SPECS_MAX || length == (size_t)(in.end - in.at))

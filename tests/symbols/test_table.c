@@ -29,7 +29,7 @@ static void add(const char *name, uint64_t start, uint64_t size, uint32_t flags)
 static const char *name_at(uint64_t address)
 {
 	uint32_t index = fx_symtab_find(&table, address);
-	return index == FX_NO_ENTRY ? "-" : table.names + table.entries[index].name;
+	return index == FX_NO_ENTRY ? "-" : table.names.items + table.entries.items[index].name;
 }
 
 TestSuite(table, .init = begin, .fini = end);
@@ -38,7 +38,7 @@ Test(table, empty)
 {
 	cr_assert_eq(fx_symtab_finish(&table), 0);
 	cr_expect_str_eq(name_at(0), "-");
-	cr_expect_eq(table.count, 0);
+	cr_expect_eq(table.entries.count, 0);
 }
 
 Test(table, borders)
@@ -73,7 +73,7 @@ Test(table, ends_with_its_code)
 	add("endless", 0x100, UINT64_MAX, FUNCTION);
 	add("behind", LIMIT, 0x10, FUNCTION);
 	cr_assert_eq(fx_symtab_finish(&table), 0);
-	cr_expect_eq(table.count, 1);
+	cr_expect_eq(table.entries.count, 1);
 	cr_expect_str_eq(name_at(LIMIT - 1), "endless");
 	cr_expect_str_eq(name_at(LIMIT), "-");
 }
@@ -124,7 +124,7 @@ Test(table, which_of_two)
 		add(pairs[i].better, twice[1], pairs[i].better_size, pairs[i].better_flags);
 	}
 	cr_assert_eq(fx_symtab_finish(&table), 0);
-	cr_expect_eq(table.count, 2 * count);
+	cr_expect_eq(table.entries.count, 2 * count);
 	for (uint64_t i = 0; i < count; i++) {
 		cr_expect_str_eq(name_at(0x100 + i * 0x20), pairs[i].better);
 		cr_expect_str_eq(name_at(0x110 + i * 0x20), pairs[i].better);
@@ -169,7 +169,7 @@ Test(table, a_million_symbols)
 		    0);
 	}
 	cr_assert_eq(fx_symtab_finish(&table), 0);
-	cr_expect_eq(table.count, count);
+	cr_expect_eq(table.entries.count, count);
 	for (uint64_t i = 0; i < count; i += 997) {
 		uint64_t at = i * 7919 % (1 << 20);
 		char name[16];
