@@ -91,7 +91,7 @@ static void single_alert(void *opaque, pid_t pid, const char *name)
 /* --- Providers ------------------------------------------------------------------------------- */
 
 static int single_welcome(void *opaque, const struct fx_applicant *applicant,
-			   struct fx_provider_terms *ret)
+			  struct fx_provider_terms *ret)
 {
 	struct fx_single *s = opaque;
 	bool is_followed = s->config->follow || !s->program.pid || applicant->pid == s->program.pid;
@@ -216,7 +216,7 @@ static void single_free(struct fx_single *s)
 }
 
 int fx_single_create(const struct fx_session_config *config, struct fx_single **ret,
-		      const char **ret_what)
+		     const char **ret_what)
 {
 	struct fx_single *s = calloc(1, sizeof(*s));
 	int r;
@@ -361,8 +361,8 @@ void fx_single_run_program(struct fx_single *s, pid_t pid)
 
 	single_watch_program(s, pid);
 	while (!program->has_ended && !s->give_up) {
-		single_turn(s, program->is_watched ? UINT64_MAX
-						    : fx_monotonic_ns() + PROGRAM_LOOK_NS);
+		single_turn(s,
+			    program->is_watched ? UINT64_MAX : fx_monotonic_ns() + PROGRAM_LOOK_NS);
 		if (!program->is_watched)
 			single_program_ready(s);
 	}

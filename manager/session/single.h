@@ -23,7 +23,7 @@ struct fx_single;
  * session. On failure *ret_what, a static text, says what could not be done. 0 or -errno.
  */
 int fx_single_create(const struct fx_session_config *config, struct fx_single **ret,
-		      const char **ret_what);
+		     const char **ret_what);
 
 /* The socket's path. */
 const char *fx_single_socket(const struct fx_single *s);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # A static function's name says which one it is, to grep and in a backtrace: no two sources that are shipped have one of
-# the same name.
+# the same name. The names of sources have hyphens between their words.
 . "$(dirname "$0")/lib.sh"
 
 lint_files '*.c' '*.h' | grep / | grep -vE '^(bench|examples|include|tests)/' >"$lint_tmp/files"
@@ -25,4 +25,5 @@ FNR == 1 { pending = "" }
 		place[pending] = FILENAME ":" line
 	pending = ""
 }' <"$lint_tmp/files" >"$lint_tmp/bad"
+grep '_[^/]*$' "$lint_tmp/files" | sed 's/$/:1: words of the name of a file have hyphens between them/' >>"$lint_tmp/bad"
 lint_end "$lint_tmp/bad"

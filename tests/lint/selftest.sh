@@ -73,6 +73,7 @@ fault asks.sh preload/host/asks.def 'FX_ASK(LOOK, statx, -1, 0)'
 fault circles.sh base/a.h '#include "base/clock.h"'
 fault names.sh preload/c.c "$(printf 'static int b(void)\n{\n\treturn 1;\n}')"
 fault names.sh base/a.h "$(printf 'fx_hot int b(void)\n{\n\treturn 1;\n}')"
+fault names.sh base/a_b.h '/* SPDX-License-Identifier: MIT */'
 fault deps.sh base/a.h '#include "format/b.h"'
 fault deps.sh preload/c.c '#include <stdio.h>'
 fault deps.sh preload/c.c '# include "symbols/d.h"'
