@@ -92,7 +92,9 @@ static bool is_option(const struct argp_option *option, const char *word)
 
 static void completion_print_option(const struct argp_option *option)
 {
-	const char *argument = option->arg ? option->arg : "";
+	/* One that may be left out is no word of its own. */
+	bool has_word = option->arg && !(option->flags & OPTION_ARG_OPTIONAL);
+	const char *argument = has_word ? option->arg : "";
 
 	printf("--%s\t%s\t%s\n", option->name, argument, option->doc);
 	if (fx_usage_has_letter(option))

@@ -74,6 +74,31 @@ static void json_print_program(const struct fx_session_result *result)
 	printf(", \"still_running\": %" PRIu32, result->left_alive);
 }
 
+/* As RESULT has them. */
+static void json_print_suppressed(const char *lines)
+{
+	const char *before = "", *end;
+	uint64_t calls, ns, recorded;
+	char name[FX_SUPPRESSED_MAX];
+	int at;
+
+	printf(", \"suppressed\": [");
+	for (; (end = strchr(lines, '\n')); lines = end + 1) {
+		if (sscanf(lines, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %n", &calls, &ns, &recorded,
+			   &at) != 3 ||
+		    lines + at > end)
+			break;
+		memcpy(name, lines + at, (size_t)(end - lines) - (size_t)at);
+		name[end - lines - at] = 0;
+		printf("%s{\"name\": ", before);
+		fx_json_print(name);
+		printf(", \"calls\": %" PRIu64 ", \"ns\": %" PRIu64 ", \"recorded\": %" PRIu64 "}",
+		       calls, ns, recorded);
+		before = ", ";
+	}
+	putchar(']');
+}
+
 void fx_json_summary(const struct fx_session_config *config, const struct fx_session_result *result,
 		     bool circular)
 {
@@ -95,6 +120,7 @@ void fx_json_summary(const struct fx_session_config *config, const struct fx_ses
 	json_print_losses(c->lost);
 	printf(", \"unseen_categories\": ");
 	fx_json_print(t->unseen);
+	json_print_suppressed(t->suppressed);
 	if (circular)
 		printf(", \"history_seconds\": %.6f, \"wrapped\": %s", (double)t->history_ns / 1e9,
 		       t->wrapped ? "true" : "false");

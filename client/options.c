@@ -254,6 +254,25 @@ static const char *set_min_size(struct fx_options *o, const char *value)
 	return pattern_add(o, '#', line, strlen(line));
 }
 
+/* SHARE in percent, with or without its sign; a variable is set to nothing for the usual one. */
+static const char *set_auto_suppress(struct fx_options *o, const char *value)
+{
+	char line[24], *end;
+	double share = 5;
+
+	patterns_drop(o, '!');
+	if (value && strcmp(value, "0") == 0)
+		return NULL;
+	if (value && *value) {
+		share = strtod(value, &end);
+		if (end == value || strcmp(end + (*end == '%'), "") != 0 || !(share >= 0.1) ||
+		    share > 100)
+			return "not a share from 0.1% to 100%";
+	}
+	snprintf(line, sizeof(line), "%.0f", share * 10);
+	return pattern_add(o, '!', line, strlen(line));
+}
+
 static const char *set_max_depth(struct fx_options *o, const char *value)
 {
 	uint64_t depth;

@@ -31,6 +31,7 @@ enum {
 	OF_START = 4,
 	OF_ALL = OF_RUN | OF_RECORD | OF_START,
 	OF_MANAGER = 8,
+	OF_OPTIONAL = 16, /* besides: it may stand without its argument */
 };
 
 /* Keys of options that have no letter. */
@@ -41,6 +42,7 @@ enum {
 	OPTION_RECORDS,
 	OPTION_WHEN,
 	OPTION_MIN_SIZE,
+	OPTION_AUTO_SUPPRESS,
 	OPTION_ARGS,
 	OPTION_RETVAL,
 	OPTION_STACKS,
@@ -57,7 +59,8 @@ enum {
 };
 
 /* Flags of an option, for argp, in the table of one place. */
-#define FX_OPTION_FLAGS(where, place) ((where) & (place) ? 0 : OPTION_HIDDEN)
+#define FX_OPTION_FLAGS(where, place)                                                              \
+	(((where) & (place) ? 0 : OPTION_HIDDEN) | ((where)&OF_OPTIONAL ? OPTION_ARG_OPTIONAL : 0))
 
 /* The defaults. */
 void fx_options_init(struct fx_options *ret);

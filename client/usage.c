@@ -128,7 +128,8 @@ static void usage_take(const struct scan *scan, const struct argp_option *option
 		exit(fx_usage_flush(scan->command, FX_EXIT_OK));
 	}
 	/* A user who writes "-o -- PROGRAM" has forgotten the value. */
-	if (!option->arg || (value && strcmp(value, "--") != 0))
+	if (!option->arg || (option->flags & OPTION_ARG_OPTIONAL) ||
+	    (value && strcmp(value, "--") != 0))
 		return;
 	snprintf(text, sizeof(text), "'%.*s' needs a value, %s", length < 100 ? (int)length : 100,
 		 word, option->arg);
@@ -170,7 +171,7 @@ static bool usage_scan_name(const struct scan *scan, const char *word, const cha
 		fx_usage_error(scan->command, text, value);
 	}
 	usage_take(scan, option, word, length, value ? value : next);
-	return option->arg && !value;
+	return option->arg && !(option->flags & OPTION_ARG_OPTIONAL) && !value;
 }
 
 /* "-abc": letters, of which the last may have a value, in the same word or in the next. */

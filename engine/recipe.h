@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a traced process is told of its functions: which of them are left out (--filter, --no-trace), and how it has the
+ * What a traced process is told of its functions: which of them are left out (--filter, --no-trace,
+ * --auto-suppress), and how it has the
  * arguments and return values of those that were chosen (--args, --retval): recipes, one for each place where a function calls a
  * hook. The manager's readers make them of a module's file (symbols/recipes/); the process follows them at its hooks
  * (preload/hooks/), and knows nothing of what they come from.
@@ -29,6 +30,12 @@
 #define FX_RECIPE_STACK	    8u	 /* of the machine */
 #define FX_RECIPE_VECTORS   8u	 /* that are known at an entry */
 
+/*
+ * Of the calls of functions that drown the others a process records one of so many, on the average and at random, with
+ * its one argument "calls": for how many it stands. Nobody sees these; the manager counts by them.
+ */
+#define FX_SUPPRESSED_PERIOD 1024u
+
 struct fx_recipe_module {
 	uint64_t start, end; /* run-time addresses of its code */
 	uint64_t bias;	     /* run-time minus link-time address */
@@ -39,9 +46,11 @@ struct fx_recipe_module {
 struct fx_recipe_book {
 	uint32_t
 	    serial; /* a futex: grows whenever modules were looked up; 0: none has been as yet */
-	uint32_t count; /* of `modules'; they stand before it (release) */
-	uint32_t first; /* those before it are of sessions that are over */
-	uint32_t used;	/* bytes of the book, with its tables */
+	uint32_t count;	  /* of `modules'; they stand before it (release) */
+	uint32_t first;	  /* those before it are of sessions that are over */
+	uint32_t used;	  /* bytes of the book, with its tables */
+	uint32_t version; /* the manager's: of the list of functions that it was made by */
+	uint32_t reserved;
 	struct fx_recipe_module modules[FX_RECIPE_MODULES];
 };
 
@@ -50,6 +59,9 @@ struct fx_recipe_table {
 	uint32_t slots_log2;
 	uint32_t left_out; /* of link-time addresses of functions, of 4 bytes each, rising; */
 	uint32_t left_out_count;
+	uint32_t
+	    suppressed; /* the same of those that are left out but for one of FX_SUPPRESSED_PERIOD */
+	uint32_t suppressed_count;
 	uint32_t slots
 	    []; /* by fx_recipe_hash(): of a struct fx_recipe_function; 0 none, which ends a search */
 };

@@ -168,7 +168,8 @@ enum fx_disposition {
 
 #define FX_CAUSES_ROOM 32u
 
-#define FX_UNSEEN_MAX 512u /* bytes, with the NUL */
+#define FX_UNSEEN_MAX	  512u /* bytes, with the NUL */
+#define FX_SUPPRESSED_MAX 2048u
 
 /* A request that says nothing but its type. */
 struct fx_msg_request {
@@ -195,6 +196,9 @@ struct fx_msg_result {
 	/* words that asked for categories which no provider knew, between commas; NUL-terminated */
 	char unseen[FX_UNSEEN_MAX];
 	uint64_t lost[FX_CAUSES_ROOM]; /* by cause, in the order of manager/settings/losses.def */
+	/* functions that --auto-suppress has left out: a line for each, those of most calls first, as many as there is room for:
+	 * about how many calls are not in the archive, how many ns these took together, how many calls are there, its name */
+	char suppressed[FX_SUPPRESSED_MAX];
 };
 
 enum fx_result_flags {

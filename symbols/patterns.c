@@ -78,9 +78,20 @@ static void number_split(struct fx_pattern *ret)
 	if (at) {
 		pattern_number(at + 1, &ret->number);
 		*at = 0;
-	} else if (ret->sign == '#') {
+	} else if (ret->sign == '#' || ret->sign == '!') {
 		pattern_number(ret->text, &ret->number);
 	}
+}
+
+/* A file's name has no slash. */
+static void suppressed_split(struct fx_pattern *ret)
+{
+	char *slash = strchr(ret->text, '/');
+
+	ret->module = slash ? ret->text : "";
+	ret->name = slash ? slash + 1 : ret->text;
+	if (slash)
+		*slash = 0;
 }
 
 static void pattern_split(struct fx_pattern *ret)
@@ -97,6 +108,10 @@ static void pattern_split(struct fx_pattern *ret)
 	}
 	ret->module = "";
 	ret->name = ret->text;
+	if (ret->sign == '^') {
+		suppressed_split(ret);
+		return;
+	}
 	if (*ret->text == '@' && !is_of_values(ret->sign)) {
 		ret->source = ret->text + 1;
 		return;
@@ -185,6 +200,8 @@ bool fx_pattern_matches(const struct fx_pattern *p, const struct fx_pattern_subj
 	char bare[FX_PATTERN_MAX];
 	size_t length = without_parameters(name);
 
+	if (p->sign == '^')
+		return module && strcmp(p->module, module) == 0 && strcmp(p->name, name) == 0;
 	if (p->source)
 		return source_matches(p->source, function->source);
 	if (*p->module && (!module || fnmatch(p->module, module, 0) != 0))
@@ -237,16 +254,21 @@ struct fx_pattern_verdict fx_patterns_judge(const char *list,
 {
 	struct fx_pattern_verdict verdict = {.out = false};
 	bool chooses = false, keeps = false;
+	uint16_t suppressed = 0;
 	struct fx_pattern p;
 
 	while (fx_pattern_next(&list, &p)) {
 		chooses |= p.sign == '+';
 		keeps |= p.sign == '+' && p.levels;
+		suppressed += p.sign == '^';
 		if (p.sign == '#')
 			verdict.out |= function->size && function->size < p.number;
+		else if (p.sign == '^' && fx_pattern_matches(&p, function))
+			verdict.suppressed = suppressed;
 		else if (!is_of_values(p.sign) && fx_pattern_matches(&p, function))
 			verdict_take(&verdict, &p);
 	}
+	verdict.out |= verdict.suppressed != 0;
 	verdict.chosen |= !chooses;
 	verdict.spare =
 	    !verdict.inside && !verdict.kept && (verdict.out || (!verdict.chosen && !keeps));

@@ -10,6 +10,8 @@
  *	#BYTES\n		do not record functions that are smaller
  *	(GLOB[@SPECS]\n		record what those are called with
  *	=GLOB[@SPECS]\n		record what those return
+ *	!N\n			leave out what turns out to drown the others: N thousandths of all calls, and short
+ *	^MODULE/NAME\n		do not record this function, which did so; both as they are, no GLOB
  *
  * GLOB is as of fnmatch(3), upon the name as the archive shows it, with or without its parameters: `alloc*', `ns::f',
  * `ns::f(int)'. MODULE:GLOB is for functions of one file: `libz.so*:deflate*'. A double colon separates no module. But for ( and
@@ -26,10 +28,10 @@
 
 #define FX_PATTERN_MAX 1024u /* bytes of one, with the NUL */
 
-#define FX_PATTERN_SIGNS "+->~#(="
+#define FX_PATTERN_SIGNS "+->~#(=!^"
 
 /* Those of them that say which calls are recorded. */
-#define FX_PATTERN_CHOICES "+->~#"
+#define FX_PATTERN_CHOICES "+->~#!^"
 
 /* As many levels as there are; the most that +depth=N can ask for. */
 #define FX_LEVELS_ALL UINT16_MAX
@@ -42,7 +44,7 @@ struct fx_pattern {
 	const char *specs;	   /* NULL: none */
 	const char *source;	   /* NULL: it means names */
 	uint16_t levels;	   /* + and >: 0: it says nothing of them */
-	uint64_t number;	   /* ~ and # */
+	uint64_t number;	   /* ~, # and ! */
 };
 
 /* A function, as far as it is known. */
@@ -59,9 +61,10 @@ struct fx_pattern_verdict {
 	bool chosen; /* +: they are, wherever they are; or the list has no such line */
 	uint16_t
 	    inside; /* >: so many levels lie inside it, itself the first; 0: it is none of these */
-	uint16_t kept; /* +depth=N: the same of what is recorded with it */
-	bool spare;    /* its calls are of no use, wherever they are */
-	bool has_min;  /* ~: those that are shorter than this are not recorded */
+	uint16_t kept;	     /* +depth=N: the same of what is recorded with it */
+	bool spare;	     /* its calls are of no use, wherever they are */
+	uint16_t suppressed; /* ^: the how manieth line of these it is, from 1 on; 0: none */
+	bool has_min;	     /* ~: those that are shorter than this are not recorded */
 	uint64_t min_ns;
 };
 

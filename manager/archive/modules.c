@@ -2,6 +2,7 @@
 #include "manager/archive/modules.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,6 +195,20 @@ size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t a
 bool fx_modules_has_name(struct fx_modules *modules, uint32_t moment, uint64_t address)
 {
 	return modules_resolve(modules, moment, address).kind == FX_SYMBOL_NAMED;
+}
+
+bool fx_modules_function(struct fx_modules *modules, uint32_t moment, uint64_t address, char *ret,
+			 size_t size)
+{
+	struct fx_symbol symbol = modules_resolve(modules, moment, address);
+	char name[FX_MODULES_TEXT_MAX];
+	int n;
+
+	if (symbol.kind != FX_SYMBOL_NAMED || !symbol.module)
+		return false;
+	fx_symbol_format(&symbol, name, sizeof(name));
+	n = snprintf(ret, size, "%s/%s", symbol.module, name);
+	return n > 0 && (size_t)n < size && !strchr(ret, '\n');
 }
 
 struct fx_pattern_verdict fx_modules_judge(struct fx_modules *modules, uint32_t moment,

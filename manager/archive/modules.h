@@ -63,6 +63,10 @@ size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t add
 size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
 			 char ret[FX_MODULES_TEXT_MAX]);
 
+/* A function as a line of such a list has it: its module, a slash, its name. False: it has no name, or a longer one. */
+bool fx_modules_function(struct fx_modules *modules, uint32_t moment, uint64_t address, char *ret,
+			 size_t size);
+
 /* What a list of manager/settings/functions.h says of the function at `address'. */
 struct fx_pattern_verdict fx_modules_judge(struct fx_modules *modules, uint32_t moment,
 					   uint64_t address, const char *functions);

@@ -490,9 +490,9 @@ const struct fx_name *fx_names_judge_slow(struct fx_names *names, struct fx_loca
 
 	if (!name || name->kind != FX_NAME_ADDRESS)
 		return NULL;
-	if (!name->judged) {
-		struct fx_pattern_verdict verdict =
-		    fx_modules_judge(names->modules, name->moment, name->address, names->functions);
+	if (name->judged != names->functions->version) {
+		struct fx_pattern_verdict verdict = fx_modules_judge(
+		    names->modules, name->moment, name->address, names->functions->text);
 
 		name->unwanted = verdict.spare;
 		name->out = verdict.out;
@@ -501,7 +501,8 @@ const struct fx_name *fx_names_judge_slow(struct fx_names *names, struct fx_loca
 		name->kept = verdict.kept;
 		name->has_min = verdict.has_min;
 		name->min_ns = verdict.min_ns;
-		name->judged = 1;
+		name->suppressed = verdict.suppressed;
+		name->judged = names->functions->version;
 	}
 	return name;
 }

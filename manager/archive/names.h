@@ -45,7 +45,6 @@ struct fx_name {
 	uint8_t kind;		 /* enum fx_name_kind */
 	uint8_t told : 1;	 /* stands in the archive */
 	uint8_t is_category : 1; /* was added to the known ones */
-	uint8_t judged : 1;	 /* it is known what the list of functions says of it: */
 	uint8_t
 	    unwanted : 1; /* of no use, wherever it is; the rest as in struct fx_pattern_verdict */
 	uint8_t out : 1;
@@ -53,7 +52,8 @@ struct fx_name {
 	uint8_t has_min : 1;
 	uint8_t borrowed : 1; /* the text is of the builtin strings */
 	uint8_t meaning;      /* enum fx_meaning */
-	uint16_t inside, kept;
+	uint16_t judged; /* by which version of the list of functions; 0: by none. It says of it: */
+	uint16_t inside, kept, suppressed;
 	uint64_t min_ns;
 };
 
@@ -82,8 +82,8 @@ struct fx_names {
 	uint64_t held;	   /* bytes that the strings take */
 	uint64_t limit;	   /* that they may take */
 	uint64_t numbered; /* strings that are shown as numbers, since they would take more */
-	const char
-	    *functions; /* see manager/settings/functions.h; borrowed; NULL: all are recorded */
+	const struct fx_function_list
+	    *functions;		/* borrowed; NULL: all are recorded, as without a text */
 	struct fx_upper *upper; /* the archive's upper indices; made when first needed */
 };
 
@@ -132,7 +132,8 @@ const struct fx_name *fx_names_judge_slow(struct fx_names *names, struct fx_loca
 static inline const struct fx_name *fx_names_judge(struct fx_names *names, struct fx_locals *locals,
 						   uint32_t ref)
 {
-	return names->functions ? fx_names_judge_slow(names, locals, ref) : NULL;
+	return names->functions && names->functions->text ? fx_names_judge_slow(names, locals, ref)
+							  : NULL;
 }
 
 /* What was said of one that was judged. */
@@ -146,6 +147,7 @@ static inline struct fx_pattern_verdict fx_name_verdict(const struct fx_name *na
 	    .spare = name->unwanted,
 	    .has_min = name->has_min,
 	    .min_ns = name->min_ns,
+	    .suppressed = name->suppressed,
 	};
 }
 

@@ -188,7 +188,7 @@ bool fx_open_calls_are_named(struct fx_stream *s, const struct fx_piece *piece,
 
 static struct fx_pattern_verdict verdict_of_open(struct fx_stream *s, const struct fx_frame *frame)
 {
-	const char *functions = s->names.functions;
+	const char *functions = s->shared->functions.text;
 
 	if (!functions || frame->id >= HEADER_MIN)
 		return (struct fx_pattern_verdict){.chosen = true};

@@ -300,6 +300,18 @@ static bool rewrite_is_brief(struct fx_rewriting *w)
 	return true;
 }
 
+/* A call that may be of a function that drowns the others. */
+static void rewrite_note_crowd(struct fx_rewriting *w)
+{
+	struct fx_timebase *timebase = &w->s->shared->timebase;
+	struct fx_stream_thread *t = fx_rewriting_thread(w);
+
+	if (t && FXT_GET(w->words[0], EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE)
+		fx_crowd_note(w->s, t, (uint32_t)FXT_GET(w->words[0], EVENT_NAME),
+			      fx_timebase_ns(timebase, w->words[1]),
+			      fx_timebase_ns(timebase, w->words[w->size - 1]));
+}
+
 int fx_rewrite_record(struct fx_rewriting *w)
 {
 	int r;
@@ -314,8 +326,13 @@ int fx_rewrite_record(struct fx_rewriting *w)
 	case FXT_RECORD_EVENT:
 		if (rewrite_is_unwanted(w)) {
 			w->s->counts.unwanted++;
+			if (w->function->suppressed)
+				fx_crowd_count(w->s, (uint32_t)FXT_GET(w->words[0], EVENT_NAME),
+					       w->words, w->size);
 			return 0;
 		}
+		if (w->function && w->s->shared->crowd.share)
+			rewrite_note_crowd(w);
 		if (fx_begun_is_end_alone(w) || fx_late_is(w) || rewrite_is_brief(w))
 			return 0;
 		return rewrite_event(w);

@@ -135,15 +135,21 @@ static bool name_is_judged(const struct fx_names *names, uint64_t ref)
 {
 	const struct fx_name *name = &names->table[ref];
 
-	return !names->functions || name->kind != FX_NAME_ADDRESS ||
-	       (name->judged && !name->unwanted);
+	return !names->functions || !names->functions->text || name->kind != FX_NAME_ADDRESS ||
+	       (name->judged == names->functions->version && !name->unwanted);
 }
 
-static bool record_unwanted(struct fx_stream *s, uint64_t ref)
+/* A call of a function that is known to be of no use. */
+static bool record_unwanted(struct fx_stream *s, const uint64_t *words)
 {
-	if (ref >= s->names.count || !s->names.table[ref].unwanted)
+	uint64_t ref = FXT_GET(words[0], EVENT_NAME);
+	const struct fx_name *name = ref < s->names.count ? &s->names.table[ref] : NULL;
+
+	if (!name || !name->unwanted || name->judged != s->names.functions->version)
 		return false;
 	s->counts.unwanted++;
+	if (name->suppressed)
+		fx_crowd_count(s, (uint32_t)ref, words, 3);
 	return true;
 }
 
@@ -184,7 +190,7 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	if (!name_is_told(&s->names, FXT_GET(words[0], EVENT_CATEGORY)) ||
 	    !name_is_told(&s->names, FXT_GET(words[0], EVENT_NAME)) ||
 	    !name_is_judged(&s->names, FXT_GET(words[0], EVENT_NAME)))
-		return record_unwanted(s, FXT_GET(words[0], EVENT_NAME));
+		return record_unwanted(s, words);
 	start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[2]);
 	if (end < start || end > INT64_MAX || start <= w->chunk->thread->stop.ns || end < s->floor)
@@ -198,6 +204,10 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	to[1] = start;
 	to[2] = end;
 	fx_output_commit(s->shared->archive.out, 3);
+	if (s->shared->crowd.share &&
+	    s->names.table[FXT_GET(words[0], EVENT_NAME)].kind == FX_NAME_ADDRESS)
+		fx_crowd_note(s, w->chunk->thread, (uint32_t)FXT_GET(words[0], EVENT_NAME), start,
+			      end);
 	if (s->scope)
 		call_note_fast(w, FXT_GET(words[0], EVENT_NAME), start, end);
 	fx_stream_counts_event(s);

@@ -30,7 +30,7 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 /* What comes of it is held from here on. */
 static int scope_begin(struct fx_stream *s)
 {
-	int r = fx_scope_create(s->shared->functions, s->shared->max_levels, &s->scope);
+	int r = fx_scope_create(s->shared->functions.text, s->shared->max_levels, &s->scope);
 
 	if (r == 0)
 		r = fx_archive_set_apart(&s->shared->archive, s->id, fx_scope_output(s->scope));
@@ -56,11 +56,11 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	fx_modules_init(&s->modules, shared->symbols, who->origin ? &who->origin->view : NULL);
 	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known,
 		      shared->max_strings);
-	s->names.functions = shared->functions;
+	s->names.functions = &shared->functions;
 	provider_note(s);
 	fx_archive_introduce(&shared->archive, id, s->pid, s->name,
 			     who->origin ? &who->origin->abouts : NULL);
-	if (fx_functions_nest(shared->functions) && scope_begin(s) < 0) {
+	if (fx_functions_nest(shared->functions.text) && scope_begin(s) < 0) {
 		fx_stream_destroy(s);
 		return -ENOMEM;
 	}
@@ -88,6 +88,7 @@ void fx_stream_clear(struct fx_stream *s)
 		HASH_DEL(s->threads, t);
 		fx_nesting_clear(&t->nesting, &s->shared->nesting);
 		free(t->begun);
+		free(t->crowd);
 		free(t);
 	}
 	HASH_ITER (hh, s->chunks, c, next_chunk) {
@@ -106,6 +107,8 @@ void fx_stream_clear(struct fx_stream *s)
 	fx_modules_destroy(&s->modules);
 	fx_fragments_destroy(&s->fragments);
 	free(s->slots);
+	free(s->crowd.items);
+	s->crowd = (struct fx_crowd_counts){0};
 	free(s->exec);
 	free(s->stash);
 	s->slots = NULL;

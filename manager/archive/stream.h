@@ -28,6 +28,7 @@
 
 #include "lists/hashes-lenient.h"
 #include "engine/reader/drain.h"
+#include "manager/archive/crowd.h"
 #include "manager/archive/archive.h"
 #include "manager/process/ending.h"
 #include "manager/process/identity.h"
@@ -55,9 +56,10 @@ struct fx_stream_shared {
 	struct fx_known_set known; /* categories, and names of providers with a slash */
 	char cures[FX_CAUSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
 	struct fx_identities *ids;		 /* borrowed; NULL: none are given */
-	uint64_t max_strings; /* bytes that the strings of one provider may take */
-	char *functions;      /* see manager/settings/functions.h; owned; NULL: all are recorded */
-	uint32_t max_levels;  /* as of fx_functions_enter() */
+	uint64_t max_strings;		   /* bytes that the strings of one provider may take */
+	struct fx_function_list functions; /* NULL: all are recorded */
+	struct fx_crowd crowd;
+	uint32_t max_levels; /* as of fx_functions_enter() */
 	bool has_min; /* functions have shortest durations of their own; that of the others is */
 	uint64_t min_ns;
 	bool pairs;	  /* begin and end records instead of complete ones */
@@ -127,7 +129,8 @@ struct fx_stream_thread {
 	/* `depth` of them, as far as there is room, by their times; the innermost last */
 	struct fx_begun *begun;
 	uint32_t begun_room;
-	struct fx_nesting nesting; /* of its complete calls in the archive */
+	struct fx_nesting nesting;     /* of its complete calls in the archive */
+	struct fx_crowd_thread *crowd; /* made when first needed */
 	struct fx_stop stop;
 	uint32_t recent_next;
 	struct fx_recent recent[FX_RECENT];
@@ -209,7 +212,8 @@ struct fx_stream {
 	    kept_from; /* ns; circular: since when all is there; 0: of every thread, from its start */
 	uint64_t floor;			/* ns; what has ended before is left out; 0: nothing is */
 	struct fx_kept_flow *flows_out; /* uthash, by id: see kept.h */
-	struct fx_scope *scope;		/* NULL: nothing depends on what a call lies in */
+	struct fx_crowd_counts crowd;
+	struct fx_scope *scope; /* NULL: nothing depends on what a call lies in */
 	struct fx_stream_counts counts;
 	uint64_t dropped_before; /* by what the process was before exec */
 	uint64_t dropped_at;	 /* ns; where the counter of losses has come to */

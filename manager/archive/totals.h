@@ -24,6 +24,7 @@ struct fx_totals {
 	bool shortened;		    /* to what --last asks for */
 	bool sourceless;	    /* functions are chosen by source files, and none is known */
 	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
+	char suppressed[FX_SUPPRESSED_MAX]; /* the same */
 	struct fx_stream_counts counts;
 	struct fx_untraced untraced;
 };

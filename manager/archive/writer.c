@@ -130,7 +130,8 @@ static void writer_free(struct fx_writer *w)
 	fx_builtin_names_destroy(&w->shared.builtin);
 	fx_timebase_destroy(&w->shared.timebase);
 	fx_symbol_cache_destroy(w->shared.symbols);
-	free(w->shared.functions);
+	free(w->shared.functions.text);
+	fx_crowd_destroy(&w->shared.crowd);
 	fx_loader_stop(w->loader);
 	fx_ties_destroy(&w->ties);
 	fx_identities_destroy(&w->ids);
@@ -149,10 +150,12 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 		fx_loss_cure(i, config->cures_of, w->shared.cures[i]);
 	w->session = config->session;
 	if (fx_functions_choose(config->functions)) {
-		w->shared.functions = strdup(config->functions);
-		r = w->shared.functions ? 0 : -ENOMEM;
+		w->shared.functions.text = strdup(config->functions);
+		w->shared.functions.version = 1;
+		r = w->shared.functions.text ? 0 : -ENOMEM;
 	}
-	if (fx_functions_have_min(w->shared.functions)) {
+	fx_crowd_init(&w->shared.crowd, w->shared.functions.text);
+	if (fx_functions_have_min(w->shared.functions.text)) {
 		w->shared.has_min = true;
 		w->shared.min_ns = config->cures_of ? config->cures_of->min_duration_ns : 0;
 	}
@@ -175,7 +178,7 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 	if (r == 0)
 		fx_symbol_cache_limit(w->shared.symbols, config->max_symbols,
 				      config->max_user_symbols);
-	if (r == 0 && fx_functions_need_sources(w->shared.functions))
+	if (r == 0 && fx_functions_need_sources(w->shared.functions.text))
 		fx_symbol_cache_want_sources(w->shared.symbols);
 	if (r == 0 && fx_loader_start(&w->loader) == 0)
 		fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
@@ -254,6 +257,11 @@ bool fx_writer_flushed(const struct fx_writer *w)
 	return fx_load_acquire(&w->flushed) == w->flushes;
 }
 
+char *fx_writer_suppressed(struct fx_writer *w)
+{
+	return fx_crowd_news(&w->shared.crowd);
+}
+
 int fx_writer_error(const struct fx_writer *w)
 {
 	return fx_load_relaxed(&w->error);
@@ -293,7 +301,8 @@ int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 				sizeof(w->totals.unseen));
 	fx_symbol_cache_count(w->shared.symbols, &counters);
 	w->totals.sourceless =
-	    fx_functions_need_sources(w->shared.functions) && counters.sources == 0;
+	    fx_functions_need_sources(w->shared.functions.text) && counters.sources == 0;
+	fx_crowd_tell(&w->shared.crowd, w->totals.suppressed);
 	*ret_totals = w->totals;
 	writer_free(w);
 	return error;

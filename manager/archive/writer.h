@@ -53,6 +53,10 @@ int fx_writer_flush(struct fx_writer *w);
 /* Whether that is done, as often as it was asked for. */
 bool fx_writer_flushed(const struct fx_writer *w);
 
+/* Lines of the list of functions that were found while the archive is made: all there are by now, for malloc()'s free(); NULL:
+ * no more than there were. */
+char *fx_writer_suppressed(struct fx_writer *w);
+
 /* The first error of the output so far, 0 none. */
 int fx_writer_error(const struct fx_writer *w);
 

@@ -46,6 +46,7 @@ struct fx_provider_recipes {
 	struct fx_recipe_code *codes; /* where their code is */
 	unsigned code_count, code_room;
 	unsigned waiting; /* codes whose files are being read */
+	bool changed;	  /* the list of functions has, and it was not told yet */
 };
 
 struct fx_provider {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -209,15 +210,21 @@ static bool file_is_settled(struct fx_recipe_maker *maker, struct fx_recipe_file
 
 /* --- What a session wants --------------------------------------------------------------------- */
 
-static void maker_clear(struct fx_recipe_maker *maker)
+static void files_forget(struct fx_recipe_maker *maker)
 {
 	struct fx_recipe_file *file, *next;
 
 	HASH_ITER (hh, maker->files, file, next)
 		file_forget(maker, file);
-	free(maker->patterns);
-	maker->patterns = NULL;
 	maker->matched = maker->left_out = maker->unknown = 0;
+}
+
+static void maker_clear(struct fx_recipe_maker *maker)
+{
+	files_forget(maker);
+	free(maker->functions);
+	maker->functions = NULL;
+	maker->patterns = NULL;
 	maker->is_cut = maker->has_values = false;
 }
 
@@ -228,7 +235,23 @@ void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_conf
 		return;
 	maker->has_values = fx_functions_have_values(config->functions);
 	if (maker->has_values || fx_terms_choose(config))
-		maker->patterns = strdup(config->functions);
+		maker->functions = strdup(config->functions);
+	if (fx_functions_know_some(maker->functions))
+		maker->patterns = maker->functions;
+	maker->version++;
+}
+
+void fx_recipes_add(struct fx_recipe_maker *maker, const char *lines)
+{
+	char *functions;
+
+	if (!maker->functions || asprintf(&functions, "%s%s", maker->functions, lines) < 0)
+		return;
+	files_forget(maker);
+	free(maker->functions);
+	maker->functions = functions;
+	maker->patterns = functions;
+	maker->version++;
 }
 
 void fx_recipes_destroy(struct fx_recipe_maker *maker)
@@ -251,10 +274,11 @@ static const struct fx_view *view_of(const struct fx_provider *p)
 }
 
 /* The process that waits goes on. */
-static void book_say(struct fx_provider *p)
+static void book_say(const struct fx_recipe_maker *maker, struct fx_provider *p)
 {
 	struct fx_recipe_book *book = book_of(p);
 
+	fx_store_relaxed(&book->version, maker->version);
 	fx_store_relaxed(&book->first, p->recipes.first);
 	fx_store_relaxed(&book->used, p->recipes.used);
 	/* release: the modules and their tables stand. Both pair with fx_recipes_look(). */
@@ -269,7 +293,7 @@ void fx_recipes_begin(const struct fx_recipe_maker *maker, struct fx_provider *p
 		return;
 	p->recipes.used = FX_ALIGN_UP((uint32_t)sizeof(struct fx_recipe_book), 8u);
 	if (!maker->has_values)
-		book_say(p);
+		book_say(maker, p);
 }
 
 /* What a child has copied of its parent's book. That it may say anything harms itself alone. */
@@ -294,6 +318,9 @@ void fx_recipes_inherit(const struct fx_recipe_maker *maker, struct fx_provider 
 	p->recipes.used = used;
 	p->recipes.serial = fx_load_relaxed(&book->serial);
 	p->recipes.inherited = true;
+	/* The list has changed since its parent was told. */
+	if (fx_load_relaxed(&book->version) != maker->version)
+		fx_recipes_change(p);
 }
 
 void fx_recipes_renew(const struct fx_recipe_maker *maker, struct fx_provider *p)
@@ -303,9 +330,20 @@ void fx_recipes_renew(const struct fx_recipe_maker *maker, struct fx_provider *p
 	fx_recipes_end(p);
 	p->recipes.first = p->recipes.count;
 	p->recipes.at = 0;
-	p->recipes.inherited = false;
+	p->recipes.inherited = p->recipes.changed = false;
 	if (!maker->has_values)
-		book_say(p);
+		book_say(maker, p);
+}
+
+void fx_recipes_change(struct fx_provider *p)
+{
+	if (!p->recipes.has_book)
+		return;
+	fx_recipes_end(p);
+	p->recipes.first = p->recipes.count;
+	p->recipes.at = 0;
+	p->recipes.inherited = false;
+	p->recipes.changed = true;
 }
 
 void fx_recipes_end(struct fx_provider *p)
@@ -482,10 +520,10 @@ bool fx_recipes_turn(struct fx_recipe_maker *maker, struct fx_provider *p)
 	if (p->recipes.waiting)
 		return true;
 	/* A process tells of its modules in one go, behind its attachment: before that it has none. */
-	if (!p->recipes.owners || (!first && !p->recipes.added))
+	if (!p->recipes.owners || (!first && !p->recipes.added && !p->recipes.changed))
 		return first;
-	book_say(p);
-	p->recipes.added = false;
+	book_say(maker, p);
+	p->recipes.added = p->recipes.changed = false;
 	if (!first)
 		fx_provider_notify(p);
 	return false;

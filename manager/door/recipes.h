@@ -18,8 +18,10 @@
 struct fx_recipe_file;
 
 struct fx_recipe_maker {
-	char *patterns;		      /* of the session (symbols/patterns.h); NULL: it wants none */
-	bool has_values;	      /* some ask for arguments or results */
+	char *functions;      /* of the session: its list (symbols/patterns.h); NULL: it has none */
+	const char *patterns; /* the same; NULL: nobody need be told of it */
+	uint32_t version;     /* of the list */
+	bool has_values;      /* some ask for arguments or results */
 	struct fx_loader *loader;     /* started when it is needed first; NULL: there is none */
 	struct fx_recipe_file *files; /* uthash */
 	unsigned loading;	      /* of those */
@@ -32,6 +34,10 @@ struct fx_recipe_maker {
 
 /* What a session wants; NULL: there is none. Nothing of an earlier one is kept. */
 void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_config *config);
+
+/* The list has these lines besides. Providers were told that it is over (fx_recipes_end()), and hear of it by
+ * fx_recipes_change(). */
+void fx_recipes_add(struct fx_recipe_maker *maker, const char *lines);
 void fx_recipes_destroy(struct fx_recipe_maker *maker);
 
 /* A provider begins, with an empty book; with the one of its parent; or another session begins for it. */
@@ -39,6 +45,9 @@ void fx_recipes_begin(const struct fx_recipe_maker *maker, struct fx_provider *p
 void fx_recipes_inherit(const struct fx_recipe_maker *maker, struct fx_provider *p);
 void fx_recipes_renew(const struct fx_recipe_maker *maker, struct fx_provider *p);
 void fx_recipes_end(struct fx_provider *p);
+
+/* The list has changed: its tables are made anew, and those that it has hold until then. */
+void fx_recipes_change(struct fx_provider *p);
 
 /* Looks for new modules of a provider, and puts into its book what is ready. True: something is being made for it. */
 bool fx_recipes_turn(struct fx_recipe_maker *maker, struct fx_provider *p);

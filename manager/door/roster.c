@@ -153,6 +153,19 @@ void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_co
 		fx_recipes_renew(&roster->recipes, p);
 }
 
+void fx_roster_learn_functions(struct fx_roster *roster, char *lines)
+{
+	if (!lines)
+		return;
+	for (struct fx_provider *p = roster->providers; p; p = p->next)
+		fx_recipes_end(p);
+	fx_recipes_add(&roster->recipes, lines);
+	roster->cooking = roster->recipes.patterns != NULL;
+	for (struct fx_provider *p = roster->providers; p; p = p->next)
+		fx_recipes_change(p);
+	free(lines);
+}
+
 bool fx_roster_makes_recipes(struct fx_roster *roster)
 {
 	roster->cooking = false;

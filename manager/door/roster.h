@@ -85,6 +85,10 @@ void fx_roster_destroy(struct fx_roster *roster);
 
 /* What a session wants of functions, and of their arguments and results; NULL: it is over. */
 void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_config *config);
+
+/* The session's list of functions has more lines by now: these, taken over; NULL: it has not. */
+void fx_roster_learn_functions(struct fx_roster *roster, char *lines);
+
 /* Goes on with those. True: some provider's are being made. */
 bool fx_roster_makes_recipes(struct fx_roster *roster);
 

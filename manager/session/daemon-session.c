@@ -294,6 +294,7 @@ struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
 	};
 
 	memcpy(result.unseen, totals->unseen, sizeof(result.unseen));
+	memcpy(result.suppressed, totals->suppressed, sizeof(result.suppressed));
 	memcpy(result.lost, totals->counts.lost, sizeof(totals->counts.lost));
 	return result;
 }
@@ -345,6 +346,8 @@ void fx_daemon_session_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_nex
 	struct fx_daemon_session *t = &d->session;
 
 	step_output(d);
+	if (fx_daemon_session_is_open(t))
+		fx_roster_learn_functions(&d->roster, fx_writer_suppressed(t->writer));
 	/* A process that has knocked before the end is in it, whatever was read first. */
 	if (is_ending(t) && now >= t->deadline)
 		fx_roster_serve(&d->roster);

@@ -338,6 +338,7 @@ static void single_turn(struct fx_single *s, uint64_t deadline)
 	uint64_t stop_at = s->stopped || !s->stop_at ? UINT64_MAX : s->stop_at;
 
 	fx_roster_turn(&s->roster, true, stop_at < deadline ? stop_at : deadline);
+	fx_roster_learn_functions(&s->roster, fx_writer_suppressed(s->writer));
 	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at)
 		single_stop(s);
 }

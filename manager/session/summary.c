@@ -35,6 +35,19 @@ static void format_size(uint64_t bytes, char *ret, size_t size)
 	snprintf(ret, size, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
+static void format_time(uint64_t ns, char *ret, size_t size)
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+	double value = (double)ns;
+	unsigned unit = 0;
+
+	while (value >= 999.5 && unit + 1 < sizeof(units) / sizeof(units[0])) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(ret, size, unit && value < 9.95 ? "%.1f %s" : "%.0f %s", value, units[unit]);
+}
+
 static void print_archive(const struct fx_session_config *config,
 			  const struct fx_session_result *result)
 {
@@ -68,6 +81,35 @@ static void print_unwanted(const struct fx_session_config *config,
 	if (c->brief)
 		fx_report("%" PRIu64 " call%s of functions left out by --min-duration", c->brief,
 			  summary_plural(c->brief));
+}
+
+/* Those that --auto-suppress has left out: a line of RESULT. False: it is none. */
+static bool print_suppressed_line(const char *line, size_t length)
+{
+	uint64_t calls, ns, recorded;
+	char text[FX_SUPPRESSED_MAX], took[32];
+	int name;
+
+	memcpy(text, line, length);
+	text[length] = 0;
+	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %n", &calls, &ns, &recorded, &name) !=
+	    3)
+		return false;
+	format_time(ns, took, sizeof(took));
+	fx_report("  %s: about %" PRIu64 " call%s of %s in all, behind %" PRIu64
+		  " that are recorded",
+		  text + name, calls, summary_plural(calls), took, recorded);
+	return true;
+}
+
+static void print_suppressed(const struct fx_session_result *result)
+{
+	const char *line = result->totals.suppressed, *end;
+
+	if (*line)
+		fx_report("functions that drown the others were left out (--auto-suppress):");
+	for (; (end = strchr(line, '\n')) && print_suppressed_line(line, (size_t)(end - line));)
+		line = end + 1;
 }
 
 /* Less than --last asks for. */
@@ -224,6 +266,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		print_archive(config, result);
 		print_history(config, result);
 		print_unwanted(config, result);
+		print_suppressed(result);
 		print_values(config, result);
 	}
 	fx_losses_report(result->totals.counts.lost, config, quiet);

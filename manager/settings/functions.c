@@ -29,7 +29,7 @@ bool fx_functions_choose(const char *list)
 
 bool fx_functions_spare(const char *list)
 {
-	return fx_patterns_have(list, "+-#");
+	return fx_patterns_have(list, "+-#!^");
 }
 
 void fx_functions_options(const char *list, char *ret, size_t size)
@@ -37,7 +37,9 @@ void fx_functions_options(const char *list, char *ret, size_t size)
 	static const struct {
 		const char *signs, *name;
 	} options[] = {
-	    {"+-", "--filter"}, {"+-", "--no-trace"}, {">", "--when"}, {"#", "--min-size"}};
+	    {"+-", "--filter"},	 {"+-", "--no-trace"},	   {">", "--when"},
+	    {"#", "--min-size"}, {"!", "--auto-suppress"},
+	};
 	const char *names[sizeof(options) / sizeof(options[0])] = {NULL};
 	size_t count = 0, used = 0;
 
@@ -95,6 +97,22 @@ uint64_t fx_functions_min(const char *list, uint64_t others)
 			others = p.number;
 	}
 	return others;
+}
+
+uint32_t fx_functions_crowd_share(const char *list)
+{
+	struct fx_pattern p;
+
+	while (list && fx_pattern_next(&list, &p)) {
+		if (p.sign == '!')
+			return (uint32_t)p.number;
+	}
+	return 0;
+}
+
+bool fx_functions_know_some(const char *list)
+{
+	return fx_patterns_have(list, "+-#(=^");
 }
 
 bool fx_functions_need_sources(const char *list)

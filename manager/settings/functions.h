@@ -11,6 +11,12 @@
 
 #include "symbols/patterns.h"
 
+/* A list that may change while it is used. */
+struct fx_function_list {
+	char *text;	  /* NULL: none; for malloc()'s free() */
+	uint16_t version; /* another one whenever the text is, never 0 */
+};
+
 /* What is wrong with the pattern behind a sign, a static text; NULL if nothing is. */
 const char *fx_functions_check_glob(char sign, const char *glob);
 
@@ -45,6 +51,12 @@ struct fx_pattern_verdict fx_functions_judge(const char *list,
 /* Whether calls of some have a shortest duration of their own; and the shortest of all, if that of the others is `others'. */
 bool fx_functions_have_min(const char *list);
 uint64_t fx_functions_min(const char *list, uint64_t others);
+
+/* Functions that have at least so many thousandths of all calls may drown the others; 0: nobody looks for them. */
+uint32_t fx_functions_crowd_share(const char *list);
+
+/* Whether a list has anything to say of functions before such are found. */
+bool fx_functions_know_some(const char *list);
 
 /* Whether the source files of functions are asked for. */
 bool fx_functions_need_sources(const char *list);

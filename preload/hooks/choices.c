@@ -27,12 +27,45 @@ void fx_choices_look(void)
 
 bool fx_choice_is_out(const struct fx_thread *t, uint64_t function)
 {
-	bool out;
+	static const uint64_t marks[] = {
+	    [FX_RECIPES_IN] = 0,
+	    [FX_RECIPES_OUT] = FX_CHOICE_OUT,
+	    [FX_RECIPES_COUNTED] = FX_CHOICE_OUT | FX_CHOICE_COUNTED,
+	};
+	uint64_t mark;
 
 	if (fx_likely(!(t->state & FX_CAT_CHOSEN)))
 		return false;
-	out = fx_recipes_leave_out(function);
+	mark = marks[fx_recipes_choose(function)];
 	fx_store_relaxed(&fx_choices[fx_choice_slot(function)],
-			 fx_choice_word(function, t->state) ^ (out ? FX_CHOICE_OUT : 0));
-	return out;
+			 fx_choice_word(function, t->state) ^ mark);
+	return mark != 0;
+}
+
+_Static_assert(FX_SUPPRESSED_PERIOD * 3 / 2 <= FX_SKIPS_CALLS, "as many as may be drawn");
+
+/* The next of the sequence, from 0 to a period less one; its period is that of its 20 bits. */
+static uint32_t draw(uint32_t *sequence)
+{
+	*sequence =
+	    (*sequence * UINT32_C(1664525) + UINT32_C(1013904223)) & (UINT32_MAX >> FX_SKIPS_DRAWN);
+	return (*sequence >> 6) % FX_SUPPRESSED_PERIOD;
+}
+
+/* From half a period to one and a half, evenly: what a program does in turns is met at all of its steps. The first of a
+ * thread's is one of a period's, any of them. */
+bool fx_choice_draw(struct fx_thread *t)
+{
+	uint32_t sequence = t->skips >> FX_SKIPS_DRAWN, calls = t->skips & FX_SKIPS_CALLS;
+	bool due;
+
+	if (!calls) {
+		sequence = t->tid;
+		draw(&sequence);
+		calls = draw(&sequence) + 1;
+	}
+	due = calls == 1;
+	calls = due ? FX_SUPPRESSED_PERIOD / 2 + draw(&sequence) : calls - 1;
+	t->skips = sequence << FX_SKIPS_DRAWN | (due ? FX_SKIPS_DUE : 0) | calls;
+	return due;
 }

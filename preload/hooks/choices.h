@@ -19,20 +19,21 @@
  * Function address, the state that it holds for, whether the function is left out. Words of several threads may replace one
  * another: each is true by itself.
  *
- *	 63                    17 16           9 8      6 5    1  0
- *	+------------------------+--------------+--------+------+-----+
- *	|        address         | low of epoch |        | NEWS | out |
- *	+------------------------+--------------+--------+------+-----+
+ *	 63                    17 16          10 9      7 6    2    1       0
+ *	+------------------------+--------------+--------+------+---------+-----+
+ *	|        address         | low of epoch |        | NEWS | counted | out |
+ *	+------------------------+--------------+--------+------+---------+-----+
  *
  * (What an epoch has more changes the address: no function begins as near to another one.)
  */
 extern uint64_t fx_choices[1u << FX_CHOICES_LOG2] __attribute__((visibility("hidden")));
 
-#define FX_CHOICE_OUT 1ull
+#define FX_CHOICE_OUT	  1ull
+#define FX_CHOICE_COUNTED 2ull /* besides: one of FX_SUPPRESSED_PERIOD calls is recorded */
 
 fx_hot uint64_t fx_choice_word(uint64_t function, uint64_t state)
 {
-	return function << 17 ^ (state >> 24) * 2;
+	return function << 17 ^ (state >> 24) * 4;
 }
 
 fx_hot uint32_t fx_choice_slot(uint64_t function)
@@ -40,7 +41,7 @@ fx_hot uint32_t fx_choice_slot(uint64_t function)
 	return (uint32_t)(function >> 4 ^ function >> 17) & ((1u << FX_CHOICES_LOG2) - 1);
 }
 
-/* FX_CHOICE_OUT: it is left out; 0: its calls are recorded; anything else: nobody has looked as yet. */
+/* FX_CHOICE_OUT, with or without FX_CHOICE_COUNTED: it is left out; 0: its calls are recorded; anything else: nobody has looked as yet. */
 fx_hot uint64_t fx_choice_of(uint64_t function, uint64_t state)
 {
 	/* relaxed: the word is all there is */
@@ -53,5 +54,31 @@ void fx_choices_look(void);
 
 /* Whether a function is left out in the thread's state; remembers that. */
 bool fx_choice_is_out(const struct fx_thread *t, uint64_t function);
+
+/*
+ * In a thread's `skips': of the calls of such functions, how many it takes until one is recorded; that the one that is about to begin
+ * is; and the last number that was drawn, of a sequence.
+ *
+ *	 31              12 11   10        0
+ *	+------------------+-----+----------+
+ *	|       drawn      | due | calls    |
+ *	+------------------+-----+----------+
+ */
+#define FX_SKIPS_CALLS 0x7ffu
+#define FX_SKIPS_DUE   0x800u
+#define FX_SKIPS_DRAWN 12
+
+/* Draws which call of such a function the thread records next. Whether it is the one that begins now. */
+fx_cold bool fx_choice_draw(struct fx_thread *t);
+
+/* A call of one that is left out and counted begins: whether it is to be recorded. */
+fx_hot bool fx_choice_is_due(struct fx_thread *t)
+{
+	if (fx_likely((t->skips & FX_SKIPS_CALLS) > 1)) {
+		t->skips--;
+		return false;
+	}
+	return fx_choice_draw(t);
+}
 
 #endif

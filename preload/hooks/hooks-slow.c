@@ -165,10 +165,32 @@ static void arguments_stash(struct fx_thread *t, const struct fx_frame *f,
 	fx_quick_learn(t, of, e->function, (uint32_t)e->place, recipe);
 }
 
+/* Of a function that is left out, a call that stands for many. */
+static void counted_stash(struct fx_thread *t, const struct fx_frame *f)
+{
+	uint64_t *words = fx_stash_open(t, f);
+
+	if (!words)
+		return;
+	words[0] = FX_ARG_UINT32 | 1ull << 4 | (uint64_t)FX_STR_calls << 16 |
+		   (uint64_t)FX_SUPPRESSED_PERIOD << 32;
+	fx_stash_close(t, 1, 1);
+}
+
+/* A function is left out, but this call of it may be recorded all the same. */
+static bool is_counted(struct fx_thread *t)
+{
+	bool due = t->skips & FX_SKIPS_DUE;
+
+	t->skips &= ~FX_SKIPS_DUE;
+	return due;
+}
+
 static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_FUNCTION | FX_CAT_CHOSEN);
-	struct fx_recipes_of of;
+	struct fx_recipes_of of = {0};
+	bool counted = false;
 	struct fx_frame *f;
 	uint64_t now;
 
@@ -177,18 +199,24 @@ static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 			pairs_enter(e);
 		return;
 	}
-	if (fx_choice_is_out(t, e->function))
-		return;
-	fx_recipes_find(e->function, &of);
+	if (fx_choice_is_out(t, e->function)) {
+		counted = is_counted(t);
+		if (!counted)
+			return;
+	} else {
+		fx_recipes_find(e->function, &of);
+	}
 	if (fx_unlikely(of.function && (of.function->flags & FX_RECIPE_ARGS)))
 		e->apart = FX_CALLER_APART;
 	f = function_push(t, e, 0);
 	if (fx_likely(f != NULL)) {
-		if (fx_unlikely(e->apart))
+		if (fx_unlikely(counted))
+			counted_stash(t, f);
+		else if (fx_unlikely(e->apart))
 			arguments_stash(t, f, &of, e, kept);
 		now = fx_thread_now(t);
 		fx_store_release(&f->start, now); /* pairs with the frame walk in reader/slots.c */
-		if (fx_unlikely(e->apart))
+		if (fx_unlikely(e->apart || counted))
 			fx_stash_begin(t, f, now);
 	}
 	FX_FAULT(frame_pushed);
@@ -248,6 +276,24 @@ static void leave_recording(struct fx_thread *t, struct fx_open o, uint64_t func
 		fx_quick_learn(t, &of, function, tail ? 0 : (uint32_t)hook_place(sp, kept), recipe);
 }
 
+/* A function that is left out: if the newest call is one of it that is recorded, as it was before the program knew, or stands for
+ * many, it ends. */
+static void leave_counted(struct fx_thread *t, uint64_t function, uint64_t sp, void *site,
+			  bool tail)
+{
+	struct fx_frame *f = t->top - 1;
+	struct fx_open o;
+
+	if (t->deep || !fx_hooks_match(f, function, sp, site, tail))
+		return;
+	o = (struct fx_open){f, fx_load_relaxed(&f->start)};
+	if (!o.start)
+		return; /* a handler has closed it just now */
+	fx_function_complete_with(t, o, function, fx_thread_now(t), (struct fx_argument_words){0});
+	if (fx_open_stands(o))
+		fx_frame_pop(t, f);
+}
+
 void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
 			 const struct fx_kept *kept)
 {
@@ -261,8 +307,10 @@ void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
 			pairs_exit(function, sp, site, tail);
 		return;
 	}
-	if (fx_choice_is_out(t, function))
+	if (fx_choice_is_out(t, function)) {
+		leave_counted(t, function, sp, site, tail);
 		return;
+	}
 	f = t->top - 1;
 	if (fx_unlikely(t->deep || !fx_hooks_match(f, function, sp, site, tail))) {
 		f = frame_search(t, function, sp, site, tail);

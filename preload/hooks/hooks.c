@@ -159,14 +159,34 @@ static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *
 	fx_hooks_leave(function, sp, site, tail);
 }
 
-/* In other states than that in which all calls have Complete records; `choice': of a function that is not left out, or of which
- * nobody knows that as yet. */
+#define COUNTED_OUT (FX_CHOICE_OUT | FX_CHOICE_COUNTED)
+
+/* A function that is left out and counted is entered: whether that is to be recorded. */
+fx_hot bool enter_is_counted(uint64_t state)
+{
+	struct fx_thread *t = fx_self;
+
+	return is_usual(t, state) && fx_choice_is_due(t);
+}
+
+/* One is left: whether that call is recorded. */
+fx_hot bool leave_is_counted(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail)
+{
+	const struct fx_thread *t = fx_self;
+
+	return is_usual(t, state) && fx_hooks_match(t->top - 1, function, sp, site, tail);
+}
+
+/* In other states than that in which all calls have Complete records; `choice': of a function that is not just left out, or of
+ * which nobody knows that as yet. */
 static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 				  uint64_t state, uint64_t choice)
 {
 	struct fx_frame *used = NULL;
 	bool apart = false;
 
+	if (choice == COUNTED_OUT && fx_likely(!enter_is_counted(state)))
+		return;
 	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
 	    fx_likely(
 		enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used, &apart)))
@@ -185,6 +205,8 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 	bool tail = is_tail(site, place);
 	uint64_t end = 0;
 
+	if (choice == COUNTED_OUT && fx_likely(!leave_is_counted(state, function, sp, site, tail)))
+		return;
 	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
 	    fx_likely(leave_usually(state, function, sp, site, tail, &end)))
 		return;

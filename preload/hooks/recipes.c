@@ -168,29 +168,47 @@ fx_cold void fx_recipes_find_slow(uint64_t function, struct fx_recipes_of *ret)
 		ret->function = recipes_search(ret, function - ret->bias);
 }
 
-bool fx_recipes_leave_out(uint64_t function)
+/* Whether a list of the table has a link-time address. */
+static bool list_has(const struct fx_recipes_of *of, uint32_t offset, uint32_t count,
+		     uint64_t address)
 {
-	const struct fx_recipe_table *table;
-	struct fx_recipes_of of;
-	const uint32_t *list;
-	uint32_t low = 0, high;
+	const uint32_t *list = count ? fx_recipe_at(of, offset, 4ull * count) : NULL;
+	uint32_t low = 0, high = count;
 
-	if (!recipes_table_of(function, &of))
-		return false;
-	table = fx_recipe_at(&of, 0, sizeof *table);
-	high = table ? table->left_out_count : 0;
-	list = high ? fx_recipe_at(&of, table->left_out, 4ull * high) : NULL;
 	if (!list)
 		return false;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (list[middle] < function - of.bias)
+		if (list[middle] < address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < table->left_out_count && list[low] == function - of.bias;
+	return low < count && list[low] == address;
+}
+
+enum fx_recipes_choice fx_recipes_choose(uint64_t function)
+{
+	const struct fx_recipe_table *table;
+	struct fx_recipes_of of;
+
+	if (!recipes_table_of(function, &of))
+		return FX_RECIPES_IN;
+	table = fx_recipe_at(&of, 0, sizeof *table);
+	if (!table)
+		return FX_RECIPES_IN;
+	function -= of.bias;
+	if (list_has(&of, table->left_out, table->left_out_count, function))
+		return FX_RECIPES_OUT;
+	if (list_has(&of, table->suppressed, table->suppressed_count, function))
+		return FX_RECIPES_COUNTED;
+	return FX_RECIPES_IN;
+}
+
+bool fx_recipes_leave_out(uint64_t function)
+{
+	return fx_recipes_choose(function) != FX_RECIPES_IN;
 }
 
 const struct fx_recipe *fx_recipe_for(const struct fx_recipes_of *of, uint64_t place, uint32_t kind)

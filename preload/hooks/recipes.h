@@ -24,7 +24,10 @@ struct fx_recipes_of {
 /* Looks for what the manager has put there. Whether something has changed. */
 bool fx_recipes_look(void);
 
-/* Whether a function is left out, as far as is known. */
+/* What is known of a function: whether it is left out; and then, whether by one in many it is recorded all the same. */
+enum fx_recipes_choice { FX_RECIPES_IN, FX_RECIPES_OUT, FX_RECIPES_COUNTED };
+
+enum fx_recipes_choice fx_recipes_choose(uint64_t function);
 bool fx_recipes_leave_out(uint64_t function);
 
 /* Whether there are any. */

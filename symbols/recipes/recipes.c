@@ -21,8 +21,10 @@ struct collecting {
 	const char *patterns;
 	struct fx_recipes *ret;
 	FX_VECTOR(struct fx_wanted_function) wanted; /* by rising address */
-	uint32_t *left_out;			     /* addresses, the same */
+	uint32_t *left_out;			     /* addresses, the same; */
 	size_t left_out_count;
+	uint32_t *suppressed; /* and of those of them that drown the others */
+	size_t suppressed_count;
 };
 
 static int collect_problem(enum fx_symbol_problem_kind kind)
@@ -80,18 +82,33 @@ static int collect_add(struct collecting *c, const struct fx_symtab_entry *e, un
 	return 0;
 }
 
+/* Those that lie too far out are recorded, and nobody sees them. */
+static void collect_left_out(struct collecting *c, uint64_t address, bool is_suppressed)
+{
+	if (address > UINT32_MAX)
+		return;
+	if (is_suppressed)
+		c->suppressed[c->suppressed_count++] = (uint32_t)address;
+	else
+		c->left_out[c->left_out_count++] = (uint32_t)address;
+}
+
+static int collect_room(struct collecting *c, size_t count)
+{
+	c->left_out = malloc((count + 1) * sizeof(*c->left_out));
+	c->suppressed = malloc((count + 1) * sizeof(*c->suppressed));
+	return c->left_out && c->suppressed ? 0 : -ENOMEM;
+}
+
 /* The table is by rising address. */
 static int collect_names(struct collecting *c, const struct fx_symtab *table)
 {
 	char name[FX_SYMBOL_NAME_MAX + 1], specs[FX_PATTERN_MAX];
 	struct fx_pattern_subject function = {.module = module_name(c->source->path), .name = name};
 	bool chooses = fx_patterns_have(c->patterns, FX_PATTERN_CHOICES);
-	int r = 0;
+	struct fx_pattern_verdict verdict = {.spare = false};
+	int r = chooses ? collect_room(c, table->entries.count) : 0;
 
-	if (chooses)
-		c->left_out = malloc((table->entries.count + 1) * sizeof(*c->left_out));
-	if (chooses && !c->left_out)
-		return -ENOMEM;
 	for (size_t i = 0; i < table->entries.count && r == 0; i++) {
 		uint64_t address = table->entries.items[i].start;
 		unsigned flags;
@@ -101,9 +118,10 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 		fx_demangle(table->names.items + table->entries.items[i].name, name);
 		function.source = fx_symtab_source(table, i);
 		function.size = fx_symtab_size(table, i);
-		if (chooses && fx_patterns_judge(c->patterns, &function).spare) {
-			if (address <= UINT32_MAX)
-				c->left_out[c->left_out_count++] = (uint32_t)address;
+		if (chooses)
+			verdict = fx_patterns_judge(c->patterns, &function);
+		if (verdict.spare) {
+			collect_left_out(c, address, verdict.suppressed);
 			continue;
 		}
 		flags = wanted_flags(c->patterns, &function, specs);
@@ -231,21 +249,26 @@ static int table_begin(struct collecting *c, struct fx_cook *cook)
 	return 0;
 }
 
-/* Those for which there is no room are recorded, and nobody sees them. */
-static void left_out_put(struct collecting *c, struct fx_cook *cook)
+/* Puts a list of addresses into the table, and where it is, 0 none. Those for which there is no room are recorded, and nobody
+ * sees them. */
+static uint32_t list_put(struct fx_cook *cook, const uint32_t *list, size_t count)
 {
-	size_t bytes = c->left_out_count * sizeof(*c->left_out);
-	uint32_t at;
+	size_t bytes = count * sizeof(*list);
 
-	if (!c->left_out_count || bytes > FX_RECIPE_TABLE_MAX / 2)
-		return;
-	at = fx_blob_put(&cook->blob, c->left_out, bytes);
-	if (at) {
-		struct fx_recipe_table *table = fx_blob_at(&cook->blob, 0);
+	return count && bytes <= FX_RECIPE_TABLE_MAX / 2 ? fx_blob_put(&cook->blob, list, bytes)
+							 : 0;
+}
 
-		table->left_out = at;
-		table->left_out_count = (uint32_t)c->left_out_count;
-	}
+static void left_out_put(const struct collecting *c, struct fx_cook *cook)
+{
+	uint32_t left_out = list_put(cook, c->left_out, c->left_out_count);
+	uint32_t suppressed = list_put(cook, c->suppressed, c->suppressed_count);
+	struct fx_recipe_table *table = fx_blob_at(&cook->blob, 0);
+
+	table->left_out = left_out;
+	table->left_out_count = left_out ? (uint32_t)c->left_out_count : 0;
+	table->suppressed = suppressed;
+	table->suppressed_count = suppressed ? (uint32_t)c->suppressed_count : 0;
 }
 
 static void table_fill(struct collecting *c, struct fx_cook *cook)
@@ -299,10 +322,10 @@ static int collect(void *opaque, Dwfl_Module *module, const struct fx_symtab *sy
 		if (collect_names(c, symbols) < 0)
 			failed = collect_problem(FX_SYMBOL_FILE_NO_MEMORY);
 		c->ret->matched = (uint32_t)c->wanted.count;
-		c->ret->left_out = (uint32_t)c->left_out_count;
+		c->ret->left_out = (uint32_t)(c->left_out_count + c->suppressed_count);
 		if (!failed && c->wanted.count)
 			collect_dies(c, module);
-		if (!failed && (c->wanted.count || c->left_out_count))
+		if (!failed && (c->wanted.count || c->ret->left_out))
 			failed = collect_cook(c, &image);
 	}
 	fx_image_clear(&image);
@@ -328,6 +351,7 @@ int fx_recipes_read(const struct fx_elf_source *source, const char *patterns,
 		free((char *)c.wanted.items[i].specs);
 	fx_vector_free(&c.wanted);
 	free(c.left_out);
+	free(c.suppressed);
 	return failed;
 }
 
