@@ -79,6 +79,15 @@ int fx_control_initialize(struct fx_link *link, const struct fx_options *options
 	return r;
 }
 
+int fx_control_choose(struct fx_link *link, const struct fx_options *options)
+{
+	struct fx_msg_choose request = {.functions = ""};
+	struct fx_msg_result result;
+
+	memcpy(request.functions, options->functions, sizeof(request.functions));
+	return fx_link_ask(link, FX_MSG_CHOOSE, &request, sizeof(request), -1, &result);
+}
+
 int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
 		     const struct fx_options *more, struct fx_msg_result *ret)
 {

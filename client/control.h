@@ -19,6 +19,9 @@ int fx_control_initialize(struct fx_link *link, const struct fx_options *options
 int fx_control_start(struct fx_link *link, enum fx_disposition disposition,
 		     const struct fx_options *more, struct fx_msg_result *ret);
 
+/* Has a session that goes on record the functions that these options choose, and no others. As above. */
+int fx_control_choose(struct fx_link *link, const struct fx_options *options);
+
 /* The manager has been sent the output's descriptor, and has taken it or not; here it is not needed any more. */
 void fx_control_output_passed(struct fx_destination *output, bool taken);
 

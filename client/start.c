@@ -15,6 +15,8 @@ struct start {
 	struct fx_options options;
 	enum fx_disposition disposition; /* 0: not said */
 	bool has_options;		 /* of a new session, other than categories */
+	bool has_choice;		 /* of functions, */
+	bool has_others;		 /* and anything else */
 	bool has_categories;
 };
 
@@ -54,6 +56,10 @@ static error_t start_parse(int key, char *value, struct argp_state *state)
 	}
 	if (!fx_options_take(&start->options, start->remote.command, OF_START, key, value))
 		return fx_remote_parse(&start->remote, key, value);
+	if (key == 'F' || key == 'N' || key == OPTION_MIN_SIZE)
+		start->has_choice = true;
+	else if (key != 'q' && key != 'v')
+		start->has_others = true;
 	if (key == 'c')
 		start->has_categories = true;
 	else if (key != 'q' && key != 'v')
@@ -65,7 +71,9 @@ static const struct argp parser = {
     .options = option_table,
     .parser = start_parse,
     .doc = "Starts tracing all registered processes and those to come, and returns. A session that "
-	   "was stopped goes on, with --categories in addition to its own; else a new one begins.",
+	   "was stopped goes on, with --categories in addition to its own; one that runs records "
+	   "the functions that --filter, --no-trace and "
+	   "--min-size choose from now on; else a new one begins.",
 };
 
 static int ask_state(struct fx_link *link, unsigned *ret)
@@ -79,6 +87,20 @@ static int ask_state(struct fx_link *link, unsigned *ret)
 	return r;
 }
 
+/* Tracing runs already: it goes on with other functions. */
+static int start_choose(const struct start *start, struct fx_link *link)
+{
+	int r;
+
+	if (start->has_others || start->disposition)
+		fx_usage_error(start->remote.command, "tracing runs already",
+			       "it takes other --filter, --no-trace and --min-size alone");
+	r = fx_control_choose(link, &start->options);
+	if (r == 0 && start->remote.json)
+		printf("{\"state\": \"started\"}\n");
+	return r;
+}
+
 static int start_execute(struct start *start, struct fx_link *link)
 {
 	struct fx_msg_result result;
@@ -88,6 +110,8 @@ static int start_execute(struct start *start, struct fx_link *link)
 
 	if (r)
 		return r;
+	if (start->has_choice && (state == FX_SESSION_STARTED || state == FX_SESSION_STARTING))
+		return start_choose(start, link);
 	if (goes_on && start->has_options)
 		fx_usage_error(start->remote.command, "a stopped session is there",
 			       "it keeps its options; fxtrace terminate ends it");

@@ -41,7 +41,9 @@
 	X(SNAPSHOT, 27, fx_msg_snapshot, 1, "write what circular buffers hold; tracing goes on")   \
 	X(WATCH_ALERT, 28, fx_msg_request, 0, "answered with the next alert")                      \
 	X(ALERT, 29, fx_msg_alert, 0, "a provider's alert")                                        \
-	X(FLUSH, 30, fx_msg_request, 0, "write what was recorded; answered when it is in the file")
+	X(FLUSH, 30, fx_msg_request, 0,                                                            \
+	  "write what was recorded; answered when it is in the file")                              \
+	X(CHOOSE, 31, fx_msg_choose, 0, "record other functions; answered when processes know")
 
 #define FX_MESSAGE_NUMBER(sym, nr, type, fds, help) FX_MSG_##sym = (nr),
 enum fx_message_type { FX_MESSAGES(FX_MESSAGE_NUMBER) };
@@ -134,7 +136,12 @@ enum fx_session_state { FX_SESSION_STATES(FX_SESSION_STATE_NUMBER) };
 	X(BAD_REQUEST, 9, "the request makes no sense")                                            \
 	X(BAD_SIZE, 10, "a buffer size is not a multiple of 4K between 4K and 4G")                 \
 	X(CIRCULAR, 11, "circular buffers are written by a snapshot, or at the end")               \
-	X(FLUSHING, 12, "another flush is under way")
+	X(FLUSHING, 12, "another flush is under way")                                              \
+	X(NOT_STREAMING, 13,                                                                       \
+	  "functions change in a session with --buffering-mode streaming alone")                   \
+	X(NESTED, 14, "--when and +depth=N, and --records pairs, are for a whole session")         \
+	X(NO_SOURCES, 15, "functions by source files are for sessions that began with some")       \
+	X(CHOOSING, 16, "other functions are being chosen")
 
 #define FX_CONTROL_ERROR_NUMBER(sym, nr, help) FX_CONTROL_##sym = (nr),
 enum fx_control_error { FX_CONTROL_ERRORS(FX_CONTROL_ERROR_NUMBER) };
@@ -340,6 +347,12 @@ struct fx_msg_start {
 	    timeout_ms; /* how long silent providers are waited for, and not for their functions' recipes */
 	uint32_t reserved;
 	char words[FX_CATEGORY_LIST_MAX]; /* the same */
+};
+
+/* --filter, --no-trace and --min-size in place of those that the session has; all else of its list stays. */
+struct fx_msg_choose {
+	struct fx_msg_header header;
+	char functions[FX_FUNCTION_LIST_MAX]; /* not empty */
 };
 
 struct fx_msg_stop {

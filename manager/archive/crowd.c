@@ -6,10 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/recipe.h"
-#include "manager/archive/own.h"
-#include "manager/archive/stream.h"
-
 /* So many calls of a process are looked at together; if they are fewer than this in a second, they drown nothing. */
 #define CALLS	   65536u
 #define PER_SECOND 100000u
@@ -37,24 +33,6 @@ void fx_crowd_destroy(struct fx_crowd *crowd)
 
 /* --- One is left out ------------------------------------------------------------------------- */
 
-/* The timeline says so. */
-static void crowd_mark(struct fx_stream *s, const struct fx_crowd_function *f)
-{
-	struct fx_stream_thread *t = fx_stream_thread(s, s->first_tid);
-	uint64_t ns = fx_boottime_ns();
-	struct fxt_record record;
-
-	if (!t)
-		return;
-	record = fx_stream_event(s, t, FXT_EVENT_INSTANT, ns);
-	record.event.name = fx_own_text("function left out");
-	record.nargs = 3;
-	record.args[0] = fx_own_string("function", f->name);
-	record.args[1] = fx_own_uint64("calls", f->recorded);
-	record.args[2] = fx_own_string("why", "--auto-suppress");
-	fx_archive_record(&s->shared->archive, &record);
-}
-
 static struct fx_crowd_function *function_new(struct fx_crowd *crowd, const char *name)
 {
 	struct fx_crowd_function *functions =
@@ -67,8 +45,24 @@ static struct fx_crowd_function *function_new(struct fx_crowd *crowd, const char
 	return functions[crowd->count].name ? &functions[crowd->count++] : NULL;
 }
 
+/* The text is taken over. */
+static void crowd_list_set(struct fx_function_list *list, char *text)
+{
+	free(list->text);
+	list->text = text;
+	list->version += list->version == UINT16_MAX ? 2 : 1;
+}
+
+void fx_crowd_choose(struct fx_function_list *list, const char *functions)
+{
+	char *text = fx_functions_with(functions, list->text, "^");
+
+	if (text)
+		crowd_list_set(list, text);
+}
+
 /* The list has a line more. False: there is no memory for it. */
-static bool list_add(struct fx_function_list *list, struct fx_crowd *crowd, const char *line)
+static bool crowd_list_add(struct fx_function_list *list, struct fx_crowd *crowd, const char *line)
 {
 	char *text, *news = NULL;
 
@@ -80,33 +74,27 @@ static bool list_add(struct fx_function_list *list, struct fx_crowd *crowd, cons
 		crowd->news = news;
 	}
 	pthread_mutex_unlock(&crowd->lock);
-	free(list->text);
-	list->text = text;
-	list->version++;
+	crowd_list_set(list, text);
 	return true;
 }
 
-static void suppress(struct fx_stream *s, uint32_t index)
+bool fx_crowd_add(struct fx_crowd *crowd, struct fx_function_list *list, const char *line,
+		  uint64_t recorded)
 {
-	struct fx_crowd *crowd = &s->shared->crowd;
-	const struct fx_name *name = fx_names_find(&s->names, NULL, index);
 	struct fx_crowd_function *f;
-	char line[FX_PATTERN_MAX];
 
-	if (crowd->count == FUNCTIONS || !name || name->kind != FX_NAME_ADDRESS || name->out ||
-	    !fx_modules_function(&s->modules, name->moment, name->address, line, sizeof(line)))
-		return;
+	if (crowd->count == FUNCTIONS)
+		return false;
 	f = function_new(crowd, strchr(line, '/') + 1);
 	if (!f)
-		return;
-	if (!list_add(&s->shared->functions, crowd, line)) {
+		return false;
+	if (!crowd_list_add(list, crowd, line)) {
 		free(f->name);
 		crowd->count--;
-		return;
+		return false;
 	}
-	f->recorded = s->crowd.items[index].all;
-	s->crowd.items[index].all = 0;
-	crowd_mark(s, f);
+	f->recorded = recorded;
+	return true;
 }
 
 char *fx_crowd_news(struct fx_crowd *crowd)
@@ -123,26 +111,6 @@ char *fx_crowd_news(struct fx_crowd *crowd)
 }
 
 /* --- Which are ------------------------------------------------------------------------------- */
-
-static void look(struct fx_stream *s, uint64_t now)
-{
-	struct fx_crowd_counts *counts = &s->crowd;
-	uint64_t took = now > counts->first ? now - counts->first : 1;
-	bool drowns = (double)counts->calls * 1e9 / (double)took >= PER_SECOND;
-
-	for (uint32_t i = 0; i < counts->room; i++) {
-		struct fx_crowd_count *c = &counts->items[i];
-
-		if (drowns && c->newest &&
-		    (uint64_t)c->newest * 1000 >=
-			(uint64_t)s->shared->crowd.share * counts->calls &&
-		    c->self / c->newest <= SELF_NS)
-			suppress(s, i);
-		c->newest = 0;
-		c->self = 0;
-	}
-	counts->calls = 0;
-}
 
 /* What of the call's time is its own. Calls come in the order of their ends; so those that it has made were the last. */
 static uint64_t self_time(struct fx_crowd_thread *t, uint64_t start, uint64_t end)
@@ -181,63 +149,61 @@ static struct fx_crowd_count *count_of(struct fx_crowd_counts *counts, uint32_t 
 	return &items[index];
 }
 
-void fx_crowd_note(struct fx_stream *s, struct fx_stream_thread *t, uint32_t ref, uint64_t start,
-		   uint64_t end)
+bool fx_crowd_note(struct fx_crowd_counts *counts, struct fx_crowd_thread **thread, uint32_t index,
+		   uint64_t start, uint64_t end)
 {
-	struct fx_crowd_counts *counts = &s->crowd;
 	struct fx_crowd_count *c;
 
-	if (ref >= FX_STRING_LOCAL || end < start)
-		return;
-	if (!t->crowd)
-		t->crowd = calloc(1, sizeof(*t->crowd));
-	c = t->crowd ? count_of(counts, ref) : NULL;
+	if (end < start)
+		return false;
+	if (!*thread)
+		*thread = calloc(1, sizeof(**thread));
+	c = *thread ? count_of(counts, index) : NULL;
 	if (!c)
-		return;
+		return false;
 	if (counts->calls == 0)
 		counts->first = start;
 	c->all++;
 	c->newest++;
-	c->self += self_time(t->crowd, start, end);
-	if (++counts->calls == CALLS)
-		look(s, end);
+	c->self += self_time(*thread, start, end);
+	return ++counts->calls == CALLS;
 }
 
-/* For how many calls a record stands. */
-static uint64_t stands_for(const struct fx_stream *s, const uint64_t *words, size_t size)
+bool fx_crowd_drowns(const struct fx_crowd *crowd, const struct fx_crowd_counts *counts,
+		     uint32_t index, uint64_t now)
 {
-	const struct fx_name *name;
+	const struct fx_crowd_count *c = &counts->items[index];
+	uint64_t took = now > counts->first ? now - counts->first : 1;
 
-	if (FXT_GET(words[0], EVENT_NARGS) != 1 || size != 4 ||
-	    FXT_GET(words[2], ARG_TYPE) != FXT_ARG_UINT32 || words[2] >> 32 != FX_SUPPRESSED_PERIOD)
-		return 1;
-	name = fx_names_find(&s->names, NULL, (uint32_t)FXT_GET(words[2], ARG_NAME));
-	return name && name->kind == FX_NAME_TEXT && strcmp(name->text, "calls") == 0
-		   ? FX_SUPPRESSED_PERIOD
-		   : 1;
+	return c->newest && (double)counts->calls * 1e9 / (double)took >= PER_SECOND &&
+	       (uint64_t)c->newest * 1000 >= (uint64_t)crowd->share * counts->calls &&
+	       c->self / c->newest <= SELF_NS;
 }
 
-void fx_crowd_count(struct fx_stream *s, uint32_t ref, const uint64_t *words, size_t size)
+void fx_crowd_go_on(struct fx_crowd_counts *counts)
 {
-	const struct fx_name *name = fx_names_find(&s->names, NULL, ref);
-	struct fx_crowd *crowd = &s->shared->crowd;
-	struct fx_crowd_function *f;
-	uint64_t start, end, times;
-
-	if (!name || !name->suppressed || name->suppressed > crowd->count ||
-	    FXT_GET(words[0], EVENT_TYPE) != FXT_EVENT_DURATION_COMPLETE)
-		return;
-	start = fx_timebase_ns(&s->shared->timebase, words[1]);
-	end = fx_timebase_ns(&s->shared->timebase, words[size - 1]);
-	times = stands_for(s, words, size);
-	f = &crowd->functions[name->suppressed - 1];
-	f->calls += times;
-	f->ns += end > start ? (end - start) * times : 0;
-	/* Here, too, there were some before. */
-	if (ref < s->crowd.room) {
-		f->recorded += s->crowd.items[ref].all;
-		s->crowd.items[ref].all = 0;
+	for (uint32_t i = 0; i < counts->room; i++) {
+		counts->items[i].newest = 0;
+		counts->items[i].self = 0;
 	}
+	counts->calls = 0;
+}
+
+void fx_crowd_count(struct fx_crowd *crowd, uint32_t suppressed, uint64_t ns, uint64_t calls)
+{
+	struct fx_crowd_function *f = &crowd->functions[suppressed - 1];
+
+	f->calls += calls;
+	f->ns += ns * calls;
+}
+
+uint64_t fx_crowd_take_all(struct fx_crowd_counts *counts, uint32_t index)
+{
+	uint64_t all = index < counts->room ? counts->items[index].all : 0;
+
+	if (all)
+		counts->items[index].all = 0;
+	return all;
 }
 
 /* --- What is told of them -------------------------------------------------------------------- */
@@ -250,7 +216,7 @@ static int by_calls(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-void fx_crowd_tell(const struct fx_crowd *crowd, char ret[FX_SUPPRESSED_MAX])
+void fx_crowd_tell(const struct fx_crowd *crowd, char *ret, size_t size)
 {
 	const struct fx_crowd_function **sorted = calloc(crowd->count + 1, sizeof(*sorted));
 	size_t used = 0;
@@ -263,11 +229,11 @@ void fx_crowd_tell(const struct fx_crowd *crowd, char ret[FX_SUPPRESSED_MAX])
 	qsort(sorted, crowd->count, sizeof(*sorted), by_calls);
 	for (size_t i = 0; i < crowd->count; i++) {
 		const struct fx_crowd_function *f = sorted[i];
-		int n = snprintf(ret + used, FX_SUPPRESSED_MAX - used,
+		int n = snprintf(ret + used, size - used,
 				 "%" PRIu64 " %" PRIu64 " %" PRIu64 " %.100s\n", f->calls, f->ns,
 				 f->recorded, f->name);
 
-		if (n < 0 || used + (size_t)n >= FX_SUPPRESSED_MAX) {
+		if (n < 0 || used + (size_t)n >= size) {
 			ret[used] = 0;
 			break;
 		}

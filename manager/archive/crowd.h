@@ -15,12 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "manager/archive/names.h"
 #include "manager/settings/functions.h"
-#include "protocol/messages.h"
-
-struct fx_stream;
-struct fx_stream_thread;
 
 /* A function that is left out; its name is the list's line. */
 struct fx_crowd_function {
@@ -71,16 +66,33 @@ struct fx_crowd_thread {
 void fx_crowd_init(struct fx_crowd *crowd, const char *functions);
 void fx_crowd_destroy(struct fx_crowd *crowd);
 
-/* A call of a function, by the reference to its name, that goes into the archive; or the record of one that does not, since the
- * function is left out. */
-void fx_crowd_note(struct fx_stream *s, struct fx_stream_thread *t, uint32_t ref, uint64_t start,
-		   uint64_t end);
-void fx_crowd_count(struct fx_stream *s, uint32_t ref, const uint64_t *words, size_t size);
+/* A call of the function whose name has this index, that stands in the archive. *thread is made when it is first needed. True: there
+ * are as many as are looked at together. */
+bool fx_crowd_note(struct fx_crowd_counts *counts, struct fx_crowd_thread **thread, uint32_t index,
+		   uint64_t start, uint64_t end);
+
+/* Then: whether that function drowns the others; and all that is looked at together begins anew. */
+bool fx_crowd_drowns(const struct fx_crowd *crowd, const struct fx_crowd_counts *counts,
+		     uint32_t index, uint64_t now);
+void fx_crowd_go_on(struct fx_crowd_counts *counts);
+
+/* A function is left out from now on: `line' is its line of the list, without the sign. False: it is not. */
+bool fx_crowd_add(struct fx_crowd *crowd, struct fx_function_list *list, const char *line,
+		  uint64_t recorded);
+
+/* Of one that is left out, the how manieth line of these it has: a call was as long, and stands for so many. */
+void fx_crowd_count(struct fx_crowd *crowd, uint32_t suppressed, uint64_t ns, uint64_t calls);
+
+/* How many calls of a function are in the archive that nobody has asked for yet. */
+uint64_t fx_crowd_take_all(struct fx_crowd_counts *counts, uint32_t index);
+
+/* The list is another one, but for the lines that were found. Without memory it stays as it is. */
+void fx_crowd_choose(struct fx_function_list *list, const char *functions);
 
 /* All lines that the list has more by now, for malloc()'s free(); NULL: it has no more than it had. Any thread. */
 char *fx_crowd_news(struct fx_crowd *crowd);
 
 /* The functions for RESULT, those with most calls first. */
-void fx_crowd_tell(const struct fx_crowd *crowd, char ret[FX_SUPPRESSED_MAX]);
+void fx_crowd_tell(const struct fx_crowd *crowd, char *ret, size_t size);
 
 #endif

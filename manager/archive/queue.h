@@ -22,11 +22,12 @@
 _Static_assert(FX_BLOCK_SIZE >= FX_DRAIN_BLOCK_MIN, "any piece fits into an empty block");
 
 enum fx_block_kind {
-	FX_BLOCK_BEGIN, /* a provider was registered */
-	FX_BLOCK_DATA,	/* pieces of its buffer */
-	FX_BLOCK_LOOK,	/* its open calls before the data that came last was taken: scope.h */
-	FX_BLOCK_END,	/* nothing more will come of it */
-	FX_BLOCK_FLUSH, /* what came before is to be in the file */
+	FX_BLOCK_BEGIN,	 /* a provider was registered */
+	FX_BLOCK_DATA,	 /* pieces of its buffer */
+	FX_BLOCK_LOOK,	 /* its open calls before the data that came last was taken: scope.h */
+	FX_BLOCK_END,	 /* nothing more will come of it */
+	FX_BLOCK_FLUSH,	 /* what came before is to be in the file */
+	FX_BLOCK_CHOICE, /* what comes behind is judged by another list of functions, a text */
 };
 
 /* What the writer knows of one provider: made with its BEGIN, never freed before the writer. */

@@ -10,6 +10,7 @@
 #include "manager/archive/late.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/told.h"
+#include "manager/archive/suppress.h"
 
 /* Looks at the text that comes next. */
 static void note_text(struct fx_rewriting *w, size_t length)
@@ -307,9 +308,9 @@ static void rewrite_note_crowd(struct fx_rewriting *w)
 	struct fx_stream_thread *t = fx_rewriting_thread(w);
 
 	if (t && FXT_GET(w->words[0], EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE)
-		fx_crowd_note(w->s, t, (uint32_t)FXT_GET(w->words[0], EVENT_NAME),
-			      fx_timebase_ns(timebase, w->words[1]),
-			      fx_timebase_ns(timebase, w->words[w->size - 1]));
+		fx_suppress_note(w->s, t, (uint32_t)FXT_GET(w->words[0], EVENT_NAME),
+				 fx_timebase_ns(timebase, w->words[1]),
+				 fx_timebase_ns(timebase, w->words[w->size - 1]));
 }
 
 int fx_rewrite_record(struct fx_rewriting *w)
@@ -327,8 +328,8 @@ int fx_rewrite_record(struct fx_rewriting *w)
 		if (rewrite_is_unwanted(w)) {
 			w->s->counts.unwanted++;
 			if (w->function->suppressed)
-				fx_crowd_count(w->s, (uint32_t)FXT_GET(w->words[0], EVENT_NAME),
-					       w->words, w->size);
+				fx_suppress_count(w->s, (uint32_t)FXT_GET(w->words[0], EVENT_NAME),
+						  w->words, w->size);
 			return 0;
 		}
 		if (w->function && w->s->shared->crowd.share)

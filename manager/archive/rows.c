@@ -11,6 +11,7 @@
 #include "manager/archive/meanings.h"
 #include "manager/archive/rewrite.h"
 #include "manager/archive/scope.h"
+#include "manager/archive/suppress.h"
 
 /* What is brief is none of the calls that count where something depends on what calls lie in; but its function may be what
  * matters. */
@@ -149,7 +150,7 @@ static bool record_unwanted(struct fx_stream *s, const uint64_t *words)
 		return false;
 	s->counts.unwanted++;
 	if (name->suppressed)
-		fx_crowd_count(s, (uint32_t)ref, words, 3);
+		fx_suppress_count(s, (uint32_t)ref, words, 3);
 	return true;
 }
 
@@ -206,8 +207,8 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 	fx_output_commit(s->shared->archive.out, 3);
 	if (s->shared->crowd.share &&
 	    s->names.table[FXT_GET(words[0], EVENT_NAME)].kind == FX_NAME_ADDRESS)
-		fx_crowd_note(s, w->chunk->thread, (uint32_t)FXT_GET(words[0], EVENT_NAME), start,
-			      end);
+		fx_suppress_note(s, w->chunk->thread, (uint32_t)FXT_GET(words[0], EVENT_NAME),
+				 start, end);
 	if (s->scope)
 		call_note_fast(w, FXT_GET(words[0], EVENT_NAME), start, end);
 	fx_stream_counts_event(s);

@@ -130,6 +130,9 @@ static bool write_block(struct fx_writer *w, struct fx_block *block)
 	case FX_BLOCK_END:
 		inlet_end(w, block->inlet, block);
 		break;
+	case FX_BLOCK_CHOICE:
+		fx_crowd_choose(&w->shared.functions, (const char *)block->data);
+		break;
 	case FX_BLOCK_FLUSH:
 		fx_output_complete(w->output);
 		fx_writer_report_error(w);
@@ -158,13 +161,24 @@ static bool pid_is_parked(const struct fx_writer *w, const struct fx_inlet *inle
 	return false;
 }
 
+/* Whether there is another list of functions among those before `end', by which all is to be judged that came behind it. */
+static bool choice_is_parked(const struct fx_writer *w, const struct fx_block *end)
+{
+	for (const struct fx_block *b = w->parking.first; b != end; b = b->next) {
+		if (b->kind == FX_BLOCK_CHOICE)
+			return true;
+	}
+	return false;
+}
+
 /* Whether a block must wait for those that stand aside before `end`. */
 static bool must_stand_aside(const struct fx_writer *w, const struct fx_block *block,
 			     const struct fx_block *end)
 {
 	if (w->parking.first == end)
 		return false;
-	if (block->kind == FX_BLOCK_FLUSH)
+	if (block->kind == FX_BLOCK_FLUSH || block->kind == FX_BLOCK_CHOICE ||
+	    choice_is_parked(w, end))
 		return true;
 	return block->kind == FX_BLOCK_BEGIN && pid_is_parked(w, block->inlet, end);
 }

@@ -238,6 +238,20 @@ struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *
 	return inlet;
 }
 
+int fx_writer_choose(struct fx_writer *w, const char *functions)
+{
+	struct fx_block *block = fx_queue_block_kept(&w->queue, FX_BLOCK_CHOICE, NULL);
+	struct fx_block_list list;
+
+	if (!block)
+		return -ENOMEM;
+	strcpy((char *)block->data, functions);
+	fx_block_list_init(&list);
+	fx_block_list_add(&list, block);
+	fx_queue_push(&w->queue, &list);
+	return 0;
+}
+
 int fx_writer_flush(struct fx_writer *w)
 {
 	struct fx_block *block = fx_queue_block_kept(&w->queue, FX_BLOCK_FLUSH, NULL);
@@ -302,7 +316,7 @@ int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 	fx_symbol_cache_count(w->shared.symbols, &counters);
 	w->totals.sourceless =
 	    fx_functions_need_sources(w->shared.functions.text) && counters.sources == 0;
-	fx_crowd_tell(&w->shared.crowd, w->totals.suppressed);
+	fx_crowd_tell(&w->shared.crowd, w->totals.suppressed, sizeof(w->totals.suppressed));
 	*ret_totals = w->totals;
 	writer_free(w);
 	return error;

@@ -53,6 +53,10 @@ int fx_writer_flush(struct fx_writer *w);
 /* Whether that is done, as often as it was asked for. */
 bool fx_writer_flushed(const struct fx_writer *w);
 
+/* Has what is queued from now on judged by another list of functions, of less than FX_BLOCK_SIZE bytes; lines that were found
+ * (fx_writer_suppressed()) stay. 0 or -ENOMEM. */
+int fx_writer_choose(struct fx_writer *w, const char *functions);
+
 /* Lines of the list of functions that were found while the archive is made: all there are by now, for malloc()'s free(); NULL:
  * no more than there were. */
 char *fx_writer_suppressed(struct fx_writer *w);

@@ -333,6 +333,16 @@ void fx_provider_start(struct fx_provider *p, uint32_t epoch)
 	state_set(p, (uint64_t)epoch << 32 | p->wanted | (p->wanted ? p->news : 0));
 }
 
+void fx_provider_want_anew(struct fx_provider *p, const struct fx_session_config *config)
+{
+	uint64_t epoch = p->state >> 32 << 32;
+
+	fx_provider_want(p, config);
+	p->news = (p->news + FX_STATE_NEWS_ONE) & FX_STATE_NEWS;
+	if (p->stage == FX_PHASE_STARTED)
+		state_set(p, epoch | p->wanted | (p->wanted ? p->news : 0));
+}
+
 void fx_provider_notify(struct fx_provider *p)
 {
 	p->news = (p->news + FX_STATE_NEWS_ONE) & FX_STATE_NEWS;

@@ -124,6 +124,8 @@ uint64_t fx_provider_excess(const struct fx_provider *p);
 void fx_provider_want(struct fx_provider *p, const struct fx_session_config *config);
 
 /* Says that tracing runs. */
+/* The same while tracing runs: threads hear of it. */
+void fx_provider_want_anew(struct fx_provider *p, const struct fx_session_config *config);
 void fx_provider_start(struct fx_provider *p, uint32_t epoch);
 
 /* Says that tracing has stopped, and with FX_STATE_STOPPING, that this is to be noticed. */

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -241,17 +240,28 @@ void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_conf
 	maker->version++;
 }
 
-void fx_recipes_add(struct fx_recipe_maker *maker, const char *lines)
+/* Another list, which is taken over; NULL: there is no memory for it, and it is as it was. */
+static void maker_replace(struct fx_recipe_maker *maker, char *functions)
 {
-	char *functions;
-
-	if (!maker->functions || asprintf(&functions, "%s%s", maker->functions, lines) < 0)
+	if (!functions)
 		return;
 	files_forget(maker);
 	free(maker->functions);
 	maker->functions = functions;
 	maker->patterns = functions;
 	maker->version++;
+}
+
+void fx_recipes_choose(struct fx_recipe_maker *maker, const struct fx_session_config *config)
+{
+	if (fx_terms_choose(config) || maker->has_values)
+		maker_replace(maker, fx_functions_with(config->functions, maker->functions, "^"));
+}
+
+void fx_recipes_add(struct fx_recipe_maker *maker, const char *lines)
+{
+	if (maker->functions)
+		maker_replace(maker, fx_functions_with(maker->functions, lines, "^"));
 }
 
 void fx_recipes_destroy(struct fx_recipe_maker *maker)

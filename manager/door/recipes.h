@@ -38,6 +38,9 @@ void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_conf
 /* The list has these lines besides. Providers were told that it is over (fx_recipes_end()), and hear of it by
  * fx_recipes_change(). */
 void fx_recipes_add(struct fx_recipe_maker *maker, const char *lines);
+
+/* The same, if the session has another list, to which the lines of functions that drown the others belong as before. */
+void fx_recipes_choose(struct fx_recipe_maker *maker, const struct fx_session_config *config);
 void fx_recipes_destroy(struct fx_recipe_maker *maker);
 
 /* A provider begins, with an empty book; with the one of its parent; or another session begins for it. */

@@ -153,16 +153,34 @@ void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_co
 		fx_recipes_renew(&roster->recipes, p);
 }
 
+/* Before and after the list changes. */
+static void recipes_stop(struct fx_roster *roster)
+{
+	for (struct fx_provider *p = roster->providers; p; p = p->next)
+		fx_recipes_end(p);
+}
+
+static void recipes_change(struct fx_roster *roster)
+{
+	roster->cooking = roster->recipes.patterns != NULL;
+	for (struct fx_provider *p = roster->providers; p; p = p->next)
+		fx_recipes_change(p);
+}
+
+void fx_roster_choose_functions(struct fx_roster *roster, const struct fx_session_config *config)
+{
+	recipes_stop(roster);
+	fx_recipes_choose(&roster->recipes, config);
+	recipes_change(roster);
+}
+
 void fx_roster_learn_functions(struct fx_roster *roster, char *lines)
 {
 	if (!lines)
 		return;
-	for (struct fx_provider *p = roster->providers; p; p = p->next)
-		fx_recipes_end(p);
+	recipes_stop(roster);
 	fx_recipes_add(&roster->recipes, lines);
-	roster->cooking = roster->recipes.patterns != NULL;
-	for (struct fx_provider *p = roster->providers; p; p = p->next)
-		fx_recipes_change(p);
+	recipes_change(roster);
 	free(lines);
 }
 

@@ -86,6 +86,9 @@ void fx_roster_destroy(struct fx_roster *roster);
 /* What a session wants of functions, and of their arguments and results; NULL: it is over. */
 void fx_roster_want_recipes(struct fx_roster *roster, const struct fx_session_config *config);
 
+/* The session has another list of functions, but for the lines that it has learned (fx_roster_learn_functions()). */
+void fx_roster_choose_functions(struct fx_roster *roster, const struct fx_session_config *config);
+
 /* The session's list of functions has more lines by now: these, taken over; NULL: it has not. */
 void fx_roster_learn_functions(struct fx_roster *roster, char *lines);
 

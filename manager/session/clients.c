@@ -321,6 +321,9 @@ static int serve_control(struct fx_client *c, const union fx_message_any *m, int
 	case FX_MSG_FLUSH:
 		r = fx_daemon_session_flush(d, c);
 		break;
+	case FX_MSG_CHOOSE:
+		r = fx_daemon_session_choose(d, c, &m->CHOOSE);
+		break;
 	default:
 		r = FX_CONTROL_BAD_REQUEST;
 	}

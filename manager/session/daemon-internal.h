@@ -28,6 +28,13 @@ struct fx_client {
 /* Providers that have ended, and are told of with a session's others. */
 #define FX_GONE_MAX 512u
 
+/* How far a change of functions has come. */
+enum fx_choosing {
+	FX_CHOOSING_NOTHING,
+	FX_CHOOSING_SAVES, /* what was recorded before it is being saved */
+	FX_CHOOSING_TELLS, /* the writer knows; tables are made for the processes */
+};
+
 /* The session, or what was left of the one before. */
 struct fx_daemon_session {
 	enum fx_session_state state;
@@ -49,8 +56,10 @@ struct fx_daemon_session {
 	struct fx_client *client; /* whose session it is; NULL: detached */
 	bool is_own;		  /* it was initialized by the manager's user, or root */
 	/* the clients that wait for an answer; NULL: none */
-	struct fx_client *starter, *stopper, *terminator, *flusher;
-	bool queued; /* what `flusher` waits for is the writer's */
+	struct fx_client *starter, *stopper, *terminator, *flusher, *chooser;
+	enum fx_choosing choosing;
+	uint64_t choosing_deadline; /* CLOCK_MONOTONIC ns; while processes are told */
+	bool queued;		    /* what `flusher` waits for is the writer's */
 	/* those that have ended in this session, by rising id; the oldest are forgotten */
 	struct fx_provider_entry gone[FX_GONE_MAX];
 	unsigned gone_count;
@@ -96,6 +105,11 @@ int fx_daemon_session_terminate(struct fx_daemon *d, struct fx_client *client, b
 /* Writes what was recorded so far. */
 int fx_daemon_session_flush(struct fx_daemon *d, struct fx_client *client);
 
+/* Records other functions from now on. */
+int fx_daemon_session_choose(struct fx_daemon *d, struct fx_client *client,
+			     const struct fx_msg_choose *request);
+void fx_daemon_session_step_choosing(struct fx_daemon *d, uint64_t now);
+
 /* A provider enters the session while tracing is stopped. It may have recorded before that: a child brings its memory. */
 void fx_daemon_session_enter_late(struct fx_daemon *d, struct fx_provider *p);
 
@@ -130,6 +144,9 @@ void fx_daemon_session_client_gone(struct fx_daemon *d, struct fx_client *client
 /* In daemon-session.c: */
 
 void fx_daemon_session_enter(struct fx_daemon_session *t, enum fx_session_state state);
+
+/* Queues what is committed now. True once all of it is. */
+bool fx_daemon_session_flush_all(struct fx_daemon *d);
 
 /* What the request means now; 0: it may go on. */
 int fx_daemon_session_refuse(const struct fx_daemon_session *t, enum fx_session_request request);

@@ -180,8 +180,7 @@ int fx_daemon_session_flush(struct fx_daemon *d, struct fx_client *client)
 	return FX_ANSWER_PENDING;
 }
 
-/* Queues what is committed now. True once all of it is. */
-static bool flush_all(struct fx_daemon *d)
+bool fx_daemon_session_flush_all(struct fx_daemon *d)
 {
 	struct fx_queue *queue = fx_writer_queue(d->session.writer);
 	bool all = true;
@@ -200,7 +199,7 @@ static void step_flushing(struct fx_daemon *d)
 	/* What is terminated is written anyway, and told of then. */
 	if (!fx_daemon_session_is_open(t))
 		return;
-	if (!t->queued && flush_all(d))
+	if (!t->queued && fx_daemon_session_flush_all(d))
 		t->queued = fx_writer_flush(t->writer) == 0;
 	if (t->queued && fx_writer_flushed(t->writer))
 		daemon_session_answer_status(&t->flusher,
@@ -361,7 +360,9 @@ void fx_daemon_session_step(struct fx_daemon *d, uint64_t now, uint64_t *ret_nex
 		step_terminating(d, now);
 	if (t->flusher)
 		step_flushing(d);
-	if (t->flusher || t->state == FX_SESSION_STARTING || is_ending(t))
+	if (t->choosing)
+		fx_daemon_session_step_choosing(d, now);
+	if (t->flusher || t->choosing || t->state == FX_SESSION_STARTING || is_ending(t))
 		*ret_next = now + STEP_NS;
 }
 
@@ -378,6 +379,8 @@ void fx_daemon_session_client_gone(struct fx_daemon *d, struct fx_client *client
 		t->terminator = NULL;
 	if (t->flusher == client)
 		t->flusher = NULL;
+	if (t->chooser == client)
+		t->chooser = NULL;
 	if (t->client != client)
 		return;
 	t->client = NULL;

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#define STATE(sym, initialize, start, stop, terminate, snapshot, flush)                            \
+#define STATE(sym, initialize, start, stop, terminate, snapshot, flush, choose)                    \
 	[FX_SESSION_##sym] = {                                                                     \
 	    [FX_REQUEST_INITIALIZE] = (initialize),                                                \
 	    [FX_REQUEST_START] = (start),                                                          \
@@ -11,6 +11,7 @@
 	    [FX_REQUEST_TERMINATE] = (terminate),                                                  \
 	    [FX_REQUEST_SNAPSHOT] = (snapshot),                                                    \
 	    [FX_REQUEST_FLUSH] = (flush),                                                          \
+	    [FX_REQUEST_CHOOSE] = (choose),                                                        \
 	},
 
 /* clang-format off */
@@ -22,14 +23,14 @@
 #define ENDING    FX_CONTROL_TERMINATING
 
 static const uint8_t refusals[][FX_REQUEST_COUNT] = {
-	/*               INITIALIZE START    STOP     TERMINATE SNAPSHOT FLUSH */
-	STATE(READY,       0,       NONE,    NONE,    NONE,     NONE,     NONE)
-	STATE(INITIALIZED, PRESENT, 0,       STANDS,  0,        STANDS,   STANDS)
-	STATE(STARTING,    PRESENT, RUNS,    0,       0,        0,        0)
-	STATE(STARTED,     PRESENT, RUNS,    0,       0,        0,        0)
-	STATE(STOPPING,    PRESENT, PAUSING, PAUSING, 0,        0,        PAUSING)
-	STATE(STOPPED,     PRESENT, 0,       STANDS,  0,        0,        0)
-	STATE(TERMINATING, ENDING,  ENDING,  ENDING,  ENDING,   ENDING,   ENDING)
+	/*               INITIALIZE START    STOP     TERMINATE SNAPSHOT FLUSH    CHOOSE */
+	STATE(READY,       0,       NONE,    NONE,    NONE,     NONE,     NONE,    NONE)
+	STATE(INITIALIZED, PRESENT, 0,       STANDS,  0,        STANDS,   STANDS,  STANDS)
+	STATE(STARTING,    PRESENT, RUNS,    0,       0,        0,        0,       0)
+	STATE(STARTED,     PRESENT, RUNS,    0,       0,        0,        0,       0)
+	STATE(STOPPING,    PRESENT, PAUSING, PAUSING, 0,        0,        PAUSING, PAUSING)
+	STATE(STOPPED,     PRESENT, 0,       STANDS,  0,        0,        0,       STANDS)
+	STATE(TERMINATING, ENDING,  ENDING,  ENDING,  ENDING,   ENDING,   ENDING,  ENDING)
 };
 /* clang-format on */
 

@@ -2,6 +2,8 @@
 #include "manager/settings/functions.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "protocol/messages.h"
 _Static_assert(FX_FUNCTION_GLOB_MAX == FX_PATTERN_MAX, "a message has room for a pattern");
@@ -97,6 +99,38 @@ uint64_t fx_functions_min(const char *list, uint64_t others)
 			others = p.number;
 	}
 	return others;
+}
+
+bool fx_functions_have_only(const char *list, const char *signs)
+{
+	struct fx_pattern p;
+
+	while (fx_pattern_next(&list, &p)) {
+		if (!strchr(signs, p.sign))
+			return false;
+	}
+	return true;
+}
+
+char *fx_functions_with(const char *list, const char *other, const char *signs)
+{
+	size_t used = strlen(list);
+	char *ret = malloc(used + (other ? strlen(other) : 0) + 1);
+
+	if (!ret)
+		return NULL;
+	memcpy(ret, list, used + 1);
+	while (other && *other) {
+		size_t length = strcspn(other, "\n") + 1;
+
+		if (strchr(signs, *other)) {
+			memcpy(ret + used, other, length);
+			used += length;
+			ret[used] = 0;
+		}
+		other += length;
+	}
+	return ret;
 }
 
 uint32_t fx_functions_crowd_share(const char *list)

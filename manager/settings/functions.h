@@ -52,6 +52,12 @@ struct fx_pattern_verdict fx_functions_judge(const char *list,
 bool fx_functions_have_min(const char *list);
 uint64_t fx_functions_min(const char *list, uint64_t others);
 
+/* Whether all lines of a list have one of these signs. */
+bool fx_functions_have_only(const char *list, const char *signs);
+
+/* A list, and behind it the lines of another one, NULL none, that have one of these signs, for malloc()'s free(); NULL: without memory. */
+char *fx_functions_with(const char *list, const char *other, const char *signs);
+
 /* Functions that have at least so many thousandths of all calls may drown the others; 0: nobody looks for them. */
 uint32_t fx_functions_crowd_share(const char *list);
 

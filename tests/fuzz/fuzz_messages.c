@@ -206,6 +206,7 @@ static const uint8_t types[] = {
     FX_MSG_INITIALIZE, FX_MSG_START,	     FX_MSG_STOP,	   FX_MSG_TERMINATE,
     FX_MSG_SNAPSHOT,   FX_MSG_WATCH_ALERT,   FX_MSG_REGISTERED,	   FX_MSG_RESULT,
     FX_MSG_STATUS,     FX_MSG_MANAGER_READY, FX_MSG_ALERT,	   0xff,
+    FX_MSG_CHOOSE,
 };
 
 /* A path whose neighbours cannot be made: the file of the session is the descriptor. */
@@ -241,6 +242,9 @@ static void message_fill(union fx_message_any *m, unsigned type)
 		break;
 	case FX_MSG_START:
 		m->START.disposition = FX_CLEAR_ENTIRE + input_u8(&w.in) % 3;
+		break;
+	case FX_MSG_CHOOSE:
+		strcpy(m->CHOOSE.functions, input_u8(&w.in) & 1 ? "-a\n" : "+b\n#16\n");
 		break;
 	case FX_MSG_STOP:
 	case FX_MSG_TERMINATE:

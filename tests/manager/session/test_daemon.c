@@ -1184,7 +1184,7 @@ Test(daemon, malformed_requests_are_refused_and_harm_nobody)
 	struct fx_msg_header *header = (struct fx_msg_header *)bytes;
 	struct fx_msg_result result;
 
-	for (unsigned type = FX_MSG_RESULT; type < FX_MSG_FLUSH + 4; type++) {
+	for (unsigned type = FX_MSG_RESULT; type < FX_MSG_CHOOSE + 4; type++) {
 		int fd = client_connect(&m);
 
 		*header =
