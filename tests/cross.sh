@@ -26,50 +26,31 @@ programs='cat env false head nice printf seq setsid sh sleep true unshare'
 # What tests look into such programs with, and change them; as above.
 tools='nm objcopy strip'
 
-# Tests that are not run, and why not. What qemu itself cannot do, its 7.2 at least: filters of system calls; openat2();
-# robust locks; memory that children find wiped; children that send no signal, which a program starts a manager of its own
-# by; and to keep the order of a program's environment. Code that runs for the first time costs it milliseconds.
+# The core: what has to do with the processor, the longest first. All other tests read archives, or try the command line, the
+# manager's rules or the source: they are the same on every machine, and run on this one's. (`tests/cross.sh TEST...' runs
+# any of them here.)
+core='
+tests/faults/*.sh	who dies, stops or is interrupted at any point of recording; clocks that jump; arrows
+tests/e2e/{losses,kill9,drops,soak,writers,lossless,pairs,short-lived}.sh	what many threads record, and what is lost
+tests/e2e/{forks,ways,processes,ends,exits,run}.sh	children, and how processes end
+tests/e2e/{control-cycles,control-flight,control-stalled}.sh	sessions that begin and end over threads that record
+tests/e2e/{shapes,crossing,pitfalls,report-stuck}.sh	calls that are left by jumps, exceptions and signals; stacks from outside
+tests/e2e/{arguments,arguments-ways,words,macros,plugin}.sh	what the compiler makes of calls: registers, stacks, gates
+tests/e2e/{clock,other-clock}.sh	the counter of the processor
+tests/e2e/{categories,seccomp,seccomp-exec,old-kernel,plain}.sh	system calls, by their numbers
+tests/e2e/{picture,convert-samples}.sh	what Perfetto is given: of a program, and of samples, the same as on this machine
+tests/preload/*.sh	how functions of the C library are taken over; their arguments, waits, arrows and callers
+tests/{base,engine,format,manager,preload,protocol,symbols}/*test_*	the units of all that
+'
+
+# Tests of the core that are not run, and why not. What qemu itself cannot do, its 7.2 at least: filters of system calls;
+# openat2(); robust locks; memory that children find wiped; children that send no signal, which a program starts a manager of
+# its own by; and to keep the order of a program's environment. Code that runs for the first time costs it milliseconds.
 skipped='
-tests/e2e/about.sh	what /proc says of a process is said of qemu
-tests/e2e/activation.sh	takes a second user, whom the namespace has not
-tests/e2e/allow.sh	takes a second user, whom the namespace has not
-tests/e2e/archives-scarce.sh	qemu itself does not start with so little memory
-tests/e2e/completion.sh	says nothing of the machine
-tests/e2e/configure.sh	says nothing of the machine
-tests/e2e/containers.sh	qemu has no openat2(), by which files of another root are opened
-tests/e2e/control-many.sh	counts memory, of which qemu has its own
-tests/e2e/convert-pictures.sh	what /proc says of a process is said of qemu
-tests/e2e/convert-run.sh	traces programs of this machine
-tests/e2e/counts.sh	counts system calls and page faults, of which qemu has its own
-tests/e2e/doctor.sh	looks at the machine, which is another
-tests/e2e/install.sh	installs, which says nothing of the machine
-tests/e2e/liars.sh	its liar maps memory in ways that qemu refuses
-tests/e2e/limits.sh	traces programs of this machine
-tests/e2e/many.sh	traces programs of this machine
-tests/e2e/namespaces.sh	makes namespaces within that of the test
 tests/e2e/old-kernel.sh	qemu has no filters of system calls
-tests/e2e/pieces.sh	traces programs of this machine
 tests/e2e/plain.sh	qemu makes no child that sends no signal: there is no private manager
 tests/e2e/processes.sh	qemu wipes no memory of children, by which those of a bare system call are known
-tests/e2e/reader-abi.sh	loads the library into Python, which is of this machine
-tests/e2e/reader-python.sh	loads the library into Python, which is of this machine
-tests/e2e/real-*.sh	trace programs of this machine
-tests/e2e/refused-memory.sh	says nothing of the machine
-tests/e2e/replay.sh	strace sees qemu
-tests/e2e/report-agrees*.sh	compares with what traces programs of this machine
-tests/e2e/report-syscalls.sh	strace sees qemu
-tests/e2e/report-waits.sh	counts milliseconds, which qemu takes to translate what runs for the first time
-tests/e2e/report.sh	what /proc says of a process is said of qemu
-tests/e2e/scarce.sh	qemu itself does not start with so little memory
 tests/e2e/seccomp*.sh	qemu has no filters of system calls
-tests/e2e/strace.sh	strace sees qemu
-tests/e2e/suites.sh	traces programs of this machine
-tests/e2e/symbol-files.sh	qemu itself reads all symbols of a program
-tests/e2e/titles.sh	what /proc says of a process is said of qemu
-tests/e2e/tutorial.sh	traces programs of this machine
-tests/e2e/unharmed.sh	what /proc says of a process is said of qemu
-tests/e2e/why.sh	counts milliseconds, which qemu takes to translate what runs for the first time
-tests/lint/*.sh	are the same on every machine
 tests/manager/door/test_owner	qemu has no robust locks
 tests/preload/arguments.sh	qemu looks at the arguments of a bad call in another order
 tests/preload/before.sh	qemu makes no child that sends no signal: there is no private manager

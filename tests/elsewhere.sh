@@ -5,7 +5,10 @@
 #
 #	where		what it is called in the totals
 #	dir		the folder of the build
-#	skipped		tests that are not run, and why not, one a line; names are patterns
+#	core		the tests that are meant, and why; if it is not set, all
+#	skipped		those of them that are not run, and why not
+#
+# both a row a line: a path, in which * stands for anything and {A,B} for either; a tab; why.
 #
 # and these functions are there when build and run are called:
 #
@@ -37,26 +40,53 @@ build() {
 	}
 }
 
-# is_skipped TEST
-is_skipped() {
-	# Names are patterns.
-	# shellcheck disable=SC2254
-	while read -r name why; do
-		[ -n "$name" ] || continue
-		case $1 in
-		$name) printf 'skipped: %s: %s\n' "$1" "$why" >&2 && return 0 ;;
-		esac
-	done <<-END
-		$skipped
-	END
-	return 1
-}
-
-# The tests of the suite that are run.
-core() {
-	make -s -C "$dir" print-tests | tr ' ' '\n' | while read -r test; do
-		[ -z "$test" ] || is_skipped "$test" || printf '%s\n' "$test"
-	done
+# The tests of the suite that are run, in the order of their rows; those that are not are told. Status 1: a row is of no test.
+chosen() {
+	make -s -C "$dir" print-tests | tr -s ' ' '\n' | CORE=${core:-*} SKIPPED=$skipped awk '
+		function expression(names) {
+			gsub(/[.]/, "[.]", names)
+			gsub(/[*]/, ".*", names)
+			gsub(/,/, "|", names)
+			gsub(/{/, "(", names)
+			gsub(/}/, ")", names)
+			return "^" names "$"
+		}
+		function row_say(table, row, text) {
+			printf "%s has no test: %s: %s\n", table, row, text >"/dev/stderr"
+			failed = 1
+		}
+		$0 != "" { test[++tests] = $0 }
+		END {
+			cores = split(ENVIRON["CORE"], core, "\n")
+			left_out = split(ENVIRON["SKIPPED"], skipped, "\n")
+			for (i = 1; i <= cores; i++) {
+				split(core[i], column, "\t")
+				if (column[1] == "") continue
+				found = 0
+				for (t = 1; t <= tests; t++) {
+					if (test[t] !~ expression(column[1])) continue
+					found = 1
+					if (!(test[t] in row)) chosen[row[test[t]] = ++n] = test[t]
+				}
+				if (!found) row_say("core", i, core[i])
+			}
+			for (i = 1; i <= left_out; i++) {
+				split(skipped[i], column, "\t")
+				if (column[1] == "") continue
+				found = 0
+				for (c = 1; c <= n; c++) {
+					if (chosen[c] !~ expression(column[1])) continue
+					found = 1
+					if (chosen[c] in without) continue
+					without[chosen[c]]
+					printf "skipped: %s: %s\n", chosen[c], column[2] >"/dev/stderr"
+				}
+				if (!found) row_say("skipped", i, skipped[i])
+			}
+			for (c = 1; c <= n; c++)
+				if (!(chosen[c] in without)) print chosen[c]
+			exit failed
+		}'
 }
 
 # The results by folder, a table.
@@ -90,14 +120,15 @@ show_results() {
 		}' "$dir/check.log"
 }
 
-# run [TEST...]: these, or the core; so many at once as TEST_JOBS says, or one.
+# run [TEST...]: these, or the core; so many at once as TEST_JOBS says, or as there are processors.
 run() {
 	tests=$*
-	[ -n "$tests" ] || tests=$(core | tr '\n' ' ')
+	[ -n "$tests" ] || tests=$(chosen) || die "the tables are wrong"
+	tests=$(printf '%s ' $tests)
 	rm -f "$dir/test-suite.log"
-	FX_TEST_LIMIT=${FX_TEST_LIMIT:-5400}
+	FX_TEST_LIMIT=${FX_TEST_LIMIT:-1800}
 	export FX_TEST_LIMIT
-	within make -s -k -j"${TEST_JOBS:-1}" -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
+	within make -s -k -j"${TEST_JOBS:-$(nproc)}" -C "$dir" check TESTS="$tests" >"$dir/check.log" 2>&1
 	status=$?
 	[ -f "$dir/test-suite.log" ] || {
 		tail -n 20 "$dir/check.log"

@@ -80,6 +80,15 @@ is_emulated() {
 	[ -n "${FX_EMULATOR-}" ]
 }
 
+# scaled COUNT: so often; under an emulator, which takes many times as long, a tenth of it.
+scaled() {
+	if is_emulated; then
+		echo $(($1 / 10))
+	else
+		echo "$1"
+	fi
+}
+
 # need COMMAND...: skips the test where the machine has not got them.
 need() {
 	local command

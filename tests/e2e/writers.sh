@@ -53,7 +53,7 @@ writers() {
 
 	shift
 	for threads in 1 2 8 64; do
-		calls=$((64000 / threads))
+		calls=$(($(scaled 64000) / threads))
 		what="$* with $threads threads"
 		expect_ok "$FXTRACE" run -o trace.fxt -c syscall "$@" -- ./sequence "$threads" "$calls"
 		expect_clean trace.fxt

@@ -5,6 +5,8 @@
 # for lost that is there, and no two cross before the writer sees them.
 #
 #	tests/faults/leave.sh [POINT...]
+#
+# Under an emulator it does one of the three at each point.
 . "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/faults/lib.sh"
 
@@ -73,7 +75,8 @@ expect_all() {
 
 leave_at() { # POINT EACH
 	local way options with
-	for way in return jump both; do
+	in_turn return jump both
+	for way in "${turn[@]}"; do
 		for options in '' '--records pairs' ${arguments:+"$arguments"}; do
 			# Begins and ends have no halves.
 			[ "$1$options" != 'record_half--records pairs' ] || continue

@@ -15,6 +15,17 @@ export XDG_RUNTIME_DIR=$TEST_DIR
 PATIENCE=30
 ! is_emulated || PATIENCE=600
 
+# in_turn WORD...: sets `turn' to all of them; under an emulator, which has not the time for them, to one, each time to the
+# next.
+turns=0
+in_turn() {
+	turn=("$@")
+	if is_emulated; then
+		turn=("${turn[turns % $#]}")
+		turns=$((turns + 1))
+	fi
+}
+
 # points [RUN]: the points of the table, one a line: name, run, passing.
 points() {
 	sed -nE 's/^FX_FAULT_POINT\(([a-z_]+), ([a-z]+), ([0-9]+), ".*"\)$/\1 \2 \3/p' \

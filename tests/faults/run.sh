@@ -6,7 +6,8 @@
 #
 #	tests/faults/run.sh [--long] [POINT...]
 #
-# --long stops for seconds where `make check' stops for an instant, and comes to each point again later.
+# --long stops for seconds where `make check' stops for an instant, and comes to each point again later. Under an emulator
+# each point has one fault, a kill or a stop.
 . "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/faults/lib.sh"
 . "$FX_SRCDIR/tests/e2e/control.sh"
@@ -22,6 +23,7 @@ fi
 WANTED=" $* "
 
 CALLS=1500
+! is_emulated || CALLS=600
 MANY_CALLS=150000
 LOSSLESS='-b 64K --on-full block'
 
@@ -63,8 +65,8 @@ expect_provider() {
 	fi
 }
 
-fault_of_provider() { # RUN POINT PASSING
-	local how=whole point=$2 passing=$3 status pause
+fault_of_provider() { # RUN POINT PASSING kill|SECONDS
+	local how=whole point=$2 passing=$3 action=$4 status=0
 
 	# shellcheck disable=SC2086 # several options
 	set -- "$1" $LOSSLESS
@@ -73,18 +75,16 @@ fault_of_provider() { # RUN POINT PASSING
 		set -- "$1" -b 64K -m circular
 	fi
 	shift
-	fault_set "$point" "$passing" kill
-	status=0
-	provider_run "$@" || status=$?
-	expect_provider "$how" kill "$status"
-	for pause in $PAUSES; do
+	if [ "$action" = kill ]; then
+		fault_set "$point" "$passing" kill
+		provider_run "$@" || status=$?
+	else
 		fault_set "$point" "$passing" stop
 		provider_run "$@" &
-		resume "$pause"
-		status=0
+		resume "$action"
 		wait $! || status=$?
-		expect_provider "$how" stop "$status"
-	done
+	fi
+	expect_provider "$how" "$action" "$status"
 }
 
 # --- The manager, which fxtrace run is -------------------------------------------------------------
@@ -98,8 +98,8 @@ is_begun() {
 	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge 8 ]
 }
 
-fault_of_manager() { # POINT PASSING
-	local status=0 pause
+manager_dies() { # POINT PASSING
+	local status=0
 
 	fault_set "$1" "$2" kill
 	# shellcheck disable=SC2086 # several options
@@ -112,19 +112,21 @@ fault_of_manager() { # POINT PASSING
 		expect_prefix trace.fxt
 		expect_witnessed prefix trace.fxt map
 	fi
-	for pause in $PAUSES; do
-		fault_set "$1" "$2" stop
-		# shellcheck disable=SC2086
-		provider_run $LOSSLESS &
-		resume "$pause"
-		status=0
-		wait $! || status=$?
-		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
-		expect_reached
-		expect_output
-		expect_clean trace.fxt
-		expect_witnessed "$(how_after_pause "$pause")" trace.fxt map
-	done
+}
+
+manager_stops() { # POINT PASSING SECONDS
+	local status=0
+
+	fault_set "$1" "$2" stop
+	# shellcheck disable=SC2086
+	provider_run $LOSSLESS &
+	resume "$3"
+	wait $! || status=$?
+	expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
+	expect_reached
+	expect_output
+	expect_clean trace.fxt
+	expect_witnessed "$(how_after_pause "$3")" trace.fxt map
 }
 
 # how_after_pause SECONDS: what the archive has after the manager was silent so long. A provider that gets no
@@ -180,8 +182,8 @@ expect_cut() {
 	[ ! -e map ] || expect_witnessed prefix trace.fxt map
 }
 
-fault_of_daemon() { # POINT PASSING
-	local status=0 pause
+daemon_dies() { # POINT PASSING
+	local status=0
 
 	fault_set "$1" "$2" kill
 	daemon_start
@@ -197,23 +199,25 @@ fault_of_daemon() { # POINT PASSING
 	daemon_start
 	expect_new_session
 	daemon_end
-	for pause in $PAUSES; do
-		fault_set "$1" "$2" stop
-		daemon_start
-		record_run &
-		resume "$pause"
-		status=0
-		wait $! || status=$?
-		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
-		expect_output
-		expect_clean trace.fxt
-		expect_witnessed "$(how_after_pause "$pause")" trace.fxt map
-		daemon_end
-	done
 }
 
-fault_of_client() { # POINT PASSING
-	local status=0 pause
+daemon_stops() { # POINT PASSING SECONDS
+	local status=0
+
+	fault_set "$1" "$2" stop
+	daemon_start
+	record_run &
+	resume "$3"
+	wait $! || status=$?
+	expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
+	expect_output
+	expect_clean trace.fxt
+	expect_witnessed "$(how_after_pause "$3")" trace.fxt map
+	daemon_end
+}
+
+client_dies() { # POINT PASSING
+	local status=0
 
 	daemon_start
 	fault_set "$1" "$2" kill
@@ -230,18 +234,21 @@ fault_of_client() { # POINT PASSING
 		expect_cut
 	fi
 	expect_new_session
-	for pause in $PAUSES; do
-		fault_set "$1" "$2" stop
-		record_run &
-		resume "$pause"
-		status=0
-		wait $! || status=$?
-		expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
-		expect_output
-		expect_clean trace.fxt
-		expect_witnessed whole trace.fxt map
-		fault_clear
-	done
+	daemon_end
+}
+
+client_stops() { # POINT PASSING SECONDS
+	local status=0
+
+	daemon_start
+	fault_set "$1" "$2" stop
+	record_run &
+	resume "$3"
+	wait $! || status=$?
+	expect_equal 3 "$status" "$FAULT: status of the program ($(cat ran.err))"
+	expect_output
+	expect_clean trace.fxt
+	expect_witnessed whole trace.fxt map
 	daemon_end
 }
 
@@ -266,8 +273,8 @@ circular_start() {
 	soon has_run || fail "$FAULT: the witness does not run"
 }
 
-fault_of_snapshot() { # POINT PASSING
-	local status pause archive
+snapshot_dies() { # POINT PASSING
+	local archive
 
 	fault_set "$1" "$2" kill
 	circular_start
@@ -282,23 +289,40 @@ fault_of_snapshot() { # POINT PASSING
 		expect_witnessed part $archive map
 	done
 	wait "$MANAGER"
-	for pause in $PAUSES; do
-		fault_set "$1" "$2" stop
-		circular_start
-		snapshot_run &
-		resume "$pause"
-		status=0
-		wait $! || status=$?
-		expect_equal 0 "$status" "$FAULT: status of snapshot ($(cat snapshot.err))"
-		expect_clean snapshot.fxt
-		expect_witnessed part snapshot.fxt map
-		soon is_over || fail "$FAULT: the program does not go on"
-		expect_output
-		expect_ok "$FXTRACE" terminate
-		expect_clean trace.fxt
-		expect_witnessed newest trace.fxt map
-		daemon_end
-	done
+}
+
+snapshot_stops() { # POINT PASSING SECONDS
+	local status=0
+
+	fault_set "$1" "$2" stop
+	circular_start
+	snapshot_run &
+	resume "$3"
+	wait $! || status=$?
+	expect_equal 0 "$status" "$FAULT: status of snapshot ($(cat snapshot.err))"
+	expect_clean snapshot.fxt
+	expect_witnessed part snapshot.fxt map
+	soon is_over || fail "$FAULT: the program does not go on"
+	expect_output
+	expect_ok "$FXTRACE" terminate
+	expect_clean trace.fxt
+	expect_witnessed newest trace.fxt map
+	daemon_end
+}
+
+fault_of() { # RUN POINT PASSING kill|SECONDS
+	case $1-$4 in
+	provider-* | circular-*) fault_of_provider "$@" ;;
+	manager-kill) manager_dies "$2" "$3" ;;
+	manager-*) manager_stops "$2" "$3" "$4" ;;
+	daemon-kill) daemon_dies "$2" "$3" ;;
+	daemon-*) daemon_stops "$2" "$3" "$4" ;;
+	client-kill) client_dies "$2" "$3" ;;
+	client-*) client_stops "$2" "$3" "$4" ;;
+	snapshot-kill) snapshot_dies "$2" "$3" ;;
+	snapshot-*) snapshot_stops "$2" "$3" "$4" ;;
+	*) fail "$2: there is no run '$1'" ;;
+	esac
 }
 
 # --- All of them -----------------------------------------------------------------------------------
@@ -311,17 +335,16 @@ while read -r point run passing; do
 		[ "$times" -eq 1 ] || [ "$passing" -ge 10 ] || continue
 		at=$((passing * times))
 		case $run in
-		provider | circular) fault_of_provider "$run" "$point" "$at" ;;
-		manager) fault_of_manager "$point" "$at" ;;
-		daemon) fault_of_daemon "$point" "$at" ;;
-		client) fault_of_client "$point" "$at" ;;
-		snapshot) fault_of_snapshot "$point" "$at" ;;
 		arrows) continue ;;  # arrows.sh
 		leave) continue ;;   # leave.sh
 		counter) continue ;; # clocks.sh
 		collect) continue ;; # tests/engine/provider/test_collect.c
-		*) fail "$point: there is no run '$run'" ;;
 		esac
+		# shellcheck disable=SC2086 # several
+		in_turn kill $PAUSES
+		for action in "${turn[@]}"; do
+			fault_of "$run" "$point" "$at" "$action"
+		done
 		[ "$LATER" = 1 ] || echo "$FAULT: $(wc -l <events) events"
 		count=$((count + 1))
 	done

@@ -6,12 +6,13 @@
 #	tests/faults/signals.sh [--long] [POINT...]
 #
 # And one that a timer runs 10,000 times a second in each thread, in each mode: what is recorded and what
-# is dropped is what was produced, and no record is torn. --long does that for longer.
+# is dropped is what was produced, and no record is torn. --long does that for longer. Under an emulator each point has one of
+# the handlers.
 . "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/faults/lib.sh"
 
 CALLS=800
-STORM_CALLS=30000
+STORM_CALLS=$(scaled 30000)
 if [ "${1-}" = --long ]; then
 	shift
 	STORM_CALLS=200000
@@ -37,7 +38,8 @@ interrupt() { # RUN POINT PASSING
 	local handler status how=whole options='-b 64K --on-full block'
 
 	[ "$1" = provider ] || { how=newest && options='-b 64K -m circular'; }
-	for handler in trace fork jump; do
+	in_turn trace fork jump
+	for handler in "${turn[@]}"; do
 		fault_set "$2" "$3" "raise=$SIGUSR1"
 		FAULT="$FAULT ($handler)"
 		rm -f map

@@ -9,7 +9,7 @@
 . "${FX_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}/tests/e2e/lib.sh"
 . "$FX_SRCDIR/tests/faults/lib.sh"
 
-CALLS=10000
+CALLS=$(scaled 10000)
 PAUSE_MS=100
 if [ "${1-}" = --long ]; then
 	CALLS=40000
