@@ -31,9 +31,8 @@ tools='nm objcopy strip'
 # any of them here.)
 core='
 tests/faults/*.sh	who dies, stops or is interrupted at any point of recording; clocks that jump; arrows
-tests/e2e/{losses,kill9,drops,soak,writers,lossless,pairs,short-lived}.sh	what many threads record, and what is lost
+tests/e2e/{losses,kill9,drops,soak,writers,lossless}.sh	what many threads record, and what is lost
 tests/e2e/{forks,ways,processes,ends,exits,run}.sh	children, and how processes end
-tests/e2e/{control-cycles,control-flight,control-stalled}.sh	sessions that begin and end over threads that record
 tests/e2e/{shapes,crossing,pitfalls,report-stuck}.sh	calls that are left by jumps, exceptions and signals; stacks from outside
 tests/e2e/{arguments,arguments-ways,words,macros,plugin}.sh	what the compiler makes of calls: registers, stacks, gates
 tests/e2e/{clock,other-clock}.sh	the counter of the processor

@@ -281,10 +281,11 @@ wait_archive() {
 	wait_for 60 archive_is_left "$1" && "$FXTRACE" check -q "$1"
 }
 
-# wait_for SECONDS COMMAND...: polls until the command succeeds.
+# wait_for SECONDS COMMAND...: polls until the command succeeds; an emulator has ten times as long.
 wait_for() {
 	local tries=$(($1 * 20))
 
+	! is_emulated || tries=$((tries * 10))
 	shift
 	while ! "$@" >/dev/null 2>&1; do
 		tries=$((tries - 1))
