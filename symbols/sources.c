@@ -13,10 +13,30 @@
 /* Units of debug information within one another. */
 #define NEST_MAX 64u
 
+/* Since DWARF 5 a unit's own file is number 0, which clang writes; libdw takes that for none, as it was before. */
+static const char *source_file(Dwarf_Die *die)
+{
+	const char *file = dwarf_decl_file(die);
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Half version;
+	Dwarf_Word number;
+	size_t count;
+	Dwarf_Die unit;
+
+	if (file ||
+	    dwarf_formudata(dwarf_attr_integrate(die, DW_AT_decl_file, &attribute), &number) != 0 ||
+	    number != 0 || !dwarf_diecu(die, &unit, NULL, NULL) ||
+	    dwarf_cu_info(unit.cu, &version, NULL, NULL, NULL, NULL, NULL, NULL) != 0 ||
+	    version < 5 || dwarf_getsrcfiles(&unit, &files, &count) != 0)
+		return file;
+	return dwarf_filesrc(files, 0, NULL, NULL);
+}
+
 /* What is said of its file is said from the folder that it was compiled in. False: nothing is. */
 static bool source_path(Dwarf_Die *die, char ret[PATH_MAX])
 {
-	const char *file = dwarf_decl_file(die), *folder = NULL;
+	const char *file = source_file(die), *folder = NULL;
 	Dwarf_Attribute attribute;
 	Dwarf_Die unit;
 
