@@ -6,7 +6,9 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define DESCRIPTORS_MAX 32u
@@ -26,12 +28,42 @@ static struct {
 static struct sigaction too_large; /* the disposition of SIGXFSZ before */
 static bool taken;
 
+/*
+ * By signal 33 libc's threads change users together, and tell nobody else of it. It is ignored in what posix_spawn() has started; once
+ * there are two threads, a handler stands there, and exec() leaves neither.
+ */
+#define SIGNAL_OF_LIBC 33
+
+/* As the kernel has it: the handler comes first. */
+struct kernel_action {
+	uint64_t handler, others[3];
+};
+
+static bool libc_ignored;
+
+static void take_libc(void)
+{
+	struct kernel_action action;
+
+	libc_ignored = syscall(SYS_rt_sigaction, SIGNAL_OF_LIBC, NULL, &action, 8) == 0 &&
+		       action.handler == (uint64_t)(uintptr_t)SIG_IGN;
+}
+
+static void give_back_libc(void)
+{
+	const struct kernel_action ignore = {.handler = (uint64_t)(uintptr_t)SIG_IGN};
+
+	if (libc_ignored)
+		syscall(SYS_rt_sigaction, SIGNAL_OF_LIBC, &ignore, NULL, 8);
+}
+
 void fx_limits_take(void)
 {
 	const struct sigaction ignored = {.sa_handler = SIG_IGN};
 
 	if (taken)
 		return;
+	take_libc();
 	for (size_t i = 0; i < N_LIMITS; i++) {
 		struct rlimit higher;
 
@@ -53,6 +85,7 @@ void fx_limits_give_back(void)
 	}
 	if (taken)
 		sigaction(SIGXFSZ, &too_large, NULL);
+	give_back_libc();
 }
 
 int fx_limits_descriptors(unsigned count)

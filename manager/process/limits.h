@@ -2,7 +2,7 @@
 /*
  * What the system allows a process of ours, and what it does when that is used up: the limits of descriptors and file
  * sizes are raised as far as they may be, and a file that becomes too large is an error instead of a signal. Programs
- * that are started from here get all of it as it was.
+ * that are started from here get all of it as it was, with what libc's threads use of signals.
  */
 #ifndef FX_MANAGER_LIMITS_H
 #define FX_MANAGER_LIMITS_H
