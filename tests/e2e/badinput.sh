@@ -145,6 +145,7 @@ while IFS= read -r command; do
 	fxtrace help --options "$command" | cut -f 1,2 >options
 	while IFS=$'\t' read -r option argument; do
 		case $command:$option in help:* | *:-?) continue ;; esac
+		! grep -qF -e "${option}[=" help || continue # its value may be left out
 		if [ -n "$argument" ]; then
 			expect_one_error 2 fxtrace "$command" "$option"
 			expect_line "'$option' needs a value, " err
