@@ -347,7 +347,7 @@ fx_hot void fx_result_handler(struct fx_call *call, fx_signal_handler ret)
 fx_hot void fx_result_text(struct fx_call *call, const char *ret)
 {
 	if (fx_likely(ret != NULL))
-		fx_arg_text(call, FX_STR_ret, ret);
+		fx_arg_readable_text(call, FX_STR_ret, ret);
 	else
 		fx_arg_errno(call, FX_STR_errno, call->error);
 }

@@ -22,7 +22,7 @@ static unsigned put_texts(uint64_t *words, const char *path, fx_strings argv)
 {
 	struct fx_call texts = {.next = words};
 
-	fx_arg_far_text(&texts, FX_STR_path, path);
+	fx_arg_text(&texts, FX_STR_path, path);
 	fx_arg_far_argv(&texts, FX_STR_argv, argv);
 	return (unsigned)(texts.next - words);
 }

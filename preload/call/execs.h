@@ -24,7 +24,7 @@ bool fx_exec_will_register(void);
 
 /* `path' and `argv' of the program that the child which ran on this thread has become, if there is one; then they
  * are forgotten. */
-#define FX_WORDS_EXECUTED (FX_WORDS_far_text + FX_WORDS_far_argv)
+#define FX_WORDS_EXECUTED (FX_WORDS_text + FX_WORDS_far_argv)
 void fx_exec_show(struct fx_call *call);
 
 #endif

@@ -21,8 +21,8 @@ static void write_instant(struct fx_thread *t, const char *path, enum fx_loadabl
 	unsigned count;
 
 	words[1] = fx_thread_now(t);
-	fx_arg_text(&instant, FX_STR_path, path);
-	fx_arg_text(&instant, FX_STR_why, why);
+	fx_arg_readable_text(&instant, FX_STR_path, path);
+	fx_arg_readable_text(&instant, FX_STR_why, why);
 	count = (unsigned)(instant.next - words);
 	fx_words_write(t, words, count,
 		       FX_EVENT_HEADER(FX_EVENT_INSTANT, count, instant.nargs, FX_STR_process,

@@ -44,18 +44,18 @@ void fx_arg_mount_data(struct fx_call *call, unsigned name, const void *data)
 void fx_arg_fs_name(struct fx_call *call, unsigned name, const char *text)
 {
 	if (text)
-		fx_arg_far_text(call, name, text);
+		fx_arg_text(call, name, text);
 }
 
 void fx_arg_fs_value(struct fx_call *call, unsigned name, const void *value, int command, int aux)
 {
 	switch (command) {
 	case FSCONFIG_SET_STRING:
-		fx_arg_far_text(call, name, value);
+		fx_arg_text(call, name, value);
 		break;
 	case FSCONFIG_SET_PATH:
 	case FSCONFIG_SET_PATH_EMPTY:
-		fx_arg_far_text(call, name, value);
+		fx_arg_text(call, name, value);
 		fx_arg_dirfd(call, FX_STR_fd, aux);
 		break;
 	case FSCONFIG_SET_BINARY:

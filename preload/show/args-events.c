@@ -276,7 +276,7 @@ void fx_arg_wait_status(struct fx_call *call, unsigned name, const int *status, 
 
 void fx_arg_shell(struct fx_call *call, unsigned name, const char *command, int status)
 {
-	fx_arg_far_text(call, name, command);
+	fx_arg_text(call, name, command);
 	if (command)
 		fx_arg_wait_status(call, name, &status, 1);
 }

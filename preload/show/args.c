@@ -52,7 +52,7 @@ void fx_arg_path(struct fx_call *call, unsigned name, const char *path)
 	size_t length;
 
 	if (!path || !path_was_read(call->error)) {
-		fx_arg_far_text(call, name, path);
+		fx_arg_text(call, name, path);
 		return;
 	}
 	length = strnlen(path, FX_TEXT_MAX + 1);
@@ -70,7 +70,7 @@ void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path)
 	if (late_path_was_read(call->error))
 		fx_arg_path(call, name, path);
 	else
-		fx_arg_far_text(call, name, path);
+		fx_arg_text(call, name, path);
 }
 
 static void arg_cut(struct fx_call *call, unsigned name, const char *text, size_t max)
@@ -86,30 +86,24 @@ void fx_arg_name(struct fx_call *call, unsigned name, const char *text)
 		arg_far(call, name, text, FX_NAME_TEXT);
 }
 
-/* EINVAL: another argument was wrong, and this one may not have been looked at. */
-static void args_arg_text(struct fx_call *call, unsigned name, const char *text, size_t max)
-{
-	if (!text)
-		arg_null(call, name);
-	else if (call->error == EINVAL)
-		arg_far(call, name, text, max);
-	else
-		arg_cut(call, name, text, max);
-}
-
+/* Whether a function of the C library has looked at its text is not told by what it returns: with no file of protocols to look
+ * into, getprotobyname() does not read the name. */
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text)
-{
-	args_arg_text(call, name, text, FX_TEXT_MAX);
-}
-
-void fx_arg_far_text(struct fx_call *call, unsigned name, const char *text)
 {
 	arg_far(call, name, text, FX_TEXT_MAX);
 }
 
+void fx_arg_readable_text(struct fx_call *call, unsigned name, const char *text)
+{
+	if (text)
+		arg_cut(call, name, text, FX_TEXT_MAX);
+	else
+		arg_null(call, name);
+}
+
 void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text)
 {
-	args_arg_text(call, name, text, FX_NAME_TEXT);
+	arg_far(call, name, text, FX_NAME_TEXT);
 }
 
 void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text)

@@ -32,13 +32,12 @@ void fx_arg_late_path(struct fx_call *call, unsigned name, const char *path);
 #define FX_WORDS_name FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_name(struct fx_call *call, unsigned name, const char *text);
 
-/* A string that libc itself reads; null for none. */
+/* A string that nobody need have looked at, where it can be read; null for none. */
 #define FX_WORDS_text FX_TEXT_WORDS(FX_TEXT_MAX)
 void fx_arg_text(struct fx_call *call, unsigned name, const char *text);
 
-/* A string that libc hands on to another process, and may not look at. */
-#define FX_WORDS_far_text FX_WORDS_text
-void fx_arg_far_text(struct fx_call *call, unsigned name, const char *text);
+/* The same of one that somebody has looked at: the tracer's own, or what libc has returned or gone through. */
+void fx_arg_readable_text(struct fx_call *call, unsigned name, const char *text);
 
 #define FX_WORDS_short_text FX_TEXT_WORDS(FX_NAME_TEXT)
 void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text);
@@ -48,7 +47,7 @@ void fx_arg_short_text(struct fx_call *call, unsigned name, const char *text);
 void fx_arg_out_path(struct fx_call *call, unsigned name, const char *text);
 
 /* A command of system(), and how it has ended; null only asks whether there is a shell. */
-#define FX_WORDS_shell (FX_WORDS_far_text + FX_WORDS_wait_status)
+#define FX_WORDS_shell (FX_WORDS_text + FX_WORDS_wait_status)
 void fx_arg_shell(struct fx_call *call, unsigned name, const char *command, int status);
 
 /* The same if there was room for it. */
@@ -271,7 +270,7 @@ void fx_arg_msg_queue(struct fx_call *call, unsigned name, const struct msqid_ds
 void fx_arg_mount_data(struct fx_call *call, unsigned name, const void *data);
 
 /* The name of a parameter of fsconfig(), and its value: a text, a path or a descriptor. */
-#define FX_WORDS_fs_name FX_WORDS_far_text
+#define FX_WORDS_fs_name FX_WORDS_text
 void fx_arg_fs_name(struct fx_call *call, unsigned name, const char *text);
 #define FX_WORDS_fs_value (FX_WORDS_path + 1)
 void fx_arg_fs_value(struct fx_call *call, unsigned name, const void *value, int command, int aux);

@@ -27,7 +27,7 @@ function add(from,    i) {
 
 # A register's value as the type that the kind takes.
 function of_type(kind) {
-	if (kind ~ /^(ptr|path|late_path|name|open_how|clone_args|timespec|sched_attr|mount_attr|capabilities|cap_header|wait_info|sigset_out|fs_name|mount_data|fs_value|ioctl_arg|futex_timeout|iov|sigset|stat_out|statx_out|out_bytes|out_int|fd_pair|cpus|rlimit|itimerspec|far_text|far_argv|epoll_event|sockaddr|sockaddr_out)$/)
+	if (kind ~ /^(ptr|path|late_path|name|open_how|clone_args|timespec|sched_attr|mount_attr|capabilities|cap_header|wait_info|sigset_out|fs_name|mount_data|fs_value|ioctl_arg|futex_timeout|iov|sigset|stat_out|statx_out|out_bytes|out_int|fd_pair|cpus|rlimit|itimerspec|text|far_argv|epoll_event|sockaddr|sockaddr_out)$/)
 		return "(void *)value"
 	return kind ~ /^(long|size|handle|hex|fcntl|ioctl)$/ ? "value" : "(unsigned)value"
 }

@@ -48,12 +48,12 @@ static void before_prctl(int option, unsigned long value, unsigned long filter)
 		fx_engine_give_up();
 }
 
-#define PRCTL_WORDS (FX_WORDS_far_text + FX_WORDS_ptr + FX_WORDS_size)
+#define PRCTL_WORDS (FX_WORDS_text + FX_WORDS_ptr + FX_WORDS_size)
 
 /* A name for a mapping, where the kernel has that: value 0 says so. */
 static void arg_mapping(struct fx_call *call, const unsigned long *args)
 {
-	fx_arg_far_text(call, FX_STR_arg, (const char *)args[3]);
+	fx_arg_text(call, FX_STR_arg, (const char *)args[3]);
 	fx_arg_ptr(call, FX_STR_addr, (const void *)args[1]);
 	fx_arg_size(call, FX_STR_size, args[2]);
 }

@@ -69,7 +69,7 @@ static void note_jump(unsigned name, const char *path, int mode)
 		return;
 	call.record[1] = fx_thread_now(t);
 	call.next = call.record + 2;
-	fx_arg_text(&call, FX_STR_path, path);
+	fx_arg_readable_text(&call, FX_STR_path, path);
 	fx_arg_dl_mode(&call, FX_STR_mode, (unsigned)mode);
 	fx_record_shrink(t, call.next, &call.reservation);
 	fx_record_commit(t, call.record,
@@ -113,7 +113,7 @@ static void call_end(struct fx_call *call, uint64_t header, const char *path, in
 
 	if (!fx_call_end(call, WORDS, 0))
 		return;
-	fx_arg_text(call, FX_STR_path, path);
+	fx_arg_readable_text(call, FX_STR_path, path);
 	fx_arg_dl_mode(call, FX_STR_mode, (unsigned)mode);
 	fx_result_object(call, handle);
 	fx_call_write(call, header);
