@@ -135,7 +135,7 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 	const unsigned long *auxv = auxv_of(argc, argv, envp);
 
 	fx_fault_begin(envp);
-	fx_real_init();
+	fx_heap_find_real();
 	program_name(argc, argv);
 	fx_environ_begin(envp);
 	fx_clock_init(vdso_of(auxv));

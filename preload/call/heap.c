@@ -2,12 +2,28 @@
 #include "preload/call/heap.h"
 
 #include "preload/call/call.h"
+#include "preload/host/real.h"
 
 #define BYTES_LIMIT  16384
 #define BLOCKS_LIMIT 256
 
 __thread struct fx_heap_share fx_heap_share = {.bytes_limit = BYTES_LIMIT,
 					       .blocks_limit = BLOCKS_LIMIT};
+
+/* Nobody else counts: the process begins. */
+bool fx_heap_find_real(void)
+{
+	struct fx_heap_share before;
+	bool found;
+
+	if (!fx_real_can_begin()) /* nor is it known yet where this thread's share is */
+		return false;
+	before = fx_heap_share;
+	fx_heap_share.bytes_limit = fx_heap_share.blocks_limit = INT64_MAX / 4;
+	found = fx_real_init();
+	fx_heap_share = before;
+	return found;
+}
 
 /* What all threads have handed on. A forked child inherits the sum, as it inherits the heap. */
 static struct fx_heap_sum sum;

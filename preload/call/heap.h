@@ -30,6 +30,9 @@ extern __thread struct fx_heap_share fx_heap_share
 /* Slow half of fx_heap_count(): adds the thread's share to the process's sum, and shows that. */
 fx_cold void fx_heap_flush(void);
 
+/* fx_real_init(). Blocks that the dynamic linker makes for that, and may keep, are not the program's: they do not count. */
+bool fx_heap_find_real(void);
+
 /* The thread ends: from here on each of its blocks is handed on at once, and not shown. */
 void fx_heap_thread_exit(void);
 

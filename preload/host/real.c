@@ -165,6 +165,11 @@ static void resolve_first(void)
 			real_resolve((enum fx_real_index)i);
 }
 
+bool fx_real_can_begin(void)
+{
+	return relocated != NULL;
+}
+
 bool fx_real_init(void)
 {
 	int saved;

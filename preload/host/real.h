@@ -29,6 +29,9 @@ extern union fx_real_table fx_real __attribute__((visibility("hidden")));
  * the calling thread is inside a lookup, and before this library is relocated. */
 bool fx_real_init(void);
 
+/* Whether this library is relocated. */
+bool fx_real_can_begin(void);
+
 /* Whether a function lies in this library. */
 bool fx_real_is_ours(void *function);
 

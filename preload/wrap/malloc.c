@@ -16,7 +16,7 @@
 
 static fx_cold void *real_now(enum fx_real_index i)
 {
-	return fx_real_init() ? fx_load_relaxed(&fx_real.slot[i]) : NULL;
+	return fx_heap_find_real() ? fx_load_relaxed(&fx_real.slot[i]) : NULL;
 }
 
 /* The real function; NULL: memory must come from the arena. */
