@@ -257,7 +257,9 @@ __attribute__((no_instrument_function)) int main(void)
 {
 	const struct timespec moment = {0, 10000000};
 	char *own = storage + sizeof storage / 2;
+#ifdef __x86_64__ /* elsewhere variables begin there */
 	*(void **)own = *(void **)(own + 16) = own;
+#endif
 	work();
 	if (clone(record, stack + sizeof stack,
 		  CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_SETTLS, 0, 0,
