@@ -3,6 +3,7 @@
 #include "compiler-plugin/insert.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include <vector>
 
@@ -146,10 +147,29 @@ void leave_insert(tree gate)
 	}
 }
 
+/*
+ * The part of a C++ coroutine that goes on where it was left. Where it hands on to another coroutine, that is a jump in all
+ * cases: such a chain may be of any length. The front end marks it as any tail call, and names the function so.
+ */
+bool is_coroutine(tree function)
+{
+	const char *name = IDENTIFIER_POINTER(DECL_ASSEMBLER_NAME(function));
+	const char *suffix = strstr(name, ".actor");
+
+	return suffix && (!suffix[6] || suffix[6] == '.');
+}
+
+/* Whether the caller jumps to it, whatever that hides. */
+bool stays_jump(gcall *call, bool in_coroutine)
+{
+	return gimple_call_must_tail_p(call) || (in_coroutine && !gimple_call_fndecl(call));
+}
+
 /* A call whose caller still has to say that it leaves is none that the caller can jump to. One that must be a jump stays it:
  * its caller's exit is not seen, and found by libfxtrace as after longjmp. */
 void tail_calls_unmark()
 {
+	const bool in_coroutine = is_coroutine(current_function_decl);
 	basic_block block;
 
 	FOR_EACH_BB_FN(block, cfun)
@@ -157,7 +177,7 @@ void tail_calls_unmark()
 		for (gimple_stmt_iterator i = gsi_start_bb(block); !gsi_end_p(i); gsi_next(&i)) {
 			gcall *call = dyn_cast<gcall *>(gsi_stmt(i));
 
-			if (call && !gimple_call_must_tail_p(call))
+			if (call && !stays_jump(call, in_coroutine))
 				gimple_call_set_tail(call, false);
 		}
 	}
@@ -301,7 +321,8 @@ class early_pass : public gimple_opt_pass
 	{
 		return fx_wanted_at_all(current_function_decl) &&
 		       gimple_body(current_function_decl) && !is_resolver(current_function_decl) &&
-		       !is_inline_alone(current_function_decl);
+		       !is_inline_alone(current_function_decl) &&
+		       !is_coroutine(current_function_decl);
 	}
 
 	unsigned int execute(function *) final override
@@ -332,8 +353,9 @@ class late_pass : public gimple_opt_pass
 
 	bool gate(function *) final override
 	{
-		return is_early || (fx_wanted_at_all(current_function_decl) &&
-				    !is_resolver(current_function_decl));
+		return (is_early && !is_coroutine(current_function_decl)) ||
+		       (fx_wanted_at_all(current_function_decl) &&
+			!is_resolver(current_function_decl));
 	}
 
 	/* What has its code already is written down here, too: it is not inlined any more. */
@@ -349,7 +371,7 @@ class late_pass : public gimple_opt_pass
 				    site_flags(&body) | FXTRACE_SITE_EARLY);
 			return 0;
 		}
-		if (is_early || !fx_wanted_body(function, &body))
+		if ((is_early && !is_coroutine(function)) || !fx_wanted_body(function, &body))
 			return 0;
 		tail_calls_unmark();
 		leave_insert(gate_variable());

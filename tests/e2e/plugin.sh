@@ -63,6 +63,54 @@ for optimise in -O0 -O1 -O2 -O3 -Os '-O2 -flto' '-O2 -fno-plt -no-pie' '-O3 -fom
 done
 echo "$ways ways"
 
+# Coroutines that hand on to one another do so by jumps, and need no stack for it.
+cat >chain.cc <<'END'
+#include <coroutine>
+#include <cstdio>
+struct hop {
+	std::coroutine_handle<> next;
+	bool await_ready() { return false; }
+	std::coroutine_handle<> await_suspend(std::coroutine_handle<>) { return next; }
+	void await_resume() {}
+};
+struct player {
+	struct promise_type {
+		player get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+		std::suspend_always initial_suspend() { return {}; }
+		std::suspend_always final_suspend() noexcept { return {}; }
+		void return_void() {}
+		void unhandled_exception() {}
+	};
+	std::coroutine_handle<promise_type> handle;
+};
+static std::coroutine_handle<> players[2];
+static long turns = 1000000;
+static player play(int other)
+{
+	while (turns-- > 0)
+		co_await hop{players[other]};
+}
+int main()
+{
+	player a = play(1), b = play(0);
+	players[0] = a.handle;
+	players[1] = b.handle;
+	a.handle.resume();
+	std::printf("%ld\n", turns);
+	a.handle.destroy();
+	b.handle.destroy();
+}
+END
+for when in '' $early; do
+	for optimise in -O2 -O3; do
+		# shellcheck disable=SC2086 # none, or one
+		compile chain "${with_plugin[@]}" -std=c++20 $optimise $when chain.cc
+		./chain >alone.out || fail "a chain of coroutines, $optimise $when: status $?"
+		expect_unharmed 0 ./chain
+		expect_same_file alone.out traced.out
+	done
+done
+
 # --- Without a tracer ------------------------------------------------------------------------------
 
 # Nothing is linked with, and the gate is shut: also where nothing can be loaded.
