@@ -40,6 +40,11 @@ void fx_symbol_cache_want_sources(struct fx_symbol_cache *cache)
 	cache->wants_sources = true;
 }
 
+void fx_symbol_cache_want_lines(struct fx_symbol_cache *cache)
+{
+	cache->wants_lines = true;
+}
+
 void fx_symbol_cache_limit(struct fx_symbol_cache *cache, uint64_t file, uint64_t user)
 {
 	if (file)

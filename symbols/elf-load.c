@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols/lines.h"
 #include "symbols/sites.h"
 #include "symbols/sources.h"
 
@@ -523,6 +524,9 @@ static int symbols_read(struct elf_file *file, struct fx_symtab *table)
 		failed = symbols_take(file, module, table);
 		if (!failed && file->source->wants_sources &&
 		    fx_sources_read(module, table) == -ENOMEM)
+			failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
+		if (!failed && file->source->wants_lines &&
+		    fx_lines_read(module, file->source->limit, table) == -ENOMEM)
 			failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 		if (!failed && file->more)
 			failed = file->more(file->opaque, module, table);

@@ -15,6 +15,7 @@ struct fx_elf_source {
 	const char *debug_path; /* as for fx_symbol_cache_create() */
 	uint64_t limit;		/* bytes that its symbols may take */
 	bool wants_sources;	/* the source files of its functions, too */
+	bool wants_lines;	/* the places of its code, too */
 };
 
 /* What else is asked of a file while it is open: its symbols are there. */

@@ -92,6 +92,8 @@ static void reading_forget(struct fx_symbol_cache *cache, struct fx_symbol_file 
 		cache->counters.table_bytes -= memory;
 	}
 	fx_symtab_clear(&file->table);
+	free(file->functions);
+	file->functions = NULL;
 	file->state = FX_FILE_WAITING;
 }
 

@@ -68,6 +68,7 @@ struct fx_symbol_file {
 	struct fx_load *load;	     /* if loading */
 	struct fx_symbol_user *user; /* the user that it is read for */
 	const char *module;	     /* path without folders, fit to show */
+	const char **functions;	     /* by place: the name to show, NULL until it is asked for */
 	struct fx_strings strings;   /* that, and the names that were asked for */
 	struct fx_symtab table;	     /* if loaded */
 	size_t path_size;	     /* with its NUL */
@@ -102,7 +103,7 @@ struct fx_symbol_cache {
 	uint64_t wait_ns;    /* FX_SYMBOL_WAIT_NS, but for tests */
 	uint64_t file_limit; /* bytes of the symbols of one file, */
 	uint64_t user_limit; /* and of the tables of one user's files */
-	bool wants_sources;
+	bool wants_sources, wants_lines;
 	struct fx_symbol_counters counters;
 };
 

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "engine/recipe.h"
 #include "symbols/reader.h"
 
@@ -118,6 +119,7 @@ int fx_load_begin_recipes(struct fx_loader *loader, const struct fx_elf_source *
 	strcpy(job->patterns, patterns);
 	job->limit = load->limit = source->limit;
 	job->wants_sources = source->wants_sources;
+	job->wants_lines = source->wants_lines;
 	job->build_id_size = source->build_id ? source->build_id_size : 0;
 	if (job->build_id_size)
 		memcpy(job->build_id, source->build_id, job->build_id_size);
@@ -184,6 +186,8 @@ static bool loader_is_sound(const struct fx_symtab *table)
 	if (table->entries.count &&
 	    (!table->names.count || table->names.items[table->names.count - 1]))
 		return false;
+	if (!fx_line_map_is_sound(&table->lines, table->names.count))
+		return false;
 	for (size_t i = 0; i < table->entries.count; i++) {
 		const struct fx_symtab_entry *e = &table->entries.items[i];
 
@@ -196,12 +200,35 @@ static bool loader_is_sound(const struct fx_symtab *table)
 	return true;
 }
 
+/* What stands behind the answer, in its order; there is room for it. */
+static bool loader_read_table(int fd, struct fx_symtab *table)
+{
+	const struct {
+		void *to;
+		size_t size;
+	} parts[] = {
+	    {table->entries.items, table->entries.count * sizeof(*table->entries.items)},
+	    {table->names.items, table->names.count},
+	    {table->sources, table->sources ? table->entries.count * sizeof(*table->sources) : 0},
+	    {table->lines.places.items,
+	     table->lines.places.count * sizeof(*table->lines.places.items)},
+	    {table->lines.rows.items, table->lines.rows.count * sizeof(*table->lines.rows.items)},
+	};
+	off_t at = sizeof(struct fx_job_answer);
+
+	for (size_t i = 0; i < FX_ARRAY_LEN(parts); i++) {
+		if (!loader_read_at(fd, parts[i].to, parts[i].size, at))
+			return false;
+		at += (off_t)parts[i].size;
+	}
+	return true;
+}
+
 /* Copies the table, which the reader could still change. */
 static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 {
 	struct fx_job_answer answer;
 	struct fx_symtab table = {0};
-	size_t bytes;
 	bool has_room;
 
 	if (!loader_read_at(fd, &answer, sizeof(answer), 0))
@@ -210,25 +237,25 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 		return answer.failed <= (uint64_t)loader_problem(FX_SYMBOL_FILE_CRASHED)
 			   ? (int)answer.failed
 			   : loader_problem(FX_SYMBOL_FILE_DAMAGED);
-	if (answer.count > limit / sizeof(*table.entries.items) || answer.names_size > limit)
+	if (answer.count > limit / sizeof(*table.entries.items) || answer.names_size > limit ||
+	    answer.place_count > limit / sizeof(*table.lines.places.items) ||
+	    answer.row_count > limit / sizeof(*table.lines.rows.items))
 		return loader_problem(FX_SYMBOL_FILE_TOO_LARGE);
-	bytes = answer.count * sizeof(*table.entries.items);
 	table.shown = calloc(answer.count + 1, sizeof(*table.shown));
 	if (answer.has_sources)
 		table.sources = calloc(answer.count + 1, sizeof(*table.sources));
 	has_room = fx_vector_reserve(&table.entries, answer.count) == 0 &&
 		   fx_vector_reserve(&table.names, answer.names_size) == 0 && table.shown &&
-		   (!answer.has_sources || table.sources);
+		   (!answer.has_sources || table.sources) &&
+		   fx_vector_reserve(&table.lines.places, answer.place_count) == 0 &&
+		   fx_vector_reserve(&table.lines.rows, answer.row_count) == 0;
 	table.entries.count = answer.count;
 	table.names.count = answer.names_size;
 	table.is_partial = answer.is_partial != 0;
-	if (has_room && loader_read_at(fd, table.entries.items, bytes, sizeof(answer)) &&
-	    loader_read_at(fd, table.names.items, table.names.count,
-			   (off_t)(sizeof(answer) + bytes)) &&
-	    (!answer.has_sources ||
-	     loader_read_at(fd, table.sources, table.entries.count * sizeof(*table.sources),
-			    (off_t)(sizeof(answer) + bytes + table.names.count))) &&
-	    loader_is_sound(&table)) {
+	table.has_lines = answer.has_lines != 0;
+	table.lines.places.count = answer.place_count;
+	table.lines.rows.count = answer.row_count;
+	if (has_room && loader_read_table(fd, &table) && loader_is_sound(&table)) {
 		*ret = table;
 		return 0;
 	}

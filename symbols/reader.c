@@ -161,13 +161,20 @@ static void answer_write(int fd, int failed, const struct fx_symtab *table)
 		answer.names_size = table->names.count;
 		answer.is_partial = table->is_partial;
 		answer.has_sources = table->sources != NULL;
+		answer.has_lines = table->has_lines;
+		answer.place_count = table->lines.places.count;
+		answer.row_count = table->lines.rows.count;
 	}
 	ok = reader_write_all(fd, &answer, sizeof(answer)) &&
 	     reader_write_all(fd, table->entries.items,
 			      answer.count * sizeof(*table->entries.items)) &&
 	     reader_write_all(fd, table->names.items, answer.names_size) &&
 	     (!answer.has_sources ||
-	      reader_write_all(fd, table->sources, answer.count * sizeof(*table->sources)));
+	      reader_write_all(fd, table->sources, answer.count * sizeof(*table->sources))) &&
+	     reader_write_all(fd, table->lines.places.items,
+			      answer.place_count * sizeof(*table->lines.places.items)) &&
+	     reader_write_all(fd, table->lines.rows.items,
+			      answer.row_count * sizeof(*table->lines.rows.items));
 	_exit(ok ? 0 : 1);
 }
 
@@ -199,6 +206,7 @@ static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 	    .build_id_size = job->build_id_size,
 	    .limit = job->limit,
 	    .wants_sources = job->wants_sources,
+	    .wants_lines = job->wants_lines,
 	};
 	int failed =
 	    reader_become(&job->view, job->limit) ? 0 : reader_problem(FX_SYMBOL_FILE_UNREADABLE);

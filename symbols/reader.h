@@ -22,7 +22,7 @@ struct fx_job {
 	uint64_t build_id_size;
 	uint8_t build_id[FX_BUILD_ID_MAX];
 	struct fx_view view;
-	bool has_file, has_root, wants_sources;
+	bool has_file, has_root, wants_sources, wants_lines;
 	char path[FX_JOB_PATH_MAX];
 	char patterns
 	    [FX_JOB_PATTERNS_MAX]; /* of functions whose recipes are wanted; "": symbols are */
@@ -41,6 +41,8 @@ struct fx_job_answer {
 	uint64_t count, names_size;
 	uint64_t is_partial;  /* as in struct fx_symtab */
 	uint64_t has_sources; /* those of the entries stand behind the names */
+	uint64_t has_lines;   /* these stand behind all else: places, and rows */
+	uint64_t place_count, row_count;
 };
 
 /* The same of recipes; their table follows. */

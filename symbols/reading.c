@@ -76,6 +76,7 @@ static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *v
 	    .debug_path = cache->debug_path,
 	    .limit = cache->file_limit,
 	    .wants_sources = cache->wants_sources,
+	    .wants_lines = cache->wants_lines,
 	};
 	int failed = 0;
 
@@ -186,4 +187,52 @@ bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
 	cache->counters.sources += ret->source != NULL;
 	ret->size = fx_symtab_size(&file->table, index);
 	return true;
+}
+
+/* The name to show for an inlined function, made at the first time; NULL if there is no memory. */
+static const char *place_function(struct fx_symbol_cache *cache, struct fx_symbol_file *file,
+				  uint32_t number)
+{
+	const struct fx_symtab *table = &file->table;
+	char name[FX_SYMBOL_NAME_MAX + 1];
+	size_t length;
+
+	/* Of a large array only the pages in use become resident. */
+	if (!file->functions)
+		file->functions = calloc(table->lines.places.count, sizeof(*file->functions));
+	if (!file->functions)
+		return NULL;
+	if (!file->functions[number]) {
+		length = fx_demangle(
+		    table->names.items + table->lines.places.items[number].function, name);
+		file->functions[number] = fx_strings_add(&file->strings, name, length);
+		cache->counters.names++;
+	}
+	return file->functions[number];
+}
+
+unsigned fx_file_places(struct fx_symbol_cache *cache, struct fx_symbol_file *file,
+			uint64_t address, struct fx_symbol_place ret[FX_SYMBOL_PLACES_MAX])
+{
+	const struct fx_line_map *places = &file->table.lines;
+	unsigned count = 0;
+	uint32_t number;
+
+	if (file->state != FX_FILE_LOADED)
+		return 0;
+	number = fx_line_map_find(places, address);
+	while (number != FX_NO_PLACE && count < FX_SYMBOL_PLACES_MAX) {
+		const struct fx_line_place *place = &places->places.items[number];
+		const char *function = place->function ? place_function(cache, file, number) : NULL;
+
+		if (place->function && !function)
+			return 0;
+		ret[count++] = (struct fx_symbol_place){
+		    .function = function,
+		    .file = file->table.names.items + place->file,
+		    .line = place->line,
+		};
+		number = place->outer;
+	}
+	return count;
 }

@@ -23,4 +23,8 @@ bool fx_file_is_settled(struct fx_symbol_cache *cache, const struct fx_view *vie
 bool fx_file_find(struct fx_symbol_cache *cache, const struct fx_view *view,
 		  struct fx_symbol_file *file, uint64_t address, struct fx_symbol *ret);
 
+/* As fx_symspace_places_at(), of a link-time address; 0 as well if the file has not been read. */
+unsigned fx_file_places(struct fx_symbol_cache *cache, struct fx_symbol_file *file,
+			uint64_t address, struct fx_symbol_place ret[FX_SYMBOL_PLACES_MAX]);
+
 #endif

@@ -175,3 +175,11 @@ void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_
 {
 	fx_symspace_resolve_at(space, fx_symspace_moment(space), address, ret);
 }
+
+unsigned fx_symspace_places_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
+			       struct fx_symbol_place ret[FX_SYMBOL_PLACES_MAX])
+{
+	const struct module *module = find_module(space, moment, address);
+
+	return module ? fx_file_places(space->cache, module->file, address - module->bias, ret) : 0;
+}

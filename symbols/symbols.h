@@ -92,6 +92,16 @@ struct fx_symbol {
 	uint32_t size; /* bytes; 0: not known */
 };
 
+/* Where code comes from. Strings are valid as those of a symbol are. */
+struct fx_symbol_place {
+	const char *function; /* an inlined one; NULL: the symbol itself */
+	const char *file;     /* without its folders, as the debug information has it */
+	uint32_t line;	      /* 0: not known */
+};
+
+/* So many functions are followed that are inlined into one another. */
+#define FX_SYMBOL_PLACES_MAX 32u
+
 enum fx_symbol_problem_kind {
 	FX_SYMBOL_FILE_MISSING,	   /* deleted, or never a file */
 	FX_SYMBOL_FILE_UNREADABLE, /* exists, but cannot be opened, or is no regular file */
@@ -142,6 +152,9 @@ void fx_symbol_cache_limit(struct fx_symbol_cache *cache, uint64_t file, uint64_
 
 /* From now on the source files of functions are read as well. */
 void fx_symbol_cache_want_sources(struct fx_symbol_cache *cache);
+
+/* From now on the places of code (fx_symspace_places_at()) are read as well. */
+void fx_symbol_cache_want_lines(struct fx_symbol_cache *cache);
 
 /* All spaces must be destroyed before. NULL is allowed. */
 void fx_symbol_cache_destroy(struct fx_symbol_cache *cache);
@@ -194,6 +207,13 @@ bool fx_symspace_is_ready(struct fx_symspace *space);
 void fx_symspace_resolve(struct fx_symspace *space, uint64_t address, struct fx_symbol *ret);
 void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
 			    struct fx_symbol *ret);
+
+/*
+ * The place of an address, and if that is in inlined functions, the places that they were called from, from the inside to the
+ * symbol's own code, which is the last unless there are too many. How many; 0: not known.
+ */
+unsigned fx_symspace_places_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
+			       struct fx_symbol_place ret[FX_SYMBOL_PLACES_MAX]);
 
 /* Room for what fx_symbol_format() writes, in bytes. */
 #define FX_SYMBOL_TEXT_MAX (FX_SYMBOL_NAME_MAX + sizeof("+0x0123456789abcdef"))

@@ -19,6 +19,7 @@ void fx_symtab_clear(struct fx_symtab *table)
 	fx_vector_free(&table->names);
 	free(table->shown);
 	free(table->sources);
+	fx_line_map_clear(&table->lines);
 	fx_symtab_begin(table);
 }
 
@@ -184,6 +185,16 @@ uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address)
 	return find_outwards(table, low ? (uint32_t)(low - 1) : FX_NO_ENTRY, address);
 }
 
+int fx_symtab_add_text(struct fx_symtab *table, const char *text, uint32_t *ret)
+{
+	size_t length = strlen(text);
+	int r = names_reserve(table, length + 1);
+
+	if (r == 0)
+		*ret = name_append(table, text, length);
+	return r;
+}
+
 int fx_symtab_want_sources(struct fx_symtab *table)
 {
 	table->sources = calloc(table->entries.count + 1, sizeof(*table->sources));
@@ -193,16 +204,10 @@ int fx_symtab_want_sources(struct fx_symtab *table)
 /* Functions of one file come one after another. */
 static int source_add(struct fx_symtab *table, const char *path, uint32_t before, uint32_t *ret)
 {
-	size_t length = strlen(path);
-	int r;
-
 	*ret = before;
 	if (before && strcmp(table->names.items + before, path) == 0)
 		return 0;
-	r = names_reserve(table, length + 1);
-	if (r == 0)
-		*ret = name_append(table, path, length);
-	return r;
+	return fx_symtab_add_text(table, path, ret);
 }
 
 int fx_symtab_set_source(struct fx_symtab *table, uint64_t start, const char *path)
@@ -235,7 +240,8 @@ uint32_t fx_symtab_size(const struct fx_symtab *table, size_t index)
 
 size_t fx_symtab_memory(const struct fx_symtab *table)
 {
-	return (table->sources ? table->entries.count * sizeof(*table->sources) : 0) +
+	return fx_line_map_memory(&table->lines) +
+	       (table->sources ? table->entries.count * sizeof(*table->sources) : 0) +
 	       table->entries.capacity * sizeof(*table->entries.items) + table->names.capacity +
 	       (table->shown ? table->entries.count * sizeof(*table->shown) : 0);
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "lists/vector.h"
+#include "symbols/line-map.h"
 
 /* What decides between symbols at one address: the greater value wins. */
 enum {
@@ -43,6 +44,8 @@ struct fx_symtab {
 	    sources; /* by entry: offset in names of its source file, 0 unknown; NULL: nobody asked */
 	const char **shown; /* by entry: the name to show, NULL until it is asked for; not owned */
 	bool is_partial;    /* there is a debug file with more, which may not be read */
+	bool has_lines;	    /* they were asked for */
+	struct fx_line_map lines;
 };
 
 void fx_symtab_begin(struct fx_symtab *table);
@@ -65,6 +68,9 @@ uint32_t fx_symtab_find(const struct fx_symtab *table, uint64_t address);
  * -ENOMEM or -EFBIG. */
 int fx_symtab_want_sources(struct fx_symtab *table);
 int fx_symtab_set_source(struct fx_symtab *table, uint64_t start, const char *path);
+
+/* Adds a text to the names; *ret: its offset. 0, -ENOMEM or -EFBIG. */
+int fx_symtab_add_text(struct fx_symtab *table, const char *text, uint32_t *ret);
 
 /* The source file of an entry; NULL: not known. */
 const char *fx_symtab_source(const struct fx_symtab *table, size_t index);

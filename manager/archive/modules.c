@@ -2,12 +2,22 @@
 #include "manager/archive/modules.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "lists/hashes-lenient.h"
 #include "manager/settings/functions.h"
+
+/* Bytes of a file's name behind a function's. */
+#define PLACE_FILE_MAX 255u
+
+_Static_assert(FX_MODULES_TEXT_MAX + sizeof(" (") + PLACE_FILE_MAX +
+		       sizeof(":4294967295, inlined)") <=
+		   FX_MODULES_CALLER_MAX,
+	       "room for a function and its place");
 
 struct fx_module {
 	UT_hash_handle hh;
@@ -180,8 +190,9 @@ size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t add
 	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
 }
 
-size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
-			 char ret[FX_MODULES_TEXT_MAX])
+/* A function that a call returns into, without the place in it. */
+static size_t caller_name(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			  char ret[FX_MODULES_TEXT_MAX])
 {
 	struct fx_symbol symbol = modules_resolve(modules, moment, address - 1);
 
@@ -190,6 +201,61 @@ size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t a
 	else if (symbol.kind == FX_SYMBOL_UNKNOWN)
 		symbol.offset = address;
 	return fx_symbol_format(&symbol, ret, FX_MODULES_TEXT_MAX);
+}
+
+/* Where in the source such an address is; none without --lines. */
+static unsigned caller_places(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			      struct fx_symbol_place ret[FX_SYMBOL_PLACES_MAX])
+{
+	unsigned count;
+
+	if (!modules->space)
+		return 0;
+	count = fx_symspace_places_at(modules->space, moment, address - 1, ret);
+	return count ? count
+		     : fx_symspace_places_at(modules->space, fx_symspace_moment(modules->space),
+					     address - 1, ret);
+}
+
+/* " (file:line)" behind a function's name. */
+static size_t place_append(char *to, size_t length, const struct fx_symbol_place *place)
+{
+	to[length++] = ' ';
+	to[length++] = '(';
+	length += fx_escape(to + length, PLACE_FILE_MAX, place->file, strlen(place->file), 0);
+	if (place->line)
+		length +=
+		    (size_t)snprintf(to + length, sizeof(":4294967295"), ":%" PRIu32, place->line);
+	return length + (size_t)snprintf(to + length, sizeof(", inlined)"), "%s)",
+					 place->function ? ", inlined" : "");
+}
+
+size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			 char ret[FX_MODULES_CALLER_MAX])
+{
+	struct fx_symbol_place places[FX_SYMBOL_PLACES_MAX];
+	unsigned count = caller_places(modules, moment, address, places);
+	size_t length = caller_name(modules, moment, address, ret);
+
+	return count && !places[count - 1].function ? place_append(ret, length, &places[count - 1])
+						    : length;
+}
+
+void fx_modules_callers(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			fx_modules_line *take, void *opaque)
+{
+	struct fx_symbol_place places[FX_SYMBOL_PLACES_MAX];
+	unsigned count = caller_places(modules, moment, address, places);
+	char line[FX_MODULES_CALLER_MAX];
+
+	for (unsigned i = 0; i < count && places[i].function; i++) {
+		size_t length =
+		    (size_t)snprintf(line, FX_MODULES_TEXT_MAX, "%s", places[i].function);
+
+		if (!take(opaque, line, place_append(line, length, &places[i])))
+			return;
+	}
+	take(opaque, line, fx_modules_caller(modules, moment, address, line));
 }
 
 bool fx_modules_has_name(struct fx_modules *modules, uint32_t moment, uint64_t address)

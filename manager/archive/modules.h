@@ -17,6 +17,9 @@
 /* Room for a function's name. */
 #define FX_MODULES_TEXT_MAX FX_SYMBOL_TEXT_MAX
 
+/* The same with a place in its source behind it. */
+#define FX_MODULES_CALLER_MAX (FX_MODULES_TEXT_MAX + 320u)
+
 /* What comes before its module. */
 #define FX_UNPLACED 16u
 
@@ -59,9 +62,16 @@ bool fx_modules_are_ready(struct fx_modules *modules);
 size_t fx_modules_name(struct fx_modules *modules, uint32_t moment, uint64_t address,
 		       char ret[FX_MODULES_TEXT_MAX]);
 
-/* The same for the function that a call returns into at `address`, without the place in it. */
+/* The same for the function that a call returns into at `address`; with --lines, " (file:line)" behind it. */
 size_t fx_modules_caller(struct fx_modules *modules, uint32_t moment, uint64_t address,
-			 char ret[FX_MODULES_TEXT_MAX]);
+			 char ret[FX_MODULES_CALLER_MAX]);
+
+/* False: no more. */
+typedef bool fx_modules_line(void *opaque, const char *line, size_t length);
+
+/* The same, and before it a line for each function that was inlined there, the innermost first. */
+void fx_modules_callers(struct fx_modules *modules, uint32_t moment, uint64_t address,
+			fx_modules_line *take, void *opaque);
 
 /* A function as a line of such a list has it: its module, a slash, its name. False: it has no name, or a longer one. */
 bool fx_modules_function(struct fx_modules *modules, uint32_t moment, uint64_t address, char *ret,

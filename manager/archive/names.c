@@ -324,10 +324,11 @@ void fx_names_category(struct fx_names *names, struct fx_locals *locals, uint32_
 struct text {
 	const char *data;
 	size_t length;
+	bool is_full; /* of a stack: what comes behind is left out */
 	char room[FXT_MAX_STRING_LENGTH];
 };
 
-_Static_assert(STACK_TEXT_MAX > 2 * FX_MODULES_TEXT_MAX,
+_Static_assert(STACK_TEXT_MAX > 2 * FX_MODULES_CALLER_MAX,
 	       "room for a name, and for a stack's last line");
 _Static_assert(STACK_TEXT_MAX <= FXT_MAX_STRING_LENGTH, "a record holds a stack");
 
@@ -339,23 +340,31 @@ static void text_append(struct text *text, const char *line, size_t length)
 	text->length += length;
 }
 
+/* A function of a stack. False: there is no room for more. */
+static bool stack_line(void *opaque, const char *line, size_t length)
+{
+	struct text *text = opaque;
+
+	if (!length || text->length + length + sizeof("\n\n...") > STACK_TEXT_MAX) {
+		text_append(text, "...", strlen("..."));
+		text->is_full = true;
+		return false;
+	}
+	text_append(text, line, length);
+	return true;
+}
+
 /* A frame of 0 stands for those that were left out. */
 static void stack_text(const struct fx_names *names, const struct fx_name *name, struct text *ret)
 {
-	char line[FX_MODULES_TEXT_MAX];
-
 	ret->length = 0;
-	for (size_t i = 0; i < name->length / FXT_WORD_SIZE; i++) {
-		size_t length = 0;
-
+	ret->is_full = false;
+	for (size_t i = 0; i < name->length / FXT_WORD_SIZE && !ret->is_full; i++) {
 		if (name->frames[i])
-			length =
-			    fx_modules_caller(names->modules, name->moment, name->frames[i], line);
-		if (!length || ret->length + length + sizeof("\n\n...") > STACK_TEXT_MAX) {
-			text_append(ret, "...", strlen("..."));
-			return;
-		}
-		text_append(ret, line, length);
+			fx_modules_callers(names->modules, name->moment, name->frames[i],
+					   stack_line, ret);
+		else
+			stack_line(ret, NULL, 0);
 	}
 }
 

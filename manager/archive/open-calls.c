@@ -110,7 +110,7 @@ static bool is_object(const struct fxt_arg *arg)
 
 /* Words that go with an open call into the archive. */
 struct open_room {
-	char object_word[40], object[FX_MODULES_TEXT_MAX], taken[FX_MODULES_TEXT_MAX];
+	char object_word[40], object[FX_MODULES_TEXT_MAX], taken[FX_MODULES_CALLER_MAX];
 };
 
 static void add_first(struct fx_stream *s, const struct fx_frame *frame, struct open_room *room,

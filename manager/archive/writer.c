@@ -180,6 +180,8 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 				      config->max_user_symbols);
 	if (r == 0 && fx_functions_need_sources(w->shared.functions.text))
 		fx_symbol_cache_want_sources(w->shared.symbols);
+	if (r == 0 && config->lines)
+		fx_symbol_cache_want_lines(w->shared.symbols);
 	if (r == 0 && fx_loader_start(&w->loader) == 0)
 		fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
 	return r;
