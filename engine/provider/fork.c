@@ -88,13 +88,20 @@ int fx_fork_attach(void)
 	return fx_engine.reattach ? fx_engine.reattach() : -ENOSYS;
 }
 
-/* In a child whose memory has stayed as it was. */
+/* In a child whose memory has stayed as it was. A handler in the middle of it would record as the parent, or lose what it has
+ * recorded. */
 void fx_fork_wipe(void)
 {
+	const uint64_t all = UINT64_MAX;
+	uint64_t before;
+
 	if (!guarded || fx_getpid() == fx_engine.pid)
 		return;
+	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
+	if (guarded) /* else a handler has done it */
+		fx_wiped_wipe();
 	guarded = false;
-	fx_wiped_wipe();
+	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 }
 
 void fx_engine_before_fork(struct fx_fork *ret)
