@@ -9,6 +9,7 @@
 
 #include "convert/formats.h"
 #include "convert/pictures/picture.h"
+#include "convert/pictures/place.h"
 #include "convert/pictures/plain.h"
 #include "convert/pictures/profile.pb-c.h"
 
@@ -79,6 +80,28 @@ static int64_t pprof_string(struct pprof *pprof, uint32_t text)
 	return pprof->string_numbers.items[text];
 }
 
+/* A function's name and file; where its text has a source line behind the name, by that. */
+static void pprof_name_function(struct pprof *pprof, const struct fx_path *path,
+				Fx__Profile__Function *function, Fx__Profile__Line *line)
+{
+	struct fx_texts *texts = pprof->picture.exporter.timeline->strings;
+	const struct fx_text *text = path->name ? fx_texts_get(texts, path->name) : NULL;
+	struct fx_frame_place place;
+
+	if (text && fx_frame_place(text->data, text->length, &place)) {
+		uint32_t name = fx_texts_add(texts, text->data, place.name_length);
+
+		function->name = pprof_string(pprof, name);
+		function->filename =
+		    pprof_string(pprof, fx_texts_add(texts, place.file, place.file_length));
+		line->has_line = 1;
+		line->line = place.line;
+	} else {
+		function->name = pprof_string(pprof, path->name);
+		function->filename = pprof_string(pprof, path->category);
+	}
+}
+
 static void pprof_add_function(struct pprof *pprof, uint32_t id, const struct fx_path *path,
 			       int64_t unnamed)
 {
@@ -86,12 +109,11 @@ static void pprof_add_function(struct pprof *pprof, uint32_t id, const struct fx
 	Fx__Profile__Function function = FX__PROFILE__FUNCTION__INIT, *functions[] = {&function};
 	Fx__Profile__Location location = FX__PROFILE__LOCATION__INIT, *locations[] = {&location};
 	Fx__Profile__Line line = FX__PROFILE__LINE__INIT, *lines[] = {&line};
-	int64_t name = pprof_string(pprof, path->name);
 
+	pprof_name_function(pprof, path, &function, &line);
 	function.has_id = function.has_name = function.has_system_name = function.has_filename = 1;
 	function.id = id;
-	function.name = function.system_name = name ? name : unnamed;
-	function.filename = pprof_string(pprof, path->category);
+	function.name = function.system_name = function.name ? function.name : unnamed;
 	line.has_function_id = 1;
 	line.function_id = id;
 	location.has_id = 1;

@@ -9,6 +9,7 @@
 #include "convert/formats.h"
 #include "convert/json-text.h"
 #include "convert/pictures/picture.h"
+#include "convert/pictures/place.h"
 #include "convert/pictures/plain.h"
 
 struct speedscope {
@@ -267,22 +268,37 @@ static void speedscope_begin(struct fx_picture *picture)
 		    "\"exporter\":\"fxtrace\",\"profiles\":[");
 }
 
-static void speedscope_put_frames(struct speedscope *speedscope)
+/* Its name, its file, and where that has one behind the name, its source line. */
+static void speedscope_put_frame(struct speedscope *speedscope, const struct fx_path *frame)
 {
 	struct fx_sink *sink = speedscope_sink(speedscope);
 	struct fx_texts *texts = speedscope->picture.exporter.timeline->strings;
 	static const struct fx_text none = {.data = ""};
+	const struct fx_text *text = frame->name ? fx_texts_get(texts, frame->name) : &none;
+	struct fx_frame_place place;
+
+	if (fx_frame_place(text->data, text->length, &place)) {
+		fx_json_string(sink, text->data, place.name_length);
+		fx_json_raw(sink, ",\"file\":");
+		fx_json_string(sink, place.file, place.file_length);
+		fx_json_raw(sink, ",\"line\":");
+		fx_json_uint(sink, place.line);
+		return;
+	}
+	speedscope_string(speedscope, text);
+	if (frame->category) {
+		fx_json_raw(sink, ",\"file\":");
+		speedscope_string(speedscope, fx_texts_get(texts, frame->category));
+	}
+}
+
+static void speedscope_put_frames(struct speedscope *speedscope)
+{
+	struct fx_sink *sink = speedscope_sink(speedscope);
 
 	for (size_t i = 1; i < speedscope->frames.list.count; i++) {
-		const struct fx_path *frame = &speedscope->frames.list.items[i];
-
 		fx_json_raw(sink, i > 1 ? ",\n{\"name\":" : "\n{\"name\":");
-		speedscope_string(speedscope,
-				  frame->name ? fx_texts_get(texts, frame->name) : &none);
-		if (frame->category) {
-			fx_json_raw(sink, ",\"file\":");
-			speedscope_string(speedscope, fx_texts_get(texts, frame->category));
-		}
+		speedscope_put_frame(speedscope, &speedscope->frames.list.items[i]);
 		fx_json_raw(sink, "}");
 	}
 }

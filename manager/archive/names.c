@@ -364,7 +364,7 @@ static void stack_text(const struct fx_names *names, const struct fx_name *name,
 			fx_modules_callers(names->modules, name->moment, name->frames[i],
 					   stack_line, ret);
 		else
-			stack_line(ret, NULL, 0);
+			stack_line(ret, "", 0);
 	}
 }
 

@@ -56,6 +56,21 @@ put (calls.c:9, inlined) < main (calls.c:25)
 END
 expect_same_file expected with
 
+# Viewers that know of lines are told them.
+expect_ok "$FXTRACE" convert -f speedscope trace.fxt frames.json
+expect_equal "both calls.c 13,both calls.c 14,main calls.c 23,main calls.c 24,main calls.c 25,put calls.c 9,work calls.c 18" "$(python3 -c 'import json
+frames = json.load(open("frames.json"))["shared"]["frames"]
+print(",".join(sorted("{name} {file} {line}".format(**f) for f in frames if f.get("file") == "calls.c")))')" "frames of speedscope"
+if command -v protoc >/dev/null; then
+	expect_ok "$FXTRACE" convert -f pprof trace.fxt profile.pb
+	protoc --decode fx.profile.Profile -I "$FX_SRCDIR/convert/pictures" profile.proto < <(gunzip <profile.pb) >decoded || fail "no profile"
+	expect_equal '13 14 18 23 24 25 9' "$(sed -n 's/^    line: //p' decoded | LC_ALL=C sort -u | grep -xE '9|1[348]|2[345]' | xargs)" \
+		"lines of pprof"
+	for text in put both work main calls.c; do
+		expect_line "^string_table: \"$text\"\$" decoded
+	done
+fi
+
 # Not asked for, there are none; by its variable, also of a program that starts a manager itself.
 expect_ok "$FXTRACE" run -q --stacks syscall -o trace.fxt -- ./calls
 stacks trace.fxt >without

@@ -60,7 +60,8 @@ for row in ours:
     address, *rest = row.split("\t")
     got = [(function(rest[i]), rest[i + 1]) for i in range(0, len(rest), 2)]
     want = expected[address.lstrip("0")]
-    if got and got[-1][0] == "?":  # behind a function's end, where it is filled up
+    # Behind a function's end, where it is filled up, there is no symbol; and of a library's functions some have several.
+    if got and want and (got[-1][0] == "?" or not source):
         got[-1] = (want[-1][0], got[-1][1])
     inlined += len(got) > 1
     if not got:
