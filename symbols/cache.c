@@ -248,6 +248,8 @@ const char *fx_symbol_problem_text(enum fx_symbol_problem_kind kind)
 		return "cannot be read: its reader crashed";
 	case FX_SYMBOL_FILE_PARTIAL:
 		return "has a debug file that cannot be read";
+	case FX_SYMBOL_FILE_NO_DESCRIPTORS:
+		return "cannot be read: too many open files (ulimit -n)";
 	}
 	return "gives no names";
 }

@@ -64,6 +64,7 @@ struct fx_symbol_file {
 	bool single;		     /* nobody else can ever name it */
 	bool awaited;		     /* by a space, for its names; */
 	bool given_up;		     /* or no longer: it takes too long */
+	bool is_scarce;		     /* there were no descriptors to read it */
 	uint64_t since;		     /* ns; when it was first asked for */
 	struct fx_load *load;	     /* if loading */
 	struct fx_symbol_user *user; /* the user that it is read for */

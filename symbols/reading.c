@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/reading.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -90,12 +91,18 @@ static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *v
 	source.fd = file->fd;
 	if (!failed && !cache->loader) {
 		failed = fx_elf_load(&source, &file->table);
-	} else if (!failed &&
-		   fx_load_begin(cache->loader, &source, own ? NULL : view, &file->load) == 0) {
-		file->state = FX_FILE_LOADING;
-		file->user->loading++;
 	} else if (!failed) {
-		failed = FX_SYMBOL_FILE_NO_MEMORY + 1;
+		int r = fx_load_begin(cache->loader, &source, own ? NULL : view, &file->load);
+
+		file->is_scarce = r == -EMFILE || r == -ENFILE;
+		if (file->is_scarce) /* others may give some back while it is waited for */
+			return;
+		if (r == 0) {
+			file->state = FX_FILE_LOADING;
+			file->user->loading++;
+		} else {
+			failed = FX_SYMBOL_FILE_NO_MEMORY + 1;
+		}
 	}
 	fx_file_close(cache, file);
 	if (file->state != FX_FILE_LOADING)
@@ -143,7 +150,10 @@ bool fx_file_is_settled(struct fx_symbol_cache *cache, const struct fx_view *vie
 	if (!has_been_read(file)) {
 		if (!is_over(cache, file, now))
 			return false;
-		file->given_up = true;
+		if (file->state == FX_FILE_WAITING && file->is_scarce)
+			file_fail(cache, file, FX_SYMBOL_FILE_NO_DESCRIPTORS);
+		else
+			file->given_up = true;
 	}
 	fx_file_wait_end(file, now);
 	return true;

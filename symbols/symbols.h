@@ -114,6 +114,7 @@ enum fx_symbol_problem_kind {
 	FX_SYMBOL_FILE_TOO_SLOW,  /* it took too long to read */
 	FX_SYMBOL_FILE_CRASHED,	  /* its reader ended without an answer */
 	FX_SYMBOL_FILE_PARTIAL, /* its debug file exists, but cannot be opened; what names it has itself are given */
+	FX_SYMBOL_FILE_NO_DESCRIPTORS, /* too few descriptors are left to read it */
 };
 
 struct fx_symbol_problem {
