@@ -66,8 +66,11 @@ static bool pattern_number(const char *text, uint64_t *ret)
 {
 	char *end;
 
-	*ret = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
-	return *text >= '0' && *text <= '9' && !*end;
+	*ret = 0;
+	if (*text < '0' || *text > '9')
+		return false;
+	*ret = strtoull(text, &end, 10);
+	return !*end;
 }
 
 static void number_split(struct fx_pattern *ret)

@@ -33,14 +33,14 @@ analyze_gcc() {
 		gcc "$@"
 		return
 	}
-	awk -F : '
+	awk -F : -v source="$source" '
 		match($0, /[Ii]n function .[^ ]*.:?,?$/) {
 			function_name = substr($0, RSTART + 13)
 			gsub(/[^A-Za-z0-9_.]/, "", function_name)
 		}
 		match($0, /\[-Wanalyzer-[^]]*\]/) {
 			kind = substr($0, RSTART + 1, RLENGTH - 2)
-			file = $1
+			file = $1 == "cc1" ? source : $1
 			line = $2
 			sub(/^[^:]*:[0-9]*:[0-9]*: warning: /, "")
 			printf "%s\t%s\t%s\t%d: %s\n", file, function_name, kind, line, $0
