@@ -31,9 +31,18 @@
 #define OUR_MACHINE EM_AARCH64
 #endif
 
+/* A stretch of the file, as it was read last: tables are looked at an entry at a time, and a program of few libraries starts
+ * after four reads instead of sixty. It lies on the program's stack, which may be small. */
+struct window {
+	uint64_t start;
+	size_t size;	 /* 0: nothing was read yet */
+	char bytes[896]; /* the header and 14 segments */
+};
+
 /* What is read of an ELF file. */
 struct elf {
 	int fd;
+	struct window segments, dynamics, names;
 	Elf64_Ehdr header;
 	uint64_t dynamic, dynamic_size; /* where in the file; size 0: none */
 	bool has_interpreter;
@@ -41,15 +50,27 @@ struct elf {
 	bool other_libc; /* the interpreter is known to be that of another C library */
 };
 
-static bool loadable_read_at(int fd, void *to, size_t size, uint64_t offset)
+/* Reads `size` bytes, at most a window's. */
+static bool loadable_read_at(int fd, struct window *w, void *to, size_t size, uint64_t offset)
 {
-	return fx_syscall4(SYS_pread64, fd, to, size, offset) == (long)size;
+	if (offset < w->start || offset - w->start > w->size ||
+	    w->size - (offset - w->start) < size) {
+		long n = fx_syscall4(SYS_pread64, fd, w->bytes, sizeof w->bytes, offset);
+
+		w->start = offset;
+		w->size = n > 0 ? (size_t)n : 0;
+		if (w->size < size)
+			return false;
+	}
+	memcpy(to, w->bytes + (offset - w->start), size);
+	return true;
 }
 
-static bool read_segment(const struct elf *e, unsigned i, Elf64_Phdr *ret)
+static bool read_segment(struct elf *e, unsigned i, Elf64_Phdr *ret)
 {
 	return i < e->header.e_phnum && i < SEGMENTS_MAX &&
-	       loadable_read_at(e->fd, ret, sizeof *ret, e->header.e_phoff + i * sizeof *ret);
+	       loadable_read_at(e->fd, &e->segments, ret, sizeof *ret,
+				e->header.e_phoff + i * sizeof *ret);
 }
 
 static const char *loadable_last_part(const char *path, size_t length)
@@ -60,7 +81,7 @@ static const char *loadable_last_part(const char *path, size_t length)
 }
 
 /* Dynamic linkers that find what this library needs of libc nowhere, and refuse to start the program with it. */
-static bool is_other_libc(const struct elf *e, const Elf64_Phdr *interpreter)
+static bool is_other_libc(struct elf *e, const Elf64_Phdr *interpreter)
 {
 	static const char names[][16] = {"ld-musl-", "ld64-uClibc", "ld-uClibc", "linker64"};
 	size_t size = interpreter->p_filesz;
@@ -68,7 +89,7 @@ static bool is_other_libc(const struct elf *e, const Elf64_Phdr *interpreter)
 	const char *name;
 
 	if (size == 0 || size > sizeof path ||
-	    !loadable_read_at(e->fd, path, size, interpreter->p_offset))
+	    !loadable_read_at(e->fd, &e->segments, path, size, interpreter->p_offset))
 		return false;
 	path[size - 1] = 0;
 	name = loadable_last_part(path, size - 1);
@@ -97,7 +118,7 @@ static void loadable_read_segments(struct elf *e)
 }
 
 /* Where in the file an address is loaded from; 0 if nowhere. */
-static uint64_t offset_of(const struct elf *e, uint64_t address)
+static uint64_t offset_of(struct elf *e, uint64_t address)
 {
 	Elf64_Phdr p;
 
@@ -107,10 +128,11 @@ static uint64_t offset_of(const struct elf *e, uint64_t address)
 	return 0;
 }
 
-static bool loadable_read_dynamic(const struct elf *e, unsigned i, Elf64_Dyn *ret)
+static bool loadable_read_dynamic(struct elf *e, unsigned i, Elf64_Dyn *ret)
 {
 	return i < DYNAMICS_MAX && (i + 1) * sizeof *ret <= e->dynamic_size &&
-	       loadable_read_at(e->fd, ret, sizeof *ret, e->dynamic + i * sizeof *ret) &&
+	       loadable_read_at(e->fd, &e->dynamics, ret, sizeof *ret,
+				e->dynamic + i * sizeof *ret) &&
 	       ret->d_tag != DT_NULL;
 }
 
@@ -144,7 +166,7 @@ bool fx_loadable_names_sanitizer(const char *preload)
 	return false;
 }
 
-static bool needs_sanitizer(const struct elf *e)
+static bool needs_sanitizer(struct elf *e)
 {
 	uint64_t strings = 0;
 	char name[24];
@@ -155,7 +177,7 @@ static bool needs_sanitizer(const struct elf *e)
 			strings = offset_of(e, d.d_un.d_ptr);
 	for (unsigned i = 0; strings && loadable_read_dynamic(e, i, &d); i++)
 		if (d.d_tag == DT_NEEDED &&
-		    loadable_read_at(e->fd, name, sizeof name, strings + d.d_un.d_val) &&
+		    loadable_read_at(e->fd, &e->names, name, sizeof name, strings + d.d_un.d_val) &&
 		    is_sanitizer(name))
 			return true;
 	return false;
@@ -163,7 +185,7 @@ static bool needs_sanitizer(const struct elf *e)
 
 /* A program that starts without the dynamic linker. The dynamic linker itself, which can be run with a
  * program as its argument, has no interpreter either, but is no position-independent executable. */
-static bool is_static(const struct elf *e)
+static bool is_static(struct elf *e)
 {
 	Elf64_Dyn d;
 
@@ -185,7 +207,7 @@ static enum fx_loadable judge_elf(int fd)
 {
 	struct elf e = {.fd = fd, .first = UINT64_MAX};
 
-	if (!loadable_read_at(fd, &e.header, sizeof e.header, 0))
+	if (!loadable_read_at(fd, &e.segments, &e.header, sizeof e.header, 0))
 		return FX_LOADABLE;
 	if (e.header.e_ident[EI_CLASS] != ELFCLASS64)
 		return FX_LOADABLE_OTHER_CLASS;

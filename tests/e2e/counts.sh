@@ -38,6 +38,15 @@ of_child() {
 strace -f -o plain ./counted
 traced strace -f -o recorded ./counted
 at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 31
+# What is before its second exec.
+before_exec() {
+	awk '/execve\(/ && ++execs == 2 { exit } { print }' "$1"
+}
+strace -f -o plain ./counted exec ./counted
+traced strace -f -o recorded ./counted exec ./counted
+before_exec plain >plain.first
+before_exec recorded >recorded.first
+at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(calls_of recorded.first)" 51
 strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child

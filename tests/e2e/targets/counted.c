@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* counted start PROGRAM: the minor page faults of PROGRAM, from exec to its end. counted fork COUNT: those of a child that is
- * forked and ends, the median of COUNT of them. counted once: forks one such child. counted: nothing at all. */
+ * forked and ends, the median of COUNT of them. counted once: forks one such child. counted exec PROGRAM: becomes it.
+ * counted: nothing at all. */
 #define _GNU_SOURCE
 #include <spawn.h>
 #include <stdio.h>
@@ -62,6 +63,8 @@ int main(int argc, char **argv)
 		printf("%ld\n", median(NULL, atoi(argv[2])));
 	else if (argc == 2 && strcmp(argv[1], "once") == 0)
 		faults(NULL);
+	else if (argc == 3 && strcmp(argv[1], "exec") == 0)
+		execl(argv[2], argv[2], (char *)NULL);
 	else if (argc > 1)
 		return 2;
 	return 0;
