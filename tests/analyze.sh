@@ -203,6 +203,8 @@ held() {
 		END {
 			for (a in answered) {
 				split(a, field, FS)
+				if (field[3] == "time") # a faster machine has enough
+					continue
 				if ((field[3] ~ /^-W/) == (tool == "gcc") && !(a in seen)) {
 					printf "%s: answered, but not found: %s: %s (%s)\n", tool, field[1], field[2], field[3]
 					bad = 1
