@@ -32,17 +32,17 @@
 #endif
 
 /* A stretch of the file, as it was read last: tables are looked at an entry at a time, and a program of few libraries starts
- * after four reads instead of sixty. It lies on the program's stack, which may be small. */
+ * after ten reads instead of sixty. It lies on the program's stack, of which there may be little (tests/preload/narrow.sh). */
 struct window {
 	uint64_t start;
-	size_t size;	 /* 0: nothing was read yet */
-	char bytes[896]; /* the header and 14 segments */
+	size_t size; /* 0: nothing was read yet */
+	char bytes[512];
 };
 
 /* What is read of an ELF file. */
 struct elf {
 	int fd;
-	struct window segments, dynamics, names;
+	struct window tables, names;
 	Elf64_Ehdr header;
 	uint64_t dynamic, dynamic_size; /* where in the file; size 0: none */
 	bool has_interpreter;
@@ -69,7 +69,7 @@ static bool loadable_read_at(int fd, struct window *w, void *to, size_t size, ui
 static bool read_segment(struct elf *e, unsigned i, Elf64_Phdr *ret)
 {
 	return i < e->header.e_phnum && i < SEGMENTS_MAX &&
-	       loadable_read_at(e->fd, &e->segments, ret, sizeof *ret,
+	       loadable_read_at(e->fd, &e->tables, ret, sizeof *ret,
 				e->header.e_phoff + i * sizeof *ret);
 }
 
@@ -89,7 +89,7 @@ static bool is_other_libc(struct elf *e, const Elf64_Phdr *interpreter)
 	const char *name;
 
 	if (size == 0 || size > sizeof path ||
-	    !loadable_read_at(e->fd, &e->segments, path, size, interpreter->p_offset))
+	    !loadable_read_at(e->fd, &e->names, path, size, interpreter->p_offset))
 		return false;
 	path[size - 1] = 0;
 	name = loadable_last_part(path, size - 1);
@@ -131,7 +131,7 @@ static uint64_t offset_of(struct elf *e, uint64_t address)
 static bool loadable_read_dynamic(struct elf *e, unsigned i, Elf64_Dyn *ret)
 {
 	return i < DYNAMICS_MAX && (i + 1) * sizeof *ret <= e->dynamic_size &&
-	       loadable_read_at(e->fd, &e->dynamics, ret, sizeof *ret,
+	       loadable_read_at(e->fd, &e->tables, ret, sizeof *ret,
 				e->dynamic + i * sizeof *ret) &&
 	       ret->d_tag != DT_NULL;
 }
@@ -207,7 +207,7 @@ static enum fx_loadable judge_elf(int fd)
 {
 	struct elf e = {.fd = fd, .first = UINT64_MAX};
 
-	if (!loadable_read_at(fd, &e.segments, &e.header, sizeof e.header, 0))
+	if (!loadable_read_at(fd, &e.tables, &e.header, sizeof e.header, 0))
 		return FX_LOADABLE;
 	if (e.header.e_ident[EI_CLASS] != ELFCLASS64)
 		return FX_LOADABLE_OTHER_CLASS;
