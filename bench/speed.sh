@@ -73,6 +73,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample off traced -c syscall -- "$B/bench/pair"
 	sample left-out traced -c function -N leaf -- "$B/bench/pair"
 	sample chosen traced -c function -F leaf -- "$B/bench/pair"
+	sample short traced -c function --min-duration 1us -- "$B/bench/pair"
+	sample drowning traced -c function --auto-suppress -- "$B/bench/pair"
 	sample two traced -c function -- "$B/bench/pair" 1 two
 	sample two-shown traced -c function --args leaf_of_two -- "$B/bench/pair" 1 two
 	sample stopped traced -c function --duration 1ms -- "$B/bench/pair"
@@ -89,7 +91,7 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off left-out chosen two two-shown stopped mutex mutex-traced rwlock \
+for name in stub floor pair pair2 off left-out chosen short drowning two two-shown stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
 	instant instant-off; do
@@ -104,11 +106,13 @@ done
 		"$v_mutex" "$v_mutex_traced" "$v_write" "$v_write_traced" "$v_malloc" \
 		"$v_malloc_traced" "$v_malloc_all"
 	printf 'us: /bin/true %s -> %s\n\n' "$v_spawn" "$v_spawn_traced"
-	bar "function pair, over the floor" "$(of "$v_pair/$v_floor")" 1.3 x
+	bar "function pair, over the floor" "$(of "$v_pair/$v_floor")" 1.15 x
 	bar "the same with two threads, over one" "$(of "$v_pair2/$v_pair")" 1.15 x
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
 	bar "function that is left out, over the category off" "$(of "$v_left_out-$v_off")" 2 ns
 	bar "function that others are left out beside, over the floor" "$(of "$v_chosen/$v_floor")" 1.5 x
+	bar "functions that are too short, over recording them" "$(of "$v_short/$v_pair")" 1 x
+	bar "function that is suppressed, over the category off" "$(of "$v_drowning-$v_off")" 2 ns
 	bar "arguments of two integers, over none shown" "$(of "$v_two_shown-$v_two")" 3 ns
 	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
 	if [ -n "$with_plugin" ]; then
@@ -121,15 +125,15 @@ done
 	bar "TRACE_COUNTER, over the floor" "$(of "$v_counter_traced/$v_floor")" 0.7 x
 	bar "TRACE_INSTANT of a category that is off, over untraced" "$(of "$v_instant_off-$v_instant")" 0.5 ns
 	bar "TRACE_INSTANT without a tracer, with its loop" "$v_instant" 0.5 ns
-	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 5 ns
-	bar "uncontended reader's pair, over plain" "$(of "$v_rwlock_traced-$v_rwlock")" 5 ns
-	bar "uncontended spin lock pair, over plain" "$(of "$v_spin_traced-$v_spin")" 5 ns
+	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 3 ns
+	bar "uncontended reader's pair, over plain" "$(of "$v_rwlock_traced-$v_rwlock")" 3 ns
+	bar "uncontended spin lock pair, over plain" "$(of "$v_spin_traced-$v_spin")" 3 ns
 	bar "semaphore pair that does not wait, over plain" "$(of "$v_sem_traced-$v_sem")" 5 ns
-	bar "write(fd, p, 1), over plain, in floors" "$(of "($v_write_traced-$v_write)/$v_floor")" 1.5 x
+	bar "write(fd, p, 1), over plain, in floors" "$(of "($v_write_traced-$v_write)/$v_floor")" 1.2 x
 	bar "malloc+free pair with counters, over plain, in floors" \
 		"$(of "($v_malloc_traced-$v_malloc)/$v_floor")" 1 x
 	bar "malloc+free pair, every event, over plain, in floors" \
-		"$(of "($v_malloc_all-$v_malloc)/$v_floor")" 3 x
+		"$(of "($v_malloc_all-$v_malloc)/$v_floor")" 2.5 x
 	bar "added to /bin/true" "$(of "($v_spawn_traced-$v_spawn)/1000")" 1 ms
 }
 [ ! -s "$DIR/lost" ] || {

@@ -177,20 +177,21 @@ static void manager_signals_reset(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* NAME.PID.fxt in the working directory, unless FXTRACE_OUTPUT says otherwise. */
-static void choose_output(struct manager *m)
+/* NAME.PID.fxt in the working directory, unless FXTRACE_OUTPUT says otherwise. NULL, or what is wrong with that. */
+static const char *choose_output(struct manager *m)
 {
 	const char *chosen = getenv("FXTRACE_OUTPUT");
 
 	/* Standard output is not ours. */
 	if (chosen && *chosen && strcmp(chosen, "-") != 0)
-		return;
+		return fx_options_name_output(&m->options, m->name, m->pid);
 	snprintf(m->output, sizeof(m->output), "%.200s.%d.fxt", m->name, m->pid);
 	for (char *at = m->output; *at; at++) {
 		if (*at == '/')
 			*at = '_';
 	}
 	m->options.config.output = m->output;
+	return NULL;
 }
 
 static int say_ready(const struct manager *m, const struct fx_single *single)
@@ -248,11 +249,15 @@ static int single_create(struct manager *m, struct fx_single **ret, const char *
 static int manage(struct manager *m)
 {
 	struct fx_single *single;
-	const char *what;
+	const char *what, *wrong;
 	int r;
 
 	manager_signals_reset();
-	choose_output(m);
+	wrong = choose_output(m);
+	if (wrong) {
+		fx_report_as(m->command, "FXTRACE_OUTPUT: %s", wrong);
+		return FX_EXIT_FAILURE;
+	}
 	r = single_create(m, &single, &what);
 	if (r < 0)
 		return manager_failure(m, what, r);

@@ -8,6 +8,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "manager/settings/settings.h"
 
@@ -20,7 +21,10 @@ struct fx_options {
 	char functions[FX_FUNCTION_LIST_MAX]; /* config.functions */
 	struct fx_provider_size *sizes;	      /* config.sizes, owned */
 	struct fx_trigger triggers[FX_TRIGGERS];
-	char **texts; /* strings that the configuration points to, owned */
+	const char *ranks;		 /* as client/job.h reads them, or NULL */
+	uint64_t every;			 /* 0: no matter */
+	char output[FX_OUTPUT_PATH_MAX]; /* config.output, once its pattern is replaced */
+	char **texts;			 /* strings that the configuration points to, owned */
 	size_t text_count;
 };
 
@@ -57,6 +61,8 @@ enum {
 	OPTION_MODE,
 	OPTION_REPORT,
 	OPTION_LAST,
+	OPTION_RANKS,
+	OPTION_EVERY,
 };
 
 /* Flags of an option, for argp, in the table of one place. */
@@ -88,6 +94,17 @@ const char *fx_options_max_user_memory(struct fx_options *options, const char *v
 
 /* Takes permissions for the archives of this command. NULL, or what is wrong with the value. */
 const char *fx_options_permissions(const char *value);
+
+/* --ranks and --every. NULL, or what is wrong with the value. */
+const char *fx_options_ranks(struct fx_options *options, const char *value);
+const char *fx_options_every(struct fx_options *options, const char *value);
+
+/* Whether the rank that this process has is to be traced. NULL, or what is wrong. */
+const char *fx_options_is_chosen(const struct fx_options *options, bool *ret);
+
+/* Replaces what %h and the like in the output's name stand for (client/job.h): for `program', or NULL, and process `pid'. NULL,
+ * or what is wrong with it. */
+const char *fx_options_name_output(struct fx_options *options, const char *program, pid_t pid);
 
 /* Takes the environment. NULL, or what is wrong and *ret_variable, whose value it is. */
 const char *fx_options_environment(struct fx_options *options, const char **ret_variable);

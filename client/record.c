@@ -321,6 +321,10 @@ int fx_cmd_record(int argc, char **argv)
 	wrong = fx_options_check(&record.options);
 	if (wrong)
 		fx_usage_error(record.remote.command, wrong, NULL);
+	wrong = fx_options_name_output(&record.options, record.program ? record.program[0] : NULL,
+				       getpid());
+	if (wrong)
+		fx_usage_error(record.remote.command, "--output", wrong);
 	if (record.remote.json && strcmp(record.options.config.output, "-") == 0)
 		fx_usage_error(record.remote.command, "--json needs standard output for itself",
 			       "the archive goes there");

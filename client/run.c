@@ -27,6 +27,7 @@ struct run {
 	const char *command; /* "fxtrace run" */
 	struct fx_options options;
 	bool json;
+	bool is_chosen; /* of the ranks of a job */
 	char **program; /* terminated by NULL */
 };
 
@@ -42,12 +43,18 @@ static const struct argp_option option_table[] = {
     {0},
 };
 
-static void run_check(const struct run *run)
+static void run_check(struct run *run)
 {
 	const char *wrong = fx_options_check(&run->options);
 
 	if (wrong)
 		fx_usage_error(run->command, wrong, NULL);
+	wrong = fx_options_is_chosen(&run->options, &run->is_chosen);
+	if (wrong)
+		fx_usage_error(run->command, "--ranks, --every", wrong);
+	wrong = fx_options_name_output(&run->options, run->program[0], getpid());
+	if (wrong)
+		fx_usage_error(run->command, "--output", wrong);
 	if (run->json && (run->options.report || strcmp(run->options.config.output, "-") == 0))
 		fx_usage_error(run->command, "--json needs standard output for itself",
 			       "neither the archive nor --report can go there");
@@ -259,7 +266,10 @@ int fx_cmd_run(int argc, char **argv)
 	fx_options_init(&run.options);
 	fx_options_take_environment(&run.options, run.command);
 	fx_usage_parse(argv[0], &parser, argc, argv, ARGP_IN_ORDER, &run);
-	status = run_execute(&run);
+	if (run.is_chosen)
+		status = run_execute(&run);
+	else
+		status = cannot_run(&run, fx_program_become(run.program));
 	fx_options_destroy(&run.options);
 	return status;
 }

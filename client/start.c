@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "client/commands.h"
 #include "client/control.h"
@@ -139,6 +140,9 @@ int fx_cmd_start(int argc, char **argv)
 	wrong = fx_options_check(&start.options);
 	if (wrong)
 		fx_usage_error(start.remote.command, wrong, NULL);
+	wrong = fx_options_name_output(&start.options, NULL, getpid());
+	if (wrong)
+		fx_usage_error(start.remote.command, "--output", wrong);
 	status = fx_link_open(&link, start.remote.command, start.remote.socket);
 	if (status == 0)
 		status = start_execute(&start, &link);
