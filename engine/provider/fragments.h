@@ -7,7 +7,7 @@
  * Fragments may lie in different chunks, and a chunk's own strings mean nothing in the next: a record that
  * may be written in fragments refers to strings by indices of the whole process, or has them inline.
  *
- * For providers whose users bring the payload. What libfxtrace.so writes by itself is bounded, and fits.
+ * For what brings a payload: a program's own blobs and logs. What libfxtrace.so writes by itself is bounded, and fits.
  */
 #ifndef FX_ENGINE_FRAGMENTS_H
 #define FX_ENGINE_FRAGMENTS_H

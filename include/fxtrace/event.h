@@ -137,6 +137,37 @@
 	} while (0)
 #endif
 
+#if defined(NTRACE)
+#define FXTRACE_PUT(payload, category, name, data, ...) ((void)0)
+#elif defined(__cplusplus)
+#define FXTRACE_PUT(payload, category, name, data, ...)                                            \
+	do {                                                                                       \
+		FXTRACE_PLACE(fxtrace_place_, FXTRACE_COUNT(__VA_ARGS__) / 2 + 1);                 \
+		const struct fxtrace_events *fxtrace_on_ =                                         \
+		    fxtrace_on(&fxtrace_place_.place, category);                                   \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, put))                                  \
+			::fxtrace::put(fxtrace_on_, &fxtrace_place_.place, payload, category,      \
+				       name, data, __VA_ARGS__);                                   \
+	} while (0)
+#else
+#define FXTRACE_PUT(payload, category, name, data, ...)                                            \
+	do {                                                                                       \
+		FXTRACE_PLACE(fxtrace_place_, FXTRACE_COUNT(__VA_ARGS__) / 2 + 1);                 \
+		const struct fxtrace_events *fxtrace_on_ =                                         \
+		    fxtrace_on(&fxtrace_place_.place, category);                                   \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, put)) {                                \
+			struct fxtrace_arg fxtrace_args_[FXTRACE_COUNT(__VA_ARGS__) / 2 + 1];      \
+                                                                                                   \
+			FXTRACE_FILL(fxtrace_args_, __VA_ARGS__)                                   \
+			fxtrace_on_->put(&fxtrace_place_.place, payload, category, name, data,     \
+					 (size_t)(FXTRACE_FIRST(__VA_ARGS__)), fxtrace_args_,      \
+					 FXTRACE_COUNT(__VA_ARGS__) / 2);                          \
+		}                                                                                  \
+	} while (0)
+#endif
+
 /* --- The macros -------------------------------------------------------------------------------------- */
 
 #ifdef NTRACE
@@ -245,6 +276,49 @@
 		TRACE_DURATION(category, step, __VA_ARGS__);                                       \
 		write(category, flow, id);                                                         \
 	} while (0)
+
+/* TRACE_BLOB_EVENT(category, name, blob, size, key, value...): an event of this moment and thread with `size' bytes of the
+ * program's, which are copied: up to 256 KB with all else. What is larger, or finds no room, is lost as a whole, and counted. */
+#define TRACE_BLOB_EVENT(category, name, blob, ...)                                                \
+	FXTRACE_PUT(FXTRACE_BLOB_EVENT, category, name, blob, __VA_ARGS__)
+/* The same of no moment and no thread: it belongs to the trace. */
+#define TRACE_BLOB_ATTACHMENT(category, name, blob, size)                                          \
+	FXTRACE_PUT(FXTRACE_BLOB_ATTACHMENT, category, name, blob, size)
+
+/* TRACE_USERSPACE_OBJECT(category, pointer, name, key, value...): what the object at an address is called, and is. */
+#define TRACE_USERSPACE_OBJECT(category, pointer, ...)                                             \
+	FXTRACE_JOIN(FXTRACE_OBJECT_, FXTRACE_MORE(__VA_ARGS__))(category, pointer, __VA_ARGS__)
+#define FXTRACE_OBJECT_0(category, pointer, name)                                                  \
+	FXTRACE_PUT(FXTRACE_OBJECT, category, name, pointer, 0)
+#define FXTRACE_OBJECT_1(category, pointer, name, ...)                                             \
+	FXTRACE_PUT(FXTRACE_OBJECT, category, name, pointer, 0, __VA_ARGS__)
+
+/* TRACE_LOG(category, text): a line of the program's log, of this moment and thread; 32 KB of it at most. In C++ `text' may be
+ * what has data() and size(). TRACE_BLOB(type, name, blob, size) is the older way of TRACE_BLOB_ATTACHMENT: recorded whenever
+ * tracing runs, 32 KB at most; `type' is TRACE_BLOB_TYPE_DATA or TRACE_BLOB_TYPE_LAST_BRANCH. */
+#if defined(NTRACE)
+#define TRACE_LOG(category, text)	   ((void)0)
+#define TRACE_BLOB(type, name, blob, size) ((void)0)
+#else
+#ifdef __cplusplus
+#define TRACE_LOG(category, text)                                                                  \
+	do {                                                                                       \
+		static struct fxtrace_place fxtrace_place_;                                        \
+		const struct fxtrace_events *fxtrace_on_ = fxtrace_on(&fxtrace_place_, category);  \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, put))                                  \
+			::fxtrace::log(fxtrace_on_, &fxtrace_place_, category, text);              \
+	} while (0)
+#else
+#define TRACE_LOG(category, text) FXTRACE_PUT(FXTRACE_LOG, category, "", text, SIZE_MAX)
+#endif
+#define TRACE_BLOB(type, name, blob, size)                                                         \
+	do {                                                                                       \
+		static struct fxtrace_place fxtrace_place_;                                        \
+                                                                                                   \
+		fxtrace_put_blob(&fxtrace_place_, type, name, blob, size);                         \
+	} while (0)
+#endif
 
 /* TRACE_ALERT(category, name): what the tracer has set for the alert happens (alert.h): 1 to 14 bytes. */
 #ifdef NTRACE

@@ -84,6 +84,19 @@ enum fxtrace_event_type {
 	FXTRACE_FLOW_END_EVENT = 10,
 };
 
+/* What has a payload: records of their own in the trace format. */
+enum fxtrace_payload {
+	FXTRACE_BLOB_EVENT = 0,	     /* with category, name, arguments */
+	FXTRACE_BLOB_ATTACHMENT = 1, /* with category and name */
+	FXTRACE_LOG = 2,	     /* the payload is the text */
+	FXTRACE_OBJECT = 3,	     /* its address is what the arguments belong to */
+	FXTRACE_BLOB = 256,	     /* and its type; has no category */
+};
+
+/* Types of TRACE_BLOB(). */
+#define TRACE_BLOB_TYPE_DATA	    1 /* of any kind */
+#define TRACE_BLOB_TYPE_LAST_BRANCH 2
+
 struct fxtrace_events;
 
 /* A duration that is open, on its thread's stack. */
@@ -114,7 +127,15 @@ struct fxtrace_events {
 	void (*open)(struct fxtrace_scope *scope);
 	void (*close)(struct fxtrace_scope *scope);
 	int (*alert)(const char *name); /* as fxtrace_alert() of alert.h */
+	/* `payload`: of enum fxtrace_payload; `size' of a text may be SIZE_MAX: up to its NUL. Since 0.2. */
+	void (*put)(struct fxtrace_place *place, unsigned payload, const char *category,
+		    const char *name, const void *data, size_t size, const struct fxtrace_arg *args,
+		    size_t count);
 };
+
+/* Whether a library that was made before, or after, has it. */
+#define FXTRACE_HAS(events, member)                                                                \
+	((events)->size >= offsetof(struct fxtrace_events, member) + sizeof((events)->member))
 
 /* The module's own word: NULL unless libfxtrace.so is loaded. As the compiler plugin's (gate.h), it is settled by the dynamic
  * linker, or else, where the linker has settled the weak reference already, by libfxtrace.so through the note. */
@@ -167,6 +188,16 @@ FXTRACE_INLINE uint64_t fxtrace_nonce(void)
 	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
 
 	return events ? events->nonce() : 0;
+}
+
+FXTRACE_INLINE void fxtrace_put_blob(struct fxtrace_place *place, unsigned type, const char *name,
+				     const void *data, size_t size)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	if (events && FXTRACE_HAS(events, put) && events->enabled())
+		events->put(place, FXTRACE_BLOB + type, NULL, name, data, size, NULL, 0);
 }
 
 FXTRACE_INLINE void fxtrace_scope_open(struct fxtrace_scope *scope, struct fxtrace_place *place,

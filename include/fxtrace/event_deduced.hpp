@@ -85,6 +85,31 @@ FXTRACE_UNTRACED inline void write(const fxtrace_events *events, fxtrace_place *
 		      sizeof...(args) / 2);
 }
 
+template <typename... Args>
+FXTRACE_UNTRACED inline void put(const fxtrace_events *events, fxtrace_place *place,
+				 unsigned payload, const char *category, const char *name,
+				 const void *data, size_t size, const Args &...args)
+{
+	static_assert(sizeof...(args) % 2 == 0, "arguments come as key, value");
+	static_assert(sizeof...(args) <= 30, "an event has 15 arguments at most");
+	fxtrace_arg filled[sizeof...(args) / 2 + 1];
+
+	fill_all(filled, args...);
+	events->put(place, payload, category, name, data, size, filled, sizeof...(args) / 2);
+}
+
+template <typename T>
+FXTRACE_UNTRACED inline void log(const fxtrace_events *events, fxtrace_place *place,
+				 const char *category, const T &text)
+{
+	const fxtrace_value v = value_of<std::decay_t<const T>>(text);
+
+	if (v.type == FXTRACE_STRING)
+		events->put(place, FXTRACE_LOG, category, "",
+			    reinterpret_cast<const void *>(static_cast<uintptr_t>(v.bits)),
+			    v.length, nullptr, 0);
+}
+
 /* The arguments of a duration, from its beginning to its end. */
 template <typename... Args> struct held {
 	static constexpr size_t count = 0;

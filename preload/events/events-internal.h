@@ -99,6 +99,10 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 			    const char *name, uint64_t number, const struct fxtrace_arg *args,
 			    size_t count);
 
+void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *category,
+		   const char *name, const void *data, size_t size, const struct fxtrace_arg *args,
+		   size_t count);
+
 /* `below`: the stack address from which the function that opens or closes the scope calls. */
 void fx_events_open_slowly(struct fxtrace_scope *scope, uint64_t below);
 void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below);

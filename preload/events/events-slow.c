@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "engine/provider/category.h"
+#include "engine/provider/fragments.h"
 #include "engine/provider/string.h"
 #include "format/encode.h"
 #include "preload/call/call.h"
@@ -188,6 +189,113 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 		*end = number;
 	fx_record_commit(t, p, FX_EVENT_HEADER(type, e.words, e.count, e.category.ref, e.name.ref),
 			 &r);
+}
+
+/* --- Payloads ------------------------------------------------------------------------------------- */
+
+/* Bytes of a log's text that fit a record. */
+#define EVENT_LOG_MAX ((FXT_MAX_RECORD_WORDS - 2) * FXT_WORD_SIZE)
+_Static_assert(EVENT_LOG_MAX <= FXT_MAX_LOG_LENGTH, "the field of its length");
+
+static void event_put_blob_event(struct fx_thread *t, struct event *e, const void *data,
+				 size_t size)
+{
+	uint64_t head[FX_CALL_WORDS_MAX], *out = head;
+
+	*out++ = fx_header_large_blob(0, FXT_LARGE_BLOB_EVENT);
+	*out++ = FXT_PUT(LARGE_EVENT_CATEGORY, e->category.ref) |
+		 FXT_PUT(LARGE_EVENT_NAME, e->name.ref) | FXT_PUT(LARGE_EVENT_NARGS, e->count) |
+		 FXT_PUT(LARGE_EVENT_THREAD, FX_CHUNK_THREAD_INDEX);
+	out = event_text_write(out, &e->category);
+	out = event_text_write(out, &e->name);
+	*out++ = fx_thread_now(t);
+	for (unsigned i = 0; i < e->count; i++)
+		out = event_put_arg(out, e, i);
+	*out++ = size;
+	fx_record_write(t, head, (unsigned)(out - head), data, size);
+}
+
+static void event_put_attachment(struct fx_thread *t, const struct event *e, const void *data,
+				 size_t size)
+{
+	uint64_t head[FX_CALL_WORDS_MAX], *out = head;
+
+	*out++ = fx_header_large_blob(0, FXT_LARGE_BLOB_ATTACHMENT);
+	*out++ = FXT_PUT(LARGE_ATTACHMENT_CATEGORY, e->category.ref) |
+		 FXT_PUT(LARGE_ATTACHMENT_NAME, e->name.ref);
+	out = event_text_write(out, &e->category);
+	out = event_text_write(out, &e->name);
+	*out++ = size;
+	fx_record_write(t, head, (unsigned)(out - head), data, size);
+}
+
+static void event_put_blob(struct fx_thread *t, const struct event *e, unsigned type,
+			   const void *data, size_t size)
+{
+	uint64_t head[FX_CALL_WORDS_MAX], *out = head;
+
+	if (type > UINT8_MAX || type == FXT_BLOB_PERFETTO) /* that one speaks for the whole trace */
+		return;
+	/* What the field of the size cannot say does not fit a record. */
+	*out++ = fx_header_blob(0, e->name.ref, size & FXT_MAX_BLOB_SIZE, type);
+	out = event_text_write(out, &e->name);
+	fx_record_write(t, head, (unsigned)(out - head), data, size);
+}
+
+static void event_put_object(struct fx_thread *t, const struct event *e, const void *object)
+{
+	uint64_t head[FX_CALL_WORDS_MAX], *out = head;
+
+	*out++ = fx_header_userspace_object(0, FXT_THREAD_INLINE, e->name.ref, e->count);
+	*out++ = (uint64_t)(uintptr_t)object;
+	*out++ = (uint64_t)(uint32_t)fx_engine.pid;
+	out = event_text_write(out, &e->name);
+	for (unsigned i = 0; i < e->count; i++)
+		out = event_put_arg(out, e, i);
+	fx_record_write(t, head, (unsigned)(out - head), NULL, 0);
+}
+
+static void event_put_log(struct fx_thread *t, const char *text, size_t size)
+{
+	struct fxtrace_value value = {.bits = (uint64_t)(uintptr_t)text};
+	uint64_t head[2];
+
+	if (!text)
+		return;
+	if (size == SIZE_MAX)
+		size = strlen(text);
+	value.length = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	value.length = event_cut(&value, EVENT_LOG_MAX / FXT_WORD_SIZE);
+	head[0] = fx_header_log(0, FX_CHUNK_THREAD_INDEX, value.length);
+	head[1] = fx_thread_now(t);
+	fx_record_write(t, head, 2, text, value.length);
+}
+
+void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *category,
+		   const char *name, const void *data, size_t size, const struct fxtrace_arg *args,
+		   size_t count)
+{
+	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
+	struct event e;
+
+	(void)place;
+	if (!t)
+		return;
+	if (payload == FXTRACE_LOG) {
+		event_put_log(t, data, size);
+		return;
+	}
+	event_measure(&e, t, category, name, args, count, 4);
+	if (!data && payload != FXTRACE_OBJECT)
+		size = 0;
+	if (payload == FXTRACE_BLOB_EVENT)
+		event_put_blob_event(t, &e, data, size);
+	else if (payload == FXTRACE_BLOB_ATTACHMENT)
+		event_put_attachment(t, &e, data, size);
+	else if (payload == FXTRACE_OBJECT)
+		event_put_object(t, &e, data);
+	else if (payload >= FXTRACE_BLOB)
+		event_put_blob(t, &e, payload - FXTRACE_BLOB, data, size);
 }
 
 /* --- Durations ------------------------------------------------------------------------------------ */

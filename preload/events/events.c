@@ -159,4 +159,5 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .open = events_open,
     .close = events_close,
     .alert = fxtrace_alert_raise,
+    .put = fx_events_put,
 };
