@@ -139,8 +139,18 @@ static struct fx_symbol_file *file_create(struct fx_symbol_cache *cache, const s
 		return NULL;
 	}
 	cache->counters.files++;
+	return file;
+}
+
+/* The same; it is opened if that can be. */
+static struct fx_symbol_file *elf_create(struct fx_symbol_cache *cache, const struct fx_view *view,
+					 const struct fx_symbol_module *module, const char *key,
+					 size_t key_size)
+{
+	struct fx_symbol_file *file = file_create(cache, view, module, key, key_size);
+
 	/* What cannot be opened now is tried again, and told, when an address asks for it. */
-	if (fx_view_is_own(view))
+	if (file && fx_view_is_own(view))
 		fx_file_reopen(cache, file);
 	return file;
 }
@@ -187,12 +197,38 @@ int fx_file_use(struct fx_symbol_cache *cache, const struct fx_view *view,
 	if (file && file->users == 0)
 		fx_file_revive(cache, file);
 	if (!file)
-		file = file_create(cache, view, module, key, path_size + rest_size);
+		file = elf_create(cache, view, module, key, path_size + rest_size);
 	free(key);
 	if (!file)
 		return -ENOMEM;
 	file->single = single;
 	file->users++;
+	*ret = file;
+	return 0;
+}
+
+int fx_file_create_map(struct fx_symbol_cache *cache, const struct fx_view *view, const char *path,
+		       const struct fx_jit_source *source, struct fx_symbol_file **ret)
+{
+	/* Its name among modules. */
+	const struct fx_symbol_module module = {.path = "jit"};
+	const uint64_t number = ++cache->unidentified;
+	char key[FX_MAP_PATH_MAX + sizeof(number)];
+	size_t path_size = strlen(path) + 1;
+	struct fx_symbol_file *file;
+
+	if (path_size > FX_MAP_PATH_MAX)
+		return -EINVAL;
+	memcpy(key, path, path_size);
+	memcpy(key + path_size, &number, sizeof(number));
+	file = file_create(cache, view, &module, key, path_size + sizeof(number));
+	if (!file)
+		return -ENOMEM;
+	file->path_size = path_size;
+	file->single = true;
+	file->users = 1;
+	file->is_map = true;
+	file->map = *source;
 	*ret = file;
 	return 0;
 }

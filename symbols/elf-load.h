@@ -3,6 +3,7 @@
 #ifndef FX_SYMBOLS_ELF_LOAD_H
 #define FX_SYMBOLS_ELF_LOAD_H
 
+#include "symbols/jit-map.h"
 #include "symbols/symbols.h"
 #include "symbols/table.h"
 
@@ -12,10 +13,11 @@ struct fx_elf_source {
 	const char *path;	 /* for the search for a debug file */
 	const uint8_t *build_id; /* that the file must have; NULL: any or none */
 	size_t build_id_size;
-	const char *debug_path; /* as for fx_symbol_cache_create() */
-	uint64_t limit;		/* bytes that its symbols may take */
-	bool wants_sources;	/* the source files of its functions, too */
-	bool wants_lines;	/* the places of its code, too */
+	const char *debug_path;		 /* as for fx_symbol_cache_create() */
+	uint64_t limit;			 /* bytes that its symbols may take */
+	bool wants_sources;		 /* the source files of its functions, too */
+	bool wants_lines;		 /* the places of its code, too */
+	const struct fx_jit_source *map; /* NULL, or it is no ELF file but such a map */
 };
 
 /* What else is asked of a file while it is open: its symbols are there. */

@@ -28,4 +28,8 @@ void fx_file_identify(const char *path, struct fx_file_identity *ret);
  */
 int fx_file_open(const char *path, const struct fx_file_identity *identity, int *ret_fd);
 
+/* Opens what is at the path below the directory `root' for reading, whatever links say; with more flags of open(). The
+ * descriptor, or -1 and errno. */
+int fx_file_open_below(int root, const char *path, int flags);
+
 #endif

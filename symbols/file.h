@@ -32,6 +32,9 @@
 #define FX_IDLE_BYTES ((size_t)256 << 20)
 #define FX_IDLE_FILES 256u
 
+/* The longest path of a map of made code, with its NUL. */
+#define FX_MAP_PATH_MAX 64
+
 /* Files held open while they wait. */
 #define FX_OPEN_FILES 64
 
@@ -59,14 +62,17 @@ struct fx_symbol_file {
 	bool lost;			    /* not in the hash for lack of memory */
 	struct fx_symbol_file *prev, *next; /* in cache->open or cache->idle */
 	enum fx_file_state state;
-	uint32_t users;		     /* modules in spaces */
-	int fd;			     /* -1: not open; else in cache->open */
-	bool single;		     /* nobody else can ever name it */
-	bool awaited;		     /* by a space, for its names; */
-	bool given_up;		     /* or no longer: it takes too long */
-	bool is_scarce;		     /* there were no descriptors to read it */
-	uint64_t since;		     /* ns; when it was first asked for */
-	struct fx_load *load;	     /* if loading */
+	uint32_t users;			     /* modules in spaces */
+	int fd;				     /* -1: not open; else in cache->open */
+	bool single;			     /* nobody else can ever name it */
+	bool awaited;			     /* by a space, for its names; */
+	bool given_up;			     /* or no longer: it takes too long */
+	enum fx_symbol_problem_kind failure; /* if failed */
+	bool is_map;		  /* no ELF file, but a map of made code (symbols/made.h); then: */
+	struct fx_jit_source map; /* what is to be read of it */
+	bool is_scarce;		  /* there were no descriptors to read it */
+	uint64_t since;		  /* ns; when it was first asked for */
+	struct fx_load *load;	  /* if loading */
 	struct fx_symbol_user *user; /* the user that it is read for */
 	const char *module;	     /* path without folders, fit to show */
 	const char **functions;	     /* by place: the name to show, NULL until it is asked for */
@@ -79,6 +85,11 @@ struct fx_symbol_file {
 	 * reader's own, its key */
 	char key[];
 };
+
+/* Takes a file into the cache that nobody else can name: a part of a map of made code, to be freed by fx_file_free(). 0 or
+ * -ENOMEM. */
+int fx_file_create_map(struct fx_symbol_cache *cache, const struct fx_view *view, const char *path,
+		       const struct fx_jit_source *source, struct fx_symbol_file **ret);
 
 /* A file that gives no names, until somebody takes note. */
 struct fx_symbol_trouble {

@@ -120,6 +120,9 @@ int fx_load_begin_recipes(struct fx_loader *loader, const struct fx_elf_source *
 	job->limit = load->limit = source->limit;
 	job->wants_sources = source->wants_sources;
 	job->wants_lines = source->wants_lines;
+	job->is_map = source->map != NULL;
+	if (source->map)
+		job->map = *source->map;
 	job->build_id_size = source->build_id ? source->build_id_size : 0;
 	if (job->build_id_size)
 		memcpy(job->build_id, source->build_id, job->build_id_size);
@@ -253,6 +256,7 @@ static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 	table.names.count = answer.names_size;
 	table.is_partial = answer.is_partial != 0;
 	table.has_lines = answer.has_lines != 0;
+	table.jit = answer.jit;
 	table.lines.places.count = answer.place_count;
 	table.lines.rows.count = answer.row_count;
 	if (has_room && loader_read_table(fd, &table) && loader_is_sound(&table)) {

@@ -15,23 +15,12 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "symbols/elf-load.h"
 #include "symbols/file-open.h"
 #include "symbols/recipes/recipes.h"
-
-/* Of Linux 5.6, whose headers may not be there; without it nothing is read below another root. */
-#define OPENAT2 437
-
-struct how {
-	uint64_t flags, mode, resolve;
-};
-
-#define NO_MAGIC_LINKS 0x02u
-#define IN_ROOT	       0x10u
 
 /* Beside what the table takes: the file's own tables, libdw, and what is mapped already. */
 #define READER_MEMORY (UINT64_C(256) << 20)
@@ -97,16 +86,6 @@ static bool user_may_read(int fd, uid_t user)
 	return true;
 }
 
-static int open_below(int root, const char *path)
-{
-	struct how how = {
-	    .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-	    .resolve = IN_ROOT | NO_MAGIC_LINKS,
-	};
-
-	return (int)syscall(OPENAT2, root, path, &how, sizeof(how));
-}
-
 /* The file that the job's path names in its view; 0, or a problem plus one. */
 static int open_named(const struct fx_job *job, int root, int *ret_fd)
 {
@@ -118,10 +97,10 @@ static int open_named(const struct fx_job *job, int root, int *ret_fd)
 		failed = fx_file_open(job->path, NULL, ret_fd);
 	} else {
 		memcpy(plain, job->path, sizeof(plain));
-		fd = open_below(root, plain);
+		fd = fx_file_open_below(root, plain, 0);
 		if (fd < 0) {
 			plain[fx_path_length(plain)] = 0;
-			fd = open_below(root, plain);
+			fd = fx_file_open_below(root, plain, 0);
 		}
 		failed = fd >= 0 ? 0
 			 : errno == ENOENT || errno == ENOTDIR
@@ -151,7 +130,7 @@ static bool reader_write_all(int fd, const void *data, size_t size)
 	return true;
 }
 
-static void answer_write(int fd, int failed, const struct fx_symtab *table)
+_Noreturn static void answer_write(int fd, int failed, const struct fx_symtab *table)
 {
 	struct fx_job_answer answer = {.failed = (uint64_t)failed};
 	bool ok;
@@ -164,6 +143,7 @@ static void answer_write(int fd, int failed, const struct fx_symtab *table)
 		answer.has_lines = table->has_lines;
 		answer.place_count = table->lines.places.count;
 		answer.row_count = table->lines.rows.count;
+		answer.jit = table->jit;
 	}
 	ok = reader_write_all(fd, &answer, sizeof(answer)) &&
 	     reader_write_all(fd, table->entries.items,
@@ -194,6 +174,17 @@ static void recipes_write(int fd, int failed, const struct fx_recipes *recipes)
 	_exit(ok ? 0 : 1);
 }
 
+static int map_load(const struct fx_job *job, int root, struct fx_symtab *ret)
+{
+	int fd, failed = fx_jit_map_open(job->has_root ? root : -1, job->path, &job->map, &fd);
+
+	if (failed)
+		return failed;
+	if (job->view.check && !user_may_read(fd, job->view.user))
+		return reader_problem(FX_SYMBOL_FILE_UNREADABLE);
+	return fx_jit_map_read(fd, &job->map, job->limit, ret);
+}
+
 static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 {
 	struct fx_recipes recipes = {0};
@@ -211,6 +202,11 @@ static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 	int failed =
 	    reader_become(&job->view, job->limit) ? 0 : reader_problem(FX_SYMBOL_FILE_UNREADABLE);
 
+	if (job->is_map) {
+		if (!failed)
+			failed = map_load(job, fds[FX_JOB_FILE], &table);
+		answer_write(fds[FX_JOB_TABLE], failed, &table);
+	}
 	if (!failed && !job->has_file)
 		failed = open_named(job, fds[FX_JOB_FILE], (int *)&source.fd);
 	if (job->has_root) {

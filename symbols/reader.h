@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbols/jit-map.h"
 #include "symbols/symbols.h"
 #include "symbols/view.h"
 
@@ -23,6 +24,8 @@ struct fx_job {
 	uint8_t build_id[FX_BUILD_ID_MAX];
 	struct fx_view view;
 	bool has_file, has_root, wants_sources, wants_lines;
+	bool is_map; /* of made code; then: */
+	struct fx_jit_source map;
 	char path[FX_JOB_PATH_MAX];
 	char patterns
 	    [FX_JOB_PATTERNS_MAX]; /* of functions whose recipes are wanted; "": symbols are */
@@ -43,6 +46,7 @@ struct fx_job_answer {
 	uint64_t has_sources; /* those of the entries stand behind the names */
 	uint64_t has_lines;   /* these stand behind all else: places, and rows */
 	uint64_t place_count, row_count;
+	struct fx_jit_mark jit; /* as in struct fx_symtab */
 };
 
 /* The same of recipes; their table follows. */

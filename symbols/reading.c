@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <utlist.h>
 
 #include "base/clock.h"
@@ -39,8 +40,9 @@ static void file_fail(struct fx_symbol_cache *cache, struct fx_symbol_file *file
 		      enum fx_symbol_problem_kind kind)
 {
 	file->state = FX_FILE_FAILED;
-	/* "[vdso]" and its like were never files: nothing is wrong. */
-	if (fx_file_path(file)[0] == '/')
+	file->failure = kind;
+	/* "[vdso]" and its like were never files, and few programs write a map: nothing is wrong. */
+	if (fx_file_path(file)[0] == '/' && (!file->is_map || kind >= FX_SYMBOL_FILE_NO_MEMORY))
 		trouble_add(cache, fx_file_path(file), kind);
 }
 
@@ -66,6 +68,18 @@ static void reading_ended(struct fx_symbol_cache *cache, struct fx_symbol_file *
 	cache->counters.table_bytes += memory;
 }
 
+/* Without a loader. */
+static int map_read_here(const struct fx_elf_source *source, struct fx_symtab *ret)
+{
+	int fd, failed = fx_jit_map_open(-1, source->path, source->map, &fd);
+
+	if (failed)
+		return failed;
+	failed = fx_jit_map_read(fd, source->map, source->limit, ret);
+	close(fd);
+	return failed;
+}
+
 static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *view,
 			  struct fx_symbol_file *file)
 {
@@ -78,19 +92,21 @@ static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *v
 	    .limit = cache->file_limit,
 	    .wants_sources = cache->wants_sources,
 	    .wants_lines = cache->wants_lines,
+	    .map = file->is_map ? &file->map : NULL,
 	};
 	int failed = 0;
 
 	/* One more would go beyond what its user may take at a time; it is tried again. */
 	if (cache->loader && file->user->loading >= FX_LOADS_PER_USER)
 		return;
-	if (file->fd < 0 && own)
+	if (file->fd < 0 && own && !file->is_map)
 		failed = fx_file_reopen(cache, file);
 	else if (!own && !cache->loader)
 		failed = FX_SYMBOL_FILE_UNREADABLE + 1;
 	source.fd = file->fd;
 	if (!failed && !cache->loader) {
-		failed = fx_elf_load(&source, &file->table);
+		failed = file->is_map ? map_read_here(&source, &file->table)
+				      : fx_elf_load(&source, &file->table);
 	} else if (!failed) {
 		int r = fx_load_begin(cache->loader, &source, own ? NULL : view, &file->load);
 
@@ -170,7 +186,12 @@ static const char *entry_name(struct fx_symbol_cache *cache, struct fx_symbol_fi
 	size_t length;
 
 	if (!table->shown[index]) {
-		length = fx_demangle(table->names.items + table->entries.items[index].name, name);
+		const char *symbol = table->names.items + table->entries.items[index].name;
+
+		/* Those of made code are as their compiler shows them. */
+		length = file->is_map
+			     ? fx_text_copy(name, FX_SYMBOL_NAME_MAX, symbol, strlen(symbol))
+			     : fx_demangle(symbol, name);
 		table->shown[index] = fx_strings_add(&file->strings, name, length);
 		cache->counters.names++;
 	}

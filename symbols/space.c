@@ -6,10 +6,13 @@
 #include "symbols/cache.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lists/vector.h"
+#include "symbols/made.h"
 #include "symbols/reading.h"
 
 #define MODULES_MAX 65536
@@ -23,6 +26,7 @@ struct module {
 
 struct fx_symspace {
 	struct fx_symbol_cache *cache;
+	struct fx_made made;
 	const struct fx_view *view;		   /* NULL: the reader's own */
 	FX_VECTOR(struct module) modules;	   /* oldest first */
 	FX_VECTOR(struct fx_symbol_file *) wanted; /* those that are being read */
@@ -34,14 +38,21 @@ int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret)
 
 	if (!space)
 		return -ENOMEM;
-	space->cache = cache;
+	space->cache = space->made.cache = cache;
 	*ret = space;
 	return 0;
 }
 
 void fx_symspace_set_view(struct fx_symspace *space, const struct fx_view *view)
 {
-	space->view = view;
+	space->view = space->made.view = view;
+}
+
+void fx_symspace_expect_map(struct fx_symspace *space, uint32_t pid, uint64_t owner,
+			    uint64_t since_ns)
+{
+	snprintf(space->made.path, sizeof(space->made.path), "/tmp/perf-%" PRIu32 ".map", pid);
+	space->made.source = (struct fx_jit_source){.owner = owner, .since_ns = since_ns};
 }
 
 void fx_symspace_destroy(struct fx_symspace *space)
@@ -50,6 +61,7 @@ void fx_symspace_destroy(struct fx_symspace *space)
 		return;
 	for (size_t i = 0; i < space->modules.count; i++)
 		fx_file_unuse(space->cache, space->modules.items[i].file);
+	fx_made_clear(&space->made);
 	fx_vector_free(&space->modules);
 	fx_vector_free(&space->wanted);
 	free(space);
@@ -142,6 +154,11 @@ bool fx_symspace_want(struct fx_symspace *space, uint32_t moment, uint64_t addre
 	return true;
 }
 
+void fx_symspace_want_made(struct fx_symspace *space, uint64_t address)
+{
+	fx_made_want(&space->made, address);
+}
+
 bool fx_symspace_is_ready(struct fx_symspace *space)
 {
 	size_t left = 0;
@@ -153,7 +170,7 @@ bool fx_symspace_is_ready(struct fx_symspace *space)
 			space->wanted.items[left++] = file;
 	}
 	space->wanted.count = left;
-	return left == 0;
+	return fx_made_is_settled(&space->made) && left == 0;
 }
 
 void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t address,
@@ -162,8 +179,11 @@ void fx_symspace_resolve_at(struct fx_symspace *space, uint32_t moment, uint64_t
 	const struct module *module = find_module(space, moment, address);
 
 	*ret = (struct fx_symbol){.kind = FX_SYMBOL_UNKNOWN, .offset = address};
-	if (!module)
+	if (!module) {
+		if (fx_made_find(&space->made, address, ret))
+			ret->kind = FX_SYMBOL_NAMED;
 		return;
+	}
 	ret->kind = FX_SYMBOL_IN_MODULE;
 	ret->module = module->file->module;
 	ret->offset = address - module->bias;

@@ -174,7 +174,14 @@ int fx_symspace_create(struct fx_symbol_cache *cache, struct fx_symspace **ret);
 /* From where the space's files are seen; must outlive it. Before the first module. */
 void fx_symspace_set_view(struct fx_symspace *space, const struct fx_view *view);
 
-/* NULL is allowed. Names that were returned are valid until then. */
+/*
+ * The process may write a map of code that it makes, under the number by which it calls itself. `owner': the user whose file that is;
+ * since_ns: when the process began (CLOCK_REALTIME).
+ */
+void fx_symspace_expect_map(struct fx_symspace *space, uint32_t pid, uint64_t owner,
+			    uint64_t since_ns);
+
+/* NULL is allowed. Names that were returned are valid until then, those of made code until the next is asked for. */
 void fx_symspace_destroy(struct fx_symspace *space);
 
 /*
@@ -196,6 +203,9 @@ uint32_t fx_symspace_moment(const struct fx_symspace *space);
  * address is in no module.
  */
 bool fx_symspace_want(struct fx_symspace *space, uint32_t moment, uint64_t address);
+
+/* The same of an address in no module: it may lie in code that the process made. */
+void fx_symspace_want_made(struct fx_symspace *space, uint64_t address);
 
 /* Whether all that was wanted is known, as far as it will be. */
 bool fx_symspace_is_ready(struct fx_symspace *space);

@@ -37,6 +37,17 @@ struct fx_symtab_entry {
 	uint32_t rank;
 };
 
+/* What tells a file that has grown from one in its place. */
+#define FX_JIT_TAIL 32u
+
+/* How far a map of made code has been read (symbols/jit-map.h). */
+struct fx_jit_mark {
+	uint64_t device, inode, end; /* of the file, and in bytes */
+	char tail[FX_JIT_TAIL];	     /* what stands before that; */
+	uint32_t tail_size;	     /* so many bytes */
+	bool is_anew;		     /* from its beginning: what was read before is void */
+};
+
 struct fx_symtab {
 	FX_VECTOR(struct fx_symtab_entry) entries;
 	FX_VECTOR(char) names;
@@ -46,6 +57,7 @@ struct fx_symtab {
 	bool is_partial;    /* there is a debug file with more, which may not be read */
 	bool has_lines;	    /* they were asked for */
 	struct fx_line_map lines;
+	struct fx_jit_mark jit; /* of one that is a map's */
 };
 
 void fx_symtab_begin(struct fx_symtab *table);

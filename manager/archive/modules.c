@@ -34,6 +34,14 @@ void fx_modules_init(struct fx_modules *ret, struct fx_symbol_cache *cache,
 	*ret = (struct fx_modules){.cache = cache, .view = view};
 }
 
+void fx_modules_expect_map(struct fx_modules *modules, uint32_t pid, uint64_t owner,
+			   uint64_t since_ns)
+{
+	modules->map_pid = pid;
+	modules->map_owner = owner;
+	modules->map_since_ns = since_ns;
+}
+
 void fx_modules_destroy(struct fx_modules *modules)
 {
 	struct fx_module *module, *next;
@@ -110,6 +118,9 @@ static int module_map(struct fx_modules *modules, const struct fxt_profiler *p)
 		if (r < 0)
 			return r;
 		fx_symspace_set_view(modules->space, modules->view);
+		if (modules->map_pid)
+			fx_symspace_expect_map(modules->space, modules->map_pid, modules->map_owner,
+					       modules->map_since_ns);
 	}
 	facts = (struct fx_symbol_module){
 	    .path = module->path,
@@ -143,11 +154,14 @@ void fx_modules_want(struct fx_modules *modules, uint32_t moment, uint64_t addre
 {
 	struct fx_symspace *space = modules->space;
 
-	if (space && (fx_symspace_want(space, moment, address) ||
-		      fx_symspace_want(space, fx_symspace_moment(space), address)))
-		modules->waiting = !fx_symspace_is_ready(space);
-	else
+	if (!space || (!fx_symspace_want(space, moment, address) &&
+		       !fx_symspace_want(space, fx_symspace_moment(space), address))) {
 		modules->unplaced[modules->unplaced_next++ % FX_UNPLACED] = address;
+		if (space)
+			fx_symspace_want_made(space, address);
+	}
+	if (space)
+		modules->waiting = !fx_symspace_is_ready(space);
 }
 
 bool fx_modules_want_known(struct fx_modules *modules, uint64_t address)

@@ -26,11 +26,13 @@
 struct fx_module;
 
 struct fx_modules {
-	struct fx_symbol_cache *cache; /* borrowed */
-	const struct fx_view *view;    /* borrowed; NULL: the manager's own */
-	struct fx_symspace *space;     /* made at the first module */
-	struct fx_module *by_id;       /* uthash */
-	bool waiting;		       /* names are wanted that are still being read */
+	struct fx_symbol_cache *cache;	  /* borrowed */
+	const struct fx_view *view;	  /* borrowed; NULL: the manager's own */
+	struct fx_symspace *space;	  /* made at the first module */
+	struct fx_module *by_id;	  /* uthash */
+	uint32_t map_pid;		  /* of a map of made code; 0: none is read */
+	uint64_t map_owner, map_since_ns; /* as of fx_symspace_expect_map() */
+	bool waiting;			  /* names are wanted that are still being read */
 	unsigned unplaced_next;
 	uint64_t unplaced[FX_UNPLACED]; /* addresses that are wanted, and lie in no module as yet */
 };
@@ -38,6 +40,10 @@ struct fx_modules {
 /* `view`: from where the process sees its files; outlives the modules. */
 void fx_modules_init(struct fx_modules *ret, struct fx_symbol_cache *cache,
 		     const struct fx_view *view);
+
+/* As fx_symspace_expect_map(), before the first module. */
+void fx_modules_expect_map(struct fx_modules *modules, uint32_t pid, uint64_t owner,
+			   uint64_t since_ns);
 void fx_modules_destroy(struct fx_modules *modules);
 
 /* Takes a Profiler module or mmap record. 0 or -errno; what makes no sense is left out. */

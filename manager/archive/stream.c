@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <utlist.h>
 
 #include "manager/archive/own.h"
@@ -25,6 +26,22 @@ int fx_stream_create(struct fx_stream_shared *shared, uint32_t id, uint32_t pid,
 	const struct fx_stream_who who = {.pid = pid, .kernel_pid = pid, .first_tid = pid};
 
 	return fx_stream_create_as(shared, id, &who, name, ret);
+}
+
+/* Code that the process makes may have a map, written since it began. */
+static void map_expect(struct fx_stream *s, const struct fx_origin *origin)
+{
+	const char *started = origin->abouts.texts[FX_ABOUT_STARTED]; /* ns since the machine was */
+	struct timespec now, up;
+	uint64_t machine_ns;
+
+	if (!started || clock_gettime(CLOCK_REALTIME, &now) < 0 ||
+	    clock_gettime(CLOCK_BOOTTIME, &up) < 0)
+		return;
+	machine_ns = (uint64_t)(now.tv_sec - up.tv_sec) * UINT64_C(1000000000) +
+		     (uint64_t)now.tv_nsec - (uint64_t)up.tv_nsec;
+	fx_modules_expect_map(&s->modules, fx_origin_first_tid(origin), origin->uid,
+			      machine_ns + strtoull(started, NULL, 10));
 }
 
 /* What comes of it is held from here on. */
@@ -54,6 +71,8 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	s->first_end = UINT64_MAX;
 	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
 	fx_modules_init(&s->modules, shared->symbols, who->origin ? &who->origin->view : NULL);
+	if (who->origin)
+		map_expect(s, who->origin);
 	fx_names_init(&s->names, &shared->archive, &s->modules, &shared->known,
 		      shared->max_strings);
 	s->names.functions = &shared->functions;
