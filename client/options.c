@@ -15,6 +15,7 @@
 #include "manager/archive/destination.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/wanted.h"
+#include "symbols/symbols.h"
 
 /* --- Values ---------------------------------------------------------------------------------- */
 
@@ -396,6 +397,14 @@ static const char *set_max_user_symbols(struct fx_options *o, const char *value)
 		       o->config.max_user_symbols
 		   ? NULL
 		   : "not a size, such as 2G";
+}
+
+static const char *set_symbol_cache(struct fx_options *o, const char *value)
+{
+	o->config.symbol_cache = value;
+	return strcmp(value, "no") == 0 || (value[0] == '/' && strlen(value) < FX_STORE_PATH_MAX)
+		   ? NULL
+		   : "neither `no' nor a folder by its whole path";
 }
 
 const char *fx_options_permissions(const char *value)

@@ -2,6 +2,7 @@
 #include "symbols/cache.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
@@ -43,6 +44,11 @@ void fx_symbol_cache_want_sources(struct fx_symbol_cache *cache)
 void fx_symbol_cache_want_lines(struct fx_symbol_cache *cache)
 {
 	cache->wants_lines = true;
+}
+
+void fx_symbol_cache_keep(struct fx_symbol_cache *cache, const char *folder)
+{
+	snprintf(cache->store, sizeof(cache->store), "%s", folder);
 }
 
 void fx_symbol_cache_limit(struct fx_symbol_cache *cache, uint64_t file, uint64_t user)

@@ -16,27 +16,18 @@
 #include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "symbols/code-ranges.h"
 #include "symbols/lines.h"
 #include "symbols/sites.h"
 #include "symbols/sources.h"
+#include "symbols/store.h"
 
 /* Longer names are not read to their end. No more than their beginning is ever shown, with a hash of what was read. */
 #define NAME_READ (64u << 10)
-
-/* Where code lies, or data that the program changes, by link-time addresses. */
-struct code_range {
-	uint64_t start;
-	uint64_t end;
-	bool is_data;
-};
-
-/* In the order of their addresses once all are known; disjoint, but in damaged files. */
-struct code_ranges {
-	struct code_range *list;
-	size_t count;
-};
 
 /* The string table that the symbols of one file use. */
 struct string_table {
@@ -53,9 +44,7 @@ struct elf_file {
 	Dwfl_Module *by_name;
 	char *debug_path;
 	Dwfl_Callbacks callbacks;
-	uint64_t start; /* where the segments lie */
-	uint64_t end;
-	struct code_ranges code;
+	struct fx_code_ranges code;
 	struct string_table strings; /* the one that was asked for last */
 	bool is_partial;	     /* there is a debug file that may not be read */
 	fx_elf_more *more;	     /* NULL: nothing more is asked */
@@ -116,140 +105,6 @@ static int file_verify(const struct elf_file *file)
 		return elf_load_problem(FX_SYMBOL_FILE_CHANGED);
 	if (!symbols_fit(file->elf, source->limit))
 		return elf_load_problem(FX_SYMBOL_FILE_TOO_LARGE);
-	return 0;
-}
-
-/* --- Where its code is ------------------------------------------------------------------------ */
-
-static int code_reserve(struct code_ranges *code, size_t count)
-{
-	code->count = 0;
-	code->list = calloc(count ? count : 1, sizeof(*code->list));
-	return code->list ? 0 : elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
-}
-
-/* There is room. */
-static void code_add(struct code_ranges *code, uint64_t start, uint64_t size, bool is_data)
-{
-	if (size && start + size > start)
-		code->list[code->count++] = (struct code_range){start, start + size, is_data};
-}
-
-static int code_compare(const void *left, const void *right)
-{
-	const struct code_range *a = left;
-	const struct code_range *b = right;
-
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-/* The range that contains the address. */
-static const struct code_range *code_find(const struct code_ranges *code, uint64_t address)
-{
-	const struct code_range *range;
-	size_t low = 0, high = code->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	range = low ? &code->list[low - 1] : NULL;
-	return range && address < range->end ? range : NULL;
-}
-
-static void segment_take(struct elf_file *file, const GElf_Phdr *segment)
-{
-	uint64_t align = segment->p_align ? segment->p_align : 1;
-	uint64_t end = segment->p_vaddr + segment->p_memsz;
-
-	/* libdwfl counts from the first segment; they stand in ascending order. */
-	if (file->start == UINT64_MAX)
-		file->start = segment->p_vaddr & -align;
-	if (end > file->end)
-		file->end = end;
-	if (segment->p_flags & PF_X)
-		code_add(&file->code, segment->p_vaddr, segment->p_memsz, false);
-}
-
-/* Where the file is loaded, and which segments are code. */
-static int segments_read(struct elf_file *file)
-{
-	GElf_Phdr segment;
-	size_t count;
-	int failed;
-
-	if (elf_getphdrnum(file->elf, &count))
-		return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-	failed = code_reserve(&file->code, count);
-	if (failed)
-		return failed;
-	file->start = UINT64_MAX;
-	file->end = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (!gelf_getphdr(file->elf, (int)i, &segment))
-			return elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-		if (segment.p_type == PT_LOAD)
-			segment_take(file, &segment);
-	}
-	return file->start < file->end ? 0 : elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
-}
-
-static bool is_code_section(const GElf_Shdr *header)
-{
-	const uint64_t wanted = SHF_ALLOC | SHF_EXECINSTR;
-
-	return (header->sh_flags & wanted) == wanted;
-}
-
-/* What is written to when it runs; what is only relocated are tables, which are many. */
-static bool is_data_section(Elf *elf, const GElf_Shdr *header)
-{
-	const uint64_t wanted = SHF_ALLOC | SHF_WRITE, unwanted = SHF_EXECINSTR | SHF_TLS;
-	static const char relocated[] = ".data.rel.ro";
-	const char *name = NULL;
-	size_t names;
-
-	if ((header->sh_flags & (wanted | unwanted)) == wanted &&
-	    elf_getshdrstrndx(elf, &names) == 0)
-		name = elf_strptr(elf, names, header->sh_name);
-	return name && strncmp(name, relocated, sizeof(relocated) - 1) != 0;
-}
-
-/* Sections, where there are any, are finer than segments: a label cannot reach into the next one. */
-static int sections_read(struct elf_file *file)
-{
-	struct code_ranges sections;
-	bool has_code = false;
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-	size_t count;
-	int failed;
-
-	if (elf_getshdrnum(file->elf, &count) || !count)
-		return 0;
-	failed = code_reserve(&sections, count);
-	if (failed)
-		return failed;
-	while ((section = elf_nextscn(file->elf, section))) {
-		bool is_code;
-
-		if (!gelf_getshdr(section, &header))
-			continue;
-		is_code = is_code_section(&header);
-		if (is_code || is_data_section(file->elf, &header))
-			code_add(&sections, header.sh_addr, header.sh_size, !is_code);
-		has_code = has_code || is_code;
-	}
-	if (has_code) {
-		free(file->code.list);
-		file->code = sections;
-	} else {
-		free(sections.list);
-	}
 	return 0;
 }
 
@@ -386,7 +241,7 @@ static bool names_something(const GElf_Sym *symbol, const char *name)
 }
 
 /* Data is named by symbols of data, code by all others. */
-static bool is_at_home(const GElf_Sym *symbol, const struct code_range *range)
+static bool is_at_home(const GElf_Sym *symbol, const struct fx_code_range *range)
 {
 	return (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT) == range->is_data;
 }
@@ -410,7 +265,7 @@ static uint32_t rank_flags(const GElf_Sym *symbol)
 static int symbol_take(struct elf_file *file, Dwfl_Module *module, int index, GElf_Addr bias,
 		       struct fx_symtab *table)
 {
-	const struct code_range *code;
+	const struct fx_code_range *code;
 	GElf_Addr address;
 	GElf_Sym symbol;
 	Elf *elf = NULL;
@@ -420,7 +275,7 @@ static int symbol_take(struct elf_file *file, Dwfl_Module *module, int index, GE
 
 	if (length <= 0 || !names_something(&symbol, name))
 		return 0;
-	code = code_find(&file->code, address - bias);
+	code = fx_code_ranges_find(&file->code, address - bias);
 	if (!code || !is_at_home(&symbol, code))
 		return 0;
 	return fx_symtab_add(table, name, (size_t)length, address - bias, symbol.st_size, code->end,
@@ -438,7 +293,7 @@ struct sites_to_take {
 static int site_take(void *opaque, const struct fx_site_seen *site)
 {
 	struct sites_to_take *to = opaque;
-	const struct code_range *code = code_find(&to->file->code, site->address);
+	const struct fx_code_range *code = fx_code_ranges_find(&to->file->code, site->address);
 	size_t length = strnlen(site->name, NAME_READ);
 
 	if (!code || code->is_data || length == 0)
@@ -502,6 +357,87 @@ static int symbols_take(struct elf_file *file, Dwfl_Module *module, struct fx_sy
 	return fx_symtab_finish(table) ? elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY) : 0;
 }
 
+/* All that is asked for. */
+static int table_make(struct elf_file *file, Dwfl_Module *module, struct fx_symtab *table)
+{
+	int failed = symbols_take(file, module, table);
+
+	if (!failed && file->source->wants_sources && fx_sources_read(module, table) == -ENOMEM)
+		failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
+	if (!failed && file->source->wants_lines &&
+	    fx_lines_read(module, file->source->limit, table) == -ENOMEM)
+		failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
+	return failed;
+}
+
+/* Which debug file will be read; none, if the file has what is asked for. */
+static void debug_file_identify(struct elf_file *file, Dwfl_Module *module, Elf *elf,
+				struct fx_store_file *ret)
+{
+	const char *path = file->source->path;
+	GElf_Word checksum = 0;
+	const char *link = dwelf_elf_gnu_debuglink(elf, &checksum);
+	char *found = NULL;
+	struct stat st;
+	int fd = find_debug_file(module, module_data(module), path, file->code.start, path, link,
+				 checksum, &found);
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		*ret = (struct fx_store_file){
+		    .device = st.st_dev,
+		    .inode = st.st_ino,
+		    .size = (uint64_t)st.st_size,
+		    .changed_seconds = (uint64_t)st.st_mtim.tv_sec,
+		    .changed_nanoseconds = (uint64_t)st.st_mtim.tv_nsec,
+		};
+	if (fd >= 0)
+		close(fd);
+	free(found);
+}
+
+/* False: nothing tells the table from those of other files, or it is not kept. */
+static bool store_key(struct elf_file *file, Dwfl_Module *module, struct fx_store_key *ret)
+{
+	const struct fx_elf_source *source = file->source;
+	struct stat st;
+	GElf_Addr bias;
+	Elf *elf;
+
+	if (!source->store || !source->build_id || fstat(source->fd, &st) < 0)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret->build_id, source->build_id, source->build_id_size);
+	ret->build_id_size = source->build_id_size;
+	ret->size = (uint64_t)st.st_size;
+	ret->wants_sources = source->wants_sources;
+	ret->wants_lines = source->wants_lines;
+	elf = dwfl_module_getelf(module, &bias);
+	if (!elf)
+		return false;
+	if (!elf_has_symtab(elf) || source->wants_sources || source->wants_lines)
+		debug_file_identify(file, module, elf, &ret->debug);
+	return true;
+}
+
+/* The same, as it was kept, or kept for the next time. */
+static int table_give(struct elf_file *file, Dwfl_Module *module, struct fx_symtab *table)
+{
+	const struct fx_elf_source *source = file->source;
+	struct fx_store_key key;
+	bool keeps = store_key(file, module, &key);
+	uint64_t began = fx_monotonic_ns();
+	int failed;
+
+	if (keeps && fx_store_get(source->store, &key, source->limit, table)) {
+		table->was_stored = true;
+		return 0;
+	}
+	failed = table_make(file, module, table);
+	if (keeps && !failed && !file->is_partial)
+		fx_store_put(source->store, &key, table, fx_monotonic_ns() - began);
+	return failed;
+}
+
 static int symbols_read(struct elf_file *file, struct fx_symtab *table)
 {
 	int failed = elf_load_problem(FX_SYMBOL_FILE_DAMAGED);
@@ -517,17 +453,11 @@ static int symbols_read(struct elf_file *file, struct fx_symtab *table)
 	if (!dwfl)
 		return elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
 	dwfl_report_begin(dwfl);
-	module = dwfl_report_module(dwfl, file->source->path, file->start, file->end);
+	module = dwfl_report_module(dwfl, file->source->path, file->code.start, file->code.end);
 	file->by_name = dwfl_report_module(dwfl, "by name", UINT64_MAX - 1, UINT64_MAX);
 	if (module && file->by_name && !dwfl_report_end(dwfl, NULL, NULL)) {
 		*module_data(module) = file;
-		failed = symbols_take(file, module, table);
-		if (!failed && file->source->wants_sources &&
-		    fx_sources_read(module, table) == -ENOMEM)
-			failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
-		if (!failed && file->source->wants_lines &&
-		    fx_lines_read(module, file->source->limit, table) == -ENOMEM)
-			failed = elf_load_problem(FX_SYMBOL_FILE_NO_MEMORY);
+		failed = table_give(file, module, table);
 		if (!failed && file->more)
 			failed = file->more(file->opaque, module, table);
 	}
@@ -542,18 +472,13 @@ static int file_read(struct elf_file *file, struct fx_symtab *table)
 	int failed = file_verify(file);
 
 	if (!failed)
-		failed = segments_read(file);
-	if (!failed)
-		failed = sections_read(file);
-	if (failed)
-		return failed;
-	qsort(file->code.list, file->code.count, sizeof(*file->code.list), code_compare);
-	return symbols_read(file, table);
+		failed = fx_code_ranges_read(file->elf, &file->code);
+	return failed ? failed : symbols_read(file, table);
 }
 
 static void file_close(struct elf_file *file)
 {
-	free(file->code.list);
+	fx_code_ranges_clear(&file->code);
 	free(file->debug_path);
 	elf_end(file->elf);
 	if (file->fd >= 0)

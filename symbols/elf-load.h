@@ -17,6 +17,7 @@ struct fx_elf_source {
 	uint64_t limit;			 /* bytes that its symbols may take */
 	bool wants_sources;		 /* the source files of its functions, too */
 	bool wants_lines;		 /* the places of its code, too */
+	const char *store;		 /* the folder in which tables are kept; NULL: none */
 	const struct fx_jit_source *map; /* NULL, or it is no ELF file but such a map */
 };
 

@@ -106,8 +106,9 @@ struct fx_symbol_cache {
 	struct fx_symbol_trouble *troubles;
 	struct fx_symbol_trouble *told; /* the one that was taken last */
 	char *debug_path;
-	struct fx_loader *loader; /* borrowed; NULL: files are read at once */
-	uint64_t unidentified;	  /* files that could not be told from others */
+	char store[FX_STORE_PATH_MAX]; /* where tables are kept; "": nowhere */
+	struct fx_loader *loader;      /* borrowed; NULL: files are read at once */
+	uint64_t unidentified;	       /* files that could not be told from others */
 	size_t open_count;
 	size_t idle_bytes;
 	size_t idle_count;

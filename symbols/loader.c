@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/compiler.h"
 #include "engine/recipe.h"
+#include "symbols/flat.h"
 #include "symbols/reader.h"
 
 struct fx_load {
@@ -113,13 +113,16 @@ int fx_load_begin_recipes(struct fx_loader *loader, const struct fx_elf_source *
 	int pipes[2] = {-1, -1}, fds[FX_JOB_FDS] = {-1, -1, -1}, r = -ENOMEM;
 
 	if (!load || !job || strlen(source->path) >= sizeof(job->path) ||
-	    strlen(patterns) >= sizeof(job->patterns))
+	    strlen(patterns) >= sizeof(job->patterns) ||
+	    (source->store && strlen(source->store) >= sizeof(job->store)))
 		goto out;
 	strcpy(job->path, source->path);
 	strcpy(job->patterns, patterns);
 	job->limit = load->limit = source->limit;
 	job->wants_sources = source->wants_sources;
 	job->wants_lines = source->wants_lines;
+	if (source->store)
+		strcpy(job->store, source->store);
 	job->is_map = source->map != NULL;
 	if (source->map)
 		job->map = *source->map;
@@ -167,104 +170,22 @@ void fx_load_forget(struct fx_load *load)
 	free(load);
 }
 
-static bool loader_read_at(int fd, void *data, size_t size, off_t at)
-{
-	char *to = data;
-
-	while (size) {
-		ssize_t n = pread(fd, to, size, at);
-
-		if (n <= 0)
-			return false;
-		to += n;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
-/* Whether whatever the table says can be looked up in it. */
-static bool loader_is_sound(const struct fx_symtab *table)
-{
-	if (table->entries.count &&
-	    (!table->names.count || table->names.items[table->names.count - 1]))
-		return false;
-	if (!fx_line_map_is_sound(&table->lines, table->names.count))
-		return false;
-	for (size_t i = 0; i < table->entries.count; i++) {
-		const struct fx_symtab_entry *e = &table->entries.items[i];
-
-		if (table->sources && table->sources[i] >= table->names.count)
-			return false;
-		if (e->name >= table->names.count || (e->outer != FX_NO_ENTRY && e->outer >= i) ||
-		    (i && e->start <= e[-1].start))
-			return false;
-	}
-	return true;
-}
-
-/* What stands behind the answer, in its order; there is room for it. */
-static bool loader_read_table(int fd, struct fx_symtab *table)
-{
-	const struct {
-		void *to;
-		size_t size;
-	} parts[] = {
-	    {table->entries.items, table->entries.count * sizeof(*table->entries.items)},
-	    {table->names.items, table->names.count},
-	    {table->sources, table->sources ? table->entries.count * sizeof(*table->sources) : 0},
-	    {table->lines.places.items,
-	     table->lines.places.count * sizeof(*table->lines.places.items)},
-	    {table->lines.rows.items, table->lines.rows.count * sizeof(*table->lines.rows.items)},
-	};
-	off_t at = sizeof(struct fx_job_answer);
-
-	for (size_t i = 0; i < FX_ARRAY_LEN(parts); i++) {
-		if (!loader_read_at(fd, parts[i].to, parts[i].size, at))
-			return false;
-		at += (off_t)parts[i].size;
-	}
-	return true;
-}
-
 /* Copies the table, which the reader could still change. */
 static int table_take(int fd, uint64_t limit, struct fx_symtab *ret)
 {
 	struct fx_job_answer answer;
-	struct fx_symtab table = {0};
-	bool has_room;
+	int failed;
 
-	if (!loader_read_at(fd, &answer, sizeof(answer), 0))
+	if (!fx_flat_read_all(fd, &answer, sizeof(answer), 0))
 		return loader_problem(FX_SYMBOL_FILE_DAMAGED);
 	if (answer.failed)
 		return answer.failed <= (uint64_t)loader_problem(FX_SYMBOL_FILE_CRASHED)
 			   ? (int)answer.failed
 			   : loader_problem(FX_SYMBOL_FILE_DAMAGED);
-	if (answer.count > limit / sizeof(*table.entries.items) || answer.names_size > limit ||
-	    answer.place_count > limit / sizeof(*table.lines.places.items) ||
-	    answer.row_count > limit / sizeof(*table.lines.rows.items))
-		return loader_problem(FX_SYMBOL_FILE_TOO_LARGE);
-	table.shown = calloc(answer.count + 1, sizeof(*table.shown));
-	if (answer.has_sources)
-		table.sources = calloc(answer.count + 1, sizeof(*table.sources));
-	has_room = fx_vector_reserve(&table.entries, answer.count) == 0 &&
-		   fx_vector_reserve(&table.names, answer.names_size) == 0 && table.shown &&
-		   (!answer.has_sources || table.sources) &&
-		   fx_vector_reserve(&table.lines.places, answer.place_count) == 0 &&
-		   fx_vector_reserve(&table.lines.rows, answer.row_count) == 0;
-	table.entries.count = answer.count;
-	table.names.count = answer.names_size;
-	table.is_partial = answer.is_partial != 0;
-	table.has_lines = answer.has_lines != 0;
-	table.jit = answer.jit;
-	table.lines.places.count = answer.place_count;
-	table.lines.rows.count = answer.row_count;
-	if (has_room && loader_read_table(fd, &table) && loader_is_sound(&table)) {
-		*ret = table;
-		return 0;
-	}
-	fx_symtab_clear(&table);
-	return loader_problem(has_room ? FX_SYMBOL_FILE_DAMAGED : FX_SYMBOL_FILE_NO_MEMORY);
+	failed = fx_flat_read(fd, sizeof(answer), &answer.flat, limit, ret);
+	if (!failed)
+		ret->was_stored = answer.was_stored != 0;
+	return failed;
 }
 
 /* Copies the table of recipes. */
@@ -273,7 +194,7 @@ static int recipes_take(int fd, struct fx_recipes *ret)
 	struct fx_job_recipes answer;
 	struct fx_recipes recipes;
 
-	if (!loader_read_at(fd, &answer, sizeof(answer), 0))
+	if (!fx_flat_read_all(fd, &answer, sizeof(answer), 0))
 		return loader_problem(FX_SYMBOL_FILE_DAMAGED);
 	if (answer.failed)
 		return answer.failed <= (uint64_t)loader_problem(FX_SYMBOL_FILE_CRASHED)
@@ -291,7 +212,7 @@ static int recipes_take(int fd, struct fx_recipes *ret)
 	};
 	if (answer.size && !recipes.table)
 		return loader_problem(FX_SYMBOL_FILE_NO_MEMORY);
-	if (!answer.size || loader_read_at(fd, recipes.table, recipes.size, sizeof(answer))) {
+	if (!answer.size || fx_flat_read_all(fd, recipes.table, recipes.size, sizeof(answer))) {
 		*ret = recipes;
 		return 0;
 	}

@@ -115,46 +115,16 @@ static int open_named(const struct fx_job *job, int root, int *ret_fd)
 	return failed;
 }
 
-static bool reader_write_all(int fd, const void *data, size_t size)
-{
-	const char *at = data;
-
-	while (size) {
-		ssize_t n = write(fd, at, size);
-
-		if (n <= 0)
-			return false;
-		at += n;
-		size -= (size_t)n;
-	}
-	return true;
-}
-
 _Noreturn static void answer_write(int fd, int failed, const struct fx_symtab *table)
 {
 	struct fx_job_answer answer = {.failed = (uint64_t)failed};
 	bool ok;
 
 	if (!failed) {
-		answer.count = table->entries.count;
-		answer.names_size = table->names.count;
-		answer.is_partial = table->is_partial;
-		answer.has_sources = table->sources != NULL;
-		answer.has_lines = table->has_lines;
-		answer.place_count = table->lines.places.count;
-		answer.row_count = table->lines.rows.count;
-		answer.jit = table->jit;
+		answer.was_stored = table->was_stored;
+		fx_flat_describe(table, &answer.flat);
 	}
-	ok = reader_write_all(fd, &answer, sizeof(answer)) &&
-	     reader_write_all(fd, table->entries.items,
-			      answer.count * sizeof(*table->entries.items)) &&
-	     reader_write_all(fd, table->names.items, answer.names_size) &&
-	     (!answer.has_sources ||
-	      reader_write_all(fd, table->sources, answer.count * sizeof(*table->sources))) &&
-	     reader_write_all(fd, table->lines.places.items,
-			      answer.place_count * sizeof(*table->lines.places.items)) &&
-	     reader_write_all(fd, table->lines.rows.items,
-			      answer.row_count * sizeof(*table->lines.rows.items));
+	ok = fx_flat_write_all(fd, &answer, sizeof(answer)) && (failed || fx_flat_write(fd, table));
 	_exit(ok ? 0 : 1);
 }
 
@@ -168,8 +138,8 @@ static void recipes_write(int fd, int failed, const struct fx_recipes *recipes)
 	    .unknown = recipes->unknown,
 	    .is_cut = recipes->is_cut,
 	};
-	bool ok = reader_write_all(fd, &answer, sizeof(answer)) &&
-		  reader_write_all(fd, recipes->table, recipes->size);
+	bool ok = fx_flat_write_all(fd, &answer, sizeof(answer)) &&
+		  fx_flat_write_all(fd, recipes->table, recipes->size);
 
 	_exit(ok ? 0 : 1);
 }
@@ -198,6 +168,7 @@ static void reader_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 	    .limit = job->limit,
 	    .wants_sources = job->wants_sources,
 	    .wants_lines = job->wants_lines,
+	    .store = job->store[0] && !job->patterns[0] ? job->store : NULL,
 	};
 	int failed =
 	    reader_become(&job->view, job->limit) ? 0 : reader_problem(FX_SYMBOL_FILE_UNREADABLE);
@@ -274,7 +245,7 @@ static void watcher_main(const struct fx_job *job, const int fds[FX_JOB_FDS])
 	if (reader < 0)
 		_exit(1);
 	status = watcher_wait(reader, &children, fds[FX_JOB_ENDED]);
-	reader_write_all(fds[FX_JOB_ENDED], &status, sizeof(status));
+	fx_flat_write_all(fds[FX_JOB_ENDED], &status, sizeof(status));
 	_exit(0);
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "symbols/flat.h"
 #include "symbols/jit-map.h"
 #include "symbols/symbols.h"
 #include "symbols/view.h"
@@ -27,6 +28,7 @@ struct fx_job {
 	bool is_map; /* of made code; then: */
 	struct fx_jit_source map;
 	char path[FX_JOB_PATH_MAX];
+	char store[FX_STORE_PATH_MAX]; /* where tables are kept; "": nowhere */
 	char patterns
 	    [FX_JOB_PATTERNS_MAX]; /* of functions whose recipes are wanted; "": symbols are */
 };
@@ -38,15 +40,11 @@ enum {
 	FX_JOB_FDS,
 };
 
-/* What stands at the beginning of the memfd; entries and names follow. */
+/* What stands at the beginning of the memfd; the parts of the table follow. */
 struct fx_job_answer {
-	uint64_t failed; /* as fx_elf_load() returns it */
-	uint64_t count, names_size;
-	uint64_t is_partial;  /* as in struct fx_symtab */
-	uint64_t has_sources; /* those of the entries stand behind the names */
-	uint64_t has_lines;   /* these stand behind all else: places, and rows */
-	uint64_t place_count, row_count;
-	struct fx_jit_mark jit; /* as in struct fx_symtab */
+	uint64_t failed;     /* as fx_elf_load() returns it */
+	uint64_t was_stored; /* as in struct fx_symtab */
+	struct fx_flat_head flat;
 };
 
 /* The same of recipes; their table follows. */

@@ -64,6 +64,10 @@ static void reading_ended(struct fx_symbol_cache *cache, struct fx_symbol_file *
 	file->state = FX_FILE_LOADED;
 	file->user->bytes += memory;
 	cache->counters.loads++;
+	if (file->table.was_stored) {
+		cache->counters.stored_loads++;
+		cache->counters.stored_symbols += file->table.entries.count;
+	}
 	cache->counters.symbols += file->table.entries.count;
 	cache->counters.table_bytes += memory;
 }
@@ -92,6 +96,8 @@ static void reading_begin(struct fx_symbol_cache *cache, const struct fx_view *v
 	    .limit = cache->file_limit,
 	    .wants_sources = cache->wants_sources,
 	    .wants_lines = cache->wants_lines,
+	    /* Others' files are no business of this user's folder. */
+	    .store = own && cache->store[0] ? cache->store : NULL,
 	    .map = file->is_map ? &file->map : NULL,
 	};
 	int failed = 0;

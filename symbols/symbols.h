@@ -56,6 +56,9 @@
 #define FX_SYMBOL_BYTES	     (UINT64_C(256) << 20)
 #define FX_SYMBOL_USER_BYTES (UINT64_C(1024) << 20)
 
+/* The longest path of a folder in which tables are kept, with its NUL. */
+#define FX_STORE_PATH_MAX 1024u
+
 struct fx_loader;
 struct fx_view;
 struct fx_symbol_cache;
@@ -126,7 +129,9 @@ struct fx_symbol_counters {
 	uint64_t files; /* distinct files that modules have named, as far as they are remembered */
 	uint64_t opens; /* files opened, debug files not counted */
 	uint64_t loads; /* symbol tables read and sorted */
-	uint64_t symbols;     /* in the tables held now */
+	uint64_t symbols; /* in the tables held now */
+	uint64_t stored_loads,
+	    stored_symbols;   /* of the tables read so far: those that were kept on disk */
 	uint64_t names;	      /* demangled so far */
 	uint64_t sources;     /* that were told */
 	uint64_t table_bytes; /* memory of the tables held now */
@@ -156,6 +161,9 @@ void fx_symbol_cache_want_sources(struct fx_symbol_cache *cache);
 
 /* From now on the places of code (fx_symspace_places_at()) are read as well. */
 void fx_symbol_cache_want_lines(struct fx_symbol_cache *cache);
+
+/* From now on tables that take long to make are kept on disk, in that folder (symbols/store.h). */
+void fx_symbol_cache_keep(struct fx_symbol_cache *cache, const char *folder);
 
 /* All spaces must be destroyed before. NULL is allowed. */
 void fx_symbol_cache_destroy(struct fx_symbol_cache *cache);

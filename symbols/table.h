@@ -56,6 +56,7 @@ struct fx_symtab {
 	const char **shown; /* by entry: the name to show, NULL until it is asked for; not owned */
 	bool is_partial;    /* there is a debug file with more, which may not be read */
 	bool has_lines;	    /* they were asked for */
+	bool was_stored;    /* it was kept on disk (symbols/store.h) */
 	struct fx_line_map lines;
 	struct fx_jit_mark jit; /* of one that is a map's */
 };

@@ -21,7 +21,9 @@ struct fx_totals {
 	 * all, from the beginning to the last end */
 	uint64_t history_ns;
 	bool wrapped;
-	bool shortened;		    /* to what --last asks for */
+	bool shortened;				  /* to what --last asks for */
+	uint64_t symbol_files;			  /* whose symbols were read; */
+	uint64_t kept_symbol_files, kept_symbols; /* of these, from the cache on disk */
 	bool sourceless;	    /* functions are chosen by source files, and none is known */
 	char unseen[FX_UNSEEN_MAX]; /* as in RESULT */
 	char suppressed[FX_SUPPRESSED_MAX]; /* the same */

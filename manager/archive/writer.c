@@ -11,6 +11,7 @@
 #include "base/atomic.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/terms.h"
+#include "symbols/store.h"
 
 /* Stack for what the demangler may need on top of its own use. */
 #define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
@@ -141,6 +142,7 @@ static void writer_free(struct fx_writer *w)
 /* Whatever comes of it, all is there that writer_free() takes away. */
 static int writer_init(struct fx_writer *w, const struct fx_writer_config *config)
 {
+	char folder[FX_STORE_PATH_MAX];
 	int r = 0;
 
 	w->output = config->output;
@@ -182,6 +184,8 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 		fx_symbol_cache_want_sources(w->shared.symbols);
 	if (r == 0 && config->lines)
 		fx_symbol_cache_want_lines(w->shared.symbols);
+	if (r == 0 && fx_store_folder(config->symbol_cache, folder))
+		fx_symbol_cache_keep(w->shared.symbols, folder);
 	if (r == 0 && fx_loader_start(&w->loader) == 0)
 		fx_symbol_cache_load_apart(w->shared.symbols, w->loader);
 	return r;
@@ -316,6 +320,9 @@ int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 		fx_known_unseen(&w->shared.known, w->session, w->totals.unseen,
 				sizeof(w->totals.unseen));
 	fx_symbol_cache_count(w->shared.symbols, &counters);
+	w->totals.symbol_files = counters.loads;
+	w->totals.kept_symbol_files = counters.stored_loads;
+	w->totals.kept_symbols = counters.stored_symbols;
 	w->totals.sourceless =
 	    fx_functions_need_sources(w->shared.functions.text) && counters.sources == 0;
 	fx_crowd_tell(&w->shared.crowd, w->totals.suppressed, sizeof(w->totals.suppressed));

@@ -33,6 +33,7 @@ struct fx_writer_config {
 	uint64_t max_strings;	   /* see struct fx_stream_shared; 0: the default */
 	uint64_t max_symbols;	   /* bytes of the symbols of one file, */
 	uint64_t max_user_symbols; /* and of those of one user; 0: the default */
+	const char *symbol_cache;  /* as in the session; not kept */
 	bool lines;		   /* of code, in stacks */
 	bool pairs;
 	/* Circular: how long before the end things are kept, in ns; 0: as there is room. */

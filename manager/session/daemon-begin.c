@@ -42,6 +42,7 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	    .max_strings = d->defaults->max_strings,
 	    .max_symbols = d->defaults->max_symbols,
 	    .max_user_symbols = d->defaults->max_user_symbols,
+	    .symbol_cache = d->defaults->symbol_cache,
 	    .lines = d->defaults->lines,
 	    .max_depth = r->max_depth,
 	    .categories = r->categories,
@@ -79,6 +80,7 @@ static int daemon_session_writer_start(struct fx_daemon *d, struct fx_output *ou
 	    .max_strings = t->config.max_strings,
 	    .max_symbols = t->config.max_symbols,
 	    .max_user_symbols = t->config.max_user_symbols,
+	    .symbol_cache = t->config.symbol_cache,
 	    .lines = t->config.lines,
 	};
 	int r;

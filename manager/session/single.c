@@ -272,6 +272,7 @@ int fx_single_begin(struct fx_single *s, const char **ret_what)
 	    .max_strings = s->config->max_strings,
 	    .max_symbols = s->config->max_symbols,
 	    .max_user_symbols = s->config->max_user_symbols,
+	    .symbol_cache = s->config->symbol_cache,
 	    .lines = s->config->lines,
 	    .done_fd = -1,
 	};

@@ -120,6 +120,7 @@ static int snapshot_writer_start(struct fx_snapshot *s, const struct fx_snapshot
 	    .max_strings = order->config->max_strings,
 	    .max_symbols = order->config->max_symbols,
 	    .max_user_symbols = order->config->max_user_symbols,
+	    .symbol_cache = order->config->symbol_cache,
 	    .lines = order->config->lines,
 	    .done_fd = s->done_fd,
 	};

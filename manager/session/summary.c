@@ -61,6 +61,16 @@ static void print_archive(const struct fx_session_config *config,
 		  summary_plural(t->threads), t->events, summary_plural(t->events));
 }
 
+/* How much of the work was done before. */
+static void print_symbols(const struct fx_session_config *config, const struct fx_totals *t)
+{
+	if (config->verbose && t->symbol_files)
+		fx_report("symbols of %" PRIu64 " file%s were read, those of %" PRIu64 " (%" PRIu64
+			  " symbol%s) from the cache",
+			  t->symbol_files, summary_plural(t->symbol_files), t->kept_symbol_files,
+			  t->kept_symbols, summary_plural(t->kept_symbols));
+}
+
 /* Programs leave out functions themselves, and count nothing: what came before they knew is of no interest. */
 static void print_unwanted(const struct fx_session_config *config,
 			   const struct fx_session_result *result)
@@ -264,6 +274,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		if (program)
 			print_program(result, program);
 		print_archive(config, result);
+		print_symbols(config, &result->totals);
 		print_history(config, result);
 		print_unwanted(config, result);
 		print_suppressed(result);

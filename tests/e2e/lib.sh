@@ -29,6 +29,8 @@ unset name
 
 TEST_DIR=$(mktemp -d "${TMPDIR:-/tmp}/fxtrace-test.XXXXXX") || exit 99
 cd "$TEST_DIR" || exit 99
+# There is none: no test leaves anything to the next.
+export XDG_CACHE_HOME=$TEST_DIR/caches
 
 # keep_archives: what the test leaves, for tests/e2e/perfetto.sh to load.
 keep_archives() {
