@@ -70,6 +70,8 @@ enum {
 #define FX_OPTION_FLAGS(where, place)                                                              \
 	(((where) & (place) ? 0 : OPTION_HIDDEN) | ((where)&OF_OPTIONAL ? OPTION_ARG_OPTIONAL : 0))
 
+#define FX_OPTIONS_BAD_TIME "not a time, such as 10us, 1.5s or 5min"
+
 /* The defaults. */
 void fx_options_init(struct fx_options *ret);
 void fx_options_destroy(struct fx_options *options);
@@ -95,6 +97,17 @@ const char *fx_options_max_user_memory(struct fx_options *options, const char *v
 
 /* Takes permissions for the archives of this command. NULL, or what is wrong with the value. */
 const char *fx_options_permissions(const char *value);
+
+/* The options that choose functions, which options-functions.c takes. NULL, or what is wrong with the value. */
+const char *fx_options_filter(struct fx_options *options, const char *value);
+const char *fx_options_no_trace(struct fx_options *options, const char *value);
+const char *fx_options_when(struct fx_options *options, const char *value);
+const char *fx_options_args(struct fx_options *options, const char *value);
+const char *fx_options_retval(struct fx_options *options, const char *value);
+const char *fx_options_min_duration(struct fx_options *options, const char *value);
+const char *fx_options_min_size(struct fx_options *options, const char *value);
+const char *fx_options_auto_suppress(struct fx_options *options, const char *value);
+const char *fx_options_max_depth(struct fx_options *options, const char *value);
 
 /* --ranks and --every. NULL, or what is wrong with the value. */
 const char *fx_options_ranks(struct fx_options *options, const char *value);
