@@ -60,6 +60,25 @@ static const struct {
     {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
     {"_RNCNvCs1234_7mycrate4mains_0", "mycrate::main::{closure#1}"},
     {"_RNvMCs1234_7mycrateNtB2_3Foo3bar", "<mycrate::Foo>::bar"},
+    /* OCaml: the number that tells values of one name apart goes, but where there is no name */
+    {"camlStdlib__List__map_236", "Stdlib.List.map"},
+    {"camlFoo__fib_81", "Foo.fib"},
+    {"camlFoo__my__own_7", "Foo.my__own"},
+    {"camlFoo__prime$27_88", "Foo.prime'"},
+    {"camlFoo__$5e$5e$5e_83", "Foo.^^^"},
+    {"camlStdlib__$40_197", "Stdlib.@"},
+    {"camlFoo__fun_172", "Foo.fun_172"},
+    {"camlFoo__f_12", "Foo.f"},
+    {"camlFoo__entry", "Foo.entry"},
+    {"camlFoo.fib_81", "Foo.fib"},
+    {"camlFoo__a$00b_3", "Foo.a$00b"},
+    {"camlFoo__a$4", "Foo.a$4"},
+    {"camlFoo", "camlFoo"},
+    {"camlFoo__", "camlFoo__"},
+    {"camlFoo__Bar", "camlFoo__Bar"},
+    {"caml_alloc_2", "caml_alloc_2"},
+    {"camlidl_free", "camlidl_free"},
+    {"caml", "caml"},
 };
 
 Test(names, known_symbols)
