@@ -295,7 +295,8 @@
 
 /* TRACE_LOG(category, text): a line of the program's log, of this moment and thread; 32 KB of it at most. In C++ `text' may be
  * what has data() and size(). TRACE_BLOB(type, name, blob, size) is the older way of TRACE_BLOB_ATTACHMENT: recorded whenever
- * tracing runs, 32 KB at most; `type' is TRACE_BLOB_TYPE_DATA or TRACE_BLOB_TYPE_LAST_BRANCH. */
+ * tracing runs, 32 KB at most; `type' is TRACE_BLOB_TYPE_DATA or TRACE_BLOB_TYPE_LAST_BRANCH. Names that
+ * begin with fxtrace: are the tracer's own, and not recorded. */
 #if defined(NTRACE)
 #define TRACE_LOG(category, text)	   ((void)0)
 #define TRACE_BLOB(type, name, blob, size) ((void)0)

@@ -2,6 +2,7 @@
 #include "manager/archive/rewrite.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/escape.h"
 #include "format/encode.h"
@@ -195,9 +196,25 @@ static int rewrite_event(struct fx_rewriting *w)
 	return r;
 }
 
+/* Blobs of such names are the manager's own word, on clocks and hosts. */
+#define OWN_BLOBS "fxtrace:"
+
+static bool blob_is_forged(const struct fx_rewriting *w)
+{
+	uint32_t ref = (uint32_t)FXT_GET(w->words[0], BLOB_NAME);
+	const struct fx_name *name;
+
+	if (ref & FXT_STRING_INLINE)
+		return (ref & ~FXT_STRING_INLINE) >= strlen(OWN_BLOBS) &&
+		       memcmp(&w->words[1], OWN_BLOBS, strlen(OWN_BLOBS)) == 0;
+	name = fx_names_find(&w->s->names, fx_rewriting_locals(w), ref);
+	return name && name->kind == FX_NAME_TEXT &&
+	       strncmp(name->text, OWN_BLOBS, strlen(OWN_BLOBS)) == 0;
+}
+
 static int rewrite_blob(struct fx_rewriting *w)
 {
-	if (FXT_GET(w->words[0], BLOB_TYPE) == FXT_BLOB_PERFETTO)
+	if (FXT_GET(w->words[0], BLOB_TYPE) == FXT_BLOB_PERFETTO || blob_is_forged(w))
 		return -EPERM;
 	w->at = 1;
 	return REWRITE_REF(w, 0, BLOB_NAME);

@@ -229,12 +229,14 @@ static void event_put_attachment(struct fx_thread *t, const struct event *e, con
 	fx_record_write(t, head, (unsigned)(out - head), data, size);
 }
 
-static void event_put_blob(struct fx_thread *t, const struct event *e, unsigned type,
-			   const void *data, size_t size)
+static void event_put_blob(struct fx_thread *t, const struct event *e, const char *name,
+			   unsigned type, const void *data, size_t size)
 {
 	uint64_t head[FX_CALL_WORDS_MAX], *out = head;
 
-	if (type > UINT8_MAX || type == FXT_BLOB_PERFETTO) /* that one speaks for the whole trace */
+	/* The manager's own, and what speaks for the whole trace, it would refuse. */
+	if (type > UINT8_MAX || type == FXT_BLOB_PERFETTO ||
+	    (name && strncmp(name, "fxtrace:", strlen("fxtrace:")) == 0))
 		return;
 	/* What the field of the size cannot say does not fit a record. */
 	*out++ = fx_header_blob(0, e->name.ref, size & FXT_MAX_BLOB_SIZE, type);
@@ -295,7 +297,7 @@ void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *ca
 	else if (payload == FXTRACE_OBJECT)
 		event_put_object(t, &e, data);
 	else if (payload >= FXTRACE_BLOB)
-		event_put_blob(t, &e, payload - FXTRACE_BLOB, data, size);
+		event_put_blob(t, &e, name, payload - FXTRACE_BLOB, data, size);
 }
 
 /* --- Durations ------------------------------------------------------------------------------------ */

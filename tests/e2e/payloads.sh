@@ -56,6 +56,7 @@ int main(void)
 	TRACE_BLOB_EVENT("c", "no data", NULL, 100);
 	TRACE_BLOB(TRACE_BLOB_TYPE_LAST_BRANCH, "branches", bytes, 12);
 	TRACE_BLOB(3, "of the whole trace", bytes, 12);
+	TRACE_BLOB(TRACE_BLOB_TYPE_DATA, "fxtrace:clock", bytes, 64);
 	TRACE_BLOB_EVENT("other", "unwanted", bytes, 9);
 	TRACE_LOG("c", "one line");
 	TRACE_LOG("c", "");
@@ -114,7 +115,8 @@ def right(data):
 for r in map(json.loads, sys.stdin):
     kind, name = r["kind"], r.get("name", "")
     args = " ".join("%s=%s" % (a["name"], a["value"]) for a in r.get("args", []))
-    if name.startswith("fxtrace:"):
+    if name.startswith("fxtrace:"): # of the manager
+        assert r["size"] != 64 or not right(bytes.fromhex(r["payload"])), "a clock that the program made"
         continue
     if kind in ("large-event", "large-attachment", "blob"):
         data = bytes.fromhex(r["payload"])

@@ -945,6 +945,14 @@ Test(stream, forged_perfetto_blob)
 	refuse2(fx_header_blob(2, NAME, 8, FXT_BLOB_PERFETTO), 0);
 }
 
+Test(stream, forged_blob_of_the_manager)
+{
+	const uint64_t name = 0x3a65636172747866; /* "fxtrace:" */
+
+	refuse3(fx_header_blob(3, fx_ref_inline(8), 8, FXT_BLOB_DATA), name, 0);
+	refuse2(fx_header_blob(2, fx_ref_inline(8), 0, FXT_BLOB_DATA), name);
+}
+
 Test(stream, unknown_references)
 {
 	refuse2(event_header(FXT_EVENT_INSTANT, 2, 99), 10);
