@@ -120,7 +120,10 @@ has_leaves || fail "what was written cannot be read" # but for its last record, 
 # In the background: ready when the command returns.
 expect_ok "$FXTRACE" manager
 expect_ok "$FXTRACE" status --json
-kill -TERM "$(json_number pid out)"
+background=$(json_number pid out)
+kill -TERM "$background"
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
+wait_for 30 is_gone "$background" || fail "the manager in the background does not end"
 
 # --stop completes the archive, and returns when the manager has ended.
 manager_start

@@ -16,7 +16,8 @@ traced_jit() {
 	expect_clean trace.fxt
 	list_archive trace.fxt
 }
-trap 'rm -f "${maps[@]}"; test_cleanup' EXIT
+# shellcheck disable=SC2034 # lib.sh has it
+at_end='rm -f "${maps[@]}"'
 options=()
 
 # --- Names, and where there are none --------------------------------------------------------------

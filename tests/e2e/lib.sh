@@ -43,9 +43,13 @@ keep_archives() {
 	done < <(find "$TEST_DIR" -name '*.fxt*' -type f -size -64M 2>/dev/null | sort)
 }
 
+# What a test has to take away beside its folder, whatever ends it: a command for eval. (A trap of its own would take the place
+# of this one, and lose the status.)
+at_end=
 test_cleanup() {
 	local status=$? pid
 
+	eval "$at_end"
 	for pid in $(jobs -p); do
 		kill -9 "$pid" 2>/dev/null
 	done

@@ -84,7 +84,8 @@ cd "$1" && exec ./leaf
 END
 place=$(mktemp -d "$HOME/fxtrace-place.XXXXXX") || fail "no place beside /tmp"
 cp leaf private-tmp.sh "$place" || fail "no place beside /tmp"
-trap 'status=$?; rm -rf "$place"; (exit $status); test_cleanup' EXIT
+# shellcheck disable=SC2034 # lib.sh has it
+at_end='rm -rf "$place"'
 within=(env -u XDG_RUNTIME_DIR TMPDIR=/tmp)
 case $LIBFXTRACE in
 /tmp/* | /var/tmp/*) echo "the tracer itself lies where a program with folders of its own does not see it: not tried" ;;

@@ -13,11 +13,11 @@ include="-I$FX_SRCDIR/include -I$FX_SRCDIR/include/fxtrace/fuchsia"
 for source in program-*; do
 	program=${source%.*}
 	case $source in
-	# shellcheck disable=SC2086 # several options
-	*.cc) $FX_CXX $include -std=c++17 -Wall -Wextra -Werror -O1 -o "$program" "$source" ;;
-	# shellcheck disable=SC2086
-	*) $FX_CC $include -std=c11 -Wall -Wextra -Werror -O1 -o "$program" "$source" ;;
-	esac || fail "$source does not compile"
+	*.cc) compiler="$FX_CXX -std=c++17" ;;
+	*) compiler="$FX_CC -std=c11" ;;
+	esac
+	# shellcheck disable=SC2086 # several words
+	$compiler $include -Wall -Wextra -Werror -O1 -o "$program" "$source" || fail "$source does not compile"
 	expect_ok "./$program"
 	expect_ok "$FXTRACE" run -q -o "$program.fxt" -- "./$program"
 	expect_clean "$program.fxt"

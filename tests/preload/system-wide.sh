@@ -59,17 +59,16 @@ everywhere() {
 
 # Managers that start managers are faster than one look at who is there.
 end_all() {
-	local status=$? tries=100 pids
+	local tries=100 pids
 
 	while pids=$(find /proc -maxdepth 1 -user $USER_ID -printf '%f ' 2>/dev/null) &&
 		[ -n "$pids" ] && [ $((tries -= 1)) -gt 0 ]; do
 		# shellcheck disable=SC2086 # many
 		kill -9 $pids 2>/dev/null
 	done
-	(exit $status)
-	test_cleanup
 }
-trap end_all EXIT
+# shellcheck disable=SC2034 # lib.sh has it
+at_end=end_all
 
 nobody_is_left() {
 	[ -z "$(find /proc -maxdepth 1 -user $USER_ID 2>/dev/null)" ]
