@@ -22,6 +22,19 @@
  * that is small stands together behind it, and a process touches few pages of that, too. */
 #define FX_LARGE __attribute__((aligned(4096)))
 
+/* Of a page that will be read and then written, for the first time: a read that comes first takes a page fault of its own. The
+ * byte stays what it is; no other thread may write it meanwhile. */
+static inline void fx_touch(void *byte)
+{
+#if defined(__x86_64__)
+	__asm__ __volatile__("orb $0, %0" : "+m"(*(char *)byte));
+#else
+	volatile char *touched = (volatile char *)byte;
+
+	*touched = *touched;
+#endif
+}
+
 /* Keeps the compiler (not the processor) from moving memory accesses across. Enough between a
  * thread and a signal handler that runs on it. */
 #define fx_barrier() __asm__ __volatile__("" ::: "memory")

@@ -53,6 +53,7 @@ int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_
 		fx_engine.wiped = fx_wiped_map(sizeof(struct fx_wiped));
 		if (!fx_engine.wiped)
 			return -ENOMEM;
+		fx_touch(fx_engine.wiped);
 	}
 	fx_engine.pid = pid;
 	fx_engine.header = h;

@@ -183,6 +183,7 @@ void fx_environ_init(void)
 	remember_path();
 	if (!fx_environ_now() || !self.path[0])
 		return;
+	fx_touch(&self.count);
 	for (fx_strings e = fx_environ_now(); *e; e++) {
 		if (starts_with(*e, NO_FOLLOW))
 			follows = !environ_is_on(*e + strlen(NO_FOLLOW));

@@ -218,6 +218,7 @@ static int collect_one(struct dl_phdr_info *info, size_t size, void *unused)
 
 void fx_modules_collect(void)
 {
+	fx_touch(&store);
 	dl_iterate_phdr(collect_one, NULL);
 }
 
