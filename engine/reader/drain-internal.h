@@ -71,6 +71,17 @@ static inline void *piece_begin(struct fx_drain_block *block, struct fx_piece he
 	return at + sizeof(head);
 }
 
+/* The newest piece, whose payload is at `payload', has fewer bytes than it was given. */
+static inline void piece_shrink(struct fx_drain_block *block, void *payload, uint32_t bytes)
+{
+	struct fx_piece head;
+
+	memcpy(&head, (uint8_t *)payload - sizeof(head), sizeof(head));
+	block->used -= head.bytes - bytes;
+	head.bytes = bytes;
+	memcpy((uint8_t *)payload - sizeof(head), &head, sizeof(head));
+}
+
 /* The size in bytes that a header announces; 0 for one that announces none. */
 static inline uint64_t record_bytes(uint64_t header)
 {

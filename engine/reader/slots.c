@@ -75,21 +75,34 @@ int fx_drain_threads(struct fx_drain *d, struct fx_drain_block *block)
 	return 0;
 }
 
-/* Copies the open calls of a slot, without the sentinel. Returns how many there are. */
-static uint32_t read_frames(const struct fx_thread_slot *slot, struct fx_frame *ret)
+/* How many open calls a slot has, without the sentinel. */
+static uint32_t count_frames(const struct fx_thread_slot *slot)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 1; i < FX_FRAMES; i++) {
+	/* relaxed: they are read again */
+	while (n < FX_FRAMES - 1 && fx_load_relaxed(&slot->frames[n + 1].start))
+		n++;
+	return n;
+}
+
+/* Copies `most' of them, or as many as there still are, which it returns. (Straight into the block: all that there can be take
+ * 16 KB, which is much for a narrow stack.) */
+static uint32_t read_frames(const struct fx_thread_slot *slot, struct fx_frame *ret, uint32_t most)
+{
+	uint32_t n = 0;
+
+	while (n < most) {
+		const struct fx_frame *f = &slot->frames[n + 1];
 		/* acquire: the rest of the frame stands. Pairs with fx_frame_push(). */
-		uint64_t start = fx_load_acquire(&slot->frames[i].start);
+		uint64_t start = fx_load_acquire(&f->start);
 
 		if (start == 0)
 			break;
 		ret[n].start = start;
-		ret[n].id = fx_load_relaxed(&slot->frames[i].id);
-		ret[n].sp = fx_load_relaxed(&slot->frames[i].sp);
-		ret[n].key = fx_load_relaxed(&slot->frames[i].key);
+		ret[n].id = fx_load_relaxed(&f->id);
+		ret[n].sp = fx_load_relaxed(&f->sp);
+		ret[n].key = fx_load_relaxed(&f->key);
 		n++;
 	}
 	return n;
@@ -125,7 +138,6 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 	for (; *cursor < d->slots_used; ++*cursor) {
 		const struct fx_thread_slot *slot = slot_at(d, *cursor);
 		uint32_t tid = fx_load_acquire(&slot->tid);
-		struct fx_frame frames[FX_FRAMES];
 		uint32_t n;
 		uint64_t holder;
 		size_t used;
@@ -133,7 +145,7 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 
 		if (tid == 0 || tid == TID_TAKEN)
 			continue;
-		n = read_frames(slot, frames);
+		n = count_frames(slot);
 		if (n == 0)
 			continue;
 		/* Both, or none: else they are taken again. */
@@ -145,7 +157,7 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 			to = piece_begin(block,
 					 (struct fx_piece){
 					     .kind = FX_PIECE_FRAMES,
-					     .bytes = (uint32_t)(n * sizeof(frames[0])),
+					     .bytes = (uint32_t)(n * sizeof(struct fx_frame)),
 					     .index = *cursor,
 					     .serial = tid,
 					     .holder = holder,
@@ -155,7 +167,11 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 			block->used = used;
 			return 1;
 		}
-		memcpy(to, frames, n * sizeof(frames[0]));
+		n = read_frames(slot, to, n);
+		if (n)
+			piece_shrink(block, to, (uint32_t)(n * sizeof(struct fx_frame)));
+		else
+			block->used = used; /* none is left */
 	}
 	return 0;
 }

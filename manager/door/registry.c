@@ -260,26 +260,26 @@ static void serve_provider(struct fx_connection *c, const union fx_message_any *
 /* Reads what has come, if anything. */
 static void connection_serve(struct fx_connection *c)
 {
-	static __thread union fx_message_any message; /* large for a narrow stack */
+	union fx_message_any *message = c->registry->came;
 	int passed, r;
-	ssize_t n = fx_socket_receive_any(c->fd, &message, sizeof(message), &passed);
-	bool is_client = n >= (ssize_t)sizeof(message.GET_STATUS) &&
-			 message.GET_STATUS.header.type >= FX_MSG_RESULT &&
+	ssize_t n = fx_socket_receive_any(c->fd, message, sizeof(*message), &passed);
+	bool is_client = n >= (ssize_t)sizeof(message->GET_STATUS) &&
+			 message->GET_STATUS.header.type >= FX_MSG_RESULT &&
 			 c->registry->owner.client;
 
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	r = is_client ? authorize_client(c) : 0;
 	if (is_client && r == 0) {
-		hand_over(c, &message, (size_t)n, passed);
+		hand_over(c, message, (size_t)n, passed);
 		return;
 	}
 	if (is_client)
 		refuse_client(c, r);
-	else if (is_bringer(&message, n))
-		serve_bringer(c, &message.BRING, passed);
+	else if (is_bringer(message, n))
+		serve_bringer(c, &message->BRING, passed);
 	else
-		serve_provider(c, &message, n);
+		serve_provider(c, message, n);
 	if (passed >= 0)
 		close(passed);
 	connection_close(c);
@@ -366,19 +366,19 @@ static void turn_away(struct fx_registry *registry, int fd, int error)
 {
 	struct fx_connection c = {.registry = registry, .fd = fd};
 	struct fx_applicant applicant = {.pidfd = -1};
-	static __thread union fx_message_any message; /* large for a narrow stack */
+	union fx_message_any *message = registry->came;
 	int passed = -1, sent;
-	ssize_t n = fx_socket_receive_any(fd, &message, sizeof(message), &passed);
+	ssize_t n = fx_socket_receive_any(fd, message, sizeof(*message), &passed);
 
 	if (passed >= 0)
 		close(passed);
-	if (n >= (ssize_t)sizeof(message.GET_STATUS) &&
-	    message.GET_STATUS.header.type >= FX_MSG_RESULT) {
+	if (n >= (ssize_t)sizeof(message->GET_STATUS) &&
+	    message->GET_STATUS.header.type >= FX_MSG_RESULT) {
 		refuse_client(&c, error);
 	} else if (fx_socket_peer(fd, &applicant.pid, &applicant.uid) == 0 &&
 		   (fx_policy_admits(policy_of(&c), fd, applicant.uid) || is_kin(&c, &applicant))) {
-		if (n == sizeof(message.REGISTER))
-			memcpy(applicant.name, message.REGISTER.name, FX_PROVIDER_NAME_MAX);
+		if (n == sizeof(message->REGISTER))
+			memcpy(applicant.name, message->REGISTER.name, FX_PROVIDER_NAME_MAX);
 		registry_answer(&c, error, NULL, &sent);
 		if (registry->owner.turned_away)
 			registry->owner.turned_away(registry->owner.opaque, &applicant, error);
@@ -530,7 +530,10 @@ int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
 	    .given = listener >= 0,
 	};
 	ret->watch = (struct fx_watch){.ready = listener_ready, .opaque = ret};
-	if (!path)
+	ret->came = malloc(sizeof(*ret->came));
+	if (!ret->came)
+		r = -ENOMEM;
+	else if (!path)
 		r = place_find(ret);
 	else if (strlen(path) >= sizeof(ret->path))
 		r = -ENAMETOOLONG;
@@ -570,4 +573,6 @@ void fx_registry_destroy(struct fx_registry *registry)
 		rmdir(registry->directory);
 	registry->listener = registry->beside = registry->spare = -1;
 	registry->directory[0] = 0;
+	free(registry->came);
+	registry->came = NULL;
 }

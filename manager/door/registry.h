@@ -69,6 +69,8 @@ struct fx_registry {
 	int spare; /* a descriptor that is given up to turn somebody away when there is no other; -1 none */
 	bool deaf;	     /* nobody can be accepted for now: the listeners are not watched */
 	uint64_t deaf_since; /* CLOCK_MONOTONIC ns */
+	union fx_message_any
+	    *came; /* room for what a peer sends: too large for a narrow stack, or for a thread's */
 	struct fx_connection *first, *last; /* oldest first */
 	unsigned count;
 	uint64_t accepted;		     /* since it listens */

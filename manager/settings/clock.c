@@ -47,7 +47,7 @@ static enum fx_counter_verdict clock_look_at_counter(void)
 	if (!is_test && fx_counter_recall(&verdict))
 		return verdict;
 	verdict = fx_counter_measure();
-	if (verdict != FX_COUNTER_UNSEEN && !is_test)
+	if (verdict != FX_COUNTER_UNSEEN && verdict != FX_COUNTER_UNTRIED && !is_test)
 		fx_counter_keep(verdict);
 	return verdict;
 }

@@ -51,6 +51,7 @@ static bool counter_is_invariant(void)
 /* Looks between two readings of the time. */
 #define LOOKS_A_ROUND 32u
 
+/* (The C library takes what each thread has of its own from it: tests/lint/threads.sh.) */
 #define LOOKER_STACK (64u << 10)
 
 struct looker;
@@ -201,8 +202,9 @@ static enum fx_counter_verdict counters_are_alike(void)
 	free(looking.lookers);
 	if (looking.warped)
 		return FX_COUNTER_WARPED;
-	return started > 0 && looking.satisfied >= looking.count ? FX_COUNTER_SOUND
-								 : FX_COUNTER_UNSEEN;
+	if (started == 0)
+		return FX_COUNTER_UNTRIED;
+	return looking.satisfied >= looking.count ? FX_COUNTER_SOUND : FX_COUNTER_UNSEEN;
 }
 
 /* --- Of one rate ------------------------------------------------------------------------------ */

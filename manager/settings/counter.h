@@ -21,7 +21,8 @@
 	X(CHANGING, "the processor does not say that it runs steadily")                            \
 	X(WARPED, "it is not the same on all processors")                                          \
 	X(UNEVEN, "its rate changes")                                                              \
-	X(UNSEEN, "the processors were too busy to compare theirs")
+	X(UNSEEN, "the processors were too busy to compare theirs")                                \
+	X(UNTRIED, "no thread could be started to compare theirs")
 
 #define FX_COUNTER_ENUM_(symbol, text) FX_COUNTER_##symbol,
 enum fx_counter_verdict { FX_COUNTER_VERDICTS(FX_COUNTER_ENUM_) FX_COUNTER_VERDICT_COUNT };
