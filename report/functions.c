@@ -16,6 +16,7 @@ struct function {
 	uint64_t total; /* without the calls inside a call of the same function */
 	uint64_t self;
 	uint64_t unfinished;
+	uint64_t entries; /* of its calls that have no end in the archive: instants */
 	uint32_t open;	  /* its calls that are open */
 	bool is_function; /* and no system call or the like */
 };
@@ -128,6 +129,20 @@ static void functions_leave(void *section, const struct fx_open_call *call)
 	fx_spread_add(&function->times, time);
 }
 
+/* (The only other instants of that category say where calls were nested too deeply.) */
+static void functions_instant(void *section, const struct fx_event *event)
+{
+	struct functions *functions = section;
+	struct function *function;
+
+	if (!fxt_string_equals(event->category, "function") ||
+	    fxt_string_equals(event->name, "calls nested too deeply"))
+		return;
+	function = functions_find(functions, event->name->serial);
+	if (function)
+		function->entries++;
+}
+
 enum { SELF, SHARE, TOTAL, CALLS, MIN, MEAN, P50, P99, MAX, NAME };
 
 static const struct fx_column columns[] = {
@@ -144,6 +159,11 @@ static void functions_row(const struct functions *functions, struct fx_table *ta
 	const struct fx_spread *times = &function->times;
 
 	fx_table_row(table);
+	fx_table_string(table, NAME, name ? fx_report_text(functions->report, name)->data : "");
+	if (times->count == 0) {
+		fx_table_number(table, CALLS, (int64_t)function->entries);
+		return;
+	}
 	fx_table_number(table, SELF, (int64_t)function->self);
 	if (functions->self > 0 && function->is_function)
 		fx_table_real(table, SHARE, (double)function->self / (double)functions->self);
@@ -154,12 +174,13 @@ static void functions_row(const struct functions *functions, struct fx_table *ta
 	fx_table_number(table, P50, (int64_t)fx_spread_percentile(times, 0.5));
 	fx_table_number(table, P99, (int64_t)fx_spread_percentile(times, 0.99));
 	fx_table_number(table, MAX, (int64_t)times->max);
-	fx_table_string(table, NAME, name ? fx_report_text(functions->report, name)->data : "");
 }
 
 static bool functions_shows(const struct functions *functions, uint32_t name)
 {
-	return functions->items.items[name].times.count > 0 &&
+	const struct function *function = &functions->items.items[name];
+
+	return (function->times.count > 0 || function->entries > 0) &&
 	       (!functions->edges || fx_edges_wants(functions->edges, name));
 }
 
@@ -176,6 +197,7 @@ static void functions_tables(void *section)
 	struct fx_table *table =
 	    fx_table_new("functions", "Functions", columns, sizeof(columns) / sizeof(columns[0]));
 	uint64_t unfinished = 0;
+	size_t entered = 0;
 
 	if (!table) {
 		fx_report_fail(functions->report, -ENOMEM);
@@ -186,16 +208,24 @@ static void functions_tables(void *section)
 			continue;
 		functions_row(functions, table, name);
 		unfinished += functions->items.items[name].unfinished;
+		entered += functions->items.items[name].times.count == 0;
 	}
+	if (entered > 0 && entered == fx_table_row_count(table))
+		fx_table_sorted_by(table, CALLS);
 	if (fx_table_row_count(table) == 0 && functions->edges)
 		fx_table_note(table, "no call of this name is in the archive");
 	else if (fx_table_row_count(table) == 0)
 		fx_table_note(table,
 			      "no function was recorded: they are where the program is built "
 			      "with -finstrument-functions");
-	else
+	else if (entered < fx_table_row_count(table))
 		fx_table_note(table, "total is without a function's calls of itself; ~p50 and ~p99 "
 				     "are estimates, at most 1/16 too high");
+	if (entered > 0)
+		fx_table_note(table,
+			      "of %zu function%s the calls have no end: built with -pg, which "
+			      "tells of entries alone",
+			      entered, entered == 1 ? "" : "s");
 	if (unfinished > 0)
 		fx_table_note(table, "%s call%s had not ended; counted until the archive's end",
 			      FX_COUNT(unfinished), unfinished == 1 ? "" : "s");
@@ -208,6 +238,7 @@ const struct fx_section fx_section_functions = {
     .create = functions_create,
     .enter = functions_enter,
     .leave = functions_leave,
+    .instant = functions_instant,
     .tables = functions_tables,
     .destroy = functions_destroy,
 };

@@ -132,6 +132,26 @@ uint64_t fx_function_index(struct fx_thread *t, uint64_t function)
 	return fx_string_of_address(t, key, function_make, &function);
 }
 
+struct placed {
+	struct fx_thread *thread;
+	uint64_t function;
+};
+
+static uint32_t function_placed(uint64_t place, const void *data)
+{
+	const struct placed *placed = data;
+
+	(void)place;
+	return (uint32_t)fx_function_index(placed->thread, placed->function);
+}
+
+uint64_t fx_function_index_at(struct fx_thread *t, uint64_t place, uint64_t function)
+{
+	const struct placed placed = {t, function};
+
+	return fx_string_of_address(t, place, function_placed, &placed);
+}
+
 static unsigned header_words(uint64_t header)
 {
 	return (unsigned)(header >> 4 & 0xfff);

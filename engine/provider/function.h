@@ -32,6 +32,9 @@ fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t 
 /* The index of a function's name, made now if it is new; 0: it has none. */
 uint64_t fx_function_index(struct fx_thread *t, uint64_t function);
 
+/* The same, remembered for `place' too, an address in it; so that whoever has that alone finds the name. */
+uint64_t fx_function_index_at(struct fx_thread *t, uint64_t place, uint64_t function);
+
 /* Arguments as they stand in a record. */
 struct fx_argument_words {
 	const uint64_t *words;

@@ -15,25 +15,11 @@ _Static_assert(FXTRACE_PLACE_ON == FX_SITE_ENABLED, "what a place remembers");
 _Static_assert(offsetof(struct fxtrace_place, state) == offsetof(struct fx_site, state),
 	       "a place begins as a site");
 
-/* The calling thread's state, if it records, by the counter, and the manager lives; else NULL. As is_usual() of the hooks. */
-fx_hot struct fx_thread *events_usual_thread(void)
-{
-	/* relaxed: equal to the thread's, which was loaded with acquire when it was adopted */
-	uint64_t state = fx_load_relaxed(&fx_control()->state);
-	struct fx_thread *t = fx_self; /* if it is one */
-
-	/* owner: as in fx_thread_in() */
-	if (fx_unlikely(!(uint32_t)state || !fx_own_is_known() || t->state != state ||
-			!t->usual_limit || (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
-		return NULL;
-	return t;
-}
-
 static void events_write(struct fxtrace_place *place, unsigned type, const char *category,
 			 const char *name, uint64_t number, const struct fxtrace_arg *args,
 			 size_t count)
 {
-	struct fx_thread *t = events_usual_thread();
+	struct fx_thread *t = fx_thread_usual();
 	unsigned words = plain_args_words(args, count);
 	uint64_t names, *p, *end;
 
@@ -64,7 +50,7 @@ fx_hot bool scope_is_plainly_inside(const struct fx_frame *newest, uint64_t sp, 
 
 static void events_open(struct fxtrace_scope *scope)
 {
-	struct fx_thread *t = events_usual_thread();
+	struct fx_thread *t = fx_thread_usual();
 	uint64_t names, header, start;
 	struct fx_frame *f;
 
@@ -92,7 +78,7 @@ slowly:
 
 static void events_close(struct fxtrace_scope *scope)
 {
-	struct fx_thread *t = events_usual_thread();
+	struct fx_thread *t = fx_thread_usual();
 	unsigned words = plain_args_words(scope->args, scope->count);
 	struct fx_claim claim = scope_claim(scope);
 	struct fx_frame *f = scope->frame;

@@ -25,7 +25,7 @@ void fx_choices_look(void)
 		choices_forget();
 }
 
-bool fx_choice_is_out(const struct fx_thread *t, uint64_t function)
+bool fx_choice_is_out_at(const struct fx_thread *t, uint64_t place, uint64_t function)
 {
 	static const uint64_t marks[] = {
 	    [FX_RECIPES_IN] = 0,
@@ -37,9 +37,14 @@ bool fx_choice_is_out(const struct fx_thread *t, uint64_t function)
 	if (fx_likely(!(t->state & FX_CAT_CHOSEN)))
 		return false;
 	mark = marks[fx_recipes_choose(function)];
-	fx_store_relaxed(&fx_choices[fx_choice_slot(function)],
-			 fx_choice_word(function, t->state) ^ mark);
+	fx_store_relaxed(&fx_choices[fx_choice_slot(place)],
+			 fx_choice_word(place, t->state) ^ mark);
 	return mark != 0;
+}
+
+bool fx_choice_is_out(const struct fx_thread *t, uint64_t function)
+{
+	return fx_choice_is_out_at(t, function, function);
 }
 
 _Static_assert(FX_SUPPRESSED_PERIOD * 3 / 2 <= FX_SKIPS_CALLS, "as many as may be drawn");

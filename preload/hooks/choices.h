@@ -55,6 +55,9 @@ void fx_choices_look(void);
 /* Whether a function is left out in the thread's state; remembers that. */
 bool fx_choice_is_out(const struct fx_thread *t, uint64_t function);
 
+/* The same, remembered for an address in the function instead of its first. */
+bool fx_choice_is_out_at(const struct fx_thread *t, uint64_t place, uint64_t function);
+
 /*
  * In a thread's `skips': of the calls of such functions, how many it takes until one is recorded; that the one that is about to begin
  * is; and the last number that was drawn, of a sequence.

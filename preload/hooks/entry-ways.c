@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mcount and __fentry__, in assembly: what a function gets in registers is there again behind them, and libc's own finds
+ * the stack as the function left it, for it looks there for the function's caller.
+ */
+#include "preload/hooks/entries.h"
+
+#include <stddef.h>
+
+_Static_assert(offsetof(struct fx_entry_next, mcount) == 0, "the assembly goes by this");
+_Static_assert(offsetof(struct fx_entry_next, fentry) == 8, "the assembly goes by this");
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+
+/* SSE, AVX, the masks and both halves of AVX-512: what arguments can be in. */
+#define VECTOR_PARTS 0xe6u
+
+__attribute__((target("general-regs-only"))) uint64_t fx_entry_vectors(void)
+{
+	unsigned a, b, c = 0, d;
+
+	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE) ? VECTOR_PARTS : 0;
+}
+
+/*
+ * rbx holds the stack pointer of the saved registers, since the stack is not aligned behind every prologue. At 2: the slow
+ * half, once a function and where a chunk ends; all of a vector is saved, for libc's string functions use all of it. (XSAVE's
+ * plain form takes 2,688 bytes for these parts, and wants the header at 512 cleared.)
+ */
+__asm__(".text\n"
+	".balign 16\n"
+	".type fx_entry_kept, @function\n"
+	"fx_entry_kept:\n" /* called by a way, whose place stands above */
+	".cfi_startproc\n"
+	"	pushq %rax\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rcx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rdx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rsi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rdi\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %r8\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %r9\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %r10\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %r11\n"
+	".cfi_adjust_cfa_offset 8\n"
+	"	pushq %rbx\n"
+	".cfi_adjust_cfa_offset 8\n"
+	".cfi_rel_offset rbx, 0\n"
+	"	movq %rsp, %rbx\n"
+	".cfi_def_cfa_register rbx\n"
+	"	andq $-16, %rsp\n"
+	"	movq 88(%rbx), %rdi\n"
+	"	call fx_entry_record\n"
+	"	testb %al, %al\n"
+	"	jz 2f\n"
+	"1:	movq %rbx, %rsp\n"
+	".cfi_def_cfa_register rsp\n"
+	"	popq %rbx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	".cfi_restore rbx\n"
+	"	popq %r11\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %r10\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %r9\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %r8\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %rdi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %rsi\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %rdx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %rcx\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	popq %rax\n"
+	".cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	".cfi_def_cfa rbx, 88\n"
+	".cfi_rel_offset rbx, 0\n"
+	"2:	call fx_entry_vectors\n"
+	"	testl %eax, %eax\n"
+	"	jz 3f\n"
+	"	subq $2688, %rsp\n"
+	"	andq $-64, %rsp\n"
+	"	xorl %edx, %edx\n"
+	"	movq %rdx, 512(%rsp)\n"
+	"	movq %rdx, 520(%rsp)\n"
+	"	movq %rdx, 528(%rsp)\n"
+	"	movq %rdx, 536(%rsp)\n"
+	"	movq %rdx, 544(%rsp)\n"
+	"	movq %rdx, 552(%rsp)\n"
+	"	movq %rdx, 560(%rsp)\n"
+	"	movq %rdx, 568(%rsp)\n"
+	"	xsave64 (%rsp)\n"
+	"	movq 88(%rbx), %rdi\n"
+	"	call fx_entry_record_slowly\n"
+	"	call fx_entry_vectors\n"
+	"	xorl %edx, %edx\n"
+	"	xrstor64 (%rsp)\n"
+	"	jmp 1b\n"
+	"3:	subq $512, %rsp\n"
+	"	fxsave64 (%rsp)\n"
+	"	movq 88(%rbx), %rdi\n"
+	"	call fx_entry_record_slowly\n"
+	"	fxrstor64 (%rsp)\n"
+	"	jmp 1b\n"
+	".cfi_endproc\n"
+	".size fx_entry_kept, .-fx_entry_kept\n");
+
+/* The call goes on to libc's as it was. */
+#define FX_ENTRY_WAY(name, next)                                                                   \
+	__asm__(".text\n"                                                                          \
+		".balign 16\n"                                                                     \
+		".globl " name "\n"                                                                \
+		".type " name ", @function\n" name ":\n"                                           \
+		".cfi_startproc\n"                                                                 \
+		"	call fx_entry_kept\n"                                                            \
+		"	cmpq $0, fx_entry_next+" next "(%rip)\n"                                   \
+		"	je 1f\n"                                                                         \
+		"	jmp *fx_entry_next+" next "(%rip)\n"                                       \
+		"1:	ret\n"                                                                         \
+		".cfi_endproc\n"                                                                   \
+		".size " name ", .-" name "\n")
+
+FX_ENTRY_WAY("mcount", "0");
+FX_ENTRY_WAY("_mcount", "0");
+FX_ENTRY_WAY("__fentry__", "8");
+
+#elif defined(__aarch64__)
+
+/* Here the call is one like any other, for which the compiler has saved what it needs: the function's return address is
+ * its argument, and x30 the place. There is no __fentry__. */
+#define FX_ENTRY_WAY(name)                                                                         \
+	__asm__(".text\n"                                                                          \
+		".balign 16\n"                                                                     \
+		".globl " name "\n"                                                                \
+		".type " name ", %function\n" name ":\n"                                           \
+		".cfi_startproc\n"                                                                 \
+		"	stp x0, x30, [sp, #-16]!\n"                                                      \
+		".cfi_adjust_cfa_offset 16\n"                                                      \
+		".cfi_rel_offset x30, 8\n"                                                         \
+		"	mov x0, x30\n"                                                                   \
+		"	bl fx_entry_record\n"                                                            \
+		"	tbnz w0, #0, 1f\n"                                                               \
+		"	ldr x0, [sp, #8]\n"                                                              \
+		"	bl fx_entry_record_slowly\n"                                                     \
+		"1:	ldp x0, x30, [sp], #16\n"                                                      \
+		".cfi_adjust_cfa_offset -16\n"                                                     \
+		".cfi_restore x30\n"                                                               \
+		"	adrp x16, fx_entry_next\n"                                                       \
+		"	ldr x16, [x16, :lo12:fx_entry_next]\n"                                           \
+		"	cbz x16, 2f\n"                                                                   \
+		"	br x16\n"                                                                        \
+		"2:	ret\n"                                                                         \
+		".cfi_endproc\n"                                                                   \
+		".size " name ", .-" name "\n")
+
+FX_ENTRY_WAY("mcount");
+FX_ENTRY_WAY("_mcount");
+FX_ENTRY_WAY("__fentry__");
+
+#else
+#error "how functions call mcount is not known for this machine"
+#endif
