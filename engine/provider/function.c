@@ -132,26 +132,6 @@ uint64_t fx_function_index(struct fx_thread *t, uint64_t function)
 	return fx_string_of_address(t, key, function_make, &function);
 }
 
-struct placed {
-	struct fx_thread *thread;
-	uint64_t function;
-};
-
-static uint32_t function_placed(uint64_t place, const void *data)
-{
-	const struct placed *placed = data;
-
-	(void)place;
-	return (uint32_t)fx_function_index(placed->thread, placed->function);
-}
-
-uint64_t fx_function_index_at(struct fx_thread *t, uint64_t place, uint64_t function)
-{
-	const struct placed placed = {t, function};
-
-	return fx_string_of_address(t, place, function_placed, &placed);
-}
-
 static unsigned header_words(uint64_t header)
 {
 	return (unsigned)(header >> 4 & 0xfff);
@@ -249,10 +229,10 @@ static bool record_defining(struct fx_thread *t, struct fx_open o, uint64_t func
 	return true;
 }
 
-static bool function_write(struct fx_thread *t, struct fx_open o, uint64_t function,
+/* `index': of its name; 0: none. */
+static bool function_write(struct fx_thread *t, struct fx_open o, uint64_t function, uint64_t index,
 			   uint64_t header, const struct payload *y)
 {
-	uint64_t index = fx_function_index(t, function);
 	const struct fx_claim claim = {.time = y->first, .at = 1};
 	struct fx_reservation r;
 	uint64_t *p;
@@ -272,8 +252,17 @@ static bool function_write(struct fx_thread *t, struct fx_open o, uint64_t funct
 fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
 				uint64_t header, uint64_t first, uint64_t second)
 {
-	return function_write(t, o, function, header,
+	return function_write(t, o, function, fx_function_index(t, function), header,
 			      &(struct payload){.first = first, .second = second});
+}
+
+fx_cold bool fx_function_instant(struct fx_thread *t, uint64_t place, uint64_t function,
+				 uint64_t ticks)
+{
+	return function_write(t, (struct fx_open){0}, function,
+			      fx_string_of_address(t, place, function_make, &function),
+			      FX_HEADER_RETYPE(fx_function_header, FX_EVENT_INSTANT),
+			      &(struct payload){.first = ticks});
 }
 
 fx_cold bool fx_function_complete_with(struct fx_thread *t, struct fx_open o, uint64_t function,
@@ -284,7 +273,7 @@ fx_cold bool fx_function_complete_with(struct fx_thread *t, struct fx_open o, ui
 
 	if (e && e->words <= FX_STASH_ARGS)
 		a.lists[0] = (struct fx_argument_words){e->args, e->words, e->count};
-	return function_write(t, o, function, fx_function_header,
+	return function_write(t, o, function, fx_function_index(t, function), fx_function_header,
 			      &(struct payload){.first = o.start, .arguments = &a, .second = end});
 }
 

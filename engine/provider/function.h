@@ -29,11 +29,12 @@ extern uint64_t fx_function_header __attribute__((visibility("hidden")));
 fx_cold bool fx_function_record(struct fx_thread *t, struct fx_open o, uint64_t function,
 				uint64_t header, uint64_t first, uint64_t second);
 
+/* The same of an instant, by `place', an address in the function, which stands in the table instead of the first one. */
+fx_cold bool fx_function_instant(struct fx_thread *t, uint64_t place, uint64_t function,
+				 uint64_t ticks);
+
 /* The index of a function's name, made now if it is new; 0: it has none. */
 uint64_t fx_function_index(struct fx_thread *t, uint64_t function);
-
-/* The same, remembered for `place' too, an address in it; so that whoever has that alone finds the name. */
-uint64_t fx_function_index_at(struct fx_thread *t, uint64_t place, uint64_t function);
 
 /* Arguments as they stand in a record. */
 struct fx_argument_words {

@@ -54,8 +54,5 @@ void fx_entry_record_slowly(uint64_t place)
 	function = entry_function(place);
 	if (fx_choice_is_out_at(t, place, function))
 		return;
-	fx_function_index_at(t, place, function);
-	fx_function_record(t, (struct fx_open){0}, function,
-			   FX_HEADER_RETYPE(fx_function_header, FX_EVENT_INSTANT), fx_thread_now(t),
-			   0);
+	fx_function_instant(t, place, function, fx_thread_now(t));
 }

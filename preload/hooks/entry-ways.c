@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "base/atomic.h"
+
 _Static_assert(offsetof(struct fx_entry_next, mcount) == 0, "the assembly goes by this");
 _Static_assert(offsetof(struct fx_entry_next, fentry) == 8, "the assembly goes by this");
 
@@ -17,11 +19,21 @@ _Static_assert(offsetof(struct fx_entry_next, fentry) == 8, "the assembly goes b
 /* SSE, AVX, the masks and both halves of AVX-512: what arguments can be in. */
 #define VECTOR_PARTS 0xe6u
 
+#define NO_XSAVE 1u /* in place of parts that are known */
+
+/* (Kept: in a virtual machine the question costs a microsecond.) */
 __attribute__((target("general-regs-only"))) uint64_t fx_entry_vectors(void)
 {
+	static uint32_t kept;
+	uint32_t parts = fx_load_relaxed(&kept); /* relaxed: one word, the same whoever asks */
 	unsigned a, b, c = 0, d;
 
-	return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE) ? VECTOR_PARTS : 0;
+	if (!parts) {
+		parts =
+		    __get_cpuid(1, &a, &b, &c, &d) && (c & bit_OSXSAVE) ? VECTOR_PARTS : NO_XSAVE;
+		fx_store_relaxed(&kept, parts);
+	}
+	return parts == NO_XSAVE ? 0 : parts;
 }
 
 /*

@@ -23,6 +23,15 @@ expect_steps() {
 	echo "$name: $in in, $out out"
 }
 
+# Entries alone, by mcount and __fentry__.
+for way in '' -mfentry; do
+	# shellcheck disable=SC2086 # none, or one
+	compile steps -O2 -pg $way "$FX_SRCDIR/tests/preload/targets/steps.c" -ldl
+	"$FXTRACE" run -q -c function --clock counter -o entries.fxt -- ./steps >counted || fail "status $?"
+	expect_steps leaf 100 0
+	expect_steps two 100 0
+done
+
 for optimise in -O0 -O2; do
 	compile steps $optimise -g -finstrument-functions "$FX_SRCDIR/tests/preload/targets/steps.c" -ldl
 	"$FXTRACE" run -q -c function --clock counter -o plain.fxt -- ./steps >counted || fail "status $?"
