@@ -2,6 +2,8 @@
 /* The usual half. Functions get arguments in vectors, which are not saved before it: the compiler is to use none. */
 #if defined(__x86_64__) && defined(__clang__)
 #pragma clang attribute push(__attribute__((target("general-regs-only"))), apply_to = function)
+#elif defined(__x86_64__) && __GNUC__ < 11
+#pragma GCC target("no-sse")
 #elif defined(__x86_64__)
 #pragma GCC target("general-regs-only")
 #endif

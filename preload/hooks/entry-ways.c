@@ -21,8 +21,8 @@ _Static_assert(offsetof(struct fx_entry_next, fentry) == 8, "the assembly goes b
 
 #define NO_XSAVE 1u /* in place of parts that are known */
 
-/* (Kept: in a virtual machine the question costs a microsecond.) */
-__attribute__((target("general-regs-only"))) uint64_t fx_entry_vectors(void)
+/* (Kept: in a virtual machine the question costs a microsecond. Nothing in it is for a vector register.) */
+uint64_t fx_entry_vectors(void)
 {
 	static uint32_t kept;
 	uint32_t parts = fx_load_relaxed(&kept); /* relaxed: one word, the same whoever asks */
