@@ -14,6 +14,10 @@ for name in one two; do
 	echo "int helper_$name(int a) { return a * 2; } int part(int a) { return helper_$name(a) + 1; }" >$name.c
 done
 
+# Before glibc 2.35 modules that are loaded later are not known, nor the names of what is in them.
+libraries=(./one.so ./two.so)
+glibc_since 35 || libraries=()
+
 # try NAME OPTION...: with the library twice at one address, if the system gives it twice.
 try() {
 	local built=$1
@@ -23,31 +27,32 @@ try() {
 		"$compiler" "$@" -fno-inline -fPIC -shared -w -o $name.so $name.c || fail "$compiler $*: $name"
 	done
 	"$compiler" "$@" -fno-inline -fno-optimize-sibling-calls -w -o "$built" "$FX_SRCDIR/tests/e2e/targets/entered.c" -lpthread -ldl || fail "$compiler $*"
-	"./$built" ./one.so ./two.so >plain || fail "$built fails untraced: $(cat plain)"
+	"./$built" "${libraries[@]}" >plain || fail "$built fails untraced: $(cat plain)"
 	[ ! -f gmon.out ] || mv gmon.out gmon.plain
 	# Small pieces: their ends, where more is saved than usual, meet every function.
-	expect_ok "$FXTRACE" run --buffer-size 256K --on-full block -o "$built.fxt" "./$built" ./one.so ./two.so
+	expect_ok "$FXTRACE" run --buffer-size 256K --on-full block -o "$built.fxt" "./$built" "${libraries[@]}"
 	expect_same_file plain out
 	{
 		sed 1d plain
-		printf '%s\n' '100 helper_one' '100 helper_two' '1 main' '200 part'
+		echo '1 main'
+		[ ${#libraries[@]} = 0 ] || printf '%s\n' '100 helper_one' '100 helper_two' '200 part'
 	} | awk '$2 == "recursive" { $1 += 15 } 1' | sort >want # the child's: 15 calls
 	entries "$built.fxt" | grep -vE ' call_wider?$' >got
 	expect_same_file want got
 	expect_line 'calls have no end: built with -pg' <("$FXTRACE" report --functions "$built.fxt")
 
-	expect_ok "$FXTRACE" run --buffer-size 256K --on-full block --filter 'helper_*' --filter recursive -o few.fxt "./$built" ./one.so ./two.so
+	expect_ok "$FXTRACE" run --buffer-size 256K --on-full block --filter 'helper_*' --filter recursive -o few.fxt "./$built" "${libraries[@]}"
 	expect_same_file plain out
 	entries few.fxt >got
 	grep -E ' (helper_.*|recursive)$' want >few
 	expect_same_file few got
 
 	# Off, and with nobody there.
-	expect_ok "$FXTRACE" run -c process -o off.fxt "./$built" ./one.so ./two.so
+	expect_ok "$FXTRACE" run -c process -o off.fxt "./$built" "${libraries[@]}"
 	expect_same_file plain out
 	entries off.fxt >got
 	[ ! -s got ] || fail "functions are off, and there are $(head -n 3 got)"
-	LD_PRELOAD=$LIBFXTRACE "./$built" ./one.so ./two.so >out || fail "status $? without a manager"
+	LD_PRELOAD=$LIBFXTRACE "./$built" "${libraries[@]}" >out || fail "status $? without a manager"
 	expect_same_file plain out
 }
 
