@@ -16,7 +16,7 @@ static void entry_next_nothing(void)
 {
 }
 
-/* (mcount last: whoever finds it finds both. Threads that look at the same time find the same.) */
+/* (Threads that look at the same time find the same.) */
 static void entry_find_next(void)
 {
 	void *mcount, *fentry;
@@ -25,9 +25,9 @@ static void entry_find_next(void)
 		return;
 	mcount = fx_lookup("_mcount", "");
 	fentry = fx_lookup("__fentry__", "");
-	/* relaxed: what both lead to is code; and mcount's release pairs with nothing but the branch behind its load */
+	/* relaxed, both: what they lead to is code, and a way that finds NULL goes nowhere */
 	fx_store_relaxed(&fx_entry_next.fentry, fentry ? fentry : (void *)entry_next_nothing);
-	fx_store_release(&fx_entry_next.mcount, mcount ? mcount : (void *)entry_next_nothing);
+	fx_store_relaxed(&fx_entry_next.mcount, mcount ? mcount : (void *)entry_next_nothing);
 }
 
 /* The first address of the function that `place' lies in, by its unwind table; `place' if it has none. */
