@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Nobody called them by a prototype: compilers keep all that functions get in registers across these calls, and so do the
- * ways in entry-ways.c. `place': where the call returns to. */
+/* A compiler expects these calls to change no register that a function gets something in; the ways in entry-ways.c see to
+ * that. `place': where the call returns to. */
 
 /* Records the entry. False: nothing has happened, and the slow half is to do it. Changes no vector. With the way to
  * it and back 100 instructions (gcc 12, x86-64; tests/preload/steps.sh counts them). */
