@@ -69,7 +69,7 @@ struct fx_registry {
 	int spare; /* a descriptor that is given up to turn somebody away when there is no other; -1 none */
 	bool deaf;	     /* nobody can be accepted for now: the listeners are not watched */
 	uint64_t deaf_since; /* CLOCK_MONOTONIC ns */
-	union fx_message_any *came; /* what a peer has sent: too large for a narrow stack */
+	union fx_message_any *came;	    /* what a peer has sent: too large for a narrow stack */
 	struct fx_connection *first, *last; /* oldest first */
 	unsigned count;
 	uint64_t accepted;		     /* since it listens */
