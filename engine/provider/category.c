@@ -7,9 +7,6 @@
 #include "engine/provider/durable.h"
 #include "engine/provider/engine.h"
 
-/* Bytes of a description that are told. */
-#define DESCRIPTION_MAX 400u
-
 struct known {
 	const char *name; /* stored last (release); NULL: being taken */
 	const char *description;
@@ -47,7 +44,7 @@ bool fx_category_wanted(const char *name)
 static void category_tell(const struct known *k)
 {
 	size_t name = strnlen(k->name, FX_CATEGORY_NAME_MAX);
-	size_t rest = k->description ? 1 + strnlen(k->description, DESCRIPTION_MAX) : 0;
+	size_t rest = k->description ? 1 + strnlen(k->description, FX_DESCRIPTION_MAX) : 0;
 	unsigned words = 1 + (unsigned)(name + rest + 7) / 8;
 	uint64_t *p = fx_durable_reserve(words);
 

@@ -12,6 +12,9 @@
 /* Categories that a process can make known; more are recorded, but not listed. */
 #define FX_KNOWN_MAX 1024u
 
+/* Bytes of a description that are told. */
+#define FX_DESCRIPTION_MAX 400u
+
 /* Whether events of the category are wanted, provided that FX_CAT_USER is on. Holds for the epoch. */
 bool fx_category_wanted(const char *name);
 

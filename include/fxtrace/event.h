@@ -214,6 +214,22 @@
 #endif
 #endif
 
+/* TRACE_CATEGORY(category, description);, outside of functions: the module has events of the category. It is known, and listed
+ * with its description (400 bytes of it), from the time on that the module is loaded, whether tracing runs or not, and not
+ * only from its first event on. */
+#ifdef NTRACE
+#define TRACE_CATEGORY(category, description) struct fxtrace_category_
+#else
+#define TRACE_CATEGORY(category, description)                                                      \
+	FXTRACE_CATEGORY(FXTRACE_JOIN(fxtrace_category_, __COUNTER__), category, description)
+#define FXTRACE_CATEGORY(function, category, description)                                          \
+	__attribute__((constructor, used)) FXTRACE_UNTRACED static void function(void)             \
+	{                                                                                          \
+		fxtrace_describe(category, description);                                           \
+	}                                                                                          \
+	struct fxtrace_category_ /* for a semicolon */
+#endif
+
 /* TRACE_DURATION_BEGIN(category, name, key, value...), and the same at its end, on the same thread. Their arguments are shown
  * together. */
 #define TRACE_DURATION_BEGIN(category, ...)                                                        \

@@ -131,6 +131,8 @@ struct fxtrace_events {
 	void (*put)(struct fxtrace_place *place, unsigned payload, const char *category,
 		    const char *name, const void *data, size_t size, const struct fxtrace_arg *args,
 		    size_t count);
+	/* The module has events of the category; `description` may be NULL. Both are copied. Since 0.2. */
+	void (*describe)(const char *category, const char *description);
 };
 
 /* Whether a library that was made before, or after, has it. */
@@ -188,6 +190,15 @@ FXTRACE_INLINE uint64_t fxtrace_nonce(void)
 	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
 
 	return events ? events->nonce() : 0;
+}
+
+FXTRACE_INLINE void fxtrace_describe(const char *category, const char *description)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	if (events && FXTRACE_HAS(events, describe))
+		events->describe(category, description);
 }
 
 FXTRACE_INLINE void fxtrace_put_blob(struct fxtrace_place *place, unsigned type, const char *name,

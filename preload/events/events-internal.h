@@ -107,7 +107,7 @@ void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *ca
 void fx_events_open_slowly(struct fxtrace_scope *scope, uint64_t below);
 void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below);
 
-/* The program has events of this category: the manager lists it. */
-void fx_events_category_seen(const char *category);
+/* The program has events of this category: the manager lists it. `description` may be NULL. */
+void fx_events_category_known(const char *category, const char *description);
 
 #endif

@@ -422,19 +422,26 @@ void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below)
 	scope_write(t, scope, fx_thread_now(t));
 }
 
-/* The text is the module's, which may be unloaded: what is remembered is a copy. */
-void fx_events_category_seen(const char *category)
+/* A text of a module's, which may be unloaded: a copy that stays. NULL: there is none, or no memory. */
+static const char *category_text_keep(const char *text, size_t max)
 {
-	size_t length = strnlen(category, FX_CATEGORY_NAME_MAX);
-	int saved = errno;
-	char *copy;
+	size_t length = text ? strnlen(text, max) : 0;
+	char *copy = length ? fx_arena_alloc(1, length + 1) : NULL;
 
-	if (fx_category_is_known(category))
+	if (copy)
+		memcpy(copy, text, length);
+	return copy;
+}
+
+void fx_events_category_known(const char *category, const char *description)
+{
+	int saved = errno;
+	const char *copy;
+
+	if (!category || fx_category_is_known(category))
 		return;
-	copy = fx_arena_alloc(1, length + 1);
+	copy = category_text_keep(category, FX_CATEGORY_NAME_MAX);
+	if (copy)
+		fx_category_know(copy, category_text_keep(description, FX_DESCRIPTION_MAX));
 	errno = saved;
-	if (!copy)
-		return;
-	memcpy(copy, category, length);
-	fx_category_know(copy, NULL);
 }

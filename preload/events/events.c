@@ -111,7 +111,7 @@ static uint64_t events_look(struct fxtrace_place *place, const char *category)
 {
 	if (!fx_load_relaxed(
 		&place->state)) /* relaxed: two that see it are one too many, no more */
-		fx_events_category_seen(category);
+		fx_events_category_known(category, NULL);
 	return fx_site_look((struct fx_site *)place, category);
 }
 
@@ -146,4 +146,5 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .close = events_close,
     .alert = fxtrace_alert_raise,
     .put = fx_events_put,
+    .describe = fx_events_category_known,
 };
