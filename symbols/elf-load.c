@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "symbols/code-ranges.h"
+#include "symbols/debug-by-id.h"
 #include "symbols/lines.h"
 #include "symbols/sites.h"
 #include "symbols/sources.h"
@@ -86,22 +87,14 @@ static bool is_loadable(Elf *elf)
 	       (header.e_type == ET_EXEC || header.e_type == ET_DYN);
 }
 
-static bool has_build_id(Elf *elf, const uint8_t *wanted, size_t wanted_size)
-{
-	const void *build_id;
-	ssize_t size = dwelf_elf_gnu_build_id(elf, &build_id);
-
-	return size >= 0 && (size_t)size == wanted_size &&
-	       memcmp(build_id, wanted, wanted_size) == 0;
-}
-
 static int file_verify(const struct elf_file *file)
 {
 	const struct fx_elf_source *source = file->source;
 
 	if (!is_loadable(file->elf))
 		return elf_load_problem(FX_SYMBOL_FILE_NOT_ELF);
-	if (source->build_id && !has_build_id(file->elf, source->build_id, source->build_id_size))
+	if (source->build_id &&
+	    !fx_elf_has_build_id(file->elf, source->build_id, source->build_id_size))
 		return elf_load_problem(FX_SYMBOL_FILE_CHANGED);
 	if (!symbols_fit(file->elf, source->limit))
 		return elf_load_problem(FX_SYMBOL_FILE_TOO_LARGE);
@@ -139,42 +132,77 @@ static int give_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Ad
 	return fd;
 }
 
-/* A debug file that was found, unless its symbols are more than are read: then it is none. */
-static int debug_file_take(int fd, uint64_t limit)
+/* Whether the symbols of an open file are no more than are read. */
+static bool debug_file_fits(const struct elf_file *file, int fd)
 {
-	Elf *elf = fd >= 0 ? elf_begin(fd, ELF_C_READ, NULL) : NULL;
-	bool fits = elf && symbols_fit(elf, limit);
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	bool fits = elf && symbols_fit(elf, file->source->limit);
 
 	elf_end(elf);
-	if (fd >= 0 && !fits) {
+	return fits;
+}
+
+/* A debug file that was found, unless its symbols are more than are read: then it is none. */
+static int debug_file_take(const struct elf_file *file, int fd)
+{
+	if (fd >= 0 && !debug_file_fits(file, fd)) {
 		close(fd);
 		fd = -1;
 	}
 	return fd;
 }
 
+/* -1 as well if there is none; too_large tells them apart. */
+static int debug_file_by_id(const struct elf_file *file, Elf *elf, bool *too_large)
+{
+	int found = elf ? fx_debug_by_id_open(file->source->debug_path, elf) : -1;
+	int fd = debug_file_take(file, found);
+
+	*too_large = found >= 0 && fd < 0;
+	return fd;
+}
+
 /*
- * The debug file. By build-id first. Its standard search by name ends with a question to a
- * debuginfod server if the module's build-id is known; it is therefore made for a second module, of
- * which libdwfl knows nothing, and it compares the checksum in the debug link.
+ * libdwfl's search by name ends with a question to a debuginfod server if the module's build-id is
+ * known; it is therefore made for a second module, of which libdwfl knows nothing, and it compares
+ * the checksum in the debug link.
+ */
+static int debug_file_by_name(struct elf_file *file, const char *file_name, const char *link,
+			      GElf_Word checksum, char **debug_file_name)
+{
+	int fd;
+
+	errno = 0;
+	fd = dwfl_standard_find_debuginfo(file->by_name, module_data(file->by_name), "by name", 0,
+					  file_name, link, checksum, debug_file_name);
+	file->is_partial = fd < 0 && errno == EACCES;
+	return debug_file_take(file, fd);
+}
+
+/*
+ * The debug file, and the one that it shares with others (dwz), by build-id first: libdwfl has both
+ * of them from its own search, with its own Elf of them, and is not asked about one that is too large.
  */
 static int find_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
 			   const char *file_name, const char *link, GElf_Word checksum,
 			   char **debug_file_name)
 {
 	struct elf_file *file = *module_data(module);
-	uint64_t limit = file ? file->source->limit : 0;
-	int fd = dwfl_build_id_find_debuginfo(module, data, name, base, file_name, link, checksum,
-					      debug_file_name);
+	GElf_Addr bias;
+	bool too_large;
+	int fd;
 
-	fd = debug_file_take(fd, limit);
-	if (fd >= 0 || !link || !file)
-		return fd;
-	errno = 0;
-	fd = dwfl_standard_find_debuginfo(file->by_name, data, name, base, file_name, link,
-					  checksum, debug_file_name);
-	file->is_partial = fd < 0 && errno == EACCES;
-	return debug_file_take(fd, limit);
+	if (!file)
+		return -1;
+	fd = debug_file_by_id(file, dwfl_module_getelf(module, &bias), &too_large);
+	if (fd >= 0)
+		close(fd);
+	fd = too_large ? -1
+		       : dwfl_build_id_find_debuginfo(module, data, name, base, file_name, link,
+						      checksum, debug_file_name);
+	return fd >= 0 || !link
+		   ? fd
+		   : debug_file_by_name(file, file_name, link, checksum, debug_file_name);
 }
 
 /* --- Its symbols ------------------------------------------------------------------------------ */
@@ -370,18 +398,18 @@ static int table_make(struct elf_file *file, Dwfl_Module *module, struct fx_symt
 	return failed;
 }
 
-/* Which debug file will be read; none, if the file has what is asked for. */
-static void debug_file_identify(struct elf_file *file, Dwfl_Module *module, Elf *elf,
-				struct fx_store_file *ret)
+/* Which debug file will be read; none, if the file has what is asked for. The module is not touched. */
+static void debug_file_identify(struct elf_file *file, Elf *elf, struct fx_store_file *ret)
 {
-	const char *path = file->source->path;
 	GElf_Word checksum = 0;
 	const char *link = dwelf_elf_gnu_debuglink(elf, &checksum);
 	char *found = NULL;
+	bool too_large;
 	struct stat st;
-	int fd = find_debug_file(module, module_data(module), path, file->code.start, path, link,
-				 checksum, &found);
+	int fd = debug_file_by_id(file, elf, &too_large);
 
+	if (fd < 0 && link)
+		fd = debug_file_by_name(file, file->source->path, link, checksum, &found);
 	if (fd >= 0 && fstat(fd, &st) == 0)
 		*ret = (struct fx_store_file){
 		    .device = st.st_dev,
@@ -415,7 +443,7 @@ static bool store_key(struct elf_file *file, Dwfl_Module *module, struct fx_stor
 	if (!elf)
 		return false;
 	if (!elf_has_symtab(elf) || source->wants_sources || source->wants_lines)
-		debug_file_identify(file, module, elf, &ret->debug);
+		debug_file_identify(file, elf, &ret->debug);
 	return true;
 }
 

@@ -19,7 +19,6 @@ TRACE_CATEGORY("", "of nothing");
 TRACE_CATEGORY("long", "$long");
 TRACE_CATEGORY("render", "a second time");
 #include <dlfcn.h>
-#include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -56,7 +55,7 @@ extern "C" void use()
 	plug::twice();
 }
 END
-flags="$include -Wall -Wextra -Wpedantic -Wshadow -Werror -Wno-pedantic"
+flags="$include -Wall -Wextra -Wshadow -Werror"
 # shellcheck disable=SC2086 # several words
 for f in main other; do
 	$FX_CC $flags -std=c11 -D_GNU_SOURCE -c $f.c || fail "$f.c does not compile"
@@ -67,13 +66,13 @@ ${CXX:-g++} $flags -std=c++17 -shared -fPIC -o libplug.so plug.cpp || fail "plug
 $FX_CC -o described main.o other.o -ldl || fail "does not link"
 ! nm main-none.o | grep fxtrace || fail "NTRACE leaves something"
 
-# The categories of the program's own that have a description, as they are listed.
+# The categories of the program alone, as they are listed, with what they are.
 listed() {
 	"$FXTRACE" list-categories --json | python3 -c '
 import json, sys
 for c in json.load(sys.stdin):
     if c["name"] in ("net", "render", "bare", "long", "plug", ""):
-        print(c["name"], c["providers"], c.get("help") or c.get("description"))
+        print(c["name"], c["providers"], c["help"])
 '
 }
 nothing_else() {
@@ -91,7 +90,7 @@ for arguments in "" "plug" "plug fork"; do
 	*) providers=1 ;;
 	esac
 	{
-		echo "bare $providers None"
+		echo "bare $providers "
 		echo "long $providers $(printf '%0400d' 0)"
 		echo "net $providers what is sent and received"
 		[ -z "$arguments" ] || echo "plug $providers of a library"

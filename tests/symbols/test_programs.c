@@ -96,14 +96,11 @@ Test(programs, compressed_debug_data)
 	expect_program("target-mini", NULL);
 }
 
-Test(programs, debug_file_by_build_id)
+/* DIR/.build-id/xx/rest.debug, for the program that was run, leads to the file. */
+static void link_by_build_id(const char *directory, const char *program, const char *debug_name)
 {
-	world_run(&world, "target-stripped", NULL);
-	const uint8_t *id = world_module(&world, "target-stripped")->build_id;
-	size_t size = world_module(&world, "target-stripped")->facts.build_id_size;
-
-	char directory[] = "/tmp/fxtrace-symbols-XXXXXX";
-	cr_assert_not_null(mkdtemp(directory));
+	const uint8_t *id = world_module(&world, program)->build_id;
+	size_t size = world_module(&world, program)->facts.build_id_size;
 	char path[256];
 	int length = snprintf(path, sizeof(path), "%s/.build-id", directory);
 	cr_assert_eq(mkdir(path, 0700), 0);
@@ -113,19 +110,56 @@ Test(programs, debug_file_by_build_id)
 	for (size_t i = 1; i < size; i++)
 		length += snprintf(path + length, sizeof(path) - length, "%02x", id[i]);
 	snprintf(path + length, sizeof(path) - length, ".debug");
-	char *debug = world_path("target-pie.debug");
+	char *debug = world_path(debug_name);
 	cr_assert_eq(symlink(debug, path), 0);
+	free(debug);
+}
+
+static void remove_folder(const char *path)
+{
+	char command[300];
+	snprintf(command, sizeof(command), "rm -r '%s'", path);
+	cr_expect_eq(system(command), 0);
+}
+
+Test(programs, debug_file_by_build_id)
+{
+	char directory[] = "/tmp/fxtrace-symbols-XXXXXX";
+	cr_assert_not_null(mkdtemp(directory));
+	world_run(&world, "target-stripped", NULL);
+	link_by_build_id(directory, "target-stripped", "target-pie.debug");
 
 	open_space(directory);
 	world_add_modules(&world, space);
 	world_expect_names(&world, space);
 	expect_no_problem();
 	close_space();
+	remove_folder(directory);
+}
 
-	char command[300];
-	snprintf(command, sizeof(command), "rm -r '%s'", directory);
-	cr_expect_eq(system(command), 0);
-	free(debug);
+/*
+ * A cache of tables asks which debug file there is before any is read. The names stay the same, and so do
+ * the descriptors of the caller: 0 among them, which libdwfl takes for a debug file of its own if it is misled.
+ */
+Test(programs, debug_file_by_build_id_with_a_cache_of_tables)
+{
+	char directory[] = "/tmp/fxtrace-symbols-XXXXXX", kept[] = "/tmp/fxtrace-kept-XXXXXX";
+	cr_assert_not_null(mkdtemp(directory));
+	cr_assert_not_null(mkdtemp(kept));
+	world_run(&world, "target-stripped", NULL);
+	link_by_build_id(directory, "target-stripped", "target-pie.debug");
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	cr_assert_geq(dup2(null, 0), 0);
+
+	open_space(directory);
+	fx_symbol_cache_keep(cache, kept);
+	world_add_modules(&world, space);
+	world_expect_names(&world, space);
+	expect_no_problem();
+	close_space();
+	cr_expect_neq(fcntl(0, F_GETFD), -1, "a descriptor of the caller was closed");
+	remove_folder(directory);
+	remove_folder(kept);
 }
 
 Test(programs, stripped_falls_back_to_the_module)
