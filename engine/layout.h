@@ -305,8 +305,9 @@ enum fx_loss {
 	FX_LOSS_ENDED = 9,    /* lossless: tracing ended while its writer waited for room */
 	FX_LOSS_WORN = 10,    /* the buffer has been used as often as can be counted */
 	FX_LOSS_FOREIGN = 11, /* of a thread that libc has not made */
+	FX_LOSS_KERNEL = 12,  /* the kernel provider's: the kernel had no room for it */
 };
-#define FX_LOSSES      12u
+#define FX_LOSSES      13u
 #define FX_LOSSES_ROOM 16u /* for causes to come */
 
 /* One open call. 32 bytes. A user-space address is below 2^48, a Duration Complete header whose

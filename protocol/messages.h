@@ -57,8 +57,9 @@ struct fx_msg_header {
 
 /* Why a process registers. */
 enum fx_register_cause {
-	FX_REGISTER_START = 0, /* a new program image */
-	FX_REGISTER_FORK = 1,  /* a forked child, running its parent's image */
+	FX_REGISTER_START = 0,	/* a new program image */
+	FX_REGISTER_FORK = 1,	/* a forked child, running its parent's image */
+	FX_REGISTER_KERNEL = 2, /* the kernel provider, which records of other processes */
 };
 
 struct fx_msg_register {

@@ -61,8 +61,7 @@ static void encode_process(struct fx_encoder *e, uint64_t pid, const char *name,
 	fx_record_encode(e, &record);
 }
 
-void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name,
-			  const struct fx_abouts *abouts)
+void fx_archive_introduce(struct fx_archive *a, uint32_t id, const char *name)
 {
 	char text[FXT_MAX_NAME_LENGTH];
 	size_t length = fx_escape(text, sizeof(text), name, strlen(name), 0);
@@ -72,9 +71,6 @@ void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const
 	e = encoder(a);
 	fx_encode_provider_info(&e, id, text, length);
 	fx_encode_initialization(&e, TICKS_PER_SECOND);
-	archive_finish(a, &e);
-	e = encoder(a);
-	encode_process(&e, pid, text, length, abouts);
 	archive_finish(a, &e);
 	a->current = a->selected = id;
 }

@@ -37,12 +37,11 @@ struct fx_archive {
 /* Writes the magic record. */
 void fx_archive_begin(struct fx_archive *a, struct fx_output *out);
 
-/* Introduces a provider, an id that was never used, and its process, with what is known of that (NULL: nothing). Here and below, names of processes and threads may
+/* Introduces a provider, an id that was never used. Here and below, names of providers, processes and threads may
  * be of any bytes, and are escaped (base/escape.h); all other text is as it shall stand. */
-void fx_archive_introduce(struct fx_archive *a, uint32_t id, uint64_t pid, const char *name,
-			  const struct fx_abouts *abouts);
+void fx_archive_introduce(struct fx_archive *a, uint32_t id, const char *name);
 
-/* What is known of the process now, in the place of what was. */
+/* What is known of a provider's process (NULL: nothing), in the place of what was. */
 void fx_archive_process(struct fx_archive *a, uint64_t pid, const char *name,
 			const struct fx_abouts *abouts);
 

@@ -48,7 +48,7 @@ void fx_kept_note(struct fx_stream *s, struct fx_stream_chunk *c, const uint64_t
 
 	if (!t || t->kept_from)
 		return;
-	t->kept_from = fx_timebase_ns(&s->shared->timebase, first_event_end(words, count));
+	t->kept_from = fx_stream_ns(s, first_event_end(words, count));
 	if (!t->kept_whole && t->kept_from > s->kept_from)
 		s->kept_from = t->kept_from;
 }
@@ -121,7 +121,7 @@ bool fx_kept_leaves_out(struct fx_rewriting *w)
 	if (!s->floor || !w->chunk)
 		return false;
 	end = is_log ? w->words[1] : event_end_of(w->words, w->size);
-	out = fx_timebase_ns(&s->shared->timebase, end) < s->floor;
+	out = fx_stream_ns(s, end) < s->floor;
 	if (!is_log)
 		out = event_is_out(w, out);
 	s->counts.older += out;

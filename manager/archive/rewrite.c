@@ -8,6 +8,7 @@
 #include "format/encode.h"
 #include "manager/archive/begun.h"
 #include "manager/archive/kept.h"
+#include "manager/archive/kernel.h"
 #include "manager/archive/late.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/told.h"
@@ -58,8 +59,11 @@ static int rewrite_category(struct fx_rewriting *w, size_t word, unsigned lsb)
 static int rewrite_inline_thread(struct fx_rewriting *w)
 {
 	uint64_t tid = w->words[w->at + 1];
-	struct fx_stream_thread *t = fx_stream_thread(w->s, tid);
+	struct fx_stream_thread *t;
 
+	if (w->s->is_kernel)
+		return fx_kernel_thread(w);
+	t = fx_stream_thread(w->s, tid);
 	if (!t && tid)
 		return -EINVAL;
 	if (t)
@@ -91,7 +95,7 @@ static int rewrite_thread(struct fx_rewriting *w, size_t word, unsigned lsb)
 /* Converts the time in the next word, at least `floor`. */
 static int rewrite_time(struct fx_rewriting *w, uint64_t floor)
 {
-	uint64_t ns = fx_timebase_ns(&w->s->shared->timebase, w->words[w->at]);
+	uint64_t ns = fx_stream_ns(w->s, w->words[w->at]);
 
 	if (ns > INT64_MAX || ns < floor)
 		return -ERANGE;
@@ -264,6 +268,50 @@ static int rewrite_profiler(struct fx_rewriting *w)
 	return r;
 }
 
+/* The kernel provider's: threads are numbers, whatever their processes are. */
+static int rewrite_scheduling(struct fx_rewriting *w)
+{
+	uint64_t header = w->words[0];
+	int r;
+
+	w->at = 1;
+	r = rewrite_time(w, 0);
+	if (r < 0)
+		return r;
+	switch (FXT_GET(header, SCHED_TYPE)) {
+	case FXT_SCHED_CONTEXT_SWITCH:
+		r = fx_kernel_tid(w);
+		if (r == 0)
+			r = fx_kernel_tid(w);
+		return r < 0 ? r
+			     : rewrite_args(w, (unsigned)FXT_GET(header, CONTEXT_SWITCH_NARGS),
+					    false);
+	case FXT_SCHED_THREAD_WAKEUP:
+		r = fx_kernel_tid(w);
+		return r < 0
+			   ? r
+			   : rewrite_args(w, (unsigned)FXT_GET(header, THREAD_WAKEUP_NARGS), false);
+	}
+	return -EPERM;
+}
+
+/* The kernel provider's name of a thread or a process, or of its own thread. As fx_rewrite_record(). */
+static int rewrite_kernel_name(struct fx_rewriting *w)
+{
+	uint64_t header = w->words[0];
+	int r;
+
+	if (fx_kernel_is_provider(w))
+		return 0;
+	if (!fx_kernel_object(w))
+		return fx_told_kernel_object(w);
+	w->at = 2;
+	r = REWRITE_REF(w, 0, KERNEL_OBJECT_NAME);
+	if (r == 0)
+		r = rewrite_args(w, (unsigned)FXT_GET(header, KERNEL_OBJECT_NARGS), false);
+	return r < 0 ? r : 1;
+}
+
 static int rewrite_large(struct fx_rewriting *w)
 {
 	bool event = FXT_GET(w->words[0], LARGE_BLOB_FORMAT) == FXT_LARGE_BLOB_EVENT;
@@ -340,6 +388,8 @@ int fx_rewrite_record(struct fx_rewriting *w)
 	case FXT_RECORD_THREAD:
 		return fx_told_thread(w);
 	case FXT_RECORD_KERNEL_OBJECT:
+		if (w->s->is_kernel)
+			return rewrite_kernel_name(w);
 		return fx_told_kernel_object(w);
 	case FXT_RECORD_EVENT:
 		if (rewrite_is_unwanted(w)) {
@@ -373,7 +423,10 @@ int fx_rewrite_record(struct fx_rewriting *w)
 	case FXT_RECORD_LARGE:
 		r = rewrite_large(w);
 		break;
-	default: /* metadata, initialization, scheduling, and types from the future */
+	case FXT_RECORD_SCHEDULING:
+		r = w->s->is_kernel ? rewrite_scheduling(w) : -EPERM;
+		break;
+	default: /* metadata, initialization, and types from the future */
 		r = -EPERM;
 	}
 	return r < 0 ? r : 1;

@@ -67,6 +67,7 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	s->kernel_pid = who->kernel_pid;
 	s->first_tid = who->first_tid;
 	s->origin = who->origin;
+	s->is_kernel = who->is_kernel;
 	s->next_index = 1;
 	s->first_end = UINT64_MAX;
 	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
@@ -77,8 +78,11 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 		      shared->max_strings);
 	s->names.functions = &shared->functions;
 	provider_note(s);
-	fx_archive_introduce(&shared->archive, id, s->pid, s->name,
-			     who->origin ? &who->origin->abouts : NULL);
+	fx_archive_introduce(&shared->archive, id, s->name);
+	/* The kernel provider is none of the processes that are traced. */
+	if (!s->is_kernel)
+		fx_archive_process(&shared->archive, s->pid, s->name,
+				   who->origin ? &who->origin->abouts : NULL);
 	if (fx_functions_nest(shared->functions.text) && scope_begin(s) < 0) {
 		fx_stream_destroy(s);
 		return -ENOMEM;

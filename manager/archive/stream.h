@@ -14,6 +14,8 @@
  *	scope.c     calls that are recorded by what they lie in
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
  *
+ *	kernel.c    what the kernel provider says of other processes
+ *
  * What a provider may not say is left out and counted as invalid: metadata, initialization, names
  * of processes and of other threads, scheduling, Perfetto blobs, malformed records, records with
  * strings that were never defined.
@@ -189,6 +191,7 @@ struct fx_stream {
 	uint32_t kernel_pid;	  /* as the manager's kernel has it: others come to have the same */
 	uint32_t first_tid;	  /* as the process itself calls its first thread */
 	struct fx_origin *origin; /* borrowed; NULL: not known */
+	bool is_kernel;		  /* the kernel provider: see kernel.h */
 	char name[FXT_MAX_NAME_LENGTH + 1];
 	uint32_t title_seen; /* which of the process's titles stands in the archive */
 	struct fx_names names;
@@ -242,6 +245,7 @@ struct fx_stream_end {
 struct fx_stream_who {
 	uint32_t pid, kernel_pid, first_tid;
 	struct fx_origin *origin;
+	bool is_kernel;
 };
 
 /* Makes a stream and introduces it in the archive. 0 or -ENOMEM. */
@@ -273,6 +277,12 @@ static inline void fx_stream_lose(struct fx_stream *s, int r)
 
 /* Puts into the archive what is decided of the records that are held: see fx_scope_settle(). */
 void fx_stream_settle(struct fx_stream *s, uint64_t until_ns);
+
+/* When something was that the provider's records say: the kernel provider has no ticks. */
+static inline uint64_t fx_stream_ns(struct fx_stream *s, uint64_t time)
+{
+	return s->is_kernel ? time : fx_timebase_ns(&s->shared->timebase, time);
+}
 
 /* Whether a call is shorter than those of its function that are recorded, as far as providers do not know it. */
 static inline bool fx_stream_is_brief(const struct fx_stream *s, const struct fx_name *function,

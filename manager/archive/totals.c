@@ -44,6 +44,8 @@ void fx_totals_end(struct fx_totals *totals, const struct fx_stream *s,
 		   const struct fx_stream_end *end, bool exec)
 {
 	counts_add(&totals->counts, &s->counts);
+	if (s->is_kernel)
+		return;
 	/* What was never there is told, and not counted among what was. */
 	totals->processes -= end->absent && !exec;
 	/* Its first thread is there whether it records or not, and exec() leaves it. */

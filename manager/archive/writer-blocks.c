@@ -23,9 +23,11 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 	    .kernel_pid = inlet->pid,
 	    .first_tid = inlet->origin ? fx_origin_first_tid(inlet->origin) : inlet->pid,
 	    .origin = inlet->origin,
+	    .is_kernel = inlet->is_kernel,
 	};
 
-	fx_totals_begin(&w->totals, inlet->exec);
+	if (!inlet->is_kernel)
+		fx_totals_begin(&w->totals, inlet->exec);
 	if (fx_stream_create_as(&w->shared, inlet->id, &who, inlet->name, &inlet->stream) < 0) {
 		fx_report("out of memory: %s (%u) will be missing", inlet->name, inlet->pid);
 		return;
@@ -35,7 +37,8 @@ static void inlet_begin(struct fx_writer *w, struct fx_inlet *inlet)
 	w->host_written = true;
 	inlet->findings = w->anchors.newest.count;
 	fx_clocks_catch_up(&w->anchors.clocks, &w->shared.archive);
-	fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
+	if (!inlet->is_kernel)
+		fx_ties_birth(&w->ties, inlet->stream, inlet->born, inlet->exec);
 }
 
 /* A file that gives no names since it may not be read or is more than is borne; what is missing or has changed is told

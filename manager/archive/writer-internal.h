@@ -31,6 +31,7 @@ struct fx_inlet {
 	uint32_t id;
 	uint32_t pid;
 	struct fx_origin *origin; /* shared; NULL: not known */
+	bool is_kernel;		  /* the kernel provider */
 	bool exec;		  /* the process was another program before */
 	uint64_t born;		  /* CLOCK_BOOTTIME ns */
 	struct fx_stream *stream; /* the writer thread's */

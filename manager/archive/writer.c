@@ -234,6 +234,7 @@ struct fx_inlet *fx_writer_inlet(struct fx_writer *w, const struct fx_newcomer *
 	inlet->id = who->id;
 	inlet->pid = (uint32_t)who->pid;
 	inlet->exec = who->exec;
+	inlet->is_kernel = who->is_kernel;
 	inlet->born = who->born;
 	inlet->parking = &w->parking;
 	inlet->origin = fx_origin_share(who->origin);

@@ -79,6 +79,7 @@ struct fx_newcomer {
 	uint64_t born;		  /* CLOCK_BOOTTIME ns; when it registered */
 	const char *name;	  /* borrowed, 100 bytes at most */
 	struct fx_origin *origin; /* shared */
+	bool is_kernel;		  /* the kernel provider */
 	bool exec; /* the process was another program before, and is counted already */
 };
 

@@ -26,6 +26,7 @@ static void control_configure(struct fx_provider *p, const struct fx_provider_te
 	p->mode = terms->mode;
 	p->on_full = terms->on_full;
 	p->nests = terms->nests;
+	p->is_kernel = terms->is_kernel;
 	p->clock = terms->clock_kind;
 	c->buffering_mode = terms->mode;
 	c->on_full = terms->on_full;
@@ -264,6 +265,7 @@ struct fx_inlet *fx_provider_enlist(const struct fx_provider *p, struct fx_write
 				  .pid = p->pid,
 				  .born = p->born,
 				  .name = p->name,
+				  .is_kernel = p->is_kernel,
 				  .origin = p->origin,
 				  .exec = exec};
 
@@ -314,6 +316,8 @@ void fx_provider_want(struct fx_provider *p, const struct fx_session_config *con
 	char *list = (char *)p->control + fx_control_wanted(&p->drain.layout);
 
 	p->wanted = fx_terms_bits(config, fx_wanted_write(config, p->name, list));
+	if (p->is_kernel)
+		p->wanted |= FX_CAT_USER;
 }
 
 static void state_set(struct fx_provider *p, uint64_t state)

@@ -79,6 +79,7 @@ struct fx_provider {
 	void *owner;		/* the roster, for `death` */
 	uint64_t end_ticks;	/* valid from FX_PROVIDER_ENDING on */
 	uint32_t frames_cursor; /* how far the open calls are saved */
+	bool is_kernel;		/* the kernel provider: it records whatever it was started for */
 	bool nests;		/* whether its calls are recorded depends on what they lie in: */
 	enum fx_clock_kind clock;
 	struct fx_block *look; /* open calls that are to be queued behind what comes next; owned */

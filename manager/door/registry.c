@@ -167,6 +167,8 @@ static int take_in(struct fx_connection *c, const char name[FX_PROVIDER_NAME_MAX
 	memcpy(applicant->name, name, FX_PROVIDER_NAME_MAX);
 	FX_FAULT(register_read);
 	r = identify(c, applicant);
+	if (r == 0 && applicant->is_kernel && !fx_policy_is_own(applicant->uid))
+		r = -EPERM;
 	if (r == 0)
 		r = owner->admit(owner->opaque, applicant, ret);
 	FX_FAULT(register_answer);
@@ -187,8 +189,10 @@ static void came_in(struct fx_connection *c, int status, const struct fx_applica
 
 static void registry_serve(struct fx_connection *c, const struct fx_msg_register *request)
 {
-	struct fx_applicant applicant = {
-	    .pidfd = -1, .own_pid = request->pid, .own_parent = request->parent_pid};
+	struct fx_applicant applicant = {.pidfd = -1,
+					 .own_pid = request->pid,
+					 .own_parent = request->parent_pid,
+					 .is_kernel = request->cause == FX_REGISTER_KERNEL};
 	struct fx_admission admission = {0};
 	int r = take_in(c, request->name, &applicant, &admission), sent;
 

@@ -24,6 +24,7 @@ struct fx_applicant {
 	uint32_t own_parent; /* as it calls its parent */
 	int pidfd; /* the callee's if it succeeds; -1: the kernel has none, or it has ended */
 	bool ended;
+	bool is_kernel; /* the kernel provider, and may be */
 	const struct fx_foreign
 	    *brought; /* memory that it has made itself; NULL: it is to be given some */
 	char name[FX_PROVIDER_NAME_MAX + 1];

@@ -143,6 +143,7 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	    (!fx_policy_is_own(applicant->uid) &&
 	     count_of_user(roster, applicant->uid) >= FX_PROVIDERS_PER_USER))
 		return -EUSERS;
+	terms->is_kernel = applicant->is_kernel;
 	terms->reserve = roster_reserve_of(roster, applicant, terms);
 	roster->limit = fx_roster_limit_exceeded(roster, applicant->uid, terms->reserve);
 	if (roster->limit)

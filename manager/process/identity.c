@@ -42,3 +42,13 @@ uint32_t fx_identity_process(struct fx_identities *ids, uint32_t pid, bool exec)
 		*newest = *newest / AGAIN < AGAIN_MAX ? *newest + AGAIN : fx_identity_thread(ids);
 	return *newest;
 }
+
+bool fx_identity_is_known(const struct fx_identities *ids, uint32_t pid)
+{
+	return ids->newest && pid < PIDS && ids->newest[pid];
+}
+
+uint32_t fx_identity_newest(const struct fx_identities *ids, uint32_t pid)
+{
+	return fx_identity_is_known(ids, pid) ? ids->newest[pid] : pid;
+}

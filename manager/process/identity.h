@@ -22,6 +22,12 @@ void fx_identities_destroy(struct fx_identities *ids);
 /* Of a new process, or of one that has become another program. */
 uint32_t fx_identity_process(struct fx_identities *ids, uint32_t pid, bool exec);
 
+/* Of the newest process that had this pid; the pid itself if there was none. */
+uint32_t fx_identity_newest(const struct fx_identities *ids, uint32_t pid);
+
+/* Whether a process with this pid was ever one of the archive's. */
+bool fx_identity_is_known(const struct fx_identities *ids, uint32_t pid);
+
 /* Of a thread that has no number of its own. */
 uint32_t fx_identity_thread(struct fx_identities *ids);
 

@@ -54,7 +54,8 @@ static void fill(struct fx_output *out, unsigned count)
 	struct fx_archive a;
 
 	fx_archive_begin(&a, out);
-	fx_archive_introduce(&a, 1, 500, "app", NULL);
+	fx_archive_introduce(&a, 1, "app");
+	fx_archive_process(&a, 500, "app", NULL);
 	fill_more(&a, count);
 }
 
