@@ -17,6 +17,7 @@
 #include "convert/perfetto/heaps.h"
 #include "convert/perfetto/packet.h"
 #include "convert/perfetto/stacks.h"
+#include "convert/perfetto/samples.h"
 #include "convert/perfetto/system.h"
 #include "convert/perfetto/tracks.h"
 #include "convert/perfetto/wire.h"
@@ -27,6 +28,7 @@ struct perfetto {
 	struct fx_tracks tracks;
 	struct fx_ftrace ftrace;
 	struct fx_heaps heaps;
+	struct fx_samples samples;
 	struct fx_facts facts;
 	bool in_asyncs; /* the sequence of async operations is the current one */
 
@@ -169,6 +171,8 @@ static void perfetto_export_instant(struct fx_exporter *exporter, const struct f
 	struct perfetto *perfetto = perfetto_get(exporter);
 	Fx__Pf__TrackEvent message;
 
+	if (fx_samples_take(&perfetto->samples, event))
+		return;
 	fx_facts_instant(&perfetto->facts, exporter->timeline, event);
 	fx_heaps_instant(&perfetto->heaps, event);
 	set_event(perfetto, &message, FX__PF__TRACK_EVENT__TYPE__TYPE_INSTANT, event);
@@ -374,9 +378,12 @@ static void perfetto_finish(struct fx_exporter *exporter)
 
 	fx_ftrace_flush(&perfetto->ftrace);
 	fx_heaps_write(&perfetto->heaps);
+	fx_samples_write(&perfetto->samples, &perfetto->packets);
 	fx_attributes_write(&perfetto->packets, exporter->timeline, &perfetto->facts);
 	if (exporter->error == 0)
 		exporter->error = perfetto->heaps.error;
+	if (exporter->error == 0)
+		exporter->error = perfetto->samples.error;
 	if (exporter->error == 0)
 		exporter->error = perfetto->packets.error;
 }
@@ -420,6 +427,7 @@ void fx_perfetto_free(struct fx_exporter *exporter)
 {
 	struct perfetto *perfetto = perfetto_get(exporter);
 
+	fx_samples_free(&perfetto->samples);
 	fx_heaps_release(&perfetto->heaps);
 	fx_annotations_release(&perfetto->annotations);
 	fx_tracks_release(&perfetto->tracks);

@@ -29,7 +29,7 @@ enum fx_intern_kind {
 };
 
 /* Frames of one stack. */
-enum { FX_STACK_FRAMES = 64 };
+enum { FX_STACK_FRAMES = 256 };
 
 struct fx_interned {
 	Fx__Pf__InternedString message;

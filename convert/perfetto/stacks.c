@@ -63,6 +63,13 @@ void fx_stacks_set(struct fx_packets *packets, Fx__Pf__TrackEvent *message,
 	stacks_intern(packets, arg->string.serial, arg->string.data, arg->string.length);
 }
 
+void fx_stacks_name(struct fx_packets *packets, uint32_t id)
+{
+	const struct fx_text *text = fx_texts_get(packets->strings, id);
+
+	stacks_intern(packets, id, text->data, text->length);
+}
+
 void fx_stacks_write(struct fx_packets *packets, uint32_t id, uint64_t ts)
 {
 	const struct fx_text *text = fx_texts_get(packets->strings, id);

@@ -20,7 +20,8 @@
 	X(ALLOC_OBJECTS, "alloc_objects", "count", "malloc")                                       \
 	X(ALLOC_SPACE, "alloc_space", "bytes", "malloc")                                           \
 	X(INUSE_OBJECTS, "inuse_objects", "count", "malloc")                                       \
-	X(INUSE_SPACE, "inuse_space", "bytes", "malloc")
+	X(INUSE_SPACE, "inuse_space", "bytes", "malloc")                                           \
+	X(SAMPLES, "samples", "count", "sample")
 
 #define FX_ENUM_MEASURE_(name, type, unit, category) FX_MEASURE_##name,
 enum fx_measure { FX_MEASURES(FX_ENUM_MEASURE_) FX_MEASURE_COUNT };
@@ -40,7 +41,8 @@ extern const struct fx_measure_info fx_measure_infos[FX_MEASURE_COUNT];
 	X("off-cpu", OFF_CPU, "the time of waiting")                                               \
 	X("alloc", ALLOC_SPACE, "bytes allocated")                                                 \
 	X("inuse", INUSE_SPACE, "bytes allocated and not freed")                                   \
-	X("count", CALLS, "calls")
+	X("count", CALLS, "calls")                                                                 \
+	X("samples", SAMPLES, "samples of running threads")
 
 /* False: there is none of this name. */
 bool fx_weight_find(const char *name, enum fx_measure *ret);

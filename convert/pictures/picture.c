@@ -7,6 +7,7 @@
 
 #include "convert/pictures/causes.h"
 #include "convert/pictures/picture.h"
+#include "convert/sample.h"
 
 /* Frames of a stack that an event carries, at most; the tracer records no more. */
 enum { STACK_FRAMES = 256, NOTES = 8 };
@@ -72,6 +73,8 @@ bool fx_picture_has(const struct fx_picture *picture, enum fx_measure measure)
 
 	if (!category)
 		return true;
+	if (strcmp(category, "sample") == 0)
+		return picture->has_samples;
 	return strcmp(category, "malloc") == 0 ? picture->has_heap : picture->processor != NULL;
 }
 
@@ -323,6 +326,7 @@ static void picture_slice_begin(struct fx_exporter *exporter, const struct fx_ev
 
 	if (!fx_picture_is_good(picture) || picture->depth == FX_MAX_DEPTH)
 		return;
+	picture->has_calls = true;
 	picture_advance(picture, event->ts);
 	if (shown) {
 		path = picture_path(picture, event);
@@ -393,11 +397,44 @@ static void picture_thread(struct fx_exporter *exporter, const struct fx_thread 
 	(void)thread;
 }
 
+/* The path of a sample: its stack is whole, whatever calls are open. */
+static uint32_t picture_sampled(struct fx_picture *picture, const struct fxt_string *stack)
+{
+	const char *start = stack->data, *end = start + stack->length;
+	char name[FX_SAMPLE_NAME_MAX];
+	uint32_t path = picture->root;
+
+	while (end > start) {
+		const char *newline = memrchr(start, '\n', (size_t)(end - start));
+		const char *line = newline ? newline + 1 : start;
+		size_t length = fx_sample_function(line, (size_t)(end - line), name, sizeof(name));
+
+		if (length)
+			path = picture_child(picture, path, picture_text(picture, name, length),
+					     picture->functions);
+		end = newline ? newline : start;
+	}
+	return path;
+}
+
+/* False: it is none. */
+static bool picture_take_sample(struct fx_picture *picture, const struct fx_event *event)
+{
+	const struct fxt_string *stack = fx_sample_stack(event);
+
+	if (!stack)
+		return false;
+	picture->has_samples = true;
+	if (event->ts >= picture->from && event->ts < picture->to)
+		picture_add(picture, picture_sampled(picture, stack), FX_MEASURE_SAMPLES, 1);
+	return true;
+}
+
 static void picture_instant(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_picture *picture = picture_of(exporter);
 
-	if (!fx_picture_is_good(picture))
+	if (!fx_picture_is_good(picture) || picture_take_sample(picture, event))
 		return;
 	if (event->ts >= picture->from && event->ts < picture->to &&
 	    fx_heap_instant(picture->heap, event) < 0)
@@ -454,6 +491,8 @@ static void picture_explain(struct fx_picture *picture, const uint64_t *totals)
 		picture->exporter.remark =
 		    weight == FX_MEASURE_ON_CPU
 			? "nothing to weigh: there are no context switches in the archive"
+		    : weight == FX_MEASURE_SAMPLES
+			? "nothing to weigh: there are no samples in the archive (--sample)"
 			: "nothing to weigh: no allocations were recorded (category malloc)";
 	else if (totals && totals[0] == 0)
 		picture->exporter.remark = "nothing to weigh: no call has any of that";
@@ -463,6 +502,10 @@ uint64_t *fx_picture_totals(struct fx_picture *picture)
 {
 	uint64_t *totals = NULL;
 
+	/* Where nothing but samples was recorded they are what is meant. */
+	if (picture->has_samples && !picture->has_calls &&
+	    picture->options.weight == FX_MEASURE_WALL)
+		picture->options.weight = FX_MEASURE_SAMPLES;
 	if (fx_picture_is_good(picture)) {
 		totals = fx_paths_totals(&picture->paths, picture->options.weight);
 		if (!totals)

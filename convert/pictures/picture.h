@@ -44,6 +44,8 @@ struct fx_picture {
 	uint64_t merged;    /* calls whose path was one too many */
 	uint32_t functions; /* category of the frames of stacks */
 	bool has_heap;
+	bool has_samples;
+	bool has_calls;
 	FX_VECTOR(const struct fx_text *)
 	notes; /* what is missing, for the reader of the picture */
 
