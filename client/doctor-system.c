@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,31 @@ static void tell_clock(struct fx_doctor *d)
 		       clock.text);
 }
 
+/* An event of this process, opened and closed again. */
+static bool has_events(bool kernel)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof(attr),
+	    .config = PERF_COUNT_SW_TASK_CLOCK,
+	    .disabled = 1,
+	    .exclude_kernel = !kernel,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void tell_events(struct fx_doctor *d)
+{
+	if (!has_events(false))
+		fx_doctor_tell(d, SYSTEM, FX_FACT_EVENTS, NULL);
+	else if (!has_events(true))
+		fx_doctor_tell(d, SYSTEM, FX_FACT_EVENTS_OWN, NULL);
+}
+
 static void machine(struct fx_doctor *d)
 {
 	if (!has_sealed_memory())
@@ -119,6 +145,7 @@ static void machine(struct fx_doctor *d)
 		fx_doctor_tell(d, SYSTEM, FX_FACT_WIPE, NULL);
 	if (!has_pidfd())
 		fx_doctor_tell(d, SYSTEM, FX_FACT_PIDFD, NULL);
+	tell_events(d);
 	tell_clock(d);
 }
 

@@ -187,6 +187,23 @@ static const char *set_no_follow(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_sample(struct fx_options *o, const char *value)
+{
+	char *end;
+	unsigned long hz = strtoul(value, &end, 10);
+
+	if (*value < '0' || *value > '9' || *end || hz == 0 || hz > FX_SAMPLE_MAX)
+		return "not a number of samples a second, from 1 to 10000";
+	o->config.sample_hz = (uint32_t)hz;
+	return NULL;
+}
+
+static const char *set_kernel(struct fx_options *o, const char *value)
+{
+	o->config.kernel = options_is_on(value);
+	return NULL;
+}
+
 static const char *set_duration(struct fx_options *o, const char *value)
 {
 	if (!fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.duration_ns) ||

@@ -64,11 +64,16 @@ enum {
 	OPTION_LAST,
 	OPTION_RANKS,
 	OPTION_EVERY,
+	OPTION_SAMPLE,
+	OPTION_KERNEL,
 };
 
 /* Flags of an option, for argp, in the table of one place. */
 #define FX_OPTION_FLAGS(where, place)                                                              \
 	(((where) & (place) ? 0 : OPTION_HIDDEN) | ((where)&OF_OPTIONAL ? OPTION_ARG_OPTIONAL : 0))
+
+/* Samples a second, at most. */
+#define FX_SAMPLE_MAX 10000u
 
 #define FX_OPTIONS_BAD_TIME "not a time, such as 10us, 1.5s or 5min"
 

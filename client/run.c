@@ -14,6 +14,7 @@
 #include "client/options.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
+#include "manager/session/companion.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
 #include "manager/session/single.h"
@@ -196,7 +197,8 @@ static int run_report(const struct run *run)
 }
 
 /* The program runs; its session has not begun. */
-static int trace(const struct run *run, struct fx_single *single, pid_t child)
+static int trace(const struct run *run, struct fx_single *single, pid_t child,
+		 const struct fx_companion *companion)
 {
 	struct fx_session_result result;
 	const char *what;
@@ -215,14 +217,24 @@ static int trace(const struct run *run, struct fx_single *single, pid_t child)
 	else
 		fx_summary_print(&run->options.config, &result, run->program[0],
 				 run->options.quiet);
+	if (!run->options.quiet)
+		fx_companion_report(companion);
 	if (run->options.report && !result.output_error)
 		r = run_report(run);
 	/* A program that ended well does not hide that. */
 	return run_exit_status(&result) ? run_exit_status(&result) : r;
 }
 
+static void run_prepare(void *opaque, pid_t program)
+{
+	fx_companion_start(opaque, program);
+}
+
 static int run_execute(const struct run *run)
 {
+	struct fx_companion companion = {.hz = run->options.config.sample_hz,
+					 .switches = run->options.config.kernel,
+					 .alone = !run->options.config.follow};
 	char library[PATH_MAX];
 	struct fx_program_way way;
 	struct fx_single *single;
@@ -247,14 +259,19 @@ static int run_execute(const struct run *run)
 	    .socket = fx_single_socket(single),
 	    .to_stderr = fx_destination_is_standard(run->options.config.output),
 	    .alone = !run->options.config.follow,
+	    .prepare = run_prepare,
+	    .opaque = &companion,
 	};
+	companion.socket = way.socket;
 	child = fx_program_start(run->program, &way);
 	if (child < 0) {
+		fx_companion_kill(&companion);
 		fx_single_cancel(single);
 		return is_scarcity(child) ? become_program(run, "cannot start a process", child)
 					  : cannot_run(run, child);
 	}
-	return trace(run, single, child);
+	fx_single_accompany(single, &companion);
+	return trace(run, single, child, &companion);
 }
 
 int fx_cmd_run(int argc, char **argv)

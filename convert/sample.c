@@ -26,12 +26,22 @@ uint64_t fx_sample_period(const struct fx_event *event)
 	return fx_event_integer(event, "period_ns", &period) && period > 0 ? (uint64_t)period : 0;
 }
 
+/* A line is a text, or ends so. */
+static bool line_is(const char *line, size_t length, const char *text, bool whole)
+{
+	size_t size = strlen(text);
+
+	return length >= size && (!whole || length == size) &&
+	       memcmp(line + length - size, text, size) == 0;
+}
+
 bool fx_sample_in_kernel(const char *stack, size_t length)
 {
-	const size_t size = strlen(FX_SAMPLE_KERNEL);
+	const char *newline = memchr(stack, '\n', length);
+	size_t line = newline ? (size_t)(newline - stack) : length;
 
-	return length >= size && memcmp(stack, FX_SAMPLE_KERNEL, size) == 0 &&
-	       (length == size || stack[size] == '\n');
+	return line_is(stack, line, FX_SAMPLE_KERNEL, true) ||
+	       line_is(stack, line, FX_SAMPLE_KERNEL_SUFFIX, false);
 }
 
 /* Whether a text is a number as code addresses are written, and nothing more. */

@@ -26,7 +26,8 @@ bool fx_sample_in_kernel(const char *stack, size_t length);
  */
 size_t fx_sample_function(const char *line, size_t length, char *ret, size_t room);
 
-/* The first line of such a stack. */
-#define FX_SAMPLE_KERNEL "[kernel]"
+/* The first line of such a stack; or how it ends, where the function is known. */
+#define FX_SAMPLE_KERNEL	"[kernel]"
+#define FX_SAMPLE_KERNEL_SUFFIX "_[k]"
 
 #endif

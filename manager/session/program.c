@@ -116,6 +116,15 @@ static int program_set_alone(bool alone)
 	return setenv("FXTRACE_PID", pid, 1);
 }
 
+/* In the child: waits until the parent has prepared what there is to prepare. */
+static void program_wait(int gate)
+{
+	char nothing;
+
+	while (read(gate, &nothing, 1) < 0 && errno == EINTR)
+		;
+}
+
 /* In the child. Tells the parent why it could not be. */
 static _Noreturn void program_become(char *const *argv, const struct fx_program_way *way, int tell)
 {
@@ -147,11 +156,17 @@ pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 {
 	const struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction before;
-	int ends[2], r;
+	int ends[2], gate[2], r;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
+	if (pipe2(gate, O_CLOEXEC) < 0) {
+		r = -errno;
+		close(ends[0]);
+		close(ends[1]);
+		return r;
+	}
 	/* A process that ignores SIGCHLD loses its children's status; the program has it as it was. */
 	sigaction(SIGCHLD, &by_default, &before);
 	pid = fork();
@@ -160,10 +175,16 @@ pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 		fx_limits_give_back();
 		if (way->to_stderr)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
+		close(gate[1]);
+		program_wait(gate[0]);
 		program_become(argv, way, ends[1]);
 	}
 	r = pid < 0 ? -errno : 0;
 	close(ends[1]);
+	close(gate[0]);
+	if (r == 0 && way->prepare)
+		way->prepare(way->opaque, pid);
+	close(gate[1]);
 	if (r == 0)
 		r = program_hear(ends[0]);
 	close(ends[0]);

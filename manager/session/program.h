@@ -24,6 +24,9 @@ struct fx_program_way {
 	const char *socket;  /* in its environment */
 	bool to_stderr; /* its standard output goes to standard error: the archive goes to ours */
 	bool alone;	/* what it starts does not ask to be traced */
+	void (*prepare)(void *opaque,
+			pid_t pid); /* called before its image replaces ours; NULL: nothing is */
+	void *opaque;
 };
 
 /*

@@ -13,6 +13,7 @@
 #include "manager/process/limits.h"
 #include "manager/settings/report.h"
 #include "manager/door/roster.h"
+#include "manager/session/companion.h"
 #include "manager/session/snapshot.h"
 #include "manager/settings/terms.h"
 
@@ -30,6 +31,10 @@
 /* What tracing one process takes beside what is open before it starts: the program's start and signals (2), its end,
  * its connection, its process and memory (3), where it sees its files (3), and files with symbols (2). */
 #define DESCRIPTORS_MORE 12
+
+/* How long the kernel provider may work on when the program has ended, and how often it is looked whether it does. */
+#define COMPANION_PATIENCE_NS (20000 * MS)
+#define COMPANION_LOOK_NS     (5 * MS)
 
 /* The first provider of a private session must show up within this time. */
 #define PRIVATE_PATIENCE_NS (5000 * MS)
@@ -52,12 +57,13 @@ struct fx_single {
 	struct fx_ground ground;
 	struct fx_roster roster;
 	struct single_program program;
-	bool stopped;		      /* tracing has ended for good */
-	uint64_t stop_at;	      /* CLOCK_MONOTONIC ns; 0: when the program ends */
-	uint32_t left_alive;	      /* processes that were traced when the program had ended */
-	uint32_t refused;	      /* processes that could not be traced, */
-	uint64_t untraced[FX_CAUSES]; /* and why */
-	int signal;		      /* that told the session to end; 0: none has */
+	struct fx_companion *companion; /* borrowed; NULL: none */
+	bool stopped;			/* tracing has ended for good */
+	uint64_t stop_at;		/* CLOCK_MONOTONIC ns; 0: when the program ends */
+	uint32_t left_alive;		/* processes that were traced when the program had ended */
+	uint32_t refused;		/* processes that could not be traced, */
+	uint64_t untraced[FX_CAUSES];	/* and why */
+	int signal;			/* that told the session to end; 0: none has */
 	bool give_up; /* one has again, or there is no program: nothing is waited for any more */
 	struct fx_snapshots snapshots;
 	unsigned snapshot_count; /* taken so far */
@@ -94,7 +100,8 @@ static int single_welcome(void *opaque, const struct fx_applicant *applicant,
 			  struct fx_provider_terms *ret)
 {
 	struct fx_single *s = opaque;
-	bool is_followed = s->config->follow || !s->program.pid || applicant->pid == s->program.pid;
+	bool is_followed = s->config->follow || !s->program.pid ||
+			   applicant->pid == s->program.pid || applicant->is_kernel;
 
 	if (s->stopped || !is_followed) {
 		fx_writer_excuse(s->writer, applicant->pid);
@@ -206,6 +213,8 @@ static int single_doors_open(struct fx_single *s, const char **ret_what)
 
 static void single_free(struct fx_single *s)
 {
+	if (s->companion)
+		fx_companion_kill(s->companion);
 	fx_roster_destroy(&s->roster);
 	if (s->program.pidfd >= 0)
 		close(s->program.pidfd);
@@ -334,6 +343,8 @@ static void single_stop(struct fx_single *s)
 		nanosleep(&nap, NULL);
 }
 
+static void single_await_companion(struct fx_single *s);
+
 /* One turn of the loop, until `deadline` at most. Tracing stops when it is time to. */
 static void single_turn(struct fx_single *s, uint64_t deadline)
 {
@@ -341,8 +352,25 @@ static void single_turn(struct fx_single *s, uint64_t deadline)
 
 	fx_roster_turn(&s->roster, true, stop_at < deadline ? stop_at : deadline);
 	fx_roster_learn_functions(&s->roster, fx_writer_suppressed(s->writer));
-	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at)
+	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at) {
+		s->stop_at = 0;
+		single_await_companion(s);
 		single_stop(s);
+	}
+}
+
+/* What the kernel said of the program comes after its end. */
+static void single_await_companion(struct fx_single *s)
+{
+	uint64_t deadline = fx_monotonic_ns() + COMPANION_PATIENCE_NS;
+
+	if (!s->companion)
+		return;
+	fx_companion_finish(s->companion);
+	while (!fx_companion_is_over(s->companion) && !s->give_up && !s->stopped &&
+	       fx_monotonic_ns() < deadline)
+		single_turn(s, fx_monotonic_ns() + COMPANION_LOOK_NS);
+	fx_companion_kill(s->companion);
 }
 
 /* Has the poller tell of the program's end, if that can be. */
@@ -358,6 +386,11 @@ static void single_watch_program(struct fx_single *s, pid_t pid)
 	    fx_poller_add(&s->ground.poller, program->pidfd, &program->watch) == 0;
 }
 
+void fx_single_accompany(struct fx_single *s, struct fx_companion *companion)
+{
+	s->companion = companion;
+}
+
 void fx_single_run_program(struct fx_single *s, pid_t pid)
 {
 	const struct single_program *program = &s->program;
@@ -369,6 +402,7 @@ void fx_single_run_program(struct fx_single *s, pid_t pid)
 		if (!program->is_watched)
 			single_program_ready(s);
 	}
+	single_await_companion(s);
 	/* Processes that asked to be traced, or died, before the program's end are still served. */
 	fx_roster_serve(&s->roster);
 }

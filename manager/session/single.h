@@ -32,6 +32,11 @@ const char *fx_single_socket(const struct fx_single *s);
  * only be cancelled. */
 int fx_single_begin(struct fx_single *s, const char **ret_what);
 
+struct fx_companion;
+
+/* The session has a kernel provider, which ends with it and is to outlive it. */
+void fx_single_accompany(struct fx_single *s, struct fx_companion *companion);
+
 /* Runs until the program, a child of this process, has ended, or a signal says so. */
 void fx_single_run_program(struct fx_single *s, pid_t pid);
 

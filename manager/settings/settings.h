@@ -49,10 +49,12 @@ struct fx_session_config {
 	uint64_t max_user_memory; /* of a daemon: those of one user, not its own; 0: any */
 	uint64_t max_strings; /* bytes that the strings of one process may take in the manager */
 	uint64_t max_symbols; /* bytes of the symbols of one file there, */
-	uint64_t max_user_symbols;  /* and of those of one user; 0: the default */
-	const char *symbol_cache;   /* where tables of symbols are kept; see fx_store_folder() */
-	bool lines;		    /* stacks have source lines, and inlined functions */
-	uint32_t stack_categories;  /* bits: their calls carry their stack */
+	uint64_t max_user_symbols; /* and of those of one user; 0: the default */
+	const char *symbol_cache;  /* where tables of symbols are kept; see fx_store_folder() */
+	uint32_t sample_hz;	   /* of a run: samples a second of processor time; 0: none */
+	bool kernel;		   /* of a run: what the kernel says of its processes is recorded */
+	bool lines;		   /* stacks have source lines, and inlined functions */
+	uint32_t stack_categories; /* bits: their calls carry their stack */
 	uint64_t stack_duration_ns; /* if they took so long */
 	const struct fx_trigger *triggers;
 	size_t trigger_count;

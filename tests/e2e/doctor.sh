@@ -24,6 +24,12 @@ FXTRACE_CLOCK=counter doctor 0
 expect_line "^this system: note: .*\(the processor's counter: asked for\)" out
 expect_one_error 2 "$FXTRACE" doctor --nonsense
 
+# The kernel's performance events, which --sample and --kernel need.
+compile refused "$FX_SRCDIR/tests/e2e/targets/refused.c"
+expect_ok ./refused 1 "$FXTRACE" doctor
+cat out >>all
+expect_line '^this system: note: .*performance events.*; cure: .*perf_event_paranoid' out
+
 # --- Programs that are traced ----------------------------------------------------------------------
 
 echo 'int main(void) { return 0; }' >empty.c
@@ -203,6 +209,8 @@ printf '%s\n' 'its file has capabilities, and preloading is refused to such prog
 # The affair of whoever starts it (unharmed.sh, seccomp-exec.sh, containers.sh).
 grep -e 'a network of its own' -e 'cannot be read from where it starts' -e 'its address space or its data is limited' -e 'the seccomp filter that it starts under' texts >>excused
 [ -e sanitized ] || grep 'sanitizer' texts >>excused
+# Where nothing is refused.
+grep -q 'samples (--sample) will not show' all || grep 'samples (--sample) will not show' texts >>excused
 [ ! -e installed ] || grep 'libfxtrace.so is not beside' texts >>excused
 [ -e other ] || grep 'set-user-ID' texts >>excused
 [ -e closed ] || grep 'cannot be written here' texts >>excused

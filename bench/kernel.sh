@@ -1,0 +1,76 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What samples and switches cost a program: its processor time, and the time of the whole run, by those of a run without them;
+# medians of interleaved rounds. Beside it, perf record with stacks of the same size.
+set -u
+command -v python3 >/dev/null || { echo "kernel: no python3" && exit 77; }
+folder=$(mktemp -d) || exit 99
+trap 'rm -rf "$folder"' EXIT
+cat >"$folder/work.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+/* Some of what programs do: calls, memory, sorting. */
+static int compare(const void *a, const void *b)
+{
+	return (*(const unsigned *)a > *(const unsigned *)b) - (*(const unsigned *)a < *(const unsigned *)b);
+}
+__attribute__((noinline)) static unsigned round_of(unsigned *numbers, size_t count, unsigned seed)
+{
+	for (size_t i = 0; i < count; i++)
+		numbers[i] = seed = seed * 1664525u + 1013904223u;
+	qsort(numbers, count, sizeof(*numbers), compare);
+	return numbers[count / 2];
+}
+int main(void)
+{
+	unsigned sum = 0;
+	for (unsigned i = 0; i < 60; i++) {
+		unsigned *numbers = malloc(200000 * sizeof(*numbers));
+		sum += round_of(numbers, 200000, i);
+		free(numbers);
+	}
+	return sum == 1;
+}
+END
+${FX_CC:-cc} -O2 -o "$folder/work" "$folder/work.c" || exit 99
+python3 - "${FX_BUILDDIR:?}/fxtrace" "$folder" <<'END'
+import shutil, statistics, subprocess, sys, time
+
+fxtrace, folder = sys.argv[1:]
+archive, work = folder + "/t.fxt", folder + "/work"
+# The program's own time, whoever else there is: bash's `time'.
+timed = ["bash", "-c", 'TIMEFORMAT="%U %S"; time "$0"', work]
+run = [fxtrace, "run", "-q", "-o", archive]
+ways = {
+    "plain": timed,
+    "run": run + ["--"] + timed,
+    "--sample 999": run + ["--sample", "999", "--"] + timed,
+    "--kernel": run + ["--kernel", "--"] + timed,
+}
+if shutil.which("perf"):
+    ways["perf record"] = ["perf", "record", "-q", "-F", "999", "-e", "task-clock", "--call-graph", "dwarf,16384",
+                           "-o", folder + "/perf.data", "--"] + timed
+own = {way: [] for way in ways}
+whole = {way: [] for way in ways}
+for _ in range(7):
+    for way, command in ways.items():
+        begin = time.monotonic()
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        whole[way].append(time.monotonic() - begin)
+        last = [line for line in done.stderr.splitlines() if len(line.split()) == 2 and line[0].isdigit()]
+        if done.returncode or not last:
+            print("kernel: %s: not measured: %s" % (way, done.stderr.strip()[-200:]))
+            own[way].append(float("nan"))
+            continue
+        own[way].append(sum(map(float, last[-1].split())))
+
+wrong = False
+bars = {"--sample 999": 1.02, "--kernel": 1.03}
+for way in ways:
+    mine, all_ = (statistics.median(t[way]) / statistics.median(t["run"]) for t in (own, whole))
+    bar = bars.get(way)
+    verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if mine <= bar else " TOO MUCH")
+    wrong |= bool(bar) and not mine <= bar
+    print("kernel: %-12s the program %.3f, the whole run %.3f of those without%s" % (way, mine, all_, verdict))
+sys.exit(wrong)
+END

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/space.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "lists/hashes.h"
+#include "symbols/symbols.h"
+
+struct space_entry {
+	UT_hash_handle hh;
+	struct fx_space space;
+};
+
+struct fx_spaces {
+	struct space_entry *entries; /* by pid */
+	struct fx_symbol_cache *names;
+	uint64_t since_ns; /* CLOCK_REALTIME; maps of code that processes make are newer */
+};
+
+int fx_spaces_create(struct fx_symbol_cache *names, struct fx_spaces **ret)
+{
+	struct fx_spaces *spaces = calloc(1, sizeof(*spaces));
+	struct timespec now;
+
+	if (!spaces)
+		return -ENOMEM;
+	clock_gettime(CLOCK_REALTIME, &now);
+	spaces->names = names;
+	spaces->since_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+	*ret = spaces;
+	return 0;
+}
+
+/* All but who it is. */
+static void space_clear(struct fx_space *space)
+{
+	for (size_t i = 0; i < space->count; i++)
+		fx_image_release(space->mappings[i].image);
+	if (space->unwinder)
+		space->unwinder_end(space->unwinder);
+	fx_symspace_destroy(space->names);
+	free(space->mappings);
+	*space = (struct fx_space){.pid = space->pid};
+}
+
+static void entry_free(struct fx_spaces *spaces, struct space_entry *entry)
+{
+	HASH_DEL(spaces->entries, entry);
+	space_clear(&entry->space);
+	free(entry);
+}
+
+void fx_spaces_destroy(struct fx_spaces *spaces)
+{
+	struct space_entry *entry, *next;
+
+	HASH_ITER (hh, spaces->entries, entry, next)
+		entry_free(spaces, entry);
+	free(spaces);
+}
+
+static struct space_entry *entry_find(const struct fx_spaces *spaces, uint32_t pid)
+{
+	struct space_entry *entry;
+
+	HASH_FIND(hh, spaces->entries, &pid, sizeof(pid), entry);
+	return entry;
+}
+
+struct fx_space *fx_space_of(struct fx_spaces *spaces, uint32_t pid)
+{
+	struct space_entry *entry = entry_find(spaces, pid);
+
+	if (entry)
+		return &entry->space;
+	entry = calloc(1, sizeof(*entry));
+	if (!entry)
+		return NULL;
+	entry->space.pid = pid;
+	HASH_ADD(hh, spaces->entries, space.pid, sizeof(entry->space.pid), entry);
+	return &entry->space;
+}
+
+/* --- Mappings ----------------------------------------------------------------------------------- */
+
+static int mappings_reserve(struct fx_space *space, size_t more)
+{
+	size_t room = space->room ? 2 * space->room : 16;
+	void *moved;
+
+	if (space->count + more <= space->room)
+		return 0;
+	while (room < space->count + more)
+		room *= 2;
+	moved = realloc(space->mappings, room * sizeof(*space->mappings));
+	if (!moved)
+		return -ENOMEM;
+	space->mappings = moved;
+	space->room = room;
+	return 0;
+}
+
+static void mapping_insert(struct fx_space *space, size_t at, struct fx_mapping mapping)
+{
+	memmove(&space->mappings[at + 1], &space->mappings[at],
+		(space->count - at) * sizeof(mapping));
+	space->mappings[at] = mapping;
+	space->count++;
+}
+
+static void mapping_remove(struct fx_space *space, size_t at)
+{
+	fx_image_release(space->mappings[at].image);
+	space->count--;
+	memmove(&space->mappings[at], &space->mappings[at + 1],
+		(space->count - at) * sizeof(struct fx_mapping));
+}
+
+/* Takes out what lies in [start, end): what is mapped there has replaced it. There is room for one more. */
+static void mappings_cut(struct fx_space *space, uint64_t start, uint64_t end)
+{
+	for (size_t i = 0; i < space->count;) {
+		struct fx_mapping *m = &space->mappings[i];
+
+		if (m->end <= start || m->start >= end) {
+			i++;
+		} else if (m->start < start && m->end > end) {
+			struct fx_mapping rest = *m;
+
+			rest.start = end;
+			fx_image_share(rest.image);
+			m->end = start;
+			mapping_insert(space, i + 1, rest);
+			return;
+		} else if (m->start < start) {
+			m->end = start;
+			i++;
+		} else if (m->end > end) {
+			m->start = end;
+			return;
+		} else {
+			mapping_remove(space, i);
+		}
+	}
+}
+
+static void name_mapping(struct fx_symspace *names, const struct fx_mapping *m)
+{
+	const struct fx_image_facts *facts;
+	struct fx_symbol_module module;
+
+	if (!m->image)
+		return;
+	facts = fx_image_facts(m->image);
+	module = (struct fx_symbol_module){
+	    .path = facts->path,
+	    .build_id = facts->build_id,
+	    .build_id_size = facts->build_id_size,
+	    .bias = m->bias,
+	    .start = m->start,
+	    .end = m->end,
+	};
+	fx_symspace_add_module(names, &module);
+}
+
+static void space_add(struct fx_space *space, struct fx_mapping mapping)
+{
+	size_t at = 0;
+
+	if (mappings_reserve(space, 2) < 0) {
+		fx_image_release(mapping.image);
+		return;
+	}
+	mappings_cut(space, mapping.start, mapping.end);
+	while (at < space->count && space->mappings[at].start < mapping.start)
+		at++;
+	mapping_insert(space, at, mapping);
+	space->changes++;
+	if (space->names)
+		name_mapping(space->names, &mapping);
+}
+
+void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64_t size,
+		  uint64_t offset, uint64_t inode, const char *path)
+{
+	struct fx_space *space = fx_space_of(spaces, pid);
+	struct fx_mapping mapping = {.start = start, .end = start + size};
+	uint64_t address;
+
+	if (!space || !size || mapping.end < start)
+		return;
+	mapping.image = fx_image_get(pid, path, inode);
+	if (mapping.image && fx_image_address(mapping.image, offset, &address)) {
+		mapping.bias = start - address;
+	} else {
+		fx_image_release(mapping.image);
+		mapping.image = NULL;
+	}
+	space_add(space, mapping);
+}
+
+const struct fx_mapping *fx_space_find(const struct fx_space *space, uint64_t address)
+{
+	size_t low = 0, high = space->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct fx_mapping *m = &space->mappings[middle];
+
+		if (address < m->start)
+			high = middle;
+		else if (address >= m->end)
+			low = middle + 1;
+		else
+			return m;
+	}
+	return NULL;
+}
+
+/* --- Lives -------------------------------------------------------------------------------------- */
+
+void fx_space_read(struct fx_spaces *spaces, uint32_t pid)
+{
+	char path[64], line[4400];
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		uint64_t start, end, offset, inode;
+		char mode[5];
+		int name = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+			   &start, &end, mode, &offset, &inode, &name) < 5 ||
+		    mode[2] != 'x' || end <= start)
+			continue;
+		line[strcspn(line, "\n")] = 0;
+		fx_space_map(spaces, pid, start, end - start, offset, inode, line + name);
+	}
+	if (maps)
+		fclose(maps);
+}
+
+void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child)
+{
+	const struct fx_space *from;
+	struct fx_space *to;
+
+	if (parent == child)
+		return;
+	fx_space_end(spaces, child);
+	to = fx_space_of(spaces, child);
+	from = fx_space_of(spaces, parent);
+	if (!to || !from || mappings_reserve(to, from->count) < 0)
+		return;
+	for (size_t i = 0; i < from->count; i++) {
+		to->mappings[i] = from->mappings[i];
+		fx_image_share(to->mappings[i].image);
+	}
+	to->count = from->count;
+}
+
+void fx_space_exec(struct fx_spaces *spaces, uint32_t pid)
+{
+	struct space_entry *entry = entry_find(spaces, pid);
+
+	if (entry)
+		space_clear(&entry->space);
+}
+
+void fx_space_end(struct fx_spaces *spaces, uint32_t pid)
+{
+	struct space_entry *entry = entry_find(spaces, pid);
+
+	if (entry)
+		entry_free(spaces, entry);
+}
+
+struct fx_symspace *fx_space_names(struct fx_spaces *spaces, struct fx_space *space)
+{
+	char path[64];
+	struct stat st;
+
+	if (space->names || fx_symspace_create(spaces->names, &space->names) < 0)
+		return space->names;
+	snprintf(path, sizeof(path), "/proc/%u", space->pid);
+	if (stat(path, &st) == 0)
+		fx_symspace_expect_map(space->names, space->pid, st.st_uid, spaces->since_ns);
+	for (size_t i = 0; i < space->count; i++)
+		name_mapping(space->names, &space->mappings[i]);
+	return space->names;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kernel's records are made into: names and stacks, and records of this provider. */
+#ifndef FX_KERNEL_WATCH_H
+#define FX_KERNEL_WATCH_H
+
+#include <sys/types.h>
+
+#include "kernel/rings.h"
+
+struct fx_watch;
+
+/* Begins with what the process has mapped already; `alone': no other is of interest. 0 or -ENOMEM. */
+int fx_watch_create(const struct fx_rings_wish *wish, bool alone, struct fx_watch **ret);
+void fx_watch_destroy(struct fx_watch *watch);
+
+void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel provider of a session of `fxtrace run': a process beside the manager, which lives from before the program begins
+ * until all that the kernel said of it is recorded.
+ */
+#ifndef FX_MANAGER_COMPANION_H
+#define FX_MANAGER_COMPANION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct fx_companion {
+	/* What is asked for; all zero: nothing. */
+	uint32_t hz;   /* samples a second of processor time */
+	bool switches; /* who has a processor, and when */
+	bool alone;    /* of the program alone, without its children */
+	const char *socket;
+	/* What there is. */
+	pid_t pid;   /* 0: none */
+	bool began;  /* it recorded what was asked for, */
+	bool kernel; /* and sees what is inside the kernel as well */
+};
+
+/* Starts it for a program that has not begun. Where it cannot be, one line says why, and what would help. */
+void fx_companion_start(struct fx_companion *c, pid_t program);
+
+/* Tells it that the program has ended. */
+void fx_companion_finish(const struct fx_companion *c);
+
+/* Whether it has ended, and then there is none. */
+bool fx_companion_is_over(struct fx_companion *c);
+
+/* Says what it did not see, and what would help; nothing if it saw all. After it has ended. */
+void fx_companion_report(const struct fx_companion *c);
+
+/* Ends it now. */
+void fx_companion_kill(struct fx_companion *c);
+
+#endif

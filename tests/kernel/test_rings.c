@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Samples out of the kernel's records, whole and cut; and real rings of this process. */
+#include "kernel/rings.h"
+
+#include <criterion/criterion.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "kernel/registers.h"
+
+enum {
+	CHAIN = 4,
+	DEPTH = 3,
+	BEGIN = CHAIN + 1 + DEPTH,
+	STACK = 64
+}; /* words in front of the registers; bytes */
+
+/* As the kernel writes it, of so many bytes. */
+static struct fx_ring_record *record_make(size_t size)
+{
+	const size_t whole = 8 * (BEGIN + 1 + FX_REGISTER_COUNT + 1) + STACK;
+	struct fx_ring_record *record = calloc(1, sizeof(*record) + (size > whole ? size : whole));
+	uint64_t *body = record->body;
+
+	record->type = PERF_RECORD_SAMPLE;
+	record->misc = PERF_RECORD_MISC_USER;
+	record->size = size < whole ? size : whole;
+	body[0] = 0x1234;
+	body[CHAIN] = DEPTH;
+	for (unsigned i = 0; i < DEPTH; i++)
+		body[CHAIN + 1 + i] = 0xffffffff81000000 + i;
+	body[BEGIN] = PERF_SAMPLE_REGS_ABI_64;
+	for (unsigned i = 0; i < FX_REGISTER_COUNT; i++)
+		body[BEGIN + 1 + i] = 100 + i;
+	body[BEGIN + 1 + FX_REGISTER_COUNT] = STACK;
+	memset(&body[BEGIN + 2 + FX_REGISTER_COUNT], 7, STACK);
+	return record;
+}
+
+Test(rings, sample)
+{
+	struct fx_ring_record *record = record_make(4096);
+	struct fx_sample sample;
+
+	cr_assert(fx_ring_sample(record, &sample));
+	cr_expect_eq(sample.ip, 0x1234);
+	cr_expect_eq(sample.kernel_count, DEPTH);
+	cr_expect_eq(sample.kernel[2], 0xffffffff81000002);
+	cr_assert_not_null(sample.registers);
+	cr_expect_eq(sample.registers[FX_REGISTER_COUNT - 1], 100 + FX_REGISTER_COUNT - 1);
+	cr_expect_eq(sample.stack_size, STACK);
+	cr_expect_eq(sample.stack[STACK - 1], 7);
+	cr_expect_not(sample.in_kernel);
+	record->misc = PERF_RECORD_MISC_KERNEL;
+	cr_assert(fx_ring_sample(record, &sample));
+	cr_expect(sample.in_kernel);
+	free(record);
+}
+
+/* Never more than there is. */
+Test(rings, cut_samples)
+{
+	for (size_t size = 0; size < 8 * (BEGIN + 2 + FX_REGISTER_COUNT) + STACK; size++) {
+		struct fx_ring_record *record = record_make(size);
+		struct fx_sample sample;
+		bool is = fx_ring_sample(record, &sample);
+
+		cr_expect_eq(is, size >= 8 * CHAIN);
+		if (is && sample.kernel)
+			cr_expect_leq((const uint8_t *)(sample.kernel + sample.kernel_count),
+				      (const uint8_t *)record->body + size);
+		if (is && sample.registers)
+			cr_expect_leq((const uint8_t *)sample.stack + sample.stack_size,
+				      (const uint8_t *)record->body + size);
+		free(record);
+	}
+}
+
+/* A program of 32 bits has other registers. */
+Test(rings, other_programs)
+{
+	struct fx_ring_record *record = record_make(4096);
+	struct fx_sample sample;
+
+	record->body[BEGIN] = PERF_SAMPLE_REGS_ABI_32;
+	cr_assert(fx_ring_sample(record, &sample));
+	cr_expect_null(sample.registers);
+	record->type = PERF_RECORD_COMM;
+	cr_expect_not(fx_ring_sample(record, &sample));
+	free(record);
+}
+
+/* What this process computes, in order of time, and its name. */
+Test(rings, of_this_process)
+{
+	const struct fx_rings_wish wish = {.pid = getpid(), .hz = 1000, .switches = true};
+	struct fx_rings *rings;
+	struct fx_ring_record *record;
+	unsigned samples = 0;
+	uint64_t last = 0;
+	bool kernel;
+	int r = fx_rings_open(&wish, &rings, &kernel);
+
+	if (r < 0)
+		cr_skip_test("the kernel gives no performance events");
+	cr_assert_eq(fx_rings_start(rings), 0);
+	for (volatile unsigned i = 0; i < 400000000; i++)
+		;
+	fx_rings_finish(rings);
+	while (!fx_rings_is_over(rings)) {
+		record = fx_rings_next(rings, 10);
+		if (!record)
+			continue;
+		cr_expect_geq(record->ns, last);
+		last = record->ns;
+		samples += record->type == PERF_RECORD_SAMPLE && record->tid == (uint32_t)gettid();
+		free(record);
+	}
+	cr_expect_gt(samples, 50);
+	cr_expect_eq(fx_rings_lost(rings), 0);
+	fx_rings_close(rings);
+}
