@@ -185,6 +185,8 @@ int fx_query_open(const char *sql, struct fx_query **ret)
 		return r;
 	fx_query_rules_enter(&query->rules, query->db);
 	r = query_prepare(query, &statement);
+	if (r == 0)
+		fx_query_rules_names(&query->rules, query->sql);
 	fx_query_rules_leave(query->db);
 	sqlite3_finalize(statement);
 	return r;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <string.h>
+
 #include "query/rules.h"
 
 static bool query_is_one_of(const char *name, const char *const names[])
@@ -65,6 +67,30 @@ static int query_judge(void *opaque, int action, const char *first, const char *
 void fx_query_rules_enter(struct fx_query_rules *rules, sqlite3 *db)
 {
 	sqlite3_set_authorizer(db, query_judge, rules);
+}
+
+static bool is_of_name(char c)
+{
+	return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+	       (c >= 'A' && c <= 'Z');
+}
+
+void fx_query_rules_names(struct fx_query_rules *rules, const char *sql)
+{
+	char name[64];
+
+	while (*sql) {
+		size_t length = 0;
+
+		while (is_of_name(sql[length]))
+			length++;
+		if (length && length < sizeof(name)) {
+			memcpy(name, sql, length);
+			name[length] = 0;
+			fx_sql_want(&rules->wants, name, "");
+		}
+		sql += length ? length : 1;
+	}
 }
 
 void fx_query_rules_leave(sqlite3 *db)

@@ -19,4 +19,7 @@ struct fx_query_rules {
 void fx_query_rules_enter(struct fx_query_rules *rules, sqlite3 *db);
 void fx_query_rules_leave(sqlite3 *db);
 
+/* Whatever the text of a statement names is wanted as well: of columns that stand in USING alone sqlite tells nothing. */
+void fx_query_rules_names(struct fx_query_rules *rules, const char *sql);
+
 #endif

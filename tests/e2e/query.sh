@@ -201,6 +201,14 @@ expect_equal ok "$(sqlite3 piped.sqlite 'PRAGMA integrity_check')" 'a database t
 expect_ok "$FXTRACE" convert app.fxt app.db.gz
 gzip -t app.db.gz || fail 'not compressed'
 
+# Tables of which nothing is asked but that USING has a row of them.
+"$FXTRACE" query --csv app.fxt 'SELECT count(*) FROM slice' >all.out
+for joined in 'thread USING (utid)' 'thread USING (utid) JOIN process USING (upid)' '"Thread" USING (utid)'; do
+	"$FXTRACE" query --csv app.fxt "SELECT count(*) FROM (SELECT slice.ts FROM slice
+		JOIN thread_track ON slice.track_id = thread_track.id JOIN $joined)" >joined.out
+	expect_same_file all.out joined.out
+done
+
 # A reader that has seen enough.
 for style in '' --json --csv; do
 	"$FXTRACE" query ${style:+"$style"} app.fxt 'SELECT a.*, b.* FROM slice a, slice b' 2>pipe.err | head -n 1 >head.out
