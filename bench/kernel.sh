@@ -33,6 +33,23 @@ int main(void)
 }
 END
 ${FX_CC:-cc} -O2 -o "$folder/work" "$folder/work.c" || exit 99
+cat >"$folder/calls.c" <<'END'
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int main(void)
+{
+	struct timespec begin, end;
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	for (int i = 0; i < 300000; i++)
+		syscall(SYS_getppid);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	printf("%.1f\n", ((double)(end.tv_sec - begin.tv_sec) * 1e9 + (double)(end.tv_nsec - begin.tv_nsec)) / 300000);
+	return 0;
+}
+END
+${FX_CC:-cc} -O2 -static -o "$folder/calls" "$folder/calls.c" 2>/dev/null
 python3 - "${FX_BUILDDIR:?}/fxtrace" "$folder" <<'END'
 import shutil, statistics, subprocess, sys, time
 
@@ -72,5 +89,26 @@ for way in ways:
     verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if mine <= bar else " TOO MUCH")
     wrong |= bool(bar) and not mine <= bar
     print("kernel: %-12s the program %.3f, the whole run %.3f of those without%s" % (way, mine, all_, verdict))
+
+# A system call that does nothing, of a program in which nothing is preloaded.
+import os
+if os.path.exists(folder + "/calls"):
+    ways = {"plain": [], "--kernel": run + ["--kernel", "--"]}
+    if shutil.which("strace"):
+        ways["strace"] = ["strace", "-f", "-o", "/dev/null"]
+    if shutil.which("perf"):
+        ways["perf trace"] = ["perf", "trace", "-o", "/dev/null"]
+    took = {way: [] for way in ways}
+    for _ in range(3):
+        for way, command in ways.items():
+            done = subprocess.run(command + [folder + "/calls"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            took[way].append(float(done.stdout) if done.returncode == 0 and done.stdout else float("nan"))
+    plain = statistics.median(took["plain"])
+    for way in ways:
+        more = statistics.median(took[way]) - plain
+        bar = way == "--kernel"
+        wrong |= bar and not more <= 1500
+        print("kernel: %-12s a system call %.0f ns more than %.0f%s" % (
+            way, more, plain, "" if not bar else " (at most 1500)" + ("" if more <= 1500 else " TOO MUCH")))
 sys.exit(wrong)
 END

@@ -117,16 +117,15 @@ static void signals_prepare(void)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-static void ready_tell(int fd, int error, bool kernel)
+static void ready_tell(int fd, int error, bool calls, bool kernel)
 {
-	const struct fx_kernel_ready ready = {error, kernel};
+	const struct fx_kernel_ready ready = {error, calls, kernel};
 	ssize_t told;
 
 	if (fd < 0)
 		return;
 	told = write(fd, &ready, sizeof(ready));
 	(void)told;
-	close(fd);
 }
 
 static void losses_tell(void)
@@ -148,6 +147,7 @@ static void records_work(struct fx_watch *watch)
 			losses_tell();
 		free(record);
 	}
+	fx_watch_finish(watch);
 	losses_tell();
 }
 
@@ -160,19 +160,26 @@ static int complain(const char *what, int error)
 int main(int argc, char **argv)
 {
 	struct kernel_options options;
+	struct fx_tracepoints points;
 	struct fx_watch *watch;
 	bool kernel = false;
 	int r;
 
 	options_take(argc, argv, &options);
-	r = fx_watch_create(&options.wish, options.alone, &watch);
+	if (options.wish.switches && fx_tracepoints_find(&points) == 0) {
+		options.wish.tracepoints = points.numbers;
+		options.wish.tracepoint_count = FX_TRACEPOINT_COUNT;
+	}
+	r = fx_rings_open(&options.wish, &rings, &kernel);
 	if (r == 0)
-		r = fx_rings_open(&options.wish, &rings, &kernel);
+		r = fx_watch_create(&options.wish,
+				    fx_rings_have_tracepoints(rings) ? &points : NULL,
+				    options.alone, &watch);
 	if (r == 0)
 		r = fx_rings_start(rings);
 	if (r == 0)
 		signals_prepare();
-	ready_tell(options.ready, r, kernel);
+	ready_tell(options.ready, r, r == 0 && fx_rings_have_tracepoints(rings), kernel);
 	if (r < 0)
 		return options.ready < 0 ? complain("cannot ask the kernel", r) : 1;
 	if (options.wish.hz)
@@ -185,6 +192,10 @@ int main(int argc, char **argv)
 		return complain(options.socket, r);
 	records_work(watch);
 	fx_kernel_leave();
+	/* Whoever has started it need not wait for what follows: the kernel takes its time to close tracepoints. */
+	signal(SIGTERM, SIG_IGN);
+	if (options.ready >= 0)
+		close(options.ready);
 	fx_rings_close(rings);
 	fx_watch_destroy(watch);
 	return 0;

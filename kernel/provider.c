@@ -15,6 +15,8 @@
 #include "engine/provider/record.h"
 #include "engine/provider/string.h"
 #include "format/encode.h"
+#include "kernel/shown.h"
+#include "preload/strings.h"
 #include "protocol/messages.h"
 #include "protocol/socket.h"
 
@@ -27,8 +29,14 @@
 #define WEIGHT_USUAL 0
 #define WEIGHT_IDLE  INT32_MIN
 
+/* What a system call returns that fails is a negative errno, from this one on. */
+#define MAX_ERRNO 4095
+
+/* Addresses of programs have so many bits. */
+#define ADDRESS_BITS 47
+
 /* States of a thread that loses its processor, as the records have them. */
-enum { STATE_RUNNABLE = 1, STATE_WAITS = 3 };
+enum { STATE_RUNNABLE = 1, STATE_STOPPED = 2, STATE_WAITS = 3, STATE_ENDS = 5 };
 
 /* --- Registering ------------------------------------------------------------------------------- */
 
@@ -93,10 +101,9 @@ static void *shared_map(int fd, uint64_t size, int protection)
 	return p;
 }
 
-/* There are no strings that the manager knows beforehand. */
+/* The strings that the manager knows beforehand are those of programs. */
 static int provider_attach(const struct fx_msg_registered *message, const int fds[FX_FD_COUNT])
 {
-	static const struct fx_builtin none = {.next = 1};
 	const void *control = shared_map(fds[FX_FD_CONTROL], message->control_size, PROT_READ);
 	const void *common = shared_map(fds[FX_FD_COMMON], (uint64_t)getpagesize(), PROT_READ);
 	void *buffer = shared_map(fds[FX_FD_BUFFER], message->buffer_size, PROT_READ | PROT_WRITE);
@@ -104,7 +111,7 @@ static int provider_attach(const struct fx_msg_registered *message, const int fd
 	if (!control || !common || !buffer)
 		return -ENOMEM;
 	return fx_engine_attach((int)getpid(), control, common, buffer, message->buffer_size,
-				&none);
+				&fx_builtin);
 }
 
 int fx_kernel_register(const char *path)
@@ -253,7 +260,11 @@ static uint64_t *weight_write(uint64_t *out, uint32_t key, int32_t weight)
 void fx_kernel_switch(struct fx_task thread, uint64_t ns, uint32_t cpu, enum fx_kernel_switch what)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
-	unsigned state = what == FX_SWITCH_WAITS ? STATE_WAITS : STATE_RUNNABLE;
+	static const uint8_t states[] = {[FX_SWITCH_IN] = STATE_RUNNABLE,
+					 [FX_SWITCH_WAITS] = STATE_WAITS,
+					 [FX_SWITCH_STOPPED] = STATE_STOPPED,
+					 [FX_SWITCH_ENDS] = STATE_ENDS,
+					 [FX_SWITCH_PREEMPTED] = STATE_RUNNABLE};
 	bool in = what == FX_SWITCH_IN;
 	struct fx_reservation r;
 	uint32_t outgoing, incoming;
@@ -271,9 +282,159 @@ void fx_kernel_switch(struct fx_task thread, uint64_t ns, uint32_t cpu, enum fx_
 	p[3] = in ? thread.tid : 0;
 	out = weight_write(p + 4, outgoing, in ? WEIGHT_IDLE : WEIGHT_USUAL);
 	weight_write(out, incoming, in ? WEIGHT_USUAL : WEIGHT_IDLE);
-	fx_record_commit(t, p, fx_header_context_switch(6, 2, cpu, in ? STATE_RUNNABLE : state),
+	fx_record_commit(t, p, fx_header_context_switch(6, 2, cpu, states[what]), &r);
+}
+
+void fx_kernel_wakeup(uint32_t tid, uint64_t ns, uint32_t cpu, uint32_t waker)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
+	struct fx_reservation r;
+	uint32_t weight, by;
+	uint64_t *p, *out;
+
+	if (!t)
+		return;
+	weight = fx_string_literal(t, "weight");
+	by = fx_string_literal(t, "waker");
+	p = fx_record_reserve(t, 6, &r);
+	if (!p)
+		return;
+	p[1] = ns;
+	p[2] = tid;
+	out = weight_write(p + 3, weight, WEIGHT_USUAL);
+	*out++ = FXT_PUT(ARG_TYPE, FXT_ARG_KOID) | FXT_PUT(ARG_SIZE, 2) | FXT_PUT(ARG_NAME, by);
+	*out = waker;
+	fx_record_commit(t, p, fx_header_thread_wakeup(6, 2, cpu), &r);
+}
+
+/* --- System calls ------------------------------------------------------------------------------- */
+
+/* Of a call's record what stands behind its thread. */
+struct call_words {
+	uint64_t words[4 + 2 * (FX_CALL_ARGS + 3) + FX_CALL_ARGS * (FX_SHOWN_MAX / 8)];
+	unsigned count, args;
+};
+
+static uint64_t *call_arg(struct call_words *call, uint32_t key, unsigned type, unsigned words,
+			  uint64_t upper)
+{
+	uint64_t *at = &call->words[call->count];
+
+	at[0] = FXT_PUT(ARG_TYPE, type) | FXT_PUT(ARG_SIZE, words) | FXT_PUT(ARG_NAME, key) |
+		FXT_PUT(ARG_VALUE32_VALUE, upper);
+	call->count += words;
+	call->args++;
+	return at + 1;
+}
+
+/* What can be an address is shown as one, and a number of 32 bits that is negative as such: -1, AT_FDCWD. */
+static void call_value(struct call_words *call, uint32_t key, int64_t value)
+{
+	if (value >= UINT32_MAX - INT16_MAX && value <= UINT32_MAX)
+		value = (int32_t)value;
+	if (value >= INT32_MIN && value <= INT32_MAX)
+		call_arg(call, key, FXT_ARG_INT32, 1, (uint32_t)value);
+	else if (value > UINT32_MAX && value >> ADDRESS_BITS == 0)
+		*call_arg(call, key, FXT_ARG_POINTER, 2, 0) = (uint64_t)value;
+	else
+		*call_arg(call, key, FXT_ARG_INT64, 2, 0) = (uint64_t)value;
+}
+
+static void call_text(struct call_words *call, const struct fx_thread *t, uint32_t key,
+		      const struct text *text)
+{
+	uint32_t ref = text_ref(t, text);
+
+	text_write(call_arg(call, key, FXT_ARG_STRING, 1 + text_inline_words(ref), ref), ref, text);
+}
+
+static void call_argument(struct call_words *call, const struct fx_thread *t,
+			  const struct fx_kernel_call *of, unsigned i)
+{
+	const struct fx_call_arg *how = of->how ? &of->how[i] : NULL;
+	uint32_t key = how ? fx_string_literal(t, how->name) : 0;
+	uint64_t value = of->args[i];
+	char shown[FX_SHOWN_MAX];
+	struct text text = {.data = shown};
+
+	if (!key)
+		key = FX_STR_arg0 + i;
+	switch (how ? fx_shown(how->kind, value, shown, &text.length) : FX_SHOWN_UNKNOWN) {
+	case FX_SHOWN_TEXT:
+		call_text(call, t, key, &text);
+		break;
+	case FX_SHOWN_INT:
+		call_arg(call, key, FXT_ARG_INT32, 1, (uint32_t)value);
+		break;
+	case FX_SHOWN_LONG:
+		*call_arg(call, key, FXT_ARG_INT64, 2, 0) = value;
+		break;
+	case FX_SHOWN_POINTER:
+		*call_arg(call, key, FXT_ARG_POINTER, 2, 0) = value;
+		break;
+	case FX_SHOWN_UNKNOWN:
+		call_value(call, key, (int64_t)value);
+		break;
+	}
+}
+
+static void call_result(struct call_words *call, const struct fx_thread *t,
+			const struct fx_kernel_call *of)
+{
+	bool failed = of->result < 0 && of->result >= -MAX_ERRNO;
+	unsigned name;
+
+	if (of->end == FX_CALL_UNFINISHED)
+		call_arg(call, fx_string_literal(t, "unfinished"), FXT_ARG_BOOL, 1, 1);
+	if (of->end != FX_CALL_RETURNS)
+		return;
+	call_value(call, FX_STR_ret, failed ? -1 : of->result);
+	if (!failed)
+		return;
+	name = fx_errno_string((int)-of->result);
+	if (name)
+		call_arg(call, FX_STR_errno, FXT_ARG_STRING, 1, name);
+	else
+		call_value(call, FX_STR_errno, -of->result);
+}
+
+/* header, time, process, thread, name, arguments, end. */
+void fx_kernel_record_call(const struct fx_kernel_call *of)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
+	const struct text text = {of->name, strlen(of->name)};
+	struct call_words call = {.count = 0};
+	uint32_t name = FX_STR_syscall;
+	struct fx_reservation r;
+	unsigned words;
+	uint64_t *p;
+
+	if (!t)
+		return;
+	if (text.length)
+		name = text_ref(t, &text);
+	call.count = (unsigned)(text_write(call.words, name, &text) - call.words);
+	if (!text.length)
+		call_value(&call, FX_STR_number, of->number);
+	for (unsigned i = 0; i < of->count && i < FX_CALL_ARGS; i++)
+		call_argument(&call, t, of, i);
+	call_result(&call, t, of);
+	call.words[call.count++] = of->end_ns;
+	words = 4 + call.count;
+	p = fx_record_reserve(t, words, &r);
+	if (!p)
+		return;
+	p[1] = of->begin_ns;
+	p[2] = of->task.pid;
+	p[3] = of->task.tid;
+	memcpy(p + 4, call.words, call.count * sizeof(*p));
+	fx_record_commit(t, p,
+			 fx_header_event(words, FXT_EVENT_DURATION_COMPLETE, call.args,
+					 FXT_THREAD_INLINE, FX_STR_syscall, name),
 			 &r);
 }
+
+/* --- Names -------------------------------------------------------------------------------------- */
 
 static void image_name(struct fx_thread *t, uint32_t pid, const struct text *name)
 {

@@ -33,6 +33,10 @@
 
 struct ring {
 	int fd;
+	bool is_tracepoints;
+	int64_t clock; /* ns from the clock of its records to CLOCK_BOOTTIME */
+	int *others;   /* further events that write into it */
+	unsigned other_count;
 	uint32_t cpu;
 	struct perf_event_mmap_page *page;
 	const uint8_t *data;
@@ -42,7 +46,7 @@ struct ring {
 struct fx_rings {
 	struct ring *rings;
 	unsigned count;
-	bool has_samples;
+	bool has_tracepoints;
 	struct pollfd *polled; /* the rings, and the bell */
 	int bell;
 	bool is_started;
@@ -121,6 +125,9 @@ static void ring_close(struct ring *ring)
 {
 	if (ring->page)
 		munmap(ring->page, ring->size + (size_t)getpagesize());
+	while (ring->other_count)
+		close(ring->others[--ring->other_count]);
+	free(ring->others);
 	if (ring->fd >= 0)
 		close(ring->fd);
 }
@@ -149,12 +156,95 @@ static int ring_open(struct ring *ring, const struct fx_rings_wish *wish, bool k
 	return r;
 }
 
+/* Tracepoints know no clock that stands in an interrupt that nothing can hold up, as CLOCK_BOOTTIME does; and to be refused costs
+ * a tracepoint some 40 ms, the way back included. */
+static void attr_fill_tracepoint(uint32_t number, struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+	    .type = PERF_TYPE_TRACEPOINT,
+	    .size = sizeof(*ret),
+	    .config = number,
+	    .sample_period = 1,
+	    .sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
+			   PERF_SAMPLE_RAW,
+	    .inherit = 1,
+	    .sample_id_all = 1,
+	    .use_clockid = 1,
+	    .clockid = CLOCK_MONOTONIC,
+	    .watermark = 1,
+	    .wakeup_watermark = RING_PAGES_LEAST * 4096,
+	};
+}
+
+/* The first makes the ring, the others write into it. */
+static int tracepoint_add(struct ring *ring, uint32_t number, const struct fx_rings_wish *wish)
+{
+	struct perf_event_attr attr;
+	int fd, r = -ENOMEM;
+
+	attr_fill_tracepoint(number, &attr);
+	fd = perf_event_open(&attr, wish->pid, (int)ring->cpu);
+	if (fd < 0)
+		return fd;
+	if (ring->fd >= 0) {
+		r = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? -errno : 0;
+		if (r == 0)
+			ring->others[ring->other_count++] = fd;
+		else
+			close(fd);
+		return r;
+	}
+	ring->fd = fd;
+	for (unsigned pages = RING_PAGES_MOST; r < 0 && pages >= RING_PAGES_LEAST; pages /= 2)
+		r = ring_map(ring, pages);
+	return r;
+}
+
+/* Of one processor. 0 or -errno, and then nothing is left of it. */
+static int ring_open_tracepoints(struct ring *ring, const struct fx_rings_wish *wish, uint32_t cpu)
+{
+	int r = 0;
+
+	*ring = (struct ring){.fd = -1, .cpu = cpu, .is_tracepoints = true};
+	ring->others = calloc(wish->tracepoint_count, sizeof(*ring->others));
+	if (!ring->others)
+		return -ENOMEM;
+	for (unsigned i = 0; r == 0 && i < wish->tracepoint_count; i++)
+		r = tracepoint_add(ring, wish->tracepoints[i], wish);
+	if (r < 0)
+		ring_close(ring);
+	return r;
+}
+
+static void ring_poll(struct fx_rings *rings)
+{
+	rings->polled[rings->count] =
+	    (struct pollfd){.fd = rings->rings[rings->count].fd, .events = POLLIN};
+	rings->count++;
+}
+
+/* All of them, or none. */
+static void rings_open_tracepoints(struct fx_rings *rings, const struct fx_rings_wish *wish)
+{
+	unsigned usual = rings->count;
+
+	rings->has_tracepoints = wish->tracepoint_count > 0;
+	for (unsigned i = 0; rings->has_tracepoints && i < usual; i++) {
+		rings->has_tracepoints = ring_open_tracepoints(&rings->rings[rings->count], wish,
+							       rings->rings[i].cpu) == 0;
+		if (rings->has_tracepoints)
+			ring_poll(rings);
+	}
+	while (!rings->has_tracepoints && rings->count > usual)
+		ring_close(&rings->rings[--rings->count]);
+}
+
 static int rings_open_all(struct fx_rings *rings, const struct fx_rings_wish *wish, bool kernel)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	rings->rings = calloc((size_t)cpus, sizeof(*rings->rings));
-	rings->polled = calloc((size_t)cpus + 1, sizeof(*rings->polled));
+	rings->rings = calloc(2 * (size_t)cpus, sizeof(*rings->rings));
+	rings->polled = calloc(2 * (size_t)cpus + 1, sizeof(*rings->polled));
 	if (!rings->rings || !rings->polled)
 		return -ENOMEM;
 	for (int cpu = 0; cpu < cpus; cpu++) {
@@ -165,9 +255,10 @@ static int rings_open_all(struct fx_rings *rings, const struct fx_rings_wish *wi
 			continue;
 		if (r < 0)
 			return r;
-		rings->polled[rings->count] = (struct pollfd){.fd = ring->fd, .events = POLLIN};
-		rings->count++;
+		ring_poll(rings);
 	}
+	if (kernel)
+		rings_open_tracepoints(rings, wish);
 	rings->polled[rings->count] = (struct pollfd){.fd = rings->bell, .events = POLLIN};
 	return rings->count ? 0 : -ENODEV;
 }
@@ -190,7 +281,6 @@ int fx_rings_open(const struct fx_rings_wish *wish, struct fx_rings **ret, bool 
 	if (!rings)
 		return -ENOMEM;
 	rings->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	rings->has_samples = wish->hz > 0;
 	rings->fresh_end = &rings->fresh;
 	pthread_mutex_init(&rings->lock, NULL);
 	pthread_cond_init(&rings->came, NULL);
@@ -316,8 +406,9 @@ static ssize_t body_size(const struct ring *ring, uint64_t body, uint32_t type, 
 
 	if (size < least)
 		return -1;
-	return (ssize_t)(type == PERF_RECORD_SAMPLE ? sample_used(ring, body, size)
-						    : size - sizeof(struct trailer));
+	if (type == PERF_RECORD_SAMPLE)
+		return (ssize_t)(ring->is_tracepoints ? size : sample_used(ring, body, size));
+	return (ssize_t)(size - sizeof(struct trailer));
 }
 
 static void rings_take(struct fx_rings *rings, const struct ring *ring,
@@ -341,10 +432,11 @@ static void rings_take(struct fx_rings *rings, const struct ring *ring,
 		record->next = NULL;
 		record->type = header->type;
 		record->misc = header->misc;
+		record->is_tracepoint = is_sample && ring->is_tracepoints;
 		record->size = (size_t)size;
 		record->pid = trailer.pid;
 		record->tid = trailer.tid;
-		record->ns = trailer.ns;
+		record->ns = trailer.ns + (uint64_t)ring->clock;
 		record->cpu = trailer.cpu;
 	}
 	rings_push(rings, record);
@@ -378,13 +470,24 @@ static void rings_turn(struct fx_rings *rings, bool last)
 {
 	uint64_t began = fx_boottime_ns();
 
-	for (unsigned i = 0; i < rings->count; i++)
+	for (unsigned i = 0; i < rings->count; i++) {
+		/* The two differ by how long the machine has slept. */
+		if (rings->rings[i].is_tracepoints)
+			rings->rings[i].clock = (int64_t)(fx_boottime_ns() - fx_monotonic_ns());
 		ring_read(rings, &rings->rings[i]);
+	}
 	pthread_mutex_lock(&rings->lock);
 	rings->safe = last ? UINT64_MAX : began - WRITING_NS;
 	rings->over = last;
 	pthread_cond_signal(&rings->came);
 	pthread_mutex_unlock(&rings->lock);
+}
+
+static void ring_disable(const struct ring *ring)
+{
+	ioctl(ring->fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (unsigned i = 0; i < ring->other_count; i++)
+		ioctl(ring->others[i], PERF_EVENT_IOC_DISABLE, 0);
 }
 
 static void *rings_main(void *opaque)
@@ -397,7 +500,7 @@ static void *rings_main(void *opaque)
 		rings_turn(rings, false);
 	}
 	for (unsigned i = 0; i < rings->count; i++)
-		ioctl(rings->rings[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+		ring_disable(&rings->rings[i]);
 	rings_turn(rings, true);
 	return NULL;
 }
@@ -522,6 +625,11 @@ struct fx_ring_record *fx_rings_next(struct fx_rings *rings, unsigned wait_ms)
 	return record;
 }
 
+bool fx_rings_have_tracepoints(const struct fx_rings *rings)
+{
+	return rings->has_tracepoints;
+}
+
 bool fx_rings_is_over(struct fx_rings *rings)
 {
 	bool over;
@@ -550,7 +658,8 @@ bool fx_ring_sample(const struct fx_ring_record *record, struct fx_sample *ret)
 	const uint64_t *at = record->body + sizeof(struct sample_begin) / 8;
 	const uint64_t *end = record->body + record->size / 8;
 
-	if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof(struct sample_begin))
+	if (record->type != PERF_RECORD_SAMPLE || record->is_tracepoint ||
+	    record->size < sizeof(struct sample_begin))
 		return false;
 	*ret = (struct fx_sample){
 	    .ip = record->body[0],
@@ -569,4 +678,19 @@ bool fx_ring_sample(const struct fx_ring_record *record, struct fx_sample *ret)
 	ret->stack_size =
 	    record->size - (size_t)((const uint8_t *)at - (const uint8_t *)record->body);
 	return true;
+}
+
+/* Behind the begin stand a size of four bytes and so many bytes. */
+const uint8_t *fx_ring_tracepoint(const struct fx_ring_record *record, size_t *ret_size)
+{
+	const uint8_t *at = (const uint8_t *)record->body + sizeof(struct sample_begin);
+	uint32_t size;
+
+	if (!record->is_tracepoint || record->size < sizeof(struct sample_begin) + sizeof(size))
+		return NULL;
+	memcpy(&size, at, sizeof(size));
+	if (size > record->size - sizeof(struct sample_begin) - sizeof(size) || size < 2)
+		return NULL;
+	*ret_size = size;
+	return at + sizeof(size);
 }

@@ -14,9 +14,12 @@
 
 /* What is asked for. */
 struct fx_rings_wish {
-	pid_t pid;     /* of which, and of what it starts from now on */
-	uint32_t hz;   /* samples a second of processor time; 0: none */
-	bool switches; /* who is given a processor */
+	pid_t pid;		     /* of which, and of what it starts from now on */
+	uint32_t hz;		     /* samples a second of processor time; 0: none */
+	bool switches;		     /* who is given a processor */
+	const uint32_t *tracepoints; /* their numbers (kernel/tracepoint.h), */
+	unsigned
+	    tracepoint_count; /* and how many; they are left out where they are not permitted */
 };
 
 /* One record, with what every record has; the rest is as the kernel wrote it. */
@@ -27,7 +30,8 @@ struct fx_ring_record {
 	uint32_t pid, tid, cpu;
 	uint32_t type; /* PERF_RECORD_* */
 	uint16_t misc;
-	size_t size;	 /* of the body */
+	bool is_tracepoint; /* a sample of a tracepoint: see fx_ring_tracepoint() */
+	size_t size;	    /* of the body */
 	uint64_t body[]; /* behind the header, without the parts that every record has at its end */
 };
 
@@ -42,6 +46,9 @@ struct fx_rings;
  */
 int fx_rings_open(const struct fx_rings_wish *wish, struct fx_rings **ret, bool *ret_kernel);
 void fx_rings_close(struct fx_rings *rings);
+
+/* Whether it has the tracepoints that were asked for. */
+bool fx_rings_have_tracepoints(const struct fx_rings *rings);
 
 /* Begins to read. 0 or -errno. */
 int fx_rings_start(struct fx_rings *rings);
@@ -70,5 +77,8 @@ struct fx_sample {
 
 /* False: the record has no such. */
 bool fx_ring_sample(const struct fx_ring_record *record, struct fx_sample *ret);
+
+/* What a tracepoint says, of which the first two bytes are its number. NULL: the record is of none. */
+const uint8_t *fx_ring_tracepoint(const struct fx_ring_record *record, size_t *ret_size);
 
 #endif

@@ -186,6 +186,14 @@ static void space_add(struct fx_space *space, struct fx_mapping mapping)
 		name_mapping(space->names, &mapping);
 }
 
+/* libfxtrace.so, wherever it lies. */
+static bool is_library(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && strcmp(slash + 1, "libfxtrace.so") == 0;
+}
+
 void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64_t size,
 		  uint64_t offset, uint64_t inode, const char *path)
 {
@@ -195,6 +203,7 @@ void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64
 
 	if (!space || !size || mapping.end < start)
 		return;
+	space->is_preloaded |= is_library(path);
 	mapping.image = fx_image_get(pid, path, inode);
 	if (mapping.image && fx_image_address(mapping.image, offset, &address)) {
 		mapping.bias = start - address;
@@ -265,6 +274,8 @@ void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child)
 		fx_image_share(to->mappings[i].image);
 	}
 	to->count = from->count;
+	to->is_preloaded = from->is_preloaded;
+	memcpy(to->name, from->name, sizeof(to->name));
 }
 
 void fx_space_exec(struct fx_spaces *spaces, uint32_t pid)

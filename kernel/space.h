@@ -33,7 +33,8 @@ struct fx_space {
 	struct unw_addr_space *unwinder;
 	uint32_t unwinder_changes;
 	void (*unwinder_end)(struct unw_addr_space *unwinder);
-	struct fx_space *next; /* of spaces.c */
+	char name[16];	   /* as the kernel has it; "" not known */
+	bool is_preloaded; /* of its system calls it tells itself */
 };
 
 struct fx_spaces;

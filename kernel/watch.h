@@ -6,12 +6,18 @@
 #include <sys/types.h>
 
 #include "kernel/rings.h"
+#include "kernel/tracepoint.h"
 
 struct fx_watch;
 
-/* Begins with what the process has mapped already; `alone': no other is of interest. 0 or -ENOMEM. */
-int fx_watch_create(const struct fx_rings_wish *wish, bool alone, struct fx_watch **ret);
+/* Begins with what the process has mapped already. `points' outlive it, NULL: no tracepoints come; `alone': no other
+ * process is of interest. 0 or -ENOMEM. */
+int fx_watch_create(const struct fx_rings_wish *wish, const struct fx_tracepoints *points,
+		    bool alone, struct fx_watch **ret);
 void fx_watch_destroy(struct fx_watch *watch);
+
+/* No more records come. */
+void fx_watch_finish(struct fx_watch *watch);
 
 void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record);
 

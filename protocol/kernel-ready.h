@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What fxtrace-kernel tells whoever has started it, once, over the descriptor that --ready names. */
+/* What fxtrace-kernel tells whoever has started it, once, over the descriptor that --ready names. It is closed when all is
+ * recorded. */
 #ifndef FX_PROTOCOL_KERNEL_READY_H
 #define FX_PROTOCOL_KERNEL_READY_H
 
@@ -7,6 +8,7 @@
 
 struct fx_kernel_ready {
 	int32_t error;	/* 0: the kernel records from now on; or -errno */
+	int32_t calls;	/* system calls, and who woke whom, are told as well */
 	int32_t kernel; /* samples tell of time inside the kernel as well */
 };
 

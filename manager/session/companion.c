@@ -139,13 +139,17 @@ void fx_companion_start(struct fx_companion *c, pid_t program)
 	close(ends[1]);
 	if (r == 0)
 		r = companion_hear(ends[0], &ready);
-	close(ends[0]);
+	c->said = ends[0];
 	c->kernel = ready.kernel;
+	c->calls = ready.calls;
 	c->began = r == 0;
 	if (r == 0)
 		return;
 	companion_complain(c, r);
-	fx_companion_kill(c);
+	if (c->pid > 0)
+		fx_companion_kill(c);
+	else
+		close(ends[0]);
 }
 
 void fx_companion_finish(const struct fx_companion *c)
@@ -161,17 +165,32 @@ void fx_companion_report(const struct fx_companion *c)
 		    "samples do not show time inside the kernel: kernel.perf_event_paranoid is "
 		    "%d; 1 permits it, and so does CAP_PERFMON",
 		    paranoid_read());
+	if (c->began && c->switches && !c->calls)
+		fx_report("system calls of programs in which nothing can be preloaded, and who "
+			  "woke whom, "
+			  "are not recorded: they are shown to root alone, or with CAP_PERFMON and "
+			  "a tracefs "
+			  "that may be read");
 }
 
+static void companion_reap(struct fx_companion *c, int flags)
+{
+	while (waitpid(c->pid, NULL, flags) < 0 && errno == EINTR)
+		;
+	close(c->said);
+	c->pid = 0;
+}
+
+/* What it does then, nobody waits for. */
 bool fx_companion_is_over(struct fx_companion *c)
 {
-	int status;
+	struct pollfd one = {.fd = c->said, .events = POLLIN};
 
 	if (c->pid <= 0)
 		return true;
-	if (waitpid(c->pid, &status, WNOHANG) == 0)
+	if (poll(&one, 1, 0) <= 0)
 		return false;
-	c->pid = 0;
+	companion_reap(c, WNOHANG);
 	return true;
 }
 
@@ -180,7 +199,5 @@ void fx_companion_kill(struct fx_companion *c)
 	if (c->pid <= 0)
 		return;
 	kill(c->pid, SIGKILL);
-	while (waitpid(c->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	c->pid = 0;
+	companion_reap(c, 0);
 }

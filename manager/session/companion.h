@@ -18,7 +18,9 @@ struct fx_companion {
 	const char *socket;
 	/* What there is. */
 	pid_t pid;   /* 0: none */
+	int said;    /* is closed when all is recorded; valid while there is one */
 	bool began;  /* it recorded what was asked for, */
+	bool calls;  /* system calls as well, */
 	bool kernel; /* and sees what is inside the kernel as well */
 };
 

@@ -189,18 +189,19 @@ static bool has_losses(const struct fx_stream_counts *c)
 static void print_untraced(const struct fx_session_result *result, const char *program)
 {
 	enum fx_loadable obstacle = fx_program_obstacle(program);
-	/* The kernel may have told of it. */
-	const char *what = result->totals.events ? "no call was traced" : "nothing was traced";
 
 	if (result->output_error || result->refused || result->totals.processes ||
 	    has_losses(&result->totals.counts))
 		return; /* what was wrong was told, if anything was */
 	if (obstacle == FX_LOADABLE)
-		fx_report("%s: %s: it never loaded libfxtrace.so; `fxtrace doctor "
+		fx_report("nothing was traced: %s: it never loaded libfxtrace.so; `fxtrace doctor "
 			  "-- %s' may tell why",
-			  what, program, program);
+			  program, program);
+	else if (result->totals.events)
+		fx_report("%s: %s; what is recorded of it, the kernel said", program,
+			  fx_loadable_why(obstacle));
 	else
-		fx_report("%s: %s: %s; %s", what, program, fx_loadable_why(obstacle),
+		fx_report("nothing was traced: %s: %s; %s", program, fx_loadable_why(obstacle),
 			  fx_loadable_cure(obstacle));
 }
 

@@ -118,6 +118,13 @@ function list(k,    i, name) {
 	printf "};\nconst unsigned fx_count_%s = FX_ARRAY_LEN(fx_list_%s);\n", kind[k], kind[k]
 }
 
+# Lines that go on.
+function continued(text) {
+	sub(/\n$/, "", text)
+	gsub(/\n/, " \\\n", text)
+	return text
+}
+
 function definition(k,    what) {
 	what = sort[k] == "flags" ? "flags" : "name"
 	printf "\nvoid fx_arg_%s(struct fx_call *call, unsigned name, unsigned value)\n", kind[k]
@@ -147,6 +154,13 @@ END {
 		for (k = 1; k <= kinds; k++) {
 			list(k)
 			definition(k)
+		}
+	else if (out == "name-lists.inc")
+		for (k = 1; k <= kinds; k++) {
+			list(k)
+			all = all sprintf("NAME_LIST(%s, %s)\n", kind[k], sort[k])
+			if (k == kinds)
+				printf "\n#define NAME_LISTS \\\n%s\n", continued(all)
 		}
 	else
 		fail("unknown output `" out "'")

@@ -146,6 +146,6 @@ pkill -9 -P "$manager" -x waits
 wait "$manager"
 expect_equal 137 "$?" "the status"
 expect_clean trace.fxt
-is_gone "$provider" || fail "the provider goes on"
+wait_for 30 is_gone "$provider" || fail "the provider goes on"
 expect_ok "$FXTRACE" report --samples trace.fxt
 expect_line ' main$' out

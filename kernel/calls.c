@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "kernel/calls.h"
+
+#include <asm/unistd.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists/hashes.h"
+
+/* A call that is open. One a thread. */
+struct calls_open {
+	UT_hash_handle hh;
+	struct fx_task task;
+	uint64_t ns;
+	int64_t number;
+	uint64_t args[FX_CALL_ARGS];
+};
+
+struct fx_calls {
+	struct calls_open *open; /* by tid */
+};
+
+/* By number: from the tables of the wrappers. */
+static const struct {
+	const char *name;
+	unsigned count;
+	struct fx_call_arg args[FX_CALL_ARGS];
+} calls_of_table[] = {
+#define ARG(name, kind)		{#name, #kind},
+#define CALL(name, count, args) [__NR_##name] = {#name, count, {args}},
+#include "kernel/calls.inc"
+#undef CALL
+#undef ARG
+};
+
+struct fx_calls *fx_calls_create(void)
+{
+	return calloc(1, sizeof(struct fx_calls));
+}
+
+static struct calls_open *calls_find(struct fx_calls *calls, uint32_t tid)
+{
+	struct calls_open *open;
+
+	HASH_FIND(hh, calls->open, &tid, sizeof(tid), open);
+	return open;
+}
+
+static void calls_remove(struct fx_calls *calls, struct calls_open *open)
+{
+	HASH_DEL(calls->open, open);
+	free(open);
+}
+
+void fx_calls_destroy(struct fx_calls *calls)
+{
+	struct calls_open *open, *next;
+
+	if (!calls)
+		return;
+	HASH_ITER (hh, calls->open, open, next)
+		calls_remove(calls, open);
+	free(calls);
+}
+
+void fx_calls_begin(struct fx_calls *calls, struct fx_task task, uint64_t ns, int64_t number,
+		    const uint64_t args[FX_CALL_ARGS])
+{
+	struct calls_open *open = calls_find(calls, task.tid);
+
+	if (!open) {
+		open = calloc(1, sizeof(*open));
+		if (!open)
+			return;
+		open->task = task;
+		HASH_ADD(hh, calls->open, task.tid, sizeof(open->task.tid), open);
+	}
+	open->task = task;
+	open->ns = ns;
+	open->number = number;
+	memcpy(open->args, args, sizeof(open->args));
+}
+
+static void calls_tell(const struct calls_open *open, uint64_t ns, enum fx_call_end end,
+		       int64_t result)
+{
+	size_t count = sizeof(calls_of_table) / sizeof(calls_of_table[0]);
+	struct fx_kernel_call call = {
+	    .task = open->task,
+	    .begin_ns = open->ns,
+	    .end_ns = ns,
+	    .number = open->number,
+	    .name = "",
+	    .args = open->args,
+	    .count = FX_CALL_ARGS,
+	    .end = end,
+	    .result = result,
+	};
+
+	if (open->number >= 0 && (uint64_t)open->number < count &&
+	    calls_of_table[open->number].name) {
+		call.name = calls_of_table[open->number].name;
+		call.count = calls_of_table[open->number].count;
+		call.how = calls_of_table[open->number].args;
+	}
+	fx_kernel_record_call(&call);
+}
+
+/* One whose begin was not seen is none. */
+void fx_calls_end(struct fx_calls *calls, struct fx_task task, uint64_t ns, int64_t number,
+		  int64_t result)
+{
+	struct calls_open *open = calls_find(calls, task.tid);
+
+	if (!open)
+		return;
+	if (open->number == number && ns >= open->ns)
+		calls_tell(open, ns, FX_CALL_RETURNS, result);
+	calls_remove(calls, open);
+}
+
+void fx_calls_thread_ends(struct fx_calls *calls, uint32_t tid, uint64_t ns)
+{
+	struct calls_open *open = calls_find(calls, tid);
+
+	if (!open)
+		return;
+	calls_tell(open, ns, FX_CALL_NEVER_RETURNS, 0);
+	calls_remove(calls, open);
+}
+
+void fx_calls_forget(struct fx_calls *calls, uint32_t pid)
+{
+	struct calls_open *open, *next;
+
+	HASH_ITER (hh, calls->open, open, next) {
+		if (open->task.pid == pid)
+			calls_remove(calls, open);
+	}
+}
+
+void fx_calls_finish(struct fx_calls *calls, uint64_t ns)
+{
+	struct calls_open *open, *next;
+
+	HASH_ITER (hh, calls->open, open, next) {
+		calls_tell(open, ns > open->ns ? ns : open->ns, FX_CALL_UNFINISHED, 0);
+		calls_remove(calls, open);
+	}
+}

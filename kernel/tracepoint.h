@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's tracepoints: their numbers for perf_event_open(2), and where their fields lie (tracefs, events/GROUP/NAME). Where
+ * tracefs is not mounted, root mounts it for this process alone.
+ */
+#ifndef FX_KERNEL_TRACEPOINT_H
+#define FX_KERNEL_TRACEPOINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* FX_TRACEPOINTS(X): X(id, group, name) */
+#define FX_TRACEPOINTS(X)                                                                          \
+	X(ENTER, "raw_syscalls", "sys_enter")                                                      \
+	X(EXIT, "raw_syscalls", "sys_exit")                                                        \
+	X(SWITCH, "sched", "sched_switch")                                                         \
+	X(WAKING, "sched", "sched_waking")
+
+#define FX_ENUM_TRACEPOINT_(id, group, name) FX_TRACEPOINT_##id,
+enum fx_tracepoint { FX_TRACEPOINTS(FX_ENUM_TRACEPOINT_) FX_TRACEPOINT_COUNT };
+
+/* Fields that are read: X(id, tracepoint, name) */
+#define FX_TRACEPOINT_FIELDS(X)                                                                    \
+	X(ENTER_NUMBER, ENTER, "id")                                                               \
+	X(ENTER_ARGS, ENTER, "args")                                                               \
+	X(EXIT_NUMBER, EXIT, "id")                                                                 \
+	X(EXIT_RESULT, EXIT, "ret")                                                                \
+	X(SWITCH_TID, SWITCH, "prev_pid")                                                          \
+	X(SWITCH_STATE, SWITCH, "prev_state")                                                      \
+	X(WAKING_TID, WAKING, "pid")                                                               \
+	X(WAKING_CPU, WAKING, "target_cpu")
+
+#define FX_ENUM_TRACEPOINT_FIELD_(id, tracepoint, name) FX_FIELD_##id,
+enum fx_tracepoint_field { FX_TRACEPOINT_FIELDS(FX_ENUM_TRACEPOINT_FIELD_) FX_FIELD_COUNT };
+
+struct fx_tracepoint_place {
+	uint16_t offset, size; /* bytes */
+};
+
+struct fx_tracepoints {
+	uint32_t numbers[FX_TRACEPOINT_COUNT];
+	struct fx_tracepoint_place fields[FX_FIELD_COUNT];
+};
+
+/* 0; -ENOENT: there is no tracefs, or it lacks one; -EACCES: it may not be read. */
+int fx_tracepoints_find(struct fx_tracepoints *ret);
+
+/* A number in the bytes of a record, sign extended; 0 if they do not have it. `index': of an array of such. */
+int64_t fx_tracepoint_value(const struct fx_tracepoints *tracepoints,
+			    enum fx_tracepoint_field field, unsigned index, const uint8_t *bytes,
+			    size_t size);
+
+#endif
