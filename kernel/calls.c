@@ -33,6 +33,13 @@ static const struct {
 #undef ARG
 };
 
+const char *fx_call_name(int64_t number)
+{
+	const size_t count = sizeof(calls_of_table) / sizeof(calls_of_table[0]);
+
+	return number >= 0 && (uint64_t)number < count ? calls_of_table[number].name : NULL;
+}
+
 struct fx_calls *fx_calls_create(void)
 {
 	return calloc(1, sizeof(struct fx_calls));
@@ -84,7 +91,6 @@ void fx_calls_begin(struct fx_calls *calls, struct fx_task task, uint64_t ns, in
 static void calls_tell(const struct calls_open *open, uint64_t ns, enum fx_call_end end,
 		       int64_t result)
 {
-	size_t count = sizeof(calls_of_table) / sizeof(calls_of_table[0]);
 	struct fx_kernel_call call = {
 	    .task = open->task,
 	    .begin_ns = open->ns,
@@ -97,8 +103,7 @@ static void calls_tell(const struct calls_open *open, uint64_t ns, enum fx_call_
 	    .result = result,
 	};
 
-	if (open->number >= 0 && (uint64_t)open->number < count &&
-	    calls_of_table[open->number].name) {
+	if (fx_call_name(open->number)) {
 		call.name = calls_of_table[open->number].name;
 		call.count = calls_of_table[open->number].count;
 		call.how = calls_of_table[open->number].args;

@@ -12,6 +12,9 @@
 
 struct fx_calls;
 
+/* A system call by its number; NULL: it has no name here. */
+const char *fx_call_name(int64_t number);
+
 /* NULL without memory. */
 struct fx_calls *fx_calls_create(void);
 void fx_calls_destroy(struct fx_calls *calls);

@@ -70,6 +70,7 @@ struct fx_sample {
 	    *kernel; /* addresses, the innermost first; among them marks from FX_KERNEL_MARK on */
 	uint64_t kernel_count;
 	const uint64_t *registers; /* NULL: not known */
+	uint64_t unknown;	   /* bits: those of them that are not */
 	const uint8_t *stack;
 	uint64_t stack_size;
 	bool in_kernel;

@@ -75,7 +75,7 @@ static int unwind_register(unw_addr_space_t as, unw_regnum_t number, unw_word_t 
 
 	(void)as;
 	for (unsigned i = 0; !write && i < FX_REGISTER_COUNT; i++) {
-		if (numbers[i] == number) {
+		if (numbers[i] == number && !(u->sample->unknown >> i & 1)) {
 			*value = u->sample->registers[i];
 			return 0;
 		}
@@ -195,15 +195,17 @@ static struct unw_addr_space *unwinder_of(struct fx_space *space)
 }
 
 unsigned fx_unwind(struct fx_space *space, const struct fx_sample *sample,
-		   uint64_t ret[FX_UNWIND_MAX])
+		   uint64_t ret[FX_UNWIND_MAX], bool *ret_whole)
 {
 	struct unwinding u = {.space = space, .sample = sample};
 	bool exact = true; /* the address is where it goes on, not behind a call */
 	unw_cursor_t cursor;
 	unsigned count = 0;
 	unw_word_t ip;
+	int step = 1;
 
 	ret[0] = sample->ip;
+	*ret_whole = false;
 	if (!sample->registers || !unwinder_of(space) ||
 	    unwind_register(NULL, UNW_REG_SP, &u.sp, 0, &u) < 0 ||
 	    unw_init_remote(&cursor, space->unwinder, &u) < 0)
@@ -214,6 +216,7 @@ unsigned fx_unwind(struct fx_space *space, const struct fx_sample *sample,
 		exact |= unw_is_signal_frame(&cursor) > 0;
 		ret[count++] = exact ? ip : ip - 1;
 		exact = unw_is_signal_frame(&cursor) > 0;
-	} while (count < FX_UNWIND_MAX && unw_step(&cursor) > 0);
+	} while (count < FX_UNWIND_MAX && (step = unw_step(&cursor)) > 0);
+	*ret_whole = step == 0;
 	return count ? count : 1;
 }

@@ -14,8 +14,8 @@
 #define FX_UNWIND_MAX 192u
 
 /* The code addresses of a sample, the innermost first; of callers the call's, so that each lies in the function that it is
- * of. How many; at least one. */
+ * of. How many; at least one. *ret_whole: they go up to where the thread began. */
 unsigned fx_unwind(struct fx_space *space, const struct fx_sample *sample,
-		   uint64_t ret[FX_UNWIND_MAX]);
+		   uint64_t ret[FX_UNWIND_MAX], bool *ret_whole);
 
 #endif

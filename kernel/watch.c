@@ -142,6 +142,7 @@ static void watch_sample(struct fx_watch *watch, const struct fx_ring_record *re
 	uint64_t frames[FX_UNWIND_MAX];
 	struct fx_sample sample;
 	unsigned count;
+	bool whole;
 
 	if (!names || record->pid == watch->preparing || !fx_ring_sample(record, &sample))
 		return;
@@ -149,7 +150,7 @@ static void watch_sample(struct fx_watch *watch, const struct fx_ring_record *re
 	if (sample.in_kernel)
 		kernel_add(watch, &sample);
 	if (!sample.in_kernel || sample.registers) {
-		count = fx_unwind(space, &sample, frames);
+		count = fx_unwind(space, &sample, frames, &whole);
 		for (unsigned i = 0; i < count && watch->length < STACK_TEXT_MAX; i++)
 			frame_add(watch, space, names, frames[i]);
 	}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* fxtrace where: what every thread of running processes does this moment, and who waits for whom in a circle. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/commands.h"
+#include "client/json.h"
+#include "client/usage.h"
+#include "kernel/calls.h"
+#include "manager/settings/report.h"
+#include "where/waits.h"
+#include "where/where.h"
+
+struct where {
+	const char *command;
+	bool json;
+	pid_t *pids;
+	size_t count;
+};
+
+enum { OPTION_JSON = 0x100 };
+
+static const struct argp_option option_table[] = {
+    {"json", OPTION_JSON, NULL, 0, "Print JSON: threads, and circles of waits", 0},
+    FX_USAGE_OPTIONS,
+    {0},
+};
+
+static void where_take_pid(struct where *where, const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+	pid_t *more = realloc(where->pids, (where->count + 1) * sizeof(*more));
+
+	if (*text < '0' || *text > '9' || *end || pid <= 0 || pid > INT32_MAX)
+		fx_usage_error(where->command, text, "not a process id");
+	if (!more)
+		fx_usage_error(where->command, text, strerror(ENOMEM));
+	where->pids = more;
+	where->pids[where->count++] = (pid_t)pid;
+}
+
+static error_t where_parse(int key, char *value, struct argp_state *state)
+{
+	struct where *where = state->input;
+
+	switch (key) {
+	case OPTION_JSON:
+		where->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		where_take_pid(where, value);
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		fx_usage_error(where->command, "no process to look at", NULL);
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp parser = {
+    .options = option_table,
+    .parser = where_parse,
+    .args_doc = "PID...",
+    .doc = "Shows what every thread of these processes does this moment: in which call it is, for "
+	   "whom it "
+	   "waits, and by which functions it came there; and circles of threads of which each "
+	   "waits for "
+	   "the next. The processes need not be traced, and nothing of it is in them.",
+};
+
+/* --- Text --------------------------------------------------------------------------------------- */
+
+static const char *where_state(char state)
+{
+	switch (state) {
+	case 'R':
+		return "runs";
+	case 'D':
+		return "waits for a device";
+	case 'T':
+	case 't':
+		return "is stopped";
+	default:
+		return "sleeps";
+	}
+}
+
+static const struct fx_where_thread *where_thread_of(const struct fx_where *where, pid_t tid)
+{
+	for (size_t i = 0; i < where->threads.count; i++) {
+		if (where->threads.items[i].tid == tid)
+			return &where->threads.items[i];
+	}
+	return NULL;
+}
+
+static void where_print_holder(const struct fx_where *where, pid_t holder)
+{
+	const struct fx_where_thread *thread = where_thread_of(where, holder);
+
+	printf(" %d", (int)holder);
+	if (thread) {
+		printf(" (");
+		fx_text_print(thread->name, 0);
+		printf(")");
+	}
+}
+
+/* "waits for a mutex at 0x55..., of 1234 (worker)". */
+static void where_print_wait(const struct fx_where *where, const struct fx_where_thread *thread)
+{
+	printf("waits for %s", fx_where_wait_text(thread->wait));
+	if (thread->address)
+		printf(" at 0x%" PRIx64, thread->address);
+	if (!thread->holder)
+		return;
+	printf(thread->wait == FX_WAITS_THREAD || thread->wait == FX_WAITS_CHILD ? ","
+										 : ", which has");
+	where_print_holder(where, thread->holder);
+}
+
+static void where_print_stack(const struct fx_where_thread *thread)
+{
+	const char *line = thread->stack;
+
+	if (!line)
+		printf("      no stack: %s\n", strerror(-thread->error));
+	while (line) {
+		size_t length = strcspn(line, "\n");
+
+		printf("      %.*s\n", (int)length, line);
+		line = line[length] ? line + length + 1 : NULL;
+	}
+	if (thread->stack && !thread->is_whole)
+		printf("      ...\n");
+}
+
+static void where_print_thread(const struct fx_where *where, const struct fx_where_thread *thread)
+{
+	printf("   %d ", (int)thread->tid);
+	fx_text_print(thread->name, 0);
+	printf(": ");
+	if (thread->wait != FX_WAITS_NOT)
+		where_print_wait(where, thread);
+	else
+		printf("%s", where_state(thread->state));
+	if (thread->in_call) {
+		const char *name = fx_call_name(thread->call);
+
+		if (name)
+			printf(", in %s", name);
+		else
+			printf(", in system call %" PRId64, thread->call);
+	}
+	printf("\n");
+	where_print_stack(thread);
+}
+
+static void where_print_circle(const struct fx_where *where, uint32_t circle)
+{
+	const struct fx_where_thread *start = NULL, *at;
+
+	for (size_t i = 0; !start && i < where->threads.count; i++) {
+		if (where->threads.items[i].circle == circle)
+			start = &where->threads.items[i];
+	}
+	printf("DEADLOCK: each of these waits for the next, and the last for the first\n");
+	at = start;
+	do {
+		printf("   %d ", (int)at->tid);
+		fx_text_print(at->name, 0);
+		printf(" of process %d ", (int)at->pid);
+		where_print_wait(where, at);
+		printf("\n");
+		at = where_thread_of(where, at->holder);
+	} while (at && at != start);
+}
+
+static void where_print(const struct fx_where *where)
+{
+	pid_t pid = 0;
+
+	for (uint32_t i = 1; i <= where->circles; i++)
+		where_print_circle(where, i);
+	for (size_t i = 0; i < where->threads.count; i++) {
+		const struct fx_where_thread *thread = &where->threads.items[i];
+
+		if (thread->pid != pid)
+			printf("%sprocess %d\n", pid || where->circles ? "\n" : "",
+			       (int)thread->pid);
+		pid = thread->pid;
+		where_print_thread(where, thread);
+	}
+}
+
+/* --- JSON --------------------------------------------------------------------------------------- */
+
+static void where_json_stack(const char *stack)
+{
+	char *copy = stack ? strdup(stack) : NULL, *rest = copy, *line;
+
+	printf("\"stack\": [");
+	while (rest && (line = strsep(&rest, "\n"))) {
+		fx_json_print(line);
+		printf("%s", rest ? ", " : "");
+	}
+	printf("]");
+	free(copy);
+}
+
+static void where_json_thread(const struct fx_where_thread *thread)
+{
+	const char *call = thread->in_call ? fx_call_name(thread->call) : NULL;
+
+	printf("{\"pid\": %d, \"tid\": %d, \"name\": ", (int)thread->pid, (int)thread->tid);
+	fx_json_print(thread->name);
+	printf(", \"state\": \"%c\"", thread->state);
+	if (thread->in_call)
+		printf(", \"call_number\": %" PRId64, thread->call);
+	if (call) {
+		printf(", \"call\": ");
+		fx_json_print(call);
+	}
+	if (thread->wait != FX_WAITS_NOT) {
+		printf(", \"waits_for\": ");
+		fx_json_print(fx_where_wait_text(thread->wait));
+	}
+	if (thread->address)
+		printf(", \"address\": \"0x%" PRIx64 "\"", thread->address);
+	if (thread->holder)
+		printf(", \"holder\": %d", (int)thread->holder);
+	if (thread->circle)
+		printf(", \"circle\": %" PRIu32, thread->circle);
+	printf(", \"is_whole\": %s, ", thread->is_whole ? "true" : "false");
+	where_json_stack(thread->stack);
+	printf("}");
+}
+
+static void where_json(const struct fx_where *where)
+{
+	printf("{\"circles\": %" PRIu32 ", \"threads\": [", where->circles);
+	for (size_t i = 0; i < where->threads.count; i++) {
+		printf("%s\n  ", i ? "," : "");
+		where_json_thread(&where->threads.items[i]);
+	}
+	printf("\n]}\n");
+}
+
+/* ------------------------------------------------------------------------------------------------ */
+
+static int where_complain(const struct where *where, pid_t pid, int error)
+{
+	if (error == -ESRCH)
+		fx_report_as(where->command, "%d: there is no such process", (int)pid);
+	else if (error == -EPERM)
+		fx_report_as(where->command,
+			     "%d: it may not be looked into: it is another user's, or "
+			     "kernel.yama.ptrace_scope "
+			     "keeps it from all but its parents; root may",
+			     (int)pid);
+	else
+		fx_report_as(where->command, "%d: %s", (int)pid, strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
+static int where_execute(const struct where *options)
+{
+	struct fx_where where;
+	int r = fx_where_init(&where), status = 0;
+
+	for (size_t i = 0; r == 0 && status == 0 && i < options->count; i++) {
+		int failed = fx_where_add(&where, options->pids[i]);
+
+		if (failed)
+			status = where_complain(options, options->pids[i], failed);
+	}
+	if (r < 0) {
+		fx_report_as(options->command, "%s", strerror(-r));
+		return FX_EXIT_FAILURE;
+	}
+	if (status == 0) {
+		fx_where_find_circles(&where);
+		if (options->json)
+			where_json(&where);
+		else
+			where_print(&where);
+	}
+	fx_where_destroy(&where);
+	return status;
+}
+
+int fx_cmd_where(int argc, char **argv)
+{
+	struct where where = {.command = argv[0]};
+	int status;
+
+	fx_usage_parse(argv[0], &parser, argc, argv, 0, &where);
+	status = where_execute(&where);
+	free(where.pids);
+	return status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * stuck WAY [COUNT]: a program that does not go on, in one way or another.
+ *
+ *	circle COUNT	so many threads, each with a mutex, wait for the next one's
+ *	self		a thread waits for a mutex that it has
+ *	processes	two processes, each with a mutex that both see, wait for the other's
+ *	child		waits for a child that waits for a mutex which its parent has
+ *	condition	one that nobody signals
+ *	semaphore	one that nobody posts
+ *	rwlock		a reader that wants to write
+ *	held		a thread sleeps with a mutex that another one waits for
+ *	pipe		reads a pipe that only it could write
+ *	busy		computes
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <signal.h>
+
+#define NOINLINE __attribute__((noinline))
+#define STAY	 __asm__ volatile("" ::: "memory") /* no tail call */
+
+enum { MOST = 64 };
+
+static pthread_mutex_t locks[MOST];
+static pthread_barrier_t all_have_one;
+static int count;
+
+NOINLINE static void want_next(int i)
+{
+	pthread_mutex_lock(&locks[(i + 1) % count]);
+	STAY;
+}
+
+static void *circle_main(void *opaque)
+{
+	int i = (int)((char *)opaque - (char *)NULL);
+
+	pthread_mutex_lock(&locks[i]);
+	pthread_barrier_wait(&all_have_one);
+	want_next(i);
+	return NULL;
+}
+
+NOINLINE static void run_circle(void)
+{
+	pthread_t threads[MOST];
+
+	pthread_barrier_init(&all_have_one, NULL, (unsigned)count);
+	for (int i = 0; i < count; i++)
+		pthread_mutex_init(&locks[i], NULL);
+	for (int i = 0; i < count; i++)
+		pthread_create(&threads[i], NULL, circle_main, (char *)NULL + i);
+	pthread_join(threads[0], NULL);
+	STAY;
+}
+
+NOINLINE static void run_self(void)
+{
+	pthread_mutex_init(&locks[0], NULL);
+	pthread_mutex_lock(&locks[0]);
+	pthread_mutex_lock(&locks[0]);
+	STAY;
+}
+
+/* Mutexes and a barrier that children see, too. */
+struct shared {
+	pthread_mutex_t locks[2];
+	pthread_barrier_t both;
+};
+
+static struct shared *shared_make(void)
+{
+	struct shared *s =
+	    mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t lock;
+	pthread_barrierattr_t barrier;
+
+	pthread_mutexattr_init(&lock);
+	pthread_mutexattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+	pthread_barrierattr_init(&barrier);
+	pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED);
+	for (int i = 0; i < 2; i++)
+		pthread_mutex_init(&s->locks[i], &lock);
+	pthread_barrier_init(&s->both, &barrier, 2);
+	return s;
+}
+
+NOINLINE static void take_both(struct shared *s, int mine)
+{
+	pthread_mutex_lock(&s->locks[mine]);
+	pthread_barrier_wait(&s->both);
+	pthread_mutex_lock(&s->locks[!mine]);
+	STAY;
+}
+
+static pid_t child_make(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+	else
+		printf("%d\n", (int)child);
+	fflush(stdout);
+	return child;
+}
+
+NOINLINE static void run_processes(void)
+{
+	struct shared *s = shared_make();
+
+	take_both(s, child_make() == 0);
+}
+
+NOINLINE static void run_child(void)
+{
+	struct shared *s = shared_make();
+	pid_t child;
+
+	pthread_mutex_lock(&s->locks[0]);
+	child = child_make();
+	if (child == 0)
+		pthread_mutex_lock(&s->locks[0]);
+	waitpid(child, NULL, 0);
+	STAY;
+}
+
+NOINLINE static void run_condition(void)
+{
+	static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+
+	pthread_mutex_init(&locks[0], NULL);
+	pthread_mutex_lock(&locks[0]);
+	for (;;)
+		pthread_cond_wait(&condition, &locks[0]);
+}
+
+NOINLINE static void run_semaphore(void)
+{
+	sem_t semaphore;
+
+	sem_init(&semaphore, 0, 0);
+	sem_wait(&semaphore);
+	STAY;
+}
+
+NOINLINE static void run_rwlock(void)
+{
+	static pthread_rwlock_t lock = PTHREAD_RWLOCK_INITIALIZER;
+
+	pthread_rwlock_rdlock(&lock);
+	pthread_rwlock_wrlock(&lock);
+	STAY;
+}
+
+static void *held_main(void *opaque)
+{
+	pthread_setname_np(pthread_self(), "holder");
+	pthread_mutex_lock(&locks[0]);
+	pthread_barrier_wait(&all_have_one);
+	pause();
+	return opaque;
+}
+
+NOINLINE static void run_held(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&all_have_one, NULL, 2);
+	pthread_mutex_init(&locks[0], NULL);
+	pthread_create(&thread, NULL, held_main, NULL);
+	pthread_barrier_wait(&all_have_one);
+	pthread_mutex_lock(&locks[0]);
+	STAY;
+}
+
+NOINLINE static void run_pipe(void)
+{
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) || read(ends[0], &byte, 1) != 1)
+		abort();
+}
+
+NOINLINE static void run_busy(void)
+{
+	for (volatile unsigned i = 0;; i++)
+		;
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+    {"circle", run_circle},	  {"self", run_self},	  {"processes", run_processes},
+    {"child", run_child},	  {"held", run_held},	  {"condition", run_condition},
+    {"semaphore", run_semaphore}, {"rwlock", run_rwlock}, {"pipe", run_pipe},
+    {"busy", run_busy},
+};
+
+int main(int argc, char **argv)
+{
+	count = argc > 2 ? atoi(argv[2]) : 2;
+	for (size_t i = 0; argc > 1 && i < sizeof(ways) / sizeof(ways[0]); i++) {
+		if (strcmp(argv[1], ways[i].name) == 0)
+			ways[i].run();
+	}
+	return 1;
+}

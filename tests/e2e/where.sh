@@ -1,0 +1,198 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# fxtrace where: of programs that are stuck in known ways it says who waits for whom, and names the circle or none; stacks are those
+# of gdb; nobody is left stopped, or harmed, whoever is killed.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+need python3
+! is_emulated || skip "the emulator has no other process's registers"
+target=$FX_SRCDIR/tests/e2e/targets/stuck.c
+compile stuck -O2 "$target" -pthread
+compile framed -O0 "$target" -pthread
+at_end='pkill -9 -x stuck; pkill -9 -x framed'
+
+# stick PROGRAM WAY [COUNT]: starts it; its process is $stuck, its child's $child.
+stick() {
+	rm -f children
+	"./$1" "${@:2}" >children 2>/dev/null &
+	stuck=$!
+	at_end="kill -9 $stuck 2>/dev/null"
+	case $2 in
+	processes | child) wait_for 30 test -s children && child=$(cat children) ;;
+	*) child= ;;
+	esac
+}
+unstick() {
+	kill -9 "$stuck" 2>/dev/null
+	wait "$stuck" 2>/dev/null
+}
+
+cat >look.py <<'END'
+import json, sys
+said = json.load(open("out"))
+threads = {t["tid"]: t for t in said["threads"]}
+circle = [t for t in said["threads"] if "circle" in t]
+main = threads[int(sys.argv[1])]
+sys.exit(0 if eval(sys.argv[2]) else 1)
+END
+# looks CONDITION: whether that is said of it now.
+looks() {
+	# shellcheck disable=SC2086 # none or one
+	"$FXTRACE" where --json "$stuck" $child >out 2>err && python3 look.py "$stuck" "$1"
+}
+expect_looks() {
+	wait_for 30 looks "$1" || fail "not said: $1"$'\n'"$(cat out err)"
+}
+
+for program in stuck framed; do
+	for count in 2 5 40; do
+		stick $program circle $count
+		expect_looks "said['circles'] == 1 and len(circle) == $count and main['waits_for'] == 'the end of a thread'"
+		expect_looks "all(threads[t['holder']] in circle and t['waits_for'] == 'a mutex' for t in circle)"
+		expect_looks "all('want_next' in t['stack'] and 'circle_main' in t['stack'] and t['is_whole'] for t in circle)"
+		unstick
+	done
+	stick $program self
+	expect_looks "circle == [main] and main['holder'] == main['tid'] and 'run_self' in main['stack']"
+	unstick
+	stick $program processes
+	expect_looks "said['circles'] == 1 and len(circle) == 2 and all('take_both' in t['stack'] for t in circle)"
+	"$FXTRACE" where "$stuck" "$child" >out
+	expect_line '^DEADLOCK: ' out
+	expect_line "^   $child .* of process $child waits for a mutex at 0x[0-9a-f]+, which has $stuck \($program\)$" out
+	unstick
+	stick $program child
+	expect_looks "len(circle) == 2 and main['waits_for'] == 'the end of a child' and main['holder'] == $child"
+	unstick
+	stick $program held
+	expect_looks "not circle and threads[main['holder']]['name'] == 'holder' and 'pause' in threads[main['holder']]['stack'][0]"
+	unstick
+	stick $program condition
+	expect_looks "not circle and main['waits_for'] == 'a condition' and 'holder' not in main and 'run_condition' in main['stack']"
+	unstick
+	stick $program semaphore
+	expect_looks "not circle and main['waits_for'] == 'a semaphore' and 'run_semaphore' in main['stack']"
+	unstick
+	stick $program rwlock
+	expect_looks "not circle and main['waits_for'] == 'a read-write lock' and 'run_rwlock' in main['stack']"
+	unstick
+	stick $program pipe
+	expect_looks "not circle and main['call'] == 'read' and 'run_pipe' in main['stack']"
+	unstick
+	stick $program busy
+	expect_looks "not circle and 'waits_for' not in main and main['stack'][0] == 'run_busy' and 'main' in main['stack']"
+	unstick
+done
+
+# --- As gdb has it ---------------------------------------------------------------------------------
+
+# same_as_gdb PID: the functions of all threads, in their order; gdb shows those as well that were inlined.
+same_as_gdb() {
+	expect_ok "$FXTRACE" where --json "$1"
+	cp out ours.json
+	gdb -q -batch -iex 'set debuginfod enabled off' -iex 'set backtrace past-main on' -iex 'set backtrace past-entry on' -ex 'set print frame-arguments none' -ex 'thread apply all bt' -p "$1" >theirs 2>gdb.err </dev/null
+	python3 - <<'END' >checked 2>&1
+import json, re
+ours = {t["tid"]: t["stack"] for t in json.load(open("ours.json"))["threads"]}
+theirs, tid = {}, None
+for line in open("theirs"):
+    m = re.match(r"Thread \d+ \((?:Thread 0x[0-9a-f]+ \()?LWP (\d+)", line)
+    if m:
+        tid = int(m.group(1))
+        theirs[tid] = []
+    m = re.match(r"#\d+ +(?:0x[0-9a-f]+ in )?(.*?) \(", line)
+    if m and tid and m.group(1) != "??":
+        theirs[tid].append(m.group(1))
+assert set(ours) == set(theirs), (set(ours), set(theirs))
+
+def plain(name):
+    return re.sub(r"@.*|\(.*|^_+(GI_+)?", "", name)
+
+for tid, names in theirs.items():
+    names = [plain(n) for n in names]
+    # What has no name here may have one there, and of two names at one address each has its own.
+    own = [plain(n) for n in ours[tid] if "+0x" not in n]
+    missing = [n for n in own if n not in names]
+    assert len(missing) <= max(2, 0.1 * len(own)) and len(own) >= 4, (tid, missing, ours[tid], names)
+    # In the same order: what gdb has more was inlined.
+    places = [names.index(n) for n in dict.fromkeys(own) if n in names]
+    assert places == sorted(places), (tid, ours[tid], names)
+END
+}
+if command -v gdb >/dev/null; then
+	stick stuck circle 5
+	expect_looks "len(circle) == 5"
+	same_as_gdb "$stuck" || fail "not as gdb has it: $(cat checked)"
+	unstick
+	mkfifo never
+	/usr/bin/env python3 -c 'import threading, time
+threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
+print("ready", flush=True)
+open("never").read()' >ready 2>/dev/null &
+	stuck=$!
+	at_end="kill -9 $stuck"
+	wait_for 30 test -s ready
+	sleep 0.2
+	same_as_gdb "$stuck" || fail "not as gdb has it: $(cat checked)"
+	unstick
+fi
+
+# --- Nobody is harmed ------------------------------------------------------------------------------
+
+state_of() {
+	awk '/^State:/ { print $2 }' "/proc/$1/status"
+}
+is_running() {
+	[ "$(state_of "$stuck")" = R ]
+}
+# Killed at any moment: the program goes on.
+stick stuck busy
+for i in $(seq 30); do
+	"$FXTRACE" where "$stuck" >/dev/null 2>&1 &
+	looker=$!
+	[ $((i % 3)) -eq 0 ] || sleep "0.00$((i % 10))"
+	kill -9 $looker 2>/dev/null
+	wait $looker 2>/dev/null
+done
+wait_for 30 is_running || fail "the program is left in state $(state_of "$stuck")"
+# One that is stopped stays so.
+kill -STOP "$stuck"
+expect_looks "main['state'] == 'T' and main['stack'][0] == 'run_busy'"
+expect_equal T "$(state_of "$stuck")" "the state of a stopped program"
+kill -CONT "$stuck"
+wait_for 30 is_running || fail "it does not go on"
+unstick
+
+# A call that waits is not interrupted by being looked at.
+cat >waits.c <<'END'
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+int main(void)
+{
+	struct epoll_event event;
+	int fd = epoll_create1(0);
+
+	puts("ready");
+	fflush(stdout);
+	return epoll_wait(fd, &event, 1, 2000) == 0 ? 0 : errno;
+}
+END
+compile waits -O2 waits.c
+./waits >ready &
+waits=$!
+wait_for 30 test -s ready
+for _ in $(seq 20); do
+	"$FXTRACE" where "$waits" >out
+done
+expect_line 'in epoll_(p)?wait' out
+wait $waits || fail "epoll_wait() was interrupted: $?"
+
+# --- What cannot be --------------------------------------------------------------------------------
+
+expect_one_error 2 "$FXTRACE" where
+for wrong in 0 -5 abc 1x 99999999999; do
+	expect_one_error 2 "$FXTRACE" where -- "$wrong"
+done
+expect_one_error 1 "$FXTRACE" where 4194304
+expect_line 'there is no such process' err

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "where/frozen.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <libunwind.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* How long it may take a thread to stop; one that is on no processor takes its turn first. */
+#define STOP_TURNS   2000
+#define STOP_TURN_NS 500000
+
+static void stack_copy(pid_t pid, uint64_t sp, struct fx_frozen *ret)
+{
+	struct iovec to = {ret->stack, sizeof(ret->stack)};
+	struct iovec from = {(void *)(uintptr_t)sp, sizeof(ret->stack)};
+	ssize_t n = process_vm_readv(pid, &to, 1, &from, 1, 0);
+
+	ret->stack_size = n > 0 ? (size_t)n : 0;
+}
+
+int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, uint64_t args[6])
+{
+	char path[64], line[256] = "";
+	uint64_t sp = 0, ip = 0;
+	FILE *file;
+	int r = 0;
+
+	*call = -1;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	file = fopen(path, "re");
+	if (!file || !fgets(line, sizeof(line), file))
+		r = errno == EACCES ? -EPERM : -errno;
+	if (file)
+		fclose(file);
+	if (r < 0)
+		return r;
+	if (sscanf(line,
+		   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
+		   " %" SCNx64 " %" SCNx64 " %" SCNx64,
+		   call, &args[0], &args[1], &args[2], &args[3], &args[4], &args[5], &sp,
+		   &ip) != 9) {
+		*call = -1;
+		return -EAGAIN;
+	}
+	memset(ret->registers, 0, sizeof(ret->registers));
+	ret->ip = ip;
+#if defined(__x86_64__)
+	ret->registers[FX_REGISTER_UNW_X86_64_RSP] = sp;
+	ret->registers[FX_REGISTER_UNW_X86_64_RIP] = ip;
+	ret->known = UINT64_C(1) << FX_REGISTER_UNW_X86_64_RSP | UINT64_C(1)
+								     << FX_REGISTER_UNW_X86_64_RIP;
+#else
+	ret->known = 0; /* the caller's address is in a register */
+	return -EAGAIN;
+#endif
+	stack_copy(pid, sp, ret);
+	return ret->stack_size ? 0 : -EAGAIN;
+}
+
+/* Where the registers of a sample lie among those that ptrace() gives. */
+static const uint16_t frozen_places[FX_REGISTER_COUNT] = {
+#if defined(__x86_64__)
+#define PLACE_(name, field)                                                                        \
+	[FX_REGISTER_UNW_X86_64_##name] = offsetof(struct user_regs_struct, field)
+    PLACE_(RAX, rax), PLACE_(RBX, rbx), PLACE_(RCX, rcx), PLACE_(RDX, rdx), PLACE_(RSI, rsi),
+    PLACE_(RDI, rdi), PLACE_(RBP, rbp), PLACE_(RSP, rsp), PLACE_(RIP, rip), PLACE_(R8, r8),
+    PLACE_(R9, r9),   PLACE_(R10, r10), PLACE_(R11, r11), PLACE_(R12, r12), PLACE_(R13, r13),
+    PLACE_(R14, r14), PLACE_(R15, r15),
+#define SP_PLACE FX_REGISTER_UNW_X86_64_RSP
+#define IP_PLACE FX_REGISTER_UNW_X86_64_RIP
+#elif defined(__aarch64__)
+/* x0 to x30, sp and pc stand there in the same order, each of eight bytes. */
+#define SP_PLACE FX_REGISTER_UNW_AARCH64_SP
+#define IP_PLACE FX_REGISTER_UNW_AARCH64_PC
+#endif
+};
+
+static uint64_t register_of(const struct user_regs_struct *all, unsigned i)
+{
+	uint64_t value;
+#if defined(__aarch64__)
+	size_t place = 8 * (size_t)i;
+
+	(void)frozen_places;
+#else
+	size_t place = frozen_places[i];
+#endif
+
+	memcpy(&value, (const char *)all + place, sizeof(value));
+	return value;
+}
+
+static int registers_copy(pid_t tid, struct fx_frozen *ret)
+{
+	struct user_regs_struct all;
+	struct iovec iov = {&all, sizeof(all)};
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) < 0)
+		return -errno;
+	if (iov.iov_len != sizeof(all))
+		return -ENOTSUP; /* a program of 32 bits */
+	for (unsigned i = 0; i < FX_REGISTER_COUNT; i++)
+		ret->registers[i] = register_of(&all, i);
+	ret->known = UINT64_MAX;
+	ret->ip = ret->registers[IP_PLACE];
+	return 0;
+}
+
+/* 1: it is stopped; 0: it has ended; -ETIMEDOUT: it does not stop. *signal: one that it was just to get. */
+static int stop_await(pid_t tid, int *signal)
+{
+	const struct timespec turn = {.tv_nsec = STOP_TURN_NS};
+	int status;
+
+	for (int i = 0; i < STOP_TURNS; i++) {
+		pid_t stopped = waitpid(tid, &status, __WALL | WNOHANG);
+
+		if (stopped == tid) {
+			*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+			return WIFSTOPPED(status);
+		}
+		if (stopped < 0 && errno != EINTR)
+			return -errno;
+		if (i > 10)
+			nanosleep(&turn, NULL);
+	}
+	return -ETIMEDOUT;
+}
+
+int fx_frozen_take(pid_t pid, pid_t tid, struct fx_frozen *ret)
+{
+	int r, signal = 0;
+
+	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
+		return -errno;
+	r = ptrace(PTRACE_INTERRUPT, tid, 0, 0) < 0 ? -errno : stop_await(tid, &signal);
+	if (r <= 0)
+		return r == 0 ? -ESRCH
+			      : r; /* what does not stop is let go when this process ends */
+	r = registers_copy(tid, ret);
+	if (r == 0)
+		stack_copy(pid, ret->registers[SP_PLACE], ret);
+	ptrace(PTRACE_DETACH, tid, 0, (void *)(intptr_t)signal);
+	return r;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Registers and stack of a thread, copied at one moment. */
+#ifndef FX_WHERE_FROZEN_H
+#define FX_WHERE_FROZEN_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "kernel/registers.h"
+
+/* Deeper parts of a stack are not seen. */
+#define FX_FROZEN_STACK (256u << 10)
+
+struct fx_frozen {
+	uint64_t registers[FX_REGISTER_COUNT];
+	uint64_t known; /* bits: which of them are */
+	uint64_t ip;
+	size_t stack_size;
+	uint8_t stack[FX_FROZEN_STACK];
+};
+
+/*
+ * Of a thread that waits in a system call, as /proc says: where it is on its stack, and nothing more of its registers. It is not
+ * touched. 0 or -errno; *call is the number, and its arguments, -1 if it is in none (then -EAGAIN).
+ */
+int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, uint64_t args[6]);
+
+/* Stops it, copies all and lets it go on. 0 or -errno. */
+int fx_frozen_take(pid_t pid, pid_t tid, struct fx_frozen *ret);
+
+#endif

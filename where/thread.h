@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* A thread as it stands. */
+#ifndef FX_WHERE_THREAD_H
+#define FX_WHERE_THREAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* What a thread waits for. */
+enum fx_where_wait {
+	FX_WAITS_NOT,
+	FX_WAITS_MUTEX,
+	FX_WAITS_RWLOCK,
+	FX_WAITS_CONDITION,
+	FX_WAITS_SEMAPHORE,
+	FX_WAITS_THREAD,  /* its end: pthread_join() */
+	FX_WAITS_CHILD,	  /* its end: wait() and the like */
+	FX_WAITS_UNKNOWN, /* a futex of which nothing is known */
+};
+
+struct fx_where_thread {
+	pid_t pid, tid;
+	char name[16];
+	char state; /* as proc(5) has it: R running, S sleeping, D on a disk, T stopped */
+	bool in_call;
+	int64_t call; /* its number */
+	uint64_t args[6];
+	char *stack;   /* functions in lines, the innermost first; NULL: not known */
+	bool is_whole; /* up to where the thread began */
+	int error;     /* why it is not known, -errno */
+	enum fx_where_wait wait;
+	uint64_t address; /* of what it waits for */
+	pid_t holder;	  /* the thread that it waits for; 0: nobody, or not known */
+	uint32_t
+	    circle; /* the number of the circle of waits that it is in, from 1 on; 0: it is in none */
+};
+
+#endif

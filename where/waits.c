@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+#include "where/waits.h"
+
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* Functions of the stack, from the innermost on, among which the one that waits is looked for. */
+#define LINES_MAX 8
+
+/* Where glibc keeps the holder's number in a pthread_mutex_t (nptl, on both machines). */
+#define MUTEX_OWNER 8u
+
+/* A function of this name, whatever stands in front of it, waits so. The first that matches counts. */
+static const struct {
+	const char *function;
+	enum fx_where_wait wait;
+} waiting_functions[] = {
+    {"pthread_cond_", FX_WAITS_CONDITION},
+    {"cnd_", FX_WAITS_CONDITION},
+    {"pthread_rwlock_", FX_WAITS_RWLOCK},
+    {"sem_", FX_WAITS_SEMAPHORE},
+    {"new_sem_wait", FX_WAITS_SEMAPHORE},
+    {"pthread_join", FX_WAITS_THREAD},
+    {"pthread_timedjoin", FX_WAITS_THREAD},
+    {"pthread_clockjoin", FX_WAITS_THREAD},
+    {"pthread_mutex_", FX_WAITS_MUTEX},
+    {"lll_mutex_", FX_WAITS_MUTEX},
+    {"mtx_", FX_WAITS_MUTEX},
+};
+
+static uint32_t word_at(pid_t pid, uint64_t address)
+{
+	uint32_t word = 0;
+	struct iovec to = {&word, sizeof(word)}, from = {(void *)(uintptr_t)address, sizeof(word)};
+
+	return process_vm_readv(pid, &to, 1, &from, 1, 0) == sizeof(word) ? word : 0;
+}
+
+static enum fx_where_wait line_wait(const char *line, size_t length)
+{
+	while (length && *line == '_') {
+		line++;
+		length--;
+	}
+	for (size_t i = 0; i < sizeof(waiting_functions) / sizeof(waiting_functions[0]); i++) {
+		size_t size = strlen(waiting_functions[i].function);
+
+		if (length >= size && memcmp(line, waiting_functions[i].function, size) == 0)
+			return waiting_functions[i].wait;
+	}
+	return FX_WAITS_NOT;
+}
+
+/* By the functions; a futex that nobody of them waits at is one of the program's own. */
+static enum fx_where_wait stack_wait(const char *stack)
+{
+	for (int i = 0; stack && i < LINES_MAX; i++) {
+		const char *end = strchr(stack, '\n');
+		enum fx_where_wait wait =
+		    line_wait(stack, end ? (size_t)(end - stack) : strlen(stack));
+
+		if (wait != FX_WAITS_NOT)
+			return wait;
+		stack = end ? end + 1 : NULL;
+	}
+	return FX_WAITS_UNKNOWN;
+}
+
+static bool is_thread(uint32_t tid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", tid);
+	return tid > 0 && access(path, F_OK) == 0;
+}
+
+static void futex_wait(struct fx_where_thread *thread)
+{
+	int operation = (int)thread->args[1] & FUTEX_CMD_MASK;
+	uint64_t address = thread->args[0];
+	uint32_t holder = 0;
+
+	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET &&
+	    operation != FUTEX_LOCK_PI && operation != FUTEX_WAIT_REQUEUE_PI)
+		return;
+	thread->wait = operation == FUTEX_LOCK_PI ? FX_WAITS_MUTEX : stack_wait(thread->stack);
+	thread->address = address;
+	if (operation == FUTEX_LOCK_PI)
+		holder = word_at(thread->pid, address) & FUTEX_TID_MASK;
+	else if (thread->wait == FX_WAITS_MUTEX)
+		holder = word_at(thread->pid, address + MUTEX_OWNER);
+	else if (thread->wait == FX_WAITS_THREAD)
+		holder = (uint32_t)thread->args[2]; /* its number, until it ends */
+	if (is_thread(holder))
+		thread->holder = (pid_t)holder;
+}
+
+/* The one that is named, if one is. */
+static void child_wait(struct fx_where_thread *thread)
+{
+	int64_t id = (int32_t)thread->args[0];
+
+	thread->wait = FX_WAITS_CHILD;
+	if (thread->call == SYS_waitid)
+		id = thread->args[0] == 1 ? (int32_t)thread->args[1] : -1; /* P_PID */
+	if (id > 0)
+		thread->holder = (pid_t)id;
+}
+
+void fx_where_find_wait(struct fx_where_thread *thread)
+{
+	if (!thread->in_call)
+		return;
+	if (thread->call == SYS_futex)
+		futex_wait(thread);
+	else if (thread->call == SYS_wait4 || thread->call == SYS_waitid)
+		child_wait(thread);
+}
+
+const char *fx_where_wait_text(enum fx_where_wait wait)
+{
+	static const char *const texts[] = {
+	    [FX_WAITS_NOT] = "",
+	    [FX_WAITS_MUTEX] = "a mutex",
+	    [FX_WAITS_RWLOCK] = "a read-write lock",
+	    [FX_WAITS_CONDITION] = "a condition",
+	    [FX_WAITS_SEMAPHORE] = "a semaphore",
+	    [FX_WAITS_THREAD] = "the end of a thread",
+	    [FX_WAITS_CHILD] = "the end of a child",
+	    [FX_WAITS_UNKNOWN] = "a futex",
+	};
+
+	return texts[wait];
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "where/where.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel/space.h"
+#include "kernel/unwind.h"
+#include "symbols/store.h"
+#include "symbols/symbols.h"
+#include "where/frozen.h"
+#include "where/waits.h"
+
+int fx_where_init(struct fx_where *ret)
+{
+	char folder[FX_STORE_PATH_MAX];
+
+	*ret = (struct fx_where){0};
+	if (fx_symbol_cache_create(NULL, &ret->names) < 0 ||
+	    fx_spaces_create(ret->names, &ret->spaces) < 0) {
+		fx_where_destroy(ret);
+		return -ENOMEM;
+	}
+	if (fx_store_folder(NULL, folder))
+		fx_symbol_cache_keep(ret->names, folder);
+	return 0;
+}
+
+void fx_where_destroy(struct fx_where *where)
+{
+	for (size_t i = 0; i < where->threads.count; i++)
+		free(where->threads.items[i].stack);
+	fx_vector_free(&where->threads);
+	if (where->spaces)
+		fx_spaces_destroy(where->spaces);
+	fx_symbol_cache_destroy(where->names);
+}
+
+/* --- Stacks ------------------------------------------------------------------------------------- */
+
+static void line_write(struct fx_symspace *names, FILE *to, uint64_t address, bool first)
+{
+	char text[FX_SYMBOL_TEXT_MAX];
+	struct fx_symbol symbol;
+
+	fx_symspace_want_made(names, address);
+	fx_symspace_resolve(names, address, &symbol);
+	fx_symbol_format(&symbol, text, sizeof(text));
+	fprintf(to, "%s%s", first ? "" : "\n", symbol.kind == FX_SYMBOL_NAMED ? symbol.name : text);
+}
+
+/* False: it ends before the thread's begin. */
+static bool stack_follow(struct fx_where *where, struct fx_where_thread *thread,
+			 const struct fx_frozen *frozen)
+{
+	struct fx_space *space = fx_space_of(where->spaces, (uint32_t)thread->pid);
+	struct fx_symspace *names = space ? fx_space_names(where->spaces, space) : NULL;
+	const struct fx_sample sample = {
+	    .ip = frozen->ip,
+	    .registers = frozen->registers,
+	    .unknown = ~frozen->known,
+	    .stack = frozen->stack,
+	    .stack_size = frozen->stack_size,
+	};
+	uint64_t frames[FX_UNWIND_MAX];
+	size_t size;
+	unsigned count;
+	FILE *to;
+
+	free(thread->stack);
+	thread->stack = NULL;
+	to = names ? open_memstream(&thread->stack, &size) : NULL;
+	if (!to)
+		return false;
+	count = fx_unwind(space, &sample, frames, &thread->is_whole);
+	for (unsigned i = 0; i < count; i++)
+		line_write(names, to, frames[i], i == 0);
+	fclose(to);
+	return thread->is_whole;
+}
+
+/* A thread that waits is not touched, if its stack can be followed without its registers. */
+static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
+			struct fx_frozen *frozen)
+{
+	int r = fx_frozen_read(thread->pid, thread->tid, frozen, &thread->call, thread->args);
+
+	thread->in_call = thread->call >= 0;
+	if (r == 0 && stack_follow(where, thread, frozen))
+		return;
+	/* What waits for a disk cannot be stopped. */
+	if (thread->state == 'D' && r == 0)
+		return;
+	r = fx_frozen_take(thread->pid, thread->tid, frozen);
+	if (r == 0)
+		stack_follow(where, thread, frozen);
+	else if (!thread->stack)
+		thread->error = r;
+}
+
+/* --- Processes ---------------------------------------------------------------------------------- */
+
+/* "TID (NAME) STATE ...", and a name may have anything in it. */
+static bool thread_read(struct fx_where_thread *thread)
+{
+	char path[64], text[512] = "";
+	const char *open, *close;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)thread->pid, (int)thread->tid);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	open = strchr(text, '(');
+	close = strrchr(text, ')');
+	if (!open || !close || close < open || !close[1])
+		return false;
+	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)(close - open - 1), open + 1);
+	thread->state = close[2];
+	return true;
+}
+
+static int thread_add(struct fx_where *where, pid_t pid, pid_t tid, struct fx_frozen *frozen)
+{
+	struct fx_where_thread thread = {.pid = pid, .tid = tid, .call = -1};
+
+	if (!thread_read(&thread) || thread.state == 'Z' || thread.state == 'X')
+		return 0; /* it has just ended */
+	thread_look(where, &thread, frozen);
+	fx_where_find_wait(&thread);
+	if (fx_vector_reserve(&where->threads, 1) < 0) {
+		free(thread.stack);
+		return -ENOMEM;
+	}
+	where->threads.items[where->threads.count++] = thread;
+	return thread.error == -EPERM || thread.error == -EACCES ? -EPERM : 0;
+}
+
+int fx_where_add(struct fx_where *where, pid_t pid)
+{
+	struct fx_frozen *frozen = malloc(sizeof(*frozen));
+	char path[32];
+	struct dirent *entry;
+	DIR *tasks;
+	int r = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	if (!frozen || !tasks) {
+		r = frozen ? -errno : -ENOMEM;
+		r = r == -ENOENT ? -ESRCH : r;
+	} else {
+		fx_space_read(where->spaces, (uint32_t)pid);
+	}
+	while (r == 0 && (entry = readdir(tasks))) {
+		if (entry->d_name[0] != '.')
+			r = thread_add(where, pid, (pid_t)atoi(entry->d_name), frozen);
+	}
+	if (tasks)
+		closedir(tasks);
+	free(frozen);
+	return r;
+}
+
+/* --- Circles ------------------------------------------------------------------------------------ */
+
+static struct fx_where_thread *thread_of(const struct fx_where *where, pid_t tid)
+{
+	for (size_t i = 0; tid && i < where->threads.count; i++) {
+		if (where->threads.items[i].tid == tid)
+			return &where->threads.items[i];
+	}
+	return NULL;
+}
+
+/* Each waits for one at most: a way of more steps than there are threads goes round. */
+void fx_where_find_circles(struct fx_where *where)
+{
+	for (size_t i = 0; i < where->threads.count; i++) {
+		struct fx_where_thread *start = &where->threads.items[i], *at = start;
+
+		if (start->circle)
+			continue;
+		for (size_t steps = 0; at && steps <= where->threads.count; steps++) {
+			at = thread_of(where, at->holder);
+			if (at == start)
+				break;
+		}
+		if (at != start)
+			continue;
+		where->circles++;
+		do {
+			at->circle = where->circles;
+			at = thread_of(where, at->holder);
+		} while (at != start);
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where the threads of running processes stand: what each does this moment, in which call, whom it waits for, and by which way
+ * it came there. Nothing of it is in the processes. A thread whose stack cannot be followed while it waits is stopped for that, for
+ * as long as it takes to copy its registers and stack: some ten microseconds (ptrace(2), which lets go when this process ends).
+ */
+#ifndef FX_WHERE_H
+#define FX_WHERE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lists/vector.h"
+#include "where/thread.h"
+
+struct fx_where {
+	FX_VECTOR(struct fx_where_thread)
+	threads; /* processes in the order in which they were added */
+	uint32_t circles;
+	struct fx_symbol_cache *names;
+	struct fx_spaces *spaces;
+};
+
+int fx_where_init(struct fx_where *ret);
+void fx_where_destroy(struct fx_where *where);
+
+/* Looks at all threads of a process. 0; -ESRCH: there is none; -EPERM: it may not be looked into; or another -errno. */
+int fx_where_add(struct fx_where *where, pid_t pid);
+
+/* Finds the circles, once all are there: threads each of which waits for the next. */
+void fx_where_find_circles(struct fx_where *where);
+
+#endif
