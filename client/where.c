@@ -8,6 +8,8 @@
 
 #include "client/commands.h"
 #include "client/json.h"
+#include "client/link.h"
+#include "client/remote.h"
 #include "client/usage.h"
 #include "kernel/calls.h"
 #include "manager/settings/report.h"
@@ -17,30 +19,64 @@
 struct where {
 	const char *command;
 	bool json;
+	const char *socket; /* NULL: the usual one */
+	bool is_asked;	    /* the processes are the manager's word */
 	pid_t *pids;
 	size_t count;
 };
 
-enum { OPTION_JSON = 0x100 };
-
 static const struct argp_option option_table[] = {
+    {"socket", OPTION_SOCKET, "PATH", 0,
+     "Without PID: the manager's socket ($FXTRACE_SOCKET, or fxtrace/manager.sock in the user's "
+     "runtime directory)",
+     0},
     {"json", OPTION_JSON, NULL, 0, "Print JSON: threads, and circles of waits", 0},
     FX_USAGE_OPTIONS,
     {0},
 };
 
+static void where_add_pid(struct where *where, pid_t pid)
+{
+	pid_t *more = realloc(where->pids, (where->count + 1) * sizeof(*more));
+
+	if (!more) {
+		fx_report_as(where->command, "%s", strerror(ENOMEM));
+		exit(FX_EXIT_FAILURE);
+	}
+	where->pids = more;
+	where->pids[where->count++] = pid;
+}
+
 static void where_take_pid(struct where *where, const char *text)
 {
 	char *end;
 	long pid = strtol(text, &end, 10);
-	pid_t *more = realloc(where->pids, (where->count + 1) * sizeof(*more));
 
 	if (*text < '0' || *text > '9' || *end || pid <= 0 || pid > INT32_MAX)
 		fx_usage_error(where->command, text, "not a process id");
-	if (!more)
-		fx_usage_error(where->command, text, strerror(ENOMEM));
-	where->pids = more;
-	where->pids[where->count++] = (pid_t)pid;
+	where_add_pid(where, (pid_t)pid);
+}
+
+/* All that are registered. 0, or an exit status after a line that says why. */
+static int where_ask_manager(struct where *where)
+{
+	struct fx_msg_get_providers request = {.after = 0};
+	struct fx_msg_providers some = {.count = 0};
+	struct fx_link link;
+	int r = fx_link_open(&link, where->command, where->socket);
+
+	if (r)
+		return r;
+	do {
+		r = fx_link_call(&link, FX_MSG_GET_PROVIDERS, &request, sizeof(request), -1,
+				 FX_MSG_PROVIDERS, &some, sizeof(some));
+		for (uint32_t i = 0; r == 0 && i < some.count; i++) {
+			where_add_pid(where, (pid_t)some.entries[i].pid);
+			request.after = some.entries[i].id;
+		}
+	} while (r == 0 && some.count == FX_PROVIDERS_PER_MESSAGE);
+	fx_link_close(&link);
+	return r;
 }
 
 static error_t where_parse(int key, char *value, struct argp_state *state)
@@ -54,8 +90,9 @@ static error_t where_parse(int key, char *value, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		where_take_pid(where, value);
 		return 0;
-	case ARGP_KEY_NO_ARGS:
-		fx_usage_error(where->command, "no process to look at", NULL);
+	case OPTION_SOCKET:
+		where->socket = value;
+		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
@@ -64,12 +101,14 @@ static error_t where_parse(int key, char *value, struct argp_state *state)
 static const struct argp parser = {
     .options = option_table,
     .parser = where_parse,
-    .args_doc = "PID...",
+    .args_doc = "[PID...]",
     .doc = "Shows what every thread of these processes does this moment: in which call it is, for "
 	   "whom it "
 	   "waits, and by which functions it came there; and circles of threads of which each "
 	   "waits for "
-	   "the next. The processes need not be traced, and nothing of it is in them.",
+	   "the next. The processes need not be traced, and nothing of it is in them. Without PID: "
+	   "of all that "
+	   "are registered with the running manager.",
 };
 
 /* --- Text --------------------------------------------------------------------------------------- */
@@ -275,7 +314,8 @@ static int where_execute(const struct where *options)
 	for (size_t i = 0; r == 0 && status == 0 && i < options->count; i++) {
 		int failed = fx_where_add(&where, options->pids[i]);
 
-		if (failed)
+		/* Of those that the manager has told of some may have ended. */
+		if (failed && !(options->is_asked && failed == -ESRCH))
 			status = where_complain(options, options->pids[i], failed);
 	}
 	if (r < 0) {
@@ -296,10 +336,14 @@ static int where_execute(const struct where *options)
 int fx_cmd_where(int argc, char **argv)
 {
 	struct where where = {.command = argv[0]};
-	int status;
+	int status = 0;
 
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &where);
-	status = where_execute(&where);
+	where.is_asked = where.count == 0;
+	if (where.is_asked)
+		status = where_ask_manager(&where);
+	if (status == 0)
+		status = where_execute(&where);
 	free(where.pids);
 	return status;
 }

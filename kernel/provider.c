@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/utf8.h"
 #include "engine/provider/category.h"
 #include "engine/provider/engine.h"
 #include "engine/provider/record.h"
@@ -187,7 +188,17 @@ static uint64_t *text_write(uint64_t *out, uint32_t ref, const struct text *text
 	return ref & FXT_STRING_INLINE ? fx_bytes_write(out, text->data, text->length) : out;
 }
 
-/* What any chunk has room for, beside all else that a sample is. */
+/* As much of it as `most' bytes hold, in whole characters. */
+static struct text text_up_to(const char *data, size_t length, size_t most)
+{
+	if (length > most)
+		length = most;
+	while (length == most && length && fx_utf8_is_continuation((uint8_t)data[length]))
+		length--;
+	return (struct text){data, length};
+}
+
+/* What any chunk has room for, beside all else that a sample is: whole lines, unless one alone is too long. */
 static struct text stack_cut(const char *data, size_t length)
 {
 	size_t most = fx_engine.layout.chunk_size / 2;
@@ -195,7 +206,9 @@ static struct text stack_cut(const char *data, size_t length)
 	while (length > most) {
 		const char *end = memrchr(data, '\n', length);
 
-		length = end ? (size_t)(end - data) : most;
+		if (!end)
+			return text_up_to(data, length, most);
+		length = (size_t)(end - data);
 	}
 	return (struct text){data, length};
 }
@@ -206,8 +219,8 @@ static struct text text_first_line(const struct text *stack)
 	const char *end = memchr(stack->data, '\n', stack->length);
 	size_t length = end ? (size_t)(end - stack->data) : stack->length;
 
-	return (struct text){stack->data,
-			     length < FXT_MAX_NAME_LENGTH ? length : FXT_MAX_NAME_LENGTH};
+	return length > FXT_MAX_NAME_LENGTH ? text_up_to(stack->data, length, FXT_MAX_NAME_LENGTH)
+					    : (struct text){stack->data, length};
 }
 
 /* header, time, process, thread, name, stack and its text, period. */

@@ -25,6 +25,9 @@
 #define RING_PAGES_MOST	 1024u
 #define RING_PAGES_LEAST 8u
 
+/* Bytes of tracepoints after which their ring is read before its turn. */
+#define TRACEPOINT_WATERMARK (256u << 10)
+
 /* How often the rings are looked into, if none is full enough to say so. */
 #define TURN_MS 20
 
@@ -172,7 +175,7 @@ static void attr_fill_tracepoint(uint32_t number, struct perf_event_attr *ret)
 	    .use_clockid = 1,
 	    .clockid = CLOCK_MONOTONIC,
 	    .watermark = 1,
-	    .wakeup_watermark = RING_PAGES_LEAST * 4096,
+	    .wakeup_watermark = TRACEPOINT_WATERMARK,
 	};
 }
 
@@ -373,11 +376,17 @@ static size_t sample_used(const struct ring *ring, uint64_t at, size_t size)
 	return used < room ? place + (size_t)used : place + (size_t)room;
 }
 
+/* That it takes. */
+static uint64_t ring_record_bytes(const struct fx_ring_record *record)
+{
+	return sizeof(*record) + record->size;
+}
+
 static void rings_push(struct fx_rings *rings, struct fx_ring_record *record)
 {
 	pthread_mutex_lock(&rings->lock);
-	if (record && rings->waiting + record->size <= WAITING_BYTES) {
-		rings->waiting += record->size;
+	if (record && rings->waiting + ring_record_bytes(record) <= WAITING_BYTES) {
+		rings->waiting += ring_record_bytes(record);
 		*rings->fresh_end = record;
 		rings->fresh_end = &record->next;
 		record = NULL;
@@ -620,7 +629,7 @@ struct fx_ring_record *fx_rings_next(struct fx_rings *rings, unsigned wait_ms)
 	record = heap_take(rings);
 	record->next = NULL;
 	pthread_mutex_lock(&rings->lock);
-	rings->waiting -= record->size;
+	rings->waiting -= ring_record_bytes(record);
 	pthread_mutex_unlock(&rings->lock);
 	return record;
 }

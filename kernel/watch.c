@@ -304,14 +304,19 @@ static void point_switch(const struct watch_point *point, const struct fx_ring_r
 				 switch_of(point_value(point, FX_FIELD_SWITCH_STATE, 0)));
 }
 
-/* A thread whose processor was interrupted has woken nobody; that cannot be told here. */
+/* Flags of every tracepoint, of which the kernel's trace_flag_type has the bits: it came in an interrupt. */
+enum { POINT_FLAGS = 2, POINT_INTERRUPTED = 0x08 | 0x10 | 0x40 };
+
+/* In an interrupt the thread whose processor that took has woken nobody. */
 static void point_waking(const struct watch_point *point, const struct fx_ring_record *record)
 {
 	int64_t tid = point_value(point, FX_FIELD_WAKING_TID, 0);
+	bool is_own = point->size > POINT_FLAGS && !(point->bytes[POINT_FLAGS] & POINT_INTERRUPTED);
 
 	if (tid > 0)
 		fx_kernel_wakeup((uint32_t)tid, record->ns,
-				 (uint32_t)point_value(point, FX_FIELD_WAKING_CPU, 0), record->tid);
+				 (uint32_t)point_value(point, FX_FIELD_WAKING_CPU, 0),
+				 is_own ? record->tid : 0);
 }
 
 /* What the program's process does before it is the program is none of its calls; but how it becomes it is. */

@@ -188,9 +188,26 @@ done
 expect_line 'in epoll_(p)?wait' out
 wait $waits || fail "epoll_wait() was interrupted: $?"
 
+# --- Of all that a manager knows -------------------------------------------------------------------
+
+. "$FX_SRCDIR/tests/e2e/control.sh"
+manager_start
+provider_start ./stuck circle 3
+stuck=$PROVIDER
+child=
+of_manager() {
+	"$FXTRACE" where --json >out 2>err && python3 look.py "$stuck" "len(circle) == 3"
+}
+wait_for 30 of_manager || fail "not all that are registered: $(cat out err)"
+kill -9 "$PROVIDER"
+wait "$PROVIDER" 2>/dev/null
+wait_for 30 providers_are 0 || fail "they do not go"
+expect_ok "$FXTRACE" where
+manager_stop
+
 # --- What cannot be --------------------------------------------------------------------------------
 
-expect_one_error 2 "$FXTRACE" where
+expect_one_error 1 "$FXTRACE" where --socket "$PWD/none"
 for wrong in 0 -5 abc 1x 99999999999; do
 	expect_one_error 2 "$FXTRACE" where -- "$wrong"
 done
