@@ -66,6 +66,15 @@ static void *in_convoy(void *number)
 	return NULL;
 }
 
+/* The first thread is about to wait for the next thing, and then does. */
+static int stage;
+static void until_it_waits(int next)
+{
+	while (__atomic_load_n(&stage, __ATOMIC_SEQ_CST) != next)
+		usleep(1000);
+	until_it_sleeps(&tids[0]);
+}
+
 static void *keeper(void *unused)
 {
 	pthread_setname_np(pthread_self(), "keeper");
@@ -75,8 +84,10 @@ static void *keeper(void *unused)
 	until_it_sleeps(&tids[0]);
 	usleep(20000);
 	pthread_mutex_unlock(&calm);
+	until_it_waits(1);
 	usleep(20000);
 	pthread_rwlock_unlock(&shared);
+	until_it_waits(2);
 	usleep(20000);
 	sem_post(&sem);
 	return unused;
@@ -115,9 +126,11 @@ int main(void)
 	pthread_mutex_lock(&calm);
 	printf("calm %p %lld\n", (void *)&calm, now() - begin);
 	pthread_mutex_trylock(&calm);
+	__atomic_store_n(&stage, 1, __ATOMIC_SEQ_CST);
 	begin = now();
 	pthread_rwlock_rdlock(&shared);
 	printf("shared %p %lld\n", (void *)&shared, now() - begin);
+	__atomic_store_n(&stage, 2, __ATOMIC_SEQ_CST);
 	begin = now();
 	sem_wait(&sem);
 	printf("sem %p %lld\n", (void *)&sem, now() - begin);
