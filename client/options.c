@@ -200,8 +200,12 @@ static const char *set_sample(struct fx_options *o, const char *value)
 
 static const char *set_kernel(struct fx_options *o, const char *value)
 {
-	o->config.kernel = options_is_on(value);
-	return NULL;
+	o->config.kernel_calls = value && strcmp(value, "calls") == 0;
+	o->config.kernel = !value || o->config.kernel_calls || options_is_on(value);
+	return !value || o->config.kernel_calls || strcmp(value, "1") == 0 || !*value ||
+		       strcmp(value, "0") == 0
+		   ? NULL
+		   : "not `calls'";
 }
 
 static const char *set_duration(struct fx_options *o, const char *value)

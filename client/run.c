@@ -234,6 +234,9 @@ static int run_execute(const struct run *run)
 {
 	struct fx_companion companion = {.hz = run->options.config.sample_hz,
 					 .switches = run->options.config.kernel,
+					 .calls =
+					     run->options.config.kernel_calls ||
+					     fx_program_obstacle(run->program[0]) != FX_LOADABLE,
 					 .alone = !run->options.config.follow};
 	char library[PATH_MAX];
 	struct fx_program_way way;

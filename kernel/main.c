@@ -24,11 +24,13 @@ struct kernel_options {
 	const char *socket;
 	struct fx_rings_wish wish;
 	bool alone; /* not of what it starts */
+	bool calls; /* system calls, too */
 	int ready;  /* -1: nobody is told */
 };
 
 static const char usage[] =
-    "Usage: fxtrace-kernel --socket PATH --pid PID [--sample HZ] [--switches] [--alone] [--ready "
+    "Usage: fxtrace-kernel --socket PATH --pid PID [--sample HZ] [--switches] [--calls] [--alone] "
+    "[--ready "
     "FD]\n"
     "Tells the manager at PATH what the kernel says of process PID and of what it starts.\n"
     "It is started by `fxtrace run --sample' and `--kernel', and ends by SIGTERM.\n";
@@ -56,10 +58,15 @@ static long option_number(const char *name, const char *text, long most)
 static void options_take(int argc, char **argv, struct kernel_options *ret)
 {
 	static const struct option table[] = {
-	    {"socket", required_argument, NULL, 's'}, {"pid", required_argument, NULL, 'p'},
-	    {"sample", required_argument, NULL, 'f'}, {"switches", no_argument, NULL, 'w'},
-	    {"alone", no_argument, NULL, 'a'},	      {"ready", required_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},	      {NULL, 0, NULL, 0},
+	    {"socket", required_argument, NULL, 's'},
+	    {"pid", required_argument, NULL, 'p'},
+	    {"sample", required_argument, NULL, 'f'},
+	    {"switches", no_argument, NULL, 'w'},
+	    {"alone", no_argument, NULL, 'a'},
+	    {"calls", no_argument, NULL, 'c'},
+	    {"ready", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'},
+	    {NULL, 0, NULL, 0},
 	};
 	int key;
 
@@ -77,6 +84,9 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 			break;
 		case 'w':
 			ret->wish.switches = true;
+			break;
+		case 'c':
+			ret->calls = true;
 			break;
 		case 'a':
 			ret->alone = true;
@@ -117,9 +127,9 @@ static void signals_prepare(void)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-static void ready_tell(int fd, int error, bool calls, bool kernel)
+static void ready_tell(int fd, int error, bool points, bool kernel)
 {
-	const struct fx_kernel_ready ready = {error, calls, kernel};
+	const struct fx_kernel_ready ready = {error, points, kernel};
 	ssize_t told;
 
 	if (fd < 0)
@@ -168,7 +178,8 @@ int main(int argc, char **argv)
 	options_take(argc, argv, &options);
 	if (options.wish.switches && fx_tracepoints_find(&points) == 0) {
 		options.wish.tracepoints = points.numbers;
-		options.wish.tracepoint_count = FX_TRACEPOINT_COUNT;
+		options.wish.tracepoint_count =
+		    FX_TRACEPOINT_COUNT - (options.calls ? 0 : FX_TRACEPOINTS_OF_CALLS);
 	}
 	r = fx_rings_open(&options.wish, &rings, &kernel);
 	if (r == 0)

@@ -7,8 +7,9 @@
 #include <stdint.h>
 
 struct fx_kernel_ready {
-	int32_t error;	/* 0: the kernel records from now on; or -errno */
-	int32_t calls;	/* system calls, and who woke whom, are told as well */
+	int32_t error; /* 0: the kernel records from now on; or -errno */
+	int32_t
+	    points; /* tracepoints are told as well: who woke whom, and what else was asked for */
 	int32_t kernel; /* samples tell of time inside the kernel as well */
 };
 

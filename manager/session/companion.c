@@ -75,7 +75,7 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 				       pid_t program, int tell)
 {
 	char pid[16], hz[16], ready[16];
-	char *argv[12] = {(char *)PROGRAM,
+	char *argv[13] = {(char *)PROGRAM,
 			  (char *)"--socket",
 			  (char *)c->socket,
 			  (char *)"--pid",
@@ -91,6 +91,8 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 	snprintf(ready, sizeof(ready), "%d", tell);
 	if (c->switches)
 		argv[count++] = (char *)"--switches";
+	if (c->calls)
+		argv[count++] = (char *)"--calls";
 	if (c->alone)
 		argv[count++] = (char *)"--alone";
 	fcntl(tell, F_SETFD, 0);
@@ -141,7 +143,7 @@ void fx_companion_start(struct fx_companion *c, pid_t program)
 		r = companion_hear(ends[0], &ready);
 	c->said = ends[0];
 	c->kernel = ready.kernel;
-	c->calls = ready.calls;
+	c->points = ready.points;
 	c->began = r == 0;
 	if (r == 0)
 		return;
@@ -165,12 +167,12 @@ void fx_companion_report(const struct fx_companion *c)
 		    "samples do not show time inside the kernel: kernel.perf_event_paranoid is "
 		    "%d; 1 permits it, and so does CAP_PERFMON",
 		    paranoid_read());
-	if (c->began && c->switches && !c->calls)
-		fx_report("system calls of programs in which nothing can be preloaded, and who "
-			  "woke whom, "
-			  "are not recorded: they are shown to root alone, or with CAP_PERFMON and "
-			  "a tracefs "
-			  "that may be read");
+	if (c->began && c->switches && !c->points)
+		fx_report("who woke whom%s is not recorded: that is shown to root alone, or with "
+			  "CAP_PERFMON "
+			  "and a tracefs that may be read",
+			  c->calls ? ", and system calls that the program does not record itself,"
+				   : "");
 }
 
 static void companion_reap(struct fx_companion *c, int flags)

@@ -14,13 +14,15 @@ struct fx_companion {
 	/* What is asked for; all zero: nothing. */
 	uint32_t hz;   /* samples a second of processor time */
 	bool switches; /* who has a processor, and when */
-	bool alone;    /* of the program alone, without its children */
+	bool
+	    calls; /* system calls of processes in which nothing is preloaded, as far as that is permitted */
+	bool alone; /* of the program alone, without its children */
 	const char *socket;
 	/* What there is. */
 	pid_t pid;   /* 0: none */
 	int said;    /* is closed when all is recorded; valid while there is one */
 	bool began;  /* it recorded what was asked for, */
-	bool calls;  /* system calls as well, */
+	bool points; /* who woke whom and the like as well, */
 	bool kernel; /* and sees what is inside the kernel as well */
 };
 
