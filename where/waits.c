@@ -14,6 +14,11 @@
 /* Where glibc keeps the holder's number in a pthread_mutex_t (nptl, on both machines). */
 #define MUTEX_OWNER 8u
 
+/* The same of a pthread_rwlock_t, which begins at a multiple of eight: two words that threads wait at, and who writes. */
+#define RWLOCK_PHASE   8u
+#define RWLOCK_WRITERS 12u
+#define RWLOCK_WRITER  24u
+
 /* A function of this name, whatever stands in front of it, waits so. The first that matches counts. */
 static const struct {
 	const char *function;
@@ -78,6 +83,13 @@ static bool is_thread(uint32_t tid)
 	return tid > 0 && access(path, F_OK) == 0;
 }
 
+/* The lock that has the word that is waited at, and the thread that writes; readers are not known. */
+static uint32_t rwlock_writer(struct fx_where_thread *thread)
+{
+	thread->address -= thread->address % 8 ? RWLOCK_WRITERS : RWLOCK_PHASE;
+	return word_at(thread->pid, thread->address + RWLOCK_WRITER);
+}
+
 static void futex_wait(struct fx_where_thread *thread)
 {
 	int operation = (int)thread->args[1] & FUTEX_CMD_MASK;
@@ -93,6 +105,8 @@ static void futex_wait(struct fx_where_thread *thread)
 		holder = word_at(thread->pid, address) & FUTEX_TID_MASK;
 	else if (thread->wait == FX_WAITS_MUTEX)
 		holder = word_at(thread->pid, address + MUTEX_OWNER);
+	else if (thread->wait == FX_WAITS_RWLOCK)
+		holder = rwlock_writer(thread);
 	else if (thread->wait == FX_WAITS_THREAD)
 		holder = (uint32_t)thread->args[2]; /* its number, until it ends */
 	if (is_thread(holder))

@@ -76,6 +76,10 @@ for program in stuck framed; do
 	stick $program rwlock
 	expect_looks "not circle and main['waits_for'] == 'a read-write lock' and 'run_rwlock' in main['stack']"
 	unstick
+	stick $program writers
+	expect_looks "len(circle) == 2 and all(t['waits_for'] == 'a read-write lock' for t in circle)"
+	expect_looks "len({t['address'] for t in circle}) == 2"
+	unstick
 	stick $program pipe
 	expect_looks "not circle and main['call'] == 'read' and 'run_pipe' in main['stack']"
 	unstick

@@ -9,6 +9,7 @@
  *	condition	one that nobody signals
  *	semaphore	one that nobody posts
  *	rwlock		a reader that wants to write
+ *	writers		two threads, each of which writes a read-write lock, want the other's
  *	held		a thread sleeps with a mutex that another one waits for
  *	pipe		reads a pipe that only it could write
  *	busy		computes
@@ -162,6 +163,31 @@ NOINLINE static void run_rwlock(void)
 	STAY;
 }
 
+static pthread_rwlock_t written[2] = {PTHREAD_RWLOCK_INITIALIZER, PTHREAD_RWLOCK_INITIALIZER};
+
+static void *writer_main(void *opaque)
+{
+	int mine = opaque ? 1 : 0;
+
+	pthread_rwlock_wrlock(&written[mine]);
+	pthread_barrier_wait(&all_have_one);
+	if (mine)
+		pthread_rwlock_rdlock(&written[!mine]);
+	else
+		pthread_rwlock_wrlock(&written[!mine]);
+	return opaque;
+}
+
+NOINLINE static void run_writers(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&all_have_one, NULL, 2);
+	pthread_create(&thread, NULL, writer_main, NULL);
+	writer_main(&thread);
+	STAY;
+}
+
 static void *held_main(void *opaque)
 {
 	pthread_setname_np(pthread_self(), "holder");
@@ -205,7 +231,7 @@ static const struct {
     {"circle", run_circle},	  {"self", run_self},	  {"processes", run_processes},
     {"child", run_child},	  {"held", run_held},	  {"condition", run_condition},
     {"semaphore", run_semaphore}, {"rwlock", run_rwlock}, {"pipe", run_pipe},
-    {"busy", run_busy},
+    {"writers", run_writers},	  {"busy", run_busy},
 };
 
 int main(int argc, char **argv)
