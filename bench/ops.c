@@ -85,6 +85,16 @@ static void counter_each(void *unused, long count)
 		TRACE_COUNTER("bench", "counter", 0, "left", TA_INT64(count));
 }
 
+/* Half of a duration elsewhere. */
+static void vthread_each(void *unused, long count)
+{
+	const uint64_t ticks = TRACE_TICKS();
+
+	(void)unused;
+	while (count--)
+		TRACE_VTHREAD_DURATION_BEGIN("bench", "virtual", "bench", 1, ticks + 1);
+}
+
 static void heap_pair(void *unused, long count)
 {
 	(void)unused;
@@ -132,6 +142,7 @@ int main(int argc, char **argv)
 	    {"write", write_one, &null, 40000},		{"malloc", heap_pair, NULL, 50000},
 	    {"duration", duration_each, NULL, 100000},	{"duration2", duration_two, NULL, 60000},
 	    {"instant", instant_each, NULL, 150000},	{"counter", counter_each, NULL, 80000},
+	    {"vthread", vthread_each, NULL, 80000},
 	};
 
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
@@ -145,7 +156,7 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"usage: ops mutex|rwlock|spin|sem|write|malloc|duration|duration2|instant|counter "
-		"[COUNT]\n");
+		"usage: ops mutex|rwlock|spin|sem|write|malloc|duration|duration2|instant|counter|"
+		"vthread [COUNT]\n");
 	return 2;
 }

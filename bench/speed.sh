@@ -82,7 +82,7 @@ for _ in $(seq "$ROUNDS"); do
 		sample "$op" "$B/bench/ops" "$op"
 		sample "$op-traced" traced -- "$B/bench/ops" "$op"
 	done
-	for op in duration duration2 instant counter; do
+	for op in duration duration2 instant counter vthread; do
 		sample "$op-traced" traced -c bench -- "$B/bench/ops" "$op"
 	done
 	sample instant "$B/bench/ops" instant
@@ -94,7 +94,7 @@ done
 for name in stub floor pair pair2 off left-out chosen short drowning two two-shown stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
-	instant instant-off; do
+	vthread-traced instant instant-off; do
 	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
 done
 
@@ -123,6 +123,7 @@ done
 	bar "the same with two integers" "$(of "$v_duration2_traced/$v_floor")" 1.5 x
 	bar "TRACE_INSTANT, over the floor" "$(of "$v_instant_traced/$v_floor")" 0.6 x
 	bar "TRACE_COUNTER, over the floor" "$(of "$v_counter_traced/$v_floor")" 0.7 x
+	bar "TRACE_VTHREAD_DURATION_BEGIN, over the floor" "$(of "$v_vthread_traced/$v_floor")" 1.5 x
 	bar "TRACE_INSTANT of a category that is off, over untraced" "$(of "$v_instant_off-$v_instant")" 0.5 ns
 	bar "TRACE_INSTANT without a tracer, with its loop" "$v_instant" 0.5 ns
 	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 3 ns

@@ -234,6 +234,11 @@ enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
  * behind a NUL with a description. Index 0: it stands there for that alone. */
 #define FX_STRING_CATEGORY (1ull << 49)
 
+/* A virtual thread's number, where a record has its thread inline; above the pid before it stands the reference
+ * to its name. */
+#define FX_VTHREAD	      (1ull << 63)
+#define FX_VTHREAD_NAME_SHIFT 48
+
 /* In the header of a String Record: the text is a stack, as code addresses of 8 bytes, the innermost
  * first; all are return addresses. A 0 says that more have been left out. */
 #define FX_STRING_STACK (1ull << 50)

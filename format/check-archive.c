@@ -258,6 +258,13 @@ static int check_archive_note_event(struct check *c, const struct fxt_record *r,
 
 /* --- Other records --------------------------------------------------------------------------- */
 
+static bool is_virtual(const struct fxt_record *r)
+{
+	const struct fxt_arg *arg = fxt_record_find_arg(r, "virtual");
+
+	return arg && arg->type == FXT_ARG_BOOL && arg->boolean;
+}
+
 static int check_kernel_object(struct check *c, const struct fxt_record *r)
 {
 	const struct fxt_kernel_object *o = &r->kernel_object;
@@ -277,7 +284,10 @@ static int check_kernel_object(struct check *c, const struct fxt_record *r)
 		return 0;
 	}
 	error = note_process(c, process->koid);
-	return error ? error : fx_slices_thread(c->slices, process->koid, o->koid);
+	if (error)
+		return error;
+	return is_virtual(r) ? fx_slices_virtual(c->slices, process->koid, o->koid)
+			     : fx_slices_thread(c->slices, process->koid, o->koid);
 }
 
 static void check_arg_type(struct check *c, const struct fxt_record *r, const char *name,

@@ -34,6 +34,7 @@ struct thread {
 	struct thread_key key;
 	struct fx_runs entries; /* struct entry */
 	bool lost;		/* not in the hash for lack of memory */
+	bool is_virtual;
 	UT_hash_handle hh;
 };
 
@@ -162,6 +163,15 @@ int fx_slices_thread(struct fx_slices *slices, uint64_t pid, uint64_t tid)
 	return thread_get(slices, pid, tid) ? 0 : -ENOMEM;
 }
 
+int fx_slices_virtual(struct fx_slices *slices, uint64_t pid, uint64_t tid)
+{
+	struct thread *t = thread_get(slices, pid, tid);
+
+	if (t)
+		t->is_virtual = true;
+	return t ? 0 : -ENOMEM;
+}
+
 uint64_t fx_slices_thread_count(const struct fx_slices *slices)
 {
 	return HASH_COUNT(slices->threads);
@@ -186,8 +196,18 @@ struct stack {
 	uint32_t top_complete; /* 1 + the place of the topmost complete event; 0: none */
 	uint64_t too_deep;     /* begin events not kept */
 	bool depth_reported;
+	bool is_virtual;
 	struct fx_violations *violations;
 };
+
+/* What is not matched: on a virtual thread it is for the program to say when what happens. */
+static void stack_lacks(struct stack *s, uint64_t offset, const char *what)
+{
+	if (s->is_virtual)
+		fx_violations_warning(s->violations, offset, "%s on a virtual thread", what);
+	else
+		fx_violations_error(s->violations, offset, "%s", what);
+}
 
 static void stack_pop_to(struct stack *s, uint32_t depth)
 {
@@ -266,7 +286,7 @@ static void check_slices_stack_end(struct stack *s, const struct entry *e)
 		if (s->slices[place - 1].end == MARK_BEGIN)
 			break;
 	if (place == 0) {
-		fx_violations_error(s->violations, e->offset, "end event without a begin event");
+		stack_lacks(s, e->offset, "end event without a begin event");
 		return;
 	}
 	if (place < s->depth)
@@ -289,8 +309,7 @@ static void stack_apply(struct stack *s, const struct entry *e)
 		break;
 	case MARK_FLOW:
 		if (s->depth == 0)
-			fx_violations_error(s->violations, e->offset,
-					    "flow event without a slice to bind to");
+			stack_lacks(s, e->offset, "flow event without a slice to bind to");
 		break;
 	default:
 		stack_complete(s, e);
@@ -336,6 +355,7 @@ int fx_slices_check(struct fx_slices *slices, struct fx_violations *violations, 
 		stack->top_complete = 0;
 		stack->too_deep = 0;
 		stack->depth_reported = false;
+		stack->is_virtual = t->is_virtual;
 		stack->violations = violations;
 		r = check_thread(t, stack);
 		*ret_open += stack_count_open(stack);

@@ -42,6 +42,9 @@ int fx_slices_flow(struct fx_slices *slices, uint64_t pid, uint64_t tid, uint64_
 /* Notes a thread that has no events. */
 int fx_slices_thread(struct fx_slices *slices, uint64_t pid, uint64_t tid);
 
+/* It is a virtual one, where an end without a begin and a flow without a slice are worth a warning alone. */
+int fx_slices_virtual(struct fx_slices *slices, uint64_t pid, uint64_t tid);
+
 /* How many threads were seen. */
 uint64_t fx_slices_thread_count(const struct fx_slices *slices);
 

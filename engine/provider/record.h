@@ -192,6 +192,10 @@ fx_hot void fx_record_commit(struct fx_thread *t, uint64_t *p, uint64_t header,
 	 (uint64_t)FX_CHUNK_THREAD_INDEX << 24 | (uint64_t)(category) << 32 |                      \
 	 (uint64_t)(name) << 48)
 
+/* The same of a thread whose process and number stand behind the time. */
+#define FX_EVENT_HEADER_AT(type, words, nargs, category, name)                                     \
+	(FX_EVENT_HEADER(type, words, nargs, category, name) & ~(0xffull << 24))
+
 /* Event types of the trace format. */
 enum fx_event_type {
 	FX_EVENT_INSTANT = 0,

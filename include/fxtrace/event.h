@@ -168,17 +168,53 @@
 	} while (0)
 #endif
 
+#if defined(NTRACE)
+#define FXTRACE_WRITE_AT(type, category, name, vthread, id, number, ...) ((void)0)
+#elif defined(__cplusplus)
+#define FXTRACE_WRITE_AT(type, category, name, vthread, id, number, ...)                           \
+	do {                                                                                       \
+		static struct fxtrace_place fxtrace_place_;                                        \
+		const struct fxtrace_events *fxtrace_on_ = fxtrace_on(&fxtrace_place_, category);  \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, write_at))                             \
+			::fxtrace::write_at(fxtrace_on_, type, category, name, vthread, id,        \
+					    number, __VA_ARGS__);                                  \
+	} while (0)
+#else
+#define FXTRACE_WRITE_AT(type, category, name, vthread_, id_, number, ...)                         \
+	do {                                                                                       \
+		static struct fxtrace_place fxtrace_place_;                                        \
+		const struct fxtrace_events *fxtrace_on_ = fxtrace_on(&fxtrace_place_, category);  \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, write_at)) {                           \
+			struct fxtrace_arg fxtrace_args_[FXTRACE_COUNT(__VA_ARGS__) / 2 + 1];      \
+			const struct fxtrace_at fxtrace_at_ = {                                    \
+			    .vthread = (vthread_),                                                 \
+			    .id = (uint64_t)(id_),                                                 \
+			    .ticks = (uint64_t)(FXTRACE_FIRST(__VA_ARGS__))};                      \
+                                                                                                   \
+			FXTRACE_FILL(fxtrace_args_, __VA_ARGS__)                                   \
+			fxtrace_on_->write_at(&fxtrace_at_, type, category, name,                  \
+					      (uint64_t)(number), fxtrace_args_,                   \
+					      FXTRACE_COUNT(__VA_ARGS__) / 2);                     \
+		}                                                                                  \
+	} while (0)
+#endif
+
 /* --- The macros -------------------------------------------------------------------------------------- */
 
 #ifdef NTRACE
 #define TRACE_ENABLED()			 false
 #define TRACE_CATEGORY_ENABLED(category) false
 #define TRACE_NONCE()			 UINT64_C(0)
+#define TRACE_TICKS()			 UINT64_C(0)
 #define TRACE_DURATION(category, ...)	 ((void)0)
 #else
-/* Whether tracing runs; whether events of the category are recorded; a number that no other has in this session. */
+/* Whether tracing runs; whether events of the category are recorded; a number that no other has in this session; the time, for
+ * the macros that take one: 0 unless tracing runs. */
 #define TRACE_ENABLED() fxtrace_enabled()
 #define TRACE_NONCE()	fxtrace_nonce()
+#define TRACE_TICKS()	fxtrace_ticks()
 #define TRACE_CATEGORY_ENABLED(category)                                                           \
 	(__extension__({                                                                           \
 		static struct fxtrace_place fxtrace_place_;                                        \
@@ -292,6 +328,36 @@
 		TRACE_DURATION(category, step, __VA_ARGS__);                                       \
 		write(category, flow, id);                                                         \
 	} while (0)
+
+/*
+ * Virtual threads: what happens elsewhere, or another time, on a device as it may be. Each is a track of its own beside the
+ * threads of its process, known there by its id, of which bit 63 does not count, and called `vthread' as in the first event
+ * of it. `ticks' is when it happened, of TRACE_TICKS(), earlier than now or later; nothing is recorded of 0, nor of what has
+ * bit 63. What is begun is ended with the same name, by any thread of the process, in any order of the calls: times count.
+ * Of a process 16384 are recorded; of others events are lost, and counted.
+ *
+ * TRACE_VTHREAD_DURATION_BEGIN(category, name, vthread, vthread id, ticks, key, value...)
+ * TRACE_VTHREAD_FLOW_BEGIN(category, name, vthread, vthread id, flow id, ticks, key, value...)
+ * TRACE_VTHREAD_COUNTER(category, name, vthread, vthread id, counter id, ticks, key, value...)
+ */
+#define TRACE_VTHREAD_DURATION_BEGIN(category, name, vthread, vthread_id, ...)                     \
+	FXTRACE_WRITE_AT(FXTRACE_DURATION_BEGIN_EVENT, category, name, vthread, vthread_id, 0,     \
+			 __VA_ARGS__)
+#define TRACE_VTHREAD_DURATION_END(category, name, vthread, vthread_id, ...)                       \
+	FXTRACE_WRITE_AT(FXTRACE_DURATION_END_EVENT, category, name, vthread, vthread_id, 0,       \
+			 __VA_ARGS__)
+#define TRACE_VTHREAD_FLOW_BEGIN(category, name, vthread, vthread_id, flow_id, ...)                \
+	FXTRACE_WRITE_AT(FXTRACE_FLOW_BEGIN_EVENT, category, name, vthread, vthread_id, flow_id,   \
+			 __VA_ARGS__)
+#define TRACE_VTHREAD_FLOW_STEP(category, name, vthread, vthread_id, flow_id, ...)                 \
+	FXTRACE_WRITE_AT(FXTRACE_FLOW_STEP_EVENT, category, name, vthread, vthread_id, flow_id,    \
+			 __VA_ARGS__)
+#define TRACE_VTHREAD_FLOW_END(category, name, vthread, vthread_id, flow_id, ...)                  \
+	FXTRACE_WRITE_AT(FXTRACE_FLOW_END_EVENT, category, name, vthread, vthread_id, flow_id,     \
+			 __VA_ARGS__)
+#define TRACE_VTHREAD_COUNTER(category, name, vthread, vthread_id, counter_id, ...)                \
+	FXTRACE_WRITE_AT(FXTRACE_COUNTER_EVENT, category, name, vthread, vthread_id, counter_id,   \
+			 __VA_ARGS__)
 
 /* TRACE_BLOB_EVENT(category, name, blob, size, key, value...): an event of this moment and thread with `size' bytes of the
  * program's, which are copied: up to 256 KB with all else. What is larger, or finds no room, is lost as a whole, and counted. */

@@ -97,6 +97,13 @@ enum fxtrace_payload {
 #define TRACE_BLOB_TYPE_DATA	    1 /* of any kind */
 #define TRACE_BLOB_TYPE_LAST_BRANCH 2
 
+/* Where and when an event is that is neither of this thread nor of this moment. */
+struct fxtrace_at {
+	const char *vthread; /* what the virtual thread is called */
+	uint64_t id;	     /* of it */
+	uint64_t ticks;	     /* of TRACE_TICKS()'s clock */
+};
+
 struct fxtrace_events;
 
 /* A duration that is open, on its thread's stack. */
@@ -133,6 +140,12 @@ struct fxtrace_events {
 		    size_t count);
 	/* The module has events of the category; `description` may be NULL. Both are copied. Since 0.2. */
 	void (*describe)(const char *category, const char *description);
+	/* As write. Since 0.2. */
+	void (*write_at)(const struct fxtrace_at *at, unsigned type, const char *category,
+			 const char *name, uint64_t number, const struct fxtrace_arg *args,
+			 size_t count);
+	/* The time, as write_at takes it; 0 unless tracing runs. Since 0.2. */
+	uint64_t (*ticks)(void);
 };
 
 /* Whether a library that was made before, or after, has it. */
@@ -190,6 +203,14 @@ FXTRACE_INLINE uint64_t fxtrace_nonce(void)
 	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
 
 	return events ? events->nonce() : 0;
+}
+
+FXTRACE_INLINE uint64_t fxtrace_ticks(void)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	return events && FXTRACE_HAS(events, ticks) ? events->ticks() : 0;
 }
 
 FXTRACE_INLINE void fxtrace_describe(const char *category, const char *description)

@@ -85,6 +85,21 @@ FXTRACE_UNTRACED inline void write(const fxtrace_events *events, fxtrace_place *
 		      sizeof...(args) / 2);
 }
 
+template <typename Id, typename Number, typename Ticks, typename... Args>
+FXTRACE_UNTRACED inline void write_at(const fxtrace_events *events, unsigned type,
+				      const char *category, const char *name, const char *vthread,
+				      Id id, Number number, Ticks ticks, const Args &...args)
+{
+	static_assert(sizeof...(args) % 2 == 0, "arguments come as key, value");
+	static_assert(sizeof...(args) <= 30, "an event has 15 arguments at most");
+	const fxtrace_at at = {vthread, static_cast<uint64_t>(id), static_cast<uint64_t>(ticks)};
+	fxtrace_arg filled[sizeof...(args) / 2 + 1];
+
+	fill_all(filled, args...);
+	events->write_at(&at, type, category, name, static_cast<uint64_t>(number), filled,
+			 sizeof...(args) / 2);
+}
+
 template <typename... Args>
 FXTRACE_UNTRACED inline void put(const fxtrace_events *events, fxtrace_place *place,
 				 unsigned payload, const char *category, const char *name,

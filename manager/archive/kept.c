@@ -31,7 +31,11 @@ static uint64_t first_event_end(const uint64_t *words, size_t count)
 {
 	while (count) {
 		int64_t size = fx_record_check(words, count);
-		uint64_t end = size > 0 ? event_end_of(words, (size_t)size) : 0;
+		uint64_t end = 0;
+
+		/* Of virtual threads times say nothing of when they were written. */
+		if (size > 0 && FXT_GET(words[0], EVENT_THREAD) != FXT_THREAD_INLINE)
+			end = event_end_of(words, (size_t)size);
 
 		if (size <= 0 || end)
 			return end;

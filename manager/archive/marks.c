@@ -248,7 +248,7 @@ static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 static void mark_uncounted(struct fx_stream *s, uint64_t ns)
 {
 	static const enum fx_cause causes[] = {FX_CAUSE_DEEP, FX_CAUSE_INVALID, FX_CAUSE_CROSSING,
-					       FX_CAUSE_UNHELD};
+					       FX_CAUSE_VIRTUAL, FX_CAUSE_UNHELD};
 	struct fx_stream_thread *t = some_thread(s);
 
 	for (unsigned i = 0; t && i < FX_ARRAY_LEN(causes); i++) {

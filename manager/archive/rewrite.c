@@ -54,6 +54,29 @@ static int rewrite_category(struct fx_rewriting *w, size_t word, unsigned lsb)
 
 #define REWRITE_CATEGORY(w, word, name) rewrite_category((w), (word), FXT_##name##_LSB)
 
+/* A text that a virtual thread can be called by; NULL: none. */
+static const char *vthread_name(const struct fx_rewriting *w, uint32_t ref)
+{
+	const struct fx_name *name =
+	    ref ? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref) : NULL;
+
+	return name && name->kind == FX_NAME_TEXT && name->length ? name->text : NULL;
+}
+
+static int rewrite_vthread(struct fx_rewriting *w)
+{
+	uint64_t id = w->words[w->at + 1] & ~FX_VTHREAD;
+	uint32_t name = (uint32_t)(w->words[w->at] >> FX_VTHREAD_NAME_SHIFT), shown;
+	int r = fx_vthreads_shown(&w->s->vthreads, id, vthread_name(w, name), &shown);
+
+	if (r < 0)
+		return r;
+	w->is_virtual = true;
+	w->words[w->at++] = w->s->pid;
+	w->words[w->at++] = shown;
+	return 0;
+}
+
 /* An inline thread stays what it is, in the true process; readers learn whose it is before. Some records
  * are of no thread: 0. */
 static int rewrite_inline_thread(struct fx_rewriting *w)
@@ -63,6 +86,8 @@ static int rewrite_inline_thread(struct fx_rewriting *w)
 
 	if (w->s->is_kernel)
 		return fx_kernel_thread(w);
+	if (tid & FX_VTHREAD)
+		return rewrite_vthread(w);
 	t = fx_stream_thread(w->s, tid);
 	if (!t && tid)
 		return -EINVAL;
@@ -82,6 +107,8 @@ static int rewrite_thread(struct fx_rewriting *w, size_t word, unsigned lsb)
 	uint64_t mask = UINT64_C(0xff) << lsb;
 	uint32_t ref = (uint32_t)(w->words[word] >> lsb & 0xff);
 
+	w->thread = NULL;
+	w->is_virtual = false;
 	if (ref == FXT_THREAD_INLINE)
 		return rewrite_inline_thread(w);
 	if (ref != FX_CHUNK_THREAD_INDEX || !w->chunk || !w->chunk->thread)
@@ -141,6 +168,8 @@ static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t 
 	    !fx_begun_end(w, t, header, end_ns))
 		return 0;
 	fx_stream_counts_event(w->s);
+	if (w->is_virtual)
+		return 1;
 	if (end_ns < w->s->first_end)
 		w->s->first_end = end_ns;
 	if (t && end_ns > t->last_end)
@@ -186,7 +215,7 @@ static int rewrite_event(struct fx_rewriting *w)
 				 FXT_GET(header, EVENT_TYPE) == FXT_EVENT_COUNTER);
 	if (r == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE) {
 		r = rewrite_time(w, start);
-		if (r == 0)
+		if (r == 0 && !w->is_virtual)
 			fx_late_cut(w, start, &w->words[w->at - 1]);
 		start = w->words[w->at - 1];
 		if (r == 0 && w->thread && !fx_stream_nests(w->s, w->thread, &w->words[1], start))

@@ -70,6 +70,8 @@ int fx_stream_create_as(struct fx_stream_shared *shared, uint32_t id,
 	s->is_kernel = who->is_kernel;
 	s->next_index = 1;
 	s->first_end = UINT64_MAX;
+	s->vthreads =
+	    (struct fx_vthreads){.archive = &shared->archive, .ids = shared->ids, .pid = who->pid};
 	memcpy(s->name, name, strnlen(name, sizeof(s->name) - 1));
 	fx_modules_init(&s->modules, shared->symbols, who->origin ? &who->origin->view : NULL);
 	if (who->origin)
@@ -123,6 +125,7 @@ void fx_stream_clear(struct fx_stream *s)
 		HASH_DEL(s->flows_out, flow);
 		free(flow);
 	}
+	fx_vthreads_clear(&s->vthreads);
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);
 	s->meanings = NULL;

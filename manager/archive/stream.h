@@ -43,6 +43,7 @@
 #include "manager/archive/large.h"
 #include "manager/settings/timebase.h"
 #include "manager/archive/untraced.h"
+#include "manager/archive/vthreads.h"
 
 struct fx_meaning_entry;
 struct fx_scope;
@@ -199,7 +200,8 @@ struct fx_stream {
 	struct fx_fragments fragments;
 	struct fx_meaning_entry *meanings; /* made when first needed: meanings.c */
 	struct fx_stream_thread *threads;  /* uthash, by tid */
-	struct fx_stream_thread *idle;	   /* those that are not held, the longest unused first */
+	struct fx_vthreads vthreads;
+	struct fx_stream_thread *idle; /* those that are not held, the longest unused first */
 	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
 	uint32_t next_index;
 	struct fx_stream_chunk *chunks; /* uthash, by number: those that will go on */
@@ -272,7 +274,10 @@ static inline void fx_stream_counts_event(struct fx_stream *s)
 static inline void fx_stream_lose(struct fx_stream *s, int r)
 {
 	s->starved |= r == -ENOMEM;
-	s->counts.lost[s->starved ? FX_CAUSE_UNHELD : FX_CAUSE_INVALID]++;
+	if (r == -EMLINK)
+		s->counts.lost[FX_CAUSE_VIRTUAL]++;
+	else
+		s->counts.lost[s->starved ? FX_CAUSE_UNHELD : FX_CAUSE_INVALID]++;
 }
 
 /* Puts into the archive what is decided of the records that are held: see fx_scope_settle(). */

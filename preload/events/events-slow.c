@@ -96,8 +96,8 @@ static void event_measure(struct event *e, const struct fx_thread *t, const char
 	}
 	e->words = words;
 }
-/* Inline category, name and keys, and 15 numbers, fit. */
-_Static_assert(FX_CALL_WORDS + 2 * FX_NAME_TEXT / 8 + EVENT_ARGS_MAX * (2 + FX_NAME_TEXT / 8) <=
+/* Inline category, name and keys, and 15 numbers, fit, also where thread and id stand in the record. */
+_Static_assert(5 + 2 * FX_NAME_TEXT / 8 + EVENT_ARGS_MAX * (2 + FX_NAME_TEXT / 8) <=
 		   FX_CALL_WORDS_MAX,
 	       "the largest record without texts");
 
@@ -189,6 +189,36 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 		*end = number;
 	fx_record_commit(t, p, FX_EVENT_HEADER(type, e.words, e.count, e.category.ref, e.name.ref),
 			 &r);
+}
+
+/* Neither the thread's time nor what it has open is touched: the event is none of its own. */
+void fx_events_write_at(const struct fxtrace_at *at, unsigned type, const char *category,
+			const char *name, uint64_t number, const struct fxtrace_arg *args,
+			size_t count)
+{
+	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
+	bool has_number = event_has_number(type, number);
+	struct fx_reservation r;
+	uint64_t *p, *end, called;
+	struct event e;
+
+	if (!t || type > FX_EVENT_FLOW_END || type == FX_EVENT_COMPLETE || at->ticks == 0 ||
+	    at->ticks > INT64_MAX)
+		return;
+	/* 0: it will be called by its id. */
+	called = at->vthread && *at->vthread ? fx_string_literal(t, at->vthread) : 0;
+	event_measure(&e, t, category, name, args, count, 4 + has_number);
+	p = fx_record_reserve(t, e.words, &r);
+	if (!p)
+		return;
+	p[1] = at->ticks;
+	p[2] = (uint32_t)fx_engine.pid | called << FX_VTHREAD_NAME_SHIFT;
+	p[3] = at->id | FX_VTHREAD;
+	end = event_put(p + 4, &e);
+	if (has_number)
+		*end = number;
+	fx_record_commit(
+	    t, p, FX_EVENT_HEADER_AT(type, e.words, e.count, e.category.ref, e.name.ref), &r);
 }
 
 /* --- Payloads ------------------------------------------------------------------------------------- */

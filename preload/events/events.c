@@ -123,6 +123,11 @@ static bool events_enabled(void)
 	return (uint32_t)state && !(state & FX_STATE_STOPPING);
 }
 
+static uint64_t events_ticks(void)
+{
+	return events_enabled() ? fx_now() : 0;
+}
+
 /* Of an id that is given while nothing is recorded; the others are unique in the session (fx_flow_id_new()). */
 #define NONCE_IDLE (1ull << 62)
 
@@ -147,4 +152,6 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .alert = fxtrace_alert_raise,
     .put = fx_events_put,
     .describe = fx_events_category_known,
+    .write_at = fx_events_write_at,
+    .ticks = events_ticks,
 };

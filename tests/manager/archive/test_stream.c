@@ -435,6 +435,59 @@ Test(stream, threads_of_events_do_not_fill_the_memory_either)
 	cr_assert_eq(end().events, INVENTED + 1);
 }
 
+/* An event of the virtual thread `id`, called by the reference `called`. */
+static void put_virtual(unsigned type, uint64_t ticks, uint64_t id, uint64_t called)
+{
+	const uint64_t record[4] = {fx_header_event(4, type, 0, FXT_THREAD_INLINE, CATEGORY, NAME),
+				    ticks, called << FX_VTHREAD_NAME_SHIFT | 1, id | FX_VTHREAD};
+
+	put(record, 4);
+}
+
+Test(stream, virtual_threads_are_bounded_whatever_they_are_called)
+{
+	static const uint64_t names[] = {0, NAME, 99, FX_STRING_LOCAL + 5, 0x8004, 0xffff};
+	struct fx_stream_counts counts;
+
+	begin();
+	for (uint64_t i = 0; i < FX_VTHREADS_MAX + 100; i++) {
+		put_thread(TID);
+		put_virtual(FXT_EVENT_DURATION_END, 30 + i, i, names[i % FX_ARRAY_LEN(names)]);
+		put_virtual(FXT_EVENT_DURATION_BEGIN, 20 + i, i, NAME);
+		send_chunk(0, i, WHOLE);
+	}
+	cr_assert_eq(HASH_COUNT(s->threads), 1, "they are none of the process's threads");
+	counts = end();
+	cr_assert_eq(counts.events, 2 * FX_VTHREADS_MAX);
+	cr_assert_eq(counts.lost[FX_CAUSE_VIRTUAL], 200);
+	cr_assert_eq(counts.lost[FX_CAUSE_INVALID], 0);
+	cr_assert_eq(counts.unfinished, 0);
+}
+
+Test(stream, times_of_virtual_threads_are_not_the_writers)
+{
+	uint64_t last;
+
+	begin();
+	put_thread(TID);
+	put_complete(NAME, 1000, 2000);
+	send_chunk(0, 0, FX_PIECE_FIRST);
+	last = fx_stream_thread_known(s, TID)->last_end;
+	put_virtual(FXT_EVENT_DURATION_BEGIN, 1, 7, NAME);
+	put_virtual(FXT_EVENT_DURATION_END, 5000, 7, NAME);
+	put_virtual(FXT_EVENT_COUNTER, 1, 7, NAME);
+	send_chunk(0, 0, 0);
+	cr_assert_eq(fx_stream_thread_known(s, TID)->last_end, last);
+	cr_assert_eq(s->first_end, last);
+	cr_assert_eq(fx_stream_thread_known(s, TID)->depth, 0);
+	put_complete(OTHER, 3000, 4000);
+	send_chunk(0, 0, FX_PIECE_LAST);
+	cr_assert_eq(end().events, 5);
+	cr_assert_gt(archive_find_event(archive_path(), FXT_EVENT_DURATION_BEGIN, "name").tid,
+		     UINT64_C(1) << 22);
+	cr_assert_eq(archive_find_event(archive_path(), FXT_EVENT_DURATION_BEGIN, "name").pid, PID);
+}
+
 Test(stream, threads_that_all_have_chunks_are_refused_beyond_the_bound)
 {
 	struct fx_stream_counts counts;

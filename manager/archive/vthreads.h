@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Virtual threads: what a program says to happen elsewhere than on a thread of its own. A process's are known by numbers of
+ * 63 bits, which no viewer keeps whole; in the archive each is a thread of the process with a number that no thread
+ * has (identity.h), called as in the first event of it.
+ */
+#ifndef FX_MANAGER_VTHREADS_H
+#define FX_MANAGER_VTHREADS_H
+
+#include <stdint.h>
+
+#include "manager/archive/archive.h"
+#include "manager/process/identity.h"
+
+struct fx_vthread;
+
+/* Those of a process. */
+struct fx_vthreads {
+	struct fx_vthread *by_id;   /* uthash */
+	struct fx_archive *archive; /* borrowed */
+	struct fx_identities *ids;  /* borrowed; NULL: none are given */
+	uint32_t pid;		    /* as the archive has it */
+};
+
+/* Of a process; what exceeds it is lost (FX_CAUSE_VIRTUAL). */
+#define FX_VTHREADS_MAX 16384u
+
+/* The number in the archive of the virtual thread of `id`, which stands there with a name from now on: the first that it is
+ * given (NULL: this time none). 0, -EMLINK: too many, or -ENOMEM. */
+int fx_vthreads_shown(struct fx_vthreads *vthreads, uint64_t id, const char *name, uint32_t *ret);
+
+void fx_vthreads_clear(struct fx_vthreads *vthreads);
+
+#endif
