@@ -123,7 +123,7 @@ done
 	bar "the same with two integers" "$(of "$v_duration2_traced/$v_floor")" 1.5 x
 	bar "TRACE_INSTANT, over the floor" "$(of "$v_instant_traced/$v_floor")" 0.6 x
 	bar "TRACE_COUNTER, over the floor" "$(of "$v_counter_traced/$v_floor")" 0.7 x
-	bar "TRACE_VTHREAD_DURATION_BEGIN, over the floor" "$(of "$v_vthread_traced/$v_floor")" 1.5 x
+	bar "TRACE_VTHREAD_DURATION_BEGIN, over the floor" "$(of "$v_vthread_traced/$v_floor")" 1.15 x
 	bar "TRACE_INSTANT of a category that is off, over untraced" "$(of "$v_instant_off-$v_instant")" 0.5 ns
 	bar "TRACE_INSTANT without a tracer, with its loop" "$v_instant" 0.5 ns
 	bar "uncontended mutex pair, over plain" "$(of "$v_mutex_traced-$v_mutex")" 3 ns

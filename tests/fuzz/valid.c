@@ -32,7 +32,11 @@ static struct fxt_thread take_thread(const struct valid *v, struct input *in)
 
 	if (how < 128)
 		return (struct fxt_thread){.ref = FX_CHUNK_THREAD_INDEX};
-	return (struct fxt_thread){.pid = v->pids[0], .tid = v->tid + how % 4u};
+	if (how < 192)
+		return (struct fxt_thread){.pid = v->pids[0], .tid = v->tid + how % 4u};
+	return (struct fxt_thread){.pid = v->pids[0] | (uint64_t)(how / 4u % 8)
+							   << FX_VTHREAD_NAME_SHIFT,
+				   .tid = FX_VTHREAD | how % 4u};
 }
 
 static void take_args(struct input *in, struct fxt_record *record)
