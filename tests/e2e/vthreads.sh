@@ -250,6 +250,72 @@ for mode in circular oneshot; do
 	expect_same_file expected shown
 done
 
+# --- Threads, a handler in the middle of it, kill -9 --------------------------------------------------------
+
+cat >busy.c <<'END'
+#include <fxtrace/event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
+static uint64_t began;
+/* Slices of 50 ticks each, in one row for each id. */
+static void slice(uint64_t id, uint64_t number)
+{
+	TRACE_VTHREAD_DURATION_END("c", "slice", "row", id, began + number * 100 + 50);
+	TRACE_VTHREAD_DURATION_BEGIN("c", "slice", "row", id, began + number * 100, "number", TA_UINT64(number));
+}
+static void handler(int signal)
+{
+	static uint64_t count;
+	(void)signal;
+	if (count < 20)
+		slice(100, count++);
+}
+static void *thread(void *which)
+{
+	uint64_t first = *(int *)which;
+	for (uint64_t i = 0; i < 500; i++) {
+		TRACE_DURATION("c", "writes");
+		slice(7, first + 4 * i);
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t threads[4];
+	int which[4];
+	struct itimerval often = {{0, 200}, {0, 200}};
+	began = TRACE_TICKS();
+	signal(SIGALRM, handler);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int i = 0; i < 4; i++) {
+		which[i] = i;
+		pthread_create(&threads[i], NULL, thread, &which[i]);
+	}
+	for (int i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	for (int i = 0; i < 20; i++)
+		raise(SIGALRM);
+	kill(getpid(), SIGKILL);
+}
+END
+compile busy "$include" busy.c
+expect_status 137 "$FXTRACE" run -q --on-full block -c c -o trace.fxt -- ./busy
+expect_clean trace.fxt
+nests trace.fxt
+expect_equal 2020 "$(grep -c '^row|slice||long$' nested)" "slices of two virtual threads that five contexts wrote"
+expect_ok "$FXTRACE" query trace.fxt "select count(distinct tid) from thread_slice where thread_name = 'row'"
+expect_line '^ *2$' out
+expect_ok "$FXTRACE" query trace.fxt "select count(*) from thread_slice where name = 'writes'"
+expect_line '^ *2000$' out
+
+# What takes archives apart keeps them.
+expect_ok "$FXTRACE" filter -c c -o kept.fxt trace.fxt
+expect_clean kept.fxt
+nests kept.fxt
+expect_equal 2020 "$(grep -c '^row|slice||long$' nested)" "slices of a filtered archive"
+
 # --- Many, and too many ------------------------------------------------------------------------------------
 
 cat >many.c <<'END'

@@ -238,6 +238,23 @@ Test(check, end_without_begin)
 	expect_one('E', end(30), "end event without a begin event");
 }
 
+Test(check, end_without_begin_on_a_virtual_thread_is_a_warning)
+{
+	struct fxt_record named = {.kind = FXT_KIND_KERNEL_OBJECT, .nargs = 2};
+
+	add_event(FXT_EVENT_DURATION_BEGIN, 2, 10, 0);
+	add_event(FXT_EVENT_DURATION_END, 2, 20, 0);
+	named.kernel_object.type = FXT_OBJECT_THREAD;
+	named.kernel_object.koid = TID + 1;
+	named.args[0] = (struct fxt_arg){
+	    .type = FXT_ARG_KOID, .name = fx_string_inline("process", 7), .koid = PID};
+	named.args[1] = (struct fxt_arg){
+	    .type = FXT_ARG_BOOL, .name = fx_string_inline("virtual", 7), .boolean = true};
+	add(&named);
+	expect_one('W', add_event(FXT_EVENT_DURATION_END, 2, 30, 0),
+		   "end event without a begin event on a virtual thread");
+}
+
 Test(check, pair_that_crosses_the_end_of_a_complete_event)
 {
 	uint64_t offset;
