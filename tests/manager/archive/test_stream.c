@@ -475,12 +475,12 @@ Test(stream, times_of_virtual_threads_are_not_the_writers)
 	last = fx_stream_thread_known(s, TID)->last_end;
 	put_virtual(FXT_EVENT_DURATION_BEGIN, 1, 7, NAME);
 	put_virtual(FXT_EVENT_DURATION_END, 5000, 7, NAME);
-	put_virtual(FXT_EVENT_COUNTER, 1, 7, NAME);
+	put_virtual(FXT_EVENT_INSTANT, 1, 7, NAME);
 	send_chunk(0, 0, 0);
 	cr_assert_eq(fx_stream_thread_known(s, TID)->last_end, last);
 	cr_assert_eq(s->first_end, last);
 	cr_assert_eq(fx_stream_thread_known(s, TID)->depth, 0);
-	put_complete(OTHER, 3000, 4000);
+	put_complete(NAME, 3000, 4000);
 	send_chunk(0, 0, FX_PIECE_LAST);
 	cr_assert_eq(end().events, 5);
 	cr_assert_gt(archive_find_event(archive_path(), FXT_EVENT_DURATION_BEGIN, "name").tid,
