@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files of code as the unwinder needs them: where their unwind tables lie, and bytes of memory that a file gives. One
- * image for all mappings of a file. A file is read, and never mapped: it may be overwritten in place.
+ * Files of code that processes have mapped: one image for all mappings of a file, found as the process sees it. What stands in the
+ * file is kernel/code.h's.
  */
 #ifndef FX_KERNEL_IMAGE_H
 #define FX_KERNEL_IMAGE_H
@@ -10,11 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FX_IMAGE_ID_MAX 64u
-
 struct fx_image;
 
-/* What tells it from others. Addresses of an image are those that it was linked for. */
+/* What tells an image from others. Its addresses are those that it was linked for. */
 struct fx_image_facts {
 	const char *path; /* where it can be read */
 	bool is_vdso;
