@@ -22,7 +22,7 @@
 
 struct kernel_options {
 	const char *socket;
-	struct fx_rings_wish wish;
+	struct fx_kernel_wish wish;
 	bool alone; /* not of what it starts */
 	bool calls; /* system calls, too */
 	int ready;  /* -1: nobody is told */

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "kernel/rings.h"
+#include "kernel/sample.h"
 #include "kernel/space.h"
 
 #define FX_UNWIND_MAX 192u

@@ -37,7 +37,7 @@ struct fx_watch {
 	char text[STACK_TEXT_MAX + FX_SYMBOL_TEXT_MAX + sizeof(KERNEL_SUFFIX) + 1];
 };
 
-int fx_watch_create(const struct fx_rings_wish *wish, const struct fx_tracepoints *points,
+int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_tracepoints *points,
 		    bool alone, struct fx_watch **ret)
 {
 	struct fx_watch *watch = calloc(1, sizeof(*watch));

@@ -5,14 +5,15 @@
 
 #include <sys/types.h>
 
-#include "kernel/rings.h"
+#include "kernel/ring-record.h"
 #include "kernel/tracepoint.h"
+#include "kernel/wish.h"
 
 struct fx_watch;
 
 /* Begins with what the process has mapped already. `points' outlive it, NULL: no tracepoints come; `alone': no other
  * process is of interest. 0 or -ENOMEM. */
-int fx_watch_create(const struct fx_rings_wish *wish, const struct fx_tracepoints *points,
+int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_tracepoints *points,
 		    bool alone, struct fx_watch **ret);
 void fx_watch_destroy(struct fx_watch *watch);
 

@@ -95,7 +95,7 @@ Test(rings, other_programs)
 /* What this process computes, in order of time, and its name. */
 Test(rings, of_this_process)
 {
-	const struct fx_rings_wish wish = {.pid = getpid(), .hz = 1000, .switches = true};
+	const struct fx_kernel_wish wish = {.pid = getpid(), .hz = 1000, .switches = true};
 	struct fx_rings *rings;
 	struct fx_ring_record *record;
 	unsigned samples = 0;
