@@ -11,7 +11,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
-#include "kernel/calls.h"
+#include "kernel/call-table.h"
 #include "manager/settings/report.h"
 #include "where/waits.h"
 #include "where/where.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/calls.h"
 
-#include <asm/unistd.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/call-record.h"
 #include "lists/hashes.h"
 
 /* A call that is open. One a thread. */
@@ -19,26 +19,6 @@ struct calls_open {
 struct fx_calls {
 	struct calls_open *open; /* by tid */
 };
-
-/* By number: from the tables of the wrappers. */
-static const struct {
-	const char *name;
-	unsigned count;
-	struct fx_call_arg args[FX_CALL_ARGS];
-} calls_of_table[] = {
-#define ARG(name, kind)		{#name, #kind},
-#define CALL(name, count, args) [__NR_##name] = {#name, count, {args}},
-#include "kernel/calls.inc"
-#undef CALL
-#undef ARG
-};
-
-const char *fx_call_name(int64_t number)
-{
-	const size_t count = sizeof(calls_of_table) / sizeof(calls_of_table[0]);
-
-	return number >= 0 && (uint64_t)number < count ? calls_of_table[number].name : NULL;
-}
 
 struct fx_calls *fx_calls_create(void)
 {
@@ -91,23 +71,17 @@ void fx_calls_begin(struct fx_calls *calls, struct fx_task task, uint64_t ns, in
 static void calls_tell(const struct calls_open *open, uint64_t ns, enum fx_call_end end,
 		       int64_t result)
 {
-	struct fx_kernel_call call = {
+	const struct fx_kernel_call call = {
 	    .task = open->task,
 	    .begin_ns = open->ns,
 	    .end_ns = ns,
 	    .number = open->number,
-	    .name = "",
+	    .shape = fx_call_shape(open->number),
 	    .args = open->args,
-	    .count = FX_CALL_ARGS,
 	    .end = end,
 	    .result = result,
 	};
 
-	if (fx_call_name(open->number)) {
-		call.name = calls_of_table[open->number].name;
-		call.count = calls_of_table[open->number].count;
-		call.how = calls_of_table[open->number].args;
-	}
 	fx_kernel_record_call(&call);
 }
 

@@ -5,15 +5,12 @@
 #ifndef FX_KERNEL_CALLS_H
 #define FX_KERNEL_CALLS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
-#include "kernel/provider.h"
+#include "kernel/call-table.h"
+#include "kernel/task.h"
 
 struct fx_calls;
-
-/* A system call by its number; NULL: it has no name here. */
-const char *fx_call_name(int64_t number);
 
 /* NULL without memory. */
 struct fx_calls *fx_calls_create(void);

@@ -10,8 +10,9 @@
 #include <unistd.h>
 
 #include "kernel/provider.h"
-
+#include "kernel/records.h"
 #include "kernel/rings.h"
+#include "kernel/tracepoint.h"
 #include "kernel/watch.h"
 #include "protocol/kernel-ready.h"
 

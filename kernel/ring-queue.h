@@ -29,7 +29,7 @@ void fx_ring_queue_destroy(struct fx_ring_queue *queue);
 /* The reading thread's. A record goes to the queue, or is lost if too much waits; NULL: there was no memory for it, so it is lost. */
 void fx_ring_queue_put(struct fx_ring_queue *queue, struct fx_ring_record *record);
 
-/* All that is not younger than `safe` (ns) has been put. UINT64_MAX: all that there will be. */
+/* All that is older than `safe' (ns) has been put. UINT64_MAX: all that there will be. */
 void fx_ring_queue_advance(struct fx_ring_queue *queue, uint64_t safe);
 
 /* Either thread's: so many records are lost. */

@@ -10,7 +10,7 @@
 
 #include "kernel/calls.h"
 #include "kernel/kallsyms.h"
-#include "kernel/provider.h"
+#include "kernel/records.h"
 #include "kernel/space.h"
 #include "kernel/unwind.h"
 #include "symbols/store.h"

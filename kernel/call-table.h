@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* System calls by their numbers: how they are called, and their arguments, from the tables of the wrappers (kernel/gen-calls.awk). */
+#ifndef FX_KERNEL_CALL_TABLE_H
+#define FX_KERNEL_CALL_TABLE_H
+
+#include <stdint.h>
+
+#define FX_CALL_ARGS 6u
+
+struct fx_call_arg {
+	const char *name, *kind; /* literals; as kernel/shown.h has it */
+};
+
+struct fx_call_shape {
+	const char *name;
+	unsigned count; /* of the arguments */
+	struct fx_call_arg args[FX_CALL_ARGS];
+};
+
+/* NULL: it has no name here. */
+const struct fx_call_shape *fx_call_shape(int64_t number);
+const char *fx_call_name(int64_t number);
+
+#endif
