@@ -12,6 +12,10 @@
 #define PLACE	  "/sys/kernel/tracing"
 #define OLD_PLACE "/sys/kernel/debug/tracing"
 
+/* Where the flags of every tracepoint stand, and those of a hard interrupt, a soft one and one that nothing can hold up (the kernel's
+ * trace_flag_type). */
+enum { FLAGS_PLACE = 2, FLAGS_INTERRUPT = 0x08 | 0x10 | 0x40 };
+
 static const struct {
 	const char *group, *name;
 } tracepoints_of_table[] = {
@@ -129,27 +133,46 @@ int fx_tracepoints_find(struct fx_tracepoints *ret)
 	return r;
 }
 
-int64_t fx_tracepoint_value(const struct fx_tracepoints *tracepoints,
-			    enum fx_tracepoint_field field, unsigned index, const uint8_t *bytes,
-			    size_t size)
+bool fx_tracepoint_read(const struct fx_tracepoints *tracepoints, const uint8_t *bytes, size_t size,
+			struct fx_tracepoint_event *ret)
 {
-	const struct fx_tracepoint_place *place = &tracepoints->fields[field];
-	size_t at = place->offset + (size_t)index * place->size;
-	int64_t value = 0;
+	uint16_t number;
 
-	if (at + place->size > size)
+	if (size < sizeof(number))
+		return false;
+	memcpy(&number, bytes, sizeof(number));
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
+		if (tracepoints->numbers[i] != number)
+			continue;
+		*ret = (struct fx_tracepoint_event){tracepoints, i, bytes, size};
+		return true;
+	}
+	return false;
+}
+
+int64_t fx_tracepoint_value(const struct fx_tracepoint_event *event, enum fx_tracepoint_field field,
+			    unsigned index)
+{
+	const struct fx_tracepoint_place *place = &event->tracepoints->fields[field];
+	size_t at = place->offset + (size_t)index * place->size;
+	int64_t eight;
+	int32_t four;
+
+	if (at + place->size > event->size)
 		return 0;
 	switch (place->size) {
-	case 4: {
-		int32_t four;
-
-		memcpy(&four, bytes + at, 4);
+	case 4:
+		memcpy(&four, event->bytes + at, 4);
 		return four;
-	}
 	case 8:
-		memcpy(&value, bytes + at, 8);
-		return value;
+		memcpy(&eight, event->bytes + at, 8);
+		return eight;
 	default:
 		return 0;
 	}
+}
+
+bool fx_tracepoint_is_of_interrupt(const struct fx_tracepoint_event *event)
+{
+	return event->size <= FLAGS_PLACE || event->bytes[FLAGS_PLACE] & FLAGS_INTERRUPT;
 }

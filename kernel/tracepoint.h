@@ -47,9 +47,23 @@ struct fx_tracepoints {
 /* 0; -ENOENT: there is no tracefs, or it lacks one; -EACCES: it may not be read. */
 int fx_tracepoints_find(struct fx_tracepoints *ret);
 
-/* A number in the bytes of a record, sign extended; 0 if they do not have it. `index': of an array of such. */
-int64_t fx_tracepoint_value(const struct fx_tracepoints *tracepoints,
-			    enum fx_tracepoint_field field, unsigned index, const uint8_t *bytes,
-			    size_t size);
+/* One that came, and what it says. */
+struct fx_tracepoint_event {
+	const struct fx_tracepoints *tracepoints;
+	enum fx_tracepoint tracepoint;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+/* Which one the bytes of a record are of, which the event then borrows. False: none of these. */
+bool fx_tracepoint_read(const struct fx_tracepoints *tracepoints, const uint8_t *bytes, size_t size,
+			struct fx_tracepoint_event *ret);
+
+/* A number that it says, sign extended; 0 if the bytes do not have it. `index': of an array of such. */
+int64_t fx_tracepoint_value(const struct fx_tracepoint_event *event, enum fx_tracepoint_field field,
+			    unsigned index);
+
+/* Whether it came in an interrupt, which no thread is answerable for; also if the bytes do not tell. */
+bool fx_tracepoint_is_of_interrupt(const struct fx_tracepoint_event *event);
 
 #endif

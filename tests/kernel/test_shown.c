@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of system calls, and fields of tracepoints, as what they are. */
+/* Arguments of system calls as what they are. */
 #include "kernel/shown.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-#include "kernel/tracepoint.h"
 
 static void expect_text(const char *kind, uint64_t value, const char *expected)
 {
@@ -56,28 +54,4 @@ Test(shown, all_bits)
 	cr_assert_eq(fx_shown("mount_flags", UINT64_MAX, text, &length), FX_SHOWN_TEXT);
 	cr_expect_leq(length, FX_SHOWN_MAX);
 	cr_expect_eq(text[FX_SHOWN_MAX], 0x55);
-}
-
-Test(tracepoints, fields)
-{
-	struct fx_tracepoints points = {0};
-	uint8_t bytes[24] = {0};
-	const int32_t four = -5;
-	const int64_t eight[2] = {INT64_MAX, -7};
-
-	memcpy(bytes + 4, &four, 4);
-	memcpy(bytes + 8, eight, 16);
-	points.fields[FX_FIELD_SWITCH_TID] = (struct fx_tracepoint_place){4, 4};
-	points.fields[FX_FIELD_ENTER_ARGS] = (struct fx_tracepoint_place){8, 8};
-	cr_expect_eq(fx_tracepoint_value(&points, FX_FIELD_SWITCH_TID, 0, bytes, sizeof(bytes)),
-		     -5);
-	cr_expect_eq(fx_tracepoint_value(&points, FX_FIELD_ENTER_ARGS, 0, bytes, sizeof(bytes)),
-		     INT64_MAX);
-	cr_expect_eq(fx_tracepoint_value(&points, FX_FIELD_ENTER_ARGS, 1, bytes, sizeof(bytes)),
-		     -7);
-	/* behind the end */
-	cr_expect_eq(fx_tracepoint_value(&points, FX_FIELD_ENTER_ARGS, 2, bytes, sizeof(bytes)), 0);
-	cr_expect_eq(fx_tracepoint_value(&points, FX_FIELD_ENTER_ARGS, 1, bytes, 20), 0);
-	cr_expect_eq(fx_tracepoint_value(&points, FX_FIELD_EXIT_RESULT, 0, bytes, sizeof(bytes)),
-		     0);
 }
