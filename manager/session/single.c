@@ -303,16 +303,21 @@ int fx_single_begin(struct fx_single *s, const char **ret_what)
 	return 0;
 }
 
-/* Tells every provider that tracing has stopped; `notice`: as fx_provider_stop() has it. How many there are. */
-static uint32_t single_stop_providers(struct fx_single *s, uint32_t notice)
+/*
+ * Tells every provider that tracing has stopped; `notice`: as fx_provider_stop() has it. How many there are, and in *ret_programs
+ * how many of them are traced programs: the kernel provider is none.
+ */
+static uint32_t single_stop_providers(struct fx_single *s, uint32_t notice, uint32_t *ret_programs)
 {
 	uint32_t alive = 0;
 
+	*ret_programs = 0;
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next) {
 		if (p->phase != FX_PROVIDER_LIVE)
 			continue;
 		fx_provider_stop(p, EPOCH, notice);
 		alive++;
+		*ret_programs += !p->is_kernel;
 	}
 	return alive;
 }
@@ -322,7 +327,7 @@ static void single_stop(struct fx_single *s)
 {
 	const struct timespec grace = {.tv_nsec = (long)FX_STOP_GRACE_NS};
 	const struct timespec nap = {.tv_nsec = (long)MS};
-	uint32_t alive;
+	uint32_t alive, programs, still;
 
 	if (s->stopped)
 		return;
@@ -330,13 +335,13 @@ static void single_stop(struct fx_single *s)
 	fx_roster_serve(&s->roster);
 	fx_roster_read_packets(&s->roster); /* one may ask for a snapshot */
 	s->stopped = true;
-	alive = single_stop_providers(s, FX_STATE_STOPPING);
+	alive = single_stop_providers(s, FX_STATE_STOPPING, &programs);
 	if (alive)
 		nanosleep(&grace, NULL);
 	/* Processes that go on are not to look for a stop for ever. */
-	single_stop_providers(s, 0);
+	single_stop_providers(s, 0, &still);
 	if (s->program.has_ended)
-		s->left_alive = alive;
+		s->left_alive = programs;
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next)
 		fx_roster_end(&s->roster, p);
 	while (!fx_roster_finish_ended(&s->roster))

@@ -10,6 +10,7 @@ compile switches -O2 "$FX_SRCDIR/tests/e2e/targets/switches.c" -pthread
 expect_ok traced --kernel -- ./switches
 ! grep -q 'are not recorded' err || skip "$(grep 'are not recorded' err)"
 cp out said
+! grep -q 'still ran' err || fail "the kernel provider is taken for a process of the program: $(grep 'still ran' err)"
 expect_clean trace.fxt
 expect_ok "$FXTRACE" query --json trace.fxt "
 	select tid, thread.name, ts, dur, cpu, end_state from sched join thread using (utid) order by ts"
