@@ -11,6 +11,10 @@
 #define SPARE_MIN 4u
 #define KEPT	  2u
 
+/* So many are enough to be taken at once: the spare ones go round, and what was copied is still in a cache. */
+#define GATHERED_BLOCKS (SPARE_MAX / 4)
+#define GATHERED_BYTES	(1u << 20)
+
 void fx_block_list_init(struct fx_block_list *list)
 {
 	list->first = NULL;
@@ -134,18 +138,41 @@ void fx_queue_recycle(struct fx_queue *q, struct fx_block *block)
 	free(block);
 }
 
+/* Whether what is there is to be taken at once. The lock is held. */
+static bool queue_has_enough(const struct fx_queue *q)
+{
+	return q->closed || q->urgent || q->count >= GATHERED_BLOCKS ||
+	       q->bytes >= GATHERED_BYTES || q->bytes >= q->limit / 2;
+}
+
 void fx_queue_push(struct fx_queue *q, struct fx_block_list *list)
 {
 	if (!list->first)
 		return;
 	pthread_mutex_lock(&q->lock);
-	for (const struct fx_block *b = list->first; b; b = b->next)
+	for (const struct fx_block *b = list->first; b; b = b->next) {
+		q->count++;
 		q->bytes += b->pieces.used;
+		q->urgent |= b->kind == FX_BLOCK_FLUSH;
+	}
 	*q->last = list->first;
 	q->last = list->last;
-	pthread_cond_signal(&q->filled);
+	if (!q->lingers || queue_has_enough(q))
+		pthread_cond_signal(&q->filled);
 	pthread_mutex_unlock(&q->lock);
 	fx_block_list_init(list);
+}
+
+void fx_queue_linger(struct fx_queue *q, const struct timespec *deadline)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&q->lock);
+	q->lingers = true;
+	while (!queue_has_enough(q) && r == 0)
+		r = pthread_cond_timedwait(&q->filled, &q->lock, deadline);
+	q->lingers = false;
+	pthread_mutex_unlock(&q->lock);
 }
 
 struct fx_block *fx_queue_take(struct fx_queue *q, const struct timespec *deadline)
@@ -162,7 +189,9 @@ struct fx_block *fx_queue_take(struct fx_queue *q, const struct timespec *deadli
 		q->first = first->next;
 		if (!q->first)
 			q->last = &q->first;
+		q->count--;
 		q->bytes -= first->pieces.used;
+		q->urgent &= q->first != NULL;
 		first->next = NULL;
 	}
 	pthread_mutex_unlock(&q->lock);

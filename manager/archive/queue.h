@@ -51,7 +51,11 @@ struct fx_queue {
 	struct fx_block *first, **last;
 	struct fx_block *spare; /* empty blocks to be used again */
 	unsigned spare_count;
-	uint64_t bytes, limit; /* of pieces in the queue */
+	unsigned count; /* blocks in the queue, */
+	uint64_t bytes; /* and of their pieces, which are bounded */
+	uint64_t limit;
+	bool urgent; /* one of them is waited for */
+	bool lingers;
 	bool closed;
 };
 
@@ -85,6 +89,12 @@ void fx_block_list_add(struct fx_block_list *list, struct fx_block *block);
 
 /* Appends all blocks of the list, which is empty then. */
 void fx_queue_push(struct fx_queue *q, struct fx_block_list *list);
+
+/*
+ * Lets blocks gather: comes back at `deadline` (CLOCK_MONOTONIC), or once there are many, one that is waited for, or none to come.
+ * Till then nobody who queues one has to wake this thread: of a thousand processes a second each queues several.
+ */
+void fx_queue_linger(struct fx_queue *q, const struct timespec *deadline);
 
 /* Takes the oldest block; waits for one, at most until `deadline` (CLOCK_MONOTONIC).
  * NULL: the time is over, or the queue is closed and empty. */

@@ -16,6 +16,9 @@
 /* Stack for what the demangler may need on top of its own use. */
 #define STACK_SIZE (FX_SYMBOL_STACK + (4u << 20))
 
+/* How long blocks may gather. */
+#define LINGER_NS UINT64_C(20000000)
+
 /* --- The thread ------------------------------------------------------------------------------- */
 
 /* How long it may sleep when there is nothing to write. */
@@ -40,10 +43,11 @@ static struct timespec deadline_in(uint64_t ns)
 	return t;
 }
 
-/* Waits for a block. NULL: there was none for a while. */
+/* Waits for a block, and first lets some gather. NULL: there was none for a while. */
 static struct fx_block *next_block(struct fx_writer *w)
 {
 	const struct timespec look = {.tv_nsec = FX_LOOK_NS};
+	const uint64_t longest = sleep_max(w);
 	struct timespec deadline;
 
 	/* Nothing more comes: it waits for names alone. */
@@ -51,6 +55,8 @@ static struct fx_block *next_block(struct fx_writer *w)
 		nanosleep(&look, NULL);
 		return NULL;
 	}
+	deadline = deadline_in(longest < LINGER_NS ? longest : LINGER_NS);
+	fx_queue_linger(&w->queue, &deadline);
 	deadline = deadline_in(sleep_max(w));
 	return fx_queue_take(&w->queue, &deadline);
 }

@@ -11,9 +11,9 @@
 
 static struct fx_queue q;
 
-static void push(uint64_t ticks, size_t bytes)
+static void push_kind(enum fx_block_kind kind, uint64_t ticks, size_t bytes)
 {
-	struct fx_block *block = fx_queue_block(&q, FX_BLOCK_DATA, NULL);
+	struct fx_block *block = fx_queue_block(&q, kind, NULL);
 	struct fx_block_list list;
 
 	cr_assert_not_null(block);
@@ -23,6 +23,20 @@ static void push(uint64_t ticks, size_t bytes)
 	fx_block_list_init(&list);
 	fx_block_list_add(&list, block);
 	fx_queue_push(&q, &list);
+}
+
+static void push(uint64_t ticks, size_t bytes)
+{
+	push_kind(FX_BLOCK_DATA, ticks, bytes);
+}
+
+static struct timespec seconds_from_now(time_t seconds)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += seconds;
+	return t;
 }
 
 static struct fx_block *take_now(void)
@@ -79,6 +93,80 @@ Test(queue, it_is_over_when_closed_and_empty)
 	fx_queue_destroy(&q);
 }
 
+/* --- Gathering -------------------------------------------------------------------------------- */
+
+static void linger_briefly(void)
+{
+	struct timespec deadline = seconds_from_now(0);
+
+	deadline.tv_nsec += deadline.tv_nsec < 999000000 ? 1000000 : 0;
+	fx_queue_linger(&q, &deadline);
+}
+
+static int lingering; /* the thread has not come back yet */
+
+static void *linger_long(void *unused)
+{
+	const struct timespec deadline = seconds_from_now(600);
+
+	(void)unused;
+	fx_queue_linger(&q, &deadline);
+	fx_store_release(&lingering, 0); /* pairs with is_lingering() */
+	return NULL;
+}
+
+static pthread_t linger_start(void)
+{
+	pthread_t thread;
+
+	lingering = 1;
+	cr_assert_eq(pthread_create(&thread, NULL, linger_long, NULL), 0);
+	return thread;
+}
+
+/* After a moment in which a thread that was woken would have come back. */
+static bool is_lingering(void)
+{
+	const struct timespec moment = {.tv_nsec = 20000000};
+
+	nanosleep(&moment, NULL);
+	return fx_load_acquire(&lingering);
+}
+
+Test(queue, blocks_gather_until_one_is_waited_for, .timeout = 60)
+{
+	pthread_t thread;
+
+	fx_queue_init(&q, 100000);
+	thread = linger_start();
+	for (uint64_t i = 0; i < 10; i++)
+		push(i, 100);
+	cr_assert(is_lingering());
+	push_kind(FX_BLOCK_FLUSH, 10, 0);
+	pthread_join(thread, NULL);
+	/* It is waited for until it is taken. */
+	linger_long(NULL);
+	for (uint64_t i = 0; i <= 10; i++)
+		cr_assert_eq(pop(), i);
+	thread = linger_start();
+	cr_assert(is_lingering());
+	fx_queue_close(&q);
+	pthread_join(thread, NULL);
+	fx_queue_destroy(&q);
+}
+
+Test(queue, many_blocks_or_bytes_do_not_gather, .timeout = 60)
+{
+	fx_queue_init(&q, 1000);
+	push(0, 500);
+	linger_long(NULL);
+	pop();
+	for (uint64_t i = 0; i < 64; i++)
+		push(i, 1);
+	linger_long(NULL);
+	fx_queue_destroy(&q);
+}
+
 #ifdef FX_TSAN
 #define MANY 10000u /* each block that is allocated costs it mappings, which are limited */
 #else
@@ -91,16 +179,15 @@ static void *take_many(void *unused)
 
 	(void)unused;
 	while (!fx_queue_is_over(&q)) {
-		struct timespec deadline;
-		struct fx_block *block;
+		const struct timespec deadline = seconds_from_now(1);
+		struct fx_block *block = fx_queue_take(&q, &deadline);
 
-		clock_gettime(CLOCK_MONOTONIC, &deadline);
-		deadline.tv_sec++;
-		block = fx_queue_take(&q, &deadline);
 		if (!block)
 			continue;
 		cr_assert_eq(block->ticks, expected++);
 		fx_queue_recycle(&q, block);
+		if (expected % 100 == 0)
+			linger_briefly();
 	}
 	cr_assert_eq(expected, MANY);
 	return NULL;
