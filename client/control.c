@@ -31,6 +31,7 @@ static int request_fill(const struct fx_options *options, bool detached,
 	    .last_ns = c->last_ns,
 	    .stack_categories = c->stack_categories,
 	    .stack_duration_ns = c->stack_duration_ns,
+	    .patch = c->patch,
 	    .spec_count = (uint32_t)c->size_count,
 	    .trigger_count = (uint32_t)c->trigger_count,
 	};

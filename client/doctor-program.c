@@ -144,6 +144,8 @@ static void tell_code(struct fx_doctor *d, const char *path, const struct fx_elf
 		fx_doctor_tell(d, code.stripped, FX_FACT_STRIPPED, NULL);
 	if (facts->profiling)
 		fx_doctor_tell(d, path, FX_FACT_PROFILING, NULL);
+	if (facts->room)
+		fx_doctor_tell(d, path, FX_FACT_ROOM, NULL);
 	if (facts->allocator)
 		fx_doctor_tell(d, path, FX_FACT_ALLOCATOR, NULL);
 	if (facts->filters)

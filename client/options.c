@@ -175,6 +175,12 @@ static bool options_is_on(const char *value)
 	return !value || (*value && strcmp(value, "0") != 0);
 }
 
+static const char *set_patch(struct fx_options *o, const char *value)
+{
+	o->config.patch = options_is_on(value);
+	return NULL;
+}
+
 static const char *set_lines(struct fx_options *o, const char *value)
 {
 	o->config.lines = options_is_on(value);

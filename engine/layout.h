@@ -535,6 +535,7 @@ struct fx_control {
 	uint64_t stack_duration;   /* ticks: if they took so long */
 	/* streaming: a half is left for the other one, if that is saved, after so many chunks; 0: when it is full */
 	uint32_t half_enough;
+	uint32_t patch; /* 1: functions that have room for it get a call of the hooks (x86-64) */
 	/* the builtin strings that the manager knows, too; 0 none */
 	uint64_t builtin_id;
 	/* in the control page's memory, a struct fx_recipe_book (engine/recipe.h); 0: no arguments are wanted of functions */

@@ -328,7 +328,7 @@ struct fx_msg_initialize {
 	uint64_t last_ns; /* circular: of what the buffers hold at the end; 0: all */
 	uint64_t stack_duration_ns;
 	uint32_t stack_categories;
-	uint32_t reserved;
+	uint32_t patch; /* 1: functions with room for a call get one */
 	uint32_t spec_count;
 	uint32_t trigger_count;
 	struct fx_provider_spec specs[FX_PROVIDER_SPECS];

@@ -223,8 +223,8 @@ static void functions_tables(void *section)
 				     "are estimates, at most 1/16 too high");
 	if (entered > 0)
 		fx_table_note(table,
-			      "of %zu function%s the calls have no end: built with -pg, which "
-			      "tells of entries alone",
+			      "%zu function%s: the calls have no end: of these functions entries "
+			      "alone are told (-pg, --patch)",
 			      entered, entered == 1 ? "" : "s");
 	if (unfinished > 0)
 		fx_table_note(table, "%s call%s had not ended; counted until the archive's end",

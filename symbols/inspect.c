@@ -59,6 +59,7 @@ static void take_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 
 static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf_facts *facts)
 {
+	static const char *const room[] = {"__patchable_function_entries", "xray_instr_map"};
 	GElf_Shdr header;
 	const char *name;
 
@@ -71,6 +72,8 @@ static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf
 		facts->names = true;
 	if (name && strcmp(name, FXTRACE_SITES_SECTION) == 0)
 		facts->hooks = facts->names = true;
+	if (name && is_one_of(name, room, sizeof(room) / sizeof(room[0])))
+		facts->room = true;
 	if (name && strcmp(name, ".note.go.buildid") == 0)
 		facts->go = true;
 }

@@ -9,6 +9,7 @@
 struct fx_elf_facts {
 	bool hooks;	/* calls the hooks of -finstrument-functions, or the plugin's */
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
+	bool room;	/* its functions begin with room for a call */
 	bool names;	/* has a symbol table of its own, sites, or a debug file by build-id */
 	bool allocator; /* defines malloc */
 	bool filters;	/* calls what can install a seccomp filter */

@@ -35,6 +35,7 @@ static void control_configure(struct fx_provider *p, const struct fx_provider_te
 	c->min_duration = terms->min_duration;
 	c->stack_categories = terms->stack_categories;
 	c->stack_duration = terms->stack_duration;
+	c->patch = terms->patch;
 }
 
 static void provider_control_fill(struct fx_provider *p, const struct fx_provider_terms *terms)

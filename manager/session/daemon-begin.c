@@ -44,6 +44,7 @@ static void configure(struct fx_daemon *d, const struct fx_msg_initialize *reque
 	    .max_user_symbols = d->defaults->max_user_symbols,
 	    .symbol_cache = d->defaults->symbol_cache,
 	    .lines = d->defaults->lines,
+	    .patch = r->patch,
 	    .max_depth = r->max_depth,
 	    .categories = r->categories,
 	    .words = r->words,

@@ -54,6 +54,7 @@ struct fx_session_config {
 	uint32_t sample_hz;	   /* of a run: samples a second of processor time; 0: none */
 	bool kernel;		   /* of a run: what the kernel says of its processes is recorded */
 	bool kernel_calls;	   /* and system calls of all processes that do not record theirs */
+	bool patch;		   /* functions with room for a call get one */
 	bool lines;		   /* stacks have source lines, and inlined functions */
 	uint32_t stack_categories; /* bits: their calls carry their stack */
 	uint64_t stack_duration_ns; /* if they took so long */

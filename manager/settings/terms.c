@@ -107,6 +107,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .stack_categories = config->stack_categories,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
 	    .buffer_size = fx_terms_buffer_size(config, name),
+	    .patch = config->patch,
 	    .recipes = fx_terms_choose(config) || fx_functions_have_values(config->functions),
 	};
 }

@@ -30,6 +30,7 @@ struct fx_provider_terms {
 	uint64_t reserve;     /* resident: the size of the memory, at least as large; else 0 */
 	bool resident;	      /* the buffer outlives sessions, and serves any mode */
 	bool is_kernel;	      /* the kernel provider */
+	bool patch;	      /* functions with room for a call get one */
 	bool recipes;	      /* functions may be left out, or their arguments wanted */
 };
 

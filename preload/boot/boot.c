@@ -26,6 +26,7 @@
 #include "preload/host/found.h"
 #include "preload/host/gates.h"
 #include "preload/host/modules.h"
+#include "preload/boot/patch.h"
 #include "preload/boot/private.h"
 #include "preload/host/real.h"
 #include "preload/strings.h"
@@ -117,6 +118,7 @@ static void trace_process(const unsigned long *auxv)
 			fx_thread_is_first_of(fx_engine.pid);
 		fx_fd_table_init();
 		fx_tables_make();
+		fx_patch_begin();
 	}
 	fx_manager_user_began();
 	fx_environ_init(); /* last: it hands on what the above has set */

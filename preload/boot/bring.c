@@ -153,6 +153,7 @@ static int bring_control_fill(struct fx_control *to, const struct fx_control *fr
 	if (to->recipes_offset)
 		recipes_copy(to, from);
 	to->half_enough = from->half_enough;
+	to->patch = from->patch;
 	if (to->categories_offset)
 		categories_copy(to, from);
 	share_copy(to, from);

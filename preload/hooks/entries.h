@@ -27,6 +27,9 @@ struct fx_entry_next {
 extern struct fx_entry_next fx_entry_next __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
+/* What the calls go to that are written where a function has room for one (preload/boot/patch.h). */
+void fx_entry_patched(void) __attribute__((visibility("hidden")));
+
 /* Which parts of the vectors' state there are to save, as XSAVE is told them; 0: it is to be FXSAVE. */
 uint64_t fx_entry_vectors(void) __attribute__((visibility("hidden")));
 #endif

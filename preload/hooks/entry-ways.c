@@ -149,6 +149,19 @@ FX_ENTRY_WAY("mcount", "0");
 FX_ENTRY_WAY("_mcount", "0");
 FX_ENTRY_WAY("__fentry__", "8");
 
+/* Nobody else gets this one. */
+__asm__(".text\n"
+	".balign 16\n"
+	".globl fx_entry_patched\n"
+	".hidden fx_entry_patched\n"
+	".type fx_entry_patched, @function\n"
+	"fx_entry_patched:\n"
+	".cfi_startproc\n"
+	"	call fx_entry_kept\n"
+	"	ret\n"
+	".cfi_endproc\n"
+	".size fx_entry_patched, .-fx_entry_patched\n");
+
 #elif defined(__aarch64__)
 
 /* Here the call is one like any other, for which the compiler has saved what it needs: the function's return address is

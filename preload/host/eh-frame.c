@@ -139,3 +139,15 @@ bool fx_fde_find(const uint8_t *eh_frame_hdr, uint64_t pc, struct fx_fde *ret)
 	entry = table_search(&table, pc);
 	return entry && fde_read(entry, ret) && pc - ret->start < ret->size;
 }
+
+void fx_fde_starts(const uint8_t *eh_frame_hdr, void (*see)(void *opaque, uint64_t start),
+		   void *opaque)
+{
+	struct search_table table;
+
+	if (!table_read(eh_frame_hdr, &table))
+		return;
+	for (uint64_t i = 0; i < table.count; i++)
+		see(opaque,
+		    (uint64_t)(uintptr_t)table.header + (uint64_t)(int64_t)table.pairs[2 * i]);
+}

@@ -25,4 +25,8 @@ struct fx_fde {
 /* The entry that `pc` lies in. False: there is none, or none that is understood. */
 bool fx_fde_find(const uint8_t *eh_frame_hdr, uint64_t pc, struct fx_fde *ret);
 
+/* Calls `see` for each place at which an entry begins, in the order of their addresses. */
+void fx_fde_starts(const uint8_t *eh_frame_hdr, void (*see)(void *opaque, uint64_t start),
+		   void *opaque);
+
 #endif

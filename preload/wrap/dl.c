@@ -12,6 +12,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "preload/boot/patch.h"
 #include "preload/call/call.h"
 #include "preload/host/modules.h"
 #include "preload/host/real.h"
@@ -79,7 +80,7 @@ static void note_jump(unsigned name, const char *path, int mode)
 
 void *fx_dlopen_jump(const char *path, int mode)
 {
-	if (fx_category_on(FX_CAT_DL)) {
+	if (fx_category_on(FX_CAT_DL) || fx_patch_is_wanted()) {
 		if (!caller_matters(path))
 			return NULL;
 		note_jump(FX_STR_dlopen, path, mode);
@@ -90,7 +91,7 @@ void *fx_dlopen_jump(const char *path, int mode)
 void *fx_dlmopen_jump(Lmid_t space, const char *path, int mode)
 {
 	(void)space;
-	if (fx_category_on(FX_CAT_DL)) {
+	if (fx_category_on(FX_CAT_DL) || fx_patch_is_wanted()) {
 		if (!caller_matters(path))
 			return NULL;
 		note_jump(FX_STR_dlmopen, path, mode);
@@ -125,6 +126,8 @@ void *fx_dlopen_call(const char *path, int mode)
 	bool on = call_begin(&call, FX_CALL_HEADER(dl, dlopen));
 	void *handle = FX_REAL(dlopen)(path, mode);
 
+	if (handle)
+		fx_patch_loaded();
 	if (on)
 		call_end(&call, FX_CALL_HEADER(dl, dlopen), path, mode, handle);
 	return handle;
@@ -136,6 +139,8 @@ void *fx_dlmopen_call(Lmid_t space, const char *path, int mode)
 	bool on = call_begin(&call, FX_CALL_HEADER(dl, dlmopen));
 	void *handle = FX_REAL(dlmopen)(space, path, mode);
 
+	if (handle)
+		fx_patch_loaded();
 	if (on)
 		call_end(&call, FX_CALL_HEADER(dl, dlmopen), path, mode, handle);
 	return handle;

@@ -54,6 +54,11 @@ expect_line 'libpart.so: partial: .*module\+0x' out
 compile profiling -pg empty.c
 doctor 0 ./profiling
 expect_line 'profiling: note: .*-pg' out
+if [ "$(uname -m)" = x86_64 ]; then
+	compile room -fpatchable-function-entry=5 empty.c
+	doctor 0 ./room
+	expect_line 'room: note: .*--patch' out
+fi
 echo 'void *malloc(unsigned long size) { return (void *)(size & 0); } int main(void) { return 0; }' >own.c
 compile own -fno-builtin -w own.c
 doctor 0 ./own

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Programs built for a profiler, whose functions call mcount or __fentry__ at their entry: each call is in the archive, as the program
+# Programs built for a profiler, whose functions call mcount or __fentry__ at their entry, or have room there for a call that --patch
+# writes: each call is in the archive, as the program
 # counts them itself; its results are the same, whatever registers its arguments are in; and gprof gets its own counts.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
@@ -18,19 +19,22 @@ done
 libraries=(./one.so ./two.so)
 glibc_since 35 || libraries=()
 
+# Options of the run.
+more=()
+
 # try NAME OPTION...: with the library twice at one address, if the system gives it twice.
 try() {
 	local built=$1
 
 	shift
-	for name in one two; do
+	for name in ${libraries[0]+one two}; do
 		"$compiler" "$@" -fno-inline -fPIC -shared -w -o $name.so $name.c || fail "$compiler $*: $name"
 	done
 	"$compiler" "$@" -fno-inline -fno-optimize-sibling-calls -w -o "$built" "$FX_SRCDIR/tests/e2e/targets/entered.c" -lpthread -ldl || fail "$compiler $*"
 	"./$built" "${libraries[@]}" >plain || fail "$built fails untraced: $(cat plain)"
 	[ ! -f gmon.out ] || mv gmon.out gmon.plain
 	# Small pieces: their ends, where more is saved than usual, meet every function.
-	expect_ok "$FXTRACE" run --buffer-size 256K --on-full block -o "$built.fxt" "./$built" "${libraries[@]}"
+	expect_ok "$FXTRACE" run "${more[@]}" --buffer-size 256K --on-full block -o "$built.fxt" "./$built" "${libraries[@]}"
 	expect_same_file plain out
 	{
 		sed 1d plain
@@ -39,16 +43,16 @@ try() {
 	} | awk '$2 == "recursive" { $1 += 15 } 1' | sort >want # the child's: 15 calls
 	entries "$built.fxt" | grep -vE ' call_wider?$' >got
 	expect_same_file want got
-	expect_line 'calls have no end: built with -pg' <("$FXTRACE" report --functions "$built.fxt")
+	expect_line 'calls have no end: of these functions' <("$FXTRACE" report --functions "$built.fxt")
 
-	expect_ok "$FXTRACE" run --buffer-size 256K --on-full block --filter 'helper_*' --filter recursive -o few.fxt "./$built" "${libraries[@]}"
+	expect_ok "$FXTRACE" run "${more[@]}" --buffer-size 256K --on-full block --filter 'helper_*' --filter recursive -o few.fxt "./$built" "${libraries[@]}"
 	expect_same_file plain out
 	entries few.fxt >got
 	grep -E ' (helper_.*|recursive)$' want >few
 	expect_same_file few got
 
 	# Off, and with nobody there.
-	expect_ok "$FXTRACE" run -c process -o off.fxt "./$built" "${libraries[@]}"
+	expect_ok "$FXTRACE" run "${more[@]}" -c process -o off.fxt "./$built" "${libraries[@]}"
 	expect_same_file plain out
 	entries off.fxt >got
 	[ ! -s got ] || fail "functions are off, and there are $(head -n 3 got)"
@@ -96,6 +100,68 @@ every_register() {
 	expect_same_file plain out
 }
 
+# Code is written while nobody runs it: a module that comes when there are other threads stays as it is, and that is said. Without
+# --patch nothing is written, and nothing recorded.
+patched_or_not() {
+	cat >late.c <<-'END'
+		#include <dlfcn.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		static void *wait_long(void *unused)
+		{
+			pause();
+			return unused;
+		}
+		static void load(const char *path)
+		{
+			void *library = dlopen(path, RTLD_NOW);
+			int (*part)(int) = (int (*)(int))dlsym(library, "part");
+			printf("%d\n", part(1));
+		}
+		int main(void)
+		{
+			pthread_t thread;
+			load("./one.so");
+			pthread_create(&thread, NULL, wait_long, NULL);
+			load("./two.so");
+			return 0;
+		}
+	END
+	"$compiler" "$@" -o late late.c -lpthread -ldl || fail "$compiler $*"
+	expect_ok ./late
+	mv out plain
+	expect_ok "$FXTRACE" run --patch -o late.fxt ./late
+	expect_same_file plain out
+	expect_clean late.fxt
+	entries late.fxt >got
+	expect_equal '1 helper_one,1 load,' "$(grep -E 'helper|load' got | sed 's/^2 load/1 load/' | tr '\n' ',')" "functions of modules"
+	"$FXTRACE" dump late.fxt >dump
+	expect_line 'functions patched.*one.so.*functions.*2' dump
+	expect_line 'functions not patched.*two.so.*the process had other threads' dump
+	expect_ok "$FXTRACE" run -o late.fxt ./late
+	expect_same_file plain out
+	entries late.fxt >got
+	[ ! -s got ] || fail "without --patch there are $(head -n 3 got)"
+}
+
+# expect_room WANTED OPTION...: "CALLS NAME," of what is patched in a program built so.
+expect_room() {
+	local wanted=$1
+
+	shift
+	cat >forms.c <<-'END'
+		__attribute__((noinline)) int low(int a) { return a * 3; }
+		__attribute__((noinline)) int high(int a) { return low(a) + low(a + 1); }
+		int main(int argc, char **argv) { return high(argc) == 0; }
+	END
+	"$compiler" -O1 "$@" -o forms forms.c 2>link.err || { echo "not tried: $compiler $*"; return; }
+	expect_ok "$FXTRACE" run --patch -o forms.fxt ./forms
+	expect_clean forms.fxt
+	entries forms.fxt >got
+	expect_equal "$wanted" "$(tr '\n' ',' <got)" "functions of $compiler $*"
+}
+
 compilers=$FX_CC
 is_emulated || compilers="gcc clang"
 for compiler in $compilers; do
@@ -107,6 +173,24 @@ for compiler in $compilers; do
 		try gcc-first-fast -pg -mfentry -O2
 		every_register -pg -mfentry -O2
 		command -v gprof >/dev/null && alone -pg -mfentry -O2
+	fi
+	if ! is_emulated && [ "$(uname -m)" = x86_64 ]; then
+		more=(--patch)
+		try "$(basename "$compiler")-room" -fpatchable-function-entry=5
+		try "$(basename "$compiler")-room-fast" -fpatchable-function-entry=8 -O2 -fcf-protection
+		[ ${#libraries[@]} = 0 ] || patched_or_not -fpatchable-function-entry=5
+		expect_room '1 high,1 main,2 low,' -fpatchable-function-entry=7,2
+		expect_room '' -fpatchable-function-entry=6,2
+		expect_room '' -fpatchable-function-entry=4
+		expect_room '' -fpatchable-function-entry=5 -fno-asynchronous-unwind-tables -fno-unwind-tables
+		[ "$compiler" = gcc ] || expect_room '1 high,1 main,2 low,' -fxray-instrument -fxray-instruction-threshold=1
+		if [ "$compiler" = gcc ]; then # not for libraries
+			kept=("${libraries[@]}")
+			libraries=()
+			try gcc-nops -pg -mfentry -mnop-mcount -fno-pie -no-pie
+			libraries=("${kept[@]}")
+		fi
+		more=()
 	fi
 	every_register -pg -O2
 	is_emulated || ! command -v gprof >/dev/null || alone -pg

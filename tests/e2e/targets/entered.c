@@ -12,8 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define APART	  __attribute__((noinline))
+#define APART __attribute__((noinline))
+#if defined(__x86_64__)
+#define UNCOUNTED __attribute__((noinline, no_instrument_function, patchable_function_entry(0)))
+#else
 #define UNCOUNTED __attribute__((noinline, no_instrument_function))
+#endif
 
 #define FUNCTIONS(X)                                                                               \
 	X(mixed)                                                                                   \
