@@ -16,6 +16,7 @@
 #include "preload/hooks/entries.h"
 #include "preload/hooks/nops.h"
 #include "preload/host/eh-frame.h"
+#include "preload/host/lookup.h"
 
 #if defined(__x86_64__)
 
@@ -236,6 +237,20 @@ static void patch_tell(const char *path, const struct patched *m, const char *wh
 				       why ? FX_STR_not_patched : FX_STR_patched));
 }
 
+static bool patch_has(const struct patched *m, const void *place)
+{
+	uint64_t address = (uint64_t)(uintptr_t)place;
+
+	return address >= m->code.start && address < m->code.end;
+}
+
+/* What the hooks themselves need stays as it is: this library, the dynamic linker, and libc, whose assembly may begin with no-ops. */
+static bool patch_is_ours(const struct dl_phdr_info *info, const struct patched *m)
+{
+	return info->dlpi_addr == getauxval(AT_BASE) ||
+	       patch_has(m, (const void *)fx_patch_begin) || patch_has(m, fx_lookup("_exit", ""));
+}
+
 struct patch_walk {
 	unsigned skip, seen;
 };
@@ -243,14 +258,13 @@ struct patch_walk {
 static int patch_one(struct dl_phdr_info *info, size_t size, void *opaque)
 {
 	struct patch_walk *walk = opaque;
-	const uint64_t own = (uint64_t)(uintptr_t)fx_patch_begin;
 	struct patched m;
 
 	(void)size;
 	if (walk->seen++ < walk->skip)
 		return 0;
 	m = patch_look(info);
-	if (!m.tables || (own >= m.code.start && own < m.code.end))
+	if (!m.tables || patch_is_ours(info, &m))
 		return 0;
 	fx_fde_starts(m.tables, patch_count, &m);
 	if (m.room)

@@ -137,6 +137,7 @@ patched_or_not() {
 	entries late.fxt >got
 	expect_equal '1 helper_one,1 load,' "$(grep -E 'helper|load' got | sed 's/^2 load/1 load/' | tr '\n' ',')" "functions of modules"
 	"$FXTRACE" dump late.fxt >dump
+	expect_equal 2 "$(grep -c 'name="functions patched"' dump)" "modules that are patched"
 	expect_line 'functions patched.*one.so.*functions.*2' dump
 	expect_line 'functions not patched.*two.so.*the process had other threads' dump
 	expect_ok "$FXTRACE" run -o late.fxt ./late
