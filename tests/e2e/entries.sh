@@ -4,6 +4,7 @@
 # writes: each call is in the archive, as the program
 # counts them itself; its results are the same, whatever registers its arguments are in; and gprof gets its own counts.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
 
 # entries ARCHIVE [OPTION...]: "CALLS NAME" of what the report says, sorted.
 entries() {
@@ -163,6 +164,19 @@ expect_room() {
 	expect_equal "$wanted" "$(tr '\n' ',' <got)" "functions of $compiler $*"
 }
 
+# With a manager that runs already: processes that start while they are recorded.
+patched_in_session() {
+	manager_start
+	"$compiler" -O1 -fpatchable-function-entry=5 -o forms forms.c || fail "$compiler"
+	expect_ok "$FXTRACE" record --patch -o forms.fxt -- ./forms
+	entries forms.fxt >got
+	expect_equal '1 high,1 main,2 low,' "$(tr '\n' ',' <got)" "functions of a session with --patch"
+	expect_ok "$FXTRACE" record -o forms.fxt -- ./forms
+	entries forms.fxt >got
+	expect_equal '' "$(cat got)" "functions of a session without"
+	manager_stop
+}
+
 compilers=$FX_CC
 is_emulated || compilers="gcc clang"
 for compiler in $compilers; do
@@ -184,6 +198,7 @@ for compiler in $compilers; do
 		expect_room '' -fpatchable-function-entry=6,2
 		expect_room '' -fpatchable-function-entry=4
 		expect_room '' -fpatchable-function-entry=5 -fno-asynchronous-unwind-tables -fno-unwind-tables
+		patched_in_session
 		[ "$compiler" = gcc ] || expect_room '1 high,1 main,2 low,' -fxray-instrument -fxray-instruction-threshold=1
 		if [ "$compiler" = gcc ]; then # not for libraries
 			kept=("${libraries[@]}")
