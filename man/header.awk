@@ -6,7 +6,7 @@ function escape(text) {
 	gsub(/\\/, "\\e", text)
 	gsub(/-/, "\\-", text)
 	if (text ~ /^[.']/)
-		text = "\\\&" text
+		text = "\\&" text
 	return text
 }
 
