@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/sample.h"
 #include "lists/hashes.h"
 #include "report/circles.h"
 #include "report/findings.h"
@@ -32,6 +33,7 @@ struct of_name {
 	uint64_t time, errors; /* ns that were no wait; calls that failed; of system calls */
 	uint64_t missing, missing_time; /* ENOENT */
 	uint64_t transfers, bytes;	/* calls that moved bytes */
+	uint64_t samples, sampled; /* samples that found it innermost; the ns that they stand for */
 };
 
 struct lock_key {
@@ -64,7 +66,8 @@ struct fx_findings {
 	struct fx_shares holders; /* of locks: tids */
 	struct fx_circles circles;
 	struct fx_lives lives;
-	uint64_t functions; /* own time of all functions */
+	uint64_t functions;	   /* own time of all functions */
+	uint64_t samples, sampled; /* all that were taken; the ns that they stand for */
 	uint64_t waited[FX_WAIT_KIND_COUNT], waits[FX_WAIT_KIND_COUNT];
 	FX_VECTOR(struct finding) found;
 };
@@ -206,9 +209,31 @@ void fx_findings_enter(struct fx_findings *findings, const struct fx_open_call *
 		findings_note_call(of_name, call, event, wait != FX_WAIT_NONE);
 }
 
+static void findings_note_sample(struct fx_findings *findings, const struct fx_event *event,
+				 const struct fxt_string *stack)
+{
+	const char *newline = memchr(stack->data, '\n', stack->length);
+	char name[FX_SAMPLE_NAME_MAX];
+	size_t length = fx_sample_function(
+	    stack->data, newline ? (size_t)(newline - stack->data) : stack->length, name,
+	    sizeof(name));
+	uint32_t number = fx_report_intern(findings->report, name, length);
+	struct of_name *of_name = number ? findings_name(findings, number) : NULL;
+
+	findings->samples++;
+	findings->sampled += fx_sample_period(event);
+	if (of_name)
+		of_name->sampled += fx_sample_period(event);
+}
+
 void fx_findings_instant(struct fx_findings *findings, const struct fx_event *event)
 {
-	fx_lives_instant(&findings->lives, event);
+	const struct fxt_string *stack = fx_sample_stack(event);
+
+	if (stack)
+		findings_note_sample(findings, event, stack);
+	else
+		fx_lives_instant(&findings->lives, event);
 }
 
 void fx_findings_leave(struct fx_findings *findings, const struct fx_open_call *call)
@@ -307,6 +332,28 @@ static void findings_of_functions(struct fx_findings *findings)
 		     findings_text(findings, most),
 		     100.0 * (double)findings->names.items[most].self / (double)findings->functions,
 		     findings_calls(findings->names.items[most].calls, "call", "calls", calls));
+}
+
+/* The function in which threads were found most that had a processor. */
+static void findings_of_samples(struct fx_findings *findings)
+{
+	char samples[FX_UNIT_TEXT_MAX + 16];
+	const char *name;
+	size_t most = 0;
+
+	for (size_t i = 1; i < findings->names.count; i++) {
+		if (findings->names.items[i].sampled > findings->names.items[most].sampled)
+			most = i;
+	}
+	if (!most)
+		return;
+	name = findings_text(findings, most); /* "[liblzma.so.5]": it has no symbol */
+	findings_put(findings, findings->names.items[most].sampled, "fxtrace report --samples",
+		     "%s %.200s has ~%.0f %% of the time on processors, by %s",
+		     name[0] == '[' ? "code of" : "the function", name,
+		     100.0 * (double)findings->names.items[most].sampled /
+			 (double)findings->sampled,
+		     findings_calls(findings->samples, "sample", "samples", samples));
 }
 
 /* The thread that held a lock longest of the time that it was waited for: ", held by NAME (tid N) 27 % of that time"; "": not known. */
@@ -493,6 +540,7 @@ void fx_findings_tables(struct fx_findings *findings)
 	}
 	findings_of_chain(findings);
 	findings_of_functions(findings);
+	findings_of_samples(findings);
 	findings_of_circles(findings);
 	findings_of_locks(findings);
 	findings_of_calls(findings);

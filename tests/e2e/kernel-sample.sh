@@ -81,6 +81,8 @@ assert rows["spin"]["self_share"] > 0.9, rows["spin"]
 assert abs(rows["sixty"]["total_share"] - 0.6) < 0.04, rows["sixty"]
 assert rows["sixty"]["self_ns"] == 0 or rows["sixty"]["self_share"] < 0.01, rows["sixty"]
 END
+expect_ok "$FXTRACE" report shares.fxt
+expect_line 'the function spin has ~(9[0-9]|100) % of the time on processors, by [0-9,]+ samples +fxtrace report --samples' out
 if command -v protoc >/dev/null; then
 	expect_ok "$FXTRACE" convert -f perfetto shares.fxt shares.pftrace
 	protoc --decode=fx.pf.Trace -I "$FX_SRCDIR/convert/perfetto" perfetto.proto <shares.pftrace >shown || fail "not decoded"
@@ -95,6 +97,8 @@ sampled ./stripped
 check 'expect("no module", share(lambda s: s["stack"][0].startswith("stripped+0x"), samples) > 0.9)'
 expect_ok "$FXTRACE" report --samples trace.fxt
 expect_line ' \[stripped\]$' out
+expect_ok "$FXTRACE" report trace.fxt
+expect_line 'code of \[stripped\] has ~' out
 expect_no_line 'stripped\+0x' out
 
 if compile static -O2 -static -DSTATIC "$FX_SRCDIR/tests/e2e/targets/shares.c" -pthread 2>/dev/null; then
