@@ -149,17 +149,34 @@ static void where_print_holder(const struct fx_where *where, pid_t holder)
 	}
 }
 
+/* What the holder has to do with what is waited for. */
+static const char *where_holder_text(enum fx_where_wait wait)
+{
+	switch (wait) {
+	case FX_WAITS_THREAD:
+	case FX_WAITS_CHILD:
+		return ",";
+	case FX_WAITS_BYTES:
+		return ", to be written by";
+	case FX_WAITS_ROOM:
+		return ", to be read by";
+	default:
+		return ", which has";
+	}
+}
+
 /* "waits for a mutex at 0x55..., of 1234 (worker)". */
 static void where_print_wait(const struct fx_where *where, const struct fx_where_thread *thread)
 {
 	printf("waits for %s", fx_where_wait_text(thread->wait));
 	if (thread->address)
 		printf(" at 0x%" PRIx64, thread->address);
-	if (!thread->holder)
-		return;
-	printf(thread->wait == FX_WAITS_THREAD || thread->wait == FX_WAITS_CHILD ? ","
-										 : ", which has");
-	where_print_holder(where, thread->holder);
+	if (thread->holder) {
+		printf("%s", where_holder_text(thread->wait));
+		where_print_holder(where, thread->holder);
+	} else if (thread->other) {
+		printf(", whose other end process %d has", (int)thread->other);
+	}
 }
 
 static void where_print_stack(const struct fx_where_thread *thread)
@@ -272,6 +289,8 @@ static void where_json_thread(const struct fx_where_thread *thread)
 		printf(", \"address\": \"0x%" PRIx64 "\"", thread->address);
 	if (thread->holder)
 		printf(", \"holder\": %d", (int)thread->holder);
+	if (thread->other)
+		printf(", \"other_end\": %d", (int)thread->other);
 	if (thread->circle)
 		printf(", \"circle\": %" PRIu32, thread->circle);
 	printf(", \"is_whole\": %s, ", thread->is_whole ? "true" : "false");
@@ -306,24 +325,32 @@ static int where_complain(const struct where *where, pid_t pid, int error)
 	return FX_EXIT_FAILURE;
 }
 
+static int where_complain_of(const struct where *where, int error)
+{
+	fx_report_as(where->command, "%s", strerror(-error));
+	return FX_EXIT_FAILURE;
+}
+
 static int where_execute(const struct where *options)
 {
 	struct fx_where where;
 	int r = fx_where_init(&where), status = 0;
 
-	for (size_t i = 0; r == 0 && status == 0 && i < options->count; i++) {
+	if (r < 0)
+		return where_complain_of(options, r);
+	for (size_t i = 0; status == 0 && i < options->count; i++) {
 		int failed = fx_where_add(&where, options->pids[i]);
 
 		/* Of those that the manager has told of some may have ended. */
 		if (failed && !(options->is_asked && failed == -ESRCH))
 			status = where_complain(options, options->pids[i], failed);
 	}
-	if (r < 0) {
-		fx_report_as(options->command, "%s", strerror(-r));
-		return FX_EXIT_FAILURE;
+	if (status == 0) {
+		r = fx_where_find_circles(&where);
+		if (r < 0)
+			status = where_complain_of(options, r);
 	}
 	if (status == 0) {
-		fx_where_find_circles(&where);
 		if (options->json)
 			where_json(&where);
 		else

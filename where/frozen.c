@@ -27,14 +27,13 @@ static void stack_copy(pid_t pid, uint64_t sp, struct fx_frozen *ret)
 	ret->stack_size = n > 0 ? (size_t)n : 0;
 }
 
-int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, uint64_t args[6])
+int fx_call_read(pid_t pid, pid_t tid, struct fx_call_place *ret)
 {
 	char path[64], line[256] = "";
-	uint64_t sp = 0, ip = 0;
 	FILE *file;
 	int r = 0;
 
-	*call = -1;
+	*ret = (struct fx_call_place){.call = -1};
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
 	file = fopen(path, "re");
 	if (!file || !fgets(line, sizeof(line), file))
@@ -46,23 +45,35 @@ int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, u
 	if (sscanf(line,
 		   "%" SCNd64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64 " %" SCNx64
 		   " %" SCNx64 " %" SCNx64 " %" SCNx64,
-		   call, &args[0], &args[1], &args[2], &args[3], &args[4], &args[5], &sp,
-		   &ip) != 9) {
-		*call = -1;
+		   &ret->call, &ret->args[0], &ret->args[1], &ret->args[2], &ret->args[3],
+		   &ret->args[4], &ret->args[5], &ret->sp, &ret->ip) != 9) {
+		ret->call = -1;
 		return -EAGAIN;
 	}
+	return 0;
+}
+
+int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, uint64_t args[6])
+{
+	struct fx_call_place place;
+	int r = fx_call_read(pid, tid, &place);
+
+	*call = place.call;
+	memcpy(args, place.args, sizeof(place.args));
+	if (r < 0)
+		return r;
 	memset(ret->registers, 0, sizeof(ret->registers));
-	ret->ip = ip;
+	ret->ip = place.ip;
 #if defined(__x86_64__)
-	ret->registers[FX_REGISTER_UNW_X86_64_RSP] = sp;
-	ret->registers[FX_REGISTER_UNW_X86_64_RIP] = ip;
+	ret->registers[FX_REGISTER_UNW_X86_64_RSP] = place.sp;
+	ret->registers[FX_REGISTER_UNW_X86_64_RIP] = place.ip;
 	ret->known = UINT64_C(1) << FX_REGISTER_UNW_X86_64_RSP | UINT64_C(1)
 								     << FX_REGISTER_UNW_X86_64_RIP;
 #else
 	ret->known = 0; /* the caller's address is in a register */
 	return -EAGAIN;
 #endif
-	stack_copy(pid, sp, ret);
+	stack_copy(pid, place.sp, ret);
 	return ret->stack_size ? 0 : -EAGAIN;
 }
 

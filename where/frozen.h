@@ -19,6 +19,16 @@ struct fx_frozen {
 	uint8_t stack[FX_FROZEN_STACK];
 };
 
+/* Where a thread waits, as /proc says. */
+struct fx_call_place {
+	int64_t call; /* its number; -1: it is in no system call */
+	uint64_t args[6];
+	uint64_t sp, ip;
+};
+
+/* 0; -EAGAIN: it is in none; or -errno. */
+int fx_call_read(pid_t pid, pid_t tid, struct fx_call_place *ret);
+
 /*
  * Of a thread that waits in a system call, as /proc says: where it is on its stack, and nothing more of its registers. It is not
  * touched. 0 or -errno; *call is the number, and its arguments, -1 if it is in none (then -EAGAIN).

@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "where/pipes.h"
+
 /* What a thread waits for. */
 enum fx_where_wait {
 	FX_WAITS_NOT,
@@ -16,6 +18,8 @@ enum fx_where_wait {
 	FX_WAITS_SEMAPHORE,
 	FX_WAITS_THREAD,  /* its end: pthread_join() */
 	FX_WAITS_CHILD,	  /* its end: wait() and the like */
+	FX_WAITS_BYTES,	  /* in a pipe */
+	FX_WAITS_ROOM,	  /* in a pipe */
 	FX_WAITS_UNKNOWN, /* a futex of which nothing is known */
 };
 
@@ -31,7 +35,10 @@ struct fx_where_thread {
 	int error;     /* why it is not known, -errno */
 	enum fx_where_wait wait;
 	uint64_t address; /* of what it waits for */
-	pid_t holder;	  /* the thread that it waits for; 0: nobody, or not known */
+	struct fx_pipe pipe;
+	pid_t holder; /* the thread that it waits for; 0: nobody, or not known */
+	pid_t other;  /* the one process that has the pipe's other end; 0: not known, or several */
+	uint64_t switches; /* how often it had gone to sleep when its circle was looked at */
 	uint32_t
 	    circle; /* the number of the circle of waits that it is in, from 1 on; 0: it is in none */
 };

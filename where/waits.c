@@ -125,10 +125,21 @@ static void child_wait(struct fx_where_thread *thread)
 		thread->holder = (pid_t)id;
 }
 
+/* Who is asleep in one of these waits; what it reads or writes may be something else than a pipe. */
+static void pipe_wait(struct fx_where_thread *thread, enum fx_where_wait wait)
+{
+	if (thread->state == 'S' && fx_pipe_of(thread->pid, (int)thread->args[0], &thread->pipe))
+		thread->wait = wait;
+}
+
 void fx_where_find_wait(struct fx_where_thread *thread)
 {
 	if (!thread->in_call)
 		return;
+	if (thread->call == SYS_read || thread->call == SYS_readv)
+		pipe_wait(thread, FX_WAITS_BYTES);
+	else if (thread->call == SYS_write || thread->call == SYS_writev)
+		pipe_wait(thread, FX_WAITS_ROOM);
 	if (thread->call == SYS_futex)
 		futex_wait(thread);
 	else if (thread->call == SYS_wait4 || thread->call == SYS_waitid)
@@ -145,6 +156,8 @@ const char *fx_where_wait_text(enum fx_where_wait wait)
 	    [FX_WAITS_SEMAPHORE] = "a semaphore",
 	    [FX_WAITS_THREAD] = "the end of a thread",
 	    [FX_WAITS_CHILD] = "the end of a child",
+	    [FX_WAITS_BYTES] = "bytes in a pipe",
+	    [FX_WAITS_ROOM] = "room in a pipe",
 	    [FX_WAITS_UNKNOWN] = "a futex",
 	};
 

@@ -11,6 +11,7 @@
 #include "kernel/unwind.h"
 #include "symbols/store.h"
 #include "symbols/symbols.h"
+#include "where/circles.h"
 #include "where/frozen.h"
 #include "where/waits.h"
 
@@ -167,36 +168,13 @@ int fx_where_add(struct fx_where *where, pid_t pid)
 	return r;
 }
 
-/* --- Circles ------------------------------------------------------------------------------------ */
+/* ------------------------------------------------------------------------------------------------ */
 
-static struct fx_where_thread *thread_of(const struct fx_where *where, pid_t tid)
+int fx_where_find_circles(struct fx_where *where)
 {
-	for (size_t i = 0; tid && i < where->threads.count; i++) {
-		if (where->threads.items[i].tid == tid)
-			return &where->threads.items[i];
-	}
-	return NULL;
-}
+	int r = fx_circles_of_pipes(where);
 
-/* Each waits for one at most: a way of more steps than there are threads goes round. */
-void fx_where_find_circles(struct fx_where *where)
-{
-	for (size_t i = 0; i < where->threads.count; i++) {
-		struct fx_where_thread *start = &where->threads.items[i], *at = start;
-
-		if (start->circle)
-			continue;
-		for (size_t steps = 0; at && steps <= where->threads.count; steps++) {
-			at = thread_of(where, at->holder);
-			if (at == start)
-				break;
-		}
-		if (at != start)
-			continue;
-		where->circles++;
-		do {
-			at->circle = where->circles;
-			at = thread_of(where, at->holder);
-		} while (at != start);
-	}
+	if (r == 0)
+		fx_circles_number(where);
+	return r;
 }

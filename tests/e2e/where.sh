@@ -18,7 +18,8 @@ stick() {
 	stuck=$!
 	at_end="kill -9 $stuck 2>/dev/null"
 	case $2 in
-	processes | child) wait_for 30 test -s children && child=$(cat children) ;;
+	helped) wait_for 30 eval '[ "$(wc -l <children)" = 2 ]' && child=$(tr '\n' ' ' <children) ;;
+	processes | child | pipes | tied | talk) wait_for 30 test -s children && child=$(cat children) ;;
 	*) child= ;;
 	esac
 }
@@ -81,12 +82,41 @@ for program in stuck framed; do
 	expect_looks "len({t['address'] for t in circle}) == 2"
 	unstick
 	stick $program pipe
-	expect_looks "not circle and main['call'] == 'read' and 'run_pipe' in main['stack']"
+	expect_looks "circle == [main] and main['waits_for'] == 'bytes in a pipe' and 'run_pipe' in main['stack']"
+	unstick
+	stick $program full
+	expect_looks "circle == [main] and main['waits_for'] == 'room in a pipe' and main['other_end'] == main['pid'] and 'run_full' in main['stack']"
+	unstick
+	stick $program pipes
+	expect_looks "said['circles'] == 1 and len(circle) == 2 and {t['waits_for'] for t in circle} == {'room in a pipe'} and main['holder'] == $child"
+	"$FXTRACE" where "$stuck" "$child" >out
+	expect_line "^   $stuck .* of process $stuck waits for room in a pipe, to be read by $child \($program\)$" out
+	# One alone: the other might help.
+	"$FXTRACE" where "$stuck" >out
+	expect_no_line DEADLOCK out
+	expect_line "waits for room in a pipe, whose other end process $child has, in write$" out
+	unstick
+	stick $program tied
+	expect_looks "said['circles'] == 1 and [t['waits_for'] for t in circle] == ['room in a pipe', 'a mutex']"
+	unstick
+	stick $program helped
+	expect_looks "main['waits_for'] == 'room in a pipe' and len(threads) == 3 and any(t.get('waits_for') == 'a mutex' for t in threads.values())"
+	expect_looks "not circle and 'other_end' not in main"
 	unstick
 	stick $program busy
 	expect_looks "not circle and 'waits_for' not in main and main['stack'][0] == 'run_busy' and 'main' in main['stack']"
 	unstick
 done
+
+# Who goes on is in no circle, whenever it is looked at.
+stick stuck talk
+for _ in $(seq 100); do
+	"$FXTRACE" where "$stuck" "$child" >out 2>err || fail "not looked at: $(cat err)"
+	expect_no_line DEADLOCK out
+	cat out >>seen
+done
+expect_line 'waits for bytes in a pipe' seen
+unstick
 
 # --- As gdb has it ---------------------------------------------------------------------------------
 
@@ -174,22 +204,29 @@ cat >waits.c <<'END'
 #include <sys/epoll.h>
 int main(void)
 {
-	struct epoll_event event;
+	struct epoll_event event = {.events = EPOLLIN};
 	int fd = epoll_create1(0);
 
+	if (epoll_ctl(fd, EPOLL_CTL_ADD, 0, &event) < 0)
+		return errno;
 	puts("ready");
 	fflush(stdout);
-	return epoll_wait(fd, &event, 1, 2000) == 0 ? 0 : errno;
+	return epoll_wait(fd, &event, 1, -1) == 1 ? 0 : errno;
 }
 END
 compile waits -O2 waits.c
-./waits >ready &
+mkfifo go
+./waits <go >ready &
 waits=$!
+at_end="kill -9 $waits"
+exec 9>go
 wait_for 30 test -s ready
 for _ in $(seq 20); do
 	"$FXTRACE" where "$waits" >out
 done
 expect_line 'in epoll_(p)?wait' out
+echo >&9
+exec 9>&-
 wait $waits || fail "epoll_wait() was interrupted: $?"
 
 # --- Of all that a manager knows -------------------------------------------------------------------

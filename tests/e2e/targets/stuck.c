@@ -12,6 +12,11 @@
  *	writers		two threads, each of which writes a read-write lock, want the other's
  *	held		a thread sleeps with a mutex that another one waits for
  *	pipe		reads a pipe that only it could write
+ *	full		writes a full pipe that only it could read
+ *	pipes		two processes, each of which writes a full pipe that only the other could read
+ *	tied		writes a full pipe of a child, which waits for a mutex that its parent has
+ *	helped		the same, but a third process sleeps, and could read it
+ *	talk		two processes send a byte to and fro
  *	busy		computes
  */
 #define _GNU_SOURCE
@@ -218,6 +223,95 @@ NOINLINE static void run_pipe(void)
 		abort();
 }
 
+NOINLINE static void fill(int fd)
+{
+	char bytes[4096] = {0};
+
+	while (write(fd, bytes, sizeof(bytes)) > 0)
+		;
+	abort();
+}
+
+NOINLINE static void run_full(void)
+{
+	int ends[2];
+
+	if (pipe(ends) == 0)
+		fill(ends[1]);
+	STAY;
+}
+
+NOINLINE static void run_pipes(void)
+{
+	int down[2], up[2];
+
+	if (pipe(down) || pipe(up))
+		abort();
+	if (child_make() == 0) {
+		close(down[1]);
+		close(up[0]);
+		fill(up[1]);
+	}
+	close(down[0]);
+	close(up[1]);
+	fill(down[1]);
+}
+
+/* With `helpers', who could read the pipe and sleep. */
+NOINLINE static void write_to_waiting(int helpers)
+{
+	struct shared *s = shared_make();
+	int ends[2];
+
+	if (pipe(ends))
+		abort();
+	pthread_mutex_lock(&s->locks[0]);
+	while (helpers--) {
+		if (child_make() == 0) {
+			close(ends[1]);
+			pause();
+		}
+	}
+	if (child_make() == 0) {
+		close(ends[1]);
+		pthread_mutex_lock(&s->locks[0]);
+	}
+	close(ends[0]);
+	fill(ends[1]);
+}
+
+NOINLINE static void run_tied(void)
+{
+	write_to_waiting(0);
+}
+
+NOINLINE static void run_helped(void)
+{
+	write_to_waiting(1);
+}
+
+/* At each moment one of both waits for the other, and hardly ever both. */
+NOINLINE static void run_talk(void)
+{
+	int down[2], up[2];
+	char byte = 0;
+
+	if (pipe(down) || pipe(up))
+		abort();
+	if (child_make() == 0) {
+		close(down[1]);
+		close(up[0]);
+		while (read(down[0], &byte, 1) == 1 && write(up[1], &byte, 1) == 1)
+			;
+		abort();
+	}
+	close(down[0]);
+	close(up[1]);
+	while (write(down[1], &byte, 1) == 1 && read(up[0], &byte, 1) == 1)
+		;
+	abort();
+}
+
 NOINLINE static void run_busy(void)
 {
 	for (volatile unsigned i = 0;; i++)
@@ -231,7 +325,9 @@ static const struct {
     {"circle", run_circle},	  {"self", run_self},	  {"processes", run_processes},
     {"child", run_child},	  {"held", run_held},	  {"condition", run_condition},
     {"semaphore", run_semaphore}, {"rwlock", run_rwlock}, {"pipe", run_pipe},
-    {"writers", run_writers},	  {"busy", run_busy},
+    {"writers", run_writers},	  {"busy", run_busy},	  {"full", run_full},
+    {"pipes", run_pipes},	  {"tied", run_tied},	  {"helped", run_helped},
+    {"talk", run_talk},
 };
 
 int main(int argc, char **argv)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT */
+#include "where/circles.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "where/frozen.h"
+#include "where/pipes.h"
+#include "where/waits.h"
+
+/* How often threads that have run between two looks are looked at again, and after what time: one that was stopped to have its
+ * stack copied takes its call up again. */
+#define LOOKS	5
+#define LOOK_NS 1000000
+
+static bool waits_at_pipe(const struct fx_where_thread *thread)
+{
+	return thread->wait == FX_WAITS_BYTES || thread->wait == FX_WAITS_ROOM;
+}
+
+static struct fx_where_thread *circles_thread(const struct fx_where *where, pid_t tid)
+{
+	for (size_t i = 0; tid && i < where->threads.count; i++) {
+		if (where->threads.items[i].tid == tid)
+			return &where->threads.items[i];
+	}
+	return NULL;
+}
+
+/* --- Pipes -------------------------------------------------------------------------------------- */
+
+/* Whether that end is the one which a thread waits for. */
+static bool end_helps(const struct fx_pipe_end *end, const struct fx_where_thread *thread)
+{
+	return fx_pipe_is(&end->pipe, &thread->pipe) &&
+	       (thread->wait == FX_WAITS_BYTES ? end->writes : end->reads);
+}
+
+/* Whether a process is looked at, and all its threads are `lost`: in the order of where->threads. */
+static bool process_is_lost(const struct fx_where *where, const bool *lost, pid_t pid)
+{
+	bool is_there = false;
+
+	for (size_t i = 0; i < where->threads.count; i++) {
+		if (where->threads.items[i].pid != pid)
+			continue;
+		if (!lost[i])
+			return false;
+		is_there = true;
+	}
+	return is_there;
+}
+
+/* Whether all that could help a thread are lost. */
+static bool thread_is_lost(const struct fx_where *where, const struct fx_pipe_ends *ends,
+			   const bool *lost, const struct fx_where_thread *thread)
+{
+	const struct fx_where_thread *holder = circles_thread(where, thread->holder);
+	bool is_held = false;
+
+	if (!waits_at_pipe(thread))
+		return holder && lost[holder - where->threads.items];
+	for (size_t i = 0; i < ends->items.count; i++) {
+		const struct fx_pipe_end *end = &ends->items.items[i];
+
+		if (!end_helps(end, thread))
+			continue;
+		if (!process_is_lost(where, lost, end->pid))
+			return false;
+		is_held = true;
+	}
+	return is_held && !fx_pipe_ends_hidden_of(ends, thread->pid);
+}
+
+/* One of those that could help: of another process, if there is one. */
+static pid_t pipe_holder(const struct fx_where *where, const struct fx_pipe_ends *ends,
+			 const struct fx_where_thread *thread)
+{
+	pid_t holder = 0;
+
+	for (size_t i = 0; i < ends->items.count; i++) {
+		const struct fx_pipe_end *end = &ends->items.items[i];
+
+		if (!end_helps(end, thread))
+			continue;
+		for (size_t j = 0; j < where->threads.count; j++) {
+			const struct fx_where_thread *other = &where->threads.items[j];
+
+			if (other->pid == end->pid && (!holder || other->pid != thread->pid))
+				holder = other->tid;
+		}
+	}
+	return holder;
+}
+
+/* Starts with all that may be lost, and takes out those that somebody can help, until there are no more such. */
+static void pipes_find_lost(struct fx_where *where, const struct fx_pipe_ends *ends, bool *lost)
+{
+	bool changed = true;
+
+	for (size_t i = 0; i < where->threads.count; i++)
+		lost[i] = where->threads.items[i].holder || waits_at_pipe(&where->threads.items[i]);
+	while (changed) {
+		changed = false;
+		for (size_t i = 0; i < where->threads.count; i++) {
+			if (!lost[i] || thread_is_lost(where, ends, lost, &where->threads.items[i]))
+				continue;
+			lost[i] = false;
+			changed = true;
+		}
+	}
+}
+
+/* The process that has the other end; 0: several have, or nobody is known to. */
+static pid_t pipe_other(const struct fx_pipe_ends *ends, const struct fx_where_thread *thread)
+{
+	pid_t other = 0;
+
+	for (size_t i = 0; i < ends->items.count; i++) {
+		const struct fx_pipe_end *end = &ends->items.items[i];
+
+		if (!end_helps(end, thread) || end->pid == other)
+			continue;
+		if (other)
+			return 0;
+		other = end->pid;
+	}
+	return other;
+}
+
+int fx_circles_of_pipes(struct fx_where *where)
+{
+	struct fx_pipe_ends ends;
+	bool *lost, is_needed = false;
+	int r;
+
+	for (size_t i = 0; i < where->threads.count; i++)
+		is_needed |= waits_at_pipe(&where->threads.items[i]);
+	if (!is_needed)
+		return 0;
+	r = fx_pipe_ends_find(&ends);
+	lost = calloc(where->threads.count, sizeof(*lost));
+	if (!lost)
+		r = -ENOMEM;
+	if (r == 0)
+		pipes_find_lost(where, &ends, lost);
+	for (size_t i = 0; r == 0 && i < where->threads.count; i++) {
+		struct fx_where_thread *thread = &where->threads.items[i];
+
+		if (!waits_at_pipe(thread))
+			continue;
+		thread->other = pipe_other(&ends, thread);
+		if (lost[i])
+			thread->holder = pipe_holder(where, &ends, thread);
+	}
+	free(lost);
+	fx_pipe_ends_free(&ends);
+	return r;
+}
+
+/* --- Circles ------------------------------------------------------------------------------------ */
+
+/* How often a thread has gone to sleep. False: it is gone. */
+static bool switches_read(const struct fx_where_thread *thread, uint64_t *ret)
+{
+	char path[64], line[128];
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)thread->pid, (int)thread->tid);
+	file = fopen(path, "re");
+	while (file && !found && fgets(line, sizeof(line), file))
+		found = sscanf(line, "voluntary_ctxt_switches: %" SCNu64, ret) == 1;
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* Whether it waits as it did, for the same. */
+static bool waits_still(const struct fx_where_thread *thread)
+{
+	struct fx_where_thread now = *thread;
+	struct fx_call_place place;
+
+	if (fx_call_read(thread->pid, thread->tid, &place) < 0 || place.call != thread->call ||
+	    memcmp(place.args, thread->args, sizeof(place.args)) != 0)
+		return false;
+	if (waits_at_pipe(thread))
+		return true;
+	fx_where_find_wait(&now);
+	return now.holder == thread->holder && now.address == thread->address;
+}
+
+/* Looks at all of a circle. `again`: none may have slept anew since the look before. */
+static bool circle_look(const struct fx_where *where, struct fx_where_thread *start, bool again)
+{
+	struct fx_where_thread *at = start;
+	uint64_t switches;
+
+	do {
+		if (!switches_read(at, &switches) || (again && switches != at->switches) ||
+		    !waits_still(at))
+			return false;
+		at->switches = switches;
+		at = circles_thread(where, at->holder);
+	} while (at != start);
+	return true;
+}
+
+static bool circle_holds(const struct fx_where *where, struct fx_where_thread *start)
+{
+	const struct timespec nap = {.tv_nsec = LOOK_NS};
+
+	for (int i = 0; i < LOOKS; i++) {
+		if (circle_look(where, start, false) && circle_look(where, start, true))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/* Each waits for one at most: a way of more steps than there are threads goes round. */
+static bool goes_round(const struct fx_where *where, const struct fx_where_thread *start)
+{
+	const struct fx_where_thread *at = start;
+
+	for (size_t steps = 0; at && steps <= where->threads.count; steps++) {
+		at = circles_thread(where, at->holder);
+		if (at == start)
+			return true;
+	}
+	return false;
+}
+
+void fx_circles_number(struct fx_where *where)
+{
+	for (size_t i = 0; i < where->threads.count; i++) {
+		struct fx_where_thread *start = &where->threads.items[i], *at = start;
+
+		if (start->circle || !goes_round(where, start) || !circle_holds(where, start))
+			continue;
+		where->circles++;
+		do {
+			at->circle = where->circles;
+			at = circles_thread(where, at->holder);
+		} while (at != start);
+	}
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Circles of waits. A thread that waits for a lock waits for one other thread; one that waits for bytes in a pipe, or for room there,
+ * waits for any thread of any process that has the pipe's other end open. It waits for ever if all of these do:
+ *
+ *	A writes a full pipe  ----->  B, which alone has its other end
+ *	      ^                             |
+ *	      +------  A has the lock  -----+  B waits for it
+ *
+ * Threads are looked at one after another, and go on meanwhile. So those of a circle are looked at twice more: if none of them has
+ * run in between, all of them waited at one time.
+ */
+#ifndef FX_WHERE_CIRCLES_H
+#define FX_WHERE_CIRCLES_H
+
+#include "where/where.h"
+
+/* Gives those that wait at pipes a holder, where all that could help them wait as well. 0 or -errno. */
+int fx_circles_of_pipes(struct fx_where *where);
+
+/* Numbers the circles. */
+void fx_circles_number(struct fx_where *where);
+
+#endif
