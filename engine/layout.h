@@ -239,6 +239,9 @@ enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
 #define FX_VTHREAD	      (1ull << 63)
 #define FX_VTHREAD_NAME_SHIFT 48
 
+/* In the koid of a kernel object that is neither process nor thread: those are the manager's to name. */
+#define FX_KOID_OBJECT (1ull << 62)
+
 /* In the header of a String Record: the text is a stack, as code addresses of 8 bytes, the innermost
  * first; all are return addresses. A 0 says that more have been left out. */
 #define FX_STRING_STACK (1ull << 50)

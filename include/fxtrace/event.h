@@ -168,6 +168,36 @@
 	} while (0)
 #endif
 
+/* The same without a category: whenever tracing runs. */
+#if defined(NTRACE)
+#define FXTRACE_PUT_ANYHOW(payload, ...) ((void)0)
+#elif defined(__cplusplus)
+#define FXTRACE_PUT_ANYHOW(payload, ...)                                                           \
+	do {                                                                                       \
+		FXTRACE_PLACE(fxtrace_place_, FXTRACE_COUNT(__VA_ARGS__) / 2 + 1);                 \
+		const struct fxtrace_events *fxtrace_on_ = fxtrace_on_at_all();                    \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, put))                                  \
+			::fxtrace::put(fxtrace_on_, &fxtrace_place_.place, payload, nullptr,       \
+				       nullptr, nullptr, __VA_ARGS__);                             \
+	} while (0)
+#else
+#define FXTRACE_PUT_ANYHOW(payload, ...)                                                           \
+	do {                                                                                       \
+		FXTRACE_PLACE(fxtrace_place_, FXTRACE_COUNT(__VA_ARGS__) / 2 + 1);                 \
+		const struct fxtrace_events *fxtrace_on_ = fxtrace_on_at_all();                    \
+                                                                                                   \
+		if (fxtrace_on_ && FXTRACE_HAS(fxtrace_on_, put)) {                                \
+			struct fxtrace_arg fxtrace_args_[FXTRACE_COUNT(__VA_ARGS__) / 2 + 1];      \
+                                                                                                   \
+			FXTRACE_FILL(fxtrace_args_, __VA_ARGS__)                                   \
+			fxtrace_on_->put(&fxtrace_place_.place, payload, NULL, NULL, NULL,         \
+					 (size_t)(FXTRACE_FIRST(__VA_ARGS__)), fxtrace_args_,      \
+					 FXTRACE_COUNT(__VA_ARGS__) / 2);                          \
+		}                                                                                  \
+	} while (0)
+#endif
+
 #if defined(NTRACE)
 #define FXTRACE_WRITE_AT(type, category, name, vthread, id, number, ...) ((void)0)
 #elif defined(__cplusplus)
@@ -208,13 +238,15 @@
 #define TRACE_CATEGORY_ENABLED(category) false
 #define TRACE_NONCE()			 UINT64_C(0)
 #define TRACE_TICKS()			 UINT64_C(0)
+#define TRACE_KOID(fd)			 UINT64_C(0)
 #define TRACE_DURATION(category, ...)	 ((void)0)
 #else
 /* Whether tracing runs; whether events of the category are recorded; a number that no other has in this session; the time, for
- * the macros that take one: 0 unless tracing runs. */
+ * the macros that take one: 0 unless tracing runs; what TRACE_KERNEL_OBJECT() gives a descriptor, 0 likewise. */
 #define TRACE_ENABLED() fxtrace_enabled()
 #define TRACE_NONCE()	fxtrace_nonce()
 #define TRACE_TICKS()	fxtrace_ticks()
+#define TRACE_KOID(fd)	fxtrace_koid(fd)
 #define TRACE_CATEGORY_ENABLED(category)                                                           \
 	(__extension__({                                                                           \
 		static struct fxtrace_place fxtrace_place_;                                        \
@@ -374,6 +406,15 @@
 	FXTRACE_PUT(FXTRACE_OBJECT, category, name, pointer, 0)
 #define FXTRACE_OBJECT_1(category, pointer, name, ...)                                             \
 	FXTRACE_PUT(FXTRACE_OBJECT, category, name, pointer, 0, __VA_ARGS__)
+
+/*
+ * TRACE_KERNEL_OBJECT(fd, key, value...): what a descriptor leads to, as the kernel tells: a file, pipe, socket, eventfd, epoll or
+ * timer, with its type, its name and a koid. That is the number by which events refer to it, as TA_KOID(TRACE_KOID(fd)); it
+ * is the same in every process that has the object, but for what has no inode of its own (eventfd and the like), which is known
+ * by process and descriptor. Recorded whenever tracing runs. Either macro asks the kernel: they are for where an object is made
+ * or met, not for each use. Threads and processes are named without; their koids are tid and pid.
+ */
+#define TRACE_KERNEL_OBJECT(...) FXTRACE_PUT_ANYHOW(FXTRACE_KERNEL_OBJECT, __VA_ARGS__)
 
 /* TRACE_LOG(category, text): a line of the program's log, of this moment and thread; 32 KB of it at most. In C++ `text' may be
  * what has data() and size(). TRACE_BLOB(type, name, blob, size) is the older way of TRACE_BLOB_ATTACHMENT: recorded whenever

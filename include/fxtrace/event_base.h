@@ -90,6 +90,7 @@ enum fxtrace_payload {
 	FXTRACE_BLOB_ATTACHMENT = 1, /* with category and name */
 	FXTRACE_LOG = 2,	     /* the payload is the text */
 	FXTRACE_OBJECT = 3,	     /* its address is what the arguments belong to */
+	FXTRACE_KERNEL_OBJECT = 4,   /* `size' is a descriptor; has no category and no name */
 	FXTRACE_BLOB = 256,	     /* and its type; has no category */
 };
 
@@ -146,6 +147,8 @@ struct fxtrace_events {
 			 size_t count);
 	/* The time, as write_at takes it; 0 unless tracing runs. Since 0.2. */
 	uint64_t (*ticks)(void);
+	/* What TRACE_KERNEL_OBJECT() gives a descriptor; 0: none, or tracing does not run. Since 0.2. */
+	uint64_t (*koid)(int fd);
 };
 
 /* Whether a library that was made before, or after, has it. */
@@ -213,6 +216,23 @@ FXTRACE_INLINE uint64_t fxtrace_ticks(void)
 	return events && FXTRACE_HAS(events, ticks) ? events->ticks() : 0;
 }
 
+FXTRACE_INLINE uint64_t fxtrace_koid(int fd)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	return events && FXTRACE_HAS(events, koid) ? events->koid(fd) : 0;
+}
+
+/* What records whatever category there is now; NULL: nobody does. */
+FXTRACE_INLINE const struct fxtrace_events *fxtrace_on_at_all(void)
+{
+	const struct fxtrace_events *events =
+	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+
+	return events && events->enabled() ? events : NULL;
+}
+
 FXTRACE_INLINE void fxtrace_describe(const char *category, const char *description)
 {
 	const struct fxtrace_events *events =
@@ -225,10 +245,9 @@ FXTRACE_INLINE void fxtrace_describe(const char *category, const char *descripti
 FXTRACE_INLINE void fxtrace_put_blob(struct fxtrace_place *place, unsigned type, const char *name,
 				     const void *data, size_t size)
 {
-	const struct fxtrace_events *events =
-	    __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED); /* as above */
+	const struct fxtrace_events *events = fxtrace_on_at_all();
 
-	if (events && FXTRACE_HAS(events, put) && events->enabled())
+	if (events && FXTRACE_HAS(events, put))
 		events->put(place, FXTRACE_BLOB + type, NULL, name, data, size, NULL, 0);
 }
 

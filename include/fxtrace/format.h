@@ -131,7 +131,13 @@ extern "C" {
 
 #define FXT_OBJECT_TYPES(X)                                                                        \
 	X(PROCESS, 1, "process")                                                                   \
-	X(THREAD, 2, "thread")
+	X(THREAD, 2, "thread")                                                                     \
+	X(VMO, 3, "vmo")                                                                           \
+	X(EVENT, 5, "event")                                                                       \
+	X(PORT, 6, "port")                                                                         \
+	X(SOCKET, 14, "socket")                                                                    \
+	X(FIFO, 19, "fifo")                                                                        \
+	X(TIMER, 22, "timer")
 
 #define FXT_SCHED_TYPES(X)                                                                         \
 	X(LEGACY_SWITCH, 0, "legacy-context-switch")                                               \

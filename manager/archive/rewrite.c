@@ -268,6 +268,19 @@ static int rewrite_userspace_object(struct fx_rewriting *w)
 		     : rewrite_args(w, (unsigned)FXT_GET(header, USERSPACE_OBJECT_NARGS), false);
 }
 
+/* Neither a process nor a thread. */
+static int rewrite_kernel_object(struct fx_rewriting *w)
+{
+	uint64_t header = w->words[0];
+	int r;
+
+	if (!(w->words[1] & FX_KOID_OBJECT))
+		return -EPERM;
+	w->at = 2;
+	r = REWRITE_REF(w, 0, KERNEL_OBJECT_NAME);
+	return r < 0 ? r : rewrite_args(w, (unsigned)FXT_GET(header, KERNEL_OBJECT_NARGS), false);
+}
+
 static int rewrite_log(struct fx_rewriting *w)
 {
 	int r;
@@ -419,7 +432,11 @@ int fx_rewrite_record(struct fx_rewriting *w)
 	case FXT_RECORD_KERNEL_OBJECT:
 		if (w->s->is_kernel)
 			return rewrite_kernel_name(w);
-		return fx_told_kernel_object(w);
+		if (FXT_GET(w->words[0], KERNEL_OBJECT_TYPE) == FXT_OBJECT_PROCESS ||
+		    FXT_GET(w->words[0], KERNEL_OBJECT_TYPE) == FXT_OBJECT_THREAD)
+			return fx_told_kernel_object(w);
+		r = rewrite_kernel_object(w);
+		break;
 	case FXT_RECORD_EVENT:
 		if (rewrite_is_unwanted(w)) {
 			w->s->counts.unwanted++;

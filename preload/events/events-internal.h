@@ -107,6 +107,8 @@ void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *ca
 		   const char *name, const void *data, size_t size, const struct fxtrace_arg *args,
 		   size_t count);
 
+uint64_t fx_events_koid(int fd);
+
 /* `below`: the stack address from which the function that opens or closes the scope calls. */
 void fx_events_open_slowly(struct fxtrace_scope *scope, uint64_t below);
 void fx_events_close_slowly(struct fxtrace_scope *scope, uint64_t below);

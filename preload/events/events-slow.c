@@ -10,6 +10,7 @@
 #include "preload/call/call.h"
 #include "preload/events/events-internal.h"
 #include "preload/host/arena.h"
+#include "preload/show/fdobject.h"
 
 /* --- Encoding ----------------------------------------------------------------------------------- */
 
@@ -287,6 +288,35 @@ static void event_put_object(struct fx_thread *t, const struct event *e, const v
 	fx_record_write(t, head, (unsigned)(out - head), NULL, 0);
 }
 
+static void event_put_kernel_object(struct fx_thread *t, int fd, const struct fxtrace_arg *args,
+				    size_t count)
+{
+	uint64_t head[FX_CALL_WORDS_MAX], *out = head;
+	struct fx_fd_object object;
+	struct event e;
+
+	if (!fx_engine_may(FX_ASK_LOOK) || fx_fd_object_get(fd, &object) < 0)
+		return;
+	event_measure(&e, t, NULL, NULL, args, count, 2 + (unsigned)fx_bytes_words(object.length));
+	*out++ = fx_header_kernel_object(0, object.type, fx_ref_inline((uint16_t)object.length),
+					 e.count);
+	*out++ = object.koid;
+	out = fx_bytes_write(out, object.name, object.length);
+	for (unsigned i = 0; i < e.count; i++)
+		out = event_put_arg(out, &e, i);
+	fx_record_write(t, head, (unsigned)(out - head), NULL, 0);
+}
+
+uint64_t fx_events_koid(int fd)
+{
+	struct fx_fd_object object;
+
+	if (!fx_thread_on(EVENT_ANY_CATEGORY) || !fx_engine_may(FX_ASK_LOOK) ||
+	    fx_fd_object_get(fd, &object) < 0)
+		return 0;
+	return object.koid;
+}
+
 static void event_put_log(struct fx_thread *t, const char *text, size_t size)
 {
 	struct fxtrace_value value = {.bits = (uint64_t)(uintptr_t)text};
@@ -315,6 +345,10 @@ void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *ca
 		return;
 	if (payload == FXTRACE_LOG) {
 		event_put_log(t, data, size);
+		return;
+	}
+	if (payload == FXTRACE_KERNEL_OBJECT) {
+		event_put_kernel_object(t, (int)size, args, count);
 		return;
 	}
 	event_measure(&e, t, category, name, args, count, 4);

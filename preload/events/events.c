@@ -154,4 +154,5 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .describe = fx_events_category_known,
     .write_at = fx_events_write_at,
     .ticks = events_ticks,
+    .koid = fx_events_koid,
 };

@@ -11,7 +11,7 @@ from ._library import lib
 
 KINDS = _library.names_of(lib.fxt_kind_name)
 EVENT_TYPES = _library.names_of(lib.fxt_event_type_name)
-_OBJECT_TYPES = {number: lib.fxt_object_type_name(number).decode() for number in (1, 2)}
+_OBJECT_TYPES = {number: lib.fxt_object_type_name(number).decode() for number in (1, 2, 3, 5, 6, 14, 19, 22)}
 _THREAD_STATES = _library.names_of(lib.fxt_thread_state_name)
 _BLOB_TYPES = {number: lib.fxt_blob_type_name(number).decode() for number in (1, 2, 3)}
 

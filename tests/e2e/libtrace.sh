@@ -47,24 +47,29 @@ for count in range(16):
     args = arguments(count, "complete")
     lines.append('\tTRACE_USERSPACE_OBJECT("c", bytes, "object_%d"%s);' % (count, texts(args)))
     say("object_%d" % count, "userspace-object", args)
+    lines.append('\tTRACE_KERNEL_OBJECT(memory%s);' % texts(args))
+    say("/memfd:pages (deleted)", "kernel-object", args)
 say("attached", "large-attachment", [])
 say("older", "blob", [])
 say("", "log", [])
 open("all.c", "w").write("""#include <fxtrace/event.h>
 #include <stdio.h>
+#include <sys/mman.h>
 TRACE_CATEGORY("described", "what it is");
 int main(void)
 {
 	static char bytes[20];
 	uint64_t t = TRACE_TICKS();
+	int memory = memfd_create("pages", 0);
 	(void)t;
+	(void)memory;
 	(void)bytes;
 %s
 	TRACE_BLOB_ATTACHMENT("c", "attached", bytes, sizeof bytes);
 	TRACE_BLOB(TRACE_BLOB_TYPE_DATA, "older", bytes, sizeof bytes);
 	TRACE_LOG("c", "a line");
 	TRACE_ALERT("c", "fourteen bytes");
-	printf("%%d %%d %%d %%d\\n", TRACE_ENABLED(), TRACE_CATEGORY_ENABLED("c"), TRACE_NONCE() != 0, t != 0);
+	printf("%%d %%d %%d %%d %%d\\n", TRACE_ENABLED(), TRACE_CATEGORY_ENABLED("c"), TRACE_NONCE() != 0, t != 0, TRACE_KOID(memory) != 0);
 	return 0;
 }
 """ % "\n".join(lines))
@@ -78,7 +83,7 @@ import json, sys
 lines = []
 for r in map(json.loads, sys.stdin):
     kind, name = r["kind"], r.get("name", "")
-    if kind == "event" and r.get("category") == "c" or kind in ("large-event", "large-attachment", "blob", "log", "userspace-object"):
+    if kind == "event" and r.get("category") == "c" or kind in ("large-event", "large-attachment", "blob", "log", "userspace-object") or kind == "kernel-object" and r["type"] == "vmo":
         if not name.startswith("fxtrace:"): # of the manager
             lines.append(" ".join([r["type"] if kind == "event" else kind, name] +
                 ["%s:%s=%s" % (a["name"], a["type"], a["value"]) for a in r.get("args", [])]))
@@ -103,12 +108,12 @@ says() {
 
 	shift
 	for compiler in $(compilers "$language"); do
-		"$compiler" "$include" "$@" -Wall -Wextra -Werror -o all "$source" >compile.log 2>&1 ||
+		"$compiler" "$include" -D_GNU_SOURCE "$@" -Wall -Wextra -Werror -o all "$source" >compile.log 2>&1 ||
 			fail "$compiler $*: $(head -n 5 compile.log)"
 		expect_ok ./all
-		expect_line '^0 0 0 0$' out
+		expect_line '^0 0 0 0 0$' out
 		expect_ok "$FXTRACE" run -q --on-full block -c c -o trace.fxt -- ./all
-		expect_line '^1 1 1 1$' out
+		expect_line '^1 1 1 1 1$' out
 		expect_clean trace.fxt
 		said >shown
 		expect_same_file expected shown
@@ -121,10 +126,10 @@ leaves_nothing() {
 
 	shift
 	for compiler in $(compilers "$language"); do
-		"$compiler" "$include" -DNTRACE "$@" -Wall -Wextra -Werror -o all "$source" >compile.log 2>&1 ||
+		"$compiler" "$include" -D_GNU_SOURCE -DNTRACE "$@" -Wall -Wextra -Werror -o all "$source" >compile.log 2>&1 ||
 			fail "$compiler -DNTRACE $*: $(head -n 5 compile.log)"
 		expect_ok "$FXTRACE" run -q -c c -o trace.fxt -- ./all
-		expect_line '^0 0 0 0$' out
+		expect_line '^0 0 0 0 0$' out
 		! nm all | grep -i fxtrace || fail "$compiler $*: NTRACE leaves something"
 		said >shown
 		expect_equal '' "$(cat shown)" "records with NTRACE"

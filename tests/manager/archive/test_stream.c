@@ -988,6 +988,9 @@ Test(stream, forged_names)
 		0x6b636168);
 	refuse3(fx_header_kernel_object(3, FXT_OBJECT_PROCESS, fx_ref_inline(4), 0), PID,
 		0x6b636168);
+	/* another kind of object with the koid of a process */
+	refuse3(fx_header_kernel_object(3, FXT_OBJECT_SOCKET, fx_ref_inline(4), 0), PID,
+		0x6b636168);
 	/* a chunk's thread does not change, and has index 1 */
 	refuse3(fx_header_thread(FX_CHUNK_THREAD_INDEX), 1, TID + 1);
 	refuse3(fx_header_thread(2), 1, TID + 1);
