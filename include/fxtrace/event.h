@@ -282,6 +282,33 @@
 #endif
 #endif
 
+/*
+ * For macros of one's own, on <fxtrace/context.h>: TRACE_DECLARE_ARGS(context, array, key, value...); declares and fills an
+ * array of arguments, which has TRACE_NUM_ARGS(array) of them. In C++ objects are copied, and stay as long as the array.
+ * TRACE_COMPLETE_ARGS(context, array, count); is for Fuchsia's engine, and nothing here.
+ */
+#ifdef __cplusplus
+#define TRACE_DECLARE_ARGS(context, ...)                                                           \
+	FXTRACE_DECLARE_ARGS(FXTRACE_JOIN(fxtrace_held_, __COUNTER__), context,                    \
+			     FXTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)
+#define FXTRACE_DECLARE_ARGS(held, context, array, ...)                                            \
+	const auto held = FXTRACE_HOLD(__VA_ARGS__);                                               \
+	struct fxtrace_arg array[FXTRACE_COUNT(__VA_ARGS__) / 2 + 1];                              \
+	(void)(context);                                                                           \
+	held.fill(array)
+#define FXTRACE_HOLD(...)	   FXTRACE_JOIN(FXTRACE_HOLD_, FXTRACE_MORE(__VA_ARGS__))(__VA_ARGS__)
+#define FXTRACE_HOLD_0(array)	   ::fxtrace::hold_all(nullptr)
+#define FXTRACE_HOLD_1(array, ...) ::fxtrace::hold_all(nullptr, __VA_ARGS__)
+#else
+#define TRACE_DECLARE_ARGS(context, ...)                                                           \
+	struct fxtrace_arg FXTRACE_FIRST(__VA_ARGS__)[FXTRACE_COUNT(__VA_ARGS__) / 2 + 1];         \
+	(void)(context);                                                                           \
+	FXTRACE_FILL(FXTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)                                      \
+	(void)0
+#endif
+#define TRACE_NUM_ARGS(array)			   (sizeof(array) / sizeof((array)[0]) - 1)
+#define TRACE_COMPLETE_ARGS(context, array, count) ((void)(context), (void)(array), (void)(count))
+
 /* TRACE_CATEGORY(category, description);, outside of functions: the module has events of the category. It is known, and listed
  * with its description (400 bytes of it), from the time on that the module is loaded, whether tracing runs or not, and not
  * only from its first event on. */
@@ -457,7 +484,7 @@
 	} while (0)
 #endif
 
-#if defined(__cplusplus) && !defined(NTRACE)
+#ifdef __cplusplus
 #include <fxtrace/event_deduced.hpp>
 #endif
 

@@ -71,6 +71,7 @@ FXTRACE_UNTRACED inline void fill_all(fxtrace_arg *arg, const char *key, const V
 	fill_all(arg + 1, rest...);
 }
 
+#ifndef NTRACE
 template <typename Number, typename... Args>
 FXTRACE_UNTRACED inline void write(const fxtrace_events *events, fxtrace_place *place,
 				   unsigned type, const char *category, const char *name,
@@ -124,6 +125,7 @@ FXTRACE_UNTRACED inline void log(const fxtrace_events *events, fxtrace_place *pl
 			    reinterpret_cast<const void *>(static_cast<uintptr_t>(v.bits)),
 			    v.length, nullptr, 0);
 }
+#endif
 
 /* The arguments of a duration, from its beginning to its end. */
 template <typename... Args> struct held {
@@ -160,6 +162,7 @@ template <typename... Args> FXTRACE_UNTRACED inline auto hold_all(const char *, 
 	return hold(static_cast<Args &&>(args)...);
 }
 
+#ifndef NTRACE
 template <typename Evaluate> class duration
 {
 	using arguments = decltype(std::declval<Evaluate>()());
@@ -193,6 +196,7 @@ template <typename Evaluate> class duration
 		values.~arguments();
 	}
 };
+#endif
 
 } // namespace fxtrace
 
