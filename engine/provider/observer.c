@@ -121,13 +121,16 @@ int fx_observer_remove(struct fx_observer *o)
 	return r;
 }
 
-void fx_observers_notify(void)
+bool fx_observers_notify(void)
 {
 	/* relaxed: an observer that is being added looks for itself */
-	if (!fx_load_relaxed(&first) || !fx_engine_may(FX_ASK_SELF) || list_try() != 0)
-		return;
+	if (!fx_load_relaxed(&first) || !fx_engine_may(FX_ASK_SELF))
+		return false;
+	if (list_try() != 0)
+		return true;
 	list_tell();
 	list_unlock();
+	return FX_PHASE_OF(phase_word()) == FX_PHASE_STOPPING;
 }
 
 int fx_observer_wait(struct fx_observer *o, uint64_t timeout_ns, enum fx_phase *ret)
@@ -137,17 +140,17 @@ int fx_observer_wait(struct fx_observer *o, uint64_t timeout_ns, enum fx_phase *
 	for (;;) {
 		const struct fx_control *control = fx_control();
 		bool dead = fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED;
-		uint32_t now = dead ? FX_PHASE_STOPPED : phase_word();
+		/* A thread that found the manager dead has detached the process. */
+		bool over = dead || !fx_load_relaxed(&control->magic);
+		uint32_t now = over ? FX_PHASE_STOPPED : fx_load_acquire(&control->phase);
 		struct timespec nap = {0};
 
-		if (!fx_load_relaxed(&control->magic))
-			return -ENOTCONN;
-		/* With a dead manager nothing counts but that tracing has ended. */
-		if (!(dead && FX_PHASE_OF(o->seen) == FX_PHASE_STOPPED) &&
+		/* Then nothing counts but that tracing has ended. */
+		if (!(over && FX_PHASE_OF(o->seen) == FX_PHASE_STOPPED) &&
 		    phase_next(&o->seen, now, ret))
 			return 0;
-		if (dead)
-			return -EOWNERDEAD;
+		if (over)
+			return dead ? -EOWNERDEAD : -ENOTCONN;
 		passed = fx_monotonic_ns() - begin;
 		if (passed >= timeout_ns)
 			return -ETIMEDOUT;

@@ -32,13 +32,14 @@ int fx_observer_add(struct fx_observer *o);
 /* Afterwards `changed` is not being called, and will not be. 0, -ENOENT or -EDEADLK. */
 int fx_observer_remove(struct fx_observer *o);
 
-/* Tells observers what is new. Returns at once if another thread is at it. */
-void fx_observers_notify(void);
+/* Tells observers what is new. True: there may be more soon, though the state does not change any more: tracing is being stopped, or
+ * another thread is at it. */
+bool fx_observers_notify(void);
 
 /*
  * Waits for the next phase, on behalf of an observer without function that need not be on the list. 0
- * and the phase; -ETIMEDOUT; -EOWNERDEAD: the manager is gone, and all phases have been heard;
- * -ENOTCONN: this process is not traced. A process that forks begins with a new list and a new wait.
+ * and the phase; -ETIMEDOUT; -EOWNERDEAD: the manager is gone; -ENOTCONN: this process is not traced, or no longer; the last two
+ * only when all phases have been heard.
  */
 int fx_observer_wait(struct fx_observer *o, uint64_t timeout_ns, enum fx_phase *ret);
 

@@ -48,6 +48,8 @@ uint64_t fx_site_look(struct fx_site *site, const char *category)
 		state |= FX_SITE_ENABLED;
 	/* relaxed: any thread that finds it gets the same answer for the same state */
 	fx_store_relaxed(&site->state, state);
-	fx_observers_notify();
+	/* The next look is to come back here. */
+	if (fx_observers_notify())
+		fx_store_relaxed(&site->state, ~state & ~FX_SITE_ENABLED);
 	return state;
 }

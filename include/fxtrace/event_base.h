@@ -105,6 +105,20 @@ struct fxtrace_at {
 	uint64_t ticks;	     /* of TRACE_TICKS()'s clock */
 };
 
+/* Of observer.h: the phases of tracing, and who hears of them. */
+enum fxtrace_phase {
+	FXTRACE_PHASE_STOPPED = 0,
+	FXTRACE_PHASE_STARTED = 1,
+	FXTRACE_PHASE_STOPPING = 2, /* what was recorded is being saved */
+};
+
+struct fxtrace_observer {
+	void (*changed)(struct fxtrace_observer *observer, enum fxtrace_phase phase);
+	struct fxtrace_observer *next; /* libfxtrace.so's own, with what follows */
+	uint32_t seen;
+	uint32_t reserved;
+};
+
 struct fxtrace_events;
 
 /* A duration that is open, on its thread's stack. */
@@ -149,6 +163,11 @@ struct fxtrace_events {
 	uint64_t (*ticks)(void);
 	/* What TRACE_KERNEL_OBJECT() gives a descriptor; 0: none, or tracing does not run. Since 0.2. */
 	uint64_t (*koid)(int fd);
+	/* observer.h. Since 0.2. */
+	int (*observe)(struct fxtrace_observer *observer);
+	int (*unobserve)(struct fxtrace_observer *observer);
+	int (*await)(struct fxtrace_observer *observer, uint64_t timeout_ns,
+		     enum fxtrace_phase *ret);
 };
 
 /* Whether a library that was made before, or after, has it. */

@@ -7,6 +7,7 @@
 #include <fxtrace/alert.h>
 
 #include "engine/provider/frame.h"
+#include "engine/provider/observer.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
 #include "preload/events/events-internal.h"
@@ -139,6 +140,38 @@ static uint64_t events_nonce(void)
 	return t ? fx_flow_id_new(t) : NONCE_IDLE | (fx_add_relaxed(&numbers, 1) + 1);
 }
 
+/* --- Observers --------------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct fxtrace_observer) == sizeof(struct fx_observer) &&
+		   offsetof(struct fxtrace_observer, next) == offsetof(struct fx_observer, next) &&
+		   offsetof(struct fxtrace_observer, seen) == offsetof(struct fx_observer, seen),
+	       "an observer of the program's is the engine's");
+_Static_assert((unsigned)FXTRACE_PHASE_STOPPED == FX_PHASE_STOPPED &&
+		   (unsigned)FXTRACE_PHASE_STARTED == FX_PHASE_STARTED &&
+		   (unsigned)FXTRACE_PHASE_STOPPING == FX_PHASE_STOPPING,
+	       "phases");
+
+static int events_observe(struct fxtrace_observer *observer)
+{
+	return fx_observer_add((struct fx_observer *)observer);
+}
+
+static int events_unobserve(struct fxtrace_observer *observer)
+{
+	return fx_observer_remove((struct fx_observer *)observer);
+}
+
+static int events_await(struct fxtrace_observer *observer, uint64_t timeout_ns,
+			enum fxtrace_phase *ret)
+{
+	enum fx_phase phase;
+	int r = fx_observer_wait((struct fx_observer *)observer, timeout_ns, &phase);
+
+	if (r == 0)
+		*ret = (enum fxtrace_phase)phase;
+	return r;
+}
+
 const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"))) = {
     .size = sizeof(__fxtrace_events),
     .control = (const void *const *)(const void *)&fx_engine.control,
@@ -155,4 +188,7 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .write_at = fx_events_write_at,
     .ticks = events_ticks,
     .koid = fx_events_koid,
+    .observe = events_observe,
+    .unobserve = events_unobserve,
+    .await = events_await,
 };
