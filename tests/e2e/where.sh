@@ -228,6 +228,7 @@ expect_line 'in epoll_(p)?wait' out
 echo >&9
 exec 9>&-
 wait $waits || fail "epoll_wait() was interrupted: $?"
+at_end=
 
 # --- Of all that a manager knows -------------------------------------------------------------------
 
