@@ -13,6 +13,7 @@
 #include "client/usage.h"
 #include "kernel/call-table.h"
 #include "manager/settings/report.h"
+#include "where/circles.h"
 #include "where/waits.h"
 #include "where/where.h"
 

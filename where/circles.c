@@ -132,7 +132,8 @@ static pid_t pipe_other(const struct fx_pipe_ends *ends, const struct fx_where_t
 	return other;
 }
 
-int fx_circles_of_pipes(struct fx_where *where)
+/* Gives those that wait at pipes a holder, where all that could help them wait as well. 0 or -errno. */
+static int circles_follow_pipes(struct fx_where *where)
 {
 	struct fx_pipe_ends ends;
 	bool *lost, is_needed = false;
@@ -236,8 +237,12 @@ static bool goes_round(const struct fx_where *where, const struct fx_where_threa
 	return false;
 }
 
-void fx_circles_number(struct fx_where *where)
+int fx_where_find_circles(struct fx_where *where)
 {
+	int r = circles_follow_pipes(where);
+
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < where->threads.count; i++) {
 		struct fx_where_thread *start = &where->threads.items[i], *at = start;
 
@@ -249,4 +254,5 @@ void fx_circles_number(struct fx_where *where)
 			at = circles_thread(where, at->holder);
 		} while (at != start);
 	}
+	return 0;
 }

@@ -15,10 +15,7 @@
 
 #include "where/where.h"
 
-/* Gives those that wait at pipes a holder, where all that could help them wait as well. 0 or -errno. */
-int fx_circles_of_pipes(struct fx_where *where);
-
-/* Numbers the circles. */
-void fx_circles_number(struct fx_where *where);
+/* Finds and numbers the circles, once all threads are there. 0 or -errno. */
+int fx_where_find_circles(struct fx_where *where);
 
 #endif

@@ -11,7 +11,6 @@
 #include "kernel/unwind.h"
 #include "symbols/store.h"
 #include "symbols/symbols.h"
-#include "where/circles.h"
 #include "where/frozen.h"
 #include "where/waits.h"
 
@@ -165,16 +164,5 @@ int fx_where_add(struct fx_where *where, pid_t pid)
 	if (tasks)
 		closedir(tasks);
 	free(frozen);
-	return r;
-}
-
-/* ------------------------------------------------------------------------------------------------ */
-
-int fx_where_find_circles(struct fx_where *where)
-{
-	int r = fx_circles_of_pipes(where);
-
-	if (r == 0)
-		fx_circles_number(where);
 	return r;
 }

@@ -29,7 +29,4 @@ void fx_where_destroy(struct fx_where *where);
 /* Looks at all threads of a process. 0; -ESRCH: there is none; -EPERM: it may not be looked into; or another -errno. */
 int fx_where_add(struct fx_where *where, pid_t pid);
 
-/* Finds the circles, once all are there: threads each of which waits for the next. 0 or -errno. */
-int fx_where_find_circles(struct fx_where *where);
-
 #endif
