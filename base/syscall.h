@@ -6,6 +6,7 @@
 #ifndef FX_BASE_SYSCALL_H
 #define FX_BASE_SYSCALL_H
 
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -58,6 +59,12 @@ static inline long fx_syscall6(long nr, long a, long b, long c, long d, long e, 
 #define fx_syscall3(nr, a, b, c) fx_syscall6((nr), (long)(a), (long)(b), (long)(c), 0, 0, 0)
 #define fx_syscall4(nr, a, b, c, d)                                                                \
 	fx_syscall6((nr), (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+
+/* Whether a result is -errno, and no address either. */
+static inline bool fx_syscall_failed(long result)
+{
+	return result < 0 && result > -4096;
+}
 
 static inline int fx_getpid(void)
 {

@@ -129,18 +129,9 @@ static const char *where_state(char state)
 	}
 }
 
-static const struct fx_where_thread *where_thread_of(const struct fx_where *where, pid_t tid)
-{
-	for (size_t i = 0; i < where->threads.count; i++) {
-		if (where->threads.items[i].tid == tid)
-			return &where->threads.items[i];
-	}
-	return NULL;
-}
-
 static void where_print_holder(const struct fx_where *where, pid_t holder)
 {
-	const struct fx_where_thread *thread = where_thread_of(where, holder);
+	const struct fx_where_thread *thread = fx_where_thread_of(where, holder);
 
 	printf(" %d", (int)holder);
 	if (thread) {
@@ -233,7 +224,7 @@ static void where_print_circle(const struct fx_where *where, uint32_t circle)
 		printf(" of process %d ", (int)at->pid);
 		where_print_wait(where, at);
 		printf("\n");
-		at = where_thread_of(where, at->holder);
+		at = fx_where_thread_of(where, at->holder);
 	} while (at && at != start);
 }
 

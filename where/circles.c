@@ -22,15 +22,6 @@ static bool waits_at_pipe(const struct fx_where_thread *thread)
 	return thread->wait == FX_WAITS_BYTES || thread->wait == FX_WAITS_ROOM;
 }
 
-static struct fx_where_thread *circles_thread(const struct fx_where *where, pid_t tid)
-{
-	for (size_t i = 0; tid && i < where->threads.count; i++) {
-		if (where->threads.items[i].tid == tid)
-			return &where->threads.items[i];
-	}
-	return NULL;
-}
-
 /* --- Pipes -------------------------------------------------------------------------------------- */
 
 /* Whether that end is the one which a thread waits for. */
@@ -59,7 +50,7 @@ static bool process_is_lost(const struct fx_where *where, const bool *lost, pid_
 static bool thread_is_lost(const struct fx_where *where, const struct fx_pipe_ends *ends,
 			   const bool *lost, const struct fx_where_thread *thread)
 {
-	const struct fx_where_thread *holder = circles_thread(where, thread->holder);
+	const struct fx_where_thread *holder = fx_where_thread_of(where, thread->holder);
 	bool is_held = false;
 
 	if (!waits_at_pipe(thread))
@@ -207,7 +198,7 @@ static bool circle_look(const struct fx_where *where, struct fx_where_thread *st
 		    !waits_still(at))
 			return false;
 		at->switches = switches;
-		at = circles_thread(where, at->holder);
+		at = fx_where_thread_of(where, at->holder);
 	} while (at != start);
 	return true;
 }
@@ -230,7 +221,7 @@ static bool goes_round(const struct fx_where *where, const struct fx_where_threa
 	const struct fx_where_thread *at = start;
 
 	for (size_t steps = 0; at && steps <= where->threads.count; steps++) {
-		at = circles_thread(where, at->holder);
+		at = fx_where_thread_of(where, at->holder);
 		if (at == start)
 			return true;
 	}
@@ -251,7 +242,7 @@ int fx_where_find_circles(struct fx_where *where)
 		where->circles++;
 		do {
 			at->circle = where->circles;
-			at = circles_thread(where, at->holder);
+			at = fx_where_thread_of(where, at->holder);
 		} while (at != start);
 	}
 	return 0;

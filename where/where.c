@@ -166,3 +166,12 @@ int fx_where_add(struct fx_where *where, pid_t pid)
 	free(frozen);
 	return r;
 }
+
+struct fx_where_thread *fx_where_thread_of(const struct fx_where *where, pid_t tid)
+{
+	for (size_t i = 0; tid && i < where->threads.count; i++) {
+		if (where->threads.items[i].tid == tid)
+			return &where->threads.items[i];
+	}
+	return NULL;
+}

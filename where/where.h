@@ -29,4 +29,7 @@ void fx_where_destroy(struct fx_where *where);
 /* Looks at all threads of a process. 0; -ESRCH: there is none; -EPERM: it may not be looked into; or another -errno. */
 int fx_where_add(struct fx_where *where, pid_t pid);
 
+/* NULL: it is not among those that were looked at; 0 is nobody. */
+struct fx_where_thread *fx_where_thread_of(const struct fx_where *where, pid_t tid);
+
 #endif

@@ -29,7 +29,7 @@ static bool wiped_room_make(void)
 {
 	long p = map(NULL, 0);
 
-	if (p < 0 && p > -4096)
+	if (fx_syscall_failed(p))
 		return false;
 	if (fx_syscall3(SYS_madvise, p, FX_WIPED_SIZE, MADV_WIPEONFORK) != 0) {
 		fx_syscall2(SYS_munmap, p, FX_WIPED_SIZE);

@@ -70,11 +70,6 @@ void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1])
 	memcpy(ret, provider_name, sizeof provider_name);
 }
 
-static bool attach_is_error(long result)
-{
-	return result < 0 && result > -4096;
-}
-
 bool fx_attach_raise(struct rlimit *ret_before)
 {
 	struct rlimit raised;
@@ -126,7 +121,7 @@ bool fx_attach_sees_manager(void)
 	if (!is_out_of_sight(r))
 		return true;
 	fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (attach_is_error(fd))
+	if (fx_syscall_failed(fd))
 		return true;
 	r = connect_beside((int)fd);
 	fx_syscall1(SYS_close, fd);
@@ -182,16 +177,16 @@ int fx_attach_connect(bool patient)
 	if (fd == 0)
 		fd = fx_syscall3(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK,
 				 0);
-	if (attach_is_error(fd))
+	if (fx_syscall_failed(fd))
 		return (int)fd;
 	while ((r = connect_once((int)fd, &by_path)) == -EAGAIN && turns--) {
 		struct timespec left = turn; /* which the kernel changes */
 
 		fx_syscall6(SYS_ppoll, 0, 0, (long)&left, 0, 0, 0);
 	}
-	if (!attach_is_error(r) && !fx_manager_is_trusted((int)fd, by_path, &manager_is_own))
+	if (!fx_syscall_failed(r) && !fx_manager_is_trusted((int)fd, by_path, &manager_is_own))
 		r = -EPERM;
-	if (attach_is_error(r)) {
+	if (fx_syscall_failed(r)) {
 		fx_syscall1(SYS_close, fd);
 		return (int)r;
 	}
@@ -293,7 +288,7 @@ static long reply_look(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUN
 					MSG_CMSG_CLOEXEC | MSG_PEEK | MSG_DONTWAIT);
 		while (r == -EINTR);
 	*room = !(msg.msg_flags & MSG_CTRUNC);
-	*found = attach_is_error(r) ? 0 : take_fds(&msg, fds);
+	*found = fx_syscall_failed(r) ? 0 : take_fds(&msg, fds);
 	return r;
 }
 
@@ -304,12 +299,12 @@ static int reply_receive(int fd, struct fx_msg_registered *ret, int fds[FX_FD_CO
 	int found;
 	long r = reply_look(fd, ret, fds, &found, &room);
 
-	if (!attach_is_error(r) && !room && fx_attach_raise(&before)) {
+	if (!fx_syscall_failed(r) && !room && fx_attach_raise(&before)) {
 		close_fds(fds, found);
 		r = reply_look(fd, ret, fds, &found, &room);
 		fx_attach_lower(&before);
 	}
-	if (attach_is_error(r))
+	if (fx_syscall_failed(r))
 		return (int)r;
 	if (found == FX_FD_COUNT && reply_is_valid(ret, r))
 		return 0;
@@ -326,7 +321,7 @@ static bool is_large_enough(int fd, uint64_t size)
 	long seals =
 	    fx_syscall2(SYS_fcntl, fd, F_GET_SEALS); /* first: the size is then the last one */
 
-	if (attach_is_error(seals) || !(seals & F_SEAL_SHRINK))
+	if (fx_syscall_failed(seals) || !(seals & F_SEAL_SHRINK))
 		return false;
 	return manager_is_own ||
 	       (fx_syscall2(SYS_fstat, fd, &st) == 0 && (uint64_t)st.st_size >= size);

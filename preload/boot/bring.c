@@ -25,11 +25,6 @@
 /* A start or a stop changes the configuration while it is copied; not so often. */
 #define TRIES 8
 
-static bool bring_is_error(long result)
-{
-	return result < 0 && result > -4096;
-}
-
 static bool is_within_limit(uint64_t size)
 {
 	struct rlimit limit;
@@ -66,7 +61,7 @@ static int memory_make(uint64_t size, uint64_t blocked)
 	fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags | MFD_NOEXEC_SEAL);
 	if (fd == -EINVAL) /* before Linux 6.3 */
 		fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags);
-	if (bring_is_error(fd))
+	if (fx_syscall_failed(fd))
 		return (int)fd;
 	r = memory_size(fd, size, blocked); /* the manager seals it */
 	if (r != 0) {
@@ -206,7 +201,7 @@ static int control_move(struct fx_control *control, uint64_t size)
 	long p = fx_syscall6(SYS_mremap, (long)control, (long)size, (long)size,
 			     MREMAP_MAYMOVE | MREMAP_FIXED, (long)fx_engine.page, 0);
 
-	if (bring_is_error(p)) {
+	if (fx_syscall_failed(p)) {
 		fx_syscall2(SYS_munmap, control, size);
 		return (int)p;
 	}
@@ -254,10 +249,10 @@ static int bring(uint64_t blocked)
 	fx_attach_name(message.name);
 	p = fx_syscall6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
 			memory, 0);
-	if (!bring_is_error(p))
+	if (!fx_syscall_failed(p))
 		fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
 	/* Where its address space has no room the manager is to hear of it, as of any other's. */
-	r = bring_is_error(p) ? -ENOSYS : bring_mapped(memory, (struct fx_control *)p, &message);
+	r = fx_syscall_failed(p) ? -ENOSYS : bring_mapped(memory, (struct fx_control *)p, &message);
 	fx_syscall1(SYS_close, memory);
 	if (r == 0)
 		fx_modules_write();

@@ -16,11 +16,6 @@
 /* No machine has room for more. */
 #define SIZE_LIMIT (1ull << 46)
 
-static bool mapped_is_error(long result)
-{
-	return result < 0 && result > -4096;
-}
-
 static void keep_out_of_dumps(long p, uint64_t size)
 {
 	fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
@@ -51,7 +46,7 @@ static int map_pieces(long base, const uint64_t at[PIECES + 1],
 
 		if (i == WIPED)
 			FX_FAULT(register_half_mapped);
-		if (!mapped_is_error(p))
+		if (!fx_syscall_failed(p))
 			continue;
 		/* Where that one was to be there may be another thread's by now. */
 		fx_syscall2(SYS_munmap, base, at[i]);
@@ -76,7 +71,7 @@ static int map_together(struct fx_mapped *m, const struct fx_msg_registered *rep
 		at[i + 1] = at[i] + FX_ALIGN_UP(sizes[i], page);
 	base = fx_syscall6(SYS_mmap, 0, (long)at[PIECES], PROT_READ | PROT_WRITE,
 			   MAP_SHARED | MAP_NORESERVE, fds[FX_FD_BUFFER], 0);
-	if (mapped_is_error(base))
+	if (fx_syscall_failed(base))
 		return (int)base;
 	r = map_pieces(base, at, reply, fds);
 	if (r != 0)
@@ -106,7 +101,7 @@ static void *map_over(void *old, uint64_t old_size, uint64_t size, int prot, int
 	if (old)
 		flags |= MAP_FIXED;
 	p = fx_syscall6(SYS_mmap, (long)old, (long)size, prot, flags, fd, 0);
-	if (mapped_is_error(p))
+	if (fx_syscall_failed(p))
 		return NULL;
 	keep_out_of_dumps(p, size);
 	return (void *)p;

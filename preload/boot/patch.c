@@ -50,11 +50,6 @@ struct patched {
 	unsigned room; /* functions that have it */
 };
 
-static bool patch_is_error(long result)
-{
-	return result < 0 && result > -4096;
-}
-
 /* --- The bridge ----------------------------------------------------------------------------------- */
 
 static bool bridge_reaches(uint64_t bridge, const struct segment *code)
@@ -71,7 +66,7 @@ static uint64_t bridge_map(uint64_t hint, uint64_t page)
 	long p = fx_syscall6(SYS_mmap, (long)hint, (long)page, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
-	if (patch_is_error(p))
+	if (fx_syscall_failed(p))
 		return 0;
 	if ((uint64_t)p != hint) {
 		fx_syscall2(SYS_munmap, p, page);
@@ -164,7 +159,7 @@ static bool patch_is_alone(void)
 	long fd = fx_syscall4(SYS_openat, AT_FDCWD, "/proc/self/status", O_RDONLY | O_CLOEXEC, 0);
 	long length;
 
-	if (patch_is_error(fd))
+	if (fx_syscall_failed(fd))
 		return false;
 	length = fx_syscall3(SYS_read, fd, status, sizeof(status) - 1);
 	fx_syscall1(SYS_close, fd);

@@ -80,7 +80,7 @@ static int environment_copy(struct launch *l)
 	l->envp_bytes = (n + 2) * sizeof *l->envp;
 	p = fx_syscall6(SYS_mmap, 0, (long)l->envp_bytes, PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p < 0 && p > -4096)
+	if (fx_syscall_failed(p))
 		return (int)p;
 	l->envp = (char **)p;
 	for (size_t i = 0; i < n; i++)
