@@ -37,8 +37,11 @@ struct fx_connection {
 	struct fx_registry *registry;
 	struct fx_watch watch;
 	int fd;
+	bool watched;	/* the poller has it */
 	pid_t pid;	/* 0: the one that the kernel names */
 	pid_t peer;	/* the one that it names; 0 unknown */
+	uid_t uid;	/* its user */
+	int unknown;	/* 0; -errno: the kernel names nobody */
 	uint64_t since; /* CLOCK_MONOTONIC ns */
 };
 
@@ -49,7 +52,8 @@ static void connection_forget(struct fx_connection *c)
 {
 	struct fx_registry *registry = c->registry;
 
-	fx_poller_remove(registry->poller, c->fd);
+	if (c->watched)
+		fx_poller_remove(registry->poller, c->fd);
 	*(c->prev ? &c->prev->next : &registry->first) = c->next;
 	*(c->next ? &c->next->prev : &registry->last) = c->prev;
 	registry->count--;
@@ -74,13 +78,9 @@ static const struct fx_policy *policy_of(const struct fx_connection *c)
 /* Whether the other end may be a client: 0 or -errno. */
 static int authorize_client(const struct fx_connection *c)
 {
-	pid_t pid;
-	uid_t uid;
-	int r = fx_socket_peer(c->fd, &pid, &uid);
-
-	if (r < 0)
-		return r;
-	return fx_policy_controls(policy_of(c), c->fd, uid) ? 0 : -EPERM;
+	if (c->unknown < 0)
+		return c->unknown;
+	return fx_policy_controls(policy_of(c), c->fd, c->uid) ? 0 : -EPERM;
 }
 
 /* Of a process that has ended since, the kernel knows no parent: the one that it names must be known here, live, and be
@@ -119,10 +119,12 @@ static bool may_have_ended(const struct fx_applicant *applicant, int error)
 /* Which process the other end is, if it may register. */
 static int identify(const struct fx_connection *c, struct fx_applicant *ret)
 {
-	int r = fx_socket_peer(c->fd, &ret->pid, &ret->uid);
+	int r;
 
-	if (r < 0)
-		return r;
+	if (c->unknown < 0)
+		return c->unknown;
+	ret->pid = c->peer;
+	ret->uid = c->uid;
 	if (!fx_policy_admits(policy_of(c), c->fd, ret->uid) && !is_kin(c, ret))
 		return -EPERM;
 	if (c->pid) {
@@ -261,8 +263,8 @@ static void serve_provider(struct fx_connection *c, const union fx_message_any *
 		registry_answer(c, r, NULL, &sent);
 }
 
-/* Reads what has come, if anything. */
-static void connection_serve(struct fx_connection *c)
+/* Reads what has come; false: nothing, and it stays. */
+static bool connection_serve(struct fx_connection *c)
 {
 	union fx_message_any *message = c->registry->came;
 	int passed, r;
@@ -272,11 +274,11 @@ static void connection_serve(struct fx_connection *c)
 			 c->registry->owner.client;
 
 	if (n == -EAGAIN || n == -EINTR)
-		return;
+		return false;
 	r = is_client ? authorize_client(c) : 0;
 	if (is_client && r == 0) {
 		hand_over(c, message, (size_t)n, passed);
-		return;
+		return true;
 	}
 	if (is_client)
 		refuse_client(c, r);
@@ -287,46 +289,73 @@ static void connection_serve(struct fx_connection *c)
 	if (passed >= 0)
 		close(passed);
 	connection_close(c);
+	return true;
 }
 
 /* What a process has sent before it became another program comes first, however late it is read. */
-static void connection_ready(void *opaque)
+static bool connection_serve_in_order(struct fx_connection *c)
 {
-	struct fx_connection *c = opaque, *next;
+	struct fx_connection *next;
 
 	for (struct fx_connection *o = c->registry->first; c->peer && o != c; o = next) {
 		next = o->next;
 		if (o->peer == c->peer)
 			connection_serve(o);
 	}
-	connection_serve(c);
+	return connection_serve(c);
 }
 
-int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid)
+static void connection_ready(void *opaque)
+{
+	connection_serve_in_order(opaque);
+}
+
+static struct fx_connection *connection_create(struct fx_registry *registry, int fd, pid_t pid)
 {
 	struct fx_connection *c = calloc(1, sizeof(*c));
-	uid_t uid;
-	int r;
 
 	if (!c)
-		return -ENOMEM;
+		return NULL;
 	c->registry = registry;
 	c->fd = fd;
 	c->pid = pid;
-	if (fx_socket_peer(fd, &c->peer, &uid) < 0)
-		c->peer = 0;
+	c->unknown = fx_socket_peer(fd, &c->peer, &c->uid);
 	c->since = fx_monotonic_ns();
 	c->watch = (struct fx_watch){.ready = connection_ready, .opaque = c};
-	r = fx_poller_add(registry->poller, fd, &c->watch);
-	if (r < 0) {
-		free(c);
-		return r;
-	}
 	c->prev = registry->last;
 	*(c->prev ? &c->prev->next : &registry->first) = c;
 	registry->last = c;
 	registry->count++;
-	return 0;
+	return c;
+}
+
+static int connection_watch(struct fx_connection *c)
+{
+	int r = fx_poller_add(c->registry->poller, c->fd, &c->watch);
+
+	c->watched = r == 0;
+	return r;
+}
+
+int fx_registry_adopt(struct fx_registry *registry, int fd, pid_t pid)
+{
+	struct fx_connection *c = connection_create(registry, fd, pid);
+	int r = c ? connection_watch(c) : -ENOMEM;
+
+	if (c && r < 0)
+		connection_forget(c);
+	return r;
+}
+
+/* A process that connects has something to say: as a rule that is there already, and nobody needs to wait for it. */
+static int accepted_serve(struct fx_registry *registry, int fd)
+{
+	struct fx_connection *c = connection_create(registry, fd, 0);
+	int r = !c ? -ENOMEM : connection_serve_in_order(c) ? 0 : connection_watch(c);
+
+	if (c && r < 0)
+		connection_forget(c);
+	return r;
 }
 
 /* --- Too few descriptors ---------------------------------------------------------------------- */
@@ -441,11 +470,9 @@ static void accept_from(struct fx_registry *registry, int listener)
 	}
 	registry->accepted++;
 	if (error == 0)
-		error = fx_registry_adopt(registry, fd, 0);
+		error = accepted_serve(registry, fd);
 	if (error < 0)
 		turn_away(registry, fd, error);
-	else
-		connection_ready(registry->last); /* a process that connects has something to say */
 	spare_renew(registry);
 }
 

@@ -54,35 +54,18 @@ char *fx_about_executable(pid_t pid)
 	return about_link(pid, "exe");
 }
 
-/* Behind its name, which may have blanks and brackets in it; the 22nd of all, in clock ticks. */
-#define FIELDS_BEFORE_START 20
-
-static char *about_started(pid_t pid)
+static char *about_started(unsigned long long ticks)
 {
-	char path[64], text[ABOUT_READ_MAX], started[24];
-	unsigned long long ticks;
-	const char *at;
-	ssize_t size;
-	int fd;
+	char started[24];
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return NULL;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[size > 0 ? size : 0] = 0;
-	at = strrchr(text, ')');
-	for (int i = 0; at && i < FIELDS_BEFORE_START; i++)
-		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, " %llu", &ticks) != 1)
+	if (!ticks)
 		return NULL;
 	snprintf(started, sizeof(started), "%llu",
 		 ticks * (NS_PER_SECOND / (unsigned long long)sysconf(_SC_CLK_TCK)));
 	return strdup(started);
 }
 
-void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid)
+void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid, unsigned long long born_ticks)
 {
 	char user[16];
 
@@ -91,7 +74,7 @@ void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid)
 	ret->texts[FX_ABOUT_EXECUTABLE] = fx_about_executable(pid);
 	ret->texts[FX_ABOUT_DIRECTORY] = about_link(pid, "cwd");
 	ret->texts[FX_ABOUT_USER] = strdup(user);
-	ret->texts[FX_ABOUT_STARTED] = about_started(pid);
+	ret->texts[FX_ABOUT_STARTED] = about_started(born_ticks);
 }
 
 void fx_abouts_inherit(struct fx_abouts *ret, const struct fx_abouts *parent)

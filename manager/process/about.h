@@ -12,8 +12,8 @@ struct fx_abouts {
 	char *texts[FX_ABOUT_COUNT];
 };
 
-/* Of a process that waits for its answer: a handful of system calls. To be freed. */
-void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid);
+/* Of a process that waits for its answer: a handful of system calls. To be freed. `born_ticks`: what fx_kin_born() says. */
+void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid, unsigned long long born_ticks);
 
 /* What a child that has executed nothing has of its parent, if its arguments are not known. */
 void fx_abouts_inherit(struct fx_abouts *ret, const struct fx_abouts *parent);

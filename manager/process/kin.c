@@ -39,6 +39,21 @@ pid_t fx_kin_parent(pid_t pid)
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
+pid_t fx_kin_born(pid_t pid, unsigned long long *ret_ticks)
+{
+	char text[512];
+	const char *end = stat_read(pid, text);
+	int parent = 0;
+
+	*ret_ticks = 0;
+	if (!end || sscanf(end,
+			   ") %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d "
+			   "%*d %*d %llu",
+			   &parent, ret_ticks) < 1)
+		return 0;
+	return parent;
+}
+
 bool fx_kin_is_ending(pid_t pid)
 {
 	const unsigned exiting = 4; /* the kernel's PF_EXITING */

@@ -14,6 +14,9 @@ bool fx_kin_descends(pid_t pid, bool (*is_head)(void *opaque, pid_t pid), void *
 /* The parent of a process; 0 unknown, or none. */
 pid_t fx_kin_parent(pid_t pid);
 
+/* The same, and when it was made, in clock ticks since the machine was started; 0: not known. */
+pid_t fx_kin_born(pid_t pid, unsigned long long *ret_ticks);
+
 /* Whether a process that has not ended acts as this user. */
 bool fx_kin_has_user(pid_t pid, uid_t uid);
 

@@ -229,7 +229,7 @@ static void view_open(struct fx_origin *origin)
 	view->key.mounts = mounts;
 }
 
-static void proc_open(struct fx_origin *origin)
+static void proc_open(struct fx_origin *origin, unsigned long long born_ticks)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	char path[64];
@@ -242,7 +242,7 @@ static void proc_open(struct fx_origin *origin)
 	if (!own_space)
 		return;
 	view_open(origin);
-	fx_abouts_read(&origin->abouts, (pid_t)origin->pid, origin->uid);
+	fx_abouts_read(&origin->abouts, (pid_t)origin->pid, origin->uid, born_ticks);
 	n = snprintf(path, sizeof(path), "/proc/%u/ns/pid", origin->pid);
 	if (inode_at(AT_FDCWD, path) == own_space)
 		return;
@@ -275,14 +275,15 @@ static void threads_forget(struct fx_origin *origin)
 struct fx_origin *fx_origin_take(pid_t pid, uid_t uid, uint32_t own_pid)
 {
 	struct fx_origin *origin = calloc(1, sizeof(*origin));
+	unsigned long long born_ticks;
 
 	if (!origin)
 		return NULL;
 	*origin = (struct fx_origin){
 	    .refs = 1, .pid = (uint32_t)pid, .own_pid = own_pid, .uid = uid, .proc = -1};
 	pthread_mutex_init(&origin->lock, NULL);
-	origin->parent = (uint32_t)fx_kin_parent(pid);
-	proc_open(origin);
+	origin->parent = (uint32_t)fx_kin_born(pid, &born_ticks);
+	proc_open(origin, born_ticks);
 	return origin;
 }
 
