@@ -119,13 +119,31 @@ static void take_record(const struct ring_reading *reading, const struct perf_ev
 		fx_ring_queue_put(reading->queue, record_copy(reading, header, body, (size_t)size));
 }
 
+/* How long the machine has slept, in ns: by so much CLOCK_BOOTTIME is ahead of CLOCK_MONOTONIC. Of three looks that one counts
+ * which took the least time, for a thread may be kept from going on between two readings. */
+static int64_t time_slept(void)
+{
+	uint64_t least = UINT64_MAX;
+	int64_t slept = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		uint64_t before = fx_monotonic_ns(), boot = fx_boottime_ns(),
+			 took = fx_monotonic_ns() - before;
+
+		if (took >= least)
+			continue;
+		least = took;
+		slept = boot - before <= took ? 0 : (int64_t)(boot - before - took / 2);
+	}
+	return slept;
+}
+
 void fx_ring_read(const struct fx_ring *ring, struct fx_ring_queue *queue)
 {
-	/* The two clocks of a machine differ by how long it has slept. */
 	const struct ring_reading reading = {
 	    .ring = ring,
 	    .queue = queue,
-	    .clock = ring->is_tracepoints ? (int64_t)(fx_boottime_ns() - fx_monotonic_ns()) : 0,
+	    .clock = ring->is_tracepoints ? time_slept() : 0,
 	};
 	/* acquire: pairs with the kernel's store behind the records (perf_event_open(2), data_head) */
 	uint64_t head = fx_load_acquire(&ring->page->data_head), at = ring->page->data_tail;

@@ -63,7 +63,7 @@ int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_
 	fx_engine.tick_step = control->tick_step;
 
 	h->builtin_id = control->builtin_id == builtin->id ? builtin->id : 0;
-	if (!h->builtin_id)
+	if (!h->builtin_id && builtin->words)
 		memcpy((char *)buffer + layout.builtin_offset, builtin->records,
 		       builtin->words * 8);
 	h->version = FX_LAYOUT_VERSION;

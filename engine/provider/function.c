@@ -149,7 +149,8 @@ static unsigned arguments_write(uint64_t *p, const struct fx_arguments *a)
 	unsigned words = 0;
 
 	for (unsigned i = 0; a && i < FX_ARRAY_LEN(a->lists); i++) {
-		memcpy(p + words, a->lists[i].words, 8ull * a->lists[i].size);
+		if (a->lists[i].size)
+			memcpy(p + words, a->lists[i].words, 8ull * a->lists[i].size);
 		words += a->lists[i].size;
 	}
 	return words;

@@ -71,10 +71,14 @@ static int said(unsigned n, char *text, size_t size)
 Test(hashes, without_memory_the_program_ends_and_says_so)
 {
 	char text[256];
+	static const char expected[] = "fxtrace: Cannot allocate memory\n";
 	unsigned n = 1;
 
 	while (said(n, text, sizeof(text)) == 1) {
-		cr_expect_str_eq(text, "fxtrace: Cannot allocate memory\n", "of allocation %u", n);
+#ifdef __SANITIZE_ADDRESS__ /* it has its own to say behind that */
+		text[sizeof(expected) - 1] = 0;
+#endif
+		cr_expect_str_eq(text, expected, "of allocation %u: %s", n, text);
 		n++;
 	}
 	cr_expect_gt(n, 4, "a table, its buckets, and twice as many more than once");
