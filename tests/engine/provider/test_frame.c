@@ -260,13 +260,20 @@ Test(frame, a_call_with_arguments_on_the_stack_after_a_jump)
 	check_tree("jump_then_arguments(jump with_arguments(leaf)) " NESTED);
 }
 
+/* AddressSanitizer compares what is to be sorted once more, before it is. */
+#ifdef __SANITIZE_ADDRESS__
+#define LOOK " compare(leaf)"
+#else
+#define LOOK ""
+#endif
+
 Test(frame, a_jump_out_of_a_callback)
 {
 	start();
 	jump_out_of_sorting();
 	nested();
-	check_tree("jump_out_of_sorting(compare(leaf) jump_from_compare " LARGE
-		   " compare(leaf)) " NESTED);
+	check_tree("jump_out_of_sorting(compare(leaf)" LOOK " jump_from_compare " LARGE
+		   " compare(leaf)" LOOK ") " NESTED);
 }
 
 Test(frame, frames_of_all_sizes_at_one_place)
