@@ -17,6 +17,7 @@
 #include "client/usage.h"
 #include "convert/indexer.h"
 #include "convert/timeline.h"
+#include "manager/settings/report.h"
 #include "report/print.h"
 #include "report/report.h"
 
@@ -29,6 +30,10 @@ enum {
 	OPTION_SORT = FX_USAGE_KEYS,
 	OPTION_FUNCTION,
 	OPTION_MAX_PATHS,
+	OPTION_LOCK,
+	OPTION_FD,
+	OPTION_FILE,
+	OPTION_PEER,
 	OPTION_SECTIONS, /* and one for each of them */
 };
 
@@ -38,6 +43,7 @@ struct report_options {
 	struct fx_report_order order;
 	struct fx_filters filters;
 	const char *functions[FX_FILTER_PATTERNS_MAX];
+	struct fx_wanted objects[FX_WANTED_MAX];
 	struct fx_tables tables;
 };
 
@@ -50,6 +56,15 @@ static const struct argp_option option_table[] = {
 #undef FX_SECTION
     {"function", OPTION_FUNCTION, "GLOB", 0,
      "Functions of this name: who calls them, and whom they call; may be repeated", 1},
+    {"lock", OPTION_LOCK, "[PID:]ADDR|NAME", 0,
+     "The history of a lock, condition or semaphore: who used it when, who waited for whom; may be "
+     "repeated, as the next three",
+     1},
+    {"fd", OPTION_FD, "[PID:]N", 0, "The history of a descriptor, of each thing that it was", 1},
+    {"file", OPTION_FILE, "GLOB", 0,
+     "The history of a file, by its path, or by its last part if there is no slash", 1},
+    {"peer", OPTION_PEER, "GLOB", 0,
+     "The history of a socket or pipe, by an address, :PORT, or pipe:[INODE]", 1},
     FX_TABLES_TOP_OPTION(2),
     {"sort", OPTION_SORT, "KEY", 0, "Sort by the column of this key; --csv shows the keys", 2},
     {"max-paths", OPTION_MAX_PATHS, "N", 0,
@@ -82,6 +97,25 @@ static void report_add_function(struct report_options *options, const char *patt
 	functions->items = options->functions;
 }
 
+static void report_add_object(struct report_options *options, enum fx_wanted_kind kind,
+			      const char *text)
+{
+	static const char *const wrong[] = {
+	    [FX_WANTED_LOCK] = "not the address or name of a lock, such as 0x55e4b48960b0",
+	    [FX_WANTED_FD] = "not a descriptor, such as 3 or 1234:3",
+	    [FX_WANTED_FILE] = "not a path",
+	    [FX_WANTED_PEER] = "not a peer, such as 127.0.0.1:80",
+	};
+	size_t count = options->order.objects.count;
+
+	if (count == FX_WANTED_MAX)
+		fx_usage_error(options->program, "more than 64 objects", text);
+	if (!fx_wanted_parse(&options->objects[count], kind, text))
+		fx_usage_error(options->program, wrong[kind], text);
+	options->order.objects.items = options->objects;
+	options->order.objects.count++;
+}
+
 static void report_check_options(struct report_options *options)
 {
 	fx_filters_check(&options->filters, options->program);
@@ -111,6 +145,12 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_FUNCTION:
 		report_add_function(options, arg);
 		return 0;
+	case OPTION_LOCK:
+	case OPTION_FD:
+	case OPTION_FILE:
+	case OPTION_PEER:
+		report_add_object(options, (enum fx_wanted_kind)(key - OPTION_LOCK), arg);
+		return 0;
 	case OPTION_MAX_PATHS:
 		options->order.paths = report_parse_count(
 		    options, "not a number of paths from 1 to 100000000", 1, MOST_PATHS, arg);
@@ -134,6 +174,21 @@ static const struct argp report_parser = {
 	   "tables. Each section can be asked for alone.",
 };
 
+/* --- What is not there ------------------------------------------------------------------------ */
+
+static size_t report_complain_of_missing(const struct report_options *options,
+					 const struct fx_report *report)
+{
+	const char *line;
+	size_t count = 0;
+
+	while ((line = fx_report_missing(report, count))) {
+		fx_report_as(options->program, "%s: %s", options->file, line);
+		count++;
+	}
+	return count;
+}
+
 /* --- Printing --------------------------------------------------------------------------------- */
 
 static void report_print(const struct report_options *options, const struct fx_report *report)
@@ -149,6 +204,7 @@ static void report_print(const struct report_options *options, const struct fx_r
 static int report_of_timeline(const struct report_options *options, struct fx_timeline *timeline)
 {
 	struct fx_report *report;
+	size_t missing;
 	int r = fx_report_make(timeline, &options->order, NULL, NULL, &report);
 
 	if (r == -ENOENT)
@@ -160,9 +216,11 @@ static int report_of_timeline(const struct report_options *options, struct fx_ti
 	if (timeline->fault.kind != FXT_FAULT_NONE)
 		fx_archive_complain_of(options->program, options->file, &timeline->fault,
 				       "; the report is of what is whole");
-	report_print(options, report);
+	missing = report_complain_of_missing(options, report);
+	if (missing == 0 || missing < options->order.objects.count)
+		report_print(options, report);
 	fx_report_free(report);
-	return timeline->fault.kind != FXT_FAULT_NONE ? FX_EXIT_FAILURE : FX_EXIT_OK;
+	return missing > 0 || timeline->fault.kind != FXT_FAULT_NONE ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }
 
 static int report_from(const struct report_options *options, int fd)

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <string.h>
 
 #include "report/holds.h"
@@ -10,62 +9,7 @@
 
 enum { LOCKS_MAX = 200000, OPEN_MAX = 1000 };
 
-enum deed { DEED_NONE, DEED_TAKE, DEED_RELEASE, DEED_WAIT };
-
-/* The first that matches counts. */
-static const struct {
-	const char *pattern;
-	enum deed deed;
-} holds_deeds[] = {
-    {"pthread_*unlock", DEED_RELEASE},	     {"mtx_unlock", DEED_RELEASE},
-    {"pthread_mutex_*lock", DEED_TAKE},	     {"pthread_rwlock_*lock", DEED_TAKE},
-    {"pthread_spin_*lock", DEED_TAKE},	     {"mtx_*lock", DEED_TAKE},
-    {"pthread_cond_*wait", DEED_WAIT},	     {"cnd_*wait", DEED_WAIT},
-    {"pthread_mutex_destroy", DEED_RELEASE},
-};
-
-static enum deed holds_deed_of_name(const char *name)
-{
-	for (size_t i = 0; i < sizeof(holds_deeds) / sizeof(*holds_deeds); i++) {
-		if (fnmatch(holds_deeds[i].pattern, name, 0) == 0)
-			return holds_deeds[i].deed;
-	}
-	return DEED_NONE;
-}
-
-static enum deed holds_deed(struct fx_holds *holds, const struct fx_report *report, uint32_t name)
-{
-	size_t count = holds->deeds.count;
-
-	if (name >= count) {
-		size_t more = name + 1 - count;
-
-		if (fx_vector_reserve(&holds->deeds, more) < 0)
-			return holds_deed_of_name(fx_report_text(report, name)->data);
-		memset(holds->deeds.items + count, 0, more);
-		holds->deeds.count += more;
-	}
-	if (!holds->deeds.items[name])
-		holds->deeds.items[name] =
-		    (uint8_t)(1 + holds_deed_of_name(fx_report_text(report, name)->data));
-	return (enum deed)(holds->deeds.items[name] - 1);
-}
-
 /* --- What is seen ----------------------------------------------------------------------------- */
-
-/* Whether a call that takes a lock has got it. The owner of a robust one may have died. */
-static bool holds_has_taken(const struct fx_open_call *call, const struct fx_event *event)
-{
-	const struct fxt_arg *error = fx_event_arg(event, "errno");
-	int64_t ret;
-
-	if (call->is_unfinished)
-		return false;
-	if (error)
-		return error->type == FXT_ARG_STRING &&
-		       fxt_string_equals(&error->string, "EOWNERDEAD");
-	return !fx_event_integer(event, "ret", &ret) || ret == 0;
-}
 
 /* The number of the lock that a call is about; FX_KEY_NONE: there is no room, or it is about none. */
 static size_t holds_number(struct fx_holds *holds, const struct fx_open_call *call,
@@ -165,11 +109,11 @@ static int holds_wait(struct fx_holds *holds, size_t lock, const struct fx_open_
 int fx_holds_enter(struct fx_holds *holds, struct fx_report *report,
 		   const struct fx_open_call *call, const struct fx_event *event, uint32_t place)
 {
-	enum deed deed = call->name ? holds_deed(holds, report, call->name) : DEED_NONE;
+	enum fx_deed deed = fx_deeds_of(&holds->deeds, fx_report_texts(report), call->name);
 	size_t lock;
 	int r = 0;
 
-	if (deed == DEED_NONE)
+	if (deed != FX_DEED_TAKE && deed != FX_DEED_RELEASE && deed != FX_DEED_WAIT)
 		return 0;
 	if (call->thread != holds->thread) {
 		r = holds_leave(holds, report);
@@ -179,9 +123,11 @@ int fx_holds_enter(struct fx_holds *holds, struct fx_report *report,
 	if (r < 0 || lock == FX_KEY_NONE)
 		return r;
 	switch (deed) {
-	case DEED_TAKE:
-		return holds_has_taken(call, event) ? holds_take(holds, lock, call->end, place) : 0;
-	case DEED_RELEASE:
+	case FX_DEED_TAKE:
+		return fx_deeds_has_taken(event, call->is_unfinished)
+			   ? holds_take(holds, lock, call->end, place)
+			   : 0;
+	case FX_DEED_RELEASE:
 		return holds_release(holds, lock, call->ts);
 	default:
 		return holds_wait(holds, lock, call);
@@ -227,5 +173,5 @@ void fx_holds_free(struct fx_holds *holds)
 	fx_vector_free(&holds->held);
 	fx_shares_free(&holds->places);
 	fx_vector_free(&holds->open);
-	fx_vector_free(&holds->deeds);
+	fx_deeds_free(&holds->deeds);
 }

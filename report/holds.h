@@ -7,6 +7,7 @@
 #ifndef FX_REPORT_HOLDS_H
 #define FX_REPORT_HOLDS_H
 
+#include "report/deeds.h"
 #include "report/keys.h"
 #include "report/section.h"
 #include "report/shares.h"
@@ -31,8 +32,7 @@ struct fx_holds {
 	struct fx_shares places;	/* of locks: texts */
 	const struct fx_thread *thread;
 	FX_VECTOR(struct fx_hold) open;
-	FX_VECTOR(uint8_t)
-	deeds; /* by the number of a call's name: 1 + what it does; 0: not looked at */
+	struct fx_deeds deeds;
 	bool has_releases;
 };
 

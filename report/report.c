@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "config.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,9 @@ struct text_facts {
 	uint8_t kind;		      /* enum fx_call_kind, once as_category is known */
 };
 
+/* One stands in no table of sections: it is of objects that are asked for. */
+enum { SECTIONS_MAX = FX_SECTION_COUNT + 1 };
+
 /* The sections that are told of calls of a kind. */
 struct listeners {
 	size_t enter_count, leave_count;
@@ -28,18 +33,18 @@ struct listeners {
 		void (*tell)(void *section, const struct fx_open_call *call,
 			     const struct fx_event *event);
 		void *state;
-	} enter[FX_SECTION_COUNT];
+	} enter[SECTIONS_MAX];
 	struct {
 		void (*tell)(void *section, const struct fx_open_call *call);
 		void *state;
-	} leave[FX_SECTION_COUNT];
+	} leave[SECTIONS_MAX];
 };
 
 struct fx_report {
 	struct fx_exporter exporter; /* first: the walk hands it to us */
 	const struct fx_report_order *order;
-	const struct fx_section *sections[FX_SECTION_COUNT];
-	void *states[FX_SECTION_COUNT];
+	const struct fx_section *sections[SECTIONS_MAX];
+	void *states[SECTIONS_MAX];
 	size_t section_count;
 	/* The same, by the kinds of calls that they are told of. */
 	struct listeners listeners[FX_CALL_KIND_COUNT];
@@ -51,6 +56,7 @@ struct fx_report {
 	FX_VECTOR(struct fx_open_call) stack;
 	FX_VECTOR(struct text_facts) facts;
 	FX_VECTOR(struct fx_table *) tables;
+	FX_VECTOR(char *) missing;
 };
 
 /* Calls a function of each section that has it. */
@@ -216,6 +222,10 @@ static void report_slice_begin(struct fx_exporter *exporter, const struct fx_eve
 	report->stack.count++;
 	for (size_t i = 0; call->is_shown && i < listeners->enter_count; i++)
 		listeners->enter[i].tell(listeners->enter[i].state, call, event);
+	if (!call->is_shown)
+		FOR_EACH_SECTION(report, hidden_enter, call, event);
+	if (event->link_count > 0)
+		FOR_EACH_SECTION(report, link, event);
 }
 
 static void report_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
@@ -253,8 +263,13 @@ static void report_instant(struct fx_exporter *exporter, const struct fx_event *
 	struct fx_report *report = report_of(exporter);
 
 	report_look_at_loss(report, event);
-	if (report_shows(report, event, report_category_facts(report, event->category->serial)))
+	if (report_shows(report, event, report_category_facts(report, event->category->serial))) {
 		FOR_EACH_SECTION(report, instant, event);
+	} else {
+		FOR_EACH_SECTION(report, hidden_instant, event);
+	}
+	if (event->link_count > 0)
+		FOR_EACH_SECTION(report, link, event);
 }
 
 static void report_counter(struct fx_exporter *exporter, const struct fx_event *event, uint64_t id)
@@ -395,6 +410,32 @@ uint64_t fx_report_end(const struct fx_report *report)
 	return report->end;
 }
 
+struct fx_runs_pool *fx_report_pool(struct fx_report *report)
+{
+	return &report->exporter.timeline->pool;
+}
+
+void fx_report_miss(struct fx_report *report, const char *format, ...)
+{
+	char *said, *line;
+	va_list args;
+	int r;
+
+	va_start(args, format);
+	r = vasprintf(&said, format, args);
+	va_end(args);
+	if (r < 0) {
+		fx_report_fail(report, -ENOMEM);
+		return;
+	}
+	r = asprintf(&line, "%s%s", said, report->lost > 0 ? "; records were lost" : "");
+	free(said);
+	if (r < 0 || fx_vector_reserve(&report->missing, 1) < 0)
+		fx_report_fail(report, -ENOMEM);
+	else
+		report->missing.items[report->missing.count++] = line;
+}
+
 void fx_report_fail(struct fx_report *report, int error)
 {
 	report->exporter.error = error;
@@ -444,25 +485,31 @@ static void report_listen(struct fx_report *report, const struct fx_section *sec
 	}
 }
 
+static int report_create_section(struct fx_report *report, const struct fx_section *section)
+{
+	size_t at = report->section_count;
+
+	report->sections[at] = section;
+	report->states[at] = section->create(report);
+	if (!report->states[at])
+		return -ENOMEM;
+	report_listen(report, section, report->states[at]);
+	report->section_count++;
+	return 0;
+}
+
 static int report_create_sections(struct fx_report *report)
 {
-	bool any = false;
+	bool any = report->order->objects.count > 0;
+	int r = any ? report_create_section(report, &fx_section_history) : 0;
 
 	for (size_t i = 0; i < FX_SECTION_COUNT; i++)
 		any |= report->order->sections[i];
-	for (size_t i = 0; i < FX_SECTION_COUNT; i++) {
-		size_t at = report->section_count;
-
-		if (any ? !report->order->sections[i] : !section_table[i].is_usual)
-			continue;
-		report->sections[at] = section_table[i].section;
-		report->states[at] = section_table[i].section->create(report);
-		if (!report->states[at])
-			return -ENOMEM;
-		report_listen(report, report->sections[at], report->states[at]);
-		report->section_count++;
+	for (size_t i = 0; i < FX_SECTION_COUNT && r == 0; i++) {
+		if (any ? report->order->sections[i] : section_table[i].is_usual)
+			r = report_create_section(report, section_table[i].section);
 	}
-	return 0;
+	return r;
 }
 
 static void report_set_span(struct fx_report *report)
@@ -567,9 +614,17 @@ void fx_report_free(struct fx_report *report)
 	for (size_t i = 0; i < report->tables.count; i++)
 		fx_table_free(report->tables.items[i]);
 	fx_vector_free(&report->tables);
+	for (size_t i = 0; i < report->missing.count; i++)
+		free(report->missing.items[i]);
+	fx_vector_free(&report->missing);
 	fx_vector_free(&report->stack);
 	fx_vector_free(&report->facts);
 	free(report);
+}
+
+const char *fx_report_missing(const struct fx_report *report, size_t number)
+{
+	return number < report->missing.count ? report->missing.items[number] : NULL;
 }
 
 size_t fx_report_table_count(const struct fx_report *report)

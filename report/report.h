@@ -14,6 +14,7 @@
 #include "convert/timeline.h"
 #include "report/filter.h"
 #include "report/table.h"
+#include "report/wanted.h"
 
 #define FX_ENUM_SECTION_(name, is_usual, help) FX_SECTION_##name,
 enum fx_section_number {
@@ -32,6 +33,11 @@ struct fx_report_order {
 	/* Functions whose callers and callees are wanted; the others are then left out. */
 	struct fx_patterns functions;
 	size_t paths; /* of the tree, that are told apart */
+	/* Objects whose history is wanted; without sections, it is all that is told. */
+	struct {
+		const struct fx_wanted *items;
+		size_t count;
+	} objects;
 };
 
 struct fx_report;
@@ -55,6 +61,9 @@ int fx_report_fill(struct fx_report *report);
 
 /* NULL is allowed. */
 void fx_report_free(struct fx_report *report);
+
+/* Lines about what was asked for and is not there; NULL: there are no more. */
+const char *fx_report_missing(const struct fx_report *report, size_t number);
 
 size_t fx_report_table_count(const struct fx_report *report);
 const struct fx_table *fx_report_table(const struct fx_report *report, size_t number);

@@ -5,13 +5,13 @@
  *
  *     create
  *     for each thread that the filter lets pass, in order of time:
- *             enter, leave, instant, counter
+ *             enter, leave, instant, counter, link
  *     switch_, wakeup          in order of time, after all threads
  *     tables
  *     destroy                  always
  *
  * Any but create, tables and destroy may be NULL. Calls and events that the filter does not let pass are not shown to
- * sections, but they count as the parents of those that are, and their time is no time of their parents' own.
+ * sections, unless these have calls for such; they count as the parents of those that are, and their time is no time of their parents' own.
  */
 #ifndef FX_REPORT_SECTION_H
 #define FX_REPORT_SECTION_H
@@ -51,6 +51,12 @@ struct fx_section {
 	void (*leave)(void *section, const struct fx_open_call *call);
 	void (*instant)(void *section, const struct fx_event *event);
 	void (*counter)(void *section, const struct fx_event *event, uint64_t id);
+	/* The same for what the filter does not let pass. */
+	void (*hidden_enter)(void *section, const struct fx_open_call *call,
+			     const struct fx_event *event);
+	void (*hidden_instant)(void *section, const struct fx_event *event);
+	/* An event in which arrows begin or end, whatever the filter says of it; behind its enter or instant. */
+	void (*link)(void *section, const struct fx_event *event);
 	void (*switch_)(void *section, const struct fx_switch *sched);
 	void (*wakeup)(void *section, const struct fx_wakeup *wakeup);
 	/* Adds its tables: fx_report_add(). */
@@ -61,6 +67,9 @@ struct fx_section {
 #define FX_SECTION(name, is_usual, help) extern const struct fx_section fx_section_##name;
 #include "report/sections.def"
 #undef FX_SECTION
+
+/* Of the objects that are asked for. */
+extern const struct fx_section fx_section_history;
 
 /* --- What sections may ask ------------------------------------------------------------------- */
 
@@ -89,6 +98,13 @@ uint64_t fx_report_end(const struct fx_report *report);
 
 /* A section that has no memory left says so, and the report fails. */
 void fx_report_fail(struct fx_report *report, int error);
+
+/* For lists that are put in order; they are to be released before the timeline is closed. */
+struct fx_runs_pool *fx_report_pool(struct fx_report *report);
+
+/* Something that was asked for is not there: one line. */
+void fx_report_miss(struct fx_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Takes the table over; NULL: no memory. */
 void fx_report_add(struct fx_report *report, struct fx_table *table);

@@ -22,6 +22,7 @@ struct fx_table {
 	size_t
 	    earliest_first; /* 1 + the column of moments that orders rows which are equal; 0: as they came */
 	bool ordered;
+	bool ordered_by_itself; /* unless it is sorted by a key */
 	bool is_tree;
 	bool failed;
 	size_t left_out;
@@ -147,6 +148,11 @@ void fx_table_keep_order(struct fx_table *table)
 	table->ordered = true;
 }
 
+void fx_table_keep_unless_sorted(struct fx_table *table)
+{
+	table->ordered_by_itself = true;
+}
+
 void fx_table_make_tree(struct fx_table *table)
 {
 	table->ordered = true;
@@ -230,7 +236,7 @@ int fx_table_arrange(struct fx_table *table, const char *key, size_t top)
 
 	if (key && table_find_column(table, key, &sorting.column) < 0)
 		return -ENOENT;
-	if (!table->ordered && table->rows.count > 1)
+	if (!table->ordered && (key || !table->ordered_by_itself) && table->rows.count > 1)
 		qsort_r(table->rows.items, table->rows.count, sizeof(struct row),
 			table_compare_rows, &sorting);
 	if (top > 0 && table->rows.count > top) {

@@ -69,6 +69,9 @@ void fx_table_note(struct fx_table *table, const char *format, ...)
 /* The rows have an order of their own, which --sort does not change. */
 void fx_table_keep_order(struct fx_table *table);
 
+/* The rows have an order of their own, until --sort asks for another one. */
+void fx_table_keep_unless_sorted(struct fx_table *table);
+
 /* They have levels, and keep their order. */
 void fx_table_make_tree(struct fx_table *table);
 
