@@ -17,6 +17,9 @@ struct place {
 	uint32_t
 	    call; /* that it waits in, while another one is looked at: the number of its name */
 	uint64_t from, to;
+	/* Of a thread that waits for any of its children: 1 + the one that it has waited for in the end, and the node
+	 * of these waits. */
+	uint32_t child, child_node;
 };
 
 struct finder {
@@ -100,6 +103,40 @@ static void path_go(struct finder *finder, uint32_t node, uint32_t thread, uint6
 	    (struct place){.thread = thread, .node = node, .from = from, .to = to};
 }
 
+/*
+ * A wait for any child that another one has ended, while the one was there already that is waited for in the end: it was for that one,
+ * too, and would have gone on but for that.
+ *
+ *	make    [ wait: e ][ wait: b     ]---ld
+ *	e        ---------|
+ *	b        ------------------------|       both waits are for b
+ */
+static bool path_is_for_child(const struct finder *finder, const struct place *place,
+			      const struct fx_why_wait *wait)
+{
+	const struct fx_why_life *child;
+
+	if (!place->child)
+		return false;
+	child = &finder->past->lives[place->child - 1];
+	return wait->kind == FX_WAIT_CHILD && wait->from.thread != FX_WHY_NOBODY &&
+	       (child->maker.thread == FX_WHY_NOBODY ? child->begin : child->maker.at) <
+		   wait->begin &&
+	       fx_why_words_is_any_child(finder->past->timeline, wait);
+}
+
+/* The child that ended a wait for any of them, and the wait's node. */
+static void path_note_child(const struct finder *finder, struct place *place,
+			    const struct fx_why_wait *wait, uint32_t node)
+{
+	if (wait->kind != FX_WAIT_CHILD || wait->from.thread == FX_WHY_NOBODY ||
+	    wait->from.thread == place->thread ||
+	    !fx_why_words_is_any_child(finder->past->timeline, wait))
+		return;
+	place->child = 1 + wait->from.thread;
+	place->child_node = node;
+}
+
 /* The stretch of a wait that lies in what is left; the time before is looked at next. */
 static void path_explain(struct finder *finder, const struct fx_why_wait *wait, uint64_t begin,
 			 uint64_t end)
@@ -107,10 +144,18 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 	struct fx_why_path *path = finder->path;
 	struct place *place = &finder->places[finder->depth - 1];
 	struct fx_why_what what = fx_why_words_wait(finder->past->timeline, wait);
-	uint32_t node = fx_why_tree_child(&path->tree, place->node, &what);
+	uint32_t node;
 	uint64_t released = wait->from.at;
 
 	place->to = begin;
+	if (path_is_for_child(finder, place, wait)) {
+		place->call = what.name;
+		fx_why_tree_count(&path->tree, place->child_node, begin, end - begin);
+		path_go(finder, place->child_node, place->child - 1, begin, end);
+		return;
+	}
+	node = fx_why_tree_child(&path->tree, place->node, &what);
+	path_note_child(finder, place, wait, node);
 	place->call = what.name;
 	fx_why_tree_count(&path->tree, node, begin, end - begin);
 	if (wait->holder == place->thread && wait->from.thread == place->thread) {

@@ -113,6 +113,21 @@ static uint32_t words_about(struct fx_timeline *timeline, const struct fx_event 
 	}
 }
 
+/* False: it cannot be decoded. What the event points to is in the record. */
+static bool words_decode(struct fx_timeline *timeline, const struct fx_why_wait *wait,
+			 struct fxt_record *record, struct fx_event *ret)
+{
+	if (fx_timeline_decode(timeline, wait->provider, wait->word, record) < 0)
+		return false;
+	*ret = (struct fx_event){
+	    .category = &record->event.category,
+	    .name = &record->event.name,
+	    .args = record->args,
+	    .nargs = record->nargs,
+	};
+	return true;
+}
+
 struct fx_why_what fx_why_words_wait(struct fx_timeline *timeline, const struct fx_why_wait *wait)
 {
 	struct fx_why_what what = {.kind = (uint8_t)(FX_WHY_WAIT + wait->kind),
@@ -121,20 +136,32 @@ struct fx_why_what fx_why_words_wait(struct fx_timeline *timeline, const struct 
 	struct fxt_record record;
 	struct fx_event event;
 
-	if (fx_timeline_decode(timeline, wait->provider, wait->word, &record) < 0)
+	if (!words_decode(timeline, wait, &record, &event))
 		return what;
-	event = (struct fx_event){
-	    .category = &record.event.category,
-	    .name = &record.event.name,
-	    .args = record.args,
-	    .nargs = record.nargs,
-	};
 	what.name = record.event.name.serial;
 	what.object = words_about(timeline, &event, (enum fx_wait_kind)wait->kind);
 	place = fx_event_string(&event, "at_name");
 	if (!what.caller)
 		what.caller = words_keep_string(timeline, place);
 	return what;
+}
+
+bool fx_why_words_is_any_child(struct fx_timeline *timeline, const struct fx_why_wait *wait)
+{
+	struct fxt_record record;
+	struct fx_event event;
+	int64_t pid;
+
+	if (!words_decode(timeline, wait, &record, &event))
+		return false;
+	if (fxt_string_equals(event.name, "wait") || fxt_string_equals(event.name, "wait3"))
+		return true;
+	if (fxt_string_equals(event.name, "waitid"))
+		return fx_event_string(&event, "type") &&
+		       fxt_string_equals(fx_event_string(&event, "type"), "P_ALL");
+	return (fxt_string_equals(event.name, "waitpid") ||
+		fxt_string_equals(event.name, "wait4")) &&
+	       fx_event_integer(&event, "pid", &pid) && pid == -1;
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */

@@ -16,6 +16,9 @@ const char *fx_why_words_kind(uint8_t kind);
 /* What the node of a wait is. */
 struct fx_why_what fx_why_words_wait(struct fx_timeline *timeline, const struct fx_why_wait *wait);
 
+/* Whether a wait for a child is for any of them. */
+bool fx_why_words_is_any_child(struct fx_timeline *timeline, const struct fx_why_wait *wait);
+
 /* The file that a call is about, the number of a text; 0: it is about none. */
 uint32_t fx_why_words_file(struct fx_timeline *timeline, const struct fx_event *event);
 

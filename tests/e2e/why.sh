@@ -5,8 +5,10 @@
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 need python3
-compile chains -O1 -w -D_GNU_SOURCE "$FX_SRCDIR/tests/e2e/targets/chains.c"
-target hooked chains.c
+compile chains -O1 -w -I "$FX_SRCDIR" -D_GNU_SOURCE "$FX_SRCDIR/tests/e2e/targets/chains.c"
+target hooked chains.c -I "$FX_SRCDIR"
+compile relays -O1 -w -I "$FX_SRCDIR" -D_GNU_SOURCE "$FX_SRCDIR/tests/e2e/targets/relays.c"
+target hooked-relays relays.c -I "$FX_SRCDIR"
 
 # value FILE EXPRESSION: of the rows of the tree in a file of JSON.
 value() {
@@ -15,15 +17,20 @@ rows = json.load(open(sys.argv[1]))["why"]["rows"]
 print(eval(sys.argv[2]))' "$1" "$2"
 }
 
+# agree NAME [nohooks]: the answer of NAME.fxt and the log.
+agree() {
+	expect_ok "$FXTRACE" why --json --min-share 0 "$1.fxt"
+	cp out "$1.json"
+	python3 "$FX_SRCDIR/tests/e2e/why_agree.py" "$1.json" log "${@:2}" >said 2>&1
+}
+
 # agrees PROGRAM NAME [nohooks]: of a run. On a busy machine the program may lose the processor between its reading of the
 # clock and the call that it measures; not three times.
 agrees() {
 	for _ in 1 2 3; do
 		expect_ok "$FXTRACE" run -q -o "$2.fxt" -- "./$1" "$2"
 		cp out log
-		expect_ok "$FXTRACE" why --json --min-share 0 "$2.fxt"
-		cp out "$2.json"
-		python3 "$FX_SRCDIR/tests/e2e/why_agree.py" "$2.json" log "${@:3}" >said 2>&1 && return
+		agree "${@:2}" && return
 	done
 	fail "$1 $2: $(tail -n 3 said)"
 }
@@ -34,6 +41,41 @@ for name in convoy chain conditions grandchild join timer computing; do
 	agrees hooked "$name"
 	agrees chains "$name" nohooks
 done
+
+for name in relay herd; do
+	agrees hooked-relays "$name"
+	agrees relays "$name" nohooks
+done
+
+# --- A build: a, b and d one after the other; what runs beside them is not what was waited for
+
+builds() {
+	cat >Makefile <<'END2'
+all: d e
+a: ; @./relays a 150
+b: a ; @./relays b 200
+c: ; @./relays c 100
+d: b c ; @./relays d 120
+e: c ; @./relays e 50
+.PHONY: all a b c d e
+END2
+	cat >build.sh <<'END2'
+begin=${EPOCHREALTIME/./}
+make -s -j4
+echo "TOTAL - $(((${EPOCHREALTIME/./} - begin) * 1000))"
+END2
+	for _ in 1 2 3; do
+		expect_ok "$FXTRACE" run -q -o build.fxt -- bash build.sh
+		grep -v '^[ce] ' out >log
+		agree build nohooks || continue
+		[ "$(value build.json 'any(r["thread"] in ("c", "e") for r in rows)')" = False ] && return
+		echo 'c or e, which ran beside the chain, is on it' >said
+	done
+	fail "build: $(tail -n 3 said)"
+}
+if command -v make >/dev/null; then
+	builds
+fi
 
 # --- Who waits for whom, level by level
 
@@ -53,6 +95,8 @@ expect_equal 'client pthread_cond_wait worker pthread_mutex_lock keeper fsync' \
 	"$(python3 levels.py chain.json keeper fsync)" 'who waited for whom'
 expect_equal 'client pthread_cond_wait worker nanosleep' "$(python3 levels.py chain.json worker nanosleep)" \
 	'who waited for whom'
+expect_equal 'client sem_wait proxy sem_wait server sem_wait worker pthread_mutex_lock keeper fsync' \
+	"$(python3 levels.py relay.json keeper fsync)" 'who waited for whom'
 expect_equal 'parent waitpid child waitpid grandchild nanosleep' \
 	"$(python3 levels.py grandchild.json grandchild nanosleep)" 'who waited for whom'
 expect_equal 'mutex store' "$(value chain.json '[r["object"] for r in rows if r["call"] == "pthread_mutex_lock"][0]')" \

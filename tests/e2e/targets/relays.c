@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * More programs whose critical path is known by construction, as chains.c has: a request that is handed on four times, a
+ * herd that is woken at once, and a step of a build, which is told its name and its milliseconds.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/e2e/targets/chains.h"
+
+enum { STAGES = 3, HERD = 4 };
+
+/* --- Client, proxy, server, worker, and who holds the worker's lock in fsync() ---------------- */
+
+struct stage {
+	const char *name;
+	int before, after; /* ms, of the request and of the answer */
+	sem_t asked, answered;
+	struct span spans[2];
+	struct stage *next;
+};
+
+static pthread_mutex_t store = PTHREAD_MUTEX_INITIALIZER;
+static sem_t held;
+static struct span kept, synced;
+static long long worker_begins;
+static struct stage stages[STAGES] = {
+    {.name = "proxy", .before = 40, .after = 20, .next = &stages[1]},
+    {.name = "server", .before = 30, .after = 20, .next = &stages[2]},
+    {.name = "worker", .after = 40},
+};
+
+static void *keeper(void *file)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	call_me("keeper");
+	pthread_mutex_lock(&store);
+	sem_post(&held);
+	kept = rest(250);
+	if (write(fd, "x", 1) != 1)
+		abort();
+	synced.begin = now();
+	fsync(fd);
+	synced.end = now();
+	pthread_mutex_unlock(&store);
+	close(fd);
+	return NULL;
+}
+
+static void wait_until(sem_t *sem)
+{
+	while (sem_wait(sem) < 0)
+		;
+}
+
+static void ask(struct stage *stage)
+{
+	sem_post(&stage->asked);
+	wait_until(&stage->answered);
+}
+
+static void *serve(void *opaque)
+{
+	struct stage *stage = opaque;
+
+	call_me(stage->name);
+	wait_until(&stage->asked);
+	if (stage->next) {
+		stage->spans[0] = rest(stage->before);
+		ask(stage->next);
+		stage->spans[1] = rest(stage->after);
+	} else {
+		worker_begins = now();
+		pthread_mutex_lock(&store);
+		stage->spans[1] = rest(stage->after);
+		pthread_mutex_unlock(&store);
+	}
+	sem_post(&stage->answered);
+	return NULL;
+}
+
+static void relay(void)
+{
+	pthread_t threads[STAGES + 1];
+	char file[] = "relayed";
+	long long begin;
+
+	call_me("client");
+	sem_init(&held, 0, 0);
+	for (int i = 0; i < STAGES; i++) {
+		sem_init(&stages[i].asked, 0, 0);
+		sem_init(&stages[i].answered, 0, 0);
+		pthread_create(&threads[i], NULL, serve, &stages[i]);
+	}
+	pthread_create(&threads[STAGES], NULL, keeper, file);
+	wait_until(&held);
+	begin = now();
+	ask(&stages[0]);
+	for (int i = 0; i <= STAGES; i++)
+		pthread_join(threads[i], NULL);
+	unlink(file);
+	for (int i = 0; i < STAGES; i++)
+		say(stages[i].name, "time",
+		    within(stages[i].spans[0], begin, LLONG_MAX) +
+			within(stages[i].spans[1], begin, LLONG_MAX));
+	say("keeper", "time", within(kept, worker_begins, LLONG_MAX));
+	say("keeper", "file", within(synced, worker_begins, LLONG_MAX));
+}
+
+/* --- A herd: all wait for one condition, all are woken, and want one lock ---------------------- */
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER, pasture = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
+static int is_open, waiting;
+static struct span grazed[HERD];
+static long long finished[HERD];
+
+static void *beast(void *number)
+{
+	long i = (long)number;
+	char name[16];
+
+	snprintf(name, sizeof(name), "beast%ld", i);
+	call_me(name);
+	pthread_mutex_lock(&gate);
+	waiting++;
+	while (!is_open)
+		pthread_cond_wait(&opened, &gate);
+	pthread_mutex_unlock(&gate);
+	pthread_mutex_lock(&pasture);
+	grazed[i] = rest(80);
+	pthread_mutex_unlock(&pasture);
+	finished[i] = now();
+	return NULL;
+}
+
+static void herd(void)
+{
+	long long begins[HERD], slept;
+	pthread_t threads[HERD];
+	char name[16];
+	int all = 0;
+
+	call_me("herder");
+	for (long i = 0; i < HERD; i++)
+		pthread_create(&threads[i], NULL, beast, (void *)i);
+	while (all < HERD) {
+		pthread_mutex_lock(&gate);
+		all = waiting;
+		pthread_mutex_unlock(&gate);
+	}
+	pthread_mutex_lock(&gate);
+	is_open = 1;
+	pthread_cond_broadcast(&opened);
+	pthread_mutex_unlock(&gate);
+	for (int i = 0; i < HERD; i++) {
+		begins[i] = now();
+		pthread_join(threads[i], NULL);
+	}
+	for (int i = 0; i < HERD; i++) {
+		slept = 0;
+		for (int k = 0; k < HERD; k++)
+			slept += within(grazed[i], begins[k], finished[k]);
+		snprintf(name, sizeof(name), "beast%d", i);
+		say(name, "time", slept);
+	}
+}
+
+/* --- A step of a build ------------------------------------------------------------------------- */
+
+static void step(const char *name, int ms)
+{
+	struct span span;
+
+	call_me(name);
+	span = rest(ms);
+	say(name, "time", span.end - span.begin);
+}
+
+int main(int argc, char **argv)
+{
+	long long begin = now();
+
+	if (argc == 3) {
+		step(argv[1], atoi(argv[2]));
+		return 0;
+	}
+	if (argc == 2 && strcmp(argv[1], "relay") == 0)
+		relay();
+	if (argc == 2 && strcmp(argv[1], "herd") == 0)
+		herd();
+	say("TOTAL", "-", now() - begin);
+	return 0;
+}
