@@ -270,8 +270,13 @@ static void answer_note_range(const struct fx_why *why, struct fx_table *table)
 		      "shares are of %s; a wait that an arrow ends is what the thread at the "
 		      "arrow's other end did meanwhile; own: what nothing below explains",
 		      time);
-	fx_table_note(table, "computing is any time outside recorded waits, that of waiting for a "
-			     "processor too");
+	if (why->ready.first)
+		fx_table_note(table, "computing is any time outside recorded waits; for a "
+				     "processor: the thread was ready, and had none");
+	else
+		fx_table_note(table, "computing is any time outside recorded waits, that of "
+				     "waiting for a processor too, which fxtrace run --kernel "
+				     "records");
 	if (why->others > 0)
 		fx_table_note(
 		    table, "%s others are of this name, too: this is of %s", FX_COUNT(why->others),

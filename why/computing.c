@@ -17,6 +17,8 @@ struct computing_call {
 struct computer {
 	struct fx_exporter exporter; /* first: the walk hands it to us */
 	struct fx_why_path *path;
+	const struct fx_why_ready *ready;
+	uint32_t thread; /* the one at hand */
 	FX_VECTOR(struct computing_call) open;
 	uint64_t done;	/* what lies before has been given to somebody */
 	uint32_t piece; /* the first that is not over: number + 1; 0: none */
@@ -51,8 +53,8 @@ static void computing_give(struct computer *computer, uint64_t until)
 		uint64_t end = piece->end < until ? piece->end : until;
 
 		if (begin < end)
-			fx_why_tree_add(tree, fx_why_tree_child(tree, piece->node, &what),
-					end - begin);
+			fx_why_ready_add(computer->ready, tree, piece->node, &what,
+					 computer->thread, begin, end);
 		if (piece->end > until)
 			break;
 		computer->piece = piece->next;
@@ -150,6 +152,7 @@ static int computing_thread(struct computer *computer, struct fx_stepper *steppe
 
 	computer->open.count = 0;
 	computer->done = 0;
+	computer->thread = thread->number;
 	computer->piece = computer->path->first[thread->number];
 	while (r >= 0 && computer->piece && computer->exporter.error == 0 &&
 	       (r = fx_stepper_next(stepper)) > 0)
@@ -162,11 +165,13 @@ static int computing_thread(struct computer *computer, struct fx_stepper *steppe
 	return r < 0 ? r : computer->exporter.error;
 }
 
-int fx_why_computing(struct fx_why_path *path, struct fx_timeline *timeline, struct fx_flows *flows)
+int fx_why_computing(struct fx_why_path *path, const struct fx_why_ready *ready,
+		     struct fx_timeline *timeline, struct fx_flows *flows)
 {
 	struct computer computer = {
 	    .exporter = {.ops = &computing_ops, .timeline = timeline},
 	    .path = path,
+	    .ready = ready,
 	};
 	struct fx_stepper *stepper = malloc(sizeof(*stepper));
 	int r = fx_flows_seek(flows, 0, 0);

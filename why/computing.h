@@ -7,7 +7,7 @@
 #include "why/path.h"
 
 /* Walks through the threads of the path once more, and adds to its tree. Returns 0 or -errno. */
-int fx_why_computing(struct fx_why_path *path, struct fx_timeline *timeline,
-		     struct fx_flows *flows);
+int fx_why_computing(struct fx_why_path *path, const struct fx_why_ready *ready,
+		     struct fx_timeline *timeline, struct fx_flows *flows);
 
 #endif

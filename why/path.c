@@ -25,6 +25,7 @@ struct place {
 struct finder {
 	struct fx_why_path *path;
 	const struct fx_why_past *past;
+	const struct fx_why_ready *ready;
 	size_t *waits; /* of each thread: those that may lie before what is left */
 	size_t depth;
 	struct place places[DEPTH_MAX];
@@ -172,9 +173,8 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 		released = end;
 	if (released < begin)
 		released = begin;
-	path_had(finder, node,
-		 &(struct fx_why_what){.kind = FX_WHY_GOING_ON, .thread = place->thread}, released,
-		 end);
+	what = (struct fx_why_what){.kind = FX_WHY_GOING_ON, .thread = place->thread};
+	fx_why_ready_add(finder->ready, &path->tree, node, &what, place->thread, released, end);
 	path_go(finder, node, wait->from.thread, begin, released);
 }
 
@@ -273,8 +273,8 @@ static void path_give_up(struct finder *finder)
 	}
 }
 
-int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past, uint32_t thread,
-		     uint64_t from, uint64_t to)
+int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past,
+		     const struct fx_why_ready *ready, uint32_t thread, uint64_t from, uint64_t to)
 {
 	size_t threads = past->timeline->threads.count;
 	struct finder *finder = calloc(1, sizeof(*finder));
@@ -288,6 +288,7 @@ int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past, u
 	if (r == 0 && path->first && finder && finder->waits) {
 		finder->path = path;
 		finder->past = past;
+		finder->ready = ready;
 		for (size_t i = 0; i < threads; i++)
 			finder->waits[i] = past->lives[i].count;
 		finder->places[finder->depth++] =

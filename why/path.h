@@ -15,6 +15,7 @@
 #define FX_WHY_PATH_H
 
 #include "why/past.h"
+#include "why/ready.h"
 #include "why/tree.h"
 
 /* What a thread did itself, in the order of time of each thread. */
@@ -35,8 +36,8 @@ struct fx_why_path {
 };
 
 /* Of a thread (its number) and a range. Returns 0 or -ENOMEM; to be freed either way. */
-int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past, uint32_t thread,
-		     uint64_t from, uint64_t to);
+int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past,
+		     const struct fx_why_ready *ready, uint32_t thread, uint64_t from, uint64_t to);
 
 void fx_why_path_free(struct fx_why_path *path);
 

@@ -12,13 +12,14 @@
 
 /* X(NAME, "for people") */
 #define FX_WHY_KINDS(X)                                                                            \
-	X(THREAD, "")		  /* a thread */                                                   \
-	X(COMPUTING, "computing") /* in a call, or in none that is recorded */                     \
-	X(FILE, "a file")	  /* in a call about one */                                        \
-	X(SYSTEM, "the system")	  /* in another system call */                                     \
-	X(GOING_ON, "to go on")	  /* after the wait was ended */                                   \
-	X(STARTING, "to start")	  /* after it was made */                                          \
-	X(CIRCLE, "itself")	  /* it, in the very call that waits for the other */              \
+	X(THREAD, "")		    /* a thread */                                                 \
+	X(COMPUTING, "computing")   /* in a call, or in none that is recorded */                   \
+	X(FILE, "a file")	    /* in a call about one */                                      \
+	X(SYSTEM, "the system")	    /* in another system call */                                   \
+	X(PROCESSOR, "a processor") /* ready, while others had it */                               \
+	X(GOING_ON, "to go on")	    /* after the wait was ended */                                 \
+	X(STARTING, "to start")	    /* after it was made */                                        \
+	X(CIRCLE, "itself")	    /* it, in the very call that waits for the other */            \
 	X(UNKNOWN, "unknown")                                                                      \
 	X(SMALLER, "several") /* shown in the place of some */
 

@@ -12,6 +12,7 @@ struct fx_why {
 	const struct fx_why_order *order;
 	struct fx_why_past past;
 	struct fx_why_path path;
+	struct fx_why_ready ready;
 	bool is_empty;	 /* there is nothing to ask about */
 	uint64_t others; /* threads or slices that were asked for as well */
 	uint32_t thread;

@@ -17,9 +17,12 @@ static int why_find(struct fx_why *why, struct fx_flows *flows, const char **ret
 		r = fx_why_choose(why, ret_wrong);
 	if (r < 0 || why->is_empty)
 		return r;
-	r = fx_why_path_find(&why->path, &why->past, why->thread, why->from, why->to);
+	r = fx_why_ready_collect(&why->ready, why->timeline);
+	if (r < 0)
+		return r;
+	r = fx_why_path_find(&why->path, &why->past, &why->ready, why->thread, why->from, why->to);
 	if (r == 0)
-		r = fx_why_computing(&why->path, why->timeline, flows);
+		r = fx_why_computing(&why->path, &why->ready, why->timeline, flows);
 	fx_why_tree_sum(&why->path.tree);
 	return r;
 }
@@ -53,6 +56,7 @@ void fx_why_free(struct fx_why *why)
 		return;
 	fx_why_past_free(&why->past);
 	fx_why_path_free(&why->path);
+	fx_why_ready_free(&why->ready);
 	for (size_t i = 0; i < why->tables.count; i++)
 		fx_table_free(why->tables.items[i]);
 	fx_vector_free(&why->tables);

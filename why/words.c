@@ -221,6 +221,10 @@ void fx_why_words_node(const struct fx_timeline *timeline, const struct fx_why_t
 	case FX_WHY_GOING_ON:
 		snprintf(text, FX_WHY_TEXT_MAX, "(until it went on)");
 		break;
+	case FX_WHY_PROCESSOR:
+		snprintf(text, FX_WHY_TEXT_MAX, "(%.600s had it)",
+			 it->what.object ? words_text(timeline, it->what.object) : "others");
+		break;
 	case FX_WHY_STARTING:
 		snprintf(text, FX_WHY_TEXT_MAX, "(until it had begun)");
 		break;

@@ -24,11 +24,14 @@ agree() {
 	python3 "$FX_SRCDIR/tests/e2e/why_agree.py" "$1.json" log "${@:2}" >said 2>&1
 }
 
+# Options of the runs that follow.
+options=()
+
 # agrees PROGRAM NAME [nohooks]: of a run. On a busy machine the program may lose the processor between its reading of the
 # clock and the call that it measures; not three times.
 agrees() {
 	for _ in 1 2 3; do
-		expect_ok "$FXTRACE" run -q -o "$2.fxt" -- "./$1" "$2"
+		expect_ok "$FXTRACE" run -q "${options[@]}" -o "$2.fxt" -- "./$1" "$2"
 		cp out log
 		agree "${@:2}" && return
 	done
@@ -46,6 +49,48 @@ for name in relay herd; do
 	agrees hooked-relays "$name"
 	agrees relays "$name" nohooks
 done
+
+# --- A processor that others have, as the kernel provider tells it
+
+need_processors() {
+	is_emulated && return 1
+	expect_ok "$FXTRACE" run --kernel -o kernel.fxt -- true
+	! grep -q 'are not recorded' err
+}
+if need_processors; then
+	options=(--kernel)
+	for name in starve inversion; do
+		agrees relays "$name" nohooks
+	done
+	options=()
+	expect_ok "$FXTRACE" why starve.fxt
+	expect_line 'a processor +\(neighbour \(tid [0-9]+\) had it\)' out
+	expect_line 'for a processor: the thread was ready, and had none' out
+	expect_equal 'high pthread_mutex_lock low' "$(python3 -c 'import json
+way = []
+for row in json.load(open("inversion.json"))["why"]["rows"]:
+    way[row.get("depth", 0):] = [row["call"] or row["thread"]]
+    if row["kind"] == "a processor" and row["thread"] == "low" and row["self_ns"] > 50000000:
+        print(" ".join(way[:3]))
+        break')" 'who waited for whom'
+	# Without the kernel, it is computing.
+	agrees_sum() {
+		local name=$1
+
+		for _ in 1 2 3; do
+			expect_ok "$FXTRACE" run -q -o "$name.fxt" -- ./relays "$name"
+			awk '$2 == "processor" || $2 == "cpu" { who = $1; sum += $3; next } { print }
+				END { print who, "cpu", sum }' out >log
+			agree "$name" nohooks && return
+		done
+		fail "$name: $(tail -n 3 said)"
+	}
+	for name in starve inversion; do
+		agrees_sum "$name"
+	done
+	expect_ok "$FXTRACE" why starve.fxt
+	expect_line 'waiting for a processor too, which fxtrace run --kernel records' out
+fi
 
 # --- A build: a, b and d one after the other; what runs beside them is not what was waited for
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * More programs whose critical path is known by construction, as chains.c has: a request that is handed on four times, a
- * herd that is woken at once, and a step of a build, which is told its name and its milliseconds.
+ * herd that is woken at once, threads that want a processor which another one has, and a step of a build, which is told its name and its
+ * milliseconds.
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/e2e/targets/chains.h"
@@ -171,6 +175,104 @@ static void herd(void)
 	}
 }
 
+/* --- A processor that others have, too --------------------------------------------------------- */
+
+static volatile unsigned long sum;
+
+static long long used(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000000000ll + t.tv_nsec;
+}
+
+/* Until it has had the processor for so long. Returns for how long it had to wait for it. */
+static long long compute(int ms)
+{
+	long long begin = now(), before = used(), had;
+
+	do {
+		sum += sum * 3 + 1;
+		had = used() - before;
+	} while (had < ms * 1000000ll);
+	return now() - begin - had;
+}
+
+/* On one processor, with a child that computes all the time. */
+static pid_t with_neighbour(void)
+{
+	cpu_set_t all, one;
+	pid_t pid;
+	int cpu = 0;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	while (!CPU_ISSET(cpu, &all))
+		cpu++;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pid = fork();
+	if (pid == 0) {
+		call_me("neighbour");
+		for (;;)
+			sum += sum * 3 + 1;
+	}
+	return pid;
+}
+
+static void end_neighbour(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void starve(void)
+{
+	pid_t pid;
+
+	call_me("starved");
+	pid = with_neighbour();
+	rest(20);
+	say("starved", "processor", compute(250));
+	say("starved", "cpu", 250000000);
+	end_neighbour(pid);
+}
+
+/* One that has a lock wants the processor, and so one that wants the lock waits for whoever has that. */
+static pthread_mutex_t wanted = PTHREAD_MUTEX_INITIALIZER;
+static sem_t low_has_it;
+static long long low_waited;
+
+static void *low(void *unused)
+{
+	call_me("low");
+	pthread_mutex_lock(&wanted);
+	sem_post(&low_has_it);
+	rest(20);
+	low_waited = compute(200);
+	pthread_mutex_unlock(&wanted);
+	return unused;
+}
+
+static void inversion(void)
+{
+	pthread_t thread;
+	pid_t pid;
+
+	call_me("high");
+	sem_init(&low_has_it, 0, 0);
+	pid = with_neighbour();
+	pthread_create(&thread, NULL, low, NULL);
+	wait_until(&low_has_it);
+	pthread_mutex_lock(&wanted);
+	pthread_mutex_unlock(&wanted);
+	pthread_join(thread, NULL);
+	say("low", "processor", low_waited);
+	say("low", "cpu", 200000000);
+	end_neighbour(pid);
+}
+
 /* --- A step of a build ------------------------------------------------------------------------- */
 
 static void step(const char *name, int ms)
@@ -194,6 +296,10 @@ int main(int argc, char **argv)
 		relay();
 	if (argc == 2 && strcmp(argv[1], "herd") == 0)
 		herd();
+	if (argc == 2 && strcmp(argv[1], "starve") == 0)
+		starve();
+	if (argc == 2 && strcmp(argv[1], "inversion") == 0)
+		inversion();
 	say("TOTAL", "-", now() - begin);
 	return 0;
 }
