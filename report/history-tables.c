@@ -610,9 +610,9 @@ static void tell_no_lock(const struct fx_history *history, const struct fx_wante
 
 	if (!object) {
 		fx_report_miss(history->report,
-			       "--lock %s: no call has used a lock%s; fxtrace report --waits shows "
-			       "what was waited for",
-			       wanted->text, wanted->pattern ? " that has a name" : "");
+			       "--lock %s: no call has used such a lock; fxtrace report --waits "
+			       "shows what was waited for",
+			       wanted->text);
 		return;
 	}
 	lock = (struct fx_object){object->number, object->what, object->text};

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,10 +74,11 @@ bool fx_wanted_lock(const struct fx_wanted *wanted, uint64_t pid, uint64_t addre
 		return false;
 	if (!wanted->pattern)
 		return wanted->number == address;
-	if (!name)
-		return false;
-	snprintf(text, sizeof(text), "%s %s", what, name);
-	return wanted_matches(wanted, name) || wanted_matches(wanted, text);
+	if (name)
+		snprintf(text, sizeof(text), "%s %s", what, name);
+	else
+		snprintf(text, sizeof(text), "%s 0x%" PRIx64, what, address);
+	return (name && wanted_matches(wanted, name)) || wanted_matches(wanted, text);
 }
 
 bool fx_wanted_fd(const struct fx_wanted *wanted, uint64_t pid, uint64_t fd)

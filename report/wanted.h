@@ -22,7 +22,7 @@ struct fx_wanted {
 /* [PID:]ADDR, [PID:]NAME, [PID:]N, PATH, or what a peer is called. False: it is nothing of this kind. */
 bool fx_wanted_parse(struct fx_wanted *wanted, enum fx_wanted_kind kind, const char *text);
 
-/* Of a lock: by its address, or by its name, with or without what it is. NULL: it has no name. */
+/* Of a lock: by its address, or by its name, with or without what it is; "mutex 0x7f10" is the name of one that has none (NULL). */
 bool fx_wanted_lock(const struct fx_wanted *wanted, uint64_t pid, uint64_t address,
 		    const char *what, const char *name);
 

@@ -76,6 +76,18 @@ static void make_report(int fd, const struct fx_report_order *order)
 static void make_reports(int fd)
 {
 	static const char *const some[] = {"*a*"}, *const all[] = {"*"};
+	static const struct fx_wanted objects[] = {
+	    {.kind = FX_WANTED_LOCK, .text = "*", .pattern = "*"},
+	    {.kind = FX_WANTED_LOCK, .text = "0x8", .number = 8},
+	    {.kind = FX_WANTED_FD, .text = "3", .number = 3},
+	    {.kind = FX_WANTED_FILE, .text = "*", .pattern = "*"},
+	    {.kind = FX_WANTED_PEER, .text = "*", .pattern = "*"},
+	    {.kind = FX_WANTED_PEER, .text = ":80", .pattern = ":80"},
+	};
+	struct fx_report_order histories = {
+	    .filter.to = UINT64_MAX,
+	    .objects = {objects, sizeof(objects) / sizeof(*objects)},
+	};
 	struct fx_report_order everything = {
 	    .filter.to = UINT64_MAX,
 	    .functions = {all, 1},
@@ -96,6 +108,10 @@ static void make_reports(int fd)
 	everything.paths = 1;
 	everything.top = 3;
 	make_report(fd, &everything);
+	make_report(fd, &histories);
+	histories.filter = part.filter;
+	histories.sort = "time_ns";
+	make_report(fd, &histories);
 }
 
 /* --- In order of time ------------------------------------------------------------------------- */

@@ -32,6 +32,11 @@ Test(wanted, locks)
 	cr_assert(fx_wanted_lock(&name, 7, 1, "mutex", "accounts"));
 	cr_assert_not(fx_wanted_lock(&name, 7, 1, "mutex", "store"));
 	cr_assert_not(fx_wanted_lock(&name, 7, 1, "mutex", NULL));
+	name = parsed(FX_WANTED_LOCK, "sem *");
+	cr_assert(fx_wanted_lock(&name, 7, 0x10, "sem", NULL));
+	cr_assert_not(fx_wanted_lock(&name, 7, 0x10, "mutex", NULL));
+	name = parsed(FX_WANTED_LOCK, "*");
+	cr_assert(fx_wanted_lock(&name, 7, 0x10, "mutex", NULL));
 	cr_assert(fx_wanted_lock(&scoped, 12, 1, "mutex", "store::lock"));
 	name = parsed(FX_WANTED_LOCK, "rwlock accounts");
 	cr_assert(fx_wanted_lock(&name, 7, 1, "rwlock", "accounts"));
