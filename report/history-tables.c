@@ -555,7 +555,9 @@ static void tell_note_uses(const struct telling *telling)
 		fx_table_note(
 		    telling->table,
 		    "of locks, calls that waited are recorded, and releases that somebody "
-		    "waited for; with -c '#default,pthread:all', fxtrace run records all");
+		    "waited for: who took one without waiting is not known, and the "
+		    "time counts for the one before; with -c '#default,pthread:all', fxtrace run "
+		    "records all");
 	if (history->wants_locks)
 		fx_table_note(telling->table, "held by: who had the lock as the wait began; ended "
 					      "by: whose call let it go on");
