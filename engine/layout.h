@@ -388,12 +388,23 @@ struct fx_thread_slot {
  * entry behind another, the innermost last; `top' words of them from the begin. An entry is one of the frame whose `start' is
  * its own: `start' is stored last (release), and 0 before.
  */
-#define FX_STASH_SIZE  16384u
-#define FX_STASH_WORDS ((FX_STASH_SIZE - 8) / 8)
+#define FX_STASH_SIZE	81920u
+#define FX_STASH_WORDS	2047u
+#define FX_STASH_PLACES 512u /* one for each frame, by its number; the others are not used */
+
+/* The same of one call, where it is few words: 128 bytes. `start' is 0 while they are written. */
+#define FX_STASH_PLACE_WORDS 14u
+
+struct fx_stash_place {
+	uint64_t start;	 /* of the frame */
+	uint64_t header; /* of the record, as if the call returned nothing that is wanted */
+	uint64_t args[FX_STASH_PLACE_WORDS];
+};
 
 struct fx_stash {
 	uint64_t top;
 	uint64_t words[FX_STASH_WORDS];
+	struct fx_stash_place places[FX_STASH_PLACES];
 };
 
 struct fx_stash_entry {
@@ -591,7 +602,10 @@ static inline uint64_t fx_control_size_with(const struct fx_layout *l, bool reci
 
 _Static_assert(sizeof(struct fx_frame) == 32, "frame");
 _Static_assert(sizeof(struct fx_thread_slot) == 16384, "thread slot is four pages");
-_Static_assert(sizeof(struct fx_stash) == FX_STASH_SIZE, "stash is four pages");
+_Static_assert(sizeof(struct fx_stash) == FX_STASH_SIZE, "stash is twenty pages");
+_Static_assert(sizeof(struct fx_stash_place) == 4 * sizeof(struct fx_frame),
+	       "places lie as frames do");
+_Static_assert(FX_STASH_PLACES >= FX_FRAMES, "a place for each frame");
 _Static_assert(sizeof(struct fx_stash_entry) == 8 * FX_STASH_HEAD, "head of a stash's entry");
 _Static_assert(sizeof(struct fx_packet) == 16, "packet of the trace provider protocol");
 _Static_assert(sizeof(struct fx_packet_slot) == 32, "packet slot");

@@ -76,8 +76,9 @@ struct fx_thread {
 	uint32_t
 	    stashed; /* where its newest entry begins, in words, and one more; 0 none (stash.h) */
 	struct fx_stash *stash; /* of its slot; NULL: none (stash.h) */
-	uint32_t begins;	/* FX_THREAD_BEGINS until a chunk has said so, then 0 */
-	uint32_t skips; /* calls that are left out and counted: see preload/hooks/choices.h */
+	uint64_t places; /* of its stash, by frames' addresses: see fx_stash_place(); 0: none */
+	uint32_t begins; /* FX_THREAD_BEGINS until a chunk has said so, then 0 */
+	uint32_t skips;	 /* calls that are left out and counted: see preload/hooks/choices.h */
 	uint64_t taken
 	    [FX_THREAD_TAKEN]; /* where it has locked what: the wrappers', and read by others */
 } __attribute__((aligned(64)));

@@ -269,11 +269,8 @@ fx_cold bool fx_function_instant(struct fx_thread *t, uint64_t place, uint64_t f
 fx_cold bool fx_function_complete_with(struct fx_thread *t, struct fx_open o, uint64_t function,
 				       uint64_t end, struct fx_argument_words result)
 {
-	const struct fx_stash_entry *e = fx_stash_find(t, o);
-	struct fx_arguments a = {{{0}, result}};
+	struct fx_arguments a = {{fx_stash_find(t, o), result}};
 
-	if (e && e->words <= FX_STASH_ARGS)
-		a.lists[0] = (struct fx_argument_words){e->args, e->words, e->count};
 	return function_write(t, o, function, fx_function_index(t, function), fx_function_header,
 			      &(struct payload){.first = o.start, .arguments = &a, .second = end});
 }

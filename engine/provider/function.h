@@ -9,6 +9,7 @@
 #include "engine/provider/engine.h"
 #include "engine/provider/frame.h"
 #include "engine/provider/record.h"
+#include "engine/provider/stash.h"
 #include "engine/provider/string.h"
 
 /* The string index of category "function", a constant of the builtin strings. */
@@ -35,13 +36,6 @@ fx_cold bool fx_function_instant(struct fx_thread *t, uint64_t place, uint64_t f
 
 /* The index of a function's name, made now if it is new; 0: it has none. */
 uint64_t fx_function_index(struct fx_thread *t, uint64_t function);
-
-/* Arguments as they stand in a record. */
-struct fx_argument_words {
-	const uint64_t *words;
-	unsigned size;	/* words */
-	unsigned count; /* arguments */
-};
 
 struct fx_arguments {
 	struct fx_argument_words lists[2]; /* what the call was called with, and what it returns */

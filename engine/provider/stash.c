@@ -66,21 +66,25 @@ void fx_stash_begin(struct fx_thread *t, const struct fx_frame *f, uint64_t star
 				 start); /* pairs with reader/slots.c */
 }
 
-const struct fx_stash_entry *fx_stash_find(struct fx_thread *t, struct fx_open o)
+struct fx_argument_words fx_stash_find(struct fx_thread *t, struct fx_open o)
 {
-	struct fx_stash *s = t->stashed && o.frame ? stash_of(t) : NULL;
+	struct fx_stash *s = o.frame ? stash_of(t) : NULL;
+	struct fx_argument_words found;
 	struct fx_stash_entry *e;
 	uint16_t frame;
 	uint32_t at;
 
 	if (!s)
-		return NULL;
+		return (struct fx_argument_words){0};
+	found = fx_stash_placed(t, o);
 	frame = fx_stash_frame(t, o.frame);
-	at = fx_stash_below(s, t->stashed, (uint16_t)(frame + 1));
+	at = found.size ? 0 : fx_stash_below(s, t->stashed, (uint16_t)(frame + 1));
 	if (!at)
-		return NULL;
+		return found;
 	e = fx_stash_at(s, at);
-	return e->frame == frame && fx_load_relaxed(&e->start) == o.start ? e : NULL;
+	if (e->frame != frame || fx_load_relaxed(&e->start) != o.start || e->words > FX_STASH_ARGS)
+		return found;
+	return (struct fx_argument_words){e->args, e->words, e->count};
 }
 
 void fx_stash_reset(struct fx_thread *t)
@@ -88,6 +92,10 @@ void fx_stash_reset(struct fx_thread *t)
 	struct fx_stash *s = stash_of(t);
 
 	t->stash = s;
+	t->places = s ? (uint64_t)(uintptr_t)s->places -
+			    (uint64_t)(uintptr_t)t->slot->frames *
+				(sizeof s->places[0] / sizeof t->slot->frames[0])
+		      : 0;
 	if (s && t->stashed)
 		fx_store_relaxed(&s->top, 0);
 	t->stashed = 0;

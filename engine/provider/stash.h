@@ -6,8 +6,6 @@
 #ifndef FX_ENGINE_STASH_H
 #define FX_ENGINE_STASH_H
 
-#include <string.h>
-
 #include "engine/provider/engine.h"
 #include "engine/provider/frame.h"
 
@@ -46,67 +44,60 @@ void fx_stash_close(struct fx_thread *t, unsigned words, unsigned count);
 /* The call has begun at `start'. */
 void fx_stash_begin(struct fx_thread *t, const struct fx_frame *f, uint64_t start);
 
-/* What the open call was called with; NULL: nothing is known of it. */
-const struct fx_stash_entry *fx_stash_find(struct fx_thread *t, struct fx_open o);
+/* Arguments as they stand in a record. */
+struct fx_argument_words {
+	const uint64_t *words;
+	unsigned size;	/* words */
+	unsigned count; /* arguments */
+};
+
+/* What the open call was called with; no words: nothing is known of it. */
+struct fx_argument_words fx_stash_find(struct fx_thread *t, struct fx_open o);
 
 /* A thread begins with nothing. */
 void fx_stash_reset(struct fx_thread *t);
 
-/* --- The same, for few words that are known before, where it is easy --------------------------------------------------------- */
+/* --- The same, of few words, each frame in a place of its own ------------------------------------------------------------------ */
 
-/* All of an entry but its arguments: its two words, without a start. The steps are those of fx_stash_open(). */
-fx_hot void fx_stash_write_head(struct fx_stash_entry *e, uint64_t head)
+/*
+ * A place is its frame's alone from when that has been taken, so handlers that come in between leave it as it is. `start' says what
+ * call it is of:
+ *
+ *	step				for a reader, and for whoever closes the call
+ *	1 no start			nothing is known of the call
+ *	2 header and arguments		the same
+ *	3 the frame's start		they are there, and stay until the frame is taken anew
+ */
+fx_hot struct fx_stash_place *fx_stash_place(const struct fx_thread *t, const struct fx_frame *f)
 {
-	fx_store_relaxed(&e->start, 0);
-	memcpy((char *)e + sizeof e->start, &head, sizeof head);
-	fx_barrier();
+	return (struct fx_stash_place *)(uintptr_t)(t->places + sizeof(struct fx_stash_place) /
+								    sizeof(struct fx_frame) *
+								    (uint64_t)(uintptr_t)f);
 }
 
-/* What a call was called with that has not begun. NULL: there is no room. */
-fx_hot struct fx_stash_entry *fx_stash_put(struct fx_thread *t, const struct fx_frame *f,
-					   const uint64_t *args, unsigned words, unsigned count)
+/* So many words of arguments stand in a place. */
+fx_hot unsigned fx_stash_place_words(uint64_t header)
 {
-	struct fx_stash *s = t->stash;
-	uint16_t frame = fx_stash_frame(t, f);
-	struct fx_stash_entry *e;
-	uint32_t before, at = 1;
-	uint64_t head;
-
-	if (fx_unlikely(!s))
-		return NULL;
-	before = fx_stash_below(s, t->stashed, frame);
-	if (before)
-		at = before + FX_STASH_HEAD + fx_stash_at(s, before)->words;
-	if (fx_unlikely(at - 1 + FX_STASH_HEAD + FX_STASH_ARGS > FX_STASH_WORDS))
-		return NULL;
-	head = frame | (uint64_t)words << 16 | (uint64_t)count << 32 | (uint64_t)before << 48;
-	e = fx_stash_at(s, at);
-	fx_stash_write_head(e, head);
-	t->stashed = at; /* from here on handlers go above it */
-	fx_barrier();
-	fx_stash_write_head(e, head);
-	for (unsigned i = 0; i < words; i++)
-		fx_store_relaxed(&e->args[i], args[i]);
-	fx_store_relaxed(&s->top, at - 1 + FX_STASH_HEAD + words);
-	return e;
+	return (unsigned)(header >> 4 & 0xfff) - 3;
 }
 
-/* What the newest call was called with, that began at `start'; NULL: nothing is known of it. False: it takes a search. */
-fx_hot bool fx_stash_find_newest(const struct fx_thread *t, struct fx_open o,
-				 struct fx_stash_entry **ret)
+fx_hot unsigned fx_stash_place_count(uint64_t header)
 {
-	struct fx_stash_entry *e =
-	    t->stashed && t->stash ? fx_stash_at(t->stash, t->stashed) : NULL;
-	uint16_t frame = fx_stash_frame(t, o.frame);
+	return (unsigned)(header >> 20 & 0xf);
+}
 
-	*ret = NULL;
-	if (!e || e->frame < frame)
-		return true;
-	if (fx_unlikely(e->frame != frame || fx_load_relaxed(&e->start) != o.start ||
-			e->words > FX_STASH_ARGS))
-		return false;
-	*ret = e;
-	return true;
+/* What the open call was called with, if that stands in its frame's place. */
+fx_hot struct fx_argument_words fx_stash_placed(const struct fx_thread *t, struct fx_open o)
+{
+	const struct fx_stash_place *p = fx_stash_place(t, o.frame);
+	unsigned words;
+
+	if (!t->places || fx_load_relaxed(&p->start) != o.start)
+		return (struct fx_argument_words){0};
+	words = fx_stash_place_words(p->header);
+	if (fx_unlikely(words > FX_STASH_PLACE_WORDS))
+		return (struct fx_argument_words){0};
+	return (struct fx_argument_words){p->args, words, fx_stash_place_count(p->header)};
 }
 
 #endif

@@ -77,7 +77,7 @@ struct fx_drain_block {
 };
 
 /* Room for the largest piece: one thread's frames or one chunk. */
-#define FX_DRAIN_BLOCK_MIN (64u << 10)
+#define FX_DRAIN_BLOCK_MIN (128u << 10)
 
 struct fx_drain_chunk {
 	uint64_t done;	 /* the newest word whose chunk is wholly copied; 0 none */

@@ -108,26 +108,61 @@ static uint32_t read_frames(const struct fx_thread_slot *slot, struct fx_frame *
 	return n;
 }
 
-/* Copies what is kept of a slot's open calls. False: the block is full. */
-static bool take_stash(struct fx_drain *d, uint32_t slot, uint32_t tid,
+/* What stands in the places of the first `count' calls of a slot, as entries. Returns their words. */
+static size_t read_places(const struct fx_stash *stash, uint32_t count, uint64_t *to)
+{
+	const uint64_t *begin = to;
+
+	for (uint32_t i = 1; i <= count; i++) {
+		const struct fx_stash_place *p = &stash->places[i];
+		struct fx_stash_entry e = {.frame = (uint16_t)i};
+		uint64_t header;
+		uint32_t words;
+
+		/* acquire, twice: before and behind the rest. Pairs with fx_hooks_enter_quick_kept(). */
+		e.start = fx_load_acquire(&p->start);
+		header = fx_load_acquire(&p->header);
+		words = (uint32_t)FXT_GET(header, RECORD_SIZE) - 3;
+		if (!e.start || words > FX_STASH_PLACE_WORDS)
+			continue;
+		e.words = (uint16_t)words;
+		e.count = (uint16_t)FXT_GET(header, EVENT_NARGS);
+		for (uint32_t j = 0; j < words; j++)
+			to[FX_STASH_HEAD + j] = fx_load_acquire(&p->args[j]);
+		if (fx_load_relaxed(&p->start) != e.start)
+			continue;
+		memcpy(to, &e, sizeof(e));
+		to += FX_STASH_HEAD + words;
+	}
+	return (size_t)(to - begin);
+}
+
+/* Copies what is kept of a slot's open calls, of which there are so many. False: the block is full. */
+static bool take_stash(struct fx_drain *d, uint32_t slot, uint32_t tid, uint32_t count,
 		       struct fx_drain_block *block)
 {
 	const struct fx_stash *stash =
 	    (const struct fx_stash *)(d->buffer + d->stash_offset) + slot;
-	uint64_t top = d->stash_offset ? fx_load_relaxed(&stash->top) : 0;
-	void *to;
+	uint64_t top = d->stash_offset ? fx_load_relaxed(&stash->top) : 0, most, words;
+	uint64_t *to;
 
-	if (top == 0 || top > FX_STASH_WORDS)
+	if (!d->stash_offset)
 		return true;
+	if (top > FX_STASH_WORDS)
+		top = 0;
+	most = top + count * (FX_STASH_HEAD + FX_STASH_PLACE_WORDS);
 	to = piece_begin(block, (struct fx_piece){
 				    .kind = FX_PIECE_STASH,
-				    .bytes = (uint32_t)(top * FXT_WORD_SIZE),
+				    .bytes = (uint32_t)(most * FXT_WORD_SIZE),
 				    .index = slot,
 				    .serial = tid,
 				});
-	if (to)
-		memcpy(to, stash->words, top * FXT_WORD_SIZE);
-	return to;
+	if (!to)
+		return false;
+	words = read_places(stash, count, to);
+	memcpy(to + words, stash->words, top * FXT_WORD_SIZE);
+	piece_shrink(block, to, (uint32_t)((words + top) * FXT_WORD_SIZE));
+	return true;
 }
 
 int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block *block)
@@ -153,7 +188,7 @@ int fx_drain_frames(struct fx_drain *d, uint32_t *cursor, struct fx_drain_block 
 		to = NULL;
 		/* Pairs with fx_wait_tell(). */
 		holder = fx_load_acquire(&slot->frames[0].key);
-		if (take_stash(d, *cursor, tid, block))
+		if (take_stash(d, *cursor, tid, n, block))
 			to = piece_begin(block,
 					 (struct fx_piece){
 					     .kind = FX_PIECE_FRAMES,

@@ -11,7 +11,7 @@ void fx_stashed_keep(struct fx_stream *s, const uint64_t *words, size_t count)
 {
 	if (!s->stash)
 		s->stash = malloc(FX_STASH_SIZE);
-	if (!s->stash || count > FX_STASH_WORDS)
+	if (!s->stash || count > FX_STASH_SIZE / FXT_WORD_SIZE)
 		count = 0;
 	if (count)
 		memcpy(s->stash, words, count * FXT_WORD_SIZE);

@@ -32,8 +32,10 @@ void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail);
 #if defined(__x86_64__)
 /* The quick ways of chosen functions (hooks-quick.c), which lead to the slow halves if need be: to be jumped to, as those. `end': when
  * the call ended. */
+void fx_hooks_enter_plain(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			  const struct fx_quick *quick, uint64_t now);
 void fx_hooks_enter_quick(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
-			  const struct fx_quick *quick);
+			  const struct fx_quick *quick, uint64_t now);
 void fx_hooks_leave_quick(uint64_t function, uint64_t sp, void *site, bool tail,
 			  const struct fx_quick *quick, uint64_t end);
 #endif

@@ -14,8 +14,11 @@
 #include "preload/hooks/quick.h"
 
 /* Called by the assembly of kept.c. */
+bool fx_hooks_enter_plain_kept(uint64_t function, const struct fx_kept *kept, uint64_t sp,
+			       uint64_t key, const struct fx_quick *quick, uint64_t now)
+    __attribute__((used, visibility("hidden")));
 bool fx_hooks_enter_quick_kept(uint64_t function, const struct fx_kept *kept, uint64_t sp,
-			       uint64_t key, const struct fx_quick *quick)
+			       uint64_t key, const struct fx_quick *quick, uint64_t now)
     __attribute__((used, visibility("hidden")));
 bool fx_hooks_leave_quick_kept(uint64_t function, uint64_t sp, const struct fx_kept *kept,
 			       bool tail, const struct fx_quick *quick, uint64_t end)
@@ -23,32 +26,64 @@ bool fx_hooks_leave_quick_kept(uint64_t function, uint64_t sp, const struct fx_k
 
 #if defined(__x86_64__)
 
-bool fx_hooks_enter_quick_kept(uint64_t function, const struct fx_kept *kept, uint64_t sp,
-			       uint64_t key, const struct fx_quick *quick)
+/* The next frame is taken for a call; its place has all but the values. NULL: nothing has happened. (Values are read last, so that few
+ * registers are in use meanwhile.) */
+fx_hot struct fx_frame *quick_take(struct fx_thread *t, uint64_t function, uint64_t sp,
+				   uint64_t key, const struct fx_quick *quick)
+{
+	struct fx_frame *f = t->top;
+	struct fx_stash_place *p = fx_stash_place(t, f);
+
+	if (fx_unlikely(f >= t->usual_limit || !t->places))
+		return NULL;
+	if (fx_unlikely(!fx_frame_take(t, f, function, sp, key))) {
+		fx_frame_take_back(t, f);
+		return NULL;
+	}
+	fx_store_relaxed(&p->start, 0);
+	fx_barrier();
+	fx_store_relaxed(&p->header, quick->header);
+	return f;
+}
+
+/* It begins. */
+fx_hot void quick_begin(struct fx_thread *t, struct fx_frame *f, uint64_t now)
+{
+	/* Both pair with reader/slots.c. The code that closes the call finds what it was called with. */
+	fx_store_release(&fx_stash_place(t, f)->start, now);
+	fx_store_release(&f->start, now);
+	FX_FAULT(frame_pushed);
+}
+
+bool fx_hooks_enter_plain_kept(uint64_t function, const struct fx_kept *kept, uint64_t sp,
+			       uint64_t key, const struct fx_quick *quick, uint64_t now)
 {
 	struct fx_thread *t = fx_self;
-	struct fx_stash_entry *e = NULL;
-	struct fx_frame *f = t->top;
-	uint64_t words[FX_QUICK_WORDS];
-	unsigned size;
-	uint64_t now;
+	struct fx_frame *f = quick_take(t, function, sp, key, quick);
 
-	if (fx_unlikely(
-		!fx_caller_is_known(&f[-1], key ^ FX_CALLER_APART, (uint32_t)(key >> 32), sp) ||
-		f >= t->usual_limit || !fx_quick_read(quick, kept, sp, words, &size)))
+	if (fx_unlikely(!f))
 		return false;
-	if (fx_unlikely(!fx_frame_take(t, f, function, sp, key))) {
+	if (fx_unlikely(!fx_quick_read_plain(quick, kept, fx_stash_place(t, f)->args))) {
 		fx_frame_take_back(t, f);
 		return false;
 	}
-	if (fx_likely(size != 0))
-		e = fx_stash_put(t, f, words, size, quick->count);
-	now = fx_thread_time(t, fx_counter());
-	/* Both pair with reader/slots.c. The code that closes the call finds what it was called with. */
-	if (fx_likely(e != NULL))
-		fx_store_release(&e->start, now);
-	fx_store_release(&f->start, now);
-	FX_FAULT(frame_pushed);
+	quick_begin(t, f, now);
+	return true;
+}
+
+bool fx_hooks_enter_quick_kept(uint64_t function, const struct fx_kept *kept, uint64_t sp,
+			       uint64_t key, const struct fx_quick *quick, uint64_t now)
+{
+	struct fx_thread *t = fx_self;
+	struct fx_frame *f = quick_take(t, function, sp, key, quick);
+
+	if (fx_unlikely(!f))
+		return false;
+	if (fx_unlikely(!fx_quick_read(quick, kept, fx_stash_place(t, f)->args))) {
+		fx_frame_take_back(t, f);
+		return false;
+	}
+	quick_begin(t, f, now);
 	return true;
 }
 
@@ -56,23 +91,18 @@ bool fx_hooks_leave_quick_kept(uint64_t function, uint64_t sp, const struct fx_k
 			       bool tail, const struct fx_quick *quick, uint64_t end)
 {
 	uint64_t words[FX_QUICK_WORDS];
-	unsigned size;
 
 	(void)function;
+	(void)sp;
 	(void)tail;
-	return fx_quick_read(quick, kept, sp, words, &size) &&
-	       fx_hooks_leave_with(quick, (struct fx_argument_words){words, size, quick->count},
+	return fx_quick_read(quick, kept, words) &&
+	       fx_hooks_leave_with(quick,
+				   (struct fx_argument_words){
+				       words, fx_stash_place_words(quick->header), quick->count},
 				   end);
 }
 
 #endif
-
-fx_hot uint64_t *words_copy(uint64_t *to, const uint64_t *from, unsigned words)
-{
-	for (unsigned i = 0; i < words; i++)
-		fx_store_relaxed(to++, from[i]);
-	return to;
-}
 
 bool fx_hooks_leave_with(const struct fx_quick *quick, struct fx_argument_words result,
 			 uint64_t end)
@@ -81,18 +111,14 @@ bool fx_hooks_leave_with(const struct fx_quick *quick, struct fx_argument_words 
 	struct fx_frame *f = t->top - 1;
 	struct fx_claim claim = {.time = fx_load_relaxed(&f->start), .at = 1};
 	struct fx_open o = {f, claim.time};
-	struct fx_stash_entry *e;
-	unsigned words = result.size, count = result.count;
-	uint32_t before = 0, at = t->stashed;
+	struct fx_argument_words args = fx_stash_placed(t, o);
+	unsigned words, count;
 	uint64_t *p, *to;
 
-	if (fx_unlikely(!fx_stash_find_newest(t, o, &e)))
-		return false;
-	if (fx_likely(e != NULL)) {
-		words += e->words;
-		count += e->count;
-		before = e->before;
-	}
+	if (!args.size)
+		args = fx_stash_find(t, o);
+	words = args.size + result.size;
+	count = args.count + result.count;
 	if (fx_unlikely(count > 15 || !fx_record_reserve_at_hand(t, 3 + words, claim, &p)))
 		return false;
 	if (fx_unlikely(!fx_open_stands(o))) {
@@ -101,15 +127,13 @@ bool fx_hooks_leave_with(const struct fx_quick *quick, struct fx_argument_words 
 	}
 	FX_FAULT(record_half);
 	to = p + 2;
-	if (fx_likely(e != NULL))
-		to = words_copy(to, e->args, words - result.size);
-	to = words_copy(to, result.words, result.size);
+	for (unsigned i = 0; i < args.size; i++)
+		fx_store_relaxed(to++, args.words[i]);
+	for (unsigned i = 0; i < result.size; i++)
+		fx_store_relaxed(to++, result.words[i]);
 	*to = end;
 	fx_record_publish(p, fx_function_header + ((uint64_t)words << 4 | (uint64_t)count << 20 |
 						   (uint64_t)quick->index << 48));
 	fx_frame_done(t, f, 0);
-	/* What was stashed is dropped at once. */
-	if (fx_likely(e != NULL && t->stashed == at))
-		t->stashed = before;
 	return true;
 }

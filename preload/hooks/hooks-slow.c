@@ -86,8 +86,8 @@ static struct fx_frame *function_push(struct fx_thread *t, const struct fx_new_c
 	struct fx_frame *f;
 
 	for (;;) {
-		if (!fx_caller_is_known(&t->top[-1], e->key ^ e->apart, (uint32_t)(e->key >> 32),
-					e->sp))
+		if (fx_caller_look(&t->top[-1], e->key, (uint32_t)(e->key >> 32), e->sp) !=
+		    e->apart)
 			fx_caller_settle(t, e);
 		f = t->top;
 		if (fx_unlikely(f >= t->limit)) {
@@ -162,7 +162,7 @@ static void arguments_stash(struct fx_thread *t, const struct fx_frame *f,
 		return;
 	fx_follow(t, of, recipe, kept, &to);
 	fx_stash_close(t, to.size, to.count);
-	fx_quick_learn(t, of, e->function, (uint32_t)e->place, recipe);
+	fx_quick_learn(t, of, e->function, (uint32_t)e->place, recipe, true);
 }
 
 /* Of a function that is left out, a call that stands for many. */
@@ -258,9 +258,9 @@ static void leave_recording(struct fx_thread *t, struct fx_open o, uint64_t func
 			    bool tail, uint64_t end, const struct fx_kept *kept)
 {
 	uint64_t words[FX_STASH_RESULT];
-	const struct fx_stash_entry *e = fx_stash_find(t, o);
-	struct fx_followed to = {
-	    .words = words, .room = FX_STASH_RESULT, .most = FX_FOLLOW_ALL - (e ? e->count : 0)};
+	struct fx_followed to = {.words = words,
+				 .room = FX_STASH_RESULT,
+				 .most = FX_FOLLOW_ALL - fx_stash_find(t, o).count};
 	const struct fx_recipe *recipe = NULL;
 	struct fx_recipes_of of;
 
@@ -273,7 +273,8 @@ static void leave_recording(struct fx_thread *t, struct fx_open o, uint64_t func
 				  (struct fx_argument_words){words, to.size, to.count});
 	/* Of an exit by a jump all places are one. */
 	if (fx_unlikely(of.function != NULL) && !(tail && recipe))
-		fx_quick_learn(t, &of, function, tail ? 0 : (uint32_t)hook_place(sp, kept), recipe);
+		fx_quick_learn(t, &of, function, tail ? 0 : (uint32_t)hook_place(sp, kept), recipe,
+			       false);
 }
 
 /* A function that is left out: if the newest call is one of it that is recorded, as it was before the program knew, or stands for

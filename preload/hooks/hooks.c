@@ -52,18 +52,20 @@ fx_hot bool is_usual(const struct fx_thread *t, uint64_t state)
 }
 
 /* False: nothing has happened, but for a frame that a handler has used in between, *ret_used: it is to be taken back.
- * *ret_apart: all is as usual but that the caller is not known. */
+ * *ret_known: what is known of the caller, if all else is as usual. */
 fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64_t key,
-			  uint32_t place, struct fx_frame **ret_used, bool *ret_apart)
+			  uint32_t place, struct fx_frame **ret_used, uint64_t *ret_known)
 {
 	struct fx_thread *t = fx_self;
 	struct fx_frame *f;
+	uint64_t known;
 
 	if (fx_unlikely(!is_usual(t, state)))
 		return false;
 	f = t->top;
-	if (fx_unlikely(!fx_caller_is_known(&f[-1], key, place, sp))) {
-		*ret_apart = true;
+	known = fx_caller_look(&f[-1], key, place, sp);
+	if (fx_unlikely(known != 0)) {
+		*ret_known = known;
 		return false;
 	}
 	if (fx_unlikely(f >= t->usual_limit))
@@ -120,43 +122,114 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 	return true;
 }
 
-/* A call of a function that may be a chosen one, whose arguments are wanted. */
-static APART void enter_apart(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
-{
+/* A call of a chosen function, whose arguments are wanted. */
 #if defined(__x86_64__)
-	const struct fx_quick *quick =
-	    fx_quick_find(function, (uint32_t)(key >> 32), fx_self->state);
-
-	if (fx_likely(quick != NULL)) {
-		fx_hooks_enter_quick(function, site, sp, key, quick);
-		return;
-	}
-#endif
-	fx_hooks_enter(function, site, sp, key);
+fx_hot void enter_by(const struct fx_quick *quick, uint64_t function, uint64_t site, uint64_t sp,
+		     uint64_t key, uint64_t now)
+{
+	if (fx_likely(quick->is_plain))
+		fx_hooks_enter_plain(function, site, sp, key, quick, now);
+	else
+		fx_hooks_enter_quick(function, site, sp, key, quick, now);
 }
 
-/* Its end. */
-static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place,
-			      uint64_t state, uint64_t end)
+static APART void enter_beside(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			       uint64_t now)
+{
+	const struct fx_quick *quick =
+	    fx_quick_find_beside(function, (uint32_t)(key >> 32), fx_self->state);
+
+	if (quick)
+		enter_by(quick, function, site, sp, key, now);
+	else
+		fx_hooks_enter(function, site, sp, key);
+}
+
+static APART void enter_apart(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+{
+	uint64_t now = fx_thread_time(fx_self, fx_counter());
+	const struct fx_quick *quick =
+	    fx_quick_find_first(function, (uint32_t)(key >> 32), fx_self->state);
+
+	if (fx_likely(quick != NULL))
+		enter_by(quick, function, site, sp, key, now);
+	else
+		enter_beside(function, site, sp, key, now);
+}
+#else
+static APART void enter_apart(uint64_t function, uint64_t site, uint64_t sp, uint64_t key)
+{
+	fx_hooks_enter(function, site, sp, key);
+}
+#endif
+
+#if defined(__x86_64__)
+/* The end of one, when its record is to be written by more than is at hand. */
+static APART void leave_quickly(uint64_t function, uint64_t sp, void *site, bool tail,
+				const struct fx_quick *quick, uint64_t end)
+{
+	if (quick->count)
+		fx_hooks_leave_quick(function, sp, site, tail, quick, end);
+	else if (fx_unlikely(!fx_hooks_leave_with(quick, (struct fx_argument_words){0}, end)))
+		fx_hooks_leave(function, sp, site, tail);
+}
+
+static APART void leave_unplaced(uint64_t function, uint64_t sp, void *site, void *place,
+				 uint64_t end)
 {
 	bool tail = is_tail(site, place);
-#if defined(__x86_64__)
 	const struct fx_quick *quick =
-	    fx_quick_find(function, tail ? 0 : (uint32_t)(uintptr_t)place, state);
+	    fx_quick_find(function, tail ? 0 : (uint32_t)(uintptr_t)place, fx_self->state);
 
-	if (fx_likely(quick != NULL)) {
-		if (quick->count)
-			fx_hooks_leave_quick(function, sp, site, tail, quick, end);
-		else if (fx_unlikely(
-			     !fx_hooks_leave_with(quick, (struct fx_argument_words){0}, end)))
-			fx_hooks_leave(function, sp, site, tail);
-		return;
+	if (fx_likely(quick != NULL))
+		leave_quickly(function, sp, site, tail, quick, end);
+	else
+		fx_hooks_leave(function, sp, site, tail);
+}
+
+/* Writes the record of a call whose place on the stash has all that is wanted of it, and takes it off. False: nothing has happened. */
+fx_hot bool leave_placed(struct fx_thread *t, struct fx_frame *f, uint64_t end)
+{
+	struct fx_claim claim = {.time = fx_load_relaxed(&f->start), .at = 1};
+	const struct fx_stash_place *e = fx_stash_place(t, f);
+	uint64_t header, words, *p, *to;
+
+	if (fx_unlikely(!t->places || e->start != claim.time ||
+			!((header = e->header) & FX_QUICK_COMPLETE)))
+		return false;
+	words = header >> 4 & 0xfff;
+	if (fx_unlikely(!fx_record_reserve_at_hand(t, (unsigned)words, claim, &p)))
+		return false;
+	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
+		fx_record_disclaim(t, p, claim, 0);
+		return true;
 	}
-#else
-	(void)state;
-	(void)end;
+	FX_FAULT(record_half);
+	to = p + 2;
+	/* Behind the last word there is room for one more. */
+	for (const uint64_t *from = e->args; to < p + words - 1; from += 2, to += 2) {
+		fx_store_relaxed(&to[0], from[0]);
+		fx_store_relaxed(&to[1], from[1]);
+	}
+	p[words - 1] = end;
+	fx_record_publish(p, header);
+	fx_frame_done(t, f, 0);
+	return true;
+}
 #endif
-	fx_hooks_leave(function, sp, site, tail);
+
+/* Its end. */
+static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place, uint64_t end)
+{
+#if defined(__x86_64__)
+	struct fx_thread *t = fx_self;
+
+	if (fx_unlikely(!leave_placed(t, t->top - 1, end)))
+		leave_unplaced(function, sp, site, place, end);
+#else
+	(void)end;
+	fx_hooks_leave(function, sp, site, is_tail(site, place));
+#endif
 }
 
 #define COUNTED_OUT (FX_CHOICE_OUT | FX_CHOICE_COUNTED)
@@ -183,15 +256,15 @@ static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp,
 				  uint64_t state, uint64_t choice)
 {
 	struct fx_frame *used = NULL;
-	bool apart = false;
+	uint64_t known = 0;
 
 	if (choice == COUNTED_OUT && fx_likely(!enter_is_counted(state)))
 		return;
 	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
 	    fx_likely(
-		enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used, &apart)))
+		enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used, &known)))
 		return;
-	if (apart)
+	if (known == FX_CALLER_APART)
 		enter_apart(function, site, sp, key);
 	else if (fx_unlikely(used != NULL))
 		fx_hooks_enter_again(function, site, sp, key, used);
@@ -211,7 +284,7 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 	    fx_likely(leave_usually(state, function, sp, site, tail, &end)))
 		return;
 	if (end)
-		leave_apart(function, sp, site, place, state, end);
+		leave_apart(function, sp, site, place, end);
 	else
 		fx_hooks_leave(function, sp, site, tail);
 }
@@ -223,7 +296,7 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
 	struct fx_frame *used = NULL;
 	uint64_t key, choice;
-	bool apart = false;
+	uint64_t known = 0;
 	void *place;
 
 	if (!calls_are_on(state))
@@ -240,9 +313,9 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	place = __builtin_return_address(0);
 	key = call_key((uint64_t)site, place);
 	if (fx_likely(enter_usually(state, (uint64_t)function, FX_CFA(), key,
-				    (uint32_t)(uintptr_t)place, &used, &apart)))
+				    (uint32_t)(uintptr_t)place, &used, &known)))
 		return;
-	if (apart)
+	if (known == FX_CALLER_APART)
 		enter_apart((uint64_t)function, (uint64_t)site, FX_CFA(), key);
 	else if (fx_unlikely(used != NULL))
 		fx_hooks_enter_again((uint64_t)function, (uint64_t)site, FX_CFA(), key, used);
@@ -272,7 +345,7 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	if (fx_likely(leave_usually(state, (uint64_t)function, FX_CFA(), site, tail, &end)))
 		return;
 	if (end)
-		leave_apart((uint64_t)function, FX_CFA(), site, place, state, end);
+		leave_apart((uint64_t)function, FX_CFA(), site, place, end);
 	else
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);
 }

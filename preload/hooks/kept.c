@@ -52,15 +52,15 @@ FX_KEPT_WAY("fx_hooks_enter_again", "rdx", "r9", FX_KEPT_VECTORS_ASM);
 FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 
 /*
- * NAME(...) asks NAME_quick_kept(), and if that has done nothing jumps to NAME. Its arguments are `put' where the registers stand
+ * NAME_WAY(...) asks NAME_WAY_kept(), and if that has done nothing jumps to NAME. Its arguments are `put' where the registers stand
  * that need not be kept, and `got' again from there; no vectors are saved, for nothing changes them.
  */
-#define FX_QUICK_WAY(name, put, kept, got)                                                         \
+#define FX_QUICK_WAY(name, way, put, kept, got)                                                    \
 	__asm__(".text\n"                                                                          \
 		".p2align 4\n"                                                                     \
-		".globl " name "_quick\n"                                                          \
-		".hidden " name "_quick\n"                                                         \
-		".type " name "_quick, @function\n" name "_quick:\n"                               \
+		".globl " name way "\n"                                                            \
+		".hidden " name way "\n"                                                           \
+		".type " name way ", @function\n" name way ":\n"                                   \
 		".cfi_startproc\n"                                                                 \
 		"	subq $136, %rsp\n"                                                               \
 		".cfi_adjust_cfa_offset 136\n"                                                     \
@@ -70,7 +70,7 @@ FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 		"	movq %r13, 104(%rsp)\n"                                                          \
 		"	movq %r14, 112(%rsp)\n"                                                          \
 		"	movq %r15, 120(%rsp)\n" put "	movq %rsp, %" kept "\n"                    \
-		"	call " name "_quick_kept\n"                                                \
+		"	call " name way "_kept\n"                                                  \
 		"	testb %al, %al\n"                                                                \
 		"	jz 1f\n"                                                                         \
 		"	addq $136, %rsp\n"                                                               \
@@ -82,9 +82,9 @@ FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 		".cfi_adjust_cfa_offset -136\n"                                                    \
 		"	jmp " name "\n"                                                            \
 		".cfi_endproc\n"                                                                   \
-		".size " name "_quick, .-" name "_quick\n")
+		".size " name way ", .-" name way "\n")
 
-FX_QUICK_WAY("fx_hooks_enter",
+FX_QUICK_WAY("fx_hooks_enter", "_quick",
 	     "	movq %rdi, 40(%rsp)\n"
 	     "	movq %rsi, 32(%rsp)\n"
 	     "	movq %rdx, 56(%rsp)\n"
@@ -94,7 +94,17 @@ FX_QUICK_WAY("fx_hooks_enter",
 	     "	movq 32(%rsp), %rsi\n"
 	     "	movq 56(%rsp), %rdx\n"
 	     "	movq 16(%rsp), %rcx\n");
-FX_QUICK_WAY("fx_hooks_leave",
+FX_QUICK_WAY("fx_hooks_enter", "_plain",
+	     "	movq %rdi, 40(%rsp)\n"
+	     "	movq %rsi, 32(%rsp)\n"
+	     "	movq %rdx, 56(%rsp)\n"
+	     "	movq %rcx, 16(%rsp)\n",
+	     "rsi",
+	     "	movq 40(%rsp), %rdi\n"
+	     "	movq 32(%rsp), %rsi\n"
+	     "	movq 56(%rsp), %rdx\n"
+	     "	movq 16(%rsp), %rcx\n");
+FX_QUICK_WAY("fx_hooks_leave", "_quick",
 	     "	movq %rdi, 40(%rsp)\n"
 	     "	movq %rsi, 56(%rsp)\n"
 	     "	movq %rdx, 8(%rsp)\n"

@@ -13,6 +13,15 @@ const struct fx_quick *fx_quick_table[1u << FX_QUICK_LOG2] FX_LARGE;
 static struct fx_quick quick_entries[ENTRIES] FX_LARGE;
 static uint32_t quick_used;
 
+fx_cold const struct fx_quick *fx_quick_find_beside(uint64_t function, uint32_t place,
+						    uint64_t state)
+{
+	const struct fx_quick *q =
+	    fx_load_acquire(&fx_quick_table[fx_quick_slot(function, place) ^ 1]); /* as there */
+
+	return fx_quick_is(q, function, place, state) ? q : NULL;
+}
+
 /* Names of enums' values, one enum behind the other. */
 #define NAMES	  4096u
 #define NAMES_MAX 64u /* of one */
@@ -27,7 +36,7 @@ static uint32_t quick_names_used;
 #define NAMES_COUNT_SHIFT 48
 _Static_assert(NAMES <= 1u << (NAMES_COUNT_SHIFT - NAMES_FIRST_SHIFT), "places of names");
 
-bool fx_quick_name(const struct fx_quick_value *v, uint64_t value, uint64_t *ret)
+uint64_t fx_quick_name(const struct fx_quick_value *v, uint64_t value)
 {
 	uint32_t at = (uint32_t)(v->header >> NAMES_FIRST_SHIFT & (NAMES - 1));
 	uint32_t end = at + (uint32_t)(v->header >> NAMES_COUNT_SHIFT);
@@ -37,8 +46,7 @@ bool fx_quick_name(const struct fx_quick_value *v, uint64_t value, uint64_t *ret
 	    v->way == FX_QUICK_ENUM_SIGNED ? (uint64_t)((int64_t)value >> v->cut) : value >> v->cut;
 	while (at < end && (uint64_t)quick_names[at].value != value)
 		at++;
-	*ret = (uint32_t)v->header | quick_names[at & (NAMES - 1)].index << 32;
-	return at < end;
+	return at < end ? (uint32_t)v->header | quick_names[at & (NAMES - 1)].index << 32 : 0;
 }
 
 static bool names_learn(const struct fx_thread *t, const struct fx_recipes_of *of,
@@ -182,8 +190,31 @@ static bool quick_fill(const struct fx_thread *t, const struct fx_recipes_of *of
 		if (!value_learn(t, of, &recipe->values[i], &ret->values[i]))
 			return false;
 	}
-	ret->count = recipe->count;
+	ret->count = (uint16_t)recipe->count;
 	return true;
+}
+
+/* Of the record, with its values. */
+static uint64_t quick_header(const struct fx_quick *q)
+{
+	uint64_t words = 0;
+
+	for (uint32_t i = 0; i < q->count; i++)
+		words += q->values[i].way == FX_QUICK_WORD ? 2 : 1;
+	return fx_function_header +
+	       (words << 4 | (uint64_t)q->count << 20 | (uint64_t)q->index << 48);
+}
+
+static bool quick_is_plain(const struct fx_quick *q)
+{
+	for (uint32_t i = 0; i < q->count; i++) {
+		const struct fx_quick_value *v = &q->values[i];
+
+		if ((v->way > FX_QUICK_WORD && v->way != FX_QUICK_FIXED) ||
+		    (v->load && v->load != 4 && v->load != 8))
+			return false;
+	}
+	return q->count;
 }
 
 /* An entry that says that nothing can be quick is of no state. */
@@ -203,7 +234,7 @@ static const struct fx_quick **slot_for(const struct fx_quick *e)
 		const struct fx_quick *q = fx_load_acquire(at); /* pairs with the release below */
 
 		if (!q || !is_of_state(q, e->state) || q->serial != e->serial)
-			found = at;
+			found = found ? found : at;
 		else if (q->function == e->function && q->place == e->place)
 			return NULL;
 	}
@@ -211,7 +242,7 @@ static const struct fx_quick **slot_for(const struct fx_quick *e)
 }
 
 fx_cold void fx_quick_learn(struct fx_thread *t, const struct fx_recipes_of *of, uint64_t function,
-			    uint32_t place, const struct fx_recipe *recipe)
+			    uint32_t place, const struct fx_recipe *recipe, bool is_entry)
 {
 	/* Before all that it holds for. */
 	struct fx_quick e = {.function = function,
@@ -230,6 +261,10 @@ fx_cold void fx_quick_learn(struct fx_thread *t, const struct fx_recipes_of *of,
 	e.index = (uint32_t)fx_function_index(t, function);
 	if (!e.index || !quick_fill(t, of, recipe, &e))
 		e.state = ~e.state;
+	e.header = quick_header(&e);
+	e.is_plain = quick_is_plain(&e);
+	if (is_entry && (of->function->flags & FX_RECIPE_RESULT))
+		e.header &= ~FX_QUICK_COMPLETE;
 	quick_entries[i] = e;
 	fx_store_release(slot, &quick_entries[i]);
 }

@@ -12,21 +12,28 @@
 
 #include "base/atomic.h"
 #include "engine/provider/engine.h"
+#include "engine/provider/stash.h"
 #include "preload/hooks/kept.h"
 #include "preload/hooks/recipes.h"
 #include "preload/host/caller.h"
 
 #define FX_QUICK_VALUES 6u
-#define FX_QUICK_WORDS	(2 * FX_QUICK_VALUES)
-#define FX_QUICK_LOG2	11u
+#define FX_QUICK_WORDS	(2 * FX_QUICK_VALUES) /* at most */
+_Static_assert(FX_QUICK_WORDS <= FX_STASH_PLACE_WORDS, "room for all values");
+#define FX_QUICK_LOG2 11u
 
 struct fx_quick_value {
 	uint64_t header; /* of the argument, without its value */
 	int32_t offset;	 /* from what is in the register */
 	uint8_t base;	 /* the register's number */
-	uint8_t load;	 /* bytes; 0: it is in the register */
-	uint8_t way;	 /* enum fx_quick_way */
 	uint8_t cut;	 /* bits above the value */
+	union {
+		struct {
+			uint8_t load; /* bytes; 0: it is in the register */
+			uint8_t way;  /* enum fx_quick_way */
+		};
+		uint16_t how; /* both; 0 of most */
+	};
 };
 
 enum fx_quick_way {
@@ -42,13 +49,19 @@ enum fx_quick_way {
 	FX_QUICK_ENUM_SIGNED,
 };
 
+/* In a header: its record's type. Without that it lacks what the function returns. */
+#define FX_QUICK_COMPLETE UINT64_C(4)
+
 struct fx_quick {
 	uint64_t function;
 	uint64_t state;	 /* the word of it in which this was learned */
 	uint32_t place;	 /* the hook's return address, lower half; 0: an exit by a jump */
 	uint32_t serial; /* fx_callers_serial */
-	uint32_t index;	 /* of the function's name */
-	uint32_t count;
+	uint64_t
+	    header; /* of the record; at an entry of a function whose result is wanted, without its type */
+	uint32_t index; /* of the function's name */
+	uint16_t count;
+	uint16_t is_plain; /* fx_quick_read_plain() does for it */
 	struct fx_quick_value values[FX_QUICK_VALUES];
 };
 
@@ -68,25 +81,40 @@ fx_hot bool fx_quick_is(const struct fx_quick *q, uint64_t function, uint32_t pl
 	       q->serial == fx_load_relaxed(&fx_callers_serial);
 }
 
-/* NULL: nothing is known. */
-fx_hot const struct fx_quick *fx_quick_find(uint64_t function, uint32_t place, uint64_t state)
-{
-	uint32_t slot = fx_quick_slot(function, place);
-	/* acquire, both: pairs with fx_quick_learn() */
-	const struct fx_quick *q = fx_load_acquire(&fx_quick_table[slot]);
+/* The same, in the other slot. */
+fx_cold const struct fx_quick *fx_quick_find_beside(uint64_t function, uint32_t place,
+						    uint64_t state);
 
-	if (fx_likely(fx_quick_is(q, function, place, state)))
-		return q;
-	q = fx_load_acquire(&fx_quick_table[slot ^ 1]);
-	return fx_quick_is(q, function, place, state) ? q : NULL;
+/* NULL: nothing is known, unless it stands beside. */
+fx_hot const struct fx_quick *fx_quick_find_first(uint64_t function, uint32_t place, uint64_t state)
+{
+	/* acquire: pairs with fx_quick_learn() */
+	const struct fx_quick *q = fx_load_acquire(&fx_quick_table[fx_quick_slot(function, place)]);
+
+	return fx_likely(fx_quick_is(q, function, place, state)) ? q : NULL;
 }
 
-/* What was found out of a function in the slow half. `recipe': of this place; NULL: nothing is wanted here. */
-fx_cold void fx_quick_learn(struct fx_thread *t, const struct fx_recipes_of *of, uint64_t function,
-			    uint32_t place, const struct fx_recipe *recipe);
+fx_hot const struct fx_quick *fx_quick_find(uint64_t function, uint32_t place, uint64_t state)
+{
+	const struct fx_quick *q = fx_quick_find_first(function, place, state);
 
-/* What lies so far above a stack address is there: frames of callers. */
+	return q ? q : fx_quick_find_beside(function, place, state);
+}
+
+/* What was found out of a function in the slow half. `recipe': of this place; NULL: nothing is wanted here. `is_entry': what it returns may
+ * be wanted, too. */
+fx_cold void fx_quick_learn(struct fx_thread *t, const struct fx_recipes_of *of, uint64_t function,
+			    uint32_t place, const struct fx_recipe *recipe, bool is_entry);
+
+/*
+ * What lies so far above what a hook has saved is there: frames of callers. (What is saved lies right below the hook's own.)
+ */
 #define FX_QUICK_NEAR 4000u
+
+fx_hot bool fx_quick_is_near(uint64_t address, const struct fx_kept *kept)
+{
+	return address - (uint64_t)(uintptr_t)kept <= FX_QUICK_NEAR;
+}
 
 fx_hot uint64_t fx_quick_load(uint64_t address, unsigned size)
 {
@@ -100,6 +128,36 @@ fx_hot uint64_t fx_quick_load(uint64_t address, unsigned size)
 	default:
 		return *(const uint8_t *)(uintptr_t)address;
 	}
+}
+
+/* The values of most as words of a record: halves, words and fixed ones, of a register or of as many bytes. False: one is not close by. */
+fx_hot bool fx_quick_read_plain(const struct fx_quick *q, const struct fx_kept *kept, uint64_t *to)
+{
+	const struct fx_quick_value *v = q->values, *end = v + q->count;
+
+	do {
+		uint64_t value = kept->registers[v->base] + (uint64_t)(int64_t)v->offset;
+
+		if (fx_likely(v->how == 0)) {
+			fx_store_relaxed(to++, v->header | value << 32);
+			continue;
+		}
+		if (v->load) {
+			if (fx_unlikely(!fx_quick_is_near(value, kept)))
+				return false;
+			value = v->load == 4 ? *(const uint32_t *)(uintptr_t)value
+					     : *(const uint64_t *)(uintptr_t)value;
+		}
+		if (v->way == FX_QUICK_WORD) {
+			fx_store_relaxed(to++, v->header);
+			fx_store_relaxed(to++, value);
+			continue;
+		}
+		if (v->way == FX_QUICK_FIXED)
+			value = 0;
+		fx_store_relaxed(to++, v->header | value << 32);
+	} while (++v < end);
+	return true;
 }
 
 /* In place of a header that has room for it in its upper half. */
@@ -119,37 +177,35 @@ fx_hot uint64_t fx_quick_half(const struct fx_quick_value *v, uint64_t value)
 	}
 }
 
-/* The header of an enum's value that has a name. False: it has none. (The upper half of v->header says where the names are.) */
-bool fx_quick_name(const struct fx_quick_value *v, uint64_t value, uint64_t *ret);
+/* The header of an enum's value that has a name; 0: it has none. (The upper half of v->header says where the names are.) */
+uint64_t fx_quick_name(const struct fx_quick_value *v, uint64_t value);
 
-/* The values as words of a record, *ret_size of them. False: one is not close by, or has no name. `sp': the function's stack address. */
-fx_hot bool fx_quick_read(const struct fx_quick *q, const struct fx_kept *kept, uint64_t sp,
-			  uint64_t *words, unsigned *ret_size)
+/* The same of all. False: one is not close by, or has no name. */
+fx_hot bool fx_quick_read(const struct fx_quick *q, const struct fx_kept *kept, uint64_t *to)
 {
 	const struct fx_quick_value *v = q->values, *end = v + q->count;
-	uint64_t *to = words;
 
 	for (; v < end; v++) {
 		uint64_t value = kept->registers[v->base] + (uint64_t)(int64_t)v->offset;
 
 		if (v->load) {
-			if (fx_unlikely(value - sp > FX_QUICK_NEAR))
+			if (fx_unlikely(!fx_quick_is_near(value, kept)))
 				return false;
 			value = fx_quick_load(value, v->load);
 		}
 		if (fx_likely(v->way == FX_QUICK_HALF)) {
-			*to++ = v->header | value << 32;
+			value = v->header | value << 32;
 		} else if (v->way == FX_QUICK_WORD) {
-			*to++ = v->header;
-			*to++ = value;
+			fx_store_relaxed(to++, v->header);
 		} else if (v->way >= FX_QUICK_ENUM) {
-			if (!fx_quick_name(v, value, to++))
+			value = fx_quick_name(v, value);
+			if (!value)
 				return false;
 		} else {
-			*to++ = fx_quick_half(v, value);
+			value = fx_quick_half(v, value);
 		}
+		fx_store_relaxed(to++, value);
 	}
-	*ret_size = (unsigned)(to - words);
 	return true;
 }
 

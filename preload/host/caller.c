@@ -23,10 +23,10 @@ void fx_callers_forget(void)
 	}
 }
 
-static void remember(uint64_t key, uint64_t distance)
+static void remember(uint64_t key, uint64_t distance, uint64_t apart)
 {
 	fx_store_relaxed(&fx_callers[fx_caller_slot(key, (uint32_t)(key >> 32), distance)],
-			 fx_caller_word(key, distance)); /* relaxed: as in caller.h */
+			 fx_caller_word(key, distance) ^ apart); /* relaxed: as in caller.h */
 }
 
 static uint32_t place32(uint64_t key)
@@ -56,7 +56,7 @@ static uint64_t inlined_distance(const struct fx_frame *newest)
 static bool is_known_as_inlined(const struct fx_frame *newest, const struct fx_new_call *e)
 {
 	return fx_frame_sp(newest) == e->sp && same_site(newest, e) &&
-	       fx_caller_word_is_known(inlined_key(e), place32(e->key), inlined_distance(newest));
+	       !fx_caller_word_look(inlined_key(e), place32(e->key), inlined_distance(newest));
 }
 
 /* An inlined call that is made again was left before, with what lies in it. `outer`: the first call of the stack
@@ -138,7 +138,7 @@ static void close_shared(struct fx_thread *t, struct fx_frame *outer, const stru
 	if (e->function != b->code.start || e->key == outer->key)
 		close_repeated(t, outer, e);
 	if (outer < t->top && fx_frame_sp(t->top - 1) == e->sp && e->function != b->code.start)
-		remember(inlined_key(e), inlined_distance(t->top - 1));
+		remember(inlined_key(e), inlined_distance(t->top - 1), 0);
 }
 
 bool (*fx_caller_leaves_out)(uint64_t function);
@@ -239,5 +239,5 @@ fx_cold void fx_caller_settle(struct fx_thread *t, const struct fx_new_call *e)
 	newest = t->top - 1;
 	/* Not where something is under way: a call may be left open for that, and a handler is called from anywhere. */
 	if (fx_frame_sp(newest) > e->sp && !fx_record_is_under_way(t))
-		remember(e->key ^ e->apart, newest->sp - e->sp);
+		remember(e->key, newest->sp - e->sp, e->apart);
 }

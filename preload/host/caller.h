@@ -46,18 +46,22 @@ fx_hot uint32_t fx_caller_slot(uint64_t key, uint32_t place, uint64_t distance)
 	return ((uint32_t)key + place + (uint32_t)distance) & ((1u << FX_CALLERS_LOG2) - 1);
 }
 
-fx_hot bool fx_caller_word_is_known(uint64_t key, uint32_t place, uint64_t distance)
+fx_hot uint64_t fx_caller_word_look(uint64_t key, uint32_t place, uint64_t distance)
 {
 	/* relaxed: the word is all there is */
-	return fx_load_relaxed(&fx_callers[fx_caller_slot(key, place, distance)]) ==
+	return fx_load_relaxed(&fx_callers[fx_caller_slot(key, place, distance)]) ^
 	       fx_caller_word(key, distance);
 }
 
-/* Whether `newest` is known to make the call of `key` whose stack address is `sp`. Then it lies above. */
-fx_hot bool fx_caller_is_known(const struct fx_frame *newest, uint64_t key, uint32_t place,
+/* Whether `newest` is known to make the call of `key` whose stack address is `sp`, and so lies above: 0, or FX_CALLER_APART if
+ * that call is none for the hooks' usual way. Anything else: it is not known. (The mark makes a word that of a call site beside
+ * this one, nearer than calls are.) */
+#define FX_CALLER_APART 1u
+
+fx_hot uint64_t fx_caller_look(const struct fx_frame *newest, uint64_t key, uint32_t place,
 			       uint64_t sp)
 {
-	return fx_caller_word_is_known(key, place, newest->sp - sp);
+	return fx_caller_word_look(key, place, newest->sp - sp);
 }
 
 /* A call that begins; what is not known of its caller. */
@@ -68,12 +72,8 @@ struct fx_new_call {
 	uint64_t frame_pointer; /* and the register, if it is used as one */
 	uint64_t place;		/* the hook's return address, as far as it is known */
 	uint64_t key;		/* see hooks.c */
-	uint64_t
-	    apart; /* changes the key by which its caller is known: FX_CALLER_APART, for a call that the hooks' usual way
-			   is not to know; or 0 */
+	uint64_t apart;		/* FX_CALLER_APART, or 0 */
 };
-
-#define FX_CALLER_APART 1u
 
 /* Says that a function's calls are not recorded; NULL: all are. It is set before the first is left out, and stays. */
 extern bool (*fx_caller_leaves_out)(uint64_t function) __attribute__((visibility("hidden")));

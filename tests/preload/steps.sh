@@ -41,9 +41,9 @@ for optimise in -O0 -O2; do
 	expect_steps result 54 89
 	"$FXTRACE" run -q -c function --clock counter --args '*' --retval result -o args.fxt -- ./steps >counted || fail "status $?"
 	expect_steps leaf 54 89
-	expect_steps two 250 249
-	expect_steps mixed 411 270
-	expect_steps result 220 323
+	expect_steps two 194 140
+	expect_steps mixed 333 156
+	expect_steps result 165 341
 	expect_clean args.fxt
 	"$FXTRACE" dump args.fxt >dump
 	[ $optimise != -O0 ] || {

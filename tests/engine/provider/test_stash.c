@@ -37,11 +37,11 @@ static struct fx_open opened(uint64_t sp, uint64_t word)
 
 static void expect_word(struct fx_open o, uint64_t word)
 {
-	const struct fx_stash_entry *e = fx_stash_find(t, o);
+	struct fx_argument_words found = fx_stash_find(t, o);
 
-	cr_assert_not_null(e);
-	cr_expect_eq(e->words, 1);
-	cr_expect_eq(e->args[0], word);
+	cr_assert_not_null(found.words);
+	cr_expect_eq(found.size, 1);
+	cr_expect_eq(found.words[0], word);
 }
 
 Test(stash, inside_one_another)
@@ -59,7 +59,7 @@ Test(stash, inside_one_another)
 	expect_word(a, 1);
 	fx_frame_pop(t, b.frame);
 	fx_frame_pop(t, a.frame);
-	cr_expect_null(fx_stash_find(t, a = (struct fx_open){a.frame, a.start + 1}));
+	cr_expect_eq(fx_stash_find(t, a = (struct fx_open){a.frame, a.start + 1}).size, 0);
 }
 
 Test(stash, calls_without)
@@ -67,7 +67,7 @@ Test(stash, calls_without)
 	struct fx_open a = opened(0x9000, 1);
 	struct fx_frame *plain = fx_frame_push(t, 0x2000, 0x8000, 0);
 
-	cr_expect_null(fx_stash_find(t, (struct fx_open){plain, plain->start}));
+	cr_expect_eq(fx_stash_find(t, (struct fx_open){plain, plain->start}).size, 0);
 	expect_word(a, 1);
 	fx_frame_pop(t, plain);
 	expect_word(a, 1);
@@ -123,5 +123,47 @@ Test(stash, none)
 	f = t->top;
 	cr_assert(fx_frame_take(t, f, 0x1000, 0x8000, 0));
 	cr_expect_null(fx_stash_open(t, f));
-	cr_expect_null(fx_stash_find(t, (struct fx_open){f, 1}));
+	cr_expect_eq(fx_stash_find(t, (struct fx_open){f, 1}).size, 0);
+}
+
+/* --- In the place of a frame ------------------------------------------------------------------ */
+
+static struct fx_open placed_call(uint64_t sp, uint64_t word)
+{
+	struct fx_frame *f = t->top;
+	struct fx_stash_place *p = fx_stash_place(t, f);
+	uint64_t now;
+
+	cr_assert(fx_frame_take(t, f, 0x1000, sp, 0));
+	p->start = 0;
+	p->header = 4 | 4 << 4 | 1 << 20;
+	p->args[0] = word;
+	now = fx_thread_now(t);
+	fx_store_release(&p->start, now);
+	fx_store_release(&f->start, now);
+	return (struct fx_open){f, now};
+}
+
+Test(stash, places)
+{
+	struct fx_open a = placed_call(0x9000, 1), b = opened(0x8000, 2),
+		       c = placed_call(0x7000, 3);
+
+	expect_word(a, 1);
+	expect_word(b, 2);
+	expect_word(c, 3);
+	fx_frame_pop(t, c.frame);
+	/* What takes its frame is another call. */
+	c = opened(0x7800, 4);
+	expect_word(c, 4);
+	expect_word(a, 1);
+}
+
+/* What another thread's, or a broken one's, header says of more words than there are is not believed. */
+Test(stash, place_too_large)
+{
+	struct fx_open a = placed_call(0x9000, 1);
+
+	fx_stash_place(t, a.frame)->header = 4 | 0xfff << 4 | 1 << 20;
+	cr_expect_eq(fx_stash_find(t, a).size, 0);
 }
