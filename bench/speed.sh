@@ -48,7 +48,7 @@ of() {
 	awk "BEGIN { printf \"%.3f\", $1 }"
 }
 
-# The same function without hooks, and with the plugin's.
+# The same function without hooks, with room for a call, and with the plugin's.
 PLUGIN=$B/compiler-plugin/.libs/fxtrace.so
 with_plugin=
 # shellcheck disable=SC2086 # the compiler may come with options of its own
@@ -58,14 +58,18 @@ pair_build() { # NAME OPTION...
 	shift
 	${FX_CC:-cc} -O2 -D_GNU_SOURCE -I"$FX_SRCDIR" -I"$FX_SRCDIR/include" "$@" -o "$DIR/$name" "$FX_SRCDIR/bench/pair.c" -pthread
 }
-[ ! -e "$PLUGIN" ] || { pair_build pair-bare && pair_build pair-plugin -fplugin="$PLUGIN" && with_plugin=yes; }
+pair_build pair-bare && pair_build pair-room -fpatchable-function-entry=5 || exit 99
+[ ! -e "$PLUGIN" ] || { pair_build pair-plugin -fplugin="$PLUGIN" && with_plugin=yes; }
 
 for _ in $(seq "$ROUNDS"); do
 	if [ -n "$with_plugin" ]; then
-		sample bare "$DIR/pair-bare"
 		sample plugin-off "$DIR/pair-plugin"
 		sample plugin-on traced -c function -- "$DIR/pair-plugin"
 	fi
+	sample bare "$DIR/pair-bare"
+	sample bare-traced traced -c function -- "$DIR/pair-bare"
+	sample room traced -c function -- "$DIR/pair-room"
+	sample patched traced -c function --patch -- "$DIR/pair-room"
 	sample stub "$B/bench/pair"
 	sample floor env LD_PRELOAD="$B/.libs/libbenchfloor.so" "$B/bench/pair"
 	sample pair traced -c function -- "$B/bench/pair"
@@ -91,7 +95,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off left-out chosen short drowning two two-shown stopped mutex mutex-traced rwlock \
+for name in stub floor pair pair2 off left-out bare-traced room patched chosen short drowning two \
+	two-shown stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
 	vthread-traced instant instant-off; do
@@ -115,6 +120,9 @@ done
 	bar "function that is suppressed, over the category off" "$(of "$v_drowning-$v_off")" 2 ns
 	bar "arguments of two integers, over none shown" "$(of "$v_two_shown-$v_two")" 3 ns
 	bar "hooks present, tracing stopped, over empty stubs" "$(of "$v_stopped-$v_stub")" 2 ns
+	bar "function with room for a call, without --patch, over none" \
+		"$(of "$v_room-$v_bare_traced")" 0.3 ns
+	bar "entry by --patch, over the floor of a pair" "$(of "($v_patched-$v_bare_traced)/$v_floor")" 0.6 x
 	if [ -n "$with_plugin" ]; then
 		bar "plugin's pair without a tracer, over the bare function" "$(of "$v_plugin_off-$v_bare")" 0.3 ns
 		bar "plugin's pair, over the floor" "$(of "$v_plugin_on/$v_floor")" 1 x
