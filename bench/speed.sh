@@ -76,6 +76,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample pair2 traced -c function -- "$B/bench/pair" 2
 	sample off traced -c syscall -- "$B/bench/pair"
 	sample left-out traced -c function -N leaf -- "$B/bench/pair"
+	sample outside traced -c function --when no_such -- "$B/bench/pair"
+	sample inside traced -c function --when leaf -- "$B/bench/pair"
 	sample chosen traced -c function -F leaf -- "$B/bench/pair"
 	sample short traced -c function --min-duration 1us -- "$B/bench/pair"
 	sample drowning traced -c function --auto-suppress -- "$B/bench/pair"
@@ -95,8 +97,8 @@ for _ in $(seq "$ROUNDS"); do
 	sample spawn "$B/bench/spawn" 50 /bin/true
 	sample spawn-traced traced -- "$B/bench/spawn" 50 /bin/true
 done
-for name in stub floor pair pair2 off left-out bare-traced room patched chosen short drowning two \
-	two-shown stopped mutex mutex-traced rwlock \
+for name in stub floor pair pair2 off left-out outside inside bare-traced room patched chosen short drowning two two-shown \
+	stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
 	vthread-traced instant instant-off; do
@@ -115,6 +117,8 @@ done
 	bar "the same with two threads, over one" "$(of "$v_pair2/$v_pair")" 1.15 x
 	bar "hooks present, category off, over empty stubs" "$(of "$v_off-$v_stub")" 2 ns
 	bar "function that is left out, over the category off" "$(of "$v_left_out-$v_off")" 2 ns
+	bar "function outside of what --when means, over the category off" "$(of "$v_outside-$v_off")" 2 ns
+	bar "function that --when means, over the floor" "$(of "$v_inside/$v_floor")" 1.5 x
 	bar "function that others are left out beside, over the floor" "$(of "$v_chosen/$v_floor")" 1.5 x
 	bar "functions that are too short, over recording them" "$(of "$v_short/$v_pair")" 1 x
 	bar "function that is suppressed, over the category off" "$(of "$v_drowning-$v_off")" 2 ns

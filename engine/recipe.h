@@ -62,6 +62,9 @@ struct fx_recipe_table {
 	uint32_t
 	    suppressed; /* the same of those that are left out but for one of FX_SUPPRESSED_PERIOD */
 	uint32_t suppressed_count;
+	uint32_t
+	    is_scoped; /* what is left out is recorded in calls of all other functions, and what lies in these */
+	uint32_t reserved;
 	uint32_t slots
 	    []; /* by fx_recipe_hash(): of a struct fx_recipe_function; 0 none, which ends a search */
 };

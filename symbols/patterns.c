@@ -299,3 +299,16 @@ bool fx_patterns_nest(const char *list)
 	}
 	return false;
 }
+
+bool fx_patterns_scope(const char *list)
+{
+	struct fx_pattern p;
+	bool has_when = false;
+
+	while (list && fx_pattern_next(&list, &p)) {
+		if (p.sign == '+' && p.levels)
+			return false;
+		has_when |= p.sign == '>';
+	}
+	return has_when;
+}

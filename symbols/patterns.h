@@ -86,6 +86,9 @@ bool fx_patterns_need_sources(const char *list);
 /* Whether it depends on what a call lies in whether it is recorded. */
 bool fx_patterns_nest(const char *list);
 
+/* Whether it is enough for that to know which functions lie in no call of those that a line > means. */
+bool fx_patterns_scope(const char *list);
+
 /* Whether a list has a line with one of these signs. */
 bool fx_patterns_have(const char *list, const char *signs);
 

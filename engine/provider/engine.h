@@ -77,6 +77,9 @@ struct fx_thread {
 	    stashed; /* where its newest entry begins, in words, and one more; 0 none (stash.h) */
 	struct fx_stash *stash; /* of its slot; NULL: none (stash.h) */
 	uint64_t places; /* of its stash, by frames' addresses: see fx_stash_place(); 0: none */
+	/* the outermost open call that others are recorded in, by its stack address too (preload/hooks/choices.h) */
+	struct fx_frame *scope;
+	uint64_t scope_sp;
 	uint32_t begins; /* FX_THREAD_BEGINS until a chunk has said so, then 0 */
 	uint32_t skips;	 /* calls that are left out and counted: see preload/hooks/choices.h */
 	uint64_t taken

@@ -50,6 +50,7 @@ static void thread_reset(struct fx_thread *t)
 	fx_slot_reset_frames(s);
 	t->top = &s->frames[1];
 	t->limit = t->top + depth_limit();
+	t->scope = s->frames + FX_FRAMES; /* there is none */
 	t->usual_limit = fx_engine.clock_kind == FX_CLOCK_COUNTER ? t->limit : NULL;
 	t->min_duration = fx_engine.page->min_duration;
 	t->stacks = (uint32_t)fx_engine.page->stack_categories;

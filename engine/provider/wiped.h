@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 /* All that one process can have of it, in bytes: the threads of the engine, the table of descriptors, the tables of waits. */
-#define FX_WIPED_SIZE ((size_t)45 << 18)
+#define FX_WIPED_SIZE ((size_t)46 << 18)
 
 /* New, zeroed, on pages of its own, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
 void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));

@@ -233,7 +233,7 @@ void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_conf
 	if (!config)
 		return;
 	maker->has_values = fx_functions_have_values(config->functions);
-	if (maker->has_values || fx_terms_choose(config))
+	if (maker->has_values || fx_terms_tell(config))
 		maker->functions = strdup(config->functions);
 	if (fx_functions_know_some(maker->functions))
 		maker->patterns = maker->functions;

@@ -79,7 +79,7 @@ static void print_unwanted(const struct fx_session_config *config,
 	char options[64];
 
 	fx_functions_options(config->functions, options, sizeof(options));
-	if (c->events && fx_terms_choose(config) && (c->unwanted || result->left_out))
+	if (c->events && fx_terms_tell(config) && (c->unwanted || result->left_out))
 		fx_report("calls of functions are left out by %s", options);
 	else if (c->unwanted && c->events)
 		fx_report("%" PRIu64 " call%s of functions left out by %s", c->unwanted,
@@ -231,11 +231,11 @@ static void print_empty(const struct fx_session_config *config,
 		fx_report("no event is left: --last leaves out all of the %" PRIu64
 			  " that there were, for they had ended before",
 			  c->older);
-	else if (c->unwanted > 0 && !fx_terms_choose(config))
+	else if (c->unwanted > 0 && !fx_terms_tell(config))
 		fx_report("nothing that it did was recorded: %s leaves out all "
 			  "of the %" PRIu64 " calls of functions that %s made",
 			  options, c->unwanted, program);
-	else if (c->unwanted > 0 || (result->left_out && fx_terms_choose(config)))
+	else if (c->unwanted > 0 || (result->left_out && fx_terms_tell(config)))
 		fx_report("nothing that it did was recorded: %s leaves out all "
 			  "calls of functions that %s made",
 			  options, program);

@@ -72,6 +72,11 @@ bool fx_functions_nest(const char *list)
 	return fx_patterns_nest(list);
 }
 
+bool fx_functions_scope(const char *list)
+{
+	return fx_patterns_scope(list);
+}
+
 bool fx_functions_wanted(const char *list, const struct fx_pattern_subject *function)
 {
 	struct fx_pattern_verdict verdict = fx_patterns_judge(list, function);
@@ -146,7 +151,7 @@ uint32_t fx_functions_crowd_share(const char *list)
 
 bool fx_functions_know_some(const char *list)
 {
-	return fx_patterns_have(list, "+-#(=^");
+	return fx_patterns_have(list, "+-#(=^>");
 }
 
 bool fx_functions_need_sources(const char *list)

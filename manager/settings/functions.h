@@ -41,6 +41,9 @@ bool fx_functions_have_when(const char *list);
 /* Whether it depends on what a call lies in whether it is recorded. */
 bool fx_functions_nest(const char *list);
 
+/* Whether programs may leave out what lies in no call that --when means, by themselves. */
+bool fx_functions_scope(const char *list);
+
 /* Whether a function may be recorded, wherever it is called. */
 bool fx_functions_wanted(const char *list, const struct fx_pattern_subject *function);
 

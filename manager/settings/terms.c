@@ -81,11 +81,23 @@ bool fx_terms_choose(const struct fx_session_config *config)
 	       fx_functions_spare(config->functions);
 }
 
+/* But what a call lies in that --when does not mean says nothing of it; and what --when means, a provider never leaves out, nor what lies
+ * in that, nor what it does not know. So what it leaves out would not be in the archive. */
+bool fx_terms_scope(const struct fx_session_config *config)
+{
+	return !config->pairs && fx_functions_scope(config->functions);
+}
+
+bool fx_terms_tell(const struct fx_session_config *config)
+{
+	return fx_terms_choose(config) || fx_terms_scope(config);
+}
+
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
 {
 	if (config->pairs && (bits & FX_CAT_FUNCTION))
 		bits = (bits & ~(uint32_t)FX_CAT_FUNCTION) | FX_CAT_PAIRS;
-	else if (fx_terms_choose(config) && (bits & FX_CAT_FUNCTION))
+	else if (fx_terms_tell(config) && (bits & FX_CAT_FUNCTION))
 		bits = (bits & ~(uint32_t)FX_CAT_FUNCTION) | FX_CAT_CHOSEN;
 	return bits;
 }
@@ -108,7 +120,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
 	    .buffer_size = fx_terms_buffer_size(config, name),
 	    .patch = config->patch,
-	    .recipes = fx_terms_choose(config) || fx_functions_have_values(config->functions),
+	    .recipes = fx_terms_tell(config) || fx_functions_have_values(config->functions),
 	};
 }
 

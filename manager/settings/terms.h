@@ -54,6 +54,10 @@ uint32_t fx_terms_max_depth(const struct fx_session_config *config);
 /* Whether a provider leaves out functions itself. */
 bool fx_terms_choose(const struct fx_session_config *config);
 
+/* The same of those that lie in no call that --when means; or either. */
+bool fx_terms_scope(const struct fx_session_config *config);
+bool fx_terms_tell(const struct fx_session_config *config);
+
 /* Category bits as the control page has them. */
 uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits);
 

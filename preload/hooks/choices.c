@@ -14,37 +14,66 @@ static void choices_forget(void)
 	}
 }
 
-void fx_choices_look(void)
+static bool frame_is_scope(const struct fx_frame *f)
 {
-	if (!fx_recipes_look())
-		return;
-	/* relaxed: what it leads to is code */
-	fx_store_relaxed(&fx_caller_leaves_out, fx_recipes_leave_out);
-	fx_callers_renew();
-	if (fx_load_relaxed(&fx_control()->state) & FX_CAT_CHOSEN)
-		choices_forget();
+	return f->id && !(f->id >> 48) && fx_recipes_choose(f->id) != FX_RECIPES_SCOPED;
 }
 
-bool fx_choice_is_out_at(const struct fx_thread *t, uint64_t place, uint64_t function)
+/* In which of the open calls of the thread that adopts a state others are recorded. */
+static void scope_look(struct fx_thread *t)
+{
+	struct fx_frame *f = &t->slot->frames[1];
+
+	while (f < t->top && !frame_is_scope(f))
+		f++;
+	if (f >= t->top)
+		f = t->slot->frames + FX_FRAMES; /* nothing lies in that */
+	else
+		t->scope_sp = f->sp;
+	t->scope = f;
+}
+
+void fx_choices_look(void)
+{
+	if (fx_recipes_look()) {
+		/* relaxed: what it leads to is code */
+		fx_store_relaxed(&fx_caller_leaves_out, fx_recipes_leave_out);
+		fx_callers_renew();
+		if (fx_load_relaxed(&fx_control()->state) & FX_CAT_CHOSEN)
+			choices_forget();
+	}
+	scope_look(fx_self);
+}
+
+static uint64_t choice_ask(const struct fx_thread *t, uint64_t place, uint64_t function)
 {
 	static const uint64_t marks[] = {
 	    [FX_RECIPES_IN] = 0,
 	    [FX_RECIPES_OUT] = FX_CHOICE_OUT,
 	    [FX_RECIPES_COUNTED] = FX_CHOICE_OUT | FX_CHOICE_COUNTED,
+	    [FX_RECIPES_SCOPED] = FX_CHOICE_SCOPED,
 	};
 	uint64_t mark;
 
 	if (fx_likely(!(t->state & FX_CAT_CHOSEN)))
-		return false;
+		return 0;
 	mark = marks[fx_recipes_choose(function)];
+	/* Instants lie in no calls. */
+	if (place != function && mark == FX_CHOICE_SCOPED)
+		mark = 0;
 	fx_store_relaxed(&fx_choices[fx_choice_slot(place)],
 			 fx_choice_word(place, t->state) ^ mark);
-	return mark != 0;
+	return mark;
 }
 
-bool fx_choice_is_out(const struct fx_thread *t, uint64_t function)
+uint64_t fx_choice_ask(const struct fx_thread *t, uint64_t function)
 {
-	return fx_choice_is_out_at(t, function, function);
+	return choice_ask(t, function, function);
+}
+
+bool fx_choice_is_out_at(const struct fx_thread *t, uint64_t place, uint64_t function)
+{
+	return choice_ask(t, place, function) & FX_CHOICE_OUT;
 }
 
 _Static_assert(FX_SUPPRESSED_PERIOD * 3 / 2 <= FX_SKIPS_CALLS, "as many as may be drawn");

@@ -30,6 +30,7 @@ extern uint64_t fx_choices[1u << FX_CHOICES_LOG2] __attribute__((visibility("hid
 
 #define FX_CHOICE_OUT	  1ull
 #define FX_CHOICE_COUNTED 2ull /* besides: one of FX_SUPPRESSED_PERIOD calls is recorded */
+#define FX_CHOICE_SCOPED  2ull /* alone: left out where it lies in no other's call, see below */
 
 fx_hot uint64_t fx_choice_word(uint64_t function, uint64_t state)
 {
@@ -41,7 +42,7 @@ fx_hot uint32_t fx_choice_slot(uint64_t function)
 	return (uint32_t)(function >> 4 ^ function >> 17) & ((1u << FX_CHOICES_LOG2) - 1);
 }
 
-/* FX_CHOICE_OUT, with or without FX_CHOICE_COUNTED: it is left out; 0: its calls are recorded; anything else: nobody has looked as yet. */
+/* FX_CHOICE_OUT, with or without FX_CHOICE_COUNTED: it is left out; FX_CHOICE_SCOPED; 0: its calls are recorded; anything else: nobody has looked as yet. */
 fx_hot uint64_t fx_choice_of(uint64_t function, uint64_t state)
 {
 	/* relaxed: the word is all there is */
@@ -52,10 +53,10 @@ fx_hot uint64_t fx_choice_of(uint64_t function, uint64_t state)
 /* A thread adopts a state: looks for what the manager has to tell. */
 void fx_choices_look(void);
 
-/* Whether a function is left out in the thread's state; remembers that. */
-bool fx_choice_is_out(const struct fx_thread *t, uint64_t function);
+/* The same, of the thread's state, asked of what the manager has told; remembers that. */
+uint64_t fx_choice_ask(const struct fx_thread *t, uint64_t function);
 
-/* The same, remembered for an address in the function instead of its first. */
+/* Whether a function is left out wherever it is called; remembered for an address in it instead of its first. */
 bool fx_choice_is_out_at(const struct fx_thread *t, uint64_t place, uint64_t function);
 
 /*
@@ -82,6 +83,25 @@ fx_hot bool fx_choice_is_due(struct fx_thread *t)
 		return false;
 	}
 	return fx_choice_draw(t);
+}
+
+/*
+ * --when: calls of scoped functions are recorded only in calls of others, which the program knows to be meant, or does not know. Of a thread
+ * the outermost of these that is open is remembered as it begins, before its frame is taken: what is found there later is
+ * that call, unless its stack address is another, or nothing. (What left others behind is found so, too: they are closed at an entry.)
+ */
+fx_hot bool fx_scope_is_within(const struct fx_thread *t)
+{
+	return t->scope < t->top && t->scope->sp == t->scope_sp;
+}
+
+/* A call begins that others are recorded in; `f' will be its frame. */
+fx_hot void fx_scope_enter(struct fx_thread *t, struct fx_frame *f, uint64_t sp)
+{
+	if (fx_scope_is_within(t))
+		return;
+	t->scope_sp = sp;
+	t->scope = f;
 }
 
 #endif

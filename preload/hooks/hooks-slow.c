@@ -90,10 +90,14 @@ static struct fx_frame *function_push(struct fx_thread *t, const struct fx_new_c
 		    e->apart)
 			fx_caller_settle(t, e);
 		f = t->top;
+		if (fx_unlikely(e->choice == FX_CHOICE_SCOPED && !fx_scope_is_within(t)))
+			return NULL;
 		if (fx_unlikely(f >= t->limit)) {
 			leave_out(t, e->sp);
 			return NULL;
 		}
+		if (fx_unlikely((t->state & FX_CAT_CHOSEN) && !e->choice))
+			fx_scope_enter(t, f, e->sp);
 		if (fx_likely(fx_frame_take(t, f, e->function, e->sp | silent, e->key)))
 			return f;
 		fx_frame_take_back(t, f);
@@ -199,7 +203,8 @@ static void enter_slowly(struct fx_new_call *e, const struct fx_kept *kept)
 			pairs_enter(e);
 		return;
 	}
-	if (fx_choice_is_out(t, e->function)) {
+	e->choice = fx_choice_ask(t, e->function);
+	if (e->choice & FX_CHOICE_OUT) {
 		counted = is_counted(t);
 		if (!counted)
 			return;
@@ -308,7 +313,7 @@ void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
 			pairs_exit(function, sp, site, tail);
 		return;
 	}
-	if (fx_choice_is_out(t, function)) {
+	if (fx_choice_ask(t, function) & FX_CHOICE_OUT) {
 		leave_counted(t, function, sp, site, tail);
 		return;
 	}

@@ -250,6 +250,31 @@ fx_hot bool leave_is_counted(uint64_t state, uint64_t function, uint64_t sp, voi
 	return is_usual(t, state) && fx_hooks_match(t->top - 1, function, sp, site, tail);
 }
 
+/* A call of a scoped function begins: whether it is just left out. */
+fx_hot bool enter_is_outside(uint64_t state)
+{
+	const struct fx_thread *t = fx_self;
+
+	return fx_own_is_known() && t->state == state && !fx_scope_is_within(t);
+}
+
+/* One ends: the same. The newest call may be one of it, recorded before this state. */
+fx_hot bool leave_is_outside(uint64_t state, uint64_t function)
+{
+	return enter_is_outside(state) && fx_self->top[-1].id != function;
+}
+
+/* A call of any other begins, which opens a scope. */
+fx_hot bool enter_opens(uint64_t state, uint64_t sp)
+{
+	struct fx_thread *t = fx_self;
+
+	if (fx_unlikely(!is_usual(t, state)))
+		return false;
+	fx_scope_enter(t, t->top, sp);
+	return true;
+}
+
 /* In other states than that in which all calls have Complete records; `choice': of a function that is not just left out, or of
  * which nobody knows that as yet. */
 static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
@@ -260,7 +285,8 @@ static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp,
 
 	if (choice == COUNTED_OUT && fx_likely(!enter_is_counted(state)))
 		return;
-	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
+	if (fx_likely((state & FX_CAT_CHOSEN) &&
+		      (choice == FX_CHOICE_SCOPED || (choice == 0 && enter_opens(state, sp)))) &&
 	    fx_likely(
 		enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used, &known)))
 		return;
@@ -280,7 +306,7 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 
 	if (choice == COUNTED_OUT && fx_likely(!leave_is_counted(state, function, sp, site, tail)))
 		return;
-	if (fx_likely((state & FX_CAT_CHOSEN) && choice == 0) &&
+	if (fx_likely((state & FX_CAT_CHOSEN) && (choice == 0 || choice == FX_CHOICE_SCOPED)) &&
 	    fx_likely(leave_usually(state, function, sp, site, tail, &end)))
 		return;
 	if (end)
@@ -304,6 +330,8 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	if (fx_unlikely(!(state & FX_CAT_FUNCTION))) {
 		choice = fx_choice_of((uint64_t)function, state);
 		/* Of one that is left out nothing is done but to see that. */
+		if (choice == FX_CHOICE_SCOPED && fx_likely(enter_is_outside(state)))
+			return;
 		if (fx_unlikely(choice != FX_CHOICE_OUT))
 			enter_otherwise((uint64_t)function, (uint64_t)site, FX_CFA(),
 					call_key((uint64_t)site, __builtin_return_address(0)),
@@ -334,6 +362,9 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 		return;
 	if (fx_unlikely(!(state & FX_CAT_FUNCTION))) {
 		choice = fx_choice_of((uint64_t)function, state);
+		if (choice == FX_CHOICE_SCOPED &&
+		    fx_likely(leave_is_outside(state, (uint64_t)function)))
+			return;
 		if (fx_unlikely(choice != FX_CHOICE_OUT))
 			leave_otherwise((uint64_t)function, FX_CFA(), site,
 					__builtin_return_address(0), state, choice);

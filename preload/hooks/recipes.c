@@ -200,7 +200,7 @@ enum fx_recipes_choice fx_recipes_choose(uint64_t function)
 		return FX_RECIPES_IN;
 	function -= of.bias;
 	if (list_has(&of, table->left_out, table->left_out_count, function))
-		return FX_RECIPES_OUT;
+		return table->is_scoped ? FX_RECIPES_SCOPED : FX_RECIPES_OUT;
 	if (list_has(&of, table->suppressed, table->suppressed_count, function))
 		return FX_RECIPES_COUNTED;
 	return FX_RECIPES_IN;
@@ -208,7 +208,9 @@ enum fx_recipes_choice fx_recipes_choose(uint64_t function)
 
 bool fx_recipes_leave_out(uint64_t function)
 {
-	return fx_recipes_choose(function) != FX_RECIPES_IN;
+	enum fx_recipes_choice choice = fx_recipes_choose(function);
+
+	return choice == FX_RECIPES_OUT || choice == FX_RECIPES_COUNTED;
 }
 
 const struct fx_recipe *fx_recipe_for(const struct fx_recipes_of *of, uint64_t place, uint32_t kind)

@@ -24,11 +24,12 @@ struct fx_recipes_of {
 /* Looks for what the manager has put there. Whether something has changed. */
 bool fx_recipes_look(void);
 
-/* What is known of a function: whether it is left out; and then, whether by one in many it is recorded all the same. */
-enum fx_recipes_choice { FX_RECIPES_IN, FX_RECIPES_OUT, FX_RECIPES_COUNTED };
+/* What is known of a function: whether it is left out; and then, whether by one in many it is recorded all the same; or whether it is where
+ * it lies in no call of one that is not so. */
+enum fx_recipes_choice { FX_RECIPES_IN, FX_RECIPES_OUT, FX_RECIPES_COUNTED, FX_RECIPES_SCOPED };
 
 enum fx_recipes_choice fx_recipes_choose(uint64_t function);
-bool fx_recipes_leave_out(uint64_t function);
+bool fx_recipes_leave_out(uint64_t function); /* wherever it is */
 
 /* Whether there are any. */
 extern bool fx_recipes_some __attribute__((visibility("hidden")));

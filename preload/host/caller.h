@@ -73,6 +73,7 @@ struct fx_new_call {
 	uint64_t place;		/* the hook's return address, as far as it is known */
 	uint64_t key;		/* see hooks.c */
 	uint64_t apart;		/* FX_CALLER_APART, or 0 */
+	uint64_t choice;	/* the hooks' */
 };
 
 /* Says that a function's calls are not recorded; NULL: all are. It is set before the first is left out, and stays. */

@@ -25,6 +25,7 @@ struct collecting {
 	size_t left_out_count;
 	uint32_t *suppressed; /* and of those of them that drown the others */
 	size_t suppressed_count;
+	bool is_scoped; /* what is left out is so outside of calls of the others */
 };
 
 static int collect_problem(enum fx_symbol_problem_kind kind)
@@ -120,10 +121,10 @@ static int collect_names(struct collecting *c, const struct fx_symtab *table)
 		function.size = fx_symtab_size(table, i);
 		if (chooses)
 			verdict = fx_patterns_judge(c->patterns, &function);
-		if (verdict.spare) {
-			collect_left_out(c, address, verdict.suppressed);
+		if (c->is_scoped ? !verdict.inside : verdict.spare)
+			collect_left_out(c, address, verdict.suppressed && !c->is_scoped);
+		if (verdict.spare)
 			continue;
-		}
 		flags = wanted_flags(c->patterns, &function, specs);
 		if (flags)
 			r = collect_add(c, &table->entries.items[i], flags, specs);
@@ -265,6 +266,7 @@ static void left_out_put(const struct collecting *c, struct fx_cook *cook)
 	uint32_t suppressed = list_put(cook, c->suppressed, c->suppressed_count);
 	struct fx_recipe_table *table = fx_blob_at(&cook->blob, 0);
 
+	table->is_scoped = c->is_scoped;
 	table->left_out = left_out;
 	table->left_out_count = left_out ? (uint32_t)c->left_out_count : 0;
 	table->suppressed = suppressed;
@@ -342,6 +344,7 @@ int fx_recipes_read(const struct fx_elf_source *source, const char *patterns,
 
 	*ret = (struct fx_recipes){0};
 	wanted.wants_sources = fx_patterns_need_sources(patterns);
+	c.is_scoped = fx_patterns_scope(patterns);
 	failed = fx_elf_load_and(&wanted, &symbols, collect, &c);
 	if (!failed)
 		fx_symtab_clear(&symbols);

@@ -314,6 +314,8 @@ compare "${FX_SETS:-20}" 1 -- 300
 compare "${FX_SETS:-20}" 2 -- 300 killed
 compare "${FX_SETS:-8}" 3 -m circular -- 300 killed
 compare "${FX_SETS:-8}" 4 -m oneshot -- 300
+# Who is to tell of arguments waits until it knows which functions these are: it leaves out what it may from the first call on.
+compare "${FX_SETS:-20}" 6 --args no_such -- 300 killed
 # More than a buffer holds: what calls lie in is open while they are saved.
 compare "${FX_SETS:-8}" 5 -b 64K --on-full block -- 20000 killed
 

@@ -45,6 +45,10 @@ for optimise in -O0 -O2; do
 	expect_steps mixed 333 156
 	expect_steps result 165 341
 	expect_clean args.fxt
+	# Outside of what --when means; a process that is to tell of arguments waits until it is told which functions these are.
+	"$FXTRACE" run -q -c function --clock counter --when no_such --args no_such -o when.fxt -- ./steps >counted || fail "status $?"
+	expect_steps leaf 34 42
+	expect_steps two 34 42
 	"$FXTRACE" dump args.fxt >dump
 	[ $optimise != -O0 ] || {
 		expect_equal 101 "$(grep -c 'name="two"#.* args={"a":int32=3, "b":int32=-4}' dump)" "calls of two"
