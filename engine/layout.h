@@ -198,7 +198,8 @@ enum fx_phase {
 	X(USER, 8, "user", 1, "the program's own events")                                          \
 	X(STDIO, 9, "stdio", 1, "streams: calls that fill or empty a buffer")                      \
 	X(STDIO_ALL, 10, "stdio:all", 0, "every call on a stream")                                 \
-	X(LIBC, 11, "libc", 1, "slow functions of the C library: resolver, users, directories")
+	X(LIBC, 11, "libc", 1, "slow functions of the C library: resolver, users, directories")    \
+	X(MESSAGE, 12, "message", 1, "arrows from who wrote to who read, of pipes and sockets")
 
 /* Functions are written as begin and end records; stands in place of FX_CAT_FUNCTION, so that the
  * usual path has no test for it. */

@@ -10,6 +10,7 @@
 #include "manager/archive/scope.h"
 #include "manager/archive/stashed.h"
 #include "manager/archive/ties.h"
+#include "manager/archive/transfers.h"
 #include "manager/process/title.h"
 
 /* The pointer is the reader's of the buffer, and nothing that stands in one. */
@@ -117,6 +118,7 @@ void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 	fx_marks_last(s, end);
 	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;
 	fx_ties_end(s->shared->ties, s, end);
+	fx_transfers_end(s, end);
 	if (s->scope)
 		scope_end(s);
 	fx_stream_clear(s);

@@ -138,6 +138,79 @@ static uint64_t ticks_to_ns(const struct fx_rewriting *w, uint64_t ticks)
 	return fx_timebase_ns(timebase, w->ticks) - fx_timebase_ns(timebase, w->ticks - ticks);
 }
 
+/* Whether it is a call that moves bytes, and of how many arguments. */
+static void transfer_begin(struct fx_rewriting *w, uint64_t header)
+{
+	const struct fx_transfers *transfers = w->s->shared->transfers;
+	enum fx_meaning way;
+
+	w->transfer.way = 0;
+	if (!w->is_own || w->s->is_kernel || !transfers || !transfers->is_wanted)
+		return;
+	way = meaning_at(w->s, FXT_GET(header, EVENT_NAME));
+	if (!fx_meaning_is_transfer(way) ||
+	    FXT_GET(header, EVENT_TYPE) != FXT_EVENT_DURATION_COMPLETE)
+		return;
+	w->transfer = (struct fx_transfer_args){
+	    .way = (uint8_t)way,
+	    .nargs = (uint8_t)FXT_GET(header, EVENT_NARGS),
+	};
+}
+
+/* Of several messages, the bytes are called `size'. */
+static bool is_size(const struct fx_rewriting *w, uint32_t ref)
+{
+	return (w->transfer.way != FX_MEANING_READS_MANY &&
+		w->transfer.way != FX_MEANING_WRITES_MANY) ||
+	       strcmp(w->s->names.table[ref].text, "size") == 0;
+}
+
+/* An argument of a call that moves bytes. */
+static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
+			  enum fx_meaning meaning)
+{
+	struct fx_transfer_args *args = &w->transfer;
+	uint64_t type = FXT_GET(w->words[head], ARG_TYPE);
+	uint32_t text = (uint32_t)FXT_GET(w->words[head], ARG_STRING_VALUE);
+
+	switch (meaning) {
+	case FX_MEANING_FD:
+		args->fd = head;
+		break;
+	case FX_MEANING_RET:
+		args->ret = head;
+		break;
+	case FX_MEANING_SIZE:
+		if (is_size(w, ref))
+			args->size = head;
+		break;
+	case FX_MEANING_TOTAL_READ:
+		args->total_read = head;
+		break;
+	case FX_MEANING_TOTAL_WRITTEN:
+		args->total_written = head;
+		break;
+	default:
+		if (type != FXT_ARG_STRING)
+			break;
+		if (meaning == FX_MEANING_FLAGS) {
+			args->flags = head;
+			args->flags_ref = text;
+		} else if (meaning == FX_MEANING_ERROR) {
+			args->error = head;
+			args->error_ref = text;
+		} else if (meaning == FX_MEANING_ADDRESS) {
+			args->addr = head;
+		} else if (meaning == FX_MEANING_FILE) {
+			args->file = text;
+		} else if (meaning == FX_MEANING_IN_FILE) {
+			args->in_file = text;
+		} else if (meaning == FX_MEANING_OUT_FILE) {
+			args->out_file = text;
+		}
+	}
+}
+
 void fx_meanings_begin(struct fx_rewriting *w)
 {
 	uint64_t header = w->words[0];
@@ -147,6 +220,7 @@ void fx_meanings_begin(struct fx_rewriting *w)
 	w->is_waking =
 	    w->is_own && meaning_at(w->s, FXT_GET(header, EVENT_NAME)) == FX_MEANING_WAKES;
 	w->ticks = w->words[1];
+	transfer_begin(w, header);
 }
 
 void fx_meanings_note(struct fx_rewriting *w, size_t head, uint32_t ref)
@@ -154,6 +228,8 @@ void fx_meanings_note(struct fx_rewriting *w, size_t head, uint32_t ref)
 	enum fx_meaning meaning = meaning_at(w->s, ref);
 	uint64_t type = FXT_GET(w->words[head], ARG_TYPE);
 
+	if (w->transfer.way && fx_meaning_is_of_transfer(meaning))
+		transfer_note(w, (uint16_t)head, ref, meaning);
 	if (meaning == FX_MEANING_TICKS && type == FXT_ARG_UINT64)
 		w->words[head + 1] = ticks_to_ns(w, w->words[head + 1]);
 	if (!(is_address(meaning) && type == FXT_ARG_POINTER) &&

@@ -9,6 +9,7 @@
 #include "manager/archive/own.h"
 #include "manager/archive/scope.h"
 #include "manager/archive/stashed.h"
+#include "manager/archive/transfers.h"
 #include "manager/archive/wording.h"
 
 /* Smallest value that is a header word and not an address. */
@@ -290,6 +291,9 @@ void fx_open_calls_write(struct fx_stream *s, const struct fx_piece *piece,
 
 		if (is_pair(s, &frames[i]) || is_recorded(t, &frames[i]) || start <= t->stop.before)
 			continue;
+		if (frames[i].id >= HEADER_MIN)
+			fx_transfers_open(s, (uint32_t)FXT_GET(frames[i].id, EVENT_NAME),
+					  frames[i].key, start, end);
 		/* The first is a sentinel, and not told. */
 		open_call(s, t, i + 1, piece, &frames[i], start, end);
 		t->stop.told[t->stop.told_next++ % FX_RECENT] = start;

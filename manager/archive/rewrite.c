@@ -214,11 +214,20 @@ static int rewrite_event(struct fx_rewriting *w)
 		r = rewrite_args(w, (unsigned)FXT_GET(header, EVENT_NARGS),
 				 FXT_GET(header, EVENT_TYPE) == FXT_EVENT_COUNTER);
 	if (r == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_COMPLETE) {
+		uint64_t begin = start, end;
+		bool whole;
+
 		r = rewrite_time(w, start);
+		end = w->words[w->at - 1];
 		if (r == 0 && !w->is_virtual)
 			fx_late_cut(w, start, &w->words[w->at - 1]);
 		start = w->words[w->at - 1];
-		if (r == 0 && w->thread && !fx_stream_nests(w->s, w->thread, &w->words[1], start))
+		whole = r == 0 && (!w->thread ||
+				   fx_stream_nests(w->s, w->thread, &w->words[1], start));
+		if (r == 0 && w->transfer.way)
+			fx_transfers_take(w, begin, end,
+					  whole && w->words[1] == begin && start == end);
+		if (r == 0 && !whole)
 			return 0;
 	}
 	if (r < 0)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "manager/archive/stream.h"
+#include "manager/archive/transfers.h"
 #include "manager/archive/wording.h"
 
 struct fx_rewriting {
@@ -28,6 +29,7 @@ struct fx_rewriting {
 	bool is_waking;
 	const struct fx_name
 	    *function; /* whose call it is, where the session chooses of them; NULL: of none */
+	struct fx_transfer_args transfer;
 	unsigned meant_count;
 	struct fx_meant meant[FX_MEANT_MAX];
 };

@@ -10,6 +10,7 @@
 
 #include "manager/archive/own.h"
 #include "manager/archive/scope.h"
+#include "manager/archive/transfers.h"
 
 /* For words that ask for categories of single providers. */
 static void provider_note(struct fx_stream *s)
@@ -129,6 +130,7 @@ void fx_stream_clear(struct fx_stream *s)
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);
 	s->meanings = NULL;
+	fx_transfers_forget(s);
 	fx_names_destroy(&s->names);
 	fx_modules_destroy(&s->modules);
 	fx_fragments_destroy(&s->fragments);

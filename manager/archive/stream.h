@@ -48,12 +48,15 @@
 struct fx_meaning_entry;
 struct fx_scope;
 struct fx_ties;
+struct fx_transfers;
+struct fx_transfer_stream;
 
 /* What all streams share; belongs to the writer. */
 struct fx_stream_shared {
 	struct fx_archive archive;
 	struct fx_timebase timebase;
-	struct fx_ties *ties; /* borrowed */
+	struct fx_ties *ties;		/* borrowed */
+	struct fx_transfers *transfers; /* borrowed; NULL: nothing is drawn of them */
 	struct fx_symbol_cache *symbols;
 	struct fx_builtin_names builtin;
 	struct fx_known_set known; /* categories, and names of providers with a slash */
@@ -204,6 +207,7 @@ struct fx_stream {
 	struct fx_stream_thread *idle; /* those that are not held, the longest unused first */
 	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
 	uint32_t next_index;
+	struct fx_transfer_stream *transfers; /* made when first needed: transfers.h */
 	struct fx_stream_chunk *chunks; /* uthash, by number: those that will go on */
 	struct fx_stream_chunk whole;	/* for chunks that come in one piece */
 	struct fx_stream_slot *slots;

@@ -8,6 +8,7 @@
 
 #include "manager/archive/known.h"
 #include "manager/archive/stream.h"
+#include "manager/archive/transfers.h"
 #include "manager/archive/untraced.h"
 
 struct fx_totals {
@@ -29,6 +30,7 @@ struct fx_totals {
 	char suppressed[FX_SUPPRESSED_MAX]; /* the same */
 	struct fx_stream_counts counts;
 	struct fx_untraced untraced;
+	struct fx_transfer_counts transfers;
 };
 
 /* A process has begun, or, with `exec', goes on as another program: it is counted already then. */

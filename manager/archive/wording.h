@@ -10,10 +10,16 @@
  *	THREAD    a thread's id, as its process calls it; it becomes the archive's
  *	TICKS     a length of time; it becomes nanoseconds
  *	WAKES     an event that is named after the thread that its `by' tells
+ *	READS     an event that takes bytes from a descriptor; READS_MANY: messages; MOVES: and puts them into another one
+ *	WRITES    one that puts them there; WRITES_MANY: messages; COPIES: from a descriptor that keeps them
+ *	EITHER    one or the other
+ *	FD, RET,  its arguments (manager/archive/transfers.h)
+ *	...
  */
 #ifndef FX_MANAGER_WORDING_H
 #define FX_MANAGER_WORDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum fx_meaning {
@@ -25,7 +31,37 @@ enum fx_meaning {
 	FX_MEANING_THREAD,
 	FX_MEANING_TICKS,
 	FX_MEANING_WAKES,
+	FX_MEANING_READS,
+	FX_MEANING_READS_MANY,
+	FX_MEANING_WRITES,
+	FX_MEANING_WRITES_MANY,
+	FX_MEANING_MOVES,
+	FX_MEANING_COPIES,
+	FX_MEANING_EITHER,
+	FX_MEANING_FD,
+	FX_MEANING_RET,
+	FX_MEANING_SIZE,
+	FX_MEANING_FLAGS,
+	FX_MEANING_ERROR,
+	FX_MEANING_ADDRESS,
+	FX_MEANING_FILE,
+	FX_MEANING_IN_FILE,
+	FX_MEANING_OUT_FILE,
+	FX_MEANING_TOTAL_READ,
+	FX_MEANING_TOTAL_WRITTEN,
 };
+
+/* An event that moves bytes. */
+static inline bool fx_meaning_is_transfer(enum fx_meaning meaning)
+{
+	return meaning >= FX_MEANING_READS && meaning <= FX_MEANING_EITHER;
+}
+
+/* What such an event is asked for. */
+static inline bool fx_meaning_is_of_transfer(enum fx_meaning meaning)
+{
+	return meaning >= FX_MEANING_FD;
+}
 
 /* The meaning of a word. */
 enum fx_meaning fx_meaning_of_word(const char *word);

@@ -17,6 +17,7 @@
 #include "manager/archive/parking.h"
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
+#include "manager/archive/transfers.h"
 #include "manager/archive/writer.h"
 #include "symbols/loader.h"
 
@@ -59,6 +60,7 @@ struct fx_writer {
 	const struct fx_clock_choice *clock;
 	bool host_written;
 	struct fx_ties ties;
+	struct fx_transfers transfers;
 	pthread_mutex_t lock; /* of what is excused */
 	pid_t excused[FX_EXCUSED_MAX];
 	unsigned excused_count;

@@ -11,6 +11,7 @@
 #include "base/atomic.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/terms.h"
+#include "manager/settings/wanted.h"
 #include "symbols/store.h"
 
 /* Stack for what the demangler may need on top of its own use. */
@@ -79,14 +80,30 @@ static void write_next(struct fx_writer *w)
 	fx_anchors_continue(&w->anchors);
 }
 
+/* Whether there were processes that did not tell what they did. */
+static bool were_untraced(const struct fx_writer *w)
+{
+	const uint64_t *lost = w->totals.counts.lost;
+
+	return w->excused_count || w->ties.early || w->ties.late || w->ties.refused ||
+	       w->shared.untraced.count || w->shared.untraced.others || lost[FX_CAUSE_EARLY] ||
+	       lost[FX_CAUSE_LIMITED] || lost[FX_CAUSE_UNFOLLOWED] || lost[FX_CAUSE_GIVEN_UP] ||
+	       lost[FX_CAUSE_UNHELD] || lost[FX_CAUSE_INVALID];
+}
+
 /* Nothing more will be told of the processes that are missing. */
 static void finish_ties(struct fx_writer *w)
 {
+	bool untraced;
+
 	pthread_mutex_lock(&w->lock);
+	untraced = were_untraced(w);
 	while (w->excused_count)
 		fx_ties_excuse(&w->ties, (uint32_t)w->excused[--w->excused_count]);
 	pthread_mutex_unlock(&w->lock);
 	fx_ties_finish(&w->ties);
+	fx_transfers_finish(&w->transfers, untraced || were_untraced(w));
+	w->totals.transfers = w->transfers.counts;
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_EARLY], w->ties.early);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_LATE], w->ties.late);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_UNHELD], w->ties.unheld);
@@ -141,8 +158,16 @@ static void writer_free(struct fx_writer *w)
 	fx_crowd_destroy(&w->shared.crowd);
 	fx_loader_stop(w->loader);
 	fx_ties_destroy(&w->ties);
+	fx_transfers_destroy(&w->transfers);
 	fx_identities_destroy(&w->ids);
 	free(w);
+}
+
+/* What depends on what calls lie in may not stand in the archive in the end. */
+static bool wants_messages(const struct fx_writer_config *config)
+{
+	return fx_wanted_bits(config->session) & FX_CAT_MESSAGE &&
+	       !fx_functions_nest(config->functions);
 }
 
 /* Whatever comes of it, all is there that writer_free() takes away. */
@@ -179,6 +204,8 @@ static int writer_init(struct fx_writer *w, const struct fx_writer_config *confi
 	if (fx_queue_init(&w->queue, config->queue_limit) < 0)
 		r = -ENOMEM;
 	fx_parking_init(&w->parking, FX_PARKING_LIMIT);
+	fx_transfers_init(&w->transfers, &w->shared.archive,
+			  config->session && wants_messages(config));
 	w->clock = config->clock;
 	fx_timebase_init(&w->shared.timebase, config->clock->kind, config->first_anchor);
 	if (r == 0)
@@ -209,6 +236,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		fx_anchors_init(&w->anchors, &w->shared.timebase, &w->shared.archive);
 		fx_ties_init(&w->ties, &w->shared.archive);
 		w->shared.ties = &w->ties;
+		w->shared.transfers = &w->transfers;
 		r = thread_start(w);
 	}
 	if (r < 0) {

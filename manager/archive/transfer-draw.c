@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "manager/archive/transfer-draw.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists/runs.h"
+#include "manager/archive/archive.h"
+#include "manager/archive/own.h"
+
+/* Ids of these arrows: no provider has this number, nor has who merges archives. */
+#define TRANSFER_FLOWS (UINT64_C(0x3ffffd) << 41)
+
+#define TRANSFER_TEXT "message"
+
+/* The string of that text in each provider that has an end. */
+#define TRANSFER_STRING FXT_MAX_STRING_INDEX
+
+struct transfer_arrow {
+	struct fx_transfer from, to;
+};
+
+/* One direction of a channel, gone through by time. */
+struct transfer_channel {
+	struct fx_transfers *transfers;
+	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
+	bool is_broken;				  /* somebody else has part, or had */
+	bool is_starved;
+	/* The piece in work: */
+	FX_VECTOR(struct fx_transfer) writes, reads;
+	bool is_too_large;
+	bool has_unknown;
+	uint64_t written, read;
+	uint64_t until;	      /* when the last of its calls ended, */
+	uint64_t empty_since; /* and when the channel was empty with no call under way; 0: never */
+};
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
+static void numbers_add(uint32_t number, uint32_t **items, size_t at, size_t count)
+{
+	memmove(*items + at + 1, *items + at, (count - at) * sizeof(**items));
+	(*items)[at] = number;
+}
+
+/* The provider's strings are nobody's any more. */
+static void transfer_select(struct fx_transfers *transfers, uint32_t provider)
+{
+	size_t low = 0, high = transfers->named.count;
+
+	fx_archive_select(transfers->archive, provider);
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (transfers->named.items[middle] < provider)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < transfers->named.count && transfers->named.items[low] == provider)
+		return;
+	fx_archive_string(transfers->archive, TRANSFER_STRING, TRANSFER_TEXT,
+			  strlen(TRANSFER_TEXT));
+	if (fx_vector_reserve(&transfers->named, 1) < 0)
+		return;
+	numbers_add(provider, &transfers->named.items, low, transfers->named.count++);
+}
+
+static void transfer_event(struct fx_transfers *transfers, enum fxt_event_type type,
+			   const struct fx_transfer *call, uint64_t ns, uint64_t id)
+{
+	struct fxt_record record = {.kind = FXT_KIND_EVENT};
+
+	transfer_select(transfers, call->provider);
+	record.event.type = type;
+	record.event.timestamp = ns;
+	record.event.thread.pid = call->pid;
+	record.event.thread.tid = call->tid;
+	record.event.category = record.event.name = fx_string_indexed(TRANSFER_STRING);
+	record.event.id = id;
+	fx_archive_record(transfers->archive, &record);
+}
+
+/* Where the call that read began first, viewers would turn the arrow round: then it ends in an instant. */
+static void transfer_draw_arrow(struct fx_transfers *transfers, const struct transfer_arrow *arrow)
+{
+	const struct fx_transfer *from = &arrow->from, *to = &arrow->to;
+	uint64_t id = TRANSFER_FLOWS | ++transfers->flows, ns = to->end;
+
+	if (ns > to->begin)
+		ns--;
+	transfer_event(transfers, FXT_EVENT_FLOW_BEGIN, from, from->begin, id);
+	if (to->begin <= from->begin)
+		transfer_event(transfers, FXT_EVENT_INSTANT, to, ns, 0);
+	transfer_event(transfers, FXT_EVENT_FLOW_END, to, ns, id);
+	transfers->counts.arrows++;
+}
+
+/* --- A piece ---------------------------------------------------------------------------------- */
+
+static bool transfer_is_lossy(const struct fx_transfers *transfers, uint32_t provider)
+{
+	for (size_t i = 0; i < transfers->lossy.count; i++) {
+		if (transfers->lossy.items[i] == provider)
+			return true;
+	}
+	return false;
+}
+
+static void transfer_leave(struct fx_transfers *transfers, const struct fx_transfer *read,
+			   enum fx_transfer_left why)
+{
+	if (read->marks & FX_TRANSFER_SHOWN && read->bytes)
+		transfers->counts.left[why]++;
+}
+
+static enum fx_transfer_left why_broken(const struct transfer_channel *c)
+{
+	return c->has_unknown || c->transfers->lossy.count ? FX_TRANSFER_LEFT_LOST
+							   : FX_TRANSFER_LEFT_UNTRACED;
+}
+
+static void pending_draw(struct transfer_channel *c)
+{
+	for (size_t i = 0; i < c->pending.count; i++)
+		transfer_draw_arrow(c->transfers, &c->pending.items[i]);
+	c->pending.count = 0;
+}
+
+static void pending_leave(struct transfer_channel *c, enum fx_transfer_left why)
+{
+	for (size_t i = 0; i < c->pending.count; i++)
+		transfer_leave(c->transfers, &c->pending.items[i].to, why);
+	c->pending.count = 0;
+}
+
+static void piece_leave(struct transfer_channel *c, enum fx_transfer_left why)
+{
+	for (size_t i = 0; i < c->reads.count; i++)
+		transfer_leave(c->transfers, &c->reads.items[i], why);
+}
+
+static void piece_keep(struct transfer_channel *c, const struct fx_transfer *from,
+		       const struct fx_transfer *to)
+{
+	if (!(from->marks & to->marks & FX_TRANSFER_SHOWN) ||
+	    (from->tid == to->tid && from->pid == to->pid))
+		return;
+	if (fx_vector_reserve(&c->pending, 1) < 0)
+		transfer_leave(c->transfers, to, FX_TRANSFER_LEFT_MANY);
+	else
+		c->pending.items[c->pending.count++] = (struct transfer_arrow){*from, *to};
+}
+
+/* Of the piece's reads those that end before `sure', or those behind. */
+static void piece_take(struct transfer_channel *c, const struct fx_match_result *result,
+		       bool behind)
+{
+	for (size_t i = 0; i < c->reads.count; i++) {
+		const struct fx_match *match = &result->matches[i];
+
+		if (behind == (result->is_sure && match->until <= result->sure))
+			continue;
+		if (match->verdict == FX_MATCH_FOUND)
+			piece_keep(c, &c->writes.items[match->from], &c->reads.items[i]);
+		else if (match->verdict == FX_MATCH_ORDER)
+			transfer_leave(c->transfers, &c->reads.items[i],
+				       c->has_unknown ? FX_TRANSFER_LEFT_LOST
+						      : FX_TRANSFER_LEFT_ORDER);
+	}
+}
+
+static void piece_match(struct transfer_channel *c)
+{
+	struct fx_match_result result;
+	int r = fx_transfer_match(c->writes.items, c->writes.count, c->reads.items, c->reads.count,
+				  &result);
+
+	if (r < 0) {
+		piece_leave(c, FX_TRANSFER_LEFT_MANY);
+	} else if (result.contradicts) {
+		pending_leave(c, why_broken(c));
+		piece_leave(c, why_broken(c));
+		c->is_broken = true;
+	} else {
+		piece_take(c, &result, false);
+		if (result.is_sure)
+			pending_draw(c);
+		piece_take(c, &result, true);
+	}
+	free(result.matches);
+}
+
+static void piece_end(struct transfer_channel *c)
+{
+	if (!c->is_too_large && c->reads.count)
+		piece_match(c);
+	c->writes.count = c->reads.count = 0;
+	c->is_too_large = c->has_unknown = false;
+	c->written = c->read = c->until = c->empty_since = 0;
+}
+
+/* Nothing is under way at `ns', and nothing in the channel. */
+static bool piece_is_over(const struct transfer_channel *c, uint64_t ns)
+{
+	if (ns <= c->until)
+		return false;
+	return c->empty_since || (c->written == c->read && !c->has_unknown);
+}
+
+static void piece_add(struct transfer_channel *c, const struct fx_transfer *call)
+{
+	bool writes = call->marks & FX_TRANSFER_WRITES;
+	int r;
+
+	if (call->bytes == FX_TRANSFER_UNKNOWN)
+		c->has_unknown = true;
+	else if (writes)
+		c->written += call->bytes;
+	else
+		c->read += call->bytes;
+	c->empty_since = call->marks & FX_TRANSFER_EMPTY && call->begin > c->until ? call->end : 0;
+	if (call->end > c->until)
+		c->until = call->end;
+	if (c->is_too_large) {
+		transfer_leave(c->transfers, call, FX_TRANSFER_LEFT_MANY);
+		return;
+	}
+	r = writes ? fx_vector_reserve(&c->writes, 1) : fx_vector_reserve(&c->reads, 1);
+	if (r < 0 || c->writes.count + c->reads.count >= FX_TRANSFERS_PIECE_MAX) {
+		piece_leave(c, FX_TRANSFER_LEFT_MANY);
+		c->writes.count = c->reads.count = 0;
+		c->is_too_large = true;
+	} else if (writes) {
+		c->writes.items[c->writes.count++] = *call;
+	} else {
+		c->reads.items[c->reads.count++] = *call;
+	}
+}
+
+/* --- A channel -------------------------------------------------------------------------------- */
+
+struct transfer_walk {
+	struct fx_merge writes, reads;
+	const struct fx_transfer *write, *read; /* that come next */
+};
+
+static int walk_transfers_begin(struct transfer_walk *walk, struct fx_runs *written,
+				struct fx_runs *read)
+{
+	memset(walk, 0, sizeof(*walk));
+	if (fx_merge_begin(&walk->writes, written) < 0)
+		return -1;
+	if (fx_merge_begin(&walk->reads, read) < 0) {
+		fx_merge_end(&walk->writes);
+		return -1;
+	}
+	walk->write = fx_merge_first(&walk->writes);
+	walk->read = fx_merge_first(&walk->reads);
+	return 0;
+}
+
+static void walk_transfers_end(struct transfer_walk *walk)
+{
+	fx_merge_end(&walk->writes);
+	fx_merge_end(&walk->reads);
+}
+
+/* The next call by time. False: there is none. */
+static bool walk_transfers_next(struct transfer_walk *walk, struct fx_transfer *ret)
+{
+	if (walk->write && (!walk->read || walk->write->begin <= walk->read->begin)) {
+		*ret = *walk->write;
+		ret->marks |= FX_TRANSFER_WRITES;
+		walk->write = fx_merge_next(&walk->writes);
+		return true;
+	}
+	if (!walk->read)
+		return false;
+	*ret = *walk->read;
+	ret->marks &= ~(uint32_t)FX_TRANSFER_WRITES;
+	walk->read = fx_merge_next(&walk->reads);
+	return true;
+}
+
+/* Whether one process writes and another one reads, and nobody else. */
+static bool channel_joins_two(struct fx_runs *written, struct fx_runs *read)
+{
+	struct transfer_walk walk;
+	struct fx_transfer call;
+	uint32_t pids[2] = {0};
+	bool good = true;
+
+	if (walk_transfers_begin(&walk, written, read) < 0)
+		return false;
+	while (good && walk_transfers_next(&walk, &call)) {
+		uint32_t *pid = &pids[(call.marks & FX_TRANSFER_WRITES) != 0];
+
+		good = *pid == 0 || *pid == call.pid;
+		*pid = call.pid;
+	}
+	walk_transfers_end(&walk);
+	return good && pids[0] != pids[1];
+}
+
+static void channel_leave(struct fx_transfers *transfers, struct fx_runs *read,
+			  enum fx_transfer_left why)
+{
+	const struct fx_transfer *call;
+	struct fx_merge merge;
+
+	if (fx_merge_begin(&merge, read) < 0)
+		return;
+	for (call = fx_merge_first(&merge); call; call = fx_merge_next(&merge))
+		transfer_leave(transfers, call, why);
+	fx_merge_end(&merge);
+}
+
+static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
+{
+	struct fx_transfer call;
+
+	while (walk_transfers_next(walk, &call)) {
+		if (call.marks & FX_TRANSFER_LOST && !transfer_is_lossy(c->transfers, call.provider))
+			continue;
+		if (piece_is_over(c, call.begin))
+			piece_end(c);
+		piece_add(c, &call);
+	}
+	piece_end(c);
+	if (c->transfers->is_doubtful || c->is_broken || c->is_starved)
+		pending_leave(c, why_broken(c));
+	else
+		pending_draw(c);
+}
+
+void fx_transfer_draw(struct fx_transfers *transfers, struct fx_transfer_end *end)
+{
+	struct fx_transfer_end *peer = end->peer;
+	struct transfer_channel c = {.transfers = transfers};
+	struct transfer_walk walk;
+
+	if (end->read.count == 0)
+		return;
+	if (end->is_odd || end->is_shared || (peer && peer->is_odd)) {
+		channel_leave(transfers, &end->read, FX_TRANSFER_LEFT_ORDER);
+	} else if (!peer || peer->written.count == 0) {
+		channel_leave(transfers, &end->read, FX_TRANSFER_LEFT_UNTRACED);
+	} else if (transfers->is_doubtful && !channel_joins_two(&peer->written, &end->read)) {
+		channel_leave(transfers, &end->read, why_broken(&c));
+	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {
+		transfers->counts.left[FX_TRANSFER_LEFT_MANY] += end->read.count;
+	} else {
+		channel_draw(&c, &walk);
+		walk_transfers_end(&walk);
+	}
+	fx_vector_free(&c.pending);
+	fx_vector_free(&c.writes);
+	fx_vector_free(&c.reads);
+}

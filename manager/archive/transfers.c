@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+#include "config.h"
+
+#include "manager/archive/transfers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "manager/archive/rewriting.h"
+#include "manager/archive/transfer-draw.h"
+
+/* Descriptors that are remembered for each process. */
+#define FDS_MAX 65536u
+
+enum { READ, WRITTEN, WAYS };
+
+/* What a descriptor was when it was used last. */
+struct transfer_fd {
+	struct fx_transfer_end *end; /* NULL: no channel, or not known */
+	bool is_known;
+	struct {
+		uint64_t total;
+		uint64_t last; /* ns; when the newest call ended */
+		uint32_t tid;
+	} ways[WAYS];
+};
+
+struct fx_transfer_stream {
+	/* By reference of the provider: the end, or `none'. */
+	struct fx_transfer_end **by_ref;
+	uint32_t refs;
+	struct transfer_fd *fds;
+	uint32_t fd_count;
+};
+
+/* In place of an end: what is called so is no channel. */
+static struct fx_transfer_end none;
+
+/* A call in work. */
+struct transfer_call {
+	struct fx_stream *s;
+	struct fx_rewriting *w;
+	const struct fx_transfer_args *args;
+	uint64_t begin, end;
+	int64_t ret;
+	uint32_t tid; /* of the archive */
+	bool shown;
+};
+
+void fx_transfers_init(struct fx_transfers *transfers, struct fx_archive *archive, bool is_wanted)
+{
+	*transfers = (struct fx_transfers){.archive = archive, .is_wanted = is_wanted};
+	fx_transfer_ends_init(&transfers->ends);
+}
+
+void fx_transfers_destroy(struct fx_transfers *transfers)
+{
+	fx_transfer_ends_free(&transfers->ends);
+	fx_vector_free(&transfers->lossy);
+	fx_vector_free(&transfers->named);
+}
+
+/* --- What is remembered of a process ---------------------------------------------------------- */
+
+static struct fx_transfer_stream *transfers_of(struct fx_stream *s)
+{
+	if (!s->transfers)
+		s->transfers = calloc(1, sizeof(*s->transfers));
+	return s->transfers;
+}
+
+void fx_transfers_forget(struct fx_stream *s)
+{
+	if (!s->transfers)
+		return;
+	free(s->transfers->by_ref);
+	free(s->transfers->fds);
+	free(s->transfers);
+	s->transfers = NULL;
+}
+
+/* NULL: there is no such number, or no memory. */
+static struct transfer_fd *transfer_fd_get(struct fx_transfer_stream *t, int64_t fd)
+{
+	uint32_t count = t->fd_count ? t->fd_count : 16;
+	struct transfer_fd *fds;
+
+	if (fd < 0 || fd >= FDS_MAX)
+		return NULL;
+	if (fd < t->fd_count)
+		return &t->fds[fd];
+	while (count <= fd)
+		count *= 2;
+	fds = realloc(t->fds, count * sizeof(*fds));
+	if (!fds)
+		return NULL;
+	memset(fds + t->fd_count, 0, (count - t->fd_count) * sizeof(*fds));
+	t->fds = fds;
+	t->fd_count = count;
+	return &t->fds[fd];
+}
+
+/* Where the end that is called so is kept; NULL: nowhere. */
+static struct fx_transfer_end **by_ref_place(struct fx_transfer_stream *t, uint32_t ref)
+{
+	uint32_t count = t->refs ? t->refs : 512;
+	struct fx_transfer_end **grown;
+
+	if (ref >= FX_STRING_LOCAL)
+		return NULL;
+	if (ref < t->refs)
+		return &t->by_ref[ref];
+	while (count <= ref)
+		count *= 2;
+	grown = realloc(t->by_ref, count * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	memset(grown + t->refs, 0, (count - t->refs) * sizeof(*grown));
+	t->by_ref = grown;
+	t->refs = count;
+	return &t->by_ref[ref];
+}
+
+/* The text of a reference of the provider's; NULL: it has none. */
+static const struct fx_name *transfer_text(const struct fx_rewriting *w, uint32_t ref)
+{
+	const struct fx_name *name =
+	    ref && !(ref & FXT_STRING_INLINE)
+		? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref)
+		: NULL;
+
+	return name && name->kind == FX_NAME_TEXT ? name : NULL;
+}
+
+static struct fx_transfer_end *transfer_end_of(const struct transfer_call *call, uint32_t ref)
+{
+	struct fx_transfers *transfers = call->s->shared->transfers;
+	struct fx_transfer_end **place, *end;
+	const struct fx_name *name;
+
+	place = by_ref_place(call->s->transfers, ref);
+	if (place && *place)
+		return *place == &none ? NULL : *place;
+	name = transfer_text(call->w, ref);
+	if (!name)
+		return NULL;
+	end = fx_transfer_end_get(&transfers->ends, name->text, name->length,
+				  call->s->kernel_pid);
+	if (place)
+		*place = end ? end : &none;
+	return end;
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+static void transfer_add(struct fx_transfers *transfers, struct fx_transfer_end *end, int way,
+			 const struct fx_transfer *call)
+{
+	struct fx_transfer *added = fx_runs_add(way == WRITTEN ? &end->written : &end->read);
+
+	if (!added) {
+		end->is_odd = true;
+		transfers->is_doubtful = true;
+		return;
+	}
+	*added = *call;
+	if (added->bytes != FX_TRANSFER_UNKNOWN && added->bytes > FX_TRANSFER_BYTES_MAX)
+		added->bytes = FX_TRANSFER_UNKNOWN;
+	if (call->begin < end->first)
+		end->first = call->begin;
+	if (call->end > end->last)
+		end->last = call->end;
+}
+
+static struct fx_transfer transfer_make(const struct fx_stream *s, uint32_t tid, uint64_t begin,
+					uint64_t end, uint64_t bytes, uint32_t marks)
+{
+	return (struct fx_transfer){.begin = begin,
+				    .end = end,
+				    .bytes = bytes,
+				    .provider = s->id,
+				    .pid = s->pid,
+				    .tid = tid,
+				    .marks = marks};
+}
+
+/* Nobody knows how much a call moved. */
+static void transfer_add_unknown(struct fx_stream *s, struct fx_transfer_end *end, int way,
+				 uint64_t from, uint64_t until)
+{
+	struct fx_transfer call = transfer_make(s, 0, from, until, FX_TRANSFER_UNKNOWN, 0);
+
+	transfer_add(s->shared->transfers, end, way, &call);
+}
+
+/* A call of which it is not known what it was about: any channel of the process. */
+static void transfers_abandon(struct fx_stream *s, uint64_t from, uint64_t until)
+{
+	struct fx_transfer_stream *t = s->transfers;
+
+	s->shared->transfers->is_doubtful = true;
+	for (uint32_t i = 0; t && i < t->fd_count; i++) {
+		if (!t->fds[i].end)
+			continue;
+		transfer_add_unknown(s, t->fds[i].end, READ, from, until);
+		transfer_add_unknown(s, t->fds[i].end, WRITTEN, from, until);
+	}
+}
+
+/* The number that an argument is; false: it is none. */
+static bool transfer_number(const struct fx_rewriting *w, uint16_t at, int64_t *ret)
+{
+	if (!at)
+		return false;
+	switch (FXT_GET(w->words[at], ARG_TYPE)) {
+	case FXT_ARG_INT32:
+		*ret = (int32_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
+		return true;
+	case FXT_ARG_UINT32:
+		*ret = (int64_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
+		return true;
+	case FXT_ARG_INT64:
+	case FXT_ARG_UINT64:
+		*ret = (int64_t)w->words[at + 1];
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool transfer_has_flag(const struct transfer_call *call, const char *flag)
+{
+	const struct fx_rewriting *w = call->w;
+	uint32_t ref = call->args->flags_ref, length = ref & ~FXT_STRING_INLINE;
+	const struct fx_name *name;
+
+	if (!call->args->flags)
+		return false;
+	if (ref & FXT_STRING_INLINE)
+		return memmem(&w->words[call->args->flags + 1], length, flag, strlen(flag));
+	name = transfer_text(w, ref);
+	return name && memmem(name->text, name->length, flag, strlen(flag));
+}
+
+static bool transfer_failed_with(const struct transfer_call *call, const char *error)
+{
+	const struct fx_rewriting *w = call->w;
+	uint32_t ref = call->args->error_ref, length = ref & ~FXT_STRING_INLINE;
+	const struct fx_name *name;
+
+	if (!call->args->error)
+		return false;
+	if (ref & FXT_STRING_INLINE)
+		return length == strlen(error) &&
+		       memcmp(&w->words[call->args->error + 1], error, length) == 0;
+	name = transfer_text(w, ref);
+	return name && strcmp(name->text, error) == 0;
+}
+
+/* The records of a process whose totals have grown by more than its calls have moved are not all there. */
+static void transfer_look_for_gap(const struct transfer_call *call, struct fx_transfer_end *end,
+				  int way, uint16_t at, int64_t added)
+{
+	struct transfer_fd *fd;
+	uint64_t before = 0, last = 0;
+	int64_t number, total;
+
+	if (!transfer_number(call->w, call->args->fd, &number))
+		return;
+	fd = transfer_fd_get(call->s->transfers, number);
+	if (!fd)
+		return;
+	if (fd->end != end)
+		*fd = (struct transfer_fd){.end = end};
+	fd->is_known = true;
+	if (fd->ways[way].tid == call->tid) {
+		before = fd->ways[way].total;
+		last = fd->ways[way].last;
+	}
+	if (!transfer_number(call->w, at, &total) || total < added)
+		return;
+	/* Threads that use one descriptor by turns come in no order. */
+	if ((!fd->ways[way].tid || fd->ways[way].tid == call->tid) &&
+	    (uint64_t)total > before + (uint64_t)added && last <= call->begin) {
+		struct fx_transfer lost = transfer_make(
+		    call->s, 0, last, call->begin,
+		    end->kind == FX_TRANSFER_MESSAGES
+			? FX_TRANSFER_UNKNOWN
+			: (uint64_t)total - before - (uint64_t)added,
+		    FX_TRANSFER_LOST);
+
+		transfer_add(call->s->shared->transfers, end, way, &lost);
+	}
+	fd->ways[way].total = (uint64_t)total;
+	fd->ways[way].last = call->end;
+	fd->ways[way].tid = call->tid;
+}
+
+/* Several messages at once: their number is the result, their bytes another argument. */
+static int64_t transfer_moved(const struct transfer_call *call, const struct fx_transfer_end *end,
+			      bool counts_messages)
+{
+	int64_t bytes;
+
+	if (end->kind == FX_TRANSFER_MESSAGES)
+		return counts_messages ? call->ret : call->ret > 0;
+	if (counts_messages)
+		return transfer_number(call->w, call->args->size, &bytes) && call->ret > 0 ? bytes
+											   : 0;
+	return call->ret;
+}
+
+static void transfer_take_write(const struct transfer_call *call, struct fx_transfer_end *end,
+				bool counts_messages)
+{
+	struct fx_transfer written;
+	int64_t moved = transfer_moved(call, end, counts_messages);
+
+	transfer_look_for_gap(call, end, WRITTEN, call->args->total_written,
+			      call->ret > 0 ? call->ret : 0);
+	/* What has no bytes, and what goes elsewhere or by another way, is no part of the order. */
+	if ((end->kind == FX_TRANSFER_MESSAGES && (call->ret == 0 || call->args->addr)) ||
+	    (call->ret > 0 && transfer_has_flag(call, "MSG_OOB")))
+		end->is_odd = true;
+	if (call->ret <= 0 || moved <= 0)
+		return;
+	written = transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
+				FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	transfer_add(call->s->shared->transfers, end, WRITTEN, &written);
+}
+
+/* Whether the call tells that there was nothing more to read. */
+static uint32_t transfer_emptied(const struct transfer_call *call,
+				 const struct fx_transfer_end *end)
+{
+	int64_t asked;
+
+	if (call->ret < 0) {
+		if (!transfer_failed_with(call, "EAGAIN"))
+			return 0;
+		return end->kind == FX_TRANSFER_PIPE ? FX_TRANSFER_EMPTY : FX_TRANSFER_PERHAPS;
+	}
+	if (end->kind == FX_TRANSFER_MESSAGES ||
+	    !transfer_number(call->w, call->args->size, &asked) || call->ret >= asked)
+		return 0;
+	return call->ret == 0 ? FX_TRANSFER_EMPTY : FX_TRANSFER_PERHAPS;
+}
+
+static void transfer_take_read(const struct transfer_call *call, struct fx_transfer_end *end,
+			       bool counts_messages)
+{
+	struct fx_transfer taken;
+	int64_t moved = transfer_moved(call, end, counts_messages);
+	uint32_t marks;
+
+	if (transfer_has_flag(call, "MSG_ERRQUEUE"))
+		return;
+	if (transfer_has_flag(call, "MSG_PEEK")) {
+		transfer_look_for_gap(call, end, READ, call->args->total_read, 0);
+		return;
+	}
+	if (call->ret > 0 && transfer_has_flag(call, "MSG_OOB"))
+		end->is_odd = true;
+	/* What had come and was not read yet is gone. */
+	if (transfer_failed_with(call, "ECONNRESET"))
+		transfer_add_unknown(call->s, end, READ, call->begin, call->end);
+	transfer_look_for_gap(call, end, READ, call->args->total_read,
+			      call->ret > 0 ? call->ret : 0);
+	marks = counts_messages ? 0 : transfer_emptied(call, end);
+	if (moved <= 0 && !marks)
+		return;
+	taken = transfer_make(call->s, call->tid, call->begin, call->end,
+			      moved > 0 ? (uint64_t)moved : 0,
+			      marks | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	transfer_add(call->s->shared->transfers, end, READ, &taken);
+}
+
+/* What leads where, by the kind of call. */
+static void transfer_take_by_way(const struct transfer_call *call)
+{
+	const struct fx_transfer_args *args = call->args;
+	struct fx_transfer_end *end;
+
+	switch ((enum fx_meaning)args->way) {
+	case FX_MEANING_READS:
+	case FX_MEANING_READS_MANY:
+		end = transfer_end_of(call, args->file);
+		if (end)
+			transfer_take_read(call, end, args->way == FX_MEANING_READS_MANY);
+		break;
+	case FX_MEANING_WRITES:
+	case FX_MEANING_WRITES_MANY:
+		end = transfer_end_of(call, args->file);
+		if (end)
+			transfer_take_write(call, end, args->way == FX_MEANING_WRITES_MANY);
+		break;
+	case FX_MEANING_MOVES:
+		end = transfer_end_of(call, args->in_file);
+		if (end)
+			transfer_take_read(call, end, false);
+		/* fall through */
+	case FX_MEANING_COPIES:
+		end = transfer_end_of(call, args->out_file);
+		if (end)
+			transfer_take_write(call, end, false);
+		break;
+	default: /* either way */
+		end = transfer_end_of(call, args->file);
+		if (end && call->ret > 0)
+			end->is_odd = true;
+		break;
+	}
+}
+
+void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, bool shown)
+{
+	const struct fx_transfer_args *args = &w->transfer;
+	struct transfer_call call = {
+	    .s = w->s, .w = w, .args = args, .begin = begin, .end = end, .shown = shown};
+
+	if (!args->way || !w->thread || w->is_virtual || !transfers_of(w->s))
+		return;
+	call.tid = w->thread->shown;
+	/* One that was left, by a cancellation perhaps, says nothing. */
+	if (!args->nargs) {
+		transfers_abandon(w->s, begin, end);
+		return;
+	}
+	if (!transfer_number(w, args->ret, &call.ret))
+		return;
+	if (!args->file && !args->in_file && !args->out_file) {
+		w->s->shared->transfers->is_doubtful |= call.ret > 0;
+		return;
+	}
+	transfer_take_by_way(&call);
+}
+
+void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint64_t begin,
+		       uint64_t end)
+{
+	const struct fx_name *known;
+	struct transfer_fd *fd;
+
+	if (!s->shared->transfers || !s->shared->transfers->is_wanted)
+		return;
+	known = fx_names_find(&s->names, NULL, name);
+	if (!known || !fx_meaning_is_transfer((enum fx_meaning)known->meaning) || !transfers_of(s))
+		return;
+	fd = transfer_fd_get(s->transfers, (int64_t)first);
+	if (fd && fd->end && known->meaning == FX_MEANING_READS)
+		transfer_add_unknown(s, fd->end, READ, begin, end);
+	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES)
+		transfer_add_unknown(s, fd->end, WRITTEN, begin, end);
+	else if (!(fd && fd->is_known) || known->meaning == FX_MEANING_MOVES)
+		transfers_abandon(s, begin, end);
+}
+
+/* What it did behind its last record that came is not known. */
+static void transfers_end_lossy(struct fx_stream *s, uint64_t until)
+{
+	struct fx_transfers *transfers = s->shared->transfers;
+	struct fx_transfer_stream *t = s->transfers;
+
+	transfers->is_doubtful = true;
+	if (fx_vector_reserve(&transfers->lossy, 1) == 0)
+		transfers->lossy.items[transfers->lossy.count++] = s->id;
+	for (uint32_t i = 0; t && i < t->fd_count; i++) {
+		for (int way = 0; way < WAYS && t->fds[i].end; way++) {
+			uint64_t last = t->fds[i].ways[way].last;
+
+			if (last)
+				transfer_add_unknown(s, t->fds[i].end, way, last,
+						     last > until ? last : until);
+		}
+	}
+}
+
+void fx_transfers_end(struct fx_stream *s, const struct fx_stream_end *end)
+{
+	if (!s->shared->transfers || !s->shared->transfers->is_wanted)
+		return;
+	if (s->counts.dropped || end->wrapped || end->broken || end->starved || s->starved)
+		transfers_end_lossy(s, fx_stream_ns(s, end->ticks));
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+void fx_transfers_finish(struct fx_transfers *transfers, bool is_doubtful)
+{
+	struct fx_transfer_end *end, *next;
+
+	if (!transfers->is_wanted)
+		return;
+	transfers->is_doubtful |= is_doubtful;
+	fx_transfer_ends_join(&transfers->ends);
+	if (transfers->ends.is_full)
+		transfers->counts.left[FX_TRANSFER_LEFT_MANY]++;
+	HASH_ITER (hh, transfers->ends.ends, end, next)
+		fx_transfer_draw(transfers, end);
+}
