@@ -178,6 +178,7 @@ enum fx_disposition {
 
 #define FX_UNSEEN_MAX	  512u /* bytes, with the NUL */
 #define FX_SUPPRESSED_MAX 2048u
+#define FX_MESSAGES_ROOM  8u
 
 /* A request that says nothing but its type. */
 struct fx_msg_request {
@@ -207,6 +208,8 @@ struct fx_msg_result {
 	/* functions that --auto-suppress has left out: a line for each, those of most calls first, as many as there is room for:
 	 * about how many calls are not in the archive, how many ns these took together, how many calls are there, its name */
 	char suppressed[FX_SUPPRESSED_MAX];
+	/* arrows from who wrote to who read; then reads that have none, by enum fx_transfer_left of manager/archive/transfers.h */
+	uint64_t messages[FX_MESSAGES_ROOM];
 };
 
 enum fx_result_flags {

@@ -89,7 +89,7 @@ static void read_tcp(const char *rest, const char *arrow, struct fx_transfer_end
 }
 
 /* "PATH->pid PID", or "->PATH of pid PID": they meet by path and the process that has connected. */
-static void read_unix(const char *rest, const char *arrow, uint32_t pid, const char *kind,
+static void read_unix(const char *rest, const char *arrow, const char *kind,
 		      struct fx_transfer_end *ret)
 {
 	char text[NAME_MAX_BYTES + 40];
@@ -98,20 +98,19 @@ static void read_unix(const char *rest, const char *arrow, uint32_t pid, const c
 	if (sscanf(arrow, "->socket:[%" SCNu64 "]", &ret->peer_inode) == 1)
 		return;
 	if (strncmp(arrow, "->pid ", 6) == 0 && arrow > rest) {
-		snprintf(text, sizeof(text), "%s %lu %.*s", kind, strtoul(arrow + 6, NULL, 10),
-			 (int)(arrow - rest), rest);
+		ret->connector = (uint32_t)strtoul(arrow + 6, NULL, 10);
+		snprintf(text, sizeof(text), "%s %.*s", kind, (int)(arrow - rest), rest);
 	} else if (of && arrow == rest) {
 		ret->connects = true;
-		snprintf(text, sizeof(text), "%s %u %.*s", kind, pid, (int)(of - arrow - 2),
-			 arrow + 2);
+		snprintf(text, sizeof(text), "%s %.*s", kind, (int)(of - arrow - 2), arrow + 2);
 	} else {
 		return;
 	}
 	ret->meets = strdup(text);
 }
 
-/* Behind "socket:[INODE] ". False: no channel. */
-static bool read_socket(const char *rest, uint32_t pid, struct fx_transfer_end *ret)
+/* Behind "socket:[INODE] ". False: no channel, not yet perhaps. */
+static bool read_socket(const char *rest, struct fx_transfer_end *ret)
 {
 	static const struct {
 		const char *word;
@@ -123,9 +122,7 @@ static bool read_socket(const char *rest, uint32_t pid, struct fx_transfer_end *
 	};
 	const char *arrow = strstr(rest, "->");
 
-	if (!arrow)
-		return false;
-	if (strncmp(rest, "tcp ", 4) == 0) {
+	if (strncmp(rest, "tcp ", 4) == 0 && arrow) {
 		ret->kind = FX_TRANSFER_TCP;
 		read_tcp(rest + 4, arrow, ret);
 		return true;
@@ -136,15 +133,17 @@ static bool read_socket(const char *rest, uint32_t pid, struct fx_transfer_end *
 		if (strncmp(rest, kinds[i].word, length) != 0)
 			continue;
 		ret->kind = kinds[i].kind;
+		ret->is_unix = true;
 		rest += length;
-		read_unix(rest + (*rest == ' '), arrow, pid, kinds[i].word, ret);
-		return true;
+		if (arrow)
+			read_unix(rest + (*rest == ' '), arrow, kinds[i].word, ret);
+		return arrow != NULL;
 	}
 	return false;
 }
 
 /* `ret' is all zeros. False: it is no channel. */
-static bool read_name(const char *name, size_t length, uint32_t pid, struct fx_transfer_end *ret)
+static bool read_name(const char *name, size_t length, struct fx_transfer_end *ret)
 {
 	const char *bracket = memchr(name, ']', length);
 	char text[NAME_MAX_BYTES];
@@ -166,7 +165,7 @@ static bool read_name(const char *name, size_t length, uint32_t pid, struct fx_t
 		return ret->whole != NULL;
 	}
 	return strncmp(text, "socket:[", 8) == 0 && text[head] == ' ' &&
-	       read_socket(text + head + 1, pid, ret);
+	       read_socket(text + head + 1, ret);
 }
 
 /* --- Ends ------------------------------------------------------------------------------------- */
@@ -179,7 +178,6 @@ static bool texts_differ(const char *a, const char *b)
 /* What another descriptor of the same end is called, or this one by now. */
 static void end_learn(struct fx_transfer_end *end, struct fx_transfer_end *said)
 {
-	/* A process that has inherited the end is not the one that has connected. */
 	if (texts_differ(end->whole, said->whole) || end->kind != said->kind ||
 	    (end->kind == FX_TRANSFER_TCP && texts_differ(end->meets, said->meets)))
 		end->is_odd = true;
@@ -190,6 +188,8 @@ static void end_learn(struct fx_transfer_end *end, struct fx_transfer_end *said)
 	}
 	if (!end->peer_inode)
 		end->peer_inode = said->peer_inode;
+	if (!end->connector)
+		end->connector = said->connector;
 }
 
 static void end_said_free(struct fx_transfer_end *said)
@@ -198,29 +198,29 @@ static void end_said_free(struct fx_transfer_end *said)
 	free(said->meets);
 }
 
-struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const char *name,
-					    size_t length, uint32_t pid)
+/* Takes what said->whole and meets have. */
+static struct fx_transfer_end *end_make(struct fx_transfer_ends *ends, struct fx_transfer_end *said)
 {
-	struct fx_transfer_end said = {0}, *end;
+	struct fx_transfer_end *end;
 
-	if (!read_name(name, length, pid, &said)) {
-		end_said_free(&said);
-		return NULL;
+	HASH_FIND_STR(ends->ends, said->name, end);
+	if (end && end->is_bare) {
+		end->is_bare = false;
+		end->kind = said->kind;
 	}
-	HASH_FIND_STR(ends->ends, said.name, end);
 	if (end) {
-		end_learn(end, &said);
-		end_said_free(&said);
+		end_learn(end, said);
+		end_said_free(said);
 		return end;
 	}
 	end = HASH_COUNT(ends->ends) < FX_TRANSFER_ENDS_MAX ? malloc(sizeof(*end)) : NULL;
 	if (end) {
-		*end = said;
+		*end = *said;
 		end->first = UINT64_MAX;
 		HASH_ADD_STR(ends->ends, name, end);
 	}
 	if (!end || end->lost) {
-		end_said_free(&said);
+		end_said_free(said);
 		free(end);
 		ends->is_full = true;
 		return NULL;
@@ -228,6 +228,41 @@ struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const
 	fx_runs_init(&end->written, &ends->pool, &transfers_kind);
 	fx_runs_init(&end->read, &ends->pool, &transfers_kind);
 	return end;
+}
+
+struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const char *name,
+					    size_t length, uint32_t pid)
+{
+	struct fx_transfer_end said = {0}, *end;
+
+	if (!read_name(name, length, &said)) {
+		end_said_free(&said);
+		return NULL;
+	}
+	end = end_make(ends, &said);
+	/* Unless it was seen who connected. */
+	if (end && end->connects && !end->connector)
+		end->connector = pid;
+	return end;
+}
+
+void fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name, size_t length,
+			      uint32_t pid)
+{
+	struct fx_transfer_end said = {.is_bare = true}, *end;
+
+	/* What has a peer by then has not got it by this call. */
+	if (read_name(name, length, &said) || !said.is_unix) {
+		end_said_free(&said);
+		return;
+	}
+	HASH_FIND_STR(ends->ends, said.name, end);
+	if (!end)
+		end = end_make(ends, &said);
+	else
+		end_said_free(&said);
+	if (end)
+		end->connector = pid;
 }
 
 /* --- Peers ------------------------------------------------------------------------------------ */
@@ -324,6 +359,19 @@ static struct meeting *meeting_get(struct meeting **meetings, const char *key)
 	return meeting;
 }
 
+/* What it meets by has the process that connected in it. False: there is no memory. */
+static bool end_says_connector(struct fx_transfer_end *end)
+{
+	char text[NAME_MAX_BYTES + 60];
+	char *meets;
+
+	snprintf(text, sizeof(text), "%" PRIu32 " %s", end->connector, end->meets);
+	meets = strdup(text);
+	free(end->meets);
+	end->meets = meets;
+	return meets != NULL;
+}
+
 void fx_transfer_ends_join(struct fx_transfer_ends *ends)
 {
 	struct meeting *meetings = NULL, *meeting, *next_meeting;
@@ -336,6 +384,8 @@ void fx_transfer_ends_join(struct fx_transfer_ends *ends)
 			join_pair(ends, end);
 	}
 	HASH_ITER (hh, ends->ends, end, next) {
+		if (end->is_unix && end->meets && !end_says_connector(end))
+			continue;
 		meeting = end->meets && !end->peer ? meeting_get(&meetings, end->meets) : NULL;
 		if (meeting)
 			meeting_add(meeting, end);

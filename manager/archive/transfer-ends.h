@@ -35,12 +35,15 @@ enum fx_transfer_kind {
 struct fx_transfer_end {
 	UT_hash_handle hh; /* by name */
 	bool lost;	   /* not in the hash for lack of memory */
+	bool is_bare;	   /* nothing is known but who connected it */
+	bool is_unix;
 	bool is_odd;	   /* it was called by several names, or moved what cannot be counted */
 	enum fx_transfer_kind kind;
 	char name[40]; /* the text up to its first ']' */
 	char *whole;   /* the rest of a fifo's; NULL */
 	char *meets;   /* what it has in common with its peers; NULL: nothing */
-	bool connects; /* it is the peer that connected */
+	bool connects; /* it is the peer that connected; */
+	uint32_t connector; /* of Unix sockets, the process that did so; 0: not known */
 	uint64_t peer_inode;
 	struct fx_transfer_end *peer; /* NULL: not known */
 	bool is_shared;		      /* several may be the peer */
@@ -62,6 +65,10 @@ void fx_transfer_ends_free(struct fx_transfer_ends *ends);
  * is_full). */
 struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const char *name,
 					    size_t length, uint32_t pid);
+
+/* Process `pid' connects the end of this name, which it may not be yet. */
+void fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name, size_t length,
+			      uint32_t pid);
 
 /* Finds the peers, once all is known. */
 void fx_transfer_ends_join(struct fx_transfer_ends *ends);

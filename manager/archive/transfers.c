@@ -184,6 +184,42 @@ static struct fx_transfer transfer_make(const struct fx_stream *s, uint32_t tid,
 				    .marks = marks};
 }
 
+/* The number that an argument is; false: it is none. */
+static bool transfer_number(const struct fx_rewriting *w, uint16_t at, int64_t *ret)
+{
+	if (!at)
+		return false;
+	switch (FXT_GET(w->words[at], ARG_TYPE)) {
+	case FXT_ARG_INT32:
+		*ret = (int32_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
+		return true;
+	case FXT_ARG_UINT32:
+		*ret = (int64_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
+		return true;
+	case FXT_ARG_INT64:
+	case FXT_ARG_UINT64:
+		*ret = (int64_t)w->words[at + 1];
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* From now on the call's descriptor leads to the end, or to none. */
+static void transfer_fd_is(const struct transfer_call *call, struct fx_transfer_end *end)
+{
+	struct transfer_fd *fd;
+	int64_t number;
+
+	if (!transfer_number(call->w, call->args->fd, &number))
+		return;
+	fd = transfer_fd_get(call->s->transfers, number);
+	if (fd && fd->end != end)
+		*fd = (struct transfer_fd){.end = end};
+	if (fd)
+		fd->is_known = true;
+}
+
 /* Nobody knows how much a call moved. */
 static void transfer_add_unknown(struct fx_stream *s, struct fx_transfer_end *end, int way,
 				 uint64_t from, uint64_t until)
@@ -204,27 +240,6 @@ static void transfers_abandon(struct fx_stream *s, uint64_t from, uint64_t until
 			continue;
 		transfer_add_unknown(s, t->fds[i].end, READ, from, until);
 		transfer_add_unknown(s, t->fds[i].end, WRITTEN, from, until);
-	}
-}
-
-/* The number that an argument is; false: it is none. */
-static bool transfer_number(const struct fx_rewriting *w, uint16_t at, int64_t *ret)
-{
-	if (!at)
-		return false;
-	switch (FXT_GET(w->words[at], ARG_TYPE)) {
-	case FXT_ARG_INT32:
-		*ret = (int32_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
-		return true;
-	case FXT_ARG_UINT32:
-		*ret = (int64_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
-		return true;
-	case FXT_ARG_INT64:
-	case FXT_ARG_UINT64:
-		*ret = (int64_t)w->words[at + 1];
-		return true;
-	default:
-		return false;
 	}
 }
 
@@ -270,9 +285,6 @@ static void transfer_look_for_gap(const struct transfer_call *call, struct fx_tr
 	fd = transfer_fd_get(call->s->transfers, number);
 	if (!fd)
 		return;
-	if (fd->end != end)
-		*fd = (struct transfer_fd){.end = end};
-	fd->is_known = true;
 	if (fd->ways[way].tid == call->tid) {
 		before = fd->ways[way].total;
 		last = fd->ways[way].last;
@@ -296,6 +308,26 @@ static void transfer_look_for_gap(const struct transfer_call *call, struct fx_tr
 	fd->ways[way].tid = call->tid;
 }
 
+/* How many of several messages there were; the end of them counts as one without bytes. -1: that is not known. */
+static int64_t transfer_messages(const struct transfer_call *call)
+{
+	uint32_t ref = call->args->messages_ref, length = ref & ~FXT_STRING_INLINE;
+	const char *text = (const char *)&call->w->words[call->args->messages + 1];
+	int64_t count = 0, whole = 0;
+
+	if (call->ret <= 0)
+		return 0;
+	if (!call->args->messages || !(ref & FXT_STRING_INLINE))
+		return -1;
+	for (uint32_t at = 0; at < length; at++) {
+		bool begins = at == 0 || text[at - 1] == ' ';
+
+		count += begins;
+		whole += begins && text[at] != '0';
+	}
+	return count == call->ret ? whole : -1;
+}
+
 /* Several messages at once: their number is the result, their bytes another argument. */
 static int64_t transfer_moved(const struct transfer_call *call, const struct fx_transfer_end *end,
 			      bool counts_messages)
@@ -303,7 +335,7 @@ static int64_t transfer_moved(const struct transfer_call *call, const struct fx_
 	int64_t bytes;
 
 	if (end->kind == FX_TRANSFER_MESSAGES)
-		return counts_messages ? call->ret : call->ret > 0;
+		return counts_messages ? transfer_messages(call) : call->ret > 0;
 	if (counts_messages)
 		return transfer_number(call->w, call->args->size, &bytes) && call->ret > 0 ? bytes
 											   : 0;
@@ -318,6 +350,8 @@ static void transfer_take_write(const struct transfer_call *call, struct fx_tran
 
 	transfer_look_for_gap(call, end, WRITTEN, call->args->total_written,
 			      call->ret > 0 ? call->ret : 0);
+	if (moved < 0 && call->ret > 0)
+		end->is_odd = true;
 	/* What has no bytes, and what goes elsewhere or by another way, is no part of the order. */
 	if ((end->kind == FX_TRANSFER_MESSAGES && (call->ret == 0 || call->args->addr)) ||
 	    (call->ret > 0 && transfer_has_flag(call, "MSG_OOB")))
@@ -359,7 +393,7 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 		transfer_look_for_gap(call, end, READ, call->args->total_read, 0);
 		return;
 	}
-	if (call->ret > 0 && transfer_has_flag(call, "MSG_OOB"))
+	if (call->ret > 0 && (moved < 0 || transfer_has_flag(call, "MSG_OOB")))
 		end->is_odd = true;
 	/* What had come and was not read yet is gone. */
 	if (transfer_failed_with(call, "ECONNRESET"))
@@ -375,6 +409,15 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 	transfer_add(call->s->shared->transfers, end, READ, &taken);
 }
 
+static void transfer_connects(const struct transfer_call *call)
+{
+	const struct fx_name *name = transfer_text(call->w, call->args->file);
+
+	if (name)
+		fx_transfer_end_connects(&call->s->shared->transfers->ends, name->text,
+					 name->length, call->s->kernel_pid);
+}
+
 /* What leads where, by the kind of call. */
 static void transfer_take_by_way(const struct transfer_call *call)
 {
@@ -385,12 +428,14 @@ static void transfer_take_by_way(const struct transfer_call *call)
 	case FX_MEANING_READS:
 	case FX_MEANING_READS_MANY:
 		end = transfer_end_of(call, args->file);
+		transfer_fd_is(call, end);
 		if (end)
 			transfer_take_read(call, end, args->way == FX_MEANING_READS_MANY);
 		break;
 	case FX_MEANING_WRITES:
 	case FX_MEANING_WRITES_MANY:
 		end = transfer_end_of(call, args->file);
+		transfer_fd_is(call, end);
 		if (end)
 			transfer_take_write(call, end, args->way == FX_MEANING_WRITES_MANY);
 		break;
@@ -403,6 +448,9 @@ static void transfer_take_by_way(const struct transfer_call *call)
 		end = transfer_end_of(call, args->out_file);
 		if (end)
 			transfer_take_write(call, end, false);
+		break;
+	case FX_MEANING_CONNECTS:
+		transfer_connects(call);
 		break;
 	default: /* either way */
 		end = transfer_end_of(call, args->file);

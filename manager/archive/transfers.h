@@ -43,6 +43,8 @@ enum fx_transfer_left {
 	FX_TRANSFER_LEFT_COUNT,
 };
 
+_Static_assert(1 + FX_TRANSFER_LEFT_COUNT <= 8, "see struct fx_msg_result");
+
 struct fx_transfer_counts {
 	uint64_t arrows;
 	uint64_t left[FX_TRANSFER_LEFT_COUNT];
@@ -52,9 +54,9 @@ struct fx_transfer_counts {
 struct fx_transfer_args {
 	uint8_t way; /* enum fx_meaning of its name; 0: it moves no bytes */
 	uint8_t nargs;
-	uint16_t fd, ret, size, flags, total_read, total_written, addr, error;
+	uint16_t fd, ret, size, flags, total_read, total_written, addr, error, messages;
 	uint32_t file, in_file, out_file; /* references to strings, as the provider wrote them */
-	uint32_t flags_ref, error_ref;
+	uint32_t flags_ref, error_ref, messages_ref;
 };
 
 struct fx_transfers {

@@ -13,6 +13,7 @@
  *	READS     an event that takes bytes from a descriptor; READS_MANY: messages; MOVES: and puts them into another one
  *	WRITES    one that puts them there; WRITES_MANY: messages; COPIES: from a descriptor that keeps them
  *	EITHER    one or the other
+ *	CONNECTS  one that connects a descriptor
  *	FD, RET,  its arguments (manager/archive/transfers.h)
  *	...
  */
@@ -38,6 +39,7 @@ enum fx_meaning {
 	FX_MEANING_MOVES,
 	FX_MEANING_COPIES,
 	FX_MEANING_EITHER,
+	FX_MEANING_CONNECTS,
 	FX_MEANING_FD,
 	FX_MEANING_RET,
 	FX_MEANING_SIZE,
@@ -49,12 +51,13 @@ enum fx_meaning {
 	FX_MEANING_OUT_FILE,
 	FX_MEANING_TOTAL_READ,
 	FX_MEANING_TOTAL_WRITTEN,
+	FX_MEANING_MESSAGES,
 };
 
 /* An event that moves bytes. */
 static inline bool fx_meaning_is_transfer(enum fx_meaning meaning)
 {
-	return meaning >= FX_MEANING_READS && meaning <= FX_MEANING_EITHER;
+	return meaning >= FX_MEANING_READS && meaning <= FX_MEANING_CONNECTS;
 }
 
 /* What such an event is asked for. */

@@ -295,6 +295,8 @@ struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
 	memcpy(result.unseen, totals->unseen, sizeof(result.unseen));
 	memcpy(result.suppressed, totals->suppressed, sizeof(result.suppressed));
 	memcpy(result.lost, totals->counts.lost, sizeof(totals->counts.lost));
+	result.messages[0] = totals->transfers.arrows;
+	memcpy(result.messages + 1, totals->transfers.left, sizeof(totals->transfers.left));
 	return result;
 }
 

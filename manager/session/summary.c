@@ -254,6 +254,32 @@ static void print_empty(const struct fx_session_config *config,
 		    program, words, program);
 }
 
+/* Reads that have no arrow from who wrote what they read, and why. */
+static void print_messages(const struct fx_totals *t)
+{
+	static const char *const reasons[FX_TRANSFER_LEFT_COUNT] = {
+	    [FX_TRANSFER_LEFT_ORDER] = "since several may have written it",
+	    [FX_TRANSFER_LEFT_UNTRACED] = "since who wrote it was not seen",
+	    [FX_TRANSFER_LEFT_LOST] = "since calls are missing",
+	    [FX_TRANSFER_LEFT_MANY] = "since there were too many",
+	};
+	const uint64_t *left = t->transfers.left;
+	uint64_t sum = 0;
+	char text[256];
+	size_t at = 0;
+
+	for (unsigned i = 0; i < FX_TRANSFER_LEFT_COUNT; i++) {
+		if (left[i])
+			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%" PRIu64 " %s",
+					       sum ? ", " : "", left[i], reasons[i]);
+		sum += left[i];
+	}
+	if (sum)
+		fx_report("%" PRIu64 " read%s from pipes and sockets %s no arrow from who wrote: "
+			  "%s",
+			  sum, summary_plural(sum), sum == 1 ? "has" : "have", text);
+}
+
 static void print_unseen(const struct fx_session_result *result)
 {
 	if (result->totals.unseen[0])
@@ -281,6 +307,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		print_history(config, result);
 		print_unwanted(config, result);
 		print_suppressed(result);
+		print_messages(&result->totals);
 		print_values(config, result);
 	}
 	fx_losses_report(result->totals.counts.lost, config, quiet);

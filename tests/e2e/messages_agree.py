@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""messages_agree.py DUMP LOG HOW: compares the arrows of an archive, as `fxtrace dump' prints it, with what the program
+tests/e2e/targets/messages.c printed. Prints how many reads there were, how many have an arrow, and how many arrows are wrong;
+the wrong ones on stderr, and with HOW "all" those that are missing as well."""
+
+import re
+import sys
+
+NAMES = set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg splice".split())
+EVENT = re.compile(r'event type=(\S+) pid=(\d+) tid=(\d+) ts=(\d+)(?: end=(\d+))?(?: id=(\d+))? category="([^"]*)"\S* name="([^"]*)"(.*)')
+
+
+def main():
+    dump, log, how = sys.argv[1:]
+    calls, begins, ends = {}, {}, []
+    for line in open(dump, encoding="utf-8", errors="replace"):
+        found = EVENT.search(line)
+        if not found:
+            continue
+        kind, _, tid, ts, end, ident, category, name, rest = found.groups()
+        if kind == "complete" and category == "syscall" and name in NAMES:
+            # One that did not end says nothing but its descriptor.
+            if re.search(r'file":string="(pipe|fifo|socket):', rest) or "unfinished" in rest:
+                calls.setdefault(int(tid), []).append((int(ts), int(end)))
+        elif category == "message" and kind == "flow-begin":
+            begins[ident] = (int(tid), int(ts))
+        elif category == "message" and kind == "flow-end":
+            ends.append((ident, int(tid), int(ts)))
+    for slices in calls.values():
+        slices.sort()
+
+    def number(tid, ts):
+        for at, (begin, end) in enumerate(calls.get(tid, [])):
+            if begin <= ts <= end:
+                return at
+        sys.exit("the end of an arrow lies in no call: %d at %d" % (tid, ts))
+
+    index = {(tid, begin): at for tid, slices in calls.items() for at, (begin, _) in enumerate(slices)}
+    index_end = {(tid, max(begin, end - 1)): at for tid, slices in calls.items() for at, (begin, end) in enumerate(slices)}
+    arrows = {}
+    for ident, tid, ts in ends:
+        if ident not in begins:
+            sys.exit("an arrow has no begin")
+        from_tid, from_ts = begins.pop(ident)
+        to = (tid, index_end.get((tid, ts), None))
+        if to[1] is None:
+            to = (tid, number(tid, ts))
+        by = (from_tid, index.get((from_tid, from_ts), None))
+        if by[1] is None:
+            by = (from_tid, number(from_tid, from_ts))
+        if to in arrows:
+            sys.exit("a read has two arrows")
+        arrows[to] = by
+    if begins:
+        sys.exit("an arrow has no end")
+
+    writes, reads = [], {}
+    for line in open(log):
+        words = line.split()
+        if words[0] == "W":
+            until = None if words[4] == "?" else int(words[4])
+            writes.append((int(words[3]), until, (int(words[1]), int(words[2]))))
+        elif words[0] == "R" and len(words) == 5:
+            reads[(int(words[1]), int(words[2]))] = (int(words[3]), int(words[4]))
+        elif words[0] == "R":
+            reads[(int(words[1]), int(words[2]))] = int(words[3])
+    writes.sort(key=lambda w: w[0])
+
+    # By turns: a call that did not return wrote what nobody else did.
+    def writer(until):
+        for begin, end, by in writes:
+            if end is not None and begin < until <= end:
+                return by
+        for begin, end, by in reversed(writes):
+            if end is None and begin < until:
+                return by
+        sys.exit("nobody wrote byte %d" % until)
+
+    wrong = missing = 0
+    for read, truth in reads.items():
+        by = writer(truth) if isinstance(truth, int) else truth
+        if read in arrows and arrows[read] != by:
+            wrong += 1
+            print("wrong: %s has read what %s wrote, not %s" % (read, by, arrows[read]), file=sys.stderr)
+        elif read not in arrows:
+            missing += 1
+            if how == "all":
+                print("missing: %s has read what %s wrote" % (read, by), file=sys.stderr)
+    extra = [to for to in arrows if to not in reads]
+    for to in extra:
+        print("wrong: %s has read nothing" % (to,), file=sys.stderr)
+    print(len(reads), len(reads) - missing, wrong + len(extra))
+
+
+main()

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * messages KIND HOW SEED WRITERS READERS CALLS [kill]: numbers every byte that goes through a channel, and prints who wrote
+ * and who read which.
+ *
+ * KIND: pipe, fifo, stream, seqpacket, datagram (pairs of sockets), unix, tcp4, tcp6 (connected). HOW: "turns": one writes and one
+ * reads at a time, any number of bytes; "free": all at once, in words of eight bytes that say whose they are. Each writer
+ * and reader is a process or a thread, as it comes; so is with which function it reads and writes. "kill": one of the
+ * processes is ended by SIGKILL in the middle of it.
+ *
+ *	W TID NUMBER FROM UNTIL		that call of the thread, counted from 0, wrote these bytes; "?": it did not return
+ *	R TID NUMBER UNTIL		read up to that byte (turns)
+ *	R TID NUMBER TID NUMBER		read last what that call wrote (free)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PARTIES 64
+#define ENTRIES 200000
+#define BYTES	20000
+
+struct entry {
+	char what; /* 0: not there yet */
+	pid_t tid, by;
+	long number, from, until, by_number; /* until -1: did not return */
+};
+
+static struct shared {
+	pthread_mutex_t writing, reading;
+	long written, read; /* by turns */
+	int calls;	    /* that writers are still to make */
+	int writers;	    /* that go on */
+	pid_t pids[PARTIES];
+	unsigned entries;
+	struct entry log[ENTRIES];
+} *shared;
+
+static int ends[2]; /* to read from, to write to */
+static bool by_turns, messages, is_socket;
+static unsigned seed;
+
+struct party {
+	bool writes;
+	unsigned random;
+	pid_t tid;
+	long number; /* of its calls */
+	char buffer[BYTES + 8];
+};
+
+static unsigned party_random(struct party *p, unsigned below)
+{
+	p->random = p->random * 1664525u + 1013904223u;
+	return (p->random >> 8) % below;
+}
+
+static struct entry *note(struct party *p, char what)
+{
+	unsigned at = __atomic_fetch_add(&shared->entries, 1, __ATOMIC_RELAXED);
+	struct entry *e = &shared->log[at < ENTRIES ? at : ENTRIES - 1];
+
+	e->tid = p->tid;
+	e->number = p->number;
+	e->until = -1;
+	__atomic_store_n(&e->what, what, __ATOMIC_RELEASE);
+	return e;
+}
+
+/* --- Calls ------------------------------------------------------------------------------------ */
+
+static ssize_t write_somehow(struct party *p, size_t size)
+{
+	size_t half = size / 2;
+	struct iovec iov[2] = {{p->buffer, half}, {p->buffer + half, size - half}};
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+	struct mmsghdr many = {.msg_hdr = msg};
+
+	switch (party_random(p, is_socket ? 5 : 2)) {
+	case 0:
+		return write(ends[1], p->buffer, size);
+	case 1:
+		return writev(ends[1], iov, 2);
+	case 2:
+		return send(ends[1], p->buffer, size, MSG_NOSIGNAL);
+	case 3:
+		return sendmsg(ends[1], &msg, MSG_NOSIGNAL);
+	default:
+		return sendmmsg(ends[1], &many, 1, 0) == 1 ? (ssize_t)many.msg_len : -1;
+	}
+}
+
+static ssize_t read_somehow(struct party *p, size_t size)
+{
+	size_t half = size / 2;
+	struct iovec iov[2] = {{p->buffer, half}, {p->buffer + half, size - half}};
+	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+	struct mmsghdr many = {.msg_hdr = msg};
+	struct pollfd pollfd = {.fd = ends[0], .events = POLLIN};
+	int got;
+
+	if (party_random(p, 8) == 0)
+		poll(&pollfd, 1, 10);
+	switch (party_random(p, is_socket ? 6 : 2)) {
+	case 0:
+		return read(ends[0], p->buffer, size);
+	case 1:
+		return readv(ends[0], iov, 2);
+	case 2:
+		return recv(ends[0], p->buffer, size, 0);
+	case 3:
+		return recvmsg(ends[0], &msg, 0);
+	case 4:
+		recv(ends[0], p->buffer, size, MSG_PEEK);
+		p->number++;
+		return recv(ends[0], p->buffer, size, MSG_DONTWAIT);
+	default:
+		got = recvmmsg(ends[0], &many, 1, MSG_WAITFORONE, NULL);
+		return got == 1 ? (ssize_t)many.msg_len : got;
+	}
+}
+
+/* --- Writers and readers ---------------------------------------------------------------------- */
+
+/* Words of eight bytes: the thread, and the number of the call. */
+static void fill(struct party *p, size_t size)
+{
+	uint64_t word = (uint64_t)p->tid << 32 | (uint32_t)p->number;
+
+	for (size_t at = 0; at + 8 <= size; at += 8)
+		memcpy(p->buffer + at, &word, 8);
+}
+
+static void lock(pthread_mutex_t *mutex)
+{
+	if (pthread_mutex_lock(mutex) == EOWNERDEAD)
+		pthread_mutex_consistent(mutex);
+}
+
+static void pause_somehow(struct party *p)
+{
+	if (party_random(p, 4) == 0)
+		usleep(party_random(p, 300));
+}
+
+static void write_once(struct party *p)
+{
+	size_t most = messages ? 500 : party_random(p, 10) ? 3000 : BYTES;
+	size_t size = by_turns ? 1 + party_random(p, most) : 8 + 8 * party_random(p, most / 8);
+	struct entry *e;
+	ssize_t done;
+
+	if (by_turns)
+		lock(&shared->writing);
+	fill(p, size);
+	e = note(p, 'W');
+	e->from = shared->written;
+	done = write_somehow(p, size);
+	p->number++;
+	if (done > 0) {
+		e->until = e->from + (messages ? 1 : done);
+		if (by_turns)
+			shared->written = e->until;
+	} else {
+		e->what = 0;
+	}
+	if (by_turns)
+		pthread_mutex_unlock(&shared->writing);
+}
+
+/* False: there is nothing more. */
+static bool read_once(struct party *p)
+{
+	size_t most = messages ? 500 : BYTES;
+	size_t size = by_turns ? 1 + party_random(p, most) : 8 + 8 * party_random(p, most / 8);
+	uint64_t word;
+	struct entry *e;
+	ssize_t done;
+	bool goes_on;
+
+	if (by_turns)
+		lock(&shared->reading);
+	if (messages && !by_turns)
+		size = BYTES;
+	done = read_somehow(p, size);
+	goes_on = done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR));
+	if (done > 0) {
+		e = note(p, 'R');
+		e->until = shared->read += messages ? 1 : done;
+		if (done >= 8 && !by_turns) {
+			memcpy(&word, p->buffer + done / 8 * 8 - 8, 8);
+			e->by = (pid_t)(word >> 32);
+			e->by_number = (long)(uint32_t)word;
+		}
+	}
+	p->number++;
+	if (by_turns)
+		pthread_mutex_unlock(&shared->reading);
+	return goes_on;
+}
+
+static void party_run(struct party *p)
+{
+	p->tid = (pid_t)syscall(SYS_gettid);
+	if (!p->writes) {
+		while (read_once(p))
+			pause_somehow(p);
+		return;
+	}
+	while (__atomic_sub_fetch(&shared->calls, 1, __ATOMIC_RELAXED) >= 0) {
+		write_once(p);
+		pause_somehow(p);
+	}
+}
+
+static void *party_thread(void *arg)
+{
+	party_run(arg);
+	return NULL;
+}
+
+/* A process of so many threads that all write, or all read. */
+static void process_run(bool writes, unsigned threads, unsigned random)
+{
+	pthread_t ids[PARTIES];
+	struct party *p = calloc(threads, sizeof(*p));
+
+	signal(SIGPIPE, SIG_IGN);
+	close(ends[writes ? 0 : 1]);
+	for (unsigned i = 0; i < threads; i++) {
+		p[i].writes = writes;
+		p[i].random = random + 7919 * i;
+		if (i)
+			pthread_create(&ids[i], NULL, party_thread, &p[i]);
+	}
+	party_run(&p[0]);
+	for (unsigned i = 1; i < threads; i++)
+		pthread_join(ids[i], NULL);
+	exit(0);
+}
+
+/* --- Channels --------------------------------------------------------------------------------- */
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(2);
+}
+
+static void make_connected(int family)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_un un;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+	} address = {.any.sa_family = (sa_family_t)family};
+	socklen_t length = family == AF_UNIX ? sizeof(address.un) : sizeof(address);
+	int listening = socket(family, SOCK_STREAM, 0);
+
+	if (family == AF_UNIX) {
+		strcpy(address.un.sun_path, "socket");
+		unlink("socket");
+	} else if (family == AF_INET) {
+		address.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	} else {
+		address.in6.sin6_addr = in6addr_loopback;
+	}
+	if (bind(listening, &address.any, length) < 0 || listen(listening, 1) < 0)
+		exit(77);
+	getsockname(listening, &address.any, &length);
+	ends[1] = socket(family, SOCK_STREAM, 0);
+	if (connect(ends[1], &address.any, length) < 0)
+		fail("connect");
+	ends[0] = accept(listening, NULL, NULL);
+	close(listening);
+}
+
+static void make_channel(const char *kind)
+{
+	if (strcmp(kind, "pipe") == 0) {
+		if (pipe(ends) < 0)
+			fail("pipe");
+		return;
+	}
+	if (strcmp(kind, "fifo") == 0) {
+		unlink("fifo");
+		mkfifo("fifo", 0600);
+		ends[0] = open("fifo", O_RDONLY | O_NONBLOCK);
+		ends[1] = open("fifo", O_WRONLY);
+		fcntl(ends[0], F_SETFL, 0);
+		return;
+	}
+	is_socket = true;
+	if (strcmp(kind, "unix") == 0) {
+		make_connected(AF_UNIX);
+		return;
+	}
+	if (strncmp(kind, "tcp", 3) == 0) {
+		make_connected(kind[3] == '4' ? AF_INET : AF_INET6);
+		return;
+	}
+	messages = strcmp(kind, "stream") != 0;
+	if (socketpair(AF_UNIX,
+		       !messages		       ? SOCK_STREAM
+		       : strcmp(kind, "datagram") == 0 ? SOCK_DGRAM
+						       : SOCK_SEQPACKET,
+		       0, ends) < 0)
+		fail("socketpair");
+}
+
+static void log_print(void)
+{
+	for (unsigned i = 0; i < shared->entries && i < ENTRIES; i++) {
+		const struct entry *e = &shared->log[i];
+
+		if (e->what == 'W' && e->until < 0)
+			printf("W %d %ld %ld ?\n", e->tid, e->number, e->from);
+		else if (e->what == 'W')
+			printf("W %d %ld %ld %ld\n", e->tid, e->number, e->from, e->until);
+		else if (e->what == 'R' && e->by)
+			printf("R %d %ld %d %ld\n", e->tid, e->number, e->by, e->by_number);
+		else if (e->what == 'R')
+			printf("R %d %ld %ld\n", e->tid, e->number, e->until);
+	}
+}
+
+/* Makes processes with so many parties in all. How many they are. */
+static unsigned make_processes(bool writes, unsigned parties, unsigned at)
+{
+	unsigned made = 0;
+
+	while (parties) {
+		unsigned threads = (unsigned)rand() % 2 ? 1 : 1 + (unsigned)rand() % parties;
+		unsigned random = (unsigned)rand();
+		pid_t pid = fork();
+
+		if (pid == 0)
+			process_run(writes, threads, random);
+		shared->pids[at + made++] = pid;
+		parties -= threads;
+	}
+	return made;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_mutexattr_t attr;
+	unsigned writers, readers;
+
+	if (argc < 7)
+		return 2;
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	by_turns = strcmp(argv[2], "turns") == 0;
+	seed = (unsigned)strtoul(argv[3], NULL, 10);
+	srand(seed);
+	shared->calls = atoi(argv[6]);
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(&shared->writing, &attr);
+	pthread_mutex_init(&shared->reading, &attr);
+	make_channel(argv[1]);
+	writers = make_processes(true, (unsigned)atoi(argv[4]), 0);
+	readers = make_processes(false, (unsigned)atoi(argv[5]), writers);
+	close(ends[0]);
+	close(ends[1]);
+	if (argc > 7) {
+		usleep(3000 + (unsigned)rand() % 20000);
+		kill(shared->pids[(unsigned)rand() % (writers + readers)], SIGKILL);
+	}
+	for (unsigned i = 0; i < writers; i++)
+		waitpid(shared->pids[i], NULL, 0);
+	/* Messages have no end. */
+	for (unsigned i = 0; i < readers; i++) {
+		if (strcmp(argv[1], "datagram") == 0) {
+			usleep(20000);
+			kill(shared->pids[writers + i], SIGTERM);
+		}
+		waitpid(shared->pids[writers + i], NULL, 0);
+	}
+	log_print();
+	return 0;
+}
