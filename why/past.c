@@ -254,36 +254,6 @@ static void past_add_slice(struct collector *collector, uint64_t begin, uint64_t
 		collector->exporter.error = -ENOMEM;
 }
 
-static void past_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
-{
-	struct collector *collector = past_collector_of(exporter);
-	struct fx_open_call call = {
-	    .thread = event->thread,
-	    .name = event->name->serial,
-	    .kind = past_kind(collector, event->category),
-	};
-	uint64_t end = event->end == UINT64_MAX
-			   ? past_end_of(event->thread, exporter->timeline, event->ts)
-			   : event->end;
-	enum fx_wait_kind kind;
-
-	past_live(collector, event->ts);
-	past_live(collector, end);
-	if (collector->slice && fxt_string_equals(event->name, collector->slice))
-		past_add_slice(collector, event->ts, end);
-	if (!(collector->has_wait && event->ts < collector->wait.end)) {
-		kind =
-		    fx_waiting_of(&collector->waiting, exporter->timeline->strings, &call, event);
-		if (kind != FX_WAIT_NONE && end > event->ts)
-			past_begin_wait(collector, event, end, kind);
-	}
-	if (fx_vector_reserve(&collector->open, 1) < 0)
-		exporter->error = -ENOMEM;
-	else
-		collector->open.items[collector->open.count++] =
-		    (struct past_call){call.name, call.kind};
-}
-
 static void past_slice_end(struct fx_exporter *exporter, const struct fx_thread *thread,
 			   uint64_t ts)
 {
@@ -323,6 +293,62 @@ static void past_arrow_ends(struct collector *collector, const struct fx_event *
 	}
 }
 
+/* Arrows from who wrote to who read, which the manager has drawn; others of the program's own end no wait. */
+static bool past_is_message(const struct collector *collector, const struct fx_flow_link *link)
+{
+	return link->category &&
+	       strcmp(fx_texts_get(collector->exporter.timeline->strings, link->category)->data,
+		      "message") == 0;
+}
+
+/* The ends of those that stand at calls: the one that reads had not waited long for what had been written. */
+static void past_messages(struct collector *collector, const struct fx_event *event)
+{
+	struct fx_why_wait *wait = &collector->wait;
+
+	for (size_t i = 0; i < event->link_count; i++) {
+		const struct fx_flow_link *link = &event->links[i];
+
+		if (!past_is_message(collector, link))
+			continue;
+		if (link->role == FX_FLOW_FIRST)
+			past_arrow_begins(collector, event, link->chain);
+		else if (collector->has_wait && event->ts == wait->begin)
+			wait->from = (struct fx_why_origin){link->chain, 0};
+	}
+}
+
+static void past_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
+{
+	struct collector *collector = past_collector_of(exporter);
+	struct fx_open_call call = {
+	    .thread = event->thread,
+	    .name = event->name->serial,
+	    .kind = past_kind(collector, event->category),
+	};
+	uint64_t end = event->end == UINT64_MAX
+			   ? past_end_of(event->thread, exporter->timeline, event->ts)
+			   : event->end;
+	enum fx_wait_kind kind;
+
+	past_live(collector, event->ts);
+	past_live(collector, end);
+	if (collector->slice && fxt_string_equals(event->name, collector->slice))
+		past_add_slice(collector, event->ts, end);
+	if (!(collector->has_wait && event->ts < collector->wait.end)) {
+		kind =
+		    fx_waiting_of(&collector->waiting, exporter->timeline->strings, &call, event);
+		if (kind != FX_WAIT_NONE && end > event->ts)
+			past_begin_wait(collector, event, end, kind);
+	}
+	past_messages(collector, event);
+	if (fx_vector_reserve(&collector->open, 1) < 0)
+		exporter->error = -ENOMEM;
+	else
+		collector->open.items[collector->open.count++] =
+		    (struct past_call){call.name, call.kind};
+}
+
 static void past_look_at_loss(struct fx_why_past *past, const struct fx_event *event)
 {
 	const struct fxt_string *cure = fx_event_string(event, "cure");
@@ -350,7 +376,7 @@ static void past_instant(struct fx_exporter *exporter, const struct fx_event *ev
 		return;
 	}
 	past_live(collector, event->ts);
-	if (kind == FX_CALL_OTHER)
+	if (kind == FX_CALL_OTHER && !fxt_string_equals(event->category, "message"))
 		return;
 	if (kind == FX_CALL_PTHREAD && fxt_string_equals(event->name, "thread exits"))
 		collector->life->exits = event->ts;
