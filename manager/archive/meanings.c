@@ -202,6 +202,9 @@ static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 		} else if (meaning == FX_MEANING_MESSAGES) {
 			args->messages = head;
 			args->messages_ref = text;
+		} else if (meaning == FX_MEANING_READY) {
+			args->ready = head;
+			args->ready_ref = text;
 		} else if (meaning == FX_MEANING_ADDRESS) {
 			args->addr = head;
 		} else if (meaning == FX_MEANING_FILE) {

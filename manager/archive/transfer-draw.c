@@ -221,7 +221,8 @@ static void piece_add(struct transfer_channel *c, const struct fx_transfer *call
 		c->written += call->bytes;
 	else
 		c->read += call->bytes;
-	c->empty_since = call->marks & FX_TRANSFER_EMPTY && call->begin > c->until ? call->end : 0;
+	if (!(call->marks & FX_TRANSFER_POLLS))
+		c->empty_since = call->marks & FX_TRANSFER_EMPTY && call->begin > c->until ? call->end : 0;
 	if (call->end > c->until)
 		c->until = call->end;
 	if (c->is_too_large) {

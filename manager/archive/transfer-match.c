@@ -330,6 +330,26 @@ static bool match_exact_writes(struct side *writes)
 	return true;
 }
 
+/* The write that a poll has waited for. */
+static void match_poll(struct matcher *m, size_t i, struct fx_match *match)
+{
+	const struct fx_transfer *call = &m->reads.calls[i];
+	const struct fx_transfer *write;
+	uint64_t position;
+	size_t at;
+
+	if (!match_position(m, i, &position))
+		return;
+	at = match_writer(&m->writes, m->writes.known, position);
+	if (at == m->writes.known)
+		return;
+	match->until = position + 1;
+	match->from = m->writes.order[at];
+	write = &m->writes.calls[match->from];
+	if (write->begin > call->begin && write->begin < call->end)
+		match->verdict = FX_MATCH_FOUND;
+}
+
 static bool match_reads(struct matcher *m)
 {
 	size_t writers;
@@ -344,6 +364,8 @@ static bool match_reads(struct matcher *m)
 		size_t first, last;
 
 		*match = (struct fx_match){.until = room->high};
+		if (call->marks & FX_TRANSFER_POLLS)
+			match_poll(m, i, match);
 		if (!match_knows(call) || !call->bytes)
 			continue;
 		match->verdict = FX_MATCH_ORDER;

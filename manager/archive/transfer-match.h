@@ -10,6 +10,8 @@
  *	writes	|-- A: 10 --|   |-- B: 5 --|		A [0, 10)  B [10, 15)
  *	reads	|----------- C: 12 ----|		C [0, 12): its last byte is B's
  *
+ * A poll that found the channel readable was woken by whoever wrote the first byte that was not read yet, if that write began later.
+ *
  * A read has an arrow if all places in which its last byte can lie are of one write. What cannot be at all (a byte that
  * nobody wrote, or that had been written and was not there) shows that somebody else has part in the channel.
  */
@@ -31,6 +33,7 @@ enum fx_transfer_marks {
 	FX_TRANSFER_EMPTY = 1 << 1,   /* the channel was empty when it was done */
 	FX_TRANSFER_PERHAPS = 1 << 2, /* or seemed to be */
 	FX_TRANSFER_WRITES = 1 << 3,
+	FX_TRANSFER_POLLS = 1 << 5, /* it only saw that there was something */
 	FX_TRANSFER_LOST = 1 << 4, /* stands for calls whose records were lost, if any of its process were */
 };
 

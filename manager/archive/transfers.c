@@ -418,6 +418,29 @@ static void transfer_connects(const struct transfer_call *call)
 					 name->length, call->s->kernel_pid);
 }
 
+/* Whether the only descriptor that a poll has found was ready to be read from. */
+static bool transfer_is_readable(const struct transfer_call *call)
+{
+	uint32_t ref = call->args->ready_ref, length = ref & ~FXT_STRING_INLINE;
+	const char *text = (const char *)&call->w->words[call->args->ready + 1];
+
+	if (call->ret != 1 || !call->args->ready || !(ref & FXT_STRING_INLINE))
+		return false;
+	return memmem(text, length, "POLLIN", 6) || (length > 3 && memcmp(text, "in ", 3) == 0);
+}
+
+static void transfer_take_poll(const struct transfer_call *call)
+{
+	struct fx_transfer_end *end =
+	    transfer_is_readable(call) ? transfer_end_of(call, call->args->file) : NULL;
+	struct fx_transfer poll =
+	    transfer_make(call->s, call->tid, call->begin, call->end, 0,
+			  FX_TRANSFER_POLLS | (call->shown ? FX_TRANSFER_SHOWN : 0));
+
+	if (end)
+		transfer_add(call->s->shared->transfers, end, READ, &poll);
+}
+
 /* What leads where, by the kind of call. */
 static void transfer_take_by_way(const struct transfer_call *call)
 {
@@ -449,6 +472,9 @@ static void transfer_take_by_way(const struct transfer_call *call)
 		if (end)
 			transfer_take_write(call, end, false);
 		break;
+	case FX_MEANING_POLLS:
+		transfer_take_poll(call);
+		break;
 	case FX_MEANING_CONNECTS:
 		transfer_connects(call);
 		break;
@@ -470,14 +496,15 @@ void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, boo
 		return;
 	call.tid = w->thread->shown;
 	/* One that was left, by a cancellation perhaps, says nothing. */
-	if (!args->nargs) {
+	if (!args->nargs && args->way != FX_MEANING_POLLS) {
 		transfers_abandon(w->s, begin, end);
 		return;
 	}
 	if (!transfer_number(w, args->ret, &call.ret))
 		return;
 	if (!args->file && !args->in_file && !args->out_file) {
-		w->s->shared->transfers->is_doubtful |= call.ret > 0;
+		w->s->shared->transfers->is_doubtful |=
+		    call.ret > 0 && args->way != FX_MEANING_POLLS;
 		return;
 	}
 	transfer_take_by_way(&call);
@@ -492,7 +519,8 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	if (!s->shared->transfers || !s->shared->transfers->is_wanted)
 		return;
 	known = fx_names_find(&s->names, NULL, name);
-	if (!known || !fx_meaning_is_transfer((enum fx_meaning)known->meaning) || !transfers_of(s))
+	if (!known || !fx_meaning_is_transfer((enum fx_meaning)known->meaning) ||
+	    known->meaning >= FX_MEANING_CONNECTS || !transfers_of(s))
 		return;
 	fd = transfer_fd_get(s->transfers, (int64_t)first);
 	if (fd && fd->end && known->meaning == FX_MEANING_READS)

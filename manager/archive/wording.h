@@ -13,7 +13,7 @@
  *	READS     an event that takes bytes from a descriptor; READS_MANY: messages; MOVES: and puts them into another one
  *	WRITES    one that puts them there; WRITES_MANY: messages; COPIES: from a descriptor that keeps them
  *	EITHER    one or the other
- *	CONNECTS  one that connects a descriptor
+ *	CONNECTS  one that connects a descriptor; POLLS: that waits until there is something to read
  *	FD, RET,  its arguments (manager/archive/transfers.h)
  *	...
  */
@@ -40,6 +40,7 @@ enum fx_meaning {
 	FX_MEANING_COPIES,
 	FX_MEANING_EITHER,
 	FX_MEANING_CONNECTS,
+	FX_MEANING_POLLS,
 	FX_MEANING_FD,
 	FX_MEANING_RET,
 	FX_MEANING_SIZE,
@@ -52,12 +53,13 @@ enum fx_meaning {
 	FX_MEANING_TOTAL_READ,
 	FX_MEANING_TOTAL_WRITTEN,
 	FX_MEANING_MESSAGES,
+	FX_MEANING_READY,
 };
 
-/* An event that moves bytes. */
+/* An event that moves bytes, or has to do with it. */
 static inline bool fx_meaning_is_transfer(enum fx_meaning meaning)
 {
-	return meaning >= FX_MEANING_READS && meaning <= FX_MEANING_CONNECTS;
+	return meaning >= FX_MEANING_READS && meaning <= FX_MEANING_POLLS;
 }
 
 /* What such an event is asked for. */

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 """messages_agree.py DUMP LOG HOW: compares the arrows of an archive, as `fxtrace dump' prints it, with what the program
 tests/e2e/targets/messages.c printed. Prints how many reads there were, how many have an arrow, and how many arrows are wrong;
-the wrong ones on stderr, and with HOW "all" those that are missing as well."""
+the wrong ones on stderr, and with HOW "all" those that are missing as well. And how many polls have an arrow."""
 
 import re
 import sys
 
-NAMES = set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg splice".split())
+NAMES = set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll".split())
 EVENT = re.compile(r'event type=(\S+) pid=(\d+) tid=(\d+) ts=(\d+)(?: end=(\d+))?(?: id=(\d+))? category="([^"]*)"\S* name="([^"]*)"(.*)')
 
 
@@ -19,9 +19,9 @@ def main():
             continue
         kind, _, tid, ts, end, ident, category, name, rest = found.groups()
         if kind == "complete" and category == "syscall" and name in NAMES:
-            # One that did not end says nothing but its descriptor.
-            if re.search(r'file":string="(pipe|fifo|socket):', rest) or "unfinished" in rest:
-                calls.setdefault(int(tid), []).append((int(ts), int(end)))
+            # One that did not end, or found nothing, says nothing of what its descriptor is.
+            if re.search(r'file":string="(pipe|fifo|socket):', rest) or "unfinished" in rest or name == "poll":
+                calls.setdefault(int(tid), []).append((int(ts), int(end), name))
         elif category == "message" and kind == "flow-begin":
             begins[ident] = (int(tid), int(ts))
         elif category == "message" and kind == "flow-end":
@@ -30,13 +30,14 @@ def main():
         slices.sort()
 
     def number(tid, ts):
-        for at, (begin, end) in enumerate(calls.get(tid, [])):
+        for at, (begin, end, _) in enumerate(calls.get(tid, [])):
             if begin <= ts <= end:
                 return at
         sys.exit("the end of an arrow lies in no call: %d at %d" % (tid, ts))
 
-    index = {(tid, begin): at for tid, slices in calls.items() for at, (begin, _) in enumerate(slices)}
-    index_end = {(tid, max(begin, end - 1)): at for tid, slices in calls.items() for at, (begin, end) in enumerate(slices)}
+    index = {(tid, begin): at for tid, slices in calls.items() for at, (begin, _, _) in enumerate(slices)}
+    poll_calls = {(tid, at) for tid, slices in calls.items() for at, call in enumerate(slices) if call[2] == "poll"}
+    index_end = {(tid, max(begin, end - 1)): at for tid, slices in calls.items() for at, (begin, end, _) in enumerate(slices)}
     arrows = {}
     for ident, tid, ts in ends:
         if ident not in begins:
@@ -54,7 +55,7 @@ def main():
     if begins:
         sys.exit("an arrow has no end")
 
-    writes, reads = [], {}
+    writes, reads, polls = [], {}, {}
     for line in open(log):
         words = line.split()
         if words[0] == "W":
@@ -62,6 +63,8 @@ def main():
             writes.append((int(words[3]), until, (int(words[1]), int(words[2]))))
         elif words[0] == "R" and len(words) == 5:
             reads[(int(words[1]), int(words[2]))] = (int(words[3]), int(words[4]))
+        elif words[0] == "P":
+            polls[(int(words[1]), int(words[2]))] = int(words[3])
         elif words[0] == "R":
             reads[(int(words[1]), int(words[2]))] = int(words[3])
     writes.sort(key=lambda w: w[0])
@@ -86,10 +89,16 @@ def main():
             missing += 1
             if how == "all":
                 print("missing: %s has read what %s wrote" % (read, by), file=sys.stderr)
-    extra = [to for to in arrows if to not in reads]
+    # A poll has an arrow only if it waited for those bytes. All at once, it is not known which they were.
+    woken = [to for to in arrows if to in polls or (to in poll_calls and not polls)]
+    for to in woken:
+        if to in polls and writer(polls[to]) != arrows[to]:
+            wrong += 1
+            print("wrong: %s was woken by %s, not by %s" % (to, writer(polls[to]), arrows[to]), file=sys.stderr)
+    extra = [to for to in arrows if to not in reads and to not in woken]
     for to in extra:
         print("wrong: %s has read nothing" % (to,), file=sys.stderr)
-    print(len(reads), len(reads) - missing, wrong + len(extra))
+    print(len(reads), len(reads) - missing, wrong + len(extra), len(woken))
 
 
 main()

@@ -9,7 +9,7 @@
  * processes is ended by SIGKILL in the middle of it.
  *
  *	W TID NUMBER FROM UNTIL		that call of the thread, counted from 0, wrote these bytes; "?": it did not return
- *	R TID NUMBER UNTIL		read up to that byte (turns)
+ *	R TID NUMBER UNTIL		read up to that byte (turns); P: a poll found it there, or the end
  *	R TID NUMBER TID NUMBER		read last what that call wrote (free)
  */
 #include <errno.h>
@@ -114,8 +114,11 @@ static ssize_t read_somehow(struct party *p, size_t size)
 	struct pollfd pollfd = {.fd = ends[0], .events = POLLIN};
 	int got;
 
-	if (party_random(p, 8) == 0)
-		poll(&pollfd, 1, 10);
+	if (party_random(p, 8) == 0) {
+		if (poll(&pollfd, 1, 10) == 1 && pollfd.revents & POLLIN && by_turns)
+			note(p, 'P')->until = shared->read + 1;
+		p->number++;
+	}
 	switch (party_random(p, is_socket ? 6 : 2)) {
 	case 0:
 		return read(ends[0], p->buffer, size);
@@ -335,8 +338,8 @@ static void log_print(void)
 			printf("W %d %ld %ld %ld\n", e->tid, e->number, e->from, e->until);
 		else if (e->what == 'R' && e->by)
 			printf("R %d %ld %d %ld\n", e->tid, e->number, e->by, e->by_number);
-		else if (e->what == 'R')
-			printf("R %d %ld %ld\n", e->tid, e->number, e->until);
+		else if (e->what)
+			printf("%c %d %ld %ld\n", e->what, e->tid, e->number, e->until);
 	}
 }
 
