@@ -39,46 +39,61 @@ struct transfer_channel {
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-static void numbers_add(uint32_t number, uint32_t **items, size_t at, size_t count)
+/* Tables of the provider are nobody's any more, and begun anew. NULL: there is no memory. */
+static struct fx_transfer_provider *transfer_select(struct fx_transfers *transfers,
+						    uint32_t provider)
 {
-	memmove(*items + at + 1, *items + at, (count - at) * sizeof(**items));
-	(*items)[at] = number;
-}
-
-/* The provider's strings are nobody's any more. */
-static void transfer_select(struct fx_transfers *transfers, uint32_t provider)
-{
+	struct fx_transfer_provider *named;
 	size_t low = 0, high = transfers->named.count;
 
 	fx_archive_select(transfers->archive, provider);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (transfers->named.items[middle] < provider)
+		if (transfers->named.items[middle].provider < provider)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low < transfers->named.count && transfers->named.items[low] == provider)
-		return;
+	named = transfers->named.items + low;
+	if (low < transfers->named.count && named->provider == provider)
+		return named;
+	if (fx_vector_reserve(&transfers->named, 1) < 0)
+		return NULL;
+	named = transfers->named.items + low;
+	memmove(named + 1, named, (transfers->named.count++ - low) * sizeof(*named));
+	*named = (struct fx_transfer_provider){.provider = provider};
 	fx_archive_string(transfers->archive, TRANSFER_STRING, TRANSFER_TEXT,
 			  strlen(TRANSFER_TEXT));
-	if (fx_vector_reserve(&transfers->named, 1) < 0)
-		return;
-	numbers_add(provider, &transfers->named.items, low, transfers->named.count++);
+	return named;
+}
+
+static unsigned transfer_thread(struct fx_transfers *transfers, struct fx_transfer_provider *named,
+				const struct fx_transfer *call)
+{
+	unsigned at = call->tid % FX_TRANSFER_THREADS;
+
+	if (named->tids[at] != call->tid)
+		fx_archive_thread(transfers->archive, at + 1, call->pid, call->tid);
+	named->tids[at] = call->tid;
+	return at + 1;
 }
 
 static void transfer_event(struct fx_transfers *transfers, enum fxt_event_type type,
 			   const struct fx_transfer *call, uint64_t ns, uint64_t id)
 {
 	struct fxt_record record = {.kind = FXT_KIND_EVENT};
+	struct fx_transfer_provider *named = transfer_select(transfers, call->provider);
 
-	transfer_select(transfers, call->provider);
 	record.event.type = type;
 	record.event.timestamp = ns;
 	record.event.thread.pid = call->pid;
 	record.event.thread.tid = call->tid;
-	record.event.category = record.event.name = fx_string_indexed(TRANSFER_STRING);
+	record.event.category = record.event.name = fx_own_text(TRANSFER_TEXT);
+	if (named) {
+		record.event.thread.ref = (uint8_t)transfer_thread(transfers, named, call);
+		record.event.category = record.event.name = fx_string_indexed(TRANSFER_STRING);
+	}
 	record.event.id = id;
 	fx_archive_record(transfers->archive, &record);
 }

@@ -18,11 +18,18 @@ struct room {
 	uint64_t low, high;
 };
 
+/* Moments by time. What is asked for comes mostly in order, too. */
+struct marks {
+	struct mark *items;
+	size_t count;
+	size_t hint;
+};
+
 struct side {
 	const struct fx_transfer *calls;
 	size_t count;
 	struct room *rooms;
-	struct mark *begins, *ends; /* by time */
+	struct marks begins, ends;
 	uint32_t *order;	    /* those whose bytes are known, put in some order */
 	size_t known;
 	uint64_t total;
@@ -52,62 +59,84 @@ static int compare_marks(const void *a, const void *b)
 	return left->at < right->at ? -1 : left->at > right->at;
 }
 
-static void marks_sum(struct mark *marks, size_t count)
+static void marks_sum(struct marks *marks)
 {
 	uint64_t sum = 0;
+	size_t sorted = 1;
 
-	qsort(marks, count, sizeof(*marks), compare_marks);
-	for (size_t i = 0; i < count; i++)
-		marks[i].sum = sum = match_add(sum, marks[i].sum);
+	while (sorted < marks->count && marks->items[sorted - 1].at <= marks->items[sorted].at)
+		sorted++;
+	if (sorted < marks->count)
+		qsort(marks->items, marks->count, sizeof(*marks->items), compare_marks);
+	for (size_t i = 0; i < marks->count; i++)
+		marks->items[i].sum = sum = match_add(sum, marks->items[i].sum);
+}
+
+static bool mark_is_before(const struct mark *mark, uint64_t at, bool included)
+{
+	return mark->at < at || (included && mark->at == at);
 }
 
 /* The sum of all before `at', and those of that very time if `included'. */
-static uint64_t marks_before(const struct mark *marks, size_t count, uint64_t at, bool included)
+static uint64_t marks_before(struct marks *marks, uint64_t at, bool included)
 {
-	size_t low = 0, high = count;
+	const struct mark *items = marks->items;
+	size_t low = marks->hint, high = marks->count;
 
+	if (low && !mark_is_before(&items[low - 1], at, included)) {
+		high = low - 1;
+		low = 0;
+	}
+	for (int near = 0; near < 4 && low < high; near++) {
+		if (!mark_is_before(&items[low], at, included))
+			high = low;
+		else
+			low++;
+	}
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (marks[middle].at < at || (included && marks[middle].at == at))
+		if (mark_is_before(&items[middle], at, included))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? marks[low - 1].sum : 0;
+	marks->hint = low;
+	return low ? items[low - 1].sum : 0;
 }
 
 /* What had been moved for certain when a call began at `at'. */
-static uint64_t side_done(const struct side *side, uint64_t at)
+static uint64_t side_done(struct side *side, uint64_t at)
 {
-	return marks_before(side->ends, side->count, at, false);
+	return marks_before(&side->ends, at, false);
 }
 
 /* What can have been moved when a call ended at `at'. */
-static uint64_t side_begun(const struct side *side, uint64_t at)
+static uint64_t side_begun(struct side *side, uint64_t at)
 {
-	return marks_before(side->begins, side->count, at, true);
+	return marks_before(&side->begins, at, true);
 }
 
 static int side_init(struct side *side, const struct fx_transfer *calls, size_t count)
 {
 	*side = (struct side){.calls = calls, .count = count};
 	side->rooms = calloc(count + 1, sizeof(*side->rooms));
-	side->begins = calloc(count + 1, sizeof(*side->begins));
-	side->ends = calloc(count + 1, sizeof(*side->ends));
+	side->begins.items = calloc(count + 1, sizeof(*side->begins.items));
+	side->ends.items = calloc(count + 1, sizeof(*side->ends.items));
+	side->begins.count = side->ends.count = count;
 	side->order = calloc(count + 1, sizeof(*side->order));
-	if (!side->rooms || !side->begins || !side->ends || !side->order)
+	if (!side->rooms || !side->begins.items || !side->ends.items || !side->order)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
 		bool known = match_knows(&calls[i]);
 
-		side->begins[i] = (struct mark){calls[i].begin, known ? calls[i].bytes : ENDLESS};
-		side->ends[i] = (struct mark){calls[i].end, known ? calls[i].bytes : 0};
+		side->begins.items[i] = (struct mark){calls[i].begin, known ? calls[i].bytes : ENDLESS};
+		side->ends.items[i] = (struct mark){calls[i].end, known ? calls[i].bytes : 0};
 		if (known && calls[i].bytes)
 			side->order[side->known++] = (uint32_t)i;
 	}
-	marks_sum(side->begins, count);
-	marks_sum(side->ends, count);
+	marks_sum(&side->begins);
+	marks_sum(&side->ends);
 	side->total = side_begun(side, UINT64_MAX);
 	return 0;
 }
@@ -115,8 +144,8 @@ static int side_init(struct side *side, const struct fx_transfer *calls, size_t 
 static void side_free(struct side *side)
 {
 	free(side->rooms);
-	free(side->begins);
-	free(side->ends);
+	free(side->begins.items);
+	free(side->ends.items);
 	free(side->order);
 }
 
@@ -168,8 +197,13 @@ static void order_sift(struct side *side, size_t at, size_t count,
 
 static void order_by(struct side *side, bool (*first)(const struct room *, const struct room *))
 {
-	size_t count = side->known;
+	size_t count = side->known, sorted = 1;
 
+	while (sorted < count && !first(&side->rooms[side->order[sorted]],
+					&side->rooms[side->order[sorted - 1]]))
+		sorted++;
+	if (sorted >= count)
+		return;
 	for (size_t i = count / 2; i-- > 0;)
 		order_sift(side, i, count, first);
 	while (count > 1) {
@@ -184,11 +218,6 @@ static void order_by(struct side *side, bool (*first)(const struct room *, const
 static bool ends_first(const struct room *a, const struct room *b)
 {
 	return a->high < b->high;
-}
-
-static bool begins_last(const struct room *a, const struct room *b)
-{
-	return a->low > b->low;
 }
 
 static bool begins_first(const struct room *a, const struct room *b)
@@ -223,8 +252,8 @@ static bool rooms_fill_end(struct side *side)
 
 	if (side->total == ENDLESS)
 		return true;
-	order_by(side, begins_last);
-	for (size_t i = 0; i < side->known; i++) {
+	order_by(side, begins_first);
+	for (size_t i = side->known; i-- > 0;) {
 		struct room *room = &side->rooms[side->order[i]];
 		uint64_t bytes = side->calls[side->order[i]].bytes;
 
@@ -264,7 +293,7 @@ static bool rooms_find(struct side *side)
 /* --- Reads that found nothing more ------------------------------------------------------------ */
 
 /* How much all reads had read when this one was done; false: that is not known. */
-static bool match_position(const struct matcher *m, size_t i, uint64_t *ret)
+static bool match_position(struct matcher *m, size_t i, uint64_t *ret)
 {
 	const struct fx_transfer *call = &m->reads.calls[i];
 

@@ -59,6 +59,14 @@ struct fx_transfer_args {
 	uint32_t flags_ref, error_ref, messages_ref, ready_ref;
 };
 
+#define FX_TRANSFER_THREADS 16u
+
+/* A provider of the archive that knows the text, and these threads by their numbers in this list. */
+struct fx_transfer_provider {
+	uint32_t provider;
+	uint32_t tids[FX_TRANSFER_THREADS];
+};
+
 struct fx_transfers {
 	bool is_wanted;
 	bool is_doubtful; /* a process has part that nobody saw, or saw all of */
@@ -67,7 +75,7 @@ struct fx_transfers {
 	struct fx_transfer_ends ends;
 	struct fx_transfer_counts counts;
 	uint64_t flows;
-	FX_VECTOR(uint32_t) named; /* providers that know the text, by number */
+	FX_VECTOR(struct fx_transfer_provider) named; /* by number */
 };
 
 void fx_transfers_init(struct fx_transfers *transfers, struct fx_archive *archive, bool is_wanted);
