@@ -27,7 +27,9 @@ struct transfer_channel {
 	struct fx_transfers *transfers;
 	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
 	bool is_broken;				  /* somebody else has part, or had */
-	bool is_starved;
+	uint64_t all_written, all_read;
+	uint32_t writer, reader; /* a process; 0: none yet */
+	bool is_shared;		 /* there are several */
 	/* The piece in work: */
 	FX_VECTOR(struct fx_transfer) writes, reads;
 	bool is_too_large;
@@ -225,17 +227,28 @@ static bool piece_is_over(const struct transfer_channel *c, uint64_t ns)
 	return c->empty_since || (c->written == c->read && !c->has_unknown);
 }
 
+static void channel_count(struct transfer_channel *c, const struct fx_transfer *call, bool writes)
+{
+	uint32_t *party = writes ? &c->writer : &c->reader;
+
+	if (call->bytes == FX_TRANSFER_UNKNOWN) {
+		c->has_unknown = true;
+		return;
+	}
+	*(writes ? &c->written : &c->read) += call->bytes;
+	*(writes ? &c->all_written : &c->all_read) += call->bytes;
+	if (!*party)
+		*party = call->pid;
+	else if (*party != call->pid)
+		c->is_shared = true;
+}
+
 static void piece_add(struct transfer_channel *c, const struct fx_transfer *call)
 {
 	bool writes = call->marks & FX_TRANSFER_WRITES;
 	int r;
 
-	if (call->bytes == FX_TRANSFER_UNKNOWN)
-		c->has_unknown = true;
-	else if (writes)
-		c->written += call->bytes;
-	else
-		c->read += call->bytes;
+	channel_count(c, call, writes);
 	if (!(call->marks & FX_TRANSFER_POLLS))
 		c->empty_since = call->marks & FX_TRANSFER_EMPTY && call->begin > c->until ? call->end : 0;
 	if (call->end > c->until)
@@ -334,7 +347,16 @@ static void channel_leave(struct fx_transfers *transfers, struct fx_runs *read,
 	fx_merge_end(&merge);
 }
 
-static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
+/* Whether what no read has confirmed is true all the same: all that was written was read, or two had a stream to themselves. */
+static bool channel_is_believed(const struct transfer_channel *c, enum fx_transfer_kind kind)
+{
+	if (c->transfers->is_doubtful || c->is_broken)
+		return false;
+	return c->all_written == c->all_read || (!c->is_shared && kind != FX_TRANSFER_MESSAGES);
+}
+
+static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk,
+			 enum fx_transfer_kind kind)
 {
 	struct fx_transfer call;
 
@@ -346,10 +368,10 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
 		piece_add(c, &call);
 	}
 	piece_end(c);
-	if (c->transfers->is_doubtful || c->is_broken || c->is_starved)
-		pending_leave(c, why_broken(c));
-	else
+	if (channel_is_believed(c, kind))
 		pending_draw(c);
+	else
+		pending_leave(c, why_broken(c));
 }
 
 void fx_transfer_draw(struct fx_transfers *transfers, struct fx_transfer_end *end)
@@ -369,7 +391,7 @@ void fx_transfer_draw(struct fx_transfers *transfers, struct fx_transfer_end *en
 	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {
 		transfers->counts.left[FX_TRANSFER_LEFT_MANY] += end->read.count;
 	} else {
-		channel_draw(&c, &walk);
+		channel_draw(&c, &walk, end->kind);
 		walk_transfers_end(&walk);
 	}
 	fx_vector_free(&c.pending);

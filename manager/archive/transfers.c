@@ -365,19 +365,25 @@ static void transfer_take_write(const struct transfer_call *call, struct fx_tran
 
 /* Whether the call tells that there was nothing more to read. */
 static uint32_t transfer_emptied(const struct transfer_call *call,
-				 const struct fx_transfer_end *end)
+				 const struct fx_transfer_end *end, int64_t moved,
+				 bool counts_messages)
 {
 	int64_t asked;
 
 	if (call->ret < 0) {
 		if (!transfer_failed_with(call, "EAGAIN"))
 			return 0;
-		return end->kind == FX_TRANSFER_PIPE ? FX_TRANSFER_EMPTY : FX_TRANSFER_PERHAPS;
+		/* What was sent by TCP may be on its way. */
+		return end->kind == FX_TRANSFER_TCP ? FX_TRANSFER_PERHAPS : FX_TRANSFER_EMPTY;
 	}
-	if (end->kind == FX_TRANSFER_MESSAGES ||
-	    !transfer_number(call->w, call->args->size, &asked) || call->ret >= asked)
+	/* The end of a stream is a message without bytes. */
+	if (counts_messages)
+		return call->ret > 0 && moved == 0 ? FX_TRANSFER_EMPTY : 0;
+	if (!transfer_number(call->w, call->args->size, &asked) || call->ret >= asked)
 		return 0;
-	return call->ret == 0 ? FX_TRANSFER_EMPTY : FX_TRANSFER_PERHAPS;
+	if (call->ret == 0)
+		return FX_TRANSFER_EMPTY;
+	return end->kind == FX_TRANSFER_MESSAGES ? 0 : FX_TRANSFER_PERHAPS;
 }
 
 static void transfer_take_read(const struct transfer_call *call, struct fx_transfer_end *end,
@@ -400,7 +406,7 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 		transfer_add_unknown(call->s, end, READ, call->begin, call->end);
 	transfer_look_for_gap(call, end, READ, call->args->total_read,
 			      call->ret > 0 ? call->ret : 0);
-	marks = counts_messages ? 0 : transfer_emptied(call, end);
+	marks = transfer_emptied(call, end, moved, counts_messages);
 	if (moved <= 0 && !marks)
 		return;
 	taken = transfer_make(call->s, call->tid, call->begin, call->end,
@@ -472,6 +478,9 @@ static void transfer_take_by_way(const struct transfer_call *call)
 		if (end)
 			transfer_take_write(call, end, false);
 		break;
+	case FX_MEANING_PAIRS:
+		transfer_end_of(call, args->file);
+		break;
 	case FX_MEANING_POLLS:
 		transfer_take_poll(call);
 		break;
@@ -496,7 +505,7 @@ void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, boo
 		return;
 	call.tid = w->thread->shown;
 	/* One that was left, by a cancellation perhaps, says nothing. */
-	if (!args->nargs && args->way != FX_MEANING_POLLS) {
+	if (!args->nargs && args->way < FX_MEANING_CONNECTS) {
 		transfers_abandon(w->s, begin, end);
 		return;
 	}
@@ -504,7 +513,7 @@ void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, boo
 		return;
 	if (!args->file && !args->in_file && !args->out_file) {
 		w->s->shared->transfers->is_doubtful |=
-		    call.ret > 0 && args->way != FX_MEANING_POLLS;
+		    call.ret > 0 && args->way < FX_MEANING_CONNECTS;
 		return;
 	}
 	transfer_take_by_way(&call);

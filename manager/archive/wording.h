@@ -13,7 +13,7 @@
  *	READS     an event that takes bytes from a descriptor; READS_MANY: messages; MOVES: and puts them into another one
  *	WRITES    one that puts them there; WRITES_MANY: messages; COPIES: from a descriptor that keeps them
  *	EITHER    one or the other
- *	CONNECTS  one that connects a descriptor; POLLS: that waits until there is something to read
+ *	CONNECTS  one that connects a descriptor; PAIRS: that makes a pair of them; POLLS: that waits until there is something to read
  *	FD, RET,  its arguments (manager/archive/transfers.h)
  *	...
  */
@@ -40,6 +40,7 @@ enum fx_meaning {
 	FX_MEANING_COPIES,
 	FX_MEANING_EITHER,
 	FX_MEANING_CONNECTS,
+	FX_MEANING_PAIRS,
 	FX_MEANING_POLLS,
 	FX_MEANING_FD,
 	FX_MEANING_RET,

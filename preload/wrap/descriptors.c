@@ -19,9 +19,24 @@ static int fx_call_socketpair(int domain, int type, int protocol, int *fds)
 		return ret;
 	fx_fd_forget(fds[0]);
 	fx_fd_forget(fds[1]);
-	if (fx_category_on(FX_CAT_SYSCALL) && fx_engine_may(FX_ASK_LOOK))
+	if (fx_category_on(FX_CAT_SYSCALL) && fx_engine_may(FX_ASK_LOOK)) {
 		fx_fd_pair(fds[0], fds[1]);
+		fx_compact_look(fds[0], FX_CAT_SYSCALL);
+	}
 	return ret;
+}
+
+#define FX_WORDS_TELL_pair 1
+
+/* One of them, whose name has the other's: after an exec nobody else could tell. */
+static void fx_tell_pair(struct fx_call *call, const int *fds)
+{
+	struct fx_fd_ref is;
+
+	if (call->error)
+		return;
+	is = fx_fd_known(fds[0]);
+	fx_show_file(call, FX_STR_file, &is);
 }
 
 /* --- Signals that are read ------------------------------------------------------------------------ */

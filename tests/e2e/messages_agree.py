@@ -58,7 +58,7 @@ def main():
     writes, reads, polls = [], {}, {}
     for line in open(log):
         words = line.split()
-        if words[0] == "W":
+        if words[0] in "UW":
             until = None if words[4] == "?" else int(words[4])
             writes.append((int(words[3]), until, (int(words[1]), int(words[2]))))
         elif words[0] == "R" and len(words) == 5:

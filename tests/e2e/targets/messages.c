@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * messages KIND HOW SEED WRITERS READERS CALLS [kill]: numbers every byte that goes through a channel, and prints who wrote
+ * messages KIND HOW SEED WRITERS READERS CALLS [WHAT]: numbers every byte that goes through a channel, and prints who wrote
  * and who read which.
  *
  * KIND: pipe, fifo, stream, seqpacket, datagram (pairs of sockets), unix, tcp4, tcp6 (connected). HOW: "turns": one writes and one
  * reads at a time, any number of bytes; "free": all at once, in words of eight bytes that say whose they are. Each writer
- * and reader is a process or a thread, as it comes; so is with which function it reads and writes. "kill": one of the
- * processes is ended by SIGKILL in the middle of it.
+ * and reader is a process or a thread, as it comes; so is with which function it reads and writes. WHAT: "kill": one of the
+ * processes is ended by SIGKILL in the middle of it; "unseen-writer", "unseen-reader": the first process calls in a way that
+ * no tracer of libc's calls can see.
  *
  *	W TID NUMBER FROM UNTIL		that call of the thread, counted from 0, wrote these bytes; "?": it did not return
+ *	U TID NUMBER FROM UNTIL		the same of a call that nobody saw; V: of one that read
  *	R TID NUMBER UNTIL		read up to that byte (turns); P: a poll found it there, or the end
  *	R TID NUMBER TID NUMBER		read last what that call wrote (free)
  */
@@ -57,7 +59,7 @@ static bool by_turns, messages, is_socket;
 static unsigned seed;
 
 struct party {
-	bool writes;
+	bool writes, is_unseen;
 	unsigned random;
 	pid_t tid;
 	long number; /* of its calls */
@@ -80,6 +82,29 @@ static struct entry *note(struct party *p, char what)
 	e->until = -1;
 	__atomic_store_n(&e->what, what, __ATOMIC_RELEASE);
 	return e;
+}
+
+/* --- What nobody sees --------------------------------------------------------------------------- */
+
+static long call_unseen(long number, long fd, const void *buffer, size_t size)
+{
+#ifdef __x86_64__
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(number), "D"(fd), "S"(buffer), "d"(size)
+			 : "rcx", "r11", "memory");
+	return ret;
+#else
+	register long x0 __asm__("x0") = fd;
+	register const void *x1 __asm__("x1") = buffer;
+	register size_t x2 __asm__("x2") = size;
+	register long x8 __asm__("x8") = number;
+
+	__asm__ volatile("svc 0" : "+r"(x0) : "r"(x1), "r"(x2), "r"(x8) : "memory");
+	return x0;
+#endif
 }
 
 /* --- Calls ------------------------------------------------------------------------------------ */
@@ -171,9 +196,10 @@ static void write_once(struct party *p)
 	if (by_turns)
 		lock(&shared->writing);
 	fill(p, size);
-	e = note(p, 'W');
+	e = note(p, p->is_unseen ? 'U' : 'W');
 	e->from = shared->written;
-	done = write_somehow(p, size);
+	done = p->is_unseen ? call_unseen(SYS_write, ends[1], p->buffer, size)
+			    : write_somehow(p, size);
 	p->number++;
 	if (done > 0) {
 		e->until = e->from + (messages ? 1 : done);
@@ -200,10 +226,11 @@ static bool read_once(struct party *p)
 		lock(&shared->reading);
 	if (messages && !by_turns)
 		size = BYTES;
-	done = read_somehow(p, size);
+	done = p->is_unseen ? call_unseen(SYS_read, ends[0], p->buffer, size)
+			    : read_somehow(p, size);
 	goes_on = done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR));
 	if (done > 0) {
-		e = note(p, 'R');
+		e = note(p, p->is_unseen ? 'V' : 'R');
 		e->until = shared->read += messages ? 1 : done;
 		if (done >= 8 && !by_turns) {
 			memcpy(&word, p->buffer + done / 8 * 8 - 8, 8);
@@ -238,7 +265,7 @@ static void *party_thread(void *arg)
 }
 
 /* A process of so many threads that all write, or all read. */
-static void process_run(bool writes, unsigned threads, unsigned random)
+static void process_run(bool writes, unsigned threads, unsigned random, bool is_unseen)
 {
 	pthread_t ids[PARTIES];
 	struct party *p = calloc(threads, sizeof(*p));
@@ -248,6 +275,7 @@ static void process_run(bool writes, unsigned threads, unsigned random)
 	for (unsigned i = 0; i < threads; i++) {
 		p[i].writes = writes;
 		p[i].random = random + 7919 * i;
+		p[i].is_unseen = is_unseen;
 		if (i)
 			pthread_create(&ids[i], NULL, party_thread, &p[i]);
 	}
@@ -332,10 +360,11 @@ static void log_print(void)
 	for (unsigned i = 0; i < shared->entries && i < ENTRIES; i++) {
 		const struct entry *e = &shared->log[i];
 
-		if (e->what == 'W' && e->until < 0)
-			printf("W %d %ld %ld ?\n", e->tid, e->number, e->from);
-		else if (e->what == 'W')
-			printf("W %d %ld %ld %ld\n", e->tid, e->number, e->from, e->until);
+		if ((e->what == 'W' || e->what == 'U') && e->until < 0)
+			printf("%c %d %ld %ld ?\n", e->what, e->tid, e->number, e->from);
+		else if (e->what == 'W' || e->what == 'U')
+			printf("%c %d %ld %ld %ld\n", e->what, e->tid, e->number, e->from,
+			       e->until);
 		else if (e->what == 'R' && e->by)
 			printf("R %d %ld %d %ld\n", e->tid, e->number, e->by, e->by_number);
 		else if (e->what)
@@ -344,7 +373,7 @@ static void log_print(void)
 }
 
 /* Makes processes with so many parties in all. How many they are. */
-static unsigned make_processes(bool writes, unsigned parties, unsigned at)
+static unsigned make_processes(bool writes, unsigned parties, unsigned at, int unseen)
 {
 	unsigned made = 0;
 
@@ -354,7 +383,8 @@ static unsigned make_processes(bool writes, unsigned parties, unsigned at)
 		pid_t pid = fork();
 
 		if (pid == 0)
-			process_run(writes, threads, random);
+			process_run(writes, threads, random,
+				    made == 0 && unseen == (writes ? 'w' : 'r'));
 		shared->pids[at + made++] = pid;
 		parties -= threads;
 	}
@@ -365,7 +395,10 @@ int main(int argc, char **argv)
 {
 	pthread_mutexattr_t attr;
 	unsigned writers, readers;
+	int unseen = 0;
 
+	if (argc > 7 && strncmp(argv[7], "unseen-", 7) == 0)
+		unseen = argv[7][7];
 	if (argc < 7)
 		return 2;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -380,11 +413,11 @@ int main(int argc, char **argv)
 	pthread_mutex_init(&shared->writing, &attr);
 	pthread_mutex_init(&shared->reading, &attr);
 	make_channel(argv[1]);
-	writers = make_processes(true, (unsigned)atoi(argv[4]), 0);
-	readers = make_processes(false, (unsigned)atoi(argv[5]), writers);
+	writers = make_processes(true, (unsigned)atoi(argv[4]), 0, unseen);
+	readers = make_processes(false, (unsigned)atoi(argv[5]), writers, unseen);
 	close(ends[0]);
 	close(ends[1]);
-	if (argc > 7) {
+	if (argc > 7 && strcmp(argv[7], "kill") == 0) {
 		usleep(3000 + (unsigned)rand() % 20000);
 		kill(shared->pids[(unsigned)rand() % (writers + readers)], SIGKILL);
 	}
