@@ -386,7 +386,8 @@ void fx_transfer_draw(struct fx_transfers *transfers, struct fx_transfer_end *en
 		channel_leave(transfers, &end->read, FX_TRANSFER_LEFT_ORDER);
 	} else if (!peer || peer->written.count == 0) {
 		channel_leave(transfers, &end->read, FX_TRANSFER_LEFT_UNTRACED);
-	} else if (transfers->is_doubtful && !channel_joins_two(&peer->written, &end->read)) {
+	} else if ((transfers->is_doubtful || transfers->lossy.count) &&
+		   !channel_joins_two(&peer->written, &end->read)) {
 		channel_leave(transfers, &end->read, why_broken(&c));
 	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {
 		transfers->counts.left[FX_TRANSFER_LEFT_MANY] += end->read.count;

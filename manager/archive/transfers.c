@@ -546,9 +546,10 @@ static void transfers_end_lossy(struct fx_stream *s, uint64_t until)
 	struct fx_transfers *transfers = s->shared->transfers;
 	struct fx_transfer_stream *t = s->transfers;
 
-	transfers->is_doubtful = true;
 	if (fx_vector_reserve(&transfers->lossy, 1) == 0)
 		transfers->lossy.items[transfers->lossy.count++] = s->id;
+	else
+		transfers->is_doubtful = true;
 	for (uint32_t i = 0; t && i < t->fd_count; i++) {
 		for (int way = 0; way < WAYS && t->fds[i].end; way++) {
 			uint64_t last = t->fds[i].ways[way].last;

@@ -259,7 +259,7 @@ static void print_messages(const struct fx_totals *t)
 {
 	static const char *const reasons[FX_TRANSFER_LEFT_COUNT] = {
 	    [FX_TRANSFER_LEFT_ORDER] = "since several may have written it",
-	    [FX_TRANSFER_LEFT_UNTRACED] = "since who wrote it was not seen",
+	    [FX_TRANSFER_LEFT_UNTRACED] = "since one who was not seen has part, or may have",
 	    [FX_TRANSFER_LEFT_LOST] = "since calls are missing",
 	    [FX_TRANSFER_LEFT_MANY] = "since there were too many",
 	};

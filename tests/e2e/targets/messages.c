@@ -203,8 +203,7 @@ static void write_once(struct party *p)
 	p->number++;
 	if (done > 0) {
 		e->until = e->from + (messages ? 1 : done);
-		if (by_turns)
-			shared->written = e->until;
+		__atomic_fetch_add(&shared->written, messages ? 1 : done, __ATOMIC_RELAXED);
 	} else {
 		e->what = 0;
 	}
@@ -231,7 +230,8 @@ static bool read_once(struct party *p)
 	goes_on = done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR));
 	if (done > 0) {
 		e = note(p, p->is_unseen ? 'V' : 'R');
-		e->until = shared->read += messages ? 1 : done;
+		e->until =
+		    __atomic_add_fetch(&shared->read, messages ? 1 : done, __ATOMIC_RELAXED);
 		if (done >= 8 && !by_turns) {
 			memcpy(&word, p->buffer + done / 8 * 8 - 8, 8);
 			e->by = (pid_t)(word >> 32);
@@ -423,10 +423,14 @@ int main(int argc, char **argv)
 	}
 	for (unsigned i = 0; i < writers; i++)
 		waitpid(shared->pids[i], NULL, 0);
-	/* Messages have no end. */
+	/* Datagrams have no end. */
+	if (strcmp(argv[1], "datagram") == 0) {
+		for (int i = 0; i < 1000 && shared->read < shared->written; i++)
+			usleep(2000);
+		usleep(20000);
+	}
 	for (unsigned i = 0; i < readers; i++) {
 		if (strcmp(argv[1], "datagram") == 0) {
-			usleep(20000);
 			kill(shared->pids[writers + i], SIGTERM);
 		}
 		waitpid(shared->pids[writers + i], NULL, 0);

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Arrows from who wrote to who read: a program numbers every byte that goes through pipes and sockets of all kinds, and says which
+# call wrote it and which read it. No arrow is wrong, whoever writes and reads; where one writes and one reads at a time, none
+# is missing. Half of the cases are others in each run.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+target messages messages.c
+
+RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
+kinds="pipe fifo stream seqpacket datagram unix tcp4 tcp6"
+calls=$(scaled 400)
+
+# talk KIND HOW SEED WRITERS READERS CALLS [WHAT]: sets `reads', those that have an arrow (`found'), and `wrong' ones.
+talk() {
+	local status=0
+
+	case "$1" in
+	tcp6) ./messages tcp6 turns 1 1 1 1 >/dev/null || return 0 ;;
+	esac
+	timeout 120 "$FXTRACE" run -c syscall,process,message --on-full block -o trace.fxt -- ./messages "$@" >log 2>said || status=$?
+	[ "$status" -eq 0 ] || fail "messages $*: status $status: $(cat said)"
+	expect_clean trace.fxt
+	"$FXTRACE" dump trace.fxt >dump || fail "messages $*: dump"
+	read -r reads found wrong _ < <(python3 "$FX_SRCDIR/tests/e2e/messages_agree.py" dump log "${all:-some}" 2>differs)
+	[ -n "${reads-}" ] || fail "messages $*: $(cat differs)"
+	[ "$wrong" -eq 0 ] || fail "messages $*: $wrong arrows are wrong: $(head -n 5 differs)"
+}
+
+all=all
+for kind in $kinds; do
+	for parties in "1 1" "3 1" "1 3" "16 16" "$((RANDOM % 16 + 1)) $((RANDOM % 16 + 1))"; do
+		seed=$((RANDOM))
+		# shellcheck disable=SC2086 # two words
+		talk "$kind" turns $seed $parties "$calls"
+		[ "$found" -eq "$reads" ] ||
+			fail "messages $kind turns $seed $parties $calls: $found of $reads reads have an arrow: $(head -n 5 differs); $(cat said)"
+		[ "$reads" -gt 0 ] || fail "$kind: nothing was read"
+	done
+done
+all=some
+total=0
+for kind in $kinds; do
+	talk "$kind" free $((RANDOM)) $((RANDOM % 16 + 1)) $((RANDOM % 16 + 1)) "$calls"
+	total=$((total + found))
+	talk "$kind" turns $((RANDOM)) $((RANDOM % 4 + 1)) $((RANDOM % 4 + 1)) $((4 * calls)) kill
+	for who in writer reader; do
+		talk "$kind" turns $((RANDOM)) $((RANDOM % 3 + 1)) $((RANDOM % 3 + 1)) "$calls" "unseen-$who"
+	done
+done
+[ "$total" -gt 0 ] || fail "all at once, no read has an arrow"
+
+# Records that are lost: the manager stands still while buffers fill.
+lost=0
+for try in 1 2 3 4 5; do
+	"$FXTRACE" run -c syscall,message --buffer-size 64K --on-full drop -o lost.fxt -- ./messages pipe turns "$try" 1 1 $((20 * calls)) >log 2>err &
+	manager=$!
+	for _ in 1 2 3 4 5 6; do
+		sleep 0.02
+		kill -STOP $manager 2>/dev/null
+		sleep 0.05
+		kill -CONT $manager 2>/dev/null
+	done
+	wait $manager || fail "with losses: $(cat err)"
+	"$FXTRACE" dump lost.fxt >dump
+	python3 "$FX_SRCDIR/tests/e2e/messages_lost.py" dump >drawn || fail "with losses: $(cat err)"
+	grep -q 'lost because a buffer was full' err && lost=$(cat drawn)
+	[ "$lost" -eq 0 ] || break
+done
+[ "$lost" -gt 0 ] || fail "nothing was lost, or drawn: $(cat err)"
+
+# Why: from a wait for bytes to who wrote them, and on.
+"$FXTRACE" run -q -o why.fxt -- sh -c '{ sleep 0.3; exec dd if=/dev/zero bs=100 count=1 2>/dev/null; } | cat >/dev/null' || fail "a pipeline"
+"$FXTRACE" why --slice read:longest why.fxt >why || fail "why"
+share=$(awk '/nanosleep/ { sub("%", "", $1); print int($1); exit }' why)
+[ "${share:-0}" -ge 90 ] || fail "the wait for dd is not the sleep before it: $(cat why)"
+
+# Who is not traced has no arrow, and that is said; and so it is without the category.
+printf 'a word' | "$FXTRACE" run -o cat.fxt -- cat >/dev/null 2>err
+grep -q '^fxtrace: 1 read from pipes and sockets has no arrow from who wrote: 1 since one who was not seen' err ||
+	fail "a writer who is not traced: $(cat err)"
+"$FXTRACE" run -q -c '#default,-message' -o none.fxt -- sh -c 'echo a | cat' >/dev/null
+"$FXTRACE" dump none.fxt >dump
+! grep -q 'category="message"' dump || fail "arrows that were not wanted"
