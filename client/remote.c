@@ -106,8 +106,7 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 	memcpy(result.totals.suppressed, r->suppressed, sizeof(result.totals.suppressed) - 1);
 	memcpy(result.totals.counts.lost, r->lost, sizeof(result.totals.counts.lost));
 	result.totals.transfers.arrows = r->messages[0];
-	memcpy(result.totals.transfers.left, r->messages + 1,
-	       sizeof(result.totals.transfers.left));
+	memcpy(result.totals.transfers.left, r->messages + 1, sizeof(result.totals.transfers.left));
 	if (remote->json)
 		fx_json_summary(config, &result, r->flags & FX_RESULT_CIRCULAR);
 	else

@@ -7,6 +7,7 @@
 
 #include "format/encode.h"
 #include "manager/archive/rewriting.h"
+#include "manager/archive/transfers.h"
 
 /* Addresses whose names were told lately. */
 #define CACHE_SIZE 128u

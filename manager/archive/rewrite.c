@@ -12,6 +12,7 @@
 #include "manager/archive/late.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/told.h"
+#include "manager/archive/transfers.h"
 #include "manager/archive/suppress.h"
 
 /* Looks at the text that comes next. */
@@ -222,8 +223,8 @@ static int rewrite_event(struct fx_rewriting *w)
 		if (r == 0 && !w->is_virtual)
 			fx_late_cut(w, start, &w->words[w->at - 1]);
 		start = w->words[w->at - 1];
-		whole = r == 0 && (!w->thread ||
-				   fx_stream_nests(w->s, w->thread, &w->words[1], start));
+		whole =
+		    r == 0 && (!w->thread || fx_stream_nests(w->s, w->thread, &w->words[1], start));
 		if (r == 0 && w->transfer.way)
 			fx_transfers_take(w, begin, end,
 					  whole && w->words[1] == begin && start == end);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "manager/archive/stream.h"
-#include "manager/archive/transfers.h"
+#include "manager/archive/transfer-args.h"
 #include "manager/archive/wording.h"
 
 struct fx_rewriting {

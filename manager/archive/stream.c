@@ -10,7 +10,7 @@
 
 #include "manager/archive/own.h"
 #include "manager/archive/scope.h"
-#include "manager/archive/transfers.h"
+#include "manager/archive/transfer-known.h"
 
 /* For words that ask for categories of single providers. */
 static void provider_note(struct fx_stream *s)
@@ -130,7 +130,8 @@ void fx_stream_clear(struct fx_stream *s)
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);
 	s->meanings = NULL;
-	fx_transfers_forget(s);
+	fx_transfer_stream_free(s->transfers);
+	s->transfers = NULL;
 	fx_names_destroy(&s->names);
 	fx_modules_destroy(&s->modules);
 	fx_fragments_destroy(&s->fragments);

@@ -208,8 +208,8 @@ struct fx_stream {
 	struct fx_stream_thread *by_index[FXT_MAX_THREAD_INDEX + 1];
 	uint32_t next_index;
 	struct fx_transfer_stream *transfers; /* made when first needed: transfers.h */
-	struct fx_stream_chunk *chunks; /* uthash, by number: those that will go on */
-	struct fx_stream_chunk whole;	/* for chunks that come in one piece */
+	struct fx_stream_chunk *chunks;	      /* uthash, by number: those that will go on */
+	struct fx_stream_chunk whole;	      /* for chunks that come in one piece */
 	struct fx_stream_slot *slots;
 	uint32_t slot_count;
 	struct fx_stream_exec *exec; /* the newest; NULL: none was told */

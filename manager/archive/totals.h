@@ -8,7 +8,7 @@
 
 #include "manager/archive/known.h"
 #include "manager/archive/stream.h"
-#include "manager/archive/transfers.h"
+#include "manager/archive/transfer-draw.h"
 #include "manager/archive/untraced.h"
 
 struct fx_totals {

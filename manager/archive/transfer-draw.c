@@ -9,6 +9,7 @@
 #include "lists/runs.h"
 #include "manager/archive/archive.h"
 #include "manager/archive/own.h"
+#include "manager/archive/transfer-match.h"
 
 /* Ids of these arrows: no provider has this number, nor has who merges archives. */
 #define TRANSFER_FLOWS (UINT64_C(0x3ffffd) << 41)
@@ -24,7 +25,7 @@ struct transfer_arrow {
 
 /* One direction of a channel, gone through by time. */
 struct transfer_channel {
-	struct fx_transfers *transfers;
+	struct fx_transfer_drawing *drawing;
 	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
 	bool is_broken;				  /* somebody else has part, or had */
 	uint64_t all_written, all_read;
@@ -42,50 +43,49 @@ struct transfer_channel {
 /* --- Records ---------------------------------------------------------------------------------- */
 
 /* Tables of the provider are nobody's any more, and begun anew. NULL: there is no memory. */
-static struct fx_transfer_provider *transfer_select(struct fx_transfers *transfers,
+static struct fx_transfer_provider *transfer_select(struct fx_transfer_drawing *drawing,
 						    uint32_t provider)
 {
 	struct fx_transfer_provider *named;
-	size_t low = 0, high = transfers->named.count;
+	size_t low = 0, high = drawing->named.count;
 
-	fx_archive_select(transfers->archive, provider);
+	fx_archive_select(drawing->archive, provider);
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (transfers->named.items[middle].provider < provider)
+		if (drawing->named.items[middle].provider < provider)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	named = transfers->named.items + low;
-	if (low < transfers->named.count && named->provider == provider)
+	named = drawing->named.items + low;
+	if (low < drawing->named.count && named->provider == provider)
 		return named;
-	if (fx_vector_reserve(&transfers->named, 1) < 0)
+	if (fx_vector_reserve(&drawing->named, 1) < 0)
 		return NULL;
-	named = transfers->named.items + low;
-	memmove(named + 1, named, (transfers->named.count++ - low) * sizeof(*named));
+	named = drawing->named.items + low;
+	memmove(named + 1, named, (drawing->named.count++ - low) * sizeof(*named));
 	*named = (struct fx_transfer_provider){.provider = provider};
-	fx_archive_string(transfers->archive, TRANSFER_STRING, TRANSFER_TEXT,
-			  strlen(TRANSFER_TEXT));
+	fx_archive_string(drawing->archive, TRANSFER_STRING, TRANSFER_TEXT, strlen(TRANSFER_TEXT));
 	return named;
 }
 
-static unsigned transfer_thread(struct fx_transfers *transfers, struct fx_transfer_provider *named,
-				const struct fx_transfer *call)
+static unsigned transfer_thread(struct fx_transfer_drawing *drawing,
+				struct fx_transfer_provider *named, const struct fx_transfer *call)
 {
 	unsigned at = call->tid % FX_TRANSFER_THREADS;
 
 	if (named->tids[at] != call->tid)
-		fx_archive_thread(transfers->archive, at + 1, call->pid, call->tid);
+		fx_archive_thread(drawing->archive, at + 1, call->pid, call->tid);
 	named->tids[at] = call->tid;
 	return at + 1;
 }
 
-static void transfer_event(struct fx_transfers *transfers, enum fxt_event_type type,
+static void transfer_event(struct fx_transfer_drawing *drawing, enum fxt_event_type type,
 			   const struct fx_transfer *call, uint64_t ns, uint64_t id)
 {
 	struct fxt_record record = {.kind = FXT_KIND_EVENT};
-	struct fx_transfer_provider *named = transfer_select(transfers, call->provider);
+	struct fx_transfer_provider *named = transfer_select(drawing, call->provider);
 
 	record.event.type = type;
 	record.event.timestamp = ns;
@@ -93,70 +93,77 @@ static void transfer_event(struct fx_transfers *transfers, enum fxt_event_type t
 	record.event.thread.tid = call->tid;
 	record.event.category = record.event.name = fx_own_text(TRANSFER_TEXT);
 	if (named) {
-		record.event.thread.ref = (uint8_t)transfer_thread(transfers, named, call);
+		record.event.thread.ref = (uint8_t)transfer_thread(drawing, named, call);
 		record.event.category = record.event.name = fx_string_indexed(TRANSFER_STRING);
 	}
 	record.event.id = id;
-	fx_archive_record(transfers->archive, &record);
+	fx_archive_record(drawing->archive, &record);
 }
 
 /* Where the call that read began first, viewers would turn the arrow round: then it ends in an instant. */
-static void transfer_draw_arrow(struct fx_transfers *transfers, const struct transfer_arrow *arrow)
+static void transfer_draw_arrow(struct fx_transfer_drawing *drawing,
+				const struct transfer_arrow *arrow)
 {
 	const struct fx_transfer *from = &arrow->from, *to = &arrow->to;
-	uint64_t id = TRANSFER_FLOWS | ++transfers->flows, ns = to->end;
+	uint64_t id = TRANSFER_FLOWS | ++drawing->flows, ns = to->end;
 
 	if (ns > to->begin)
 		ns--;
-	transfer_event(transfers, FXT_EVENT_FLOW_BEGIN, from, from->begin, id);
+	transfer_event(drawing, FXT_EVENT_FLOW_BEGIN, from, from->begin, id);
 	if (to->begin <= from->begin)
-		transfer_event(transfers, FXT_EVENT_INSTANT, to, ns, 0);
-	transfer_event(transfers, FXT_EVENT_FLOW_END, to, ns, id);
-	transfers->counts.arrows++;
+		transfer_event(drawing, FXT_EVENT_INSTANT, to, ns, 0);
+	transfer_event(drawing, FXT_EVENT_FLOW_END, to, ns, id);
+	drawing->counts.arrows++;
+}
+
+void fx_transfer_drawing_free(struct fx_transfer_drawing *drawing)
+{
+	fx_vector_free(&drawing->lossy);
+	fx_vector_free(&drawing->named);
 }
 
 /* --- A piece ---------------------------------------------------------------------------------- */
 
-static bool transfer_is_lossy(const struct fx_transfers *transfers, uint32_t provider)
+static bool transfer_is_lossy(const struct fx_transfer_drawing *drawing, uint32_t provider)
 {
-	for (size_t i = 0; i < transfers->lossy.count; i++) {
-		if (transfers->lossy.items[i] == provider)
+	for (size_t i = 0; i < drawing->lossy.count; i++) {
+		if (drawing->lossy.items[i] == provider)
 			return true;
 	}
 	return false;
 }
 
-static void transfer_leave(struct fx_transfers *transfers, const struct fx_transfer *read,
+static void transfer_leave(struct fx_transfer_drawing *drawing, const struct fx_transfer *read,
 			   enum fx_transfer_left why)
 {
 	if (read->marks & FX_TRANSFER_SHOWN && read->bytes)
-		transfers->counts.left[why]++;
+		drawing->counts.left[why]++;
 }
 
 static enum fx_transfer_left why_broken(const struct transfer_channel *c)
 {
-	return c->has_unknown || c->transfers->lossy.count ? FX_TRANSFER_LEFT_LOST
-							   : FX_TRANSFER_LEFT_UNTRACED;
+	return c->has_unknown || c->drawing->lossy.count ? FX_TRANSFER_LEFT_LOST
+							 : FX_TRANSFER_LEFT_UNTRACED;
 }
 
 static void pending_draw(struct transfer_channel *c)
 {
 	for (size_t i = 0; i < c->pending.count; i++)
-		transfer_draw_arrow(c->transfers, &c->pending.items[i]);
+		transfer_draw_arrow(c->drawing, &c->pending.items[i]);
 	c->pending.count = 0;
 }
 
 static void pending_leave(struct transfer_channel *c, enum fx_transfer_left why)
 {
 	for (size_t i = 0; i < c->pending.count; i++)
-		transfer_leave(c->transfers, &c->pending.items[i].to, why);
+		transfer_leave(c->drawing, &c->pending.items[i].to, why);
 	c->pending.count = 0;
 }
 
 static void piece_leave(struct transfer_channel *c, enum fx_transfer_left why)
 {
 	for (size_t i = 0; i < c->reads.count; i++)
-		transfer_leave(c->transfers, &c->reads.items[i], why);
+		transfer_leave(c->drawing, &c->reads.items[i], why);
 }
 
 static void piece_keep(struct transfer_channel *c, const struct fx_transfer *from,
@@ -166,7 +173,7 @@ static void piece_keep(struct transfer_channel *c, const struct fx_transfer *fro
 	    (from->tid == to->tid && from->pid == to->pid))
 		return;
 	if (fx_vector_reserve(&c->pending, 1) < 0)
-		transfer_leave(c->transfers, to, FX_TRANSFER_LEFT_MANY);
+		transfer_leave(c->drawing, to, FX_TRANSFER_LEFT_MANY);
 	else
 		c->pending.items[c->pending.count++] = (struct transfer_arrow){*from, *to};
 }
@@ -183,7 +190,7 @@ static void piece_take(struct transfer_channel *c, const struct fx_match_result 
 		if (match->verdict == FX_MATCH_FOUND)
 			piece_keep(c, &c->writes.items[match->from], &c->reads.items[i]);
 		else if (match->verdict == FX_MATCH_ORDER)
-			transfer_leave(c->transfers, &c->reads.items[i],
+			transfer_leave(c->drawing, &c->reads.items[i],
 				       c->has_unknown ? FX_TRANSFER_LEFT_LOST
 						      : FX_TRANSFER_LEFT_ORDER);
 	}
@@ -250,11 +257,12 @@ static void piece_add(struct transfer_channel *c, const struct fx_transfer *call
 
 	channel_count(c, call, writes);
 	if (!(call->marks & FX_TRANSFER_POLLS))
-		c->empty_since = call->marks & FX_TRANSFER_EMPTY && call->begin > c->until ? call->end : 0;
+		c->empty_since =
+		    call->marks & FX_TRANSFER_EMPTY && call->begin > c->until ? call->end : 0;
 	if (call->end > c->until)
 		c->until = call->end;
 	if (c->is_too_large) {
-		transfer_leave(c->transfers, call, FX_TRANSFER_LEFT_MANY);
+		transfer_leave(c->drawing, call, FX_TRANSFER_LEFT_MANY);
 		return;
 	}
 	r = writes ? fx_vector_reserve(&c->writes, 1) : fx_vector_reserve(&c->reads, 1);
@@ -334,7 +342,7 @@ static bool channel_joins_two(struct fx_runs *written, struct fx_runs *read)
 	return good && pids[0] != pids[1];
 }
 
-static void channel_leave(struct fx_transfers *transfers, struct fx_runs *read,
+static void channel_leave(struct fx_transfer_drawing *drawing, struct fx_runs *read,
 			  enum fx_transfer_left why)
 {
 	const struct fx_transfer *call;
@@ -343,14 +351,14 @@ static void channel_leave(struct fx_transfers *transfers, struct fx_runs *read,
 	if (fx_merge_begin(&merge, read) < 0)
 		return;
 	for (call = fx_merge_first(&merge); call; call = fx_merge_next(&merge))
-		transfer_leave(transfers, call, why);
+		transfer_leave(drawing, call, why);
 	fx_merge_end(&merge);
 }
 
 /* Whether what no read has confirmed is true all the same: all that was written was read, or two had a stream to themselves. */
 static bool channel_is_believed(const struct transfer_channel *c, enum fx_transfer_kind kind)
 {
-	if (c->transfers->is_doubtful || c->is_broken)
+	if (c->drawing->is_doubtful || c->is_broken)
 		return false;
 	return c->all_written == c->all_read || (!c->is_shared && kind != FX_TRANSFER_MESSAGES);
 }
@@ -361,7 +369,7 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk,
 	struct fx_transfer call;
 
 	while (walk_transfers_next(walk, &call)) {
-		if (call.marks & FX_TRANSFER_LOST && !transfer_is_lossy(c->transfers, call.provider))
+		if (call.marks & FX_TRANSFER_LOST && !transfer_is_lossy(c->drawing, call.provider))
 			continue;
 		if (piece_is_over(c, call.begin))
 			piece_end(c);
@@ -374,23 +382,23 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk,
 		pending_leave(c, why_broken(c));
 }
 
-void fx_transfer_draw(struct fx_transfers *transfers, struct fx_transfer_end *end)
+void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_end *end)
 {
 	struct fx_transfer_end *peer = end->peer;
-	struct transfer_channel c = {.transfers = transfers};
+	struct transfer_channel c = {.drawing = drawing};
 	struct transfer_walk walk;
 
 	if (end->read.count == 0)
 		return;
 	if (end->is_odd || end->is_shared || (peer && peer->is_odd)) {
-		channel_leave(transfers, &end->read, FX_TRANSFER_LEFT_ORDER);
+		channel_leave(drawing, &end->read, FX_TRANSFER_LEFT_ORDER);
 	} else if (!peer || peer->written.count == 0) {
-		channel_leave(transfers, &end->read, FX_TRANSFER_LEFT_UNTRACED);
-	} else if ((transfers->is_doubtful || transfers->lossy.count) &&
+		channel_leave(drawing, &end->read, FX_TRANSFER_LEFT_UNTRACED);
+	} else if ((drawing->is_doubtful || drawing->lossy.count) &&
 		   !channel_joins_two(&peer->written, &end->read)) {
-		channel_leave(transfers, &end->read, why_broken(&c));
+		channel_leave(drawing, &end->read, why_broken(&c));
 	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {
-		transfers->counts.left[FX_TRANSFER_LEFT_MANY] += end->read.count;
+		drawing->counts.left[FX_TRANSFER_LEFT_MANY] += end->read.count;
 	} else {
 		channel_draw(&c, &walk, end->kind);
 		walk_transfers_end(&walk);

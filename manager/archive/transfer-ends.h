@@ -37,12 +37,12 @@ struct fx_transfer_end {
 	bool lost;	   /* not in the hash for lack of memory */
 	bool is_bare;	   /* nothing is known but who connected it */
 	bool is_unix;
-	bool is_odd;	   /* it was called by several names, or moved what cannot be counted */
+	bool is_odd; /* it was called by several names, or moved what cannot be counted */
 	enum fx_transfer_kind kind;
-	char name[40]; /* the text up to its first ']' */
-	char *whole;   /* the rest of a fifo's; NULL */
-	char *meets;   /* what it has in common with its peers; NULL: nothing */
-	bool connects; /* it is the peer that connected; */
+	char name[40];	    /* the text up to its first ']' */
+	char *whole;	    /* the rest of a fifo's; NULL */
+	char *meets;	    /* what it has in common with its peers; NULL: nothing */
+	bool connects;	    /* it is the peer that connected; */
 	uint32_t connector; /* of Unix sockets, the process that did so; 0: not known */
 	uint64_t peer_inode;
 	struct fx_transfer_end *peer; /* NULL: not known */

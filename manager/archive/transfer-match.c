@@ -30,7 +30,7 @@ struct side {
 	size_t count;
 	struct room *rooms;
 	struct marks begins, ends;
-	uint32_t *order;	    /* those whose bytes are known, put in some order */
+	uint32_t *order; /* those whose bytes are known, put in some order */
 	size_t known;
 	uint64_t total;
 };
@@ -130,7 +130,8 @@ static int side_init(struct side *side, const struct fx_transfer *calls, size_t 
 	for (size_t i = 0; i < count; i++) {
 		bool known = match_knows(&calls[i]);
 
-		side->begins.items[i] = (struct mark){calls[i].begin, known ? calls[i].bytes : ENDLESS};
+		side->begins.items[i] =
+		    (struct mark){calls[i].begin, known ? calls[i].bytes : ENDLESS};
 		side->ends.items[i] = (struct mark){calls[i].end, known ? calls[i].bytes : 0};
 		if (known && calls[i].bytes)
 			side->order[side->known++] = (uint32_t)i;
@@ -199,8 +200,8 @@ static void order_by(struct side *side, bool (*first)(const struct room *, const
 {
 	size_t count = side->known, sorted = 1;
 
-	while (sorted < count && !first(&side->rooms[side->order[sorted]],
-					&side->rooms[side->order[sorted - 1]]))
+	while (sorted < count &&
+	       !first(&side->rooms[side->order[sorted]], &side->rooms[side->order[sorted - 1]]))
 		sorted++;
 	if (sorted >= count)
 		return;
@@ -319,8 +320,8 @@ static bool match_empty(struct matcher *m, size_t i)
 			m->result->sure = position;
 		m->result->is_sure = true;
 	}
-	return position <= begun && !(call->marks & FX_TRANSFER_EMPTY &&
-				      position < side_done(&m->writes, call->begin));
+	return position <= begun &&
+	       !(call->marks & FX_TRANSFER_EMPTY && position < side_done(&m->writes, call->begin));
 }
 
 /* --- Arrows ----------------------------------------------------------------------------------- */

@@ -34,7 +34,8 @@ enum fx_transfer_marks {
 	FX_TRANSFER_PERHAPS = 1 << 2, /* or seemed to be */
 	FX_TRANSFER_WRITES = 1 << 3,
 	FX_TRANSFER_POLLS = 1 << 5, /* it only saw that there was something */
-	FX_TRANSFER_LOST = 1 << 4, /* stands for calls whose records were lost, if any of its process were */
+	FX_TRANSFER_LOST =
+	    1 << 4, /* stands for calls whose records were lost, if any of its process were */
 };
 
 /* A call that moved bytes. */
@@ -61,9 +62,9 @@ struct fx_match {
 
 struct fx_match_result {
 	struct fx_match *matches; /* one for each read */
-	bool contradicts;	  /* the calls do not fit each other: somebody else has moved bytes */
-	bool is_sure;		  /* a read that found the channel empty had read all, */
-	uint64_t sure;		  /* so that all is known up to this byte */
+	bool contradicts; /* the calls do not fit each other: somebody else has moved bytes */
+	bool is_sure;	  /* a read that found the channel empty had read all, */
+	uint64_t sure;	  /* so that all is known up to this byte */
 };
 
 /* The calls by begin, the first of which found the channel empty. 0 or -ENOMEM; the matches are for free(). */

@@ -7,31 +7,8 @@
 #include <string.h>
 
 #include "manager/archive/rewriting.h"
-#include "manager/archive/transfer-draw.h"
-
-/* Descriptors that are remembered for each process. */
-#define FDS_MAX 65536u
-
-enum { READ, WRITTEN, WAYS };
-
-/* What a descriptor was when it was used last. */
-struct transfer_fd {
-	struct fx_transfer_end *end; /* NULL: no channel, or not known */
-	bool is_known;
-	struct {
-		uint64_t total;
-		uint64_t last; /* ns; when the newest call ended */
-		uint32_t tid;
-	} ways[WAYS];
-};
-
-struct fx_transfer_stream {
-	/* By reference of the provider: the end, or `none'. */
-	struct fx_transfer_end **by_ref;
-	uint32_t refs;
-	struct transfer_fd *fds;
-	uint32_t fd_count;
-};
+#include "manager/archive/transfer-known.h"
+#include "manager/archive/transfer-match.h"
 
 /* In place of an end: what is called so is no channel. */
 static struct fx_transfer_end none;
@@ -49,15 +26,14 @@ struct transfer_call {
 
 void fx_transfers_init(struct fx_transfers *transfers, struct fx_archive *archive, bool is_wanted)
 {
-	*transfers = (struct fx_transfers){.archive = archive, .is_wanted = is_wanted};
+	*transfers = (struct fx_transfers){.drawing.archive = archive, .is_wanted = is_wanted};
 	fx_transfer_ends_init(&transfers->ends);
 }
 
 void fx_transfers_destroy(struct fx_transfers *transfers)
 {
 	fx_transfer_ends_free(&transfers->ends);
-	fx_vector_free(&transfers->lossy);
-	fx_vector_free(&transfers->named);
+	fx_transfer_drawing_free(&transfers->drawing);
 }
 
 /* --- What is remembered of a process ---------------------------------------------------------- */
@@ -69,65 +45,12 @@ static struct fx_transfer_stream *transfers_of(struct fx_stream *s)
 	return s->transfers;
 }
 
-void fx_transfers_forget(struct fx_stream *s)
-{
-	if (!s->transfers)
-		return;
-	free(s->transfers->by_ref);
-	free(s->transfers->fds);
-	free(s->transfers);
-	s->transfers = NULL;
-}
-
-/* NULL: there is no such number, or no memory. */
-static struct transfer_fd *transfer_fd_get(struct fx_transfer_stream *t, int64_t fd)
-{
-	uint32_t count = t->fd_count ? t->fd_count : 16;
-	struct transfer_fd *fds;
-
-	if (fd < 0 || fd >= FDS_MAX)
-		return NULL;
-	if (fd < t->fd_count)
-		return &t->fds[fd];
-	while (count <= fd)
-		count *= 2;
-	fds = realloc(t->fds, count * sizeof(*fds));
-	if (!fds)
-		return NULL;
-	memset(fds + t->fd_count, 0, (count - t->fd_count) * sizeof(*fds));
-	t->fds = fds;
-	t->fd_count = count;
-	return &t->fds[fd];
-}
-
-/* Where the end that is called so is kept; NULL: nowhere. */
-static struct fx_transfer_end **by_ref_place(struct fx_transfer_stream *t, uint32_t ref)
-{
-	uint32_t count = t->refs ? t->refs : 512;
-	struct fx_transfer_end **grown;
-
-	if (ref >= FX_STRING_LOCAL)
-		return NULL;
-	if (ref < t->refs)
-		return &t->by_ref[ref];
-	while (count <= ref)
-		count *= 2;
-	grown = realloc(t->by_ref, count * sizeof(*grown));
-	if (!grown)
-		return NULL;
-	memset(grown + t->refs, 0, (count - t->refs) * sizeof(*grown));
-	t->by_ref = grown;
-	t->refs = count;
-	return &t->by_ref[ref];
-}
-
 /* The text of a reference of the provider's; NULL: it has none. */
 static const struct fx_name *transfer_text(const struct fx_rewriting *w, uint32_t ref)
 {
-	const struct fx_name *name =
-	    ref && !(ref & FXT_STRING_INLINE)
-		? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref)
-		: NULL;
+	const struct fx_name *name = ref && !(ref & FXT_STRING_INLINE)
+					 ? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref)
+					 : NULL;
 
 	return name && name->kind == FX_NAME_TEXT ? name : NULL;
 }
@@ -138,14 +61,13 @@ static struct fx_transfer_end *transfer_end_of(const struct transfer_call *call,
 	struct fx_transfer_end **place, *end;
 	const struct fx_name *name;
 
-	place = by_ref_place(call->s->transfers, ref);
+	place = fx_transfer_ref_place(call->s->transfers, ref);
 	if (place && *place)
 		return *place == &none ? NULL : *place;
 	name = transfer_text(call->w, ref);
 	if (!name)
 		return NULL;
-	end = fx_transfer_end_get(&transfers->ends, name->text, name->length,
-				  call->s->kernel_pid);
+	end = fx_transfer_end_get(&transfers->ends, name->text, name->length, call->s->kernel_pid);
 	if (place)
 		*place = end ? end : &none;
 	return end;
@@ -156,11 +78,12 @@ static struct fx_transfer_end *transfer_end_of(const struct transfer_call *call,
 static void transfer_add(struct fx_transfers *transfers, struct fx_transfer_end *end, int way,
 			 const struct fx_transfer *call)
 {
-	struct fx_transfer *added = fx_runs_add(way == WRITTEN ? &end->written : &end->read);
+	struct fx_transfer *added =
+	    fx_runs_add(way == FX_TRANSFER_WAY_WRITTEN ? &end->written : &end->read);
 
 	if (!added) {
 		end->is_odd = true;
-		transfers->is_doubtful = true;
+		transfers->drawing.is_doubtful = true;
 		return;
 	}
 	*added = *call;
@@ -208,14 +131,14 @@ static bool transfer_number(const struct fx_rewriting *w, uint16_t at, int64_t *
 /* From now on the call's descriptor leads to the end, or to none. */
 static void transfer_fd_is(const struct transfer_call *call, struct fx_transfer_end *end)
 {
-	struct transfer_fd *fd;
+	struct fx_transfer_fd *fd;
 	int64_t number;
 
 	if (!transfer_number(call->w, call->args->fd, &number))
 		return;
-	fd = transfer_fd_get(call->s->transfers, number);
+	fd = fx_transfer_fd_get(call->s->transfers, number);
 	if (fd && fd->end != end)
-		*fd = (struct transfer_fd){.end = end};
+		*fd = (struct fx_transfer_fd){.end = end};
 	if (fd)
 		fd->is_known = true;
 }
@@ -234,12 +157,12 @@ static void transfers_abandon(struct fx_stream *s, uint64_t from, uint64_t until
 {
 	struct fx_transfer_stream *t = s->transfers;
 
-	s->shared->transfers->is_doubtful = true;
+	s->shared->transfers->drawing.is_doubtful = true;
 	for (uint32_t i = 0; t && i < t->fd_count; i++) {
 		if (!t->fds[i].end)
 			continue;
-		transfer_add_unknown(s, t->fds[i].end, READ, from, until);
-		transfer_add_unknown(s, t->fds[i].end, WRITTEN, from, until);
+		transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_READ, from, until);
+		transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_WRITTEN, from, until);
 	}
 }
 
@@ -276,13 +199,13 @@ static bool transfer_failed_with(const struct transfer_call *call, const char *e
 static void transfer_look_for_gap(const struct transfer_call *call, struct fx_transfer_end *end,
 				  int way, uint16_t at, int64_t added)
 {
-	struct transfer_fd *fd;
+	struct fx_transfer_fd *fd;
 	uint64_t before = 0, last = 0;
 	int64_t number, total;
 
 	if (!transfer_number(call->w, call->args->fd, &number))
 		return;
-	fd = transfer_fd_get(call->s->transfers, number);
+	fd = fx_transfer_fd_get(call->s->transfers, number);
 	if (!fd)
 		return;
 	if (fd->ways[way].tid == call->tid) {
@@ -296,9 +219,8 @@ static void transfer_look_for_gap(const struct transfer_call *call, struct fx_tr
 	    (uint64_t)total > before + (uint64_t)added && last <= call->begin) {
 		struct fx_transfer lost = transfer_make(
 		    call->s, 0, last, call->begin,
-		    end->kind == FX_TRANSFER_MESSAGES
-			? FX_TRANSFER_UNKNOWN
-			: (uint64_t)total - before - (uint64_t)added,
+		    end->kind == FX_TRANSFER_MESSAGES ? FX_TRANSFER_UNKNOWN
+						      : (uint64_t)total - before - (uint64_t)added,
 		    FX_TRANSFER_LOST);
 
 		transfer_add(call->s->shared->transfers, end, way, &lost);
@@ -348,7 +270,7 @@ static void transfer_take_write(const struct transfer_call *call, struct fx_tran
 	struct fx_transfer written;
 	int64_t moved = transfer_moved(call, end, counts_messages);
 
-	transfer_look_for_gap(call, end, WRITTEN, call->args->total_written,
+	transfer_look_for_gap(call, end, FX_TRANSFER_WAY_WRITTEN, call->args->total_written,
 			      call->ret > 0 ? call->ret : 0);
 	if (moved < 0 && call->ret > 0)
 		end->is_odd = true;
@@ -360,7 +282,7 @@ static void transfer_take_write(const struct transfer_call *call, struct fx_tran
 		return;
 	written = transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
 				FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
-	transfer_add(call->s->shared->transfers, end, WRITTEN, &written);
+	transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_WRITTEN, &written);
 }
 
 /* Whether the call tells that there was nothing more to read. */
@@ -396,15 +318,15 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 	if (transfer_has_flag(call, "MSG_ERRQUEUE"))
 		return;
 	if (transfer_has_flag(call, "MSG_PEEK")) {
-		transfer_look_for_gap(call, end, READ, call->args->total_read, 0);
+		transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ, call->args->total_read, 0);
 		return;
 	}
 	if (call->ret > 0 && (moved < 0 || transfer_has_flag(call, "MSG_OOB")))
 		end->is_odd = true;
 	/* What had come and was not read yet is gone. */
 	if (transfer_failed_with(call, "ECONNRESET"))
-		transfer_add_unknown(call->s, end, READ, call->begin, call->end);
-	transfer_look_for_gap(call, end, READ, call->args->total_read,
+		transfer_add_unknown(call->s, end, FX_TRANSFER_WAY_READ, call->begin, call->end);
+	transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ, call->args->total_read,
 			      call->ret > 0 ? call->ret : 0);
 	marks = transfer_emptied(call, end, moved, counts_messages);
 	if (moved <= 0 && !marks)
@@ -412,7 +334,7 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 	taken = transfer_make(call->s, call->tid, call->begin, call->end,
 			      moved > 0 ? (uint64_t)moved : 0,
 			      marks | (call->shown ? FX_TRANSFER_SHOWN : 0));
-	transfer_add(call->s->shared->transfers, end, READ, &taken);
+	transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &taken);
 }
 
 static void transfer_connects(const struct transfer_call *call)
@@ -444,7 +366,7 @@ static void transfer_take_poll(const struct transfer_call *call)
 			  FX_TRANSFER_POLLS | (call->shown ? FX_TRANSFER_SHOWN : 0));
 
 	if (end)
-		transfer_add(call->s->shared->transfers, end, READ, &poll);
+		transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &poll);
 }
 
 /* What leads where, by the kind of call. */
@@ -512,7 +434,7 @@ void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, boo
 	if (!transfer_number(w, args->ret, &call.ret))
 		return;
 	if (!args->file && !args->in_file && !args->out_file) {
-		w->s->shared->transfers->is_doubtful |=
+		w->s->shared->transfers->drawing.is_doubtful |=
 		    call.ret > 0 && args->way < FX_MEANING_CONNECTS;
 		return;
 	}
@@ -523,7 +445,7 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 		       uint64_t end)
 {
 	const struct fx_name *known;
-	struct transfer_fd *fd;
+	struct fx_transfer_fd *fd;
 
 	if (!s->shared->transfers || !s->shared->transfers->is_wanted)
 		return;
@@ -531,11 +453,11 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	if (!known || !fx_meaning_is_transfer((enum fx_meaning)known->meaning) ||
 	    known->meaning >= FX_MEANING_CONNECTS || !transfers_of(s))
 		return;
-	fd = transfer_fd_get(s->transfers, (int64_t)first);
+	fd = fx_transfer_fd_get(s->transfers, (int64_t)first);
 	if (fd && fd->end && known->meaning == FX_MEANING_READS)
-		transfer_add_unknown(s, fd->end, READ, begin, end);
+		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_READ, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES)
-		transfer_add_unknown(s, fd->end, WRITTEN, begin, end);
+		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_WRITTEN, begin, end);
 	else if (!(fd && fd->is_known) || known->meaning == FX_MEANING_MOVES)
 		transfers_abandon(s, begin, end);
 }
@@ -546,12 +468,12 @@ static void transfers_end_lossy(struct fx_stream *s, uint64_t until)
 	struct fx_transfers *transfers = s->shared->transfers;
 	struct fx_transfer_stream *t = s->transfers;
 
-	if (fx_vector_reserve(&transfers->lossy, 1) == 0)
-		transfers->lossy.items[transfers->lossy.count++] = s->id;
+	if (fx_vector_reserve(&transfers->drawing.lossy, 1) == 0)
+		transfers->drawing.lossy.items[transfers->drawing.lossy.count++] = s->id;
 	else
-		transfers->is_doubtful = true;
+		transfers->drawing.is_doubtful = true;
 	for (uint32_t i = 0; t && i < t->fd_count; i++) {
-		for (int way = 0; way < WAYS && t->fds[i].end; way++) {
+		for (int way = 0; way < FX_TRANSFER_WAYS && t->fds[i].end; way++) {
 			uint64_t last = t->fds[i].ways[way].last;
 
 			if (last)
@@ -577,10 +499,10 @@ void fx_transfers_finish(struct fx_transfers *transfers, bool is_doubtful)
 
 	if (!transfers->is_wanted)
 		return;
-	transfers->is_doubtful |= is_doubtful;
+	transfers->drawing.is_doubtful |= is_doubtful;
 	fx_transfer_ends_join(&transfers->ends);
 	if (transfers->ends.is_full)
-		transfers->counts.left[FX_TRANSFER_LEFT_MANY]++;
+		transfers->drawing.counts.left[FX_TRANSFER_LEFT_MANY]++;
 	HASH_ITER (hh, transfers->ends.ends, end, next)
-		fx_transfer_draw(transfers, end);
+		fx_transfer_draw(&transfers->drawing, end);
 }

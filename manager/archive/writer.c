@@ -103,7 +103,7 @@ static void finish_ties(struct fx_writer *w)
 	pthread_mutex_unlock(&w->lock);
 	fx_ties_finish(&w->ties);
 	fx_transfers_finish(&w->transfers, untraced || were_untraced(w));
-	w->totals.transfers = w->transfers.counts;
+	w->totals.transfers = w->transfers.drawing.counts;
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_EARLY], w->ties.early);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_LATE], w->ties.late);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_UNHELD], w->ties.unheld);

@@ -52,7 +52,7 @@ static struct shared {
 	pid_t pids[PARTIES];
 	unsigned entries;
 	struct entry log[ENTRIES];
-} *shared;
+} * shared;
 
 static int ends[2]; /* to read from, to write to */
 static bool by_turns, messages, is_socket;
@@ -225,13 +225,12 @@ static bool read_once(struct party *p)
 		lock(&shared->reading);
 	if (messages && !by_turns)
 		size = BYTES;
-	done = p->is_unseen ? call_unseen(SYS_read, ends[0], p->buffer, size)
-			    : read_somehow(p, size);
+	done =
+	    p->is_unseen ? call_unseen(SYS_read, ends[0], p->buffer, size) : read_somehow(p, size);
 	goes_on = done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR));
 	if (done > 0) {
 		e = note(p, p->is_unseen ? 'V' : 'R');
-		e->until =
-		    __atomic_add_fetch(&shared->read, messages ? 1 : done, __ATOMIC_RELAXED);
+		e->until = __atomic_add_fetch(&shared->read, messages ? 1 : done, __ATOMIC_RELAXED);
 		if (done >= 8 && !by_turns) {
 			memcpy(&word, p->buffer + done / 8 * 8 - 8, 8);
 			e->by = (pid_t)(word >> 32);
@@ -401,8 +400,8 @@ int main(int argc, char **argv)
 		unseen = argv[7][7];
 	if (argc < 7)
 		return 2;
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
-		      0);
+	shared =
+	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	by_turns = strcmp(argv[2], "turns") == 0;
 	seed = (unsigned)strtoul(argv[3], NULL, 10);
 	srand(seed);

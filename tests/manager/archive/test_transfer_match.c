@@ -58,8 +58,7 @@ static void match(const struct fx_transfer *writes, size_t write_count,
 
 Test(match, one_after_another)
 {
-	const struct fx_transfer writes[] = {CALL(10, 20, 100), CALL(30, 40, 50),
-					     CALL(50, 60, 10)};
+	const struct fx_transfer writes[] = {CALL(10, 20, 100), CALL(30, 40, 50), CALL(50, 60, 10)};
 	const struct fx_transfer reads[] = {CALL(21, 25, 60), CALL(26, 29, 40), CALL(41, 45, 50),
 					    CALL(61, 65, 3), CALL(66, 67, 7)};
 
@@ -128,8 +127,7 @@ Test(match, at_one_time)
 
 Test(match, one_that_did_not_return)
 {
-	const struct fx_transfer writes[] = {CALL(10, 20, 5),
-					     CALL(30, 100, FX_TRANSFER_UNKNOWN),
+	const struct fx_transfer writes[] = {CALL(10, 20, 5), CALL(30, 100, FX_TRANSFER_UNKNOWN),
 					     CALL(40, 50, 5)};
 	const struct fx_transfer reads[] = {CALL(21, 25, 5), CALL(51, 55, 5)};
 
@@ -194,8 +192,8 @@ Test(match, read_before_it_was_written)
 Test(match, polls)
 {
 	const struct fx_transfer writes[] = {CALL(10, 20, 5), CALL(30, 40, 5), CALL(60, 61, 5)};
-	const struct fx_transfer reads[] = {POLL(5, 21), CALL(22, 23, 5), POLL(35, 41),
-					    CALL(42, 43, 3), POLL(50, 51), CALL(52, 53, 2),
+	const struct fx_transfer reads[] = {POLL(5, 21),     CALL(22, 23, 5), POLL(35, 41),
+					    CALL(42, 43, 3), POLL(50, 51),    CALL(52, 53, 2),
 					    POLL(54, 62)};
 
 	/* One began when the bytes were being written; one found what was left. */
