@@ -222,6 +222,14 @@ static const char *set_duration(struct fx_options *o, const char *value)
 	return NULL;
 }
 
+static const char *set_watchdog(struct fx_options *o, const char *value)
+{
+	if (!fx_quantity_parse(value, FX_QUANTITY_TIMES, &o->config.watchdog_ns) ||
+	    o->config.watchdog_ns == 0)
+		return FX_OPTIONS_BAD_TIME;
+	return NULL;
+}
+
 static const char *set_trigger(struct fx_options *o, const char *value)
 {
 	const char *colon = strrchr(value, ':');

@@ -11,6 +11,7 @@
 
 #include "client/commands.h"
 #include "client/json.h"
+#include "client/look.h"
 #include "client/options.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
@@ -257,6 +258,7 @@ static int run_execute(const struct run *run)
 	}
 	if (r < 0)
 		return become_program(run, what, r);
+	fx_single_let_look(single, fx_client_look);
 	way = (struct fx_program_way){
 	    .library = library,
 	    .socket = fx_single_socket(single),

@@ -11,6 +11,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
+#include "client/where-text.h"
 #include "kernel/call-table.h"
 #include "manager/settings/report.h"
 #include "where/circles.h"
@@ -20,6 +21,7 @@
 struct where {
 	const char *command;
 	bool json;
+	bool verbose;
 	const char *socket; /* NULL: the usual one */
 	bool is_asked;	    /* the processes are the manager's word */
 	pid_t *pids;
@@ -32,6 +34,7 @@ static const struct argp_option option_table[] = {
      "runtime directory)",
      0},
     {"json", OPTION_JSON, NULL, 0, "Print JSON: threads, and circles of waits", 0},
+    {"verbose", 'v', NULL, 0, "Say for how long threads were stopped to be looked at", 0},
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -88,6 +91,9 @@ static error_t where_parse(int key, char *value, struct argp_state *state)
 	case OPTION_JSON:
 		where->json = true;
 		return 0;
+	case 'v':
+		where->verbose = true;
+		return 0;
 	case ARGP_KEY_ARG:
 		where_take_pid(where, value);
 		return 0;
@@ -111,139 +117,6 @@ static const struct argp parser = {
 	   "of all that "
 	   "are registered with the running manager.",
 };
-
-/* --- Text --------------------------------------------------------------------------------------- */
-
-static const char *where_state(char state)
-{
-	switch (state) {
-	case 'R':
-		return "runs";
-	case 'D':
-		return "waits for a device";
-	case 'T':
-	case 't':
-		return "is stopped";
-	default:
-		return "sleeps";
-	}
-}
-
-static void where_print_holder(const struct fx_where *where, pid_t holder)
-{
-	const struct fx_where_thread *thread = fx_where_thread_of(where, holder);
-
-	printf(" %d", (int)holder);
-	if (thread) {
-		printf(" (");
-		fx_text_print(thread->name, 0);
-		printf(")");
-	}
-}
-
-/* What the holder has to do with what is waited for. */
-static const char *where_holder_text(enum fx_where_wait wait)
-{
-	switch (wait) {
-	case FX_WAITS_THREAD:
-	case FX_WAITS_CHILD:
-		return ",";
-	case FX_WAITS_BYTES:
-		return ", to be written by";
-	case FX_WAITS_ROOM:
-		return ", to be read by";
-	default:
-		return ", which has";
-	}
-}
-
-/* "waits for a mutex at 0x55..., of 1234 (worker)". */
-static void where_print_wait(const struct fx_where *where, const struct fx_where_thread *thread)
-{
-	printf("waits for %s", fx_where_wait_text(thread->wait));
-	if (thread->address)
-		printf(" at 0x%" PRIx64, thread->address);
-	if (thread->holder) {
-		printf("%s", where_holder_text(thread->wait));
-		where_print_holder(where, thread->holder);
-	} else if (thread->other) {
-		printf(", whose other end process %d has", (int)thread->other);
-	}
-}
-
-static void where_print_stack(const struct fx_where_thread *thread)
-{
-	const char *line = thread->stack;
-
-	if (!line)
-		printf("      no stack: %s\n", strerror(-thread->error));
-	while (line) {
-		size_t length = strcspn(line, "\n");
-
-		printf("      %.*s\n", (int)length, line);
-		line = line[length] ? line + length + 1 : NULL;
-	}
-	if (thread->stack && !thread->is_whole)
-		printf("      ...\n");
-}
-
-static void where_print_thread(const struct fx_where *where, const struct fx_where_thread *thread)
-{
-	printf("   %d ", (int)thread->tid);
-	fx_text_print(thread->name, 0);
-	printf(": ");
-	if (thread->wait != FX_WAITS_NOT)
-		where_print_wait(where, thread);
-	else
-		printf("%s", where_state(thread->state));
-	if (thread->in_call) {
-		const char *name = fx_call_name(thread->call);
-
-		if (name)
-			printf(", in %s", name);
-		else
-			printf(", in system call %" PRId64, thread->call);
-	}
-	printf("\n");
-	where_print_stack(thread);
-}
-
-static void where_print_circle(const struct fx_where *where, uint32_t circle)
-{
-	const struct fx_where_thread *start = NULL, *at;
-
-	for (size_t i = 0; !start && i < where->threads.count; i++) {
-		if (where->threads.items[i].circle == circle)
-			start = &where->threads.items[i];
-	}
-	printf("DEADLOCK: each of these waits for the next, and the last for the first\n");
-	at = start;
-	do {
-		printf("   %d ", (int)at->tid);
-		fx_text_print(at->name, 0);
-		printf(" of process %d ", (int)at->pid);
-		where_print_wait(where, at);
-		printf("\n");
-		at = fx_where_thread_of(where, at->holder);
-	} while (at && at != start);
-}
-
-static void where_print(const struct fx_where *where)
-{
-	pid_t pid = 0;
-
-	for (uint32_t i = 1; i <= where->circles; i++)
-		where_print_circle(where, i);
-	for (size_t i = 0; i < where->threads.count; i++) {
-		const struct fx_where_thread *thread = &where->threads.items[i];
-
-		if (thread->pid != pid)
-			printf("%sprocess %d\n", pid || where->circles ? "\n" : "",
-			       (int)thread->pid);
-		pid = thread->pid;
-		where_print_thread(where, thread);
-	}
-}
 
 /* --- JSON --------------------------------------------------------------------------------------- */
 
@@ -292,7 +165,9 @@ static void where_json_thread(const struct fx_where_thread *thread)
 
 static void where_json(const struct fx_where *where)
 {
-	printf("{\"circles\": %" PRIu32 ", \"threads\": [", where->circles);
+	printf("{\"circles\": %" PRIu32 ", \"held\": %" PRIu32 ", \"held_most_ns\": %" PRIu64
+	       ", \"threads\": [",
+	       where->circles, where->held, where->held_most_ns);
 	for (size_t i = 0; i < where->threads.count; i++) {
 		printf("%s\n  ", i ? "," : "");
 		where_json_thread(&where->threads.items[i]);
@@ -346,8 +221,13 @@ static int where_execute(const struct where *options)
 		if (options->json)
 			where_json(&where);
 		else
-			where_print(&where);
+			fx_where_text(stdout, &where);
 	}
+	if (status == 0 && options->verbose)
+		fx_report_as(options->command,
+			     "%" PRIu32 " thread%s stopped to be looked at, %.2f ms at most",
+			     where.held, where.held == 1 ? " was" : "s were",
+			     (double)where.held_most_ns / 1e6);
 	fx_where_destroy(&where);
 	return status;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <libunwind.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,18 +14,40 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* How long it may take a thread to stop; one that is on no processor takes its turn first. */
 #define STOP_TURNS   2000
 #define STOP_TURN_NS 500000
+#define STOP_QUICK   10 /* turns that do not sleep */
 
-static void stack_copy(pid_t pid, uint64_t sp, struct fx_frozen *ret)
+/* So much of a stack is copied at a time; a thread that has been held for so long gets no more of it copied. */
+#define STACK_PIECE	(16u << 10)
+#define HELD_AT_MOST_NS UINT64_C(1000000)
+
+static uint64_t frozen_now(void)
 {
-	struct iovec to = {ret->stack, sizeof(ret->stack)};
-	struct iovec from = {(void *)(uintptr_t)sp, sizeof(ret->stack)};
-	ssize_t n = process_vm_readv(pid, &to, 1, &from, 1, 0);
+	struct timespec now;
 
-	ret->stack_size = n > 0 ? (size_t)n : 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+/* Piece by piece, up to its end; of a thread that is held since then (0: it is not) as much as there is time for. */
+static void stack_copy(pid_t pid, uint64_t sp, uint64_t since, struct fx_frozen *ret)
+{
+	ssize_t n = STACK_PIECE;
+
+	ret->stack_size = 0;
+	while (n == STACK_PIECE && ret->stack_size + STACK_PIECE <= sizeof(ret->stack)) {
+		struct iovec to = {ret->stack + ret->stack_size, STACK_PIECE};
+		struct iovec from = {(void *)(uintptr_t)(sp + ret->stack_size), STACK_PIECE};
+
+		n = process_vm_readv(pid, &to, 1, &from, 1, 0);
+		ret->stack_size += n > 0 ? (size_t)n : 0;
+		if (since && frozen_now() - since > HELD_AT_MOST_NS)
+			break;
+	}
 }
 
 int fx_call_read(pid_t pid, pid_t tid, struct fx_call_place *ret)
@@ -73,7 +96,7 @@ int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, u
 	ret->known = 0; /* the caller's address is in a register */
 	return -EAGAIN;
 #endif
-	stack_copy(pid, place.sp, ret);
+	stack_copy(pid, place.sp, 0, ret);
 	return ret->stack_size ? 0 : -EAGAIN;
 }
 
@@ -126,23 +149,66 @@ static int registers_copy(pid_t tid, struct fx_frozen *ret)
 	return 0;
 }
 
-/* 1: it is stopped; 0: it has ended; -ETIMEDOUT: it does not stop. *signal: one that it was just to get. */
-static int stop_await(pid_t tid, int *signal)
+/* Whether a thread has ended; *child: it is the first one of a process that this one has made. */
+static bool frozen_is_over(pid_t pid, pid_t tid, bool *child)
+{
+	char path[32], text[512] = "", state;
+	const char *close;
+	FILE *file;
+	int parent;
+
+	*child = false;
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)tid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	text[fread(text, 1, sizeof(text) - 1, file)] = 0;
+	fclose(file);
+	close = strrchr(text, ')'); /* a name may have anything in it */
+	if (!close || sscanf(close + 1, " %c %d", &state, &parent) != 2)
+		return true;
+	*child = tid == pid && parent == getpid();
+	return state == 'Z' || state == 'X';
+}
+
+/* Its end was told to us first, since we look at it: now to its parent. That of a child of ours is for whoever waits for it. */
+static void end_hand_on(pid_t tid, bool child)
+{
+	siginfo_t info;
+
+	if (!child)
+		waitid(P_PID, (id_t)tid, &info, WEXITED | WNOHANG | __WALL);
+}
+
+/*
+ * 1: it is stopped; 0: it has ended; -ETIMEDOUT: it does not stop. *signal: one that it was just to get. *since: it has not been stopped
+ * for longer; at first it is when it was told to.
+ */
+static int stop_await(pid_t pid, pid_t tid, int *signal, uint64_t *since)
 {
 	const struct timespec turn = {.tv_nsec = STOP_TURN_NS};
-	int status;
+	uint64_t polled = *since;
+	bool child;
 
 	for (int i = 0; i < STOP_TURNS; i++) {
-		pid_t stopped = waitpid(tid, &status, __WALL | WNOHANG);
+		siginfo_t info = {0};
 
-		if (stopped == tid) {
-			*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
-			return WIFSTOPPED(status);
+		*since = polled;
+		polled = frozen_now();
+		if (waitid(P_PID, (id_t)tid, &info, WSTOPPED | WNOHANG | __WALL) < 0 &&
+		    errno != EINTR)
+			return errno == ECHILD ? 0 : -errno;
+		if (info.si_pid == tid) {
+			*signal =
+			    info.si_status >> 8 == PTRACE_EVENT_STOP ? 0 : info.si_status & 0xff;
+			return 1;
 		}
-		if (stopped < 0 && errno != EINTR)
-			return -errno;
-		if (i > 10)
+		if (i > STOP_QUICK)
 			nanosleep(&turn, NULL);
+		if (i > STOP_QUICK && frozen_is_over(pid, tid, &child)) {
+			end_hand_on(tid, child);
+			return 0;
+		}
 	}
 	return -ETIMEDOUT;
 }
@@ -150,16 +216,20 @@ static int stop_await(pid_t tid, int *signal)
 int fx_frozen_take(pid_t pid, pid_t tid, struct fx_frozen *ret)
 {
 	int r, signal = 0;
+	uint64_t since;
 
+	ret->held_ns = 0;
 	if (ptrace(PTRACE_SEIZE, tid, 0, 0) < 0)
 		return -errno;
-	r = ptrace(PTRACE_INTERRUPT, tid, 0, 0) < 0 ? -errno : stop_await(tid, &signal);
+	since = frozen_now();
+	r = ptrace(PTRACE_INTERRUPT, tid, 0, 0) < 0 ? -errno
+						    : stop_await(pid, tid, &signal, &since);
 	if (r <= 0)
-		return r == 0 ? -ESRCH
-			      : r; /* what does not stop is let go when this process ends */
+		return r == 0 ? -ESRCH : r; /* what does not stop is let go when this thread ends */
 	r = registers_copy(tid, ret);
 	if (r == 0)
-		stack_copy(pid, ret->registers[SP_PLACE], ret);
+		stack_copy(pid, ret->registers[SP_PLACE], since, ret);
 	ptrace(PTRACE_DETACH, tid, 0, (void *)(intptr_t)signal);
+	ret->held_ns = frozen_now() - since;
 	return r;
 }

@@ -15,6 +15,7 @@ struct fx_frozen {
 	uint64_t registers[FX_REGISTER_COUNT];
 	uint64_t known; /* bits: which of them are */
 	uint64_t ip;
+	uint64_t held_ns; /* how long it was stopped for that, at most */
 	size_t stack_size;
 	uint8_t stack[FX_FROZEN_STACK];
 };

@@ -95,6 +95,9 @@ static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 	if (thread->state == 'D' && r == 0)
 		return;
 	r = fx_frozen_take(thread->pid, thread->tid, frozen);
+	where->held += frozen->held_ns != 0;
+	if (frozen->held_ns > where->held_most_ns)
+		where->held_most_ns = frozen->held_ns;
 	if (r == 0)
 		stack_follow(where, thread, frozen);
 	else if (!thread->stack)

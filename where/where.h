@@ -19,6 +19,8 @@ struct fx_where {
 	FX_VECTOR(struct fx_where_thread)
 	threads; /* processes in the order in which they were added */
 	uint32_t circles;
+	uint32_t held;	       /* threads that were stopped to be looked at, */
+	uint64_t held_most_ns; /* none for longer */
 	struct fx_symbol_cache *names;
 	struct fx_spaces *spaces;
 };

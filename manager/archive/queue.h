@@ -27,6 +27,7 @@ enum fx_block_kind {
 	FX_BLOCK_LOOK,	 /* its open calls before the data that came last was taken: scope.h */
 	FX_BLOCK_END,	 /* nothing more will come of it */
 	FX_BLOCK_FLUSH,	 /* what came before is to be in the file */
+	FX_BLOCK_NOTES,	 /* what was seen of its threads from outside: notes.h */
 	FX_BLOCK_CHOICE, /* what comes behind is judged by another list of functions, a text */
 };
 
@@ -37,7 +38,7 @@ struct fx_block {
 	struct fx_block *next;
 	enum fx_block_kind kind;
 	struct fx_inlet *inlet;
-	uint64_t ticks; /* FRAMES pieces: the end of open calls; FX_BLOCK_LOOK: when that was */
+	uint64_t ticks; /* FRAMES pieces: the end of open calls; LOOK, NOTES: when that was */
 	bool looked;	/* FX_BLOCK_LOOK: these are the last */
 	struct fx_stream_end end; /* FX_BLOCK_END */
 	struct fx_drain_block pieces;

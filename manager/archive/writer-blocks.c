@@ -12,6 +12,7 @@
 #include "manager/archive/host.h"
 #include "manager/archive/intake.h"
 #include "manager/archive/marks.h"
+#include "manager/archive/notes.h"
 #include "manager/settings/report.h"
 
 /* --- Blocks ---------------------------------------------------------------------------------- */
@@ -132,6 +133,10 @@ static bool write_block(struct fx_writer *w, struct fx_block *block)
 		return write_pieces(w, block);
 	case FX_BLOCK_END:
 		inlet_end(w, block->inlet, block);
+		break;
+	case FX_BLOCK_NOTES:
+		if (block->inlet->stream)
+			fx_notes_write(block->inlet->stream, block);
 		break;
 	case FX_BLOCK_CHOICE:
 		fx_crowd_choose(&w->shared.functions, (const char *)block->data);

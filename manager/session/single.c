@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,7 +15,9 @@
 #include "manager/settings/report.h"
 #include "manager/door/roster.h"
 #include "manager/session/companion.h"
+#include "manager/session/look.h"
 #include "manager/session/snapshot.h"
+#include "manager/session/standstill.h"
 #include "manager/settings/terms.h"
 
 #define MS UINT64_C(1000000) /* ns */
@@ -67,6 +70,9 @@ struct fx_single {
 	bool give_up; /* one has again, or there is no program: nothing is waited for any more */
 	struct fx_snapshots snapshots;
 	unsigned snapshot_count; /* taken so far */
+	struct fx_look look;
+	const char *look_name; /* of the events of the newest look */
+	struct fx_standstill still;
 };
 
 /* --- Snapshots and alerts --------------------------------------------------------------------- */
@@ -77,6 +83,54 @@ static void single_take_snapshot(struct fx_single *s)
 		return;
 	fx_snapshot_take_beside(&s->snapshots, s->config, &s->roster.clock, s->roster.first_anchor,
 				&s->snapshot_count, s->roster.providers);
+}
+
+/* --- Where everybody stands ------------------------------------------------------------------- */
+
+/* All that are traced, and the program. 0 or -ENOMEM. */
+static int single_pids(const struct fx_single *s, struct fx_pids *ret)
+{
+	bool has_program = s->program.has_ended || !s->program.pid;
+
+	for (const struct fx_provider *p = s->roster.providers; p; p = p->next) {
+		if (p->phase != FX_PROVIDER_LIVE || p->is_kernel)
+			continue;
+		has_program |= p->pid == s->program.pid;
+		if (fx_vector_reserve(ret, 1) < 0)
+			return -ENOMEM;
+		ret->items[ret->count++] = p->pid;
+	}
+	if (!has_program && fx_vector_reserve(ret, 1) < 0)
+		return -ENOMEM;
+	if (!has_program)
+		ret->items[ret->count++] = s->program.pid;
+	return 0;
+}
+
+static void single_looked(void *opaque)
+{
+	struct fx_single *s = opaque;
+
+	fx_look_tell(&s->look, &s->roster, s->look_name);
+	fx_standstill_excuse(&s->still, s->look.answer.stopped);
+}
+
+/* Whether nothing has progressed for too long. */
+static void single_watch(struct fx_single *s)
+{
+	char title[64];
+	struct fx_pids pids = {0};
+	uint64_t now = fx_monotonic_ns();
+
+	if (now < s->still.next || s->stopped)
+		return;
+	if (single_pids(s, &pids) == 0 && fx_standstill_look(&s->still, now, &pids)) {
+		snprintf(title, sizeof(title), "nothing has progressed for %.3g s",
+			 (double)(now - s->still.since) / 1e9);
+		s->look_name = "standstill";
+		fx_look_begin(&s->look, title, fx_ticks(s->roster.clock.kind), &pids);
+	}
+	fx_vector_free(&pids);
 }
 
 static void single_alert(void *opaque, pid_t pid, const char *name)
@@ -213,6 +267,7 @@ static int single_doors_open(struct fx_single *s, const char **ret_what)
 
 static void single_free(struct fx_single *s)
 {
+	fx_look_end(&s->look);
 	if (s->companion)
 		fx_companion_kill(s->companion);
 	fx_roster_destroy(&s->roster);
@@ -242,6 +297,8 @@ int fx_single_create(const struct fx_session_config *config, struct fx_single **
 	s->roster.max_memory = config->max_memory;
 	fx_roster_want_recipes(&s->roster, config);
 	fx_snapshots_init(&s->snapshots, &s->ground.poller);
+	fx_look_init(&s->look, &s->ground.poller, single_looked, s);
+	fx_standstill_init(&s->still, config->watchdog_ns);
 	r = fx_output_open(config->output, &s->output);
 	if (r < 0)
 		*ret_what = config->output;
@@ -355,7 +412,10 @@ static void single_turn(struct fx_single *s, uint64_t deadline)
 {
 	uint64_t stop_at = s->stopped || !s->stop_at ? UINT64_MAX : s->stop_at;
 
-	fx_roster_turn(&s->roster, true, stop_at < deadline ? stop_at : deadline);
+	if (stop_at < deadline)
+		deadline = stop_at;
+	fx_roster_turn(&s->roster, true, s->still.next < deadline ? s->still.next : deadline);
+	single_watch(s);
 	fx_roster_learn_functions(&s->roster, fx_writer_suppressed(s->writer));
 	if (!s->stopped && s->stop_at && fx_monotonic_ns() >= s->stop_at) {
 		s->stop_at = 0;
@@ -391,6 +451,18 @@ static void single_watch_program(struct fx_single *s, pid_t pid)
 	    fx_poller_add(&s->ground.poller, program->pidfd, &program->watch) == 0;
 }
 
+/* What is seen goes into the archive. */
+static void single_await_look(struct fx_single *s)
+{
+	while (s->look.is_on && !s->give_up && !s->stopped)
+		single_turn(s, UINT64_MAX);
+}
+
+void fx_single_let_look(struct fx_single *s, fx_look_function *look)
+{
+	s->look.function = look;
+}
+
 void fx_single_accompany(struct fx_single *s, struct fx_companion *companion)
 {
 	s->companion = companion;
@@ -407,6 +479,7 @@ void fx_single_run_program(struct fx_single *s, pid_t pid)
 		if (!program->is_watched)
 			single_program_ready(s);
 	}
+	single_await_look(s);
 	single_await_companion(s);
 	/* Processes that asked to be traced, or died, before the program's end are still served. */
 	fx_roster_serve(&s->roster);

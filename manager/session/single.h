@@ -11,6 +11,7 @@
 #ifndef FX_MANAGER_SINGLE_H
 #define FX_MANAGER_SINGLE_H
 
+#include <stddef.h>
 #include <sys/types.h>
 
 #include "manager/session/result.h"
@@ -31,6 +32,12 @@ const char *fx_single_socket(const struct fx_single *s);
 /* Empties the output and starts the clock and the writer. 0 or -errno, with *ret_what as above; then the session can
  * only be cancelled. */
 int fx_single_begin(struct fx_single *s, const char **ret_what);
+
+struct fx_look_answer;
+
+/* Somebody looks where everybody stands, for --watchdog and triggers: see fx_look_function. */
+void fx_single_let_look(struct fx_single *s,
+			void (*look)(const pid_t *pids, size_t count, struct fx_look_answer *ret));
 
 struct fx_companion;
 
