@@ -33,7 +33,6 @@ static int request_fill(const struct fx_options *options, bool detached,
 	    .stack_duration_ns = c->stack_duration_ns,
 	    .patch = c->patch,
 	    .spec_count = (uint32_t)c->size_count,
-	    .trigger_count = (uint32_t)c->trigger_count,
 	};
 	if (c->words)
 		memcpy(ret->words, c->words, strlen(c->words));
@@ -45,8 +44,11 @@ static int request_fill(const struct fx_options *options, bool detached,
 		ret->specs[i].size = c->sizes[i].size;
 		snprintf(ret->specs[i].name, sizeof(ret->specs[i].name), "%s", c->sizes[i].name);
 	}
-	for (size_t i = 0; i < c->trigger_count; i++)
-		ret->triggers[i] = c->triggers[i];
+	for (size_t i = 0; i < c->trigger_count; i++) {
+		/* A variable that was set for `fxtrace run' may ask for it. */
+		if (c->triggers[i].action != FX_TRIGGER_WHERE)
+			ret->triggers[ret->trigger_count++] = c->triggers[i];
+	}
 	return fx_remote_path(c->output, ret->output, sizeof(ret->output));
 }
 

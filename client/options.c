@@ -236,7 +236,7 @@ static const char *set_trigger(struct fx_options *o, const char *value)
 	struct fx_trigger *t = &o->triggers[o->config.trigger_count];
 
 	if (!colon || colon == value)
-		return "not ALERT:stop or ALERT:snapshot";
+		return "not ALERT:stop, ALERT:snapshot or ALERT:where";
 	if (colon - value > (ptrdiff_t)FX_ALERT_NAME_MAX)
 		return "the alert's name has more than 14 bytes";
 	if (o->config.trigger_count == FX_TRIGGERS)
@@ -246,8 +246,10 @@ static const char *set_trigger(struct fx_options *o, const char *value)
 		t->action = FX_TRIGGER_STOP;
 	else if (strcmp(colon + 1, "snapshot") == 0)
 		t->action = FX_TRIGGER_SNAPSHOT;
+	else if (strcmp(colon + 1, "where") == 0)
+		t->action = FX_TRIGGER_WHERE;
 	else
-		return "not ALERT:stop or ALERT:snapshot";
+		return "not ALERT:stop, ALERT:snapshot or ALERT:where";
 	memcpy(t->alert, value, (size_t)(colon - value));
 	o->config.triggers = o->triggers;
 	o->config.trigger_count++;
@@ -436,6 +438,16 @@ static const char *options_owner(const struct setting *setting)
 	}
 }
 
+/* Whether some alert makes it be said where everybody stands. */
+static bool options_look(const struct fx_session_config *c)
+{
+	for (size_t i = 0; i < c->trigger_count; i++) {
+		if (c->triggers[i].action == FX_TRIGGER_WHERE)
+			return true;
+	}
+	return false;
+}
+
 bool fx_options_take(struct fx_options *options, const char *command, unsigned place, int key,
 		     const char *value)
 {
@@ -454,6 +466,8 @@ bool fx_options_take(struct fx_options *options, const char *command, unsigned p
 		snprintf(what, sizeof(what), "--%s '%.200s'", setting->name, value);
 	if (wrong)
 		fx_usage_error(command, what, wrong);
+	if (key == OPTION_TRIGGER && !(place & OF_RUN) && options_look(&options->config))
+		fx_usage_error(command, what, "ALERT:where is of fxtrace run alone");
 	return true;
 }
 

@@ -308,6 +308,7 @@ struct fx_provider_spec {
 enum fx_trigger_action {
 	FX_TRIGGER_STOP = 1,	 /* stop tracing, with results */
 	FX_TRIGGER_SNAPSHOT = 2, /* of circular buffers */
+	FX_TRIGGER_WHERE = 3,	 /* say where everybody stands; of `fxtrace run' alone */
 };
 
 /* The alert that the manager itself raises when a traced process ends, in whatever way. */

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -12,6 +13,7 @@
 
 #include "base/fault.h"
 #include "manager/process/limits.h"
+#include "manager/process/signal-name.h"
 #include "manager/settings/report.h"
 #include "manager/door/roster.h"
 #include "manager/session/companion.h"
@@ -75,7 +77,7 @@ struct fx_single {
 	struct fx_standstill still;
 };
 
-/* --- Snapshots and alerts --------------------------------------------------------------------- */
+/* --- Snapshots -------------------------------------------------------------------------------- */
 
 static void single_take_snapshot(struct fx_single *s)
 {
@@ -87,10 +89,10 @@ static void single_take_snapshot(struct fx_single *s)
 
 /* --- Where everybody stands ------------------------------------------------------------------- */
 
-/* All that are traced, and the program. 0 or -ENOMEM. */
-static int single_pids(const struct fx_single *s, struct fx_pids *ret)
+/* All that are traced, and the program; but for the one that is `dead`. 0 or -ENOMEM. */
+static int single_pids(const struct fx_single *s, pid_t dead, struct fx_pids *ret)
 {
-	bool has_program = s->program.has_ended || !s->program.pid;
+	bool has_program = s->program.has_ended || !s->program.pid || s->program.pid == dead;
 
 	for (const struct fx_provider *p = s->roster.providers; p; p = p->next) {
 		if (p->phase != FX_PROVIDER_LIVE || p->is_kernel)
@@ -124,10 +126,56 @@ static void single_watch(struct fx_single *s)
 
 	if (now < s->still.next || s->stopped)
 		return;
-	if (single_pids(s, &pids) == 0 && fx_standstill_look(&s->still, now, &pids)) {
+	if (single_pids(s, 0, &pids) == 0 && fx_standstill_look(&s->still, now, &pids)) {
 		snprintf(title, sizeof(title), "nothing has progressed for %.3g s",
 			 (double)(now - s->still.since) / 1e9);
 		s->look_name = "standstill";
+		fx_look_begin(&s->look, title, fx_ticks(s->roster.clock.kind), &pids);
+	}
+	fx_vector_free(&pids);
+}
+
+/* --- Alerts ----------------------------------------------------------------------------------- */
+
+static const struct fx_provider *single_provider(const struct fx_single *s, pid_t pid)
+{
+	for (const struct fx_provider *p = s->roster.providers; p; p = p->next) {
+		if (p->pid == pid)
+			return p;
+	}
+	return NULL;
+}
+
+/* What a look is about. False: of a process that a signal has not ended, or nobody knows whether one has, none is told. */
+static bool single_look_title(const struct fx_single *s, pid_t pid, const char *name, char *ret,
+			      size_t size)
+{
+	const struct fx_provider *p = single_provider(s, pid);
+	const char *who = p ? p->name : "a process";
+
+	if (strcmp(name, FX_ALERT_DEATH) != 0)
+		snprintf(ret, size, "%s (%d) raised the alert %s", who, (int)pid, name);
+	else if (p && p->ending.is_known && WIFSIGNALED(p->ending.wait_status))
+		snprintf(ret, size, "%s (%d) was ended by %s", who, (int)pid,
+			 fx_signal_name(WTERMSIG(p->ending.wait_status)));
+	else
+		return false;
+	return true;
+}
+
+/* What all others do. Of deaths that come while it is looked already, that look tells. */
+static void single_say_where(struct fx_single *s, pid_t pid, const char *name)
+{
+	struct fx_pids pids = {0};
+	char title[160];
+
+	if (!single_look_title(s, pid, name, title, sizeof(title)))
+		return;
+	if (s->look.is_on || single_pids(s, strcmp(name, FX_ALERT_DEATH) ? 0 : pid, &pids) < 0 ||
+	    fx_pids_add_descendants(&pids) < 0 || !pids.count) {
+		fx_report("%s%s", title, pids.count ? "" : "; no other traced process goes on");
+	} else {
+		s->look_name = "where";
 		fx_look_begin(&s->look, title, fx_ticks(s->roster.clock.kind), &pids);
 	}
 	fx_vector_free(&pids);
@@ -137,13 +185,15 @@ static void single_alert(void *opaque, pid_t pid, const char *name)
 {
 	struct fx_single *s = opaque;
 
-	(void)pid;
 	switch (fx_terms_trigger(s->config, name)) {
 	case FX_TRIGGER_STOP:
 		s->stop_at = fx_monotonic_ns();
 		break;
 	case FX_TRIGGER_SNAPSHOT:
 		single_take_snapshot(s);
+		break;
+	case FX_TRIGGER_WHERE:
+		single_say_where(s, pid, name);
 		break;
 	}
 }
