@@ -53,9 +53,15 @@ static const char *where_holder_text(enum fx_where_wait wait)
 	case FX_WAITS_CHILD:
 		return ",";
 	case FX_WAITS_BYTES:
+	case FX_WAITS_SOCKET_BYTES:
 		return ", to be written by";
 	case FX_WAITS_ROOM:
+	case FX_WAITS_SOCKET_ROOM:
 		return ", to be read by";
+	case FX_WAITS_ACCEPTED:
+		return " by";
+	case FX_WAITS_ANY:
+		return ", whose other ends has";
 	default:
 		return ", which has";
 	}
@@ -71,7 +77,8 @@ static void where_wait(FILE *to, const struct fx_where *where, const struct fx_w
 		fprintf(to, "%s", where_holder_text(thread->wait));
 		where_holder(to, where, thread->holder);
 	} else if (thread->other) {
-		fprintf(to, ", whose other end process %d has", (int)thread->other);
+		fprintf(to, ", whose other end%s process %d has",
+			thread->wait == FX_WAITS_ANY ? "s" : "", (int)thread->other);
 	}
 }
 
@@ -80,7 +87,9 @@ static void where_stack(FILE *to, const struct fx_where_thread *thread, int inde
 	const char *line = thread->stack;
 
 	if (!line)
-		fprintf(to, "%*sno stack: %s\n", indent, "", strerror(-thread->error));
+		fprintf(to, "%*sno stack: %s\n", indent, "",
+			thread->error == -EINTR ? "a stop would end this call"
+						: strerror(-thread->error));
 	while (line) {
 		size_t length = strcspn(line, "\n");
 

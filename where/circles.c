@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
 
 #include "where/frozen.h"
 #include "where/pipes.h"
+#include "where/sockets.h"
 #include "where/waits.h"
 
 /* How often threads that have run between two looks are looked at again, and after what time: one that was stopped to have its
@@ -19,16 +21,16 @@
 
 static bool waits_at_pipe(const struct fx_where_thread *thread)
 {
-	return thread->wait == FX_WAITS_BYTES || thread->wait == FX_WAITS_ROOM;
+	return thread->wishes.count > 0;
 }
 
-/* --- Pipes -------------------------------------------------------------------------------------- */
+/* --- Pipes and sockets -------------------------------------------------------------------------- */
 
-/* Whether that end is the one which a thread waits for. */
-static bool end_helps(const struct fx_pipe_end *end, const struct fx_where_thread *thread)
+/* Whether that end is one which could fulfil a wish. */
+static bool end_helps(const struct fx_pipe_end *end, const struct fx_wish *wish)
 {
-	return fx_pipe_is(&end->pipe, &thread->pipe) &&
-	       (thread->wait == FX_WAITS_BYTES ? end->writes : end->reads);
+	return fx_pipe_is(&end->pipe, &wish->helps) &&
+	       (wish->kind == FX_WISH_BYTES ? end->writes : end->reads);
 }
 
 /* Whether a process is looked at, and all its threads are `lost`: in the order of where->threads. */
@@ -46,25 +48,57 @@ static bool process_is_lost(const struct fx_where *where, const bool *lost, pid_
 	return is_there;
 }
 
+/* Whether that end is of what a thread waits at itself, if that is a socket: shutdown() there lets it go on, too. */
+static bool end_shuts(const struct fx_pipe_end *end, const struct fx_wish *wish)
+{
+	return wish->channel.is_socket && fx_pipe_is(&end->pipe, &wish->channel);
+}
+
+/* Whether all that could fulfil a wish are known, and are lost. */
+static bool wish_is_lost(const struct fx_where *where, const struct fx_pipe_ends *ends,
+			 const bool *lost, const struct fx_wish *wish)
+{
+	bool is_held = false;
+
+	for (size_t i = 0; i < ends->items.count; i++) {
+		const struct fx_pipe_end *end = &ends->items.items[i];
+		bool helps = end_helps(end, wish);
+
+		if (!helps && !end_shuts(end, wish))
+			continue;
+		if (!process_is_lost(where, lost, end->pid) ||
+		    fx_pipe_ends_hidden_of(ends, end->pid))
+			return false;
+		is_held |= helps;
+	}
+	return is_held;
+}
+
 /* Whether all that could help a thread are lost. */
 static bool thread_is_lost(const struct fx_where *where, const struct fx_pipe_ends *ends,
 			   const bool *lost, const struct fx_where_thread *thread)
 {
 	const struct fx_where_thread *holder = fx_where_thread_of(where, thread->holder);
-	bool is_held = false;
 
 	if (!waits_at_pipe(thread))
 		return holder && lost[holder - where->threads.items];
-	for (size_t i = 0; i < ends->items.count; i++) {
-		const struct fx_pipe_end *end = &ends->items.items[i];
-
-		if (!end_helps(end, thread))
-			continue;
-		if (!process_is_lost(where, lost, end->pid))
+	for (size_t i = 0; i < thread->wishes.count; i++) {
+		if (!wish_is_lost(where, ends, lost, &thread->wishes.items[i]))
 			return false;
-		is_held = true;
 	}
-	return is_held && !fx_pipe_ends_hidden_of(ends, thread->pid);
+	/* Other threads could add something to an epoll's set. */
+	if (thread->wait == FX_WAITS_ANY && !process_is_lost(where, lost, thread->pid))
+		return false;
+	return !fx_pipe_ends_hidden_of(ends, thread->pid);
+}
+
+static bool end_helps_thread(const struct fx_pipe_end *end, const struct fx_where_thread *thread)
+{
+	for (size_t i = 0; i < thread->wishes.count; i++) {
+		if (end_helps(end, &thread->wishes.items[i]))
+			return true;
+	}
+	return false;
 }
 
 /* One of those that could help: of another process, if there is one. */
@@ -76,7 +110,7 @@ static pid_t pipe_holder(const struct fx_where *where, const struct fx_pipe_ends
 	for (size_t i = 0; i < ends->items.count; i++) {
 		const struct fx_pipe_end *end = &ends->items.items[i];
 
-		if (!end_helps(end, thread))
+		if (!end_helps_thread(end, thread))
 			continue;
 		for (size_t j = 0; j < where->threads.count; j++) {
 			const struct fx_where_thread *other = &where->threads.items[j];
@@ -93,8 +127,11 @@ static void pipes_find_lost(struct fx_where *where, const struct fx_pipe_ends *e
 {
 	bool changed = true;
 
-	for (size_t i = 0; i < where->threads.count; i++)
-		lost[i] = where->threads.items[i].holder || waits_at_pipe(&where->threads.items[i]);
+	for (size_t i = 0; i < where->threads.count; i++) {
+		const struct fx_where_thread *thread = &where->threads.items[i];
+
+		lost[i] = thread->holder || (waits_at_pipe(thread) && !thread->may_go_on);
+	}
 	while (changed) {
 		changed = false;
 		for (size_t i = 0; i < where->threads.count; i++) {
@@ -106,7 +143,7 @@ static void pipes_find_lost(struct fx_where *where, const struct fx_pipe_ends *e
 	}
 }
 
-/* The process that has the other end; 0: several have, or nobody is known to. */
+/* The process that has the other ends; 0: several have, or nobody is known to. */
 static pid_t pipe_other(const struct fx_pipe_ends *ends, const struct fx_where_thread *thread)
 {
 	pid_t other = 0;
@@ -114,7 +151,7 @@ static pid_t pipe_other(const struct fx_pipe_ends *ends, const struct fx_where_t
 	for (size_t i = 0; i < ends->items.count; i++) {
 		const struct fx_pipe_end *end = &ends->items.items[i];
 
-		if (!end_helps(end, thread) || end->pid == other)
+		if (!end_helps_thread(end, thread) || end->pid == other)
 			continue;
 		if (other)
 			return 0;
@@ -123,7 +160,39 @@ static pid_t pipe_other(const struct fx_pipe_ends *ends, const struct fx_where_t
 	return other;
 }
 
-/* Gives those that wait at pipes a holder, where all that could help them wait as well. 0 or -errno. */
+/* Who could fulfil it: whoever has the pipe, or the socket at the other end. */
+static void wish_find_helps(struct fx_sockets *sockets, const struct fx_where_thread *thread,
+			    struct fx_wish *wish)
+{
+	uint64_t inode = wish->channel.inode;
+
+	wish->helps = wish->channel;
+	if (!wish->channel.is_socket)
+		return;
+	if (wish->kind == FX_WISH_ACCEPTED)
+		wish->helps.inode = fx_sockets_acceptor(sockets, thread->pid, inode,
+							thread->args[1], thread->args[2]);
+	else if (wish->kind == FX_WISH_CALLER)
+		wish->helps.inode = 0; /* anybody */
+	else
+		wish->helps.inode = fx_sockets_peer(sockets, thread->pid, inode);
+}
+
+static void wishes_find_helps(struct fx_where *where)
+{
+	struct fx_sockets sockets;
+
+	fx_sockets_init(&sockets);
+	for (size_t i = 0; i < where->threads.count; i++) {
+		struct fx_where_thread *thread = &where->threads.items[i];
+
+		for (size_t j = 0; j < thread->wishes.count; j++)
+			wish_find_helps(&sockets, thread, &thread->wishes.items[j]);
+	}
+	fx_sockets_free(&sockets);
+}
+
+/* Gives those that wait at pipes and sockets a holder, where all that could help them wait as well. 0 or -errno. */
 static int circles_follow_pipes(struct fx_where *where)
 {
 	struct fx_pipe_ends ends;
@@ -134,6 +203,7 @@ static int circles_follow_pipes(struct fx_where *where)
 		is_needed |= waits_at_pipe(&where->threads.items[i]);
 	if (!is_needed)
 		return 0;
+	wishes_find_helps(where);
 	r = fx_pipe_ends_find(&ends);
 	lost = calloc(where->threads.count, sizeof(*lost));
 	if (!lost)
@@ -178,7 +248,8 @@ static bool waits_still(const struct fx_where_thread *thread)
 	struct fx_where_thread now = *thread;
 	struct fx_call_place place;
 
-	if (fx_call_read(thread->pid, thread->tid, &place) < 0 || place.call != thread->call ||
+	if (fx_call_read(thread->pid, thread->tid, &place) < 0 ||
+	    (place.call != thread->call && place.call != SYS_restart_syscall) ||
 	    memcmp(place.args, thread->args, sizeof(place.args)) != 0)
 		return false;
 	if (waits_at_pipe(thread))

@@ -7,6 +7,9 @@
  *	      ^                             |
  *	      +------  A has the lock  -----+  B waits for it
  *
+ * So is it with sockets, whose other end is open in some processes, and with sets of descriptors: such a thread goes on as soon as
+ * any of those may let it that have the other end of any.
+ *
  * Threads are looked at one after another, and go on meanwhile. So those of a circle are looked at twice more: if none of them has
  * run in between, all of them waited at one time.
  */

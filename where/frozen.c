@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -74,6 +75,31 @@ int fx_call_read(pid_t pid, pid_t tid, struct fx_call_place *ret)
 		return -EAGAIN;
 	}
 	return 0;
+}
+
+bool fx_call_ends_by_stop(int64_t call)
+{
+	static const int64_t calls[] = {
+#ifdef SYS_epoll_wait
+	    SYS_epoll_wait,
+#endif
+#ifdef SYS_epoll_pwait2
+	    SYS_epoll_pwait2,
+#endif
+#ifdef SYS_io_pgetevents
+	    SYS_io_pgetevents,
+#endif
+#ifdef SYS_io_uring_enter
+	    SYS_io_uring_enter,
+#endif
+	    SYS_epoll_pwait,	SYS_io_getevents, SYS_semop, SYS_rt_sigtimedwait, SYS_semtimedop,
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i] == call)
+			return true;
+	}
+	return false;
 }
 
 int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, uint64_t args[6])

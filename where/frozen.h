@@ -3,6 +3,7 @@
 #ifndef FX_WHERE_FROZEN_H
 #define FX_WHERE_FROZEN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -35,6 +36,10 @@ int fx_call_read(pid_t pid, pid_t tid, struct fx_call_place *ret);
  * touched. 0 or -errno; *call is the number, and its arguments, -1 if it is in none (then -EAGAIN).
  */
 int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, uint64_t args[6]);
+
+/* Whether the system call of this number ends, with EINTR, when its thread is stopped and goes on (signal(7)); others are taken up
+ * again. Of sockets with a time limit and of inotify's descriptors that is so as well, which a number does not tell. */
+bool fx_call_ends_by_stop(int64_t call);
 
 /* Stops it, copies all and lets it go on. 0 or -errno. */
 int fx_frozen_take(pid_t pid, pid_t tid, struct fx_frozen *ret);

@@ -12,15 +12,20 @@
 /* Nobody has more ancestors; what is read while processes come and go may go round. */
 #define ANCESTORS_MAX 10000
 
+static bool pipes_is_one(const struct stat *st)
+{
+	return S_ISFIFO(st->st_mode) || S_ISSOCK(st->st_mode);
+}
+
 bool fx_pipe_of(pid_t pid, int fd, struct fx_pipe *ret)
 {
 	char path[64];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
-	if (stat(path, &st) < 0 || !S_ISFIFO(st.st_mode))
+	if (stat(path, &st) < 0 || !pipes_is_one(&st))
 		return false;
-	*ret = (struct fx_pipe){st.st_dev, st.st_ino};
+	*ret = (struct fx_pipe){st.st_dev, st.st_ino, S_ISSOCK(st.st_mode)};
 	return true;
 }
 
@@ -31,13 +36,13 @@ static int pipes_add_end(struct fx_pipe_ends *ends, pid_t pid, DIR *folder, cons
 {
 	struct stat st, link;
 
-	if (fstatat(dirfd(folder), name, &st, 0) < 0 || !S_ISFIFO(st.st_mode) ||
+	if (fstatat(dirfd(folder), name, &st, 0) < 0 || !pipes_is_one(&st) ||
 	    fstatat(dirfd(folder), name, &link, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0; /* another thing, or closed */
 	if (fx_vector_reserve(&ends->items, 1) < 0)
 		return -ENOMEM;
 	ends->items.items[ends->items.count++] = (struct fx_pipe_end){
-	    .pipe = {st.st_dev, st.st_ino},
+	    .pipe = {st.st_dev, st.st_ino, S_ISSOCK(st.st_mode)},
 	    .pid = pid,
 	    .reads = link.st_mode & S_IRUSR,
 	    .writes = link.st_mode & S_IWUSR,

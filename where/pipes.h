@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which processes have which ends of pipes and FIFOs open: what /proc/PID/fd tells of all processes that may be looked into. */
+/* Which processes have which sockets and which ends of pipes and FIFOs open: what /proc/PID/fd tells of all processes that may be
+ * looked into. */
 #ifndef FX_WHERE_PIPES_H
 #define FX_WHERE_PIPES_H
 
@@ -11,6 +12,7 @@
 
 struct fx_pipe {
 	uint64_t device, inode;
+	bool is_socket;
 };
 
 struct fx_pipe_end {
@@ -24,7 +26,7 @@ struct fx_pipe_ends {
 	FX_VECTOR(pid_t) hidden; /* processes that may not be looked into */
 };
 
-/* The pipe that a descriptor of a process is of. False: it is of none. */
+/* The pipe or socket that a descriptor of a process is of. False: it is of none. */
 bool fx_pipe_of(pid_t pid, int fd, struct fx_pipe *ret);
 
 static inline bool fx_pipe_is(const struct fx_pipe *a, const struct fx_pipe *b)

@@ -16,11 +16,26 @@ enum fx_where_wait {
 	FX_WAITS_RWLOCK,
 	FX_WAITS_CONDITION,
 	FX_WAITS_SEMAPHORE,
-	FX_WAITS_THREAD,  /* its end: pthread_join() */
-	FX_WAITS_CHILD,	  /* its end: wait() and the like */
-	FX_WAITS_BYTES,	  /* in a pipe */
-	FX_WAITS_ROOM,	  /* in a pipe */
-	FX_WAITS_UNKNOWN, /* a futex of which nothing is known */
+	FX_WAITS_THREAD, /* its end: pthread_join() */
+	FX_WAITS_CHILD,	 /* its end: wait() and the like */
+	FX_WAITS_BYTES,	 /* in a pipe */
+	FX_WAITS_ROOM,	 /* in a pipe */
+	FX_WAITS_SOCKET_BYTES,
+	FX_WAITS_SOCKET_ROOM,
+	FX_WAITS_CALLER,   /* a socket listens: accept() */
+	FX_WAITS_ACCEPTED, /* that one accepts: connect() */
+	FX_WAITS_ANY,	   /* of several descriptors: poll() and the like */
+	FX_WAITS_UNKNOWN,  /* a futex of which nothing is known */
+};
+
+/* What a pipe or socket is to have for a thread. */
+enum fx_wish_kind { FX_WISH_BYTES, FX_WISH_ROOM, FX_WISH_CALLER, FX_WISH_ACCEPTED };
+
+struct fx_wish {
+	enum fx_wish_kind kind;
+	struct fx_pipe channel; /* the pipe, or the thread's socket; */
+	struct fx_pipe
+	    helps; /* what has to be open for whoever could help: the pipe, or a socket; inode 0: not known */
 };
 
 struct fx_where_thread {
@@ -34,10 +49,11 @@ struct fx_where_thread {
 	bool is_whole; /* up to where the thread began */
 	int error;     /* why it is not known, -errno */
 	enum fx_where_wait wait;
-	uint64_t address; /* of what it waits for */
-	struct fx_pipe pipe;
-	pid_t holder; /* the thread that it waits for; 0: nobody, or not known */
-	pid_t other;  /* the one process that has the pipe's other end; 0: not known, or several */
+	uint64_t address;		  /* of what it waits for */
+	FX_VECTOR(struct fx_wish) wishes; /* any of them lets it go on, */
+	bool may_go_on;			  /* and so does something else: a time, another machine */
+	pid_t holder;	   /* the thread that it waits for; 0: nobody, or not known */
+	pid_t other;	   /* the one process that has the other ends; 0: not known, or several */
 	uint64_t switches; /* how often it had gone to sleep when its circle was looked at */
 	uint32_t
 	    circle; /* the number of the circle of waits that it is in, from 1 on; 0: it is in none */

@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "where/wishes.h"
+
 /* Functions of the stack, from the innermost on, among which the one that waits is looked for. */
 #define LINES_MAX 8
 
@@ -125,21 +127,11 @@ static void child_wait(struct fx_where_thread *thread)
 		thread->holder = (pid_t)id;
 }
 
-/* Who is asleep in one of these waits; what it reads or writes may be something else than a pipe. */
-static void pipe_wait(struct fx_where_thread *thread, enum fx_where_wait wait)
-{
-	if (thread->state == 'S' && fx_pipe_of(thread->pid, (int)thread->args[0], &thread->pipe))
-		thread->wait = wait;
-}
-
 void fx_where_find_wait(struct fx_where_thread *thread)
 {
 	if (!thread->in_call)
 		return;
-	if (thread->call == SYS_read || thread->call == SYS_readv)
-		pipe_wait(thread, FX_WAITS_BYTES);
-	else if (thread->call == SYS_write || thread->call == SYS_writev)
-		pipe_wait(thread, FX_WAITS_ROOM);
+	fx_wishes_find(thread);
 	if (thread->call == SYS_futex)
 		futex_wait(thread);
 	else if (thread->call == SYS_wait4 || thread->call == SYS_waitid)
@@ -158,6 +150,11 @@ const char *fx_where_wait_text(enum fx_where_wait wait)
 	    [FX_WAITS_CHILD] = "the end of a child",
 	    [FX_WAITS_BYTES] = "bytes in a pipe",
 	    [FX_WAITS_ROOM] = "room in a pipe",
+	    [FX_WAITS_SOCKET_BYTES] = "bytes from a socket",
+	    [FX_WAITS_SOCKET_ROOM] = "room in a socket",
+	    [FX_WAITS_CALLER] = "somebody who connects",
+	    [FX_WAITS_ACCEPTED] = "a connection to be accepted",
+	    [FX_WAITS_ANY] = "any of some descriptors",
 	    [FX_WAITS_UNKNOWN] = "a futex",
 	};
 

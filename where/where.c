@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #include "kernel/space.h"
 #include "kernel/unwind.h"
@@ -29,10 +30,16 @@ int fx_where_init(struct fx_where *ret)
 	return 0;
 }
 
+static void thread_free(struct fx_where_thread *thread)
+{
+	free(thread->stack);
+	fx_vector_free(&thread->wishes);
+}
+
 void fx_where_destroy(struct fx_where *where)
 {
 	for (size_t i = 0; i < where->threads.count; i++)
-		free(where->threads.items[i].stack);
+		thread_free(&where->threads.items[i]);
 	fx_vector_free(&where->threads);
 	if (where->spaces)
 		fx_spaces_destroy(where->spaces);
@@ -82,6 +89,32 @@ static bool stack_follow(struct fx_where *where, struct fx_where_thread *thread,
 	return thread->is_whole;
 }
 
+/*
+ * A call with a time limit, of which a stop has taken that thread out, goes on under another number, with the same arguments. Which it was
+ * the function says that made it.
+ */
+static void call_name_restarted(struct fx_where_thread *thread)
+{
+	static const struct {
+		const char *function;
+		int64_t call;
+	} calls[] = {
+#ifdef SYS_poll
+	    {"poll", SYS_poll},
+#endif
+	    {"nanosleep", SYS_clock_nanosleep},
+	    {"futex", SYS_futex},
+	};
+	size_t length = thread->stack ? strcspn(thread->stack, "\n") : 0;
+
+	if (thread->call != SYS_restart_syscall)
+		return;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (memmem(thread->stack, length, calls[i].function, strlen(calls[i].function)))
+			thread->call = calls[i].call;
+	}
+}
+
 /* A thread that waits is not touched, if its stack can be followed without its registers. */
 static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 			struct fx_frozen *frozen)
@@ -91,9 +124,13 @@ static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 	thread->in_call = thread->call >= 0;
 	if (r == 0 && stack_follow(where, thread, frozen))
 		return;
-	/* What waits for a disk cannot be stopped. */
+	/* What waits for a disk cannot be stopped; of some calls a stop would be the end. */
 	if (thread->state == 'D' && r == 0)
 		return;
+	if (thread->in_call && fx_call_ends_by_stop(thread->call)) {
+		thread->error = thread->stack ? 0 : -EINTR;
+		return;
+	}
 	r = fx_frozen_take(thread->pid, thread->tid, frozen);
 	where->held += frozen->held_ns != 0;
 	if (frozen->held_ns > where->held_most_ns)
@@ -135,9 +172,10 @@ static int thread_add(struct fx_where *where, pid_t pid, pid_t tid, struct fx_fr
 	if (!thread_read(&thread) || thread.state == 'Z' || thread.state == 'X')
 		return 0; /* it has just ended */
 	thread_look(where, &thread, frozen);
+	call_name_restarted(&thread);
 	fx_where_find_wait(&thread);
 	if (fx_vector_reserve(&where->threads, 1) < 0) {
-		free(thread.stack);
+		thread_free(&thread);
 		return -ENOMEM;
 	}
 	where->threads.items[where->threads.count++] = thread;

@@ -18,8 +18,8 @@ stick() {
 	stuck=$!
 	at_end="kill -9 $stuck 2>/dev/null"
 	case $2 in
-	helped) wait_for 30 eval '[ "$(wc -l <children)" = 2 ]' && child=$(tr '\n' ' ' <children) ;;
-	processes | child | pipes | tied | talk) wait_for 30 test -s children && child=$(cat children) ;;
+	helped | shared) wait_for 30 eval '[ "$(wc -l <children)" = 2 ]' && child=$(tr '\n' ' ' <children) ;;
+	processes | child | pipes | tied | talk | readers | writers2 | tcp* | polls | timed | selects) wait_for 30 test -s children && child=$(cat children) ;;
 	*) child= ;;
 	esac
 }
@@ -102,6 +102,37 @@ for program in stuck framed; do
 	stick $program helped
 	expect_looks "main['waits_for'] == 'room in a pipe' and len(threads) == 3 and any(t.get('waits_for') == 'a mutex' for t in threads.values())"
 	expect_looks "not circle and 'other_end' not in main"
+	unstick
+	stick $program selfpair
+	expect_looks "circle == [main] and main['waits_for'] == 'bytes from a socket' and main['other_end'] == main['pid'] and 'run_selfpair' in main['stack']"
+	unstick
+	for way in readers tcp tcp6; do
+		stick $program $way
+		expect_looks "said['circles'] == 1 and len(circle) == 2 and {t['waits_for'] for t in circle} == {'bytes from a socket'} and main['holder'] == $child"
+		"$FXTRACE" where "$stuck" >out
+		expect_no_line DEADLOCK out
+		expect_line "waits for bytes from a socket, whose other end process $child has, in (read|recv)" out
+		unstick
+	done
+	stick $program writers2
+	expect_looks "said['circles'] == 1 and len(circle) == 2 and {t['waits_for'] for t in circle} == {'room in a socket'}"
+	unstick
+	for way in polls selects; do
+		stick $program $way
+		expect_looks "said['circles'] == 1 and len(circle) == 2 and {t['waits_for'] for t in circle} == {'any of some descriptors'} and main['other_end'] == $child"
+		unstick
+	done
+	stick $program timed
+	expect_looks "len(threads) == 2 and not circle and main['waits_for'] == 'any of some descriptors' and main['other_end'] == $child and 'holder' not in main"
+	unstick
+	stick $program shared
+	expect_looks "len(threads) == 3 and not circle and main['waits_for'] == 'bytes from a socket' and 'other_end' not in main"
+	unstick
+	stick $program listens
+	expect_looks "not circle and main['waits_for'] == 'somebody who connects' and 'other_end' not in main"
+	unstick
+	stick $program backlog
+	expect_looks "circle == [main] and main['waits_for'] == 'a connection to be accepted' and 'run_backlog' in main['stack']"
 	unstick
 	stick $program busy
 	expect_looks "not circle and 'waits_for' not in main and main['stack'][0] == 'run_busy' and 'main' in main['stack']"
@@ -214,21 +245,24 @@ int main(void)
 	return epoll_wait(fd, &event, 1, -1) == 1 ? 0 : errno;
 }
 END
-compile waits -O2 waits.c
 mkfifo go
-./waits <go >ready &
-waits=$!
-at_end="kill -9 $waits"
-exec 9>go
-wait_for 30 test -s ready
-for _ in $(seq 20); do
-	"$FXTRACE" where "$waits" >out
+for optimised in -O2 -O0; do
+	compile waits $optimised waits.c
+	./waits <go >ready &
+	waits=$!
+	at_end="kill -9 $waits"
+	exec 9>go
+	wait_for 30 test -s ready
+	for _ in $(seq 20); do
+		"$FXTRACE" where "$waits" >out
+	done
+	expect_line 'in epoll_(p)?wait' out
+	echo >&9
+	exec 9>&-
+	wait $waits || fail "epoll_wait() was interrupted: $?"
+	at_end=
+	rm ready
 done
-expect_line 'in epoll_(p)?wait' out
-echo >&9
-exec 9>&-
-wait $waits || fail "epoll_wait() was interrupted: $?"
-at_end=
 
 # --- Of all that a manager knows -------------------------------------------------------------------
 

@@ -16,17 +16,35 @@
  *	pipes		two processes, each of which writes a full pipe that only the other could read
  *	tied		writes a full pipe of a child, which waits for a mutex that its parent has
  *	helped		the same, but a third process sleeps, and could read it
+ *	selfpair	reads a socket whose other end only it has
+ *	readers		two processes, at both ends of a socketpair, each of which waits for bytes
+ *	writers2	the same, each waits for room
+ *	tcp		two processes, at both ends of a connection over TCP, wait for bytes
+ *	tcp6		the same; one end has an address of IPv6
+ *	polls		two processes, at both ends of a socketpair, one in poll(), one in epoll_wait()
+ *	selects		the same, both in select()
+ *	timed		the same as polls, but one in poll() for an hour only
+ *	shared		the same as readers, but a third process sleeps, and has one of the ends
+ *	listens		accepts, and nobody connects
+ *	backlog		connects to a socket of its own that has no room for more
  *	talk		two processes send a byte to and fro
  *	busy		computes
  */
 #define _GNU_SOURCE
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <signal.h>
@@ -290,6 +308,189 @@ NOINLINE static void run_helped(void)
 	write_to_waiting(1);
 }
 
+/* Each of two processes gets one of the ends. */
+static int end_take(const int ends[2])
+{
+	bool is_child = child_make() == 0;
+
+	close(ends[!is_child]);
+	return ends[is_child];
+}
+
+NOINLINE static void drain(int fd)
+{
+	char bytes[64];
+
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		;
+	abort();
+}
+
+static void pair_make(int ends[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+		abort();
+}
+
+NOINLINE static void run_selfpair(void)
+{
+	int ends[2];
+
+	pair_make(ends);
+	drain(ends[0]);
+}
+
+NOINLINE static void run_readers(void)
+{
+	int ends[2];
+
+	pair_make(ends);
+	drain(end_take(ends));
+}
+
+NOINLINE static void run_writers2(void)
+{
+	int ends[2];
+
+	pair_make(ends);
+	fill(end_take(ends));
+}
+
+NOINLINE static void run_shared(void)
+{
+	int ends[2];
+
+	pair_make(ends);
+	if (child_make() == 0)
+		pause();
+	drain(end_take(ends));
+}
+
+/* Both ends of a connection. */
+static void tcp_make(int family, int ends[2])
+{
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+	struct sockaddr_in four = {.sin_family = AF_INET};
+	socklen_t size = family == AF_INET6 ? sizeof(six) : sizeof(four);
+	struct sockaddr *address =
+	    family == AF_INET6 ? (struct sockaddr *)&six : (struct sockaddr *)&four;
+	int listener = socket(family, SOCK_STREAM, 0);
+
+	four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (bind(listener, address, size) || listen(listener, 1) ||
+	    getsockname(listener, address, &size))
+		abort();
+	if (family == AF_INET6)
+		four.sin_port = six.sin6_port;
+	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(ends[0], (struct sockaddr *)&four, sizeof(four)))
+		abort();
+	ends[1] = accept(listener, NULL, NULL);
+	close(listener);
+}
+
+NOINLINE static void run_tcp(void)
+{
+	int ends[2];
+
+	tcp_make(AF_INET, ends);
+	drain(end_take(ends));
+}
+
+/* An IPv4 address in one of IPv6. */
+NOINLINE static void run_tcp6(void)
+{
+	int ends[2];
+
+	tcp_make(AF_INET6, ends);
+	drain(end_take(ends));
+}
+
+NOINLINE static void poll_one(int fd, int timeout)
+{
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	poll(&one, 1, timeout);
+	abort();
+}
+
+NOINLINE static void epoll_one(int fd)
+{
+	struct epoll_event event = {.events = EPOLLIN};
+	int set = epoll_create1(0);
+
+	epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+	epoll_wait(set, &event, 1, -1);
+	abort();
+}
+
+static void poll_both(int timeout)
+{
+	int ends[2], mine;
+
+	pair_make(ends);
+	mine = end_take(ends);
+	if (mine == ends[1])
+		epoll_one(mine);
+	poll_one(mine, timeout);
+}
+
+NOINLINE static void run_polls(void)
+{
+	poll_both(-1);
+}
+
+NOINLINE static void run_timed(void)
+{
+	poll_both(3600000);
+}
+
+NOINLINE static void run_selects(void)
+{
+	int ends[2], mine;
+	fd_set set;
+
+	pair_make(ends);
+	mine = end_take(ends);
+	FD_ZERO(&set);
+	FD_SET(mine, &set);
+	select(mine + 1, &set, NULL, NULL, NULL);
+	abort();
+}
+
+static int unix_listen(struct sockaddr_un *ret, socklen_t *ret_size)
+{
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	/* A name that the kernel chooses. */
+	*ret = (struct sockaddr_un){.sun_family = AF_UNIX};
+	if (bind(listener, (struct sockaddr *)ret, sizeof(ret->sun_family)) || listen(listener, 0))
+		abort();
+	*ret_size = sizeof(*ret);
+	getsockname(listener, (struct sockaddr *)ret, ret_size);
+	return listener;
+}
+
+NOINLINE static void run_listens(void)
+{
+	struct sockaddr_un name;
+	socklen_t size;
+
+	accept(unix_listen(&name, &size), NULL, NULL);
+	abort();
+}
+
+NOINLINE static void run_backlog(void)
+{
+	struct sockaddr_un name;
+	socklen_t size;
+
+	unix_listen(&name, &size);
+	for (int i = 0; i < 100; i++)
+		connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&name, size);
+	abort();
+}
+
 /* At each moment one of both waits for the other, and hardly ever both. */
 NOINLINE static void run_talk(void)
 {
@@ -322,12 +523,15 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-    {"circle", run_circle},	  {"self", run_self},	  {"processes", run_processes},
-    {"child", run_child},	  {"held", run_held},	  {"condition", run_condition},
-    {"semaphore", run_semaphore}, {"rwlock", run_rwlock}, {"pipe", run_pipe},
-    {"writers", run_writers},	  {"busy", run_busy},	  {"full", run_full},
-    {"pipes", run_pipes},	  {"tied", run_tied},	  {"helped", run_helped},
-    {"talk", run_talk},
+    {"circle", run_circle},	  {"self", run_self},	      {"processes", run_processes},
+    {"child", run_child},	  {"held", run_held},	      {"condition", run_condition},
+    {"semaphore", run_semaphore}, {"rwlock", run_rwlock},     {"pipe", run_pipe},
+    {"writers", run_writers},	  {"busy", run_busy},	      {"full", run_full},
+    {"pipes", run_pipes},	  {"tied", run_tied},	      {"helped", run_helped},
+    {"talk", run_talk},		  {"selfpair", run_selfpair}, {"readers", run_readers},
+    {"writers2", run_writers2},	  {"tcp", run_tcp},	      {"tcp6", run_tcp6},
+    {"polls", run_polls},	  {"timed", run_timed},	      {"selects", run_selects},
+    {"shared", run_shared},	  {"listens", run_listens},   {"backlog", run_backlog},
 };
 
 int main(int argc, char **argv)
