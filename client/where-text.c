@@ -76,6 +76,9 @@ static void where_wait(FILE *to, const struct fx_where *where, const struct fx_w
 	if (thread->holder) {
 		fprintf(to, "%s", where_holder_text(thread->wait));
 		where_holder(to, where, thread->holder);
+	} else if (thread->readers) {
+		fprintf(to, ", which %" PRIu32 " reader%s", thread->readers,
+			thread->readers == 1 ? " has" : "s have");
 	} else if (thread->other) {
 		fprintf(to, ", whose other end%s process %d has",
 			thread->wait == FX_WAITS_ANY ? "s" : "", (int)thread->other);
@@ -118,6 +121,8 @@ void fx_where_text_thread(FILE *to, const struct fx_where *where,
 		else
 			fprintf(to, ", in system call %" PRId64, thread->call);
 	}
+	if (thread->age_ns)
+		fprintf(to, " for %.3g s", (double)thread->age_ns / 1e9);
 	fprintf(to, "\n");
 	where_stack(to, thread, indent + 3);
 }

@@ -152,6 +152,10 @@ static void where_json_thread(const struct fx_where_thread *thread)
 	}
 	if (thread->address)
 		printf(", \"address\": \"0x%" PRIx64 "\"", thread->address);
+	if (thread->age_ns)
+		printf(", \"age_ns\": %" PRIu64, thread->age_ns);
+	if (thread->readers)
+		printf(", \"readers\": %" PRIu32, thread->readers);
 	if (thread->holder)
 		printf(", \"holder\": %d", (int)thread->holder);
 	if (thread->other)

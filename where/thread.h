@@ -49,7 +49,9 @@ struct fx_where_thread {
 	bool is_whole; /* up to where the thread began */
 	int error;     /* why it is not known, -errno */
 	enum fx_where_wait wait;
+	uint64_t age_ns;		  /* so long it has been in its call; 0: not known */
 	uint64_t address;		  /* of what it waits for */
+	uint32_t readers;		  /* that have the read-write lock which it waits for */
 	FX_VECTOR(struct fx_wish) wishes; /* any of them lets it go on, */
 	bool may_go_on;			  /* and so does something else: a time, another machine */
 	pid_t holder;	   /* the thread that it waits for; 0: nobody, or not known */

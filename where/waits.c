@@ -21,6 +21,10 @@
 #define RWLOCK_WRITERS 12u
 #define RWLOCK_WRITER  24u
 
+/* Its first word: how many readers there are, and below that, whether a writer has it. */
+#define RWLOCK_WRITE_PHASE  1u
+#define RWLOCK_READER_SHIFT 3u
+
 /* A function of this name, whatever stands in front of it, waits so. The first that matches counts. */
 static const struct {
 	const char *function;
@@ -85,10 +89,14 @@ static bool is_thread(uint32_t tid)
 	return tid > 0 && access(path, F_OK) == 0;
 }
 
-/* The lock that has the word that is waited at, and the thread that writes; readers are not known. */
+/* The lock that has the word that is waited at, and the thread that writes; of readers glibc knows only how many there are. */
 static uint32_t rwlock_writer(struct fx_where_thread *thread)
 {
+	uint32_t readers;
+
 	thread->address -= thread->address % 8 ? RWLOCK_WRITERS : RWLOCK_PHASE;
+	readers = word_at(thread->pid, thread->address);
+	thread->readers = readers & RWLOCK_WRITE_PHASE ? 0 : readers >> RWLOCK_READER_SHIFT;
 	return word_at(thread->pid, thread->address + RWLOCK_WRITER);
 }
 

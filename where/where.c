@@ -19,7 +19,7 @@ int fx_where_init(struct fx_where *ret)
 {
 	char folder[FX_STORE_PATH_MAX];
 
-	*ret = (struct fx_where){0};
+	*ret = (struct fx_where){.began = fx_ages_clock_now()};
 	if (fx_symbol_cache_create(NULL, &ret->names) < 0 ||
 	    fx_spaces_create(ret->names, &ret->spaces) < 0) {
 		fx_where_destroy(ret);
@@ -186,6 +186,7 @@ int fx_where_add(struct fx_where *where, pid_t pid)
 {
 	struct fx_frozen *frozen = malloc(sizeof(*frozen));
 	char path[32];
+	size_t before = where->threads.count;
 	struct dirent *entry;
 	DIR *tasks;
 	int r = 0;
@@ -204,6 +205,9 @@ int fx_where_add(struct fx_where *where, pid_t pid)
 	}
 	if (tasks)
 		closedir(tasks);
+	if (where->threads.count > before)
+		fx_ages_find(pid, &where->began, &where->threads.items[before],
+			     where->threads.count - before);
 	free(frozen);
 	return r;
 }

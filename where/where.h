@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "lists/vector.h"
+#include "where/ages.h"
 #include "where/thread.h"
 
 struct fx_where {
@@ -21,6 +22,7 @@ struct fx_where {
 	uint32_t circles;
 	uint32_t held;	       /* threads that were stopped to be looked at, */
 	uint64_t held_most_ns; /* none for longer */
+	struct fx_ages_clock began;
 	struct fx_symbol_cache *names;
 	struct fx_spaces *spaces;
 };

@@ -75,7 +75,7 @@ for program in stuck framed; do
 	expect_looks "not circle and main['waits_for'] == 'a semaphore' and 'run_semaphore' in main['stack']"
 	unstick
 	stick $program rwlock
-	expect_looks "not circle and main['waits_for'] == 'a read-write lock' and 'run_rwlock' in main['stack']"
+	expect_looks "not circle and main['waits_for'] == 'a read-write lock' and main['readers'] == 1 and 'run_rwlock' in main['stack']"
 	unstick
 	stick $program writers
 	expect_looks "len(circle) == 2 and all(t['waits_for'] == 'a read-write lock' for t in circle)"
@@ -280,6 +280,41 @@ wait "$PROVIDER" 2>/dev/null
 wait_for 30 providers_are 0 || fail "they do not go"
 expect_ok "$FXTRACE" where
 manager_stop
+
+# --- How long --------------------------------------------------------------------------------------
+
+# The ages of two looks differ as the times of these do; of a process, and of its child, which has memory of its own.
+cat >ages.py <<'END'
+import json, subprocess, sys, time
+fxtrace, pids = sys.argv[1], [int(p) for p in sys.argv[2:]]
+def look():
+    before = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    said = json.loads(subprocess.check_output([fxtrace, "where", "--json"] + sys.argv[2:]))
+    after = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    return before, after, {t["tid"]: t["age_ns"] for t in said["threads"] if "age_ns" in t}
+a = look()
+time.sleep(0.5)
+b = look()
+assert set(a[2]) == set(b[2]) == set(pids), (a, b, pids)
+for tid in pids:
+    grown = b[2][tid] - a[2][tid]
+    # Of the processor's counter the rate is measured within a look.
+    assert 0.99 * (b[0] - a[1]) - 1e6 <= grown <= 1.01 * (b[1] - a[0]) + 1e6, (tid, a, b)
+END
+for clock in auto boottime; do
+	rm -f children
+	"$FXTRACE" run -q --clock $clock -o trace.fxt -- ./stuck child >children 2>/dev/null &
+	runner=$!
+	wait_for 30 test -s children
+	child=$(cat children)
+	stuck=$(awk '/^PPid:/ { print $2 }' "/proc/$child/status")
+	at_end="kill -9 $runner $stuck"
+	expect_looks "len(circle) == 2 and all('age_ns' in t for t in circle)"
+	python3 ages.py "$FXTRACE" "$stuck" "$child" >checked 2>&1 || fail "ages by $clock: $(cat checked)"
+	unstick
+	wait $runner
+	at_end=
+done
 
 # --- What cannot be --------------------------------------------------------------------------------
 
