@@ -18,7 +18,7 @@ stick() {
 	stuck=$!
 	at_end="kill -9 $stuck 2>/dev/null"
 	case $2 in
-	helped | shared) wait_for 30 eval '[ "$(wc -l <children)" = 2 ]' && child=$(tr '\n' ' ' <children) ;;
+	helped | shared | robin) wait_for 30 eval '[ "$(wc -l <children)" = 2 ]' && child=$(tr '\n' ' ' <children) ;;
 	processes | child | pipes | tied | talk | readers | writers2 | tcp* | polls | timed | selects) wait_for 30 test -s children && child=$(cat children) ;;
 	*) child= ;;
 	esac
@@ -103,6 +103,19 @@ for program in stuck framed; do
 	expect_looks "main['waits_for'] == 'room in a pipe' and len(threads) == 3 and any(t.get('waits_for') == 'a mutex' for t in threads.values())"
 	expect_looks "not circle and 'other_end' not in main"
 	unstick
+	stick $program joins
+	expect_looks "said['circles'] == 1 and len(circle) == 2 and {t['waits_for'] for t in circle} == {'the end of a thread'}"
+	unstick
+	# They run: there is no circle, whenever it is looked at.
+	stick $program livelock
+	expect_looks "len(threads) == 2 and all('try_both' in t['stack'] for t in threads.values())"
+	for _ in $(seq 20); do
+		looks "not circle" || fail "not said: no circle: $(cat out err)"
+	done
+	unstick
+	stick $program robin
+	expect_looks "said['circles'] == 1 and len(circle) == 3 and {t['waits_for'] for t in circle} == {'bytes in a pipe'}"
+	unstick
 	stick $program selfpair
 	expect_looks "circle == [main] and main['waits_for'] == 'bytes from a socket' and main['other_end'] == main['pid'] and 'run_selfpair' in main['stack']"
 	unstick
@@ -158,7 +171,8 @@ same_as_gdb() {
 	gdb -q -batch -iex 'set debuginfod enabled off' -iex 'set backtrace past-main on' -iex 'set backtrace past-entry on' -ex 'set print frame-arguments none' -ex 'thread apply all bt' -p "$1" >theirs 2>gdb.err </dev/null
 	python3 - <<'END' >checked 2>&1
 import json, re
-ours = {t["tid"]: t["stack"] for t in json.load(open("ours.json"))["threads"]}
+threads = {t["tid"]: t for t in json.load(open("ours.json"))["threads"]}
+ours = {tid: t["stack"] for tid, t in threads.items()}
 theirs, tid = {}, None
 for line in open("theirs"):
     m = re.match(r"Thread \d+ \((?:Thread 0x[0-9a-f]+ \()?LWP (\d+)", line)
@@ -178,7 +192,9 @@ for tid, names in theirs.items():
     # What has no name here may have one there, and of two names at one address each has its own.
     own = [plain(n) for n in ours[tid] if "+0x" not in n]
     missing = [n for n in own if n not in names]
-    assert len(missing) <= max(2, 0.1 * len(own)) and len(own) >= 4, (tid, missing, ours[tid], names)
+    # A thread in epoll_wait() is not stopped for its registers, without which some code cannot be followed: then it is less.
+    least = 4 if threads[tid]["is_whole"] or "epoll" not in threads[tid]["call"] else 1
+    assert len(missing) <= max(2, 0.1 * len(own)) and len(own) >= least, (tid, missing, ours[tid], names)
     # In the same order: what gdb has more was inlined.
     places = [names.index(n) for n in dict.fromkeys(own) if n in names]
     assert places == sorted(places), (tid, ours[tid], names)
@@ -189,6 +205,35 @@ if command -v gdb >/dev/null; then
 	expect_looks "len(circle) == 5"
 	same_as_gdb "$stuck" || fail "not as gdb has it: $(cat checked)"
 	unstick
+	if command -v redis-server >/dev/null; then
+		redis-server --port 0 --unixsocket "$PWD/redis.sock" --save '' --dir "$PWD" >/dev/null 2>&1 &
+		stuck=$!
+		at_end="kill -9 $stuck"
+		wait_for 30 test -S redis.sock
+		same_as_gdb "$stuck" || fail "redis-server: not as gdb has it: $(cat checked)"
+		unstick
+	fi
+	if postgres=$(command -v postgres) && initdb=$(command -v "$(dirname "$(realpath "$postgres")")/initdb"); then
+		# It does not run as root.
+		as=
+		[ "$(id -u)" != 0 ] || as='setpriv --reuid 65534 --regid 65534 --clear-groups'
+		mkdir data
+		[ -z "$as" ] || chown 65534:65534 data
+		chmod 755 .
+		# shellcheck disable=SC2086 # words
+		$as "$initdb" -D "$PWD/data" -U test -A trust >initdb.out 2>&1 || fail "initdb: $(tail -n 3 initdb.out)"
+		# shellcheck disable=SC2086
+		$as "$postgres" -D "$PWD/data" -k "$PWD/data" -h '' >postgres.out 2>&1 &
+		stuck=$!
+		at_end="kill -9 $stuck"
+		wait_for 60 grep -q 'ready to accept' postgres.out || fail "postgres: $(cat postgres.out)"
+		sleep 0.5
+		for one in "$stuck" $(pgrep -P "$stuck"); do
+			same_as_gdb "$one" || fail "postgres: not as gdb has it: $(cat checked)"
+		done
+		kill -QUIT "$stuck"
+		wait "$stuck"
+	fi
 	mkfifo never
 	/usr/bin/env python3 -c 'import threading, time
 threading.Thread(target=time.sleep, args=(1000,), daemon=True).start()
@@ -210,6 +255,19 @@ state_of() {
 is_running() {
 	[ "$(state_of "$stuck")" = R ]
 }
+# Each look holds a thread that computes, and says how long. That is 5 ms at most, but that a busy machine may take the processor
+# away from whoever looks, unless that is root.
+most=36
+[ "$(id -u)" != 0 ] || most=10
+stick stuck busy
+long=0
+for _ in $(seq 40); do
+	expect_ok "$FXTRACE" where -v "$stuck"
+	expect_line '^fxtrace where: 1 thread was stopped to be looked at, [0-9.]+ ms at most$' err
+	awk '{ exit !($(NF - 3) > 5) }' err && long=$((long + 1))
+done
+[ $long -le $most ] || fail "$long of 40 looks held a thread for more than 5 ms"
+unstick
 # Killed at any moment: the program goes on.
 stick stuck busy
 for i in $(seq 30); do

@@ -27,6 +27,9 @@
  *	shared		the same as readers, but a third process sleeps, and has one of the ends
  *	listens		accepts, and nobody connects
  *	backlog		connects to a socket of its own that has no room for more
+ *	joins		two threads, each waits for the end of the other
+ *	livelock	two threads, each of which has a mutex, tries the other's, and tries again
+ *	robin		three processes, each reads a pipe that only the one before it writes
  *	talk		two processes send a byte to and fro
  *	busy		computes
  */
@@ -491,6 +494,69 @@ NOINLINE static void run_backlog(void)
 	abort();
 }
 
+static pthread_t first_thread;
+
+static void *joins_main(void *opaque)
+{
+	pthread_join(first_thread, NULL);
+	return opaque;
+}
+
+NOINLINE static void run_joins(void)
+{
+	pthread_t thread;
+
+	first_thread = pthread_self();
+	pthread_create(&thread, NULL, joins_main, NULL);
+	pthread_join(thread, NULL);
+	STAY;
+}
+
+NOINLINE static void try_both(int mine)
+{
+	for (;;) {
+		pthread_mutex_lock(&locks[mine]);
+		if (pthread_mutex_trylock(&locks[!mine]) == 0)
+			pthread_mutex_unlock(&locks[!mine]);
+		pthread_mutex_unlock(&locks[mine]);
+	}
+}
+
+static void *livelock_main(void *opaque)
+{
+	try_both(1);
+	return opaque;
+}
+
+NOINLINE static void run_livelock(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, livelock_main, NULL);
+	try_both(0);
+}
+
+NOINLINE static void run_robin(void)
+{
+	int pipes[3][2], mine = 0;
+
+	for (int i = 0; i < 3; i++) {
+		if (pipe(pipes[i]))
+			abort();
+	}
+	if (child_make() == 0)
+		mine = 1;
+	else if (child_make() == 0)
+		mine = 2;
+	for (int i = 0; i < 3; i++) {
+		if (i != mine)
+			close(pipes[i][0]);
+		if (i != (mine + 1) % 3)
+			close(pipes[i][1]);
+	}
+	drain(pipes[mine][0]);
+}
+
 /* At each moment one of both waits for the other, and hardly ever both. */
 NOINLINE static void run_talk(void)
 {
@@ -528,7 +594,8 @@ static const struct {
     {"semaphore", run_semaphore}, {"rwlock", run_rwlock},     {"pipe", run_pipe},
     {"writers", run_writers},	  {"busy", run_busy},	      {"full", run_full},
     {"pipes", run_pipes},	  {"tied", run_tied},	      {"helped", run_helped},
-    {"talk", run_talk},		  {"selfpair", run_selfpair}, {"readers", run_readers},
+    {"talk", run_talk},		  {"joins", run_joins},	      {"livelock", run_livelock},
+    {"robin", run_robin},	  {"selfpair", run_selfpair}, {"readers", run_readers},
     {"writers2", run_writers2},	  {"tcp", run_tcp},	      {"tcp6", run_tcp6},
     {"polls", run_polls},	  {"timed", run_timed},	      {"selects", run_selects},
     {"shared", run_shared},	  {"listens", run_listens},   {"backlog", run_backlog},
