@@ -61,7 +61,7 @@ static const char *where_holder_text(enum fx_where_wait wait)
 	case FX_WAITS_ACCEPTED:
 		return " by";
 	case FX_WAITS_ANY:
-		return ", whose other ends has";
+		return ", the other ends of which has";
 	default:
 		return ", which has";
 	}

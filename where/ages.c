@@ -39,7 +39,10 @@ static bool ages_read(pid_t pid, uint64_t address, void *ret, size_t size)
 static void memory_take(pid_t pid, uint64_t start, struct ages_memory *ret)
 {
 	struct fx_buffer_header *header = malloc(sizeof(*header));
-	struct fx_control control;
+	struct {
+		uint64_t magic;
+		uint32_t version, clock_kind;
+	} control = {0}; /* as struct fx_control begins */
 
 	if (header && ages_read(pid, start, header, sizeof(*header)) &&
 	    header->magic == FX_BUFFER_MAGIC && header->version == FX_LAYOUT_VERSION &&
@@ -47,7 +50,8 @@ static void memory_take(pid_t pid, uint64_t start, struct ages_memory *ret)
 	    header->threads_used <= FX_THREADS_MAX) {
 		ret->buffer = start;
 		ret->slots = header->threads_used;
-	} else if (ages_read(pid, start, &control, 16) && control.magic == FX_CONTROL_MAGIC) {
+	} else if (ages_read(pid, start, &control, sizeof(control)) &&
+		   control.magic == FX_CONTROL_MAGIC) {
 		ret->clock =
 		    control.clock_kind == FX_CLOCK_COUNTER ? FX_CLOCK_COUNTER : FX_CLOCK_BOOTTIME;
 	}

@@ -93,7 +93,7 @@ static void poll_find(struct fx_where_thread *thread)
 	uint64_t count = thread->args[1];
 
 	for (uint64_t i = 0; i < count && i < POLLED_MAX; i++) {
-		struct pollfd one;
+		struct pollfd one = {0};
 
 		if (!memory_read(thread->pid, thread->args[0] + i * sizeof(one), &one, sizeof(one)))
 			thread->may_go_on = true;
