@@ -46,7 +46,7 @@ bool fx_link_is_foreign(const struct fx_link *link)
 	return link->owner != 0 && link->owner != geteuid();
 }
 
-/* As the preloaded library takes it (preload/boot/manager-user.h). */
+/* As the preloaded library takes it (preload/attach/manager-user.h). */
 static bool is_named(uid_t owner)
 {
 	const char *named = getenv("FXTRACE_MANAGER_USER");

@@ -13,6 +13,7 @@
 #ifndef FX_PROTOCOL_MESSAGES_H
 #define FX_PROTOCOL_MESSAGES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define FX_MESSAGE_MAGIC   0x54584630u /* "0FXT" */
@@ -62,6 +63,16 @@ enum fx_register_cause {
 	FX_REGISTER_KERNEL = 2, /* the kernel provider, which records of other processes */
 };
 
+/* What a provider would like its buffer to be. */
+struct fx_msg_wish {
+	uint64_t buffer_size; /* at least; 0: as the session has it */
+	uint32_t mode;	      /* enum fx_buffering_mode; 0: as the session has it */
+	uint32_t reserved;
+};
+
+/* The largest buffer that a wish gets; a session may have larger ones. */
+#define FX_BUFFER_WISH_MAX (64ull << 20)
+
 struct fx_msg_register {
 	struct fx_msg_header header;
 	uint32_t pid; /* as the provider sees it; the manager believes the peer credentials */
@@ -69,6 +80,7 @@ struct fx_msg_register {
 	uint32_t cause; /* enum fx_register_cause */
 	uint32_t parent_pid;
 	char name[FX_PROVIDER_NAME_MAX + 4]; /* NUL-terminated */
+	struct fx_msg_wish wish;	     /* may be left out */
 };
 
 struct fx_msg_registered {
@@ -92,6 +104,7 @@ struct fx_msg_bring {
 	uint64_t buffer_size;
 	uint64_t born_ns;		     /* CLOCK_BOOTTIME: when it was made */
 	char name[FX_PROVIDER_NAME_MAX + 4]; /* NUL-terminated */
+	struct fx_msg_wish wish; /* its parent's, with which its memory was made; may be left out */
 };
 
 /* First message of a manager that a provider started for itself, over the socket pair made for it. */
@@ -385,7 +398,10 @@ union fx_message_any {
 #undef FX_MESSAGE_MEMBER
 };
 
-_Static_assert(sizeof(struct fx_msg_register) == 128, "register message");
+_Static_assert(offsetof(struct fx_msg_register, wish) == 128 &&
+		   sizeof(struct fx_msg_register) == 144,
+	       "register message");
+_Static_assert(offsetof(struct fx_msg_bring, wish) % 8 == 0, "bring message");
 _Static_assert(sizeof(struct fx_msg_registered) == 32, "registered message");
 
 #endif

@@ -101,3 +101,14 @@ void fx_categories_tell(void)
 			category_tell(&known[i]);
 	}
 }
+
+void fx_categories_say(void (*say)(const char *name, const char *description))
+{
+	for (uint64_t i = 0; i < count(); i++) {
+		const char *name =
+		    fx_load_acquire(&known[i].name); /* pairs with fx_category_know() */
+
+		if (name)
+			say(name, known[i].description);
+	}
+}

@@ -26,6 +26,9 @@ void fx_category_know(const char *name, const char *description);
 
 bool fx_category_is_known(const char *name);
 
+/* Goes through what is known so far. */
+void fx_categories_say(void (*say)(const char *name, const char *description));
+
 /* Says to a fresh buffer what is known so far. */
 void fx_categories_tell(void);
 

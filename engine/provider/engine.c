@@ -102,6 +102,18 @@ void fx_engine_detach(void)
 	fx_store_relaxed(&fx_engine.common, &common_off);
 }
 
+void fx_engine_take_up(const struct fx_common *common)
+{
+	const struct fx_control *now = fx_control();
+	bool attached;
+
+	fx_store_relaxed(&fx_engine.common, common);
+	fx_barrier();
+	while (!fx_cas_acq_rel(&fx_engine.control, &now,
+			       control_for(guests_of(now, &attached), true)))
+		;
+}
+
 void fx_engine_give_up(void)
 {
 	fx_thread_on(UINT32_MAX); /* a forked child has a header of its own then */

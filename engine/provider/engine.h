@@ -350,6 +350,9 @@ void fx_engine_give_up(void);
 /* The same, since a thread comes whose storage must not even be looked at. */
 void fx_engine_go_blind(void);
 
+/* After fx_engine_detach(): tracing goes on in the buffer that the process has. */
+void fx_engine_take_up(const struct fx_common *common);
+
 /*
  * Around the life of a guest: a child that runs in this memory while the calling thread waits, on thread-local
  * storage that it brings itself (CLONE_SETTLS). Nothing there is ours to read or to write, fx_self least of all, and

@@ -6,46 +6,15 @@
 
 #include "base/clock.h"
 #include "base/syscall.h"
+#include "engine/provider/turn.h"
 
 /* Nobody wakes us when the manager dies: looked for this often. */
 #define LOOK_NS 100000000u
 
 static struct fx_observer *first;
 
-/* pid << 32 | tid of the thread that goes through the list; 0 free. One of another process was copied
- * by a fork. */
-static uint64_t owner;
-
-static uint64_t self(void)
-{
-	return (uint64_t)(uint32_t)fx_getpid() << 32 | (uint32_t)fx_gettid();
-}
-
-/* 0; -EDEADLK: we have it; -EBUSY: another thread has. */
-static int list_try(void)
-{
-	uint64_t me = self(), found = fx_load_relaxed(&owner);
-
-	if (found == me)
-		return -EDEADLK;
-	if (found && found >> 32 == me >> 32)
-		return -EBUSY;
-	return fx_cas_acq_rel(&owner, &found, me) ? 0 : -EBUSY;
-}
-
-static int list_lock(void)
-{
-	int r;
-
-	while ((r = list_try()) == -EBUSY)
-		fx_syscall0(SYS_sched_yield);
-	return r;
-}
-
-static void list_unlock(void)
-{
-	fx_store_release(&owner, 0);
-}
+/* Of the thread that goes through the list. */
+static struct fx_turn list_turn;
 
 /* The word of the phase; that of an unattached process is 0, stopped. */
 static uint32_t phase_word(void)
@@ -83,7 +52,7 @@ static void list_tell(void)
 
 int fx_observer_add(struct fx_observer *o)
 {
-	int r = list_lock();
+	int r = fx_turn_take(&list_turn);
 
 	if (r < 0)
 		return r;
@@ -96,16 +65,16 @@ int fx_observer_add(struct fx_observer *o)
 		if (FX_PHASE_OF(phase_word()) == FX_PHASE_STOPPED)
 			o->seen = phase_word();
 		o->next = first;
-		/* relaxed: the thread that goes through the list has the lock */
+		/* relaxed: the thread that goes through the list has the turn */
 		fx_store_relaxed(&first, o);
 	}
-	list_unlock();
+	fx_turn_give(&list_turn);
 	return r;
 }
 
 int fx_observer_remove(struct fx_observer *o)
 {
-	int r = list_lock();
+	int r = fx_turn_take(&list_turn);
 
 	if (r < 0)
 		return r;
@@ -117,8 +86,21 @@ int fx_observer_remove(struct fx_observer *o)
 		r = 0;
 		break;
 	}
-	list_unlock();
+	fx_turn_give(&list_turn);
 	return r;
+}
+
+void fx_observers_move(int (*add)(struct fx_observer *o))
+{
+	struct fx_observer *o;
+
+	if (fx_turn_take(&list_turn) < 0)
+		return;
+	while ((o = first)) {
+		fx_store_relaxed(&first, o->next);
+		add(o);
+	}
+	fx_turn_give(&list_turn);
 }
 
 bool fx_observers_notify(void)
@@ -126,10 +108,10 @@ bool fx_observers_notify(void)
 	/* relaxed: an observer that is being added looks for itself */
 	if (!fx_load_relaxed(&first) || !fx_engine_may(FX_ASK_SELF))
 		return false;
-	if (list_try() != 0)
+	if (fx_turn_try(&list_turn) != 0)
 		return true;
 	list_tell();
-	list_unlock();
+	fx_turn_give(&list_turn);
 	return FX_PHASE_OF(phase_word()) == FX_PHASE_STOPPING;
 }
 

@@ -32,6 +32,9 @@ int fx_observer_add(struct fx_observer *o);
 /* Afterwards `changed` is not being called, and will not be. 0, -ENOENT or -EDEADLK. */
 int fx_observer_remove(struct fx_observer *o);
 
+/* Hands all observers over to whoever tells them from now on. */
+void fx_observers_move(int (*add)(struct fx_observer *o));
+
 /* Tells observers what is new. True: there may be more soon, though the state does not change any more: tracing is being stopped, or
  * another thread is at it. */
 bool fx_observers_notify(void);

@@ -57,6 +57,7 @@ struct fx_provider {
 	struct fx_origin *origin; /* owned; NULL: not known */
 	uint64_t born;		  /* CLOCK_BOOTTIME ns; when it registered */
 	char name[104];
+	struct fx_msg_wish wish; /* what it would like its buffer to be */
 	enum fx_provider_phase phase;
 	/* Mapped writable; only to be written, for it may be memory that the provider can write too: what is to be
 	 * known of it stands here. */

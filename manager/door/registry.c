@@ -194,7 +194,8 @@ static void registry_serve(struct fx_connection *c, const struct fx_msg_register
 	struct fx_applicant applicant = {.pidfd = -1,
 					 .own_pid = request->pid,
 					 .own_parent = request->parent_pid,
-					 .is_kernel = request->cause == FX_REGISTER_KERNEL};
+					 .is_kernel = request->cause == FX_REGISTER_KERNEL,
+					 .wish = request->wish};
 	struct fx_admission admission = {0};
 	int r = take_in(c, request->name, &applicant, &admission), sent;
 
@@ -214,6 +215,7 @@ static void serve_bringer(struct fx_connection *c, const struct fx_msg_bring *me
 	struct fx_applicant applicant = {.pidfd = -1,
 					 .own_pid = message->pid,
 					 .own_parent = message->parent_pid,
+					 .wish = message->wish,
 					 .brought = &brought};
 	struct fx_admission admission = {0};
 	int r = take_in(c, message->name, &applicant, &admission);
@@ -242,17 +244,29 @@ static void hand_over(struct fx_connection *c, const union fx_message_any *messa
 	owner.client(owner.opaque, fd, message, size, passed);
 }
 
-static bool is_bringer(const union fx_message_any *message, ssize_t size)
+/* Whether a message that ends with a wish has come: all of it, or all but that, which is no wish then. */
+static bool is_whole(ssize_t size, size_t with_wish, struct fx_msg_wish *wish)
 {
-	return size == sizeof(message->BRING) &&
+	if (size == (ssize_t)(with_wish - sizeof(*wish))) {
+		memset(wish, 0, sizeof(*wish));
+		return true;
+	}
+	return size == (ssize_t)with_wish;
+}
+
+static bool is_bringer(union fx_message_any *message, ssize_t size)
+{
+	return is_whole(size, sizeof(message->BRING), &message->BRING.wish) &&
 	       fx_message_check(&message->BRING.header, FX_MSG_BRING) == 0 &&
 	       !message->BRING.name[FX_PROVIDER_NAME_MAX];
 }
 
-static void serve_provider(struct fx_connection *c, const union fx_message_any *message, ssize_t n)
+static void serve_provider(struct fx_connection *c, union fx_message_any *message, ssize_t n)
 {
-	int r = n < 0 ? (int)n : n != sizeof(message->REGISTER) ? -EMSGSIZE : 0, sent;
+	int r = n < 0 ? (int)n : 0, sent;
 
+	if (r == 0 && !is_whole(n, sizeof(message->REGISTER), &message->REGISTER.wish))
+		r = -EMSGSIZE;
 	if (r == 0)
 		r = fx_message_check(&message->REGISTER.header, FX_MSG_REGISTER);
 	if (r == 0 && message->REGISTER.name[FX_PROVIDER_NAME_MAX])
@@ -410,7 +424,7 @@ static void turn_away(struct fx_registry *registry, int fd, int error)
 		refuse_client(&c, error);
 	} else if (fx_socket_peer(fd, &applicant.pid, &applicant.uid) == 0 &&
 		   (fx_policy_admits(policy_of(&c), fd, applicant.uid) || is_kin(&c, &applicant))) {
-		if (n == sizeof(message->REGISTER))
+		if (is_whole(n, sizeof(message->REGISTER), &message->REGISTER.wish))
 			memcpy(applicant.name, message->REGISTER.name, FX_PROVIDER_NAME_MAX);
 		registry_answer(&c, error, NULL, &sent);
 		if (registry->owner.turned_away)
@@ -419,7 +433,7 @@ static void turn_away(struct fx_registry *registry, int fd, int error)
 	close(fd);
 }
 
-/* A process that has waited in vain keeps others from doing so (preload/boot/attach.c). */
+/* A process that has waited in vain keeps others from doing so (preload/attach/attach.c). */
 static void look_at_silence(struct fx_registry *registry, uint64_t now)
 {
 	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};

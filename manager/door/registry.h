@@ -27,6 +27,7 @@ struct fx_applicant {
 	bool is_kernel; /* the kernel provider, and may be */
 	const struct fx_foreign
 	    *brought; /* memory that it has made itself; NULL: it is to be given some */
+	struct fx_msg_wish wish;
 	char name[FX_PROVIDER_NAME_MAX + 1];
 };
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "manager/process/kin.h"
@@ -154,6 +155,7 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	p = roster->newcomer;
 	p->pidfd = applicant->pidfd;
 	p->uid = applicant->uid;
+	p->wish = applicant->wish;
 	p->origin = fx_origin_take(applicant->pid, applicant->uid, applicant->own_pid);
 	origin_complete(roster, applicant, p->origin);
 	if (p->origin && !p->origin->levels)
@@ -184,6 +186,18 @@ static int dup_memory(int fd)
 	return fcntl(fd, F_DUPFD_CLOEXEC, 0);
 }
 
+/* Where there is no room for what it wishes, or its parent has got no more either, it is taken as one that wishes nothing. */
+static int newcomer_without_wish(struct fx_roster *roster, const struct fx_applicant *applicant,
+				 struct fx_provider_terms *terms, int fds[2])
+{
+	struct fx_applicant modest = *applicant;
+	int r;
+
+	memset(&modest.wish, 0, sizeof(modest.wish));
+	r = roster->host.welcome(roster->host.opaque, &modest, terms);
+	return r < 0 ? r : newcomer_create(roster, &modest, terms, fds);
+}
+
 /* To save what the predecessor has left takes longer than all else here, and the process waits for the answer: so that is
  * done in fx_roster_admitted(). */
 int fx_roster_admit(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret)
@@ -200,6 +214,8 @@ int fx_roster_admit(void *opaque, const struct fx_applicant *applicant, struct f
 	if (ended_may_count(roster, applicant))
 		fx_roster_finish_ended(roster);
 	r = newcomer_create(roster, applicant, &terms, fds);
+	if (r < 0 && (applicant->wish.buffer_size || applicant->wish.mode))
+		r = newcomer_without_wish(roster, applicant, &terms, fds);
 	if (r < 0) {
 		fx_roster_finish_ended(roster);
 		roster_refuse(roster, applicant->name, applicant->pid, r);

@@ -114,7 +114,8 @@ static void join_all(struct fx_daemon *d)
 
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		struct fx_provider_terms terms =
-		    fx_terms_for(&t->config, d->roster.clock.kind, d->roster.first_anchor, p->name);
+		    fx_terms_for(&t->config, d->roster.clock.kind, d->roster.first_anchor, p->name,
+				 &p->wish);
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;
@@ -168,16 +169,15 @@ int fx_daemon_session_initialize(struct fx_daemon *d, struct fx_client *client,
 
 /* --- Start ----------------------------------------------------------------------------------- */
 
-static void dispose(struct fx_provider *p, enum fx_buffering_mode mode,
-		    enum fx_disposition disposition)
+static void dispose(struct fx_provider *p, enum fx_disposition disposition)
 {
 	if (disposition == FX_RETAIN)
 		return;
 	if (disposition == FX_CLEAR_ENTIRE)
 		fx_drain_retell(&p->drain);
-	if (mode == FX_MODE_CIRCULAR)
+	if (p->mode == FX_MODE_CIRCULAR)
 		fx_drain_forget(&p->drain);
-	if (mode == FX_MODE_ONESHOT)
+	if (p->mode == FX_MODE_ONESHOT)
 		fx_provider_refill(p);
 }
 
@@ -216,7 +216,7 @@ int fx_daemon_session_start(struct fx_daemon *d, struct fx_client *client,
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
 		if (!p->inlet || p->phase != FX_PROVIDER_LIVE)
 			continue;
-		dispose(p, t->config.mode, (enum fx_disposition)request->disposition);
+		dispose(p, (enum fx_disposition)request->disposition);
 		p->settled = false;
 		fx_provider_want(p, &t->config);
 		fx_provider_start(p, (uint32_t)d->epoch);

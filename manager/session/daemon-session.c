@@ -123,10 +123,10 @@ static bool settle_all(struct fx_daemon *d)
 	struct fx_queue *queue = fx_writer_queue(t->writer);
 	bool all = true;
 
-	/* A circular buffer keeps what is not wanted yet. */
-	if (t->config.mode == FX_MODE_CIRCULAR && !t->results)
-		return true;
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
+		/* A circular buffer keeps what is not wanted yet. */
+		if (p->mode == FX_MODE_CIRCULAR && !t->results)
+			continue;
 		if (p->phase == FX_PROVIDER_LIVE && !fx_provider_settle(p, queue))
 			all = false;
 	}
@@ -141,7 +141,7 @@ void fx_daemon_session_enter_late(struct fx_daemon *d, struct fx_provider *p)
 		return;
 	fx_provider_pause(p, fx_ticks(d->roster.clock.kind));
 	/* In STOPPING it is settled with the others. */
-	if (t->state == FX_SESSION_STOPPED && t->config.mode != FX_MODE_CIRCULAR)
+	if (t->state == FX_SESSION_STOPPED && p->mode != FX_MODE_CIRCULAR)
 		fx_provider_settle(p, fx_writer_queue(t->writer));
 	if (t->state == FX_SESSION_STOPPED)
 		fx_provider_set_stopped(p);

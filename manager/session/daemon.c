@@ -17,7 +17,8 @@ static int daemon_welcome(void *opaque, const struct fx_applicant *applicant,
 	const struct fx_session_config *config =
 	    fx_daemon_session_is_open(&d->session) ? &d->session.config : d->defaults;
 
-	*ret = fx_terms_for(config, d->roster.clock.kind, d->roster.first_anchor, applicant->name);
+	*ret = fx_terms_for(config, d->roster.clock.kind, d->roster.first_anchor, applicant->name,
+			    &applicant->wish);
 	ret->epoch = (uint32_t)d->epoch;
 	ret->running = fx_daemon_session_is_running(&d->session);
 	ret->resident = ret->recipes = true;

@@ -26,6 +26,36 @@ uint64_t fx_terms_buffer_size(const struct fx_session_config *config, const char
 	return size;
 }
 
+static bool terms_name_size(const struct fx_session_config *config, const char *name)
+{
+	for (size_t i = 0; i < config->size_count; i++) {
+		if (strcmp(config->sizes[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t terms_wished_size(const struct fx_session_config *config, const char *name,
+				  uint64_t wish)
+{
+	uint64_t size = fx_terms_buffer_size(config, name);
+
+	if (wish > FX_BUFFER_WISH_MAX)
+		wish = FX_BUFFER_WISH_MAX;
+	wish = FX_ALIGN_UP(wish, (uint64_t)FX_PAGE);
+	return wish > size && !terms_name_size(config, name) ? wish : size;
+}
+
+static enum fx_buffering_mode terms_wished_mode(const struct fx_session_config *config,
+						uint32_t wish)
+{
+	bool free = config->mode == FX_MODE_STREAMING && config->on_full != FX_ON_FULL_BLOCK;
+
+	return free && (wish == FX_MODE_ONESHOT || wish == FX_MODE_CIRCULAR)
+		   ? (enum fx_buffering_mode)wish
+		   : config->mode;
+}
+
 uint64_t fx_terms_last(const struct fx_session_config *config)
 {
 	return config->mode == FX_MODE_CIRCULAR ? config->last_ns : 0;
@@ -104,11 +134,11 @@ uint32_t fx_terms_bits(const struct fx_session_config *config, uint32_t bits)
 
 struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 				      enum fx_clock_kind kind, struct fx_anchor first_anchor,
-				      const char *name)
+				      const char *name, const struct fx_msg_wish *wish)
 {
 	return (struct fx_provider_terms){
 	    .clock_kind = kind,
-	    .mode = config->mode,
+	    .mode = terms_wished_mode(config, wish->mode),
 	    .on_full = config->on_full,
 	    .max_depth = fx_terms_max_depth(config),
 	    .nests = terms_nest(config),
@@ -118,7 +148,7 @@ struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 	    .config = config,
 	    .stack_categories = config->stack_categories,
 	    .stack_duration = ticks_in(kind, first_anchor, config->stack_duration_ns),
-	    .buffer_size = fx_terms_buffer_size(config, name),
+	    .buffer_size = terms_wished_size(config, name, wish->buffer_size),
 	    .patch = config->patch,
 	    .recipes = fx_terms_tell(config) || fx_functions_have_values(config->functions),
 	};

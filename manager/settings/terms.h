@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "manager/settings/settings.h"
 #include "manager/settings/timebase.h"
+#include "protocol/messages.h"
 
 /* What every provider of a session is given. */
 struct fx_provider_terms {
@@ -37,10 +38,14 @@ struct fx_provider_terms {
 /*
  * The terms of providers of this name; epoch and whether tracing runs are the caller's to set. `first_anchor` is a reading
  * of the clocks from before, the longer ago the better.
+ *
+ * What the provider wishes holds as far as the session's user has not said otherwise: a buffer that is larger than the
+ * session's, up to FX_BUFFER_WISH_MAX, unless the session names one for this provider; another mode where the session's is
+ * streaming, and nobody is to wait for room.
  */
 struct fx_provider_terms fx_terms_for(const struct fx_session_config *config,
 				      enum fx_clock_kind kind, struct fx_anchor first_anchor,
-				      const char *name);
+				      const char *name, const struct fx_msg_wish *wish);
 
 /* How long before the end things are kept, in ns; 0: as there is room. */
 uint64_t fx_terms_last(const struct fx_session_config *config);

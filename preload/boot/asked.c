@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/syscall.h"
-#include "preload/boot/environ.h"
 #include "preload/host/self.h"
+#include "preload/host/variables.h"
 #include "preload/show/text.h"
 
 #define PROCESS	       "FXTRACE_PID"

@@ -11,15 +11,15 @@
 #include "engine/provider/engine.h"
 #include "engine/provider/function.h"
 #include "preload/boot/asked.h"
-#include "preload/boot/attach.h"
-#include "preload/boot/bring.h"
+#include "preload/attach/attach.h"
+#include "preload/attach/bring.h"
 #include "preload/boot/environ.h"
 #include "preload/show/fdtable.h"
-#include "preload/boot/manager-user.h"
+#include "preload/attach/manager-user.h"
 #include "preload/call/heap.h"
 #include "preload/call/tables.h"
 #include "preload/call/title.h"
-#include "preload/events/events.h"
+#include "preload/events/engines.h"
 #include "preload/hooks/choices.h"
 #include "preload/hooks/hooks.h"
 #include "preload/hooks/recipes.h"
@@ -31,6 +31,7 @@
 #include "preload/host/real.h"
 #include "preload/strings.h"
 #include "preload/host/unwind.h"
+#include "preload/host/variables.h"
 
 /* libc may not have been initialised yet, which keeps it in program_invocation_short_name. */
 static const char *program = "";
@@ -99,8 +100,22 @@ static bool is_privileged(const unsigned long *auxv)
 	return secure;
 }
 
+/* Whether the process is attached, by this library. */
+static bool process_attach(void)
+{
+	if (attach_somewhere() != 0) {
+		fx_engines_waive();
+		return false;
+	}
+	fx_engines_settle();
+	return true;
+}
+
 static void trace_process(const unsigned long *auxv)
 {
+	/* Another engine may have been there before: a program that loads this library has one already. */
+	if (!fx_engines_claim())
+		return;
 	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &__fxtrace_events});
 	fx_function_set_category(FX_STR_function);
 	fx_function_seen = fx_modules_see;
@@ -113,7 +128,7 @@ static void trace_process(const unsigned long *auxv)
 	fx_found_init();
 	fx_unwind_init();
 	fx_modules_collect();
-	if (attach_somewhere() == 0) {
+	if (process_attach()) {
 		if (auxv) /* a program begins */
 			fx_thread_is_first_of(fx_engine.pid);
 		fx_fd_table_init();

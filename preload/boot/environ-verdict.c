@@ -10,8 +10,9 @@
 #include "base/loadable.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
-#include "preload/boot/attach.h"
+#include "preload/attach/attach.h"
 #include "preload/host/peek.h"
+#include "preload/host/variables.h"
 #include "preload/show/text.h"
 #include "preload/call/untraced.h"
 

@@ -15,6 +15,7 @@
 #include "preload/host/find-object.h" /* without it the first environment alone is changed */
 #include "preload/host/peek.h"
 #include "preload/host/self.h"
+#include "preload/host/variables.h"
 #include "preload/call/untraced.h"
 
 #define PRELOAD	   "LD_PRELOAD="
@@ -41,28 +42,6 @@ static bool starts_with(const char *s, const char *prefix)
 static bool environ_is_on(const char *value)
 {
 	return value[0] && strcmp(value, "0") != 0;
-}
-
-static fx_strings at_first;
-
-void fx_environ_begin(fx_strings given)
-{
-	at_first = given;
-}
-
-fx_strings fx_environ_now(void)
-{
-	return environ ? environ : at_first;
-}
-
-const char *fx_environ_value(const char *name)
-{
-	size_t length = strlen(name);
-
-	for (fx_strings e = fx_environ_now(); e && *e; e++)
-		if (strncmp(*e, name, length) == 0 && (*e)[length] == '=')
-			return *e + length + 1;
-	return NULL;
 }
 
 /* Bytes of "NAME=" in "NAME=VALUE". */
@@ -160,7 +139,7 @@ static bool is_writable(const void *p)
 	struct dl_find_object found;
 
 	if (!_dl_find_object)
-		return fx_environ_now() == at_first;
+		return fx_environ_is_first(fx_environ_now());
 	return _dl_find_object((void *)(uintptr_t)p, &found) != 0;
 }
 

@@ -16,16 +16,8 @@
 
 #define FX_ENVIRON_PATH_BYTES 4096u
 
-/* The program's environment: where this library is initialised before libc, `environ` is not there yet, and it is what
- * the constructor was given. */
-fx_strings fx_environ_now(void);
-void fx_environ_begin(fx_strings given);
-
 /* One more to be handed on: "FXTRACE_NAME=VALUE". */
 void fx_environ_add(const char *variable);
-
-/* The value of a variable, or NULL. A program may have a getenv of its own, which is not ours to call. */
-const char *fx_environ_value(const char *name);
 
 /* Remembers what is to be handed on, in the constructor, after everything has been set. Under
  * FXTRACE_NO_FOLLOW=1 it takes it out of this program's environment instead, so that no child is

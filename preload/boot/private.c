@@ -15,10 +15,11 @@
 
 #include "base/compiler.h"
 #include "base/syscall.h"
-#include "preload/boot/attach.h"
+#include "preload/attach/attach.h"
 #include "preload/boot/environ.h"
 #include "preload/host/lookup.h"
 #include "preload/host/self.h"
+#include "preload/host/variables.h"
 #include "preload/show/text.h"
 
 #define MANAGER_FD	 3

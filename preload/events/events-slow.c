@@ -435,7 +435,8 @@ static void scope_write(struct fx_thread *t, struct fxtrace_scope *scope, uint64
 		      FX_CALL_WORDS);
 	p = fx_record_reserve_for(t, e.words, scope_claim(scope), &r);
 	if (!p) {
-		fx_call_drop(t, f, scope->start);
+		if (f->start == scope->start)
+			fx_frame_pop(t, f);
 		return;
 	}
 	*event_put(p + 2, &e) = end;

@@ -2,9 +2,9 @@
 /* The events' usual half: no register is saved, and whatever else there is goes on by a jump. */
 #include "preload/events/events.h"
 
+#include <errno.h>
 #include <stddef.h>
-
-#include <fxtrace/alert.h>
+#include <string.h>
 
 #include "engine/provider/frame.h"
 #include "engine/provider/observer.h"
@@ -140,6 +140,14 @@ static uint64_t events_nonce(void)
 	return t ? fx_flow_id_new(t) : NONCE_IDLE | (fx_add_relaxed(&numbers, 1) + 1);
 }
 
+static int events_alert(const char *name)
+{
+	int before = errno, r = fx_engine_alert(name, strnlen(name, FX_ALERT_BYTES + 1));
+
+	errno = before;
+	return r;
+}
+
 /* --- Observers --------------------------------------------------------------------------------------- */
 
 _Static_assert(sizeof(struct fxtrace_observer) == sizeof(struct fx_observer) &&
@@ -182,7 +190,7 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .write = events_write,
     .open = events_open,
     .close = events_close,
-    .alert = fxtrace_alert_raise,
+    .alert = events_alert,
     .put = fx_events_put,
     .describe = fx_events_category_known,
     .write_at = fx_events_write_at,

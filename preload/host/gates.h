@@ -15,8 +15,8 @@ struct fx_gates {
 };
 
 /*
- * Opens those of the modules that are loaded with the program: they lead to `gates` from now on. Once, in the constructor, before
- * any other. Modules that are loaded later open their own, by the dynamic linker.
+ * Opens those of the modules that are loaded: they lead to `gates` from now on. In the constructor, before any other. Modules that
+ * are loaded later open their own, by the dynamic linker.
  */
 void fx_gates_open(const struct fx_gates *gates);
 

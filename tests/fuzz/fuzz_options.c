@@ -30,7 +30,8 @@ static void options_use(const struct fx_options *o)
 		return;
 	for (size_t i = 0; i < c->size_count; i++) {
 		struct fx_provider_terms terms =
-		    fx_terms_for(c, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1}, c->sizes[i].name);
+		    fx_terms_for(c, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1}, c->sizes[i].name,
+				 &(struct fx_msg_wish){0});
 
 		if (fx_layout_compute(&layout, terms.buffer_size, c->mode) < 0)
 			abort();

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "engine/provider/engine.h"
-#include "preload/boot/attach.h"
-#include "preload/boot/environ.h"
+#include "preload/attach/attach.h"
+#include "preload/host/variables.h"
 #include "preload/host/modules.h"
 #include "preload/strings.h"
 #include "protocol/socket.h"

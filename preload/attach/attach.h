@@ -4,12 +4,13 @@
  * three mappings; then every descriptor is closed again.
  *
  * Freestanding: raw system calls alone, no allocation, no lock, so that a forked child can do it at its
- * first event, wherever that is; though it brings its own memory (preload/boot/bring.h), if it can.
+ * first event, wherever that is; though it brings its own memory (preload/attach/bring.h), if it can.
  */
 #ifndef FX_PRELOAD_ATTACH_H
 #define FX_PRELOAD_ATTACH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "engine/layout.h"
@@ -22,6 +23,13 @@ void fx_attach_set_socket(const char *path);
 void fx_attach_set_name(const char *name);
 
 void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
+
+/* What the buffer should be like: of zeroes, as without this call, it is no wish. */
+void fx_attach_set_wish(const struct fx_msg_wish *wish);
+const struct fx_msg_wish *fx_attach_wish(void);
+
+/* Bytes of a message that ends with a wish and is so large: without a wish it ends before it. */
+size_t fx_attach_message_bytes(size_t with_wish);
 
 /* A connection to the manager, or -errno; unless `patient`, nothing is waited for, now or later. */
 int fx_attach_connect(bool patient);
@@ -47,5 +55,8 @@ int fx_attach(enum fx_register_cause cause);
 
 /* The same over a connected socket, which is closed in any case. */
 int fx_attach_over(int fd, enum fx_register_cause cause);
+
+/* After fx_engine_detach(): tracing goes on with what is mapped. 0; -ENOTCONN: nothing is; -EOWNERDEAD: its manager is gone. */
+int fx_attach_again(void);
 
 #endif

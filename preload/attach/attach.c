@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/boot/attach.h"
+#include "preload/attach/attach.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
-#include "preload/boot/manager-user.h"
-#include "preload/boot/mapped.h"
+#include "preload/attach/manager-user.h"
+#include "preload/attach/mapped.h"
 #include "preload/host/modules.h"
 #include "preload/strings.h"
 
@@ -42,6 +42,7 @@
 
 static struct sockaddr_un manager = {.sun_family = AF_UNIX};
 static char provider_name[FX_PROVIDER_NAME_MAX + 1];
+static struct fx_msg_wish provider_wish;
 
 /* Whether the manager that was connected to last could end this process anyway: root's, or this user's. */
 static bool manager_is_own;
@@ -68,6 +69,23 @@ void fx_attach_set_name(const char *name)
 void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1])
 {
 	memcpy(ret, provider_name, sizeof provider_name);
+}
+
+void fx_attach_set_wish(const struct fx_msg_wish *wish)
+{
+	provider_wish = *wish;
+}
+
+const struct fx_msg_wish *fx_attach_wish(void)
+{
+	return &provider_wish;
+}
+
+size_t fx_attach_message_bytes(size_t with_wish)
+{
+	bool wishes = provider_wish.buffer_size || provider_wish.mode;
+
+	return wishes ? with_wish : with_wish - sizeof provider_wish;
 }
 
 bool fx_attach_raise(struct rlimit *ret_before)
@@ -200,14 +218,15 @@ static int request_send(int fd, int pid, enum fx_register_cause cause)
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_REGISTER},
 	    .pid = (uint32_t)pid,
 	    .cause = cause,
+	    .wish = provider_wish,
 	};
-	long r;
+	long size = (long)fx_attach_message_bytes(sizeof m), r;
 
 	memcpy(m.name, provider_name, sizeof provider_name);
 	do
-		r = fx_syscall6(SYS_sendto, fd, (long)&m, sizeof m, MSG_NOSIGNAL, 0, 0);
+		r = fx_syscall6(SYS_sendto, fd, (long)&m, size, MSG_NOSIGNAL, 0, 0);
 	while (r == -EINTR);
-	return r == sizeof m ? 0 : r < 0 ? (int)r : -EPROTO;
+	return r == size ? 0 : r < 0 ? (int)r : -EPROTO;
 }
 
 static int count_fds(const struct cmsghdr *c)
@@ -427,4 +446,16 @@ int fx_attach(enum fx_register_cause cause)
 	if (fd >= 0 && r == -EAGAIN)
 		silence_tell();
 	return r;
+}
+
+int fx_attach_again(void)
+{
+	const struct fx_common *common = mapped.common;
+
+	if (!common || !fx_engine.page)
+		return -ENOTCONN;
+	if (fx_load_relaxed(&common->owner) & FX_OWNER_DIED)
+		return -EOWNERDEAD;
+	fx_engine_take_up(common);
+	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/boot/mapped.h"
+#include "preload/attach/mapped.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/boot/bring.h"
+#include "preload/attach/bring.h"
 
 #include <errno.h>
 #include <linux/memfd.h>
@@ -15,7 +15,7 @@
 #include "base/fault.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
-#include "preload/boot/attach.h"
+#include "preload/attach/attach.h"
 #include "preload/host/modules.h"
 
 #ifndef MFD_NOEXEC_SEAL
@@ -162,7 +162,7 @@ static int bring_tell(int fd, const struct fx_msg_bring *message, int memory)
 		struct cmsghdr align;
 		char bytes[CMSG_SPACE(sizeof(int))];
 	} control = {0};
-	struct iovec iov = {(void *)message, sizeof *message};
+	struct iovec iov = {(void *)message, fx_attach_message_bytes(sizeof *message)};
 	struct msghdr msg = {.msg_iov = &iov, .msg_iovlen = 1};
 	long r;
 
@@ -177,7 +177,7 @@ static int bring_tell(int fd, const struct fx_msg_bring *message, int memory)
 	do
 		r = fx_syscall3(SYS_sendmsg, fd, &msg, MSG_DONTWAIT | MSG_NOSIGNAL);
 	while (r == -EINTR);
-	return r == sizeof *message ? 0 : r < 0 ? (int)r : -EPROTO;
+	return r == (long)iov.iov_len ? 0 : r < 0 ? (int)r : -EPROTO;
 }
 
 static int manager_tell(const struct fx_msg_bring *message, int memory)
@@ -239,6 +239,7 @@ static int bring(uint64_t blocked)
 	    .control_size =
 		fx_control_size_with(&fx_engine.layout, fx_engine.page->recipes_offset != 0),
 	    .buffer_size = fx_engine.layout.total_size,
+	    .wish = *fx_attach_wish(),
 	};
 	uint64_t size = message.control_size + message.buffer_size;
 	int memory = memory_make(size, blocked), r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "preload/boot/manager-user.h"
+#include "preload/attach/manager-user.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 #include "base/syscall.h"
 #include "base/vdso.h"
-#include "preload/boot/environ.h"
+#include "preload/host/variables.h"
 
 #define NOBODY ((uid_t)-1)
 
