@@ -73,7 +73,7 @@ static void engine_prepare(void)
 	fx_modules_collect();
 }
 
-static int process_attach(const char *name, const struct fx_msg_wish *wish)
+static int process_attach_as(const char *name, const struct fx_msg_wish *wish)
 {
 	char path[FX_SOCKET_PATH_SIZE];
 	int r = fx_place_find(path);
@@ -99,7 +99,7 @@ int fx_process_register(const char *name, const struct fx_msg_wish *wish)
 	if (was_ours)
 		r = fx_attach_again();
 	else if (fx_engines_claim()) {
-		r = process_attach(name, wish);
+		r = process_attach_as(name, wish);
 		if (r < 0)
 			fx_engines_waive();
 	}
@@ -109,7 +109,7 @@ int fx_process_register(const char *name, const struct fx_msg_wish *wish)
 		fx_engines_settle();
 		fx_scope_widen();
 	}
-	fx_gates_open(&(struct fx_gates){.events = &__fxtrace_events});
+	fx_gates_open(&(struct fx_gates){.events = &fx_events_table});
 	return 0;
 }
 

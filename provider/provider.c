@@ -30,7 +30,7 @@ static unsigned count;
 /* The table of the engine that the process has (preload/events/engines.h), which the compiler does not know. */
 static const struct fxtrace_events *events_now(void)
 {
-	const struct fxtrace_events *events = &__fxtrace_events;
+	const struct fxtrace_events *events = &fx_events_table;
 
 	__asm__("" : "+r"(events));
 	return events;

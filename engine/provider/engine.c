@@ -109,8 +109,8 @@ void fx_engine_take_up(const struct fx_common *common)
 
 	fx_store_relaxed(&fx_engine.common, common);
 	fx_barrier();
-	while (!fx_cas_acq_rel(&fx_engine.control, &now,
-			       control_for(guests_of(now, &attached), true)))
+	while (
+	    !fx_cas_acq_rel(&fx_engine.control, &now, control_for(guests_of(now, &attached), true)))
 		;
 }
 

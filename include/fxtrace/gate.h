@@ -34,10 +34,11 @@ struct fxtrace_calls {
 	void (*leave)(void *function, void *site);
 };
 
-#define FXTRACE_NOTE_OWNER    "fxtrace"
-#define FXTRACE_NOTE_GATE     1
-#define FXTRACE_NOTE_EVENTS   2 /* the same, to the word of event.h */
-#define FXTRACE_NOTE_ENGINE   3 /* of what records, to what it says of itself: these find one another by it */
+#define FXTRACE_NOTE_OWNER  "fxtrace"
+#define FXTRACE_NOTE_GATE   1
+#define FXTRACE_NOTE_EVENTS 2 /* the same, to the word of event.h */
+#define FXTRACE_NOTE_ENGINE                                                                        \
+	3 /* of what records, to what it says of itself: these find one another by it */
 #define FXTRACE_SITES_SECTION "fxtrace_sites"
 
 /* Distances are counted from the field itself, so that nothing is relocated. Texts end with a NUL. */

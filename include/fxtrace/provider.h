@@ -85,7 +85,7 @@ struct fxtrace_provider_options {
  *
  * @buffer_size is a wish, in bytes: a buffer that is larger than the session's, up to 64 MB. @mode is one, too, which is taken into
  * account where the session streams, as most do. Both give way to what the session's user says of this provider
- * (--provider-buffer-size), of all providers (--buffering-mode, --on-full block), and of memory (--max-memory).
+ * (--provider-buffer), of all providers (--buffering-mode, --on-full block), and of memory (--max-memory).
  */
 #define FXTRACE_PROVIDER_OPTIONS_INIT                                                              \
 	{                                                                                          \
@@ -108,7 +108,7 @@ struct fxtrace_provider;
  *     -ECANCELED     the environment says that this process is not to be traced: FXTRACE_DISABLE, fxtrace run --no-follow
  *     -EDQUOT        there is no room for another buffer; -EUSERS: nor for another provider
  *     -EOWNERDEAD    the manager that the process was registered with has gone: a process registers once
- *     -EDEADLK       called by @changed
+ *     -EDEADLK       called by a handler, and there is one in @options
  *
  * and what else the system says, -ENOMEM or -EMFILE. After an error, but for -EOWNERDEAD, it may be tried again.
  *

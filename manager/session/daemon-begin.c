@@ -113,9 +113,8 @@ static void join_all(struct fx_daemon *d)
 	struct fx_daemon_session *t = &d->session;
 
 	for (struct fx_provider *p = d->roster.providers; p; p = p->next) {
-		struct fx_provider_terms terms =
-		    fx_terms_for(&t->config, d->roster.clock.kind, d->roster.first_anchor, p->name,
-				 &p->wish);
+		struct fx_provider_terms terms = fx_terms_for(
+		    &t->config, d->roster.clock.kind, d->roster.first_anchor, p->name, &p->wish);
 
 		if (p->phase != FX_PROVIDER_LIVE || fx_provider_join(p, &terms, NULL) < 0)
 			continue;

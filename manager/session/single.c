@@ -211,9 +211,8 @@ static int single_welcome(void *opaque, const struct fx_applicant *applicant,
 		fx_writer_excuse(s->writer, applicant->pid);
 		return s->stopped ? -ESHUTDOWN : -EPERM;
 	}
-	*ret =
-	    fx_terms_for(s->config, s->roster.clock.kind, s->roster.first_anchor, applicant->name,
-			 &applicant->wish);
+	*ret = fx_terms_for(s->config, s->roster.clock.kind, s->roster.first_anchor,
+			    applicant->name, &applicant->wish);
 	ret->epoch = EPOCH;
 	ret->running = true;
 	return 0;

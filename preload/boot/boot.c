@@ -116,7 +116,7 @@ static void trace_process(const unsigned long *auxv)
 	/* Another engine may have been there before: a program that loads this library has one already. */
 	if (!fx_engines_claim())
 		return;
-	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &__fxtrace_events});
+	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &fx_events_table});
 	fx_function_set_category(FX_STR_function);
 	fx_function_seen = fx_modules_see;
 	fx_function_key = fx_recipes_key;

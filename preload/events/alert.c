@@ -11,7 +11,7 @@ _Static_assert(FXTRACE_ALERT_NAME_MAX == FX_ALERT_BYTES, "what is promised is wh
 /* The table may be another engine's by now (engines.h), which the compiler does not know. */
 fx_export int fxtrace_alert_raise(const char *name)
 {
-	const struct fxtrace_events *events = &__fxtrace_events;
+	const struct fxtrace_events *events = &fx_events_table;
 
 	__asm__("" : "+r"(events));
 	return events->alert(name);

@@ -23,7 +23,7 @@ static void engine_yield(const struct fxtrace_events *to)
 
 __attribute__((used, visibility("hidden"))) struct fx_engine_entry fx_engine_own = {
     .size = sizeof(fx_engine_own),
-    .events = &__fxtrace_events,
+    .events = &fx_events_table,
     .yield = engine_yield,
 };
 /* Owner and type: FXTRACE_NOTE_OWNER, FXTRACE_NOTE_ENGINE of gate.h. */
@@ -90,8 +90,8 @@ static void table_become(const struct fxtrace_events *to, const struct fxtrace_e
 	g.end &= ~(page - 1);
 	if (g.address >= g.end)
 		g.end = g.start;
-	if (g.start < g.end && fx_syscall3(SYS_mprotect, g.start, g.end - g.start,
-					   PROT_READ | PROT_WRITE) != 0)
+	if (g.start < g.end &&
+	    fx_syscall3(SYS_mprotect, g.start, g.end - g.start, PROT_READ | PROT_WRITE) != 0)
 		return;
 	table_copy((struct fxtrace_events *)to, from);
 	if (g.start < g.end)
@@ -107,7 +107,7 @@ struct others {
 	bool lower_tries; /* one whose entry lies below ours */
 };
 
-static struct fx_engine_entry *entry_of(uint32_t type, void *target, size_t room)
+static struct fx_engine_entry *engine_entry_of(uint32_t type, void *target, size_t room)
 {
 	struct fx_engine_entry *entry = target;
 
@@ -119,7 +119,7 @@ static struct fx_engine_entry *entry_of(uint32_t type, void *target, size_t room
 
 static void others_see(void *opaque, uint32_t type, void *target, size_t room)
 {
-	struct fx_engine_entry *entry = entry_of(type, target, room);
+	struct fx_engine_entry *entry = engine_entry_of(type, target, room);
 	struct others *others = opaque;
 	uint32_t claim;
 
@@ -178,20 +178,20 @@ bool fx_engines_claim(void)
 	if (!other)
 		return true;
 	engine_yield(other->events);
-	table_become(&__fxtrace_events, other->events);
-	fx_gates_open(&(struct fx_gates){.events = &__fxtrace_events});
+	table_become(&fx_events_table, other->events);
+	fx_gates_open(&(struct fx_gates){.events = &fx_events_table});
 	return false;
 }
 
 static void others_become_ours(void *opaque, uint32_t type, void *target, size_t room)
 {
-	struct fx_engine_entry *entry = entry_of(type, target, room);
+	struct fx_engine_entry *entry = engine_entry_of(type, target, room);
 
 	(void)opaque;
 	if (!entry)
 		return;
-	entry->yield(&__fxtrace_events);
-	table_become(entry->events, &__fxtrace_events);
+	entry->yield(&fx_events_table);
+	table_become(entry->events, &fx_events_table);
 }
 
 void fx_engines_settle(void)

@@ -180,8 +180,8 @@ static int events_await(struct fxtrace_observer *observer, uint64_t timeout_ns,
 	return r;
 }
 
-const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"))) = {
-    .size = sizeof(__fxtrace_events),
+const struct fxtrace_events fx_events_table = {
+    .size = sizeof(fx_events_table),
     .control = (const void *const *)(const void *)&fx_engine.control,
     .state_offset = offsetof(struct fx_control, state),
     .look = events_look,
@@ -200,3 +200,6 @@ const struct fxtrace_events __fxtrace_events __attribute__((visibility("default"
     .unobserve = events_unobserve,
     .await = events_await,
 };
+
+extern const struct fxtrace_events __fxtrace_events
+    __attribute__((alias("fx_events_table"), visibility("default")));

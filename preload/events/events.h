@@ -24,6 +24,7 @@
 #include <fxtrace/event.h>
 #undef NTRACE
 
-extern const struct fxtrace_events __fxtrace_events;
+/* This library's own, whichever the dynamic linker finds by the name of it, which is __fxtrace_events. */
+extern const struct fxtrace_events fx_events_table __attribute__((visibility("hidden")));
 
 #endif

@@ -75,9 +75,9 @@ static int notes_of_module(struct dl_phdr_info *info, size_t size, void *walk)
 
 		/* Notes of 8-byte alignment are .note.gnu.property's. */
 		if (p->p_type == PT_NOTE && p->p_align <= 4)
-			notes_of_segment(
-			    walk, info, (const uint8_t *)(uintptr_t)(info->dlpi_addr + p->p_vaddr),
-			    p->p_memsz);
+			notes_of_segment(walk, info,
+					 (const uint8_t *)(uintptr_t)(info->dlpi_addr + p->p_vaddr),
+					 p->p_memsz);
 	}
 	return 0;
 }
