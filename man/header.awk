@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # header.awk: a man page of an installed header: its first comment is the description, each `--- Section ---' a section,
-# and each declaration stands in front of the comment that is above it. Variables: name, date, version, also (pages).
+# and each declaration stands in front of the comment that is above it. Variables: name, date, version, package, also (pages).
 
 function escape(text) {
 	gsub(/\\/, "\\e", text)
@@ -118,7 +118,7 @@ state == "description" && /^ \*\/$/ {
 	sub(/[.:,] .*|[.:]$|\n.*/, "", first)
 	printf ".SH NAME\n%s \\- %s\n", name, escape(tolower(substr(first, 1, 1)) substr(first, 2))
 	printf ".SH SYNOPSIS\n.B #include <fxtrace/%s.h>\n.PP\n", substr(name, 9)
-	print ".I cc ... $(pkg\\-config \\-\\-cflags \\-\\-libs fxtrace\\-reader)"
+	print ".I cc ... $(pkg\\-config \\-\\-cflags \\-\\-libs " escape(package) ")"
 	print ".SH DESCRIPTION"
 	put_text(comment)
 	comment = ""

@@ -99,7 +99,7 @@ test_packages() {
 		done
 		# What libfxtrace-dev depends on is among the packages, too.
 		case $test in
-		develop) names="$names $(cd "$packages" && ls libfxtrace-reader0_*.deb | sed 's|^|/packages/|')" ;;
+		develop) names="$names $(cd "$packages" && ls libfxtrace-provider0_*.deb libfxtrace-reader0_*.deb | sed 's|^|/packages/|')" ;;
 		esac
 		if logged "$roots/$test.log" apt_get tester install $names &&
 			logged "$roots/$test.log" within tester env AUTOPKGTEST_TMP="/tmp/$test" "/tests/$test"; then

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Providers: a program that is traced without being started by fxtrace.
+ * Being a provider of events: a program that is traced without being started by fxtrace.
  *
  * A program that is linked with libfxtrace-provider registers with the manager of its user (fxtrace-manager, or the one of
  * `fxtrace run' that has started it) when it creates a provider. From then on the events of its macros, <fxtrace/event.h>, are
@@ -20,8 +20,8 @@
  *             return 0;
  *     }
  *
- * Without a manager nothing happens, a macro costs a load and a branch as ever, and what is returned may be ignored. It is looked
- * for where $FXTRACE_SOCKET says, else where fxtrace itself looks (fxtrace-manager(1)).
+ * Without a manager nothing happens, a macro costs what one of a category does that nobody wants, and what is returned may be
+ * ignored. It is looked for where $FXTRACE_SOCKET says, else where fxtrace itself looks (fxtrace-manager(1)).
  *
  * A process has one engine, whichever comes first. Where libfxtrace.so is preloaded, that one records, with all that it records
  * anyway: then the provider has categories and handlers, while name and buffer are that one's. Where this library comes first, it

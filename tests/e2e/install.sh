@@ -18,7 +18,8 @@ make_build "${places[@]}" install
 root=$TEST_DIR/dest/usr
 
 expect_ok "$root/bin/fxtrace" --version
-for file in fxtrace/libfxtrace.so libfxtrace.so libfxtrace-reader.so pkgconfig/fxtrace-reader.pc pkgconfig/fxtrace.pc \
+for file in fxtrace/libfxtrace.so libfxtrace.so libfxtrace-reader.so libfxtrace-provider.so libfxtrace-provider.a \
+	pkgconfig/fxtrace-reader.pc pkgconfig/fxtrace-provider.pc pkgconfig/fxtrace.pc \
 	cmake/fxtrace/fxtrace-config.cmake cmake/fxtrace/fxtrace-config-version.cmake; do
 	[ -s "$root/lib/$file" ] || fail "$file is not installed"
 done
@@ -54,7 +55,7 @@ done
 expect_clean run.fxt
 
 # Nothing that is written to at run time decides where calls go.
-for file in bin/fxtrace lib/fxtrace/libfxtrace.so lib/libfxtrace-reader.so; do
+for file in bin/fxtrace lib/fxtrace/libfxtrace.so lib/libfxtrace-provider.so lib/libfxtrace-reader.so; do
 	readelf -lW "$root/$file" >segments
 	expect_line GNU_RELRO segments
 	readelf -dW "$root/$file" >dynamic
@@ -96,6 +97,33 @@ if command -v pkg-config >/dev/null; then
 	expect_clean lines.fxt.gz
 	expect_ok "$root/bin/fxtrace" replay --no-pager lines.fxt.gz
 	expect_line 'services' out
+	# A program that is a provider by itself, with nothing preloaded: linked with either library.
+	pkg_config=(pkg-config --define-variable=prefix="$root" --define-variable=libdir="$root/lib")
+	export PKG_CONFIG_PATH=$root/lib/pkgconfig
+	# shellcheck disable=SC2046
+	compile provider-static "$root/share/doc/fxtrace/examples/provider.c" $("${pkg_config[@]}" --cflags --libs-only-L fxtrace-provider) \
+		-Wl,-Bstatic -lfxtrace-provider -Wl,-Bdynamic \
+		$("${pkg_config[@]}" --static --libs fxtrace-provider | sed 's/-lfxtrace-provider//')
+	unset PKG_CONFIG_PATH
+	env -u LD_LIBRARY_PATH ldd ./provider-static >needs
+	expect_no_line 'libfxtrace' needs
+	. "$FX_SRCDIR/tests/e2e/control.sh"
+	FXTRACE=$root/bin/fxtrace manager_start
+	for program in provider provider-static; do
+		expect_ok "$root/bin/fxtrace" start -c answers -b 4M -o provider.fxt
+		LD_LIBRARY_PATH=$root/lib expect_ok ./$program 0.1
+		expect_line '^40 questions$' out
+		expect_line '^tracing has started$' err
+		expect_ok "$root/bin/fxtrace" terminate
+		expect_clean provider.fxt
+		list_archive provider.fxt
+		expect_events 40 'name == "answer" && pid > 0'
+		expect_events 40 'name == "sum"'
+	done
+	manager_stop
+	unset XDG_RUNTIME_DIR
+	LD_LIBRARY_PATH=$root/lib FXTRACE_SOCKET=$PWD/none expect_ok ./provider 0
+	expect_line '^this is not traced: ' err
 fi
 
 # The Python package, where there is a python for it.
@@ -167,6 +195,11 @@ while read -r name; do
 	grep -qF "$name(" "$root/share/man/$page" || fail "$name has no page"
 done < <(sed -n 's/^\t\(fxt_.*\);$/\1/p' "$FX_SRCDIR/format/libfxtrace-reader.map")
 
+while read -r name; do
+	page=$(sed -n 's/^\.so //p' "$root/share/man/man3/$name.3")
+	grep -qF "$name(" "$root/share/man/$page" || fail "$name has no page"
+done < <(sed -n 's/^\t\(fxtrace_provider_.*\);$/\1/p' "$FX_SRCDIR/provider/libfxtrace-provider.map")
+
 # Every installed header compiles alone, as C and as C++.
 for header in "$root"/include/fxtrace/*.hpp; do
 	echo "#include <fxtrace/${header##*/}>" >header.cc
@@ -182,6 +215,13 @@ done
 nm -D --defined-only "$root/lib/libfxtrace-reader.so" | awk '{ print $3 }' | sed 's/@.*//' |
 	grep -v '^FXTRACE_READER_' >exported
 expect_no_line '^(fx_|[^f]|f[^x])' exported
+
+# So does the provider library, shared and static, and brings nothing else of its own.
+nm -D --defined-only "$root/lib/libfxtrace-provider.so" | awk '{ print $3 }' | sed 's/@.*//' | grep -v '^FXTRACE_PROVIDER_' | sort >exported
+sed -n 's/^\t\([a-z_]*\);$/\1/p' "$FX_SRCDIR/provider/libfxtrace-provider.map" | sort >expected
+expect_same_file expected exported
+nm -g --defined-only "$root/lib/libfxtrace-provider.a" | awk 'NF == 3 { print $3 }' | sort >exported
+expect_same_file expected exported
 
 make_build "${places[@]}" uninstall
 expect_equal "" "$(find dest ! -type d)" "files left by make uninstall"

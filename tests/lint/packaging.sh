@@ -26,13 +26,15 @@ differs() {
 		LC_ALL=C sort >"$lint_tmp/asked"
 	diff "$lint_tmp/needed" "$lint_tmp/asked" | sed -n 's/^</packages.txt alone:/p; s/^>/debian\/control alone:/p'
 
-	lib=${FX_BUILDDIR:?}/.libs/libfxtrace-reader.so
-	if command -v nm >/dev/null && [ -f "$lib" ]; then
+	for library in provider reader; do
+		lib=${FX_BUILDDIR:?}/.libs/libfxtrace-$library.so
+		list=debian/libfxtrace-${library}0.symbols
+		command -v nm >/dev/null && [ -f "$lib" ] || continue
 		nm -D --defined-only "$lib" | awk '{ print $3 }' | sed 's/@.*//' | sort -u >"$lint_tmp/exported"
-		sed -n 's/^ \([^@]*\)@.*/\1/p' debian/libfxtrace-reader0.symbols | sort -u |
+		sed -n 's/^ \([^@]*\)@.*/\1/p' "$list" | sort -u |
 			diff "$lint_tmp/exported" - |
-			sed -n 's/^</debian\/libfxtrace-reader0.symbols: does not list/p
-				s/^>/debian\/libfxtrace-reader0.symbols: lists what is not exported:/p'
-	fi
+			sed -n "s|^<|$list: does not list|p
+				s|^>|$list: lists what is not exported:|p"
+	done
 } >"$lint_tmp/bad"
 lint_end "$lint_tmp/bad"
