@@ -98,17 +98,17 @@ int fx_process_register(const char *name, const struct fx_msg_wish *wish)
 
 	if (was_ours)
 		r = fx_attach_again();
-	else if (fx_engines_claim()) {
+	else if (fx_engines_claim(fx_getpid())) {
 		r = process_attach_as(name, wish);
-		if (r < 0)
+		if (r == 0)
+			fx_engines_settle();
+		else
 			fx_engines_waive();
 	}
 	if (r < 0)
 		return r;
-	if (fx_engines_is_ours()) {
-		fx_engines_settle();
+	if (fx_engines_is_ours() && !was_ours)
 		fx_scope_widen();
-	}
 	fx_gates_open(&(struct fx_gates){.events = &fx_events_table});
 	return 0;
 }

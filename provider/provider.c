@@ -36,6 +36,14 @@ static const struct fxtrace_events *events_now(void)
 	return events;
 }
 
+/* A handler is called by one thread at a time, which may not wait for one that creates, and waits for that. */
+static bool is_in_handler(void)
+{
+	struct fxtrace_observer nobody = {0};
+
+	return events_now()->unobserve(&nobody) == -EDEADLK;
+}
+
 static void provider_changed(struct fxtrace_observer *observer, enum fxtrace_phase phase)
 {
 	const struct fxtrace_provider *provider = (const struct fxtrace_provider *)observer;
@@ -95,7 +103,7 @@ static int create(struct fxtrace_provider **ret, const struct fxtrace_provider_o
 	*ret = NULL;
 	if (options && !options_are_sound(options))
 		return -EINVAL;
-	r = fx_process_may_register();
+	r = is_in_handler() ? -EDEADLK : fx_process_may_register();
 	if (r < 0)
 		return r;
 	provider = calloc(1, sizeof(*provider));
@@ -144,13 +152,13 @@ fx_export int fxtrace_provider_destroy(struct fxtrace_provider *provider)
 
 	if (!provider)
 		return 0;
-	/* A handler waits for nobody. */
-	r = provider->observes ? events_now()->unobserve(&provider->observer) : 0;
-	if (r == -EDEADLK)
-		return r;
+	if (is_in_handler())
+		return -EDEADLK;
 	r = fx_turn_take(&turn);
 	if (r < 0)
 		return r;
+	if (provider->observes)
+		events_now()->unobserve(&provider->observer);
 	if (--count == 0)
 		fx_process_leave();
 	fx_turn_give(&turn);

@@ -108,7 +108,7 @@ struct fxtrace_provider;
  *     -ECANCELED     the environment says that this process is not to be traced: FXTRACE_DISABLE, fxtrace run --no-follow
  *     -EDQUOT        there is no room for another buffer; -EUSERS: nor for another provider
  *     -EOWNERDEAD    the manager that the process was registered with has gone: a process registers once
- *     -EDEADLK       called by a handler, and there is one in @options
+ *     -EDEADLK       called by a handler
  *
  * and what else the system says, -ENOMEM or -EMFILE. After an error, but for -EOWNERDEAD, it may be tried again.
  *

@@ -114,7 +114,7 @@ static bool process_attach(void)
 static void trace_process(const unsigned long *auxv)
 {
 	/* Another engine may have been there before: a program that loads this library has one already. */
-	if (!fx_engines_claim())
+	if (!fx_engines_claim(0))
 		return;
 	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &fx_events_table});
 	fx_function_set_category(FX_STR_function);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "base/atomic.h"
 #include "base/syscall.h"
@@ -12,6 +13,9 @@
 #include "engine/provider/observer.h"
 #include "preload/host/gates.h"
 #include "preload/host/notes.h"
+
+/* How often it is seen whether another thread has registered the process. */
+#define NAP_NS 200000l
 
 static void engine_yield(const struct fxtrace_events *to)
 {
@@ -102,6 +106,7 @@ static void table_become(const struct fxtrace_events *to, const struct fxtrace_e
 
 /* Other engines, as far as one look sees. */
 struct others {
+	uint32_t pid; /* the process; 0: not asked for */
 	struct fx_engine_entry *has;
 	bool one_tries;
 	bool lower_tries; /* one whose entry lies below ours */
@@ -121,59 +126,70 @@ static void others_see(void *opaque, uint32_t type, void *target, size_t room)
 {
 	struct fx_engine_entry *entry = engine_entry_of(type, target, room);
 	struct others *others = opaque;
-	uint32_t claim;
+	uint32_t claim, pid;
 
 	if (!entry)
 		return;
 	claim = fx_load_acquire(&entry->claim); /* pairs with claim_set() */
-	if (claim == FX_CLAIM_HAS)
+	pid = claim >> FX_CLAIM_PID_SHIFT;
+	if ((claim & FX_CLAIM_MASK) == FX_CLAIM_HAS) {
 		others->has = entry;
-	else if (claim == FX_CLAIM_TRIES) {
+	} else if (claim && (!pid || !others->pid || pid == others->pid)) {
 		others->one_tries = true;
 		others->lower_tries |= entry < &fx_engine_own;
 	}
 }
 
-static void claim_set(enum fx_engine_claim claim)
+static void claim_set(uint32_t claim)
 {
 	fx_store_release(&fx_engine_own.claim, claim);
 	fx_fence(); /* what others claim is looked at behind it */
 }
 
-static struct others others_look(void)
+static struct others others_look(int pid)
 {
-	struct others others = {0};
+	struct others others = {.pid = (uint32_t)pid};
 
 	fx_notes_walk(others_see, &others);
 	return others;
 }
 
-/* Of two that try the one whose entry lies lower goes on trying; the other may have looked before, and has it then. */
-static struct fx_engine_entry *claim_against(void)
+/* Another thread registers the process, which takes a while. */
+static void claim_nap(void)
 {
+	const struct timespec nap = {.tv_nsec = NAP_NS};
+
+	fx_syscall2(SYS_nanosleep, &nap, 0);
+}
+
+/* Of two that try the one whose entry lies lower goes on trying; the other may have looked before, and has it then. The one that
+ * has it; NULL: we go on trying, and nobody else does. */
+static struct fx_engine_entry *claim_against(int pid)
+{
+	const uint32_t tries = FX_CLAIM_TRIES | (uint32_t)pid << FX_CLAIM_PID_SHIFT;
 	struct others others;
 
 	for (;;) {
-		claim_set(FX_CLAIM_TRIES);
-		others = others_look();
+		claim_set(tries);
+		others = others_look(pid);
 		if (!others.has && !others.one_tries)
-			break;
+			return NULL;
 		if (others.has || others.lower_tries)
 			claim_set(FX_CLAIM_NONE);
 		while (!others.has && others.one_tries) {
-			fx_syscall0(SYS_sched_yield);
-			others = others_look();
+			claim_nap();
+			others = others_look(pid);
 		}
 		if (others.has)
 			break;
 	}
-	claim_set(others.has ? FX_CLAIM_NONE : FX_CLAIM_HAS);
+	claim_set(FX_CLAIM_NONE);
 	return others.has;
 }
 
-bool fx_engines_claim(void)
+bool fx_engines_claim(int pid)
 {
-	struct fx_engine_entry *other = fx_engines_is_ours() ? NULL : claim_against();
+	struct fx_engine_entry *other = fx_engines_is_ours() ? NULL : claim_against(pid);
 
 	if (!other)
 		return true;
@@ -196,6 +212,7 @@ static void others_become_ours(void *opaque, uint32_t type, void *target, size_t
 
 void fx_engines_settle(void)
 {
+	claim_set(FX_CLAIM_HAS);
 	fx_notes_walk(others_become_ours, NULL);
 }
 

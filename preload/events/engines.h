@@ -16,8 +16,9 @@
 #include "preload/events/events.h"
 
 struct fx_engine_entry {
-	uint32_t size;	/* of this struct */
-	uint32_t claim; /* enum fx_engine_claim */
+	uint32_t size; /* of this struct */
+	uint32_t
+	    claim; /* enum fx_engine_claim; of one that tries, which process it is: << FX_CLAIM_PID_SHIFT */
 	const struct fxtrace_events *events;
 	/* Hands categories and observers, which it has heard of so far, over to another. */
 	void (*yield)(const struct fxtrace_events *to);
@@ -29,13 +30,17 @@ enum fx_engine_claim {
 	FX_CLAIM_HAS = 2,
 };
 
-/*
- * Claims the process. True: it is ours, from now on or since before. False: another engine has it, and our table is that one's
- * from now on. No system call, unless two threads are at it, or a table has to be changed.
- */
-bool fx_engines_claim(void);
+#define FX_CLAIM_PID_SHIFT 2
+#define FX_CLAIM_MASK	   ((1u << FX_CLAIM_PID_SHIFT) - 1)
 
-/* It records: from now on all other engines' macros are ours, and gates that nobody has opened. */
+/*
+ * Claims the process. True: it is ours, since before or if it can be attached, which fx_engines_settle() or fx_engines_waive() says:
+ * others wait for that. False: another engine has it, and our table is that one's from now on. `pid`: of the process, whose forked
+ * child begins anew; 0: no thread can fork meanwhile. No system call, unless two threads are at it, or a table has to be changed.
+ */
+bool fx_engines_claim(int pid);
+
+/* It is attached: from now on all other engines' macros are ours. */
 void fx_engines_settle(void);
 
 /* It could not be attached: another may claim it. */

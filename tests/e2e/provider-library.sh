@@ -44,7 +44,7 @@ static void changed(void *data, enum fxtrace_phase phase)
 	static const char *const phases[] = {"stopped", "started", "stopping"};
 	struct fxtrace_provider *other;
 
-	if (fxtrace_provider_create(&other, &options) != -EDEADLK || other)
+	if (fxtrace_provider_create(&other, NULL) != -EDEADLK || other)
 		_exit(3);
 	if (count && fxtrace_provider_destroy(providers[0]) != -EDEADLK)
 		_exit(4);
@@ -64,7 +64,7 @@ static void say(int r)
 	fflush(stdout);
 }
 
-static void open_library(const char *path)
+static void open_library(const char *path, bool closes)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL), *symbol;
 	void (*function)(void);
@@ -77,6 +77,8 @@ static void open_library(const char *path)
 	memcpy(&function, &symbol, sizeof(function));
 	if (function)
 		function();
+	if (closes)
+		dlclose(library);
 }
 
 static char *value_of(char *word)
@@ -161,7 +163,9 @@ int main(int argc, char **argv)
 			printf("%d\n", status);
 			fflush(stdout);
 		} else if (!strcmp(word, "open")) {
-			open_library(value);
+			open_library(value, false);
+		} else if (!strcmp(word, "openclose")) {
+			open_library(value, true);
 		} else if (!strcmp(word, "say")) {
 			printf("%s\n", value);
 			fflush(stdout);
@@ -327,7 +331,7 @@ one_after_the_other() {
 	for way in "${ways[@]}"; do
 		# Created and destroyed many times.
 		words=()
-		for i in {1..50}; do
+		while [ ${#words[@]} -lt 200 ]; do
 			words+=(create event:within destroy event:without)
 		done
 		record times.fxt ./play-$way "${words[@]}"
@@ -417,11 +421,58 @@ libraries() {
 		expect_events 1 'name == "own"'
 		expect_events 2 'name == "thread"'
 		[ $other = a ] || expect_events 2 'name == "library"'
+		# It goes, and what records stays.
+		record closed.fxt ./plain openclose:./library-$other.so event:own threads:2 fork:
+		expect_events 1 'name == "own"'
+		expect_events 2 'name == "thread"'
+		expect_events 1 'name == "child"'
 		# First the library, then the program's own.
 		record turned.fxt ./play-so open:./library-$other.so event:own create event:own
 		expect_events 2 'name == "own"'
 		expect_equal 1 "$(sort -u processes | wc -l)" "providers of a program and of a library"
 	done
+}
+
+# Two engines come at one time, each on a thread of its own, in many processes: one has it, and both threads record.
+at_one_time() {
+	cat >race.c <<'END'
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+static pthread_barrier_t barrier;
+static void *comes(void *path)
+{
+	void *library = dlopen(path, RTLD_NOW), *symbol = library ? dlsym(library, "library_traces") : NULL;
+	void (*function)(void);
+	memcpy(&function, &symbol, sizeof(function));
+	pthread_barrier_wait(&barrier);
+	function();
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	pthread_t threads[8];
+	pthread_barrier_init(&barrier, NULL, (unsigned)argc - 1);
+	for (int i = 1; i < argc; i++)
+		pthread_create(&threads[i], NULL, comes, argv[i]);
+	for (int i = 1; i < argc; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+END
+	compile race race.c -ldl
+	cp library-a.so library-b.so
+	cp library-a.so library-c.so
+	times=$(scaled 60)
+	expect_ok "$FXTRACE" start -c work -o race.fxt
+	for _ in $(seq "$times"); do
+		expect_ok ./race ./library-a.so ./library-b.so ./library-c.so
+	done
+	expect_ok "$FXTRACE" terminate
+	expect_clean race.fxt
+	list_archive race.fxt
+	expect_events $((3 * times)) 'name == "library"'
+	expect_equal "$times" "$(awk -F'\t' '$7 == "library" { print $2 }' events | sort -u | wc -l)" "processes"
 }
 
 # libfxtrace.so comes second, and is idle.
@@ -477,7 +528,7 @@ wish_gives() {
 	shift 3
 	./play-so "$@" create say:created until:0 >said.wish 2>&1 &
 	provider=$!
-	wait_for 10 said said.wish created || fail "it does not register: $(cat said.wish)"
+	wait_for 10 said said.wish created && wait_for 10 providers_are 1 || fail "it does not register: $(cat said.wish)"
 	expect_equal "$size $mode" "$(provider_field buffer_size) $(provider_field mode)" "buffer of $*"
 }
 
@@ -497,7 +548,7 @@ wishes() {
 	expect_ok "$FXTRACE" start -c work -m oneshot --provider-buffer=mine=1M -o wishes.fxt
 	./play-so name:mine create say:created until:0 >said.plain 2>&1 &
 	plain=$!
-	wait_for 10 said said.plain created || fail "it does not register: $(cat said.plain)"
+	wait_for 10 said said.plain created && wait_for 10 providers_are 1 || fail "it does not register: $(cat said.plain)"
 	size=$(provider_field buffer_size)
 	[ "$size" -lt $((4 << 20)) ] || fail "a buffer of $size bytes"
 	kill -9 "$plain"
@@ -667,6 +718,7 @@ sessions
 one_after_the_other
 killed
 libraries
+at_one_time
 second
 wishes
 bad_input
