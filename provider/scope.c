@@ -9,8 +9,9 @@
 
 void fx_scope_widen(void)
 {
+	const int flags = RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL | RTLD_NODELETE;
 	const char *path = fx_self_path();
+	void *stays = path && path[0] ? dlopen(path, flags) : NULL;
 
-	if (path && path[0])
-		dlopen(path, RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL | RTLD_NODELETE);
+	(void)stays;
 }
