@@ -6,6 +6,7 @@
 need make gcc
 # This may run under a make of its own.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+export CCACHE_DISABLE=1 # it may be what is called gcc
 
 cat >unit.c <<'END'
 #include <stdio.h>
