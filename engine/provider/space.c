@@ -34,7 +34,8 @@ static bool space_wait(uint64_t state, struct patience *p)
 	const struct timespec period = {.tv_nsec = p->wait_ns};
 	uint32_t seen = fx_load_acquire(&control->space_word);
 
-	if (fx_load_relaxed(&control->state) != state ||
+	/* News are for when it goes on. */
+	if (((fx_load_relaxed(&control->state) ^ state) & ~(uint64_t)FX_STATE_NEWS) ||
 	    (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED))
 		return false;
 	fx_doorbell_ring();
