@@ -40,7 +40,7 @@ expect_kept() {
 	expect_equal 0 "$(grep -c 'caches\|\.symbols\|elsewhere' said)" "lines about the cache: $(cat said)"
 }
 kept() {
-	find "$XDG_CACHE_HOME" -type f
+	find "$XDG_CACHE_HOME/fxtrace" -type f
 }
 
 expect_kept 0
