@@ -38,7 +38,8 @@ static bool ages_read(pid_t pid, uint64_t address, void *ret, size_t size)
 /* What begins at a mapping of ours: the buffer, of a library that has the same strings as this program, or the page that says which clock it is by. */
 static void memory_take(pid_t pid, uint64_t start, struct ages_memory *ret)
 {
-	struct fx_buffer_header *header = malloc(sizeof(*header));
+	struct fx_buffer_header *header =
+	    aligned_alloc(_Alignof(struct fx_buffer_header), sizeof(*header));
 	struct {
 		uint64_t magic;
 		uint32_t version, clock_kind;
@@ -104,7 +105,7 @@ static uint64_t age_of(const struct ages_memory *memory, const struct fx_ages_cl
 void fx_ages_find(pid_t pid, const struct fx_ages_clock *began, struct fx_where_thread *threads,
 		  size_t count)
 {
-	struct fx_thread_slot *slot = malloc(sizeof(*slot));
+	struct fx_thread_slot *slot = aligned_alloc(_Alignof(struct fx_thread_slot), sizeof(*slot));
 	struct ages_memory memory;
 	uint64_t at;
 
