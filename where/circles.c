@@ -226,20 +226,27 @@ static int circles_follow_pipes(struct fx_where *where)
 
 /* --- Circles ------------------------------------------------------------------------------------ */
 
-/* How often a thread has gone to sleep. False: it is gone. */
+/* How often a thread has given up its processor, or lost it. False: it is gone. */
 static bool switches_read(const struct fx_where_thread *thread, uint64_t *ret)
 {
 	char path[64], line[128];
-	bool found = false;
+	unsigned found = 0;
+	uint64_t count;
 	FILE *file;
 
+	*ret = 0;
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)thread->pid, (int)thread->tid);
 	file = fopen(path, "re");
-	while (file && !found && fgets(line, sizeof(line), file))
-		found = sscanf(line, "voluntary_ctxt_switches: %" SCNu64, ret) == 1;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &count) != 1 &&
+		    sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &count) != 1)
+			continue;
+		*ret += count;
+		found++;
+	}
 	if (file)
 		fclose(file);
-	return found;
+	return found == 2;
 }
 
 /* Whether it waits as it did, for the same. */
@@ -258,17 +265,26 @@ static bool waits_still(const struct fx_where_thread *thread)
 	return now.holder == thread->holder && now.address == thread->address;
 }
 
-/* Looks at all of a circle. `again`: none may have slept anew since the look before. */
+/*
+ * Looks at all of a circle; `again`: no thread may have run since the look before. The switches are read first then and last now,
+ * for one that goes on is counted only when it stops:
+ *
+ *	first look	switches, call, holder
+ *	again				call, holder, switches
+ *	the thread		|---- waits: the same switches ----|
+ */
 static bool circle_look(const struct fx_where *where, struct fx_where_thread *start, bool again)
 {
 	struct fx_where_thread *at = start;
 	uint64_t switches;
 
 	do {
-		if (!switches_read(at, &switches) || (again && switches != at->switches) ||
-		    !waits_still(at))
+		if (!again && !switches_read(at, &at->switches))
 			return false;
-		at->switches = switches;
+		if (!waits_still(at))
+			return false;
+		if (again && (!switches_read(at, &switches) || switches != at->switches))
+			return false;
 		at = fx_where_thread_of(where, at->holder);
 	} while (at != start);
 	return true;
