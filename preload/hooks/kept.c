@@ -84,26 +84,20 @@ FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 		".cfi_endproc\n"                                                                   \
 		".size " name way ", .-" name way "\n")
 
-FX_QUICK_WAY("fx_hooks_enter", "_quick",
-	     "	movq %rdi, 40(%rsp)\n"
-	     "	movq %rsi, 32(%rsp)\n"
-	     "	movq %rdx, 56(%rsp)\n"
-	     "	movq %rcx, 16(%rsp)\n",
-	     "rsi",
-	     "	movq 40(%rsp), %rdi\n"
-	     "	movq 32(%rsp), %rsi\n"
-	     "	movq 56(%rsp), %rdx\n"
-	     "	movq 16(%rsp), %rcx\n");
-FX_QUICK_WAY("fx_hooks_enter", "_plain",
-	     "	movq %rdi, 40(%rsp)\n"
-	     "	movq %rsi, 32(%rsp)\n"
-	     "	movq %rdx, 56(%rsp)\n"
-	     "	movq %rcx, 16(%rsp)\n",
-	     "rsi",
-	     "	movq 40(%rsp), %rdi\n"
-	     "	movq 32(%rsp), %rsi\n"
-	     "	movq 56(%rsp), %rdx\n"
-	     "	movq 16(%rsp), %rcx\n");
+/* Function, site, stack address and key of an entry, where the slow way has them. */
+#define FX_ENTRY_KEEP                                                                              \
+	"	movq %rdi, 40(%rsp)\n"                                                                   \
+	"	movq %rsi, 32(%rsp)\n"                                                                   \
+	"	movq %rdx, 56(%rsp)\n"                                                                   \
+	"	movq %rcx, 16(%rsp)\n"
+#define FX_ENTRY_GOT                                                                               \
+	"	movq 40(%rsp), %rdi\n"                                                                   \
+	"	movq 32(%rsp), %rsi\n"                                                                   \
+	"	movq 56(%rsp), %rdx\n"                                                                   \
+	"	movq 16(%rsp), %rcx\n"
+
+FX_QUICK_WAY("fx_hooks_enter", "_quick", FX_ENTRY_KEEP, "rsi", FX_ENTRY_GOT);
+FX_QUICK_WAY("fx_hooks_enter", "_plain", FX_ENTRY_KEEP, "rsi", FX_ENTRY_GOT);
 FX_QUICK_WAY("fx_hooks_leave", "_quick",
 	     "	movq %rdi, 40(%rsp)\n"
 	     "	movq %rsi, 56(%rsp)\n"
