@@ -2,7 +2,6 @@
 #include "manager/archive/writer-internal.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -12,6 +11,7 @@
 #include "manager/settings/functions.h"
 #include "manager/settings/terms.h"
 #include "manager/settings/wanted.h"
+#include "manager/settings/worker.h"
 #include "symbols/store.h"
 
 /* Stack for what the demangler may need on top of its own use. */
@@ -128,23 +128,6 @@ static void *writer_main(void *opaque)
 
 /* --- From outside ---------------------------------------------------------------------------- */
 
-static int thread_start(struct fx_writer *w)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	int r;
-
-	/* Signals are the control thread's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	r = pthread_create(&w->thread, &attr, writer_main, w);
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -r;
-}
-
 static void writer_free(struct fx_writer *w)
 {
 	pthread_mutex_destroy(&w->lock);
@@ -237,7 +220,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		fx_ties_init(&w->ties, &w->shared.archive);
 		w->shared.ties = &w->ties;
 		w->shared.transfers = &w->transfers;
-		r = thread_start(w);
+		r = fx_worker_start(&w->thread, STACK_SIZE, writer_main, w);
 	}
 	if (r < 0) {
 		fx_output_close(config->output, NULL);

@@ -2,7 +2,6 @@
 #include "manager/session/look.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "manager/archive/notes.h"
 #include "manager/settings/report.h"
+#include "manager/settings/worker.h"
 #include "symbols/symbols.h"
 
 /* What lies in a circle is called so in the archive. */
@@ -34,23 +34,6 @@ static void *look_main(void *opaque)
 	look->function(look->pids.items, look->pids.count, &look->answer);
 	eventfd_write(look->done_fd, 1);
 	return NULL;
-}
-
-/* Signals are the control thread's. */
-static int look_start(struct fx_look *look)
-{
-	pthread_attr_t attr;
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 2 * FX_SYMBOL_STACK);
-	r = pthread_create(&look->thread, &attr, look_main, look);
-	pthread_attr_destroy(&attr);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -r;
 }
 
 static void look_over(struct fx_look *look)
@@ -97,7 +80,7 @@ bool fx_look_begin(struct fx_look *look, const char *title, uint64_t ticks, stru
 	look->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = look->done_fd < 0 ? -errno : fx_poller_add(look->poller, look->done_fd, &look->watch);
 	if (r == 0)
-		r = look_start(look);
+		r = fx_worker_start(&look->thread, 2 * FX_SYMBOL_STACK, look_main, look);
 	look->is_on = r == 0;
 	if (look->is_on)
 		return true;
