@@ -405,9 +405,11 @@ struct fx_fork {
 	struct fx_thread thread; /* unless by_guest */
 	bool by_guest;		 /* or another stranger */
 	bool guarded;
+	bool has_frame;
 };
 
-void fx_engine_before_fork(struct fx_fork *ret);
+/* `has_frame`: the newest open call is the caller's own, which its child does not look at. */
+void fx_engine_before_fork(struct fx_fork *ret, bool has_frame);
 void fx_engine_after_fork(const struct fx_fork *before);
 
 /*

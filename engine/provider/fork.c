@@ -9,6 +9,7 @@
 
 #include "base/fault.h"
 #include "base/syscall.h"
+#include "engine/provider/slot.h"
 #include "engine/provider/wiped.h"
 
 /* A thread and a child that runs on the same thread-local storage, this variable included. */
@@ -50,12 +51,15 @@ static void fork_disown_buffer(const struct fx_fork *before)
 		return;
 	fx_engine.wiped->disowned = 1;
 	if (before && before->thread.slot) {
+		const struct fx_frame *top = before->thread.top - before->has_frame;
+
 		frames = before->thread.slot->frames;
-		if (before->thread.top > frames && before->thread.top <= frames + FX_FRAMES)
-			kept = (size_t)(before->thread.top - frames) * sizeof *frames;
+		if (top > frames && top <= frames + FX_FRAMES)
+			kept = (size_t)(top - frames) * sizeof *frames;
 		if (kept > sizeof few)
 			keep = frames_kept;
-		memcpy(keep, frames, kept);
+		if (kept > sizeof *frames) /* each page that is not looked at is a fault less */
+			memcpy(keep, frames, kept);
 	}
 	if (left && left != buffer)
 		fx_syscall2(SYS_munmap, left, left_size);
@@ -63,8 +67,10 @@ static void fork_disown_buffer(const struct fx_fork *before)
 	left_size = size;
 	fx_syscall6(SYS_mmap, (long)buffer, (long)size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	if (kept)
+	if (kept > sizeof *frames)
 		memcpy(frames, keep, kept);
+	else if (kept)
+		fx_slot_put_sentinel(frames);
 }
 
 /* Confined, the parent's buffer is still there, which the child may not leave: it is one more in it. Children of
@@ -104,8 +110,9 @@ void fx_fork_wipe(void)
 	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
 }
 
-void fx_engine_before_fork(struct fx_fork *ret)
+void fx_engine_before_fork(struct fx_fork *ret, bool has_frame)
 {
+	ret->has_frame = has_frame;
 	ret->by_guest = fx_engine_is_stranger();
 	if (!ret->by_guest)
 		ret->thread = *fx_self;
@@ -121,7 +128,11 @@ void fx_engine_after_fork(const struct fx_fork *before)
 		return;
 	fx_engine_guests_forget();
 	fx_fork_wipe();
-	if (!fx_engine.wiped || fx_engine.wiped->attached)
+	if (!fx_engine.wiped)
+		return;
+	/* A page that is read before it is written is two faults. */
+	fx_add_relaxed(&fx_engine.wiped->lost, 0);
+	if (fx_engine.wiped->attached)
 		return;
 	t = fx_self;
 	fork_disown_buffer(before);

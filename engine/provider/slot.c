@@ -21,15 +21,20 @@ struct fx_thread_slot *fx_slot_at(uint32_t i)
 	return (struct fx_thread_slot *)base + i;
 }
 
+void fx_slot_put_sentinel(struct fx_frame *first)
+{
+	first->id = 0;
+	first->sp = UINT64_MAX;
+	fx_store_relaxed(&first->key, 0);
+	first->start = 1;
+}
+
 void fx_slot_reset_frames(struct fx_thread_slot *s)
 {
 	/* The previous owner closed its frames; a thread that ended without a word did not. */
 	for (uint32_t i = 1; i < FX_FRAMES && s->frames[i].start; i++)
 		fx_store_relaxed(&s->frames[i].start, 0);
-	s->frames[0].id = 0;
-	s->frames[0].sp = UINT64_MAX;
-	fx_store_relaxed(&s->frames[0].key, 0);
-	s->frames[0].start = 1;
+	fx_slot_put_sentinel(s->frames);
 }
 
 static void slot_take(uint32_t i, uint32_t tid)

@@ -7,6 +7,9 @@
 
 struct fx_thread_slot *fx_slot_at(uint32_t i);
 
+/* The first of a slot's frames, which is no call: below it nothing is looked at. */
+void fx_slot_put_sentinel(struct fx_frame *first);
+
 /* Closes every call. */
 void fx_slot_reset_frames(struct fx_thread_slot *s);
 

@@ -56,11 +56,13 @@ static long memory_size(long fd, uint64_t size, uint64_t blocked)
 static int memory_make(uint64_t size, uint64_t blocked)
 {
 	unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	char name[] =
+	    "fxtrace-child"; /* on the stack: it is on no page that is touched otherwise */
 	long fd, r;
 
-	fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags | MFD_NOEXEC_SEAL);
+	fd = fx_syscall2(SYS_memfd_create, name, flags | MFD_NOEXEC_SEAL);
 	if (fd == -EINVAL) /* before Linux 6.3 */
-		fd = fx_syscall2(SYS_memfd_create, "fxtrace-child", flags);
+		fd = fx_syscall2(SYS_memfd_create, name, flags);
 	if (fx_syscall_failed(fd))
 		return (int)fd;
 	r = memory_size(fd, size, blocked); /* the manager seals it */

@@ -48,7 +48,7 @@ static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 	struct fx_fork before;
 	pid_t pid;
 
-	fx_engine_before_fork(&before);
+	fx_engine_before_fork(&before, on);
 	fx_heap_before_fork(&heap);
 	pid = real();
 	if (pid == 0) {

@@ -160,7 +160,7 @@ Test(fork, a_fork_that_is_announced_attaches_without_an_event)
 
 	start(reattach);
 	before = fm_checksum(&m);
-	fx_engine_before_fork(&state);
+	fx_engine_before_fork(&state, false);
 	pid = fork();
 	if (pid == 0) {
 		fx_engine_after_fork(&state);
@@ -207,7 +207,7 @@ Test(fork, grandchildren_attach_too)
 	for (int generation = 0; generation < 4; generation++) {
 		struct fx_fork state;
 
-		fx_engine_before_fork(&state);
+		fx_engine_before_fork(&state, false);
 		pid = fork();
 		if (pid != 0) {
 			if (generation == 0)
@@ -267,7 +267,7 @@ Test(fork, what_the_fork_interrupted_goes_nowhere)
 	f = fx_frame_push(t, 0x400000, 0x2000, 0);
 	p = fx_record_reserve(t, 5, &r);
 	before = fm_checksum(&m);
-	fx_engine_before_fork(&state);
+	fx_engine_before_fork(&state, false);
 	pid = fork();
 	if (pid == 0) {
 		fx_engine_after_fork(&state);
@@ -314,7 +314,7 @@ static void fork_in_handler(int sig)
 	(void)sig;
 	if (is_child)
 		return;
-	fx_engine_before_fork(&state);
+	fx_engine_before_fork(&state, false);
 	pid = fork();
 	if (pid == 0) {
 		is_child = 1;
