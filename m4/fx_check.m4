@@ -71,3 +71,22 @@ AS_CASE([$ac_cv_search_pthread_create], [-l*], [PTHREAD_LIBS=$ac_cv_search_pthre
 LIBS=$fx_saved_LIBS
 AC_SUBST([PTHREAD_LIBS])
 ])
+
+dnl FX_CHECK_FIRST(SCRIPT): linkers that put what a script names in front of all other code (GNU's, LLVM's) are given SCRIPT, where
+dnl there is one when libfxtrace.so is linked; others link without.
+AC_DEFUN([FX_CHECK_FIRST], [
+AC_CACHE_CHECK([whether the linker orders functions by a script], [fx_cv_first], [
+  cat >conftest.ld <<'END'
+SECTIONS { .text.first : { *(.text.conftest .text.conftest.*) } } INSERT BEFORE .text;
+END
+  fx_saved_CFLAGS=$CFLAGS fx_saved_LDFLAGS=$LDFLAGS
+  CFLAGS="$CFLAGS -ffunction-sections"
+  LDFLAGS="$LDFLAGS -Wl,-T,conftest.ld"
+  AC_LINK_IFELSE([AC_LANG_SOURCE([int conftest(void) { return 0; } int main(void) { return conftest(); }])],
+    [fx_cv_first=yes], [fx_cv_first=no])
+  CFLAGS=$fx_saved_CFLAGS LDFLAGS=$fx_saved_LDFLAGS
+  rm -f conftest.ld
+])
+AS_IF([test "$fx_cv_first" = yes], [FIRST_LDFLAGS="-Wl,-T,$1"], [FIRST_LDFLAGS=])
+AC_SUBST([FIRST_LDFLAGS])
+])

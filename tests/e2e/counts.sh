@@ -19,11 +19,11 @@ traced() {
 
 # clang lays out its data otherwise.
 case $FX_CC in
-*clang*) most=42 ;;
-*) most=40 ;;
+*clang*) most=41 ;;
+*) most=39 ;;
 esac
 at_most "page faults of a start" "$(./counted start ./counted)" "$(traced ./counted start ./counted)" $most
-at_most "page faults of a fork" "$(./counted fork 25)" "$(traced ./counted fork 25)" 26
+at_most "page faults of a fork" "$(./counted fork 25)" "$(traced ./counted fork 25)" 17
 expect_clean counts.fxt
 
 # What processes leave behind is gathered: the threads that write it wake by the time that passes, not by the number of processes.
