@@ -61,10 +61,10 @@ void fx_stash_reset(struct fx_thread *t);
 
 /*
  * A place is its frame's alone from when that has been taken, so handlers that come in between leave it as it is. `start' says what
- * call it is of:
+ * call it is of; until the third step that is one that is over, for no two begin at the same time:
  *
  *	step				for a reader, and for whoever closes the call
- *	1 no start			nothing is known of the call
+ *	1 the frame is taken		nothing is known of the call
  *	2 header and arguments		the same
  *	3 the frame's start		they are there, and stay until the frame is taken anew
  */

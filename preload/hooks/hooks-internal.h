@@ -30,18 +30,22 @@ void fx_hooks_enter_again(uint64_t function, uint64_t site, uint64_t sp, uint64_
 void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail);
 
 #if defined(__x86_64__)
-/* The quick ways of chosen functions (hooks-quick.c), which lead to the slow halves if need be: to be jumped to, as those. `end': when
- * the call ended. */
+/* The quick ways of chosen functions (hooks-quick.c), which lead to the slow halves if need be: to be jumped to, as those. `start',
+ * `end': of the call. */
 void fx_hooks_enter_plain(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			  const struct fx_quick *quick, uint64_t now);
+void fx_hooks_enter_registers(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+			      const struct fx_quick *quick, uint64_t now);
+void fx_hooks_enter_frame(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  const struct fx_quick *quick, uint64_t now);
 void fx_hooks_enter_quick(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  const struct fx_quick *quick, uint64_t now);
-void fx_hooks_leave_quick(uint64_t function, uint64_t sp, void *site, bool tail,
+void fx_hooks_leave_quick(uint64_t start, uint64_t sp, void *site, bool tail,
 			  const struct fx_quick *quick, uint64_t end);
 #endif
 
-/* Writes the record of the newest call, which ends, and takes it off. False: nothing has happened. */
+/* Writes the record of the newest call, if it is the one that began at `start', and takes it off. False: nothing has happened. */
 bool fx_hooks_leave_with(const struct fx_quick *quick, struct fx_argument_words result,
-			 uint64_t end);
+			 uint64_t start, uint64_t end);
 
 #endif

@@ -80,11 +80,16 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 	return true;
 }
 
+/* A call that ends, by its times; no end: none. Handlers may close it until its record is claimed. */
+struct ending {
+	uint64_t start, end;
+};
+
 /* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened; *ret_end: all is as usual but that the function's name is not known, and the call ended then. The steps are those of
+ * happened; *ret: all is as usual but that the function's name is not known, and that call ended then. The steps are those of
  * unwound.c. */
 fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail,
-			  uint64_t *ret_end)
+			  struct ending *ret)
 {
 	struct fx_thread *t = fx_self;
 	uint64_t s, *p, end;
@@ -106,7 +111,7 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 	/* relaxed: a slot is one word; the record that it names was published before it */
 	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
 	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
-		*ret_end = end;
+		*ret = (struct ending){claim.time, end};
 		return false;
 	}
 	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
@@ -127,7 +132,11 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 fx_hot void enter_by(const struct fx_quick *quick, uint64_t function, uint64_t site, uint64_t sp,
 		     uint64_t key, uint64_t now)
 {
-	if (fx_likely(quick->is_plain))
+	if (fx_likely(quick->form == FX_QUICK_REGISTERS))
+		fx_hooks_enter_registers(function, site, sp, key, quick, now);
+	else if (quick->form == FX_QUICK_FRAME)
+		fx_hooks_enter_frame(function, site, sp, key, quick, now);
+	else if (quick->form == FX_QUICK_PLAIN)
 		fx_hooks_enter_plain(function, site, sp, key, quick, now);
 	else
 		fx_hooks_enter_quick(function, site, sp, key, quick, now);
@@ -165,35 +174,29 @@ static APART void enter_apart(uint64_t function, uint64_t site, uint64_t sp, uin
 
 #if defined(__x86_64__)
 /* The end of one, when its record is to be written by more than is at hand. */
-static APART void leave_quickly(uint64_t function, uint64_t sp, void *site, bool tail,
-				const struct fx_quick *quick, uint64_t end)
-{
-	if (quick->count)
-		fx_hooks_leave_quick(function, sp, site, tail, quick, end);
-	else if (fx_unlikely(!fx_hooks_leave_with(quick, (struct fx_argument_words){0}, end)))
-		fx_hooks_leave(function, sp, site, tail);
-}
-
 static APART void leave_unplaced(uint64_t function, uint64_t sp, void *site, void *place,
-				 uint64_t end)
+				 struct ending e)
 {
 	bool tail = is_tail(site, place);
 	const struct fx_quick *quick =
 	    fx_quick_find(function, tail ? 0 : (uint32_t)(uintptr_t)place, fx_self->state);
 
-	if (fx_likely(quick != NULL))
-		leave_quickly(function, sp, site, tail, quick, end);
-	else
+	if (fx_likely(quick && quick->count))
+		fx_hooks_leave_quick(e.start, sp, site, tail, quick, e.end);
+	else if (fx_unlikely(!quick || !fx_hooks_leave_with(quick, (struct fx_argument_words){0},
+							    e.start, e.end)))
 		fx_hooks_leave(function, sp, site, tail);
 }
 
 /* Writes the record of a call whose place on the stash has all that is wanted of it, and takes it off. False: nothing has happened. */
-fx_hot bool leave_placed(struct fx_thread *t, struct fx_frame *f, uint64_t end)
+fx_hot bool leave_placed(struct fx_thread *t, struct ending end)
 {
-	struct fx_claim claim = {.time = fx_load_relaxed(&f->start), .at = 1};
+	struct fx_claim claim = {.time = end.start, .at = 1};
+	struct fx_frame *f = t->top - 1;
 	const struct fx_stash_place *e = fx_stash_place(t, f);
 	uint64_t header, words, *p, *to;
 
+	/* (Its frame is looked at again behind the claim.) */
 	if (fx_unlikely(!t->places || e->start != claim.time ||
 			!((header = e->header) & FX_QUICK_COMPLETE)))
 		return false;
@@ -211,23 +214,23 @@ fx_hot bool leave_placed(struct fx_thread *t, struct fx_frame *f, uint64_t end)
 		fx_store_relaxed(&to[0], from[0]);
 		fx_store_relaxed(&to[1], from[1]);
 	}
-	p[words - 1] = end;
+	p[words - 1] = end.end;
 	fx_record_publish(p, header);
 	fx_frame_done(t, f, 0);
 	return true;
 }
 #endif
 
-/* Its end. */
-static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place, uint64_t end)
+/* The call that ends is no usual one. */
+static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place,
+			      struct ending e)
 {
+	FX_FAULT(exit_apart);
 #if defined(__x86_64__)
-	struct fx_thread *t = fx_self;
-
-	if (fx_unlikely(!leave_placed(t, t->top - 1, end)))
-		leave_unplaced(function, sp, site, place, end);
+	if (fx_unlikely(!leave_placed(fx_self, e)))
+		leave_unplaced(function, sp, site, place, e);
 #else
-	(void)end;
+	(void)e;
 	fx_hooks_leave(function, sp, site, is_tail(site, place));
 #endif
 }
@@ -302,15 +305,15 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 				  uint64_t state, uint64_t choice)
 {
 	bool tail = is_tail(site, place);
-	uint64_t end = 0;
+	struct ending e = {0};
 
 	if (choice == COUNTED_OUT && fx_likely(!leave_is_counted(state, function, sp, site, tail)))
 		return;
 	if (fx_likely((state & FX_CAT_CHOSEN) && (choice == 0 || choice == FX_CHOICE_SCOPED)) &&
-	    fx_likely(leave_usually(state, function, sp, site, tail, &end)))
+	    fx_likely(leave_usually(state, function, sp, site, tail, &e)))
 		return;
-	if (end)
-		leave_apart(function, sp, site, place, end);
+	if (e.end)
+		leave_apart(function, sp, site, place, e);
 	else
 		fx_hooks_leave(function, sp, site, tail);
 }
@@ -354,7 +357,8 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
-	uint64_t choice, end = 0;
+	struct ending e = {0};
+	uint64_t choice;
 	void *place;
 	bool tail;
 
@@ -373,10 +377,10 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	place = __builtin_return_address(0);
 	tail = is_tail(site, place);
 	/* (There fx_self is read, not before: see fx_engine_guest_comes().) */
-	if (fx_likely(leave_usually(state, (uint64_t)function, FX_CFA(), site, tail, &end)))
+	if (fx_likely(leave_usually(state, (uint64_t)function, FX_CFA(), site, tail, &e)))
 		return;
-	if (end)
-		leave_apart((uint64_t)function, FX_CFA(), site, place, end);
+	if (e.end)
+		leave_apart((uint64_t)function, FX_CFA(), site, place, e);
 	else
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);
 }

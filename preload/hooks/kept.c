@@ -52,8 +52,8 @@ FX_KEPT_WAY("fx_hooks_enter_again", "rdx", "r9", FX_KEPT_VECTORS_ASM);
 FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 
 /*
- * NAME_WAY(...) asks NAME_WAY_kept(), and if that has done nothing jumps to NAME. Its arguments are `put' where the registers stand
- * that need not be kept, and `got' again from there; no vectors are saved, for nothing changes them.
+ * NAME_WAY(...) asks NAME_WAY_kept(), and if that has done nothing jumps to NAME, whose arguments are `got' again. Its own are `put' where the
+ * registers stand that need not be kept; no vectors are saved, for nothing changes them.
  */
 #define FX_QUICK_WAY(name, way, put, kept, got)                                                    \
 	__asm__(".text\n"                                                                          \
@@ -84,30 +84,43 @@ FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 		".cfi_endproc\n"                                                                   \
 		".size " name way ", .-" name way "\n")
 
-/* Function, site, stack address and key of an entry, where the slow way has them. */
-#define FX_ENTRY_KEEP                                                                              \
-	"	movq %rdi, 40(%rsp)\n"                                                                   \
-	"	movq %rsi, 32(%rsp)\n"                                                                   \
-	"	movq %rdx, 56(%rsp)\n"                                                                   \
-	"	movq %rcx, 16(%rsp)\n"
+/* Function, site, stack address and key of an entry: all but the third are put there by who has done nothing. (The first, which the entry of
+ * quick.h has too, gives way to what is kept.) */
+#define FX_ENTRY_PUT "	movq %rdx, 56(%rsp)\n"
 #define FX_ENTRY_GOT                                                                               \
 	"	movq 40(%rsp), %rdi\n"                                                                   \
 	"	movq 32(%rsp), %rsi\n"                                                                   \
 	"	movq 56(%rsp), %rdx\n"                                                                   \
 	"	movq 16(%rsp), %rcx\n"
 
-FX_QUICK_WAY("fx_hooks_enter", "_quick", FX_ENTRY_KEEP, "rsi", FX_ENTRY_GOT);
-FX_QUICK_WAY("fx_hooks_enter", "_plain", FX_ENTRY_KEEP, "rsi", FX_ENTRY_GOT);
+FX_QUICK_WAY("fx_hooks_enter", "_quick", FX_ENTRY_PUT, "rdi", FX_ENTRY_GOT);
+FX_QUICK_WAY("fx_hooks_enter", "_registers", FX_ENTRY_PUT, "rdi", FX_ENTRY_GOT);
+FX_QUICK_WAY("fx_hooks_enter", "_plain", FX_ENTRY_PUT, "rdi", FX_ENTRY_GOT);
+/* (The slow half wants the function, in place of the start.) */
 FX_QUICK_WAY("fx_hooks_leave", "_quick",
-	     "	movq %rdi, 40(%rsp)\n"
+	     "	movq %r8, 40(%rsp)\n"
 	     "	movq %rsi, 56(%rsp)\n"
 	     "	movq %rdx, 8(%rsp)\n"
 	     "	movq %rcx, 16(%rsp)\n",
 	     "rdx",
 	     "	movq 40(%rsp), %rdi\n"
+	     "	movq (%rdi), %rdi\n"
 	     "	movq 56(%rsp), %rsi\n"
 	     "	movq 8(%rsp), %rdx\n"
 	     "	movq 16(%rsp), %rcx\n");
+
+/* With the frame pointer in place of the function. */
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl fx_hooks_enter_frame\n"
+	".hidden fx_hooks_enter_frame\n"
+	".type fx_hooks_enter_frame, @function\n"
+	"fx_hooks_enter_frame:\n"
+	".cfi_startproc\n"
+	"	movq %rbp, %rdi\n"
+	"	jmp fx_hooks_enter_frame_at\n"
+	".cfi_endproc\n"
+	".size fx_hooks_enter_frame, .-fx_hooks_enter_frame\n");
 #elif defined(__aarch64__)
 _Static_assert(offsetof(struct fx_kept, registers[19]) == 152, "x19");
 _Static_assert(offsetof(struct fx_kept, registers[31]) == 248, "sp");

@@ -217,6 +217,49 @@ static bool quick_is_plain(const struct fx_quick *q)
 	return q->count;
 }
 
+static bool quick_is_of_registers(const struct fx_quick *q)
+{
+	for (uint32_t i = 0; i < q->count; i++) {
+		const struct fx_quick_value *v = &q->values[i];
+
+		if (v->way != FX_QUICK_HALF || v->load || v->offset)
+			return false;
+	}
+	return true;
+}
+
+/* Whether all values of a plain one are on the stack, beside the frame pointer. */
+static bool quick_is_of_frame(struct fx_quick *q)
+{
+	int32_t low = INT32_MAX, high = INT32_MIN;
+
+	for (uint32_t i = 0; i < q->count; i++) {
+		const struct fx_quick_value *v = &q->values[i];
+
+		if (v->way > FX_QUICK_WORD || v->base != FX_KEPT_FRAME || !v->load)
+			return false;
+		low = v->offset < low ? v->offset : low;
+		high = v->offset > high ? v->offset : high;
+	}
+	if ((int64_t)high - low > FX_QUICK_NEAR)
+		return false;
+	q->low = low;
+	q->near = FX_QUICK_NEAR - (uint32_t)(high - low);
+	return true;
+}
+
+static enum fx_quick_form quick_form(struct fx_quick *q)
+{
+	if (!quick_is_plain(q))
+		return FX_QUICK_ANY;
+	/* What is read beside the last value is as near. */
+	if (q->count % 2)
+		q->values[q->count] = (struct fx_quick_value){.offset = q->values[0].offset};
+	if (quick_is_of_frame(q))
+		return FX_QUICK_FRAME;
+	return quick_is_of_registers(q) ? FX_QUICK_REGISTERS : FX_QUICK_PLAIN;
+}
+
 /* An entry that says that nothing can be quick is of no state. */
 static bool is_of_state(const struct fx_quick *q, uint64_t state)
 {
@@ -262,7 +305,7 @@ fx_cold void fx_quick_learn(struct fx_thread *t, const struct fx_recipes_of *of,
 	if (!e.index || !quick_fill(t, of, recipe, &e))
 		e.state = ~e.state;
 	e.header = quick_header(&e);
-	e.is_plain = quick_is_plain(&e);
+	e.form = (uint16_t)quick_form(&e);
 	if (is_entry && (of->function->flags & FX_RECIPE_RESULT))
 		e.header &= ~FX_QUICK_COMPLETE;
 	quick_entries[i] = e;

@@ -49,6 +49,14 @@ enum fx_quick_way {
 	FX_QUICK_ENUM_SIGNED,
 };
 
+/* By what all values of an entry can be read: the last of these that does. */
+enum fx_quick_form {
+	FX_QUICK_ANY,	    /* fx_quick_read(); */
+	FX_QUICK_PLAIN,	    /* fx_quick_read_plain(); */
+	FX_QUICK_REGISTERS, /* fx_quick_read_registers(); */
+	FX_QUICK_FRAME,	    /* fx_quick_read_frame() */
+};
+
 /* In a header: its record's type. Without that it lacks what the function returns. */
 #define FX_QUICK_COMPLETE UINT64_C(4)
 
@@ -59,9 +67,11 @@ struct fx_quick {
 	uint32_t serial; /* fx_callers_serial */
 	uint64_t
 	    header; /* of the record; at an entry of a function whose result is wanted, without its type */
+	int32_t low;	/* of FX_QUICK_FRAME: the lowest offset, */
+	uint32_t near;	/* and how far above a stack address it may lie, so that all are near */
 	uint32_t index; /* of the function's name */
 	uint16_t count;
-	uint16_t is_plain; /* fx_quick_read_plain() does for it */
+	uint16_t form; /* enum fx_quick_form */
 	struct fx_quick_value values[FX_QUICK_VALUES];
 };
 
@@ -158,6 +168,49 @@ fx_hot bool fx_quick_read_plain(const struct fx_quick *q, const struct fx_kept *
 		fx_store_relaxed(to++, v->header | value << 32);
 	} while (++v < end);
 	return true;
+}
+
+_Static_assert(FX_QUICK_HALF == 0 && FX_QUICK_WORD == 1, "told by arithmetic");
+
+/* A half or a word, without a branch. Returns where the next one goes; one word more is written than that. */
+fx_hot uint64_t *fx_quick_put(uint64_t *to, const struct fx_quick_value *v, uint64_t value)
+{
+	uint64_t is_half = (uint64_t)v->way - 1;
+
+	fx_store_relaxed(&to[0], v->header | (value & is_half) << 32);
+	fx_store_relaxed(&to[1], value);
+	return to + 1 + v->way;
+}
+
+_Static_assert(FX_QUICK_VALUES % 2 == 0 && FX_QUICK_WORDS < FX_STASH_PLACE_WORDS,
+	       "two by two; room for one more");
+
+/* Halves that are registers as they are; two by two, of which the last may be none. */
+fx_hot void fx_quick_read_registers(const struct fx_quick *q, const struct fx_kept *kept,
+				    uint64_t *to)
+{
+	const struct fx_quick_value *v = q->values, *end = v + q->count;
+
+	do {
+		fx_store_relaxed(&to[0], v[0].header | kept->registers[v[0].base] << 32);
+		fx_store_relaxed(&to[1], v[1].header | kept->registers[v[1].base] << 32);
+		to += 2;
+		v += 2;
+	} while (fx_unlikely(v < end));
+}
+
+/* Halves and words in memory that the frame pointer leads to, which is near. */
+fx_hot void fx_quick_read_frame(const struct fx_quick *q, uint64_t frame, uint64_t *to)
+{
+	const struct fx_quick_value *v = q->values, *end = v + q->count;
+
+	do {
+		to = fx_quick_put(to, &v[0],
+				  fx_quick_load(frame + (uint64_t)(int64_t)v[0].offset, 8));
+		to = fx_quick_put(to, &v[1],
+				  fx_quick_load(frame + (uint64_t)(int64_t)v[1].offset, 8));
+		v += 2;
+	} while (fx_unlikely(v < end));
 }
 
 /* In place of a header that has room for it in its upper half. */

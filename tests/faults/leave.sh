@@ -14,7 +14,7 @@ ROUNDS=1500
 WANTED=" $* "
 SIGUSR1=$(kill -l USR1)
 # Of functions whose arguments are numbers.
-arguments='--args descend --args sink_deep --args round_of_calls --retval sink_deep'
+arguments='--args descend --args large_of --args sink_deep --args round_of_calls --retval sink_deep'
 [ "$(uname -m)" = x86_64 ] || arguments=
 
 compile leaver -O2 -g -w -D_GNU_SOURCE -finstrument-functions "$FX_SRCDIR/tests/faults/leaver.c"
@@ -28,6 +28,26 @@ slack_of() { # POINT OPTIONS
 	esac
 }
 
+# expect_within: no handler has jumped, so what a round calls lies in its call, and nobody has closed that before its end.
+expect_within() {
+	awk -F'\t' '
+		$1 == "complete" && $7 == "round_of_calls" { begins[++rounds] = $8; ends[rounds] = $9 }
+		$1 == "complete" && $7 ~ /^(descend|large_of|sink_deep)$/ { inner[++calls] = $8 " " $9 " " $7 }
+		END {
+			for (i = 1; i <= calls; i++) {
+				split(inner[i], call, " ")
+				low = 1; high = rounds
+				while (low < high) { # the last round that begins before it
+					middle = int((low + high + 1) / 2)
+					if (begins[middle] <= call[1]) low = middle; else high = middle - 1
+				}
+				if (begins[low] > call[1] || ends[low] < call[2]) { lost++; shown = call[3] " at " call[1] }
+			}
+			if (lost || !calls) print lost + 0 " of " calls + 0 " calls lie in no round: " shown
+		}' events >verdict
+	[ ! -s verdict ] || fail "$FAULT: $(cat verdict)"
+}
+
 # expect_all SLACK [arguments]: each call that has begun is there once. With pairs some are marked as unfinished, one of some
 # hundred calls of handlers: these record in chunks of their own, and where such a chunk is full within a call, the
 # next one, which has its end, is read after the chunk in which the interrupted call goes on and ends. With arguments, each
@@ -35,7 +55,7 @@ slack_of() { # POINT OPTIONS
 expect_all() {
 	"$FX_BUILDDIR/tests/e2e/events" trace.fxt >events || fail "cannot list trace.fxt"
 	awk -F'\t' -v slack="$1" -v with="${2-}" '
-		BEGIN { most["descend"] = 6; most["sink_deep"] = 12; most["round_of_calls"] = 1499 }
+		BEGIN { most["descend"] = 6; most["large_of"] = 4; most["sink_deep"] = 12; most["round_of_calls"] = 1499 }
 		function bad(text) { if (shown++ < 10) print text; failed = 1 }
 		NR == FNR { split($0, f, " "); begun = f[1]; jumps = f[2]; if (!f[3]) bad("no handler has run"); next }
 		$7 == "records dropped" && $1 == "instant" {
@@ -78,6 +98,8 @@ leave_at() { # POINT EACH
 	in_turn return jump both
 	for way in "${turn[@]}"; do
 		for options in '' '--records pairs' ${arguments:+"$arguments"}; do
+			# Without arguments there is no other way out.
+			[ "$1" != exit_apart ] || [ "$options" = "$arguments" ] || continue
 			# Begins and ends have no halves.
 			[ "$1$options" != 'record_half--records pairs' ] || continue
 			with=
@@ -91,6 +113,7 @@ leave_at() { # POINT EACH
 			fault_happened || fail "$FAULT: the point is not reached"
 			expect_clean trace.fxt
 			expect_all "$(slack_of "$1 $options")" "$with"
+			[ "$way$with" != returnarguments ] || expect_within
 		done
 	done
 	count=$((count + 1))
@@ -98,7 +121,7 @@ leave_at() { # POINT EACH
 
 count=0
 for point in record_claimed record_reserved record_half record_publish record_published frame_reserved frame_pushed \
-	frame_pop frame_popped frame_over frame_left; do
+	frame_pop frame_popped frame_over frame_left exit_apart; do
 	[ "$WANTED" = '  ' ] || [ "${WANTED#* "$point" }" != "$WANTED" ] || continue
 	# (A handler passes a point eight times.)
 	for each in 13 29; do

@@ -40,6 +40,17 @@ CALL void large(void)
 	sink = frame[0];
 }
 
+/* The same of a function that is called with something. */
+CALL void large_of(int number)
+{
+	volatile char frame[20000];
+
+	BEGUN();
+	frame[0] = (char)number;
+	leaf();
+	sink = frame[0];
+}
+
 CALL int descend(int levels)
 {
 	int sum = 1;
@@ -90,6 +101,7 @@ CALL void round_of_calls(int number)
 	if (!sigsetjmp(out, 0))
 		sink_deep(number % 13, number % 2);
 	large();
+	large_of(number % 5);
 	descend(number % 7);
 }
 
