@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "symbols/demangle-d.h"
 #include "symbols/symbols.h"
 #include "symbols/text.h"
 
@@ -138,6 +139,12 @@ static bool demangle_ocaml(const char *symbol, struct sink *sink)
 	       ocaml_parts(symbol + strlen("caml"), sink);
 }
 
+static bool demangle_d(const char *symbol, struct sink *sink)
+{
+	sink->length = fx_demangle_d(symbol, sink->text, sizeof(sink->text));
+	return sink->length != 0;
+}
+
 /* Length without the version that the linker appended. */
 static size_t unversioned_length(const char *symbol)
 {
@@ -171,6 +178,8 @@ static bool demangle(const char *symbol, size_t length, struct sink *sink)
 	plain[length] = '\0';
 	if (symbol[0] == 'c')
 		return demangle_ocaml(plain, sink);
+	if (symbol[1] == 'D')
+		return demangle_d(plain, sink);
 	/* Rust's legacy symbols begin as C++ ones do, and are told apart by their hash. */
 	return demangle_rust(plain, sink) || demangle_cxx(plain, sink);
 }

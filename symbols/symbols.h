@@ -20,9 +20,9 @@
  * fx_symbol_cache_next_problem() tells of each such file once, as long as it is remembered.
  *
  * Names
- *	C++, Rust (legacy and v0) and OCaml are demangled, C++ with its parameters. Rust's hash is left
- *	out. What compilers append stays: ".cold", ".part.0", ".isra.0" and ".constprop.0" stand as they
- *	are after a C name and as " [clone .cold]" after a C++ one; only ".llvm.NUMBER" is removed,
+ *	C++, Rust (legacy and v0), D and OCaml are demangled, C++ and D with their parameters. Rust's hash is
+ *	left out. What compilers append stays: ".cold", ".part.0", ".isra.0" and ".constprop.0" stand as they
+ *	are after a C name and as " [clone .cold]" after one of C++ or D; only ".llvm.NUMBER" is removed,
  *	and so is a symbol version ("@@GLIBC_2.2.5"). Names are valid UTF-8 without control characters, at
  *	most FX_SYMBOL_NAME_MAX bytes; longer ones end in "…#" and a hash of the whole symbol; other
  *	bytes are escaped (base/escape.h).

@@ -60,6 +60,38 @@ static const struct {
     {"_RNvNtNtCs1234_7mycrate3foo3bar3baz", "mycrate::foo::bar::baz"},
     {"_RNCNvCs1234_7mycrate4mains_0", "mycrate::main::{closure#1}"},
     {"_RNvMCs1234_7mycrateNtB2_3Foo3bar", "<mycrate::Foo>::bar"},
+    /* D */
+    {"_Dmain", "D main"},
+    {"_D3app4core5applyFPFiZiDFNfidZiZi",
+     "app.core.apply(int function(int), int delegate(int, double))"},
+    {"_D3app4core4mainFZ5innerMFiZ6deeperMFNaNbNiNfaZi", "app.core.main().inner(int).deeper(char)"},
+    {"_D3app4core5Point3sumMxFiZi", "app.core.Point.sum(int) const"},
+    {"_D3app4core5Point6__dtorMFZv", "app.core.Point.~this()"},
+    {"_D3app4core5Shape6__ctorMFiZCQBbQBaQy", "app.core.Shape.this(int)"},
+    {"_D3app4core5Shape4areaMFKSQyQw5PointJiLiZi",
+     "app.core.Shape.area(ref app.core.Point, out int, lazy int)"},
+    {"_D3app4core5Shape4makeFAyaAiHQgiZv",
+     "app.core.Shape.make(immutable(char)[], int[], int[immutable(char)[]])"},
+    {"_D3app4core__T6HolderTiVii3Z4keepFG3iZv", "app.core.Holder!(int, 3).keep(int[3])"},
+    {"_D3app4core__T4variTiTAyaTdZQoFNfiQmdZv",
+     "app.core.vari!(int, immutable(char)[], double).vari(int, immutable(char)[], double)"},
+    {"_D3std6digest3sha__T3SHAVki512Vki160ZQr3putMFNaNbNiNeMAxhXv",
+     "std.digest.sha.SHA!(512u, 160u).SHA.put(scope const(ubyte)[]...)"},
+    {"_D3std10functional__T6safeOpVAyaa1_3cZ__TQuTymTmZQBcFNaNbNiNfKymKmZb",
+     "std.functional.safeOp!(\"<\").safeOp!(immutable(ulong), ulong).safeOp(ref "
+     "immutable(ulong), ref ulong)"},
+    {"_D3std3uni__T5StackTkZQj3topMFNaNbNcNdNiNfZk.part.0",
+     "std.uni.Stack!(uint).Stack.top() [clone .part.0]"},
+    {"_D3std11concurrency14FiberScheduler6createMFNbDFZvZ4wrapMQk",
+     "std.concurrency.FiberScheduler.create(void delegate()).wrap()"},
+    {"_D3app4core5Shape6__vtblZ", "app.core.Shape.__vtbl"},
+    /* C again */
+    {"_D", "_D"},
+    {"_Dynamic", "_Dynamic"},
+    {"_D2ab", "_D2ab"},
+    {"_D1abc", "_D1abc"},
+    {"_D4core", "_D4core"},
+    {"_D3appQa", "_D3appQa"},
     /* OCaml: the number that tells values of one name apart goes, but where there is no name */
     {"camlStdlib__List__map_236", "Stdlib.List.map"},
     {"camlFoo__fib_81", "Foo.fib"},
@@ -151,10 +183,12 @@ static void *demangle_nested(void *symbol)
 Test(names, nested_symbols_keep_within_the_stack)
 {
 	static const char *const parts[][3] = {
-	    {"_Z1f", "P", "i"},	      {"_Z1f", "FvP", "i"},	 {"_Z1f", "M1A", "i"},
-	    {"_Z1fI", "N1AI", "i"},   {"_Z1fIXng", "ng", "i"},	 {"_Z1f", "1AI", "i"},
-	    {"_Z1f", "A1_", "i"},     {"_ZN", "1A", "1fEv"},	 {"_RNv", "Nv", "C1a1b"},
-	    {"_RINvC1a1b", "R", "l"}, {"_RINvC1a1b", "FR", "l"},
+	    {"_Z1f", "P", "i"},	      {"_Z1f", "FvP", "i"},	   {"_Z1f", "M1A", "i"},
+	    {"_Z1fI", "N1AI", "i"},   {"_Z1fIXng", "ng", "i"},	   {"_Z1f", "1AI", "i"},
+	    {"_Z1f", "A1_", "i"},     {"_ZN", "1A", "1fEv"},	   {"_RNv", "Nv", "C1a1b"},
+	    {"_RINvC1a1b", "R", "l"}, {"_RINvC1a1b", "FR", "l"},   {"_D1aF", "A", "iZi"},
+	    {"_D1aF", "S1aF", "iZi"}, {"_D", "__T", "1aZZ"},	   {"_D1aF", "Qb", "Zi"},
+	    {"_D1aF", "DFDF", "iZi"}, {"_D1aFiH", "iHQbQd", "Zi"},
 	};
 	pthread_attr_t attributes;
 	pthread_attr_init(&attributes);
