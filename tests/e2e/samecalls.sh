@@ -4,6 +4,12 @@
 CALLTREE=$FX_BUILDDIR/tests/e2e/calltree
 HOOKLOG_SO=$FX_BUILDDIR/.libs/libhooklog.so
 
+# Of a program in C++, whose names nm has otherwise, threads and depths are compared alone: same_shape=yes.
+same_shape=
+calls_tree() {
+	"$CALLTREE" "$@" | if [ -n "$same_shape" ]; then cut -d' ' -f1,2; else cat; fi
+}
+
 # expect_same_calls NAME PROGRAM...: lossless, with small and with usual buffers. Without address
 # randomisation, since hashes of addresses decide what lua calls.
 expect_same_calls() {
@@ -12,7 +18,7 @@ expect_same_calls() {
 	shift
 	HOOKLOG=$PWD/hooks.log LD_PRELOAD=$HOOKLOG_SO setarch -R "$@" >logged.out 2>/dev/null </dev/null
 	nm "$1" >symbols
-	"$CALLTREE" hooks hooks.log symbols >logged.tree
+	calls_tree hooks hooks.log symbols >logged.tree
 	[ "$(wc -l <logged.tree)" -gt 10000 ] || fail "$name: the logger saw too few calls"
 
 	expect_unharmed 0 "$@"
@@ -21,7 +27,7 @@ expect_same_calls() {
 			2>traced.err </dev/null || fail "$name: $(cat traced.err)"
 		expect_same_file logged.out traced.out
 		expect_clean trace.fxt
-		"$CALLTREE" archive trace.fxt >traced.tree
+		calls_tree archive trace.fxt >traced.tree
 		expect_same_file logged.tree traced.tree
 	done
 	echo "$name: $(wc -l <traced.tree) calls, the same"
