@@ -76,6 +76,7 @@ enum fxtrace_event_type {
 	FXTRACE_COUNTER_EVENT = 1,
 	FXTRACE_DURATION_BEGIN_EVENT = 2,
 	FXTRACE_DURATION_END_EVENT = 3,
+	FXTRACE_DURATION_COMPLETE_EVENT = 4, /* write_past's alone */
 	FXTRACE_ASYNC_BEGIN_EVENT = 5,
 	FXTRACE_ASYNC_INSTANT_EVENT = 6,
 	FXTRACE_ASYNC_END_EVENT = 7,
@@ -117,6 +118,12 @@ struct fxtrace_observer {
 	struct fxtrace_observer *next; /* libfxtrace.so's own, with what follows */
 	uint32_t seen;
 	uint32_t reserved;
+};
+
+/* When an event was, and on which of the process's threads. */
+struct fxtrace_past {
+	uint64_t ticks; /* of TRACE_TICKS()'s clock */
+	uint64_t tid;	/* 0: the calling thread */
 };
 
 struct fxtrace_events;
@@ -168,6 +175,10 @@ struct fxtrace_events {
 	int (*unobserve)(struct fxtrace_observer *observer);
 	int (*await)(struct fxtrace_observer *observer, uint64_t timeout_ns,
 		     enum fxtrace_phase *ret);
+	/* As write, of an event that is over. `number` of a complete duration is its end, in ticks. Since 0.2. */
+	void (*write_past)(const struct fxtrace_past *past, unsigned type, const char *category,
+			   const char *name, uint64_t number, const struct fxtrace_arg *args,
+			   size_t count);
 };
 
 /* Whether a library that was made before, or after, has it. */

@@ -103,6 +103,10 @@ void fx_events_write_at(const struct fxtrace_at *at, unsigned type, const char *
 			const char *name, uint64_t number, const struct fxtrace_arg *args,
 			size_t count);
 
+void fx_events_write_past(const struct fxtrace_past *past, unsigned type, const char *category,
+			  const char *name, uint64_t number, const struct fxtrace_arg *args,
+			  size_t count);
+
 void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *category,
 		   const char *name, const void *data, size_t size, const struct fxtrace_arg *args,
 		   size_t count);

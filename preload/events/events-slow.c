@@ -192,34 +192,61 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 			 &r);
 }
 
-/* Neither the thread's time nor what it has open is touched: the event is none of its own. */
+/* An event of the thread that `process` and `thread` tell, as words of the record: neither the calling thread's time nor what it has
+ * open is touched. */
+static void event_write_elsewhere(struct fx_thread *t, uint64_t process, uint64_t thread,
+				  uint64_t ticks, unsigned type, const char *category,
+				  const char *name, uint64_t number, const struct fxtrace_arg *args,
+				  size_t count)
+{
+	bool has_number = event_has_number(type, number);
+	struct fx_reservation r;
+	uint64_t *p, *end;
+	struct event e;
+
+	event_measure(&e, t, category, name, args, count, 4 + has_number);
+	p = fx_record_reserve(t, e.words, &r);
+	if (!p)
+		return;
+	p[1] = ticks;
+	p[2] = process;
+	p[3] = thread;
+	end = event_put(p + 4, &e);
+	if (has_number)
+		*end = number;
+	fx_record_commit(
+	    t, p, FX_EVENT_HEADER_AT(type, e.words, e.count, e.category.ref, e.name.ref), &r);
+}
+
+/* The event is none of the calling thread's. */
 void fx_events_write_at(const struct fxtrace_at *at, unsigned type, const char *category,
 			const char *name, uint64_t number, const struct fxtrace_arg *args,
 			size_t count)
 {
 	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
-	bool has_number = event_has_number(type, number);
-	struct fx_reservation r;
-	uint64_t *p, *end, called;
-	struct event e;
+	uint64_t called;
 
 	if (!t || type > FX_EVENT_FLOW_END || type == FX_EVENT_COMPLETE || at->ticks == 0 ||
 	    at->ticks > INT64_MAX)
 		return;
 	/* 0: it will be called by its id. */
 	called = at->vthread && *at->vthread ? fx_string_literal(t, at->vthread) : 0;
-	event_measure(&e, t, category, name, args, count, 4 + has_number);
-	p = fx_record_reserve(t, e.words, &r);
-	if (!p)
+	event_write_elsewhere(t, (uint32_t)fx_engine.pid | called << FX_VTHREAD_NAME_SHIFT,
+			      at->id | FX_VTHREAD, at->ticks, type, category, name, number, args,
+			      count);
+}
+
+void fx_events_write_past(const struct fxtrace_past *past, unsigned type, const char *category,
+			  const char *name, uint64_t number, const struct fxtrace_arg *args,
+			  size_t count)
+{
+	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
+
+	if (!t || type > FX_EVENT_FLOW_END || past->ticks == 0 || past->ticks > INT64_MAX)
 		return;
-	p[1] = at->ticks;
-	p[2] = (uint32_t)fx_engine.pid | called << FX_VTHREAD_NAME_SHIFT;
-	p[3] = at->id | FX_VTHREAD;
-	end = event_put(p + 4, &e);
-	if (has_number)
-		*end = number;
-	fx_record_commit(
-	    t, p, FX_EVENT_HEADER_AT(type, e.words, e.count, e.category.ref, e.name.ref), &r);
+	event_write_elsewhere(t, (uint32_t)fx_engine.pid,
+			      past->tid ? (uint32_t)past->tid : (uint32_t)t->tid, past->ticks, type,
+			      category, name, number, args, count);
 }
 
 /* --- Payloads ------------------------------------------------------------------------------------- */

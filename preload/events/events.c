@@ -199,6 +199,7 @@ const struct fxtrace_events fx_events_table = {
     .observe = events_observe,
     .unobserve = events_unobserve,
     .await = events_await,
+    .write_past = fx_events_write_past,
 };
 
 extern const struct fxtrace_events __fxtrace_events
