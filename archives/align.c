@@ -4,8 +4,10 @@
 #include "archives/align.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
+#include "archives/between.h"
 #include "archives/bounds.h"
 
 const char *fx_alignment_text(enum fx_alignment how)
@@ -127,25 +129,72 @@ static int align_gather(struct fx_aligned *a, struct fx_aligned *other, struct f
 	return 0;
 }
 
-/* Moves what is known of an archive's clock so that its messages are in order; or makes it known. */
-static int align_by_messages(struct fx_aligned *archives, size_t count, struct fx_aligned *a)
+/* The same of messages that an id tells. */
+static int align_gather_pair(struct fx_aligned *a, struct fx_aligned *other,
+			     const struct fx_between_pair *pair, bool is_sent,
+			     struct fx_bounds *bounds)
 {
-	struct fx_bounds bounds = {0};
+	for (size_t i = 0; i < pair->shortest.count + pair->kept.count; i++) {
+		const struct fx_between_message *message =
+		    i < pair->shortest.count ? &pair->shortest.items[i]
+					     : &pair->kept.items[i - pair->shortest.count];
+		uint64_t own = is_sent ? message->sent : message->received;
+		uint64_t theirs = is_sent ? message->received : message->sent;
+
+		if (fx_bounds_add(bounds, !is_sent, fx_clockmap_to(&a->map, own),
+				  fx_clockmap_to(&other->map, theirs)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int align_gather_links(struct fx_aligned *archives, struct fx_aligned *a,
+			      struct fx_aligned *other, const struct fx_between *between,
+			      struct fx_bounds *bounds)
+{
+	size_t own = (size_t)(a - archives), theirs = (size_t)(other - archives);
+	const struct fx_between_pair *out = fx_between_find(between, own, theirs);
+	const struct fx_between_pair *in = fx_between_find(between, theirs, own);
+	int r = out ? align_gather_pair(a, other, out, true, bounds) : 0;
+
+	return r == 0 && in ? align_gather_pair(a, other, in, false, bounds) : r;
+}
+
+/* Moves what is known of an archive's clock so that its messages are in order; or makes it known. */
+static int align_by_messages(struct fx_aligned *archives, size_t count, struct fx_aligned *a,
+			     const struct fx_between *between)
+{
+	struct fx_bounds bounds = {.is_known = a->how != FX_ALIGN_NONE};
+	double error = 0; /* of the others */
 	struct fx_line line;
 	int r = 0;
 
+	bounds.from = fx_clockmap_to(&a->map, a->facts.first_ns);
+	bounds.to = fx_clockmap_to(&a->map, a->facts.last_ns);
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (&archives[i] != a && archives[i].how != FX_ALIGN_NONE && !archives[i].leader)
-			r = align_gather(a, &archives[i], &bounds);
+		size_t before = bounds.count;
+
+		if (&archives[i] == a || archives[i].how == FX_ALIGN_NONE || archives[i].leader)
+			continue;
+		r = align_gather(a, &archives[i], &bounds);
+		if (r == 0)
+			r = align_gather_links(archives, a, &archives[i], between, &bounds);
+		if (bounds.count > before && archives[i].error > error)
+			error = archives[i].error;
 	}
 	if (r == 0 && bounds.count > 0) {
-		a->is_contradicted = !fx_bounds_solve(&bounds, a->how != FX_ALIGN_NONE, &line);
+		a->is_contradicted = !fx_bounds_solve(&bounds, &line);
 		if (!a->is_contradicted && a->how == FX_ALIGN_NONE)
-			r = align_by_offset(a, 0, FX_ALIGN_MESSAGES);
+			r = align_by_offset(a, line.base, FX_ALIGN_MESSAGES);
 		else if (!a->is_contradicted && (line.constant != 0 || line.slope != 0))
 			a->how = FX_ALIGN_BOTH;
-		if (r == 0 && !a->is_contradicted)
+		if (r == 0 && !a->is_contradicted) {
+			/* The line was found by times that have not been moved yet. */
+			if (a->how == FX_ALIGN_MESSAGES)
+				line.at = align_moved(line.at, line.base);
 			fx_clockmap_tilt(&a->map, line.constant, line.slope, line.at);
+			a->error = line.error + error;
+		}
 	}
 	fx_bounds_free(&bounds);
 	return r;
@@ -165,10 +214,15 @@ static struct fx_aligned *align_leader(struct fx_aligned *archives, struct fx_al
 /* What needs no other's clock but that of an archive with a date. */
 static int align_alone(struct fx_aligned *archives, struct fx_aligned *a)
 {
-	if (a == archives)
+	a->error = INFINITY;
+	if (a == archives) {
+		a->error = 0;
 		return align_by_offset(a, a->offset, FX_ALIGN_FIRST);
-	if (a->has_offset)
+	}
+	if (a->has_offset) {
+		a->error = -1;
 		return align_by_offset(a, a->offset, FX_ALIGN_OFFSET);
+	}
 	for (struct fx_aligned *b = archives; b < a && a->facts.has_clock; b++) {
 		if (!b->leader && b->how != FX_ALIGN_NONE && b->facts.has_clock)
 			return align_by_dates(a, b);
@@ -177,21 +231,21 @@ static int align_alone(struct fx_aligned *archives, struct fx_aligned *a)
 }
 
 /* Those that nothing else has aligned wait for one another. */
-static int align_messages(struct fx_aligned *archives, size_t count)
+static int align_messages(struct fx_aligned *archives, size_t count, const struct fx_between *between)
 {
 	bool found = true;
 	int r = 0;
 
 	for (size_t i = 1; i < count && r == 0; i++) {
 		if (archives[i].how == FX_ALIGN_DATES && !archives[i].leader)
-			r = align_by_messages(archives, i, &archives[i]);
+			r = align_by_messages(archives, i, &archives[i], between);
 	}
 	while (found && r == 0) {
 		found = false;
 		for (size_t i = 1; i < count && r == 0; i++) {
 			if (archives[i].how != FX_ALIGN_NONE || archives[i].leader)
 				continue;
-			r = align_by_messages(archives, count, &archives[i]);
+			r = align_by_messages(archives, count, &archives[i], between);
 			found |= archives[i].how != FX_ALIGN_NONE;
 		}
 	}
@@ -219,23 +273,94 @@ static void align_spread(struct fx_aligned *archives, size_t count)
 	}
 }
 
-int fx_align(struct fx_aligned *archives, size_t count)
+static int align_once(struct fx_aligned *archives, size_t count, const struct fx_between *between)
 {
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		archives[i].leader = align_leader(archives, &archives[i]);
+		fx_clockmap_free(&archives[i].map);
+		archives[i].how = FX_ALIGN_NONE;
+		archives[i].is_contradicted = false;
 		if (!archives[i].leader)
 			r = align_alone(archives, &archives[i]);
 	}
 	/* Once before messages, which shall be in order in the end. */
 	align_spread(archives, count);
 	if (r == 0)
-		r = align_messages(archives, count);
+		r = align_messages(archives, count, between);
 	align_spread(archives, count);
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (archives[i].leader && archives[i].leader->how != FX_ALIGN_NONE)
-			r = align_by_machine(&archives[i], archives[i].leader);
+		if (!archives[i].leader || archives[i].leader->how == FX_ALIGN_NONE)
+			continue;
+		archives[i].error = archives[i].leader->error;
+		r = align_by_machine(&archives[i], archives[i].leader);
 	}
+	return r;
+}
+
+bool fx_align_is_backwards(struct fx_aligned *archives, const struct fx_link *link)
+{
+	return fx_clockmap_to(&archives[link->from].map, link->sent) >
+	       fx_clockmap_to(&archives[link->to].map, link->received);
+}
+
+struct align_work {
+	struct fx_aligned *archives;
+	struct fx_between between;
+	bool is_again;
+	uint64_t backwards;
+};
+
+/* The archive whose clock another one has, and a time of it. */
+static size_t align_root(const struct align_work *work, size_t at, uint64_t *ns)
+{
+	const struct fx_aligned *a = &work->archives[at];
+
+	if (!a->leader)
+		return at;
+	*ns = align_moved(*ns, a->leader->facts.clock.offset - a->facts.clock.offset);
+	return (size_t)(a->leader - work->archives);
+}
+
+static int align_see(void *opaque, const struct fx_link *link)
+{
+	struct align_work *work = opaque;
+	uint64_t sent = link->sent, received = link->received;
+	size_t from = align_root(work, link->from, &sent);
+	size_t to = align_root(work, link->to, &received);
+
+	if (from == to)
+		return 0;
+	if (!work->is_again)
+		return fx_between_add(&work->between, from, to, sent, received);
+	if (!fx_align_is_backwards(work->archives, link))
+		return 0;
+	work->backwards++;
+	return fx_between_keep(&work->between, from, to, sent, received);
+}
+
+/* So often what is out of order after all is taken into account. */
+#define ALIGN_ROUNDS 4
+
+int fx_align(struct fx_aligned *archives, size_t count, struct fx_links *links)
+{
+	struct align_work work = {.archives = archives};
+	int r;
+
+	for (size_t i = 0; i < count; i++)
+		archives[i].leader = align_leader(archives, &archives[i]);
+	fx_between_init(&work.between, count);
+	r = fx_links_walk(links, align_see, NULL, &work);
+	if (r == 0)
+		r = align_once(archives, count, &work.between);
+	work.is_again = true;
+	for (int round = 1; round < ALIGN_ROUNDS && r == 0; round++) {
+		work.backwards = 0;
+		r = fx_links_walk(links, align_see, NULL, &work);
+		if (r < 0 || work.backwards == 0)
+			break;
+		r = align_once(archives, count, &work.between);
+	}
+	fx_between_free(&work.between);
 	return r;
 }

@@ -37,11 +37,18 @@ struct fx_aligned {
 	struct fx_aligned *leader; /* an earlier one, whose clock it has; NULL: none */
 	enum fx_alignment how;	   /* FX_ALIGN_NONE: nothing tells */
 	bool is_contradicted; /* no clock that drifts evenly could have its messages in order */
+	double error; /* ns, that it may be wrong by against the first one's; INFINITY: nothing tells; < 0: the user says */
 	struct fx_clockmap map;
 };
 
-/* Finds the maps of all; the first archive's clock is kept, unless it is slower than another. 0 or -ENOMEM. */
-int fx_align(struct fx_aligned *archives, size_t count);
+/*
+ * Finds the maps of all; the first archive's clock is kept, unless it is slower than another. `links`: the ends of messages that all
+ * facts were read with. 0 or -errno.
+ */
+int fx_align(struct fx_aligned *archives, size_t count, struct fx_links *links);
+
+/* Whether a message runs backwards by these maps. */
+bool fx_align_is_backwards(struct fx_aligned *archives, const struct fx_link *link);
 
 /* Whether two archives were recorded on one machine since the same start. */
 bool fx_align_is_same_machine(const struct fx_facts *a, const struct fx_facts *b);

@@ -11,29 +11,35 @@
 /* At time `at` of the clock, it is to be moved by at least, or by at most, so many ns. */
 struct fx_bound {
 	uint64_t at;
-	double by;
+	double by; /* more than `base` */
 	bool is_least;
 };
 
 struct fx_bounds {
 	struct fx_bound *items;
 	size_t count, capacity;
+	bool is_known;	   /* the clock is nearly right; else it may lie anywhere */
+	int64_t base;	   /* of one that may lie anywhere, what the first bound says */
+	uint64_t from, to; /* the times that are of interest */
 };
 
 /* Time `at`, moved, is to be no earlier than `other` (`is_least`), or no later. 0 or -ENOMEM. */
 int fx_bounds_add(struct fx_bounds *bounds, bool is_least, uint64_t at, uint64_t other);
 
-/* By how much a clock is to be moved: `constant` + `slope` * (time - `at`), in ns. */
+/* By how much a clock is to be moved: `base` + `constant` + `slope` * (time - `at`), in ns. */
 struct fx_line {
+	int64_t base;
 	double constant, slope;
 	uint64_t at;
+	double error; /* what it may be wrong by, between `from` and `to`; INFINITY: nothing tells */
 };
 
 /*
- * The line that keeps all bounds: the one with the least change if `is_known`, for then the clock is nearly right; else
- * in the middle between them. False: there is none of a slope that a clock could have. There is a bound at least.
+ * The line that keeps all bounds: the one with the least change if the clock is nearly right; else in the middle between
+ * them. False: there is none of a slope that a clock could have. There is a bound at least. The truth is a line, too, which keeps
+ * them all and whose slope differs by no more than two clocks of computers do: `error` is how far one such can be from this one.
  */
-bool fx_bounds_solve(const struct fx_bounds *bounds, bool is_known, struct fx_line *ret);
+bool fx_bounds_solve(struct fx_bounds *bounds, struct fx_line *ret);
 
 void fx_bounds_free(struct fx_bounds *bounds);
 

@@ -135,6 +135,18 @@ static void facts_time(struct fx_facts *facts, const struct fxt_record *record)
 		facts->last_ns = end;
 }
 
+/* The end of a message that an id is common to. */
+static int facts_link(struct fx_facts *facts, const struct fxt_record *record)
+{
+	bool is_sent;
+
+	if (!facts->links || !fx_link_read(record, &is_sent))
+		return 0;
+	return fx_links_add(
+	    facts->links, facts->number, is_sent, record->event.id,
+	    fxt_ticks_to_ns(record->event.timestamp, record->provider->ticks_per_second));
+}
+
 static int facts_record(struct fx_facts *facts, const struct fxt_record *record)
 {
 	int r;
@@ -144,6 +156,8 @@ static int facts_record(struct fx_facts *facts, const struct fxt_record *record)
 	case FXT_KIND_EVENT:
 		facts->events++;
 		r = facts_thread(facts, record->event.thread.pid, record->event.thread.tid);
+		if (r == 0)
+			r = facts_link(facts, record);
 		return r < 0 ? r : fx_messages_add(&facts->messages, record);
 	case FXT_KIND_THREAD:
 		return facts_thread(facts, record->thread.pid, record->thread.tid);
@@ -184,13 +198,16 @@ static void facts_fault(void *opaque, const struct fxt_fault *fault)
 		facts->fault = *fault;
 }
 
-int fx_facts_read(const char *path, struct fx_facts *ret)
+int fx_facts_read(const char *path, struct fx_links *links, size_t number, struct fx_facts *ret)
 {
 	const struct fxt_record *record;
 	struct fxt_reader *reader;
 	int r = fxt_reader_open_path(path, &reader);
 
-	*ret = (struct fx_facts){.first_ns = UINT64_MAX, .last_ns = UINT64_MAX};
+	*ret = (struct fx_facts){.first_ns = UINT64_MAX,
+				 .last_ns = UINT64_MAX,
+				 .links = links,
+				 .number = number};
 	if (r < 0)
 		return r;
 	fxt_reader_set_fault_handler(reader, facts_fault, ret);

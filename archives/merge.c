@@ -4,6 +4,7 @@
 #include "archives/merge.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,10 @@ struct fx_merge {
 	struct fx_apart_numbers numbers;
 	struct merge_source *sources;
 	struct fx_copy *copy;
+	struct fx_links *links;
+	struct fx_link_ids backwards; /* messages whose arrows would run so */
+	struct fx_link_ids odd;	      /* ids of several messages, which are kept apart */
+	uint64_t linked;	      /* messages that have both ends */
 	struct fx_merge_counts counts;
 	struct fxt_record record;     /* as it is written */
 	struct fx_clock_record clock; /* of it, if it is one */
@@ -73,6 +78,22 @@ static void merge_pair(struct fx_merge *m)
 	}
 }
 
+static int merge_see_link(void *opaque, const struct fx_link *link)
+{
+	struct fx_merge *m = opaque;
+
+	m->linked++;
+	return fx_align_is_backwards(m->aligned, link) ? fx_link_ids_add(&m->backwards, link->id)
+							: 0;
+}
+
+static int merge_see_odd(void *opaque, uint64_t id)
+{
+	struct fx_merge *m = opaque;
+
+	return fx_link_ids_add(&m->odd, id);
+}
+
 /* Whether two archives say that they come from different hosts. */
 static bool merge_are_hosts_many(const struct fx_merge *m)
 {
@@ -103,7 +124,8 @@ int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_m
 	m->aligned = calloc(count, sizeof(*m->aligned));
 	m->apart = calloc(count, sizeof(*m->apart));
 	m->sources = calloc(count, sizeof(*m->sources));
-	if (!m->aligned || !m->apart || !m->sources) {
+	m->links = fx_links_new();
+	if (!m->aligned || !m->apart || !m->sources || !m->links) {
 		fx_merge_free(m);
 		*ret = NULL;
 		return -ENOMEM;
@@ -114,10 +136,12 @@ int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_m
 		m->aligned[i].has_offset = inputs[i].has_offset;
 		m->aligned[i].offset = inputs[i].offset;
 		m->apart[i].facts = &m->aligned[i].facts;
-		r = fx_facts_read(inputs[i].path, &m->aligned[i].facts);
+		r = fx_facts_read(inputs[i].path, m->links, i, &m->aligned[i].facts);
 	}
 	if (r == 0)
-		r = fx_align(m->aligned, count);
+		r = fx_align(m->aligned, count, m->links);
+	if (r == 0)
+		r = fx_links_walk(m->links, merge_see_link, merge_see_odd, m);
 	if (r < 0)
 		return r;
 	fx_apart(m->apart, count);
@@ -152,6 +176,9 @@ void fx_merge_free(struct fx_merge *m)
 		fxt_reader_close(m->sources[i].reader);
 	}
 	fx_apart_free(m->apart, m->count, &m->numbers);
+	fx_links_free(m->links);
+	fx_link_ids_free(&m->backwards);
+	fx_link_ids_free(&m->odd);
 	free(m->aligned);
 	free(m->apart);
 	free(m->sources);
@@ -166,18 +193,31 @@ static void merge_thread(const struct fx_apart *a, struct fxt_thread *thread)
 	thread->tid = fx_apart_id(a, thread->tid);
 }
 
-static void merge_event_ids(const struct fx_apart *a, struct fxt_event *event)
+/* Of what is in several archives the id is the same in all. */
+static bool merge_is_common(const struct fx_merge *m, const struct fxt_record *record)
 {
+	bool is_sent;
+
+	return fx_link_read(record, &is_sent) && !m->odd.is_full &&
+	       !fx_link_ids_has(&m->odd, record->event.id);
+}
+
+static void merge_event_ids(const struct fx_merge *m, const struct fx_apart *a,
+			    struct fxt_record *record)
+{
+	struct fxt_event *event = &record->event;
+
 	merge_thread(a, &event->thread);
-	if (event->type >= FXT_EVENT_ASYNC_BEGIN && event->type <= FXT_EVENT_FLOW_END)
+	if (event->type >= FXT_EVENT_ASYNC_BEGIN && event->type <= FXT_EVENT_FLOW_END &&
+	    !merge_is_common(m, record))
 		event->id ^= a->mask;
 }
 
-static void merge_ids(const struct fx_apart *a, struct fxt_record *record)
+static void merge_ids(const struct fx_merge *m, const struct fx_apart *a, struct fxt_record *record)
 {
 	switch (record->kind) {
 	case FXT_KIND_EVENT:
-		merge_event_ids(a, &record->event);
+		merge_event_ids(m, a, record);
 		break;
 	case FXT_KIND_USERSPACE_OBJECT:
 		merge_thread(a, &record->userspace_object.process);
@@ -261,6 +301,35 @@ static void merge_started(struct fx_merge *m, size_t at)
 	}
 }
 
+/* Whether it is the name of a process, whose clock is to be said. */
+static bool merge_tells_clock(const struct fx_merge *m, size_t at, const struct fxt_record *record)
+{
+	enum fx_alignment how = m->aligned[at].how;
+
+	return (how == FX_ALIGN_DATES || how == FX_ALIGN_BOTH || how == FX_ALIGN_MESSAGES ||
+		how == FX_ALIGN_OFFSET) &&
+	       record->kind == FXT_KIND_KERNEL_OBJECT &&
+	       record->kernel_object.type == FXT_OBJECT_PROCESS &&
+	       record->kernel_object.name.length > 0 && record->nargs + 2 <= FXT_MAX_ARGS;
+}
+
+static void merge_tell_clock(struct fx_merge *m, size_t at)
+{
+	static const char names[2][16] = {"clock", "clock_error_ns"};
+	const char *how = fx_alignment_text(m->aligned[at].how);
+	struct fxt_arg *arg = &m->record.args[m->record.nargs++];
+
+	*arg = (struct fxt_arg){.type = FXT_ARG_STRING,
+				.name = fx_string_inline(names[0], strlen(names[0])),
+				.string = fx_string_inline(how, strlen(how))};
+	if (!isfinite(m->aligned[at].error) || m->aligned[at].error < 0)
+		return;
+	m->record.args[m->record.nargs++] =
+	    (struct fxt_arg){.type = FXT_ARG_UINT64,
+			     .name = fx_string_inline(names[1], strlen(names[1])),
+			     .uint64 = (uint64_t)ceil(m->aligned[at].error)};
+}
+
 /* The record at hand, with times and ids of the new archive. */
 static void merge_translate(struct fx_merge *m, size_t at)
 {
@@ -273,11 +342,13 @@ static void merge_translate(struct fx_merge *m, size_t at)
 	record->provider = &m->provider;
 	if (fx_record_times(record, &begin, &end))
 		fx_record_set_times(record, merge_time(m, at, begin), merge_time(m, at, end));
-	merge_ids(&m->apart[at], record);
+	merge_ids(m, &m->apart[at], record);
 	if (record->kind == FXT_KIND_KERNEL_OBJECT)
 		merge_started(m, at);
 	if (merge_is_marked(m, at, record))
 		merge_mark(m, at);
+	if (merge_tells_clock(m, at, record))
+		merge_tell_clock(m, at);
 }
 
 /* --- Arrows of messages ----------------------------------------------------------------------- */
@@ -408,12 +479,18 @@ static int merge_write_record(struct fx_merge *m, size_t at)
 			       record->kind == FXT_KIND_PROVIDER_EVENT ? record->provider_record.id
 								       : record->provider->id,
 			       &way.provider);
+	bool is_sent;
 
 	if (r < 0)
 		return r;
 	way.changed = !source->is_identity || m->apart[at].shift || m->apart[at].mask ||
 		      record->provider->ticks_per_second != NS_PER_SECOND ||
-		      merge_is_marked(m, at, record);
+		      merge_is_marked(m, at, record) || merge_tells_clock(m, at, record);
+	if (m->backwards.ids.count > 0 && fx_link_read(record, &is_sent) &&
+	    fx_link_ids_has(&m->backwards, record->event.id)) {
+		m->counts.backwards += is_sent;
+		return 0;
+	}
 	if (fx_host_record_is(record) && m->apart[at].group != 0)
 		return 0;
 	if (fx_clock_record_decode(record, &m->clock)) {
@@ -497,7 +574,7 @@ int fx_merge_write(struct fx_merge *m, struct fx_output *out, struct fx_merge_co
 	int r = -ENOMEM;
 
 	*ret_at = 0;
-	m->counts = (struct fx_merge_counts){0};
+	m->counts = (struct fx_merge_counts){.arrows = m->linked - m->backwards.ids.count};
 	m->copy = fx_copy_new(out);
 	if (m->copy)
 		r = merge_all(m, out, ret_at);

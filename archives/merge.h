@@ -2,7 +2,8 @@
 /*
  * Several archives as one: their records in order of time as far as the archives have them so, by clocks that are
  * aligned (align.h), with ids kept apart (apart.h), and an arrow for each message from one archive to another.
- * Each archive is read twice; memory grows with processes, threads, providers and the messages that count.
+ * Each archive is read twice; memory grows with processes, threads, providers and the messages that count. Processes of archives
+ * whose clock was aligned say how, and by how much it may be wrong: arguments `clock' and `clock_error_ns' of their names.
  */
 #ifndef FX_ARCHIVES_MERGE_H
 #define FX_ARCHIVES_MERGE_H
@@ -42,6 +43,7 @@ struct fx_merge_result fx_merge_result(const struct fx_merge *merge, size_t at);
 struct fx_merge_counts {
 	uint64_t events;
 	uint64_t arrows;   /* between archives */
+	uint64_t backwards; /* further ones, which no clocks could have in order: they are left out */
 	uint64_t left_out; /* records that are too large, or that nobody knows */
 };
 

@@ -5,6 +5,7 @@
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +180,17 @@ static void merge_say_clock(const struct fx_merge_result *result)
 		fprintf(stderr, ", stretched by %.1f ppm", drift);
 }
 
+/* How far off it may be, if that is known. */
+static void merge_say_error(const struct fx_aligned *aligned)
+{
+	if (aligned->error < 0 || aligned->how == FX_ALIGN_MACHINE)
+		return;
+	if (isinf(aligned->error))
+		fputs(", nothing tells how exactly", stderr);
+	else
+		fprintf(stderr, ", wrong by %.3f us at most", aligned->error / 1000);
+}
+
 static void merge_say_input(const struct merge *merge, size_t at)
 {
 	struct fx_merge_result result = fx_merge_result(merge->merge, at);
@@ -186,6 +198,7 @@ static void merge_say_input(const struct merge *merge, size_t at)
 	fprintf(stderr, "%s: %s: clock ", merge->program, merge->inputs[at].path);
 	merge_say_clock(&result);
 	fprintf(stderr, " (%s)", fx_alignment_text(result.aligned->how));
+	merge_say_error(result.aligned);
 	if (result.shift > 0)
 		fprintf(stderr, "; its processes and threads are numbered from %" PRIu64,
 			result.shift);
@@ -214,6 +227,9 @@ static int merge_say(const struct merge *merge, const struct fx_merge_counts *co
 		merge->program, merge->out_path, counts->events, counts->events == 1 ? "" : "s",
 		merge->count, merge->count == 1 ? "" : "s", counts->arrows,
 		counts->arrows == 1 ? "" : "s");
+	if (counts->backwards > 0)
+		fprintf(stderr, "; %" PRIu64 " arrows that would run backwards are left out",
+			counts->backwards);
 	if (counts->left_out > 0)
 		fprintf(stderr, "; %" PRIu64 " records left out, too large or of unknown kinds",
 			counts->left_out);

@@ -133,23 +133,30 @@ void fx_mpi_tell_received(const struct fx_receive *receive, uint32_t number)
 
 /* --- Beginning and end ---------------------------------------------------------------------------- */
 
-/* Of the other kind of MPI everything is passed on as it is. */
+unsigned char fx_mpi_is_ours;
+
 #ifdef OPEN_MPI
 #pragma weak ompi_mpi_comm_world
-bool fx_mpi_is_ours(void)
+static bool calls_is_this_mpi(void)
 {
-	return calls_events() && (const void *)MPI_COMM_WORLD != NULL;
+	return (const void *)MPI_COMM_WORLD != NULL;
 }
 #else
+#pragma weak PMPI_Init
 extern char ompi_mpi_comm_world[] __attribute__((weak));
-bool fx_mpi_is_ours(void)
+static bool calls_is_this_mpi(void)
 {
 	/* Compilers take it for granted that an array is somewhere. */
 	char *volatile other = ompi_mpi_comm_world;
 
-	return calls_events() && !other;
+	return PMPI_Init && !other;
 }
 #endif
+
+__attribute__((constructor)) static void calls_begin(void)
+{
+	fx_mpi_is_ours = calls_events() && calls_is_this_mpi();
+}
 
 void fx_mpi_init(struct fx_mpi_call *call)
 {

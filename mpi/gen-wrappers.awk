@@ -139,7 +139,7 @@ function wrapper(kind, name, parameters,    names, way, call, ready, many, statu
 	bytes_of = bytes_expression($3)
 	way = way_of(kind)
 	call = "r = PMPI_" name "(" names ");"
-	ready = kind ~ /^init/ ? "fx_mpi_is_ours()" : "fx_mpi_is_on()"
+	ready = kind ~ /^init/ ? "true" : "fx_mpi_is_on()"
 	sub(/^BEGIN /, "fx_mpi_begin(\\&c, \\&site);\n\t", way)
 	sub(/^ASK /, "fx_mpi_ask(\\&c, \\&site);\n\t", way)
 	sub(/CALL/, call, way)
@@ -156,10 +156,12 @@ function wrapper(kind, name, parameters,    names, way, call, ready, many, statu
 	}
 	gsub(/; */, ";\n\t", way)
 	print "#pragma weak PMPI_" name
-	print "FX_MPI_WRAPPER int MPI_" name "(" (parameters == "" ? "void" : parameters) ")\n{"
+	print "FX_MPI_WAY(" name ")"
+	print "FX_MPI_WRAPPER int fx_mpi_wrap_" name "(" (parameters == "" ? "void" : parameters) ")\n{"
 	print "\tstatic struct fx_mpi_site site = {.name = \"MPI_" name "\"};"
 	print "\tstruct fx_mpi_call c;\n\tint r;\n"
-	print "\tif (!" ready ")\n\t\treturn PMPI_" name "(" names ");"
+	if (ready != "true")
+		print "\tif (!" ready ")\n\t\treturn PMPI_" name "(" names ");"
 	print "\t" way "return r;\n}\n"
 }
 

@@ -72,17 +72,16 @@ struct fx_mpi_many {
 	size_t size;	      /* of them */
 };
 
-/* Whether there is a tracer, and this library is for the MPI that is there. */
-bool fx_mpi_is_ours(void);
+/* There is a tracer, and this library is for the MPI that is there: settled before the program runs. */
+extern unsigned char fx_mpi_is_ours;
 
 /* That, between MPI_Init() and MPI_Finalize(). */
 extern bool fx_mpi_is_up;
 
 FXTRACE_INLINE bool fx_mpi_is_on(void)
 {
-	/* relaxed, both: settled before, and by the thread that has called MPI_Init() */
-	return __atomic_load_n(&__fxtrace_events_gate, __ATOMIC_RELAXED) &&
-	       __atomic_load_n(&fx_mpi_is_up, __ATOMIC_RELAXED);
+	/* relaxed: by the thread that has called MPI_Init(), before others call MPI */
+	return __atomic_load_n(&fx_mpi_is_up, __ATOMIC_RELAXED);
 }
 
 /* --- Every call ------------------------------------------------------------------------------------- */
