@@ -19,7 +19,8 @@
 
 enum { BOUNDS_STEPS = 100 };
 
-int fx_bounds_add(struct fx_bounds *bounds, bool is_least, uint64_t at, uint64_t other)
+int fx_bounds_add(struct fx_bounds *bounds, bool is_least, uint64_t at, uint64_t other,
+		  double error)
 {
 	int64_t by = (int64_t)(other - at);
 
@@ -30,7 +31,7 @@ int fx_bounds_add(struct fx_bounds *bounds, bool is_least, uint64_t at, uint64_t
 	by -= bounds->base;
 	bounds->items[bounds->count++] = (struct fx_bound){
 	    .at = at,
-	    .by = is_least ? (double)by + BOUNDS_MARGIN : (double)by - BOUNDS_MARGIN,
+	    .by = (double)by + (is_least ? BOUNDS_MARGIN - error : error - BOUNDS_MARGIN),
 	    .is_least = is_least,
 	};
 	return 0;
@@ -126,9 +127,11 @@ static double bounds_slope(const struct fx_bounds *bounds, uint64_t at, double m
 
 static double bounds_constant(const struct fx_bounds *bounds, const struct bounds_room *room)
 {
-	if (bounds->is_known && room->least <= 0 && room->most >= 0)
+	bool is_known = bounds->is_known && room->least <= room->most;
+
+	if (is_known && room->least <= 0 && room->most >= 0)
 		return 0;
-	if (bounds->is_known)
+	if (is_known)
 		return room->least > 0 ? room->least : room->most;
 	if (isinf(room->least))
 		return room->most;
@@ -176,13 +179,15 @@ static double bounds_extreme(const struct fx_bounds *bounds, uint64_t at, double
 	return sign * best;
 }
 
-static double bounds_error(const struct fx_bounds *bounds, const struct fx_line *line)
+double fx_bounds_error(struct fx_bounds *bounds, const struct fx_line *line)
 {
-	struct bounds_room room = bounds_room(bounds, line->slope, line->at);
 	const uint64_t ends[2] = {bounds->from, bounds->to};
+	struct bounds_room room;
 	double low, high, error = 0;
 
-	if (isinf(room.least) || isinf(room.most))
+	bounds_reduce(bounds);
+	room = bounds_room(bounds, line->slope, line->at);
+	if (room.least > room.most || isinf(room.least) || isinf(room.most))
 		return INFINITY;
 	low = bounds_edge(bounds, line->at, line->slope,
 			  fmin(line->slope, 0) - BOUNDS_SLOPE_USUAL);
@@ -206,7 +211,7 @@ bool fx_bounds_solve(struct fx_bounds *bounds, struct fx_line *ret)
 	struct bounds_room room;
 
 	bounds_reduce(bounds);
-	*ret = (struct fx_line){.at = bounds->items[0].at, .base = bounds->base, .error = INFINITY};
+	*ret = (struct fx_line){.at = bounds->items[0].at, .base = bounds->base};
 	room = bounds_room(bounds, 0, ret->at);
 	if (room.least > room.most) {
 		ret->slope = bounds_slope(bounds, ret->at, BOUNDS_SLOPE_USUAL);
@@ -217,9 +222,16 @@ bool fx_bounds_solve(struct fx_bounds *bounds, struct fx_line *ret)
 		room = bounds_room(bounds, ret->slope, ret->at);
 	}
 	ret->constant = bounds_constant(bounds, &room);
-	if (room.least <= room.most)
-		ret->error = bounds_error(bounds, ret);
 	return room.least <= room.most;
+}
+
+bool fx_bounds_are_kept(const struct fx_bounds *bounds)
+{
+	struct bounds_room room = bounds_room(bounds, 0, bounds->count ? bounds->items[0].at : 0);
+	double by = -(double)bounds->base;
+
+	/* What lies in the middle of too little room is as right as can be. */
+	return room.least <= by + 1 && by - 1 <= room.most;
 }
 
 void fx_bounds_free(struct fx_bounds *bounds)

@@ -23,23 +23,33 @@ struct fx_bounds {
 	uint64_t from, to; /* the times that are of interest */
 };
 
-/* Time `at`, moved, is to be no earlier than `other` (`is_least`), or no later. 0 or -ENOMEM. */
-int fx_bounds_add(struct fx_bounds *bounds, bool is_least, uint64_t at, uint64_t other);
+/* Time `at`, moved, is to be no earlier than `other` (`is_least`), or no later; which may be wrong by `error` ns. 0 or
+ * -ENOMEM. */
+int fx_bounds_add(struct fx_bounds *bounds, bool is_least, uint64_t at, uint64_t other,
+		  double error);
 
 /* By how much a clock is to be moved: `base` + `constant` + `slope` * (time - `at`), in ns. */
 struct fx_line {
 	int64_t base;
 	double constant, slope;
 	uint64_t at;
-	double error; /* what it may be wrong by, between `from` and `to`; INFINITY: nothing tells */
 };
 
 /*
  * The line that keeps all bounds: the one with the least change if the clock is nearly right; else in the middle between
- * them. False: there is none of a slope that a clock could have. There is a bound at least. The truth is a line, too, which keeps
- * them all and whose slope differs by no more than two clocks of computers do: `error` is how far one such can be from this one.
+ * them. False: there is none of a slope that a clock could have, and this is the one that is wrong by least. There is a bound
+ * at least.
  */
 bool fx_bounds_solve(struct fx_bounds *bounds, struct fx_line *ret);
+
+/* Whether it may stay where it is. */
+bool fx_bounds_are_kept(const struct fx_bounds *bounds);
+
+/*
+ * How far the truth may be from a line, between `from` and `to`: it is a line, too, that keeps all bounds, and whose slope differs by
+ * no more than two clocks of computers do. INFINITY: nothing tells.
+ */
+double fx_bounds_error(struct fx_bounds *bounds, const struct fx_line *line);
 
 void fx_bounds_free(struct fx_bounds *bounds);
 

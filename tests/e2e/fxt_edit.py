@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Makes an archive as another machine would have recorded it.
 
-    fxt_edit.py IN OUT [--drift PPM] [--later SECONDS] [--machine N] [--session N] [--no-clocks]
+    fxt_edit.py IN OUT [--drift PPM [--base NS]] [--later SECONDS] [--machine N] [--session N] [--no-clocks]
 
-All times, those of the clock records too, are stretched by PPM from the first clock record on and moved by SECONDS;
+All times, those of the clock records too, are stretched by PPM, from the first clock record or NS on, and moved by SECONDS;
 the clock records are of machine and session N, or left out. The dates in them stay, as a machine would have them whose
 clock alone is another one.
 """
@@ -15,6 +15,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("input")
 parser.add_argument("output")
 parser.add_argument("--drift", type=float, default=0)
+parser.add_argument("--base", type=int)
 parser.add_argument("--later", type=float, default=0)
 parser.add_argument("--machine", type=int)
 parser.add_argument("--session", type=int)
@@ -38,7 +39,9 @@ def records():
         at += size
 
 
-base = next((words[at + 4] for at, size in records() if is_clock(at, size)), 0)
+base = options.base
+if base is None:
+    base = next((words[at + 4] for at, size in records() if is_clock(at, size)), 0)
 
 
 def moved(ns):

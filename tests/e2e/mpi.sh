@@ -28,7 +28,7 @@ agrees() {
 # shown ARCHIVE RANKS: collectives have ids that all ranks have in common, and rank 1, which comes 20 ms late, is their last.
 shown() {
 	"$FXTRACE" dump --json "$1" >shown.json
-	python3 - "$2" <<'END2' || fail "$1: what is shown"
+	python3 - "$2" <<'END' || fail "$1: what is shown"
 import collections, json, sys
 ranks = int(sys.argv[1])
 events = [r for r in map(json.loads, open("shown.json")) if r["kind"] == "event" and r["category"] == "mpi"]
@@ -57,7 +57,7 @@ assert all(sorted(e[1] for e in c) == list(range(c[0][2])) for c in together.val
 late = [max(c)[1] for (name, _), c in together.items() if name == "MPI_Barrier" and c[0][3] == "MPI_COMM_WORLD" and
         max(c)[0] - sorted(c)[-2][0] > 15e6]
 assert 1 in late, late
-END2
+END
 }
 
 tried=0

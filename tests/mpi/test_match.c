@@ -31,6 +31,7 @@ struct posted {
 	struct fx_receive *receive;
 	int source, tag;
 	struct message *message; /* NULL: none yet */
+	bool is_given_up; /* gets none any more, which its owner does not know yet */
 	bool is_gone;
 	uint32_t told; /* the number that was told of it, and 1 */
 };
@@ -38,7 +39,6 @@ struct posted {
 static struct posted receives[STEPS];
 static struct message messages[STEPS];
 static unsigned receive_count, message_count, told_count;
-static struct posted *at_hand;
 
 /* Whoever is told of is found by when it was over. */
 static void tell(const struct fx_receive *receive, uint32_t number)
@@ -66,7 +66,8 @@ static void comes(uint32_t numbers[SOURCES][TAGS])
 	*message = (struct message){.source = (int)any_of(SOURCES), .tag = (int)any_of(TAGS)};
 	message->number = numbers[message->source][message->tag]++;
 	for (unsigned i = 0; i < receive_count && !message->is_taken; i++) {
-		if (receives[i].message || receives[i].is_gone || !fits(&receives[i], message))
+		if (receives[i].message || receives[i].is_given_up || receives[i].is_gone ||
+		    !fits(&receives[i], message))
 			continue;
 		receives[i].message = message;
 		message->is_taken = true;
@@ -99,18 +100,25 @@ static void over(struct posted *posted)
 	posted->is_gone = true;
 }
 
+static void none(struct posted *posted)
+{
+	fx_match_none(posted->receive, tell);
+	posted->is_gone = true;
+}
+
 /* What the program does with one of its receives. */
 static void look(struct posted *posted)
 {
 	if (posted->is_gone)
 		return;
+	if (posted->is_given_up) {
+		none(posted);
+		return;
+	}
 	switch (any_of(8)) {
 	case 0: /* given up, perhaps too late */
 		fx_match_cancelling(posted->receive);
-		if (!posted->message) {
-			fx_match_none(posted->receive, tell);
-			posted->is_gone = true;
-		}
+		posted->is_given_up = !posted->message;
 		break;
 	case 1: /* known before it is over, as by MPI_Mprobe() */
 		if (posted->message)
@@ -147,20 +155,18 @@ static void one_case(uint64_t id)
 	for (unsigned i = receive_count; i-- > 0;) {
 		if (receives[i].is_gone)
 			continue;
-		if (receives[i].message) {
+		if (receives[i].message)
 			over(&receives[i]);
-		} else {
-			fx_match_none(receives[i].receive, tell);
-			receives[i].is_gone = true;
-		}
+		else
+			none(&receives[i]);
 	}
 	for (unsigned i = 0; i < receive_count; i++) {
-		at_hand = &receives[i];
-		if (!at_hand->message)
-			continue;
-		cr_assert_eq(at_hand->told, at_hand->message->number + 1,
-			     "receive %u of case %u: number %u instead of %u", i, (unsigned)id,
-			     at_hand->told, at_hand->message->number + 1);
+		const struct message *message = receives[i].message;
+
+		if (message)
+			cr_assert_eq(receives[i].told, message->number + 1,
+				     "receive %u of case %u: number %u instead of %u", i,
+				     (unsigned)id, receives[i].told, message->number + 1);
 	}
 	cr_assert_eq(match.receives, 0);
 }
