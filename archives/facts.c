@@ -135,12 +135,17 @@ static void facts_time(struct fx_facts *facts, const struct fxt_record *record)
 		facts->last_ns = end;
 }
 
-/* The end of a message that an id is common to. */
+/* What has an id that is common to several archives: the end of a message, or a collective. */
 static int facts_link(struct fx_facts *facts, const struct fxt_record *record)
 {
+	struct fx_coming coming;
 	bool is_sent;
 
-	if (!facts->links || !fx_link_read(record, &is_sent))
+	if (fx_coming_read(record, &coming)) {
+		coming.archive = (uint32_t)facts->number;
+		return fx_meetings_add(facts->meetings, &coming);
+	}
+	if (!fx_link_read(record, &is_sent))
 		return 0;
 	return fx_links_add(
 	    facts->links, facts->number, is_sent, record->event.id,
@@ -198,7 +203,8 @@ static void facts_fault(void *opaque, const struct fxt_fault *fault)
 		facts->fault = *fault;
 }
 
-int fx_facts_read(const char *path, struct fx_links *links, size_t number, struct fx_facts *ret)
+int fx_facts_read(const char *path, struct fx_links *links, struct fx_meetings *meetings,
+		  size_t number, struct fx_facts *ret)
 {
 	const struct fxt_record *record;
 	struct fxt_reader *reader;
@@ -207,6 +213,7 @@ int fx_facts_read(const char *path, struct fx_links *links, size_t number, struc
 	*ret = (struct fx_facts){.first_ns = UINT64_MAX,
 				 .last_ns = UINT64_MAX,
 				 .links = links,
+				 .meetings = meetings,
 				 .number = number};
 	if (r < 0)
 		return r;

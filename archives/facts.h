@@ -12,6 +12,7 @@
 
 #include "archives/clockmap.h"
 #include "archives/links.h"
+#include "archives/meetings.h"
 #include "archives/messages.h"
 #include "lists/hashes.h"
 #include "format/clock-record.h"
@@ -37,12 +38,15 @@ struct fx_facts {
 	uint64_t first_ns, last_ns; /* of all times; UINT64_MAX: there are none */
 	uint64_t fault_count;
 	struct fxt_fault fault; /* the first one */
-	struct fx_links *links; /* where ends of messages go, as those of archive `number`; NULL: nowhere */
+	/* Where ends of messages, and calls of collectives, go, as those of archive `number`. */
+	struct fx_links *links;
+	struct fx_meetings *meetings;
 	size_t number;
 };
 
 /* Reads all of an archive. 0 or -errno; the facts are to be freed either way. */
-int fx_facts_read(const char *path, struct fx_links *links, size_t number, struct fx_facts *ret);
+int fx_facts_read(const char *path, struct fx_links *links, struct fx_meetings *meetings,
+		  size_t number, struct fx_facts *ret);
 
 void fx_facts_free(struct fx_facts *facts);
 

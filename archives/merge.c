@@ -38,6 +38,7 @@ struct fx_merge {
 	struct merge_source *sources;
 	struct fx_copy *copy;
 	struct fx_links *links;
+	struct fx_meetings *meetings;
 	struct fx_link_ids backwards; /* messages whose arrows would run so */
 	struct fx_link_ids odd;	      /* ids of several messages, which are kept apart */
 	uint64_t linked;	      /* messages that have both ends */
@@ -94,6 +95,13 @@ static int merge_see_odd(void *opaque, uint64_t id)
 	return fx_link_ids_add(&m->odd, id);
 }
 
+static struct fx_clockmap *merge_map_of(void *opaque, size_t archive)
+{
+	struct fx_merge *m = opaque;
+
+	return &m->aligned[archive].map;
+}
+
 /* Whether two archives say that they come from different hosts. */
 static bool merge_are_hosts_many(const struct fx_merge *m)
 {
@@ -125,7 +133,8 @@ int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_m
 	m->apart = calloc(count, sizeof(*m->apart));
 	m->sources = calloc(count, sizeof(*m->sources));
 	m->links = fx_links_new();
-	if (!m->aligned || !m->apart || !m->sources || !m->links) {
+	m->meetings = fx_meetings_new();
+	if (!m->aligned || !m->apart || !m->sources || !m->links || !m->meetings) {
 		fx_merge_free(m);
 		*ret = NULL;
 		return -ENOMEM;
@@ -136,12 +145,14 @@ int fx_merge_open(const struct fx_merge_input *inputs, size_t count, struct fx_m
 		m->aligned[i].has_offset = inputs[i].has_offset;
 		m->aligned[i].offset = inputs[i].offset;
 		m->apart[i].facts = &m->aligned[i].facts;
-		r = fx_facts_read(inputs[i].path, m->links, i, &m->aligned[i].facts);
+		r = fx_facts_read(inputs[i].path, m->links, m->meetings, i, &m->aligned[i].facts);
 	}
 	if (r == 0)
 		r = fx_align(m->aligned, count, m->links);
 	if (r == 0)
 		r = fx_links_walk(m->links, merge_see_link, merge_see_odd, m);
+	if (r == 0)
+		r = fx_meetings_seal(m->meetings, merge_map_of, m);
 	if (r < 0)
 		return r;
 	fx_apart(m->apart, count);
@@ -177,6 +188,7 @@ void fx_merge_free(struct fx_merge *m)
 	}
 	fx_apart_free(m->apart, m->count, &m->numbers);
 	fx_links_free(m->links);
+	fx_meetings_free(m->meetings);
 	fx_link_ids_free(&m->backwards);
 	fx_link_ids_free(&m->odd);
 	free(m->aligned);
@@ -330,10 +342,38 @@ static void merge_tell_clock(struct fx_merge *m, size_t at)
 			     .uint64 = (uint64_t)ceil(m->aligned[at].error)};
 }
 
+/* Of a collective: who came last to it; NULL: it is none, or that is not known. */
+static const struct fx_meeting *merge_meeting(const struct fx_merge *m,
+					      const struct fxt_record *record)
+{
+	struct fx_coming coming;
+
+	if (!fx_coming_read(record, &coming) || record->nargs + 2 > FXT_MAX_ARGS)
+		return NULL;
+	return fx_meetings_find(m->meetings, coming.id);
+}
+
+/* The rank that came last, and how long this one had been there by then: arguments of the call. */
+static void merge_tell_meeting(struct fx_merge *m, const struct fx_meeting *meeting)
+{
+	static const char names[2][16] = {"last_rank", "before_it_ns"};
+	uint64_t begun = m->record.event.timestamp;
+
+	m->record.args[m->record.nargs++] =
+	    (struct fxt_arg){.type = FXT_ARG_INT32,
+			     .name = fx_string_inline(names[0], strlen(names[0])),
+			     .int32 = meeting->rank};
+	m->record.args[m->record.nargs++] =
+	    (struct fxt_arg){.type = FXT_ARG_UINT64,
+			     .name = fx_string_inline(names[1], strlen(names[1])),
+			     .uint64 = meeting->ns > begun ? meeting->ns - begun : 0};
+}
+
 /* The record at hand, with times and ids of the new archive. */
 static void merge_translate(struct fx_merge *m, size_t at)
 {
 	struct fxt_record *record = &m->record;
+	const struct fx_meeting *meeting;
 	uint64_t begin, end;
 
 	*record = *m->sources[at].next;
@@ -349,6 +389,9 @@ static void merge_translate(struct fx_merge *m, size_t at)
 		merge_mark(m, at);
 	if (merge_tells_clock(m, at, record))
 		merge_tell_clock(m, at);
+	meeting = merge_meeting(m, record);
+	if (meeting)
+		merge_tell_meeting(m, meeting);
 }
 
 /* --- Arrows of messages ----------------------------------------------------------------------- */
@@ -485,7 +528,8 @@ static int merge_write_record(struct fx_merge *m, size_t at)
 		return r;
 	way.changed = !source->is_identity || m->apart[at].shift || m->apart[at].mask ||
 		      record->provider->ticks_per_second != NS_PER_SECOND ||
-		      merge_is_marked(m, at, record) || merge_tells_clock(m, at, record);
+		      merge_is_marked(m, at, record) || merge_tells_clock(m, at, record) ||
+		      merge_meeting(m, record);
 	if (m->backwards.ids.count > 0 && fx_link_read(record, &is_sent) &&
 	    fx_link_ids_has(&m->backwards, record->event.id)) {
 		m->counts.backwards += is_sent;

@@ -101,6 +101,26 @@ for i, wrong in (2, 0.3), (3, 0.3), (4, -0.2), (5, -0.2):
 END
 merged 2000000 'moved by messages|by its clock records'
 
+# Who came last to each collective is said of all its calls, and how long the others had been there.
+python3 - <<'END' || fail "who came last"
+import collections, json
+meetings = collections.defaultdict(list)
+for r in map(json.loads, open("all.json")):
+    if r["kind"] == "event" and r["category"] == "mpi" and r["type"] == "complete":
+        a = {a["name"]: a.get("value") for a in r.get("args", [])}
+        if a.get("collective"):
+            meetings[a["collective"]].append((r["ts"], a, r["name"]))
+waited = 0
+for calls in meetings.values():
+    assert len(calls) == calls[0][1]["ranks"], calls
+    last = max(ts for ts, _, _ in calls)
+    for ts, a, name in calls:
+        assert a["before_it_ns"] == last - ts, (a, last - ts)
+        assert a["rank"] != a["last_rank"] or a["before_it_ns"] == 0, a
+        waited += name == "MPI_Barrier" and a["before_it_ns"] > 0
+assert len(meetings) > 50 and waited > 50, (len(meetings), waited)
+END
+
 # Hosts whose clocks differ really: time namespaces.
 if unshare --time --boottime 3 --fork true 2>/dev/null; then
 	rm -f log.*

@@ -25,7 +25,7 @@ agrees() {
 
 # --- What is shown -------------------------------------------------------------------------------------------
 
-# shown ARCHIVE RANKS: collectives have ids that all ranks have in common, and rank 1, which comes 20 ms late, is their last.
+# shown ARCHIVE RANKS: what calls are about; collectives have ids that all their ranks have in common, and nobody else.
 shown() {
 	"$FXTRACE" dump --json "$1" >shown.json
 	python3 - "$2" <<'END' || fail "$1: what is shown"
@@ -53,10 +53,6 @@ for r, a in slices:
     if a.get("collective"):
         together[r["name"], a["collective"]].append((r["ts"], a["rank"], a["ranks"], a["comm"]))
 assert all(sorted(e[1] for e in c) == list(range(c[0][2])) for c in together.values()), "not all ranks"
-# The barriers that rank 1 comes late to, of MPI_COMM_WORLD: one a round.
-late = [max(c)[1] for (name, _), c in together.items() if name == "MPI_Barrier" and c[0][3] == "MPI_COMM_WORLD" and
-        max(c)[0] - sorted(c)[-2][0] > 15e6]
-assert 1 in late, late
 END
 }
 
