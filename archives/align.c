@@ -289,8 +289,8 @@ static int align_error(const struct align_work *work, struct fx_aligned *a, bool
 
 static bool align_may_move(const struct fx_aligned *a)
 {
-	return !a->leader && (a->how == FX_ALIGN_DATES || a->how == FX_ALIGN_BOTH ||
-			      a->how == FX_ALIGN_MESSAGES);
+	return !a->leader &&
+	       (a->how == FX_ALIGN_DATES || a->how == FX_ALIGN_BOTH || a->how == FX_ALIGN_MESSAGES);
 }
 
 /* --- All at once ------------------------------------------------------------------------------ */

@@ -37,7 +37,8 @@ struct fx_aligned {
 	struct fx_aligned *leader; /* an earlier one, whose clock it has; NULL: none */
 	enum fx_alignment how;	   /* FX_ALIGN_NONE: nothing tells */
 	bool is_contradicted; /* no clock that drifts evenly could have its messages in order */
-	double error; /* ns, that it may be wrong by against the first one's; INFINITY: nothing tells; < 0: the user says */
+	double
+	    error; /* ns, that it may be wrong by against the first one's; INFINITY: nothing tells; < 0: the user says */
 	struct fx_clockmap map;
 };
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Of all pairs together, if there is one between any two: 16 bytes each, and 40 while they are brought into order. */
-#define BETWEEN_ALL ((size_t)4 << 20)
-#define BETWEEN_MOST 512u
+#define BETWEEN_ALL   ((size_t)4 << 20)
+#define BETWEEN_MOST  512u
 #define BETWEEN_LEAST 4u
 
 #define BETWEEN_FIRST_WIDTH UINT64_C(1000000)

@@ -21,7 +21,7 @@ struct fx_between_pair {
 	struct fx_between_key {
 		uint32_t from, to;
 	} key;
-	uint64_t width; /* of a stretch, ns */
+	uint64_t width;				       /* of a stretch, ns */
 	FX_VECTOR(struct fx_between_message) shortest; /* by stretch, ascending */
 	FX_VECTOR(struct fx_between_message) kept;
 	UT_hash_handle hh;

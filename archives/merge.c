@@ -85,7 +85,7 @@ static int merge_see_link(void *opaque, const struct fx_link *link)
 
 	m->linked++;
 	return fx_align_is_backwards(m->aligned, link) ? fx_link_ids_add(&m->backwards, link->id)
-							: 0;
+						       : 0;
 }
 
 static int merge_see_odd(void *opaque, uint64_t id)

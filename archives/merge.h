@@ -42,8 +42,9 @@ struct fx_merge_result fx_merge_result(const struct fx_merge *merge, size_t at);
 
 struct fx_merge_counts {
 	uint64_t events;
-	uint64_t arrows;   /* between archives */
-	uint64_t backwards; /* further ones, which no clocks could have in order: they are left out */
+	uint64_t arrows; /* between archives */
+	uint64_t
+	    backwards; /* further ones, which no clocks could have in order: they are left out */
 	uint64_t left_out; /* records that are too large, or that nobody knows */
 };
 

@@ -150,8 +150,7 @@ static void settle_down(struct settle_work *work)
 			work->matrix[j * work->size + j] = SETTLE_REST;
 		}
 		for (size_t j = 0; j < work->settle->messages.count; j++) {
-			const struct fx_settle_message *message =
-			    &work->settle->messages.items[j];
+			const struct fx_settle_message *message = &work->settle->messages.items[j];
 			double early = settle_early(work, message) + work->way;
 
 			if (early > 0)

@@ -14,8 +14,9 @@
 #include "lists/vector.h"
 
 struct fx_settle_message {
-	uint32_t from, to;     /* clocks */
-	double early;	       /* ns, that it is received before it was sent, as they are now; < 0: after it */
+	uint32_t from, to; /* clocks */
+	double
+	    early; /* ns, that it is received before it was sent, as they are now; < 0: after it */
 	double sent, received; /* when, between 0 and 1 */
 };
 

@@ -22,6 +22,7 @@
 #include "client/usage.h"
 #include "manager/archive/destination.h"
 #include "manager/session/program.h"
+#include "manager/session/program-mpi.h"
 #include "manager/settings/report.h"
 #include "protocol/place.h"
 
@@ -142,8 +143,8 @@ static int find_socket(const struct record *record, char *ret, size_t size)
 /* 0, or the exit status after a line that says why. */
 static int program_start(struct record *record)
 {
-	char library[PATH_MAX], socket[FX_OUTPUT_PATH_MAX];
-	const struct fx_program_way way = {
+	char library[PATH_MAX], mpi[PATH_MAX], socket[FX_OUTPUT_PATH_MAX];
+	struct fx_program_way way = {
 	    .library = library,
 	    .socket = socket,
 	    .to_stderr = fx_destination_is_standard(record->options.config.output),
@@ -163,6 +164,7 @@ static int program_start(struct record *record)
 		snprintf(owner, sizeof(owner), "%u", (unsigned)record->link.owner);
 		setenv("FXTRACE_MANAGER_USER", owner, 1);
 	}
+	way.mpi = fx_program_mpi(record->arguments, library, mpi, sizeof(mpi));
 	pid = find_socket(record, socket, sizeof(socket));
 	if (pid == 0)
 		pid = fx_program_start(record->arguments, &way);

@@ -17,6 +17,7 @@
 #include "manager/archive/destination.h"
 #include "manager/session/companion.h"
 #include "manager/session/program.h"
+#include "manager/session/program-mpi.h"
 #include "manager/settings/report.h"
 #include "manager/session/single.h"
 #include "manager/session/summary.h"
@@ -239,7 +240,7 @@ static int run_execute(const struct run *run)
 					     run->options.config.kernel_calls ||
 					     fx_program_obstacle(run->program[0]) != FX_LOADABLE,
 					 .alone = !run->options.config.follow};
-	char library[PATH_MAX];
+	char library[PATH_MAX], mpi[PATH_MAX];
 	struct fx_program_way way;
 	struct fx_single *single;
 	const char *what;
@@ -261,6 +262,7 @@ static int run_execute(const struct run *run)
 	fx_single_let_look(single, fx_client_look);
 	way = (struct fx_program_way){
 	    .library = library,
+	    .mpi = fx_program_mpi(run->program, library, mpi, sizeof(mpi)),
 	    .socket = fx_single_socket(single),
 	    .to_stderr = fx_destination_is_standard(run->options.config.output),
 	    .alone = !run->options.config.follow,

@@ -7,7 +7,8 @@
 #pragma weak PMPI_Query_thread
 #pragma weak PMPI_Type_size_x
 
-TRACE_CATEGORY(FX_MPI_CATEGORY, "calls of MPI: messages, with arrows to who gets them, and collectives");
+TRACE_CATEGORY(FX_MPI_CATEGORY,
+	       "calls of MPI: messages, with arrows to who gets them, and collectives");
 
 bool fx_mpi_is_up;
 bool fx_mpi_is_shared;
@@ -26,8 +27,8 @@ static const struct fxtrace_events *calls_events(void)
 void fx_mpi_begin(struct fx_mpi_call *call, struct fx_mpi_site *site)
 {
 	memset(call, 0, offsetof(struct fx_mpi_call, args));
-	memset(&call->site, 0, offsetof(struct fx_mpi_call, comm_name) -
-				   offsetof(struct fx_mpi_call, site));
+	memset(&call->site, 0,
+	       offsetof(struct fx_mpi_call, comm_name) - offsetof(struct fx_mpi_call, site));
 	call->site = site;
 	call->scope.events = fxtrace_on(&site->opening, FX_MPI_CATEGORY);
 	if (call->scope.events)
@@ -46,8 +47,8 @@ void fx_mpi_ask(struct fx_mpi_call *call, struct fx_mpi_site *site)
 	const struct fxtrace_events *events;
 
 	memset(call, 0, offsetof(struct fx_mpi_call, args));
-	memset(&call->site, 0, offsetof(struct fx_mpi_call, comm_name) -
-				   offsetof(struct fx_mpi_call, site));
+	memset(&call->site, 0,
+	       offsetof(struct fx_mpi_call, comm_name) - offsetof(struct fx_mpi_call, site));
 	call->site = site;
 	events = fxtrace_on(&site->opening, FX_MPI_CATEGORY);
 	call->begun = events ? events->ticks() : 0;
@@ -66,7 +67,8 @@ void fx_mpi_asked(struct fx_mpi_call *call, bool found)
 	calls_in_vain = 0;
 	if (events && call->begun)
 		events->write_past(&past, FXTRACE_DURATION_COMPLETE_EVENT, FX_MPI_CATEGORY,
-				   call->site->name, events->ticks(), call->args, call->scope.count);
+				   call->site->name, events->ticks(), call->args,
+				   call->scope.count);
 }
 
 /* The clock's steps may be longer than what lies between two readings of it; and what has the time of a slice's beginning

@@ -65,8 +65,8 @@ static void comms_add(MPI_Comm handle, uint64_t id, const char *name)
 
 /* What a job's ranks have in common, as what starts them says. */
 static const char *const comms_job[] = {
-    "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT", "PBS_JOBID",
-    "LSB_JOBID",      "PALS_APID",
+    "PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT",
+    "PBS_JOBID",      "LSB_JOBID",    "PALS_APID",
 };
 
 static uint64_t comms_job_id(void)
@@ -199,9 +199,8 @@ void fx_mpi_comm_made(struct fx_mpi_call *call, MPI_Comm comm, int r, MPI_Comm m
 	first = comms_first(comm, made);
 	if (first >= 0)
 		comms_made(call, made,
-			   fx_match_mix(
-			       comms_nth(call->comm, COMMS_MADE, call->comm->collectives),
-			       (uint64_t)first));
+			   fx_match_mix(comms_nth(call->comm, COMMS_MADE, call->comm->collectives),
+					(uint64_t)first));
 }
 
 /* It has the ranks of the first one, and may not be asked before its request is over. */

@@ -20,7 +20,8 @@
 /* A wrapper's own: what its events are called. */
 struct fx_mpi_site {
 	struct fxtrace_place opening;
-	struct fxtrace_place closing; /* never known: which arguments there are depends on the call */
+	struct fxtrace_place
+	    closing; /* never known: which arguments there are depends on the call */
 	const char *name;
 };
 

@@ -4,8 +4,8 @@
 #include "mpi/memory.h"
 
 struct match_channel {
-	uint32_t sent, received;     /* received: those that are no longer in the queue */
-	bool is_lost;		     /* what is sent has no number any more */
+	uint32_t sent, received;    /* received: those that are no longer in the queue */
+	bool is_lost;		    /* what is sent has no number any more */
 	struct fx_match_link queue; /* receives, by their stamps */
 };
 

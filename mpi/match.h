@@ -35,9 +35,10 @@ struct fx_match_link {
 
 /* Of a communicator. */
 struct fx_match {
-	uint64_t id;  /* of the communicator: all its processes have the same */
-	int rank;     /* of this process in it */
-	bool is_lost; /* a receive from any source went away unseen: no receive has a number any more */
+	uint64_t id; /* of the communicator: all its processes have the same */
+	int rank;    /* of this process in it */
+	bool
+	    is_lost; /* a receive from any source went away unseen: no receive has a number any more */
 	uint64_t stamp;
 	struct fx_match_link wild;    /* receives whose channel is not known */
 	struct fx_match_link late;    /* those that are over and have no number yet */
@@ -58,8 +59,9 @@ struct fx_receive {
 	uint64_t stamp;
 	int source, tag; /* FX_MATCH_ANY: not known yet */
 	bool is_wild, is_posting, is_over, is_told, is_cancelling;
-	bool is_unsure; /* another was posted at the same time, so that nobody knows which was first */
-	uint64_t by; /* the thread that posts it */
+	bool
+	    is_unsure; /* another was posted at the same time, so that nobody knows which was first */
+	uint64_t by;   /* the thread that posts it */
 	uint64_t bytes;
 	struct fx_match_when when;
 };

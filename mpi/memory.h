@@ -31,7 +31,7 @@ struct fx_numbered {
 	struct fx_numbered_slot {
 		uint64_t number; /* 0: free */
 		void *item;
-	} *slots;
+	} * slots;
 	size_t count, capacity; /* a power of 2 */
 };
 

@@ -101,8 +101,7 @@ static void requests_init(struct fx_mpi_call *call, MPI_Comm comm, int peer, int
 	if (call->scope.events) {
 		fx_mpi_arg(call, receives ? "from" : "to",
 			   receives ? fx_mpi_or_any(peer, MPI_ANY_SOURCE) : TA_INT32(peer));
-		fx_mpi_arg(call, "tag",
-			   receives ? fx_mpi_or_any(tag, MPI_ANY_TAG) : TA_INT32(tag));
+		fx_mpi_arg(call, "tag", receives ? fx_mpi_or_any(tag, MPI_ANY_TAG) : TA_INT32(tag));
 	}
 	if (r != MPI_SUCCESS || !call->comm || peer == MPI_PROC_NULL)
 		return;
@@ -147,8 +146,7 @@ void fx_mpi_start(struct fx_mpi_call *call, int count, const MPI_Request *reques
 		}
 		call->comm = request->comm;
 		if (request->receives) {
-			request->receive =
-			    fx_match_post(&request->comm->match, request->peer,
+			request->receive = fx_match_post(&request->comm->match, request->peer,
 							 request->tag, fx_mpi_tid());
 		} else {
 			fx_match_send(&request->comm->match, request->peer, request->tag, false,
@@ -183,7 +181,8 @@ static void requests_borrow(struct fx_mpi_many *many)
 {
 	fx_mpi_lock();
 	for (int i = 0; i < many->count; i++)
-		many->known[i] = fx_numbered_take(&requests_table, FX_MPI_HANDLE(many->requests[i]));
+		many->known[i] =
+		    fx_numbered_take(&requests_table, FX_MPI_HANDLE(many->requests[i]));
 	fx_mpi_unlock();
 }
 
@@ -198,8 +197,8 @@ void fx_mpi_many_take(struct fx_mpi_many *many, int count, const MPI_Request *re
 	many->statuses = many->few_statuses;
 	many->known = many->few_known;
 	if (n > FX_MPI_FEW) {
-		many->size = n * (sizeof(*many->known) + sizeof(*many->requests) +
-				  sizeof(*many->statuses));
+		many->size =
+		    n * (sizeof(*many->known) + sizeof(*many->requests) + sizeof(*many->statuses));
 		many->pages = fx_mpi_map(many->size);
 		many->known = many->pages;
 		many->requests = many->known ? (MPI_Request *)(void *)(many->known + n) : NULL;
@@ -245,8 +244,7 @@ static void requests_over(struct fx_mpi_call *call, struct fx_mpi_many *many, in
 			  const MPI_Status *status)
 {
 	MPI_Request handle = many->requests[at];
-	struct fx_mpi_request *request =
-	    fx_mpi_is_shared ? many->known[at] : requests_find(handle);
+	struct fx_mpi_request *request = fx_mpi_is_shared ? many->known[at] : requests_find(handle);
 
 	if (!request)
 		return;

@@ -30,11 +30,12 @@
 	__asm__(".pushsection .text\n"                                                             \
 		"\t.globl MPI_" #name "\n"                                                         \
 		"\t.type MPI_" #name ", %function\n"                                               \
-		"\t.balign 16\n"                                                                  \
+		"\t.balign 16\n"                                                                   \
 		"MPI_" #name ":\n"                                                                 \
-		"\t.cfi_startproc\n" FX_MPI_JUMPS(name) "\t.cfi_endproc\n"                        \
-		"\t.size MPI_" #name ", . - MPI_" #name "\n"                                       \
-		"\t.popsection\n");
+		"\t.cfi_startproc\n" FX_MPI_JUMPS(name) "\t.cfi_endproc\n"                         \
+							"\t.size MPI_" #name ", . - MPI_" #name    \
+							"\n"                                       \
+							"\t.popsection\n");
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes" /* they are called from there alone */
 #define FX_MPI_WRAPPER __attribute__((used))

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,15 +123,16 @@ static bool mpi_library(const char *library, const char *kind, char *ret, size_t
 	return n > 0 && (size_t)n < size && access(ret, R_OK) == 0;
 }
 
-bool fx_program_mpi(char *const *argv, const char *library, char *ret, size_t size)
+const char *fx_program_mpi(char *const *argv, const char *library, char *ret, size_t size)
 {
 	const char *before = getenv("LD_PRELOAD");
 	char path[PATH_MAX];
 
 	if (before && strstr(before, "libfxtrace-mpi"))
-		return false;
-	if (!mpi_library(library, "openmpi", ret, size) && !mpi_library(library, "mpich", ret, size))
-		return false;
+		return NULL;
+	if (!mpi_library(library, "openmpi", ret, size) &&
+	    !mpi_library(library, "mpich", ret, size))
+		return NULL;
 	for (int i = 0; argv[i] && i < WORDS_MAX; i++) {
 		const char *kind;
 
@@ -139,7 +141,7 @@ bool fx_program_mpi(char *const *argv, const char *library, char *ret, size_t si
 			continue;
 		kind = mpi_kind_of(path);
 		if (kind)
-			return mpi_library(library, kind, ret, size);
+			return mpi_library(library, kind, ret, size) ? ret : NULL;
 	}
-	return false;
+	return NULL;
 }

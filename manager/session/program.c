@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "manager/process/limits.h"
-#include "manager/session/program-mpi.h"
 
 #define LIBRARY "libfxtrace.so"
 
@@ -127,13 +126,13 @@ static void program_wait(int gate)
 }
 
 /* In the child. Tells the parent why it could not be. */
-static _Noreturn void program_become(char *const *argv, const struct fx_program_way *way,
-				     const char *mpi, int tell)
+static _Noreturn void program_become(char *const *argv, const struct fx_program_way *way, int tell)
 {
 	int error;
 
 	if ((fx_loadable_complains(fx_program_obstacle(argv[0])) ||
-	     ((!mpi || prepend_preload(mpi) == 0) && prepend_preload(way->library) == 0)) &&
+	     ((!way->mpi || prepend_preload(way->mpi) == 0) &&
+	      prepend_preload(way->library) == 0)) &&
 	    setenv("FXTRACE_SOCKET", way->socket, 1) == 0 && program_set_alone(way->alone) == 0)
 		execvp(argv[0], argv);
 	error = errno;
@@ -159,8 +158,6 @@ pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 	const struct sigaction by_default = {.sa_handler = SIG_DFL};
 	struct sigaction before;
 	int ends[2], gate[2], r;
-	char mpi[PATH_MAX];
-	bool has_mpi;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
@@ -171,7 +168,6 @@ pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 		close(ends[1]);
 		return r;
 	}
-	has_mpi = fx_program_mpi(argv, way->library, mpi, sizeof(mpi));
 	/* A process that ignores SIGCHLD loses its children's status; the program has it as it was. */
 	sigaction(SIGCHLD, &by_default, &before);
 	pid = fork();
@@ -182,7 +178,7 @@ pid_t fx_program_start(char *const *argv, const struct fx_program_way *way)
 			dup2(STDERR_FILENO, STDOUT_FILENO);
 		close(gate[1]);
 		program_wait(gate[0]);
-		program_become(argv, way, has_mpi ? mpi : NULL, ends[1]);
+		program_become(argv, way, ends[1]);
 	}
 	r = pid < 0 ? -errno : 0;
 	close(ends[1]);

@@ -21,6 +21,7 @@ int fx_program_own(char *ret, size_t size);
 /* How a program is started. */
 struct fx_program_way {
 	const char *library; /* preloaded */
+	const char *mpi;     /* preloaded beside it (program-mpi.h); NULL: nothing is */
 	const char *socket;  /* in its environment */
 	bool to_stderr; /* its standard output goes to standard error: the archive goes to ours */
 	bool alone;	/* what it starts does not ask to be traced */

@@ -100,7 +100,8 @@ static double one_case(bool both)
 	}
 	for (int i = 0; i <= 20 && both; i++) {
 		double since = length * i / 20;
-		double wrong = line_at(&line, own_time(&truth, since)) - true_move(&truth, &line, since);
+		double wrong =
+		    line_at(&line, own_time(&truth, since)) - true_move(&truth, &line, since);
 
 		cr_assert_leq(fabs(wrong), error, "wrong by %g ns, and said to be by %g at most",
 			      wrong, error);

@@ -59,7 +59,9 @@ END
 tried=0
 for mpi in openmpi mpich; do
 	[ -e "$FX_BUILDDIR/.libs/libfxtrace-mpi-$mpi.so" ] || continue
-	[ -n "$(type -P mpicc.$mpi)" ] && [ -n "$(type -P mpirun.$mpi)" ] || continue
+	if [ -z "$(type -P mpicc.$mpi)" ] || [ -z "$(type -P mpirun.$mpi)" ]; then
+		continue
+	fi
 	tried=$((tried + 1))
 	mpicc.$mpi -w -O1 -pthread -o "talk-$mpi" "$FX_SRCDIR/tests/e2e/mpi_talk.c" || fail "mpicc.$mpi"
 	# One archive: fxtrace-run finds by itself what is to be preloaded.

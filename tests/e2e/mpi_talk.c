@@ -22,7 +22,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct letter {
 	long long number;
-	char more[4096]; /* of some there is so much that they are not sent before somebody wants them */
+	char more
+	    [4096]; /* of some there is so much that they are not sent before somebody wants them */
 };
 
 static void say(char what, long long number)
@@ -72,14 +73,17 @@ static void blocking(MPI_Comm comm)
 		for (int turn = 0; turn < 2; turn++) {
 			if (turn == me % 2) {
 				if (way == 0)
-					MPI_Send(letter(&l), length_of(way), MPI_BYTE, next, way, comm);
+					MPI_Send(letter(&l), length_of(way), MPI_BYTE, next, way,
+						 comm);
 				else if (way == 1)
-					MPI_Bsend(letter(&l), length_of(way), MPI_BYTE, next, way, comm);
+					MPI_Bsend(letter(&l), length_of(way), MPI_BYTE, next, way,
+						  comm);
 				else
-					MPI_Send(letter(&l), length_of(way), MPI_BYTE, next, way, comm);
+					MPI_Send(letter(&l), length_of(way), MPI_BYTE, next, way,
+						 comm);
 			} else {
-				MPI_Recv(&l, sizeof(l), MPI_BYTE, way == 1 ? MPI_ANY_SOURCE : last, way == 2 ? MPI_ANY_TAG : way, comm,
-					 MPI_STATUS_IGNORE);
+				MPI_Recv(&l, sizeof(l), MPI_BYTE, way == 1 ? MPI_ANY_SOURCE : last,
+					 way == 2 ? MPI_ANY_TAG : way, comm, MPI_STATUS_IGNORE);
 				got(&l);
 			}
 		}
@@ -89,11 +93,13 @@ static void blocking(MPI_Comm comm)
 	for (int i = 0; i < 3; i++) {
 		struct letter in;
 
-		MPI_Sendrecv(letter(&l), length_of(i), MPI_BYTE, (me + 1) % n, 7, &in, sizeof(in), MPI_BYTE,
-			     (me + n - 1) % n, i == 1 ? MPI_ANY_TAG : 7, comm, MPI_STATUS_IGNORE);
+		MPI_Sendrecv(letter(&l), length_of(i), MPI_BYTE, (me + 1) % n, 7, &in, sizeof(in),
+			     MPI_BYTE, (me + n - 1) % n, i == 1 ? MPI_ANY_TAG : 7, comm,
+			     MPI_STATUS_IGNORE);
 		got(&in);
-		MPI_Sendrecv_replace(letter(&l), length_of(i), MPI_BYTE, (me + 1) % n, 8, i == 1 ? MPI_ANY_SOURCE : (me + n - 1) % n, 8,
-				     comm, MPI_STATUS_IGNORE);
+		MPI_Sendrecv_replace(letter(&l), length_of(i), MPI_BYTE, (me + 1) % n, 8,
+				     i == 1 ? MPI_ANY_SOURCE : (me + n - 1) % n, 8, comm,
+				     MPI_STATUS_IGNORE);
 		got(&l);
 		MPI_Barrier(comm);
 	}
@@ -121,16 +127,19 @@ static void at_once(MPI_Comm comm, int way)
 			int source = way & 1 ? MPI_ANY_SOURCE : (me + n - from) % n;
 			int tag = (way & 2) && i % 3 != 1 ? MPI_ANY_TAG : 5;
 
-			MPI_Irecv(&in[count], sizeof(in[count]), MPI_BYTE, source, tag, comm, &receives[count]);
+			MPI_Irecv(&in[count], sizeof(in[count]), MPI_BYTE, source, tag, comm,
+				  &receives[count]);
 		}
 	}
 	count = 0;
 	for (int i = 0; i < MANY; i++)
 		for (int to = 1; to <= 2; to++, count++) {
 			if (i % 4 == 3)
-				MPI_Issend(letter(&out[count]), length_of(i), MPI_BYTE, (me + to) % n, 5, comm, &sends[count]);
+				MPI_Issend(letter(&out[count]), length_of(i), MPI_BYTE,
+					   (me + to) % n, 5, comm, &sends[count]);
 			else
-				MPI_Isend(letter(&out[count]), length_of(i), MPI_BYTE, (me + to) % n, 5, comm, &sends[count]);
+				MPI_Isend(letter(&out[count]), length_of(i), MPI_BYTE,
+					  (me + to) % n, 5, comm, &sends[count]);
 		}
 	switch (way >> 2) {
 	case 0: /* all */
@@ -210,12 +219,15 @@ static void persistent(MPI_Comm comm)
 	MPI_Comm_rank(comm, &me);
 	MPI_Comm_size(comm, &n);
 	for (int i = 0; i < 4; i++) {
-		MPI_Recv_init(&in[i], sizeof(in[i]), MPI_BYTE, i == 1 ? MPI_ANY_SOURCE : (me + n - 1) % n, i < 2 ? 4 : 5 + i, comm,
+		MPI_Recv_init(&in[i], sizeof(in[i]), MPI_BYTE,
+			      i == 1 ? MPI_ANY_SOURCE : (me + n - 1) % n, i < 2 ? 4 : 5 + i, comm,
 			      &requests[i]);
 		if (i == 2)
-			MPI_Ssend_init(&out[i], length_of(i), MPI_BYTE, (me + 1) % n, 5 + i, comm, &requests[4 + i]);
+			MPI_Ssend_init(&out[i], length_of(i), MPI_BYTE, (me + 1) % n, 5 + i, comm,
+				       &requests[4 + i]);
 		else
-			MPI_Send_init(&out[i], length_of(i), MPI_BYTE, (me + 1) % n, i < 2 ? 4 : 5 + i, comm, &requests[4 + i]);
+			MPI_Send_init(&out[i], length_of(i), MPI_BYTE, (me + 1) % n,
+				      i < 2 ? 4 : 5 + i, comm, &requests[4 + i]);
 	}
 	for (int round = 0; round < 5; round++) {
 		MPI_Startall(4, requests);
@@ -245,9 +257,11 @@ static void probed(MPI_Comm comm)
 	MPI_Comm_rank(comm, &me);
 	MPI_Comm_size(comm, &n);
 	for (int i = 0; i < 4; i++)
-		MPI_Isend(letter(&out[i]), length_of(i), MPI_BYTE, (me + 1) % n, 2, comm, &requests[i]);
+		MPI_Isend(letter(&out[i]), length_of(i), MPI_BYTE, (me + 1) % n, 2, comm,
+			  &requests[i]);
 	MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &status);
-	MPI_Recv(&in, sizeof(in), MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm, MPI_STATUS_IGNORE);
+	MPI_Recv(&in, sizeof(in), MPI_BYTE, status.MPI_SOURCE, status.MPI_TAG, comm,
+		 MPI_STATUS_IGNORE);
 	got(&in);
 	while (!flag)
 		MPI_Iprobe(MPI_ANY_SOURCE, 2, comm, &flag, &status);
@@ -277,7 +291,8 @@ static void cancelled(MPI_Comm comm)
 	MPI_Comm_rank(comm, &me);
 	MPI_Comm_size(comm, &n);
 	for (int i = 0; i < 3; i++)
-		MPI_Irecv(&in[i], sizeof(in[i]), MPI_BYTE, i == 1 ? MPI_ANY_SOURCE : (me + n - 1) % n, 9, comm, &requests[i]);
+		MPI_Irecv(&in[i], sizeof(in[i]), MPI_BYTE,
+			  i == 1 ? MPI_ANY_SOURCE : (me + n - 1) % n, 9, comm, &requests[i]);
 	MPI_Barrier(comm);
 	for (int i = 0; i < 2; i++) {
 		MPI_Cancel(&requests[i]);
@@ -376,8 +391,11 @@ static void *thread_main(void *number)
 	MPI_Request request;
 
 	for (int i = 0; i < 50; i++) {
-		MPI_Irecv(&in, sizeof(in), MPI_BYTE, i % 2 ? MPI_ANY_SOURCE : (rank + size - 1) % size, tag, MPI_COMM_WORLD, &request);
-		MPI_Send(letter(&out), length_of(i), MPI_BYTE, (rank + 1) % size, tag, MPI_COMM_WORLD);
+		MPI_Irecv(&in, sizeof(in), MPI_BYTE,
+			  i % 2 ? MPI_ANY_SOURCE : (rank + size - 1) % size, tag, MPI_COMM_WORLD,
+			  &request);
+		MPI_Send(letter(&out), length_of(i), MPI_BYTE, (rank + 1) % size, tag,
+			 MPI_COMM_WORLD);
 		MPI_Wait(&request, MPI_STATUS_IGNORE);
 		got(&in);
 	}
@@ -390,7 +408,8 @@ int main(int argc, char **argv)
 	pthread_t threads[3];
 	char name[32];
 
-	MPI_Init_thread(&argc, &argv, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+	MPI_Init_thread(&argc, &argv, argc > 2 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+			&provided);
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	snprintf(name, sizeof(name), "log.%d", rank);

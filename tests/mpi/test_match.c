@@ -31,7 +31,7 @@ struct posted {
 	struct fx_receive *receive;
 	int source, tag;
 	struct message *message; /* NULL: none yet */
-	bool is_given_up; /* gets none any more, which its owner does not know yet */
+	bool is_given_up;	 /* gets none any more, which its owner does not know yet */
 	bool is_gone;
 	uint32_t told; /* the number that was told of it, and 1 */
 };
@@ -96,7 +96,8 @@ static void over(struct posted *posted)
 {
 	struct fx_match_when when = {.ticks = (uint64_t)(posted - receives), .tid = 1};
 
-	fx_match_over(posted->receive, posted->message->source, posted->message->tag, 8, when, tell);
+	fx_match_over(posted->receive, posted->message->source, posted->message->tag, 8, when,
+		      tell);
 	posted->is_gone = true;
 }
 
