@@ -21,6 +21,7 @@
 #include "manager/settings/report.h"
 #include "manager/session/single.h"
 #include "manager/session/summary.h"
+#include "manager/settings/wanted.h"
 
 /* What a shell answers for a program that cannot be found, or not be run. */
 #define EXIT_NOT_FOUND	127
@@ -232,6 +233,19 @@ static void run_prepare(void *opaque, pid_t program)
 	fx_companion_start(opaque, program);
 }
 
+/* The list of categories, if probes are among them; else NULL. */
+static const char *run_probes(const struct run *run)
+{
+	const char *at = run->options.config.words;
+	struct fx_word word;
+
+	while (at && *at && fx_word_next(&at, &word)) {
+		if (!word.take_away && word.length > 4 && strncmp(word.name, "sdt:", 4) == 0)
+			return run->options.config.words;
+	}
+	return NULL;
+}
+
 static int run_execute(const struct run *run)
 {
 	struct fx_companion companion = {.hz = run->options.config.sample_hz,
@@ -270,6 +284,8 @@ static int run_execute(const struct run *run)
 	    .opaque = &companion,
 	};
 	companion.socket = way.socket;
+	companion.probes = run_probes(run);
+	companion.command = run->program;
 	child = fx_program_start(run->program, &way);
 	if (child < 0) {
 		fx_companion_kill(&companion);

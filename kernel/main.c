@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "kernel/probes.h"
 #include "kernel/provider.h"
 #include "kernel/records.h"
 #include "kernel/rings.h"
@@ -24,15 +25,17 @@
 struct kernel_options {
 	const char *socket;
 	struct fx_kernel_wish wish;
-	bool alone; /* not of what it starts */
-	bool calls; /* system calls, too */
-	int ready;  /* -1: nobody is told */
+	bool alone;	    /* not of what it starts */
+	bool calls;	    /* system calls, too */
+	const char *probes; /* a list of categories; NULL: none, */
+	char **command;	    /* and the program whose probes these are, with its arguments */
+	int ready;	    /* -1: nobody is told */
 };
 
 static const char usage[] =
     "Usage: fxtrace-kernel --socket PATH --pid PID [--sample HZ] [--switches] [--calls] [--alone] "
-    "[--ready "
-    "FD]\n"
+    "[--ready FD] "
+    "[--probes LIST -- COMMAND...]\n"
     "Tells the manager at PATH what the kernel says of process PID and of what it starts.\n"
     "It is started by `fxtrace run --sample' and `--kernel', and ends by SIGTERM.\n";
 
@@ -59,15 +62,11 @@ static long option_number(const char *name, const char *text, long most)
 static void options_take(int argc, char **argv, struct kernel_options *ret)
 {
 	static const struct option table[] = {
-	    {"socket", required_argument, NULL, 's'},
-	    {"pid", required_argument, NULL, 'p'},
-	    {"sample", required_argument, NULL, 'f'},
-	    {"switches", no_argument, NULL, 'w'},
-	    {"alone", no_argument, NULL, 'a'},
-	    {"calls", no_argument, NULL, 'c'},
-	    {"ready", required_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},
-	    {NULL, 0, NULL, 0},
+	    {"socket", required_argument, NULL, 's'}, {"pid", required_argument, NULL, 'p'},
+	    {"sample", required_argument, NULL, 'f'}, {"switches", no_argument, NULL, 'w'},
+	    {"alone", no_argument, NULL, 'a'},	      {"calls", no_argument, NULL, 'c'},
+	    {"probes", required_argument, NULL, 'q'}, {"ready", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'},	      {NULL, 0, NULL, 0},
 	};
 	int key;
 
@@ -92,6 +91,9 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 		case 'a':
 			ret->alone = true;
 			break;
+		case 'q':
+			ret->probes = optarg;
+			break;
 		case 'r':
 			ret->ready = (int)option_number("ready", optarg, INT32_MAX);
 			break;
@@ -101,7 +103,8 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 			usage_end(stderr, 2);
 		}
 	}
-	if (!ret->socket || ret->wish.pid <= 0 || optind < argc)
+	ret->command = argv + optind;
+	if (!ret->socket || ret->wish.pid <= 0 || (ret->probes != NULL) != (optind < argc))
 		usage_end(stderr, 2);
 }
 
@@ -171,9 +174,10 @@ static int complain(const char *what, int error)
 int main(int argc, char **argv)
 {
 	struct kernel_options options;
+	struct fx_probes probes = {.numbers = NULL};
 	struct fx_tracepoints points;
 	struct fx_watch *watch;
-	bool kernel = false;
+	bool kernel = false, has_points;
 	int r;
 
 	options_take(argc, argv, &options);
@@ -182,26 +186,41 @@ int main(int argc, char **argv)
 		options.wish.tracepoint_count =
 		    FX_TRACEPOINT_COUNT - (options.calls ? 0 : FX_TRACEPOINTS_OF_CALLS);
 	}
+	if (options.probes)
+		fx_probes_begin(&probes, options.probes, options.command, &options.wish);
 	r = fx_rings_open(&options.wish, &rings, &kernel);
+	has_points = r == 0 && fx_rings_have_tracepoints(rings);
 	if (r == 0)
 		r = fx_watch_create(&options.wish,
-				    fx_rings_have_tracepoints(rings) ? &points : NULL,
+				    has_points && options.wish.switches ? &points : NULL,
 				    options.alone, &watch);
 	if (r == 0)
 		r = fx_rings_start(rings);
 	if (r == 0)
 		signals_prepare();
-	ready_tell(options.ready, r, r == 0 && fx_rings_have_tracepoints(rings), kernel);
-	if (r < 0)
+	ready_tell(options.ready, r, has_points, kernel);
+	if (r < 0) {
+		fx_probes_end(&probes);
 		return options.ready < 0 ? complain("cannot ask the kernel", r) : 1;
+	}
+	if (has_points)
+		fx_watch_let_probes(watch, &probes.list);
+	else
+		fx_probes_refused(&probes);
 	if (options.wish.hz)
 		fx_kernel_knows("sample",
 				"what threads compute: stacks of those that have a processor");
 	if (options.wish.switches)
 		fx_kernel_knows("sched", "which threads have a processor, and when");
+	for (size_t i = 0; i < probes.list.probes.count; i++)
+		fx_kernel_knows(probes.list.probes.items[i].category,
+				"a static probe of the program or a library");
 	r = fx_kernel_register(options.socket);
-	if (r < 0)
+	if (r < 0) {
+		fx_rings_close(rings);
+		fx_probes_end(&probes);
 		return complain(options.socket, r);
+	}
 	records_work(watch);
 	fx_kernel_leave();
 	/* Whoever has started it need not wait for what follows: the kernel takes its time to close tracepoints. */
@@ -210,5 +229,6 @@ int main(int argc, char **argv)
 		close(options.ready);
 	fx_rings_close(rings);
 	fx_watch_destroy(watch);
+	fx_probes_end(&probes);
 	return 0;
 }

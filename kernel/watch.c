@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "kernel/calls.h"
+#include "kernel/probe-record.h"
 #include "kernel/records.h"
 #include "kernel/scheduling.h"
 #include "kernel/space.h"
@@ -21,6 +22,7 @@ struct fx_watch {
 	struct fx_spaces *spaces;
 	uint32_t period;		     /* ns that a sample stands for */
 	const struct fx_tracepoints *points; /* borrowed; NULL: there are none */
+	const struct fx_probe_list *probes;  /* borrowed; NULL: there are none */
 	struct fx_stack_text *stack;
 	struct fx_calls *calls;
 	uint64_t newest;    /* ns; of the newest record */
@@ -56,6 +58,11 @@ int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_tracepoin
 	fx_space_read(watch->spaces, (uint32_t)wish->pid);
 	*ret = watch;
 	return 0;
+}
+
+void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes)
+{
+	watch->probes = probes;
 }
 
 void fx_watch_destroy(struct fx_watch *watch)
@@ -215,6 +222,9 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 	const uint8_t *bytes;
 	size_t size;
 
+	if (watch->probes && record->pid != watch->preparing &&
+	    fx_probe_record(watch->probes, record))
+		return;
 	bytes = fx_ring_tracepoint(record, &size);
 	if (!bytes || !watch->points || !fx_tracepoint_read(watch->points, bytes, size, &event))
 		return;

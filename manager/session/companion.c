@@ -22,6 +22,12 @@
 /* How long the program's begin waits for it. */
 #define PATIENCE_MS 5000
 
+/* With probes, whose breakpoints take the kernel some 10 ms each. */
+#define PATIENCE_PROBES_MS 30000
+
+/* As much of a command line as is looked through for programs. */
+#define COMMAND_WORDS 64u
+
 #define PARANOID "/proc/sys/kernel/perf_event_paranoid"
 
 /* The kernel's word on who may see what; -2: none. */
@@ -75,15 +81,15 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 				       pid_t program, int tell)
 {
 	char pid[16], hz[16], ready[16];
-	char *argv[13] = {(char *)PROGRAM,
-			  (char *)"--socket",
-			  (char *)c->socket,
-			  (char *)"--pid",
-			  pid,
-			  (char *)"--sample",
-			  hz,
-			  (char *)"--ready",
-			  ready};
+	char *argv[17 + COMMAND_WORDS] = {(char *)PROGRAM,
+					  (char *)"--socket",
+					  (char *)c->socket,
+					  (char *)"--pid",
+					  pid,
+					  (char *)"--sample",
+					  hz,
+					  (char *)"--ready",
+					  ready};
 	unsigned count = 9;
 
 	snprintf(pid, sizeof(pid), "%d", (int)program);
@@ -95,19 +101,26 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 		argv[count++] = (char *)"--calls";
 	if (c->alone)
 		argv[count++] = (char *)"--alone";
+	if (c->probes) {
+		argv[count++] = (char *)"--probes";
+		argv[count++] = (char *)c->probes;
+		argv[count++] = (char *)"--";
+		for (unsigned i = 0; i < COMMAND_WORDS && c->command[i]; i++)
+			argv[count++] = c->command[i];
+	}
 	fcntl(tell, F_SETFD, 0);
 	execv(path, argv);
 	_exit(127);
 }
 
 /* 0 and what it said, or -errno. */
-static int companion_hear(int from, struct fx_kernel_ready *ret)
+static int companion_hear(int from, int patience_ms, struct fx_kernel_ready *ret)
 {
 	struct pollfd one = {.fd = from, .events = POLLIN};
 	int r;
 
 	do
-		r = poll(&one, 1, PATIENCE_MS);
+		r = poll(&one, 1, patience_ms);
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
 		return -ETIMEDOUT;
@@ -116,13 +129,24 @@ static int companion_hear(int from, struct fx_kernel_ready *ret)
 	return ret->error;
 }
 
+/* That needs no start of a program. */
+static void probes_allow(struct fx_companion *c)
+{
+	if (!c->probes || geteuid() == 0)
+		return;
+	fx_report("probes (sdt:) are not recorded: they take breakpoints of the kernel (uprobes), "
+		  "which are root's to set");
+	c->probes = NULL;
+}
+
 void fx_companion_start(struct fx_companion *c, pid_t program)
 {
 	struct fx_kernel_ready ready = {0};
 	char path[PATH_MAX];
 	int ends[2], r;
 
-	if (!c->hz && !c->switches)
+	probes_allow(c);
+	if (!c->hz && !c->switches && !c->probes)
 		return;
 	r = companion_find(path, sizeof(path));
 	if (r < 0) {
@@ -140,7 +164,7 @@ void fx_companion_start(struct fx_companion *c, pid_t program)
 	r = c->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (r == 0)
-		r = companion_hear(ends[0], &ready);
+		r = companion_hear(ends[0], c->probes ? PATIENCE_PROBES_MS : PATIENCE_MS, &ready);
 	c->said = ends[0];
 	c->kernel = ready.kernel;
 	c->points = ready.points;

@@ -16,7 +16,9 @@ struct fx_companion {
 	bool switches; /* who has a processor, and when */
 	bool
 	    calls; /* system calls of processes in which nothing is preloaded, as far as that is permitted */
-	bool alone; /* of the program alone, without its children */
+	bool alone;	    /* of the program alone, without its children */
+	const char *probes; /* a list of categories that asks for probes (sdt:); NULL: none does, */
+	char *const *command; /* and the program whose probes these are, with its arguments */
 	const char *socket;
 	/* What there is. */
 	pid_t pid;   /* 0: none */
