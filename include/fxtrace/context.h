@@ -23,7 +23,8 @@
  *		} while (0)
  *
  * What differs: an event of the calling thread has the time at which it is written, whatever `ticks' says, for what a thread did
- * nests; one of a virtual thread has the time that is given. A context is nothing that is held: between acquire and
+ * nests; a duration begins when it says, but ends then, and is cut, or counted as lost, where it would not nest. One of a virtual thread has the
+ * time that is given. A context is nothing that is held: between acquire and
  * release tracing may stop, and what is written then is not recorded. Where tracing does not run there is none.
  */
 #ifndef FXTRACE_CONTEXT_H
@@ -218,6 +219,80 @@ FXTRACE_CONTEXT_NUMBERED(async_end, FXTRACE_ASYNC_END_EVENT, id)
 FXTRACE_CONTEXT_NUMBERED(flow_begin, FXTRACE_FLOW_BEGIN_EVENT, id)
 FXTRACE_CONTEXT_NUMBERED(flow_step, FXTRACE_FLOW_STEP_EVENT, id)
 FXTRACE_CONTEXT_NUMBERED(flow_end, FXTRACE_FLOW_END_EVENT, id)
+
+/* Of the calling thread it ends now. */
+FXTRACE_INLINE void trace_context_write_duration_event_record(
+    trace_context_t *context, trace_ticks_t start, trace_ticks_t end,
+    const trace_thread_ref_t *thread, const trace_string_ref_t *category,
+    const trace_string_ref_t *name, const trace_arg_t *args, size_t count)
+{
+	if (thread->is_virtual) {
+		trace_context_write_duration_begin_event_record(context, start, thread, category,
+								name, args, count);
+		trace_context_write_duration_end_event_record(context, end, thread, category, name,
+							      NULL, 0);
+	} else {
+		fxtrace_context_write(context, FXTRACE_DURATION_COMPLETE_EVENT, end, thread,
+				      category, name, start, args, count);
+	}
+}
+
+/* --- Blobs, logs ------------------------------------------------------------------------------------------ */
+
+FXTRACE_INLINE void fxtrace_context_put(trace_context_t *context, unsigned payload,
+					const trace_string_ref_t *category,
+					const trace_string_ref_t *name, const void *data,
+					size_t size, const trace_arg_t *args, size_t count)
+{
+	struct fxtrace_passing passing;
+
+	memset(&passing, 0, sizeof(passing));
+	if (FXTRACE_HAS(context, put))
+		context->put(&passing.place, payload, category ? category->text : NULL,
+			     name ? name->text : NULL, data, size, args, count);
+}
+
+/* TRACE_BLOB_TYPE_DATA and TRACE_BLOB_TYPE_LAST_BRANCH. */
+typedef unsigned trace_blob_type_t;
+
+/* As TRACE_BLOB(). */
+FXTRACE_INLINE void trace_context_write_blob_record(trace_context_t *context,
+						    trace_blob_type_t type,
+						    const trace_string_ref_t *name,
+						    const void *blob, size_t size)
+{
+	fxtrace_context_put(context, FXTRACE_BLOB + type, NULL, name, blob, size, NULL, 0);
+}
+
+/* As TRACE_BLOB_EVENT(), of the calling thread and now. */
+FXTRACE_INLINE void trace_context_write_blob_event_record(
+    trace_context_t *context, trace_ticks_t ticks, const trace_thread_ref_t *thread,
+    const trace_string_ref_t *category, const trace_string_ref_t *name, const void *blob,
+    size_t size, const trace_arg_t *args, size_t count)
+{
+	(void)ticks;
+	(void)thread;
+	fxtrace_context_put(context, FXTRACE_BLOB_EVENT, category, name, blob, size, args, count);
+}
+
+/* As TRACE_BLOB_ATTACHMENT(). */
+FXTRACE_INLINE void trace_context_write_blob_attachment_record(trace_context_t *context,
+							       const trace_string_ref_t *category,
+							       const trace_string_ref_t *name,
+							       const void *blob, size_t size)
+{
+	fxtrace_context_put(context, FXTRACE_BLOB_ATTACHMENT, category, name, blob, size, NULL, 0);
+}
+
+/* As TRACE_LOG(), of the calling thread and now. */
+FXTRACE_INLINE void trace_context_write_log_record(trace_context_t *context, trace_ticks_t ticks,
+						   const trace_thread_ref_t *thread,
+						   const char *message, size_t length)
+{
+	(void)ticks;
+	(void)thread;
+	fxtrace_context_put(context, FXTRACE_LOG, NULL, NULL, message, length, NULL, 0);
+}
 
 /* --- Objects, alerts -------------------------------------------------------------------------------------- */
 

@@ -76,7 +76,7 @@ enum fxtrace_event_type {
 	FXTRACE_COUNTER_EVENT = 1,
 	FXTRACE_DURATION_BEGIN_EVENT = 2,
 	FXTRACE_DURATION_END_EVENT = 3,
-	FXTRACE_DURATION_COMPLETE_EVENT = 4, /* write_past's alone */
+	FXTRACE_DURATION_COMPLETE_EVENT = 4, /* since 0.2 */
 	FXTRACE_ASYNC_BEGIN_EVENT = 5,
 	FXTRACE_ASYNC_INSTANT_EVENT = 6,
 	FXTRACE_ASYNC_END_EVENT = 7,
@@ -149,7 +149,7 @@ struct fxtrace_events {
 	uint64_t (*look)(struct fxtrace_place *place, const char *category);
 	bool (*enabled)(void);
 	uint64_t (*nonce)(void);
-	/* `number`: of an instant its scope, of counters, async events and flows their id. */
+	/* `number`: of an instant its scope, of a complete duration when it began, of counters, async events and flows their id. */
 	void (*write)(struct fxtrace_place *place, unsigned type, const char *category,
 		      const char *name, uint64_t number, const struct fxtrace_arg *args,
 		      size_t count);

@@ -166,6 +166,26 @@ static fx_cold void place_learn(struct fxtrace_place *place, const struct fx_thr
 
 /* --- Events that are written at once ------------------------------------------------------------- */
 
+/* From then up to now, but not longer than the call that is open. Where it crosses what has ended, the manager
+ * cuts it or leaves it out (manager/archive/nesting.h). No place knows it, so the usual half never has one. */
+static void event_write_complete(struct fx_thread *t, uint64_t start, struct event *e)
+{
+	uint64_t open = fx_load_relaxed(&t->top[-1].start); /* relaxed: this thread's */
+	struct fx_reservation r;
+	uint64_t now = fx_thread_now(t), *p = fx_record_reserve(t, e->words, &r);
+
+	if (!p)
+		return;
+	p[1] = start < open + fx_engine.tick_step ? open + fx_engine.tick_step : start;
+	if (p[1] > now)
+		p[1] = now;
+	*event_put(p + 2, e) = now;
+	fx_record_commit(
+	    t, p,
+	    FX_EVENT_HEADER(FX_EVENT_COMPLETE, e->words, e->count, e->category.ref, e->name.ref),
+	    &r);
+}
+
 void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const char *category,
 			    const char *name, uint64_t number, const struct fxtrace_arg *args,
 			    size_t count)
@@ -176,8 +196,13 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 	uint64_t now, *p, *end;
 	struct event e;
 
-	if (!t || type > FX_EVENT_FLOW_END || type == FX_EVENT_COMPLETE)
+	if (!t || type > FX_EVENT_FLOW_END)
 		return;
+	if (type == FX_EVENT_COMPLETE) {
+		event_measure(&e, t, category, name, args, count, FX_CALL_WORDS);
+		event_write_complete(t, number, &e);
+		return;
+	}
 	now = fx_thread_now(t);
 	place_learn(place, t, category, name, args, count);
 	event_measure(&e, t, category, name, args, count, 2 + has_number);

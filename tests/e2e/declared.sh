@@ -55,6 +55,55 @@ static void duration(trace_vthread_id_t id, const char *name, uint64_t begin, ui
 	trace_context_write_duration_end_event_record(context, end, &thread, &category, &what, nothing, TRACE_NUM_ARGS(nothing));
 	trace_release_context(context);
 }
+/* Complete durations: of the thread within what is open, outside of what has ended, and of nonsense; of a virtual thread. */
+static void complete(const char *name, trace_vthread_id_t id, uint64_t begin, uint64_t end)
+{
+	trace_string_ref_t category, what;
+	trace_thread_ref_t thread;
+	trace_context_t *context = trace_acquire_context_for_category("own", &category);
+	if (!context)
+		return;
+	TRACE_DECLARE_ARGS(context, args, "text", TA_STRING("whole"), "n", TA_INT32(5));
+	trace_context_register_current_thread(context, &thread);
+	if (id)
+		trace_context_register_vthread(context, 0, "device", id, &thread);
+	trace_context_register_string_literal(context, name, &what);
+	trace_context_write_duration_event_record(context, begin, end, &thread, &category, &what, args, TRACE_NUM_ARGS(args));
+	trace_release_context(context);
+}
+static void completes(void)
+{
+	uint64_t before = trace_ticks(), inner;
+	TRACE_DURATION("own", "outer");
+	inner = trace_ticks();
+	{
+		TRACE_DURATION("own", "earlier");
+	}
+	complete("around earlier", 0, inner, trace_ticks());
+	complete("longer than outer", 0, before, trace_ticks());
+	{
+		TRACE_DURATION("own", "later");
+		complete("from the first moment on", 0, 0, trace_ticks());
+	}
+	complete("of the future", 0, UINT64_MAX, 0);
+	complete("whole of the device", 9, before, before + 500);
+}
+static void payloads(void)
+{
+	static const char bytes[5000] = "payload", text[] = "said by a log, and this not";
+	trace_string_ref_t category, name = {"blob"}, attached = {"attached"}, old = {"old"};
+	trace_thread_ref_t thread;
+	trace_context_t *context = trace_acquire_context_for_category("own", &category);
+	if (!context)
+		return;
+	TRACE_DECLARE_ARGS(context, args, "n", TA_INT32(6));
+	trace_context_register_current_thread(context, &thread);
+	trace_context_write_blob_event_record(context, 1, &thread, &category, &name, bytes, sizeof(bytes), args, TRACE_NUM_ARGS(args));
+	trace_context_write_blob_attachment_record(context, &category, &attached, bytes, 100);
+	trace_context_write_blob_record(context, TRACE_BLOB_TYPE_DATA, &old, bytes, 7);
+	trace_context_write_log_record(context, 1, &thread, text, 13);
+	trace_release_context(context);
+}
 #define A "a", TA_INT32(1)
 #define A5 A, A, A, A, A
 int main(void)
@@ -77,6 +126,8 @@ int main(void)
 	for (int i = 0; i < 3; i++)
 		duration(0, "of the thread", 1, 2);
 	duration(9, "of the device", t + 100, t + 200);
+	completes();
+	payloads();
 	if (any) {
 		TRACE_DECLARE_ARGS(any, args, "held by", TA_STRING("the test"));
 		trace_string_ref_t name;
@@ -133,7 +184,21 @@ declared_in_c() {
 			expect_events 3 'type == "begin" && name == "of the thread" && has("text=begin")'
 			expect_events 3 'type == "end" && name == "of the thread"'
 			expect_events 1 'type == "begin" && name == "of the device" && thread == "device"'
+			expect_events 4 'type == "complete" && has("text=whole") && has("n=5") && end >= start'
+			expect_events 1 'type == "begin" && name == "whole of the device" && thread == "device" && has("n=5")'
+			expect_events 1 'type == "end" && name == "whole of the device" && thread == "device"'
+			# The first lies around what had ended, all four in what is open, and none crosses another.
+			awk -F'\t' '$1 == "complete" && $6 == "own" { start[$7] = $8; end[$7] = $9 }
+				function inside(a, b) { if (start[a] < start[b] || end[a] > end[b]) { print a " is not inside " b; bad = 1 } }
+				END { inside("earlier", "around earlier"); inside("around earlier", "outer"); inside("longer than outer", "outer")
+					inside("from the first moment on", "later"); inside("later", "outer"); inside("of the future", "outer")
+					if (start["around earlier"] >= start["earlier"]) { print "it was cut"; bad = 1 }
+					exit bad }' events >nested || fail "$(cat nested): $(grep complete events)"
 			"$FXTRACE" dump trace.fxt >said
+			expect_line 'large-event .*name="blob".*size=5000.*"n":int32=6' said
+			expect_line 'large-attachment .*name="attached".*size=100' said
+			expect_line 'blob .*name="old".*size=7' said
+			expect_line 'log .*message="said by a log"$' said
 			expect_line 'kernel-object .*name="/dev/null".*held by' said
 			expect_line 'userspace-object .*name="table".*held by' said
 		done
