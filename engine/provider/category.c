@@ -8,8 +8,8 @@
 #include "engine/provider/engine.h"
 
 struct known {
-	const char *name; /* stored last (release); NULL: being taken */
-	const char *description;
+	const char *name; /* stored behind the first description (release); NULL: being taken */
+	const char *description; /* NULL, and once something else (release) */
 };
 
 static struct known known[FX_KNOWN_MAX] FX_LARGE;
@@ -44,7 +44,9 @@ bool fx_category_wanted(const char *name)
 static void category_tell(const struct known *k)
 {
 	size_t name = strnlen(k->name, FX_CATEGORY_NAME_MAX);
-	size_t rest = k->description ? 1 + strnlen(k->description, FX_DESCRIPTION_MAX) : 0;
+	/* acquire: its text. Pairs with known_describe() */
+	const char *description = fx_load_acquire(&k->description);
+	size_t rest = description ? 1 + strnlen(description, FX_DESCRIPTION_MAX) : 0;
 	unsigned words = 1 + (unsigned)(name + rest + 7) / 8;
 	uint64_t *p = fx_durable_reserve(words);
 
@@ -54,7 +56,7 @@ static void category_tell(const struct known *k)
 	memcpy(&p[1], k->name, name);
 	if (rest) {
 		((char *)&p[1])[name] = 0;
-		memcpy((char *)&p[1] + name + 1, k->description, rest - 1);
+		memcpy((char *)&p[1] + name + 1, description, rest - 1);
 	}
 	fx_durable_commit(p, 2ull | (uint64_t)words << 4 | (uint64_t)(name + rest) << 32 |
 				 FX_STRING_CATEGORY);
@@ -67,23 +69,47 @@ static uint64_t count(void)
 	return n < FX_KNOWN_MAX ? n : FX_KNOWN_MAX;
 }
 
-bool fx_category_is_known(const char *name)
+static struct known *known_find(const char *name)
 {
 	for (uint64_t i = 0; i < count(); i++) {
 		/* acquire: the description stands. Pairs with fx_category_know(). */
 		const char *other = fx_load_acquire(&known[i].name);
 
 		if (other && strcmp(other, name) == 0)
-			return true;
+			return &known[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool fx_category_is_news(const char *name, const char *description)
+{
+	const struct known *k = known_find(name);
+
+	/* relaxed: whether there is one, not what it says */
+	return !k || (description && !fx_load_relaxed(&k->description));
+}
+
+/* It was known without. */
+static void known_describe(struct known *k, const char *description)
+{
+	const char *none = NULL;
+
+	/* release: its text. Pairs with category_tell() */
+	if (description &&
+	    __atomic_compare_exchange_n(&k->description, &none, description, false,
+					__ATOMIC_RELEASE, __ATOMIC_RELAXED) &&
+	    fx_engine.wiped && fx_engine.wiped->attached)
+		category_tell(k);
 }
 
 void fx_category_know(const char *name, const char *description)
 {
+	struct known *k = *name ? known_find(name) : NULL;
 	uint64_t i;
 
-	if (!*name || fx_category_is_known(name) || fx_load_relaxed(&known_count) >= FX_KNOWN_MAX)
+	if (k)
+		known_describe(k, description);
+	if (k || !*name || fx_load_relaxed(&known_count) >= FX_KNOWN_MAX)
 		return;
 	i = fx_add_relaxed(&known_count, 1);
 	if (i >= FX_KNOWN_MAX)
@@ -109,6 +135,6 @@ void fx_categories_say(void (*say)(const char *name, const char *description))
 		    fx_load_acquire(&known[i].name); /* pairs with fx_category_know() */
 
 		if (name)
-			say(name, known[i].description);
+			say(name, fx_load_acquire(&known[i].description)); /* known_describe() */
 	}
 }

@@ -19,12 +19,13 @@
 bool fx_category_wanted(const char *name);
 
 /*
- * The program knows the category: the manager lists it. `description` may be NULL. Both must stay where
- * they are, for a forked child says it again. Once is enough; again does nothing. Async-signal-safe.
+ * The program knows the category: the manager lists it. `description` may be NULL, and may come later; the first one counts. Both
+ * must stay where they are, for a forked child says it again. Once is enough; again does nothing. Async-signal-safe.
  */
 void fx_category_know(const char *name, const char *description);
 
-bool fx_category_is_known(const char *name);
+/* Whether fx_category_know() would do something. */
+bool fx_category_is_news(const char *name, const char *description);
 
 /* Goes through what is known so far. */
 void fx_categories_say(void (*say)(const char *name, const char *description));

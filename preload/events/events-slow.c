@@ -555,9 +555,12 @@ void fx_events_category_known(const char *category, const char *description)
 	int saved = errno;
 	const char *copy;
 
-	if (!category || fx_category_is_known(category))
+	if (!category || !fx_category_is_news(category, description))
 		return;
-	copy = category_text_keep(category, FX_CATEGORY_NAME_MAX);
+	/* One that is known keeps the name that it has. */
+	copy = fx_category_is_news(category, NULL)
+		   ? category_text_keep(category, FX_CATEGORY_NAME_MAX)
+		   : category;
 	if (copy)
 		fx_category_know(copy, category_text_keep(description, FX_DESCRIPTION_MAX));
 	errno = saved;

@@ -18,6 +18,11 @@ TRACE_CATEGORY("render", "frames, and what makes them"); TRACE_CATEGORY("bare", 
 TRACE_CATEGORY("", "of nothing");
 TRACE_CATEGORY("long", "$long");
 TRACE_CATEGORY("render", "a second time");
+/* An event of it comes before its library's description. */
+__attribute__((constructor)) static void early(void)
+{
+	TRACE_INSTANT("late", "early", TRACE_SCOPE_THREAD);
+}
 #include <dlfcn.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -45,6 +50,7 @@ cat >plug.cpp <<'END'
 namespace plug
 {
 TRACE_CATEGORY("plug", "of a library");
+TRACE_CATEGORY("late", "described later");
 inline void twice()
 {
 	TRACE_INSTANT("plug", "twice", TRACE_SCOPE_THREAD);
@@ -71,7 +77,7 @@ listed() {
 	"$FXTRACE" list-categories --json | python3 -c '
 import json, sys
 for c in json.load(sys.stdin):
-    if c["name"] in ("net", "render", "bare", "long", "plug", ""):
+    if c["name"] in ("net", "render", "bare", "long", "plug", "late", ""):
         print(c["name"], c["providers"], c["help"])
 '
 }
@@ -91,6 +97,8 @@ for arguments in "" "plug" "plug fork"; do
 	esac
 	{
 		echo "bare $providers "
+		# While nothing is recorded, an event makes nothing known.
+		[ -z "$arguments" ] || echo "late $providers described later"
 		echo "long $providers $(printf '%0400d' 0)"
 		echo "net $providers what is sent and received"
 		[ -z "$arguments" ] || echo "plug $providers of a library"

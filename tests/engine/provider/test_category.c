@@ -132,13 +132,36 @@ Test(category, what_is_known_is_told_once)
 
 	cr_assert_str_eq(known(), "");
 	fx_category_know("render", NULL);
-	fx_category_know("render", "again");
+	fx_category_know("render", NULL);
 	fx_category_know("", NULL);
 	cr_assert_str_eq(known(), "render ");
 	memset(description, 'd', sizeof description - 1);
 	description[sizeof description - 1] = 0;
 	fx_category_know("net", description);
 	cr_assert_str_eq(known(), "render net= ");
+}
+
+/* An event has made it known before what describes it was loaded. */
+Test(category, a_description_that_comes_later_is_told)
+{
+	pid_t pid;
+	int status;
+
+	fx_category_know("render", NULL);
+	cr_assert(fx_category_is_news("render", "frames"));
+	cr_assert(!fx_category_is_news("render", NULL));
+	fx_category_know("render", "frames");
+	fx_category_know("render", "another");
+	cr_assert(!fx_category_is_news("render", "another"));
+	cr_assert(fx_category_is_news("net", NULL));
+	cr_assert_str_eq(known(), "render render= ");
+	pid = fork();
+	if (pid == 0) {
+		start();
+		_exit(strcmp(known(), "render= ") != 0);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
 }
 
 Test(category, a_forked_child_says_it_again)
