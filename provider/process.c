@@ -91,14 +91,30 @@ static int process_attach_as(const char *name, const struct fx_msg_wish *wish)
 	return fx_attach(FX_REGISTER_START);
 }
 
+/* Another manager may listen elsewhere, and may be another user's. */
+static int process_attach_anew(const char *name, const struct fx_msg_wish *wish)
+{
+	char path[FX_SOCKET_PATH_SIZE];
+	int r = fx_place_find(path);
+
+	if (r < 0)
+		return r;
+	fx_attach_set_name(name);
+	fx_attach_set_wish(wish);
+	fx_attach_set_socket(path);
+	return fx_attach_anew(FX_REGISTER_START);
+}
+
 int fx_process_register(const char *name, const struct fx_msg_wish *wish)
 {
 	bool was_ours = fx_engines_is_ours();
 	int r = 0;
 
-	if (was_ours)
+	if (was_ours) {
 		r = fx_attach_again();
-	else if (fx_engines_claim(fx_getpid())) {
+		if (r == -EOWNERDEAD)
+			r = process_attach_anew(name, wish);
+	} else if (fx_engines_claim(fx_getpid())) {
 		r = process_attach_as(name, wish);
 		if (r == 0)
 			fx_engines_settle();

@@ -107,10 +107,11 @@ struct fxtrace_provider;
  *     -EPERM         it is another user's, or does not want the process; or the program is privileged (set-user-ID and the like)
  *     -ECANCELED     the environment says that this process is not to be traced: FXTRACE_DISABLE, fxtrace run --no-follow
  *     -EDQUOT        there is no room for another buffer; -EUSERS: nor for another provider
- *     -EOWNERDEAD    the manager that the process was registered with has gone: a process registers once
+ *     -EOWNERDEAD    the manager that the process was registered with has gone, and the process has several threads, each of which
+ *                    may be in the middle of an event: only one that has a single thread registers anew
  *     -EDEADLK       called by a handler
  *
- * and what else the system says, -ENOMEM or -EMFILE. After an error, but for -EOWNERDEAD, it may be tried again.
+ * and what else the system says, -ENOMEM or -EMFILE. After an error it may be tried again.
  *
  * Any thread may, at any time but in a signal handler; constructors of libraries, too. Of providers that are created while there is
  * one, here or by a library, all categories and handlers count, and the name and the wishes of the first; each is to be destroyed.

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "manager/session/daemon-internal.h"
 #include "manager/settings/report.h"
 #include "manager/settings/terms.h"
@@ -112,6 +113,15 @@ static void daemon_free(struct fx_daemon *d)
 	free(d);
 }
 
+/*
+ * Numbers of starts go on from the machine's milliseconds, so that a later manager's are others: a process that comes over to it
+ * remembers by them which categories were wanted. (Half of the numbers are left for starts: none comes to 32 bits.)
+ */
+static uint64_t epoch_first(void)
+{
+	return fx_boottime_ns() / 1000000 & INT32_MAX;
+}
+
 int fx_daemon_create(const char *socket, int listener, const struct fx_session_config *defaults,
 		     struct fx_daemon **ret, const char **ret_what)
 {
@@ -122,6 +132,7 @@ int fx_daemon_create(const char *socket, int listener, const struct fx_session_c
 	if (!d)
 		return -ENOMEM;
 	d->defaults = defaults;
+	d->epoch = epoch_first();
 	fx_ground_clear(&d->ground);
 	fx_roster_clear(&d->roster, defaults->clock);
 	if (defaults->verbose)

@@ -448,6 +448,30 @@ int fx_attach(enum fx_register_cause cause)
 	return r;
 }
 
+/* The kernel counts threads as folders. Where nobody tells, there may be several. */
+static bool is_the_only_thread(void)
+{
+	struct stat st;
+
+	return fx_syscall4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &st, 0) == 0 &&
+	       st.st_nlink == 3;
+}
+
+int fx_attach_anew(enum fx_register_cause cause)
+{
+	int fd;
+
+	/* Another thread may be in the middle of a record, for as long as it is kept from going on. */
+	if (!is_the_only_thread())
+		return -EOWNERDEAD;
+	fd = fx_attach_connect(true);
+	if (fd < 0)
+		return fd;
+	fx_engine_detach();
+	fx_engine_renew();
+	return fx_attach_over(fd, cause);
+}
+
 int fx_attach_again(void)
 {
 	const struct fx_common *common = mapped.common;

@@ -59,4 +59,7 @@ int fx_attach_over(int fd, enum fx_register_cause cause);
 /* After fx_engine_detach(): tracing goes on with what is mapped. 0; -ENOTCONN: nothing is; -EOWNERDEAD: its manager is gone. */
 int fx_attach_again(void);
 
+/* Then: registers with whatever manager listens now, as long as the process has one thread; else -EOWNERDEAD. */
+int fx_attach_anew(enum fx_register_cause cause);
+
 #endif

@@ -58,6 +58,13 @@ static void *traces(void *name)
 	return NULL;
 }
 
+static void *sleeps(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
 static void say(int r)
 {
 	printf("%s\n", strerror(-r));
@@ -176,6 +183,13 @@ int main(int argc, char **argv)
 				n += dup2(fd, fd) == fd;
 			printf("%d\n", n);
 			fflush(stdout);
+		} else if (!strcmp(word, "wait")) { /* for a line of input */
+			printf("waits\n");
+			fflush(stdout);
+			while ((status = getchar()) != '\n' && status != EOF)
+				;
+		} else if (!strcmp(word, "sleeper")) {
+			pthread_create(&thread, NULL, sleeps, NULL);
 		} else if (!strcmp(word, "hang")) {
 			TRACE_DURATION("work", "open");
 			printf("hangs\n");
@@ -327,6 +341,96 @@ record() {
 	cp said out
 }
 
+# --- The manager goes, and another comes ------------------------------------------------------------------------
+
+# expect_said FILE LINE: soon its last line.
+expect_said() {
+	wait_for 20 said "$1" "$2" || fail "not '$2' but:"$'\n'"$(cat "$1")"
+}
+
+wait_lines() {
+	[ "$(grep -c '^waits$' said.$way)" -eq "$1" ]
+}
+manager_kill() {
+	kill -9 "$MANAGER"
+	wait "$MANAGER" 2>/dev/null
+}
+
+# A process of one thread goes over to it, with a new name and what that one wants; with the provider that it has, and with a new one.
+managers_come_and_go() {
+	for way in "${ways[@]}"; do
+		manager_kill
+		manager_start
+		mkfifo go.$way
+		./play-$way name:first categories create wait event:none wait create name:second wait create event:cached event:in wait destroy destroy \
+			create fork: event:cached event:again threads:2 create wait wait create say:over >said.$way 2>&1 <go.$way &
+		provider=$!
+		exec 7>go.$way
+		expect_said said.$way 'waits'
+		wait_for 10 providers_are 1 || fail "$way does not register"
+		# Of both sessions to come, it is the first of its manager.
+		expect_ok "$FXTRACE" start -c nothing -o none.fxt
+		echo >&7
+		wait_for 20 wait_lines 2 || fail "$way: $(cat said.$way)"
+		manager_kill
+		echo >&7
+		wait_for 10 grep -qE 'refused|No such file' said.$way || fail "$way: creation without a manager:"$'\n'"$(cat said.$way)"
+		manager_start
+		expect_ok "$FXTRACE" start -c work -o over.fxt
+		echo >&7
+		wait_for 20 providers_are 1 || fail "$way does not register anew: $(cat said.$way)"
+		expect_ok "$FXTRACE" list-providers
+		expect_line '^ *[0-9]+ +[0-9]+ second ' out
+		expect_ok "$FXTRACE" list-categories
+		grep -q 'what the program does' out || fail "$way: the description is not told again:"$'\n'"$(cat out)"
+		wait_for 20 wait_lines 4 || fail "$way: $(cat said.$way)"
+		expect_ok "$FXTRACE" terminate
+		manager_kill
+		expect_clean over.fxt
+		list_archive over.fxt
+		expect_events 1 'name == "cached" && category == "work"'
+		expect_events 1 'name == "in" && category == "work"'
+		manager_start
+		expect_ok "$FXTRACE" start -c work -o again.fxt
+		echo >&7
+		wait_for 20 wait_lines 5 || fail "$way: $(cat said.$way)"
+		expect_ok "$FXTRACE" terminate
+		expect_clean again.fxt
+		list_archive again.fxt
+		for name in child cached again; do
+			expect_events 1 "name == \"$name\" && category == \"work\""
+		done
+		expect_events 2 'name == "thread"'
+		echo >&7
+		wait_for 20 wait_lines 6 || fail "$way: $(cat said.$way)"
+		echo >&7
+		exec 7>&-
+		wait "$provider" || fail "$way ends with $?: $(cat said.$way)"
+		tail -n 1 said.$way | grep -q over || fail "$way: $(cat said.$way)"
+		rm go.$way
+		wait_for 10 providers_are 0 || fail "$way: it has ended, and is a provider"
+	done
+}
+
+# With a second thread it does not, and nothing happens to it.
+threads_stay_with_their_manager() {
+	for way in "${ways[@]}"; do
+		mkfifo go.$way
+		./play-$way create sleeper wait create event:x say:over >said.$way 2>&1 <go.$way &
+		provider=$!
+		exec 7>go.$way
+		expect_said said.$way 'waits'
+		manager_kill
+		manager_start
+		echo >&7
+		exec 7>&-
+		wait "$provider" || fail "$way ends with $?: $(cat said.$way)"
+		printf '%s\n' Success waits 'Owner died' over >expected
+		expect_same_file expected said.$way
+		rm go.$way
+	done
+}
+
 one_after_the_other() {
 	for way in "${ways[@]}"; do
 		# Created and destroyed many times.
@@ -381,7 +485,7 @@ killed() {
 		expect_events 1 'name == "open"'
 	done
 
-	# The manager: the program goes on, and the process is registered once.
+	# The manager: the program goes on.
 	for way in "${ways[@]}"; do
 		expect_ok "$FXTRACE" start -c work -o prefix.fxt
 		./play-$way create for:1500 synchronously event:x destroy destroy create say:over >said.$way 2>&1 &
@@ -390,7 +494,7 @@ killed() {
 		kill -9 "$MANAGER"
 		wait "$MANAGER" 2>/dev/null
 		wait "$provider" || fail "$way: the manager has gone, and it ends with $?"
-		printf '%s\n' Success 'Owner died' 'not started' Success Success 'Owner died' over >expected
+		printf '%s\n' Success 'Connection refused' 'not started' Success Success 'Connection refused' over >expected
 		expect_same_file expected said.$way
 		expect_prefix prefix.fxt
 		rm -f fxtrace/manager.sock
@@ -715,6 +819,8 @@ alone
 under_run
 manager_start
 sessions
+managers_come_and_go
+threads_stay_with_their_manager
 one_after_the_other
 killed
 libraries
