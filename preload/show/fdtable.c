@@ -15,6 +15,9 @@ struct wiped {
 	struct fx_fd entries[FX_FDS];
 };
 
+#define AGE_SHIFT	40
+#define RENAMINGS_SHIFT 32
+
 #define TABLES_ROOM ((size_t)33 << 18) /* of preload/call/tables.h */
 
 _Static_assert(FX_ALIGN_UP(sizeof(struct wiped), 4096) +
@@ -124,14 +127,25 @@ uint32_t fx_fd_age(int fd)
 {
 	if ((uint32_t)fd >= fx_fd_table.count)
 		return 0;
-	return (uint32_t)(fx_load_relaxed(&fx_fd_table.entries[fd].word) >> 32);
+	return (uint32_t)(fx_load_relaxed(&fx_fd_table.entries[fd].word) >> AGE_SHIFT);
 }
 
 /* --- Forgetting ------------------------------------------------------------------------------- */
 
 static void entry_clear(struct fx_fd *entry)
 {
-	fx_store_relaxed(&entry->word, ((fx_load_relaxed(&entry->word) >> 32) + 1) << 32);
+	fx_store_relaxed(&entry->word, ((fx_load_relaxed(&entry->word) >> AGE_SHIFT) + 1)
+					   << AGE_SHIFT);
+}
+
+/* The same descriptor: its age stays. */
+static void entry_rename(struct fx_fd *entry)
+{
+	uint64_t word = fx_load_relaxed(&entry->word);
+	uint8_t renamings = (uint8_t)(word >> RENAMINGS_SHIFT);
+
+	fx_store_relaxed(&entry->word, word >> AGE_SHIFT << AGE_SHIFT |
+					   (uint64_t)(uint8_t)(renamings + 1) << RENAMINGS_SHIFT);
 }
 
 static bool has_entry(int fd)
@@ -162,5 +176,5 @@ void fx_fd_forget_range(uint32_t first, uint32_t last)
 void fx_fd_renamed(int fd)
 {
 	if (has_entry(fd))
-		entry_clear(&fx_fd_table.entries[fd]);
+		entry_rename(&fx_fd_table.entries[fd]);
 }

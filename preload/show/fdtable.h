@@ -30,8 +30,8 @@
 #define FX_FD_DURABLE_SHARE 4u
 
 struct fx_fd {
-	/* age << 32 | string index. The age grows with each forgetting: a thread that has asked the kernel in the
-	 * meantime must not store what it was told. Index 0: unknown. */
+	/* age << 40 | renamings << 32 | string index. Age or renamings grow with each forgetting: a thread that has asked the
+	 * kernel in the meantime must not store what it was told. Index 0: unknown. */
 	uint64_t word;
 	uint64_t read; /* bytes */
 	uint64_t written;
@@ -77,7 +77,7 @@ fx_hot struct fx_fd_ref fx_fd_look(int fd, uint32_t category)
 /* The same without asking the kernel: the call closes it. */
 struct fx_fd_ref fx_fd_known(int fd);
 
-/* How often the number was forgotten: another age, another descriptor. */
+/* How often the number was forgotten, but for renamings: another age, another descriptor. */
 uint32_t fx_fd_age(int fd);
 
 /* The number is closed, or was opened anew. Nothing in a vfork child: its descriptors are its own. */

@@ -53,6 +53,10 @@ expect_line 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLIN".*"ret":int32=1,
 expect_equal 2 "$(grep -cE 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLIN"' dump)" "events of a known descriptor"
 shown epoll_wait '.*"ready":string="\(0x11f71fb04cb\):EPOLL[A-Z]+", .*'
 shown epoll_wait '"epfd":int32=[0-9]+, "ready":string="[0-9]+:EPOLLIN", "maxevents":int32=1, "timeout_ms":int32=-1, "ret":int32=1'
+# A socket keeps its place in the set when it is connected, and loses it when its number is another descriptor.
+expect_line 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLOUT".*"ret":int32=1, "file":string="socket:.*' dump
+expect_equal 1 "$(grep -cE 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLOUT"' dump)" "a connected socket"
+expect_equal 1 "$(grep -cE 'name="epoll_wait".* "ready":string="\(0x7700000000000\):EPOLLOUT"' dump)" "a socket whose number is another one's"
 shown poll '"fds":string="([0-9]+:POLLIN\|POLLOUT)", "ready":string="\1", "nfds":uint32=1, "timeout_ms":int32=0, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "readfds":string="([0-9]+)", "ready":string="in \1", "timeout_ns":null=null, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "readfds":string="([0-9]+) [0-9]+", "writefds":string="([0-9]+)", "ready":string="in \1, out \2", "timeout_ns":int32=1000000, "left_ns":int32=[0-9]+, "ret":int32=2'

@@ -47,6 +47,7 @@
 #include <sys/time.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
+#include <sys/un.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -181,6 +182,31 @@ static void deadlines(void)
 	CALL(mq_timedreceive(-1, message, 0, NULL, &now));
 }
 
+/* A socket that is in the set before it is connected; then its number is another one's. */
+static void connected_in_set(void)
+{
+	struct epoll_event event = {.events = EPOLLOUT, .data.u64 = 0x7700000000000};
+	int epoll = epoll_create1(EPOLL_CLOEXEC), listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	int client = socket(AF_UNIX, SOCK_STREAM, 0), kept;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	socklen_t length = sizeof(address);
+
+	if (bind(listener, (struct sockaddr *)&address, sizeof(sa_family_t)) < 0 ||
+	    listen(listener, 1) < 0 ||
+	    getsockname(listener, (struct sockaddr *)&address, &length) < 0)
+		return;
+	CALL(epoll_ctl(epoll, EPOLL_CTL_ADD, client, &event));
+	CALL(connect(client, (struct sockaddr *)&address, length));
+	CALL(epoll_wait(epoll, &event, 1, -1));
+	kept = dup(client);
+	CALL(dup2(listener, client));
+	CALL(epoll_wait(epoll, &event, 1, -1));
+	close(kept);
+	close(client);
+	close(listener);
+	close(epoll);
+}
+
 static void events(void)
 {
 	struct itimerspec timer = {.it_value.tv_sec = 1, .it_interval.tv_sec = 2};
@@ -205,6 +231,7 @@ static void events(void)
 	event.events = EPOLLOUT;
 	CALL(epoll_ctl(epoll, EPOLL_CTL_ADD, eventfd(0, 0), &event));
 	CALL(epoll_wait(epoll, &event, 1, -1));
+	connected_in_set();
 	CALL(poll(&p, 1, 0));
 	FD_ZERO(&readable);
 	FD_SET(counter, &readable);
