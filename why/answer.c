@@ -27,6 +27,7 @@ enum {
 	CALLER,
 	LONGEST,
 	LONGEST_AT,
+	SURE,
 	FULL_WHAT,
 	FULL_COLUMNS
 };
@@ -51,6 +52,7 @@ static const struct fx_column full_columns[] = {
     [CALLER] = {"caller", "caller", FX_UNIT_TEXT},
     [LONGEST] = {"longest_ns", "longest", FX_UNIT_NS},
     [LONGEST_AT] = {"longest_at_ns", "at", FX_UNIT_MOMENT},
+    [SURE] = {"sure", "sure", FX_UNIT_TEXT},
     [FULL_WHAT] = {"what", "what had the time", FX_UNIT_TEXT},
 };
 
@@ -72,6 +74,16 @@ static const struct fx_thread *answer_thread(const struct fx_why *why, uint32_t 
 	while (node != FX_WHY_ROOT && nodes[node].what.kind != FX_WHY_THREAD)
 		node = nodes[node].parent;
 	return why->timeline->threads.items[nodes[node].what.thread];
+}
+
+/* Whether nothing on the way to it has been guessed. */
+static bool answer_is_sure(const struct fx_why *why, uint32_t node)
+{
+	const struct fx_why_node *nodes = why->path.tree.nodes.items;
+
+	while (node != FX_WHY_ROOT && !nodes[node].what.is_perhaps)
+		node = nodes[node].parent;
+	return node == FX_WHY_ROOT;
 }
 
 static void answer_numbers(const struct fx_why *why, struct fx_table *table, uint64_t total,
@@ -96,6 +108,7 @@ static void answer_details(const struct fx_why *why, struct fx_table *table, uin
 	fx_table_string(table, CALL, answer_text(why, it->what.name));
 	fx_table_string(table, OBJECT, answer_text(why, it->what.object));
 	fx_table_string(table, CALLER, answer_text(why, it->what.caller));
+	fx_table_string(table, SURE, answer_is_sure(why, node) ? "yes" : "perhaps");
 	if (it->count == 0)
 		return;
 	fx_table_number(table, LONGEST, (int64_t)it->longest);
@@ -234,15 +247,29 @@ static void answer_note_losses(const struct fx_why *why, struct fx_table *table)
 static void answer_note_path(const struct fx_why *why, struct fx_table *table)
 {
 	const struct fx_why_path *path = &why->path;
+	char time[FX_UNIT_TEXT_MAX], share[FX_UNIT_TEXT_MAX];
 
+	fx_unit_number(FX_UNIT_NS, (int64_t)path->no_arrow_ns, time);
+	fx_unit_real(FX_UNIT_SHARE, (double)path->no_arrow_ns / (double)answer_whole(why), share);
 	if (why->past.arrows == 0 && path->no_arrow > 0)
 		fx_table_note(table,
 			      "no arrows are in the archive, so nobody who was waited for is "
 			      "known: the categories pthread and process have them");
 	else if (path->no_arrow > 0)
 		fx_table_note(table,
-			      "%s waits are followed no further: what ended them is not recorded",
-			      FX_COUNT(path->no_arrow));
+			      "%s waits, %s of the time (%s), are followed no further: what "
+			      "ended them is not recorded",
+			      FX_COUNT(path->no_arrow), share, time);
+	if (path->perhaps > 0) {
+		fx_unit_number(FX_UNIT_NS, (int64_t)path->perhaps_ns, time);
+		fx_unit_real(FX_UNIT_SHARE, (double)path->perhaps_ns / (double)answer_whole(why),
+			     share);
+		fx_table_note(table,
+			      "%s waits, %s of the time (%s), are taken to be for the only "
+			      "thread that is known to have the other end of the pipe, since no "
+			      "arrow ends in them: what stands below \"perhaps\" is not sure",
+			      FX_COUNT(path->perhaps), share, time);
+	}
 	if (path->unknown_begin > 0)
 		fx_table_note(table,
 			      "who made a thread, or what came before its first event, is not "

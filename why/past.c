@@ -44,6 +44,9 @@ struct collector {
 	FX_VECTOR(struct past_call) open;
 	struct fx_why_wait wait; /* the last one, not in the list yet */
 	bool has_wait;
+	uint32_t
+	    file; /* that it has found, if it is a poll, or reads: the number of a text; 0: not one alone */
+	uint32_t found;		  /* that of the wait before, if that is a poll, and in the list */
 	FX_VECTOR(uint8_t) kinds; /* of categories: 1 + enum fx_call_kind */
 };
 
@@ -114,6 +117,7 @@ static void past_keep_wait(struct collector *collector)
 	struct fx_why_past *past = collector->past;
 	const struct fx_why_wait *wait = &collector->wait;
 
+	collector->found = 0;
 	if (!collector->has_wait)
 		return;
 	collector->has_wait = false;
@@ -130,6 +134,8 @@ static void past_keep_wait(struct collector *collector)
 	if (collector->life->count++ == 0)
 		collector->life->first = past->waits.count;
 	past->waits.items[past->waits.count++] = *wait;
+	if (wait->kind == FX_WAIT_POLL)
+		collector->found = collector->file;
 }
 
 /* --- What is seen ----------------------------------------------------------------------------- */
@@ -226,18 +232,34 @@ static uint32_t past_holder(const struct collector *collector, const struct fx_e
 	return thread ? thread->number : FX_WHY_NOBODY;
 }
 
+/* The one descriptor that a poll has found, or that a call is about. */
+static uint32_t past_file(const struct fx_event *event, enum fx_wait_kind kind)
+{
+	const struct fxt_string *file = fx_event_string(event, "file");
+	int64_t count;
+
+	if (!file ||
+	    (kind == FX_WAIT_POLL && (!fx_event_integer(event, "ret", &count) || count != 1)))
+		return 0;
+	return file->serial;
+}
+
 static void past_begin_wait(struct collector *collector, const struct fx_event *event, uint64_t end,
 			    enum fx_wait_kind kind)
 {
+	bool timed_out = past_timed_out(event, kind);
+
 	past_keep_wait(collector);
 	collector->past->unfinished += past_is_unfinished(event);
 	collector->has_wait = true;
+	collector->file = past_file(event, kind);
 	collector->wait = (struct fx_why_wait){
 	    .begin = event->ts,
 	    .end = end,
 	    .word = event->word & FX_MAX_WORD,
 	    .provider = event->provider & FX_MAX_PROVIDERS,
-	    .kind = (uint8_t)(past_timed_out(event, kind) ? FX_WAIT_SLEEP : kind),
+	    .kind = (uint8_t)(timed_out ? FX_WAIT_SLEEP : kind),
+	    .timed_out = timed_out,
 	    .from.thread = FX_WHY_NOBODY,
 	    .caller = past_caller(collector),
 	    .holder = past_holder(collector, event),
@@ -277,6 +299,28 @@ static void past_arrow_begins(struct collector *collector, const struct fx_event
 		collector->exporter.error = -ENOMEM;
 }
 
+/*
+ * A signal that a read of a signalfd got, and that the poll just before had waited for:
+ *
+ *	[ epoll_wait: signalfd ][ read: signalfd ]
+ *	            kill  ------------------>
+ *
+ * Whether it was sent during the poll shows once the arrow's other end is known. (Of bytes, the manager has drawn arrows to polls.)
+ */
+static void past_read_found(struct collector *collector, uint64_t chain)
+{
+	struct fx_why_past *past = collector->past;
+	struct fx_why_wait *poll;
+
+	if (!collector->found || collector->found != collector->file || collector->life->count == 0)
+		return;
+	poll = &past->waits.items[past->waits.count - 1];
+	if (poll->from.thread != FX_WHY_NOBODY)
+		return;
+	poll->from = (struct fx_why_origin){chain, 0};
+	poll->by_read = 1;
+}
+
 /* Numbers of chains stand where the times will be. */
 static void past_arrow_ends(struct collector *collector, const struct fx_event *event,
 			    uint64_t chain)
@@ -286,6 +330,7 @@ static void past_arrow_ends(struct collector *collector, const struct fx_event *
 
 	if (collector->has_wait && event->ts > wait->begin && event->ts <= wait->end) {
 		wait->from = (struct fx_why_origin){chain, 0};
+		past_read_found(collector, chain);
 	} else if (life->maker.thread == FX_WHY_NOBODY &&
 		   (fxt_string_equals(event->name, "thread starts") ||
 		    fxt_string_equals(event->name, "process starts"))) {
@@ -342,6 +387,9 @@ static void past_slice_begin(struct fx_exporter *exporter, const struct fx_event
 			past_begin_wait(collector, event, end, kind);
 	}
 	past_messages(collector, event);
+	if ((call.kind == FX_CALL_SYSCALL || call.kind == FX_CALL_STDIO) &&
+	    fx_why_parties_see(&collector->past->parties, event) < 0)
+		exporter->error = -ENOMEM;
 	if (fx_vector_reserve(&collector->open, 1) < 0)
 		exporter->error = -ENOMEM;
 	else
@@ -519,6 +567,8 @@ static int past_resolve(struct collector *collector)
 
 		if (wait->holder != FX_WHY_NOBODY)
 			wait->from = (struct fx_why_origin){wait->end, wait->holder};
+		if (wait->by_read && (wait->from.at <= wait->begin || wait->from.at > wait->end))
+			wait->from.thread = FX_WHY_NOBODY;
 	}
 	return r;
 }
@@ -560,4 +610,5 @@ void fx_why_past_free(struct fx_why_past *past)
 	fx_vector_free(&past->waits);
 	free(past->lives);
 	fx_runs_release(&past->slices);
+	fx_why_parties_free(&past->parties);
 }

@@ -13,8 +13,7 @@
 #include "lists/runs.h"
 #include "lists/vector.h"
 #include "report/waiting.h"
-
-#define FX_WHY_NOBODY UINT32_MAX
+#include "why/parties.h"
 
 /* Where an arrow comes from. */
 struct fx_why_origin {
@@ -26,7 +25,10 @@ struct fx_why_wait {
 	uint64_t begin, end;
 	uint64_t word : 36; /* its record */
 	uint64_t provider : 20;
-	uint64_t kind : 8; /* enum fx_wait_kind; SLEEP also of what ended when its time was up */
+	uint64_t kind : 6; /* enum fx_wait_kind; SLEEP also of what ended when its time was up: */
+	uint64_t timed_out : 1;
+	uint64_t
+	    by_read : 1; /* the arrow is that of the read which came next, of what a poll had found */
 	struct fx_why_origin from;
 	uint32_t caller; /* function that it was made in, the number of a text; 0: not known */
 	uint32_t
@@ -52,9 +54,10 @@ struct fx_why_past {
 	FX_VECTOR(struct fx_why_wait) waits; /* thread by thread, each in order of time */
 	struct fx_why_life *lives;	     /* by number of the thread */
 	struct fx_runs slices;		     /* struct fx_why_slice */
-	uint64_t forgotten;		     /* waits */
-	uint64_t shortest;		     /* that is remembered, ns */
-	uint64_t unfinished;		     /* waits that had not ended */
+	struct fx_why_parties parties;
+	uint64_t forgotten;  /* waits */
+	uint64_t shortest;   /* that is remembered, ns */
+	uint64_t unfinished; /* waits that had not ended */
 	uint64_t arrows;
 	uint64_t lost; /* records that the archive says are missing */
 	char cure[120];

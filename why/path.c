@@ -17,6 +17,10 @@ struct place {
 	uint32_t
 	    call; /* that it waits in, while another one is looked at: the number of its name */
 	uint64_t from, to;
+	/* What was waited for last, where another thread let this one go on: the node of these waits, and 1 + the thread. */
+	struct fx_why_what set;
+	uint32_t ender, ender_node;
+	bool is_timed; /* the wait in which another one is looked at ended by its time */
 	/* Of a thread that waits for any of its children: 1 + the one that it has waited for in the end, and the node
 	 * of these waits. */
 	uint32_t child, child_node;
@@ -24,7 +28,7 @@ struct place {
 
 struct finder {
 	struct fx_why_path *path;
-	const struct fx_why_past *past;
+	struct fx_why_past *past;
 	const struct fx_why_ready *ready;
 	size_t *waits; /* of each thread: those that may lie before what is left */
 	size_t depth;
@@ -80,16 +84,16 @@ static const struct place *path_waiting(const struct finder *finder, uint32_t th
 }
 
 /* Goes to another thread: what it did until `to', as the explanation of `node'. */
-static void path_go(struct finder *finder, uint32_t node, uint32_t thread, uint64_t from,
-		    uint64_t to)
+static void path_go_to(struct finder *finder, uint32_t node, struct fx_why_what what, uint64_t from,
+		       uint64_t to)
 {
+	const uint32_t thread = what.thread;
 	const struct place *waiting = path_waiting(finder, thread);
-	struct fx_why_what what = {.kind = FX_WHY_THREAD, .thread = thread};
 
 	if (from >= to)
 		return;
 	if (waiting) {
-		what.kind = FX_WHY_CIRCLE;
+		what.kind = waiting->is_timed ? FX_WHY_WAIT + FX_WAIT_SLEEP : FX_WHY_CIRCLE;
 		what.name = waiting->call;
 		path_had(finder, node, &what, from, to);
 		return;
@@ -102,6 +106,14 @@ static void path_go(struct finder *finder, uint32_t node, uint32_t thread, uint6
 	node = fx_why_tree_child(&finder->path->tree, node, &what);
 	finder->places[finder->depth++] =
 	    (struct place){.thread = thread, .node = node, .from = from, .to = to};
+}
+
+static void path_go(struct finder *finder, uint32_t node, uint32_t thread, uint64_t from,
+		    uint64_t to)
+{
+	const struct fx_why_what what = {.kind = FX_WHY_THREAD, .thread = thread};
+
+	path_go_to(finder, node, what, from, to);
 }
 
 /*
@@ -138,6 +150,77 @@ static void path_note_child(const struct finder *finder, struct place *place,
 	place->child_node = node;
 }
 
+static void path_count_unknown(struct fx_why_path *path, const struct fx_why_wait *wait,
+			       uint64_t ns)
+{
+	if (wait->kind == FX_WAIT_SLEEP)
+		return;
+	path->no_arrow++;
+	path->no_arrow_ns += ns;
+}
+
+/* Whether a thread was there, or another one is known that made it. */
+static bool path_is_known(const struct finder *finder, uint32_t thread, uint64_t at)
+{
+	const struct fx_why_life *life = &finder->past->lives[thread];
+
+	return life->maker.thread != FX_WHY_NOBODY || life->begin <= at;
+}
+
+/* A wait without an arrow: perhaps for the only one that is known to have the other end. False: nobody is. */
+static bool path_follow_pipe(struct finder *finder, uint32_t node, const struct fx_why_wait *wait,
+			     uint64_t begin, uint64_t end)
+{
+	const uint32_t thread = finder->places[finder->depth - 1].thread;
+	struct fx_why_what what = {
+	    .kind = FX_WHY_THREAD,
+	    .is_perhaps = true,
+	    .thread = fx_why_words_other_end(finder->past, wait, thread),
+	};
+
+	if (what.thread == FX_WHY_NOBODY || path_waiting(finder, what.thread) ||
+	    !path_is_known(finder, what.thread, wait->begin))
+		return false;
+	finder->path->perhaps++;
+	finder->path->perhaps_ns += end - begin;
+	path_go_to(finder, node, what, begin, end);
+	return true;
+}
+
+/*
+ * A wait that ended by its time, for what the thread has then waited for again: it would have gone on, had the one that let it go on
+ * in the end done so earlier.
+ *
+ *	redis    [ epoll_wait: 100 ms ]-cron-[ epoll_wait ]---
+ *	client   -------------------------------- write /
+ */
+static bool path_is_for_ender(const struct finder *finder, const struct place *place,
+			      const struct fx_why_wait *wait)
+{
+	struct fx_why_what set;
+
+	if (!wait->timed_out || !place->ender ||
+	    !path_is_known(finder, place->ender - 1, wait->begin))
+		return false;
+	set = fx_why_words_set(finder->past->timeline, wait);
+	return set.object && set.object == place->set.object && set.name == place->set.name;
+}
+
+/* The thread that let this one go on, which it may have waited for before. */
+static void path_note_ender(const struct finder *finder, struct place *place,
+			    const struct fx_why_wait *wait, uint32_t node)
+{
+	if (wait->kind != FX_WAIT_POLL && wait->kind != FX_WAIT_CONDITION &&
+	    wait->kind != FX_WAIT_SEMAPHORE)
+		return;
+	place->ender = 0;
+	if (wait->from.thread == FX_WHY_NOBODY || wait->from.thread == place->thread)
+		return;
+	place->set = fx_why_words_set(finder->past->timeline, wait);
+	place->ender = place->set.object ? 1 + wait->from.thread : 0;
+	place->ender_node = node;
+}
+
 /* The stretch of a wait that lies in what is left; the time before is looked at next. */
 static void path_explain(struct finder *finder, const struct fx_why_wait *wait, uint64_t begin,
 			 uint64_t end)
@@ -151,21 +234,33 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 	place->to = begin;
 	if (path_is_for_child(finder, place, wait)) {
 		place->call = what.name;
+		place->is_timed = false;
 		fx_why_tree_count(&path->tree, place->child_node, begin, end - begin);
 		path_go(finder, place->child_node, place->child - 1, begin, end);
 		return;
 	}
+	if (path_is_for_ender(finder, place, wait)) {
+		place->call = what.name;
+		place->is_timed = true;
+		fx_why_tree_count(&path->tree, place->ender_node, begin, end - begin);
+		path_go(finder, place->ender_node, place->ender - 1, begin, end);
+		return;
+	}
 	node = fx_why_tree_child(&path->tree, place->node, &what);
 	path_note_child(finder, place, wait, node);
+	path_note_ender(finder, place, wait, node);
 	place->call = what.name;
+	place->is_timed = false;
 	fx_why_tree_count(&path->tree, node, begin, end - begin);
 	if (wait->holder == place->thread && wait->from.thread == place->thread) {
 		what.kind = FX_WHY_CIRCLE;
 		path_had(finder, node, &what, begin, end);
 		return;
 	}
+	if (wait->from.thread == FX_WHY_NOBODY && path_follow_pipe(finder, node, wait, begin, end))
+		return;
 	if (wait->from.thread == FX_WHY_NOBODY || wait->from.thread == place->thread) {
-		path->no_arrow += wait->kind != FX_WAIT_SLEEP;
+		path_count_unknown(path, wait, end - begin);
 		fx_why_tree_add(&path->tree, node, end - begin);
 		return;
 	}
@@ -273,7 +368,7 @@ static void path_give_up(struct finder *finder)
 	}
 }
 
-int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past,
+int fx_why_path_find(struct fx_why_path *path, struct fx_why_past *past,
 		     const struct fx_why_ready *ready, uint32_t thread, uint64_t from, uint64_t to)
 {
 	size_t threads = past->timeline->threads.count;

@@ -30,13 +30,16 @@ struct fx_why_path {
 	FX_VECTOR(struct fx_why_piece) pieces;
 	uint32_t *first;	/* piece of each thread, by number: number + 1; 0: none */
 	uint64_t unknown_begin; /* time before anything is known of a thread, ns */
-	uint64_t no_arrow;	/* waits on it that nothing is known to have ended */
-	bool is_too_deep;	/* some waits were not followed: there are so many around them */
-	bool is_too_long;	/* the same: there were so many before */
+	uint64_t no_arrow;	/* waits on it that nothing is known to have ended, */
+	uint64_t no_arrow_ns;	/* and their time */
+	uint64_t perhaps; /* those that are followed to who alone is known to have the other end, */
+	uint64_t perhaps_ns; /* and their time */
+	bool is_too_deep;    /* some waits were not followed: there are so many around them */
+	bool is_too_long;    /* the same: there were so many before */
 };
 
 /* Of a thread (its number) and a range. Returns 0 or -ENOMEM; to be freed either way. */
-int fx_why_path_find(struct fx_why_path *path, const struct fx_why_past *past,
+int fx_why_path_find(struct fx_why_path *path, struct fx_why_past *past,
 		     const struct fx_why_ready *ready, uint32_t thread, uint64_t from, uint64_t to);
 
 void fx_why_path_free(struct fx_why_path *path);

@@ -32,7 +32,8 @@ uint32_t fx_why_tree_child(struct fx_why_tree *tree, uint32_t parent,
 {
 	struct fx_key key = {
 	    .address = (uint64_t)what->object << 32 | what->caller,
-	    .numbers = {parent, what->kind, what->thread, what->name},
+	    .numbers = {parent, what->kind | (uint32_t)what->is_perhaps << 8, what->thread,
+			what->name},
 	};
 	size_t number;
 

@@ -31,6 +31,7 @@ enum fx_why_kind {
 /* What a node is; siblings differ in it. */
 struct fx_why_what {
 	uint8_t kind;	 /* enum fx_why_kind */
+	bool is_perhaps; /* a thread that may have been waited for */
 	uint32_t thread; /* number */
 	/* Numbers of texts, 0: none. */
 	uint32_t name;	 /* of a call */

@@ -146,6 +146,43 @@ struct fx_why_what fx_why_words_wait(struct fx_timeline *timeline, const struct 
 	return what;
 }
 
+struct fx_why_what fx_why_words_set(struct fx_timeline *timeline, const struct fx_why_wait *wait)
+{
+	struct fx_why_what set = {0};
+	const struct fxt_string *fds;
+	struct fxt_record record;
+	struct fx_event event;
+	char text[OBJECT_MAX];
+	int64_t epfd;
+
+	if (!words_decode(timeline, wait, &record, &event))
+		return set;
+	set.name = record.event.name.serial;
+	fds = fx_event_string(&event, "fds");
+	if (!fds)
+		fds = fx_event_string(&event, "exceptfds"); /* of select(), with all three sets */
+	if (fds)
+		set.object = words_keep_string(timeline, fds);
+	else if (fx_event_integer(&event, "epfd", &epfd))
+		set.object =
+		    words_keep(timeline, text,
+			       (size_t)snprintf(text, sizeof(text), "descriptor %" PRId64, epfd));
+	else
+		set.object = words_object(timeline, &event);
+	return set;
+}
+
+uint32_t fx_why_words_other_end(struct fx_why_past *past, const struct fx_why_wait *wait,
+				uint32_t thread)
+{
+	struct fxt_record record;
+	struct fx_event event;
+
+	if (wait->kind != FX_WAIT_PEER || !words_decode(past->timeline, wait, &record, &event))
+		return FX_WHY_NOBODY;
+	return fx_why_parties_other(&past->parties, &event, thread);
+}
+
 bool fx_why_words_is_any_child(struct fx_timeline *timeline, const struct fx_why_wait *wait)
 {
 	struct fxt_record record;
@@ -213,10 +250,13 @@ void fx_why_words_node(const struct fx_timeline *timeline, const struct fx_why_t
 		       uint32_t node, char text[FX_WHY_TEXT_MAX])
 {
 	const struct fx_why_node *it = &tree->nodes.items[node];
+	char name[FX_WHY_TEXT_MAX];
 
 	switch ((enum fx_why_kind)it->what.kind) {
 	case FX_WHY_THREAD:
-		words_thread(timeline, it->what.thread, words_thread_of(tree, it->parent), text);
+		words_thread(timeline, it->what.thread, words_thread_of(tree, it->parent), name);
+		snprintf(text, FX_WHY_TEXT_MAX, "%s%.*s", it->what.is_perhaps ? "perhaps " : "",
+			 FX_WHY_TEXT_MAX - 10, name);
 		break;
 	case FX_WHY_GOING_ON:
 		snprintf(text, FX_WHY_TEXT_MAX, "(until it went on)");

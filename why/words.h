@@ -19,6 +19,16 @@ struct fx_why_what fx_why_words_wait(struct fx_timeline *timeline, const struct 
 /* Whether a wait for a child is for any of them. */
 bool fx_why_words_is_any_child(struct fx_timeline *timeline, const struct fx_why_wait *wait);
 
+/*
+ * What a wait is at, whatever ends it: the call, and the lock or condition, the set of an epoll, or the descriptors and what of
+ * them. object 0: that is not known.
+ */
+struct fx_why_what fx_why_words_set(struct fx_timeline *timeline, const struct fx_why_wait *wait);
+
+/* The thread at the other end of the pipe that a wait is at, if one alone is known to be there; FX_WHY_NOBODY. */
+uint32_t fx_why_words_other_end(struct fx_why_past *past, const struct fx_why_wait *wait,
+				uint32_t thread);
+
 /* The file that a call is about, the number of a text; 0: it is about none. */
 uint32_t fx_why_words_file(struct fx_timeline *timeline, const struct fx_event *event);
 
