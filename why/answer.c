@@ -265,9 +265,10 @@ static void answer_note_path(const struct fx_why *why, struct fx_table *table)
 		fx_unit_real(FX_UNIT_SHARE, (double)path->perhaps_ns / (double)answer_whole(why),
 			     share);
 		fx_table_note(table,
-			      "%s waits, %s of the time (%s), are taken to be for the only "
-			      "thread that is known to have the other end of the pipe, since no "
-			      "arrow ends in them: what stands below \"perhaps\" is not sure",
+			      "%s waits, %s of the time (%s), have no arrow, and are taken to be "
+			      "for the only thread that is known to have the other end of the "
+			      "pipe, or for the last one that took the mutex: what stands below "
+			      "\"perhaps\" is not sure",
 			      FX_COUNT(path->perhaps), share, time);
 	}
 	if (path->unknown_begin > 0)

@@ -250,6 +250,9 @@ static void past_begin_wait(struct collector *collector, const struct fx_event *
 	bool timed_out = past_timed_out(event, kind);
 
 	past_keep_wait(collector);
+	if ((kind == FX_WAIT_LOCK || kind == FX_WAIT_CONDITION) && !past_is_unfinished(event) &&
+	    fx_why_takes_see(&collector->past->takes, event, end) < 0)
+		collector->exporter.error = -ENOMEM;
 	collector->past->unfinished += past_is_unfinished(event);
 	collector->has_wait = true;
 	collector->file = past_file(event, kind);
@@ -598,6 +601,7 @@ int fx_why_past_collect(struct fx_why_past *past, struct fx_timeline *timeline,
 	r = past_see_threads(&collector, flows);
 	if (r == 0)
 		r = past_resolve(&collector);
+	fx_why_takes_arrange(&past->takes);
 	fx_runs_release(&collector.beginnings);
 	fx_waiting_free(&collector.waiting);
 	fx_vector_free(&collector.open);
@@ -611,4 +615,5 @@ void fx_why_past_free(struct fx_why_past *past)
 	free(past->lives);
 	fx_runs_release(&past->slices);
 	fx_why_parties_free(&past->parties);
+	fx_why_takes_free(&past->takes);
 }

@@ -14,6 +14,7 @@
 #include "lists/vector.h"
 #include "report/waiting.h"
 #include "why/parties.h"
+#include "why/takes.h"
 
 /* Where an arrow comes from. */
 struct fx_why_origin {
@@ -55,6 +56,7 @@ struct fx_why_past {
 	struct fx_why_life *lives;	     /* by number of the thread */
 	struct fx_runs slices;		     /* struct fx_why_slice */
 	struct fx_why_parties parties;
+	struct fx_why_takes takes;
 	uint64_t forgotten;  /* waits */
 	uint64_t shortest;   /* that is remembered, ns */
 	uint64_t unfinished; /* waits that had not ended */

@@ -10,6 +10,8 @@ enum { DEPTH_MAX = 200, PIECES_MAX = 8000000 };
 
 #define STEPS_MAX UINT64_C(50000000)
 
+#define RELOCK_LEAST_NS UINT64_C(1000000)
+
 /* A thread on the way, and what is left of the time in which it is looked at. */
 struct place {
 	uint32_t thread;
@@ -20,7 +22,9 @@ struct place {
 	/* What was waited for last, where another thread let this one go on: the node of these waits, and 1 + the thread. */
 	struct fx_why_what set;
 	uint32_t ender, ender_node;
-	bool is_timed; /* the wait in which another one is looked at ended by its time */
+	bool is_timed; /* the wait in which another one is looked at ended by its time: */
+	struct fx_why_what timed;
+	bool is_rest; /* the end of the wait at hand has been explained */
 	/* Of a thread that waits for any of its children: 1 + the one that it has waited for in the end, and the node
 	 * of these waits. */
 	uint32_t child, child_node;
@@ -93,7 +97,12 @@ static void path_go_to(struct finder *finder, uint32_t node, struct fx_why_what 
 	if (from >= to)
 		return;
 	if (waiting) {
-		what.kind = waiting->is_timed ? FX_WHY_WAIT + FX_WAIT_SLEEP : FX_WHY_CIRCLE;
+		/* It did nothing but wait for what the one that waits did when its time was up. */
+		if (waiting->is_timed) {
+			path_had(finder, waiting->node, &waiting->timed, from, to);
+			return;
+		}
+		what.kind = FX_WHY_CIRCLE;
 		what.name = waiting->call;
 		path_had(finder, node, &what, from, to);
 		return;
@@ -221,6 +230,37 @@ static void path_note_ender(const struct finder *finder, struct place *place,
 	place->ender_node = node;
 }
 
+/*
+ * The end of a wait for a condition: who took the mutex before this thread had it again. What is not longer than it may take a thread to
+ * get a processor is left. False: there is nobody.
+ */
+static bool path_follow_mutex(struct finder *finder, uint32_t node, const struct fx_why_wait *wait,
+			      uint64_t released, uint64_t end)
+{
+	struct place *place = &finder->places[finder->depth - 1];
+	struct fx_why_what what = {.kind = FX_WHY_THREAD, .is_perhaps = true};
+	const struct fx_why_take *take;
+	uint64_t took;
+
+	if (released + RELOCK_LEAST_NS > end)
+		return false;
+	/* The first of several that were let go on may have it before the one that let them go on says so. */
+	take = fx_why_words_last_take(finder->past, wait, place->thread, released - RELOCK_LEAST_NS,
+				      end);
+	if (!take || path_waiting(finder, take->thread))
+		return false;
+	took = take->end;
+	if (took < released)
+		took = released;
+	place->to = took;
+	place->is_rest = true;
+	what.thread = take->thread;
+	finder->path->perhaps++;
+	finder->path->perhaps_ns += end - took;
+	path_go_to(finder, node, what, took, end);
+	return true;
+}
+
 /* The stretch of a wait that lies in what is left; the time before is looked at next. */
 static void path_explain(struct finder *finder, const struct fx_why_wait *wait, uint64_t begin,
 			 uint64_t end)
@@ -242,6 +282,7 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 	if (path_is_for_ender(finder, place, wait)) {
 		place->call = what.name;
 		place->is_timed = true;
+		place->timed = what;
 		fx_why_tree_count(&path->tree, place->ender_node, begin, end - begin);
 		path_go(finder, place->ender_node, place->ender - 1, begin, end);
 		return;
@@ -251,7 +292,9 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 	path_note_ender(finder, place, wait, node);
 	place->call = what.name;
 	place->is_timed = false;
-	fx_why_tree_count(&path->tree, node, begin, end - begin);
+	if (!place->is_rest)
+		fx_why_tree_count(&path->tree, node, begin, end - begin);
+	place->is_rest = false;
 	if (wait->holder == place->thread && wait->from.thread == place->thread) {
 		what.kind = FX_WHY_CIRCLE;
 		path_had(finder, node, &what, begin, end);
@@ -268,6 +311,8 @@ static void path_explain(struct finder *finder, const struct fx_why_wait *wait, 
 		released = end;
 	if (released < begin)
 		released = begin;
+	if (path_follow_mutex(finder, node, wait, released, end))
+		return;
 	what = (struct fx_why_what){.kind = FX_WHY_GOING_ON, .thread = place->thread};
 	fx_why_ready_add(finder->ready, &path->tree, node, &what, place->thread, released, end);
 	path_go(finder, node, wait->from.thread, begin, released);

@@ -183,6 +183,19 @@ uint32_t fx_why_words_other_end(struct fx_why_past *past, const struct fx_why_wa
 	return fx_why_parties_other(&past->parties, &event, thread);
 }
 
+const struct fx_why_take *fx_why_words_last_take(const struct fx_why_past *past,
+						 const struct fx_why_wait *wait, uint32_t thread,
+						 uint64_t from, uint64_t to)
+{
+	struct fxt_record record;
+	struct fx_event event;
+
+	if (wait->kind != FX_WAIT_CONDITION || !words_decode(past->timeline, wait, &record, &event))
+		return NULL;
+	return fx_why_takes_last(&past->takes, &event, past->timeline->threads.items[thread], from,
+				 to);
+}
+
 bool fx_why_words_is_any_child(struct fx_timeline *timeline, const struct fx_why_wait *wait)
 {
 	struct fxt_record record;

@@ -29,6 +29,11 @@ struct fx_why_what fx_why_words_set(struct fx_timeline *timeline, const struct f
 uint32_t fx_why_words_other_end(struct fx_why_past *past, const struct fx_why_wait *wait,
 				uint32_t thread);
 
+/* As fx_why_takes_last(), of a wait for a condition. */
+const struct fx_why_take *fx_why_words_last_take(const struct fx_why_past *past,
+						 const struct fx_why_wait *wait, uint32_t thread,
+						 uint64_t from, uint64_t to);
+
 /* The file that a call is about, the number of a text; 0: it is about none. */
 uint32_t fx_why_words_file(struct fx_timeline *timeline, const struct fx_event *event);
 

@@ -69,7 +69,7 @@ expect_equal 'perhaps wc read tr read bash waitpid sleep nanosleep' "$sure $way"
 [ "$ms" -ge 158 ] || fail "$ms ms of 200"
 expect_ok "$FXTRACE" why --process wc pipeline.fxt
 expect_line 'perhaps tr \(pid [0-9]+\)' out
-expect_line 'are taken to be for the only thread that is known to have the other end' out
+expect_line 'have no arrow, and are taken to be for the only thread that is known to have the other end of the pipe' out
 # The shell waits for all five, and so for the one that ends last.
 expect_ok "$FXTRACE" why --json --min-share 0 pipeline.fxt
 cp out why.json

@@ -3,6 +3,7 @@
 # `fxtrace why': of programs whose critical path is known by construction, and which say what they measured themselves; of
 # threads, slices and ranges; and of archives without arrows, with open calls, with losses, and damaged.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/why-agree.sh"
 
 need python3
 compile chains -O1 -w -I "$FX_SRCDIR" -D_GNU_SOURCE "$FX_SRCDIR/tests/e2e/targets/chains.c"
@@ -15,27 +16,6 @@ value() {
 	python3 -c 'import json, sys
 rows = json.load(open(sys.argv[1]))["why"]["rows"]
 print(eval(sys.argv[2]))' "$1" "$2"
-}
-
-# agree NAME [nohooks]: the answer of NAME.fxt and the log.
-agree() {
-	expect_ok "$FXTRACE" why --json --min-share 0 "$1.fxt"
-	cp out "$1.json"
-	python3 "$FX_SRCDIR/tests/e2e/why_agree.py" "$1.json" log "${@:2}" >said 2>&1
-}
-
-# Options of the runs that follow.
-options=()
-
-# agrees PROGRAM NAME [nohooks]: of a run. On a busy machine the program may lose the processor between its reading of the
-# clock and the call that it measures; not three times.
-agrees() {
-	for _ in 1 2 3; do
-		expect_ok "$FXTRACE" run -q "${options[@]}" -o "$2.fxt" -- "./$1" "$2"
-		cp out log
-		agree "${@:2}" && return
-	done
-	fail "$1 $2: $(tail -n 3 said)"
 }
 
 # --- Known chains, with hooks and without
@@ -52,12 +32,7 @@ done
 
 # --- A processor that others have, as the kernel provider tells it
 
-need_processors() {
-	is_emulated && return 1
-	expect_ok "$FXTRACE" run --kernel -o kernel.fxt -- true
-	! grep -q 'are not recorded' err
-}
-if need_processors; then
+if has_kernel; then
 	options=(--kernel)
 	for name in starve inversion; do
 		agrees relays "$name" nohooks
