@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The history of objects that were asked for (wanted.h): what the section `history' keeps of them. history.c finds
- * them and their uses on the walk, history-tables.c tells of them.
+ * The history of objects that were asked for (wanted.h): what the section `history' keeps of them. On the walk
+ * history-objects.h keeps objects and uses, which history-locks.h, history-fds.h and history-files.h find in calls;
+ * history-tables.h tells of them.
  */
-#ifndef FX_REPORT_HISTORY_H
-#define FX_REPORT_HISTORY_H
+#ifndef FX_REPORT_HISTORY_STATE_H
+#define FX_REPORT_HISTORY_STATE_H
 
 #include "report/deeds.h"
 #include "report/keys.h"
@@ -14,6 +15,9 @@
 #include "report/wanted.h"
 
 #define FX_HISTORY_NO_PROCESS UINT32_MAX
+
+/* Texts that name something as a path, and as a peer. */
+enum fx_history_way { FX_HISTORY_AS_PATH, FX_HISTORY_AS_PEER, FX_HISTORY_WAYS };
 
 struct fx_history_object {
 	enum fx_wanted_kind kind;
@@ -55,7 +59,7 @@ struct fx_history {
 	struct fx_keys keys; /* address or descriptor; 1 + process or 0, kind, text */
 	FX_VECTOR(struct fx_history_object) objects;
 	/* By number of a text, as a path and as a peer: 0: not looked at, 1: not wanted, 2: wanted */
-	FX_VECTOR(uint8_t) verdicts[2];
+	FX_VECTOR(uint8_t) verdicts[FX_HISTORY_WAYS];
 	struct fx_keys open_keys; /* descriptor or stream; thread, whether it is a stream */
 	FX_VECTOR(struct fx_history_opened) opened;
 	struct fx_uses uses;
@@ -66,8 +70,5 @@ struct fx_history {
 	bool has_releases;	      /* calls that wait for nobody are recorded, too */
 	uint64_t streams;	      /* calls of streams: their bytes are not known */
 };
-
-/* The tables, and what is said of what was not found. */
-void fx_history_tell(struct fx_history *history);
 
 #endif
