@@ -9,7 +9,6 @@ need python3
 target=$FX_SRCDIR/tests/e2e/targets/stuck.c
 compile stuck -O2 "$target" -pthread
 compile framed -O0 "$target" -pthread
-at_end='pkill -9 -x stuck; pkill -9 -x framed'
 
 # stick PROGRAM WAY [COUNT]: starts it; its process is $stuck, its child's $child.
 stick() {
