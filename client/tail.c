@@ -7,7 +7,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,8 +17,7 @@ struct tail {
 	int from, to;
 };
 
-/* Whether somebody may still write. */
-static bool tail_is_held(int fd)
+bool fx_tail_is_held(int fd)
 {
 	struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
 
@@ -61,7 +59,7 @@ static void *tail_run(void *arg)
 
 	/* What was written before the lock went is read after that was seen. */
 	do {
-		held = tail_is_held(tail->from);
+		held = fx_tail_is_held(tail->from);
 		if (!tail_copy(tail))
 			break;
 		if (held)

@@ -15,6 +15,7 @@
 #include "client/pager.h"
 #include "client/quantity.h"
 #include "client/tables.h"
+#include "client/tail.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
 #include "manager/settings/report.h"
@@ -186,6 +187,7 @@ static int why_of_timeline(const struct why_options *options, struct fx_timeline
 {
 	struct fx_why *why;
 	const char *wrong;
+	bool is_damaged;
 	int r = fx_why_make(timeline, &options->order, &why, &wrong);
 
 	if (r == -ENOENT) {
@@ -194,21 +196,27 @@ static int why_of_timeline(const struct why_options *options, struct fx_timeline
 	}
 	if (r < 0)
 		return fx_archive_complain(options->program, options->file, r, NULL);
-	if (timeline->fault.kind != FXT_FAULT_NONE)
+	/* The last record of one that grows may not be whole yet. */
+	is_damaged = timeline->fault.kind != FXT_FAULT_NONE &&
+		     !(options->order.is_growing && timeline->fault.kind == FXT_FAULT_TRUNCATED);
+	if (is_damaged)
 		fx_archive_complain_of(options->program, options->file, &timeline->fault,
 				       "; the answer is of what is whole");
 	r = why_print(options, why);
 	fx_why_free(why);
 	if (r < 0)
 		return fx_archive_complain(options->program, options->file, r, NULL);
-	return timeline->fault.kind != FXT_FAULT_NONE ? FX_EXIT_FAILURE : FX_EXIT_OK;
+	return is_damaged ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }
 
-static int why_from(const struct why_options *options, int fd)
+static int why_from(struct why_options *options, int fd)
 {
 	struct fx_timeline timeline;
-	int status, r = fx_timeline_open(&timeline, fd, NULL, NULL);
+	int status, r;
 
+	/* Before it is read: what comes then may be missing. */
+	options->order.is_growing = fx_tail_is_held(fd);
+	r = fx_timeline_open(&timeline, fd, NULL, NULL);
 	if (r == 0)
 		status = why_of_timeline(options, &timeline);
 	else

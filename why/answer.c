@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report/keys.h"
+#include "report/kinds.h"
 #include "report/show.h"
 #include "report/units.h"
 #include "why/why-internal.h"
@@ -220,6 +221,22 @@ static int answer_tree(struct fx_why *why, struct fx_table *table)
 
 /* --- How sure it is, and what is missing ------------------------------------------------------ */
 
+static const struct fx_process *answer_process(const struct fx_why *why)
+{
+	return why->timeline->threads.items[why->thread]->process;
+}
+
+/* Categories without any event were off, as far as can be told: processes do not come from nowhere. */
+static void answer_note_categories(const struct fx_why *why, struct fx_table *table)
+{
+	if (!(why->past.kinds & FX_KIND(SYSCALL)))
+		fx_table_note(table, "nothing is recorded of the category syscall: waits for "
+				     "descriptors, files and time are computing here");
+	if (!(why->past.kinds & FX_KIND(PROCESS)) && why->timeline->processes.count > 1)
+		fx_table_note(table, "nothing is recorded of the category process: waits for "
+				     "children are computing here, and nobody knows who made whom");
+}
+
 static void answer_note_losses(const struct fx_why *why, struct fx_table *table)
 {
 	const struct fx_why_past *past = &why->past;
@@ -240,8 +257,14 @@ static void answer_note_losses(const struct fx_why *why, struct fx_table *table)
 		fx_table_note(table, "%s waits shorter than %s count as calls: there were too many",
 			      FX_COUNT(past->forgotten), time);
 	}
-	if (why->timeline->fault.kind != FXT_FAULT_NONE)
+	if (why->order->is_growing)
+		fx_table_note(table,
+			      "the archive is still being written: calls that are under way, "
+			      "and arrows that its end brings, are missing");
+	else if (why->timeline->fault.kind != FXT_FAULT_NONE)
 		fx_table_note(table, "the archive is damaged: this is of what is whole");
+	else if (!why->is_empty && !answer_process(why)->end_ts)
+		fx_table_note(table, "the end of its process is not recorded: it may have gone on");
 }
 
 static void answer_note_path(const struct fx_why *why, struct fx_table *table)
@@ -433,6 +456,7 @@ int fx_why_answer(struct fx_why *why)
 		r = answer_tree(why, tree);
 		answer_note_range(why, tree);
 		answer_note_path(why, tree);
+		answer_note_categories(why, tree);
 	}
 	if (tree)
 		answer_note_losses(why, tree);

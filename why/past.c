@@ -379,6 +379,7 @@ static void past_slice_begin(struct fx_exporter *exporter, const struct fx_event
 			   : event->end;
 	enum fx_wait_kind kind;
 
+	collector->past->kinds |= 1u << call.kind;
 	past_live(collector, event->ts);
 	past_live(collector, end);
 	if (collector->slice && fxt_string_equals(event->name, collector->slice))
@@ -427,6 +428,9 @@ static void past_instant(struct fx_exporter *exporter, const struct fx_event *ev
 		return;
 	}
 	past_live(collector, event->ts);
+	/* The manager tells of deaths, whatever is recorded. */
+	if (!fxt_string_equals(event->name, "process exits"))
+		collector->past->kinds |= 1u << kind;
 	if (kind == FX_CALL_OTHER && !fxt_string_equals(event->category, "message"))
 		return;
 	if (kind == FX_CALL_PTHREAD && fxt_string_equals(event->name, "thread exits"))

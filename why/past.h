@@ -61,7 +61,8 @@ struct fx_why_past {
 	uint64_t shortest;   /* that is remembered, ns */
 	uint64_t unfinished; /* waits that had not ended */
 	uint64_t arrows;
-	uint64_t lost; /* records that the archive says are missing */
+	unsigned kinds; /* FX_KIND() of the categories that have events */
+	uint64_t lost;	/* records that the archive says are missing */
 	char cure[120];
 };
 

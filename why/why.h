@@ -33,10 +33,11 @@ struct fx_why_order {
 	uint64_t number;   /* of the slices of this name, in order of time; 0: the longest */
 	uint64_t from, to; /* ns since the first event; to UINT64_MAX: the end */
 	bool is_from_given;
-	double least;	/* share below which what is said of a thread is summed up */
-	unsigned depth; /* levels of the tree; 0: all */
-	size_t top;	/* rows of what had the time; 0: all */
-	bool is_full;	/* tables have the columns that are for programs */
+	double least;	 /* share below which what is said of a thread is summed up */
+	unsigned depth;	 /* levels of the tree; 0: all */
+	size_t top;	 /* rows of what had the time; 0: all */
+	bool is_full;	 /* tables have the columns that are for programs */
+	bool is_growing; /* somebody still writes the archive */
 };
 
 struct fx_why;
