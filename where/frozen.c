@@ -28,6 +28,8 @@
 #define STACK_PIECE	(16u << 10)
 #define HELD_AT_MOST_NS UINT64_C(1000000)
 
+#define HURRY_TURN_NS UINT64_C(100000)
+
 static uint64_t frozen_now(void)
 {
 	struct timespec now;
@@ -241,21 +243,53 @@ static int stop_await(pid_t pid, pid_t tid, int *signal, uint64_t *since)
 	return -ETIMEDOUT;
 }
 
-/* Where that is permitted, nobody takes the processor away from this thread while it holds another one. */
-static bool hurry_begin(void)
+/* As the kernel has it, which knows longer ones, too. */
+struct frozen_turns {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline,
+	    period; /* runtime, of usual threads: the length of a turn, ns; 0: as it chooses */
+};
+
+/*
+ * A thread that asks for short turns gets the first of them sooner (since Linux 6.12): when another one that it has told to stop has
+ * done so, and when it was woken. False: they are as they were.
+ */
+static bool turns_set(uint64_t ns)
+{
+	struct frozen_turns turns = {.size = sizeof(turns)};
+
+	if (syscall(SYS_sched_getattr, 0, &turns, sizeof(turns), 0) < 0 ||
+	    turns.policy != SCHED_OTHER)
+		return false;
+	turns.runtime = ns;
+	return syscall(SYS_sched_setattr, 0, &turns, 0) == 0;
+}
+
+enum hurry { NO_HURRY, SHORT_TURNS, NO_TURNS };
+
+/* Where that is permitted, nobody takes the processor away from this thread while it holds another one; else it is to be rare. */
+static enum hurry hurry_begin(void)
 {
 	const struct sched_param hurry = {.sched_priority = 1};
 
-	return sched_getscheduler(0) == SCHED_OTHER &&
-	       sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &hurry) == 0;
+	if (sched_getscheduler(0) != SCHED_OTHER)
+		return NO_HURRY;
+	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &hurry) == 0)
+		return NO_TURNS;
+	return turns_set(HURRY_TURN_NS) ? SHORT_TURNS : NO_HURRY;
 }
 
-static void hurry_end(bool began)
+static void hurry_end(enum hurry began)
 {
 	const struct sched_param usual = {0};
 
-	if (began)
+	if (began == NO_TURNS)
 		sched_setscheduler(0, SCHED_OTHER, &usual);
+	else if (began == SHORT_TURNS)
+		turns_set(0);
 }
 
 static int frozen_stop(pid_t pid, pid_t tid, struct fx_frozen *ret)
@@ -277,7 +311,7 @@ static int frozen_stop(pid_t pid, pid_t tid, struct fx_frozen *ret)
 
 int fx_frozen_take(pid_t pid, pid_t tid, struct fx_frozen *ret)
 {
-	bool hurry;
+	enum hurry hurry;
 	int r;
 
 	ret->held_ns = 0;
