@@ -11,53 +11,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "manager/door/foreign.h"
-#include "manager/settings/policy.h"
+#include "manager/door/applicant.h"
 #include "manager/door/poller.h"
 #include "protocol/socket.h"
-
-/* The process that asks to be registered. The name is terminated. */
-struct fx_applicant {
-	pid_t pid;	     /* by the kernel's word */
-	uid_t uid;	     /* the same */
-	uint32_t own_pid;    /* as it calls itself, and its first thread */
-	uint32_t own_parent; /* as it calls its parent */
-	int pidfd; /* the callee's if it succeeds; -1: the kernel has none, or it has ended */
-	bool ended;
-	bool is_kernel; /* the kernel provider, and may be */
-	const struct fx_foreign
-	    *brought; /* memory that it has made itself; NULL: it is to be given some */
-	struct fx_msg_wish wish;
-	char name[FX_PROVIDER_NAME_MAX + 1];
-};
-
-/* What it is given. */
-struct fx_admission {
-	uint32_t started;
-	uint64_t control_size;
-	uint64_t buffer_size;
-	int fds
-	    [FX_FD_COUNT]; /* the owner's; admitted() closes what is its own. None for a process that brings memory */
-};
-
-struct fx_registry_owner {
-	/* Decides: 0 and *ret, or -errno, which the applicant is told. */
-	int (*admit)(void *opaque, const struct fx_applicant *applicant, struct fx_admission *ret);
-	/* The answer was sent, or could not be (-errno): *admission is no longer needed. */
-	void (*admitted)(void *opaque, struct fx_admission *admission, int result);
-	/*
-	 * A client's first request, of `size` bytes, with a descriptor or -1: both descriptors are
-	 * the callee's. NULL: clients are not served.
-	 */
-	void (*client)(void *opaque, int fd, const union fx_message_any *message, size_t size,
-		       int passed);
-	/* Could not even be asked what it wants, for want of descriptors or memory: it was told so. May be NULL. */
-	void (*turned_away)(void *opaque, const struct fx_applicant *applicant, int error);
-	/* Whether a process is the manager's own or a provider's. NULL if the policy asks nothing of kin. */
-	bool (*is_head)(void *opaque, pid_t pid);
-	void *opaque;
-	const struct fx_policy *policy; /* the users that it serves; NULL: no others */
-};
 
 struct fx_connection;
 

@@ -152,7 +152,7 @@ static int64_t now_seconds(void)
 }
 
 /* A process that has waited in vain says so to all that come later, by a time of the socket's that is to come. The
- * manager takes it back when it goes on (manager/door/registry.c). Not everybody may do so, and nobody where its
+ * manager takes it back when it goes on (manager/door/listener.c). Not everybody may do so, and nobody where its
  * path is not seen. */
 static void silence_tell(void)
 {
