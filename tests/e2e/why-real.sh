@@ -69,6 +69,8 @@ expect_equal 'perhaps wc read tr read bash waitpid sleep nanosleep' "$sure $way"
 [ "$ms" -ge 158 ] || fail "$ms ms of 200"
 expect_ok "$FXTRACE" why --process wc pipeline.fxt
 expect_line 'perhaps tr \(pid [0-9]+\)' out
+# Five processes have slept, and are one row.
+expect_line '^ *[0-9.]+ % +[0-9.]+ ms +time to pass +[45] +sleep +nanosleep$' out
 expect_line 'have no arrow, and are taken to be for the only thread that is known to have the other end of the pipe' out
 # The shell waits for all five, and so for the one that ends last.
 expect_ok "$FXTRACE" why --json --min-share 0 pipeline.fxt
