@@ -20,6 +20,22 @@ struct fx_why {
 	FX_VECTOR(struct fx_table *) tables;
 };
 
+/* The time that shares are of. */
+static inline uint64_t fx_why_whole(const struct fx_why *why)
+{
+	return why->path.tree.nodes.items[FX_WHY_ROOT].total;
+}
+
+/* The thread that did it, or waited. */
+static inline const struct fx_thread *fx_why_thread_of(const struct fx_why *why, uint32_t node)
+{
+	const struct fx_why_node *nodes = why->path.tree.nodes.items;
+
+	while (node != FX_WHY_ROOT && nodes[node].what.kind != FX_WHY_THREAD)
+		node = nodes[node].parent;
+	return why->timeline->threads.items[nodes[node].what.thread];
+}
+
 /* Finds the thread and the range that are asked about. Returns 0 or -errno, as fx_why_make() does. */
 int fx_why_choose(struct fx_why *why, const char **ret_wrong);
 
