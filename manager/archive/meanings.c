@@ -208,6 +208,7 @@ static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 			args->ready_ref = text;
 		} else if (meaning == FX_MEANING_ADDRESS) {
 			args->addr = head;
+			args->addr_ref = text;
 		} else if (meaning == FX_MEANING_FILE) {
 			args->file = text;
 		} else if (meaning == FX_MEANING_IN_FILE) {

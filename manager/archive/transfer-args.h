@@ -11,7 +11,7 @@ struct fx_transfer_args {
 	uint8_t nargs;
 	uint16_t fd, ret, size, flags, total_read, total_written, addr, error, messages, ready;
 	uint32_t file, in_file, out_file; /* references to strings, as the provider wrote them */
-	uint32_t flags_ref, error_ref, messages_ref, ready_ref;
+	uint32_t flags_ref, error_ref, addr_ref, messages_ref, ready_ref;
 };
 
 #endif

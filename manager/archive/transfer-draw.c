@@ -27,7 +27,9 @@ struct transfer_arrow {
 struct transfer_channel {
 	struct fx_transfer_drawing *drawing;
 	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
-	bool is_broken;				  /* somebody else has part, or had */
+	enum fx_transfer_kind kind;
+	bool had_unknown;
+	bool is_broken; /* somebody else has part, or had */
 	uint64_t all_written, all_read;
 	uint32_t writer, reader; /* a process; 0: none yet */
 	bool is_shared;		 /* there are several */
@@ -142,6 +144,8 @@ static void transfer_leave(struct fx_transfer_drawing *drawing, const struct fx_
 
 static enum fx_transfer_left why_broken(const struct transfer_channel *c)
 {
+	if (c->kind == FX_TRANSFER_UDP && !c->is_broken && c->all_written != c->all_read)
+		return FX_TRANSFER_LEFT_DROPPED;
 	return c->has_unknown || c->drawing->lossy.count ? FX_TRANSFER_LEFT_LOST
 							 : FX_TRANSFER_LEFT_UNTRACED;
 }
@@ -176,6 +180,12 @@ static void piece_keep(struct transfer_channel *c, const struct fx_transfer *fro
 		transfer_leave(c->drawing, to, FX_TRANSFER_LEFT_MANY);
 	else
 		c->pending.items[c->pending.count++] = (struct transfer_arrow){*from, *to};
+}
+
+/* As many were read as were sent: none was dropped. */
+static bool piece_is_proved(const struct transfer_channel *c)
+{
+	return c->kind == FX_TRANSFER_UDP && c->all_written == c->all_read && !c->had_unknown;
 }
 
 /* Of the piece's reads those that end before `sure', or those behind. */
@@ -213,6 +223,8 @@ static void piece_match(struct transfer_channel *c)
 		if (result.is_sure)
 			pending_draw(c);
 		piece_take(c, &result, true);
+		if (piece_is_proved(c))
+			pending_draw(c);
 	}
 	free(result.matches);
 }
@@ -239,7 +251,7 @@ static void channel_count(struct transfer_channel *c, const struct fx_transfer *
 	uint32_t *party = writes ? &c->writer : &c->reader;
 
 	if (call->bytes == FX_TRANSFER_UNKNOWN) {
-		c->has_unknown = true;
+		c->has_unknown = c->had_unknown = true;
 		return;
 	}
 	*(writes ? &c->written : &c->read) += call->bytes;
@@ -356,15 +368,17 @@ static void channel_leave(struct fx_transfer_drawing *drawing, struct fx_runs *r
 }
 
 /* Whether what no read has confirmed is true all the same: all that was written was read, or two had a stream to themselves. */
-static bool channel_is_believed(const struct transfer_channel *c, enum fx_transfer_kind kind)
+static bool channel_is_believed(const struct transfer_channel *c)
 {
 	if (c->drawing->is_doubtful || c->is_broken)
 		return false;
-	return c->all_written == c->all_read || (!c->is_shared && kind != FX_TRANSFER_MESSAGES);
+	if (c->kind == FX_TRANSFER_UDP)
+		return piece_is_proved(c);
+	return c->all_written == c->all_read || (!c->is_shared && c->kind != FX_TRANSFER_MESSAGES &&
+						 c->kind != FX_TRANSFER_DATAGRAM);
 }
 
-static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk,
-			 enum fx_transfer_kind kind)
+static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
 {
 	struct fx_transfer call;
 
@@ -376,7 +390,7 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk,
 		piece_add(c, &call);
 	}
 	piece_end(c);
-	if (channel_is_believed(c, kind))
+	if (channel_is_believed(c))
 		pending_draw(c);
 	else
 		pending_leave(c, why_broken(c));
@@ -385,7 +399,7 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk,
 void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_end *end)
 {
 	struct fx_transfer_end *peer = end->peer;
-	struct transfer_channel c = {.drawing = drawing};
+	struct transfer_channel c = {.drawing = drawing, .kind = end->kind};
 	struct transfer_walk walk;
 
 	if (end->read.count == 0)
@@ -395,12 +409,13 @@ void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_en
 	} else if (!peer || peer->written.count == 0) {
 		channel_leave(drawing, &end->read, FX_TRANSFER_LEFT_UNTRACED);
 	} else if ((drawing->is_doubtful || drawing->lossy.count) &&
-		   !channel_joins_two(&peer->written, &end->read)) {
+		   (fx_transfer_is_datagram(end) ||
+		    !channel_joins_two(&peer->written, &end->read))) {
 		channel_leave(drawing, &end->read, why_broken(&c));
 	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {
 		drawing->counts.left[FX_TRANSFER_LEFT_MANY] += end->read.count;
 	} else {
-		channel_draw(&c, &walk, end->kind);
+		channel_draw(&c, &walk);
 		walk_transfers_end(&walk);
 	}
 	fx_vector_free(&c.pending);

@@ -20,6 +20,7 @@ enum fx_transfer_left {
 	FX_TRANSFER_LEFT_UNTRACED, /* nobody in the archive, or somebody else as well */
 	FX_TRANSFER_LEFT_LOST,	   /* calls are missing */
 	FX_TRANSFER_LEFT_MANY,	   /* they were too many */
+	FX_TRANSFER_LEFT_DROPPED,  /* the kernel may have dropped some that were sent */
 	FX_TRANSFER_LEFT_COUNT,
 };
 

@@ -8,41 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "manager/archive/transfer-match.h"
-
-#define NAME_MAX_BYTES 512u
-
-static int compare_transfers(const void *a, const void *b)
-{
-	const struct fx_transfer *left = a, *right = b;
-
-	if (left->begin != right->begin)
-		return left->begin < right->begin ? -1 : 1;
-	if (left->end != right->end)
-		return left->end < right->end ? -1 : 1;
-	if (left->provider != right->provider)
-		return left->provider < right->provider ? -1 : 1;
-	return left->tid < right->tid ? -1 : left->tid > right->tid;
-}
-
-static const struct fx_runs_kind transfers_kind = {
-    .size = sizeof(struct fx_transfer),
-    .compare = compare_transfers,
-};
+#include "manager/archive/transfer-boxes.h"
+#include "manager/archive/transfer-names.h"
 
 void fx_transfer_ends_init(struct fx_transfer_ends *ends)
 {
 	*ends = (struct fx_transfer_ends){0};
 	fx_runs_pool_init(&ends->pool);
-}
-
-static void end_free(struct fx_transfer_end *end)
-{
-	fx_runs_release(&end->written);
-	fx_runs_release(&end->read);
-	free(end->whole);
-	free(end->meets);
-	free(end);
 }
 
 void fx_transfer_ends_free(struct fx_transfer_ends *ends)
@@ -51,121 +23,10 @@ void fx_transfer_ends_free(struct fx_transfer_ends *ends)
 
 	HASH_ITER (hh, ends->ends, end, next) {
 		HASH_DEL(ends->ends, end);
-		end_free(end);
+		fx_transfer_end_free(end);
 	}
+	fx_transfer_boxes_free(ends);
 	fx_runs_pool_release(&ends->pool);
-}
-
-/* --- What a name says ------------------------------------------------------------------------- */
-
-/* An IPv4 address reads the same by IPv6. */
-static void address_plain(const char *address, size_t length, char *ret, size_t size)
-{
-	static const char mapped[] = "[::ffff:";
-	const char *bracket = memchr(address, ']', length);
-	size_t head = sizeof(mapped) - 1;
-
-	if (bracket && length > head && memcmp(address, mapped, head) == 0 &&
-	    memchr(address, '.', length))
-		snprintf(ret, size, "%.*s%.*s", (int)(bracket - address) - (int)head,
-			 address + head, (int)(address + length - bracket) - 1, bracket + 1);
-	else
-		snprintf(ret, size, "%.*s", (int)length, address);
-}
-
-/* "OWN->PEER": both ends meet by the same text. */
-static void read_tcp(const char *rest, const char *arrow, struct fx_transfer_end *ret)
-{
-	char own[NAME_MAX_BYTES], peer[NAME_MAX_BYTES], text[2 * NAME_MAX_BYTES + 8];
-
-	address_plain(rest, (size_t)(arrow - rest), own, sizeof(own));
-	address_plain(arrow + 2, strlen(arrow + 2), peer, sizeof(peer));
-	ret->connects = strcmp(own, peer) < 0;
-	if (strcmp(own, peer) == 0)
-		return; /* connected with itself */
-	snprintf(text, sizeof(text), "tcp %s %s", ret->connects ? own : peer,
-		 ret->connects ? peer : own);
-	ret->meets = strdup(text);
-}
-
-/* "PATH->pid PID", or "->PATH of pid PID": they meet by path and the process that has connected. */
-static void read_unix(const char *rest, const char *arrow, const char *kind,
-		      struct fx_transfer_end *ret)
-{
-	char text[NAME_MAX_BYTES + 40];
-	const char *of = strstr(arrow, " of pid ");
-
-	if (sscanf(arrow, "->socket:[%" SCNu64 "]", &ret->peer_inode) == 1)
-		return;
-	if (strncmp(arrow, "->pid ", 6) == 0 && arrow > rest) {
-		ret->connector = (uint32_t)strtoul(arrow + 6, NULL, 10);
-		snprintf(text, sizeof(text), "%s %.*s", kind, (int)(arrow - rest), rest);
-	} else if (of && arrow == rest) {
-		ret->connects = true;
-		snprintf(text, sizeof(text), "%s %.*s", kind, (int)(of - arrow - 2), arrow + 2);
-	} else {
-		return;
-	}
-	ret->meets = strdup(text);
-}
-
-/* Behind "socket:[INODE] ". False: no channel, not yet perhaps. */
-static bool read_socket(const char *rest, struct fx_transfer_end *ret)
-{
-	static const struct {
-		const char *word;
-		enum fx_transfer_kind kind;
-	} kinds[] = {
-	    {"unix stream", FX_TRANSFER_STREAM},
-	    {"unix seqpacket", FX_TRANSFER_MESSAGES},
-	    {"unix datagram", FX_TRANSFER_MESSAGES},
-	};
-	const char *arrow = strstr(rest, "->");
-
-	if (strncmp(rest, "tcp ", 4) == 0 && arrow) {
-		ret->kind = FX_TRANSFER_TCP;
-		read_tcp(rest + 4, arrow, ret);
-		return true;
-	}
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		size_t length = strlen(kinds[i].word);
-
-		if (strncmp(rest, kinds[i].word, length) != 0)
-			continue;
-		ret->kind = kinds[i].kind;
-		ret->is_unix = true;
-		rest += length;
-		if (arrow)
-			read_unix(rest + (*rest == ' '), arrow, kinds[i].word, ret);
-		return arrow != NULL;
-	}
-	return false;
-}
-
-/* `ret' is all zeros. False: it is no channel. */
-static bool read_name(const char *name, size_t length, struct fx_transfer_end *ret)
-{
-	const char *bracket = memchr(name, ']', length);
-	char text[NAME_MAX_BYTES];
-	size_t head;
-
-	if (!bracket || length >= sizeof(text))
-		return false;
-	head = (size_t)(bracket - name) + 1;
-	if (head >= sizeof(ret->name))
-		return false;
-	memcpy(ret->name, name, head);
-	memcpy(text, name, length);
-	text[length] = 0;
-	ret->kind = FX_TRANSFER_PIPE;
-	if (strncmp(text, "pipe:[", 6) == 0)
-		return length == head;
-	if (strncmp(text, "fifo:[", 6) == 0) {
-		ret->whole = strdup(text + head);
-		return ret->whole != NULL;
-	}
-	return strncmp(text, "socket:[", 8) == 0 && text[head] == ' ' &&
-	       read_socket(text + head + 1, ret);
 }
 
 /* --- Ends ------------------------------------------------------------------------------------- */
@@ -181,6 +42,8 @@ static void end_learn(struct fx_transfer_end *end, struct fx_transfer_end *said)
 	if (texts_differ(end->whole, said->whole) || end->kind != said->kind ||
 	    (end->kind == FX_TRANSFER_TCP && texts_differ(end->meets, said->meets)))
 		end->is_odd = true;
+	if (fx_transfer_is_datagram(end))
+		fx_transfer_box_learn(end, said);
 	if (!end->meets) {
 		end->meets = said->meets;
 		end->connects = said->connects;
@@ -195,6 +58,7 @@ static void end_learn(struct fx_transfer_end *end, struct fx_transfer_end *said)
 static void end_said_free(struct fx_transfer_end *said)
 {
 	free(said->whole);
+	free(said->bound);
 	free(said->meets);
 }
 
@@ -225,8 +89,7 @@ static struct fx_transfer_end *end_make(struct fx_transfer_ends *ends, struct fx
 		ends->is_full = true;
 		return NULL;
 	}
-	fx_runs_init(&end->written, &ends->pool, &transfers_kind);
-	fx_runs_init(&end->read, &ends->pool, &transfers_kind);
+	fx_transfer_end_init(ends, end);
 	return end;
 }
 
@@ -235,7 +98,7 @@ struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const
 {
 	struct fx_transfer_end said = {0}, *end;
 
-	if (!read_name(name, length, &said)) {
+	if (!fx_transfer_name_read(name, length, &said)) {
 		end_said_free(&said);
 		return NULL;
 	}
@@ -252,7 +115,7 @@ void fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name, s
 	struct fx_transfer_end said = {.is_bare = true}, *end;
 
 	/* What has a peer by then has not got it by this call. */
-	if (read_name(name, length, &said) || !said.is_unix) {
+	if (fx_transfer_name_read(name, length, &said) || !said.is_unix) {
 		end_said_free(&said);
 		return;
 	}
@@ -362,7 +225,7 @@ static struct meeting *meeting_get(struct meeting **meetings, const char *key)
 /* What it meets by has the process that connected in it. False: there is no memory. */
 static bool end_says_connector(struct fx_transfer_end *end)
 {
-	char text[NAME_MAX_BYTES + 60];
+	char text[FX_TRANSFER_NAME_MAX + 60];
 	char *meets;
 
 	snprintf(text, sizeof(text), "%" PRIu32 " %s", end->connector, end->meets);
@@ -377,6 +240,7 @@ void fx_transfer_ends_join(struct fx_transfer_ends *ends)
 	struct meeting *meetings = NULL, *meeting, *next_meeting;
 	struct fx_transfer_end *end, *next;
 
+	fx_transfer_boxes_join(ends);
 	HASH_ITER (hh, ends->ends, end, next) {
 		if (end->kind == FX_TRANSFER_PIPE)
 			end->peer = end;

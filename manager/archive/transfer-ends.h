@@ -9,6 +9,7 @@
  *	socket:[INODE] unix KIND PATH->pid PID	accepted; the peer is PID's, and called
  *	socket:[INODE] unix KIND->PATH of pid PID
  *
+ * Of sockets for datagrams, transfer-boxes.h.
  * Of the others nobody knows who reads what was written. Addresses are used again, and a process may connect to one address
  * many times: then ends are each other's peers only if these were used one after another.
  */
@@ -19,44 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lists/hashes-lenient.h"
-#include "lists/runs.h"
-
-/* Ends that are remembered; calls at others are counted. */
-#define FX_TRANSFER_ENDS_MAX 65536u
-
-enum fx_transfer_kind {
-	FX_TRANSFER_PIPE,
-	FX_TRANSFER_STREAM,   /* of this machine */
-	FX_TRANSFER_MESSAGES, /* each read takes one, whole or not */
-	FX_TRANSFER_TCP,
-};
-
-struct fx_transfer_end {
-	UT_hash_handle hh; /* by name */
-	bool lost;	   /* not in the hash for lack of memory */
-	bool is_bare;	   /* nothing is known but who connected it */
-	bool is_unix;
-	bool is_odd; /* it was called by several names, or moved what cannot be counted */
-	enum fx_transfer_kind kind;
-	char name[40];	    /* the text up to its first ']' */
-	char *whole;	    /* the rest of a fifo's; NULL */
-	char *meets;	    /* what it has in common with its peers; NULL: nothing */
-	bool connects;	    /* it is the peer that connected; */
-	uint32_t connector; /* of Unix sockets, the process that did so; 0: not known */
-	uint64_t peer_inode;
-	struct fx_transfer_end *peer; /* NULL: not known */
-	bool is_shared;		      /* several may be the peer */
-	uint64_t first, last;	      /* of its calls, ns */
-	struct fx_runs written, read; /* struct fx_transfer */
-	struct fx_transfer_end *next; /* of those of one meeting */
-};
-
-struct fx_transfer_ends {
-	struct fx_transfer_end *ends; /* uthash */
-	struct fx_runs_pool pool;
-	bool is_full;
-};
+#include "manager/archive/transfer-end.h"
 
 void fx_transfer_ends_init(struct fx_transfer_ends *ends);
 void fx_transfer_ends_free(struct fx_transfer_ends *ends);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "manager/archive/rewriting.h"
+#include "manager/archive/transfer-boxes.h"
 #include "manager/archive/transfer-known.h"
 #include "manager/archive/transfer-match.h"
 
@@ -152,6 +153,13 @@ static void transfer_add_unknown(struct fx_stream *s, struct fx_transfer_end *en
 	transfer_add(s->shared->transfers, end, way, &call);
 }
 
+static void transfer_add_anywhere(struct fx_stream *s, uint64_t from, uint64_t until)
+{
+	struct fx_transfer call = transfer_make(s, 0, from, until, FX_TRANSFER_UNKNOWN, 0);
+
+	fx_transfer_box_anywhere(&s->shared->transfers->ends, &call);
+}
+
 /* A call of which it is not known what it was about: any channel of the process. */
 static void transfers_abandon(struct fx_stream *s, uint64_t from, uint64_t until)
 {
@@ -166,33 +174,36 @@ static void transfers_abandon(struct fx_stream *s, uint64_t from, uint64_t until
 	}
 }
 
-static bool transfer_has_flag(const struct transfer_call *call, const char *flag)
+/* The text of an argument, of the provider's or in the record itself. NULL: there is none. */
+static const char *transfer_arg_text(const struct transfer_call *call, uint16_t at, uint32_t ref,
+				     size_t *ret)
 {
-	const struct fx_rewriting *w = call->w;
-	uint32_t ref = call->args->flags_ref, length = ref & ~FXT_STRING_INLINE;
 	const struct fx_name *name;
 
-	if (!call->args->flags)
-		return false;
-	if (ref & FXT_STRING_INLINE)
-		return memmem(&w->words[call->args->flags + 1], length, flag, strlen(flag));
-	name = transfer_text(w, ref);
-	return name && memmem(name->text, name->length, flag, strlen(flag));
+	*ret = ref & ~FXT_STRING_INLINE;
+	if (at && ref & FXT_STRING_INLINE)
+		return (const char *)&call->w->words[at + 1];
+	name = at ? transfer_text(call->w, ref) : NULL;
+	*ret = name ? name->length : 0;
+	return name ? name->text : NULL;
+}
+
+static bool transfer_has_flag(const struct transfer_call *call, const char *flag)
+{
+	size_t length;
+	const char *text =
+	    transfer_arg_text(call, call->args->flags, call->args->flags_ref, &length);
+
+	return text && memmem(text, length, flag, strlen(flag));
 }
 
 static bool transfer_failed_with(const struct transfer_call *call, const char *error)
 {
-	const struct fx_rewriting *w = call->w;
-	uint32_t ref = call->args->error_ref, length = ref & ~FXT_STRING_INLINE;
-	const struct fx_name *name;
+	size_t length;
+	const char *text =
+	    transfer_arg_text(call, call->args->error, call->args->error_ref, &length);
 
-	if (!call->args->error)
-		return false;
-	if (ref & FXT_STRING_INLINE)
-		return length == strlen(error) &&
-		       memcmp(&w->words[call->args->error + 1], error, length) == 0;
-	name = transfer_text(w, ref);
-	return name && strcmp(name->text, error) == 0;
+	return text && length == strlen(error) && memcmp(text, error, length) == 0;
 }
 
 /* The records of a process whose totals have grown by more than its calls have moved are not all there. */
@@ -231,7 +242,8 @@ static void transfer_look_for_gap(const struct transfer_call *call, struct fx_tr
 }
 
 /* How many of several messages there were; the end of them counts as one without bytes. -1: that is not known. */
-static int64_t transfer_messages(const struct transfer_call *call)
+static int64_t transfer_messages(const struct transfer_call *call,
+				 const struct fx_transfer_end *end)
 {
 	uint32_t ref = call->args->messages_ref, length = ref & ~FXT_STRING_INLINE;
 	const char *text = (const char *)&call->w->words[call->args->messages + 1];
@@ -239,6 +251,8 @@ static int64_t transfer_messages(const struct transfer_call *call)
 
 	if (call->ret <= 0)
 		return 0;
+	if (fx_transfer_is_datagram(end))
+		return call->ret;
 	if (!call->args->messages || !(ref & FXT_STRING_INLINE))
 		return -1;
 	for (uint32_t at = 0; at < length; at++) {
@@ -256,12 +270,44 @@ static int64_t transfer_moved(const struct transfer_call *call, const struct fx_
 {
 	int64_t bytes;
 
-	if (end->kind == FX_TRANSFER_MESSAGES)
-		return counts_messages ? transfer_messages(call) : call->ret > 0;
+	if (fx_transfer_is_datagram(end) && !counts_messages)
+		return call->ret >= 0;
+	if (end->kind == FX_TRANSFER_MESSAGES || fx_transfer_is_datagram(end))
+		return counts_messages ? transfer_messages(call, end) : call->ret > 0;
 	if (counts_messages)
 		return transfer_number(call->w, call->args->size, &bytes) && call->ret > 0 ? bytes
 											   : 0;
 	return call->ret;
+}
+
+/* Datagrams go into the box of an address. Several at once may go to several, of which the first is told. */
+static void transfer_take_datagrams(const struct transfer_call *call,
+				    const struct fx_transfer_end *end, int64_t moved,
+				    bool counts_messages)
+{
+	struct fx_transfers *transfers = call->s->shared->transfers;
+	const struct fx_name *name = transfer_text(call->w, call->args->file);
+	size_t length;
+	const char *address =
+	    transfer_arg_text(call, call->args->addr, call->args->addr_ref, &length);
+	struct fx_transfer sent =
+	    transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
+			  FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	struct fx_transfer_end *box;
+
+	if (call->ret < 0 || (counts_messages && call->ret == 0))
+		return;
+	box = name ? fx_transfer_box_get(&transfers->ends, end, name->text, name->length, address,
+					 length)
+		   : NULL;
+	if (!box || moved < 0 || (counts_messages && address && call->ret > 1)) {
+		sent.bytes = FX_TRANSFER_UNKNOWN;
+		fx_transfer_box_anywhere(&transfers->ends, &sent);
+		return;
+	}
+	/* Whether one without bytes is sent depends on the call. */
+	box->is_odd |= call->ret == 0;
+	transfer_add(transfers, box, FX_TRANSFER_WAY_WRITTEN, &sent);
 }
 
 static void transfer_take_write(const struct transfer_call *call, struct fx_transfer_end *end,
@@ -270,6 +316,10 @@ static void transfer_take_write(const struct transfer_call *call, struct fx_tran
 	struct fx_transfer written;
 	int64_t moved = transfer_moved(call, end, counts_messages);
 
+	if (fx_transfer_is_datagram(end)) {
+		transfer_take_datagrams(call, end, moved, counts_messages);
+		return;
+	}
 	transfer_look_for_gap(call, end, FX_TRANSFER_WAY_WRITTEN, call->args->total_written,
 			      call->ret > 0 ? call->ret : 0);
 	if (moved < 0 && call->ret > 0)
@@ -296,8 +346,12 @@ static uint32_t transfer_emptied(const struct transfer_call *call,
 		if (!transfer_failed_with(call, "EAGAIN"))
 			return 0;
 		/* What was sent by TCP may be on its way. */
-		return end->kind == FX_TRANSFER_TCP ? FX_TRANSFER_PERHAPS : FX_TRANSFER_EMPTY;
+		return end->kind == FX_TRANSFER_UDP   ? 0
+		       : end->kind == FX_TRANSFER_TCP ? FX_TRANSFER_PERHAPS
+						      : FX_TRANSFER_EMPTY;
 	}
+	if (fx_transfer_is_datagram(end))
+		return 0;
 	/* The end of a stream is a message without bytes. */
 	if (counts_messages)
 		return call->ret > 0 && moved == 0 ? FX_TRANSFER_EMPTY : 0;
@@ -318,7 +372,9 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 	if (transfer_has_flag(call, "MSG_ERRQUEUE"))
 		return;
 	if (transfer_has_flag(call, "MSG_PEEK")) {
-		transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ, call->args->total_read, 0);
+		if (!fx_transfer_is_datagram(end))
+			transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ,
+					      call->args->total_read, 0);
 		return;
 	}
 	if (call->ret > 0 && (moved < 0 || transfer_has_flag(call, "MSG_OOB")))
@@ -326,8 +382,12 @@ static void transfer_take_read(const struct transfer_call *call, struct fx_trans
 	/* What had come and was not read yet is gone. */
 	if (transfer_failed_with(call, "ECONNRESET"))
 		transfer_add_unknown(call->s, end, FX_TRANSFER_WAY_READ, call->begin, call->end);
-	transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ, call->args->total_read,
-			      call->ret > 0 ? call->ret : 0);
+	if (!fx_transfer_is_datagram(end))
+		transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ, call->args->total_read,
+				      call->ret > 0 ? call->ret : 0);
+	/* One without bytes, or the end of what was shut down. */
+	else if (call->ret == 0)
+		end->is_odd = true;
 	marks = transfer_emptied(call, end, moved, counts_messages);
 	if (moved <= 0 && !marks)
 		return;
@@ -456,6 +516,9 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	fd = fx_transfer_fd_get(s->transfers, (int64_t)first);
 	if (fd && fd->end && known->meaning == FX_MEANING_READS)
 		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_READ, begin, end);
+	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES &&
+		 fx_transfer_is_datagram(fd->end))
+		transfer_add_anywhere(s, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES)
 		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_WRITTEN, begin, end);
 	else if (!(fd && fd->is_known) || known->meaning == FX_MEANING_MOVES)

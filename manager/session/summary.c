@@ -262,6 +262,7 @@ static void print_messages(const struct fx_totals *t)
 	    [FX_TRANSFER_LEFT_UNTRACED] = "since one who was not seen has part, or may have",
 	    [FX_TRANSFER_LEFT_LOST] = "since calls are missing",
 	    [FX_TRANSFER_LEFT_MANY] = "since there were too many",
+	    [FX_TRANSFER_LEFT_DROPPED] = "since datagrams may have been dropped",
 	};
 	const uint64_t *left = t->transfers.left;
 	uint64_t sum = 0;

@@ -112,6 +112,16 @@ static bool has_name(const struct address *a)
 				 : family == AF_INET || family == AF_INET6;
 }
 
+/* Others than those of the Internet have none to get. One gets it when it sends first. */
+static bool has_port(const struct address *a)
+{
+	if (a->storage.ss_family == AF_INET)
+		return ((const struct sockaddr_in *)&a->storage)->sin_port != 0;
+	if (a->storage.ss_family == AF_INET6)
+		return ((const struct sockaddr_in6 *)&a->storage)->sin6_port != 0;
+	return true;
+}
+
 static void text_address(struct fx_text *t, const struct address *a)
 {
 	fx_text_sockaddr(t, (const struct sockaddr *)&a->storage, a->length);
@@ -161,7 +171,7 @@ static enum fx_fd_state name_socket(struct fx_text *t, int fd, uint64_t inode)
 		return FX_FD_SETTLED;
 	}
 	if (type == SOCK_DGRAM || type == SOCK_RAW)
-		return FX_FD_SETTLED;
+		return has_port(&self) ? FX_FD_SETTLED : FX_FD_MAY_CONNECT;
 	if (!option_get(fd, SO_ACCEPTCONN))
 		return FX_FD_MAY_CONNECT;
 	fx_text_string(t, " listening");

@@ -25,7 +25,7 @@
 enum fx_fd_state {
 	FX_FD_NONE,	   /* there is no such descriptor */
 	FX_FD_SETTLED,	   /* it stays what it is */
-	FX_FD_MAY_CONNECT, /* a stream socket without a peer */
+	FX_FD_MAY_CONNECT, /* a stream socket without a peer, one for datagrams without a port */
 };
 
 /* Appends what `fd` is. Some system calls; changes nothing but *t. */

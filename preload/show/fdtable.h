@@ -39,7 +39,7 @@ struct fx_fd {
 
 /* In place of an index: there is none, and asking again is no use. */
 #define FX_FD_NAMELESS 0xffffu
-/* Beside an index: a socket that may get a peer yet. */
+/* Beside an index: a socket that may get a peer, or a port, yet. */
 #define FX_FD_UNSETTLED 0x10000u
 
 extern struct fx_fd_table {

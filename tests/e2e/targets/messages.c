@@ -3,11 +3,12 @@
  * messages KIND HOW SEED WRITERS READERS CALLS [WHAT]: numbers every byte that goes through a channel, and prints who wrote
  * and who read which.
  *
- * KIND: pipe, fifo, stream, seqpacket, datagram (pairs of sockets), unix, tcp4, tcp6 (connected). HOW: "turns": one writes and one
+ * KIND: pipe, fifo, stream, seqpacket, datagram (pairs of sockets), unix, seqpath, tcp4, tcp6 (connected); unixdg, udp4, udp6 (each
+ * writing process has a socket, and says where to), unixdgc, udp4c, udp6c (connected). HOW: "turns": one writes and one
  * reads at a time, any number of bytes; "free": all at once, in words of eight bytes that say whose they are. Each writer
  * and reader is a process or a thread, as it comes; so is with which function it reads and writes. WHAT: "kill": one of the
  * processes is ended by SIGKILL in the middle of it; "unseen-writer", "unseen-reader": the first process calls in a way that
- * no tracer of libc's calls can see.
+ * no tracer of libc's calls can see; "flood": nobody waits for who reads UDP.
  *
  *	W TID NUMBER FROM UNTIL		that call of the thread, counted from 0, wrote these bytes; "?": it did not return
  *	U TID NUMBER FROM UNTIL		the same of a call that nobody saw; V: of one that read
@@ -56,6 +57,15 @@ static struct shared {
 
 static int ends[2]; /* to read from, to write to */
 static bool by_turns, messages, is_socket;
+static bool is_endless; /* readers are not told that nothing more comes */
+static bool waits;	/* what is not read soon may be dropped */
+static union address {
+	struct sockaddr any;
+	struct sockaddr_un un;
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+} target; /* where to; a length of 0: the socket is connected */
+static socklen_t target_length;
 static unsigned seed;
 
 struct party {
@@ -113,16 +123,21 @@ static ssize_t write_somehow(struct party *p, size_t size)
 {
 	size_t half = size / 2;
 	struct iovec iov[2] = {{p->buffer, half}, {p->buffer + half, size - half}};
-	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
+	struct msghdr msg = {.msg_iov = iov,
+			     .msg_iovlen = 2,
+			     .msg_name = target_length ? &target : NULL,
+			     .msg_namelen = target_length};
 	struct mmsghdr many = {.msg_hdr = msg};
 
-	switch (party_random(p, is_socket ? 5 : 2)) {
+	switch (target_length ? 2 + party_random(p, 3) : party_random(p, is_socket ? 5 : 2)) {
 	case 0:
 		return write(ends[1], p->buffer, size);
 	case 1:
 		return writev(ends[1], iov, 2);
 	case 2:
-		return send(ends[1], p->buffer, size, MSG_NOSIGNAL);
+		return target_length ? sendto(ends[1], p->buffer, size, MSG_NOSIGNAL, &target.any,
+					      target_length)
+				     : send(ends[1], p->buffer, size, MSG_NOSIGNAL);
 	case 3:
 		return sendmsg(ends[1], &msg, MSG_NOSIGNAL);
 	default:
@@ -137,6 +152,8 @@ static ssize_t read_somehow(struct party *p, size_t size)
 	struct msghdr msg = {.msg_iov = iov, .msg_iovlen = 2};
 	struct mmsghdr many = {.msg_hdr = msg};
 	struct pollfd pollfd = {.fd = ends[0], .events = POLLIN};
+	union address from;
+	socklen_t length = sizeof(from);
 	int got;
 
 	if (party_random(p, 8) == 0) {
@@ -144,7 +161,7 @@ static ssize_t read_somehow(struct party *p, size_t size)
 			note(p, 'P')->until = shared->read + 1;
 		p->number++;
 	}
-	switch (party_random(p, is_socket ? 6 : 2)) {
+	switch (party_random(p, is_socket ? 7 : 2)) {
 	case 0:
 		return read(ends[0], p->buffer, size);
 	case 1:
@@ -157,6 +174,8 @@ static ssize_t read_somehow(struct party *p, size_t size)
 		recv(ends[0], p->buffer, size, MSG_PEEK);
 		p->number++;
 		return recv(ends[0], p->buffer, size, MSG_DONTWAIT);
+	case 5:
+		return recvfrom(ends[0], p->buffer, size, 0, &from.any, &length);
 	default:
 		got = recvmmsg(ends[0], &many, 1, MSG_WAITFORONE, NULL);
 		return got == 1 ? (ssize_t)many.msg_len : got;
@@ -195,6 +214,10 @@ static void write_once(struct party *p)
 
 	if (by_turns)
 		lock(&shared->writing);
+	while (waits && __atomic_load_n(&shared->written, __ATOMIC_RELAXED) -
+				__atomic_load_n(&shared->read, __ATOMIC_RELAXED) >
+			    40)
+		usleep(100);
 	fill(p, size);
 	e = note(p, p->is_unseen ? 'U' : 'W');
 	e->from = shared->written;
@@ -271,6 +294,8 @@ static void process_run(bool writes, unsigned threads, unsigned random, bool is_
 
 	signal(SIGPIPE, SIG_IGN);
 	close(ends[writes ? 0 : 1]);
+	if (writes && target_length)
+		ends[1] = socket(target.any.sa_family, SOCK_DGRAM, 0);
 	for (unsigned i = 0; i < threads; i++) {
 		p[i].writes = writes;
 		p[i].random = random + 7919 * i;
@@ -292,33 +317,64 @@ static void fail(const char *what)
 	exit(2);
 }
 
-static void make_connected(int family)
+static void address_make(int family)
 {
-	union {
-		struct sockaddr any;
-		struct sockaddr_un un;
-		struct sockaddr_in in;
-		struct sockaddr_in6 in6;
-	} address = {.any.sa_family = (sa_family_t)family};
-	socklen_t length = family == AF_UNIX ? sizeof(address.un) : sizeof(address);
-	int listening = socket(family, SOCK_STREAM, 0);
-
+	target.any.sa_family = (sa_family_t)family;
+	target_length = family == AF_UNIX   ? sizeof(target.un)
+			: family == AF_INET ? sizeof(target.in)
+					    : sizeof(target.in6);
 	if (family == AF_UNIX) {
-		strcpy(address.un.sun_path, "socket");
+		strcpy(target.un.sun_path, "socket");
 		unlink("socket");
 	} else if (family == AF_INET) {
-		address.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		target.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	} else {
-		address.in6.sin6_addr = in6addr_loopback;
+		target.in6.sin6_addr = in6addr_loopback;
 	}
-	if (bind(listening, &address.any, length) < 0 || listen(listening, 1) < 0)
+}
+
+static void make_connected(int family, int type)
+{
+	int listening = socket(family, type, 0);
+
+	address_make(family);
+	if (bind(listening, &target.any, target_length) < 0 || listen(listening, 1) < 0)
 		exit(77);
-	getsockname(listening, &address.any, &length);
-	ends[1] = socket(family, SOCK_STREAM, 0);
-	if (connect(ends[1], &address.any, length) < 0)
+	getsockname(listening, &target.any, &target_length);
+	ends[1] = socket(family, type, 0);
+	if (connect(ends[1], &target.any, target_length) < 0)
 		fail("connect");
 	ends[0] = accept(listening, NULL, NULL);
+	target_length = 0;
 	close(listening);
+}
+
+/* What reads is bound to an address; sometimes to any. */
+static void make_datagrams(int family, bool is_connected)
+{
+	union address any;
+
+	is_endless = messages = true;
+	waits = family != AF_UNIX;
+	ends[0] = socket(family, SOCK_DGRAM, 0);
+	address_make(family);
+	any = target;
+	if (family == AF_INET && rand() % 2)
+		any.in.sin_addr.s_addr = INADDR_ANY;
+	if (family == AF_INET6 && rand() % 2)
+		any.in6.sin6_addr = in6addr_any;
+	if (bind(ends[0], &any.any, target_length) < 0)
+		exit(77);
+	getsockname(ends[0], &any.any, &target_length);
+	if (family == AF_INET)
+		target.in.sin_port = any.in.sin_port;
+	if (family == AF_INET6)
+		target.in6.sin6_port = any.in6.sin6_port;
+	ends[1] = socket(family, SOCK_DGRAM, 0);
+	if (is_connected && connect(ends[1], &target.any, target_length) < 0)
+		fail("connect");
+	if (is_connected)
+		target_length = 0;
 }
 
 static void make_channel(const char *kind)
@@ -337,14 +393,24 @@ static void make_channel(const char *kind)
 		return;
 	}
 	is_socket = true;
-	if (strcmp(kind, "unix") == 0) {
-		make_connected(AF_UNIX);
+	if (strcmp(kind, "unix") == 0 || strcmp(kind, "seqpath") == 0) {
+		messages = kind[0] == 's';
+		make_connected(AF_UNIX, messages ? SOCK_SEQPACKET : SOCK_STREAM);
 		return;
 	}
 	if (strncmp(kind, "tcp", 3) == 0) {
-		make_connected(kind[3] == '4' ? AF_INET : AF_INET6);
+		make_connected(kind[3] == '4' ? AF_INET : AF_INET6, SOCK_STREAM);
 		return;
 	}
+	if (strncmp(kind, "udp", 3) == 0) {
+		make_datagrams(kind[3] == '4' ? AF_INET : AF_INET6, kind[4] == 'c');
+		return;
+	}
+	if (strncmp(kind, "unixdg", 6) == 0) {
+		make_datagrams(AF_UNIX, kind[6] == 'c');
+		return;
+	}
+	is_endless = strcmp(kind, "datagram") == 0;
 	messages = strcmp(kind, "stream") != 0;
 	if (socketpair(AF_UNIX,
 		       !messages		       ? SOCK_STREAM
@@ -412,6 +478,7 @@ int main(int argc, char **argv)
 	pthread_mutex_init(&shared->writing, &attr);
 	pthread_mutex_init(&shared->reading, &attr);
 	make_channel(argv[1]);
+	waits &= argc <= 7 || strcmp(argv[7], "flood") != 0;
 	writers = make_processes(true, (unsigned)atoi(argv[4]), 0, unseen);
 	readers = make_processes(false, (unsigned)atoi(argv[5]), writers, unseen);
 	close(ends[0]);
@@ -423,15 +490,14 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < writers; i++)
 		waitpid(shared->pids[i], NULL, 0);
 	/* Datagrams have no end. */
-	if (strcmp(argv[1], "datagram") == 0) {
+	if (is_endless) {
 		for (int i = 0; i < 1000 && shared->read < shared->written; i++)
 			usleep(2000);
 		usleep(20000);
 	}
 	for (unsigned i = 0; i < readers; i++) {
-		if (strcmp(argv[1], "datagram") == 0) {
+		if (is_endless)
 			kill(shared->pids[writers + i], SIGTERM);
-		}
 		waitpid(shared->pids[writers + i], NULL, 0);
 	}
 	log_print();
