@@ -65,6 +65,26 @@ static void json_print_losses(const uint64_t lost[FX_CAUSES])
 	putchar('}');
 }
 
+/* Arrows from who wrote to who read, and reads that have none. */
+static void json_print_messages(const struct fx_transfer_counts *counts)
+{
+	static const char *const words[FX_TRANSFER_LEFT_COUNT] = {
+#define FX_TRANSFER_LEFT(name, word, reason) word,
+#include "manager/archive/transfer-left.def"
+#undef FX_TRANSFER_LEFT
+	};
+	const char *before = "";
+
+	printf(", \"messages\": {\"arrows\": %" PRIu64 ", \"left_out\": {", counts->arrows);
+	for (unsigned i = 0; i < FX_TRANSFER_LEFT_COUNT; i++) {
+		if (counts->left[i] == 0)
+			continue;
+		printf("%s\"%s\": %" PRIu64, before, words[i], counts->left[i]);
+		before = ", ";
+	}
+	printf("}}");
+}
+
 static void json_print_program(const struct fx_session_result *result)
 {
 	if (WIFSIGNALED(result->wait_status))
@@ -118,6 +138,7 @@ void fx_json_summary(const struct fx_session_config *config, const struct fx_ses
 	       t->file_size, t->processes, t->threads, t->events, c->dropped,
 	       c->lost[FX_CAUSE_DEEP], c->lost[FX_CAUSE_INVALID]);
 	json_print_losses(c->lost);
+	json_print_messages(&t->transfers);
 	printf(", \"unseen_categories\": ");
 	fx_json_print(t->unseen);
 	json_print_suppressed(t->suppressed);

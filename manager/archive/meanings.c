@@ -185,6 +185,15 @@ static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 		if (is_size(w, ref))
 			args->size = head;
 		break;
+	case FX_MEANING_QUEUE:
+		args->queue = head;
+		break;
+	case FX_MEANING_CHOICE:
+		args->choice = head;
+		break;
+	case FX_MEANING_RECEIVED:
+		args->received = head;
+		break;
 	case FX_MEANING_TOTAL_READ:
 		args->total_read = head;
 		break;

@@ -87,6 +87,18 @@ static struct fx_transfer_end *box_make(struct fx_transfer_ends *ends, const cha
 	return box;
 }
 
+struct fx_transfer_end *fx_transfer_box_named(struct fx_transfer_ends *ends, const char *key,
+					      const char *address)
+{
+	struct fx_transfer_end *box = box_find(ends, key);
+
+	if (!box)
+		box = box_make(ends, key, address);
+	if (!box)
+		ends->is_full = true;
+	return box;
+}
+
 struct fx_transfer_end *fx_transfer_box_get(struct fx_transfer_ends *ends,
 					    const struct fx_transfer_end *from, const char *name,
 					    size_t name_length, const char *address,
@@ -113,13 +125,9 @@ struct fx_transfer_end *fx_transfer_box_get(struct fx_transfer_ends *ends,
 		return NULL;
 	fx_transfer_address_plain(address, address_length, plain, sizeof(plain));
 	box_key(from, plain, key);
-	box = box_find(ends, key);
-	if (!box)
-		box = box_make(ends, key, plain);
-	else if (strcmp(box->bound, plain) != 0)
+	box = fx_transfer_box_named(ends, key, plain);
+	if (box && strcmp(box->bound, plain) != 0)
 		box->is_odd = true;
-	if (!box)
-		ends->is_full = true;
 	return box;
 }
 
@@ -170,6 +178,8 @@ void fx_transfer_boxes_join(struct fx_transfer_ends *ends)
 			end_find_box(ends, end);
 	}
 	HASH_ITER (hh, ends->boxes, end, next) {
+		if (end->is_queue)
+			continue;
 		for (size_t i = 0; i < ends->anywhere.count; i++) {
 			struct fx_transfer *added = fx_runs_add(&end->written);
 

@@ -24,6 +24,10 @@ struct fx_transfer_end *fx_transfer_box_get(struct fx_transfer_ends *ends,
 					    size_t name_length, const char *address,
 					    size_t address_length);
 
+/* The box of a key, made with that address if there is none. NULL: there is no memory, or there are too many (then is_full). */
+struct fx_transfer_end *fx_transfer_box_named(struct fx_transfer_ends *ends, const char *key,
+					      const char *address);
+
 /* What two descriptors of one socket say of its address. */
 void fx_transfer_box_learn(struct fx_transfer_end *end, struct fx_transfer_end *said);
 

@@ -28,7 +28,7 @@ struct transfer_channel {
 	struct fx_transfer_drawing *drawing;
 	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
 	enum fx_transfer_kind kind;
-	bool had_unknown;
+	bool had_unknown_writes;
 	bool is_broken; /* somebody else has part, or had */
 	uint64_t all_written, all_read;
 	uint32_t writer, reader; /* a process; 0: none yet */
@@ -182,12 +182,6 @@ static void piece_keep(struct transfer_channel *c, const struct fx_transfer *fro
 		c->pending.items[c->pending.count++] = (struct transfer_arrow){*from, *to};
 }
 
-/* As many were read as were sent: none was dropped. */
-static bool piece_is_proved(const struct transfer_channel *c)
-{
-	return c->kind == FX_TRANSFER_UDP && c->all_written == c->all_read && !c->had_unknown;
-}
-
 /* Of the piece's reads those that end before `sure', or those behind. */
 static void piece_take(struct transfer_channel *c, const struct fx_match_result *result,
 		       bool behind)
@@ -223,8 +217,6 @@ static void piece_match(struct transfer_channel *c)
 		if (result.is_sure)
 			pending_draw(c);
 		piece_take(c, &result, true);
-		if (piece_is_proved(c))
-			pending_draw(c);
 	}
 	free(result.matches);
 }
@@ -251,7 +243,8 @@ static void channel_count(struct transfer_channel *c, const struct fx_transfer *
 	uint32_t *party = writes ? &c->writer : &c->reader;
 
 	if (call->bytes == FX_TRANSFER_UNKNOWN) {
-		c->has_unknown = c->had_unknown = true;
+		c->has_unknown = true;
+		c->had_unknown_writes |= writes;
 		return;
 	}
 	*(writes ? &c->written : &c->read) += call->bytes;
@@ -372,10 +365,11 @@ static bool channel_is_believed(const struct transfer_channel *c)
 {
 	if (c->drawing->is_doubtful || c->is_broken)
 		return false;
-	if (c->kind == FX_TRANSFER_UDP)
-		return piece_is_proved(c);
-	return c->all_written == c->all_read || (!c->is_shared && c->kind != FX_TRANSFER_MESSAGES &&
-						 c->kind != FX_TRANSFER_DATAGRAM);
+	if (c->all_written == c->all_read)
+		return c->kind != FX_TRANSFER_UDP || !c->had_unknown_writes;
+	return !c->drawing->has_unknown_reads && !c->is_shared &&
+	       (c->kind == FX_TRANSFER_PIPE || c->kind == FX_TRANSFER_STREAM ||
+		c->kind == FX_TRANSFER_TCP);
 }
 
 static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
@@ -409,7 +403,7 @@ void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_en
 	} else if (!peer || peer->written.count == 0) {
 		channel_leave(drawing, &end->read, FX_TRANSFER_LEFT_UNTRACED);
 	} else if ((drawing->is_doubtful || drawing->lossy.count) &&
-		   (fx_transfer_is_datagram(end) ||
+		   (fx_transfer_is_datagram(end) || end->is_queue ||
 		    !channel_joins_two(&peer->written, &end->read))) {
 		channel_leave(drawing, &end->read, why_broken(&c));
 	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {

@@ -16,11 +16,9 @@ struct fx_archive;
 
 /* Why a read has no arrow. */
 enum fx_transfer_left {
-	FX_TRANSFER_LEFT_ORDER,	   /* several may have written what it read */
-	FX_TRANSFER_LEFT_UNTRACED, /* nobody in the archive, or somebody else as well */
-	FX_TRANSFER_LEFT_LOST,	   /* calls are missing */
-	FX_TRANSFER_LEFT_MANY,	   /* they were too many */
-	FX_TRANSFER_LEFT_DROPPED,  /* the kernel may have dropped some that were sent */
+#define FX_TRANSFER_LEFT(name, word, reason) FX_TRANSFER_LEFT_##name,
+#include "manager/archive/transfer-left.def"
+#undef FX_TRANSFER_LEFT
 	FX_TRANSFER_LEFT_COUNT,
 };
 
@@ -42,6 +40,7 @@ struct fx_transfer_provider {
 struct fx_transfer_drawing {
 	struct fx_archive *archive; /* borrowed */
 	bool is_doubtful;	    /* a process has part that nobody saw, or saw all of */
+	bool has_unknown_reads;	    /* nobody knows of which channel */
 	FX_VECTOR(uint32_t) lossy;  /* providers, by number */
 	struct fx_transfer_counts counts;
 	uint64_t flows;

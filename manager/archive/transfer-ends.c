@@ -10,6 +10,7 @@
 
 #include "manager/archive/transfer-boxes.h"
 #include "manager/archive/transfer-names.h"
+#include "manager/archive/transfer-queues.h"
 
 void fx_transfer_ends_init(struct fx_transfer_ends *ends)
 {
@@ -241,6 +242,7 @@ void fx_transfer_ends_join(struct fx_transfer_ends *ends)
 	struct fx_transfer_end *end, *next;
 
 	fx_transfer_boxes_join(ends);
+	fx_transfer_queues_join(ends);
 	HASH_ITER (hh, ends->ends, end, next) {
 		if (end->kind == FX_TRANSFER_PIPE)
 			end->peer = end;

@@ -3,6 +3,8 @@
 
 #include "manager/archive/transfers.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@
 #include "manager/archive/transfer-boxes.h"
 #include "manager/archive/transfer-known.h"
 #include "manager/archive/transfer-match.h"
+#include "manager/archive/transfer-queues.h"
 
 /* In place of an end: what is called so is no channel. */
 static struct fx_transfer_end none;
@@ -160,17 +163,29 @@ static void transfer_add_anywhere(struct fx_stream *s, uint64_t from, uint64_t u
 	fx_transfer_box_anywhere(&s->shared->transfers->ends, &call);
 }
 
+static bool transfer_only_reads(enum fx_meaning way)
+{
+	return way == FX_MEANING_READS || way == FX_MEANING_READS_MANY || way == FX_MEANING_GETS;
+}
+
 /* A call of which it is not known what it was about: any channel of the process. */
-static void transfers_abandon(struct fx_stream *s, uint64_t from, uint64_t until)
+static void transfers_abandon(struct fx_stream *s, enum fx_meaning way, uint64_t from,
+			      uint64_t until)
 {
 	struct fx_transfer_stream *t = s->transfers;
+	bool only_reads = transfer_only_reads(way);
 
-	s->shared->transfers->drawing.is_doubtful = true;
+	if (only_reads)
+		s->shared->transfers->drawing.has_unknown_reads = true;
+	else
+		s->shared->transfers->drawing.is_doubtful = true;
 	for (uint32_t i = 0; t && i < t->fd_count; i++) {
 		if (!t->fds[i].end)
 			continue;
 		transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_READ, from, until);
-		transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_WRITTEN, from, until);
+		if (!only_reads)
+			transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_WRITTEN, from,
+					     until);
 	}
 }
 
@@ -345,10 +360,10 @@ static uint32_t transfer_emptied(const struct transfer_call *call,
 	if (call->ret < 0) {
 		if (!transfer_failed_with(call, "EAGAIN"))
 			return 0;
-		/* What was sent by TCP may be on its way. */
-		return end->kind == FX_TRANSFER_UDP   ? 0
-		       : end->kind == FX_TRANSFER_TCP ? FX_TRANSFER_PERHAPS
-						      : FX_TRANSFER_EMPTY;
+		/* What was sent by TCP or UDP may be on its way. */
+		return end->kind == FX_TRANSFER_TCP || end->kind == FX_TRANSFER_UDP
+			   ? FX_TRANSFER_PERHAPS
+			   : FX_TRANSFER_EMPTY;
 	}
 	if (fx_transfer_is_datagram(end))
 		return 0;
@@ -429,6 +444,85 @@ static void transfer_take_poll(const struct transfer_call *call)
 		transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &poll);
 }
 
+/* --- Queues of messages ----------------------------------------------------------------------- */
+
+/* Which queue; NULL: it is not known, or none. */
+static struct fx_transfer_end *transfer_queue_of(const struct transfer_call *call)
+{
+	struct fx_transfer_ends *ends = &call->s->shared->transfers->ends;
+	const struct fx_name *file = transfer_text(call->w, call->args->file);
+	const char *bracket;
+	char name[40];
+	int64_t id;
+
+	if (transfer_number(call->w, call->args->queue, &id))
+		snprintf(name, sizeof(name), "msg %" PRIi64, id);
+	else if (file && file->length > 8 && memcmp(file->text, "mqueue:[", 8) == 0 &&
+		 (bracket = memchr(file->text, ']', file->length)) &&
+		 (size_t)(bracket - file->text) < sizeof(name))
+		snprintf(name, sizeof(name), "%.*s", (int)(bracket - file->text), file->text);
+	else
+		return NULL;
+	return fx_transfer_queue_get(ends, name);
+}
+
+/* Nothing of a type was there. */
+static bool transfer_misses_type(const struct transfer_call *call, int64_t type)
+{
+	return transfer_failed_with(call, "ENOMSG") && type > 0 &&
+	       !transfer_has_flag(call, "MSG_EXCEPT");
+}
+
+static void transfer_take_queue(const struct transfer_call *call)
+{
+	struct fx_transfers *transfers = call->s->shared->transfers;
+	const struct fx_transfer_args *args = call->args;
+	bool puts = args->way == FX_MEANING_PUTS;
+	int64_t kind = FX_TRANSFER_NO_KIND;
+	struct fx_transfer_end *queue;
+	struct fx_transfer moved =
+	    transfer_make(call->s, call->tid, call->begin, call->end, call->ret >= 0,
+			  (puts ? FX_TRANSFER_WRITES : 0) | (call->shown ? FX_TRANSFER_SHOWN : 0));
+
+	transfer_number(call->w, args->received ? args->received : args->choice, &kind);
+	if (call->ret < 0 && !(args->queue && !puts && transfer_misses_type(call, kind)))
+		return;
+	if (transfer_has_flag(call, "MSG_COPY"))
+		return;
+	queue = transfer_queue_of(call);
+	if (args->fd)
+		transfer_fd_is(call, queue);
+	if (call->ret < 0)
+		moved.marks |= FX_TRANSFER_EMPTY;
+	if (queue)
+		queue = fx_transfer_queue_channel(&transfers->ends, queue, kind);
+	if (queue)
+		transfer_add(transfers, queue,
+			     puts ? FX_TRANSFER_WAY_WRITTEN : FX_TRANSFER_WAY_READ, &moved);
+	else
+		transfers->drawing.is_doubtful = true;
+}
+
+/* One that did not end. `first': its descriptor, or the queue's number. */
+static void transfer_open_queue(struct fx_stream *s, const struct fx_transfer_fd *fd,
+				uint64_t first, bool puts, uint64_t begin, uint64_t end)
+{
+	struct fx_transfer_ends *ends = &s->shared->transfers->ends;
+	struct fx_transfer_end *queue = fd ? fd->end : NULL;
+	int way = puts ? FX_TRANSFER_WAY_WRITTEN : FX_TRANSFER_WAY_READ;
+	char name[40];
+
+	if (queue && queue->is_queue)
+		transfer_add_unknown(s, queue, way, begin, end);
+	/* A call of System V, or of a descriptor that was not used before. */
+	snprintf(name, sizeof(name), "msg %" PRIu64, first);
+	queue = fx_transfer_queue_get(ends, name);
+	if (queue)
+		transfer_add_unknown(s, queue, way, begin, end);
+}
+
+/* --- By kind ---------------------------------------------------------------------------------- */
+
 /* What leads where, by the kind of call. */
 static void transfer_take_by_way(const struct transfer_call *call)
 {
@@ -488,11 +582,15 @@ void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, boo
 	call.tid = w->thread->shown;
 	/* One that was left, by a cancellation perhaps, says nothing. */
 	if (!args->nargs && args->way < FX_MEANING_CONNECTS) {
-		transfers_abandon(w->s, begin, end);
+		transfers_abandon(w->s, (enum fx_meaning)args->way, begin, end);
 		return;
 	}
 	if (!transfer_number(w, args->ret, &call.ret))
 		return;
+	if (args->way == FX_MEANING_PUTS || args->way == FX_MEANING_GETS) {
+		transfer_take_queue(&call);
+		return;
+	}
 	if (!args->file && !args->in_file && !args->out_file) {
 		w->s->shared->transfers->drawing.is_doubtful |=
 		    call.ret > 0 && args->way < FX_MEANING_CONNECTS;
@@ -514,7 +612,9 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	    known->meaning >= FX_MEANING_CONNECTS || !transfers_of(s))
 		return;
 	fd = fx_transfer_fd_get(s->transfers, (int64_t)first);
-	if (fd && fd->end && known->meaning == FX_MEANING_READS)
+	if (known->meaning == FX_MEANING_PUTS || known->meaning == FX_MEANING_GETS)
+		transfer_open_queue(s, fd, first, known->meaning == FX_MEANING_PUTS, begin, end);
+	else if (fd && fd->end && known->meaning == FX_MEANING_READS)
 		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_READ, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES &&
 		 fx_transfer_is_datagram(fd->end))
@@ -522,7 +622,7 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES)
 		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_WRITTEN, begin, end);
 	else if (!(fd && fd->is_known) || known->meaning == FX_MEANING_MOVES)
-		transfers_abandon(s, begin, end);
+		transfers_abandon(s, (enum fx_meaning)known->meaning, begin, end);
 }
 
 /* What it did behind its last record that came is not known. */
@@ -567,5 +667,7 @@ void fx_transfers_finish(struct fx_transfers *transfers, bool is_doubtful)
 	if (transfers->ends.is_full)
 		transfers->drawing.counts.left[FX_TRANSFER_LEFT_MANY]++;
 	HASH_ITER (hh, transfers->ends.ends, end, next)
+		fx_transfer_draw(&transfers->drawing, end);
+	HASH_ITER (hh, transfers->ends.boxes, end, next)
 		fx_transfer_draw(&transfers->drawing, end);
 }

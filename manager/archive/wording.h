@@ -39,6 +39,8 @@ enum fx_meaning {
 	FX_MEANING_MOVES,
 	FX_MEANING_COPIES,
 	FX_MEANING_EITHER,
+	FX_MEANING_PUTS, /* a message, into a queue */
+	FX_MEANING_GETS,
 	FX_MEANING_CONNECTS,
 	FX_MEANING_PAIRS,
 	FX_MEANING_POLLS,
@@ -55,6 +57,9 @@ enum fx_meaning {
 	FX_MEANING_TOTAL_WRITTEN,
 	FX_MEANING_MESSAGES,
 	FX_MEANING_READY,
+	FX_MEANING_QUEUE,
+	FX_MEANING_CHOICE, /* of messages: a priority, or a type */
+	FX_MEANING_RECEIVED,
 };
 
 /* An event that moves bytes, or has to do with it. */

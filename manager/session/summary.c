@@ -258,15 +258,13 @@ static void print_empty(const struct fx_session_config *config,
 static void print_messages(const struct fx_totals *t)
 {
 	static const char *const reasons[FX_TRANSFER_LEFT_COUNT] = {
-	    [FX_TRANSFER_LEFT_ORDER] = "since several may have written it",
-	    [FX_TRANSFER_LEFT_UNTRACED] = "since one who was not seen has part, or may have",
-	    [FX_TRANSFER_LEFT_LOST] = "since calls are missing",
-	    [FX_TRANSFER_LEFT_MANY] = "since there were too many",
-	    [FX_TRANSFER_LEFT_DROPPED] = "since datagrams may have been dropped",
+#define FX_TRANSFER_LEFT(name, word, reason) reason,
+#include "manager/archive/transfer-left.def"
+#undef FX_TRANSFER_LEFT
 	};
 	const uint64_t *left = t->transfers.left;
 	uint64_t sum = 0;
-	char text[256];
+	char text[512];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < FX_TRANSFER_LEFT_COUNT; i++) {
@@ -276,7 +274,8 @@ static void print_messages(const struct fx_totals *t)
 		sum += left[i];
 	}
 	if (sum)
-		fx_report("%" PRIu64 " read%s from pipes and sockets %s no arrow from who wrote: "
+		fx_report("%" PRIu64
+			  " read%s from pipes, sockets and queues %s no arrow from who wrote: "
 			  "%s",
 			  sum, summary_plural(sum), sum == 1 ? "has" : "have", text);
 }

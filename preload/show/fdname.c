@@ -46,7 +46,7 @@ static uint64_t pair_find(uint64_t inode)
 static long inode_get(int fd, struct statx *ret)
 {
 	return fx_syscall6(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-			   STATX_TYPE | STATX_INO, (long)ret, 0);
+			   STATX_TYPE | STATX_INO | STATX_SIZE | STATX_BLOCKS, (long)ret, 0);
 }
 
 void fx_fd_pair(int first, int second)
@@ -200,6 +200,14 @@ static void text_inode(struct fx_text *t, const char *what, uint64_t inode)
 	fx_text_char(t, ']');
 }
 
+/* A POSIX message queue is called as a file in / would be; no file of its size has no blocks. */
+static bool is_queue(const struct statx *file, const char *link, long length)
+{
+	return S_ISREG(file->stx_mode) && file->stx_dev_major == 0 && file->stx_size == 80 &&
+	       file->stx_blocks == 0 && length > 1 && link[0] == '/' &&
+	       !memchr(link + 1, '/', (size_t)length - 1);
+}
+
 enum fx_fd_state fx_fd_name(struct fx_text *t, int fd)
 {
 	char link[FX_TEXT_MAX + 1];
@@ -219,6 +227,9 @@ enum fx_fd_state fx_fd_name(struct fx_text *t, int fd)
 		text_inode(t, named ? "fifo" : "pipe", file.stx_ino);
 		if (!named)
 			return FX_FD_SETTLED;
+		fx_text_char(t, ' ');
+	} else if (is_queue(&file, link, length)) {
+		text_inode(t, "mqueue", file.stx_ino);
 		fx_text_char(t, ' ');
 	} else if (length <= 0) { /* no /proc */
 		text_inode(t, "inode", file.stx_ino);

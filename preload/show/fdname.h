@@ -6,6 +6,7 @@
  *	/memfd:name (deleted), anon_inode:[eventpoll]
  *	pipe:[INODE]				a pipe: both ends have the inode
  *	fifo:[INODE] PATH			a named one
+ *	mqueue:[INODE] /NAME			a POSIX message queue
  *	socket:[INODE] tcp 127.0.0.1:5000->127.0.0.1:80
  *	socket:[INODE] tcp 0.0.0.0:80 listening
  *	socket:[INODE] unix stream /run/x.sock->peer of pid 12

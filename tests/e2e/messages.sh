@@ -7,16 +7,17 @@
 
 target messages messages.c
 
-RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
-kinds="pipe fifo stream seqpacket datagram unix tcp4 tcp6"
-calls=$(scaled 400)
+seed_of_all=${FX_SEED:-$(date +%N | sed 's/^0*//')}
+RANDOM=$seed_of_all
+kinds="pipe fifo stream seqpacket datagram unix seqpath unixdg unixdgc tcp4 tcp6 udp4 udp4c udp6 udp6c mq msg"
+calls=$(scaled 250)
 
 # talk KIND HOW SEED WRITERS READERS CALLS [WHAT]: sets `reads', those that have an arrow (`found'), and `wrong' ones.
 talk() {
 	local status=0
 
 	case "$1" in
-	tcp6) ./messages tcp6 turns 1 1 1 1 >/dev/null || return 0 ;;
+	tcp6 | udp6*) ./messages "$1" turns 1 1 1 1 >/dev/null || return 0 ;;
 	esac
 	timeout 120 "$FXTRACE" run -c syscall,process,message --on-full block -o trace.fxt -- ./messages "$@" >log 2>said || status=$?
 	[ "$status" -eq 0 ] || fail "messages $*: status $status: $(cat said)"
@@ -29,7 +30,7 @@ talk() {
 
 all=all
 for kind in $kinds; do
-	for parties in "1 1" "3 1" "1 3" "16 16" "$((RANDOM % 16 + 1)) $((RANDOM % 16 + 1))"; do
+	for parties in "1 1" "16 16" "$((RANDOM % 32 + 1)) $((RANDOM % 32 + 1))"; do
 		seed=$((RANDOM))
 		# shellcheck disable=SC2086 # two words
 		talk "$kind" turns $seed $parties "$calls"
@@ -44,10 +45,20 @@ for kind in $kinds; do
 	talk "$kind" free $((RANDOM)) $((RANDOM % 16 + 1)) $((RANDOM % 16 + 1)) "$calls"
 	total=$((total + found))
 	talk "$kind" turns $((RANDOM)) $((RANDOM % 4 + 1)) $((RANDOM % 4 + 1)) $((4 * calls)) kill
-	for who in writer reader; do
-		talk "$kind" turns $((RANDOM)) $((RANDOM % 3 + 1)) $((RANDOM % 3 + 1)) "$calls" "unseen-$who"
-	done
+	case $kind in
+	mq | msg) continue ;;
+	esac
+	who=writer
+	[ $((RANDOM % 2)) -eq 0 ] || who=reader
+	talk "$kind" turns $((RANDOM)) $((RANDOM % 3 + 1)) $((RANDOM % 3 + 1)) "$calls" "unseen-$who"
 done
+# Datagrams that the kernel drops.
+for try in 1 2 3; do
+	talk udp4 free $((RANDOM)) 4 1 $((8 * calls)) flood
+	[ "$reads" -ge $((8 * calls)) ] || break
+done
+[ "$reads" -ge $((8 * calls)) ] || grep -q 'since datagrams may have been dropped' said || fail "dropped datagrams: $(cat said)"
+
 [ "$total" -gt 0 ] || fail "all at once, no read has an arrow"
 
 # Records that are lost: the manager stands still while buffers fill.
@@ -77,8 +88,33 @@ share=$(awk '/nanosleep/ { sub("%", "", $1); print int($1); exit }' why)
 
 # Who is not traced has no arrow, and that is said; and so it is without the category.
 printf 'a word' | "$FXTRACE" run -o cat.fxt -- cat >/dev/null 2>err
-grep -q '^fxtrace: 1 read from pipes and sockets has no arrow from who wrote: 1 since one who was not seen' err ||
+grep -q '^fxtrace: 1 read from pipes, sockets and queues has no arrow from who wrote: 1 since one who was not seen' err ||
 	fail "a writer who is not traced: $(cat err)"
+"$FXTRACE" run --json -o cat.fxt -- sh -c 'printf word | cat >/dev/null' 2>/dev/null | grep -q '"messages": {"arrows": 1, "left_out": {}}' || fail "arrows in JSON"
+printf word | "$FXTRACE" run --json -o cat.fxt -- cat 2>/dev/null | grep -q '"messages": {"arrows": 0, "left_out": {"untraced": 1}}' || fail "arrows left out, in JSON"
+
+# A client of UDP gets a port by sending: both ways have arrows.
+cat >echo.py <<'EOF'
+import os, socket
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+server.bind(("127.0.0.1", 0))
+address = server.getsockname()
+if os.fork() == 0:
+    for _ in range(10):
+        server.sendto(*server.recvfrom(100))
+    os._exit(0)
+server.close()
+client = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for _ in range(10):
+    client.sendto(b"x", address)
+    client.recvfrom(100)
+os.wait()
+EOF
+"$FXTRACE" run -q -o echo.fxt -- python3 echo.py || fail "an echo by UDP"
+"$FXTRACE" dump echo.fxt >dump
+drawn=$(grep -c 'flow-end.*category="message"' dump)
+[ "$drawn" -eq 20 ] || fail "an echo by UDP: $drawn arrows, not 20"
+
 "$FXTRACE" run -q -c '#default,-message' -o none.fxt -- sh -c 'echo a | cat' >/dev/null
 "$FXTRACE" dump none.fxt >dump
 ! grep -q 'category="message"' dump || fail "arrows that were not wanted"

@@ -3,10 +3,12 @@
 tests/e2e/targets/messages.c printed. Prints how many reads there were, how many have an arrow, and how many arrows are wrong;
 the wrong ones on stderr, and with HOW "all" those that are missing as well. And how many polls have an arrow."""
 
+import bisect
 import re
 import sys
 
-NAMES = set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll".split())
+QUEUES = set("mq_send mq_timedsend mq_receive mq_timedreceive msgsnd msgrcv".split())
+NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll".split())
 EVENT = re.compile(r'event type=(\S+) pid=(\d+) tid=(\d+) ts=(\d+)(?: end=(\d+))?(?: id=(\d+))? category="([^"]*)"\S* name="([^"]*)"(.*)')
 
 
@@ -20,7 +22,7 @@ def main():
         kind, _, tid, ts, end, ident, category, name, rest = found.groups()
         if kind == "complete" and category == "syscall" and name in NAMES:
             # One that did not end, or found nothing, says nothing of what its descriptor is.
-            if re.search(r'file":string="(pipe|fifo|socket):', rest) or "unfinished" in rest or name == "poll":
+            if re.search(r'file":string="(pipe|fifo|socket):', rest) or "unfinished" in rest or name == "poll" or name in QUEUES:
                 calls.setdefault(int(tid), []).append((int(ts), int(end), name))
         elif category == "message" and kind == "flow-begin":
             begins[ident] = (int(tid), int(ts))
@@ -70,12 +72,16 @@ def main():
     writes.sort(key=lambda w: w[0])
 
     # By turns: a call that did not return wrote what nobody else did.
+    known = [w for w in writes if w[1] is not None]
+    known_begins = [w[0] for w in known]
+    cut = [w for w in writes if w[1] is None]
+
     def writer(until):
-        for begin, end, by in writes:
-            if end is not None and begin < until <= end:
-                return by
-        for begin, end, by in reversed(writes):
-            if end is None and begin < until:
+        at = bisect.bisect_left(known_begins, until) - 1
+        if at >= 0 and until <= known[at][1]:
+            return known[at][2]
+        for begin, _, by in reversed(cut):
+            if begin < until:
                 return by
         sys.exit("nobody wrote byte %d" % until)
 

@@ -75,7 +75,7 @@ shown pthread_cond_timedwait '.*"clock":string="CLOCK_REALTIME", "timeout_ns":in
 shown pthread_cond_timedwait '.*"clock":string="CLOCK_MONOTONIC", "timeout_ns":int64=-5[0-9]{9,}, "errno":string="ETIMEDOUT"'
 shown pthread_cond_clockwait '.*"clock":string="CLOCK_MONOTONIC", "timeout_ns":int64=-5[0-9]{9,}, "errno":string="ETIMEDOUT"'
 shown clock_nanosleep '"clock":string="CLOCK_MONOTONIC", "flags":string="TIMER_ABSTIME", "time_ns":int[0-9]+=-?[0-9]+, "timeout_ns":int64=-5[0-9]{9,}'
-shown mq_timedreceive '"queue":int32=-1, "size":uint32=0, "clock":string="CLOCK_REALTIME", "timeout_ns":int[0-9]+=-[0-9]+, "ret":int32=-1, "errno":string="EBADF"'
+shown mq_timedreceive '"fd":int32=-1, "size":uint32=0, "clock":string="CLOCK_REALTIME", "timeout_ns":int[0-9]+=-[0-9]+, "ret":int32=-1, "errno":string="EBADF"'
 
 shown eventfd '"value":uint32=7, "flags":string="EFD_NONBLOCK", "ret":int32=[0-9]+'
 shown eventfd_read '"fd":int32=[0-9]+, "value":uint32=7, "ret":int32=0'

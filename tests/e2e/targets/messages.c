@@ -4,7 +4,8 @@
  * and who read which.
  *
  * KIND: pipe, fifo, stream, seqpacket, datagram (pairs of sockets), unix, seqpath, tcp4, tcp6 (connected); unixdg, udp4, udp6 (each
- * writing process has a socket, and says where to), unixdgc, udp4c, udp6c (connected). HOW: "turns": one writes and one
+ * writing process has a socket, and says where to), unixdgc, udp4c, udp6c (connected); mq, msg (message queues of POSIX and System
+ * V; all at once, with priorities and types). HOW: "turns": one writes and one
  * reads at a time, any number of bytes; "free": all at once, in words of eight bytes that say whose they are. Each writer
  * and reader is a process or a thread, as it comes; so is with which function it reads and writes. WHAT: "kill": one of the
  * processes is ended by SIGKILL in the middle of it; "unseen-writer", "unseen-reader": the first process calls in a way that
@@ -17,6 +18,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,7 +28,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -50,8 +54,9 @@ static struct shared {
 	long written, read; /* by turns */
 	int calls;	    /* that writers are still to make */
 	int writers;	    /* that go on */
-	pid_t pids[PARTIES];
+	pid_t pids[2 * PARTIES];
 	unsigned entries;
+	volatile bool is_killing; /* who reads may be gone */
 	struct entry log[ENTRIES];
 } * shared;
 
@@ -66,6 +71,8 @@ static union address {
 	struct sockaddr_in6 in6;
 } target; /* where to; a length of 0: the socket is connected */
 static socklen_t target_length;
+static bool is_mq;
+static int msqid = -1;
 static unsigned seed;
 
 struct party {
@@ -73,6 +80,7 @@ struct party {
 	unsigned random;
 	pid_t tid;
 	long number; /* of its calls */
+	long type;   /* of a message in `buffer', which must follow */
 	char buffer[BYTES + 8];
 };
 
@@ -119,6 +127,39 @@ static long call_unseen(long number, long fd, const void *buffer, size_t size)
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
+static ssize_t put_message(struct party *p, size_t size)
+{
+	unsigned kind = by_turns ? 0 : party_random(p, 4);
+	struct timespec soon = {.tv_sec = 1l << 40};
+
+	p->type = 1 + (long)kind;
+	if (!is_mq)
+		return msgsnd(msqid, &p->type, size, 0) == 0 ? (ssize_t)size : -1;
+	if (party_random(p, 2))
+		return mq_send(ends[1], p->buffer, size, kind) == 0 ? (ssize_t)size : -1;
+	return mq_timedsend(ends[1], p->buffer, size, kind, &soon) == 0 ? (ssize_t)size : -1;
+}
+
+static ssize_t get_message(struct party *p)
+{
+	struct timespec soon = {.tv_sec = 1l << 40};
+	long kind = by_turns ? 0 : party_random(p, 4);
+	unsigned priority;
+	ssize_t done;
+
+	if (is_mq && party_random(p, 2))
+		return mq_receive(ends[0], p->buffer, BYTES, by_turns ? NULL : &priority);
+	if (is_mq)
+		return mq_timedreceive(ends[0], p->buffer, BYTES, &priority, &soon);
+	/* The first of any, the least one, or of one type if there is any. */
+	if (party_random(p, 3) || by_turns)
+		return msgrcv(msqid, &p->type, BYTES, party_random(p, 2) ? 0 : -4, 0);
+	done = msgrcv(msqid, &p->type, BYTES, kind + 1, IPC_NOWAIT);
+	if (done < 0 && errno == ENOMSG)
+		errno = EAGAIN;
+	return done;
+}
+
 static ssize_t write_somehow(struct party *p, size_t size)
 {
 	size_t half = size / 2;
@@ -129,6 +170,8 @@ static ssize_t write_somehow(struct party *p, size_t size)
 			     .msg_namelen = target_length};
 	struct mmsghdr many = {.msg_hdr = msg};
 
+	if (is_mq || msqid >= 0)
+		return put_message(p, size);
 	switch (target_length ? 2 + party_random(p, 3) : party_random(p, is_socket ? 5 : 2)) {
 	case 0:
 		return write(ends[1], p->buffer, size);
@@ -156,6 +199,8 @@ static ssize_t read_somehow(struct party *p, size_t size)
 	socklen_t length = sizeof(from);
 	int got;
 
+	if (is_mq || msqid >= 0)
+		return get_message(p);
 	if (party_random(p, 8) == 0) {
 		if (poll(&pollfd, 1, 10) == 1 && pollfd.revents & POLLIN && by_turns)
 			note(p, 'P')->until = shared->read + 1;
@@ -214,9 +259,10 @@ static void write_once(struct party *p)
 
 	if (by_turns)
 		lock(&shared->writing);
-	while (waits && __atomic_load_n(&shared->written, __ATOMIC_RELAXED) -
-				__atomic_load_n(&shared->read, __ATOMIC_RELAXED) >
-			    40)
+	while (waits && !shared->is_killing &&
+	       __atomic_load_n(&shared->written, __ATOMIC_RELAXED) -
+		       __atomic_load_n(&shared->read, __ATOMIC_RELAXED) >
+		   40)
 		usleep(100);
 	fill(p, size);
 	e = note(p, p->is_unseen ? 'U' : 'W');
@@ -293,7 +339,8 @@ static void process_run(bool writes, unsigned threads, unsigned random, bool is_
 	struct party *p = calloc(threads, sizeof(*p));
 
 	signal(SIGPIPE, SIG_IGN);
-	close(ends[writes ? 0 : 1]);
+	if (msqid < 0)
+		close(ends[writes ? 0 : 1]);
 	if (writes && target_length)
 		ends[1] = socket(target.any.sa_family, SOCK_DGRAM, 0);
 	for (unsigned i = 0; i < threads; i++) {
@@ -377,6 +424,26 @@ static void make_datagrams(int family, bool is_connected)
 		target_length = 0;
 }
 
+static void make_queue(bool is_posix)
+{
+	char name[40];
+
+	is_endless = messages = true;
+	if (!is_posix) {
+		msqid = msgget(IPC_PRIVATE, 0600);
+		if (msqid < 0)
+			exit(77);
+		return;
+	}
+	is_mq = true;
+	snprintf(name, sizeof(name), "/fxtrace-%d", (int)getpid());
+	ends[0] = mq_open(name, O_RDONLY | O_CREAT | O_EXCL, 0600, NULL);
+	ends[1] = mq_open(name, O_WRONLY);
+	if (ends[0] < 0 || ends[1] < 0)
+		exit(77);
+	mq_unlink(name);
+}
+
 static void make_channel(const char *kind)
 {
 	if (strcmp(kind, "pipe") == 0) {
@@ -390,6 +457,10 @@ static void make_channel(const char *kind)
 		ends[0] = open("fifo", O_RDONLY | O_NONBLOCK);
 		ends[1] = open("fifo", O_WRONLY);
 		fcntl(ends[0], F_SETFL, 0);
+		return;
+	}
+	if (strcmp(kind, "mq") == 0 || strcmp(kind, "msg") == 0) {
+		make_queue(kind[1] == 'q');
 		return;
 	}
 	is_socket = true;
@@ -481,10 +552,13 @@ int main(int argc, char **argv)
 	waits &= argc <= 7 || strcmp(argv[7], "flood") != 0;
 	writers = make_processes(true, (unsigned)atoi(argv[4]), 0, unseen);
 	readers = make_processes(false, (unsigned)atoi(argv[5]), writers, unseen);
-	close(ends[0]);
-	close(ends[1]);
+	if (msqid < 0) {
+		close(ends[0]);
+		close(ends[1]);
+	}
 	if (argc > 7 && strcmp(argv[7], "kill") == 0) {
 		usleep(3000 + (unsigned)rand() % 20000);
+		shared->is_killing = true;
 		kill(shared->pids[(unsigned)rand() % (writers + readers)], SIGKILL);
 	}
 	for (unsigned i = 0; i < writers; i++)
@@ -500,6 +574,8 @@ int main(int argc, char **argv)
 			kill(shared->pids[writers + i], SIGTERM);
 		waitpid(shared->pids[writers + i], NULL, 0);
 	}
+	if (msqid >= 0)
+		msgctl(msqid, IPC_RMID, NULL);
 	log_print();
 	return 0;
 }
