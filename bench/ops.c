@@ -85,6 +85,18 @@ static void counter_each(void *unused, long count)
 		TRACE_COUNTER("bench", "counter", 0, "left", TA_INT64(count));
 }
 
+/* A byte into a pipe, and out of it: halves of the pair are not told apart. */
+static void pipe_pair(void *ends, long count)
+{
+	const int *fds = ends;
+	char byte = 0;
+
+	while (count--) {
+		if (write(fds[1], &byte, 1) != 1 || read(fds[0], &byte, 1) != 1)
+			abort();
+	}
+}
+
 /* Half of a duration elsewhere. */
 static void vthread_each(void *unused, long count)
 {
@@ -131,6 +143,7 @@ int main(int argc, char **argv)
 	static pthread_spinlock_t spin;
 	static sem_t sem;
 	int null = open("/dev/null", O_WRONLY);
+	int ends[2] = {-1, -1};
 	const struct {
 		const char *name;
 		void (*operation)(void *, long);
@@ -142,11 +155,13 @@ int main(int argc, char **argv)
 	    {"write", write_one, &null, 40000},		{"malloc", heap_pair, NULL, 50000},
 	    {"duration", duration_each, NULL, 100000},	{"duration2", duration_two, NULL, 60000},
 	    {"instant", instant_each, NULL, 150000},	{"counter", counter_each, NULL, 80000},
-	    {"vthread", vthread_each, NULL, 80000},
+	    {"vthread", vthread_each, NULL, 80000},	{"pipe", pipe_pair, ends, 20000},
 	};
 
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
 	sem_init(&sem, 0, 1);
+	if (pipe(ends) < 0)
+		abort();
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
 		if ((argc == 2 || asked > 0) && !strcmp(argv[1], ops[i].name)) {
 			printf("%.2f\n", asked ? wall(ops[i].operation, ops[i].argument, asked)
@@ -157,6 +172,6 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr,
 		"usage: ops mutex|rwlock|spin|sem|write|malloc|duration|duration2|instant|counter|"
-		"vthread [COUNT]\n");
+		"vthread|pipe [COUNT]\n");
 	return 2;
 }

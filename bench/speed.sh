@@ -91,6 +91,8 @@ for _ in $(seq "$ROUNDS"); do
 	for op in duration duration2 instant counter vthread; do
 		sample "$op-traced" traced -c bench -- "$B/bench/ops" "$op"
 	done
+	sample pipe-arrows traced -c syscall,message -- "$B/bench/ops" pipe
+	sample pipe-traced traced -c syscall -- "$B/bench/ops" pipe
 	sample instant "$B/bench/ops" instant
 	sample instant-off traced -c syscall -- "$B/bench/ops" instant
 	sample malloc-all traced -c malloc -- "$B/bench/ops" malloc
@@ -101,7 +103,7 @@ for name in stub floor pair pair2 off left-out outside inside bare-traced room p
 	stopped mutex mutex-traced rwlock \
 	rwlock-traced bare plugin-off plugin-on spin spin-traced sem sem-traced write write-traced malloc \
 	malloc-traced malloc-all spawn spawn-traced duration-traced duration2-traced instant-traced counter-traced \
-	vthread-traced instant instant-off; do
+	vthread-traced instant instant-off pipe-arrows pipe-traced; do
 	printf -v "v_${name//-/_}" '%s' "$(median "$DIR/$name")"
 done
 
@@ -143,6 +145,7 @@ done
 	bar "uncontended spin lock pair, over plain" "$(of "$v_spin_traced-$v_spin")" 3 ns
 	bar "semaphore pair that does not wait, over plain" "$(of "$v_sem_traced-$v_sem")" 5 ns
 	bar "write(fd, p, 1), over plain, in floors" "$(of "($v_write_traced-$v_write)/$v_floor")" 1.2 x
+	bar "a read or write of a pipe with arrows, over one without" "$(of "($v_pipe_arrows-$v_pipe_traced)/2")" 10 ns
 	bar "malloc+free pair with counters, over plain, in floors" \
 		"$(of "($v_malloc_traced-$v_malloc)/$v_floor")" 1 x
 	bar "malloc+free pair, every event, over plain, in floors" \
