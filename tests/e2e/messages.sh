@@ -61,6 +61,17 @@ done
 
 [ "$total" -gt 0 ] || fail "all at once, no read has an arrow"
 
+# Bytes on other ways, descriptors that are passed or copied, ports that are used again.
+target passing passing.c
+for scene in splice tee sendfile passed numbers many ports; do
+	"$FXTRACE" run -c syscall,process,message -o passing.fxt -- ./passing $scene >log 2>said || fail "passing $scene: $(cat said)"
+	"$FXTRACE" dump passing.fxt >dump
+	read -r reads found wrong _ < <(python3 "$FX_SRCDIR/tests/e2e/messages_agree.py" dump log all 2>differs)
+	[ "${reads:-0}" -gt 0 ] || fail "passing $scene: $(cat differs)"
+	[ "$wrong" -eq 0 ] && [ "$found" -eq "$reads" ] ||
+		fail "passing $scene: $found of $reads reads have an arrow, $wrong are wrong: $(cat differs)"
+done
+
 # Records that are lost: the manager stands still while buffers fill.
 lost=0
 for try in 1 2 3 4 5; do

@@ -8,7 +8,7 @@ import re
 import sys
 
 QUEUES = set("mq_send mq_timedsend mq_receive mq_timedreceive msgsnd msgrcv".split())
-NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll".split())
+NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll splice tee sendfile".split())
 EVENT = re.compile(r'event type=(\S+) pid=(\d+) tid=(\d+) ts=(\d+)(?: end=(\d+))?(?: id=(\d+))? category="([^"]*)"\S* name="([^"]*)"(.*)')
 
 

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * passing SCENE: bytes on ways that are not write() and read(), from one process to another. Prints of each read whose bytes it got,
+ * as messages.c does: R TID NUMBER TID NUMBER, the calls of a thread on channels counted from 0.
+ */
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SIZE 100
+
+static struct id {
+	pid_t tid;
+	long number;
+} * said; /* by all processes: the calls that wrote, by what they are called here */
+
+static long number;
+static char buffer[4 * SIZE];
+
+static void check(long good, const char *what)
+{
+	if (!good) {
+		perror(what);
+		_exit(2);
+	}
+}
+
+/* The next call is that one. */
+static void says(int what)
+{
+	said[what] = (struct id){(pid_t)syscall(SYS_gettid), number};
+}
+
+/* The last call got what that one wrote. */
+static void hears(int what)
+{
+	dprintf(1, "R %d %ld %d %ld\n", (int)syscall(SYS_gettid), number, said[what].tid,
+		said[what].number);
+}
+
+static void writes(int fd, int what)
+{
+	says(what);
+	check(write(fd, buffer, SIZE) == SIZE, "write");
+	number++;
+}
+
+static void reads(int fd, int what)
+{
+	check(read(fd, buffer, SIZE) == SIZE, "read");
+	hears(what);
+	number++;
+}
+
+static void in_child(void (*does)(const int *), const int *fds)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		number = 0;
+		does(fds);
+		_exit(0);
+	}
+	check(waitpid(pid, &status, 0) == pid && status == 0, "child");
+}
+
+/* --- Pipes into pipes ------------------------------------------------------------------------- */
+
+static void child_splices(const int *fds)
+{
+	says(1);
+	check(splice(fds[0], NULL, fds[3], NULL, SIZE, 0) == SIZE, "splice");
+	hears(0);
+	number++;
+}
+
+static void child_tees(const int *fds)
+{
+	says(1);
+	check(tee(fds[0], fds[3], SIZE, 0) == SIZE, "tee");
+	number++;
+	reads(fds[0], 0);
+}
+
+static void through_pipes(void (*does)(const int *))
+{
+	int fds[4];
+
+	check(pipe(fds) == 0 && pipe(fds + 2) == 0, "pipe");
+	for (int i = 0; i < 3; i++) {
+		writes(fds[1], 0);
+		in_child(does, fds);
+		reads(fds[2], 1);
+	}
+}
+
+static void scene_splice(void)
+{
+	through_pipes(child_splices);
+}
+
+static void scene_tee(void)
+{
+	through_pipes(child_tees);
+}
+
+/* --- From a file ------------------------------------------------------------------------------ */
+
+static void child_sends_file(const int *fds)
+{
+	off_t at = 0;
+
+	says(0);
+	check(sendfile(fds[1], fds[2], &at, SIZE) == SIZE, "sendfile");
+	number++;
+}
+
+static void scene_sendfile(void)
+{
+	int fds[3];
+
+	check(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0, "socketpair");
+	fds[2] = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
+	check(ftruncate(fds[2], SIZE) == 0, "ftruncate");
+	in_child(child_sends_file, fds);
+	reads(fds[0], 0);
+}
+
+/* --- Descriptors that are passed -------------------------------------------------------------- */
+
+static union {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int))];
+} control;
+
+static void child_gets_descriptor(const int *fds)
+{
+	struct iovec iov = {buffer, SIZE};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	int got;
+
+	close(fds[2]);
+	close(fds[3]);
+	check(recvmsg(fds[1], &msg, 0) == SIZE, "recvmsg");
+	hears(0);
+	number++;
+	memcpy(&got, CMSG_DATA(&control.head), sizeof(got));
+	writes(got, 1);
+}
+
+static void scene_passed(void)
+{
+	struct iovec iov = {buffer, SIZE};
+	struct msghdr msg = {.msg_iov = &iov,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	int fds[4];
+
+	check(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0 && pipe(fds + 2) == 0, "socketpair");
+	control.head = (struct cmsghdr){
+	    .cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(&control.head), &fds[3], sizeof(int));
+	says(0);
+	check(sendmsg(fds[0], &msg, 0) == SIZE, "sendmsg");
+	number++;
+	in_child(child_gets_descriptor, fds);
+	reads(fds[2], 1);
+}
+
+/* A number that was one pipe's is another's; and one pipe has many. */
+static void child_writes(const int *fds)
+{
+	int copy = dup(fds[1]);
+
+	writes(copy, 0);
+	check(dup2(fds[3], copy) == copy, "dup2");
+	writes(copy, 1);
+}
+
+static void scene_numbers(void)
+{
+	int fds[4];
+
+	for (int i = 0; i < 3; i++) {
+		check(pipe(fds) == 0 && pipe(fds + 2) == 0, "pipe");
+		in_child(child_writes, fds);
+		reads(fds[2], 1);
+		reads(fds[0], 0);
+		for (int k = 0; k < 4; k++)
+			close(fds[k]);
+	}
+}
+
+/* --- Several messages at once ----------------------------------------------------------------- */
+
+static void many_init(struct mmsghdr *many, struct iovec *iov)
+{
+	for (int i = 0; i < 3; i++) {
+		iov[i] = (struct iovec){buffer, SIZE};
+		many[i] = (struct mmsghdr){.msg_hdr = {.msg_iov = &iov[i], .msg_iovlen = 1}};
+	}
+}
+
+static void child_sends_many(const int *fds)
+{
+	struct mmsghdr many[3];
+	struct iovec iov[3];
+
+	many_init(many, iov);
+	says(0);
+	check(sendmmsg(fds[1], many, 3, 0) == 3, "sendmmsg");
+	number++;
+	writes(fds[1], 1);
+}
+
+static void scene_many(void)
+{
+	struct mmsghdr many[3];
+	struct iovec iov[3];
+	int fds[2];
+
+	check(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds) == 0, "socketpair");
+	in_child(child_sends_many, fds);
+	many_init(many, iov);
+	check(recvmmsg(fds[0], many, 2, 0, NULL) == 2, "recvmmsg");
+	hears(0);
+	number++;
+	check(recvmmsg(fds[0], many, 2, 0, NULL) == 2, "recvmmsg");
+	hears(1);
+	number++;
+}
+
+/* --- Addresses that are used again ------------------------------------------------------------ */
+
+static struct sockaddr_in server, client;
+
+static int tcp_socket(struct sockaddr_in *bound)
+{
+	socklen_t length = sizeof(*bound);
+	int fd = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	bound->sin_family = AF_INET;
+	bound->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	check(bind(fd, (struct sockaddr *)bound, sizeof(*bound)) == 0, "bind");
+	getsockname(fd, (struct sockaddr *)bound, &length);
+	return fd;
+}
+
+/* Its port is free again at once. */
+static void child_connects(const int *fds)
+{
+	struct linger off = {1, 0};
+	int fd = tcp_socket(&client);
+
+	(void)fds;
+	check(connect(fd, (struct sockaddr *)&server, sizeof(server)) == 0, "connect");
+	writes(fd, 0);
+	reads(fd, 1);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
+	close(fd);
+}
+
+static void scene_ports(void)
+{
+	int listening = tcp_socket(&server), fd, status;
+
+	close(tcp_socket(&client));
+	check(listen(listening, 1) == 0, "listen");
+	for (int i = 0; i < 4; i++) {
+		if (fork() == 0) {
+			number = 0;
+			child_connects(NULL);
+			_exit(0);
+		}
+		fd = accept(listening, NULL, NULL);
+		reads(fd, 0);
+		writes(fd, 1);
+		wait(&status);
+		check(status == 0, "child");
+		close(fd);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*play)(void);
+	} scenes[] = {
+	    {"splice", scene_splice}, {"tee", scene_tee},	  {"sendfile", scene_sendfile},
+	    {"passed", scene_passed}, {"numbers", scene_numbers}, {"many", scene_many},
+	    {"ports", scene_ports},
+	};
+
+	said = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (size_t i = 0; argc > 1 && i < sizeof(scenes) / sizeof(*scenes); i++) {
+		if (strcmp(argv[1], scenes[i].name) == 0) {
+			scenes[i].play();
+			return 0;
+		}
+	}
+	return 2;
+}
