@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lists/runs.h"
 #include "manager/archive/archive.h"
@@ -29,6 +30,7 @@ struct transfer_channel {
 	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
 	enum fx_transfer_kind kind;
 	bool had_unknown_writes;
+	bool is_larger; /* than pipes are, or may be */
 	bool is_broken; /* somebody else has part, or had */
 	uint64_t all_written, all_read;
 	uint32_t writer, reader; /* a process; 0: none yet */
@@ -138,7 +140,8 @@ static bool transfer_is_lossy(const struct fx_transfer_drawing *drawing, uint32_
 static void transfer_leave(struct fx_transfer_drawing *drawing, const struct fx_transfer *read,
 			   enum fx_transfer_left why)
 {
-	if (read->marks & FX_TRANSFER_SHOWN && read->bytes)
+	/* Whether a write that has none had to wait is not known. */
+	if (read->marks & FX_TRANSFER_SHOWN && !(read->marks & FX_TRANSFER_WRITES) && read->bytes)
 		drawing->counts.left[why]++;
 }
 
@@ -200,11 +203,22 @@ static void piece_take(struct transfer_channel *c, const struct fx_match_result 
 	}
 }
 
+/* Arrows to writes that have waited for room. */
+static void piece_take_makers(struct transfer_channel *c, const struct fx_match_result *result)
+{
+	c->is_larger |= result->is_larger;
+	for (size_t i = 0; i < c->writes.count && !c->is_larger; i++) {
+		if (result->makers[i] != FX_MATCH_NOBODY)
+			piece_keep(c, &c->reads.items[result->makers[i]], &c->writes.items[i]);
+	}
+}
+
 static void piece_match(struct transfer_channel *c)
 {
 	struct fx_match_result result;
+	uint64_t page = c->kind == FX_TRANSFER_PIPE ? (uint64_t)sysconf(_SC_PAGESIZE) : 0;
 	int r = fx_transfer_match(c->writes.items, c->writes.count, c->reads.items, c->reads.count,
-				  &result);
+				  c->is_larger ? 0 : page, &result);
 
 	if (r < 0) {
 		piece_leave(c, FX_TRANSFER_LEFT_MANY);
@@ -217,8 +231,10 @@ static void piece_match(struct transfer_channel *c)
 		if (result.is_sure)
 			pending_draw(c);
 		piece_take(c, &result, true);
+		piece_take_makers(c, &result);
 	}
 	free(result.matches);
+	free(result.makers);
 }
 
 static void piece_end(struct transfer_channel *c)
@@ -393,7 +409,8 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
 void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_end *end)
 {
 	struct fx_transfer_end *peer = end->peer;
-	struct transfer_channel c = {.drawing = drawing, .kind = end->kind};
+	struct transfer_channel c = {
+	    .drawing = drawing, .kind = end->kind, .is_larger = end->is_resized};
 	struct transfer_walk walk;
 
 	if (end->read.count == 0)

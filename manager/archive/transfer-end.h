@@ -29,8 +29,9 @@ struct fx_transfer_end {
 	bool lost;	   /* not in the hash for lack of memory */
 	bool is_bare;	   /* nothing is known but who connected it */
 	bool is_unix;
-	bool is_queue; /* of messages, or a channel of one */
-	bool is_odd;   /* it was called by several names, or moved what cannot be counted */
+	bool is_resized; /* a pipe that does not hold what others do */
+	bool is_queue;	 /* of messages, or a channel of one */
+	bool is_odd;	 /* it was called by several names, or moved what cannot be counted */
 	enum fx_transfer_kind kind;
 	char name[40];	    /* the text up to its first ']' */
 	char *whole;	    /* the rest of a fifo's; NULL */

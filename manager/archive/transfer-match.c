@@ -326,35 +326,35 @@ static bool match_empty(struct matcher *m, size_t i)
 
 /* --- Arrows ----------------------------------------------------------------------------------- */
 
-/* The write, of those whose place is known, that has this byte; `count': none. */
-static size_t match_writer(const struct side *writes, size_t count, uint64_t byte)
+/* The call, of those whose place is known, that has this byte; `count': none. */
+static size_t side_find(const struct side *side, size_t count, uint64_t byte)
 {
 	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (writes->rooms[writes->order[middle]].high <= byte)
+		if (side->rooms[side->order[middle]].high <= byte)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < count && writes->rooms[writes->order[low]].low <= byte ? low : count;
+	return low < count && side->rooms[side->order[low]].low <= byte ? low : count;
 }
 
 /* Leaves those whose place is known, by it. False: two have the same. */
-static bool match_exact_writes(struct side *writes)
+static bool side_keep_exact(struct side *side)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < writes->known; i++) {
-		if (room_is_exact(writes, writes->order[i]))
-			writes->order[count++] = writes->order[i];
+	for (size_t i = 0; i < side->known; i++) {
+		if (room_is_exact(side, side->order[i]))
+			side->order[count++] = side->order[i];
 	}
-	writes->known = count;
-	order_by(writes, begins_first);
+	side->known = count;
+	order_by(side, begins_first);
 	for (size_t i = 1; i < count; i++) {
-		if (writes->rooms[writes->order[i - 1]].high > writes->rooms[writes->order[i]].low)
+		if (side->rooms[side->order[i - 1]].high > side->rooms[side->order[i]].low)
 			return false;
 	}
 	return true;
@@ -370,7 +370,7 @@ static void match_poll(struct matcher *m, size_t i, struct fx_match *match)
 
 	if (!match_position(m, i, &position))
 		return;
-	at = match_writer(&m->writes, m->writes.known, position);
+	at = side_find(&m->writes, m->writes.known, position);
 	if (at == m->writes.known)
 		return;
 	match->until = position + 1;
@@ -384,7 +384,7 @@ static bool match_reads(struct matcher *m)
 {
 	size_t writers;
 
-	if (!match_exact_writes(&m->writes))
+	if (!side_keep_exact(&m->writes))
 		return false;
 	writers = m->writes.known;
 	for (size_t i = 0; i < m->reads.count; i++) {
@@ -399,8 +399,8 @@ static bool match_reads(struct matcher *m)
 		if (!match_knows(call) || !call->bytes)
 			continue;
 		match->verdict = FX_MATCH_ORDER;
-		first = match_writer(&m->writes, writers, room->low + call->bytes - 1);
-		last = match_writer(&m->writes, writers, room->high - 1);
+		first = side_find(&m->writes, writers, room->low + call->bytes - 1);
+		last = side_find(&m->writes, writers, room->high - 1);
 		if (first == writers || first != last)
 			continue;
 		match->verdict = FX_MATCH_FOUND;
@@ -411,16 +411,54 @@ static bool match_reads(struct matcher *m)
 	return true;
 }
 
+static bool are_pages(const struct side *side, uint64_t page)
+{
+	for (size_t i = 0; i < side->count; i++) {
+		if (!match_knows(&side->calls[i]) || side->calls[i].bytes % page)
+			return false;
+	}
+	return true;
+}
+
+/* The read that a write has waited for. */
+static void match_makers(struct matcher *m, uint64_t page)
+{
+	uint64_t holds = FX_PIPE_PAGES * page;
+
+	if (!page || m->writes.total <= holds || !are_pages(&m->writes, page) ||
+	    !side_keep_exact(&m->reads))
+		return;
+	for (size_t i = 0; i < m->writes.count; i++) {
+		const struct fx_transfer *write = &m->writes.calls[i], *read;
+		uint64_t high = m->writes.rooms[i].high;
+		size_t at;
+
+		if (high <= holds || !write->bytes || !room_is_exact(&m->writes, i))
+			continue;
+		at = side_find(&m->reads, m->reads.known, high - holds - 1);
+		if (at == m->reads.known)
+			continue;
+		read = &m->reads.calls[m->reads.order[at]];
+		if (read->begin >= write->end)
+			m->result->is_larger = true;
+		else if (read->begin > write->begin)
+			m->result->makers[i] = m->reads.order[at];
+	}
+}
+
 int fx_transfer_match(const struct fx_transfer *writes, size_t write_count,
-		      const struct fx_transfer *reads, size_t read_count,
+		      const struct fx_transfer *reads, size_t read_count, uint64_t page,
 		      struct fx_match_result *ret)
 {
 	struct matcher m = {.result = ret};
 	int r = side_init(&m.writes, writes, write_count);
 
-	*ret = (struct fx_match_result){.matches = calloc(read_count + 1, sizeof(*ret->matches))};
-	if (side_init(&m.reads, reads, read_count) < 0 || !ret->matches)
+	*ret = (struct fx_match_result){.matches = calloc(read_count + 1, sizeof(*ret->matches)),
+					.makers = calloc(write_count + 1, sizeof(*ret->makers))};
+	if (side_init(&m.reads, reads, read_count) < 0 || !ret->matches || !ret->makers)
 		r = -ENOMEM;
+	for (size_t i = 0; i < write_count && ret->makers; i++)
+		ret->makers[i] = FX_MATCH_NOBODY;
 	if (r == 0) {
 		rooms_begin(&m);
 		ret->contradicts = !rooms_find(&m.writes) || !rooms_find(&m.reads);
@@ -428,6 +466,8 @@ int fx_transfer_match(const struct fx_transfer *writes, size_t write_count,
 			ret->contradicts = !match_empty(&m, i);
 		if (!ret->contradicts)
 			ret->contradicts = !match_reads(&m);
+		if (!ret->contradicts)
+			match_makers(&m, page);
 	}
 	side_free(&m.writes);
 	side_free(&m.reads);

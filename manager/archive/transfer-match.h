@@ -12,6 +12,9 @@
  *
  * A poll that found the channel readable was woken by whoever wrote the first byte that was not read yet, if that write began later.
  *
+ * A pipe of whole pages has room for a write's last byte when so many bytes before it have been read as the pipe holds: a write that
+ * began before that read has waited for it. Of parts of pages nobody knows how many a pipe holds.
+ *
  * A read has an arrow if all places in which its last byte can lie are of one write. What cannot be at all (a byte that
  * nobody wrote, or that had been written and was not there) shows that somebody else has part in the channel.
  */
@@ -62,14 +65,23 @@ struct fx_match {
 
 struct fx_match_result {
 	struct fx_match *matches; /* one for each read */
+	uint32_t *
+	    makers; /* one for each write: the number of the read that made room for it; or FX_MATCH_NOBODY */
+	bool is_larger;	  /* than that: a write did not wait that should have */
 	bool contradicts; /* the calls do not fit each other: somebody else has moved bytes */
 	bool is_sure;	  /* a read that found the channel empty had read all, */
 	uint64_t sure;	  /* so that all is known up to this byte */
 };
 
-/* The calls by begin, the first of which found the channel empty. 0 or -ENOMEM; the matches are for free(). */
+#define FX_MATCH_NOBODY UINT32_MAX
+
+/* What a pipe holds unless it is told otherwise: so many pages. */
+#define FX_PIPE_PAGES 16u
+
+/* The calls by begin, the first of which found the channel empty. `page': the bytes of one, if it is a pipe, 0 if not. 0 or
+ * -ENOMEM; matches and makers are for free(). */
 int fx_transfer_match(const struct fx_transfer *writes, size_t write_count,
-		      const struct fx_transfer *reads, size_t read_count,
+		      const struct fx_transfer *reads, size_t read_count, uint64_t page,
 		      struct fx_match_result *ret);
 
 #endif

@@ -557,6 +557,12 @@ static void transfer_take_by_way(const struct transfer_call *call)
 	case FX_MEANING_PAIRS:
 		transfer_end_of(call, args->file);
 		break;
+	case FX_MEANING_SETS:
+		end = transfer_has_flag(call, "F_SETPIPE_SZ") ? transfer_end_of(call, args->file)
+							      : NULL;
+		if (end)
+			end->is_resized = true;
+		break;
 	case FX_MEANING_POLLS:
 		transfer_take_poll(call);
 		break;

@@ -57,7 +57,7 @@ def main():
     if begins:
         sys.exit("an arrow has no end")
 
-    writes, reads, polls = [], {}, {}
+    writes, reads, polls, waits = [], {}, {}, {}
     for line in open(log):
         words = line.split()
         if words[0] in "UW":
@@ -65,6 +65,8 @@ def main():
             writes.append((int(words[3]), until, (int(words[1]), int(words[2]))))
         elif words[0] == "R" and len(words) == 5:
             reads[(int(words[1]), int(words[2]))] = (int(words[3]), int(words[4]))
+        elif words[0] == "M":
+            waits[(int(words[1]), int(words[2]))] = (int(words[3]), int(words[4]))
         elif words[0] == "P":
             polls[(int(words[1]), int(words[2]))] = int(words[3])
         elif words[0] == "R":
@@ -101,7 +103,11 @@ def main():
         if to in polls and writer(polls[to]) != arrows[to]:
             wrong += 1
             print("wrong: %s was woken by %s, not by %s" % (to, writer(polls[to]), arrows[to]), file=sys.stderr)
-    extra = [to for to in arrows if to not in reads and to not in woken]
+    for to, truth in waits.items():
+        if arrows.get(to) != truth:
+            wrong += 1
+            print("wrong: %s waited for room until %s, not %s" % (to, truth, arrows.get(to)), file=sys.stderr)
+    extra = [to for to in arrows if to not in reads and to not in woken and to not in waits]
     for to in extra:
         print("wrong: %s has read nothing" % (to,), file=sys.stderr)
     print(len(reads), len(reads) - missing, wrong + len(extra), len(woken))

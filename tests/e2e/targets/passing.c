@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * passing SCENE: bytes on ways that are not write() and read(), from one process to another. Prints of each read whose bytes it got,
- * as messages.c does: R TID NUMBER TID NUMBER, the calls of a thread on channels counted from 0.
+ * as messages.c does: R TID NUMBER TID NUMBER, the calls of a thread on channels counted from 0; and of
+ * a write that waited for room, M TID NUMBER TID NUMBER, which read made it.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -111,6 +113,58 @@ static void scene_splice(void)
 static void scene_tee(void)
 {
 	through_pipes(child_tees);
+}
+
+/* --- A pipe that is full ---------------------------------------------------------------------- */
+
+static char large[32 << 16];
+static int page;
+static int is_larger; /* there is room for all */
+
+/* Of 32 pages 16 have room, so the second read of 8 makes room for the last. */
+static void child_drains(const int *fds)
+{
+	int full = 0;
+
+	while (full < 16 * page)
+		check(ioctl(fds[0], FIONREAD, &full) == 0, "ioctl");
+	for (int i = 0; i < 4; i++) {
+		if (i == 1 && !is_larger)
+			dprintf(1, "M %d %ld %d %ld\n", said[0].tid, said[0].number,
+				(int)syscall(SYS_gettid), number);
+		check(read(fds[0], large, 8 * page) == 8 * page, "read");
+		hears(0);
+		number++;
+	}
+}
+
+static void scene_full(void)
+{
+	int fds[2], status;
+
+	check(pipe(fds) == 0, "pipe");
+	page = (int)sysconf(_SC_PAGESIZE);
+	if (is_larger)
+		check(fcntl(fds[0], F_SETPIPE_SZ, 32 * page) >= 32 * page, "fcntl");
+	for (int i = 0; i < 3; i++) {
+		says(0);
+		if (fork() == 0) {
+			number = 0;
+			child_drains(fds);
+			_exit(0);
+		}
+		check(write(fds[1], large, 32 * (size_t)page) == 32 * page, "write");
+		number++;
+		wait(&status);
+		check(status == 0, "child");
+	}
+}
+
+/* Nobody waits, or for another. */
+static void scene_larger(void)
+{
+	is_larger = 1;
+	scene_full();
 }
 
 /* --- From a file ------------------------------------------------------------------------------ */
@@ -303,7 +357,7 @@ int main(int argc, char **argv)
 	} scenes[] = {
 	    {"splice", scene_splice}, {"tee", scene_tee},	  {"sendfile", scene_sendfile},
 	    {"passed", scene_passed}, {"numbers", scene_numbers}, {"many", scene_many},
-	    {"ports", scene_ports},
+	    {"ports", scene_ports},   {"full", scene_full},	  {"larger", scene_larger},
 	};
 
 	said = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -27,7 +27,7 @@ static struct fx_match_result result;
 static void match(const struct fx_transfer *writes, size_t write_count,
 		  const struct fx_transfer *reads, size_t read_count, const int *from)
 {
-	cr_assert_eq(fx_transfer_match(writes, write_count, reads, read_count, &result), 0);
+	cr_assert_eq(fx_transfer_match(writes, write_count, reads, read_count, 0, &result), 0);
 	for (size_t i = 0; from && i < read_count; i++) {
 		const struct fx_match *m = &result.matches[i];
 		int found = m->verdict == FX_MATCH_FOUND   ? (int)m->from
@@ -37,6 +37,7 @@ static void match(const struct fx_transfer *writes, size_t write_count,
 		cr_expect_eq(found, from[i], "read %zu is from %d and not %d", i, found, from[i]);
 	}
 	free(result.matches);
+	free(result.makers);
 }
 
 #define MATCH(...)                                                                                 \
@@ -251,7 +252,7 @@ Test(match, random)
 				until[j - 1] = swapped;
 			}
 		}
-		cr_assert_eq(fx_transfer_match(writes, CALLS, reads, CALLS, &result), 0);
+		cr_assert_eq(fx_transfer_match(writes, CALLS, reads, CALLS, 0, &result), 0);
 		cr_assert(!result.contradicts, "try %d", try);
 		for (int i = 0; i < CALLS; i++) {
 			if (result.matches[i].verdict != FX_MATCH_FOUND)
@@ -263,4 +264,61 @@ Test(match, random)
 		cr_assert_eq(wrong, 0, "try %d", try);
 	}
 	cr_expect_gt(found, TRIES * CALLS / 3);
+}
+
+/* --- Room ------------------------------------------------------------------------------------- */
+
+#define PAGE 4096
+
+/* Of one write, the read that made room for it. */
+static uint32_t maker(const struct fx_transfer *writes, size_t write_count,
+		      const struct fx_transfer *reads, size_t read_count, size_t at)
+{
+	uint32_t ret;
+
+	cr_assert_eq(fx_transfer_match(writes, write_count, reads, read_count, PAGE, &result), 0);
+	cr_expect(!result.contradicts);
+	ret = result.makers[at];
+	free(result.matches);
+	free(result.makers);
+	return ret;
+}
+
+Test(match, a_write_that_waits_for_room)
+{
+	const struct fx_transfer writes[] = {CALL(10, 50, 24 * PAGE), CALL(51, 60, 8 * PAGE)};
+	const struct fx_transfer reads[] = {CALL(20, 21, 4 * PAGE), CALL(30, 31, 4 * PAGE),
+					    CALL(55, 56, 4 * PAGE), CALL(57, 58, 12 * PAGE),
+					    CALL(61, 62, 8 * PAGE)};
+
+	cr_expect_eq(maker(writes, 2, reads, 5, 0), 1);
+	cr_expect_eq(maker(writes, 2, reads, 5, 1), 3);
+	cr_expect(!result.is_larger);
+}
+
+/* It was there when the write began, or may have been. */
+Test(match, a_write_that_need_not_wait_for_room)
+{
+	const struct fx_transfer writes[] = {CALL(10, 11, 16 * PAGE), CALL(30, 40, 4 * PAGE)};
+	const struct fx_transfer reads[] = {CALL(20, 31, 4 * PAGE), CALL(45, 46, 16 * PAGE)};
+
+	cr_expect_eq(maker(writes, 2, reads, 2, 0), FX_MATCH_NOBODY);
+	cr_expect_eq(maker(writes, 2, reads, 2, 1), FX_MATCH_NOBODY);
+}
+
+Test(match, parts_of_pages_say_nothing_of_room)
+{
+	const struct fx_transfer writes[] = {CALL(10, 50, 24 * PAGE + 1)};
+	const struct fx_transfer reads[] = {CALL(20, 21, 4 * PAGE), CALL(30, 31, 20 * PAGE + 1)};
+
+	cr_expect_eq(maker(writes, 1, reads, 2, 0), FX_MATCH_NOBODY);
+}
+
+Test(match, a_pipe_that_was_made_larger)
+{
+	const struct fx_transfer writes[] = {CALL(10, 15, 24 * PAGE)};
+	const struct fx_transfer reads[] = {CALL(20, 21, 24 * PAGE)};
+
+	cr_expect_eq(maker(writes, 1, reads, 1, 0), FX_MATCH_NOBODY);
+	cr_expect(result.is_larger);
 }
