@@ -406,6 +406,29 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
 		pending_leave(c, why_broken(c));
 }
 
+/*
+ * A read that waits for more and finds the end was woken by whoever shut the peer down: he had it open, so nobody else has closed it.
+ */
+static void end_draw_shutdown(struct fx_transfer_drawing *drawing, struct fx_transfer_end *end)
+{
+	const struct fx_transfer *shut = &end->peer->shut, *call;
+	struct fx_merge merge;
+
+	if (!shut->end || drawing->is_doubtful || drawing->lossy.count ||
+	    end->peer->is_shut_often || end->reads_no_more ||
+	    fx_merge_begin(&merge, &end->read) < 0)
+		return;
+	for (call = fx_merge_first(&merge); call; call = fx_merge_next(&merge)) {
+		struct transfer_arrow arrow = {*shut, *call};
+
+		if (call->marks & FX_TRANSFER_AT_END && call->begin < shut->begin &&
+		    call->end > shut->begin && (shut->marks & call->marks & FX_TRANSFER_SHOWN) &&
+		    (shut->tid != call->tid || shut->pid != call->pid))
+			transfer_draw_arrow(drawing, &arrow);
+	}
+	fx_merge_end(&merge);
+}
+
 void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_end *end)
 {
 	struct fx_transfer_end *peer = end->peer;
@@ -415,6 +438,8 @@ void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_en
 
 	if (end->read.count == 0)
 		return;
+	if (peer && !end->is_odd && !end->is_shared && !peer->is_odd)
+		end_draw_shutdown(drawing, end);
 	if (end->is_odd || end->is_shared || (peer && peer->is_odd)) {
 		channel_leave(drawing, &end->read, FX_TRANSFER_LEFT_ORDER);
 	} else if (!peer || peer->written.count == 0) {

@@ -29,9 +29,13 @@ struct fx_transfer_end {
 	bool lost;	   /* not in the hash for lack of memory */
 	bool is_bare;	   /* nothing is known but who connected it */
 	bool is_unix;
-	bool is_resized; /* a pipe that does not hold what others do */
-	bool is_queue;	 /* of messages, or a channel of one */
-	bool is_odd;	 /* it was called by several names, or moved what cannot be counted */
+	struct fx_transfer
+	    shut; /* the first call that ended what is written here; its end is 0: none, */
+	bool is_shut_often; /* or several at once */
+	bool reads_no_more; /* it was shut down for reading */
+	bool is_resized;    /* a pipe that does not hold what others do */
+	bool is_queue;	    /* of messages, or a channel of one */
+	bool is_odd;	    /* it was called by several names, or moved what cannot be counted */
 	enum fx_transfer_kind kind;
 	char name[40];	    /* the text up to its first ']' */
 	char *whole;	    /* the rest of a fifo's; NULL */

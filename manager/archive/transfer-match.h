@@ -36,7 +36,8 @@ enum fx_transfer_marks {
 	FX_TRANSFER_EMPTY = 1 << 1,   /* the channel was empty when it was done */
 	FX_TRANSFER_PERHAPS = 1 << 2, /* or seemed to be */
 	FX_TRANSFER_WRITES = 1 << 3,
-	FX_TRANSFER_POLLS = 1 << 5, /* it only saw that there was something */
+	FX_TRANSFER_AT_END = 1 << 6, /* nothing more will come */
+	FX_TRANSFER_POLLS = 1 << 5,  /* it only saw that there was something */
 	FX_TRANSFER_LOST =
 	    1 << 4, /* stands for calls whose records were lost, if any of its process were */
 };

@@ -373,7 +373,7 @@ static uint32_t transfer_emptied(const struct transfer_call *call,
 	if (!transfer_number(call->w, call->args->size, &asked) || call->ret >= asked)
 		return 0;
 	if (call->ret == 0)
-		return FX_TRANSFER_EMPTY;
+		return FX_TRANSFER_EMPTY | FX_TRANSFER_AT_END;
 	return end->kind == FX_TRANSFER_MESSAGES ? 0 : FX_TRANSFER_PERHAPS;
 }
 
@@ -442,6 +442,21 @@ static void transfer_take_poll(const struct transfer_call *call)
 
 	if (end)
 		transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &poll);
+}
+
+static void transfer_take_shutdown(const struct transfer_call *call, struct fx_transfer_end *end)
+{
+	struct fx_transfer shut =
+	    transfer_make(call->s, call->tid, call->begin, call->end, 0,
+			  FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+
+	end->reads_no_more |= !transfer_has_flag(call, "SHUT_WR");
+	if (transfer_has_flag(call, "SHUT_RD") && !transfer_has_flag(call, "SHUT_RDWR"))
+		return;
+	if (end->shut.end && shut.begin <= end->shut.end && end->shut.begin <= shut.end)
+		end->is_shut_often = true;
+	if (!end->shut.end || shut.begin < end->shut.begin)
+		end->shut = shut;
 }
 
 /* --- Queues of messages ----------------------------------------------------------------------- */
@@ -556,6 +571,11 @@ static void transfer_take_by_way(const struct transfer_call *call)
 		break;
 	case FX_MEANING_PAIRS:
 		transfer_end_of(call, args->file);
+		break;
+	case FX_MEANING_SHUTS:
+		end = transfer_end_of(call, args->file);
+		if (end && call->ret == 0)
+			transfer_take_shutdown(call, end);
 		break;
 	case FX_MEANING_SETS:
 		end = transfer_has_flag(call, "F_SETPIPE_SZ") ? transfer_end_of(call, args->file)

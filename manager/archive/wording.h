@@ -43,6 +43,7 @@ enum fx_meaning {
 	FX_MEANING_GETS,
 	FX_MEANING_CONNECTS,
 	FX_MEANING_PAIRS,
+	FX_MEANING_SHUTS,
 	FX_MEANING_SETS, /* what a descriptor is like */
 	FX_MEANING_POLLS,
 	FX_MEANING_FD,

@@ -61,9 +61,9 @@ done
 
 [ "$total" -gt 0 ] || fail "all at once, no read has an arrow"
 
-# Bytes on other ways, descriptors that are passed or copied, ports that are used again.
+# Bytes on other ways, a full pipe, the end of a stream, descriptors that are passed or copied, ports that are used again.
 target passing passing.c
-for scene in splice tee sendfile passed numbers many ports full larger; do
+for scene in splice tee sendfile passed numbers many ports full larger shut; do
 	"$FXTRACE" run -c syscall,process,message -o passing.fxt -- ./passing $scene >log 2>said || fail "passing $scene: $(cat said)"
 	"$FXTRACE" dump passing.fxt >dump
 	read -r reads found wrong _ < <(python3 "$FX_SRCDIR/tests/e2e/messages_agree.py" dump log all 2>differs)

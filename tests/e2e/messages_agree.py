@@ -8,7 +8,7 @@ import re
 import sys
 
 QUEUES = set("mq_send mq_timedsend mq_receive mq_timedreceive msgsnd msgrcv".split())
-NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll splice tee sendfile".split())
+NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll splice tee sendfile shutdown".split())
 EVENT = re.compile(r'event type=(\S+) pid=(\d+) tid=(\d+) ts=(\d+)(?: end=(\d+))?(?: id=(\d+))? category="([^"]*)"\S* name="([^"]*)"(.*)')
 
 
@@ -106,7 +106,7 @@ def main():
     for to, truth in waits.items():
         if arrows.get(to) != truth:
             wrong += 1
-            print("wrong: %s waited for room until %s, not %s" % (to, truth, arrows.get(to)), file=sys.stderr)
+            print("wrong: %s waited for %s, not %s" % (to, truth, arrows.get(to)), file=sys.stderr)
     extra = [to for to in arrows if to not in reads and to not in woken and to not in waits]
     for to in extra:
         print("wrong: %s has read nothing" % (to,), file=sys.stderr)

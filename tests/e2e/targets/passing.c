@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * passing SCENE: bytes on ways that are not write() and read(), from one process to another. Prints of each read whose bytes it got,
- * as messages.c does: R TID NUMBER TID NUMBER, the calls of a thread on channels counted from 0; and of
- * a write that waited for room, M TID NUMBER TID NUMBER, which read made it.
+ * as messages.c does: R TID NUMBER TID NUMBER, the calls of a thread on channels counted from 0; and M, the
+ * same of a write that waited for room, which read made it, and of a read that waited for the end, who made it.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -165,6 +165,58 @@ static void scene_larger(void)
 {
 	is_larger = 1;
 	scene_full();
+}
+
+/* --- The end of a stream ---------------------------------------------------------------------- */
+
+static void child_waits_for_end(const int *fds)
+{
+	reads(fds[1], 0);
+	said[1].number = getpid();
+	check(read(fds[1], buffer, SIZE) == 0, "read");
+	dprintf(1, "M %d %ld %d %ld\n", (int)syscall(SYS_gettid), number, said[2].tid,
+		said[2].number);
+}
+
+/* Until the process sleeps. */
+static void wait_for_sleep(pid_t pid)
+{
+	char path[40], text[200] = "", state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	do {
+		usleep(10000);
+		file = fopen(path, "r");
+		check(file && fgets(text, sizeof(text), file), "stat");
+		fclose(file);
+		state = strrchr(text, ')')[2];
+	} while (state != 'S');
+}
+
+static void scene_shut(void)
+{
+	int fds[2], status;
+
+	for (int i = 0; i < 2; i++) {
+		check(socketpair(AF_UNIX, SOCK_STREAM, 0, fds) == 0, "socketpair");
+		said[1].number = 0;
+		if (fork() == 0) {
+			number = 0;
+			close(fds[0]);
+			child_waits_for_end(fds);
+			_exit(0);
+		}
+		writes(fds[0], 0);
+		while (!*(volatile long *)&said[1].number)
+			usleep(1000);
+		wait_for_sleep((pid_t)said[1].number);
+		says(2);
+		check(shutdown(fds[0], i ? SHUT_RDWR : SHUT_WR) == 0, "shutdown");
+		number++;
+		wait(&status);
+		check(status == 0, "child");
+	}
 }
 
 /* --- From a file ------------------------------------------------------------------------------ */
@@ -358,6 +410,7 @@ int main(int argc, char **argv)
 	    {"splice", scene_splice}, {"tee", scene_tee},	  {"sendfile", scene_sendfile},
 	    {"passed", scene_passed}, {"numbers", scene_numbers}, {"many", scene_many},
 	    {"ports", scene_ports},   {"full", scene_full},	  {"larger", scene_larger},
+	    {"shut", scene_shut},
 	};
 
 	said = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
