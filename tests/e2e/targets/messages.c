@@ -527,6 +527,19 @@ static unsigned make_processes(bool writes, unsigned parties, unsigned at, int u
 	return made;
 }
 
+/* Whoever was to make room for it may have been killed. */
+static void writer_wait(pid_t pid)
+{
+	for (int i = 0; shared->is_killing && i < 500; i++) {
+		if (waitpid(pid, NULL, WNOHANG) != 0)
+			return;
+		usleep(2000);
+	}
+	if (shared->is_killing)
+		kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
+}
+
 int main(int argc, char **argv)
 {
 	pthread_mutexattr_t attr;
@@ -562,7 +575,7 @@ int main(int argc, char **argv)
 		kill(shared->pids[(unsigned)rand() % (writers + readers)], SIGKILL);
 	}
 	for (unsigned i = 0; i < writers; i++)
-		waitpid(shared->pids[i], NULL, 0);
+		writer_wait(shared->pids[i]);
 	/* Datagrams have no end. */
 	if (is_endless) {
 		for (int i = 0; i < 1000 && shared->read < shared->written; i++)
