@@ -18,7 +18,7 @@ while [ "$all_found" -lt "$arrows" ]; do
 	how=turns what=
 	[ $((RANDOM % 3)) -gt 0 ] || how=free
 	case $((RANDOM % 8))-$how in
-	0-*) what=kill ;;
+	0-*) what='kill' ;;
 	1-free) what=flood ;;
 	2-turns) what=unseen-writer ;;
 	esac

@@ -261,6 +261,7 @@ Test(match, random)
 			wrong += (int)result.matches[i].from != owner[until[i] - 1];
 		}
 		free(result.matches);
+		free(result.makers);
 		cr_assert_eq(wrong, 0, "try %d", try);
 	}
 	cr_expect_gt(found, TRIES * CALLS / 3);
