@@ -568,6 +568,9 @@ static void transfer_take_by_way(const struct transfer_call *call)
 		end = transfer_end_of(call, args->out_file);
 		if (end)
 			transfer_take_write(call, end, false);
+		/* Its pages may be parts of such. */
+		if (end)
+			end->is_resized = true;
 		break;
 	case FX_MEANING_PAIRS:
 		transfer_end_of(call, args->file);
