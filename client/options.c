@@ -426,7 +426,7 @@ const char *fx_options_set(struct fx_options *options, int key, const char *valu
 /* The command that has the option, for messages of those that have it not. */
 static const char *options_owner(const struct setting *setting)
 {
-	switch (setting->where) {
+	switch (setting->where & ~(unsigned)OF_ATTACH) {
 	case OF_RUN:
 		return "an option of fxtrace run alone";
 	case OF_RUN | OF_RECORD:

@@ -35,6 +35,7 @@ enum {
 	OF_START = 4,
 	OF_ALL = OF_RUN | OF_RECORD | OF_START,
 	OF_MANAGER = 8,
+	OF_ATTACH = 32,
 	OF_OPTIONAL = 16, /* besides: it may stand without its argument */
 };
 

@@ -179,6 +179,16 @@ static int registers_copy(pid_t tid, struct fx_frozen *ret)
 	return 0;
 }
 
+int fx_frozen_copy(pid_t pid, pid_t tid, struct fx_frozen *ret)
+{
+	int r = registers_copy(tid, ret);
+
+	ret->held_ns = 0;
+	if (r == 0)
+		stack_copy(pid, ret->registers[SP_PLACE], 0, ret);
+	return r;
+}
+
 /* Whether a thread has ended; *child: it is the first one of a process that this one has made. */
 static bool frozen_is_over(pid_t pid, pid_t tid, bool *child)
 {

@@ -41,6 +41,9 @@ int fx_frozen_read(pid_t pid, pid_t tid, struct fx_frozen *ret, int64_t *call, u
  * again. Of sockets with a time limit and of inotify's descriptors that is so as well, which a number does not tell. */
 bool fx_call_ends_by_stop(int64_t call);
 
+/* Of a thread that the caller holds by ptrace(2). 0 or -errno. */
+int fx_frozen_copy(pid_t pid, pid_t tid, struct fx_frozen *ret);
+
 /* Stops it, copies all and lets it go on. 0 or -errno. */
 int fx_frozen_take(pid_t pid, pid_t tid, struct fx_frozen *ret);
 

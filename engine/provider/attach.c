@@ -39,6 +39,18 @@ static bool stash_fits(const struct fx_control *control, const struct fx_layout 
 			   l->total_size);
 }
 
+bool fx_engine_renew(void)
+{
+	struct fx_wiped *wiped;
+
+	if (!fx_wiped_renew())
+		return false;
+	wiped = fx_wiped_map(sizeof(*wiped));
+	fx_touch(wiped);
+	fx_store_relaxed(&fx_engine.wiped, wiped);
+	return true;
+}
+
 int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_common *common,
 		     void *buffer, uint64_t buffer_size, const struct fx_builtin *builtin)
 {

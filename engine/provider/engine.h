@@ -321,7 +321,7 @@ fx_hot uint64_t fx_thread_now(struct fx_thread *t)
  * it can be attached anew. What it has under way, if this is a handler that has interrupted it, goes where the buffer was. The
  * caller is the only thread.
  */
-void fx_engine_renew(void);
+void fx_engine_forget(void);
 
 /* An id for a flow, unique in the session. */
 fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
@@ -343,6 +343,13 @@ fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
  */
 int fx_engine_attach(int pid, const struct fx_control *control, const struct fx_common *common,
 		     void *buffer, uint64_t buffer_size, const struct fx_builtin *builtin);
+
+/*
+ * The process is to get another buffer while its threads run, and nothing is being traced: what they know of the old one stays
+ * theirs, so that one in the middle of something can go on; memory that is wiped on fork begins anew, so whoever has some maps it
+ * again. False: there is no room.
+ */
+bool fx_engine_renew(void);
 
 /* The calling thread is the one that process `pid` began with, so that it need not ask for its number. */
 #define FX_PID_ANY (-1)

@@ -95,7 +95,7 @@ int fx_fork_attach(void)
 }
 
 /* As a fork does to a child: what the kernel wipes there is wiped here, and the buffer is private memory. */
-void fx_engine_renew(void)
+void fx_engine_forget(void)
 {
 	const uint64_t all = UINT64_MAX;
 	uint64_t before;

@@ -160,6 +160,14 @@ static void notice_stop(uint64_t epoch)
 	}
 }
 
+/* A thread that has not heard since of a buffer that the process has got instead of its own: it has its place there no more. What
+ * it is at may still look at that, which stays. */
+static void leave_old_buffer(void)
+{
+	if (fx_self->slot && fx_self->header != fx_engine.header && fx_engine.wiped->attached)
+		fx_self = &fx_thread_off;
+}
+
 static struct fx_thread *adopt(uint32_t categories)
 {
 	struct fx_thread *t = fx_self;
@@ -167,6 +175,8 @@ static struct fx_thread *adopt(uint32_t categories)
 
 	if (t->suspended)
 		return NULL;
+	leave_old_buffer();
+	t = fx_self;
 	if (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED) {
 		fx_engine_detach();
 		return NULL;
@@ -296,6 +306,9 @@ void fx_thread_exit(void)
 		return;
 	t = fx_self;
 	if (!t->slot || t->suspended || !fx_engine.wiped->attached)
+		return;
+	leave_old_buffer();
+	if (fx_self != t)
 		return;
 	if (fx_thread_on(UINT32_MAX) == t) {
 		fx_frame_unwind_above(t, &t->slot->frames[0], fx_stack_address());

@@ -60,6 +60,20 @@ void *fx_wiped_map(size_t size)
 	return p;
 }
 
+bool fx_wiped_renew(void)
+{
+	static char *last;
+	char *now = wiped_room;
+
+	if (!wiped_room_make())
+		return false;
+	if (last)
+		fx_syscall3(SYS_madvise, last, FX_WIPED_SIZE, MADV_DONTNEED);
+	last = now;
+	wiped_used = 0;
+	return true;
+}
+
 bool fx_wiped_by_hand(void)
 {
 	static uint32_t asked; /* 0: not yet, 1: the kernel wipes, 2: nobody does */

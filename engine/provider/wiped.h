@@ -18,6 +18,10 @@
 /* New, zeroed, on pages of its own, never given back. NULL: there is none, or the kernel (before 4.14) wipes nothing. */
 void *fx_wiped_map(size_t size) __attribute__((visibility("hidden")));
 
+/* Begins anew, with another FX_WIPED_SIZE bytes. What was there stays as it is until the next time, and is zeroed then; its addresses
+ * never become anything else. False: there is no memory. */
+bool fx_wiped_renew(void) __attribute__((visibility("hidden")));
+
 /* FX_WIPED_SIZE bytes of private memory that was just mapped, on pages of its own and kept out of core dumps, become that of
  * which fx_wiped_map() cuts; so a caller that maps other things too does it all at once. False: there is some already, or the
  * kernel wipes nothing, and `at` is the caller's. */

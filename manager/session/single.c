@@ -24,7 +24,7 @@
 
 #define MS UINT64_C(1000000) /* ns */
 
-/* Tracing runs once in a session, which its providers know by this number. */
+/* Tracing runs once in a session, which its providers know by this number; but for a process that may have been in others. */
 #define EPOCH 1u
 
 /* A private session ends when it has had no provider for this long. */
@@ -50,6 +50,7 @@ struct single_program {
 	int pidfd; /* -1: none */
 	struct fx_watch watch;
 	bool is_watched; /* the poller tells of its end */
+	bool is_foreign; /* it is no child, and ran already */
 	bool has_ended;
 	bool has_status; /* wait_status says how */
 	int wait_status;
@@ -62,6 +63,8 @@ struct fx_single {
 	struct fx_ground ground;
 	struct fx_roster roster;
 	struct single_program program;
+	struct fx_policy policy;
+	uint32_t epoch;
 	struct fx_companion *companion; /* borrowed; NULL: none */
 	bool stopped;			/* tracing has ended for good */
 	uint64_t stop_at;		/* CLOCK_MONOTONIC ns; 0: when the program ends */
@@ -204,7 +207,7 @@ static int single_welcome(void *opaque, const struct fx_applicant *applicant,
 			  struct fx_provider_terms *ret)
 {
 	struct fx_single *s = opaque;
-	bool is_followed = s->config->follow || !s->program.pid ||
+	bool is_followed = (s->config->follow && !s->program.is_foreign) || !s->program.pid ||
 			   applicant->pid == s->program.pid || applicant->is_kernel;
 
 	if (s->stopped || !is_followed) {
@@ -213,7 +216,7 @@ static int single_welcome(void *opaque, const struct fx_applicant *applicant,
 	}
 	*ret = fx_terms_for(s->config, s->roster.clock.kind, s->roster.first_anchor,
 			    applicant->name, &applicant->wish);
-	ret->epoch = EPOCH;
+	ret->epoch = s->epoch;
 	ret->running = true;
 	return 0;
 }
@@ -252,12 +255,12 @@ static void single_signal_came(void *opaque, const struct signalfd_siginfo *info
 		single_take_snapshot(s);
 		return;
 	}
-	if (info->ssi_code == SI_KERNEL)
+	if (info->ssi_code == SI_KERNEL && !s->program.is_foreign)
 		return;
 	if (s->signal || !s->program.pid)
 		s->give_up = true;
 	s->signal = (int)info->ssi_signo;
-	if (s->program.pid && !s->program.has_ended)
+	if (s->program.pid && !s->program.has_ended && !s->program.is_foreign)
 		kill(s->program.pid, s->signal);
 }
 
@@ -266,8 +269,11 @@ static void single_program_ready(void *opaque)
 {
 	struct fx_single *s = opaque;
 	struct single_program *program = &s->program;
-	pid_t pid = waitpid(program->pid, &program->wait_status, WNOHANG);
+	pid_t pid;
 
+	if (program->is_foreign && !program->is_watched && kill(program->pid, 0) == 0)
+		return;
+	pid = waitpid(program->pid, &program->wait_status, WNOHANG);
 	if (pid == 0 || (pid < 0 && errno == EINTR))
 		return;
 	program->has_ended = true;
@@ -294,13 +300,12 @@ static bool is_no_place(int error)
 
 static int single_doors_open(struct fx_single *s, const char **ret_what)
 {
-	static const struct fx_policy policy = {.kin = true};
 	const struct fx_roster_host host = {.welcome = single_welcome,
 					    .enter = single_enter,
 					    .refused = single_refused,
 					    .alert = single_alert,
 					    .opaque = s,
-					    .policy = &policy};
+					    .policy = &s->policy};
 	int r = fx_ground_init(&s->ground, ret_what);
 
 	if (r < 0)
@@ -340,6 +345,8 @@ int fx_single_create(const struct fx_session_config *config, struct fx_single **
 		return -ENOMEM;
 	s->config = config;
 	s->program.pidfd = -1;
+	s->policy.kin = true;
+	s->epoch = EPOCH;
 	fx_ground_clear(&s->ground);
 	fx_roster_clear(&s->roster, config->clock);
 	if (config->verbose)
@@ -422,7 +429,7 @@ static uint32_t single_stop_providers(struct fx_single *s, uint32_t notice, uint
 	for (struct fx_provider *p = s->roster.providers; p; p = p->next) {
 		if (p->phase != FX_PROVIDER_LIVE)
 			continue;
-		fx_provider_stop(p, EPOCH, notice);
+		fx_provider_stop(p, s->epoch, notice);
 		alive++;
 		*ret_programs += !p->is_kernel;
 	}
@@ -533,6 +540,47 @@ void fx_single_run_program(struct fx_single *s, pid_t pid)
 	single_await_companion(s);
 	/* Processes that asked to be traced, or died, before the program's end are still served. */
 	fx_roster_serve(&s->roster);
+}
+
+void fx_single_expect(struct fx_single *s, pid_t pid, uid_t uid)
+{
+	s->program.is_foreign = true;
+	s->policy = (struct fx_policy){.users = {uid}, .user_count = 1};
+	/* What it has heard of other sessions is not of this one. */
+	s->epoch = (uint32_t)(fx_monotonic_ns() / MS) | 1u;
+	single_watch_program(s, pid);
+}
+
+bool fx_single_run_attached(struct fx_single *s, pid_t helper)
+{
+	const struct single_program *program = &s->program;
+	int status = -1;
+
+	while (!program->has_ended && !s->signal && !s->give_up && !s->stopped) {
+		bool polls = helper > 0 || !program->is_watched;
+
+		single_turn(s, polls ? fx_monotonic_ns() + PROGRAM_LOOK_NS : UINT64_MAX);
+		if (!program->is_watched)
+			single_program_ready(s);
+		if (helper > 0 && waitpid(helper, &status, WNOHANG) == helper) {
+			helper = 0;
+			if (status != 0)
+				return false;
+		}
+	}
+	while (helper > 0 && !s->give_up) {
+		single_turn(s, fx_monotonic_ns() + PROGRAM_LOOK_NS);
+		if (waitpid(helper, &status, WNOHANG) == helper)
+			helper = 0;
+	}
+	fx_roster_serve(&s->roster);
+	single_stop(s);
+	return helper == 0 && status == 0;
+}
+
+bool fx_single_has_ended(const struct fx_single *s)
+{
+	return s->program.has_ended;
 }
 
 void fx_single_run_private(struct fx_single *s, int fd, pid_t pid)

@@ -11,6 +11,7 @@
 #ifndef FX_MANAGER_SINGLE_H
 #define FX_MANAGER_SINGLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -50,6 +51,16 @@ void fx_single_run_program(struct fx_single *s, pid_t pid);
 /* Serves process `pid` at the other end of `fd`, and all processes that connect; until none has been left for a short while,
  * or a signal says so. */
 void fx_single_run_private(struct fx_single *s, int fd, pid_t pid);
+
+/* A process that runs already, of user `uid`, is to be traced, and no other: before fx_single_begin(). */
+void fx_single_expect(struct fx_single *s, pid_t pid, uid_t uid);
+
+/* Serves it until it has ended, a signal says so, or the configured time is over; then tracing has ended. `helper` is a child of this
+ * process, which has the process register; false: it could not. */
+bool fx_single_run_attached(struct fx_single *s, pid_t helper);
+
+/* Whether it has. */
+bool fx_single_has_ended(const struct fx_single *s);
 
 /* Ends tracing of a session that has begun, writes the rest, frees everything. */
 void fx_single_finish(struct fx_single *s, struct fx_session_result *ret);

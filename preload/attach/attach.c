@@ -457,7 +457,7 @@ static bool is_the_only_thread(void)
 	       st.st_nlink == 3;
 }
 
-int fx_attach_anew(enum fx_register_cause cause)
+int fx_attach_alone(enum fx_register_cause cause)
 {
 	int fd;
 
@@ -468,8 +468,14 @@ int fx_attach_anew(enum fx_register_cause cause)
 	if (fd < 0)
 		return fd;
 	fx_engine_detach();
-	fx_engine_renew();
+	fx_engine_forget();
 	return fx_attach_over(fd, cause);
+}
+
+int fx_attach_anew(void)
+{
+	fx_mapped_keep(&mapped, &fx_engine.layout);
+	return fx_engine_renew() ? fx_attach(FX_REGISTER_START) : -ENOMEM;
 }
 
 int fx_attach_again(void)

@@ -24,6 +24,9 @@ void fx_attach_set_name(const char *name);
 
 void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
 
+/* Of a process that is attached and not being traced, while its threads run: it is attached to another manager. 0 or -errno. */
+int fx_attach_anew(void);
+
 /* What the buffer should be like: of zeroes, as without this call, it is no wish. */
 void fx_attach_set_wish(const struct fx_msg_wish *wish);
 const struct fx_msg_wish *fx_attach_wish(void);
@@ -60,6 +63,6 @@ int fx_attach_over(int fd, enum fx_register_cause cause);
 int fx_attach_again(void);
 
 /* Then: registers with whatever manager listens now, as long as the process has one thread; else -EOWNERDEAD. */
-int fx_attach_anew(enum fx_register_cause cause);
+int fx_attach_alone(enum fx_register_cause cause);
 
 #endif

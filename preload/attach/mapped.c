@@ -117,8 +117,11 @@ static int map_anew(struct fx_mapped *m, const struct fx_msg_registered *reply,
 	if (!m->control || !m->common)
 		return -ENOMEM;
 	/* Never over the parent's: the engine has put memory of its own there. */
-	m->buffer =
-	    map_over(NULL, 0, reply->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
+	m->buffer = map_over(m->again_size == reply->buffer_size ? m->again : NULL,
+			     m->again_size, reply->buffer_size, PROT_READ | PROT_WRITE,
+			     fds[FX_FD_BUFFER]);
+	m->again = NULL;
+	m->again_size = 0;
 	return m->buffer ? 0 : -ENOMEM;
 }
 
@@ -135,6 +138,30 @@ int fx_mapped_make(struct fx_mapped *m, const struct fx_msg_registered *reply,
 	m->control_size = reply->control_size;
 	m->buffer_size = reply->buffer_size;
 	return r;
+}
+
+static void rolling_drop(char *buffer, const struct fx_layout *l)
+{
+	for (uint32_t i = 0; i < l->halves; i++) {
+		uint64_t begin = FX_ALIGN_UP(l->rolling_offset[i], (uint64_t)FX_PAGE);
+		uint64_t end = l->rolling_offset[i] + (uint64_t)l->chunks_per_half * l->chunk_size;
+
+		end = FX_ALIGN_DOWN(end, (uint64_t)FX_PAGE);
+		if (begin < end)
+			fx_syscall3(SYS_madvise, buffer + begin, end - begin, MADV_REMOVE);
+	}
+}
+
+void fx_mapped_keep(struct fx_mapped *m, const struct fx_layout *layout)
+{
+	if (!m->buffer)
+		return;
+	rolling_drop(m->buffer, layout);
+	m->again = m->idle;
+	m->again_size = m->idle_size;
+	m->idle = m->buffer;
+	m->idle_size = m->buffer_size;
+	m->buffer = NULL;
 }
 
 void fx_mapped_drop_buffer(struct fx_mapped *m)

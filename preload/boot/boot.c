@@ -9,26 +9,25 @@
 #include "base/clock.h"
 #include "base/vdso.h"
 #include "engine/provider/engine.h"
-#include "engine/provider/function.h"
 #include "preload/boot/asked.h"
 #include "preload/attach/attach.h"
 #include "preload/attach/bring.h"
 #include "preload/boot/environ.h"
+#include "preload/boot/equip.h"
 #include "preload/show/fdtable.h"
 #include "preload/attach/manager-user.h"
 #include "preload/call/heap.h"
 #include "preload/call/tables.h"
 #include "preload/call/title.h"
 #include "preload/events/engines.h"
-#include "preload/hooks/choices.h"
 #include "preload/hooks/hooks.h"
-#include "preload/hooks/recipes.h"
 #include "preload/host/found.h"
 #include "preload/host/gates.h"
 #include "preload/host/modules.h"
 #include "preload/boot/patch.h"
 #include "preload/boot/private.h"
 #include "preload/host/real.h"
+#include "preload/host/self.h"
 #include "preload/strings.h"
 #include "preload/host/unwind.h"
 #include "preload/host/variables.h"
@@ -117,11 +116,7 @@ static void trace_process(const unsigned long *auxv)
 	if (!fx_engines_claim(0))
 		return;
 	fx_gates_open(&(struct fx_gates){.calls = &__fxtrace_calls, .events = &fx_events_table});
-	fx_function_set_category(FX_STR_function);
-	fx_function_seen = fx_modules_see;
-	fx_function_key = fx_recipes_key;
-	fx_thread_adopts = fx_choices_look;
-	fx_thread_began = fx_heap_thread_began;
+	fx_equip();
 	fx_engine.reattach = reattach;
 	fx_attach_set_name(program);
 	fx_manager_user_init(auxv);
@@ -157,7 +152,9 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 	fx_environ_begin(envp);
 	fx_clock_init(vdso_of(auxv));
 	/* the first before any variable is looked at */
-	if (is_privileged(auxv) || fx_asked_of_another())
+	if (fx_self_is_late())
+		;
+	else if (is_privileged(auxv) || fx_asked_of_another())
 		fx_environ_forget();
 	else if (fx_asked()) {
 		fx_title_begin(argc, argv, envp);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "preload/host/self.h"
+
 #define MODULES_MAX 128
 
 #define VERSION_HIDDEN 0x8000u /* not the default one of its name */
@@ -24,6 +26,8 @@ struct module {
 static struct {
 	struct module module[MODULES_MAX];
 	unsigned count;
+	struct module own;
+	bool late;     /* this library came into a process that ran already: it stands behind the others */
 	bool behind;   /* this library has been passed */
 	bool complete; /* up to libc, all of a kind that is read here */
 } scope;
@@ -85,10 +89,28 @@ static bool is_self(const struct dl_phdr_info *info)
 	return false;
 }
 
+static const ElfW(Dyn) * lookup_dynamic_of(const struct dl_phdr_info *info)
+{
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
+			return (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	return NULL;
+}
+
+static int lookup_own_find(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (!is_self(info))
+		return 0;
+	lookup_read_dynamic(&scope.own, info, lookup_dynamic_of(info));
+	return 1;
+}
+
 static int lookup_module_add(struct dl_phdr_info *info, size_t size, void *unused)
 {
 	struct module *m = &scope.module[scope.count];
-	const ElfW(Dyn) *dynamic = NULL;
+	const ElfW(Dyn) * dynamic;
 
 	(void)size;
 	(void)unused;
@@ -96,9 +118,7 @@ static int lookup_module_add(struct dl_phdr_info *info, size_t size, void *unuse
 		scope.behind = is_self(info);
 		return 0;
 	}
-	for (unsigned i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_DYNAMIC)
-			dynamic = (const void *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr);
+	dynamic = lookup_dynamic_of(info);
 	/* the kernel's object: it exports nothing that libc does */
 	if (!dynamic || strncmp(info->dlpi_name, "linux-", 6) == 0)
 		return 0;
@@ -117,7 +137,11 @@ static int lookup_module_add(struct dl_phdr_info *info, size_t size, void *unuse
 bool fx_lookup_init(void)
 {
 	scope.count = 0;
-	scope.behind = scope.complete = false;
+	scope.late = fx_self_is_late();
+	scope.behind = scope.late;
+	scope.complete = false;
+	if (scope.late)
+		dl_iterate_phdr(lookup_own_find, NULL);
 	dl_iterate_phdr(lookup_module_add, NULL);
 	if (!scope.complete)
 		scope.count = 0;
@@ -211,4 +235,13 @@ void *fx_lookup(const char *name, const char *version)
 		p = find_in_scope(name, "");
 	/* Some are there for old programs alone, which ask for the version of their day. */
 	return p ? p : find_in_scope(name, NULL);
+}
+
+void *fx_lookup_own(const char *name)
+{
+	const ElfW(Sym) *s =
+	    scope.own.bloom_words ? find(&scope.own, name, lookup_hash_of(name), NULL) : NULL;
+
+	return s && ELF64_ST_TYPE(s->st_info) == STT_FUNC ? (void *)(scope.own.bias + s->st_value)
+							  : NULL;
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Remembers the modules from this library to libc, which were loaded with the program and are never
- * unloaded. False: one is of a kind that is not understood here, and the dynamic linker has to be asked. */
+ * unloaded; where this library came later, all up to libc. False: one is of a kind that is not understood here, and the dynamic linker has to be asked. */
 bool fx_lookup_init(void);
 
 /*
@@ -19,5 +19,8 @@ bool fx_lookup_init(void);
  * better.
  */
 void *fx_lookup(const char *name, const char *version);
+
+/* The function of this name that this library exports, where it came into a process that ran already; NULL: none. */
+void *fx_lookup_own(const char *name);
 
 #endif

@@ -7,6 +7,7 @@
 #include "engine/provider/engine.h"
 #include "preload/host/find-object.h"
 #include "preload/host/lookup.h"
+#include "preload/host/self.h"
 
 /* What a function returns that this libc does not have; by the RESULT of wrappers.tbl. */
 enum missing_kind {
@@ -86,16 +87,33 @@ static void *missing(enum missing_kind kind)
 	}
 }
 
+static const void *library_of(void *function)
+{
+	struct dl_find_object o;
+	Dl_info info;
+
+	if (_dl_find_object)
+		return _dl_find_object(function, &o) == 0 ? o.dlfo_link_map : NULL;
+	return dladdr(function, &info) ? info.dli_fbase : NULL;
+}
+
+bool fx_real_is_ours(void *function)
+{
+	return library_of(function) == library_of((void *)missing);
+}
+
 /* Before glibc 2.36 a plain dlsym() may return the oldest version of a symbol, not the default. */
 static void *ask_linker(const struct real_name *n)
 {
-	void *p = n->version[0] ? dlvsym(RTLD_NEXT, n->name, n->version) : NULL;
+	/* One that came later has nobody behind it, and all before it. */
+	void *scope = fx_self_is_late() ? RTLD_DEFAULT : RTLD_NEXT;
+	void *p = n->version[0] ? dlvsym(scope, n->name, n->version) : NULL;
 
 	if (!p)
-		p = dlsym(RTLD_NEXT, n->name);
+		p = dlsym(scope, n->name);
 	if (!p)
 		dlerror(); /* the program must not find our failure there */
-	return p;
+	return p && !fx_real_is_ours(p) ? p : NULL;
 }
 
 static void *lookup(const struct real_name *n)
@@ -110,21 +128,6 @@ static void real_resolve(enum fx_real_index i)
 	void *p = names[i].name[0] ? lookup(&names[i]) : NULL;
 
 	fx_store_relaxed(&fx_real.slot[i], p ? p : missing(names[i].missing));
-}
-
-static const void *library_of(void *function)
-{
-	struct dl_find_object o;
-	Dl_info info;
-
-	if (_dl_find_object)
-		return _dl_find_object(function, &o) == 0 ? o.dlfo_link_map : NULL;
-	return dladdr(function, &info) ? info.dli_fbase : NULL;
-}
-
-bool fx_real_is_ours(void *function)
-{
-	return library_of(function) == library_of((void *)real_resolve);
 }
 
 /* An allocator that replaces malloc but not malloc_usable_size: libc's would misread its blocks. */

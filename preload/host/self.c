@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/late.h"
+
 static int find_self(struct dl_phdr_info *info, size_t size, void *out)
 {
 	uintptr_t here = (uintptr_t)&find_self - info->dlpi_addr;
@@ -28,6 +30,18 @@ const char *fx_self_path(void)
 	if (!path)
 		dl_iterate_phdr(find_self, &path);
 	return path;
+}
+
+bool fx_self_is_late(void)
+{
+	const char *path = fx_self_path();
+	size_t length = path ? strlen(path) : 0;
+
+	while (length && path[length - 1] != '/')
+		length--;
+	return length >= sizeof FX_LATE_MARK - 1 &&
+	       memcmp(path + length - (sizeof FX_LATE_MARK - 1), FX_LATE_MARK,
+		      sizeof FX_LATE_MARK - 1) == 0;
 }
 
 static const char *self_last_part(const char *path, size_t length, size_t *ret_length)

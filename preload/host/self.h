@@ -10,6 +10,9 @@
  * constructor: it takes the dynamic linker's lock. */
 const char *fx_self_path(void);
 
+/* Whether it came into a process that ran already (base/late.h). As above. */
+bool fx_self_is_late(void);
+
 /* Whether a list as LD_PRELOAD has it names this library, by whatever path. */
 bool fx_self_is_in(const char *list);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "preload/boot/patch.h"
+#include "preload/boot/words.h"
 #include "preload/call/call.h"
 #include "preload/host/modules.h"
 #include "preload/host/real.h"
@@ -78,9 +79,20 @@ static void note_jump(unsigned name, const char *path, int mode)
 			 &call.reservation);
 }
 
+static bool dl_is_of_interest(void)
+{
+	return fx_category_on(FX_CAT_DL) || fx_patch_is_wanted() || fx_words_are_changed();
+}
+
+static void dl_loaded(void)
+{
+	fx_patch_loaded();
+	fx_words_loaded();
+}
+
 void *fx_dlopen_jump(const char *path, int mode)
 {
-	if (fx_category_on(FX_CAT_DL) || fx_patch_is_wanted()) {
+	if (dl_is_of_interest()) {
 		if (!caller_matters(path))
 			return NULL;
 		note_jump(FX_STR_dlopen, path, mode);
@@ -91,7 +103,7 @@ void *fx_dlopen_jump(const char *path, int mode)
 void *fx_dlmopen_jump(Lmid_t space, const char *path, int mode)
 {
 	(void)space;
-	if (fx_category_on(FX_CAT_DL) || fx_patch_is_wanted()) {
+	if (dl_is_of_interest()) {
 		if (!caller_matters(path))
 			return NULL;
 		note_jump(FX_STR_dlmopen, path, mode);
@@ -127,7 +139,7 @@ void *fx_dlopen_call(const char *path, int mode)
 	void *handle = FX_REAL(dlopen)(path, mode);
 
 	if (handle)
-		fx_patch_loaded();
+		dl_loaded();
 	if (on)
 		call_end(&call, FX_CALL_HEADER(dl, dlopen), path, mode, handle);
 	return handle;
@@ -140,7 +152,7 @@ void *fx_dlmopen_call(Lmid_t space, const char *path, int mode)
 	void *handle = FX_REAL(dlmopen)(space, path, mode);
 
 	if (handle)
-		fx_patch_loaded();
+		dl_loaded();
 	if (on)
 		call_end(&call, FX_CALL_HEADER(dl, dlmopen), path, mode, handle);
 	return handle;

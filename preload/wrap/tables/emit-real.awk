@@ -31,6 +31,6 @@ function out_map() {
 	banner()
 	print "{\nglobal:"
 	out_list("\t", ";")
-	print "\t__cyg_profile_func_enter;\n\t__cyg_profile_func_exit;\n\tmcount;\n\t_mcount;\n\t__fentry__;\n\t__fxtrace_calls;\n\t__fxtrace_events;\n\tfxtrace_alert_raise;"
+	print "\t__cyg_profile_func_enter;\n\t__cyg_profile_func_exit;\n\tmcount;\n\t_mcount;\n\t__fentry__;\n\t__fxtrace_calls;\n\t__fxtrace_events;\n\tfxtrace_alert_raise;\n\tfxtrace_late_begin;\n\tfxtrace_late_end;"
 	print "local:\n\t*;\n};"
 }
