@@ -167,6 +167,8 @@ static int point_find(struct injection *in, unsigned patience)
 		return say(in, 0,
 			   "it may not be traced: it is another user's, or kernel.yama.ptrace_scope "
 			   "keeps it from all but its parents; root may");
+	if (r == -ESRCH)
+		return say(in, 0, "it has ended"), r;
 	if (r < 0)
 		return say(in, r, "its threads cannot be held");
 	FX_FAULT(late_held);

@@ -95,10 +95,15 @@ static bool is_waiting(const struct search *search, const uint64_t *frames, unsi
 	return is_found && i < count;
 }
 
+static bool is_main(const char *name)
+{
+	return name && strstr(name, "libc_start_main");
+}
+
 /* Where a thread begins: functions that libc does not export, or these. */
 static bool is_begin(const char *name)
 {
-	return !name || strstr(name, "libc_start_main") || strstr(name, "clone");
+	return !name || is_main(name) || strstr(name, "clone");
 }
 
 /* The frames behind those of the call: the last of libc may be where the thread began. */
@@ -107,6 +112,10 @@ static bool callers_are_sound(const struct search *search, const uint64_t *frame
 {
 	unsigned end = count;
 
+	/* Of the first thread that is called by the program's own begin. */
+	if (is_whole && end > from + 1 && fx_target_is_program(search->target, frames[end - 1]) &&
+	    is_main(fx_target_function_at(search->target, frames[end - 2])))
+		end--;
 	while (is_whole && end > from &&
 	       fx_target_kind_of(search->target, frames[end - 1]) == FX_TARGET_LIBC &&
 	       is_begin(fx_target_function_at(search->target, frames[end - 1])))
@@ -259,7 +268,7 @@ static void undo_interruption(const struct fx_held *held, struct user_regs_struc
 	fx_held_set_registers(held, r);
 }
 
-/* Stopped outside of a system call, or in one that can be made again. */
+/* Stopped outside of a system call, at the end of one, or in one that can be made again. */
 static bool is_stopped_well(struct search *search, struct fx_held *held, struct fx_point *ret)
 {
 	struct user_regs_struct *r = &ret->state.registers;
@@ -272,11 +281,12 @@ static bool is_stopped_well(struct search *search, struct fx_held *held, struct 
 	if ((int64_t)r->orig_rax < 0)
 		return is_sound(search, held, true) || is_sound(search, held, false);
 	if (has_mask_of(search, r) ||
-	    !(result == RESTART_SYS || result == RESTART_ALWAY || result == RESTART_HAND ||
-	      (result == RESTART_BLOCK && is_without_limit(r))) ||
-	    !is_sound(search, held, true))
+	    (result == RESTART_BLOCK && !is_without_limit(r)) || !is_sound(search, held, true))
 		return false;
-	call_again(r);
+	if (result == RESTART_SYS || result == RESTART_ALWAY || result == RESTART_HAND ||
+	    result == RESTART_BLOCK)
+		call_again(r);
+	r->orig_rax = UINT64_MAX;
 	return true;
 }
 
@@ -291,18 +301,27 @@ static bool is_at_entry(struct search *search, struct fx_held *held, struct fx_p
 	return true;
 }
 
+static bool is_stopped_at(struct search *search, struct fx_held *held, enum fx_stop stop,
+			  struct fx_point *ret)
+{
+	if (stop == FX_STOP_ENTRY)
+		return is_at_entry(search, held, ret);
+	return (stop == FX_STOP_ASKED || stop == FX_STOP_EXIT) &&
+	       is_stopped_well(search, held, ret);
+}
+
 /* The thread is let go, in whichever state it is. */
 static void let_go(struct fx_held *held, enum fx_stop stop)
 {
 	struct user_regs_struct r;
 
-	if (stop == FX_STOP_NOT) {
+	if (stop == FX_STOP_NOT)
 		stop = fx_held_stop(held, STOP_MS);
-		if (stop == FX_STOP_ASKED && fx_held_registers(held, &r))
-			undo_interruption(held, &r);
-	}
-	if (stop != FX_STOP_GONE && stop != FX_STOP_NOT)
-		fx_held_end(held);
+	if (stop == FX_STOP_GONE || stop == FX_STOP_NOT)
+		return;
+	if (stop != FX_STOP_ENTRY && fx_held_registers(held, &r))
+		undo_interruption(held, &r);
+	fx_held_end(held);
 }
 
 static bool has_room(const struct search *search, const struct fx_point *point)
@@ -322,13 +341,11 @@ static int thread_try(struct search *search, pid_t tid, struct fx_point *ret)
 		return r == -ESRCH ? -EAGAIN : r;
 	stop = fx_held_stop(&held, STOP_MS);
 	for (unsigned i = 0; i < LOOKS && !found; i++) {
-		if (stop == FX_STOP_ASKED)
-			found = is_stopped_well(search, &held, ret);
+		found = is_stopped_at(search, &held, stop, ret);
 		for (unsigned n = 0; n < CALLS && !found && stop != FX_STOP_GONE && stop != FX_STOP_NOT;
 		     n++) {
 			stop = fx_held_run(&held, RUN_MS);
-			if (stop == FX_STOP_ENTRY)
-				found = is_at_entry(search, &held, ret);
+			found = is_stopped_at(search, &held, stop, ret);
 		}
 		if (found || stop == FX_STOP_GONE)
 			break;

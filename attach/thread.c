@@ -105,8 +105,8 @@ enum fx_stop fx_held_stop(struct fx_held *held, unsigned ms)
 	if (ptrace(PTRACE_INTERRUPT, held->tid, 0, 0) < 0 || (held->stopped && !held_go_on(held)))
 		return FX_STOP_GONE;
 	stop = fx_held_wait(held, ms);
-	/* What it was at comes first; the stop that was asked for is still to come. */
-	while (stop == FX_STOP_SIGNAL || stop == FX_STOP_ENTRY || stop == FX_STOP_EXIT) {
+	/* Any other stop is as good, and there will be no further one. */
+	while (stop == FX_STOP_SIGNAL) {
 		uint64_t now = held_now_ms();
 
 		if (!held_go_on(held))

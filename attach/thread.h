@@ -27,7 +27,8 @@ enum fx_stop {
 /* From now on it can be stopped; it runs. 0 or -errno. */
 int fx_held_begin(struct fx_held *ret, pid_t tid);
 
-/* Tells it to stop, if it is stopped already once more, and waits for that. */
+/* Tells it to stop, if it is stopped already once more, and waits for that: FX_STOP_ASKED, or where it was on its way to another
+ * stop, that. */
 enum fx_stop fx_held_stop(struct fx_held *held, unsigned ms);
 
 /* Of a thread that is stopped: up to the next begin or end of a system call, or until it is told to stop, or `ms` are over. Signals

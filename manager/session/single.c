@@ -556,6 +556,7 @@ bool fx_single_run_attached(struct fx_single *s, pid_t helper)
 	const struct single_program *program = &s->program;
 	int status = -1;
 
+	s->stop_at = 0; /* the time begins when it has registered */
 	while (!program->has_ended && !s->signal && !s->give_up && !s->stopped) {
 		bool polls = helper > 0 || !program->is_watched;
 
@@ -566,6 +567,8 @@ bool fx_single_run_attached(struct fx_single *s, pid_t helper)
 			helper = 0;
 			if (status != 0)
 				return false;
+			if (s->config->duration_ns)
+				s->stop_at = fx_monotonic_ns() + s->config->duration_ns;
 		}
 	}
 	while (helper > 0 && !s->give_up) {
