@@ -273,6 +273,7 @@ static bool is_stopped_well(struct search *search, struct fx_held *held, struct 
 {
 	struct user_regs_struct *r = &ret->state.registers;
 	int64_t result;
+	bool restarts;
 
 	if (!fx_held_registers(held, r))
 		return false;
@@ -280,22 +281,24 @@ static bool is_stopped_well(struct search *search, struct fx_held *held, struct 
 	result = (int64_t)r->rax;
 	if ((int64_t)r->orig_rax < 0)
 		return is_sound(search, held, true) || is_sound(search, held, false);
-	if (has_mask_of(search, r) ||
+	restarts = result == RESTART_SYS || result == RESTART_ALWAY || result == RESTART_HAND ||
+		   result == RESTART_BLOCK;
+	if (has_mask_of(search, r) || (restarts && r->orig_rax == SYS_restart_syscall) ||
 	    (result == RESTART_BLOCK && !is_without_limit(r)) || !is_sound(search, held, true))
 		return false;
-	if (result == RESTART_SYS || result == RESTART_ALWAY || result == RESTART_HAND ||
-	    result == RESTART_BLOCK)
+	if (restarts)
 		call_again(r);
 	r->orig_rax = UINT64_MAX;
 	return true;
 }
 
-/* Where a system call begins: it has not been made. */
+/* Where a system call begins: it has not been made. One that is taken up again by the kernel's own means can be so only once. */
 static bool is_at_entry(struct search *search, struct fx_held *held, struct fx_point *ret)
 {
 	struct user_regs_struct *r = &ret->state.registers;
 
-	if (!fx_held_registers(held, r) || !is_sound(search, held, true))
+	if (!fx_held_registers(held, r) || r->orig_rax == SYS_restart_syscall ||
+	    !is_sound(search, held, true))
 		return false;
 	call_again(r);
 	return true;

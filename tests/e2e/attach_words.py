@@ -72,7 +72,11 @@ def main():
         if offset or path in seen or not path.startswith("/") or "/ld-" in path or "libfxtrace.so" in path:
             continue
         seen.add(path)
-        for place, value, is_foreign in words(read, start):
+        try:
+            found = list(words(read, start))
+        except OSError:  # it has gone meanwhile
+            continue
+        for place, value, is_foreign in found:
             if left:
                 if "libfxtrace.so" in owner(value):
                     print(path, hex(place), hex(value))

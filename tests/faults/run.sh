@@ -339,6 +339,7 @@ while read -r point run passing; do
 		leave) continue ;;   # leave.sh
 		counter) continue ;; # clocks.sh
 		collect) continue ;; # tests/engine/provider/test_collect.c
+		attach) continue ;; # tests/faults/attach.sh
 		esac
 		# shellcheck disable=SC2086 # several
 		in_turn kill $PAUSES
