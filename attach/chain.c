@@ -31,7 +31,8 @@ struct chain_frame {
 };
 _Static_assert(offsetof(struct chain_frame, r8) == 48 && offsetof(struct chain_frame, rip) == 176 &&
 		   offsetof(struct chain_frame, xstate) == 232 &&
-		   offsetof(struct chain_frame, blocked) == 304 && sizeof(struct chain_frame) == 320,
+		   offsetof(struct chain_frame, blocked) == 304 &&
+		   sizeof(struct chain_frame) == 320,
 	       "the kernel's");
 
 #define FLAG_XSTATE 1u /* UC_FP_XSTATE */
@@ -51,7 +52,9 @@ _Static_assert(offsetof(struct chain_frame, r8) == 48 && offsetof(struct chain_f
 #define SW_MAGIC1   0x46505853u
 #define SW_MAGIC2   0x46505845u
 #define XSTATE_HEAD 512u
-#define TILES	    (UINT64_C(3) << 17) /* AMX: no frame has room for them unless the thread has asked for that */
+#define TILES                                                                                      \
+	(UINT64_C(3)                                                                               \
+	 << 17) /* AMX: no frame has room for them unless the thread has asked for that */
 
 /* --- What the thread has ------------------------------------------------------------------------- */
 

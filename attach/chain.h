@@ -20,7 +20,7 @@
 #include "attach/target.h"
 #include "attach/thread.h"
 
-#define FX_CHAIN_CALLS 3u
+#define FX_CHAIN_CALLS	3u
 #define FX_CHAIN_XSTATE (16u << 10)
 
 /* What a thread is to be again. */

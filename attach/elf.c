@@ -103,8 +103,7 @@ static uint32_t elf_hash(const char *name)
 	return h;
 }
 
-static bool elf_name_is(pid_t pid, const struct fx_elf *elf, uint32_t offset,
-			const char *name)
+static bool elf_name_is(pid_t pid, const struct fx_elf *elf, uint32_t offset, const char *name)
 {
 	char text[128];
 	size_t size = strlen(name) + 1;
@@ -113,13 +112,11 @@ static bool elf_name_is(pid_t pid, const struct fx_elf *elf, uint32_t offset,
 	       memcmp(text, name, size) == 0;
 }
 
-bool fx_elf_find(pid_t pid, const struct fx_elf *elf, const char *name,
-		 Elf64_Sym *ret)
+bool fx_elf_find(pid_t pid, const struct fx_elf *elf, const char *name, Elf64_Sym *ret)
 {
 	uint32_t hash = elf_hash(name), i, chain;
 
-	if (!fx_memory_read(pid, elf->buckets + 4ull * (hash % elf->bucket_count), &i,
-			    sizeof(i)) ||
+	if (!fx_memory_read(pid, elf->buckets + 4ull * (hash % elf->bucket_count), &i, sizeof(i)) ||
 	    i < elf->first_symbol)
 		return false;
 	for (unsigned n = 0; n < CHAIN_MAX; n++, i++) {

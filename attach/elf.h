@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-
 struct fx_elf {
 	uint64_t base; /* what addresses of symbols count from */
 	uint64_t symbols, strings;
@@ -22,8 +21,7 @@ struct fx_elf {
 bool fx_elf_open(pid_t pid, uint64_t at, struct fx_elf *ret);
 
 /* A symbol that is defined there. */
-bool fx_elf_find(pid_t pid, const struct fx_elf *elf, const char *name,
-		 Elf64_Sym *ret);
+bool fx_elf_find(pid_t pid, const struct fx_elf *elf, const char *name, Elf64_Sym *ret);
 
 /* How many symbols there are, by the table of hashes. */
 uint32_t fx_elf_count(pid_t pid, const struct fx_elf *elf);

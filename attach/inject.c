@@ -59,11 +59,11 @@ static int call_kernel(struct injection *in, const struct fx_chain_call *call, i
 
 static int scratch_make(struct injection *in)
 {
-	const struct fx_chain_call call = {
-	    in->target.syscall,
-	    SYS_mmap,
-	    {0, SCRATCH_BYTES, PROT_READ | PROT_WRITE,
-	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, UINT64_MAX, 0}};
+	const struct fx_chain_call call = {in->target.syscall,
+					   SYS_mmap,
+					   {0, SCRATCH_BYTES, PROT_READ | PROT_WRITE,
+					    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, UINT64_MAX,
+					    0}};
 	int64_t result;
 	int r = call_kernel(in, &call, &result);
 
@@ -138,13 +138,14 @@ static int say(struct injection *in, int error, const char *what)
 
 static int late_call(struct injection *in, const char *name)
 {
-	struct fx_chain_call call = {
-	    .at = fx_target_function_of(&in->target, in->target.ours, name),
-	    .args = {data_at(in) + offsetof(struct scratch_data, late)}};
+	struct fx_chain_call call = {.at =
+					 fx_target_function_of(&in->target, in->target.ours, name),
+				     .args = {data_at(in) + offsetof(struct scratch_data, late)}};
 	int r;
 
 	if (!call.at)
-		return say(in, 0, "the libfxtrace.so in it is of a release that cannot be attached");
+		return say(in, 0,
+			   "the libfxtrace.so in it is of a release that cannot be attached");
 	in->data.late.size = sizeof(in->data.late);
 	in->data.late.result = FX_LATE_PENDING;
 	r = call_library(in, &call, 1);
@@ -164,9 +165,10 @@ static int point_find(struct injection *in, unsigned patience)
 			   "none of its threads came to a place where it may be used; they sleep, "
 			   "or are inside the C library");
 	if (r == -EPERM)
-		return say(in, 0,
-			   "it may not be traced: it is another user's, or kernel.yama.ptrace_scope "
-			   "keeps it from all but its parents; root may");
+		return say(
+		    in, 0,
+		    "it may not be traced: it is another user's, or kernel.yama.ptrace_scope "
+		    "keeps it from all but its parents; root may");
 	if (r == -ESRCH)
 		return say(in, 0, "it has ended"), r;
 	if (r < 0)
@@ -199,7 +201,7 @@ static bool library_is_seen(pid_t pid, const char *library)
 	struct stat here, there;
 
 	return snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library) <
-		       (int)sizeof(path) &&
+		   (int)sizeof(path) &&
 	       stat(library, &here) == 0 && stat(path, &there) == 0 &&
 	       here.st_ino == there.st_ino && here.st_dev == there.st_dev;
 }
@@ -209,10 +211,9 @@ static bool library_name(struct injection *in, const char *library)
 {
 	const char *slash = strrchr(library, '/');
 
-	return slash &&
-	       snprintf(in->data.library, sizeof(in->data.library), "%.*s%s%s",
-			(int)(slash - library), library, FX_LATE_MARK,
-			slash + 1) < (int)sizeof(in->data.library);
+	return slash && snprintf(in->data.library, sizeof(in->data.library), "%.*s%s%s",
+				 (int)(slash - library), library, FX_LATE_MARK,
+				 slash + 1) < (int)sizeof(in->data.library);
 }
 
 static int inject_begin(struct injection *in, const char *socket)
@@ -225,9 +226,10 @@ static int inject_begin(struct injection *in, const char *socket)
 		if (r < 0)
 			return say(in, r, "libfxtrace.so could not be loaded");
 		if (!in->target.ours)
-			return say(in, 0,
-				   "its dynamic linker does not load libfxtrace.so: there is no room "
-				   "left for its thread-local storage, or it may not be read");
+			return say(
+			    in, 0,
+			    "its dynamic linker does not load libfxtrace.so: there is no room "
+			    "left for its thread-local storage, or it may not be read");
 	}
 	return begin_result(in, late_call(in, FX_LATE_BEGIN));
 }

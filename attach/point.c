@@ -42,7 +42,7 @@ struct search {
 	struct fx_symbol_cache *names;
 	struct fx_spaces *spaces;
 	struct fx_frozen frozen;
-	uint64_t deadline; /* ms */
+	uint64_t deadline;  /* ms */
 	bool has_allocator; /* of the program's own */
 };
 
@@ -149,10 +149,9 @@ static bool is_in_sequence(const struct search *search, const struct fx_held *he
 #endif
 	if (ptrace(PTRACE_GET_RSEQ_CONFIGURATION, held->tid, sizeof(about), &about) < 0)
 		return true; /* nobody knows */
-	return about.address &&
-	       (!fx_memory_read(search->target->pid, about.address + 8, &sequence,
-				sizeof(sequence)) ||
-		sequence);
+	return about.address && (!fx_memory_read(search->target->pid, about.address + 8, &sequence,
+						 sizeof(sequence)) ||
+				 sequence);
 }
 
 /* Whether a thread that is held may make calls, in or at a system call (`at_call`), or where it computes. */
@@ -230,8 +229,8 @@ static bool has_mask_of(const struct search *search, const struct user_regs_stru
 	uint64_t mask[2] = {0};
 
 	if (r->orig_rax == SYS_pselect6)
-		return r->r9 && (!fx_memory_read(search->target->pid, r->r9, mask, sizeof(mask)) ||
-				 mask[0]);
+		return r->r9 &&
+		       (!fx_memory_read(search->target->pid, r->r9, mask, sizeof(mask)) || mask[0]);
 	return has_mask(r);
 }
 
@@ -314,7 +313,7 @@ static bool is_stopped_at(struct search *search, struct fx_held *held, enum fx_s
 }
 
 /* The thread is let go, in whichever state it is. */
-static void let_go(struct fx_held *held, enum fx_stop stop)
+static void point_let_go(struct fx_held *held, enum fx_stop stop)
 {
 	struct user_regs_struct r;
 
@@ -327,7 +326,7 @@ static void let_go(struct fx_held *held, enum fx_stop stop)
 	fx_held_end(held);
 }
 
-static bool has_room(const struct search *search, const struct fx_point *point)
+static bool point_has_room(const struct search *search, const struct fx_point *point)
 {
 	return fx_target_stack_below(search->target, point->state.registers.rsp) >= STACK_ROOM;
 }
@@ -345,8 +344,8 @@ static int thread_try(struct search *search, pid_t tid, struct fx_point *ret)
 	stop = fx_held_stop(&held, STOP_MS);
 	for (unsigned i = 0; i < LOOKS && !found; i++) {
 		found = is_stopped_at(search, &held, stop, ret);
-		for (unsigned n = 0; n < CALLS && !found && stop != FX_STOP_GONE && stop != FX_STOP_NOT;
-		     n++) {
+		for (unsigned n = 0;
+		     n < CALLS && !found && stop != FX_STOP_GONE && stop != FX_STOP_NOT; n++) {
 			stop = fx_held_run(&held, RUN_MS);
 			found = is_stopped_at(search, &held, stop, ret);
 		}
@@ -354,11 +353,11 @@ static int thread_try(struct search *search, pid_t tid, struct fx_point *ret)
 			break;
 		stop = fx_held_stop(&held, STOP_MS);
 	}
-	found = found && has_room(search, ret) && fx_chain_keep(&held, &ret->state) == 0;
+	found = found && point_has_room(search, ret) && fx_chain_keep(&held, &ret->state) == 0;
 	ret->held = held;
 	if (found)
 		return 0;
-	let_go(&held, stop);
+	point_let_go(&held, stop);
 	return -EAGAIN;
 }
 
@@ -436,8 +435,8 @@ static int search_all(struct search *search, struct fx_point *ret)
 
 		if (!count)
 			return -ESRCH;
-		for (size_t i = 0;
-		     i < count && r == -EAGAIN && point_now_ms() <= search->deadline; i++)
+		for (size_t i = 0; i < count && r == -EAGAIN && point_now_ms() <= search->deadline;
+		     i++)
 			r = thread_try(search, threads[i].tid, ret);
 		if (r == -EAGAIN)
 			nanosleep(&nap, NULL);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/elf.h"
@@ -17,7 +18,7 @@
 
 /* --- What is mapped ----------------------------------------------------------------------------- */
 
-static void modules_free(struct fx_target *target)
+static void target_modules_free(struct fx_target *target)
 {
 	for (size_t i = 0; i < target->modules.count; i++)
 		free(target->modules.items[i].path);
@@ -51,7 +52,7 @@ struct map_line {
 };
 
 /* Pieces of one file that follow one another are one module, up to the next that begins at the file's begin. */
-static int module_take(struct fx_target *target, const struct map_line *line)
+static int target_module_take(struct fx_target *target, const struct map_line *line)
 {
 	struct fx_target_module *last =
 	    target->modules.count ? &target->modules.items[target->modules.count - 1] : NULL;
@@ -73,7 +74,8 @@ static int module_take(struct fx_target *target, const struct map_line *line)
 	return 0;
 }
 
-static int memory_take(struct fx_target *target, const struct map_line *line, uint64_t barred)
+static int target_memory_take(struct fx_target *target, const struct map_line *line,
+			      uint64_t barred)
 {
 	if (strncmp(line->access, "rw", 2) != 0)
 		return 0;
@@ -108,31 +110,31 @@ static int maps_read(struct fx_target *target, FILE *file)
 	while (r == 0 && getline(&text, &room, file) > 0) {
 		if (!map_parse(text, &line))
 			continue;
-		r = line.path[0] == '/' ? module_take(target, &line)
-					: memory_take(target, &line, barred);
+		r = line.path[0] == '/' ? target_module_take(target, &line)
+					: target_memory_take(target, &line, barred);
 		barred = strncmp(line.access, "---", 3) == 0 ? line.end : 0;
 	}
 	free(text);
 	return r;
 }
 
-static const char *proc_path(pid_t pid, const char *name, char *ret, size_t size)
+static const char *target_proc_path(pid_t pid, const char *name, char *ret, size_t size)
 {
 	snprintf(ret, size, "/proc/%d/%s", (int)pid, name);
 	return ret;
 }
 
-static FILE *proc_open(pid_t pid, const char *name)
+static FILE *target_proc_open(pid_t pid, const char *name)
 {
 	char path[64];
 
-	return fopen(proc_path(pid, name, path, sizeof(path)), "re");
+	return fopen(target_proc_path(pid, name, path, sizeof(path)), "re");
 }
 
 /* Of the auxiliary vector. False: it has none. */
 static bool auxv_value(pid_t pid, uint64_t type, uint64_t *ret)
 {
-	FILE *file = proc_open(pid, "auxv");
+	FILE *file = target_proc_open(pid, "auxv");
 	uint64_t pair[2];
 	bool found = false;
 
@@ -169,13 +171,13 @@ static void module_classify(const struct fx_target *target, struct fx_target_mod
 
 int fx_target_look(struct fx_target *target)
 {
-	FILE *file = proc_open(target->pid, "maps");
+	FILE *file = target_proc_open(target->pid, "maps");
 	uint64_t linker, program;
 	int r;
 
 	if (!file)
 		return -errno;
-	modules_free(target);
+	target_modules_free(target);
 	r = maps_read(target, file);
 	fclose(file);
 	if (r == 0 && auxv_value(target->pid, AT_BASE, &linker) && module_at(target, linker))
@@ -363,7 +365,7 @@ static int libc_read(struct fx_target *target, const struct fx_elf *elf)
 /* What /proc/PID/status says; `name` with its colon. False: there is no such line. */
 static bool status_value(pid_t pid, const char *name, char *ret, size_t size)
 {
-	FILE *file = proc_open(pid, "status");
+	FILE *file = target_proc_open(pid, "status");
 	char line[512];
 	bool found = false;
 
@@ -417,7 +419,7 @@ static bool any_thread_has(pid_t pid, const char *name)
 /* The program's file: of this machine and of 64 bits. */
 static int file_check(pid_t pid, char *why)
 {
-	FILE *file = proc_open(pid, "exe");
+	FILE *file = target_proc_open(pid, "exe");
 	Elf64_Ehdr e = {0};
 
 	if (!file) {
@@ -440,10 +442,21 @@ static int file_check(pid_t pid, char *why)
 	return -ENOTSUP;
 }
 
-static int refuse(char *why, const char *text)
+static int target_refuse(char *why, const char *text)
 {
 	snprintf(why, FX_TARGET_WHY, "%s", text);
 	return -ENOTSUP;
+}
+
+/* Its own program is what this process runs. */
+static bool is_ourselves(pid_t pid)
+{
+	char path[64];
+	struct stat own, its;
+
+	return stat("/proc/self/exe", &own) == 0 &&
+	       stat(target_proc_path(pid, "exe", path, sizeof(path)), &its) == 0 &&
+	       own.st_ino == its.st_ino && own.st_dev == its.st_dev;
 }
 
 static int status_check(pid_t pid, char *why)
@@ -452,9 +465,11 @@ static int status_check(pid_t pid, char *why)
 	uint64_t value = 0;
 	long number;
 
+	if (is_ourselves(pid))
+		return target_refuse(why, "it is fxtrace itself");
 	status_value(pid, "State:", text, sizeof(text));
 	if (strpbrk(text, "ZX"))
-		return refuse(why, "it has ended");
+		return target_refuse(why, "it has ended");
 	number = status_number(pid, "TracerPid:");
 	if (number) {
 		snprintf(why, FX_TARGET_WHY,
@@ -462,17 +477,20 @@ static int status_check(pid_t pid, char *why)
 		return -ENOTSUP;
 	}
 	if (strstr(text, "T (stopped)"))
-		return refuse(why, "it is stopped; SIGCONT lets it go on");
+		return target_refuse(why, "it is stopped; SIGCONT lets it go on");
 	if (has_several_numbers(pid))
-		return refuse(why, "it lives in another PID namespace, as those of containers do: "
-				   "attach from inside");
+		return target_refuse(
+		    why, "it lives in another PID namespace, as those of containers do: "
+			 "attach from inside");
 	if (any_thread_has(pid, "Seccomp:"))
-		return refuse(why, "it is under a seccomp filter, which need not allow what "
-				   "libfxtrace.so asks the kernel for");
+		return target_refuse(why, "it is under a seccomp filter, which need not allow what "
+					  "libfxtrace.so asks the kernel for");
 	if (status_value(pid, "x86_Thread_features:", text, sizeof(text)) && strstr(text, "shstk"))
-		return refuse(why, "it has a shadow stack, which lets no call be made in it");
+		return target_refuse(why,
+				     "it has a shadow stack, which lets no call be made in it");
 	if (auxv_value(pid, AT_SECURE, &value) && value)
-		return refuse(why, "it is a set-user-ID program, or has capabilities of its file");
+		return target_refuse(
+		    why, "it is a set-user-ID program, or has capabilities of its file");
 	return 0;
 }
 
@@ -482,16 +500,17 @@ static int libc_check(struct fx_target *target, char *why)
 	struct fx_elf elf;
 
 	if (!auxv_value(target->pid, AT_BASE, &linker) || !linker)
-		return refuse(why, "its program is static: it has no dynamic linker that could "
-				   "load libfxtrace.so");
+		return target_refuse(why,
+				     "its program is static: it has no dynamic linker that could "
+				     "load libfxtrace.so");
 	if (!target->libc)
-		return refuse(why, "its C library is not glibc");
+		return target_refuse(why, "its C library is not glibc");
 	if (!fx_elf_open(target->pid, target->libc, &elf) || functions_read(target, &elf) < 0)
-		return refuse(why, "its C library cannot be read");
+		return target_refuse(why, "its C library cannot be read");
 	if (libc_read(target, &elf) < 0)
-		return refuse(why, "its C library is of a kind that is not known");
+		return target_refuse(why, "its C library is of a kind that is not known");
 	if (!target->dlopen)
-		return refuse(why, "its C library is older than glibc 2.34");
+		return target_refuse(why, "its C library is older than glibc 2.34");
 	return 0;
 }
 
@@ -503,9 +522,9 @@ int fx_target_open(pid_t pid, struct fx_target *ret, char *why)
 	*ret = (struct fx_target){.pid = pid};
 	why[0] = 0;
 #if !defined(__x86_64__)
-	return refuse(why, "attaching is there for x86-64 alone");
+	return target_refuse(why, "attaching is there for x86-64 alone");
 #endif
-	if (access(proc_path(pid, "stat", path, sizeof(path)), F_OK) < 0) {
+	if (access(target_proc_path(pid, "stat", path, sizeof(path)), F_OK) < 0) {
 		snprintf(why, FX_TARGET_WHY, "there is no such process");
 		return -ESRCH;
 	}
@@ -527,7 +546,7 @@ int fx_target_open(pid_t pid, struct fx_target *ret, char *why)
 
 void fx_target_close(struct fx_target *target)
 {
-	modules_free(target);
+	target_modules_free(target);
 	fx_vector_free(&target->functions);
 	free(target->names);
 	target->names = NULL;

@@ -15,8 +15,8 @@
 
 /* What code is of. */
 enum fx_target_kind {
-	FX_TARGET_NONE,	     /* of no file */
-	FX_TARGET_PROGRAM,   /* the program, and libraries that are nobody's below */
+	FX_TARGET_NONE,	   /* of no file */
+	FX_TARGET_PROGRAM, /* the program, and libraries that are nobody's below */
 	FX_TARGET_LIBC,
 	FX_TARGET_LINKER,
 	FX_TARGET_ALLOCATOR, /* has a malloc() of its own */
@@ -49,10 +49,10 @@ struct fx_target {
 	FX_VECTOR(struct fx_target_function) functions; /* that libc exports, in order */
 	char *names;					/* of theirs */
 	uint64_t program, libc;				/* where they begin */
-	uint64_t ours;					/* where libfxtrace.so begins; 0: it is not there */
+	uint64_t ours; /* where libfxtrace.so begins; 0: it is not there */
 	uint64_t dlopen;
-	uint64_t sigreturn; /* the instructions that a handler returns to */
-	uint64_t syscall;   /* the instruction, and `ret' */
+	uint64_t sigreturn;   /* the instructions that a handler returns to */
+	uint64_t syscall;     /* the instruction, and `ret' */
 	int64_t errno_offset; /* from the thread pointer */
 };
 
@@ -65,7 +65,6 @@ void fx_target_close(struct fx_target *target);
 
 /* What is mapped has changed: it is looked at again. 0 or -errno. */
 int fx_target_look(struct fx_target *target);
-
 
 enum fx_target_kind fx_target_kind_of(const struct fx_target *target, uint64_t address);
 

@@ -10,8 +10,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define TURN_NS	   100000 /* between two looks */
-#define QUICK	   20	  /* looks that do not sleep */
+#define TURN_NS 100000 /* between two looks */
+#define QUICK	20     /* looks that do not sleep */
 
 int fx_held_begin(struct fx_held *ret, pid_t tid)
 {

@@ -21,10 +21,10 @@
 #define FX_LATE_SOCKET 108u
 
 struct fx_late {
-	uint32_t size;	/* of this struct; the caller's */
-	int32_t result; /* 0, or -errno; the caller sets it to FX_LATE_PENDING */
-	uint32_t words; /* so many lead to wrappers now, or were put back */
-	uint32_t left;	/* so many could not be put back, or be changed */
+	uint32_t size;		     /* of this struct; the caller's */
+	int32_t result;		     /* 0, or -errno; the caller sets it to FX_LATE_PENDING */
+	uint32_t words;		     /* so many lead to wrappers now, or were put back */
+	uint32_t left;		     /* so many could not be put back, or be changed */
 	char socket[FX_LATE_SOCKET]; /* where the manager listens */
 };
 

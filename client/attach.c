@@ -14,6 +14,7 @@
 #include "attach/inject.h"
 #include "client/attached.h"
 #include "client/commands.h"
+#include "client/look.h"
 #include "client/options.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
@@ -199,6 +200,7 @@ static int attach_execute(struct attach *attach)
 	r = fx_single_create(&attach->options.config, &single, &what);
 	if (r < 0)
 		return attach_fail(attach, what, r);
+	fx_single_let_look(single, fx_client_look);
 	fx_single_expect(single, attach->pid, attach->user);
 	helper = helper_start(attach, fx_single_socket(single), &word);
 	if (helper < 0) {

@@ -17,6 +17,8 @@ words() {
 attaches() {
 	local i failed=0 began
 
+	: >said
+
 	"$FXTRACE" attach -q --duration 20ms -o warm.fxt "$1" 2>first.err || fail "$program: $(cat first.err)"
 	words "$1" >before
 	began=$(date +%s%N)
@@ -31,6 +33,7 @@ attaches() {
 	awk 'NR == FNR { now[$1 " " $2] = $3; next }
 		$3 != "stub" && ($1 " " $2) in now && now[$1 " " $2] != $3 { print $0 ", now " now[$1 " " $2] }' after before >differences
 	[ ! -s differences ] || fail "$program: words differ: $(head -n 5 differences)"
+	[ "$failed" -eq 0 ] || sed "s/$1/PID/" said | sort | uniq -c
 	attached="$((count - failed)) of $count times, $took ms each"
 }
 # during PID COMMAND...: attaches while it runs, again and again; its status and output are those of the load.
@@ -229,7 +232,8 @@ for program in "$@"; do
 		continue
 	fi
 	mkdir -p "$TEST_DIR/$program" && chmod 755 "$TEST_DIR" "$TEST_DIR/$program"
-	(TEST_DIR=$TEST_DIR/$program && cd "$TEST_DIR" && trap - EXIT && "try_$program") || status=1
+	# In a folder and a shell of its own, which leaves the rest to this one.
+	(TEST_DIR=$TEST_DIR/$program && cd "$TEST_DIR" && "try_$program") || status=1
 	for pid in $(jobs -p); do
 		kill "$pid" 2>/dev/null
 	done

@@ -206,7 +206,7 @@ void fx_thread_set_name(uint64_t pthread, const char *name)
 
 	if (!fx_engine.wiped || !fx_engine.wiped->attached || fx_engine_is_stranger())
 		return;
-	s = pthread				 ? slot_of_pthread(pthread)
+	s = pthread				  ? slot_of_pthread(pthread)
 	    : fx_self->header == fx_engine.header ? fx_self->slot
 						  : NULL;
 	if (s) {

@@ -117,9 +117,8 @@ static int map_anew(struct fx_mapped *m, const struct fx_msg_registered *reply,
 	if (!m->control || !m->common)
 		return -ENOMEM;
 	/* Never over the parent's: the engine has put memory of its own there. */
-	m->buffer = map_over(m->again_size == reply->buffer_size ? m->again : NULL,
-			     m->again_size, reply->buffer_size, PROT_READ | PROT_WRITE,
-			     fds[FX_FD_BUFFER]);
+	m->buffer = map_over(m->again_size == reply->buffer_size ? m->again : NULL, m->again_size,
+			     reply->buffer_size, PROT_READ | PROT_WRITE, fds[FX_FD_BUFFER]);
 	m->again = NULL;
 	m->again_size = 0;
 	return m->buffer ? 0 : -ENOMEM;

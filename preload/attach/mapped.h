@@ -15,7 +15,8 @@
 struct fx_mapped {
 	void *control, *common, *buffer; /* NULL: not there */
 	uint64_t control_size, buffer_size;
-	void *idle, *again; /* buffers of before: the last one, and the one whose place the next takes, if it fits */
+	void *idle,
+	    *again; /* buffers of before: the last one, and the one whose place the next takes, if it fits */
 	uint64_t idle_size, again_size;
 };
 

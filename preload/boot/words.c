@@ -12,7 +12,6 @@
 #include "base/atomic.h"
 #include "base/compiler.h"
 #include "base/syscall.h"
-#include "engine/layout.h"
 #include "preload/host/lookup.h"
 
 #if defined(__x86_64__)
@@ -55,11 +54,11 @@ struct words_module {
 	const ElfW(Verneed) * needs;
 	const ElfW(Rela) * calls, *relocations;
 	size_t call_count, relocation_count;
-	uint64_t code_start, code_end;	   /* executable */
-	uint64_t relro_start, relro_end;   /* read-only once it is relocated; equal: nothing */
-	uint64_t image_start, image_end;   /* all of it */
-	bool is_open;			   /* relro is writable at the moment */
-	bool is_stubborn;		   /* it cannot be made so */
+	uint64_t code_start, code_end;	 /* executable */
+	uint64_t relro_start, relro_end; /* read-only once it is relocated; equal: nothing */
+	uint64_t image_start, image_end; /* all of it */
+	bool is_open;			 /* relro is writable at the moment */
+	bool is_stubborn;		 /* it cannot be made so */
 };
 
 /* --- A module --------------------------------------------------------------------------------- */

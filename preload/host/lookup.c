@@ -27,7 +27,8 @@ static struct {
 	struct module module[MODULES_MAX];
 	unsigned count;
 	struct module own;
-	bool late;     /* this library came into a process that ran already: it stands behind the others */
+	bool
+	    late; /* this library came into a process that ran already: it stands behind the others */
 	bool behind;   /* this library has been passed */
 	bool complete; /* up to libc, all of a kind that is read here */
 } scope;

@@ -214,7 +214,8 @@ static void *load_libraries(void *unused)
 	(void)unused;
 	while (!is_over) {
 		void *library = dlopen("libm.so.6", RTLD_NOW);
-		double (*root)(double) = library ? (double (*)(double))dlsym(library, "fabs") : NULL;
+		double (*root)(double) =
+		    library ? (double (*)(double))dlsym(library, "fabs") : NULL;
 
 		if (!root || root(-3) != 3)
 			wrong("dlopen: %s", dlerror());
@@ -253,10 +254,10 @@ int main(void)
 		void *(*run)(void *);
 		void *argument;
 	} const kinds[] = {
-	    {compute, NULL},	    {allocate, (void *)1},   {allocate, (void *)2},
-	    {wait_epoll, NULL},	    {sleep_on, NULL},	     {take_turns, (void *)0},
-	    {take_turns, (void *)1}, {send_numbers, NULL},    {send_back, NULL},
-	    {signal_itself, NULL},  {load_libraries, NULL},  {start_threads, NULL},
+	    {compute, NULL},	     {allocate, (void *)1},  {allocate, (void *)2},
+	    {wait_epoll, NULL},	     {sleep_on, NULL},	     {take_turns, (void *)0},
+	    {take_turns, (void *)1}, {send_numbers, NULL},   {send_back, NULL},
+	    {signal_itself, NULL},   {load_libraries, NULL}, {start_threads, NULL},
 	};
 	enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 	const struct sigaction action = {.sa_handler = handle};
