@@ -178,9 +178,10 @@ static struct chain_frame frame_of_thread(const struct fx_target *target,
 	return f;
 }
 
-/* Runs to the end of the chain, whose last frame lies at `last`. */
-static int chain_follow(struct fx_held *held, uint64_t last, bool first_is_call, unsigned ms,
-			int64_t *ret)
+/* Runs to the end of the chain, from the frame at `first` to that at `last`. Before the first has blocked them, handlers of signals may run;
+ * what they call has other stacks. */
+static int chain_follow(struct fx_held *held, uint64_t first, uint64_t last, bool first_is_call,
+			unsigned ms, int64_t *ret)
 {
 	struct user_regs_struct now = {0};
 	enum fx_stop stop;
@@ -195,8 +196,10 @@ static int chain_follow(struct fx_held *held, uint64_t last, bool first_is_call,
 		if (!fx_held_registers(held, &now))
 			return -ESRCH;
 		if (stop == FX_STOP_ENTRY) {
-			begins = now.orig_rax != SYS_rt_sigreturn;
-			is_last = !begins && now.rsp == last + sizeof(uint64_t);
+			bool returns = now.orig_rax == SYS_rt_sigreturn;
+
+			begins = !returns && now.rsp == first + sizeof(struct chain_frame);
+			is_last = returns && now.rsp == last + sizeof(uint64_t);
 		} else if (stop == FX_STOP_EXIT && is_last) {
 			return 0;
 		} else if (stop == FX_STOP_EXIT && is_first && begins) {
@@ -232,6 +235,6 @@ int fx_chain_make(const struct fx_target *target, struct fx_held *held,
 	if (!fx_held_set_registers(held, &begin))
 		return -ESRCH;
 	FX_FAULT(late_set);
-	return chain_follow(held, at + count * sizeof(frames[0]), calls[0].at == target->syscall,
-			    ms, ret);
+	return chain_follow(held, at, at + count * sizeof(frames[0]),
+			    calls[0].at == target->syscall, ms, ret);
 }
