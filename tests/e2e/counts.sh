@@ -23,7 +23,7 @@ case $FX_CC in
 *) most=39 ;;
 esac
 at_most "page faults of a start" "$(./counted start ./counted)" "$(traced ./counted start ./counted)" $most
-at_most "page faults of a fork" "$(./counted fork 25)" "$(traced ./counted fork 25)" 17
+at_most "page faults of a fork" "$(./counted fork 25)" "$(traced ./counted fork 25)" 18
 expect_clean counts.fxt
 
 # What processes leave behind is gathered: the threads that write it wake by the time that passes, not by the number of processes.
