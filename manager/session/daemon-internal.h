@@ -75,8 +75,9 @@ struct fx_daemon {
 	const struct fx_session_config *defaults;
 	struct fx_ground ground;
 	struct fx_roster roster;
-	uint64_t epoch; /* of the newest start */
-	bool unnoticed; /* some provider may not have noticed the newest stop */
+	uint64_t epoch;	       /* of the newest start */
+	uint64_t epoch_before; /* the one before the first */
+	bool unnoticed;	       /* some provider may not have noticed the newest stop */
 	struct fx_client *clients;
 	unsigned client_count;
 	struct fx_daemon_session session;

@@ -20,7 +20,8 @@ static int daemon_welcome(void *opaque, const struct fx_applicant *applicant,
 
 	*ret = fx_terms_for(config, d->roster.clock.kind, d->roster.first_anchor, applicant->name,
 			    &applicant->wish);
-	ret->epoch = (uint32_t)d->epoch;
+	/* 0, as of a process without a manager: its places are not asked before there was a start. */
+	ret->epoch = d->epoch == d->epoch_before ? 0 : (uint32_t)d->epoch;
 	ret->running = fx_daemon_session_is_running(&d->session);
 	ret->resident = ret->recipes = true;
 	/* What later sessions may ask for. */
@@ -132,7 +133,7 @@ int fx_daemon_create(const char *socket, int listener, const struct fx_session_c
 	if (!d)
 		return -ENOMEM;
 	d->defaults = defaults;
-	d->epoch = epoch_first();
+	d->epoch = d->epoch_before = epoch_first();
 	fx_ground_clear(&d->ground);
 	fx_roster_clear(&d->roster, defaults->clock);
 	if (defaults->verbose)

@@ -18,21 +18,28 @@ TestSuite(fdtable, .init = fx_fd_table_init);
 
 Test(fdtable, knows_and_forgets)
 {
-	uint64_t age;
+	uint32_t age;
 
 	fill(3, 77);
 	cr_assert_eq(fx_fd_known(3).string, 77);
-	age = fx_fd_table.entries[3].word >> 32;
+	age = fx_fd_age(3);
 	fx_fd_forget(3);
 	cr_assert_eq(fx_fd_known(3).string, 0);
-	cr_assert_eq(fx_fd_table.entries[3].word >> 32, age + 1);
+	cr_assert_eq(fx_fd_age(3), age + 1);
 	cr_assert_eq(fx_fd_table.entries[3].read + fx_fd_table.entries[3].written, 0);
 }
 
 Test(fdtable, renamed_keeps_totals)
 {
+	uint32_t age;
+	uint64_t word;
+
 	fill(4, 78);
+	age = fx_fd_age(4);
+	word = fx_fd_table.entries[4].word;
 	fx_fd_renamed(4);
+	cr_assert_eq(fx_fd_age(4), age);
+	cr_assert_neq(fx_fd_table.entries[4].word >> 32, word >> 32);
 	cr_assert_eq(fx_fd_known(4).string, 0);
 	cr_assert_eq(fx_fd_table.entries[4].read, 10);
 	cr_assert_eq(fx_fd_table.entries[4].written, 20);
