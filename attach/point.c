@@ -159,14 +159,14 @@ static bool is_sound(struct search *search, const struct fx_held *held, bool at_
 {
 	struct fx_frozen *frozen = &search->frozen;
 	struct fx_space *space = fx_space_of(search->spaces, (uint32_t)search->target->pid);
-	struct fx_sample sample;
+	struct fx_caught sample;
 	uint64_t frames[FX_UNWIND_MAX];
 	unsigned count, calls = 0;
 	bool is_whole;
 
 	if (!space || fx_frozen_copy(search->target->pid, held->tid, frozen) < 0)
 		return false;
-	sample = (struct fx_sample){.ip = frozen->ip,
+	sample = (struct fx_caught){.ip = frozen->ip,
 				    .registers = frozen->registers,
 				    .unknown = ~frozen->known,
 				    .stack = frozen->stack,

@@ -50,6 +50,30 @@ int main(void)
 }
 END
 ${FX_CC:-cc} -O2 -static -o "$folder/calls" "$folder/calls.c" 2>/dev/null
+# Many short processes, and a server under load: `make -j2' of 40 small files, redis with its own benchmark.
+mkdir "$folder/build" && for i in $(seq 40); do
+	echo "int f$i(int a) { return a + $i; }" >"$folder/build/f$i.c"
+done
+{
+	echo "OBJECTS := $(seq -f 'f%g.o' -s ' ' 40)"
+	echo 'all: $(OBJECTS)'
+	printf '%%.o: %%.c\n\t%s -O1 -c -o $@ $<\n' "${FX_CC:-cc}"
+} >"$folder/build/Makefile"
+cat >"$folder/make.sh" <<END
+rm -f "$folder"/build/*.o
+TIMEFORMAT='%U %S %R'
+time make -s -j2 -C "$folder/build" all
+END
+cat >"$folder/redis.sh" <<END
+redis-server --port 0 --unixsocket "$folder/redis.sock" --save '' --daemonize no >/dev/null &
+server=\$!
+until [ -S "$folder/redis.sock" ]; do sleep 0.01; done
+TIMEFORMAT='%U %S %R'
+time redis-benchmark -s "$folder/redis.sock" -q -n 50000 -c 20 -t set,get >/dev/null
+kill \$server
+wait \$server
+rm -f "$folder/redis.sock"
+END
 python3 - "${FX_BUILDDIR:?}/fxtrace" "$folder" <<'END'
 import shutil, statistics, subprocess, sys, time
 
@@ -89,6 +113,33 @@ for way in ways:
     verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if mine <= bar else " TOO MUCH")
     wrong |= bool(bar) and not mine <= bar
     print("kernel: %-12s the program %.3f, the whole run %.3f of those without%s" % (way, mine, all_, verdict))
+
+# Whole programs: the time that they take themselves, from their begin to their end, which an end of the tracer's is not part of.
+def whole_programs(what, script, rounds):
+    ways = {"run": [], "--sample 999": ["--sample", "999"], "--kernel": ["--kernel"]}
+    elapsed, spent = ({way: [] for way in ways} for _ in range(2))
+    for _ in range(rounds):
+        for way, options in ways.items():
+            done = subprocess.run(run + options + ["--", "bash", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            last = [line.split() for line in done.stderr.splitlines() if len(line.split()) == 3 and line[0].isdigit()]
+            if done.returncode or not last:
+                print("kernel: %s %s: not measured: %s" % (what, way, done.stderr.strip()[-200:]))
+                return True
+            elapsed[way].append(float(last[-1][2]))
+            spent[way].append(float(last[-1][0]) + float(last[-1][1]))
+    wrong = False
+    for way in ways:
+        time_, cpu = (statistics.median(t[way]) / statistics.median(t["run"]) for t in (elapsed, spent))
+        bar = bars.get(way)
+        verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if time_ <= bar else " TOO MUCH")
+        wrong |= bool(bar) and not time_ <= bar
+        print("kernel: %-9s %-12s takes %.3f, of processors %.3f of that without%s" % (what, way, time_, cpu, verdict))
+    return wrong
+
+if shutil.which("make"):
+    wrong |= whole_programs("make -j2", folder + "/make.sh", 5)
+if shutil.which("redis-benchmark") and shutil.which("redis-server"):
+    wrong |= whole_programs("redis", folder + "/redis.sh", 3)
 
 # A system call that does nothing, of a program in which nothing is preloaded.
 import os

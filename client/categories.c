@@ -9,6 +9,7 @@
 #include "client/groups.h"
 #include "engine/layout.h"
 #include "manager/settings/wanted.h"
+#include "protocol/kernel-ready.h"
 
 /* Groups within groups. */
 #define DEPTH_MAX 8u
@@ -220,8 +221,17 @@ const char *fx_categories_parse_bits(const char *list, uint32_t *ret_bits)
 
 void fx_categories_print(uint32_t bits)
 {
+	static const char *const kernel[][2] = {
+#define KERNEL_(sym, bit, category, help) {category, help},
+	    FX_KERNEL_SETS(KERNEL_)
+#undef KERNEL_
+	};
 	struct fx_groups groups;
 
+	for (size_t i = 0; bits == UINT32_MAX && i < sizeof(kernel) / sizeof(kernel[0]); i++) {
+		if (kernel[i][1] && strncmp(kernel[i][0], "kernel:", 7) == 0)
+			printf("%s\t%s\n", kernel[i][0], kernel[i][1]);
+	}
 	for (size_t i = 0; i < CATEGORY_COUNT; i++) {
 		if (categories[i].bit & bits)
 			printf("%s\t%s\n", categories[i].name, categories[i].help);

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include <unistd.h>
 
 #include "client/options.h"
+#include "manager/process/kernel-rights.h"
 #include "manager/process/limits.h"
 #include "manager/session/program.h"
 #include "manager/settings/clock.h"
@@ -112,29 +112,16 @@ static void tell_clock(struct fx_doctor *d)
 		       clock.text);
 }
 
-/* An event of this process, opened and closed again. */
-static bool has_events(bool kernel)
-{
-	struct perf_event_attr attr = {
-	    .type = PERF_TYPE_SOFTWARE,
-	    .size = sizeof(attr),
-	    .config = PERF_COUNT_SW_TASK_CLOCK,
-	    .disabled = 1,
-	    .exclude_kernel = !kernel,
-	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0;
-}
-
 static void tell_events(struct fx_doctor *d)
 {
-	if (!has_events(false))
+	if (fx_kernel_right(FX_KERNEL_OF_OWN) < 0) {
 		fx_doctor_tell(d, SYSTEM, FX_FACT_EVENTS, NULL);
-	else if (!has_events(true))
+		return;
+	}
+	if (fx_kernel_right(FX_KERNEL_OF_ITSELF) < 0)
 		fx_doctor_tell(d, SYSTEM, FX_FACT_EVENTS_OWN, NULL);
+	if (fx_kernel_right(FX_KERNEL_OF_POINTS) < 0)
+		fx_doctor_tell(d, SYSTEM, FX_FACT_EVENTS_POINTS, NULL);
 }
 
 static void machine(struct fx_doctor *d)

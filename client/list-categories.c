@@ -8,6 +8,7 @@
 #include "client/categories.h"
 #include "client/commands.h"
 #include "client/json.h"
+#include "client/kernel-categories.h"
 #include "client/link.h"
 #include "client/quantity.h"
 #include "client/remote.h"
@@ -80,39 +81,92 @@ static void print_one(const struct fx_remote *remote, const struct fx_category_e
 	list_categories_print_cost(e->name);
 }
 
-static void print_page(const struct fx_remote *remote, struct fx_msg_categories *m, bool first)
+static void print_kernel(const struct fx_remote *remote, const struct fx_kernel_category *c,
+			 bool first)
+{
+	if (!remote->json) {
+		printf("  ");
+		fx_text_print(c->name, 16);
+		printf(" ");
+		fx_text_print(c->help, 0);
+		printf("\n  %16s some %u bytes %s\n", "", c->bytes, c->when);
+		if (c->cure)
+			printf("  %16s not permitted here: %s\n", "", c->cure);
+		return;
+	}
+	printf("%s{\"name\": ", first ? "" : ", ");
+	fx_json_print(c->name);
+	printf(", \"default\": false, \"providers\": 0, \"help\": ");
+	fx_json_print(c->help);
+	printf(", \"bytes\": %u, \"when\": ", c->bytes);
+	fx_json_print(c->when);
+	printf(", \"permitted\": %s", c->cure ? "false" : "true");
+	if (c->cure) {
+		printf(", \"cure\": ");
+		fx_json_print(c->cure);
+	}
+	printf("}");
+}
+
+/* A list that is being printed, by name: the kernel's stand among those that it is given. */
+struct list_categories_list {
+	const struct fx_remote *remote;
+	bool has_some;
+	size_t kernel; /* the next of the kernel's */
+};
+
+/* Those of the kernel that come before a name; NULL: all that are left. One that is known by it is left to it. */
+static void list_categories_up_to(struct list_categories_list *list, const char *name)
+{
+	struct fx_kernel_category c;
+
+	while (fx_kernel_category(list->kernel, &c)) {
+		int order = name ? strcmp(c.name, name) : -1;
+
+		if (order > 0)
+			return;
+		if (order < 0)
+			print_kernel(list->remote, &c, !list->has_some);
+		list->has_some |= order < 0;
+		list->kernel++;
+	}
+}
+
+static void list_categories_add(struct list_categories_list *list,
+				const struct fx_category_entry *entry)
+{
+	list_categories_up_to(list, entry->name);
+	print_one(list->remote, entry, !list->has_some);
+	list->has_some = true;
+}
+
+static void print_page(struct list_categories_list *list, struct fx_msg_categories *m)
 {
 	for (uint32_t i = 0; i < m->count; i++) {
 		m->entries[i].name[sizeof(m->entries[i].name) - 1] = 0;
 		m->entries[i].help[sizeof(m->entries[i].help) - 1] = 0;
-		print_one(remote, &m->entries[i], first && i == 0);
+		list_categories_add(list, &m->entries[i]);
 	}
 }
 
-/* What is known without a manager: the tracer's own. */
-struct list_categories_own {
-	const struct fx_remote *remote;
-	bool has_some;
-};
-
 static void list_categories_see(void *opaque, const char *name, bool by_default, const char *help)
 {
-	struct list_categories_own *own = opaque;
 	struct fx_category_entry entry = {.is_default = by_default};
 
 	snprintf(entry.name, sizeof(entry.name), "%s", name);
 	snprintf(entry.help, sizeof(entry.help), "%s", help);
-	print_one(own->remote, &entry, !own->has_some);
-	own->has_some = true;
+	list_categories_add(opaque, &entry);
 }
 
+/* What is known without a manager. */
 static int list_categories_without(const struct fx_remote *remote)
 {
-	struct list_categories_own own = {.remote = remote};
+	struct list_categories_list list = {.remote = remote};
 
 	if (remote->json)
 		printf("[");
-	fx_categories_each(list_categories_see, &own);
+	fx_categories_each(list_categories_see, &list);
+	list_categories_up_to(&list, NULL);
 	if (remote->json)
 		printf("]\n");
 	return FX_EXIT_OK;
@@ -137,10 +191,10 @@ static int ask(struct fx_link *link, uint64_t timeout_ms, const char *after,
 static int show_all(const struct fx_remote *remote, struct fx_link *link, uint32_t *ret_silent)
 {
 	uint64_t timeout_ms = *(const uint64_t *)remote->own;
+	struct list_categories_list list = {.remote = remote};
 	struct fx_msg_categories m = {.count = 0};
 	char after[sizeof(m.entries[0].name)] = "";
 	const char *last;
-	bool first = true;
 	int r;
 
 	do {
@@ -148,14 +202,15 @@ static int show_all(const struct fx_remote *remote, struct fx_link *link, uint32
 		if (r || m.count == 0)
 			break;
 		*ret_silent = m.silent;
-		print_page(remote, &m, first);
+		print_page(&list, &m);
 		last = m.entries[m.count - 1].name;
 		if (strcmp(last, after) <= 0)
 			break;
 		memcpy(after, last, sizeof(after));
-		first = false;
 		timeout_ms = 0; /* they have been waited for */
 	} while (m.count == FX_CATEGORIES_PER_MESSAGE);
+	if (r == 0)
+		list_categories_up_to(&list, NULL);
 	return r;
 }
 

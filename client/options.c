@@ -206,12 +206,16 @@ static const char *set_sample(struct fx_options *o, const char *value)
 
 static const char *set_kernel(struct fx_options *o, const char *value)
 {
-	o->config.kernel_calls = value && strcmp(value, "calls") == 0;
-	o->config.kernel = !value || o->config.kernel_calls || options_is_on(value);
-	return !value || o->config.kernel_calls || strcmp(value, "1") == 0 || !*value ||
+	bool calls = value && strcmp(value, "calls") == 0;
+	bool machine = value && strcmp(value, "system") == 0;
+
+	o->config.kernel_calls = calls;
+	o->config.kernel_machine = machine;
+	o->config.kernel = !value || calls || machine || options_is_on(value);
+	return !value || calls || machine || strcmp(value, "1") == 0 || !*value ||
 		       strcmp(value, "0") == 0
 		   ? NULL
-		   : "not `calls'";
+		   : "neither `calls' nor `system'";
 }
 
 static const char *set_duration(struct fx_options *o, const char *value)

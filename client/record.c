@@ -21,6 +21,8 @@
 #include "client/remote.h"
 #include "client/usage.h"
 #include "manager/archive/destination.h"
+#include "manager/process/kernel-rights.h"
+#include "manager/session/companion.h"
 #include "manager/session/program.h"
 #include "manager/session/program-mpi.h"
 #include "manager/settings/report.h"
@@ -42,6 +44,9 @@ struct record {
 	char *appended;	  /* the words of append_args; owned */
 	bool detach;
 	bool decouple;
+
+	struct fx_companion companion; /* the kernel provider, if it is asked for */
+	char socket[FX_OUTPUT_PATH_MAX];
 
 	struct fx_link link;
 	int signal_fd;
@@ -127,6 +132,58 @@ static int join_arguments(struct record *record)
 	return 0;
 }
 
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* How long the kernel provider may work on when the recording has ended, and how often it is looked whether it does. */
+#define COMPANION_PATIENCE_MS 20000
+#define COMPANION_LOOK_MS     5
+
+/* Of the processes that are traced already it needs the right to see all. */
+static void record_accompany(void *opaque, pid_t program)
+{
+	struct record *record = opaque;
+	const struct fx_session_config *config = &record->options.config;
+	int right;
+
+	record->companion = (struct fx_companion){
+	    .hz = config->sample_hz,
+	    .switches = config->kernel,
+	    .calls = config->kernel_calls ||
+		     (program && fx_program_obstacle(record->program[0]) != FX_LOADABLE),
+	    .machine = config->kernel_machine,
+	    .categories = config->words,
+	    .socket = record->socket,
+	};
+	if (!fx_companion_is_wanted(&record->companion))
+		return;
+	right = fx_kernel_right(FX_KERNEL_OF_MACHINE);
+	record->companion.everyone = right == 0;
+	if (right < 0)
+		fx_report_as(
+		    record->remote.command,
+		    "what the kernel says of processes that run already is not recorded: %s",
+		    fx_kernel_cure(FX_KERNEL_OF_MACHINE, right));
+	if (right == 0 || program)
+		fx_companion_start(&record->companion, program);
+}
+
+/* What the kernel said is recorded before the session ends. */
+static void record_await_companion(struct record *record)
+{
+	uint64_t end = now_ms() + COMPANION_PATIENCE_MS;
+
+	fx_companion_finish(&record->companion);
+	while (!fx_companion_is_over(&record->companion) && now_ms() < end)
+		poll(NULL, 0, COMPANION_LOOK_MS);
+	fx_companion_kill(&record->companion);
+}
+
 static int find_socket(const struct record *record, char *ret, size_t size)
 {
 	char usual[FX_SOCKET_PATH_SIZE];
@@ -143,11 +200,13 @@ static int find_socket(const struct record *record, char *ret, size_t size)
 /* 0, or the exit status after a line that says why. */
 static int program_start(struct record *record)
 {
-	char library[PATH_MAX], mpi[PATH_MAX], socket[FX_OUTPUT_PATH_MAX];
+	char library[PATH_MAX], mpi[PATH_MAX];
 	struct fx_program_way way = {
 	    .library = library,
-	    .socket = socket,
+	    .socket = record->socket,
 	    .to_stderr = fx_destination_is_standard(record->options.config.output),
+	    .prepare = record_accompany,
+	    .opaque = record,
 	};
 	pid_t pid = join_arguments(record);
 
@@ -165,7 +224,6 @@ static int program_start(struct record *record)
 		setenv("FXTRACE_MANAGER_USER", owner, 1);
 	}
 	way.mpi = fx_program_mpi(record->arguments, library, mpi, sizeof(mpi));
-	pid = find_socket(record, socket, sizeof(socket));
 	if (pid == 0)
 		pid = fx_program_start(record->arguments, &way);
 	if (pid < 0) {
@@ -186,14 +244,6 @@ static void program_reap(struct record *record, int flags)
 }
 
 /* --- Waiting --------------------------------------------------------------------------------- */
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static int record_signals_take(struct record *record)
 {
@@ -296,16 +346,25 @@ static int record_execute(struct record *record)
 	if (r == 0)
 		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, NULL, &started);
 	FX_FAULT(client_started);
+	if (r == 0 && find_socket(record, record->socket, sizeof(record->socket)) < 0)
+		r = FX_EXIT_FAILURE;
 	if (r == 0 && record->program)
 		r = program_start(record);
+	else if (r == 0)
+		record_accompany(record, 0);
 	if (r == 0 && record_signals_take(record) < 0)
 		r = FX_EXIT_FAILURE;
-	if (r)
+	if (r) {
+		fx_companion_kill(&record->companion);
 		return r; /* the session ends with the connection */
+	}
 	r = wait_for_end(record);
+	record_await_companion(record);
 	FX_FAULT(client_terminate);
 	if (r == 0)
 		r = terminate(record);
+	if (r == 0 && !record->options.quiet)
+		fx_companion_report(&record->companion);
 	if (!record->detach)
 		program_reap(record, 0);
 	return record_exit_status(record, r);

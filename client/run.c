@@ -250,6 +250,8 @@ static int run_execute(const struct run *run)
 {
 	struct fx_companion companion = {.hz = run->options.config.sample_hz,
 					 .switches = run->options.config.kernel,
+					 .machine = run->options.config.kernel_machine,
+					 .categories = run->options.config.words,
 					 .calls =
 					     run->options.config.kernel_calls ||
 					     fx_program_obstacle(run->program[0]) != FX_LOADABLE,

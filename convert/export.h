@@ -69,6 +69,7 @@ struct fx_switch {
 	struct fx_sched_side outgoing;
 	struct fx_sched_side incoming;
 	uint8_t outgoing_state; /* enum fxt_thread_state */
+	bool uninterruptible;	/* it waits so that no signal wakes it */
 };
 
 struct fx_wakeup {

@@ -76,6 +76,13 @@ static int32_t int32_arg(const struct scheduler *scheduler, const char *name)
 	return arg && arg->type == FXT_ARG_INT32 ? arg->int32 : 0;
 }
 
+static bool bool_arg(const struct scheduler *scheduler, const char *name)
+{
+	const struct fxt_arg *arg = fxt_record_find_arg(&scheduler->record, name);
+
+	return arg && arg->type == FXT_ARG_BOOL && arg->boolean;
+}
+
 static void sched_export_wakeup(struct scheduler *scheduler, const struct fx_sched_entry *entry)
 {
 	const struct fxt_scheduling *sched = &scheduler->record.scheduling;
@@ -135,6 +142,7 @@ static int sched_export_switch(struct scheduler *scheduler, const struct fx_sche
 	    .outgoing = make_side(scheduler, entry->outgoing, outgoing),
 	    .incoming = make_side(scheduler, entry->incoming, incoming),
 	    .outgoing_state = sched->outgoing_state,
+	    .uninterruptible = !legacy && bool_arg(scheduler, "uninterruptible"),
 	};
 	int r = bridge_gap(scheduler, &sw);
 

@@ -23,6 +23,9 @@ struct fx_image {
 	UT_hash_handle hh;
 	struct image_key key;
 	unsigned uses;
+	struct fx_image *older, *newer; /* of those without a use */
+	struct timespec changed;	/* the file, */
+	off_t size;			/* and how large it was */
 	struct fx_code code;
 	struct fx_image_facts facts;
 	char copy[32]; /* of the vDSO's: where a file of it is */
@@ -30,6 +33,40 @@ struct fx_image {
 };
 
 static struct fx_image *images;
+
+/* What no process has mapped any more is kept for the next one, as of a build all have the same few files: so many of them. */
+#define UNUSED_MOST 64u
+
+static struct {
+	struct fx_image *oldest, *newest;
+	unsigned count;
+} unused;
+
+static void unused_add(struct fx_image *image)
+{
+	image->older = unused.newest;
+	image->newer = NULL;
+	if (unused.newest)
+		unused.newest->newer = image;
+	else
+		unused.oldest = image;
+	unused.newest = image;
+	unused.count++;
+}
+
+static void unused_remove(struct fx_image *image)
+{
+	if (image->older)
+		image->older->newer = image->newer;
+	else
+		unused.oldest = image->newer;
+	if (image->newer)
+		image->newer->older = image->older;
+	else
+		unused.newest = image->older;
+	image->older = image->newer = NULL;
+	unused.count--;
+}
 
 static struct fx_image *image_new(const char *path)
 {
@@ -49,6 +86,13 @@ static void image_free(struct fx_image *image)
 {
 	fx_code_close(&image->code);
 	free(image);
+}
+
+static void image_forget(struct fx_image *image)
+{
+	HASH_DEL(images, image);
+	unused_remove(image);
+	image_free(image);
 }
 
 static struct fx_image *image_finish(struct fx_image *image)
@@ -121,6 +165,13 @@ static int file_open(uint32_t pid, const char *path, uint64_t inode, struct stat
 	return fd;
 }
 
+/* A file that nobody runs may have been written anew. */
+static bool is_unchanged(const struct fx_image *image, const struct stat *st)
+{
+	return image->size == st->st_size && image->changed.tv_sec == st->st_mtim.tv_sec &&
+	       image->changed.tv_nsec == st->st_mtim.tv_nsec;
+}
+
 struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode)
 {
 	struct image_key key;
@@ -134,10 +185,14 @@ struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode)
 	if (fd < 0)
 		return NULL;
 	key = (struct image_key){st.st_dev, st.st_ino};
-	image = image_find(&key);
+	HASH_FIND(hh, images, &key, sizeof(key), image);
+	if (image && !image->uses && !is_unchanged(image, &st)) {
+		image_forget(image);
+		image = NULL;
+	}
 	if (image) {
 		close(fd);
-		return image;
+		return fx_image_share(image);
 	}
 	image = image_new(path);
 	if (!image) {
@@ -145,14 +200,16 @@ struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode)
 		return NULL;
 	}
 	image->key = key;
+	image->changed = st.st_mtim;
+	image->size = st.st_size;
 	image->code.fd = fd;
 	return image_finish(image);
 }
 
 struct fx_image *fx_image_share(struct fx_image *image)
 {
-	if (image)
-		image->uses++;
+	if (image && !image->uses++)
+		unused_remove(image);
 	return image;
 }
 
@@ -160,8 +217,15 @@ void fx_image_release(struct fx_image *image)
 {
 	if (!image || --image->uses)
 		return;
-	HASH_DEL(images, image);
-	image_free(image);
+	unused_add(image);
+	if (unused.count > UNUSED_MOST)
+		image_forget(unused.oldest);
+}
+
+void fx_images_forget(void)
+{
+	while (unused.oldest)
+		image_forget(unused.oldest);
 }
 
 const struct fx_image_facts *fx_image_facts(const struct fx_image *image)

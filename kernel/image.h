@@ -30,6 +30,9 @@ struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode);
 struct fx_image *fx_image_share(struct fx_image *image);
 void fx_image_release(struct fx_image *image);
 
+/* Lets go of those that are kept without a use. */
+void fx_images_forget(void);
+
 const struct fx_image_facts *fx_image_facts(const struct fx_image *image);
 
 /* The address of the byte that stands at `offset` of the file. False: it is in no segment. */

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
+#include "kernel/asked.h"
 #include "kernel/probes.h"
 #include "kernel/provider.h"
 #include "kernel/records.h"
 #include "kernel/rings.h"
-#include "kernel/tracepoint.h"
+#include "kernel/wanted-points.h"
 #include "kernel/watch.h"
 #include "protocol/kernel-ready.h"
 
@@ -25,18 +25,20 @@
 struct kernel_options {
 	const char *socket;
 	struct fx_kernel_wish wish;
-	bool alone;	    /* not of what it starts */
-	bool calls;	    /* system calls, too */
-	const char *probes; /* a list of categories; NULL: none, */
-	char **command;	    /* and the program whose probes these are, with its arguments */
-	int ready;	    /* -1: nobody is told */
+	bool alone;		/* not of what it starts */
+	bool calls;		/* system calls, too */
+	const char *categories; /* those of the kernel count */
+	const char *probes;	/* a list of categories; NULL: none, */
+	char **command;		/* and the program whose probes these are, with its arguments */
+	int ready;		/* -1: nobody is told */
 };
 
 static const char usage[] =
-    "Usage: fxtrace-kernel --socket PATH --pid PID [--sample HZ] [--switches] [--calls] [--alone] "
-    "[--ready FD] "
-    "[--probes LIST -- COMMAND...]\n"
-    "Tells the manager at PATH what the kernel says of process PID and of what it starts.\n"
+    "Usage: fxtrace-kernel --socket PATH [--pid PID] [--everyone] [--sample HZ] [--switches] "
+    "[--calls] [--machine] [--alone] "
+    "[--categories LIST] [--ready FD] [--probes LIST -- COMMAND...]\n"
+    "Tells the manager at PATH what the kernel says of process PID and of what it starts, or of "
+    "all that are traced.\n"
     "It is started by `fxtrace run --sample' and `--kernel', and ends by SIGTERM.\n";
 
 static _Noreturn void usage_end(FILE *to, int status)
@@ -62,15 +64,23 @@ static long option_number(const char *name, const char *text, long most)
 static void options_take(int argc, char **argv, struct kernel_options *ret)
 {
 	static const struct option table[] = {
-	    {"socket", required_argument, NULL, 's'}, {"pid", required_argument, NULL, 'p'},
-	    {"sample", required_argument, NULL, 'f'}, {"switches", no_argument, NULL, 'w'},
-	    {"alone", no_argument, NULL, 'a'},	      {"calls", no_argument, NULL, 'c'},
-	    {"probes", required_argument, NULL, 'q'}, {"ready", required_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},	      {NULL, 0, NULL, 0},
+	    {"socket", required_argument, NULL, 's'},
+	    {"pid", required_argument, NULL, 'p'},
+	    {"sample", required_argument, NULL, 'f'},
+	    {"switches", no_argument, NULL, 'w'},
+	    {"alone", no_argument, NULL, 'a'},
+	    {"calls", no_argument, NULL, 'c'},
+	    {"everyone", no_argument, NULL, 'e'},
+	    {"machine", no_argument, NULL, 'm'},
+	    {"categories", required_argument, NULL, 'k'},
+	    {"probes", required_argument, NULL, 'q'},
+	    {"ready", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'},
+	    {NULL, 0, NULL, 0},
 	};
 	int key;
 
-	*ret = (struct kernel_options){.ready = -1};
+	*ret = (struct kernel_options){.ready = -1, .categories = ""};
 	while ((key = getopt_long(argc, argv, "", table, NULL)) >= 0) {
 		switch (key) {
 		case 's':
@@ -88,6 +98,15 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 		case 'c':
 			ret->calls = true;
 			break;
+		case 'e':
+			ret->wish.everyone = true;
+			break;
+		case 'm':
+			ret->wish.machine = true;
+			break;
+		case 'k':
+			ret->categories = optarg;
+			break;
 		case 'a':
 			ret->alone = true;
 			break;
@@ -104,7 +123,8 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 		}
 	}
 	ret->command = argv + optind;
-	if (!ret->socket || ret->wish.pid <= 0 || (ret->probes != NULL) != (optind < argc))
+	if (!ret->socket || !(ret->wish.pid || ret->wish.everyone) ||
+	    (ret->probes != NULL) != (optind < argc))
 		usage_end(stderr, 2);
 }
 
@@ -119,35 +139,41 @@ static void end_came(int number)
 	fx_rings_finish(rings);
 }
 
-/* It ends when it is told to, also by the end of its maker, and by nothing that a terminal sends. */
+/* It ends when it is told to, also by the end of its maker, and by nothing that a terminal sends. Its maker's end is told by SIGTERM, which
+ * ends it as long as there are no rings. */
 static void signals_prepare(void)
 {
-	const struct sigaction end = {.sa_handler = end_came, .sa_flags = SA_RESTART};
 	static const int ignored[] = {SIGINT, SIGHUP, SIGQUIT, SIGPIPE};
 
 	for (size_t i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
-	sigaction(SIGTERM, &end, NULL);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
-static void ready_tell(int fd, int error, bool points, bool kernel)
+static void signals_take(void)
 {
-	const struct fx_kernel_ready ready = {error, points, kernel};
+	const struct sigaction end = {.sa_handler = end_came, .sa_flags = SA_RESTART};
+
+	sigaction(SIGTERM, &end, NULL);
+}
+
+static void ready_tell(int fd, const struct fx_kernel_ready *ready)
+{
 	ssize_t told;
 
 	if (fd < 0)
 		return;
-	told = write(fd, &ready, sizeof(ready));
+	told = write(fd, ready, sizeof(*ready));
 	(void)told;
 }
 
-static void losses_tell(void)
+static void losses_tell(struct fx_watch *watch)
 {
 	uint64_t lost = fx_rings_lost(rings);
 
-	if (lost)
-		fx_kernel_lost(lost);
+	if (!lost)
+		return;
+	fx_kernel_lost(lost);
+	fx_watch_lost(watch);
 }
 
 static void records_work(struct fx_watch *watch)
@@ -158,11 +184,11 @@ static void records_work(struct fx_watch *watch)
 		if (record)
 			fx_watch_take(watch, record);
 		else
-			losses_tell();
+			losses_tell(watch);
 		free(record);
 	}
 	fx_watch_finish(watch);
-	losses_tell();
+	losses_tell(watch);
 }
 
 static int complain(const char *what, int error)
@@ -171,47 +197,118 @@ static int complain(const char *what, int error)
 	return 1;
 }
 
-int main(int argc, char **argv)
+static uint32_t sets_of(const struct kernel_options *options)
 {
-	struct kernel_options options;
-	struct fx_probes probes = {.numbers = NULL};
-	struct fx_tracepoints points;
-	struct fx_watch *watch;
-	bool kernel = false, has_points;
+	uint32_t sets = fx_asked_sets(options->categories);
+
+	if (options->wish.switches)
+		sets |= FX_KERNEL_WAKEUPS;
+	if (options->wish.machine)
+		sets |= FX_KERNEL_MIGRATIONS;
+	if (options->calls)
+		sets |= FX_KERNEL_CALLS;
+	return sets;
+}
+
+/* Of what was asked for what is there: of the tracepoints all or none. */
+static uint32_t sets_had(const struct kernel_options *options,
+			 const struct fx_wanted_points *points)
+{
+	uint32_t sets = sets_of(options) & FX_KERNEL_FAULT;
+
+	if (!fx_rings_have_tracepoints(rings))
+		return sets;
+	sets |= points->tracepoints.sets;
+	if (points->named.count)
+		sets |= FX_KERNEL_POINTS;
+	return sets;
+}
+
+/* Where the whole machine may not be seen, the program still may. */
+static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *points,
+		      struct fx_probes *probes, bool *ret_kernel)
+{
+	struct fx_kernel_wish *wish = &options->wish;
+	uint32_t sets = sets_of(options);
 	int r;
 
-	options_take(argc, argv, &options);
-	if (options.wish.switches && fx_tracepoints_find(&points) == 0) {
-		options.wish.tracepoints = points.numbers;
-		options.wish.tracepoint_count =
-		    FX_TRACEPOINT_COUNT - (options.calls ? 0 : FX_TRACEPOINTS_OF_CALLS);
+	wish->manager = options->socket;
+	wish->faults = sets & FX_KERNEL_FAULT;
+	fx_wanted_points_find(sets, options->categories, wish->machine, points);
+	wish->points = points->list;
+	wish->point_count = points->count;
+	if (options->probes)
+		fx_probes_begin(probes, options->probes, options->command, wish);
+	r = fx_rings_open(wish, &rings, ret_kernel);
+	if (!wish->machine || (r != -EACCES && r != -EPERM))
+		return r;
+	wish->machine = false;
+	fx_wanted_points_free(points);
+	fx_probes_end(probes);
+	return kernel_ask(options, points, probes, ret_kernel);
+}
+
+static void categories_know(const struct fx_kernel_wish *wish, uint32_t sets)
+{
+	static const struct {
+		uint32_t bit;
+		const char *category, *help;
+	} known[] = {
+#define KNOWN_(sym, bit, category, help) {FX_KERNEL_##sym, category, help},
+	    FX_KERNEL_SETS(KNOWN_)
+#undef KNOWN_
+	};
+
+	if (wish->hz)
+		fx_kernel_knows("sample",
+				"what threads compute: stacks of those that have a processor");
+	if (wish->switches)
+		fx_kernel_knows("sched", "which threads have a processor, and when");
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (known[i].help && sets & known[i].bit)
+			fx_kernel_knows(known[i].category, known[i].help);
 	}
-	if (options.probes)
-		fx_probes_begin(&probes, options.probes, options.command, &options.wish);
-	r = fx_rings_open(&options.wish, &rings, &kernel);
-	has_points = r == 0 && fx_rings_have_tracepoints(rings);
+}
+
+int main(int argc, char **argv)
+{
+	static struct kernel_options options;
+	static struct fx_wanted_points points;
+	struct fx_probes probes = {.numbers = NULL};
+	struct fx_kernel_ready ready = {.has_points = fx_points_are_known()};
+	struct fx_watch *watch;
+	bool kernel = false;
+	uint32_t asked;
+	int r;
+
+	signals_prepare();
+	options_take(argc, argv, &options);
+	asked = sets_of(&options);
+	r = kernel_ask(&options, &points, &probes, &kernel);
 	if (r == 0)
 		r = fx_watch_create(&options.wish,
-				    has_points && options.wish.switches ? &points : NULL,
+				    fx_rings_have_tracepoints(rings) ? &points : NULL,
 				    options.alone, &watch);
 	if (r == 0)
 		r = fx_rings_start(rings);
 	if (r == 0)
-		signals_prepare();
-	ready_tell(options.ready, r, has_points, kernel);
+		signals_take();
+	ready.error = r;
+	ready.kernel = kernel;
+	ready.asked = asked;
+	ready.is_cut = points.is_cut;
+	ready.sets = r == 0 ? sets_had(&options, &points) : 0;
+	memcpy(ready.unknown, points.unknown, sizeof(ready.unknown));
+	ready_tell(options.ready, &ready);
 	if (r < 0) {
 		fx_probes_end(&probes);
 		return options.ready < 0 ? complain("cannot ask the kernel", r) : 1;
 	}
-	if (has_points)
+	if (fx_rings_have_tracepoints(rings))
 		fx_watch_let_probes(watch, &probes.list);
 	else
 		fx_probes_refused(&probes);
-	if (options.wish.hz)
-		fx_kernel_knows("sample",
-				"what threads compute: stacks of those that have a processor");
-	if (options.wish.switches)
-		fx_kernel_knows("sched", "which threads have a processor, and when");
+	categories_know(&options.wish, ready.sets);
 	for (size_t i = 0; i < probes.list.probes.count; i++)
 		fx_kernel_knows(probes.list.probes.items[i].category,
 				"a static probe of the program or a library");
@@ -221,6 +318,7 @@ int main(int argc, char **argv)
 		fx_probes_end(&probes);
 		return complain(options.socket, r);
 	}
+	fx_watch_begin(watch);
 	records_work(watch);
 	fx_kernel_leave();
 	/* Whoever has started it need not wait for what follows: the kernel takes its time to close tracepoints. */
@@ -229,6 +327,7 @@ int main(int argc, char **argv)
 		close(options.ready);
 	fx_rings_close(rings);
 	fx_watch_destroy(watch);
+	fx_wanted_points_free(&points);
 	fx_probes_end(&probes);
 	return 0;
 }

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "kernel/tracepoint.h"
+#include "kernel/tracefs.h"
 
 /* GROUP_PID/pNUMBER is what probes are called. */
 #define GROUP "fxtrace_sdt_"
@@ -239,11 +239,10 @@ static int probe_place(const char *tracefs, struct fx_probe *probe, unsigned ser
 
 int fx_probe_place_all(struct fx_probe_list *list)
 {
-	struct fx_tracepoints points;
 	const char *tracefs;
 	int r = 0;
 
-	fx_tracepoints_find(&points); /* for the sake of a tracefs */
+	fx_tracefs_events(); /* mounts it, if need be */
 	tracefs = tracefs_find();
 	if (!tracefs)
 		return -ENOENT;

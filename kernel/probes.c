@@ -76,15 +76,16 @@ static int probes_wish(struct fx_probes *probes, struct fx_kernel_wish *wish)
 {
 	size_t count = probes->list.probes.count;
 
-	probes->numbers = calloc(wish->tracepoint_count + count, sizeof(*probes->numbers));
+	probes->numbers = calloc(wish->point_count + count, sizeof(*probes->numbers));
 	if (!probes->numbers)
 		return -ENOMEM;
-	for (size_t i = 0; i < wish->tracepoint_count; i++)
-		probes->numbers[i] = wish->tracepoints[i];
+	for (size_t i = 0; i < wish->point_count; i++)
+		probes->numbers[i] = wish->points[i];
 	for (size_t i = 0; i < count; i++)
-		probes->numbers[wish->tracepoint_count + i] = probes->list.probes.items[i].number;
-	wish->tracepoints = probes->numbers;
-	wish->tracepoint_count += (unsigned)count;
+		probes->numbers[wish->point_count + i] =
+		    (struct fx_kernel_point){probes->list.probes.items[i].number, false};
+	wish->points = probes->numbers;
+	wish->point_count += (unsigned)count;
 	return 0;
 }
 

@@ -8,7 +8,8 @@
 
 struct fx_probes {
 	struct fx_probe_list list; /* empty: there are none */
-	uint32_t *numbers; /* the wish's tracepoints, these among them; NULL: as they were */
+	struct fx_kernel_point
+	    *numbers; /* the wish's tracepoints, these among them; NULL: as they were */
 };
 
 /* Adds those that a list of categories asks for, of the programs that a command names, to what is wished. */

@@ -102,34 +102,42 @@ static uint64_t *weight_write(uint64_t *out, uint32_t key, int32_t weight)
 	return out + 1;
 }
 
-/* header, time, outgoing thread, incoming thread, their weights. What the processor did before and does afterwards is not known:
+/* header, time, outgoing thread, incoming thread, their weights, and of a wait that no signal ends, which has no state in the format,
+ * that it is one. What the processor did before and does afterwards is not known:
  * nothing. */
 void fx_kernel_switch(struct fx_task thread, uint64_t ns, uint32_t cpu, enum fx_kernel_switch what)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
-	static const uint8_t states[] = {[FX_SWITCH_IN] = STATE_RUNNABLE,
-					 [FX_SWITCH_WAITS] = STATE_WAITS,
-					 [FX_SWITCH_STOPPED] = STATE_STOPPED,
-					 [FX_SWITCH_ENDS] = STATE_ENDS,
-					 [FX_SWITCH_PREEMPTED] = STATE_RUNNABLE};
+	static const uint8_t states[] = {
+	    [FX_SWITCH_IN] = STATE_RUNNABLE,	  [FX_SWITCH_WAITS] = STATE_WAITS,
+	    [FX_SWITCH_WAITS_DEEP] = STATE_WAITS, [FX_SWITCH_STOPPED] = STATE_STOPPED,
+	    [FX_SWITCH_ENDS] = STATE_ENDS,	  [FX_SWITCH_PREEMPTED] = STATE_RUNNABLE};
 	bool in = what == FX_SWITCH_IN;
 	struct fx_reservation r;
-	uint32_t outgoing, incoming;
+	uint32_t outgoing, incoming, deep = 0;
+	unsigned words = 6;
 	uint64_t *p, *out;
 
 	if (!t)
 		return;
 	outgoing = fx_string_literal(t, "outgoing_weight");
 	incoming = fx_string_literal(t, "incoming_weight");
-	p = fx_record_reserve(t, 6, &r);
+	if (what == FX_SWITCH_WAITS_DEEP)
+		deep = fx_string_literal(t, "uninterruptible");
+	words += deep != 0;
+	p = fx_record_reserve(t, words, &r);
 	if (!p)
 		return;
 	p[1] = ns;
 	p[2] = in ? 0 : thread.tid;
 	p[3] = in ? thread.tid : 0;
 	out = weight_write(p + 4, outgoing, in ? WEIGHT_IDLE : WEIGHT_USUAL);
-	weight_write(out, incoming, in ? WEIGHT_USUAL : WEIGHT_IDLE);
-	fx_record_commit(t, p, fx_header_context_switch(6, 2, cpu, states[what]), &r);
+	out = weight_write(out, incoming, in ? WEIGHT_USUAL : WEIGHT_IDLE);
+	if (deep)
+		*out = FXT_PUT(ARG_TYPE, FXT_ARG_BOOL) | FXT_PUT(ARG_SIZE, 1) |
+		       FXT_PUT(ARG_NAME, deep) | FXT_PUT(ARG_VALUE32_VALUE, 1);
+	fx_record_commit(t, p, fx_header_context_switch(words, deep ? 3 : 2, cpu, states[what]),
+			 &r);
 }
 
 /* header, time, thread, its weight, who woke it. */

@@ -20,7 +20,8 @@ void fx_kernel_sample(struct fx_task thread, uint64_t ns, uint32_t period, const
 /* The thread was given the processor, or had it taken away. */
 enum fx_kernel_switch {
 	FX_SWITCH_IN,
-	FX_SWITCH_WAITS,   /* it gave it up */
+	FX_SWITCH_WAITS, /* it gave it up */
+	FX_SWITCH_WAITS_DEEP, /* the same, and no signal wakes it: it waits for a disk, or a lock of the kernel's */
 	FX_SWITCH_STOPPED, /* by a signal or a debugger */
 	FX_SWITCH_ENDS,
 	FX_SWITCH_PREEMPTED, /* it would have gone on */

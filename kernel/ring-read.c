@@ -31,7 +31,7 @@ static void ring_copy(const struct fx_ring *ring, uint64_t at, void *to, size_t 
  * sizes, at which the kernel says so. */
 static size_t sample_used(const struct fx_ring *ring, uint64_t at, size_t size)
 {
-	size_t place = sizeof(struct fx_ring_sample_begin);
+	size_t place = sizeof(struct fx_ring_place_begin);
 	uint64_t word = 0, room = 0, used = 0;
 
 	if (size < place + 8)
@@ -52,11 +52,17 @@ static size_t sample_used(const struct fx_ring *ring, uint64_t at, size_t size)
 	return used < room ? place + (size_t)used : place + (size_t)room;
 }
 
+static size_t begin_size(const struct fx_ring *ring)
+{
+	return ring->is_tracepoints ? sizeof(struct fx_ring_sample_begin)
+				    : sizeof(struct fx_ring_place_begin);
+}
+
 /* A record without its header; -1: it is none of ours. */
 static ssize_t body_size(const struct fx_ring *ring, uint64_t body, uint32_t type, size_t size)
 {
-	size_t least = type == PERF_RECORD_SAMPLE ? sizeof(struct fx_ring_sample_begin)
-						  : sizeof(struct fx_ring_trailer);
+	size_t least =
+	    type == PERF_RECORD_SAMPLE ? begin_size(ring) : sizeof(struct fx_ring_trailer);
 
 	if (size < least)
 		return -1;
@@ -65,20 +71,37 @@ static ssize_t body_size(const struct fx_ring *ring, uint64_t body, uint32_t typ
 	return (ssize_t)(size - sizeof(struct fx_ring_trailer));
 }
 
+/* Samples have it at their begin, all others at their end. */
+static struct fx_ring_trailer trailer_read(const struct fx_ring *ring,
+					   const struct perf_event_header *header, uint64_t body)
+{
+	struct fx_ring_trailer ret;
+	struct fx_ring_place_begin begin;
+
+	if (header->type != PERF_RECORD_SAMPLE) {
+		ring_copy(ring, body + header->size - sizeof(*header) - sizeof(ret), &ret,
+			  sizeof(ret));
+	} else if (ring->is_tracepoints) {
+		ring_copy(ring, body + offsetof(struct fx_ring_sample_begin, trailer), &ret,
+			  sizeof(ret));
+	} else {
+		ring_copy(ring, body, &begin, sizeof(begin));
+		ret = (struct fx_ring_trailer){begin.pid, begin.tid, begin.ns, begin.cpu, 0};
+	}
+	return ret;
+}
+
 /* NULL without memory. */
 static struct fx_ring_record *record_copy(const struct ring_reading *reading,
 					  const struct perf_event_header *header, uint64_t body,
 					  size_t size)
 {
 	struct fx_ring_record *record = malloc(sizeof(*record) + size);
-	bool is_sample = header->type == PERF_RECORD_SAMPLE;
-	size_t place = is_sample ? offsetof(struct fx_ring_sample_begin, trailer)
-				 : header->size - sizeof(*header) - sizeof(struct fx_ring_trailer);
 	struct fx_ring_trailer trailer;
 
 	if (!record)
 		return NULL;
-	ring_copy(reading->ring, body + place, &trailer, sizeof(trailer));
+	trailer = trailer_read(reading->ring, header, body);
 	*record = (struct fx_ring_record){
 	    .ns = trailer.ns + (uint64_t)reading->clock,
 	    .pid = trailer.pid,
@@ -86,7 +109,7 @@ static struct fx_ring_record *record_copy(const struct ring_reading *reading,
 	    .cpu = trailer.cpu,
 	    .type = header->type,
 	    .misc = header->misc,
-	    .is_tracepoint = is_sample && reading->ring->is_tracepoints,
+	    .is_tracepoint = header->type == PERF_RECORD_SAMPLE && reading->ring->is_tracepoints,
 	    .size = size,
 	};
 	ring_copy(reading->ring, body, record->body, size);

@@ -19,15 +19,15 @@ void fx_ring_records_free(struct fx_ring_record *first)
 
 /* Behind the begin: how many addresses of the kernel and these, the kind of the registers and these, how long the stack is and it
  * (kernel/ring.c asks for them). */
-bool fx_ring_sample(const struct fx_ring_record *record, struct fx_sample *ret)
+bool fx_ring_sample(const struct fx_ring_record *record, struct fx_caught *ret)
 {
-	const uint64_t *at = record->body + sizeof(struct fx_ring_sample_begin) / 8;
+	const uint64_t *at = record->body + sizeof(struct fx_ring_place_begin) / 8;
 	const uint64_t *end = record->body + record->size / 8;
 
 	if (record->type != PERF_RECORD_SAMPLE || record->is_tracepoint ||
-	    record->size < sizeof(struct fx_ring_sample_begin))
+	    record->size <= sizeof(struct fx_ring_place_begin))
 		return false;
-	*ret = (struct fx_sample){
+	*ret = (struct fx_caught){
 	    .ip = record->body[0],
 	    .in_kernel = (record->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL,
 	};
@@ -43,6 +43,19 @@ bool fx_ring_sample(const struct fx_ring_record *record, struct fx_sample *ret)
 	ret->stack = (const uint8_t *)at;
 	ret->stack_size =
 	    record->size - (size_t)((const uint8_t *)at - (const uint8_t *)record->body);
+	return true;
+}
+
+bool fx_ring_fault(const struct fx_ring_record *record, uint64_t *ret_ip, uint64_t *ret_address)
+{
+	struct fx_ring_place_begin begin;
+
+	if (record->type != PERF_RECORD_SAMPLE || record->is_tracepoint ||
+	    record->size != sizeof(begin))
+		return false;
+	memcpy(&begin, record->body, sizeof(begin));
+	*ret_ip = begin.ip;
+	*ret_address = begin.address;
 	return true;
 }
 

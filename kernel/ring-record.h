@@ -31,17 +31,29 @@ struct fx_ring_trailer {
 	uint32_t cpu, reserved;
 };
 
-/* and, by PERF_SAMPLE_IP, behind the address at the begin of those. */
+/* and, by PERF_SAMPLE_IP, behind the address at the begin of those: of tracepoints */
 struct fx_ring_sample_begin {
 	uint64_t ip;
 	struct fx_ring_trailer trailer;
+};
+
+/* and, by PERF_SAMPLE_ADDR, of others. */
+struct fx_ring_place_begin {
+	uint64_t ip;
+	uint32_t pid, tid;
+	uint64_t ns;
+	uint64_t address; /* of a page fault */
+	uint32_t cpu, reserved;
 };
 
 /* A list of records, linked by `next'. */
 void fx_ring_records_free(struct fx_ring_record *first);
 
 /* What a sample says; it points into the record. False: the record is none. */
-bool fx_ring_sample(const struct fx_ring_record *record, struct fx_sample *ret);
+bool fx_ring_sample(const struct fx_ring_record *record, struct fx_caught *ret);
+
+/* Where a page fault was: a sample that has nothing behind its begin. False: it is none. */
+bool fx_ring_fault(const struct fx_ring_record *record, uint64_t *ret_ip, uint64_t *ret_address);
 
 /* What a tracepoint says, of which the first two bytes are its number. NULL: the record is of none. */
 const uint8_t *fx_ring_tracepoint(const struct fx_ring_record *record, size_t *ret_size);

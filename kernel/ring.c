@@ -17,6 +17,7 @@
 
 /* Pages of a ring: as many as are had, in steps of one half down to what everybody may lock (perf_event_mlock_kb). */
 #define RING_PAGES_MOST	 1024u
+#define RING_PAGES_WIDE	 4096u /* for what all threads of the machine do */
 #define RING_PAGES_LEAST 8u
 
 /* Bytes of tracepoints after which their ring is read before its turn. */
@@ -25,11 +26,24 @@
 /* What every record says: struct fx_ring_trailer, and the address of fx_ring_sample_begin. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
+/* All threads, as perf_event_open(2) has it. */
+#define ANYBODY (-1)
+
 static int perf_event_open(struct perf_event_attr *attr, pid_t pid, uint32_t cpu)
 {
 	long fd = syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+static pid_t pid_of(const struct fx_kernel_wish *wish)
+{
+	return wish->everyone ? ANYBODY : wish->pid;
+}
+
+static unsigned ring_pages(const struct fx_kernel_wish *wish)
+{
+	return wish->everyone || wish->machine ? RING_PAGES_WIDE : RING_PAGES_MOST;
 }
 
 static int ring_map(struct fx_ring *ring, unsigned pages)
@@ -68,20 +82,27 @@ void fx_ring_close(struct fx_ring *ring)
 
 static void attr_fill(const struct fx_kernel_wish *wish, bool kernel, struct perf_event_attr *ret)
 {
+	/* What all threads do is told by one event alone. */
+	bool tells_lives = wish->everyone || !wish->machine;
+	/* A clock of all threads is the processor's. */
+	uint32_t clock = wish->everyone ? PERF_COUNT_SW_CPU_CLOCK : PERF_COUNT_SW_TASK_CLOCK;
+
 	*ret = (struct perf_event_attr){
 	    .type = PERF_TYPE_SOFTWARE,
 	    .size = sizeof(*ret),
-	    .config = wish->hz ? PERF_COUNT_SW_TASK_CLOCK : PERF_COUNT_SW_DUMMY,
-	    .sample_type = SAMPLE_TYPE,
-	    .inherit = 1,
+	    .config = wish->hz ? clock : PERF_COUNT_SW_DUMMY,
+	    .sample_type = SAMPLE_TYPE | PERF_SAMPLE_ADDR,
+	    .inherit = !wish->everyone,
 	    .exclude_kernel = !kernel,
 	    .exclude_hv = 1,
+	    .exclude_idle = wish->everyone,
 	    .mmap = 1,
 	    .mmap2 = 1,
-	    .comm = 1,
-	    .comm_exec = 1,
-	    .task = 1,
-	    .context_switch = wish->switches,
+	    .mmap_data = wish->faults,
+	    .comm = tells_lives,
+	    .comm_exec = tells_lives,
+	    .task = tells_lives,
+	    .context_switch = wish->switches && tells_lives,
 	    .sample_id_all = 1,
 	    .use_clockid = 1,
 	    .clockid = CLOCK_BOOTTIME,
@@ -98,20 +119,93 @@ static void attr_fill(const struct fx_kernel_wish *wish, bool kernel, struct per
 	ret->sample_stack_user = STACK_BYTES;
 }
 
+/* One more event that writes into the ring, which has room for its descriptor. */
+static int ring_add(struct fx_ring *ring, struct perf_event_attr *attr, pid_t pid)
+{
+	int fd = perf_event_open(attr, pid, ring->cpu), r;
+
+	if (fd < 0)
+		return fd;
+	r = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? -errno : 0;
+	if (r == 0)
+		ring->others[ring->other_count++] = fd;
+	else
+		close(fd);
+	return r;
+}
+
+/* A fault brings its address, and no stack: fx_ring_fault() tells it from samples by that. */
+static int ring_add_faults(struct fx_ring *ring, const struct fx_kernel_wish *wish, bool kernel)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof(attr),
+	    .config = PERF_COUNT_SW_PAGE_FAULTS_MAJ,
+	    .sample_period = 1,
+	    .sample_type = SAMPLE_TYPE | PERF_SAMPLE_ADDR,
+	    .inherit = !wish->everyone,
+	    .exclude_kernel = !kernel,
+	    .exclude_hv = 1,
+	    .sample_id_all = 1,
+	    .use_clockid = 1,
+	    .clockid = CLOCK_BOOTTIME,
+	    .watermark = 1,
+	};
+
+	return ring_add(ring, &attr, pid_of(wish));
+}
+
+/* What all threads of the machine do. */
+static int ring_add_machine(struct fx_ring *ring)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof(attr),
+	    .config = PERF_COUNT_SW_DUMMY,
+	    .sample_type = SAMPLE_TYPE,
+	    .comm = 1,
+	    .comm_exec = 1,
+	    .task = 1,
+	    .context_switch = 1,
+	    .sample_id_all = 1,
+	    .use_clockid = 1,
+	    .clockid = CLOCK_BOOTTIME,
+	    .watermark = 1,
+	};
+
+	return ring_add(ring, &attr, ANYBODY);
+}
+
+static int ring_add_others(struct fx_ring *ring, const struct fx_kernel_wish *wish, bool kernel)
+{
+	int r = 0;
+
+	ring->others = calloc(2, sizeof(*ring->others));
+	if (!ring->others)
+		return -ENOMEM;
+	if (wish->faults)
+		r = ring_add_faults(ring, wish, kernel);
+	if (r == 0 && wish->machine && !wish->everyone)
+		r = ring_add_machine(ring);
+	return r;
+}
+
 int fx_ring_open(struct fx_ring *ring, const struct fx_kernel_wish *wish, bool kernel, uint32_t cpu)
 {
 	struct perf_event_attr attr;
 	int r = -ENOMEM;
 
 	attr_fill(wish, kernel, &attr);
-	for (unsigned pages = RING_PAGES_MOST; pages >= RING_PAGES_LEAST; pages /= 2) {
+	for (unsigned pages = ring_pages(wish); pages >= RING_PAGES_LEAST; pages /= 2) {
 		*ring = (struct fx_ring){.cpu = cpu};
 		/* It cannot be changed afterwards, so each size takes an event of its own. */
 		attr.wakeup_watermark = (uint32_t)(pages * (size_t)getpagesize() / 4);
-		ring->fd = perf_event_open(&attr, wish->pid, cpu);
+		ring->fd = perf_event_open(&attr, pid_of(wish), cpu);
 		if (ring->fd < 0)
 			return ring->fd;
 		r = ring_map(ring, pages);
+		if (r == 0)
+			r = ring_add_others(ring, wish, kernel);
 		if (r == 0)
 			return 0;
 		fx_ring_close(ring);
@@ -133,7 +227,6 @@ static void attr_fill_tracepoint(uint32_t number, struct perf_event_attr *ret)
 	    .config = number,
 	    .sample_period = 1,
 	    .sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW,
-	    .inherit = 1,
 	    .sample_id_all = 1,
 	    .use_clockid = 1,
 	    .clockid = CLOCK_MONOTONIC,
@@ -143,25 +236,22 @@ static void attr_fill_tracepoint(uint32_t number, struct perf_event_attr *ret)
 }
 
 /* The first makes the ring, the others write into it. */
-static int tracepoint_add(struct fx_ring *ring, uint32_t number, pid_t pid)
+static int tracepoint_add(struct fx_ring *ring, const struct fx_kernel_wish *wish,
+			  const struct fx_kernel_point *point)
 {
+	pid_t pid = point->is_wide ? ANYBODY : pid_of(wish);
 	struct perf_event_attr attr;
-	int fd, r = -ENOMEM;
+	int r = -ENOMEM;
 
-	attr_fill_tracepoint(number, &attr);
-	fd = perf_event_open(&attr, pid, ring->cpu);
-	if (fd < 0)
-		return fd;
-	if (ring->fd >= 0) {
-		r = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? -errno : 0;
-		if (r == 0)
-			ring->others[ring->other_count++] = fd;
-		else
-			close(fd);
+	attr_fill_tracepoint(point->number, &attr);
+	attr.inherit = pid != ANYBODY;
+	if (ring->fd >= 0)
+		return ring_add(ring, &attr, pid);
+	r = perf_event_open(&attr, pid, ring->cpu);
+	if (r < 0)
 		return r;
-	}
-	ring->fd = fd;
-	for (unsigned pages = RING_PAGES_MOST; r < 0 && pages >= RING_PAGES_LEAST; pages /= 2)
+	ring->fd = r;
+	for (unsigned pages = ring_pages(wish); r != 0 && pages >= RING_PAGES_LEAST; pages /= 2)
 		r = ring_map(ring, pages);
 	return r;
 }
@@ -171,11 +261,11 @@ int fx_ring_open_tracepoints(struct fx_ring *ring, const struct fx_kernel_wish *
 	int r = 0;
 
 	*ring = (struct fx_ring){.fd = -1, .cpu = cpu, .is_tracepoints = true};
-	ring->others = calloc(wish->tracepoint_count, sizeof(*ring->others));
+	ring->others = calloc(wish->point_count, sizeof(*ring->others));
 	if (!ring->others)
 		return -ENOMEM;
-	for (unsigned i = 0; r == 0 && i < wish->tracepoint_count; i++)
-		r = tracepoint_add(ring, wish->tracepoints[i], wish->pid);
+	for (unsigned i = 0; r == 0 && i < wish->point_count; i++)
+		r = tracepoint_add(ring, wish, &wish->points[i]);
 	if (r < 0)
 		fx_ring_close(ring);
 	return r;

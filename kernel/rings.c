@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/atomic.h"
@@ -17,6 +18,9 @@
 
 /* How often the rings are looked into, if none is full enough to say so. */
 #define TURN_MS 20
+
+/* The priority of the thread that reads. */
+#define READING_NICE (-15)
 
 /* The kernel takes the time of a record before it writes it: this long before, at most. */
 #define WRITING_NS UINT64_C(2000000)
@@ -50,7 +54,7 @@ static void rings_open_tracepoints(struct fx_rings *rings, const struct fx_kerne
 {
 	unsigned usual = rings->count;
 
-	rings->has_tracepoints = wish->tracepoint_count > 0;
+	rings->has_tracepoints = wish->point_count > 0;
 	for (unsigned i = 0; rings->has_tracepoints && i < usual; i++) {
 		rings->has_tracepoints = fx_ring_open_tracepoints(&rings->rings[rings->count], wish,
 								  rings->rings[i].cpu) == 0;
@@ -157,6 +161,8 @@ static void *rings_main(void *opaque)
 {
 	struct fx_rings *rings = opaque;
 
+	/* It has little to do, and must not come too late; who may not ask for that goes without. */
+	setpriority(PRIO_PROCESS, (id_t)gettid(), READING_NICE);
 	/* acquire: nothing depends on it but the loop's end; pairs with fx_rings_finish() */
 	while (!fx_load_acquire(&rings->finish)) {
 		poll(rings->polled, rings->count + 1, TURN_MS);

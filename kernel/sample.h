@@ -10,7 +10,7 @@
 /* PERF_CONTEXT_MAX: no address. */
 #define FX_KERNEL_MARK ((uint64_t)-4095)
 
-struct fx_sample {
+struct fx_caught {
 	uint64_t ip;
 	const uint64_t
 	    *kernel; /* addresses, the innermost first; among them marks from FX_KERNEL_MARK on */

@@ -46,7 +46,7 @@ static void space_clear(struct fx_space *space)
 		space->unwinder_end(space->unwinder);
 	fx_symspace_destroy(space->names);
 	free(space->mappings);
-	*space = (struct fx_space){.pid = space->pid};
+	*space = (struct fx_space){.pid = space->pid, .is_own = space->is_own};
 }
 
 static void entry_free(struct fx_spaces *spaces, struct space_entry *entry)
@@ -62,6 +62,7 @@ void fx_spaces_destroy(struct fx_spaces *spaces)
 
 	HASH_ITER (hh, spaces->entries, entry, next)
 		entry_free(spaces, entry);
+	fx_images_forget();
 	free(spaces);
 }
 
@@ -85,6 +86,21 @@ struct fx_space *fx_space_of(struct fx_spaces *spaces, uint32_t pid)
 	entry->space.pid = pid;
 	HASH_ADD(hh, spaces->entries, space.pid, sizeof(entry->space.pid), entry);
 	return &entry->space;
+}
+
+const struct fx_space *fx_space_known(const struct fx_spaces *spaces, uint32_t pid)
+{
+	const struct space_entry *entry = entry_find(spaces, pid);
+
+	return entry ? &entry->space : NULL;
+}
+
+void fx_space_own(struct fx_spaces *spaces, uint32_t pid)
+{
+	struct fx_space *space = fx_space_of(spaces, pid);
+
+	if (space)
+		space->is_own = true;
 }
 
 /* --- Mappings ----------------------------------------------------------------------------------- */
@@ -203,7 +219,8 @@ void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64
 
 	if (!space || !size || mapping.end < start)
 		return;
-	space->is_preloaded |= is_library(path);
+	if (is_library(path))
+		space->is_preloaded = true;
 	mapping.image = fx_image_get(pid, path, inode);
 	if (mapping.image && fx_image_address(mapping.image, offset, &address)) {
 		mapping.bias = start - address;
@@ -267,6 +284,8 @@ void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child)
 	fx_space_end(spaces, child);
 	to = fx_space_of(spaces, child);
 	from = fx_space_of(spaces, parent);
+	if (to && from)
+		to->is_own = from->is_own;
 	if (!to || !from || mappings_reserve(to, from->count) < 0)
 		return;
 	for (size_t i = 0; i < from->count; i++) {

@@ -35,6 +35,7 @@ struct fx_space {
 	void (*unwinder_end)(struct unw_addr_space *unwinder);
 	char name[16];	   /* as the kernel has it; "" not known */
 	bool is_preloaded; /* of its system calls it tells itself */
+	bool is_own;	   /* of interest: the program, and what it has started */
 };
 
 struct fx_spaces;
@@ -45,6 +46,12 @@ void fx_spaces_destroy(struct fx_spaces *spaces);
 
 /* The process's, made if need be; NULL without memory. */
 struct fx_space *fx_space_of(struct fx_spaces *spaces, uint32_t pid);
+
+/* NULL: nothing is known of it. */
+const struct fx_space *fx_space_known(const struct fx_spaces *spaces, uint32_t pid);
+
+/* A process is the program. */
+void fx_space_own(struct fx_spaces *spaces, uint32_t pid);
 
 /* What /proc says of a process that runs already. */
 void fx_space_read(struct fx_spaces *spaces, uint32_t pid);

@@ -75,7 +75,7 @@ static const char *kernel_name(struct fx_stack_text *t, uint64_t address)
 }
 
 /* The kernel's functions; what has no name, or may not be seen, is one line for all. */
-static void kernel_add(struct fx_stack_text *t, const struct fx_sample *sample)
+static void kernel_add(struct fx_stack_text *t, const struct fx_caught *sample)
 {
 	for (uint64_t i = 0; i < sample->kernel_count && t->length < STACK_TEXT_MAX; i++) {
 		const char *name =
@@ -91,7 +91,7 @@ static void kernel_add(struct fx_stack_text *t, const struct fx_sample *sample)
 }
 
 const char *fx_stack_text_write(struct fx_stack_text *t, struct fx_space *space,
-				struct fx_symspace *names, const struct fx_sample *sample,
+				struct fx_symspace *names, const struct fx_caught *sample,
 				size_t *ret_length)
 {
 	uint64_t frames[FX_UNWIND_MAX];

@@ -16,7 +16,7 @@ void fx_stack_text_destroy(struct fx_stack_text *t);
 
 /* The stack of a sample in `space', whose code has `names' (fx_space_names()). Valid until the next. */
 const char *fx_stack_text_write(struct fx_stack_text *t, struct fx_space *space,
-				struct fx_symspace *names, const struct fx_sample *sample,
+				struct fx_symspace *names, const struct fx_caught *sample,
 				size_t *ret_length);
 
 #endif

@@ -2,24 +2,22 @@
 #include "kernel/tracepoint.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
-#include <unistd.h>
 
-#define PLACE	  "/sys/kernel/tracing"
-#define OLD_PLACE "/sys/kernel/debug/tracing"
+#include "kernel/tracefs.h"
 
 /* Where the flags of every tracepoint stand, and those of a hard interrupt, a soft one and one that nothing can hold up (the kernel's
  * trace_flag_type). */
 enum { FLAGS_PLACE = 2, FLAGS_INTERRUPT = 0x08 | 0x10 | 0x40 };
 
 static const struct {
+	uint32_t set;
+	bool is_wide;
 	const char *group, *name;
 } tracepoints_of_table[] = {
-#define TRACEPOINT_(id, group, name) {group, name},
+#define TRACEPOINT_(id, set, wide, group, name) {FX_KERNEL_##set, wide, group, name},
     FX_TRACEPOINTS(TRACEPOINT_)
 #undef TRACEPOINT_
 };
@@ -33,19 +31,15 @@ static const struct {
 #undef FIELD_
 };
 
-/* A file of a tracepoint; NULL, with errno. */
-static FILE *tracepoint_open(const char *place, enum fx_tracepoint which, const char *file)
+static FILE *tracepoint_open(enum fx_tracepoint which, const char *file)
 {
-	char path[160];
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/%s", place, tracepoints_of_table[which].group,
-		 tracepoints_of_table[which].name, file);
-	return fopen(path, "re");
+	return fx_tracefs_open(tracepoints_of_table[which].group, tracepoints_of_table[which].name,
+			       file);
 }
 
-static int number_read(const char *place, enum fx_tracepoint which, uint32_t *ret)
+static int number_read(enum fx_tracepoint which, uint32_t *ret)
 {
-	FILE *file = tracepoint_open(place, which, "id");
+	FILE *file = tracepoint_open(which, "id");
 	int r = file ? 0 : -errno;
 
 	if (file && fscanf(file, "%u", ret) != 1)
@@ -55,19 +49,20 @@ static int number_read(const char *place, enum fx_tracepoint which, uint32_t *re
 	return r;
 }
 
-/* A line: "\tfield:long args[6];\toffset:16;\tsize:48;\tsigned:0;". Of an array, `size' is that of one. */
+/* A line: "\tfield:long args[6];\toffset:16;\tsize:48;\tsigned:0;". What lies elsewhere is declared with __data_loc. */
 static bool field_read(const char *line, const char *name, struct fx_tracepoint_place *ret)
 {
 	const char *end = strchr(line, ';'), *begin;
 	unsigned offset, size, count = 1;
 	char *bracket;
 	char declared[160];
+	bool is_elsewhere = strncmp(line, "\tfield:__data_loc ", 18) == 0;
 
 	if (strncmp(line, "\tfield:", 7) != 0 || !end || (size_t)(end - line) >= sizeof(declared))
 		return false;
 	memcpy(declared, line, (size_t)(end - line));
 	declared[end - line] = 0;
-	bracket = strchr(declared, '[');
+	bracket = is_elsewhere ? NULL : strchr(declared, '[');
 	if (bracket) {
 		count = (unsigned)strtoul(bracket + 1, NULL, 10);
 		*bracket = 0;
@@ -76,61 +71,54 @@ static bool field_read(const char *line, const char *name, struct fx_tracepoint_
 	if (!begin || strcmp(begin + 1, name) != 0 || !count ||
 	    sscanf(end, ";\toffset:%u;\tsize:%u;", &offset, &size) != 2)
 		return false;
-	*ret = (struct fx_tracepoint_place){(uint16_t)offset, (uint16_t)(size / count)};
+	*ret = (struct fx_tracepoint_place){(uint16_t)offset, (uint16_t)(size / count),
+					    (uint16_t)count, is_elsewhere};
 	return true;
 }
 
-static int fields_read(const char *place, enum fx_tracepoint which, struct fx_tracepoints *ret)
+/* False: it lacks one that is read. */
+static bool fields_read(enum fx_tracepoint which, struct fx_tracepoints *ret)
 {
-	FILE *file = tracepoint_open(place, which, "format");
+	FILE *file = tracepoint_open(which, "format");
+	bool are_all = file != NULL;
 	char line[256];
 
-	if (!file)
-		return -errno;
-	while (fgets(line, sizeof(line), file)) {
+	while (file && fgets(line, sizeof(line), file)) {
 		for (unsigned i = 0; i < FX_FIELD_COUNT; i++) {
-			if (fields_of_table[i].tracepoint == which)
+			if (fields_of_table[i].tracepoint == which && !ret->fields[i].size)
 				field_read(line, fields_of_table[i].name, &ret->fields[i]);
 		}
 	}
-	fclose(file);
-	return 0;
+	if (file)
+		fclose(file);
+	for (unsigned i = 0; i < FX_FIELD_COUNT; i++)
+		are_all &= fields_of_table[i].tracepoint != which || ret->fields[i].size;
+	return are_all;
 }
 
-static int all_read(const char *place, struct fx_tracepoints *ret)
+void fx_tracepoints_find(uint32_t sets, struct fx_tracepoints *ret)
 {
-	int r = 0;
-
 	memset(ret, 0, sizeof(*ret));
-	for (unsigned i = 0; r == 0 && i < FX_TRACEPOINT_COUNT; i++) {
-		r = number_read(place, i, &ret->numbers[i]);
-		if (r == 0)
-			r = fields_read(place, i, ret);
+	ret->sets = sets;
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
+		if (sets & tracepoints_of_table[i].set &&
+		    (number_read(i, &ret->numbers[i]) < 0 || !fields_read(i, ret)))
+			ret->sets &= ~tracepoints_of_table[i].set;
 	}
-	for (unsigned i = 0; r == 0 && i < FX_FIELD_COUNT; i++) {
-		if (!ret->fields[i].size)
-			r = -ENOENT;
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
+		if (!(ret->sets & tracepoints_of_table[i].set))
+			ret->numbers[i] = 0;
 	}
-	return r;
 }
 
-/* In a mount namespace of its own, of which nothing comes out. */
-static bool tracefs_mount(void)
+uint32_t fx_tracepoint_set(enum fx_tracepoint which)
 {
-	return geteuid() == 0 && unshare(CLONE_NEWNS) == 0 &&
-	       mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-	       mount("tracefs", PLACE, "tracefs", 0, NULL) == 0;
+	return tracepoints_of_table[which].set;
 }
 
-int fx_tracepoints_find(struct fx_tracepoints *ret)
+bool fx_tracepoint_is_wide(enum fx_tracepoint which)
 {
-	int r = all_read(PLACE, ret);
-
-	if (r == -ENOENT && all_read(OLD_PLACE, ret) == 0)
-		return 0;
-	if (r == -ENOENT && tracefs_mount())
-		r = all_read(PLACE, ret);
-	return r;
+	return tracepoints_of_table[which].is_wide;
 }
 
 bool fx_tracepoint_read(const struct fx_tracepoints *tracepoints, const uint8_t *bytes, size_t size,
@@ -142,7 +130,7 @@ bool fx_tracepoint_read(const struct fx_tracepoints *tracepoints, const uint8_t 
 		return false;
 	memcpy(&number, bytes, sizeof(number));
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
-		if (tracepoints->numbers[i] != number)
+		if (!number || tracepoints->numbers[i] != number)
 			continue;
 		*ret = (struct fx_tracepoint_event){tracepoints, i, bytes, size};
 		return true;
@@ -157,10 +145,14 @@ int64_t fx_tracepoint_value(const struct fx_tracepoint_event *event, enum fx_tra
 	size_t at = place->offset + (size_t)index * place->size;
 	int64_t eight;
 	int32_t four;
+	uint16_t two;
 
 	if (at + place->size > event->size)
 		return 0;
 	switch (place->size) {
+	case 2:
+		memcpy(&two, event->bytes + at, 2);
+		return two;
 	case 4:
 		memcpy(&four, event->bytes + at, 4);
 		return four;
@@ -170,6 +162,26 @@ int64_t fx_tracepoint_value(const struct fx_tracepoint_event *event, enum fx_tra
 	default:
 		return 0;
 	}
+}
+
+const uint8_t *fx_tracepoint_array(const struct fx_tracepoint_event *event,
+				   enum fx_tracepoint_field field, size_t *ret_size)
+{
+	const struct fx_tracepoint_place *place = &event->tracepoints->fields[field];
+	size_t at = place->offset, size = (size_t)place->size * place->count;
+	uint32_t where; /* the place, and in the upper half the size */
+
+	if (place->is_elsewhere) {
+		if (at + sizeof(where) > event->size)
+			return NULL;
+		memcpy(&where, event->bytes + at, sizeof(where));
+		at = where & 0xffff;
+		size = where >> 16;
+	}
+	if (!size || at + size > event->size)
+		return NULL;
+	*ret_size = size;
+	return event->bytes + at;
 }
 
 bool fx_tracepoint_is_of_interrupt(const struct fx_tracepoint_event *event)

@@ -20,7 +20,7 @@ int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t, unw_word_t, unw_dyn_inf
 
 struct unwinding {
 	struct fx_space *space;
-	const struct fx_sample *sample;
+	const struct fx_caught *sample;
 	uint64_t sp;
 	const struct fx_mapping *tables; /* what was read last; NULL: nothing yet */
 };
@@ -194,7 +194,7 @@ static struct unw_addr_space *unwinder_of(struct fx_space *space)
 	return space->unwinder;
 }
 
-unsigned fx_unwind(struct fx_space *space, const struct fx_sample *sample,
+unsigned fx_unwind(struct fx_space *space, const struct fx_caught *sample,
 		   uint64_t ret[FX_UNWIND_MAX], bool *ret_whole)
 {
 	struct unwinding u = {.space = space, .sample = sample};

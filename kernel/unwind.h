@@ -15,7 +15,7 @@
 
 /* The code addresses of a sample, the innermost first; of callers the call's, so that each lies in the function that it is
  * of. How many; at least one. *ret_whole: they go up to where the thread began. */
-unsigned fx_unwind(struct fx_space *space, const struct fx_sample *sample,
+unsigned fx_unwind(struct fx_space *space, const struct fx_caught *sample,
 		   uint64_t ret[FX_UNWIND_MAX], bool *ret_whole);
 
 #endif

@@ -8,29 +8,72 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "kernel/calls.h"
+#include "kernel/events.h"
+#include "kernel/files.h"
+#include "kernel/mates.h"
 #include "kernel/probe-record.h"
 #include "kernel/records.h"
 #include "kernel/scheduling.h"
 #include "kernel/space.h"
 #include "kernel/stack-text.h"
+#include "kernel/tasks.h"
 #include "symbols/store.h"
 #include "symbols/symbols.h"
+
+/* How often, and for how long, the manager is asked whether a process has registered. */
+#define ASK_EVERY_NS UINT64_C(20000000)
+#define ASK_FOR_NS   UINT64_C(1000000000)
 
 struct fx_watch {
 	struct fx_symbol_cache *names;
 	struct fx_spaces *spaces;
-	uint32_t period;		     /* ns that a sample stands for */
-	const struct fx_tracepoints *points; /* borrowed; NULL: there are none */
-	const struct fx_probe_list *probes;  /* borrowed; NULL: there are none */
+	uint32_t period;		       /* ns that a sample stands for */
+	const struct fx_wanted_points *points; /* borrowed; NULL: there are none */
+	const struct fx_probe_list *probes;    /* borrowed; NULL: there are none */
 	struct fx_stack_text *stack;
 	struct fx_calls *calls;
+	struct fx_events *events;
+	struct fx_files *files; /* NULL: page faults are of no interest */
+	struct fx_tasks *tasks;
+	bool has_switches; /* a tracepoint tells of them */
+	bool machine;	   /* of all threads */
+	bool everyone;	   /* records come of all, and are of interest for some */
+	const char *manager;
+	uint64_t asked_ns; /* CLOCK_MONOTONIC: the manager was asked who is registered, */
+	uint64_t
+	    ask_until; /* and is asked again until then: a process registers when it has mapped the library */
 	uint64_t newest;    /* ns; of the newest record */
 	uint32_t preparing; /* the process that has yet to become the program; 0: it is */
 	uint32_t alone;	    /* the process that is of interest; 0: all are */
 };
 
-int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_tracepoints *points,
+static int watch_prepare(struct fx_watch *watch, const struct fx_kernel_wish *wish)
+{
+	static const struct fx_points none = {.count = 0};
+
+	watch->stack = fx_stack_text_create();
+	watch->calls = fx_calls_create();
+	watch->events = fx_events_create(watch->points ? &watch->points->named : &none);
+	watch->tasks = fx_tasks_create();
+	if (wish->faults)
+		watch->files = fx_files_create();
+	return watch->stack && watch->calls && watch->events && watch->tasks &&
+		       !watch->files == !wish->faults
+		   ? 0
+		   : -ENOMEM;
+}
+
+/* What a process that runs already has mapped. */
+static void watch_know(struct fx_watch *watch, uint32_t pid)
+{
+	fx_space_read(watch->spaces, pid);
+	if (watch->files)
+		fx_files_read(watch->files, pid);
+}
+
+int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points,
 		    bool alone, struct fx_watch **ret)
 {
 	struct fx_watch *watch = calloc(1, sizeof(*watch));
@@ -48,14 +91,19 @@ int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_tracepoin
 	watch->points = points;
 	watch->preparing = (uint32_t)wish->pid;
 	watch->alone = alone ? (uint32_t)wish->pid : 0;
-	watch->stack = fx_stack_text_create();
-	watch->calls = fx_calls_create();
-	if (!watch->stack || !watch->calls) {
+	watch->machine = wish->machine;
+	watch->has_switches = points && points->tracepoints.sets & FX_KERNEL_WAKEUPS;
+	if (watch_prepare(watch, wish) < 0) {
 		fx_watch_destroy(watch);
 		return -ENOMEM;
 	}
 	watch->period = wish->hz ? UINT32_C(1000000000) / wish->hz : 0;
-	fx_space_read(watch->spaces, (uint32_t)wish->pid);
+	watch->everyone = wish->everyone;
+	watch->manager = wish->manager;
+	if (wish->pid)
+		watch_know(watch, (uint32_t)wish->pid);
+	if (wish->pid)
+		fx_space_own(watch->spaces, (uint32_t)wish->pid);
 	*ret = watch;
 	return 0;
 }
@@ -74,7 +122,28 @@ void fx_watch_destroy(struct fx_watch *watch)
 	fx_symbol_cache_destroy(watch->names);
 	fx_stack_text_destroy(watch->stack);
 	fx_calls_destroy(watch->calls);
+	fx_events_destroy(watch->events);
+	fx_files_destroy(watch->files);
+	fx_tasks_destroy(watch->tasks);
 	free(watch);
+}
+
+/* Whether what a process does is of interest; of switches and what has to do with them, more may be. */
+static bool watch_is_own(const struct fx_watch *watch, uint32_t pid)
+{
+	const struct fx_space *space;
+
+	if (watch->alone)
+		return pid == watch->alone;
+	if (!watch->everyone && !watch->machine)
+		return true;
+	space = fx_space_known(watch->spaces, pid);
+	return space && space->is_own;
+}
+
+static bool watch_schedules(const struct fx_watch *watch, uint32_t pid)
+{
+	return watch->machine || watch_is_own(watch, pid);
 }
 
 /* Nothing is of interest of what the process does that has yet to become the program. */
@@ -82,15 +151,55 @@ static void watch_sample(struct fx_watch *watch, const struct fx_ring_record *re
 {
 	struct fx_space *space = fx_space_of(watch->spaces, record->pid);
 	struct fx_symspace *names = space ? fx_space_names(watch->spaces, space) : NULL;
-	struct fx_sample sample;
+	struct fx_caught sample;
 	const char *text;
 	size_t length;
 
-	if (!names || record->pid == watch->preparing || !fx_ring_sample(record, &sample))
+	if (!names || record->pid == watch->preparing || record->tid > INT32_MAX ||
+	    !fx_ring_sample(record, &sample))
 		return;
+
 	text = fx_stack_text_write(watch->stack, space, names, &sample, &length);
 	fx_kernel_sample((struct fx_task){record->pid, record->tid}, record->ns, watch->period,
 			 text, length);
+}
+
+/* False: it is a sample of something else. */
+static bool watch_fault(const struct fx_watch *watch, const struct fx_ring_record *record)
+{
+	uint64_t ip, address, offset = 0;
+	const char *file;
+
+	if (!watch->files || !fx_ring_fault(record, &ip, &address))
+		return false;
+	if (record->pid == watch->preparing)
+		return true;
+	file = fx_files_at(watch->files, record->pid, address, &offset);
+	fx_events_fault(record, ip, address, file, offset);
+	return true;
+}
+
+/* --- Who is registered ---------------------------------------------------------------------------- */
+
+static void watch_mate(void *opaque, uint32_t pid)
+{
+	struct fx_watch *watch = opaque;
+	const struct fx_space *space = fx_space_known(watch->spaces, pid);
+
+	if (space && space->is_preloaded)
+		fx_space_own(watch->spaces, pid);
+}
+
+static void watch_ask(struct fx_watch *watch)
+{
+	uint64_t now = watch->ask_until ? fx_monotonic_ns() : 0;
+
+	if (!watch->ask_until || now < watch->asked_ns + ASK_EVERY_NS)
+		return;
+	watch->asked_ns = now;
+	if (now >= watch->ask_until)
+		watch->ask_until = 0;
+	fx_mates_each(watch->manager, watch_mate, watch);
 }
 
 /* --- Processes ---------------------------------------------------------------------------------- */
@@ -121,11 +230,18 @@ static void watch_map(struct fx_watch *watch, const struct fx_ring_record *recor
 	if (!path)
 		return;
 	memcpy(&body, record->body + 1, sizeof(body));
+	if (watch->files)
+		fx_files_map(watch->files, record->pid, body.start, body.size, body.offset, path);
+	if (record->misc & PERF_RECORD_MISC_MMAP_DATA)
+		return;
 	fx_space_map(watch->spaces, record->pid, body.start, body.size, body.offset,
 		     has_id ? 0 : body.inode, path);
 	space = fx_space_of(watch->spaces, record->pid);
-	if (space && space->is_preloaded)
-		fx_calls_forget(watch->calls, record->pid);
+	if (!space || !space->is_preloaded)
+		return;
+	fx_calls_forget(watch->calls, record->pid);
+	if (watch->everyone && !space->is_own)
+		watch->ask_until = fx_monotonic_ns() + ASK_FOR_NS;
 }
 
 static void watch_name(struct fx_watch *watch, const struct fx_ring_record *record)
@@ -136,12 +252,14 @@ static void watch_name(struct fx_watch *watch, const struct fx_ring_record *reco
 
 	if (is_exec)
 		fx_space_exec(watch->spaces, record->pid);
+	if (is_exec && watch->files)
+		fx_files_clear(watch->files, record->pid);
 	if (is_exec && record->pid == watch->preparing)
 		watch->preparing = 0;
 	space = fx_space_of(watch->spaces, record->pid);
 	if (name && record->pid == record->tid && space)
 		snprintf(space->name, sizeof(space->name), "%s", name);
-	if (name)
+	if (name && watch_schedules(watch, record->pid))
 		fx_kernel_name((struct fx_task){record->pid, record->tid}, name, is_exec);
 }
 
@@ -155,18 +273,33 @@ static void watch_thread(struct fx_watch *watch, struct fx_task task)
 {
 	const struct fx_space *space = fx_space_of(watch->spaces, task.pid);
 
-	if (space && !space->is_preloaded && space->name[0])
+	if (space && !space->is_preloaded && space->name[0] && watch_schedules(watch, task.pid))
 		fx_kernel_name(task, space->name, task.pid == task.tid);
 }
 
-/* What it had open ends, and it is on a processor for the last time: of that no tracepoint tells. */
+/* What it had open ends, and it is on a processor for the last time: of that no tracepoint of its own tells. */
 static void watch_thread_ends(struct fx_watch *watch, const struct fx_ring_record *record,
 			      uint32_t tid)
 {
 	fx_calls_thread_ends(watch->calls, tid, record->ns);
-	if (watch->points)
+	fx_tasks_forget(watch->tasks, tid);
+	if (watch->has_switches && !watch->machine && watch_is_own(watch, record->pid))
 		fx_kernel_switch((struct fx_task){record->pid, tid}, record->ns, record->cpu,
 				 FX_SWITCH_ENDS);
+}
+
+static void watch_process_begins(struct fx_watch *watch, uint32_t parent, uint32_t pid)
+{
+	fx_space_fork(watch->spaces, parent, pid);
+	if (watch->files)
+		fx_files_fork(watch->files, parent, pid);
+}
+
+static void watch_process_ends(struct fx_watch *watch, uint32_t pid)
+{
+	fx_space_end(watch->spaces, pid);
+	if (watch->files)
+		fx_files_clear(watch->files, pid);
 }
 
 static void watch_life(struct fx_watch *watch, const struct fx_ring_record *record)
@@ -178,12 +311,14 @@ static void watch_life(struct fx_watch *watch, const struct fx_ring_record *reco
 	memcpy(&body, record->body, sizeof(body));
 	if (record->type == PERF_RECORD_EXIT)
 		watch_thread_ends(watch, record, body.tid);
+	else if (watch->machine || watch->everyone)
+		fx_tasks_know(watch->tasks, (struct fx_task){body.pid, body.tid});
 	if (record->type == PERF_RECORD_FORK && body.pid == body.tid)
-		fx_space_fork(watch->spaces, body.parent, body.pid);
+		watch_process_begins(watch, body.parent, body.pid);
 	if (record->type == PERF_RECORD_FORK)
 		watch_thread(watch, (struct fx_task){body.pid, body.tid});
 	else if (body.pid == body.tid)
-		fx_space_end(watch->spaces, body.pid);
+		watch_process_ends(watch, body.pid);
 }
 
 /* --- Tracepoints -------------------------------------------------------------------------------- */
@@ -216,9 +351,49 @@ static void watch_call(struct fx_watch *watch, const struct fx_tracepoint_event 
 			     fx_tracepoint_value(event, FX_FIELD_EXIT_RESULT, 0));
 }
 
+/* A wakeup concerns two. What comes for all threads since it ends what others have begun is sorted where it is taken. */
+static bool point_concerns(const struct fx_watch *watch, const struct fx_ring_record *record,
+			   const struct fx_tracepoint_event *event)
+{
+	uint32_t woken;
+
+	switch (event->tracepoint) {
+	case FX_TRACEPOINT_WAKING:
+		woken = (uint32_t)fx_tracepoint_value(event, FX_FIELD_WAKING_TID, 0);
+		return watch_schedules(watch, record->pid) ||
+		       watch_is_own(watch, fx_tasks_process(watch->tasks, woken));
+	case FX_TRACEPOINT_SWITCH: /* the end has a record of its own: watch_thread_ends() */
+		return watch->machine ||
+		       (watch_is_own(watch, record->pid) && !fx_scheduling_is_end(event));
+	case FX_TRACEPOINT_MIGRATE:
+	case FX_TRACEPOINT_REQUEST_DONE:
+	case FX_TRACEPOINT_RETRANSMIT:
+	case FX_TRACEPOINT_DROP:
+		return true;
+	default:
+		return watch_is_own(watch, record->pid);
+	}
+}
+
+static void watch_known_point(struct fx_watch *watch, const struct fx_ring_record *record,
+			      const struct fx_tracepoint_event *event)
+{
+	bool begins = event->tracepoint == FX_TRACEPOINT_ENTER;
+
+	if (!point_concerns(watch, record, event))
+		return;
+	if (begins || event->tracepoint == FX_TRACEPOINT_EXIT) {
+		watch_call(watch, event, record, begins);
+		return;
+	}
+	fx_scheduling_tracepoint(event, record, watch->tasks);
+	fx_events_take(watch->events, event, record);
+}
+
 static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record *record)
 {
 	struct fx_tracepoint_event event;
+	const struct fx_space *space = fx_space_known(watch->spaces, record->pid);
 	const uint8_t *bytes;
 	size_t size;
 
@@ -226,29 +401,72 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 	    fx_probe_record(watch->probes, record))
 		return;
 	bytes = fx_ring_tracepoint(record, &size);
-	if (!bytes || !watch->points || !fx_tracepoint_read(watch->points, bytes, size, &event))
+	if (!bytes || !watch->points)
 		return;
-	if (event.tracepoint == FX_TRACEPOINT_ENTER || event.tracepoint == FX_TRACEPOINT_EXIT)
-		watch_call(watch, &event, record, event.tracepoint == FX_TRACEPOINT_ENTER);
-	else
-		fx_scheduling_tracepoint(&event, record);
+	if (fx_tracepoint_read(&watch->points->tracepoints, bytes, size, &event))
+		watch_known_point(watch, record, &event);
+	/* One of ours may come for all threads. */
+	if (record->pid != watch->preparing &&
+	    (watch->machine || (space && space->is_own && watch_is_own(watch, record->pid))))
+		fx_events_named(watch->events, record, bytes, size);
+}
+
+static void watch_mapped(void *opaque, struct fx_task task, const char *name)
+{
+	(void)name;
+	if (task.pid == task.tid)
+		watch_know(opaque, task.pid);
+}
+
+/* All threads that there are have names. */
+static void watch_running(void *opaque, struct fx_task task, const char *name)
+{
+	struct fx_watch *watch = opaque;
+	struct fx_space *space = fx_space_of(watch->spaces, task.pid);
+
+	fx_tasks_know(watch->tasks, task);
+	if (task.pid == task.tid && space && !space->name[0])
+		snprintf(space->name, sizeof(space->name), "%.15s", name);
+	if (watch_schedules(watch, task.pid))
+		fx_kernel_name(task, name, task.pid == task.tid);
+}
+
+void fx_watch_begin(struct fx_watch *watch)
+{
+	if (watch->everyone) {
+		fx_tasks_each_running(watch_mapped, watch);
+		fx_mates_each(watch->manager, watch_mate, watch);
+	}
+	if (watch->machine || watch->everyone)
+		fx_tasks_each_running(watch_running, watch);
+}
+
+/* The program may have begun, and have mapped what has names. */
+void fx_watch_lost(struct fx_watch *watch)
+{
+	if (watch->preparing)
+		watch_know(watch, watch->preparing);
+	watch->preparing = 0;
+	if (watch->everyone)
+		fx_watch_begin(watch);
 }
 
 void fx_watch_finish(struct fx_watch *watch)
 {
 	fx_calls_finish(watch->calls, watch->newest);
+	fx_events_finish(watch->events);
 }
 
+/* Records of lives are of interest of all: who is one of the program's they tell. */
 void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record)
 {
-	if (watch->alone && record->pid != watch->alone)
-		return;
 	watch->newest = record->ns;
+	watch_ask(watch);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		if (record->is_tracepoint)
 			watch_tracepoint(watch, record);
-		else
+		else if (watch_is_own(watch, record->pid) && !watch_fault(watch, record))
 			watch_sample(watch, record);
 		break;
 	case PERF_RECORD_MMAP2:
@@ -262,7 +480,9 @@ void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record)
 		watch_life(watch, record);
 		break;
 	case PERF_RECORD_SWITCH:
-		fx_scheduling_switch(record, watch->points != NULL);
+	case PERF_RECORD_SWITCH_CPU_WIDE:
+		if (watch_schedules(watch, record->pid))
+			fx_scheduling_switch(record, watch->has_switches);
 		break;
 	default:
 		break;

@@ -6,20 +6,26 @@
 #include <sys/types.h>
 
 #include "kernel/ring-record.h"
-#include "kernel/tracepoint.h"
+#include "kernel/wanted-points.h"
 #include "kernel/wish.h"
 
 struct fx_watch;
 
 /* Begins with what the process has mapped already. `points' outlive it, NULL: no tracepoints come; `alone': no other
  * process is of interest. 0 or -ENOMEM. */
-int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_tracepoints *points,
+int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points,
 		    bool alone, struct fx_watch **ret);
 /* Probes whose records come; they outlive it. */
 struct fx_probe_list;
 void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes);
 
 void fx_watch_destroy(struct fx_watch *watch);
+
+/* Records can be written from now on. */
+void fx_watch_begin(struct fx_watch *watch);
+
+/* Some were lost: who is who may have been among these. */
+void fx_watch_lost(struct fx_watch *watch);
 
 /* No more records come. */
 void fx_watch_finish(struct fx_watch *watch);

@@ -7,13 +7,22 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A tracepoint by its number, and whether it is of interest while any thread runs. */
+struct fx_kernel_point {
+	uint32_t number;
+	bool is_wide;
+};
+
 struct fx_kernel_wish {
-	pid_t pid;		     /* of which, and of what it starts from now on */
-	uint32_t hz;		     /* samples a second of processor time; 0: none */
-	bool switches;		     /* who is given a processor */
-	const uint32_t *tracepoints; /* their numbers (kernel/tracepoint.h), */
-	unsigned
-	    tracepoint_count; /* and how many; they are left out where they are not permitted */
+	pid_t pid;	     /* of which, and of what it starts from now on; 0: of none */
+	bool everyone;	     /* and of all that are registered with the manager, now or later */
+	const char *manager; /* the path of its socket, if so */
+	uint32_t hz;	     /* samples a second of processor time; 0: none */
+	bool switches;	     /* who is given a processor */
+	bool faults;	     /* page faults that wait for a disk, and what is mapped where */
+	bool machine;	     /* switches of all threads that there are */
+	const struct fx_kernel_point *points;
+	unsigned point_count; /* they are left out where they are not permitted */
 };
 
 #endif

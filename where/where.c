@@ -65,7 +65,7 @@ static bool stack_follow(struct fx_where *where, struct fx_where_thread *thread,
 {
 	struct fx_space *space = fx_space_of(where->spaces, (uint32_t)thread->pid);
 	struct fx_symspace *names = space ? fx_space_names(where->spaces, space) : NULL;
-	const struct fx_sample sample = {
+	const struct fx_caught sample = {
 	    .ip = frozen->ip,
 	    .registers = frozen->registers,
 	    .unknown = ~frozen->known,

@@ -57,13 +57,13 @@ static char *set_comm(char *comm, const struct fx_sched_side *side, uint32_t cpu
 }
 
 /* The kernel's numbers for states. */
-static int64_t linux_state(uint8_t state)
+static int64_t linux_state(uint8_t state, bool uninterruptible)
 {
 	switch (state) {
 	case FXT_THREAD_STATE_SUSPENDED:
 		return 0x04; /* stopped */
 	case FXT_THREAD_STATE_BLOCKED:
-		return 0x01; /* interruptible sleep */
+		return uninterruptible ? 0x02 : 0x01; /* sleep */
 	case FXT_THREAD_STATE_DYING:
 		return 0x20; /* zombie */
 	case FXT_THREAD_STATE_DEAD:
@@ -88,7 +88,7 @@ void fx_ftrace_add_switch(struct fx_ftrace *ftrace, const struct fx_switch *sche
 	message->prev_prio = sched->outgoing.priority;
 	message->next_prio = sched->incoming.priority;
 	message->has_prev_state = 1;
-	message->prev_state = linux_state(sched->outgoing_state);
+	message->prev_state = linux_state(sched->outgoing_state, sched->uninterruptible);
 	ftrace->events[at].sched_switch = message;
 }
 

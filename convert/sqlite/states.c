@@ -190,8 +190,10 @@ static void sql_states_leave(struct fx_sql_states *states, const struct fx_sql_c
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static const char *sql_states_name(uint8_t state)
+static const char *sql_states_name(uint8_t state, bool uninterruptible)
 {
+	if (state == FXT_THREAD_STATE_BLOCKED && uninterruptible)
+		return "D";
 	switch (state) {
 	case FXT_THREAD_STATE_NEW:
 	case FXT_THREAD_STATE_RUNNING:
@@ -216,7 +218,7 @@ void fx_sql_states_switch(struct fx_sql_states *states, const struct fx_switch *
 	struct fx_sql_scheduled *in =
 	    sql_states_find(states, sched->incoming.tid, sched->incoming.name);
 	struct fx_sql_cpu *cpu = sql_states_cpu(states, sched->cpu);
-	const char *state = sql_states_name(sched->outgoing_state);
+	const char *state = sql_states_name(sched->outgoing_state, sched->uninterruptible);
 
 	if (!out || !in || !cpu)
 		return;

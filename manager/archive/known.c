@@ -148,7 +148,9 @@ static size_t unseen_add(const struct fx_known_set *set, const char *list, char 
 		const char *text = word.provider ? word.provider : word.name;
 		size_t length = (size_t)(word.name + word.length - text);
 
-		if (word.take_away || is_satisfied(set, &word) || used + length + 3 > size)
+		/* The kernel provider says itself what it has not got. */
+		if (word.take_away || fx_word_is_kernel(&word) || is_satisfied(set, &word) ||
+		    used + length + 3 > size)
 			continue;
 		if (used) {
 			ret[used++] = ',';

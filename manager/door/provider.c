@@ -26,7 +26,6 @@ static void control_configure(struct fx_provider *p, const struct fx_provider_te
 	p->mode = terms->mode;
 	p->on_full = terms->on_full;
 	p->nests = terms->nests;
-	p->is_kernel = terms->is_kernel;
 	p->clock = terms->clock_kind;
 	c->buffering_mode = terms->mode;
 	c->on_full = terms->on_full;
@@ -42,6 +41,7 @@ static void provider_control_fill(struct fx_provider *p, const struct fx_provide
 {
 	struct fx_control *c = p->control;
 
+	p->is_kernel = terms->is_kernel; /* it stays so in all sessions */
 	c->version = FX_LAYOUT_VERSION;
 	c->clock_kind = terms->clock_kind;
 	c->tick_step = terms->tick_step;

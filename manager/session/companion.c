@@ -7,20 +7,21 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "manager/process/kernel-rights.h"
 #include "manager/process/limits.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
-#include "protocol/kernel-ready.h"
+#include "manager/settings/wanted.h"
 
 #define PROGRAM "fxtrace-kernel"
 
-/* How long the program's begin waits for it. */
-#define PATIENCE_MS 5000
+/* How long the program's begin waits for it: many tracepoints take the kernel seconds. */
+#define PATIENCE_MS 15000
 
 /* With probes, whose breakpoints take the kernel some 10 ms each. */
 #define PATIENCE_PROBES_MS 30000
@@ -28,39 +29,13 @@
 /* As much of a command line as is looked through for programs. */
 #define COMMAND_WORDS 64u
 
-#define PARANOID "/proc/sys/kernel/perf_event_paranoid"
-
-/* The kernel's word on who may see what; -2: none. */
-static int paranoid_read(void)
-{
-	char text[16] = "";
-	int fd = open(PARANOID, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-
-	if (fd >= 0)
-		close(fd);
-	return n > 0 ? atoi(text) : -2;
-}
-
 static void companion_complain(const struct fx_companion *c, int error)
 {
 	const char *what = c->hz ? "no samples are taken" : "the kernel's events are not recorded";
-	int paranoid = paranoid_read();
 
-	if ((error == -EACCES || error == -EPERM) && paranoid > 2)
-		fx_report(
-		    "%s: kernel.perf_event_paranoid is %d; `sysctl kernel.perf_event_paranoid=2' "
-		    "by root, or CAP_PERFMON, permits it",
-		    what, paranoid);
-	else if (error == -EACCES || error == -EPERM)
-		fx_report("%s: perf_event_open() is not permitted here; containers need "
-			  "CAP_PERFMON and a "
-			  "seccomp filter that lets it through",
-			  what);
-	else if (error == -ENOSYS || error == -ENOENT)
-		fx_report("%s: this kernel has no performance events (perf_event_open())", what);
-	else
-		fx_report("%s: %s", what, fx_report_why(error));
+	fx_report("%s: %s", what,
+		  error == -ETIMEDOUT || error == -EIO ? fx_report_why(error)
+						       : fx_kernel_cure(FX_KERNEL_OF_OWN, error));
 }
 
 /* Beside the running command; else where PATH has it. */
@@ -78,10 +53,10 @@ static int companion_find(char *ret, size_t size)
 }
 
 static _Noreturn void companion_become(const struct fx_companion *c, const char *path,
-				       pid_t program, int tell)
+				       pid_t program, pid_t maker, int tell)
 {
 	char pid[16], hz[16], ready[16];
-	char *argv[17 + COMMAND_WORDS] = {(char *)PROGRAM,
+	char *argv[21 + COMMAND_WORDS] = {(char *)PROGRAM,
 					  (char *)"--socket",
 					  (char *)c->socket,
 					  (char *)"--pid",
@@ -99,8 +74,16 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 		argv[count++] = (char *)"--switches";
 	if (c->calls)
 		argv[count++] = (char *)"--calls";
+	if (c->everyone)
+		argv[count++] = (char *)"--everyone";
+	if (c->machine)
+		argv[count++] = (char *)"--machine";
 	if (c->alone)
 		argv[count++] = (char *)"--alone";
+	if (c->categories && *c->categories) {
+		argv[count++] = (char *)"--categories";
+		argv[count++] = (char *)c->categories;
+	}
 	if (c->probes) {
 		argv[count++] = (char *)"--probes";
 		argv[count++] = (char *)c->probes;
@@ -108,6 +91,10 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 		for (unsigned i = 0; i < COMMAND_WORDS && c->command[i]; i++)
 			argv[count++] = c->command[i];
 	}
+	/* It is to end with its maker, who may have ended meanwhile. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != maker)
+		_exit(0);
 	fcntl(tell, F_SETFD, 0);
 	execv(path, argv);
 	_exit(127);
@@ -129,6 +116,11 @@ static int companion_hear(int from, int patience_ms, struct fx_kernel_ready *ret
 	return ret->error;
 }
 
+bool fx_companion_is_wanted(const struct fx_companion *c)
+{
+	return c->hz || c->switches || c->probes || fx_words_ask_kernel(c->categories);
+}
+
 /* That needs no start of a program. */
 static void probes_allow(struct fx_companion *c)
 {
@@ -141,12 +133,12 @@ static void probes_allow(struct fx_companion *c)
 
 void fx_companion_start(struct fx_companion *c, pid_t program)
 {
-	struct fx_kernel_ready ready = {0};
 	char path[PATH_MAX];
+	pid_t maker;
 	int ends[2], r;
 
 	probes_allow(c);
-	if (!c->hz && !c->switches && !c->probes)
+	if (!fx_companion_is_wanted(c))
 		return;
 	r = companion_find(path, sizeof(path));
 	if (r < 0) {
@@ -158,16 +150,16 @@ void fx_companion_start(struct fx_companion *c, pid_t program)
 		companion_complain(c, -errno);
 		return;
 	}
+	maker = getpid();
 	c->pid = fork();
 	if (c->pid == 0)
-		companion_become(c, path, program, ends[1]);
+		companion_become(c, path, program, maker, ends[1]);
 	r = c->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (r == 0)
-		r = companion_hear(ends[0], c->probes ? PATIENCE_PROBES_MS : PATIENCE_MS, &ready);
+		r = companion_hear(ends[0], c->probes ? PATIENCE_PROBES_MS : PATIENCE_MS,
+				   &c->ready);
 	c->said = ends[0];
-	c->kernel = ready.kernel;
-	c->points = ready.points;
 	c->began = r == 0;
 	if (r == 0)
 		return;
@@ -184,19 +176,76 @@ void fx_companion_finish(const struct fx_companion *c)
 		kill(c->pid, SIGTERM);
 }
 
+/* What was asked for and is not there, in words. */
+static bool companion_missing(uint32_t sets, char *ret, size_t size)
+{
+	static const struct {
+		uint32_t bit;
+		const char *what;
+	} words[] = {
+	    {FX_KERNEL_WAKEUPS, "who woke whom"},
+	    {FX_KERNEL_MIGRATIONS, "what threads of other programs do"},
+	    {FX_KERNEL_CALLS, "system calls that the program does not record itself"},
+	    {FX_KERNEL_IRQ, "kernel:irq"},
+	    {FX_KERNEL_BLOCK, "kernel:block"},
+	    {FX_KERNEL_FAULT, "kernel:fault"},
+	    {FX_KERNEL_NET, "kernel:net"},
+	    {FX_KERNEL_POINTS, "tracepoints by name"},
+	};
+	size_t used = 0;
+
+	ret[0] = 0;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]) && used < size; i++) {
+		if (sets & words[i].bit)
+			used += (size_t)snprintf(ret + used, size - used, "%s%s", used ? ", " : "",
+						 words[i].what);
+	}
+	return used > 0;
+}
+
+static void companion_report_missing(uint32_t sets, int right)
+{
+	char missing[320];
+
+	if (right == 0)
+		sets &= ~(uint32_t)FX_KERNEL_POINTS;
+	if (companion_missing(sets, missing, sizeof(missing)))
+		fx_report("%s: not recorded: %s", missing,
+			  right < 0 ? fx_kernel_cure(FX_KERNEL_OF_POINTS, right)
+				    : "this kernel has no such tracepoints");
+}
+
+/* Of those that the user names, where tracepoints are permitted. */
+static void companion_report_points(const struct fx_kernel_ready *ready)
+{
+	if (!ready->has_points)
+		fx_report("tracepoints by name: not recorded: this fxtrace was built without "
+			  "libtraceevent");
+	else if (ready->unknown[0])
+		fx_report("%.*s: this kernel has no such tracepoint (they stand in "
+			  "/sys/kernel/tracing/events)",
+			  (int)sizeof(ready->unknown), ready->unknown);
+	else if (!(ready->sets & FX_KERNEL_POINTS))
+		fx_report("tracepoints by name: not recorded: the kernel refused one of them");
+	if (ready->is_cut)
+		fx_report("tracepoints by name: there are more than can be recorded at once");
+}
+
 void fx_companion_report(const struct fx_companion *c)
 {
-	if (c->began && c->hz && !c->kernel)
-		fx_report(
-		    "samples do not show time inside the kernel: kernel.perf_event_paranoid is "
-		    "%d; 1 permits it, and so does CAP_PERFMON",
-		    paranoid_read());
-	if (c->began && c->switches && !c->points)
-		fx_report("who woke whom%s is not recorded: that is shown to root alone, or with "
-			  "CAP_PERFMON "
-			  "and a tracefs that may be read",
-			  c->calls ? ", and system calls that the program does not record itself,"
-				   : "");
+	int right;
+
+	if (!c->began)
+		return;
+	if (c->hz && !c->ready.kernel)
+		fx_report("samples do not show time inside the kernel: %s",
+			  fx_kernel_cure(FX_KERNEL_OF_ITSELF, -EACCES));
+	if (c->ready.asked == c->ready.sets && !c->ready.unknown[0] && !c->ready.is_cut)
+		return;
+	right = fx_kernel_right(FX_KERNEL_OF_POINTS);
+	companion_report_missing(c->ready.asked & ~c->ready.sets, right);
+	if (c->ready.asked & FX_KERNEL_POINTS && right == 0)
+		companion_report_points(&c->ready);
 }
 
 static void companion_reap(struct fx_companion *c, int flags)

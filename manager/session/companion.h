@@ -10,25 +10,32 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "protocol/kernel-ready.h"
+
 struct fx_companion {
 	/* What is asked for; all zero: nothing. */
 	uint32_t hz;   /* samples a second of processor time */
 	bool switches; /* who has a processor, and when */
 	bool
 	    calls; /* system calls of processes in which nothing is preloaded, as far as that is permitted */
-	bool alone;	    /* of the program alone, without its children */
+	bool everyone;		/* of all programs that are traced, beside `program' */
+	bool machine;		/* switches of all threads, as far as that is permitted */
+	const char *categories; /* a list, of which those of the kernel count; NULL: none */
+	bool alone;		/* of the program alone, without its children */
 	const char *probes; /* a list of categories that asks for probes (sdt:); NULL: none does, */
 	char *const *command; /* and the program whose probes these are, with its arguments */
 	const char *socket;
 	/* What there is. */
-	pid_t pid;   /* 0: none */
-	int said;    /* is closed when all is recorded; valid while there is one */
-	bool began;  /* it recorded what was asked for, */
-	bool points; /* who woke whom and the like as well, */
-	bool kernel; /* and sees what is inside the kernel as well */
+	pid_t pid;		      /* 0: none */
+	int said;		      /* is closed when all is recorded; valid while there is one */
+	bool began;		      /* it records */
+	struct fx_kernel_ready ready; /* what, if it does */
 };
 
-/* Starts it for a program that has not begun. Where it cannot be, one line says why, and what would help. */
+/* Whether anything is asked for. */
+bool fx_companion_is_wanted(const struct fx_companion *c);
+
+/* Starts it for a program that has not begun; 0: for none. Where it cannot be, one line says why, and what would help. */
 void fx_companion_start(struct fx_companion *c, pid_t program);
 
 /* Tells it that the program has ended. */

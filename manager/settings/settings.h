@@ -54,6 +54,7 @@ struct fx_session_config {
 	const char *symbol_cache;  /* where tables of symbols are kept; see fx_store_folder() */
 	uint32_t sample_hz;	   /* of a run: samples a second of processor time; 0: none */
 	bool kernel;		   /* of a run: what the kernel says of its processes is recorded */
+	bool kernel_machine;	   /* of all threads of the machine */
 	bool kernel_calls;	   /* and system calls of all processes that do not record theirs */
 	bool patch;		   /* functions with room for a call get one */
 	bool lines;		   /* stacks have source lines, and inlined functions */

@@ -64,16 +64,35 @@ static bool is_printable(const char *text, size_t length)
 	return true;
 }
 
+/* "tracepoint:" stands before GROUP/NAME, or GROUP alone. */
+static bool word_is_point(const struct fx_word *w)
+{
+	static const char prefix[] = "tracepoint:";
+	const char *text = w->provider ? w->provider : w->name;
+	size_t length = w->provider ? w->provider_length : w->length;
+
+	return length > sizeof(prefix) - 1 && memcmp(text, prefix, sizeof(prefix) - 1) == 0;
+}
+
+bool fx_word_is_kernel(const struct fx_word *w)
+{
+	static const char prefix[] = "kernel:";
+
+	return word_is_point(w) || (!w->provider && w->length > sizeof(prefix) - 1 &&
+				    memcmp(w->name, prefix, sizeof(prefix) - 1) == 0);
+}
+
 static const char *check(const struct fx_word *w)
 {
 	size_t plain = w->length - has_asterisk(w);
+	bool has_globs = word_is_point(w);
 
 	if (w->length == 0 || (w->provider && w->provider_length == 0))
 		return "a word of the list is empty";
 	if (plain > FX_CATEGORY_NAME_MAX || w->provider_length > FX_PROVIDER_NAME_MAX)
 		return "a name has more than 100 bytes";
-	if (memchr(w->name, '*', plain) ||
-	    (w->provider && memchr(w->provider, '*', w->provider_length)))
+	if (!has_globs && (memchr(w->name, '*', plain) ||
+			   (w->provider && memchr(w->provider, '*', w->provider_length))))
 		return "an asterisk may stand at the end of a name alone";
 	if (!is_printable(w->name, w->length) || !is_printable(w->provider, w->provider_length))
 		return "a name has a blank or another character that cannot be";
@@ -99,6 +118,16 @@ const char *fx_words_check(const char *list)
 			wrong = "more than 100 words";
 	}
 	return wrong;
+}
+
+bool fx_words_ask_kernel(const char *list)
+{
+	bool ask = false;
+	struct fx_word word;
+
+	while (list && *list && !ask && fx_word_next(&list, &word))
+		ask = !word.take_away && fx_word_is_kernel(&word);
+	return ask;
 }
 
 unsigned fx_words_count(const char *list)
@@ -208,7 +237,7 @@ static void apply_all(struct wanted *w, const char *list, const char *provider)
 	if (!list || !*list)
 		return;
 	for (const char *at = list; fx_word_next(&at, &word);) {
-		if (!word.provider)
+		if (!word.provider && !fx_word_is_kernel(&word))
 			wanted_apply(w, &word);
 	}
 	for (const char *at = list; fx_word_next(&at, &word);) {
@@ -238,7 +267,8 @@ uint32_t fx_wanted_bits(const struct fx_session_config *config)
 	struct fx_word word;
 
 	while (at && fx_word_next(&at, &word)) {
-		uint32_t named = fx_category_bits(word.name, word.length);
+		uint32_t named =
+		    fx_word_is_kernel(&word) ? 0 : fx_category_bits(word.name, word.length);
 
 		if (!word.take_away)
 			bits |= named;

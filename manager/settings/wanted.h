@@ -6,6 +6,7 @@
  *	NAME*		all that begin so
  *	PROVIDER/NAME	in processes of this name alone
  *	-WORD		takes away what the word means
+ *	kernel:NAME	and tracepoint:GROUP/NAME, or tracepoint:GROUP, which may be globs: the kernel provider's, of no program
  *
  * The category "user" stands for all of the program's own. Words count in their order; those for single
  * providers come after those for all.
@@ -34,6 +35,10 @@ bool fx_word_next(const char **at, struct fx_word *ret);
 /* What is wrong with a word, or a list, a static text; NULL if nothing is. */
 const char *fx_word_check(const char *text, size_t length);
 const char *fx_words_check(const char *list);
+
+/* Whether a word is the kernel provider's; and whether a list asks for something of it. */
+bool fx_word_is_kernel(const struct fx_word *word);
+bool fx_words_ask_kernel(const char *list);
 
 /* Words of a list that passed the check. */
 unsigned fx_words_count(const char *list);

@@ -214,7 +214,8 @@ printf '%s\n' 'its file has capabilities, and preloading is refused to such prog
 # The affair of whoever starts it (unharmed.sh, seccomp-exec.sh, containers.sh).
 grep -e 'a network of its own' -e 'cannot be read from where it starts' -e 'its address space or its data is limited' -e 'the seccomp filter that it starts under' texts >>excused
 [ -e sanitized ] || grep 'sanitizer' texts >>excused
-# Where nothing is refused.
+# Where nothing is refused, or not this alone (kernel-harmless.sh).
+grep -q 'tracepoints are not to be had' all || grep 'tracepoints are not to be had' texts >>excused
 grep -q 'samples (--sample) will not show' all || grep 'samples (--sample) will not show' texts >>excused
 [ ! -e installed ] || grep 'libfxtrace.so is not beside' texts >>excused
 [ -e other ] || grep 'set-user-ID' texts >>excused

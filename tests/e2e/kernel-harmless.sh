@@ -36,7 +36,31 @@ for error in 1 13 38; do # EPERM, EACCES, ENOSYS
 	*) expect_line 'perf_event_paranoid|not permitted here; containers need CAP_PERFMON' err ;;
 	esac
 	expect_clean trace.fxt
+	# Beforehand it is said of each.
+	expect_ok ./refused "$error" "$FXTRACE" list-categories
+	expect_equal 7 "$(grep -c 'not permitted here: ' out)" "categories that are not permitted: $(cat out)"
+	expect_ok ./refused "$error" "$FXTRACE" list-categories --json
+	expect_line '"name": "kernel:block", .* "permitted": false, "cure": "' out
 done
+
+# Who is not root has what is his own, and one line about the rest, in each place the same.
+paranoid=$(cat /proc/sys/kernel/perf_event_paranoid 2>/dev/null || echo 9)
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null && [ "$paranoid" -ge 0 ] && [ "$paranoid" -le 2 ]; then
+	other=(setpriv --reuid=12345 --regid=12345 --clear-groups env HOME=/nowhere)
+	mkdir -m 777 theirs
+	chmod 755 .
+	if "${other[@]}" "$FXTRACE" --version >/dev/null 2>&1 && "${other[@]}" test -w theirs; then
+		expect_ok "${other[@]}" "$FXTRACE" run --sample 999 --kernel=system -c 'kernel:*,tracepoint:sched' -o theirs/trace.fxt -- sh -c 'exit 0'
+		what='who woke whom, what threads of other programs do, kernel:irq, kernel:block, kernel:net, tracepoints by name'
+		expect_line "^fxtrace: $what: not recorded: root may have it; others need CAP_PERFMON" err
+		expect_equal 1 "$(grep -c 'not recorded: ' err)" "lines about it: $(cat err)"
+		expect_clean theirs/trace.fxt
+		expect_ok "${other[@]}" "$FXTRACE" list-categories
+		expect_equal 4 "$(grep -c 'not permitted here: root may have it' out)" "categories that are not permitted: $(cat out)"
+		expect_ok "${other[@]}" FXTRACE_OUTPUT=theirs/trace.fxt "$FXTRACE" doctor
+		expect_line 'the kernel.s tracepoints are not to be had: .*; cure: as root; or CAP_PERFMON' out
+	fi
+fi
 
 # --- Killed ---------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ for line in open("said"):
     assert own, "%s is on no processor" % name
     assert {s["name"] for s in own} == {name}, (name, {s["name"] for s in own})
     # What comes behind the thread's own count is its end: at most a write() that waits, and the last switch.
-    blocked = len([s for s in own if s["end_state"] == "S"])
+    blocked = len([s for s in own if s["end_state"] in "SD"])
     runnable = len([s for s in own if s["end_state"] == "R"])
     assert int(gave_up) <= blocked <= int(gave_up) + 5, (name, gave_up, blocked)
     assert int(taken) <= runnable <= int(taken) + 5, (name, taken, runnable)

@@ -93,9 +93,10 @@ Test(ring_read, sample_without_room)
 {
 	const uint64_t chain[] = {2, 10, 11}, abi = PERF_SAMPLE_REGS_ABI_64, room = 1024, used = 64;
 	const uint64_t registers[FX_REGISTER_COUNT] = {5};
-	struct fx_ring_sample_begin begin = {.ip = 99, .trailer = trailer};
+	const struct fx_ring_place_begin begin = {
+	    99, trailer.pid, trailer.tid, trailer.ns, 0, trailer.cpu, 0};
 	struct fx_ring_record *record;
-	struct fx_sample sample;
+	struct fx_caught sample;
 	uint8_t stack[1024];
 
 	memset(stack, 7, sizeof(stack));

@@ -11,7 +11,7 @@
 #include "kernel/registers.h"
 
 enum {
-	CHAIN = 4,
+	CHAIN = 5,
 	DEPTH = 3,
 	BEGIN = CHAIN + 1 + DEPTH,
 	STACK = 64
@@ -42,7 +42,7 @@ static struct fx_ring_record *record_make(size_t size)
 Test(rings, sample)
 {
 	struct fx_ring_record *record = record_make(4096);
-	struct fx_sample sample;
+	struct fx_caught sample;
 
 	cr_assert(fx_ring_sample(record, &sample));
 	cr_expect_eq(sample.ip, 0x1234);
@@ -64,10 +64,10 @@ Test(rings, cut_samples)
 {
 	for (size_t size = 0; size < 8 * (BEGIN + 2 + FX_REGISTER_COUNT) + STACK; size++) {
 		struct fx_ring_record *record = record_make(size);
-		struct fx_sample sample;
+		struct fx_caught sample;
 		bool is = fx_ring_sample(record, &sample);
 
-		cr_expect_eq(is, size >= 8 * CHAIN);
+		cr_expect_eq(is, size > 8 * CHAIN); /* with nothing behind, it is a fault */
 		if (is && sample.kernel)
 			cr_expect_leq((const uint8_t *)(sample.kernel + sample.kernel_count),
 				      (const uint8_t *)record->body + size);
@@ -78,11 +78,28 @@ Test(rings, cut_samples)
 	}
 }
 
+Test(rings, fault)
+{
+	struct fx_ring_record *record = record_make(8 * CHAIN);
+	uint64_t ip, address;
+
+	record->body[3] = 0xabc;
+	cr_assert(fx_ring_fault(record, &ip, &address));
+	cr_expect_eq(ip, 0x1234);
+	cr_expect_eq(address, 0xabc);
+	record->size += 8;
+	cr_expect_not(fx_ring_fault(record, &ip, &address));
+	record->size -= 8;
+	record->type = PERF_RECORD_COMM;
+	cr_expect_not(fx_ring_fault(record, &ip, &address));
+	free(record);
+}
+
 /* A program of 32 bits has other registers. */
 Test(rings, other_programs)
 {
 	struct fx_ring_record *record = record_make(4096);
-	struct fx_sample sample;
+	struct fx_caught sample;
 
 	record->body[BEGIN] = PERF_SAMPLE_REGS_ABI_32;
 	cr_assert(fx_ring_sample(record, &sample));

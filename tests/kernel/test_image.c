@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* Files of code are kept for whoever maps them next, as long as they are what they were. */
+#include "kernel/image.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char path[] = "/tmp/fxtrace-image.XXXXXX";
+
+/* This program's own bytes, and so many more. */
+static void copy_write(int fd, size_t more)
+{
+	char buffer[65536];
+	int from = open("/proc/self/exe", O_RDONLY);
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0)
+		cr_assert_eq(write(fd, buffer, (size_t)n), n);
+	close(from);
+	while (more--)
+		cr_assert_eq(write(fd, "", 1), 1);
+}
+
+static uint64_t inode_of(int fd)
+{
+	struct stat st;
+
+	cr_assert_eq(fstat(fd, &st), 0);
+	return st.st_ino;
+}
+
+Test(image, kept)
+{
+	int fd = mkstemp(path);
+	struct fx_image *first, *again;
+	uint64_t word;
+
+	copy_write(fd, 0);
+	first = fx_image_get((uint32_t)getpid(), path, inode_of(fd));
+	cr_assert_not_null(first);
+	again = fx_image_get((uint32_t)getpid(), path, inode_of(fd));
+	cr_expect_eq(first, again);
+	fx_image_release(first);
+	fx_image_release(again);
+	again = fx_image_get((uint32_t)getpid(), path, inode_of(fd));
+	cr_expect_eq(first, again);
+	cr_expect(fx_image_word(again, 0, &word));
+	fx_image_release(again);
+	/* It is written anew in place. */
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+	cr_assert_eq(write(fd, "no program", 10), 10);
+	cr_expect_null(fx_image_get((uint32_t)getpid(), path, inode_of(fd)));
+	unlink(path);
+	close(fd);
+	fx_images_forget();
+}
+
+/* No more than some of those without a use. */
+Test(image, many)
+{
+	char folder[] = "/tmp/fxtrace-images.XXXXXX", name[64];
+	unsigned open_before = 0, open_after = 0;
+
+	cr_assert_not_null(mkdtemp(folder));
+	for (int fd = 0; fd < 1024; fd++)
+		open_before += fcntl(fd, F_GETFD) >= 0;
+	for (unsigned i = 0; i < 100; i++) {
+		int fd;
+
+		snprintf(name, sizeof(name), "%s/%u", folder, i);
+		fd = open(name, O_RDWR | O_CREAT, 0700);
+		copy_write(fd, i);
+		fx_image_release(fx_image_get((uint32_t)getpid(), name, inode_of(fd)));
+		close(fd);
+		unlink(name);
+	}
+	for (int fd = 0; fd < 1024; fd++)
+		open_after += fcntl(fd, F_GETFD) >= 0;
+	cr_expect_leq(open_after - open_before, 64);
+	fx_images_forget();
+	rmdir(folder);
+}
