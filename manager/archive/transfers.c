@@ -10,23 +10,10 @@
 
 #include "manager/archive/rewriting.h"
 #include "manager/archive/transfer-boxes.h"
+#include "manager/archive/transfer-call.h"
 #include "manager/archive/transfer-known.h"
 #include "manager/archive/transfer-match.h"
 #include "manager/archive/transfer-queues.h"
-
-/* In place of an end: what is called so is no channel. */
-static struct fx_transfer_end none;
-
-/* A call in work. */
-struct transfer_call {
-	struct fx_stream *s;
-	struct fx_rewriting *w;
-	const struct fx_transfer_args *args;
-	uint64_t begin, end;
-	int64_t ret;
-	uint32_t tid; /* of the archive */
-	bool shown;
-};
 
 void fx_transfers_init(struct fx_transfers *transfers, struct fx_archive *archive, bool is_wanted)
 {
@@ -49,119 +36,7 @@ static struct fx_transfer_stream *transfers_of(struct fx_stream *s)
 	return s->transfers;
 }
 
-/* The text of a reference of the provider's; NULL: it has none. */
-static const struct fx_name *transfer_text(const struct fx_rewriting *w, uint32_t ref)
-{
-	const struct fx_name *name = ref && !(ref & FXT_STRING_INLINE)
-					 ? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref)
-					 : NULL;
-
-	return name && name->kind == FX_NAME_TEXT ? name : NULL;
-}
-
-static struct fx_transfer_end *transfer_end_of(const struct transfer_call *call, uint32_t ref)
-{
-	struct fx_transfers *transfers = call->s->shared->transfers;
-	struct fx_transfer_end **place, *end;
-	const struct fx_name *name;
-
-	place = fx_transfer_ref_place(call->s->transfers, ref);
-	if (place && *place)
-		return *place == &none ? NULL : *place;
-	name = transfer_text(call->w, ref);
-	if (!name)
-		return NULL;
-	end = fx_transfer_end_get(&transfers->ends, name->text, name->length, call->s->kernel_pid);
-	if (place)
-		*place = end ? end : &none;
-	return end;
-}
-
 /* --- Calls ------------------------------------------------------------------------------------ */
-
-static void transfer_add(struct fx_transfers *transfers, struct fx_transfer_end *end, int way,
-			 const struct fx_transfer *call)
-{
-	struct fx_transfer *added =
-	    fx_runs_add(way == FX_TRANSFER_WAY_WRITTEN ? &end->written : &end->read);
-
-	if (!added) {
-		end->is_odd = true;
-		transfers->drawing.is_doubtful = true;
-		return;
-	}
-	*added = *call;
-	if (added->bytes != FX_TRANSFER_UNKNOWN && added->bytes > FX_TRANSFER_BYTES_MAX)
-		added->bytes = FX_TRANSFER_UNKNOWN;
-	if (call->begin < end->first)
-		end->first = call->begin;
-	if (call->end > end->last)
-		end->last = call->end;
-}
-
-static struct fx_transfer transfer_make(const struct fx_stream *s, uint32_t tid, uint64_t begin,
-					uint64_t end, uint64_t bytes, uint32_t marks)
-{
-	return (struct fx_transfer){.begin = begin,
-				    .end = end,
-				    .bytes = bytes,
-				    .provider = s->id,
-				    .pid = s->pid,
-				    .tid = tid,
-				    .marks = marks};
-}
-
-/* The number that an argument is; false: it is none. */
-static bool transfer_number(const struct fx_rewriting *w, uint16_t at, int64_t *ret)
-{
-	if (!at)
-		return false;
-	switch (FXT_GET(w->words[at], ARG_TYPE)) {
-	case FXT_ARG_INT32:
-		*ret = (int32_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
-		return true;
-	case FXT_ARG_UINT32:
-		*ret = (int64_t)FXT_GET(w->words[at], ARG_VALUE32_VALUE);
-		return true;
-	case FXT_ARG_INT64:
-	case FXT_ARG_UINT64:
-		*ret = (int64_t)w->words[at + 1];
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* From now on the call's descriptor leads to the end, or to none. */
-static void transfer_fd_is(const struct transfer_call *call, struct fx_transfer_end *end)
-{
-	struct fx_transfer_fd *fd;
-	int64_t number;
-
-	if (!transfer_number(call->w, call->args->fd, &number))
-		return;
-	fd = fx_transfer_fd_get(call->s->transfers, number);
-	if (fd && fd->end != end)
-		*fd = (struct fx_transfer_fd){.end = end};
-	if (fd)
-		fd->is_known = true;
-}
-
-/* Nobody knows how much a call moved. */
-static void transfer_add_unknown(struct fx_stream *s, struct fx_transfer_end *end, int way,
-				 uint64_t from, uint64_t until)
-{
-	struct fx_transfer call = transfer_make(s, 0, from, until, FX_TRANSFER_UNKNOWN, 0);
-
-	transfer_add(s->shared->transfers, end, way, &call);
-}
-
-static void transfer_add_anywhere(struct fx_stream *s, uint64_t from, uint64_t until)
-{
-	struct fx_transfer call = transfer_make(s, 0, from, until, FX_TRANSFER_UNKNOWN, 0);
-
-	fx_transfer_box_anywhere(&s->shared->transfers->ends, &call);
-}
 
 static bool transfer_only_reads(enum fx_meaning way)
 {
@@ -182,132 +57,26 @@ static void transfers_abandon(struct fx_stream *s, enum fx_meaning way, uint64_t
 	for (uint32_t i = 0; t && i < t->fd_count; i++) {
 		if (!t->fds[i].end)
 			continue;
-		transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_READ, from, until);
+		fx_transfer_note_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_READ, from, until);
 		if (!only_reads)
-			transfer_add_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_WRITTEN, from,
-					     until);
+			fx_transfer_note_unknown(s, t->fds[i].end, FX_TRANSFER_WAY_WRITTEN, from,
+						 until);
 	}
-}
-
-/* The text of an argument, of the provider's or in the record itself. NULL: there is none. */
-static const char *transfer_arg_text(const struct transfer_call *call, uint16_t at, uint32_t ref,
-				     size_t *ret)
-{
-	const struct fx_name *name;
-
-	*ret = ref & ~FXT_STRING_INLINE;
-	if (at && ref & FXT_STRING_INLINE)
-		return (const char *)&call->w->words[at + 1];
-	name = at ? transfer_text(call->w, ref) : NULL;
-	*ret = name ? name->length : 0;
-	return name ? name->text : NULL;
-}
-
-static bool transfer_has_flag(const struct transfer_call *call, const char *flag)
-{
-	size_t length;
-	const char *text =
-	    transfer_arg_text(call, call->args->flags, call->args->flags_ref, &length);
-
-	return text && memmem(text, length, flag, strlen(flag));
-}
-
-static bool transfer_failed_with(const struct transfer_call *call, const char *error)
-{
-	size_t length;
-	const char *text =
-	    transfer_arg_text(call, call->args->error, call->args->error_ref, &length);
-
-	return text && length == strlen(error) && memcmp(text, error, length) == 0;
-}
-
-/* The records of a process whose totals have grown by more than its calls have moved are not all there. */
-static void transfer_look_for_gap(const struct transfer_call *call, struct fx_transfer_end *end,
-				  int way, uint16_t at, int64_t added)
-{
-	struct fx_transfer_fd *fd;
-	uint64_t before = 0, last = 0;
-	int64_t number, total;
-
-	if (!transfer_number(call->w, call->args->fd, &number))
-		return;
-	fd = fx_transfer_fd_get(call->s->transfers, number);
-	if (!fd)
-		return;
-	if (fd->ways[way].tid == call->tid) {
-		before = fd->ways[way].total;
-		last = fd->ways[way].last;
-	}
-	if (!transfer_number(call->w, at, &total) || total < added)
-		return;
-	/* Threads that use one descriptor by turns come in no order. */
-	if ((!fd->ways[way].tid || fd->ways[way].tid == call->tid) &&
-	    (uint64_t)total > before + (uint64_t)added && last <= call->begin) {
-		struct fx_transfer lost = transfer_make(
-		    call->s, 0, last, call->begin,
-		    end->kind == FX_TRANSFER_MESSAGES ? FX_TRANSFER_UNKNOWN
-						      : (uint64_t)total - before - (uint64_t)added,
-		    FX_TRANSFER_LOST);
-
-		transfer_add(call->s->shared->transfers, end, way, &lost);
-	}
-	fd->ways[way].total = (uint64_t)total;
-	fd->ways[way].last = call->end;
-	fd->ways[way].tid = call->tid;
-}
-
-/* How many of several messages there were; the end of them counts as one without bytes. -1: that is not known. */
-static int64_t transfer_messages(const struct transfer_call *call,
-				 const struct fx_transfer_end *end)
-{
-	uint32_t ref = call->args->messages_ref, length = ref & ~FXT_STRING_INLINE;
-	const char *text = (const char *)&call->w->words[call->args->messages + 1];
-	int64_t count = 0, whole = 0;
-
-	if (call->ret <= 0)
-		return 0;
-	if (fx_transfer_is_datagram(end))
-		return call->ret;
-	if (!call->args->messages || !(ref & FXT_STRING_INLINE))
-		return -1;
-	for (uint32_t at = 0; at < length; at++) {
-		bool begins = at == 0 || text[at - 1] == ' ';
-
-		count += begins;
-		whole += begins && text[at] != '0';
-	}
-	return count == call->ret ? whole : -1;
-}
-
-/* Several messages at once: their number is the result, their bytes another argument. */
-static int64_t transfer_moved(const struct transfer_call *call, const struct fx_transfer_end *end,
-			      bool counts_messages)
-{
-	int64_t bytes;
-
-	if (fx_transfer_is_datagram(end) && !counts_messages)
-		return call->ret >= 0;
-	if (end->kind == FX_TRANSFER_MESSAGES || fx_transfer_is_datagram(end))
-		return counts_messages ? transfer_messages(call, end) : call->ret > 0;
-	if (counts_messages)
-		return transfer_number(call->w, call->args->size, &bytes) && call->ret > 0 ? bytes
-											   : 0;
-	return call->ret;
 }
 
 /* Datagrams go into the box of an address. Several at once may go to several, of which the first is told. */
-static void transfer_take_datagrams(const struct transfer_call *call,
+static void transfer_take_datagrams(const struct fx_transfer_call *call,
 				    const struct fx_transfer_end *end, int64_t moved,
 				    bool counts_messages)
 {
 	struct fx_transfers *transfers = call->s->shared->transfers;
-	const struct fx_name *name = transfer_text(call->w, call->args->file);
+	const struct fx_name *name = fx_transfer_text(call->w, call->args->file);
 	size_t length;
 	const char *address =
-	    transfer_arg_text(call, call->args->addr, call->args->addr_ref, &length);
+	    fx_transfer_arg_text(call, call->args->addr, call->args->addr_ref, &length);
 	struct fx_transfer sent =
-	    transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
-			  FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	    fx_transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
+			     FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
 	struct fx_transfer_end *box;
 
 	if (call->ret < 0 || (counts_messages && call->ret == 0))
@@ -322,43 +91,43 @@ static void transfer_take_datagrams(const struct transfer_call *call,
 	}
 	/* Whether one without bytes is sent depends on the call. */
 	box->is_odd |= call->ret == 0;
-	transfer_add(transfers, box, FX_TRANSFER_WAY_WRITTEN, &sent);
+	fx_transfer_note(transfers, box, FX_TRANSFER_WAY_WRITTEN, &sent);
 }
 
-static void transfer_take_write(const struct transfer_call *call, struct fx_transfer_end *end,
+static void transfer_take_write(const struct fx_transfer_call *call, struct fx_transfer_end *end,
 				bool counts_messages)
 {
 	struct fx_transfer written;
-	int64_t moved = transfer_moved(call, end, counts_messages);
+	int64_t moved = fx_transfer_call_moved(call, end, counts_messages);
 
 	if (fx_transfer_is_datagram(end)) {
 		transfer_take_datagrams(call, end, moved, counts_messages);
 		return;
 	}
-	transfer_look_for_gap(call, end, FX_TRANSFER_WAY_WRITTEN, call->args->total_written,
-			      call->ret > 0 ? call->ret : 0);
+	fx_transfer_call_look_for_gap(call, end, FX_TRANSFER_WAY_WRITTEN, call->args->total_written,
+				      call->ret > 0 ? call->ret : 0);
 	if (moved < 0 && call->ret > 0)
 		end->is_odd = true;
 	/* What has no bytes, and what goes elsewhere or by another way, is no part of the order. */
 	if ((end->kind == FX_TRANSFER_MESSAGES && (call->ret == 0 || call->args->addr)) ||
-	    (call->ret > 0 && transfer_has_flag(call, "MSG_OOB")))
+	    (call->ret > 0 && fx_transfer_call_has_flag(call, "MSG_OOB")))
 		end->is_odd = true;
 	if (call->ret <= 0 || moved <= 0)
 		return;
-	written = transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
-				FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
-	transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_WRITTEN, &written);
+	written = fx_transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
+				   FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	fx_transfer_note(call->s->shared->transfers, end, FX_TRANSFER_WAY_WRITTEN, &written);
 }
 
 /* Whether the call tells that there was nothing more to read. */
-static uint32_t transfer_emptied(const struct transfer_call *call,
+static uint32_t transfer_emptied(const struct fx_transfer_call *call,
 				 const struct fx_transfer_end *end, int64_t moved,
 				 bool counts_messages)
 {
 	int64_t asked;
 
 	if (call->ret < 0) {
-		if (!transfer_failed_with(call, "EAGAIN"))
+		if (!fx_transfer_call_failed_with(call, "EAGAIN"))
 			return 0;
 		/* What was sent by TCP or UDP may be on its way. */
 		return end->kind == FX_TRANSFER_TCP || end->kind == FX_TRANSFER_UDP
@@ -370,51 +139,53 @@ static uint32_t transfer_emptied(const struct transfer_call *call,
 	/* The end of a stream is a message without bytes. */
 	if (counts_messages)
 		return call->ret > 0 && moved == 0 ? FX_TRANSFER_EMPTY : 0;
-	if (!transfer_number(call->w, call->args->size, &asked) || call->ret >= asked)
+	if (!fx_transfer_number(call->w, call->args->size, &asked) || call->ret >= asked)
 		return 0;
 	if (call->ret == 0)
 		return FX_TRANSFER_EMPTY | FX_TRANSFER_AT_END;
 	return end->kind == FX_TRANSFER_MESSAGES ? 0 : FX_TRANSFER_PERHAPS;
 }
 
-static void transfer_take_read(const struct transfer_call *call, struct fx_transfer_end *end,
+static void transfer_take_read(const struct fx_transfer_call *call, struct fx_transfer_end *end,
 			       bool counts_messages)
 {
 	struct fx_transfer taken;
-	int64_t moved = transfer_moved(call, end, counts_messages);
+	int64_t moved = fx_transfer_call_moved(call, end, counts_messages);
 	uint32_t marks;
 
-	if (transfer_has_flag(call, "MSG_ERRQUEUE"))
+	if (fx_transfer_call_has_flag(call, "MSG_ERRQUEUE"))
 		return;
-	if (transfer_has_flag(call, "MSG_PEEK")) {
+	if (fx_transfer_call_has_flag(call, "MSG_PEEK")) {
 		if (!fx_transfer_is_datagram(end))
-			transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ,
-					      call->args->total_read, 0);
+			fx_transfer_call_look_for_gap(call, end, FX_TRANSFER_WAY_READ,
+						      call->args->total_read, 0);
 		return;
 	}
-	if (call->ret > 0 && (moved < 0 || transfer_has_flag(call, "MSG_OOB")))
+	if (call->ret > 0 && (moved < 0 || fx_transfer_call_has_flag(call, "MSG_OOB")))
 		end->is_odd = true;
 	/* What had come and was not read yet is gone. */
-	if (transfer_failed_with(call, "ECONNRESET"))
-		transfer_add_unknown(call->s, end, FX_TRANSFER_WAY_READ, call->begin, call->end);
+	if (fx_transfer_call_failed_with(call, "ECONNRESET"))
+		fx_transfer_note_unknown(call->s, end, FX_TRANSFER_WAY_READ, call->begin,
+					 call->end);
 	if (!fx_transfer_is_datagram(end))
-		transfer_look_for_gap(call, end, FX_TRANSFER_WAY_READ, call->args->total_read,
-				      call->ret > 0 ? call->ret : 0);
+		fx_transfer_call_look_for_gap(call, end, FX_TRANSFER_WAY_READ,
+					      call->args->total_read,
+					      call->ret > 0 ? call->ret : 0);
 	/* One without bytes, or the end of what was shut down. */
 	else if (call->ret == 0)
 		end->is_odd = true;
 	marks = transfer_emptied(call, end, moved, counts_messages);
 	if (moved <= 0 && !marks)
 		return;
-	taken = transfer_make(call->s, call->tid, call->begin, call->end,
-			      moved > 0 ? (uint64_t)moved : 0,
-			      marks | (call->shown ? FX_TRANSFER_SHOWN : 0));
-	transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &taken);
+	taken = fx_transfer_make(call->s, call->tid, call->begin, call->end,
+				 moved > 0 ? (uint64_t)moved : 0,
+				 marks | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	fx_transfer_note(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &taken);
 }
 
-static void transfer_connects(const struct transfer_call *call)
+static void transfer_connects(const struct fx_transfer_call *call)
 {
-	const struct fx_name *name = transfer_text(call->w, call->args->file);
+	const struct fx_name *name = fx_transfer_text(call->w, call->args->file);
 
 	if (name)
 		fx_transfer_end_connects(&call->s->shared->transfers->ends, name->text,
@@ -422,7 +193,7 @@ static void transfer_connects(const struct transfer_call *call)
 }
 
 /* Whether the only descriptor that a poll has found was ready to be read from. */
-static bool transfer_is_readable(const struct transfer_call *call)
+static bool transfer_is_readable(const struct fx_transfer_call *call)
 {
 	uint32_t ref = call->args->ready_ref, length = ref & ~FXT_STRING_INLINE;
 	const char *text = (const char *)&call->w->words[call->args->ready + 1];
@@ -432,26 +203,27 @@ static bool transfer_is_readable(const struct transfer_call *call)
 	return memmem(text, length, "POLLIN", 6) || (length > 3 && memcmp(text, "in ", 3) == 0);
 }
 
-static void transfer_take_poll(const struct transfer_call *call)
+static void transfer_take_poll(const struct fx_transfer_call *call)
 {
 	struct fx_transfer_end *end =
-	    transfer_is_readable(call) ? transfer_end_of(call, call->args->file) : NULL;
+	    transfer_is_readable(call) ? fx_transfer_call_end(call, call->args->file) : NULL;
 	struct fx_transfer poll =
-	    transfer_make(call->s, call->tid, call->begin, call->end, 0,
-			  FX_TRANSFER_POLLS | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	    fx_transfer_make(call->s, call->tid, call->begin, call->end, 0,
+			     FX_TRANSFER_POLLS | (call->shown ? FX_TRANSFER_SHOWN : 0));
 
 	if (end)
-		transfer_add(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &poll);
+		fx_transfer_note(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &poll);
 }
 
-static void transfer_take_shutdown(const struct transfer_call *call, struct fx_transfer_end *end)
+static void transfer_take_shutdown(const struct fx_transfer_call *call, struct fx_transfer_end *end)
 {
 	struct fx_transfer shut =
-	    transfer_make(call->s, call->tid, call->begin, call->end, 0,
-			  FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	    fx_transfer_make(call->s, call->tid, call->begin, call->end, 0,
+			     FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
 
-	end->reads_no_more |= !transfer_has_flag(call, "SHUT_WR");
-	if (transfer_has_flag(call, "SHUT_RD") && !transfer_has_flag(call, "SHUT_RDWR"))
+	end->reads_no_more |= !fx_transfer_call_has_flag(call, "SHUT_WR");
+	if (fx_transfer_call_has_flag(call, "SHUT_RD") &&
+	    !fx_transfer_call_has_flag(call, "SHUT_RDWR"))
 		return;
 	if (end->shut.end && shut.begin <= end->shut.end && end->shut.begin <= shut.end)
 		end->is_shut_often = true;
@@ -462,15 +234,15 @@ static void transfer_take_shutdown(const struct transfer_call *call, struct fx_t
 /* --- Queues of messages ----------------------------------------------------------------------- */
 
 /* Which queue; NULL: it is not known, or none. */
-static struct fx_transfer_end *transfer_queue_of(const struct transfer_call *call)
+static struct fx_transfer_end *transfer_queue_of(const struct fx_transfer_call *call)
 {
 	struct fx_transfer_ends *ends = &call->s->shared->transfers->ends;
-	const struct fx_name *file = transfer_text(call->w, call->args->file);
+	const struct fx_name *file = fx_transfer_text(call->w, call->args->file);
 	const char *bracket;
 	char name[40];
 	int64_t id;
 
-	if (transfer_number(call->w, call->args->queue, &id))
+	if (fx_transfer_number(call->w, call->args->queue, &id))
 		snprintf(name, sizeof(name), "msg %" PRIi64, id);
 	else if (file && file->length > 8 && memcmp(file->text, "mqueue:[", 8) == 0 &&
 		 (bracket = memchr(file->text, ']', file->length)) &&
@@ -482,38 +254,38 @@ static struct fx_transfer_end *transfer_queue_of(const struct transfer_call *cal
 }
 
 /* Nothing of a type was there. */
-static bool transfer_misses_type(const struct transfer_call *call, int64_t type)
+static bool transfer_misses_type(const struct fx_transfer_call *call, int64_t type)
 {
-	return transfer_failed_with(call, "ENOMSG") && type > 0 &&
-	       !transfer_has_flag(call, "MSG_EXCEPT");
+	return fx_transfer_call_failed_with(call, "ENOMSG") && type > 0 &&
+	       !fx_transfer_call_has_flag(call, "MSG_EXCEPT");
 }
 
-static void transfer_take_queue(const struct transfer_call *call)
+static void transfer_take_queue(const struct fx_transfer_call *call)
 {
 	struct fx_transfers *transfers = call->s->shared->transfers;
 	const struct fx_transfer_args *args = call->args;
 	bool puts = args->way == FX_MEANING_PUTS;
 	int64_t kind = FX_TRANSFER_NO_KIND;
 	struct fx_transfer_end *queue;
-	struct fx_transfer moved =
-	    transfer_make(call->s, call->tid, call->begin, call->end, call->ret >= 0,
-			  (puts ? FX_TRANSFER_WRITES : 0) | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	struct fx_transfer moved = fx_transfer_make(
+	    call->s, call->tid, call->begin, call->end, call->ret >= 0,
+	    (puts ? FX_TRANSFER_WRITES : 0) | (call->shown ? FX_TRANSFER_SHOWN : 0));
 
-	transfer_number(call->w, args->received ? args->received : args->choice, &kind);
+	fx_transfer_number(call->w, args->received ? args->received : args->choice, &kind);
 	if (call->ret < 0 && !(args->queue && !puts && transfer_misses_type(call, kind)))
 		return;
-	if (transfer_has_flag(call, "MSG_COPY"))
+	if (fx_transfer_call_has_flag(call, "MSG_COPY"))
 		return;
 	queue = transfer_queue_of(call);
 	if (args->fd)
-		transfer_fd_is(call, queue);
+		fx_transfer_call_fd_is(call, queue);
 	if (call->ret < 0)
 		moved.marks |= FX_TRANSFER_EMPTY;
 	if (queue)
 		queue = fx_transfer_queue_channel(&transfers->ends, queue, kind);
 	if (queue)
-		transfer_add(transfers, queue,
-			     puts ? FX_TRANSFER_WAY_WRITTEN : FX_TRANSFER_WAY_READ, &moved);
+		fx_transfer_note(transfers, queue,
+				 puts ? FX_TRANSFER_WAY_WRITTEN : FX_TRANSFER_WAY_READ, &moved);
 	else
 		transfers->drawing.is_doubtful = true;
 }
@@ -528,18 +300,18 @@ static void transfer_open_queue(struct fx_stream *s, const struct fx_transfer_fd
 	char name[40];
 
 	if (queue && queue->is_queue)
-		transfer_add_unknown(s, queue, way, begin, end);
+		fx_transfer_note_unknown(s, queue, way, begin, end);
 	/* A call of System V, or of a descriptor that was not used before. */
 	snprintf(name, sizeof(name), "msg %" PRIu64, first);
 	queue = fx_transfer_queue_get(ends, name);
 	if (queue)
-		transfer_add_unknown(s, queue, way, begin, end);
+		fx_transfer_note_unknown(s, queue, way, begin, end);
 }
 
 /* --- By kind ---------------------------------------------------------------------------------- */
 
 /* What leads where, by the kind of call. */
-static void transfer_take_by_way(const struct transfer_call *call)
+static void transfer_take_by_way(const struct fx_transfer_call *call)
 {
 	const struct fx_transfer_args *args = call->args;
 	struct fx_transfer_end *end;
@@ -547,25 +319,25 @@ static void transfer_take_by_way(const struct transfer_call *call)
 	switch ((enum fx_meaning)args->way) {
 	case FX_MEANING_READS:
 	case FX_MEANING_READS_MANY:
-		end = transfer_end_of(call, args->file);
-		transfer_fd_is(call, end);
+		end = fx_transfer_call_end(call, args->file);
+		fx_transfer_call_fd_is(call, end);
 		if (end)
 			transfer_take_read(call, end, args->way == FX_MEANING_READS_MANY);
 		break;
 	case FX_MEANING_WRITES:
 	case FX_MEANING_WRITES_MANY:
-		end = transfer_end_of(call, args->file);
-		transfer_fd_is(call, end);
+		end = fx_transfer_call_end(call, args->file);
+		fx_transfer_call_fd_is(call, end);
 		if (end)
 			transfer_take_write(call, end, args->way == FX_MEANING_WRITES_MANY);
 		break;
 	case FX_MEANING_MOVES:
-		end = transfer_end_of(call, args->in_file);
+		end = fx_transfer_call_end(call, args->in_file);
 		if (end)
 			transfer_take_read(call, end, false);
 		/* fall through */
 	case FX_MEANING_COPIES:
-		end = transfer_end_of(call, args->out_file);
+		end = fx_transfer_call_end(call, args->out_file);
 		if (end)
 			transfer_take_write(call, end, false);
 		/* Its pages may be parts of such. */
@@ -573,16 +345,17 @@ static void transfer_take_by_way(const struct transfer_call *call)
 			end->is_resized = true;
 		break;
 	case FX_MEANING_PAIRS:
-		transfer_end_of(call, args->file);
+		fx_transfer_call_end(call, args->file);
 		break;
 	case FX_MEANING_SHUTS:
-		end = transfer_end_of(call, args->file);
+		end = fx_transfer_call_end(call, args->file);
 		if (end && call->ret == 0)
 			transfer_take_shutdown(call, end);
 		break;
 	case FX_MEANING_SETS:
-		end = transfer_has_flag(call, "F_SETPIPE_SZ") ? transfer_end_of(call, args->file)
-							      : NULL;
+		end = fx_transfer_call_has_flag(call, "F_SETPIPE_SZ")
+			  ? fx_transfer_call_end(call, args->file)
+			  : NULL;
 		if (end)
 			end->is_resized = true;
 		break;
@@ -593,7 +366,7 @@ static void transfer_take_by_way(const struct transfer_call *call)
 		transfer_connects(call);
 		break;
 	default: /* either way */
-		end = transfer_end_of(call, args->file);
+		end = fx_transfer_call_end(call, args->file);
 		if (end && call->ret > 0)
 			end->is_odd = true;
 		break;
@@ -603,7 +376,7 @@ static void transfer_take_by_way(const struct transfer_call *call)
 void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, bool shown)
 {
 	const struct fx_transfer_args *args = &w->transfer;
-	struct transfer_call call = {
+	struct fx_transfer_call call = {
 	    .s = w->s, .w = w, .args = args, .begin = begin, .end = end, .shown = shown};
 
 	if (!args->way || !w->thread || w->is_virtual || !transfers_of(w->s))
@@ -614,7 +387,7 @@ void fx_transfers_take(struct fx_rewriting *w, uint64_t begin, uint64_t end, boo
 		transfers_abandon(w->s, (enum fx_meaning)args->way, begin, end);
 		return;
 	}
-	if (!transfer_number(w, args->ret, &call.ret))
+	if (!fx_transfer_number(w, args->ret, &call.ret))
 		return;
 	if (args->way == FX_MEANING_PUTS || args->way == FX_MEANING_GETS) {
 		transfer_take_queue(&call);
@@ -644,12 +417,12 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	if (known->meaning == FX_MEANING_PUTS || known->meaning == FX_MEANING_GETS)
 		transfer_open_queue(s, fd, first, known->meaning == FX_MEANING_PUTS, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_READS)
-		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_READ, begin, end);
+		fx_transfer_note_unknown(s, fd->end, FX_TRANSFER_WAY_READ, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES &&
 		 fx_transfer_is_datagram(fd->end))
-		transfer_add_anywhere(s, begin, end);
+		fx_transfer_note_anywhere(s, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES)
-		transfer_add_unknown(s, fd->end, FX_TRANSFER_WAY_WRITTEN, begin, end);
+		fx_transfer_note_unknown(s, fd->end, FX_TRANSFER_WAY_WRITTEN, begin, end);
 	else if (!(fd && fd->is_known) || known->meaning == FX_MEANING_MOVES)
 		transfers_abandon(s, (enum fx_meaning)known->meaning, begin, end);
 }
@@ -669,8 +442,8 @@ static void transfers_end_lossy(struct fx_stream *s, uint64_t until)
 			uint64_t last = t->fds[i].ways[way].last;
 
 			if (last)
-				transfer_add_unknown(s, t->fds[i].end, way, last,
-						     last > until ? last : until);
+				fx_transfer_note_unknown(s, t->fds[i].end, way, last,
+							 last > until ? last : until);
 		}
 	}
 }

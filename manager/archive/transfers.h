@@ -20,19 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "manager/archive/transfer-draw.h"
-#include "manager/archive/transfer-ends.h"
+#include "manager/archive/transfer-call.h"
 
 struct fx_archive;
 struct fx_rewriting;
 struct fx_stream;
 struct fx_stream_end;
-
-struct fx_transfers {
-	bool is_wanted;
-	struct fx_transfer_ends ends;
-	struct fx_transfer_drawing drawing;
-};
 
 void fx_transfers_init(struct fx_transfers *transfers, struct fx_archive *archive, bool is_wanted);
 void fx_transfers_destroy(struct fx_transfers *transfers);
