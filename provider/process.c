@@ -102,7 +102,8 @@ static int process_attach_anew(const char *name, const struct fx_msg_wish *wish)
 	fx_attach_set_name(name);
 	fx_attach_set_wish(wish);
 	fx_attach_set_socket(path);
-	return fx_attach_alone(FX_REGISTER_START);
+	fx_modules_forget();
+	return fx_attach_anew();
 }
 
 int fx_process_register(const char *name, const struct fx_msg_wish *wish)

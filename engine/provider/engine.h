@@ -316,13 +316,6 @@ fx_hot uint64_t fx_thread_now(struct fx_thread *t)
 #define FX_FLOW_SLOT_SHIFT  30
 #define FX_FLOW_UNKNOWN	    (1ull << 63)
 
-/*
- * Of a process that is detached, whose manager has gone: all that its thread knows of tracing is forgotten, as in a child, so that
- * it can be attached anew. What it has under way, if this is a handler that has interrupted it, goes where the buffer was. The
- * caller is the only thread.
- */
-void fx_engine_forget(void);
-
 /* An id for a flow, unique in the session. */
 fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 {

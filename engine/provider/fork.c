@@ -94,19 +94,6 @@ int fx_fork_attach(void)
 	return fx_engine.reattach ? fx_engine.reattach() : -ENOSYS;
 }
 
-/* As a fork does to a child: what the kernel wipes there is wiped here, and the buffer is private memory. */
-void fx_engine_forget(void)
-{
-	const uint64_t all = UINT64_MAX;
-	uint64_t before;
-
-	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all));
-	fx_wiped_wipe();
-	shared.owner = 0;
-	fork_disown_buffer(NULL);
-	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
-}
-
 /* In a child whose memory has stayed as it was. A handler in the middle of it would record as the parent, or lose what it has
  * recorded. */
 void fx_fork_wipe(void)

@@ -94,6 +94,5 @@ void fx_wiped_wipe(void)
 	if (!wiped_room)
 		return;
 	map(wiped_room, MAP_FIXED);
-	fx_syscall3(SYS_madvise, wiped_room, FX_WIPED_SIZE, MADV_WIPEONFORK);
 	wiped_keep_out_of_dumps((long)wiped_room);
 }

@@ -30,7 +30,7 @@ bool fx_wiped_lies(void *at) __attribute__((visibility("hidden")));
 /* Whether a child must wipe by hand. Asks the kernel, once. */
 bool fx_wiped_by_hand(void) __attribute__((visibility("hidden")));
 
-/* In such a child, or one thread's process that begins anew: all of it. */
+/* In such a child: all of it. */
 void fx_wiped_wipe(void) __attribute__((visibility("hidden")));
 
 #endif

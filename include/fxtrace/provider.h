@@ -107,8 +107,6 @@ struct fxtrace_provider;
  *     -EPERM         it is another user's, or does not want the process; or the program is privileged (set-user-ID and the like)
  *     -ECANCELED     the environment says that this process is not to be traced: FXTRACE_DISABLE, fxtrace run --no-follow
  *     -EDQUOT        there is no room for another buffer; -EUSERS: nor for another provider
- *     -EOWNERDEAD    the manager that the process was registered with has gone, and the process has several threads, each of which
- *                    may be in the middle of an event: only one that has a single thread registers anew
  *     -EDEADLK       called by a handler
  *
  * and what else the system says, -ENOMEM or -EMFILE. After an error it may be tried again.

@@ -448,34 +448,19 @@ int fx_attach(enum fx_register_cause cause)
 	return r;
 }
 
-/* The kernel counts threads as folders. Where nobody tells, there may be several. */
-static bool is_the_only_thread(void)
-{
-	struct stat st;
-
-	return fx_syscall4(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &st, 0) == 0 &&
-	       st.st_nlink == 3;
-}
-
-int fx_attach_alone(enum fx_register_cause cause)
-{
-	int fd;
-
-	/* Another thread may be in the middle of a record, for as long as it is kept from going on. */
-	if (!is_the_only_thread())
-		return -EOWNERDEAD;
-	fd = fx_attach_connect(true);
-	if (fd < 0)
-		return fd;
-	fx_engine_detach();
-	fx_engine_forget();
-	return fx_attach_over(fd, cause);
-}
-
 int fx_attach_anew(void)
 {
+	int fd = fx_attach_connect(true);
+
+	if (fd < 0)
+		return fd; /* all is as it was */
+	fx_engine_detach();
 	fx_mapped_keep(&mapped, &fx_engine.layout);
-	return fx_engine_renew() ? fx_attach(FX_REGISTER_START) : -ENOMEM;
+	if (!fx_engine_renew()) {
+		fx_syscall1(SYS_close, fd);
+		return -ENOMEM;
+	}
+	return fx_attach_over(fd, FX_REGISTER_START);
 }
 
 int fx_attach_again(void)

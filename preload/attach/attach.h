@@ -24,7 +24,8 @@ void fx_attach_set_name(const char *name);
 
 void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
 
-/* Of a process that is attached and not being traced, while its threads run: it is attached to another manager. 0 or -errno. */
+/* Of a process that is attached and not being traced any more, while its threads run: it is attached to another manager. 0; or -errno:
+ * without one, all stays as it is. */
 int fx_attach_anew(void);
 
 /* What the buffer should be like: of zeroes, as without this call, it is no wish. */
@@ -61,8 +62,5 @@ int fx_attach_over(int fd, enum fx_register_cause cause);
 
 /* After fx_engine_detach(): tracing goes on with what is mapped. 0; -ENOTCONN: nothing is; -EOWNERDEAD: its manager is gone. */
 int fx_attach_again(void);
-
-/* Then: registers with whatever manager listens now, as long as the process has one thread; else -EOWNERDEAD. */
-int fx_attach_alone(enum fx_register_cause cause);
 
 #endif

@@ -58,10 +58,14 @@ static void *traces(void *name)
 	return NULL;
 }
 
-static void *sleeps(void *unused)
+/* In the middle of something most of the time. */
+static void *beats(void *unused)
 {
-	for (;;)
-		pause();
+	for (;;) {
+		TRACE_DURATION("work", "beat");
+		TRACE_INSTANT("work", "tick", TRACE_SCOPE_THREAD);
+		usleep(500);
+	}
 	return unused;
 }
 
@@ -188,8 +192,9 @@ int main(int argc, char **argv)
 			fflush(stdout);
 			while ((status = getchar()) != '\n' && status != EOF)
 				;
-		} else if (!strcmp(word, "sleeper")) {
-			pthread_create(&thread, NULL, sleeps, NULL);
+		} else if (!strcmp(word, "beaters")) {
+			for (int n = 0; n < atoi(value); n++)
+				pthread_create(&thread, NULL, beats, NULL);
 		} else if (!strcmp(word, "hang")) {
 			TRACE_DURATION("work", "open");
 			printf("hangs\n");
@@ -412,20 +417,33 @@ managers_come_and_go() {
 	done
 }
 
-# With a second thread it does not, and nothing happens to it.
-threads_stay_with_their_manager() {
+# Threads that are in the middle of something go over as well, twice.
+threads_go_over() {
 	for way in "${ways[@]}"; do
 		mkfifo go.$way
-		./play-$way create sleeper wait create event:x say:over >said.$way 2>&1 <go.$way &
+		manager_kill
+		manager_start
+		expect_ok "$FXTRACE" start -c work -o before.fxt
+		./play-$way create beaters:3 wait destroy create wait destroy create wait say:over >said.$way 2>&1 <go.$way &
 		provider=$!
 		exec 7>go.$way
 		expect_said said.$way 'waits'
-		manager_kill
-		manager_start
+		for time in 2 3; do
+			manager_kill
+			manager_start
+			expect_ok "$FXTRACE" start -c work -o over.fxt
+			echo >&7
+			wait_for 20 wait_lines $time || fail "$way: $(cat said.$way)"
+			sleep 0.1
+			expect_ok "$FXTRACE" terminate
+			expect_clean over.fxt
+			list_archive over.fxt
+			expect_equal 3 "$(awk -F'\t' '$7 == "tick" { print $3 }' events | sort -u | wc -l)" "threads with ticks after manager $time of $way"
+		done
 		echo >&7
 		exec 7>&-
 		wait "$provider" || fail "$way ends with $?: $(cat said.$way)"
-		printf '%s\n' Success waits 'Owner died' over >expected
+		printf '%s\n' Success waits Success Success waits Success Success waits over >expected
 		expect_same_file expected said.$way
 		rm go.$way
 	done
@@ -820,7 +838,7 @@ under_run
 manager_start
 sessions
 managers_come_and_go
-threads_stay_with_their_manager
+threads_go_over
 one_after_the_other
 killed
 libraries
