@@ -275,11 +275,43 @@ static int line_take(struct lines_reading *r, struct lines_sweep *sweep, Dwarf_L
 	return result;
 }
 
+static bool is_same_line(Dwarf_Line *a, Dwarf_Line *b)
+{
+	const char *file = dwarf_linesrc(a, NULL, NULL), *other = dwarf_linesrc(b, NULL, NULL);
+	int number = 0, other_number = 0;
+
+	return dwarf_lineno(a, &number) == 0 && dwarf_lineno(b, &other_number) == 0 &&
+	       number == other_number && file && other && strcmp(file, other) == 0;
+}
+
+/*
+ * The line of the code at an address where one sequence ends and another begins; `i` is the last there, `end` the end. A sequence may
+ * end with lines that have no code, which repeat the one before; they stand among the other's first, before or behind them, in the order of
+ * the table:
+ *
+ *	0x4b	w.c:86		0x50	end	0x50	w.c:72		0x50	w.c:86		0x5c	w.c:73
+ *	end - 1			end		what is looked for	i
+ */
+static Dwarf_Line *line_at_border(Dwarf_Lines *lines, size_t end, size_t i)
+{
+	Dwarf_Line *last = end ? dwarf_onesrcline(lines, end - 1) : NULL;
+
+	if (!last || !is_same_line(dwarf_onesrcline(lines, i), last))
+		return dwarf_onesrcline(lines, i);
+	/* Both may be of one line. (Or the one that begins has none: that is not told from this.) */
+	if (is_same_line(dwarf_onesrcline(lines, end + 1), last))
+		return dwarf_onesrcline(lines, i);
+	while (is_same_line(dwarf_onesrcline(lines, i), last))
+		i--;
+	return dwarf_onesrcline(lines, i);
+}
+
 static int lines_take(struct lines_reading *r, Dwarf_Die *unit)
 {
 	struct lines_sweep sweep = {0};
-	Dwarf_Addr ended =
-	    0; /* where the code of a sequence did: a last line without code sorts behind that */
+	/* Where the code of a sequence ended: a last line without code sorts behind that. */
+	Dwarf_Addr ended = 0;
+	size_t ended_at = 0;
 	Dwarf_Lines *lines;
 	size_t count;
 	int result = 0;
@@ -294,10 +326,14 @@ static int lines_take(struct lines_reading *r, Dwarf_Die *unit)
 		dwarf_lineaddr(line, &start);
 		dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &end);
 		dwarf_lineendsequence(line, &is_end);
-		if (is_end)
+		if (is_end) {
 			ended = start;
+			ended_at = i;
+		}
 		if (start == 0 || (!is_end && start == ended && dwarf_haspc(unit, start) == 0))
 			continue;
+		if (!is_end && start == ended && end > start)
+			line = line_at_border(lines, ended_at, i);
 		result = is_end
 			     ? fx_line_map_add_row(&r->table->lines, start + r->bias, FX_NO_PLACE)
 			     : line_take(r, &sweep, line, start + r->bias, end + r->bias);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # libfxtrace.so exports the functions of the wrapper table, the compiler's two hooks, what profilers' calls lead to (-pg), what the gates of our plugin and of
-# <fxtrace/event.h> lead to, and what <fxtrace/alert.h> looks for, nothing else; libc has every one of the table; and the strings of the table fit their place.
+# <fxtrace/event.h> lead to, what <fxtrace/alert.h> looks for and what `fxtrace attach' calls, nothing else; libc has every one of the table; and the strings of the table fit their place.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 need nm
 
@@ -11,6 +11,7 @@ need nm
 	printf '__fxtrace_%s\n' calls events
 	printf "%s\n" mcount _mcount __fentry__
 	echo fxtrace_alert_raise
+	printf 'fxtrace_late_%s\n' begin end
 } | sort >want
 nm -D --defined-only "$LIBFXTRACE" | sed 's/.* //; s/@.*//' | sort >got
 expect_same_file want got
