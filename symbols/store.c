@@ -16,7 +16,7 @@
 #include "symbols/flat.h"
 
 /* The layout of all that follows; another number is another file. */
-#define STORE_MAGIC "fxtrace symbols 2"
+#define STORE_MAGIC "fxtrace symbols 3"
 
 /* How files of the store end, and those that are being written. */
 #define SUFFIX	   ".symbols"
