@@ -19,10 +19,10 @@
 #include "where/frozen.h"
 
 /* What the kernel leaves as a result of a system call that it would take up again, or end (its include/linux/errno.h). */
-#define RESTART_SYS   (-512)
-#define RESTART_ALWAY (-513)
-#define RESTART_HAND  (-514)
-#define RESTART_BLOCK (-516)
+#define RESTART_SYS    (-512)
+#define RESTART_NOINTR (-513)
+#define RESTART_NOHAND (-514)
+#define RESTART_BLOCK  (-516)
 
 /* How long a thread is given to stop, and to come to a system call. */
 #define STOP_MS 500
@@ -280,7 +280,7 @@ static bool is_stopped_well(struct search *search, struct fx_held *held, struct 
 	result = (int64_t)r->rax;
 	if ((int64_t)r->orig_rax < 0)
 		return is_sound(search, held, true) || is_sound(search, held, false);
-	restarts = result == RESTART_SYS || result == RESTART_ALWAY || result == RESTART_HAND ||
+	restarts = result == RESTART_SYS || result == RESTART_NOINTR || result == RESTART_NOHAND ||
 		   result == RESTART_BLOCK;
 	if (has_mask_of(search, r) || (restarts && r->orig_rax == SYS_restart_syscall) ||
 	    (result == RESTART_BLOCK && !is_without_limit(r)) || !is_sound(search, held, true))
