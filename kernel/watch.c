@@ -57,6 +57,10 @@ static int watch_prepare(struct fx_watch *watch, const struct fx_kernel_wish *wi
 	watch->calls = fx_calls_create();
 	watch->events = fx_events_create(watch->points ? &watch->points->named : &none);
 	watch->tasks = fx_tasks_create();
+	/* It may have ended before the threads that there are are looked through. */
+	if (watch->tasks && wish->pid)
+		fx_tasks_know(watch->tasks,
+			      (struct fx_task){(uint32_t)wish->pid, (uint32_t)wish->pid});
 	if (wish->faults)
 		watch->files = fx_files_create();
 	return watch->stack && watch->calls && watch->events && watch->tasks &&
