@@ -40,8 +40,8 @@ PY
 
 # --- For root -------------------------------------------------------------------------------------
 
-# Ends of requests may be missing, in a row or all of a run (fxtrace-kernel(1)); why is not known. Such a read says that it has none, and if all
-# do in each of five runs, no duration is looked at.
+# Ends of requests may be missing, in a row or all of a run (fxtrace-kernel(1)): some kernels count them, and give no records of them, to perf record
+# either. Such a read says that it has none, and if all do in each of five runs, no duration is looked at.
 for _ in 1 2 3 4 5; do
 	expect_ok "$FXTRACE" run -c 'kernel:*,-kernel:net,tracepoint:sched/sched_process_e*,tracepoint:syscalls/sys_enter_pread64' -o "$FXT" -- ../pages
 	cp err told
