@@ -48,6 +48,20 @@ static bool is_own_folder(const char *path)
 	       st.st_uid == geteuid() && !(st.st_mode & S_IWOTH);
 }
 
+/* Whether a folder is this user's, or can be made in one that is. */
+static bool is_or_becomes_own_folder(const char *path)
+{
+	char nearest[FX_STORE_PATH_MAX];
+	char *slash;
+
+	if (snprintf(nearest, sizeof(nearest), "%s", path) >= (int)sizeof(nearest))
+		return false;
+	while (access(nearest, F_OK) < 0 && errno == ENOENT && (slash = strrchr(nearest, '/')) &&
+	       slash != nearest)
+		*slash = 0;
+	return is_own_folder(nearest);
+}
+
 bool fx_store_folder(const char *asked, char ret[FX_STORE_PATH_MAX])
 {
 	const char *caches = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -57,7 +71,7 @@ bool fx_store_folder(const char *asked, char ret[FX_STORE_PATH_MAX])
 		return false;
 	if (asked)
 		n = strcmp(asked, "no") ? snprintf(ret, FX_STORE_PATH_MAX, "%s", asked) : -1;
-	else if (caches && is_own_folder(caches))
+	else if (caches && is_or_becomes_own_folder(caches))
 		n = snprintf(ret, FX_STORE_PATH_MAX, "%s/fxtrace", caches);
 	else if (!(caches && caches[0]) && home && is_own_folder(home))
 		n = snprintf(ret, FX_STORE_PATH_MAX, "%s/.cache/fxtrace", home);
@@ -82,13 +96,12 @@ static int folder_open(const char *path)
 static int folder_make(const char *path)
 {
 	char above[FX_STORE_PATH_MAX];
-	char *slash;
 
 	snprintf(above, sizeof(above), "%s", path);
-	slash = strrchr(above, '/');
-	if (slash && slash != above) {
+	for (char *slash = above; (slash = strchr(slash + 1, '/'));) {
 		*slash = 0;
 		mkdir(above, 0700);
+		*slash = '/';
 	}
 	mkdir(path, 0700);
 	return folder_open(path);

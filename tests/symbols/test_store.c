@@ -26,7 +26,7 @@ static void begin(void)
 
 	strcpy(top, "/tmp/fxtrace-store-XXXXXX");
 	cr_assert_not_null(mkdtemp(top));
-	snprintf(folder, sizeof(folder), "%s/caches/fxtrace", top);
+	snprintf(folder, sizeof(folder), "%s/not/there/yet/fxtrace", top);
 	fx_symtab_begin(&table);
 	for (unsigned i = 0; i < ENTRIES; i++) {
 		snprintf(name, sizeof(name), "function%u", i);
@@ -268,6 +268,13 @@ Test(store, which_folder)
 	snprintf(want, sizeof(want), "%s/fxtrace", top);
 	cr_assert(fx_store_folder(NULL, found));
 	cr_expect_str_eq(found, want);
+	snprintf(want, sizeof(want), "%s/not/there/yet", top);
+	setenv("XDG_CACHE_HOME", want, 1);
+	snprintf(want, sizeof(want), "%s/not/there/yet/fxtrace", top);
+	cr_assert(fx_store_folder(NULL, found), "it can be made");
+	cr_expect_str_eq(found, want);
+	setenv("XDG_CACHE_HOME", "/proc/self/status/yet", 1);
+	cr_expect_not(fx_store_folder(NULL, found));
 	setenv("XDG_CACHE_HOME", "relative", 1);
 	cr_expect_not(fx_store_folder(NULL, found));
 	setenv("XDG_CACHE_HOME", "", 1);
