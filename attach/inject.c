@@ -14,7 +14,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "attach/libc.h"
 #include "attach/memory.h"
+#include "attach/open.h"
 #include "attach/point.h"
 #include "base/fault.h"
 #include "base/late.h"

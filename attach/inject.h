@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "attach/refusal.h"
 #include "attach/target.h"
 
 struct fx_injected {

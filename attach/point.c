@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "attach/libc.h"
 #include "attach/memory.h"
 #include "kernel/space.h"
 #include "kernel/unwind.h"

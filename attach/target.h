@@ -56,11 +56,7 @@ struct fx_target {
 	int64_t errno_offset; /* from the thread pointer */
 };
 
-/* Room for why not, a text without a stop. */
-#define FX_TARGET_WHY 256u
-
-/* 0, or -errno with *why, of FX_TARGET_WHY bytes, filled. */
-int fx_target_open(pid_t pid, struct fx_target *ret, char *why);
+/* Frees what is in it; fx_target_open() (attach/open.h) fills it. */
 void fx_target_close(struct fx_target *target);
 
 /* What is mapped has changed: it is looked at again. 0 or -errno. */
@@ -71,12 +67,6 @@ enum fx_target_kind fx_target_kind_of(const struct fx_target *target, uint64_t a
 /* The program's own code, whatever else it is: malloc() may be in it. */
 bool fx_target_is_program(const struct fx_target *target, uint64_t address);
 bool fx_target_program_allocates(const struct fx_target *target);
-
-/* The function of libc that the address lies in, as far as libc exports it; NULL: none. */
-const char *fx_target_function_at(const struct fx_target *target, uint64_t address);
-
-/* Where the module that begins at `module` has a function; 0: it has not. */
-uint64_t fx_target_function_of(const struct fx_target *target, uint64_t module, const char *name);
 
 /* Bytes of stack below `sp`, if it is a thread's stack as it was made; else 0. */
 uint64_t fx_target_stack_below(const struct fx_target *target, uint64_t sp);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "attach/inject.h"
+#include "attach/open.h"
 #include "client/attached.h"
 #include "client/commands.h"
 #include "client/look.h"
