@@ -11,26 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/recipe.h"
 #include "manager/door/provider.h"
-#include "symbols/view.h"
-
-struct fx_recipe_file;
-
-struct fx_recipe_maker {
-	char *functions;      /* of the session: its list (symbols/patterns.h); NULL: it has none */
-	const char *patterns; /* the same; NULL: nobody need be told of it */
-	uint32_t version;     /* of the list */
-	bool has_values;      /* some ask for arguments or results */
-	struct fx_loader *loader;     /* started when it is needed first; NULL: there is none */
-	struct fx_recipe_file *files; /* uthash */
-	unsigned loading;	      /* of those */
-	uint64_t kept;		      /* bytes of them, with their tables */
-	uint64_t matched;	      /* functions whose values are wanted, in all files */
-	uint64_t left_out;	      /* functions that are not recorded, the same */
-	uint64_t unknown;	      /* those of them that nothing is known of */
-	bool is_cut;		      /* there was no room for some */
-};
+#include "manager/door/recipe-files.h"
 
 /* What a session wants; NULL: there is none. Nothing of an earlier one is kept. */
 void fx_recipes_want(struct fx_recipe_maker *maker, const struct fx_session_config *config);
