@@ -240,6 +240,29 @@ void fx_meanings_begin(struct fx_rewriting *w)
 	transfer_begin(w, header);
 }
 
+static bool is_in_ticks(enum fx_meaning meaning, uint64_t type)
+{
+	return meaning == FX_MEANING_TICKS && type == FXT_ARG_UINT64;
+}
+
+static bool is_to_be_said(enum fx_meaning meaning, uint64_t type)
+{
+	return (is_address(meaning) && type == FXT_ARG_POINTER) ||
+	       (meaning == FX_MEANING_THREAD && type == FXT_ARG_INT32);
+}
+
+bool fx_meanings_note_plain(struct fx_rewriting *w, size_t head, uint32_t ref)
+{
+	enum fx_meaning meaning = meaning_at(w->s, ref);
+	uint64_t type = FXT_GET(w->words[head], ARG_TYPE);
+
+	if (is_in_ticks(meaning, type) || is_to_be_said(meaning, type))
+		return false;
+	if (w->transfer.way && fx_meaning_is_of_transfer(meaning))
+		transfer_note(w, (uint16_t)head, ref, meaning);
+	return true;
+}
+
 void fx_meanings_note(struct fx_rewriting *w, size_t head, uint32_t ref)
 {
 	enum fx_meaning meaning = meaning_at(w->s, ref);
@@ -247,10 +270,9 @@ void fx_meanings_note(struct fx_rewriting *w, size_t head, uint32_t ref)
 
 	if (w->transfer.way && fx_meaning_is_of_transfer(meaning))
 		transfer_note(w, (uint16_t)head, ref, meaning);
-	if (meaning == FX_MEANING_TICKS && type == FXT_ARG_UINT64)
+	if (is_in_ticks(meaning, type))
 		w->words[head + 1] = ticks_to_ns(w, w->words[head + 1]);
-	if (!(is_address(meaning) && type == FXT_ARG_POINTER) &&
-	    !(meaning == FX_MEANING_THREAD && type == FXT_ARG_INT32))
+	if (!is_to_be_said(meaning, type))
 		return;
 	if (w->meant_count < FX_MEANT_MAX)
 		w->meant[w->meant_count++] =

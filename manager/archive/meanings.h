@@ -24,6 +24,9 @@ void fx_meanings_begin(struct fx_rewriting *w);
  * something else in the archive are replaced. */
 void fx_meanings_note(struct fx_rewriting *w, size_t head, uint32_t ref);
 
+/* The same of one that may stand as it is: false, and nothing is noted, if it may not. */
+bool fx_meanings_note_plain(struct fx_rewriting *w, size_t head, uint32_t ref);
+
 /* All else of the event has been rewritten: adds the words. */
 void fx_meanings_add(struct fx_rewriting *w);
 

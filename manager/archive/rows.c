@@ -9,6 +9,7 @@
 #include "manager/archive/escaped.h"
 #include "manager/archive/kept.h"
 #include "manager/archive/meanings.h"
+#include "manager/archive/plain-call.h"
 #include "manager/archive/rewrite.h"
 #include "manager/archive/scope.h"
 #include "manager/archive/suppress.h"
@@ -287,6 +288,13 @@ static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t 
 			recents.at[recents.count++ % FX_RECENT] = words;
 			words += 3;
 			count -= 3;
+			continue;
+		}
+		if (fx_plain_call_take(w, words, count, thread_bits)) {
+			recents.at[recents.count++ % FX_RECENT] = words;
+			size = (int64_t)FXT_GET(words[0], RECORD_SIZE);
+			words += size;
+			count -= (size_t)size;
 			continue;
 		}
 		size = fx_record_check(words, count);
