@@ -20,8 +20,10 @@
 #include "manager/archive/compressor.h"
 #include "manager/archive/destination.h"
 
-/* Records are collected up to this many words before they are written. */
-#define BUFFER_WORDS (2 * (size_t)FX_OUTPUT_RECORD_MAX)
+/* Records are collected up to this many words before they are written, so that the same pages, and a part of the cache, are
+ * filled again and again. The room for a large record behind them is not touched without one. */
+#define DRAIN_WORDS  ((size_t)16 << 10)
+#define BUFFER_WORDS (DRAIN_WORDS + (size_t)FX_OUTPUT_RECORD_MAX)
 
 /* Uncompressed bytes of one compressed member. */
 #define MEMBER_BYTES (8u << 20)
@@ -361,7 +363,7 @@ uint64_t *fx_output_reserve(struct fx_output *out, size_t words)
 	if (fx_unlikely(out->holds)) {
 		if (out->room - out->used < words + FX_OUTPUT_RECORD_MAX)
 			held_grow(out);
-	} else if (fx_unlikely(BUFFER_WORDS - out->used < words)) {
+	} else if (fx_unlikely(out->used + words > DRAIN_WORDS)) {
 		buffer_drain(out);
 	}
 	return out->buffer + out->used;

@@ -11,9 +11,13 @@
 #define SPARE_MIN 4u
 #define KEPT	  2u
 
-/* So many are enough to be taken at once: the spare ones go round, and what was copied is still in a cache. */
+/* So many are enough to be taken at once: the spare ones go round, and what was copied is still in a cache. Each page of a
+ * block that nobody has touched yet is a fault. */
 #define GATHERED_BLOCKS (SPARE_MAX / 4)
-#define GATHERED_BYTES	(1u << 20)
+#define GATHERED_BYTES	(256u << 10)
+
+/* Whoever writes a block has time while no more than this stands behind it. */
+#define HASTE_BYTES (1u << 20)
 
 void fx_block_list_init(struct fx_block_list *list)
 {
@@ -103,7 +107,7 @@ static struct fx_block *block_begin(struct fx_block *block, enum fx_block_kind k
 	block->kind = kind;
 	block->inlet = inlet;
 	block->ticks = 0;
-	block->looked = false;
+	block->looked = block->in_haste = false;
 	block->end = (struct fx_stream_end){0};
 	block->at = block->done = 0;
 	block->pieces = (struct fx_drain_block){.data = block->data, .capacity = FX_BLOCK_SIZE};
@@ -193,6 +197,7 @@ struct fx_block *fx_queue_take(struct fx_queue *q, const struct timespec *deadli
 		q->bytes -= first->pieces.used;
 		q->urgent &= q->first != NULL;
 		first->next = NULL;
+		first->in_haste = q->closed || q->urgent || q->bytes >= HASTE_BYTES;
 	}
 	pthread_mutex_unlock(&q->lock);
 	return first;

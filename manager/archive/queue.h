@@ -40,6 +40,7 @@ struct fx_block {
 	struct fx_inlet *inlet;
 	uint64_t ticks; /* FRAMES pieces: the end of open calls; LOOK, NOTES: when that was */
 	bool looked;	/* FX_BLOCK_LOOK: these are the last */
+	bool in_haste;	/* as it was taken: much stands behind it, or is waited for */
 	struct fx_stream_end end; /* FX_BLOCK_END */
 	struct fx_drain_block pieces;
 	size_t at, done; /* how far the writer has come: the piece, and bytes of it */

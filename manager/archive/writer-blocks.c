@@ -3,6 +3,7 @@
 #include "manager/archive/writer-internal.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,6 +71,16 @@ static void inlet_end(struct fx_writer *w, struct fx_inlet *inlet, const struct 
 	free(inlet);
 }
 
+/*
+ * The programs come first, as long as little is left to be written: one that becomes ready to run on this processor would
+ * wait until the kernel's slice is over, some milliseconds. A piece takes some ten microseconds.
+ */
+static void give_way(const struct fx_block *block)
+{
+	if (!block->in_haste)
+		sched_yield();
+}
+
 /* From where it was left. False: the rest needs a name that is being read. */
 static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 {
@@ -90,6 +101,7 @@ static bool write_pieces(struct fx_writer *w, struct fx_block *block)
 		block->at += sizeof(*piece) + piece->bytes;
 		block->done = 0;
 		FX_FAULT(block_half);
+		give_way(block);
 	}
 	if (s && block->looked)
 		fx_intake_looked(s, block->ticks);
