@@ -7,7 +7,7 @@ are installed. Each is run in every way once per round, in turn, so that what di
 a figure is the median of the rounds, with the quickest and the slowest behind it. Tools that are not installed are named.
 
     FX_BENCH_ROUNDS    rounds (5)
-    FX_BENCH_ONLY      programs to run, by name; all others are left out
+    FX_BENCH_ONLY      programs to run, by name, separated by commas ("redis, make -j2"); all others are left out
 """
 import os
 import re
@@ -23,7 +23,7 @@ BUILD = os.environ["FX_BUILDDIR"]
 SOURCE = os.environ["FX_SRCDIR"]
 CC = os.environ.get("FX_CC", "gcc").split()
 ROUNDS = int(os.environ.get("FX_BENCH_ROUNDS", "5"))
-ONLY = os.environ.get("FX_BENCH_ONLY", "").split()
+ONLY = [name.strip() for name in os.environ.get("FX_BENCH_ONLY", "").split(",") if name.strip()]
 FXTRACE = BUILD + "/fxtrace"
 FLOOR = BUILD + "/.libs/libbenchfloor.so"
 PLUGIN = BUILD + "/compiler-plugin/.libs/fxtrace.so"
@@ -353,7 +353,7 @@ def as_they_are():
         ("python3", "python3", ["python3", "-c", PYTHON]),
         ("30 x ls", "sh", ["sh", "-c", SHELL]),
         ("make -j2", "make", ["bash", "-c", MAKE]),
-        ("rsync, 5,000 files", "rsync", ["bash", "-c", RSYNC]),
+        ("rsync of 5000 files", "rsync", ["bash", "-c", RSYNC]),
         ("redis", "redis-server", ["bash", "-c", REDIS]),
         ("nginx", "nginx", ["bash", "-c", NGINX]),
     ]

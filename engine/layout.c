@@ -77,7 +77,7 @@ uint32_t fx_layout_share(const struct fx_layout *l, uint64_t size)
 }
 
 /* Bytes: what fits into the cache of one core, with the other half. */
-#define ENOUGH_MIN (512u << 10)
+#define ENOUGH_MIN (384u << 10)
 
 /* Serials are counted by whole halves, and must last. */
 #define ENOUGH_SHARE 32u
