@@ -8,8 +8,7 @@
 #include "manager/archive/transfers.h"
 
 /* What must be so in the header: a complete call of the chunk's thread. */
-#define CALL_MASK                                                                                  \
-	(FXT_PUT(RECORD_TYPE, ~0) | FXT_PUT(EVENT_TYPE, ~0) | FXT_PUT(EVENT_THREAD, ~0))
+#define CALL_MASK (FXT_PUT(RECORD_TYPE, ~0) | FXT_PUT(EVENT_TYPE, ~0) | FXT_PUT(EVENT_THREAD, ~0))
 #define CALL_HEADER                                                                                \
 	(FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) |                                                  \
 	 FXT_PUT(EVENT_TYPE, FXT_EVENT_DURATION_COMPLETE) |                                        \
@@ -41,9 +40,8 @@ static bool text_is_plain(const uint64_t *words, size_t length)
 			return false;
 	}
 	/* What pads it is no text: any plain byte in its place. */
-	return !length ||
-	       !bytes_to_escape((*words & ((UINT64_C(1) << 8 * length) - 1)) |
-				(UINT64_C(0x2020202020202020) << 8 * length));
+	return !length || !bytes_to_escape((*words & ((UINT64_C(1) << 8 * length) - 1)) |
+					   (UINT64_C(0x2020202020202020) << 8 * length));
 }
 
 /* Whether an argument of `size' words holds what its header announces, and stays as it is. */

@@ -42,18 +42,19 @@ static uint64_t pair_find(uint64_t inode)
 	return fx_load_relaxed(&p->inode) == inode ? fx_load_relaxed(&p->peer) : 0;
 }
 
-/* Type and inode, without asking a file server. 0 or -errno. */
-static long inode_get(int fd, struct statx *ret)
+long fx_fd_stat(int fd, struct statx *ret)
 {
+	*ret = (struct statx){0};
 	return fx_syscall6(SYS_statx, fd, (long)"", AT_EMPTY_PATH | AT_STATX_DONT_SYNC,
-			   STATX_TYPE | STATX_INO | STATX_SIZE | STATX_BLOCKS, (long)ret, 0);
+			   STATX_TYPE | STATX_INO | STATX_SIZE | STATX_BLOCKS | STATX_NLINK,
+			   (long)ret, 0);
 }
 
 void fx_fd_pair(int first, int second)
 {
 	struct statx a, b;
 
-	if (inode_get(first, &a) != 0 || inode_get(second, &b) != 0)
+	if (fx_fd_stat(first, &a) != 0 || fx_fd_stat(second, &b) != 0)
 		return;
 	pair_set(a.stx_ino, b.stx_ino);
 	pair_set(b.stx_ino, a.stx_ino);
@@ -208,33 +209,37 @@ static bool is_queue(const struct statx *file, const char *link, long length)
 	       !memchr(link + 1, '/', (size_t)length - 1);
 }
 
-enum fx_fd_state fx_fd_name(struct fx_text *t, int fd)
+enum fx_fd_state fx_fd_name_of(struct fx_text *t, int fd, const struct statx *file)
 {
 	char link[FX_TEXT_MAX + 1];
-	struct statx file = {0};
 	long length;
 
-	if (inode_get(fd, &file) == -EBADF)
-		return FX_FD_NONE;
-	if (S_ISSOCK(file.stx_mode)) {
-		text_inode(t, "socket", file.stx_ino);
-		return name_socket(t, fd, file.stx_ino);
+	if (S_ISSOCK(file->stx_mode)) {
+		text_inode(t, "socket", file->stx_ino);
+		return name_socket(t, fd, file->stx_ino);
 	}
 	length = link_read(fd, link, sizeof link);
-	if (S_ISFIFO(file.stx_mode)) {
+	if (S_ISFIFO(file->stx_mode)) {
 		const bool named = length > 0 && link[0] == '/';
 
-		text_inode(t, named ? "fifo" : "pipe", file.stx_ino);
+		text_inode(t, named ? "fifo" : "pipe", file->stx_ino);
 		if (!named)
 			return FX_FD_SETTLED;
 		fx_text_char(t, ' ');
-	} else if (is_queue(&file, link, length)) {
-		text_inode(t, "mqueue", file.stx_ino);
+	} else if (is_queue(file, link, length)) {
+		text_inode(t, "mqueue", file->stx_ino);
 		fx_text_char(t, ' ');
 	} else if (length <= 0) { /* no /proc */
-		text_inode(t, "inode", file.stx_ino);
+		text_inode(t, "inode", file->stx_ino);
 		return FX_FD_SETTLED;
 	}
 	fx_text_bytes(t, link, fx_text_cut(link, (size_t)length, FX_TEXT_MAX - fx_text_length(t)));
 	return FX_FD_SETTLED;
+}
+
+enum fx_fd_state fx_fd_name(struct fx_text *t, int fd)
+{
+	struct statx file;
+
+	return fx_fd_stat(fd, &file) == -EBADF ? FX_FD_NONE : fx_fd_name_of(t, fd, &file);
 }

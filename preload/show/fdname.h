@@ -18,6 +18,8 @@
 #ifndef FX_PRELOAD_FDNAME_H
 #define FX_PRELOAD_FDNAME_H
 
+#include <sys/stat.h>
+
 #include "preload/show/text.h"
 
 /* The longest of these texts, in bytes. */
@@ -29,7 +31,13 @@ enum fx_fd_state {
 	FX_FD_MAY_CONNECT, /* a stream socket without a peer, one for datagrams without a port */
 };
 
-/* Appends what `fd` is. Some system calls; changes nothing but *t. */
+/* Type, inode, size and number of names of `fd`, without asking a file server. 0 or -errno: then all is zero. One system call. */
+long fx_fd_stat(int fd, struct statx *ret);
+
+/* Appends what `fd` is, of which that has been said. Some system calls; changes nothing but *t. */
+enum fx_fd_state fx_fd_name_of(struct fx_text *t, int fd, const struct statx *file);
+
+/* Both. */
 enum fx_fd_state fx_fd_name(struct fx_text *t, int fd);
 
 /* Remembers that two sockets, just made, are each other's peers: nobody can ask the kernel for it. */

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/show/fdtable.h"
 
+#include <errno.h>
 #include <stdbool.h>
 
 #include "engine/provider/string.h"
 #include "engine/provider/wiped.h"
 #include "preload/show/fdname.h"
+#include "preload/show/fdplaces.h"
 
 /* In one mapping, which a forked child finds zeroed. */
 struct wiped {
 	uint64_t bytes;	  /* that the strings have taken of the durable area */
 	uint32_t strings; /* made */
 	uint32_t highest; /* entry that was ever filled */
+	struct fx_places places;
 	struct fx_fd entries[FX_FDS];
 };
 
@@ -60,19 +63,28 @@ static uint32_t string_make(uint64_t key, const void *data)
 	return index;
 }
 
+static struct fx_place_fd place_of_fd(int fd)
+{
+	return (struct fx_place_fd){fd, fx_fd_age(fd)};
+}
+
 /* What the entry shall say; 0 if there is no such descriptor. */
 static uint32_t string_of(const struct fx_thread *t, int fd)
 {
 	char buffer[FX_FD_NAME_MAX];
 	struct fx_text text = FX_TEXT(buffer);
-	enum fx_fd_state state;
+	enum fx_fd_state state = FX_FD_SETTLED;
+	struct statx file;
 	uint32_t index;
 
 	if (!strings_are_left())
 		return FX_FD_NAMELESS;
-	state = fx_fd_name(&text, fd);
-	if (state == FX_FD_NONE)
+	if (fx_fd_stat(fd, &file) == -EBADF)
 		return 0;
+	if (!fx_places_tell(&wiped->places, place_of_fd(fd), &file, &text)) {
+		state = fx_fd_name_of(&text, fd, &file);
+		fx_places_learn(&wiped->places, place_of_fd(fd), &file, &text);
+	}
 	index = fx_string_of_bytes(t, text.begin, fx_text_length(&text), string_make, &text);
 	if (!index)
 		return FX_FD_NAMELESS;
@@ -161,6 +173,24 @@ void fx_fd_forget(int fd)
 	entry_clear(&fx_fd_table.entries[fd]);
 	fx_store_relaxed(&fx_fd_table.entries[fd].read, 0);
 	fx_store_relaxed(&fx_fd_table.entries[fd].written, 0);
+}
+
+void fx_fd_opened_at(int fd, int directory, const char *name, int flags)
+{
+	fx_fd_forget(fd);
+	if (has_entry(fd) && has_entry(directory))
+		fx_places_opened(&wiped->places, place_of_fd(fd), place_of_fd(directory), name,
+				 flags);
+}
+
+void fx_fd_moved(int directory, const char *name)
+{
+	if (!has_entry(0))
+		return;
+	if (has_entry(directory))
+		fx_places_moved(&wiped->places, place_of_fd(directory), name);
+	else
+		fx_places_moved(&wiped->places, (struct fx_place_fd){-1, 0}, NULL);
 }
 
 void fx_fd_forget_range(uint32_t first, uint32_t last)

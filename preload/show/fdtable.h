@@ -86,6 +86,12 @@ void fx_fd_forget(int fd);
 /* The same for all from `first` to `last`. */
 void fx_fd_forget_range(uint32_t first, uint32_t last);
 
+/* The number is forgotten, too; openat() has opened it in a directory (AT_FDCWD: none that is known) by this name, with these flags. */
+void fx_fd_opened_at(int fd, int directory, const char *name, int flags);
+
+/* renameat() has moved what was called so in a directory; NULL: more than that. */
+void fx_fd_moved(int directory, const char *name);
+
 /* The socket has another address: what it is is asked anew, the totals stay. */
 void fx_fd_renamed(int fd);
 

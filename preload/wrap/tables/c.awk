@@ -33,7 +33,8 @@ function passed(f,    s, p) {
 }
 
 function changes_descriptors(f) {
-	return (f, "opens") in descriptor || (f, "closes") in descriptor || (f, "renames") in descriptor
+	return (f, "opens") in descriptor || (f, "closes") in descriptor || (f, "renames") in descriptor ||
+	       (f, "moves") in descriptor
 }
 
 function callee(f) {

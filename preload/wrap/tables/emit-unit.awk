@@ -174,7 +174,11 @@ function write_descriptors(f,    x) {
 	if ((f, "renames") in descriptor)
 		printf "\tfx_fd_renamed(%s);\n", descriptor[f, "renames"]
 	x = (f, "opens") in descriptor ? descriptor[f, "opens"] : ""
-	if (x == "ret")
+	if ((f, "moves") in descriptor)
+		printf "\tif (ret == 0)\n\t\tfx_fd_moved(%s);\n", descriptor[f, "moves"]
+	if (x == "ret" && (f, "within") in descriptor)
+		printf "\tfx_fd_opened_at(ret, %s);\n", descriptor[f, "within"]
+	else if (x == "ret")
 		print "\tfx_fd_forget(ret);"
 	else if (x != "") {
 		printf "\tif (ret == 0) {\n\t\tfx_fd_forget(%s[0]);\n", x

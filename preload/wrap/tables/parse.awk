@@ -108,6 +108,12 @@ function option(f, word) {
 		descriptor[f, substr(word, 1, index(word, "=") - 1)] = substr(word, index(word, "=") + 1)
 	else if (word == "opens")
 		descriptor[f, word] = "ret"
+	# Of what is opened: directory, name and flags; of what is moved: directory and name.
+	else if (word ~ /^(within|moves)=/) {
+		x = substr(word, index(word, "=") + 1)
+		gsub(/[+]/, ", ", x)
+		descriptor[f, substr(word, 1, index(word, "=") - 1)] = x
+	}
 	else if (word ~ /^tells=[a-z_]+\([a-z_+]+\)$/) {
 		tells[f] = substr(word, 7, index(word, "(") - 7)
 		told[f] = substr(word, index(word, "(") + 1)
