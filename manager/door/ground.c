@@ -2,7 +2,6 @@
 #include "manager/door/ground.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,24 +23,10 @@ static void bell_ready(void *opaque)
 	ground->rang = true;
 }
 
-/* So much more than is asked for is taken at a time from the system, and given back at the end of the heap: memory that is
- * freed and wanted again stays, and its pages are not cleared anew. */
-#define HEAP_STEP (1 << 20)
-
-/* The heap of a thread of its own would grow by a call to the system for each few pages; the threads seldom allocate, so that
- * one heap for all keeps nobody waiting. */
-static void heap_begin(void)
-{
-	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_TOP_PAD, HEAP_STEP);
-	mallopt(M_TRIM_THRESHOLD, 4 * HEAP_STEP);
-}
-
 int fx_ground_init(struct fx_ground *ret, const char **ret_what)
 {
 	int r;
 
-	heap_begin();
 	fx_limits_take();
 	fx_ground_clear(ret);
 	*ret_what = "cannot make shared memory";
