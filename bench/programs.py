@@ -174,9 +174,13 @@ def table(program, ways, against):
     sys.stdout.flush()
 
 
+def is_wanted(program):
+    return not ONLY or program in ONLY
+
+
 def measure(program, commands, ways, against, folder):
     """`commands': of each build, the command."""
-    if ONLY and program not in ONLY:
+    if not is_wanted(program):
         return
     gone = set()
     for _ in range(ROUNDS):
@@ -207,7 +211,7 @@ WITH_PLUGIN = ["-fplugin=" + PLUGIN]
 
 def build(name, package, sources, options, libraries=()):
     """The program with hooks and with the plugin, -O2, in the folder for the work: of each build its path."""
-    folder = source(package)
+    folder = source(package) if is_wanted(name) else None
     built = {}
     if not folder:
         return built
@@ -296,7 +300,7 @@ def instrumented():
 
 def sqlite():
     """Its sources make the amalgamation first."""
-    folder = source("sqlite3")
+    folder = source("sqlite3") if is_wanted("sqlite3") else None
     if not folder or not have("tclsh"):
         return {}
     made = archive("sqlite")
