@@ -42,6 +42,8 @@ struct fx_cursor {
 	uint64_t *end;
 	uint64_t *chunk; /* the chunk's first word; NULL: nothing to give back */
 	uint64_t serial;
+	uint64_t
+	    ahead; /* bytes from a chunk to where the thread's next one probably lies; 0: nobody knows */
 };
 
 #define FX_THREAD_TAKEN 16u

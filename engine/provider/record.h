@@ -105,8 +105,18 @@ fx_hot void fx_record_disclaim(struct fx_thread *t, uint64_t *p, struct fx_claim
 	fx_store_relaxed(&t->busy[level], 0);
 }
 
+/*
+ * A chunk is zeroed as a whole when it is taken, and the manager had it in another cache since. So with each record the same place of
+ * the chunk that probably comes next is asked for: it arrives while the clock is read. A wrong guess, or an address where nothing
+ * is, does nothing.
+ */
+fx_hot void fx_record_foresee(const struct fx_cursor *c, const uint64_t *p)
+{
+	__builtin_prefetch((const char *)p + c->ahead, 1);
+}
+
 /* Space for a record of `words` 8-byte words, zeroed but for the claim; NULL if it is lost (already counted).
- * 10 instructions, two tests; one more with a claim. */
+ * 12 instructions, two tests; one more with a claim. */
 fx_hot uint64_t *fx_record_reserve_for(struct fx_thread *t, unsigned words, struct fx_claim claim,
 				       struct fx_reservation *r)
 {
@@ -126,6 +136,7 @@ fx_hot uint64_t *fx_record_reserve_for(struct fx_thread *t, unsigned words, stru
 	if (fx_unlikely(fx_load_relaxed(&c->end) - p < (ptrdiff_t)words))
 		return fx_record_reserve_slow(t, words, 0, claim);
 	fx_record_put_claim(p, claim);
+	fx_record_foresee(c, p);
 	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
 	return p;
@@ -150,6 +161,7 @@ fx_hot bool fx_record_reserve_at_hand(struct fx_thread *t, unsigned words, struc
 		return false;
 	}
 	fx_record_put_claim(p, claim);
+	fx_record_foresee(c, p);
 	fx_store_relaxed(&c->pos, p + words);
 	FX_FAULT(record_reserved);
 	*ret = p;

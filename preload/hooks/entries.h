@@ -14,7 +14,7 @@
  * that. `place': where the call returns to. */
 
 /* Records the entry. False: nothing has happened, and the slow half is to do it. Changes no vector. With the way to
- * it and back 100 instructions (gcc 12, x86-64; tests/preload/steps.sh counts them). */
+ * it and back 103 instructions (gcc 12, x86-64; tests/preload/steps.sh counts them). */
 bool fx_entry_record(uint64_t place) __attribute__((visibility("hidden")));
 
 /* The slow half, with the vectors saved. Keeps errno. */

@@ -28,26 +28,26 @@ for way in '' -mfentry; do
 	# shellcheck disable=SC2086 # none, or one
 	compile steps -O2 -pg $way "$FX_SRCDIR/tests/preload/targets/steps.c" -ldl
 	"$FXTRACE" run -q -c function --clock counter -o entries.fxt -- ./steps >counted || fail "status $?"
-	expect_steps leaf 100 0
-	expect_steps two 100 0
+	expect_steps leaf 103 0
+	expect_steps two 103 0
 done
 
 for optimise in -O0 -O2; do
 	compile steps $optimise -g -finstrument-functions "$FX_SRCDIR/tests/preload/targets/steps.c" -ldl
 	"$FXTRACE" run -q -c function --clock counter -o plain.fxt -- ./steps >counted || fail "status $?"
-	# An end by a jump has three more.
-	expect_steps leaf 54 89
-	expect_steps two 54 89
-	expect_steps result 54 89
+	# An end by a jump has three more than another.
+	expect_steps leaf 54 92
+	expect_steps two 54 92
+	expect_steps result 54 92
 	"$FXTRACE" run -q -c function --clock counter --args '*' --retval result -o args.fxt -- ./steps >counted || fail "status $?"
-	expect_steps leaf 54 89
+	expect_steps leaf 54 92
 	# In memory, in registers.
 	if [ $optimise = -O0 ]; then
-		expect_steps two 143 135
+		expect_steps two 143 139
 	else
-		expect_steps two 173 138
+		expect_steps two 173 142
 	fi
-	expect_steps mixed 337 154
+	expect_steps mixed 337 158
 	expect_steps result 165 341
 	expect_clean args.fxt
 	# Outside of what --when means; a process that is to tell of arguments waits until it is told which functions these are.
