@@ -75,14 +75,19 @@ bool fx_choice_is_out_at(const struct fx_thread *t, uint64_t place, uint64_t fun
 /* Draws which call of such a function the thread records next. Whether it is the one that begins now. */
 fx_cold bool fx_choice_draw(struct fx_thread *t);
 
-/* A call of one that is left out and counted begins: whether it is to be recorded. */
+/* A call of one that is left out and counted begins: whether it is just counted. */
+fx_hot bool fx_choice_skips(struct fx_thread *t)
+{
+	if (fx_unlikely((t->skips & FX_SKIPS_CALLS) <= 1))
+		return false;
+	t->skips--;
+	return true;
+}
+
+/* The same: whether it is to be recorded. */
 fx_hot bool fx_choice_is_due(struct fx_thread *t)
 {
-	if (fx_likely((t->skips & FX_SKIPS_CALLS) > 1)) {
-		t->skips--;
-		return false;
-	}
-	return fx_choice_draw(t);
+	return !fx_choice_skips(t) && fx_choice_draw(t);
 }
 
 /*
