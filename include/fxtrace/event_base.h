@@ -217,7 +217,9 @@ FXTRACE_INLINE const struct fxtrace_events *fxtrace_on(struct fxtrace_place *pla
 	state =
 	    __atomic_load_n((const uint64_t *)(control + events->state_offset), __ATOMIC_RELAXED);
 	seen = __atomic_load_n(&place->state, __ATOMIC_RELAXED);
-	if (__builtin_expect((seen & ~FXTRACE_PLACE_ON) != state, 0))
+	if (seen == state)
+		return NULL;
+	if (__builtin_expect(seen != (state | FXTRACE_PLACE_ON), 0))
 		seen = events->look(place, category);
 	return seen & FXTRACE_PLACE_ON ? events : NULL;
 }
