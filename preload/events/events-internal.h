@@ -61,11 +61,9 @@ fx_hot unsigned plain_args_words(const struct fxtrace_arg *args, size_t count)
 	return words;
 }
 
-fx_hot uint64_t *plain_args_put(uint64_t *out, const struct fxtrace_place *place,
-				const struct fxtrace_arg *args, size_t count)
+fx_hot uint64_t *plain_args_put(uint64_t *out, const uint16_t *keys, const struct fxtrace_arg *args,
+				size_t count)
 {
-	const uint16_t *keys = (const uint16_t *)(place + 1);
-
 	for (size_t i = 0; i < count; i++) {
 		const struct fxtrace_value *v = &args[i].value;
 		uint64_t header = v->type | (uint64_t)fx_load_relaxed(&keys[i]) << FXT_ARG_NAME_LSB;
@@ -99,9 +97,9 @@ void fx_events_write_slowly(struct fxtrace_place *place, unsigned type, const ch
 			    const char *name, uint64_t number, const struct fxtrace_arg *args,
 			    size_t count);
 
-void fx_events_write_at(const struct fxtrace_at *at, unsigned type, const char *category,
-			const char *name, uint64_t number, const struct fxtrace_arg *args,
-			size_t count);
+void fx_events_write_at_slowly(const struct fxtrace_at *at, unsigned type, const char *category,
+			       const char *name, uint64_t number, const struct fxtrace_arg *args,
+			       size_t count);
 
 void fx_events_write_past(const struct fxtrace_past *past, unsigned type, const char *category,
 			  const char *name, uint64_t number, const struct fxtrace_arg *args,

@@ -244,9 +244,9 @@ static void event_write_elsewhere(struct fx_thread *t, uint64_t process, uint64_
 }
 
 /* The event is none of the calling thread's. */
-void fx_events_write_at(const struct fxtrace_at *at, unsigned type, const char *category,
-			const char *name, uint64_t number, const struct fxtrace_arg *args,
-			size_t count)
+void fx_events_write_at_slowly(const struct fxtrace_at *at, unsigned type, const char *category,
+			       const char *name, uint64_t number, const struct fxtrace_arg *args,
+			       size_t count)
 {
 	struct fx_thread *t = fx_thread_on(EVENT_ANY_CATEGORY);
 	uint64_t called;

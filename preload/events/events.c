@@ -10,35 +10,60 @@
 #include "engine/provider/observer.h"
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
+#include "engine/provider/string.h"
 #include "preload/events/events-internal.h"
 
 _Static_assert(FXTRACE_PLACE_ON == FX_SITE_ENABLED, "what a place remembers");
 _Static_assert(offsetof(struct fxtrace_place, state) == offsetof(struct fx_site, state),
 	       "a place begins as a site");
 
-static void events_write(struct fxtrace_place *place, unsigned type, const char *category,
-			 const char *name, uint64_t number, const struct fxtrace_arg *args,
-			 size_t count)
+/* Not part of its caller, whose registers it would save. */
+#define APART __attribute__((noinline))
+
+/* False: nothing has happened. */
+fx_hot bool write_usually(struct fxtrace_place *place, unsigned type, const char *name,
+			  uint64_t number, const struct fxtrace_arg *args, size_t count)
 {
 	struct fx_thread *t = fx_thread_usual();
 	unsigned words = plain_args_words(args, count);
 	uint64_t names, *p, *end;
 
 	if (fx_unlikely(!t || !words || !place_knows(place, name, &names)))
-		goto slowly;
+		return false;
 	words += 1 + event_has_number(type, number);
 	if (fx_unlikely(!fx_record_reserve_easily(t, words, (struct fx_claim){0}, &p)))
-		goto slowly;
+		return false;
 	p[1] = fx_thread_time(t, fx_counter());
-	end = plain_args_put(p + 2, place, args, count);
+	end = plain_args_put(p + 2, place_keys(place), args, count);
 	if (end < p + words)
 		*end = number;
 	fx_record_publish(
 	    p, FX_EVENT_HEADER(type, words, count, PLACE_CATEGORY(names), PLACE_NAME(names)));
 	fx_record_over(t, 0);
-	return;
-slowly:
-	fx_events_write_slowly(place, type, category, name, number, args, count);
+	return true;
+}
+
+static APART void write_of_many(struct fxtrace_place *place, unsigned type, const char *category,
+				const char *name, uint64_t number, const struct fxtrace_arg *args,
+				size_t count)
+{
+	if (fx_unlikely(!write_usually(place, type, name, number, args, count)))
+		fx_events_write_slowly(place, type, category, name, number, args, count);
+}
+
+/* Most have one argument or none, which takes no loop, and fewer registers. */
+static void events_write(struct fxtrace_place *place, unsigned type, const char *category,
+			 const char *name, uint64_t number, const struct fxtrace_arg *args,
+			 size_t count)
+{
+	if (count == 0 && fx_likely(write_usually(place, type, name, number, args, 0)))
+		return;
+	if (count == 1 && fx_likely(write_usually(place, type, name, number, args, 1)))
+		return;
+	if (count > 1)
+		write_of_many(place, type, category, name, number, args, count);
+	else
+		fx_events_write_slowly(place, type, category, name, number, args, count);
 }
 
 /* Neither what was left, nor several durations of one function, among which one may have been: see scope_settle(). */
@@ -97,13 +122,68 @@ static void events_close(struct fxtrace_scope *scope)
 		fx_record_disclaim(t, p, claim, 0);
 		return;
 	}
-	*plain_args_put(p + 2, scope->place, scope->args, scope->count) = end;
+	*plain_args_put(p + 2, place_keys(scope->place), scope->args, scope->count) = end;
 	fx_record_publish(p, FX_EVENT_HEADER(FX_EVENT_COMPLETE, words, scope->count,
 					     PLACE_CATEGORY(names), PLACE_NAME(names)));
 	fx_frame_done(t, f, 0);
 	return;
 slowly:
 	fx_events_close_slowly(scope, FX_CFA());
+}
+
+/* --- Elsewhere -------------------------------------------------------------------------------------- */
+
+/* Such an event's macro hands on no place, so its texts are looked up, where they mostly are. False: one is not known. */
+fx_hot bool event_knows(const char *text, uint64_t *ret)
+{
+	uint64_t address = (uint64_t)(uintptr_t)text;
+	/* relaxed: as in the hooks, a slot is one word; the record that it names was published before it */
+	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(address)]);
+
+	*ret = s & FX_ADDRESS_INDEX;
+	return text && s >> FX_ADDRESS_SHIFT == address && *ret;
+}
+
+fx_hot bool event_knows_keys(const struct fxtrace_arg *args, size_t count, uint16_t *ret)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t key;
+
+		if (fx_unlikely(!event_knows(args[i].key, &key)))
+			return false;
+		ret[i] = (uint16_t)key;
+	}
+	return true;
+}
+
+static void events_write_at(const struct fxtrace_at *at, unsigned type, const char *category,
+			    const char *name, uint64_t number, const struct fxtrace_arg *args,
+			    size_t count)
+{
+	struct fx_thread *t = fx_thread_usual();
+	unsigned words = plain_args_words(args, count);
+	uint64_t of_category, of_name, called, *p, *end;
+	uint16_t keys[EVENT_ARGS_MAX];
+
+	if (fx_unlikely(!t || !words || type > FX_EVENT_FLOW_END || type == FX_EVENT_COMPLETE ||
+			at->ticks == 0 || at->ticks > INT64_MAX ||
+			!event_knows(category, &of_category) || !event_knows(name, &of_name) ||
+			!event_knows(at->vthread, &called) || !event_knows_keys(args, count, keys)))
+		goto slowly;
+	words += 3 + event_has_number(type, number);
+	if (fx_unlikely(!fx_record_reserve_easily(t, words, (struct fx_claim){0}, &p)))
+		goto slowly;
+	p[1] = at->ticks;
+	p[2] = (uint32_t)fx_engine.pid | called << FX_VTHREAD_NAME_SHIFT;
+	p[3] = at->id | FX_VTHREAD;
+	end = plain_args_put(p + 4, keys, args, count);
+	if (end < p + words)
+		*end = number;
+	fx_record_publish(p, FX_EVENT_HEADER_AT(type, words, count, of_category, of_name));
+	fx_record_over(t, 0);
+	return;
+slowly:
+	fx_events_write_at_slowly(at, type, category, name, number, args, count);
 }
 
 /* --- The rest -------------------------------------------------------------------------------------- */
@@ -193,7 +273,7 @@ const struct fxtrace_events fx_events_table = {
     .alert = events_alert,
     .put = fx_events_put,
     .describe = fx_events_category_known,
-    .write_at = fx_events_write_at,
+    .write_at = events_write_at,
     .ticks = events_ticks,
     .koid = fx_events_koid,
     .observe = events_observe,
