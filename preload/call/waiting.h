@@ -80,6 +80,20 @@ fx_hot struct fx_thread *fx_sync_thread(void)
 	return fx_likely(fx_own_is_known() && t->state == state) ? t : fx_thread_adopt(FX_CAT_SYNC);
 }
 
+/* The same, if nothing is to be done for it, and waits alone are recorded; else NULL. */
+fx_hot struct fx_thread *fx_sync_thread_at_hand(void)
+{
+	/* relaxed: as in fx_thread_on() */
+	uint64_t state = fx_load_relaxed(&fx_control()->state);
+	struct fx_thread *t;
+
+	if (fx_unlikely(!fx_state_has(state, FX_CAT_SYNC) || (state & FX_CAT_PTHREAD_ALL)))
+		return NULL;
+	/* (Not read before: see fx_engine_guest_comes().) */
+	t = fx_self;
+	return fx_likely(fx_own_is_known() && t->state == state) ? t : NULL;
+}
+
 /* In a program of one thread lock is cheaper than trylock: it needs no atomic instruction. Libraries
  * older than glibc 2.32 do not say. */
 extern const char *fx_one_thread __attribute__((visibility("hidden")));

@@ -108,7 +108,7 @@ static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, boo
 	return true;
 }
 
-fx_hot int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
+static int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
 {
 	struct fx_wait_head *h = fx_wait_head(l);
 	uint64_t note;
@@ -185,14 +185,36 @@ fx_hot bool fx_pass_pthread_rwlock_trywrlock(pthread_rwlock_t *l, int *ret)
 	FX_PASS_TAKE(ret, pthread_rwlock_trywrlock, l);
 }
 
-fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
+/* What is no release at hand; INT64_MIN: it is to be recorded. */
+static fx_cold int64_t rwlock_unlock_slowly(pthread_rwlock_t *l)
 {
 	struct fx_thread *t = fx_sync_thread();
 
-	if (fx_unlikely(t && fx_records_all(t)))
-		return false;
-	*ret = rwlock_unlock(t, l);
-	return true;
+	return fx_unlikely(t && fx_records_all(t)) ? INT64_MIN : rwlock_unlock(t, l);
+}
+
+/* (Nothing but the note and its place is kept over the call: each register that is saved waits for the lock's atomic instruction.) */
+fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
+{
+	struct fx_thread *t = fx_sync_thread_at_hand();
+	__typeof__(fx_real.fn.pthread_rwlock_unlock) real =
+	    fx_load_relaxed(&fx_real.fn.pthread_rwlock_unlock);
+	struct fx_wait_head *h = fx_wait_head(l);
+	uint64_t note;
+	int64_t r;
+
+	if (fx_likely(t && real) && fx_likely(fx_load_relaxed(&h->waiting) == 0)) {
+		if (rwlock_is_written(l, t))
+			fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
+		note = fx_note_begin(h, l, t->tid);
+		FX_FAULT(release_looked);
+		*ret = real(l);
+		fx_note_end(h, note);
+		return true;
+	}
+	r = rwlock_unlock_slowly(l);
+	*ret = (int)r;
+	return r != INT64_MIN;
 }
 
 #include "preload/unit-rwlock.inc"

@@ -262,6 +262,11 @@ static fx_cold int robust_pthread_mutex_trylock(pthread_mutex_t *m)
 					FX_TAKEN(t_, mutex, ret);                                  \
 					return *(ret) == 0;                                        \
 				}                                                                  \
+				if (fx_likely(!fx_load_relaxed(&(mutex)->__data.__lock))) {        \
+					*(ret) = FX_REAL(lock)(__VA_ARGS__);                       \
+					FX_TAKEN(t_, mutex, ret);                                  \
+					return true;                                               \
+				}                                                                  \
 			} else if (mutex_is_robust(mutex) && !mutex_is_held(mutex)) {              \
 				*(ret) = robust_##lock(__VA_ARGS__);                               \
 				FX_TAKEN(t_, mutex, ret);                                          \
@@ -338,9 +343,46 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 		return true;                                                                       \
 	} while (0)
 
-fx_hot bool fx_pass_pthread_mutex_unlock(pthread_mutex_t *m, int *ret)
+/*
+ * The same where no thread waits, only uncontended locks are left out, and the real function is known: then nothing but that is called,
+ * by a jump, so no register is saved. `is_kept': what it unlocks stays locked, which is not noted.
+ */
+#define UNLOCK_AT_HAND(object, is_kept, ret, unlock)                                               \
+	do {                                                                                       \
+		struct fx_thread *t_ = fx_sync_thread_at_hand();                                   \
+		__typeof__(fx_real.fn.unlock) real_ = fx_load_relaxed(&fx_real.fn.unlock);         \
+                                                                                                   \
+		if (fx_likely(t_ && real_ && !(is_kept)) &&                                        \
+		    fx_likely(!fx_releases(FX_OBJECT(object), t_->tid))) {                         \
+			FX_FAULT(release_looked);                                                  \
+			*(ret) = real_(object);                                                    \
+			return true;                                                               \
+		}                                                                                  \
+	} while (0)
+
+/* What a slow half says instead of a result: the call is to be recorded. */
+#define NOT_PASSED INT64_MIN
+
+static fx_cold bool mutex_unlock_passes(pthread_mutex_t *m, int *ret)
 {
 	PASS_UNLOCK(m, mutex_releases, ret, pthread_mutex_unlock);
+}
+
+static fx_cold int64_t mutex_unlock_slowly(pthread_mutex_t *m)
+{
+	int ret;
+
+	return mutex_unlock_passes(m, &ret) ? ret : NOT_PASSED;
+}
+
+fx_hot bool fx_pass_pthread_mutex_unlock(pthread_mutex_t *m, int *ret)
+{
+	int64_t r;
+
+	UNLOCK_AT_HAND(m, m->__data.__kind && mutex_is_kept(m, t_->tid), ret, pthread_mutex_unlock);
+	r = mutex_unlock_slowly(m);
+	*ret = (int)r;
+	return r != NOT_PASSED;
 }
 
 /* --- The same of C11, which has the same lock in it ------------------------------------------- */
