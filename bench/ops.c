@@ -117,24 +117,6 @@ static void heap_pair(void *unused, long count)
 	}
 }
 
-#define GOES 20
-
-/* The first go, which touches everything for the first time, does not count. */
-static double wall(void (*operation)(void *, long), void *argument, long count)
-{
-	double go[GOES];
-
-	count = count < GOES ? 1 : count / GOES;
-	for (int i = -1; i < GOES; i++) {
-		double start = timing_read(CLOCK_MONOTONIC);
-
-		operation(argument, count);
-		if (i >= 0)
-			go[i] = (timing_read(CLOCK_MONOTONIC) - start) / (double)count;
-	}
-	return timing_quantile(go, GOES, 0.5);
-}
-
 int main(int argc, char **argv)
 {
 	const long asked = argc == 3 ? atol(argv[2]) : 0;
@@ -164,9 +146,10 @@ int main(int argc, char **argv)
 		abort();
 	for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
 		if ((argc == 2 || asked > 0) && !strcmp(argv[1], ops[i].name)) {
-			printf("%.2f\n", asked ? wall(ops[i].operation, ops[i].argument, asked)
-					       : timing_measure(ops[i].operation, ops[i].argument,
-								ops[i].count));
+			printf("%.2f\n", asked
+					     ? timing_wall(ops[i].operation, ops[i].argument, asked)
+					     : timing_measure(ops[i].operation, ops[i].argument,
+							      ops[i].count));
 			return 0;
 		}
 	}

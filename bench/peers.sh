@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What tracing costs beside other tools: the same programs plain and under each of them, in turn, FX_BENCH_ROUNDS
-# times; medians. Wall time, so that what a tool does in another process counts too. Tools that are not
+# times; medians. Then what an event of the program's own costs, by each one's macros. Wall time, so that what a tool does in another process counts too. Tools that are not
 # installed (packages.txt, use `peers') are named.
 set -u
 
 B=${FX_BUILDDIR:?}
+S=${FX_SRCDIR:?}
 ROUNDS=${FX_BENCH_ROUNDS:-5}
 DIR=$(mktemp -d) || exit 99
 lttng_daemon=
@@ -42,7 +43,7 @@ lttng_start() {
 		lttng --no-sessiond create peers -o "$DIR/lttng-trace" >>"$DIR/lttng.log" 2>&1 && break
 		[ "$n" -lt 100 ] && sleep 0.1
 	done
-	lttng --no-sessiond enable-event -u 'lttng_ust_libc:*,lttng_ust_pthread:*' >>"$DIR/lttng.log" 2>&1 &&
+	lttng --no-sessiond enable-event -u 'lttng_ust_libc:*,lttng_ust_pthread:*,fxbench:*' >>"$DIR/lttng.log" 2>&1 &&
 		lttng --no-sessiond start >>"$DIR/lttng.log" 2>&1
 }
 
@@ -134,6 +135,40 @@ for tool in $tools; do
 			'BEGIN { print v == "-" || b == "-" || b <= 0 ? "" : sprintf("x%.2f", v / b) }')"
 	done
 	echo
+done
+# --- Events of the program's own: not recorded, and recorded ---
+
+# points NAME OPTION...: builds it. False: the macros are not there.
+points() {
+	local name=$1
+
+	shift
+	# shellcheck disable=SC2086 # the compiler may come with options of its own
+	${FX_CC:-cc} -O2 -D_GNU_SOURCE -I"$S" -I"$S/include" -o "$DIR/points-$name" "$S/bench/points.c" "$@" 2>"$DIR/compile"
+}
+
+events=
+points fxtrace && events=fxtrace
+if [ -n "$lttng_daemon" ]; then
+	points lttng -DFX_POINT_LTTNG -llttng-ust -ldl && events="$events lttng" || missing="$missing lttng's-tracepoints"
+fi
+points sdt -DFX_POINT_SDT && events="$events sdt" || missing="$missing sdt.h"
+for _ in $(seq "$ROUNDS"); do
+	for tool in $events; do
+		# (Without LTTNG_HOME it finds no daemon, and does not wait for one.)
+		LTTNG_HOME=$DIR/nowhere LTTNG_UST_REGISTER_TIMEOUT=0 "$DIR/points-$tool" 2000000 >>"$DIR/$tool-unrecorded"
+	done
+	"$B/fxtrace" run -q -c fxbench -o "$DIR/points.fxt" -- "$DIR/points-fxtrace" 20000 >>"$DIR/fxtrace-recorded"
+	[[ $events != *lttng* ]] || "$DIR/points-lttng" 20000 >>"$DIR/lttng-recorded"
+	# Its probes are the kernel's to record, for root.
+	if [[ $events == *sdt* ]] && "$B/fxtrace" run -q -c sdt:fxbench:point -o "$DIR/points.fxt" -- "$DIR/points-sdt" 2000 >"$DIR/sdt-figure" 2>/dev/null &&
+		"$B/fxtrace" dump "$DIR/points.fxt" 2>/dev/null | grep -q fxbench; then
+		cat "$DIR/sdt-figure" >>"$DIR/sdt-recorded"
+	fi
+done
+printf '\nns of an event with a number, in its loop\n\n%-14s %14s %14s\n' "" "not recorded" recorded
+for tool in $events; do
+	printf '%-14s %14s %14s\n' "$tool" "$(median "$DIR/$tool-unrecorded")" "$(median "$DIR/$tool-recorded")"
 done
 if [ -n "$lttng_daemon" ]; then
 	lttng --no-sessiond stop 2>&1 | grep -i discarded | sed 's/^/lttng: /' >>"$DIR/lost"

@@ -58,4 +58,24 @@ PLAIN static double timing_measure(void (*operation)(void *argument, long count)
 	return timing_quantile(rounds, ROUNDS, 0.5);
 }
 
+#define GOES 20
+
+/* The same by the wall clock, of GOES goes that have `count` of them together. The first go, which touches everything for the first time,
+ * does not count. */
+PLAIN static double timing_wall(void (*operation)(void *argument, long count), void *argument,
+				long count)
+{
+	double go[GOES];
+
+	count = count < GOES ? 1 : count / GOES;
+	for (int i = -1; i < GOES; i++) {
+		double start = timing_read(CLOCK_MONOTONIC);
+
+		operation(argument, count);
+		if (i >= 0)
+			go[i] = (timing_read(CLOCK_MONOTONIC) - start) / (double)count;
+	}
+	return timing_quantile(go, GOES, 0.5);
+}
+
 #endif
