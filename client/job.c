@@ -27,8 +27,14 @@ static bool job_number(const char **at, uint64_t *ret)
 
 bool fx_job_rank(uint64_t *ret)
 {
-	static const char *const variables[] = {"SLURM_PROCID", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
-						"PMI_RANK"};
+	static const char *const variables[] = {
+#define FX_JOB_VARIABLE(of, name) JOB_VARIABLE_##of(name)
+#define JOB_VARIABLE_RANK(name)	  name,
+#define JOB_VARIABLE_JOB(name)
+#include "manager/settings/job.def"
+#undef JOB_VARIABLE_RANK
+#undef JOB_VARIABLE_JOB
+	};
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *value = getenv(variables[i]);
@@ -115,7 +121,14 @@ static const char *job_put_host(struct job_text *t)
 
 static const char *job_put_job(struct job_text *t)
 {
-	static const char *const variables[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
+	static const char *const variables[] = {
+#define JOB_VARIABLE_JOB(name) name,
+#define JOB_VARIABLE_RANK(name)
+#include "manager/settings/job.def"
+#undef JOB_VARIABLE_JOB
+#undef JOB_VARIABLE_RANK
+#undef FX_JOB_VARIABLE
+	};
 
 	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
 		const char *value = getenv(variables[i]);

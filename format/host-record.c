@@ -11,7 +11,7 @@
 #define HOST_UUID_DIGITS 32u
 
 /* Room for all lines. */
-#define HOST_PAYLOAD_MAX 1024u
+#define HOST_PAYLOAD_MAX 1536u
 
 static size_t host_put_line(char *payload, size_t at, const char *key, const char *value)
 {

@@ -4,8 +4,8 @@
  *
  * It is a blob of type DATA whose name is "fxtrace:host"; its payload is lines of "KEY=VALUE", each with a newline at
  * its end, in any order: host, system, release, build, machine (as uname(2) has them), fxtrace (the version),
- * clock (what times were read from, and why that), and
- * uuid, 32 hexadecimal digits, a random number of the archive. Keys that are not known are passed over.
+ * clock (what times were read from, and why that), job and
+ * rank (of a run that is one of many, as what started it says), and uuid, 32 hexadecimal digits, a random number of the archive. Keys that are not known are passed over.
  */
 #ifndef FX_FORMAT_HOST_RECORD_H
 #define FX_FORMAT_HOST_RECORD_H
@@ -21,7 +21,7 @@
 #define FX_HOST_VALUE_MAX 128u
 
 /* X(MEMBER), which is the key. */
-#define FX_HOST_VALUES(X) X(host) X(system) X(release) X(build) X(machine) X(fxtrace) X(clock)
+#define FX_HOST_VALUES(X) X(host) X(system) X(release) X(build) X(machine) X(fxtrace) X(clock) X(job) X(rank)
 
 /* Texts are UTF-8 without control characters; "": not known. */
 struct fx_host_record {

@@ -9,7 +9,7 @@
 #include "convert/utf8.h"
 #include "report/show.h"
 
-enum { CALL_MAX = 200, VALUE_MAX = 80, PATH_BYTES_MAX = 4096, STACK_MAX = 1024 };
+enum { CALL_MAX = 200, VALUE_MAX = 80, STACK_MAX = 1024 };
 
 /* A text that is being written, before it is cleaned. */
 struct shown {
@@ -27,21 +27,30 @@ const struct fxt_string *fx_event_string(const struct fx_event *event, const cha
 	return arg && arg->type == FXT_ARG_STRING && arg->string.length > 0 ? &arg->string : NULL;
 }
 
-uint32_t fx_show_name(struct fx_report *report, const struct fx_event *event)
+struct fxt_string fx_show_name_of(const struct fx_event *event, char scratch[FX_SHOW_NAME_MAX])
 {
 	const struct fxt_string *number;
-	char text[32];
 	int64_t value;
 
 	if (!fxt_string_equals(event->name, "syscall"))
-		return event->name->serial;
+		return *event->name;
 	number = fx_event_string(event, "number");
 	if (number)
-		return fx_report_intern_some(report, number->data, number->length);
+		return *number;
 	if (!fx_event_integer(event, "number", &value))
-		return event->name->serial;
-	snprintf(text, sizeof(text), "syscall %" PRId64, value);
-	return fx_report_intern_some(report, text, strlen(text));
+		return *event->name;
+	snprintf(scratch, FX_SHOW_NAME_MAX, "syscall %" PRId64, value);
+	return (struct fxt_string){.data = scratch, .length = (uint32_t)strlen(scratch)};
+}
+
+uint32_t fx_show_name(struct fx_report *report, const struct fx_event *event)
+{
+	char scratch[FX_SHOW_NAME_MAX];
+	struct fxt_string name = fx_show_name_of(event, scratch);
+
+	return name.data == event->name->data
+		   ? event->name->serial
+		   : fx_report_intern_some(report, name.data, name.length);
 }
 
 static void show_bytes(struct shown *shown, const char *data, size_t length)
@@ -186,12 +195,11 @@ void fx_show_call(const struct fx_event *event, char text[FX_SHOW_MAX])
 	show_finish(&shown, text);
 }
 
-uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event)
+struct fxt_string fx_show_path_of(const struct fx_event *event, char joined[FX_SHOW_PATH_MAX])
 {
 	static const char *const names[][2] = {
 	    {"path", "dir"}, {"from", "from_dir"}, {"arg0", NULL}, {"arg1", NULL}};
 	const struct fxt_string *path = NULL, *folder = NULL;
-	char joined[PATH_BYTES_MAX];
 	size_t length;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names) && !path; i++) {
@@ -203,18 +211,27 @@ uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event)
 			folder = fx_event_string(event, names[i][1]);
 	}
 	if (!path)
-		return 0;
+		return (struct fxt_string){0};
 	if (path->data[0] == '/' || !folder || folder->data[0] != '/')
-		return fx_report_intern_some(report, path->data, path->length);
+		return *path;
 	length = folder->length;
 	while (length > 0 && folder->data[length - 1] == '/')
 		length--;
-	if (length + 1 + path->length > sizeof(joined))
-		return fx_report_intern_some(report, path->data, path->length);
+	if (length + 1 + path->length > FX_SHOW_PATH_MAX)
+		return *path;
 	memcpy(joined, folder->data, length);
 	joined[length] = '/';
 	memcpy(joined + length + 1, path->data, path->length);
-	return fx_report_intern_some(report, joined, length + 1 + path->length);
+	return (struct fxt_string){.data = joined,
+				   .length = (uint32_t)(length + 1 + path->length)};
+}
+
+uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event)
+{
+	char joined[FX_SHOW_PATH_MAX];
+	struct fxt_string path = fx_show_path_of(event, joined);
+
+	return path.length > 0 ? fx_report_intern_some(report, path.data, path.length) : 0;
 }
 
 static void show_named(const struct fx_text *name, const char *what, uint64_t id,

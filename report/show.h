@@ -8,7 +8,7 @@
 
 #include "report/section.h"
 
-enum { FX_SHOW_MAX = 640 };
+enum { FX_SHOW_MAX = 640, FX_SHOW_NAME_MAX = 32, FX_SHOW_PATH_MAX = 4096 };
 
 /* An argument that is a text; NULL: it has none of this name, or it is no text, or empty. */
 const struct fxt_string *fx_event_string(const struct fx_event *event, const char *name);
@@ -16,12 +16,18 @@ const struct fxt_string *fx_event_string(const struct fx_event *event, const cha
 /* The name of a call, as the number of a text: that of syscall() is the name of the system call. */
 uint32_t fx_show_name(struct fx_report *report, const struct fx_event *event);
 
+/* The same as a text: the event's own, or one in the scratch. */
+struct fxt_string fx_show_name_of(const struct fx_event *event, char scratch[FX_SHOW_NAME_MAX]);
+
 /* "open(path=/etc/passwd, flags=O_RDONLY) = -1 ENOENT", as UTF-8; what is long is cut, with an ellipsis. */
 void fx_show_call(const struct fx_event *event, char text[FX_SHOW_MAX]);
 
 /* The path that a call was given, with the folder that it is relative to where that is known, as the number of a text.
  * 0: it was given none, or there is no room for more (fx_report_intern_some()). */
 uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event);
+
+/* The same as a text: the event's own, or one in `joined'; empty: it was given none. */
+struct fxt_string fx_show_path_of(const struct fx_event *event, char joined[FX_SHOW_PATH_MAX]);
 
 /* What a thread or process is called: its name, else its number. As UTF-8. */
 void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX]);

@@ -18,7 +18,7 @@ enum {
 	BUCKETS = LINEAR + (64 - FIRST_POWER) * PARTS,
 };
 
-static unsigned spread_bucket(uint64_t value)
+unsigned fx_spread_bucket(uint64_t value)
 {
 	unsigned power;
 
@@ -51,16 +51,24 @@ void fx_spread_add(struct fx_spread *spread, uint64_t value)
 	if (!spread->buckets && spread->count > 0 && value != spread->min) {
 		spread->buckets = calloc(BUCKETS, sizeof(*spread->buckets));
 		if (spread->buckets)
-			spread_count(&spread->buckets[spread_bucket(spread->min)], spread->count);
+			spread_count(&spread->buckets[fx_spread_bucket(spread->min)], spread->count);
 	}
 	if (spread->buckets)
-		spread_count(&spread->buckets[spread_bucket(value)], 1);
+		spread_count(&spread->buckets[fx_spread_bucket(value)], 1);
 	if (spread->count == 0 || value < spread->min)
 		spread->min = value;
 	if (value > spread->max)
 		spread->max = value;
 	spread->count++;
 	spread->total += value;
+}
+
+void fx_spread_put(struct fx_spread *spread, unsigned bucket, uint64_t count)
+{
+	if (!spread->buckets && spread->min != spread->max)
+		spread->buckets = calloc(BUCKETS, sizeof(*spread->buckets));
+	if (spread->buckets && bucket < BUCKETS)
+		spread_count(&spread->buckets[bucket], count);
 }
 
 void fx_spread_free(struct fx_spread *spread)

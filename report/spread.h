@@ -15,6 +15,9 @@ struct fx_spread {
 
 /* All zeros is an empty one. */
 void fx_spread_add(struct fx_spread *spread, uint64_t value);
+/* The number of the bucket of a value; and that many values of one bucket, of a spread whose count, min and max are set. */
+unsigned fx_spread_bucket(uint64_t value);
+void fx_spread_put(struct fx_spread *spread, unsigned bucket, uint64_t count);
 void fx_spread_free(struct fx_spread *spread);
 
 /* The value below which `share' (0 to 1) of the values lie. 0 of an empty one. */

@@ -60,6 +60,12 @@ static bool report_is_exec(const struct fx_event *event, enum fx_call_kind kind)
 	       (memcmp(name, "exec", 4) == 0 || memcmp(name, "fexe", 4) == 0);
 }
 
+bool fx_report_is_unfinished(const struct fx_event *event, enum fx_call_kind kind)
+{
+	return event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED) ||
+	       (report_says_unfinished(event) && !report_is_exec(event, kind));
+}
+
 static void report_slice_begin(struct fx_exporter *exporter, const struct fx_event *event)
 {
 	struct fx_report *report = fx_report_of(exporter);
@@ -81,9 +87,7 @@ static void report_slice_begin(struct fx_exporter *exporter, const struct fx_eve
 	    .category = event->category->serial,
 	    .depth = (uint32_t)report->stack.count,
 	    .kind = category->kind,
-	    .is_unfinished =
-		event->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED) ||
-		(report_says_unfinished(event) && !report_is_exec(event, category->kind)),
+	    .is_unfinished = fx_report_is_unfinished(event, category->kind),
 	};
 	call->is_shown = fx_report_shows(report, event, category);
 	report->stack.count++;
