@@ -31,7 +31,7 @@ struct options {
 static const struct argp_option option_table[] = {
     {"format", 'f', "FORMAT", 0,
      "perfetto (Perfetto's protobuf, unless OUT's name tells another), json (Chrome's trace "
-     "events), sqlite (a database), fxt (a "
+     "events), otlp (OpenTelemetry's protocol), sqlite (a database), fxt (a "
      "stock archive), html (a page with all of it); of calls merged by path: "
      "collapsed (for flamegraph.pl), pprof, speedscope, callgrind, svg (a flame graph)",
      0},
@@ -111,7 +111,7 @@ static const struct argp parser = {
     .doc = "Converts the trace archive IN (fxtrace.fxt), plain or compressed, to another format. "
 	   "The name of OUT "
 	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
-	   ".sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
+	   ".otlp.json, .sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
 	   ".callgrind, .svg, .html; "
 	   "with .gz or .zst behind it OUT "
 	   "is compressed. Without OUT, it is the name of IN with another ending, for Perfetto "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fxtrace load --clickhouse URL FILE...: archives into a database server. */
+/* fxtrace load --clickhouse URL | --otlp URL FILE...: archives into a database server, or to a collector. */
 #include "config.h"
 
 #include <argp.h>
@@ -12,6 +12,9 @@
 
 #include "client/archive.h"
 #include "client/commands.h"
+#include "client/filters.h"
+#include "client/load-spans.h"
+#include "client/quantity.h"
 #include "client/usage.h"
 #include "load/archive.h"
 #include "load/clickhouse.h"
@@ -20,6 +23,8 @@
 
 enum {
 	OPTION_CLICKHOUSE = FX_USAGE_KEYS,
+	OPTION_OTLP,
+	OPTION_LEAST,
 	OPTION_CLUSTER,
 	OPTION_TTL,
 	OPTION_HOST,
@@ -36,6 +41,9 @@ struct load {
 	struct fx_schema_terms terms;
 	const char **files;
 	size_t count;
+	struct fx_filters filters;
+	struct fx_load_spans spans;
+	const char *rows_alone, *spans_alone; /* options of one kind of server that were given; NULL: none */
 	bool quiet;
 };
 
@@ -44,13 +52,17 @@ struct load {
 static const struct argp_option option_table[] = {
     {"clickhouse", OPTION_CLICKHOUSE, "URL", 0,
      "Into the tables of this ClickHouse server, http://[USER[:PASSWORD]@]HOST:8123[/DATABASE]", 0},
+    {"otlp", OPTION_OTLP, "URL", 0,
+     "To this collector, as spans, by OpenTelemetry's protocol with JSON: http://HOST:4318", 0},
     {"cluster", OPTION_CLUSTER, "NAME", 0,
      "Make tables that are Distributed over this cluster of the server's", 1},
     {"ttl", OPTION_TTL, "DAYS", 0, "Let the server drop rows when their archive is so old", 1},
     {"host", OPTION_HOST, "NAME", 0, "The host that archives are of, if they say it otherwise", 2},
     {"job", OPTION_JOB, "NAME", 0, "The same: the job", 2},
     {"rank", OPTION_RANK, "N", 0, "The same: the rank", 2},
-    {"quiet", 'q', NULL, 0, "Say only what went wrong", 3},
+    {"min-duration", OPTION_LEAST, "TIME", 0, "With --otlp: no span for what is shorter", 3},
+    FX_FILTER_OPTIONS(3),
+    {"quiet", 'q', NULL, 0, "Say only what went wrong", 4},
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -88,10 +100,21 @@ static const char *load_parse_name(const struct load *load, const char *text)
 	return text;
 }
 
-static void load_check_options(const struct load *load)
+static void load_check_options(struct load *load)
 {
-	if (!load->clickhouse)
-		fx_usage_error(load->program, "no server given", "--clickhouse URL");
+	if (!load->clickhouse == !load->spans.url)
+		fx_usage_error(load->program, load->clickhouse ? "two servers given"
+							       : "no server given",
+			       "--clickhouse URL or --otlp URL");
+	if (load->clickhouse && (load->spans_alone || fx_filters_any(&load->filters)))
+		fx_usage_error(load->program, "--clickhouse",
+			       "archives are loaded whole; filters are options of --otlp");
+	if (load->spans.url && load->rows_alone)
+		fx_usage_error(load->program, load->rows_alone, "an option of --clickhouse alone");
+	if (load->spans.url && load->count == 0)
+		fx_usage_error(load->program, "no FILE given", NULL);
+	fx_filters_check(&load->filters, load->program);
+	load->spans.filter = load->filters.filter;
 	for (size_t i = 0; i < load->count; i++) {
 		if (strcmp(load->files[i], "-") == 0)
 			fx_usage_error(load->program, "standard input cannot be read twice",
@@ -103,7 +126,36 @@ static error_t load_parse_option(int key, char *arg, struct argp_state *state)
 {
 	struct load *load = state->input;
 
+	if (fx_filters_option(&load->filters, load->program, key, arg))
+		return 0;
 	switch (key) {
+	case OPTION_CLUSTER:
+		load->rows_alone = "--cluster";
+		break;
+	case OPTION_TTL:
+		load->rows_alone = "--ttl";
+		break;
+	case OPTION_HOST:
+		load->rows_alone = "--host";
+		break;
+	case OPTION_JOB:
+		load->rows_alone = "--job";
+		break;
+	case OPTION_RANK:
+		load->rows_alone = "--rank";
+		break;
+	default:
+		break;
+	}
+	switch (key) {
+	case OPTION_OTLP:
+		load->spans.url = arg;
+		return 0;
+	case OPTION_LEAST:
+		if (!fx_quantity_parse(arg, FX_QUANTITY_TIMES, &load->spans.least))
+			fx_usage_error(load->program, "not a time, such as 10us", arg);
+		load->spans_alone = "--min-duration";
+		return 0;
 	case OPTION_CLICKHOUSE:
 		load->clickhouse = arg;
 		return 0;
@@ -143,7 +195,8 @@ static const struct argp load_parser = {
     .parser = load_parse_option,
     .args_doc = "[FILE...]",
     .doc = "Brings trace archives into the tables of a database server, each whole or not at all, and "
-	   "once, however often it is said. Without a FILE, it makes the tables alone.",
+	   "once, however often it is said; without a FILE, makes the tables alone. Or sends them to a "
+	   "collector.",
 };
 
 /* --- What is said ----------------------------------------------------------------------------- */
@@ -257,7 +310,7 @@ static int load_into_clickhouse(const struct load *load)
 
 int fx_cmd_load(int argc, char **argv)
 {
-	struct load load = {.program = argv[0], .claims.rank = -1};
+	struct load load = {.program = argv[0], .claims.rank = -1, .filters = FX_FILTERS_INIT};
 	int status;
 
 	load.files = calloc((size_t)argc, sizeof(*load.files));
@@ -266,7 +319,11 @@ int fx_cmd_load(int argc, char **argv)
 		return FX_EXIT_FAILURE;
 	}
 	fx_usage_parse(argv[0], &load_parser, argc, argv, 0, &load);
-	status = load_into_clickhouse(&load);
+	load.spans.program = load.program;
+	load.spans.files = load.files;
+	load.spans.count = load.count;
+	load.spans.quiet = load.quiet;
+	status = load.spans.url ? fx_load_spans(&load.spans) : load_into_clickhouse(&load);
 	free(load.files);
 	return status;
 }

@@ -13,6 +13,7 @@
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
+#include "client/report-server.h"
 #include "client/tables.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
@@ -34,6 +35,11 @@ enum {
 	OPTION_FD,
 	OPTION_FILE,
 	OPTION_PEER,
+	OPTION_CLICKHOUSE,
+	OPTION_JOB,
+	OPTION_HOST,
+	OPTION_RANK,
+	OPTION_ARCHIVE,
 	OPTION_SECTIONS, /* and one for each of them */
 };
 
@@ -44,6 +50,7 @@ struct report_options {
 	struct fx_filters filters;
 	const char *functions[FX_FILTER_PATTERNS_MAX];
 	struct fx_wanted objects[FX_WANTED_MAX];
+	struct fx_report_server server;
 	struct fx_tables tables;
 };
 
@@ -71,6 +78,12 @@ static const struct argp_option option_table[] = {
      "Of the tree: tell this many paths of calls apart, and merge further ones (500000)", 2},
     FX_FILTER_OPTIONS(3),
     FX_TABLES_OPTIONS(4),
+    {"clickhouse", OPTION_CLICKHOUSE, "URL", 0,
+     "In the place of FILE: of what fxtrace load has brought into this server", 5},
+    {"job", OPTION_JOB, "NAME", 0, "Of that, the archives of this job", 5},
+    {"host", OPTION_HOST, "NAME", 0, "Those of this host", 5},
+    {"rank", OPTION_RANK, "N", 0, "Those of this rank", 5},
+    {"archive", OPTION_ARCHIVE, "NAME", 0, "The one of this file name, uuid or number", 5},
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -116,6 +129,31 @@ static void report_add_object(struct report_options *options, enum fx_wanted_kin
 	options->order.objects.count++;
 }
 
+static bool report_is_of_server(const struct report_options *options)
+{
+	const struct fx_report_server *server = &options->server;
+	const char *const given = server->job	  ? "--job"
+				  : server->host    ? "--host"
+				  : server->rank    ? "--rank"
+				  : server->archive ? "--archive"
+						    : NULL;
+
+	if (!server->url && given)
+		fx_usage_error(options->program, given, "an option of --clickhouse alone");
+	return server->url;
+}
+
+static void report_check_server(struct report_options *options)
+{
+	if (options->file)
+		fx_usage_error(options->program, "--clickhouse", "there is a FILE, too");
+	if (fx_filters_any(&options->filters))
+		fx_usage_error(options->program, "--clickhouse",
+			       "--process, --thread, --category, --name, --from and --to are of a "
+			       "FILE alone");
+	fx_report_server_check(&options->server, options->program, &options->order);
+}
+
 static void report_check_options(struct report_options *options)
 {
 	fx_filters_check(&options->filters, options->program);
@@ -123,7 +161,9 @@ static void report_check_options(struct report_options *options)
 	options->order.top = options->tables.top;
 	if (options->order.functions.count > 0 && !options->order.sections[FX_SECTION_tree])
 		options->order.sections[FX_SECTION_functions] = true;
-	if (!options->file)
+	if (report_is_of_server(options))
+		report_check_server(options);
+	else if (!options->file)
 		options->file = FX_ARCHIVE_USUAL;
 }
 
@@ -150,6 +190,21 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_FILE:
 	case OPTION_PEER:
 		report_add_object(options, (enum fx_wanted_kind)(key - OPTION_LOCK), arg);
+		return 0;
+	case OPTION_CLICKHOUSE:
+		options->server.url = arg;
+		return 0;
+	case OPTION_JOB:
+		options->server.job = arg;
+		return 0;
+	case OPTION_HOST:
+		options->server.host = arg;
+		return 0;
+	case OPTION_RANK:
+		options->server.rank = arg;
+		return 0;
+	case OPTION_ARCHIVE:
+		options->server.archive = arg;
 		return 0;
 	case OPTION_MAX_PATHS:
 		options->order.paths = report_parse_count(
@@ -201,6 +256,12 @@ static void report_print(const struct report_options *options, const struct fx_r
 	fx_print_end(&print);
 }
 
+static _Noreturn void report_no_column(const struct report_options *options)
+{
+	fx_usage_error(options->program, "no table has a column of this key (--csv shows them)",
+		       options->order.sort);
+}
+
 static int report_of_timeline(const struct report_options *options, struct fx_timeline *timeline)
 {
 	struct fx_report *report;
@@ -208,9 +269,7 @@ static int report_of_timeline(const struct report_options *options, struct fx_ti
 	int r = fx_report_make(timeline, &options->order, NULL, NULL, &report);
 
 	if (r == -ENOENT)
-		fx_usage_error(options->program,
-			       "no table has a column of this key (--csv shows them)",
-			       options->order.sort);
+		report_no_column(options);
 	if (r < 0)
 		return fx_archive_complain(options->program, options->file, r, NULL);
 	if (timeline->fault.kind != FXT_FAULT_NONE)
@@ -236,6 +295,27 @@ static int report_from(const struct report_options *options, int fd)
 	return status;
 }
 
+static int report_of_server(const struct report_options *options)
+{
+	struct fx_timeline none;
+	struct fx_report *report = NULL;
+	int r = fx_timeline_open_empty(&none);
+
+	if (r == 0)
+		r = fx_report_open(&none, &options->order, &report);
+	if (r == 0)
+		r = fx_report_server_fill(&options->server, options->program, report);
+	if (r == -ENOENT)
+		report_no_column(options);
+	if (r < 0)
+		fx_report_as(options->program, "%s", strerror(-r));
+	if (r == 0)
+		report_print(options, report);
+	fx_report_free(report);
+	fx_timeline_close(&none);
+	return r == 0 ? FX_EXIT_OK : FX_EXIT_FAILURE;
+}
+
 int fx_cmd_report(int argc, char **argv)
 {
 	struct report_options options = {
@@ -247,6 +327,12 @@ int fx_cmd_report(int argc, char **argv)
 	int status, fd;
 
 	fx_usage_parse(argv[0], &report_parser, argc, argv, 0, &options);
+	if (options.server.url) {
+		signal(SIGPIPE, SIG_DFL);
+		status = report_of_server(&options);
+		fx_pager_end();
+		return status;
+	}
 	fd = fx_archive_open_fd(options.file);
 	if (fd < 0)
 		return fx_archive_complain(options.program, options.file, fd, NULL);

@@ -89,6 +89,9 @@ struct fx_exporter {
 	/* Set by the caller before the conversion, for formats that are pictures; NULL: the defaults. */
 	const struct fx_picture_options *picture;
 	const char *remark; /* what is to be said of the output, NULL: nothing */
+	/* Spans: whether an event is to be one; NULL: all are. */
+	bool (*wants)(void *opaque, const struct fx_event *event);
+	void *wants_opaque;
 	/* Formats that show what a report says take it before they finish: JSON of its tables. NULL: there is none. */
 	bool takes_tables;
 	const char *tables;

@@ -9,6 +9,7 @@
 static const char *const perfetto_extensions[] = {".pftrace", ".perfetto-trace", NULL};
 static const char *const speedscope_extensions[] = {".speedscope.json", NULL};
 static const char *const json_extensions[] = {".json", NULL};
+static const char *const otlp_extensions[] = {".otlp.json", NULL};
 static const char *const collapsed_extensions[] = {".collapsed", ".folded", NULL};
 static const char *const pprof_extensions[] = {".pb.gz", ".pb", ".pprof", NULL};
 static const char *const callgrind_extensions[] = {".callgrind", NULL};
@@ -23,6 +24,8 @@ const struct fx_format fx_formats[] = {
      fx_perfetto_free},
     {"speedscope", "speedscope's JSON", speedscope_extensions, true, false, true,
      fx_speedscope_make, fx_speedscope_free},
+    {"otlp", "OpenTelemetry's protocol, a request a line", otlp_extensions, true, false, false,
+     fx_otlp_make, fx_otlp_free},
     {"json", "Chrome's trace event format", json_extensions, true, false, false, fx_json_make,
      fx_json_free},
     {"collapsed", "a line for each stack, for flamegraph.pl", collapsed_extensions, true, false,

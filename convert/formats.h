@@ -12,6 +12,10 @@
 struct fx_exporter *fx_json_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_json_free(struct fx_exporter *exporter);
 
+/* Requests of OpenTelemetry's protocol, as JSON */
+struct fx_exporter *fx_otlp_make(struct fx_timeline *timeline, struct fx_sink *sink);
+void fx_otlp_free(struct fx_exporter *exporter);
+
 /* Perfetto's protobuf */
 struct fx_exporter *fx_perfetto_make(struct fx_timeline *timeline, struct fx_sink *sink);
 void fx_perfetto_free(struct fx_exporter *exporter);

@@ -131,8 +131,12 @@ int fx_index_blob(struct fx_indexer *indexer)
 	struct fx_timeline *timeline = indexer->timeline;
 	struct fx_clock_record clock;
 
-	if (fx_clock_record_decode(indexer->record, &clock))
+	if (fx_clock_record_decode(indexer->record, &clock)) {
+		if (!timeline->has_unix_offset)
+			timeline->unix_offset = (int64_t)(clock.realtime - clock.ns);
+		timeline->has_unix_offset = true;
 		return 0;
+	}
 	if (fx_host_record_is(indexer->record)) {
 		if (!timeline->has_host)
 			timeline->has_host =

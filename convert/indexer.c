@@ -156,18 +156,23 @@ static void remember_fault(void *opaque, const struct fxt_fault *fault)
 		timeline->fault = *fault;
 }
 
-int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque)
+int fx_timeline_open_empty(struct fx_timeline *timeline)
 {
-	int r;
-
 	memset(timeline, 0, sizeof(*timeline));
 	timeline->first_ts = UINT64_MAX;
 	fx_runs_pool_init(&timeline->pool);
 	fx_runs_init(&timeline->asyncs, &timeline->pool, &fx_asyncs_kind);
 	fx_runs_init(&timeline->scheds, &timeline->pool, &fx_scheds_kind);
 	timeline->strings = fx_texts_new();
-	if (!timeline->strings)
-		return -ENOMEM;
+	return timeline->strings ? 0 : -ENOMEM;
+}
+
+int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque)
+{
+	int r = fx_timeline_open_empty(timeline);
+
+	if (r < 0)
+		return r;
 	r = fx_records_open(fd, timeline->pool.limit / 4, remember_fault, timeline,
 			    &timeline->records);
 	if (r < 0)

@@ -13,4 +13,7 @@
  */
 int fx_timeline_open(struct fx_timeline *timeline, int fd, fx_progress *progress, void *opaque);
 
+/* One without events. Returns 0 or -ENOMEM. */
+int fx_timeline_open_empty(struct fx_timeline *timeline);
+
 #endif

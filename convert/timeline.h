@@ -110,6 +110,8 @@ struct fx_timeline {
 	uint64_t misfits[FX_MISFIT_COUNT];
 	struct fx_host_record host; /* the first one; has_host: there is one */
 	bool has_host;
+	int64_t unix_offset; /* ns; what is added to a time to have it since 1970 */
+	bool has_unix_offset;
 	struct fxt_fault fault; /* the first one; kind FXT_FAULT_NONE: the archive is whole */
 	uint64_t fault_count;
 

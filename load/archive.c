@@ -19,6 +19,7 @@
 
 /* How often what the server turns out not to have is sent again. */
 enum { LOAD_TRIES = 3, LOAD_DAY_SECONDS = 86400 };
+#define LOAD_DAY_NS (LOAD_DAY_SECONDS * UINT64_C(1000000000))
 
 struct load_archive {
 	struct fx_clickhouse *server;
@@ -64,6 +65,10 @@ static void load_take_facts(struct load_archive *load)
 	snprintf(load->uuid, sizeof(load->uuid), "%016" PRIx64 "%016" PRIx64, host->uuid[0],
 		 host->uuid[1]);
 	load->facts.host = load->host;
+	if (load->timeline.has_unix_offset && !empty)
+		load->facts.day = (uint16_t)((load->timeline.last_ts +
+					      (uint64_t)load->timeline.unix_offset) /
+					     LOAD_DAY_NS);
 	load->facts.job = load->job;
 	load->facts.rank = claims->rank >= 0 ? (int32_t)claims->rank : load_rank(host->rank);
 	load->begin = empty ? 0 : (int64_t)load->timeline.first_ts;
@@ -179,6 +184,7 @@ int fx_load_archive(struct fx_clickhouse *server, const struct fx_load_claims *c
 	/* Held as long as the file is open. */
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -ESTALE;
+	/* Unless it tells when it was recorded. */
 	load.facts.day = (uint16_t)(st.st_mtime / LOAD_DAY_SECONDS);
 	r = fx_load_identity(fd, &load.facts.archive);
 	if (r == 0)

@@ -43,8 +43,6 @@ struct fx_load_rows {
 	/* The thread at hand. */
 	FX_VECTOR(struct rows_slice) calls; /* open, the first `depth' of them */
 	size_t depth;
-	char thread_name[FX_SHOW_MAX], process_name[FX_SHOW_MAX];
-	const struct fx_thread *named; /* whose these are */
 	FX_VECTOR(uint32_t) open; /* calls of each function, by number of the name */
 	struct rows_slice *asyncs;
 	int64_t counts, args; /* ids given out */
@@ -141,33 +139,22 @@ static void rows_put_names(struct fx_load_rows *rows, fx_load_bytes *bytes,
 	rows_put_string(rows, bytes, file);
 }
 
-static void rows_name_thread(struct fx_load_rows *rows, const struct fx_thread *thread)
+static void rows_put_text(fx_load_bytes *bytes, const struct fx_text *text)
 {
-	if (rows->named == thread)
-		return;
-	rows->named = thread;
-	fx_show_thread(thread, rows->thread_name);
-	fx_show_process(thread->process, rows->process_name);
+	fx_load_put_text(bytes, text ? text->data : "", text ? text->length : 0);
 }
 
 static void rows_put_whose(struct fx_load_rows *rows, fx_load_bytes *bytes,
 			   const struct fx_thread *thread)
 {
 	const struct fx_process *process = thread ? thread->process : rows->process;
-	char process_name[FX_SHOW_MAX] = "";
 
-	if (thread)
-		rows_name_thread(rows, thread);
-	else if (process)
-		fx_show_process(process, process_name);
 	fx_load_put_64(bytes, thread ? (uint64_t)fx_sql_utid(thread) : 0);
 	fx_load_put_64(bytes, process ? (uint64_t)fx_sql_upid(process) : 0);
 	fx_load_put_64(bytes, thread ? thread->key.tid : 0);
 	fx_load_put_64(bytes, process ? process->pid : 0);
-	fx_load_put_text(bytes, thread ? rows->thread_name : "",
-			 thread ? strlen(rows->thread_name) : 0);
-	fx_load_put_text(bytes, thread ? rows->process_name : process_name,
-			 strlen(thread ? rows->process_name : process_name));
+	rows_put_text(bytes, thread ? thread->name : NULL);
+	rows_put_text(bytes, process ? process->name : NULL);
 }
 
 /* From the id on. */

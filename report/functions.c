@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ask.h"
 #include "report/edges.h"
 #include "report/report.h"
 #include "report/section.h"
@@ -143,6 +144,46 @@ static void functions_instant(void *section, const struct fx_event *event)
 		function->entries++;
 }
 
+/* --- The same from a server ------------------------------------------------------------------- */
+
+static struct function *functions_find_text(struct functions *functions, const char *name)
+{
+	return functions_find(functions, fx_report_intern(functions->report, name, strlen(name)));
+}
+
+static void functions_take_calls(void *section, char **fields)
+{
+	struct functions *functions = section;
+	struct function *function = functions_find_text(functions, fields[0]);
+
+	if (!function)
+		return;
+	function->is_function = true;
+	function->self = strtoull(fields[1], NULL, 10);
+	function->total = strtoull(fields[2], NULL, 10);
+	function->unfinished = strtoull(fields[3], NULL, 10);
+	functions->self += function->self;
+	fx_spread_take(&function->times, fields + 4);
+}
+
+static void functions_take_entries(void *section, char **fields)
+{
+	struct function *function = functions_find_text(section, fields[0]);
+
+	if (function)
+		function->entries = strtoull(fields[1], NULL, 10);
+}
+
+static const struct fx_ask functions_asks[] = {
+    {"name, sum(self_ns), sumIf(time_ns, is_outermost), sum(unfinished), " FX_SPREAD_SELECT,
+     "form = 'call' AND kind IN ('other', 'function') GROUP BY name", 4 + FX_SPREAD_FIELDS,
+     functions_take_calls},
+    {"name, count()",
+     "form = 'instant' AND category = 'function' AND name != 'calls nested too deeply' GROUP BY name",
+     2, functions_take_entries},
+    {0},
+};
+
 enum { SELF, SHARE, TOTAL, CALLS, MIN, MEAN, P50, P99, MAX, NAME };
 
 static const struct fx_column columns[] = {
@@ -241,4 +282,5 @@ const struct fx_section fx_section_functions = {
     .instant = functions_instant,
     .tables = functions_tables,
     .destroy = functions_destroy,
+    .asks = functions_asks,
 };

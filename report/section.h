@@ -41,6 +41,8 @@ struct fx_open_call {
 	bool is_unfinished;
 };
 
+struct fx_ask;
+
 struct fx_section {
 	unsigned
 	    kinds; /* of calls that enter and leave are to be told of: FX_KIND() of each; 0: all */
@@ -62,6 +64,8 @@ struct fx_section {
 	/* Adds its tables: fx_report_add(). */
 	void (*tables)(void *section);
 	void (*destroy)(void *section);
+	/* What a database server is asked for in the walk's place (ask.h), up to one without a `select'; NULL: it cannot be. */
+	const struct fx_ask *asks;
 };
 
 #define FX_SECTION(name, is_usual, help) extern const struct fx_section fx_section_##name;

@@ -234,8 +234,8 @@ uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event)
 	return path.length > 0 ? fx_report_intern_some(report, path.data, path.length) : 0;
 }
 
-static void show_named(const struct fx_text *name, const char *what, uint64_t id,
-		       char text[FX_SHOW_MAX])
+void fx_show_named(const struct fx_text *name, const char *what, uint64_t id,
+		   char text[FX_SHOW_MAX])
 {
 	struct shown shown = {.length = 0};
 
@@ -249,12 +249,12 @@ static void show_named(const struct fx_text *name, const char *what, uint64_t id
 
 void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX])
 {
-	show_named(thread->name, "thread", thread->key.tid, text);
+	fx_show_named(thread->name, "thread", thread->key.tid, text);
 }
 
 void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX])
 {
-	show_named(process->name, "process", process->pid, text);
+	fx_show_named(process->name, "process", process->pid, text);
 }
 
 /* Whether the argument is the name of what the other one has the address of: "mutex_name" of "mutex". */

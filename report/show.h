@@ -33,6 +33,10 @@ struct fxt_string fx_show_path_of(const struct fx_event *event, char joined[FX_S
 void fx_show_thread(const struct fx_thread *thread, char text[FX_SHOW_MAX]);
 void fx_show_process(const struct fx_process *process, char text[FX_SHOW_MAX]);
 
+/* The same of a name, which may be NULL, of `what', which has this number. */
+void fx_show_named(const struct fx_text *name, const char *what, uint64_t id,
+		   char text[FX_SHOW_MAX]);
+
 /* What a call is about: the first address among its arguments. */
 struct fx_object {
 	uint64_t address; /* 0: it has none */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "report/spread.h"
 
@@ -63,12 +64,36 @@ void fx_spread_add(struct fx_spread *spread, uint64_t value)
 	spread->total += value;
 }
 
-void fx_spread_put(struct fx_spread *spread, unsigned bucket, uint64_t count)
+/* "([bucket,...],[count,...])" */
+static void spread_take_buckets(struct fx_spread *spread, const char *text)
 {
-	if (!spread->buckets && spread->min != spread->max)
-		spread->buckets = calloc(BUCKETS, sizeof(*spread->buckets));
-	if (spread->buckets && bucket < BUCKETS)
-		spread_count(&spread->buckets[bucket], count);
+	const char *counts = strchr(text, ']');
+
+	if (spread->min == spread->max || !counts)
+		return;
+	spread->buckets = calloc(BUCKETS, sizeof(*spread->buckets));
+	text += strspn(text, "([");
+	counts += strspn(counts, "],[");
+	while (spread->buckets && *text >= '0' && *text <= '9') {
+		char *text_end, *counts_end;
+		unsigned long bucket = strtoul(text, &text_end, 10);
+		uint64_t count = strtoull(counts, &counts_end, 10);
+
+		if (bucket < BUCKETS)
+			spread_count(&spread->buckets[bucket], count);
+		text = text_end + (*text_end == ',');
+		counts = counts_end + (*counts_end == ',');
+	}
+}
+
+void fx_spread_take(struct fx_spread *spread, char **fields)
+{
+	fx_spread_free(spread);
+	spread->count = strtoull(fields[0], NULL, 10);
+	spread->total = strtoull(fields[1], NULL, 10);
+	spread->min = strtoull(fields[2], NULL, 10);
+	spread->max = strtoull(fields[3], NULL, 10);
+	spread_take_buckets(spread, fields[4]);
 }
 
 void fx_spread_free(struct fx_spread *spread)

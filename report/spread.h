@@ -15,9 +15,14 @@ struct fx_spread {
 
 /* All zeros is an empty one. */
 void fx_spread_add(struct fx_spread *spread, uint64_t value);
-/* The number of the bucket of a value; and that many values of one bucket, of a spread whose count, min and max are set. */
+/* The number of the bucket of a value. */
 unsigned fx_spread_bucket(uint64_t value);
-void fx_spread_put(struct fx_spread *spread, unsigned bucket, uint64_t count);
+/* A spread of times as a server's rows have them: fields of a question (ask.h), and what they answer. */
+#define FX_SPREAD_SELECT                                                                           \
+	"count(), sum(time_ns), min(time_ns), max(time_ns), sumMap([bucket], [toUInt64(1)])"
+#define FX_SPREAD_FIELDS 5
+void fx_spread_take(struct fx_spread *spread, char **fields);
+
 void fx_spread_free(struct fx_spread *spread);
 
 /* The value below which `share' (0 to 1) of the values lie. 0 of an empty one. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/ask.h"
 #include "report/keys.h"
 #include "report/report.h"
 #include "report/section.h"
@@ -30,8 +31,8 @@ struct syscall_name {
 /* Calls of one name that failed in one way with one path. */
 struct failure {
 	uint64_t count;
-	uint64_t first;			/* when */
-	const struct fx_thread *thread; /* whose was the first */
+	uint64_t first; /* when */
+	uint64_t pid;	/* whose was the first */
 };
 
 struct failures {
@@ -61,6 +62,7 @@ struct syscalls {
 	struct failures missing;			   /* by path, name of the process, name */
 	struct fx_waiting waiting;
 	struct slowest slowest[2]; /* of all; of those that wait for nothing */
+	bool is_asked;		   /* of a server, which does not tell the slowest */
 };
 
 static void *syscalls_create(struct fx_report *report)
@@ -168,7 +170,7 @@ static void failures_add(struct failures *failures, struct fx_report *report,
 			return;
 		}
 		failures->items.items[failures->items.count++] =
-		    (struct failure){0, call->ts, call->thread};
+		    (struct failure){0, call->ts, call->thread->key.pid};
 	}
 	/* After memory has run out there may be a key without its item. */
 	if (number >= failures->items.count)
@@ -177,7 +179,7 @@ static void failures_add(struct failures *failures, struct fx_report *report,
 	failure->count++;
 	if (call->ts < failure->first) {
 		failure->first = call->ts;
-		failure->thread = call->thread;
+		failure->pid = call->thread->key.pid;
 	}
 }
 
@@ -235,6 +237,87 @@ static void syscalls_enter(void *section, const struct fx_open_call *call,
 	if (waits_for == FX_WAIT_NONE)
 		slowest_add(&all->slowest[1], call, event, waits_for);
 }
+
+/* --- The same from a server ------------------------------------------------------------------- */
+
+static uint32_t syscalls_text(struct syscalls *all, const char *text)
+{
+	return fx_report_intern_some(all->report, text, strlen(text));
+}
+
+static void syscalls_take_names(void *section, char **fields)
+{
+	struct syscalls *all = section;
+	enum group group = fields[1][0] == '1' ? GROUP_SYSCALL : GROUP_LIBRARY;
+	struct syscall_name *item = syscalls_name(all, group, syscalls_text(all, fields[0]));
+
+	all->is_asked = true;
+	if (!item)
+		return;
+	item->errors = strtoull(fields[2], NULL, 10);
+	item->unfinished = strtoull(fields[3], NULL, 10);
+	fx_spread_take(&item->times, fields + 4);
+	all->total[group] += item->times.total;
+}
+
+/* As failures_add(), of many calls. */
+static void failures_take(struct failures *failures, struct fx_report *report, struct fx_key key,
+			  const struct failure *failure)
+{
+	size_t number = fx_keys_number(&failures->keys, key);
+
+	if (number == FX_KEY_NONE) {
+		failures->keys.beyond += failure->count - 1;
+		return;
+	}
+	if (fx_vector_reserve(&failures->items, 1) < 0) {
+		fx_report_fail(report, -ENOMEM);
+		return;
+	}
+	if (number == failures->items.count)
+		failures->items.items[failures->items.count++] = *failure;
+}
+
+static void syscalls_take_errors(void *section, char **fields)
+{
+	struct syscalls *all = section;
+	struct failure failure = {.count = strtoull(fields[3], NULL, 10)};
+
+	failures_take(&all->errors, all->report,
+		      (struct fx_key){.numbers = {syscalls_text(all, fields[0]),
+						  syscalls_text(all, fields[1]),
+						  syscalls_text(all, fields[2])}},
+		      &failure);
+}
+
+static void syscalls_take_missing(void *section, char **fields)
+{
+	struct syscalls *all = section;
+	struct failure failure = {strtoull(fields[3], NULL, 10), strtoull(fields[4], NULL, 10),
+				  strtoull(fields[5], NULL, 10)};
+
+	failures_take(&all->missing, all->report,
+		      (struct fx_key){.numbers = {syscalls_text(all, fields[0]),
+						  syscalls_text(all, fields[1]),
+						  syscalls_text(all, fields[2])}},
+		      &failure);
+}
+
+/* The kinds are those of syscalls_group(). */
+#define SYSCALLS_SHOWN "if(call = '', name, call) AS shown"
+#define SYSCALLS_KINDS "form = 'call' AND kind IN ('syscall', 'process', 'stdio', 'libc', 'dl')"
+
+static const struct fx_ask syscalls_asks[] = {
+    {SYSCALLS_SHOWN ", kind IN ('syscall', 'process') AS is_syscall, countIf(error != ''), "
+		    "sum(unfinished), " FX_SPREAD_SELECT,
+     SYSCALLS_KINDS " GROUP BY shown, is_syscall", 4 + FX_SPREAD_FIELDS, syscalls_take_names},
+    {SYSCALLS_SHOWN ", error, if(path = '', file, path) AS what, count()",
+     SYSCALLS_KINDS " AND error != '' GROUP BY shown, error, what ORDER BY min(id)", 4, syscalls_take_errors},
+    {"path, process, " SYSCALLS_SHOWN ", count(), min(since_start), argMin(pid, since_start)",
+     SYSCALLS_KINDS " AND error IN ('ENOENT', 'ENOTDIR') AND path != '' GROUP BY path, process, shown",
+     6, syscalls_take_missing},
+    {0},
+};
 
 /* --- By name ---------------------------------------------------------------------------------- */
 
@@ -418,8 +501,9 @@ static void syscalls_add_missing(struct syscalls *all)
 		fx_table_number(table, MISSING_FIRST,
 				(int64_t)(failure->first - fx_report_begin(all->report)));
 		syscalls_set_text(all, table, MISSING_CALL, numbers[2]);
-		fx_table_number(table, MISSING_PID, (int64_t)failure->thread->process->pid);
-		fx_show_process(failure->thread->process, process);
+		fx_table_number(table, MISSING_PID, (int64_t)failure->pid);
+		fx_show_named(numbers[1] ? fx_report_text(all->report, numbers[1]) : NULL,
+			      "process", failure->pid, process);
 		fx_table_string(table, MISSING_PROCESS, process);
 		syscalls_set_text(all, table, MISSING_PATH, numbers[0]);
 	}
@@ -435,9 +519,11 @@ static void syscalls_tables(void *section)
 	syscalls_add_names(all, GROUP_SYSCALL);
 	if (all->total[GROUP_LIBRARY] > 0)
 		syscalls_add_names(all, GROUP_LIBRARY);
-	syscalls_add_slowest(all, &all->slowest[0], "slowest", "The slowest system calls");
-	syscalls_add_slowest(all, &all->slowest[1], "slowest_busy",
-			     "The slowest system calls that wait for nobody");
+	if (!all->is_asked) {
+		syscalls_add_slowest(all, &all->slowest[0], "slowest", "The slowest system calls");
+		syscalls_add_slowest(all, &all->slowest[1], "slowest_busy",
+				     "The slowest system calls that wait for nobody");
+	}
 	syscalls_add_errors(all);
 	syscalls_add_missing(all);
 }
@@ -448,4 +534,5 @@ const struct fx_section fx_section_syscalls = {
     .enter = syscalls_enter,
     .tables = syscalls_tables,
     .destroy = syscalls_destroy,
+    .asks = syscalls_asks,
 };
