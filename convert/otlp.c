@@ -178,7 +178,7 @@ static void otlp_value(struct otlp *otlp, const struct fxt_arg *arg)
 static void otlp_args(struct otlp *otlp, bool *has, const struct fxt_arg *args, uint32_t count)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		otlp_key(otlp, has, "fxtrace.", args[i].name.data, args[i].name.length);
+		otlp_key(otlp, has, "fxtrace.arg.", args[i].name.data, args[i].name.length);
 		otlp_value(otlp, &args[i]);
 		fx_json_raw(otlp->sink, "}}");
 	}

@@ -15,6 +15,7 @@
  * gets, is 1,048,576 rows unless its settings say otherwise.
  */
 enum { BATCH_ROWS = 250000, BATCH_BYTES = 32 << 20 };
+#define BATCH_ROWS_VARIABLE "FXTRACE_LOAD_ROWS"
 
 /* How long a request of a loader that is gone is waited for: it ends when the server finds out. */
 enum { BATCHES_WAITS = 300, BATCHES_WAIT_MS = 200 };
@@ -37,6 +38,7 @@ struct fx_batches {
 	fx_load_bytes tail; /* of each row, behind its batch */
 	struct batch_table tables[FX_LOAD_TABLE_COUNT];
 	struct fx_batches_sum sum;
+	uint64_t rows; /* that a batch has at most */
 	int error;
 };
 
@@ -44,6 +46,15 @@ static void batches_fail(struct fx_batches *batches, int error)
 {
 	if (batches->error == 0)
 		batches->error = error;
+}
+
+/* Fewer, where a server takes less at a time. */
+static uint64_t batches_rows(void)
+{
+	const char *text = getenv(BATCH_ROWS_VARIABLE);
+	unsigned long long rows = text ? strtoull(text, NULL, 10) : 0;
+
+	return rows > 0 && rows < BATCH_ROWS ? rows : BATCH_ROWS;
 }
 
 struct fx_batches *fx_batches_new(struct fx_clickhouse *server, const struct fx_load_facts *facts,
@@ -56,6 +67,7 @@ struct fx_batches *fx_batches_new(struct fx_clickhouse *server, const struct fx_
 	batches->server = server;
 	batches->facts = facts;
 	batches->cluster = cluster;
+	batches->rows = batches_rows();
 	fx_load_put_16(&batches->tail, facts->day);
 	fx_load_put_text(&batches->tail, facts->host, strlen(facts->host));
 	fx_load_put_text(&batches->tail, facts->job, strlen(facts->job));
@@ -269,7 +281,7 @@ void fx_batches_done(struct fx_batches *batches, enum fx_load_table table)
 		batches_fail(batches, -ENOMEM);
 	at->rows++;
 	batches->sum.rows += table != FX_LOAD_ARCHIVES;
-	if (at->rows >= BATCH_ROWS || at->bytes.count >= BATCH_BYTES)
+	if (at->rows >= batches->rows || at->bytes.count >= BATCH_BYTES)
 		batches_cut(batches, table);
 }
 

@@ -175,11 +175,15 @@ static bool clickhouse_begin(struct fx_clickhouse *server, const char *database)
 	       (!database || clickhouse_add_parameter(server, "database=", database));
 }
 
-int fx_clickhouse_ask_server(struct fx_clickhouse *server, const char *statement)
+int fx_clickhouse_ask_server(struct fx_clickhouse *server, const char **ret, const char *statement)
 {
-	if (!clickhouse_begin(server, NULL))
-		return clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
-	return clickhouse_post(server, statement, strlen(statement));
+	int r = clickhouse_begin(server, NULL)
+		    ? clickhouse_post(server, statement, strlen(statement))
+		    : clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
+
+	if (ret)
+		*ret = r == 0 ? server->answer.text.items : "";
+	return r;
 }
 
 int fx_clickhouse_ask(struct fx_clickhouse *server, const char **ret, const char *format, ...)

@@ -35,7 +35,7 @@ int fx_clickhouse_ask(struct fx_clickhouse *server, const char **ret, const char
     __attribute__((format(printf, 3, 4)));
 
 /* The same without a database, which may not be there. */
-int fx_clickhouse_ask_server(struct fx_clickhouse *server, const char *statement);
+int fx_clickhouse_ask_server(struct fx_clickhouse *server, const char **ret, const char *statement);
 
 /* Rows of RowBinary for "INSERT INTO ... FORMAT RowBinary", which is done whole or not at all where they are no more than
  * `block' says. `id' is the request's: there are no two of one at a time. */

@@ -94,7 +94,7 @@ static int schema_ask_text_type(struct schema *schema)
 static int schema_ask_everywhere(struct schema *schema)
 {
 	const char *answer;
-	int r = fx_clickhouse_ask(
+	int r = fx_clickhouse_ask_server(
 	    schema->server, &answer,
 	    "SELECT count() FROM system.tables WHERE database = 'system' AND name = 'zookeeper'");
 
@@ -163,9 +163,10 @@ static int schema_make_distributed(struct schema *schema, size_t table)
 {
 	schema_add_text(schema, "CREATE TABLE IF NOT EXISTS ");
 	schema_add_name(schema, table, false);
-	schema_add_text(schema, " AS ");
-	schema_add_text(schema, load_tables[table].name);
-	schema_add_text(schema, "_local ENGINE = Distributed(");
+	schema_add_text(schema, " (");
+	schema_add_columns(schema, load_tables[table].columns);
+	schema_add_columns(schema, ", " FX_LOAD_COMMON);
+	schema_add_text(schema, ") ENGINE = Distributed(");
 	schema_add_text(schema, schema->terms->cluster);
 	schema_add_text(schema, ", ");
 	schema_add_text(schema, fx_clickhouse_database(schema->server));
@@ -246,7 +247,7 @@ static int schema_make_database(struct schema *schema)
 	schema_add_text(schema, fx_clickhouse_database(schema->server));
 	schema_add_on_cluster(schema);
 	r = schema->text.count > 0
-		? fx_clickhouse_ask_server(schema->server, schema->text.items)
+		? fx_clickhouse_ask_server(schema->server, NULL, schema->text.items)
 		: -ENOMEM;
 	schema->text.count = 0;
 	return r;
@@ -255,7 +256,7 @@ static int schema_make_database(struct schema *schema)
 static int schema_make_all(struct schema *schema, char **ret_fault)
 {
 	bool cluster = schema->terms->cluster;
-	int r = schema_make_database(schema);
+	int made, r = schema_make_database(schema);
 
 	if (r == 0)
 		r = schema_ask_text_type(schema);
@@ -268,9 +269,11 @@ static int schema_make_all(struct schema *schema, char **ret_fault)
 		if (r == 0 && schema->terms->days > 0)
 			r = schema_change_ttl(schema, i);
 	}
+	made = r;
+	/* Those of a cluster cannot be made before all of its servers have the tables; then the next load makes them. */
 	for (size_t i = 0; i < sizeof(load_views) / sizeof(load_views[0]) && r == 0; i++)
 		r = schema_make_view(schema, i);
-	return r;
+	return cluster && r == -EIO && fx_clickhouse_code(schema->server) ? made : r;
 }
 
 int fx_schema_make(struct fx_clickhouse *server, const struct fx_schema_terms *terms,

@@ -1,0 +1,258 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `fxtrace load --clickhouse' and `report --clickhouse': each archive is in the tables once and as a whole, whatever was killed on
+# the way and however often it is loaded; numbers are those of the file; what is wrong is a line, and the rest goes on.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+need clickhouse-server curl python3
+is_emulated && skip 'the server is of another machine'
+"$FXTRACE" load --clickhouse http://127.0.0.1:9 2>&1 | grep -q 'built without' && skip 'built without libcurl'
+
+# --- A server of the test's own ----------------------------------------------------------------------
+free_port() {
+	python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+}
+
+# settings NAME: the folder of a server, which knows the other of the two as well.
+settings() {
+	mkdir -p "$1/data" "$1/tmp"
+	cat >"$1/config.xml" <<-END
+		<yandex>
+		<logger><level>warning</level><log>$TEST_DIR/$1/log</log><errorlog>$TEST_DIR/$1/errors</errorlog></logger>
+		<listen_host>127.0.0.1</listen_host>
+		<http_port>$(port "$1" http)</http_port><tcp_port>$(port "$1" tcp)</tcp_port>
+		<interserver_http_port>$(port "$1" inter)</interserver_http_port>
+		<path>$TEST_DIR/$1/data/</path><tmp_path>$TEST_DIR/$1/tmp/</tmp_path>
+		<mark_cache_size>16777216</mark_cache_size><users_config>users.xml</users_config>
+		<default_profile>default</default_profile><default_database>default</default_database>
+		<remote_servers><both>
+		<shard><replica><host>127.0.0.1</host><port>$(port one tcp)</port></replica></shard>
+		<shard><replica><host>127.0.0.1</host><port>$(port two tcp)</port></replica></shard>
+		</both></remote_servers>
+		</yandex>
+	END
+	cat >"$1/users.xml" <<-END
+		<yandex><profiles><default><max_memory_usage>1000000000</max_memory_usage></default></profiles>
+		<quotas><default></default></quotas><users>
+		<default><password></password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+		<quota>default</quota></default>
+		<guarded><password>secret</password><networks><ip>127.0.0.1</ip></networks><profile>default</profile>
+		<quota>default</quota></guarded>
+		</users></yandex>
+	END
+}
+
+declare -A ports
+for name in one two; do
+	for kind in http tcp inter; do
+		ports[$name-$kind]=$(free_port)
+	done
+done
+port() {
+	echo "${ports[$1-$2]}"
+}
+
+# ask SERVER STATEMENT
+ask() {
+	curl -sS "http://127.0.0.1:$(port "$1" http)/" --data-binary "$2"
+}
+answers() {
+	[ "$(ask "$1" 'SELECT 1')" = 1 ]
+}
+
+declare -A servers
+start() {
+	clickhouse-server --config-file="$TEST_DIR/$1/config.xml" >"$1/out" 2>&1 </dev/null &
+	servers[$1]=$!
+	wait_for 60 answers "$1" || fail "the server does not start: $(tail -n 5 "$1/out" "$1/errors")"
+}
+kill_server() {
+	kill -9 "${servers[$1]}"
+	wait "${servers[$1]}" 2>/dev/null
+}
+
+settings one
+settings two
+start one
+url=http://127.0.0.1:$(port one http)
+load() {
+	"$FXTRACE" load --clickhouse "$@"
+}
+
+# once DATABASE: every row of every table is there once.
+once() {
+	local table id
+
+	for table in slice args counter thread process track flow stats; do
+		case $table in
+		args) id=(arg_set_id id) ;;
+		stats) id=(name idx) ;;
+		*) id=(id id) ;;
+		esac
+		expect_equal '' "$(ask one "SELECT archive, ${id[0]}, ${id[1]}, count() AS n FROM $1.$table
+			GROUP BY archive, ${id[0]}, ${id[1]} HAVING n > 1 LIMIT 3")" "rows that are twice in $table"
+	done
+}
+
+# same DATABASE ARCHIVE [OPTION...]: the report of the tables is that of the file, but for what the tables do not have.
+same() {
+	local base=$1 archive=$2
+
+	shift 2
+	"$FXTRACE" report --functions --syscalls --json --top 0 "$archive" >file.json || fail "no report of $archive"
+	"$FXTRACE" report --clickhouse "$url/$base" --json --top 0 "$@" >server.json || fail "no report of $base"
+	python3 - <<-'END' || fail "the reports of $archive and $base are not the same"
+		import json
+		file, server = json.load(open("file.json")), json.load(open("server.json"))
+		for name in ("slowest", "slowest_busy"):
+		    file.pop(name, None)
+		    server.pop(name, None)
+		def rows(table):
+		    rows = table["rows"] if isinstance(table, dict) else table
+		    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+		assert file.keys() == server.keys(), (file.keys(), server.keys())
+		assert any(rows(table) for table in file.values())
+		for name in file:
+		    assert rows(file[name]) == rows(server[name]), (name, rows(file[name])[:3], rows(server[name])[:3])
+	END
+}
+
+# --- What is loaded ----------------------------------------------------------------------------------
+target weighs weighs.c
+expect_ok traced -c '#default,malloc' -- sh -c './weighs; cat /nonexistent; cat /etc/hostname; exit 0'
+mv trace.fxt app.fxt
+expect_ok load "$url/first" app.fxt
+expect_line '^fxtrace load: app.fxt: [0-9]+ rows, [0-9]+ of them sent' err
+once first
+same first app.fxt
+expect_ok load "$url/first" app.fxt
+expect_equal 'fxtrace load: app.fxt: is there already' "$(cat err)" 'the second time'
+once first
+
+# The tables have what a query of the file has.
+while read -r name columns; do
+	"$FXTRACE" query --csv app.fxt "SELECT $columns FROM $name ORDER BY $columns" | tr -d '"\r' | tail -n +2 | sort >file.rows
+	ask one "SELECT $columns FROM first.$name FORMAT CSV" | tr -d '"\r' | sort >server.rows
+	expect_same_file file.rows server.rows
+	[ -s file.rows ] || fail "no rows of $name"
+done <<-END
+	slice id,ts,dur,depth,track_id,name,category
+	args arg_set_id,key,value_type
+	counter ts,track_id
+	thread utid,tid,name,upid
+	process upid,pid,name
+	flow slice_out,slice_in,trace_id
+	thread_track id,utid,name
+	trace_bounds start_ts,end_ts
+END
+for name in parent_id arg_set_id; do
+	"$FXTRACE" query --csv app.fxt "SELECT id, coalesce($name, 0) FROM slice" | tr -d '"\r' | tail -n +2 | sort >file.rows
+	ask one "SELECT id, ifNull($name, 0) FROM first.slice FORMAT CSV" | sort >server.rows
+	expect_same_file file.rows server.rows
+done
+
+# A job of several, and only some of them asked for.
+for rank in 3 4; do
+	SLURM_JOB_ID=77 SLURM_PROCID=$rank "$FXTRACE" run -q -o "rank-$rank.fxt" -- sh -c 'ls /; cat /nonexistent' >out 2>err
+done
+expect_ok load "$url/first" -q rank-3.fxt rank-4.fxt
+expect_equal '77 3,77 4' "$(ask one 'SELECT job, rank FROM first.archives WHERE job != '"''"' ORDER BY rank' | tr '\t\n' ' ,' |
+	sed 's/,$//')" 'the job and the ranks'
+same first rank-4.fxt --job 77 --rank 4
+same first app.fxt --archive app.fxt
+same first app.fxt --archive "$(ask one "SELECT uuid FROM first.archives WHERE file = 'app.fxt'")" --host "$(uname -n)"
+expect_one_error 1 "$FXTRACE" report --clickhouse "$url/first" --job "7'7"
+expect_ok load "$url/claims" -q --job other --rank 9 --host there rank-3.fxt
+expect_equal "other	9	there" "$(ask one 'SELECT job, rank, host FROM claims.slice LIMIT 1')" 'what was said of it'
+
+# --- What is wrong -----------------------------------------------------------------------------------
+head -c $(($(wc -c <app.fxt) / 2)) app.fxt >cut.fxt
+echo nothing >text
+expect_status 1 load "$url/bad" text nofile cut.fxt app.fxt
+expect_line '^fxtrace load: text: .*not a trace' err
+expect_line '^fxtrace load: nofile: No such file' err
+expect_line '^fxtrace load: cut.fxt: .*; what is whole was loaded' err
+expect_line '^fxtrace load: app.fxt: [0-9]+ rows' err
+same bad app.fxt --archive app.fxt
+expect_one_error 1 load "http://127.0.0.1:$(free_port)/x" app.fxt
+expect_line 'the ClickHouse server: ' err
+expect_one_error 1 load "http://guarded:wrong@${url#http://}/first" app.fxt
+expect_line 'it says: .*(password|Authentication)' err
+! grep -q wrong err || fail "the password is shown: $(cat err)"
+CLICKHOUSE_USER=guarded CLICKHOUSE_PASSWORD=secret expect_ok load "$url/first" app.fxt
+ask one 'CREATE DATABASE other' && ask one 'CREATE TABLE other.slice (a UInt8) ENGINE = Memory'
+expect_one_error 1 load "$url/other" app.fxt
+expect_line 'table slice of database other has other columns' err
+expect_one_error 1 "$FXTRACE" report --clickhouse "$url/nowhere"
+# A server that is full: it refuses the rows, and its words are said.
+ask one 'CREATE DATABASE full'
+load "$url/full" -q
+ask one 'DROP TABLE full.args' && ask one 'CREATE VIEW full.args AS SELECT * FROM full.slice'
+expect_status 1 load "$url/full" app.fxt
+expect_equal '' "$(grep -v '^fxtrace load: ' err)" 'lines that are not ours'
+
+# --- kill -9 of the loader and of the server ---------------------------------------------------------
+cat >many.c <<-'END'
+	#include <stdlib.h>
+	__attribute__((noinline)) static int inner(int i) { __asm__ volatile(""); return i + 1; }
+	__attribute__((noinline)) static int outer(int i) { return inner(i) + inner(i + 1); }
+	int main(void) { int n = 0; for (int i = 0; i < 40000; i++) n += outer(i); return n == 7; }
+END
+compile many -O1 -finstrument-functions many.c
+expect_ok traced -- ./many
+# Many batches, of few rows each.
+export FXTRACE_LOAD_ROWS=5000
+mv trace.fxt many.fxt
+for delay in 0.1 0.2 0.3 0.5; do
+	"$FXTRACE" load --clickhouse "$url/killed" -q many.fxt 2>err &
+	loader=$!
+	sleep "$delay"
+	kill -9 "$loader" 2>/dev/null
+	wait "$loader" 2>/dev/null
+done
+expect_ok load "$url/killed" many.fxt
+once killed
+same killed many.fxt
+for delay in 0.2 0.4; do
+	"$FXTRACE" load --clickhouse "$url/shot" -q many.fxt 2>err &
+	loader=$!
+	sleep "$delay"
+	kill_server one
+	wait "$loader" || expect_equal 1 "$(wc -l <err)" 'lines of a load without its server'
+	start one
+done
+expect_ok load "$url/shot" many.fxt
+once shot
+same shot many.fxt
+
+# A batch that is there in part, or twice, is put right before the archive counts.
+load "$url/part" -q many.fxt
+ask one 'ALTER TABLE part.archives DELETE WHERE 1' && ask one 'ALTER TABLE part.slice DELETE WHERE batch = 1 AND id % 2 = 0'
+ask one 'INSERT INTO part.thread SELECT * FROM part.thread'
+mutated() {
+	[ "$(ask one 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 0 ]
+}
+wait_for 60 mutated || fail 'the server does not take rows away'
+expect_one_error 1 "$FXTRACE" report --clickhouse "$url/part"
+expect_ok load "$url/part" many.fxt
+once part
+same part many.fxt
+
+# --- Two shards --------------------------------------------------------------------------------------
+start two
+expect_ok load "http://127.0.0.1:$(port two http)/shards" --cluster both
+# Which shard an archive is on, chance says; not all of so many are on one.
+for i in $(seq 14); do
+	"$FXTRACE" run -q -o "small-$i.fxt" -- true
+done
+expect_ok load "$url/shards" --cluster both app.fxt rank-3.fxt rank-4.fxt small-*.fxt
+expect_ok load "$url/shards" --cluster both app.fxt rank-3.fxt rank-4.fxt small-*.fxt
+expect_equal 17 "$(grep -c 'is there already$' err)" 'archives that are there already'
+once shards
+same shards rank-3.fxt --rank 3
+same shards app.fxt --archive app.fxt
+total=$(ask one 'SELECT count() FROM shards.slice')
+parts="$(ask one 'SELECT count() FROM shards.slice_local') $(ask two 'SELECT count() FROM shards.slice_local')"
+expect_equal "$total" $((${parts% *} + ${parts#* })) "rows of both shards ($parts)"
+[ "${parts% *}" -gt 0 ] && [ "${parts#* }" -gt 0 ] || fail "one shard has no rows: $parts"
+expect_equal 2 "$(ask two "SELECT count() FROM shards.archives WHERE job = '77'")" 'archives of the job, as the other shard knows them'
