@@ -108,15 +108,16 @@ static const struct argp parser = {
     .options = option_table,
     .parser = convert_parse_option,
     .args_doc = "[IN [OUT]]",
-    .doc = "Converts the trace archive IN (fxtrace.fxt), plain or compressed, to another format. "
-	   "The name of OUT "
-	   "tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
-	   ".otlp.json, .sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
-	   ".callgrind, .svg, .html; "
-	   "with .gz or .zst behind it OUT "
-	   "is compressed. Without OUT, it is the name of IN with another ending, for Perfetto "
-	   "unless another format is given. `-' is "
-	   "standard input or output.",
+    .doc =
+	"Converts the trace archive IN (fxtrace.fxt), plain or compressed, to another format. "
+	"The name of OUT "
+	"tells the format, if none is given: .pftrace or .perfetto-trace, .json, "
+	".otlp.json, .sqlite or .db, .stock.fxt, .speedscope.json, .collapsed or .folded, .pb.gz, "
+	".callgrind, .svg, .html; "
+	"with .gz or .zst behind it OUT "
+	"is compressed. Without OUT, it is the name of IN with another ending, for Perfetto "
+	"unless another format is given. `-' is "
+	"standard input or output.",
 };
 
 /* --- Names and files -------------------------------------------------------------------------- */

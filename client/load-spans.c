@@ -95,8 +95,8 @@ static int spans_of_timeline(const struct fx_load_spans *spans, struct fx_collec
 		return FX_EXIT_FAILURE;
 	}
 	if (rejected > 0)
-		fx_report_as(spans->program, "%s: the collector did not take %" PRIu64 " spans", file,
-			     rejected);
+		fx_report_as(spans->program, "%s: the collector did not take %" PRIu64 " spans",
+			     file, rejected);
 	if (!spans->quiet)
 		fprintf(stderr, "%s: %s: %" PRIu64 " request%s\n", spans->program, file, lines,
 			lines == 1 ? "" : "s");

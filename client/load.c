@@ -43,7 +43,8 @@ struct load {
 	size_t count;
 	struct fx_filters filters;
 	struct fx_load_spans spans;
-	const char *rows_alone, *spans_alone; /* options of one kind of server that were given; NULL: none */
+	const char *rows_alone,
+	    *spans_alone; /* options of one kind of server that were given; NULL: none */
 	bool quiet;
 };
 
@@ -103,8 +104,8 @@ static const char *load_parse_name(const struct load *load, const char *text)
 static void load_check_options(struct load *load)
 {
 	if (!load->clickhouse == !load->spans.url)
-		fx_usage_error(load->program, load->clickhouse ? "two servers given"
-							       : "no server given",
+		fx_usage_error(load->program,
+			       load->clickhouse ? "two servers given" : "no server given",
 			       "--clickhouse URL or --otlp URL");
 	if (load->clickhouse && (load->spans_alone || fx_filters_any(&load->filters)))
 		fx_usage_error(load->program, "--clickhouse",
@@ -194,9 +195,11 @@ static const struct argp load_parser = {
     .options = option_table,
     .parser = load_parse_option,
     .args_doc = "[FILE...]",
-    .doc = "Brings trace archives into the tables of a database server, each whole or not at all, and "
-	   "once, however often it is said; without a FILE, makes the tables alone. Or sends them to a "
-	   "collector.",
+    .doc =
+	"Brings trace archives into the tables of a database server, each whole or not at all, and "
+	"once, however often it is said; without a FILE, makes the tables alone. Or sends them to "
+	"a "
+	"collector.",
 };
 
 /* --- What is said ----------------------------------------------------------------------------- */
@@ -244,7 +247,8 @@ static int load_say(const struct load *load, const char *file, const struct fx_l
 	if (result->was_there && !load->quiet)
 		fprintf(stderr, "%s: %s: is there already\n", load->program, file);
 	else if (!load->quiet)
-		fprintf(stderr, "%s: %s: %" PRIu64 " rows, %" PRIu64 " of them sent (%" PRIu64 " bytes)\n",
+		fprintf(stderr,
+			"%s: %s: %" PRIu64 " rows, %" PRIu64 " of them sent (%" PRIu64 " bytes)\n",
 			load->program, file, result->sum.rows, result->sum.sent, result->sum.bytes);
 	if (!result->is_damaged)
 		return FX_EXIT_OK;

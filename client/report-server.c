@@ -124,12 +124,14 @@ static int server_ask_lost(struct fx_clickhouse *server, const struct condition 
 {
 	char *fields[2], *at;
 	const char *answer;
-	int r = fx_clickhouse_ask(
-	    server, &answer,
-	    "SELECT sumIf(int_value, key = 'count'), anyIf(string_value, key = 'cure') FROM args WHERE " SERVER_ARCHIVES
-	    " AND (archive, arg_set_id) GLOBAL IN (SELECT archive, assumeNotNull(arg_set_id) FROM slice WHERE "
-	    "form = 'instant' AND category = 'fxtrace' AND name = 'records dropped') FORMAT TabSeparated",
-	    condition->text.items);
+	int r = fx_clickhouse_ask(server, &answer,
+				  "SELECT sumIf(int_value, key = 'count'), anyIf(string_value, key "
+				  "= 'cure') FROM args WHERE " SERVER_ARCHIVES
+				  " AND (archive, arg_set_id) GLOBAL IN (SELECT archive, "
+				  "assumeNotNull(arg_set_id) FROM slice WHERE "
+				  "form = 'instant' AND category = 'fxtrace' AND name = 'records "
+				  "dropped') FORMAT TabSeparated",
+				  condition->text.items);
 
 	at = (char *)answer;
 	if (r == 0 && fx_clickhouse_row(&at, fields, 2))

@@ -132,7 +132,7 @@ static void report_add_object(struct report_options *options, enum fx_wanted_kin
 static bool report_is_of_server(const struct report_options *options)
 {
 	const struct fx_report_server *server = &options->server;
-	const char *const given = server->job	  ? "--job"
+	const char *const given = server->job	    ? "--job"
 				  : server->host    ? "--host"
 				  : server->rank    ? "--rank"
 				  : server->archive ? "--archive"

@@ -33,7 +33,8 @@ enum { OTLP_LINE_BYTES = 1 << 20, OTLP_COPY_BYTES = 1 << 16 };
 struct otlp_link {
 	uint64_t chain, ts;
 	uint32_t role;
-	uint64_t span; /* at this end; otlp_pair_links() makes it the one that an arrow comes from */
+	uint64_t
+	    span; /* at this end; otlp_pair_links() makes it the one that an arrow comes from */
 	uint64_t to;
 };
 
@@ -47,13 +48,14 @@ struct otlp {
 	struct fx_exporter exporter;
 	struct fx_sink *sink; /* of the span in work: the output, or what is put aside */
 	struct fx_sink *aside;
-	int aside_fd; /* the same file, to be read; -1: none */
+	int aside_fd;			  /* the same file, to be read; -1: none */
 	const struct fx_process *process; /* of the request that is begun; NULL: none is */
-	uint64_t line_begin;		   /* where it begins in the output */
-	bool has_span;			   /* it has one already */
+	uint64_t line_begin;		  /* where it begins in the output */
+	bool has_span;			  /* it has one already */
 	char trace_id[33];
 	uint64_t spans; /* ids given out */
-	FX_VECTOR(uint64_t) open; /* spans of the thread, or the ids of those around what is not exported; 0: none */
+	FX_VECTOR(uint64_t)
+	open; /* spans of the thread, or the ids of those around what is not exported; 0: none */
 	FX_VECTOR(struct otlp_link) links;
 	FX_VECTOR(struct otlp_aside) held;
 };
@@ -197,11 +199,9 @@ static void otlp_resource(struct otlp *otlp, const struct fx_process *process)
 		otlp_text(otlp, &has, "service.name", title, strlen(title));
 	otlp_number(otlp, &has, "process.pid", process->pid);
 	otlp_some_text(otlp, &has, "process.executable.name", process->name);
-	otlp_some_text(otlp, &has, "process.executable.path",
-		       process->about[FX_ABOUT_EXECUTABLE]);
+	otlp_some_text(otlp, &has, "process.executable.path", process->about[FX_ABOUT_EXECUTABLE]);
 	otlp_some_text(otlp, &has, "process.command_line", process->about[FX_ABOUT_COMMAND]);
-	otlp_some_text(otlp, &has, "process.working_directory",
-		       process->about[FX_ABOUT_DIRECTORY]);
+	otlp_some_text(otlp, &has, "process.working_directory", process->about[FX_ABOUT_DIRECTORY]);
 	if (process->parent)
 		otlp_number(otlp, &has, "process.parent_pid", process->parent);
 	if (host->host[0])
@@ -326,7 +326,7 @@ static bool otlp_open_aside(struct otlp *otlp)
 		return true;
 	fd = fx_spill_file();
 	otlp->aside_fd = fd < 0 ? -1 : dup(fd);
-	r = fd < 0			? fd
+	r = fd < 0		 ? fd
 	    : otlp->aside_fd < 0 ? -errno
 				 : fx_sink_open(fd, FX_PACKING_NONE, &otlp->aside);
 	if (r < 0) {
@@ -353,8 +353,8 @@ static void otlp_put_aside(struct otlp *otlp, const struct otlp_span *span, uint
 	otlp->sink = otlp->aside;
 	offset = fx_sink_size(otlp->sink);
 	otlp_put(otlp, span, id);
-	otlp->held.items[otlp->held.count++] = (struct otlp_aside){
-	    id, offset, fx_sink_size(otlp->sink) - offset, span->process};
+	otlp->held.items[otlp->held.count++] =
+	    (struct otlp_aside){id, offset, fx_sink_size(otlp->sink) - offset, span->process};
 	for (size_t i = 0; i < event->link_count; i++)
 		otlp->links.items[otlp->links.count++] = (struct otlp_link){
 		    event->links[i].chain, event->ts, event->links[i].role, id, 0};
@@ -429,7 +429,8 @@ static void otlp_copy_aside(struct otlp *otlp, const struct otlp_aside *aside)
 		uint64_t rest = aside->size - done;
 		size_t piece = rest < OTLP_COPY_BYTES ? rest : OTLP_COPY_BYTES;
 		unsigned char *to = fx_sink_reserve(otlp->sink, piece);
-		ssize_t n = to ? pread(otlp->aside_fd, to, piece, (off_t)(aside->offset + done)) : 0;
+		ssize_t n =
+		    to ? pread(otlp->aside_fd, to, piece, (off_t)(aside->offset + done)) : 0;
 
 		if (n < 0 && errno == EINTR)
 			continue;

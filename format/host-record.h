@@ -21,7 +21,8 @@
 #define FX_HOST_VALUE_MAX 128u
 
 /* X(MEMBER), which is the key. */
-#define FX_HOST_VALUES(X) X(host) X(system) X(release) X(build) X(machine) X(fxtrace) X(clock) X(job) X(rank)
+#define FX_HOST_VALUES(X)                                                                          \
+	X(host) X(system) X(release) X(build) X(machine) X(fxtrace) X(clock) X(job) X(rank)
 
 /* Texts are UTF-8 without control characters; "": not known. */
 struct fx_host_record {

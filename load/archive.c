@@ -66,9 +66,9 @@ static void load_take_facts(struct load_archive *load)
 		 host->uuid[1]);
 	load->facts.host = load->host;
 	if (load->timeline.has_unix_offset && !empty)
-		load->facts.day = (uint16_t)((load->timeline.last_ts +
-					      (uint64_t)load->timeline.unix_offset) /
-					     LOAD_DAY_NS);
+		load->facts.day =
+		    (uint16_t)((load->timeline.last_ts + (uint64_t)load->timeline.unix_offset) /
+			       LOAD_DAY_NS);
 	load->facts.job = load->job;
 	load->facts.rank = claims->rank >= 0 ? (int32_t)claims->rank : load_rank(host->rank);
 	load->begin = empty ? 0 : (int64_t)load->timeline.first_ts;

@@ -207,12 +207,11 @@ static int batches_take_away(struct fx_batches *batches, enum fx_load_table tabl
 {
 	const char *local = batches->cluster ? "_local" : "", *name = fx_load_table_name(table);
 	const char *answer = "1";
-	int r = fx_clickhouse_ask(batches->server, NULL,
-				  "ALTER TABLE %s%s%s%s DELETE WHERE archive = %" PRIu64
-				  " AND batch = %zu",
-				  name, local, batches->cluster ? " ON CLUSTER " : "",
-				  batches->cluster ? batches->cluster : "", batches->facts->archive,
-				  number);
+	int r = fx_clickhouse_ask(
+	    batches->server, NULL,
+	    "ALTER TABLE %s%s%s%s DELETE WHERE archive = %" PRIu64 " AND batch = %zu", name, local,
+	    batches->cluster ? " ON CLUSTER " : "", batches->cluster ? batches->cluster : "",
+	    batches->facts->archive, number);
 
 	for (int i = 0; i < BATCHES_WAITS && r == 0; i++) {
 		r = fx_clickhouse_ask(batches->server, &answer,
@@ -311,7 +310,7 @@ static int batches_look_at(struct fx_batches *batches, enum fx_load_table table,
 {
 	struct batch_table *at = &batches->tables[table];
 	size_t count = at->made.counts.count > at->there.counts.count ? at->made.counts.count
-								     : at->there.counts.count;
+								      : at->there.counts.count;
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {

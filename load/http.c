@@ -167,8 +167,8 @@ static struct curl_slist *http_headers(struct fx_http *http, const struct fx_htt
 	return list;
 }
 
-int fx_http_post(struct fx_http *http, const struct fx_http_post *post, struct fx_http_answer *answer,
-		 char fault[FX_HTTP_FAULT_MAX])
+int fx_http_post(struct fx_http *http, const struct fx_http_post *post,
+		 struct fx_http_answer *answer, char fault[FX_HTTP_FAULT_MAX])
 {
 	struct http_taking taking = {.answer = answer, .most = post->most};
 	struct curl_slist *headers = http_headers(http, post);
@@ -278,8 +278,8 @@ void fx_http_close(struct fx_http *http)
 	(void)http;
 }
 
-int fx_http_post(struct fx_http *http, const struct fx_http_post *post, struct fx_http_answer *answer,
-		 char fault[FX_HTTP_FAULT_MAX])
+int fx_http_post(struct fx_http *http, const struct fx_http_post *post,
+		 struct fx_http_answer *answer, char fault[FX_HTTP_FAULT_MAX])
 {
 	(void)http, (void)post, (void)answer;
 	fault[0] = '\0';

@@ -31,8 +31,8 @@ void fx_http_close(struct fx_http *http);
 /* A request. Texts and the body are borrowed for the call. */
 struct fx_http_post {
 	const char *url;
-	const char *user, *password;	/* NULL: none */
-	const char *const *headers; /* "Name: value", up to a NULL */
+	const char *user, *password; /* NULL: none */
+	const char *const *headers;  /* "Name: value", up to a NULL */
 	const void *body;
 	size_t size;
 	size_t most; /* bytes that the answer may have; 0: any number */
@@ -40,8 +40,8 @@ struct fx_http_post {
 
 /* Whatever the status is, returns 0 if there is an answer; else -EIO, or -ENOMEM, and `fault' says why. The answer is to be
  * released either way, and may be used for the next call. */
-int fx_http_post(struct fx_http *http, const struct fx_http_post *post, struct fx_http_answer *answer,
-		 char fault[FX_HTTP_FAULT_MAX]);
+int fx_http_post(struct fx_http *http, const struct fx_http_post *post,
+		 struct fx_http_answer *answer, char fault[FX_HTTP_FAULT_MAX]);
 
 void fx_http_answer_release(struct fx_http_answer *answer);
 

@@ -23,10 +23,10 @@ enum rows_form { ROWS_CALL, ROWS_INSTANT, ROWS_ASYNC, ROWS_LOG, ROWS_NOTE };
 /* A slice whose row waits for what becomes known later: a call, for its end; an async operation, for its own. */
 struct rows_slice {
 	int64_t id, dur, set;
-	uint64_t ts, end; /* cut to the archive */
-	uint64_t inside;  /* ns in the calls that it made */
-	uint32_t name;	  /* number of a text */
-	uint8_t kind;	  /* enum fx_call_kind */
+	uint64_t ts, end;    /* cut to the archive */
+	uint64_t inside;     /* ns in the calls that it made */
+	uint32_t name;	     /* number of a text */
+	uint8_t kind;	     /* enum fx_call_kind */
 	fx_load_bytes bytes; /* the columns from its id on */
 	UT_hash_handle hh;   /* of async operations, by id */
 };
@@ -37,9 +37,9 @@ struct fx_load_rows {
 	struct fx_sql_taker taker;
 	struct fx_batches *batches;
 	sqlite3 *db;
-	enum rows_form form;		   /* of the event at hand */
+	enum rows_form form;		  /* of the event at hand */
 	const struct fx_process *process; /* where that has no thread; NULL: none */
-	uint64_t begin, end;		   /* of the archive */
+	uint64_t begin, end;		  /* of the archive */
 	/* The thread at hand. */
 	FX_VECTOR(struct rows_slice) calls; /* open, the first `depth' of them */
 	size_t depth;
@@ -190,7 +190,8 @@ static void rows_put_times(fx_load_bytes *bytes, const struct rows_slice *slice,
 	fx_load_put_16(bytes, (uint16_t)fx_spread_bucket(time));
 }
 
-static void rows_send_slice(struct fx_load_rows *rows, const struct rows_slice *slice, bool is_outermost)
+static void rows_send_slice(struct fx_load_rows *rows, const struct rows_slice *slice,
+			    bool is_outermost)
 {
 	fx_load_bytes *row = fx_batches_row(rows->batches, FX_LOAD_SLICE);
 
@@ -359,8 +360,8 @@ static void rows_take_args(struct fx_sql_taker *taker, int64_t set, const struct
 	struct fx_load_rows *rows = rows_of_taker(taker);
 	struct fx_sql_arg arg;
 
-	for (uint32_t i = 0;
-	     rows->tables.exporter.error == 0 && fx_sql_arg_at(event, i, &arg); i++) {
+	for (uint32_t i = 0; rows->tables.exporter.error == 0 && fx_sql_arg_at(event, i, &arg);
+	     i++) {
 		fx_load_bytes *row = fx_batches_row(rows->batches, FX_LOAD_ARGS);
 
 		fx_load_put_64(row, (uint64_t)set);
@@ -507,14 +508,16 @@ static void rows_init(struct fx_load_rows *rows, struct fx_timeline *timeline)
 	rows->begin = timeline->first_ts == UINT64_MAX ? 0 : timeline->first_ts;
 	rows->end = timeline->last_ts;
 	fx_sql_want_all(&wants);
-	wants.tables[FX_SQL_SLICE] = wants.tables[FX_SQL_ARGS] = wants.tables[FX_SQL_COUNTER] = false;
+	wants.tables[FX_SQL_SLICE] = wants.tables[FX_SQL_ARGS] = wants.tables[FX_SQL_COUNTER] =
+	    false;
 	memset(wants.indices, 0, sizeof(wants.indices));
 	fx_sql_tables_init(&rows->tables, &rows->ops, timeline, NULL);
 	rows->tables.taker = &rows->taker;
 	fx_sql_tables_begin(&rows->tables, rows->db, &wants);
 }
 
-int fx_load_rows_new(struct fx_timeline *timeline, struct fx_batches *batches, struct fx_load_rows **ret)
+int fx_load_rows_new(struct fx_timeline *timeline, struct fx_batches *batches,
+		     struct fx_load_rows **ret)
 {
 	struct fx_load_rows *rows = calloc(1, sizeof(*rows));
 	int r;

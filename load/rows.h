@@ -12,7 +12,8 @@
 struct fx_load_rows;
 
 /* Both are borrowed. Returns 0 or -errno. */
-int fx_load_rows_new(struct fx_timeline *timeline, struct fx_batches *batches, struct fx_load_rows **ret);
+int fx_load_rows_new(struct fx_timeline *timeline, struct fx_batches *batches,
+		     struct fx_load_rows **ret);
 /* NULL is allowed. */
 void fx_load_rows_free(struct fx_load_rows *rows);
 

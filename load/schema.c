@@ -82,9 +82,9 @@ static int schema_run(struct schema *schema)
 static int schema_ask_text_type(struct schema *schema)
 {
 	const char *answer;
-	int r = fx_clickhouse_ask(
-	    schema->server, &answer,
-	    "SELECT count() FROM system.settings WHERE name = 'allow_experimental_low_cardinality_type' AND value = '0'");
+	int r = fx_clickhouse_ask(schema->server, &answer,
+				  "SELECT count() FROM system.settings WHERE name = "
+				  "'allow_experimental_low_cardinality_type' AND value = '0'");
 
 	schema->text_type = r == 0 && atoi(answer) > 0 ? "String" : "LowCardinality(String)";
 	return r;
@@ -216,10 +216,10 @@ static int schema_look(struct schema *schema, size_t table, char **ret_fault)
 	char columns[2048], *at, *name;
 	const char *expected = columns, *answer;
 	bool same = true;
-	int r = fx_clickhouse_ask(
-	    schema->server, &answer,
-	    "SELECT name FROM system.columns WHERE database = '%s' AND table = '%s' FORMAT TabSeparated",
-	    fx_clickhouse_database(schema->server), load_tables[table].name);
+	int r = fx_clickhouse_ask(schema->server, &answer,
+				  "SELECT name FROM system.columns WHERE database = '%s' AND table "
+				  "= '%s' FORMAT TabSeparated",
+				  fx_clickhouse_database(schema->server), load_tables[table].name);
 
 	if (r < 0)
 		return r;

@@ -27,7 +27,8 @@ const char *fx_load_table_columns(enum fx_load_table table); /* without the comm
 
 struct fx_schema_terms {
 	const char *cluster; /* NULL: none */
-	uint64_t days;	     /* after which rows are dropped, from the day of their archive on; 0: never */
+	uint64_t
+	    days; /* after which rows are dropped, from the day of their archive on; 0: never */
 };
 
 /* Makes the database and what is not there of its tables, and looks at them. Returns 0; -EBADF: a table has other columns;

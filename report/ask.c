@@ -22,7 +22,8 @@ static const struct fx_ask *ask_find(const struct fx_report *report, size_t numb
 				     size_t *ret_section)
 {
 	for (size_t i = 0; i < report->section_count; i++) {
-		for (const struct fx_ask *ask = report->sections[i]->asks; ask && ask->select; ask++) {
+		for (const struct fx_ask *ask = report->sections[i]->asks; ask && ask->select;
+		     ask++) {
 			*ret_section = i;
 			if (number-- == 0)
 				return ask;

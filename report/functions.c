@@ -179,7 +179,8 @@ static const struct fx_ask functions_asks[] = {
      "form = 'call' AND kind IN ('other', 'function') GROUP BY name", 4 + FX_SPREAD_FIELDS,
      functions_take_calls},
     {"name, count()",
-     "form = 'instant' AND category = 'function' AND name != 'calls nested too deeply' GROUP BY name",
+     "form = 'instant' AND category = 'function' AND name != 'calls nested too deeply' GROUP BY "
+     "name",
      2, functions_take_entries},
     {0},
 };

@@ -222,8 +222,7 @@ struct fxt_string fx_show_path_of(const struct fx_event *event, char joined[FX_S
 	memcpy(joined, folder->data, length);
 	joined[length] = '/';
 	memcpy(joined + length + 1, path->data, path->length);
-	return (struct fxt_string){.data = joined,
-				   .length = (uint32_t)(length + 1 + path->length)};
+	return (struct fxt_string){.data = joined, .length = (uint32_t)(length + 1 + path->length)};
 }
 
 uint32_t fx_show_path(struct fx_report *report, const struct fx_event *event)

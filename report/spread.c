@@ -52,7 +52,8 @@ void fx_spread_add(struct fx_spread *spread, uint64_t value)
 	if (!spread->buckets && spread->count > 0 && value != spread->min) {
 		spread->buckets = calloc(BUCKETS, sizeof(*spread->buckets));
 		if (spread->buckets)
-			spread_count(&spread->buckets[fx_spread_bucket(spread->min)], spread->count);
+			spread_count(&spread->buckets[fx_spread_bucket(spread->min)],
+				     spread->count);
 	}
 	if (spread->buckets)
 		spread_count(&spread->buckets[fx_spread_bucket(value)], 1);

@@ -312,9 +312,11 @@ static const struct fx_ask syscalls_asks[] = {
 		    "sum(unfinished), " FX_SPREAD_SELECT,
      SYSCALLS_KINDS " GROUP BY shown, is_syscall", 4 + FX_SPREAD_FIELDS, syscalls_take_names},
     {SYSCALLS_SHOWN ", error, if(path = '', file, path) AS what, count()",
-     SYSCALLS_KINDS " AND error != '' GROUP BY shown, error, what ORDER BY min(id)", 4, syscalls_take_errors},
+     SYSCALLS_KINDS " AND error != '' GROUP BY shown, error, what ORDER BY min(id)", 4,
+     syscalls_take_errors},
     {"path, process, " SYSCALLS_SHOWN ", count(), min(since_start), argMin(pid, since_start)",
-     SYSCALLS_KINDS " AND error IN ('ENOENT', 'ENOTDIR') AND path != '' GROUP BY path, process, shown",
+     SYSCALLS_KINDS
+     " AND error IN ('ENOENT', 'ENOTDIR') AND path != '' GROUP BY path, process, shown",
      6, syscalls_take_missing},
     {0},
 };
