@@ -168,11 +168,16 @@ static void outer_put(struct fx_nesting *n, uint64_t start, uint64_t end)
 
 /* --- Verdicts -------------------------------------------------------------------------------- */
 
-/* Somewhere in what is known. */
+/* Somewhere in what is known. Calls that are open at the end all have the last one's end, and come from the outermost on: what is
+ * forgotten says nothing against them either. */
 static enum fx_nesting_verdict take_inside(const struct fx_nesting *n, struct fx_nesting_memory *m,
 					   uint64_t start, uint64_t end)
 {
-	return may_cross(n, m, start, end) ? FX_NESTING_OUT : FX_NESTING_WHOLE;
+	uint64_t before;
+	bool is_crossing = end == n->last_end ? crosses_known(n, m, start, end, &before)
+					      : may_cross(n, m, start, end);
+
+	return is_crossing ? FX_NESTING_OUT : FX_NESTING_WHOLE;
 }
 
 /* After all that is known, beginning before the outermost calls that are: whose callees were too many to remember, or one

@@ -209,6 +209,29 @@ Test(nesting, memory_has_a_bound)
 	end();
 }
 
+/* They have one end, and the outer one is told first; what they had called by then is more than can be remembered. */
+Test(nesting, calls_that_are_open_at_the_end)
+{
+	const uint64_t calls = (uint64_t)FX_NESTING_BLOCK * (FX_NESTING_BLOCKS + 2);
+	const uint64_t stop = 10 + 10 * calls;
+
+	begin(1);
+	cr_assert_eq(take(2, 4), FX_NESTING_WHOLE);
+	for (uint64_t i = 1; i <= calls; i++) {
+		uint64_t start = 10 * i;
+
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &start, start + 5),
+			     FX_NESTING_WHOLE);
+	}
+	cr_assert_eq(take(1, stop), FX_NESTING_WHOLE);
+	cr_assert_eq(take(6, stop), FX_NESTING_WHOLE, "that of all the calls");
+	cr_assert_eq(take(stop / 20 * 10 - 3, stop), FX_NESTING_WHOLE);
+	cr_assert_eq(take(stop - 8, stop), FX_NESTING_OUT, "it crosses the last");
+	cr_assert_eq(take(stop - 1, stop), FX_NESTING_WHOLE);
+	expect_nested();
+	end();
+}
+
 /* What comes late again and again is judged as long as that takes no more than its share. */
 Test(nesting, late_calls_cost_no_more_than_their_share)
 {
