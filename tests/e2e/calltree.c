@@ -6,8 +6,11 @@
  *
  *	calltree archive FILE [PID]     calls of category "function"
  *	calltree hooks LOG SYMBOLS      SYMBOLS is the output of nm (-C) on the program
+ *
+ * With -t before them, threads have their own ids, by which the lines are sorted: for two records of one process.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,6 +58,9 @@ static int call_compare(const void *a, const void *b)
 	return (x->order > y->order) - (x->order < y->order);
 }
 
+/* As they are in the record. */
+static bool by_tid;
+
 static unsigned thread_number(uint64_t tid)
 {
 	static uint64_t seen[4096];
@@ -82,9 +88,11 @@ static void print_tree(void)
 	size_t depth = 0;
 
 	/* By first call: ids begin anew when the kernel has given the largest. */
-	qsort(calls, call_count, sizeof *calls, start_compare);
-	for (size_t i = 0; i < call_count; i++)
-		calls[i].tid = thread_number(calls[i].tid);
+	if (!by_tid) {
+		qsort(calls, call_count, sizeof *calls, start_compare);
+		for (size_t i = 0; i < call_count; i++)
+			calls[i].tid = thread_number(calls[i].tid);
+	}
 	qsort(calls, call_count, sizeof *calls, call_compare);
 	for (size_t i = 0; i < call_count; i++) {
 		while (depth && (open[depth - 1]->tid != calls[i].tid ||
@@ -168,6 +176,22 @@ static const char *symbol_name(uint64_t address)
 /* The depth of each thread, by its number. */
 static long depth_of[4097];
 
+static int hook_compare(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	return x->tid != y->tid ? (x->tid < y->tid ? -1 : 1)
+				: (x->order > y->order) - (x->order < y->order);
+}
+
+/* Lines that are collected: start is the depth. */
+static void print_by_tid(void)
+{
+	qsort(calls, call_count, sizeof *calls, hook_compare);
+	for (size_t i = 0; i < call_count; i++)
+		printf("%" PRIu64 " %" PRIu64 " %s\n", calls[i].tid, calls[i].start, calls[i].name);
+}
+
 static int from_hooks(const char *log, const char *nm)
 {
 	FILE *f = must(fopen(log, "r"));
@@ -176,25 +200,32 @@ static int from_hooks(const char *log, const char *nm)
 	symbols_read(nm);
 	if (fscanf(f, "%" SCNx64, &base) != 1 || fgetc(f) != '\n')
 		return 1;
-	while (fread(hook, sizeof hook, 1, f) == 1) {
+	while (fread(hook, sizeof hook, 1, f) == 1 && hook[0]) {
 		unsigned thread = thread_number(hook[1]);
+		const char *name = symbol_name((hook[0] >> 1) - base);
 
 		if (hook[0] & 1)
 			depth_of[thread]--;
+		else if (by_tid)
+			call_add(hook[1], (uint64_t)depth_of[thread]++, 0, (char *)name);
 		else
-			printf("%u %ld %s\n", thread, depth_of[thread]++,
-			       symbol_name((hook[0] >> 1) - base));
+			printf("%u %ld %s\n", thread, depth_of[thread]++, name);
 	}
 	fclose(f);
+	if (by_tid)
+		print_by_tid();
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
+	by_tid = argc > 1 && !strcmp(argv[1], "-t");
+	argc -= by_tid;
+	argv += by_tid;
 	if (argc >= 3 && !strcmp(argv[1], "archive"))
 		return from_archive(argv[2], argc > 3 ? strtoull(argv[3], NULL, 10) : 0);
 	if (argc == 4 && !strcmp(argv[1], "hooks"))
 		return from_hooks(argv[2], argv[3]);
-	fprintf(stderr, "usage: calltree archive FILE [PID] | hooks LOG SYMBOLS\n");
+	fprintf(stderr, "usage: calltree [-t] archive FILE [PID] | hooks LOG SYMBOLS\n");
 	return 2;
 }

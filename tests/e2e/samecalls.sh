@@ -16,7 +16,7 @@ expect_same_calls() {
 	local name=$1
 
 	shift
-	HOOKLOG=$PWD/hooks.log LD_PRELOAD=$HOOKLOG_SO setarch -R "$@" >logged.out 2>/dev/null </dev/null
+	setarch -R env HOOKLOG="$PWD/hooks.log" LD_PRELOAD="$HOOKLOG_SO" "$@" >logged.out 2>/dev/null </dev/null
 	nm "$1" >symbols
 	calls_tree hooks hooks.log symbols >logged.tree
 	[ "$(wc -l <logged.tree)" -gt 10000 ] || fail "$name: the logger saw too few calls"
@@ -31,4 +31,27 @@ expect_same_calls() {
 		expect_same_file logged.tree traced.tree
 	done
 	echo "$name: $(wc -l <traced.tree) calls, the same"
+}
+
+# expect_same_threads NAME WORK SERVER...: of a program that never does the same twice. The logger stands before the tracer's hooks in the
+# very process that is traced, and what each thread called is the same, call for call. WORK is a command that has it work, and end.
+expect_same_threads() {
+	local name=$1 work=$2 server
+
+	shift 2
+	rm -f trace.fxt
+	FXTRACE_OUTPUT=$PWD/trace.fxt FXTRACE_CATEGORIES=function FXTRACE_ON_FULL=block FXTRACE_QUIET=1 HOOKLOG=$PWD/hooks.log \
+		LD_PRELOAD=$HOOKLOG_SO:$LIBFXTRACE "$@" >traced.out 2>traced.err </dev/null &
+	server=$!
+	"$work" || fail "$name: it does not work: $(tail -n 3 traced.out traced.err)"
+	wait "$server" || fail "$name: its end: $?: $(tail -n 3 traced.out traced.err)"
+	wait_archive trace.fxt || fail "$name: no archive"
+	expect_clean trace.fxt
+	nm "$1" >symbols
+	"$CALLTREE" -t hooks hooks.log symbols >logged.tree
+	"$CALLTREE" -t archive trace.fxt "$server" >traced.tree
+	rm hooks.log
+	[ "$(wc -l <logged.tree)" -gt 10000 ] || fail "$name: the logger saw too few calls"
+	expect_same_file logged.tree traced.tree
+	echo "$name: $(wc -l <traced.tree) calls of $(cut -d' ' -f1 traced.tree | sort -u | wc -l) threads, the same"
 }
