@@ -194,6 +194,9 @@ static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 	case FX_MEANING_RECEIVED:
 		args->received = head;
 		break;
+	case FX_MEANING_VALUE:
+		args->value = head;
+		break;
 	case FX_MEANING_TOTAL_READ:
 		args->total_read = head;
 		break;
@@ -224,6 +227,8 @@ static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 			args->in_file = text;
 		} else if (meaning == FX_MEANING_OUT_FILE) {
 			args->out_file = text;
+		} else if (meaning == FX_MEANING_CONNECTION) {
+			args->connection = text;
 		}
 	}
 }

@@ -10,8 +10,9 @@ struct fx_transfer_args {
 	uint8_t way; /* enum fx_meaning of its name; 0: it moves no bytes */
 	uint8_t nargs;
 	uint16_t fd, ret, size, flags, total_read, total_written, addr, error, messages, ready,
-	    queue, choice, received;
-	uint32_t file, in_file, out_file; /* references to strings, as the provider wrote them */
+	    queue, choice, received, value;
+	uint32_t file, in_file, out_file,
+	    connection; /* references to strings, as the provider wrote them */
 	uint32_t flags_ref, error_ref, addr_ref, messages_ref, ready_ref;
 };
 

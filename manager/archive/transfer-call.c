@@ -174,8 +174,9 @@ void fx_transfer_call_look_for_gap(const struct fx_transfer_call *call, struct f
 	    (uint64_t)total > before + (uint64_t)added && last <= call->begin) {
 		struct fx_transfer lost = fx_transfer_make(
 		    call->s, 0, last, call->begin,
-		    end->kind == FX_TRANSFER_MESSAGES ? FX_TRANSFER_UNKNOWN
-						      : (uint64_t)total - before - (uint64_t)added,
+		    end->kind == FX_TRANSFER_MESSAGES || end->kind == FX_TRANSFER_EVENT
+			? FX_TRANSFER_UNKNOWN
+			: (uint64_t)total - before - (uint64_t)added,
 		    FX_TRANSFER_LOST);
 
 		fx_transfer_note(call->s->shared->transfers, end, way, &lost);
@@ -213,6 +214,8 @@ int64_t fx_transfer_call_moved(const struct fx_transfer_call *call,
 {
 	int64_t bytes;
 
+	if (end->kind == FX_TRANSFER_EVENT && call->ret >= 0)
+		return fx_transfer_number(call->w, call->args->value, &bytes) ? bytes : -1;
 	if (fx_transfer_is_datagram(end) && !counts_messages)
 		return call->ret >= 0;
 	if (end->kind == FX_TRANSFER_MESSAGES || fx_transfer_is_datagram(end))

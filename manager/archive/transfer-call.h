@@ -10,6 +10,7 @@
 #include "manager/archive/transfer-args.h"
 #include "manager/archive/transfer-draw.h"
 #include "manager/archive/transfer-ends.h"
+#include "manager/archive/transfer-meets.h"
 
 struct fx_name;
 struct fx_rewriting;
@@ -18,6 +19,7 @@ struct fx_stream;
 struct fx_transfers {
 	bool is_wanted;
 	struct fx_transfer_ends ends;
+	struct fx_transfer_meets meets;
 	struct fx_transfer_drawing drawing;
 };
 
@@ -73,7 +75,7 @@ bool fx_transfer_call_failed_with(const struct fx_transfer_call *call, const cha
 void fx_transfer_call_look_for_gap(const struct fx_transfer_call *call, struct fx_transfer_end *end,
 				   int way, uint16_t at, int64_t added);
 
-/* Several messages at once: their number is the result, their bytes another argument. */
+/* Of an eventfd the number, -1 if it is not told. Several messages at once: their number is the result, their bytes another argument. */
 int64_t fx_transfer_call_moved(const struct fx_transfer_call *call,
 			       const struct fx_transfer_end *end, bool counts_messages);
 

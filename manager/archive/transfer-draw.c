@@ -28,7 +28,9 @@ struct transfer_arrow {
 struct transfer_channel {
 	struct fx_transfer_drawing *drawing;
 	FX_VECTOR(struct transfer_arrow) pending; /* until a read finds the channel empty */
+	size_t confirmed; /* of them, of an eventfd's: they wait until its end all the same */
 	enum fx_transfer_kind kind;
+	bool is_semaphore; /* an eventfd of which a read does not take all there is */
 	bool had_unknown_writes;
 	bool is_larger; /* than pipes are, or may be */
 	bool is_broken; /* somebody else has part, or had */
@@ -105,10 +107,9 @@ static void transfer_event(struct fx_transfer_drawing *drawing, enum fxt_event_t
 }
 
 /* Where the call that read began first, viewers would turn the arrow round: then it ends in an instant. */
-static void transfer_draw_arrow(struct fx_transfer_drawing *drawing,
-				const struct transfer_arrow *arrow)
+void fx_transfer_draw_arrow(struct fx_transfer_drawing *drawing, const struct fx_transfer *from,
+			    const struct fx_transfer *to)
 {
-	const struct fx_transfer *from = &arrow->from, *to = &arrow->to;
 	uint64_t id = TRANSFER_FLOWS | ++drawing->flows, ns = to->end;
 
 	if (ns > to->begin)
@@ -156,15 +157,29 @@ static enum fx_transfer_left why_broken(const struct transfer_channel *c)
 static void pending_draw(struct transfer_channel *c)
 {
 	for (size_t i = 0; i < c->pending.count; i++)
-		transfer_draw_arrow(c->drawing, &c->pending.items[i]);
-	c->pending.count = 0;
+		fx_transfer_draw_arrow(c->drawing, &c->pending.items[i].from,
+				       &c->pending.items[i].to);
+	c->pending.count = c->confirmed = 0;
 }
 
 static void pending_leave(struct transfer_channel *c, enum fx_transfer_left why)
 {
 	for (size_t i = 0; i < c->pending.count; i++)
 		transfer_leave(c->drawing, &c->pending.items[i].to, why);
-	c->pending.count = 0;
+	c->pending.count = c->confirmed = 0;
+}
+
+/* Those that a read has confirmed, of a channel that nobody else is known to have part in. */
+static void pending_draw_confirmed(struct transfer_channel *c)
+{
+	size_t count = c->is_broken ? 0 : c->confirmed;
+
+	for (size_t i = 0; i < count; i++)
+		fx_transfer_draw_arrow(c->drawing, &c->pending.items[i].from,
+				       &c->pending.items[i].to);
+	c->pending.count -= count;
+	memmove(c->pending.items, c->pending.items + count,
+		c->pending.count * sizeof(*c->pending.items));
 }
 
 static void piece_leave(struct transfer_channel *c, enum fx_transfer_left why)
@@ -179,7 +194,8 @@ static void piece_keep(struct transfer_channel *c, const struct fx_transfer *fro
 	if (!(from->marks & to->marks & FX_TRANSFER_SHOWN) ||
 	    (from->tid == to->tid && from->pid == to->pid))
 		return;
-	if (fx_vector_reserve(&c->pending, 1) < 0)
+	if ((c->kind == FX_TRANSFER_EVENT && c->pending.count >= FX_TRANSFERS_PIECE_MAX) ||
+	    fx_vector_reserve(&c->pending, 1) < 0)
 		transfer_leave(c->drawing, to, FX_TRANSFER_LEFT_MANY);
 	else
 		c->pending.items[c->pending.count++] = (struct transfer_arrow){*from, *to};
@@ -228,7 +244,10 @@ static void piece_match(struct transfer_channel *c)
 		c->is_broken = true;
 	} else {
 		piece_take(c, &result, false);
-		if (result.is_sure)
+		/* The kernel itself may add to it, in the moment in which a call that is seen does. */
+		if (result.is_sure && c->kind == FX_TRANSFER_EVENT)
+			c->confirmed = c->pending.count;
+		else if (result.is_sure)
 			pending_draw(c);
 		piece_take(c, &result, true);
 		piece_take_makers(c, &result);
@@ -384,8 +403,8 @@ static bool channel_is_believed(const struct transfer_channel *c)
 	if (c->all_written == c->all_read)
 		return c->kind != FX_TRANSFER_UDP || !c->had_unknown_writes;
 	return !c->drawing->has_unknown_reads && !c->is_shared &&
-	       (c->kind == FX_TRANSFER_PIPE || c->kind == FX_TRANSFER_STREAM ||
-		c->kind == FX_TRANSFER_TCP);
+	       (c->kind == FX_TRANSFER_PIPE || (c->kind == FX_TRANSFER_EVENT && !c->is_semaphore) ||
+		c->kind == FX_TRANSFER_STREAM || c->kind == FX_TRANSFER_TCP);
 }
 
 static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
@@ -400,10 +419,13 @@ static void channel_draw(struct transfer_channel *c, struct transfer_walk *walk)
 		piece_add(c, &call);
 	}
 	piece_end(c);
-	if (channel_is_believed(c))
+	if (channel_is_believed(c)) {
 		pending_draw(c);
-	else
+	} else {
+		if (c->confirmed)
+			pending_draw_confirmed(c);
 		pending_leave(c, why_broken(c));
+	}
 }
 
 /*
@@ -419,12 +441,10 @@ static void end_draw_shutdown(struct fx_transfer_drawing *drawing, struct fx_tra
 	    fx_merge_begin(&merge, &end->read) < 0)
 		return;
 	for (call = fx_merge_first(&merge); call; call = fx_merge_next(&merge)) {
-		struct transfer_arrow arrow = {*shut, *call};
-
 		if (call->marks & FX_TRANSFER_AT_END && call->begin < shut->begin &&
 		    call->end > shut->begin && (shut->marks & call->marks & FX_TRANSFER_SHOWN) &&
 		    (shut->tid != call->tid || shut->pid != call->pid))
-			transfer_draw_arrow(drawing, &arrow);
+			fx_transfer_draw_arrow(drawing, shut, call);
 	}
 	fx_merge_end(&merge);
 }
@@ -432,8 +452,10 @@ static void end_draw_shutdown(struct fx_transfer_drawing *drawing, struct fx_tra
 void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_end *end)
 {
 	struct fx_transfer_end *peer = end->peer;
-	struct transfer_channel c = {
-	    .drawing = drawing, .kind = end->kind, .is_larger = end->is_resized};
+	struct transfer_channel c = {.drawing = drawing,
+				     .kind = end->kind,
+				     .is_larger = end->is_resized,
+				     .is_semaphore = end->is_semaphore};
 	struct transfer_walk walk;
 
 	if (end->read.count == 0)
@@ -446,6 +468,7 @@ void fx_transfer_draw(struct fx_transfer_drawing *drawing, struct fx_transfer_en
 		channel_leave(drawing, &end->read, FX_TRANSFER_LEFT_UNTRACED);
 	} else if ((drawing->is_doubtful || drawing->lossy.count) &&
 		   (fx_transfer_is_datagram(end) || end->is_queue ||
+		    end->kind == FX_TRANSFER_EVENT ||
 		    !channel_joins_two(&peer->written, &end->read))) {
 		channel_leave(drawing, &end->read, why_broken(&c));
 	} else if (walk_transfers_begin(&walk, &peer->written, &end->read) < 0) {

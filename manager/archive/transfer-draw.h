@@ -47,6 +47,10 @@ struct fx_transfer_drawing {
 	FX_VECTOR(struct fx_transfer_provider) named; /* by number */
 };
 
+/* From a call to one that it has let go on. */
+void fx_transfer_draw_arrow(struct fx_transfer_drawing *drawing, const struct fx_transfer *from,
+			    const struct fx_transfer *to);
+
 void fx_transfer_drawing_free(struct fx_transfer_drawing *drawing);
 
 /* Of all that was read there. Another provider may be selected in the archive afterwards. */

@@ -22,6 +22,7 @@ enum fx_transfer_kind {
 	FX_TRANSFER_TCP,
 	FX_TRANSFER_DATAGRAM, /* Unix: none is lost, */
 	FX_TRANSFER_UDP,      /* but of these some may be */
+	FX_TRANSFER_EVENT,    /* an eventfd: a number is added to, and taken */
 };
 
 struct fx_transfer_end {
@@ -34,6 +35,7 @@ struct fx_transfer_end {
 	bool is_shut_often; /* or several at once */
 	bool reads_no_more; /* it was shut down for reading */
 	bool is_resized;    /* a pipe that does not hold what others do */
+	bool is_semaphore;  /* an eventfd of which each read takes one */
 	bool is_queue;	    /* of messages, or a channel of one */
 	bool is_odd;	    /* it was called by several names, or moved what cannot be counted */
 	enum fx_transfer_kind kind;
@@ -46,6 +48,9 @@ struct fx_transfer_end {
 	uint64_t peer_inode;
 	struct fx_transfer_end *peer; /* NULL: not known */
 	bool is_shared;		      /* several may be the peer */
+	struct fx_transfer accepted,
+	    connected;		      /* the calls that made it; their end is 0: none is known */
+	bool is_connecting;	      /* whether that one does is not known yet */
 	uint64_t first, last;	      /* of its calls, ns */
 	struct fx_runs written, read; /* struct fx_transfer */
 	struct fx_transfer_end *next; /* of those of one meeting */

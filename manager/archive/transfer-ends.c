@@ -110,15 +110,16 @@ struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const
 	return end;
 }
 
-void fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name, size_t length,
-			      uint32_t pid)
+struct fx_transfer_end *fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name,
+						 size_t length, uint32_t pid)
 {
 	struct fx_transfer_end said = {.is_bare = true}, *end;
 
 	/* What has a peer by then has not got it by this call. */
-	if (fx_transfer_name_read(name, length, &said) || !said.is_unix) {
+	if (fx_transfer_name_read(name, length, &said) ||
+	    (!said.is_unix && said.kind != FX_TRANSFER_TCP)) {
 		end_said_free(&said);
-		return;
+		return NULL;
 	}
 	HASH_FIND_STR(ends->ends, said.name, end);
 	if (!end)
@@ -127,6 +128,7 @@ void fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name, s
 		end_said_free(&said);
 	if (end)
 		end->connector = pid;
+	return end;
 }
 
 /* --- Peers ------------------------------------------------------------------------------------ */
@@ -236,6 +238,17 @@ static bool end_says_connector(struct fx_transfer_end *end)
 	return meets != NULL;
 }
 
+/* One that nothing was moved through is used when it is made. */
+static void end_begins(struct fx_transfer_end *end)
+{
+	const struct fx_transfer *made = end->accepted.end ? &end->accepted : &end->connected;
+
+	if (made->end) {
+		end->first = made->begin;
+		end->last = made->end;
+	}
+}
+
 void fx_transfer_ends_join(struct fx_transfer_ends *ends)
 {
 	struct meeting *meetings = NULL, *meeting, *next_meeting;
@@ -244,12 +257,14 @@ void fx_transfer_ends_join(struct fx_transfer_ends *ends)
 	fx_transfer_boxes_join(ends);
 	fx_transfer_queues_join(ends);
 	HASH_ITER (hh, ends->ends, end, next) {
-		if (end->kind == FX_TRANSFER_PIPE)
+		if (end->kind == FX_TRANSFER_PIPE || end->kind == FX_TRANSFER_EVENT)
 			end->peer = end;
 		else if (end->peer_inode)
 			join_pair(ends, end);
 	}
 	HASH_ITER (hh, ends->ends, end, next) {
+		if (end->first == UINT64_MAX)
+			end_begins(end);
 		if (end->is_unix && end->meets && !end_says_connector(end))
 			continue;
 		meeting = end->meets && !end->peer ? meeting_get(&meetings, end->meets) : NULL;

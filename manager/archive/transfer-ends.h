@@ -4,6 +4,7 @@
  * or at its peer, of a socket.
  *
  *	pipe:[INODE], fifo:[INODE] PATH		one end for both
+ *	anon_inode:[eventfd] PID-TICKS		the same; its bytes are what is added and taken
  *	socket:[INODE] tcp OWN->PEER		the peer is called by the same addresses the other way round
  *	socket:[INODE] unix KIND->socket:[INODE]	one of a pair, each of which is told by one process at least
  *	socket:[INODE] unix KIND PATH->pid PID	accepted; the peer is PID's, and called
@@ -30,9 +31,9 @@ void fx_transfer_ends_free(struct fx_transfer_ends *ends);
 struct fx_transfer_end *fx_transfer_end_get(struct fx_transfer_ends *ends, const char *name,
 					    size_t length, uint32_t pid);
 
-/* Process `pid' connects the end of this name, which it may not be yet. */
-void fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name, size_t length,
-			      uint32_t pid);
+/* Process `pid' connects the end of this name, which it may not be yet. NULL: it is none, or cannot be connected any more. */
+struct fx_transfer_end *fx_transfer_end_connects(struct fx_transfer_ends *ends, const char *name,
+						 size_t length, uint32_t pid);
 
 /* Finds the peers, once all is known. */
 void fx_transfer_ends_join(struct fx_transfer_ends *ends);

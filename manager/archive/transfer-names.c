@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char udp[] = "udp ", unix_datagram[] = "unix datagram";
+static const char udp[] = "udp ", unix_datagram[] = "unix datagram",
+		  event[] = "anon_inode:[eventfd] ";
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
@@ -137,10 +138,11 @@ static bool read_socket(const char *rest, struct fx_transfer_end *ret)
 
 	if (read_datagram(rest, ret))
 		return true;
-	if (strncmp(rest, "tcp ", 4) == 0 && arrow) {
+	if (strncmp(rest, "tcp", 3) == 0 && (rest[3] == ' ' || rest[3] == 0)) {
 		ret->kind = FX_TRANSFER_TCP;
-		read_tcp(rest + 4, arrow, ret);
-		return true;
+		if (arrow)
+			read_tcp(rest + 4, arrow, ret);
+		return arrow != NULL;
 	}
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		size_t length = strlen(kinds[i].word);
@@ -155,6 +157,21 @@ static bool read_socket(const char *rest, struct fx_transfer_end *ret)
 		return arrow != NULL;
 	}
 	return false;
+}
+
+/* "PID-TICKS", or "PID-TICKS semaphore". */
+static bool read_event(const char *rest, struct fx_transfer_end *ret)
+{
+	uint64_t ticks;
+	uint32_t pid;
+	int length = 0;
+
+	if (sscanf(rest, "%" SCNu32 "-%" SCNu64 "%n", &pid, &ticks, &length) != 2)
+		return false;
+	ret->kind = FX_TRANSFER_EVENT;
+	ret->is_semaphore = strcmp(rest + length, " semaphore") == 0;
+	snprintf(ret->name, sizeof(ret->name), "event:[%" PRIu32 "-%" PRIu64 "]", pid, ticks);
+	return rest[length] == 0 || ret->is_semaphore;
 }
 
 bool fx_transfer_name_read(const char *name, size_t length, struct fx_transfer_end *ret)
@@ -172,6 +189,8 @@ bool fx_transfer_name_read(const char *name, size_t length, struct fx_transfer_e
 	memcpy(text, name, length);
 	text[length] = 0;
 	ret->kind = FX_TRANSFER_PIPE;
+	if (strncmp(text, event, sizeof(event) - 1) == 0)
+		return read_event(text + sizeof(event) - 1, ret);
 	if (strncmp(text, "pipe:[", 6) == 0)
 		return length == head;
 	if (strncmp(text, "fifo:[", 6) == 0) {

@@ -24,6 +24,7 @@ void fx_transfers_init(struct fx_transfers *transfers, struct fx_archive *archiv
 void fx_transfers_destroy(struct fx_transfers *transfers)
 {
 	fx_transfer_ends_free(&transfers->ends);
+	fx_transfer_meets_free(&transfers->meets);
 	fx_transfer_drawing_free(&transfers->drawing);
 }
 
@@ -40,7 +41,8 @@ static struct fx_transfer_stream *transfers_of(struct fx_stream *s)
 
 static bool transfer_only_reads(enum fx_meaning way)
 {
-	return way == FX_MEANING_READS || way == FX_MEANING_READS_MANY || way == FX_MEANING_GETS;
+	return way == FX_MEANING_READS || way == FX_MEANING_READS_MANY || way == FX_MEANING_GETS ||
+	       way == FX_MEANING_TAKES;
 }
 
 /* A call of which it is not known what it was about: any channel of the process. */
@@ -106,13 +108,13 @@ static void transfer_take_write(const struct fx_transfer_call *call, struct fx_t
 	}
 	fx_transfer_call_look_for_gap(call, end, FX_TRANSFER_WAY_WRITTEN, call->args->total_written,
 				      call->ret > 0 ? call->ret : 0);
-	if (moved < 0 && call->ret > 0)
+	if (moved < 0 && call->ret >= 0)
 		end->is_odd = true;
 	/* What has no bytes, and what goes elsewhere or by another way, is no part of the order. */
 	if ((end->kind == FX_TRANSFER_MESSAGES && (call->ret == 0 || call->args->addr)) ||
 	    (call->ret > 0 && fx_transfer_call_has_flag(call, "MSG_OOB")))
 		end->is_odd = true;
-	if (call->ret <= 0 || moved <= 0)
+	if (call->ret < 0 || moved <= 0)
 		return;
 	written = fx_transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)moved,
 				   FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
@@ -134,6 +136,8 @@ static uint32_t transfer_emptied(const struct fx_transfer_call *call,
 			   ? FX_TRANSFER_PERHAPS
 			   : FX_TRANSFER_EMPTY;
 	}
+	if (end->kind == FX_TRANSFER_EVENT)
+		return end->is_semaphore ? 0 : FX_TRANSFER_EMPTY;
 	if (fx_transfer_is_datagram(end))
 		return 0;
 	/* The end of a stream is a message without bytes. */
@@ -161,7 +165,8 @@ static void transfer_take_read(const struct fx_transfer_call *call, struct fx_tr
 						      call->args->total_read, 0);
 		return;
 	}
-	if (call->ret > 0 && (moved < 0 || fx_transfer_call_has_flag(call, "MSG_OOB")))
+	if ((call->ret >= 0 && moved < 0) ||
+	    (call->ret > 0 && fx_transfer_call_has_flag(call, "MSG_OOB")))
 		end->is_odd = true;
 	/* What had come and was not read yet is gone. */
 	if (fx_transfer_call_failed_with(call, "ECONNRESET"))
@@ -183,13 +188,56 @@ static void transfer_take_read(const struct fx_transfer_call *call, struct fx_tr
 	fx_transfer_note(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &taken);
 }
 
+/* What an eventfd has from its begin is its maker's. */
+static void transfer_take_event(const struct fx_transfer_call *call, struct fx_transfer_end *end)
+{
+	int64_t value;
+
+	if (call->ret >= 0 && fx_transfer_number(call->w, call->args->value, &value) && value) {
+		struct fx_transfer made =
+		    fx_transfer_make(call->s, call->tid, call->begin, call->end, (uint64_t)value,
+				     FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+
+		fx_transfer_note(call->s->shared->transfers, end, FX_TRANSFER_WAY_WRITTEN, &made);
+	}
+}
+
 static void transfer_connects(const struct fx_transfer_call *call)
 {
 	const struct fx_name *name = fx_transfer_text(call->w, call->args->file);
+	bool is_begun = fx_transfer_call_failed_with(call, "EINPROGRESS") ||
+			fx_transfer_call_failed_with(call, "EINTR");
+	struct fx_transfer made =
+	    fx_transfer_make(call->s, call->tid, call->begin, call->end, 0,
+			     FX_TRANSFER_WRITES | (call->shown ? FX_TRANSFER_SHOWN : 0));
+	struct fx_transfer_end *end =
+	    name ? fx_transfer_end_connects(&call->s->shared->transfers->ends, name->text,
+					    name->length, call->s->kernel_pid)
+		 : NULL;
 
-	if (name)
-		fx_transfer_end_connects(&call->s->shared->transfers->ends, name->text,
-					 name->length, call->s->kernel_pid);
+	if (end && !fx_transfer_call_failed_with(call, "EALREADY") &&
+	    !fx_transfer_call_failed_with(call, "EISCONN"))
+		fx_transfer_meets_connect(end, &made,
+					  call->ret >= 0 ? FX_CONNECTS_DONE
+					  : is_begun	 ? FX_CONNECTS_BEGUN
+							 : FX_CONNECTS_NOT);
+}
+
+static void transfer_accepts(const struct fx_transfer_call *call)
+{
+	const struct fx_name *listener = fx_transfer_text(call->w, call->args->file);
+	struct fx_transfer accepted = fx_transfer_make(call->s, call->tid, call->begin, call->end,
+						       0, call->shown ? FX_TRANSFER_SHOWN : 0);
+	struct fx_transfer_end *end;
+
+	if (call->ret < 0 || !listener)
+		return;
+	end = fx_transfer_call_end(call, call->args->connection);
+	if (end)
+		fx_transfer_meets_add(&call->s->shared->transfers->meets, listener->text,
+				      listener->length, &accepted, end);
+	else
+		call->s->shared->transfers->meets.polls_are_odd = true;
 }
 
 /* Whether the only descriptor that a poll has found was ready to be read from. */
@@ -207,12 +255,18 @@ static void transfer_take_poll(const struct fx_transfer_call *call)
 {
 	struct fx_transfer_end *end =
 	    transfer_is_readable(call) ? fx_transfer_call_end(call, call->args->file) : NULL;
+	const struct fx_name *name;
 	struct fx_transfer poll =
 	    fx_transfer_make(call->s, call->tid, call->begin, call->end, 0,
 			     FX_TRANSFER_POLLS | (call->shown ? FX_TRANSFER_SHOWN : 0));
 
 	if (end)
 		fx_transfer_note(call->s->shared->transfers, end, FX_TRANSFER_WAY_READ, &poll);
+	name =
+	    !end && transfer_is_readable(call) ? fx_transfer_text(call->w, call->args->file) : NULL;
+	if (name)
+		fx_transfer_meets_add(&call->s->shared->transfers->meets, name->text, name->length,
+				      &poll, NULL);
 }
 
 static void transfer_take_shutdown(const struct fx_transfer_call *call, struct fx_transfer_end *end)
@@ -319,6 +373,7 @@ static void transfer_take_by_way(const struct fx_transfer_call *call)
 	switch ((enum fx_meaning)args->way) {
 	case FX_MEANING_READS:
 	case FX_MEANING_READS_MANY:
+	case FX_MEANING_TAKES:
 		end = fx_transfer_call_end(call, args->file);
 		fx_transfer_call_fd_is(call, end);
 		if (end)
@@ -326,6 +381,7 @@ static void transfer_take_by_way(const struct fx_transfer_call *call)
 		break;
 	case FX_MEANING_WRITES:
 	case FX_MEANING_WRITES_MANY:
+	case FX_MEANING_ADDS:
 		end = fx_transfer_call_end(call, args->file);
 		fx_transfer_call_fd_is(call, end);
 		if (end)
@@ -343,6 +399,14 @@ static void transfer_take_by_way(const struct fx_transfer_call *call)
 		/* Its pages may be parts of such. */
 		if (end)
 			end->is_resized = true;
+		break;
+	case FX_MEANING_ACCEPTS:
+		transfer_accepts(call);
+		break;
+	case FX_MEANING_MAKES:
+		end = fx_transfer_call_end(call, args->file);
+		if (end)
+			transfer_take_event(call, end);
 		break;
 	case FX_MEANING_PAIRS:
 		fx_transfer_call_end(call, args->file);
@@ -410,18 +474,22 @@ void fx_transfers_open(struct fx_stream *s, uint32_t name, uint64_t first, uint6
 	if (!s->shared->transfers || !s->shared->transfers->is_wanted)
 		return;
 	known = fx_names_find(&s->names, NULL, name);
+	if (known && known->meaning == FX_MEANING_ACCEPTS)
+		s->shared->transfers->meets.polls_are_odd = true;
 	if (!known || !fx_meaning_is_transfer((enum fx_meaning)known->meaning) ||
 	    known->meaning >= FX_MEANING_CONNECTS || !transfers_of(s))
 		return;
 	fd = fx_transfer_fd_get(s->transfers, (int64_t)first);
 	if (known->meaning == FX_MEANING_PUTS || known->meaning == FX_MEANING_GETS)
 		transfer_open_queue(s, fd, first, known->meaning == FX_MEANING_PUTS, begin, end);
-	else if (fd && fd->end && known->meaning == FX_MEANING_READS)
+	else if (fd && fd->end &&
+		 (known->meaning == FX_MEANING_READS || known->meaning == FX_MEANING_TAKES))
 		fx_transfer_note_unknown(s, fd->end, FX_TRANSFER_WAY_READ, begin, end);
 	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES &&
 		 fx_transfer_is_datagram(fd->end))
 		fx_transfer_note_anywhere(s, begin, end);
-	else if (fd && fd->end && known->meaning == FX_MEANING_WRITES)
+	else if (fd && fd->end &&
+		 (known->meaning == FX_MEANING_WRITES || known->meaning == FX_MEANING_ADDS))
 		fx_transfer_note_unknown(s, fd->end, FX_TRANSFER_WAY_WRITTEN, begin, end);
 	else if (!(fd && fd->is_known) || known->meaning == FX_MEANING_MOVES)
 		transfers_abandon(s, (enum fx_meaning)known->meaning, begin, end);
@@ -466,6 +534,7 @@ void fx_transfers_finish(struct fx_transfers *transfers, bool is_doubtful)
 		return;
 	transfers->drawing.is_doubtful |= is_doubtful;
 	fx_transfer_ends_join(&transfers->ends);
+	fx_transfer_meets_draw(&transfers->meets, &transfers->drawing);
 	if (transfers->ends.is_full)
 		transfers->drawing.counts.left[FX_TRANSFER_LEFT_MANY]++;
 	HASH_ITER (hh, transfers->ends.ends, end, next)

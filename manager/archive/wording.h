@@ -41,10 +41,14 @@ enum fx_meaning {
 	FX_MEANING_EITHER,
 	FX_MEANING_PUTS, /* a message, into a queue */
 	FX_MEANING_GETS,
+	FX_MEANING_ADDS, /* to the number of an eventfd */
+	FX_MEANING_TAKES,
 	FX_MEANING_CONNECTS,
 	FX_MEANING_PAIRS,
 	FX_MEANING_SHUTS,
-	FX_MEANING_SETS, /* what a descriptor is like */
+	FX_MEANING_SETS,  /* what a descriptor is like */
+	FX_MEANING_MAKES, /* an eventfd */
+	FX_MEANING_ACCEPTS,
 	FX_MEANING_POLLS,
 	FX_MEANING_FD,
 	FX_MEANING_RET,
@@ -55,6 +59,7 @@ enum fx_meaning {
 	FX_MEANING_FILE,
 	FX_MEANING_IN_FILE,
 	FX_MEANING_OUT_FILE,
+	FX_MEANING_CONNECTION,
 	FX_MEANING_TOTAL_READ,
 	FX_MEANING_TOTAL_WRITTEN,
 	FX_MEANING_MESSAGES,
@@ -62,6 +67,7 @@ enum fx_meaning {
 	FX_MEANING_QUEUE,
 	FX_MEANING_CHOICE, /* of messages: a priority, or a type */
 	FX_MEANING_RECEIVED,
+	FX_MEANING_VALUE, /* that is added or taken */
 };
 
 /* An event that moves bytes, or has to do with it. */

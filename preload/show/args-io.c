@@ -66,6 +66,17 @@ void fx_arg_iov(struct fx_call *call, unsigned name, const struct iovec *iov, si
 	fx_arg_size(call, FX_STR_size, bytes_of(iov, count));
 }
 
+void fx_show_count(struct fx_call *call, const struct fx_fd_ref *is, const void *number,
+		   int64_t bytes)
+{
+	uint64_t value;
+
+	if (fx_likely(!(is->string & FX_FD_COUNTED)) || bytes != (int64_t)sizeof value)
+		return;
+	memcpy(&value, number, sizeof value);
+	fx_arg_size(call, FX_STR_value, value);
+}
+
 /* --- Messages ----------------------------------------------------------------------------------- */
 
 static void text_rights(struct fx_text *t, const struct cmsghdr *c, size_t bytes)

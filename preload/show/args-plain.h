@@ -47,7 +47,8 @@ struct fx_call {
 #define FX_ONE_WORD_size(value)	    ((value) <= UINT32_MAX)
 #define FX_ONE_WORD_long(value)	    ((value) == (int32_t)(value))
 /* of a system call that has succeeded */
-#define FX_ONE_WORD_ret(value) ((uint64_t)(value) <= INT32_MAX)
+#define FX_ONE_WORD_file(string) ((string)-1 < FX_STRING_LOCAL - 1)
+#define FX_ONE_WORD_ret(value)	 ((uint64_t)(value) <= INT32_MAX)
 
 fx_hot void fx_arg_one(struct fx_call *call, uint64_t header)
 {
@@ -133,8 +134,13 @@ fx_hot void fx_arg_fd(struct fx_call *call, unsigned name, int fd)
 fx_hot void fx_show_file(struct fx_call *call, unsigned name, const struct fx_fd_ref *is)
 {
 	if (is->string)
-		fx_arg_one(call, FX_ARG_HEADER(STRING, 1, name, is->string));
+		fx_arg_one(call, FX_ARG_HEADER(STRING, 1, name, is->string & ~FX_FD_COUNTED));
 }
+
+/* What an eventfd's call has added or taken, if it is one's. */
+#define FX_WORDS_COUNT 2
+void fx_show_count(struct fx_call *call, const struct fx_fd_ref *is, const void *number,
+		   int64_t bytes);
 
 /* Both, for a call that moves bytes: `total` is one of the entry's, `bytes` negative if it has failed. One
  * test for all that is usual, and one store for each field of the call. */
@@ -149,7 +155,7 @@ fx_hot void fx_show_total(struct fx_call *call, unsigned name, const struct fx_f
 		return;
 	}
 	sum = fx_fd_add(total, bytes);
-	next[0] = FX_ARG_HEADER(STRING, 1, name, is->string);
+	next[0] = FX_ARG_HEADER(STRING, 1, name, is->string & ~FX_FD_COUNTED);
 	next[1] = FX_ARG_HEADER(UINT32, 1, total_name, sum);
 	call->nargs += 2;
 	call->next = next + 2;

@@ -15,6 +15,7 @@
 #include "base/compiler.h"
 #include "base/syscall.h"
 #include "preload/show/address.h"
+#include "preload/show/fdevents.h"
 
 /* --- Pairs of sockets ------------------------------------------------------------------------- */
 
@@ -209,6 +210,13 @@ static bool is_queue(const struct statx *file, const char *link, long length)
 	       !memchr(link + 1, '/', (size_t)length - 1);
 }
 
+static bool is_event(const char *link, long length)
+{
+	static const char name[] = "anon_inode:[eventfd]";
+
+	return (size_t)length == sizeof name - 1 && memcmp(link, name, sizeof name - 1) == 0;
+}
+
 enum fx_fd_state fx_fd_name_of(struct fx_text *t, int fd, const struct statx *file)
 {
 	char link[FX_TEXT_MAX + 1];
@@ -234,7 +242,7 @@ enum fx_fd_state fx_fd_name_of(struct fx_text *t, int fd, const struct statx *fi
 		return FX_FD_SETTLED;
 	}
 	fx_text_bytes(t, link, fx_text_cut(link, (size_t)length, FX_TEXT_MAX - fx_text_length(t)));
-	return FX_FD_SETTLED;
+	return is_event(link, length) && fx_event_name(t, fd) ? FX_FD_COUNTS : FX_FD_SETTLED;
 }
 
 enum fx_fd_state fx_fd_name(struct fx_text *t, int fd)

@@ -7,6 +7,7 @@
  *	pipe:[INODE]				a pipe: both ends have the inode
  *	fifo:[INODE] PATH			a named one
  *	mqueue:[INODE] /NAME			a POSIX message queue
+ *	anon_inode:[eventfd] PID-TICKS		an eventfd (fdevents.h)
  *	socket:[INODE] tcp 127.0.0.1:5000->127.0.0.1:80
  *	socket:[INODE] tcp 0.0.0.0:80 listening
  *	socket:[INODE] unix stream /run/x.sock->peer of pid 12
@@ -26,8 +27,9 @@
 #define FX_FD_NAME_MAX 256
 
 enum fx_fd_state {
-	FX_FD_NONE,	   /* there is no such descriptor */
-	FX_FD_SETTLED,	   /* it stays what it is */
+	FX_FD_NONE,    /* there is no such descriptor */
+	FX_FD_SETTLED, /* it stays what it is */
+	FX_FD_COUNTS,  /* an eventfd of which it is known which: what its calls move is a number */
 	FX_FD_MAY_CONNECT, /* a stream socket without a peer, one for datagrams without a port */
 };
 

@@ -48,8 +48,10 @@ static unsigned type_of_mode(unsigned mode)
 static unsigned type_of_anonymous(const char *name, size_t length)
 {
 	for (size_t i = 0; i < FX_ARRAY_LEN(anonymous); i++) {
-		if (length == strlen(anonymous[i].name) &&
-		    memcmp(name, anonymous[i].name, length) == 0)
+		size_t own = strlen(anonymous[i].name);
+
+		if ((length == own || (length > own && name[own] == ' ')) &&
+		    memcmp(name, anonymous[i].name, own) == 0)
 			return anonymous[i].type;
 	}
 	return 0;

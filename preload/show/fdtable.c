@@ -6,6 +6,7 @@
 
 #include "engine/provider/string.h"
 #include "engine/provider/wiped.h"
+#include "preload/show/fdevents.h"
 #include "preload/show/fdname.h"
 #include "preload/show/fdplaces.h"
 
@@ -88,6 +89,8 @@ static uint32_t string_of(const struct fx_thread *t, int fd)
 	index = fx_string_of_bytes(t, text.begin, fx_text_length(&text), string_make, &text);
 	if (!index)
 		return FX_FD_NAMELESS;
+	if (state == FX_FD_COUNTS)
+		return index | FX_FD_COUNTED;
 	return state == FX_FD_MAY_CONNECT ? index | FX_FD_UNSETTLED : index;
 }
 
@@ -111,7 +114,8 @@ fx_cold uint32_t fx_fd_learn(int fd, uint32_t category)
 	const struct fx_thread *t;
 	uint32_t string;
 
-	if ((uint32_t)word == FX_FD_NAMELESS || !fx_engine_may(FX_ASK_LOOK))
+	if ((uint32_t)word == FX_FD_NAMELESS || (uint32_t)word & FX_FD_COUNTED ||
+	    !fx_engine_may(FX_ASK_LOOK))
 		return shown((uint32_t)word);
 	t = fx_thread_on(category);
 	if (!t)
@@ -130,7 +134,7 @@ struct fx_fd_ref fx_fd_known(int fd)
 
 	if ((uint32_t)fd < fx_fd_table.count) {
 		r.entry = &fx_fd_table.entries[fd];
-		r.string = shown((uint32_t)fx_load_relaxed(&r.entry->word));
+		r.string = shown((uint32_t)fx_load_relaxed(&r.entry->word)) & ~FX_FD_COUNTED;
 	}
 	return r;
 }
@@ -170,6 +174,7 @@ void fx_fd_forget(int fd)
 {
 	if (!has_entry(fd))
 		return;
+	fx_event_forget(fd);
 	entry_clear(&fx_fd_table.entries[fd]);
 	fx_store_relaxed(&fx_fd_table.entries[fd].read, 0);
 	fx_store_relaxed(&fx_fd_table.entries[fd].written, 0);
@@ -197,6 +202,9 @@ void fx_fd_forget_range(uint32_t first, uint32_t last)
 {
 	if (!fx_fd_table.count)
 		return;
+	/* A forked child has none of the entries yet. */
+	if (fx_load_relaxed(&fx_events_are_known) && has_entry(0))
+		fx_event_drop_range(first, last);
 	if (last > fx_load_relaxed(&wiped->highest))
 		last = fx_load_relaxed(&wiped->highest);
 	for (uint32_t fd = first; fd <= last && fd < FX_FDS; fd++)
@@ -207,4 +215,20 @@ void fx_fd_renamed(int fd)
 {
 	if (has_entry(fd))
 		entry_rename(&fx_fd_table.entries[fd]);
+}
+
+void fx_fd_copied(int from, int to)
+{
+	if (from == to)
+		return;
+	fx_fd_forget(to);
+	if (has_entry(to) && fx_load_relaxed(&fx_events_are_known))
+		fx_event_copied(from, to);
+}
+
+void fx_fd_event(int fd, bool is_semaphore)
+{
+	fx_fd_forget(fd);
+	if (has_entry(fd))
+		fx_event_made(fd, is_semaphore);
 }

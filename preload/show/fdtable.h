@@ -15,6 +15,7 @@
 #ifndef FX_PRELOAD_FDTABLE_H
 #define FX_PRELOAD_FDTABLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/atomic.h"
@@ -41,13 +42,15 @@ struct fx_fd {
 #define FX_FD_NAMELESS 0xffffu
 /* Beside an index: a socket that may get a peer, or a port, yet. */
 #define FX_FD_UNSETTLED 0x10000u
+/* Or an eventfd, of which calls say what they have added or taken. */
+#define FX_FD_COUNTED 0x20000u
 
 extern struct fx_fd_table {
 	struct fx_fd *entries;
 	uint32_t count; /* of entries; 0 before fx_fd_table_init() */
 } fx_fd_table __attribute__((visibility("hidden")));
 
-/* What a call shows of a descriptor: string 0 is nothing. */
+/* What a call shows of a descriptor: string 0 is nothing; it may have FX_FD_COUNTED beside it. */
 struct fx_fd_ref {
 	struct fx_fd *entry;
 	uint32_t string;
@@ -79,6 +82,12 @@ struct fx_fd_ref fx_fd_known(int fd);
 
 /* How often the number was forgotten, but for renamings: another age, another descriptor. */
 uint32_t fx_fd_age(int fd);
+
+/* `to' is a copy of `from'. */
+void fx_fd_copied(int from, int to);
+
+/* `fd' is an eventfd, just made. */
+void fx_fd_event(int fd, bool is_semaphore);
 
 /* The number is closed, or was opened anew. Nothing in a vfork child: its descriptors are its own. */
 void fx_fd_forget(int fd);

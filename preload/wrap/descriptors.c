@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Descriptors that are waited for, and sockets: wrappers of the generic shape. */
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 
 #include "preload/call/call.h"
@@ -36,6 +37,64 @@ static void fx_tell_pair(struct fx_call *call, const int *fds)
 	if (call->error)
 		return;
 	is = fx_fd_known(fds[0]);
+	fx_show_file(call, FX_STR_file, &is);
+}
+
+/* --- Connections that are accepted ------------------------------------------------------------------ */
+
+/* Its first call would ask what it is. */
+static int accepted(int fd)
+{
+	if (fd < 0)
+		return fd;
+	fx_fd_forget(fd);
+	if (fx_category_on(FX_CAT_SYSCALL))
+		fx_compact_look(fd, FX_CAT_SYSCALL);
+	return fd;
+}
+
+static int fx_call_accept(int fd, struct sockaddr *address, socklen_t *length)
+{
+	return accepted(FX_REAL(accept)(fd, address, length));
+}
+
+static int fx_call_accept4(int fd, struct sockaddr *address, socklen_t *length, int flags)
+{
+	return accepted(FX_REAL(accept4)(fd, address, length, flags));
+}
+
+#define FX_WORDS_TELL_accepted 1
+
+static void fx_tell_accepted(struct fx_call *call, int fd)
+{
+	const struct fx_fd_ref is = fx_fd_known(fd);
+
+	fx_show_file(call, FX_STR_connection, &is);
+}
+
+/* --- eventfds ------------------------------------------------------------------------------------- */
+
+static int fx_call_eventfd(unsigned value, int flags)
+{
+	const int ret = FX_REAL(eventfd)(value, flags);
+
+	if (ret < 0)
+		return ret;
+	if (fx_engine_may(FX_ASK_LOOK))
+		fx_fd_event(ret, flags & EFD_SEMAPHORE);
+	else
+		fx_fd_forget(ret);
+	if (fx_category_on(FX_CAT_SYSCALL))
+		fx_compact_look(ret, FX_CAT_SYSCALL);
+	return ret;
+}
+
+#define FX_WORDS_TELL_event 1
+
+static void fx_tell_event(struct fx_call *call, int fd)
+{
+	const struct fx_fd_ref is = fx_fd_known(fd);
+
 	fx_show_file(call, FX_STR_file, &is);
 }
 

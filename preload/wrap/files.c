@@ -22,21 +22,21 @@ static void fx_call_closefrom(int first)
 	FX_REAL(closefrom)(first);
 }
 
-static int fcntl_done(int command, int ret)
+static int fcntl_done(int fd, int command, int ret)
 {
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC)
-		fx_fd_forget(ret);
+		fx_fd_copied(fd, ret);
 	return ret;
 }
 
 static int fx_call_fcntl(int fd, int command, long arg)
 {
-	return fcntl_done(command, FX_REAL(fcntl)(fd, command, arg));
+	return fcntl_done(fd, command, FX_REAL(fcntl)(fd, command, arg));
 }
 
 static int fx_call_fcntl64(int fd, int command, long arg)
 {
-	return fcntl_done(command, FX_REAL(fcntl64)(fd, command, arg));
+	return fcntl_done(fd, command, FX_REAL(fcntl64)(fd, command, arg));
 }
 
 #include "preload/unit-files.inc"

@@ -8,7 +8,7 @@ import re
 import sys
 
 QUEUES = set("mq_send mq_timedsend mq_receive mq_timedreceive msgsnd msgrcv".split())
-NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll splice tee sendfile shutdown".split())
+NAMES = QUEUES | set("read readv recv recvfrom recvmsg recvmmsg write writev send sendto sendmsg sendmmsg poll splice tee sendfile shutdown eventfd_read eventfd_write connect accept".split())
 EVENT = re.compile(r'event type=(\S+) pid=(\d+) tid=(\d+) ts=(\d+)(?: end=(\d+))?(?: id=(\d+))? category="([^"]*)"\S* name="([^"]*)"(.*)')
 
 
@@ -22,7 +22,7 @@ def main():
         kind, _, tid, ts, end, ident, category, name, rest = found.groups()
         if kind == "complete" and category == "syscall" and name in NAMES:
             # One that did not end, or found nothing, says nothing of what its descriptor is.
-            if re.search(r'file":string="(pipe|fifo|socket):', rest) or "unfinished" in rest or name == "poll" or name in QUEUES:
+            if re.search(r'file":string="(pipe:|fifo:|socket:|anon_inode:.eventfd)', rest) or "unfinished" in rest or name == "poll" or name in QUEUES:
                 calls.setdefault(int(tid), []).append((int(ts), int(end), name))
         elif category == "message" and kind == "flow-begin":
             begins[ident] = (int(tid), int(ts))

@@ -95,7 +95,7 @@ def of_child(r):
 for r in sorted(map(json.loads, sys.stdin), key=of_child):
     args = " ".join("%s=%s" % (a["name"], a["value"]) for a in r.get("args", []) if a["type"] != "koid")
     if r["kind"] == "kernel-object" and r["type"] not in ("process", "thread"):
-        lines.append("%s|%s|%s|%s" % (args, r["type"], re.sub(r"\[\d+\]", "[N]", r["name"]), number(r["koid"])))
+        lines.append("%s|%s|%s|%s" % (args, r["type"], re.sub(r"(eventfd\]) \d+-\d+$", r"\1", re.sub(r"\[\d+\]", "[N]", r["name"])), number(r["koid"])))
     elif r["kind"] == "event" and r.get("category") == "c":
         lines.append("%s %s" % (r["name"], number(r["args"][0]["value"])))
 print("\n".join(lines))'

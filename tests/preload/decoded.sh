@@ -49,7 +49,7 @@ shown madvise '.*"advice":string="MADV_DONTNEED", "ret":int32=0'
 shown memfd_create '"name":string="named", "flags":string="MFD_CLOEXEC", "ret":int32=[0-9]+'
 
 shown epoll_ctl '"epfd":int32=[0-9]+, "operation":string="EPOLL_CTL_ADD", "fd":int32=[0-9]+, "events":string="EPOLLIN\|EPOLLET", "data":string="0", "ret":int32=0'
-expect_line 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLIN".*"ret":int32=1, "file":string="anon_inode:\[eventfd\]"' dump
+expect_line 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLIN".*"ret":int32=1, "file":string="anon_inode:\[eventfd\] [0-9]+-[0-9]+"' dump
 expect_equal 2 "$(grep -cE 'name="epoll_wait".* "ready":string="[0-9]+:EPOLLIN"' dump)" "events of a known descriptor"
 shown epoll_wait '.*"ready":string="\(0x11f71fb04cb\):EPOLL[A-Z]+", .*'
 shown epoll_wait '"epfd":int32=[0-9]+, "ready":string="[0-9]+:EPOLLIN", "maxevents":int32=1, "timeout_ms":int32=-1, "ret":int32=1'
@@ -61,7 +61,7 @@ shown poll '"fds":string="([0-9]+:POLLIN\|POLLOUT)", "ready":string="\1", "nfds"
 shown select '"nfds":int32=[0-9]+, "readfds":string="([0-9]+)", "ready":string="in \1", "timeout_ns":null=null, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "readfds":string="([0-9]+) [0-9]+", "writefds":string="([0-9]+)", "ready":string="in \1, out \2", "timeout_ns":int32=1000000, "left_ns":int32=[0-9]+, "ret":int32=2'
 shown select '"nfds":int32=[0-9]+, "readfds":string="[0-9]+", "timeout_ns":int32=1000000, "left_ns":int32=0, "ret":int32=0'
-expect_line 'name="select".*"ready":string="in [0-9]+, out [0-9]+".*"ret":int32=2, "file":string="anon_inode:\[eventfd\]", "file_2":string="pipe:\[[0-9]+\]"' dump
+expect_line 'name="select".*"ready":string="in [0-9]+, out [0-9]+".*"ret":int32=2, "file":string="anon_inode:\[eventfd\] [0-9]+-[0-9]+", "file_2":string="pipe:\[[0-9]+\]"' dump
 shown pselect '"nfds":int32=[0-9]+, "writefds":string="([0-9]+)", "exceptfds":string="[0-9]+ [0-9]+", "ready":string="out \1", "timeout_ns":int32=1000000000, "ret":int32=1'
 shown select '"nfds":int32=[0-9]+, "exceptfds":string="", "timeout_ns":int32=[0-9]+, "ret":int32=-1, "errno":string="EFAULT"'
 shown select '"nfds":int32=[0-9]+, "readfds":string="[0-9]+", "timeout_ns":int32=[0-9]+, "ret":int32=-1, "errno":string="EBADF"'

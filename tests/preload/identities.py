@@ -27,7 +27,8 @@ def shown(path):
             args = {arg["name"]: arg["value"] for arg in record["args"]}
             if "file" in args:
                 total = args.get("total_read", args.get("total_written", "-"))
-                calls[f"{record['pid']} {record['name']} {args['fd']} {args['file']} {total}"] += 1
+                file_name = re.sub(r"(eventfd\]) \d+-\d+$", r"\1", args["file"])  # who made it, and when
+                calls[f"{record['pid']} {record['name']} {args['fd']} {file_name} {total}"] += 1
     return calls
 
 

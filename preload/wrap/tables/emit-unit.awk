@@ -18,6 +18,8 @@ function words_needed(f,    s, p) {
 		s = s " + FX_WORDS_TOTAL"
 	if (f in writes)
 		s = s " + FX_WORDS_TOTAL"
+	if (f in counts)
+		s = s " + FX_WORDS_COUNT"
 	return s
 }
 
@@ -67,6 +69,8 @@ function way(f, i) {
 
 # Behind the result: what the descriptors are, and the bytes so far.
 function write_files(f,    i, x) {
+	if (f in counts)
+		printf "\t\tfx_show_count(&call, &is_%s, %s, ret);\n", fd_name[f, 1], counts[f]
 	for (i = 1; i <= fds[f]; i++) {
 		x = fd_name[f, i]
 		if (way(f, i) == "")
@@ -97,7 +101,7 @@ function one_word_each(f,    s, p, i, x) {
 			s = s " && FX_ONE_WORD_" kind[f, p] "(" name[f, p] ")"
 	for (i = 1; i <= fds[f]; i++) {
 		x = fd_name[f, i]
-		s = s " && is_" x ".string"
+		s = s " && FX_ONE_WORD_file(is_" x ".string)"
 		if (way(f, i) != "")
 			s = s " &&\n\t    FX_ONE_WORD_size(total_" x " = fx_fd_sum(&is_" x ".entry->" way(f, i) ", ret))"
 	}
@@ -178,6 +182,8 @@ function write_descriptors(f,    x) {
 		printf "\tif (ret == 0)\n\t\tfx_fd_moved(%s);\n", descriptor[f, "moves"]
 	if (x == "ret" && (f, "within") in descriptor)
 		printf "\tfx_fd_opened_at(ret, %s);\n", descriptor[f, "within"]
+	else if (x == "ret" && (f, "copies") in descriptor)
+		printf "\tfx_fd_copied(%s, ret);\n", descriptor[f, "copies"]
 	else if (x == "ret")
 		print "\tfx_fd_forget(ret);"
 	else if (x != "") {

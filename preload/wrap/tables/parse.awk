@@ -104,7 +104,7 @@ function option(f, word) {
 		if (note_name[f] == "fd")
 			described(f, "fd")
 	}
-	else if (word ~ /^(opens|closes|renames)=/)
+	else if (word ~ /^(opens|closes|copies|renames)=/)
 		descriptor[f, substr(word, 1, index(word, "=") - 1)] = substr(word, index(word, "=") + 1)
 	else if (word == "opens")
 		descriptor[f, word] = "ret"
@@ -133,6 +133,8 @@ function option(f, word) {
 		reads[f] = substr(word, 7)
 	else if (word ~ /^writes=/)
 		writes[f] = substr(word, 8)
+	else if (word ~ /^counts=/)
+		counts[f] = substr(word, 8)
 	else if (word ~ /^as=/)
 		shown[f] = substr(word, 4)
 	else if (word ~ /^version=/)

@@ -5,7 +5,8 @@
  *
  * KIND: pipe, fifo, stream, seqpacket, datagram (pairs of sockets), unix, seqpath, tcp4, tcp6 (connected); unixdg, udp4, udp6 (each
  * writing process has a socket, and says where to), unixdgc, udp4c, udp6c (connected); mq, msg (message queues of POSIX and System
- * V; all at once, with priorities and types). HOW: "turns": one writes and one
+ * V; all at once, with priorities and types); event, eventsem (eventfds, by turns alone: what is
+ * added is as many bytes). HOW: "turns": one writes and one
  * reads at a time, any number of bytes; "free": all at once, in words of eight bytes that say whose they are. Each writer
  * and reader is a process or a thread, as it comes; so is with which function it reads and writes. WHAT: "kill": one of the
  * processes is ended by SIGKILL in the middle of it; "unseen-writer", "unseen-reader": the first process calls in a way that
@@ -28,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/msg.h>
@@ -72,6 +74,7 @@ static union address {
 } target; /* where to; a length of 0: the socket is connected */
 static socklen_t target_length;
 static bool is_mq;
+static bool is_event, is_semaphore; /* eventfds: a byte is one that is added */
 static int msqid = -1;
 static unsigned seed;
 
@@ -160,6 +163,26 @@ static ssize_t get_message(struct party *p)
 	return done;
 }
 
+static ssize_t event_add(struct party *p, uint64_t number)
+{
+	if (p->is_unseen)
+		return call_unseen(SYS_write, ends[1], &number, 8) == 8 ? (ssize_t)number : -1;
+	if (party_random(p, 2))
+		return write(ends[1], &number, 8) == 8 ? (ssize_t)number : -1;
+	return eventfd_write(ends[1], number) == 0 ? (ssize_t)number : -1;
+}
+
+static ssize_t event_take(struct party *p)
+{
+	uint64_t number;
+
+	if (p->is_unseen)
+		return call_unseen(SYS_read, ends[0], &number, 8) == 8 ? (ssize_t)number : -1;
+	if (party_random(p, 2))
+		return read(ends[0], &number, 8) == 8 ? (ssize_t)number : -1;
+	return eventfd_read(ends[0], &number) == 0 ? (ssize_t)number : -1;
+}
+
 static ssize_t write_somehow(struct party *p, size_t size)
 {
 	size_t half = size / 2;
@@ -170,6 +193,8 @@ static ssize_t write_somehow(struct party *p, size_t size)
 			     .msg_namelen = target_length};
 	struct mmsghdr many = {.msg_hdr = msg};
 
+	if (is_event)
+		return event_add(p, size);
 	if (is_mq || msqid >= 0)
 		return put_message(p, size);
 	switch (target_length ? 2 + party_random(p, 3) : party_random(p, is_socket ? 5 : 2)) {
@@ -206,6 +231,8 @@ static ssize_t read_somehow(struct party *p, size_t size)
 			note(p, 'P')->until = shared->read + 1;
 		p->number++;
 	}
+	if (is_event)
+		return event_take(p);
 	switch (party_random(p, is_socket ? 7 : 2)) {
 	case 0:
 		return read(ends[0], p->buffer, size);
@@ -252,7 +279,7 @@ static void pause_somehow(struct party *p)
 
 static void write_once(struct party *p)
 {
-	size_t most = messages ? 500 : party_random(p, 10) ? 3000 : BYTES;
+	size_t most = messages ? 500 : is_semaphore ? 4 : party_random(p, 10) ? 3000 : BYTES;
 	size_t size = by_turns ? 1 + party_random(p, most) : 8 + 8 * party_random(p, most / 8);
 	struct entry *e;
 	ssize_t done;
@@ -267,8 +294,8 @@ static void write_once(struct party *p)
 	fill(p, size);
 	e = note(p, p->is_unseen ? 'U' : 'W');
 	e->from = shared->written;
-	done = p->is_unseen ? call_unseen(SYS_write, ends[1], p->buffer, size)
-			    : write_somehow(p, size);
+	done = p->is_unseen && !is_event ? call_unseen(SYS_write, ends[1], p->buffer, size)
+					 : write_somehow(p, size);
 	p->number++;
 	if (done > 0) {
 		e->until = e->from + (messages ? 1 : done);
@@ -294,8 +321,11 @@ static bool read_once(struct party *p)
 		lock(&shared->reading);
 	if (messages && !by_turns)
 		size = BYTES;
-	done =
-	    p->is_unseen ? call_unseen(SYS_read, ends[0], p->buffer, size) : read_somehow(p, size);
+	if (is_event && p->is_unseen)
+		done = event_take(p);
+	else
+		done = p->is_unseen ? call_unseen(SYS_read, ends[0], p->buffer, size)
+				    : read_somehow(p, size);
 	goes_on = done > 0 || (done < 0 && (errno == EAGAIN || errno == EINTR));
 	if (done > 0) {
 		e = note(p, p->is_unseen ? 'V' : 'R');
@@ -457,6 +487,13 @@ static void make_channel(const char *kind)
 		ends[0] = open("fifo", O_RDONLY | O_NONBLOCK);
 		ends[1] = open("fifo", O_WRONLY);
 		fcntl(ends[0], F_SETFL, 0);
+		return;
+	}
+	if (strncmp(kind, "event", 5) == 0) {
+		is_event = is_endless = true;
+		is_semaphore = kind[5];
+		ends[0] = eventfd(0, is_semaphore ? EFD_SEMAPHORE : 0);
+		ends[1] = dup(ends[0]);
 		return;
 	}
 	if (strcmp(kind, "mq") == 0 || strcmp(kind, "msg") == 0) {

@@ -2,18 +2,21 @@
 /*
  * passing SCENE: bytes on ways that are not write() and read(), from one process to another. Prints of each read whose bytes it got,
  * as messages.c does: R TID NUMBER TID NUMBER, the calls of a thread on channels counted from 0; and M, the
- * same of a write that waited for room, which read made it, and of a read that waited for the end, who made it.
+ * same of a write that waited for room, which read made it, of a read that waited for the end, who made it, and of a poll, who came.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -310,6 +313,48 @@ static void scene_numbers(void)
 	}
 }
 
+/* --- eventfds --------------------------------------------------------------------------------- */
+
+static void adds(int fd, uint64_t number_, int what)
+{
+	says(what);
+	check(write(fd, &number_, 8) == 8, "write");
+	number++;
+}
+
+static void takes(int fd, uint64_t expected, int what)
+{
+	uint64_t got;
+
+	check(read(fd, &got, 8) == 8 && got == expected, "read");
+	hears(what);
+	number++;
+}
+
+/* Several additions are taken at once: the last one's; by copies of the descriptor, which one has been made by fcntl(). */
+static void child_adds(const int *fds)
+{
+	adds(fds[0], 3, 0);
+	adds(fds[1], 5, 1);
+	adds(fds[2], 1, 2);
+}
+
+static void scene_event(void)
+{
+	int fds[3] = {eventfd(0, 0)};
+
+	check((fds[1] = dup(fds[0])) >= 0 && (fds[2] = fcntl(fds[0], F_DUPFD, 20)) >= 20, "dup");
+	in_child(child_adds, fds);
+	takes(fds[0], 9, 2);
+	/* The number is another's now. */
+	close(fds[1]);
+	check(eventfd(0, EFD_SEMAPHORE) == fds[1], "eventfd");
+	in_child(child_adds, fds);
+	takes(fds[0], 4, 2);
+	for (int i = 0; i < 5; i++)
+		takes(fds[1], 1, 1);
+}
+
 /* --- Several messages at once ----------------------------------------------------------------- */
 
 static void many_init(struct mmsghdr *many, struct iovec *iov)
@@ -373,7 +418,9 @@ static void child_connects(const int *fds)
 	int fd = tcp_socket(&client);
 
 	(void)fds;
+	says(2);
 	check(connect(fd, (struct sockaddr *)&server, sizeof(server)) == 0, "connect");
+	number++;
 	writes(fd, 0);
 	reads(fd, 1);
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &off, sizeof(off));
@@ -393,12 +440,102 @@ static void scene_ports(void)
 			_exit(0);
 		}
 		fd = accept(listening, NULL, NULL);
+		hears(2);
+		number++;
 		reads(fd, 0);
 		writes(fd, 1);
 		wait(&status);
 		check(status == 0, "child");
 		close(fd);
 	}
+}
+
+/* --- Who is accepted -------------------------------------------------------------------------- */
+
+static union {
+	struct sockaddr any;
+	struct sockaddr_in in;
+	struct sockaddr_un un;
+} where;
+static socklen_t where_length;
+
+/* Comes when its parent polls; a second one that comes then is not who woke it. */
+static void client_comes(int what, int goes_on)
+{
+	int fd = socket(where.any.sa_family, SOCK_STREAM, 0), status;
+
+	number = 0;
+	while (!*(volatile long *)&said[5].number)
+		usleep(1000);
+	wait_for_sleep(getppid());
+	says(what);
+	check(connect(fd, &where.any, where_length) == 0, "connect");
+	number++;
+	if (goes_on && fork() == 0) {
+		fd = socket(where.any.sa_family, SOCK_STREAM, 0);
+		number = 0;
+		says(what + 1);
+		check(connect(fd, &where.any, where_length) == 0, "connect");
+		number++;
+		writes(fd, 4);
+		_exit(0);
+	}
+	writes(fd, 3);
+	if (goes_on)
+		wait(&status);
+	_exit(0);
+}
+
+static void server_accepts(int listening, int what, int bytes)
+{
+	int fd = accept(listening, NULL, NULL);
+
+	check(fd >= 0, "accept");
+	hears(what);
+	number++;
+	reads(fd, bytes);
+	close(fd);
+}
+
+static void accepts_from(int listening)
+{
+	struct pollfd pollfd = {.fd = listening, .events = POLLIN};
+	int status;
+	long polled;
+
+	for (int i = 0; i < 3; i++) {
+		said[5].number = 0;
+		if (fork() == 0)
+			client_comes(0, i % 2);
+		said[5].number = 1;
+		polled = number;
+		check(poll(&pollfd, 1, -1) == 1, "poll");
+		number++;
+		server_accepts(listening, 0, 3);
+		dprintf(1, "M %d %ld %d %ld\n", (int)syscall(SYS_gettid), polled, said[0].tid,
+			said[0].number);
+		if (i % 2)
+			server_accepts(listening, 1, 4);
+		wait(&status);
+		check(status == 0, "child");
+	}
+}
+
+static void scene_accepts(void)
+{
+	int listening = tcp_socket(&where.in);
+
+	where_length = sizeof(where.in);
+	check(listen(listening, 5) == 0, "listen");
+	accepts_from(listening);
+	close(listening);
+	where.un = (struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = "accepts"};
+	where_length = sizeof(where.un);
+	unlink(where.un.sun_path);
+	listening = socket(AF_UNIX, SOCK_STREAM, 0);
+	check(bind(listening, &where.any, where_length) == 0 && listen(listening, 5) == 0,
+	      "listen");
+	accepts_from(listening);
 }
 
 int main(int argc, char **argv)
@@ -410,7 +547,7 @@ int main(int argc, char **argv)
 	    {"splice", scene_splice}, {"tee", scene_tee},	  {"sendfile", scene_sendfile},
 	    {"passed", scene_passed}, {"numbers", scene_numbers}, {"many", scene_many},
 	    {"ports", scene_ports},   {"full", scene_full},	  {"larger", scene_larger},
-	    {"shut", scene_shut},
+	    {"shut", scene_shut},     {"event", scene_event},	  {"accepts", scene_accepts},
 	};
 
 	said = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -6,6 +6,7 @@
 
 #include "manager/archive/transfer-boxes.h"
 #include "manager/archive/transfer-ends.h"
+#include "manager/archive/transfer-meets.h"
 #include "manager/archive/transfer-queues.h"
 
 static struct fx_transfer_ends ends;
@@ -58,6 +59,10 @@ Test(ends, what_is_no_channel)
 					    "pipe:[1",
 					    "pipe:[1] x",
 					    "anon_inode:[9]",
+					    "anon_inode:[eventfd]",
+					    "anon_inode:[eventfd] 5",
+					    "anon_inode:[eventfd] 5-6 x",
+					    "socket:[4] tcp 0.0.0.0:0",
 					    "socket:[4] tcp 0.0.0.0:80 listening",
 					    "socket:[4] unix stream /x",
 					    "socket:[4] netlink raw",
@@ -79,6 +84,72 @@ Test(ends, a_pipe_is_its_own_peer)
 	cr_expect(pipe->peer == pipe && !pipe->is_odd);
 	cr_expect(fifo->peer == fifo && !fifo->is_odd);
 }
+
+Test(ends, an_eventfd_is_its_own_peer)
+{
+	struct fx_transfer_end *event = end_of("anon_inode:[eventfd] 5-6", 1);
+	struct fx_transfer_end *other = end_of("anon_inode:[eventfd] 5-7 semaphore", 1);
+
+	cr_assert(event && other && event != other);
+	cr_expect_eq(end_of("anon_inode:[eventfd] 5-6", 2), event);
+	cr_expect(!event->is_semaphore && other->is_semaphore);
+	fx_transfer_ends_join(&ends);
+	cr_expect(event->peer == event && !event->is_odd);
+}
+
+/* --- Connections ------------------------------------------------------------------------------ */
+
+#define UNCONNECTED "socket:[1] tcp 0.0.0.0:0"
+
+static struct fx_transfer_end *connects(uint64_t begin, enum fx_connects how)
+{
+	struct fx_transfer call = {.begin = begin, .end = begin + 5, .tid = (uint32_t)begin};
+	struct fx_transfer_end *end =
+	    fx_transfer_end_connects(&ends, UNCONNECTED, strlen(UNCONNECTED), 1);
+
+	cr_assert(end);
+	fx_transfer_meets_connect(end, &call, how);
+	return end;
+}
+
+Test(ends, who_connects_is_known_before_the_address)
+{
+	struct fx_transfer_end *end = connects(10, FX_CONNECTS_DONE), *peer;
+
+	cr_expect_eq(end_of("socket:[1] tcp 127.0.0.1:5->127.0.0.1:80", 1), end);
+	peer = end_of("socket:[2] tcp 127.0.0.1:80->127.0.0.1:5", 2);
+	peer->accepted = (struct fx_transfer){.begin = 1, .end = 20};
+	fx_transfer_ends_join(&ends);
+	expect_peers(end, peer);
+	cr_expect(end->connected.begin == 10 && end->first == 10 && end->last == 15);
+	cr_expect(peer->first == 1 && peer->last == 20);
+}
+
+/* A call that fails connects nobody; of two which it was is not known, if the first had not ended. */
+Test(ends, several_calls_that_connect)
+{
+	cr_expect_eq(connects(10, FX_CONNECTS_NOT)->connected.end, 0);
+	cr_expect_eq(connects(20, FX_CONNECTS_DONE)->connected.begin, 20);
+	cr_expect_eq(connects(30, FX_CONNECTS_BEGUN)->connected.begin, 30);
+	cr_expect_eq(connects(40, FX_CONNECTS_DONE)->connected.end, 0);
+}
+
+Test(ends, what_listens)
+{
+	static const char listens[] = "socket:[7] tcp 0.0.0.0:80 listening",
+			  not [] = "socket:[7] tcp 0.0.0.0:80";
+	struct fx_transfer call = {.begin = 1, .end = 2};
+	struct fx_transfer_meets meets = {0};
+
+	fx_transfer_meets_add(&meets, not, strlen(not ), &call, NULL);
+	cr_expect_eq(meets.meets.count, 0);
+	fx_transfer_meets_add(&meets, listens, strlen(listens), &call, NULL);
+	cr_assert_eq(meets.meets.count, 1);
+	cr_expect_eq(meets.meets.items[0].listener, 7);
+	fx_transfer_meets_free(&meets);
+}
+
+/* --- Others ----------------------------------------------------------------------------------- */
 
 /* Inodes of other file systems may be the same. */
 Test(ends, a_fifo_of_two_paths)
