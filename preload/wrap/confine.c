@@ -25,11 +25,25 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
+/* Descriptors that are looked at while it may be done, if they are there. */
+#define LOOKED_AT 64
+
+/* What they are cannot be asked any more afterwards, as by the part of sshd that nobody trusts. */
+static void before_lookless(void)
+{
+	if (!fx_category_on(FX_CAT_SYSCALL) || !fx_engine_may(FX_ASK_LOOK))
+		return;
+	for (int fd = 0; fd < LOOKED_AT; fd++)
+		fx_compact_look(fd, FX_CAT_SYSCALL);
+}
+
 /* `filter`, or NULL: nothing but reading, writing and the end. */
 static void before_seccomp(const void *filter)
 {
 	const uint32_t refused = filter ? fx_filter_refuses(filter) : FX_ASK_ALL;
 
+	if (filter && refused & FX_ASK_LOOK)
+		before_lookless();
 	/* A vfork child records nothing, and has its parent's environment. */
 	if (!filter && !fx_engine_is_lent())
 		fx_engine_give_up();

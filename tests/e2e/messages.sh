@@ -68,7 +68,7 @@ done
 
 # Bytes on other ways, a full pipe, the end of a stream, descriptors that are passed or copied, ports that are used again.
 target passing passing.c
-for scene in splice tee sendfile passed numbers many ports full larger shut event accepts; do
+for scene in splice tee sendfile passed numbers many ports full larger shut event accepts confined; do
 	"$FXTRACE" run -c syscall,process,message -o passing.fxt -- ./passing $scene >log 2>said || fail "passing $scene: $(cat said)"
 	"$FXTRACE" dump passing.fxt >dump
 	read -r reads found wrong _ < <(python3 "$FX_SRCDIR/tests/e2e/messages_agree.py" dump log all 2>differs)

@@ -279,7 +279,7 @@ for bin in /usr/lib/postgresql/*/bin; do
 	break
 done
 
-# --- A login by ssh: a part of sshd locks itself in before it can say what its descriptors are, so who wrote what is not known
+# --- A login by ssh: to the parts of sshd, one of which locks itself in. The shell that they start writes inside libc
 
 login() {
 	local port=$((20000 + RANDOM % 10000))
@@ -315,6 +315,7 @@ END
 	python3 ways.py why.json ssh poll >ways || fail "login: $(cat ways)"
 	expect_ok "$FXTRACE" why --process ssh login.fxt
 	expect_line 'p?poll: .* tcp 127\.0\.0\.1:[0-9]+->127\.0\.0\.1:'$port out
+	expect_line '^ .* sshd \(pid [0-9]+\)' out
 	expect_line 'waits, .* of the time .*, are followed no further: what ended them is not recorded' out
 }
 if command -v sshd >/dev/null && command -v ssh-keygen >/dev/null && [ "$(id -u)" -eq 0 ]; then

@@ -5,14 +5,18 @@
  * same of a write that waited for room, which read made it, of a read that waited for the end, who made it, and of a poll, who came.
  */
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -450,6 +454,36 @@ static void scene_ports(void)
 	}
 }
 
+/* --- Who may not ask any more ----------------------------------------------------------------- */
+
+/* What its descriptors are it cannot say from then on, as a part of sshd cannot. */
+static void child_is_confined(const int *fds)
+{
+	struct sock_filter code[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_statx, 0, 1),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {.len = 4, .filter = code};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		perror("seccomp"); /* it goes on without */
+	writes(fds[1], 0);
+	writes(fds[3], 1);
+}
+
+static void scene_confined(void)
+{
+	int fds[4];
+
+	check(pipe(fds) == 0 && socketpair(AF_UNIX, SOCK_STREAM, 0, fds + 2) == 0, "pipe");
+	in_child(child_is_confined, fds);
+	reads(fds[0], 0);
+	reads(fds[2], 1);
+}
+
 /* --- Who is accepted -------------------------------------------------------------------------- */
 
 static union {
@@ -544,10 +578,11 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*play)(void);
 	} scenes[] = {
-	    {"splice", scene_splice}, {"tee", scene_tee},	  {"sendfile", scene_sendfile},
-	    {"passed", scene_passed}, {"numbers", scene_numbers}, {"many", scene_many},
-	    {"ports", scene_ports},   {"full", scene_full},	  {"larger", scene_larger},
-	    {"shut", scene_shut},     {"event", scene_event},	  {"accepts", scene_accepts},
+	    {"splice", scene_splice},	  {"tee", scene_tee},	      {"sendfile", scene_sendfile},
+	    {"passed", scene_passed},	  {"numbers", scene_numbers}, {"many", scene_many},
+	    {"ports", scene_ports},	  {"full", scene_full},	      {"larger", scene_larger},
+	    {"shut", scene_shut},	  {"event", scene_event},     {"accepts", scene_accepts},
+	    {"confined", scene_confined},
 	};
 
 	said = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
