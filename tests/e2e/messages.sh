@@ -107,6 +107,21 @@ for pause in 0.3 1 4; do
 done
 [ "${share:-0}" -ge 90 ] || fail "the wait for dd is not the sleep before it: $(cat why)"
 
+# From a wait at an eventfd, or for who connects, to the thread that was slow.
+target slow slow.c
+for way in event accept; do
+	share=0
+	for pause in 300 1000 4000; do
+		"$FXTRACE" run -q -o why.fxt -- ./slow $way $pause || fail "slow $way"
+		wait_in=eventfd_read
+		[ $way = event ] || wait_in=accept
+		"$FXTRACE" why --slice $wait_in:longest why.fxt >why || fail "why"
+		share=$(awk '/nanosleep|usleep/ { sub("%", "", $1); print int($1); exit }' why)
+		[ "${share:-0}" -lt 90 ] || break
+	done
+	[ "${share:-0}" -ge 90 ] || fail "the wait in $wait_in is not the sleep before it: $(cat why)"
+done
+
 # Who is not traced has no arrow, and that is said; and so it is without the category.
 printf 'a word' | "$FXTRACE" run -o cat.fxt -- cat >/dev/null 2>err
 grep -q '^fxtrace: 1 read from pipes, sockets and queues has no arrow from who wrote: 1 since one who was not seen' err ||

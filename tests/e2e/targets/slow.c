@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* slow WAY MS: one waits for another that sleeps so long: "event": a thread, at an eventfd; "accept": a process, for a connection. */
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static unsigned ms;
+static int event;
+
+static void *adds(void *unused)
+{
+	(void)unused;
+	usleep(1000 * ms);
+	return eventfd_write(event, 1) == 0 ? &event : NULL;
+}
+
+static int play_event(void)
+{
+	pthread_t thread;
+	uint64_t got = 0;
+	void *good = NULL;
+
+	event = eventfd(0, 0);
+	if (pthread_create(&thread, NULL, adds, NULL) != 0)
+		return 1;
+	eventfd_read(event, &got);
+	pthread_join(thread, &good);
+	return got != 1 || !good;
+}
+
+static int play_accept(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	int listening = socket(AF_INET, SOCK_STREAM, 0), fd, status = 1;
+	socklen_t length = sizeof(address);
+	char byte;
+
+	if (bind(listening, (struct sockaddr *)&address, length) < 0 || listen(listening, 1) < 0)
+		return 1;
+	getsockname(listening, (struct sockaddr *)&address, &length);
+	if (fork() == 0) {
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		usleep(1000 * ms);
+		_exit(connect(fd, (struct sockaddr *)&address, length) < 0 ||
+		      write(fd, "", 1) != 1);
+	}
+	fd = accept(listening, NULL, NULL);
+	if (read(fd, &byte, 1) != 1)
+		return 1;
+	wait(&status);
+	return status != 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	ms = (unsigned)atoi(argv[2]);
+	return strcmp(argv[1], "event") == 0 ? play_event() : play_accept();
+}
