@@ -13,7 +13,11 @@
 #include "symbols/store.h"
 #include "symbols/symbols.h"
 #include "where/frozen.h"
+#include "where/sampled.h"
 #include "where/waits.h"
+
+/* So often it is waited in vain for the kernel's copy of a thread. */
+#define MISSED_MAX 5u
 
 int fx_where_init(struct fx_where *ret)
 {
@@ -115,6 +119,20 @@ static void call_name_restarted(struct fx_where_thread *thread)
 	}
 }
 
+/* Of one that computes the kernel may make a copy while it goes on. False: it does not, or the stack is longer. */
+static bool thread_sample(struct fx_where *where, struct fx_where_thread *thread,
+			  struct fx_frozen *frozen)
+{
+	/* Where many compute, each has to wait for its turn. */
+	if (where->missed == MISSED_MAX)
+		return false;
+	if (fx_sampled_take(thread->tid, frozen) < 0) {
+		where->missed++;
+		return false;
+	}
+	return stack_follow(where, thread, frozen);
+}
+
 /* A thread that waits is not touched, if its stack can be followed without its registers. */
 static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 			struct fx_frozen *frozen)
@@ -126,6 +144,8 @@ static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 		return;
 	/* What waits for a disk cannot be stopped; of some calls a stop would be the end. */
 	if (thread->state == 'D' && r == 0)
+		return;
+	if (thread->state == 'R' && !thread->in_call && thread_sample(where, thread, frozen))
 		return;
 	if (thread->in_call && fx_call_ends_by_stop(thread->call)) {
 		thread->error = thread->stack ? 0 : -EINTR;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Where the threads of running processes stand: what each does this moment, in which call, whom it waits for, and by which way
- * it came there. Nothing of it is in the processes. A thread whose stack cannot be followed while it waits is stopped for that, for
- * as long as it takes to copy its registers and stack: some ten microseconds (ptrace(2), which lets go when this process ends).
+ * it came there. Nothing of it is in the processes. Of a thread that computes the kernel makes a copy, where it permits that (sampled.h).
+ * One whose stack can be followed neither so nor while it waits is stopped, for as long as it takes to copy its registers and stack:
+ * some ten microseconds (ptrace(2), which lets go when this process ends).
  */
 #ifndef FX_WHERE_H
 #define FX_WHERE_H
@@ -22,6 +23,7 @@ struct fx_where {
 	uint32_t circles;
 	uint32_t held;	       /* threads that were stopped to be looked at, */
 	uint64_t held_most_ns; /* none for longer */
+	uint32_t missed;       /* threads of which the kernel has made no copy */
 	struct fx_ages_clock began;
 	struct fx_symbol_cache *names;
 	struct fx_spaces *spaces;

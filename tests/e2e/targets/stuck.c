@@ -32,6 +32,7 @@
  *	robin		three processes, each reads a pipe that only the one before it writes
  *	talk		two processes send a byte to and fro
  *	busy		computes
+ *	deep		the same, far down its stack
  */
 #define _GNU_SOURCE
 #include <netinet/in.h>
@@ -585,6 +586,15 @@ NOINLINE static void run_busy(void)
 		;
 }
 
+NOINLINE static void run_deep(void)
+{
+	volatile char room[200 << 10];
+
+	room[0] = room[sizeof(room) - 1] = 1;
+	run_busy();
+	room[0] = 2;
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -599,6 +609,7 @@ static const struct {
     {"writers2", run_writers2},	  {"tcp", run_tcp},	      {"tcp6", run_tcp6},
     {"polls", run_polls},	  {"timed", run_timed},	      {"selects", run_selects},
     {"shared", run_shared},	  {"listens", run_listens},   {"backlog", run_backlog},
+    {"deep", run_deep},
 };
 
 int main(int argc, char **argv)
