@@ -6,7 +6,7 @@
  *	anon_inode:[eventfd] PID-TICKS			who has made it, and when
  *	anon_inode:[eventfd] PID-TICKS semaphore	a read takes one
  *
- * One that was made before the tracer came, or that came by exec or over a socket, has none.
+ * One that was made while nothing was recorded, or that came by exec or over a socket, has none.
  */
 #ifndef FX_PRELOAD_FDEVENTS_H
 #define FX_PRELOAD_FDEVENTS_H

@@ -74,18 +74,19 @@ static void fx_tell_accepted(struct fx_call *call, int fd)
 
 /* --- eventfds ------------------------------------------------------------------------------------- */
 
+/* Its number has the clock in it, which may be looked at while something is recorded. */
 static int fx_call_eventfd(unsigned value, int flags)
 {
 	const int ret = FX_REAL(eventfd)(value, flags);
 
 	if (ret < 0)
 		return ret;
-	if (fx_engine_may(FX_ASK_LOOK))
+	if (fx_category_on(FX_CAT_SYSCALL) && fx_engine_may(FX_ASK_LOOK)) {
 		fx_fd_event(ret, flags & EFD_SEMAPHORE);
-	else
-		fx_fd_forget(ret);
-	if (fx_category_on(FX_CAT_SYSCALL))
 		fx_compact_look(ret, FX_CAT_SYSCALL);
+	} else {
+		fx_fd_forget(ret);
+	}
 	return ret;
 }
 

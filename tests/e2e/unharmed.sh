@@ -217,3 +217,22 @@ fi
 expect_status 5 env FXTRACE_DISABLE=1 "$FXTRACE" run -o trace.fxt -- ./leaf 5
 list_archive trace.fxt
 expect_events 0 'category == "function"'
+
+# A process that may not look at the counter any more makes an eventfd, which has the time in its name else.
+cat >blind.c <<'EOF'
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(void)
+{
+	uint64_t value = 0;
+	int fd;
+
+	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
+	fd = eventfd(3, 0);
+	return read(fd, &value, sizeof value) != sizeof value || value != 3;
+}
+EOF
+compile blind blind.c
+expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./blind
