@@ -8,8 +8,10 @@
 
 #include "kernel/frames.h"
 
-/* Bytes of a file's tables that are kept in memory, at most, and of its notes that are looked at. */
+/* Bytes of a file's tables that are kept in memory, at most, and how many are read at once: of large ones few are needed. And bytes of
+ * its notes that are looked at. */
 #define TABLES_BYTES (UINT64_C(64) << 20)
+#define BLOCK_BYTES  (UINT64_C(16) << 10)
 #define NOTES_BYTES  4096u
 
 static bool bytes_read(const struct fx_code *code, uint64_t offset, void *to, size_t size)
@@ -151,17 +153,25 @@ bool fx_code_parse(struct fx_code *code)
 	return true;
 }
 
-static void tables_load(struct fx_code *code)
+/* A part of the tables, which is needed; NULL: it cannot be had. Behind it stand the bytes that a word at its end has in the next. */
+static const uint8_t *block_get(struct fx_code *code, uint64_t number)
 {
-	code->tables_tried = true;
-	if (code->tables.size > TABLES_BYTES)
-		return;
-	code->table_bytes = malloc(code->tables.size);
-	if (code->table_bytes &&
-	    !bytes_read(code, code->tables.offset, code->table_bytes, code->tables.size)) {
-		free(code->table_bytes);
-		code->table_bytes = NULL;
+	const struct fx_code_segment *tables = &code->tables;
+	uint64_t count = (tables->size + BLOCK_BYTES - 1) / BLOCK_BYTES;
+	uint64_t at = number * BLOCK_BYTES, left = tables->size - at;
+	size_t size = left < BLOCK_BYTES + 7 ? (size_t)left : BLOCK_BYTES + 7;
+	uint8_t *block;
+
+	if (!code->blocks)
+		code->blocks = calloc((size_t)count, sizeof(*code->blocks));
+	if (!code->blocks || code->blocks[number])
+		return code->blocks ? code->blocks[number] : NULL;
+	block = malloc(BLOCK_BYTES + 7);
+	if (block && !bytes_read(code, tables->offset + at, block, size)) {
+		free(block);
+		block = NULL;
 	}
+	return code->blocks[number] = block;
 }
 
 static bool segment_has_word(const struct fx_code_segment *s, uint64_t address)
@@ -177,11 +187,12 @@ bool fx_code_word(struct fx_code *code, uint64_t address, uint64_t *ret)
 		memcpy(ret, code->made + (address - code->table), 8);
 		return true;
 	}
-	if (segment_has_word(&code->tables, address)) {
-		if (!code->tables_tried)
-			tables_load(code);
-		if (code->table_bytes) {
-			memcpy(ret, code->table_bytes + (address - code->tables.address), 8);
+	if (code->tables.size <= TABLES_BYTES && segment_has_word(&code->tables, address)) {
+		uint64_t at = address - code->tables.address;
+		const uint8_t *block = block_get(code, at / BLOCK_BYTES);
+
+		if (block) {
+			memcpy(ret, block + at % BLOCK_BYTES, 8);
 			return true;
 		}
 	}
@@ -210,6 +221,8 @@ void fx_code_close(struct fx_code *code)
 {
 	if (code->fd >= 0)
 		close(code->fd);
-	free(code->table_bytes);
+	for (uint64_t at = 0; code->blocks && at < code->tables.size; at += BLOCK_BYTES)
+		free(code->blocks[at / BLOCK_BYTES]);
+	free(code->blocks);
 	free(code->made);
 }

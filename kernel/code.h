@@ -31,9 +31,8 @@ struct fx_code {
 	struct fx_code_segment segments[FX_CODE_SEGMENTS];
 	unsigned count;
 	struct fx_code_segment tables; /* the segment with the unwind tables */
-	uint8_t *table_bytes;	       /* read when first needed; NULL: not, or not to be had */
-	bool tables_tried;
-	uint8_t *made; /* a search table of our own, at `table' */
+	uint8_t **blocks; /* of that, each read when it is first needed; NULL: none was */
+	uint8_t *made;	  /* a search table of our own, at `table' */
 	size_t made_size;
 };
 

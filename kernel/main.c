@@ -2,6 +2,7 @@
 /* fxtrace-kernel: the provider that tells what the kernel says of the traced processes. `fxtrace run' starts it. */
 #include <errno.h>
 #include <getopt.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -191,6 +192,14 @@ static void records_work(struct fx_watch *watch)
 	losses_tell(watch);
 }
 
+/* One thread takes memory, another gives it back, all the time: the same is used again, and not given to the system in between. */
+static void memory_prepare(void)
+{
+	mallopt(M_ARENA_MAX, 1);
+	mallopt(M_TOP_PAD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
 static int complain(const char *what, int error)
 {
 	fprintf(stderr, NAME ": %s: %s\n", what, strerror(-error));
@@ -281,6 +290,7 @@ int main(int argc, char **argv)
 	uint32_t asked;
 	int r;
 
+	memory_prepare();
 	signals_prepare();
 	options_take(argc, argv, &options);
 	asked = sets_of(&options);

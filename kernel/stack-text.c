@@ -2,11 +2,13 @@
 #include "kernel/stack-text.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "kernel/kallsyms.h"
 #include "kernel/unwind.h"
+#include "symbols/store.h"
 #include "symbols/symbols.h"
 
 /* A line of a stack for what the kernel does on a thread's behalf; and how those of its functions end, as flame graphs have it. */
@@ -19,13 +21,18 @@
 struct fx_stack_text {
 	struct fx_kallsyms *kernel; /* NULL: not read yet, or not shown */
 	bool is_kernel_read;
-	size_t length; /* of the text */
+	char folder[FX_STORE_PATH_MAX]; /* where its names are kept; "" nowhere */
+	size_t length;			/* of the text */
 	char text[STACK_TEXT_MAX + FX_SYMBOL_TEXT_MAX + sizeof(KERNEL_SUFFIX) + 1];
 };
 
-struct fx_stack_text *fx_stack_text_create(void)
+struct fx_stack_text *fx_stack_text_create(const char *folder)
 {
-	return calloc(1, sizeof(struct fx_stack_text));
+	struct fx_stack_text *t = calloc(1, sizeof(*t));
+
+	if (t && folder)
+		snprintf(t->folder, sizeof(t->folder), "%s", folder);
+	return t;
 }
 
 void fx_stack_text_destroy(struct fx_stack_text *t)
@@ -69,7 +76,7 @@ static void frame_add(struct fx_stack_text *t, const struct fx_space *space,
 static const char *kernel_name(struct fx_stack_text *t, uint64_t address)
 {
 	if (!t->is_kernel_read)
-		t->kernel = fx_kallsyms_read(NULL);
+		t->kernel = fx_kallsyms_read(NULL, t->folder[0] ? t->folder : NULL);
 	t->is_kernel_read = true;
 	return t->kernel ? fx_kallsyms_find(t->kernel, address) : NULL;
 }

@@ -10,8 +10,8 @@
 
 struct fx_stack_text;
 
-/* Room for one of them, and the names of the kernel. NULL without memory. */
-struct fx_stack_text *fx_stack_text_create(void);
+/* Room for one of them, and the names of the kernel, which are kept in `folder' (kernel/kallsyms.h). NULL without memory. */
+struct fx_stack_text *fx_stack_text_create(const char *folder);
 void fx_stack_text_destroy(struct fx_stack_text *t);
 
 /* The stack of a sample in `space', whose code has `names' (fx_space_names()). Valid until the next. */

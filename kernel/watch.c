@@ -49,11 +49,12 @@ struct fx_watch {
 	uint32_t alone;	    /* the process that is of interest; 0: all are */
 };
 
-static int watch_prepare(struct fx_watch *watch, const struct fx_kernel_wish *wish)
+static int watch_prepare(struct fx_watch *watch, const struct fx_kernel_wish *wish,
+			 const char *folder)
 {
 	static const struct fx_points none = {.count = 0};
 
-	watch->stack = fx_stack_text_create();
+	watch->stack = fx_stack_text_create(folder);
 	watch->calls = fx_calls_create();
 	watch->events = fx_events_create(watch->points ? &watch->points->named : &none);
 	watch->tasks = fx_tasks_create();
@@ -82,6 +83,7 @@ int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_po
 {
 	struct fx_watch *watch = calloc(1, sizeof(*watch));
 	char folder[FX_STORE_PATH_MAX];
+	bool keeps = fx_store_folder(NULL, folder);
 
 	if (!watch)
 		return -ENOMEM;
@@ -90,14 +92,14 @@ int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_po
 		fx_watch_destroy(watch);
 		return -ENOMEM;
 	}
-	if (fx_store_folder(NULL, folder))
+	if (keeps)
 		fx_symbol_cache_keep(watch->names, folder);
 	watch->points = points;
 	watch->preparing = (uint32_t)wish->pid;
 	watch->alone = alone ? (uint32_t)wish->pid : 0;
 	watch->machine = wish->machine;
 	watch->has_switches = points && points->tracepoints.sets & FX_KERNEL_WAKEUPS;
-	if (watch_prepare(watch, wish) < 0) {
+	if (watch_prepare(watch, wish, keeps ? folder : NULL) < 0) {
 		fx_watch_destroy(watch);
 		return -ENOMEM;
 	}

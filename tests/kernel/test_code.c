@@ -46,6 +46,45 @@ Test(code, own_program)
 	fx_code_close(&code);
 }
 
+struct library {
+	char path[256];
+	uint64_t bias;
+};
+
+static int library_note(struct dl_phdr_info *info, size_t size, void *opaque)
+{
+	struct library *ret = opaque;
+
+	(void)size;
+	if (!strstr(info->dlpi_name, "libc.so"))
+		return 0;
+	strncpy(ret->path, info->dlpi_name, sizeof(ret->path) - 1);
+	ret->bias = info->dlpi_addr;
+	return 1;
+}
+
+/* Tables that are read in pieces are those in memory, also where a word lies in two. */
+Test(code, large_tables)
+{
+	struct library libc = {.bias = 0};
+	struct fx_code code = {.fd = -1};
+	uint64_t word, memory;
+
+	dl_iterate_phdr(library_note, &libc);
+	code.fd = open(libc.path, O_RDONLY | O_CLOEXEC);
+	cr_assert(fx_code_parse(&code));
+	cr_assert_gt(code.tables.size, 100000);
+	for (uint64_t at = 0; at + 8 <= code.tables.size; at++) {
+		uint64_t address = code.tables.address + at;
+
+		memcpy(&memory, (const void *)(uintptr_t)(address + libc.bias), 8);
+		if (!fx_code_word(&code, address, &word) || word != memory)
+			cr_assert_fail("the word at %#llx", (unsigned long long)at);
+	}
+	cr_expect_not(fx_code_word(&code, code.tables.address + code.tables.size - 7, &word));
+	fx_code_close(&code);
+}
+
 /* As long as whole pages of it. */
 Test(code, cut)
 {
