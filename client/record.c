@@ -173,6 +173,17 @@ static void record_accompany(void *opaque, pid_t program)
 		fx_companion_start(&record->companion, program);
 }
 
+/* Nothing is to be recorded after all: whoever asks the manager next finds it without a session. */
+static int record_give_up(struct record *record, int status)
+{
+	struct fx_msg_stop request = {.write_results = true};
+	struct fx_msg_result result;
+
+	fx_companion_kill(&record->companion);
+	fx_link_ask(&record->link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
+	return status;
+}
+
 /* What the kernel said is recorded before the session ends. */
 static void record_await_companion(struct record *record)
 {
@@ -345,8 +356,10 @@ static int record_execute(struct record *record)
 
 	if (r == 0)
 		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, NULL, &started);
+	if (r)
+		return r; /* what there is of a session ends with the connection */
 	FX_FAULT(client_started);
-	if (r == 0 && find_socket(record, record->socket, sizeof(record->socket)) < 0)
+	if (find_socket(record, record->socket, sizeof(record->socket)) < 0)
 		r = FX_EXIT_FAILURE;
 	if (r == 0 && record->program)
 		r = program_start(record);
@@ -354,10 +367,8 @@ static int record_execute(struct record *record)
 		record_accompany(record, 0);
 	if (r == 0 && record_signals_take(record) < 0)
 		r = FX_EXIT_FAILURE;
-	if (r) {
-		fx_companion_kill(&record->companion);
-		return r; /* the session ends with the connection */
-	}
+	if (r)
+		return record_give_up(record, r);
 	r = wait_for_end(record);
 	record_await_companion(record);
 	FX_FAULT(client_terminate);

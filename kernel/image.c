@@ -28,7 +28,8 @@ struct fx_image {
 	off_t size;			/* and how large it was */
 	struct fx_code code;
 	struct fx_image_facts facts;
-	char copy[32]; /* of the vDSO's: where a file of it is */
+	int copy_fd;   /* of the vDSO's: a file of it; -1: there is none, */
+	char copy[32]; /* and where that is */
 	char path[];
 };
 
@@ -76,6 +77,7 @@ static struct fx_image *image_new(const char *path)
 	if (!image)
 		return NULL;
 	image->code.fd = -1;
+	image->copy_fd = -1;
 	image->uses = 1;
 	memcpy(image->path, path, size);
 	image->facts.path = image->path;
@@ -85,6 +87,8 @@ static struct fx_image *image_new(const char *path)
 static void image_free(struct fx_image *image)
 {
 	fx_code_close(&image->code);
+	if (image->copy_fd >= 0)
+		close(image->copy_fd);
 	free(image);
 }
 
@@ -123,7 +127,12 @@ static void vdso_copy(struct fx_image *image)
 	size_t size = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
 	int fd = (int)syscall(SYS_memfd_create, "vdso", MFD_CLOEXEC);
 
-	if (fd < 0 || write(fd, image->code.own, size) != (ssize_t)size)
+	if (fd >= 0 && write(fd, image->code.own, size) != (ssize_t)size) {
+		close(fd);
+		fd = -1;
+	}
+	image->copy_fd = fd;
+	if (fd < 0)
 		return;
 	snprintf(image->copy, sizeof(image->copy), "/proc/self/fd/%d", fd);
 	image->facts.path = image->copy;

@@ -47,7 +47,7 @@ expect_line 'program not found' err
 
 # --- Without a program -----------------------------------------------------------------------------
 
-wait_for 20 state_is ready || fail "the session goes on"
+state_is ready || fail "the session goes on"
 expect_ok "$FXTRACE" record --kernel --duration 1ms -o all.fxt
 if grep -q 'of processes that run already is not recorded' err; then
 	expect_line 'CAP_PERFMON' err

@@ -122,9 +122,13 @@ returns_the_childs_result() {
 	done
 	# shellcheck disable=SC2016 # for the program's shell
 	expect_status 143 "$FXTRACE" record -q -o result.fxt -- sh -c 'kill -TERM $$'
-	expect_one_error 127 "$FXTRACE" record -q -o result.fxt -- ./no-such-program
 	: >not-executable
-	expect_one_error 126 "$FXTRACE" record -q -o result.fxt -- ./not-executable
+	for _ in 1 2 3 4 5; do
+		expect_one_error 127 "$FXTRACE" record -q -o result.fxt -- ./no-such-program
+		state_is ready || fail "there is a session of a program that is not there"
+		expect_one_error 126 "$FXTRACE" record -q -o result.fxt -- ./not-executable
+		state_is ready || fail "there is a session of a program that cannot be run"
+	done
 }
 
 # In the order of the list, each one an argument, behind the program's own.

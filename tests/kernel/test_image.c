@@ -3,9 +3,12 @@
 #include "kernel/image.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,4 +87,37 @@ Test(image, many)
 	cr_expect_leq(open_after - open_before, 64);
 	fx_images_forget();
 	rmdir(folder);
+}
+
+static unsigned descriptors_count(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned count = 0;
+
+	cr_assert_not_null(dir);
+	while (readdir(dir))
+		count++;
+	closedir(dir);
+	return count;
+}
+
+/* The vDSO has a file while it is known, also if that cannot be written, and none afterwards. */
+Test(image, vdso_closed)
+{
+	const struct rlimit nothing = {0, RLIM_INFINITY};
+	unsigned before = descriptors_count();
+	struct fx_image *vdso;
+
+	signal(SIGXFSZ, SIG_IGN);
+	for (unsigned round = 0; round < 2; round++) {
+		if (round == 1)
+			cr_assert_eq(setrlimit(RLIMIT_FSIZE, &nothing), 0);
+		vdso = fx_image_get((uint32_t)getpid(), "[vdso]", 0);
+		cr_assert_not_null(vdso);
+		cr_expect_eq(descriptors_count(), before + (round == 0));
+		cr_expect_eq(fx_image_facts(vdso)->is_vdso, round == 0);
+		fx_image_release(vdso);
+		fx_images_forget();
+		cr_expect_eq(descriptors_count(), before);
+	}
 }
