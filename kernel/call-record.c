@@ -87,24 +87,49 @@ static void call_argument(struct call_words *call, const struct fx_thread *t,
 	}
 }
 
+/* What a call ends with that a signal interrupts, and that may begin again: numbers that programs never see. NULL: it is another. */
+static const char *restart_name(int64_t error)
+{
+	switch (error) {
+	case 512:
+		return "ERESTARTSYS";
+	case 513:
+		return "ERESTARTNOINTR";
+	case 514:
+		return "ERESTARTNOHAND";
+	case 516:
+		return "ERESTART_RESTARTBLOCK";
+	default:
+		return NULL;
+	}
+}
+
+static void call_error(struct call_words *call, const struct fx_thread *t, int error)
+{
+	const char *restart = restart_name(error);
+	unsigned name = fx_errno_string(error);
+
+	if (restart)
+		call_text(call, t, FX_STR_errno,
+			  &(struct fx_record_text){restart, strlen(restart)});
+	else if (name)
+		call_arg(call, FX_STR_errno, FXT_ARG_STRING, 1, name);
+	else
+		call_value(call, FX_STR_errno, error);
+}
+
 static void call_result(struct call_words *call, const struct fx_thread *t,
 			const struct fx_kernel_call *of)
 {
 	bool failed = of->result < 0 && of->result >= -MAX_ERRNO;
-	unsigned name;
 
 	if (of->end == FX_CALL_UNFINISHED)
 		call_arg(call, fx_string_literal(t, "unfinished"), FXT_ARG_BOOL, 1, 1);
 	if (of->end != FX_CALL_RETURNS)
 		return;
 	call_value(call, FX_STR_ret, failed ? -1 : of->result);
-	if (!failed)
-		return;
-	name = fx_errno_string((int)-of->result);
-	if (name)
-		call_arg(call, FX_STR_errno, FXT_ARG_STRING, 1, name);
-	else
-		call_value(call, FX_STR_errno, -of->result);
+	if (failed)
+		call_error(call, t, (int)-of->result);
 }
 
 /* Name or number, arguments, what it returned and when. The reference to its name. */

@@ -85,6 +85,9 @@ static void calls_tell(const struct calls_open *open, uint64_t ns, enum fx_call_
 	fx_kernel_record_call(&call);
 }
 
+/* What the kernel says at the end of a call that has put back all registers, also the one with the number (rt_sigreturn). */
+#define NO_NUMBER (-1)
+
 /* One whose begin was not seen is none. */
 void fx_calls_end(struct fx_calls *calls, struct fx_task task, uint64_t ns, int64_t number,
 		  int64_t result)
@@ -93,7 +96,7 @@ void fx_calls_end(struct fx_calls *calls, struct fx_task task, uint64_t ns, int6
 
 	if (!open)
 		return;
-	if (open->number == number && ns >= open->ns)
+	if ((open->number == number || number == NO_NUMBER) && ns >= open->ns)
 		calls_tell(open, ns, FX_CALL_RETURNS, result);
 	calls_remove(calls, open);
 }
