@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/atomic.h"
+
 /* What waits to be worked on takes no more than this; what comes then is lost, and counted. */
 #define WAITING_BYTES (UINT64_C(256) << 20)
 
@@ -35,8 +37,9 @@ static uint64_t queue_bytes(const struct fx_ring_record *record)
 void fx_ring_queue_put(struct fx_ring_queue *queue, struct fx_ring_record *record)
 {
 	pthread_mutex_lock(&queue->lock);
-	if (record && queue->waiting + queue_bytes(record) <= WAITING_BYTES) {
-		queue->waiting += queue_bytes(record);
+	if (record && fx_ring_queue_waiting(queue) + queue_bytes(record) <= WAITING_BYTES) {
+		fx_add_relaxed(&queue->waiting,
+			       queue_bytes(record)); /* with fx_ring_queue_work()'s */
 		*queue->end = record;
 		queue->end = &record->next;
 		record = NULL;
@@ -91,11 +94,15 @@ struct fx_ring_record *fx_ring_queue_take(struct fx_ring_queue *queue, unsigned 
 	return records;
 }
 
+/* Without the lock, which a thread of low priority is not to hold when it loses its processor. */
 void fx_ring_queue_work(struct fx_ring_queue *queue, const struct fx_ring_record *record)
 {
-	pthread_mutex_lock(&queue->lock);
-	queue->waiting -= queue_bytes(record);
-	pthread_mutex_unlock(&queue->lock);
+	fx_add_relaxed(&queue->waiting, -queue_bytes(record)); /* with fx_ring_queue_put()'s */
+}
+
+uint64_t fx_ring_queue_waiting(const struct fx_ring_queue *queue)
+{
+	return fx_load_relaxed(&queue->waiting); /* a count: nothing depends on its order */
 }
 
 bool fx_ring_queue_is_over(struct fx_ring_queue *queue)

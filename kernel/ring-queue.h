@@ -18,9 +18,9 @@ struct fx_ring_queue {
 	struct fx_ring_record *first, **end; /* as they were read */
 	uint64_t safe;			     /* ns; nothing older will come */
 	uint64_t lost;
-	uint64_t
-	    waiting; /* bytes of records that are not worked on yet, also of those that were taken */
 	bool is_over; /* nothing at all will come */
+	/* Atomic, bytes of records that are not worked on yet, also of those that were taken. */
+	uint64_t waiting;
 };
 
 void fx_ring_queue_init(struct fx_ring_queue *queue);
@@ -44,6 +44,9 @@ struct fx_ring_record *fx_ring_queue_take(struct fx_ring_queue *queue, unsigned 
 
 /* One that was taken is being worked on. */
 void fx_ring_queue_work(struct fx_ring_queue *queue, const struct fx_ring_record *record);
+
+/* Bytes of those that are not worked on yet. */
+uint64_t fx_ring_queue_waiting(const struct fx_ring_queue *queue);
 
 /* Whether it is empty and nothing will come. */
 bool fx_ring_queue_is_over(struct fx_ring_queue *queue);

@@ -22,6 +22,15 @@
 /* The priority of the thread that reads. */
 #define READING_NICE (-15)
 
+/*
+ * The priority of the thread that works on what was read: whoever is traced has the processor first. But it is not to fall behind by
+ * more than so much, since what has ended can be asked for less, and at the end it is waited for.
+ */
+#define WORKING_NICE 10
+#define BEHIND_BYTES (UINT64_C(32) << 20)
+#define BEHIND_NS    UINT64_C(500000000)
+#define CAUGHT_UP_NS UINT64_C(100000000)
+
 /* The kernel takes the time of a record before it writes it: this long before, at most. */
 #define WRITING_NS UINT64_C(2000000)
 
@@ -34,6 +43,10 @@ struct fx_rings {
 	bool finish; /* atomic: set by fx_rings_finish(), read by the reading thread */
 	bool is_started;
 	pthread_t thread;
+	pid_t worker;		    /* the working thread, */
+	int working_nice;	    /* the priority that it was given, */
+	uint64_t reached;	    /* and, atomic, the time (ns) of what it works on */
+	bool may_give_way;	    /* a priority can be taken back */
 	struct fx_ring_queue queue; /* from the reading thread to the working one */
 	/* The working thread's: */
 	struct fx_ring_order order;
@@ -157,17 +170,40 @@ static void rings_turn(struct fx_rings *rings, bool last)
 	fx_ring_queue_advance(&rings->queue, last ? UINT64_MAX : began - WRITING_NS);
 }
 
+static void rings_give_way(struct fx_rings *rings, int nice)
+{
+	if (rings->may_give_way && rings->working_nice != nice &&
+	    setpriority(PRIO_PROCESS, (id_t)rings->worker, nice) == 0)
+		rings->working_nice = nice;
+}
+
+/* How far the working thread is behind decides whether it gives way to others. */
+static void rings_pace(struct fx_rings *rings)
+{
+	uint64_t waiting = fx_ring_queue_waiting(&rings->queue);
+	/* relaxed: an estimate; pairs with fx_rings_next() */
+	uint64_t reached = fx_load_relaxed(&rings->reached), now = fx_boottime_ns();
+	uint64_t behind = waiting && reached && reached < now ? now - reached : 0;
+
+	if (waiting > BEHIND_BYTES || behind > BEHIND_NS)
+		rings_give_way(rings, 0);
+	else if (waiting < BEHIND_BYTES / 8 && behind < CAUGHT_UP_NS)
+		rings_give_way(rings, WORKING_NICE);
+}
+
 static void *rings_main(void *opaque)
 {
 	struct fx_rings *rings = opaque;
 
-	/* It has little to do, and must not come too late; who may not ask for that goes without. */
-	setpriority(PRIO_PROCESS, (id_t)gettid(), READING_NICE);
+	/* It has little to do, and must not come too late; who may not ask for that goes without, and could not take back what it has given. */
+	rings->may_give_way = setpriority(PRIO_PROCESS, (id_t)gettid(), READING_NICE) == 0;
 	/* acquire: nothing depends on it but the loop's end; pairs with fx_rings_finish() */
 	while (!fx_load_acquire(&rings->finish)) {
 		poll(rings->polled, rings->count + 1, TURN_MS);
 		rings_turn(rings, false);
+		rings_pace(rings);
 	}
+	rings_give_way(rings, 0);
 	for (unsigned i = 0; i < rings->count; i++)
 		fx_ring_disable(&rings->rings[i]);
 	rings_turn(rings, true);
@@ -176,8 +212,10 @@ static void *rings_main(void *opaque)
 
 int fx_rings_start(struct fx_rings *rings)
 {
-	int r = pthread_create(&rings->thread, NULL, rings_main, rings);
+	int r;
 
+	rings->worker = gettid();
+	r = pthread_create(&rings->thread, NULL, rings_main, rings);
 	rings->is_started = r == 0;
 	return -r;
 }
@@ -215,8 +253,10 @@ struct fx_ring_record *fx_rings_next(struct fx_rings *rings, unsigned wait_ms)
 		rings_fill(rings, wait_ms);
 		record = fx_ring_order_take(&rings->order, rings->safe);
 	}
-	if (record)
+	if (record) {
 		fx_ring_queue_work(&rings->queue, record);
+		fx_store_relaxed(&rings->reached, record->ns); /* for rings_pace() */
+	}
 	return record;
 }
 

@@ -6,6 +6,8 @@
 #include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kernel/registers.h"
@@ -137,5 +139,46 @@ Test(rings, of_this_process)
 	}
 	cr_expect_gt(samples, 50);
 	cr_expect_eq(fx_rings_lost(rings), 0);
+	fx_rings_close(rings);
+}
+
+static volatile unsigned spun;
+
+/* Until the priority is so, which the ring's thread decides; `takes': what comes is worked on meanwhile. */
+static bool priority_becomes(struct fx_rings *rings, int nice, bool takes)
+{
+	time_t end = time(NULL) + 60;
+
+	while (getpriority(PRIO_PROCESS, (id_t)gettid()) != nice && time(NULL) < end) {
+		for (unsigned i = 0; i < 1000000; i++)
+			spun += i;
+		for (struct fx_ring_record *record = NULL; takes;) {
+			record = fx_rings_next(rings, 1);
+			if (!record)
+				break;
+			free(record);
+		}
+	}
+	return getpriority(PRIO_PROCESS, (id_t)gettid()) == nice;
+}
+
+/* Who works on records leaves the processor to others, as long as he is not behind. */
+Test(rings, gives_way, .timeout = 200)
+{
+	const struct fx_kernel_wish wish = {.pid = getpid(), .hz = 1000, .switches = true};
+	struct fx_rings *rings;
+	bool kernel;
+
+	if (setpriority(PRIO_PROCESS, (id_t)gettid(), -1) < 0 ||
+	    setpriority(PRIO_PROCESS, (id_t)gettid(), 0) < 0)
+		cr_skip_test("priorities cannot be taken back");
+	if (fx_rings_open(&wish, &rings, &kernel) < 0)
+		cr_skip_test("the kernel gives no performance events");
+	cr_assert_eq(fx_rings_start(rings), 0);
+	cr_expect(priority_becomes(rings, 10, true));
+	cr_expect(priority_becomes(rings, 0, false));
+	cr_expect(priority_becomes(rings, 10, true));
+	fx_rings_finish(rings);
+	cr_expect(priority_becomes(rings, 0, false));
 	fx_rings_close(rings);
 }
