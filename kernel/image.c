@@ -181,7 +181,21 @@ static bool is_unchanged(const struct fx_image *image, const struct stat *st)
 	       image->changed.tv_nsec == st->st_mtim.tv_nsec;
 }
 
-struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode)
+/* While it is known its file is open, so that no other can have its inode. */
+static struct fx_image *image_recall(uint64_t device, uint64_t inode)
+{
+	const struct image_key key = {device, inode};
+	struct fx_image *image;
+	struct stat st;
+
+	HASH_FIND(hh, images, &key, sizeof(key), image);
+	if (!image ||
+	    (!image->uses && (fstat(image->code.fd, &st) < 0 || !is_unchanged(image, &st))))
+		return NULL;
+	return fx_image_share(image);
+}
+
+struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t device, uint64_t inode)
 {
 	struct image_key key;
 	struct fx_image *image;
@@ -190,6 +204,9 @@ struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode)
 
 	if (strcmp(path, "[vdso]") == 0)
 		return vdso_get();
+	image = device && inode ? image_recall(device, inode) : NULL;
+	if (image)
+		return image;
 	fd = path[0] == '/' && path[1] != '/' ? file_open(pid, path, inode, &st) : -1;
 	if (fd < 0)
 		return NULL;

@@ -24,9 +24,10 @@ struct fx_image_facts {
 
 /*
  * The image of a file that process `pid` has mapped, looked for as that one sees it. "[vdso]" is this process's own, which
- * is every process's. One more use of it; NULL: it is no ELF file that can be read, or there is no memory.
+ * is every process's. `device', as the kernel says it with the inode: 0: not known; one that is known already is then found without a look at
+ * its path. One more use of it; NULL: it is no ELF file that can be read, or there is no memory.
  */
-struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t inode);
+struct fx_image *fx_image_get(uint32_t pid, const char *path, uint64_t device, uint64_t inode);
 struct fx_image *fx_image_share(struct fx_image *image);
 void fx_image_release(struct fx_image *image);
 

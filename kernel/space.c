@@ -211,7 +211,7 @@ static bool is_library(const char *path)
 }
 
 void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64_t size,
-		  uint64_t offset, uint64_t inode, const char *path)
+		  uint64_t offset, uint64_t device, uint64_t inode, const char *path)
 {
 	struct fx_space *space = fx_space_of(spaces, pid);
 	struct fx_mapping mapping = {.start = start, .end = start + size};
@@ -221,7 +221,7 @@ void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64
 		return;
 	if (is_library(path))
 		space->is_preloaded = true;
-	mapping.image = fx_image_get(pid, path, inode);
+	mapping.image = fx_image_get(pid, path, device, inode);
 	if (mapping.image && fx_image_address(mapping.image, offset, &address)) {
 		mapping.bias = start - address;
 	} else {
@@ -268,7 +268,7 @@ void fx_space_read(struct fx_spaces *spaces, uint32_t pid)
 		    mode[2] != 'x' || end <= start)
 			continue;
 		line[strcspn(line, "\n")] = 0;
-		fx_space_map(spaces, pid, start, end - start, offset, inode, line + name);
+		fx_space_map(spaces, pid, start, end - start, offset, 0, inode, line + name);
 	}
 	if (maps)
 		fclose(maps);

@@ -58,7 +58,7 @@ void fx_space_read(struct fx_spaces *spaces, uint32_t pid);
 
 /* Code of a file was mapped. */
 void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64_t size,
-		  uint64_t offset, uint64_t inode, const char *path);
+		  uint64_t offset, uint64_t device, uint64_t inode, const char *path);
 
 /* A process was made, became another program, or has ended. */
 void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child);

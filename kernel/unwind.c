@@ -111,14 +111,22 @@ static int unwind_dynamic(unw_addr_space_t as, unw_word_t *list, void *opaque)
 
 /* --- Tables ------------------------------------------------------------------------------------- */
 
+/* A search table, whose entries are two numbers of 32 bits, as seen from the table: where a function begins, and its description. */
+struct unwind_table {
+	uint64_t address; /* in the image */
+	uint32_t count;	  /* of entries */
+};
+
+#define TABLE_HEAD 12u
+#define ENTRY_SIZE 8u
+
 /* What a binary search table begins with: version, three encodings, where the frames are, and how many entries there
  * are. False: it is another one. */
-static bool table_describe(const struct fx_mapping *m, unw_dyn_info_t *ret)
+static bool table_describe(const struct fx_mapping *m, struct unwind_table *ret)
 {
 	const struct fx_image_facts *facts = fx_image_facts(m->image);
 	uint64_t words[2] = {0};
 	uint8_t bytes[sizeof(words)];
-	uint32_t count;
 
 	if (!facts->table || !fx_image_word(m->image, facts->table, &words[0]) ||
 	    !fx_image_word(m->image, facts->table + 8, &words[1]))
@@ -127,11 +135,33 @@ static bool table_describe(const struct fx_mapping *m, unw_dyn_info_t *ret)
 	if (bytes[0] != 1 || bytes[1] != PCREL_SDATA4 || bytes[2] != UDATA4 ||
 	    bytes[3] != DATAREL_SDATA4)
 		return false;
-	memcpy(&count, bytes + 8, sizeof(count));
-	ret->u.rti.segbase = facts->table + m->bias;
-	ret->u.rti.table_data = facts->table + m->bias + 12;
-	ret->u.rti.table_len = (unw_word_t)count * 8 / sizeof(unw_word_t);
+	memcpy(&ret->count, bytes + 8, sizeof(ret->count));
+	ret->address = facts->table;
 	return true;
+}
+
+/* The place of the last entry that begins at an address or before it. libunwind finds it as well, by some hundred reads of single bytes. False:
+ * there is none, or it cannot be read. */
+static bool table_search(const struct fx_mapping *m, const struct unwind_table *table,
+			 uint64_t address, uint64_t *ret)
+{
+	uint32_t low = 0, high = table->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint64_t word;
+
+		if (!fx_image_word(m->image,
+				   table->address + TABLE_HEAD + (uint64_t)middle * ENTRY_SIZE,
+				   &word))
+			return false;
+		if (table->address + (uint64_t)(int64_t)(int32_t)(uint32_t)word <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	*ret = table->address + TABLE_HEAD + (uint64_t)(low - 1) * ENTRY_SIZE;
+	return low > 0;
 }
 
 static int unwind_find(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *ret, int need,
@@ -139,13 +169,20 @@ static int unwind_find(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *ret,
 {
 	const struct unwinding *u = opaque;
 	const struct fx_mapping *m = fx_space_find(u->space, ip);
-	unw_dyn_info_t table = {.format = UNW_INFO_FORMAT_REMOTE_TABLE};
+	unw_dyn_info_t info = {.format = UNW_INFO_FORMAT_REMOTE_TABLE};
+	struct unwind_table table;
+	uint64_t entry;
 
-	if (!m || !m->image || !table_describe(m, &table))
+	if (!m || !m->image || !table_describe(m, &table) ||
+	    !table_search(m, &table, ip - m->bias, &entry))
 		return -UNW_ENOINFO;
-	table.start_ip = m->start;
-	table.end_ip = m->end;
-	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &table, ret, need, opaque);
+	/* A table of one entry. */
+	info.u.rti.segbase = table.address + m->bias;
+	info.u.rti.table_data = entry + m->bias;
+	info.u.rti.table_len = ENTRY_SIZE / sizeof(unw_word_t);
+	info.start_ip = m->start;
+	info.end_ip = m->end;
+	return UNW_OBJ(dwarf_search_unwind_table)(as, ip, &info, ret, need, opaque);
 }
 
 static void unwind_put(unw_addr_space_t as, unw_proc_info_t *info, void *opaque)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "base/clock.h"
 #include "kernel/calls.h"
@@ -241,7 +242,7 @@ static void watch_map(struct fx_watch *watch, const struct fx_ring_record *recor
 	if (record->misc & PERF_RECORD_MISC_MMAP_DATA)
 		return;
 	fx_space_map(watch->spaces, record->pid, body.start, body.size, body.offset,
-		     has_id ? 0 : body.inode, path);
+		     has_id ? 0 : makedev(body.major, body.minor), has_id ? 0 : body.inode, path);
 	space = fx_space_of(watch->spaces, record->pid);
 	if (!space || !space->is_preloaded)
 		return;

@@ -77,7 +77,9 @@ import json, sys
 rows = json.load(open("out"))["samples"]["rows"]
 rows = {row["name"]: row for row in rows}
 assert rows["main"]["samples"] > 0.98 * int(sys.argv[1]), rows["main"]
-assert rows["spin"]["self_share"] > 0.9, rows["spin"]
+# Interrupts of a busy machine are the kernel's.
+kernel = sum(row["self_share"] for row in rows.values() if row["name"].endswith("_[k]"))
+assert rows["spin"]["self_share"] + kernel > 0.9 and rows["spin"]["total_share"] > 0.9, (rows["spin"], kernel)
 assert abs(rows["sixty"]["total_share"] - 0.6) < 0.04, rows["sixty"]
 assert rows["sixty"]["self_ns"] == 0 or rows["sixty"]["self_share"] < 0.01, rows["sixty"]
 END

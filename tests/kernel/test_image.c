@@ -43,13 +43,13 @@ Test(image, kept)
 	uint64_t word;
 
 	copy_write(fd, 0);
-	first = fx_image_get((uint32_t)getpid(), path, inode_of(fd));
+	first = fx_image_get((uint32_t)getpid(), path, 0, inode_of(fd));
 	cr_assert_not_null(first);
-	again = fx_image_get((uint32_t)getpid(), path, inode_of(fd));
+	again = fx_image_get((uint32_t)getpid(), path, 0, inode_of(fd));
 	cr_expect_eq(first, again);
 	fx_image_release(first);
 	fx_image_release(again);
-	again = fx_image_get((uint32_t)getpid(), path, inode_of(fd));
+	again = fx_image_get((uint32_t)getpid(), path, 0, inode_of(fd));
 	cr_expect_eq(first, again);
 	cr_expect(fx_image_word(again, 0, &word));
 	fx_image_release(again);
@@ -57,7 +57,7 @@ Test(image, kept)
 	cr_assert_eq(ftruncate(fd, 0), 0);
 	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
 	cr_assert_eq(write(fd, "no program", 10), 10);
-	cr_expect_null(fx_image_get((uint32_t)getpid(), path, inode_of(fd)));
+	cr_expect_null(fx_image_get((uint32_t)getpid(), path, 0, inode_of(fd)));
 	unlink(path);
 	close(fd);
 	fx_images_forget();
@@ -78,7 +78,7 @@ Test(image, many)
 		snprintf(name, sizeof(name), "%s/%u", folder, i);
 		fd = open(name, O_RDWR | O_CREAT, 0700);
 		copy_write(fd, i);
-		fx_image_release(fx_image_get((uint32_t)getpid(), name, inode_of(fd)));
+		fx_image_release(fx_image_get((uint32_t)getpid(), name, 0, inode_of(fd)));
 		close(fd);
 		unlink(name);
 	}
@@ -87,6 +87,33 @@ Test(image, many)
 	cr_expect_leq(open_after - open_before, 64);
 	fx_images_forget();
 	rmdir(folder);
+}
+
+/* By what the kernel says it is, a file is found that is known, wherever it lies, and as long as it is the same. */
+Test(image, recalled)
+{
+	const char nowhere[] = "/nowhere/to/be/found";
+	int fd = mkstemp(path);
+	struct fx_image *first;
+	struct stat st;
+
+	copy_write(fd, 0);
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_expect_null(fx_image_get((uint32_t)getpid(), nowhere, st.st_dev, st.st_ino));
+	first = fx_image_get((uint32_t)getpid(), path, st.st_dev, st.st_ino);
+	cr_assert_not_null(first);
+	cr_expect_eq(fx_image_get((uint32_t)getpid(), nowhere, st.st_dev, st.st_ino), first);
+	cr_expect_null(fx_image_get((uint32_t)getpid(), nowhere, st.st_dev + 1, st.st_ino));
+	cr_expect_null(fx_image_get((uint32_t)getpid(), nowhere, 0, st.st_ino));
+	fx_image_release(first);
+	fx_image_release(first);
+	cr_expect_eq(fx_image_get((uint32_t)getpid(), nowhere, st.st_dev, st.st_ino), first);
+	fx_image_release(first);
+	cr_assert_eq(ftruncate(fd, st.st_size + 1), 0);
+	cr_expect_null(fx_image_get((uint32_t)getpid(), nowhere, st.st_dev, st.st_ino));
+	unlink(path);
+	close(fd);
+	fx_images_forget();
 }
 
 static unsigned descriptors_count(void)
@@ -112,7 +139,7 @@ Test(image, vdso_closed)
 	for (unsigned round = 0; round < 2; round++) {
 		if (round == 1)
 			cr_assert_eq(setrlimit(RLIMIT_FSIZE, &nothing), 0);
-		vdso = fx_image_get((uint32_t)getpid(), "[vdso]", 0);
+		vdso = fx_image_get((uint32_t)getpid(), "[vdso]", 0, 0);
 		cr_assert_not_null(vdso);
 		cr_expect_eq(descriptors_count(), before + (round == 0));
 		cr_expect_eq(fx_image_facts(vdso)->is_vdso, round == 0);
