@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What samples and switches cost a program: its processor time, and the time of the whole run, by those of a run without them;
-# medians of interleaved rounds. Beside it, perf record with stacks of the same size.
+# medians of interleaved rounds; and the processor time of the kernel provider itself, by that of the program. Beside it, perf record with
+# stacks of the same size.
 set -u
 command -v python3 >/dev/null || { echo "kernel: no python3" && exit 77; }
 folder=$(mktemp -d) || exit 99
@@ -75,7 +76,7 @@ wait \$server
 rm -f "$folder/redis.sock"
 END
 python3 - "${FX_BUILDDIR:?}/fxtrace" "$folder" <<'END'
-import shutil, statistics, subprocess, sys, time
+import os, shutil, statistics, subprocess, sys, threading, time
 
 fxtrace, folder = sys.argv[1:]
 archive, work = folder + "/t.fxt", folder + "/work"
@@ -91,6 +92,27 @@ ways = {
 if shutil.which("perf"):
     ways["perf record"] = ["perf", "record", "-q", "-F", "999", "-e", "task-clock", "--call-graph", "dwarf,16384",
                            "-o", folder + "/perf.data", "--"] + timed
+# Runs it; what it said, and the seconds that its kernel provider had a processor, as far as it was there to be asked.
+def run_watched(command):
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    spent = {}
+    def watch():
+        while process.poll() is None:
+            for pid in filter(str.isdigit, os.listdir("/proc")):
+                try:
+                    stat = open("/proc/%s/stat" % pid).read()
+                    if "(fxtrace-kernel)" in stat and int(stat.rsplit(")", 1)[1].split()[1]) == process.pid:
+                        threads = os.listdir("/proc/%s/task" % pid)
+                        spent[pid] = sum(int(open("/proc/%s/task/%s/schedstat" % (pid, t)).read().split()[0]) for t in threads) / 1e9
+                except (OSError, ValueError):
+                    pass
+            time.sleep(0.02)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    said = process.stderr.read()
+    watcher.join()
+    return process.wait(), said, sum(spent.values())
+
 own = {way: [] for way in ways}
 whole = {way: [] for way in ways}
 for _ in range(7):
@@ -117,14 +139,15 @@ for way in ways:
 # Whole programs: the time that they take themselves, from their begin to their end, which an end of the tracer's is not part of.
 def whole_programs(what, script, rounds):
     ways = {"run": [], "--sample 999": ["--sample", "999"], "--kernel": ["--kernel"]}
-    elapsed, spent = ({way: [] for way in ways} for _ in range(2))
+    elapsed, spent, provider = ({way: [] for way in ways} for _ in range(3))
     for _ in range(rounds):
         for way, options in ways.items():
-            done = subprocess.run(run + options + ["--", "bash", script], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            last = [line.split() for line in done.stderr.splitlines() if len(line.split()) == 3 and line[0].isdigit()]
-            if done.returncode or not last:
-                print("kernel: %s %s: not measured: %s" % (what, way, done.stderr.strip()[-200:]))
+            status, said, took = run_watched(run + options + ["--", "bash", script])
+            last = [line.split() for line in said.splitlines() if len(line.split()) == 3 and line[0].isdigit()]
+            if status or not last:
+                print("kernel: %s %s: not measured: %s" % (what, way, said.strip()[-200:]))
                 return True
+            provider[way].append(took)
             elapsed[way].append(float(last[-1][2]))
             spent[way].append(float(last[-1][0]) + float(last[-1][1]))
     wrong = False
@@ -133,7 +156,9 @@ def whole_programs(what, script, rounds):
         bar = bars.get(way)
         verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if time_ <= bar else " TOO MUCH")
         wrong |= bool(bar) and not time_ <= bar
-        print("kernel: %-9s %-12s takes %.3f, of processors %.3f of that without%s" % (what, way, time_, cpu, verdict))
+        more = statistics.median(provider[way]) / statistics.median(spent["run"])
+        print("kernel: %-9s %-12s takes %.3f, of processors %.3f of that without, the provider %.3f of it%s" % (
+            what, way, time_, cpu, more, verdict))
     return wrong
 
 if shutil.which("make"):
@@ -142,7 +167,6 @@ if shutil.which("redis-benchmark") and shutil.which("redis-server"):
     wrong |= whole_programs("redis", folder + "/redis.sh", 3)
 
 # A system call that does nothing, of a program in which nothing is preloaded.
-import os
 if os.path.exists(folder + "/calls"):
     ways = {"plain": [], "--kernel": run + ["--kernel", "--"]}
     if shutil.which("strace"):
