@@ -154,7 +154,7 @@ bool fx_code_parse(struct fx_code *code)
 }
 
 /* A part of the tables, which is needed; NULL: it cannot be had. Behind it stand the bytes that a word at its end has in the next. */
-static const uint8_t *block_get(struct fx_code *code, uint64_t number)
+static const uint8_t *table_block(struct fx_code *code, uint64_t number)
 {
 	const struct fx_code_segment *tables = &code->tables;
 	uint64_t count = (tables->size + BLOCK_BYTES - 1) / BLOCK_BYTES;
@@ -189,7 +189,7 @@ bool fx_code_word(struct fx_code *code, uint64_t address, uint64_t *ret)
 	}
 	if (code->tables.size <= TABLES_BYTES && segment_has_word(&code->tables, address)) {
 		uint64_t at = address - code->tables.address;
-		const uint8_t *block = block_get(code, at / BLOCK_BYTES);
+		const uint8_t *block = table_block(code, at / BLOCK_BYTES);
 
 		if (block) {
 			memcpy(ret, block + at % BLOCK_BYTES, 8);

@@ -15,6 +15,7 @@
 /* Each part of what is kept takes less. */
 #define PART_BYTES (UINT64_C(256) << 20)
 
+#define LISTING "/proc/kallsyms"
 #define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
 /* Where the kernel's own text begins and ends. */
@@ -115,7 +116,7 @@ static void kallsyms_load(struct fx_kallsyms *symbols)
 /* --- What is kept ------------------------------------------------------------------------------- */
 
 /* The kernel may lie elsewhere after each boot. False: that is not known. */
-static bool key_make(struct fx_store_key *ret)
+static bool kallsyms_key(struct fx_store_key *ret)
 {
 	static const char begin[] = "kallsyms ";
 	FILE *file = fopen(BOOT_ID, "re");
@@ -170,10 +171,10 @@ struct fx_kallsyms *fx_kallsyms_read(const char *path, const char *folder)
 
 	if (!symbols)
 		return NULL;
-	symbols->path = path ? path : "/proc/kallsyms";
+	symbols->path = path ? path : LISTING;
 	fx_symtab_begin(&symbols->all);
 	fx_symtab_begin(&symbols->text);
-	if (folder && !key_make(&key))
+	if (folder && !kallsyms_key(&key))
 		folder = NULL;
 	if (folder && text_recall(symbols, folder, &key))
 		return symbols;
@@ -243,7 +244,7 @@ const char *fx_kallsyms_find(struct fx_kallsyms *symbols, uint64_t address)
 
 	if (table == &symbols->all && !symbols->is_read) {
 		symbols->is_read = true;
-		if (loaded_are_listed())
+		if (strcmp(symbols->path, LISTING) != 0 || loaded_are_listed())
 			kallsyms_load(symbols);
 	}
 	entry = entry_before(table, address);

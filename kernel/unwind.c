@@ -142,8 +142,8 @@ static bool table_describe(const struct fx_mapping *m, struct unwind_table *ret)
 
 /* The place of the last entry that begins at an address or before it. libunwind finds it as well, by some hundred reads of single bytes. False:
  * there is none, or it cannot be read. */
-static bool table_search(const struct fx_mapping *m, const struct unwind_table *table,
-			 uint64_t address, uint64_t *ret)
+static bool unwind_table_search(const struct fx_mapping *m, const struct unwind_table *table,
+				uint64_t address, uint64_t *ret)
 {
 	uint32_t low = 0, high = table->count;
 
@@ -174,7 +174,7 @@ static int unwind_find(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *ret,
 	uint64_t entry;
 
 	if (!m || !m->image || !table_describe(m, &table) ||
-	    !table_search(m, &table, ip - m->bias, &entry))
+	    !unwind_table_search(m, &table, ip - m->bias, &entry))
 		return -UNW_ENOINFO;
 	/* A table of one entry. */
 	info.u.rti.segbase = table.address + m->bias;
