@@ -43,9 +43,13 @@ cat >asleep.c <<'PROGRAM'
 /* Is woken by whoever writes there. */
 int main(void)
 {
-	int fifo = open("fifo", O_RDONLY);
+	FILE *told = fopen("sleeper", "w");
 	char byte;
+	int fifo;
 
+	fprintf(told, "%d", (int)getpid());
+	fclose(told);
+	fifo = open("fifo", O_RDONLY);
 	printf("%d\n", (int)getpid());
 	fflush(stdout);
 	while (read(fifo, &byte, 1) == 1)
@@ -61,9 +65,13 @@ mkfifo fifo
 cat >neighbour.py <<'PROGRAM'
 import os, subprocess, sys, time
 out = open("fifo", "wb", buffering=0)
+sleeper = open("sleeper").read()
 print(os.getpid())
 for _ in range(50):
     time.sleep(0.002)
+    # Who still waits for a processor is not woken.
+    while open("/proc/%s/stat" % sleeper).read().rsplit(")", 1)[1].split()[0] != "S":
+        time.sleep(0.001)
     out.write(b"a")
 subprocess.run(["./switches"], stdout=open("said", "w"), check=True)
 PROGRAM
