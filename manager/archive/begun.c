@@ -94,7 +94,7 @@ static void begun_close(struct fx_rewriting *w, struct fx_stream_thread *t, uint
 
 /*
  * An end is of the begin that it names, so that no slices cross whatever was lost. False: that one is lost, as was
- * counted then, or has been ended with the call that it lies in.
+ * counted then, or was left out as too deep, or has been ended with the call that it lies in.
  */
 bool fx_begun_end(struct fx_rewriting *w, struct fx_stream_thread *t, uint64_t header, uint64_t ns)
 {
@@ -105,8 +105,13 @@ bool fx_begun_end(struct fx_rewriting *w, struct fx_stream_thread *t, uint64_t h
 	    .category = (uint16_t)FXT_GET(w->words[0], EVENT_CATEGORY),
 	    .name = (uint16_t)FXT_GET(w->words[0], EVENT_NAME),
 	};
-	uint32_t at = begun_find(t, &e);
+	uint32_t at;
 
+	if (t->depth > FX_BEGUN_MAX) {
+		t->depth--;
+		return false;
+	}
+	at = begun_find(t, &e);
 	if (!at)
 		return false;
 	if (at <= t->begun_room && (e.is_owed || e.function)) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "manager/archive/async-take.h"
 #include "manager/archive/kept.h"
 #include "manager/archive/marks.h"
 #include "manager/archive/open-calls.h"
@@ -115,6 +116,7 @@ void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 	fx_archive_select(&s->shared->archive, s->id);
 	take_title(s);
 	threads_end(s);
+	fx_async_end(s);
 	fx_marks_last(s, end);
 	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;
 	fx_ties_end(s->shared->ties, s, end);

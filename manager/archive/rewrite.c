@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "format/encode.h"
+#include "manager/archive/async-take.h"
 #include "manager/archive/begun.h"
 #include "manager/archive/kept.h"
 #include "manager/archive/kernel.h"
@@ -73,6 +74,7 @@ static int rewrite_vthread(struct fx_rewriting *w)
 	if (r < 0)
 		return r;
 	w->is_virtual = true;
+	w->vthread = id;
 	w->words[w->at++] = w->s->pid;
 	w->words[w->at++] = shown;
 	return 0;
@@ -158,6 +160,23 @@ static int rewrite_args(struct fx_rewriting *w, unsigned count, bool numbers)
 	return 0;
 }
 
+/* A begin, or on a virtual thread an end, that would lie deeper than viewers show. `t`: whose it is, if it is a thread's. */
+static bool rewrite_is_too_deep(struct fx_rewriting *w, struct fx_stream_thread *t, uint64_t header)
+{
+	bool is_begin = FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_BEGIN;
+
+	if (!is_begin && FXT_GET(header, EVENT_TYPE) != FXT_EVENT_DURATION_END)
+		return false;
+	if (w->is_virtual)
+		return fx_vthreads_is_too_deep(&w->s->vthreads, w->vthread, is_begin,
+					       &w->s->counts.lost[FX_CAUSE_DEEP]);
+	if (!t || !is_begin || t->depth < FX_BEGUN_MAX)
+		return false;
+	t->depth++;
+	w->s->counts.lost[FX_CAUSE_DEEP]++;
+	return true;
+}
+
 /* Remembers what the thread did last: marks.c looks for calls that are recorded and still open. 1, or 0: it is an
  * end of nothing. */
 static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t end_ns)
@@ -167,6 +186,8 @@ static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t 
 
 	if (own && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END &&
 	    !fx_begun_end(w, t, header, end_ns))
+		return 0;
+	if (rewrite_is_too_deep(w, own ? t : NULL, header))
 		return 0;
 	fx_stream_counts_event(w->s);
 	if (w->is_virtual)
@@ -229,6 +250,12 @@ static int rewrite_event(struct fx_rewriting *w)
 			fx_transfers_take(w, begin, end,
 					  whole && w->words[1] == begin && start == end);
 		if (r == 0 && !whole)
+			return 0;
+	}
+	if (r == 0 && FXT_GET(header, EVENT_TYPE) >= FXT_EVENT_ASYNC_BEGIN &&
+	    FXT_GET(header, EVENT_TYPE) <= FXT_EVENT_ASYNC_END) {
+		r = fx_async_take(w, header);
+		if (r == 0)
 			return 0;
 	}
 	if (r < 0)

@@ -23,9 +23,10 @@ struct fx_rewriting {
 	size_t at;			 /* the word that comes next */
 	bool unclean;			 /* text in it has to be escaped */
 	struct fx_stream_thread *thread; /* whose event it is; NULL: of none */
-	bool is_virtual; /* it is of a virtual thread, and its time the program's choice */
-	uint64_t ticks;	 /* the event's time, as the provider wrote it */
-	bool is_own;	 /* an event of the tracer's own: see wording.h */
+	bool is_virtual;  /* it is of a virtual thread, and its time the program's choice */
+	uint64_t vthread; /* its id then */
+	uint64_t ticks;	  /* the event's time, as the provider wrote it */
+	bool is_own;	  /* an event of the tracer's own: see wording.h */
 	bool is_waking;
 	const struct fx_name
 	    *function; /* whose call it is, where the session chooses of them; NULL: of none */

@@ -126,6 +126,7 @@ void fx_stream_clear(struct fx_stream *s)
 		HASH_DEL(s->flows_out, flow);
 		free(flow);
 	}
+	fx_asyncs_clear(&s->asyncs);
 	fx_vthreads_clear(&s->vthreads);
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);
@@ -362,8 +363,11 @@ void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32
 	while (t->depth > depth) {
 		uint32_t at = --t->depth;
 		struct fx_begun begun = {.category = FXT_STRING_INLINE, .name = FXT_STRING_INLINE};
-		struct fxt_record record = fx_stream_event(s, t, FXT_EVENT_DURATION_END, end);
+		struct fxt_record record;
 
+		if (at >= FX_BEGUN_MAX)
+			continue;
+		record = fx_stream_event(s, t, FXT_EVENT_DURATION_END, end);
 		if (at < t->begun_room)
 			begun = t->begun[at];
 		record.event.category = begun_or(begun.category, FX_MANAGER_CATEGORY);

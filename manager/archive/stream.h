@@ -10,6 +10,7 @@
  *	rewrite.c   each of them, by its kind; begun.c and late.c of begins, ends and stops
  *	told.c      what the process tells the manager by records
  *	escaped.c   records that change their size
+ *	async-take.c  ends of async events, whose begins may come later
  *	kept.c      what is left of a circular buffer
  *	scope.c     calls that are recorded by what they lie in
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
@@ -32,6 +33,7 @@
 #include "engine/reader/drain.h"
 #include "manager/archive/crowd.h"
 #include "manager/archive/archive.h"
+#include "manager/archive/asyncs.h"
 #include "manager/process/ending.h"
 #include "manager/process/identity.h"
 #include "manager/archive/known.h"
@@ -72,6 +74,7 @@ struct fx_stream_shared {
 	bool shallow;	  /* it was asked that deeper calls be left out */
 	uint64_t last_ns; /* circular: what is older at the end is left out; 0: nothing is */
 	struct fx_untraced untraced;
+	uint32_t asyncs_plain; /* the provider whose ids of async events are its own; 0: none yet */
 	struct fx_nesting_memory nesting;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];
 };
@@ -93,7 +96,7 @@ struct fx_begun {
 	uint16_t name;
 };
 
-/* Begins beyond it are only counted; viewers drop slices that are nested as deep. */
+/* Begins beyond it are left out, as viewers drop slices that are nested as deep; that and their ends are only counted. */
 #define FX_BEGUN_MAX 512u
 
 /*
@@ -221,6 +224,7 @@ struct fx_stream {
 	    kept_from; /* ns; circular: since when all is there; 0: of every thread, from its start */
 	uint64_t floor;			/* ns; what has ended before is left out; 0: nothing is */
 	struct fx_kept_flow *flows_out; /* uthash, by id: see kept.h */
+	struct fx_asyncs asyncs;
 	struct fx_crowd_counts crowd;
 	struct fx_scope *scope; /* NULL: nothing depends on what a call lies in */
 	struct fx_stream_counts counts;

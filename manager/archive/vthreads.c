@@ -15,12 +15,17 @@
 /* Where no numbers are given. */
 #define VTHREADS_FROM 1000000000u
 
+/* As deep as viewers show slices. */
+#define DEPTH_MAX 512
+
 struct fx_vthread {
 	UT_hash_handle hh;
 	bool lost; /* not in the hash for lack of memory */
 	bool is_named;
 	uint32_t shown;
 	uint64_t id;
+	int32_t depth;			 /* begins in the archive less ends, which may come first */
+	uint64_t left_begins, left_ends; /* whose other half is left out, too */
 };
 
 static int vthread_make(struct fx_vthreads *vthreads, uint64_t id, struct fx_vthread **ret)
@@ -84,6 +89,31 @@ int fx_vthreads_shown(struct fx_vthreads *vthreads, uint64_t id, const char *nam
 		vthread_introduce(vthreads, v, name);
 	v->is_named |= name != NULL;
 	return 0;
+}
+
+bool fx_vthreads_is_too_deep(struct fx_vthreads *vthreads, uint64_t id, bool is_begin,
+			     uint64_t *deep)
+{
+	struct fx_vthread *v;
+	uint64_t *left, *other;
+	int32_t step = is_begin ? 1 : -1;
+
+	HASH_FIND(hh, vthreads->by_id, &id, sizeof(id), v);
+	if (!v)
+		return false;
+	left = is_begin ? &v->left_begins : &v->left_ends;
+	other = is_begin ? &v->left_ends : &v->left_begins;
+	if (*other) {
+		--*other;
+		return true;
+	}
+	if (v->depth == step * DEPTH_MAX) {
+		++*left;
+		++*deep;
+		return true;
+	}
+	v->depth += step;
+	return false;
 }
 
 void fx_vthreads_clear(struct fx_vthreads *vthreads)

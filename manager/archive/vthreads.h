@@ -7,6 +7,7 @@
 #ifndef FX_MANAGER_VTHREADS_H
 #define FX_MANAGER_VTHREADS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "manager/archive/archive.h"
@@ -28,6 +29,11 @@ struct fx_vthreads {
 /* The number in the archive of the virtual thread of `id`, which stands there with a name from now on: the first that it is
  * given (NULL: this time none). 0, -EMLINK: too many, or -ENOMEM. */
 int fx_vthreads_shown(struct fx_vthreads *vthreads, uint64_t id, const char *name, uint32_t *ret);
+
+/* Whether a begin, or an end, of a virtual thread that is shown would lie deeper than viewers show, and is left out with the other
+ * half of its slice, that comes before it or after. Slices are counted at *deep. */
+bool fx_vthreads_is_too_deep(struct fx_vthreads *vthreads, uint64_t id, bool is_begin,
+			     uint64_t *deep);
 
 void fx_vthreads_clear(struct fx_vthreads *vthreads);
 

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/async-take.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/encode.h"
+#include "manager/archive/escaped.h"
+
+/* Where the number of a process stands in the ids of its async events: 22 bits of it. */
+#define PROCESS_SHIFT 40
+
+/* As deep as viewers show what has one id. */
+#define DEPTH_MAX 512u
+
+/* Ends of one id that are held. */
+#define HELD_MAX 4096u
+
+/* --- Names ------------------------------------------------------------------------------------- */
+
+/* A text of a record; the length 0: there is none to be had. */
+struct async_text {
+	const char *text;
+	size_t length;
+};
+
+static struct async_text async_text_of(const struct fx_rewriting *w, uint32_t ref,
+				       const uint64_t *inlined)
+{
+	const struct fx_name *name;
+
+	if (ref & FXT_STRING_INLINE)
+		return (struct async_text){(const char *)inlined, ref & ~FXT_STRING_INLINE};
+	name = ref ? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref) : NULL;
+	if (!name || name->kind != FX_NAME_TEXT)
+		return (struct async_text){0};
+	return (struct async_text){name->text, name->length};
+}
+
+struct async_names {
+	struct async_text category, name;
+	uint64_t hash;
+};
+
+static uint64_t async_hash(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *bytes = data;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static struct async_names async_names_of(const struct fx_rewriting *w, uint64_t header)
+{
+	const uint64_t *at = &w->words[FXT_GET(header, EVENT_THREAD) == FXT_THREAD_INLINE ? 4 : 2];
+	uint32_t category = (uint32_t)FXT_GET(header, EVENT_CATEGORY);
+	uint32_t name = (uint32_t)FXT_GET(header, EVENT_NAME);
+	struct async_names names = {.category = async_text_of(w, category, at)};
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	if (category & FXT_STRING_INLINE)
+		at += fx_bytes_words(category & ~FXT_STRING_INLINE);
+	names.name = async_text_of(w, name, at);
+	hash = async_hash(hash, names.category.text, names.category.length);
+	hash = async_hash(hash, "", 1);
+	names.hash = async_hash(hash, names.name.text, names.name.length);
+	return names;
+}
+
+/* --- Ends that are held ------------------------------------------------------------------------ */
+
+/* A string whose index may be another's when the record is written stands in it. */
+static void async_text_keep(struct fxt_string *string, const struct async_text *text)
+{
+	if (!(string->ref & FXT_STRING_INLINE) && string->ref >= FX_STRING_LOCAL)
+		*string = fx_string_inline(text->text, text->length);
+}
+
+/* Of arguments no text is at hand. */
+static void async_args_keep(struct fxt_record *record)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < record->nargs; i++) {
+		const struct fxt_arg *arg = &record->args[i];
+		uint16_t value = arg->type == FXT_ARG_STRING ? arg->string.ref : 0;
+
+		if ((arg->name.ref & FXT_STRING_INLINE || arg->name.ref < FX_STRING_LOCAL) &&
+		    (value & FXT_STRING_INLINE || value < FX_STRING_LOCAL))
+			record->args[kept++] = *arg;
+	}
+	record->nargs = kept;
+}
+
+/* The record as it can be written later, in shared->scratch or more: its size in words, or -errno. */
+static int async_held_encode(struct fx_rewriting *w, const struct async_names *names, uint64_t *to)
+{
+	struct fxt_record record;
+	struct fx_encoder encoder;
+	int r;
+
+	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
+		return -EINVAL;
+	if (w->thread) {
+		record.event.thread.ref = FXT_THREAD_INLINE;
+		record.event.thread.pid = w->s->pid;
+		record.event.thread.tid = w->thread->shown;
+	}
+	async_text_keep(&record.event.category, &names->category);
+	async_text_keep(&record.event.name, &names->name);
+	async_args_keep(&record);
+	fx_encoder_init(&encoder, to, FXT_MAX_RECORD_WORDS);
+	r = fx_record_encode(&encoder, &record);
+	return r < 0 ? r : (int)encoder.used;
+}
+
+static void async_held_note(struct fx_async *a, struct fx_async_held held)
+{
+	size_t at = a->held.count++;
+
+	for (; at && a->held.items[at - 1].ns > held.ns; at--)
+		a->held.items[at] = a->held.items[at - 1];
+	a->held.items[at] = held;
+}
+
+/* 0: it is held, or left out for want of room and counted. Or -ENOMEM. */
+static int async_held_add(struct fx_rewriting *w, struct fx_async *a,
+			  const struct async_names *names)
+{
+	struct fx_stream *s = w->s;
+	uint64_t words[FXT_MAX_RECORD_WORDS], *copy;
+	int size = async_held_encode(w, names, words);
+
+	if (size < 0 || a->held.count == HELD_MAX || s->asyncs.held == FX_ASYNC_HELD_MAX ||
+	    s->asyncs.held_words + (uint32_t)size > FX_ASYNC_HELD_WORDS) {
+		s->counts.lost[FX_CAUSE_UNBEGUN]++;
+		return 0;
+	}
+	copy = malloc((size_t)size * FXT_WORD_SIZE);
+	if (!copy || fx_vector_reserve(&a->held, 1) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	memcpy(copy, words, (size_t)size * FXT_WORD_SIZE);
+	async_held_note(a, (struct fx_async_held){
+			       .ns = w->words[1],
+			       .name = names->hash,
+			       .words = copy,
+			       .size = (uint32_t)size,
+			       .unclean = w->unclean,
+			   });
+	s->asyncs.held++;
+	s->asyncs.held_words += (uint32_t)size;
+	return 0;
+}
+
+/* Which one ends what has begun, counted from 1: the first that can; 0: none. */
+static size_t async_held_find(const struct fx_async *a, const struct fx_async_begin *begin)
+{
+	for (size_t i = 0; i < a->held.count; i++)
+		if (a->held.items[i].ns >= begin->ns && a->held.items[i].name == begin->name)
+			return i + 1;
+	return 0;
+}
+
+/* It comes before its begin in the file; so it has a later time. */
+static int async_held_write(struct fx_stream *s, struct fx_async *a, size_t at, uint64_t begin_ns,
+			    uint64_t id)
+{
+	struct fx_async_held held = a->held.items[at];
+	struct fx_rewriting w = {.s = s, .words = held.words, .size = held.size};
+	int r = 0;
+
+	a->held.count--;
+	memmove(&a->held.items[at], &a->held.items[at + 1],
+		(a->held.count - at) * sizeof(*a->held.items));
+	s->asyncs.held--;
+	s->asyncs.held_words -= held.size;
+	if (held.words[1] == begin_ns)
+		held.words[1]++;
+	held.words[held.size - 1] = id;
+	if (held.unclean) {
+		r = fx_escaped_write(&w);
+	} else {
+		memcpy(fx_output_reserve(s->shared->archive.out, held.size), held.words,
+		       held.size * FXT_WORD_SIZE);
+		fx_output_commit(s->shared->archive.out, held.size);
+	}
+	if (r == 0)
+		fx_stream_counts_event(s);
+	free(held.words);
+	return r;
+}
+
+/* --- Events ------------------------------------------------------------------------------------ */
+
+/* The id as the archive has it. */
+static uint64_t id_shown(struct fx_stream *s, uint64_t id)
+{
+	struct fx_stream_shared *shared = s->shared;
+
+	if (!shared->asyncs_plain)
+		shared->asyncs_plain = s->id;
+	return shared->asyncs_plain == s->id ? id : id ^ (uint64_t)s->pid << PROCESS_SHIFT;
+}
+
+static void begin_note(struct fx_async *a, struct fx_async_begin begin)
+{
+	size_t at = a->open.count++;
+
+	for (; at && a->open.items[at - 1].ns > begin.ns; at--)
+		a->open.items[at] = a->open.items[at - 1];
+	a->open.items[at] = begin;
+}
+
+static int async_take_begin(struct fx_rewriting *w, uint64_t id, uint64_t shown,
+			    const struct async_names *names)
+{
+	const struct fx_async_begin begin = {w->words[1], names->hash};
+	struct fx_stream *s = w->s;
+	struct fx_async *a = fx_asyncs_get(&s->asyncs, id);
+	size_t held;
+	int r;
+
+	if (!a)
+		return -ENOMEM;
+	if (a->open.count == DEPTH_MAX) {
+		s->counts.lost[FX_CAUSE_DEEP]++;
+		a->deep++;
+		return 0;
+	}
+	held = async_held_find(a, &begin);
+	if (held) {
+		r = async_held_write(s, a, held - 1, begin.ns, shown);
+		fx_asyncs_settle(&s->asyncs, a);
+		return r < 0 ? r : 1;
+	}
+	if (s->asyncs.open == FX_ASYNC_OPEN_MAX) {
+		fx_asyncs_settle(&s->asyncs, a);
+		return 1;
+	}
+	if (fx_vector_reserve(&a->open, 1) < 0) {
+		fx_asyncs_settle(&s->asyncs, a);
+		return -ENOMEM;
+	}
+	begin_note(a, begin);
+	s->asyncs.open++;
+	return 1;
+}
+
+/* The innermost that has this name and has begun by then, counted from 1; 0: none. */
+static size_t begin_find(const struct fx_async *a, uint64_t ns, uint64_t name)
+{
+	size_t at = a->open.count;
+
+	while (at && (a->open.items[at - 1].ns > ns || a->open.items[at - 1].name != name))
+		at--;
+	return at;
+}
+
+static int async_take_end(struct fx_rewriting *w, uint64_t id, const struct async_names *names)
+{
+	struct fx_stream *s = w->s;
+	struct fx_async *a = fx_asyncs_get(&s->asyncs, id);
+	size_t at;
+	int r;
+
+	if (!a)
+		return -ENOMEM;
+	if (a->deep) {
+		a->deep--;
+		return 0;
+	}
+	at = begin_find(a, w->words[1], names->hash);
+	if (!at) {
+		r = async_held_add(w, a, names);
+		fx_asyncs_settle(&s->asyncs, a);
+		return r;
+	}
+	a->open.count--;
+	s->asyncs.open--;
+	memmove(&a->open.items[at - 1], &a->open.items[at],
+		(a->open.count - at + 1) * sizeof(*a->open.items));
+	fx_asyncs_settle(&s->asyncs, a);
+	return 1;
+}
+
+int fx_async_take(struct fx_rewriting *w, uint64_t header)
+{
+	const struct async_names names = async_names_of(w, header);
+	uint64_t *id = &w->words[w->size - 1], own = *id;
+
+	*id = id_shown(w->s, own);
+	switch (FXT_GET(header, EVENT_TYPE)) {
+	case FXT_EVENT_ASYNC_BEGIN:
+		return async_take_begin(w, own, *id, &names);
+	case FXT_EVENT_ASYNC_END:
+		return async_take_end(w, own, &names);
+	}
+	return 1;
+}
+
+void fx_async_end(struct fx_stream *s)
+{
+	s->counts.lost[FX_CAUSE_UNBEGUN] += s->asyncs.held;
+	fx_asyncs_clear(&s->asyncs);
+}
