@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/atomic.h"
 #include "base/compiler.h"
 #include "engine/layout.h"
 #include "engine/provider/turn.h"
@@ -26,6 +27,33 @@ struct fxtrace_provider {
 /* Of the thread that creates or destroys, and how many there are. */
 static struct fx_turn turn;
 static unsigned count;
+
+/* The first ones: a signal handler may have interrupted malloc(). */
+static struct {
+	struct fxtrace_provider provider;
+	bool taken;
+} pool[16];
+
+static struct fxtrace_provider *provider_alloc(void)
+{
+	for (unsigned i = 0; i < FX_ARRAY_LEN(pool); i++)
+		if (!__atomic_exchange_n(&pool[i].taken, true,
+					 __ATOMIC_ACQUIRE)) { /* pairs with provider_free() */
+			memset(&pool[i].provider, 0, sizeof(pool[i].provider));
+			return &pool[i].provider;
+		}
+	return calloc(1, sizeof(struct fxtrace_provider));
+}
+
+static void provider_free(struct fxtrace_provider *provider)
+{
+	for (unsigned i = 0; i < FX_ARRAY_LEN(pool); i++)
+		if (provider == &pool[i].provider) {
+			fx_store_release(&pool[i].taken, false); /* pairs with provider_alloc() */
+			return;
+		}
+	free(provider);
+}
 
 /* The table of the engine that the process has (preload/events/engines.h), which the compiler does not know. */
 static const struct fxtrace_events *events_now(void)
@@ -106,7 +134,7 @@ static int create(struct fxtrace_provider **ret, const struct fxtrace_provider_o
 	r = is_in_handler() ? -EDEADLK : fx_process_may_register();
 	if (r < 0)
 		return r;
-	provider = calloc(1, sizeof(*provider));
+	provider = provider_alloc();
 	if (!provider)
 		return -ENOMEM;
 	r = fx_turn_take(&turn);
@@ -120,7 +148,7 @@ static int create(struct fxtrace_provider **ret, const struct fxtrace_provider_o
 		fx_turn_give(&turn);
 	}
 	if (r < 0)
-		free(provider);
+		provider_free(provider);
 	else
 		*ret = provider;
 	return r;
@@ -162,6 +190,6 @@ fx_export int fxtrace_provider_destroy(struct fxtrace_provider *provider)
 	if (--count == 0)
 		fx_process_leave();
 	fx_turn_give(&turn);
-	free(provider);
+	provider_free(provider);
 	return 0;
 }

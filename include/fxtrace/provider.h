@@ -107,11 +107,12 @@ struct fxtrace_provider;
  *     -EPERM         it is another user's, or does not want the process; or the program is privileged (set-user-ID and the like)
  *     -ECANCELED     the environment says that this process is not to be traced: FXTRACE_DISABLE, fxtrace run --no-follow
  *     -EDQUOT        there is no room for another buffer; -EUSERS: nor for another provider
- *     -EDEADLK       called by a handler
+ *     -EDEADLK       called by a handler of @changed, or in a signal handler that has interrupted a creation or destruction
  *
  * and what else the system says, -ENOMEM or -EMFILE. After an error it may be tried again.
  *
- * Any thread may, at any time but in a signal handler; constructors of libraries, too. Of providers that are created while there is
+ * Any thread may, at any time; constructors of libraries, too. In a signal handler the process's first creation must not be, which
+ * loads (dlopen); later ones allocate nothing while there are no more than 16 providers. Of providers that are created while there is
  * one, here or by a library, all categories and handlers count, and the name and the wishes of the first; each is to be destroyed.
  * Each creation also makes macros come alive in modules that were loaded before it and were not alive yet.
  */
@@ -129,7 +130,7 @@ int fxtrace_provider_create_synchronously(struct fxtrace_provider **ret,
  * engine is libfxtrace.so's, and goes on if another is created. Durations that are open then are shown as unfinished. The manager
  * has the process among its providers until it ends.
  *
- * Returns 0; -EDEADLK: called by a handler, and nothing has happened.
+ * Returns 0; -EDEADLK: called by a handler, as above, and nothing has happened. A signal handler may call it otherwise.
  */
 int fxtrace_provider_destroy(struct fxtrace_provider *provider);
 
