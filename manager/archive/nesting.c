@@ -151,8 +151,10 @@ static void outer_put(struct fx_nesting *n, uint64_t start, uint64_t end)
 {
 	uint32_t first, last;
 
-	if (!outer_reserve(n))
+	if (!outer_reserve(n)) {
+		n->forgotten_end = end > n->forgotten_end ? end : n->forgotten_end;
 		return;
+	}
 	last = n->outer_count;
 	while (last && n->outer[last - 1].start >= end && n->outer[last - 1].end > end)
 		last--;
@@ -168,14 +170,33 @@ static void outer_put(struct fx_nesting *n, uint64_t start, uint64_t end)
 
 /* --- Verdicts -------------------------------------------------------------------------------- */
 
+/* Between outermost calls that are known, or around some of them: then it crosses nothing that lies in these. So most calls come
+ * that a handler's are ahead of, whose chunk is read up to the newest while others of the thread wait for their turn. */
+static bool lies_among_outer(const struct fx_nesting *n, uint64_t start, uint64_t end)
+{
+	uint32_t i = n->outer_count;
+
+	if (start < n->forgotten_end)
+		return false;
+	while (i && n->outer[i - 1].start >= end)
+		i--;
+	while (i && n->outer[i - 1].start > start && n->outer[i - 1].end <= end)
+		i--;
+	return !i || n->outer[i - 1].end <= start;
+}
+
 /* Somewhere in what is known. Calls that are open at the end all have the last one's end, and come from the outermost on: what is
  * forgotten says nothing against them either. */
 static enum fx_nesting_verdict take_inside(const struct fx_nesting *n, struct fx_nesting_memory *m,
 					   uint64_t start, uint64_t end)
 {
 	uint64_t before;
-	bool is_crossing = end == n->last_end ? crosses_known(n, m, start, end, &before)
-					      : may_cross(n, m, start, end);
+	bool is_crossing;
+
+	if (lies_among_outer(n, start, end))
+		return FX_NESTING_WHOLE;
+	is_crossing = end == n->last_end ? crosses_known(n, m, start, end, &before)
+					 : may_cross(n, m, start, end);
 
 	return is_crossing ? FX_NESTING_OUT : FX_NESTING_WHOLE;
 }

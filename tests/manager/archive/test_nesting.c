@@ -257,3 +257,19 @@ Test(nesting, late_calls_cost_no_more_than_their_share)
 		     FX_NESTING_WHOLE);
 	end();
 }
+
+/* A handler's calls are read up to the newest, and then what its thread has done before them: more than may be looked at. */
+Test(nesting, a_handler_is_ahead_of_many_calls)
+{
+	const uint64_t ahead = 100000000;
+
+	begin(0);
+	cr_assert_eq(take(ahead, ahead + 10), FX_NESTING_WHOLE);
+	for (uint64_t at = 0; at < ahead; at += 200) {
+		uint64_t inner = at + 20, outer = at + 10;
+
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &inner, at + 50), FX_NESTING_WHOLE);
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &outer, at + 60), FX_NESTING_WHOLE);
+	}
+	end();
+}
