@@ -418,19 +418,35 @@ void fx_events_put(struct fxtrace_place *place, unsigned payload, const char *ca
 
 /* --- Durations ------------------------------------------------------------------------------------ */
 
+/*
+ * A variable that lies below the stack pointer of its function is not on the stack: a coroutine has its own in the heap. Its stack
+ * address is then one that all calls have below it which the function makes: no more above the pointer than what opens the scope
+ * itself takes of the stack (without optimisation), and no more than that of the call that it lies in.
+ */
+#define SCOPE_OPENING_SIZE 1024u
+
+static uint64_t scope_address(const struct fx_thread *t, uint64_t variable, uint64_t below)
+{
+	uint64_t outer = fx_frame_sp(&t->top[-1]);
+
+	if (variable >= below)
+		return variable;
+	return outer < below + SCOPE_OPENING_SIZE ? outer : below + SCOPE_OPENING_SIZE;
+}
+
 /* Closes what was left: the calls below the function that opens the scope, and another of the same variable. */
 static fx_cold void scope_settle(struct fx_thread *t, uint64_t sp, uint64_t below)
 {
 	if (fx_frame_sp(&t->top[-1]) < below)
 		fx_frame_unwind(t, below - 1);
-	for (struct fx_frame *f = t->top - 1; f->key == FX_SCOPE_KEY; f--)
+	for (struct fx_frame *f = t->top - 1; sp >= below && f->key == FX_SCOPE_KEY; f--)
 		if (fx_frame_sp(f) == sp) {
 			fx_frame_unwind_above(t, f - 1, below - 1);
 			return;
 		}
 }
 
-/* `below`: the stack address from which the function that opens it calls. NULL: too many are open. */
+/* `sp`: where the variable is; `below`: the stack address from which the function that opens it calls. NULL: too many are open. */
 fx_hot struct fx_frame *scope_push(struct fx_thread *t, uint64_t header, uint64_t sp,
 				   uint64_t below)
 {
@@ -444,7 +460,8 @@ fx_hot struct fx_frame *scope_push(struct fx_thread *t, uint64_t header, uint64_
 			fx_frame_too_deep(t);
 			return NULL;
 		}
-		if (fx_likely(fx_frame_take(t, f, header, sp, FX_SCOPE_KEY)))
+		if (fx_likely(
+			fx_frame_take(t, f, header, scope_address(t, sp, below), FX_SCOPE_KEY)))
 			break;
 		fx_frame_take_back(t, f);
 	}

@@ -66,10 +66,11 @@ static void events_write(struct fxtrace_place *place, unsigned type, const char 
 		fx_events_write_slowly(place, type, category, name, number, args, count);
 }
 
-/* Neither what was left, nor several durations of one function, among which one may have been: see scope_settle(). */
+/* On this stack, and neither what was left, nor several durations of one function, among which one may have been: see
+ * scope_settle(). */
 fx_hot bool scope_is_plainly_inside(const struct fx_frame *newest, uint64_t sp, uint64_t below)
 {
-	return fx_frame_sp(newest) >= below &&
+	return sp >= below && fx_frame_sp(newest) >= below &&
 	       (newest->key != FX_SCOPE_KEY ||
 		(newest[-1].key != FX_SCOPE_KEY && fx_frame_sp(newest) != sp));
 }
