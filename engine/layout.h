@@ -84,6 +84,12 @@
 #define FX_THREADS_MAX	2048u	    /* threads that can record at one time */
 #define FX_PACKETS	64u	    /* depth of the packet ring */
 
+/* Flow ids: the process that makes them (23 bits), the slot of its thread (11), and a number. A child that the manager
+ * does not know yet goes by its pid. */
+#define FX_FLOW_MAKER_SHIFT 41
+#define FX_FLOW_SLOT_SHIFT  30
+#define FX_FLOW_UNKNOWN	    (1ull << 63)
+
 /* String indices: 1 .. FX_STRING_LOCAL-1 stand in the builtin or durable area, once for all; the
  * rest is defined anew inside each chunk that uses it, when the first kind or its room has run out.
  */

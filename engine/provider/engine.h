@@ -312,12 +312,6 @@ fx_hot uint64_t fx_thread_now(struct fx_thread *t)
 	return fx_thread_time(t, fx_now());
 }
 
-/* Flow ids: the process that makes them (23 bits), the slot of its thread (11), and a number. A child that the manager
- * does not know yet goes by its pid. */
-#define FX_FLOW_MAKER_SHIFT 41
-#define FX_FLOW_SLOT_SHIFT  30
-#define FX_FLOW_UNKNOWN	    (1ull << 63)
-
 /* An id for a flow, unique in the session. */
 fx_hot uint64_t fx_flow_id_new(struct fx_thread *t)
 {

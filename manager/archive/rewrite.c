@@ -206,6 +206,18 @@ static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t 
 	return 1;
 }
 
+/* Ids that the process makes by itself are no other's. */
+static void rewrite_flow_id(struct fx_rewriting *w, uint64_t header)
+{
+	uint64_t *id = &w->words[w->size - 1];
+	const struct fx_flow_of flow = {w->s->id, *id, w->words[1]};
+
+	if (*id >> FX_FLOW_MAKER_SHIFT != w->s->id && !(*id & FX_FLOW_UNKNOWN))
+		*id = fx_flow_ids_shown(
+		    &w->s->shared->flow_ids, &flow,
+		    (enum fx_flow_part)(FXT_GET(header, EVENT_TYPE) - FXT_EVENT_FLOW_BEGIN));
+}
+
 /* 1, 0: it is left out, and that was told where it had to be, or -errno. */
 static int rewrite_event(struct fx_rewriting *w)
 {
@@ -260,6 +272,8 @@ static int rewrite_event(struct fx_rewriting *w)
 	}
 	if (r < 0)
 		return r;
+	if (FXT_GET(header, EVENT_TYPE) >= FXT_EVENT_FLOW_BEGIN)
+		rewrite_flow_id(w, header);
 	r = rewrite_note_event(w, header, start);
 	if (r > 0)
 		fx_meanings_add(w);

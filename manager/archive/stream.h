@@ -11,6 +11,7 @@
  *	told.c      what the process tells the manager by records
  *	escaped.c   records that change their size
  *	async-take.c  ends of async events, whose begins may come later
+ *	flow-ids.c  ids of arrows
  *	kept.c      what is left of a circular buffer
  *	scope.c     calls that are recorded by what they lie in
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
@@ -36,6 +37,7 @@
 #include "manager/archive/asyncs.h"
 #include "manager/process/ending.h"
 #include "manager/process/identity.h"
+#include "manager/archive/flow-ids.h"
 #include "manager/archive/known.h"
 #include "manager/settings/losses.h"
 #include "manager/archive/modules.h"
@@ -74,6 +76,7 @@ struct fx_stream_shared {
 	bool shallow;	  /* it was asked that deeper calls be left out */
 	uint64_t last_ns; /* circular: what is older at the end is left out; 0: nothing is */
 	struct fx_untraced untraced;
+	struct fx_flow_ids flow_ids;
 	uint32_t asyncs_plain; /* the provider whose ids of async events are its own; 0: none yet */
 	struct fx_nesting_memory nesting;
 	uint64_t scratch[FXT_MAX_RECORD_WORDS + 1];

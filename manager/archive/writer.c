@@ -139,6 +139,7 @@ static void writer_free(struct fx_writer *w)
 	fx_symbol_cache_destroy(w->shared.symbols);
 	free(w->shared.functions.text);
 	fx_crowd_destroy(&w->shared.crowd);
+	fx_flow_ids_clear(&w->shared.flow_ids);
 	fx_loader_stop(w->loader);
 	fx_ties_destroy(&w->ties);
 	fx_transfers_destroy(&w->transfers);

@@ -80,6 +80,28 @@ int main(int argc, char **argv)
 			TRACE_VTHREAD_DURATION_BEGIN("c", "back", "back", 2, t + i);
 		}
 		TRACE_INSTANT("c", "after", TRACE_SCOPE_THREAD);
+	} else if (!strcmp(what, "flows")) {
+		pid_t child = fork();
+		TRACE_DURATION("c", "has arrows");
+		TRACE_FLOW_BEGIN("c", "same", 5, "parent", TA_BOOL(child != 0));
+		usleep(50000);
+		TRACE_FLOW_STEP("c", "same", 5, "parent", TA_BOOL(child != 0));
+		TRACE_FLOW_END("c", "same", 5, "parent", TA_BOOL(child != 0));
+		if (child != 0) {
+			waitpid(child, NULL, 0);
+			for (long i = 0; i < count; i++) {
+				TRACE_DURATION("c", "again");
+				TRACE_FLOW_BEGIN("c", "twice", 6);
+			}
+			TRACE_FLOW_END("c", "twice", 6);
+			TRACE_FLOW_BEGIN("c", "across", 7);
+			if (fork() == 0) {
+				TRACE_DURATION("c", "has the end");
+				TRACE_FLOW_END("c", "across", 7);
+				_exit(0);
+			}
+			wait(NULL);
+		}
 	} else if (!strcmp(what, "many")) {
 		for (long i = 0; i < count; i++)
 			TRACE_ASYNC_END("c", "never", i % 100);
@@ -143,6 +165,23 @@ deeper_than_viewers_show() {
 	expect_events 1 'name == "after"'
 }
 
+# Arrows: in two processes with one id, begun anew before their end, from one process to another.
+flows_of_all_kinds() {
+	asyncs flows 300
+	expect_events 2 'type == "flow-begin" && name == "same"'
+	for parent in true false; do
+		awk -F'\t' -v parent="parent=$parent" '$7 == "same" && $1 ~ /^flow/ && $10 == parent { print $9 }' events | sort | uniq -c >ids
+		expect_equal 3 "$(awk '{ print $1 }' ids | xargs)" "parts of the arrow with one id, parent=$parent"
+		awk '{ print $2 }' ids
+	done | sort -u >both
+	expect_equal 2 "$(wc -l <both)" "ids of two arrows"
+	expect_equal 300 "$(awk -F'\t' '$1 == "flow-begin" && $7 == "twice" { print $9 }' events | sort -u | wc -l)" "arrows that were begun"
+	expect_equal 1 "$(awk -F'\t' '$7 == "twice" && $1 == "flow-end" { end = $9 } $7 == "twice" && $1 == "flow-begin" { begin = $9 }
+		END { print begin == end }' events)" "the end is the newest one's"
+	expect_equal 7 "$(awk -F'\t' '$7 == "across" && $1 ~ /^flow/ { print $9 }' events | sort -u)" "the id of two processes"
+	expect_events 2 'type == "flow-begin" && name == "across" || type == "flow-end" && name == "across"'
+}
+
 # Memory is bounded; so is what is matched.
 more_than_is_remembered() {
 	asyncs many 100000
@@ -155,4 +194,5 @@ ends_without_a_begin
 ends_that_come_first
 processes_with_the_same_ids
 deeper_than_viewers_show
+flows_of_all_kinds
 more_than_is_remembered
