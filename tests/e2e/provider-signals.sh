@@ -75,14 +75,14 @@ compile signals-a "$include" signals.c "$FX_BUILDDIR/libfxtrace-provider.a" -ldl
 
 # judge WHAT: what the program has said is what the archive has.
 judge() {
-	local done failed error
+	local created failed error
 
-	read -r done failed error <said
+	read -r created failed error <said
 	expect_equal "0 0" "$failed $error" "$1: creations that failed, and the first errno"
-	[ "$done" -ge 30 ] || fail "$1: $done creations in the handler"
+	[ "$created" -ge 30 ] || fail "$1: $created creations in the handler"
 	expect_clean signals.fxt
 	list_archive signals.fxt
-	expect_events "$done" 'name == "handled" && category == "work"'
+	expect_events "$created" 'name == "handled" && category == "work"'
 }
 
 manager_start

@@ -215,7 +215,7 @@ for number in range(4):
     print(tid, rounds, signals)
 END
 
-hooks=(-finstrument-functions -finstrument-functions-exclude-file-list=/usr/,/include/)
+hooks=(-finstrument-functions "-finstrument-functions-exclude-file-list=/usr/,/include/")
 $FX_CC -O2 -w "-I$FX_SRCDIR/include" -fplugin="$PLUGIN" -c plugged.c -o plugged.o 2>compile.log &&
 	$FX_CXX -std=c++20 -O0 "-I$FX_SRCDIR/include" "${hooks[@]}" -pthread together.cc plugged.o -o together-O0 2>>compile.log &&
 	$FX_CXX -std=c++20 -O2 "-I$FX_SRCDIR/include" "${hooks[@]}" -pthread together.cc plugged.o -o together-O2 2>>compile.log ||
