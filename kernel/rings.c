@@ -43,7 +43,9 @@ struct fx_rings {
 	bool finish; /* atomic: set by fx_rings_finish(), read by the reading thread */
 	bool is_started;
 	pthread_t thread;
-	pid_t worker;		    /* the working thread, */
+	bool
+	    everyone; /* of whom records are of interest is asked for while they are worked on, which is not to come late */
+	pid_t worker; /* the working thread, */
 	int working_nice;	    /* the priority that it was given, */
 	uint64_t reached;	    /* and, atomic, the time (ns) of what it works on */
 	bool may_give_way;	    /* a priority can be taken back */
@@ -119,6 +121,7 @@ int fx_rings_open(const struct fx_kernel_wish *wish, struct fx_rings **ret, bool
 	if (!rings)
 		return -ENOMEM;
 	fx_ring_queue_init(&rings->queue);
+	rings->everyone = wish->everyone;
 	rings->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	r = rings->bell < 0 ? -errno : rings_open_all(rings, wish, true);
 	*ret_kernel = r == 0;
@@ -196,7 +199,8 @@ static void *rings_main(void *opaque)
 	struct fx_rings *rings = opaque;
 
 	/* It has little to do, and must not come too late; who may not ask for that goes without, and could not take back what it has given. */
-	rings->may_give_way = setpriority(PRIO_PROCESS, (id_t)gettid(), READING_NICE) == 0;
+	rings->may_give_way =
+	    setpriority(PRIO_PROCESS, (id_t)gettid(), READING_NICE) == 0 && !rings->everyone;
 	/* acquire: nothing depends on it but the loop's end; pairs with fx_rings_finish() */
 	while (!fx_load_acquire(&rings->finish)) {
 		poll(rings->polled, rings->count + 1, TURN_MS);
