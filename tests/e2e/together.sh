@@ -147,8 +147,11 @@ HIDDEN int main(int, char **argv)
 	for (uintptr_t i = 0; i < threads; i++)
 		pthread_create(&ids[i], nullptr, thread_main, reinterpret_cast<void *>(i));
 	share->pid = (uint64_t)getpid();
+	struct timespec rest = {0, 100000};
+	for (unsigned i = 0; i < threads; i++)
+		while (!__atomic_load_n(&share->thread[i].rounds, __ATOMIC_ACQUIRE))
+			nanosleep(&rest, nullptr);
 	for (long n = 0; !signals || n < signals; n++) {
-		struct timespec rest = {0, 100000};
 		for (unsigned i = 0; i < threads; i++)
 			pthread_kill(ids[i], SIGUSR1);
 		nanosleep(&rest, nullptr);
