@@ -197,7 +197,6 @@ static enum fx_nesting_verdict take_inside(const struct fx_nesting *n, struct fx
 		return FX_NESTING_WHOLE;
 	is_crossing = end == n->last_end ? crosses_known(n, m, start, end, &before)
 					 : may_cross(n, m, start, end);
-
 	return is_crossing ? FX_NESTING_OUT : FX_NESTING_WHOLE;
 }
 
