@@ -117,12 +117,18 @@ static void otlp_number(struct otlp *otlp, bool *has, const char *key, uint64_t 
 	fx_json_raw(otlp->sink, "}}");
 }
 
-/* A number that is no int64. */
-static void otlp_value_text(struct otlp *otlp, const char *format, uint64_t value)
+/* A number that is no int64: in hexadecimal where `before` is "0x". */
+static void otlp_value_text(struct otlp *otlp, const char *before, uint64_t value,
+			    const char *after)
 {
-	char text[40];
-	int length = snprintf(text, sizeof(text), format, value);
+	char digits[24], text[40];
+	int length;
 
+	if (before[0])
+		snprintf(digits, sizeof(digits), "%" PRIx64, value);
+	else
+		snprintf(digits, sizeof(digits), "%" PRIu64, value);
+	length = snprintf(text, sizeof(text), "%s%s%s", before, digits, after);
 	fx_json_raw(otlp->sink, "\"stringValue\":");
 	fx_json_string(otlp->sink, text, (size_t)length);
 }
@@ -132,7 +138,7 @@ static void otlp_value_uint(struct otlp *otlp, uint64_t value)
 	if (value <= INT64_MAX)
 		otlp_value_int(otlp, (int64_t)value);
 	else
-		otlp_value_text(otlp, "%" PRIu64, value);
+		otlp_value_text(otlp, "", value, "");
 }
 
 static void otlp_value(struct otlp *otlp, const struct fxt_arg *arg)
@@ -154,7 +160,7 @@ static void otlp_value(struct otlp *otlp, const struct fxt_arg *arg)
 		otlp_value_uint(otlp, arg->koid);
 		break;
 	case FXT_ARG_POINTER:
-		otlp_value_text(otlp, "0x%" PRIx64, arg->pointer);
+		otlp_value_text(otlp, "0x", arg->pointer, "");
 		break;
 	case FXT_ARG_DOUBLE:
 		fx_json_raw(otlp->sink, "\"doubleValue\":");
@@ -169,7 +175,7 @@ static void otlp_value(struct otlp *otlp, const struct fxt_arg *arg)
 		fx_json_string(otlp->sink, arg->string.data, arg->string.length);
 		break;
 	case FXT_ARG_BLOB:
-		otlp_value_text(otlp, "%" PRIu64 " bytes", arg->blob.size);
+		otlp_value_text(otlp, "", arg->blob.size, " bytes");
 		break;
 	default:
 		fx_json_raw(otlp->sink, "\"stringValue\":\"null\"");

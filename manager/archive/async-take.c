@@ -130,27 +130,23 @@ static int async_held_add(struct fx_rewriting *w, struct fx_async *a,
 			  const struct async_names *names)
 {
 	struct fx_stream *s = w->s;
-	uint64_t words[FXT_MAX_RECORD_WORDS], *copy;
+	uint64_t words[FXT_MAX_RECORD_WORDS];
 	int size = async_held_encode(w, names, words);
+	struct fx_async_held held = {.ns = w->words[1], .name = names->hash, .unclean = w->unclean};
 
 	if (size < 0 || a->held.count == HELD_MAX || s->asyncs.held == FX_ASYNC_HELD_MAX ||
 	    s->asyncs.held_words + (uint32_t)size > FX_ASYNC_HELD_WORDS) {
 		s->counts.lost[FX_CAUSE_UNBEGUN]++;
 		return 0;
 	}
-	copy = malloc((size_t)size * FXT_WORD_SIZE);
-	if (!copy || fx_vector_reserve(&a->held, 1) < 0) {
-		free(copy);
+	held.words = malloc((size_t)size * FXT_WORD_SIZE);
+	if (!held.words || fx_vector_reserve(&a->held, 1) < 0) {
+		free(held.words);
 		return -ENOMEM;
 	}
-	memcpy(copy, words, (size_t)size * FXT_WORD_SIZE);
-	async_held_note(a, (struct fx_async_held){
-			       .ns = w->words[1],
-			       .name = names->hash,
-			       .words = copy,
-			       .size = (uint32_t)size,
-			       .unclean = w->unclean,
-			   });
+	memcpy(held.words, words, (size_t)size * FXT_WORD_SIZE);
+	held.size = (uint32_t)size;
+	async_held_note(a, held);
 	s->asyncs.held++;
 	s->asyncs.held_words += (uint32_t)size;
 	return 0;

@@ -42,10 +42,10 @@ void fx_transfer_meets_connect(struct fx_transfer_end *end, const struct fx_tran
 			       enum fx_connects how)
 {
 	/* Which of two it was is not known. */
-	if (how == FX_CONNECTS_DONE && end->is_connecting)
+	if (how == FX_CONNECTS_NOT || (how == FX_CONNECTS_DONE && end->is_connecting))
 		end->connected = (struct fx_transfer){0};
 	else
-		end->connected = how == FX_CONNECTS_NOT ? (struct fx_transfer){0} : *call;
+		end->connected = *call;
 	end->is_connecting = how == FX_CONNECTS_BEGUN;
 }
 
