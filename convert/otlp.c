@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 #include "convert/event-args.h"
+#include "convert/flow-ends.h"
 #include "convert/formats.h"
 #include "convert/json-text.h"
+#include "convert/otlp-attributes.h"
 #include "convert/title.h"
 #include "lists/spill.h"
 #include "lists/vector.h"
@@ -31,10 +33,8 @@ enum { OTLP_LINE_BYTES = 1 << 20, OTLP_COPY_BYTES = 1 << 16 };
 #define OTLP_ERROR "2"
 
 struct otlp_link {
-	uint64_t chain, ts;
-	uint32_t role;
-	uint64_t
-	    span; /* at this end; otlp_pair_links() makes it the one that an arrow comes from */
+	struct fx_flow_end
+	    end; /* its slice is the span; otlp_pair_links() makes it the one that an arrow comes from */
 	uint64_t to;
 };
 
@@ -71,127 +71,6 @@ static void otlp_fail(struct otlp *otlp, int error)
 		otlp->exporter.error = error;
 }
 
-/* --- Attributes ------------------------------------------------------------------------------- */
-
-static void otlp_key(struct otlp *otlp, bool *has, const char *prefix, const char *key,
-		     size_t length)
-{
-	char text[256];
-	int used = snprintf(text, sizeof(text), "%s%.*s", prefix, (int)length, key);
-
-	fx_json_raw(otlp->sink, *has ? ",{\"key\":" : "{\"key\":");
-	*has = true;
-	fx_json_string(otlp->sink, text,
-		       (size_t)used < sizeof(text) ? (size_t)used : sizeof(text) - 1);
-	fx_json_raw(otlp->sink, ",\"value\":{");
-}
-
-static void otlp_text(struct otlp *otlp, bool *has, const char *key, const char *text,
-		      size_t length)
-{
-	otlp_key(otlp, has, "", key, strlen(key));
-	fx_json_raw(otlp->sink, "\"stringValue\":");
-	fx_json_string(otlp->sink, text, length);
-	fx_json_raw(otlp->sink, "}}");
-}
-
-static void otlp_some_text(struct otlp *otlp, bool *has, const char *key,
-			   const struct fx_text *text)
-{
-	if (text)
-		otlp_text(otlp, has, key, text->data, text->length);
-}
-
-/* Integers of 64 bits are texts in JSON. */
-static void otlp_value_int(struct otlp *otlp, int64_t value)
-{
-	fx_json_raw(otlp->sink, "\"intValue\":\"");
-	fx_json_int(otlp->sink, value);
-	fx_json_raw(otlp->sink, "\"");
-}
-
-static void otlp_number(struct otlp *otlp, bool *has, const char *key, uint64_t value)
-{
-	otlp_key(otlp, has, "", key, strlen(key));
-	otlp_value_int(otlp, (int64_t)value);
-	fx_json_raw(otlp->sink, "}}");
-}
-
-/* A number that is no int64: in hexadecimal where `before` is "0x". */
-static void otlp_value_text(struct otlp *otlp, const char *before, uint64_t value,
-			    const char *after)
-{
-	char digits[24], text[40];
-	int length;
-
-	if (before[0])
-		snprintf(digits, sizeof(digits), "%" PRIx64, value);
-	else
-		snprintf(digits, sizeof(digits), "%" PRIu64, value);
-	length = snprintf(text, sizeof(text), "%s%s%s", before, digits, after);
-	fx_json_raw(otlp->sink, "\"stringValue\":");
-	fx_json_string(otlp->sink, text, (size_t)length);
-}
-
-static void otlp_value_uint(struct otlp *otlp, uint64_t value)
-{
-	if (value <= INT64_MAX)
-		otlp_value_int(otlp, (int64_t)value);
-	else
-		otlp_value_text(otlp, "", value, "");
-}
-
-static void otlp_value(struct otlp *otlp, const struct fxt_arg *arg)
-{
-	switch (arg->type) {
-	case FXT_ARG_INT32:
-		otlp_value_int(otlp, arg->int32);
-		break;
-	case FXT_ARG_UINT32:
-		otlp_value_int(otlp, arg->uint32);
-		break;
-	case FXT_ARG_INT64:
-		otlp_value_int(otlp, arg->int64);
-		break;
-	case FXT_ARG_UINT64:
-		otlp_value_uint(otlp, arg->uint64);
-		break;
-	case FXT_ARG_KOID:
-		otlp_value_uint(otlp, arg->koid);
-		break;
-	case FXT_ARG_POINTER:
-		otlp_value_text(otlp, "0x", arg->pointer, "");
-		break;
-	case FXT_ARG_DOUBLE:
-		fx_json_raw(otlp->sink, "\"doubleValue\":");
-		fx_json_double(otlp->sink, arg->real);
-		break;
-	case FXT_ARG_BOOL:
-		fx_json_raw(otlp->sink,
-			    arg->boolean ? "\"boolValue\":true" : "\"boolValue\":false");
-		break;
-	case FXT_ARG_STRING:
-		fx_json_raw(otlp->sink, "\"stringValue\":");
-		fx_json_string(otlp->sink, arg->string.data, arg->string.length);
-		break;
-	case FXT_ARG_BLOB:
-		otlp_value_text(otlp, "", arg->blob.size, " bytes");
-		break;
-	default:
-		fx_json_raw(otlp->sink, "\"stringValue\":\"null\"");
-		break;
-	}
-}
-
-static void otlp_args(struct otlp *otlp, bool *has, const struct fxt_arg *args, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		otlp_key(otlp, has, "fxtrace.arg.", args[i].name.data, args[i].name.length);
-		otlp_value(otlp, &args[i]);
-		fx_json_raw(otlp->sink, "}}");
-	}
-}
-
 /* --- Requests --------------------------------------------------------------------------------- */
 
 static void otlp_resource(struct otlp *otlp, const struct fx_process *process)
@@ -202,24 +81,27 @@ static void otlp_resource(struct otlp *otlp, const struct fx_process *process)
 
 	fx_json_raw(otlp->sink, "{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
 	if (fx_title_of(process, title))
-		otlp_text(otlp, &has, "service.name", title, strlen(title));
-	otlp_number(otlp, &has, "process.pid", process->pid);
-	otlp_some_text(otlp, &has, "process.executable.name", process->name);
-	otlp_some_text(otlp, &has, "process.executable.path", process->about[FX_ABOUT_EXECUTABLE]);
-	otlp_some_text(otlp, &has, "process.command_line", process->about[FX_ABOUT_COMMAND]);
-	otlp_some_text(otlp, &has, "process.working_directory", process->about[FX_ABOUT_DIRECTORY]);
+		fx_otlp_text(otlp->sink, &has, "service.name", title, strlen(title));
+	fx_otlp_number(otlp->sink, &has, "process.pid", process->pid);
+	fx_otlp_some_text(otlp->sink, &has, "process.executable.name", process->name);
+	fx_otlp_some_text(otlp->sink, &has, "process.executable.path",
+			  process->about[FX_ABOUT_EXECUTABLE]);
+	fx_otlp_some_text(otlp->sink, &has, "process.command_line",
+			  process->about[FX_ABOUT_COMMAND]);
+	fx_otlp_some_text(otlp->sink, &has, "process.working_directory",
+			  process->about[FX_ABOUT_DIRECTORY]);
 	if (process->parent)
-		otlp_number(otlp, &has, "process.parent_pid", process->parent);
+		fx_otlp_number(otlp->sink, &has, "process.parent_pid", process->parent);
 	if (host->host[0])
-		otlp_text(otlp, &has, "host.name", host->host, strlen(host->host));
+		fx_otlp_text(otlp->sink, &has, "host.name", host->host, strlen(host->host));
 	if (host->machine[0])
-		otlp_text(otlp, &has, "host.arch", host->machine, strlen(host->machine));
+		fx_otlp_text(otlp->sink, &has, "host.arch", host->machine, strlen(host->machine));
 	if (host->system[0])
-		otlp_text(otlp, &has, "os.type", "linux", 5);
+		fx_otlp_text(otlp->sink, &has, "os.type", "linux", 5);
 	if (host->job[0])
-		otlp_text(otlp, &has, "fxtrace.job", host->job, strlen(host->job));
+		fx_otlp_text(otlp->sink, &has, "fxtrace.job", host->job, strlen(host->job));
 	if (host->rank[0])
-		otlp_text(otlp, &has, "fxtrace.rank", host->rank, strlen(host->rank));
+		fx_otlp_text(otlp->sink, &has, "fxtrace.rank", host->rank, strlen(host->rank));
 	fx_json_raw(otlp->sink, "]},\"scopeSpans\":[{\"scope\":{\"name\":\"fxtrace\",\"version\":"
 				"\"" PACKAGE_VERSION "\"},\"spans\":[");
 }
@@ -283,18 +165,20 @@ static void otlp_attributes(struct otlp *otlp, const struct otlp_span *span)
 
 	fx_json_raw(otlp->sink, ",\"attributes\":[");
 	if (span->thread) {
-		otlp_number(otlp, &has, "thread.id", span->thread->key.tid);
-		otlp_some_text(otlp, &has, "thread.name", span->thread->name);
+		fx_otlp_number(otlp->sink, &has, "thread.id", span->thread->key.tid);
+		fx_otlp_some_text(otlp->sink, &has, "thread.name", span->thread->name);
 	}
 	if (fxt_string_equals(event->category, "function"))
-		otlp_text(otlp, &has, "code.function.name", span->name->data, span->name->length);
-	otlp_text(otlp, &has, "fxtrace.category", event->category->data, event->category->length);
+		fx_otlp_text(otlp->sink, &has, "code.function.name", span->name->data,
+			     span->name->length);
+	fx_otlp_text(otlp->sink, &has, "fxtrace.category", event->category->data,
+		     event->category->length);
 	if (span->form)
-		otlp_text(otlp, &has, "fxtrace.form", span->form, strlen(span->form));
+		fx_otlp_text(otlp->sink, &has, "fxtrace.form", span->form, strlen(span->form));
 	if (span->end == UINT64_MAX || (event->flags & FX_ENTRY_UNFINISHED))
-		otlp_text(otlp, &has, "fxtrace.end", "did not finish", 14);
-	otlp_args(otlp, &has, event->args, event->nargs);
-	otlp_args(otlp, &has, event->end_args, event->end_nargs);
+		fx_otlp_text(otlp->sink, &has, "fxtrace.end", "did not finish", 14);
+	fx_otlp_args(otlp->sink, &has, event->args, event->nargs);
+	fx_otlp_args(otlp->sink, &has, event->end_args, event->end_nargs);
 	fx_json_raw(otlp->sink, "]");
 }
 
@@ -363,7 +247,7 @@ static void otlp_put_aside(struct otlp *otlp, const struct otlp_span *span, uint
 	    (struct otlp_aside){id, offset, fx_sink_size(otlp->sink) - offset, span->process};
 	for (size_t i = 0; i < event->link_count; i++)
 		otlp->links.items[otlp->links.count++] = (struct otlp_link){
-		    event->links[i].chain, event->ts, event->links[i].role, id, 0};
+		    {event->links[i].chain, event->ts, event->links[i].role, id}, 0};
 }
 
 /* Returns the id; 0: it is not wanted. */
@@ -387,27 +271,13 @@ static uint64_t otlp_span(struct otlp *otlp, const struct otlp_span *span)
 
 /* --- Links ------------------------------------------------------------------------------------ */
 
-/* Along each chain, which is in order of time. */
-static int otlp_compare_chains(const void *left, const void *right)
-{
-	const struct otlp_link *a = left, *b = right;
-
-	if (a->chain != b->chain)
-		return a->chain < b->chain ? -1 : 1;
-	if (a->ts != b->ts)
-		return a->ts < b->ts ? -1 : 1;
-	if (a->role != b->role)
-		return a->role < b->role ? -1 : 1;
-	return (a->span > b->span) - (a->span < b->span);
-}
-
 static int otlp_compare_ends(const void *left, const void *right)
 {
 	const struct otlp_link *a = left, *b = right;
 
 	if (a->to != b->to)
 		return a->to < b->to ? -1 : 1;
-	return (a->span > b->span) - (a->span < b->span);
+	return (a->end.slice > b->end.slice) - (a->end.slice < b->end.slice);
 }
 
 /* Makes arrows of ends, in the order of the spans that they lead to. */
@@ -418,12 +288,12 @@ static void otlp_pair_links(struct otlp *otlp)
 
 	if (otlp->links.count == 0)
 		return;
-	qsort(items, otlp->links.count, sizeof(*items), otlp_compare_chains);
+	qsort(items, otlp->links.count, sizeof(*items), fx_flow_ends_compare);
 	for (size_t i = 1; i < otlp->links.count; i++) {
-		if (items[i].chain != items[i - 1].chain)
+		if (items[i].end.chain != items[i - 1].end.chain)
 			continue;
 		items[count] = items[i - 1];
-		items[count++].to = items[i].span;
+		items[count++].to = items[i].end.slice;
 	}
 	otlp->links.count = count;
 	qsort(items, count, sizeof(*items), otlp_compare_ends);
@@ -458,7 +328,7 @@ static void otlp_put_links(struct otlp *otlp, uint64_t span, size_t *at)
 		fx_json_raw(otlp->sink, any ? ",{\"traceId\":\"" : ",\"links\":[{\"traceId\":\"");
 		fx_json_raw(otlp->sink, otlp->trace_id);
 		fx_json_raw(otlp->sink, "\"");
-		otlp_id(otlp, "spanId", otlp->links.items[*at].span);
+		otlp_id(otlp, "spanId", otlp->links.items[*at].end.slice);
 		fx_json_raw(otlp->sink, "}");
 		any = true;
 	}

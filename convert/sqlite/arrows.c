@@ -16,31 +16,17 @@ void fx_sql_arrows_note(struct fx_sql_arrows *arrows, struct fx_sql_database *da
 		return;
 	}
 	for (size_t i = 0; i < event->link_count; i++)
-		arrows->links.items[arrows->links.count++] = (struct fx_sql_link){
-		    event->links[i].chain, event->ts, event->links[i].role, slice};
-}
-
-/* Along each chain, which is in order of time. */
-static int sql_arrows_compare(const void *left, const void *right)
-{
-	const struct fx_sql_link *a = left, *b = right;
-
-	if (a->chain != b->chain)
-		return a->chain < b->chain ? -1 : 1;
-	if (a->ts != b->ts)
-		return a->ts < b->ts ? -1 : 1;
-	if (a->role != b->role)
-		return a->role < b->role ? -1 : 1;
-	return (a->slice > b->slice) - (a->slice < b->slice);
+		arrows->links.items[arrows->links.count++] = (struct fx_flow_end){
+		    event->links[i].chain, event->ts, event->links[i].role, (uint64_t)slice};
 }
 
 void fx_sql_arrows_end(struct fx_sql_arrows *arrows, struct fx_sql_database *database)
 {
-	const struct fx_sql_link *items = arrows->links.items;
+	const struct fx_flow_end *items = arrows->links.items;
 
 	if (arrows->links.count == 0)
 		return;
-	qsort(arrows->links.items, arrows->links.count, sizeof(*items), sql_arrows_compare);
+	qsort(arrows->links.items, arrows->links.count, sizeof(*items), fx_flow_ends_compare);
 	for (size_t i = 1; i < arrows->links.count; i++) {
 		sqlite3_stmt *row;
 
@@ -49,8 +35,8 @@ void fx_sql_arrows_end(struct fx_sql_arrows *arrows, struct fx_sql_database *dat
 		row = fx_sql_row(database, FX_SQL_FLOW);
 		if (!row)
 			return;
-		sqlite3_bind_int64(row, 2, items[i - 1].slice);
-		sqlite3_bind_int64(row, 3, items[i].slice);
+		sqlite3_bind_int64(row, 2, (int64_t)items[i - 1].slice);
+		sqlite3_bind_int64(row, 3, (int64_t)items[i].slice);
 		sqlite3_bind_int64(row, 4, (int64_t)items[i].chain);
 		fx_sql_insert(database, row);
 	}

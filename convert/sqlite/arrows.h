@@ -4,17 +4,11 @@
 #define FX_CONVERT_SQLITE_ARROWS_H
 
 #include "convert/export.h"
+#include "convert/flow-ends.h"
 #include "convert/sqlite/database.h"
 
-struct fx_sql_link {
-	uint64_t chain;
-	uint64_t ts;
-	uint32_t role; /* enum fx_flow_role */
-	int64_t slice;
-};
-
 struct fx_sql_arrows {
-	FX_VECTOR(struct fx_sql_link) links;
+	FX_VECTOR(struct fx_flow_end) links;
 };
 
 void fx_sql_arrows_note(struct fx_sql_arrows *arrows, struct fx_sql_database *database,
