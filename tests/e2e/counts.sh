@@ -35,13 +35,7 @@ expect_clean counts.fxt
 
 # What processes leave behind is gathered: the threads that write it wake by the time that passes, not by the number of processes.
 cat >woken.sh <<'END'
-manager=$PPID
-# The times that the manager's threads but the first have slept.
-slept() {
-	for task in "/proc/$manager/task"/*; do
-		[ "${task##*/}" = "$manager" ] || sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$task/status"
-	done | awk '{ sum += $1 } END { print sum }'
-}
+. "$FX_SRCDIR/tests/e2e/slept.sh"
 before=$(slept) begin=$(date +%s%3N)
 "$1" start "$1" >/dev/null && "$1" start "$1" >/dev/null && "$1" start "$1" >/dev/null && "$1" start "$1" >/dev/null
 echo "$(($(slept) - before)) $(($(date +%s%3N) - begin))"

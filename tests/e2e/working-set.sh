@@ -12,13 +12,7 @@ read -r plain_faults plain_kib _ <<<"$(./kept_up $calls)"
 [ "$plain_kib" -gt 0 ] || skip "the kernel does not say what is resident"
 
 cat >counted.sh <<'END'
-manager=$PPID
-# The times that the manager's threads but the first have slept.
-slept() {
-	for task in "/proc/$manager/task"/*; do
-		[ "${task##*/}" = "$manager" ] || sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "$task/status"
-	done | awk '{ sum += $1 } END { print sum }'
-}
+. "$FX_SRCDIR/tests/e2e/slept.sh"
 before=$(slept) begin=$(date +%s%3N)
 echo "$("$@") $(($(slept) - before)) $(($(date +%s%3N) - begin))"
 END

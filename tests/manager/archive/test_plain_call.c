@@ -11,6 +11,7 @@
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
 #include "tests/manager/records.h"
+#include "tests/manager/shared.h"
 
 #define PID	500u
 #define TID	501u
@@ -45,18 +46,9 @@ static void send(enum fx_piece_kind kind, uint64_t serial)
 static void begin(uint64_t last_ns)
 {
 	const struct fx_stream_who who = {.pid = PID, .kernel_pid = PID, .first_tid = PID};
-	struct fx_output *out;
 
-	memset(&shared, 0, sizeof(shared));
-	shared.max_strings = 1 << 20;
+	shared_begin(&shared, &ties);
 	shared.last_ns = last_ns;
-	cr_assert_eq(fx_output_open(archive_path(), &out), 0);
-	cr_assert_eq(fx_output_begin(out), 0);
-	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
-	fx_archive_begin(&shared.archive, out);
-	fx_ties_init(&ties, &shared.archive);
-	shared.ties = &ties;
-	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
 	cr_assert_eq(fx_stream_create_as(&shared, 1, &who, "app", &s), 0);
 	for (unsigned i = 0; i < TEXTS; i++) {
 		size_t length = strlen(texts[i]), count = 1 + fx_bytes_words(length);

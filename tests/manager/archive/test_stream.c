@@ -12,6 +12,7 @@
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
 #include "tests/manager/records.h"
+#include "tests/manager/shared.h"
 
 #define PID	 500u
 #define TID	 501u
@@ -131,19 +132,10 @@ static void begin_as(bool is_kernel)
 {
 	const struct fx_stream_who who = {
 	    .pid = PID, .kernel_pid = PID, .first_tid = PID, .is_kernel = is_kernel};
-	struct fx_output *out;
 
-	memset(&shared, 0, sizeof(shared));
+	shared_begin(&shared, &ties);
 	for (unsigned i = 0; i < FX_LOSSES; i++)
 		fx_loss_cure(i, NULL, shared.cures[i]);
-	shared.max_strings = 1 << 20;
-	cr_assert_eq(fx_output_open(archive_path(), &out), 0);
-	cr_assert_eq(fx_output_begin(out), 0);
-	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
-	fx_archive_begin(&shared.archive, out);
-	fx_ties_init(&ties, &shared.archive);
-	shared.ties = &ties;
-	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
 	cr_assert_eq(fx_stream_create_as(&shared, 1, &who, "app", &s), 0);
 	put_string(CATEGORY, "cat");
 	put_string(NAME, "name");

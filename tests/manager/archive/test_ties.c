@@ -12,6 +12,7 @@
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
 #include "tests/manager/records.h"
+#include "tests/manager/shared.h"
 
 #define PARENT	100u
 #define CHILD	200u
@@ -61,18 +62,8 @@ static int tell(struct fx_stream *s, enum fx_tie_kind kind, uint32_t pid, int32_
 
 static struct fx_stream *begin(void)
 {
-	struct fx_output *out;
-
-	memset(&shared, 0, sizeof(shared));
+	shared_begin(&shared, &ties);
 	count = 0;
-	shared.max_strings = 1 << 20;
-	cr_assert_eq(fx_output_open(archive_path(), &out), 0);
-	cr_assert_eq(fx_output_begin(out), 0);
-	cr_assert_eq(fx_symbol_cache_create(NULL, &shared.symbols), 0);
-	fx_archive_begin(&shared.archive, out);
-	fx_ties_init(&ties, &shared.archive);
-	shared.ties = &ties;
-	fx_timebase_init(&shared.timebase, FX_CLOCK_BOOTTIME, (struct fx_anchor){1, 1});
 	return birth(PARENT, 10, false);
 }
 
