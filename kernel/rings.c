@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
@@ -19,8 +20,12 @@
 /* How often the rings are looked into, if none is full enough to say so. */
 #define TURN_MS 20
 
-/* The priority of the thread that reads. */
-#define READING_NICE (-15)
+/*
+ * The priority of the thread that reads, of the real-time class. A low nice value would be bought with the program's processors: fair
+ * groups (sched_autogroup, cpu cgroups) spread a group's share over the processors by weight, and such a thread weighs as much as
+ * 28 of the program's, so that where it last ran the group has nearly all of it, and waits elsewhere.
+ */
+#define READING_PRIORITY 1
 
 /*
  * The priority of the thread that works on what was read: whoever is traced has the processor first. But it is not to fall behind by
@@ -194,13 +199,27 @@ static void rings_pace(struct fx_rings *rings)
 		rings_give_way(rings, WORKING_NICE);
 }
 
+/* It has little to do, and must not come too late; who may not ask for that goes without. */
+static void reading_hurry(void)
+{
+	const struct sched_param hurry = {.sched_priority = READING_PRIORITY};
+
+	sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &hurry);
+}
+
+/* Whether this thread could take back what it has given: tried on itself. */
+static bool can_take_back(void)
+{
+	return setpriority(PRIO_PROCESS, (id_t)gettid(), 1) == 0 &&
+	       setpriority(PRIO_PROCESS, (id_t)gettid(), 0) == 0;
+}
+
 static void *rings_main(void *opaque)
 {
 	struct fx_rings *rings = opaque;
 
-	/* It has little to do, and must not come too late; who may not ask for that goes without, and could not take back what it has given. */
-	rings->may_give_way =
-	    setpriority(PRIO_PROCESS, (id_t)gettid(), READING_NICE) == 0 && !rings->everyone;
+	rings->may_give_way = !rings->everyone && can_take_back();
+	reading_hurry();
 	/* acquire: nothing depends on it but the loop's end; pairs with fx_rings_finish() */
 	while (!fx_load_acquire(&rings->finish)) {
 		poll(rings->polled, rings->count + 1, TURN_MS);

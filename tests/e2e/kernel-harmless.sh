@@ -18,6 +18,20 @@ expect_ok traced "${asks[@]}" -- ./state
 expect_same_file without out
 expect_clean trace.fxt
 
+# No thread of the provider weighs more than one of the program's: fair groups would give their processor to it, and let the program wait.
+if [ "$(id -u)" -eq 0 ] && command -v pgrep >/dev/null && command -v ps >/dev/null; then
+	"$FXTRACE" run "${asks[@]}" -o weighed.fxt -- sh -c 'echo >runs; exec sleep 60' >/dev/null 2>&1 &
+	manager=$!
+	wait_for 20 test -e runs || fail "the program does not begin"
+	provider=$(pgrep -P "$manager" -x fxtrace-kernel)
+	# The policy, and the nice value, "-" for that of a real-time thread.
+	threads=$(ps -L -o cls=,ni= -p "$provider")
+	expect_equal 2 "$(wc -l <<<"$threads")" "threads of the provider"
+	! grep -qE -- '-[0-9]' <<<"$threads" || fail "a thread of it has a priority by weight: $threads"
+	kill "$(pgrep -P "$manager" -x sleep)"
+	wait "$manager"
+fi
+
 # Its status, its signals, a program that is not there.
 expect_status 3 traced "${asks[@]}" -- sh -c 'exit 3'
 expect_status 143 traced "${asks[@]}" -- sh -c 'kill -TERM $$'
