@@ -59,6 +59,7 @@ bool fx_kernel_object(struct fx_rewriting *w)
 	if (type != FXT_OBJECT_THREAD || count != 1 || w->size < 4 ||
 	    FXT_GET(process[-1], ARG_TYPE) != FXT_ARG_KOID || !is_number(*process))
 		return false;
+	fx_kernel_tasks_know(&w->s->shared->kernel_tasks, *process, w->words[1]);
 	w->words[1] = kernel_shown(w, w->words[1]);
 	*process = kernel_shown(w, *process);
 	return true;

@@ -38,6 +38,7 @@
 #include "manager/process/ending.h"
 #include "manager/process/identity.h"
 #include "manager/archive/flow-ids.h"
+#include "manager/archive/kernel-tasks.h"
 #include "manager/archive/known.h"
 #include "manager/settings/losses.h"
 #include "manager/archive/modules.h"
@@ -66,6 +67,7 @@ struct fx_stream_shared {
 	struct fx_known_set known; /* categories, and names of providers with a slash */
 	char cures[FX_CAUSES][FX_LOSS_CURE_MAX]; /* what would have kept what was lost */
 	struct fx_identities *ids;		 /* borrowed; NULL: none are given */
+	struct fx_kernel_tasks kernel_tasks;
 	uint64_t max_strings;		   /* bytes that the strings of one provider may take */
 	struct fx_function_list functions; /* NULL: all are recorded */
 	struct fx_crowd crowd;

@@ -14,6 +14,8 @@
 struct fx_totals {
 	uint64_t processes;
 	uint64_t threads;
+	uint64_t kernel_processes,
+	    kernel_threads; /* beside these: the kernel alone tells of them */
 	uint64_t events;    /* in the archive; counts has those of what processes did */
 	uint64_t broken;    /* providers that broke the rules */
 	uint64_t silent;    /* processes without an event */

@@ -143,6 +143,7 @@ static void writer_free(struct fx_writer *w)
 	fx_loader_stop(w->loader);
 	fx_ties_destroy(&w->ties);
 	fx_transfers_destroy(&w->transfers);
+	fx_kernel_tasks_destroy(&w->shared.kernel_tasks);
 	fx_identities_destroy(&w->ids);
 	free(w);
 }
@@ -335,6 +336,8 @@ int fx_writer_finish(struct fx_writer *w, struct fx_totals *ret_totals)
 	pthread_join(w->thread, NULL);
 	error = fx_output_close(w->output, &w->totals.file_size);
 	w->totals.untraced = w->shared.untraced;
+	fx_kernel_tasks_count(&w->shared.kernel_tasks, &w->ids, &w->totals.kernel_processes,
+			      &w->totals.kernel_threads);
 	if (w->session && w->totals.processes)
 		fx_known_unseen(&w->shared.known, w->session, w->totals.unseen,
 				sizeof(w->totals.unseen));

@@ -52,13 +52,19 @@ static void print_archive(const struct fx_session_config *config,
 			  const struct fx_session_result *result)
 {
 	const struct fx_totals *t = &result->totals;
+	uint64_t processes = t->processes, threads = t->threads;
 	char size[32];
 
+	/* Of the whole machine's, those that the kernel alone tells of are none of the program's. */
+	if (!config->kernel_machine) {
+		processes += t->kernel_processes;
+		threads += t->kernel_threads;
+	}
 	format_size(t->file_size, size, sizeof(size));
 	fx_report("%s: %s, %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " event%s",
-		  strcmp(config->output, "-") ? config->output : "standard output", size,
-		  t->processes, t->processes == 1 ? "" : "es", t->threads,
-		  summary_plural(t->threads), t->events, summary_plural(t->events));
+		  strcmp(config->output, "-") ? config->output : "standard output", size, processes,
+		  processes == 1 ? "" : "es", threads, summary_plural(threads), t->events,
+		  summary_plural(t->events));
 }
 
 /* How much of the work was done before. */

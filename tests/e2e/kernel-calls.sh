@@ -12,6 +12,7 @@ expect_ok traced --kernel -- ./calls
 cp err told
 ! grep -qE 'is not recorded|are not recorded' told || skip "$(grep -E 'is not recorded|are not recorded' told)"
 expect_line '^fxtrace: ./calls: it is linked statically, .*; what is recorded of it, the kernel said$' told
+expect_line ': [0-9.]+ [kM]?B, 2 processes, 2 threads, ' told # it forks once
 expect_clean trace.fxt
 expect_ok strace -f -o straced ./calls
 expect_ok "$FXTRACE" query --json trace.fxt "
