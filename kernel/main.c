@@ -136,7 +136,7 @@ static struct fx_rings *rings;
 /*
  * libunwind blocks all signals and lets them in again around each look into its cache, since it may be called in handlers: two system calls a
  * frame, half of the time that a sample took. No handler of this program unwinds, and nothing else in it blocks signals by this function,
- * which libunwind comes to as well.
+ * which libunwind comes to as well; glibc's own code does not pass through it.
  */
 int sigprocmask(int how, const sigset_t *set, sigset_t *before)
 {
