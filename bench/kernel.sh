@@ -136,8 +136,7 @@ for way in ways:
     wrong |= bool(bar) and not mine <= bar
     print("kernel: %-12s the program %.3f, the whole run %.3f of those without%s" % (way, mine, all_, verdict))
 
-# Whole programs: the time that they take themselves, from their begin to their end, which an end of the tracer's is not part of. The bars
-# are for their processor time, since the other one is the neighbours' too.
+# Whole programs: the time that they take themselves, from their begin to their end, which an end of the tracer's is not part of.
 def whole_programs(what, script, rounds):
     ways = {"run": [], "--sample 999": ["--sample", "999"], "--kernel": ["--kernel"]}
     elapsed, spent, provider = ({way: [] for way in ways} for _ in range(3))
@@ -155,8 +154,8 @@ def whole_programs(what, script, rounds):
     for way in ways:
         time_, cpu = (statistics.median(t[way]) / statistics.median(t["run"]) for t in (elapsed, spent))
         bar = bars.get(way)
-        verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if cpu <= bar else " TOO MUCH")
-        wrong |= bool(bar) and not cpu <= bar
+        verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if time_ <= bar else " TOO MUCH")
+        wrong |= bool(bar) and not time_ <= bar
         more = statistics.median(provider[way]) / statistics.median(spent["run"])
         print("kernel: %-9s %-12s takes %.3f, of processors %.3f of that without, the provider %.3f of it%s" % (
             what, way, time_, cpu, more, verdict))
