@@ -19,6 +19,14 @@ static void otlp_key(struct fx_sink *sink, bool *has, const char *prefix, const 
 	fx_json_raw(sink, ",\"value\":{");
 }
 
+void fx_otlp_id(struct fx_sink *sink, const char *field, uint64_t id)
+{
+	char text[40];
+
+	snprintf(text, sizeof(text), ",\"%s\":\"%016" PRIx64 "\"", field, id);
+	fx_json_raw(sink, text);
+}
+
 void fx_otlp_text(struct fx_sink *sink, bool *has, const char *key, const char *text, size_t length)
 {
 	otlp_key(sink, has, "", key, strlen(key));

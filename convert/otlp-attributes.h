@@ -15,6 +15,9 @@
 #include "convert/sink.h"
 #include "convert/texts.h"
 
+/* An id of a span, as a field that others are in front of; no attribute. */
+void fx_otlp_id(struct fx_sink *sink, const char *field, uint64_t id);
+
 void fx_otlp_text(struct fx_sink *sink, bool *has, const char *key, const char *text,
 		  size_t length);
 

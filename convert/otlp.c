@@ -2,10 +2,7 @@
 /*
  * OpenTelemetry's protocol, as JSON: each line is a request to export traces, as its file exporter writes them and as they are
  * posted to a collector. An archive is a trace, whose id is the archive's; a slice is a span, and so is an instant, of no
- * length; whose child it is, nesting says.
- *
- * Arrows are links, from a span to the one that the arrow comes from. That may be exported later: so spans that have some are put
- * aside, in a file without a name, until the ids of all are known.
+ * length; whose child it is, nesting says. Arrows are links (otlp-aside.h).
  */
 #include "config.h"
 
@@ -14,41 +11,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "convert/event-args.h"
-#include "convert/flow-ends.h"
 #include "convert/formats.h"
 #include "convert/json-text.h"
+#include "convert/otlp-aside.h"
 #include "convert/otlp-attributes.h"
 #include "convert/title.h"
-#include "lists/spill.h"
 #include "lists/vector.h"
 
 /* A request that is longer gets no more spans. Collectors take 4 MiB at least. */
-enum { OTLP_LINE_BYTES = 1 << 20, OTLP_COPY_BYTES = 1 << 16 };
+enum { OTLP_LINE_BYTES = 1 << 20 };
 
 /* In a span's kinds, INTERNAL; in its states, ERROR. */
 #define OTLP_KIND  "1"
 #define OTLP_ERROR "2"
 
-struct otlp_link {
-	struct fx_flow_end
-	    end; /* its slice is the span; otlp_pair_links() makes it the one that an arrow comes from */
-	uint64_t to;
-};
-
-/* A span that was put aside. */
-struct otlp_aside {
-	uint64_t span, offset, size;
-	const struct fx_process *process;
-};
-
 struct otlp {
 	struct fx_exporter exporter;
 	struct fx_sink *sink; /* of the span in work: the output, or what is put aside */
-	struct fx_sink *aside;
-	int aside_fd;			  /* the same file, to be read; -1: none */
 	const struct fx_process *process; /* of the request that is begun; NULL: none is */
 	uint64_t line_begin;		  /* where it begins in the output */
 	bool has_span;			  /* it has one already */
@@ -56,8 +37,7 @@ struct otlp {
 	uint64_t spans; /* ids given out */
 	FX_VECTOR(uint64_t)
 	open; /* spans of the thread, or the ids of those around what is not exported; 0: none */
-	FX_VECTOR(struct otlp_link) links;
-	FX_VECTOR(struct otlp_aside) held;
+	struct fx_otlp_aside aside;
 };
 
 static struct otlp *otlp_of(struct fx_exporter *exporter)
@@ -131,14 +111,6 @@ static void otlp_begin_span(struct otlp *otlp, const struct fx_process *process)
 
 /* --- Spans ------------------------------------------------------------------------------------ */
 
-static void otlp_id(struct otlp *otlp, const char *field, uint64_t id)
-{
-	char text[40];
-
-	snprintf(text, sizeof(text), ",\"%s\":\"%016" PRIx64 "\"", field, id);
-	fx_json_raw(otlp->sink, text);
-}
-
 static void otlp_time(struct otlp *otlp, const char *field, uint64_t ts)
 {
 	char text[64];
@@ -190,9 +162,9 @@ static void otlp_put(struct otlp *otlp, const struct otlp_span *span, uint64_t i
 	fx_json_raw(otlp->sink, "{\"traceId\":\"");
 	fx_json_raw(otlp->sink, otlp->trace_id);
 	fx_json_raw(otlp->sink, "\"");
-	otlp_id(otlp, "spanId", id);
+	fx_otlp_id(otlp->sink, "spanId", id);
 	if (span->parent)
-		otlp_id(otlp, "parentSpanId", span->parent);
+		fx_otlp_id(otlp->sink, "parentSpanId", span->parent);
 	fx_json_raw(otlp->sink, ",\"name\":");
 	fx_json_string(otlp->sink, span->name->data, span->name->length);
 	fx_json_raw(otlp->sink, ",\"kind\":" OTLP_KIND);
@@ -207,47 +179,17 @@ static void otlp_put(struct otlp *otlp, const struct otlp_span *span, uint64_t i
 	}
 }
 
-/* Makes the file of what is put aside, if there is none yet. */
-static bool otlp_open_aside(struct otlp *otlp)
-{
-	int fd, r;
-
-	if (otlp->aside)
-		return true;
-	fd = fx_spill_file();
-	otlp->aside_fd = fd < 0 ? -1 : dup(fd);
-	r = fd < 0		 ? fd
-	    : otlp->aside_fd < 0 ? -errno
-				 : fx_sink_open(fd, FX_PACKING_NONE, &otlp->aside);
-	if (r < 0) {
-		if (otlp->aside_fd < 0 && fd >= 0)
-			close(fd);
-		otlp_fail(otlp, r);
-		return false;
-	}
-	return true;
-}
-
 static void otlp_put_aside(struct otlp *otlp, const struct otlp_span *span, uint64_t id)
 {
-	const struct fx_event *event = span->event;
-	uint64_t offset;
+	int r = fx_otlp_aside_begin(&otlp->aside);
 
-	if (!otlp_open_aside(otlp))
-		return;
-	if (fx_vector_reserve(&otlp->held, 1) < 0 ||
-	    fx_vector_reserve(&otlp->links, event->link_count) < 0) {
-		otlp_fail(otlp, -ENOMEM);
-		return;
+	if (r == 0) {
+		otlp->sink = otlp->aside.sink;
+		otlp_put(otlp, span, id);
+		r = fx_otlp_aside_end(&otlp->aside, span->event, span->process, id);
 	}
-	otlp->sink = otlp->aside;
-	offset = fx_sink_size(otlp->sink);
-	otlp_put(otlp, span, id);
-	otlp->held.items[otlp->held.count++] =
-	    (struct otlp_aside){id, offset, fx_sink_size(otlp->sink) - offset, span->process};
-	for (size_t i = 0; i < event->link_count; i++)
-		otlp->links.items[otlp->links.count++] = (struct otlp_link){
-		    {event->links[i].chain, event->ts, event->links[i].role, id}, 0};
+	if (r < 0)
+		otlp_fail(otlp, r);
 }
 
 /* Returns the id; 0: it is not wanted. */
@@ -269,88 +211,18 @@ static uint64_t otlp_span(struct otlp *otlp, const struct otlp_span *span)
 	return id;
 }
 
-/* --- Links ------------------------------------------------------------------------------------ */
-
-static int otlp_compare_ends(const void *left, const void *right)
-{
-	const struct otlp_link *a = left, *b = right;
-
-	if (a->to != b->to)
-		return a->to < b->to ? -1 : 1;
-	return (a->end.slice > b->end.slice) - (a->end.slice < b->end.slice);
-}
-
-/* Makes arrows of ends, in the order of the spans that they lead to. */
-static void otlp_pair_links(struct otlp *otlp)
-{
-	struct otlp_link *items = otlp->links.items;
-	size_t count = 0;
-
-	if (otlp->links.count == 0)
-		return;
-	qsort(items, otlp->links.count, sizeof(*items), fx_flow_ends_compare);
-	for (size_t i = 1; i < otlp->links.count; i++) {
-		if (items[i].end.chain != items[i - 1].end.chain)
-			continue;
-		items[count] = items[i - 1];
-		items[count++].to = items[i].end.slice;
-	}
-	otlp->links.count = count;
-	qsort(items, count, sizeof(*items), otlp_compare_ends);
-}
-
-static void otlp_copy_aside(struct otlp *otlp, const struct otlp_aside *aside)
-{
-	for (uint64_t done = 0; done < aside->size;) {
-		uint64_t rest = aside->size - done;
-		size_t piece = rest < OTLP_COPY_BYTES ? rest : OTLP_COPY_BYTES;
-		unsigned char *to = fx_sink_reserve(otlp->sink, piece);
-		ssize_t n =
-		    to ? pread(otlp->aside_fd, to, piece, (off_t)(aside->offset + done)) : 0;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			otlp_fail(otlp, !to ? -ENOMEM : n < 0 ? -errno : -EIO);
-			return;
-		}
-		fx_sink_commit(otlp->sink, (size_t)n);
-		done += (uint64_t)n;
-	}
-}
-
-/* The links from the place *at on that lead to this span. */
-static void otlp_put_links(struct otlp *otlp, uint64_t span, size_t *at)
-{
-	bool any = false;
-
-	for (; *at < otlp->links.count && otlp->links.items[*at].to == span; ++*at) {
-		fx_json_raw(otlp->sink, any ? ",{\"traceId\":\"" : ",\"links\":[{\"traceId\":\"");
-		fx_json_raw(otlp->sink, otlp->trace_id);
-		fx_json_raw(otlp->sink, "\"");
-		otlp_id(otlp, "spanId", otlp->links.items[*at].end.slice);
-		fx_json_raw(otlp->sink, "}");
-		any = true;
-	}
-	fx_json_raw(otlp->sink, any ? "]}" : "}");
-}
-
 static void otlp_take_back(struct otlp *otlp)
 {
-	size_t at = 0;
-	int r = fx_sink_close(otlp->aside);
+	int r = fx_otlp_aside_seal(&otlp->aside);
 
-	otlp->aside = NULL;
-	if (r < 0) {
+	for (size_t i = 0; i < otlp->aside.held.count && r == 0; i++) {
+		otlp_begin_span(otlp, otlp->aside.held.items[i].process);
+		r = fx_otlp_aside_copy(&otlp->aside, i, otlp->sink);
+		fx_otlp_aside_links(&otlp->aside, i, otlp->trace_id, otlp->sink);
+		fx_json_raw(otlp->sink, "}");
+	}
+	if (r < 0)
 		otlp_fail(otlp, r);
-		return;
-	}
-	otlp_pair_links(otlp);
-	for (size_t i = 0; i < otlp->held.count && otlp->exporter.error == 0; i++) {
-		otlp_begin_span(otlp, otlp->held.items[i].process);
-		otlp_copy_aside(otlp, &otlp->held.items[i]);
-		otlp_put_links(otlp, otlp->held.items[i].span, &at);
-	}
 }
 
 /* --- The calls of an exporter ----------------------------------------------------------------- */
@@ -472,7 +344,7 @@ static void otlp_finish(struct fx_exporter *exporter)
 {
 	struct otlp *otlp = otlp_of(exporter);
 
-	if (otlp->aside)
+	if (otlp->aside.sink)
 		otlp_take_back(otlp);
 	otlp_end_line(otlp);
 }
@@ -498,7 +370,6 @@ struct fx_exporter *fx_otlp_make(struct fx_timeline *timeline, struct fx_sink *s
 	if (!otlp)
 		return NULL;
 	otlp->exporter = (struct fx_exporter){.ops = &otlp_ops, .timeline = timeline, .sink = sink};
-	otlp->aside_fd = -1;
 	return &otlp->exporter;
 }
 
@@ -506,11 +377,7 @@ void fx_otlp_free(struct fx_exporter *exporter)
 {
 	struct otlp *otlp = otlp_of(exporter);
 
-	fx_sink_close(otlp->aside);
-	if (otlp->aside_fd >= 0)
-		close(otlp->aside_fd);
+	fx_otlp_aside_release(&otlp->aside);
 	fx_vector_free(&otlp->open);
-	fx_vector_free(&otlp->links);
-	fx_vector_free(&otlp->held);
 	free(otlp);
 }
