@@ -14,7 +14,7 @@
 #include "format/reader-state.h"
 #include "format/rows.h"
 
-#define BUFFER_WORDS ((size_t)1 << 17)
+#define BUFFER_WORDS ((size_t)1 << 15)
 
 /* A small archive in memory gets a small one, which grows if it is not enough. */
 #define BUFFER_WORDS_MIN ((size_t)1 << 10)

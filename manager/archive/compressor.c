@@ -12,6 +12,9 @@
 #define GZIP_LEVEL	3
 #define ZSTD_LEVEL	3
 
+/* A reader has to have so much memory, and one of a thousand archives (merge) a thousand times that: 256 KiB. */
+#define ZSTD_WINDOW_LOG 18
+
 /* Threads that compress; so many processors are left to the program and to the manager's own threads. */
 #define ZSTD_WORKERS_MAX 3
 #define PROCESSORS_LEFT	 1
@@ -46,6 +49,7 @@ static int zstd_make(struct fx_compressor *c)
 		return -ENOMEM;
 	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_compressionLevel, ZSTD_LEVEL);
 	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_checksumFlag, 1);
+	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_windowLog, ZSTD_WINDOW_LOG);
 	/* A library that was built without threads refuses, and compresses as it is called. */
 	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_nbWorkers, zstd_workers());
 	ZSTD_CCtx_setParameter(c->zstd, ZSTD_c_jobSize, ZSTD_JOB_BYTES);
@@ -82,7 +86,7 @@ int fx_compressor_make(enum fx_compression format, struct fx_compressor **ret)
 static int gzip_put(struct fx_compressor *c, const void *data, size_t size, enum fx_ending ending,
 		    fx_compressor_write *write, void *to)
 {
-	static const int flush[] = {Z_NO_FLUSH, Z_SYNC_FLUSH, Z_FINISH};
+	static const int flush[] = {Z_NO_FLUSH, Z_FINISH};
 	bool more;
 	int r;
 
@@ -118,7 +122,7 @@ static size_t zstd_step(struct fx_compressor *c, ZSTD_outBuffer *ready, ZSTD_inB
 static int zstd_put(struct fx_compressor *c, const void *data, size_t size, enum fx_ending ending,
 		    fx_compressor_write *write, void *to)
 {
-	static const ZSTD_EndDirective directive[] = {ZSTD_e_continue, ZSTD_e_flush, ZSTD_e_end};
+	static const ZSTD_EndDirective directive[] = {ZSTD_e_continue, ZSTD_e_end};
 	ZSTD_inBuffer in = {.src = data, .size = size};
 	ZSTD_outBuffer ready;
 	size_t left;

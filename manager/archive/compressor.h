@@ -17,9 +17,8 @@ struct fx_compressor;
 
 /* What is asked of a compressor with some data. */
 enum fx_ending {
-	FX_END_NONE,  /* it may keep them */
-	FX_END_BLOCK, /* a reader of the file can read them */
-	FX_END_MEMBER,
+	FX_END_NONE,   /* it may keep them */
+	FX_END_MEMBER, /* with what it has kept, they are a member */
 };
 
 /* Takes compressed bytes; false: it is of no use to go on. */

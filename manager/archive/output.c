@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "base/fault.h"
+#include "lists/vector.h"
 #include "manager/archive/compressor.h"
 #include "manager/archive/destination.h"
 
@@ -25,7 +26,7 @@
 #define DRAIN_WORDS  ((size_t)16 << 10)
 #define BUFFER_WORDS (DRAIN_WORDS + (size_t)FX_OUTPUT_RECORD_MAX)
 
-/* Uncompressed bytes of one compressed member. */
+/* Uncompressed bytes of one compressed member, at most. */
 #define MEMBER_BYTES (8u << 20)
 
 /* What was given to the compressor may be in it alone for so long. */
@@ -50,6 +51,7 @@ struct fx_output {
 	enum kind kind;
 	uint64_t patience;		  /* ns; set by other threads */
 	struct fx_compressor *compressor; /* NULL: the archive is plain */
+	FX_VECTOR(uint8_t) packed;	  /* by it, of the member that is begun */
 	int error;			  /* the first one, negative */
 	uint64_t bytes;			  /* committed */
 	uint64_t size;	/* in the file, whole records or members and what follows them */
@@ -65,6 +67,7 @@ struct fx_output {
 static void output_free(struct fx_output *out)
 {
 	fx_compressor_free(out->compressor);
+	fx_vector_free(&out->packed);
 	free(out->buffer);
 	fx_destination_destroy(&out->destination);
 	free(out);
@@ -269,27 +272,39 @@ static void write_bytes(struct fx_output *out, const void *data, size_t size)
 	}
 }
 
-static bool compressed_write(void *to, const void *data, size_t size)
+/* Members end where records do. One that is begun would be cut for whoever reads the file once we are killed, so it is kept here
+ * until it is whole; it was in memory, in front of the compressor, for most of that time anyway (HOLD_NS). */
+static bool packed_keep(void *to, const void *data, size_t size)
 {
 	struct fx_output *out = to;
 
-	write_bytes(out, data, size);
-	return !out->error;
+	if (fx_vector_reserve(&out->packed, size) < 0) {
+		output_fail(out, -ENOMEM);
+		return false;
+	}
+	if (size)
+		memcpy(out->packed.items + out->packed.count, data, size);
+	out->packed.count += size;
+	return true;
 }
 
 static void member_write(struct fx_output *out, const void *data, size_t size,
 			 enum fx_ending ending)
 {
-	int r = fx_compressor_put(out->compressor, data, size, ending, compressed_write, out);
+	int r = fx_compressor_put(out->compressor, data, size, ending, packed_keep, out);
 
 	if (r < 0)
 		output_fail(out, r);
 	out->member_bytes += size;
-	if (ending != FX_END_NONE)
-		out->held_since = 0;
-	else if (!out->held_since)
-		out->held_since = fx_monotonic_ns();
-	if (ending == FX_END_MEMBER && !out->error) {
+	if (ending == FX_END_NONE) {
+		if (!out->held_since)
+			out->held_since = fx_monotonic_ns();
+		return;
+	}
+	out->held_since = 0;
+	write_bytes(out, out->packed.items, out->packed.count);
+	out->packed.count = 0;
+	if (!out->error) {
 		out->member_bytes = 0;
 		out->whole = out->size;
 	}
@@ -299,7 +314,7 @@ static enum fx_ending ending_for(const struct fx_output *out, size_t size)
 {
 	if (out->member_bytes + size >= MEMBER_BYTES)
 		return FX_END_MEMBER;
-	return fx_output_rest(out) ? FX_END_NONE : FX_END_BLOCK;
+	return fx_output_rest(out) ? FX_END_NONE : FX_END_MEMBER;
 }
 
 /* Empties the buffer into the file. */
@@ -391,7 +406,7 @@ int fx_output_flush(struct fx_output *out)
 {
 	buffer_drain(out);
 	if (fx_output_rest(out) == 0)
-		member_write(out, NULL, 0, FX_END_BLOCK);
+		member_write(out, NULL, 0, FX_END_MEMBER);
 	return out->error;
 }
 
