@@ -12,6 +12,7 @@
 #include "archives/apart.h"
 #include "archives/copy.h"
 #include "archives/times.h"
+#include "archives/turns.h"
 #include "base/about.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -36,6 +37,7 @@ struct fx_merge {
 	struct fx_apart *apart;
 	struct fx_apart_numbers numbers;
 	struct merge_source *sources;
+	struct fx_turns turns; /* of the sources */
 	struct fx_copy *copy;
 	struct fx_links *links;
 	struct fx_meetings *meetings;
@@ -191,6 +193,7 @@ void fx_merge_free(struct fx_merge *m)
 	fx_meetings_free(m->meetings);
 	fx_link_ids_free(&m->backwards);
 	fx_link_ids_free(&m->odd);
+	fx_turns_release(&m->turns);
 	free(m->aligned);
 	free(m->apart);
 	free(m->sources);
@@ -576,21 +579,23 @@ static int merge_advance(struct fx_merge *m, size_t at)
 	return 0;
 }
 
-/* The archive that has the earliest record; `count': all are over. */
-static size_t merge_earliest(const struct fx_merge *m)
+/* The record of the archive whose turn it is. */
+static int merge_step(struct fx_merge *m, size_t at)
 {
-	size_t earliest = m->count;
+	int r = merge_write_record(m, at);
 
-	for (size_t i = 0; i < m->count; i++) {
-		if (m->sources[i].next &&
-		    (earliest == m->count || m->sources[i].time < m->sources[earliest].time))
-			earliest = i;
-	}
-	return earliest;
+	if (r == 0)
+		r = merge_advance(m, at);
+	if (r == 0 && m->sources[at].next)
+		fx_turns_next(&m->turns, m->sources[at].time);
+	else if (r == 0)
+		fx_turns_over(&m->turns);
+	return r;
 }
 
 static int merge_all(struct fx_merge *m, struct fx_output *out, size_t *ret_at)
 {
+	const struct fx_turn *turn;
 	int r = 0;
 
 	for (size_t i = 0; i < m->count && r == 0; i++) {
@@ -598,16 +603,12 @@ static int merge_all(struct fx_merge *m, struct fx_output *out, size_t *ret_at)
 		r = fxt_reader_open_path(m->inputs[i].path, &m->sources[i].reader);
 		if (r == 0)
 			r = merge_advance(m, i);
+		if (r == 0 && m->sources[i].next)
+			r = fx_turns_add(&m->turns, i, m->sources[i].time);
 	}
-	while (r == 0) {
-		size_t at = merge_earliest(m);
-
-		if (at == m->count)
-			break;
-		*ret_at = at;
-		r = merge_write_record(m, at);
-		if (r == 0)
-			r = merge_advance(m, at);
+	for (turn = fx_turns_first(&m->turns); turn && r == 0; turn = fx_turns_first(&m->turns)) {
+		*ret_at = turn->number;
+		r = merge_step(m, turn->number);
 	}
 	return r < 0 ? r : fx_output_error(out);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "archives/merge.h"
 #include "client/archive.h"
@@ -98,6 +99,42 @@ static void merge_give_offsets(const struct merge *merge)
 	}
 }
 
+/* A file by what it is; those that are not there are told when they are to be read. */
+struct merge_file {
+	dev_t device;
+	ino_t inode;
+	const char *path;
+};
+
+static int merge_compare_files(const void *left, const void *right)
+{
+	const struct merge_file *a = left, *b = right;
+
+	if (a->device != b->device)
+		return a->device < b->device ? -1 : 1;
+	return a->inode < b->inode ? -1 : a->inode > b->inode;
+}
+
+static void merge_check_twice(const struct merge *merge)
+{
+	struct merge_file *files = calloc(merge->count, sizeof(*files));
+	size_t count = 0;
+	struct stat st;
+
+	for (size_t i = 0; files && i < merge->count; i++) {
+		if (stat(merge->inputs[i].path, &st) == 0)
+			files[count++] =
+			    (struct merge_file){st.st_dev, st.st_ino, merge->inputs[i].path};
+	}
+	if (count > 1)
+		qsort(files, count, sizeof(*files), merge_compare_files);
+	for (size_t i = 1; i < count; i++) {
+		if (merge_compare_files(&files[i - 1], &files[i]) == 0)
+			fx_usage_error(merge->program, "given twice", files[i].path);
+	}
+	free(files);
+}
+
 static void merge_check_options(struct merge *merge)
 {
 	if (merge->count == 0)
@@ -111,11 +148,8 @@ static void merge_check_options(struct merge *merge)
 			fx_usage_error(merge->program, "standard input cannot be read twice", path);
 		if (fx_archive_is_same(path, merge->out_path))
 			fx_usage_error(merge->program, "would be written over itself", path);
-		for (size_t j = 0; j < i; j++) {
-			if (fx_archive_is_same(path, merge->inputs[j].path))
-				fx_usage_error(merge->program, "given twice", path);
-		}
 	}
+	merge_check_twice(merge);
 	merge_give_offsets(merge);
 }
 
