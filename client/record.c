@@ -17,6 +17,7 @@
 #include "base/fault.h"
 #include "client/commands.h"
 #include "client/control.h"
+#include "client/hosts.h"
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
@@ -42,6 +43,7 @@ struct record {
 	const char *append_args;
 	char **arguments; /* of the program, with those appended; owned */
 	char *appended;	  /* the words of append_args; owned */
+	struct fx_hosts hosts;
 	bool detach;
 	bool decouple;
 
@@ -57,7 +59,7 @@ struct record {
 	bool over; /* what is recorded is enough */
 };
 
-enum { OPTION_APPEND_ARGS = OPTION_OF_COMMAND, OPTION_DETACH, OPTION_DECOUPLE };
+enum { OPTION_APPEND_ARGS = OPTION_OF_COMMAND, OPTION_DETACH, OPTION_DECOUPLE, OPTION_HOSTS };
 
 static const struct argp_option option_table[] = {
 #define FX_OPTION(key, name, argument, variable, setter, where, help)                              \
@@ -69,6 +71,8 @@ static const struct argp_option option_table[] = {
     {"detach", OPTION_DETACH, NULL, 0, "Do not wait for PROGRAM when the recording ends before it",
      0},
     {"decouple", OPTION_DECOUPLE, NULL, 0, "Go on recording when PROGRAM has ended", 0},
+    {"hosts", OPTION_HOSTS, "LIST", 0,
+     "Record on these hosts of a comma list, by ssh, into one archive", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
@@ -77,7 +81,12 @@ static error_t record_parse(int key, char *value, struct argp_state *state)
 {
 	struct record *record = state->input;
 
+	if (key != OPTION_HOSTS && key != 'o')
+		fx_hosts_take(&record->hosts, option_table, key, value);
 	switch (key) {
+	case OPTION_HOSTS:
+		record->hosts.list = value;
+		return 0;
 	case OPTION_APPEND_ARGS:
 		record->append_args = value;
 		return 0;
@@ -381,6 +390,16 @@ static int record_execute(struct record *record)
 	return record_exit_status(record, r);
 }
 
+static int record_on_hosts(struct record *record)
+{
+	const char *output = record->options.config.output;
+
+	if (record->remote.json || fx_destination_is_standard(output))
+		fx_usage_error(record->remote.command, "--hosts",
+			       "its archive and its summary cannot go to standard output");
+	return fx_hosts_record(&record->hosts, record->remote.command, output, record->program);
+}
+
 int fx_cmd_record(int argc, char **argv)
 {
 	struct record record = {.remote.command = argv[0], .signal_fd = -1, .child_pidfd = -1};
@@ -403,6 +422,13 @@ int fx_cmd_record(int argc, char **argv)
 	if (!record.program && (record.append_args || record.detach || record.decouple))
 		fx_usage_error(record.remote.command, "--append-args, --detach and --decouple",
 			       "for a PROGRAM, and there is none");
+	if (record.hosts.list) {
+		status = record_on_hosts(&record);
+		fx_hosts_release(&record.hosts);
+		fx_options_destroy(&record.options);
+		return status;
+	}
+	fx_hosts_release(&record.hosts);
 	status = fx_link_open(&record.link, record.remote.command, record.remote.socket);
 	if (status == 0)
 		status = record_execute(&record);
