@@ -119,6 +119,17 @@ static const char *job_put_host(struct job_text *t)
 	return NULL;
 }
 
+/* A job that Slurm has begun anew does not write over what it wrote before. */
+static void job_put_restart(struct job_text *t)
+{
+	const char *count = getenv("SLURM_RESTART_COUNT");
+
+	if (!count || !isdigit((unsigned char)*count) || strcmp(count, "0") == 0)
+		return;
+	job_put(t, ".", 1);
+	job_put_word(t, count);
+}
+
 static const char *job_put_job(struct job_text *t)
 {
 	static const char *const variables[] = {
@@ -135,6 +146,7 @@ static const char *job_put_job(struct job_text *t)
 
 		if (value && *value) {
 			job_put_word(t, value);
+			job_put_restart(t);
 			return NULL;
 		}
 	}

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "client/commands.h"
+#include "client/job.h"
 #include "client/json.h"
 #include "client/look.h"
 #include "client/options.h"
@@ -199,6 +200,21 @@ static int run_report(const struct run *run)
 	return FX_EXIT_FAILURE;
 }
 
+/* A second signal has ended the recording, and the program goes on. A launcher of ranks takes us for the program: it sends the
+ * last signal, and its own account of what it has started ends, with us. */
+static void stay_for_launcher(pid_t child, struct fx_session_result *result)
+{
+	uint64_t rank;
+
+	if (result->has_status || !fx_job_rank(&rank))
+		return;
+	while (waitpid(child, &result->wait_status, 0) < 0) {
+		if (errno != EINTR)
+			return;
+	}
+	result->has_status = true;
+}
+
 /* The program runs; its session has not begun. */
 static int trace(const struct run *run, struct fx_single *single, pid_t child,
 		 const struct fx_companion *companion)
@@ -224,6 +240,7 @@ static int trace(const struct run *run, struct fx_single *single, pid_t child,
 		fx_companion_report(companion);
 	if (run->options.report && !result.output_error)
 		r = run_report(run);
+	stay_for_launcher(child, &result);
 	/* A program that ended well does not hide that. */
 	return run_exit_status(&result) ? run_exit_status(&result) : r;
 }
