@@ -20,6 +20,8 @@
 /* What the program and its libraries have between them. */
 struct code {
 	bool hooks;
+	char promised
+	    [PATH_MAX]; /* the first file that was linked without the plugin that it needs */
 	char stripped[PATH_MAX]; /* the first file with hooks and without names */
 };
 
@@ -64,6 +66,8 @@ static bool script_follow(char path[PATH_MAX])
 static void take_code(struct code *code, const char *path, const struct fx_elf_facts *facts)
 {
 	code->hooks |= facts->hooks;
+	if (facts->promised && !code->promised[0])
+		snprintf(code->promised, sizeof(code->promised), "%s", path);
 	if (facts->hooks && !facts->names && !code->stripped[0])
 		snprintf(code->stripped, sizeof(code->stripped), "%s", path);
 }
@@ -138,7 +142,9 @@ static void tell_code(struct fx_doctor *d, const char *path, const struct fx_elf
 
 	take_code(&code, path, facts);
 	inspect_libraries(&code, facts->interpreter, path);
-	if (!code.hooks)
+	if (code.promised[0])
+		fx_doctor_tell(d, code.promised, FX_FACT_PROMISED, NULL);
+	else if (!code.hooks)
 		fx_doctor_tell(d, path, FX_FACT_NOT_INSTRUMENTED, NULL);
 	if (code.stripped[0])
 		fx_doctor_tell(d, code.stripped, FX_FACT_STRIPPED, NULL);

@@ -20,6 +20,7 @@
 #include "protocol/messages.h"
 #include "report/table.h"
 #include "symbols/demangle.h"
+#include "symbols/inspect.h"
 #include "symbols/listing.h"
 #include "symbols/symbols.h"
 
@@ -148,7 +149,26 @@ static int list_functions_print(struct list_functions *list)
 	return FX_EXIT_OK;
 }
 
-static int list_functions_fail(const struct list_functions *list, int r)
+static void list_functions_none(const struct list_functions *list, const char *path)
+{
+	struct fx_elf_facts facts;
+
+	if (fx_elf_inspect(path, &facts) == 0 && facts.promised)
+		fx_report_as(
+		    list->command,
+		    "%s: no function has the plugin's code: it was compiled with -flto and the "
+		    "plugin for GCC, and linked without the plugin; give the linker "
+		    "-fplugin, too",
+		    list->program);
+	else
+		fx_report_as(list->command,
+			     "%s: no function was built with the plugin for GCC; what "
+			     "-finstrument-functions gives hooks "
+			     "is not written down anywhere",
+			     list->program);
+}
+
+static int list_functions_fail(const struct list_functions *list, const char *path, int r)
 {
 	if (r == -ENOMEM)
 		fx_report_as(list->command, "%s: %s", list->program, strerror(ENOMEM));
@@ -157,11 +177,7 @@ static int list_functions_fail(const struct list_functions *list, int r)
 	else if (r < 0)
 		fx_report_as(list->command, "%s: %s", list->program, strerror(-r));
 	else
-		fx_report_as(list->command,
-			     "%s: no function was built with the plugin for GCC; what "
-			     "-finstrument-functions gives hooks "
-			     "is not written down anywhere",
-			     list->program);
+		list_functions_none(list, path);
 	return FX_EXIT_FAILURE;
 }
 
@@ -181,7 +197,8 @@ int fx_cmd_list_functions(int argc, char **argv)
 	list.table =
 	    fx_table_new("functions", "Functions", columns, sizeof(columns) / sizeof(columns[0]));
 	r = list.table ? fx_sites_of_file(path, list_functions_take, &list) : -ENOMEM;
-	r = r == 0 && list.all > 0 ? list_functions_print(&list) : list_functions_fail(&list, r);
+	r = r == 0 && list.all > 0 ? list_functions_print(&list)
+				   : list_functions_fail(&list, path, r);
 	fx_table_free(list.table);
 	return fx_usage_flush(list.command, r);
 }

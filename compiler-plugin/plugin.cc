@@ -84,6 +84,25 @@ static void register_attributes(void *, void *)
 	fx_wanted_register_attributes();
 }
 
+/* A function that is to have code, as far as that is known before it is optimised. */
+static bool is_promised()
+{
+	struct cgraph_node *node;
+
+	FOR_EACH_DEFINED_FUNCTION(node)
+	{
+		if (!node->alias && !node->thunk && fx_wanted_at_all(node->decl))
+			return true;
+	}
+	return false;
+}
+
+static void begin_analysis(void *, void *data)
+{
+	if (flag_generate_lto && !in_lto_p && is_promised())
+		fx_sites_promise(*(enum fx_when *)data == FX_WHEN_EARLY);
+}
+
 static void finish_unit(void *, void *)
 {
 	if (!seen_error())
@@ -107,6 +126,7 @@ int plugin_init(struct plugin_name_args *args, struct plugin_gcc_version *versio
 	register_callback(name, PLUGIN_INFO, NULL, &info);
 	register_callback(name, PLUGIN_ATTRIBUTES, register_attributes, NULL);
 	register_callback(name, PLUGIN_START_UNIT, check_options, &when);
+	register_callback(name, PLUGIN_ALL_IPA_PASSES_START, begin_analysis, &when);
 	register_callback(name, PLUGIN_FINISH_UNIT, finish_unit, NULL);
 	fx_insert_register(name, when);
 	return 0;

@@ -87,30 +87,51 @@ void write_site(const struct site &s, size_t number)
 		(unsigned)s.flags);
 }
 
-/* One a module: all its files bring one, and the linker keeps the first. */
-void write_gate()
-{
-	const char *word = POINTER_SIZE == 64 ? ".quad" : ".long";
+/* One a module: all its files bring one, and the linker keeps the first. What optimisation at link time puts into one file brings it once. */
+const char GATE[] = "\t.ifndef __fxtrace_gate\n"
+		    "\t.section .data.__fxtrace_gate,\"awG\",%%progbits,__fxtrace_gate,comdat\n"
+		    "\t.balign %d\n"
+		    "\t.weak __fxtrace_gate\n"
+		    "\t.hidden __fxtrace_gate\n"
+		    "\t.type __fxtrace_gate, %%object\n"
+		    "\t.size __fxtrace_gate, %d\n"
+		    "__fxtrace_gate:\n"
+		    "\t%s __fxtrace_calls\n"
+		    "\t.weak __fxtrace_calls\n"
+		    "\t.section .note.fxtrace,\"aG\",%%note,__fxtrace_gate,comdat\n"
+		    "\t.balign 4\n"
+		    "\t.long %d\n\t.long 4\n\t.long %d\n"
+		    "\t.string \"" FXTRACE_NOTE_OWNER "\"\n"
+		    "\t.balign 4\n"
+		    "\t.long __fxtrace_gate-.\n"
+		    "\t.endif\n";
 
-	fprintf(asm_out_file,
-		"\t.section .data.__fxtrace_gate,\"awG\",%%progbits,__fxtrace_gate,comdat\n"
-		"\t.balign %d\n"
-		"\t.weak __fxtrace_gate\n"
-		"\t.hidden __fxtrace_gate\n"
-		"\t.type __fxtrace_gate, %%object\n"
-		"\t.size __fxtrace_gate, %d\n"
-		"__fxtrace_gate:\n"
-		"\t%s __fxtrace_calls\n"
-		"\t.weak __fxtrace_calls\n",
-		POINTER_SIZE / 8, POINTER_SIZE / 8, word);
-	fprintf(asm_out_file,
-		"\t.section .note.fxtrace,\"aG\",%%note,__fxtrace_gate,comdat\n"
-		"\t.balign 4\n"
-		"\t.long %zu\n\t.long 4\n\t.long %d\n"
-		"\t.string \"" FXTRACE_NOTE_OWNER "\"\n"
-		"\t.balign 4\n"
-		"\t.long __fxtrace_gate-.\n",
-		sizeof(FXTRACE_NOTE_OWNER), FXTRACE_NOTE_GATE);
+/* A note that says nothing but its type, once a file. */
+const char NOTE[] = "\t.ifndef .Lfxtrace_note%d\n"
+		    "\t.set .Lfxtrace_note%d, 0\n"
+		    "\t.section .note.fxtrace,\"a\",%%note\n"
+		    "\t.balign 4\n"
+		    "\t.long %d\n\t.long 0\n\t.long %d\n"
+		    "\t.string \"" FXTRACE_NOTE_OWNER "\"\n"
+		    "\t.balign 4\n"
+		    "\t.endif\n";
+
+std::string gate_text()
+{
+	const int size = POINTER_SIZE / 8;
+	char text[sizeof(GATE) + 100];
+
+	snprintf(text, sizeof(text), GATE, size, size, size == 8 ? ".quad" : ".long",
+		 (int)sizeof(FXTRACE_NOTE_OWNER), FXTRACE_NOTE_GATE);
+	return text;
+}
+
+std::string note_text(int type)
+{
+	char text[sizeof(NOTE) + 100];
+
+	snprintf(text, sizeof(text), NOTE, type, type, (int)sizeof(FXTRACE_NOTE_OWNER), type);
+	return text;
 }
 
 } // namespace
@@ -138,9 +159,22 @@ bool fx_sites_list(const char *path)
 
 void fx_sites_write()
 {
-	if (sites.empty() || !asm_out_file)
+	if (!asm_out_file)
+		return;
+	if (in_lto_p || flag_fat_lto_objects)
+		fputs(note_text(FXTRACE_NOTE_MADE).c_str(), asm_out_file);
+	if (sites.empty())
 		return;
 	for (size_t i = 0; i < sites.size(); i++)
 		write_site(sites[i], i);
-	write_gate();
+	fputs(gate_text().c_str(), asm_out_file);
+}
+
+void fx_sites_promise(bool has_code)
+{
+	std::string text = "\t.pushsection .note.fxtrace,\"a\",%note\n";
+
+	text += has_code ? gate_text() : note_text(FXTRACE_NOTE_PROMISED);
+	text += "\t.popsection\n";
+	symtab->finalize_toplevel_asm(build_string((int)text.size(), text.c_str()));
 }

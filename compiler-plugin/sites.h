@@ -14,4 +14,10 @@ bool fx_sites_list(const char *path);
 /* At the end of a translation unit: all of it, as text for the assembler. */
 void fx_sites_write();
 
+/*
+ * In a file of which the linker makes code (-flto): that the plugin has chosen functions of it, which get their code there if
+ * the plugin is there, too. If they have it already, the word that the code needs.
+ */
+void fx_sites_promise(bool has_code);
+
 #endif

@@ -57,6 +57,26 @@ static void take_symbols(Elf *elf, Elf_Scn *section, const GElf_Shdr *header,
 	}
 }
 
+/* The plugin's notes. */
+static void take_notes(Elf_Scn *section, struct fx_elf_facts *facts)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	size_t at = 0, name, description;
+	bool promised = false, made = false;
+	GElf_Nhdr note;
+
+	while (data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
+		if (note.n_namesz != sizeof(FXTRACE_NOTE_OWNER) ||
+		    memcmp((const char *)data->d_buf + name, FXTRACE_NOTE_OWNER,
+			   sizeof(FXTRACE_NOTE_OWNER)) != 0)
+			continue;
+		facts->hooks |= note.n_type == FXTRACE_NOTE_GATE;
+		promised |= note.n_type == FXTRACE_NOTE_PROMISED;
+		made |= note.n_type == FXTRACE_NOTE_MADE;
+	}
+	facts->promised |= promised && !made;
+}
+
 static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf_facts *facts)
 {
 	static const char *const room[] = {"__patchable_function_entries", "xray_instr_map"};
@@ -70,6 +90,8 @@ static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf
 		take_symbols(elf, section, &header, facts);
 	if (header.sh_type == SHT_SYMTAB || (name && strcmp(name, ".gnu_debugdata") == 0))
 		facts->names = true;
+	if (header.sh_type == SHT_NOTE && name && strcmp(name, ".note." FXTRACE_NOTE_OWNER) == 0)
+		take_notes(section, facts);
 	if (name && strcmp(name, FXTRACE_SITES_SECTION) == 0)
 		facts->hooks = facts->names = true;
 	if (name && is_one_of(name, room, sizeof(room) / sizeof(room[0])))

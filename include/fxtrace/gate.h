@@ -39,6 +39,9 @@ struct fxtrace_calls {
 #define FXTRACE_NOTE_EVENTS 2 /* the same, to the word of event.h */
 #define FXTRACE_NOTE_ENGINE                                                                        \
 	3 /* of what records, to what it says of itself: these find one another by it */
+/* These two have no field: code that the linker makes (-flto) was to have this; and the plugin was there when it was made. */
+#define FXTRACE_NOTE_PROMISED 4
+#define FXTRACE_NOTE_MADE     5
 #define FXTRACE_SITES_SECTION "fxtrace_sites"
 
 /* Distances are counted from the field itself, so that nothing is relocated. Texts end with a NUL. */

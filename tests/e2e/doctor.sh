@@ -51,6 +51,16 @@ strip libpart.so
 doctor 0 ./whole
 expect_line 'libpart.so: partial: .*module\+0x' out
 
+# As GCC's plugin leaves it where the linker has the code made without the plugin (plugin.sh).
+cat >promised.c <<'END'
+__asm__(".pushsection .note.fxtrace,\"a\",%note\n.balign 4\n.long 8, 0, 4\n.string \"fxtrace\"\n.popsection");
+int main(void) { return 0; }
+END
+compile promised promised.c
+doctor 0 ./promised
+expect_line '^\./promised: partial: .*linked without the plugin.*; cure: .*-fplugin' out
+expect_no_line 'own functions' out
+
 compile profiling -pg empty.c
 doctor 0 ./profiling
 expect_line 'profiling: note: .*-pg' out

@@ -179,6 +179,55 @@ for linker in gold lld; do
 	expect_calls "ld.$linker"
 done
 
+# --- Optimised at link time ------------------------------------------------------------------------
+
+# The plugin's late code is made where the linker has the code made. Where it is not there, that is said; the early code is there already.
+echo 'int part(int i) { return i + 3; }' >apart.c
+# linked WHEN FORM OPTION...: compiled so, linked with these options.
+linked() {
+	local file
+
+	for file in uses apart; do
+		compile $file.o -c -O2 -flto "$2" "${with_plugin[@]}" -fplugin-arg-fxtrace-when="$1" $file.c
+	done
+	compile linked -O2 "${@:3}" uses.o apart.o
+	expect_unharmed 0 ./linked
+	counted trace.fxt >counted
+	expect_ok "$FXTRACE" doctor -- ./linked
+	cp out doctored
+}
+for form in -fno-fat-lto-objects -ffat-lto-objects; do
+	for way in '-flto' '-flto -flto-partition=max'; do
+		# shellcheck disable=SC2086 # several options
+		linked late $form $way "${with_plugin[@]}"
+		expect_line '^main 1$' counted
+		expect_no_line 'linked without' doctored
+		# shellcheck disable=SC2086
+		linked late $form $way
+		expect_equal '' "$(cat counted)" "calls of what was linked without the plugin"
+		expect_line '^\./linked: partial: .*-flto.*linked without the plugin.*; cure: .*-fplugin' doctored
+		expect_one_error 1 "$FXTRACE" list-functions ./linked
+		expect_line 'linked without the plugin; give the linker -fplugin' err
+		strip linked
+		expect_ok "$FXTRACE" doctor -- ./linked
+		expect_line 'linked without the plugin' out
+		# shellcheck disable=SC2086
+		linked early $form $way
+		expect_line '^main 1$' counted
+		expect_line '^part 1$' counted
+		expect_no_line 'linked without|own functions' doctored
+	done
+done
+linked late -ffat-lto-objects -fno-lto
+expect_line '^part 1$' counted
+expect_no_line 'linked without' doctored
+# What the plugin has chosen nothing of is as without.
+compile uses.o -c -O2 -flto "${with_plugin[@]}" -fplugin-arg-fxtrace-functions=nothing uses.c
+compile apart.o -c -O2 -flto apart.c
+compile linked -O2 -flto uses.o apart.o
+expect_ok "$FXTRACE" doctor -- ./linked
+expect_no_line 'linked without' out
+
 # --- Which functions -------------------------------------------------------------------------------
 
 # chosen ARGUMENT...: the functions of plugin.c that have the code.
