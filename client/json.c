@@ -65,8 +65,8 @@ static void json_print_losses(const uint64_t lost[FX_CAUSES])
 	putchar('}');
 }
 
-/* Arrows from who wrote to who read, and reads that have none. */
-static void json_print_messages(const struct fx_transfer_counts *counts)
+/* Arrows from who wrote to who read, and reads that have none; or of waits for locks. */
+static void json_print_messages(const char *what, const struct fx_transfer_counts *counts)
 {
 	static const char *const words[FX_TRANSFER_LEFT_COUNT] = {
 #define FX_TRANSFER_LEFT(name, word, reason) word,
@@ -75,7 +75,7 @@ static void json_print_messages(const struct fx_transfer_counts *counts)
 	};
 	const char *before = "";
 
-	printf(", \"messages\": {\"arrows\": %" PRIu64 ", \"left_out\": {", counts->arrows);
+	printf(", \"%s\": {\"arrows\": %" PRIu64 ", \"left_out\": {", what, counts->arrows);
 	for (unsigned i = 0; i < FX_TRANSFER_LEFT_COUNT; i++) {
 		if (counts->left[i] == 0)
 			continue;
@@ -138,7 +138,8 @@ void fx_json_summary(const struct fx_session_config *config, const struct fx_ses
 	       t->file_size, t->processes, t->threads, t->events, c->dropped,
 	       c->lost[FX_CAUSE_DEEP], c->lost[FX_CAUSE_INVALID]);
 	json_print_losses(c->lost);
-	json_print_messages(&t->transfers);
+	json_print_messages("messages", &t->transfers);
+	json_print_messages("shared_locks", &t->shares);
 	printf(", \"unseen_categories\": ");
 	fx_json_print(t->unseen);
 	json_print_suppressed(t->suppressed);

@@ -107,6 +107,8 @@ void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_ses
 	memcpy(result.totals.counts.lost, r->lost, sizeof(result.totals.counts.lost));
 	result.totals.transfers.arrows = r->messages[0];
 	memcpy(result.totals.transfers.left, r->messages + 1, sizeof(result.totals.transfers.left));
+	result.totals.shares.arrows = r->shares[0];
+	memcpy(result.totals.shares.left, r->shares + 1, sizeof(result.totals.shares.left));
 	if (remote->json)
 		fx_json_summary(config, &result, r->flags & FX_RESULT_CIRCULAR);
 	else

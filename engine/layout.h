@@ -147,6 +147,27 @@ enum fx_signal_way {
 #define FX_TIE_EXEC_WORDS 74u
 
 /*
+ * What a thread does to a lock in memory of several processes: a Kernel Object Record of type process with the koid 0, no name, and six
+ * arguments, whose names do not count: UINT64, the time in ticks; INT32, the kind; INT32, the value; UINT64, when it began; UINT64, when
+ * the lock was looked at (0: never); UINT64, which lock. Told whether anybody waits or not, since no process knows that.
+ */
+enum fx_share_kind {
+	/* A mutex is about to be released: the time lies before that. */
+	FX_SHARE_RELEASES = 20,
+	/* It was had, after a wait, and is still held at this time. Value: who held it when it was looked at (0: not known). */
+	FX_SHARE_HAS = 21,
+	/*
+	 * A unit was added to a semaphore, between begin and time; or taken. Looked at before, it had none. Value: so many ticks after
+	 * the time it had none either (0: it had, or was not looked at).
+	 */
+	FX_SHARE_POSTS = 22,
+	FX_SHARE_TAKES = 23,
+	/* Something is done that is not told, to any lock. */
+	FX_SHARE_NOT_SAID = 24,
+};
+#define FX_SHARE_WORDS 12u
+
+/*
  * A Kernel Object Record of type process with the koid 0 and without arguments: its name, an inline string of so many bytes
  * at most, is what the process has written over its own arguments (manager/process/title.h).
  */

@@ -223,6 +223,7 @@ struct fx_msg_result {
 	char suppressed[FX_SUPPRESSED_MAX];
 	/* arrows from who wrote to who read; then reads that have none, by enum fx_transfer_left of manager/archive/transfers.h */
 	uint64_t messages[FX_MESSAGES_ROOM];
+	uint64_t shares[FX_MESSAGES_ROOM]; /* the same of waits for locks that processes share */
 };
 
 enum fx_result_flags {

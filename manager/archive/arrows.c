@@ -19,7 +19,7 @@ static void arrow_event(struct fx_arrows *arrows, enum fxt_event_type type,
 	record.event.timestamp = at->ns;
 	record.event.thread.pid = at->pid;
 	record.event.thread.tid = at->tid;
-	record.event.category = fx_own_text("process");
+	record.event.category = fx_own_text(arrows->category ? arrows->category : "process");
 	record.event.name = fx_own_text(name);
 	record.event.id = id;
 	record.nargs = count;
@@ -61,4 +61,13 @@ void fx_arrow_draw(struct fx_arrows *arrows, const struct fx_point *from, const 
 		begin.ns = to->ns;
 	fx_arrow_instant(arrows, &begin, from_name, from_arg, from_arg != NULL);
 	fx_arrow_lead(arrows, &begin, from_name, to, to_name, to_arg);
+}
+
+void fx_arrow_draw_in(struct fx_arrows *arrows, const char *category, const struct fx_point *from,
+		      const char *from_name, const struct fxt_arg *from_arg,
+		      const struct fx_point *to, const char *to_name, const struct fxt_arg *to_arg)
+{
+	arrows->category = category;
+	fx_arrow_draw(arrows, from, from_name, from_arg, to, to_name, to_arg);
+	arrows->category = NULL;
 }

@@ -12,6 +12,7 @@ struct fx_archive;
 struct fx_arrows {
 	struct fx_archive *archive; /* borrowed */
 	uint64_t flows;		    /* ids given */
+	const char *category;	    /* NULL: process */
 };
 
 /* A moment of a thread. */
@@ -34,5 +35,10 @@ void fx_arrow_lead(struct fx_arrows *arrows, const struct fx_point *from, const 
 void fx_arrow_draw(struct fx_arrows *arrows, const struct fx_point *from, const char *from_name,
 		   const struct fxt_arg *from_arg, const struct fx_point *to, const char *to_name,
 		   const struct fxt_arg *to_arg);
+
+/* The same, of another category than `process'. */
+void fx_arrow_draw_in(struct fx_arrows *arrows, const char *category, const struct fx_point *from,
+		      const char *from_name, const struct fxt_arg *from_arg,
+		      const struct fx_point *to, const char *to_name, const struct fxt_arg *to_arg);
 
 #endif

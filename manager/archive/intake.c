@@ -10,6 +10,7 @@
 #include "manager/archive/rows.h"
 #include "manager/archive/scope.h"
 #include "manager/archive/stashed.h"
+#include "manager/archive/shares.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/transfers.h"
 #include "manager/process/title.h"
@@ -121,6 +122,8 @@ void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 	s->counts.lost[FX_CAUSE_NUMBERED] = s->names.numbered;
 	fx_ties_end(s->shared->ties, s, end);
 	fx_transfers_end(s, end);
+	if (s->shared->shares)
+		fx_shares_end(s->shared->shares, s, end);
 	if (s->scope)
 		scope_end(s);
 	fx_stream_clear(s);

@@ -53,6 +53,7 @@
 struct fx_meaning_entry;
 struct fx_scope;
 struct fx_ties;
+struct fx_shares;
 struct fx_transfers;
 struct fx_transfer_stream;
 
@@ -62,6 +63,7 @@ struct fx_stream_shared {
 	struct fx_timebase timebase;
 	struct fx_ties *ties;		/* borrowed */
 	struct fx_transfers *transfers; /* borrowed; NULL: nothing is drawn of them */
+	struct fx_shares *shares;	/* the same */
 	struct fx_symbol_cache *symbols;
 	struct fx_builtin_names builtin;
 	struct fx_known_set known; /* categories, and names of providers with a slash */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "manager/archive/shares.h"
 #include "manager/archive/ties.h"
 #include "manager/process/title.h"
 
@@ -88,6 +89,50 @@ static int take_tie(struct fx_rewriting *w, const struct fx_stream_thread *t,
 	return result;
 }
 
+static bool tells_of_share(const struct fxt_record *r)
+{
+	return r->nargs == 6 && r->kernel_object.koid == 0 && r->args[0].type == FXT_ARG_UINT64 &&
+	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
+	       r->args[3].type == FXT_ARG_UINT64 && r->args[4].type == FXT_ARG_UINT64 &&
+	       r->args[5].type == FXT_ARG_UINT64 && r->args[1].int32 >= FX_SHARE_RELEASES &&
+	       r->args[1].int32 <= FX_SHARE_NOT_SAID;
+}
+
+static uint64_t told_ns(const struct fx_rewriting *w, uint64_t ticks)
+{
+	return ticks ? fx_timebase_ns(&w->s->shared->timebase, ticks) : 0;
+}
+
+/* What it has done to a lock that it shares with others. */
+static int take_share(struct fx_rewriting *w, const struct fx_stream_thread *t,
+		      const struct fxt_record *r)
+{
+	struct fx_share_told told;
+
+	if (!t)
+		return -EINVAL;
+	if (!w->s->shared->shares)
+		return 0;
+	told = (struct fx_share_told){
+	    .kind = (enum fx_share_kind)r->args[1].int32,
+	    .value = r->args[2].int32,
+	    .key = r->args[5].uint64,
+	    .begin = told_ns(w, r->args[3].uint64),
+	    .looked = told_ns(w, r->args[4].uint64),
+	    .end = told_ns(w, r->args[0].uint64),
+	    .provider = w->s->id,
+	    .pid = w->s->pid,
+	    .shown = t->shown,
+	    .tid = t->tid,
+	};
+	if (told.value < 0 || told.begin > told.end || told.looked > told.end)
+		return -EINVAL;
+	if (told.kind == FX_SHARE_TAKES && told.looked && told.value)
+		told.after = told_ns(w, r->args[0].uint64 + (uint64_t)told.value);
+	fx_shares_take(w->s->shared->shares, &told);
+	return 0;
+}
+
 /* What the process says of itself. */
 static int told_title(const struct fx_rewriting *w, const struct fxt_record *r)
 {
@@ -110,6 +155,8 @@ int fx_told_kernel_object(struct fx_rewriting *w)
 		return -EINVAL;
 	if (record.kernel_object.type == FXT_OBJECT_PROCESS && !record.nargs)
 		return told_title(w, &record);
+	if (record.kernel_object.type == FXT_OBJECT_PROCESS && tells_of_share(&record))
+		return take_share(w, t, &record);
 	if (record.kernel_object.type == FXT_OBJECT_PROCESS)
 		return take_tie(w, t, &record);
 	if (record.kernel_object.type != FXT_OBJECT_THREAD || !t ||

@@ -33,6 +33,7 @@ struct fx_totals {
 	struct fx_stream_counts counts;
 	struct fx_untraced untraced;
 	struct fx_transfer_counts transfers;
+	struct fx_transfer_counts shares; /* of locks that processes share */
 };
 
 /* A process has begun, or, with `exec', goes on as another program: it is counted already then. */

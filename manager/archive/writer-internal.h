@@ -17,6 +17,7 @@
 #include "manager/archive/parking.h"
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
+#include "manager/archive/shares.h"
 #include "manager/archive/transfers.h"
 #include "manager/archive/writer.h"
 #include "symbols/loader.h"
@@ -61,6 +62,7 @@ struct fx_writer {
 	bool host_written;
 	struct fx_ties ties;
 	struct fx_transfers transfers;
+	struct fx_shares shares;
 	pthread_mutex_t lock; /* of what is excused */
 	pid_t excused[FX_EXCUSED_MAX];
 	unsigned excused_count;

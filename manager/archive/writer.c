@@ -104,6 +104,8 @@ static void finish_ties(struct fx_writer *w)
 	fx_ties_finish(&w->ties);
 	fx_transfers_finish(&w->transfers, untraced || were_untraced(w));
 	w->totals.transfers = w->transfers.drawing.counts;
+	fx_shares_finish(&w->shares, untraced || were_untraced(w));
+	w->totals.shares = w->shares.counts;
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_EARLY], w->ties.early);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_LATE], w->ties.late);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_UNHELD], w->ties.unheld);
@@ -144,6 +146,7 @@ static void writer_free(struct fx_writer *w)
 	fx_ties_destroy(&w->ties);
 	fx_transfers_destroy(&w->transfers);
 	fx_kernel_tasks_destroy(&w->shared.kernel_tasks);
+	fx_shares_destroy(&w->shares);
 	fx_identities_destroy(&w->ids);
 	free(w);
 }
@@ -222,6 +225,8 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		fx_ties_init(&w->ties, &w->shared.archive);
 		w->shared.ties = &w->ties;
 		w->shared.transfers = &w->transfers;
+		w->shares.arrows = &w->ties.arrows;
+		w->shared.shares = &w->shares;
 		r = fx_worker_start(&w->thread, STACK_SIZE, writer_main, w);
 	}
 	if (r < 0) {

@@ -297,6 +297,8 @@ struct fx_msg_result fx_daemon_session_result(const struct fx_daemon_session *t,
 	memcpy(result.lost, totals->counts.lost, sizeof(totals->counts.lost));
 	result.messages[0] = totals->transfers.arrows;
 	memcpy(result.messages + 1, totals->transfers.left, sizeof(totals->transfers.left));
+	result.shares[0] = totals->shares.arrows;
+	memcpy(result.shares + 1, totals->shares.left, sizeof(totals->shares.left));
 	return result;
 }
 

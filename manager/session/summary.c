@@ -260,28 +260,41 @@ static void print_empty(const struct fx_session_config *config,
 		    program, words, program);
 }
 
-/* Reads that have no arrow from who wrote what they read, and why. */
-static void print_messages(const struct fx_totals *t)
+/* Those that have no arrow, and why. Returns how many. */
+static uint64_t text_left(const struct fx_transfer_counts *counts, char *text, size_t size)
 {
 	static const char *const reasons[FX_TRANSFER_LEFT_COUNT] = {
 #define FX_TRANSFER_LEFT(name, word, reason) reason,
 #include "manager/archive/transfer-left.def"
 #undef FX_TRANSFER_LEFT
 	};
-	const uint64_t *left = t->transfers.left;
 	uint64_t sum = 0;
-	char text[512];
 	size_t at = 0;
 
 	for (unsigned i = 0; i < FX_TRANSFER_LEFT_COUNT; i++) {
-		if (left[i])
-			at += (size_t)snprintf(text + at, sizeof(text) - at, "%s%" PRIu64 " %s",
-					       sum ? ", " : "", left[i], reasons[i]);
-		sum += left[i];
+		if (counts->left[i])
+			at += (size_t)snprintf(text + at, size - at, "%s%" PRIu64 " %s",
+					       sum ? ", " : "", counts->left[i], reasons[i]);
+		sum += counts->left[i];
 	}
+	return sum;
+}
+
+/* Reads that have no arrow from who wrote what they read, and waits for locks from who released them. */
+static void print_messages(const struct fx_totals *t)
+{
+	char text[512];
+	uint64_t sum = text_left(&t->transfers, text, sizeof(text));
+
 	if (sum)
 		fx_report("%" PRIu64
 			  " read%s from pipes, sockets and queues %s no arrow from who wrote: "
+			  "%s",
+			  sum, summary_plural(sum), sum == 1 ? "has" : "have", text);
+	sum = text_left(&t->shares, text, sizeof(text));
+	if (sum)
+		fx_report("%" PRIu64
+			  " wait%s for locks that processes share %s no arrow from who released: "
 			  "%s",
 			  sum, summary_plural(sum), sum == 1 ? "has" : "have", text);
 }

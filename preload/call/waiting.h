@@ -9,7 +9,7 @@
  *	fx_begin_KIND(wait, call, object, sp)	before the real function
  *	fx_end_KIND(wait, object, result)	after it: finds out which thread ended the wait
  *
- * Objects that processes share have no arrows: the thread that releases them may be of another process.
+ * Objects that processes share have no arrows from here: the thread that releases them may be of another process (shares.h).
  */
 #ifndef FX_PRELOAD_WAITING_H
 #define FX_PRELOAD_WAITING_H

@@ -187,7 +187,7 @@ struct fx_wait {
 	bool held_back;	       /* no thread held it that could end this wait */
 	bool ran;	       /* it was no wait: what is to run once ran here */
 	struct fx_source from; /* the release that ended the wait, as fx_end_KIND() found it */
-	unsigned round;	       /* of a barrier: the place of its token */
+	unsigned round; /* of a barrier: the place of its token; of a semaphore: the units it had */
 	uint64_t
 	    since; /* its number among the cell's: what was over then is not for it; 0: all is */
 	uint64_t stale;	 /* a token at a fixed place that is not */
@@ -195,6 +195,7 @@ struct fx_wait {
 	uint64_t place;	 /* of a condition: where it stands in the row, or behind */
 	uint64_t start;	 /* ticks: takes part since then */
 	uint64_t called; /* of one that looked free: ticks at its call; 0: not known */
+	uint64_t looked; /* of one that processes share: ticks when it was looked at; 0: never */
 	uint64_t sp;
 	unsigned level; /* in a signal handler: inside so many of the thread's waits */
 };

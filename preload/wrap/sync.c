@@ -9,6 +9,7 @@
 
 #include "preload/call/handoff.h"
 #include "preload/call/objects.h"
+#include "preload/call/shares.h"
 #include "preload/host/real.h"
 #include "preload/call/waiting.h"
 
@@ -104,6 +105,12 @@ static bool mutex_is_kept(const pthread_mutex_t *m, uint32_t tid)
 	       (uint32_t)m->__data.__owner != tid;
 }
 
+/* What an unlock that is not an ordinary one's end begins with: it is kept, or processes share it. */
+static bool mutex_is_odd(const pthread_mutex_t *m, uint32_t tid)
+{
+	return m->__data.__kind & KIND_SHARED || mutex_is_kept(m, tid);
+}
+
 /*
  * Where tokens lie: of the thread that released it; and of a robust one, of the thread that has it now. One that dies as
  * its owner says nothing itself, and the next owner cannot see which it was, unless that was the owner since before this
@@ -126,10 +133,35 @@ static fx_cold void released_alone(struct fx_thread *t, const volatile void *obj
 	fx_wait_end(&visit);
 }
 
+/* Of those that processes share. */
+static fx_cold void share_released(struct fx_thread *t, const pthread_mutex_t *m)
+{
+	const struct fx_share_word word = {.kind = FX_SHARE_RELEASES, .end = fx_share_now()};
+
+	fx_share_tell(t, m, &word);
+}
+
+static void share_had(const struct fx_wait *w, const pthread_mutex_t *m)
+{
+	const struct fx_share_word word = {.kind = FX_SHARE_HAS,
+					   .value = (int32_t)w->holder,
+					   .begin = w->start,
+					   .looked = w->looked,
+					   .end = fx_share_now()};
+
+	fx_share_tell(fx_self, m, &word);
+}
+
 fx_hot void mutex_releases(struct fx_thread *t, const pthread_mutex_t *m)
 {
-	if (fx_unlikely(m->__data.__kind) && mutex_is_kept(m, t->tid))
-		return;
+	if (fx_unlikely(m->__data.__kind)) {
+		if (mutex_is_kept(m, t->tid))
+			return;
+		if (mutex_is_shared(m)) {
+			share_released(t, m);
+			return;
+		}
+	}
 	if (fx_releases(m, t->tid))
 		released_alone(t, m, FX_STR_pthread_mutex_unlock);
 }
@@ -149,6 +181,8 @@ static void fx_begin_mutex(struct fx_wait *w, const struct fx_call *call, const 
 	w->looked_free = !mutex_is_held(m);
 	for (int i = 0; i < LOOKS && !w->holder && mutex_is_held(m); i++)
 		w->holder = mutex_holder(m);
+	if (mutex_is_shared(m))
+		w->looked = fx_share_now();
 	fx_wait_look_back(w, m);
 }
 
@@ -203,6 +237,8 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
+	if (error == 0 && w->looked && !w->looked_free)
+		share_had(w, m);
 	if (error == 0)
 		end_alone(w, m, FX_STR_pthread_mutex_unlock);
 	else if (error == EOWNERDEAD && cell)
@@ -345,14 +381,14 @@ fx_hot bool fx_pass_pthread_mutex_trylock(pthread_mutex_t *m, int *ret)
 
 /*
  * The same where no thread waits, only uncontended locks are left out, and the real function is known: then nothing but that is called,
- * by a jump, so no register is saved. `is_kept': what it unlocks stays locked, which is not noted.
+ * by a jump, so no register is saved. `is_odd': what it unlocks stays locked, which is not noted, or is of several processes.
  */
-#define UNLOCK_AT_HAND(object, is_kept, ret, unlock)                                               \
+#define UNLOCK_AT_HAND(object, is_odd, ret, unlock)                                                \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread_at_hand();                                   \
 		__typeof__(fx_real.fn.unlock) real_ = fx_load_relaxed(&fx_real.fn.unlock);         \
                                                                                                    \
-		if (fx_likely(t_ && real_ && !(is_kept)) &&                                        \
+		if (fx_likely(t_ && real_ && !(is_odd)) &&                                         \
 		    fx_likely(!fx_releases(FX_OBJECT(object), t_->tid))) {                         \
 			FX_FAULT(release_looked);                                                  \
 			*(ret) = real_(object);                                                    \
@@ -379,7 +415,7 @@ fx_hot bool fx_pass_pthread_mutex_unlock(pthread_mutex_t *m, int *ret)
 {
 	int64_t r;
 
-	UNLOCK_AT_HAND(m, m->__data.__kind && mutex_is_kept(m, t_->tid), ret, pthread_mutex_unlock);
+	UNLOCK_AT_HAND(m, m->__data.__kind && mutex_is_odd(m, t_->tid), ret, pthread_mutex_unlock);
 	r = mutex_unlock_slowly(m);
 	*ret = (int)r;
 	return r != NOT_PASSED;

@@ -3,14 +3,15 @@
 #include "preload/types.h"
 
 #include "preload/host/real.h"
+#include "preload/call/shares.h"
 #include "preload/call/waiting.h"
 
 /*
  * A thread lets one of the threads go that wait for an object, or all: release_NAME() leaves a token before the real
  * function, or a note if nobody waits; and behind it the word that it is done. A thread that was let go may have freed the
- * object by then. `row': how many have stood in the object's own row, where it has one.
+ * object by then. `row': how many have stood in the object's own row, where it has one. `shared': tells what is done if processes share it, and returns true.
  */
-#define RELEASE(name, type, many, row)                                                             \
+#define RELEASE(name, type, many, row, shared)                                                     \
 	static fx_cold bool token_##name(struct fx_thread *t, type *object, int *ret)              \
 	{                                                                                          \
 		struct fx_source from = {.tid = 0};                                                \
@@ -54,6 +55,8 @@
                                                                                                    \
 		if (fx_unlikely(!t))                                                               \
 			return unknown_##name(object);                                             \
+		if (shared(t, object, &ret))                                                       \
+			return ret;                                                                \
 		if (fx_unlikely(fx_load_relaxed(&h->waiting) != 0) &&                              \
 		    token_##name(t, object, &ret))                                                 \
 			return ret;                                                                \
@@ -85,15 +88,46 @@ fx_hot const struct semaphore *semaphore_of(const sem_t *s)
 	return (const struct semaphore *)s;
 }
 
+fx_hot uint32_t sem_units(const sem_t *s)
+{
+	return (uint32_t)fx_load_relaxed(&semaphore_of(s)->word);
+}
+
+/* Processes share it: what is told of a call, before it is made. */
+static fx_cold struct fx_share_word share_begins(const sem_t *s, enum fx_share_kind kind)
+{
+	const uint64_t begin = fx_share_now();
+
+	return (struct fx_share_word){.kind = kind, .begin = begin, .value = (int32_t)sem_units(s)};
+}
+
 static void fx_begin_sem(struct fx_wait *w, const struct fx_call *call, const sem_t *s, uint64_t sp)
 {
 	fx_wait_open(w, call, semaphore_of(s)->shared ? NULL : s, sp);
-	if ((uint32_t)fx_load_relaxed(&semaphore_of(s)->word) != 0)
+	w->round = sem_units(s);
+	if (w->round)
 		fx_wait_found_left(w, call->start);
+	else if (semaphore_of(s)->shared)
+		w->looked = fx_share_now();
+}
+
+/* After a wait. */
+static fx_cold void share_taken(const struct fx_wait *w, const sem_t *s)
+{
+	struct fx_share_word word = {
+	    .kind = FX_SHARE_TAKES, .begin = w->start, .looked = w->looked, .end = fx_share_now()};
+
+	if (w->looked && sem_units(s) == 0)
+		word.value = (int32_t)((fx_share_now() - word.end) & INT32_MAX);
+	else if (!w->looked)
+		word.value = (int32_t)w->round;
+	fx_share_tell(fx_self, s, &word);
 }
 
 static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)
 {
+	if (ret == 0 && semaphore_of(s)->shared)
+		share_taken(w, s);
 	if (ret == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
 		fx_wait_guess(w, FX_STR_sem_post, fx_wait_noted(w, s, false));
 	fx_wait_end(w);
@@ -101,7 +135,7 @@ static void fx_end_sem(struct fx_wait *w, const sem_t *s, int ret)
 
 fx_hot bool sem_would_wait(const struct fx_thread *t, const sem_t *s)
 {
-	return t && (fx_records_all(t) || (uint32_t)fx_load_relaxed(&semaphore_of(s)->word) == 0);
+	return t && (fx_records_all(t) || sem_units(s) == 0);
 }
 
 /* A thread that did not wait has taken what was meant for another one. */
@@ -116,13 +150,41 @@ static fx_cold void sem_grabbed(const sem_t *s)
 	fx_wait_end(&visit);
 }
 
+/* It was made. */
+static fx_cold void share_ends(struct fx_thread *t, const sem_t *s, struct fx_share_word *word,
+			       int ret)
+{
+	word->end = fx_share_now();
+	if (ret == 0)
+		fx_share_tell(t, s, word);
+}
+
+/* It began while nothing was recorded: if that has changed, how many units there are is not known. */
+static fx_cold void share_unseen(const sem_t *s, int ret)
+{
+	const struct fx_share_word word = {.kind = FX_SHARE_NOT_SAID};
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && ret == 0)
+		fx_share_tell(t, s, &word);
+}
+
 #define PASS_SEM(s, ret, wait, ...)                                                                \
 	do {                                                                                       \
 		struct fx_thread *t_ = fx_sync_thread();                                           \
                                                                                                    \
 		if (sem_would_wait(t_, s))                                                         \
 			return false;                                                              \
+		if (t_ && fx_unlikely(semaphore_of(s)->shared)) {                                  \
+			struct fx_share_word word_ = share_begins(s, FX_SHARE_TAKES);              \
+                                                                                                   \
+			*(ret) = FX_REAL(wait)(__VA_ARGS__);                                       \
+			share_ends(t_, s, &word_, *(ret));                                         \
+			return true;                                                               \
+		}                                                                                  \
 		*(ret) = FX_REAL(wait)(__VA_ARGS__);                                               \
+		if (!t_ && semaphore_of(s)->shared)                                                \
+			share_unseen(s, *(ret));                                                   \
 		if (t_ && fx_is_awaited(s) && *(ret) == 0)                                         \
 			sem_grabbed(s);                                                            \
 		return true;                                                                       \
@@ -143,22 +205,63 @@ fx_hot bool fx_pass_sem_clockwait(sem_t *s, clockid_t clock, const struct timesp
 	PASS_SEM(s, ret, sem_clockwait, s, clock, time);
 }
 
+fx_hot int sem_tried(struct fx_thread *t, sem_t *s)
+{
+	int ret;
+
+	if (t && fx_unlikely(semaphore_of(s)->shared)) {
+		struct fx_share_word word = share_begins(s, FX_SHARE_TAKES);
+
+		ret = FX_REAL(sem_trywait)(s);
+		share_ends(t, s, &word, ret);
+		return ret;
+	}
+	ret = FX_REAL(sem_trywait)(s);
+	if (t && fx_is_awaited(s) && ret == 0)
+		sem_grabbed(s);
+	return ret;
+}
+
 fx_hot bool fx_pass_sem_trywait(sem_t *s, int *ret)
 {
 	struct fx_thread *t = fx_sync_thread();
 
 	if (fx_unlikely(t && fx_records_all(t)))
 		return false;
-	*ret = FX_REAL(sem_trywait)(s);
-	if (t && fx_is_awaited(s) && *ret == 0)
-		sem_grabbed(s);
+	*ret = sem_tried(t, s);
 	return true;
 }
+
+static int fx_call_sem_trywait(sem_t *s)
+{
+	return sem_tried(fx_sync_thread(), s);
+}
+
+/* Conditions that processes share have no arrows. */
+#define NOT_SHARED(t, object, ret) false
 
 /* A post that comes first is not lost. */
 #define NO_ROW(object) UINT64_MAX
 
-RELEASE(sem_post, sem_t, false, NO_ROW)
+/* Processes share it. */
+static fx_cold int share_posted(struct fx_thread *t, sem_t *s)
+{
+	struct fx_share_word word = share_begins(s, FX_SHARE_POSTS);
+	int ret = FX_REAL(sem_post)(s);
+
+	share_ends(t, s, &word, ret);
+	return ret;
+}
+
+fx_hot bool sem_shared(struct fx_thread *t, sem_t *s, int *ret)
+{
+	if (fx_likely(!semaphore_of(s)->shared))
+		return false;
+	*ret = share_posted(t, s);
+	return true;
+}
+
+RELEASE(sem_post, sem_t, false, NO_ROW, sem_shared)
 
 fx_hot bool fx_pass_sem_post(sem_t *s, int *ret)
 {
@@ -231,9 +334,9 @@ fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m
 	return true;
 }
 
-RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row)
+RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row, NOT_SHARED)
 
-RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row)
+RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row, NOT_SHARED)
 
 fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
 {
@@ -295,9 +398,9 @@ fx_hot bool fx_pass_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *tim
 	return true;
 }
 
-RELEASE(cnd_signal, cnd_t, false, cond_row)
+RELEASE(cnd_signal, cnd_t, false, cond_row, NOT_SHARED)
 
-RELEASE(cnd_broadcast, cnd_t, true, cond_row)
+RELEASE(cnd_broadcast, cnd_t, true, cond_row, NOT_SHARED)
 
 fx_hot bool fx_pass_cnd_signal(cnd_t *c, int *ret)
 {

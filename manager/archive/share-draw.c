@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/share-draw.h"
+
+#include <stdlib.h>
+
+#include "manager/archive/own.h"
+#include "manager/archive/transfer-match.h"
+
+static void share_arrow(struct fx_shares *shares, const struct fx_point *from, const char *by,
+			const struct fx_share_told *to)
+{
+	const struct fx_point end = {to->provider, to->pid, to->shown, to->end};
+	const struct fxt_arg receiver = fx_own_pid("pid", to->pid),
+			     sender = fx_own_pid("pid", from->pid);
+
+	fx_arrow_draw_in(shares->arrows, "pthread", from, by, &receiver, &end, "gets", &sender);
+	shares->counts.arrows++;
+}
+
+/* --- Mutexes ---------------------------------------------------------------------------------- */
+
+static int compare_releases(const void *a, const void *b)
+{
+	const struct fx_share_release *left = a, *right = b;
+
+	return left->ns < right->ns ? -1 : left->ns > right->ns;
+}
+
+static int compare_use_ends(const void *a, const void *b)
+{
+	const struct fx_share_told *left = a, *right = b;
+
+	return left->end < right->end ? -1 : left->end > right->end;
+}
+
+/* Of the releases by time, how many came before that one. */
+static size_t releases_before(const struct fx_share *share, uint64_t ns)
+{
+	size_t low = 0, high = share->releases.count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (share->releases.items[middle].ns < ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Whether the holder that a wait has seen was the next to release the mutex. It was seen between begin and looked; and it may have
+ * read the time for its release before that.
+ */
+static bool holder_releases(const struct fx_share *share, const struct fx_share_told *wait)
+{
+	size_t first = releases_before(share, wait->begin);
+
+	if (!wait->value)
+		return true;
+	for (size_t i = first ? first - 1 : 0; i < share->releases.count; i++) {
+		if (share->releases.items[i].tid == (uint32_t)wait->value)
+			return true;
+		if (share->releases.items[i].ns > wait->looked)
+			return false;
+	}
+	return false;
+}
+
+static bool mutex_is_ours(const struct fx_share *share)
+{
+	for (size_t i = 0; i < share->uses.count; i++) {
+		if (share->uses.items[i].kind != FX_SHARE_HAS ||
+		    !holder_releases(share, &share->uses.items[i]))
+			return false;
+	}
+	return true;
+}
+
+static void mutex_draw_wait(struct fx_shares *shares, const struct fx_share *share,
+			    const struct fx_share_told *wait)
+{
+	size_t before = releases_before(share, wait->end);
+	const struct fx_share_release *last = before ? &share->releases.items[before - 1] : NULL;
+	struct fx_point from;
+
+	/* What came before the wait can be what it waited for only if that was still under way. */
+	if (!last || (last->tid == wait->tid && last->provider == wait->provider) ||
+	    (last->ns < wait->begin && last->tid != (uint32_t)wait->value)) {
+		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
+		return;
+	}
+	from = (struct fx_point){last->provider, last->pid, last->shown, last->ns};
+	share_arrow(shares, &from, "pthread_mutex_unlock", wait);
+}
+
+static void mutex_draw(struct fx_shares *shares, struct fx_share *share)
+{
+	if (share->releases.count)
+		qsort(share->releases.items, share->releases.count, sizeof(*share->releases.items),
+		      compare_releases);
+	qsort(share->uses.items, share->uses.count, sizeof(*share->uses.items), compare_use_ends);
+	if (!mutex_is_ours(share)) {
+		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED] += share->uses.count;
+		return;
+	}
+	for (size_t i = 0; i < share->uses.count; i++)
+		mutex_draw_wait(shares, share, &share->uses.items[i]);
+}
+
+/* --- Semaphores ------------------------------------------------------------------------------- */
+
+/* What is done with a semaphore, as of a channel: calls whose provider is the number of a use, or NOBODY. */
+struct share_channel {
+	FX_VECTOR(struct fx_transfer) writes, reads;
+	bool is_short; /* of memory */
+};
+
+#define NOBODY UINT32_MAX
+
+static int compare_use_begins(const void *a, const void *b)
+{
+	const struct fx_share_told *left = a, *right = b;
+
+	return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct fx_transfer *left = a, *right = b;
+
+	return left->begin < right->begin ? -1 : left->begin > right->begin;
+}
+
+static void channel_writes(struct share_channel *c, uint32_t use, uint64_t begin, uint64_t end,
+			   uint64_t units)
+{
+	if (fx_vector_reserve(&c->writes, 1) < 0)
+		c->is_short = true;
+	else
+		c->writes.items[c->writes.count++] = (struct fx_transfer){
+		    .begin = begin, .end = end, .bytes = units, .provider = use};
+}
+
+/* A unit, or, with FX_TRANSFER_EMPTY, that there was none. */
+static void channel_reads(struct share_channel *c, uint32_t use, uint64_t begin, uint64_t end,
+			  uint32_t marks)
+{
+	if (fx_vector_reserve(&c->reads, 1) < 0)
+		c->is_short = true;
+	else
+		c->reads.items[c->reads.count++] = (struct fx_transfer){
+		    .begin = begin, .end = end, .bytes = !marks, .provider = use, .marks = marks};
+}
+
+/* When it had looked at the semaphore, at the latest. */
+static uint64_t use_has_looked(const struct fx_share_told *use)
+{
+	return use->looked ? use->looked : use->end;
+}
+
+/* The first that was alone as it looked; `count': there is none. */
+static size_t first_alone(const struct fx_share_told *uses, size_t count)
+{
+	uint64_t busy = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (uses[i].begin > busy &&
+		    (i + 1 == count || uses[i + 1].begin > use_has_looked(&uses[i])))
+			return i;
+		if (uses[i].end > busy)
+			busy = uses[i].end;
+	}
+	return count;
+}
+
+static void channel_fill(struct share_channel *c, const struct fx_share *share, size_t first)
+{
+	const struct fx_share_told *uses = share->uses.items;
+	uint64_t there = uses[first].looked ? 0 : (uint64_t)uses[first].value;
+
+	channel_reads(c, NOBODY, 0, 0, FX_TRANSFER_EMPTY);
+	if (there)
+		channel_writes(c, NOBODY, 1, 1, there);
+	for (size_t i = first; i < share->uses.count; i++) {
+		const struct fx_share_told *use = &uses[i];
+
+		if (use->kind == FX_SHARE_POSTS) {
+			channel_writes(c, (uint32_t)i, use->begin, use->end, 1);
+			continue;
+		}
+		if (use->looked)
+			channel_reads(c, NOBODY, use->begin, use->looked, FX_TRANSFER_EMPTY);
+		channel_reads(c, (uint32_t)i, use->looked ? use->looked + 1 : use->begin, use->end,
+			      0);
+		if (use->after)
+			channel_reads(c, NOBODY, use->end + 1, use->after, FX_TRANSFER_EMPTY);
+	}
+	if (c->reads.count)
+		qsort(c->reads.items, c->reads.count, sizeof(*c->reads.items), compare_calls);
+}
+
+static void semaphore_draw_take(struct fx_shares *shares, const struct fx_share *share,
+				const struct fx_share_told *take, const struct fx_transfer *write)
+{
+	const struct fx_share_told *post =
+	    write && write->provider != NOBODY ? &share->uses.items[write->provider] : NULL;
+	struct fx_point from;
+
+	if (!post || post->end < take->begin) {
+		shares->counts.left[FX_TRANSFER_LEFT_ORDER]++;
+		return;
+	}
+	if (post->tid == take->tid && post->provider == take->provider)
+		return;
+	from = (struct fx_point){post->provider, post->pid, post->shown, post->begin};
+	share_arrow(shares, &from, "sem_post", take);
+}
+
+static void semaphore_draw_all(struct fx_shares *shares, const struct fx_share *share,
+			       const struct share_channel *c, const struct fx_match_result *result)
+{
+	for (size_t i = 0; i < c->reads.count; i++) {
+		const struct fx_transfer *read = &c->reads.items[i];
+		const struct fx_match *match = &result->matches[i];
+		const struct fx_share_told *take =
+		    read->provider != NOBODY ? &share->uses.items[read->provider] : NULL;
+
+		if (!take || !take->looked)
+			continue;
+		if (result->contradicts)
+			shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
+		else
+			semaphore_draw_take(shares, share, take,
+					    match->verdict == FX_MATCH_FOUND
+						? &c->writes.items[match->from]
+						: NULL);
+	}
+}
+
+static void semaphore_draw(struct fx_shares *shares, struct fx_share *share)
+{
+	struct share_channel c = {0};
+	struct fx_match_result result = {0};
+	size_t first;
+
+	qsort(share->uses.items, share->uses.count, sizeof(*share->uses.items), compare_use_begins);
+	first = first_alone(share->uses.items, share->uses.count);
+	for (size_t i = 0; i < first; i++)
+		shares->counts.left[FX_TRANSFER_LEFT_ORDER] += share->uses.items[i].looked != 0;
+	if (first < share->uses.count) {
+		channel_fill(&c, share, first);
+		if (c.is_short || fx_transfer_match(c.writes.items, c.writes.count, c.reads.items,
+						    c.reads.count, 0, &result) < 0)
+			result.contradicts = true;
+		semaphore_draw_all(shares, share, &c, &result);
+	}
+	free(result.matches);
+	free(result.makers);
+	fx_vector_free(&c.writes);
+	fx_vector_free(&c.reads);
+}
+
+void fx_share_draw(struct fx_shares *shares, struct fx_share *share)
+{
+	if (share->uses.count == 0)
+		return;
+	if (share->uses.items[0].kind == FX_SHARE_HAS)
+		mutex_draw(shares, share);
+	else if (share->releases.count == 0)
+		semaphore_draw(shares, share);
+	else /* memory that was one first, and then the other */
+		for (size_t i = 0; i < share->uses.count; i++)
+			shares->counts.left[FX_TRANSFER_LEFT_ORDER] +=
+			    share->uses.items[i].looked != 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of locks in memory of several processes: see shares.h. */
+#ifndef FX_MANAGER_SHARE_H
+#define FX_MANAGER_SHARE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/layout.h"
+#include "lists/hashes-lenient.h"
+#include "lists/vector.h"
+#include "manager/archive/arrows.h"
+#include "manager/archive/transfer-draw.h"
+
+/* What a thread told; times are ns. */
+struct fx_share_told {
+	enum fx_share_kind kind;
+	int32_t value;
+	uint64_t key;
+	uint64_t begin, looked, end,
+	    after; /* after: of a semaphore, when it was seen to be empty afterwards; 0: it was not */
+	uint32_t provider;
+	uint32_t pid, shown; /* of the archive */
+	uint32_t tid;	     /* as its process calls it */
+};
+
+/* Of a mutex. */
+struct fx_share_release {
+	uint64_t ns;
+	uint32_t provider, pid, shown, tid; /* as in struct fx_share_told */
+};
+
+struct fx_share {
+	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
+	uint64_t key;
+	FX_VECTOR(struct fx_share_release) releases;
+	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of a semaphore */
+};
+
+struct fx_shares {
+	struct fx_arrows *arrows; /* borrowed */
+	struct fx_share *shares;  /* uthash, by key */
+	uint64_t bytes;		  /* of all that is remembered */
+	bool is_doubtful;	  /* somebody has not told what it does */
+	bool is_lossy;		  /* records are missing */
+	bool is_full;
+	struct fx_transfer_counts counts; /* of arrows, and of waits that have none */
+};
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "manager/archive/shares.h"
+
+#include <stdlib.h>
+
+#include "manager/archive/share-draw.h"
+#include "manager/archive/stream.h"
+
+/* Memory for what was told; what comes then is left out. */
+#define SHARES_BYTES_MAX (UINT64_C(64) << 20)
+
+void fx_shares_destroy(struct fx_shares *shares)
+{
+	struct fx_share *share, *next;
+
+	HASH_ITER (hh, shares->shares, share, next) {
+		HASH_DEL(shares->shares, share);
+		fx_vector_free(&share->releases);
+		fx_vector_free(&share->uses);
+		free(share);
+	}
+}
+
+static struct fx_share *share_get(struct fx_shares *shares, uint64_t key)
+{
+	struct fx_share *share;
+
+	HASH_FIND(hh, shares->shares, &key, sizeof(key), share);
+	if (share)
+		return share;
+	share = calloc(1, sizeof(*share));
+	if (!share)
+		return NULL;
+	share->key = key;
+	HASH_ADD(hh, shares->shares, key, sizeof(share->key), share);
+	if (share->lost) {
+		free(share);
+		return NULL;
+	}
+	shares->bytes += sizeof(*share);
+	return share;
+}
+
+static bool share_has_waited(const struct fx_share_told *told)
+{
+	return told->kind == FX_SHARE_HAS || (told->kind == FX_SHARE_TAKES && told->looked);
+}
+
+static int share_release_add(struct fx_share *share, const struct fx_share_told *told)
+{
+	if (fx_vector_reserve(&share->releases, 1) < 0)
+		return -1;
+	share->releases.items[share->releases.count++] =
+	    (struct fx_share_release){told->end, told->provider, told->pid, told->shown, told->tid};
+	return 0;
+}
+
+static int share_use_add(struct fx_share *share, const struct fx_share_told *told)
+{
+	if (fx_vector_reserve(&share->uses, 1) < 0)
+		return -1;
+	share->uses.items[share->uses.count++] = *told;
+	return 0;
+}
+
+void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
+{
+	struct fx_share *share;
+	int r = -1;
+
+	if (told->kind == FX_SHARE_NOT_SAID) {
+		shares->is_doubtful = true;
+		return;
+	}
+	share = shares->bytes < SHARES_BYTES_MAX ? share_get(shares, told->key) : NULL;
+	if (share && told->kind == FX_SHARE_RELEASES)
+		r = share_release_add(share, told);
+	else if (share)
+		r = share_use_add(share, told);
+	shares->bytes += told->kind == FX_SHARE_RELEASES ? sizeof(struct fx_share_release)
+							 : sizeof(struct fx_share_told);
+	shares->is_full |= r < 0;
+	if (r < 0 && share_has_waited(told))
+		shares->counts.left[FX_TRANSFER_LEFT_MANY]++;
+}
+
+void fx_shares_end(struct fx_shares *shares, const struct fx_stream *s,
+		   const struct fx_stream_end *end)
+{
+	shares->is_lossy |=
+	    s->counts.dropped || end->wrapped || end->broken || end->starved || s->starved;
+}
+
+static void share_leave(struct fx_shares *shares, const struct fx_share *share,
+			enum fx_transfer_left why)
+{
+	for (size_t i = 0; i < share->uses.count; i++)
+		shares->counts.left[why] += share_has_waited(&share->uses.items[i]);
+}
+
+void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)
+{
+	struct fx_share *share, *next;
+
+	HASH_ITER (hh, shares->shares, share, next) {
+		if (shares->is_lossy)
+			share_leave(shares, share, FX_TRANSFER_LEFT_LOST);
+		else if (shares->is_doubtful || is_doubtful)
+			share_leave(shares, share, FX_TRANSFER_LEFT_UNTRACED);
+		else if (shares->is_full)
+			share_leave(shares, share, FX_TRANSFER_LEFT_MANY);
+		else
+			fx_share_draw(shares, share);
+	}
+}

@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Arrows of locks that processes share: programs say who had the lock before them. No arrow is wrong, also where processes are killed, or
+# one is not traced. Half of the cases are others in each run.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+target locking locking.c -pthread
+
+RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
+
+# lock KIND SEED PROCESSES THREADS TURNS [WHAT]: sets `waits', those that have an arrow (`found'), and `wrong' ones.
+lock() {
+	local status=0
+
+	rm -f locked
+	timeout 120 "$FXTRACE" run -c pthread,process --on-full block -o trace.fxt -- ./locking "$@" >log 2>said || status=$?
+	[ "$status" -eq 0 ] || fail "locking $*: status $status: $(cat said)"
+	expect_clean trace.fxt
+	"$FXTRACE" dump trace.fxt >dump || fail "locking $*: dump"
+	read -r waits found wrong < <(python3 "$FX_SRCDIR/tests/e2e/locking_agree.py" dump log 2>differs)
+	[ -n "${waits-}" ] || fail "locking $*: $(cat differs)"
+	[ "$wrong" -eq 0 ] || fail "locking $*: $wrong arrows are wrong: $(head -n 5 differs)"
+	sum=$(sed -n 's/^fxtrace: \([0-9]*\) waits* for locks that processes share ha.*/\1/p' said)
+	sum=${sum:-0}
+}
+
+turns=$(scaled 100)
+for kind in mutex recursive checked robust inherit timed cond file sem semfile named pass; do
+	for parties in "3 2" "$((RANDOM % 6 + 2)) $((RANDOM % 4 + 1))"; do
+		seed=$RANDOM
+		# shellcheck disable=SC2086 # two words
+		lock "$kind" $seed $parties "$turns"
+		case $kind in
+		pass) [ "$found" -ge $((waits - 2)) ] ;; # the first one waits for nobody
+		*) [ "$sum" -eq 0 ] ;;
+		esac || fail "locking $kind $seed $parties $turns: $found of $waits waits have an arrow: $(cat said)"
+		[ "$found" -gt 0 ] || fail "locking $kind $seed $parties $turns: nobody has waited"
+	done
+done
+
+total=0
+for kind in mutex robust inherit cond pass sem; do
+	lock "$kind" $RANDOM $((RANDOM % 4 + 2)) $((RANDOM % 3 + 1)) 20000 kill
+	total=$((total + found))
+done
+[ "$total" -gt 0 ] || fail "with processes that are killed, no wait has an arrow"
+for kind in file semfile; do
+	for processes in 2 5; do
+		lock $kind $RANDOM $processes 2 $((5 * turns)) unseen
+		[ "$found" -eq 0 ] && [ "$sum" -gt 0 ] && grep -q 'since one who was not seen has part' said ||
+			fail "locking $kind, and one is not traced: $found arrows: $(cat said)"
+	done
+done
