@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # bench/messages.sh: arrows from who wrote to who read, until there are ARROWS of them (a million): of tests/e2e/targets/messages.c,
-# with 1 to 64 writers and readers over all kinds of channels, as it comes. None may be wrong. SEED makes the same runs again.
+# with 1 to 64 writers and readers over all kinds of channels, as it comes;
+# eventfds among them. None may be wrong. SEED makes the same runs again.
 set -eu
 
 arrows=${ARROWS:-1000000}
 seed=${SEED:-$(date +%N | sed 's/^0*//')}
-kinds=(pipe fifo stream seqpacket datagram unix seqpath unixdg unixdgc tcp4 tcp6 udp4 udp4c udp6 udp6c mq msg)
+kinds=(pipe fifo stream seqpacket datagram unix seqpath unixdg unixdgc tcp4 tcp6 udp4 udp4c udp6 udp6c mq msg event eventsem)
 RANDOM=$seed
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
@@ -17,6 +18,9 @@ while [ "$all_found" -lt "$arrows" ]; do
 	kind=${kinds[RANDOM % ${#kinds[@]}]}
 	how=turns what=
 	[ $((RANDOM % 3)) -gt 0 ] || how=free
+	case $kind in
+	event*) how=turns ;; # who wrote what is not in the number
+	esac
 	case $((RANDOM % 8))-$how in
 	0-*) what='kill' ;;
 	1-free) what=flood ;;

@@ -32,7 +32,8 @@ struct fx_share_release {
 
 struct fx_share {
 	UT_hash_handle hh;
-	bool lost; /* not in the hash for lack of memory */
+	bool lost;   /* not in the hash for lack of memory */
+	bool is_odd; /* something was done that was not told */
 	uint64_t key;
 	FX_VECTOR(struct fx_share_release) releases;
 	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of a semaphore */

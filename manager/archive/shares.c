@@ -68,11 +68,15 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 	struct fx_share *share;
 	int r = -1;
 
-	if (told->kind == FX_SHARE_NOT_SAID) {
+	if (told->kind == FX_SHARE_NOT_SAID && !told->key) {
 		shares->is_doubtful = true;
 		return;
 	}
 	share = shares->bytes < SHARES_BYTES_MAX ? share_get(shares, told->key) : NULL;
+	if (share && told->kind == FX_SHARE_NOT_SAID) {
+		share->is_odd = true;
+		return;
+	}
 	if (share && told->kind == FX_SHARE_RELEASES)
 		r = share_release_add(share, told);
 	else if (share)
@@ -105,7 +109,7 @@ void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)
 	HASH_ITER (hh, shares->shares, share, next) {
 		if (shares->is_lossy)
 			share_leave(shares, share, FX_TRANSFER_LEFT_LOST);
-		else if (shares->is_doubtful || is_doubtful)
+		else if (shares->is_doubtful || is_doubtful || share->is_odd)
 			share_leave(shares, share, FX_TRANSFER_LEFT_UNTRACED);
 		else if (shares->is_full)
 			share_leave(shares, share, FX_TRANSFER_LEFT_MANY);

@@ -6,6 +6,7 @@
 
 #include "base/syscall.h"
 #include "preload/call/words.h"
+#include "preload/host/self.h"
 #include "preload/show/args-plain.h"
 
 /* In place of a key: memory of this process alone, */
@@ -198,7 +199,9 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 			   const struct fx_share_word *word)
 {
 	uint64_t key = share_key(object);
-	enum fx_share_kind kind = key == NOT_SAID ? FX_SHARE_NOT_SAID : word->kind;
+	/* Who came late has threads, perhaps, that wait for a semaphore already, and take from it. */
+	bool is_said = key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && fx_self_is_late());
+	enum fx_share_kind kind = is_said ? word->kind : FX_SHARE_NOT_SAID;
 	const uint64_t words[FX_SHARE_WORDS] = {
 	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_SHARE_WORDS) |
 		FXT_PUT(KERNEL_OBJECT_TYPE, FXT_OBJECT_PROCESS) | FXT_PUT(KERNEL_OBJECT_NARGS, 6),
@@ -212,7 +215,7 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    word->looked,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
-	    key};
+	    key == NOT_SAID ? 0 : key};
 
 	if (key != PRIVATE)
 		fx_words_write(t, words, FX_SHARE_WORDS, words[0]);
