@@ -18,9 +18,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/e2e/targets/chains.h"
+#include "tests/e2e/targets/herd.h"
 
-enum { REQUESTS = 3, BLOCK = 4096, BLOCKS = 16, HERD = 4, REQUEST = 100 };
+enum { REQUESTS = 3, BLOCK = 4096, BLOCKS = 16, REQUEST = 100 };
 
 /* What processes say of themselves. */
 static struct shared {
@@ -204,24 +204,15 @@ static void timeout(void)
 
 /* --- A herd whose lock is the condition's -------------------------------------------------------- */
 
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
 static sem_t all_grazed;
-static int is_open, waiting, fed;
-static struct span grazed[HERD];
+static int fed;
 
 static void *beast(void *number)
 {
 	long i = (long)number;
-	char name[16];
 	int is_last;
 
-	snprintf(name, sizeof(name), "beast%ld", i);
-	call_me(name);
-	pthread_mutex_lock(&gate);
-	waiting++;
-	while (!is_open)
-		pthread_cond_wait(&opened, &gate);
+	wait_at_gate(i);
 	grazed[i] = rest(80);
 	is_last = ++fed == HERD;
 	pthread_mutex_unlock(&gate);
@@ -234,29 +225,15 @@ static void inside(void)
 {
 	long long begin, end;
 	pthread_t threads[HERD];
-	char name[16];
-	int all = 0;
 
-	call_me("herder");
 	check(sem_init(&all_grazed, 0, 0) == 0);
-	for (long i = 0; i < HERD; i++)
-		pthread_create(&threads[i], NULL, beast, (void *)i);
-	while (all < HERD) {
-		pthread_mutex_lock(&gate);
-		all = waiting;
-		pthread_mutex_unlock(&gate);
-	}
-	pthread_mutex_lock(&gate);
-	is_open = 1;
-	pthread_cond_broadcast(&opened);
-	pthread_mutex_unlock(&gate);
+	let_out(threads, beast);
 	begin = now();
 	check(sem_wait(&all_grazed) == 0);
 	end = now();
 	for (int i = 0; i < HERD; i++) {
 		pthread_join(threads[i], NULL);
-		snprintf(name, sizeof(name), "beast%d", i);
-		say(name, "time", within(grazed[i], begin, end));
+		say_beast(i, within(grazed[i], begin, end));
 	}
 }
 

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/e2e/targets/chains.h"
+#include "tests/e2e/targets/herd.h"
 
-enum { STAGES = 3, HERD = 4 };
+enum { STAGES = 3 };
 
 /* --- Client, proxy, server, worker, and who holds the worker's lock in fsync() ---------------- */
 
@@ -118,23 +118,14 @@ static void relay(void)
 
 /* --- A herd: all wait for one condition, all are woken, and want one lock ---------------------- */
 
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER, pasture = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t opened = PTHREAD_COND_INITIALIZER;
-static int is_open, waiting;
-static struct span grazed[HERD];
+static pthread_mutex_t pasture = PTHREAD_MUTEX_INITIALIZER;
 static long long finished[HERD];
 
 static void *beast(void *number)
 {
 	long i = (long)number;
-	char name[16];
 
-	snprintf(name, sizeof(name), "beast%ld", i);
-	call_me(name);
-	pthread_mutex_lock(&gate);
-	waiting++;
-	while (!is_open)
-		pthread_cond_wait(&opened, &gate);
+	wait_at_gate(i);
 	pthread_mutex_unlock(&gate);
 	pthread_mutex_lock(&pasture);
 	grazed[i] = rest(80);
@@ -147,21 +138,8 @@ static void herd(void)
 {
 	long long begins[HERD], slept;
 	pthread_t threads[HERD];
-	char name[16];
-	int all = 0;
 
-	call_me("herder");
-	for (long i = 0; i < HERD; i++)
-		pthread_create(&threads[i], NULL, beast, (void *)i);
-	while (all < HERD) {
-		pthread_mutex_lock(&gate);
-		all = waiting;
-		pthread_mutex_unlock(&gate);
-	}
-	pthread_mutex_lock(&gate);
-	is_open = 1;
-	pthread_cond_broadcast(&opened);
-	pthread_mutex_unlock(&gate);
+	let_out(threads, beast);
 	for (int i = 0; i < HERD; i++) {
 		begins[i] = now();
 		pthread_join(threads[i], NULL);
@@ -170,8 +148,7 @@ static void herd(void)
 		slept = 0;
 		for (int k = 0; k < HERD; k++)
 			slept += within(grazed[i], begins[k], finished[k]);
-		snprintf(name, sizeof(name), "beast%d", i);
-		say(name, "time", slept);
+		say_beast(i, slept);
 	}
 }
 
