@@ -9,7 +9,7 @@
 #include "preload/host/self.h"
 #include "preload/show/args-plain.h"
 
-/* In place of a key: memory of this process alone, */
+/* In place of a key: memory of this process alone, or a lock of which no more is told, */
 #define PRIVATE 1u
 /* and nobody could say. */
 #define NOT_SAID 2u
@@ -153,6 +153,14 @@ static uint64_t share_find(const struct share *bucket, uint64_t address)
 	return 0;
 }
 
+/* The key of an address that has one becomes another. */
+static void share_change(struct share *bucket, uint64_t address, uint64_t key)
+{
+	for (unsigned i = 0; i < WAYS; i++)
+		if (fx_load_relaxed(&bucket[i].address) == address)
+			fx_store_release(&bucket[i].key, key); /* pairs with share_find() */
+}
+
 static void share_put(struct share *bucket, uint64_t address, uint64_t key)
 {
 	struct share *place = &bucket[key % WAYS];
@@ -195,12 +203,33 @@ fx_cold void fx_share_drop(uint64_t begin, uint64_t end)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
+/* So many words within so many ns are too many: what else the process records would have no room. */
+#define MANY	65536u
+#define MANY_NS UINT64_C(65536000)
+
+static uint64_t told, told_since; /* so many, and when the count began anew */
+
+/* relaxed: it is an estimate */
+static bool are_too_many(void)
+{
+	uint64_t now, since;
+
+	if (fx_add_relaxed(&told, 1) % MANY != MANY - 1)
+		return false;
+	now = fx_now();
+	since = fx_load_relaxed(&told_since);
+	fx_store_relaxed(&told_since, now);
+	return since && now - since < MANY_NS * fx_engine.tick_step;
+}
+
 fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 			   const struct fx_share_word *word)
 {
 	uint64_t key = share_key(object);
 	/* Who came late has threads, perhaps, that wait for a semaphore already, and take from it. */
-	bool is_said = key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && fx_self_is_late());
+	bool is_silent = key > NOT_SAID && are_too_many();
+	bool is_said =
+	    !is_silent && key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && fx_self_is_late());
 	enum fx_share_kind kind = is_said ? word->kind : FX_SHARE_NOT_SAID;
 	const uint64_t words[FX_SHARE_WORDS] = {
 	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_SHARE_WORDS) |
@@ -217,6 +246,10 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    key == NOT_SAID ? 0 : key};
 
-	if (key != PRIVATE)
-		fx_words_write(t, words, FX_SHARE_WORDS, words[0]);
+	if (key == PRIVATE)
+		return;
+	fx_words_write(t, words, FX_SHARE_WORDS, words[0]);
+	if (is_silent)
+		share_change(share_bucket((uint64_t)(uintptr_t)object), (uint64_t)(uintptr_t)object,
+			     PRIVATE);
 }

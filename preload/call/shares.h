@@ -4,7 +4,8 @@
  * it does there (enum fx_share_kind, engine/layout.h), whether anybody waits or not; and manager/archive/shares.h draws.
  *
  * Which lock it is, is said by what is mapped there: file, place in it. That is looked up once for each address, in /proc/self/maps,
- * and forgotten with the mapping; a forked child has the same mappings. What is private memory after all, is not told.
+ * and forgotten with the mapping; a forked child has the same mappings. What is private memory after all, is not told; and of a lock that
+ * is taken and released all the time, a million times a second, that it is not told any more.
  */
 #ifndef FX_PRELOAD_SHARES_H
 #define FX_PRELOAD_SHARES_H
