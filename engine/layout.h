@@ -162,7 +162,7 @@ enum fx_share_kind {
 	 */
 	FX_SHARE_POSTS = 22,
 	FX_SHARE_TAKES = 23,
-	/* Something is done to it that is not told; to any lock, if that is 0. */
+	/* Something is done to it that is not told; to any lock, if that is 0. Looked at: after a wait. */
 	FX_SHARE_NOT_SAID = 24,
 };
 #define FX_SHARE_WORDS 12u

@@ -68,6 +68,8 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 	struct fx_share *share;
 	int r = -1;
 
+	if (told->kind == FX_SHARE_NOT_SAID && told->looked)
+		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
 	if (told->kind == FX_SHARE_NOT_SAID && !told->key) {
 		shares->is_doubtful = true;
 		return;

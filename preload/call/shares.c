@@ -14,6 +14,9 @@
 /* and nobody could say. */
 #define NOT_SAID 2u
 
+/* In a key: whoever may open the file can have it mapped. */
+#define PUBLIC 1u
+
 /* In place of an address. */
 #define IN_WORK 1u
 
@@ -77,14 +80,34 @@ static uint64_t maps_mix(uint64_t key, uint64_t word)
 	return key ^ key >> 32;
 }
 
-/*
- * One line: 7f0000000000-7f0000001000 rw-s 00000000 00:01 4711    /dev/zero (deleted). Segments of System V have numbers of
- * their own, on the same device as other memory. True: it is the one; *key is its, or PRIVATE.
- */
+/* Texts of eight characters, and of five. */
+#define MAPS_DELETED  0x64656c6574656429ull /* deleted) */
+#define MAPS_SYSTEM_V 0x2f53595356ull	    /* /SYSV */
+
+/* A line's path, behind which it ends: whether others than who inherit it can come to have it; and whether it is a segment of System V,
+ * which have numbers of their own on the device of other memory. */
+static bool maps_path(struct maps *m, bool *is_segment)
+{
+	uint64_t first = 0, last = 0;
+	int c;
+
+	do
+		c = maps_char(m);
+	while (c == ' ');
+	for (unsigned i = 0; c >= 0 && c != '\n'; c = maps_char(m), i++) {
+		last = last << 8 | (unsigned)c;
+		if (i < 5)
+			first = last;
+	}
+	*is_segment = first == MAPS_SYSTEM_V;
+	return *is_segment || last != MAPS_DELETED;
+}
+
+/* One line: 7f0000000000-7f0000001000 rw-s 00000000 00:01 4711    /dev/zero (deleted). True: it is the one; *key is its, or PRIVATE. */
 static bool maps_line(struct maps *m, uint64_t address, uint64_t *key)
 {
-	uint64_t begin = maps_number(m, 16), end = maps_number(m, 16), offset, word = 0;
-	bool is_shared = false;
+	uint64_t begin = maps_number(m, 16), end = maps_number(m, 16), offset;
+	bool is_shared = false, is_segment, is_public;
 	int c;
 
 	for (c = maps_char(m); c > ' '; c = maps_char(m))
@@ -93,17 +116,12 @@ static bool maps_line(struct maps *m, uint64_t address, uint64_t *key)
 	*key = maps_number(m, 16) << 32;
 	*key |= maps_number(m, 16);
 	*key = maps_mix(*key, maps_number(m, 10));
-	do
-		c = maps_char(m);
-	while (c == ' ');
-	for (unsigned i = 0; c >= 0 && c != '\n'; c = maps_char(m), i++)
-		word |= i < 5 ? (uint64_t)c << 8 * i : 0;
+	is_public = maps_path(m, &is_segment);
 	if (address < begin || address >= end)
 		return false;
-	if (word == ('/' | 'S' << 8 | 'Y' << 16 | (uint64_t)'S' << 24 | (uint64_t)'V' << 32))
-		*key = maps_mix(*key, word);
-	*key = maps_mix(*key, offset + (address - begin));
-	if (!is_shared || *key <= NOT_SAID)
+	*key = maps_mix(*key, offset + (address - begin) + is_segment);
+	*key = (*key & ~(uint64_t)PUBLIC) | (is_public ? PUBLIC : 0);
+	if (!is_shared || *key <= NOT_SAID + PUBLIC)
 		*key = PRIVATE;
 	return true;
 }
@@ -222,14 +240,22 @@ static bool are_too_many(void)
 	return since && now - since < MANY_NS * fx_engine.tick_step;
 }
 
+/*
+ * A semaphore of which others may take without being seen, while who holds a mutex is: those who have its file too, and threads that
+ * waited for it before this library came.
+ */
+static bool is_too_open(uint64_t key)
+{
+	return key & PUBLIC || fx_self_is_late();
+}
+
 fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 			   const struct fx_share_word *word)
 {
 	uint64_t key = share_key(object);
-	/* Who came late has threads, perhaps, that wait for a semaphore already, and take from it. */
 	bool is_silent = key > NOT_SAID && are_too_many();
 	bool is_said =
-	    !is_silent && key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && fx_self_is_late());
+	    !is_silent && key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && is_too_open(key));
 	enum fx_share_kind kind = is_said ? word->kind : FX_SHARE_NOT_SAID;
 	const uint64_t words[FX_SHARE_WORDS] = {
 	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_SHARE_WORDS) |
@@ -244,7 +270,7 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    word->looked,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
-	    key == NOT_SAID ? 0 : key};
+	    key == NOT_SAID ? 0 : key & ~(uint64_t)PUBLIC};
 
 	if (key == PRIVATE)
 		return;

@@ -108,7 +108,7 @@ done
 [ "${share:-0}" -ge 90 ] || fail "the wait for dd is not the sleep before it: $(cat why)"
 
 # From a wait at an eventfd, or for who connects, to the thread that was slow.
-target slow slow.c
+target slow slow.c -pthread
 for way in event accept; do
 	share=0
 	for pause in 300 1000 4000; do

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* slow WAY MS: one waits for another that sleeps so long: "event": a thread, at an eventfd; "accept": a process, for a connection. */
+/* slow WAY MS: one waits for another that sleeps so long: "event": a thread, at an eventfd; "accept": a process, for a connection;
+ * "lock" and "semaphore": a process, for what it shares with another. */
 #include <netinet/in.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -57,10 +60,46 @@ static int play_accept(void)
 	return status != 0;
 }
 
+static int play_shared(int is_lock)
+{
+	struct shared {
+		pthread_mutex_t lock;
+		sem_t sem, held;
+	} *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t attr;
+
+	if (s == MAP_FAILED)
+		return 1;
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&s->lock, &attr);
+	sem_init(&s->sem, 1, 0);
+	sem_init(&s->held, 1, 0);
+	if (fork() == 0) {
+		pthread_mutex_lock(&s->lock);
+		sem_post(&s->held);
+		usleep(1000 * ms);
+		pthread_mutex_unlock(&s->lock);
+		sem_post(&s->sem);
+		_exit(0);
+	}
+	if (is_lock) {
+		while (sem_trywait(&s->held) != 0)
+			usleep(100);
+		pthread_mutex_lock(&s->lock);
+	} else {
+		sem_wait(&s->sem);
+	}
+	wait(NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
 		return 2;
 	ms = (unsigned)atoi(argv[2]);
+	if (strcmp(argv[1], "lock") == 0 || strcmp(argv[1], "semaphore") == 0)
+		return play_shared(strcmp(argv[1], "lock") == 0);
 	return strcmp(argv[1], "event") == 0 ? play_event() : play_accept();
 }
