@@ -16,7 +16,7 @@ lock() {
 	timeout 120 "$FXTRACE" run -c pthread,process --on-full block -o trace.fxt -- ./locking "$@" >log 2>said || status=$?
 	[ "$status" -eq 0 ] || fail "locking $*: status $status: $(cat said)"
 	expect_clean trace.fxt
-	"$FXTRACE" dump trace.fxt >dump || fail "locking $*: dump"
+	"$FXTRACE" dump trace.fxt >dump || fail "locking $*: no dump"
 	read -r waits found wrong < <(python3 "$FX_SRCDIR/tests/e2e/locking_agree.py" dump log 2>differs)
 	[ -n "${waits-}" ] || fail "locking $*: $(cat differs)"
 	[ "$wrong" -eq 0 ] || fail "locking $*: $wrong arrows are wrong: $(head -n 5 differs)"
@@ -28,7 +28,7 @@ turns=$(scaled 100)
 for kind in mutex recursive checked robust inherit timed cond file sem semfile named pass; do
 	least=1
 	for parties in "3 2" "$((RANDOM % 6 + 2)) $((RANDOM % 4 + 1))"; do
-		seed=$RANDOM
+		seed=$((RANDOM))
 		# shellcheck disable=SC2086 # two words
 		lock "$kind" $seed $parties "$turns"
 		case $kind in
@@ -43,13 +43,13 @@ done
 
 total=0
 for kind in mutex robust inherit cond pass sem; do
-	lock "$kind" $RANDOM $((RANDOM % 4 + 2)) $((RANDOM % 3 + 1)) 20000 kill
+	lock "$kind" $((RANDOM)) $((RANDOM % 4 + 2)) $((RANDOM % 3 + 1)) 20000 kill
 	total=$((total + found))
 done
 [ "$total" -gt 0 ] || fail "with processes that are killed, no wait has an arrow"
 for kind in file semfile; do
 	for processes in 2 5; do
-		lock $kind $RANDOM $processes 2 $((5 * turns)) unseen
+		lock $kind $((RANDOM)) $processes 2 $((5 * turns)) unseen
 		[ "$found" -eq 0 ] && [ "$sum" -gt 0 ] && grep -q 'since one who was not seen has part' said ||
 			fail "locking $kind, and one is not traced: $found arrows: $(cat said)"
 	done
