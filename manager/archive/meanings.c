@@ -167,12 +167,59 @@ static bool is_size(const struct fx_rewriting *w, uint32_t ref)
 }
 
 /* An argument of a call that moves bytes. */
+/* Where the reference of a text goes; NULL: nowhere. */
+static uint32_t *text_place(struct fx_transfer_args *args, enum fx_meaning meaning)
+{
+	switch (meaning) {
+	case FX_MEANING_FLAGS:
+		return &args->flags_ref;
+	case FX_MEANING_ERROR:
+		return &args->error_ref;
+	case FX_MEANING_MESSAGES:
+		return &args->messages_ref;
+	case FX_MEANING_READY:
+		return &args->ready_ref;
+	case FX_MEANING_ADDRESS:
+		return &args->addr_ref;
+	case FX_MEANING_FILE:
+		return &args->file;
+	case FX_MEANING_IN_FILE:
+		return &args->in_file;
+	case FX_MEANING_OUT_FILE:
+		return &args->out_file;
+	case FX_MEANING_CONNECTION:
+		return &args->connection;
+	default:
+		return NULL;
+	}
+}
+
+/* Where the word of its argument goes; NULL: nowhere. */
+static uint16_t *text_head_place(struct fx_transfer_args *args, enum fx_meaning meaning)
+{
+	switch (meaning) {
+	case FX_MEANING_FLAGS:
+		return &args->flags;
+	case FX_MEANING_ERROR:
+		return &args->error;
+	case FX_MEANING_MESSAGES:
+		return &args->messages;
+	case FX_MEANING_READY:
+		return &args->ready;
+	case FX_MEANING_ADDRESS:
+		return &args->addr;
+	default:
+		return NULL;
+	}
+}
+
 static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 			  enum fx_meaning meaning)
 {
 	struct fx_transfer_args *args = &w->transfer;
 	uint64_t type = FXT_GET(w->words[head], ARG_TYPE);
-	uint32_t text = (uint32_t)FXT_GET(w->words[head], ARG_STRING_VALUE);
+	uint32_t text = (uint32_t)FXT_GET(w->words[head], ARG_STRING_VALUE), *place;
+	uint16_t *head_place;
 
 	switch (meaning) {
 	case FX_MEANING_FD:
@@ -206,30 +253,12 @@ static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 	default:
 		if (type != FXT_ARG_STRING)
 			break;
-		if (meaning == FX_MEANING_FLAGS) {
-			args->flags = head;
-			args->flags_ref = text;
-		} else if (meaning == FX_MEANING_ERROR) {
-			args->error = head;
-			args->error_ref = text;
-		} else if (meaning == FX_MEANING_MESSAGES) {
-			args->messages = head;
-			args->messages_ref = text;
-		} else if (meaning == FX_MEANING_READY) {
-			args->ready = head;
-			args->ready_ref = text;
-		} else if (meaning == FX_MEANING_ADDRESS) {
-			args->addr = head;
-			args->addr_ref = text;
-		} else if (meaning == FX_MEANING_FILE) {
-			args->file = text;
-		} else if (meaning == FX_MEANING_IN_FILE) {
-			args->in_file = text;
-		} else if (meaning == FX_MEANING_OUT_FILE) {
-			args->out_file = text;
-		} else if (meaning == FX_MEANING_CONNECTION) {
-			args->connection = text;
-		}
+		place = text_place(args, meaning);
+		if (place)
+			*place = text;
+		head_place = text_head_place(args, meaning);
+		if (head_place)
+			*head_place = head;
 	}
 }
 
@@ -266,6 +295,14 @@ bool fx_meanings_note_plain(struct fx_rewriting *w, size_t head, uint32_t ref)
 	if (w->transfer.way && fx_meaning_is_of_transfer(meaning))
 		transfer_note(w, (uint16_t)head, ref, meaning);
 	return true;
+}
+
+uint8_t fx_meanings_text_place(const struct fx_stream *s, uint32_t ref)
+{
+	struct fx_transfer_args args;
+	const uint32_t *place = text_place(&args, meaning_at(s, ref));
+
+	return place ? (uint8_t)((const char *)place - (const char *)&args) : 0;
 }
 
 void fx_meanings_note(struct fx_rewriting *w, size_t head, uint32_t ref)

@@ -264,6 +264,7 @@ int fx_names_define(struct fx_names *names, struct fx_locals *locals, const uint
 		if (r < 0)
 			return r;
 	}
+	names->redefined += names->table[index].kind != FX_NAME_NONE;
 	return name_set(names, &names->table[index], record);
 }
 
@@ -279,6 +280,7 @@ int fx_names_take_builtin(struct fx_names *names, const struct fx_builtin_names 
 		if (names->table[i].kind != FX_NAME_NONE)
 			name_clear(names, &names->table[i]);
 	}
+	names->redefined++;
 	memcpy(names->table, builtin->table, builtin->count * sizeof(*names->table));
 	for (uint32_t i = 0; i < builtin->count; i++) {
 		if (names->table[i].is_category)

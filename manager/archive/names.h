@@ -79,9 +79,10 @@ struct fx_names {
 	uint32_t made;		    /* entries of it that this provider brought in */
 	struct fx_name *table;	    /* [i]: index i */
 	uint32_t count;
-	uint64_t held;	   /* bytes that the strings take */
-	uint64_t limit;	   /* that they may take */
-	uint64_t numbered; /* strings that are shown as numbers, since they would take more */
+	uint32_t redefined; /* how often an index of the table came to stand for something else */
+	uint64_t held;	    /* bytes that the strings take */
+	uint64_t limit;	    /* that they may take */
+	uint64_t numbered;  /* strings that are shown as numbers, since they would take more */
 	const struct fx_function_list
 	    *functions;		/* borrowed; NULL: all are recorded, as without a text */
 	struct fx_upper *upper; /* the archive's upper indices; made when first needed */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/encode.h"
+#include "manager/archive/call-shapes.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/transfers.h"
 
@@ -44,11 +45,21 @@ static bool text_is_plain(const uint64_t *words, size_t length)
 					   (UINT64_C(0x2020202020202020) << 8 * length));
 }
 
+/* Whether an argument of `size' words is text that may stand as it is, and holds it. */
+static bool string_is_plain(const struct fx_names *names, const uint64_t *arg, size_t size)
+{
+	uint64_t ref = FXT_GET(arg[0], ARG_STRING_VALUE);
+
+	if (!(ref & FXT_STRING_INLINE))
+		return ref == FXT_STRING_EMPTY || name_as_told(names, ref);
+	ref &= ~(uint64_t)FXT_STRING_INLINE;
+	return ref <= FXT_MAX_STRING_LENGTH && fx_bytes_words(ref) < size &&
+	       text_is_plain(arg + 1, ref);
+}
+
 /* Whether an argument of `size' words holds what its header announces, and stays as it is. */
 static bool value_is_plain(const struct fx_names *names, const uint64_t *arg, size_t size)
 {
-	uint64_t ref;
-
 	switch (FXT_GET(arg[0], ARG_TYPE)) {
 	case FXT_ARG_NULL:
 	case FXT_ARG_INT32:
@@ -61,12 +72,7 @@ static bool value_is_plain(const struct fx_names *names, const uint64_t *arg, si
 	case FXT_ARG_POINTER:
 		return size >= 2;
 	case FXT_ARG_STRING:
-		ref = FXT_GET(arg[0], ARG_STRING_VALUE);
-		if (!(ref & FXT_STRING_INLINE))
-			return ref == FXT_STRING_EMPTY || name_as_told(names, ref);
-		ref &= ~(uint64_t)FXT_STRING_INLINE;
-		return ref <= FXT_MAX_STRING_LENGTH && fx_bytes_words(ref) < size &&
-		       text_is_plain(arg + 1, ref);
+		return string_is_plain(names, arg, size);
 	default:
 		return false;
 	}
@@ -104,18 +110,57 @@ static bool names_are_plain(const struct fx_stream *s, uint64_t header)
 	return category && category->is_category && name && name->kind == FX_NAME_TEXT;
 }
 
+/* Looks only at what the shape leaves open. False: the record has another one, or text that may not stand as it is. */
+static bool shape_take(struct fx_rewriting *w, const struct fx_call_shape *shape)
+{
+	w->meant_count = 0;
+	w->is_own = shape->is_own;
+	w->is_waking = shape->is_waking;
+	w->ticks = w->words[1];
+	if (shape->transfer.way)
+		w->transfer = shape->transfer;
+	else
+		w->transfer.way = 0;
+	for (const struct fx_shape_arg *arg = shape->args, *end = arg + shape->nargs; arg < end;
+	     arg++) {
+		const uint64_t *words = &w->words[arg->at];
+		uint32_t ref = (uint32_t)FXT_GET(words[0], ARG_STRING_VALUE);
+
+		if ((uint32_t)words[0] != arg->low)
+			return false;
+		if (!arg->is_text)
+			continue;
+		if (!string_is_plain(&w->s->names, words, FXT_GET(words[0], ARG_SIZE)))
+			return false;
+		if (arg->place)
+			memcpy((char *)&w->transfer + arg->place, &ref, sizeof(ref));
+	}
+	return true;
+}
+
+/* The same of a record whose shape is not known, which is known then. */
+static bool words_take(struct fx_rewriting *w, size_t nargs)
+{
+	fx_meanings_begin(w);
+	if (!args_are_plain(w, w->size, nargs))
+		return false;
+	fx_call_shape_learn(w);
+	return true;
+}
+
 bool fx_plain_call_take(struct fx_rewriting *w, const uint64_t *words, size_t count,
 			uint64_t thread_bits)
 {
 	struct fx_stream *s = w->s;
 	struct fx_stream_thread *t = fx_rewriting_thread(w);
 	size_t size = FXT_GET(words[0], RECORD_SIZE), nargs = FXT_GET(words[0], EVENT_NARGS);
+	const struct fx_call_shape *shape = fx_call_shape_find(s, words[0]);
 	uint64_t begin, start, end;
 	bool whole;
 
 	if ((words[0] & CALL_MASK) != CALL_HEADER || !t || !thread_bits || s->is_kernel ||
 	    s->floor || size > count || size < WORDS_AROUND + nargs ||
-	    !names_are_plain(s, words[0]))
+	    (!shape && !names_are_plain(s, words[0])))
 		return false;
 	begin = start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[size - 1]);
@@ -124,8 +169,7 @@ bool fx_plain_call_take(struct fx_rewriting *w, const uint64_t *words, size_t co
 	w->words = fx_output_reserve(s->shared->archive.out, size);
 	w->size = size;
 	memcpy(w->words, words, size * FXT_WORD_SIZE);
-	fx_meanings_begin(w);
-	if (!args_are_plain(w, size, nargs))
+	if (!(shape && shape_take(w, shape)) && !words_take(w, nargs))
 		return false;
 	whole = fx_stream_nests(s, t, &start, end);
 	w->thread = t;

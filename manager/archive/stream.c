@@ -131,6 +131,8 @@ void fx_stream_clear(struct fx_stream *s)
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);
 	s->meanings = NULL;
+	free(s->shapes);
+	s->shapes = NULL;
 	fx_transfer_stream_free(s->transfers);
 	s->transfers = NULL;
 	fx_names_destroy(&s->names);

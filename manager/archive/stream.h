@@ -212,6 +212,7 @@ struct fx_stream {
 	struct fx_modules modules;
 	struct fx_fragments fragments;
 	struct fx_meaning_entry *meanings; /* made when first needed: meanings.c */
+	struct fx_call_shapes *shapes;	   /* made when first needed: call-shapes.h */
 	struct fx_stream_thread *threads;  /* uthash, by tid */
 	struct fx_vthreads vthreads;
 	struct fx_stream_thread *idle; /* those that are not held, the longest unused first */
