@@ -358,7 +358,8 @@
 #define TRACE_ASYNC_END(category, name, ...)                                                       \
 	FXTRACE_WRITE(FXTRACE_ASYNC_END_EVENT, category, name, __VA_ARGS__)
 
-/* TRACE_FLOW_BEGIN(category, name, id, key, value...): arrows between the durations that these stand in. */
+/* TRACE_FLOW_BEGIN(category, name, id, key, value...): arrows between the durations that these stand in. One outside of any
+ * gets an instant of its name to stand in, and the summary counts these. */
 #define TRACE_FLOW_BEGIN(category, name, ...)                                                      \
 	FXTRACE_WRITE(FXTRACE_FLOW_BEGIN_EVENT, category, name, __VA_ARGS__)
 #define TRACE_FLOW_STEP(category, name, ...)                                                       \

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/encode.h"
-#include "manager/archive/escaped.h"
+#include "manager/archive/held-record.h"
 
 /* Where the number of a process stands in the ids of its async events: 22 bits of it. */
 #define PROCESS_SHIFT 40
@@ -19,27 +18,8 @@
 
 /* --- Names ------------------------------------------------------------------------------------- */
 
-/* A text of a record; the length 0: there is none to be had. */
-struct async_text {
-	const char *text;
-	size_t length;
-};
-
-static struct async_text async_text_of(const struct fx_rewriting *w, uint32_t ref,
-				       const uint64_t *inlined)
-{
-	const struct fx_name *name;
-
-	if (ref & FXT_STRING_INLINE)
-		return (struct async_text){(const char *)inlined, ref & ~FXT_STRING_INLINE};
-	name = ref ? fx_names_find(&w->s->names, fx_rewriting_locals(w), ref) : NULL;
-	if (!name || name->kind != FX_NAME_TEXT)
-		return (struct async_text){0};
-	return (struct async_text){name->text, name->length};
-}
-
 struct async_names {
-	struct async_text category, name;
+	struct fx_event_names texts;
 	uint64_t hash;
 };
 
@@ -54,67 +34,16 @@ static uint64_t async_hash(uint64_t hash, const void *data, size_t size)
 
 static struct async_names async_names_of(const struct fx_rewriting *w, uint64_t header)
 {
-	const uint64_t *at = &w->words[FXT_GET(header, EVENT_THREAD) == FXT_THREAD_INLINE ? 4 : 2];
-	uint32_t category = (uint32_t)FXT_GET(header, EVENT_CATEGORY);
-	uint32_t name = (uint32_t)FXT_GET(header, EVENT_NAME);
-	struct async_names names = {.category = async_text_of(w, category, at)};
+	struct async_names names = {.texts = fx_event_names_of(w, header)};
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
-	if (category & FXT_STRING_INLINE)
-		at += fx_bytes_words(category & ~FXT_STRING_INLINE);
-	names.name = async_text_of(w, name, at);
-	hash = async_hash(hash, names.category.text, names.category.length);
+	hash = async_hash(hash, names.texts.category.text, names.texts.category.length);
 	hash = async_hash(hash, "", 1);
-	names.hash = async_hash(hash, names.name.text, names.name.length);
+	names.hash = async_hash(hash, names.texts.name.text, names.texts.name.length);
 	return names;
 }
 
 /* --- Ends that are held ------------------------------------------------------------------------ */
-
-/* A string whose index may be another's when the record is written stands in it. */
-static void async_text_keep(struct fxt_string *string, const struct async_text *text)
-{
-	if (!(string->ref & FXT_STRING_INLINE) && string->ref >= FX_STRING_LOCAL)
-		*string = fx_string_inline(text->text, text->length);
-}
-
-/* Of arguments no text is at hand. */
-static void async_args_keep(struct fxt_record *record)
-{
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < record->nargs; i++) {
-		const struct fxt_arg *arg = &record->args[i];
-		uint16_t value = arg->type == FXT_ARG_STRING ? arg->string.ref : 0;
-
-		if ((arg->name.ref & FXT_STRING_INLINE || arg->name.ref < FX_STRING_LOCAL) &&
-		    (value & FXT_STRING_INLINE || value < FX_STRING_LOCAL))
-			record->args[kept++] = *arg;
-	}
-	record->nargs = kept;
-}
-
-/* The record as it can be written later, in shared->scratch or more: its size in words, or -errno. */
-static int async_held_encode(struct fx_rewriting *w, const struct async_names *names, uint64_t *to)
-{
-	struct fxt_record record;
-	struct fx_encoder encoder;
-	int r;
-
-	if (fxt_record_decode(w->words, w->size, &record, NULL) <= 0)
-		return -EINVAL;
-	if (w->thread) {
-		record.event.thread.ref = FXT_THREAD_INLINE;
-		record.event.thread.pid = w->s->pid;
-		record.event.thread.tid = w->thread->shown;
-	}
-	async_text_keep(&record.event.category, &names->category);
-	async_text_keep(&record.event.name, &names->name);
-	async_args_keep(&record);
-	fx_encoder_init(&encoder, to, FXT_MAX_RECORD_WORDS);
-	r = fx_record_encode(&encoder, &record);
-	return r < 0 ? r : (int)encoder.used;
-}
 
 static void async_held_note(struct fx_async *a, struct fx_async_held held)
 {
@@ -131,21 +60,22 @@ static int async_held_add(struct fx_rewriting *w, struct fx_async *a,
 {
 	struct fx_stream *s = w->s;
 	uint64_t words[FXT_MAX_RECORD_WORDS];
-	int size = async_held_encode(w, names, words);
-	struct fx_async_held held = {.ns = w->words[1], .name = names->hash, .unclean = w->unclean};
+	int size = fx_held_record_encode(w, &names->texts, words);
+	struct fx_async_held held = {
+	    .ns = w->words[1], .name = names->hash, .record.unclean = w->unclean};
 
 	if (size < 0 || a->held.count == HELD_MAX || s->asyncs.held == FX_ASYNC_HELD_MAX ||
 	    s->asyncs.held_words + (uint32_t)size > FX_ASYNC_HELD_WORDS) {
 		s->counts.lost[FX_CAUSE_UNBEGUN]++;
 		return 0;
 	}
-	held.words = malloc((size_t)size * FXT_WORD_SIZE);
-	if (!held.words || fx_vector_reserve(&a->held, 1) < 0) {
-		free(held.words);
+	held.record.words = malloc((size_t)size * FXT_WORD_SIZE);
+	if (!held.record.words || fx_vector_reserve(&a->held, 1) < 0) {
+		free(held.record.words);
 		return -ENOMEM;
 	}
-	memcpy(held.words, words, (size_t)size * FXT_WORD_SIZE);
-	held.size = (uint32_t)size;
+	memcpy(held.record.words, words, (size_t)size * FXT_WORD_SIZE);
+	held.record.size = (uint32_t)size;
 	async_held_note(a, held);
 	s->asyncs.held++;
 	s->asyncs.held_words += (uint32_t)size;
@@ -166,27 +96,20 @@ static int async_held_write(struct fx_stream *s, struct fx_async *a, size_t at, 
 			    uint64_t id)
 {
 	struct fx_async_held held = a->held.items[at];
-	struct fx_rewriting w = {.s = s, .words = held.words, .size = held.size};
-	int r = 0;
+	int r;
 
 	a->held.count--;
 	memmove(&a->held.items[at], &a->held.items[at + 1],
 		(a->held.count - at) * sizeof(*a->held.items));
 	s->asyncs.held--;
-	s->asyncs.held_words -= held.size;
-	if (held.words[1] == begin_ns)
-		held.words[1]++;
-	held.words[held.size - 1] = id;
-	if (held.unclean) {
-		r = fx_escaped_write(&w);
-	} else {
-		memcpy(fx_output_reserve(s->shared->archive.out, held.size), held.words,
-		       held.size * FXT_WORD_SIZE);
-		fx_output_commit(s->shared->archive.out, held.size);
-	}
+	s->asyncs.held_words -= held.record.size;
+	if (held.record.words[1] == begin_ns)
+		held.record.words[1]++;
+	held.record.words[held.record.size - 1] = id;
+	r = fx_held_record_write(s, &held.record);
 	if (r == 0)
 		fx_stream_counts_event(s);
-	free(held.words);
+	free(held.record.words);
 	return r;
 }
 

@@ -26,7 +26,7 @@ static void async_forget(struct fx_asyncs *asyncs, struct fx_async *a)
 {
 	HASH_DEL(asyncs->by_id, a);
 	for (size_t i = 0; i < a->held.count; i++)
-		free(a->held.items[i].words);
+		free(a->held.items[i].record.words);
 	fx_vector_free(&a->open);
 	fx_vector_free(&a->held);
 	free(a);

@@ -10,6 +10,7 @@
 
 #include "lists/hashes-lenient.h"
 #include "lists/vector.h"
+#include "manager/archive/held.h"
 
 struct fx_async_begin {
 	uint64_t ns;
@@ -19,9 +20,7 @@ struct fx_async_begin {
 struct fx_async_held {
 	uint64_t ns;
 	uint64_t name;
-	uint64_t *words; /* owned; as they are whenever they are written */
-	uint32_t size;
-	bool unclean; /* its texts have to be escaped */
+	struct fx_held_record record;
 };
 
 /* What has an id, while something of it is open or held. */

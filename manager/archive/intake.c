@@ -5,6 +5,7 @@
 
 #include "manager/archive/async-take.h"
 #include "manager/archive/kept.h"
+#include "manager/archive/loose-flows.h"
 #include "manager/archive/marks.h"
 #include "manager/archive/open-calls.h"
 #include "manager/archive/rows.h"
@@ -97,8 +98,11 @@ static void threads_end(struct fx_stream *s)
 {
 	struct fx_stream_thread *t, *next;
 
-	HASH_ITER (hh, s->threads, t, next)
+	HASH_ITER (hh, s->threads, t, next) {
 		fx_stream_end_begun(s, t, 0, t->last_end);
+		fx_stream_leave_loose(s, t);
+	}
+	fx_loose_settle(s);
 }
 
 /* Nothing more comes that is held. */

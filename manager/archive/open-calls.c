@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "manager/archive/firsts.h"
+#include "manager/archive/loose-flows.h"
 #include "manager/archive/own.h"
 #include "manager/archive/scope.h"
 #include "manager/archive/stashed.h"
@@ -241,6 +242,8 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 		add_exec(s->exec, t->tid, frame, &exec_room, &record);
 	}
 	open_call_write(s, t, frame, verdict, &record);
+	if (s->loose_is_due)
+		fx_loose_settle(s);
 }
 
 /* In pairs mode a function's begin stands in the archive already. */

@@ -11,6 +11,7 @@
 #include "manager/archive/kept.h"
 #include "manager/archive/kernel.h"
 #include "manager/archive/late.h"
+#include "manager/archive/loose-flows.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/told.h"
 #include "manager/archive/transfers.h"
@@ -277,7 +278,11 @@ static int rewrite_event(struct fx_rewriting *w)
 	r = rewrite_note_event(w, header, start);
 	if (r > 0)
 		fx_meanings_add(w);
-	return r;
+	if (r > 0 && w->thread && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_INSTANT)
+		w->thread->anchor_ns = start;
+	return r > 0 && FXT_GET(header, EVENT_TYPE) >= FXT_EVENT_FLOW_BEGIN
+		   ? fx_loose_take(w, header)
+		   : r;
 }
 
 /* Blobs of such names are the manager's own word, on clocks and hosts. */

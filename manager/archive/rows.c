@@ -8,6 +8,7 @@
 #include "format/validate.h"
 #include "manager/archive/escaped.h"
 #include "manager/archive/kept.h"
+#include "manager/archive/loose-flows.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/plain-call.h"
 #include "manager/archive/rewrite.h"
@@ -283,6 +284,8 @@ static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t 
 	while (count && !w->s->modules.waiting) {
 		int64_t size;
 
+		if (w->s->loose_is_due)
+			fx_loose_settle(w->s);
 		if (count >= 3 && (words[0] & FAST_MASK) == FAST_HEADER && thread_bits &&
 		    record_fast(w, words, thread_bits)) {
 			recents.at[recents.count++ % FX_RECENT] = words;
@@ -313,6 +316,8 @@ static size_t rewrite_row(struct fx_rewriting *w, const uint64_t *words, size_t 
 		words += size;
 		count -= (size_t)size;
 	}
+	if (w->s->loose_is_due)
+		fx_loose_settle(w->s);
 	recents_keep(w, &recents);
 	return count;
 }

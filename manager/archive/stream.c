@@ -113,6 +113,9 @@ void fx_stream_clear(struct fx_stream *s)
 	HASH_ITER (hh, s->threads, t, next_thread) {
 		HASH_DEL(s->threads, t);
 		fx_nesting_clear(&t->nesting, &s->shared->nesting);
+		if (t->loose)
+			fx_loose_clear(t->loose);
+		free(t->loose);
 		free(t->begun);
 		free(t->crowd);
 		free(t);
@@ -127,6 +130,11 @@ void fx_stream_clear(struct fx_stream *s)
 		free(flow);
 	}
 	fx_asyncs_clear(&s->asyncs);
+	fx_loose_clear(&s->loose_left);
+	s->loose_due = NULL;
+	s->loose_is_due = false;
+	s->loose_count = 0;
+	s->loose_words = 0;
 	fx_vthreads_clear(&s->vthreads);
 	fx_locals_destroy(&s->names, &s->whole.locals);
 	free(s->meanings);
@@ -163,11 +171,27 @@ void fx_stream_destroy(struct fx_stream *s)
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
+void fx_stream_leave_loose(struct fx_stream *s, struct fx_stream_thread *t)
+{
+	uint32_t lost;
+
+	if (!t->loose)
+		return;
+	if (s->loose_due == t)
+		s->loose_due = NULL;
+	fx_loose_move(&t->loose, &s->loose_left, &lost);
+	s->loose_count -= lost;
+	while (lost--)
+		fx_stream_lose(s, -ENOMEM);
+	s->loose_is_due = true;
+}
+
 static void thread_forget(struct fx_stream *s, struct fx_stream_thread *t)
 {
 	/* The thread that had the slot has ended, in the middle of something perhaps. */
 	fx_archive_select(&s->shared->archive, s->id);
 	fx_stream_end_begun(s, t, 0, t->last_end);
+	fx_stream_leave_loose(s, t);
 	DL_DELETE(s->idle, t);
 	HASH_DEL(s->threads, t);
 	if (t->index)
@@ -263,6 +287,7 @@ void fx_stream_thread_begins(struct fx_stream *s, struct fx_stream_thread *t)
 	if (!t->begun_writing || t->tid == s->first_tid)
 		return;
 	fx_stream_end_begun(s, t, 0, t->last_end);
+	fx_stream_leave_loose(s, t);
 	t->stop = (struct fx_stop){0};
 	s->others++;
 	/* What is the newest thread's is not the other one's. */
@@ -290,6 +315,11 @@ bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *
 	    fx_nesting_take(&t->nesting, &s->shared->nesting, start, end);
 
 	s->counts.lost[FX_CAUSE_CROSSING] += verdict != FX_NESTING_WHOLE;
+	if (t->loose && !s->scope && verdict != FX_NESTING_OUT &&
+	    fx_loose_note(t->loose, *start, end)) {
+		s->loose_due = t;
+		s->loose_is_due = true;
+	}
 	return verdict != FX_NESTING_OUT;
 }
 

@@ -11,7 +11,7 @@
  *	told.c      what the process tells the manager by records
  *	escaped.c   records that change their size
  *	async-take.c  ends of async events, whose begins may come later
- *	flow-ids.c  ids of arrows
+ *	flow-ids.c  ids of arrows; loose-flows.c those that stand in no slice
  *	kept.c      what is left of a circular buffer
  *	scope.c     calls that are recorded by what they lie in
  *	marks.c     what the manager adds: open calls, losses, the last heap counter
@@ -40,6 +40,7 @@
 #include "manager/archive/flow-ids.h"
 #include "manager/archive/kernel-tasks.h"
 #include "manager/archive/known.h"
+#include "manager/archive/loose.h"
 #include "manager/settings/losses.h"
 #include "manager/archive/modules.h"
 #include "manager/archive/names.h"
@@ -145,7 +146,9 @@ struct fx_stream_thread {
 	/* `depth` of them, as far as there is room, by their times; the innermost last */
 	struct fx_begun *begun;
 	uint32_t begun_room;
-	struct fx_nesting nesting;     /* of its complete calls in the archive */
+	struct fx_nesting nesting; /* of its complete calls in the archive */
+	struct fx_loose *loose;	   /* made when first needed: loose-flows.h */
+	uint64_t anchor_ns;	   /* of its newest instant, which arrows of that time belong to */
 	struct fx_crowd_thread *crowd; /* made when first needed */
 	struct fx_stop stop;
 	uint32_t recent_next;
@@ -187,6 +190,7 @@ struct fx_stream_counts {
 	uint64_t unfinished;	  /* calls still open at the end */
 	uint64_t unwanted;	  /* calls of functions that are not to be recorded */
 	uint64_t brief;		  /* calls that were too short to be recorded */
+	uint64_t loose;		  /* ends of arrows that have an instant of their own */
 	uint64_t older;		  /* records from before the time that --last asks for */
 };
 
@@ -233,6 +237,11 @@ struct fx_stream {
 	uint64_t floor;			/* ns; what has ended before is left out; 0: nothing is */
 	struct fx_kept_flow *flows_out; /* uthash, by id: see kept.h */
 	struct fx_asyncs asyncs;
+	bool loose_is_due; /* something of the next two is to be written: loose-flows.h */
+	struct fx_stream_thread *loose_due; /* a call of it is, with flows in it; NULL: none */
+	struct fx_loose loose_left;	    /* of threads that are no more */
+	uint32_t loose_count;		    /* flows that are held, of all threads, */
+	uint64_t loose_words;		    /* and their words */
 	struct fx_crowd_counts crowd;
 	struct fx_scope *scope; /* NULL: nothing depends on what a call lies in */
 	struct fx_stream_counts counts;
@@ -331,6 +340,9 @@ void fx_stream_thread_begins(struct fx_stream *s, struct fx_stream_thread *t);
 /* Whether a complete event goes into the archive; *start may become later, so that it crosses none. */
 bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *start,
 		     uint64_t end);
+
+/* Nothing more comes of the thread: what is held of arrows is due. */
+void fx_stream_leave_loose(struct fx_stream *s, struct fx_stream_thread *t);
 
 /* Ends what the thread has begun, at `ns`: all, or what lies inside the first `depth` of them. */
 void fx_stream_end_begun(struct fx_stream *s, struct fx_stream_thread *t, uint32_t depth,

@@ -8,6 +8,7 @@ static void counts_add(struct fx_stream_counts *to, const struct fx_stream_count
 	to->events += from->events;
 	to->unwanted += from->unwanted;
 	fx_loss_add(&to->brief, from->brief);
+	to->loose += from->loose;
 	to->older += from->older;
 	fx_loss_add(&to->dropped, from->dropped);
 	for (unsigned i = 0; i < FX_CAUSES; i++)

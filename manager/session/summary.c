@@ -299,6 +299,18 @@ static void print_messages(const struct fx_totals *t)
 			  sum, summary_plural(sum), sum == 1 ? "has" : "have", text);
 }
 
+/* Ends of arrows that the program has drawn outside of its durations. */
+static void print_loose(const struct fx_totals *t)
+{
+	uint64_t loose = t->counts.loose;
+
+	if (loose)
+		fx_report("%" PRIu64 " end%s of arrows %s in no duration, and %s an instant of the "
+			  "same name to stand in",
+			  loose, summary_plural(loose), loose == 1 ? "stands" : "stand",
+			  loose == 1 ? "has got" : "have got");
+}
+
 static void print_unseen(const struct fx_session_result *result)
 {
 	if (result->totals.unseen[0])
@@ -327,6 +339,7 @@ void fx_summary_print(const struct fx_session_config *config,
 		print_unwanted(config, result);
 		print_suppressed(result);
 		print_messages(&result->totals);
+		print_loose(&result->totals);
 		print_values(config, result);
 	}
 	fx_losses_report(result->totals.counts.lost, config, quiet);

@@ -135,7 +135,7 @@ ends_without_a_begin() {
 
 ends_that_come_first() {
 	asyncs crosses 300
-	expect_no_line 'async-unbegun\|left out' told
+	expect_no_line 'async-unbegun|left out' told
 	expect_events 300 'type == "async-begin" && name == "crosses"'
 	expect_events 300 'type == "async-end" && name == "crosses"'
 	# Each of the first thread, with what it has said.
@@ -157,7 +157,7 @@ processes_with_the_same_ids() {
 deeper_than_viewers_show() {
 	asyncs deep 700
 	expect_loss too-deep $((4 * 188)) told
-	expect_no_line 'end of async\|ends of async' told
+	expect_no_line 'ends? of async' told
 	for name in async thread forth back; do
 		expect_events 512 "type ~ /begin/ && name == \"$name\""
 		expect_events 512 "type ~ /end/ && name == \"$name\""

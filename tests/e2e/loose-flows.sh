@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Ends of arrows wherever a program draws them: those in a duration, of whatever kind, stand in it; those in none, before the first, between
+# two, and behind the last, have an instant of their own, so that no viewer takes them for an error or for another slice's. The summary
+# says how many there were.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+cat >loose.c <<'END'
+#include <fxtrace/event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static void one(const char *in, unsigned long id)
+{
+	TRACE_FLOW_BEGIN("c", in, id, "n", TA_UINT64(id));
+	TRACE_FLOW_STEP("c", in, id);
+	TRACE_FLOW_END("c", in, id);
+}
+/* Three in each of five durations; the last is begun by a record of its own. */
+static void inside(unsigned long id)
+{
+	TRACE_DURATION("c", "outer");
+	one("in outer", id);
+	{
+		TRACE_DURATION("c", "inner");
+		one("in inner", id + 1);
+	}
+	one("in outer", id + 2);
+	TRACE_INSTAFLOW_BEGIN("c", "insta", "insta step", id + 3);
+	TRACE_INSTAFLOW_STEP("c", "insta", "insta step", id + 3);
+	TRACE_INSTAFLOW_END("c", "insta", "insta step", id + 3);
+	TRACE_DURATION_BEGIN("c", "begun");
+	one("in begun", id + 4);
+	TRACE_DURATION_END("c", "begun");
+}
+static void *threads(void *first)
+{
+	unsigned long id = (uintptr_t)first;
+	for (int i = 0; i < 100; i++, id += 10) {
+		one("before\tall", id + 5);
+		inside(id);
+		one("behind\tall", id + 6);
+	}
+	return NULL;
+}
+static void handler(int signal)
+{
+	(void)signal;
+	one("in handler", 7);
+}
+int main(int argc, char **argv)
+{
+	const char *what = argv[1];
+	long count = argc > 2 ? atol(argv[2]) : 0;
+	if (!strcmp(what, "inside")) {
+		inside(10);
+	} else if (!strcmp(what, "outside")) {
+		one("first", 1);
+		inside(10);
+		one("between", 2);
+		inside(20);
+		one("last", 3);
+	} else if (!strcmp(what, "threads")) {
+		pthread_t t[8];
+		for (unsigned long i = 0; i < 8; i++)
+			pthread_create(&t[i], NULL, threads, (void *)(uintptr_t)(i * 10000));
+		for (int i = 0; i < 8; i++)
+			pthread_join(t[i], NULL);
+	} else if (!strcmp(what, "open")) {
+		TRACE_DURATION("c", "open");
+		one("in open", 1);
+		if (count)
+			kill(getpid(), SIGKILL);
+		_exit(0);
+	} else if (!strcmp(what, "many")) {
+		for (long i = 0; i < count; i++)
+			TRACE_FLOW_BEGIN("c", "many", 100 + i);
+		TRACE_DURATION("c", "one duration");
+		for (long i = 0; i < count; i++)
+			TRACE_FLOW_END("c", "many", 100 + i);
+	} else if (!strcmp(what, "handler")) {
+		signal(SIGUSR1, handler);
+		raise(SIGUSR1);
+		{
+			TRACE_DURATION("c", "interrupted");
+			raise(SIGUSR1);
+		}
+	}
+	return 0;
+}
+END
+compile loose "-I$FX_SRCDIR/include" -Wall -Werror -pthread loose.c
+
+# loose COUNT STATUS WHAT...: so many ends are told as loose, and the archive is clean.
+loose() {
+	local count=$1 status=$2
+
+	shift 2
+	expect_status "$status" "$FXTRACE" run -c c -o trace.fxt --on-full block -- ./loose "$@"
+	cp err told
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	if [ "$count" = 0 ]; then
+		expect_no_line 'stand.* in no duration' told
+	else
+		expect_line "^fxtrace: $count ends? of arrows stands? in no duration" told
+	fi
+}
+
+# in_slice SLICE COUNT: so many arrows lead from one slice of this name to another.
+in_slice() {
+	expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from flow join slice o on o.id = slice_out join slice i on i.id = slice_in
+		where o.name = '$1' and i.name = '$1'"
+	expect_equal "$2" "$(tail -n 1 out | tr -d '\r')" "arrows between '$1'"
+}
+
+ends_in_durations() {
+	loose 0 0 inside
+	expect_events 0 'type == "instant" && category == "c"'
+	expect_events 5 'type == "flow-begin"'
+	expect_events 5 'type == "flow-step"'
+	expect_events 5 'type == "flow-end"'
+	expect_events 2 'type == "flow-begin" && name == "in outer" && (has("n=10") || has("n=12"))'
+}
+
+ends_in_none() {
+	loose 9 0 outside
+	for name in first between last; do
+		expect_events 3 "type == \"instant\" && name == \"$name\""
+		expect_events 3 "type ~ /^flow/ && name == \"$name\""
+		# Both at one time, and the instant first: that is what viewers bind it to.
+		awk -F'\t' -v name="$name" '$7 == name { print $1, $4 }' events >pairs
+		awk '$1 == "instant" { at = $2 } /^flow/ && $2 != at { exit 1 }' pairs || fail "arrows of $name stand apart: $(cat pairs)"
+	done
+	expect_events 9 'type == "instant" && category == "c"'
+	in_slice first 2
+}
+
+ends_of_many_threads() {
+	loose 4800 0 threads
+	expect_events 4800 'type == "instant" && category == "c"'
+	expect_events 16800 'type ~ /^flow/'
+}
+
+# What is open when the program ends lasts until then.
+ends_in_what_is_open() {
+	loose 0 0 open
+	expect_events 3 'type ~ /^flow/'
+	loose 0 137 open 1
+	expect_events 3 'type ~ /^flow/'
+}
+
+# What is held is bounded, to 256 of a thread: the older ones stand by themselves then, be they in a duration or not.
+more_than_is_held() {
+	loose $((20000 - 256)) 0 many 10000
+	expect_events 20000 'type ~ /^flow/'
+	expect_events $((20000 - 256)) 'type == "instant" && category == "c"'
+}
+
+ends_in_signal_handlers() {
+	loose 3 0 handler
+	expect_events 6 'type ~ /^flow/ && name == "in handler"'
+	expect_events 3 'type == "instant" && category == "c"'
+}
+
+ends_in_durations
+ends_in_none
+ends_of_many_threads
+ends_in_what_is_open
+more_than_is_held
+ends_in_signal_handlers
