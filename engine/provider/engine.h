@@ -344,6 +344,9 @@ bool fx_engine_renew(void);
 #define FX_PID_ANY (-1)
 void fx_thread_is_first_of(int pid);
 
+/* Nor for its name, which is this (15 bytes at most; "": it asks), up to the next slot that it gets or the next name. */
+void fx_thread_has_name(const char *name);
+
 /* No more tracing in this process, whatever the control page says. */
 void fx_engine_detach(void);
 
@@ -406,6 +409,7 @@ bool fx_engine_is_lent(void);
  */
 struct fx_fork {
 	struct fx_thread thread; /* unless by_guest */
+	char name[16];		 /* of the thread; "": not known */
 	bool by_guest;		 /* or another stranger */
 	bool guarded;
 	bool has_frame;

@@ -114,8 +114,12 @@ void fx_engine_before_fork(struct fx_fork *ret, bool has_frame)
 {
 	ret->has_frame = has_frame;
 	ret->by_guest = fx_engine_is_stranger();
+	ret->name[0] = 0;
 	if (!ret->by_guest)
 		ret->thread = *fx_self;
+	/* A child that looked there would have a page fault. */
+	if (!ret->by_guest && fx_self->slot && fx_self->header == fx_engine.header)
+		memcpy(ret->name, fx_self->slot->name, sizeof ret->name);
 	ret->guarded = fx_fork_guard();
 }
 
@@ -145,11 +149,13 @@ void fx_engine_after_fork(const struct fx_fork *before)
 	}
 	/* One look is enough: a thread without state adopts, and adoption attaches. */
 	fx_thread_is_first_of(FX_PID_ANY);
+	fx_thread_has_name(before->name);
 	if (fx_engine_may(FX_ASK_FOLLOW))
 		fx_thread_on(UINT32_MAX);
 	else
 		fork_leave_unfollowed();
 	fx_thread_is_first_of(0);
+	fx_thread_has_name("");
 }
 
 static void fork_unshare(void)

@@ -37,6 +37,27 @@ void fx_slot_reset_frames(struct fx_thread_slot *s)
 	fx_slot_put_sentinel(s->frames);
 }
 
+/* What the thread's next slot has as its name; empty: the kernel is asked. Another would have changed it through us. */
+static __thread char known_name[sizeof(((struct fx_thread_slot *)0)->name)]
+    __attribute__((tls_model("initial-exec")));
+
+void fx_thread_has_name(const char *name)
+{
+	size_t length = strnlen(name, sizeof known_name - 1);
+
+	memset(known_name, 0, sizeof known_name);
+	memcpy(known_name, name, length);
+}
+
+static void slot_name(struct fx_thread_slot *s)
+{
+	memcpy(s->name, known_name, sizeof s->name);
+	memset(known_name, 0, sizeof known_name);
+	if (!s->name[0] &&
+	    fx_engine_may(FX_ASK_SELF)) /* without one it has its process's, as most have */
+		fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
+}
+
 static void slot_take(uint32_t i, uint32_t tid)
 {
 	struct fx_thread_slot *s = fx_slot_at(i);
@@ -45,9 +66,7 @@ static void slot_take(uint32_t i, uint32_t tid)
 	fx_record_give_up(s); /* its owner may have ended without a word */
 	fx_store_relaxed(&s->heap_bytes, 0);
 	fx_store_relaxed(&s->heap_blocks, 0);
-	memset(s->name, 0, sizeof s->name);
-	if (fx_engine_may(FX_ASK_SELF)) /* without one it has its process's, as most have */
-		fx_syscall2(SYS_prctl, PR_GET_NAME, s->name);
+	slot_name(s);
 	s->pthread = fx_thread_handle();
 	s->incarnation++;
 	fx_store_relaxed(&s->last_tid, tid);
@@ -204,7 +223,10 @@ void fx_thread_set_name(uint64_t pthread, const char *name)
 {
 	struct fx_thread_slot *s;
 
-	if (!fx_engine.wiped || !fx_engine.wiped->attached || fx_engine_is_stranger())
+	if (fx_engine_is_stranger())
+		return;
+	known_name[0] = 0;
+	if (!fx_engine.wiped || !fx_engine.wiped->attached)
 		return;
 	s = pthread				  ? slot_of_pthread(pthread)
 	    : fx_self->header == fx_engine.header ? fx_self->slot

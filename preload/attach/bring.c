@@ -237,7 +237,7 @@ static int bring(uint64_t blocked)
 	struct fx_msg_bring message = {
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_BRING},
 	    .pid = (uint32_t)fx_getpid(),
-	    .parent_pid = (uint32_t)fx_syscall0(SYS_getppid),
+	    .parent_pid = (uint32_t)fx_engine.pid, /* still its maker's */
 	    .control_size =
 		fx_control_size_with(&fx_engine.layout, fx_engine.page->recipes_offset != 0),
 	    .buffer_size = fx_engine.layout.total_size,

@@ -99,6 +99,20 @@ static bool is_privileged(const unsigned long *auxv)
 	return secure;
 }
 
+/* The kernel has named it after the file that was executed; by a descriptor, after another. */
+static void first_thread_name(const unsigned long *auxv)
+{
+	static const char by_descriptor[] = "/dev/fd/";
+	unsigned long file;
+	const char *last;
+
+	if (!fx_auxv_find(auxv, AT_EXECFN, &file) ||
+	    strncmp((const char *)file, by_descriptor, sizeof by_descriptor - 1) == 0)
+		return;
+	last = strrchr((const char *)file, '/');
+	fx_thread_has_name(last ? last + 1 : (const char *)file);
+}
+
 /* Whether the process is attached, by this library. */
 static bool process_attach(void)
 {
@@ -124,8 +138,10 @@ static void trace_process(const unsigned long *auxv)
 	fx_unwind_init();
 	fx_modules_collect();
 	if (process_attach()) {
-		if (auxv) /* a program begins */
+		if (auxv) { /* a program begins */
 			fx_thread_is_first_of(fx_engine.pid);
+			first_thread_name(auxv);
+		}
 		fx_fd_table_init();
 		fx_tables_make();
 		fx_patch_begin();

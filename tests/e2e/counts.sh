@@ -61,7 +61,7 @@ of_child() {
 
 strace -f -o plain ./counted
 traced strace -f -o recorded ./counted
-at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 31
+at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 27
 # What is before its second exec.
 before_exec() {
 	awk '/execve\(/ && ++execs == 2 { exit } { print }' "$1"
@@ -78,13 +78,13 @@ for try in 2 3; do
 	[ "$(calls_of recorded.$try)" -ge "$(calls_of recorded.$fewest)" ] || fewest=$try
 done
 mv "recorded.$fewest" recorded.first
-at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(calls_of recorded.first)" 56
+at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(calls_of recorded.first)" 52
 strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child
 of_child recorded >recorded.child
 # Who is not root asks who he is, and before Linux 6.3 memory is asked for twice.
-most=18
+most=16
 [ "$(id -u)" -eq 0 ] || most=$((most + 1))
 printf '6.3\n%s\n' "$(uname -r)" | sort -VC || most=$((most + 1))
 at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" $most
