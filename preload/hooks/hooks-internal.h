@@ -34,14 +34,29 @@ void fx_hooks_leave(uint64_t function, uint64_t sp, void *site, bool tail);
  * `end': of the call. */
 void fx_hooks_enter_plain(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  const struct fx_quick *quick, uint64_t now);
-void fx_hooks_enter_registers(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
-			      const struct fx_quick *quick, uint64_t now);
 void fx_hooks_enter_frame(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  const struct fx_quick *quick, uint64_t now);
 void fx_hooks_enter_quick(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
 			  const struct fx_quick *quick, uint64_t now);
 void fx_hooks_leave_quick(uint64_t start, uint64_t sp, void *site, bool tail,
 			  const struct fx_quick *quick, uint64_t end);
+
+/* The next frame is taken for a call. False: the slow half is to do it; *ret is NULL, or a frame to be taken back. (Values are read last, so
+ * that few registers are in use meanwhile.) */
+fx_hot bool fx_hooks_quick_take(struct fx_thread *t, uint64_t sp, uint64_t key,
+				const struct fx_quick *quick, struct fx_frame **ret)
+{
+	struct fx_frame *f = t->top;
+
+	if (fx_unlikely(f >= t->usual_limit || !t->places))
+		return false;
+	*ret = f;
+	return fx_frame_take(t, f, quick->function, sp, key);
+}
+
+/* The values of FX_QUICK_REGISTERS go to the place of a frame that was taken, and the call begins. To be jumped to, as those. */
+void fx_hooks_begin_registers(const struct fx_quick *quick, struct fx_stash_place *place,
+			      struct fx_frame *f, uint64_t now);
 #endif
 
 /* Writes the record of the newest call, if it is the one that began at `start', and takes it off. False: nothing has happened. */

@@ -16,9 +16,6 @@
 #include "preload/hooks/quick.h"
 
 /* Called by the assembly of kept.c, or jumped to. */
-bool fx_hooks_enter_registers_kept(struct fx_kept *kept, uint64_t site, uint64_t sp, uint64_t key,
-				   const struct fx_quick *quick, uint64_t now)
-    __attribute__((used, visibility("hidden")));
 bool fx_hooks_enter_plain_kept(struct fx_kept *kept, uint64_t site, uint64_t sp, uint64_t key,
 			       const struct fx_quick *quick, uint64_t now)
     __attribute__((used, visibility("hidden")));
@@ -35,18 +32,65 @@ bool fx_hooks_leave_quick_kept(uint64_t start, uint64_t sp, const struct fx_kept
 #if defined(__x86_64__)
 _Static_assert(offsetof(struct fx_quick, function) == 0, "the assembly of kept.c reads it");
 
-/* The next frame is taken for a call. False: the slow half is to do it; *ret is NULL, or a frame to be taken back. (Values are read last, so
- * that few registers are in use meanwhile.) */
-fx_hot bool quick_take(struct fx_thread *t, uint64_t sp, uint64_t key, const struct fx_quick *quick,
-		       struct fx_frame **ret)
-{
-	struct fx_frame *f = t->top;
+_Static_assert(sizeof(struct fx_quick_value) == 16 && offsetof(struct fx_quick_value, base) == 12,
+	       "values");
+_Static_assert(offsetof(struct fx_quick, header) == 24 && offsetof(struct fx_quick, count) == 44 &&
+		   offsetof(struct fx_quick, values) == 48,
+	       "what is known of a function");
+_Static_assert(offsetof(struct fx_stash_place, start) == 0 &&
+		   offsetof(struct fx_stash_place, header) == 8 &&
+		   offsetof(struct fx_stash_place, args) == 16,
+	       "place");
+_Static_assert(offsetof(struct fx_frame, start) == 0, "frame");
 
-	if (fx_unlikely(f >= t->usual_limit || !t->places))
-		return false;
-	*ret = f;
-	return fx_frame_take(t, f, quick->function, sp, key);
-}
+/* Halves that are registers as they are, two by two: values from rdi + `from' on, to rsi + `to'. */
+#define FX_TWO_REGISTERS(from, to)                                                                 \
+	"	movzbl 12+" from "(%rdi), %eax\n"                                                  \
+	"	movzbl 28+" from "(%rdi), %r8d\n"                                                  \
+	"	movq -128(%rsp,%rax,8), %rax\n"                                                          \
+	"	movq -128(%rsp,%r8,8), %r8\n"                                                            \
+	"	shlq $32, %rax\n"                                                                        \
+	"	shlq $32, %r8\n"                                                                         \
+	"	orq " from "(%rdi), %rax\n"                                                        \
+	"	orq 16+" from "(%rdi), %r8\n"                                                      \
+	"	movq %rax, " to "(%rsi)\n"                                                         \
+	"	movq %r8, 8+" to "(%rsi)\n"
+
+/*
+ * fx_hooks_begin_registers(quick, place, frame, now): what is kept stands below the stack pointer, where handlers leave it alone. The
+ * start goes behind all that it tells of, into the place and the frame (both pair with reader/slots.c).
+ */
+__asm__(
+    ".text\n"
+    ".p2align 4\n"
+    ".globl fx_hooks_begin_registers\n"
+    ".hidden fx_hooks_begin_registers\n"
+    ".type fx_hooks_begin_registers, @function\n"
+    "fx_hooks_begin_registers:\n"
+    ".cfi_startproc\n"
+    "	movq %rbx, -104(%rsp)\n"
+    "	movq %rbp, -80(%rsp)\n"
+    "	movq %r12, -32(%rsp)\n"
+    "	movq %r13, -24(%rsp)\n"
+    "	movq %r14, -16(%rsp)\n"
+    "	movq %r15, -8(%rsp)\n"
+    "	movq 24(%rdi), %r9\n"
+    "	movq %r9, 8(%rsi)\n" FX_TWO_REGISTERS(
+	"48",
+	"16") "	cmpw $2, 44(%rdi)\n"
+	      "	ja 2f\n"
+	      "1:	movq %rcx, (%rsi)\n"
+	      "	movq %rcx, (%rdx)\n"
+	      "	ret\n"
+	      "2:\n" FX_TWO_REGISTERS(
+		  "80",
+		  "32") "	cmpw $4, 44(%rdi)\n"
+			"	jbe 1b\n" FX_TWO_REGISTERS(
+			    "112",
+			    "48") "	jmp 1b\n"
+				  ".cfi_endproc\n"
+				  ".size fx_hooks_begin_registers, .-fx_hooks_begin_registers\n");
+_Static_assert(FX_QUICK_VALUES == 6, "three times two");
 
 /* Its values stand; it begins. */
 fx_hot void quick_begin(struct fx_frame *f, struct fx_stash_place *p, const struct fx_quick *quick,
@@ -71,21 +115,6 @@ static fx_cold bool quick_fails(struct fx_kept *kept, uint64_t site, uint64_t ke
 	return false;
 }
 
-bool fx_hooks_enter_registers_kept(struct fx_kept *kept, uint64_t site, uint64_t sp, uint64_t key,
-				   const struct fx_quick *quick, uint64_t now)
-{
-	struct fx_thread *t = fx_self;
-	struct fx_frame *f = NULL;
-	struct fx_stash_place *p;
-
-	if (fx_unlikely(!quick_take(t, sp, key, quick, &f)))
-		return quick_fails(kept, site, key, quick, f);
-	p = fx_stash_place(t, f);
-	fx_quick_read_registers(quick, kept, p->args);
-	quick_begin(f, p, quick, now);
-	return true;
-}
-
 bool fx_hooks_enter_plain_kept(struct fx_kept *kept, uint64_t site, uint64_t sp, uint64_t key,
 			       const struct fx_quick *quick, uint64_t now)
 {
@@ -93,7 +122,7 @@ bool fx_hooks_enter_plain_kept(struct fx_kept *kept, uint64_t site, uint64_t sp,
 	struct fx_frame *f = NULL;
 	struct fx_stash_place *p;
 
-	if (fx_unlikely(!quick_take(t, sp, key, quick, &f)))
+	if (fx_unlikely(!fx_hooks_quick_take(t, sp, key, quick, &f)))
 		return quick_fails(kept, site, key, quick, f);
 	p = fx_stash_place(t, f);
 	if (fx_unlikely(!fx_quick_read_plain(quick, kept, p->args)))
@@ -109,7 +138,7 @@ bool fx_hooks_enter_quick_kept(struct fx_kept *kept, uint64_t site, uint64_t sp,
 	struct fx_frame *f = NULL;
 	struct fx_stash_place *p;
 
-	if (fx_unlikely(!quick_take(t, sp, key, quick, &f)))
+	if (fx_unlikely(!fx_hooks_quick_take(t, sp, key, quick, &f)))
 		return quick_fails(kept, site, key, quick, f);
 	p = fx_stash_place(t, f);
 	if (fx_unlikely(!fx_quick_read(quick, kept, p->args)))
@@ -130,7 +159,7 @@ void fx_hooks_enter_frame_at(uint64_t frame, uint64_t site, uint64_t sp, uint64_
 		fx_hooks_enter(quick->function, site, sp, key);
 		return;
 	}
-	if (fx_unlikely(!quick_take(t, sp, key, quick, &f))) {
+	if (fx_unlikely(!fx_hooks_quick_take(t, sp, key, quick, &f))) {
 		if (f)
 			fx_hooks_enter_again(quick->function, site, sp, key, f);
 		else

@@ -83,35 +83,32 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 /* A call that ends, by its times; no end: none. Handlers may close it until its record is claimed. */
 struct ending {
 	uint64_t start, end;
+	bool
+	    placed; /* none, but what the newest call was called with may stand in its place of the stash */
 };
 
-/* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened; *ret: all is as usual but that the function's name is not known, and that call ended then. The steps are those of
- * unwound.c. */
-fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail,
-			  struct ending *ret)
+/* Whether the newest call, which `function' ends here, is too short to be recorded: it is counted, and taken off. Else *ret says when it was. */
+fx_hot bool leave_is_short(struct fx_thread *t, struct fx_frame *f, struct ending *ret)
 {
-	struct fx_thread *t = fx_self;
-	uint64_t s, *p, end;
-	struct fx_claim claim = {.at = 1};
-	struct fx_frame *f;
+	ret->start = fx_load_relaxed(&f->start);
+	ret->end = fx_thread_time(t, fx_counter());
+	if (fx_likely(ret->end - ret->start >= t->min_duration))
+		return false;
+	t->slot->too_short++;
+	fx_frame_done(t, f, 0);
+	return true;
+}
 
-	if (fx_unlikely(!is_usual(t, state)))
-		return false;
-	f = t->top - 1;
-	if (fx_unlikely(t->unusual || t->busy[0] || !fx_hooks_match(f, function, sp, site, tail)))
-		return false;
-	claim.time = fx_load_relaxed(&f->start);
-	end = fx_thread_time(t, fx_counter());
-	if (fx_unlikely(end - claim.time < t->min_duration)) {
-		t->slot->too_short++;
-		fx_frame_done(t, f, 0);
-		return true;
-	}
+/* Writes its record, and takes it off. False: nothing has happened; *ret: the function's name is not known. */
+fx_hot bool leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t function,
+			struct ending ending, struct ending *ret)
+{
+	struct fx_claim claim = {.time = ending.start, .at = 1};
 	/* relaxed: a slot is one word; the record that it names was published before it */
-	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
+	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]), *p;
+
 	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
-		*ret = (struct ending){claim.time, end};
+		*ret = ending;
 		return false;
 	}
 	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
@@ -121,19 +118,56 @@ fx_hot bool leave_usually(uint64_t state, uint64_t function, uint64_t sp, void *
 		return true;
 	}
 	FX_FAULT(record_half);
-	p[2] = end;
+	p[2] = ending.end;
 	fx_record_publish(p, fx_function_header | s << 48);
 	fx_frame_done(t, f, 0);
 	return true;
 }
 
+/* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
+ * happened; *ret: all is as usual but that the function's name is not known, and that call ended then; or that it has a place. The steps are
+ * those of unwound.c. */
+fx_hot bool leave_usually(struct fx_thread *t, uint64_t function, uint64_t sp, void *site,
+			  bool tail, struct ending *ret)
+{
+	struct fx_frame *f = t->top - 1;
+	struct ending ending = {0};
+
+	if (fx_unlikely((t->unusual | t->busy[0] | t->places) != 0)) {
+		fx_barrier(); /* so that none of them is kept */
+		if (t->unusual || t->busy[0])
+			return false;
+		if (fx_stash_place(t, f)->start == f->start) {
+			ret->placed = true;
+			return false;
+		}
+	}
+	if (fx_unlikely(!fx_hooks_match(f, function, sp, site, tail)))
+		return false;
+	return leave_is_short(t, f, &ending) || leave_named(t, f, function, ending, ret);
+}
+
 /* A call of a chosen function, whose arguments are wanted. */
 #if defined(__x86_64__)
+static APART void enter_registers(uint64_t function, uint64_t site, uint64_t sp, uint64_t key,
+				  const struct fx_quick *quick, uint64_t now)
+{
+	struct fx_thread *t = fx_self;
+	struct fx_frame *f = NULL;
+
+	if (fx_likely(fx_hooks_quick_take(t, sp, key, quick, &f)))
+		fx_hooks_begin_registers(quick, fx_stash_place(t, f), f, now);
+	else if (f)
+		fx_hooks_enter_again(function, site, sp, key, f);
+	else
+		fx_hooks_enter(function, site, sp, key);
+}
+
 fx_hot void enter_by(const struct fx_quick *quick, uint64_t function, uint64_t site, uint64_t sp,
 		     uint64_t key, uint64_t now)
 {
 	if (fx_likely(quick->form == FX_QUICK_REGISTERS))
-		fx_hooks_enter_registers(function, site, sp, key, quick, now);
+		enter_registers(function, site, sp, key, quick, now);
 	else if (quick->form == FX_QUICK_FRAME)
 		fx_hooks_enter_frame(function, site, sp, key, quick, now);
 	else if (quick->form == FX_QUICK_PLAIN)
@@ -188,47 +222,86 @@ static APART void leave_unplaced(uint64_t function, uint64_t sp, void *site, voi
 		fx_hooks_leave(function, sp, site, tail);
 }
 
-/* Writes the record of a call whose place on the stash has all that is wanted of it, and takes it off. False: nothing has happened. */
-fx_hot bool leave_placed(struct fx_thread *t, struct ending end)
+/* The chunk at hand is full, so its record is written as any other's. */
+static fx_cold void leave_placed_anew(struct fx_open o, uint64_t end)
 {
-	struct fx_claim claim = {.time = end.start, .at = 1};
-	struct fx_frame *f = t->top - 1;
-	const struct fx_stash_place *e = fx_stash_place(t, f);
-	uint64_t header, words, *p, *to;
+	struct fx_thread *t = fx_self;
 
-	/* (Its frame is looked at again behind the claim.) */
-	if (fx_unlikely(!t->places || e->start != claim.time ||
-			!((header = e->header) & FX_QUICK_COMPLETE)))
-		return false;
-	words = header >> 4 & 0xfff;
-	if (fx_unlikely(!fx_record_reserve_at_hand(t, (unsigned)words, claim, &p)))
-		return false;
+	fx_function_complete(t, o, o.frame->id, end);
+	if (fx_open_stands(o)) /* it is lost */
+		fx_frame_pop(t, o.frame);
+}
+
+/* Writes the record of a call whose place on the stash has all that is wanted of it, and takes it off. */
+fx_hot void leave_placed(struct fx_frame *f, const struct fx_stash_place *e, uint64_t header,
+			 struct ending end)
+{
+	struct fx_thread *t = fx_self;
+	struct fx_claim claim = {.time = end.start, .at = 1};
+	uint64_t words = header >> 4 & 0xfff, *p, *to;
+
+	if (fx_unlikely(!fx_record_reserve_at_hand(t, (unsigned)words, claim, &p))) {
+		leave_placed_anew((struct fx_open){f, end.start}, end.end);
+		return;
+	}
 	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
 		fx_record_disclaim(t, p, claim, 0);
-		return true;
+		return;
 	}
 	FX_FAULT(record_half);
-	to = p + 2;
-	/* Behind the last word there is room for one more. */
-	for (const uint64_t *from = e->args; to < p + words - 1; from += 2, to += 2) {
-		fx_store_relaxed(&to[0], from[0]);
-		fx_store_relaxed(&to[1], from[1]);
+	/* Two by two: the second may be where the end belongs. */
+	if (fx_likely(words > 3)) {
+		fx_store_relaxed(&p[2], e->args[0]);
+		fx_store_relaxed(&p[3], e->args[1]);
+	}
+	if (fx_unlikely(words > 5)) {
+		const uint64_t *from = e->args + 2;
+
+		for (to = p + 4; to < p + words - 1; from += 2, to += 2) {
+			fx_store_relaxed(&to[0], from[0]);
+			fx_store_relaxed(&to[1], from[1]);
+		}
 	}
 	p[words - 1] = end.end;
 	fx_record_publish(p, header);
 	fx_frame_done(t, f, 0);
-	return true;
 }
 #endif
 
-/* The call that ends is no usual one. */
+/* The newest call has a place, and ends here if it is one of the function. */
+static APART void leave_stashed(uint64_t function, uint64_t sp, void *site, void *place)
+{
+	struct fx_thread *t = fx_self;
+	struct fx_frame *f = t->top - 1;
+	const struct fx_stash_place *stashed = fx_stash_place(t, f);
+	struct ending ending = {0};
+
+	if (fx_unlikely(!fx_hooks_match(f, function, sp, site, is_tail(site, place)))) {
+		fx_hooks_leave(function, sp, site, is_tail(site, place));
+		return;
+	}
+	if (fx_unlikely(leave_is_short(t, f, &ending)))
+		return;
+	FX_FAULT(exit_apart);
+#if defined(__x86_64__)
+	/* (Its frame is looked at again behind the claim.) */
+	if (stashed->start == ending.start && (stashed->header & FX_QUICK_COMPLETE))
+		leave_placed(f, stashed, stashed->header, ending);
+	else
+		leave_unplaced(function, sp, site, place, ending);
+#else
+	(void)stashed;
+	fx_hooks_leave(function, sp, site, is_tail(site, place));
+#endif
+}
+
+/* Its function's name is not known. */
 static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place,
 			      struct ending e)
 {
 	FX_FAULT(exit_apart);
 #if defined(__x86_64__)
-	if (fx_unlikely(!leave_placed(fx_self, e)))
-		leave_unplaced(function, sp, site, place, e);
+	leave_unplaced(function, sp, site, place, e);
 #else
 	(void)e;
 	fx_hooks_leave(function, sp, site, is_tail(site, place));
@@ -326,9 +399,12 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 	if (choice == COUNTED_OUT && fx_likely(!leave_is_counted(state, function, sp, site, tail)))
 		return;
 	if (fx_likely((state & FX_CAT_CHOSEN) && (choice == 0 || choice == FX_CHOICE_SCOPED)) &&
-	    fx_likely(leave_usually(state, function, sp, site, tail, &e)))
+	    fx_likely(is_usual(fx_self, state)) &&
+	    fx_likely(leave_usually(fx_self, function, sp, site, tail, &e)))
 		return;
-	if (e.end)
+	if (fx_unlikely(e.placed))
+		leave_stashed(function, sp, site, place);
+	else if (e.end)
 		leave_apart(function, sp, site, place, e);
 	else
 		fx_hooks_leave(function, sp, site, tail);
@@ -376,6 +452,7 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
 	struct ending e = {0};
+	struct fx_thread *t;
 	uint64_t choice;
 	void *place;
 	bool tail;
@@ -397,10 +474,13 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	}
 	place = __builtin_return_address(0);
 	tail = is_tail(site, place);
-	/* (There fx_self is read, not before: see fx_engine_guest_comes().) */
-	if (fx_likely(leave_usually(state, (uint64_t)function, FX_CFA(), site, tail, &e)))
+	t = fx_self; /* if it is one; not read before: see fx_engine_guest_comes() */
+	if (fx_likely(is_usual(t, state)) &&
+	    fx_likely(leave_usually(t, (uint64_t)function, FX_CFA(), site, tail, &e)))
 		return;
-	if (e.end)
+	if (fx_unlikely(e.placed))
+		leave_stashed((uint64_t)function, FX_CFA(), site, place);
+	else if (e.end)
 		leave_apart((uint64_t)function, FX_CFA(), site, place, e);
 	else
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);

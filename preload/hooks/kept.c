@@ -94,7 +94,6 @@ FX_KEPT_WAY("fx_hooks_leave", "rsi", "r8", "");
 	"	movq 16(%rsp), %rcx\n"
 
 FX_QUICK_WAY("fx_hooks_enter", "_quick", FX_ENTRY_PUT, "rdi", FX_ENTRY_GOT);
-FX_QUICK_WAY("fx_hooks_enter", "_registers", FX_ENTRY_PUT, "rdi", FX_ENTRY_GOT);
 FX_QUICK_WAY("fx_hooks_enter", "_plain", FX_ENTRY_PUT, "rdi", FX_ENTRY_GOT);
 /* (The slow half wants the function, in place of the start.) */
 FX_QUICK_WAY("fx_hooks_leave", "_quick",

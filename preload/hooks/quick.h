@@ -53,7 +53,7 @@ enum fx_quick_way {
 enum fx_quick_form {
 	FX_QUICK_ANY,	    /* fx_quick_read(); */
 	FX_QUICK_PLAIN,	    /* fx_quick_read_plain(); */
-	FX_QUICK_REGISTERS, /* fx_quick_read_registers(); */
+	FX_QUICK_REGISTERS, /* fx_hooks_begin_registers(); */
 	FX_QUICK_FRAME,	    /* fx_quick_read_frame() */
 };
 
@@ -184,20 +184,6 @@ fx_hot uint64_t *fx_quick_put(uint64_t *to, const struct fx_quick_value *v, uint
 
 _Static_assert(FX_QUICK_VALUES % 2 == 0 && FX_QUICK_WORDS < FX_STASH_PLACE_WORDS,
 	       "two by two; room for one more");
-
-/* Halves that are registers as they are; two by two, of which the last may be none. */
-fx_hot void fx_quick_read_registers(const struct fx_quick *q, const struct fx_kept *kept,
-				    uint64_t *to)
-{
-	const struct fx_quick_value *v = q->values, *end = v + q->count;
-
-	do {
-		fx_store_relaxed(&to[0], v[0].header | kept->registers[v[0].base] << 32);
-		fx_store_relaxed(&to[1], v[1].header | kept->registers[v[1].base] << 32);
-		to += 2;
-		v += 2;
-	} while (fx_unlikely(v < end));
-}
 
 /* Halves and words in memory that the frame pointer leads to, which is near. */
 fx_hot void fx_quick_read_frame(const struct fx_quick *q, uint64_t frame, uint64_t *to)

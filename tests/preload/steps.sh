@@ -40,15 +40,16 @@ for optimise in -O0 -O2; do
 	expect_steps two 54 92
 	expect_steps result 54 92
 	"$FXTRACE" run -q -c function --clock counter --args '*' --retval result -o args.fxt -- ./steps >counted || fail "status $?"
-	expect_steps leaf 54 92
+	# (Whether the newest call has arguments is looked at first, where any may have.)
+	expect_steps leaf 54 101
 	# In memory, in registers.
 	if [ $optimise = -O0 ]; then
-		expect_steps two 143 139
+		expect_steps two 143 127
 	else
-		expect_steps two 173 142
+		expect_steps two 123 130
 	fi
-	expect_steps mixed 337 158
-	expect_steps result 165 341
+	expect_steps mixed 337 152
+	expect_steps result 143 331
 	expect_clean args.fxt
 	# Outside of what --when means; a process that is to tell of arguments waits until it is told which functions these are.
 	"$FXTRACE" run -q -c function --clock counter --when no_such --args no_such -o when.fxt -- ./steps >counted || fail "status $?"

@@ -19,7 +19,7 @@
 
 enum color { RED, GREEN = 7, BLUE };
 
-static volatile int sink;
+static volatile int sink, three = 3;
 static volatile int phase;
 static volatile unsigned counts[2];
 static uintptr_t code_start, code_end; /* of libfxtrace.so */
@@ -32,6 +32,7 @@ static LONE void leaf(void)
 static LONE void two(int a, int b)
 {
 	phase = 1;
+	__asm__ __volatile__("" : "+r"(a), "+r"(b)); /* both are kept until here */
 	sink = a + b;
 }
 
@@ -89,7 +90,7 @@ PLAIN static void call(int which)
 		leaf();
 		break;
 	case 1:
-		two(3, -4);
+		two(three, -1 - three);
 		break;
 	case 2:
 		mixed(-1000000000000, 200, -5, GREEN);
