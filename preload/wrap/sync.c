@@ -538,9 +538,26 @@ fx_hot bool fx_pass_pthread_spin_trylock(pthread_spinlock_t *l, int *ret)
 	FX_PASS_TAKE(ret, pthread_spin_trylock, l);
 }
 
-fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)
+static fx_cold bool spin_unlock_passes(pthread_spinlock_t *l, int *ret)
 {
 	PASS_UNLOCK(l, spin_releases, ret, pthread_spin_unlock);
+}
+
+static fx_cold int64_t spin_unlock_slowly(pthread_spinlock_t *l)
+{
+	int ret;
+
+	return spin_unlock_passes(l, &ret) ? ret : NOT_PASSED;
+}
+
+fx_hot bool fx_pass_pthread_spin_unlock(pthread_spinlock_t *l, int *ret)
+{
+	int64_t r;
+
+	UNLOCK_AT_HAND(l, false, ret, pthread_spin_unlock);
+	r = spin_unlock_slowly(l);
+	*ret = (int)r;
+	return r != NOT_PASSED;
 }
 
 #include "preload/unit-sync.inc"
