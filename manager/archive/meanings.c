@@ -166,7 +166,6 @@ static bool is_size(const struct fx_rewriting *w, uint32_t ref)
 	       strcmp(w->s->names.table[ref].text, "size") == 0;
 }
 
-/* An argument of a call that moves bytes. */
 /* Where the reference of a text goes; NULL: nowhere. */
 static uint32_t *text_place(struct fx_transfer_args *args, enum fx_meaning meaning)
 {
@@ -213,6 +212,7 @@ static uint16_t *text_head_place(struct fx_transfer_args *args, enum fx_meaning 
 	}
 }
 
+/* An argument of a call that moves bytes. */
 static void transfer_note(struct fx_rewriting *w, uint16_t head, uint32_t ref,
 			  enum fx_meaning meaning)
 {
