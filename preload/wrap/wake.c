@@ -9,7 +9,8 @@
 /*
  * A thread lets one of the threads go that wait for an object, or all: release_NAME() leaves a token before the real
  * function, or a note if nobody waits; and behind it the word that it is done. A thread that was let go may have freed the
- * object by then. `row': how many have stood in the object's own row, where it has one. `shared': tells what is done if processes share it, and returns true.
+ * object by then. `row': how many have stood in the object's own row, where it has one. `shared': tells what is done if
+ * processes share it, and returns true.
  */
 #define RELEASE(name, type, many, row, shared)                                                     \
 	static fx_cold bool token_##name(struct fx_thread *t, type *object, int *ret)              \
