@@ -43,53 +43,56 @@ _Static_assert(offsetof(struct fx_stash_place, start) == 0 &&
 	       "place");
 _Static_assert(offsetof(struct fx_frame, start) == 0, "frame");
 
+/* clang-format off */ /* (a line is an instruction) */
+
 /* Halves that are registers as they are, two by two: values from rdi + `from' on, to rsi + `to'. */
-#define FX_TWO_REGISTERS(from, to)                                                                 \
-	"	movzbl 12+" from "(%rdi), %eax\n"                                                  \
-	"	movzbl 28+" from "(%rdi), %r8d\n"                                                  \
-	"	movq -128(%rsp,%rax,8), %rax\n"                                                          \
-	"	movq -128(%rsp,%r8,8), %r8\n"                                                            \
-	"	shlq $32, %rax\n"                                                                        \
-	"	shlq $32, %r8\n"                                                                         \
-	"	orq " from "(%rdi), %rax\n"                                                        \
-	"	orq 16+" from "(%rdi), %r8\n"                                                      \
-	"	movq %rax, " to "(%rsi)\n"                                                         \
+#define FX_TWO_REGISTERS(from, to) \
+	"	movzbl 12+" from "(%rdi), %eax\n" \
+	"	movzbl 28+" from "(%rdi), %r8d\n" \
+	"	movq -128(%rsp,%rax,8), %rax\n" \
+	"	movq -128(%rsp,%r8,8), %r8\n" \
+	"	shlq $32, %rax\n" \
+	"	shlq $32, %r8\n" \
+	"	orq " from "(%rdi), %rax\n" \
+	"	orq 16+" from "(%rdi), %r8\n" \
+	"	movq %rax, " to "(%rsi)\n" \
 	"	movq %r8, 8+" to "(%rsi)\n"
 
 /*
  * fx_hooks_begin_registers(quick, place, frame, now): what is kept stands below the stack pointer, where handlers leave it alone. The
  * start goes behind all that it tells of, into the place and the frame (both pair with reader/slots.c).
  */
-__asm__(
-    ".text\n"
-    ".p2align 4\n"
-    ".globl fx_hooks_begin_registers\n"
-    ".hidden fx_hooks_begin_registers\n"
-    ".type fx_hooks_begin_registers, @function\n"
-    "fx_hooks_begin_registers:\n"
-    ".cfi_startproc\n"
-    "	movq %rbx, -104(%rsp)\n"
-    "	movq %rbp, -80(%rsp)\n"
-    "	movq %r12, -32(%rsp)\n"
-    "	movq %r13, -24(%rsp)\n"
-    "	movq %r14, -16(%rsp)\n"
-    "	movq %r15, -8(%rsp)\n"
-    "	movq 24(%rdi), %r9\n"
-    "	movq %r9, 8(%rsi)\n" FX_TWO_REGISTERS(
-	"48",
-	"16") "	cmpw $2, 44(%rdi)\n"
-	      "	ja 2f\n"
-	      "1:	movq %rcx, (%rsi)\n"
-	      "	movq %rcx, (%rdx)\n"
-	      "	ret\n"
-	      "2:\n" FX_TWO_REGISTERS(
-		  "80",
-		  "32") "	cmpw $4, 44(%rdi)\n"
-			"	jbe 1b\n" FX_TWO_REGISTERS(
-			    "112",
-			    "48") "	jmp 1b\n"
-				  ".cfi_endproc\n"
-				  ".size fx_hooks_begin_registers, .-fx_hooks_begin_registers\n");
+__asm__(".text\n"
+	".p2align 4\n"
+	".globl fx_hooks_begin_registers\n"
+	".hidden fx_hooks_begin_registers\n"
+	".type fx_hooks_begin_registers, @function\n"
+	"fx_hooks_begin_registers:\n"
+	".cfi_startproc\n"
+	"	movq %rbx, -104(%rsp)\n"
+	"	movq %rbp, -80(%rsp)\n"
+	"	movq %r12, -32(%rsp)\n"
+	"	movq %r13, -24(%rsp)\n"
+	"	movq %r14, -16(%rsp)\n"
+	"	movq %r15, -8(%rsp)\n"
+	"	movq 24(%rdi), %r9\n"
+	"	movq %r9, 8(%rsi)\n"
+	FX_TWO_REGISTERS("48", "16")
+	"	cmpw $2, 44(%rdi)\n"
+	"	ja 2f\n"
+	"1:	movq %rcx, (%rsi)\n"
+	"	movq %rcx, (%rdx)\n"
+	"	ret\n"
+	"2:\n"
+	FX_TWO_REGISTERS("80", "32")
+	"	cmpw $4, 44(%rdi)\n"
+	"	jbe 1b\n"
+	FX_TWO_REGISTERS("112", "48")
+	"	jmp 1b\n"
+	".cfi_endproc\n"
+	".size fx_hooks_begin_registers, .-fx_hooks_begin_registers\n");
+
+/* clang-format on */
 _Static_assert(FX_QUICK_VALUES == 6, "three times two");
 
 /* Its values stand; it begins. */
