@@ -239,7 +239,12 @@ static int fx_call_sem_trywait(sem_t *s)
 }
 
 /* Conditions that processes share have no arrows. */
-#define NOT_SHARED(t, object, ret) false
+fx_hot bool cond_shared(struct fx_thread *t, const void *c, int *ret)
+{
+	(void)t, (void)c;
+	*ret = 0;
+	return false;
+}
 
 /* A post that comes first is not lost. */
 #define NO_ROW(object) UINT64_MAX
@@ -335,9 +340,9 @@ fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m
 	return true;
 }
 
-RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row, NOT_SHARED)
+RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row, cond_shared)
 
-RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row, NOT_SHARED)
+RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row, cond_shared)
 
 fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
 {
@@ -399,9 +404,9 @@ fx_hot bool fx_pass_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *tim
 	return true;
 }
 
-RELEASE(cnd_signal, cnd_t, false, cond_row, NOT_SHARED)
+RELEASE(cnd_signal, cnd_t, false, cond_row, cond_shared)
 
-RELEASE(cnd_broadcast, cnd_t, true, cond_row, NOT_SHARED)
+RELEASE(cnd_broadcast, cnd_t, true, cond_row, cond_shared)
 
 fx_hot bool fx_pass_cnd_signal(cnd_t *c, int *ret)
 {

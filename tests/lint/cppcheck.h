@@ -11,4 +11,7 @@
 /* Types of the machine's own class, of link.h. */
 #define ElfW(type) Elf64_##type
 
+/* A macro of slurm/spank.h that defines what Slurm looks for. */
+#define SPANK_PLUGIN(name, version)
+
 #endif
