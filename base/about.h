@@ -8,8 +8,9 @@
 
 /*
  * Arguments with blanks between them; the file that runs; its working directory; the number of its user; when it began, in
- * nanoseconds of CLOCK_BOOTTIME, as near as the kernel tells, which is a hundredth of a second; and what stands now in the
- * place of its arguments, where servers say what they are.
+ * nanoseconds of CLOCK_BOOTTIME, as near as the kernel tells, which is a hundredth of a second; what stands now in the
+ * place of its arguments, where servers say what they are; the id of its container, 64 hexadecimal digits; and the uid of its
+ * Kubernetes pod.
  */
 #define FX_ABOUTS(X)                                                                               \
 	X(COMMAND, "command")                                                                      \
@@ -17,7 +18,9 @@
 	X(DIRECTORY, "directory")                                                                  \
 	X(USER, "user")                                                                            \
 	X(STARTED, "started")                                                                      \
-	X(TITLE, "title")
+	X(TITLE, "title")                                                                          \
+	X(CONTAINER, "container")                                                                  \
+	X(POD, "pod")
 
 #define FX_ENUM_ABOUT_(symbol, name) FX_ABOUT_##symbol,
 enum fx_about { FX_ABOUTS(FX_ENUM_ABOUT_) FX_ABOUT_COUNT };

@@ -70,6 +70,8 @@ static void otlp_resource(struct otlp *otlp, const struct fx_process *process)
 			  process->about[FX_ABOUT_COMMAND]);
 	fx_otlp_some_text(otlp->sink, &has, "process.working_directory",
 			  process->about[FX_ABOUT_DIRECTORY]);
+	fx_otlp_some_text(otlp->sink, &has, "container.id", process->about[FX_ABOUT_CONTAINER]);
+	fx_otlp_some_text(otlp->sink, &has, "k8s.pod.uid", process->about[FX_ABOUT_POD]);
 	if (process->parent)
 		fx_otlp_number(otlp->sink, &has, "process.parent_pid", process->parent);
 	if (host->host[0])

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "manager/process/container.h"
 
 /* So much is read that it is seen whether there is more than an archive has room for. */
 #define ABOUT_READ_MAX (FX_ABOUT_MAX + 1)
@@ -65,6 +66,26 @@ static char *about_started(unsigned long long ticks)
 	return strdup(started);
 }
 
+/* A container whose processes the manager does not see by their cgroups, as from inside of it, is none. */
+static void about_container(struct fx_abouts *ret, pid_t pid)
+{
+	struct fx_container container = {0};
+	char path[64], line[ABOUT_READ_MAX];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	file = fopen(path, "re");
+	if (!file)
+		return;
+	while (!container.id[0] && fgets(line, sizeof(line), file))
+		fx_container_parse(line, &container);
+	fclose(file);
+	if (container.id[0])
+		ret->texts[FX_ABOUT_CONTAINER] = strdup(container.id);
+	if (container.pod[0])
+		ret->texts[FX_ABOUT_POD] = strdup(container.pod);
+}
+
 void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid, unsigned long long born_ticks)
 {
 	char user[16];
@@ -75,6 +96,7 @@ void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid, unsigned long l
 	ret->texts[FX_ABOUT_DIRECTORY] = about_link(pid, "cwd");
 	ret->texts[FX_ABOUT_USER] = strdup(user);
 	ret->texts[FX_ABOUT_STARTED] = about_started(born_ticks);
+	about_container(ret, pid);
 }
 
 void fx_abouts_inherit(struct fx_abouts *ret, const struct fx_abouts *parent)
