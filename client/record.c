@@ -21,6 +21,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
+#include "client/watchdog.h"
 #include "manager/archive/destination.h"
 #include "manager/process/kernel-rights.h"
 #include "manager/session/companion.h"
@@ -51,6 +52,7 @@ struct record {
 	char socket[FX_OUTPUT_PATH_MAX];
 
 	struct fx_link link;
+	struct fx_watchdog dog;
 	int signal_fd;
 	pid_t child; /* 0 none */
 	int child_pidfd;
@@ -307,6 +309,12 @@ static int record_look(struct record *record)
 	return r;
 }
 
+/* The program as long as it runs. */
+static pid_t record_watched(const struct record *record)
+{
+	return record->child_ended ? 0 : record->child;
+}
+
 static int wait_for_end(struct record *record)
 {
 	uint64_t end = record->options.config.duration_ns
@@ -320,16 +328,24 @@ static int wait_for_end(struct record *record)
 		struct pollfd fds[] = {
 		    {.fd = record->signal_fd, .events = POLLIN},
 		    {.fd = record->child_ended ? -1 : record->child_pidfd, .events = POLLIN},
+		    {.fd = record->dog.poller.fd, .events = POLLIN},
 		};
+		int patience = fx_watchdog_patience(&record->dog, LOOK_MS);
 
-		if (poll(fds, 2, left < LOOK_MS ? (int)left : LOOK_MS) > 0 && fds[0].revents)
+		if (poll(fds, 3, left < (uint64_t)patience ? (int)left : patience) > 0 &&
+		    fds[0].revents)
 			record_take_signal(record, &told);
-		program_reap(record, WNOHANG);
+		/* waitpid() would take a stop by the watchdog for the end, and from it. */
+		if (fds[1].revents || !record->dog.look.is_on)
+			program_reap(record, WNOHANG);
 		if ((record->child_ended && !record->decouple) || now_ms() >= end)
 			record->over = true;
 		if (!record->over)
 			r = record_look(record);
+		if (r == 0 && !record->over)
+			r = fx_watchdog_turn(&record->dog, record_watched(record));
 	}
+	fx_watchdog_end(&record->dog);
 	return r;
 }
 
@@ -358,10 +374,24 @@ static int record_exit_status(const struct record *record, int status)
 	return WEXITSTATUS(record->wait_status) ? WEXITSTATUS(record->wait_status) : status;
 }
 
+/* 0, or the exit status after a line that says why. */
+static int record_watch(struct record *record)
+{
+	int r = fx_watchdog_begin(&record->dog, &record->link, record->options.config.watchdog_ns);
+
+	if (r == 0)
+		return 0;
+	fx_report_as(record->remote.command, "no watchdog: %s", fx_report_why(r));
+	return FX_EXIT_FAILURE;
+}
+
 static int record_execute(struct record *record)
 {
 	struct fx_msg_result started;
-	int r = fx_control_initialize(&record->link, &record->options, false);
+	int r;
+
+	fx_watchdog_clear(&record->dog);
+	r = fx_control_initialize(&record->link, &record->options, false);
 
 	if (r == 0)
 		r = fx_control_start(&record->link, FX_CLEAR_ENTIRE, NULL, &started);
@@ -370,6 +400,8 @@ static int record_execute(struct record *record)
 	FX_FAULT(client_started);
 	if (find_socket(record, record->socket, sizeof(record->socket)) < 0)
 		r = FX_EXIT_FAILURE;
+	if (r == 0)
+		r = record_watch(record);
 	if (r == 0 && record->program)
 		r = program_start(record);
 	else if (r == 0)

@@ -44,7 +44,8 @@
 	X(ALERT, 29, fx_msg_alert, 0, "a provider's alert")                                        \
 	X(FLUSH, 30, fx_msg_request, 0,                                                            \
 	  "write what was recorded; answered when it is in the file")                              \
-	X(CHOOSE, 31, fx_msg_choose, 0, "record other functions; answered when processes know")
+	X(CHOOSE, 31, fx_msg_choose, 0, "record other functions; answered when processes know")    \
+	X(NOTE, 32, fx_msg_note, 0, "what a thread was seen to do, for the archive")
 
 #define FX_MESSAGE_NUMBER(sym, nr, type, fds, help) FX_MSG_##sym = (nr),
 enum fx_message_type { FX_MESSAGES(FX_MESSAGE_NUMBER) };
@@ -272,7 +273,7 @@ struct fx_provider_entry {
 	uint64_t durable_size;
 	uint64_t rolling_used; /* bytes of rolling space that were taken in this session */
 	uint32_t gone;	       /* 1: the process has ended */
-	uint32_t reserved;
+	uint32_t is_kernel;    /* 1: the kernel provider, which records of other processes */
 	char name[FX_PROVIDER_NAME_MAX + 4]; /* as the process gave it, NUL-terminated */
 };
 
@@ -372,6 +373,24 @@ struct fx_msg_start {
 struct fx_msg_choose {
 	struct fx_msg_header header;
 	char functions[FX_FUNCTION_LIST_MAX]; /* not empty */
+};
+
+/* What the event of a note is called. */
+enum fx_note_kind {
+	FX_NOTE_STANDSTILL = 1,
+	FX_NOTE_DEADLOCK = 2, /* it waits in a circle */
+};
+
+#define FX_NOTE_TEXT_MAX 12000u /* bytes of a text, with the NUL */
+
+/* From the client whose session it is, about a process in it. It counts as of when it comes. */
+struct fx_msg_note {
+	struct fx_msg_header header;
+	uint32_t kind; /* enum fx_note_kind */
+	uint32_t pid;  /* as GET_PROVIDERS tells it */
+	uint32_t tid;  /* the same namespace's */
+	uint32_t reserved;
+	char text[FX_NOTE_TEXT_MAX]; /* NUL-terminated */
 };
 
 struct fx_msg_stop {

@@ -97,6 +97,7 @@ void fx_client_describe(const struct fx_daemon *d, const struct fx_provider *p,
 	    .wraps = claimed / p->drain.layout.chunks_per_half,
 	    .rolling_used = claimed * p->drain.layout.chunk_size,
 	    .gone = p->phase != FX_PROVIDER_LIVE,
+	    .is_kernel = p->is_kernel,
 	    .dropped = p->inlet ? fx_provider_dropped(p) : 0,
 	    .durable_used = attached ? fx_load_relaxed(&h->durable_hint) : 0,
 	    .durable_size = p->drain.layout.durable_size,
@@ -323,6 +324,9 @@ static int serve_control(struct fx_client *c, const union fx_message_any *m, int
 		break;
 	case FX_MSG_CHOOSE:
 		r = fx_daemon_session_choose(d, c, &m->CHOOSE);
+		break;
+	case FX_MSG_NOTE:
+		r = fx_daemon_session_note(d, c, &m->NOTE);
 		break;
 	default:
 		r = FX_CONTROL_BAD_REQUEST;

@@ -111,6 +111,10 @@ int fx_daemon_session_choose(struct fx_daemon *d, struct fx_client *client,
 			     const struct fx_msg_choose *request);
 void fx_daemon_session_step_choosing(struct fx_daemon *d, uint64_t now);
 
+/* What the client has seen of a thread goes into the archive. */
+int fx_daemon_session_note(struct fx_daemon *d, const struct fx_client *client,
+			   const struct fx_msg_note *request);
+
 /* A provider enters the session while tracing is stopped. It may have recorded before that: a child brings its memory. */
 void fx_daemon_session_enter_late(struct fx_daemon *d, struct fx_provider *p);
 

@@ -13,9 +13,6 @@
 #include "manager/settings/worker.h"
 #include "symbols/symbols.h"
 
-/* What lies in a circle is called so in the archive. */
-#define LOST_NAME "deadlock"
-
 /* --- The look ----------------------------------------------------------------------------------- */
 
 static void answer_free(struct fx_look_answer *answer)
@@ -100,7 +97,7 @@ void fx_look_end(struct fx_look *look)
 /* --- What it has seen --------------------------------------------------------------------------- */
 
 /* Of another pid namespace the numbers that a process gives its threads are not known here: all is said of its first thread. */
-static uint32_t look_tid(const struct fx_provider *p, pid_t tid)
+uint32_t fx_look_tid(const struct fx_provider *p, pid_t tid)
 {
 	uint32_t first = p->origin ? fx_origin_first_tid(p->origin) : (uint32_t)p->pid;
 
@@ -117,8 +114,8 @@ static void look_note(const struct fx_look *look, const struct fx_provider *p,
 	fx_block_list_init(&list);
 	for (size_t i = 0; i < look->answer.count; i++) {
 		const struct fx_look_thread *t = &look->answer.threads[i];
-		uint32_t tid = look_tid(p, t->tid);
-		const char *what = t->is_lost ? LOST_NAME : name;
+		uint32_t tid = fx_look_tid(p, t->tid);
+		const char *what = t->is_lost ? FX_LOOK_LOST : name;
 
 		if (t->pid != p->pid || !t->text ||
 		    (block && fx_notes_add(block, tid, what, t->text)))
@@ -137,7 +134,7 @@ static void look_note(const struct fx_look *look, const struct fx_provider *p,
 }
 
 /* In one write: the program uses the same terminal. */
-static void look_print(const struct fx_look *look)
+void fx_look_print(const struct fx_look *look)
 {
 	const struct fx_look_answer *answer = &look->answer;
 
@@ -153,7 +150,7 @@ static void look_print(const struct fx_look *look)
 
 void fx_look_tell(struct fx_look *look, const struct fx_roster *roster, const char *name)
 {
-	look_print(look);
+	fx_look_print(look);
 	for (const struct fx_provider *p = roster->providers; p; p = p->next) {
 		if (p->phase == FX_PROVIDER_LIVE && p->inlet && roster->queue)
 			look_note(look, p, roster->queue, name);

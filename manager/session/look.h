@@ -61,6 +61,15 @@ bool fx_look_begin(struct fx_look *look, const char *title, uint64_t ticks, stru
 /* Tells what was seen, once `done` was called; `name` is a literal, what the events in the archive are called. */
 void fx_look_tell(struct fx_look *look, const struct fx_roster *roster, const char *name);
 
+/* The part of that which goes to standard error. */
+void fx_look_print(const struct fx_look *look);
+
+/* What a thread that waits in a circle has as the name of its event. */
+#define FX_LOOK_LOST "deadlock"
+
+/* The number under which the archive knows a thread of `p`. */
+uint32_t fx_look_tid(const struct fx_provider *p, pid_t tid);
+
 /* Waits for the one that is on, and forgets what it has seen. */
 void fx_look_end(struct fx_look *look);
 

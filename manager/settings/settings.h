@@ -45,7 +45,7 @@ struct fx_session_config {
 	uint64_t last_ns;	  /* circular: what is kept at the end; 0: all that there is */
 	const char *functions;	  /* see manager/settings/functions.h; NULL: all */
 	uint64_t duration_ns;	  /* 0: until the end */
-	uint64_t watchdog_ns;	  /* of a run: a standstill that is told of; 0: none is */
+	uint64_t watchdog_ns;	  /* a standstill that is told of; 0: none is */
 	uint64_t max_memory;	  /* bytes that all buffers together may take; 0: any */
 	uint64_t max_user_memory; /* of a daemon: those of one user, not its own; 0: any */
 	uint64_t max_strings; /* bytes that the strings of one process may take in the manager */

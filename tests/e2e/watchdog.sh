@@ -142,4 +142,4 @@ expect_clean trace.fxt
 
 expect_one_error 2 "$FXTRACE" run --watchdog 0s true
 expect_one_error 2 "$FXTRACE" run --watchdog soon true
-expect_one_error 2 "$FXTRACE" record --watchdog 1s true
+expect_one_error 2 "$FXTRACE" start --watchdog 1s

@@ -206,7 +206,7 @@ static const uint8_t types[] = {
     FX_MSG_INITIALIZE, FX_MSG_START,	     FX_MSG_STOP,	   FX_MSG_TERMINATE,
     FX_MSG_SNAPSHOT,   FX_MSG_WATCH_ALERT,   FX_MSG_REGISTERED,	   FX_MSG_RESULT,
     FX_MSG_STATUS,     FX_MSG_MANAGER_READY, FX_MSG_ALERT,	   0xff,
-    FX_MSG_CHOOSE,
+    FX_MSG_CHOOSE,     FX_MSG_NOTE,
 };
 
 /* A path whose neighbours cannot be made: the file of the session is the descriptor. */
@@ -245,6 +245,12 @@ static void message_fill(union fx_message_any *m, unsigned type)
 		break;
 	case FX_MSG_CHOOSE:
 		strcpy(m->CHOOSE.functions, input_u8(&w.in) & 1 ? "-a\n" : "+b\n#16\n");
+		break;
+	case FX_MSG_NOTE:
+		m->NOTE.kind = FX_NOTE_STANDSTILL + input_u8(&w.in) % 2;
+		m->NOTE.pid = (uint32_t)getpid();
+		m->NOTE.tid = 1 + input_u8(&w.in);
+		input_take(&w.in, m->NOTE.text, input_u8(&w.in));
 		break;
 	case FX_MSG_STOP:
 	case FX_MSG_TERMINATE:
@@ -313,7 +319,8 @@ static void message_send(struct end *e)
 		uint8_t room[2 * sizeof(union fx_message_any)];
 	} m;
 	uint8_t how = input_u8(&w.in), passed = input_u8(&w.in);
-	unsigned type = types[how % 16], count = passed % 8 < 6 ? passed % 8 % 2 : passed % 20;
+	unsigned type = types[how % sizeof(types)],
+		 count = passed % 8 < 6 ? passed % 8 % 2 : passed % 20;
 	size_t size;
 	int fds[20];
 

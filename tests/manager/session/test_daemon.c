@@ -1137,6 +1137,56 @@ Test(daemon, an_alert_triggers_a_stop)
 	cr_assert_eq(events("name"), 3);
 }
 
+/* --- Notes ------------------------------------------------------------------------------------ */
+
+static int note(int fd, struct fx_msg_note request)
+{
+	struct fx_msg_result result;
+
+	control_send(fd, FX_MSG_NOTE, &request, sizeof(request), -1);
+	control_receive(fd, FX_MSG_RESULT, &result, sizeof(result));
+	return result.status;
+}
+
+Test(daemon, notes_of_the_sessions_client_are_events)
+{
+	struct fx_msg_note sound = {.kind = FX_NOTE_STANDSTILL, .pid = (uint32_t)getpid()}, request;
+	int other = client_connect(&m);
+
+	sound.tid = sound.pid;
+	strcpy(sound.text, "waits");
+	provide();
+	cr_assert_eq(note(link_fd, sound), FX_CONTROL_NOT_STARTED);
+	initialize(FX_MODE_STREAMING);
+	cr_assert_eq(note(link_fd, sound), FX_CONTROL_NOT_STARTED);
+	cr_assert_eq(control_start(link_fd, FX_RETAIN), 0);
+	record(NAME, 1);
+	cr_assert_eq(note(other, sound), FX_CONTROL_BAD_REQUEST);
+	request = sound;
+	request.kind = FX_NOTE_DEADLOCK + 1;
+	cr_assert_eq(note(link_fd, request), FX_CONTROL_BAD_REQUEST);
+	request = sound;
+	request.tid = 0;
+	cr_assert_eq(note(link_fd, request), FX_CONTROL_BAD_REQUEST);
+	request = sound;
+	request.pid = 0;
+	cr_assert_eq(note(link_fd, request), -ESRCH);
+	request = sound;
+	memset(request.text, '\xff', sizeof(request.text));
+	cr_assert_eq(note(link_fd, request), FX_CONTROL_BAD_REQUEST);
+	request.text[sizeof(request.text) - 1] = 0;
+	request.kind = FX_NOTE_DEADLOCK;
+	cr_assert_eq(note(link_fd, request), 0);
+	cr_assert_eq(note(link_fd, sound), 0);
+	cr_assert_eq(note(link_fd, sound), 0);
+	close(other);
+	terminate();
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_INSTANT, "standstill"), 2);
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_INSTANT, "deadlock"), 1);
+}
+
+/* --- Snapshots -------------------------------------------------------------------------------- */
+
 static int take_snapshot(const char *path, struct fx_msg_result *ret)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -1191,7 +1241,7 @@ Test(daemon, malformed_requests_are_refused_and_harm_nobody)
 	struct fx_msg_header *header = (struct fx_msg_header *)bytes;
 	struct fx_msg_result result;
 
-	for (unsigned type = FX_MSG_RESULT; type < FX_MSG_CHOOSE + 4; type++) {
+	for (unsigned type = FX_MSG_RESULT; type < FX_MSG_NOTE + 4; type++) {
 		int fd = client_connect(&m);
 
 		*header =
