@@ -5,7 +5,8 @@
 
 failed=
 for name in \
-	tests/base/test_clock tests/manager/settings/test_timebase tests/manager/session/test_single tests/manager/session/test_daemon \
+	tests/base/test_clock tests/manager/settings/test_timebase tests/manager/session/test_single \
+	tests/manager/session/test_daemon{,_alerts,_categories,_cycles,_errors,_flush,_random} \
 	tests/e2e/instrumented.sh tests/e2e/shapes.sh tests/faults/clocks.sh; do
 	case $name in
 	*.sh) command=$FX_SRCDIR/$name ;;
