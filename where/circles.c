@@ -2,14 +2,10 @@
 #include "where/circles.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 
-#include "where/frozen.h"
 #include "where/pipes.h"
 #include "where/sockets.h"
 #include "where/waits.h"
@@ -226,38 +222,12 @@ static int circles_follow_pipes(struct fx_where *where)
 
 /* --- Circles ------------------------------------------------------------------------------------ */
 
-/* How often a thread has given up its processor, or lost it. False: it is gone. */
-static bool switches_read(const struct fx_where_thread *thread, uint64_t *ret)
-{
-	char path[64], line[128];
-	unsigned found = 0;
-	uint64_t count;
-	FILE *file;
-
-	*ret = 0;
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)thread->pid, (int)thread->tid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &count) != 1 &&
-		    sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &count) != 1)
-			continue;
-		*ret += count;
-		found++;
-	}
-	if (file)
-		fclose(file);
-	return found == 2;
-}
-
 /* Whether it waits as it did, for the same. */
 static bool waits_still(const struct fx_where_thread *thread)
 {
 	struct fx_where_thread now = *thread;
-	struct fx_call_place place;
 
-	if (fx_call_read(thread->pid, thread->tid, &place) < 0 ||
-	    (place.call != thread->call && place.call != SYS_restart_syscall) ||
-	    memcmp(place.args, thread->args, sizeof(place.args)) != 0)
+	if (!fx_where_is_in_call(thread))
 		return false;
 	if (waits_at_pipe(thread))
 		return true;
@@ -279,11 +249,11 @@ static bool circle_look(const struct fx_where *where, struct fx_where_thread *st
 	uint64_t switches;
 
 	do {
-		if (!again && !switches_read(at, &at->switches))
+		if (!again && !fx_where_switches(at, &at->switches))
 			return false;
 		if (!waits_still(at))
 			return false;
-		if (again && (!switches_read(at, &switches) || switches != at->switches))
+		if (again && (!fx_where_switches(at, &switches) || switches != at->switches))
 			return false;
 		at = fx_where_thread_of(where, at->holder);
 	} while (at != start);

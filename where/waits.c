@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "where/waits.h"
 
+#include <inttypes.h>
 #include <linux/futex.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +9,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "where/frozen.h"
 #include "where/wishes.h"
+
+/* So often a holder is looked for between two looks at the thread that waits for it: one that goes on meanwhile may be the next to have
+ * the lock itself. */
+#define HOLDER_LOOKS 5
 
 /* Functions of the stack, from the innermost on, among which the one that waits is looked for. */
 #define LINES_MAX 8
@@ -100,18 +106,15 @@ static uint32_t rwlock_writer(struct fx_where_thread *thread)
 	return word_at(thread->pid, thread->address + RWLOCK_WRITER);
 }
 
-static void futex_wait(struct fx_where_thread *thread)
+/* Sets the lock's address and its readers. Returns the number of the thread that has it; 0: none, or it is not known. */
+static uint32_t futex_holder(struct fx_where_thread *thread)
 {
-	int operation = (int)thread->args[1] & FUTEX_CMD_MASK;
 	uint64_t address = thread->args[0];
 	uint32_t holder = 0;
 
-	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET &&
-	    operation != FUTEX_LOCK_PI && operation != FUTEX_WAIT_REQUEUE_PI)
-		return;
-	thread->wait = operation == FUTEX_LOCK_PI ? FX_WAITS_MUTEX : stack_wait(thread->stack);
 	thread->address = address;
-	if (operation == FUTEX_LOCK_PI)
+	thread->readers = 0;
+	if (((int)thread->args[1] & FUTEX_CMD_MASK) == FUTEX_LOCK_PI)
 		holder = word_at(thread->pid, address) & FUTEX_TID_MASK;
 	else if (thread->wait == FX_WAITS_MUTEX)
 		holder = word_at(thread->pid, address + MUTEX_OWNER);
@@ -119,8 +122,73 @@ static void futex_wait(struct fx_where_thread *thread)
 		holder = rwlock_writer(thread);
 	else if (thread->wait == FX_WAITS_THREAD)
 		holder = (uint32_t)thread->args[2]; /* its number, until it ends */
-	if (is_thread(holder))
-		thread->holder = (pid_t)holder;
+	return is_thread(holder) ? holder : 0;
+}
+
+bool fx_where_switches(const struct fx_where_thread *thread, uint64_t *ret)
+{
+	char path[64], line[128];
+	unsigned found = 0;
+	uint64_t count;
+	FILE *file;
+
+	*ret = 0;
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)thread->pid, (int)thread->tid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "voluntary_ctxt_switches: %" SCNu64, &count) != 1 &&
+		    sscanf(line, "nonvoluntary_ctxt_switches: %" SCNu64, &count) != 1)
+			continue;
+		*ret += count;
+		found++;
+	}
+	if (file)
+		fclose(file);
+	return found == 2;
+}
+
+bool fx_where_is_in_call(const struct fx_where_thread *thread)
+{
+	struct fx_call_place place;
+
+	return fx_call_read(thread->pid, thread->tid, &place) == 0 &&
+	       (place.call == thread->call || place.call == SYS_restart_syscall) &&
+	       memcmp(place.args, thread->args, sizeof(place.args)) == 0;
+}
+
+/*
+ * Who has the lock while the thread waits for it: one that has gone on may have it by now, and one that waits again waits for another.
+ *
+ *	read		switches, call, holder, call, switches
+ *	the thread		|---- waits ----|
+ */
+static pid_t futex_find_holder(struct fx_where_thread *thread)
+{
+	for (int i = 0; i < HOLDER_LOOKS; i++) {
+		uint64_t before, after;
+		uint32_t holder;
+
+		if (!fx_where_switches(thread, &before) || !fx_where_is_in_call(thread))
+			continue;
+		holder = futex_holder(thread);
+		if (fx_where_is_in_call(thread) && fx_where_switches(thread, &after) &&
+		    after == before)
+			return (pid_t)holder;
+	}
+	thread->readers = 0;
+	return 0;
+}
+
+static void futex_wait(struct fx_where_thread *thread)
+{
+	int operation = (int)thread->args[1] & FUTEX_CMD_MASK;
+
+	if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET &&
+	    operation != FUTEX_LOCK_PI && operation != FUTEX_WAIT_REQUEUE_PI)
+		return;
+	thread->wait = operation == FUTEX_LOCK_PI ? FX_WAITS_MUTEX : stack_wait(thread->stack);
+	thread->address = thread->args[0];
+	thread->holder = futex_find_holder(thread);
 }
 
 /* The one that is named, if one is. */
