@@ -40,14 +40,12 @@ static uint64_t align_moved(uint64_t ns, int64_t by)
 
 static int align_by_offset(struct fx_aligned *a, int64_t offset, enum fx_alignment how)
 {
-	const struct fx_facts *facts = &a->facts;
-
 	a->how = how;
-	if (facts->first_ns == UINT64_MAX)
+	if (a->first_ns == UINT64_MAX)
 		return 0;
-	if (fx_clockmap_add(&a->map, facts->first_ns, align_moved(facts->first_ns, offset)) < 0)
+	if (fx_clockmap_add(&a->map, a->first_ns, align_moved(a->first_ns, offset)) < 0)
 		return -ENOMEM;
-	return fx_clockmap_add(&a->map, facts->last_ns, align_moved(facts->last_ns, offset));
+	return fx_clockmap_add(&a->map, a->last_ns, align_moved(a->last_ns, offset));
 }
 
 /* The clock of another archive, but for what time namespaces add. */
@@ -67,12 +65,14 @@ static int align_by_machine(struct fx_aligned *a, struct fx_aligned *other)
 	return r;
 }
 
+/* Dates are known at some times; before and behind them clocks drift as they do there. */
 static int align_date(struct fx_aligned *a, struct fx_aligned *other, uint64_t ns)
 {
-	uint64_t date = fx_clockmap_to(&a->facts.dates, ns);
+	uint64_t date = fx_clockmap_beyond(&a->facts.dates, ns);
 
 	return fx_clockmap_add(
-	    &a->map, ns, fx_clockmap_to(&other->map, fx_clockmap_from(&other->facts.dates, date)));
+	    &a->map, ns,
+	    fx_clockmap_to(&other->map, fx_clockmap_from_beyond(&other->facts.dates, date)));
 }
 
 /* The two had the same date at the same time. */
@@ -82,13 +82,13 @@ static int align_by_dates(struct fx_aligned *a, struct fx_aligned *other)
 	int r = 0;
 
 	a->how = FX_ALIGN_DATES;
-	if (facts->first_ns == UINT64_MAX)
+	if (a->first_ns == UINT64_MAX)
 		return 0;
-	if (facts->first_ns < facts->dates.points.items[0].from)
-		r = align_date(a, other, facts->first_ns);
+	if (a->first_ns < facts->dates.points.items[0].from)
+		r = align_date(a, other, a->first_ns);
 	for (size_t i = 0; i < facts->dates.points.count && r == 0; i++)
 		r = align_date(a, other, facts->dates.points.items[i].from);
-	return r < 0 ? r : align_date(a, other, facts->last_ns);
+	return r < 0 ? r : align_date(a, other, a->last_ns);
 }
 
 /* --- Messages --------------------------------------------------------------------------------- */
@@ -207,20 +207,24 @@ static int align_gather_pair(struct fx_aligned *a, struct fx_aligned *other,
 	return 0;
 }
 
-/* Of all whose clocks are known by now. `errors': with what these may be wrong by, if that is known. */
+/* Of all whose clocks are known by now. `errors': with what these may be wrong by, if that is known, and with what the map is no line
+ * by. */
 static int align_gather(const struct align_work *work, struct fx_aligned *a, bool errors,
 			struct fx_bounds *bounds)
 {
 	size_t own = (size_t)(a - work->archives);
+	double bend = errors ? fx_clockmap_bend(&a->map) : 0;
 	int r = 0;
 
 	*bounds = (struct fx_bounds){.is_known = a->how != FX_ALIGN_NONE};
-	bounds->from = fx_clockmap_to(&a->map, a->facts.first_ns);
-	bounds->to = fx_clockmap_to(&a->map, a->facts.last_ns);
+	bounds->tilt = fx_clockmap_slope(&a->map) / fx_clockmap_slope(&work->archives[0].map) - 1;
+	bounds->from = fx_clockmap_to(&a->map, a->first_ns);
+	bounds->to = fx_clockmap_to(&a->map, a->last_ns);
 	for (size_t i = 0; i < work->count && r == 0; i++) {
 		struct fx_aligned *other = &work->archives[i];
 		double error = errors && other->error > 0 ? other->error : 0;
 
+		error += bend;
 		if (i == own || other->how == FX_ALIGN_NONE || other->leader || isinf(error))
 			continue;
 		r = align_gather_pair(a, other, fx_between_find(&work->between, own, i), true,
@@ -278,7 +282,7 @@ static int align_error(const struct align_work *work, struct fx_aligned *a, bool
 		double error;
 
 		line.at = bounds.items[0].at;
-		error = fx_bounds_error(&bounds, &line);
+		error = fx_bounds_error(&bounds, &line) + fx_clockmap_bend(&a->map);
 		*improves |= error < a->error * 0.99;
 		if (error < a->error)
 			a->error = error;
@@ -307,10 +311,10 @@ static struct align_span align_span(const struct align_work *work)
 
 	for (size_t i = 0; i < work->count; i++) {
 		struct fx_aligned *a = &work->archives[i];
-		uint64_t first = fx_clockmap_to(&a->map, a->facts.first_ns);
-		uint64_t last = fx_clockmap_to(&a->map, a->facts.last_ns);
+		uint64_t first = fx_clockmap_to(&a->map, a->first_ns);
+		uint64_t last = fx_clockmap_to(&a->map, a->last_ns);
 
-		if (a->how == FX_ALIGN_NONE || a->leader || a->facts.first_ns == UINT64_MAX)
+		if (a->how == FX_ALIGN_NONE || a->leader || a->first_ns == UINT64_MAX)
 			continue;
 		from = first < from ? first : from;
 		to = last > to ? last : to;
@@ -457,6 +461,27 @@ static struct fx_aligned *align_leader(struct fx_aligned *archives, struct fx_al
 	return NULL;
 }
 
+/* The times that an archive's clock is for: those of all that have it. */
+static void align_ranges(struct fx_aligned *archives, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct fx_aligned *a = &archives[i], *leader = a->leader;
+		uint64_t first = a->facts.first_ns, last = a->facts.last_ns;
+		int64_t more = leader ? leader->facts.clock.offset - a->facts.clock.offset : 0;
+
+		a->first_ns = first;
+		a->last_ns = last;
+		if (!leader || first == UINT64_MAX)
+			continue;
+		first = align_moved(first, more);
+		last = align_moved(last, more);
+		if (first < leader->first_ns)
+			leader->first_ns = first;
+		if (leader->last_ns == UINT64_MAX || last > leader->last_ns)
+			leader->last_ns = last;
+	}
+}
+
 /* What needs no other's clock but that of an archive with a date. */
 static int align_alone(struct fx_aligned *archives, struct fx_aligned *a)
 {
@@ -534,6 +559,7 @@ int fx_align(struct fx_aligned *archives, size_t count, struct fx_links *links)
 
 	for (size_t i = 0; i < count; i++)
 		archives[i].leader = align_leader(archives, &archives[i]);
+	align_ranges(archives, count);
 	fx_between_init(&work.between, count);
 	r = align_see_all(&work);
 	if (r == 0)

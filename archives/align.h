@@ -35,8 +35,10 @@ struct fx_aligned {
 	int64_t offset; /* ns, to the clock of the first archive */
 	/* What comes of it: */
 	struct fx_aligned *leader; /* an earlier one, whose clock it has; NULL: none */
-	enum fx_alignment how;	   /* FX_ALIGN_NONE: nothing tells */
-	bool is_contradicted; /* no clock that drifts evenly could have its messages in order */
+	uint64_t first_ns,
+	    last_ns; /* of its own times, and of those that have its clock; UINT64_MAX: there are none */
+	enum fx_alignment how; /* FX_ALIGN_NONE: nothing tells */
+	bool is_contradicted;  /* no clock that drifts evenly could have its messages in order */
 	double
 	    error; /* ns, that it may be wrong by against the first one's; INFINITY: nothing tells; < 0: the user says */
 	struct fx_clockmap map;

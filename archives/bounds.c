@@ -189,9 +189,11 @@ double fx_bounds_error(struct fx_bounds *bounds, const struct fx_line *line)
 	room = bounds_room(bounds, line->slope, line->at);
 	if (room.least > room.most || isinf(room.least) || isinf(room.most))
 		return INFINITY;
-	low = bounds_edge(bounds, line->at, line->slope, fmin(line->slope, 0) - BOUNDS_SLOPE_USUAL);
-	high =
-	    bounds_edge(bounds, line->at, line->slope, fmax(line->slope, 0) + BOUNDS_SLOPE_USUAL);
+	/* Messages may have tilted the clock more than it drifts. */
+	low = bounds_edge(bounds, line->at, line->slope,
+			  fmin(fmin(line->slope, 0), -bounds->tilt) - BOUNDS_SLOPE_USUAL);
+	high = bounds_edge(bounds, line->at, line->slope,
+			   fmax(fmax(line->slope, 0), -bounds->tilt) + BOUNDS_SLOPE_USUAL);
 	/* What lies between two times is no farther from the line than at one of them. */
 	for (int i = 0; i < 2; i++) {
 		double there = bounds_distance(ends[i], line->at);

@@ -21,6 +21,7 @@ struct fx_bounds {
 	bool is_known;	   /* the clock is nearly right; else it may lie anywhere */
 	int64_t base;	   /* of one that may lie anywhere, what the first bound says */
 	uint64_t from, to; /* the times that are of interest */
+	double tilt; /* by how much faster the clock goes by now than it was recorded, as a part */
 };
 
 /* Time `at`, moved, is to be no earlier than `other` (`is_least`), or no later; which may be wrong by `error` ns. 0 or
@@ -47,7 +48,7 @@ bool fx_bounds_are_kept(const struct fx_bounds *bounds);
 
 /*
  * How far the truth may be from a line, between `from` and `to`: it is a line, too, that keeps all bounds, and whose slope differs by
- * no more than two clocks of computers do. INFINITY: nothing tells.
+ * no more than two clocks of computers do from that of the clock as it was recorded. INFINITY: nothing tells.
  */
 double fx_bounds_error(struct fx_bounds *bounds, const struct fx_line *line);
 

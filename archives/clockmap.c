@@ -7,6 +7,9 @@
 
 #define TILT_MAX 9e18 /* ns; below 2^63 */
 
+/* Of points that are nearer to each other, the slope says more about how they were read than about the clocks. */
+#define BEYOND_LEAST_NS UINT64_C(10000000)
+
 int fx_clockmap_add(struct fx_clockmap *map, uint64_t from, uint64_t to)
 {
 	const struct fx_clockpoint *last = NULL;
@@ -68,6 +71,69 @@ uint64_t fx_clockmap_from(const struct fx_clockmap *map, uint64_t to)
 	while (p[i + 1].to <= to)
 		i++;
 	return clockmap_between(to, p[i].to, p[i + 1].to, p[i].from, p[i + 1].from);
+}
+
+/* What `part` of a distance is too much or too little. */
+static uint64_t clockmap_more(uint64_t at, uint64_t distance, double part)
+{
+	double more = (double)distance * part;
+
+	if (more >= 0)
+		return at + (uint64_t)more;
+	return at > (uint64_t)-more ? at - (uint64_t)-more : 0;
+}
+
+static bool clockmap_tells(const struct fx_clockmap *map)
+{
+	size_t count = map->points.count;
+	const struct fx_clockpoint *p = map->points.items;
+
+	return count >= 2 && p[count - 1].from - p[0].from >= BEYOND_LEAST_NS &&
+	       p[count - 1].to > p[0].to;
+}
+
+uint64_t fx_clockmap_beyond(struct fx_clockmap *map, uint64_t from)
+{
+	uint64_t to = fx_clockmap_to(map, from);
+	const struct fx_clockpoint *first = map->points.items, *last;
+	double part = fx_clockmap_slope(map) - 1;
+
+	if (!clockmap_tells(map))
+		return to;
+	last = first + map->points.count - 1;
+	if (from < first->from)
+		return clockmap_more(to, first->from - from, -part);
+	return from > last->from ? clockmap_more(to, from - last->from, part) : to;
+}
+
+uint64_t fx_clockmap_from_beyond(const struct fx_clockmap *map, uint64_t to)
+{
+	uint64_t from = fx_clockmap_from(map, to);
+	const struct fx_clockpoint *first = map->points.items, *last;
+	double part;
+
+	if (!clockmap_tells(map))
+		return from;
+	part = 1 / fx_clockmap_slope(map) - 1;
+	last = first + map->points.count - 1;
+	if (to < first->to)
+		return clockmap_more(from, first->to - to, -part);
+	return to > last->to ? clockmap_more(from, to - last->to, part) : from;
+}
+
+double fx_clockmap_bend(const struct fx_clockmap *map)
+{
+	const struct fx_clockpoint *p = map->points.items;
+	double slope = fx_clockmap_slope(map), most = 0;
+
+	for (size_t i = 1; i + 1 < map->points.count; i++) {
+		double line = (double)(p[i].from - p[0].from) * slope;
+		double bend = (double)(p[i].to - p[0].to) - line;
+
+		if (bend > most || -bend > most)
+			most = bend < 0 ? -bend : bend;
+	}
+	return most;
 }
 
 bool fx_clockmap_is_identity(const struct fx_clockmap *map)

@@ -27,6 +27,13 @@ uint64_t fx_clockmap_to(struct fx_clockmap *map, uint64_t from);
 /* The other way, where slopes are more than 0. */
 uint64_t fx_clockmap_from(const struct fx_clockmap *map, uint64_t to);
 
+/* The same, with the slope from the first point to the last before and behind, where these are far enough from each other to tell. */
+uint64_t fx_clockmap_beyond(struct fx_clockmap *map, uint64_t from);
+uint64_t fx_clockmap_from_beyond(const struct fx_clockmap *map, uint64_t to);
+
+/* How far points are, at most, from the line from the first one to the last. */
+double fx_clockmap_bend(const struct fx_clockmap *map);
+
 /* Whether no time changes. */
 bool fx_clockmap_is_identity(const struct fx_clockmap *map);
 
