@@ -94,6 +94,17 @@ int fx_why_past_collect(struct fx_why_past *past, struct fx_timeline *timeline,
 	return r;
 }
 
+void fx_why_past_over(struct fx_why_past *past, const uint64_t *ends)
+{
+	for (size_t i = 0; i < past->timeline->threads.count; i++) {
+		struct fx_why_life *life = &past->lives[i];
+
+		/* One before its begin is the end of another thread that had the same number. */
+		if (life->begin != UINT64_MAX && ends[i] > life->begin)
+			life->over = ends[i];
+	}
+}
+
 void fx_why_past_free(struct fx_why_past *past)
 {
 	fx_vector_free(&past->waits);

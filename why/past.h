@@ -40,6 +40,7 @@ struct fx_why_wait {
 struct fx_why_life {
 	uint64_t begin, end; /* begin UINT64_MAX: nothing is known of it */
 	uint64_t exits;	     /* when it said that it ends; 0: never */
+	uint64_t over;	     /* it did nothing any more from then on; 0: not known */
 	size_t first, count; /* its waits */
 	struct fx_why_origin maker;
 };
@@ -69,6 +70,9 @@ struct fx_why_past {
 /* Collects it of an arranged timeline; @slice: as in struct fx_why_order. Returns 0 or -errno; to be freed either way. */
 int fx_why_past_collect(struct fx_why_past *past, struct fx_timeline *timeline,
 			struct fx_flows *flows, const char *slice);
+
+/* When threads were over, by number; 0: not known. */
+void fx_why_past_over(struct fx_why_past *past, const uint64_t *ends);
 
 void fx_why_past_free(struct fx_why_past *past);
 

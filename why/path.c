@@ -342,6 +342,18 @@ static void path_leave(struct finder *finder)
 	path_go(finder, place.node, life->maker.thread, place.from, made);
 }
 
+/* What is left lies behind `end', where the thread did nothing any more. */
+static void path_go_back(struct finder *finder, uint8_t kind, uint64_t end)
+{
+	struct place *place = &finder->places[finder->depth - 1];
+	const struct fx_why_what what = {.kind = kind, .thread = place->thread};
+
+	if (end < place->from)
+		end = place->from;
+	path_had(finder, place->node, &what, end, place->to);
+	place->to = end;
+}
+
 /* --- One step --------------------------------------------------------------------------------- */
 
 /* The last wait that begins before what is left ends; NULL: none that lies in it. */
@@ -373,13 +385,12 @@ static void path_step(struct finder *finder)
 		finder->depth--;
 		return;
 	}
+	if (life->over && place->to > life->over) {
+		path_go_back(finder, FX_WHY_ENDING, life->over);
+		return;
+	}
 	if (place->to > life->end && life->begin != UINT64_MAX) {
-		uint64_t end = life->end > place->from ? life->end : place->from;
-
-		path_had(finder, place->node,
-			 &(struct fx_why_what){.kind = FX_WHY_UNKNOWN, .thread = place->thread},
-			 end, place->to);
-		place->to = end;
+		path_go_back(finder, FX_WHY_UNKNOWN, life->end);
 		return;
 	}
 	if (place->to <= begin) {

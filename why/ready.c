@@ -44,7 +44,9 @@ void fx_why_ready_free(struct fx_why_ready *ready)
 {
 	fx_vector_free(&ready->stretches);
 	free(ready->first);
+	free(ready->ends);
 	ready->first = NULL;
+	ready->ends = NULL;
 }
 
 /* --- What the kernel said --------------------------------------------------------------------- */
@@ -126,9 +128,12 @@ static void ready_switch(struct fx_exporter *exporter, const struct fx_switch *s
 		s->standings[out - 1] = (struct standing){
 		    .since = sched->outgoing_state == FXT_THREAD_STATE_RUNNING ? sched->ts : 0};
 		s->lost[cpu] = out;
+		s->ready->ends[out - 1] =
+		    sched->outgoing_state == FXT_THREAD_STATE_DEAD ? sched->ts : 0;
 	}
 	if (!in)
 		return;
+	s->ready->ends[in - 1] = 0;
 	ready_take(s, cpu, in, sched->ts);
 	if (s->standings[in - 1].since)
 		ready_keep(s, in - 1, sched->ts);
@@ -211,7 +216,8 @@ int fx_why_ready_collect(struct fx_why_ready *ready, struct fx_timeline *timelin
 	s->ready = ready;
 	s->known = calloc(timeline->threads.count + 1, sizeof(*s->known));
 	s->standings = calloc(timeline->threads.count + 1, sizeof(*s->standings));
-	if (s->known && s->standings)
+	ready->ends = calloc(timeline->threads.count + 1, sizeof(*ready->ends));
+	if (s->known && s->standings && ready->ends)
 		r = ready_walk(s);
 	if (r == 0)
 		r = ready_sort(ready);

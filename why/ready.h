@@ -2,7 +2,8 @@
 /*
  * When threads were ready and had no processor, as the kernel provider recorded it: from when one lost it without giving
  * it up, or was woken, until it had one again; and which thread had it meanwhile. Of more stretches than there is
- * memory for, the shorter ones are forgotten.
+ * memory for, the shorter ones are forgotten. And when threads ended: others are told later, since it takes the system up to
+ * a second to take down the recording of a thread.
  */
 #ifndef FX_WHY_READY_H
 #define FX_WHY_READY_H
@@ -20,7 +21,8 @@ struct fx_why_stretch {
 struct fx_why_ready {
 	struct fx_timeline *timeline;
 	FX_VECTOR(struct fx_why_stretch) stretches; /* by thread, each in order of time */
-	size_t *first; /* by thread; NULL: there are no records of scheduling */
+	size_t *first;	/* by thread; NULL: there are no records of scheduling */
+	uint64_t *ends; /* by thread, when it had a processor last; 0: that is not recorded */
 };
 
 /* Collects it. Returns 0 or -errno; to be freed either way. */

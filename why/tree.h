@@ -19,6 +19,7 @@
 	X(PROCESSOR, "a processor") /* ready, while others had it */                               \
 	X(GOING_ON, "to go on")	    /* after the wait was ended */                                 \
 	X(STARTING, "to start")	    /* after it was made */                                        \
+	X(ENDING, "to end")	    /* after all that it did: until its end was told */            \
 	X(CIRCLE, "itself")	    /* it, in the very call that waits for the other */            \
 	X(UNKNOWN, "unknown")                                                                      \
 	X(SMALLER, "several") /* shown in the place of some */

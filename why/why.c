@@ -14,11 +14,12 @@ static int why_find(struct fx_why *why, struct fx_flows *flows, const char **ret
 	if (r == 0)
 		r = fx_why_past_collect(&why->past, why->timeline, flows, why->order->slice);
 	if (r == 0)
+		r = fx_why_ready_collect(&why->ready, why->timeline);
+	if (r == 0 && why->ready.ends)
+		fx_why_past_over(&why->past, why->ready.ends);
+	if (r == 0)
 		r = fx_why_choose(why, ret_wrong);
 	if (r < 0 || why->is_empty)
-		return r;
-	r = fx_why_ready_collect(&why->ready, why->timeline);
-	if (r < 0)
 		return r;
 	r = fx_why_path_find(&why->path, &why->past, &why->ready, why->thread, why->from, why->to);
 	if (r == 0)

@@ -281,6 +281,9 @@ void fx_why_words_node(const struct fx_timeline *timeline, const struct fx_why_t
 	case FX_WHY_STARTING:
 		snprintf(text, FX_WHY_TEXT_MAX, "(until it had begun)");
 		break;
+	case FX_WHY_ENDING:
+		snprintf(text, FX_WHY_TEXT_MAX, "(until its end was told)");
+		break;
 	case FX_WHY_CIRCLE:
 		snprintf(text, FX_WHY_TEXT_MAX, "(the one that waits, in %.600s)",
 			 words_text(timeline, it->what.name));
