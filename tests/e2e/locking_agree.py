@@ -13,6 +13,11 @@ WAITS = set("pthread_mutex_lock pthread_mutex_timedlock sem_wait".split())
 SLACK = 2000
 
 
+def outside(turn, ts):
+    """How far a time lies from a turn; 0: within."""
+    return max(turn[0] - ts, ts - turn[1], 0)
+
+
 def main():
     dump, log = sys.argv[1:]
     waits, begins, ends = {}, {}, []
@@ -37,10 +42,10 @@ def main():
     for ident, tid, ts in ends:
         by, _, _ = begins[ident]
         turns = had.get(tid, [])
-        # Turns may follow one another at once: it is the one whose thread had the lock next to that time.
+        # Turns of a thread do not overlap, and each holds the time at which the thread had the lock; but it may have noted much later that it had.
         near = bisect.bisect_left(turns, (ts, 0, 0))
-        at = min(range(max(near - 2, 0), min(near + 2, len(turns))), key=lambda i: abs(turns[i][1] - ts), default=-1)
-        if at < 0 or turns[at][1] + SLACK < ts or turns[at][0] > ts + SLACK:
+        at = min(range(max(near - 1, 0), min(near + 1, len(turns))), key=lambda i: outside(turns[i], ts), default=-1)
+        if at < 0 or outside(turns[at], ts) > SLACK:
             # Who was killed has not printed all.
             if not is_killed:
                 wrong += 1

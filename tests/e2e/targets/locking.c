@@ -163,6 +163,8 @@ static void *work(void *opaque)
 		else if (r != 0)
 			break;
 		last = r ? 0 : common->last;
+		if (rand_r(&random) % 8 == 0)
+			usleep(1000); /* as one that is interrupted here */
 		end = now();
 		if (is("recursive")) {
 			pthread_mutex_lock(&common->mutex);
