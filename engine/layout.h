@@ -152,9 +152,12 @@ enum fx_signal_way {
  * the lock was looked at (0: never); UINT64, which lock. Told whether anybody waits or not, since no process knows that.
  */
 enum fx_share_kind {
-	/* A mutex is about to be released: the time lies before that. */
+	/* A mutex is about to be released: the time lies before that. Value: 1 if somebody may have part who is not traced. */
 	FX_SHARE_RELEASES = 20,
-	/* It was had, after a wait, and is still held at this time. Value: who held it when it was looked at (0: not known). */
+	/*
+	 * It was had, after a wait, and is still held at this time. Value: who held it when it was looked at (0: not known). Not looked at:
+	 * it may have been free.
+	 */
 	FX_SHARE_HAS = 21,
 	/*
 	 * A unit was added to a semaphore, between begin and time; or taken. Looked at before, it had none. Value: so many ticks after

@@ -78,6 +78,17 @@ static bool mutex_is_ours(const struct fx_share *share)
 	return true;
 }
 
+/*
+ * Whether the newest release before a wait's end had not let the mutex go as the wait began: it began later, or the wait has seen its thread.
+ * Where all are traced, the mutex was held by that one if by anybody, for who held it must have released it since.
+ */
+static bool was_under_way(const struct fx_share *share, const struct fx_share_release *last,
+			  const struct fx_share_told *wait)
+{
+	return last->ns >= wait->begin || last->tid == (uint32_t)wait->value ||
+	       (wait->looked && !share->is_open);
+}
+
 static void mutex_draw_wait(struct fx_shares *shares, const struct fx_share *share,
 			    const struct fx_share_told *wait)
 {
@@ -85,10 +96,9 @@ static void mutex_draw_wait(struct fx_shares *shares, const struct fx_share *sha
 	const struct fx_share_release *last = before ? &share->releases.items[before - 1] : NULL;
 	struct fx_point from;
 
-	/* What came before the wait can be what it waited for only if that was still under way. */
 	if (!last || (last->tid == wait->tid && last->provider == wait->provider) ||
-	    (last->ns < wait->begin && last->tid != (uint32_t)wait->value)) {
-		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
+	    !was_under_way(share, last, wait)) {
+		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED] += wait->looked != 0;
 		return;
 	}
 	from = (struct fx_point){last->provider, last->pid, last->shown, last->ns};
@@ -102,7 +112,9 @@ static void mutex_draw(struct fx_shares *shares, struct fx_share *share)
 		      compare_releases);
 	qsort(share->uses.items, share->uses.count, sizeof(*share->uses.items), compare_use_ends);
 	if (!mutex_is_ours(share)) {
-		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED] += share->uses.count;
+		for (size_t i = 0; i < share->uses.count; i++)
+			shares->counts.left[FX_TRANSFER_LEFT_UNTRACED] +=
+			    share->uses.items[i].looked != 0;
 		return;
 	}
 	for (size_t i = 0; i < share->uses.count; i++)

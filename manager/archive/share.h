@@ -34,6 +34,7 @@ struct fx_share {
 	UT_hash_handle hh;
 	bool lost;   /* not in the hash for lack of memory */
 	bool is_odd; /* something was done that was not told */
+	bool is_open; /* of a mutex: somebody may have part who is not traced */
 	uint64_t key;
 	FX_VECTOR(struct fx_share_release) releases;
 	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of a semaphore */

@@ -43,11 +43,12 @@ static struct fx_share *share_get(struct fx_shares *shares, uint64_t key)
 
 static bool share_has_waited(const struct fx_share_told *told)
 {
-	return told->kind == FX_SHARE_HAS || (told->kind == FX_SHARE_TAKES && told->looked);
+	return (told->kind == FX_SHARE_HAS || told->kind == FX_SHARE_TAKES) && told->looked;
 }
 
 static int share_release_add(struct fx_share *share, const struct fx_share_told *told)
 {
+	share->is_open |= told->value != 0;
 	if (fx_vector_reserve(&share->releases, 1) < 0)
 		return -1;
 	share->releases.items[share->releases.count++] =

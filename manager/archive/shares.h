@@ -10,7 +10,8 @@
  *	C	   |.....waits............h==|r		h of C comes from the newest r before it: B's
  *
  * A wait sees who has the mutex as it begins. If that one did not release it next, somebody who is not traced has part, and nothing
- * is drawn of it. (Who comes and goes between two of these looks is not seen.)
+ * is drawn of it. (Who comes and goes between two of these looks is not seen.) A holder who just lets it go may not say who he is: where others
+ * than those who are traced may have part, such a wait has no arrow from what was released before it.
  *
  * Of a semaphore, units that are posted and taken are what bytes are in a channel: transfer-match.h. How many there are is seen as
  * well; from the first moment on in which nobody else was at it, all have to fit.

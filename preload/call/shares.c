@@ -241,8 +241,8 @@ static bool are_too_many(void)
 }
 
 /*
- * A semaphore of which others may take without being seen, while who holds a mutex is: those who have its file too, and threads that
- * waited for it before this library came.
+ * Others may have part without being seen: those who have the file too, and threads that waited before this library came. Who holds a mutex is
+ * seen mostly, who takes from a semaphore never.
  */
 static bool is_too_open(uint64_t key)
 {
@@ -257,6 +257,7 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 	bool is_said =
 	    !is_silent && key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && is_too_open(key));
 	enum fx_share_kind kind = is_said ? word->kind : FX_SHARE_NOT_SAID;
+	uint32_t value = kind == FX_SHARE_RELEASES ? is_too_open(key) : (uint32_t)word->value;
 	const uint64_t words[FX_SHARE_WORDS] = {
 	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_SHARE_WORDS) |
 		FXT_PUT(KERNEL_OBJECT_TYPE, FXT_OBJECT_PROCESS) | FXT_PUT(KERNEL_OBJECT_NARGS, 6),
@@ -264,7 +265,7 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    word->end,
 	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)kind),
-	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)word->value),
+	    FX_ARG_HEADER(INT32, 1, 0, value),
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    word->begin,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),

@@ -141,12 +141,14 @@ static fx_cold void share_released(struct fx_thread *t, const pthread_mutex_t *m
 	fx_share_tell(t, m, &word);
 }
 
+/* (If waits alone are recorded, it was held as the call began, even if it is free by now.) */
 static void share_had(const struct fx_wait *w, const pthread_mutex_t *m)
 {
+	const bool was_free = w->looked_free && fx_records_all(fx_self);
 	const struct fx_share_word word = {.kind = FX_SHARE_HAS,
 					   .value = (int32_t)w->holder,
 					   .begin = w->start,
-					   .looked = w->looked,
+					   .looked = was_free ? 0 : w->looked,
 					   .end = fx_share_now()};
 
 	fx_share_tell(fx_self, m, &word);
@@ -237,7 +239,7 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	if (error == 0 && w->looked && !w->looked_free)
+	if (error == 0 && w->looked)
 		share_had(w, m);
 	if (error == 0)
 		end_alone(w, m, FX_STR_pthread_mutex_unlock);

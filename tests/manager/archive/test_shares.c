@@ -119,13 +119,41 @@ Test(shares, release_was_under_way)
 	expect_from("pthread_mutex_unlock", 1, 2);
 }
 
-/* That of before the wait may not be what it waited for. */
+/* The holder was about to let it go, and did not say who he is. */
+Test(shares, holder_is_not_known)
+{
+	begin();
+	releases(3, 70);
+	releases(1, 99);
+	waits(2, 0, 100, 300);
+	expect_from("pthread_mutex_unlock", 1, 2);
+}
+
+/* That of before the wait may not be what it waited for: somebody who is not traced may have had it since. */
 Test(shares, release_before)
 {
 	begin();
-	releases(1, 99);
+	told(FX_SHARE_RELEASES, 1, 1, 0, 0, 99, 0);
 	waits(2, 0, 100, 300);
 	expect("pthread_mutex_unlock", 0, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
+/* It was looked at by nobody, and was not waited for. */
+Test(shares, found_free)
+{
+	begin();
+	releases(1, 99);
+	told(FX_SHARE_HAS, 2, 0, 100, 0, 110, 0);
+	expect("pthread_mutex_unlock", 0, FX_TRANSFER_LEFT_UNTRACED, 0);
+}
+
+/* It was free only for a moment. */
+Test(shares, found_free_and_waited)
+{
+	begin();
+	told(FX_SHARE_HAS, 2, 0, 100, 0, 210, 0);
+	releases(1, 200);
+	expect_from("pthread_mutex_unlock", 1, 2);
 }
 
 /* Whom a wait has seen, and who then did not release it, is not traced: nothing of that lock is known. */
