@@ -20,11 +20,12 @@
 
 #define PROGRAM "fxtrace-kernel"
 
-/* How long the program's begin waits for it: many tracepoints take the kernel seconds. */
+/* How long the program's begin waits for it. */
 #define PATIENCE_MS 15000
 
-/* With probes, whose breakpoints take the kernel some 10 ms each. */
-#define PATIENCE_PROBES_MS 30000
+/* With tracepoints that the user names, or probes: the kernel takes some 10 ms for each, and on a busy machine a third of a second, since it
+ * waits until every processor has been somewhere else. */
+#define PATIENCE_MANY_MS 60000
 
 /* As much of a command line as is looked through for programs. */
 #define COMMAND_WORDS 64u
@@ -116,6 +117,13 @@ static int companion_hear(int from, int patience_ms, struct fx_kernel_ready *ret
 	return ret->error;
 }
 
+static int companion_patience(const struct fx_companion *c)
+{
+	bool has_points = c->categories && strstr(c->categories, "tracepoint:");
+
+	return c->probes || has_points ? PATIENCE_MANY_MS : PATIENCE_MS;
+}
+
 bool fx_companion_is_wanted(const struct fx_companion *c)
 {
 	return c->hz || c->switches || c->probes || fx_words_ask_kernel(c->categories);
@@ -157,8 +165,7 @@ void fx_companion_start(struct fx_companion *c, pid_t program)
 	r = c->pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (r == 0)
-		r = companion_hear(ends[0], c->probes ? PATIENCE_PROBES_MS : PATIENCE_MS,
-				   &c->ready);
+		r = companion_hear(ends[0], companion_patience(c), &c->ready);
 	c->said = ends[0];
 	c->began = r == 0;
 	if (r == 0)

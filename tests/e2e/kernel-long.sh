@@ -67,7 +67,7 @@ echo "$first kB in the first half, $second in the second"
 # A provider that gets no processor for a while, as the rings have room for a quarter of a second of samples.
 "$FXTRACE" run --kernel --sample 999 -c sched,sample,syscall -o trace.fxt -- ./steady "$(nproc)" 4 >said 2>told &
 manager=$!
-wait_for 20 pgrep -P "$manager" -x steady || fail "the program does not begin"
+wait_for 120 pgrep -P "$manager" -x steady || fail "the program does not begin"
 provider=$(pgrep -P "$manager" -x fxtrace-kernel)
 sleep 0.5
 kill -STOP "$provider"

@@ -7,6 +7,7 @@
 need python3 perf
 ! is_emulated || skip "the emulator knows no performance events"
 compile pages -O1 -D_GNU_SOURCE "$FX_SRCDIR/tests/e2e/targets/pages.c"
+touch go
 perf record -q -a -k mono -e block:block_bio_queue,block:block_rq_complete -o perf.data -- \
 	"$FXTRACE" run -c kernel:block -o trace.fxt -- ./pages >out 2>err || skip "perf cannot record here: $(tail -n 1 err)"
 ! grep -q '^faults 0$' out || skip "a file system in memory"

@@ -55,6 +55,7 @@ int main(void)
 
 		if (getsockopt(fds[i], IPPROTO_TCP, TCP_INFO, &info, &length) == 0)
 			again += info.tcpi_total_retrans;
+		close(fds[i]); /* nothing more is sent */
 	}
 	printf("port %u\nagain %u\ndropped %u\n", ntohs(address.sin_port), again, overflow());
 	return 0;
