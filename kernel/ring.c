@@ -119,13 +119,22 @@ static void attr_fill(const struct fx_kernel_wish *wish, bool kernel, struct per
 	ret->sample_stack_user = STACK_BYTES;
 }
 
+/* Where the kernel does not take it, more records come than are of interest, and mean the same. */
+static void event_filter(int fd, const char *filter)
+{
+	if (filter)
+		ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter);
+}
+
 /* One more event that writes into the ring, which has room for its descriptor. */
-static int ring_add(struct fx_ring *ring, struct perf_event_attr *attr, pid_t pid)
+static int ring_add(struct fx_ring *ring, struct perf_event_attr *attr, pid_t pid,
+		    const char *filter)
 {
 	int fd = perf_event_open(attr, pid, ring->cpu), r;
 
 	if (fd < 0)
 		return fd;
+	event_filter(fd, filter);
 	r = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? -errno : 0;
 	if (r == 0)
 		ring->others[ring->other_count++] = fd;
@@ -152,7 +161,7 @@ static int ring_add_faults(struct fx_ring *ring, const struct fx_kernel_wish *wi
 	    .watermark = 1,
 	};
 
-	return ring_add(ring, &attr, pid_of(wish));
+	return ring_add(ring, &attr, pid_of(wish), NULL);
 }
 
 /* What all threads of the machine do. */
@@ -173,7 +182,7 @@ static int ring_add_machine(struct fx_ring *ring)
 	    .watermark = 1,
 	};
 
-	return ring_add(ring, &attr, ANYBODY);
+	return ring_add(ring, &attr, ANYBODY, NULL);
 }
 
 static int ring_add_others(struct fx_ring *ring, const struct fx_kernel_wish *wish, bool kernel)
@@ -246,11 +255,12 @@ static int tracepoint_add(struct fx_ring *ring, const struct fx_kernel_wish *wis
 	attr_fill_tracepoint(point->number, &attr);
 	attr.inherit = pid != ANYBODY;
 	if (ring->fd >= 0)
-		return ring_add(ring, &attr, pid);
+		return ring_add(ring, &attr, pid, point->filter);
 	r = perf_event_open(&attr, pid, ring->cpu);
 	if (r < 0)
 		return r;
 	ring->fd = r;
+	event_filter(ring->fd, point->filter);
 	for (unsigned pages = ring_pages(wish); r != 0 && pages >= RING_PAGES_LEAST; pages /= 2)
 		r = ring_map(ring, pages);
 	return r;

@@ -2,16 +2,53 @@
 #include "kernel/scheduling.h"
 
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kernel/event-record.h"
 #include "kernel/records.h"
 
-void fx_scheduling_switch(const struct fx_ring_record *record, bool has_tracepoints)
+/* Of each processor the thread of which a tracepoint has said how it lost it, as long as its record of the switch has yet to come; 0: none. */
+struct fx_scheduling {
+	uint32_t cpus;
+	uint32_t told[];
+};
+
+struct fx_scheduling *fx_scheduling_create(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct fx_scheduling *scheduling;
+
+	if (cpus < 1)
+		cpus = 1;
+	scheduling = calloc(1, sizeof(*scheduling) + (size_t)cpus * sizeof(scheduling->told[0]));
+	if (scheduling)
+		scheduling->cpus = (uint32_t)cpus;
+	return scheduling;
+}
+
+void fx_scheduling_destroy(struct fx_scheduling *scheduling)
+{
+	free(scheduling);
+}
+
+/* Whether it was that one; then it is no more. */
+static bool told_take(struct fx_scheduling *scheduling, const struct fx_ring_record *record)
+{
+	bool is_told =
+	    record->cpu < scheduling->cpus && scheduling->told[record->cpu] == record->tid;
+
+	if (record->cpu < scheduling->cpus)
+		scheduling->told[record->cpu] = 0;
+	return is_told;
+}
+
+void fx_scheduling_switch(struct fx_scheduling *scheduling, const struct fx_ring_record *record)
 {
 	enum fx_kernel_switch what = FX_SWITCH_IN;
 
-	if (has_tracepoints && record->misc & PERF_RECORD_MISC_SWITCH_OUT)
+	if (told_take(scheduling, record) && record->misc & PERF_RECORD_MISC_SWITCH_OUT)
 		return;
 	if (record->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
 		what = FX_SWITCH_PREEMPTED;
@@ -43,17 +80,22 @@ bool fx_scheduling_is_end(const struct fx_tracepoint_event *event)
 		   FX_SWITCH_ENDS;
 }
 
-/* A thread that has ended is in no process when it is switched away. */
-static void scheduling_switched(const struct fx_tracepoint_event *event,
+/* A thread that has ended has no number, and is in no process, when it is switched away; but the number that the tracepoint says is not that of
+ * this pid namespace. */
+static void scheduling_switched(struct fx_scheduling *scheduling,
+				const struct fx_tracepoint_event *event,
 				const struct fx_ring_record *record)
 {
-	struct fx_task task = {record->pid,
-			       (uint32_t)fx_tracepoint_value(event, FX_FIELD_SWITCH_TID, 0)};
+	struct fx_task task = {record->pid, record->tid};
 
-	if (task.tid)
-		fx_kernel_switch(
-		    task, record->ns, record->cpu,
-		    switch_of_state(fx_tracepoint_value(event, FX_FIELD_SWITCH_STATE, 0)));
+	if (task.tid > INT32_MAX)
+		task.tid = (uint32_t)fx_tracepoint_value(event, FX_FIELD_SWITCH_TID, 0);
+
+	if (!task.tid || record->cpu >= scheduling->cpus)
+		return;
+	scheduling->told[record->cpu] = task.tid;
+	fx_kernel_switch(task, record->ns, record->cpu,
+			 switch_of_state(fx_tracepoint_value(event, FX_FIELD_SWITCH_STATE, 0)));
 }
 
 /* In an interrupt the thread whose processor that took has woken nobody; and one that has ended has no number any more. */
@@ -88,11 +130,12 @@ static void scheduling_migrated(const struct fx_tracepoint_event *event,
 	fx_kernel_record_event(&moved);
 }
 
-void fx_scheduling_tracepoint(const struct fx_tracepoint_event *event,
+void fx_scheduling_tracepoint(struct fx_scheduling *scheduling,
+			      const struct fx_tracepoint_event *event,
 			      const struct fx_ring_record *record, const struct fx_tasks *tasks)
 {
 	if (event->tracepoint == FX_TRACEPOINT_SWITCH)
-		scheduling_switched(event, record);
+		scheduling_switched(scheduling, event, record);
 	else if (event->tracepoint == FX_TRACEPOINT_WAKING)
 		scheduling_woken(event, record);
 	else if (event->tracepoint == FX_TRACEPOINT_MIGRATE)

@@ -121,6 +121,13 @@ bool fx_tracepoint_is_wide(enum fx_tracepoint which)
 	return tracepoints_of_table[which].is_wide;
 }
 
+/* A thread that waits or whose processor was taken away has a record of its switch all the same (PERF_RECORD_SWITCH), which tells the one
+ * from the other. What that does not tell: waits that no signal ends, stops, and ends. */
+const char *fx_tracepoint_filter(enum fx_tracepoint which)
+{
+	return which == FX_TRACEPOINT_SWITCH ? "prev_state & 0x3e" : NULL;
+}
+
 bool fx_tracepoint_read(const struct fx_tracepoints *tracepoints, const uint8_t *bytes, size_t size,
 			struct fx_tracepoint_event *ret)
 {

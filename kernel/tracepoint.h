@@ -98,6 +98,9 @@ void fx_tracepoints_find(uint32_t sets, struct fx_tracepoints *ret);
 uint32_t fx_tracepoint_set(enum fx_tracepoint which);
 bool fx_tracepoint_is_wide(enum fx_tracepoint which);
 
+/* When one is of interest, by its fields, in the words of the kernel's filters; NULL: always. */
+const char *fx_tracepoint_filter(enum fx_tracepoint which);
+
 /* One that came, and what it says. */
 struct fx_tracepoint_event {
 	const struct fx_tracepoints *tracepoints;

@@ -4,19 +4,25 @@
 #include <errno.h>
 #include <string.h>
 
-static bool points_have(const struct fx_wanted_points *points, uint32_t number)
+static struct fx_kernel_point *points_find(struct fx_wanted_points *points, uint32_t number)
 {
 	for (unsigned i = 0; i < points->count; i++) {
 		if (points->list[i].number == number)
-			return true;
+			return &points->list[i];
 	}
-	return false;
+	return NULL;
 }
 
-static void points_add(struct fx_wanted_points *points, uint32_t number, bool is_wide)
+/* What is wanted twice comes whenever one of both wants it. */
+static void points_add(struct fx_wanted_points *points, uint32_t number, bool is_wide,
+		       const char *filter)
 {
-	if (number && !points_have(points, number))
-		points->list[points->count++] = (struct fx_kernel_point){number, is_wide};
+	struct fx_kernel_point *same = number ? points_find(points, number) : NULL;
+
+	if (same && !filter)
+		same->filter = NULL;
+	else if (number && !same)
+		points->list[points->count++] = (struct fx_kernel_point){number, is_wide, filter};
 }
 
 void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
@@ -28,12 +34,13 @@ void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++)
 		points_add(ret, ret->tracepoints.numbers[i],
 			   fx_tracepoint_is_wide(i) ||
-			       (machine && fx_tracepoint_set(i) == FX_KERNEL_WAKEUPS));
+			       (machine && fx_tracepoint_set(i) == FX_KERNEL_WAKEUPS),
+			   fx_tracepoint_filter(i));
 	if (sets & FX_KERNEL_POINTS)
 		ret->is_cut =
 		    fx_points_find(list, &ret->named, ret->unknown, sizeof(ret->unknown)) == -E2BIG;
 	for (unsigned i = 0; i < ret->named.count; i++)
-		points_add(ret, ret->named.points[i].number, machine);
+		points_add(ret, ret->named.points[i].number, machine, NULL);
 }
 
 void fx_wanted_points_free(struct fx_wanted_points *points)

@@ -38,6 +38,7 @@ struct fx_watch {
 	struct fx_events *events;
 	struct fx_files *files; /* NULL: page faults are of no interest */
 	struct fx_tasks *tasks;
+	struct fx_scheduling *scheduling;
 	bool has_switches; /* a tracepoint tells of them */
 	bool machine;	   /* of all threads */
 	bool everyone;	   /* records come of all, and are of interest for some */
@@ -59,13 +60,14 @@ static int watch_prepare(struct fx_watch *watch, const struct fx_kernel_wish *wi
 	watch->calls = fx_calls_create();
 	watch->events = fx_events_create(watch->points ? &watch->points->named : &none);
 	watch->tasks = fx_tasks_create();
+	watch->scheduling = fx_scheduling_create();
 	/* It may have ended before the threads that there are are looked through. */
 	if (watch->tasks && wish->pid)
 		fx_tasks_know(watch->tasks,
 			      (struct fx_task){(uint32_t)wish->pid, (uint32_t)wish->pid});
 	if (wish->faults)
 		watch->files = fx_files_create();
-	return watch->stack && watch->calls && watch->events && watch->tasks &&
+	return watch->stack && watch->calls && watch->events && watch->tasks && watch->scheduling &&
 		       !watch->files == !wish->faults
 		   ? 0
 		   : -ENOMEM;
@@ -132,6 +134,7 @@ void fx_watch_destroy(struct fx_watch *watch)
 	fx_events_destroy(watch->events);
 	fx_files_destroy(watch->files);
 	fx_tasks_destroy(watch->tasks);
+	fx_scheduling_destroy(watch->scheduling);
 	free(watch);
 }
 
@@ -393,7 +396,7 @@ static void watch_known_point(struct fx_watch *watch, const struct fx_ring_recor
 		watch_call(watch, event, record, begins);
 		return;
 	}
-	fx_scheduling_tracepoint(event, record, watch->tasks);
+	fx_scheduling_tracepoint(watch->scheduling, event, record, watch->tasks);
 	fx_events_take(watch->events, event, record);
 }
 
@@ -489,7 +492,7 @@ void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record)
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		if (watch_schedules(watch, record->pid))
-			fx_scheduling_switch(record, watch->has_switches);
+			fx_scheduling_switch(watch->scheduling, record);
 		break;
 	default:
 		break;

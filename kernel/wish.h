@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* A tracepoint by its number, and whether it is of interest while any thread runs. */
+/* A tracepoint by its number, whether it is of interest while any thread runs, and when: an expression of the kernel's, NULL: always. */
 struct fx_kernel_point {
 	uint32_t number;
 	bool is_wide;
+	const char *filter; /* a literal */
 };
 
 struct fx_kernel_wish {

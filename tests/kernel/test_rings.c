@@ -4,6 +4,7 @@
 
 #include <criterion/criterion.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "kernel/registers.h"
+#include "kernel/wanted-points.h"
 
 enum {
 	CHAIN = 5,
@@ -140,6 +142,57 @@ Test(rings, of_this_process)
 	cr_expect_gt(samples, 50);
 	cr_expect_eq(fx_rings_lost(rings), 0);
 	fx_rings_close(rings);
+}
+
+/* What the rings have of this thread: switches away, and what the tracepoint of the same says. */
+static void switches_count(struct fx_rings *rings, const struct fx_wanted_points *points,
+			   unsigned *ret_away, unsigned *ret_points)
+{
+	*ret_away = *ret_points = 0;
+	while (!fx_rings_is_over(rings)) {
+		struct fx_ring_record *record = fx_rings_next(rings, 10);
+		struct fx_tracepoint_event event;
+		const uint8_t *bytes;
+		size_t size;
+
+		if (record && record->tid == (uint32_t)gettid()) {
+			*ret_away += record->type == PERF_RECORD_SWITCH &&
+				     record->misc & PERF_RECORD_MISC_SWITCH_OUT;
+			bytes = fx_ring_tracepoint(record, &size);
+			*ret_points +=
+			    bytes &&
+			    fx_tracepoint_read(&points->tracepoints, bytes, size, &event) &&
+			    event.tracepoint == FX_TRACEPOINT_SWITCH;
+		}
+		free(record);
+	}
+}
+
+/* A switch away that says all by itself is one record, and not two. */
+Test(rings, one_record_a_switch)
+{
+	struct fx_wanted_points points;
+	struct fx_kernel_wish wish = {.pid = getpid(), .switches = true};
+	struct fx_rings *rings;
+	unsigned away, told;
+	bool kernel;
+
+	fx_wanted_points_find(FX_KERNEL_WAKEUPS, "", false, &points);
+	wish.points = points.list;
+	wish.point_count = points.count;
+	if (fx_rings_open(&wish, &rings, &kernel) < 0 || !fx_rings_have_tracepoints(rings))
+		cr_skip_test("the kernel gives no tracepoints");
+	cr_assert_eq(fx_rings_start(rings), 0);
+	for (unsigned i = 0; i < 200; i++)
+		usleep(100);
+	fx_rings_finish(rings);
+	switches_count(rings, &points, &away, &told);
+	cr_expect_eq(fx_rings_lost(rings), 0);
+	cr_expect_geq(away, 200);
+	cr_expect_leq(told, away / 10, "%u switches away have %u more records", away, told);
+	printf("%u switches away, %u of them in two records\n", away, told);
+	fx_rings_close(rings);
+	fx_wanted_points_free(&points);
 }
 
 static volatile unsigned spun;
