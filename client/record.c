@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "client/accompany.h"
 #include "client/commands.h"
 #include "client/control.h"
 #include "client/hosts.h"
@@ -23,12 +24,10 @@
 #include "client/usage.h"
 #include "client/watchdog.h"
 #include "manager/archive/destination.h"
-#include "manager/process/kernel-rights.h"
 #include "manager/session/companion.h"
 #include "manager/session/program.h"
 #include "manager/session/program-mpi.h"
 #include "manager/settings/report.h"
-#include "protocol/place.h"
 
 /* What a shell answers for a program that cannot be found, or not be run. */
 #define EXIT_NOT_FOUND	127
@@ -155,33 +154,12 @@ static uint64_t now_ms(void)
 #define COMPANION_PATIENCE_MS 20000
 #define COMPANION_LOOK_MS     5
 
-/* Of the processes that are traced already it needs the right to see all. */
 static void record_accompany(void *opaque, pid_t program)
 {
 	struct record *record = opaque;
-	const struct fx_session_config *config = &record->options.config;
-	int right;
 
-	record->companion = (struct fx_companion){
-	    .hz = config->sample_hz,
-	    .switches = config->kernel,
-	    .calls = config->kernel_calls ||
-		     (program && fx_program_obstacle(record->program[0]) != FX_LOADABLE),
-	    .machine = config->kernel_machine,
-	    .categories = config->words,
-	    .socket = record->socket,
-	};
-	if (!fx_companion_is_wanted(&record->companion))
-		return;
-	right = fx_kernel_right(FX_KERNEL_OF_MACHINE);
-	record->companion.everyone = right == 0;
-	if (right < 0)
-		fx_report_as(
-		    record->remote.command,
-		    "what the kernel says of processes that run already is not recorded: %s",
-		    fx_kernel_cure(FX_KERNEL_OF_MACHINE, right));
-	if (right == 0 || program)
-		fx_companion_start(&record->companion, program);
+	fx_accompany(&record->remote, &record->options, record->socket, program,
+		     program ? record->program[0] : NULL, &record->companion);
 }
 
 /* Nothing is to be recorded after all: whoever asks the manager next finds it without a session. */
@@ -204,19 +182,6 @@ static void record_await_companion(struct record *record)
 	while (!fx_companion_is_over(&record->companion) && now_ms() < end)
 		poll(NULL, 0, COMPANION_LOOK_MS);
 	fx_companion_kill(&record->companion);
-}
-
-static int find_socket(const struct record *record, char *ret, size_t size)
-{
-	char usual[FX_SOCKET_PATH_SIZE];
-	const char *socket = record->remote.socket;
-	int r = 0;
-
-	if (!socket) {
-		r = fx_place_find(usual);
-		socket = usual;
-	}
-	return r < 0 ? r : fx_remote_path(socket, ret, size);
 }
 
 /* 0, or the exit status after a line that says why. */
@@ -398,7 +363,7 @@ static int record_execute(struct record *record)
 	if (r)
 		return r; /* what there is of a session ends with the connection */
 	FX_FAULT(client_started);
-	if (find_socket(record, record->socket, sizeof(record->socket)) < 0)
+	if (fx_remote_socket(&record->remote, record->socket, sizeof(record->socket)) < 0)
 		r = FX_EXIT_FAILURE;
 	if (r == 0)
 		r = record_watch(record);

@@ -11,6 +11,7 @@
 #include "client/json.h"
 #include "client/usage.h"
 #include "manager/session/summary.h"
+#include "protocol/place.h"
 
 error_t fx_remote_parse(struct fx_remote *remote, int key, char *value)
 {
@@ -147,44 +148,69 @@ static void print_provider_json(const struct fx_provider_entry *e)
 	       e->gone ? "true" : "false");
 }
 
-/* One message's worth; *at is how many came before. */
-static void print_providers(const struct fx_remote *remote, struct fx_msg_providers *m,
-			    unsigned *at)
-{
-	if (m->count > FX_PROVIDERS_PER_MESSAGE)
-		m->count = FX_PROVIDERS_PER_MESSAGE;
-	for (uint32_t i = 0; i < m->count; i++) {
-		struct fx_provider_entry *e = &m->entries[i];
-
-		e->name[sizeof(e->name) - 1] = 0;
-		if (remote->json)
-			printf("%s", *at ? ", " : "");
-		(remote->json ? print_provider_json : print_provider_text)(e);
-		(*at)++;
-	}
-}
-
-int fx_remote_print_providers(const struct fx_remote *remote, struct fx_link *link, bool of_session)
+int fx_remote_each_provider(struct fx_link *link, bool of_session,
+			    void (*see)(void *opaque, const struct fx_provider_entry *entry),
+			    void *opaque)
 {
 	struct fx_msg_get_providers request = {.after = 0, .of_session = of_session};
 	struct fx_msg_providers some;
-	unsigned at = 0;
 	int r;
 
-	if (remote->json)
-		printf("[");
 	do {
 		r = fx_link_call(link, FX_MSG_GET_PROVIDERS, &request, sizeof(request), -1,
 				 FX_MSG_PROVIDERS, &some, sizeof(some));
 		if (r)
 			return r;
-		print_providers(remote, &some, &at);
-		if (some.count)
-			request.after = some.entries[some.count - 1].id;
+		for (uint32_t i = 0; i < some.count && i < FX_PROVIDERS_PER_MESSAGE; i++) {
+			struct fx_provider_entry *e = &some.entries[i];
+
+			e->name[sizeof(e->name) - 1] = 0;
+			see(opaque, e);
+			request.after = e->id;
+		}
 	} while (some.count == FX_PROVIDERS_PER_MESSAGE);
-	if (remote->json)
-		printf("]%s", of_session ? "" : "\n");
 	return 0;
+}
+
+struct providers_printed {
+	bool json;
+	unsigned count;
+};
+
+static void print_provider(void *opaque, const struct fx_provider_entry *e)
+{
+	struct providers_printed *printed = opaque;
+
+	if (printed->json)
+		printf("%s", printed->count ? ", " : "");
+	(printed->json ? print_provider_json : print_provider_text)(e);
+	printed->count++;
+}
+
+int fx_remote_print_providers(const struct fx_remote *remote, struct fx_link *link, bool of_session)
+{
+	struct providers_printed printed = {.json = remote->json};
+	int r;
+
+	if (remote->json)
+		printf("[");
+	r = fx_remote_each_provider(link, of_session, print_provider, &printed);
+	if (r == 0 && remote->json)
+		printf("]%s", of_session ? "" : "\n");
+	return r;
+}
+
+int fx_remote_socket(const struct fx_remote *remote, char *ret, size_t size)
+{
+	char usual[FX_SOCKET_PATH_SIZE];
+	const char *socket = remote->socket;
+	int r = 0;
+
+	if (!socket) {
+		r = fx_place_find(usual);
+		socket = usual;
+	}
+	return r < 0 ? r : fx_remote_path(socket, ret, size);
 }
 
 int fx_remote_path(const char *path, char *ret, size_t size)

@@ -73,6 +73,14 @@ int fx_remote_print_providers(const struct fx_remote *remote, struct fx_link *li
 void fx_remote_print_archive(const struct fx_remote *remote, const struct fx_session_config *config,
 			     const struct fx_msg_result *result, const char *program, bool quiet);
 
+/* The absolute path of the manager's socket. 0 or -errno. */
+int fx_remote_socket(const struct fx_remote *remote, char *ret, size_t size);
+
+/* Shows the registered providers, or those of the session, also such as have ended. 0, or FX_EXIT_FAILURE after a line that says why. */
+int fx_remote_each_provider(struct fx_link *link, bool of_session,
+			    void (*see)(void *opaque, const struct fx_provider_entry *entry),
+			    void *opaque);
+
 /* The absolute form of a path, for a manager that works elsewhere; "-" stays. 0 or -errno. */
 int fx_remote_path(const char *path, char *ret, size_t size);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/accompany.h"
 #include "client/commands.h"
 #include "client/control.h"
 #include "client/link.h"
@@ -19,6 +20,7 @@ struct start {
 	bool has_choice;		 /* of functions, */
 	bool has_others;		 /* and anything else */
 	bool has_categories;
+	bool has_kernel; /* what the kernel says */
 };
 
 enum { OPTION_DISPOSITION = OPTION_OF_COMMAND };
@@ -57,6 +59,10 @@ static error_t start_parse(int key, char *value, struct argp_state *state)
 	}
 	if (!fx_options_take(&start->options, start->remote.command, OF_START, key, value))
 		return fx_remote_parse(&start->remote, key, value);
+	if (key == OPTION_KERNEL || key == OPTION_SAMPLE) {
+		start->has_kernel = true;
+		return 0;
+	}
 	if (key == 'F' || key == 'N' || key == OPTION_MIN_SIZE)
 		start->has_choice = true;
 	else if (key != 'q' && key != 'v')
@@ -74,7 +80,8 @@ static const struct argp parser = {
     .doc = "Starts tracing all registered processes and those to come, and returns. A session that "
 	   "was stopped goes on, with --categories in addition to its own; one that runs records "
 	   "the functions that --filter, --no-trace and "
-	   "--min-size choose from now on; else a new one begins.",
+	   "--min-size choose from now on, and what the kernel says (--kernel, --sample); else a "
+	   "new one begins.",
 };
 
 static int ask_state(struct fx_link *link, unsigned *ret)
@@ -88,15 +95,18 @@ static int ask_state(struct fx_link *link, unsigned *ret)
 	return r;
 }
 
-/* Tracing runs already: it goes on with other functions. */
+/* Tracing runs already: it goes on with other functions, or with what the kernel says. */
 static int start_choose(const struct start *start, struct fx_link *link)
 {
 	int r;
 
 	if (start->has_others || start->disposition)
 		fx_usage_error(start->remote.command, "tracing runs already",
-			       "it takes other --filter, --no-trace and --min-size alone");
-	r = fx_control_choose(link, &start->options);
+			       "it takes other --filter, --no-trace and --min-size, --kernel "
+			       "and --sample alone");
+	r = start->has_choice ? fx_control_choose(link, &start->options) : 0;
+	if (r == 0 && start->has_kernel)
+		r = fx_accompany_session(&start->remote, &start->options, link);
 	if (r == 0 && start->remote.json)
 		printf("{\"state\": \"started\"}\n");
 	return r;
@@ -111,7 +121,8 @@ static int start_execute(struct start *start, struct fx_link *link)
 
 	if (r)
 		return r;
-	if (start->has_choice && (state == FX_SESSION_STARTED || state == FX_SESSION_STARTING))
+	if ((start->has_choice || start->has_kernel) &&
+	    (state == FX_SESSION_STARTED || state == FX_SESSION_STARTING))
 		return start_choose(start, link);
 	if (goes_on && start->has_options)
 		fx_usage_error(start->remote.command, "a stopped session is there",
@@ -122,6 +133,9 @@ static int start_execute(struct start *start, struct fx_link *link)
 		r = fx_control_start(link, start->disposition ? start->disposition : FX_RETAIN,
 				     goes_on && start->has_categories ? &start->options : NULL,
 				     &result);
+	/* The session goes on without what cannot be had of it. */
+	if (r == 0 && start->has_kernel)
+		fx_accompany_session(&start->remote, &start->options, link);
 	if (r == 0 && start->remote.json)
 		printf("{\"state\": \"started\", \"silent_providers\": %u}\n",
 		       result.silent_providers);

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "client/accompany.h"
 #include "client/commands.h"
 #include "client/link.h"
 #include "client/remote.h"
@@ -18,7 +19,10 @@ static int stop_execute(const struct fx_remote *remote, struct fx_link *link)
 	const bool *no_results = remote->own;
 	struct fx_msg_stop request = {.write_results = !*no_results};
 	struct fx_msg_result result;
-	int r = fx_link_ask(link, FX_MSG_STOP, &request, sizeof(request), -1, &result);
+	int r;
+
+	fx_accompany_end(link);
+	r = fx_link_ask(link, FX_MSG_STOP, &request, sizeof(request), -1, &result);
 
 	if (r || !remote->json)
 		return r;

@@ -3,6 +3,7 @@
 #include <argp.h>
 #include <stdio.h>
 
+#include "client/accompany.h"
 #include "client/commands.h"
 #include "client/link.h"
 #include "client/remote.h"
@@ -41,6 +42,8 @@ static int terminate_execute(const struct fx_remote *remote, struct fx_link *lin
 	struct fx_msg_result result;
 	int r = ask_config(link, &status, &config);
 
+	if (r == 0)
+		fx_accompany_end(link);
 	if (r == 0)
 		r = fx_link_ask(link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
 	if (r == 0)

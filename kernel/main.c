@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "kernel/asked.h"
 #include "kernel/probes.h"
 #include "kernel/provider.h"
@@ -32,11 +33,12 @@ struct kernel_options {
 	const char *probes;	/* a list of categories; NULL: none, */
 	char **command;		/* and the program whose probes these are, with its arguments */
 	int ready;		/* -1: nobody is told */
+	bool session;		/* until tracing is stopped */
 };
 
 static const char usage[] =
     "Usage: fxtrace-kernel --socket PATH [--pid PID] [--everyone] [--sample HZ] [--switches] "
-    "[--calls] [--machine] [--alone] "
+    "[--calls] [--machine] [--alone] [--session] "
     "[--categories LIST] [--ready FD] [--probes LIST -- COMMAND...]\n"
     "Tells the manager at PATH what the kernel says of process PID and of what it starts, or of "
     "all that are traced.\n"
@@ -65,19 +67,13 @@ static long option_number(const char *name, const char *text, long most)
 static void options_take(int argc, char **argv, struct kernel_options *ret)
 {
 	static const struct option table[] = {
-	    {"socket", required_argument, NULL, 's'},
-	    {"pid", required_argument, NULL, 'p'},
-	    {"sample", required_argument, NULL, 'f'},
-	    {"switches", no_argument, NULL, 'w'},
-	    {"alone", no_argument, NULL, 'a'},
-	    {"calls", no_argument, NULL, 'c'},
-	    {"everyone", no_argument, NULL, 'e'},
-	    {"machine", no_argument, NULL, 'm'},
-	    {"categories", required_argument, NULL, 'k'},
-	    {"probes", required_argument, NULL, 'q'},
-	    {"ready", required_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},
-	    {NULL, 0, NULL, 0},
+	    {"socket", required_argument, NULL, 's'}, {"pid", required_argument, NULL, 'p'},
+	    {"sample", required_argument, NULL, 'f'}, {"switches", no_argument, NULL, 'w'},
+	    {"alone", no_argument, NULL, 'a'},	      {"calls", no_argument, NULL, 'c'},
+	    {"everyone", no_argument, NULL, 'e'},     {"machine", no_argument, NULL, 'm'},
+	    {"session", no_argument, NULL, 't'},      {"categories", required_argument, NULL, 'k'},
+	    {"probes", required_argument, NULL, 'q'}, {"ready", required_argument, NULL, 'r'},
+	    {"help", no_argument, NULL, 'h'},	      {NULL, 0, NULL, 0},
 	};
 	int key;
 
@@ -104,6 +100,9 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 			break;
 		case 'm':
 			ret->wish.machine = true;
+			break;
+		case 't':
+			ret->session = true;
 			break;
 		case 'k':
 			ret->categories = optarg;
@@ -190,8 +189,24 @@ static void losses_tell(struct fx_watch *watch)
 	fx_watch_lost(watch);
 }
 
-static void records_work(struct fx_watch *watch)
+/* For how long tracing may not have been seen to run yet. */
+#define BEGIN_NS UINT64_C(10000000000)
+
+/* The end of tracing, also by the manager's end, is that of a provider of one session. */
+static void session_look(bool *was_on, uint64_t began)
 {
+	bool is_on = fx_kernel_is_on();
+
+	if (!is_on && (*was_on || fx_monotonic_ns() > began + BEGIN_NS))
+		fx_rings_finish(rings);
+	*was_on |= is_on;
+}
+
+static void records_work(struct fx_watch *watch, bool session)
+{
+	uint64_t began = fx_monotonic_ns();
+	bool was_on = false;
+
 	while (!fx_rings_is_over(rings)) {
 		struct fx_ring_record *record = fx_rings_next(rings, WAIT_MS);
 
@@ -200,6 +215,8 @@ static void records_work(struct fx_watch *watch)
 		else
 			losses_tell(watch);
 		free(record);
+		if (session)
+			session_look(&was_on, began);
 	}
 	fx_watch_finish(watch);
 	losses_tell(watch);
@@ -342,7 +359,7 @@ int main(int argc, char **argv)
 		return complain(options.socket, r);
 	}
 	fx_watch_begin(watch);
-	records_work(watch);
+	records_work(watch, options.session);
 	fx_kernel_leave();
 	/* Whoever has started it need not wait for what follows: the kernel takes its time to close tracepoints. */
 	signal(SIGTERM, SIG_IGN);

@@ -121,6 +121,11 @@ void fx_kernel_knows(const char *category, const char *description)
 	fx_category_know(category, description);
 }
 
+bool fx_kernel_is_on(void)
+{
+	return fx_thread_on(FX_CAT_USER) != NULL;
+}
+
 void fx_kernel_leave(void)
 {
 	fx_thread_exit();

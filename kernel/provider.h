@@ -6,6 +6,8 @@
 #ifndef FX_KERNEL_PROVIDER_H
 #define FX_KERNEL_PROVIDER_H
 
+#include <stdbool.h>
+
 /* A name of a category, and what it is; before registering. Both must be literals. */
 void fx_kernel_knows(const char *category, const char *description);
 
@@ -14,5 +16,8 @@ int fx_kernel_register(const char *path);
 
 /* Nothing more will be recorded. */
 void fx_kernel_leave(void);
+
+/* Whether what is recorded now is kept: tracing runs, and the manager does. */
+bool fx_kernel_is_on(void);
 
 #endif

@@ -18,8 +18,6 @@
 #include "manager/settings/report.h"
 #include "manager/settings/wanted.h"
 
-#define PROGRAM "fxtrace-kernel"
-
 /* How long the program's begin waits for it. */
 #define PATIENCE_MS 15000
 
@@ -47,17 +45,31 @@ static int companion_find(char *ret, size_t size)
 	if (fx_program_own(ret, size) < 0)
 		return -ENOENT;
 	slash = strrchr(ret, '/');
-	if (!slash || (size_t)(slash + 1 - ret) + sizeof(PROGRAM) > size)
+	if (!slash || (size_t)(slash + 1 - ret) + sizeof(FX_COMPANION_NAME) > size)
 		return -ENOENT;
-	strcpy(slash + 1, PROGRAM);
+	strcpy(slash + 1, FX_COMPANION_NAME);
 	return access(ret, X_OK) == 0 ? 0 : -ENOENT;
+}
+
+/* Nobody is to wait for the end of what it has of its maker: its terminal, pipes, its folder. */
+static void companion_detach(void)
+{
+	int nothing = open("/dev/null", O_RDWR);
+
+	setsid();
+	if (chdir("/") < 0 || nothing < 0)
+		_exit(127);
+	for (int fd = 0; fd <= 2; fd++)
+		dup2(nothing, fd);
+	if (nothing > 2)
+		close(nothing);
 }
 
 static _Noreturn void companion_become(const struct fx_companion *c, const char *path,
 				       pid_t program, pid_t maker, int tell)
 {
 	char pid[16], hz[16], ready[16];
-	char *argv[21 + COMMAND_WORDS] = {(char *)PROGRAM,
+	char *argv[22 + COMMAND_WORDS] = {(char *)FX_COMPANION_NAME,
 					  (char *)"--socket",
 					  (char *)c->socket,
 					  (char *)"--pid",
@@ -81,6 +93,8 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 		argv[count++] = (char *)"--machine";
 	if (c->alone)
 		argv[count++] = (char *)"--alone";
+	if (c->stays)
+		argv[count++] = (char *)FX_COMPANION_SESSION;
 	if (c->categories && *c->categories) {
 		argv[count++] = (char *)"--categories";
 		argv[count++] = (char *)c->categories;
@@ -92,9 +106,10 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 		for (unsigned i = 0; i < COMMAND_WORDS && c->command[i]; i++)
 			argv[count++] = c->command[i];
 	}
-	/* It is to end with its maker, who may have ended meanwhile. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	if (getppid() != maker)
+	/* Else it is to end with its maker, who may have ended meanwhile. */
+	if (c->stays)
+		companion_detach();
+	else if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != maker)
 		_exit(0);
 	fcntl(tell, F_SETFD, 0);
 	execv(path, argv);
@@ -150,7 +165,7 @@ void fx_companion_start(struct fx_companion *c, pid_t program)
 		return;
 	r = companion_find(path, sizeof(path));
 	if (r < 0) {
-		fx_report("no samples and no kernel's events: " PROGRAM
+		fx_report("no samples and no kernel's events: " FX_COMPANION_NAME
 			  " is not beside this command");
 		return;
 	}

@@ -12,6 +12,9 @@
 
 #include "protocol/kernel-ready.h"
 
+#define FX_COMPANION_NAME    "fxtrace-kernel"
+#define FX_COMPANION_SESSION "--session" /* it ends when tracing is stopped */
+
 struct fx_companion {
 	/* What is asked for; all zero: nothing. */
 	uint32_t hz;   /* samples a second of processor time */
@@ -24,6 +27,7 @@ struct fx_companion {
 	bool alone;		/* of the program alone, without its children */
 	const char *probes; /* a list of categories that asks for probes (sdt:); NULL: none does, */
 	char *const *command; /* and the program whose probes these are, with its arguments */
+	bool stays;	      /* until tracing is stopped, also when its maker has ended */
 	const char *socket;
 	/* What there is. */
 	pid_t pid;		      /* 0: none */

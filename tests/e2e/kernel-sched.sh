@@ -7,6 +7,7 @@
 need python3
 ! is_emulated || skip "the emulator knows no performance events"
 compile switches -O2 "$FX_SRCDIR/tests/e2e/targets/switches.c" -pthread
+awk '$1 == "cpu" { print $9 }' /proc/stat >stolen
 expect_ok traced --kernel -- ./switches
 ! grep -q 'are not recorded' err || skip "$(grep 'are not recorded' err)"
 cp out said
