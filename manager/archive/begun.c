@@ -24,6 +24,7 @@ void fx_begun_push(struct fx_stream_thread *t, struct fx_begun begun)
 {
 	uint32_t at = t->depth++;
 
+	fx_peaks_note(&t->begun_levels, begun.ns, t->depth);
 	if (at == t->begun_room && at < FX_BEGUN_MAX) {
 		uint32_t room = at ? 2 * at : 8;
 		struct fx_begun *begun = realloc(t->begun, room * sizeof(*begun));

@@ -162,7 +162,8 @@ static int rewrite_args(struct fx_rewriting *w, unsigned count, bool numbers)
 }
 
 /* A begin, or on a virtual thread an end, that would lie deeper than viewers show. `t`: whose it is, if it is a thread's. */
-static bool rewrite_is_too_deep(struct fx_rewriting *w, struct fx_stream_thread *t, uint64_t header)
+static bool rewrite_is_too_deep(struct fx_rewriting *w, struct fx_stream_thread *t, uint64_t header,
+				uint64_t ns)
 {
 	bool is_begin = FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_BEGIN;
 
@@ -171,9 +172,12 @@ static bool rewrite_is_too_deep(struct fx_rewriting *w, struct fx_stream_thread 
 	if (w->is_virtual)
 		return fx_vthreads_is_too_deep(&w->s->vthreads, w->vthread, is_begin,
 					       &w->s->counts.lost[FX_CAUSE_DEEP]);
-	if (!t || !is_begin || t->depth < FX_BEGUN_MAX)
+	if (!t || !is_begin)
 		return false;
-	t->depth++;
+	if (t->depth < FX_BEGUN_MAX &&
+	    fx_nesting_begin(&t->nesting, &w->s->shared->nesting, ns, t->depth))
+		return false;
+	t->depth += t->depth >= FX_BEGUN_MAX;
 	w->s->counts.lost[FX_CAUSE_DEEP]++;
 	return true;
 }
@@ -188,7 +192,7 @@ static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t 
 	if (own && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END &&
 	    !fx_begun_end(w, t, header, end_ns))
 		return 0;
-	if (rewrite_is_too_deep(w, own ? t : NULL, header))
+	if (rewrite_is_too_deep(w, own ? t : NULL, header, end_ns))
 		return 0;
 	fx_stream_counts_event(w->s);
 	if (w->is_virtual)

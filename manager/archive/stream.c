@@ -117,6 +117,7 @@ void fx_stream_clear(struct fx_stream *s)
 			fx_loose_clear(t->loose);
 		free(t->loose);
 		free(t->begun);
+		fx_peaks_clear(&t->begun_levels);
 		free(t->crowd);
 		free(t);
 	}
@@ -198,6 +199,7 @@ static void thread_forget(struct fx_stream *s, struct fx_stream_thread *t)
 		s->by_index[t->index] = NULL;
 	fx_nesting_clear(&t->nesting, &s->shared->nesting);
 	free(t->begun);
+	fx_peaks_clear(&t->begun_levels);
 	free(t);
 }
 
@@ -309,18 +311,32 @@ void fx_stream_chunk_own(struct fx_stream *s, struct fx_stream_chunk *c, struct 
 		fx_stream_thread_release(s, before);
 }
 
+/* How many begun slices lie in one another where a call begins, or in it. */
+static uint32_t begun_around(const struct fx_stream_thread *t, uint64_t start)
+{
+	uint32_t most = t->begun_room < FX_BEGUN_MAX ? t->begun_room : FX_BEGUN_MAX;
+	uint32_t depth = t->depth < most ? t->depth : most;
+	uint32_t since = fx_peaks_since(&t->begun_levels, start);
+
+	while (depth > since && t->begun[depth - 1].ns > start)
+		depth--;
+	return depth > since ? depth : since;
+}
+
 bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *start, uint64_t end)
 {
 	enum fx_nesting_verdict verdict =
-	    fx_nesting_take(&t->nesting, &s->shared->nesting, start, end);
+	    fx_nesting_take(&t->nesting, &s->shared->nesting, start, end,
+			    t->begun_room ? begun_around(t, *start) : 0);
+	bool is_in = verdict == FX_NESTING_WHOLE || verdict == FX_NESTING_CUT;
 
-	s->counts.lost[FX_CAUSE_CROSSING] += verdict != FX_NESTING_WHOLE;
-	if (t->loose && !s->scope && verdict != FX_NESTING_OUT &&
-	    fx_loose_note(t->loose, *start, end)) {
+	s->counts.lost[FX_CAUSE_DEEP] += verdict == FX_NESTING_DEEP;
+	s->counts.lost[FX_CAUSE_CROSSING] += verdict == FX_NESTING_CUT || verdict == FX_NESTING_OUT;
+	if (t->loose && !s->scope && is_in && fx_loose_note(t->loose, *start, end)) {
 		s->loose_due = t;
 		s->loose_is_due = true;
 	}
-	return verdict != FX_NESTING_OUT;
+	return is_in;
 }
 
 static void thread_introduce(struct fx_stream *s, struct fx_stream_thread *t)

@@ -104,8 +104,8 @@ struct fx_begun {
 	uint16_t name;
 };
 
-/* Begins beyond it are left out, as viewers drop slices that are nested as deep; that and their ends are only counted. */
-#define FX_BEGUN_MAX 512u
+/* Begins beyond it are left out, as viewers drop slices that are nested deeper; that and their ends are only counted. */
+#define FX_BEGUN_MAX FX_NESTING_LEVELS
 
 /*
  * When tracing stops, a thread's open calls are written as open until then. One that the kernel stopped in
@@ -146,9 +146,10 @@ struct fx_stream_thread {
 	/* `depth` of them, as far as there is room, by their times; the innermost last */
 	struct fx_begun *begun;
 	uint32_t begun_room;
-	struct fx_nesting nesting; /* of its complete calls in the archive */
-	struct fx_loose *loose;	   /* made when first needed: loose-flows.h */
-	uint64_t anchor_ns;	   /* of its newest instant, which arrows of that time belong to */
+	struct fx_peaks begun_levels; /* how many have lain in one another */
+	struct fx_nesting nesting;    /* of its complete calls in the archive */
+	struct fx_loose *loose;	      /* made when first needed: loose-flows.h */
+	uint64_t anchor_ns; /* of its newest instant, which arrows of that time belong to */
 	struct fx_crowd_thread *crowd; /* made when first needed */
 	struct fx_stop stop;
 	uint32_t recent_next;

@@ -10,13 +10,11 @@
 #include "base/escape.h"
 #include "format/encode.h"
 #include "lists/hashes-lenient.h"
+#include "manager/archive/nesting.h"
 #include "manager/archive/own.h"
 
 /* Where no numbers are given. */
 #define VTHREADS_FROM 1000000000u
-
-/* As deep as viewers show slices. */
-#define DEPTH_MAX 512
 
 struct fx_vthread {
 	UT_hash_handle hh;
@@ -107,7 +105,7 @@ bool fx_vthreads_is_too_deep(struct fx_vthreads *vthreads, uint64_t id, bool is_
 		--*other;
 		return true;
 	}
-	if (v->depth == step * DEPTH_MAX) {
+	if (v->depth == step * (int32_t)FX_NESTING_LEVELS) {
 		++*left;
 		++*deep;
 		return true;

@@ -36,9 +36,9 @@ static void end(void)
 static enum fx_nesting_verdict take(uint64_t start, uint64_t stop)
 {
 	uint64_t was = start;
-	enum fx_nesting_verdict verdict = fx_nesting_take(&nesting, &memory, &start, stop);
+	enum fx_nesting_verdict verdict = fx_nesting_take(&nesting, &memory, &start, stop, 0);
 
-	if (verdict == FX_NESTING_OUT)
+	if (verdict == FX_NESTING_OUT || verdict == FX_NESTING_DEEP)
 		return verdict;
 	cr_assert(verdict == FX_NESTING_CUT ? start > was && start < stop : start == was);
 	out[count++] = (struct fx_interval){start, stop};
@@ -191,7 +191,7 @@ Test(nesting, memory_has_a_bound)
 	uint64_t start = 0;
 
 	begin(0);
-	fx_nesting_take(&other, &memory, &start, 5);
+	fx_nesting_take(&other, &memory, &start, 5, 0);
 	for (start = 0; start < now; start += 10) {
 		count = 0;
 		cr_assert_eq(take(start, start + 5), FX_NESTING_WHOLE);
@@ -204,7 +204,7 @@ Test(nesting, memory_has_a_bound)
 	cr_assert_eq(take(oldest + 1, oldest + 2), FX_NESTING_OUT, "nobody knows");
 	/* Whose calls are all forgotten begins anew. */
 	start = 6;
-	cr_assert_eq(fx_nesting_take(&other, &memory, &start, 8), FX_NESTING_WHOLE);
+	cr_assert_eq(fx_nesting_take(&other, &memory, &start, 8, 0), FX_NESTING_WHOLE);
 	fx_nesting_clear(&other, &memory);
 	end();
 }
@@ -220,7 +220,7 @@ Test(nesting, calls_that_are_open_at_the_end)
 	for (uint64_t i = 1; i <= calls; i++) {
 		uint64_t start = 10 * i;
 
-		cr_assert_eq(fx_nesting_take(&nesting, &memory, &start, start + 5),
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &start, start + 5, 0),
 			     FX_NESTING_WHOLE);
 	}
 	cr_assert_eq(take(1, stop), FX_NESTING_WHOLE);
@@ -244,7 +244,7 @@ Test(nesting, late_calls_cost_no_more_than_their_share)
 			uint64_t start = 100 * i + round % 7, at = start;
 
 			before = memory.looked;
-			fx_nesting_take(&nesting, &memory, &at, start + 50);
+			fx_nesting_take(&nesting, &memory, &at, start + 50, 0);
 			looked += memory.looked > before ? memory.looked - before : 0;
 		}
 	}
@@ -253,7 +253,7 @@ Test(nesting, late_calls_cost_no_more_than_their_share)
 				  2 * FX_NESTING_BLOCK);
 	cr_assert_gt(looked, FX_NESTING_LOOKS / 2, "the test asks for nothing");
 	/* In order again, all is well. */
-	cr_assert_eq(fx_nesting_take(&nesting, &memory, &(uint64_t){1000000}, 1000100),
+	cr_assert_eq(fx_nesting_take(&nesting, &memory, &(uint64_t){1000000}, 1000100, 0),
 		     FX_NESTING_WHOLE);
 	end();
 }
@@ -268,8 +268,114 @@ Test(nesting, a_handler_is_ahead_of_many_calls)
 	for (uint64_t at = 0; at < ahead; at += 200) {
 		uint64_t inner = at + 20, outer = at + 10;
 
-		cr_assert_eq(fx_nesting_take(&nesting, &memory, &inner, at + 50), FX_NESTING_WHOLE);
-		cr_assert_eq(fx_nesting_take(&nesting, &memory, &outer, at + 60), FX_NESTING_WHOLE);
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &inner, at + 50, 0),
+			     FX_NESTING_WHOLE);
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &outer, at + 60, 0),
+			     FX_NESTING_WHOLE);
+	}
+	end();
+}
+
+/* How many of those in the archive the deepest lies in, itself counted. */
+static uint32_t levels(void)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t level = 1;
+
+		for (size_t j = 0; j < count; j++)
+			level += out[j].start < out[i].start && out[j].end > out[i].end;
+		most = level > most ? level : most;
+	}
+	return most;
+}
+
+/* From the innermost on, as they end. */
+static unsigned chain(unsigned calls, uint32_t begun)
+{
+	unsigned deep = 0;
+
+	for (unsigned i = calls; i; i--) {
+		uint64_t start = i;
+		enum fx_nesting_verdict verdict =
+		    fx_nesting_take(&nesting, &memory, &start, 10000 - i, begun);
+
+		cr_assert(verdict == FX_NESTING_WHOLE || verdict == FX_NESTING_DEEP);
+		deep += verdict == FX_NESTING_DEEP;
+	}
+	return deep;
+}
+
+Test(nesting, no_more_levels_than_viewers_show)
+{
+	begin(0);
+	cr_assert_eq(chain(FX_NESTING_LEVELS, 0), 0);
+	cr_assert_eq(fx_nesting_begin(&nesting, &memory, 5000, 0), false,
+		     "it would be the last level's");
+	cr_assert_eq(fx_nesting_begin(&nesting, &memory, 2, 0), true);
+	cr_assert_eq(fx_nesting_begin(&nesting, &memory, 20000, FX_NESTING_LEVELS - 1), true);
+	cr_assert_eq(fx_nesting_begin(&nesting, &memory, 20000, FX_NESTING_LEVELS), false);
+	end();
+	begin(0);
+	cr_assert_eq(chain(600, 0), 600 - FX_NESTING_LEVELS);
+	cr_assert_eq(take(20000, 20001), FX_NESTING_WHOLE);
+	end();
+	begin(0);
+	cr_assert_eq(chain(300, 300), 300 - (FX_NESTING_LEVELS - 300));
+	end();
+	begin(0);
+	cr_assert_eq(chain(1, FX_NESTING_LEVELS), 1);
+	end();
+}
+
+/* What is deepest may come late. */
+Test(nesting, no_more_levels_in_whatever_order)
+{
+	static uint64_t starts[700];
+
+	for (uint32_t round = 0; round < 20; round++) {
+		begin(round);
+		for (size_t i = 0; i < 700; i++)
+			starts[i] = 1 + i;
+		for (size_t i = 0; i < (round % 4) * 200; i++) {
+			size_t a = some(700), b = some(700);
+			uint64_t moved = starts[a];
+
+			starts[a] = starts[b];
+			starts[b] = moved;
+		}
+		for (size_t i = 700; i; i--) {
+			enum fx_nesting_verdict verdict =
+			    take(starts[i - 1], 10000 - starts[i - 1]);
+
+			cr_assert(verdict == FX_NESTING_WHOLE || verdict == FX_NESTING_DEEP);
+		}
+		cr_assert_leq(levels(), FX_NESTING_LEVELS);
+		cr_assert_eq(levels(), FX_NESTING_LEVELS, "%u levels are left", levels());
+		end();
+	}
+}
+
+/* However many calls have come and are forgotten, those after them are as deep as they are. */
+Test(nesting, levels_do_not_add_up)
+{
+	uint64_t now = 1;
+
+	begin(0);
+	for (unsigned i = 0; i < 2 * FX_NESTING_LEVELS; i++) {
+		uint64_t outer = now++, handled = now + 2;
+
+		for (unsigned callee = 0; callee < 3 * FX_NESTING_OUTER; callee++, now += 10) {
+			uint64_t inner = now;
+
+			cr_assert_eq(fx_nesting_take(&nesting, &memory, &inner, now + 5, 0),
+				     FX_NESTING_WHOLE);
+		}
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &outer, now++, 0),
+			     FX_NESTING_WHOLE);
+		cr_assert_eq(fx_nesting_take(&nesting, &memory, &handled, handled + 1, 0),
+			     FX_NESTING_WHOLE);
 	}
 	end();
 }

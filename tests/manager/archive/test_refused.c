@@ -327,7 +327,7 @@ Test(refused, random_fragments_do_no_harm)
 		unsigned count = rand() % 12, total = rand() % 24;
 
 		put_thread(TID + (unsigned)(rand() % 3));
-		put_complete(NAME, 10, 20);
+		put_complete(NAME, 20 * round, 20 * round + 10);
 		put((const uint64_t[]){FX_FRAGMENT_HEADER(FX_FRAGMENT_HEAD + count),
 				       (unsigned)(rand() % 4) | (uint64_t)total << 32,
 				       (unsigned)(rand() % 3 ? 0 : rand() % 24)},
