@@ -14,6 +14,7 @@
 #include "manager/archive/shares.h"
 #include "manager/archive/ties.h"
 #include "manager/archive/transfers.h"
+#include "manager/archive/vthread-flows.h"
 #include "manager/process/title.h"
 
 /* The pointer is the reader's of the buffer, and nothing that stands in one. */
@@ -103,6 +104,7 @@ static void threads_end(struct fx_stream *s)
 		fx_stream_leave_loose(s, t);
 	}
 	fx_loose_settle(s);
+	fx_vthread_flows_end(s);
 }
 
 /* Nothing more comes that is held. */

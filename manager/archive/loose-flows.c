@@ -10,7 +10,7 @@
 
 /* --- Writing ---------------------------------------------------------------------------------- */
 
-static void loose_write(struct fx_stream *s, const struct fx_held_record *held)
+void fx_loose_write(struct fx_stream *s, const struct fx_held_record *held)
 {
 	int r = fx_held_record_write(s, held);
 
@@ -19,7 +19,7 @@ static void loose_write(struct fx_stream *s, const struct fx_held_record *held)
 }
 
 /* The flow, behind an instant that it can stand in. */
-static void loose_write_anchored(struct fx_stream *s, const struct fx_held_record *held)
+void fx_loose_write_anchored(struct fx_stream *s, const struct fx_held_record *held)
 {
 	uint64_t words[FXT_MAX_RECORD_WORDS];
 	struct fx_held_record instant = {.words = words, .unclean = held->unclean};
@@ -42,51 +42,54 @@ static void loose_write_anchored(struct fx_stream *s, const struct fx_held_recor
 		return;
 	}
 	s->counts.loose++;
-	loose_write(s, held);
+	fx_loose_write(s, held);
 }
 
 /* --- What is held ------------------------------------------------------------------------------ */
 
-static void loose_free(struct fx_stream *s, struct fx_loose_flow *flow)
+void fx_loose_free(struct fx_stream *s, struct fx_loose_flow *flow)
 {
 	s->loose_count--;
 	s->loose_words -= flow->record.size;
 	free(flow->record.words);
 }
 
-/* The oldest of the thread, which is the likeliest to be in nothing, makes room. False: there is none to be had. */
-static bool loose_make_room(struct fx_stream *s, struct fx_stream_thread *t, int size)
+bool fx_loose_has_room(const struct fx_stream *s, const struct fx_loose *loose, int size)
 {
-	while (s->loose_count >= FX_LOOSE_MAX || s->loose_words + (uint64_t)size > FX_LOOSE_WORDS ||
-	       (t->loose && t->loose->flows.count >= FX_LOOSE_THREAD)) {
-		struct fx_loose_flow *flows = t->loose ? t->loose->flows.items : NULL;
+	return s->loose_count < FX_LOOSE_MAX && s->loose_words + (uint64_t)size <= FX_LOOSE_WORDS &&
+	       loose->flows.count < FX_LOOSE_THREAD;
+}
 
-		if (!flows || !t->loose->flows.count)
+/* The oldest of the thread, which is the likeliest to be in nothing, makes room. False: there is none to be had. */
+static bool loose_make_room(struct fx_stream *s, struct fx_loose *loose, int size)
+{
+	struct fx_loose_flow *flows = loose->flows.items;
+
+	while (!fx_loose_has_room(s, loose, size)) {
+		if (!loose->flows.count)
 			return false;
-		loose_write_anchored(s, &flows[0].record);
-		loose_free(s, &flows[0]);
-		t->loose->flows.count--;
-		memmove(&flows[0], &flows[1], t->loose->flows.count * sizeof(*flows));
+		fx_loose_write_anchored(s, &flows[0].record);
+		fx_loose_free(s, &flows[0]);
+		loose->flows.count--;
+		memmove(&flows[0], &flows[1], loose->flows.count * sizeof(*flows));
 	}
 	return true;
 }
 
-static int loose_hold(struct fx_stream *s, struct fx_stream_thread *t, uint64_t ns,
-		      struct fx_held_record record)
+int fx_loose_hold(struct fx_stream *s, struct fx_loose *loose, uint64_t ns,
+		  struct fx_held_record record)
 {
 	size_t bytes = record.size * FXT_WORD_SIZE;
 	uint64_t *words;
 
-	if (!t->loose)
-		t->loose = calloc(1, sizeof(*t->loose));
-	if (!t->loose || fx_vector_reserve(&t->loose->flows, 1) < 0)
+	if (fx_vector_reserve(&loose->flows, 1) < 0)
 		return -ENOMEM;
 	words = malloc(bytes);
 	if (!words)
 		return -ENOMEM;
 	memcpy(words, record.words, bytes);
 	record.words = words;
-	fx_loose_insert(t->loose, (struct fx_loose_flow){ns, record});
+	fx_loose_insert(loose, (struct fx_loose_flow){ns, record});
 	s->loose_count++;
 	s->loose_words += record.size;
 	return 0;
@@ -107,16 +110,18 @@ int fx_loose_take(struct fx_rewriting *w, uint64_t header)
 	struct fx_held_record record = {.words = words, .unclean = w->unclean};
 	int size;
 
-	if (!w->thread || w->is_virtual || w->s->is_kernel || loose_is_fast(w->thread, w->words[1]))
+	if (!w->thread || w->s->is_kernel || loose_is_fast(w->thread, w->words[1]))
 		return 1;
 	names = fx_event_names_of(w, header);
 	size = fx_held_record_encode(w, &names, words);
 	if (size < 0)
 		return size;
 	record.size = (uint32_t)size;
-	if (!loose_make_room(w->s, w->thread, size) ||
-	    loose_hold(w->s, w->thread, w->words[1], record) < 0)
-		loose_write_anchored(w->s, &record);
+	if (!w->thread->loose)
+		w->thread->loose = calloc(1, sizeof(*w->thread->loose));
+	if (!w->thread->loose || !loose_make_room(w->s, w->thread->loose, size) ||
+	    fx_loose_hold(w->s, w->thread->loose, w->words[1], record) < 0)
+		fx_loose_write_anchored(w->s, &record);
 	return 0;
 }
 
@@ -132,8 +137,8 @@ static void loose_settle_call(struct fx_stream *s, struct fx_loose *loose)
 	while (first && flows[first - 1].ns >= loose->start)
 		first--;
 	for (size_t i = first; i < last; i++) {
-		loose_write(s, &flows[i].record);
-		loose_free(s, &flows[i]);
+		fx_loose_write(s, &flows[i].record);
+		fx_loose_free(s, &flows[i]);
 	}
 	memmove(&flows[first], &flows[last], (loose->flows.count - last) * sizeof(*flows));
 	loose->flows.count -= last - first;
@@ -147,8 +152,8 @@ void fx_loose_settle(struct fx_stream *s)
 		loose_settle_call(s, s->loose_due->loose);
 	s->loose_due = NULL;
 	for (size_t i = 0; i < left->flows.count; i++) {
-		loose_write_anchored(s, &left->flows.items[i].record);
-		loose_free(s, &left->flows.items[i]);
+		fx_loose_write_anchored(s, &left->flows.items[i].record);
+		fx_loose_free(s, &left->flows.items[i]);
 	}
 	left->flows.count = 0;
 	s->loose_is_due = false;

@@ -13,8 +13,10 @@
 #ifndef FX_MANAGER_LOOSE_FLOWS_H
 #define FX_MANAGER_LOOSE_FLOWS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "manager/archive/loose.h"
 #include "manager/archive/rewriting.h"
 
 /* Flows that are held of a thread, and of a process, and words of them all. */
@@ -29,5 +31,21 @@ int fx_loose_take(struct fx_rewriting *w, uint64_t header);
 /* A call has been written, or a thread is no more (s->loose_is_due): the flows in the call are written, and what is left of
  * such threads has its instants. The stream's part of the archive is selected. */
 void fx_loose_settle(struct fx_stream *s);
+
+/* --- For what holds flows in its own way ------------------------------------------------------ */
+
+/* Whether a record of so many words more can be held. */
+bool fx_loose_has_room(const struct fx_stream *s, const struct fx_loose *loose, int size);
+
+/* Holds a copy of it; 0 or -ENOMEM. */
+int fx_loose_hold(struct fx_stream *s, struct fx_loose *loose, uint64_t ns,
+		  struct fx_held_record record);
+
+/* Forgets one that is held; its place is the caller's to take away. */
+void fx_loose_free(struct fx_stream *s, struct fx_loose_flow *flow);
+
+/* Write it as it is, and behind an instant that it can stand in. */
+void fx_loose_write(struct fx_stream *s, const struct fx_held_record *held);
+void fx_loose_write_anchored(struct fx_stream *s, const struct fx_held_record *held);
 
 #endif

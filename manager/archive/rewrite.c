@@ -16,6 +16,7 @@
 #include "manager/archive/told.h"
 #include "manager/archive/transfers.h"
 #include "manager/archive/suppress.h"
+#include "manager/archive/vthread-flows.h"
 
 /* Looks at the text that comes next. */
 static void note_text(struct fx_rewriting *w, size_t length)
@@ -182,6 +183,13 @@ static bool rewrite_is_too_deep(struct fx_rewriting *w, struct fx_stream_thread 
 	return true;
 }
 
+static void rewrite_note_vthread(struct fx_rewriting *w, uint64_t header, uint64_t ns)
+{
+	if (FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_BEGIN ||
+	    FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END)
+		fx_vthread_flows_step(w, ns, FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END);
+}
+
 /* Remembers what the thread did last: marks.c looks for calls that are recorded and still open. 1, or 0: it is an
  * end of nothing. */
 static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t end_ns)
@@ -195,8 +203,10 @@ static int rewrite_note_event(struct fx_rewriting *w, uint64_t header, uint64_t 
 	if (rewrite_is_too_deep(w, own ? t : NULL, header, end_ns))
 		return 0;
 	fx_stream_counts_event(w->s);
-	if (w->is_virtual)
+	if (w->is_virtual) {
+		rewrite_note_vthread(w, header, end_ns);
 		return 1;
+	}
 	if (end_ns < w->s->first_end)
 		w->s->first_end = end_ns;
 	if (t && end_ns > t->last_end)
@@ -284,9 +294,9 @@ static int rewrite_event(struct fx_rewriting *w)
 		fx_meanings_add(w);
 	if (r > 0 && w->thread && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_INSTANT)
 		w->thread->anchor_ns = start;
-	return r > 0 && FXT_GET(header, EVENT_TYPE) >= FXT_EVENT_FLOW_BEGIN
-		   ? fx_loose_take(w, header)
-		   : r;
+	if (r <= 0 || FXT_GET(header, EVENT_TYPE) < FXT_EVENT_FLOW_BEGIN)
+		return r;
+	return w->is_virtual ? fx_vthread_flows_take(w, header) : fx_loose_take(w, header);
 }
 
 /* Blobs of such names are the manager's own word, on clocks and hosts. */

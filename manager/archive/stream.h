@@ -11,7 +11,7 @@
  *	told.c      what the process tells the manager by records
  *	escaped.c   records that change their size
  *	async-take.c  ends of async events, whose begins may come later
- *	flow-ids.c  ids of arrows; loose-flows.c those that stand in no slice
+ *	flow-ids.c  ids of arrows; loose-flows.c and vthread-flows.c those that stand in no slice
  *	kept.c      what is left of a circular buffer
  *	scope.c     calls that are recorded by what they lie in
  *	marks.c     what the manager adds: open calls, losses, the last heap counter

@@ -9,22 +9,19 @@
 
 #include "base/escape.h"
 #include "format/encode.h"
-#include "lists/hashes-lenient.h"
 #include "manager/archive/nesting.h"
 #include "manager/archive/own.h"
 
 /* Where no numbers are given. */
 #define VTHREADS_FROM 1000000000u
 
-struct fx_vthread {
-	UT_hash_handle hh;
-	bool lost; /* not in the hash for lack of memory */
-	bool is_named;
-	uint32_t shown;
-	uint64_t id;
-	int32_t depth;			 /* begins in the archive less ends, which may come first */
-	uint64_t left_begins, left_ends; /* whose other half is left out, too */
-};
+struct fx_vthread *fx_vthreads_find(const struct fx_vthreads *vthreads, uint64_t id)
+{
+	struct fx_vthread *v;
+
+	HASH_FIND(hh, vthreads->by_id, &id, sizeof(id), v);
+	return v;
+}
 
 static int vthread_make(struct fx_vthreads *vthreads, uint64_t id, struct fx_vthread **ret)
 {
@@ -71,11 +68,9 @@ static void vthread_introduce(struct fx_vthreads *vthreads, const struct fx_vthr
 
 int fx_vthreads_shown(struct fx_vthreads *vthreads, uint64_t id, const char *name, uint32_t *ret)
 {
-	struct fx_vthread *v;
-	bool is_new;
+	struct fx_vthread *v = fx_vthreads_find(vthreads, id);
+	bool is_new = !v;
 
-	HASH_FIND(hh, vthreads->by_id, &id, sizeof(id), v);
-	is_new = !v;
 	if (is_new) {
 		int r = vthread_make(vthreads, id, &v);
 
@@ -92,11 +87,10 @@ int fx_vthreads_shown(struct fx_vthreads *vthreads, uint64_t id, const char *nam
 bool fx_vthreads_is_too_deep(struct fx_vthreads *vthreads, uint64_t id, bool is_begin,
 			     uint64_t *deep)
 {
-	struct fx_vthread *v;
+	struct fx_vthread *v = fx_vthreads_find(vthreads, id);
 	uint64_t *left, *other;
 	int32_t step = is_begin ? 1 : -1;
 
-	HASH_FIND(hh, vthreads->by_id, &id, sizeof(id), v);
 	if (!v)
 		return false;
 	left = is_begin ? &v->left_begins : &v->left_ends;
@@ -120,6 +114,9 @@ void fx_vthreads_clear(struct fx_vthreads *vthreads)
 
 	HASH_ITER (hh, vthreads->by_id, v, next) {
 		HASH_DEL(vthreads->by_id, v);
+		fx_vthread_line_clear(&v->line);
+		fx_loose_clear(&v->flows);
 		free(v);
 	}
+	vthreads->steps = 0;
 }

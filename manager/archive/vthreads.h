@@ -10,10 +10,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lists/hashes-lenient.h"
 #include "manager/archive/archive.h"
+#include "manager/archive/loose.h"
+#include "manager/archive/vthread-line.h"
 #include "manager/process/identity.h"
 
-struct fx_vthread;
+struct fx_vthread {
+	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
+	bool is_named;
+	uint32_t shown;
+	uint64_t id;
+	int32_t depth;			 /* begins in the archive less ends, which may come first */
+	uint64_t left_begins, left_ends; /* whose other half is left out, too */
+	struct fx_vthread_line line;	 /* of what is in the archive: vthread-flows.h */
+	struct fx_loose flows;		 /* that are held */
+};
 
 /* Those of a process. */
 struct fx_vthreads {
@@ -21,6 +34,7 @@ struct fx_vthreads {
 	struct fx_archive *archive; /* borrowed */
 	struct fx_identities *ids;  /* borrowed; NULL: none are given */
 	uint32_t pid;		    /* as the archive has it */
+	uint32_t steps;		    /* that their lines keep */
 };
 
 /* Of a process; what exceeds it is lost (FX_CAUSE_VIRTUAL). */
@@ -34,6 +48,9 @@ int fx_vthreads_shown(struct fx_vthreads *vthreads, uint64_t id, const char *nam
  * half of its slice, that comes before it or after. Slices are counted at *deep. */
 bool fx_vthreads_is_too_deep(struct fx_vthreads *vthreads, uint64_t id, bool is_begin,
 			     uint64_t *deep);
+
+/* NULL: it is not shown. */
+struct fx_vthread *fx_vthreads_find(const struct fx_vthreads *vthreads, uint64_t id);
 
 void fx_vthreads_clear(struct fx_vthreads *vthreads);
 

@@ -40,7 +40,7 @@ for count in range(16):
         name = macro.replace("_END", "").replace("_BEGIN", "").replace("_STEP", "") + "_%d" % count
         lines.append('\t{ TRACE_%s("c", "%s"%s%s); }' % (macro, name, before, texts(args)))
         say(name, kind, args)
-        if kind.startswith("flow") and not macro.startswith("VTHREAD"):
+        if kind.startswith("flow"):
             say(name, "instant", []) # no duration is around it
     for macro in "BEGIN", "STEP", "END":
         args = arguments(count, "complete")

@@ -51,6 +51,40 @@ static void handler(int signal)
 	(void)signal;
 	one("in handler", 7);
 }
+static void at(const char *in, unsigned long vthread, unsigned long id, uint64_t t)
+{
+	TRACE_VTHREAD_FLOW_BEGIN("c", in, "virtual", vthread, id, t, "n", TA_UINT64(id));
+	TRACE_VTHREAD_FLOW_STEP("c", in, "virtual", vthread, id, t);
+	TRACE_VTHREAD_FLOW_END("c", in, "virtual", vthread, id, t);
+}
+/* Ends of arrows are said before, while and after the durations are that they lie in, and before and behind all. */
+static void virtual_threads(void)
+{
+	uint64_t t = TRACE_TICKS();
+	at("told first", 1, 1, t + 1500);
+	at("before all", 1, 2, t + 500);
+	TRACE_VTHREAD_DURATION_BEGIN("c", "slice", "virtual", 1, t + 1000);
+	at("told between", 1, 3, t + 1600);
+	at("at the begin", 1, 4, t + 1000);
+	TRACE_VTHREAD_DURATION_END("c", "slice", "virtual", 1, t + 2000);
+	at("told last", 1, 5, t + 1700);
+	at("behind all", 1, 6, t + 2500);
+	at("of another", 2, 7, t + 1500);
+	TRACE_VTHREAD_DURATION_END("c", "end first", "virtual", 3, t + 2000);
+	at("end first", 3, 8, t + 1500);
+	TRACE_VTHREAD_DURATION_BEGIN("c", "end first", "virtual", 3, t + 1000);
+}
+/* Slices whose ends are told first, each with an arrow within, and one behind. `from`: where the first lies, `step`: the next one. */
+static void slices(long from, long step, long count)
+{
+	uint64_t t = TRACE_TICKS() + 10000 * (uint64_t)from;
+	for (long i = 0; i < count; i++, t += 10000 * (uint64_t)step) {
+		TRACE_VTHREAD_DURATION_END("c", "slice", "virtual", 1, t + 2000);
+		at("within", 1, 1 + i, t + 1000);
+		at("behind", 1, 1 + count + i, t + 3000);
+		TRACE_VTHREAD_DURATION_BEGIN("c", "slice", "virtual", 1, t);
+	}
+}
 int main(int argc, char **argv)
 {
 	const char *what = argv[1];
@@ -81,6 +115,12 @@ int main(int argc, char **argv)
 		TRACE_DURATION("c", "one duration");
 		for (long i = 0; i < count; i++)
 			TRACE_FLOW_END("c", "many", 100 + i);
+	} else if (!strcmp(what, "virtual")) {
+		virtual_threads();
+	} else if (!strcmp(what, "forwards")) {
+		slices(0, 1, count);
+	} else if (!strcmp(what, "backwards")) {
+		slices(count, -1, count);
 	} else if (!strcmp(what, "handler")) {
 		signal(SIGUSR1, handler);
 		raise(SIGUSR1);
@@ -166,8 +206,35 @@ ends_in_signal_handlers() {
 	expect_events 3 'type == "instant" && category == "c"'
 }
 
+ends_on_virtual_threads() {
+	loose 9 0 virtual
+	expect_line ' 0 warnings$' out
+	expect_events 24 'type ~ /^flow/'
+	for name in "before all" "behind all" "of another"; do
+		expect_events 3 "type == \"instant\" && name == \"$name\""
+	done
+	expect_events 9 'type == "instant" && category == "c"'
+	expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from flow join slice on slice.id = slice_out where name in ('slice', 'end first')"
+	expect_equal 5 "$(tail -n 1 out | tr -d '\r')" "arrows from within slices"
+}
+
+# However many there are. What lies before all that is remembered stands by itself, be it in a slice or not.
+ends_on_busy_virtual_threads() {
+	loose 60000 0 forwards 20000
+	expect_line ' 0 warnings$' out
+	expect_events 120000 'type ~ /^flow/'
+	expect_events 20000 'type == "begin" && name == "slice"'
+	expect_events 60000 'type == "instant" && name == "behind"'
+	loose '[0-9]+' 0 backwards 20000
+	expect_line ' 0 warnings$' out
+	expect_events 120000 'type ~ /^flow/'
+	expect_events 60000 'type == "instant" && name == "behind"'
+}
+
 ends_in_durations
 ends_in_none
+ends_on_virtual_threads
+ends_on_busy_virtual_threads
 ends_of_many_threads
 ends_in_what_is_open
 more_than_is_held
