@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/wide-stack.h"
 #include "client/commands.h"
 #include "client/completion.h"
 #include "client/guess.h"
@@ -188,7 +189,7 @@ static void hold_standard(void)
 	}
 }
 
-int main(int argc, char **argv)
+static int main_of_commands(int argc, char **argv)
 {
 	const struct command *command = argc > 0 ? command_of_alias(argv[0]) : NULL;
 
@@ -206,4 +207,9 @@ int main(int argc, char **argv)
 	if (!command)
 		return unknown_command("fxtrace", argv[1]);
 	return run_command(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	return fx_wide_stack_call(main_of_commands, argc, argv);
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/wide-stack.h"
 #include "kernel/asked.h"
 #include "kernel/probes.h"
 #include "kernel/provider.h"
@@ -309,7 +310,7 @@ static void categories_know(const struct fx_kernel_wish *wish, uint32_t sets)
 	}
 }
 
-int main(int argc, char **argv)
+static int kernel_main(int argc, char **argv)
 {
 	static struct kernel_options options;
 	static struct fx_wanted_points points;
@@ -370,4 +371,9 @@ int main(int argc, char **argv)
 	fx_wanted_points_free(&points);
 	fx_probes_end(&probes);
 	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	return fx_wide_stack_call(kernel_main, argc, argv);
 }

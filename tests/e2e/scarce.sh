@@ -252,7 +252,7 @@ for v in 30000 50000 80000 200000; do
 	[ ! -e trace.fxt ] || expect_clean trace.fxt
 done
 
-# Narrow stacks, which the tracer gets as the program does.
+# Narrow stacks, which the tracer has as the program does.
 for s in 64 96 128; do
 	expect_scarce '' "-s $s" "$FXTRACE" run -o trace.fxt ./calls
 	expect_clean trace.fxt
@@ -261,6 +261,32 @@ for s in 64 96 128; do
 	# A report that needs more does not take the status.
 	expect_scarce '' "-s $s" "$FXTRACE" run --report -o trace.fxt ./calls
 done
+
+# And where an environment takes most of one. What leaves the program room enough is enough for every command.
+expect_narrow() { # STATUS COMMAND...
+	local status=0
+
+	env -i PATH="$PATH" HOME="$PWD" LARGE="$large" prlimit --stack=65536 "${@:2}" >out 2>err || status=$?
+	expect_equal "$1" "$status" "status of ${*:2} on a narrow stack: $(cat err)"
+}
+if command -v prlimit >/dev/null; then
+	for size in 10000 30000 40000; do
+		large=$(head -c $size /dev/zero | tr '\0' x)
+		expect_narrow 3 ./calls
+		rm -f trace.fxt
+		expect_narrow 3 "$FXTRACE" run -o trace.fxt ./calls
+		expect_line '^done$' out
+		expect_clean trace.fxt
+		list_archive trace.fxt
+		expect_events 100 'name == "step"'
+		expect_narrow 0 "$FXTRACE" report trace.fxt
+		expect_line ' step$' out
+		expect_narrow 0 "$FXTRACE" convert trace.fxt trace.json
+		# By itself it has a manager of its own.
+		expect_narrow 3 env LD_PRELOAD="$LIBFXTRACE" FXTRACE_OUTPUT=alone.fxt ./calls
+		wait_for 60 test -e alone.fxt
+	done
+fi
 
 # --- Signals while the archive is completed --------------------------------------------------------
 
