@@ -9,6 +9,7 @@
 #include "format/encode.h"
 #include "kernel/record-text.h"
 #include "kernel/shown.h"
+#include "kernel/texts-program.h"
 #include "preload/strings.h"
 
 /* What a system call returns that fails is a negative errno, from this one on. */
@@ -19,7 +20,7 @@
 
 /* Of a call's record what stands behind its thread. */
 struct call_words {
-	uint64_t words[4 + 2 * (FX_CALL_ARGS + 3) + FX_CALL_ARGS * (FX_SHOWN_MAX / 8)];
+	uint64_t words[4 + 2 * (FX_CALL_ARGS + 3) + FX_CALL_ARGS * (FX_TEXT_MAX / 8)];
 	unsigned count, args;
 };
 
@@ -68,6 +69,10 @@ static void call_argument(struct call_words *call, const struct fx_thread *t,
 
 	if (!key)
 		key = FX_STR_arg0 + i;
+	if (of->texts[i].data) {
+		call_text(call, t, key, &of->texts[i]);
+		return;
+	}
 	switch (how ? fx_shown(how->kind, value, shown, &text.length) : FX_SHOWN_UNKNOWN) {
 	case FX_SHOWN_TEXT:
 		call_text(call, t, key, &text);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "kernel/call-table.h"
+#include "kernel/record-text.h"
 #include "kernel/task.h"
 
 enum fx_call_end {
@@ -18,8 +19,9 @@ struct fx_kernel_call {
 	struct fx_task task;
 	uint64_t begin_ns, end_ns;
 	int64_t number;
-	const struct fx_call_shape *shape; /* NULL: only the number is known */
-	const uint64_t *args;		   /* FX_CALL_ARGS of them */
+	const struct fx_call_shape *shape;  /* NULL: only the number is known */
+	const struct fx_record_text *texts; /* what arguments point to; NULL in one: not known */
+	const uint64_t *args;		    /* FX_CALL_ARGS of them */
 	enum fx_call_end end;
 	int64_t result; /* if it returns: a negative errno is one from -4095 on */
 };

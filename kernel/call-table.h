@@ -21,4 +21,8 @@ struct fx_call_shape {
 const struct fx_call_shape *fx_call_shape(int64_t number);
 const char *fx_call_name(int64_t number);
 
+/* Which of its arguments are addresses of texts that end with a NUL: a bit for each, of the first so many alone. */
+#define FX_CALL_TEXT_ARGS 5u
+uint32_t fx_call_texts(int64_t number);
+
 #endif

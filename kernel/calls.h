@@ -9,6 +9,7 @@
 
 #include "kernel/call-table.h"
 #include "kernel/task.h"
+#include "kernel/texts.h"
 
 struct fx_calls;
 
@@ -21,6 +22,9 @@ void fx_calls_begin(struct fx_calls *calls, struct fx_task task, uint64_t ns, in
 		    const uint64_t args[FX_CALL_ARGS]);
 void fx_calls_end(struct fx_calls *calls, struct fx_task task, uint64_t ns, int64_t number,
 		  int64_t result);
+
+/* A text that an argument of a call points to: of the one that begins next, or of the one that is under way. */
+void fx_calls_text(struct fx_calls *calls, struct fx_task task, const struct fx_text_found *text);
 
 /* A thread has ended: so has what it was in. */
 void fx_calls_thread_ends(struct fx_calls *calls, uint32_t tid, uint64_t ns);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # From preload/show/syscalls.tbl and the tables of wrappers: for each system call the names of its arguments, where a function
-# of libc of its name takes as many, and how each is shown. Lines CALL(name, count, ARG(name, kind) ...).
+# of libc of its name takes as many, and how each is shown; else how the first table has it. Lines CALL(name, count, ARG(name, kind) ...).
 #
 #	awk -f gen-calls.awk preload/show/syscalls.tbl preload/wrap/tables/*.tbl
 
@@ -56,6 +56,11 @@ function take_function(line,    name, list, i, c, depth, text, count) {
 /^#/ || NF == 0	{ next }
 FILENAME ~ /syscalls[.]tbl$/ {
 	args[$1] = $2
+	for (i = 0; i < $2; i++) {
+		kind = $(i + 3)
+		sub(/[(].*$/, "", kind)
+		kind_of[$1, i] = kind ~ /^[a-z_]+$/ ? kind : "plain"
+	}
 	order[++calls] = $1
 	next
 }
@@ -72,7 +77,7 @@ END {
 			if (functions[name] == args[name])
 				printf " ARG(%s, %s)", arg_name[name, i], arg_kind[name, i]
 			else
-				printf " ARG(arg%d, plain)", i
+				printf " ARG(arg%d, %s)", i, kind_of[name, i]
 		}
 		printf ")\n#endif\n"
 	}

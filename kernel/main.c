@@ -16,6 +16,7 @@
 #include "kernel/provider.h"
 #include "kernel/records.h"
 #include "kernel/rings.h"
+#include "kernel/texts.h"
 #include "kernel/wanted-points.h"
 #include "kernel/watch.h"
 #include "protocol/kernel-ready.h"
@@ -247,6 +248,8 @@ static uint32_t sets_of(const struct kernel_options *options)
 		sets |= FX_KERNEL_MIGRATIONS;
 	if (options->calls)
 		sets |= FX_KERNEL_CALLS;
+	if (options->calls && !options->wish.everyone)
+		sets |= FX_KERNEL_TEXTS;
 	return sets;
 }
 
@@ -264,12 +267,27 @@ static uint32_t sets_had(const struct kernel_options *options,
 	return sets;
 }
 
+/* Without them, addresses are shown. */
+static int texts_ask(struct fx_kernel_wish *wish, const struct fx_wanted_points *points,
+		     struct fx_texts **ret)
+{
+	const uint32_t needed = FX_KERNEL_CALLS | FX_KERNEL_TEXTS;
+	int r = 0;
+
+	if ((points->tracepoints.sets & needed) == needed && !*ret)
+		r = fx_texts_open(wish->pid, &points->tracepoints, ret);
+	wish->texts = *ret;
+	return r;
+}
+
 /* Where the whole machine may not be seen, the program still may. */
 static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *points,
-		      struct fx_probes *probes, bool *ret_kernel)
+		      struct fx_probes *probes, struct fx_texts **texts,
+		      struct fx_kernel_ready *ready)
 {
 	struct fx_kernel_wish *wish = &options->wish;
 	uint32_t sets = sets_of(options);
+	bool kernel = false;
 	int r;
 
 	wish->manager = options->socket;
@@ -279,13 +297,15 @@ static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *p
 	wish->point_count = points->count;
 	if (options->probes)
 		fx_probes_begin(probes, options->probes, options->command, wish);
-	r = fx_rings_open(wish, &rings, ret_kernel);
+	ready->texts = texts_ask(wish, points, texts);
+	r = fx_rings_open(wish, &rings, &kernel);
+	ready->kernel = kernel;
 	if (!wish->machine || (r != -EACCES && r != -EPERM))
 		return r;
 	wish->machine = false;
 	fx_wanted_points_free(points);
 	fx_probes_end(probes);
-	return kernel_ask(options, points, probes, ret_kernel);
+	return kernel_ask(options, points, probes, texts, ready);
 }
 
 static void categories_know(const struct fx_kernel_wish *wish, uint32_t sets)
@@ -317,7 +337,7 @@ static int kernel_main(int argc, char **argv)
 	struct fx_probes probes = {.numbers = NULL};
 	struct fx_kernel_ready ready = {.has_points = fx_points_are_known()};
 	struct fx_watch *watch;
-	bool kernel = false;
+	struct fx_texts *texts = NULL;
 	uint32_t asked;
 	int r;
 
@@ -325,7 +345,7 @@ static int kernel_main(int argc, char **argv)
 	signals_prepare();
 	options_take(argc, argv, &options);
 	asked = sets_of(&options);
-	r = kernel_ask(&options, &points, &probes, &kernel);
+	r = kernel_ask(&options, &points, &probes, &texts, &ready);
 	if (r == 0)
 		r = fx_watch_create(&options.wish,
 				    fx_rings_have_tracepoints(rings) ? &points : NULL,
@@ -335,7 +355,6 @@ static int kernel_main(int argc, char **argv)
 	if (r == 0)
 		signals_take();
 	ready.error = r;
-	ready.kernel = kernel;
 	ready.asked = asked;
 	ready.is_cut = points.is_cut;
 	ready.sets = r == 0 ? sets_had(&options, &points) : 0;
@@ -367,6 +386,7 @@ static int kernel_main(int argc, char **argv)
 	if (options.ready >= 0)
 		close(options.ready);
 	fx_rings_close(rings);
+	fx_texts_close(texts);
 	fx_watch_destroy(watch);
 	fx_wanted_points_free(&points);
 	fx_probes_end(&probes);

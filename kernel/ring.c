@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/registers.h"
+#include "kernel/texts.h"
 
 /* Bytes of the stack that a sample brings; what lies deeper is not seen. */
 #define STACK_BYTES 16384u
@@ -266,16 +267,37 @@ static int tracepoint_add(struct fx_ring *ring, const struct fx_kernel_wish *wis
 	return r;
 }
 
+static int ring_add_texts(struct fx_ring *ring, const struct fx_texts *texts)
+{
+	struct perf_event_attr attr = {
+	    .type = PERF_TYPE_SOFTWARE,
+	    .size = sizeof(attr),
+	    .config = PERF_COUNT_SW_BPF_OUTPUT,
+	    .sample_period = 1,
+	    .sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW,
+	    .sample_id_all = 1,
+	    .use_clockid = 1,
+	    .clockid = CLOCK_MONOTONIC,
+	    .watermark = 1,
+	    .wakeup_watermark = TRACEPOINT_WATERMARK,
+	};
+	int r = ring_add(ring, &attr, ANYBODY, NULL);
+
+	return r < 0 ? r : fx_texts_direct(texts, ring->cpu, ring->others[ring->other_count - 1]);
+}
+
 int fx_ring_open_tracepoints(struct fx_ring *ring, const struct fx_kernel_wish *wish, uint32_t cpu)
 {
 	int r = 0;
 
 	*ring = (struct fx_ring){.fd = -1, .cpu = cpu, .is_tracepoints = true};
-	ring->others = calloc(wish->point_count, sizeof(*ring->others));
+	ring->others = calloc(wish->point_count + 1, sizeof(*ring->others));
 	if (!ring->others)
 		return -ENOMEM;
 	for (unsigned i = 0; r == 0 && i < wish->point_count; i++)
 		r = tracepoint_add(ring, wish, &wish->points[i]);
+	if (r == 0 && wish->texts)
+		r = ring_add_texts(ring, wish->texts);
 	if (r < 0)
 		fx_ring_close(ring);
 	return r;

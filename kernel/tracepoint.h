@@ -23,6 +23,7 @@
 	X(MIGRATE, MIGRATIONS, 1, "sched", "sched_migrate_task")                                   \
 	X(ENTER, CALLS, 0, "raw_syscalls", "sys_enter")                                            \
 	X(EXIT, CALLS, 0, "raw_syscalls", "sys_exit")                                              \
+	X(FORK, TEXTS, 0, "sched", "sched_process_fork")                                           \
 	X(IRQ_ENTRY, IRQ, 0, "irq", "irq_handler_entry")                                           \
 	X(IRQ_EXIT, IRQ, 0, "irq", "irq_handler_exit")                                             \
 	X(SOFTIRQ_ENTRY, IRQ, 0, "irq", "softirq_entry")                                           \
@@ -42,6 +43,7 @@ enum fx_tracepoint { FX_TRACEPOINTS(FX_ENUM_TRACEPOINT_) FX_TRACEPOINT_COUNT };
 	X(ENTER_ARGS, ENTER, "args")                                                               \
 	X(EXIT_NUMBER, EXIT, "id")                                                                 \
 	X(EXIT_RESULT, EXIT, "ret")                                                                \
+	X(FORK_CHILD, FORK, "child_pid")                                                           \
 	X(SWITCH_TID, SWITCH, "prev_pid")                                                          \
 	X(SWITCH_STATE, SWITCH, "prev_state")                                                      \
 	X(WAKING_TID, WAKING, "pid")                                                               \

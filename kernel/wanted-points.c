@@ -31,11 +31,15 @@ void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 	memset(ret, 0, sizeof(*ret));
 	fx_tracepoints_find(sets & ~(uint32_t)(FX_KERNEL_FAULT | FX_KERNEL_POINTS),
 			    &ret->tracepoints);
-	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++)
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
+		/* programs of BPF take it, and nobody else */
+		if (fx_tracepoint_set(i) == FX_KERNEL_TEXTS)
+			continue;
 		points_add(ret, ret->tracepoints.numbers[i],
 			   fx_tracepoint_is_wide(i) ||
 			       (machine && fx_tracepoint_set(i) == FX_KERNEL_WAKEUPS),
 			   fx_tracepoint_filter(i));
+	}
 	if (sets & FX_KERNEL_POINTS)
 		ret->is_cut =
 		    fx_points_find(list, &ret->named, ret->unknown, sizeof(ret->unknown)) == -E2BIG;

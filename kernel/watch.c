@@ -361,6 +361,15 @@ static void watch_call(struct fx_watch *watch, const struct fx_tracepoint_event 
 			     fx_tracepoint_value(event, FX_FIELD_EXIT_RESULT, 0));
 }
 
+static void watch_text(struct fx_watch *watch, const struct fx_ring_record *record,
+		       const struct fx_text_found *text)
+{
+	const struct fx_space *space = fx_space_of(watch->spaces, record->pid);
+
+	if (space && !space->is_preloaded && watch_is_own(watch, record->pid))
+		fx_calls_text(watch->calls, (struct fx_task){record->pid, record->tid}, text);
+}
+
 /* A wakeup concerns two. What comes for all threads since it ends what others have begun is sorted where it is taken. */
 static bool point_concerns(const struct fx_watch *watch, const struct fx_ring_record *record,
 			   const struct fx_tracepoint_event *event)
@@ -403,6 +412,7 @@ static void watch_known_point(struct fx_watch *watch, const struct fx_ring_recor
 static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record *record)
 {
 	struct fx_tracepoint_event event;
+	struct fx_text_found text;
 	const struct fx_space *space = fx_space_known(watch->spaces, record->pid);
 	const uint8_t *bytes;
 	size_t size;
@@ -413,6 +423,10 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 	bytes = fx_ring_tracepoint(record, &size);
 	if (!bytes || !watch->points)
 		return;
+	if (fx_text_read(bytes, size, &text)) {
+		watch_text(watch, record, &text);
+		return;
+	}
 	if (fx_tracepoint_read(&watch->points->tracepoints, bytes, size, &event))
 		watch_known_point(watch, record, &event);
 	/* One of ours may come for all threads. */

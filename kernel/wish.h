@@ -14,6 +14,8 @@ struct fx_kernel_point {
 	const char *filter; /* a literal */
 };
 
+struct fx_texts;
+
 struct fx_kernel_wish {
 	pid_t pid;	     /* of which, and of what it starts from now on; 0: of none */
 	bool everyone;	     /* and of all that are registered with the manager, now or later */
@@ -21,7 +23,8 @@ struct fx_kernel_wish {
 	uint32_t hz;	     /* samples a second of processor time; 0: none */
 	bool switches;	     /* who is given a processor */
 	bool faults;	     /* page faults that wait for a disk, and what is mapped where */
-	bool machine;	     /* switches of all threads that there are */
+	const struct fx_texts *texts; /* what texts go into the rings of tracepoints; NULL: none */
+	bool machine;		      /* switches of all threads that there are */
 	const struct fx_kernel_point *points;
 	unsigned point_count; /* they are left out where they are not permitted */
 };

@@ -225,6 +225,18 @@ static bool companion_missing(uint32_t sets, char *ret, size_t size)
 	return used > 0;
 }
 
+/* Why what pointers of system calls point to is not told, which takes more than tracepoints. */
+static void companion_report_texts(int error)
+{
+	fx_report(
+	    "paths that system calls are given are shown as addresses: %s",
+	    error == -ENOTSUP ? "the kernel provider is in a pid namespace of its own"
+	    : error == -EPERM || error == -EACCES
+		? "programs of BPF are not permitted here: they need CAP_BPF and CAP_PERFMON, "
+		  "or root"
+		: "this kernel has no programs of BPF for tracepoints");
+}
+
 static void companion_report_missing(uint32_t sets, int right)
 {
 	char missing[320];
@@ -262,6 +274,8 @@ void fx_companion_report(const struct fx_companion *c)
 	if (c->hz && !c->ready.kernel)
 		fx_report("samples do not show time inside the kernel: %s",
 			  fx_kernel_cure(FX_KERNEL_OF_ITSELF, -EACCES));
+	if (c->ready.texts < 0)
+		companion_report_texts(c->ready.texts);
 	if (c->ready.asked == c->ready.sets && !c->ready.unknown[0] && !c->ready.is_cut)
 		return;
 	right = fx_kernel_right(FX_KERNEL_OF_POINTS);

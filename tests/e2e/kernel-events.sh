@@ -29,7 +29,8 @@ has_waited() {
 caught_up() {
 	local thread
 
-	for thread in $(ls "/proc/$1/task"); do
+	for thread in "/proc/$1/task/"*; do
+		thread=${thread##*/}
 		[ "$thread" -eq "$1" ] || wait_for 120 has_waited "$1" "$thread" $(($(switches "$1" "$thread") + 4)) || return 1
 	done
 	wait_for 120 has_waited "$1" "$1" $(($(switches "$1" "$1") + 20))
