@@ -167,6 +167,20 @@ enum fx_share_kind {
 	FX_SHARE_TAKES = 23,
 	/* Something is done to it that is not told; to any lock, if that is 0. Looked at: after a wait. */
 	FX_SHARE_NOT_SAID = 24,
+	/*
+	 * A thread came to a barrier, and has left it: in place of when it was looked at, of how many threads a round is. Value: so many rounds
+	 * were full before it came, at least. The second: it was the one that filled its round.
+	 */
+	FX_SHARE_MEETS = 25,
+	FX_SHARE_MEETS_LAST = 26,
+	/* A read-write lock is about to be released, by one who writes or reads; and a reader's release, the newest of its thread, is over. */
+	FX_SHARE_WRITER_LEAVES = 27,
+	FX_SHARE_READER_LEAVES = 28,
+	FX_SHARE_READER_LEFT = 29,
+	/* It was had, after a wait, to read or to write, and is still held. Looked at: it was held against that then. */
+	FX_SHARE_READS = 30,
+	FX_SHARE_WRITES = 31,
+	FX_SHARE_KINDS_END = 32,
 };
 #define FX_SHARE_WORDS 12u
 

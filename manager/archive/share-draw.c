@@ -3,19 +3,9 @@
 
 #include <stdlib.h>
 
-#include "manager/archive/own.h"
+#include "manager/archive/share-barrier.h"
+#include "manager/archive/share-rwlock.h"
 #include "manager/archive/transfer-match.h"
-
-static void share_arrow(struct fx_shares *shares, const struct fx_point *from, const char *by,
-			const struct fx_share_told *to)
-{
-	const struct fx_point end = {to->provider, to->pid, to->shown, to->end};
-	const struct fxt_arg receiver = fx_own_pid("pid", to->pid),
-			     sender = fx_own_pid("pid", from->pid);
-
-	fx_arrow_draw_in(shares->arrows, "pthread", from, by, &receiver, &end, "gets", &sender);
-	shares->counts.arrows++;
-}
 
 /* --- Mutexes ---------------------------------------------------------------------------------- */
 
@@ -102,7 +92,7 @@ static void mutex_draw_wait(struct fx_shares *shares, const struct fx_share *sha
 		return;
 	}
 	from = (struct fx_point){last->provider, last->pid, last->shown, last->ns};
-	share_arrow(shares, &from, "pthread_mutex_unlock", wait);
+	fx_share_arrow(shares, &from, "pthread_mutex_unlock", wait);
 }
 
 static void mutex_draw(struct fx_shares *shares, struct fx_share *share)
@@ -112,9 +102,7 @@ static void mutex_draw(struct fx_shares *shares, struct fx_share *share)
 		      compare_releases);
 	qsort(share->uses.items, share->uses.count, sizeof(*share->uses.items), compare_use_ends);
 	if (!mutex_is_ours(share)) {
-		for (size_t i = 0; i < share->uses.count; i++)
-			shares->counts.left[FX_TRANSFER_LEFT_UNTRACED] +=
-			    share->uses.items[i].looked != 0;
+		fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_UNTRACED);
 		return;
 	}
 	for (size_t i = 0; i < share->uses.count; i++)
@@ -227,7 +215,7 @@ static void semaphore_draw_take(struct fx_shares *shares, const struct fx_share 
 	if (post->tid == take->tid && post->provider == take->provider)
 		return;
 	from = (struct fx_point){post->provider, post->pid, post->shown, post->begin};
-	share_arrow(shares, &from, "sem_post", take);
+	fx_share_arrow(shares, &from, "sem_post", take);
 }
 
 static void semaphore_draw_all(struct fx_shares *shares, const struct fx_share *share,
@@ -274,16 +262,42 @@ static void semaphore_draw(struct fx_shares *shares, struct fx_share *share)
 	fx_vector_free(&c.reads);
 }
 
+/* Which kind of lock a use is one of. */
+enum share_class { CLASS_MUTEX, CLASS_SEMAPHORE, CLASS_BARRIER, CLASS_RWLOCK };
+
+static enum share_class use_class(const struct fx_share_told *use)
+{
+	if (use->kind <= FX_SHARE_HAS)
+		return CLASS_MUTEX;
+	if (use->kind <= FX_SHARE_TAKES)
+		return CLASS_SEMAPHORE;
+	return use->kind <= FX_SHARE_MEETS_LAST ? CLASS_BARRIER : CLASS_RWLOCK;
+}
+
+/* Memory that is one kind of lock first, and then another. */
+static bool share_is_mixed(const struct fx_share *share)
+{
+	enum share_class first = use_class(&share->uses.items[0]);
+
+	for (size_t i = 1; i < share->uses.count; i++)
+		if (use_class(&share->uses.items[i]) != first)
+			return true;
+	return share->releases.count && first != CLASS_MUTEX;
+}
+
 void fx_share_draw(struct fx_shares *shares, struct fx_share *share)
 {
+	static void (*const draw[])(struct fx_shares *, struct fx_share *) = {
+	    [CLASS_MUTEX] = mutex_draw,
+	    [CLASS_SEMAPHORE] = semaphore_draw,
+	    [CLASS_BARRIER] = fx_share_barrier,
+	    [CLASS_RWLOCK] = fx_share_rwlock,
+	};
+
 	if (share->uses.count == 0)
 		return;
-	if (share->uses.items[0].kind == FX_SHARE_HAS)
-		mutex_draw(shares, share);
-	else if (share->releases.count == 0)
-		semaphore_draw(shares, share);
-	else /* memory that was one first, and then the other */
-		for (size_t i = 0; i < share->uses.count; i++)
-			shares->counts.left[FX_TRANSFER_LEFT_ORDER] +=
-			    share->uses.items[i].looked != 0;
+	if (share_is_mixed(share))
+		fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_ORDER);
+	else
+		draw[use_class(&share->uses.items[0])](shares, share);
 }

@@ -18,7 +18,7 @@ struct fx_share_told {
 	int32_t value;
 	uint64_t key;
 	uint64_t begin, looked, end,
-	    after; /* after: of a semaphore, when it was seen to be empty afterwards; 0: it was not */
+	    after; /* of a semaphore, when it was seen to be empty afterwards; of a reader's release, when it was over; 0: not known */
 	uint32_t provider;
 	uint32_t pid, shown; /* of the archive */
 	uint32_t tid;	     /* as its process calls it */
@@ -32,12 +32,12 @@ struct fx_share_release {
 
 struct fx_share {
 	UT_hash_handle hh;
-	bool lost;   /* not in the hash for lack of memory */
-	bool is_odd; /* something was done that was not told */
+	bool lost;    /* not in the hash for lack of memory */
+	bool is_odd;  /* something was done that was not told */
 	bool is_open; /* of a mutex: somebody may have part who is not traced */
 	uint64_t key;
 	FX_VECTOR(struct fx_share_release) releases;
-	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of a semaphore */
+	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of another lock */
 };
 
 struct fx_shares {
@@ -49,5 +49,16 @@ struct fx_shares {
 	bool is_full;
 	struct fx_transfer_counts counts; /* of arrows, and of waits that have none */
 };
+
+/* It is told of a call that has waited, and ended. */
+bool fx_share_has_waited(const struct fx_share_told *told);
+
+/* Waits from that use on have no arrow, for that reason. */
+void fx_share_leave(struct fx_shares *shares, const struct fx_share *share, size_t first,
+		    enum fx_transfer_left why);
+
+/* From the call `by'. */
+void fx_share_arrow(struct fx_shares *shares, const struct fx_point *from, const char *by,
+		    const struct fx_share_told *to);
 
 #endif

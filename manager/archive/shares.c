@@ -41,11 +41,6 @@ static struct fx_share *share_get(struct fx_shares *shares, uint64_t key)
 	return share;
 }
 
-static bool share_has_waited(const struct fx_share_told *told)
-{
-	return (told->kind == FX_SHARE_HAS || told->kind == FX_SHARE_TAKES) && told->looked;
-}
-
 static int share_release_add(struct fx_share *share, const struct fx_share_told *told)
 {
 	share->is_open |= told->value != 0;
@@ -64,6 +59,23 @@ static int share_use_add(struct fx_share *share, const struct fx_share_told *tol
 	return 0;
 }
 
+/* A reader's release is over. It was told just before; if it is not found, it counts as one that may still go on. */
+static void share_reader_left(struct fx_share *share, const struct fx_share_told *told)
+{
+	const size_t count = share->uses.count, looks = count < 64 ? count : 64;
+
+	for (size_t i = 1; i <= looks; i++) {
+		struct fx_share_told *use = &share->uses.items[count - i];
+
+		if (use->kind != FX_SHARE_READER_LEAVES || use->provider != told->provider ||
+		    use->tid != told->tid)
+			continue;
+		if (!use->after)
+			use->after = told->end;
+		return;
+	}
+}
+
 void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 {
 	struct fx_share *share;
@@ -80,6 +92,11 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 		share->is_odd = true;
 		return;
 	}
+	if (told->kind == FX_SHARE_READER_LEFT) {
+		if (share)
+			share_reader_left(share, told);
+		return;
+	}
 	if (share && told->kind == FX_SHARE_RELEASES)
 		r = share_release_add(share, told);
 	else if (share)
@@ -87,7 +104,7 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 	shares->bytes += told->kind == FX_SHARE_RELEASES ? sizeof(struct fx_share_release)
 							 : sizeof(struct fx_share_told);
 	shares->is_full |= r < 0;
-	if (r < 0 && share_has_waited(told))
+	if (r < 0 && fx_share_has_waited(told))
 		shares->counts.left[FX_TRANSFER_LEFT_MANY]++;
 }
 
@@ -98,24 +115,17 @@ void fx_shares_end(struct fx_shares *shares, const struct fx_stream *s,
 	    s->counts.dropped || end->wrapped || end->broken || end->starved || s->starved;
 }
 
-static void share_leave(struct fx_shares *shares, const struct fx_share *share,
-			enum fx_transfer_left why)
-{
-	for (size_t i = 0; i < share->uses.count; i++)
-		shares->counts.left[why] += share_has_waited(&share->uses.items[i]);
-}
-
 void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)
 {
 	struct fx_share *share, *next;
 
 	HASH_ITER (hh, shares->shares, share, next) {
 		if (shares->is_lossy)
-			share_leave(shares, share, FX_TRANSFER_LEFT_LOST);
+			fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_LOST);
 		else if (shares->is_doubtful || is_doubtful || share->is_odd)
-			share_leave(shares, share, FX_TRANSFER_LEFT_UNTRACED);
+			fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_UNTRACED);
 		else if (shares->is_full)
-			share_leave(shares, share, FX_TRANSFER_LEFT_MANY);
+			fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_MANY);
 		else
 			fx_share_draw(shares, share);
 	}

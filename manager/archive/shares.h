@@ -13,7 +13,7 @@
  * is drawn of it. (Who comes and goes between two of these looks is not seen.) A holder who just lets it go may not say who he is: where others
  * than those who are traced may have part, such a wait has no arrow from what was released before it.
  *
- * Of a semaphore, units that are posted and taken are what bytes are in a channel: transfer-match.h. How many there are is seen as
+ * Of read-write locks and barriers: share-rwlock.h, share-barrier.h. Of a semaphore, units that are posted and taken are what bytes are in a channel: transfer-match.h. How many there are is seen as
  * well; from the first moment on in which nobody else was at it, all have to fit.
  */
 #ifndef FX_MANAGER_SHARES_H

@@ -95,7 +95,7 @@ static bool tells_of_share(const struct fxt_record *r)
 	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
 	       r->args[3].type == FXT_ARG_UINT64 && r->args[4].type == FXT_ARG_UINT64 &&
 	       r->args[5].type == FXT_ARG_UINT64 && r->args[1].int32 >= FX_SHARE_RELEASES &&
-	       r->args[1].int32 <= FX_SHARE_NOT_SAID;
+	       r->args[1].int32 < FX_SHARE_KINDS_END;
 }
 
 static uint64_t told_ns(const struct fx_rewriting *w, uint64_t ticks)
@@ -118,13 +118,15 @@ static int take_share(struct fx_rewriting *w, const struct fx_stream_thread *t,
 	    .value = r->args[2].int32,
 	    .key = r->args[5].uint64,
 	    .begin = told_ns(w, r->args[3].uint64),
-	    .looked = told_ns(w, r->args[4].uint64),
 	    .end = told_ns(w, r->args[0].uint64),
 	    .provider = w->s->id,
 	    .pid = w->s->pid,
 	    .shown = t->shown,
 	    .tid = t->tid,
 	};
+	told.looked = told.kind == FX_SHARE_MEETS || told.kind == FX_SHARE_MEETS_LAST
+			  ? r->args[4].uint64
+			  : told_ns(w, r->args[4].uint64);
 	if (told.value < 0 || told.begin > told.end || told.looked > told.end)
 		return -EINVAL;
 	if (told.kind == FX_SHARE_TAKES && told.looked && told.value)

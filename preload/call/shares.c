@@ -242,7 +242,7 @@ static bool are_too_many(void)
 
 /*
  * Others may have part without being seen: those who have the file too, and threads that waited before this library came. Who holds a mutex is
- * seen mostly, who takes from a semaphore never.
+ * seen mostly; who takes from a semaphore, reads or meets never is.
  */
 static bool is_too_open(uint64_t key)
 {

@@ -190,9 +190,10 @@ struct fx_wait {
 	unsigned round; /* of a barrier: the place of its token; of a semaphore: the units it had */
 	uint64_t
 	    since; /* its number among the cell's: what was over then is not for it; 0: all is */
-	uint64_t stale;	 /* a token at a fixed place that is not */
-	uint64_t note;	 /* as it was found then */
-	uint64_t place;	 /* of a condition: where it stands in the row, or behind */
+	uint64_t stale; /* a token at a fixed place that is not */
+	uint64_t note;	/* as it was found then */
+	uint64_t
+	    place; /* of a condition: where it stands in the row, or behind; of a shared barrier: how many meet */
 	uint64_t start;	 /* ticks: takes part since then */
 	uint64_t called; /* of one that looked free: ticks at its call; 0: not known */
 	uint64_t looked; /* of one that processes share: ticks when it was looked at; 0: never */

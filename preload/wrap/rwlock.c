@@ -2,6 +2,7 @@
 /* Read-write locks: which thread waited, how long, which wrote, and which let which in. */
 #include "preload/types.h"
 
+#include "preload/call/shares.h"
 #include "preload/call/waiting.h"
 #include "preload/host/real.h"
 
@@ -15,6 +16,39 @@
 #define RWLOCK_LOCKED  2u /* a writer has it, or is next */
 #define RWLOCK_AWAITED 4u /* by readers */
 #define RWLOCK_READER  8u /* one */
+
+/* Processes share it; after a wait. */
+static fx_cold void rwlock_share_had(const struct fx_wait *w, const pthread_rwlock_t *l,
+				     enum fx_share_kind kind, bool was_held)
+{
+	const struct fx_share_word word = {.kind = kind,
+					   .value = (int32_t)w->holder,
+					   .begin = w->start,
+					   .looked = was_held ? w->looked : 0,
+					   .end = fx_share_now()};
+
+	fx_share_tell(fx_self, l, &word);
+}
+
+static bool rwlock_prefers_writers(const pthread_rwlock_t *l)
+{
+	return l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
+/* If waits alone are recorded, it could not be had as the call began. */
+static bool rwlock_was_held(const struct fx_wait *w)
+{
+	return !w->looked_free || !fx_records_all(fx_self);
+}
+
+/* A writer of one that processes share has given up: whoever was held back for it may go on now, and no release is why. */
+static fx_cold void rwlock_share_given_up(const pthread_rwlock_t *l)
+{
+	const struct fx_share_word word = {.kind = FX_SHARE_NOT_SAID};
+
+	if (rwlock_prefers_writers(l))
+		fx_share_tell(fx_self, l, &word);
+}
 
 static void begin_rwlock(struct fx_wait *w, const struct fx_call *call, const pthread_rwlock_t *l,
 			 uint64_t sp)
@@ -35,10 +69,11 @@ static void fx_begin_reading(struct fx_wait *w, const struct fx_call *call,
 
 	begin_rwlock(w, call, l, sp);
 	word = fx_load_relaxed(&l->__data.__readers);
+	if (fx_unlikely(l->__data.__shared))
+		w->looked = fx_share_now();
 	if ((word & taken) == taken)
 		return;
-	w->held_back = l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP &&
-		       word & RWLOCK_LOCKED && word >= RWLOCK_READER;
+	w->held_back = rwlock_prefers_writers(l) && word & RWLOCK_LOCKED && word >= RWLOCK_READER;
 	if (!w->held_back)
 		fx_wait_found_free(w);
 }
@@ -48,6 +83,10 @@ static void fx_end_reading(struct fx_wait *w, const pthread_rwlock_t *l, int err
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
+	if (error == 0 && w->looked)
+		rwlock_share_had(w, l, FX_SHARE_READS,
+				 rwlock_was_held(w) && !w->held_back &&
+				     !(w->looked_free && rwlock_prefers_writers(l)));
 	if (error == 0 && cell && !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from) &&
 	    !w->held_back)
 		fx_wait_guess(w, FX_STR_pthread_rwlock_unlock, fx_wait_written(l));
@@ -60,6 +99,8 @@ static void fx_begin_writing(struct fx_wait *w, const struct fx_call *call,
 	begin_rwlock(w, call, l, sp);
 	if (!(fx_load_relaxed(&l->__data.__readers) & ~(RWLOCK_WRITING | RWLOCK_AWAITED)))
 		fx_wait_found_free(w);
+	if (fx_unlikely(l->__data.__shared))
+		w->looked = fx_share_now();
 }
 
 /* Nobody can release it but this one. A writer's release takes the readers' tokens away: those that are there are newer
@@ -69,6 +110,10 @@ static void fx_end_writing(struct fx_wait *w, const pthread_rwlock_t *l, int err
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 	bool any;
 
+	if (w->looked && error == 0)
+		rwlock_share_had(w, l, FX_SHARE_WRITES, rwlock_was_held(w));
+	else if (w->looked)
+		rwlock_share_given_up(l);
 	if (error == 0 && cell) {
 		if (!fx_token_newest(w, BY_READER, &w->from, &any) &&
 		    (any || !fx_token_get(&cell->tokens[BY_WRITER], w->stale, &w->from)))
@@ -108,6 +153,24 @@ static fx_cold bool rwlock_release(struct fx_thread *t, pthread_rwlock_t *l, boo
 	return true;
 }
 
+/* Processes share it. Readers may release it at the same time, and which of them was the last is known only where they did not. */
+static fx_cold int rwlock_share_unlock(struct fx_thread *t, pthread_rwlock_t *l)
+{
+	struct fx_share_word word = {.kind = FX_SHARE_READER_LEAVES, .end = fx_share_now()};
+	bool writes = rwlock_is_written(l, t);
+	int ret;
+
+	if (writes)
+		word.kind = FX_SHARE_WRITER_LEAVES;
+	fx_share_tell(t, l, &word);
+	ret = FX_REAL(pthread_rwlock_unlock)(l);
+	word.kind = FX_SHARE_READER_LEFT;
+	word.end = fx_share_now();
+	if (!writes)
+		fx_share_tell(t, l, &word);
+	return ret;
+}
+
 static int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
 {
 	struct fx_wait_head *h = fx_wait_head(l);
@@ -120,6 +183,8 @@ static int rwlock_unlock(struct fx_thread *t, pthread_rwlock_t *l)
 			fx_release_unknown(l);
 		return FX_REAL(pthread_rwlock_unlock)(l);
 	}
+	if (l->__data.__shared)
+		return rwlock_share_unlock(t, l);
 	writes = rwlock_is_written(l, t);
 	if (writes)
 		fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
@@ -137,6 +202,18 @@ static int fx_call_pthread_rwlock_unlock(pthread_rwlock_t *l)
 	return rwlock_unlock(fx_sync_thread(), l);
 }
 
+/* With a time that is none, there is no wait: then what processes share is not looked at, for it is not tried first. */
+#define RWLOCK_TIMED(alone, valid, try_, ret, lock, ...)                                           \
+	do {                                                                                       \
+		bool valid_ = valid;                                                               \
+                                                                                                   \
+		if (fx_unlikely(!valid_ && l->__data.__shared)) {                                  \
+			*(ret) = FX_REAL(lock)(__VA_ARGS__);                                       \
+			return true;                                                               \
+		}                                                                                  \
+		FX_PASS_TRIED(alone, valid_, try_, l, ret, lock, __VA_ARGS__);                     \
+	} while (0)
+
 fx_hot bool fx_pass_pthread_rwlock_rdlock(pthread_rwlock_t *l, int *ret)
 {
 	FX_PASS_TRIED(false, true, pthread_rwlock_tryrdlock, l, ret, pthread_rwlock_rdlock, l);
@@ -145,15 +222,15 @@ fx_hot bool fx_pass_pthread_rwlock_rdlock(pthread_rwlock_t *l, int *ret)
 fx_hot bool fx_pass_pthread_rwlock_timedrdlock(pthread_rwlock_t *l, const struct timespec *time,
 					       int *ret)
 {
-	FX_PASS_TRIED(false, fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, l,
-		      ret, pthread_rwlock_timedrdlock, l, time);
+	RWLOCK_TIMED(false, fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_tryrdlock, ret,
+		     pthread_rwlock_timedrdlock, l, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_clockrdlock(pthread_rwlock_t *l, clockid_t clock,
 					       const struct timespec *time, int *ret)
 {
-	FX_PASS_TRIED(false, fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, l, ret,
-		      pthread_rwlock_clockrdlock, l, clock, time);
+	RWLOCK_TIMED(false, fx_time_is_valid(clock, time), pthread_rwlock_tryrdlock, ret,
+		     pthread_rwlock_clockrdlock, l, clock, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_wrlock(pthread_rwlock_t *l, int *ret)
@@ -164,15 +241,15 @@ fx_hot bool fx_pass_pthread_rwlock_wrlock(pthread_rwlock_t *l, int *ret)
 fx_hot bool fx_pass_pthread_rwlock_timedwrlock(pthread_rwlock_t *l, const struct timespec *time,
 					       int *ret)
 {
-	FX_PASS_TRIED(true, fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, l,
-		      ret, pthread_rwlock_timedwrlock, l, time);
+	RWLOCK_TIMED(true, fx_time_is_valid(CLOCK_REALTIME, time), pthread_rwlock_trywrlock, ret,
+		     pthread_rwlock_timedwrlock, l, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_clockwrlock(pthread_rwlock_t *l, clockid_t clock,
 					       const struct timespec *time, int *ret)
 {
-	FX_PASS_TRIED(true, fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, l, ret,
-		      pthread_rwlock_clockwrlock, l, clock, time);
+	RWLOCK_TIMED(true, fx_time_is_valid(clock, time), pthread_rwlock_trywrlock, ret,
+		     pthread_rwlock_clockwrlock, l, clock, time);
 }
 
 fx_hot bool fx_pass_pthread_rwlock_tryrdlock(pthread_rwlock_t *l, int *ret)
@@ -203,7 +280,8 @@ fx_hot bool fx_pass_pthread_rwlock_unlock(pthread_rwlock_t *l, int *ret)
 	uint64_t note;
 	int64_t r;
 
-	if (fx_likely(t && real) && fx_likely(fx_load_relaxed(&h->waiting) == 0)) {
+	if (fx_likely(t && real) &&
+	    fx_likely((fx_load_relaxed(&h->waiting) | (unsigned)l->__data.__shared) == 0)) {
 		if (rwlock_is_written(l, t))
 			fx_store_relaxed(&h->writer, fx_note_written(l, t->tid));
 		note = fx_note_begin(h, l, t->tid);

@@ -439,6 +439,11 @@ static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 	unsigned before;
 
 	fx_wait_open(w, call, b->shared ? NULL : b, sp);
+	if (fx_unlikely(b->shared && b->count)) {
+		w->round = fx_load_relaxed(&b->in) / b->count;
+		w->place = b->count;
+		w->looked = w->start;
+	}
 	if (!w->cell || !b->count)
 		return;
 	/* Before the first thread that is counted here some may have come that are not: they are in the barrier already. */
@@ -456,6 +461,18 @@ static void fx_begin_barrier(struct fx_wait *w, const struct fx_call *call,
 	fx_token_set(&w->cell->tokens[w->round], &from, true);
 }
 
+/* Processes share it. (It may be gone, but its address is known.) */
+static fx_cold void share_met(const struct fx_wait *w, const pthread_barrier_t *barrier, bool last)
+{
+	const struct fx_share_word word = {.kind = last ? FX_SHARE_MEETS_LAST : FX_SHARE_MEETS,
+					   .value = (int32_t)(w->round & INT32_MAX),
+					   .begin = w->start,
+					   .looked = w->place,
+					   .end = fx_share_now()};
+
+	fx_share_tell(fx_self, barrier, &word);
+}
+
 /* How often a thread that was the last by the count, but not by the barrier, looks for the one that was. */
 #define LAST_LOOKS 2000
 
@@ -469,7 +486,8 @@ static void fx_end_barrier(struct fx_wait *w, const pthread_barrier_t *barrier, 
 	uint32_t own = fx_self->tid;
 	struct fx_token *token;
 
-	(void)barrier;
+	if (w->looked && (ret == 0 || ret == PTHREAD_BARRIER_SERIAL_THREAD))
+		share_met(w, barrier, ret != 0);
 	if (cell && ret == PTHREAD_BARRIER_SERIAL_THREAD) {
 		token = &cell->tokens[w->round];
 		w->from = (struct fx_source){own, FX_STR_pthread_barrier_wait, w->start, 0};

@@ -242,3 +242,103 @@ Test(shares, records_are_lost)
 	fx_shares_end(&shares, streams[0], &(struct fx_stream_end){.wrapped = true});
 	expect("pthread_mutex_unlock", 0, FX_TRANSFER_LEFT_LOST, 1);
 }
+
+/* --- Barriers --------------------------------------------------------------------------------- */
+
+static void meets(uint32_t by, bool is_last, int32_t round, uint64_t from, uint64_t end)
+{
+	told(is_last ? FX_SHARE_MEETS_LAST : FX_SHARE_MEETS, by, round, from, 2, end, 0);
+}
+
+Test(shares, barrier)
+{
+	begin();
+	meets(1, false, 0, 100, 210);
+	meets(2, true, 0, 200, 205);
+	expect_from("pthread_barrier_wait", 2, 1);
+}
+
+/* The round of one is not over. */
+Test(shares, barrier_is_waited_at)
+{
+	begin();
+	meets(1, false, 0, 100, 210);
+	meets(2, true, 0, 200, 205);
+	meets(1, false, 1, 300, 410);
+	expect("pthread_barrier_wait", 1, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
+/* Three come, and two go on: which is not known, nor of any later round. */
+Test(shares, barrier_of_more)
+{
+	begin();
+	meets(1, false, 0, 100, 210);
+	meets(2, true, 0, 200, 205);
+	meets(3, false, 0, 199, 405);
+	meets(1, true, 1, 400, 405);
+	meets(2, false, 2, 500, 610);
+	meets(3, true, 2, 600, 605);
+	expect("pthread_barrier_wait", 0, FX_TRANSFER_LEFT_ORDER, 3);
+}
+
+/* --- Read-write locks ------------------------------------------------------------------------- */
+
+static void leaves(enum fx_share_kind kind, uint32_t by, uint64_t ns)
+{
+	told(kind, by, 0, 0, 0, ns, 0);
+}
+
+static void waits_to(enum fx_share_kind kind, uint32_t by, uint64_t from, uint64_t until)
+{
+	told(kind, by, 0, from, from + 2, until, 0);
+}
+
+/* The newest writer before it, whoever has read since. */
+Test(shares, reader_waits)
+{
+	begin();
+	waits_to(FX_SHARE_READS, 2, 100, 300);
+	leaves(FX_SHARE_WRITER_LEAVES, 1, 200);
+	leaves(FX_SHARE_READER_LEAVES, 3, 250);
+	expect_from("pthread_rwlock_unlock", 1, 2);
+}
+
+Test(shares, writer_waits_for_readers)
+{
+	begin();
+	leaves(FX_SHARE_READER_LEAVES, 1, 200);
+	leaves(FX_SHARE_READER_LEFT, 1, 210);
+	leaves(FX_SHARE_READER_LEAVES, 3, 220);
+	waits_to(FX_SHARE_WRITES, 2, 100, 300);
+	expect_from("pthread_rwlock_unlock", 3, 2);
+}
+
+Test(shares, readers_leave_together)
+{
+	begin();
+	leaves(FX_SHARE_READER_LEAVES, 1, 200);
+	leaves(FX_SHARE_READER_LEFT, 1, 221);
+	leaves(FX_SHARE_READER_LEAVES, 3, 220);
+	leaves(FX_SHARE_READER_LEFT, 3, 225);
+	waits_to(FX_SHARE_WRITES, 2, 100, 300);
+	expect("pthread_rwlock_unlock", 0, FX_TRANSFER_LEFT_ORDER, 1);
+}
+
+/* A reader may be killed within its release: but a writer had the lock alone afterwards. */
+Test(shares, reader_was_not_heard_of)
+{
+	begin();
+	leaves(FX_SHARE_READER_LEAVES, 1, 50);
+	leaves(FX_SHARE_WRITER_LEAVES, 3, 200);
+	waits_to(FX_SHARE_WRITES, 2, 100, 300);
+	expect_from("pthread_rwlock_unlock", 3, 2);
+}
+
+/* It was free, as far as is known. */
+Test(shares, lock_was_free)
+{
+	begin();
+	leaves(FX_SHARE_WRITER_LEAVES, 3, 50);
+	told(FX_SHARE_WRITES, 2, 0, 100, 0, 110, 0);
+	expect("pthread_rwlock_unlock", 0, FX_TRANSFER_LEFT_UNTRACED, 0);
+}
