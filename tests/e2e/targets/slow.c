@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slow WAY MS: one waits for another that sleeps so long: "event": a thread, at an eventfd; "accept": a process, for a connection;
- * "lock" and "semaphore": a process, for what it shares with another. */
+ * "lock", "semaphore", "rwlock" and "barrier": a process, for what it shares with another. */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -94,6 +94,44 @@ static int play_shared(int is_lock)
 	return 0;
 }
 
+static int play_others(int is_lock)
+{
+	struct shared {
+		pthread_rwlock_t lock;
+		pthread_barrier_t barrier;
+		sem_t held;
+	} *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_rwlockattr_t lock;
+	pthread_barrierattr_t barrier;
+
+	if (s == MAP_FAILED)
+		return 1;
+	pthread_rwlockattr_init(&lock);
+	pthread_rwlockattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+	pthread_rwlock_init(&s->lock, &lock);
+	pthread_barrierattr_init(&barrier);
+	pthread_barrierattr_setpshared(&barrier, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&s->barrier, &barrier, 2);
+	sem_init(&s->held, 1, 0);
+	if (fork() == 0) {
+		pthread_rwlock_wrlock(&s->lock);
+		sem_post(&s->held);
+		usleep(1000 * ms);
+		pthread_rwlock_unlock(&s->lock);
+		if (!is_lock)
+			pthread_barrier_wait(&s->barrier);
+		_exit(0);
+	}
+	while (is_lock && sem_trywait(&s->held) != 0)
+		usleep(100);
+	if (is_lock)
+		pthread_rwlock_rdlock(&s->lock);
+	else
+		pthread_barrier_wait(&s->barrier);
+	wait(NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -101,5 +139,7 @@ int main(int argc, char **argv)
 	ms = (unsigned)atoi(argv[2]);
 	if (strcmp(argv[1], "lock") == 0 || strcmp(argv[1], "semaphore") == 0)
 		return play_shared(strcmp(argv[1], "lock") == 0);
+	if (strcmp(argv[1], "rwlock") == 0 || strcmp(argv[1], "barrier") == 0)
+		return play_others(strcmp(argv[1], "rwlock") == 0);
 	return strcmp(argv[1], "event") == 0 ? play_event() : play_accept();
 }
