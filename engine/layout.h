@@ -564,6 +564,8 @@ struct fx_buffer_header {
 #define FX_CHUNK_SERIAL_MAX		 ((1ull << 38) - 1)
 #define FX_CHUNK_WORD(serial, flag, end) (((uint64_t)(serial) << 26) | (flag) | (end))
 
+#define FX_PROGRAM_SIZE 256u /* of a path, with the NUL */
+
 /* The control page of one provider. The manager fills it before the provider gets it. */
 struct fx_control {
 	uint64_t magic;
@@ -601,6 +603,8 @@ struct fx_control {
 	uint64_t recipes_offset;
 	/* in the buffer: room for the arguments of open calls, FX_STASH_SIZE for each slot; 0 none */
 	uint64_t stash_offset;
+	/* the path of the program as the process sees it, NUL-terminated; empty: the manager does not know, and it asks itself */
+	char program[FX_PROGRAM_SIZE];
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; FX_SAVED_NEVER while an
 	 * owner of before still holds it; FX_SAVED_BEYOND if the session does not use it. Only the last
 	 * counts in circular mode, in which wraps_saved does not. */

@@ -70,7 +70,6 @@ static void engine_prepare(void)
 	fx_thread_ends_prepare();
 	fx_found_init();
 	fx_unwind_init();
-	fx_modules_collect();
 }
 
 static int process_attach_as(const char *name, const struct fx_msg_wish *wish)

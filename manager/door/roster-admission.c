@@ -134,6 +134,16 @@ static void origin_complete(const struct fx_roster *roster, const struct fx_appl
 	}
 }
 
+/* The process waits for its answer: what is known of it already it need not ask. */
+static void program_tell(struct fx_provider *p)
+{
+	const char *program = p->origin ? fx_origin_program(p->origin) : NULL;
+	size_t length = program ? strlen(program) : 0;
+
+	if (length && length < sizeof(p->control->program))
+		memcpy(p->control->program, program, length + 1);
+}
+
 static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *applicant,
 			   struct fx_provider_terms *terms, int fds[2])
 {
@@ -158,6 +168,8 @@ static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *
 	p->wish = applicant->wish;
 	p->origin = fx_origin_take(applicant->pid, applicant->uid, applicant->own_pid);
 	origin_complete(roster, applicant, p->origin);
+	if (!applicant->brought)
+		program_tell(p);
 	if (p->origin && !p->origin->levels)
 		p->origin->said_parent = applicant->own_parent;
 	p->owner = roster;

@@ -200,6 +200,14 @@ static void view_user(struct fx_origin *origin, const char *folder)
 		view->check = true, view->group = 65534; /* nobody's */
 }
 
+/* A root may be the same folder as ours by another mount, with other mounts below it: then it has another path. */
+static bool is_top(const char *root)
+{
+	char path[2];
+
+	return readlink(root, path, sizeof(path)) == 1 && path[0] == '/';
+}
+
 static void view_open(struct fx_origin *origin)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -207,17 +215,20 @@ static void view_open(struct fx_origin *origin)
 	char folder[40], path[80];
 	struct stat st;
 	uint64_t mounts;
+	bool is_own;
 
 	pthread_once(&once, find_own_view);
 	snprintf(folder, sizeof(folder), "/proc/%u", origin->pid);
 	snprintf(path, sizeof(path), "%s/root", folder);
 	if (stat(path, &st) < 0)
 		return;
+	is_own = st.st_ino == own_view.inode && st.st_dev == own_view.device && is_top(path);
 	snprintf(path, sizeof(path), "%s/ns/mnt", folder);
 	mounts = inode_at(AT_FDCWD, path);
-	if (mounts == own_view.mounts && st.st_ino == own_view.inode &&
-	    st.st_dev == own_view.device)
+	if (mounts == own_view.mounts && is_own) {
+		origin->is_beside = mounts != 0;
 		return;
+	}
 	/* They keep the file system together when the process is gone. */
 	view->mounts = open(path, O_RDONLY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "%s/root", folder);
@@ -337,6 +348,11 @@ void fx_origin_release(struct fx_origin *origin)
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
+
+const char *fx_origin_program(const struct fx_origin *origin)
+{
+	return origin->is_beside ? origin->abouts.texts[FX_ABOUT_EXECUTABLE] : NULL;
+}
 
 uint32_t fx_origin_first_tid(const struct fx_origin *origin)
 {

@@ -48,6 +48,7 @@ struct fx_origin {
 	unsigned levels; /* namespaces below the manager's, the outermost first */
 	struct fx_origin_name *names;
 	struct fx_view view; /* from where it sees its files */
+	bool is_beside;	     /* from where the manager does: a path is the same for both */
 	struct fx_abouts abouts;
 	pthread_mutex_t lock;		  /* of what follows */
 	struct fx_origin_thread *threads; /* uthash, by what the process calls them */
@@ -68,6 +69,9 @@ void fx_origin_inherit(struct fx_origin *origin, const struct fx_origin *parent)
 /* NULL is allowed. */
 struct fx_origin *fx_origin_share(struct fx_origin *origin);
 void fx_origin_release(struct fx_origin *origin);
+
+/* The path of the file that it runs, as it sees that itself; NULL: not known. */
+const char *fx_origin_program(const struct fx_origin *origin);
 
 /* What the process calls its first thread. */
 uint32_t fx_origin_first_tid(const struct fx_origin *origin);

@@ -420,8 +420,12 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 	if (r == 0)
 		r = FX_FAULT(register_mapped);
 	close_fds(fds, FX_FD_COUNT);
-	if (r == 0)
+	if (r == 0) {
+		const struct fx_control *control = mapped.control;
+
+		fx_modules_collect(control->program);
 		r = engine_attach(pid);
+	}
 	FX_FAULT(attach_modules);
 	if (r == 0)
 		fx_modules_write();

@@ -23,7 +23,6 @@
 #include "preload/hooks/hooks.h"
 #include "preload/host/found.h"
 #include "preload/host/gates.h"
-#include "preload/host/modules.h"
 #include "preload/boot/patch.h"
 #include "preload/boot/private.h"
 #include "preload/host/real.h"
@@ -136,7 +135,6 @@ static void trace_process(const unsigned long *auxv)
 	fx_manager_user_init(auxv);
 	fx_found_init();
 	fx_unwind_init();
-	fx_modules_collect();
 	if (process_attach()) {
 		if (auxv) { /* a program begins */
 			fx_thread_is_first_of(fx_engine.pid);

@@ -59,7 +59,6 @@ static int attach_first(void)
 		fx_manager_user_init(NULL);
 		fx_found_init();
 		fx_unwind_init();
-		fx_modules_collect();
 	}
 	is_equipped = true;
 	r = fx_attach(FX_REGISTER_START);

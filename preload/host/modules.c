@@ -168,14 +168,16 @@ static void modules_module_add(const struct module *m)
 }
 
 /*
- * The path that finds the file from anywhere: the main program has no name in the linker's list, and an
- * object may have been loaded by a relative one. `out` has room for PATH_BYTES + 1.
+ * The path that finds the file from anywhere: the main program has no name in the linker's list but may be known to be
+ * `program`, and an object may have been loaded by a relative one. `out` has room for PATH_BYTES + 1.
  */
-static const char *path_absolute(const char *path, char *out)
+static const char *path_absolute(const char *path, const char *program, char *out)
 {
 	size_t length = strnlen(path, PATH_BYTES);
 	long n;
 
+	if (!length && program[0])
+		return program;
 	if (!length) {
 		n = fx_syscall4(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", out, PATH_BYTES);
 		out[n > 0 ? n : 0] = 0;
@@ -204,22 +206,23 @@ static const char *path_absolute(const char *path, char *out)
 	return out;
 }
 
-static int collect_one(struct dl_phdr_info *info, size_t size, void *unused)
+static int collect_one(struct dl_phdr_info *info, size_t size, void *program)
 {
 	char path[PATH_BYTES + 1];
-	struct module m = {path_absolute(info->dlpi_name, path), info->dlpi_addr, info->dlpi_phdr,
-			   info->dlpi_phnum, NULL};
+	struct module m = {path_absolute(info->dlpi_name, program, path), info->dlpi_addr,
+			   info->dlpi_phdr, info->dlpi_phnum, NULL};
 
 	(void)size;
-	(void)unused;
 	modules_module_add(&m);
 	return 0;
 }
 
-void fx_modules_collect(void)
+void fx_modules_collect(const char *program)
 {
+	if (store.count)
+		return;
 	fx_touch(&store);
-	dl_iterate_phdr(collect_one, NULL);
+	dl_iterate_phdr(collect_one, (void *)program);
 }
 
 static void words_write(unsigned from, unsigned to)
@@ -297,7 +300,7 @@ static bool module_from_link_map(const struct dl_find_object *o, char *path, str
 
 	if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0)
 		return false;
-	ret->path = path_absolute(map->l_name, path);
+	ret->path = path_absolute(map->l_name, "", path);
 	ret->bias = map->l_addr;
 	ret->phdr = (const void *)((const char *)e + e->e_phoff);
 	ret->phnum = e->e_phnum;

@@ -12,8 +12,9 @@
 
 #include <stdint.h>
 
-/* Collects what is loaded. Once, in the constructor. */
-void fx_modules_collect(void);
+/* Collects what is loaded, the first time, before any thread can see more. `program`: the main program's path; empty: not
+ * known. */
+void fx_modules_collect(const char *program);
 
 /* Writes all that is known into the durable area of the buffer just attached. */
 void fx_modules_write(void);

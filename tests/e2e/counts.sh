@@ -61,7 +61,7 @@ of_child() {
 
 strace -f -o plain ./counted
 traced strace -f -o recorded ./counted
-at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 30
+at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 29
 # What is before its second exec.
 before_exec() {
 	awk '/execve\(/ && ++execs == 2 { exit } { print }' "$1"
@@ -78,7 +78,7 @@ for try in 2 3; do
 	[ "$(calls_of recorded.$try)" -ge "$(calls_of recorded.$fewest)" ] || fewest=$try
 done
 mv "recorded.$fewest" recorded.first
-at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(calls_of recorded.first)" 55
+at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(calls_of recorded.first)" 54
 strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child

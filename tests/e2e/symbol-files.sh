@@ -76,6 +76,14 @@ expect_clean trace.fxt
 list_archive trace.fxt
 expect_events 1 'process == "within" && name == "leaf_function"'
 
+# A root that is the manager's by another mount: the path of the program is what it sees itself.
+expect_ok unshare "${user[@]}" -m "$FXTRACE" run -q -o trace.fxt -- sh root.sh
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_events 1 'process == "within" && name == "leaf_function"'
+expect_ok "$FXTRACE" dump trace.fxt
+expect_line ' name="/mnt/within"' out
+
 # --- A file that its user may not read ------------------------------------------------------------
 
 [ "$(id -u)" -eq 0 ] || skip "only root's manager may read more than those who are traced"

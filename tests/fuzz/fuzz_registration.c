@@ -26,6 +26,11 @@ void fx_modules_write(void)
 {
 }
 
+void fx_modules_collect(const char *program)
+{
+	(void)program;
+}
+
 /* Nor who answers. */
 const char *fx_environ_value(const char *name)
 {
