@@ -52,7 +52,7 @@
 /* How many parameters there are, up to 32. */
 #define FXTRACE_COUNT(...)                                                                         \
 	FXTRACE_COUNT_(__VA_ARGS__, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,    \
-		       17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
+		       17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define FXTRACE_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, \
 		       a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32,  \
 		       n, ...)                                                                     \
@@ -270,9 +270,9 @@
 #define FXTRACE_DURATION_(place_, args_, scope, category, ...)                                     \
 	FXTRACE_PLACE(place_, FXTRACE_COUNT(__VA_ARGS__) / 2 + 1);                                 \
 	struct fxtrace_arg args_[FXTRACE_COUNT(__VA_ARGS__) / 2 + 1];                              \
-	__attribute__((cleanup(fxtrace_scope_close))) struct fxtrace_scope scope = {               \
-	    .events = fxtrace_on(&place_.place, category)};                                        \
+	__attribute__((cleanup(fxtrace_scope_close))) struct fxtrace_scope scope;                  \
                                                                                                    \
+	scope.events = fxtrace_on(&place_.place, category);                                        \
 	if (scope.events) {                                                                        \
 		FXTRACE_FILL(args_, __VA_ARGS__)                                                   \
 		fxtrace_scope_open(&scope, &place_.place, category, FXTRACE_FIRST(__VA_ARGS__),    \

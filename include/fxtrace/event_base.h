@@ -139,13 +139,17 @@ struct fxtrace_scope {
 	uint64_t start;
 };
 
+/* A number, and not asked for, as each site would have to. */
+#define FXTRACE_STATE_OFFSET 64
+
 /* What libfxtrace.so can do. A later one may have more at its end, never less. */
 struct fxtrace_events {
 	size_t size; /* of this struct */
-	/* The word of state stands `state_offset` bytes behind the address that is found at `control`. */
+	/* The word of state stands so many bytes behind the address that is found at `control`: FXTRACE_STATE_OFFSET always, which is
+	 * told to programs that were made before 0.2. */
 	const void *const *control;
 	size_t state_offset;
-	/* Slow half of fxtrace_on(): the place's new state. */
+	/* What fxtrace_look() asks: the place's new state. */
 	uint64_t (*look)(struct fxtrace_place *place, const char *category);
 	bool (*enabled)(void);
 	uint64_t (*nonce)(void);
@@ -200,6 +204,16 @@ __asm__(".pushsection .note.fxtrace.events,\"a\",%note\n"
 	"\t.long __fxtrace_events_gate - .\n"
 	"\t.popsection\n");
 
+/* The slow half of fxtrace_on(), apart from it, so that no site has to save a register for it. */
+#if __has_attribute(patchable_function_entry)
+__attribute__((patchable_function_entry(0)))
+#endif
+__attribute__((noinline, cold, unused)) FXTRACE_UNTRACED static const struct fxtrace_events *
+fxtrace_look(const struct fxtrace_events *events, struct fxtrace_place *place, const char *category)
+{
+	return events->look(place, category) & FXTRACE_PLACE_ON ? events : NULL;
+}
+
 /* What records the events of a category now; NULL: nobody does. */
 FXTRACE_INLINE const struct fxtrace_events *fxtrace_on(struct fxtrace_place *place,
 						       const char *category)
@@ -215,13 +229,13 @@ FXTRACE_INLINE const struct fxtrace_events *fxtrace_on(struct fxtrace_place *pla
 	/* relaxed, all: what the place knows is compared with it, and nothing else read through it */
 	control = (const char *)__atomic_load_n(events->control, __ATOMIC_RELAXED);
 	state =
-	    __atomic_load_n((const uint64_t *)(control + events->state_offset), __ATOMIC_RELAXED);
+	    __atomic_load_n((const uint64_t *)(control + FXTRACE_STATE_OFFSET), __ATOMIC_RELAXED);
 	seen = __atomic_load_n(&place->state, __ATOMIC_RELAXED);
 	if (seen == state)
 		return NULL;
 	if (__builtin_expect(seen != (state | FXTRACE_PLACE_ON), 0))
-		seen = events->look(place, category);
-	return seen & FXTRACE_PLACE_ON ? events : NULL;
+		return fxtrace_look(events, place, category);
+	return events;
 }
 
 FXTRACE_INLINE bool fxtrace_enabled(void)

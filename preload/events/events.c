@@ -14,6 +14,8 @@
 #include "preload/events/events-internal.h"
 
 _Static_assert(FXTRACE_PLACE_ON == FX_SITE_ENABLED, "what a place remembers");
+_Static_assert(offsetof(struct fx_control, state) == FXTRACE_STATE_OFFSET,
+	       "where sites look for the word of state");
 _Static_assert(offsetof(struct fxtrace_place, state) == offsetof(struct fx_site, state),
 	       "a place begins as a site");
 
@@ -264,7 +266,7 @@ static int events_await(struct fxtrace_observer *observer, uint64_t timeout_ns,
 const struct fxtrace_events fx_events_table = {
     .size = sizeof(fx_events_table),
     .control = (const void *const *)(const void *)&fx_engine.control,
-    .state_offset = offsetof(struct fx_control, state),
+    .state_offset = FXTRACE_STATE_OFFSET,
     .look = events_look,
     .enabled = events_enabled,
     .nonce = events_nonce,

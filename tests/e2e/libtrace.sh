@@ -114,7 +114,7 @@ says() {
 
 	shift
 	for compiler in $(compilers "$language"); do
-		"$compiler" "$include" -D_GNU_SOURCE "$@" -Wall -Wextra -Werror -o all "$source" >compile.log 2>&1 ||
+		"$compiler" "$include" -D_GNU_SOURCE "$@" -Wall -Wextra -pedantic -Werror -o all "$source" >compile.log 2>&1 ||
 			fail "$compiler $*: $(head -n 5 compile.log)"
 		expect_ok ./all
 		expect_line '^0 0 0 0 0$' out
@@ -132,7 +132,7 @@ leaves_nothing() {
 
 	shift
 	for compiler in $(compilers "$language"); do
-		"$compiler" "$include" -D_GNU_SOURCE -DNTRACE "$@" -Wall -Wextra -Werror -o all "$source" >compile.log 2>&1 ||
+		"$compiler" "$include" -D_GNU_SOURCE -DNTRACE "$@" -Wall -Wextra -pedantic -Werror -o all "$source" >compile.log 2>&1 ||
 			fail "$compiler -DNTRACE $*: $(head -n 5 compile.log)"
 		expect_ok "$FXTRACE" run -q -c c -o trace.fxt -- ./all
 		expect_line '^0 0 0 0 0$' out

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""abi.py SRCDIR: a C program that prints the layout of what libfxtrace-reader and its users share: the size of each struct of
-the installed headers, the place of each member, the numbers of kinds, faults and types."""
+"""abi.py SRCDIR [HEADER...]: a C program that prints the layout of what a library and its users share: the size of each struct
+of the installed headers, by default libfxtrace-reader's, the place of each member, the numbers of kinds, faults and types."""
 
 import re
 import sys
@@ -19,6 +19,10 @@ def members(body):
         words = line.strip()
         if not words or words == "union":
             continue
+        pointer = re.search(r"\(\*(\w+)\)\(", words)
+        if pointer:
+            yield pointer.group(1)
+            continue
         for part in words.split(","):
             yield re.search(r"(\w+)\s*(?:\[[^]]*\])*\s*$", part).group(1)
 
@@ -32,7 +36,7 @@ def main():
     srcdir = sys.argv[1]
     print("#include <stddef.h>\n#include <stdio.h>")
     texts = []
-    for header in HEADERS:
+    for header in sys.argv[2:] or HEADERS:
         print(f"#include <fxtrace/{header}.h>")
         with open(f"{srcdir}/include/fxtrace/{header}.h", encoding="utf-8") as file:
             texts.append(without_comments(file.read()))
@@ -47,7 +51,7 @@ def main():
             for name in re.findall(r"X\((\w+),", found.group(1)) if found else ():
                 print(f'\tprintf("{prefix}{name} %d\\n", (int){prefix}{name});')
         for body in re.findall(r"^enum \w+ \{([^}]*)\}", text, flags=re.M):
-            for name in re.findall(r"\b(FXT_[A-Z0-9_]+)\b(?!\s*\()", body):
+            for name in re.findall(r"\b(FXT(?:RACE)?_[A-Z0-9_]+)\b(?!\s*\()", body):
                 if not name.endswith(("_ENUM_KIND_", "_ENUM_FAULT_", "_KINDS", "_FAULTS", "_COUNT")):
                     print(f'\tprintf("{name} %d\\n", (int){name});')
     print("\treturn 0;\n}")
