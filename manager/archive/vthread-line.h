@@ -17,7 +17,7 @@ struct fx_vthread_line {
 	FX_VECTOR(uint64_t) steps; /* by their times: ns << 1, and 1 if it is an end */
 	uint64_t folded;	   /* ns; what is before is not kept */
 	uint32_t open;		   /* slices that were open then, */
-	int64_t late; /* and begins less ends before it that were said since */
+	int64_t late;		   /* and begins less ends before it that were said since */
 };
 
 /* A slice begins or ends. 0, or -ENOMEM: from now on nothing is known. */
