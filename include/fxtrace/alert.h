@@ -34,7 +34,7 @@ int fxtrace_alert_raise(const char *name);
  * outside of one. It does not wait, takes no lock and leaves errno as it is. When it returns the manager
  * has been woken; it hears alerts in their order, unless a process raises more than 64 before it looks.
  *
- * Returns 0; -EINVAL: a name of another length; -ESHUTDOWN: tracing does not run now, nobody would
+ * Returns 0; -EINVAL: a name of another length, or NULL; -ESHUTDOWN: tracing does not run now, nobody would
  * hear; -ENOSYS: the program is not traced.
  */
 static inline int fxtrace_alert(const char *name)

@@ -196,7 +196,7 @@ static uint64_t events_look(struct fxtrace_place *place, const char *category)
 	if (!fx_load_relaxed(
 		&place->state)) /* relaxed: two that see it are one too many, no more */
 		fx_events_category_known(category, NULL);
-	return fx_site_look((struct fx_site *)place, category);
+	return fx_site_look((struct fx_site *)place, category ? category : "");
 }
 
 static bool events_enabled(void)
@@ -225,7 +225,8 @@ static uint64_t events_nonce(void)
 
 static int events_alert(const char *name)
 {
-	int before = errno, r = fx_engine_alert(name, strnlen(name, FX_ALERT_BYTES + 1));
+	size_t length = name ? strnlen(name, FX_ALERT_BYTES + 1) : 0;
+	int before = errno, r = fx_engine_alert(name, length);
 
 	errno = before;
 	return r;
