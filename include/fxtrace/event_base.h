@@ -355,18 +355,25 @@ FXTRACE_INLINE void fxtrace_fill(struct fxtrace_arg *arg, const char *key,
 	arg->value = value;
 }
 
+/* A number as another type has it; what is none, a pointer say, does not compile. */
+#ifdef __cplusplus
+#define FXTRACE_NUMBER(type, value) static_cast<type>(value)
+#else
+#define FXTRACE_NUMBER(type, value) ((type) + (value))
+#endif
+
 #define TA_NULL()		    fxtrace_value_of(FXTRACE_NULL, 0, 0)
 #define TA_BOOL(value)		    fxtrace_value_of(FXTRACE_BOOL, (value) ? 1 : 0, 0)
-#define TA_INT32(value)		    fxtrace_value_of(FXTRACE_INT32, (uint32_t)(int32_t)(value), 0)
-#define TA_UINT32(value)	    fxtrace_value_of(FXTRACE_UINT32, (uint32_t)(value), 0)
-#define TA_INT64(value)		    fxtrace_value_of(FXTRACE_INT64, (uint64_t)(int64_t)(value), 0)
-#define TA_UINT64(value)	    fxtrace_value_of(FXTRACE_UINT64, (uint64_t)(value), 0)
+#define TA_INT32(value)		    fxtrace_value_of(FXTRACE_INT32, (uint32_t)FXTRACE_NUMBER(int32_t, value), 0)
+#define TA_UINT32(value)	    fxtrace_value_of(FXTRACE_UINT32, FXTRACE_NUMBER(uint32_t, value), 0)
+#define TA_INT64(value)		    fxtrace_value_of(FXTRACE_INT64, (uint64_t)FXTRACE_NUMBER(int64_t, value), 0)
+#define TA_UINT64(value)	    fxtrace_value_of(FXTRACE_UINT64, FXTRACE_NUMBER(uint64_t, value), 0)
 #define TA_DOUBLE(value)	    fxtrace_value_double(value)
 #define TA_CHAR_ARRAY(text, length) fxtrace_value_chars(text, length)
 #define TA_STRING(text)		    fxtrace_value_text(text)
 #define TA_STRING_LITERAL(text)	    fxtrace_value_text(text)
 #define TA_POINTER(value)	    fxtrace_value_of(FXTRACE_POINTER, (uint64_t)(uintptr_t)(value), 0)
-#define TA_KOID(value)		    fxtrace_value_of(FXTRACE_KOID, (uint64_t)(value), 0)
+#define TA_KOID(value)		    fxtrace_value_of(FXTRACE_KOID, FXTRACE_NUMBER(uint64_t, value), 0)
 
 #ifdef __cplusplus
 }

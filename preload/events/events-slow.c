@@ -45,6 +45,12 @@ static uint64_t *event_text_write(uint64_t *out, const struct event_text *text)
 	return text->length ? fx_bytes_write(out, text->text, text->length) : out;
 }
 
+/* One that the format has: what a program of a later version may say besides is shown as null. */
+static uint32_t event_arg_type(const struct fxtrace_arg *arg)
+{
+	return arg->value.type <= FXTRACE_BOOL ? arg->value.type : FXTRACE_NULL;
+}
+
 /* A record as it will be. */
 struct event {
 	struct event_text category, name, keys[EVENT_ARGS_MAX];
@@ -81,7 +87,8 @@ static void event_measure(struct event *e, const struct fx_thread *t, const char
 	words += event_text_words(&e->category) + event_text_words(&e->name);
 	for (unsigned i = 0; i < e->count; i++) {
 		e->keys[i] = event_text_of(t, args[i].key);
-		words += 1 + event_text_words(&e->keys[i]) + event_arg_has_word(args[i].value.type);
+		words += 1 + event_text_words(&e->keys[i]) +
+			 event_arg_has_word(event_arg_type(&args[i]));
 	}
 	room = FX_CALL_WORDS_MAX - words;
 	for (unsigned i = 0; i < e->count; i++) {
@@ -105,7 +112,7 @@ _Static_assert(5 + 2 * FX_NAME_TEXT / 8 + EVENT_ARGS_MAX * (2 + FX_NAME_TEXT / 8
 static uint64_t *event_put_arg(uint64_t *out, const struct event *e, unsigned i)
 {
 	const struct fxtrace_value *v = &e->args[i].value;
-	uint32_t type = v->type <= FXTRACE_BOOL ? v->type : FXTRACE_NULL;
+	uint32_t type = event_arg_type(&e->args[i]);
 	unsigned words = 1 + event_text_words(&e->keys[i]) + event_arg_has_word(type) +
 			 (unsigned)fx_bytes_words(e->lengths[i]);
 	uint64_t upper = 0;
