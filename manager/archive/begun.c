@@ -134,3 +134,25 @@ bool fx_begun_is_end_alone(const struct fx_rewriting *w)
 	return t && t->depth == 0 && FXT_GET(header, EVENT_TYPE) == FXT_EVENT_DURATION_END &&
 	       FXT_GET(header, EVENT_THREAD) == FX_CHUNK_THREAD_INDEX;
 }
+
+/* What comes late, from a handler, may lie before others that have begun since. */
+void fx_begun_end_since(struct fx_stream *s, struct fx_stream_thread *t, uint64_t start,
+			uint64_t end)
+{
+	uint32_t known = t->depth < t->begun_room ? t->depth : t->begun_room;
+	uint32_t first, last = known, later;
+
+	while (last && t->begun[last - 1].ns >= end)
+		last--;
+	for (first = last; first && t->begun[first - 1].ns > start;)
+		first--;
+	if (last == known) {
+		fx_stream_end_begun(s, t, first, end);
+		return;
+	}
+	later = t->depth - last;
+	t->depth = last;
+	fx_stream_end_begun(s, t, first, end);
+	memmove(&t->begun[first], &t->begun[last], (known - last) * sizeof(*t->begun));
+	t->depth = first + later;
+}

@@ -28,4 +28,23 @@ void fx_begun_push(struct fx_stream_thread *t, struct fx_begun begun);
 /* Gives the end at `ns` the name of what it ends, and ends what lies inside. False: it ends nothing. */
 bool fx_begun_end(struct fx_rewriting *w, struct fx_stream_thread *t, uint64_t header, uint64_t ns);
 
+/* Whether something has begun since `start' and goes on. */
+static inline bool fx_begun_is_since(const struct fx_stream_thread *t, uint64_t start)
+{
+	uint32_t known = t->depth < t->begun_room ? t->depth : t->begun_room;
+
+	return known && t->begun[known - 1].ns > start;
+}
+
+void fx_begun_end_since(struct fx_stream *s, struct fx_stream_thread *t, uint64_t start,
+			uint64_t end);
+
+/* Ends what has begun in a call, or in a duration of a block, that is over: it would cross it. */
+static inline void fx_begun_end_within(struct fx_stream *s, struct fx_stream_thread *t,
+				       uint64_t start, uint64_t end)
+{
+	if (fx_begun_is_since(t, start))
+		fx_begun_end_since(s, t, start, end);
+}
+
 #endif

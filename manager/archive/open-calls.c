@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "manager/archive/begun.h"
 #include "manager/archive/firsts.h"
 #include "manager/archive/loose-flows.h"
 #include "manager/archive/own.h"
@@ -231,6 +232,7 @@ static void open_call(struct fx_stream *s, struct fx_stream_thread *t, size_t in
 
 	if (start > end || verdict.spare || !fx_stream_nests(s, t, &start, end))
 		return;
+	fx_begun_end_within(s, t, start, end);
 	record = fx_stream_event(s, t, FXT_EVENT_DURATION_COMPLETE, start);
 	record.event.end_time = end;
 	name_call(s, frame, function, &record.event);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "format/encode.h"
+#include "manager/archive/begun.h"
 #include "manager/archive/call-shapes.h"
 #include "manager/archive/meanings.h"
 #include "manager/archive/transfers.h"
@@ -164,7 +165,7 @@ bool fx_plain_call_take(struct fx_rewriting *w, const uint64_t *words, size_t co
 		return false;
 	begin = start = fx_timebase_ns(&s->shared->timebase, words[1]);
 	end = fx_timebase_ns(&s->shared->timebase, words[size - 1]);
-	if (end < start || end > INT64_MAX || start <= t->stop.ns)
+	if (end < start || end > INT64_MAX || start <= t->stop.ns || fx_begun_is_since(t, start))
 		return false;
 	w->words = fx_output_reserve(s->shared->archive.out, size);
 	w->size = size;

@@ -140,6 +140,19 @@ static bool rewrite_is_number(uint64_t arg)
 	return FXT_GET(arg, ARG_TYPE) >= FXT_ARG_INT32 && FXT_GET(arg, ARG_TYPE) <= FXT_ARG_DOUBLE;
 }
 
+/* Takes the argument that comes next out of an event. */
+static void arg_take_out(struct fx_rewriting *w)
+{
+	size_t size = FXT_GET(w->words[w->at], ARG_SIZE);
+	uint64_t header = w->words[0] & ~(FXT_PUT(RECORD_SIZE, ~0) | FXT_PUT(EVENT_NARGS, ~0));
+
+	w->size -= size;
+	memmove(&w->words[w->at], &w->words[w->at + size], (w->size - w->at) * FXT_WORD_SIZE);
+	w->words[0] = header | FXT_PUT(RECORD_SIZE, w->size) |
+		      FXT_PUT(EVENT_NARGS, FXT_GET(w->words[0], EVENT_NARGS) - 1);
+}
+
+/* `numbers': of others there can be no curve, and viewers take them for an error. */
 static int rewrite_args(struct fx_rewriting *w, unsigned count, bool numbers)
 {
 	while (count--) {
@@ -147,8 +160,10 @@ static int rewrite_args(struct fx_rewriting *w, unsigned count, bool numbers)
 		uint64_t header = w->words[head];
 		int r;
 
-		if (numbers && !rewrite_is_number(header))
-			return -EINVAL;
+		if (numbers && !rewrite_is_number(header)) {
+			arg_take_out(w);
+			continue;
+		}
 		w->at++;
 		if (w->is_own)
 			fx_meanings_note(w, head, (uint32_t)FXT_GET(header, ARG_NAME));
@@ -278,6 +293,8 @@ static int rewrite_event(struct fx_rewriting *w)
 					  whole && w->words[1] == begin && start == end);
 		if (r == 0 && !whole)
 			return 0;
+		if (r == 0 && w->thread)
+			fx_begun_end_within(w->s, w->thread, w->words[1], start);
 	}
 	if (r == 0 && FXT_GET(header, EVENT_TYPE) >= FXT_EVENT_ASYNC_BEGIN &&
 	    FXT_GET(header, EVENT_TYPE) <= FXT_EVENT_ASYNC_END) {

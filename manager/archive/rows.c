@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/validate.h"
+#include "manager/archive/begun.h"
 #include "manager/archive/escaped.h"
 #include "manager/archive/kept.h"
 #include "manager/archive/loose-flows.h"
@@ -202,6 +203,7 @@ static bool record_fast(struct fx_rewriting *w, const uint64_t *words, uint64_t 
 		return true;
 	if (!fx_stream_nests(s, w->chunk->thread, &start, end))
 		return true;
+	fx_begun_end_within(s, w->chunk->thread, start, end);
 	to = fx_output_reserve(s->shared->archive.out, 3);
 	to[0] = (words[0] & ~FXT_PUT(EVENT_THREAD, ~0)) | thread_bits;
 	to[1] = start;

@@ -44,7 +44,11 @@ static void replay(const struct fxt_record *record, void *context)
 	size_t length = strlen(replayed);
 
 	(void)context;
-	if (record->kind == FXT_KIND_EVENT)
+	if (record->kind == FXT_KIND_EVENT && record->event.type == FXT_EVENT_DURATION_COMPLETE)
+		snprintf(replayed + length, sizeof(replayed) - length, "%.*s@%u-%u ",
+			 (int)record->event.name.length, record->event.name.data,
+			 (unsigned)record->event.timestamp, (unsigned)record->event.end_time);
+	else if (record->kind == FXT_KIND_EVENT)
 		snprintf(replayed + length, sizeof(replayed) - length, "%s%.*s@%u ",
 			 record->event.type == FXT_EVENT_DURATION_BEGIN ? "+" : "-",
 			 (int)record->event.name.length, record->event.name.data,
@@ -162,4 +166,37 @@ Test(pairs, nothing_is_open_of_a_thread_that_has_ended)
 	send_chunk(0, 0, WHOLE);
 	cr_assert_eq(pieces_end().unfinished, 2);
 	expect_replay("+0x401000@10 +0x402000@20 -0x402000@20 -0x401000@20 ");
+}
+
+/* A slice that begins in a block, or a call, and goes on is ended with it; its own end comes too late. */
+Test(pairs, a_slice_ends_with_the_block_that_it_begins_in)
+{
+	begin_pairs();
+	put_begin(OUTER, 5);
+	put_begin(NAME, 20);
+	put_begin(OUTER, 25);
+	put_complete(NAME, 10, 30);
+	put_end(NAME, 40);
+	put_end(OUTER, 50);
+	send_chunk(0, 0, WHOLE);
+	cr_assert_eq(pieces_end().unfinished, 2);
+	expect_replay("+outer@5 +name@20 +outer@25 -outer@30 -name@30 name@10-30 -outer@50 ");
+}
+
+/* One that was begun after a call which comes late goes on. */
+Test(pairs, a_late_block_ends_what_began_in_it_alone)
+{
+	begin_pairs();
+	put_begin(OUTER, 5);
+	put_begin(OUTER, 50);
+	send_chunk(0, 0, FX_PIECE_FIRST);
+	put_thread(TID);
+	put_begin(NAME, 20);
+	put_complete(NAME, 10, 30);
+	send_chunk(1, 1, WHOLE);
+	put_end(OUTER, 60);
+	put_end(OUTER, 70);
+	send_chunk(0, 0, FX_PIECE_LAST);
+	cr_assert_eq(pieces_end().unfinished, 1);
+	expect_replay("+outer@5 +outer@50 +name@20 -name@30 name@10-30 -outer@60 -outer@70 ");
 }

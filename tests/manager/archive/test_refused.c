@@ -123,30 +123,49 @@ Test(refused, types_from_the_future)
 		10, 20);
 }
 
-/* Viewers count it as an error. */
+/* The counter's arguments: what they are and where its id stands. */
+static void take_counter_of_two(const struct fxt_record *record, void *context)
+{
+	if (record->kind != FXT_KIND_EVENT || record->event.type != FXT_EVENT_COUNTER)
+		return;
+	++*(unsigned *)context;
+	cr_expect_eq(record->nargs, 1);
+	cr_expect_eq(record->args[0].type, FXT_ARG_INT32);
+	cr_expect_eq(record->args[0].int32, -7);
+	cr_expect_eq(record->event.counter_id, 42);
+}
+
+/* Viewers count others as an error: of a counter with some, the numbers stay, wherever they stand. */
 Test(refused, a_counter_has_numbers_alone)
 {
-	uint64_t counter[] = {
-	    FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) | FXT_PUT(RECORD_SIZE, 5) |
-		FXT_PUT(EVENT_TYPE, FXT_EVENT_COUNTER) | FXT_PUT(EVENT_NARGS, 2) |
-		FXT_PUT(EVENT_THREAD, FX_CHUNK_THREAD_INDEX) | FXT_PUT(EVENT_CATEGORY, NAME) |
-		FXT_PUT(EVENT_NAME, NAME),
-	    15,
-	    FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1) | FXT_PUT(ARG_NAME, NAME),
-	    FXT_PUT(ARG_TYPE, FXT_ARG_UINT32) | FXT_PUT(ARG_SIZE, 1) | FXT_PUT(ARG_NAME, NAME),
-	    1,
-	};
-	static const enum fxt_arg_type others[] = {FXT_ARG_NULL, FXT_ARG_STRING, FXT_ARG_BOOL};
+	static const enum fxt_arg_type others[] = {FXT_ARG_NULL, FXT_ARG_STRING, FXT_ARG_BOOL,
+						   FXT_ARG_POINTER, FXT_ARG_KOID};
 
-	pieces_begin();
-	put_thread(TID);
-	put(counter, 5);
-	send_chunk(0, 0, WHOLE);
-	cr_assert_eq(pieces_end().lost[FX_CAUSE_INVALID], 0);
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		counter[3] =
-		    FXT_PUT(ARG_TYPE, others[i]) | FXT_PUT(ARG_SIZE, 1) | FXT_PUT(ARG_NAME, NAME);
-		expect_refused(counter, 5);
+	for (size_t i = 0; i < 2 * sizeof(others) / sizeof(others[0]); i++) {
+		enum fxt_arg_type other = others[i / 2];
+		bool is_long = other == FXT_ARG_POINTER || other == FXT_ARG_KOID;
+		size_t count = 2, number = i % 2 ? 2 : 3 + is_long, odd = i % 2 ? 3 : 2;
+		unsigned counters = 0;
+		uint64_t counter[6] = {[1] = 15};
+
+		counter[number] = FXT_PUT(ARG_TYPE, FXT_ARG_INT32) | FXT_PUT(ARG_SIZE, 1) |
+				  FXT_PUT(ARG_NAME, NAME) |
+				  FXT_PUT(ARG_VALUE32_VALUE, (uint32_t)-7);
+		counter[odd] = FXT_PUT(ARG_TYPE, other) | FXT_PUT(ARG_SIZE, 1 + is_long) |
+			       FXT_PUT(ARG_NAME, NAME);
+		count += 2 + is_long;
+		counter[count++] = 42;
+		counter[0] = FXT_PUT(RECORD_TYPE, FXT_RECORD_EVENT) | FXT_PUT(RECORD_SIZE, count) |
+			     FXT_PUT(EVENT_TYPE, FXT_EVENT_COUNTER) | FXT_PUT(EVENT_NARGS, 2) |
+			     FXT_PUT(EVENT_THREAD, FX_CHUNK_THREAD_INDEX) |
+			     FXT_PUT(EVENT_CATEGORY, NAME) | FXT_PUT(EVENT_NAME, NAME);
+		pieces_begin();
+		put_thread(TID);
+		put(counter, count);
+		send_chunk(0, 0, WHOLE);
+		cr_assert_eq(pieces_end().lost[FX_CAUSE_INVALID], 0);
+		archive_each(archive_path(), take_counter_of_two, &counters);
+		cr_assert_eq(counters, 1);
 	}
 }
 
