@@ -111,10 +111,11 @@ struct fxtrace_provider;
  *
  * and what else the system says, -ENOMEM or -EMFILE. After an error it may be tried again.
  *
- * Any thread may, at any time; constructors of libraries, too. In a signal handler the process's first creation must not be, which
- * loads (dlopen); later ones allocate nothing while there are no more than 16 providers. Of providers that are created while there is
- * one, here or by a library, all categories and handlers count, and the name and the wishes of the first; each is to be destroyed.
- * Each creation also makes macros come alive in modules that were loaded before it and were not alive yet.
+ * Any thread may, at any time; constructors of libraries, too, and destructors of a thread that ends; the provider stays when it
+ * has ended. In a signal handler the process's first creation must not be, which loads (dlopen); later ones allocate nothing while
+ * there are no more than 16 providers. Of providers that are created while there is one, here or by a library, all categories and
+ * handlers count, and the name and the wishes of the first; each is to be destroyed. Each creation also makes macros come alive in
+ * modules that were loaded before it and were not alive yet.
  */
 int fxtrace_provider_create(struct fxtrace_provider **ret,
 			    const struct fxtrace_provider_options *options);
