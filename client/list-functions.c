@@ -32,6 +32,7 @@ struct list_functions {
 	struct fx_tables tables;
 	struct fx_table *table;
 	size_t all;
+	size_t unsure; /* of the rows: which the linker may have left out */
 };
 
 static const struct argp_option option_table[] = {
@@ -123,6 +124,7 @@ static int list_functions_take(void *opaque, const struct fx_site_seen *site)
 	if (!fx_functions_wanted(list->patterns, &function))
 		return 0;
 	list_functions_flags(site->flags, flags);
+	list->unsure += site->address == 0;
 	fx_table_row(list->table);
 	fx_table_string(list->table, 0, name);
 	fx_table_number(list->table, 1, site->size);
@@ -141,6 +143,12 @@ static int list_functions_print(struct list_functions *list)
 			      list->all);
 	fx_table_note(list->table,
 		      "size: instructions, as GCC estimates them before the plugin's own");
+	if (list->unsure > 0)
+		fx_table_note(
+		    list->table,
+		    "%zu were compiled with -flto, and linked without the plugin: the symbols that "
+		    "would tell which of them are left were stripped",
+		    list->unsure);
 	fx_table_arrange(list->table, NULL, 0);
 	fx_tables_begin(&list->tables, &print);
 	fx_print_table(&print, list->table);

@@ -14,7 +14,7 @@
 namespace
 {
 
-/* Of a function that has its code from the beginning; the blank keeps it from sources. Its argument is the size. */
+/* Of a function that has its code from the beginning; the blank keeps it from sources. Its arguments are size and flags. */
 const char EARLY[] = "fxtrace early";
 
 /* Which of the two calls: where its pointer stands in struct fxtrace_calls. */
@@ -305,6 +305,25 @@ void body_enclose(tree function)
 	gimple_set_body(function, whole);
 }
 
+void early_mark(tree function, unsigned size, uint32_t flags)
+{
+	tree arguments = tree_cons(NULL_TREE, build_int_cst(unsigned_type_node, size),
+				   build_tree_list(NULL_TREE, build_int_cst(unsigned_type_node, flags)));
+
+	DECL_ATTRIBUTES(function) =
+	    tree_cons(get_identifier(EARLY), arguments, DECL_ATTRIBUTES(function));
+}
+
+unsigned early_size(tree mark)
+{
+	return (unsigned)TREE_INT_CST_LOW(TREE_VALUE(TREE_VALUE(mark)));
+}
+
+uint32_t early_flags(tree mark)
+{
+	return (uint32_t)TREE_INT_CST_LOW(TREE_VALUE(TREE_CHAIN(TREE_VALUE(mark))));
+}
+
 /* --- Passes ----------------------------------------------------------------------------------- */
 
 const pass_data early_data = {
@@ -333,10 +352,7 @@ class early_pass : public gimple_opt_pass
 		if (!fx_wanted_body(function, &body))
 			return 0;
 		body_enclose(function);
-		DECL_ATTRIBUTES(function) = tree_cons(
-		    get_identifier(EARLY),
-		    build_tree_list(NULL_TREE, build_int_cst(unsigned_type_node, body.size)),
-		    DECL_ATTRIBUTES(function));
+		early_mark(function, body.size, site_flags(&body) | FXTRACE_SITE_EARLY);
 		return 0;
 	}
 };
@@ -358,7 +374,8 @@ class late_pass : public gimple_opt_pass
 			!is_resolver(current_function_decl));
 	}
 
-	/* What has its code already is written down here, too: it is not inlined any more. */
+	/* What has its code already is written down here, too: it is not inlined any more. The call that it has now may be the code's
+	 * own. */
 	unsigned int execute(function *) final override
 	{
 		tree function = current_function_decl;
@@ -366,9 +383,8 @@ class late_pass : public gimple_opt_pass
 		struct fx_body body = graph_look();
 
 		if (early) {
-			fx_site_add(function,
-				    (unsigned)TREE_INT_CST_LOW(TREE_VALUE(TREE_VALUE(early))),
-				    site_flags(&body) | FXTRACE_SITE_EARLY);
+			fx_site_add(function, early_size(early),
+				    early_flags(early) | (site_flags(&body) & FXTRACE_SITE_LOOP));
 			return 0;
 		}
 		if ((is_early && !is_coroutine(function)) || !fx_wanted_body(function, &body))
@@ -388,6 +404,19 @@ class late_pass : public gimple_opt_pass
 };
 
 } // namespace
+
+void fx_insert_promise()
+{
+	struct cgraph_node *node;
+
+	FOR_EACH_DEFINED_FUNCTION(node)
+	{
+		tree mark = lookup_attribute(EARLY, DECL_ATTRIBUTES(node->decl));
+
+		if (mark && !node->alias && !node->thunk)
+			fx_site_promise(node->decl, early_size(mark), early_flags(mark));
+	}
+}
 
 void fx_insert_register(const char *plugin, enum fx_when when)
 {

@@ -10,6 +10,9 @@
  */
 enum fx_when { FX_WHEN_LATE, FX_WHEN_EARLY };
 
+/* fx_site_promise() for each function that has its code before the others' optimisation begins. */
+void fx_insert_promise();
+
 void fx_insert_register(const char *plugin, enum fx_when when);
 
 #endif

@@ -99,8 +99,10 @@ static bool is_promised()
 
 static void begin_analysis(void *, void *data)
 {
-	if (flag_generate_lto && !in_lto_p && is_promised())
+	if (flag_generate_lto && !in_lto_p && is_promised()) {
+		fx_insert_promise();
 		fx_sites_promise(*(enum fx_when *)data == FX_WHEN_EARLY);
+	}
 }
 
 static void finish_unit(void *, void *)

@@ -22,7 +22,7 @@ struct site {
 	uint32_t flags;
 };
 
-std::vector<struct site> sites;
+std::vector<struct site> sites, promised_sites;
 int list_fd = -1;
 
 /* The name as it stands in the assembler's text. */
@@ -45,16 +45,25 @@ void list_site(const struct site &s)
 }
 
 /* A text for the assembler: bytes that have a meaning there in octal. */
+std::string string_text(const std::string &text)
+{
+	std::string result = "\t.string \"";
+	char octal[5];
+
+	for (unsigned char c : text) {
+		if (c < ' ' || c > '~' || c == '"' || c == '\\') {
+			snprintf(octal, sizeof(octal), "\\%03o", c);
+			result += octal;
+		} else {
+			result += (char)c;
+		}
+	}
+	return result + "\"\n";
+}
+
 void write_text(const std::string &text)
 {
-	fputs("\t.string \"", asm_out_file);
-	for (unsigned char c : text) {
-		if (c < ' ' || c > '~' || c == '"' || c == '\\')
-			fprintf(asm_out_file, "\\%03o", c);
-		else
-			putc(c, asm_out_file);
-	}
-	fputs("\"\n", asm_out_file);
+	fputs(string_text(text).c_str(), asm_out_file);
 }
 
 /* Labels' numbers are the sites' own. The function is referred to by an alias that is this file's own: so the distance is known
@@ -116,6 +125,23 @@ const char NOTE[] = "\t.ifndef .Lfxtrace_note%d\n"
 		    "\t.balign 4\n"
 		    "\t.endif\n";
 
+/* Of a function that has its code before the linker makes more: such files are put together, so no label has a name. */
+const char EARLY_NOTE[] = "\t.balign 4\n"
+			  "\t.long %d\n\t.long 2f-1f\n\t.long %d\n"
+			  "\t.string \"" FXTRACE_NOTE_OWNER "\"\n"
+			  "\t.balign 4\n"
+			  "1:\n"
+			  "\t.long %u\n\t.long %u\n\t.long %u\n";
+
+std::string early_text(const struct site &s)
+{
+	char text[sizeof(EARLY_NOTE) + 100];
+
+	snprintf(text, sizeof(text), EARLY_NOTE, (int)sizeof(FXTRACE_NOTE_OWNER),
+		 FXTRACE_NOTE_EARLY, s.line, s.size, (unsigned)s.flags);
+	return text + string_text(s.name) + string_text(s.file) + "2:\n\t.balign 4\n";
+}
+
 std::string gate_text()
 {
 	const int size = POINTER_SIZE / 8;
@@ -134,21 +160,30 @@ std::string note_text(int type)
 	return text;
 }
 
+struct site site_of(tree function, unsigned size, uint32_t flags)
+{
+	tree group = DECL_COMDAT_GROUP(function);
+	const char *file = DECL_SOURCE_FILE(function);
+
+	return {assembler_name(DECL_ASSEMBLER_NAME(function)),
+		group ? assembler_name(group) : "",
+		file ? file : "",
+		(unsigned)DECL_SOURCE_LINE(function),
+		size,
+		flags};
+}
+
 } // namespace
 
 void fx_site_add(tree function, unsigned size, uint32_t flags)
 {
-	tree group = DECL_COMDAT_GROUP(function);
-	const char *file = DECL_SOURCE_FILE(function);
-	struct site s = {assembler_name(DECL_ASSEMBLER_NAME(function)),
-			 group ? assembler_name(group) : "",
-			 file ? file : "",
-			 (unsigned)DECL_SOURCE_LINE(function),
-			 size,
-			 flags};
+	sites.push_back(site_of(function, size, flags));
+	list_site(sites.back());
+}
 
-	sites.push_back(s);
-	list_site(s);
+void fx_site_promise(tree function, unsigned size, uint32_t flags)
+{
+	promised_sites.push_back(site_of(function, size, flags));
 }
 
 bool fx_sites_list(const char *path)
@@ -176,5 +211,11 @@ void fx_sites_promise(bool has_code)
 
 	text += has_code ? gate_text() : note_text(FXTRACE_NOTE_PROMISED);
 	text += "\t.popsection\n";
+	if (!promised_sites.empty()) {
+		text += "\t.pushsection " FXTRACE_EARLY_SECTION ",\"\",%note\n";
+		for (const struct site &s : promised_sites)
+			text += early_text(s);
+		text += "\t.popsection\n";
+	}
 	symtab->finalize_toplevel_asm(build_string((int)text.size(), text.c_str()));
 }

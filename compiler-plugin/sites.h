@@ -8,6 +8,9 @@
 /* Remembers a function that has the plugin's code. */
 void fx_site_add(tree function, unsigned size, uint32_t flags);
 
+/* Remembers one that has it before the linker makes code of it, for fx_sites_promise(). */
+void fx_site_promise(tree function, unsigned size, uint32_t flags);
+
 /* Its name also goes to this file, a line "NAME\tFILE:LINE" each, which is added to. False: it cannot be opened. */
 bool fx_sites_list(const char *path);
 
@@ -16,7 +19,7 @@ void fx_sites_write();
 
 /*
  * In a file of which the linker makes code (-flto): that the plugin has chosen functions of it, which get their code there if
- * the plugin is there, too. If they have it already, the word that the code needs.
+ * the plugin is there, too. If they have it already, the word that the code needs, and which they are.
  */
 void fx_sites_promise(bool has_code);
 

@@ -62,7 +62,7 @@ static void take_notes(Elf_Scn *section, struct fx_elf_facts *facts)
 {
 	Elf_Data *data = elf_getdata(section, NULL);
 	size_t at = 0, name, description;
-	bool promised = false, made = false;
+	bool promised = false;
 	GElf_Nhdr note;
 
 	while (data && (at = gelf_getnote(data, at, &note, &name, &description)) > 0) {
@@ -72,9 +72,9 @@ static void take_notes(Elf_Scn *section, struct fx_elf_facts *facts)
 			continue;
 		facts->hooks |= note.n_type == FXTRACE_NOTE_GATE;
 		promised |= note.n_type == FXTRACE_NOTE_PROMISED;
-		made |= note.n_type == FXTRACE_NOTE_MADE;
+		facts->made |= note.n_type == FXTRACE_NOTE_MADE;
 	}
-	facts->promised |= promised && !made;
+	facts->promised |= promised && !facts->made;
 }
 
 static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf_facts *facts)

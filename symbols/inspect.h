@@ -10,6 +10,7 @@ struct fx_elf_facts {
 	bool hooks; /* calls the hooks of -finstrument-functions, or the plugin's */
 	bool
 	    promised; /* optimised at link time without the plugin that was to give it hooks (gate.h) */
+	bool made; /* the plugin was there when code was made at link time, or of a file for that */
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
 	bool room;	/* its functions begin with room for a call */
 	bool names;	/* has a symbol table of its own, sites, or a debug file by build-id */

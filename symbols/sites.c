@@ -11,6 +11,9 @@
 
 #include <fxtrace/gate.h>
 
+#include "symbols/early-sites.h"
+#include "symbols/inspect.h"
+
 /* The section that holds an address, the last that was asked for. */
 struct sites_text {
 	Elf *elf;
@@ -114,14 +117,20 @@ int fx_sites_read(Elf *elf, fx_site_take *take, void *opaque)
 
 int fx_sites_of_file(const char *path, fx_site_take *take, void *opaque)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r;
+	struct fx_elf_facts facts;
+	int r = fx_elf_inspect(path, &facts), fd;
 	Elf *elf;
 
+	if (r < 0)
+		return r;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return -errno;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	r = elf && elf_kind(elf) == ELF_K_ELF ? fx_sites_read(elf, take, opaque) : -EINVAL;
+	if (r == 0 && !facts.made)
+		r = fx_early_sites_read(elf, take, opaque);
 	elf_end(elf);
 	close(fd);
 	return r;

@@ -43,6 +43,13 @@ struct fxtrace_calls {
 #define FXTRACE_NOTE_PROMISED 4
 #define FXTRACE_NOTE_MADE     5
 #define FXTRACE_SITES_SECTION "fxtrace_sites"
+/*
+ * Notes of this section name functions that have had this code since before the linker made its own of them (-flto), and for which
+ * nobody writes sites where that is done without the plugin. The file does not load it. Where FXTRACE_NOTE_MADE is, there are
+ * sites. Field of each: line, size and flags as in a site, then name and file, each with a NUL.
+ */
+#define FXTRACE_EARLY_SECTION ".fxtrace.early"
+#define FXTRACE_NOTE_EARLY    6
 
 /* Distances are counted from the field itself, so that nothing is relocated. Texts end with a NUL. */
 struct fxtrace_site {

@@ -182,7 +182,10 @@ done
 # --- Optimised at link time ------------------------------------------------------------------------
 
 # The plugin's late code is made where the linker has the code made. Where it is not there, that is said; the early code is there already.
-echo 'int part(int i) { return i + 3; }' >apart.c
+echo 'int part(int i) { return i + 3; } int apart_unused(void) { return 1; }' >apart.c
+listed_names() {
+	sed -n 's/^"\{0,1\}\([a-z_]*\)"\{0,1\},[0-9].*/\1/p' out | sort | xargs
+}
 # linked WHEN FORM OPTION...: compiled so, linked with these options.
 linked() {
 	local file
@@ -216,6 +219,20 @@ for form in -fno-fat-lto-objects -ffat-lto-objects; do
 		expect_line '^main 1$' counted
 		expect_line '^part 1$' counted
 		expect_no_line 'linked without|own functions' doctored
+		# Which of them the linker has left is listed; of the stripped file, which there were.
+		expect_ok "$FXTRACE" list-functions --csv ./linked
+		expect_equal 'main part' "$(listed_names)" "listed, early $form $way"
+		expect_line '^"?part"?,[0-9]+,"?early"?,1,.*apart\.c' out
+		strip -o fewer linked
+		expect_ok "$FXTRACE" list-functions --csv ./fewer
+		expect_equal 'apart_unused main part' "$(listed_names)" "listed of the stripped one, early $form $way"
+		expect_ok "$FXTRACE" list-functions ./fewer
+		expect_line '3 were compiled with -flto' out
+		# shellcheck disable=SC2086
+		linked early $form $way "${with_plugin[@]}"
+		expect_ok "$FXTRACE" list-functions --csv ./linked
+		expect_equal 'main part' "$(listed_names)" "listed, early $form $way, with the plugin"
+		expect_line '^"?part"?,[0-9]+,"?early"?,1,.*apart\.c' out
 	done
 done
 linked late -ffat-lto-objects -fno-lto
