@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fxtrace record --hosts: the same command on several hosts at once, by ssh with the user's keys and configuration, and what they
+ * fxtrace record --hosts and snapshot --hosts: the same command on several hosts at once, by ssh with the user's keys and configuration, and what they
  * record in one archive. Each host's manager records; its archive comes through ssh's standard output, and nothing listens. A
  * host that is down or refuses is told in a line and left out.
  */
@@ -8,6 +8,7 @@
 #define FX_CLIENT_HOSTS_H
 
 #include <argp.h>
+#include <stdbool.h>
 
 #include "lists/vector.h"
 
@@ -26,6 +27,12 @@ void fx_hosts_take(struct fx_hosts *hosts, const struct argp_option *table, int 
  */
 int fx_hosts_record(struct fx_hosts *hosts, const char *command, const char *output,
 		    char **program);
+
+/*
+ * Takes a snapshot on all of them, at one moment: now, or when the manager of one takes one of its own. Then they are one archive.
+ * The status to exit with.
+ */
+int fx_hosts_snapshot(const char *list, const char *command, const char *output, bool awaits);
 
 /* Gives back the words. */
 void fx_hosts_release(struct fx_hosts *hosts);

@@ -65,6 +65,9 @@ int fx_remote_run(const struct fx_remote_command *command, void *own, int argc, 
 	int status;
 
 	fx_usage_parse(argv[0], &parser, argc, argv, 0, &p);
+	status = command->elsewhere ? command->elsewhere(&p.remote) : -1;
+	if (status >= 0)
+		return status;
 	if (command->without && !p.remote.socket && !fx_link_is_there())
 		return command->without(&p.remote);
 	status = fx_link_open(&link, p.remote.command, p.remote.socket);

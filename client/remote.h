@@ -49,6 +49,8 @@ struct fx_remote_command {
 	const struct argp_option *options; /* NULL: FX_REMOTE_OPTIONS alone */
 	/* Takes an option of the command's own; false if it is none. NULL if there are none. */
 	bool (*take)(const struct fx_remote *remote, int key, char *value);
+	/* Whether no manager of this host is asked: then it returns an exit status; -1: one is. NULL: always. */
+	int (*elsewhere)(const struct fx_remote *remote);
 	/* What the command does once the link stands. Returns an exit status. */
 	int (*execute)(const struct fx_remote *remote, struct fx_link *link);
 	/* The same where no manager is, unless its socket was named. NULL: that is a failure. */

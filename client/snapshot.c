@@ -4,27 +4,46 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "client/commands.h"
 #include "client/control.h"
+#include "client/hosts.h"
 #include "client/link.h"
 #include "client/remote.h"
+#include "client/snapshot.h"
 #include "client/usage.h"
 #include "manager/settings/report.h"
+
+enum { OPTION_AWAIT = OPTION_OF_COMMAND, OPTION_HOSTS };
+
+/* How often the manager is asked whether it has taken one, in milliseconds. */
+enum { AWAIT_LOOK_MS = 100 };
+
+struct snapshot_options {
+	const char *output;
+	const char *hosts; /* a comma list; NULL: this host alone */
+	bool awaits;
+};
 
 static const struct argp_option option_table[] = {
     {"output", 'o', "FILE", 0,
      "Write the archive to FILE, `-' for standard output; .gz and .zst compress (snapshot.fxt)", 0},
     {"mode", OPTION_MODE, "MODE", 0,
      "Permissions of the archive, in octal, without the bits of the umask (600)", 0},
+    {"await", OPTION_AWAIT, NULL, 0,
+     "Wait for a line of standard input, or until the manager takes a snapshot of its own", 0},
+    {"hosts", OPTION_HOSTS, "LIST", 0,
+     "On these hosts of a comma list, by ssh, at one moment, into one archive", 0},
     FX_REMOTE_OPTIONS,
     {0},
 };
 
 static bool snapshot_take(const struct fx_remote *remote, int key, char *value)
 {
-	const char **output = remote->own, *wrong = NULL;
+	struct snapshot_options *options = remote->own;
+	const char *wrong = NULL;
 
 	if (key == OPTION_MODE) {
 		wrong = fx_options_permissions(value);
@@ -32,23 +51,77 @@ static bool snapshot_take(const struct fx_remote *remote, int key, char *value)
 			fx_usage_error(remote->command, "--mode", wrong);
 		return true;
 	}
+	if (key == OPTION_AWAIT || key == OPTION_HOSTS) {
+		options->awaits |= key == OPTION_AWAIT;
+		options->hosts = key == OPTION_HOSTS ? value : options->hosts;
+		return true;
+	}
 	if (key != 'o')
 		return false;
 	if (fx_compression_of(value) == FX_COMPRESSION_UNKNOWN)
 		fx_usage_error(remote->command, value, FX_COMPRESSION_WRONG);
-	*output = value;
+	options->output = value;
 	return true;
+}
+
+/* 0 or a status. */
+static int snapshot_look(struct fx_link *link, struct fx_msg_status *ret)
+{
+	struct fx_msg_request request;
+
+	return fx_link_call(link, FX_MSG_GET_STATUS, &request, sizeof(request), -1, FX_MSG_STATUS,
+			    ret, sizeof(*ret));
+}
+
+/* Whether a line comes within a moment; false as well if there will be none, which is said. */
+static bool snapshot_is_told(const struct fx_remote *remote, bool *ret_ended)
+{
+	struct pollfd line = {.fd = STDIN_FILENO, .events = POLLIN};
+	char c;
+
+	*ret_ended = false;
+	if (poll(&line, 1, AWAIT_LOOK_MS) <= 0)
+		return false;
+	if (read(STDIN_FILENO, &c, 1) == 1)
+		return true;
+	fx_report_as(remote->command, "standard input has ended: no snapshot");
+	*ret_ended = true;
+	return false;
+}
+
+/* Returns 0: now, also of a session that can have none, which then says so; or the status to end with. */
+static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
+{
+	struct fx_msg_status status;
+	uint64_t before;
+	bool ended = false;
+	int r = snapshot_look(link, &status);
+
+	if (r != 0 || status.mode != FX_MODE_CIRCULAR)
+		return r;
+	before = status.snapshots;
+	fprintf(stderr, "%s\n", FX_SNAPSHOT_WAITS);
+	while (r == 0 && status.mode == FX_MODE_CIRCULAR && status.snapshots == before) {
+		if (snapshot_is_told(remote, &ended))
+			return 0;
+		r = ended ? FX_EXIT_FAILURE : snapshot_look(link, &status);
+	}
+	return r;
 }
 
 static int snapshot_execute(const struct fx_remote *remote, struct fx_link *link)
 {
-	const char *output = *(const char **)remote->own;
+	const struct snapshot_options *options = remote->own;
+	const char *output = options->output;
 	const struct fx_session_config config = {.output = output, .mode = FX_MODE_CIRCULAR};
 	struct fx_msg_snapshot request;
 	struct fx_msg_result result;
 	struct fx_destination destination;
-	int r = fx_remote_path(output, request.output, sizeof(request.output));
+	int r = options->awaits ? snapshot_await(remote, link) : 0;
 
+	if (r != 0)
+		return r;
+	r = fx_remote_path(output, request.output, sizeof(request.output));
 	if (r == 0)
 		r = fx_destination_open(output, false, &destination);
 	if (r < 0) {
@@ -62,17 +135,30 @@ static int snapshot_execute(const struct fx_remote *remote, struct fx_link *link
 	return r;
 }
 
+static int snapshot_elsewhere(const struct fx_remote *remote)
+{
+	const struct snapshot_options *options = remote->own;
+
+	if (!options->hosts)
+		return -1;
+	if (remote->socket || remote->json || fx_destination_is_standard(options->output))
+		fx_usage_error(remote->command, "--hosts",
+			       "neither --socket, nor --json, nor standard output go with it");
+	return fx_hosts_snapshot(options->hosts, remote->command, options->output, options->awaits);
+}
+
 static const struct fx_remote_command command = {
     .doc = "Writes what the buffers of a session with --buffering-mode circular hold, the last "
 	   "moments of every process, while tracing goes on.",
     .options = option_table,
     .take = snapshot_take,
+    .elsewhere = snapshot_elsewhere,
     .execute = snapshot_execute,
 };
 
 int fx_cmd_snapshot(int argc, char **argv)
 {
-	const char *output = "snapshot.fxt";
+	struct snapshot_options options = {.output = "snapshot.fxt"};
 
-	return fx_remote_run(&command, &output, argc, argv);
+	return fx_remote_run(&command, &options, argc, argv);
 }

@@ -1,0 +1,118 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# `fxtrace snapshot --hosts': the last moments of several hosts up to the same one, in one archive, when it is asked for and when the manager of
+# one takes a snapshot by its triggers; what is slow is waited for, and who is down, or has no session, is a line. A host is a
+# manager of its own here; in ssh's place stands a command.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+need python3
+
+# ssh's place: HOST SCRIPT. What it says beside is no harm.
+cat >there <<-END
+	#!/bin/bash
+	shift # --
+	export FXTRACE_SOCKET=$TEST_DIR/\$1.sock PATH=$TEST_DIR:\$PATH
+	case \$1 in
+	down) echo 'no route to host' >&2; exit 255 ;;
+	slow) echo Welcome >&2; touch $TEST_DIR/awake; until [ -e $TEST_DIR/seen.one ] && [ -e $TEST_DIR/seen.two ] && [ -e $TEST_DIR/seen.slow ]; do sleep 0.1; done ;;
+	esac
+	exec sh -c "\$2"
+END
+chmod +x there
+ln -s "$FXTRACE" fxtrace
+export FXTRACE_SSH=$TEST_DIR/there
+expect_no_folder() {
+	expect_equal '' "$(find . -name '*hosts-*')" 'what is left of the parts'
+}
+
+# A host: its manager, its session, and a program that looks for a file again and again.
+cat >looks.py <<-'END'
+	import os, sys, time
+	while True:
+	    if os.path.exists("awake"):
+	        open("seen." + sys.argv[1], "w").close()
+	    time.sleep(0.01)
+END
+declare -A programs
+for name in one two slow none; do
+	"$FXTRACE" manager --foreground --socket "$TEST_DIR/$name.sock" >"$name.manager" 2>&1 </dev/null &
+	wait_for 20 test -S "$name.sock" || fail "no manager: $(cat "$name.manager")"
+	[ "$name" = none ] && continue
+	expect_ok "$FXTRACE" start --socket "$TEST_DIR/$name.sock" -m circular --trigger death:snapshot -o "$name.fxt"
+	FXTRACE_SOCKET=$TEST_DIR/$name.sock LD_PRELOAD=$LIBFXTRACE python3 looks.py "$name" &
+	programs[$name]=$!
+done
+# count ARCHIVE NAME...: the programs of these hosts are in it, and no others.
+expect_programs() {
+	local archive=$1 name
+
+	shift
+	for name; do
+		echo "${programs[$name]}"
+	done | sort >wanted
+	"$FXTRACE" query --csv "$archive" 'SELECT DISTINCT p.pid FROM slice s JOIN thread_track t ON t.id = s.track_id
+		JOIN thread USING (utid) JOIN process p USING (upid)' | tr -d '"\r' | tail -n +2 | sort >found
+	expect_same_file wanted found
+}
+looks() {
+	FXTRACE_SOCKET=$TEST_DIR/$1.sock "$FXTRACE" snapshot -o look.fxt >out 2>err && "$FXTRACE" report --syscalls --json look.fxt | grep -q awake
+}
+for name in one two slow; do
+	wait_for 60 looks "$name" || fail "the program of $name does not look: $(cat err)"
+done
+
+# Now: one host makes a file as it is ready, which the programs of the others have found before their last moments end.
+expect_ok "$FXTRACE" snapshot --hosts one,two,slow,down,none -o now.fxt.zst
+cp err said
+expect_clean now.fxt.zst
+expect_no_folder
+expect_line '^fxtrace snapshot: down: left out: no route to host' said
+expect_line '^fxtrace snapshot: none: left out: ' said
+expect_equal 2 "$(grep -c 'left out: ' said)" 'hosts that are left out'
+expect_programs now.fxt.zst one two slow
+"$FXTRACE" query --csv now.fxt.zst "SELECT DISTINCT p.pid FROM slice s JOIN args a USING (arg_set_id) JOIN thread_track t
+	ON t.id = s.track_id JOIN thread USING (utid) JOIN process p USING (upid) WHERE a.key = 'path' AND a.string_value = 'awake'
+	AND s.arg_set_id NOT IN (SELECT arg_set_id FROM args WHERE key = 'errno')" | tr -d '"\r' | tail -n +2 | sort >found
+expect_same_file wanted found
+
+# When one takes a snapshot of its own: another process dies there.
+"$FXTRACE" snapshot --hosts one,two,down --await -o death.fxt >out 2>said </dev/null &
+command=$!
+wait_there() {
+	local name
+
+	for name in one two; do
+		grep -q waiting "death.fxt.hosts-"*"/$name.messages" 2>/dev/null || return 1
+	done
+}
+wait_for 60 wait_there || fail "nobody waits: $(cat said)"
+FXTRACE_SOCKET=$TEST_DIR/two.sock LD_PRELOAD=$LIBFXTRACE sh -c 'exit 3'
+wait "$command" || fail "the hosts do not end: $(cat said)"
+expect_clean death.fxt
+expect_no_folder
+expect_line '^fxtrace snapshot: down: left out: ' said
+"$FXTRACE" query --csv death.fxt 'SELECT DISTINCT p.pid FROM process p' | tr -d '"\r' >found
+for name in one two; do
+	grep -qx "${programs[$name]}" found || fail "host $name has no last moments: $(cat found)"
+done
+[ -e two.1.fxt ] || fail 'the manager has taken no snapshot of its own'
+
+# A signal ends the wait; nothing stays.
+"$FXTRACE" snapshot --hosts one,two --await -o never.fxt >out 2>err </dev/null &
+command=$!
+wait_there() {
+	grep -q waiting never.fxt.hosts-*/one.messages 2>/dev/null
+}
+wait_for 60 wait_there || fail "nobody waits: $(cat err)"
+kill -INT "$command"
+wait "$command" && fail 'a wait that a signal ends has a snapshot'
+[ ! -e never.fxt ] || fail 'an archive of nothing'
+expect_no_folder
+
+# On this host alone: a line, or the end of standard input.
+expect_ok sh -c "echo | '$FXTRACE' snapshot --socket one.sock --await -o line.fxt"
+expect_clean line.fxt
+expect_status 1 "$FXTRACE" snapshot --socket one.sock --await -o line.fxt </dev/null
+expect_line 'standard input has ended' err
+expect_one_error 2 "$FXTRACE" snapshot --hosts one,one -o x.fxt
+expect_one_error 2 "$FXTRACE" snapshot --hosts one -o -
