@@ -80,6 +80,9 @@ static void sql_bind_known(sqlite3_stmt *row, int column, uint64_t value)
 
 static void sql_tables_process(struct fx_exporter *exporter, const struct fx_process *process)
 {
+	/* In the order of their columns. */
+	static const enum fx_about abouts[] = {FX_ABOUT_EXECUTABLE, FX_ABOUT_DIRECTORY,
+					       FX_ABOUT_TITLE, FX_ABOUT_CONTAINER, FX_ABOUT_POD};
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
 	sqlite3_stmt *row = fx_sql_row(&tables->database, FX_SQL_PROCESS);
 	const struct fx_process *parent;
@@ -97,6 +100,8 @@ static void sql_tables_process(struct fx_exporter *exporter, const struct fx_pro
 	parent = sql_parent_of(exporter->timeline, process);
 	if (parent)
 		sqlite3_bind_int64(row, 8, fx_sql_upid(parent));
+	for (size_t i = 0; i < sizeof(abouts) / sizeof(abouts[0]); i++)
+		fx_sql_bind_text(row, 9 + (int)i, process->about[abouts[i]]);
 	fx_sql_insert(&tables->database, row);
 }
 
@@ -279,7 +284,10 @@ static void sql_tables_counter(struct fx_exporter *exporter, const struct fx_eve
 		if (tables->taker)
 			tables->taker->counter(
 			    tables->taker, event,
-			    &(struct fx_sql_count){track, sql_tables_number(&event->args[i])});
+			    &(struct fx_sql_count){.track = track,
+						   .value = sql_tables_number(&event->args[i]),
+						   .number = id,
+						   .key = &event->args[i].name});
 		if (!row)
 			continue;
 		sqlite3_bind_int64(row, 2, (int64_t)event->ts);
@@ -490,6 +498,14 @@ static void sql_tables_facts(struct fx_sql_tables *tables)
 	const struct fx_timeline *timeline = tables->exporter.timeline;
 	bool empty = timeline->first_ts == UINT64_MAX;
 	int64_t providers = (int64_t)timeline->providers.count;
+	const struct fx_host_record *host = &timeline->host;
+	const struct {
+		const char *name, *text;
+	} told[] = {
+	    {"system_name", host->system},	 {"system_release", host->release},
+	    {"system_machine", host->machine},	 {"fxtrace_host", host->host},
+	    {"fxtrace_recorder", host->fxtrace},
+	};
 	sqlite3_stmt *row = fx_sql_row(&tables->database, FX_SQL_BOUNDS);
 
 	if (row) {
@@ -500,6 +516,10 @@ static void sql_tables_facts(struct fx_sql_tables *tables)
 	sql_tables_metadata(tables, "trace_type", "fuchsia", NULL);
 	sql_tables_metadata(tables, "fxtrace_version", PACKAGE_VERSION, NULL);
 	sql_tables_metadata(tables, "fxtrace_providers", NULL, &providers);
+	for (size_t i = 0; i < sizeof(told) / sizeof(told[0]); i++) {
+		if (told[i].text[0])
+			sql_tables_metadata(tables, told[i].name, told[i].text, NULL);
+	}
 }
 
 void fx_sql_tables_finish(struct fx_exporter *exporter)
@@ -507,7 +527,7 @@ void fx_sql_tables_finish(struct fx_exporter *exporter)
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
 
 	fx_sql_states_end(&tables->states);
-	fx_sql_arrows_end(&tables->arrows, &tables->database);
+	fx_sql_arrows_end(&tables->arrows, &tables->database, exporter->timeline->strings);
 	sql_tables_stats(tables);
 	sql_tables_facts(tables);
 	sqlite3_finalize(tables->end_operation);

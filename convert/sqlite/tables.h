@@ -36,6 +36,8 @@ struct fx_sql_slice {
 struct fx_sql_count {
 	int64_t track;
 	double value;
+	uint64_t number; /* of the counter, of those of its name */
+	const struct fxt_string *key;
 };
 
 /* What takes the rows of events in the tables' stead, of which they are then not wanted. */
