@@ -13,12 +13,13 @@
 #include "client/commands.h"
 #include "client/filters.h"
 #include "client/pager.h"
-#include "client/report-server.h"
+#include "client/server-archives.h"
 #include "client/tables.h"
 #include "client/usage.h"
 #include "convert/indexer.h"
 #include "convert/timeline.h"
 #include "manager/settings/report.h"
+#include "report/ask.h"
 #include "report/print.h"
 #include "report/report.h"
 
@@ -35,11 +36,6 @@ enum {
 	OPTION_FD,
 	OPTION_FILE,
 	OPTION_PEER,
-	OPTION_CLICKHOUSE,
-	OPTION_JOB,
-	OPTION_HOST,
-	OPTION_RANK,
-	OPTION_ARCHIVE,
 	OPTION_SECTIONS, /* and one for each of them */
 };
 
@@ -50,7 +46,7 @@ struct report_options {
 	struct fx_filters filters;
 	const char *functions[FX_FILTER_PATTERNS_MAX];
 	struct fx_wanted objects[FX_WANTED_MAX];
-	struct fx_report_server server;
+	struct fx_server_archives server;
 	struct fx_tables tables;
 };
 
@@ -78,12 +74,7 @@ static const struct argp_option option_table[] = {
      "Of the tree: tell this many paths of calls apart, and merge further ones (500000)", 2},
     FX_FILTER_OPTIONS(3),
     FX_TABLES_OPTIONS(4),
-    {"clickhouse", OPTION_CLICKHOUSE, "URL", 0,
-     "In the place of FILE: of what fxtrace load has brought into this server", 5},
-    {"job", OPTION_JOB, "NAME", 0, "Of that, the archives of this job", 5},
-    {"host", OPTION_HOST, "NAME", 0, "Those of this host", 5},
-    {"rank", OPTION_RANK, "N", 0, "Those of this rank", 5},
-    {"archive", OPTION_ARCHIVE, "NAME", 0, "The one of this file name, uuid or number", 5},
+    FX_SERVER_OPTIONS(5),
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -129,29 +120,17 @@ static void report_add_object(struct report_options *options, enum fx_wanted_kin
 	options->order.objects.count++;
 }
 
-static bool report_is_of_server(const struct report_options *options)
+/* What is counted there costs little: that is what is told unless more is asked for. Filters are a walk's. */
+static void report_order_of_server(struct report_options *options)
 {
-	const struct fx_report_server *server = &options->server;
-	const char *const given = server->job	    ? "--job"
-				  : server->host    ? "--host"
-				  : server->rank    ? "--rank"
-				  : server->archive ? "--archive"
-						    : NULL;
+	struct fx_report_order *order = &options->order;
+	bool any = order->objects.count > 0;
 
-	if (!server->url && given)
-		fx_usage_error(options->program, given, "an option of --clickhouse alone");
-	return server->url;
-}
-
-static void report_check_server(struct report_options *options)
-{
-	if (options->file)
-		fx_usage_error(options->program, "--clickhouse", "there is a FILE, too");
-	if (fx_filters_any(&options->filters))
-		fx_usage_error(options->program, "--clickhouse",
-			       "--process, --thread, --category, --name, --from and --to are of a "
-			       "FILE alone");
-	fx_report_server_check(&options->server, options->program, &options->order);
+	order->is_asked = !any && order->functions.count == 0 && !fx_filters_any(&options->filters);
+	for (size_t i = 0; i < FX_SECTION_COUNT; i++)
+		any |= order->sections[i];
+	for (size_t i = 0; i < FX_SECTION_COUNT && !any; i++)
+		order->sections[i] = fx_report_can_ask(i);
 }
 
 static void report_check_options(struct report_options *options)
@@ -161,8 +140,8 @@ static void report_check_options(struct report_options *options)
 	options->order.top = options->tables.top;
 	if (options->order.functions.count > 0 && !options->order.sections[FX_SECTION_tree])
 		options->order.sections[FX_SECTION_functions] = true;
-	if (report_is_of_server(options))
-		report_check_server(options);
+	if (fx_server_check(&options->server, options->program, options->file))
+		report_order_of_server(options);
 	else if (!options->file)
 		options->file = FX_ARCHIVE_USUAL;
 }
@@ -176,7 +155,8 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	}
 	if (fx_filters_option(&options->filters, options->program, key, arg) ||
-	    fx_tables_option(&options->tables, options->program, key, arg))
+	    fx_tables_option(&options->tables, options->program, key, arg) ||
+	    fx_server_option(&options->server, key, arg))
 		return 0;
 	switch (key) {
 	case OPTION_SORT:
@@ -190,21 +170,6 @@ static error_t report_parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_FILE:
 	case OPTION_PEER:
 		report_add_object(options, (enum fx_wanted_kind)(key - OPTION_LOCK), arg);
-		return 0;
-	case OPTION_CLICKHOUSE:
-		options->server.url = arg;
-		return 0;
-	case OPTION_JOB:
-		options->server.job = arg;
-		return 0;
-	case OPTION_HOST:
-		options->server.host = arg;
-		return 0;
-	case OPTION_RANK:
-		options->server.rank = arg;
-		return 0;
-	case OPTION_ARCHIVE:
-		options->server.archive = arg;
 		return 0;
 	case OPTION_MAX_PATHS:
 		options->order.paths = report_parse_count(
@@ -238,7 +203,8 @@ static size_t report_complain_of_missing(const struct report_options *options,
 	size_t count = 0;
 
 	while ((line = fx_report_missing(report, count))) {
-		fx_report_as(options->program, "%s: %s", options->file, line);
+		fx_report_as(options->program, "%s: %s",
+			     options->file ? options->file : "--clickhouse", line);
 		count++;
 	}
 	return count;
@@ -297,23 +263,22 @@ static int report_from(const struct report_options *options, int fd)
 
 static int report_of_server(const struct report_options *options)
 {
-	struct fx_timeline none;
-	struct fx_report *report = NULL;
-	int r = fx_timeline_open_empty(&none);
+	struct fx_timeline timeline;
+	struct fx_report *report;
+	size_t missing;
+	int r = fx_server_report(&options->server, options->program, &options->order, &timeline,
+				 &report);
 
-	if (r == 0)
-		r = fx_report_open(&none, &options->order, &report);
-	if (r == 0)
-		r = fx_report_server_fill(&options->server, options->program, report);
 	if (r == -ENOENT)
 		report_no_column(options);
-	if (r < 0)
-		fx_report_as(options->program, "%s", strerror(-r));
-	if (r == 0)
+	if (r != 0)
+		return FX_EXIT_FAILURE;
+	missing = report_complain_of_missing(options, report);
+	if (missing == 0 || missing < options->order.objects.count)
 		report_print(options, report);
 	fx_report_free(report);
-	fx_timeline_close(&none);
-	return r == 0 ? FX_EXIT_OK : FX_EXIT_FAILURE;
+	fx_timeline_close(&timeline);
+	return missing > 0 ? FX_EXIT_FAILURE : FX_EXIT_OK;
 }
 
 int fx_cmd_report(int argc, char **argv)

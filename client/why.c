@@ -14,6 +14,7 @@
 #include "client/filters.h"
 #include "client/pager.h"
 #include "client/quantity.h"
+#include "client/server-archives.h"
 #include "client/tables.h"
 #include "client/tail.h"
 #include "client/usage.h"
@@ -39,6 +40,7 @@ struct why_options {
 	struct fx_why_order order;
 	struct fx_filters filters;
 	struct fx_tables tables;
+	struct fx_server_archives server;
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -61,6 +63,7 @@ static const struct argp_option option_table[] = {
     {"csv", FX_TABLES_CSV, NULL, 0, "Print comma-separated values, with a line of keys first", 3},
     {"color", FX_TABLES_COLOR, "WHEN", 0, "always, never, or auto: on a terminal (auto)", 3},
     {"no-pager", FX_TABLES_NO_PAGER, NULL, 0, "Do not pass the text through a pager", 3},
+    FX_SERVER_OPTIONS(4),
     FX_USAGE_OPTIONS,
     {0},
 };
@@ -121,7 +124,9 @@ static void why_check_options(struct why_options *options)
 	options->order.from = filter->from;
 	options->order.to = filter->to;
 	options->order.is_full = options->tables.style != FX_PRINT_TEXT;
-	if (!options->file)
+	if (fx_server_check(&options->server, options->program, options->file))
+		options->file = options->server.url;
+	else if (!options->file)
 		options->file = FX_ARCHIVE_USUAL;
 }
 
@@ -132,7 +137,8 @@ static error_t why_parse_option(int key, char *arg, struct argp_state *state)
 	if (key == FX_FILTER_FROM)
 		options->order.is_from_given = true;
 	if (fx_filters_option(&options->filters, options->program, key, arg) ||
-	    fx_tables_option(&options->tables, options->program, key, arg))
+	    fx_tables_option(&options->tables, options->program, key, arg) ||
+	    fx_server_option(&options->server, key, arg))
 		return 0;
 	switch (key) {
 	case OPTION_SLICE:
@@ -225,6 +231,29 @@ static int why_from(struct why_options *options, int fd)
 	return status;
 }
 
+static int why_from_file(struct why_options *options)
+{
+	int fd = fx_archive_open_fd(options->file), status;
+
+	if (fd < 0)
+		return fx_archive_complain(options->program, options->file, fd, NULL);
+	status = why_from(options, fd);
+	fx_archive_close_fd(fd);
+	return status;
+}
+
+static int why_from_server(const struct why_options *options)
+{
+	struct fx_timeline timeline;
+	int status;
+
+	if (fx_server_fetch(&options->server, options->program, &timeline) != 0)
+		return FX_EXIT_FAILURE;
+	status = why_of_timeline(options, &timeline);
+	fx_timeline_close(&timeline);
+	return status;
+}
+
 int fx_cmd_why(int argc, char **argv)
 {
 	struct why_options options = {
@@ -233,19 +262,13 @@ int fx_cmd_why(int argc, char **argv)
 	    .filters = FX_FILTERS_INIT,
 	    .tables = FX_TABLES_INIT,
 	};
-	int status, fd;
+	int status;
 
 	fx_usage_parse(argv[0], &why_parser, argc, argv, 0, &options);
-	fd = fx_archive_open_fd(options.file);
-	if (fd < 0) {
-		status = fx_archive_complain(options.program, options.file, fd, NULL);
-	} else {
-		/* A reader that has seen enough is no failure of ours. */
-		signal(SIGPIPE, SIG_DFL);
-		status = why_from(&options, fd);
-		fx_archive_close_fd(fd);
-		fx_pager_end();
-	}
+	/* A reader that has seen enough is no failure of ours. */
+	signal(SIGPIPE, SIG_DFL);
+	status = options.server.url ? why_from_server(&options) : why_from_file(&options);
+	fx_pager_end();
 	free(options.slice);
 	return status;
 }

@@ -145,7 +145,7 @@ static int clickhouse_say_answer(struct fx_clickhouse *server)
 	return -EIO;
 }
 
-static int clickhouse_post(struct fx_clickhouse *server, const void *body, size_t size)
+static int clickhouse_post(struct fx_clickhouse *server, const void *body, size_t size, FILE *to)
 {
 	struct fx_http_post post = {
 	    .url = server->request.items,
@@ -153,6 +153,7 @@ static int clickhouse_post(struct fx_clickhouse *server, const void *body, size_
 	    .password = server->url.password,
 	    .body = body,
 	    .size = size,
+	    .to = to,
 	};
 	char fault[FX_HTTP_FAULT_MAX];
 	int r;
@@ -178,12 +179,26 @@ static bool clickhouse_begin(struct fx_clickhouse *server, const char *database)
 int fx_clickhouse_ask_server(struct fx_clickhouse *server, const char **ret, const char *statement)
 {
 	int r = clickhouse_begin(server, NULL)
-		    ? clickhouse_post(server, statement, strlen(statement))
+		    ? clickhouse_post(server, statement, strlen(statement), NULL)
 		    : clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
 
 	if (ret)
 		*ret = r == 0 ? server->answer.text.items : "";
 	return r;
+}
+
+/* So that the status is that of the whole. */
+static int clickhouse_ask_whole(struct fx_clickhouse *server, FILE *to, const char *statement)
+{
+	if (!clickhouse_begin(server, server->database) ||
+	    !clickhouse_add(server, "&wait_end_of_query=1"))
+		return clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
+	return clickhouse_post(server, statement, strlen(statement), to);
+}
+
+int fx_clickhouse_ask_to(struct fx_clickhouse *server, FILE *to, const char *statement)
+{
+	return clickhouse_ask_whole(server, to, statement);
 }
 
 int fx_clickhouse_ask(struct fx_clickhouse *server, const char **ret, const char *format, ...)
@@ -197,11 +212,7 @@ int fx_clickhouse_ask(struct fx_clickhouse *server, const char **ret, const char
 	va_end(args);
 	if (r < 0)
 		return clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
-	/* So that the status is that of the whole. */
-	r = clickhouse_begin(server, server->database) &&
-		    clickhouse_add(server, "&wait_end_of_query=1")
-		? clickhouse_post(server, statement, strlen(statement))
-		: clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
+	r = clickhouse_ask_whole(server, NULL, statement);
 	free(statement);
 	if (ret)
 		*ret = r == 0 ? server->answer.text.items : "";
@@ -217,7 +228,7 @@ int fx_clickhouse_insert(struct fx_clickhouse *server, const char *statement, co
 	    /* A Distributed table is to hand the rows on before it answers. */
 	    !clickhouse_add(server, "&insert_distributed_sync=1"))
 		return clickhouse_fail(server, -ENOMEM, strerror(ENOMEM));
-	return clickhouse_post(server, rows, size);
+	return clickhouse_post(server, rows, size, NULL);
 }
 
 /* --- Answers ---------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct fx_clickhouse;
 
@@ -33,6 +34,9 @@ int fx_clickhouse_code(const struct fx_clickhouse *server);
 /* A statement. Returns 0 or -errno. *ret (which may be NULL) is what it answers, terminated, until the next one. */
 int fx_clickhouse_ask(struct fx_clickhouse *server, const char **ret, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* The same for an answer of any size, which goes into a file. */
+int fx_clickhouse_ask_to(struct fx_clickhouse *server, FILE *to, const char *statement);
 
 /* The same without a database, which may not be there. */
 int fx_clickhouse_ask_server(struct fx_clickhouse *server, const char **ret, const char *statement);

@@ -95,19 +95,32 @@ void fx_http_close(struct fx_http *http)
 }
 
 struct http_taking {
+	struct fx_http *http;
 	struct fx_http_answer *answer;
-	size_t most;
+	const struct fx_http_post *post;
 	bool no_memory;
 };
+
+static bool http_goes_to_file(const struct http_taking *taking)
+{
+	long status = 0;
+
+	if (taking->post->to)
+		taking->http->curl_easy_getinfo(taking->http->curl, CURLINFO_RESPONSE_CODE,
+						&status);
+	return status == 200;
+}
 
 static size_t http_take(char *data, size_t size, size_t count, void *opaque)
 {
 	struct http_taking *taking = opaque;
 	struct fx_http_answer *answer = taking->answer;
-	size_t bytes = size * count, room = bytes;
+	size_t bytes = size * count, room = bytes, most = taking->post->most;
 
-	if (taking->most > 0 && bytes > taking->most - answer->text.count) {
-		room = taking->most - answer->text.count;
+	if (http_goes_to_file(taking))
+		return fwrite(data, 1, bytes, taking->post->to);
+	if (most > 0 && bytes > most - answer->text.count) {
+		room = most - answer->text.count;
 		answer->is_cut = true;
 	}
 	if (fx_vector_reserve(&answer->text, room + 1) < 0) {
@@ -170,7 +183,7 @@ static struct curl_slist *http_headers(struct fx_http *http, const struct fx_htt
 int fx_http_post(struct fx_http *http, const struct fx_http_post *post,
 		 struct fx_http_answer *answer, char fault[FX_HTTP_FAULT_MAX])
 {
-	struct http_taking taking = {.answer = answer, .most = post->most};
+	struct http_taking taking = {.http = http, .answer = answer, .post = post};
 	struct curl_slist *headers = http_headers(http, post);
 	char detail[CURL_ERROR_SIZE] = "";
 	CURLcode code;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "lists/vector.h"
 
@@ -36,6 +37,7 @@ struct fx_http_post {
 	const void *body;
 	size_t size;
 	size_t most; /* bytes that the answer may have; 0: any number */
+	FILE *to;    /* takes the answer if its status is 200; NULL: it is kept in memory */
 };
 
 /* Whatever the status is, returns 0 if there is an answer; else -EIO, or -ENOMEM, and `fault' says why. The answer is to be

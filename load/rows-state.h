@@ -47,7 +47,7 @@ struct fx_load_rows {
 	size_t depth;
 	FX_VECTOR(uint32_t) open; /* calls of each function, by number of the name */
 	struct fx_load_row_slice *asyncs;
-	int64_t counts, args; /* ids given out */
+	int64_t counts, args, scheds; /* ids given out */
 	FX_VECTOR(char) clean;
 };
 

@@ -84,6 +84,11 @@ static void rows_take_counter(struct fx_sql_taker *taker, const struct fx_event 
 	fx_load_put_64(row, event->ts);
 	fx_load_put_64(row, (uint64_t)count->track);
 	fx_load_put_real(row, count->value);
+	fx_load_put_64(row, (uint64_t)fx_sql_utid(event->thread));
+	fx_load_put_64(row, count->number);
+	fx_load_row_put_string(rows, row, event->category);
+	fx_load_row_put_string(rows, row, event->name);
+	fx_load_row_put_string(rows, row, count->key);
 	fx_load_row_done(rows, FX_LOAD_COUNTER);
 }
 
@@ -164,6 +169,41 @@ static void rows_note(struct fx_exporter *exporter, const struct fx_note *note)
 	fx_sql_tables_ops.note(exporter, note);
 }
 
+static void rows_put_sched(struct fx_load_rows *rows, const struct fx_switch *sched, bool is_wakeup)
+{
+	fx_load_bytes *row = fx_batches_row(rows->batches, FX_LOAD_SCHED_EVENT);
+
+	if (rows->tables.exporter.error < 0)
+		return;
+	fx_load_put_64(row, (uint64_t)++rows->scheds);
+	fx_load_put_64(row, sched->ts);
+	fx_load_put_8(row, is_wakeup);
+	fx_load_put_32(row, sched->cpu);
+	fx_load_put_64(row, sched->incoming.tid);
+	fx_load_put_64(row, sched->outgoing.tid);
+	fx_load_put_8(row, sched->outgoing_state);
+	fx_load_row_done(rows, FX_LOAD_SCHED_EVENT);
+}
+
+static void rows_sched_switch(struct fx_exporter *exporter, const struct fx_switch *sched)
+{
+	fx_load_row_leave_all(rows_of(exporter));
+	fx_sql_tables_ops.sched_switch(exporter, sched);
+	rows_put_sched(rows_of(exporter), sched, false);
+}
+
+static void rows_sched_wakeup(struct fx_exporter *exporter, const struct fx_wakeup *wakeup)
+{
+	struct fx_switch sched = {.ts = wakeup->ts,
+				  .cpu = wakeup->cpu,
+				  .outgoing = {.tid = wakeup->waker},
+				  .incoming = wakeup->thread};
+
+	fx_load_row_leave_all(rows_of(exporter));
+	fx_sql_tables_ops.sched_wakeup(exporter, wakeup);
+	rows_put_sched(rows_of(exporter), &sched, true);
+}
+
 static void rows_finish(struct fx_exporter *exporter)
 {
 	struct fx_load_rows *rows = rows_of(exporter);
@@ -198,6 +238,8 @@ static void rows_init(struct fx_load_rows *rows, struct fx_timeline *timeline)
 	rows->ops.async_end = rows_async_end;
 	rows->ops.async_instant = rows_async_instant;
 	rows->ops.note = rows_note;
+	rows->ops.sched_switch = rows_sched_switch;
+	rows->ops.sched_wakeup = rows_sched_wakeup;
 	rows->ops.finish = rows_finish;
 	rows->taker = (struct fx_sql_taker){.args = rows_take_args,
 					    .slice = rows_take_slice,

@@ -17,11 +17,31 @@ bool fx_report_can_ask(enum fx_section_number section)
 	return ask_sections[section]->asks;
 }
 
+bool fx_report_walks(const struct fx_report_order *order, unsigned *ret_kinds)
+{
+	bool any = false, all = order->objects.count > 0;
+
+	*ret_kinds = 0;
+	for (size_t i = 0; i < FX_SECTION_COUNT; i++) {
+		const struct fx_section *section = ask_sections[i];
+
+		if (!order->sections[i] || !fx_section_is_told(order, section))
+			continue;
+		any = true;
+		all |= section->kinds == 0 || section->looks_around;
+		*ret_kinds |= section->kinds;
+	}
+	/* A filter may let any call pass, or hide it. */
+	if (all || fx_filter_is_set(&order->filter) || order->functions.count > 0)
+		*ret_kinds = 0;
+	return any || all;
+}
+
 /* Finds a question, and the section that has it. */
 static const struct fx_ask *ask_find(const struct fx_report *report, size_t number,
 				     size_t *ret_section)
 {
-	for (size_t i = 0; i < report->section_count; i++) {
+	for (size_t i = 0; report->order->is_asked && i < report->section_count; i++) {
 		for (const struct fx_ask *ask = report->sections[i]->asks; ask && ask->select;
 		     ask++) {
 			*ret_section = i;

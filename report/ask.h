@@ -3,8 +3,8 @@
  * A report of archives that a database server has (load/schema.def): sections that can say what they count as sums over rows get
  * these from there, in the place of a walk, and make their tables of them as they do otherwise.
  *
- *     fx_timeline_open_empty()      a timeline without events, for texts
- *     fx_report_open()              order->sections: of those that fx_report_can_ask()
+ *     fx_report_walks()             whether other sections need a timeline with events; else it is an empty one, for texts
+ *     fx_report_open()              order->is_asked
  *     fx_report_ask()               each question, from 0 on; of each row of its answer, fx_report_take()
  *     fx_report_fill()
  */
@@ -28,6 +28,10 @@ struct fx_ask {
 enum { FX_ASK_FIELDS_MAX = 12 };
 
 bool fx_report_can_ask(enum fx_section_number section);
+
+/* Whether a report that is asked for walks through events all the same; *ret_kinds are the kinds of calls that it looks at: FX_KIND()
+ * of each, or 0, which is all. */
+bool fx_report_walks(const struct fx_report_order *order, unsigned *ret_kinds);
 
 /* NULL: there are no more. */
 const struct fx_ask *fx_report_ask(const struct fx_report *report, size_t number);

@@ -51,7 +51,8 @@ static int report_create_section(struct fx_report *report, const struct fx_secti
 	report->states[at] = section->create(report);
 	if (!report->states[at])
 		return -ENOMEM;
-	report_listen(report, section, report->states[at]);
+	if (fx_section_is_told(report->order, section))
+		report_listen(report, section, report->states[at]);
 	report->section_count++;
 	return 0;
 }

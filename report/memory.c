@@ -425,6 +425,7 @@ static void memory_tables(void *section)
 
 const struct fx_section fx_section_memory = {
     .kinds = FX_KIND(MALLOC) | FX_KIND(PROCESS),
+    .looks_around = true,
     .create = memory_section_create,
     .enter = memory_enter,
     .instant = memory_instant,

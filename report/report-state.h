@@ -50,10 +50,18 @@ struct fx_report {
 	FX_VECTOR(char *) missing;
 };
 
+/* Whether a section is told of events, and not by a server. */
+static inline bool fx_section_is_told(const struct fx_report_order *order,
+				      const struct fx_section *section)
+{
+	return !order->is_asked || !section->asks;
+}
+
 /* Calls a function of each section that has it. */
 #define FX_REPORT_EACH_SECTION(report, function, ...)                                              \
 	for (size_t i_ = 0; i_ < (report)->section_count; i_++) {                                  \
-		if ((report)->sections[i_]->function)                                              \
+		if ((report)->sections[i_]->function &&                                            \
+		    fx_section_is_told((report)->order, (report)->sections[i_]))                   \
 			(report)->sections[i_]->function((report)->states[i_], ##__VA_ARGS__);     \
 	}
 

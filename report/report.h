@@ -32,7 +32,8 @@ struct fx_report_order {
 	const char *sort; /* key of a column; NULL: as each table is best sorted */
 	/* Functions whose callers and callees are wanted; the others are then left out. */
 	struct fx_patterns functions;
-	size_t paths; /* of the tree, that are told apart */
+	size_t paths;  /* of the tree, that are told apart */
+	bool is_asked; /* sections that a server can tell are not told of events: ask.h */
 	/* Objects whose history is wanted; without sections, it is all that is told. */
 	struct {
 		const struct fx_wanted *items;

@@ -46,6 +46,7 @@ struct fx_ask;
 struct fx_section {
 	unsigned
 	    kinds; /* of calls that enter and leave are to be told of: FX_KIND() of each; 0: all */
+	bool looks_around; /* at calls of other kinds, too: those around, or what is inside */
 	/* NULL: no memory. */
 	void *(*create)(struct fx_report *report);
 	/* `event' has its arguments; `end' is known already. */

@@ -118,6 +118,7 @@ static void suggest_tables(void *section)
 
 const struct fx_section fx_section_suggest = {
     .kinds = FX_KIND(FUNCTION),
+    .looks_around = true,
     .create = suggest_create,
     .leave = suggest_leave,
     .tables = suggest_tables,

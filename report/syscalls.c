@@ -62,7 +62,6 @@ struct syscalls {
 	struct failures missing;			   /* by path, name of the process, name */
 	struct fx_waiting waiting;
 	struct slowest slowest[2]; /* of all; of those that wait for nothing */
-	bool is_asked;		   /* of a server, which does not tell the slowest */
 };
 
 static void *syscalls_create(struct fx_report *report)
@@ -251,7 +250,6 @@ static void syscalls_take_names(void *section, char **fields)
 	enum group group = fields[1][0] == '1' ? GROUP_SYSCALL : GROUP_LIBRARY;
 	struct syscall_name *item = syscalls_name(all, group, syscalls_text(all, fields[0]));
 
-	all->is_asked = true;
 	if (!item)
 		return;
 	item->errors = strtoull(fields[2], NULL, 10);
@@ -293,7 +291,8 @@ static void syscalls_take_errors(void *section, char **fields)
 static void syscalls_take_missing(void *section, char **fields)
 {
 	struct syscalls *all = section;
-	struct failure failure = {strtoull(fields[3], NULL, 10), strtoull(fields[4], NULL, 10),
+	struct failure failure = {strtoull(fields[3], NULL, 10),
+				  fx_report_begin(all->report) + strtoull(fields[4], NULL, 10),
 				  strtoull(fields[5], NULL, 10)};
 
 	failures_take(&all->missing, all->report,
@@ -521,7 +520,8 @@ static void syscalls_tables(void *section)
 	syscalls_add_names(all, GROUP_SYSCALL);
 	if (all->total[GROUP_LIBRARY] > 0)
 		syscalls_add_names(all, GROUP_LIBRARY);
-	if (!all->is_asked) {
+	/* A server does not tell them. */
+	if (!fx_report_order(all->report)->is_asked) {
 		syscalls_add_slowest(all, &all->slowest[0], "slowest", "The slowest system calls");
 		syscalls_add_slowest(all, &all->slowest[1], "slowest_busy",
 				     "The slowest system calls that wait for nobody");
