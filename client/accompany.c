@@ -145,7 +145,7 @@ static void kernel_provider_end(void *opaque, const struct fx_provider_entry *en
 	close(one.fd);
 }
 
-void fx_accompany_end(struct fx_link *link)
+int fx_accompany_end(struct fx_link *link)
 {
-	fx_remote_each_provider(link, false, kernel_provider_end, NULL);
+	return fx_remote_each_provider(link, false, kernel_provider_end, NULL);
 }

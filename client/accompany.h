@@ -22,7 +22,7 @@ void fx_accompany(const struct fx_remote *remote, const struct fx_options *optio
 int fx_accompany_session(const struct fx_remote *remote, const struct fx_options *options,
 			 struct fx_link *link);
 
-/* Before tracing is stopped: all that the kernel has said till now is recorded, and its provider ends. */
-void fx_accompany_end(struct fx_link *link);
+/* Before tracing is stopped: all that the kernel has said till now is recorded, and its provider ends. Returns what fx_link_call() does. */
+int fx_accompany_end(struct fx_link *link);
 
 #endif

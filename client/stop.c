@@ -19,10 +19,10 @@ static int stop_execute(const struct fx_remote *remote, struct fx_link *link)
 	const bool *no_results = remote->own;
 	struct fx_msg_stop request = {.write_results = !*no_results};
 	struct fx_msg_result result;
-	int r;
+	int r = fx_accompany_end(link);
 
-	fx_accompany_end(link);
-	r = fx_link_ask(link, FX_MSG_STOP, &request, sizeof(request), -1, &result);
+	if (r == 0)
+		r = fx_link_ask(link, FX_MSG_STOP, &request, sizeof(request), -1, &result);
 
 	if (r || !remote->json)
 		return r;

@@ -43,7 +43,7 @@ static int terminate_execute(const struct fx_remote *remote, struct fx_link *lin
 	int r = ask_config(link, &status, &config);
 
 	if (r == 0)
-		fx_accompany_end(link);
+		r = fx_accompany_end(link);
 	if (r == 0)
 		r = fx_link_ask(link, FX_MSG_TERMINATE, &request, sizeof(request), -1, &result);
 	if (r == 0)
