@@ -68,28 +68,36 @@ static const struct fx_column columns[] = {
     {"file", "file", FX_UNIT_TEXT},
 };
 
-/* Their types; a dash for what cannot be fetched. */
-static void argument_types_write(const char *list, char *ret, size_t size)
+/* What is written of an argument: its type, or "-(thread-local)". */
+#define ARGUMENT_MAX 24u
+
+/* Their types; a dash for what cannot be fetched, and why. */
+static void argument_types_write(const struct fx_probe_seen *probe, char *ret, size_t size)
 {
 	struct fx_probe_argument arguments[FX_PROBE_ARGUMENTS];
-	unsigned count = fx_probe_operands(list, arguments);
+	unsigned count = fx_probe_operands(probe, arguments);
 	size_t used = 0;
 
 	ret[0] = 0;
-	for (unsigned i = 0; i < count; i++)
-		used += (size_t)snprintf(ret + used, size - used, "%s%s", i ? " " : "",
-					 arguments[i].kind == FX_PROBE_UNREACHABLE
-					     ? "-"
-					     : fx_probe_argument_type(&arguments[i]));
+	for (unsigned i = 0; i < count; i++) {
+		const char *gap = i ? " " : "";
+
+		if (arguments[i].kind == FX_PROBE_UNREACHABLE)
+			used += (size_t)snprintf(ret + used, size - used, "%s-(%s)", gap,
+						 arguments[i].why);
+		else
+			used += (size_t)snprintf(ret + used, size - used, "%s%s", gap,
+						 fx_probe_argument_type(&arguments[i]));
+	}
 }
 
 static int list_probes_take(void *opaque, const struct fx_probe_seen *probe)
 {
 	struct list_probes *list = opaque;
-	char name[512], arguments[FX_PROBE_ARGUMENTS * 4 + 1];
+	char name[512], arguments[FX_PROBE_ARGUMENTS * ARGUMENT_MAX];
 
 	snprintf(name, sizeof(name), FX_PROBE_PREFIX "%s:%s", probe->provider, probe->name);
-	argument_types_write(probe->arguments, arguments, sizeof(arguments));
+	argument_types_write(probe, arguments, sizeof(arguments));
 	fx_table_row(list->table);
 	fx_table_string(list->table, 0, name);
 	fx_table_string(list->table, 1, arguments);
@@ -112,7 +120,8 @@ static void list_probes_print(struct list_probes *list)
 {
 	struct fx_print print;
 
-	fx_table_note(list->table, "arguments: their types; a dash: one that cannot be had");
+	fx_table_note(list->table,
+		      "arguments: their types; a dash: one that cannot be had, and why");
 	fx_table_note(list->table, "semaphore: what the program prepares for the probe, it "
 				   "prepares only while it is recorded");
 	fx_table_arrange(list->table, NULL, 0);

@@ -103,7 +103,7 @@ static int probe_take(void *opaque, const struct fx_probe_seen *seen)
 	    .semaphore = seen->semaphore,
 	    .guard = -1,
 	};
-	probe->count = fx_probe_operands(seen->arguments, probe->arguments);
+	probe->count = fx_probe_operands(seen, probe->arguments);
 	return 0;
 }
 

@@ -84,6 +84,55 @@ static const char *register_find(struct operand name, char ret[8])
 	return ret;
 }
 
+static bool is_in_operand(struct operand operand, const char *what)
+{
+	return memmem(operand.text, operand.length, what, strlen(what)) != NULL;
+}
+
+static const char *why_unreachable(struct operand operand)
+{
+	if (is_in_operand(operand, "%fs:") || is_in_operand(operand, "%gs:"))
+		return "thread-local";
+	if (is_in_operand(operand, "mm"))
+		return "vector";
+	if (is_in_operand(operand, "%rip)"))
+		return "unknown symbol";
+	return is_in_operand(operand, ",") ? "two registers" : "unknown operand";
+}
+
+/*
+ * counter(%rip)  52+statistics(%rip)  statistics+52(%rip): memory at a distance from the instruction that does not change. The kernel
+ * takes it as one in the file, from where the instruction stands there, and adds it to where that is in memory.
+ */
+static void distance_take(struct operand operand, const struct fx_probe_seen *probe,
+			  struct fx_probe_argument *argument)
+{
+	static const char behind[] = "(%rip)";
+	const char *at = operand.text, *end = operand.text + operand.length, *name;
+	int64_t before = 0, after = 0;
+	uint64_t address;
+	size_t length;
+
+	if (operand.length <= sizeof(behind) - 1 ||
+	    memcmp(end - (sizeof(behind) - 1), behind, sizeof(behind) - 1) != 0)
+		return;
+	end -= sizeof(behind) - 1;
+	if (offset_take(&at, &before)) {
+		if (*at != '+')
+			return;
+		at++;
+	}
+	name = at;
+	length = strcspn(at, "+-(");
+	at += length;
+	if ((at < end && !offset_take(&at, &after)) || at != end ||
+	    !fx_probe_symbol(probe->symbols, name, length, &address))
+		return;
+	argument->kind = FX_PROBE_FETCHED;
+	snprintf(argument->fetch, sizeof(argument->fetch), "@%+lld",
+		 (long long)(probe->offset + (address - probe->address)) + before + after);
+}
+
 /* $5  %rax  -16(%rbp)  (%rdi) */
 static void operand_take(struct operand operand, struct fx_probe_argument *argument)
 {
@@ -113,6 +162,22 @@ static void operand_take(struct operand operand, struct fx_probe_argument *argum
 		fetch_memory(argument, number, found);
 }
 #elif defined(__aarch64__)
+static const char *why_unreachable(struct operand operand)
+{
+	bool is_memory = operand.length && *operand.text == '[';
+
+	if (!is_memory && operand.length && strchr("bhsdqv", *operand.text))
+		return "vector";
+	return is_memory ? "two registers" : "unknown operand";
+}
+
+/* There memory is in registers' distance alone. */
+static void distance_take(struct operand operand, const struct fx_probe_seen *probe,
+			  struct fx_probe_argument *argument)
+{
+	(void)operand, (void)probe, (void)argument;
+}
+
 /* x3, w3 or sp, up to where it ends. NULL: none that the kernel knows. */
 static const char *register_find(const char **at, char ret[8])
 {
@@ -199,8 +264,10 @@ static size_t operand_length(const char *text)
 	return i;
 }
 
-unsigned fx_probe_operands(const char *list, struct fx_probe_argument ret[FX_PROBE_ARGUMENTS])
+unsigned fx_probe_operands(const struct fx_probe_seen *probe,
+			   struct fx_probe_argument ret[FX_PROBE_ARGUMENTS])
 {
+	const char *list = probe->arguments;
 	unsigned count = 0;
 
 	while (count < FX_PROBE_ARGUMENTS) {
@@ -211,9 +278,15 @@ unsigned fx_probe_operands(const char *list, struct fx_probe_argument ret[FX_PRO
 			break;
 		operand = (struct operand){list, operand_length(list)};
 		list += operand.length;
-		ret[count] = (struct fx_probe_argument){.size = 8};
-		if (size_take(&operand, &ret[count]))
+		ret[count] = (struct fx_probe_argument){.size = 8, .why = "unknown size"};
+		if (size_take(&operand, &ret[count])) {
 			operand_take(operand, &ret[count]);
+			if (ret[count].kind == FX_PROBE_UNREACHABLE)
+				distance_take(operand, probe, &ret[count]);
+			ret[count].why = ret[count].kind == FX_PROBE_UNREACHABLE
+					     ? why_unreachable(operand)
+					     : NULL;
+		}
 		count++;
 	}
 	return count;

@@ -3,8 +3,11 @@
 #ifndef FX_SYMBOLS_PROBES_H
 #define FX_SYMBOLS_PROBES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+struct fx_probe_symbols; /* of the file */
 
 struct fx_probe_seen {
 	const char *provider, *name; /* as its maker calls them; good during the call */
@@ -14,7 +17,12 @@ struct fx_probe_seen {
 	uint64_t offset;  /* of the same in the file */
 	uint64_t
 	    semaphore; /* where in the file two bytes stand that are to be counted up while somebody looks; 0: none */
+	const struct fx_probe_symbols *symbols; /* good during the call; NULL: it has none */
 };
+
+/* The link-time address of a symbol, which arguments may name; false: the file does not have it (any more). */
+bool fx_probe_symbol(const struct fx_probe_symbols *symbols, const char *name, size_t length,
+		     uint64_t *ret);
 
 /* What is done with each: something else than 0 ends the reading, and is its result. */
 typedef int fx_probe_take(void *opaque, const struct fx_probe_seen *probe);

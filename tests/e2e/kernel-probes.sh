@@ -141,6 +141,65 @@ expect_line '^fxtrace: sdt:mine:none: neither \./probed nor its libraries have s
 expect_ok traced -c 'sdt:no:such' -- true
 expect_line '^fxtrace: sdt:no:such: neither true nor its libraries' err
 
+# --- Wherever compilers keep values -----------------------------------------------------------------
+
+cat >kept.c <<'END'
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/sdt.h>
+volatile int32_t counted = -7;
+uint64_t empty; /* in .bss */
+struct { char name[12]; uint8_t small[4]; int16_t half; } kept = {"kept", {1, 2, 203, 4}, -300};
+__thread volatile int own;
+int main(int argc, char **argv)
+{
+	for (int i = 0; i < 5; i++) {
+		volatile int64_t local = -5000000000 * i;
+		double real = 0.5 * argc * i;
+		float narrow = (float)(1.25 * argc * i);
+
+		counted -= i;
+		empty += (1ULL << 63) + (unsigned)i;
+		kept.small[2]++;
+		kept.half--;
+		own++;
+		STAP_PROBE8(mine, kept, counted, empty, kept.small[2], kept.half, local, real, narrow, kept.name);
+		STAP_PROBE1(mine, own, own);
+		printf("%d %llu %d %d %lld %g %g %s\n", counted, (unsigned long long)empty, kept.small[2], kept.half, (long long)local, real, narrow,
+		       kept.name);
+	}
+	return argv[0] == NULL;
+}
+END
+cat >kept.py <<'END'
+import fxtrace
+
+said = [line.split() for line in open("said")]
+found = []
+for e in fxtrace.open("trace.fxt"):
+    if e.category == "sdt:mine:kept":
+        a = e.args
+        found.append(["%d" % a["arg%d" % i] for i in range(5)] + ["%g" % a["arg5"], "%g" % a["arg6"], a["arg7_text"]])
+assert found == said, (found, said)
+END
+for compiler in gcc clang; do
+	command -v $compiler >/dev/null || continue
+	for options in "-O0" "-O1" "-O2" "-O3" "-O2 -fno-pie -no-pie" "-O2 -s"; do
+		# shellcheck disable=SC2086 # several words
+		$compiler $options -o kept kept.c >compile.log 2>&1 || fail "$compiler $options: $(cat compile.log)"
+		expect_ok "$FXTRACE" list-probes --csv ./kept
+		# What a file has no names of any more cannot be found by name.
+		if grep 'mine:kept' out | grep -q -- '-('; then
+			[ "$options" = "-O2 -s" ] && grep 'mine:kept' out | grep -q -- '-(unknown symbol)' || fail "$compiler $options: $(cat out)"
+			continue
+		fi
+		expect_ok traced -c 'sdt:mine:kept' -- ./kept
+		cp out said
+		PYTHONPATH=$FX_SRCDIR/python FXTRACE_READER_LIBRARY=$FX_BUILDDIR/.libs/libfxtrace-reader.so python3 kept.py >checked 2>&1 ||
+			fail "$compiler $options: $(tail -c 2000 checked)"
+	done
+done
+
 # --- With all else of a trace -----------------------------------------------------------------------
 
 expect_ok traced --kernel -c '#default,sdt:mine:step' -- ./probed 50

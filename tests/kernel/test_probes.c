@@ -15,7 +15,8 @@ struct expected {
 static void list_show(const char *list, char *ret, size_t size)
 {
 	struct fx_probe_argument arguments[FX_PROBE_ARGUMENTS];
-	unsigned count = fx_probe_operands(list, arguments);
+	const struct fx_probe_seen probe = {.arguments = list};
+	unsigned count = fx_probe_operands(&probe, arguments);
 	size_t used = 0;
 
 	ret[0] = 0;
@@ -78,15 +79,51 @@ Test(probe_operand, table)
 Test(probe_operand, texts)
 {
 	struct fx_probe_argument a[FX_PROBE_ARGUMENTS];
-
+	const struct fx_probe_seen probe = {
 #if defined(__x86_64__)
-	cr_assert_eq(fx_probe_operands("8@%rax -8@%rax 4@%eax 8f@%rax 8@$5", a), 5);
+		.arguments = "8@%rax -8@%rax 4@%eax 8f@%rax 8@$5",
 #else
-	cr_assert_eq(fx_probe_operands("8@x0 -8@x0 4@w0 8f@x0 8@5", a), 5);
+		.arguments = "8@x0 -8@x0 4@w0 8f@x0 8@5",
 #endif
+	};
+
+	cr_assert_eq(fx_probe_operands(&probe, a), 5);
 	cr_expect(fx_probe_may_be_text(&a[0]));
 	for (unsigned i = 1; i < 5; i++)
 		cr_expect_not(fx_probe_may_be_text(&a[i]), "argument %u", i);
+}
+
+/* Why each of them cannot be had. */
+Test(probe_operand, reasons)
+{
+	static const struct {
+		const char *list, *why;
+	} cases[] = {
+#if defined(__x86_64__)
+		{"8@(%rax,%rbx,8)", "two registers"},
+		{"4@counter(%rip)", "unknown symbol"},
+		{"4@8+counter(%rip)", "unknown symbol"},
+		{"4@%fs:0", "thread-local"},
+		{"-4@%fs:x@tpoff", "thread-local"},
+		{"8f@%xmm0", "vector"},
+		{"8f@%ymm3", "vector"},
+		{"1@%ah", "unknown operand"},
+		{"3@%eax", "unknown size"},
+#else
+		{"8@[x0, x1]", "two registers"},
+		{"8f@d0", "vector"},
+		{"3@x0", "unknown size"},
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		const struct fx_probe_seen probe = {.arguments = cases[i].list};
+		struct fx_probe_argument a[FX_PROBE_ARGUMENTS];
+
+		cr_assert_eq(fx_probe_operands(&probe, a), 1, "%s", cases[i].list);
+		cr_assert_eq(a[0].kind, FX_PROBE_UNREACHABLE, "%s", cases[i].list);
+		cr_expect_str_eq(a[0].why, cases[i].why, "%s: %s", cases[i].list, a[0].why);
+	}
 }
 
 Test(probe_find, words)
