@@ -111,12 +111,14 @@ static int fetch_ask(struct fetch_slices *slices)
 		return r;
 	return fx_answer_open(
 	    slices->fetch->server, &slices->arrows,
-	    "SELECT slice, trace_id, max(is_out), max(is_in), any(category), any(name) FROM "
+	    "SELECT slice, trace_id, max(is_out), max(is_in), any(arrow_category), any(arrow_name) "
+	    "FROM "
 	    "(SELECT "
-	    "slice_out AS slice, trace_id, 1 AS is_out, 0 AS is_in, category, name FROM flow WHERE "
+	    "slice_out AS slice, trace_id, 1 AS is_out, 0 AS is_in, arrow_category, arrow_name "
+	    "FROM flow WHERE "
 	    "archive = %" PRIu64
 	    " UNION ALL SELECT slice_in AS slice, trace_id, 0 AS is_out, 1 AS is_in, "
-	    "category, name FROM flow WHERE archive = %" PRIu64
+	    "arrow_category, arrow_name FROM flow WHERE archive = %" PRIu64
 	    ") GROUP BY slice, trace_id ORDER BY slice, trace_id" FETCH_SETTINGS,
 	    archive, archive);
 }
