@@ -4,7 +4,7 @@
  * halves (hooks-slow.c) before anything has been done, and by a jump; so no register is saved here.
  *
  * A pair costs two counter readings, an open call of 32 bytes and a record of 24: 54 instructions in,
- * 89 out (gcc 12, x86-64; tests/preload/steps.sh counts them). Stopped: 5 and 5.
+ * 87 out (gcc 12, x86-64; tests/preload/steps.sh counts them). Stopped: 5 and 5.
  */
 #include "preload/hooks/hooks.h"
 
@@ -83,8 +83,6 @@ fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64
 /* A call that ends, by its times; no end: none. Handlers may close it until its record is claimed. */
 struct ending {
 	uint64_t start, end;
-	bool
-	    placed; /* none, but what the newest call was called with may stand in its place of the stash */
 };
 
 /* Whether the newest call, which `function' ends here, is too short to be recorded: it is counted, and taken off. Else *ret says when it was. */
@@ -99,18 +97,12 @@ fx_hot bool leave_is_short(struct fx_thread *t, struct fx_frame *f, struct endin
 	return true;
 }
 
-/* Writes its record, and takes it off. False: nothing has happened; *ret: the function's name is not known. */
-fx_hot bool leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t function,
-			struct ending ending, struct ending *ret)
+/* Writes its record, with the name of slot `s', and takes it off. False: nothing has happened. */
+fx_hot bool leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t s, struct ending ending)
 {
 	struct fx_claim claim = {.time = ending.start, .at = 1};
-	/* relaxed: a slot is one word; the record that it names was published before it */
-	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]), *p;
+	uint64_t *p;
 
-	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
-		*ret = ending;
-		return false;
-	}
 	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
 		return false;
 	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
@@ -125,26 +117,27 @@ fx_hot bool leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t functi
 }
 
 /* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened; *ret: all is as usual but that the function's name is not known, and that call ended then; or that it has a place. The steps are
- * those of unwound.c. */
+ * happened; *ret_unnamed: all is as usual but that the function's name is not known, as of all of which something is wanted. The
+ * steps are those of unwound.c. */
 fx_hot bool leave_usually(struct fx_thread *t, uint64_t function, uint64_t sp, void *site,
-			  bool tail, struct ending *ret)
+			  bool tail, bool *ret_unnamed)
 {
 	struct fx_frame *f = t->top - 1;
 	struct ending ending = {0};
+	uint64_t s;
 
-	if (fx_unlikely((t->unusual | t->busy[0] | t->places) != 0)) {
-		fx_barrier(); /* so that none of them is kept */
-		if (t->unusual || t->busy[0])
-			return false;
-		if (fx_stash_place(t, f)->start == f->start) {
-			ret->placed = true;
-			return false;
-		}
-	}
+	if (fx_unlikely((t->unusual | t->busy[0]) != 0))
+		return false;
 	if (fx_unlikely(!fx_hooks_match(f, function, sp, site, tail)))
 		return false;
-	return leave_is_short(t, f, &ending) || leave_named(t, f, function, ending, ret);
+	/* relaxed: a slot is one word; the record that it names was published before it. (Before the clock is read: so there is
+	 * less to do between this reading and the next call's.) */
+	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
+	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
+		*ret_unnamed = true;
+		return false;
+	}
+	return leave_is_short(t, f, &ending) || leave_named(t, f, s, ending);
 }
 
 /* A call of a chosen function, whose arguments are wanted. */
@@ -268,45 +261,32 @@ fx_hot void leave_placed(struct fx_frame *f, const struct fx_stash_place *e, uin
 }
 #endif
 
-/* The newest call has a place, and ends here if it is one of the function. */
-static APART void leave_stashed(uint64_t function, uint64_t sp, void *site, void *place)
+/* Its function's name is not known: perhaps since something is wanted of it, which then stands in the call's place. */
+#if defined(__x86_64__)
+static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place)
 {
 	struct fx_thread *t = fx_self;
 	struct fx_frame *f = t->top - 1;
 	const struct fx_stash_place *stashed = fx_stash_place(t, f);
 	struct ending ending = {0};
 
-	if (fx_unlikely(!fx_hooks_match(f, function, sp, site, is_tail(site, place)))) {
-		fx_hooks_leave(function, sp, site, is_tail(site, place));
-		return;
-	}
 	if (fx_unlikely(leave_is_short(t, f, &ending)))
 		return;
 	FX_FAULT(exit_apart);
-#if defined(__x86_64__)
 	/* (Its frame is looked at again behind the claim.) */
-	if (stashed->start == ending.start && (stashed->header & FX_QUICK_COMPLETE))
+	if (fx_likely(t->places && stashed->start == ending.start &&
+		      (stashed->header & FX_QUICK_COMPLETE)))
 		leave_placed(f, stashed, stashed->header, ending);
 	else
 		leave_unplaced(function, sp, site, place, ending);
-#else
-	(void)stashed;
-	fx_hooks_leave(function, sp, site, is_tail(site, place));
-#endif
 }
-
-/* Its function's name is not known. */
-static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place,
-			      struct ending e)
+#else
+static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *place)
 {
 	FX_FAULT(exit_apart);
-#if defined(__x86_64__)
-	leave_unplaced(function, sp, site, place, e);
-#else
-	(void)e;
 	fx_hooks_leave(function, sp, site, is_tail(site, place));
-#endif
 }
+#endif
 
 #define COUNTED_OUT (FX_CHOICE_OUT | FX_CHOICE_COUNTED)
 
@@ -394,18 +374,16 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 				  uint64_t state, uint64_t choice)
 {
 	bool tail = is_tail(site, place);
-	struct ending e = {0};
+	bool unnamed = false;
 
 	if (choice == COUNTED_OUT && fx_likely(!leave_is_counted(state, function, sp, site, tail)))
 		return;
 	if (fx_likely((state & FX_CAT_CHOSEN) && (choice == 0 || choice == FX_CHOICE_SCOPED)) &&
 	    fx_likely(is_usual(fx_self, state)) &&
-	    fx_likely(leave_usually(fx_self, function, sp, site, tail, &e)))
+	    fx_likely(leave_usually(fx_self, function, sp, site, tail, &unnamed)))
 		return;
-	if (fx_unlikely(e.placed))
-		leave_stashed(function, sp, site, place);
-	else if (e.end)
-		leave_apart(function, sp, site, place, e);
+	if (unnamed)
+		leave_apart(function, sp, site, place);
 	else
 		fx_hooks_leave(function, sp, site, tail);
 }
@@ -451,7 +429,7 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 fx_export void __cyg_profile_func_exit(void *function, void *site)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as above */
-	struct ending e = {0};
+	bool unnamed = false;
 	struct fx_thread *t;
 	uint64_t choice;
 	void *place;
@@ -476,12 +454,10 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	tail = is_tail(site, place);
 	t = fx_self; /* if it is one; not read before: see fx_engine_guest_comes() */
 	if (fx_likely(is_usual(t, state)) &&
-	    fx_likely(leave_usually(t, (uint64_t)function, FX_CFA(), site, tail, &e)))
+	    fx_likely(leave_usually(t, (uint64_t)function, FX_CFA(), site, tail, &unnamed)))
 		return;
-	if (fx_unlikely(e.placed))
-		leave_stashed((uint64_t)function, FX_CFA(), site, place);
-	else if (e.end)
-		leave_apart((uint64_t)function, FX_CFA(), site, place, e);
+	if (unnamed)
+		leave_apart((uint64_t)function, FX_CFA(), site, place);
 	else
 		fx_hooks_leave((uint64_t)function, FX_CFA(), site, tail);
 }
