@@ -243,4 +243,7 @@ unsigned fx_symspace_places_at(struct fx_symspace *space, uint32_t moment, uint6
  */
 size_t fx_symbol_format(const struct fx_symbol *symbol, char *buffer, size_t size);
 
+/* Whether it can be known on this machine what functions are called with, and what they return. */
+bool fx_values_are_known(void);
+
 #endif

@@ -15,6 +15,7 @@
 #include "manager/settings/report.h"
 #include "manager/settings/wanted.h"
 #include "symbols/inspect.h"
+#include "symbols/symbols.h"
 
 static const char *summary_plural(uint64_t n)
 {
@@ -154,6 +155,8 @@ static void print_values(const struct fx_session_config *config,
 		return;
 	if (!result->matched)
 		fx_report("no function with hooks matches --args or --retval");
+	else if (!fx_values_are_known())
+		fx_report("--args and --retval show nothing on this machine: they need x86-64");
 	else if (result->unknown == result->matched)
 		fx_report(
 		    "no function that matches --args or --retval has debug information; build with "

@@ -4,6 +4,11 @@
 
 #if !defined(__x86_64__)
 
+bool fx_step_is_known(void)
+{
+	return false;
+}
+
 void fx_step(struct fx_state *s, const uint8_t *code, size_t size, uint64_t pc, struct fx_step *ret)
 {
 	(void)s;

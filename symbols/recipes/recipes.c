@@ -12,6 +12,8 @@
 #include "symbols/demangle.h"
 #include "symbols/patterns.h"
 #include "symbols/recipes/cook.h"
+#include "symbols/recipes/step.h"
+#include "symbols/symbols.h"
 
 /* Units of debug information within one another. */
 #define NEST_MAX 64u
@@ -277,7 +279,9 @@ static void table_fill(struct collecting *c, struct fx_cook *cook)
 {
 	left_out_put(c, cook);
 	for (size_t i = 0; i < c->wanted.count; i++) {
-		uint32_t at = fx_cook_function(cook, &c->wanted.items[i]);
+		/* Where no instruction is known nothing is shown: it would look as if compilers had left it out. */
+		uint32_t at =
+		    fx_values_are_known() ? fx_cook_function(cook, &c->wanted.items[i]) : 0;
 
 		c->ret->unknown += !at;
 		if (at)
@@ -332,6 +336,11 @@ static int collect(void *opaque, Dwfl_Module *module, const struct fx_symtab *sy
 	}
 	fx_image_clear(&image);
 	return failed;
+}
+
+bool fx_values_are_known(void)
+{
+	return fx_step_is_known();
 }
 
 int fx_recipes_read(const struct fx_elf_source *source, const char *patterns,

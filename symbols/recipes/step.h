@@ -25,6 +25,9 @@ struct fx_step {
 	uint64_t target, slot;
 };
 
+/* Whether this machine's instructions are known at all. */
+bool fx_step_is_known(void);
+
 /* Goes over the instruction at `pc', of which `size' bytes of code are at hand. */
 void fx_step(struct fx_state *s, const uint8_t *code, size_t size, uint64_t pc,
 	     struct fx_step *ret);

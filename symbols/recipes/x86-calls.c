@@ -41,6 +41,11 @@ int fx_step_vector_result(unsigned index)
 	return index < 2 ? (int)(X86_VECTOR + index) : -1;
 }
 
+bool fx_step_is_known(void)
+{
+	return true;
+}
+
 unsigned fx_step_stack_register(void)
 {
 	return RSP;
