@@ -179,6 +179,8 @@ static struct fx_engine_entry *claim_against(int pid)
 		while (!others.has && others.one_tries) {
 			claim_nap();
 			others = others_look(pid);
+			if (others.lower_tries) /* it has come since, and waits for us */
+				claim_set(FX_CLAIM_NONE);
 		}
 		if (others.has)
 			break;

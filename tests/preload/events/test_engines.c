@@ -48,6 +48,17 @@ static void yields(const struct fxtrace_events *to)
 __attribute__((used, visibility("hidden"))) struct fx_engine_entry test_engine = {
     .size = sizeof(test_engine), .events = &their_table, .yield = yields};
 NOTE(test_engine);
+/* A third, whose entry lies behind ours, where that of the other one lies before it. */
+static void hears_nothing(const struct fxtrace_events *to)
+{
+	(void)to;
+}
+static struct fxtrace_events third_table = {
+    .size = sizeof(third_table), .control = &theirs, .describe = describe};
+__attribute__((used, visibility("hidden"),
+	       section("third_engine"))) struct fx_engine_entry test_third = {
+    .size = sizeof(test_third), .events = &third_table, .yield = hears_nothing};
+NOTE(test_third);
 /* One that is cut off. */
 __attribute__((used, visibility("hidden"))) struct fx_engine_entry test_damaged = {
     .size = 8, .claim = FX_CLAIM_HAS};
@@ -153,6 +164,33 @@ Test(engines, another_tries_in_vain)
 	cr_expect(
 	    claim_while_other_tries(FX_CLAIM_TRIES | PID << FX_CLAIM_PID_SHIFT, FX_CLAIM_NONE));
 	cr_expect_eq(control_of(&fx_events_table), &ours);
+}
+
+static void *comes_later(void *unused)
+{
+	(void)unused;
+	while (own_claim() != (FX_CLAIM_TRIES | PID << FX_CLAIM_PID_SHIFT))
+		usleep(1000);
+	usleep(50000); /* ours waits for the third */
+	claim_by_other(FX_CLAIM_TRIES | PID << FX_CLAIM_PID_SHIFT);
+	while (own_claim() != FX_CLAIM_NONE)
+		usleep(1000);
+	claim_by_other(FX_CLAIM_HAS);
+	return NULL;
+}
+
+/* Two wait for one another otherwise: ours, which tries while the third does, and the other one, which goes before ours. */
+Test(engines, another_comes_while_a_third_tries)
+{
+	extern struct fx_engine_entry fx_engine_own;
+	pthread_t thread;
+
+	cr_assert(&test_engine < &fx_engine_own && &fx_engine_own < &test_third);
+	fx_store_release(&test_third.claim, FX_CLAIM_TRIES | PID << FX_CLAIM_PID_SHIFT);
+	cr_assert_eq(pthread_create(&thread, NULL, comes_later, NULL), 0);
+	cr_expect_not(fx_engines_claim(PID));
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	cr_expect_eq(control_of(&fx_events_table), &theirs);
 }
 
 /* Who does not know its process may be in ours. */
