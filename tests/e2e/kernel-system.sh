@@ -113,6 +113,7 @@ count=$(tail -n 1 out | tr -d '\r')
 touch go
 expect_ok traced --kernel -- ./pages
 grep -q '^faults 0$' out && exit 0 # a file system in memory
+waits=$(sed -n 's/^waits //p' out) # a disk may be so quick that a read does not wait
 expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from sched where end_state = 'D'"
 deep=$(tail -n 1 out | tr -d '\r')
-[ "$deep" -ge 80 ] || fail "$deep waits for the disk of 80"
+[ "$deep" -ge "$waits" ] || fail "$deep waits for the disk of $waits"

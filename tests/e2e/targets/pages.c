@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a file from the disk, page by page: by the pages of a mapping, then by pread(). Prints how many major faults that was, as the
- * kernel counts them, whether the file was written past the cache, and where in the file the pages lie. Then makes the file "read", and has
- * what it has read open until there is a file "go". */
+ * kernel counts them, whether the file was written past the cache, where in the file the pages lie, and how often it gave up its processor
+ * for the disk. Then makes the file "read", and has what it has read open until there is a file "go". */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +22,14 @@ static long faults(void)
 	return usage.ru_majflt;
 }
 
+static long waits(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return usage.ru_nvcsw;
+}
+
 /* Written past the cache, all of it is this thread's requests; else the kernel's own threads may come first. -1 where that cannot be. */
 static int file_write(int how)
 {
@@ -39,7 +47,7 @@ static int file_write(int how)
 int main(void)
 {
 	int fd, direct = 1;
-	long before;
+	long before, waited;
 	char *p;
 
 	memset(piece, 7, sizeof(piece));
@@ -55,8 +63,10 @@ int main(void)
 	if (p == MAP_FAILED || madvise(p, PIECES * PIECE, MADV_RANDOM) < 0)
 		return 1;
 	before = faults();
+	waited = -waits();
 	for (int i = 0; i < PIECES; i++)
 		sum += p[i * PIECE];
+	waited += waits();
 	printf("faults %ld\ndirect %d\n", faults() - before, direct);
 	for (int i = 0; i < PIECES; i++)
 		printf("at %d\n", i * PIECE);
@@ -64,10 +74,13 @@ int main(void)
 	if (posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) != 0 ||
 	    posix_fadvise(fd, 0, 0, POSIX_FADV_RANDOM) != 0)
 		return 1;
+	waited -= waits();
 	for (int i = 0; i < PIECES; i++) {
 		if (pread(fd, piece, PAGE, i * PIECE) != PAGE)
 			return 1;
 	}
+	waited += waits();
+	printf("waits %ld\n", waited);
 	fflush(stdout);
 	close(open("read", O_CREAT | O_WRONLY, 0600));
 	while (access("go", F_OK) != 0)
