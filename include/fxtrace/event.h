@@ -340,7 +340,7 @@
 /* Whether there are parameters behind the first. */
 #define FXTRACE_MORE(...)                                                                          \
 	FXTRACE_COUNT_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
-		       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0)
+		       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
 
 /* TRACE_INSTANT(category, name, scope, key, value...) */
 #define TRACE_INSTANT(category, name, ...)                                                         \
