@@ -9,6 +9,7 @@ TREE has lines of a thread, a depth and a name. SYMBOLS is what nm -C -S -l says
 import collections, fnmatch, random, re, shlex, sys
 
 ALL = 10 ** 9
+MODULE = re.compile(r"([^:]+):(?!:)(.*)")
 
 
 class Unsure(Exception):
@@ -63,8 +64,10 @@ class Glob:
         text = self.text
         if text.startswith("@"):
             return one({self.source_matches(text[1:], s) for s in self.facts.sources.get(name) or {None}})
-        m = re.fullmatch(r"([^:]+):(?!:)(.*)", text)
+        m = MODULE.fullmatch(text)
         if m:
+            if name not in self.facts.sizes:
+                raise Unsure
             if not fnmatch.fnmatchcase(self.facts.program, m[1]):
                 return False
             text = m[2]
@@ -161,6 +164,13 @@ class Chooser:
         self.sizes = sorted({s for n in counts for s in facts.sizes.get(n, ()) if s})
 
     def glob(self):
+        glob = self.any_glob()
+        # What is cut between two colons seems to name a module, which an archive does not tell.
+        while self.by_names and MODULE.fullmatch(glob):
+            glob = self.any_glob()
+        return glob
+
+    def any_glob(self):
         name = random.choice(random.choice([self.names, self.often]))
         name = random.choice([name, bare(name)])
         name = re.sub(r"[][*?\\+@]", "?", name)
