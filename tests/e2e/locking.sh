@@ -37,7 +37,7 @@ for kind in mutex recursive checked robust inherit timed cond file sem semfile n
 		# (Who begins before anybody was alone at it does not know how many units there were.)
 		sem | named) [ "$sum" -le $((waits / 20)) ] ;;
 		# (Anybody may open that file; so a holder who was not seen, since he just let it go, may be one who is not traced.)
-		file) [ $((found + sum)) -eq "$waits" ] && [ "$sum" -le $((waits / 20)) ] ;;
+		file) [ $((found + sum)) -eq "$waits" ] && [ "$sum" -le $((waits / 4)) ] ;;
 		*) [ "$sum" -eq 0 ] && [ "$found" -eq "$waits" ] ;;
 		esac || fail "locking $kind $seed $parties $turns: $found of $waits waits have an arrow: $(cat said)"
 		[ "$found" -ge $least ] || fail "locking $kind $seed $parties $turns: nobody has waited"

@@ -74,10 +74,14 @@ static void virtual_threads(void)
 	at("end first", 3, 8, t + 1500);
 	TRACE_VTHREAD_DURATION_BEGIN("c", "end first", "virtual", 3, t + 1000);
 }
-/* Slices whose ends are told first, each with an arrow within, and one behind. `from`: where the first lies, `step`: the next one. */
+/* Slices whose ends are told first, each with an arrow within, and one behind. `from`: where the first lies, `step`: the next one. They are
+   told when they are over: what a time to come is in nanoseconds is known the better the nearer it is, so equal ones may differ. */
 static void slices(long from, long step, long count)
 {
-	uint64_t t = TRACE_TICKS() + 10000 * (uint64_t)from;
+	uint64_t t = TRACE_TICKS();
+	while (TRACE_TICKS() < t + 10000 * ((uint64_t)count + 1))
+		usleep(1000);
+	t += 10000 * (uint64_t)from;
 	for (long i = 0; i < count; i++, t += 10000 * (uint64_t)step) {
 		TRACE_VTHREAD_DURATION_END("c", "slice", "virtual", 1, t + 2000);
 		at("within", 1, 1 + i, t + 1000);
