@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "kernel/space.h"
 #include "kernel/unwind.h"
@@ -18,6 +19,11 @@
 
 /* So often it is waited in vain for the kernel's copy of a thread. */
 #define MISSED_MAX 5u
+
+/* How long it is waited for a thread that was stopped to be back in its call, and for all of them together. */
+#define SETTLE_TURN_NS	 1000000
+#define SETTLE_TURNS	 1000
+#define SETTLE_TURNS_MAX 3000u
 
 int fx_where_init(struct fx_where *ret)
 {
@@ -133,6 +139,23 @@ static bool thread_sample(struct fx_where *where, struct fx_where_thread *thread
 	return stack_follow(where, thread, frozen);
 }
 
+/*
+ * One that was stopped in a call goes back into it when a processor takes it up again; before that it is not seen what it waits for.
+ * One that has left the call meanwhile, and computes, is not waited for for long.
+ */
+static void thread_settle(struct fx_where *where, const struct fx_where_thread *thread)
+{
+	const struct timespec turn = {.tv_nsec = SETTLE_TURN_NS};
+	struct fx_call_place place;
+
+	for (int i = 0; i < SETTLE_TURNS && where->settling < SETTLE_TURNS_MAX; i++) {
+		if (fx_call_read(thread->pid, thread->tid, &place) != -EAGAIN)
+			return;
+		where->settling++;
+		nanosleep(&turn, NULL);
+	}
+}
+
 /* A thread that waits is not touched, if its stack can be followed without its registers. */
 static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 			struct fx_frozen *frozen)
@@ -155,6 +178,8 @@ static void thread_look(struct fx_where *where, struct fx_where_thread *thread,
 	where->held += frozen->held_ns != 0;
 	if (frozen->held_ns > where->held_most_ns)
 		where->held_most_ns = frozen->held_ns;
+	if (frozen->held_ns && thread->in_call)
+		thread_settle(where, thread);
 	if (r == 0)
 		stack_follow(where, thread, frozen);
 	else if (!thread->stack)

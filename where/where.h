@@ -24,6 +24,8 @@ struct fx_where {
 	uint32_t held;	       /* threads that were stopped to be looked at, */
 	uint64_t held_most_ns; /* none for longer */
 	uint32_t missed;       /* threads of which the kernel has made no copy */
+	uint32_t
+	    settling; /* turns that were waited for stopped threads to be back in their calls */
 	struct fx_ages_clock began;
 	struct fx_symbol_cache *names;
 	struct fx_spaces *spaces;
