@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/process/about.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -94,6 +95,8 @@ void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid, unsigned long l
 	ret->texts[FX_ABOUT_COMMAND] = fx_about_command(pid);
 	ret->texts[FX_ABOUT_EXECUTABLE] = fx_about_executable(pid);
 	ret->texts[FX_ABOUT_DIRECTORY] = about_link(pid, "cwd");
+	/* The links of others may be nobody's to read; of one that has ended there are none. */
+	ret->is_over = !ret->texts[FX_ABOUT_DIRECTORY] && (errno == ENOENT || errno == ESRCH);
 	ret->texts[FX_ABOUT_USER] = strdup(user);
 	ret->texts[FX_ABOUT_STARTED] = about_started(born_ticks);
 	about_container(ret, pid);
@@ -103,9 +106,10 @@ void fx_abouts_inherit(struct fx_abouts *ret, const struct fx_abouts *parent)
 {
 	static const enum fx_about kept[] = {FX_ABOUT_COMMAND, FX_ABOUT_EXECUTABLE,
 					     FX_ABOUT_DIRECTORY};
-	bool is_known = ret->texts[FX_ABOUT_COMMAND]; /* others may be nobody's to read */
 
-	for (size_t i = 0; i < FX_ARRAY_LEN(kept) && !is_known; i++) {
+	if (ret->texts[FX_ABOUT_COMMAND] && !ret->is_over)
+		return; /* others may be nobody's to read */
+	for (size_t i = 0; i < FX_ARRAY_LEN(kept); i++) {
 		const char *text = parent->texts[kept[i]];
 
 		if (!ret->texts[kept[i]] && text)

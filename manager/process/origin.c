@@ -301,7 +301,8 @@ struct fx_origin *fx_origin_take(pid_t pid, uid_t uid, uint32_t own_pid)
 bool fx_origin_is_orphan(const struct fx_origin *origin)
 {
 	return !origin->levels &&
-	       (origin->own_pid != origin->pid || !origin->abouts.texts[FX_ABOUT_COMMAND]);
+	       (origin->own_pid != origin->pid || !origin->abouts.texts[FX_ABOUT_COMMAND] ||
+		origin->abouts.is_over);
 }
 
 void fx_origin_inherit(struct fx_origin *origin, const struct fx_origin *parent)
