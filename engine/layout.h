@@ -185,6 +185,30 @@ enum fx_share_kind {
 #define FX_SHARE_WORDS 12u
 
 /*
+ * What a thread does to a lock of a file: a Kernel Object Record of type process with the koid 0, no name, and seven arguments, whose
+ * names do not count: UINT64, the time in ticks; INT32, the kind; INT32, whose lock it is (below); UINT64s, when the call began, which
+ * file, and the first and the last byte. Told whether anybody waits or not, since no process knows that.
+ */
+enum fx_file_lock_kind {
+	/* It is about to ask for one, which may take a while; for one that others may have as well. */
+	FX_FILE_LOCK_WANTS = 32,
+	FX_FILE_LOCK_WANTS_SHARED = 33,
+	/* It has got what it has asked for, after it may have waited, or at once; or it has not, and flock() has given back what there was. */
+	FX_FILE_LOCK_HAS_WAITED = 34,
+	FX_FILE_LOCK_HAS = 35,
+	FX_FILE_LOCK_FAILS = 36,
+	/* What there was of these bytes was given back between begin and time. */
+	FX_FILE_LOCK_FREES = 37,
+	/* Something is done that is not told; to any file, if that is 0. */
+	FX_FILE_LOCK_NOT_SAID = 38,
+};
+#define FX_FILE_LOCK_WORDS 14u
+
+/* Locks of the process (fcntl, lockf); otherwise of what a descriptor leads to, 1 + that, and, of flock(), this as well. */
+#define FX_FILE_LOCK_OF_PROCESS 0
+#define FX_FILE_LOCK_OF_FLOCK	0x40000000
+
+/*
  * A Kernel Object Record of type process with the koid 0 and without arguments: its name, an inline string of so many bytes
  * at most, is what the process has written over its own arguments (manager/process/title.h).
  */

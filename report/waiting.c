@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "report/show.h"
 #include "report/waiting.h"
 
 /* Of devices, somebody sits at a terminal; /dev/null and its like let nobody wait. */
@@ -58,6 +59,15 @@ static bool waiting_has_peer(const struct fx_open_call *call, const struct fx_ev
 	return !any && call->kind != FX_CALL_STDIO;
 }
 
+/* Whether what the call is told to do may wait: F_LOCK, F_SETLKW, F_OFD_SETLKW. */
+static bool waiting_is_told_to(const struct fx_event *event)
+{
+	const struct fxt_string *command = fx_event_string(event, "command");
+
+	return !command || fxt_string_equals(command, "F_LOCK") ||
+	       (command->length > 3 && memcmp(command->data + command->length - 3, "LKW", 3) == 0);
+}
+
 enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_texts *texts,
 				const struct fx_open_call *call, const struct fx_event *event)
 {
@@ -79,7 +89,7 @@ enum fx_wait_kind fx_waiting_of(struct fx_waiting *waiting, const struct fx_text
 		    (uint8_t)(1 + fx_waiting_of_name(fx_texts_get(texts, call->name)->data));
 	kind = (enum fx_wait_kind)(waiting->kinds.items[call->name] - 1);
 	if ((kind == FX_WAIT_PEER && !waiting_has_peer(call, event)) ||
-	    (kind == FX_WAIT_LOCK && fx_event_arg(event, "ran")))
+	    (kind == FX_WAIT_LOCK && (fx_event_arg(event, "ran") || !waiting_is_told_to(event))))
 		return FX_WAIT_NONE;
 	return kind;
 }

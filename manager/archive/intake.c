@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "manager/archive/async-take.h"
+#include "manager/archive/file-locks.h"
 #include "manager/archive/kept.h"
 #include "manager/archive/loose-flows.h"
 #include "manager/archive/marks.h"
@@ -118,6 +119,21 @@ static void scope_end(struct fx_stream *s)
 	s->scope = NULL;
 }
 
+static void file_locks_end(struct fx_stream *s, const struct fx_stream_end *end)
+{
+	struct fx_file_end ended = {.provider = s->id,
+				    .pid = s->pid,
+				    .is_death = end->ending.is_death,
+				    .heard = fx_stream_ns(s, end->ticks)};
+	struct fx_stream_thread *t, *next;
+
+	HASH_ITER (hh, s->threads, t, next) {
+		if (t->last_end > ended.alive && t->last_end < ended.heard)
+			ended.alive = t->last_end;
+	}
+	fx_file_locks_end(s->shared->file_locks, &ended, fx_stream_is_lossy(s, end));
+}
+
 void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	fx_archive_select(&s->shared->archive, s->id);
@@ -130,6 +146,8 @@ void fx_intake_finish(struct fx_stream *s, const struct fx_stream_end *end)
 	fx_transfers_end(s, end);
 	if (s->shared->shares)
 		fx_shares_end(s->shared->shares, s, end);
+	if (s->shared->file_locks)
+		file_locks_end(s, end);
 	if (s->scope)
 		scope_end(s);
 	fx_stream_clear(s);

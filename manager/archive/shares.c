@@ -111,8 +111,7 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 void fx_shares_end(struct fx_shares *shares, const struct fx_stream *s,
 		   const struct fx_stream_end *end)
 {
-	shares->is_lossy |=
-	    s->counts.dropped || end->wrapped || end->broken || end->starved || s->starved;
+	shares->is_lossy |= fx_stream_is_lossy(s, end);
 }
 
 void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)

@@ -54,6 +54,7 @@
 struct fx_meaning_entry;
 struct fx_scope;
 struct fx_ties;
+struct fx_file_locks;
 struct fx_shares;
 struct fx_transfers;
 struct fx_transfer_stream;
@@ -62,9 +63,10 @@ struct fx_transfer_stream;
 struct fx_stream_shared {
 	struct fx_archive archive;
 	struct fx_timebase timebase;
-	struct fx_ties *ties;		/* borrowed */
-	struct fx_transfers *transfers; /* borrowed; NULL: nothing is drawn of them */
-	struct fx_shares *shares;	/* the same */
+	struct fx_ties *ties;		  /* borrowed */
+	struct fx_transfers *transfers;	  /* borrowed; NULL: nothing is drawn of them */
+	struct fx_shares *shares;	  /* the same */
+	struct fx_file_locks *file_locks; /* the same */
 	struct fx_symbol_cache *symbols;
 	struct fx_builtin_names builtin;
 	struct fx_known_set known; /* categories, and names of providers with a slash */
@@ -308,6 +310,12 @@ static inline void fx_stream_lose(struct fx_stream *s, int r)
 
 /* Puts into the archive what is decided of the records that are held: see fx_scope_settle(). */
 void fx_stream_settle(struct fx_stream *s, uint64_t until_ns);
+
+/* Whether records of it are missing, at its end. */
+static inline bool fx_stream_is_lossy(const struct fx_stream *s, const struct fx_stream_end *end)
+{
+	return s->counts.dropped || end->wrapped || end->broken || end->starved || s->starved;
+}
 
 /* When something was that the provider's records say: the kernel provider has no ticks. */
 static inline uint64_t fx_stream_ns(struct fx_stream *s, uint64_t time)

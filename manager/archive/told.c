@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "manager/archive/file-locks.h"
 #include "manager/archive/shares.h"
 #include "manager/archive/ties.h"
 #include "manager/process/title.h"
@@ -135,6 +136,43 @@ static int take_share(struct fx_rewriting *w, const struct fx_stream_thread *t,
 	return 0;
 }
 
+static bool tells_of_file_lock(const struct fxt_record *r)
+{
+	return r->nargs == 7 && r->kernel_object.koid == 0 && r->args[0].type == FXT_ARG_UINT64 &&
+	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
+	       r->args[3].type == FXT_ARG_UINT64 && r->args[4].type == FXT_ARG_UINT64 &&
+	       r->args[5].type == FXT_ARG_UINT64 && r->args[6].type == FXT_ARG_UINT64 &&
+	       r->args[1].int32 >= FX_FILE_LOCK_WANTS && r->args[1].int32 <= FX_FILE_LOCK_NOT_SAID;
+}
+
+/* What it has done to a lock of a file. */
+static int take_file_lock(struct fx_rewriting *w, const struct fx_stream_thread *t,
+			  const struct fxt_record *r)
+{
+	struct fx_file_told told;
+
+	if (!t)
+		return -EINVAL;
+	if (!w->s->shared->file_locks)
+		return 0;
+	told = (struct fx_file_told){
+	    .kind = (enum fx_file_lock_kind)r->args[1].int32,
+	    .owner = r->args[2].int32,
+	    .key = r->args[4].uint64,
+	    .begin = told_ns(w, r->args[3].uint64),
+	    .end = told_ns(w, r->args[0].uint64),
+	    .first = r->args[5].uint64,
+	    .last = r->args[6].uint64,
+	    .provider = w->s->id,
+	    .pid = w->s->pid,
+	    .shown = t->shown,
+	};
+	if (told.owner < 0 || told.begin > told.end || told.first > told.last)
+		return -EINVAL;
+	fx_file_locks_take(w->s->shared->file_locks, &told);
+	return 0;
+}
+
 /* What the process says of itself. */
 static int told_title(const struct fx_rewriting *w, const struct fxt_record *r)
 {
@@ -159,6 +197,8 @@ int fx_told_kernel_object(struct fx_rewriting *w)
 		return told_title(w, &record);
 	if (record.kernel_object.type == FXT_OBJECT_PROCESS && tells_of_share(&record))
 		return take_share(w, t, &record);
+	if (record.kernel_object.type == FXT_OBJECT_PROCESS && tells_of_file_lock(&record))
+		return take_file_lock(w, t, &record);
 	if (record.kernel_object.type == FXT_OBJECT_PROCESS)
 		return take_tie(w, t, &record);
 	if (record.kernel_object.type != FXT_OBJECT_THREAD || !t ||

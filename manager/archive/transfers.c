@@ -520,7 +520,7 @@ void fx_transfers_end(struct fx_stream *s, const struct fx_stream_end *end)
 {
 	if (!s->shared->transfers || !s->shared->transfers->is_wanted)
 		return;
-	if (s->counts.dropped || end->wrapped || end->broken || end->starved || s->starved)
+	if (fx_stream_is_lossy(s, end))
 		transfers_end_lossy(s, fx_stream_ns(s, end->ticks));
 }
 

@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "manager/archive/anchors.h"
+#include "manager/archive/file-locks.h"
 #include "manager/archive/parking.h"
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
@@ -63,6 +64,7 @@ struct fx_writer {
 	struct fx_ties ties;
 	struct fx_transfers transfers;
 	struct fx_shares shares;
+	struct fx_file_locks file_locks;
 	pthread_mutex_t lock; /* of what is excused */
 	pid_t excused[FX_EXCUSED_MAX];
 	unsigned excused_count;

@@ -105,6 +105,7 @@ static void finish_ties(struct fx_writer *w)
 	fx_transfers_finish(&w->transfers, untraced || were_untraced(w));
 	w->totals.transfers = w->transfers.drawing.counts;
 	fx_shares_finish(&w->shares, untraced || were_untraced(w));
+	fx_file_locks_finish(&w->file_locks, untraced || were_untraced(w));
 	w->totals.shares = w->shares.counts;
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_EARLY], w->ties.early);
 	fx_loss_add(&w->totals.counts.lost[FX_CAUSE_LATE], w->ties.late);
@@ -147,6 +148,7 @@ static void writer_free(struct fx_writer *w)
 	fx_transfers_destroy(&w->transfers);
 	fx_kernel_tasks_destroy(&w->shared.kernel_tasks);
 	fx_shares_destroy(&w->shares);
+	fx_file_locks_destroy(&w->file_locks);
 	fx_identities_destroy(&w->ids);
 	free(w);
 }
@@ -227,6 +229,9 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		w->shared.transfers = &w->transfers;
 		w->shares.arrows = &w->ties.arrows;
 		w->shared.shares = &w->shares;
+		w->file_locks.arrows = &w->ties.arrows;
+		w->file_locks.counts = &w->shares.counts;
+		w->shared.file_locks = &w->file_locks;
 		r = fx_worker_start(&w->thread, STACK_SIZE, writer_main, w);
 	}
 	if (r < 0) {

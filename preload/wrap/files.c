@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files and file systems: wrappers of the generic shape. */
 #include "preload/call/call.h"
+#include "preload/call/file-locks.h"
 #include "preload/show/fdtable.h"
 #include "preload/host/real.h"
 
@@ -29,14 +30,58 @@ static int fcntl_done(int fd, int command, int ret)
 	return ret;
 }
 
+/* --- Locks ------------------------------------------------------------------------------------ */
+
+static bool sets_lock(int command)
+{
+	return command == F_SETLK || command == F_SETLKW || command == F_OFD_SETLK ||
+	       command == F_OFD_SETLKW;
+}
+
+/* A call of fcntl() that sets a lock, by this function. */
+static fx_cold int fcntl_locks(__typeof__(fcntl) *real, int fd, int command, long arg)
+{
+	struct fx_file_lock lock = fx_record_lock_begin(fd, command, (const void *)arg);
+	int ret = real(fd, command, arg);
+
+	fx_file_lock_end(&lock, ret < 0);
+	return ret;
+}
+
 static int fx_call_fcntl(int fd, int command, long arg)
 {
+	if (sets_lock(command))
+		return fcntl_locks(FX_REAL(fcntl), fd, command, arg);
 	return fcntl_done(fd, command, FX_REAL(fcntl)(fd, command, arg));
 }
 
 static int fx_call_fcntl64(int fd, int command, long arg)
 {
+	if (sets_lock(command))
+		return fcntl_locks(FX_REAL(fcntl64), fd, command, arg);
 	return fcntl_done(fd, command, FX_REAL(fcntl64)(fd, command, arg));
+}
+
+static int fx_call_flock(int fd, int operation)
+{
+	struct fx_file_lock lock = fx_flock_begin(fd, operation);
+	int ret = FX_REAL(flock)(fd, operation);
+
+	fx_file_lock_end(&lock, ret < 0);
+	return ret;
+}
+
+/* It is of bytes from where the descriptor stands. */
+static int fx_call_lockf(int fd, int command, off_t length)
+{
+	fx_file_lock_not_said(fd);
+	return FX_REAL(lockf)(fd, command, length);
+}
+
+static int fx_call_lockf64(int fd, int command, off_t length)
+{
+	fx_file_lock_not_said(fd);
+	return FX_REAL(lockf64)(fd, command, length);
 }
 
 #include "preload/unit-files.inc"

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+#include "preload/call/file-locks.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "preload/call/words.h"
+#include "preload/host/peek.h"
+#include "preload/show/args-plain.h"
+#include "preload/show/fdname.h"
+
+#define TO_THE_END UINT64_MAX
+
+static uint64_t file_mix(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15ull;
+	key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ull;
+	return key ^ key >> 32;
+}
+
+/* 0: nobody says. */
+static uint64_t file_key(int fd)
+{
+	struct statx file;
+
+	if (!fx_engine_may(FX_ASK_LOOK) || fx_fd_stat(fd, &file) != 0)
+		return 0;
+	return file_mix((uint64_t)file.stx_dev_major << 32 | file.stx_dev_minor, file.stx_ino) | 1;
+}
+
+/* The calling thread, if calls are recorded. */
+static struct fx_thread *file_lock_thread(void)
+{
+	return fx_thread_on(FX_CAT_SYSCALL);
+}
+
+static void file_lock_tell(const struct fx_file_lock *lock, enum fx_file_lock_kind kind)
+{
+	struct fx_thread *t = file_lock_thread();
+	const uint64_t words[FX_FILE_LOCK_WORDS] = {
+	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) |
+		FXT_PUT(RECORD_SIZE, FX_FILE_LOCK_WORDS) |
+		FXT_PUT(KERNEL_OBJECT_TYPE, FXT_OBJECT_PROCESS) | FXT_PUT(KERNEL_OBJECT_NARGS, 7),
+	    0,
+	    FX_ARG_HEADER(UINT64, 2, 0, 0),
+	    fx_now(),
+	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)kind),
+	    FX_ARG_HEADER(INT32, 1, 0, (uint32_t)lock->owner),
+	    FX_ARG_HEADER(UINT64, 2, 0, 0),
+	    lock->begin,
+	    FX_ARG_HEADER(UINT64, 2, 0, 0),
+	    lock->key,
+	    FX_ARG_HEADER(UINT64, 2, 0, 0),
+	    lock->first,
+	    FX_ARG_HEADER(UINT64, 2, 0, 0),
+	    lock->last};
+
+	if (t)
+		fx_words_write(t, words, FX_FILE_LOCK_WORDS, words[0]);
+}
+
+/* The bytes that a lock is of. False: that depends on where the file or the descriptor stands. */
+static bool record_range(const struct flock *lock, struct fx_file_lock *ret)
+{
+	int64_t first = lock->l_start, length = lock->l_len;
+
+	if (lock->l_whence != SEEK_SET || first < 0)
+		return false;
+	ret->first = (uint64_t)first;
+	ret->last = TO_THE_END;
+	if (length > 0)
+		ret->last = (uint64_t)first + (uint64_t)length - 1;
+	if (length >= 0)
+		return true;
+	if (first + length < 0)
+		return false;
+	ret->first = (uint64_t)(first + length);
+	ret->last = (uint64_t)first - 1;
+	return true;
+}
+
+static void file_lock_begin(struct fx_file_lock *lock, int fd, bool is_said, bool is_shared)
+{
+	lock->key = file_key(fd);
+	if (!lock->key || !is_said) {
+		file_lock_tell(lock, FX_FILE_LOCK_NOT_SAID);
+		lock->begin = 0;
+	} else if (!lock->frees) {
+		file_lock_tell(lock, is_shared ? FX_FILE_LOCK_WANTS_SHARED : FX_FILE_LOCK_WANTS);
+	}
+}
+
+struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *opaque)
+{
+	const struct flock *asked = opaque;
+	struct fx_file_lock lock = {.owner = FX_FILE_LOCK_OF_PROCESS};
+	struct flock copy;
+
+	if (!file_lock_thread())
+		return lock;
+	lock.begin = fx_now();
+	if (command == F_OFD_SETLK || command == F_OFD_SETLKW)
+		lock.owner = 1 + fd;
+	lock.waits = command == F_SETLKW || command == F_OFD_SETLKW;
+	/* Nobody need have an address that is right. */
+	if (fx_peek_copy(&copy, asked, sizeof(copy)) != sizeof(copy)) {
+		lock.begin = 0;
+		return lock;
+	}
+	lock.frees = copy.l_type == F_UNLCK;
+	file_lock_begin(&lock, fd, record_range(&copy, &lock), copy.l_type == F_RDLCK);
+	return lock;
+}
+
+void fx_file_lock_end(const struct fx_file_lock *lock, bool failed)
+{
+	if (!lock->begin || (failed && lock->frees))
+		return;
+	file_lock_tell(lock, failed	   ? FX_FILE_LOCK_FAILS
+			     : lock->frees ? FX_FILE_LOCK_FREES
+			     : lock->waits ? FX_FILE_LOCK_HAS_WAITED
+					   : FX_FILE_LOCK_HAS);
+}
+
+struct fx_file_lock fx_flock_begin(int fd, int operation)
+{
+	struct fx_file_lock lock = {.owner = (1 + fd) | FX_FILE_LOCK_OF_FLOCK, .last = TO_THE_END};
+	int what = operation & ~LOCK_NB;
+
+	if (!file_lock_thread() || fd < 0 ||
+	    (what != LOCK_SH && what != LOCK_EX && what != LOCK_UN))
+		return lock;
+	lock.begin = fx_now();
+	lock.frees = what == LOCK_UN;
+	lock.waits = !(operation & LOCK_NB);
+	file_lock_begin(&lock, fd, true, what == LOCK_SH);
+	return lock;
+}
+
+void fx_file_lock_not_said(int fd)
+{
+	struct fx_file_lock lock = {.begin = file_lock_thread() ? fx_now() : 0};
+
+	if (lock.begin)
+		file_lock_begin(&lock, fd, false, false);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Locks of files: flock(), record locks of processes, and those of open files (F_OFD_SETLK). Who has one next is not known to any process, so
+ * each tells the manager what it does (enum fx_file_lock_kind, engine/layout.h), whether anybody waits or not; and
+ * manager/archive/file-locks.h draws. Which file it is, is asked before each call: device and inode.
+ */
+#ifndef FX_PRELOAD_FILE_LOCKS_H
+#define FX_PRELOAD_FILE_LOCKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/provider/engine.h"
+
+/* A call in work. */
+struct fx_file_lock {
+	uint64_t begin; /* ticks; 0: nothing is told of it */
+	uint64_t key;
+	uint64_t first, last;
+	int32_t owner;
+	bool frees, waits;
+};
+
+/* fcntl(fd, command, lock), of the commands that set one; or flock(fd, operation). Nothing is told unless calls are recorded. */
+struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *lock);
+struct fx_file_lock fx_flock_begin(int fd, int operation);
+
+/* The call is over; it has failed, or not. Keeps errno. */
+void fx_file_lock_end(const struct fx_file_lock *lock, bool failed);
+
+/* Locks were changed in a way that is not told (lockf). */
+void fx_file_lock_not_said(int fd);
+
+#endif

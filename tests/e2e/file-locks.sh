@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Arrows of locks of files: programs say who had the lock before them. No arrow is wrong, also where processes are killed, or one is
+# not traced. Half of the cases are others in each run.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+need python3
+target filelocks filelocks.c -pthread
+
+RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
+
+# locks SEED PROCESSES THREADS ROUNDS KIND [kill]: sets `promised', those that have an arrow (`found'), and `wrong' ones.
+locks() {
+	rm -f log.* locked
+	timeout 200 "$FXTRACE" run -c syscall,process --on-full block -o trace.fxt -- ./filelocks "${@:1:5}" locked "${@:6}" >out 2>said ||
+		fail "filelocks $*: $(cat said)"
+	expect_clean trace.fxt
+	"$FXTRACE" dump --json trace.fxt >dump || fail "filelocks $*: no dump"
+	read -r promised found wrong deaths < <(python3 "$FX_SRCDIR/tests/e2e/filelocks_agree.py" dump "$5" 2>differs)
+	[ -n "${promised-}" ] || fail "filelocks $*: $(cat differs)"
+	[ "$wrong" -eq 0 ] || fail "filelocks $*: $wrong arrows are wrong: $(grep wrong differs | head -n 5)"
+	echo "filelocks $*: $found of $promised, $deaths of deaths"
+}
+
+rounds=$(scaled 60)
+for kind in process open flock; do
+	threads=3
+	[ $kind != process ] || threads=1
+	for case in "1 4 $threads" "$RANDOM $((RANDOM % 6 + 2)) $((threads == 1 ? 1 : RANDOM % 4 + 1))"; do
+		# shellcheck disable=SC2086 # three words
+		locks $case "$rounds" $kind
+		# (A thread that is interrupted between its two words says so too late.)
+		[ "$found" -ge $((promised - promised / 20)) ] ||
+			fail "filelocks $case $rounds $kind: $found of $promised waits have an arrow: $(tail -n 3 said differs)"
+	done
+done
+total=0
+for kind in process open flock; do
+	for _ in 1 2; do
+		locks $RANDOM $((RANDOM % 4 + 4)) 1 400 $kind kill
+		total=$((total + found))
+	done
+done
+[ "$total" -gt 0 ] || fail "with processes that are killed, no wait has an arrow"
+
+# Why: from the wait to the process that was slow, also if that ends with its lock.
+cat >slow.c <<'END'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Until the kernel says that the process waits for a lock. */
+static void await_waiter(int pid)
+{
+	char line[200], text[20];
+	int found = 0;
+
+	snprintf(text, sizeof(text), " %d ", pid);
+	while (!found) {
+		FILE *f = fopen("/proc/locks", "r");
+
+		while (fgets(line, sizeof(line), f))
+			found |= strstr(line, "->") && strstr(line, text);
+		fclose(f);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1};
+	int is_flock = !strcmp(argv[1], "flock"), dies = argc > 2;
+	int fd = open("slowly", O_RDWR | O_CREAT, 0600), held[2];
+	char byte;
+
+	if (pipe(held))
+		abort();
+	if (fork() == 0) {
+		fd = open("slowly", O_RDWR);
+		prctl(PR_SET_NAME, "holder");
+		is_flock ? flock(fd, LOCK_EX) : fcntl(fd, F_SETLK, &lock);
+		if (write(held[1], "x", 1) != 1)
+			abort();
+		await_waiter(getppid());
+		usleep(300000);
+		if (dies)
+			raise(SIGKILL);
+		lock.l_type = F_UNLCK;
+		is_flock ? flock(fd, LOCK_UN) : fcntl(fd, F_SETLK, &lock);
+		_exit(0);
+	}
+	if (read(held[0], &byte, 1) != 1)
+		abort();
+	is_flock ? flock(fd, LOCK_EX) : fcntl(fd, F_SETLKW, &lock);
+	wait(NULL);
+	return 0;
+}
+END
+compile slow -O1 -w slow.c
+for way in fcntl flock 'fcntl dies'; do
+	# shellcheck disable=SC2086 # words
+	expect_ok "$FXTRACE" run -q -o slow.fxt -- ./slow $way
+	expect_ok "$FXTRACE" why --json --min-share 0 --slice "${way% dies}:longest" slow.fxt
+	cp out why.json
+	expect_equal True "$(python3 -c 'import json
+rows = json.load(open("why.json"))["why"]["rows"]
+print(any(r["thread"] == "holder" and r["call"] == "usleep" and r["self_ns"] > 0.5 * rows[0]["total_ns"] for r in rows))')" \
+		"the holder is what a lock was waited for: $way"
+	expect_ok "$FXTRACE" dump slow.fxt
+	expect_equal "$([[ $way = *dies ]] && echo 1 || echo 0)" "$(grep -c 'flow-begin.*ends with its locks' out)" "arrows from an end: $way"
+done
