@@ -180,7 +180,18 @@ enum fx_share_kind {
 	/* It was had, after a wait, to read or to write, and is still held. Looked at: it was held against that then. */
 	FX_SHARE_READS = 30,
 	FX_SHARE_WRITES = 31,
-	FX_SHARE_KINDS_END = 32,
+	/*
+	 * A thread is about to let one of those go that wait for a condition, or all: the time lies before that. In place of when it was looked
+	 * at: how many have ever begun to wait. And its newest such call is over.
+	 */
+	FX_SHARE_SIGNALS = 32,
+	FX_SHARE_BROADCASTS = 33,
+	FX_SHARE_SIGNALLED = 34,
+	/* A thread has waited for a condition. In place of when it was looked at: how many had begun to before. Value: 1 if nobody woke it. */
+	FX_SHARE_WAKES = 35,
+	/* As FX_SHARE_HAS, of a robust mutex whose owner has ended without releasing it. */
+	FX_SHARE_INHERITS = 36,
+	FX_SHARE_KINDS_END = 37,
 };
 #define FX_SHARE_WORDS 12u
 
@@ -191,16 +202,16 @@ enum fx_share_kind {
  */
 enum fx_file_lock_kind {
 	/* It is about to ask for one, which may take a while; for one that others may have as well. */
-	FX_FILE_LOCK_WANTS = 32,
-	FX_FILE_LOCK_WANTS_SHARED = 33,
+	FX_FILE_LOCK_WANTS = 40,
+	FX_FILE_LOCK_WANTS_SHARED = 41,
 	/* It has got what it has asked for, after it may have waited, or at once; or it has not, and flock() has given back what there was. */
-	FX_FILE_LOCK_HAS_WAITED = 34,
-	FX_FILE_LOCK_HAS = 35,
-	FX_FILE_LOCK_FAILS = 36,
+	FX_FILE_LOCK_HAS_WAITED = 42,
+	FX_FILE_LOCK_HAS = 43,
+	FX_FILE_LOCK_FAILS = 44,
 	/* What there was of these bytes was given back between begin and time. */
-	FX_FILE_LOCK_FREES = 37,
+	FX_FILE_LOCK_FREES = 45,
 	/* Something is done that is not told; to any file, if that is 0. */
-	FX_FILE_LOCK_NOT_SAID = 38,
+	FX_FILE_LOCK_NOT_SAID = 46,
 };
 #define FX_FILE_LOCK_WORDS 14u
 

@@ -58,14 +58,66 @@ static bool holder_releases(const struct fx_share *share, const struct fx_share_
 	return false;
 }
 
+/* Or whether it has ended as the owner. */
+static bool holder_ends(const struct fx_share *share, const struct fx_share_told *wait)
+{
+	for (size_t i = 0; share->is_inherited && i < share->uses.count; i++) {
+		if (share->uses.items[i].kind == FX_SHARE_INHERITS &&
+		    share->uses.items[i].end > wait->begin)
+			return true;
+	}
+	return false;
+}
+
 static bool mutex_is_ours(const struct fx_share *share)
 {
 	for (size_t i = 0; i < share->uses.count; i++) {
-		if (share->uses.items[i].kind != FX_SHARE_HAS ||
-		    !holder_releases(share, &share->uses.items[i]))
+		const struct fx_share_told *use = &share->uses.items[i];
+
+		if (use->kind == FX_SHARE_HAS && !holder_releases(share, use) &&
+		    !holder_ends(share, use))
 			return false;
 	}
 	return true;
+}
+
+/* The end of that thread of a process; NULL: none is known, or more than one. */
+static const struct fx_share_end *end_find(const struct fx_shares *shares, uint32_t tid)
+{
+	const struct fx_share_end *found = NULL;
+
+	for (size_t i = 0; i < shares->ends.count; i++) {
+		if (shares->ends.items[i].tid != tid)
+			continue;
+		if (found)
+			return NULL;
+		found = &shares->ends.items[i];
+	}
+	return found;
+}
+
+/* From the end of the owner: who was seen to have it, if nobody has released it since. */
+static void mutex_draw_inherited(struct fx_shares *shares, const struct fx_share *share,
+				 const struct fx_share_told *wait)
+{
+	const struct fx_share_end *end = end_find(shares, (uint32_t)wait->value);
+	struct fx_point from;
+
+	if (!wait->looked || (end && end->is_death && end->heard < wait->begin))
+		return;
+	if (!wait->value || !end || end->alive >= wait->end ||
+	    (end->tid == wait->tid && end->provider == wait->provider)) {
+		shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
+		return;
+	}
+	if (releases_before(share, wait->end) != releases_before(share, wait->begin)) {
+		shares->counts.left[FX_TRANSFER_LEFT_ORDER]++;
+		return;
+	}
+	from = (struct fx_point){end->provider, end->pid, end->shown, wait->end - 1};
+	if (end->is_death && end->heard < from.ns)
+		from.ns = end->heard;
+	fx_share_arrow(shares, &from, "ends as the owner", wait);
 }
 
 /*
@@ -105,8 +157,14 @@ static void mutex_draw(struct fx_shares *shares, struct fx_share *share)
 		fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_UNTRACED);
 		return;
 	}
-	for (size_t i = 0; i < share->uses.count; i++)
-		mutex_draw_wait(shares, share, &share->uses.items[i]);
+	for (size_t i = 0; i < share->uses.count; i++) {
+		const struct fx_share_told *use = &share->uses.items[i];
+
+		if (use->kind == FX_SHARE_INHERITS)
+			mutex_draw_inherited(shares, share, use);
+		else
+			mutex_draw_wait(shares, share, use);
+	}
 }
 
 /* --- Semaphores ------------------------------------------------------------------------------- */
@@ -267,7 +325,7 @@ enum share_class { CLASS_MUTEX, CLASS_SEMAPHORE, CLASS_BARRIER, CLASS_RWLOCK };
 
 static enum share_class use_class(const struct fx_share_told *use)
 {
-	if (use->kind <= FX_SHARE_HAS)
+	if (use->kind <= FX_SHARE_HAS || use->kind == FX_SHARE_INHERITS)
 		return CLASS_MUTEX;
 	if (use->kind <= FX_SHARE_TAKES)
 		return CLASS_SEMAPHORE;

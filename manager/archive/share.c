@@ -8,6 +8,9 @@ bool fx_share_has_waited(const struct fx_share_told *told)
 	switch (told->kind) {
 	case FX_SHARE_MEETS:
 		return true;
+	case FX_SHARE_WAKES:
+		return !told->value;
+	case FX_SHARE_INHERITS:
 	case FX_SHARE_HAS:
 	case FX_SHARE_TAKES:
 	case FX_SHARE_READS:

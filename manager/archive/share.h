@@ -32,20 +32,29 @@ struct fx_share_release {
 
 struct fx_share {
 	UT_hash_handle hh;
-	bool lost;    /* not in the hash for lack of memory */
-	bool is_odd;  /* something was done that was not told */
-	bool is_open; /* of a mutex: somebody may have part who is not traced */
+	bool lost;	   /* not in the hash for lack of memory */
+	bool is_odd;	   /* something was done that was not told */
+	bool is_open;	   /* of a mutex: somebody may have part who is not traced */
+	bool is_inherited; /* of a mutex: an owner has ended without releasing it */
 	uint64_t key;
 	FX_VECTOR(struct fx_share_release) releases;
 	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of another lock */
 };
 
+/* Of a thread: nothing more comes of it. */
+struct fx_share_end {
+	uint32_t provider, pid, shown, tid; /* as in struct fx_share_told */
+	bool is_death;			    /* of its process */
+	uint64_t alive, heard;		    /* ns; it ended between them */
+};
+
 struct fx_shares {
 	struct fx_arrows *arrows; /* borrowed */
 	struct fx_share *shares;  /* uthash, by key */
-	uint64_t bytes;		  /* of all that is remembered */
-	bool is_doubtful;	  /* somebody has not told what it does */
-	bool is_lossy;		  /* records are missing */
+	FX_VECTOR(struct fx_share_end) ends;
+	uint64_t bytes;	  /* of all that is remembered */
+	bool is_doubtful; /* somebody has not told what it does */
+	bool is_lossy;	  /* records are missing */
 	bool is_full;
 	struct fx_transfer_counts counts; /* of arrows, and of waits that have none */
 };

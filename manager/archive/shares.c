@@ -19,6 +19,7 @@ void fx_shares_destroy(struct fx_shares *shares)
 		fx_vector_free(&share->uses);
 		free(share);
 	}
+	fx_vector_free(&shares->ends);
 }
 
 static struct fx_share *share_get(struct fx_shares *shares, uint64_t key)
@@ -53,6 +54,7 @@ static int share_release_add(struct fx_share *share, const struct fx_share_told 
 
 static int share_use_add(struct fx_share *share, const struct fx_share_told *told)
 {
+	share->is_inherited |= told->kind == FX_SHARE_INHERITS;
 	if (fx_vector_reserve(&share->uses, 1) < 0)
 		return -1;
 	share->uses.items[share->uses.count++] = *told;
@@ -108,10 +110,27 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 		shares->counts.left[FX_TRANSFER_LEFT_MANY]++;
 }
 
-void fx_shares_end(struct fx_shares *shares, const struct fx_stream *s,
-		   const struct fx_stream_end *end)
+/* Threads whose ends are remembered: a lock that one of the others had is waited for by nobody's end. */
+#define SHARE_ENDS_MAX (1u << 18)
+
+void fx_shares_end(struct fx_shares *shares, struct fx_stream *s, const struct fx_stream_end *end)
 {
+	const uint64_t heard = fx_stream_ns(s, end->ticks);
+	struct fx_stream_thread *t, *next;
+
 	shares->is_lossy |= fx_stream_is_lossy(s, end);
+	HASH_ITER (hh, s->threads, t, next) {
+		if (shares->ends.count >= SHARE_ENDS_MAX || fx_vector_reserve(&shares->ends, 1) < 0)
+			return;
+		shares->ends.items[shares->ends.count++] =
+		    (struct fx_share_end){.provider = s->id,
+					  .pid = s->pid,
+					  .shown = t->shown,
+					  .tid = t->tid,
+					  .is_death = end->ending.is_death,
+					  .alive = t->last_end,
+					  .heard = heard};
+	}
 }
 
 void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)

@@ -13,7 +13,7 @@
  * is drawn of it. (Who comes and goes between two of these looks is not seen.) A holder who just lets it go may not say who he is: where others
  * than those who are traced may have part, such a wait has no arrow from what was released before it.
  *
- * Of read-write locks and barriers: share-rwlock.h, share-barrier.h. Of a semaphore, units that are posted and taken are what bytes are in a channel: transfer-match.h. How many there are is seen as
+ * Of read-write locks, barriers and conditions: share-rwlock.h, share-barrier.h, share-condition.h. Of a semaphore, units that are posted and taken are what bytes are in a channel: transfer-match.h. How many there are is seen as
  * well; from the first moment on in which nobody else was at it, all have to fit.
  */
 #ifndef FX_MANAGER_SHARES_H
@@ -31,8 +31,7 @@ void fx_shares_destroy(struct fx_shares *shares);
 void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told);
 
 /* Nothing more comes of the process. */
-void fx_shares_end(struct fx_shares *shares, const struct fx_stream *s,
-		   const struct fx_stream_end *end);
+void fx_shares_end(struct fx_shares *shares, struct fx_stream *s, const struct fx_stream_end *end);
 
 /* Draws what is certain. `is_doubtful': processes are missing. */
 void fx_shares_finish(struct fx_shares *shares, bool is_doubtful);

@@ -104,11 +104,19 @@ static uint64_t told_ns(const struct fx_rewriting *w, uint64_t ticks)
 	return ticks ? fx_timebase_ns(&w->s->shared->timebase, ticks) : 0;
 }
 
+/* Of barriers and conditions something is counted instead. */
+static bool looks_at_a_time(enum fx_share_kind kind)
+{
+	return kind != FX_SHARE_MEETS && kind != FX_SHARE_MEETS_LAST &&
+	       (kind < FX_SHARE_SIGNALS || kind > FX_SHARE_WAKES);
+}
+
 /* What it has done to a lock that it shares with others. */
 static int take_share(struct fx_rewriting *w, const struct fx_stream_thread *t,
 		      const struct fxt_record *r)
 {
 	struct fx_share_told told;
+	bool is_time;
 
 	if (!t)
 		return -EINVAL;
@@ -125,10 +133,9 @@ static int take_share(struct fx_rewriting *w, const struct fx_stream_thread *t,
 	    .shown = t->shown,
 	    .tid = t->tid,
 	};
-	told.looked = told.kind == FX_SHARE_MEETS || told.kind == FX_SHARE_MEETS_LAST
-			  ? r->args[4].uint64
-			  : told_ns(w, r->args[4].uint64);
-	if (told.value < 0 || told.begin > told.end || told.looked > told.end)
+	is_time = looks_at_a_time(told.kind);
+	told.looked = is_time ? told_ns(w, r->args[4].uint64) : r->args[4].uint64;
+	if (told.value < 0 || told.begin > told.end || (is_time && told.looked > told.end))
 		return -EINVAL;
 	if (told.kind == FX_SHARE_TAKES && told.looked && told.value)
 		told.after = told_ns(w, r->args[0].uint64 + (uint64_t)told.value);

@@ -249,13 +249,18 @@ static bool is_too_open(uint64_t key)
 	return key & PUBLIC || fx_self_is_late();
 }
 
+static bool is_of_mutex(enum fx_share_kind kind)
+{
+	return kind == FX_SHARE_RELEASES || kind == FX_SHARE_HAS || kind == FX_SHARE_INHERITS;
+}
+
 fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 			   const struct fx_share_word *word)
 {
 	uint64_t key = share_key(object);
 	bool is_silent = key > NOT_SAID && are_too_many();
 	bool is_said =
-	    !is_silent && key != NOT_SAID && !(word->kind >= FX_SHARE_POSTS && is_too_open(key));
+	    !is_silent && key != NOT_SAID && (is_of_mutex(word->kind) || !is_too_open(key));
 	enum fx_share_kind kind = is_said ? word->kind : FX_SHARE_NOT_SAID;
 	uint32_t value = kind == FX_SHARE_RELEASES ? is_too_open(key) : (uint32_t)word->value;
 	const uint64_t words[FX_SHARE_WORDS] = {

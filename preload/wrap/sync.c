@@ -142,10 +142,10 @@ static fx_cold void share_released(struct fx_thread *t, const pthread_mutex_t *m
 }
 
 /* (If waits alone are recorded, it was held as the call began, even if it is free by now.) */
-static void share_had(const struct fx_wait *w, const pthread_mutex_t *m)
+static void share_had(const struct fx_wait *w, const pthread_mutex_t *m, enum fx_share_kind kind)
 {
 	const bool was_free = w->looked_free && fx_records_all(fx_self);
-	const struct fx_share_word word = {.kind = FX_SHARE_HAS,
+	const struct fx_share_word word = {.kind = kind,
 					   .value = (int32_t)w->holder,
 					   .begin = w->start,
 					   .looked = was_free ? 0 : w->looked,
@@ -239,8 +239,8 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 {
 	struct fx_wait_cell *cell = fx_wait_cell(w);
 
-	if (error == 0 && w->looked)
-		share_had(w, m);
+	if (w->looked && (error == 0 || error == EOWNERDEAD))
+		share_had(w, m, error ? FX_SHARE_INHERITS : FX_SHARE_HAS);
 	if (error == 0)
 		end_alone(w, m, FX_STR_pthread_mutex_unlock);
 	else if (error == EOWNERDEAD && cell)
@@ -253,8 +253,14 @@ static void fx_end_mutex(struct fx_wait *w, const pthread_mutex_t *m, int error)
 /* Takes a robust one that nobody has, without waiting. */
 static fx_cold int robust_taken(const pthread_mutex_t *m, int error)
 {
+	struct fx_share_word word = {.kind = FX_SHARE_INHERITS};
 	struct fx_thread *t = fx_sync_thread();
 	struct fx_wait visit;
+
+	if (t && error == EOWNERDEAD && mutex_is_shared(m)) {
+		word.begin = word.end = fx_share_now();
+		fx_share_tell(t, m, &word);
+	}
 
 	if (t && (error == 0 || error == EOWNERDEAD) && fx_is_awaited(m) &&
 	    fx_visit_begin(&visit, m)) {
@@ -340,7 +346,33 @@ fx_hot bool fx_pass_pthread_mutex_clocklock(pthread_mutex_t *m, clockid_t clock,
 	PASS_LOCK(m, ret, pthread_mutex_clocklock, m, clock, time);
 }
 
-/* Takes the lock, changes the ceiling, and gives it back. */
+/* Takes the lock, changes the ceiling, and gives it back: who has it next, has it by nobody's release that is told. */
+static fx_cold void ceiling_given_back(const struct fx_wait *w, const pthread_mutex_t *m)
+{
+	const struct fx_share_word word = {.kind = FX_SHARE_NOT_SAID, .looked = w ? w->looked : 0};
+	struct fx_thread *t = fx_sync_thread();
+
+	if (t && mutex_is_shared(m))
+		fx_share_tell(t, m, &word);
+	else
+		fx_release_unknown(m);
+}
+
+static void fx_begin_ceiling(struct fx_wait *w, const struct fx_call *call,
+			     const pthread_mutex_t *m, uint64_t sp)
+{
+	fx_begin_mutex(w, call, m, sp);
+}
+
+static void fx_end_ceiling(struct fx_wait *w, const pthread_mutex_t *m, int error)
+{
+	if (error == 0) {
+		end_alone(w, m, FX_STR_pthread_mutex_unlock);
+		ceiling_given_back(w, m);
+	}
+	fx_wait_end(w);
+}
+
 fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling, int *before,
 						 int *ret)
 {
@@ -349,6 +381,8 @@ fx_hot bool fx_pass_pthread_mutex_setprioceiling(pthread_mutex_t *m, int ceiling
 	if (t && (fx_records_all(t) || mutex_is_held(m)))
 		return false;
 	*ret = FX_REAL(pthread_mutex_setprioceiling)(m, ceiling, before);
+	if (t && *ret == 0)
+		ceiling_given_back(NULL, m);
 	return true;
 }
 

@@ -38,6 +38,7 @@ for kind in mutex recursive checked robust inherit timed cond file sem semfile n
 		sem | named) [ "$sum" -le $((waits / 20)) ] ;;
 		# (Anybody may open that file; so a holder who was not seen, since he just let it go, may be one who is not traced.)
 		file) [ $((found + sum)) -eq "$waits" ] && [ "$sum" -le $((waits / 4)) ] ;;
+		cond) [ "$found" -eq "$waits" ] ;; # (Who woke whom may not be known.)
 		*) [ "$sum" -eq 0 ] && [ "$found" -eq "$waits" ] ;;
 		esac || fail "locking $kind $seed $parties $turns: $found of $waits waits have an arrow: $(cat said)"
 		[ "$found" -ge $least ] || fail "locking $kind $seed $parties $turns: nobody has waited"
@@ -57,6 +58,69 @@ for kind in file semfile; do
 		[ "$found" -eq 0 ] && [ "$sum" -gt 0 ] && grep -q 'since one who was not seen has part' said ||
 			fail "locking $kind, and one is not traced: $found arrows: $(cat said)"
 	done
+done
+
+# One that is killed with the mutex lets the next one have it; and who changes a ceiling has the mutex without a call that says so.
+cat >odd.c <<'END'
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	pthread_mutex_t *m = mmap(NULL, sizeof(*m), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int dies = !strcmp(argv[1], "dies"), told[2], before;
+	pthread_mutexattr_t attr;
+	char byte;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	dies ? pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST) : pthread_mutexattr_setprotocol(&attr, PTHREAD_PRIO_PROTECT);
+	if (!dies)
+		pthread_mutexattr_setprioceiling(&attr, 1);
+	if (pthread_mutex_init(m, &attr) || pipe(told))
+		return 77;
+	if (fork() == 0) {
+		unsigned free = (unsigned)m->__data.__lock;
+
+		if (pthread_mutex_lock(m))
+			_exit(77);
+		if (write(told[1], "x", 1) != 1)
+			_exit(1);
+		/* Until somebody waits. */
+		while (dies ? !(*(volatile unsigned *)&m->__data.__lock >> 31) : (*(volatile unsigned *)&m->__data.__lock - free) < 2)
+			usleep(1000);
+		if (dies)
+			raise(SIGKILL);
+		pthread_mutex_unlock(m);
+		_exit(0);
+	}
+	close(told[1]);
+	if (read(told[0], &byte, 1) != 1)
+		return 77;
+	if (dies ? pthread_mutex_lock(m) != EOWNERDEAD : pthread_mutex_setprioceiling(m, 2, &before))
+		return 1;
+	return wait(NULL) < 0;
+}
+END
+compile odd -O1 -w odd.c -pthread
+for way in dies ceiling; do
+	status=0
+	"$FXTRACE" run -c pthread,process -o odd.fxt -- ./odd $way >out 2>said || status=$?
+	[ $status -ne 77 ] || continue # real-time priorities are not for everybody
+	expect_equal 0 "$status" "odd $way: $(cat said)"
+	expect_ok "$FXTRACE" dump odd.fxt
+	expect_equal "$([ $way = dies ] && echo 1 || echo 0)" "$(grep -c 'flow-end.*"gets"' out)" "arrows: $way"
+	if [ $way = dies ]; then
+		grep -q 'flow-begin.*"ends as the owner"' out || fail "the arrow does not come from the owner's end"
+	else
+		grep -q '1 wait for locks that processes share has no arrow.*not seen' said || fail "a ceiling that was waited for: $(cat said)"
+	fi
 done
 
 # Why: from the wait to the process that was slow.

@@ -7,7 +7,8 @@
  * KIND: mutex, recursive, checked, robust, inherit, timed, cond (a mutex that waits for a condition release as well), file (a mutex in a
  * mapped file, which each process maps anew), sem, semfile, named, or pass: semaphores by which each wakes the next one.
  * kill: processes are killed in the middle. unseen: one of them is not traced.
- * Prints, for each time that a thread has the lock, "G TID BEGIN END TID-BEFORE", in ns of CLOCK_BOOTTIME; and "K" if somebody was killed.
+ * Prints, for each time that a thread has the lock, "G TID BEGIN END TID-BEFORE", in ns of CLOCK_BOOTTIME, of one that had it and was killed
+ * -TID, 0: not known; and "K" if somebody was killed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,8 @@ struct common {
 	pthread_mutex_t mutex;
 	pthread_cond_t cond;
 	sem_t sem, turns[MOST];
-	int last; /* who has released it last */
+	int last;   /* who has released it last */
+	int holder; /* who has it, from when it says so until it is about to release it */
 	int ready;
 };
 
@@ -162,7 +164,8 @@ static void *work(void *opaque)
 			pthread_mutex_consistent(&common->mutex);
 		else if (r != 0)
 			break;
-		last = r ? 0 : common->last;
+		last = r ? -common->holder : common->last;
+		common->holder = tid;
 		if (rand_r(&random) % 8 == 0)
 			usleep(1000); /* as one that is interrupted here */
 		end = now();
@@ -188,6 +191,7 @@ static void *work(void *opaque)
 			pthread_cond_timedwait(&common->cond, &common->mutex, &soon);
 			common->last = tid;
 		}
+		common->holder = 0;
 		give(me);
 		if (is("cond") && i % 3 == 0)
 			pthread_cond_signal(&common->cond);
