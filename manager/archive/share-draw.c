@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "manager/archive/share-barrier.h"
+#include "manager/archive/share-condition.h"
 #include "manager/archive/share-rwlock.h"
 #include "manager/archive/transfer-match.h"
 
@@ -321,7 +322,7 @@ static void semaphore_draw(struct fx_shares *shares, struct fx_share *share)
 }
 
 /* Which kind of lock a use is one of. */
-enum share_class { CLASS_MUTEX, CLASS_SEMAPHORE, CLASS_BARRIER, CLASS_RWLOCK };
+enum share_class { CLASS_MUTEX, CLASS_SEMAPHORE, CLASS_BARRIER, CLASS_RWLOCK, CLASS_CONDITION };
 
 static enum share_class use_class(const struct fx_share_told *use)
 {
@@ -329,7 +330,9 @@ static enum share_class use_class(const struct fx_share_told *use)
 		return CLASS_MUTEX;
 	if (use->kind <= FX_SHARE_TAKES)
 		return CLASS_SEMAPHORE;
-	return use->kind <= FX_SHARE_MEETS_LAST ? CLASS_BARRIER : CLASS_RWLOCK;
+	if (use->kind <= FX_SHARE_MEETS_LAST)
+		return CLASS_BARRIER;
+	return use->kind <= FX_SHARE_WRITES ? CLASS_RWLOCK : CLASS_CONDITION;
 }
 
 /* Memory that is one kind of lock first, and then another. */
@@ -350,6 +353,7 @@ void fx_share_draw(struct fx_shares *shares, struct fx_share *share)
 	    [CLASS_SEMAPHORE] = semaphore_draw,
 	    [CLASS_BARRIER] = fx_share_barrier,
 	    [CLASS_RWLOCK] = fx_share_rwlock,
+	    [CLASS_CONDITION] = fx_share_condition,
 	};
 
 	if (share->uses.count == 0)

@@ -238,14 +238,6 @@ static int fx_call_sem_trywait(sem_t *s)
 	return sem_tried(fx_sync_thread(), s);
 }
 
-/* Conditions that processes share have no arrows. */
-fx_hot bool cond_shared(struct fx_thread *t, const void *c, int *ret)
-{
-	(void)t, (void)c;
-	*ret = 0;
-	return false;
-}
-
 /* A post that comes first is not lost. */
 #define NO_ROW(object) UINT64_MAX
 
@@ -284,19 +276,40 @@ static uint64_t cond_row(const volatile void *cond)
 	return fx_load_relaxed((const volatile uint64_t *)cond) >> 1;
 }
 
+fx_hot bool cond_is_shared(const volatile void *cond)
+{
+	return fx_load_relaxed(&((const volatile pthread_cond_t *)cond)->__data.__wrefs) &
+	       COND_SHARED;
+}
+
 static void fx_begin_cond(struct fx_wait *w, const struct fx_call *call, const pthread_cond_t *c,
 			  uint64_t sp)
 {
-	bool shared = fx_load_relaxed(&c->__data.__wrefs) & COND_SHARED;
+	bool shared = cond_is_shared(c);
 
 	fx_wait_open(w, call, shared ? NULL : c, sp);
 	w->place = cond_row(c);
+	w->looked = shared ? w->start : 0;
+}
+
+/* Processes share it. (It may be gone, but its address is known.) */
+static fx_cold void share_woken(const struct fx_wait *w, const pthread_cond_t *c, int error)
+{
+	const struct fx_share_word word = {.kind = FX_SHARE_WAKES,
+					   .value = error != 0 && error != EOWNERDEAD,
+					   .begin = w->start,
+					   .looked = w->place,
+					   .end = fx_share_now()};
+
+	fx_share_tell(fx_self, c, &word);
 }
 
 /* Here too a note may tell which thread it was: one that signals without the mutex can have looked before this wait
  * began. */
 static void fx_end_cond(struct fx_wait *w, const pthread_cond_t *c, int error)
 {
+	if (w->looked)
+		share_woken(w, c, error);
 	if (error == 0 && fx_wait_cell(w) && !fx_token_take(w, &w->from))
 		fx_wait_guess(w, FX_STR_pthread_cond_signal, fx_wait_noted(w, c, false));
 	fx_wait_end(w);
@@ -340,9 +353,45 @@ fx_hot bool fx_pass_pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m
 	return true;
 }
 
-RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row, cond_shared)
+/* It is told before it is done, or a thread that is let go might have nobody to come from; and then, that it is over. */
+#define SHARE_SIGNALS(name, type, kind_)                                                           \
+	static fx_cold int share_##name(struct fx_thread *t, type *c)                              \
+	{                                                                                          \
+		struct fx_share_word word = {.kind = (kind_), .looked = cond_row(c)};              \
+		int ret;                                                                           \
+                                                                                                   \
+		word.begin = word.end = fx_share_now();                                            \
+		fx_share_tell(t, c, &word);                                                        \
+		ret = FX_REAL(name)(c);                                                            \
+		word.kind = FX_SHARE_SIGNALLED;                                                    \
+		word.end = fx_share_now();                                                         \
+		fx_share_tell(t, c, &word);                                                        \
+		return ret;                                                                        \
+	}                                                                                          \
+                                                                                                   \
+	fx_hot bool name##_shared(struct fx_thread *t, type *c, int *ret)                          \
+	{                                                                                          \
+		if (fx_likely(!cond_is_shared(c)))                                                 \
+			return false;                                                              \
+		*ret = share_##name(t, c);                                                         \
+		return true;                                                                       \
+	}
 
-RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row, cond_shared)
+SHARE_SIGNALS(pthread_cond_signal, pthread_cond_t, FX_SHARE_SIGNALS)
+
+SHARE_SIGNALS(pthread_cond_broadcast, pthread_cond_t, FX_SHARE_BROADCASTS)
+
+/* C11's are of one process. */
+fx_hot bool cnd_shared(struct fx_thread *t, const cnd_t *c, int *ret)
+{
+	(void)t, (void)c;
+	*ret = 0;
+	return false;
+}
+
+RELEASE(pthread_cond_signal, pthread_cond_t, false, cond_row, pthread_cond_signal_shared)
+
+RELEASE(pthread_cond_broadcast, pthread_cond_t, true, cond_row, pthread_cond_broadcast_shared)
 
 fx_hot bool fx_pass_pthread_cond_signal(pthread_cond_t *c, int *ret)
 {
@@ -404,9 +453,9 @@ fx_hot bool fx_pass_cnd_timedwait(cnd_t *c, mtx_t *m, const struct timespec *tim
 	return true;
 }
 
-RELEASE(cnd_signal, cnd_t, false, cond_row, cond_shared)
+RELEASE(cnd_signal, cnd_t, false, cond_row, cnd_shared)
 
-RELEASE(cnd_broadcast, cnd_t, true, cond_row, cond_shared)
+RELEASE(cnd_broadcast, cnd_t, true, cond_row, cnd_shared)
 
 fx_hot bool fx_pass_cnd_signal(cnd_t *c, int *ret)
 {

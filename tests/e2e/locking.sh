@@ -125,13 +125,14 @@ done
 
 # Why: from the wait to the process that was slow.
 target slow slow.c -pthread
-for way in lock semaphore rwlock barrier; do
+for way in lock semaphore rwlock barrier condition; do
 	share=0
 	case $way in
 	lock) call=pthread_mutex_lock ;;
 	semaphore) call=sem_wait ;;
 	rwlock) call=pthread_rwlock_rdlock ;;
 	barrier) call=pthread_barrier_wait ;;
+	condition) call=pthread_cond_wait ;;
 	esac
 	for pause in 300 1000 4000; do
 		"$FXTRACE" run -q -o why.fxt -- ./slow $way $pause || fail "slow $way"

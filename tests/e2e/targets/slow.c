@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* slow WAY MS: one waits for another that sleeps so long: "event": a thread, at an eventfd; "accept": a process, for a connection;
- * "lock", "semaphore", "rwlock" and "barrier": a process, for what it shares with another. */
+ * "lock", "semaphore", "rwlock", "barrier" and "condition": a process, for what it shares with another. */
 #include <netinet/in.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -132,6 +132,40 @@ static int play_others(int is_lock)
 	return 0;
 }
 
+static int play_condition(void)
+{
+	struct shared {
+		pthread_mutex_t lock;
+		pthread_cond_t cond;
+		int done;
+	} *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutexattr_t lock;
+	pthread_condattr_t cond;
+
+	if (s == MAP_FAILED)
+		return 1;
+	pthread_mutexattr_init(&lock);
+	pthread_mutexattr_setpshared(&lock, PTHREAD_PROCESS_SHARED);
+	pthread_mutex_init(&s->lock, &lock);
+	pthread_condattr_init(&cond);
+	pthread_condattr_setpshared(&cond, PTHREAD_PROCESS_SHARED);
+	pthread_cond_init(&s->cond, &cond);
+	if (fork() == 0) {
+		usleep(1000 * ms);
+		pthread_mutex_lock(&s->lock);
+		s->done = 1;
+		pthread_cond_signal(&s->cond);
+		pthread_mutex_unlock(&s->lock);
+		_exit(0);
+	}
+	pthread_mutex_lock(&s->lock);
+	while (!s->done)
+		pthread_cond_wait(&s->cond, &s->lock);
+	pthread_mutex_unlock(&s->lock);
+	wait(NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	if (argc < 3)
@@ -141,5 +175,7 @@ int main(int argc, char **argv)
 		return play_shared(strcmp(argv[1], "lock") == 0);
 	if (strcmp(argv[1], "rwlock") == 0 || strcmp(argv[1], "barrier") == 0)
 		return play_others(strcmp(argv[1], "rwlock") == 0);
+	if (strcmp(argv[1], "condition") == 0)
+		return play_condition();
 	return strcmp(argv[1], "event") == 0 ? play_event() : play_accept();
 }

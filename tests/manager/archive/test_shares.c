@@ -342,3 +342,79 @@ Test(shares, lock_was_free)
 	told(FX_SHARE_WRITES, 2, 0, 100, 0, 110, 0);
 	expect("pthread_rwlock_unlock", 0, FX_TRANSFER_LEFT_UNTRACED, 0);
 }
+
+/* --- Conditions ------------------------------------------------------------------------------- */
+
+static void signals(enum fx_share_kind kind, uint32_t by, uint64_t row, uint64_t from, uint64_t end)
+{
+	told(kind, by, 0, from, row, from, 0);
+	if (end)
+		told(FX_SHARE_SIGNALLED, by, 0, from, row, end, 0);
+}
+
+static void woken(uint32_t by, uint64_t place, uint64_t from, uint64_t end)
+{
+	told(FX_SHARE_WAKES, by, 0, from, place, end, 0);
+}
+
+/* The second signal began when the first wait was over. */
+Test(shares, signals_wake)
+{
+	begin();
+	woken(1, 0, 100, 300);
+	woken(2, 1, 110, 500);
+	signals(FX_SHARE_SIGNALS, 3, 2, 200, 210);
+	signals(FX_SHARE_SIGNALS, 4, 2, 400, 410);
+	expect("pthread_cond_signal", 2, FX_TRANSFER_LEFT_ORDER, 0);
+}
+
+Test(shares, either_signal_may_have_woken)
+{
+	begin();
+	woken(1, 0, 100, 450);
+	woken(2, 1, 110, 500);
+	signals(FX_SHARE_SIGNALS, 3, 2, 200, 210);
+	signals(FX_SHARE_SIGNALS, 4, 2, 400, 410);
+	expect("pthread_cond_signal", 0, FX_TRANSFER_LEFT_ORDER, 2);
+}
+
+Test(shares, broadcast_wakes_all_that_wait)
+{
+	begin();
+	woken(2, 0, 100, 500);
+	signals(FX_SHARE_BROADCASTS, 3, 1, 200, 210);
+	signals(FX_SHARE_SIGNALS, 4, 1, 400, 410);
+	expect_from("pthread_cond_broadcast", 3, 2);
+}
+
+/* Nobody says when it was over, and it may not have been made. */
+Test(shares, broadcast_is_not_over)
+{
+	begin();
+	woken(2, 0, 100, 500);
+	signals(FX_SHARE_BROADCASTS, 3, 1, 200, 0);
+	signals(FX_SHARE_SIGNALS, 4, 1, 400, 410);
+	expect("pthread_cond_broadcast", 0, FX_TRANSFER_LEFT_ORDER, 1);
+}
+
+/* It found nobody else; who stands behind came later, and was not woken. */
+Test(shares, signal_finds_one)
+{
+	begin();
+	woken(2, 0, 100, 300);
+	told(FX_SHARE_WAKES, 1, 1, 400, 1, 450, 0);
+	signals(FX_SHARE_SIGNALS, 3, 1, 200, 210);
+	signals(FX_SHARE_SIGNALS, 4, 1, 250, 260);
+	expect_from("pthread_cond_signal", 3, 2);
+}
+
+/* Who stands behind may have been there before the signal was over. */
+Test(shares, signal_may_have_found_another)
+{
+	begin();
+	woken(2, 0, 100, 300);
+	told(FX_SHARE_WAKES, 1, 1, 205, 1, 450, 0);
+	signals(FX_SHARE_SIGNALS, 3, 1, 200, 210);
+	signals(FX_SHARE_SIGNALS, 4, 1, 250, 260);
+	expect("pthread_cond_signal", 0, FX_TRANSFER_LEFT_ORDER, 1);
+}
