@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fxtrace/reader.h>
@@ -90,6 +91,13 @@ bool fx_host_has_said(const struct fx_host *host, const char *line)
 	if (f)
 		fclose(f);
 	return has;
+}
+
+bool fx_host_has_sent(const struct fx_host *host)
+{
+	struct stat st;
+
+	return stat(host->archive, &st) == 0 && st.st_size > 0;
 }
 
 /* The last line that was said there, which is the reason if there is one. */

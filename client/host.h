@@ -24,6 +24,9 @@ void fx_host_end(struct fx_host *host);
 /* Whether it has said this line. */
 bool fx_host_has_said(const struct fx_host *host, const char *line);
 
+/* Whether something has come of its archive. */
+bool fx_host_has_sent(const struct fx_host *host);
+
 /* Whether it has recorded something; else a line of the command's says why not. */
 bool fx_host_has_recorded(const struct fx_host *host, const char *command);
 

@@ -65,8 +65,8 @@ bool fx_hosts_reap(fx_host_list *hosts)
 	return any;
 }
 
-/* A first signal ends the recordings, a second one what brings them. */
-static void hosts_wait(fx_host_list *hosts, const sigset_t *set)
+/* A first signal ends the recordings, a second one what brings them. Whether one came. */
+static bool hosts_wait(fx_host_list *hosts, const sigset_t *set)
 {
 	bool told = false;
 	int number;
@@ -81,6 +81,7 @@ static void hosts_wait(fx_host_list *hosts, const sigset_t *set)
 		}
 		told = true;
 	}
+	return told;
 }
 
 /* What came becomes one archive. The status. */
@@ -148,30 +149,25 @@ static void hosts_block(sigset_t *set)
 	sigdelset(set, SIGPIPE);
 }
 
-/* What is to be done with all of them. */
-struct hosts_work {
-	char *script;
-	const char *command, *output, *folder;
-	fx_hosts_meanwhile *meanwhile; /* NULL: nothing */
-	void *opaque;
-};
-
-static int hosts_work(fx_host_list *hosts, const struct hosts_work *work)
+static int hosts_work(const struct fx_hosts_job *job, fx_host_list *hosts, const char *folder)
 {
+	bool told = false;
 	sigset_t set;
 	int status;
 
 	hosts_block(&set);
 	for (size_t i = 0; i < hosts->count; i++) {
-		int r = fx_host_start(&hosts->items[i], work->script);
+		int r = fx_host_start(&hosts->items[i], job->script);
 
 		if (r < 0)
-			fx_report_as(work->command, "%s: %s", hosts->items[i].name, strerror(-r));
+			fx_report_as(job->command, "%s: %s", hosts->items[i].name, strerror(-r));
 	}
-	if (work->meanwhile)
-		work->meanwhile(hosts, work->command, work->folder, &set, work->opaque);
-	hosts_wait(hosts, &set);
-	status = hosts_merge(hosts, work->command, work->output);
+	if (job->meanwhile)
+		told = !job->meanwhile(job, hosts, folder, &set);
+	told |= hosts_wait(hosts, &set);
+	if (job->ended && !job->ended(job, hosts, told))
+		return FX_EXIT_FAILURE;
+	status = hosts_merge(hosts, job->command, job->output);
 	if (status)
 		return status;
 	hosts_forget(hosts);
@@ -193,36 +189,48 @@ static void hosts_release(fx_host_list *hosts, const char *command, const char *
 	fx_vector_free(hosts);
 }
 
-int fx_hosts_run(const char *list, char *script, const char *command, const char *output,
-		 fx_hosts_meanwhile *meanwhile, void *opaque)
+int fx_hosts_run(const struct fx_hosts_job *job)
 {
-	char folder[PATH_MAX], *copy = strdup(list);
-	const struct hosts_work work = {script, command, output, folder, meanwhile, opaque};
+	char folder[PATH_MAX], *copy = strdup(job->list);
 	fx_host_list all = {0};
 	int status = FX_EXIT_FAILURE, r;
 
-	snprintf(folder, sizeof(folder), "%s.hosts-XXXXXX", output);
-	if (!copy || !script || !mkdtemp(folder)) {
-		fx_report_as(command, "%s: %s", output, strerror(copy && script ? errno : ENOMEM));
+	snprintf(folder, sizeof(folder), "%s.hosts-XXXXXX", job->output);
+	if (!copy || !job->script || !mkdtemp(folder)) {
+		fx_report_as(job->command, "%s: %s", job->output,
+			     strerror(copy && job->script ? errno : ENOMEM));
 		free(copy);
 		return status;
 	}
 	r = hosts_read(folder, copy, &all);
 	if (r == 0)
-		status = hosts_work(&all, &work);
-	hosts_release(&all, command, folder);
+		status = hosts_work(job, &all, folder);
+	hosts_release(&all, job->command, folder);
 	free(copy);
 	if (r == -EINVAL)
-		fx_usage_error(command, "--hosts: not a comma list of hosts, each there once",
-			       list);
+		fx_usage_error(job->command, "--hosts: not a comma list of hosts, each there once",
+			       job->list);
 	return status;
 }
 
-int fx_hosts_record(struct fx_hosts *hosts, const char *command, const char *output, char **program)
+int fx_hosts_record(struct fx_hosts *hosts, const char *command, const char *output, char **program,
+		    bool has_snapshots)
 {
-	char *script = fx_hosts_script(hosts, program);
-	int status = fx_hosts_run(hosts->list, script, command, output, NULL, NULL);
+	struct fx_hosts_rounds rounds = {0};
+	struct fx_hosts_job job = {
+	    .list = hosts->list,
+	    .script = fx_hosts_script(hosts, program),
+	    .command = command,
+	    .output = output,
+	    .opaque = &rounds,
+	};
+	int status;
 
-	free(script);
+	if (has_snapshots) {
+		job.meanwhile = fx_hosts_rounds_begin;
+		job.ended = fx_hosts_rounds_end;
+	}
+	status = fx_hosts_run(&job);
+	free(job.script);
 	return status;
 }

@@ -22,11 +22,12 @@ void fx_hosts_take(struct fx_hosts *hosts, const struct argp_option *table, int 
 		   const char *value);
 
 /*
- * Records on all of them until all have ended; the first signal ends them. Then they are one archive, `output`. Returns the status to
- * exit with: a failure if none has recorded anything.
+ * Records on all of them until all have ended; the first signal ends them. Then they are one archive, `output`. `has_snapshots`: whenever
+ * the manager of one takes one by its triggers, all do, into an archive beside it. Returns the status to exit with: a failure if none has
+ * recorded anything.
  */
-int fx_hosts_record(struct fx_hosts *hosts, const char *command, const char *output,
-		    char **program);
+int fx_hosts_record(struct fx_hosts *hosts, const char *command, const char *output, char **program,
+		    bool has_snapshots);
 
 /*
  * Takes a snapshot on all of them, at one moment: now, or when the manager of one takes one of its own. Then they are one archive.

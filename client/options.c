@@ -498,7 +498,7 @@ void fx_options_take_environment(struct fx_options *options, const char *command
 
 /* --- The whole ------------------------------------------------------------------------------- */
 
-static bool options_has_snapshots(const struct fx_session_config *c)
+bool fx_options_has_snapshots(const struct fx_session_config *c)
 {
 	for (size_t i = 0; i < c->trigger_count; i++) {
 		if (c->triggers[i].action == FX_TRIGGER_SNAPSHOT)

@@ -137,4 +137,7 @@ void fx_options_take_environment(struct fx_options *options, const char *command
 /* Looks at the whole. NULL, or what does not fit together, and why (clashes.def). */
 const char *fx_options_check(const struct fx_options *options);
 
+/* Whether some alert makes the manager take a snapshot. */
+bool fx_options_has_snapshots(const struct fx_session_config *config);
+
 #endif

@@ -394,7 +394,8 @@ static int record_on_hosts(struct record *record)
 	if (record->remote.json || fx_destination_is_standard(output))
 		fx_usage_error(record->remote.command, "--hosts",
 			       "its archive and its summary cannot go to standard output");
-	return fx_hosts_record(&record->hosts, record->remote.command, output, record->program);
+	return fx_hosts_record(&record->hosts, record->remote.command, output, record->program,
+			       fx_options_has_snapshots(&record->options.config));
 }
 
 int fx_cmd_record(int argc, char **argv)

@@ -89,7 +89,13 @@ static bool snapshot_is_told(const struct fx_remote *remote, bool *ret_ended)
 	return false;
 }
 
-/* Returns 0: now, also of a session that can have none, which then says so; or the status to end with. */
+static int snapshot_without(const char *why)
+{
+	fprintf(stderr, "%s\n", why);
+	return FX_EXIT_FAILURE;
+}
+
+/* Returns 0: now; or the status to end with. */
 static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
 {
 	struct fx_msg_status status;
@@ -97,8 +103,10 @@ static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
 	bool ended = false;
 	int r = snapshot_look(link, &status);
 
-	if (r != 0 || status.mode != FX_MODE_CIRCULAR)
+	if (r != 0)
 		return r;
+	if (status.mode != FX_MODE_CIRCULAR)
+		return snapshot_without(FX_SNAPSHOT_NONE);
 	before = status.snapshots;
 	fprintf(stderr, "%s\n", FX_SNAPSHOT_WAITS);
 	while (r == 0 && status.mode == FX_MODE_CIRCULAR && status.snapshots == before) {
@@ -106,6 +114,9 @@ static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
 			return 0;
 		r = ended ? FX_EXIT_FAILURE : snapshot_look(link, &status);
 	}
+	if (r == 0 && status.mode != FX_MODE_CIRCULAR)
+		r = snapshot_without(status.snapshots == before ? FX_SNAPSHOT_OVER
+								: FX_SNAPSHOT_CALLED);
 	return r;
 }
 

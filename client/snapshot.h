@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What `fxtrace snapshot --await' says once it waits, on standard error: who started it by ssh looks for it. */
+/* What `fxtrace snapshot --await' says on standard error: who started it by ssh looks for it. */
 #ifndef FX_CLIENT_SNAPSHOT_H
 #define FX_CLIENT_SNAPSHOT_H
 
-#define FX_SNAPSHOT_WAITS "fxtrace snapshot: waiting"
+#define FX_SNAPSHOT_WAITS  "fxtrace snapshot: waiting"
+#define FX_SNAPSHOT_NONE   "fxtrace snapshot: there is no session with circular buffers"
+#define FX_SNAPSHOT_OVER   "fxtrace snapshot: the session has ended"
+#define FX_SNAPSHOT_CALLED "fxtrace snapshot: the session has ended, and called for one"
 
 #endif

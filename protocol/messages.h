@@ -245,7 +245,8 @@ struct fx_msg_status {
 	uint32_t categories; /* bits */
 	uint64_t state_ns;   /* since the state began */
 	uint64_t buffer_size;
-	uint64_t snapshots; /* written so far */
+	uint64_t
+	    snapshots; /* written so far; without a session: of the last, and those called for as it ended */
 	uint32_t detached;
 	uint32_t aborted;
 	uint64_t memory;     /* bytes that the buffers of all providers take */

@@ -50,6 +50,7 @@ static void send_status(struct fx_client *c)
 	struct fx_msg_status m = {
 	    .header = fx_message_header(FX_MSG_STATUS),
 	    .state = t->state,
+	    .snapshots = t->snapshots + t->late,
 	    .pid = (uint32_t)getpid(),
 	    .providers = d->roster.provider_count,
 	    .clients = d->client_count,

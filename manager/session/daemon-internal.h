@@ -68,6 +68,7 @@ struct fx_daemon_session {
 	unsigned
 	    small_buffers;  /* providers that have not reserved as much as the session asks for */
 	unsigned snapshots; /* of all kinds */
+	unsigned late;	    /* that were called for as it ended */
 	unsigned beside;    /* those that have a number */
 };
 

@@ -50,8 +50,13 @@ void fx_daemon_session_snapshot_beside(struct fx_daemon *d)
 	struct fx_daemon_session *t = &d->session;
 
 	/* What another user chose as a path is not to be opened with this user's rights. */
-	if (!fx_daemon_session_is_running(t) || t->config.mode != FX_MODE_CIRCULAR || !t->is_own)
+	if (t->config.mode != FX_MODE_CIRCULAR || !t->is_own)
 		return;
+	/* Its own archive has those moments. */
+	if (!fx_daemon_session_is_running(t)) {
+		t->late++;
+		return;
+	}
 	t->snapshots++;
 	fx_snapshot_take_beside(&d->snapshots, &t->config, &d->roster.clock, t->first_anchor,
 				&t->beside, d->roster.providers);

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# `fxtrace snapshot --hosts': the last moments of several hosts up to the same one, in one archive, when it is asked for and when the manager of
-# one takes a snapshot by its triggers; what is slow is waited for, and who is down, or has no session, is a line. A host is a
+# `fxtrace snapshot --hosts' and the triggers of `record --hosts': the last moments of several hosts up to the same one, in one archive, when it is
+# asked for and when the manager of one takes a snapshot by its triggers; what is slow is waited for, and who is down, or has no session, is a line. A host is a
 # manager of its own here; in ssh's place stands a command.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
@@ -54,6 +54,15 @@ expect_programs() {
 		JOIN thread USING (utid) JOIN process p USING (upid)' | tr -d '"\r' | tail -n +2 | sort >found
 	expect_same_file wanted found
 }
+# expect_both ARCHIVE: it has the programs of one and two.
+expect_both() {
+	local name
+
+	"$FXTRACE" query --csv "$1" 'SELECT DISTINCT p.pid FROM process p' | tr -d '"\r' >found
+	for name in one two; do
+		grep -qx "${programs[$name]}" found || fail "host $name has no last moments in $1: $(cat found)"
+	done
+}
 looks() {
 	FXTRACE_SOCKET=$TEST_DIR/$1.sock "$FXTRACE" snapshot -o look.fxt >out 2>err && "$FXTRACE" report --syscalls --json look.fxt | grep -q awake
 }
@@ -91,10 +100,7 @@ wait "$command" || fail "the hosts do not end: $(cat said)"
 expect_clean death.fxt
 expect_no_folder
 expect_line '^fxtrace snapshot: down: left out: ' said
-"$FXTRACE" query --csv death.fxt 'SELECT DISTINCT p.pid FROM process p' | tr -d '"\r' >found
-for name in one two; do
-	grep -qx "${programs[$name]}" found || fail "host $name has no last moments: $(cat found)"
-done
+expect_both death.fxt
 [ -e two.1.fxt ] || fail 'the manager has taken no snapshot of its own'
 
 # A signal ends the wait; nothing stays.
@@ -109,10 +115,114 @@ wait "$command" && fail 'a wait that a signal ends has a snapshot'
 [ ! -e never.fxt ] || fail 'an archive of nothing'
 expect_no_folder
 
+# --- While they are recorded: what one calls for, all take, again and again --------------------------------
+for name in one two; do
+	expect_ok "$FXTRACE" terminate --socket "$name.sock"
+done
+# waits_for ROUND HOST...: these hosts wait for it.
+waits_for() {
+	local round=$1 name
+
+	shift
+	for name; do
+		grep -q waiting "$round.hosts-"*"/$name.messages" 2>/dev/null || return 1
+	done
+}
+# seen_by ARCHIVE NAME...: its last moments are those in which the programs of these hosts found the file.
+seen_by() {
+	local archive=$1 name
+
+	shift
+	expect_clean "$archive"
+	for name; do
+		echo "${programs[$name]}"
+	done | sort >wanted
+	"$FXTRACE" query --csv "$archive" "SELECT DISTINCT p.pid FROM slice s JOIN args a USING (arg_set_id) JOIN thread_track t
+		ON t.id = s.track_id JOIN thread USING (utid) JOIN process p USING (upid) WHERE a.key = 'path' AND a.string_value = 'awake'
+		AND p.cmdline LIKE '%looks.py%' AND s.arg_set_id NOT IN (SELECT arg_set_id FROM args WHERE key = 'errno')" |
+		tr -d '"\r' | tail -n +2 | sort >found
+	expect_same_file wanted found
+}
+# What dies when both programs have found its file.
+cat >dies.sh <<-'END'
+	rm -f seen.*
+	touch awake
+	until [ -e seen.one ] && [ -e seen.two ]; do sleep 0.05; done
+	exit 3
+END
+rm awake
+"$FXTRACE" record --hosts one,two,down -m circular --trigger death:snapshot -q -o flight.fxt >out 2>said </dev/null &
+command=$!
+for round in 1:two 2:one; do
+	wait_for 60 waits_for "flight.${round%:*}.fxt" one two || fail "nobody waits: $(cat said)"
+	FXTRACE_SOCKET=$TEST_DIR/${round#*:}.sock LD_PRELOAD=$LIBFXTRACE sh dies.sh
+	wait_for 60 test -e "flight.${round%:*}.fxt" || fail "no snapshot when ${round#*:} calls for one: $(cat said)"
+	wait_for 60 waits_for "flight.$((${round%:*} + 1)).fxt" one two || fail "nobody waits any more: $(cat said)"
+	seen_by "flight.${round%:*}.fxt" one two
+	rm awake
+done
+kill -INT "$command"
+wait "$command" || fail "the recording does not end well: $(cat said)"
+expect_no_folder
+expect_equal 'flight.1.fxt flight.2.fxt flight.fxt' "$(echo flight*)" 'archives of the recording'
+expect_both flight.fxt
+expect_equal 1 "$(grep -c 'left out: ' said)" "hosts that are left out ($(cat said))"
+
+# A recording that ends as it calls: its own archive has the moment, and the others take theirs.
+cat >ends.sh <<-'END'
+	case $FXTRACE_SOCKET in
+	*one.sock) until [ -e over ]; do sleep 0.05; done; exec sh dies.sh ;;
+	*) until [ -e over.too ]; do sleep 0.05; done ;;
+	esac
+END
+"$FXTRACE" record --hosts one,two -m circular --trigger death:snapshot -c syscall -q -o ends.fxt -- sh ends.sh >out 2>said </dev/null &
+command=$!
+found_last() {
+	local archive
+
+	archive=$(find . -name 'ends.[0-9]*.fxt' | sort -t . -k 3n | tail -n 1)
+	[ -n "$archive" ] && (seen_by "$archive" two) >found.last 2>&1
+}
+wait_for 60 waits_for ends.1.fxt one two || fail "nobody waits: $(cat said)"
+touch over
+wait_for 60 found_last || fail "the other has no last moments: $(cat said found.last)"
+touch over.too
+wait "$command"
+expect_equal 3 $? "the status of the first that does not end well ($(cat said))"
+expect_no_folder
+seen_by ends.fxt one two
+
+# Whoever is killed, the recordings end.
+rm -f over over.too awake
+"$FXTRACE" record --hosts one,two -m circular --trigger death:snapshot -q -o killed.fxt >out 2>said </dev/null &
+command=$!
+wait_for 60 waits_for killed.1.fxt one two || fail "nobody waits: $(cat said)"
+kill -9 "$command"
+wait "$command" 2>/dev/null
+are_over() {
+	"$FXTRACE" status --socket one.sock | grep -q ready && "$FXTRACE" status --socket two.sock | grep -q ready
+}
+wait_for 60 are_over || fail 'the recordings go on'
+rounds_gone() {
+	[ "$(find . -name 'killed.1.fxt.hosts-*')" = '' ]
+}
+wait_for 60 rounds_gone || fail 'what looks after snapshots goes on'
+rm -rf killed.*
+
 # On this host alone: a line, or the end of standard input.
+expect_ok "$FXTRACE" start --socket "$TEST_DIR/one.sock" -m circular -o alone.fxt
 expect_ok sh -c "echo | '$FXTRACE' snapshot --socket one.sock --await -o line.fxt"
 expect_clean line.fxt
 expect_status 1 "$FXTRACE" snapshot --socket one.sock --await -o line.fxt </dev/null
 expect_line 'standard input has ended' err
+# Without a session, or when it ends.
+expect_one_error 1 "$FXTRACE" snapshot --socket none.sock --await -o line.fxt
+mkfifo line
+"$FXTRACE" snapshot --socket one.sock --await -o line.fxt 2>said <>line &
+command=$!
+wait_for 60 grep -q waiting said || fail 'it does not wait'
+expect_ok "$FXTRACE" terminate --socket one.sock
+wait "$command" && fail 'a snapshot of a session that is over'
+expect_line 'the session has ended$' said
 expect_one_error 2 "$FXTRACE" snapshot --hosts one,one -o x.fxt
 expect_one_error 2 "$FXTRACE" snapshot --hosts one -o -

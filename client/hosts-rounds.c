@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Snapshots of hosts that are being recorded: whenever the manager of one takes one by its triggers, the others take theirs of the same moment,
+ * and they are one archive beside the recording's. A process of its own looks after it, so that neither what is recorded nor a signal
+ * waits for what a snapshot takes on its way.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/hosts-internal.h"
+#include "client/snapshot.h"
+#include "client/usage.h"
+#include "manager/session/snapshot.h"
+#include "manager/settings/report.h"
+
+/* --- Before the first ------------------------------------------------------------------------- */
+
+/* Whether all record, or have ended: an archive begins as the recording does. */
+static bool rounds_all_begun(fx_host_list *hosts)
+{
+	bool all = true;
+
+	fx_hosts_reap(hosts);
+	for (size_t i = 0; i < hosts->count; i++)
+		all &= hosts->items[i].pid == 0 || fx_host_has_sent(&hosts->items[i]);
+	return all;
+}
+
+/* A comma list of those hosts that send, or were slow once, for the next round; in place of the last one. */
+static void rounds_list(const fx_host_list *hosts, char *ret)
+{
+	char *to = ret;
+
+	*to = '\0';
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct fx_host *host = &hosts->items[i];
+
+		if (fx_host_has_sent(host) || WIFSIGNALED(host->status))
+			to += sprintf(to, "%s%s", to == ret ? "" : ",", host->name);
+	}
+}
+
+/* --- A round ---------------------------------------------------------------------------------- */
+
+/* What the process that looks after them knows. */
+struct rounds {
+	char *list; /* of the hosts of the next */
+	bool told;  /* there is none */
+};
+
+/* Whether a host has none because its recording has ended. */
+static bool rounds_is_out(const struct fx_host *host)
+{
+	static const char *const words[] = {FX_SNAPSHOT_NONE, FX_SNAPSHOT_OVER, FX_SNAPSHOT_CALLED};
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		is |= fx_host_has_said(host, words[i]);
+	return is;
+}
+
+/* Where nobody has any more, there was no moment. */
+static bool rounds_had_one(const struct fx_hosts_job *job, const fx_host_list *hosts, bool told)
+{
+	struct rounds *rounds = job->opaque;
+	bool are_out = true, any = false;
+
+	rounds_list(hosts, rounds->list);
+	rounds->told = told;
+	for (size_t i = 0; i < hosts->count; i++) {
+		any |= fx_host_has_sent(&hosts->items[i]);
+		are_out &= rounds_is_out(&hosts->items[i]);
+	}
+	return any || !(told || are_out);
+}
+
+static void rounds_run(const struct fx_hosts_job *of, char *list)
+{
+	char script[] = FX_HOSTS_SCRIPT_SNAPSHOT, path[PATH_MAX];
+	struct rounds rounds = {.list = list};
+	const struct fx_hosts_job job = {
+	    .list = list,
+	    .script = script,
+	    .command = of->command,
+	    .output = path,
+	    .meanwhile = fx_hosts_moment_called,
+	    .ended = rounds_had_one,
+	    .opaque = &rounds,
+	};
+
+	for (unsigned n = 1; *rounds.list && !rounds.told; n++) {
+		if (fx_snapshot_path(of->output, n, path, sizeof(path)) < 0)
+			break;
+		fx_hosts_run(&job);
+	}
+}
+
+/* --- The process ------------------------------------------------------------------------------ */
+
+static void rounds_fork(const struct fx_hosts_job *job, fx_host_list *hosts, char *list)
+{
+	struct fx_hosts_rounds *rounds = job->opaque;
+	pid_t parent = getpid();
+
+	fflush(NULL);
+	rounds->pid = fork();
+	if (rounds->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		/* Else the recordings would not end with the lines of life that the parent has. */
+		for (size_t i = 0; i < hosts->count; i++)
+			fx_host_end(&hosts->items[i]);
+		if (getppid() == parent)
+			rounds_run(job, list);
+		exit(fx_usage_flush(job->command, 0));
+	}
+	if (rounds->pid < 0) {
+		fx_report_as(job->command, "no snapshots: %s", strerror(errno));
+		rounds->pid = 0;
+	}
+}
+
+static void rounds_start(const struct fx_hosts_job *job, fx_host_list *hosts)
+{
+	char *list = malloc(strlen(job->list) + 1);
+
+	if (!list) {
+		fx_report_as(job->command, "no snapshots: %s", strerror(ENOMEM));
+		return;
+	}
+	rounds_list(hosts, list);
+	for (size_t i = 0; i < hosts->count; i++) {
+		const struct fx_host *host = &hosts->items[i];
+
+		if (host->pid && !fx_host_has_sent(host))
+			fx_report_as(job->command, "%s: no snapshots: it does not answer",
+				     host->name);
+	}
+	if (*list)
+		rounds_fork(job, hosts, list);
+	free(list);
+}
+
+bool fx_hosts_rounds_begin(const struct fx_hosts_job *job, fx_host_list *hosts, const char *folder,
+			   const sigset_t *set)
+{
+	struct fx_hosts_watch watch;
+	bool goes_on = true;
+	int r = fx_hosts_watch_open(folder, set, &watch);
+
+	if (r < 0) {
+		fx_report_as(job->command, "no snapshots: %s", strerror(-r));
+		return true;
+	}
+	while (goes_on && !rounds_all_begun(hosts) && !fx_hosts_watch_is_over(&watch))
+		goes_on = fx_hosts_watch_wait(&watch, true);
+	fx_hosts_watch_close(&watch);
+	if (goes_on)
+		rounds_start(job, hosts);
+	for (size_t i = 0; i < hosts->count && !goes_on; i++)
+		fx_host_end(&hosts->items[i]);
+	return goes_on;
+}
+
+bool fx_hosts_rounds_end(const struct fx_hosts_job *job, const fx_host_list *hosts, bool told)
+{
+	struct fx_hosts_rounds *rounds = job->opaque;
+
+	(void)hosts;
+	(void)told;
+	if (rounds->pid) {
+		kill(rounds->pid, SIGTERM);
+		while (waitpid(rounds->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return true;
+}
