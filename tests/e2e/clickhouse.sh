@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
-# For tests of ClickHouse, behind lib.sh: servers of the test's own, `one' and `two', which know each other as the shards of cluster `both'.
+# For tests of ClickHouse, behind lib.sh: servers of the test's own, `one' and `two', which know each other as the shards of cluster `both', and `small'.
 # shellcheck disable=SC2154 # of lib.sh
 
 need clickhouse-server curl python3
@@ -41,7 +41,7 @@ settings() {
 }
 
 declare -A ports
-for name in one two; do
+for name in one two small; do
 	for kind in http tcp inter; do
 		ports[$name-$kind]=$(free_port)
 	done

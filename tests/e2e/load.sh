@@ -6,7 +6,7 @@
 
 . "$FX_SRCDIR/tests/e2e/clickhouse.sh"
 
-# once DATABASE: every row of every table is there once.
+# once DATABASE [SERVER]: every row of every table is there once.
 once() {
 	local table id
 
@@ -16,7 +16,7 @@ once() {
 		stats) id=(name idx) ;;
 		*) id=(id id) ;;
 		esac
-		expect_equal '' "$(ask one "SELECT archive, ${id[0]}, ${id[1]}, count() AS n FROM $1.$table
+		expect_equal '' "$(ask "${2-one}" "SELECT archive, ${id[0]}, ${id[1]}, count() AS n FROM $1.$table
 			GROUP BY archive, ${id[0]}, ${id[1]} HAVING n > 1 LIMIT 3")" "rows that are twice in $table"
 	done
 }
@@ -89,7 +89,7 @@ ask one 'CREATE DATABASE other' && ask one 'CREATE TABLE other.slice (a UInt8) E
 expect_one_error 1 load "$url/other" app.fxt
 expect_line 'table slice of database other has other columns' err
 expect_one_error 1 "$FXTRACE" report --clickhouse "$url/nowhere"
-# A server that is full: it refuses the rows, and its words are said.
+# A server that refuses the rows: its words are said.
 ask one 'CREATE DATABASE full'
 load "$url/full" -q
 ask one 'DROP TABLE full.args' && ask one 'CREATE VIEW full.args AS SELECT * FROM full.slice'
@@ -129,6 +129,26 @@ done
 expect_ok load "$url/shot" many.fxt
 once shot
 same shot many.fxt
+
+# A server that is full, on a disk of its own: a line says so; with more room the rest follows.
+settings small
+if mount -t tmpfs -o size=3m none small/data 2>/dev/null; then
+	# shellcheck disable=SC2034 # lib.sh has it
+	at_end='kill -9 "${servers[small]}" 2>/dev/null; umount -l small/data'
+	start small
+	full=http://127.0.0.1:$(port small http)/full
+	expect_one_error 1 load "$full" many.fxt
+	expect_line 'No space left' err
+	expect_equal 0 "$(ask small 'SELECT count() FROM full.archives')" 'archives that are there in part, and count'
+	mount -o remount,size=200m small/data
+	expect_ok load "$full" many.fxt
+	read -r rows sent < <(sed -nE 's/.*: ([0-9]+) rows, ([0-9]+) of them sent.*/\1 \2/p' err)
+	[ "$sent" -lt "$rows" ] || fail "what was there is sent again: $(cat err)"
+	once full small
+	url=${full%/full} same full many.fxt
+else
+	echo 'left out: no disk of a few MB can be mounted here'
+fi
 
 # A batch that is there in part, or twice, is put right before the archive counts.
 load "$url/part" -q many.fxt
