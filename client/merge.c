@@ -31,12 +31,14 @@ struct merge {
 	const char *program;
 	const char *out_path;
 	struct fx_merge_input *inputs;
+	struct fx_merge_input *kept; /* room for as many */
 	size_t count;
 	struct offset *offsets;
 	size_t offset_count;
 	struct fx_merge *merge;
 	struct fx_merge_counts counts;
-	size_t at; /* the input that an error is of */
+	size_t at;	 /* the input that an error is of */
+	size_t left_out; /* inputs that could not be read, or whose clocks nothing tells */
 };
 
 /* --- Options ---------------------------------------------------------------------------------- */
@@ -261,6 +263,9 @@ static int merge_say(const struct merge *merge, const struct fx_merge_counts *co
 		merge->program, merge->out_path, counts->events, counts->events == 1 ? "" : "s",
 		merge->count, merge->count == 1 ? "" : "s", counts->arrows,
 		counts->arrows == 1 ? "" : "s");
+	if (merge->left_out > 0)
+		fprintf(stderr, "; %zu archive%s left out", merge->left_out,
+			merge->left_out == 1 ? "" : "s");
 	if (counts->backwards > 0)
 		fprintf(stderr, "; %" PRIu64 " arrows that would run backwards are left out",
 			counts->backwards);
@@ -268,7 +273,48 @@ static int merge_say(const struct merge *merge, const struct fx_merge_counts *co
 		fprintf(stderr, "; %" PRIu64 " records left out, too large or of unknown kinds",
 			counts->left_out);
 	fputc('\n', stderr);
-	return FX_EXIT_OK;
+	return merge->left_out > 0 ? FX_EXIT_FAILURE : FX_EXIT_OK;
+}
+
+/* --- What is left out ------------------------------------------------------------------------- */
+
+/* Whether it says something of an input, and nothing of this machine. */
+static bool merge_is_of_input(int error)
+{
+	return error != -ENOMEM && error != -EIO && error != -ENOSPC && error != -EMFILE &&
+	       error != -ENFILE;
+}
+
+static size_t merge_count_untold(const struct merge *merge)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < merge->count; i++)
+		count += fx_merge_result(merge->merge, i).aligned->how == FX_ALIGN_NONE;
+	return count;
+}
+
+/* Goes on without the input that the error is of, all of them if it is their clocks. False: fewer than two would be left. */
+static bool merge_leave_out(struct merge *merge, int error)
+{
+	const bool is_clock = error == -ENODATA;
+	size_t out = is_clock ? merge_count_untold(merge) : 1, kept = 0;
+
+	if (!merge_is_of_input(error) || merge->count < out + 2)
+		return false;
+	for (size_t i = 0; i < merge->count; i++) {
+		if (is_clock ? fx_merge_result(merge->merge, i).aligned->how == FX_ALIGN_NONE
+			     : i == merge->at)
+			merge_complain(merge, i, error);
+		else
+			merge->kept[kept++] = merge->inputs[i];
+	}
+	fx_merge_free(merge->merge);
+	merge->merge = NULL;
+	memcpy(merge->inputs, merge->kept, kept * sizeof(*merge->kept));
+	merge->count = kept;
+	merge->left_out += out;
+	return true;
 }
 
 /* --- The whole -------------------------------------------------------------------------------- */
@@ -282,8 +328,11 @@ static int merge_write(void *opaque, struct fx_output *out)
 
 static int merge_make(struct merge *merge)
 {
-	int r = fx_merge_open(merge->inputs, merge->count, &merge->merge, &merge->at);
+	int r;
 
+	do {
+		r = fx_merge_open(merge->inputs, merge->count, &merge->merge, &merge->at);
+	} while (r < 0 && merge_leave_out(merge, r));
 	if (r < 0)
 		return merge_complain(merge, merge->at, r);
 	if (!fx_archive_make(merge->program, merge->out_path, merge_write, merge, &r))
@@ -297,8 +346,9 @@ int fx_cmd_merge(int argc, char **argv)
 	int status;
 
 	merge.inputs = calloc((size_t)argc, sizeof(*merge.inputs));
+	merge.kept = calloc((size_t)argc, sizeof(*merge.kept));
 	merge.offsets = calloc((size_t)argc, sizeof(*merge.offsets));
-	if (!merge.inputs || !merge.offsets) {
+	if (!merge.inputs || !merge.kept || !merge.offsets) {
 		fx_report_as(argv[0], "%s", strerror(ENOMEM));
 		status = FX_EXIT_FAILURE;
 	} else {
@@ -307,6 +357,7 @@ int fx_cmd_merge(int argc, char **argv)
 	}
 	fx_merge_free(merge.merge);
 	free(merge.inputs);
+	free(merge.kept);
 	free(merge.offsets);
 	return status;
 }

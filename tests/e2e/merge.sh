@@ -251,6 +251,40 @@ head -c $(($(stat -c %s work.fxt) / 2 + 3)) work.fxt >cut.fxt
 expect_one_error 1 "$FXTRACE" merge -o rest.fxt one.fxt cut.fxt
 expect_line 'cut.fxt: offset 0x[0-9a-f]*: truncated' err
 expect_clean rest.fxt
+# Of many, those that cannot be merged are a line each, and the rest goes on: what is no archive, of a release that is not known, of a rank
+# that died before it had anything, or whose clock is of a version that nobody knows.
+python3 - <<'END' || fail "no other versions"
+import struct
+data = bytearray(open("work.fxt", "rb").read())
+at = 0
+while (at := data.find(b"fxtrace:clock\0\0\0", at)) >= 0:
+    struct.pack_into("<Q", data, at + 16, 99)
+    at += 80
+open("later.fxt", "wb").write(data)
+data[0:8] = struct.pack("<Q", struct.unpack_from("<Q", data)[0] ^ 1 << 40)
+open("release.fxt", "wb").write(data)
+END
+expect_ok "$FXTRACE" run -q -o other.fxt -- ls /
+head -c $(($(stat -c %s other.fxt) / 2 + 3)) other.fxt >died.fxt
+expect_status 1 "$FXTRACE" merge -o most.fxt empty.fxt one.fxt later.fxt release.fxt no-such-file.fxt work.fxt died.fxt unknown.fxt
+cp err said
+for bad in empty release no-such-file; do
+	expect_equal 1 "$(grep -c "^fxtrace merge: $bad.fxt: " said)" "lines of $bad.fxt ($(cat said))"
+done
+for bad in later unknown; do
+	expect_equal 1 "$(grep -c "^fxtrace merge: $bad.fxt: nothing tells how its clock lies to that of one.fxt" said)" "lines of $bad.fxt ($(cat said))"
+done
+expect_line '^fxtrace merge: died.fxt: offset 0x[0-9a-f]*: truncated' said
+expect_equal 6 "$(wc -l <said)" "lines ($(cat said))"
+expect_clean most.fxt
+expect_ok "$FXTRACE" merge -o two.fxt one.fxt work.fxt
+for archive in most two; do
+	"$FXTRACE" query --csv $archive.fxt 'SELECT count(DISTINCT upid) FROM process' | tail -n 1 >$archive.count
+done
+[ "$(tr -d '\r' <most.count)" -ge "$(tr -d '\r' <two.count)" ] || fail 'the rest is not there'
+rm later.fxt release.fxt
+expect_status 1 "$FXTRACE" merge -o most.fxt one.fxt no-such-file.fxt work.fxt
+expect_line '^fxtrace merge: most.fxt: .* of 2 archives, .*; 1 archive left out$' err
 if [ -w /dev/full ]; then
 	expect_one_error 1 "$FXTRACE" merge -o /dev/full one.fxt work.fxt
 	expect_line 'No space left' err
