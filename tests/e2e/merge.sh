@@ -304,26 +304,7 @@ echo "$resident MB resident"
 [ -n "$resident" ] && [ "$resident" -lt 48 ] || fail "$resident MB resident for 96 MB"
 
 # Many: memory does not grow with their size, and with their number by what is known of each.
-cat >loop.c <<'END'
-#include <stdlib.h>
-__attribute__((noinline)) static int leaf(int i) { __asm__ volatile(""); return i; }
-int main(int argc, char **argv) { int n = 0; for (int i = 0; i < atoi(argv[argc - 1]); i++) n += leaf(i); return n == 1; }
-END
-compile loop -O1 -finstrument-functions loop.c
-# merged_memory CALLS COUNT: KiB resident.
-merged_memory() {
-	rm -rf parts
-	mkdir parts
-	"$FXTRACE" run -q -o parts/1.fxt.zst -- ./loop "$1"
-	for ((i = 2; i <= $2; i++)); do
-		cp parts/1.fxt.zst "parts/$i.fxt.zst"
-	done
-	python3 - "$FXTRACE" <<'END'
-import glob, resource, subprocess, sys
-subprocess.run([sys.argv[1], "merge", "-o", "/dev/null", *sorted(glob.glob("parts/*"))], stderr=subprocess.DEVNULL, check=True)
-print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-END
-}
+. "$FX_SRCDIR/tests/e2e/many-archives.sh"
 few=$(merged_memory 1000 20)
 many=$(merged_memory 1000 220)
 large=$(merged_memory 400000 20)
