@@ -7,22 +7,25 @@
 need python3
 count=${FX_MERGE_COUNT:-1000} large=${FX_MERGE_LARGE:-20} megabytes=${FX_MERGE_MB:-100}
 
-# measured NAME CALLS COUNT EXTENSION: prints a line; KiB in the variable.
+# measured CALLS COUNT EXTENSION: prints a line; KiB are in $resident.
 measured() {
 	local begin=$SECONDS
 
-	printf -v "$1" %s "$(merged_memory "$2" "$3" "$4")"
-	printf '%5d archives%s of %9d bytes: %7d KiB resident, %4d s with making them\n' "$3" "$4" \
-		"$(stat -c %s "parts/1$4")" "${!1}" $((SECONDS - begin))
+	resident=$(merged_memory "$1" "$2" "$3")
+	printf '%5d archives%s of %9d bytes: %7d KiB resident, %4d s with making them\n' "$2" "$3" \
+		"$(stat -c %s "parts/1$3")" "$resident" $((SECONDS - begin))
 	rm -rf parts
 }
 status=0
 for extension in .fxt .fxt.zst; do
 	# A call has 24 bytes, less once compressed.
 	calls=$((megabytes * 1000000 / 24))
-	measured few 1000 "$large" $extension
-	measured many 1000 "$count" $extension
-	measured heavy $calls "$large" $extension
+	measured 1000 "$large" $extension
+	few=$resident
+	measured 1000 "$count" $extension
+	many=$resident
+	measured $calls "$large" $extension
+	heavy=$resident
 	each=$(((many - few) / (count - large))) size=$(((heavy - few) / large))
 	sum=$((few + (count - large) * each + count * (size > 0 ? size : 0)))
 	printf '%s: %d KiB for each archive, %d KiB more for each that is large; %d large ones: %d MB\n' "${extension#.}" $each $size "$count" $((sum / 1024))

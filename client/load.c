@@ -13,6 +13,7 @@
 #include "client/archive.h"
 #include "client/commands.h"
 #include "client/filters.h"
+#include "client/load-clocks.h"
 #include "client/load-spans.h"
 #include "client/quantity.h"
 #include "client/usage.h"
@@ -27,6 +28,7 @@ enum {
 	OPTION_LEAST,
 	OPTION_CLUSTER,
 	OPTION_TTL,
+	OPTION_ALIGN,
 	OPTION_HOST,
 	OPTION_JOB,
 	OPTION_RANK,
@@ -43,6 +45,8 @@ struct load {
 	size_t count;
 	struct fx_filters filters;
 	struct fx_load_spans spans;
+	struct fx_load_clocks clocks;
+	bool aligns;
 	const char *rows_alone,
 	    *spans_alone; /* options of one kind of server that were given; NULL: none */
 	bool quiet;
@@ -57,6 +61,10 @@ static const struct argp_option option_table[] = {
      "To this collector, as spans, by OpenTelemetry's protocol with JSON: http://HOST:4318", 0},
     {"cluster", OPTION_CLUSTER, "NAME", 0,
      "Make tables that are Distributed over this cluster of the server's", 1},
+    {"align", OPTION_ALIGN, NULL, 0,
+     "Say in the table `clock' how the clocks of the FILEs lie to each other, as fxtrace merge "
+     "finds it",
+     1},
     {"ttl", OPTION_TTL, "DAYS", 0, "Let the server drop rows when their archive is so old", 1},
     {"host", OPTION_HOST, "NAME", 0, "The host that archives are of, if they say it otherwise", 2},
     {"job", OPTION_JOB, "NAME", 0, "The same: the job", 2},
@@ -136,6 +144,9 @@ static error_t load_parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_TTL:
 		load->rows_alone = "--ttl";
 		break;
+	case OPTION_ALIGN:
+		load->rows_alone = "--align";
+		break;
 	case OPTION_HOST:
 		load->rows_alone = "--host";
 		break;
@@ -166,6 +177,9 @@ static error_t load_parse_option(int key, char *arg, struct argp_state *state)
 	case OPTION_TTL:
 		load->terms.days = load_parse_number(load, "not a number of days from 1 to 36500",
 						     1, LOAD_DAYS_MAX, arg);
+		return 0;
+	case OPTION_ALIGN:
+		load->aligns = true;
 		return 0;
 	case OPTION_HOST:
 		load->claims.host = load_parse_name(load, arg);
@@ -258,7 +272,7 @@ static int load_say(const struct load *load, const char *file, const struct fx_l
 
 /* --- The whole -------------------------------------------------------------------------------- */
 
-static int load_file(const struct load *load, struct fx_clickhouse *server, const char *file,
+static int load_file(struct load *load, struct fx_clickhouse *server, const char *file,
 		     bool *ret_server_failed)
 {
 	bool shown = !load->quiet && isatty(STDERR_FILENO);
@@ -272,13 +286,15 @@ static int load_file(const struct load *load, struct fx_clickhouse *server, cons
 	fx_archive_close_fd(fd);
 	if (percent >= 0)
 		fputs("\r\033[K", stderr);
+	if (r == 0)
+		fx_load_clocks_add(&load->clocks, file, result.archive);
 	*ret_server_failed = r == -EIO && !result.what && fx_clickhouse_code(server) == 0;
 	return r < 0 ? load_complain(load, server, file, &result, r)
 		     : load_say(load, file, &result);
 }
 
 /* What is wrong with a file is said, and the rest goes on; a server that is gone ends it. */
-static int load_files(const struct load *load, struct fx_clickhouse *server)
+static int load_files(struct load *load, struct fx_clickhouse *server)
 {
 	int status = FX_EXIT_OK;
 	bool failed = false;
@@ -287,10 +303,12 @@ static int load_files(const struct load *load, struct fx_clickhouse *server)
 		if (load_file(load, server, load->files[i], &failed) != FX_EXIT_OK)
 			status = FX_EXIT_FAILURE;
 	}
+	if (load->aligns && !failed && fx_load_clocks(&load->clocks, server) != FX_EXIT_OK)
+		status = FX_EXIT_FAILURE;
 	return status;
 }
 
-static int load_into_clickhouse(const struct load *load)
+static int load_into_clickhouse(struct load *load)
 {
 	struct fx_clickhouse *server;
 	char *fault = NULL;
@@ -312,22 +330,30 @@ static int load_into_clickhouse(const struct load *load)
 	return status;
 }
 
+static int load_run(struct load *load)
+{
+	load->clocks.quiet = load->quiet;
+	load->spans.program = load->program;
+	load->spans.files = load->files;
+	load->spans.count = load->count;
+	load->spans.quiet = load->quiet;
+	return load->spans.url ? fx_load_spans(&load->spans) : load_into_clickhouse(load);
+}
+
 int fx_cmd_load(int argc, char **argv)
 {
 	struct load load = {.program = argv[0], .claims.rank = -1, .filters = FX_FILTERS_INIT};
 	int status;
 
 	load.files = calloc((size_t)argc, sizeof(*load.files));
-	if (!load.files) {
+	if (!load.files || fx_load_clocks_init(argv[0], (size_t)argc, &load.clocks) < 0) {
 		fx_report_as(argv[0], "%s", strerror(ENOMEM));
-		return FX_EXIT_FAILURE;
+		status = FX_EXIT_FAILURE;
+	} else {
+		fx_usage_parse(argv[0], &load_parser, argc, argv, 0, &load);
+		status = load_run(&load);
 	}
-	fx_usage_parse(argv[0], &load_parser, argc, argv, 0, &load);
-	load.spans.program = load.program;
-	load.spans.files = load.files;
-	load.spans.count = load.count;
-	load.spans.quiet = load.quiet;
-	status = load.spans.url ? fx_load_spans(&load.spans) : load_into_clickhouse(&load);
+	fx_load_clocks_free(&load.clocks);
 	free(load.files);
 	return status;
 }

@@ -187,6 +187,7 @@ int fx_load_archive(struct fx_clickhouse *server, const struct fx_load_claims *c
 	/* Unless it tells when it was recorded. */
 	load.facts.day = (uint16_t)(st.st_mtime / LOAD_DAY_SECONDS);
 	r = fx_load_identity(fd, &load.facts.archive);
+	ret->archive = load.facts.archive;
 	if (r == 0)
 		r = load_is_there(&load);
 	ret->was_there = r == 1;

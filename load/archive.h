@@ -27,6 +27,7 @@ struct fx_load_claims {
 };
 
 struct fx_load_result {
+	uint64_t archive; /* its identity */
 	bool was_there;
 	bool is_damaged;
 	struct fxt_fault fault; /* the first one, if it is damaged or cannot be read */

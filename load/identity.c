@@ -46,6 +46,11 @@ int fx_load_identity(int fd, uint64_t *ret)
 	return r;
 }
 
+uint64_t fx_load_identity_of(const uint64_t *identities, size_t count)
+{
+	return XXH64(identities, count * sizeof(*identities), 0);
+}
+
 #else
 
 int fx_load_identity(int fd, uint64_t *ret)
@@ -53,6 +58,13 @@ int fx_load_identity(int fd, uint64_t *ret)
 	(void)fd;
 	*ret = 0;
 	return -ENOTSUP;
+}
+
+uint64_t fx_load_identity_of(const uint64_t *identities, size_t count)
+{
+	(void)identities;
+	(void)count;
+	return 0;
 }
 
 #endif

@@ -133,7 +133,7 @@ same shot many.fxt
 # A server that is full, on a disk of its own: a line says so; with more room the rest follows.
 settings small
 if mount -t tmpfs -o size=3m none small/data 2>/dev/null; then
-	# shellcheck disable=SC2034 # lib.sh has it
+	# shellcheck disable=SC2016,SC2034 # lib.sh has it, and expands it
 	at_end='kill -9 "${servers[small]}" 2>/dev/null; umount -l small/data'
 	start small
 	full=http://127.0.0.1:$(port small http)/full
@@ -181,3 +181,47 @@ parts="$(ask one 'SELECT count() FROM shards.slice_local') $(ask two 'SELECT cou
 expect_equal "$total" $((${parts% *} + ${parts#* })) "rows of both shards ($parts)"
 [ "${parts% *}" -gt 0 ] && [ "${parts#* }" -gt 0 ] || fail "one shard has no rows: $parts"
 expect_equal 2 "$(ask two "SELECT count() FROM shards.archives WHERE job = '77'")" 'archives of the job, as the other shard knows them'
+
+# --- Clocks --------------------------------------------------------------------------------------------
+# Of a host whose clock is 100 s ahead and drifts: times that are aligned there are those of one archive that `fxtrace merge' makes.
+python3 "$FX_SRCDIR/tests/e2e/fxt_edit.py" rank-4.fxt far.fxt --later 100 --drift 50 --machine 9 --session 9 || fail 'no host that is far'
+expect_ok "$FXTRACE" merge -o merged.fxt rank-3.fxt far.fxt
+"$FXTRACE" query --csv merged.fxt 'SELECT ts, name FROM slice' | tr -d '"\r' | tail -n +2 >merged.rows
+timelines() {
+	ask one 'SELECT DISTINCT timeline FROM shards.clock'
+}
+expect_ok load "$url/shards" --cluster both --align rank-3.fxt far.fxt
+expect_line '^fxtrace load: timeline [0-9]+ of 2 archives$' err
+timeline=$(timelines)
+for times in 1 2; do
+	ask one "SELECT aligned + toInt64(round((ts - clock_ts) * slope)) AS at, name FROM shards.slice GLOBAL ANY INNER JOIN (
+		SELECT archive, ts AS clock_ts, aligned, slope FROM shards.clock WHERE timeline = $timeline) USING (archive) WHERE at > 0 ORDER BY at FORMAT CSV" |
+		tr -d '"\r' >server.rows
+	python3 - <<-'END' || fail 'other times than in one archive'
+		rows = [sorted((int(line.split(",", 1)[0]), line.split(",", 1)[1]) for line in open(name)) for name in ("merged.rows", "server.rows")]
+		assert len(rows[0]) == len(rows[1]) > 50, tuple(map(len, rows))
+		first = rows[0][0][0]
+		for one, other in zip(*(sorted(r, key=lambda row: (row[1], row[0])) for r in rows)):
+		    assert one[1] == other[1] and abs(one[0] - other[0]) <= 2, (one, other)
+		assert rows[0][-1][0] - first < 60 * 10**9, "they are 100 s apart"
+	END
+	expect_equal 2 "$(ask two 'SELECT count() FROM shards.clock')" 'clocks, as the other shard knows them'
+	# Once more, with one row gone, as if it had been cut off.
+	[ "$times" = 1 ] || break
+	for server in one two; do
+		ask $server 'ALTER TABLE shards.clock_local DELETE WHERE slope != 1'
+	done
+	mutated() {
+		[ "$(ask one 'SELECT count() FROM system.mutations WHERE is_done = 0')$(ask two 'SELECT count() FROM system.mutations WHERE is_done = 0')" = 00 ]
+	}
+	wait_for 60 mutated || fail 'the servers do not take rows away'
+	expect_equal 1 "$(ask one 'SELECT count() FROM shards.clock')" 'clocks that are left'
+	expect_ok load "$url/shards" --cluster both --align rank-3.fxt far.fxt
+	expect_ok load "$url/shards" --cluster both --align rank-3.fxt far.fxt
+	expect_equal "$timeline" "$(timelines)" 'the timeline, each time'
+done
+# Whose clock nothing tells of is a line, and the others are there.
+python3 "$FX_SRCDIR/tests/e2e/fxt_edit.py" rank-4.fxt dateless.fxt --no-clocks || fail 'no archive without dates'
+expect_status 1 load "$url/clocks" --align rank-3.fxt dateless.fxt far.fxt
+expect_line '^fxtrace load: dateless.fxt: nothing tells how its clock lies to that of rank-3.fxt$' err
+expect_equal 2 "$(ask one 'SELECT count() FROM clocks.clock')" 'clocks of those that are told of'
