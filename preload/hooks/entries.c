@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The usual half. Functions get arguments in vectors, which are not saved before it: the compiler is to use none. */
-#if defined(__x86_64__) && defined(__clang__)
-#pragma clang attribute push(__attribute__((target("general-regs-only"))), apply_to = function)
-#elif defined(__x86_64__) && __GNUC__ < 11
-#pragma GCC target("no-sse")
-#elif defined(__x86_64__)
-#pragma GCC target("general-regs-only")
-#endif
+/* The usual half. Functions get arguments in vectors, which are not saved before it. */
+#include "preload/hooks/no-vectors.h"
+
+FX_NO_VECTORS_BEGIN
 
 #include "preload/hooks/entries.h"
 
@@ -44,6 +40,4 @@ bool fx_entry_record(uint64_t place)
 	return true;
 }
 
-#if defined(__x86_64__) && defined(__clang__)
-#pragma clang attribute pop
-#endif
+FX_NO_VECTORS_END

@@ -16,6 +16,8 @@ _Static_assert(offsetof(struct fx_entry_next, fentry) == 8, "the assembly goes b
 
 #include <cpuid.h>
 
+#include "preload/hooks/way-asm.h"
+
 /* SSE, AVX, the masks and both halves of AVX-512: what arguments can be in. */
 #define VECTOR_PARTS 0xe6u
 
@@ -36,99 +38,11 @@ uint64_t fx_entry_vectors(void)
 	return parts == NO_XSAVE ? 0 : parts;
 }
 
-/*
- * rbx holds the stack pointer of the saved registers, since the stack is not aligned behind every prologue. At 2: the slow
- * half, once a function and where a chunk ends; all of a vector is saved, for libc's string functions use all of it. (XSAVE's
- * plain form takes 2,688 bytes for these parts, and wants the header at 512 cleared.)
- */
-__asm__(".text\n"
-	".balign 16\n"
-	".type fx_entry_kept, @function\n"
-	"fx_entry_kept:\n" /* called by a way, whose place stands above */
-	".cfi_startproc\n"
-	"	pushq %rax\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %rcx\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %rdx\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %rsi\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %rdi\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %r8\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %r9\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %r10\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %r11\n"
-	".cfi_adjust_cfa_offset 8\n"
-	"	pushq %rbx\n"
-	".cfi_adjust_cfa_offset 8\n"
-	".cfi_rel_offset rbx, 0\n"
-	"	movq %rsp, %rbx\n"
-	".cfi_def_cfa_register rbx\n"
-	"	andq $-16, %rsp\n"
-	"	movq 88(%rbx), %rdi\n"
-	"	call fx_entry_record\n"
-	"	testb %al, %al\n"
-	"	jz 2f\n"
-	"1:	movq %rbx, %rsp\n"
-	".cfi_def_cfa_register rsp\n"
-	"	popq %rbx\n"
-	".cfi_adjust_cfa_offset -8\n"
-	".cfi_restore rbx\n"
-	"	popq %r11\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %r10\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %r9\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %r8\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %rdi\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %rsi\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %rdx\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %rcx\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	popq %rax\n"
-	".cfi_adjust_cfa_offset -8\n"
-	"	ret\n"
-	".cfi_def_cfa rbx, 88\n"
-	".cfi_rel_offset rbx, 0\n"
-	"2:	call fx_entry_vectors\n"
-	"	testl %eax, %eax\n"
-	"	jz 3f\n"
-	"	subq $2688, %rsp\n"
-	"	andq $-64, %rsp\n"
-	"	xorl %edx, %edx\n"
-	"	movq %rdx, 512(%rsp)\n"
-	"	movq %rdx, 520(%rsp)\n"
-	"	movq %rdx, 528(%rsp)\n"
-	"	movq %rdx, 536(%rsp)\n"
-	"	movq %rdx, 544(%rsp)\n"
-	"	movq %rdx, 552(%rsp)\n"
-	"	movq %rdx, 560(%rsp)\n"
-	"	movq %rdx, 568(%rsp)\n"
-	"	xsave64 (%rsp)\n"
-	"	movq 88(%rbx), %rdi\n"
-	"	call fx_entry_record_slowly\n"
-	"	call fx_entry_vectors\n"
-	"	xorl %edx, %edx\n"
-	"	xrstor64 (%rsp)\n"
-	"	jmp 1b\n"
-	"3:	subq $512, %rsp\n"
-	"	fxsave64 (%rsp)\n"
-	"	movq 88(%rbx), %rdi\n"
-	"	call fx_entry_record_slowly\n"
-	"	fxrstor64 (%rsp)\n"
-	"	jmp 1b\n"
-	".cfi_endproc\n"
-	".size fx_entry_kept, .-fx_entry_kept\n");
+/* Called by a way, whose place stands above. */
+FX_WAY("fx_entry_kept", "", "	movq 88(%rbx), %rdi\n", "fx_entry_record",
+       "	testb %al, %al\n"
+       "	jz 2f\n",
+       "fx_entry_record_slowly", "	ret\n");
 
 /* The call goes on to libc's as it was. */
 #define FX_ENTRY_WAY(name, next)                                                                   \

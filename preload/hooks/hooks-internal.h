@@ -9,18 +9,7 @@
 #include "engine/provider/frame.h"
 #include "engine/provider/function.h"
 #include "preload/hooks/quick.h"
-
-/* Whether `f` is the call of `function` that ends here; `tail`: the exit hook was reached by a jump. Stack space
- * taken within the call (alloca) puts its plain exit below its entry. */
-fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t sp, void *site,
-			   bool tail)
-{
-	uint64_t entered = fx_frame_sp(f);
-
-	if (f->id != function)
-		return false;
-	return tail ? entered < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : entered >= sp;
-}
+#include "preload/hooks/usual.h"
 
 /* Slow halves: all that may happen at an entry and at an exit. `key`: see hooks.c; `used`: a frame to be
  * taken back. What they find is saved before (kept.c): they are to be jumped to, with all that a function keeps as it was. */

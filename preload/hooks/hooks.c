@@ -20,124 +20,12 @@
 #define APART __attribute__((noinline))
 
 /*
- * Where the call is: low half the call site, high half the place of the hook itself. A function that
- * was inlined into another has its parent's stack address and call site, but a hook of its own.
- */
-fx_hot uint64_t call_key(uint64_t site, void *place)
-{
-	return (uint32_t)site | (uint64_t)(uintptr_t)place << 32;
-}
-
-/*
  * The hook was reached by a jump: it is the last thing that the function does, its stack space is gone,
  * and it returns to the function's own call site. Then the stack address here is the caller's.
  */
 fx_hot bool is_tail(void *site, void *place)
 {
 	return site == place;
-}
-
-/* Whether calls are recorded, in any way. */
-fx_hot bool calls_are_on(uint64_t state)
-{
-	return state & (FX_CAT_FUNCTIONS | FX_STATE_STOPPING);
-}
-
-/* `t` is this thread's state, it has recorded since tracing began, and the manager lives. */
-fx_hot bool is_usual(const struct fx_thread *t, uint64_t state)
-{
-	/* owner: as in fx_thread_in() */
-	return fx_own_is_known() && t->state == state &&
-	       !(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED);
-}
-
-/* False: nothing has happened, but for a frame that a handler has used in between, *ret_used: it is to be taken back.
- * *ret_known: what is known of the caller, if all else is as usual. */
-fx_hot bool enter_usually(uint64_t state, uint64_t function, uint64_t sp, uint64_t key,
-			  uint32_t place, struct fx_frame **ret_used, uint64_t *ret_known)
-{
-	struct fx_thread *t = fx_self;
-	struct fx_frame *f;
-	uint64_t known;
-
-	if (fx_unlikely(!is_usual(t, state)))
-		return false;
-	f = t->top;
-	known = fx_caller_look(&f[-1], key, place, sp);
-	if (fx_unlikely(known != 0)) {
-		*ret_known = known;
-		return false;
-	}
-	if (fx_unlikely(f >= t->usual_limit))
-		return false;
-	if (fx_unlikely(!fx_frame_take(t, f, function, sp, key))) {
-		*ret_used = f;
-		return false;
-	}
-	/* pairs with the frame walk in reader/slots.c */
-	fx_store_release(&f->start, fx_thread_time(t, fx_counter()));
-	FX_FAULT(frame_pushed);
-	return true;
-}
-
-/* A call that ends, by its times; no end: none. Handlers may close it until its record is claimed. */
-struct ending {
-	uint64_t start, end;
-};
-
-/* Whether the newest call, which `function' ends here, is too short to be recorded: it is counted, and taken off. Else *ret says when it was. */
-fx_hot bool leave_is_short(struct fx_thread *t, struct fx_frame *f, struct ending *ret)
-{
-	ret->start = fx_load_relaxed(&f->start);
-	ret->end = fx_thread_time(t, fx_counter());
-	if (fx_likely(ret->end - ret->start >= t->min_duration))
-		return false;
-	t->slot->too_short++;
-	fx_frame_done(t, f, 0);
-	return true;
-}
-
-/* Writes its record, with the name of slot `s', and takes it off. False: nothing has happened. */
-fx_hot bool leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t s, struct ending ending)
-{
-	struct fx_claim claim = {.time = ending.start, .at = 1};
-	uint64_t *p;
-
-	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
-		return false;
-	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
-		fx_record_disclaim(t, p, claim, 0);
-		return true;
-	}
-	FX_FAULT(record_half);
-	p[2] = ending.end;
-	fx_record_publish(p, fx_function_header | s << 48);
-	fx_frame_done(t, f, 0);
-	return true;
-}
-
-/* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened; *ret_unnamed: all is as usual but that the function's name is not known, as of all of which something is wanted. The
- * steps are those of unwound.c. */
-fx_hot bool leave_usually(struct fx_thread *t, uint64_t function, uint64_t sp, void *site,
-			  bool tail, bool *ret_unnamed)
-{
-	struct fx_frame *f = t->top - 1;
-	struct ending ending = {0};
-	uint64_t s;
-
-	if (fx_unlikely((t->unusual | t->busy[0]) != 0))
-		return false;
-	if (fx_unlikely(!fx_hooks_match(f, function, sp, site, tail)))
-		return false;
-	/* relaxed: a slot is one word; the record that it names was published before it. (Before the clock is read: so there is
-	 * less to do between this reading and the next call's.) */
-	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
-	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
-		*ret_unnamed = true;
-		return false;
-	}
-	return leave_is_short(t, f, &ending) || leave_named(t, f, s, ending);
 }
 
 /* A call of a chosen function, whose arguments are wanted. */
@@ -202,7 +90,7 @@ static APART void enter_apart(uint64_t function, uint64_t site, uint64_t sp, uin
 #if defined(__x86_64__)
 /* The end of one, when its record is to be written by more than is at hand. */
 static APART void leave_unplaced(uint64_t function, uint64_t sp, void *site, void *place,
-				 struct ending e)
+				 struct fx_hooks_ending e)
 {
 	bool tail = is_tail(site, place);
 	const struct fx_quick *quick =
@@ -227,7 +115,7 @@ static fx_cold void leave_placed_anew(struct fx_open o, uint64_t end)
 
 /* Writes the record of a call whose place on the stash has all that is wanted of it, and takes it off. */
 fx_hot void leave_placed(struct fx_frame *f, const struct fx_stash_place *e, uint64_t header,
-			 struct ending end)
+			 struct fx_hooks_ending end)
 {
 	struct fx_thread *t = fx_self;
 	struct fx_claim claim = {.time = end.start, .at = 1};
@@ -268,9 +156,9 @@ static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *
 	struct fx_thread *t = fx_self;
 	struct fx_frame *f = t->top - 1;
 	const struct fx_stash_place *stashed = fx_stash_place(t, f);
-	struct ending ending = {0};
+	struct fx_hooks_ending ending = {0};
 
-	if (fx_unlikely(leave_is_short(t, f, &ending)))
+	if (fx_unlikely(fx_hooks_leave_is_short(t, f, &ending)))
 		return;
 	FX_FAULT(exit_apart);
 	/* (Its frame is looked at again behind the claim.) */
@@ -288,63 +176,12 @@ static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *
 }
 #endif
 
-#define COUNTED_OUT (FX_CHOICE_OUT | FX_CHOICE_COUNTED)
-
-/* A function that is left out and counted is entered: whether it is just counted. (Whether the manager lives is asked where one is not.) */
-fx_hot bool enter_is_counted_out(uint64_t state)
-{
-	struct fx_thread *t = fx_self;
-
-	return fx_own_is_known() && t->state == state && fx_choice_skips(t);
-}
-
-/* One is left: the newest call that is recorded is none of it. */
-fx_hot bool leave_is_counted_out(uint64_t state, uint64_t function)
-{
-	const struct fx_thread *t = fx_self;
-
-	return fx_own_is_known() && t->state == state && t->top[-1].id != function;
-}
-
-/* The same in full. A function that is left out and counted is entered: whether that is to be recorded. */
-fx_hot bool enter_is_counted(uint64_t state)
-{
-	struct fx_thread *t = fx_self;
-
-	return is_usual(t, state) && fx_choice_is_due(t);
-}
-
 /* One is left: whether that call is recorded. */
 fx_hot bool leave_is_counted(uint64_t state, uint64_t function, uint64_t sp, void *site, bool tail)
 {
 	const struct fx_thread *t = fx_self;
 
-	return is_usual(t, state) && fx_hooks_match(t->top - 1, function, sp, site, tail);
-}
-
-/* A call of a scoped function begins: whether it is just left out. */
-fx_hot bool enter_is_outside(uint64_t state)
-{
-	const struct fx_thread *t = fx_self;
-
-	return fx_own_is_known() && t->state == state && !fx_scope_is_within(t);
-}
-
-/* One ends: the same. The newest call may be one of it, recorded before this state. */
-fx_hot bool leave_is_outside(uint64_t state, uint64_t function)
-{
-	return enter_is_outside(state) && fx_self->top[-1].id != function;
-}
-
-/* A call of any other begins, which opens a scope. */
-fx_hot bool enter_opens(uint64_t state, uint64_t sp)
-{
-	struct fx_thread *t = fx_self;
-
-	if (fx_unlikely(!is_usual(t, state)))
-		return false;
-	fx_scope_enter(t, t->top, sp);
-	return true;
+	return fx_hooks_is_usual(t, state) && fx_hooks_match(t->top - 1, function, sp, site, tail);
 }
 
 /* In other states than that in which all calls have Complete records; `choice': of a function that is not just left out, or of
@@ -355,12 +192,11 @@ static APART void enter_otherwise(uint64_t function, uint64_t site, uint64_t sp,
 	struct fx_frame *used = NULL;
 	uint64_t known = 0;
 
-	if (choice == COUNTED_OUT && fx_likely(!enter_is_counted(state)))
+	if (choice == FX_HOOKS_COUNTED_OUT && fx_likely(!fx_hooks_enter_is_counted(state)))
 		return;
-	if (fx_likely((state & FX_CAT_CHOSEN) &&
-		      (choice == FX_CHOICE_SCOPED || (choice == 0 && enter_opens(state, sp)))) &&
-	    fx_likely(
-		enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used, &known)))
+	if (fx_likely(fx_hooks_enter_is_chosen(state, choice, sp)) &&
+	    fx_likely(fx_hooks_enter_usually(state, function, sp, key, (uint32_t)(key >> 32), &used,
+					     &known)))
 		return;
 	if (known == FX_CALLER_APART)
 		enter_apart(function, site, sp, key);
@@ -376,11 +212,12 @@ static APART void leave_otherwise(uint64_t function, uint64_t sp, void *site, vo
 	bool tail = is_tail(site, place);
 	bool unnamed = false;
 
-	if (choice == COUNTED_OUT && fx_likely(!leave_is_counted(state, function, sp, site, tail)))
+	if (choice == FX_HOOKS_COUNTED_OUT &&
+	    fx_likely(!leave_is_counted(state, function, sp, site, tail)))
 		return;
-	if (fx_likely((state & FX_CAT_CHOSEN) && (choice == 0 || choice == FX_CHOICE_SCOPED)) &&
-	    fx_likely(is_usual(fx_self, state)) &&
-	    fx_likely(leave_usually(fx_self, function, sp, site, tail, &unnamed)))
+	if (fx_likely(fx_hooks_leave_is_chosen(state, choice)) &&
+	    fx_likely(fx_hooks_is_usual(fx_self, state)) &&
+	    fx_likely(fx_hooks_leave_usually(fx_self, function, sp, site, tail, &unnamed)))
 		return;
 	if (unnamed)
 		leave_apart(function, sp, site, place);
@@ -398,25 +235,22 @@ fx_export void __cyg_profile_func_enter(void *function, void *site)
 	uint64_t known = 0;
 	void *place;
 
-	if (!calls_are_on(state))
+	if (!fx_hooks_are_on(state))
 		return;
 	if (fx_unlikely(!(state & FX_CAT_FUNCTION))) {
 		choice = fx_choice_of((uint64_t)function, state);
 		/* Of one that is left out nothing is done but to see that. */
-		if (choice == FX_CHOICE_SCOPED && fx_likely(enter_is_outside(state)))
-			return;
-		if (choice == COUNTED_OUT && fx_likely(enter_is_counted_out(state)))
-			return;
-		if (fx_unlikely(choice != FX_CHOICE_OUT))
-			enter_otherwise((uint64_t)function, (uint64_t)site, FX_CFA(),
-					call_key((uint64_t)site, __builtin_return_address(0)),
-					state, choice);
+		if (!fx_hooks_enter_is_out(state, choice))
+			enter_otherwise(
+			    (uint64_t)function, (uint64_t)site, FX_CFA(),
+			    fx_hooks_key((uint64_t)site, (uint64_t)__builtin_return_address(0)),
+			    state, choice);
 		return;
 	}
 	place = __builtin_return_address(0);
-	key = call_key((uint64_t)site, place);
-	if (fx_likely(enter_usually(state, (uint64_t)function, FX_CFA(), key,
-				    (uint32_t)(uintptr_t)place, &used, &known)))
+	key = fx_hooks_key((uint64_t)site, (uint64_t)place);
+	if (fx_likely(fx_hooks_enter_usually(state, (uint64_t)function, FX_CFA(), key,
+					     (uint32_t)(uintptr_t)place, &used, &known)))
 		return;
 	if (known == FX_CALLER_APART)
 		enter_apart((uint64_t)function, (uint64_t)site, FX_CFA(), key);
@@ -435,17 +269,11 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	void *place;
 	bool tail;
 
-	if (!calls_are_on(state))
+	if (!fx_hooks_are_on(state))
 		return;
 	if (fx_unlikely(!(state & FX_CAT_FUNCTION))) {
 		choice = fx_choice_of((uint64_t)function, state);
-		if (choice == FX_CHOICE_SCOPED &&
-		    fx_likely(leave_is_outside(state, (uint64_t)function)))
-			return;
-		if (choice == COUNTED_OUT &&
-		    fx_likely(leave_is_counted_out(state, (uint64_t)function)))
-			return;
-		if (fx_unlikely(choice != FX_CHOICE_OUT))
+		if (!fx_hooks_leave_is_out(state, (uint64_t)function, choice))
 			leave_otherwise((uint64_t)function, FX_CFA(), site,
 					__builtin_return_address(0), state, choice);
 		return;
@@ -453,8 +281,9 @@ fx_export void __cyg_profile_func_exit(void *function, void *site)
 	place = __builtin_return_address(0);
 	tail = is_tail(site, place);
 	t = fx_self; /* if it is one; not read before: see fx_engine_guest_comes() */
-	if (fx_likely(is_usual(t, state)) &&
-	    fx_likely(leave_usually(t, (uint64_t)function, FX_CFA(), site, tail, &unnamed)))
+	if (fx_likely(fx_hooks_is_usual(t, state)) &&
+	    fx_likely(
+		fx_hooks_leave_usually(t, (uint64_t)function, FX_CFA(), site, tail, &unnamed)))
 		return;
 	if (unnamed)
 		leave_apart((uint64_t)function, FX_CFA(), site, place);
