@@ -152,6 +152,8 @@ static void tell_code(struct fx_doctor *d, const char *path, const struct fx_elf
 		fx_doctor_tell(d, path, FX_FACT_PROFILING, NULL);
 	if (facts->room)
 		fx_doctor_tell(d, path, FX_FACT_ROOM, NULL);
+	if (facts->sleds)
+		fx_doctor_tell(d, path, FX_FACT_SLEDS, NULL);
 	if (facts->allocator)
 		fx_doctor_tell(d, path, FX_FACT_ALLOCATOR, NULL);
 	if (facts->filters)

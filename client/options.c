@@ -9,6 +9,7 @@
 #include "client/categories.h"
 #include "client/quantity.h"
 #include "client/usage.h"
+#include "engine/layout.h"
 #include "manager/archive/destination.h"
 #include "manager/settings/functions.h"
 #include "manager/settings/wanted.h"

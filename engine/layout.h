@@ -294,6 +294,13 @@ enum fx_category_bits { FX_CATEGORIES(FX_CATEGORY_BIT) };
 /* Functions are recorded, in any of the three ways. */
 #define FX_CAT_FUNCTIONS (FX_CAT_FUNCTION | FX_CAT_CHOSEN | FX_CAT_PAIRS)
 
+/* Whether functions can be given calls of the hooks on this machine (fx_control.patch). */
+#if defined(__x86_64__)
+#define FX_PATCH_IS_KNOWN true
+#else
+#define FX_PATCH_IS_KNOWN false
+#endif
+
 /* Stands alone in the low half of fx_control.state from a stop until somebody of the provider has noticed
  * it: threads that ask for any category take the slow way once more, where STOPPED is posted. */
 #define FX_STATE_STOPPING (1u << 29)
@@ -631,7 +638,7 @@ struct fx_control {
 	uint64_t stack_duration;   /* ticks: if they took so long */
 	/* streaming: a half is left for the other one, if that is saved, after so many chunks; 0: when it is full */
 	uint32_t half_enough;
-	uint32_t patch; /* 1: functions that have room for it get a call of the hooks (x86-64) */
+	uint32_t patch; /* 1: functions that have room for it get a call of the hooks */
 	/* the builtin strings that the manager knows, too; 0 none */
 	uint64_t builtin_id;
 	/* in the control page's memory, a struct fx_recipe_book (engine/recipe.h); 0: no arguments are wanted of functions */

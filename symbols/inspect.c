@@ -79,7 +79,6 @@ static void take_notes(Elf_Scn *section, struct fx_elf_facts *facts)
 
 static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf_facts *facts)
 {
-	static const char *const room[] = {"__patchable_function_entries", "xray_instr_map"};
 	GElf_Shdr header;
 	const char *name;
 
@@ -94,8 +93,10 @@ static void take_section(Elf *elf, size_t names, Elf_Scn *section, struct fx_elf
 		take_notes(section, facts);
 	if (name && strcmp(name, FXTRACE_SITES_SECTION) == 0)
 		facts->hooks = facts->names = true;
-	if (name && is_one_of(name, room, sizeof(room) / sizeof(room[0])))
+	if (name && strcmp(name, "__patchable_function_entries") == 0)
 		facts->room = true;
+	if (name && strcmp(name, "xray_instr_map") == 0)
+		facts->sleds = true;
 	if (name && strcmp(name, ".note.go.buildid") == 0)
 		facts->go = true;
 }

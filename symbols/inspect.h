@@ -13,6 +13,7 @@ struct fx_elf_facts {
 	bool made; /* the plugin was there when code was made at link time, or of a file for that */
 	bool profiling; /* calls mcount or __fentry__: built with -pg */
 	bool room;	/* its functions begin with room for a call */
+	bool sleds;	/* and they end so as well */
 	bool names;	/* has a symbol table of its own, sites, or a debug file by build-id */
 	bool allocator; /* defines malloc */
 	bool filters;	/* calls what can install a seccomp filter */

@@ -12,8 +12,9 @@
 #include "base/compiler.h"
 #include "base/syscall.h"
 #include "engine/provider/engine.h"
+#include "preload/boot/bridge.h"
+#include "preload/boot/sled-map.h"
 #include "preload/call/call.h"
-#include "preload/hooks/entries.h"
 #include "preload/hooks/nops.h"
 #include "preload/host/eh-frame.h"
 #include "preload/host/lookup.h"
@@ -23,99 +24,17 @@
 #define CALL 0xe8u
 #define NOP  0x90u
 
-/* A call reaches this far, from any place in a module. */
-#define REACH (UINT64_C(1) << 31)
-
-/* Where a page is looked for: so far below what is to reach it, in such steps. */
-#define STEP  (UINT64_C(1) << 20)
-#define STEPS 1024u
-
-/* Pages that calls reach, with a jump to the way (entry-ways.c), which may lie further off. */
-#define BRIDGES_MAX 64u
-static uint64_t bridges[BRIDGES_MAX];
-static unsigned bridge_count;
-
 /* Modules that were there from the start; they stay. */
 static unsigned first_count;
 
-struct segment {
-	uint64_t start, end;
-};
-
 /* A module while it is looked at. */
 struct patched {
-	struct segment code; /* the segment that is executed; empty: none, or several */
+	struct fx_code code; /* the segment that is executed; empty: none, or several */
 	const uint8_t *tables;
 	uint64_t bridge;
-	unsigned room; /* functions that have it */
+	unsigned room;	/* functions that have it */
+	unsigned sleds; /* of these: it is a sled */
 };
-
-/* --- The bridge ----------------------------------------------------------------------------------- */
-
-static bool bridge_reaches(uint64_t bridge, const struct segment *code)
-{
-	uint64_t low = bridge < code->start ? bridge : code->start;
-	uint64_t high = bridge > code->end ? bridge : code->end;
-
-	return high - low < REACH - STEP;
-}
-
-/* A page at `hint` and nowhere else; 0: it is taken. (Kernels before 4.17 take the flag for a wish.) */
-static uint64_t bridge_map(uint64_t hint, uint64_t page)
-{
-	long p = fx_syscall6(SYS_mmap, (long)hint, (long)page, PROT_READ | PROT_WRITE,
-			     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-
-	if (fx_syscall_failed(p))
-		return 0;
-	if ((uint64_t)p != hint) {
-		fx_syscall2(SYS_munmap, p, page);
-		return 0;
-	}
-	return hint;
-}
-
-/* jmp *0(%rip), and the address behind it. */
-static bool bridge_write(uint64_t bridge, uint64_t page)
-{
-	static const uint8_t jump[6] = {0xff, 0x25};
-	const uint64_t way = (uint64_t)(uintptr_t)fx_entry_patched;
-
-	memcpy((void *)(uintptr_t)bridge, jump, sizeof(jump));
-	memcpy((void *)(uintptr_t)(bridge + sizeof(jump)), &way, sizeof(way));
-	return fx_syscall3(SYS_mprotect, bridge, page, PROT_READ | PROT_EXEC) == 0;
-}
-
-/* Below the module: above the program's own lies its heap, which is to grow. */
-static uint64_t bridge_make(const struct segment *code)
-{
-	const uint64_t page = getauxval(AT_PAGESZ);
-	uint64_t bridge = 0, hint = code->start & ~(STEP - 1);
-
-	if (bridge_count == BRIDGES_MAX)
-		return 0;
-	for (unsigned i = 0; i < STEPS && !bridge && hint > 2 * STEP; i++) {
-		hint -= STEP;
-		bridge = bridge_reaches(hint, code) ? bridge_map(hint, page) : 0;
-	}
-	if (!bridge)
-		return 0;
-	if (!bridge_write(bridge, page)) {
-		fx_syscall2(SYS_munmap, bridge, page);
-		return 0;
-	}
-	bridges[bridge_count++] = bridge;
-	return bridge;
-}
-
-static uint64_t bridge_find(const struct segment *code)
-{
-	for (unsigned i = 0; i < bridge_count; i++) {
-		if (bridge_reaches(bridges[i], code))
-			return bridges[i];
-	}
-	return bridge_make(code);
-}
 
 /* --- Functions ------------------------------------------------------------------------------------ */
 
@@ -131,8 +50,12 @@ static void patch_count(void *opaque, uint64_t start)
 {
 	struct patched *m = opaque;
 	size_t size;
+	const uint8_t *at = patch_room(m, start, &size);
 
-	m->room += patch_room(m, start, &size) != NULL;
+	if (!at)
+		return;
+	m->room++;
+	m->sleds += at[0] == FX_NOPS_SLED;
 }
 
 static void patch_write(void *opaque, uint64_t start)
@@ -144,7 +67,8 @@ static void patch_write(void *opaque, uint64_t start)
 
 	if (!at)
 		return;
-	distance = (int32_t)(m->bridge - ((uint64_t)(uintptr_t)at + FX_NOPS_CALL));
+	distance =
+	    fx_bridge_distance(m->bridge, FX_BRIDGE_ENTRY, (uint64_t)(uintptr_t)at + FX_NOPS_CALL);
 	at[0] = CALL;
 	memcpy(at + 1, &distance, sizeof(distance));
 	memset(at + FX_NOPS_CALL, NOP, size - FX_NOPS_CALL);
@@ -184,33 +108,59 @@ static struct patched patch_look(const struct dl_phdr_info *info)
 			continue;
 		segments++;
 		if ((p->p_flags & (PF_R | PF_W)) == PF_R)
-			m.code = (struct segment){start, start + p->p_filesz};
+			m.code = (struct fx_code){start, start + p->p_filesz};
 	}
 	if (segments != 1)
 		m.code.end = m.code.start;
 	return m;
 }
 
-/* NULL: it is done; or why not. */
-static const char *patch_module(struct patched *m)
+static bool patch_protect(const struct patched *m, int protection)
 {
 	const uint64_t page = getauxval(AT_PAGESZ);
 	const uint64_t first = m->code.start & ~(page - 1);
-	const uint64_t size = FX_ALIGN_UP(m->code.end, page) - first;
 
-	if (!patch_is_alone())
-		return "the process had other threads";
-	m->bridge = bridge_find(&m->code);
+	return fx_syscall3(SYS_mprotect, first, FX_ALIGN_UP(m->code.end, page) - first,
+			   PROT_READ | PROT_EXEC | protection) == 0;
+}
+
+static const char beside_others[] = "the process had other threads";
+
+/* NULL: the code may be written, the bridge is there; or why not. */
+static const char *patch_open(struct patched *m)
+{
+	m->bridge = fx_bridge_find(&m->code);
 	if (!m->bridge)
 		return "there is no room near it";
-	if (fx_syscall3(SYS_mprotect, first, size, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-		return "its code may not be written";
+	return patch_protect(m, PROT_WRITE) ? NULL : "its code may not be written";
+}
+
+/* Entries. NULL: it is done; or why not. */
+static const char *patch_module(struct patched *m)
+{
+	const char *why = patch_is_alone() ? patch_open(m) : beside_others;
+
+	if (why)
+		return why;
 	fx_fde_starts(m->tables, patch_write, m);
-	fx_syscall3(SYS_mprotect, first, size, PROT_READ | PROT_EXEC);
+	patch_protect(m, 0);
 	return NULL;
 }
 
-static void patch_tell(const char *path, const struct patched *m, const char *why)
+/* The same of entries and ends, where there is room for both. */
+static const char *patch_sleds(struct patched *m, const struct fx_sled_map *map)
+{
+	const char *why = patch_open(m);
+
+	if (why)
+		return why;
+	if (!fx_sled_map_patch(map, &m->code, m->bridge, patch_is_alone()))
+		why = beside_others;
+	patch_protect(m, 0);
+	return why;
+}
+
+static void patch_tell(const char *path, unsigned functions, const char *why)
 {
 	enum { WORDS = 2 };
 	struct fx_thread *t = fx_thread_on(UINT32_MAX);
@@ -223,7 +173,7 @@ static void patch_tell(const char *path, const struct patched *m, const char *wh
 	words[1] = fx_thread_now(t);
 	if (path[0])
 		fx_arg_readable_text(&instant, FX_STR_module, path);
-	fx_arg_size(&instant, FX_STR_functions, m->room);
+	fx_arg_size(&instant, FX_STR_functions, functions);
 	if (why)
 		fx_arg_readable_text(&instant, FX_STR_why, why);
 	count = (unsigned)(instant.next - words);
@@ -253,6 +203,7 @@ struct patch_walk {
 static int patch_one(struct dl_phdr_info *info, size_t size, void *opaque)
 {
 	struct patch_walk *walk = opaque;
+	struct fx_sled_map map;
 	struct patched m;
 
 	(void)size;
@@ -262,8 +213,12 @@ static int patch_one(struct dl_phdr_info *info, size_t size, void *opaque)
 	if (!m.tables || patch_is_ours(info, &m))
 		return 0;
 	fx_fde_starts(m.tables, patch_count, &m);
+	if (m.sleds && fx_sled_map_find(info, &m.code, &map)) {
+		patch_tell(info->dlpi_name, m.sleds, patch_sleds(&m, &map));
+		m.room -= m.sleds;
+	}
 	if (m.room)
-		patch_tell(info->dlpi_name, &m, patch_module(&m));
+		patch_tell(info->dlpi_name, m.room, patch_module(&m));
 	return 0;
 }
 

@@ -9,7 +9,6 @@
 
 #define PREFIXES_MAX 11u /* an instruction has 15 bytes at most */
 
-#define SLED_JUMP 0xebu
 #define SLED_OVER 9u /* bytes that clang's sled of 11 jumps over */
 
 /* Bytes of the address behind 0f 1f; 0: it is another instruction. */
@@ -69,7 +68,7 @@ static size_t nops_length(const uint8_t *at, size_t size, size_t enough)
 
 static size_t room_size(const uint8_t *at, size_t size)
 {
-	if (size >= 2 + SLED_OVER && at[0] == SLED_JUMP && at[1] == SLED_OVER &&
+	if (size >= 2 + SLED_OVER && at[0] == FX_NOPS_SLED && at[1] == SLED_OVER &&
 	    nops_length(at + 2, SLED_OVER, SLED_OVER) == SLED_OVER)
 		return 2 + SLED_OVER;
 	return nops_length(at, size, FX_NOPS_CALL);

@@ -9,7 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FX_NOPS_CALL 5u /* bytes of a call */
+#define FX_NOPS_CALL 5u	   /* bytes of a call */
+#define FX_NOPS_SLED 0xebu /* the first byte of a jump over such */
 
 /*
  * The room in a function whose code is `size` bytes at `code`: whole instructions that may be replaced by a call and by no-ops behind

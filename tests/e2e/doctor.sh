@@ -67,7 +67,12 @@ expect_line 'profiling: note: .*-pg' out
 if [ "$(uname -m)" = x86_64 ]; then
 	compile room -fpatchable-function-entry=5 empty.c
 	doctor 0 ./room
-	expect_line 'room: note: .*--patch' out
+	expect_line 'room: note: .*entries.*--patch' out
+	if clang -fxray-instrument -fxray-instruction-threshold=1 -o sleds empty.c 2>/dev/null; then
+		doctor 0 ./sleds
+		expect_line 'sleds: note: .*begin and end.*--patch' out
+		expect_no_line 'sleds: note: .*entries' out
+	fi
 fi
 echo 'void *malloc(unsigned long size) { return (void *)(size & 0); } int main(void) { return 0; }' >own.c
 compile own -fno-builtin -w own.c

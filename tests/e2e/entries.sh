@@ -177,6 +177,11 @@ patched_in_session() {
 	manager_stop
 }
 
+if [ "$(uname -m)" != x86_64 ]; then
+	expect_one_error 2 "$FXTRACE" run --patch -o trace.fxt -- true
+	expect_line '--patch needs x86-64' err
+fi
+
 compilers=$FX_CC
 is_emulated || compilers="gcc clang"
 for compiler in $compilers; do
