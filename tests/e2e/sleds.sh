@@ -39,8 +39,8 @@ expect_counted() {
 	} | awk '$2 == "recursive" { $1 += 15 } 1' | sort >want
 	calls "$1" | grep -v ' busy_part$' >got
 	expect_same_file want got
-	"$FXTRACE" report --functions --top 0 "$1" >report
-	expect_no_line 'have no end' report
+	"$FXTRACE" report --functions --top 0 "$1" >told
+	expect_no_line 'have no end' told
 }
 
 echo 'int helper_one(int a) { return a * 2; } int part(int a) { return helper_one(a) + 1; }' >one.c
@@ -108,8 +108,8 @@ done
 strip -o stripped sledded
 expect_ok "$FXTRACE" run --patch -c function -o stripped.fxt -- ./stripped
 expect_same_file plain out
-"$FXTRACE" report --functions --top 0 stripped.fxt >report
-expect_no_line 'have no end' report
+"$FXTRACE" report --functions --top 0 stripped.fxt >told
+expect_no_line 'have no end' told
 "$FXTRACE" report --functions --top 0 --json stripped.fxt | tr '{' '\n' | sed -nE 's/.*"calls": ([0-9]+).*/\1/p' >got
 expect_equal "$(awk '!/ (part|helper_one)$/ { sum += $1 } END { print sum }' want)" "$(awk '{ sum += $1 } END { print sum }' got)" "calls of a stripped program"
 
@@ -119,9 +119,9 @@ for part in entry exit; do
 	mv out plain
 	expect_ok "$FXTRACE" run --patch -c function -o half.fxt -- ./half
 	expect_same_file plain out
-	"$FXTRACE" report --functions --top 0 half.fxt >report
+	"$FXTRACE" report --functions --top 0 half.fxt >told
 	if [ $part = entry ]; then
-		expect_line 'calls have no end: of these functions' report
+		expect_line 'calls have no end: of these functions' told
 		entered=$(calls half.fxt | sed -n 's/ even$//p')
 		expect_equal "$(sed -n 's/ even$//p' plain)" "$entered" "entries of even"
 	else
