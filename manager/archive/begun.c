@@ -135,6 +135,14 @@ bool fx_begun_is_end_alone(const struct fx_rewriting *w)
 	       FXT_GET(header, EVENT_THREAD) == FX_CHUNK_THREAD_INDEX;
 }
 
+/* Of what the program has begun; calls are cut where they were left. */
+static void begun_count_cut(struct fx_stream *s, const struct fx_stream_thread *t, uint32_t first,
+			    uint32_t last)
+{
+	for (uint32_t i = first; i < last; i++)
+		s->counts.lost[FX_CAUSE_OUTLASTING] += !t->begun[i].address;
+}
+
 /* What comes late, from a handler, may lie before others that have begun since. */
 void fx_begun_end_since(struct fx_stream *s, struct fx_stream_thread *t, uint64_t start,
 			uint64_t end)
@@ -146,6 +154,7 @@ void fx_begun_end_since(struct fx_stream *s, struct fx_stream_thread *t, uint64_
 		last--;
 	for (first = last; first && t->begun[first - 1].ns > start;)
 		first--;
+	begun_count_cut(s, t, first, last);
 	if (last == known) {
 		fx_stream_end_begun(s, t, first, end);
 		return;

@@ -247,9 +247,9 @@ static void mark_unslotted(struct fx_stream *s, const struct fx_stream_end *end)
 /* What the manager has counted itself, or a process without saying when: the archive has it in its end. */
 static void mark_uncounted(struct fx_stream *s, uint64_t ns)
 {
-	static const enum fx_cause causes[] = {FX_CAUSE_DEEP,	  FX_CAUSE_INVALID,
-					       FX_CAUSE_CROSSING, FX_CAUSE_VIRTUAL,
-					       FX_CAUSE_UNBEGUN,  FX_CAUSE_UNHELD};
+	static const enum fx_cause causes[] = {
+	    FX_CAUSE_DEEP,    FX_CAUSE_INVALID, FX_CAUSE_CROSSING, FX_CAUSE_OUTLASTING,
+	    FX_CAUSE_VIRTUAL, FX_CAUSE_UNBEGUN, FX_CAUSE_UNHELD};
 	struct fx_stream_thread *t = some_thread(s);
 
 	for (unsigned i = 0; t && i < FX_ARRAY_LEN(causes); i++) {

@@ -10,6 +10,7 @@ include="-I$FX_SRCDIR/include -I$FX_SRCDIR/include/fxtrace/fuchsia"
 run_bad() {
 	expect_ok "./$1"
 	expect_ok "$FXTRACE" run -q -o trace.fxt -- "./$1"
+	cp err told
 	expect_line '^well$' out
 	expect_clean trace.fxt
 	for format in perfetto json html; do
@@ -396,6 +397,7 @@ expect_order() {
 	expect_ok "$FXTRACE" query --csv trace.fxt "select a.ts + a.dur <= b.ts + b.dur from slice a, slice b where a.name = 'leaves its scope' and b.name = 'scope'"
 	expect_equal 1 "$(tail -n 1 out | tr -d '"\r')" "a duration that leaves its block"
 	expect_events 3 'type == "complete" && name == "around many"'
+	expect_loss block-ended $((1 + 3 * 400)) told
 	expect_events 2 'type == "async-begin" && name == "async"'
 	expect_events 2 'type == "async-end" && name == "async"'
 }
