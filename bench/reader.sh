@@ -35,6 +35,15 @@ for shape in "calls" "calls with arguments"; do
 			echo "reader: batches, $shape: $2 MB/s, $3 million events/s, $4 KiB"
 		fi
 	done
+	# By what it decompresses to: of the plain archive's bytes.
+	"$FX_BUILDDIR/bench/reader" write "$dir/small.fxt.zst" 10 ${shape#calls} || exit 99
+	"$FX_BUILDDIR/bench/reader" write "$dir/large.fxt.zst" 250 ${shape#calls} || exit 99
+	small=$("$FX_BUILDDIR/bench/reader" read "$dir/small.fxt.zst") || exit 99
+	out=$("$FX_BUILDDIR/bench/reader" read "$dir/large.fxt.zst") || exit 99
+	# shellcheck disable=SC2086
+	set -- $out
+	echo "reader: .zst, $shape: $(echo "$3 $shape" | awk '{ print $1 * (/arguments/ ? 72 : 24) }') MB/s of records, $3 million events/s," \
+		"$4 KiB (of 10 MB: ${small##* })"
 	"$FX_BUILDDIR/bench/reader" write "$dir/python.fxt" 50 ${shape#calls} || exit 99
 	PYTHONPATH=$FX_SRCDIR/python PYTHONDONTWRITEBYTECODE=1 \
 		FXTRACE_READER_LIBRARY=$FX_BUILDDIR/.libs/libfxtrace-reader.so.0 \
