@@ -12,6 +12,7 @@
 #include "manager/process/kernel-rights.h"
 #include "manager/session/program.h"
 #include "manager/settings/report.h"
+#include "manager/settings/wanted.h"
 
 /* How long the begin waits until the provider has registered, and how often it looks. */
 #define BEGIN_PATIENCE_MS 10000
@@ -22,12 +23,15 @@
 
 static struct fx_companion companion_of(const struct fx_session_config *config, const char *socket)
 {
+	const char *words = config->words;
+
 	return (struct fx_companion){
 	    .hz = config->sample_hz,
 	    .switches = config->kernel,
 	    .calls = config->kernel_calls,
 	    .machine = config->kernel_machine,
-	    .categories = config->words,
+	    .categories = words,
+	    .probes = fx_words_ask_probes(words) ? words : NULL,
 	    .socket = socket,
 	};
 }
@@ -47,11 +51,12 @@ static bool accompany_everyone(const struct fx_remote *remote, struct fx_compani
 }
 
 void fx_accompany(const struct fx_remote *remote, const struct fx_options *options,
-		  const char *socket, pid_t program, const char *name,
+		  const char *socket, pid_t program, char *const *command,
 		  struct fx_companion *companion)
 {
 	*companion = companion_of(&options->config, socket);
-	if (program && fx_program_obstacle(name) != FX_LOADABLE)
+	companion->command = command;
+	if (program && fx_program_obstacle(command[0]) != FX_LOADABLE)
 		companion->calls = true;
 	if (fx_companion_is_wanted(companion) && (accompany_everyone(remote, companion) || program))
 		fx_companion_start(companion, program);

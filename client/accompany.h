@@ -12,7 +12,7 @@
  * that is permitted, of all processes that are traced. A line says what is not.
  */
 void fx_accompany(const struct fx_remote *remote, const struct fx_options *options,
-		  const char *socket, pid_t program, const char *name,
+		  const char *socket, pid_t program, char *const *command,
 		  struct fx_companion *companion);
 
 /*

@@ -159,7 +159,7 @@ static void record_accompany(void *opaque, pid_t program)
 	struct record *record = opaque;
 
 	fx_accompany(&record->remote, &record->options, record->socket, program,
-		     program ? record->program[0] : NULL, &record->companion);
+		     program ? record->program : NULL, &record->companion);
 }
 
 /* Nothing is to be recorded after all: whoever asks the manager next finds it without a session. */

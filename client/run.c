@@ -250,19 +250,6 @@ static void run_prepare(void *opaque, pid_t program)
 	fx_companion_start(opaque, program);
 }
 
-/* The list of categories, if probes are among them; else NULL. */
-static const char *run_probes(const struct run *run)
-{
-	const char *at = run->options.config.words;
-	struct fx_word word;
-
-	while (at && *at && fx_word_next(&at, &word)) {
-		if (!word.take_away && word.length > 4 && strncmp(word.name, "sdt:", 4) == 0)
-			return run->options.config.words;
-	}
-	return NULL;
-}
-
 static int run_execute(const struct run *run)
 {
 	struct fx_companion companion = {.hz = run->options.config.sample_hz,
@@ -303,7 +290,8 @@ static int run_execute(const struct run *run)
 	    .opaque = &companion,
 	};
 	companion.socket = way.socket;
-	companion.probes = run_probes(run);
+	if (fx_words_ask_probes(companion.categories))
+		companion.probes = companion.categories;
 	companion.command = run->program;
 	child = fx_program_start(run->program, &way);
 	if (child < 0) {

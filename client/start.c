@@ -11,6 +11,7 @@
 #include "client/link.h"
 #include "client/remote.h"
 #include "client/usage.h"
+#include "manager/settings/wanted.h"
 
 struct start {
 	struct fx_remote remote;
@@ -20,7 +21,8 @@ struct start {
 	bool has_choice;		 /* of functions, */
 	bool has_others;		 /* and anything else */
 	bool has_categories;
-	bool has_kernel; /* what the kernel says */
+	bool has_probes_alone; /* which are static probes */
+	bool has_kernel;       /* what the kernel says, probes among it */
 };
 
 enum { OPTION_DISPOSITION = OPTION_OF_COMMAND };
@@ -65,7 +67,7 @@ static error_t start_parse(int key, char *value, struct argp_state *state)
 	}
 	if (key == 'F' || key == 'N' || key == OPTION_MIN_SIZE)
 		start->has_choice = true;
-	else if (key != 'q' && key != 'v')
+	else if (key != 'c' && key != 'q' && key != 'v')
 		start->has_others = true;
 	if (key == 'c')
 		start->has_categories = true;
@@ -80,7 +82,8 @@ static const struct argp parser = {
     .doc = "Starts tracing all registered processes and those to come, and returns. A session that "
 	   "was stopped goes on, with --categories in addition to its own; one that runs records "
 	   "the functions that --filter, --no-trace and "
-	   "--min-size choose from now on, and what the kernel says (--kernel, --sample); else a "
+	   "--min-size choose from now on, and what the kernel says (--kernel, --sample, "
+	   "categories sdt:); else a "
 	   "new one begins.",
 };
 
@@ -100,10 +103,11 @@ static int start_choose(const struct start *start, struct fx_link *link)
 {
 	int r;
 
-	if (start->has_others || start->disposition)
+	if (start->has_others || start->disposition ||
+	    (start->has_categories && !start->has_probes_alone))
 		fx_usage_error(start->remote.command, "tracing runs already",
-			       "it takes other --filter, --no-trace and --min-size, --kernel "
-			       "and --sample alone");
+			       "it takes other --filter, --no-trace and --min-size, --kernel, "
+			       "--sample and categories sdt: alone");
 	r = start->has_choice ? fx_control_choose(link, &start->options) : 0;
 	if (r == 0 && start->has_kernel)
 		r = fx_accompany_session(&start->remote, &start->options, link);
@@ -154,6 +158,8 @@ int fx_cmd_start(int argc, char **argv)
 	wrong = fx_options_check(&start.options);
 	if (wrong)
 		fx_usage_error(start.remote.command, wrong, NULL);
+	start.has_probes_alone = fx_words_are_probes(start.options.config.words);
+	start.has_kernel |= fx_words_ask_probes(start.options.config.words);
 	wrong = fx_options_name_output(&start.options, NULL, getpid());
 	if (wrong)
 		fx_usage_error(start.remote.command, "--output", wrong);

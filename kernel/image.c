@@ -254,6 +254,11 @@ void fx_images_forget(void)
 		image_forget(unused.oldest);
 }
 
+int fx_image_file(const struct fx_image *image)
+{
+	return image->code.fd;
+}
+
 const struct fx_image_facts *fx_image_facts(const struct fx_image *image)
 {
 	return &image->facts;

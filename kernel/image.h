@@ -34,6 +34,9 @@ void fx_image_release(struct fx_image *image);
 /* Lets go of those that are kept without a use. */
 void fx_images_forget(void);
 
+/* A descriptor of the file, the image's; -1: it is of none. */
+int fx_image_file(const struct fx_image *image);
+
 const struct fx_image_facts *fx_image_facts(const struct fx_image *image);
 
 /* The address of the byte that stands at `offset` of the file. False: it is in no segment. */

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/wide-stack.h"
 #include "kernel/asked.h"
+#include "kernel/probe-late.h"
 #include "kernel/probes.h"
 #include "kernel/provider.h"
 #include "kernel/records.h"
@@ -33,15 +34,16 @@ struct kernel_options {
 	bool calls;		/* system calls, too */
 	const char *categories; /* those of the kernel count */
 	const char *probes;	/* a list of categories; NULL: none, */
-	char **command;		/* and the program whose probes these are, with its arguments */
-	int ready;		/* -1: nobody is told */
-	bool session;		/* until tracing is stopped */
+	char **
+	    command; /* and the program that has probes from the begin on, with its arguments; empty: none has */
+	int ready;    /* -1: nobody is told */
+	bool session; /* until tracing is stopped */
 };
 
 static const char usage[] =
     "Usage: fxtrace-kernel --socket PATH [--pid PID] [--everyone] [--sample HZ] [--switches] "
     "[--calls] [--machine] [--alone] [--session] "
-    "[--categories LIST] [--ready FD] [--probes LIST -- COMMAND...]\n"
+    "[--categories LIST] [--ready FD] [--probes LIST] [-- COMMAND...]\n"
     "Tells the manager at PATH what the kernel says of process PID and of what it starts, or of "
     "all that are traced.\n"
     "It is started by `fxtrace run --sample' and `--kernel', and ends by SIGTERM.\n";
@@ -126,7 +128,7 @@ static void options_take(int argc, char **argv, struct kernel_options *ret)
 	}
 	ret->command = argv + optind;
 	if (!ret->socket || !(ret->wish.pid || ret->wish.everyone) ||
-	    (ret->probes != NULL) != (optind < argc))
+	    (!ret->probes && optind < argc))
 		usage_end(stderr, 2);
 }
 
@@ -292,6 +294,7 @@ static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *p
 
 	wish->manager = options->socket;
 	wish->faults = sets & FX_KERNEL_FAULT;
+	wish->late = options->probes != NULL;
 	fx_wanted_points_find(sets, options->categories, wish->machine, points);
 	wish->points = points->list;
 	wish->point_count = points->count;
@@ -337,6 +340,7 @@ static int kernel_main(int argc, char **argv)
 	struct fx_probes probes = {.numbers = NULL};
 	struct fx_kernel_ready ready = {.has_points = fx_points_are_known()};
 	struct fx_watch *watch;
+	struct fx_late_probes *late = NULL;
 	struct fx_texts *texts = NULL;
 	uint32_t asked;
 	int r;
@@ -364,16 +368,17 @@ static int kernel_main(int argc, char **argv)
 		fx_probes_end(&probes);
 		return options.ready < 0 ? complain("cannot ask the kernel", r) : 1;
 	}
-	if (fx_rings_have_tracepoints(rings))
-		fx_watch_let_probes(watch, &probes.list);
-	else
+	if (fx_rings_late(rings))
+		fx_late_probes_create(options.probes, &probes.list, rings, &late);
+	fx_watch_let_probes(watch, fx_rings_have_tracepoints(rings) ? &probes.list : NULL, late);
+	if (!fx_rings_have_tracepoints(rings))
 		fx_probes_refused(&probes);
 	categories_know(&options.wish, ready.sets);
 	for (size_t i = 0; i < probes.list.probes.count; i++)
-		fx_kernel_knows(probes.list.probes.items[i].category,
-				"a static probe of the program or a library");
+		fx_kernel_knows(probes.list.probes.items[i].category, FX_PROBE_DESCRIPTION);
 	r = fx_kernel_register(options.socket);
 	if (r < 0) {
+		fx_late_probes_destroy(late);
 		fx_rings_close(rings);
 		fx_probes_end(&probes);
 		return complain(options.socket, r);
@@ -385,6 +390,7 @@ static int kernel_main(int argc, char **argv)
 	signal(SIGTERM, SIG_IGN);
 	if (options.ready >= 0)
 		close(options.ready);
+	fx_late_probes_destroy(late);
 	fx_rings_close(rings);
 	fx_texts_close(texts);
 	fx_watch_destroy(watch);

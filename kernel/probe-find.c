@@ -132,6 +132,14 @@ int fx_probe_find(const char *words, char *const *command, struct fx_probe_list 
 	return fx_needed_files(command, file_take, &search);
 }
 
+int fx_probe_find_in(const char *words, const char *path, struct fx_probe_list *ret)
+{
+	struct probe_search search = {.words = words, .list = ret};
+
+	*ret = (struct fx_probe_list){.probes = {0}};
+	return file_take(&search, path);
+}
+
 void fx_probe_list_clear(struct fx_probe_list *list)
 {
 	for (size_t i = 0; i < list->probes.count; i++)

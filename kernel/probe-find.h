@@ -18,6 +18,9 @@ bool fx_probe_word(const char **at, char *ret, size_t size);
  * is as many. 0, -ENOENT: the program cannot be found, -ENOMEM, or -E2BIG: there are more than can be watched at once.
  */
 int fx_probe_find(const char *words, char *const *command, struct fx_probe_list *ret);
+/* The same in one file. What is no file of this machine has none. */
+int fx_probe_find_in(const char *words, const char *path, struct fx_probe_list *ret);
+
 void fx_probe_list_clear(struct fx_probe_list *list);
 
 #endif

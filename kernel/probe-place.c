@@ -248,7 +248,7 @@ int fx_probe_place_all(struct fx_probe_list *list)
 		return -ENOENT;
 	leftovers_remove(tracefs);
 	for (size_t i = 0; r == 0 && i < list->probes.count; i++)
-		r = probe_place(tracefs, &list->probes.items[i], (unsigned)i);
+		r = probe_place(tracefs, &list->probes.items[i], list->first + (unsigned)i);
 	if (r < 0)
 		fx_probe_remove_all(list);
 	return r;
@@ -265,7 +265,8 @@ void fx_probe_remove_all(struct fx_probe_list *list)
 		if (probe->guard >= 0)
 			close(probe->guard);
 		probe->guard = -1;
-		snprintf(command, sizeof(command), "-:" GROUP "%d/p%zu\n", (int)getpid(), i);
+		snprintf(command, sizeof(command), "-:" GROUP "%d/p%zu\n", (int)getpid(),
+			 list->first + i);
 		if (tracefs)
 			command_write(tracefs, command);
 	}

@@ -12,6 +12,11 @@
 /* What its category begins with: sdt:PROVIDER:NAME. */
 #define FX_PROBE_PREFIX "sdt:"
 
+#define FX_PROBE_DESCRIPTION "a static probe of the program or a library"
+
+/* Probes of files that come later are numbered from here on. */
+#define FX_PROBE_LATE_FIRST 1000u
+
 /* Where a value lies in a record, in bytes; size 0: it does not have it. */
 struct fx_probe_field {
 	uint16_t offset, size;
@@ -33,6 +38,7 @@ struct fx_probe {
 struct fx_probe_list {
 	FX_VECTOR(struct fx_probe) probes;
 	FX_VECTOR(char *) paths;
+	unsigned first; /* the number of the first, in their names */
 };
 
 /* Whether what lies at an argument is read as a text as well: it may be the address of one. */

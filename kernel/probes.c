@@ -40,8 +40,8 @@ static void unknown_tell(const struct fx_probe_list *list, const char *words, co
 		if (i == list->probes.count)
 			probes_complain(
 			    "%s: neither %s nor its libraries have such a probe "
-			    "(`fxtrace list-probes' lists them); programs that it starts later "
-			    "are not looked into, unless they stand in its command line",
+			    "(`fxtrace list-probes' lists them); what it loads later, or starts, "
+			    "is looked into as it comes",
 			    word, program);
 	}
 }
@@ -92,16 +92,18 @@ static int probes_wish(struct fx_probes *probes, struct fx_kernel_wish *wish)
 void fx_probes_begin(struct fx_probes *probes, const char *words, char *const *command,
 		     struct fx_kernel_wish *wish)
 {
-	int r = fx_probe_find(words, command, &probes->list);
+	int r = *command ? fx_probe_find(words, command, &probes->list) : 0;
 
 	probes->numbers = NULL;
+	descriptors_provide();
+	if (!*command)
+		return;
 	if (r < 0)
 		probes_complain("probes (sdt:) of %s are not recorded: %s", command[0],
 				r == -E2BIG ? "there are too many at once" : strerror(-r));
 	else
 		unknown_tell(&probes->list, words, command[0]);
 	if (r == 0 && probes->list.probes.count) {
-		descriptors_provide();
 		r = probes_place(&probes->list);
 		if (r == 0)
 			r = probes_wish(probes, wish);

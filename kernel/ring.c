@@ -19,6 +19,7 @@
 /* Pages of a ring: as many as are had, in steps of one half down to what everybody may lock (perf_event_mlock_kb). */
 #define RING_PAGES_MOST	 1024u
 #define RING_PAGES_WIDE	 4096u /* for what all threads of the machine do */
+#define RING_PAGES_LATE	 256u  /* for probes */
 #define RING_PAGES_LEAST 8u
 
 /* Bytes of tracepoints after which their ring is read before its turn. */
@@ -127,21 +128,32 @@ static void event_filter(int fd, const char *filter)
 		ioctl(fd, PERF_EVENT_IOC_SET_FILTER, filter);
 }
 
-/* One more event that writes into the ring, which has room for its descriptor. */
-static int ring_add(struct fx_ring *ring, struct perf_event_attr *attr, pid_t pid,
-		    const char *filter)
+/* One more event that writes into the ring: its descriptor, or -errno. */
+static int event_direct(const struct fx_ring *ring, struct perf_event_attr *attr, pid_t pid,
+			const char *filter)
 {
 	int fd = perf_event_open(attr, pid, ring->cpu), r;
 
 	if (fd < 0)
 		return fd;
 	event_filter(fd, filter);
-	r = ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) < 0 ? -errno : 0;
-	if (r == 0)
-		ring->others[ring->other_count++] = fd;
-	else
-		close(fd);
+	if (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring->fd) == 0)
+		return fd;
+	r = -errno;
+	close(fd);
 	return r;
+}
+
+/* The ring has room for its descriptor. */
+static int ring_add(struct fx_ring *ring, struct perf_event_attr *attr, pid_t pid,
+		    const char *filter)
+{
+	int fd = event_direct(ring, attr, pid, filter);
+
+	if (fd < 0)
+		return fd;
+	ring->others[ring->other_count++] = fd;
+	return 0;
 }
 
 /* A fault brings its address, and no stack: fx_ring_fault() tells it from samples by that. */
@@ -301,4 +313,31 @@ int fx_ring_open_tracepoints(struct fx_ring *ring, const struct fx_kernel_wish *
 	if (r < 0)
 		fx_ring_close(ring);
 	return r;
+}
+
+int fx_ring_open_late(struct fx_ring *ring, uint32_t cpu)
+{
+	struct perf_event_attr attr;
+	int r;
+
+	*ring = (struct fx_ring){.fd = -1, .cpu = cpu, .is_tracepoints = true};
+	attr_fill_tracepoint(0, &attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	r = perf_event_open(&attr, ANYBODY, cpu);
+	if (r < 0)
+		return r;
+	ring->fd = r;
+	r = ring_map(ring, RING_PAGES_LATE);
+	if (r < 0)
+		fx_ring_close(ring);
+	return r;
+}
+
+int fx_ring_add_late(const struct fx_ring *ring, uint32_t number)
+{
+	struct perf_event_attr attr;
+
+	attr_fill_tracepoint(number, &attr);
+	return event_direct(ring, &attr, ANYBODY, NULL);
 }

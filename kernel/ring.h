@@ -34,6 +34,12 @@ int fx_ring_open(struct fx_ring *ring, const struct fx_kernel_wish *wish, bool k
 /* The same of tracepoints, of which there is one at least. */
 int fx_ring_open_tracepoints(struct fx_ring *ring, const struct fx_kernel_wish *wish, uint32_t cpu);
 
+/* The same of tracepoints that come later, of all threads; there is none yet. */
+int fx_ring_open_late(struct fx_ring *ring, uint32_t cpu);
+
+/* One more of them: its descriptor, which is the caller's, or -errno. */
+int fx_ring_add_late(const struct fx_ring *ring, uint32_t number);
+
 /* Nothing more is written into it; what is there can still be read. */
 void fx_ring_disable(const struct fx_ring *ring);
 

@@ -42,6 +42,7 @@
 struct fx_rings {
 	struct fx_ring *rings;
 	unsigned count;
+	unsigned late_first, late_count; /* those for tracepoints that come later */
 	bool has_tracepoints;
 	struct pollfd *polled; /* the rings, and the bell */
 	int bell;
@@ -85,12 +86,29 @@ static void rings_open_tracepoints(struct fx_rings *rings, const struct fx_kerne
 		fx_ring_close(&rings->rings[--rings->count]);
 }
 
+/* All of them, or none. */
+static void rings_open_late(struct fx_rings *rings, unsigned usual)
+{
+	int r = 0;
+
+	rings->late_first = rings->count;
+	for (unsigned i = 0; r == 0 && i < usual; i++) {
+		r = fx_ring_open_late(&rings->rings[rings->count], rings->rings[i].cpu);
+		if (r == 0)
+			rings_poll(rings);
+	}
+	while (r < 0 && rings->count > rings->late_first)
+		fx_ring_close(&rings->rings[--rings->count]);
+	rings->late_count = rings->count - rings->late_first;
+}
+
 static int rings_open_all(struct fx_rings *rings, const struct fx_kernel_wish *wish, bool kernel)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	unsigned usual;
 
-	rings->rings = calloc(2 * (size_t)cpus, sizeof(*rings->rings));
-	rings->polled = calloc(2 * (size_t)cpus + 1, sizeof(*rings->polled));
+	rings->rings = calloc(3 * (size_t)cpus, sizeof(*rings->rings));
+	rings->polled = calloc(3 * (size_t)cpus + 1, sizeof(*rings->polled));
 	if (!rings->rings || !rings->polled)
 		return -ENOMEM;
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
@@ -102,8 +120,11 @@ static int rings_open_all(struct fx_rings *rings, const struct fx_kernel_wish *w
 			return r;
 		rings_poll(rings);
 	}
+	usual = rings->count;
 	if (kernel)
 		rings_open_tracepoints(rings, wish);
+	if (kernel && wish->late)
+		rings_open_late(rings, usual);
 	rings->polled[rings->count] = (struct pollfd){.fd = rings->bell, .events = POLLIN};
 	return rings->count ? 0 : -ENODEV;
 }
@@ -161,6 +182,16 @@ void fx_rings_close(struct fx_rings *rings)
 bool fx_rings_have_tracepoints(const struct fx_rings *rings)
 {
 	return rings->has_tracepoints;
+}
+
+unsigned fx_rings_late(const struct fx_rings *rings)
+{
+	return rings->late_count;
+}
+
+int fx_rings_add_late(const struct fx_rings *rings, unsigned ring, uint32_t number)
+{
+	return fx_ring_add_late(&rings->rings[rings->late_first + ring], number);
 }
 
 /* --- The reading thread ------------------------------------------------------------------------- */

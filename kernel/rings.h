@@ -25,6 +25,12 @@ void fx_rings_close(struct fx_rings *rings);
 /* Whether it has the tracepoints that were asked for. */
 bool fx_rings_have_tracepoints(const struct fx_rings *rings);
 
+/* How many rings there are for tracepoints that come later; 0: none were wished, or they are not permitted. */
+unsigned fx_rings_late(const struct fx_rings *rings);
+
+/* One more tracepoint, of all threads, in that one of them: a descriptor, which is the caller's and ends it, or -errno. Of any thread. */
+int fx_rings_add_late(const struct fx_rings *rings, unsigned ring, uint32_t number);
+
 /* Begins to read. 0 or -errno. */
 int fx_rings_start(struct fx_rings *rings);
 

@@ -14,6 +14,7 @@
 #include "kernel/events.h"
 #include "kernel/files.h"
 #include "kernel/mates.h"
+#include "kernel/probe-late.h"
 #include "kernel/probe-record.h"
 #include "kernel/records.h"
 #include "kernel/scheduling.h"
@@ -33,6 +34,7 @@ struct fx_watch {
 	uint32_t period;		       /* ns that a sample stands for */
 	const struct fx_wanted_points *points; /* borrowed; NULL: there are none */
 	const struct fx_probe_list *probes;    /* borrowed; NULL: there are none */
+	struct fx_late_probes *late;	       /* the same */
 	struct fx_stack_text *stack;
 	struct fx_calls *calls;
 	struct fx_events *events;
@@ -117,9 +119,11 @@ int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_po
 	return 0;
 }
 
-void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes)
+void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes,
+			 struct fx_late_probes *late)
 {
 	watch->probes = probes;
+	watch->late = late;
 }
 
 void fx_watch_destroy(struct fx_watch *watch)
@@ -189,6 +193,37 @@ static bool watch_fault(const struct fx_watch *watch, const struct fx_ring_recor
 	return true;
 }
 
+/* --- Static probes -------------------------------------------------------------------------------- */
+
+/* What of a process's files may have some; it is one of the program's. */
+static void watch_see_file(struct fx_watch *watch, const struct fx_mapping *mapping)
+{
+	if (mapping && mapping->image)
+		fx_late_probes_see(watch->late, fx_image_facts(mapping->image)->path,
+				   fx_image_file(mapping->image));
+}
+
+static void watch_see_files(struct fx_watch *watch, uint32_t pid)
+{
+	const struct fx_space *space = watch->late ? fx_space_known(watch->spaces, pid) : NULL;
+
+	for (size_t i = 0; space && i < space->count; i++)
+		watch_see_file(watch, &space->mappings[i]);
+}
+
+/* What comes of all threads is of interest of the program's alone. */
+static bool watch_probe(const struct fx_watch *watch, const struct fx_ring_record *record)
+{
+	const struct fx_space *space = fx_space_known(watch->spaces, record->pid);
+	bool is_own = space && space->is_own && watch_is_own(watch, record->pid);
+
+	if (record->pid == watch->preparing)
+		return false;
+	if (watch->probes && (is_own || !watch->everyone) && fx_probe_record(watch->probes, record))
+		return true;
+	return watch->late && is_own && fx_late_probes_record(watch->late, record);
+}
+
 /* --- Who is registered ---------------------------------------------------------------------------- */
 
 static void watch_mate(void *opaque, uint32_t pid)
@@ -196,8 +231,10 @@ static void watch_mate(void *opaque, uint32_t pid)
 	struct fx_watch *watch = opaque;
 	const struct fx_space *space = fx_space_known(watch->spaces, pid);
 
-	if (space && space->is_preloaded)
-		fx_space_own(watch->spaces, pid);
+	if (!space || !space->is_preloaded || space->is_own)
+		return;
+	fx_space_own(watch->spaces, pid);
+	watch_see_files(watch, pid);
 }
 
 static void watch_ask(struct fx_watch *watch)
@@ -247,6 +284,8 @@ static void watch_map(struct fx_watch *watch, const struct fx_ring_record *recor
 	fx_space_map(watch->spaces, record->pid, body.start, body.size, body.offset,
 		     has_id ? 0 : makedev(body.major, body.minor), has_id ? 0 : body.inode, path);
 	space = fx_space_of(watch->spaces, record->pid);
+	if (space && space->is_own && watch->late && record->pid != watch->preparing)
+		watch_see_file(watch, fx_space_find(space, body.start));
 	if (!space || !space->is_preloaded)
 		return;
 	fx_calls_forget(watch->calls, record->pid);
@@ -417,8 +456,7 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 	const uint8_t *bytes;
 	size_t size;
 
-	if (watch->probes && record->pid != watch->preparing &&
-	    fx_probe_record(watch->probes, record))
+	if (watch_probe(watch, record))
 		return;
 	bytes = fx_ring_tracepoint(record, &size);
 	if (!bytes || !watch->points)
@@ -468,8 +506,10 @@ void fx_watch_begin(struct fx_watch *watch)
 /* The program may have begun, and have mapped what has names. */
 void fx_watch_lost(struct fx_watch *watch)
 {
-	if (watch->preparing)
+	if (watch->preparing) {
 		watch_know(watch, watch->preparing);
+		watch_see_files(watch, watch->preparing);
+	}
 	watch->preparing = 0;
 	if (watch->everyone)
 		fx_watch_begin(watch);

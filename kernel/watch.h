@@ -15,9 +15,11 @@ struct fx_watch;
  * process is of interest. 0 or -ENOMEM. */
 int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points,
 		    bool alone, struct fx_watch **ret);
-/* Probes whose records come; they outlive it. */
+/* Probes whose records come, and those of files that are seen (NULL: of none); they outlive it. */
 struct fx_probe_list;
-void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes);
+struct fx_late_probes;
+void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes,
+			 struct fx_late_probes *late);
 
 void fx_watch_destroy(struct fx_watch *watch);
 

@@ -26,6 +26,7 @@ struct fx_kernel_wish {
 	const struct fx_texts *texts; /* what texts go into the rings of tracepoints; NULL: none */
 	bool machine;		      /* switches of all threads that there are */
 	const struct fx_kernel_point *points;
+	bool late;	      /* tracepoints of all threads may come later (fx_rings_add_late()) */
 	unsigned point_count; /* they are left out where they are not permitted */
 };
 

@@ -102,6 +102,8 @@ static _Noreturn void companion_become(const struct fx_companion *c, const char 
 	if (c->probes) {
 		argv[count++] = (char *)"--probes";
 		argv[count++] = (char *)c->probes;
+	}
+	if (c->probes && c->command) {
 		argv[count++] = (char *)"--";
 		for (unsigned i = 0; i < COMMAND_WORDS && c->command[i]; i++)
 			argv[count++] = c->command[i];

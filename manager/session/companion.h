@@ -26,8 +26,9 @@ struct fx_companion {
 	const char *categories; /* a list, of which those of the kernel count; NULL: none */
 	bool alone;		/* of the program alone, without its children */
 	const char *probes; /* a list of categories that asks for probes (sdt:); NULL: none does, */
-	char *const *command; /* and the program whose probes these are, with its arguments */
-	bool stays;	      /* until tracing is stopped, also when its maker has ended */
+	char *const *
+	    command; /* and the program that may have some from its begin on, with its arguments; NULL: none */
+	bool stays; /* until tracing is stopped, also when its maker has ended */
 	const char *socket;
 	/* What there is. */
 	pid_t pid;		      /* 0: none */

@@ -130,6 +130,34 @@ bool fx_words_ask_kernel(const char *list)
 	return ask;
 }
 
+bool fx_word_is_probe(const struct fx_word *word)
+{
+	static const char begin[] = "sdt:";
+
+	return !word->provider && word->length > strlen(begin) &&
+	       strncmp(word->name, begin, strlen(begin)) == 0;
+}
+
+bool fx_words_ask_probes(const char *list)
+{
+	bool ask = false;
+	struct fx_word word;
+
+	while (list && *list && !ask && fx_word_next(&list, &word))
+		ask = !word.take_away && fx_word_is_probe(&word);
+	return ask;
+}
+
+bool fx_words_are_probes(const char *list)
+{
+	bool are = fx_words_ask_probes(list);
+	struct fx_word word;
+
+	while (are && list && *list && fx_word_next(&list, &word))
+		are = fx_word_is_probe(&word);
+	return are;
+}
+
 unsigned fx_words_count(const char *list)
 {
 	struct fx_word word;

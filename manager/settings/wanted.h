@@ -40,6 +40,11 @@ const char *fx_words_check(const char *list);
 bool fx_word_is_kernel(const struct fx_word *word);
 bool fx_words_ask_kernel(const char *list);
 
+/* Whether a word means static probes (sdt:PROVIDER:NAME), which the kernel provider has breakpoints for; whether a list asks for some, and for nothing else. */
+bool fx_word_is_probe(const struct fx_word *word);
+bool fx_words_ask_probes(const char *list);
+bool fx_words_are_probes(const char *list);
+
 /* Words of a list that passed the check. */
 unsigned fx_words_count(const char *list);
 

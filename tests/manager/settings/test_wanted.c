@@ -157,3 +157,17 @@ Test(wanted, words_that_are_none)
 	cr_assert_not_null(fx_words_check(longest));
 	cr_assert_null(fx_words_check("Ünïcode,a:b.c-d_e,*"));
 }
+
+Test(wanted, words_that_are_static_probes)
+{
+	cr_expect(fx_words_are_probes("sdt:a:b"));
+	cr_expect(fx_words_are_probes("sdt:*,-sdt:a:b"));
+	cr_expect_not(fx_words_are_probes("-sdt:a:b"));
+	cr_expect_not(fx_words_are_probes("sdt:a:b,syscall"));
+	cr_expect_not(fx_words_are_probes("sdt:"));
+	cr_expect_not(fx_words_are_probes(""));
+	cr_expect(fx_words_ask_probes("#default,sdt:a:*"));
+	cr_expect_not(fx_words_ask_probes("#default,-sdt:a:*"));
+	cr_expect_not(fx_words_ask_probes("make/sdt:a:*"));
+	cr_expect_not(fx_words_ask_probes(NULL));
+}
