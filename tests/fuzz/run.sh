@@ -73,17 +73,14 @@ sources_of() {
 		[ "$1" != buffer ] || echo "$src/tests/fuzz/valid.c"
 		;;
 	registration)
-		echo "$src"/preload/boot/{attach,manager-user,mapped}.c
+		echo "$src"/preload/attach/{attach,manager-user,mapped}.c
 		;;
 	esac
 }
 
-# Functions that a fuzzer puts another in the place of.
+# Functions that a fuzzer puts another in the place of, as its replay does.
 wraps_of() {
-	case $1 in
-	answers) echo -Wl,--wrap=fx_link_open -Wl,--wrap=fx_report ;;
-	archives) echo -Wl,--wrap=fx_finder_name ;;
-	esac
+	sed -n "s/^tests_fuzz_test_$1_LDFLAGS = \$(AM_LDFLAGS) //p" "$src/tests/fuzz/Makemodule.am"
 }
 
 libraries='-lz -lzstd -ldw -lelf -liberty -lprotobuf-c -lsqlite3 -lpthread'
@@ -140,18 +137,21 @@ more_corpora_of() {
 
 fuzz() {
 	local name=$1 corpus=$src/tests/fuzz/corpus/$1 log=$work/$1/log executions coverage speed
-	local status=0
+	local status=0 TIMEFORMAT='%U %S'
 	cd "$work/$name"
 	mkdir -p found "$corpus"
 	# Weighing inputs by how rare their features are takes longer than running them.
 	# shellcheck disable=SC2046 # a list of folders
-	nice ./fuzz -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
-		-entropic=0 \
-		found "$corpus" $(more_corpora_of "$name") >log 2>&1 || status=$?
+	{
+		time nice ./fuzz -max_total_time="$seconds" -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+			-entropic=0 \
+			found "$corpus" $(more_corpora_of "$name") >log 2>&1 || status=$?
+	} 2>taken
 	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
-	speed=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+	# Of the processor's seconds: others may have it.
+	speed=$(awk -v n="${executions:-0}" '{ if ($1 + $2 > 0) printf "%.0f", n / ($1 + $2) }' taken)
 	coverage=$(grep -o 'cov: [0-9]* ft: [0-9]*' "$log" | tail -n 1)
-	echo "$name: $seconds s, ${executions:-?} executions (${speed:-?}/s), ${coverage:-cov: ?}," \
+	echo "$name: $seconds s, ${executions:-?} executions (${speed:-?} a second of processor time), ${coverage:-cov: ?}," \
 		"$([ $status = 0 ] && echo clean || echo "FAILED, see $log")"
 	return $status
 }
