@@ -26,9 +26,12 @@ fx_hot bool event_arg_has_word(uint32_t type)
 
 /* --- What a place remembers --------------------------------------------------------------------------- */
 
-#define PLACE_ATTACHED(names) ((uint32_t)((names) >> 32))
-#define PLACE_CATEGORY(names) ((names) >> 16 & 0xffff)
-#define PLACE_NAME(names)     ((names)&0xffff)
+/* The indices stand where a record's header has them. */
+#define PLACE_NAMES(attached, category, name)                                                      \
+	((uint64_t)(attached) | (uint64_t)(category) << 32 | (uint64_t)(name) << 48)
+#define PLACE_ATTACHED(names) ((uint32_t)(names))
+#define PLACE_HEADER(names, type, words, nargs)                                                    \
+	(FX_EVENT_HEADER(type, words, nargs, 0, 0) | ((names) & ~(uint64_t)UINT32_MAX))
 
 fx_hot uint16_t *place_keys(struct fxtrace_place *place)
 {

@@ -168,7 +168,7 @@ static fx_cold void place_learn(struct fxtrace_place *place, const struct fx_thr
 	/* A handler that forked meanwhile has left us in a child whose indices are others. */
 	if (attached == fx_engine.attachments)
 		fx_store_release(&place->names, /* pairs with place_knows() */
-				 (uint64_t)attached << 32 | refs[0] << 16 | refs[1]);
+				 PLACE_NAMES(attached, refs[0], refs[1]));
 }
 
 /* --- Events that are written at once ------------------------------------------------------------- */
@@ -495,8 +495,7 @@ static uint64_t scope_header(const struct fx_thread *t, struct fxtrace_scope *sc
 	uint64_t names;
 
 	if (place_knows(scope->place, scope->name, &names))
-		return FX_EVENT_HEADER(FX_EVENT_COMPLETE, FX_CALL_WORDS, 0, PLACE_CATEGORY(names),
-				       PLACE_NAME(names));
+		return PLACE_HEADER(names, FX_EVENT_COMPLETE, FX_CALL_WORDS, 0);
 	return scope_header_anew(t, scope);
 }
 

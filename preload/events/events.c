@@ -11,6 +11,7 @@
 #include "engine/provider/record.h"
 #include "engine/provider/site.h"
 #include "engine/provider/string.h"
+#include "preload/call/call.h"
 #include "preload/events/events-internal.h"
 
 _Static_assert(FXTRACE_PLACE_ON == FX_SITE_ENABLED, "what a place remembers");
@@ -39,8 +40,7 @@ fx_hot bool write_usually(struct fxtrace_place *place, unsigned type, const char
 	end = plain_args_put(p + 2, place_keys(place), args, count);
 	if (end < p + words)
 		*end = number;
-	fx_record_publish(
-	    p, FX_EVENT_HEADER(type, words, count, PLACE_CATEGORY(names), PLACE_NAME(names)));
+	fx_record_publish(p, PLACE_HEADER(names, type, words, count));
 	fx_record_over(t, 0);
 	return true;
 }
@@ -89,7 +89,7 @@ static void events_open(struct fxtrace_scope *scope)
 	if (fx_unlikely(f >= t->limit ||
 			!scope_is_plainly_inside(&f[-1], (uint64_t)(uintptr_t)scope, FX_CFA())))
 		goto slowly;
-	header = FX_EVENT_HEADER(FX_EVENT_COMPLETE, 3, 0, PLACE_CATEGORY(names), PLACE_NAME(names));
+	header = PLACE_HEADER(names, FX_EVENT_COMPLETE, FX_CALL_WORDS, 0);
 	if (fx_unlikely(!fx_frame_take(t, f, header, (uint64_t)(uintptr_t)scope, FX_SCOPE_KEY))) {
 		fx_frame_take_back(t, f);
 		goto slowly;
@@ -105,7 +105,8 @@ slowly:
 	fx_events_open_slowly(scope, FX_CFA());
 }
 
-static void events_close(struct fxtrace_scope *scope)
+/* `below': as of fx_events_close_slowly(). */
+static APART void close_of_arguments(struct fxtrace_scope *scope, uint64_t below)
 {
 	struct fx_thread *t = fx_thread_usual();
 	unsigned words = plain_args_words(scope->args, scope->count);
@@ -126,8 +127,48 @@ static void events_close(struct fxtrace_scope *scope)
 		return;
 	}
 	*plain_args_put(p + 2, place_keys(scope->place), scope->args, scope->count) = end;
-	fx_record_publish(p, FX_EVENT_HEADER(FX_EVENT_COMPLETE, words, scope->count,
-					     PLACE_CATEGORY(names), PLACE_NAME(names)));
+	fx_record_publish(p, PLACE_HEADER(names, FX_EVENT_COMPLETE, words, scope->count));
+	fx_frame_done(t, f, 0);
+	return;
+slowly:
+	fx_events_close_slowly(scope, below);
+}
+
+/* Both strings have an index: the header of a frame is that of its record. */
+fx_hot bool header_has_names(uint64_t header)
+{
+	return header >> 48 && (header >> 32 & 0xffff);
+}
+
+/* Without arguments, which takes fewer registers. */
+static void events_close(struct fxtrace_scope *scope)
+{
+	struct fx_claim claim = scope_claim(scope);
+	struct fx_frame *f = scope->frame;
+	struct fx_thread *t;
+	uint64_t header, end, *p;
+
+	if (scope->count) {
+		close_of_arguments(scope, FX_CFA());
+		return;
+	}
+	t = fx_thread_usual();
+	if (fx_unlikely(!f || !t || t != scope->thread || t->top != f + 1 ||
+			f->start != claim.time))
+		goto slowly;
+	header = f->id;
+	if (fx_unlikely(!header_has_names(header)))
+		goto slowly;
+	end = fx_thread_time(t, fx_counter());
+	if (fx_unlikely(!fx_record_reserve_easily(t, FX_CALL_WORDS, claim, &p)))
+		goto slowly;
+	/* A handler may have closed it just now. */
+	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
+		fx_record_disclaim(t, p, claim, 0);
+		return;
+	}
+	p[2] = end;
+	fx_record_publish(p, header);
 	fx_frame_done(t, f, 0);
 	return;
 slowly:
