@@ -75,6 +75,21 @@ static uint32_t begun_find(const struct fx_stream_thread *t, const struct ended 
 	return 0;
 }
 
+/* What lies in it, and the oldest, are forgotten. */
+static void ended_note(struct fx_stream_thread *t, const struct fx_begun *begun, uint64_t ns)
+{
+	struct fx_ended *ended = &t->ended;
+
+	while (ended->count && ended->slices[ended->count - 1].start >= begun->ns)
+		ended->count--;
+	if (ended->count == FX_ENDED_MAX) {
+		ended->count--;
+		memmove(&ended->slices[0], &ended->slices[1],
+			ended->count * sizeof(ended->slices[0]));
+	}
+	ended->slices[ended->count++] = (struct fx_interval){begun->ns, ns};
+}
+
 /* Ends what lies inside and has begun before; what comes late and began after it goes on. */
 static void begun_close(struct fx_rewriting *w, struct fx_stream_thread *t, uint32_t at,
 			uint64_t ns)
@@ -83,6 +98,8 @@ static void begun_close(struct fx_rewriting *w, struct fx_stream_thread *t, uint
 
 	while (inner < t->depth && inner < t->begun_room && t->begun[inner].ns <= ns)
 		inner++;
+	if (at <= t->begun_room && !t->begun[at - 1].address)
+		ended_note(t, &t->begun[at - 1], ns);
 	if (inner == t->depth) {
 		fx_stream_end_begun(w->s, t, at, ns);
 		t->depth--;

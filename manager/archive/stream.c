@@ -323,8 +323,25 @@ static uint32_t begun_around(const struct fx_stream_thread *t, uint64_t start)
 	return depth > since ? depth : since;
 }
 
+/* What began in a slice that has ended, and goes on behind it, begins with its end. */
+static bool ended_cut(struct fx_stream_thread *t, uint64_t *start, uint64_t end)
+{
+	for (uint32_t i = t->ended.count; i-- > 0;) {
+		const struct fx_interval *slice = &t->ended.slices[i];
+
+		if (slice->end <= *start)
+			return false;
+		if (slice->start < *start && slice->end < end) {
+			*start = slice->end;
+			return true;
+		}
+	}
+	return false;
+}
+
 bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *start, uint64_t end)
 {
+	bool is_cut = t->ended.count && ended_cut(t, start, end);
 	enum fx_nesting_verdict verdict =
 	    fx_nesting_take(&t->nesting, &s->shared->nesting, start, end,
 			    t->begun_room ? begun_around(t, *start) : 0);
@@ -332,6 +349,7 @@ bool fx_stream_nests(struct fx_stream *s, struct fx_stream_thread *t, uint64_t *
 
 	s->counts.lost[FX_CAUSE_DEEP] += verdict == FX_NESTING_DEEP;
 	s->counts.lost[FX_CAUSE_CROSSING] += verdict == FX_NESTING_CUT || verdict == FX_NESTING_OUT;
+	s->counts.lost[FX_CAUSE_OUTLASTING] += is_cut && verdict == FX_NESTING_WHOLE;
 	if (t->loose && !s->scope && is_in && fx_loose_note(t->loose, *start, end)) {
 		s->loose_due = t;
 		s->loose_is_due = true;

@@ -110,6 +110,17 @@ struct fx_begun {
 #define FX_BEGUN_MAX FX_NESTING_LEVELS
 
 /*
+ * Slices that the program has begun and ended, of which none lies in another; the newest is the last. What is recorded whole, and began inside
+ * of one, may come when that stands in the archive. So many are remembered of a thread.
+ */
+#define FX_ENDED_MAX 16u
+
+struct fx_ended {
+	struct fx_interval slices[FX_ENDED_MAX];
+	uint32_t count;
+};
+
+/*
  * When tracing stops, a thread's open calls are written as open until then. One that the kernel stopped in
  * the middle of a hook may write the record of such a call when tracing goes on already; and one that sleeps
  * all the while has the same calls open at the next stop. So a stop is remembered.
@@ -149,9 +160,10 @@ struct fx_stream_thread {
 	struct fx_begun *begun;
 	uint32_t begun_room;
 	struct fx_peaks begun_levels; /* how many have lain in one another */
-	struct fx_nesting nesting;    /* of its complete calls in the archive */
-	struct fx_loose *loose;	      /* made when first needed: loose-flows.h */
-	uint64_t anchor_ns; /* of its newest instant, which arrows of that time belong to */
+	struct fx_ended ended;
+	struct fx_nesting nesting; /* of its complete calls in the archive */
+	struct fx_loose *loose;	   /* made when first needed: loose-flows.h */
+	uint64_t anchor_ns;	   /* of its newest instant, which arrows of that time belong to */
 	struct fx_crowd_thread *crowd; /* made when first needed */
 	struct fx_stop stop;
 	uint32_t recent_next;

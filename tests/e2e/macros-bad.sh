@@ -369,6 +369,12 @@ int main(void)
 		TRACE_DURATION_BEGIN("bad", "leaves its scope");
 	}
 	TRACE_DURATION_END("bad", "leaves its scope");
+	TRACE_DURATION_BEGIN("bad", "ends inside");
+	{
+		TRACE_DURATION("bad", "goes on");
+		TRACE_DURATION_END("bad", "ends inside");
+		TRACE_INSTANT("bad", "between", TRACE_SCOPE_THREAD);
+	}
 	for (int i = 0; i < 3; i++) {
 		TRACE_DURATION("bad", "around many");
 		for (int n = 0; n < 400; n++)
@@ -396,8 +402,11 @@ expect_order() {
 	# What begins in a block ends with it.
 	expect_ok "$FXTRACE" query --csv trace.fxt "select a.ts + a.dur <= b.ts + b.dur from slice a, slice b where a.name = 'leaves its scope' and b.name = 'scope'"
 	expect_equal 1 "$(tail -n 1 out | tr -d '"\r')" "a duration that leaves its block"
+	# What goes on when that has ended which it began in begins with its end.
+	expect_ok "$FXTRACE" query --csv trace.fxt "select b.ts = a.ts + a.dur and b.dur > 0 from slice a, slice b where a.name = 'ends inside' and b.name = 'goes on'"
+	expect_equal 1 "$(tail -n 1 out | tr -d '"\r')" "a duration that outlives what it began in"
 	expect_events 3 'type == "complete" && name == "around many"'
-	expect_loss block-ended $((1 + 3 * 400)) told
+	expect_loss block-ended $((1 + 1 + 3 * 400)) told
 	expect_events 2 'type == "async-begin" && name == "async"'
 	expect_events 2 'type == "async-end" && name == "async"'
 }

@@ -206,3 +206,30 @@ Test(pairs, a_late_block_ends_what_began_in_it_alone)
 	expect_replay("+outer@5 +outer@50 +name@20 -name@30 name@10-30 -outer@60 -outer@70 "
 		      "-records dropped@1000000 ");
 }
+
+/* A block that began in a slice, and goes on when that has ended, begins with its end. */
+Test(pairs, a_block_begins_behind_a_slice_that_it_would_cross)
+{
+	struct fx_stream_counts counts;
+
+	begin_pairs();
+	put_begin(OUTER, 5);
+	put_begin(NAME, 6);
+	put_end(NAME, 8);
+	put_end(OUTER, 10);
+	put_complete(NAME, 9, 9);
+	put_complete(NAME, 7, 15);
+	put_complete(NAME, 12, 16);
+	put_complete(NAME, 4, 20);
+	put_begin(OUTER, 30);
+	put_complete(NAME, 31, 35);
+	put_end(OUTER, 40);
+	put_complete(NAME, 41, 50);
+	send_chunk(0, 0, WHOLE);
+	counts = pieces_end();
+	cr_expect_eq(counts.unfinished, 0);
+	cr_expect_eq(counts.lost[FX_CAUSE_OUTLASTING], 1);
+	cr_expect_eq(counts.lost[FX_CAUSE_CROSSING], 1);
+	expect_replay("+outer@5 +name@6 -name@8 -outer@10 name@9-9 name@10-15 name@15-16 name@4-20 "
+		      "+outer@30 name@31-35 -outer@40 name@41-50 -records dropped@1000000 ");
+}
