@@ -91,6 +91,20 @@ static size_t async_held_find(const struct fx_async *a, const struct fx_async_be
 	return 0;
 }
 
+/* The same of an end that is earlier: others were put to what it ends, since this begin had not come. */
+static size_t async_held_part(struct fx_asyncs *asyncs, const struct fx_async *a,
+			      const struct fx_async_begin *begin)
+{
+	size_t at = a->held.count;
+
+	while (at &&
+	       (a->held.items[at - 1].name != begin->name || a->held.items[at - 1].ns >= begin->ns))
+		at--;
+	return at && fx_asyncs_part(asyncs, a->id, begin->name, a->held.items[at - 1].ns, begin->ns)
+		   ? at
+		   : 0;
+}
+
 /* It comes before its begin in the file; so it has a later time. */
 static int async_held_write(struct fx_stream *s, struct fx_async *a, size_t at, uint64_t begin_ns,
 			    uint64_t id)
@@ -153,6 +167,11 @@ static int async_take_begin(struct fx_rewriting *w, uint64_t id, uint64_t shown,
 		return 0;
 	}
 	held = async_held_find(a, &begin);
+	if (held)
+		fx_asyncs_pair(&s->asyncs, (struct fx_async_pair){id, begin.name, begin.ns,
+								  a->held.items[held - 1].ns});
+	else
+		held = async_held_part(&s->asyncs, a, &begin);
 	if (held) {
 		r = async_held_write(s, a, held - 1, begin.ns, shown);
 		fx_asyncs_settle(&s->asyncs, a);
@@ -181,6 +200,19 @@ static size_t begin_find(const struct fx_async *a, uint64_t ns, uint64_t name)
 	return at;
 }
 
+/* The first that has begun since, if an end that has come ends it, which was put to what the one at `ns' ends; counted from 1; 0: none. */
+static size_t begin_part(struct fx_asyncs *asyncs, const struct fx_async *a, uint64_t ns,
+			 uint64_t name)
+{
+	size_t i = 0;
+
+	while (i < a->open.count && (a->open.items[i].ns <= ns || a->open.items[i].name != name))
+		i++;
+	return i < a->open.count && fx_asyncs_part(asyncs, a->id, name, ns, a->open.items[i].ns)
+		   ? i + 1
+		   : 0;
+}
+
 static int async_take_end(struct fx_rewriting *w, uint64_t id, const struct async_names *names)
 {
 	struct fx_stream *s = w->s;
@@ -195,6 +227,12 @@ static int async_take_end(struct fx_rewriting *w, uint64_t id, const struct asyn
 		return 0;
 	}
 	at = begin_find(a, w->words[1], names->hash);
+	if (at)
+		fx_asyncs_pair(
+		    &s->asyncs,
+		    (struct fx_async_pair){id, names->hash, a->open.items[at - 1].ns, w->words[1]});
+	else
+		at = begin_part(&s->asyncs, a, w->words[1], names->hash);
 	if (!at) {
 		r = async_held_add(w, a, names);
 		fx_asyncs_settle(&s->asyncs, a);
