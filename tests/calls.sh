@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 # calls.sh [PROGRAM...]: larger real programs (bzip2, lua, sqlite3, redis, and in C++ ninja, from Debian's sources) in more ways than `make
 # check' has the time for: by gcc, with optimisation at link time, by clang, and with GCC's plugin. The call tree in the archive equals, call
-# for call, what an independent logger of the same hooks recorded. What an archive takes for a call is shown, too. FX_WAYS: some of the ways,
-# divided by commas; FX_BUILDDIR is a build whose test programs are there.
+# for call, what an independent logger of the same hooks recorded; of those that are built for a profiler, the entries equal what gprof counts. What
+# an archive takes for a call is shown, too. FX_WAYS: some of the ways, divided by commas; FX_BUILDDIR is a build whose test programs are there.
 FX_SRCDIR=${FX_SRCDIR:-$(cd "$(dirname "$0")/.." && pwd)}
 export FX_SRCDIR
 : "${FX_CC:=gcc}"
@@ -13,7 +13,8 @@ export FX_SRCDIR
 . "$FX_SRCDIR/tests/e2e/programs.sh"
 need apt-get dpkg-source nm setarch zstd
 
-ways='gcc -O0,gcc -O2,gcc -O3 -flto=auto,clang -O2,clang -O3 -flto,plugin -O0,plugin -O2,plugin -O3 -flto=auto'
+ways='gcc -O0,gcc -O2,gcc -O3 -flto=auto,clang -O2,clang -O3 -flto,plugin -O0,plugin -O2,plugin -O3 -flto=auto,profiled -O1'
+[ "$(uname -m)" != x86_64 ] || ways+=',profiled -O1 -mfentry'
 IFS=, read -ra ways <<<"${FX_WAYS:-$ways}"
 
 bytes() {
@@ -49,7 +50,13 @@ try_redis() {
 [ $# -gt 0 ] || set -- bzip2 lua sqlite3 redis ninja
 for program; do
 	for way in "${ways[@]}"; do
+		# (gprof counts without atomics, names C++ otherwise, and takes what -O2 makes parts of functions for whatever stands before.)
+		[[ $way = profiled* && $program = @(redis|ninja) ]] && continue
 		"program_$program" "$way"
+		[[ $way = profiled* ]] && {
+			expect_same_counts "$program, $way" "${command[@]}"
+			continue
+		}
 		same_shape=
 		case $program in
 		redis) try_redis "$program, $way" ;;

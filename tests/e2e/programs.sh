@@ -4,7 +4,7 @@
 #
 #	program_NAME WAY	builds it in the folder we are in, and says how it is run, always with the same calls, in the array `command'
 #
-# WAY: `gcc', `clang' or `plugin', and options of the compiler.
+# WAY: `gcc', `clang' or `plugin', or `profiled' (-pg, by gcc), and options of the compiler.
 # With few=yes there are tens of thousands of calls in place of up to a million.
 few=
 PLUGIN=$FX_BUILDDIR/compiler-plugin/.libs/fxtrace.so
@@ -13,6 +13,7 @@ PLUGIN=$FX_BUILDDIR/compiler-plugin/.libs/fxtrace.so
 compiler_of() {
 	case $1 in
 	plugin*) echo "g${2:-cc} -fplugin=$PLUGIN ${1#plugin} -g -w" ;;
+	profiled*) echo "g${2:-cc} -pg ${1#profiled} -g -w" ;;
 	clang*) echo "clang$2 -finstrument-functions ${1#clang} -g -w" ;;
 	*) echo "g${2:-cc} -finstrument-functions ${1#gcc} -g -w" ;;
 	esac

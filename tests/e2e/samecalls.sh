@@ -34,6 +34,29 @@ expect_same_calls() {
 	echo "$name: $(wc -l <traced.tree) calls, the same"
 }
 
+# expect_same_counts NAME PROGRAM...: of one that is built for a profiler, against what gprof counts of the very run that is traced.
+# (It counts main not always.)
+expect_same_counts() {
+	local name=$1
+
+	shift
+	rm -f gmon.out
+	"$FXTRACE" run -q -c function -o trace.fxt --on-full block -- "$@" >traced.out 2>traced.err </dev/null ||
+		fail "$name: $(cat traced.err)"
+	expect_clean trace.fxt
+	gprof -b -q "$1" gmon.out 2>/dev/null | awk '/^\[/ && $6 ~ /^[a-zA-Z_]/ && $6 != "main" {
+		split($5, calls, "+")
+		sum[$6] += calls[1] + calls[2]
+	}
+	END { for (name in sum) print sum[name], name }' | LC_ALL=C sort >counted
+	[ "$(awk '{ sum += $1 } END { print sum + 0 }' counted)" -gt 10000 ] || fail "$name: gprof saw too few calls"
+	"$FXTRACE" report --functions --top 0 --json trace.fxt | tr '{' '\n' |
+		sed -nE 's/.*"calls": ([0-9]+).*"name": "([^"]+)".*/\1 \2/p' | awk '$2 != "main" { sum[$2] += $1 }
+		END { for (name in sum) print sum[name], name }' | LC_ALL=C sort >recorded
+	expect_same_file counted recorded
+	echo "$name: $(awk '{ sum += $1 } END { print sum }' recorded) calls of $(wc -l <recorded) functions, as gprof counts them"
+}
+
 # expect_same_threads NAME WORK SERVER...: of a program that never does the same twice. The logger stands before the tracer's hooks in the
 # very process that is traced, and what each thread called is the same, call for call. WORK is a command that has it work, and end.
 expect_same_threads() {
