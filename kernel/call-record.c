@@ -9,7 +9,7 @@
 #include "format/encode.h"
 #include "kernel/record-text.h"
 #include "kernel/shown.h"
-#include "kernel/texts-program.h"
+#include "kernel/texts.h"
 #include "preload/strings.h"
 
 /* What a system call returns that fails is a negative errno, from this one on. */

@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/wide-stack.h"
 #include "kernel/asked.h"
+#include "kernel/follow.h"
 #include "kernel/probe-late.h"
 #include "kernel/probes.h"
 #include "kernel/provider.h"
 #include "kernel/records.h"
 #include "kernel/rings.h"
-#include "kernel/texts.h"
 #include "kernel/wanted-points.h"
 #include "kernel/watch.h"
 #include "protocol/kernel-ready.h"
@@ -269,22 +269,25 @@ static uint32_t sets_had(const struct kernel_options *options,
 	return sets;
 }
 
-/* Without them, addresses are shown. */
-static int texts_ask(struct fx_kernel_wish *wish, const struct fx_wanted_points *points,
-		     struct fx_texts **ret)
+/* Without them, threads inherit events, and what system calls are given is shown as addresses. Of all threads, events tell. */
+static int follow_ask(struct fx_kernel_wish *wish, struct fx_wanted_points *points,
+		      struct fx_follow **ret)
 {
-	const uint32_t needed = FX_KERNEL_CALLS | FX_KERNEL_TEXTS;
+	uint32_t sets = wish->machine ? FX_KERNEL_CALLS : FX_KERNEL_CALLS | FX_KERNEL_WAKEUPS;
 	int r = 0;
 
-	if ((points->tracepoints.sets & needed) == needed && !*ret)
-		r = fx_texts_open(wish->pid, &points->tracepoints, ret);
-	wish->texts = *ret;
-	return r;
+	fx_follow_close(*ret);
+	*ret = NULL;
+	if (!wish->everyone)
+		r = fx_follow_open(wish->pid, &points->tracepoints, sets, ret);
+	wish->follow = *ret;
+	fx_wanted_points_follow(points, *ret);
+	return points->tracepoints.sets & FX_KERNEL_TEXTS ? r : 0;
 }
 
 /* Where the whole machine may not be seen, the program still may. */
 static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *points,
-		      struct fx_probes *probes, struct fx_texts **texts,
+		      struct fx_probes *probes, struct fx_follow **follow,
 		      struct fx_kernel_ready *ready)
 {
 	struct fx_kernel_wish *wish = &options->wish;
@@ -296,11 +299,11 @@ static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *p
 	wish->faults = sets & FX_KERNEL_FAULT;
 	wish->late = options->probes != NULL;
 	fx_wanted_points_find(sets, options->categories, wish->machine, points);
+	ready->texts = follow_ask(wish, points, follow);
 	wish->points = points->list;
 	wish->point_count = points->count;
 	if (options->probes)
 		fx_probes_begin(probes, options->probes, options->command, wish);
-	ready->texts = texts_ask(wish, points, texts);
 	r = fx_rings_open(wish, &rings, &kernel);
 	ready->kernel = kernel;
 	if (!wish->machine || (r != -EACCES && r != -EPERM))
@@ -308,7 +311,7 @@ static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *p
 	wish->machine = false;
 	fx_wanted_points_free(points);
 	fx_probes_end(probes);
-	return kernel_ask(options, points, probes, texts, ready);
+	return kernel_ask(options, points, probes, follow, ready);
 }
 
 static void categories_know(const struct fx_kernel_wish *wish, uint32_t sets)
@@ -341,7 +344,7 @@ static int kernel_main(int argc, char **argv)
 	struct fx_kernel_ready ready = {.has_points = fx_points_are_known()};
 	struct fx_watch *watch;
 	struct fx_late_probes *late = NULL;
-	struct fx_texts *texts = NULL;
+	struct fx_follow *follow = NULL;
 	uint32_t asked;
 	int r;
 
@@ -349,7 +352,7 @@ static int kernel_main(int argc, char **argv)
 	signals_prepare();
 	options_take(argc, argv, &options);
 	asked = sets_of(&options);
-	r = kernel_ask(&options, &points, &probes, &texts, &ready);
+	r = kernel_ask(&options, &points, &probes, &follow, &ready);
 	if (r == 0)
 		r = fx_watch_create(&options.wish,
 				    fx_rings_have_tracepoints(rings) ? &points : NULL,
@@ -392,7 +395,7 @@ static int kernel_main(int argc, char **argv)
 		close(options.ready);
 	fx_late_probes_destroy(late);
 	fx_rings_close(rings);
-	fx_texts_close(texts);
+	fx_follow_close(follow);
 	fx_watch_destroy(watch);
 	fx_wanted_points_free(&points);
 	fx_probes_end(&probes);

@@ -83,7 +83,7 @@ static int probes_wish(struct fx_probes *probes, struct fx_kernel_wish *wish)
 		probes->numbers[i] = wish->points[i];
 	for (size_t i = 0; i < count; i++)
 		probes->numbers[wish->point_count + i] =
-		    (struct fx_kernel_point){probes->list.probes.items[i].number, false, NULL};
+		    (struct fx_kernel_point){.number = probes->list.probes.items[i].number};
 	wish->points = probes->numbers;
 	wish->point_count += (unsigned)count;
 	return 0;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "kernel/registers.h"
-#include "kernel/texts.h"
+#include "kernel/follow.h"
 
 /* Bytes of the stack that a sample brings; what lies deeper is not seen. */
 #define STACK_BYTES 16384u
@@ -241,12 +241,12 @@ int fx_ring_open(struct fx_ring *ring, const struct fx_kernel_wish *wish, bool k
 
 /* Tracepoints know no clock that stands in an interrupt that nothing can hold up, as CLOCK_BOOTTIME does; and to be refused costs
  * a tracepoint some 40 ms, the way back included. */
-static void attr_fill_tracepoint(uint32_t number, struct perf_event_attr *ret)
+static void attr_fill_tracepoint(uint32_t type, uint32_t config, struct perf_event_attr *ret)
 {
 	*ret = (struct perf_event_attr){
-	    .type = PERF_TYPE_TRACEPOINT,
+	    .type = type,
 	    .size = sizeof(*ret),
-	    .config = number,
+	    .config = config,
 	    .sample_period = 1,
 	    .sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW,
 	    .sample_id_all = 1,
@@ -259,43 +259,43 @@ static void attr_fill_tracepoint(uint32_t number, struct perf_event_attr *ret)
 
 /* The first makes the ring, the others write into it. */
 static int tracepoint_add(struct fx_ring *ring, const struct fx_kernel_wish *wish,
-			  const struct fx_kernel_point *point)
+			  struct perf_event_attr *attr, pid_t pid, const char *filter)
 {
-	pid_t pid = point->is_wide ? ANYBODY : pid_of(wish);
-	struct perf_event_attr attr;
-	int r = -ENOMEM;
+	int r;
 
-	attr_fill_tracepoint(point->number, &attr);
-	attr.inherit = pid != ANYBODY;
 	if (ring->fd >= 0)
-		return ring_add(ring, &attr, pid, point->filter);
-	r = perf_event_open(&attr, pid, ring->cpu);
+		return ring_add(ring, attr, pid, filter);
+	r = perf_event_open(attr, pid, ring->cpu);
 	if (r < 0)
 		return r;
 	ring->fd = r;
-	event_filter(ring->fd, point->filter);
+	event_filter(ring->fd, filter);
+	r = -ENOMEM;
 	for (unsigned pages = ring_pages(wish); r != 0 && pages >= RING_PAGES_LEAST; pages /= 2)
 		r = ring_map(ring, pages);
 	return r;
 }
 
-static int ring_add_texts(struct fx_ring *ring, const struct fx_texts *texts)
+static int ring_add_point(struct fx_ring *ring, const struct fx_kernel_wish *wish,
+			  const struct fx_kernel_point *point)
 {
-	struct perf_event_attr attr = {
-	    .type = PERF_TYPE_SOFTWARE,
-	    .size = sizeof(attr),
-	    .config = PERF_COUNT_SW_BPF_OUTPUT,
-	    .sample_period = 1,
-	    .sample_type = SAMPLE_TYPE | PERF_SAMPLE_RAW,
-	    .sample_id_all = 1,
-	    .use_clockid = 1,
-	    .clockid = CLOCK_MONOTONIC,
-	    .watermark = 1,
-	    .wakeup_watermark = TRACEPOINT_WATERMARK,
-	};
-	int r = ring_add(ring, &attr, ANYBODY, NULL);
+	pid_t pid = point->is_wide ? ANYBODY : pid_of(wish);
+	struct perf_event_attr attr;
 
-	return r < 0 ? r : fx_texts_direct(texts, ring->cpu, ring->others[ring->other_count - 1]);
+	attr_fill_tracepoint(PERF_TYPE_TRACEPOINT, point->number, &attr);
+	attr.inherit = pid != ANYBODY;
+	return tracepoint_add(ring, wish, &attr, pid, point->filter);
+}
+
+/* What programs write; it makes the ring. */
+static int ring_add_followed(struct fx_ring *ring, const struct fx_kernel_wish *wish)
+{
+	struct perf_event_attr attr;
+	int r;
+
+	attr_fill_tracepoint(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_BPF_OUTPUT, &attr);
+	r = tracepoint_add(ring, wish, &attr, ANYBODY, NULL);
+	return r < 0 ? r : fx_follow_direct(wish->follow, ring->cpu, ring->fd);
 }
 
 int fx_ring_open_tracepoints(struct fx_ring *ring, const struct fx_kernel_wish *wish, uint32_t cpu)
@@ -306,10 +306,12 @@ int fx_ring_open_tracepoints(struct fx_ring *ring, const struct fx_kernel_wish *
 	ring->others = calloc(wish->point_count + 1, sizeof(*ring->others));
 	if (!ring->others)
 		return -ENOMEM;
-	for (unsigned i = 0; r == 0 && i < wish->point_count; i++)
-		r = tracepoint_add(ring, wish, &wish->points[i]);
-	if (r == 0 && wish->texts)
-		r = ring_add_texts(ring, wish->texts);
+	if (wish->follow)
+		r = ring_add_followed(ring, wish);
+	for (unsigned i = 0; r == 0 && i < wish->point_count; i++) {
+		if (!wish->points[i].is_followed)
+			r = ring_add_point(ring, wish, &wish->points[i]);
+	}
 	if (r < 0)
 		fx_ring_close(ring);
 	return r;
@@ -321,9 +323,7 @@ int fx_ring_open_late(struct fx_ring *ring, uint32_t cpu)
 	int r;
 
 	*ring = (struct fx_ring){.fd = -1, .cpu = cpu, .is_tracepoints = true};
-	attr_fill_tracepoint(0, &attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_DUMMY;
+	attr_fill_tracepoint(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, &attr);
 	r = perf_event_open(&attr, ANYBODY, cpu);
 	if (r < 0)
 		return r;
@@ -338,6 +338,6 @@ int fx_ring_add_late(const struct fx_ring *ring, uint32_t number)
 {
 	struct perf_event_attr attr;
 
-	attr_fill_tracepoint(number, &attr);
+	attr_fill_tracepoint(PERF_TYPE_TRACEPOINT, number, &attr);
 	return event_direct(ring, &attr, ANYBODY, NULL);
 }

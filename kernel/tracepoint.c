@@ -116,6 +116,11 @@ uint32_t fx_tracepoint_set(enum fx_tracepoint which)
 	return tracepoints_of_table[which].set;
 }
 
+const char *fx_tracepoint_name(enum fx_tracepoint which)
+{
+	return tracepoints_of_table[which].name;
+}
+
 bool fx_tracepoint_is_wide(enum fx_tracepoint which)
 {
 	return tracepoints_of_table[which].is_wide;

@@ -43,7 +43,6 @@ enum fx_tracepoint { FX_TRACEPOINTS(FX_ENUM_TRACEPOINT_) FX_TRACEPOINT_COUNT };
 	X(ENTER_ARGS, ENTER, "args")                                                               \
 	X(EXIT_NUMBER, EXIT, "id")                                                                 \
 	X(EXIT_RESULT, EXIT, "ret")                                                                \
-	X(FORK_CHILD, FORK, "child_pid")                                                           \
 	X(SWITCH_TID, SWITCH, "prev_pid")                                                          \
 	X(SWITCH_STATE, SWITCH, "prev_state")                                                      \
 	X(WAKING_TID, WAKING, "pid")                                                               \
@@ -98,6 +97,7 @@ void fx_tracepoints_find(uint32_t sets, struct fx_tracepoints *ret);
 
 /* The bit of the set that one is of, and whether it comes while any thread runs. */
 uint32_t fx_tracepoint_set(enum fx_tracepoint which);
+const char *fx_tracepoint_name(enum fx_tracepoint which);
 bool fx_tracepoint_is_wide(enum fx_tracepoint which);
 
 /* When one is of interest, by its fields, in the words of the kernel's filters; NULL: always. */

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "kernel/follow.h"
+
 static struct fx_kernel_point *points_find(struct fx_wanted_points *points, uint32_t number)
 {
 	for (unsigned i = 0; i < points->count; i++) {
@@ -22,7 +24,8 @@ static void points_add(struct fx_wanted_points *points, uint32_t number, bool is
 	if (same && !filter)
 		same->filter = NULL;
 	else if (number && !same)
-		points->list[points->count++] = (struct fx_kernel_point){number, is_wide, filter};
+		points->list[points->count++] = (struct fx_kernel_point){
+		    .number = number, .is_wide = is_wide, .filter = filter};
 }
 
 void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
@@ -45,6 +48,12 @@ void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 		    fx_points_find(list, &ret->named, ret->unknown, sizeof(ret->unknown)) == -E2BIG;
 	for (unsigned i = 0; i < ret->named.count; i++)
 		points_add(ret, ret->named.points[i].number, machine, NULL);
+}
+
+void fx_wanted_points_follow(struct fx_wanted_points *points, const struct fx_follow *follow)
+{
+	for (unsigned i = 0; i < points->count; i++)
+		points->list[i].is_followed = fx_follow_tells(follow, points->list[i].number);
 }
 
 void fx_wanted_points_free(struct fx_wanted_points *points)

@@ -24,6 +24,10 @@ struct fx_wanted_points {
  * and what is named are of interest in all threads. */
 void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 			   struct fx_wanted_points *ret);
+
+/* Those that programs tell of (kernel/follow.h; NULL: none) are not asked for. */
+void fx_wanted_points_follow(struct fx_wanted_points *points, const struct fx_follow *follow);
+
 void fx_wanted_points_free(struct fx_wanted_points *points);
 
 #endif

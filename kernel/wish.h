@@ -12,9 +12,10 @@ struct fx_kernel_point {
 	uint32_t number;
 	bool is_wide;
 	const char *filter; /* a literal */
+	bool is_followed;   /* it is told by programs (kernel/follow.h), and not asked for */
 };
 
-struct fx_texts;
+struct fx_follow;
 
 struct fx_kernel_wish {
 	pid_t pid;	     /* of which, and of what it starts from now on; 0: of none */
@@ -23,8 +24,9 @@ struct fx_kernel_wish {
 	uint32_t hz;	     /* samples a second of processor time; 0: none */
 	bool switches;	     /* who is given a processor */
 	bool faults;	     /* page faults that wait for a disk, and what is mapped where */
-	const struct fx_texts *texts; /* what texts go into the rings of tracepoints; NULL: none */
-	bool machine;		      /* switches of all threads that there are */
+	const struct fx_follow
+	    *follow;  /* what tells of some tracepoints, and has texts; NULL: nothing */
+	bool machine; /* switches of all threads that there are */
 	const struct fx_kernel_point *points;
 	bool late;	      /* tracepoints of all threads may come later (fx_rings_add_late()) */
 	unsigned point_count; /* they are left out where they are not permitted */

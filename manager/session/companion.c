@@ -232,11 +232,11 @@ static void companion_report_texts(int error)
 {
 	fx_report(
 	    "paths that system calls are given are shown as addresses: %s",
-	    error == -ENOTSUP ? "the kernel provider is in a pid namespace of its own"
-	    : error == -EPERM || error == -EACCES
+	    error == -EPERM || error == -EACCES
 		? "programs of BPF are not permitted here: they need CAP_BPF and CAP_PERFMON, "
 		  "or root"
-		: "this kernel has no programs of BPF for tracepoints");
+	    : error == -ENOENT ? "this kernel does not describe its types (/sys/kernel/btf/vmlinux)"
+			       : "this kernel has no programs of BPF for tracepoints");
 }
 
 static void companion_report_missing(uint32_t sets, int right)

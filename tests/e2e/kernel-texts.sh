@@ -95,6 +95,18 @@ assert collections.Counter(texts) == collections.Counter(want), (collections.Cou
 assert [r for r in rows if r["number"] == 16 or r["text"] == "0x10"], [r for r in rows if not r["text"]]
 END
 
+# In a pid namespace, threads have numbers that BPF does not know them by.
+if unshare -p -f --mount-proc true 2>/dev/null; then
+	expect_ok unshare -p -f --mount-proc "$FXTRACE" run --kernel -o trace.fxt -- ./names
+	expect_no_line 'are shown as addresses' err
+	if ! grep -q 'records\? lost' err; then
+		expect_ok texts
+		for text in stat from last thread3-19 child-4 program; do
+			grep -q "/nowhere/$text\"" out || fail "in a pid namespace there is no $text"
+		done
+	fi
+fi
+
 # --- Refused --------------------------------------------------------------------------------------
 
 compile refused "$FX_SRCDIR/tests/e2e/targets/refused.c"

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "kernel/call-table.h"
-#include "kernel/texts-program.h"
 
 Test(texts, arguments)
 {
@@ -61,26 +60,4 @@ Test(texts, others)
 	cr_expect_not(fx_text_read(bytes, size, &text));
 	size = record_write(bytes, FX_CALL_ARGS << FX_TEXTS_ARGUMENT_SHIFT, "x");
 	cr_expect_not(fx_text_read(bytes, size, &text));
-}
-
-/* A jump whose end is unknown, or a program that has no room, would not be loaded. */
-Test(texts, programs_are_whole)
-{
-	const struct fx_texts_maps maps = {1, 2, 3, 4, 5};
-	const struct fx_tracepoints points = {.sets = 0};
-	struct fx_texts_code codes[3];
-
-	fx_texts_code_enter(&maps, &points, &codes[0]);
-	fx_texts_code_exit(&maps, &codes[1]);
-	fx_texts_code_fork(&maps, &points, &codes[2]);
-	for (unsigned i = 0; i < 3; i++) {
-		cr_assert_lt(codes[i].count, FX_TEXTS_CODE_MAX);
-		cr_expect_eq(codes[i].insns[codes[i].count - 1].code, BPF_JMP | BPF_EXIT);
-		for (unsigned k = 0; k + 1 < codes[i].count; k++) {
-			const struct bpf_insn *insn = &codes[i].insns[k];
-
-			if (BPF_CLASS(insn->code) == BPF_JMP)
-				cr_expect_lt(k + (unsigned)insn->off, codes[i].count - 1);
-		}
-	}
 }

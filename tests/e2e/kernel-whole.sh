@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# --kernel leaves out none of a program's system calls while interrupts wake its threads on the same processor: what is written in an interrupt
+# is written beside what that has interrupted.
+. "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+
+! is_emulated || skip "the emulator knows no performance events"
+cat >counted.c <<'END'
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static atomic_bool is_over;
+
+static void *sleeps(void *arg)
+{
+	const struct timespec nap = {.tv_nsec = 1000};
+
+	while (!is_over)
+		nanosleep(&nap, NULL);
+	return arg;
+}
+
+int main(void)
+{
+	pthread_t thread;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pthread_create(&thread, NULL, sleeps, NULL);
+	for (int i = 0; i < 60000; i++)
+		syscall(SYS_getppid);
+	is_over = 1;
+	pthread_join(thread, NULL);
+	return 0;
+}
+END
+compile counted -O1 -static counted.c -pthread 2>/dev/null || skip "nothing can be linked statically"
+# What the rings had no room for is another matter, and said.
+for attempt in 1 2 3; do
+	expect_ok "$FXTRACE" run --kernel -o trace.fxt -- ./counted
+	! grep -qE 'is not recorded|are not recorded|not recorded: ' err || skip "$(grep 'not recorded' err)"
+	grep -q 'records\? lost' err || break
+	[ "$attempt" -lt 3 ] || skip "the machine is too busy: $(grep lost err)"
+done
+expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from slice where name = 'getppid'"
+expect_equal 60000 "$(tail -n 1 out | tr -d '\r')" "calls of getppid()"
+expect_clean trace.fxt
