@@ -295,6 +295,17 @@ static void code_exit(struct fx_insns *code, const struct fx_follow_terms *terms
 	code_tell_to(code, terms, FX_FIELD_EXIT_RESULT);
 }
 
+/* A process's first thread keeps its number, which another thread has from when that executes a program. */
+static void code_ended(struct fx_insns *code, const struct fx_follow_terms *terms)
+{
+	fx_insns_call(code, BPF_FUNC_get_current_pid_tgid);
+	fx_insns_put(code, BPF_ALU64 | BPF_RSH | BPF_K, R0, 0, 0, 32);
+	fx_insns_load(code, BPF_W, R1, R10, AT_THREAD);
+	fx_insns_put(code, BPF_JMP | BPF_JEQ | BPF_X, R0, R1, FX_INSNS_END, 0);
+	code_leave(code, terms, AT_THREAD);
+	fx_insns_jump(code, BPF_JA, 0, 0, FX_INSNS_END);
+}
+
 /* r7: the state of the thread that is switched away, as far as fx_tracepoint_filter() lets it come. */
 static void code_switch(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
@@ -306,8 +317,7 @@ static void code_switch(struct fx_insns *code, const struct fx_follow_terms *ter
 	fx_insns_load(code, BPF_DW, R7, R6, SWITCH_STATE);
 	goes_on = fx_insns_jump(code, BPF_JSET, R7, STATE_ENDED, 1);
 	fx_insns_jump(code, BPF_JA, 0, 0, 0);
-	code_leave(code, terms, AT_THREAD);
-	fx_insns_jump(code, BPF_JA, 0, 0, FX_INSNS_END);
+	code_ended(code, terms);
 	fx_insns_land(code, goes_on + 1);
 	fx_insns_jump(code, BPF_JSET, R7, STATE_IDLES, FX_INSNS_END);
 	fx_insns_put(code, BPF_ALU64 | BPF_AND | BPF_K, R7, 0, 0, STATES_TOLD);

@@ -13,7 +13,7 @@
 #include "protocol/kernel-ready.h"
 
 /* Threads that are followed at once. The one that is idle for longest makes room for another. */
-#define TASKS_MAX 16384u
+#define TASKS_MAX 65536u
 
 /* Numbers of system calls are below. */
 #define CALLS_MAX 1024u

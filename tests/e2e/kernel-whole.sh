@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # --kernel leaves out none of a program's system calls while interrupts wake its threads on the same processor: what is written in an interrupt
-# is written beside what that has interrupted.
+# is written beside what that has interrupted. Nor of a thread that executes a program, and has the number of its process's first thread then.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
 ! is_emulated || skip "the emulator knows no performance events"
@@ -52,3 +52,35 @@ done
 expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from slice where name = 'getppid'"
 expect_equal 60000 "$(tail -n 1 out | tr -d '\r')" "calls of getppid()"
 expect_clean trace.fxt
+
+cat >again.c <<'END'
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static void *executes(void *arg)
+{
+	char *name = arg;
+
+	usleep(20000); /* the first thread has ended by then */
+	execl(name, name, "again", (char *)NULL);
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	if (argc == 1) {
+		pthread_create(&thread, NULL, executes, argv[0]);
+		pthread_exit(NULL);
+	}
+	for (int i = 0; i < 50; i++)
+		syscall(SYS_getppid);
+	return 0;
+}
+END
+compile again -O1 -static again.c -pthread
+expect_ok "$FXTRACE" run --kernel -o trace.fxt -- ./again
+expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from slice where name = 'getppid'"
+expect_equal 50 "$(tail -n 1 out | tr -d '\r')" "calls of getppid() after a thread has executed the program"
