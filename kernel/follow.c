@@ -15,6 +15,9 @@
 /* Threads that are followed at once. The one that is idle for longest makes room for another. */
 #define TASKS_MAX 65536u
 
+/* Threads in calls whose texts are yet to be copied; likewise. */
+#define LATE_MAX 4096u
+
 /* Numbers of system calls are below. */
 #define CALLS_MAX 1024u
 
@@ -134,7 +137,7 @@ static int maps_create(struct fx_follow_maps *maps)
 
 	maps->tasks = map_create(BPF_MAP_TYPE_LRU_HASH, 4, 4, TASKS_MAX);
 	maps->calls = map_create(BPF_MAP_TYPE_ARRAY, 4, 4, CALLS_MAX);
-	maps->late = map_create(BPF_MAP_TYPE_LRU_HASH, 4, 16, TASKS_MAX);
+	maps->late = map_create(BPF_MAP_TYPE_LRU_HASH, 4, 16, LATE_MAX);
 	maps->scratch =
 	    map_create(BPF_MAP_TYPE_PERCPU_ARRAY, 4, FX_FOLLOW_RECORD_MAX, FX_FOLLOW_ROOMS);
 	maps->events = map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, (uint32_t)cpus);

@@ -245,6 +245,17 @@ static bool can_take_back(void)
 	       setpriority(PRIO_PROCESS, (id_t)gettid(), 0) == 0;
 }
 
+/* An event that has nobody left to tell of, or whose processor was switched off, is ready at any time from then on: it is not asked any more, and
+ * its ring is read as the others are. */
+static void rings_wait(struct fx_rings *rings)
+{
+	poll(rings->polled, rings->count + 1, TURN_MS);
+	for (unsigned i = 0; i < rings->count; i++) {
+		if (rings->polled[i].revents & (POLLHUP | POLLERR))
+			rings->polled[i].fd = -1;
+	}
+}
+
 static void *rings_main(void *opaque)
 {
 	struct fx_rings *rings = opaque;
@@ -253,7 +264,7 @@ static void *rings_main(void *opaque)
 	reading_hurry();
 	/* acquire: nothing depends on it but the loop's end; pairs with fx_rings_finish() */
 	while (!fx_load_acquire(&rings->finish)) {
-		poll(rings->polled, rings->count + 1, TURN_MS);
+		rings_wait(rings);
 		rings_turn(rings, false);
 		rings_pace(rings);
 	}

@@ -4,10 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -233,5 +235,47 @@ Test(rings, gives_way, .timeout = 200)
 	cr_expect(priority_becomes(rings, 10, true));
 	fx_rings_finish(rings);
 	cr_expect(priority_becomes(rings, 0, false));
+	fx_rings_close(rings);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* When whom it watches has ended, or a processor is switched off, nothing comes any more: that is waited for as before, and not asked for again and
+ * again by a thread that has its processor before all others. */
+Test(rings, nobody_left, .timeout = 200)
+{
+	pid_t child = fork();
+	const struct fx_kernel_wish wish = {.pid = child, .switches = true};
+	struct fx_rings *rings;
+	uint64_t spent, began;
+	bool kernel;
+	int r;
+
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	r = fx_rings_open(&wish, &rings, &kernel);
+	if (r == 0)
+		cr_assert_eq(fx_rings_start(rings), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	if (r < 0)
+		cr_skip_test("the kernel gives no performance events");
+	spent = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	began = clock_ns(CLOCK_MONOTONIC);
+	usleep(1000000);
+	spent = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - spent;
+	began = clock_ns(CLOCK_MONOTONIC) - began;
+	cr_expect_lt(spent, began / 4);
+	printf("%u ms of a processor in %u ms without anybody\n", (unsigned)(spent / 1000000),
+	       (unsigned)(began / 1000000));
+	fx_rings_finish(rings);
 	fx_rings_close(rings);
 }
