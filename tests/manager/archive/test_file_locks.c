@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrows of locks of files: from who gave one back last, unless that is not known. */
+#include <criterion/criterion.h>
+
+#include "manager/archive/file-locks.h"
+#include "manager/archive/stream.h"
+#include "manager/archive/ties.h"
+#include "tests/manager/records.h"
+#include "tests/manager/shared.h"
+
+#define PROCESSES 4u
+#define KEY	  77u
+
+static struct fx_stream_shared shared;
+static struct fx_ties ties;
+static struct fx_transfer_counts counts;
+static struct fx_file_locks locks;
+static struct fx_stream *streams[PROCESSES];
+
+/* Processes 1 to PROCESSES, each of one thread of its number. */
+static void begin(void)
+{
+	shared_begin(&shared, &ties);
+	locks = (struct fx_file_locks){.arrows = &ties.arrows, .counts = &counts};
+	for (uint32_t i = 0; i < PROCESSES; i++) {
+		cr_assert_eq(fx_stream_create(&shared, i + 1, i + 1, "app", &streams[i]), 0);
+		fx_archive_select(&shared.archive, i + 1);
+		fx_stream_thread_index(streams[i], fx_stream_thread(streams[i], i + 1));
+	}
+}
+
+static void told(enum fx_file_lock_kind kind, uint32_t by, int32_t owner, uint64_t from,
+		 uint64_t end, uint64_t first, uint64_t last)
+{
+	const struct fx_file_told word = {.kind = kind,
+					  .owner = owner,
+					  .key = KEY,
+					  .begin = from,
+					  .end = end,
+					  .first = first,
+					  .last = last,
+					  .provider = by,
+					  .pid = by,
+					  .shown = by};
+
+	fx_file_locks_take(&locks, &word);
+}
+
+/* Asks at `from' for these bytes, and has them at `end'. */
+static void gets(uint32_t by, uint64_t from, uint64_t end, uint64_t first, uint64_t last)
+{
+	told(FX_FILE_LOCK_WANTS, by, FX_FILE_LOCK_OF_PROCESS, from, from, first, last);
+	told(FX_FILE_LOCK_HAS_WAITED, by, FX_FILE_LOCK_OF_PROCESS, from, end, first, last);
+}
+
+static void frees(uint32_t by, uint64_t from, uint64_t end, uint64_t first, uint64_t last)
+{
+	told(FX_FILE_LOCK_FREES, by, FX_FILE_LOCK_OF_PROCESS, from, end, first, last);
+}
+
+static void dies(uint32_t by, uint64_t alive, uint64_t heard)
+{
+	const struct fx_file_end end = {
+	    .provider = by, .pid = by, .is_death = true, .alive = alive, .heard = heard};
+
+	fx_file_locks_end(&locks, &end, false);
+}
+
+/* Draws: so many arrows, and waits that have none for that reason. */
+static void expect(uint64_t arrows, enum fx_transfer_left why, uint64_t left)
+{
+	uint64_t sum = 0;
+
+	fx_file_locks_finish(&locks, false);
+	for (uint32_t i = 0; i < PROCESSES; i++)
+		fx_stream_destroy(streams[i]);
+	cr_assert_eq(fx_output_close(shared.archive.out, NULL), 0);
+	fx_file_locks_destroy(&locks);
+	fx_ties_destroy(&ties);
+	fx_symbol_cache_destroy(shared.symbols);
+	fx_known_destroy(&shared.known);
+	archive_expect_clean(archive_path());
+	cr_assert_eq(archive_count_events(archive_path(), FXT_EVENT_FLOW_END, "gets"), arrows);
+	cr_assert_eq(counts.arrows, arrows);
+	for (int i = 0; i < FX_TRANSFER_LEFT_COUNT; i++)
+		sum += counts.left[i];
+	cr_assert_eq(counts.left[why], left);
+	cr_assert_eq(sum, left);
+}
+
+static void expect_from(const char *name, uint32_t by, uint32_t to)
+{
+	expect(1, FX_TRANSFER_LEFT_ORDER, 0);
+	cr_assert_eq(archive_find_event(archive_path(), FXT_EVENT_FLOW_BEGIN, name).pid, by);
+	cr_assert_eq(archive_find_event(archive_path(), FXT_EVENT_FLOW_END, "gets").pid, to);
+}
+
+/* Of several bytes, who gave back last what was in the way. */
+Test(file_locks, last_in_the_way)
+{
+	begin();
+	gets(1, 10, 11, 0, 9);
+	gets(2, 12, 13, 10, 19);
+	gets(4, 14, 15, 20, 29);
+	gets(3, 100, 300, 5, 15);
+	frees(1, 200, 205, 0, 9);
+	frees(2, 290, 305, 10, 19);
+	frees(4, 295, 296, 20, 29);
+	expect_from("fcntl", 2, 3);
+}
+
+/* Nobody waited: it was free as it was asked for. */
+Test(file_locks, was_free)
+{
+	begin();
+	gets(1, 10, 11, 0, 9);
+	frees(1, 20, 21, 0, 9);
+	gets(2, 100, 101, 0, 9);
+	expect(0, FX_TRANSFER_LEFT_ORDER, 0);
+}
+
+Test(file_locks, readers_free_together)
+{
+	begin();
+	for (uint32_t by = 1; by <= 2; by++) {
+		told(FX_FILE_LOCK_WANTS_SHARED, by, 0, 10 * by, 10 * by, 0, 9);
+		told(FX_FILE_LOCK_HAS_WAITED, by, 0, 10 * by, 10 * by + 1, 0, 9);
+	}
+	gets(3, 100, 300, 0, 9);
+	frees(1, 200, 220, 0, 9);
+	frees(2, 210, 230, 0, 9);
+	expect(0, FX_TRANSFER_LEFT_ORDER, 1);
+}
+
+/* Half of what one has is given back, and half by its end. */
+Test(file_locks, ends_with_the_rest)
+{
+	begin();
+	gets(1, 10, 11, 0, 9);
+	frees(1, 20, 21, 0, 4);
+	gets(2, 100, 300, 0, 9);
+	dies(1, 150, 290);
+	expect_from("ends with its locks", 1, 2);
+}
+
+/* It may have ended before it was asked for. */
+Test(file_locks, ended_before_or_after)
+{
+	begin();
+	gets(1, 10, 11, 0, 9);
+	gets(2, 100, 300, 0, 9);
+	dies(1, 50, 290);
+	expect(0, FX_TRANSFER_LEFT_ORDER, 1);
+}
+
+/* Nobody says that the first one has given it back. */
+Test(file_locks, goes_unseen)
+{
+	begin();
+	gets(1, 10, 11, 0, 9);
+	gets(2, 100, 300, 0, 9);
+	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
+/* One that was asking, too, may have had it in between, and ended. */
+Test(file_locks, another_may_have_had_it)
+{
+	begin();
+	gets(1, 10, 11, 0, 9);
+	told(FX_FILE_LOCK_WANTS, 4, FX_FILE_LOCK_OF_PROCESS, 90, 90, 0, 9);
+	gets(2, 100, 300, 0, 9);
+	frees(1, 200, 201, 0, 9);
+	dies(4, 90, 280);
+	expect(0, FX_TRANSFER_LEFT_LOST, 1);
+}
