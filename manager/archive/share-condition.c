@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 /* So many that may have woken a thread are looked at. */
-#define SIGNALS_LOOK 64u
+#define SIGNALS_LOOK 4096u
 
 /* So often all waits are gone through, as long as that tells more. */
 #define PASSES_MAX 16u
@@ -172,58 +172,49 @@ static bool may_wake(const struct cond_signal *signal, const struct cond_wait *w
 	       (found_in_row(signal, wait) || signal->over >= wait->use->begin);
 }
 
-/* Those that may have woken it, by begin. More than SIGNALS_LOOK: too many. */
-static size_t wakers_find(const struct cond_work *work, const struct cond_wait *wait,
-			  struct cond_signal **ret)
+/* The first signal that may have woken it; *end: behind the last. */
+static size_t wakers_first(const struct cond_work *work, const struct cond_wait *wait, size_t *end)
 {
-	size_t count = 0, i = signals_before(work, wait->use->end);
+	size_t first = *end = signals_before(work, wait->use->end);
 
-	while (i-- > 0) {
-		struct cond_signal *signal = &work->signals.items[i];
-
-		if (signal->over_max < wait->use->begin && signal->row_max <= cond_place(wait))
-			break;
-		if (!may_wake(signal, wait))
-			continue;
-		if (count == SIGNALS_LOOK)
-			return count + 1;
-		ret[count++] = signal;
-	}
-	for (size_t k = 0; k < count / 2; k++) {
-		struct cond_signal *signal = ret[k];
-
-		ret[k] = ret[count - 1 - k];
-		ret[count - 1 - k] = signal;
-	}
-	return count;
+	while (first > 0 && *end - first < SIGNALS_LOOK &&
+	       (work->signals.items[first - 1].over_max >= wait->use->begin ||
+		work->signals.items[first - 1].row_max > cond_place(wait)))
+		first--;
+	return first;
 }
 
-/* Of those only what began before one was over that must have woken it. */
-static size_t wakers_cut(const struct cond_work *work, const struct cond_wait *wait,
-			 struct cond_signal *const *wakers, size_t count)
+/* How many may have woken it, of those that began before one was over that must have; *ret: one of them. */
+static size_t wakers_count(const struct cond_work *work, const struct cond_wait *wait,
+			   struct cond_signal **ret)
 {
 	uint64_t until = UINT64_MAX;
-	size_t kept = 0;
+	size_t count = 0, end, i = wakers_first(work, wait, &end);
 
-	for (; kept < count && wakers[kept]->begin <= until; kept++) {
-		if (wakers[kept]->over < until && must_wake(work, wakers[kept], wait))
-			until = wakers[kept]->over;
+	if (end - i >= SIGNALS_LOOK)
+		return SIGNALS_LOOK;
+	for (; i < end && work->signals.items[i].begin <= until; i++) {
+		struct cond_signal *signal = &work->signals.items[i];
+
+		if (!may_wake(signal, wait))
+			continue;
+		*ret = signal;
+		count++;
+		if (signal->over < until && must_wake(work, signal, wait))
+			until = signal->over;
 	}
-	return kept;
+	return count;
 }
 
 /* True: it is known now. */
 static bool wait_settle(const struct cond_work *work, struct cond_wait *wait)
 {
-	struct cond_signal *wakers[SIGNALS_LOOK];
-	size_t count = wakers_find(work, wait, wakers);
+	struct cond_signal *by;
 
-	if (count <= SIGNALS_LOOK)
-		count = wakers_cut(work, wait, wakers, count);
-	if (count != 1)
+	if (wakers_count(work, wait, &by) != 1)
 		return false;
-	wait->by = wakers[0];
-	wakers[0]->has_woken = wakers[0]->use->kind == FX_SHARE_SIGNALS;
+	wait->by = by;
+	by->has_woken = by->use->kind == FX_SHARE_SIGNALS;
 	return true;
 }
 

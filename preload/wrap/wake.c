@@ -289,7 +289,7 @@ static void fx_begin_cond(struct fx_wait *w, const struct fx_call *call, const p
 
 	fx_wait_open(w, call, shared ? NULL : c, sp);
 	w->place = cond_row(c);
-	w->looked = shared ? w->start : 0;
+	w->looked = shared ? fx_share_now() : 0; /* behind that of whoever had the mutex before */
 }
 
 /* Processes share it. (It may be gone, but its address is known.) */
@@ -297,7 +297,7 @@ static fx_cold void share_woken(const struct fx_wait *w, const pthread_cond_t *c
 {
 	const struct fx_share_word word = {.kind = FX_SHARE_WAKES,
 					   .value = error != 0 && error != EOWNERDEAD,
-					   .begin = w->start,
+					   .begin = w->looked,
 					   .looked = w->place,
 					   .end = fx_share_now()};
 

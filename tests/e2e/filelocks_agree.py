@@ -75,7 +75,10 @@ for hold in holds:
             hold["slots"][0] < h["slots"][1] for h in holds)
     else:
         named = [h for h in way if h["who"] == (pid, tid) and h["free"][0] <= ts <= h["free"][1]]
-        good = bool(named) and not any(h["free"][0] > named[0]["free"][1] for h in way)
+        # One that was killed may have given it back, and not come to say so.
+        named = named or [h for h in holds if h["who"] == (pid, tid) and not h["free"] and h["has"][1] < ts < hold["has"][1] and
+                          h["slots"][0] < hold["slots"][1] and hold["slots"][0] < h["slots"][1]]
+        good = bool(named) and not any(named[0]["free"] and h["free"][0] > named[0]["free"][1] for h in way)
         good &= bool(named) and (named[0]["shared"] or hold["shared"] or (pid, tid) in hold["from"])
     if not good:
         wrong += 1
