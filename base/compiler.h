@@ -18,9 +18,9 @@
 #define fx_cold	  __attribute__((cold, noinline))
 #define fx_export __attribute__((visibility("default")))
 
-/* Static memory of which few pages are ever touched begins on a page of its own. The linker sorts by alignment, so all
- * that is small stands together behind it, and a process touches few pages of that, too. */
-#define FX_LARGE __attribute__((aligned(4096)))
+/* Static memory of which few pages are ever touched begins on a page of its own, behind all others (preload/first.awk): so all that is
+ * small stands on one page. */
+#define FX_LARGE __attribute__((aligned(4096), section(".bss.large")))
 
 /* Of a page that will be read and then written, for the first time: a read that comes first takes a page fault of its own. The
  * byte stays what it is; no other thread may write it meanwhile. */

@@ -114,8 +114,8 @@ struct fx_wiped {
 	uint64_t function_count; /* entries of `functions` */
 	uint16_t
 	    by_tid[FX_TIDS]; /* 1 + index of the fx_thread that the newest of them has; 0: none */
+	struct fx_thread threads[FX_THREADS_MAX]; /* the first ones on the page of the above */
 	uint64_t functions[FX_FUNCTION_SLOTS] __attribute__((aligned(4096)));
-	struct fx_thread threads[FX_THREADS_MAX] __attribute__((aligned(4096)));
 };
 
 /*

@@ -125,6 +125,7 @@ void fx_engine_before_fork(struct fx_fork *ret, bool has_frame)
 
 void fx_engine_after_fork(const struct fx_fork *before)
 {
+	const char no_name = 0; /* where other constants are is a page that a child does not look at else */
 	struct fx_thread *t;
 
 	/* A guest's child is on the guest's storage. */
@@ -155,7 +156,7 @@ void fx_engine_after_fork(const struct fx_fork *before)
 	else
 		fork_leave_unfollowed();
 	fx_thread_is_first_of(0);
-	fx_thread_has_name("");
+	fx_thread_has_name(&no_name);
 }
 
 static void fork_unshare(void)

@@ -21,7 +21,7 @@ static struct builder {
 	uint64_t pid; /* the process that the rest belongs to; or one of the above */
 	void *memory;
 	size_t bytes;
-} builders[BUILDERS];
+} builders[BUILDERS] FX_LARGE;
 
 static bool builder_take(struct builder *b, uint64_t pid)
 {

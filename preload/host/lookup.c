@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/compiler.h"
 #include "preload/host/self.h"
 
 #define MODULES_MAX 128
@@ -31,7 +32,7 @@ static struct {
 	    late; /* this library came into a process that ran already: it stands behind the others */
 	bool behind;   /* this library has been passed */
 	bool complete; /* up to libc, all of a kind that is read here */
-} scope;
+} scope FX_LARGE;
 
 /* The linker has made addresses of most entries, but not of those in read-only memory. */
 static const void *lookup_address_of(const struct dl_phdr_info *info, ElfW(Addr) value)

@@ -33,7 +33,7 @@ static const struct real_name {
 #include "preload/real-names.inc"
 };
 
-union fx_real_table fx_real;
+union fx_real_table fx_real FX_LARGE;
 
 /* The modules are known, and what is called first is looked up. */
 static bool ready;
