@@ -647,6 +647,8 @@ struct fx_control {
 	uint64_t stash_offset;
 	/* the path of the program as the process sees it, NUL-terminated; empty: the manager does not know, and it asks itself */
 	char program[FX_PROGRAM_SIZE];
+	/* 1: the kernel says that no filter of system calls was there when the process registered: newer calls may be tried */
+	uint32_t unfiltered;
 	/* saved[i]: the released word of chunk i whose contents are wholly saved; FX_SAVED_NEVER while an
 	 * owner of before still holds it; FX_SAVED_BEYOND if the session does not use it. Only the last
 	 * counts in circular mode, in which wraps_saved does not. */

@@ -19,12 +19,12 @@ static const struct fx_common common_off;
 
 /* What is polled while there are guests: one for each number of them, in a process that is not attached and in one
  * that is. Never written; from the last of either there is no way back. */
-static struct fx_control control_guests[2][FX_GUESTS_MAX + 1];
+static struct fx_control control_guests[2][FX_GUESTS_MAX + 1] FX_LARGE;
 
 struct fx_engine fx_engine = {.control = &control_off.control, .common = &common_off};
 
 /* So often the process itself has given something up: of a count that is as it was, what is refused may go back. */
-#define DECIDED 256u
+#define DECIDED 512u
 
 _Static_assert(FX_ASK_ALL < DECIDED, "they share a word");
 

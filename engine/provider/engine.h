@@ -129,10 +129,13 @@ enum fx_ask {
 	FX_ASK_CHILD = 8, /* to begin anew in a forked child */
 	FX_ASK_START =
 	    16, /* anything at all: in the programs that it starts, too, that would be their end */
-	FX_ASK_PAGES = 32, /* to map what is about to be written */
-	FX_ASK_MEET = 64,  /* a manager that is not known yet */
-	FX_ASK_COPY = 128, /* to copy memory that may be gone at any moment */
-	FX_ASK_ALL = 255,
+	FX_ASK_PAGES = 32,     /* to map what is about to be written */
+	FX_ASK_MEET = 64,      /* a manager that is not known yet */
+	FX_ASK_COPY = 128,     /* to copy memory that may be gone at any moment */
+	FX_ASK_TOGETHER = 256, /* for several things by one call, which else take one each */
+	FX_ASK_ALL = 511,
+	/* what nothing needs that the process has of its own */
+	FX_ASK_SPARED = FX_ASK_COPY | FX_ASK_TOGETHER,
 	FX_ASK_FOLLOW = FX_ASK_CHILD | FX_ASK_SELF,
 };
 

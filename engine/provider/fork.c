@@ -125,7 +125,8 @@ void fx_engine_before_fork(struct fx_fork *ret, bool has_frame)
 
 void fx_engine_after_fork(const struct fx_fork *before)
 {
-	const char no_name = 0; /* where other constants are is a page that a child does not look at else */
+	const char no_name =
+	    0; /* where other constants are is a page that a child does not look at else */
 	struct fx_thread *t;
 
 	/* A guest's child is on the guest's storage. */

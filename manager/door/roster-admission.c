@@ -142,6 +142,7 @@ static void program_tell(struct fx_provider *p)
 
 	if (length && length < sizeof(p->control->program))
 		memcpy(p->control->program, program, length + 1);
+	p->control->unfiltered = p->origin && fx_origin_is_unfiltered(p->origin);
 }
 
 static int newcomer_create(struct fx_roster *roster, const struct fx_applicant *applicant,

@@ -41,22 +41,28 @@ struct numbers {
 	unsigned count;
 };
 
-/* The numbers of a process or thread: the manager's own first, then those of the namespaces below. */
-static bool read_numbers(int folder, const char *path, struct numbers *ret)
+#define STATUS_SIZE 4096
+
+static bool status_read(int folder, const char *path, char ret[STATUS_SIZE])
 {
-	char text[4096], *at, *end;
 	int fd = openat(folder, path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	ret->count = 0;
 	if (fd < 0)
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
+	n = read(fd, ret, STATUS_SIZE - 1);
 	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = 0;
-	at = strstr(text, "\nNSpid:");
+	ret[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+/* The numbers of a process or thread: the manager's own first, then those of the namespaces below. */
+static bool numbers_find(const char *status, struct numbers *ret)
+{
+	const char *at = strstr(status, "\nNSpid:");
+	char *end;
+
+	ret->count = 0;
 	if (!at)
 		return false;
 	at += strlen("\nNSpid:");
@@ -71,6 +77,13 @@ static bool read_numbers(int folder, const char *path, struct numbers *ret)
 			break;
 	}
 	return ret->count > 0;
+}
+
+static bool read_numbers(int folder, const char *path, struct numbers *ret)
+{
+	char status[STATUS_SIZE];
+
+	return status_read(folder, path, status) && numbers_find(status, ret);
 }
 
 static uint64_t inode_at(int folder, const char *path)
@@ -119,19 +132,15 @@ static void spaces_find(struct fx_origin *origin)
 		close(fd);
 }
 
-static void names_find(struct fx_origin *origin)
+static void names_make(struct fx_origin *origin, const struct numbers *numbers)
 {
-	struct numbers numbers;
-	unsigned levels;
+	unsigned levels = numbers->count - 1;
 
-	if (!read_numbers(origin->proc, "status", &numbers) || numbers.count < 2)
-		return;
-	levels = numbers.count - 1;
 	origin->names = calloc(levels, sizeof(*origin->names));
 	if (!origin->names)
 		return;
 	for (unsigned i = 0; i < levels; i++)
-		origin->names[i].pid = numbers.pids[i + 1];
+		origin->names[i].pid = numbers->pids[i + 1];
 	origin->levels = levels;
 	spaces_find(origin);
 }
@@ -243,7 +252,8 @@ static void view_open(struct fx_origin *origin)
 static void proc_open(struct fx_origin *origin, unsigned long long born_ticks)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	char path[64];
+	char path[64], status[STATUS_SIZE];
+	struct numbers numbers;
 	int n;
 
 	pthread_once(&once, find_own_space);
@@ -254,14 +264,17 @@ static void proc_open(struct fx_origin *origin, unsigned long long born_ticks)
 		return;
 	view_open(origin);
 	fx_abouts_read(&origin->abouts, (pid_t)origin->pid, origin->uid, born_ticks);
-	n = snprintf(path, sizeof(path), "/proc/%u/ns/pid", origin->pid);
-	if (inode_at(AT_FDCWD, path) == own_space)
+	n = snprintf(path, sizeof(path), "/proc/%u/status", origin->pid);
+	if (!status_read(AT_FDCWD, path, status))
 		return;
-	path[n - (int)strlen("/ns/pid")] = 0;
+	origin->unfiltered = strstr(status, "\nSeccomp:\t0\n");
+	if (!numbers_find(status, &numbers) || numbers.count < 2) /* it lives where we do */
+		return;
+	path[n - (int)strlen("/status")] = 0;
 	origin->proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (origin->proc < 0)
 		return;
-	names_find(origin);
+	names_make(origin, &numbers);
 	if (!origin->levels) {
 		close(origin->proc);
 		origin->proc = -1;
@@ -296,6 +309,11 @@ struct fx_origin *fx_origin_take(pid_t pid, uid_t uid, uint32_t own_pid)
 	origin->parent = (uint32_t)fx_kin_born(pid, &born_ticks);
 	proc_open(origin, born_ticks);
 	return origin;
+}
+
+bool fx_origin_is_unfiltered(const struct fx_origin *origin)
+{
+	return origin->unfiltered;
 }
 
 bool fx_origin_is_orphan(const struct fx_origin *origin)

@@ -48,6 +48,7 @@ struct fx_origin {
 	unsigned levels; /* namespaces below the manager's, the outermost first */
 	struct fx_origin_name *names;
 	struct fx_view view; /* from where it sees its files */
+	bool unfiltered;     /* no filter looks at its system calls */
 	bool is_beside;	     /* from where the manager does: a path is the same for both */
 	struct fx_abouts abouts;
 	pthread_mutex_t lock;		  /* of what follows */
@@ -72,6 +73,9 @@ void fx_origin_release(struct fx_origin *origin);
 
 /* The path of the file that it runs, as it sees that itself; NULL: not known. */
 const char *fx_origin_program(const struct fx_origin *origin);
+
+/* Whether the kernel says that no filter looks at its system calls. */
+bool fx_origin_is_unfiltered(const struct fx_origin *origin);
 
 /* What the process calls its first thread. */
 uint32_t fx_origin_first_tid(const struct fx_origin *origin);

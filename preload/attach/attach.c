@@ -26,6 +26,9 @@
 /* A manager that does not answer must not hold the program up, */
 #define PATIENCE_SECONDS 2
 
+/* which is heard of late, or others have said so: then it is looked what they say, */
+#define HASTE_MS 10
+
 /* and how often it is tried to connect, while more wait for that than the socket has room for; */
 #define CONNECT_TURN_MS 2u
 
@@ -43,6 +46,16 @@
 static struct sockaddr_un manager = {.sun_family = AF_UNIX};
 static char provider_name[FX_PROVIDER_NAME_MAX + 1];
 static struct fx_msg_wish provider_wish;
+
+/* The process's number, for its first request; 0: the kernel is asked. */
+static int own_pid;
+
+/* No filter of system calls was there when the process registered. Its children have it so; what filters it has made itself
+ * since is known otherwise (FX_ASK_TOGETHER). */
+static bool unfiltered;
+
+/* Others have waited for the manager in vain. */
+static bool manager_is_silent;
 
 /* Whether the manager that was connected to last could end this process anyway: root's, or this user's. */
 static bool manager_is_own;
@@ -64,6 +77,19 @@ void fx_attach_set_name(const char *name)
 
 	memcpy(provider_name, name, n);
 	provider_name[n] = 0;
+}
+
+void fx_attach_set_pid(int pid)
+{
+	own_pid = pid;
+}
+
+int fx_attach_take_pid(void)
+{
+	int pid = own_pid;
+
+	own_pid = 0;
+	return pid ? pid : fx_getpid();
 }
 
 void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1])
@@ -167,8 +193,9 @@ static bool is_silent(void)
 	int64_t now = now_seconds();
 	struct stat st;
 
-	return fx_syscall4(SYS_newfstatat, AT_FDCWD, manager.sun_path, &st, 0) == 0 &&
-	       st.st_mtim.tv_sec > now && st.st_mtim.tv_sec <= now + SILENCE_SECONDS;
+	manager_is_silent = fx_syscall4(SYS_newfstatat, AT_FDCWD, manager.sun_path, &st, 0) == 0 &&
+			    st.st_mtim.tv_sec > now && st.st_mtim.tv_sec <= now + SILENCE_SECONDS;
+	return manager_is_silent;
 }
 
 /* Connects, by the path if it is seen. */
@@ -190,6 +217,7 @@ int fx_attach_connect(bool patient)
 	long fd = FX_FAULT(register_connect), r;
 	bool by_path;
 
+	manager_is_silent = false;
 	if (!manager.sun_path[0])
 		return -ENOENT;
 	if (fd == 0)
@@ -197,7 +225,7 @@ int fx_attach_connect(bool patient)
 				 0);
 	if (fx_syscall_failed(fd))
 		return (int)fd;
-	while ((r = connect_once((int)fd, &by_path)) == -EAGAIN && turns--) {
+	while ((r = connect_once((int)fd, &by_path)) == -EAGAIN && turns-- && !is_silent()) {
 		struct timespec left = turn; /* which the kernel changes */
 
 		fx_syscall6(SYS_ppoll, 0, 0, (long)&left, 0, 0, 0);
@@ -261,17 +289,26 @@ static void close_fds(const int *fds, int count)
 		fx_syscall1(SYS_close, fds[count]);
 }
 
+void fx_attach_close(const int *fds, int count)
+{
+	bool row = unfiltered && fx_engine_may(FX_ASK_TOGETHER);
+
+	/* With no other between them. */
+	for (int i = 1; i < count; i++)
+		row = row && fds[i] == fds[0] + i;
+	if (!row || fx_syscall3(SYS_close_range, fds[0], fds[count - 1], 0) != 0)
+		close_fds(fds, count);
+}
+
 static bool reply_is_valid(const struct fx_msg_registered *m, long length)
 {
 	return length == sizeof *m && m->header.magic == FX_MESSAGE_MAGIC &&
 	       m->header.version == FX_MESSAGE_VERSION && m->header.type == FX_MSG_REGISTERED;
 }
 
-/* 0: it is there, or the other end is gone; or -errno, -EAGAIN for one that does not come. */
-static long reply_await(int fd)
+/* 0: it is there, or the other end is gone; or -errno, -EAGAIN for one that does not come. The kernel takes off `left` what was waited. */
+static long reply_await(int fd, struct timespec left)
 {
-	/* The kernel takes off what was waited. */
-	struct timespec left = {.tv_sec = PATIENCE_SECONDS};
 	struct pollfd one = {.fd = fd, .events = POLLIN};
 	long r;
 
@@ -279,6 +316,20 @@ static long reply_await(int fd)
 		r = fx_syscall6(SYS_ppoll, (long)&one, 1, (long)&left, 0, 0, 0);
 	while (r == -EINTR);
 	return r > 0 ? 0 : r == 0 ? -EAGAIN : r;
+}
+
+static long reply_await_patiently(int fd)
+{
+	long r = reply_await(fd, (struct timespec){.tv_nsec = HASTE_MS * 1000000l});
+
+	if (r != -EAGAIN || is_silent())
+		return r;
+	for (int turns = PATIENCE_TURNS; turns > 0; turns--) {
+		r = reply_await(fd, (struct timespec){.tv_sec = PATIENCE_SECONDS});
+		if (r != -EAGAIN || !fx_manager_is_runnable(fd))
+			break;
+	}
+	return r;
 }
 
 /* Looks at the reply, which stays in the socket, and takes the descriptors that come along. *room: there was room for
@@ -295,12 +346,8 @@ static long reply_look(int fd, struct fx_msg_registered *ret, int fds[FX_FD_COUN
 			     .msg_iovlen = 1,
 			     .msg_control = &control,
 			     .msg_controllen = sizeof control};
-	int turns = PATIENCE_TURNS;
-	long r;
+	long r = reply_await_patiently(fd);
 
-	do
-		r = reply_await(fd);
-	while (r == -EAGAIN && --turns > 0 && fx_manager_is_runnable(fd));
 	if (r == 0)
 		do
 			r = fx_syscall3(SYS_recvmsg, fd, &msg,
@@ -405,21 +452,24 @@ static void recipes_await(void)
 int fx_attach_over(int fd, enum fx_register_cause cause)
 {
 	struct fx_msg_registered reply;
-	const int pid = fx_getpid();
-	int fds[FX_FD_COUNT];
+	const int pid = fx_attach_take_pid();
+	int opened[1 + FX_FD_COUNT] = {fd}, *const fds = opened + 1;
 	int r = request_send(fd, pid, cause);
 
 	FX_FAULT(register_sent);
 	if (r == 0)
 		r = reply_receive(fd, &reply, fds);
-	fx_syscall1(SYS_close, fd);
-	if (r != 0)
+	if (r != 0) {
+		fx_syscall1(SYS_close, fd);
 		return r;
+	}
 	FX_FAULT(register_received);
 	r = attach_sizes_are_sound(&reply, fds) ? fx_mapped_make(&mapped, &reply, fds) : -EPROTO;
 	if (r == 0)
 		r = FX_FAULT(register_mapped);
-	close_fds(fds, FX_FD_COUNT);
+	if (r == 0)
+		unfiltered = ((const struct fx_control *)mapped.control)->unfiltered == 1;
+	fx_attach_close(opened, 1 + FX_FD_COUNT);
 	if (r == 0) {
 		const struct fx_control *control = mapped.control;
 
@@ -436,7 +486,7 @@ int fx_attach_over(int fd, enum fx_register_cause cause)
 
 int fx_attach(enum fx_register_cause cause)
 {
-	int fd = is_silent() ? -EAGAIN : fx_attach_connect(true);
+	int fd = fx_attach_connect(true);
 	struct rlimit before;
 	int r;
 
@@ -447,7 +497,7 @@ int fx_attach(enum fx_register_cause cause)
 	}
 	r = fd < 0 ? fd : fx_attach_over(fd, cause);
 
-	if (fd >= 0 && r == -EAGAIN)
+	if (fd >= 0 && r == -EAGAIN && !manager_is_silent)
 		silence_tell();
 	return r;
 }

@@ -24,6 +24,10 @@ void fx_attach_set_name(const char *name);
 
 void fx_attach_name(char ret[FX_PROVIDER_NAME_MAX + 1]);
 
+/* The process's number, for the next that takes it; 0: the kernel is asked. */
+void fx_attach_set_pid(int pid);
+int fx_attach_take_pid(void);
+
 /* Of a process that is attached and not being traced any more, while its threads run: it is attached to another manager. 0; or -errno:
  * without one, all stays as it is. */
 int fx_attach_anew(void);
@@ -37,6 +41,9 @@ size_t fx_attach_message_bytes(size_t with_wish);
 
 /* A connection to the manager, or -errno; unless `patient`, nothing is waited for, now or later. */
 int fx_attach_connect(bool patient);
+
+/* Closes what was opened here, by one call where that may be. */
+void fx_attach_close(const int *fds, int count);
 
 /* Whether the manager can be reached from where this process is now, as far as that can be told: by its path, or by the name
  * that all processes in the same network see. */

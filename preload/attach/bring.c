@@ -182,18 +182,21 @@ static int bring_tell(int fd, const struct fx_msg_bring *message, int memory)
 	return r == (long)iov.iov_len ? 0 : r < 0 ? (int)r : -EPROTO;
 }
 
+/* The memory's descriptor is closed. */
 static int manager_tell(const struct fx_msg_bring *message, int memory)
 {
 	int fd = fx_attach_connect(false), r;
 
-	if (fd < 0)
+	if (fd < 0) {
+		fx_syscall1(SYS_close, memory);
 		return fd;
+	}
 	FX_FAULT(bring_connected);
 	r = bring_tell(fd, message, memory);
 	/* More descriptors are under way than this user may have: at least it is counted. */
 	if (r == -ETOOMANYREFS)
 		bring_tell(fd, message, -1);
-	fx_syscall1(SYS_close, fd);
+	fx_attach_close((const int[]){memory, fd}, 2);
 	return r;
 }
 
@@ -210,15 +213,28 @@ static int control_move(struct fx_control *control, uint64_t size)
 	return (int)fx_syscall3(SYS_mprotect, p, size, PROT_READ);
 }
 
+/* The kernel itself is asked: its shared object is two pages that few children come to. */
+static uint64_t boottime_asked(void)
+{
+	struct timespec now;
+
+	return fx_syscall2(SYS_clock_gettime, CLOCK_BOOTTIME, &now) == 0
+		   ? (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec
+		   : fx_boottime_ns();
+}
+
+/* The descriptor is closed. */
 static int bring_mapped(int memory, struct fx_control *control, struct fx_msg_bring *message)
 {
 	void *buffer = (char *)control + message->control_size;
 	int r = bring_control_fill(control, fx_engine.page);
 
 	FX_FAULT(bring_made);
-	message->born_ns = fx_boottime_ns();
+	message->born_ns = boottime_asked();
 	if (r == 0)
 		r = manager_tell(message, memory);
+	else
+		fx_syscall1(SYS_close, memory);
 	FX_FAULT(bring_told);
 	if (r == 0)
 		r = control_move(control, message->control_size);
@@ -236,7 +252,7 @@ static int bring(uint64_t blocked)
 {
 	struct fx_msg_bring message = {
 	    .header = {FX_MESSAGE_MAGIC, FX_MESSAGE_VERSION, FX_MSG_BRING},
-	    .pid = (uint32_t)fx_getpid(),
+	    .pid = (uint32_t)fx_attach_take_pid(),
 	    .parent_pid = (uint32_t)fx_engine.pid, /* still its maker's */
 	    .control_size =
 		fx_control_size_with(&fx_engine.layout, fx_engine.page->recipes_offset != 0),
@@ -254,9 +270,11 @@ static int bring(uint64_t blocked)
 			memory, 0);
 	if (!fx_syscall_failed(p))
 		fx_syscall3(SYS_madvise, p, size, MADV_DONTDUMP);
-	/* Where its address space has no room the manager is to hear of it, as of any other's. */
-	r = fx_syscall_failed(p) ? -ENOSYS : bring_mapped(memory, (struct fx_control *)p, &message);
-	fx_syscall1(SYS_close, memory);
+	if (fx_syscall_failed(p)) {
+		fx_syscall1(SYS_close, memory);
+		return -ENOSYS; /* the manager is to hear that its address space has no room, as of any other's */
+	}
+	r = bring_mapped(memory, (struct fx_control *)p, &message);
 	if (r == 0)
 		fx_modules_write();
 	return r;

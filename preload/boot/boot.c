@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/vdso.h"
 #include "engine/provider/engine.h"
+#include "engine/provider/number.h"
 #include "preload/boot/asked.h"
 #include "preload/attach/attach.h"
 #include "preload/attach/bring.h"
@@ -23,6 +24,7 @@
 #include "preload/hooks/hooks.h"
 #include "preload/host/found.h"
 #include "preload/host/gates.h"
+#include "preload/host/number.h"
 #include "preload/boot/patch.h"
 #include "preload/boot/private.h"
 #include "preload/host/real.h"
@@ -113,9 +115,20 @@ static void first_thread_name(const unsigned long *auxv)
 }
 
 /* Whether the process is attached, by this library. */
-static bool process_attach(void)
+static bool process_attach(bool begins)
 {
-	if (attach_somewhere() != 0) {
+	int r;
+
+	if (begins) { /* with a thread of its number */
+		int number = fx_libc_number();
+
+		fx_attach_set_pid(number);
+		if (number)
+			fx_number_find((uint32_t)number);
+	}
+	r = attach_somewhere();
+	fx_attach_set_pid(0);
+	if (r != 0) {
 		fx_engines_waive();
 		return false;
 	}
@@ -135,7 +148,7 @@ static void trace_process(const unsigned long *auxv)
 	fx_manager_user_init(auxv);
 	fx_found_init();
 	fx_unwind_init();
-	if (process_attach()) {
+	if (process_attach(auxv)) {
 		if (auxv) { /* a program begins */
 			fx_thread_is_first_of(fx_engine.pid);
 			first_thread_name(auxv);

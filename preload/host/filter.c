@@ -268,9 +268,8 @@ enum fx_answer fx_filter_answer(const struct sock_filter *code, uint32_t count, 
 }
 
 static const struct {
-	uint8_t groups;
+	uint16_t groups, number;
 	int8_t position;
-	uint16_t number;
 	uint32_t value;
 } asks[] = {
 #define SELF				      FX_ASK_SELF
@@ -281,7 +280,8 @@ static const struct {
 #define PAGES				      FX_ASK_PAGES
 #define MEET				      FX_ASK_MEET
 #define COPY				      FX_ASK_COPY
-#define FX_ASK(groups, call, position, value) {groups, position, SYS_##call, value},
+#define TOGETHER			      FX_ASK_TOGETHER
+#define FX_ASK(groups, call, position, value) {groups, SYS_##call, position, value},
 #include "preload/host/asks.def"
 #undef FX_ASK
 };
@@ -302,7 +302,7 @@ uint32_t fx_filter_refuses(const struct sock_fprog *program)
 		/* What is started asks for all of it, not knowing of the filter; it bears errors. */
 		if (answer != FX_ANSWER_ALLOW)
 			refused |= asks[i].groups & ~FX_ASK_START;
-		if (answer == FX_ANSWER_HARM)
+		if (answer == FX_ANSWER_HARM && asks[i].groups != FX_ASK_TOGETHER)
 			refused |= FX_ASK_START;
 	}
 	return refused;

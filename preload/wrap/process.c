@@ -6,6 +6,8 @@
 
 #include "base/fault.h"
 #include "base/syscall.h"
+#include "engine/provider/number.h"
+#include "preload/attach/attach.h"
 #include "preload/call/call.h"
 #include "preload/boot/environ-memory.h"
 #include "preload/boot/environ.h"
@@ -26,6 +28,14 @@ static uint64_t beginning(void)
 	return fx_thread_on(UINT32_MAX) ? fx_now() : 0;
 }
 
+/* A child's number is that of its thread, which libc has had written anew, or has not: then it is its parent's. 0: not known. */
+static int child_number(const struct fx_fork *before)
+{
+	uint32_t number = before->thread.tid ? fx_number() : 0;
+
+	return number != before->thread.tid ? (int)number : 0;
+}
+
 /* The child has no thread but this one, and nothing of its parent's trace. It registers at once, so
  * that it shows up even if it does nothing. */
 static void forked(const struct fx_fork *before, const struct fx_heap_sum *heap)
@@ -36,7 +46,9 @@ static void forked(const struct fx_fork *before, const struct fx_heap_sum *heap)
 	fx_handoff_reset();
 	fx_waits_reset();
 	fx_heap_after_fork(heap);
+	fx_attach_set_pid(child_number(before));
 	fx_engine_after_fork(before);
+	fx_attach_set_pid(0);
 }
 
 static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)

@@ -116,7 +116,7 @@ static struct start *start_get(void)
 		if (!fx_load_relaxed(&ready[i].taken) && fx_cas_acq_rel(&ready[i].taken, &free, 1))
 			return &ready[i];
 	}
-	return fx_engine_may(FX_ASK_ALL & ~(uint32_t)FX_ASK_COPY)
+	return fx_engine_may(FX_ASK_ALL & ~(uint32_t)FX_ASK_SPARED)
 		   ? FX_REAL(malloc)(sizeof(struct start))
 		   : NULL;
 }

@@ -30,7 +30,7 @@ median() {
 	done | sort -n | sed -n 4p
 }
 at_most "page faults of a start" "$(median ./counted start ./counted)" "$(median traced ./counted start ./counted)" $most
-at_most "page faults of a fork" "$(median ./counted fork 9)" "$(median traced ./counted fork 9)" 20
+at_most "page faults of a fork" "$(median ./counted fork 9)" "$(median traced ./counted fork 9)" 18
 expect_clean counts.fxt
 
 # What processes leave behind is gathered: the threads that write it wake by the time that passes, not by the number of processes.
@@ -59,32 +59,37 @@ of_child() {
 	grep "^$child " "$1"
 }
 
-strace -f -o plain ./counted
-traced strace -f -o recorded ./counted
-at_most "system calls of a start" "$(calls_of plain)" "$(calls_of recorded)" 29
 # What is before its second exec.
 before_exec() {
 	awk '/execve\(/ && ++execs == 2 { exit } { print }' "$1"
 }
+# fewest ARGUMENT...: a manager that has no processor answers late, which takes two more; and what the program passes to exec is looked
+# at page by page, and where it lies differs: the fewest calls of seven.
+fewest() {
+	for _ in 1 2 3 4 5 6 7; do
+		traced strace -f -o recorded ./counted "$@"
+		before_exec recorded >recorded.first
+		calls_of recorded.first
+	done | sort -n | head -n 1
+}
+# Descriptors are closed one by one where one call for all might be a filter's to refuse, or is not known to the kernel.
+alone=0 few=0
+if ! grep -q '^Seccomp:[[:space:]]*0$' /proc/self/status; then
+	alone=3 few=1
+elif ! printf '5.9\n%s\n' "$(uname -r)" | sort -VC; then
+	alone=4 few=2
+fi
+strace -f -o plain ./counted
+at_most "system calls of a start" "$(calls_of plain)" "$(fewest)" $((24 + alone))
 strace -f -o plain ./counted exec ./counted
 before_exec plain >plain.first
-# What the program passes to exec is looked at page by page, and where it lies differs: the fewest calls of three.
-for try in 1 2 3; do
-	traced strace -f -o recorded ./counted exec ./counted
-	before_exec recorded >recorded.$try
-done
-fewest=1
-for try in 2 3; do
-	[ "$(calls_of recorded.$try)" -ge "$(calls_of recorded.$fewest)" ] || fewest=$try
-done
-mv "recorded.$fewest" recorded.first
-at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(calls_of recorded.first)" 54
+at_most "system calls of a start and before an exec" "$(calls_of plain.first)" "$(fewest exec ./counted)" $((47 + alone))
 strace -f -o plain ./counted once
 traced strace -f -o recorded ./counted once
 of_child plain >plain.child
 of_child recorded >recorded.child
 # Who is not root asks who he is, and before Linux 6.3 memory is asked for twice.
-most=16
+most=$((15 + few))
 [ "$(id -u)" -eq 0 ] || most=$((most + 1))
 printf '6.3\n%s\n' "$(uname -r)" | sort -VC || most=$((most + 1))
 at_most "system calls of a fork" "$(grep -cv resumed plain.child)" "$(grep -cv resumed recorded.child)" $most

@@ -8,7 +8,7 @@
  *		alone: kills for what tracing asks for and programs that talk to nobody do not;
  *		errors: what tracing asks for and programs mostly do not, is EPERM;
  *		mute: sockets are EPERM;
- *		mild: kills for what nobody asks for
+ *		mild: kills for what nobody asks for, and for what tracing does where no filter is
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -68,7 +68,13 @@ static const int alone[] = {SYS_socket, SYS_connect, SYS_memfd_create, SYS_memba
 
 static const int mute[] = {SYS_socket, SYS_connect};
 
-static const int mild[] = {SYS_ptrace, SYS_reboot};
+static const int mild[] = {
+#ifdef SYS_close_range
+    SYS_close_range,
+#endif
+    SYS_ptrace,
+    SYS_reboot,
+};
 
 static int filter_install(const int *calls, int count, unsigned listed, unsigned others)
 {

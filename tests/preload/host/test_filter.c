@@ -176,6 +176,8 @@ Test(filter, what_is_refused)
 	cr_expect_eq(refused_with(SYS_memfd_create, error), FX_ASK_CHILD);
 	cr_expect_eq(refused_with(SYS_pread64, kill), FX_ASK_START);
 	cr_expect_eq(refused_with(SYS_pread64, error), 0);
+	cr_expect_eq(refused_with(SYS_close_range, kill), FX_ASK_TOGETHER,
+		     "what is started has a filter, so it does without");
 }
 
 Test(filter, what_cannot_be_read)
