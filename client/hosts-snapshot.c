@@ -14,7 +14,7 @@
 /* What is known of all. */
 struct moment {
 	size_t ready, unready; /* of those that are there */
-	bool has_begun;	       /* one sends its archive, or cannot any more */
+	bool has_begun;	       /* one sends its archive, or says that one is called for */
 };
 
 static struct moment moment_look(fx_host_list *hosts)

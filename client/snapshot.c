@@ -114,9 +114,11 @@ static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
 			return 0;
 		r = ended ? FX_EXIT_FAILURE : snapshot_look(link, &status);
 	}
+	/* Before it is taken: the session may end meanwhile, and others are to take theirs anyway. */
+	if (r == 0 && status.snapshots != before)
+		fprintf(stderr, "%s\n", FX_SNAPSHOT_CALLED);
 	if (r == 0 && status.mode != FX_MODE_CIRCULAR)
-		r = snapshot_without(status.snapshots == before ? FX_SNAPSHOT_OVER
-								: FX_SNAPSHOT_CALLED);
+		r = snapshot_without(FX_SNAPSHOT_OVER);
 	return r;
 }
 

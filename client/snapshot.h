@@ -6,6 +6,6 @@
 #define FX_SNAPSHOT_WAITS  "fxtrace snapshot: waiting"
 #define FX_SNAPSHOT_NONE   "fxtrace snapshot: there is no session with circular buffers"
 #define FX_SNAPSHOT_OVER   "fxtrace snapshot: the session has ended"
-#define FX_SNAPSHOT_CALLED "fxtrace snapshot: the session has ended, and called for one"
+#define FX_SNAPSHOT_CALLED "fxtrace snapshot: one is called for"
 
 #endif

@@ -34,12 +34,13 @@ cat >looks.py <<-'END'
 	    time.sleep(0.01)
 END
 declare -A programs
+python=$(python3 -c 'import sys; print(sys.executable)')
 for name in one two slow none; do
 	"$FXTRACE" manager --foreground --socket "$TEST_DIR/$name.sock" >"$name.manager" 2>&1 </dev/null &
 	wait_for 20 test -S "$name.sock" || fail "no manager: $(cat "$name.manager")"
 	[ "$name" = none ] && continue
 	expect_ok "$FXTRACE" start --socket "$TEST_DIR/$name.sock" -m circular --trigger death:snapshot -o "$name.fxt"
-	FXTRACE_SOCKET=$TEST_DIR/$name.sock LD_PRELOAD=$LIBFXTRACE python3 looks.py "$name" &
+	FXTRACE_SOCKET=$TEST_DIR/$name.sock LD_PRELOAD=$LIBFXTRACE "$python" looks.py "$name" &
 	programs[$name]=$!
 done
 # count ARCHIVE NAME...: the programs of these hosts are in it, and no others.
@@ -143,23 +144,25 @@ seen_by() {
 		tr -d '"\r' | tail -n +2 | sort >found
 	expect_same_file wanted found
 }
-# What dies when both programs have found its file.
-cat >dies.sh <<-'END'
-	rm -f seen.*
+# found: both programs find the file; what dies behind it has no children, whose deaths would call as well.
+both_found() {
+	[ -e seen.one ] && [ -e seen.two ]
+}
+found() {
+	rm -f awake seen.*
 	touch awake
-	until [ -e seen.one ] && [ -e seen.two ]; do sleep 0.05; done
-	exit 3
-END
+	wait_for 60 both_found || fail 'the programs do not look any more'
+}
 rm awake
 "$FXTRACE" record --hosts one,two,down -m circular --trigger death:snapshot -q -o flight.fxt >out 2>said </dev/null &
 command=$!
 for round in 1:two 2:one; do
 	wait_for 60 waits_for "flight.${round%:*}.fxt" one two || fail "nobody waits: $(cat said)"
-	FXTRACE_SOCKET=$TEST_DIR/${round#*:}.sock LD_PRELOAD=$LIBFXTRACE sh dies.sh
+	found
+	FXTRACE_SOCKET=$TEST_DIR/${round#*:}.sock LD_PRELOAD=$LIBFXTRACE sh -c 'exit 3'
 	wait_for 60 test -e "flight.${round%:*}.fxt" || fail "no snapshot when ${round#*:} calls for one: $(cat said)"
 	wait_for 60 waits_for "flight.$((${round%:*} + 1)).fxt" one two || fail "nobody waits any more: $(cat said)"
 	seen_by "flight.${round%:*}.fxt" one two
-	rm awake
 done
 kill -INT "$command"
 wait "$command" || fail "the recording does not end well: $(cat said)"
@@ -171,10 +174,11 @@ expect_equal 1 "$(grep -c 'left out: ' said)" "hosts that are left out ($(cat sa
 # A recording that ends as it calls: its own archive has the moment, and the others take theirs.
 cat >ends.sh <<-'END'
 	case $FXTRACE_SOCKET in
-	*one.sock) until [ -e over ]; do sleep 0.05; done; exec sh dies.sh ;;
-	*) until [ -e over.too ]; do sleep 0.05; done ;;
+	*one.sock) read -r line <over.one; exit 3 ;;
+	*) read -r line <over.two ;;
 	esac
 END
+mkfifo over.one over.two
 "$FXTRACE" record --hosts one,two -m circular --trigger death:snapshot -c syscall -q -o ends.fxt -- sh ends.sh >out 2>said </dev/null &
 command=$!
 found_last() {
@@ -184,16 +188,16 @@ found_last() {
 	[ -n "$archive" ] && (seen_by "$archive" two) >found.last 2>&1
 }
 wait_for 60 waits_for ends.1.fxt one two || fail "nobody waits: $(cat said)"
-touch over
+found
+echo >over.one
 wait_for 60 found_last || fail "the other has no last moments: $(cat said found.last)"
-touch over.too
+echo >over.two
 wait "$command"
 expect_equal 3 $? "the status of the first that does not end well ($(cat said))"
 expect_no_folder
 seen_by ends.fxt one two
 
 # Whoever is killed, the recordings end.
-rm -f over over.too awake
 "$FXTRACE" record --hosts one,two -m circular --trigger death:snapshot -q -o killed.fxt >out 2>said </dev/null &
 command=$!
 wait_for 60 waits_for killed.1.fxt one two || fail "nobody waits: $(cat said)"
