@@ -21,7 +21,7 @@ struct start {
 	bool has_choice;		 /* of functions, */
 	bool has_others;		 /* and anything else */
 	bool has_categories;
-	bool has_probes_alone; /* which are static probes */
+	bool has_kernel_alone; /* which are the kernel provider's */
 	bool has_kernel;       /* what the kernel says, probes among it */
 };
 
@@ -83,7 +83,7 @@ static const struct argp parser = {
 	   "was stopped goes on, with --categories in addition to its own; one that runs records "
 	   "the functions that --filter, --no-trace and "
 	   "--min-size choose from now on, and what the kernel says (--kernel, --sample, "
-	   "categories sdt:); else a "
+	   "categories sdt:, kernel: and tracepoint:); else a "
 	   "new one begins.",
 };
 
@@ -104,10 +104,10 @@ static int start_choose(const struct start *start, struct fx_link *link)
 	int r;
 
 	if (start->has_others || start->disposition ||
-	    (start->has_categories && !start->has_probes_alone))
+	    (start->has_categories && !start->has_kernel_alone))
 		fx_usage_error(start->remote.command, "tracing runs already",
 			       "it takes other --filter, --no-trace and --min-size, --kernel, "
-			       "--sample and categories sdt: alone");
+			       "--sample and categories sdt:, kernel: and tracepoint: alone");
 	r = start->has_choice ? fx_control_choose(link, &start->options) : 0;
 	if (r == 0 && start->has_kernel)
 		r = fx_accompany_session(&start->remote, &start->options, link);
@@ -158,8 +158,9 @@ int fx_cmd_start(int argc, char **argv)
 	wrong = fx_options_check(&start.options);
 	if (wrong)
 		fx_usage_error(start.remote.command, wrong, NULL);
-	start.has_probes_alone = fx_words_are_probes(start.options.config.words);
-	start.has_kernel |= fx_words_ask_probes(start.options.config.words);
+	start.has_kernel_alone = fx_words_are_of_kernel(start.options.config.words);
+	start.has_kernel |= fx_words_ask_probes(start.options.config.words) ||
+			    fx_words_ask_kernel(start.options.config.words);
 	wrong = fx_options_name_output(&start.options, NULL, getpid());
 	if (wrong)
 		fx_usage_error(start.remote.command, "--output", wrong);

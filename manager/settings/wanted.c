@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/compiler.h"
+#include "protocol/kernel-ready.h"
 
 struct category {
 	const char *name;
@@ -82,6 +83,24 @@ bool fx_word_is_kernel(const struct fx_word *w)
 				    memcmp(w->name, prefix, sizeof(prefix) - 1) == 0);
 }
 
+/* Whether it is "kernel:" and the name of something that the kernel provider has under it. */
+static bool word_is_of_kernel(const struct fx_word *w)
+{
+	static const char *const known[] = {
+#define FX_KERNEL_CATEGORY_(sym, bit, category, help) (help) ? (category) : "",
+	    FX_KERNEL_SETS(FX_KERNEL_CATEGORY_)
+#undef FX_KERNEL_CATEGORY_
+	};
+	size_t length = w->length - has_asterisk(w);
+
+	for (size_t i = 0; i < FX_ARRAY_LEN(known); i++) {
+		if (strncmp(known[i], w->name, length) == 0 &&
+		    (has_asterisk(w) || strlen(known[i]) == length))
+			return true;
+	}
+	return false;
+}
+
 static const char *check(const struct fx_word *w)
 {
 	size_t plain = w->length - has_asterisk(w);
@@ -96,6 +115,10 @@ static const char *check(const struct fx_word *w)
 		return "an asterisk may stand at the end of a name alone";
 	if (!is_printable(w->name, w->length) || !is_printable(w->provider, w->provider_length))
 		return "a name has a blank or another character that cannot be";
+	if (fx_word_is_kernel(w) && !has_globs && !word_is_of_kernel(w))
+		return "the kernel provider has no such category (`fxtrace list-categories' has "
+		       "those that it has; threads' switches are --kernel's, system calls "
+		       "--kernel=calls')";
 	return NULL;
 }
 
@@ -148,13 +171,13 @@ bool fx_words_ask_probes(const char *list)
 	return ask;
 }
 
-bool fx_words_are_probes(const char *list)
+bool fx_words_are_of_kernel(const char *list)
 {
-	bool are = fx_words_ask_probes(list);
+	bool are = fx_words_ask_probes(list) || fx_words_ask_kernel(list);
 	struct fx_word word;
 
 	while (are && list && *list && fx_word_next(&list, &word))
-		are = fx_word_is_probe(&word);
+		are = fx_word_is_probe(&word) || fx_word_is_kernel(&word);
 	return are;
 }
 

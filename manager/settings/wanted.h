@@ -40,10 +40,12 @@ const char *fx_words_check(const char *list);
 bool fx_word_is_kernel(const struct fx_word *word);
 bool fx_words_ask_kernel(const char *list);
 
-/* Whether a word means static probes (sdt:PROVIDER:NAME), which the kernel provider has breakpoints for; whether a list asks for some, and for nothing else. */
+/* Whether a word means static probes (sdt:PROVIDER:NAME), which the kernel provider has breakpoints for; and whether a list asks for some. */
 bool fx_word_is_probe(const struct fx_word *word);
 bool fx_words_ask_probes(const char *list);
-bool fx_words_are_probes(const char *list);
+
+/* Whether a list asks for what the kernel provider has, probes or others, and for nothing else. */
+bool fx_words_are_of_kernel(const char *list);
 
 /* Words of a list that passed the check. */
 unsigned fx_words_count(const char *list);

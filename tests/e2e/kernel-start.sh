@@ -94,6 +94,18 @@ wait "$program"
 expect_clean new.fxt
 [ "$(switches_of 3 new.fxt)" -gt 50 ] || fail "no switches: $(cat out)"
 
+# --- By a category of the kernel's ----------------------------------------------------------------
+
+expect_ok "$FXTRACE" start -c '#default,kernel:irq' -o irq.fxt
+has_kernel || fail "there is no kernel provider for kernel:irq: $(cat err)"
+expect_ok "$FXTRACE" terminate
+expect_ok "$FXTRACE" start -o later.fxt
+expect_ok "$FXTRACE" start -c 'kernel:irq,tracepoint:sched/sched_process_exit'
+has_kernel || fail "there is no kernel provider for what was asked for later: $(cat err)"
+expect_ok "$FXTRACE" terminate
+expect_one_error 2 "$FXTRACE" start -c kernel:syscall -o none.fxt
+expect_line "'kernel:syscall': the kernel provider has no such category" err
+
 # --- One that waits for sessions is nobody's to end -----------------------------------------------
 
 "$FX_BUILDDIR/fxtrace-kernel" --socket "$TEST_DIR/fxtrace/manager.sock" --everyone --switches &

@@ -158,14 +158,29 @@ Test(wanted, words_that_are_none)
 	cr_assert_null(fx_words_check("Ünïcode,a:b.c-d_e,*"));
 }
 
+Test(wanted, words_of_the_kernel)
+{
+	cr_expect_null(fx_words_check("kernel:irq,kernel:block,kernel:fault,kernel:net"));
+	cr_expect_null(fx_words_check("kernel:*,-kernel:n*"));
+	cr_expect_null(fx_words_check("make/kernel:mine"));
+	cr_expect_not_null(fx_words_check("kernel:syscall"));
+	cr_expect_not_null(fx_words_check("kernel:ir"));
+	cr_expect_not_null(fx_words_check("-kernel:irqs"));
+	cr_expect_not_null(fx_words_check("kernel:x*"));
+}
+
 Test(wanted, words_that_are_static_probes)
 {
-	cr_expect(fx_words_are_probes("sdt:a:b"));
-	cr_expect(fx_words_are_probes("sdt:*,-sdt:a:b"));
-	cr_expect_not(fx_words_are_probes("-sdt:a:b"));
-	cr_expect_not(fx_words_are_probes("sdt:a:b,syscall"));
-	cr_expect_not(fx_words_are_probes("sdt:"));
-	cr_expect_not(fx_words_are_probes(""));
+	cr_expect(fx_words_are_of_kernel("sdt:a:b"));
+	cr_expect(fx_words_are_of_kernel("sdt:*,-sdt:a:b"));
+	cr_expect_not(fx_words_are_of_kernel("-sdt:a:b"));
+	cr_expect_not(fx_words_are_of_kernel("sdt:a:b,syscall"));
+	cr_expect_not(fx_words_are_of_kernel("sdt:"));
+	cr_expect_not(fx_words_are_of_kernel(""));
+	cr_expect(fx_words_are_of_kernel("kernel:irq,sdt:a:b,-kernel:net"));
+	cr_expect(fx_words_are_of_kernel("tracepoint:sched/sched_switch"));
+	cr_expect_not(fx_words_are_of_kernel("kernel:irq,syscall"));
+	cr_expect_not(fx_words_are_of_kernel("-kernel:irq"));
 	cr_expect(fx_words_ask_probes("#default,sdt:a:*"));
 	cr_expect_not(fx_words_ask_probes("#default,-sdt:a:*"));
 	cr_expect_not(fx_words_ask_probes("make/sdt:a:*"));
