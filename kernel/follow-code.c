@@ -289,6 +289,10 @@ static void code_exit(struct fx_insns *code, const struct fx_follow_terms *terms
 	fx_insns_place(code, R1, AT_LATE);
 	code_read(code, NUMBER_SIZE);
 	fx_insns_load(code, BPF_DW, R1, R10, AT_LATE);
+	if (NUMBER_SIZE == 4) { /* that of a call from a handler is -1 */
+		fx_insns_put(code, BPF_ALU64 | BPF_LSH | BPF_K, R1, 0, 0, 32);
+		fx_insns_put(code, BPF_ALU64 | BPF_ARSH | BPF_K, R1, 0, 0, 32);
+	}
 	code_field(code, terms, FX_FIELD_EXIT_NUMBER, 0);
 	fx_insns_load(code, BPF_DW, R1, R6, EXIT_RESULT);
 	code_field(code, terms, FX_FIELD_EXIT_RESULT, 0);

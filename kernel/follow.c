@@ -198,7 +198,7 @@ int fx_follow_open(pid_t pid, const struct fx_tracepoints *points, uint32_t sets
 	struct fx_follow *follow = calloc(1, sizeof(*follow));
 	long page = sysconf(_SC_PAGESIZE);
 	unsigned had = 0;
-	int r;
+	int r, told;
 
 	*ret = NULL;
 	if (!follow)
@@ -207,18 +207,24 @@ int fx_follow_open(pid_t pid, const struct fx_tracepoints *points, uint32_t sets
 		follow->links[i] = -1;
 	follow->terms.points = points;
 	follow->terms.stack_bytes = page > STACK_LEAST ? (uint32_t)page : STACK_LEAST;
-	r = follow_prepare(follow, pid);
+	r = told = follow_prepare(follow, pid);
+	sets &= points->sets;
+	/* Each pair by itself: kernels before 5.18 tell no states of threads that are switched away. */
 	for (unsigned i = 0; r == 0 && i < PAIR_COUNT; i++) {
-		if (!(sets & points->sets & follow_pairs[i].set))
+		int pair;
+
+		if (!(sets & follow_pairs[i].set))
 			continue;
-		r = follow_run_pair(follow, &follow_pairs[i]);
-		had += r == 0;
+		pair = follow_run_pair(follow, &follow_pairs[i]);
+		had += pair == 0;
+		if (follow_pairs[i].set == FX_KERNEL_CALLS || !(sets & FX_KERNEL_CALLS))
+			told = pair;
 	}
 	if (had)
 		*ret = follow;
 	else
 		fx_follow_close(follow);
-	return r;
+	return told;
 }
 
 void fx_follow_close(struct fx_follow *follow)

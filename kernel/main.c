@@ -278,6 +278,7 @@ static int follow_ask(struct fx_kernel_wish *wish, struct fx_wanted_points *poin
 
 	fx_follow_close(*ret);
 	*ret = NULL;
+	sets &= ~fx_wanted_points_whole(points);
 	if (!wish->everyone)
 		r = fx_follow_open(wish->pid, &points->tracepoints, sets, ret);
 	wish->follow = *ret;

@@ -20,8 +20,9 @@
 /* Each has a descriptor on each processor, as those have that were there from the begin. */
 #define LATE_MOST 256u
 
+/* Numbers of files that are gone are used again. */
 struct file_key {
-	uint64_t device, inode;
+	uint64_t device, inode, size, changed_s, changed_ns;
 };
 
 /* A file that was seen, so that it is looked into once. */
@@ -110,25 +111,14 @@ static int late_batch_place(struct fx_late_probes *late, struct late_batch *batc
 	return r == 0 ? late_batch_watch(late, batch) : r;
 }
 
-/* The file as the kernel is to be told of it: by its name, if it is the one of that name here. */
-static void late_path(const struct late_file *file, char *ret, size_t size)
-{
-	struct stat st;
-
-	if (stat(file->path, &st) == 0 && st.st_dev == file->key.device &&
-	    st.st_ino == file->key.inode)
-		snprintf(ret, size, "%s", file->path);
-	else
-		snprintf(ret, size, "/proc/self/fd/%d", file->fd);
-}
-
 static void late_file_place(struct fx_late_probes *late, struct late_file *file)
 {
 	struct late_batch *batch = calloc(1, sizeof(*batch));
-	char path[4200];
+	char path[64];
 	int r = -ENOMEM;
 
-	late_path(file, path, sizeof(path));
+	/* By its name another file could be meant by now, in which breakpoints would stand anywhere. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
 	if (batch)
 		r = fx_probe_find_in(late->words, path, &batch->list);
 	if (r == 0 && batch->list.probes.count)
@@ -183,7 +173,8 @@ static void *late_main(void *opaque)
 static struct late_file *late_file_add(struct fx_late_probes *late, const char *path,
 				       const struct stat *st)
 {
-	const struct file_key key = {st->st_dev, st->st_ino};
+	const struct file_key key = {st->st_dev, st->st_ino, (uint64_t)st->st_size,
+				     (uint64_t)st->st_mtim.tv_sec, (uint64_t)st->st_mtim.tv_nsec};
 	struct late_file *file;
 
 	HASH_FIND(hh, late->files, &key, sizeof(key), file);
@@ -207,7 +198,12 @@ void fx_late_probes_see(struct fx_late_probes *late, const char *path, int fd)
 	file = fd >= 0 && fstat(fd, &st) == 0 ? late_file_add(late, path, &st) : NULL;
 	if (file)
 		file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	if (!file || file->fd < 0)
+	if (file && file->fd < 0) { /* it is tried again when it is seen again */
+		HASH_DEL(late->files, file);
+		free(file);
+		return;
+	}
+	if (!file)
 		return;
 	pthread_mutex_lock(&late->lock);
 	if (late->last)

@@ -50,6 +50,19 @@ void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 		points_add(ret, ret->named.points[i].number, machine, NULL);
 }
 
+uint32_t fx_wanted_points_whole(const struct fx_wanted_points *points)
+{
+	uint32_t sets = 0;
+
+	for (unsigned i = 0; i < points->named.count; i++) {
+		for (unsigned which = 0; which < FX_TRACEPOINT_COUNT; which++) {
+			if (points->tracepoints.numbers[which] == points->named.points[i].number)
+				sets |= fx_tracepoint_set(which);
+		}
+	}
+	return sets;
+}
+
 void fx_wanted_points_follow(struct fx_wanted_points *points, const struct fx_follow *follow)
 {
 	for (unsigned i = 0; i < points->count; i++)

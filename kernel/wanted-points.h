@@ -25,6 +25,9 @@ struct fx_wanted_points {
 void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 			   struct fx_wanted_points *ret);
 
+/* Bits of enum fx_kernel_set: what programs are not to tell of, since a tracepoint of it is asked for by its name, with all its fields. */
+uint32_t fx_wanted_points_whole(const struct fx_wanted_points *points);
+
 /* Those that programs tell of (kernel/follow.h; NULL: none) are not asked for. */
 void fx_wanted_points_follow(struct fx_wanted_points *points, const struct fx_follow *follow);
 

@@ -84,3 +84,13 @@ compile again -O1 -static again.c -pthread
 expect_ok "$FXTRACE" run --kernel -o trace.fxt -- ./again
 expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from slice where name = 'getppid'"
 expect_equal 50 "$(tail -n 1 out | tr -d '\r')" "calls of getppid() after a thread has executed the program"
+
+# --- What is asked for by its name has all of its fields ------------------------------------------
+
+expect_ok "$FXTRACE" run --kernel -c tracepoint:sched/sched_switch -o trace.fxt -- sh -c 'sleep 0.01; sleep 0.01'
+fields() {
+	expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from args join slice using (arg_set_id) where category like 'tracepoint:%' and key = '$1'"
+	tail -n 1 out | tr -d '\r'
+}
+[ "$(fields prev_pid)" -gt 0 ] || fail "no switches: $(cat err)"
+expect_equal "$(fields prev_pid)" "$(fields next_pid)" "switches that say to what"
