@@ -97,6 +97,7 @@ static void rounds_run(const struct fx_hosts_job *of, char *list)
 	for (unsigned n = 1; *rounds.list && !rounds.told; n++) {
 		if (fx_snapshot_path(of->output, n, path, sizeof(path)) < 0)
 			break;
+		rounds.told = true; /* unless it comes to its end */
 		fx_hosts_run(&job);
 	}
 }
@@ -112,6 +113,7 @@ static void rounds_fork(const struct fx_hosts_job *job, fx_host_list *hosts, cha
 	rounds->pid = fork();
 	if (rounds->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		setpgid(0, 0); /* an interrupt of the terminal's is the parent's to tell of */
 		/* Else the recordings would not end with the lines of life that the parent has. */
 		for (size_t i = 0; i < hosts->count; i++)
 			fx_host_end(&hosts->items[i]);

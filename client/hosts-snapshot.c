@@ -71,6 +71,8 @@ static bool moment_await(const struct fx_hosts_job *job, fx_host_list *hosts, co
 
 	if (r < 0) {
 		fx_report_as(job->command, "%s", strerror(-r));
+		for (size_t i = 0; i < hosts->count; i++)
+			fx_host_end(&hosts->items[i]);
 		return true;
 	}
 	while (goes_on && !moment_has_come(hosts, awaits, fx_hosts_watch_is_over(&watch)))
