@@ -73,7 +73,9 @@ static int holds_end(struct fx_file_work *work, struct fx_file_holder *holder,
 		r = hold_cut(work, holder, number, told->first, told->last);
 		hold = &work->holds.items[number];
 		work->is_odd |= told->begin < hold->has->end;
-		if (has && !work->is_flock && (hold->is_shared || !is_shared)) {
+		/* flock() lets go of what it has before it takes the other kind; the same again may be had anew, by another description. */
+		if (has && (work->is_flock ? hold->is_shared == is_shared
+					   : hold->is_shared || !is_shared)) {
 			hold->replaced = told->end;
 		} else {
 			hold->begin = told->begin;
@@ -88,14 +90,6 @@ static int holds_end(struct fx_file_work *work, struct fx_file_holder *holder,
 	return r;
 }
 
-/* flock() does nothing if what is asked for is there already. */
-static bool has_it_already(const struct fx_file_work *work, const struct fx_file_holder *holder,
-			   bool is_shared)
-{
-	return work->is_flock && holder->holds.count > 0 &&
-	       work->holds.items[holder->holds.items[0]].is_shared == is_shared;
-}
-
 static int hold_begin(struct fx_file_work *work, const struct fx_file_told *told, bool is_shared)
 {
 	const struct fx_file_hold hold = {
@@ -105,8 +99,6 @@ static int hold_begin(struct fx_file_work *work, const struct fx_file_told *told
 
 	if (!holder)
 		return -ENOMEM;
-	if (has_it_already(work, holder, is_shared))
-		return 0;
 	r = holds_end(work, holder, told, true, is_shared);
 	return r < 0 ? r : hold_add(work, holder, &hold);
 }

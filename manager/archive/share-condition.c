@@ -133,9 +133,10 @@ static size_t signals_before(const struct cond_work *work, uint64_t ns)
 	return low;
 }
 
+/* (The row begins anew where a condition is made in the place of another one; what was over before the wait began has not found it.) */
 static bool found_in_row(const struct cond_signal *signal, const struct cond_wait *wait)
 {
-	return signal->use->looked > cond_place(wait);
+	return signal->use->looked > cond_place(wait) && signal->over >= wait->use->begin;
 }
 
 /* Whether another wait may have been the one that the signal has woken. */
