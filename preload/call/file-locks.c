@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "preload/call/file-locks.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -19,12 +20,14 @@ static uint64_t file_mix(uint64_t key, uint64_t word)
 	return key ^ key >> 32;
 }
 
-/* 0: nobody says. */
-static uint64_t file_key(int fd)
+/* 0: it is not known; *ret_is_none: since there is no such descriptor. */
+static uint64_t file_key(int fd, bool *ret_is_none)
 {
 	struct statx file;
+	long r = fx_engine_may(FX_ASK_LOOK) ? fx_fd_stat(fd, &file) : -EPERM;
 
-	if (!fx_engine_may(FX_ASK_LOOK) || fx_fd_stat(fd, &file) != 0)
+	*ret_is_none = r == -EBADF;
+	if (r != 0)
 		return 0;
 	return file_mix((uint64_t)file.stx_dev_major << 32 | file.stx_dev_minor, file.stx_ino) | 1;
 }
@@ -82,8 +85,12 @@ static bool record_range(const struct flock *lock, struct fx_file_lock *ret)
 
 static void file_lock_begin(struct fx_file_lock *lock, int fd, bool is_said, bool is_shared)
 {
-	lock->key = file_key(fd);
-	if (!lock->key || !is_said) {
+	bool is_none;
+
+	lock->key = file_key(fd, &is_none);
+	if (is_none) {
+		lock->begin = 0; /* the call will say so, too */
+	} else if (!lock->key || !is_said) {
 		file_lock_tell(lock, FX_FILE_LOCK_NOT_SAID);
 		lock->begin = 0;
 	} else if (!lock->frees) {
