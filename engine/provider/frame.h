@@ -151,18 +151,23 @@ fx_hot void fx_frame_pop(struct fx_thread *t, struct fx_frame *f)
 	fx_frame_pop_newest(t, f);
 }
 
-/* Takes `f` off, whose record is published in `level`: between the two a reader sees both and keeps the record. The
+/* Takes `f` off, the newest, whose record is published in `level`: between the two a reader sees both and keeps the record. The
  * level is free only then: so code that finds the call open knows where to look for its record. */
-fx_hot void fx_frame_done(struct fx_thread *t, struct fx_frame *f, uint32_t level)
+fx_hot void fx_frame_done_newest(struct fx_thread *t, struct fx_frame *f, uint32_t level)
 {
-	if (fx_unlikely(t->top != f + 1)) {
-		fx_frame_done_slow(t, f, level);
-		return;
-	}
 	fx_frame_pop_newest(t, f);
 	fx_barrier();
 	FX_FAULT(frame_over);
 	fx_record_over(t, level);
+}
+
+/* The same of one that handlers may have left others above. */
+fx_hot void fx_frame_done(struct fx_thread *t, struct fx_frame *f, uint32_t level)
+{
+	if (fx_likely(t->top == f + 1))
+		fx_frame_done_newest(t, f, level);
+	else
+		fx_frame_done_slow(t, f, level);
 }
 
 /* Publishes the record of `f`, in whose place the claim stands, and takes the call off. */

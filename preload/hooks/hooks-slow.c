@@ -327,10 +327,13 @@ void fx_hooks_leave_kept(uint64_t function, uint64_t sp, void *site, bool tail,
 	if (fx_unlikely(!o.start))
 		return;		/* a handler has closed it just now */
 	end = fx_thread_now(t); /* after what was closed on the way */
-	if (fx_likely(end - o.start >= t->min_duration))
-		leave_recording(t, o, function, sp, tail, end, kept);
-	else
-		t->slot->too_short++;
+	/* One that is silent is recorded, or counted, already: see fx_hooks_take_off(). */
+	if (fx_likely(!(f->sp & FX_FRAME_SILENT))) {
+		if (fx_likely(end - o.start >= t->min_duration))
+			leave_recording(t, o, function, sp, tail, end, kept);
+		else
+			t->slot->too_short++;
+	}
 	if (fx_open_stands(o))
 		fx_frame_pop(t, f);
 }

@@ -158,8 +158,10 @@ static APART void leave_apart(uint64_t function, uint64_t sp, void *site, void *
 	const struct fx_stash_place *stashed = fx_stash_place(t, f);
 	struct fx_hooks_ending ending = {0};
 
-	if (fx_unlikely(fx_hooks_leave_is_short(t, f, &ending)))
+	if (fx_unlikely(fx_hooks_leave_is_short(t, f, &ending))) {
+		fx_frame_done(t, f, 0);
 		return;
+	}
 	FX_FAULT(exit_apart);
 	/* (Its frame is looked at again behind the claim.) */
 	if (fx_likely(t->places && stashed->start == ending.start &&

@@ -73,7 +73,23 @@ struct fx_hooks_ending {
 	uint64_t start, end;
 };
 
-/* Whether the newest call, which `function' ends here, is too short to be recorded: it is counted, and taken off. Else *ret says when it was. */
+/*
+ * Takes off the call whose record is written, or not wanted. False: what a handler has left open above it is to be closed first, which the
+ * slow half does; it finds by the call that it is recorded already. (Closing writes records, by code that may use vectors.)
+ */
+fx_hot bool fx_hooks_take_off(struct fx_thread *t, struct fx_frame *f)
+{
+	if (fx_likely(t->top == f + 1)) {
+		fx_frame_done_newest(t, f, 0);
+		return true;
+	}
+	if (t->top > f + 1)
+		f->sp |= FX_FRAME_SILENT;
+	fx_record_over(t, 0);
+	return t->top <= f;
+}
+
+/* Whether the newest call, which `function' ends here, is too short to be recorded: it is counted. *ret says when it was. */
 fx_hot bool fx_hooks_leave_is_short(struct fx_thread *t, struct fx_frame *f,
 				    struct fx_hooks_ending *ret)
 {
@@ -82,11 +98,10 @@ fx_hot bool fx_hooks_leave_is_short(struct fx_thread *t, struct fx_frame *f,
 	if (fx_likely(ret->end - ret->start >= t->min_duration))
 		return false;
 	t->slot->too_short++;
-	fx_frame_done(t, f, 0);
 	return true;
 }
 
-/* Writes its record, with the name of slot `s', and takes it off. False: nothing has happened. */
+/* Writes its record, with the name of slot `s', and takes it off. False: nothing has happened, or it is still to be taken off. */
 fx_hot bool fx_hooks_leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t s,
 				 struct fx_hooks_ending ending)
 {
@@ -102,8 +117,7 @@ fx_hot bool fx_hooks_leave_named(struct fx_thread *t, struct fx_frame *f, uint64
 	FX_FAULT(record_half);
 	p[2] = ending.end;
 	fx_record_publish(p, fx_function_header | s << 48);
-	fx_frame_done(t, f, 0);
-	return true;
+	return fx_hooks_take_off(t, f);
 }
 
 /* Whether `f` is the call of `function` that ends here; `tail`: the exit hook was reached by a jump. Stack space
@@ -119,7 +133,7 @@ fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t
 }
 
 /* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened; *ret_unnamed: all is as usual but that the function's name is not known, as of all of which something is wanted. The
+ * happened, or it is still to be taken off, by the slow half; *ret_unnamed: all is as usual but that the function's name is not known, as of all of which something is wanted. The
  * steps are those of unwound.c. */
 fx_hot bool fx_hooks_leave_usually(struct fx_thread *t, uint64_t function, uint64_t sp, void *site,
 				   bool tail, bool *ret_unnamed)
@@ -139,7 +153,8 @@ fx_hot bool fx_hooks_leave_usually(struct fx_thread *t, uint64_t function, uint6
 		*ret_unnamed = true;
 		return false;
 	}
-	return fx_hooks_leave_is_short(t, f, &ending) || fx_hooks_leave_named(t, f, s, ending);
+	return fx_hooks_leave_is_short(t, f, &ending) ? fx_hooks_take_off(t, f)
+						      : fx_hooks_leave_named(t, f, s, ending);
 }
 
 #define FX_HOOKS_COUNTED_OUT (FX_CHOICE_OUT | FX_CHOICE_COUNTED)
