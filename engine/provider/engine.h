@@ -112,6 +112,7 @@ struct fx_wiped {
 	uint64_t left;	   /* 1 + index of the fx_thread that a fork left to what it interrupted */
 	uint64_t lost; /* records of handlers in a child before it has a buffer to count them in */
 	uint64_t function_count; /* entries of `functions` */
+	int pid; /* of a process that is about to ask for a buffer; 0: the kernel says it */
 	uint16_t
 	    by_tid[FX_TIDS]; /* 1 + index of the fx_thread that the newest of them has; 0: none */
 	struct fx_thread threads[FX_THREADS_MAX]; /* the first ones on the page of the above */

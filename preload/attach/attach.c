@@ -47,7 +47,8 @@ static struct sockaddr_un manager = {.sun_family = AF_UNIX};
 static char provider_name[FX_PROVIDER_NAME_MAX + 1];
 static struct fx_msg_wish provider_wish;
 
-/* The process's number, for its first request; 0: the kernel is asked. */
+/* The process's number, for its first request, while nothing is mapped; 0: the kernel is asked. Later it stands where a fork wipes it: a
+ * handler may make a process meanwhile. */
 static int own_pid;
 
 /* No filter of system calls was there when the process registered. Its children have it so; what filters it has made itself
@@ -79,16 +80,21 @@ void fx_attach_set_name(const char *name)
 	provider_name[n] = 0;
 }
 
+static int *pid_place(void)
+{
+	return fx_engine.wiped ? &fx_engine.wiped->pid : &own_pid;
+}
+
 void fx_attach_set_pid(int pid)
 {
-	own_pid = pid;
+	*pid_place() = pid;
 }
 
 int fx_attach_take_pid(void)
 {
-	int pid = own_pid;
+	int pid = *pid_place();
 
-	own_pid = 0;
+	*pid_place() = 0;
 	return pid ? pid : fx_getpid();
 }
 

@@ -119,7 +119,7 @@ static bool process_attach(bool begins)
 {
 	int r;
 
-	if (begins) { /* with a thread of its number */
+	if (begins) { /* with the thread that has its number */
 		int number = fx_libc_number();
 
 		fx_attach_set_pid(number);
@@ -136,7 +136,16 @@ static bool process_attach(bool begins)
 	return true;
 }
 
-static void trace_process(const unsigned long *auxv)
+/* So far below its arguments a program's first functions run, at most. */
+#define FIRST_STACK (UINT64_C(1) << 20)
+
+/* Whether this is the process's first thread, not far from its beginning: another one may load a library, too. */
+static bool is_first_thread(char **argv)
+{
+	return (uintptr_t)argv - (uintptr_t)__builtin_frame_address(0) < FIRST_STACK;
+}
+
+static void trace_process(const unsigned long *auxv, bool begins)
 {
 	/* Another engine may have been there before: a program that loads this library has one already. */
 	if (!fx_engines_claim(0))
@@ -148,8 +157,8 @@ static void trace_process(const unsigned long *auxv)
 	fx_manager_user_init(auxv);
 	fx_found_init();
 	fx_unwind_init();
-	if (process_attach(auxv)) {
-		if (auxv) { /* a program begins */
+	if (process_attach(begins)) {
+		if (begins) {
 			fx_thread_is_first_of(fx_engine.pid);
 			first_thread_name(auxv);
 		}
@@ -185,7 +194,7 @@ __attribute__((constructor(101))) static void boot(int argc, char **argv, char *
 		fx_environ_forget();
 	else if (fx_asked()) {
 		fx_title_begin(argc, argv, envp);
-		trace_process(auxv);
+		trace_process(auxv, auxv && is_first_thread(argv));
 	}
 	errno = saved;
 }

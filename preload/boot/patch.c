@@ -242,9 +242,10 @@ void fx_patch_begin(void)
 		patch_walk();
 }
 
+/* Under a filter that refuses anything, more is looked for in vain: it is not known what else would be the program's end. */
 void fx_patch_loaded(void)
 {
-	if (first_count)
+	if (first_count && fx_engine_may(FX_ASK_ALL))
 		patch_walk();
 }
 

@@ -102,6 +102,11 @@ bool fx_real_is_ours(void *function)
 	return library_of(function) == library_of((void *)missing);
 }
 
+bool fx_real_is_of_libc(void *function)
+{
+	return library_of(function) == library_of(fx_lookup("_exit", ""));
+}
+
 /* Before glibc 2.36 a plain dlsym() may return the oldest version of a symbol, not the default. */
 static void *ask_linker(const struct real_name *n)
 {

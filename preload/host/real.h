@@ -35,6 +35,9 @@ bool fx_real_can_begin(void);
 /* Whether a function lies in this library. */
 bool fx_real_is_ours(void *function);
 
+/* Whether a function is one of libc's own. */
+bool fx_real_is_of_libc(void *function);
+
 /* Slow half of FX_REAL: looks up one function. Never NULL. Keeps errno. */
 fx_cold void *fx_real_resolve(enum fx_real_index i);
 
