@@ -17,6 +17,7 @@ table=tests/lint/imports.tbl
 
 lint_need readelf
 lint_need nm
+lint_need objdump
 [ -f "$lib" ] || { echo "$lib: not built"; exit 99; }
 {
 	readelf -dW "$lib" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
@@ -27,6 +28,11 @@ lint_need nm
 	readelf -dW "$lib" | grep -q TEXTREL && echo 'libfxtrace.so: has text relocations'
 	readelf -lW "$lib" | grep 'GNU_STACK' | grep -q 'RWE' &&
 		echo 'libfxtrace.so: wants an executable stack'
+	# In the middle of others' functions, whose vectors are in use: what is called by these might use some.
+	objdump -d --no-show-raw-insn "$lib" | awk '
+		/^[0-9a-f]+ </ { name = $2; inside = name ~ /^<fx_(sled_enter|sled_leave|entry_record)(\.cold|\.part\.[0-9]+)?>:$/ }
+		inside && /[\t ]call / { print "libfxtrace.so: " name " calls " $NF }
+		inside && /[\t ]jmp .*</ && $NF !~ /^<fx_(sled_enter|sled_leave|entry_record)(\.cold|[+>])/ { print "libfxtrace.so: " name " goes on to " $NF }'
 	nm -D --undefined-only "$lib" | sed 's/^ *[A-Za-z] //; s/@.*//' | sort -u >"$lint_tmp/imports"
 	grep -xE "$(printf '%s' "$never" | tr '\n' '|')" "$lint_tmp/imports" | sed 's/^/libfxtrace.so: uses /'
 	grep -vE '^(#|$)' "$table" | grep -vE '^[A-Za-z_0-9]+( maybe)? \| .' | sed "s|^|$table: not SYMBOL [maybe] \| REASON: |"
