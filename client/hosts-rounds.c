@@ -172,13 +172,18 @@ bool fx_hosts_rounds_begin(const struct fx_hosts_job *job, fx_host_list *hosts, 
 bool fx_hosts_rounds_end(const struct fx_hosts_job *job, const fx_host_list *hosts, bool told)
 {
 	struct fx_hosts_rounds *rounds = job->opaque;
+	int number = SIGTERM;
+	sigset_t blocked;
 
 	(void)hosts;
 	(void)told;
-	if (rounds->pid) {
-		kill(rounds->pid, SIGTERM);
-		while (waitpid(rounds->pid, NULL, 0) < 0 && errno == EINTR)
-			;
+	sigprocmask(SIG_BLOCK, NULL, &blocked);
+	/* What comes of a snapshot may take a while; who does not want to wait for that says so once more. */
+	while (rounds->pid) {
+		if (number != SIGCHLD && number != SIGPIPE)
+			kill(rounds->pid, SIGTERM);
+		if (waitpid(rounds->pid, NULL, WNOHANG) != 0 || sigwait(&blocked, &number) != 0)
+			rounds->pid = 0;
 	}
 	return true;
 }
