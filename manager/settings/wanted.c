@@ -86,16 +86,18 @@ bool fx_word_is_kernel(const struct fx_word *w)
 /* Whether it is "kernel:" and the name of something that the kernel provider has under it. */
 static bool word_is_of_kernel(const struct fx_word *w)
 {
-	static const char *const known[] = {
-#define FX_KERNEL_CATEGORY_(sym, bit, category, help) (help) ? (category) : "",
+	static const struct {
+		const char *name, *help;
+	} known[] = {
+#define FX_KERNEL_CATEGORY_(sym, bit, category, help) {category, help},
 	    FX_KERNEL_SETS(FX_KERNEL_CATEGORY_)
 #undef FX_KERNEL_CATEGORY_
 	};
 	size_t length = w->length - has_asterisk(w);
 
 	for (size_t i = 0; i < FX_ARRAY_LEN(known); i++) {
-		if (strncmp(known[i], w->name, length) == 0 &&
-		    (has_asterisk(w) || strlen(known[i]) == length))
+		if (known[i].help && strncmp(known[i].name, w->name, length) == 0 &&
+		    (has_asterisk(w) || strlen(known[i].name) == length))
 			return true;
 	}
 	return false;

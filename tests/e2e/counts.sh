@@ -64,13 +64,13 @@ before_exec() {
 	awk '/execve\(/ && ++execs == 2 { exit } { print }' "$1"
 }
 # fewest PLAIN MOST ARGUMENT...: the fewest calls of seven runs, and of as many more as it takes to see no more than MOST over PLAIN, up to
-# forty: a manager that has no processor answers late, which takes two more, and what the program passes to exec is looked at page by page,
-# and where it lies differs.
+# forty: a manager that has no processor answers late, which takes two more, and what the program passes to exec is looked at page by page:
+# so there is not much of it, and where it lies differs.
 fewest() {
 	local least=$((1 << 30)) plain=$1 most=$2 calls
 	shift 2
 	for ((i = 0; i < 40 && (i < 7 || least - plain > most); i++)); do
-		traced strace -f -o recorded ./counted "$@"
+		env -i PATH="$PATH" "$FXTRACE" run -q -o counts.fxt -- strace -f -o recorded ./counted "$@"
 		before_exec recorded >recorded.first
 		calls=$(calls_of recorded.first)
 		[ "$calls" -ge "$least" ] || least=$calls
