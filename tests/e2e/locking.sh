@@ -3,25 +3,15 @@
 # Arrows of locks that processes share: programs say who had the lock before them. No arrow is wrong, also where processes are killed, or
 # one is not traced. Half of the cases are others in each run.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/shared-locks.sh"
 
 target locking locking.c -pthread
 
 RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
 
-# lock KIND SEED PROCESSES THREADS TURNS [WHAT]: sets `waits', those that have an arrow (`found'), and `wrong' ones.
+# lock KIND SEED PROCESSES THREADS TURNS [WHAT]
 lock() {
-	local status=0
-
-	rm -f locked
-	timeout 120 "$FXTRACE" run -c pthread,process --on-full block -o trace.fxt -- ./locking "$@" >log 2>said || status=$?
-	[ "$status" -eq 0 ] || fail "locking $*: status $status: $(cat said)"
-	expect_clean trace.fxt
-	"$FXTRACE" dump trace.fxt >dump || fail "locking $*: no dump"
-	read -r waits found wrong < <(python3 "$FX_SRCDIR/tests/e2e/locking_agree.py" dump log 2>differs)
-	[ -n "${waits-}" ] || fail "locking $*: $(cat differs)"
-	[ "$wrong" -eq 0 ] || fail "locking $*: $wrong arrows are wrong: $(head -n 5 differs)"
-	sum=$(sed -n 's/^fxtrace: \([0-9]*\) waits* for locks that processes share ha.*/\1/p' said)
-	sum=${sum:-0}
+	share_run locking "$@"
 }
 
 # semaphores_know: whether nearly all waits have an arrow. Who begins before anybody was alone at a semaphore does not know how many units

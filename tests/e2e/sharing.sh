@@ -3,24 +3,15 @@
 # Arrows of barriers and read-write locks that processes share: programs say who let them go. No arrow is wrong, also where processes are
 # killed; and where none are, each wait has one, or is counted as left out. Half of the cases are others in each run.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/shared-locks.sh"
 
 target sharing sharing.c -pthread
 
 RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
 
-# share KIND SEED PROCESSES THREADS TURNS [WHAT]: sets `waits', those that have an arrow (`found'), `wrong' ones, and those left out (`sum').
+# share KIND SEED PROCESSES THREADS TURNS [WHAT]
 share() {
-	local status=0
-
-	timeout 120 "$FXTRACE" run -c pthread,process --on-full block -o trace.fxt -- ./sharing "$@" >log 2>said || status=$?
-	[ "$status" -eq 0 ] || fail "sharing $*: status $status: $(cat said)"
-	expect_clean trace.fxt
-	"$FXTRACE" dump trace.fxt >dump || fail "sharing $*: no dump"
-	read -r waits found wrong < <(python3 "$FX_SRCDIR/tests/e2e/sharing_agree.py" dump log 2>differs)
-	[ -n "${waits-}" ] || fail "sharing $*: $(cat differs)"
-	[ "$wrong" -eq 0 ] || fail "sharing $*: $wrong arrows are wrong: $(head -n 5 differs)"
-	sum=$(sed -n 's/^fxtrace: \([0-9]*\) waits* for locks that processes share ha.*/\1/p' said)
-	sum=${sum:-0}
+	share_run sharing "$@"
 }
 
 turns=$(scaled 100)

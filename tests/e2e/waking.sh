@@ -3,25 +3,16 @@
 # Arrows of conditions that processes share: programs say who woke whom. No arrow is wrong, also where processes are killed; and where none
 # are, each wait has one, or is counted as left out. Half of the cases are others in each run.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/shared-locks.sh"
 
 need python3
 target waking waking.c -pthread
 
 RANDOM=${FX_SEED:-$(date +%N | sed 's/^0*//')}
 
-# wake KIND SEED PROCESSES THREADS TURNS [kill]: sets `waits', those that have an arrow (`found'), `wrong' ones, and those left out (`sum').
+# wake KIND SEED PROCESSES THREADS TURNS [WHAT]
 wake() {
-	local status=0
-
-	timeout 120 "$FXTRACE" run -c pthread,process --on-full block -o trace.fxt -- ./waking "$@" >log 2>said || status=$?
-	[ "$status" -eq 0 ] || fail "waking $*: status $status: $(cat said)"
-	expect_clean trace.fxt
-	"$FXTRACE" dump trace.fxt >dump || fail "waking $*: no dump"
-	read -r waits found wrong < <(python3 "$FX_SRCDIR/tests/e2e/waking_agree.py" dump log 2>differs)
-	[ -n "${waits-}" ] || fail "waking $*: $(cat differs)"
-	[ "$wrong" -eq 0 ] || fail "waking $*: $wrong arrows are wrong: $(head -n 5 differs)"
-	sum=$(sed -n 's/^fxtrace: \([0-9]*\) waits* for locks that processes share ha.*/\1/p' said)
-	sum=${sum:-0}
+	share_run waking "$@"
 	echo "waking $*: $found of $waits, $sum left out"
 }
 
