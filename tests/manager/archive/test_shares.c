@@ -387,6 +387,16 @@ Test(shares, broadcast_wakes_all_that_wait)
 	expect_from("pthread_cond_broadcast", 3, 2);
 }
 
+/* A condition was destroyed, and another one made in its place, whose row begins anew: no signal to the first has woken who waits at it. */
+Test(shares, condition_is_made_anew)
+{
+	begin();
+	signals(FX_SHARE_BROADCASTS, 2, 1, 50, 51);
+	woken(3, 0, 100, 120);
+	signals(FX_SHARE_SIGNALS, 4, 1, 110, 111);
+	expect_from("pthread_cond_signal", 4, 3);
+}
+
 /* Nobody says when it was over, and it may not have been made. */
 Test(shares, broadcast_is_not_over)
 {
