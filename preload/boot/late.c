@@ -15,6 +15,7 @@
 #include "preload/attach/manager-user.h"
 #include "preload/boot/equip.h"
 #include "preload/boot/words.h"
+#include "preload/call/streams.h"
 #include "preload/call/tables.h"
 #include "preload/events/engines.h"
 #include "preload/host/found.h"
@@ -111,6 +112,7 @@ int fxtrace_late_end(struct fx_late *late)
 	int saved = errno;
 
 	fx_words_restore(&count);
+	fx_streams_restore();
 	fx_engine_detach();
 	late->words = count.changed;
 	late->left = count.left;

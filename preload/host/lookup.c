@@ -150,6 +150,11 @@ bool fx_lookup_init(void)
 	return scope.complete;
 }
 
+uint64_t fx_lookup_libc(void)
+{
+	return scope.count ? scope.module[scope.count - 1].bias : 0;
+}
+
 static uint32_t lookup_hash_of(const char *name)
 {
 	uint32_t h = 5381;

@@ -8,6 +8,7 @@
 #define FX_PRELOAD_LOOKUP_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Remembers the modules from this library to libc, which were loaded with the program and are never
  * unloaded; where this library came later, all up to libc. False: one is of a kind that is not understood here, and the dynamic linker has to be asked. */
@@ -19,6 +20,9 @@ bool fx_lookup_init(void);
  * better.
  */
 void *fx_lookup(const char *name, const char *version);
+
+/* Where libc is mapped, with its headers; 0: that is not known. */
+uint64_t fx_lookup_libc(void);
 
 /* The function of this name that this library exports, where it came into a process that ran already; NULL: none. */
 void *fx_lookup_own(const char *name);

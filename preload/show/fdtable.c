@@ -16,9 +16,13 @@ struct wiped {
 	uint32_t strings; /* made */
 	uint32_t highest; /* entry that was ever filled */
 	struct fx_places places;
+	uint32_t kinds[FX_FDS_ASKED]; /* age << KIND_BITS | enum fd_kind */
 	struct fx_fd entries[FX_FDS];
 };
 
+enum fd_kind { FD_UNASKED, FD_CHANNEL, FD_OTHER };
+
+#define KIND_BITS	2
 #define AGE_SHIFT	40
 #define RENAMINGS_SHIFT 32
 
@@ -144,6 +148,24 @@ uint32_t fx_fd_age(int fd)
 	if ((uint32_t)fd >= fx_fd_table.count)
 		return 0;
 	return (uint32_t)(fx_load_relaxed(&fx_fd_table.entries[fd].word) >> AGE_SHIFT);
+}
+
+bool fx_fd_is_channel(int fd)
+{
+	uint32_t age = fx_fd_age(fd) << KIND_BITS, known;
+	struct statx file;
+
+	if (!fx_fd_table.count || (uint32_t)fd >= FX_FDS_ASKED)
+		return false;
+	/* relaxed: one word, which says of which descriptor it is */
+	known = fx_load_relaxed(&wiped->kinds[fd]);
+	if (known == (age | FD_CHANNEL) || known == (age | FD_OTHER))
+		return known == (age | FD_CHANNEL);
+	if (!fx_engine_may(FX_ASK_LOOK) || fx_fd_stat(fd, &file) != 0)
+		return false;
+	known = age | (S_ISFIFO(file.stx_mode) || S_ISSOCK(file.stx_mode) ? FD_CHANNEL : FD_OTHER);
+	fx_store_relaxed(&wiped->kinds[fd], known);
+	return known == (age | FD_CHANNEL);
 }
 
 /* --- Forgetting ------------------------------------------------------------------------------- */

@@ -26,6 +26,9 @@
 /* Numbers with an entry: 0 .. FX_FDS-1. */
 #define FX_FDS 65536u
 
+/* Numbers of which it is remembered whether they are channels: those below. */
+#define FX_FDS_ASKED 1024u
+
 /* Strings for descriptors, at most; and their part of the durable area is one in this many. */
 #define FX_FD_STRINGS	    8192u
 #define FX_FD_DURABLE_SHARE 4u
@@ -82,6 +85,9 @@ struct fx_fd_ref fx_fd_known(int fd);
 
 /* How often the number was forgotten, but for renamings: another age, another descriptor. */
 uint32_t fx_fd_age(int fd);
+
+/* Whether it is a pipe, FIFO or socket, which the kernel is asked once. Numbers from FX_FDS_ASKED on are none. */
+bool fx_fd_is_channel(int fd);
 
 /* `to' is a copy of `from'. */
 void fx_fd_copied(int from, int to);

@@ -3,10 +3,12 @@
 #include "preload/call/call.h"
 #include "preload/host/real.h"
 #include "preload/call/stdio.h"
+#include "preload/call/streams.h"
 
 /* The descriptor below a stream, -1 if there is none. */
 static int fx_note_fd(const FILE *f)
 {
+	fx_streams_see();
 	return f ? f->_fileno : -1;
 }
 

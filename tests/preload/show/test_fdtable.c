@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of descriptors without a buffer: what is forgotten, kept and added up. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "preload/show/fdtable.h"
 
@@ -56,6 +59,28 @@ Test(fdtable, numbers_beyond)
 		cr_assert_eq(fx_fd_look(beyond[i], 1).string, 0);
 	}
 	fx_fd_forget_range(0, UINT32_MAX);
+}
+
+/* Asked once, and again when the number is another descriptor's. */
+Test(fdtable, channels)
+{
+	int file = open("/dev/null", O_RDWR), sockets[2], pipes[2], channel;
+
+	cr_assert_eq(pipe(pipes), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
+	channel = pipes[0];
+	cr_assert(fx_fd_is_channel(channel) && fx_fd_is_channel(sockets[1]));
+	cr_assert_not(fx_fd_is_channel(file));
+	cr_assert_eq(dup2(file, channel), channel);
+	cr_assert(fx_fd_is_channel(channel), "nobody has said that it is another one");
+	fx_fd_forget(channel);
+	cr_assert_not(fx_fd_is_channel(channel));
+	cr_assert_eq(dup2(sockets[0], channel), channel);
+	fx_fd_forget(channel);
+	cr_assert(fx_fd_is_channel(channel));
+	cr_assert_not(fx_fd_is_channel(-1));
+	cr_assert_not(fx_fd_is_channel((int)FX_FDS_ASKED));
+	cr_assert_not(fx_fd_is_channel(INT32_MAX));
 }
 
 Test(fdtable, what_is_shown)
