@@ -212,6 +212,8 @@ enum fx_file_lock_kind {
 	FX_FILE_LOCK_FREES = 45,
 	/* Something is done that is not told; to any file, if that is 0. */
 	FX_FILE_LOCK_NOT_SAID = 46,
+	/* As FX_FILE_LOCK_FREES, of all that the process has of the file: a descriptor of it was closed. */
+	FX_FILE_LOCK_CLOSES = 47,
 };
 #define FX_FILE_LOCK_WORDS 14u
 

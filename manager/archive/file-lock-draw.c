@@ -92,6 +92,7 @@ static void had_draw(struct fx_file_locks *locks, const struct fx_file_hold *hol
 	const struct fx_point to = {told->provider, told->pid, told->shown, told->end};
 	struct fx_point from = {0};
 	const char *name = told->owner & FX_FILE_LOCK_OF_FLOCK ? "flock" : "fcntl";
+	bool is_closed = hold->freed && hold->freed->kind == FX_FILE_LOCK_CLOSES;
 	struct fxt_arg receiver = fx_own_pid("pid", told->pid), sender;
 
 	if (hold->freed) {
@@ -104,6 +105,7 @@ static void had_draw(struct fx_file_locks *locks, const struct fx_file_hold *hol
 			from.ns = told->end - 1;
 		name = "ends with its locks";
 	}
+	name = is_closed ? "close" : name;
 	sender = fx_own_pid("pid", from.pid);
 	fx_arrow_draw_in(locks->arrows, "syscall", &from, name, &receiver, &to, "gets", &sender);
 	locks->counts->arrows++;
@@ -223,8 +225,7 @@ static int file_draw_kind(struct fx_file_locks *locks, const struct fx_file *fil
 		if (is_flock == ((told->owner & FX_FILE_LOCK_OF_FLOCK) != 0))
 			r = fx_file_work_hear(&work, told);
 	}
-	for (size_t i = 0; i < locks->ends.count; i++)
-		fx_file_work_die(&work, &locks->ends.items[i]);
+	fx_file_work_end(&work);
 	if (r == 0 && !work.is_odd)
 		r = holds_draw(&work);
 	for (size_t i = 0; work.is_odd && i < file->told.count; i++)

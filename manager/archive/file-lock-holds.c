@@ -158,6 +158,7 @@ int fx_file_work_hear(struct fx_file_work *work, const struct fx_file_told *told
 		wants = asking_take(work, told);
 		work->is_odd |= !wants;
 		return hold_begin(work, told, wants && wants->kind == FX_FILE_LOCK_WANTS_SHARED);
+	case FX_FILE_LOCK_CLOSES:
 	case FX_FILE_LOCK_FREES:
 		return holds_free(work, told, told->owner != FX_FILE_LOCK_OF_PROCESS);
 	default:
@@ -165,24 +166,52 @@ int fx_file_work_hear(struct fx_file_work *work, const struct fx_file_told *told
 	}
 }
 
-void fx_file_work_die(struct fx_file_work *work, const struct fx_file_end *end)
+static void holder_die(struct fx_file_work *work, const struct fx_file_holder *holder,
+		       const struct fx_file_end *end)
 {
-	struct fx_file_holder_key key = {end->pid, FX_FILE_LOCK_OF_PROCESS};
-	struct fx_file_holder *holder;
-
-	for (size_t i = 0; i < work->asking.count; i++) {
-		if (work->asking.items[i].wants->provider == end->provider)
-			work->asking.items[i].until = end->heard;
-	}
-	HASH_FIND(hh, work->holders, &key, sizeof(key), holder);
-	for (size_t i = 0; end->is_death && holder && i < holder->holds.count; i++) {
+	for (size_t i = 0; i < holder->holds.count; i++) {
 		struct fx_file_hold *hold = &work->holds.items[holder->holds.items[i]];
 
 		if (hold->end || hold->has->begin > end->heard)
 			continue;
+		/* What an exec() closes is not told. */
+		hold->is_lost |= !end->is_death;
+		if (hold->is_lost)
+			continue;
 		hold->begin = end->alive > hold->has->end ? end->alive : hold->has->end;
 		hold->end = end->heard > hold->begin ? end->heard : hold->begin;
 		hold->ended = end;
+	}
+}
+
+static const struct fx_file_party *party_find(const struct fx_file_work *work, uint32_t pid)
+{
+	const struct fx_file_party *party;
+
+	HASH_FIND(hh, work->locks->parties, &pid, sizeof(pid), party);
+	return party;
+}
+
+void fx_file_work_end(struct fx_file_work *work)
+{
+	struct fx_file_holder *holder, *next;
+	const struct fx_file_party *party;
+
+	HASH_ITER (hh, work->holders, holder, next) {
+		party = holder->key.owner == FX_FILE_LOCK_OF_PROCESS
+			    ? party_find(work, holder->key.pid)
+			    : NULL;
+		for (size_t i = 0; party && i < party->ends.count; i++)
+			holder_die(work, holder, &party->ends.items[i]);
+	}
+	for (size_t i = 0; i < work->asking.count; i++) {
+		struct fx_file_asking *asking = &work->asking.items[i];
+
+		party = party_find(work, asking->wants->pid);
+		for (size_t k = 0; party && k < party->ends.count; k++) {
+			if (party->ends.items[k].provider == asking->wants->provider)
+				asking->until = party->ends.items[k].heard;
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ struct fx_file_hold {
 	uint64_t begin, end;
 	const struct fx_file_told *freed;
 	const struct fx_file_end *ended;
+	bool is_lost;	   /* its process has become another program, which may have it, or not */
 	uint64_t replaced; /* by another one of the same owner, ns; 0: it was not */
 };
 
@@ -55,8 +56,8 @@ static inline bool fx_file_bytes_meet(uint64_t first, uint64_t last, uint64_t ot
 /* 0 or -ENOMEM. */
 int fx_file_work_hear(struct fx_file_work *work, const struct fx_file_told *told);
 
-/* The end of a process gives back what it has; and one that was asking may have got it just before. */
-void fx_file_work_die(struct fx_file_work *work, const struct fx_file_end *end);
+/* All is heard. Ends of processes give back what these have; and one that was asking may have got it just before. */
+void fx_file_work_end(struct fx_file_work *work);
 
 void fx_file_work_free(struct fx_file_work *work);
 

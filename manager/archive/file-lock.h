@@ -38,13 +38,21 @@ struct fx_file_end {
 	uint64_t alive, heard; /* ns; it ended between them */
 };
 
+/* A process that has told something: ends of the others do not matter. */
+struct fx_file_party {
+	UT_hash_handle hh;
+	bool lost; /* not in the hash for lack of memory */
+	uint32_t pid;
+	FX_VECTOR(struct fx_file_end) ends; /* of its images, in their order */
+};
+
 struct fx_file_locks {
-	struct fx_arrows *arrows; /* borrowed */
-	struct fx_file *files;	  /* uthash, by key */
-	FX_VECTOR(struct fx_file_end) ends;
-	uint64_t bytes;	  /* of all that is remembered */
-	bool is_doubtful; /* somebody has not told what it does */
-	bool is_lossy;	  /* records are missing */
+	struct fx_arrows *arrows;      /* borrowed */
+	struct fx_file *files;	       /* uthash, by key */
+	struct fx_file_party *parties; /* uthash, by pid */
+	uint64_t bytes;		       /* of all that is remembered */
+	bool is_doubtful;	       /* somebody has not told what it does */
+	bool is_lossy;		       /* records are missing */
 	bool is_full;
 	struct fx_transfer_counts *counts; /* borrowed; of arrows, and of waits that have none */
 };

@@ -12,6 +12,7 @@
 
 void fx_file_locks_destroy(struct fx_file_locks *locks)
 {
+	struct fx_file_party *party, *next_party;
 	struct fx_file *file, *next;
 
 	HASH_ITER (hh, locks->files, file, next) {
@@ -19,7 +20,32 @@ void fx_file_locks_destroy(struct fx_file_locks *locks)
 		fx_vector_free(&file->told);
 		free(file);
 	}
-	fx_vector_free(&locks->ends);
+	HASH_ITER (hh, locks->parties, party, next_party) {
+		HASH_DEL(locks->parties, party);
+		fx_vector_free(&party->ends);
+		free(party);
+	}
+}
+
+/* NULL: there is no memory. */
+static struct fx_file_party *party_get(struct fx_file_locks *locks, uint32_t pid)
+{
+	struct fx_file_party *party;
+
+	HASH_FIND(hh, locks->parties, &pid, sizeof(pid), party);
+	if (party)
+		return party;
+	party = calloc(1, sizeof(*party));
+	if (!party)
+		return NULL;
+	party->pid = pid;
+	HASH_ADD(hh, locks->parties, pid, sizeof(party->pid), party);
+	if (party->lost) {
+		free(party);
+		return NULL;
+	}
+	locks->bytes += sizeof(*party);
+	return party;
 }
 
 static struct fx_file *file_get(struct fx_file_locks *locks, uint64_t key)
@@ -51,7 +77,7 @@ void fx_file_locks_take(struct fx_file_locks *locks, const struct fx_file_told *
 		return;
 	}
 	file = locks->bytes < FILE_LOCKS_BYTES_MAX ? file_get(locks, told->key) : NULL;
-	if (!file || fx_vector_reserve(&file->told, 1) < 0) {
+	if (!file || !party_get(locks, told->pid) || fx_vector_reserve(&file->told, 1) < 0) {
 		locks->is_full = true;
 		return;
 	}
@@ -62,11 +88,18 @@ void fx_file_locks_take(struct fx_file_locks *locks, const struct fx_file_told *
 
 void fx_file_locks_end(struct fx_file_locks *locks, const struct fx_file_end *end, bool is_lossy)
 {
+	struct fx_file_party *party;
+
 	locks->is_lossy |= is_lossy;
-	if (fx_vector_reserve(&locks->ends, 1) < 0)
+	HASH_FIND(hh, locks->parties, &end->pid, sizeof(end->pid), party);
+	if (!party)
+		return;
+	if (locks->bytes >= FILE_LOCKS_BYTES_MAX || fx_vector_reserve(&party->ends, 1) < 0) {
 		locks->is_full = true;
-	else
-		locks->ends.items[locks->ends.count++] = *end;
+		return;
+	}
+	party->ends.items[party->ends.count++] = *end;
+	locks->bytes += sizeof(*end);
 }
 
 /* What has taken so long has waited, most likely. */

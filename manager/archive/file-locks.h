@@ -9,7 +9,8 @@
  *	C				|wants...............(nothing is known of it yet)
  *
  * The last of those that had to be given back has let B go on, if it was asked for before that, and if none of them went in a way that
- * nobody told: then, and where two overlap in time, nothing is drawn. The end of a process gives back its record locks.
+ * nobody told: then, and where two overlap in time, nothing is drawn. The end of a process gives back its record locks, and so does each
+ * close() of a descriptor of their file.
  */
 #ifndef FX_MANAGER_FILE_LOCKS_H
 #define FX_MANAGER_FILE_LOCKS_H

@@ -6,12 +6,19 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "preload/call/objects.h"
 #include "preload/call/words.h"
 #include "preload/host/peek.h"
 #include "preload/show/args-plain.h"
 #include "preload/show/fdname.h"
 
 #define TO_THE_END UINT64_MAX
+
+int fx_record_locks_of;
+
+/* The files of which the process has had such, by key. */
+static struct fx_objects record_locked FX_LARGE;
+static bool record_locked_more; /* or others */
 
 static uint64_t file_mix(uint64_t key, uint64_t word)
 {
@@ -98,6 +105,21 @@ static void file_lock_begin(struct fx_file_lock *lock, int fd, bool is_said, boo
 	}
 }
 
+static volatile void *file_object(uint64_t key)
+{
+	return (volatile void *)(uintptr_t)key;
+}
+
+/* From now on it is told when it is closed. */
+static void record_lock_note(uint64_t key)
+{
+	if (!fx_objects_have(&record_locked, file_object(key)))
+		fx_objects_set(&record_locked, file_object(key), true);
+	if (!fx_objects_have(&record_locked, file_object(key)))
+		fx_store_relaxed(&record_locked_more, true);
+	fx_store_relaxed(&fx_record_locks_of, fx_engine.pid);
+}
+
 struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *opaque)
 {
 	const struct flock *asked = opaque;
@@ -117,14 +139,50 @@ struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *opaque
 	}
 	lock.frees = copy.l_type == F_UNLCK;
 	file_lock_begin(&lock, fd, record_range(&copy, &lock), copy.l_type == F_RDLCK);
+	if (lock.begin && !lock.frees && lock.owner == FX_FILE_LOCK_OF_PROCESS)
+		record_lock_note(lock.key);
 	return lock;
+}
+
+struct fx_file_lock fx_close_begin(int fd)
+{
+	struct fx_file_lock lock = {
+	    .owner = FX_FILE_LOCK_OF_PROCESS, .last = TO_THE_END, .frees = true, .closes = true};
+	bool is_none;
+
+	if (!file_lock_thread())
+		return lock;
+	lock.begin = fx_now();
+	lock.key = file_key(fd, &is_none);
+	/* Each of the others is another file, or none. */
+	if (lock.key ? !fx_objects_have(&record_locked, file_object(lock.key)) &&
+			   !fx_load_relaxed(&record_locked_more)
+		     : is_none)
+		lock.begin = 0;
+	if (lock.begin && !lock.key) {
+		file_lock_tell(&lock, FX_FILE_LOCK_NOT_SAID);
+		lock.begin = 0;
+	}
+	return lock;
+}
+
+void fx_close_many(void)
+{
+	struct fx_file_lock lock = {.owner = FX_FILE_LOCK_OF_PROCESS};
+
+	if (fx_close_may_free() && file_lock_thread()) {
+		lock.begin = fx_now();
+		file_lock_tell(&lock, FX_FILE_LOCK_NOT_SAID);
+	}
 }
 
 void fx_file_lock_end(const struct fx_file_lock *lock, bool failed)
 {
-	if (!lock->begin || (failed && lock->frees))
+	/* close() closes, whatever it says. */
+	if (!lock->begin || (failed && lock->frees && !lock->closes))
 		return;
-	file_lock_tell(lock, failed	   ? FX_FILE_LOCK_FAILS
+	file_lock_tell(lock, lock->closes  ? FX_FILE_LOCK_CLOSES
+			     : failed	   ? FX_FILE_LOCK_FAILS
 			     : lock->frees ? FX_FILE_LOCK_FREES
 			     : lock->waits ? FX_FILE_LOCK_HAS_WAITED
 					   : FX_FILE_LOCK_HAS);

@@ -18,12 +18,30 @@ struct fx_file_lock {
 	uint64_t key;
 	uint64_t first, last;
 	int32_t owner;
-	bool frees, waits;
+	bool frees, waits, closes;
 };
 
 /* fcntl(fd, command, lock), of the commands that set one; or flock(fd, operation). Nothing is told unless calls are recorded. */
 struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *lock);
 struct fx_file_lock fx_flock_begin(int fd, int operation);
+
+/* The process whose record locks a close() may give back: it had some; 0: none. */
+extern int fx_record_locks_of;
+
+/* Whether a close() may be one that gives back record locks: any descriptor of the file takes all that the process has of it. */
+fx_hot bool fx_close_may_free(void)
+{
+	/* relaxed: who has a lock has set it before */
+	int of = fx_load_relaxed(&fx_record_locks_of);
+
+	return fx_unlikely(of != 0) && of == fx_engine.pid;
+}
+
+/* The descriptor is about to be closed; fx_file_lock_end() follows. */
+struct fx_file_lock fx_close_begin(int fd);
+
+/* Many are, and which is not told. */
+void fx_close_many(void);
 
 /* The call is over; it has failed, or not. Keeps errno. */
 void fx_file_lock_end(const struct fx_file_lock *lock, bool failed);

@@ -12,13 +12,16 @@
 
 static int fx_call_close_range(unsigned first, unsigned last, int flags)
 {
-	if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC))
+	if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC)) {
+		fx_close_many();
 		fx_fd_forget_range(first, last);
+	}
 	return FX_REAL(close_range)(first, last, flags);
 }
 
 static void fx_call_closefrom(int first)
 {
+	fx_close_many();
 	fx_fd_forget_range(first < 0 ? 0 : (unsigned)first, UINT32_MAX);
 	FX_REAL(closefrom)(first);
 }
@@ -46,6 +49,57 @@ static fx_cold int fcntl_locks(__typeof__(fcntl) *real, int fd, int command, lon
 
 	fx_file_lock_end(&lock, ret < 0);
 	return ret;
+}
+
+/* What may give back locks of the process. */
+static fx_cold int close_frees(int fd)
+{
+	struct fx_file_lock lock = fx_close_begin(fd);
+	int ret;
+
+	fx_fd_forget(fd);
+	ret = FX_REAL(close)(fd);
+	fx_file_lock_end(&lock, ret < 0);
+	return ret;
+}
+
+static int fx_call_close(int fd)
+{
+	if (fx_close_may_free())
+		return close_frees(fd);
+	fx_fd_forget(fd);
+	return FX_REAL(close)(fd);
+}
+
+/* They close what had the number before. */
+static struct fx_file_lock copy_begin(int fd, int newfd)
+{
+	if (fd == newfd || !fx_close_may_free())
+		return (struct fx_file_lock){0};
+	return fx_close_begin(newfd);
+}
+
+static int copy_end(struct fx_file_lock *lock, int fd, int ret)
+{
+	if (ret < 0)
+		lock->begin = 0;
+	fx_file_lock_end(lock, false);
+	fx_fd_copied(fd, ret);
+	return ret;
+}
+
+static int fx_call_dup2(int fd, int newfd)
+{
+	struct fx_file_lock lock = copy_begin(fd, newfd);
+
+	return copy_end(&lock, fd, FX_REAL(dup2)(fd, newfd));
+}
+
+static int fx_call_dup3(int fd, int newfd, int flags)
+{
+	struct fx_file_lock lock = copy_begin(fd, newfd);
+
+	return copy_end(&lock, fd, FX_REAL(dup3)(fd, newfd, flags));
 }
 
 static int fx_call_fcntl(int fd, int command, long arg)

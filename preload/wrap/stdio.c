@@ -2,6 +2,7 @@
 /* Streams: which calls of stdio are worth a record. */
 #include "preload/call/call.h"
 #include "preload/host/real.h"
+#include "preload/call/file-locks.h"
 #include "preload/call/stdio.h"
 #include "preload/call/streams.h"
 
@@ -56,10 +57,13 @@ static FILE *opened(FILE *f)
 	return f;
 }
 
-static void closes(const FILE *f)
+static struct fx_file_lock closes(const FILE *f)
 {
-	if (f)
-		fx_fd_forget(f->_fileno);
+	if (!f)
+		return (struct fx_file_lock){0};
+	fx_fd_forget(f->_fileno);
+	return fx_close_may_free() && f->_fileno >= 0 ? fx_close_begin(f->_fileno)
+						      : (struct fx_file_lock){0};
 }
 
 static FILE *fx_call_fopen(const char *path, const char *mode)
@@ -74,14 +78,20 @@ static FILE *fx_call_fopen64(const char *path, const char *mode)
 
 static FILE *fx_call_freopen(const char *path, const char *mode, FILE *f)
 {
-	closes(f);
-	return opened(FX_REAL(freopen)(path, mode, f));
+	struct fx_file_lock lock = closes(f);
+	FILE *ret = FX_REAL(freopen)(path, mode, f);
+
+	fx_file_lock_end(&lock, false);
+	return opened(ret);
 }
 
 static FILE *fx_call_freopen64(const char *path, const char *mode, FILE *f)
 {
-	closes(f);
-	return opened(FX_REAL(freopen64)(path, mode, f));
+	struct fx_file_lock lock = closes(f);
+	FILE *ret = FX_REAL(freopen64)(path, mode, f);
+
+	fx_file_lock_end(&lock, false);
+	return opened(ret);
 }
 
 static FILE *fx_call_tmpfile(void)
@@ -101,14 +111,20 @@ static FILE *fx_call_popen(const char *command, const char *mode)
 
 static int fx_call_pclose(FILE *f)
 {
-	closes(f);
-	return FX_REAL(pclose)(f);
+	struct fx_file_lock lock = closes(f);
+	int ret = FX_REAL(pclose)(f);
+
+	fx_file_lock_end(&lock, false);
+	return ret;
 }
 
 static int fx_call_fclose(FILE *f)
 {
-	closes(f);
-	return FX_REAL(fclose)(f);
+	struct fx_file_lock lock = closes(f);
+	int ret = FX_REAL(fclose)(f);
+
+	fx_file_lock_end(&lock, false);
+	return ret;
 }
 
 #include "preload/unit-stdio.inc"

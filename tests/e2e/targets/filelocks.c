@@ -6,7 +6,8 @@
  *	filelocks SEED PROCESSES THREADS ROUNDS KIND FILE [kill]
  *
  * KIND: process, open or flock. Each thread writes log.PID.TID: "got BEGIN END PID TID", from whom it has it (0 0: nobody had it before); a
- * process that did not come to give it back counts. `kill': one process after another is killed, at any moment.
+ * process that did not come to give it back counts. `kill': one process after another is killed, at any moment. Locks of processes are given
+ * back by a close() as well, of whatever kind.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -65,6 +66,32 @@ static void lock(int fd, int type, int first, int count, int waits)
 		abort();
 }
 
+/* Also by closing what led to the file, in one way or another. Returns what leads there now. */
+static int unlock(int fd, int first, int count, unsigned how)
+{
+	int other;
+
+	switch (kind == 'p' ? how % 8 : 0) {
+	case 1:
+		close(fd);
+		return open(file, O_RDWR);
+	case 2:
+		fclose(fdopen(fd, "r+"));
+		return open(file, O_RDWR);
+	case 3:
+		other = open(file, O_RDWR);
+		dup2(other, fd);
+		close(other);
+		return fd;
+	case 4: /* another one of the same file */
+		close(open(file, O_RDONLY));
+		return fd;
+	default:
+		lock(fd, F_UNLCK, first, count, 0);
+		return fd;
+	}
+}
+
 static void rest(unsigned *random, unsigned most)
 {
 	usleep(rand_r(random) % most);
@@ -108,7 +135,7 @@ static void *take_turns(void *number)
 			slots[k].holder = (struct turn){0, 0};
 		}
 		begin = now();
-		lock(fd, F_UNLCK, first, count, 0);
+		fd = unlock(fd, first, count, rand_r(&random));
 		end = now();
 		length = snprintf(text, sizeof(text), "free %lld %lld %d %d\n", begin, end, first,
 				  count);

@@ -202,3 +202,46 @@ Test(file_locks, closed_and_had_again)
 	if (counts.arrows)
 		cr_expect_eq(archive_find_event(archive_path(), FXT_EVENT_FLOW_END, "gets").pid, 1);
 }
+
+static void closes(uint32_t by, uint64_t from, uint64_t end)
+{
+	told(FX_FILE_LOCK_CLOSES, by, FX_FILE_LOCK_OF_PROCESS, from, end, 0, UINT64_MAX);
+}
+
+/* A close() gives back what the process has, and its end does no more. */
+Test(file_locks, closed)
+{
+	begin();
+	gets(1, 10, 20, 0, 9);
+	gets(2, 100, 300, 0, 9);
+	closes(1, 250, 260);
+	dies(1, 280, 290);
+	expect_from("close", 1, 2);
+}
+
+/* Whether an exec() has closed what had a lock is not known: the end later on says nothing. */
+Test(file_locks, lost_by_exec)
+{
+	const struct fx_file_end exec = {.provider = 1, .pid = 1, .alive = 30, .heard = 40};
+
+	begin();
+	gets(1, 10, 20, 0, 9);
+	fx_file_locks_end(&locks, &exec, false);
+	gets(2, 100, 300, 0, 9);
+	dies(1, 250, 260);
+	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
+/* Ends of processes that have locked nothing are not kept. */
+Test(file_locks, ends_that_do_not_matter)
+{
+	begin();
+	gets(1, 10, 20, 0, 9);
+	for (uint32_t pid = 2; pid < 100000; pid++)
+		dies(pid, 21, 22);
+	cr_assert_lt(locks.bytes, 4096u);
+	cr_assert_eq(HASH_COUNT(locks.parties), 1u);
+	gets(2, 100, 300, 0, 9);
+	dies(1, 250, 260);
+	expect_from("ends with its locks", 1, 2);
+}
