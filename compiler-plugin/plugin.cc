@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "compiler-plugin/insert.h"
+#include "compiler-plugin/listing.h"
 #include "compiler-plugin/sites.h"
 #include "compiler-plugin/wanted.h"
 
@@ -44,9 +45,9 @@ static bool argument_take(const struct plugin_argument *argument, enum fx_when *
 		else
 			wrong = "not late or early";
 	} else if (strcmp(argument->key, "list") == 0) {
-		if (!fx_sites_list(value))
+		if (!fx_list_open(value))
 			wrong = "this file cannot be written";
-	} else if (!fx_wanted_argument(argument->key, value, &wrong)) {
+	} else if (!fx_choice_argument(argument->key, value, &wrong)) {
 		error("%<-fplugin-arg-fxtrace-%s%>: there is no such argument; %<fxtrace-config "
 		      "--help%> has them",
 		      argument->key);
@@ -64,7 +65,7 @@ static const char *obstacle(enum fx_when when)
 		return "%<-fsplit-stack%>: calls are told apart by their place on one stack";
 	if (flag_instrument_function_entry_exit)
 		return "%<-finstrument-functions%>: each call would be recorded twice";
-	if (when == FX_WHEN_EARLY && fx_wanted_needs_loop())
+	if (when == FX_WHEN_EARLY && fx_choice_needs_loop())
 		return "%<when=early%>: %<need=loop%> is not known before a function is analysed";
 	return NULL;
 }

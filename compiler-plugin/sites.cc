@@ -2,14 +2,13 @@
 #include "compiler-plugin/compiler.h"
 #include "compiler-plugin/sites.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <string>
 #include <vector>
 
+#include "compiler-plugin/listing.h"
 #include <fxtrace/gate.h>
 
 namespace
@@ -23,7 +22,6 @@ struct site {
 };
 
 std::vector<struct site> sites, promised_sites;
-int list_fd = -1;
 
 /* The name as it stands in the assembler's text. */
 std::string assembler_name(tree name)
@@ -33,15 +31,6 @@ std::string assembler_name(tree name)
 	if (text[0] == '*')
 		return text + 1;
 	return std::string(user_label_prefix) + text;
-}
-
-void list_site(const struct site &s)
-{
-	std::string line = s.name + "\t" + s.file + ":" + std::to_string(s.line) + "\n";
-
-	/* One call, so that compilers that run at once do not mix their lines. */
-	if (list_fd >= 0 && write(list_fd, line.data(), line.size()) < 0)
-		list_fd = -1;
 }
 
 /* A text for the assembler: bytes that have a meaning there in octal. */
@@ -178,18 +167,12 @@ struct site site_of(tree function, unsigned size, uint32_t flags)
 void fx_site_add(tree function, unsigned size, uint32_t flags)
 {
 	sites.push_back(site_of(function, size, flags));
-	list_site(sites.back());
+	fx_list_add(sites.back().name, sites.back().file, sites.back().line);
 }
 
 void fx_site_promise(tree function, unsigned size, uint32_t flags)
 {
 	promised_sites.push_back(site_of(function, size, flags));
-}
-
-bool fx_sites_list(const char *path)
-{
-	list_fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	return list_fd >= 0;
 }
 
 void fx_sites_write()

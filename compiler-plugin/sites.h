@@ -11,9 +11,6 @@ void fx_site_add(tree function, unsigned size, uint32_t flags);
 /* Remembers one that has it before the linker makes code of it, for fx_sites_promise(). */
 void fx_site_promise(tree function, unsigned size, uint32_t flags);
 
-/* Its name also goes to this file, a line "NAME\tFILE:LINE" each, which is added to. False: it cannot be opened. */
-bool fx_sites_list(const char *path);
-
 /* At the end of a translation unit: all of it, as text for the assembler. */
 void fx_sites_write();
 
