@@ -87,7 +87,8 @@ static const struct argp list_functions_parser = {
     .options = option_table,
     .parser = list_functions_parse,
     .args_doc = "PROGRAM",
-    .doc = "Lists the functions of a program or library that was built with the plugin for GCC: "
+    .doc = "Lists the functions of a program or library that was built with a compiler plugin of "
+	   "fxtrace: "
 	   "those whose calls can be "
 	   "recorded.",
 };
@@ -129,7 +130,9 @@ static int list_functions_take(void *opaque, const struct fx_site_seen *site)
 	fx_table_string(list->table, 0, name);
 	fx_table_number(list->table, 1, site->size);
 	fx_table_string(list->table, 2, flags);
-	fx_table_number(list->table, 3, site->line);
+	/* Not known of clang's without debug information. */
+	if (site->line > 0)
+		fx_table_number(list->table, 3, site->line);
 	fx_table_string(list->table, 4, site->file);
 	return fx_table_error(list->table);
 }
@@ -142,7 +145,7 @@ static int list_functions_print(struct list_functions *list)
 		fx_table_note(list->table, "%zu of %zu functions", fx_table_row_count(list->table),
 			      list->all);
 	fx_table_note(list->table,
-		      "size: instructions, as GCC estimates them before the plugin's own");
+		      "size: instructions, as the compiler counts them before the plugin's own");
 	if (list->unsure > 0)
 		fx_table_note(
 		    list->table,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the compiler plugin (fxtrace.so for GCC) puts into a module (a program or a shared library), and what libfxtrace.so looks for
+ * What the compiler plugins (fxtrace.so for GCC, fxtrace-clang.so) put into a module (a program or a shared library), and what libfxtrace.so looks for
  * there. For other compilers that want to do the same; programs need none of it.
  *
  * At its entry and before each of its exits a function does
@@ -56,8 +56,8 @@ struct fxtrace_site {
 	int32_t function; /* its first instruction */
 	int32_t name;	  /* as the linker knows it */
 	int32_t file;	  /* where it is defined; as the compiler was given it */
-	uint32_t line;
-	uint32_t size; /* GCC's estimate, in instructions, before the plugin's own */
+	uint32_t line;	  /* 0: not known */
+	uint32_t size; /* in instructions, as the compiler counts them, before the plugin's own */
 	uint32_t flags;
 };
 

@@ -3,6 +3,7 @@
 # GCC's plugin: programs that are built with it do what they did, each real call is in the trace, exactly so often, and without
 # libfxtrace.so there is nothing to link or load. plugin.c and plugin.cc have each kind of function.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/plugin-calls.sh"
 need python3 nm readelf strip
 
 PLUGIN=$FX_BUILDDIR/compiler-plugin/.libs/fxtrace.so
@@ -10,29 +11,6 @@ PLUGIN=$FX_BUILDDIR/compiler-plugin/.libs/fxtrace.so
 not_sanitized "what it makes is the same"
 with_plugin=(-fplugin="$PLUGIN" -w)
 early=-fplugin-arg-fxtrace-when=early
-
-# How often each function was called, from its records; a call that the end of the program left open is one.
-counted() { # ARCHIVE
-	"$FXTRACE" dump --json "$1" | python3 -c 'import collections, json, sys
-calls = collections.Counter()
-for r in map(json.loads, sys.stdin):
-    if r["kind"] == "event" and r["category"] == "function" and r["type"] in ("complete", "duration-begin"):
-        calls[r["name"]] += 1
-for name, count in sorted(calls.items()):
-    print(name, count)'
-}
-
-# expect_calls WHAT PROGRAM: what the program says that it has called is in the archive.
-expect_calls() {
-	local what=$1 name count
-
-	counted trace.fxt >counted
-	while read -r line; do
-		name=${line% *} count=${line##* }
-		grep -qxF "$name $count" counted ||
-			fail "$what: $name was called $count times; in the trace: $(grep -F "$name" counted || echo none)"
-	done < <(grep -v '^sum' traced.out)
-}
 
 # try WHAT SOURCE OPTION...: with these, plain and with the plugin.
 try() {
