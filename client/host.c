@@ -93,6 +93,26 @@ bool fx_host_has_said(const struct fx_host *host, const char *line)
 	return has;
 }
 
+unsigned fx_host_numbers(const struct fx_host *host, const char *beginning, uint64_t *ret_first,
+			 uint64_t *ret_last)
+{
+	const size_t length = strlen(beginning);
+	FILE *f = fopen(host->messages, "re");
+	char said[HOST_LINE];
+	unsigned count = 0;
+
+	while (f && fgets(said, sizeof(said), f)) {
+		if (strncmp(said, beginning, length) != 0 || !strchr(said, '\n'))
+			continue;
+		*ret_last = strtoull(said + length, NULL, 10);
+		if (count++ == 0)
+			*ret_first = *ret_last;
+	}
+	if (f)
+		fclose(f);
+	return count;
+}
+
 bool fx_host_has_sent(const struct fx_host *host)
 {
 	struct stat st;

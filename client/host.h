@@ -4,6 +4,7 @@
 #define FX_CLIENT_HOST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct fx_host {
@@ -23,6 +24,10 @@ void fx_host_end(struct fx_host *host);
 
 /* Whether it has said this line. */
 bool fx_host_has_said(const struct fx_host *host, const char *line);
+
+/* How many lines that it has said begin so; the numbers that follow in the first and the last of them. */
+unsigned fx_host_numbers(const struct fx_host *host, const char *beginning, uint64_t *ret_first,
+			 uint64_t *ret_last);
 
 /* Whether something has come of its archive. */
 bool fx_host_has_sent(const struct fx_host *host);

@@ -31,6 +31,8 @@ struct fx_hosts_job {
 			  const sigset_t *set);
 	/* All have ended; `told': a signal came. False: nothing is made of it, and nothing said. NULL: true. */
 	bool (*ended)(const struct fx_hosts_job *job, const fx_host_list *hosts, bool told);
+	/* Of a host that waits for a snapshot: whether one had been called for before it did. NULL: nobody knows. */
+	bool (*was_called)(const struct fx_hosts_job *job, const struct fx_host *host);
 	void *opaque;
 };
 

@@ -5,6 +5,7 @@
  * waits for what a snapshot takes on its way.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +49,65 @@ static void rounds_list(const fx_host_list *hosts, char *ret)
 
 /* --- A round ---------------------------------------------------------------------------------- */
 
+/* Snapshots that a host has called for, or taken for others. */
+struct round_count {
+	char *name;
+	uint64_t count, said; /* taken into account; told of */
+};
+
 /* What the process that looks after them knows. */
 struct rounds {
 	char *list; /* of the hosts of the next */
 	bool told;  /* there is none */
+	FX_VECTOR(struct round_count) counts;
 };
+
+static struct round_count *rounds_count_of(struct rounds *rounds, const struct fx_host *host)
+{
+	struct round_count count = {0};
+
+	for (size_t i = 0; i < rounds->counts.count; i++) {
+		if (strcmp(rounds->counts.items[i].name, host->name) == 0)
+			return &rounds->counts.items[i];
+	}
+	count.name = strdup(host->name);
+	if (!count.name || fx_vector_reserve(&rounds->counts, 1) < 0) {
+		free(count.name);
+		return NULL;
+	}
+	rounds->counts.items[rounds->counts.count++] = count;
+	return &rounds->counts.items[rounds->counts.count - 1];
+}
+
+/* What has been called for while the last one was on its way is had by one that follows at once. */
+static bool rounds_was_called(const struct fx_hosts_job *job, const struct fx_host *host)
+{
+	struct round_count *count = rounds_count_of(job->opaque, host);
+	uint64_t first, last;
+
+	if (!count || fx_host_numbers(host, FX_SNAPSHOT_SO_FAR, &first, &last) == 0 ||
+	    first <= count->count)
+		return false;
+	if (count->said < first)
+		fx_report_as(job->command,
+			     "%s: %" PRIu64 " called for while another was on its way: %s has the "
+			     "moments since",
+			     host->name, first - count->count, job->output);
+	count->said = first;
+	return true;
+}
+
+static void rounds_take_counts(struct rounds *rounds, const fx_host_list *hosts)
+{
+	for (size_t i = 0; i < hosts->count; i++) {
+		struct round_count *count = rounds_count_of(rounds, &hosts->items[i]);
+		uint64_t first, last;
+
+		if (count &&
+		    fx_host_numbers(&hosts->items[i], FX_SNAPSHOT_SO_FAR, &first, &last) > 0)
+			count->count = last;
+	}
+}
 
 /* Whether a host has none because its recording has ended. */
 static bool rounds_is_out(const struct fx_host *host)
@@ -72,6 +127,7 @@ static bool rounds_had_one(const struct fx_hosts_job *job, const fx_host_list *h
 	bool are_out = true, any = false;
 
 	rounds_list(hosts, rounds->list);
+	rounds_take_counts(rounds, hosts);
 	rounds->told = told;
 	for (size_t i = 0; i < hosts->count; i++) {
 		any |= fx_host_has_sent(&hosts->items[i]);
@@ -91,6 +147,7 @@ static void rounds_run(const struct fx_hosts_job *of, char *list)
 	    .output = path,
 	    .meanwhile = fx_hosts_moment_called,
 	    .ended = rounds_had_one,
+	    .was_called = rounds_was_called,
 	    .opaque = &rounds,
 	};
 
@@ -100,6 +157,9 @@ static void rounds_run(const struct fx_hosts_job *of, char *list)
 		rounds.told = true; /* unless it comes to its end */
 		fx_hosts_run(&job);
 	}
+	for (size_t i = 0; i < rounds.counts.count; i++)
+		free(rounds.counts.items[i].name);
+	fx_vector_free(&rounds.counts);
 }
 
 /* --- The process ------------------------------------------------------------------------------ */

@@ -15,9 +15,10 @@
 struct moment {
 	size_t ready, unready; /* of those that are there */
 	bool has_begun;	       /* one sends its archive, or says that one is called for */
+	bool is_late;	       /* one was called for before its host waited */
 };
 
-static struct moment moment_look(fx_host_list *hosts)
+static struct moment moment_look(const struct fx_hosts_job *job, fx_host_list *hosts)
 {
 	struct moment moment = {0};
 
@@ -27,10 +28,12 @@ static struct moment moment_look(fx_host_list *hosts)
 
 		moment.has_begun |=
 		    fx_host_has_sent(host) || fx_host_has_said(host, FX_SNAPSHOT_CALLED);
-		if (host->pid && fx_host_has_said(host, FX_SNAPSHOT_WAITS))
+		if (host->pid && fx_host_has_said(host, FX_SNAPSHOT_WAITS)) {
 			moment.ready++;
-		else if (host->pid)
+			moment.is_late |= job->was_called && job->was_called(job, host);
+		} else if (host->pid) {
 			moment.unready++;
+		}
 	}
 	return moment;
 }
@@ -54,12 +57,15 @@ static void moment_tell(fx_host_list *hosts, const char *command)
 	}
 }
 
-static bool moment_has_come(fx_host_list *hosts, bool awaits, bool is_over)
+/* *ret_awaits: whether it is for a host to call for it. */
+static bool moment_has_come(const struct fx_hosts_job *job, fx_host_list *hosts, bool *ret_awaits,
+			    bool is_over)
 {
-	struct moment moment = moment_look(hosts);
+	struct moment moment = moment_look(job, hosts);
 
+	*ret_awaits &= !moment.is_late;
 	return moment.has_begun || moment.ready + moment.unready == 0 ||
-	       (!awaits && (moment.unready == 0 || is_over));
+	       (!*ret_awaits && (moment.unready == 0 || is_over));
 }
 
 static bool moment_await(const struct fx_hosts_job *job, fx_host_list *hosts, const char *folder,
@@ -75,7 +81,7 @@ static bool moment_await(const struct fx_hosts_job *job, fx_host_list *hosts, co
 			fx_host_end(&hosts->items[i]);
 		return true;
 	}
-	while (goes_on && !moment_has_come(hosts, awaits, fx_hosts_watch_is_over(&watch)))
+	while (goes_on && !moment_has_come(job, hosts, &awaits, fx_hosts_watch_is_over(&watch)))
 		goes_on = fx_hosts_watch_wait(&watch, !awaits);
 	fx_hosts_watch_close(&watch);
 	if (goes_on)

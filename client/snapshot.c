@@ -2,6 +2,7 @@
 /* fxtrace snapshot: the last moments of all processes, while tracing goes on. */
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <poll.h>
@@ -95,8 +96,9 @@ static int snapshot_without(const char *why)
 	return FX_EXIT_FAILURE;
 }
 
-/* Returns 0: now; or the status to end with. */
-static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
+/* Returns 0: now, the next one being number *ret_number of the session's; or the status to end with. */
+static int snapshot_await(const struct fx_remote *remote, struct fx_link *link,
+			  uint64_t *ret_number)
 {
 	struct fx_msg_status status;
 	uint64_t before;
@@ -108,11 +110,15 @@ static int snapshot_await(const struct fx_remote *remote, struct fx_link *link)
 	if (status.mode != FX_MODE_CIRCULAR)
 		return snapshot_without(FX_SNAPSHOT_NONE);
 	before = status.snapshots;
-	fprintf(stderr, "%s\n", FX_SNAPSHOT_WAITS);
+	fprintf(stderr, "%s%" PRIu64 "\n%s\n", FX_SNAPSHOT_SO_FAR, before, FX_SNAPSHOT_WAITS);
 	while (r == 0 && status.mode == FX_MODE_CIRCULAR && status.snapshots == before) {
-		if (snapshot_is_told(remote, &ended))
-			return 0;
+		bool told = snapshot_is_told(remote, &ended);
+
+		/* What was called for up to now is had by this one. */
 		r = ended ? FX_EXIT_FAILURE : snapshot_look(link, &status);
+		*ret_number = status.snapshots + 1;
+		if (told)
+			return r;
 	}
 	/* Before it is taken: the session may end meanwhile, and others are to take theirs anyway. */
 	if (r == 0 && status.snapshots != before)
@@ -130,7 +136,8 @@ static int snapshot_execute(const struct fx_remote *remote, struct fx_link *link
 	struct fx_msg_snapshot request;
 	struct fx_msg_result result;
 	struct fx_destination destination;
-	int r = options->awaits ? snapshot_await(remote, link) : 0;
+	uint64_t number = 0;
+	int r = options->awaits ? snapshot_await(remote, link, &number) : 0;
 
 	if (r != 0)
 		return r;
@@ -143,6 +150,8 @@ static int snapshot_execute(const struct fx_remote *remote, struct fx_link *link
 	}
 	r = fx_link_ask(link, FX_MSG_SNAPSHOT, &request, sizeof(request), destination.fd, &result);
 	fx_control_output_passed(&destination, r == 0);
+	if (r == 0 && options->awaits)
+		fprintf(stderr, "%s%" PRIu64 "\n", FX_SNAPSHOT_SO_FAR, number);
 	if (r == 0)
 		fx_remote_print_archive(remote, &config, &result, NULL, false);
 	return r;

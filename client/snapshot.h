@@ -7,5 +7,7 @@
 #define FX_SNAPSHOT_NONE   "fxtrace snapshot: there is no session with circular buffers"
 #define FX_SNAPSHOT_OVER   "fxtrace snapshot: the session has ended"
 #define FX_SNAPSHOT_CALLED "fxtrace snapshot: one is called for"
+/* Before a number: of the session's snapshots before this one is waited for, and in the end with it. */
+#define FX_SNAPSHOT_SO_FAR "fxtrace snapshot: of this session so far: "
 
 #endif

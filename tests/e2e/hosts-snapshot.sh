@@ -16,6 +16,7 @@ cat >there <<-END
 	down) echo 'no route to host' >&2; exit 255 ;;
 	slow) echo Welcome >&2; touch $TEST_DIR/awake; until [ -e $TEST_DIR/seen.one ] && [ -e $TEST_DIR/seen.two ] && [ -e $TEST_DIR/seen.slow ]; do sleep 0.1; done ;;
 	esac
+	while [ -e $TEST_DIR/hold ]; do sleep 0.1; done
 	exec sh -c "\$2"
 END
 chmod +x there
@@ -164,10 +165,29 @@ for round in 1:two 2:one; do
 	wait_for 60 waits_for "flight.$((${round%:*} + 1)).fxt" one two || fail "nobody waits any more: $(cat said)"
 	seen_by "flight.${round%:*}.fxt" one two
 done
+# What is called for while a snapshot is on its way is had by another one, which follows at once: one for all of it.
+touch hold
+FXTRACE_SOCKET=$TEST_DIR/one.sock LD_PRELOAD=$LIBFXTRACE sh -c 'exit 3'
+wait_for 60 test -e flight.3.fxt || fail "no snapshot when one calls: $(cat said)"
+found
+for round in 1 2; do
+	FXTRACE_SOCKET=$TEST_DIR/two.sock LD_PRELOAD=$LIBFXTRACE sh -c 'exit 3'
+done
+called_for() {
+	"$FXTRACE" status --socket two.sock | grep -qx "snapshots: *$1"
+}
+# One of its own and three of the rounds before.
+wait_for 60 called_for 6 || fail "the manager takes none: $("$FXTRACE" status --socket two.sock)"
+expect_no_line 'while another was on its way' said
+rm hold
+wait_for 60 test -e flight.4.fxt || fail "no snapshot of what was called for meanwhile: $(cat said)"
+seen_by flight.4.fxt one two
+expect_line '^fxtrace record: two: 2 called for while another was on its way: flight.4.fxt has the moments since$' said
+wait_for 60 waits_for flight.5.fxt one two || fail "nobody waits any more: $(cat said)"
 kill -INT "$command"
 wait "$command" || fail "the recording does not end well: $(cat said)"
 expect_no_folder
-expect_equal 'flight.1.fxt flight.2.fxt flight.fxt' "$(echo flight*)" 'archives of the recording'
+expect_equal 'flight.1.fxt flight.2.fxt flight.3.fxt flight.4.fxt flight.fxt' "$(echo flight*)" 'archives of the recording'
 expect_both flight.fxt
 expect_equal 1 "$(grep -c 'left out: ' said)" "hosts that are left out ($(cat said))"
 
