@@ -9,8 +9,8 @@
 /*
  * Arguments with blanks between them; the file that runs; its working directory; the number of its user; when it began, in
  * nanoseconds of CLOCK_BOOTTIME, as near as the kernel tells, which is a hundredth of a second; what stands now in the
- * place of its arguments, where servers say what they are; the id of its container, 64 hexadecimal digits; and the uid of its
- * Kubernetes pod.
+ * place of its arguments, where servers say what they are; the id of its container, 64 hexadecimal digits; the uid of its
+ * Kubernetes pod; and, as the container says them, its image, and the pod's name and namespace.
  */
 #define FX_ABOUTS(X)                                                                               \
 	X(COMMAND, "command")                                                                      \
@@ -20,7 +20,10 @@
 	X(STARTED, "started")                                                                      \
 	X(TITLE, "title")                                                                          \
 	X(CONTAINER, "container")                                                                  \
-	X(POD, "pod")
+	X(POD, "pod")                                                                              \
+	X(IMAGE, "image")                                                                          \
+	X(POD_NAME, "pod_name")                                                                    \
+	X(POD_NAMESPACE, "pod_namespace")
 
 #define FX_ENUM_ABOUT_(symbol, name) FX_ABOUT_##symbol,
 enum fx_about { FX_ABOUTS(FX_ENUM_ABOUT_) FX_ABOUT_COUNT };

@@ -71,7 +71,11 @@ static void otlp_resource(struct otlp *otlp, const struct fx_process *process)
 	fx_otlp_some_text(otlp->sink, &has, "process.working_directory",
 			  process->about[FX_ABOUT_DIRECTORY]);
 	fx_otlp_some_text(otlp->sink, &has, "container.id", process->about[FX_ABOUT_CONTAINER]);
+	fx_otlp_some_text(otlp->sink, &has, "container.image.name", process->about[FX_ABOUT_IMAGE]);
 	fx_otlp_some_text(otlp->sink, &has, "k8s.pod.uid", process->about[FX_ABOUT_POD]);
+	fx_otlp_some_text(otlp->sink, &has, "k8s.pod.name", process->about[FX_ABOUT_POD_NAME]);
+	fx_otlp_some_text(otlp->sink, &has, "k8s.namespace.name",
+			  process->about[FX_ABOUT_POD_NAMESPACE]);
 	if (process->parent)
 		fx_otlp_number(otlp->sink, &has, "process.parent_pid", process->parent);
 	if (host->host[0])

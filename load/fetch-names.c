@@ -71,8 +71,9 @@ static int fetch_move(struct fx_fetch *fetch)
 /* --- Processes -------------------------------------------------------------------------------- */
 
 /* What is told of a process: its arguments in the order of the columns. */
-static const char *const fetch_abouts[] = {"user",  "command",	 "executable", "directory",
-					   "title", "container", "pod"};
+static const char *const fetch_abouts[] = {"user",     "command",      "executable", "directory",
+					   "title",    "container",    "pod",	     "image",
+					   "pod_name", "pod_namespace"};
 enum { FETCH_ABOUTS = sizeof(fetch_abouts) / sizeof(fetch_abouts[0]) };
 
 static int fetch_put_process(struct fx_fetch *fetch, uint64_t pid, char **fields)
@@ -131,7 +132,7 @@ static int fetch_ask_processes(struct fx_fetch *fetch)
 	int r = fx_answer_open(
 	    fetch->server, &answer,
 	    "SELECT pid, name, ifNull(toString(uid), ''), cmdline, executable, directory, title, "
-	    "container, pod FROM process WHERE archive = %" PRIu64
+	    "container, pod, image, pod_name, pod_namespace FROM process WHERE archive = %" PRIu64
 	    " ORDER BY upid FORMAT TabSeparated",
 	    fetch->archive);
 

@@ -11,7 +11,7 @@
 
 enum small_type { SMALL_64, SMALL_8, SMALL_TEXT };
 
-enum { SMALL_COLUMNS_MAX = 16 };
+enum { SMALL_COLUMNS_MAX = 32 };
 
 struct small_column {
 	enum small_type type;

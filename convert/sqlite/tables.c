@@ -81,8 +81,9 @@ static void sql_bind_known(sqlite3_stmt *row, int column, uint64_t value)
 static void sql_tables_process(struct fx_exporter *exporter, const struct fx_process *process)
 {
 	/* In the order of their columns. */
-	static const enum fx_about abouts[] = {FX_ABOUT_EXECUTABLE, FX_ABOUT_DIRECTORY,
-					       FX_ABOUT_TITLE, FX_ABOUT_CONTAINER, FX_ABOUT_POD};
+	static const enum fx_about abouts[] = {
+	    FX_ABOUT_EXECUTABLE, FX_ABOUT_DIRECTORY, FX_ABOUT_TITLE,	FX_ABOUT_CONTAINER,
+	    FX_ABOUT_POD,	 FX_ABOUT_IMAGE,     FX_ABOUT_POD_NAME, FX_ABOUT_POD_NAMESPACE};
 	struct fx_sql_tables *tables = sql_tables_get(exporter);
 	sqlite3_stmt *row = fx_sql_row(&tables->database, FX_SQL_PROCESS);
 	const struct fx_process *parent;

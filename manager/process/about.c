@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "manager/process/container-words.h"
 #include "manager/process/container.h"
 
 /* So much is read that it is seen whether there is more than an archive has room for. */
@@ -67,7 +68,35 @@ static char *about_started(unsigned long long ticks)
 	return strdup(started);
 }
 
-/* A container whose processes the manager does not see by their cgroups, as from inside of it, is none. */
+/* Whether the manager is in a container itself, as far as runtimes say so. */
+static bool about_is_inside(void)
+{
+	static int inside = -1;
+
+	if (inside < 0)
+		inside = getenv("KUBERNETES_SERVICE_HOST") || getenv("container") ||
+			 access("/run/.containerenv", F_OK) == 0 ||
+			 access("/.dockerenv", F_OK) == 0;
+	return inside;
+}
+
+static void about_set(struct fx_abouts *ret, enum fx_about about, const char *text)
+{
+	if (*text)
+		ret->texts[about] = strdup(text);
+}
+
+static void about_words(struct fx_abouts *ret, pid_t pid)
+{
+	struct fx_container_words words;
+
+	fx_container_words_read(pid, &words);
+	about_set(ret, FX_ABOUT_IMAGE, words.image);
+	about_set(ret, FX_ABOUT_POD_NAME, words.pod_name);
+	about_set(ret, FX_ABOUT_POD_NAMESPACE, words.pod_namespace);
+}
+
+/* A container whose processes the manager does not see by their cgroups, as from inside of it, has no id. */
 static void about_container(struct fx_abouts *ret, pid_t pid)
 {
 	struct fx_container container = {0};
@@ -81,10 +110,10 @@ static void about_container(struct fx_abouts *ret, pid_t pid)
 	while (!container.id[0] && fgets(line, sizeof(line), file))
 		fx_container_parse(line, &container);
 	fclose(file);
-	if (container.id[0])
-		ret->texts[FX_ABOUT_CONTAINER] = strdup(container.id);
-	if (container.pod[0])
-		ret->texts[FX_ABOUT_POD] = strdup(container.pod);
+	about_set(ret, FX_ABOUT_CONTAINER, container.id);
+	about_set(ret, FX_ABOUT_POD, container.pod);
+	if (container.id[0] || about_is_inside())
+		about_words(ret, pid);
 }
 
 void fx_abouts_read(struct fx_abouts *ret, pid_t pid, uid_t uid, unsigned long long born_ticks)

@@ -53,6 +53,62 @@ case $status in
 *) fail "the manifest contradicts itself: $(cat out)" ;;
 esac
 
+# Its fields are those of the API: by a table, and where kubectl is, by the types that it has built in, which leave out what they do not know.
+cat >edits <<'END'
+s/readOnlyRootFilesystem/readOnlyRootFs/
+s/hostPID: true/hostPID: "yes"/
+s/kind: DaemonSet/kind: DaemonSets/
+s/type: DirectoryOrCreate/type: CreateDirectory/
+s/args: .*/args: manager/
+s/runAsUser: .*/runAsUser: nobody/
+s/fieldPath: metadata.name$/fieldPath: metadata.names/
+s/mountPath: /path: /
+s/^  containers:/  container:/
+END
+schema() {
+	python3 "$FX_SRCDIR/tests/e2e/kubernetes.py" "$FX_SRCDIR/tests/e2e/kubernetes.tbl" "$1"
+}
+status=0
+schema "$MANIFEST" >out 2>&1 || status=$?
+case $status in
+0)
+	while read -r edit; do
+		sed "$edit" "$MANIFEST" >wrong.yaml
+		schema wrong.yaml >out 2>&1 && fail "a manifest is right with $edit"
+		[ -s out ] || fail "nothing is said of $edit"
+	done <edits
+	;;
+77 | 127) ;;
+*) fail "the manifest is not as the API has it: $(cat out)" ;;
+esac
+cat >lost.py <<'END'
+import json, subprocess, sys, yaml
+ours = list(yaml.safe_load_all(open(sys.argv[1])))
+def lost(ours, theirs, where):
+    if isinstance(ours, dict):
+        for key, value in ours.items():
+            assert isinstance(theirs, dict) and key in theirs, f"{where}: {key} is none of its fields"
+            lost(value, theirs[key], f"{where}.{key}")
+    elif isinstance(ours, list):
+        assert len(ours) == len(theirs), where
+        for i, (left, right) in enumerate(zip(ours, theirs)):
+            lost(left, right, f"{where}[{i}]")
+    else:
+        assert ours == theirs or where.endswith(".image"), (where, ours, theirs)
+for one in ours:
+    if one["kind"] == "Namespace": # no containers: nothing is set there
+        continue
+    out = subprocess.run(["kubectl", "set", "image", "--local", "-f", "-", "*=x", "-o", "json"], input=json.dumps(one), capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    lost(one, json.loads(out.stdout), one["kind"])
+END
+if [ "$status" = 0 ] && command -v kubectl >/dev/null; then
+	expect_ok timeout 120 python3 lost.py "$MANIFEST"
+	sed 's/readOnlyRootFilesystem/readOnlyRootFs/' "$MANIFEST" >wrong.yaml
+	expect_status 1 timeout 120 python3 lost.py wrong.yaml
+	expect_line 'readOnlyRootFs is none of its fields' err
+fi
+
 # value NAME: the last that the manifest gives to this variable, which is the program's.
 value() {
 	grep -A1 "name: $1\$" "$MANIFEST" | sed -n 's/^ *value: //p' | tail -n 1
