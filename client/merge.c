@@ -294,13 +294,13 @@ static size_t merge_count_untold(const struct merge *merge)
 	return count;
 }
 
-/* Goes on without the input that the error is of, all of them if it is their clocks. False: fewer than two would be left. */
+/* Goes on without the input that the error is of, all of them if it is their clocks. False: none would be left. */
 static bool merge_leave_out(struct merge *merge, int error)
 {
 	const bool is_clock = error == -ENODATA;
 	size_t out = is_clock ? merge_count_untold(merge) : 1, kept = 0;
 
-	if (!merge_is_of_input(error) || merge->count < out + 2)
+	if (!merge_is_of_input(error) || merge->count < out + 1)
 		return false;
 	for (size_t i = 0; i < merge->count; i++) {
 		if (is_clock ? fx_merge_result(merge->merge, i).aligned->how == FX_ALIGN_NONE

@@ -236,16 +236,30 @@ expect_one_error 2 "$FXTRACE" merge -o out.fxt one.fxt -
 for offset in x one.fxt=3 one.fxt=s =1s no.fxt=1s one.fxt; do
 	expect_one_error 2 "$FXTRACE" merge -o out.fxt --offset "$offset" one.fxt work.fxt
 done
-expect_one_error 1 "$FXTRACE" merge -o out.fxt one.fxt no-such-file.fxt
+# What remains alone is written, whichever it is.
 : >empty.fxt
 echo "not an archive" >text.fxt
-for bad in empty text; do
-	expect_one_error 1 "$FXTRACE" merge -o out.fxt one.fxt "$bad.fxt"
-	expect_line "$bad.fxt: " err
-done
 edit work.fxt unknown.fxt --no-clocks
-expect_one_error 1 "$FXTRACE" merge -o out.fxt one.fxt unknown.fxt
+# alone FILE...: these, of which one.fxt alone can be merged.
+alone() {
+	rm -f out.fxt
+	expect_status 1 "$FXTRACE" merge -o out.fxt "$@"
+	expect_equal $# "$(wc -l <err)" "lines of $*: $(cat err)"
+	expect_line "^fxtrace merge: out.fxt: [0-9]+ events of 1 archive, 0 arrows between them; $(($# - 1)) archives? left out\$" err
+	same_events one.fxt out.fxt
+}
+for bad in no-such-file empty text; do
+	alone one.fxt "$bad.fxt"
+	expect_line "^fxtrace merge: $bad.fxt: " err
+	alone "$bad.fxt" one.fxt
+	expect_line "^fxtrace merge: $bad.fxt: " err
+done
+alone one.fxt unknown.fxt
 expect_line 'unknown.fxt: nothing tells how its clock lies to that of one.fxt' err
+alone empty.fxt one.fxt unknown.fxt text.fxt
+rm out.fxt
+expect_status 1 "$FXTRACE" merge -o out.fxt empty.fxt text.fxt no-such-file.fxt
+expect_equal 3 "$(wc -l <err)" "lines of archives that are none: $(cat err)"
 [ ! -e out.fxt ] || fail "an output without an input"
 head -c $(($(stat -c %s work.fxt) / 2 + 3)) work.fxt >cut.fxt
 expect_one_error 1 "$FXTRACE" merge -o rest.fxt one.fxt cut.fxt
