@@ -141,7 +141,7 @@ else
 		# Older releases leave hostPID out, without which it sees nobody: its container is the same, by podman run.
 		expect_ok timeout 60 podman pod rm -f -a
 		rm -f "$FXTRACE_SOCKET"
-		python3 - <<-'END' >command || fail 'no command is made of the pod'
+		python3 - <<-'END' >words || fail 'no command is made of the pod'
 			import json
 			spec = json.load(open("DaemonSet.yaml"))["spec"]
 			manager, = spec["containers"]
@@ -155,7 +155,7 @@ else
 			print(*words, manager["image"], *manager["args"])
 		END
 		# shellcheck disable=SC2046 # words
-		expect_ok timeout 60 podman run -d --name fxtrace-manager $(cat command)
+		expect_ok timeout 60 podman run -d --name fxtrace-manager $(cat words)
 		wait_for 60 test -S "$FXTRACE_SOCKET" || fail "the container's manager does not listen: $(podman logs fxtrace-manager 2>&1)"
 	fi
 	expect_ok timeout 60 podman exec fxtrace-manager fxtrace start -o /traces/t.fxt
