@@ -140,6 +140,24 @@ END
 merged 80
 expect_line '\(by its clock records, and moved by messages\)' said
 
+# A date that was set meanwhile, by a hundred seconds: the time since then counts.
+edit two.fxt other.fxt --later 3 --machine 7 --session 7
+python3 - <<'END' || fail 'no two clock records'
+import struct
+data = bytearray(open("other.fxt", "rb").read())
+clocks, at = [], 0
+while (at := data.find(b"fxtrace:clock\0\0\0", at)) >= 0:
+    clocks.append(at)
+    at += 80
+date = struct.unpack_from("<Q", data, clocks[0] + 32)[0]
+struct.pack_into("<Q", data, clocks[0] + 32, date - 100000000000)
+open("other.fxt", "wb").write(data)
+assert len(clocks) > 1
+END
+merged 80
+expect_line 'other.fxt: clock -[23][.].* \(by its clock records' said
+expect_no_line 'stretched by [0-9]{3}' said
+
 # The user knows better.
 edit two.fxt other.fxt --later 3 --no-clocks
 merged 80 --offset other.fxt=-3s
