@@ -5,12 +5,7 @@
 #include <errno.h>
 
 #include "kernel/call-table.h"
-
-/*
- * Where on its stack a program has what it knows: the thread, another number, a zero, an entry of `late', and registers. Programs that look
- * whether they run on the thread's own stack have no more than the first of these there: for others the kernel may take a place elsewhere.
- */
-enum { AT_THREAD = -4, AT_NUMBER = -8, AT_ZERO = -12, AT_LATE = -32, AT_REGISTERS = -96 };
+#include "kernel/follow-parts.h"
 
 /* What a program is given: eight bytes for each of what the tracepoint has. */
 enum {
@@ -21,7 +16,8 @@ enum {
 	SWITCH_PREEMPT = 0,
 	SWITCH_STATE = 24,
 	WAKING_TASK = 0,
-	FORK_CHILD = 8
+	FORK_CHILD = 8,
+	FREE_TASK = 0
 };
 
 /* States of a thread as the kernel itself has them: waits that no signal ends, stopped, traced; it idles, which is no wait; it has
@@ -45,108 +41,18 @@ enum { NUMBER_FROM = sizeof(struct user_pt_regs) + 8, NUMBER_SIZE = 4 };
 static const uint8_t arguments[FX_CALL_ARGS] = {0, 8, 16, 24, 32, 40};
 #endif
 
-/* Bytes that lie anywhere in the kernel, r3 says where, come to r1. */
-static void code_read(struct fx_insns *code, int32_t size)
-{
-	fx_insns_number(code, R2, size);
-	fx_insns_call(code, BPF_FUNC_probe_read_kernel);
-}
-
-/* r6: what the program is given. */
-static void code_begin(struct fx_insns *code)
-{
-	code->count = 0;
-	fx_insns_move(code, R6, R1);
-	fx_insns_call(code, BPF_FUNC_get_current_pid_tgid);
-	fx_insns_store(code, BPF_W, R10, AT_THREAD, R0);
-}
-
-static void code_follow(struct fx_insns *code, const struct fx_follow_terms *terms, int thread)
-{
-	fx_insns_store_number(code, BPF_W, R10, AT_ZERO, 1);
-	fx_insns_map(code, R1, terms->maps.tasks);
-	fx_insns_place(code, R2, thread);
-	fx_insns_place(code, R3, AT_ZERO);
-	fx_insns_number(code, R4, BPF_ANY);
-	fx_insns_call(code, BPF_FUNC_map_update_elem);
-}
-
-static void code_leave(struct fx_insns *code, const struct fx_follow_terms *terms, int thread)
-{
-	fx_insns_map(code, R1, terms->maps.tasks);
-	fx_insns_place(code, R2, thread);
-	fx_insns_call(code, BPF_FUNC_map_delete_elem);
-}
-
-/* Which process it is, the namespace's numbers alone say; it is looked for until it has been met. */
-static void code_meet(struct fx_insns *code, const struct fx_follow_terms *terms)
-{
-	fx_insns_store_number(code, BPF_W, R10, AT_NUMBER, (int32_t)FX_FOLLOW_MET);
-	fx_insns_look_up(code, terms->maps.tasks, AT_NUMBER);
-	fx_insns_jump(code, BPF_JNE, R0, 0, FX_INSNS_PART_END);
-	fx_insns_number64(code, R1, terms->device);
-	fx_insns_number64(code, R2, terms->inode);
-	fx_insns_place(code, R3, AT_LATE);
-	fx_insns_number(code, R4, sizeof(struct bpf_pidns_info));
-	fx_insns_call(code, BPF_FUNC_get_ns_current_pid_tgid);
-	fx_insns_jump(code, BPF_JNE, R0, 0, FX_INSNS_PART_END);
-	fx_insns_load(code, BPF_W, R1, R10, AT_LATE + (int)offsetof(struct bpf_pidns_info, pid));
-	fx_insns_jump(code, BPF_JNE, R1, (int32_t)terms->pid, FX_INSNS_PART_END);
-	code_follow(code, terms, AT_NUMBER);
-	code_follow(code, terms, AT_THREAD);
-}
-
-/* r0: not 0 if the thread that runs is followed. */
-static void code_look(struct fx_insns *code, const struct fx_follow_terms *terms)
-{
-	unsigned known;
-
-	fx_insns_look_up(code, terms->maps.tasks, AT_THREAD);
-	if (!terms->inode)
-		return;
-	known = fx_insns_jump(code, BPF_JNE, R0, 0, 0);
-	code_meet(code, terms);
-	fx_insns_part(code);
-	fx_insns_look_up(code, terms->maps.tasks, AT_THREAD);
-	fx_insns_land(code, known);
-}
-
-static void code_look_or_end(struct fx_insns *code, const struct fx_follow_terms *terms)
-{
-	code_look(code, terms);
-	fx_insns_jump(code, BPF_JEQ, R0, 0, FX_INSNS_END);
-}
-
-/* r8: room for a record. */
-static void code_scratch(struct fx_insns *code, const struct fx_follow_terms *terms,
-			 enum fx_follow_room room)
-{
-	fx_insns_store_number(code, BPF_W, R10, AT_ZERO, (int32_t)room);
-	fx_insns_look_up_or(code, terms->maps.scratch, AT_ZERO, FX_INSNS_END);
-	fx_insns_move(code, R8, R0);
-}
-
-/* The record of r8, of r5 bytes. */
-static void code_tell(struct fx_insns *code, const struct fx_follow_terms *terms)
-{
-	fx_insns_move(code, R1, R6);
-	fx_insns_map(code, R2, terms->maps.events);
-	/* this processor's: BPF_F_CURRENT_CPU, which has 32 bits */
-	fx_insns_put(code, BPF_ALU | BPF_MOV | BPF_K, R3, 0, 0, -1);
-	fx_insns_move(code, R4, R8);
-	fx_insns_call(code, BPF_FUNC_perf_event_output);
-}
-
 /* --- Records as tracepoints have them ----------------------------------------------------------- */
 
-/* r8: one that begins as all do: its number, flags, and the thread. */
+/* r8: one that begins as all do: its number, flags, and the thread, with the mark (fx_tracepoint_is_followed()). */
 static void code_record(struct fx_insns *code, const struct fx_follow_terms *terms,
 			enum fx_tracepoint which)
 {
-	code_scratch(code, terms,
-		     which == FX_TRACEPOINT_WAKING ? FX_FOLLOW_ROOM_WAKING : FX_FOLLOW_ROOM_USUAL);
+	fx_part_scratch(code, terms,
+			which == FX_TRACEPOINT_WAKING ? FX_FOLLOW_ROOM_WAKING
+						      : FX_FOLLOW_ROOM_USUAL);
 	fx_insns_store_number(code, BPF_W, R8, 0, (int32_t)terms->points->numbers[which]);
-	fx_insns_load(code, BPF_W, R1, R10, AT_THREAD);
+	fx_insns_load(code, BPF_W, R1, R10, FX_AT_THREAD);
+	fx_insns_put(code, BPF_ALU64 | BPF_OR | BPF_K, R1, 0, 0, INT32_MIN);
 	fx_insns_store(code, BPF_W, R8, 4, R1);
 }
 
@@ -171,7 +77,7 @@ static void code_tell_to(struct fx_insns *code, const struct fx_follow_terms *te
 	const struct fx_tracepoint_place *place = &terms->points->fields[last];
 
 	fx_insns_number(code, R5, place->offset + place->size * place->count);
-	code_tell(code, terms);
+	fx_part_tell(code, terms);
 }
 
 /* --- Texts -------------------------------------------------------------------------------------- */
@@ -191,31 +97,31 @@ static void code_tell_text(struct fx_insns *code, const struct fx_follow_terms *
 	fx_insns_store(code, BPF_W, R8, 4, R0);
 	fx_insns_move(code, R5, R0);
 	fx_insns_add(code, R5, FX_TEXTS_HEAD);
-	code_tell(code, terms);
+	fx_part_tell(code, terms);
 }
 
-/* r7: the bits of the call's arguments, which are at AT_REGISTERS. */
+/* r7: the bits of the call's arguments, which are at FX_AT_REGISTERS. */
 static void code_argument(struct fx_insns *code, const struct fx_follow_terms *terms, unsigned i)
 {
 	unsigned other, failed, longer, told;
 
 	fx_insns_jump(code, BPF_JSET, R7, 1 << i, 1);
 	other = fx_insns_jump(code, BPF_JA, 0, 0, 0);
-	fx_insns_load(code, BPF_DW, R3, R10, AT_REGISTERS + arguments[i]);
-	fx_insns_store(code, BPF_DW, R10, AT_LATE, R3);
+	fx_insns_load(code, BPF_DW, R3, R10, FX_AT_REGISTERS + arguments[i]);
+	fx_insns_store(code, BPF_DW, R10, FX_AT_LATE, R3);
 	code_copy_text(code);
 	failed = fx_insns_jump(code, BPF_JSLE, R0, 0, 0);
 	longer = fx_insns_jump(code, BPF_JGT, R0, FX_TEXT_MAX, 0);
 	fx_insns_store_number(code, BPF_W, R8, 0, (int32_t)(i << FX_TEXTS_ARGUMENT_SHIFT));
-	fx_insns_load(code, BPF_DW, R1, R10, AT_LATE);
+	fx_insns_load(code, BPF_DW, R1, R10, FX_AT_LATE);
 	fx_insns_store(code, BPF_DW, R8, 8, R1);
 	code_tell_text(code, terms);
 	told = fx_insns_jump(code, BPF_JA, 0, 0, 0);
 	fx_insns_land(code, failed);
-	fx_insns_store_number(code, BPF_DW, R10, AT_LATE + 8, (int32_t)i);
+	fx_insns_store_number(code, BPF_DW, R10, FX_AT_LATE + 8, (int32_t)i);
 	fx_insns_map(code, R1, terms->maps.late);
-	fx_insns_place(code, R2, AT_THREAD);
-	fx_insns_place(code, R3, AT_LATE);
+	fx_insns_place(code, R2, FX_AT_THREAD);
+	fx_insns_place(code, R3, FX_AT_LATE);
 	fx_insns_number(code, R4, BPF_ANY);
 	fx_insns_call(code, BPF_FUNC_map_update_elem);
 	fx_insns_land(code, other);
@@ -227,11 +133,11 @@ static void code_texts(struct fx_insns *code, const struct fx_follow_terms *term
 {
 	fx_insns_load(code, BPF_DW, R7, R6, ENTER_NUMBER);
 	fx_insns_jump(code, BPF_JGT, R7, INT32_MAX, FX_INSNS_PART_END);
-	fx_insns_store(code, BPF_W, R10, AT_NUMBER, R7);
-	fx_insns_look_up_or(code, terms->maps.calls, AT_NUMBER, FX_INSNS_PART_END);
+	fx_insns_store(code, BPF_W, R10, FX_AT_NUMBER, R7);
+	fx_insns_look_up_or(code, terms->maps.calls, FX_AT_NUMBER, FX_INSNS_PART_END);
 	fx_insns_load(code, BPF_W, R7, R0, 0);
 	fx_insns_jump(code, BPF_JEQ, R7, 0, FX_INSNS_PART_END);
-	code_scratch(code, terms, FX_FOLLOW_ROOM_USUAL);
+	fx_part_scratch(code, terms, FX_FOLLOW_ROOM_USUAL);
 	for (unsigned i = 0; i < FX_CALL_TEXT_ARGS; i++)
 		code_argument(code, terms, i);
 	fx_insns_part(code);
@@ -239,12 +145,12 @@ static void code_texts(struct fx_insns *code, const struct fx_follow_terms *term
 
 static void code_late_text(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
-	fx_insns_look_up_or(code, terms->maps.late, AT_THREAD, FX_INSNS_PART_END);
+	fx_insns_look_up_or(code, terms->maps.late, FX_AT_THREAD, FX_INSNS_PART_END);
 	fx_insns_load(code, BPF_DW, R7, R0, 0);
 	fx_insns_load(code, BPF_DW, R9, R0, 8);
-	code_scratch(code, terms, FX_FOLLOW_ROOM_USUAL);
+	fx_part_scratch(code, terms, FX_FOLLOW_ROOM_USUAL);
 	fx_insns_map(code, R1, terms->maps.late);
-	fx_insns_place(code, R2, AT_THREAD);
+	fx_insns_place(code, R2, FX_AT_THREAD);
 	fx_insns_call(code, BPF_FUNC_map_delete_elem);
 	fx_insns_move(code, R3, R7);
 	code_copy_text(code);
@@ -262,17 +168,17 @@ static void code_late_text(struct fx_insns *code, const struct fx_follow_terms *
 
 static void code_enter(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
-	code_look_or_end(code, terms);
+	fx_part_look_or_end(code, terms);
 	fx_insns_load(code, BPF_DW, R3, R6, ENTER_REGISTERS);
 	fx_insns_add(code, R3, REGISTERS_FROM);
-	fx_insns_place(code, R1, AT_REGISTERS);
-	code_read(code, REGISTERS_SIZE);
+	fx_insns_place(code, R1, FX_AT_REGISTERS);
+	fx_part_read(code, REGISTERS_SIZE);
 	code_texts(code, terms);
 	code_record(code, terms, FX_TRACEPOINT_ENTER);
 	fx_insns_load(code, BPF_DW, R1, R6, ENTER_NUMBER);
 	code_field(code, terms, FX_FIELD_ENTER_NUMBER, 0);
 	for (unsigned i = 0; i < FX_CALL_ARGS; i++) {
-		fx_insns_load(code, BPF_DW, R1, R10, AT_REGISTERS + arguments[i]);
+		fx_insns_load(code, BPF_DW, R1, R10, FX_AT_REGISTERS + arguments[i]);
 		code_field(code, terms, FX_FIELD_ENTER_ARGS, i);
 	}
 	code_tell_to(code, terms, FX_FIELD_ENTER_ARGS);
@@ -280,15 +186,15 @@ static void code_enter(struct fx_insns *code, const struct fx_follow_terms *term
 
 static void code_exit(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
-	code_look_or_end(code, terms);
+	fx_part_look_or_end(code, terms);
 	code_late_text(code, terms);
 	code_record(code, terms, FX_TRACEPOINT_EXIT);
-	fx_insns_store_number(code, BPF_DW, R10, AT_LATE, 0);
+	fx_insns_store_number(code, BPF_DW, R10, FX_AT_LATE, 0);
 	fx_insns_load(code, BPF_DW, R3, R6, EXIT_REGISTERS);
 	fx_insns_add(code, R3, NUMBER_FROM);
-	fx_insns_place(code, R1, AT_LATE);
-	code_read(code, NUMBER_SIZE);
-	fx_insns_load(code, BPF_DW, R1, R10, AT_LATE);
+	fx_insns_place(code, R1, FX_AT_LATE);
+	fx_part_read(code, NUMBER_SIZE);
+	fx_insns_load(code, BPF_DW, R1, R10, FX_AT_LATE);
 	if (NUMBER_SIZE == 4) { /* that of a call from a handler is -1 */
 		fx_insns_put(code, BPF_ALU64 | BPF_LSH | BPF_K, R1, 0, 0, 32);
 		fx_insns_put(code, BPF_ALU64 | BPF_ARSH | BPF_K, R1, 0, 0, 32);
@@ -299,35 +205,18 @@ static void code_exit(struct fx_insns *code, const struct fx_follow_terms *terms
 	code_tell_to(code, terms, FX_FIELD_EXIT_RESULT);
 }
 
-/* A process's first thread keeps its number, which another thread has from when that executes a program. */
-static void code_ended(struct fx_insns *code, const struct fx_follow_terms *terms)
-{
-	fx_insns_call(code, BPF_FUNC_get_current_pid_tgid);
-	fx_insns_put(code, BPF_ALU64 | BPF_RSH | BPF_K, R0, 0, 0, 32);
-	fx_insns_load(code, BPF_W, R1, R10, AT_THREAD);
-	fx_insns_put(code, BPF_JMP | BPF_JEQ | BPF_X, R0, R1, FX_INSNS_END, 0);
-	code_leave(code, terms, AT_THREAD);
-	fx_insns_jump(code, BPF_JA, 0, 0, FX_INSNS_END);
-}
-
 /* r7: the state of the thread that is switched away, as far as fx_tracepoint_filter() lets it come. */
 static void code_switch(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
-	unsigned goes_on;
-
-	code_look_or_end(code, terms);
+	fx_part_look_or_end(code, terms);
 	fx_insns_load(code, BPF_DW, R1, R6, SWITCH_PREEMPT);
 	fx_insns_jump(code, BPF_JNE, R1, 0, FX_INSNS_END);
 	fx_insns_load(code, BPF_DW, R7, R6, SWITCH_STATE);
-	goes_on = fx_insns_jump(code, BPF_JSET, R7, STATE_ENDED, 1);
-	fx_insns_jump(code, BPF_JA, 0, 0, 0);
-	code_ended(code, terms);
-	fx_insns_land(code, goes_on + 1);
-	fx_insns_jump(code, BPF_JSET, R7, STATE_IDLES, FX_INSNS_END);
+	fx_insns_jump(code, BPF_JSET, R7, STATE_IDLES | STATE_ENDED, FX_INSNS_END);
 	fx_insns_put(code, BPF_ALU64 | BPF_AND | BPF_K, R7, 0, 0, STATES_TOLD);
 	fx_insns_jump(code, BPF_JEQ, R7, 0, FX_INSNS_END);
 	code_record(code, terms, FX_TRACEPOINT_SWITCH);
-	fx_insns_load(code, BPF_W, R1, R10, AT_THREAD);
+	fx_insns_load(code, BPF_W, R1, R10, FX_AT_THREAD);
 	code_field(code, terms, FX_FIELD_SWITCH_TID, 0);
 	fx_insns_move(code, R1, R7);
 	code_field(code, terms, FX_FIELD_SWITCH_STATE, 0);
@@ -342,12 +231,12 @@ static void code_flags(struct fx_insns *code, const struct fx_follow_terms *term
 	fx_insns_call(code, BPF_FUNC_get_current_task);
 	fx_insns_move(code, R3, R0);
 	fx_insns_add(code, R3, (int32_t)terms->task.stack);
-	fx_insns_place(code, R1, AT_LATE);
-	code_read(code, 8);
+	fx_insns_place(code, R1, FX_AT_LATE);
+	fx_part_read(code, 8);
 	/* Addresses that have been written somewhere are numbers. */
 	fx_insns_store(code, BPF_DW, R8, 8, R10);
 	fx_insns_load(code, BPF_DW, R1, R8, 8);
-	fx_insns_load(code, BPF_DW, R2, R10, AT_LATE);
+	fx_insns_load(code, BPF_DW, R2, R10, FX_AT_LATE);
 	fx_insns_put(code, BPF_ALU64 | BPF_SUB | BPF_X, R1, R2, 0, 0);
 	fx_insns_number(code, R9, 0);
 	own = fx_insns_jump(code, BPF_JLT, R1, (int32_t)terms->stack_bytes, 0);
@@ -361,52 +250,61 @@ static void code_waking(struct fx_insns *code, const struct fx_follow_terms *ter
 	unsigned wakes;
 
 	fx_insns_load(code, BPF_DW, R7, R6, WAKING_TASK);
-	code_look(code, terms);
+	fx_part_look(code, terms);
 	wakes = fx_insns_jump(code, BPF_JNE, R0, 0, 0);
-	fx_insns_place(code, R1, AT_NUMBER);
+	fx_insns_place(code, R1, FX_AT_NUMBER);
 	fx_insns_move(code, R3, R7);
 	fx_insns_add(code, R3, (int32_t)terms->task.tid);
-	code_read(code, 4);
-	fx_insns_look_up_or(code, terms->maps.tasks, AT_NUMBER, FX_INSNS_END);
+	fx_part_read(code, 4);
+	fx_insns_look_up_or(code, terms->maps.tasks, FX_AT_NUMBER, FX_INSNS_END);
 	fx_insns_land(code, wakes);
 	code_record(code, terms, FX_TRACEPOINT_WAKING);
 	code_flags(code, terms);
 	fx_insns_load(code, BPF_W, R1, R8, 0);
 	fx_insns_put(code, BPF_ALU64 | BPF_OR | BPF_X, R1, R9, 0, 0);
 	fx_insns_store(code, BPF_W, R8, 0, R1);
-	fx_insns_place(code, R1, AT_LATE);
+	fx_insns_place(code, R1, FX_AT_LATE);
 	fx_insns_move(code, R3, R7);
 	fx_insns_add(code, R3, (int32_t)terms->task.tid);
-	code_read(code, 4);
-	fx_insns_load(code, BPF_W, R1, R10, AT_LATE);
+	fx_part_read(code, 4);
+	fx_insns_load(code, BPF_W, R1, R10, FX_AT_LATE);
 	code_field(code, terms, FX_FIELD_WAKING_TID, 0);
-	fx_insns_place(code, R1, AT_LATE);
+	fx_insns_place(code, R1, FX_AT_LATE);
 	fx_insns_move(code, R3, R7);
 	fx_insns_add(code, R3, (int32_t)terms->task.cpu);
-	code_read(code, 4);
-	fx_insns_load(code, BPF_W, R1, R10, AT_LATE);
+	fx_part_read(code, 4);
+	fx_insns_load(code, BPF_W, R1, R10, FX_AT_LATE);
 	code_field(code, terms, FX_FIELD_WAKING_CPU, 0);
 	code_tell_to(code, terms, FX_FIELD_WAKING_CPU);
 }
 
-/* A number that a thread of ours had may be that of another's now. */
+/* The number of the task of r3. */
+static void code_task_number(struct fx_insns *code, const struct fx_follow_terms *terms)
+{
+	fx_insns_add(code, R3, (int32_t)terms->task.tid);
+	fx_insns_place(code, R1, FX_AT_NUMBER);
+	fx_part_read(code, 4);
+}
+
 static void code_fork(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
-	unsigned other, followed;
-
 	fx_insns_load(code, BPF_DW, R3, R6, FORK_CHILD);
-	fx_insns_add(code, R3, (int32_t)terms->task.tid);
-	fx_insns_place(code, R1, AT_NUMBER);
-	code_read(code, 4);
-	fx_insns_load(code, BPF_W, R7, R10, AT_NUMBER);
-	code_look(code, terms);
-	fx_insns_store(code, BPF_W, R10, AT_NUMBER, R7);
-	other = fx_insns_jump(code, BPF_JEQ, R0, 0, 0);
-	code_follow(code, terms, AT_NUMBER);
-	followed = fx_insns_jump(code, BPF_JA, 0, 0, 0);
-	fx_insns_land(code, other);
-	code_leave(code, terms, AT_NUMBER);
-	fx_insns_land(code, followed);
+	code_task_number(code, terms);
+	fx_insns_load(code, BPF_W, R7, R10, FX_AT_NUMBER);
+	fx_part_look_or_end(code, terms);
+	fx_insns_store(code, BPF_W, R10, FX_AT_NUMBER, R7);
+	fx_part_follow(code, terms, FX_AT_NUMBER);
+}
+
+/*
+ * Nobody has that number any more. It is no matter of the thread's end: a process's first thread may end, and another that executes a program
+ * has its number from then on, and the first that of the other.
+ */
+static void code_free(struct fx_insns *code, const struct fx_follow_terms *terms)
+{
+	fx_insns_load(code, BPF_DW, R3, R6, FREE_TASK);
+	code_task_number(code, terms);
+	fx_part_leave(code, terms, FX_AT_NUMBER);
 }
 
 int fx_follow_code(const struct fx_follow_terms *terms, enum fx_tracepoint which,
@@ -416,12 +314,12 @@ int fx_follow_code(const struct fx_follow_terms *terms, enum fx_tracepoint which
 							   const struct fx_follow_terms *) = {
 	    [FX_TRACEPOINT_FORK] = code_fork,	  [FX_TRACEPOINT_ENTER] = code_enter,
 	    [FX_TRACEPOINT_EXIT] = code_exit,	  [FX_TRACEPOINT_SWITCH] = code_switch,
-	    [FX_TRACEPOINT_WAKING] = code_waking,
+	    [FX_TRACEPOINT_WAKING] = code_waking, [FX_TRACEPOINT_FREE] = code_free,
 	};
 
 	if (!programs[which])
 		return -ENOTSUP;
-	code_begin(ret);
+	fx_part_begin(ret);
 	programs[which](ret, terms);
 	fx_insns_end(ret, 0);
 	return 0;

@@ -5,17 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "kernel/bpf.h"
 #include "kernel/call-table.h"
 #include "kernel/follow-code.h"
+#include "kernel/follow-point.h"
+#include "lists/vector.h"
 #include "protocol/kernel-ready.h"
 
-/* Threads that are followed at once. The one that is idle for longest makes room for another. */
-#define TASKS_MAX 65536u
-
-/* Threads in calls whose texts are yet to be copied; likewise. */
+/* Threads in calls whose texts are yet to be copied. The one that is idle for longest makes room for another. */
 #define LATE_MAX 4096u
 
 /* Numbers of system calls are below. */
@@ -37,65 +36,19 @@ static const struct follow_pair {
 };
 #define PAIR_COUNT (sizeof(follow_pairs) / sizeof(follow_pairs[0]))
 
+/* A program that has a tracepoint's records told as they are. */
+struct follow_point {
+	uint32_t number;
+	int link, program;
+};
+
 struct fx_follow {
 	struct fx_follow_terms terms;
 	int links
 	    [FX_TRACEPOINT_COUNT]; /* a program runs as long as its link is open; -1: it does not */
+	FX_VECTOR(struct follow_point) points;
+	uint64_t missed, unfollowed; /* as it was told last */
 };
-
-static int bpf(int command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-
-	return r < 0 ? -errno : (int)r;
-}
-
-static int map_create(uint32_t type, uint32_t key, uint32_t value, uint32_t entries)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_type = type;
-	attr.key_size = key;
-	attr.value_size = value;
-	attr.max_entries = entries;
-	return bpf(BPF_MAP_CREATE, &attr);
-}
-
-static int map_put(int map, uint32_t key, uint32_t value)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.map_fd = (uint32_t)map;
-	attr.key = (uintptr_t)&key;
-	attr.value = (uintptr_t)&value;
-	attr.flags = BPF_ANY;
-	return bpf(BPF_MAP_UPDATE_ELEM, &attr);
-}
-
-static int program_load(const struct fx_insns *code)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-	attr.insns = (uintptr_t)code->list;
-	attr.insn_cnt = code->count;
-	attr.license = (uintptr_t) "Dual MIT/GPL";
-	return bpf(BPF_PROG_LOAD, &attr);
-}
-
-/* A link, which has the program. */
-static int program_link(int program, const char *tracepoint)
-{
-	union bpf_attr attr;
-
-	memset(&attr, 0, sizeof(attr));
-	attr.raw_tracepoint.name = (uintptr_t)tracepoint;
-	attr.raw_tracepoint.prog_fd = (uint32_t)program;
-	return bpf(BPF_RAW_TRACEPOINT_OPEN, &attr);
-}
 
 static int follow_run(struct fx_follow *follow, enum fx_tracepoint which)
 {
@@ -104,10 +57,10 @@ static int follow_run(struct fx_follow *follow, enum fx_tracepoint which)
 
 	if (r < 0)
 		return r;
-	program = program_load(&code);
+	program = fx_bpf_program(BPF_PROG_TYPE_RAW_TRACEPOINT, &code);
 	if (program < 0)
 		return program;
-	r = program_link(program, fx_tracepoint_name(which));
+	r = fx_bpf_link_raw(program, fx_tracepoint_name(which));
 	close(program);
 	follow->links[which] = r;
 	return r < 0 ? r : 0;
@@ -135,16 +88,19 @@ static int maps_create(struct fx_follow_maps *maps)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
-	maps->tasks = map_create(BPF_MAP_TYPE_LRU_HASH, 4, 4, TASKS_MAX);
-	maps->calls = map_create(BPF_MAP_TYPE_ARRAY, 4, 4, CALLS_MAX);
-	maps->late = map_create(BPF_MAP_TYPE_LRU_HASH, 4, 16, LATE_MAX);
+	maps->tasks = fx_bpf_map(BPF_MAP_TYPE_HASH, 4, 4, FX_FOLLOW_THREADS_MAX);
+	maps->calls = fx_bpf_map(BPF_MAP_TYPE_ARRAY, 4, 4, CALLS_MAX);
+	maps->late = fx_bpf_map(BPF_MAP_TYPE_LRU_HASH, 4, 16, LATE_MAX);
 	maps->scratch =
-	    map_create(BPF_MAP_TYPE_PERCPU_ARRAY, 4, FX_FOLLOW_RECORD_MAX, FX_FOLLOW_ROOMS);
-	maps->events = map_create(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, (uint32_t)cpus);
+	    fx_bpf_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, FX_FOLLOW_RECORD_MAX, FX_FOLLOW_ROOMS);
+	maps->events = fx_bpf_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, (uint32_t)cpus);
+	maps->unfollowed = fx_bpf_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
 	if (maps->tasks < 0)
 		return maps->tasks;
-	return maps->calls < 0 || maps->late < 0 || maps->scratch < 0 || maps->events < 0 ? -EINVAL
-											  : 0;
+	return maps->calls < 0 || maps->late < 0 || maps->scratch < 0 || maps->events < 0 ||
+		       maps->unfollowed < 0
+		   ? -EINVAL
+		   : 0;
 }
 
 static int maps_fill(const struct fx_follow_maps *maps)
@@ -155,7 +111,7 @@ static int maps_fill(const struct fx_follow_maps *maps)
 		uint32_t texts = fx_call_texts(i);
 
 		if (texts)
-			r = map_put(maps->calls, i, texts);
+			r = fx_bpf_map_put(maps->calls, i, texts);
 	}
 	return r;
 }
@@ -169,11 +125,21 @@ static int follow_begin(struct fx_follow *follow, pid_t pid)
 	if (stat("/proc/self/ns/pid", &st) < 0)
 		return -errno;
 	if (st.st_ino == FIRST_PID_NAMESPACE)
-		return map_put(terms->maps.tasks, (uint32_t)pid, 1);
+		return fx_bpf_map_put(terms->maps.tasks, (uint32_t)pid, 1);
 	terms->device = st.st_dev;
 	terms->inode = st.st_ino;
 	terms->pid = (uint32_t)pid;
 	return 0;
+}
+
+/* Who is not followed any more is to be known before the first is. */
+static int follow_begin_lives(struct fx_follow *follow, pid_t pid)
+{
+	int r = follow_run(follow, FX_TRACEPOINT_FREE);
+
+	if (r == 0)
+		r = follow_run(follow, FX_TRACEPOINT_FORK);
+	return r == 0 ? follow_begin(follow, pid) : r;
 }
 
 static int follow_prepare(struct fx_follow *follow, pid_t pid)
@@ -185,68 +151,131 @@ static int follow_prepare(struct fx_follow *follow, pid_t pid)
 		r = fx_task_layout_read(&terms->task);
 	if (r == 0)
 		r = maps_fill(&terms->maps);
-	if (r == 0)
-		r = follow_begin(follow, pid);
-	if (r == 0)
-		r = follow_run(follow, FX_TRACEPOINT_FORK);
-	return r;
+	terms->everyone = pid == 0;
+	return r == 0 && pid ? follow_begin_lives(follow, pid) : r;
 }
 
-int fx_follow_open(pid_t pid, const struct fx_tracepoints *points, uint32_t sets,
-		   struct fx_follow **ret)
+int fx_follow_create(pid_t pid, const struct fx_tracepoints *points, struct fx_follow **ret)
 {
 	struct fx_follow *follow = calloc(1, sizeof(*follow));
 	long page = sysconf(_SC_PAGESIZE);
-	unsigned had = 0;
-	int r, told;
+	int r;
 
 	*ret = NULL;
 	if (!follow)
 		return -ENOMEM;
+	follow->terms.maps = (struct fx_follow_maps){-1, -1, -1, -1, -1, -1};
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++)
 		follow->links[i] = -1;
 	follow->terms.points = points;
 	follow->terms.stack_bytes = page > STACK_LEAST ? (uint32_t)page : STACK_LEAST;
-	r = told = follow_prepare(follow, pid);
-	sets &= points->sets;
-	/* Each pair by itself: kernels before 5.18 tell no states of threads that are switched away. */
-	for (unsigned i = 0; r == 0 && i < PAIR_COUNT; i++) {
-		int pair;
-
-		if (!(sets & follow_pairs[i].set))
-			continue;
-		pair = follow_run_pair(follow, &follow_pairs[i]);
-		had += pair == 0;
-		if (follow_pairs[i].set == FX_KERNEL_CALLS || !(sets & FX_KERNEL_CALLS))
-			told = pair;
-	}
-	if (had)
-		*ret = follow;
+	r = follow_prepare(follow, pid);
+	if (r < 0)
+		fx_follow_destroy(follow);
 	else
-		fx_follow_close(follow);
-	return told;
+		*ret = follow;
+	return r;
 }
 
-void fx_follow_close(struct fx_follow *follow)
+/* Each pair by itself: kernels before 5.18 tell no states of threads that are switched away. */
+int fx_follow_sets(struct fx_follow *follow, uint32_t sets)
+{
+	int r = 0;
+
+	sets &= follow->terms.points->sets;
+	for (unsigned i = 0; i < PAIR_COUNT; i++) {
+		int pair =
+		    sets & follow_pairs[i].set ? follow_run_pair(follow, &follow_pairs[i]) : 0;
+
+		if (follow_pairs[i].set == FX_KERNEL_CALLS)
+			r = pair;
+	}
+	return r;
+}
+
+/* --- Tracepoints as they are ---------------------------------------------------------------------- */
+
+static int point_run(const struct fx_follow *follow, const struct fx_point_shape *shape,
+		     struct follow_point *point)
+{
+	struct fx_insns code;
+	int r = fx_follow_point_code(&follow->terms, point->number, shape, &code);
+
+	if (r < 0)
+		return r;
+	point->program = fx_bpf_program(BPF_PROG_TYPE_TRACEPOINT, &code);
+	if (point->program < 0)
+		return point->program;
+	point->link = fx_bpf_link_point(point->program, point->number);
+	if (point->link < 0)
+		close(point->program);
+	return point->link < 0 ? point->link : 0;
+}
+
+int fx_follow_point(struct fx_follow *follow, uint32_t number, const char *group, const char *name)
+{
+	struct follow_point point = {.number = number};
+	struct fx_point_shape shape;
+	int r = fx_vector_reserve(&follow->points, 1);
+
+	if (r == 0)
+		r = fx_point_shape_read(group, name, &shape);
+	if (r == 0)
+		r = point_run(follow, &shape, &point);
+	if (r == 0)
+		follow->points.items[follow->points.count++] = point;
+	return r;
+}
+
+/* --- The end, and what is counted ------------------------------------------------------------------- */
+
+void fx_follow_destroy(struct fx_follow *follow)
 {
 	if (!follow)
 		return;
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++)
 		follow_stop(follow, i);
-	for (unsigned i = 0; i < 5; i++) {
+	for (size_t i = 0; i < follow->points.count; i++) {
+		close(follow->points.items[i].link);
+		close(follow->points.items[i].program);
+	}
+	for (unsigned i = 0; i < 6; i++) {
 		const struct fx_follow_maps *maps = &follow->terms.maps;
-		int map = (const int[]){maps->tasks, maps->calls, maps->late, maps->scratch,
-					maps->events}[i];
+		int map = (const int[]){maps->tasks,   maps->calls,  maps->late,
+					maps->scratch, maps->events, maps->unfollowed}[i];
 
 		if (map >= 0)
 			close(map);
 	}
+	fx_vector_free(&follow->points);
 	free(follow);
+}
+
+static uint64_t more_than(uint64_t now, uint64_t *before)
+{
+	uint64_t more = now - *before;
+
+	*before = now;
+	return more;
+}
+
+uint64_t fx_follow_missed(struct fx_follow *follow)
+{
+	uint64_t missed = 0;
+
+	for (size_t i = 0; i < follow->points.count; i++)
+		missed += fx_bpf_missed(follow->points.items[i].program);
+	return more_than(missed, &follow->missed);
+}
+
+uint64_t fx_follow_unfollowed(struct fx_follow *follow)
+{
+	return more_than(fx_bpf_map_get(follow->terms.maps.unfollowed, 0), &follow->unfollowed);
 }
 
 bool fx_follow_tells(const struct fx_follow *follow, uint32_t number)
 {
-	for (unsigned i = 0; follow && i < FX_TRACEPOINT_COUNT; i++) {
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
 		if (follow->links[i] >= 0 && follow->terms.points->numbers[i] == number)
 			return true;
 	}
@@ -255,5 +284,5 @@ bool fx_follow_tells(const struct fx_follow *follow, uint32_t number)
 
 int fx_follow_direct(const struct fx_follow *follow, uint32_t cpu, int fd)
 {
-	return map_put(follow->terms.maps.events, cpu, (uint32_t)fd);
+	return fx_bpf_map_put(follow->terms.maps.events, cpu, (uint32_t)fd);
 }

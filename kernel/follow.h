@@ -15,18 +15,29 @@
 
 #include "kernel/tracepoint.h"
 
+/* So many threads are followed at once. Others are counted. */
+#define FX_FOLLOW_THREADS_MAX 65536u
+
 struct fx_follow;
 
-/* Switches and system calls, as far as they are among `sets' (bits of enum fx_kernel_set). *ret: NULL where neither is to be had. 0 or -errno,
- * of calls if these are among them: -EPERM where BPF is not permitted. */
-int fx_follow_open(pid_t pid, const struct fx_tracepoints *points, uint32_t sets,
-		   struct fx_follow **ret);
-void fx_follow_close(struct fx_follow *follow);
+/* Of a process and what it starts from now on; 0: of all threads. 0 or -errno: -EPERM where BPF is not permitted. */
+int fx_follow_create(pid_t pid, const struct fx_tracepoints *points, struct fx_follow **ret);
+void fx_follow_destroy(struct fx_follow *follow);
 
-/* Whether it tells what the tracepoint of that number says; NULL does of none. */
+/* Switches and system calls, as far as they are among `sets' (bits of enum fx_kernel_set) and can be had. 0 or -errno, of calls. */
+int fx_follow_sets(struct fx_follow *follow, uint32_t sets);
+
+/* A tracepoint by its number and names, whose records come as they are. 0 or -errno. */
+int fx_follow_point(struct fx_follow *follow, uint32_t number, const char *group, const char *name);
+
+/* Whether it tells of the tracepoint of that number by what is known of it (fx_tracepoint_is_followed()). */
 bool fx_follow_tells(const struct fx_follow *follow, uint32_t number);
 
 /* Records of a processor go into the event `fd' (PERF_COUNT_SW_BPF_OUTPUT). 0 or -errno. */
 int fx_follow_direct(const struct fx_follow *follow, uint32_t cpu, int fd);
+
+/* Since it was asked last: records that were not told since each would have come in the middle of another, and threads that it had no room for. */
+uint64_t fx_follow_missed(struct fx_follow *follow);
+uint64_t fx_follow_unfollowed(struct fx_follow *follow);
 
 #endif

@@ -2,6 +2,7 @@
 /* fxtrace-kernel: the provider that tells what the kernel says of the traced processes. `fxtrace run' starts it. */
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -183,14 +184,28 @@ static void ready_tell(int fd, const struct fx_kernel_ready *ready)
 	(void)told;
 }
 
-static void losses_tell(struct fx_watch *watch)
+static void losses_tell(struct fx_watch *watch, struct fx_follow *follow)
 {
 	uint64_t lost = fx_rings_lost(rings);
 
+	if (follow)
+		fx_kernel_lost(fx_follow_missed(follow));
 	if (!lost)
 		return;
 	fx_kernel_lost(lost);
 	fx_watch_lost(watch);
+}
+
+/* At the end, since they may have been very many. */
+static void unfollowed_tell(struct fx_follow *follow)
+{
+	uint64_t count = follow ? fx_follow_unfollowed(follow) : 0;
+
+	if (count)
+		fprintf(stderr,
+			"fxtrace: %" PRIu64
+			" threads beyond the first %u at a time are not followed by --kernel\n",
+			count, FX_FOLLOW_THREADS_MAX);
 }
 
 /* For how long tracing may not have been seen to run yet. */
@@ -206,7 +221,7 @@ static void session_look(bool *was_on, uint64_t began)
 	*was_on |= is_on;
 }
 
-static void records_work(struct fx_watch *watch, bool session)
+static void records_work(struct fx_watch *watch, struct fx_follow *follow, bool session)
 {
 	uint64_t began = fx_monotonic_ns();
 	bool was_on = false;
@@ -217,13 +232,14 @@ static void records_work(struct fx_watch *watch, bool session)
 		if (record)
 			fx_watch_take(watch, record);
 		else
-			losses_tell(watch);
+			losses_tell(watch, follow);
 		free(record);
 		if (session)
 			session_look(&was_on, began);
 	}
 	fx_watch_finish(watch);
-	losses_tell(watch);
+	losses_tell(watch, follow);
+	unfollowed_tell(follow);
 }
 
 /* One thread takes memory, another gives it back, all the time: the same is used again, and not given to the system in between. */
@@ -250,7 +266,7 @@ static uint32_t sets_of(const struct kernel_options *options)
 		sets |= FX_KERNEL_MIGRATIONS;
 	if (options->calls)
 		sets |= FX_KERNEL_CALLS;
-	if (options->calls && !options->wish.everyone)
+	if (options->calls)
 		sets |= FX_KERNEL_TEXTS;
 	return sets;
 }
@@ -269,20 +285,29 @@ static uint32_t sets_had(const struct kernel_options *options,
 	return sets;
 }
 
-/* Without them, threads inherit events, and what system calls are given is shown as addresses. Of all threads, events tell. */
+/* Whether programs are of use: for calls, or for what threads would inherit otherwise. */
+static bool follow_helps(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points)
+{
+	return points->tracepoints.sets & FX_KERNEL_TEXTS || (!wish->everyone && points->count);
+}
+
+/* Without them, threads inherit events, and what system calls are given is shown as addresses. Of all threads, events tell but for calls. */
 static int follow_ask(struct fx_kernel_wish *wish, struct fx_wanted_points *points,
 		      struct fx_follow **ret)
 {
-	uint32_t sets = wish->machine ? FX_KERNEL_CALLS : FX_KERNEL_CALLS | FX_KERNEL_WAKEUPS;
+	bool all = wish->machine || wish->everyone;
+	uint32_t sets = all ? FX_KERNEL_CALLS : FX_KERNEL_CALLS | FX_KERNEL_WAKEUPS;
 	int r = 0;
 
-	fx_follow_close(*ret);
+	fx_follow_destroy(*ret);
 	*ret = NULL;
-	sets &= ~fx_wanted_points_whole(points);
-	if (!wish->everyone)
-		r = fx_follow_open(wish->pid, &points->tracepoints, sets, ret);
+	if (follow_helps(wish, points))
+		r = fx_follow_create(wish->everyone ? 0 : wish->pid, &points->tracepoints, ret);
+	if (*ret) {
+		r = fx_follow_sets(*ret, sets);
+		fx_wanted_points_follow(points, *ret, wish->everyone);
+	}
 	wish->follow = *ret;
-	fx_wanted_points_follow(points, *ret);
 	return points->tracepoints.sets & FX_KERNEL_TEXTS ? r : 0;
 }
 
@@ -388,7 +413,7 @@ static int kernel_main(int argc, char **argv)
 		return complain(options.socket, r);
 	}
 	fx_watch_begin(watch);
-	records_work(watch, options.session);
+	records_work(watch, follow, options.session);
 	fx_kernel_leave();
 	/* Whoever has started it need not wait for what follows: the kernel takes its time to close tracepoints. */
 	signal(SIGTERM, SIG_IGN);
@@ -396,7 +421,7 @@ static int kernel_main(int argc, char **argv)
 		close(options.ready);
 	fx_late_probes_destroy(late);
 	fx_rings_close(rings);
-	fx_follow_close(follow);
+	fx_follow_destroy(follow);
 	fx_watch_destroy(watch);
 	fx_wanted_points_free(&points);
 	fx_probes_end(&probes);

@@ -26,9 +26,8 @@ static void unknown_find(const char *list, const struct fx_points *points, char 
 	while (fx_asked_next(&list, ret, (unsigned)size)) {
 		unsigned i = 0;
 
-		while (i < points->count &&
-		       !fx_asked_means(ret, strchr(points->points[i].category, ':') + 1,
-				       points->points[i].name))
+		while (i < points->count && !fx_asked_means(ret, fx_point_group(&points->points[i]),
+							    points->points[i].name))
 			i++;
 		if (i == points->count)
 			return;
@@ -73,6 +72,12 @@ const struct fx_point *fx_points_of(const struct fx_points *points, const uint8_
 	memcpy(&number, bytes, sizeof(number));
 	wanted.number = number;
 	return bsearch(&wanted, points->points, points->count, sizeof(wanted), point_compare);
+}
+
+/* The category has it behind a word. */
+const char *fx_point_group(const struct fx_point *point)
+{
+	return strchr(point->category, ':') + 1;
 }
 
 const uint8_t *fx_point_bytes(const struct fx_point_field *field, const uint8_t *bytes, size_t size,

@@ -3,8 +3,8 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -56,4 +56,12 @@ FILE *fx_tracefs_open(const char *group, const char *name, const char *file)
 		return NULL;
 	}
 	return fopen(path, "re");
+}
+
+bool fx_tracefs_field(const char *line, unsigned *offset, unsigned *size)
+{
+	const char *end = strchr(line, ';');
+
+	return strncmp(line, "\tfield:", 7) == 0 && end &&
+	       sscanf(end, ";\toffset:%u;\tsize:%u;", offset, size) == 2;
 }

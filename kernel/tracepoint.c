@@ -8,9 +8,9 @@
 
 #include "kernel/tracefs.h"
 
-/* Where the flags of every tracepoint stand, and those of a hard interrupt, a soft one and one that nothing can hold up (the kernel's
+/* Where the flags of every tracepoint stand, the thread's number, and those of a hard interrupt, a soft one and one that nothing can hold up (the kernel's
  * trace_flag_type). */
-enum { FLAGS_PLACE = 2, FLAGS_INTERRUPT = 0x08 | 0x10 | 0x40 };
+enum { FLAGS_PLACE = 2, THREAD_PLACE = 4, FLAGS_INTERRUPT = 0x08 | 0x10 | 0x40 };
 
 static const struct {
 	uint32_t set;
@@ -58,7 +58,7 @@ static bool field_read(const char *line, const char *name, struct fx_tracepoint_
 	char declared[160];
 	bool is_elsewhere = strncmp(line, "\tfield:__data_loc ", 18) == 0;
 
-	if (strncmp(line, "\tfield:", 7) != 0 || !end || (size_t)(end - line) >= sizeof(declared))
+	if (!fx_tracefs_field(line, &offset, &size) || (size_t)(end - line) >= sizeof(declared))
 		return false;
 	memcpy(declared, line, (size_t)(end - line));
 	declared[end - line] = 0;
@@ -68,8 +68,7 @@ static bool field_read(const char *line, const char *name, struct fx_tracepoint_
 		*bracket = 0;
 	}
 	begin = strrchr(declared, ' ');
-	if (!begin || strcmp(begin + 1, name) != 0 || !count ||
-	    sscanf(end, ";\toffset:%u;\tsize:%u;", &offset, &size) != 2)
+	if (!begin || strcmp(begin + 1, name) != 0 || !count)
 		return false;
 	*ret = (struct fx_tracepoint_place){(uint16_t)offset, (uint16_t)(size / count),
 					    (uint16_t)count, is_elsewhere};
@@ -114,6 +113,11 @@ void fx_tracepoints_find(uint32_t sets, struct fx_tracepoints *ret)
 uint32_t fx_tracepoint_set(enum fx_tracepoint which)
 {
 	return tracepoints_of_table[which].set;
+}
+
+const char *fx_tracepoint_group(enum fx_tracepoint which)
+{
+	return tracepoints_of_table[which].group;
 }
 
 const char *fx_tracepoint_name(enum fx_tracepoint which)
@@ -194,6 +198,15 @@ const uint8_t *fx_tracepoint_array(const struct fx_tracepoint_event *event,
 		return NULL;
 	*ret_size = size;
 	return event->bytes + at;
+}
+
+bool fx_tracepoint_is_followed(const struct fx_tracepoint_event *event)
+{
+	int32_t thread = 0;
+
+	if (event->size >= THREAD_PLACE + sizeof(thread))
+		memcpy(&thread, event->bytes + THREAD_PLACE, sizeof(thread));
+	return thread < 0;
 }
 
 bool fx_tracepoint_is_of_interrupt(const struct fx_tracepoint_event *event)

@@ -24,6 +24,7 @@
 	X(ENTER, CALLS, 0, "raw_syscalls", "sys_enter")                                            \
 	X(EXIT, CALLS, 0, "raw_syscalls", "sys_exit")                                              \
 	X(FORK, TEXTS, 0, "sched", "sched_process_fork")                                           \
+	X(FREE, TEXTS, 0, "sched", "sched_process_free")                                           \
 	X(IRQ_ENTRY, IRQ, 0, "irq", "irq_handler_entry")                                           \
 	X(IRQ_EXIT, IRQ, 0, "irq", "irq_handler_exit")                                             \
 	X(SOFTIRQ_ENTRY, IRQ, 0, "irq", "softirq_entry")                                           \
@@ -97,6 +98,7 @@ void fx_tracepoints_find(uint32_t sets, struct fx_tracepoints *ret);
 
 /* The bit of the set that one is of, and whether it comes while any thread runs. */
 uint32_t fx_tracepoint_set(enum fx_tracepoint which);
+const char *fx_tracepoint_group(enum fx_tracepoint which);
 const char *fx_tracepoint_name(enum fx_tracepoint which);
 bool fx_tracepoint_is_wide(enum fx_tracepoint which);
 
@@ -122,6 +124,10 @@ int64_t fx_tracepoint_value(const struct fx_tracepoint_event *event, enum fx_tra
 /* The bytes of an array; a text may end before them with a NUL. NULL: the record does not have them. */
 const uint8_t *fx_tracepoint_array(const struct fx_tracepoint_event *event,
 				   enum fx_tracepoint_field field, size_t *ret_size);
+
+/* Whether a program of kernel/follow-code.h has written it, with the fields alone that are read here: it has a mark in the upper bit of the
+ * thread's number, of which the kernel has none. */
+bool fx_tracepoint_is_followed(const struct fx_tracepoint_event *event);
 
 /* Whether it came in an interrupt, which no thread is answerable for; also if the bytes do not tell. */
 bool fx_tracepoint_is_of_interrupt(const struct fx_tracepoint_event *event);

@@ -16,16 +16,16 @@ static struct fx_kernel_point *points_find(struct fx_wanted_points *points, uint
 }
 
 /* What is wanted twice comes whenever one of both wants it. */
-static void points_add(struct fx_wanted_points *points, uint32_t number, bool is_wide,
-		       const char *filter)
+static void points_add(struct fx_wanted_points *points, const struct fx_kernel_point *point)
 {
-	struct fx_kernel_point *same = number ? points_find(points, number) : NULL;
+	struct fx_kernel_point *same = point->number ? points_find(points, point->number) : NULL;
 
-	if (same && !filter)
+	if (same && !point->filter)
 		same->filter = NULL;
-	else if (number && !same)
-		points->list[points->count++] = (struct fx_kernel_point){
-		    .number = number, .is_wide = is_wide, .filter = filter};
+	if (same)
+		same->is_wanted_whole |= point->is_wanted_whole;
+	else if (point->number)
+		points->list[points->count++] = *point;
 }
 
 void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
@@ -35,38 +35,49 @@ void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 	fx_tracepoints_find(sets & ~(uint32_t)(FX_KERNEL_FAULT | FX_KERNEL_POINTS),
 			    &ret->tracepoints);
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
-		/* programs of BPF take it, and nobody else */
-		if (fx_tracepoint_set(i) == FX_KERNEL_TEXTS)
-			continue;
-		points_add(ret, ret->tracepoints.numbers[i],
-			   fx_tracepoint_is_wide(i) ||
+		const struct fx_kernel_point point = {
+		    .number = ret->tracepoints.numbers[i],
+		    .is_wide = fx_tracepoint_is_wide(i) ||
 			       (machine && fx_tracepoint_set(i) == FX_KERNEL_WAKEUPS),
-			   fx_tracepoint_filter(i));
+		    .filter = fx_tracepoint_filter(i),
+		    .group = fx_tracepoint_group(i),
+		    .name = fx_tracepoint_name(i),
+		};
+
+		/* programs of BPF take it, and nobody else */
+		if (fx_tracepoint_set(i) != FX_KERNEL_TEXTS)
+			points_add(ret, &point);
 	}
 	if (sets & FX_KERNEL_POINTS)
 		ret->is_cut =
 		    fx_points_find(list, &ret->named, ret->unknown, sizeof(ret->unknown)) == -E2BIG;
 	for (unsigned i = 0; i < ret->named.count; i++)
-		points_add(ret, ret->named.points[i].number, machine, NULL);
+		points_add(ret, &(struct fx_kernel_point){
+				    .number = ret->named.points[i].number,
+				    .is_wide = machine,
+				    .group = fx_point_group(&ret->named.points[i]),
+				    .name = ret->named.points[i].name,
+				    .is_wanted_whole = true,
+				});
 }
 
-uint32_t fx_wanted_points_whole(const struct fx_wanted_points *points)
+void fx_wanted_points_follow(struct fx_wanted_points *points, struct fx_follow *follow,
+			     bool everyone)
 {
-	uint32_t sets = 0;
-
-	for (unsigned i = 0; i < points->named.count; i++) {
-		for (unsigned which = 0; which < FX_TRACEPOINT_COUNT; which++) {
-			if (points->tracepoints.numbers[which] == points->named.points[i].number)
-				sets |= fx_tracepoint_set(which);
-		}
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
+		if (points->tracepoints.numbers[i] &&
+		    fx_follow_tells(follow, points->tracepoints.numbers[i]))
+			points->followed |= 1u << i;
 	}
-	return sets;
-}
+	for (unsigned i = 0; i < points->count; i++) {
+		struct fx_kernel_point *point = &points->list[i];
 
-void fx_wanted_points_follow(struct fx_wanted_points *points, const struct fx_follow *follow)
-{
-	for (unsigned i = 0; i < points->count; i++)
-		points->list[i].is_followed = fx_follow_tells(follow, points->list[i].number);
+		if (!point->is_wanted_whole && fx_follow_tells(follow, point->number))
+			point->is_followed = true;
+		else if (!point->is_wide && !everyone)
+			point->is_followed =
+			    fx_follow_point(follow, point->number, point->group, point->name) == 0;
+	}
 }
 
 void fx_wanted_points_free(struct fx_wanted_points *points)

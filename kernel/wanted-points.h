@@ -15,6 +15,7 @@ struct fx_wanted_points {
 	struct fx_points named;
 	struct fx_kernel_point list[FX_TRACEPOINT_COUNT + FX_POINTS_MAX];
 	unsigned count;
+	uint32_t followed; /* bits by enum fx_tracepoint: programs tell what is known of it */
 	char unknown
 	    [FX_KERNEL_WORD_MAX]; /* a word of the user's that means none; "": there is none */
 	bool is_cut;		  /* the user names more than can be had */
@@ -25,11 +26,9 @@ struct fx_wanted_points {
 void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 			   struct fx_wanted_points *ret);
 
-/* Bits of enum fx_kernel_set: what programs are not to tell of, since a tracepoint of it is asked for by its name, with all its fields. */
-uint32_t fx_wanted_points_whole(const struct fx_wanted_points *points);
-
-/* Those that programs tell of (kernel/follow.h; NULL: none) are not asked for. */
-void fx_wanted_points_follow(struct fx_wanted_points *points, const struct fx_follow *follow);
+/* Those that programs tell of are not asked for, but for those of all threads. */
+void fx_wanted_points_follow(struct fx_wanted_points *points, struct fx_follow *follow,
+			     bool everyone);
 
 void fx_wanted_points_free(struct fx_wanted_points *points);
 

@@ -465,8 +465,14 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 		watch_text(watch, record, &text);
 		return;
 	}
-	if (fx_tracepoint_read(&watch->points->tracepoints, bytes, size, &event))
-		watch_known_point(watch, record, &event);
+	if (fx_tracepoint_read(&watch->points->tracepoints, bytes, size, &event)) {
+		bool is_followed = fx_tracepoint_is_followed(&event);
+
+		if (is_followed || !(watch->points->followed & 1u << event.tracepoint))
+			watch_known_point(watch, record, &event);
+		if (is_followed)
+			return;
+	}
 	/* One of ours may come for all threads. */
 	if (record->pid != watch->preparing &&
 	    (watch->machine || (space && space->is_own && watch_is_own(watch, record->pid))))

@@ -12,7 +12,10 @@ struct fx_kernel_point {
 	uint32_t number;
 	bool is_wide;
 	const char *filter; /* a literal */
-	bool is_followed;   /* it is told by programs (kernel/follow.h), and not asked for */
+	const char *group, *name;
+	bool is_wanted_whole; /* by its name, with all fields */
+	bool
+	    is_followed; /* its records come from programs (kernel/follow.h), and it is not asked for */
 };
 
 struct fx_follow;

@@ -19,15 +19,22 @@ user=$!
 wait_for 120 test -e began || skip "no tracepoint can be used"
 expect_ok ./ends 150
 mv out without
-expect_ok "$FXTRACE" run --kernel -o trace.fxt -- ./ends 150
-! grep -qE 'is not recorded|are not recorded|not recorded: |are shown as addresses' err || skip "$(grep -E 'recorded|addresses' err)"
+# also with what is recorded of the kernel beside that, and with tracepoints of any kind: of those of the scheduler, system calls, and a group.
+for also in '' kernel:irq,kernel:block tracepoint:sched/sched_switch,tracepoint:raw_syscalls/sys_enter,tracepoint:syscalls/sys_enter_openat tracepoint:signal; do
+	expect_ok "$FXTRACE" run --kernel -o trace.fxt ${also:+-c "#default,$also"} -- ./ends 150
+	! grep -qE 'is not recorded|are not recorded|not recorded: |are shown as addresses' err || skip "$(grep -E 'recorded|addresses' err)"
+	echo "$also" >>said
+	cat out >>said
+	expect_clean trace.fxt
+done
 touch stop
 wait "$user" || fail "the other program ended badly"
 # It held the lock often enough.
 [ "$(cat used)" -ge 5 ] || skip "a tracepoint was used $(cat used) times only"
-read -r forks ends <out
-echo "waits of 150 forks and ends: $forks and $ends, without $(cat without), while a tracepoint was used $(cat used) times"
-# A wait now and then is for other locks, more of them on a busy machine; there were hundreds.
 read -r other_forks other_ends <without
-[ $((forks + ends)) -le $((2 * (other_forks + other_ends) + 30)) ] || fail "forks waited $forks times, ends $ends times; without: $(cat without)"
-expect_clean trace.fxt
+while read -r also && read -r forks ends; do
+	echo "${also:-nothing beside}: waits of 150 forks and ends: $forks and $ends, without $(cat without), while a tracepoint was used $(cat used) times"
+	# A wait now and then is for other locks, more of them on a busy machine; there were hundreds.
+	[ $((forks + ends)) -le $((2 * (other_forks + other_ends) + 30)) ] ||
+		fail "$also: forks waited $forks times, ends $ends times; without: $(cat without)"
+done <said

@@ -3,6 +3,7 @@
 # --kernel shows the texts that system calls of a static program are given, as the program gave them: those in pages that nobody has touched
 # before, of threads and of children, cut where they are long; and addresses, with a line that says why, where BPF is refused.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
+. "$FX_SRCDIR/tests/e2e/control.sh"
 
 need python3
 ! is_emulated || skip "the emulator knows no performance events"
@@ -81,9 +82,11 @@ expect_ok "$FXTRACE" run --kernel -o trace.fxt -- ./names
 ! grep -qE 'is not recorded|are not recorded|not recorded: ' err || skip "$(grep 'not recorded' err)"
 ! grep -q 'are shown as addresses' err || skip "$(grep 'are shown as addresses' err)"
 ! grep -q 'records\? lost' err || skip "the machine is too busy: $(grep lost err)"
-expect_clean trace.fxt
-expect_ok texts
-python3 - <<'END' >checked 2>&1 || fail "$(tail -c 2000 checked)"
+# All that ./names gives, and nothing else.
+expect_all_texts() {
+	expect_clean trace.fxt
+	expect_ok texts
+	python3 - <<'END' >checked 2>&1 || fail "$(tail -c 2000 checked)"
 import collections, json
 rows = json.load(open("out"))
 texts = [r["text"] for r in rows if r["text"] and r["text"].startswith("/nowhere/")]
@@ -94,6 +97,8 @@ assert collections.Counter(texts) == collections.Counter(want), (collections.Cou
 # What is no text stays what it is.
 assert [r for r in rows if r["number"] == 16 or r["text"] == "0x10"], [r for r in rows if not r["text"]]
 END
+}
+expect_all_texts
 
 # In a pid namespace, threads have numbers that BPF does not know them by.
 if unshare -p -f --mount-proc true 2>/dev/null; then
@@ -106,6 +111,33 @@ if unshare -p -f --mount-proc true 2>/dev/null; then
 		done
 	fi
 fi
+
+# Also beside a tracepoint of system calls that is asked for by its name, with all that it has.
+expect_ok "$FXTRACE" run --kernel -c '#default,tracepoint:raw_syscalls/sys_enter' -o trace.fxt -- ./names
+if ! grep -q 'records\? lost' err; then
+	expect_all_texts
+	expect_ok "$FXTRACE" query --csv trace.fxt "
+		select count(*) filter (where category = 'syscall' and name <> 'execve'),
+			count(*) filter (where category = 'tracepoint:raw_syscalls') from slice"
+	tail -n 1 out | tr -d '\r' | awk -F, '{ exit !($1 > 90 && $2 >= $1) }' || fail "calls, and tracepoints of them: $(cat out)"
+fi
+
+# Of those whom a session follows, all threads are looked at.
+manager_start
+for try in 1 2 3 4 5; do
+	expect_ok "$FXTRACE" record --kernel=calls -o trace.fxt -- sh -c './names; true'
+	grep -q 'records\? lost' err || break
+done
+expect_no_line 'are shown as addresses' err
+grep -q 'records\? lost' err || expect_all_texts
+expect_ok "$FXTRACE" start --kernel=calls -o session.fxt
+expect_no_line 'are shown as addresses' err
+with_provider sh -c 'sleep 1; ./names; true'
+expect_ok "$FXTRACE" stop
+mv session.fxt trace.fxt
+expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from slice where name = 'records dropped'"
+[ "$(tail -n 1 out | tr -d '\r')" != 0 ] || expect_all_texts
+manager_stop
 
 # --- Refused --------------------------------------------------------------------------------------
 

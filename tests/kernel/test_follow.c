@@ -2,6 +2,7 @@
 /* Programs that follow a process: they are whole, in the first pid namespace and in another; and where the kernel has what they read,
  * by its own description, whole and cut. */
 #include "kernel/follow-code.h"
+#include "kernel/follow-point.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -26,7 +27,7 @@ Test(follow, programs_are_whole)
 {
 	struct fx_tracepoints points = {.sets = 0};
 	struct fx_follow_terms terms = {
-	    .maps = {1, 2, 3, 4, 5}, .points = &points, .stack_bytes = 16384};
+	    .maps = {1, 2, 3, 4, 5, 6}, .points = &points, .stack_bytes = 16384};
 	struct fx_insns code;
 	unsigned programs = 0;
 
@@ -44,7 +45,26 @@ Test(follow, programs_are_whole)
 			code_check(&code);
 		}
 	}
-	cr_expect_eq(programs, 10);
+	cr_expect_eq(programs, 12);
+}
+
+/* A record may be longer than its fields, and no longer than there is room for. */
+Test(follow, programs_of_points_are_whole)
+{
+	const struct fx_follow_terms terms = {.maps = {1, 2, 3, 4, 5, 6}};
+	const struct fx_point_shape shapes[] = {
+	    {.size = 8},
+	    {.size = FX_FOLLOW_RECORD_MAX},
+	    {24, {{8, false}, {12, true}}, 2},
+	};
+	struct fx_point_shape large = {.size = FX_FOLLOW_RECORD_MAX + 1};
+	struct fx_insns code;
+
+	for (unsigned i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		cr_expect_eq(fx_follow_point_code(&terms, 7, &shapes[i], &code), 0);
+		code_check(&code);
+	}
+	cr_expect_eq(fx_follow_point_code(&terms, 7, &large, &code), -E2BIG);
 }
 
 /* --- Where the kernel has it ---------------------------------------------------------------------- */
