@@ -251,10 +251,24 @@ const struct fx_mapping *fx_space_find(const struct fx_space *space, uint64_t ad
 
 /* --- Lives -------------------------------------------------------------------------------------- */
 
+/* How many there are; none is known of one that has ended. */
+static uint32_t threads_count(uint32_t pid)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	return stat(path, &st) == 0 && st.st_nlink > 2 ? (uint32_t)st.st_nlink - 2 : 1;
+}
+
 void fx_space_read(struct fx_spaces *spaces, uint32_t pid)
 {
+	struct fx_space *space = fx_space_of(spaces, pid);
 	char path[64], line[4400];
 	FILE *maps;
+
+	if (space)
+		space->others = threads_count(pid) - 1;
 
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	maps = fopen(path, "re");
@@ -274,6 +288,14 @@ void fx_space_read(struct fx_spaces *spaces, uint32_t pid)
 		fclose(maps);
 }
 
+static void space_forget(struct fx_spaces *spaces, uint32_t pid)
+{
+	struct space_entry *entry = entry_find(spaces, pid);
+
+	if (entry)
+		entry_free(spaces, entry);
+}
+
 void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child)
 {
 	const struct fx_space *from;
@@ -281,7 +303,7 @@ void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child)
 
 	if (parent == child)
 		return;
-	fx_space_end(spaces, child);
+	space_forget(spaces, child);
 	to = fx_space_of(spaces, child);
 	from = fx_space_of(spaces, parent);
 	if (to && from)
@@ -305,12 +327,29 @@ void fx_space_exec(struct fx_spaces *spaces, uint32_t pid)
 		space_clear(&entry->space);
 }
 
-void fx_space_end(struct fx_spaces *spaces, uint32_t pid)
+void fx_space_thread(struct fx_spaces *spaces, uint32_t pid)
 {
 	struct space_entry *entry = entry_find(spaces, pid);
 
 	if (entry)
-		entry_free(spaces, entry);
+		entry->space.others++;
+}
+
+/* The process lives as long as any of its threads. */
+bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first)
+{
+	struct space_entry *entry = entry_find(spaces, pid);
+
+	if (!entry)
+		return is_first;
+	if (is_first)
+		entry->space.has_lost_first = true;
+	else if (entry->space.others)
+		entry->space.others--;
+	if (!entry->space.has_lost_first || entry->space.others)
+		return false;
+	entry_free(spaces, entry);
+	return true;
 }
 
 struct fx_symspace *fx_space_names(struct fx_spaces *spaces, struct fx_space *space)

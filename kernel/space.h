@@ -33,9 +33,11 @@ struct fx_space {
 	struct unw_addr_space *unwinder;
 	uint32_t unwinder_changes;
 	void (*unwinder_end)(struct unw_addr_space *unwinder);
-	char name[16];	   /* as the kernel has it; "" not known */
-	bool is_preloaded; /* of its system calls it tells itself */
-	bool is_own;	   /* of interest: the program, and what it has started */
+	char name[16];	     /* as the kernel has it; "" not known */
+	uint32_t others;     /* its threads beside the first */
+	bool has_lost_first; /* which has ended before them */
+	bool is_preloaded;   /* of its system calls it tells itself */
+	bool is_own;	     /* of interest: the program, and what it has started */
 };
 
 struct fx_spaces;
@@ -60,10 +62,13 @@ void fx_space_read(struct fx_spaces *spaces, uint32_t pid);
 void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64_t size,
 		  uint64_t offset, uint64_t device, uint64_t inode, const char *path);
 
-/* A process was made, became another program, or has ended. */
+/* A process was made, or became another program. */
 void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child);
 void fx_space_exec(struct fx_spaces *spaces, uint32_t pid);
-void fx_space_end(struct fx_spaces *spaces, uint32_t pid);
+
+/* A further thread began, and any ended. True: with it the process, of which nothing is known any more. */
+void fx_space_thread(struct fx_spaces *spaces, uint32_t pid);
+bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first);
 
 /* The code that an address lies in; NULL: none. */
 const struct fx_mapping *fx_space_find(const struct fx_space *space, uint64_t address);

@@ -346,7 +346,6 @@ static void watch_process_begins(struct fx_watch *watch, uint32_t parent, uint32
 
 static void watch_process_ends(struct fx_watch *watch, uint32_t pid)
 {
-	fx_space_end(watch->spaces, pid);
 	if (watch->files)
 		fx_files_clear(watch->files, pid);
 }
@@ -364,9 +363,11 @@ static void watch_life(struct fx_watch *watch, const struct fx_ring_record *reco
 		fx_tasks_know(watch->tasks, (struct fx_task){body.pid, body.tid});
 	if (record->type == PERF_RECORD_FORK && body.pid == body.tid)
 		watch_process_begins(watch, body.parent, body.pid);
+	else if (record->type == PERF_RECORD_FORK)
+		fx_space_thread(watch->spaces, body.pid);
 	if (record->type == PERF_RECORD_FORK)
 		watch_thread(watch, (struct fx_task){body.pid, body.tid});
-	else if (body.pid == body.tid)
+	else if (fx_space_end(watch->spaces, body.pid, body.pid == body.tid))
 		watch_process_ends(watch, body.pid);
 }
 

@@ -169,6 +169,48 @@ expect_ok traced --sample "$HZ" --no-follow -- sh -c './shares; :'
 expect_ok "$FXTRACE" query --csv trace.fxt "select count(*) from slice where category = 'sample' and name = 'spin'"
 expect_line '^0' out
 
+# A process lives as long as any of its threads, and as long its functions have names.
+cat >outlives.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+volatile unsigned long sum;
+__attribute__((noinline)) void computes_on(void)
+{
+	for (unsigned long i = 0; i < 300000000; i++)
+		sum += i;
+}
+static int first_has_ended(void)
+{
+	char state = 0;
+	FILE *file = fopen("/proc/self/stat", "r");
+	if (file && fscanf(file, "%*d %*s %c", &state) != 1)
+		state = 0;
+	if (file)
+		fclose(file);
+	return state == 'Z';
+}
+static void *outlives(void *unused)
+{
+	(void)unused;
+	while (!first_has_ended())
+		usleep(1000);
+	usleep(100000);
+	computes_on();
+	exit(0);
+}
+int main(void)
+{
+	pthread_t thread;
+	pthread_create(&thread, NULL, outlives, NULL);
+	pthread_exit(NULL);
+}
+END
+compile outlives -O1 outlives.c
+sampled ./outlives
+check 'expect("outlives", share(lambda s: s["stack"][0] == "computes_on" and "outlives" in s["stack"], samples) > 0.5)'
+
 # --- What cannot be -------------------------------------------------------------------------------
 
 for wrong in 0 -1 abc 10001 '' 1.5; do
