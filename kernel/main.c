@@ -221,7 +221,8 @@ static void session_look(bool *was_on, uint64_t began)
 	*was_on |= is_on;
 }
 
-static void records_work(struct fx_watch *watch, struct fx_follow *follow, bool session)
+static void records_work(struct fx_watch *watch, struct fx_follow *follow,
+			 struct fx_late_probes *late, bool session)
 {
 	uint64_t began = fx_monotonic_ns();
 	bool was_on = false;
@@ -233,6 +234,8 @@ static void records_work(struct fx_watch *watch, struct fx_follow *follow, bool 
 			fx_watch_take(watch, record);
 		else
 			losses_tell(watch, follow);
+		if (!record)
+			fx_late_probes_tell(late);
 		free(record);
 		if (session)
 			session_look(&was_on, began);
@@ -240,6 +243,7 @@ static void records_work(struct fx_watch *watch, struct fx_follow *follow, bool 
 	fx_watch_finish(watch);
 	losses_tell(watch, follow);
 	unfollowed_tell(follow);
+	fx_late_probes_tell(late);
 }
 
 /* One thread takes memory, another gives it back, all the time: the same is used again, and not given to the system in between. */
@@ -265,9 +269,9 @@ static uint32_t sets_of(const struct kernel_options *options)
 	if (options->wish.machine)
 		sets |= FX_KERNEL_MIGRATIONS;
 	if (options->calls)
-		sets |= FX_KERNEL_CALLS;
-	if (options->calls)
-		sets |= FX_KERNEL_TEXTS;
+		sets |= FX_KERNEL_CALLS | FX_KERNEL_TEXTS;
+	if (options->probes)
+		sets |= FX_KERNEL_PROBES;
 	return sets;
 }
 
@@ -276,6 +280,9 @@ static uint32_t sets_had(const struct kernel_options *options,
 			 const struct fx_wanted_points *points)
 {
 	uint32_t sets = sets_of(options) & FX_KERNEL_FAULT;
+
+	if (fx_rings_late(rings))
+		sets |= FX_KERNEL_PROBES;
 
 	if (!fx_rings_have_tracepoints(rings))
 		return sets;
@@ -413,7 +420,7 @@ static int kernel_main(int argc, char **argv)
 		return complain(options.socket, r);
 	}
 	fx_watch_begin(watch);
-	records_work(watch, follow, options.session);
+	records_work(watch, follow, late, options.session);
 	fx_kernel_leave();
 	/* Whoever has started it need not wait for what follows: the kernel takes its time to close tracepoints. */
 	signal(SIGTERM, SIG_IGN);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "base/atomic.h"
+#include "base/clock.h"
+#include "kernel/event-record.h"
 #include "kernel/probe-find.h"
 #include "kernel/probe-place.h"
 #include "kernel/probe-record.h"
@@ -55,17 +57,53 @@ struct fx_late_probes {
 	    *batches;	/* atomic: published by the placing thread, read by the recording one */
 	unsigned count; /* of all probes: the placing thread's */
 	bool has_complained;
+	char *
+	    failed; /* atomic: the path of a file whose probes are not recorded, and why; NULL: none yet, or it has been told */
+	int failed_why;
 };
 
 /* --- Placing ------------------------------------------------------------------------------------ */
 
+static const char *late_why(int error)
+{
+	return error == -E2BIG ? "there are too many at once" : strerror(-error);
+}
+
+/* Who has started the session may be gone: it stands in the trace as well. */
 static void late_complain(struct fx_late_probes *late, const char *path, int error)
 {
 	if (late->has_complained)
 		return;
 	late->has_complained = true;
 	fprintf(stderr, "fxtrace: probes (sdt:) of %s are not recorded: %s\n", path,
-		error == -E2BIG ? "there are too many at once" : strerror(-error));
+		late_why(error));
+	late->failed_why = error;
+	/* release: with why; pairs with fx_late_probes_tell() */
+	fx_store_release(&late->failed, strdup(path));
+}
+
+void fx_late_probes_tell(struct fx_late_probes *late)
+{
+	static const char name[] = "probes not recorded";
+	struct fx_kernel_event event = {
+	    .task = {(uint32_t)getpid(), (uint32_t)getpid()},
+	    .category = "sdt",
+	    .name = {name, sizeof(name) - 1},
+	};
+	/* acquire: with why; pairs with late_complain() */
+	char *path = late ? fx_load_acquire(&late->failed) : NULL;
+	const char *why;
+
+	if (!path)
+		return;
+	event.ns = fx_boottime_ns();
+	why = late_why(late->failed_why);
+	fx_event_text(&event, "file", path, strlen(path));
+	fx_event_text(&event, "why", why, strlen(why));
+	fx_kernel_record_event(&event);
+	/* relaxed: the other thread complains once */
+	fx_store_relaxed(&late->failed, NULL);
+	free(path);
 }
 
 static void late_batch_free(struct late_batch *batch)
@@ -269,6 +307,7 @@ void fx_late_probes_destroy(struct fx_late_probes *late)
 	}
 	pthread_cond_destroy(&late->news);
 	pthread_mutex_destroy(&late->lock);
+	free(late->failed);
 	free(late);
 }
 

@@ -29,6 +29,9 @@ void fx_late_probes_destroy(struct fx_late_probes *late);
 /* A file of code was seen in a process, by its number, which tells it from others; the descriptor is duplicated if it is new. */
 void fx_late_probes_see(struct fx_late_probes *late, const char *path, int fd);
 
+/* Writes, once, which file's probes could not be placed. Of the thread that reads records; NULL: nothing is done. */
+void fx_late_probes_tell(struct fx_late_probes *late);
+
 /* Writes the record of a probe. False: it is none of these. Of the thread that reads records. */
 bool fx_late_probes_record(const struct fx_late_probes *late, const struct fx_ring_record *record);
 

@@ -32,7 +32,8 @@ void fx_wanted_points_find(uint32_t sets, const char *list, bool machine,
 			   struct fx_wanted_points *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	fx_tracepoints_find(sets & ~(uint32_t)(FX_KERNEL_FAULT | FX_KERNEL_POINTS),
+	fx_tracepoints_find(sets &
+				~(uint32_t)(FX_KERNEL_FAULT | FX_KERNEL_POINTS | FX_KERNEL_PROBES),
 			    &ret->tracepoints);
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
 		const struct fx_kernel_point point = {

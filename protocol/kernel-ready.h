@@ -21,7 +21,8 @@
 	X(NET, 6, "kernel:net", "TCP segments sent again, packets dropped, of the whole machine")  \
 	X(POINTS, 7, "tracepoint:GROUP/NAME",                                                      \
 	  "any tracepoint of the kernel, with its fields; GROUP and NAME may be globs")            \
-	X(TEXTS, 8, "syscall", NULL)
+	X(TEXTS, 8, "syscall", NULL)                                                               \
+	X(PROBES, 9, "sdt", NULL)
 
 #define FX_KERNEL_SET_BIT_(sym, bit, category, help) FX_KERNEL_##sym = 1u << (bit),
 enum fx_kernel_set { FX_KERNEL_SETS(FX_KERNEL_SET_BIT_) };

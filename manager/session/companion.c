@@ -280,6 +280,9 @@ void fx_companion_report(const struct fx_companion *c)
 		companion_report_texts(c->ready.texts);
 	if (c->ready.asked == c->ready.sets && !c->ready.unknown[0] && !c->ready.is_cut)
 		return;
+	if (c->ready.asked & ~c->ready.sets & FX_KERNEL_PROBES)
+		fx_report("probes (sdt:) of what is mapped later are not recorded: the kernel "
+			  "gives no room to tell them in");
 	right = fx_kernel_right(FX_KERNEL_OF_POINTS);
 	companion_report_missing(c->ready.asked & ~c->ready.sets, right);
 	if (c->ready.asked & FX_KERNEL_POINTS && right == 0)

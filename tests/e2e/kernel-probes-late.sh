@@ -167,6 +167,16 @@ for other in 11 12 13 1000; do
 	expect_events 0 "category == \"sdt:later:pass\" && has(\"arg1=$other\")"
 done
 
+# Of a file whose probes cannot be placed, which nobody reads a message of any more.
+printf '#include <sys/sdt.h>\n#define ONE STAP_PROBE(later, many);\n#define TEN ONE ONE ONE ONE ONE ONE ONE ONE ONE ONE\nint passes(int w, int c) { TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN return w - 1 + c - 50; }\n' >many.c
+compile libmany.so -O2 -shared -fPIC many.c
+expect_ok "$FXTRACE" start -c 'sdt:later:*' -o many.fxt
+with_provider sh -c './loads ./libmany.so 50; sleep 3'
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" terminate
+list_archive many.fxt
+expect_events 1 'category == "sdt" && name == "probes not recorded" && has("why=there are too many at once") && $0 ~ "libmany.so"'
+
 # --- record: of its program from the begin on, of what that loads, and of one that runs ------------
 
 rm -f go*
