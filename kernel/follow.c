@@ -44,8 +44,9 @@ struct follow_point {
 
 struct fx_follow {
 	struct fx_follow_terms terms;
-	int links
-	    [FX_TRACEPOINT_COUNT]; /* a program runs as long as its link is open; -1: it does not */
+	/* A program runs as long as its link is open; -1: it does not. */
+	int links[FX_TRACEPOINT_COUNT];
+	int programs[FX_TRACEPOINT_COUNT];
 	FX_VECTOR(struct follow_point) points;
 	uint64_t missed, unfollowed; /* as it was told last */
 };
@@ -61,15 +62,21 @@ static int follow_run(struct fx_follow *follow, enum fx_tracepoint which)
 	if (program < 0)
 		return program;
 	r = fx_bpf_link_raw(program, fx_tracepoint_name(which));
-	close(program);
+	if (r < 0) {
+		close(program);
+		return r;
+	}
 	follow->links[which] = r;
-	return r < 0 ? r : 0;
+	follow->programs[which] = program;
+	return 0;
 }
 
 static void follow_stop(struct fx_follow *follow, enum fx_tracepoint which)
 {
-	if (follow->links[which] >= 0)
-		close(follow->links[which]);
+	if (follow->links[which] < 0)
+		return;
+	close(follow->links[which]);
+	close(follow->programs[which]);
 	follow->links[which] = -1;
 }
 
@@ -263,6 +270,10 @@ uint64_t fx_follow_missed(struct fx_follow *follow)
 {
 	uint64_t missed = 0;
 
+	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++) {
+		if (follow->links[i] >= 0)
+			missed += fx_bpf_missed(follow->programs[i]);
+	}
 	for (size_t i = 0; i < follow->points.count; i++)
 		missed += fx_bpf_missed(follow->points.items[i].program);
 	return more_than(missed, &follow->missed);
