@@ -8,10 +8,16 @@
 #include "kernel/ring-record.h"
 #include "lists/vector.h"
 
+/* What is compared stands here: records lie anywhere in memory. */
+struct fx_ring_waiting {
+	uint64_t ns, serial;
+	struct fx_ring_record *record;
+};
+
 /* All zeros: none. */
 struct fx_ring_order {
-	FX_VECTOR(struct fx_ring_record *) heap; /* the first is the oldest */
-	uint64_t serial;			 /* of the next that is put */
+	FX_VECTOR(struct fx_ring_waiting) heap; /* the first is the oldest */
+	uint64_t serial;			/* of the next that is put */
 };
 
 /* It has the record from now on. 0 or -ENOMEM, and then it has not. */

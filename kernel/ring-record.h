@@ -13,8 +13,7 @@
 /* One record, with what every record has; the rest is as the kernel wrote it. */
 struct fx_ring_record {
 	struct fx_ring_record *next;
-	uint64_t serial; /* among those that were put in order (kernel/ring-order.h) */
-	uint64_t ns;	 /* CLOCK_BOOTTIME */
+	uint64_t ns; /* CLOCK_BOOTTIME */
 	uint32_t pid, tid, cpu;
 	uint32_t type; /* PERF_RECORD_* */
 	uint16_t misc;
