@@ -1,8 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # What samples and switches cost a program: its processor time, and the time of the whole run, by those of a run without them;
-# medians of interleaved rounds; and the processor time of the kernel provider itself, by that of the program. Beside it, perf record with
-# stacks of the same size.
+# medians of interleaved rounds. Beside it, perf record with stacks of the same size. And what a busy machine leaves as it is: the processor time of the
+# kernel provider, and of the manager beyond what that takes anyway, by that of the program; how often the provider was woken a second; how long a
+# program of BPF runs, which the kernel counts for root (for all threads of the machine). The provider begins with some hundredths of a second, so
+# that programs are to run for some seconds.
 set -u
 command -v python3 >/dev/null || { echo "kernel: no python3" && exit 77; }
 folder=$(mktemp -d) || exit 99
@@ -59,12 +61,12 @@ int main(void)
 }
 END
 ${FX_CC:-cc} -O2 -static -o "$folder/calls" "$folder/calls.c" 2>/dev/null
-# Many short processes, and a server under load: `make -j2' of 40 small files, redis with its own benchmark.
-mkdir "$folder/build" && for i in $(seq 40); do
+# Many short processes, and a server under load: `make -j2' of 240 small files, redis with its own benchmark.
+mkdir "$folder/build" && for i in $(seq 240); do
 	echo "int f$i(int a) { return a + $i; }" >"$folder/build/f$i.c"
 done
 {
-	echo "OBJECTS := $(seq -f 'f%g.o' -s ' ' 40)"
+	echo "OBJECTS := $(seq -f 'f%g.o' -s ' ' 240)"
 	echo 'all: $(OBJECTS)'
 	printf '%%.o: %%.c\n\t%s -O1 -c -o $@ $<\n' "${FX_CC:-cc}"
 } >"$folder/build/Makefile"
@@ -78,13 +80,13 @@ redis-server --port 0 --unixsocket "$folder/redis.sock" --save '' --daemonize no
 server=\$!
 until [ -S "$folder/redis.sock" ]; do sleep 0.01; done
 TIMEFORMAT='%U %S %R'
-time redis-benchmark -s "$folder/redis.sock" -q -n 50000 -c 20 -t set,get >/dev/null
+time redis-benchmark -s "$folder/redis.sock" -q -n 300000 -c 20 -t set,get >/dev/null
 kill \$server
 wait \$server
 rm -f "$folder/redis.sock"
 END
 python3 - "${FX_BUILDDIR:?}/fxtrace" "$folder" <<'END'
-import os, shutil, statistics, subprocess, sys, threading, time
+import atexit, os, shutil, statistics, subprocess, sys, threading, time
 
 fxtrace, folder = sys.argv[1:]
 archive, work = folder + "/t.fxt", folder + "/work"
@@ -100,26 +102,73 @@ ways = {
 if shutil.which("perf"):
     ways["perf record"] = ["perf", "record", "-q", "-F", "999", "-e", "task-clock", "--call-graph", "dwarf,16384",
                            "-o", folder + "/perf.data", "--"] + timed
-# Runs it; what it said, and the seconds that its kernel provider had a processor, as far as it was there to be asked.
+def read(path):
+    with open(path) as file:
+        return file.read()
+
+# Of a process: seconds of processors, and how often its threads have waited and been woken.
+def taken(pid):
+    seconds = wakes = 0
+    for thread in os.listdir("/proc/%s/task" % pid):
+        folder = "/proc/%s/task/%s/" % (pid, thread)
+        seconds += int(read(folder + "schedstat").split()[0]) / 1e9
+        wakes += int(read(folder + "status").split("voluntary_ctxt_switches:")[1].split()[0])
+    return seconds, wakes
+
+# Of its programs of BPF: seconds and runs. They run for all threads of the machine.
+def programs_ran(pid):
+    seconds = runs = 0
+    for fd in os.listdir("/proc/%s/fdinfo" % pid):
+        words = read("/proc/%s/fdinfo/%s" % (pid, fd)).split()
+        if "run_time_ns:" in words:
+            seconds += int(words[words.index("run_time_ns:") + 1]) / 1e9
+            runs += int(words[words.index("run_cnt:") + 1])
+    return seconds, runs
+
+class Taken:
+    provider = manager = wakes = bpf = bpf_runs = 0
+    elapsed = 0
+
+# Runs it; what it said, and what the tracer had taken when it was there to be asked last.
 def run_watched(command):
+    begin = time.monotonic()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-    spent = {}
+    ret = Taken()
+    def is_provider(pid):
+        stat = read("/proc/%s/stat" % pid)
+        return "(fxtrace-kernel)" in stat and int(stat.rsplit(")", 1)[1].split()[1]) == process.pid
+    def look():
+        ret.manager = taken(process.pid)[0]
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if is_provider(pid):
+                    ret.provider, ret.wakes = taken(pid)
+                    ret.elapsed = time.monotonic() - begin
+                    ret.bpf, ret.bpf_runs = programs_ran(pid)
+            except (OSError, ValueError, IndexError):
+                pass
     def watch():
         while process.poll() is None:
-            for pid in filter(str.isdigit, os.listdir("/proc")):
-                try:
-                    stat = open("/proc/%s/stat" % pid).read()
-                    if "(fxtrace-kernel)" in stat and int(stat.rsplit(")", 1)[1].split()[1]) == process.pid:
-                        threads = os.listdir("/proc/%s/task" % pid)
-                        spent[pid] = sum(int(open("/proc/%s/task/%s/schedstat" % (pid, t)).read().split()[0]) for t in threads) / 1e9
-                except (OSError, ValueError):
-                    pass
-            time.sleep(0.02)
+            try:
+                look()
+            except (OSError, ValueError, IndexError):
+                pass
+            time.sleep(0.05)
     watcher = threading.Thread(target=watch)
     watcher.start()
     said = process.stderr.read()
     watcher.join()
-    return process.wait(), said, sum(spent.values())
+    return process.wait(), said, ret
+
+# The kernel counts what programs of BPF take if it is told to.
+stats = "/proc/sys/kernel/bpf_stats_enabled"
+try:
+    stats_before = read(stats)
+    with open(stats, "w") as file:
+        file.write("1")
+    atexit.register(lambda: open(stats, "w").write(stats_before))
+except OSError:
+    pass
 
 own = {way: [] for way in ways}
 whole = {way: [] for way in ways}
@@ -147,7 +196,7 @@ for way in ways:
 # Whole programs: the time that they take themselves, from their begin to their end, which an end of the tracer's is not part of.
 def whole_programs(what, script, rounds):
     ways = {"run": [], "--sample 999": ["--sample", "999"], "--kernel": ["--kernel"]}
-    elapsed, spent, provider = ({way: [] for way in ways} for _ in range(3))
+    elapsed, spent, provider, cost = ({way: [] for way in ways} for _ in range(4))
     for _ in range(rounds):
         for way, options in ways.items():
             status, said, took = run_watched(run + options + ["--", "bash", script])
@@ -156,6 +205,7 @@ def whole_programs(what, script, rounds):
                 print("kernel: %s %s: not measured: %s" % (what, way, said.strip()[-200:]))
                 return True
             provider[way].append(took)
+            cost[way].append(took.provider + took.manager)
             elapsed[way].append(float(last[-1][2]))
             spent[way].append(float(last[-1][0]) + float(last[-1][1]))
     wrong = False
@@ -164,13 +214,22 @@ def whole_programs(what, script, rounds):
         bar = bars.get(way)
         verdict = "" if not bar else " (at most %.2f)%s" % (bar, "" if time_ <= bar else " TOO MUCH")
         wrong |= bool(bar) and not time_ <= bar
-        more = statistics.median(provider[way]) / statistics.median(spent["run"])
-        print("kernel: %-9s %-12s takes %.3f, of processors %.3f of that without, the provider %.3f of it%s" % (
-            what, way, time_, cpu, more, verdict))
+        print("kernel: %-9s %-12s takes %.3f, of processors %.3f of that without%s" % (what, way, time_, cpu, verdict))
+        if not bar:
+            continue
+        more = (statistics.median(cost[way]) - statistics.median(cost["run"])) / statistics.median(spent["run"])
+        wrong |= not more <= bar - 1
+        mid = lambda of: statistics.median(of(t) for t in provider[way])
+        print("kernel: %-9s %-12s the tracer beside it takes %.4f of its processor time (at most %.2f)%s: the provider %.3f s, woken %.0f times a "
+              "second, the manager %.3f s (%.3f without), BPF %.3f s, %.0f runs of %.0f ns" % (
+                  what, way, more, bar - 1, "" if more <= bar - 1 else " TOO MUCH", mid(lambda t: t.provider),
+                  mid(lambda t: t.wakes / (t.elapsed or 1)), mid(lambda t: t.manager),
+                  statistics.median(t.manager for t in provider["run"]), mid(lambda t: t.bpf), mid(lambda t: t.bpf_runs),
+                  mid(lambda t: 1e9 * t.bpf / (t.bpf_runs or 1))))
     return wrong
 
 if shutil.which("make"):
-    wrong |= whole_programs("make -j2", folder + "/make.sh", 5)
+    wrong |= whole_programs("make -j2", folder + "/make.sh", 3)
 if shutil.which("redis-benchmark") and shutil.which("redis-server"):
     wrong |= whole_programs("redis", folder + "/redis.sh", 3)
 
