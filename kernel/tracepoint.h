@@ -25,10 +25,10 @@
 	X(EXIT, CALLS, 0, "raw_syscalls", "sys_exit")                                              \
 	X(FORK, TEXTS, 0, "sched", "sched_process_fork")                                           \
 	X(FREE, TEXTS, 0, "sched", "sched_process_free")                                           \
-	X(IRQ_ENTRY, IRQ, 0, "irq", "irq_handler_entry")                                           \
-	X(IRQ_EXIT, IRQ, 0, "irq", "irq_handler_exit")                                             \
-	X(SOFTIRQ_ENTRY, IRQ, 0, "irq", "softirq_entry")                                           \
-	X(SOFTIRQ_EXIT, IRQ, 0, "irq", "softirq_exit")                                             \
+	X(IRQ_ENTRY, IRQ, 1, "irq", "irq_handler_entry")                                           \
+	X(IRQ_EXIT, IRQ, 1, "irq", "irq_handler_exit")                                             \
+	X(SOFTIRQ_ENTRY, IRQ, 1, "irq", "softirq_entry")                                           \
+	X(SOFTIRQ_EXIT, IRQ, 1, "irq", "softirq_exit")                                             \
 	X(BIO_QUEUE, BLOCK, 0, "block", "block_bio_queue")                                         \
 	X(CACHE_ADD, BLOCK, 0, "filemap", "mm_filemap_add_to_page_cache")                          \
 	X(REQUEST_DONE, BLOCK, 1, "block", "block_rq_complete")                                    \

@@ -414,6 +414,7 @@ static void watch_text(struct fx_watch *watch, const struct fx_ring_record *reco
 static bool point_concerns(const struct fx_watch *watch, const struct fx_ring_record *record,
 			   const struct fx_tracepoint_event *event)
 {
+	const struct fx_space *space;
 	uint32_t woken;
 
 	switch (event->tracepoint) {
@@ -424,6 +425,12 @@ static bool point_concerns(const struct fx_watch *watch, const struct fx_ring_re
 	case FX_TRACEPOINT_SWITCH: /* the end has a record of its own: watch_thread_ends() */
 		return watch->machine ||
 		       (watch_is_own(watch, record->pid) && !fx_scheduling_is_end(event));
+	case FX_TRACEPOINT_IRQ_ENTRY: /* programs of BPF would miss those that come in the middle of another */
+	case FX_TRACEPOINT_IRQ_EXIT:
+	case FX_TRACEPOINT_SOFTIRQ_ENTRY:
+	case FX_TRACEPOINT_SOFTIRQ_EXIT:
+		space = fx_space_known(watch->spaces, record->pid);
+		return space && space->is_own && watch_is_own(watch, record->pid);
 	case FX_TRACEPOINT_MIGRATE:
 	case FX_TRACEPOINT_REQUEST_DONE:
 	case FX_TRACEPOINT_RETRANSMIT:
