@@ -194,9 +194,11 @@ static int chunk_claim_oldest(const struct fx_thread *t, uint64_t *ret_serial)
 		}
 		word = &chunk_table(t)[provider_chunk_number(serial)];
 		found = fx_load_acquire(word); /* pairs with the previous owner's release */
+		FX_FAULT(chunk_claim);
 		if (!fx_cas_acq_rel(&t->header->rolling_state, &state, state + 1) ||
 		    (found & FX_CHUNK_HELD) || chunk_is_beyond(provider_chunk_number(serial)))
 			continue;
+		FX_FAULT(chunk_claimed);
 		/* Pairs with the reader's second look at the word in drain.c. */
 		if (fx_cas_acq_rel(word, &found, FX_CHUNK_WORD(serial, FX_CHUNK_OPENING, 0))) {
 			FX_FAULT(chunk_overwrite);
