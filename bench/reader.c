@@ -2,6 +2,7 @@
 /*
  * reader write FILE MB [ARGS]: an archive of so many MB, of calls without arguments or with three.
  * reader read|batch FILE: reads it by libfxtrace-reader, and says what that took.
+ * reader bytes FILE: the floor: its bytes are read, and decompressed if they are compressed, and nothing is done with them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <zstd.h>
 
 #include <fxtrace/batch.h>
 #include <fxtrace/writer.h>
@@ -81,7 +83,7 @@ static uint64_t read_batches(struct fxt_reader *reader)
 	return count;
 }
 
-/* Prints: events, MB/s, million events a second, KiB in memory at most. */
+/* Prints: events, MB/s, million events a second, KiB in memory at most, seconds. */
 static int read_archive(const char *path, uint64_t (*read)(struct fxt_reader *reader))
 {
 	double begun = seconds(), taken;
@@ -98,9 +100,41 @@ static int read_archive(const char *path, uint64_t (*read)(struct fxt_reader *re
 	faults = fxt_reader_fault_count(reader);
 	fxt_reader_close(reader);
 	getrusage(RUSAGE_SELF, &usage);
-	printf("%" PRIu64 " %.0f %.2f %ld\n", count, (double)done / 1e6 / taken,
-	       (double)count / 1e6 / taken, usage.ru_maxrss);
+	printf("%" PRIu64 " %.0f %.2f %ld %.3f\n", count, (double)done / 1e6 / taken,
+	       (double)count / 1e6 / taken, usage.ru_maxrss, taken);
 	return faults > 0 || done != total;
+}
+
+/* With buffers of the sizes that libfxtrace-reader has. Prints: MB/s of what comes out, seconds. */
+static int read_bytes(const char *path)
+{
+	static char in[128 << 10], out[64 << 10];
+	int is_compressed = strstr(path, ".zst") != NULL;
+	ZSTD_DStream *zstd = ZSTD_createDStream();
+	double begun = seconds(), taken;
+	FILE *file = fopen(path, "rb");
+	uint64_t total = 0;
+	size_t n, r = 0;
+
+	if (!file || !zstd)
+		return -1;
+	while ((n = fread(in, 1, sizeof(in), file)) > 0) {
+		ZSTD_inBuffer input = {.src = in, .size = n};
+
+		if (!is_compressed)
+			total += n;
+		while (is_compressed && input.pos < n && !ZSTD_isError(r)) {
+			ZSTD_outBuffer output = {.dst = out, .size = sizeof(out)};
+
+			r = ZSTD_decompressStream(zstd, &output, &input);
+			total += output.pos;
+		}
+	}
+	taken = seconds() - begun;
+	printf("%.0f %.3f\n", (double)total / 1e6 / taken, taken);
+	fclose(file);
+	ZSTD_freeDStream(zstd);
+	return ZSTD_isError(r) ? -1 : 0;
 }
 
 int main(int argc, char **argv)
@@ -111,6 +145,8 @@ int main(int argc, char **argv)
 		return read_archive(argv[2], read_one_by_one) != 0;
 	if (argc == 3 && strcmp(argv[1], "batch") == 0)
 		return read_archive(argv[2], read_batches) != 0;
-	fputs("Usage: reader write FILE MB [ARGS] | reader read|batch FILE\n", stderr);
+	if (argc == 3 && strcmp(argv[1], "bytes") == 0)
+		return read_bytes(argv[2]) != 0;
+	fputs("Usage: reader write FILE MB [ARGS] | reader read|batch|bytes FILE\n", stderr);
 	return 2;
 }
