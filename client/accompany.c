@@ -99,7 +99,11 @@ int fx_accompany_session(const struct fx_remote *remote, const struct fx_options
 	if (r)
 		return FX_EXIT_FAILURE;
 	if (is_there) {
-		fx_report_as(remote->command, "the kernel's events are recorded already");
+		fx_report_as(remote->command, "the kernel's events are recorded already%s",
+			     fx_words_ask_probes(options->config.words)
+				 ? ", and no probes (sdt:) are added to them: `fxtrace stop', then "
+				   "`fxtrace start' with all that is to be recorded"
+				 : "");
 		return FX_EXIT_FAILURE;
 	}
 	companion = companion_of(&options->config, socket);

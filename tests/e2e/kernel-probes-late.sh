@@ -145,6 +145,7 @@ expect_one_error 2 "$FXTRACE" start -c 'syscall,sdt:later:pass'
 expect_line 'tracing runs already' err
 expect_ok "$FXTRACE" start -c 'sdt:later:pass'
 expect_one_error 1 "$FXTRACE" start -c 'sdt:later:pass'
+expect_line "events are recorded already, and no probes \(sdt:\) are added" err
 touch go1
 go 100 session.fxt
 wait_for 60 has_said 2 || fail "it does not pass by"
@@ -176,6 +177,26 @@ expect_ok "$FXTRACE" stop
 expect_ok "$FXTRACE" terminate
 list_archive many.fxt
 expect_events 1 'category == "sdt" && name == "probes not recorded" && has("why=there are too many at once") && $0 ~ "libmany.so"'
+# --- Beside --kernel: not in addition, but after a stop, with all -----------------------------------
+
+rm -f go*
+expect_ok "$FXTRACE" start -c '#default,-syscall' -o beside.fxt
+with_provider ./traced-program 0 14 1 50 >said &
+program=$!
+wait_for 60 has_said 1 || fail "the program does not start"
+expect_ok "$FXTRACE" start --kernel
+expect_one_error 1 "$FXTRACE" start -c 'sdt:later:pass'
+expect_line "events are recorded already, and no probes \(sdt:\) are added" err
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" start --kernel -c 'sdt:later:pass'
+touch go1
+go 50 beside.fxt
+wait "$program" || fail "the program ends with $?"
+expect_ok "$FXTRACE" terminate
+list_archive beside.fxt
+expect_events 50 'category == "sdt:later:pass" && has("arg1=50")'
+expect_ok "$FXTRACE" query beside.fxt "select count(*) > 0 from sched"
+expect_line '^ *1$' out
 
 # --- record: of its program from the begin on, of what that loads, and of one that runs ------------
 
