@@ -40,7 +40,7 @@ for shape in "calls" "calls with arguments"; do
 	"$FX_BUILDDIR/bench/reader" write "$dir/plain.fxt" 250 ${shape#calls} || exit 99
 	"$FX_BUILDDIR/bench/reader" write "$dir/large.fxt.zst" 250 ${shape#calls} || exit 99
 	small=$("$FX_BUILDDIR/bench/reader" read "$dir/small.fxt.zst") || exit 99
-	for i in 1 2 3; do
+	for _ in 1 2 3; do
 		"$FX_BUILDDIR/bench/reader" bytes "$dir/plain.fxt" | sed 's/^/copied /' &&
 			"$FX_BUILDDIR/bench/reader" bytes "$dir/large.fxt.zst" | sed 's/^/inflated /' &&
 			"$FX_BUILDDIR/bench/reader" read "$dir/plain.fxt" | sed 's/^/plain /' &&
