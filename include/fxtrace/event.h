@@ -375,6 +375,9 @@
 	FXTRACE_INSTAFLOW(TRACE_FLOW_STEP, category, flow, step, __VA_ARGS__)
 #define TRACE_INSTAFLOW_END(category, flow, step, ...)                                             \
 	FXTRACE_INSTAFLOW(TRACE_FLOW_END, category, flow, step, __VA_ARGS__)
+#ifdef NTRACE
+#define FXTRACE_INSTAFLOW(write, category, flow, step, ...) ((void)0)
+#else
 #define FXTRACE_INSTAFLOW(write, category, flow, step, ...)                                        \
 	FXTRACE_JOIN(FXTRACE_INSTAFLOW_, FXTRACE_MORE(__VA_ARGS__))                                \
 	(write, category, flow, step, __VA_ARGS__)
@@ -388,6 +391,7 @@
 		TRACE_DURATION(category, step, __VA_ARGS__);                                       \
 		write(category, flow, id);                                                         \
 	} while (0)
+#endif
 
 /*
  * Virtual threads: what happens elsewhere, or another time, on a device as it may be. Each is a track of its own beside the
