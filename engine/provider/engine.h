@@ -62,8 +62,7 @@ struct fx_thread {
 	uint32_t stacks;	 /* categories whose calls carry their stack */
 	uint64_t stack_duration; /* ticks: if they took so long */
 	uint32_t deep;		 /* open function calls beyond limit */
-	uint32_t
-	    unusual; /* not 0: there are some, or there is no usual_limit; see fx_thread_deepen() */
+	uint32_t unusual; /* FX_UNUSUAL_*: why ends of functions do not go the hooks' usual way */
 	struct fx_thread_slot *slot;	 /* NULL: never adopted */
 	struct fx_buffer_header *header; /* of the buffer that `slot` is in */
 	struct fx_cursor cursor[FX_LEVELS] __attribute__((aligned(64)));
@@ -233,6 +232,21 @@ fx_hot const struct fx_common *fx_common(void)
 	return fx_load_relaxed(&fx_engine.common);
 }
 
+/* Whether the manager is no more: the kernel has written so, and nothing is read through it. */
+fx_hot bool fx_manager_is_gone(void)
+{
+	const uint32_t *owner = &fx_common()->owner;
+#if defined(__x86_64__) && !defined(FX_TSAN)
+	bool gone;
+
+	/* (A compiler loads it first.) */
+	__asm__ __volatile__("testl %2, %1" : "=@ccnz"(gone) : "m"(*owner), "i"(FX_OWNER_DIED));
+	return gone;
+#else
+	return fx_load_relaxed(owner) & FX_OWNER_DIED; /* relaxed: see above */
+#endif
+}
+
 /* Among `categories`: an exit looks, and an exit without entry is no loss. Never in a state. */
 #define FX_LOOK_EXIT (1u << 30)
 
@@ -250,9 +264,7 @@ fx_hot struct fx_thread *fx_thread_in(uint64_t state, uint32_t categories)
 {
 	struct fx_thread *t = fx_self; /* if it is one */
 
-	/* owner: written by the kernel alone; nothing is read through it */
-	if (fx_unlikely(!fx_own_is_known() || t->state != state ||
-			(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
+	if (fx_unlikely(!fx_own_is_known() || t->state != state || fx_manager_is_gone()))
 		return fx_thread_adopt(categories);
 	return t;
 }
@@ -277,9 +289,8 @@ fx_hot struct fx_thread *fx_thread_usual(void)
 	uint64_t state = fx_load_relaxed(&fx_control()->state);
 	struct fx_thread *t = fx_self; /* if it is one */
 
-	/* owner: as in fx_thread_in() */
 	if (fx_unlikely(!(uint32_t)state || !fx_own_is_known() || t->state != state ||
-			!t->usual_limit || (fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED)))
+			!t->usual_limit || fx_manager_is_gone()))
 		return NULL;
 	return t;
 }
@@ -289,11 +300,15 @@ fx_hot uint64_t fx_now(void)
 	return fx_ticks(fx_engine.clock_kind);
 }
 
+#define FX_UNUSUAL_SLOW	 1u /* calls are beyond the limit, or there is no usual_limit */
+#define FX_UNUSUAL_SHORT 2u /* there is a min_duration */
+
 /* So many open function calls of `t` are beyond its limit. */
 fx_hot void fx_thread_deepen(struct fx_thread *t, uint32_t deep)
 {
 	t->deep = deep;
-	t->unusual = deep != 0 || !t->usual_limit;
+	t->unusual = (deep || !t->usual_limit ? FX_UNUSUAL_SLOW : 0) |
+		     (t->min_duration ? FX_UNUSUAL_SHORT : 0);
 }
 
 /*
@@ -305,8 +320,10 @@ fx_hot uint64_t fx_thread_time(struct fx_thread *t, uint64_t now)
 {
 	uint64_t least = t->now + fx_engine.tick_step;
 
-	if (now < least)
+	if (fx_unlikely(now < least)) {
 		now = least;
+		__asm__("" : "+r"(now)); /* by a branch, which is foreseen */
+	}
 	t->now = now;
 	return now;
 }

@@ -15,10 +15,17 @@
 
 #include "engine/provider/engine.h"
 
-/* The slot of an address in the table of names. Near functions get near slots (locality); far ones with equal low bits are told apart. */
+/* The slot of an address in the table of names. Near functions get near slots (locality). */
 fx_hot uint32_t fx_string_hash(uint64_t function)
 {
-	return (uint32_t)((function >> 4) ^ (function >> 20)) & (FX_FUNCTION_SLOTS - 1);
+	return (uint32_t)(function >> 4) & (FX_FUNCTION_SLOTS - 1);
+}
+
+/* By bytes: so the table's place is part of the load. */
+fx_hot uint64_t *fx_string_slot(uint64_t address)
+{
+	return (uint64_t *)((char *)fx_engine.wiped + offsetof(struct fx_wiped, functions) +
+			    (address >> 1 & (FX_FUNCTION_SLOTS - 1) * sizeof(uint64_t)));
 }
 
 /* In a table entry: the address has no index. No user-space address has this bit. */

@@ -182,7 +182,7 @@ fx_hot bool event_knows(const char *text, uint64_t *ret)
 {
 	uint64_t address = (uint64_t)(uintptr_t)text;
 	/* relaxed: as in the hooks, a slot is one word; the record that it names was published before it */
-	uint64_t s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(address)]);
+	uint64_t s = fx_load_relaxed(fx_string_slot(address));
 
 	*ret = s & FX_ADDRESS_INDEX;
 	return text && s >> FX_ADDRESS_SHIFT == address && *ret;

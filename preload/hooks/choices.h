@@ -39,7 +39,7 @@ fx_hot uint64_t fx_choice_word(uint64_t function, uint64_t state)
 
 fx_hot uint32_t fx_choice_slot(uint64_t function)
 {
-	return (uint32_t)(function >> 4 ^ function >> 17) & ((1u << FX_CHOICES_LOG2) - 1);
+	return (uint32_t)(function >> 4) & ((1u << FX_CHOICES_LOG2) - 1);
 }
 
 /* FX_CHOICE_OUT, with or without FX_CHOICE_COUNTED: it is left out; FX_CHOICE_SCOPED; 0: its calls are recorded; anything else: nobody has looked as yet. */

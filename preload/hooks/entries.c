@@ -30,7 +30,7 @@ bool fx_entry_record(uint64_t place)
 	if (fx_unlikely(!t))
 		return false;
 	/* relaxed: a slot is one word; the record that it names was published before it */
-	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(place)]);
+	s = fx_load_relaxed(fx_string_slot(place));
 	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != place) ||
 	    fx_unlikely(!fx_record_reserve_easily(t, 2, (struct fx_claim){0}, &p)))
 		return false;

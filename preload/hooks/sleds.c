@@ -30,10 +30,35 @@ struct fx_frame *fx_sled_enter(uint64_t function, uint64_t site, uint64_t sp, ui
 	return used;
 }
 
+/* What comes above a call whose record is written is the slow half's, which finds by it that it is (closing writes records, by code that
+ * may use vectors). */
+fx_hot bool sled_covered(struct fx_thread *t, struct fx_frame *f)
+{
+	if (t->top > f + 1)
+		f->sp |= FX_FRAME_SILENT;
+	fx_record_over(t, 0);
+	return t->top <= f;
+}
+
+fx_hot bool sled_leave_newest(uint32_t unusual, uint64_t function, uint64_t sp)
+{
+	struct fx_thread *t = fx_self;
+	struct fx_frame *f = t->top - 1;
+	struct fx_hooks_ending ending;
+
+	switch (fx_hooks_leave_newest(t, unusual, function, sp, NULL, false, &ending)) {
+	case FX_LEFT:
+		return true;
+	case FX_LEFT_COVERED:
+		return sled_covered(t, f);
+	default:
+		return false;
+	}
+}
+
 bool fx_sled_leave(uint64_t function, uint64_t sp)
 {
 	uint64_t state = fx_load_relaxed(&fx_control()->state); /* relaxed: as in hooks.c */
-	bool unnamed = false;
 	uint64_t choice;
 
 	if (!fx_hooks_are_on(state))
@@ -45,8 +70,12 @@ bool fx_sled_leave(uint64_t function, uint64_t sp)
 		if (!fx_hooks_leave_is_chosen(state, choice))
 			return false;
 	}
-	return fx_hooks_is_usual(fx_self, state) &&
-	       fx_hooks_leave_usually(fx_self, function, sp, NULL, false, &unnamed);
+	if (!fx_hooks_is_usual(fx_self, state))
+		return false;
+	if (fx_likely(fx_hooks_ends_are(fx_self, 0)))
+		return sled_leave_newest(0, function, sp);
+	return fx_hooks_ends_are(fx_self, FX_UNUSUAL_SHORT) &&
+	       sled_leave_newest(FX_UNUSUAL_SHORT, function, sp);
 }
 
 void fx_sled_enter_slowly(uint64_t function, uint64_t site, uint64_t sp, uint64_t place,

@@ -31,12 +31,16 @@ fx_hot bool fx_hooks_are_on(uint64_t state)
 	return state & (FX_CAT_FUNCTIONS | FX_STATE_STOPPING);
 }
 
-/* `t` is this thread's state, it has recorded since tracing began, and the manager lives. */
+/* `t` is this thread's state, and it has recorded since tracing began. */
+fx_hot bool fx_hooks_is_known(const struct fx_thread *t, uint64_t state)
+{
+	return fx_own_is_known() && t->state == state;
+}
+
+/* The same, and the manager lives. (Entries do not ask: an open call without a manager is nothing, and its end asks.) */
 fx_hot bool fx_hooks_is_usual(const struct fx_thread *t, uint64_t state)
 {
-	/* owner: as in fx_thread_in() */
-	return fx_own_is_known() && t->state == state &&
-	       !(fx_load_relaxed(&fx_common()->owner) & FX_OWNER_DIED);
+	return fx_hooks_is_known(t, state) && !fx_manager_is_gone();
 }
 
 /* False: nothing has happened, but for a frame that a handler has used in between, *ret_used: it is to be taken back.
@@ -48,7 +52,7 @@ fx_hot bool fx_hooks_enter_usually(uint64_t state, uint64_t function, uint64_t s
 	struct fx_frame *f;
 	uint64_t known;
 
-	if (fx_unlikely(!fx_hooks_is_usual(t, state)))
+	if (fx_unlikely(!fx_hooks_is_known(t, state)))
 		return false;
 	f = t->top;
 	known = fx_caller_look(&f[-1], key, place, sp);
@@ -70,49 +74,58 @@ fx_hot bool fx_hooks_enter_usually(uint64_t state, uint64_t function, uint64_t s
 
 /* A call that ends, by its times; no end: none. Handlers may close it until its record is claimed. */
 struct fx_hooks_ending {
+	struct fx_frame *frame;
 	uint64_t start, end;
 };
 
-/*
- * Takes off the call whose record is written, or not wanted. False: what a handler has left open above it is to be closed first, which the
- * slow half does; it finds by the call that it is recorded already. (Closing writes records, by code that may use vectors.)
- */
-fx_hot bool fx_hooks_take_off(struct fx_thread *t, struct fx_frame *f)
+fx_hot struct fx_hooks_ending fx_hooks_ending_now(struct fx_thread *t, struct fx_frame *f)
 {
-	if (fx_likely(t->top == f + 1)) {
-		fx_frame_done_newest(t, f, 0);
-		return true;
-	}
-	if (t->top > f + 1)
-		f->sp |= FX_FRAME_SILENT;
-	fx_record_over(t, 0);
-	return t->top <= f;
+	return (struct fx_hooks_ending){.frame = f,
+					.start = fx_load_relaxed(&f->start),
+					.end = fx_thread_time(t, fx_counter())};
 }
 
-/* Whether the newest call, which `function' ends here, is too short to be recorded: it is counted. *ret says when it was. */
+/* Whether the newest call, which ends here, is too short to be recorded: it is counted. *ret says when it was. */
 fx_hot bool fx_hooks_leave_is_short(struct fx_thread *t, struct fx_frame *f,
 				    struct fx_hooks_ending *ret)
 {
-	ret->start = fx_load_relaxed(&f->start);
-	ret->end = fx_thread_time(t, fx_counter());
+	*ret = fx_hooks_ending_now(t, f);
 	if (fx_likely(ret->end - ret->start >= t->min_duration))
 		return false;
 	t->slot->too_short++;
 	return true;
 }
 
-/* Writes its record, with the name of slot `s', and takes it off. False: nothing has happened, or it is still to be taken off. */
-fx_hot bool fx_hooks_leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t s,
-				 struct fx_hooks_ending ending)
+/* How far an end has come. */
+enum fx_hooks_left {
+	FX_LEFT,
+	FX_LEFT_NOT,	 /* nothing has happened; */
+	FX_LEFT_UNNAMED, /* nor here, and all is as usual but that the function's name is not known, as of all of which something is wanted; */
+	FX_LEFT_ROOMLESS, /* it has its times, but there is no room at hand for its record; */
+	FX_LEFT_COVERED, /* its record is written, or not wanted; what a handler has left open above it is to be closed first */
+};
+
+/* Takes off the call whose record is written, or not wanted. */
+fx_hot enum fx_hooks_left fx_hooks_take_off(struct fx_thread *t, struct fx_frame *f)
+{
+	if (fx_unlikely(t->top != f + 1))
+		return FX_LEFT_COVERED;
+	fx_frame_done_newest(t, f, 0);
+	return FX_LEFT;
+}
+
+/* Writes its record, with the name of slot `s', and takes it off. */
+fx_hot enum fx_hooks_left fx_hooks_leave_named(struct fx_thread *t, struct fx_frame *f, uint64_t s,
+					       struct fx_hooks_ending ending)
 {
 	struct fx_claim claim = {.time = ending.start, .at = 1};
 	uint64_t *p;
 
 	if (fx_unlikely(!fx_record_reserve_at_hand(t, 3, claim, &p)))
-		return false;
+		return FX_LEFT_ROOMLESS;
 	if (fx_unlikely(!fx_open_stands((struct fx_open){f, claim.time}))) {
 		fx_record_disclaim(t, p, claim, 0);
-		return true;
+		return FX_LEFT;
 	}
 	FX_FAULT(record_half);
 	p[2] = ending.end;
@@ -125,36 +138,39 @@ fx_hot bool fx_hooks_leave_named(struct fx_thread *t, struct fx_frame *f, uint64
 fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t sp, void *site,
 			   bool tail)
 {
-	uint64_t entered = fx_frame_sp(f);
-
+	/* (The mark in the lowest bit changes nothing: `sp' is even.) */
 	if (f->id != function)
 		return false;
-	return tail ? entered < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : entered >= sp;
+	return tail ? f->sp < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : f->sp >= sp;
 }
 
-/* The newest call ends here: writes its record, or counts it as too short, and takes it off. False: nothing has
- * happened, or it is still to be taken off, by the slow half; *ret_unnamed: all is as usual but that the function's name is not known, as of all of which something is wanted. The
- * steps are those of unwound.c. */
-fx_hot bool fx_hooks_leave_usually(struct fx_thread *t, uint64_t function, uint64_t sp, void *site,
-				   bool tail, bool *ret_unnamed)
+/* Whether ends go the usual way, or, of what is `unusual' here, that which has no more to it. */
+fx_hot bool fx_hooks_ends_are(const struct fx_thread *t, uint32_t unusual)
+{
+	return ((t->unusual ^ unusual) | t->busy[0]) == 0;
+}
+
+/* The newest call ends here, and fx_hooks_ends_are(t, unusual): writes its record, or counts it as too short, and takes it off. *ret: when
+ * it was. The steps are those of unwound.c. */
+fx_hot enum fx_hooks_left fx_hooks_leave_newest(struct fx_thread *t, uint32_t unusual,
+						uint64_t function, uint64_t sp, void *site,
+						bool tail, struct fx_hooks_ending *ret)
 {
 	struct fx_frame *f = t->top - 1;
-	struct fx_hooks_ending ending = {0};
 	uint64_t s;
 
-	if (fx_unlikely((t->unusual | t->busy[0]) != 0))
-		return false;
 	if (fx_unlikely(!fx_hooks_match(f, function, sp, site, tail)))
-		return false;
+		return FX_LEFT_NOT;
 	/* relaxed: a slot is one word; the record that it names was published before it. (Before the clock is read: so there is
 	 * less to do between this reading and the next call's.) */
-	s = fx_load_relaxed(&fx_engine.wiped->functions[fx_string_hash(function)]);
-	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function)) {
-		*ret_unnamed = true;
-		return false;
-	}
-	return fx_hooks_leave_is_short(t, f, &ending) ? fx_hooks_take_off(t, f)
-						      : fx_hooks_leave_named(t, f, s, ending);
+	s = fx_load_relaxed(fx_string_slot(function));
+	if (fx_unlikely(s >> FX_ADDRESS_SHIFT != function))
+		return FX_LEFT_UNNAMED;
+	if (!(unusual & FX_UNUSUAL_SHORT))
+		*ret = fx_hooks_ending_now(t, f);
+	else if (fx_hooks_leave_is_short(t, f, ret))
+		return fx_hooks_take_off(t, f);
+	return fx_hooks_leave_named(t, f, s, *ret);
 }
 
 #define FX_HOOKS_COUNTED_OUT (FX_CHOICE_OUT | FX_CHOICE_COUNTED)
@@ -211,21 +227,21 @@ fx_hot bool fx_hooks_enter_opens(uint64_t state, uint64_t sp)
 /* Where some functions are left out: whether a call of one of `choice' begins, ends, of which there is nothing to do but to see that. */
 fx_hot bool fx_hooks_enter_is_out(uint64_t state, uint64_t choice)
 {
-	if (choice == FX_CHOICE_SCOPED && fx_likely(fx_hooks_enter_is_outside(state)))
+	if (fx_likely(choice == FX_CHOICE_OUT))
 		return true;
-	if (choice == FX_HOOKS_COUNTED_OUT && fx_likely(fx_hooks_enter_is_counted_out(state)))
-		return true;
-	return fx_likely(choice == FX_CHOICE_OUT);
+	if (choice == FX_CHOICE_SCOPED)
+		return fx_likely(fx_hooks_enter_is_outside(state));
+	return choice == FX_HOOKS_COUNTED_OUT && fx_likely(fx_hooks_enter_is_counted_out(state));
 }
 
 fx_hot bool fx_hooks_leave_is_out(uint64_t state, uint64_t function, uint64_t choice)
 {
-	if (choice == FX_CHOICE_SCOPED && fx_likely(fx_hooks_leave_is_outside(state, function)))
+	if (fx_likely(choice == FX_CHOICE_OUT))
 		return true;
-	if (choice == FX_HOOKS_COUNTED_OUT &&
-	    fx_likely(fx_hooks_leave_is_counted_out(state, function)))
-		return true;
-	return fx_likely(choice == FX_CHOICE_OUT);
+	if (choice == FX_CHOICE_SCOPED)
+		return fx_likely(fx_hooks_leave_is_outside(state, function));
+	return choice == FX_HOOKS_COUNTED_OUT &&
+	       fx_likely(fx_hooks_leave_is_counted_out(state, function));
 }
 
 /* The same: whether it is recorded in the usual way. */

@@ -35,6 +35,6 @@ for compiler in gcc clang; do
 	"$FXTRACE" run -q --clock counter -c other -o off.fxt -- ./steps >counted || fail "status $?"
 	if [ $compiler = clang ]; then expect_steps 11 13 11 13; else expect_steps 9 9 9 9; fi
 	"$FXTRACE" run -q --clock counter -c steps -o on.fxt -- ./steps >counted || fail "status $?"
-	expect_steps 104 141 173 304
+	expect_steps 103 140 174 301
 	expect_clean on.fxt
 done
