@@ -32,14 +32,29 @@ static struct fx_frame frames_kept[FX_FRAMES] FX_LARGE;
 
 #define FRAMES_FEW 8u
 
+/* In a child of a child: private memory where the buffer of the first one's parent was. */
+static struct {
+	void *at;
+	uint64_t size;
+} fork_left;
+
+/*
+ * Whether there is still memory where the thread had its slot before the fork. Not if children have been made since: a handler
+ * of pthread_atfork() may fork, and its child go on with the fork that the handler came in, which its parent has begun.
+ */
+static bool fork_slot_stands(const struct fx_fork *before)
+{
+	const void *header = before->thread.header;
+
+	return before->thread.slot && (header == fx_engine.header || header == fork_left.at);
+}
+
 /*
  * In a child: puts private memory where the parent's buffer is. What the fork interrupted may write
  * there as before; `before` is the state of the thread that forked, if known.
  */
 static void fork_disown_buffer(const struct fx_fork *before)
 {
-	static void *left;
-	static uint64_t left_size;
 	/* Most have few calls open: on the stack they take one page less to touch. */
 	struct fx_frame few[FRAMES_FEW], *keep = few, *frames = NULL;
 	void *buffer = fx_engine.header;
@@ -50,7 +65,7 @@ static void fork_disown_buffer(const struct fx_fork *before)
 	if (fx_engine.wiped->disowned || !fx_engine_may(FX_ASK_FOLLOW))
 		return;
 	fx_engine.wiped->disowned = 1;
-	if (before && before->thread.slot) {
+	if (before && fork_slot_stands(before)) {
 		const struct fx_frame *top = before->thread.top - before->has_frame;
 
 		frames = before->thread.slot->frames;
@@ -61,10 +76,12 @@ static void fork_disown_buffer(const struct fx_fork *before)
 		if (kept > sizeof *frames) /* each page that is not looked at is a fault less */
 			memcpy(keep, frames, kept);
 	}
-	if (left && left != buffer)
-		fx_syscall2(SYS_munmap, left, left_size);
-	left = buffer;
-	left_size = size;
+	/* What a fork has interrupted that an earlier parent has begun may look there yet. */
+	if (fork_left.at && fork_left.at != buffer &&
+	    !(before && before->thread.header == fork_left.at))
+		fx_syscall2(SYS_munmap, fork_left.at, fork_left.size);
+	fork_left.at = buffer;
+	fork_left.size = size;
 	fx_syscall6(SYS_mmap, (long)buffer, (long)size, PROT_READ | PROT_WRITE,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	if (kept > sizeof *frames)
@@ -128,6 +145,7 @@ void fx_engine_after_fork(const struct fx_fork *before)
 	const char no_name =
 	    0; /* where other constants are is a page that a child does not look at else */
 	struct fx_thread *t;
+	bool slot_stands;
 
 	/* A guest's child is on the guest's storage. */
 	if (before->by_guest)
@@ -141,10 +159,12 @@ void fx_engine_after_fork(const struct fx_fork *before)
 	if (fx_engine.wiped->attached)
 		return;
 	t = fx_self;
+	slot_stands = fork_slot_stands(before);
 	fork_disown_buffer(before);
 	if (t != &fx_thread_off) {
 		/* Left to what was interrupted; fx_slot_claim() gives another. */
-		*t = before->thread;
+		if (slot_stands)
+			*t = before->thread;
 		t->state = t->adopted = 0;
 		fx_engine.wiped->left = (uint64_t)(t - fx_engine.wiped->threads) + 1;
 		fx_self = &fx_thread_off;

@@ -30,6 +30,15 @@ for options in '' '-m oneshot' '-m circular' '-b 64K'; do
 	expect_children "$burst"
 done
 
+# Handlers before a fork that fork themselves, and whose children go on with the fork that they came in.
+for count in 1 2 3; do
+	expect_ok "$FXTRACE" run -o trace.fxt -- ./forks handlers $count
+	expect_clean trace.fxt
+	list_archive trace.fxt
+	expect_equal $((2 << count)) "$(wc -l <processes)" "processes of $count handlers"
+	expect_events $(((2 << count) * 200)) 'name == "in_child"'
+done
+
 # All is told of children that were gone before the manager heard of them: whose they were, and how they ended.
 expect_status 0 "$FXTRACE" run -q -o trace.fxt -- ./forks silent 20
 expect_equal '' "$(cat err)" "said of a manager that was stopped"

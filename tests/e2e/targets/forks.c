@@ -6,6 +6,7 @@
  * forks programs N FILE  N programs in that time, then some more until one is told where the manager listens: says
  *                        how long the first took, and the slowest of the others, in ns
  * forks each             a child by each of libc's ways: 5, of which one is another's, as a daemon
+ * forks handlers N       N handlers before a fork that fork as well, and all go on: 2^(N+1) processes with 200 calls each
  * forks abandoned N      N children whose parent does not wait for them, while the manager is stopped
  */
 #include <fcntl.h>
@@ -203,6 +204,28 @@ static HIDDEN int programs(int count, char *file)
 	return 0;
 }
 
+static int handlers_left;
+
+static HIDDEN void handler_forks(void)
+{
+	if (handlers_left-- > 0)
+		fork();
+}
+
+static HIDDEN int handlers(int count)
+{
+	int status, wrong = 0;
+
+	handlers_left = count;
+	pthread_atfork(handler_forks, NULL, NULL);
+	fork();
+	for (int i = 0; i < CALLS; i++)
+		in_child();
+	while (wait(&status) > 0)
+		wrong |= status;
+	return wrong != 0;
+}
+
 HIDDEN int main(int argc, char **argv)
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0;
@@ -215,6 +238,8 @@ HIDDEN int main(int argc, char **argv)
 		return sleepers(count);
 	if (!strcmp(argv[1], "silent"))
 		return silent(count);
+	if (!strcmp(argv[1], "handlers"))
+		return handlers(count);
 	if (!strcmp(argv[1], "abandoned"))
 		return abandoned(count);
 	return programs(count, argv[3]);
