@@ -150,8 +150,8 @@ void fx_module_insert(Function &function, bool with_exceptions)
 	call_insert(function, first_after_places(function), offsetof(struct fxtrace_calls, enter));
 }
 
-void fx_module_add_site(Function &function, const std::string &file, unsigned line, unsigned size,
-			uint32_t flags)
+GlobalValue *fx_module_add_site(Function &function, const std::string &file, unsigned line,
+				unsigned size, uint32_t flags)
 {
 	Module &module = *function.getParent();
 	LLVMContext &context = module.getContext();
@@ -172,20 +172,25 @@ void fx_module_add_site(Function &function, const std::string &file, unsigned li
 	site->setMetadata(LLVMContext::MD_associated,
 			  MDNode::get(context, ValueAsMetadata::get(&function)));
 	site->setComdat(function.getComdat());
-	appendToCompilerUsed(module, {site});
+	return site;
 }
 
-void fx_module_write_gate(Module &module)
+bool fx_module_write(Module &module, std::vector<GlobalValue *> sites)
 {
 	LLVMContext &context = module.getContext();
 	Type *word = Type::getInt32Ty(context);
 	Constant *owner = ConstantDataArray::getString(context, FXTRACE_NOTE_OWNER);
 	StructType *type = StructType::get(context, {word, word, word, owner->getType(), word});
-	GlobalVariable *gate = gate_of(module), *note = holder_add(module, type, ".note.fxtrace");
+	GlobalVariable *gate = module.getNamedGlobal(GATE), *note;
 
+	if (!gate)
+		return false;
+	note = holder_add(module, type, ".note.fxtrace");
 	note->setInitializer(ConstantStruct::get(
 	    type, {ConstantInt::get(word, sizeof(FXTRACE_NOTE_OWNER)), ConstantInt::get(word, 4),
 		   ConstantInt::get(word, FXTRACE_NOTE_GATE), owner, distance(gate, note, 4)}));
 	note->setComdat(gate->getComdat());
-	appendToCompilerUsed(module, {note});
+	sites.push_back(note);
+	appendToCompilerUsed(module, sites);
+	return true;
 }

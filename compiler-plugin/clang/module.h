@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include <string>
+#include <vector>
 
 namespace llvm
 {
 class Function;
+class GlobalValue;
 class Module;
 } // namespace llvm
 
@@ -17,10 +19,10 @@ class Module;
 void fx_module_insert(llvm::Function &function, bool with_exceptions);
 
 /* A site. It goes where the function goes: out with its group, or with its section. */
-void fx_module_add_site(llvm::Function &function, const std::string &file, unsigned line,
-			unsigned size, uint32_t flags);
+llvm::GlobalValue *fx_module_add_site(llvm::Function &function, const std::string &file,
+				      unsigned line, unsigned size, uint32_t flags);
 
-/* The module's word, and the note that says where it is. */
-void fx_module_write_gate(llvm::Module &module);
+/* The note that says where the module's word is, and that it and the sites stay. False: no function has code. */
+bool fx_module_write(llvm::Module &module, std::vector<llvm::GlobalValue *> sites);
 
 #endif

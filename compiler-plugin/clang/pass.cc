@@ -22,6 +22,9 @@ namespace
 /* Of a function that has its code since before inlining: size and flags, with a blank between. */
 const char EARLY[] = "fxtrace-early";
 
+/* Of a coroutine; its parts inherit it. */
+const char COROUTINE[] = "fxtrace-coroutine";
+
 /* --- Options ---------------------------------------------------------------------------------- */
 
 bool is_early;
@@ -66,24 +69,38 @@ argument list("fxtrace-list", cl::desc("adds the functions' names to a file"));
 
 /* --- What is known of a function --------------------------------------------------------------- */
 
-/* __attribute__((annotate("fxtrace_never"))) and its like: functions by the text. */
-bool is_annotated(const Module &module, const Function &function, StringRef text)
+/* What the module says of its functions, gathered once. */
+struct marks {
+	SmallPtrSet<const Value *, 16> always,
+	    never; /* __attribute__((annotate("fxtrace_always"))) and its like */
+	SmallPtrSet<const Value *, 4>
+	    resolvers; /* these choose implementations while the module is being linked: nothing can be called yet */
+};
+
+void annotation_take(struct marks *marks, const ConstantStruct *entry)
+{
+	const auto *words = dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
+	const auto *string =
+	    words ? dyn_cast<ConstantDataSequential>(words->getInitializer()) : NULL;
+	StringRef text = string && string->isCString() ? string->getAsCString() : "";
+
+	if (text == "fxtrace_always")
+		marks->always.insert(entry->getOperand(0)->stripPointerCasts());
+	else if (text == "fxtrace_never")
+		marks->never.insert(entry->getOperand(0)->stripPointerCasts());
+}
+
+struct marks marks_of(const Module &module)
 {
 	const GlobalVariable *all = module.getNamedGlobal("llvm.global.annotations");
 	const ConstantArray *array = all ? dyn_cast<ConstantArray>(all->getInitializer()) : NULL;
+	struct marks marks;
 
-	for (unsigned i = 0; array && i < array->getNumOperands(); i++) {
-		const auto *entry = cast<ConstantStruct>(array->getOperand(i));
-		const auto *words =
-		    dyn_cast<GlobalVariable>(entry->getOperand(1)->stripPointerCasts());
-		const auto *string =
-		    words ? dyn_cast<ConstantDataSequential>(words->getInitializer()) : NULL;
-
-		if (entry->getOperand(0)->stripPointerCasts() == &function && string &&
-		    string->isCString() && string->getAsCString() == text)
-			return true;
-	}
-	return false;
+	for (unsigned i = 0; array && i < array->getNumOperands(); i++)
+		annotation_take(&marks, cast<ConstantStruct>(array->getOperand(i)));
+	for (const GlobalIFunc &chosen : module.ifuncs())
+		marks.resolvers.insert(chosen.getResolver()->stripPointerCasts());
+	return marks;
 }
 
 /* Without debug information a function's file is taken for the one that is compiled, and its line is not known. */
@@ -126,16 +143,6 @@ struct fx_named named_of(const Function &function)
 	return named;
 }
 
-/* It chooses an implementation while the module is being linked: nothing can be called yet. */
-bool is_resolver(const Module &module, const Function &function)
-{
-	for (const GlobalIFunc &chosen : module.ifuncs()) {
-		if (chosen.getResolver()->stripPointerCasts() == &function)
-			return true;
-	}
-	return false;
-}
-
 /* Made by the compiler for itself: what runs constructors and has no line of its own. */
 bool is_artificial(const Function &function)
 {
@@ -145,18 +152,18 @@ bool is_artificial(const Function &function)
 	       name.startswith("__clang_") || name.startswith("__tls_init");
 }
 
-bool is_wanted_at_all(const Module &module, const Function &function)
+bool is_wanted_at_all(const struct marks &marks, const Function &function)
 {
 	struct fx_named named;
 
 	if (function.isDeclaration() || function.hasFnAttribute(Attribute::Naked) ||
-	    is_resolver(module, function) || is_annotated(module, function, "fxtrace_never"))
+	    marks.resolvers.count(&function) || marks.never.count(&function))
 		return false;
 	/* Its code is another file's; or nobody's, and then it has no address. */
 	if (function.hasAvailableExternallyLinkage() &&
 	    (!is_early || function.hasFnAttribute(Attribute::AlwaysInline)))
 		return false;
-	if (is_annotated(module, function, "fxtrace_always"))
+	if (marks.always.count(&function))
 		return true;
 	if (is_artificial(function))
 		return false;
@@ -191,12 +198,12 @@ uint32_t flags_of(const struct fx_body &body)
 
 /* --- Passes ----------------------------------------------------------------------------------- */
 
-bool is_body_wanted(const Module &module, const Function &function, const struct fx_body *body)
+bool is_body_wanted(const struct marks &marks, const Function &function, const struct fx_body *body)
 {
-	return is_annotated(module, function, "fxtrace_always") || fx_choice_body(body);
+	return marks.always.count(&function) || fx_choice_body(body);
 }
 
-/* A coroutine is cut into parts later. Each gets its code then. */
+/* A coroutine is cut into parts later. Each gets its code then, in both ways. */
 bool is_whole_coroutine(const Function &function)
 {
 	return function.hasFnAttribute("coroutine.presplit") ||
@@ -221,6 +228,7 @@ const char *obstacle(const Module &module)
 struct early_pass : PassInfoMixin<early_pass> {
 	PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
 	{
+		const struct marks marks = marks_of(module);
 		const char *why = obstacle(module);
 		bool changed = false;
 
@@ -232,11 +240,14 @@ struct early_pass : PassInfoMixin<early_pass> {
 		for (Function &function : module) {
 			struct fx_body body;
 
-			if (!is_early || !is_wanted_at_all(module, function) ||
-			    is_whole_coroutine(function))
+			if (is_whole_coroutine(function)) {
+				function.addFnAttr(COROUTINE);
+				continue;
+			}
+			if (!is_early || !is_wanted_at_all(marks, function))
 				continue;
 			body = body_of(function);
-			if (!is_body_wanted(module, function, &body))
+			if (!is_body_wanted(marks, function, &body))
 				continue;
 			fx_module_insert(function, true);
 			function.addFnAttr(EARLY,
@@ -255,47 +266,51 @@ struct early_pass : PassInfoMixin<early_pass> {
 
 /* Of -O0 too. */
 struct late_pass : PassInfoMixin<late_pass> {
-	static void site_add(Function &function, unsigned size, uint32_t flags)
+	std::vector<GlobalValue *> sites;
+
+	void site_add(Function &function, unsigned size, uint32_t flags)
 	{
 		std::string file = file_of(function);
 		unsigned line = line_of(function);
 
-		fx_module_add_site(function, file, line, size, flags);
+		sites.push_back(fx_module_add_site(function, file, line, size, flags));
 		fx_list_add(function.getName().str(), file, line);
+	}
+
+	/* Early code is written down now that it is not inlined any more. */
+	void function_take(const struct marks &marks, Function &function)
+	{
+		struct fx_body body;
+		unsigned size;
+		uint32_t flags;
+
+		if (function.hasFnAttribute(EARLY)) {
+			sscanf(function.getFnAttribute(EARLY).getValueAsString().str().c_str(),
+			       "%u %u", &size, &flags);
+			site_add(function, size, flags);
+			return;
+		}
+		if ((is_early && !function.hasFnAttribute(COROUTINE)) ||
+		    !is_wanted_at_all(marks, function))
+			return;
+		body = body_of(function);
+		if (!is_body_wanted(marks, function, &body))
+			return;
+		fx_module_insert(function, false);
+		site_add(function, body.size, flags_of(body));
 	}
 
 	PreservedAnalyses run(Module &module, ModuleAnalysisManager &)
 	{
-		bool changed = false;
+		const struct marks marks = marks_of(module);
 
 		for (Function &function : module) {
-			struct fx_body body;
-			unsigned size;
-			uint32_t flags;
-
-			if (function.isDeclaration() || function.hasAvailableExternallyLinkage())
-				continue;
-			if (function.hasFnAttribute(EARLY)) {
-				sscanf(
-				    function.getFnAttribute(EARLY).getValueAsString().str().c_str(),
-				    "%u %u", &size, &flags);
-				site_add(function, size, flags);
-				changed = true;
-				continue;
-			}
-			if ((is_early && !function.getName().contains(".resume")) ||
-			    !is_wanted_at_all(module, function))
-				continue;
-			body = body_of(function);
-			if (!is_body_wanted(module, function, &body))
-				continue;
-			fx_module_insert(function, false);
-			site_add(function, body.size, flags_of(body));
-			changed = true;
+			if (!function.isDeclaration() && !function.hasAvailableExternallyLinkage())
+				function_take(marks, function);
 		}
-		if (changed)
-			fx_module_write_gate(module);
-		return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+		/* What was inlined has its code, too, without a site. */
+		return fx_module_write(module, sites) ? PreservedAnalyses::none()
+						      : PreservedAnalyses::all();
 	}
 
 	static bool isRequired()

@@ -69,6 +69,47 @@ for optimise in -O0 -O2; do
 	done
 done
 
+# --- Coroutines: the function that makes one, and its part each time that it goes on ----------------
+
+cat >counts.cc <<'END'
+#include <coroutine>
+#include <cstdio>
+struct numbers {
+	struct promise_type {
+		int value;
+		numbers get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
+		std::suspend_always initial_suspend() { return {}; }
+		std::suspend_always final_suspend() noexcept { return {}; }
+		std::suspend_always yield_value(int i) { value = i; return {}; }
+		void return_void() {}
+		void unhandled_exception() {}
+	};
+	std::coroutine_handle<promise_type> handle;
+};
+__attribute__((noinline)) numbers counts(int n) { for (int i = 0; i < n; i++) co_yield i; }
+int main(int argc, char **)
+{
+	numbers g = counts(10 * argc);
+	int sum = 0;
+
+	while (!g.handle.done()) {
+		g.handle.resume();
+		sum += g.handle.promise().value;
+	}
+	g.handle.destroy();
+	std::printf("%d\n", sum);
+}
+END
+for optimise in -O0 -O2; do
+	for when in '' "${early[*]}"; do
+		# shellcheck disable=SC2086 # several options
+		built counts clang++ "${with_plugin[@]}" -std=c++20 $optimise $when counts.cc
+		expect_unharmed 0 ./counts
+		counted trace.fxt | grep '^counts' >counted
+		expect_equal 'counts(int) 1 counts(int) [clone .destroy] 1 counts(int) [clone .resume] 11' "$(sort counted | xargs)" "coroutine, $optimise $when"
+	done
+done
+
 # --- Without a tracer, stripped, in libraries, beside GCC's files ---------------------------------
 
 built alone clang "${with_plugin[@]}" -O2 "$FX_SRCDIR/tests/e2e/plugin.c"
