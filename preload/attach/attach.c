@@ -514,6 +514,9 @@ int fx_attach_anew(void)
 
 	if (fd < 0)
 		return fd; /* all is as it was */
+	/* A child's own memory was brought by itself. Where its parent's was, there may be the program's by now. */
+	if (mapped.buffer != (const void *)fx_engine.header)
+		mapped.buffer = NULL;
 	fx_engine_detach();
 	fx_mapped_keep(&mapped, &fx_engine.layout);
 	if (!fx_engine_renew()) {
