@@ -30,6 +30,13 @@ for options in '' '-m oneshot' '-m circular' '-b 64K'; do
 	expect_children "$burst"
 done
 
+# Daemons: who made them is gone when they begin.
+expect_ok "$FXTRACE" run -o trace.fxt -- ./forks daemons 20
+expect_clean trace.fxt
+list_archive trace.fxt
+expect_equal 41 "$(wc -l <processes)" "processes of 20 daemons"
+expect_events 4000 'name == "in_child"'
+
 # Handlers before a fork that fork themselves, and whose children go on with the fork that they came in.
 for count in 1 2 3; do
 	expect_ok "$FXTRACE" run -o trace.fxt -- ./forks handlers $count

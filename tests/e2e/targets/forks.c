@@ -6,6 +6,7 @@
  * forks programs N FILE  N programs in that time, then some more until one is told where the manager listens: says
  *                        how long the first took, and the slowest of the others, in ns
  * forks each             a child by each of libc's ways: 5, of which one is another's, as a daemon
+ * forks daemons N        N children of children that are gone before theirs make their calls
  * forks handlers N       N handlers before a fork that fork as well, and all go on: 2^(N+1) processes with 200 calls each
  * forks abandoned N      N children whose parent does not wait for them, while the manager is stopped
  */
@@ -204,6 +205,34 @@ static HIDDEN int programs(int count, char *file)
 	return 0;
 }
 
+/* The pipe ends when the last of them does. */
+static HIDDEN int daemons(int count)
+{
+	int ends[2];
+	char none;
+
+	if (pipe(ends) != 0)
+		return 1;
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0) {
+			pid_t parent = getpid();
+
+			if (fork() != 0)
+				_exit(0);
+			while (getppid() == parent)
+				usleep(1000);
+			for (int k = 0; k < CALLS; k++)
+				in_child();
+			_exit(0);
+		}
+		waitpid(pid, NULL, 0);
+	}
+	close(ends[1]);
+	return read(ends[0], &none, 1) != 0;
+}
+
 static int handlers_left;
 
 static HIDDEN void handler_forks(void)
@@ -238,6 +267,8 @@ HIDDEN int main(int argc, char **argv)
 		return sleepers(count);
 	if (!strcmp(argv[1], "silent"))
 		return silent(count);
+	if (!strcmp(argv[1], "daemons"))
+		return daemons(count);
 	if (!strcmp(argv[1], "handlers"))
 		return handlers(count);
 	if (!strcmp(argv[1], "abandoned"))
