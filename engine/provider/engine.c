@@ -24,7 +24,7 @@ static struct fx_control control_guests[2][FX_GUESTS_MAX + 1] FX_LARGE;
 struct fx_engine fx_engine = {.control = &control_off.control, .common = &common_off};
 
 /* So often the process itself has given something up: of a count that is as it was, what is refused may go back. */
-#define DECIDED 512u
+#define DECIDED 1024u
 
 _Static_assert(FX_ASK_ALL < DECIDED, "they share a word");
 

@@ -133,7 +133,8 @@ enum fx_ask {
 	FX_ASK_MEET = 64,      /* a manager that is not known yet */
 	FX_ASK_COPY = 128,     /* to copy memory that may be gone at any moment */
 	FX_ASK_TOGETHER = 256, /* for several things by one call, which else take one each */
-	FX_ASK_ALL = 511,
+	FX_ASK_STREAMS = 512,  /* to change by what libc's streams are read and written */
+	FX_ASK_ALL = 1023,
 	/* what nothing needs that the process has of its own */
 	FX_ASK_SPARED = FX_ASK_COPY | FX_ASK_TOGETHER,
 	FX_ASK_FOLLOW = FX_ASK_CHILD | FX_ASK_SELF,

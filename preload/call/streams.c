@@ -167,7 +167,7 @@ fx_cold void fx_streams_see_first(void)
 {
 	bool seen = false;
 
-	if (!fx_category_on(FX_CAT_SYSCALL) || !fx_engine_may(FX_ASK_PAGES))
+	if (!fx_category_on(FX_CAT_SYSCALL) || !fx_engine_may(FX_ASK_STREAMS))
 		return;
 	if (fx_cas_acq_rel(&fx_streams_are_seen, &seen, true)) {
 		const struct stream_ways from = stream_ways_libc(), to = stream_ways_own();

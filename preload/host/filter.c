@@ -281,6 +281,7 @@ static const struct {
 #define MEET				      FX_ASK_MEET
 #define COPY				      FX_ASK_COPY
 #define TOGETHER			      FX_ASK_TOGETHER
+#define STREAMS				      FX_ASK_STREAMS
 #define FX_ASK(groups, call, position, value) {groups, SYS_##call, position, value},
 #include "preload/host/asks.def"
 #undef FX_ASK
