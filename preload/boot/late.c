@@ -90,6 +90,7 @@ static int late_begin(struct fx_late *late)
 		return r;
 	fx_fd_table_init();
 	fx_tables_make();
+	fx_streams_begin();
 	r = fx_words_change(&count);
 	late->words = count.changed;
 	late->left = count.left;

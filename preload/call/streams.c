@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <bits/types/struct_FILE.h>
@@ -25,7 +26,12 @@ extern struct {
 	const void *table;
 } _IO_2_1_stdin_;
 
-bool fx_streams_are_seen;
+#define BUSY_PID_SHIFT 3
+
+/* Who is changing the words needs two system calls for it: for so long its end is waited for. */
+#define YIELDS_MAX 1000u
+
+uint64_t fx_streams_state;
 
 /* --- What is recorded --------------------------------------------------------------------------- */
 
@@ -126,29 +132,44 @@ static bool stream_tables(uint64_t *ret_start, uint64_t *ret_end)
 	return false;
 }
 
-/* In words that others go by meanwhile. */
-static void stream_ways_change(const struct stream_ways *from, const struct stream_ways *to)
+/* A word that others go by meanwhile. */
+static void stream_way_set(uint64_t *way, uint64_t from, uint64_t to)
+{
+	/* relaxed: what either leads to was there before this library's first call */
+	if (fx_load_relaxed(way) == from)
+		fx_cas_acq_rel(way, &from, to);
+}
+
+static bool stream_way_is(const uint64_t *way, uint64_t from, uint64_t to)
+{
+	const uint64_t is = fx_load_relaxed(way); /* as above */
+
+	return is == from || is == to;
+}
+
+/* False: nothing is changed. What is changed by half already, by a thread that a fork has left behind, is changed whole. */
+static bool stream_ways_change(const struct stream_ways *from, const struct stream_ways *to)
 {
 	const uint64_t page = getauxval(AT_PAGESZ);
 	uint64_t start, end, first, size;
 
 	if (!stream_tables(&start, &end))
-		return;
+		return false;
 	first = FX_ALIGN_DOWN(start, page);
 	size = FX_ALIGN_UP(end, page) - first;
 	if (fx_syscall3(SYS_mprotect, first, size, PROT_READ | PROT_WRITE) != 0)
-		return;
+		return false;
 	for (uint64_t at = start; at + sizeof(*from) <= end; at += sizeof(uint64_t)) {
 		struct stream_ways *ways = (struct stream_ways *)(uintptr_t)at;
-		uint64_t read = from->read, write = from->write;
 
-		/* relaxed: what they lead to was there before this library's first call */
-		if (fx_load_relaxed(&ways->read) != read || fx_load_relaxed(&ways->write) != write)
+		if (!stream_way_is(&ways->read, from->read, to->read) ||
+		    !stream_way_is(&ways->write, from->write, to->write))
 			continue;
-		fx_cas_acq_rel(&ways->read, &read, to->read);
-		fx_cas_acq_rel(&ways->write, &write, to->write);
+		stream_way_set(&ways->read, from->read, to->read);
+		stream_way_set(&ways->write, from->write, to->write);
 	}
 	fx_syscall3(SYS_mprotect, first, size, PROT_READ);
+	return true;
 }
 
 static struct stream_ways stream_ways_libc(void)
@@ -163,26 +184,90 @@ static struct stream_ways stream_ways_own(void)
 				    stream_address((const void *)stream_writes)};
 }
 
+/* --- Who changes them ---------------------------------------------------------------------------- */
+
+static uint64_t streams_busy(void)
+{
+	return (uint64_t)(uint32_t)fx_engine.pid << BUSY_PID_SHIFT | FX_STREAMS_BUSY;
+}
+
+static bool streams_are_at(uint64_t state)
+{
+	return state == streams_busy();
+}
+
+/*
+ * Makes the words lead from `from` to `to`, and the state `done`, or `failed`. False: it was not `state` any more. One thread at a
+ * time: two would make the page read-only under each other's writes. So would a handler in the middle, and the child that it forks.
+ */
+static bool streams_turn(uint64_t state, const struct stream_ways *from,
+			 const struct stream_ways *to, uint64_t done, uint64_t failed)
+{
+	const uint64_t all = UINT64_MAX;
+	uint64_t before;
+	bool is_own;
+
+	if (fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof(all)) != 0)
+		return false;
+	/* Pairs with the release below, of who has changed them before. */
+	is_own = fx_cas_acq_rel(&fx_streams_state, &state, streams_busy());
+	if (is_own)
+		fx_store_release(&fx_streams_state, stream_ways_change(from, to) ? done : failed);
+	fx_syscall4(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, sizeof(all));
+	return is_own;
+}
+
+static bool streams_may_be_changed(void)
+{
+	return fx_engine_may(FX_ASK_STREAMS | FX_ASK_LOOK);
+}
+
 fx_cold void fx_streams_see_first(void)
 {
-	bool seen = false;
+	/* relaxed: an exchange follows */
+	uint64_t state = fx_load_relaxed(&fx_streams_state);
 
-	if (!fx_category_on(FX_CAT_SYSCALL) || !fx_engine_may(FX_ASK_STREAMS))
+	/* A guest's process, and the number that stands there, are not this one's. */
+	if (state & FX_STREAMS_SETTLED || streams_are_at(state) || fx_engine_is_stranger() ||
+	    fx_engine_is_lent())
 		return;
-	if (fx_cas_acq_rel(&fx_streams_are_seen, &seen, true)) {
+	if (!streams_may_be_changed()) {
+		fx_cas_acq_rel(&fx_streams_state, &state, FX_STREAMS_LEFT);
+	} else {
 		const struct stream_ways from = stream_ways_libc(), to = stream_ways_own();
 
-		stream_ways_change(&from, &to);
+		streams_turn(state, &from, &to, FX_STREAMS_CHANGED, FX_STREAMS_LEFT);
 	}
+}
+
+void fx_streams_begin(void)
+{
+	uint64_t left = FX_STREAMS_LEFT;
+
+	fx_cas_acq_rel(&fx_streams_state, &left, FX_STREAMS_UNTOUCHED);
 }
 
 void fx_streams_restore(void)
 {
-	bool seen = true;
+	const struct stream_ways from = stream_ways_own(), to = stream_ways_libc();
 
-	if (fx_cas_acq_rel(&fx_streams_are_seen, &seen, false)) {
-		const struct stream_ways from = stream_ways_own(), to = stream_ways_libc();
+	for (unsigned i = 0; i < YIELDS_MAX; i++) {
+		/* relaxed: an exchange follows */
+		uint64_t state = fx_load_relaxed(&fx_streams_state);
 
-		stream_ways_change(&from, &to);
+		if (state == FX_STREAMS_LEFT)
+			return;
+		if (state == FX_STREAMS_UNTOUCHED) {
+			if (fx_cas_acq_rel(&fx_streams_state, &state, FX_STREAMS_LEFT))
+				return;
+		} else if (!streams_may_be_changed()) {
+			return;
+		} else if (!streams_are_at(state) &&
+			   streams_turn(state, &from, &to, FX_STREAMS_LEFT, FX_STREAMS_CHANGED)) {
+			return;
+		} else {
+			fx_syscall0(SYS_sched_yield);
+		}
 	}
+	/* The words lead here for good, and from here on to libc's: this library stays where it is. */
 }

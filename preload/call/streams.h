@@ -14,24 +14,39 @@
 #ifndef FX_PRELOAD_STREAMS_H
 #define FX_PRELOAD_STREAMS_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "base/atomic.h"
 #include "base/compiler.h"
+#include "preload/call/call.h"
 
-extern bool fx_streams_are_seen;
+/* What has become of the tables' words, in the lowest bits; beside BUSY stands which process is at it, above. */
+enum {
+	FX_STREAMS_UNTOUCHED = 0,
+	FX_STREAMS_BUSY = 2,	/* somebody changes them */
+	FX_STREAMS_SETTLED = 1, /* a bit: nothing is to be done */
+	FX_STREAMS_CHANGED = FX_STREAMS_SETTLED,
+	FX_STREAMS_LEFT =
+	    FX_STREAMS_SETTLED | 2, /* as they are, until this process is attached to again */
+};
+
+extern uint64_t fx_streams_state;
 
 fx_cold void fx_streams_see_first(void);
 
 /* Before a call of stdio. */
 fx_hot void fx_streams_see(void)
 {
-	/* relaxed: set by whoever changes them, and once is enough */
-	if (fx_unlikely(!fx_load_relaxed(&fx_streams_are_seen)))
+	/* relaxed: whoever changes something asks again, by an exchange */
+	if (fx_unlikely(!(fx_load_relaxed(&fx_streams_state) & FX_STREAMS_SETTLED)) &&
+	    fx_category_on(FX_CAT_SYSCALL))
 		fx_streams_see_first();
 }
 
-/* The words are as they were. */
+/* The process is attached to, maybe not for the first time. */
+void fx_streams_begin(void);
+
+/* The words are as they were, if that can be, and stay so until fx_streams_begin(). */
 void fx_streams_restore(void);
 
 #endif
