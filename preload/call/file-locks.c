@@ -150,7 +150,8 @@ struct fx_file_lock fx_close_begin(int fd)
 	    .owner = FX_FILE_LOCK_OF_PROCESS, .last = TO_THE_END, .frees = true, .closes = true};
 	bool is_none;
 
-	if (!file_lock_thread())
+	/* A forked child has none of the locks, which is known once it is attached. */
+	if (!file_lock_thread() || !fx_close_may_free())
 		return lock;
 	lock.begin = fx_now();
 	lock.key = file_key(fd, &is_none);
@@ -166,14 +167,24 @@ struct fx_file_lock fx_close_begin(int fd)
 	return lock;
 }
 
+static void close_tell(volatile void *object)
+{
+	const struct fx_file_lock lock = {.begin = fx_now(),
+					  .key = (uint64_t)(uintptr_t)object,
+					  .owner = FX_FILE_LOCK_OF_PROCESS};
+
+	file_lock_tell(&lock, FX_FILE_LOCK_NOT_SAID);
+}
+
 void fx_close_many(void)
 {
-	struct fx_file_lock lock = {.owner = FX_FILE_LOCK_OF_PROCESS};
-
-	if (fx_close_may_free() && file_lock_thread()) {
-		lock.begin = fx_now();
-		file_lock_tell(&lock, FX_FILE_LOCK_NOT_SAID);
-	}
+	/* A forked child has none of the locks, which is known once it is attached. */
+	if (!fx_close_may_free() || !file_lock_thread() || !fx_close_may_free())
+		return;
+	if (fx_load_relaxed(&record_locked_more))
+		close_tell(NULL); /* any file */
+	else
+		fx_objects_each(&record_locked, close_tell);
 }
 
 void fx_file_lock_end(const struct fx_file_lock *lock, bool failed)

@@ -40,7 +40,7 @@ fx_hot bool fx_close_may_free(void)
 /* The descriptor is about to be closed; fx_file_lock_end() follows. */
 struct fx_file_lock fx_close_begin(int fd);
 
-/* Many are, and which is not told. */
+/* Many are, and which is not told: any file that the process has locked may be among them. */
 void fx_close_many(void);
 
 /* The call is over; it has failed, or not. Keeps errno. */

@@ -52,3 +52,16 @@ bool fx_objects_have(const struct fx_objects *set, const volatile void *object)
 			return true;
 	return false;
 }
+
+void fx_objects_each(const struct fx_objects *set, void (*visit)(volatile void *object))
+{
+	const uint64_t *at = &set->addresses[0][0];
+
+	/* relaxed: what comes meanwhile is, or is not, visited */
+	for (size_t i = 0; i < (size_t)FX_OBJECTS_BUCKETS * FX_OBJECTS_WAYS; i++) {
+		const uint64_t address = fx_load_relaxed(&at[i]);
+
+		if (address)
+			visit((volatile void *)(uintptr_t)address);
+	}
+}

@@ -19,6 +19,7 @@ struct fx_objects {
 
 /* `object` is in the set from now on, or not. */
 void fx_objects_set(struct fx_objects *set, const volatile void *object, bool is_in);
+void fx_objects_each(const struct fx_objects *set, void (*visit)(volatile void *object));
 bool fx_objects_have(const struct fx_objects *set, const volatile void *object);
 
 #endif

@@ -45,6 +45,7 @@ done
 
 # Why: from the wait to the process that was slow, also if that ends with its lock.
 cat >slow.c <<'END'
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -74,12 +75,21 @@ static void await_waiter(int pid)
 int main(int argc, char **argv)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1};
-	int is_flock = !strcmp(argv[1], "flock"), dies = argc > 2;
+	int is_flock = !strcmp(argv[1], "flock"), dies = argc > 2 && !strcmp(argv[2], "dies");
 	int fd = open("slowly", O_RDWR | O_CREAT, 0600), held[2];
 	char byte;
 
 	if (pipe(held))
 		abort();
+	if (argc > 2 && !strcmp(argv[2], "many")) {
+		/* Another process, with another file, closes what it has. */
+		if (fork() == 0) {
+			fcntl(open("elsewhere", O_RDWR | O_CREAT, 0600), F_SETLK, &lock);
+			close_range(3, 100, 0);
+			_exit(0);
+		}
+		wait(NULL);
+	}
 	if (fork() == 0) {
 		fd = open("slowly", O_RDWR);
 		prctl(PR_SET_NAME, "holder");
@@ -102,10 +112,10 @@ int main(int argc, char **argv)
 }
 END
 compile slow -O1 -w slow.c
-for way in fcntl flock 'fcntl dies'; do
+for way in fcntl flock 'fcntl dies' 'fcntl many'; do
 	# shellcheck disable=SC2086 # words
 	expect_ok "$FXTRACE" run -q -o slow.fxt -- ./slow $way
-	expect_ok "$FXTRACE" why --json --min-share 0 --slice "${way% dies}:longest" slow.fxt
+	expect_ok "$FXTRACE" why --json --min-share 0 --slice "${way% *}:longest" slow.fxt
 	cp out why.json
 	expect_equal True "$(python3 -c 'import json
 rows = json.load(open("why.json"))["why"]["rows"]
