@@ -202,6 +202,12 @@ void fx_fd_forget(int fd)
 	fx_store_relaxed(&fx_fd_table.entries[fd].written, 0);
 }
 
+void fx_fd_forget_closed(int fd, uint32_t age)
+{
+	if (fx_fd_age(fd) == age)
+		fx_fd_forget(fd);
+}
+
 void fx_fd_opened_at(int fd, int directory, const char *name, int flags)
 {
 	fx_fd_forget(fd);

@@ -98,6 +98,9 @@ void fx_fd_event(int fd, bool is_semaphore);
 /* The number is closed, or was opened anew. Nothing in a vfork child: its descriptors are its own. */
 void fx_fd_forget(int fd);
 
+/* The number was closed, which was of this age before: nothing if it was opened anew meanwhile. */
+void fx_fd_forget_closed(int fd, uint32_t age);
+
 /* The same for all from `first` to `last`. */
 void fx_fd_forget_range(uint32_t first, uint32_t last);
 

@@ -57,13 +57,27 @@ static FILE *opened(FILE *f)
 	return f;
 }
 
-static struct fx_file_lock closes(const FILE *f)
+/* A call that closes a stream, and before that writes what it still holds: what is known of the descriptor is kept so long. */
+struct stream_close {
+	struct fx_file_lock lock;
+	int fd;
+	uint32_t age;
+};
+
+static struct stream_close stream_close_begin(const FILE *f)
 {
-	if (!f)
-		return (struct fx_file_lock){0};
-	fx_fd_forget(f->_fileno);
-	return fx_close_may_free() && f->_fileno >= 0 ? fx_close_begin(f->_fileno)
-						      : (struct fx_file_lock){0};
+	struct stream_close ret = {.fd = f ? f->_fileno : -1};
+
+	ret.age = fx_fd_age(ret.fd);
+	if (ret.fd >= 0 && fx_close_may_free())
+		ret.lock = fx_close_begin(ret.fd);
+	return ret;
+}
+
+static void stream_close_end(const struct stream_close *of)
+{
+	fx_fd_forget_closed(of->fd, of->age);
+	fx_file_lock_end(&of->lock, false);
 }
 
 static FILE *fx_call_fopen(const char *path, const char *mode)
@@ -78,19 +92,19 @@ static FILE *fx_call_fopen64(const char *path, const char *mode)
 
 static FILE *fx_call_freopen(const char *path, const char *mode, FILE *f)
 {
-	struct fx_file_lock lock = closes(f);
+	struct stream_close of = stream_close_begin(f);
 	FILE *ret = FX_REAL(freopen)(path, mode, f);
 
-	fx_file_lock_end(&lock, false);
+	stream_close_end(&of);
 	return opened(ret);
 }
 
 static FILE *fx_call_freopen64(const char *path, const char *mode, FILE *f)
 {
-	struct fx_file_lock lock = closes(f);
+	struct stream_close of = stream_close_begin(f);
 	FILE *ret = FX_REAL(freopen64)(path, mode, f);
 
-	fx_file_lock_end(&lock, false);
+	stream_close_end(&of);
 	return opened(ret);
 }
 
@@ -111,19 +125,19 @@ static FILE *fx_call_popen(const char *command, const char *mode)
 
 static int fx_call_pclose(FILE *f)
 {
-	struct fx_file_lock lock = closes(f);
+	struct stream_close of = stream_close_begin(f);
 	int ret = FX_REAL(pclose)(f);
 
-	fx_file_lock_end(&lock, false);
+	stream_close_end(&of);
 	return ret;
 }
 
 static int fx_call_fclose(FILE *f)
 {
-	struct fx_file_lock lock = closes(f);
+	struct stream_close of = stream_close_begin(f);
 	int ret = FX_REAL(fclose)(f);
 
-	fx_file_lock_end(&lock, false);
+	stream_close_end(&of);
 	return ret;
 }
 
