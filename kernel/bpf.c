@@ -97,7 +97,7 @@ int fx_bpf_link_point(int program, uint32_t number)
 
 uint64_t fx_bpf_missed(int program)
 {
-	/* Older headers do not have it: it stands behind what they have. */
+	/* Older headers do not have it (Linux 5.12): it stands behind what they have. */
 	enum { MISSED_AT = offsetof(struct bpf_prog_info, run_cnt) + 8 };
 	_Alignas(8) uint8_t info[MISSED_AT + 8] = {0};
 	uint64_t missed;

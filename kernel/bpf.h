@@ -25,7 +25,8 @@ int fx_bpf_link_raw(int program, const char *tracepoint);
 /* The same at a tracepoint by its number, before the records of it are written: it returns whether they are to be. */
 int fx_bpf_link_point(int program, uint32_t number);
 
-/* How often a program was not run since it would have come in the middle of one, which kernels before 5.12 do not say. */
+/* How often a program was not run since it would have come in the middle of one, whichever thread it would have run for: at raw tracepoints since
+ * Linux 6.1, before which they run even then; at others since 6.7, before which they are passed over all the same and nobody counts. */
 uint64_t fx_bpf_missed(int program);
 
 #endif

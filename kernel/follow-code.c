@@ -297,7 +297,8 @@ static void code_fork(struct fx_insns *code, const struct fx_follow_terms *terms
 }
 
 /*
- * Nobody has that number any more. It is no matter of the thread's end: a process's first thread may end, and another that executes a program
+ * Nobody has that number any more, but for a thread that was given it in the moment before, when all others had been given: that one is not
+ * followed any further. It is no matter of the thread's end: a process's first thread may end, and another that executes a program
  * has its number from then on, and the first that of the other.
  */
 static void code_free(struct fx_insns *code, const struct fx_follow_terms *terms)

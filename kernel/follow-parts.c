@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "kernel/follow-parts.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 void fx_part_read(struct fx_insns *code, int32_t size)
@@ -18,10 +19,11 @@ void fx_part_begin(struct fx_insns *code)
 }
 
 /* One more of what programs could not do. */
-static void code_count(struct fx_insns *code, const struct fx_follow_terms *terms)
+static void code_count(struct fx_insns *code, const struct fx_follow_terms *terms,
+		       enum fx_follow_count which)
 {
-	fx_insns_store_number(code, BPF_W, R10, FX_AT_ZERO, 0);
-	fx_insns_look_up_or(code, terms->maps.unfollowed, FX_AT_ZERO, FX_INSNS_END);
+	fx_insns_store_number(code, BPF_W, R10, FX_AT_ZERO, (int32_t)which);
+	fx_insns_look_up_or(code, terms->maps.counts, FX_AT_ZERO, FX_INSNS_END);
 	fx_insns_number(code, R1, 1);
 	fx_insns_put(code, BPF_STX | BPF_XADD | BPF_DW, R0, R1, 0, BPF_ADD);
 }
@@ -37,7 +39,7 @@ void fx_part_follow(struct fx_insns *code, const struct fx_follow_terms *terms, 
 	fx_insns_number(code, R4, BPF_ANY);
 	fx_insns_call(code, BPF_FUNC_map_update_elem);
 	had = fx_insns_jump(code, BPF_JEQ, R0, 0, 0);
-	code_count(code, terms);
+	code_count(code, terms, FX_FOLLOW_UNFOLLOWED);
 	fx_insns_land(code, had);
 }
 
@@ -98,12 +100,20 @@ void fx_part_scratch(struct fx_insns *code, const struct fx_follow_terms *terms,
 	fx_insns_move(code, R8, R0);
 }
 
+/* A ring that is full counts that itself. */
 void fx_part_tell(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
+	unsigned told, full;
+
 	fx_insns_move(code, R1, R6);
 	fx_insns_map(code, R2, terms->maps.events);
 	/* this processor's: BPF_F_CURRENT_CPU, which has 32 bits */
 	fx_insns_put(code, BPF_ALU | BPF_MOV | BPF_K, R3, 0, 0, -1);
 	fx_insns_move(code, R4, R8);
 	fx_insns_call(code, BPF_FUNC_perf_event_output);
+	told = fx_insns_jump(code, BPF_JSGE, R0, 0, 0);
+	full = fx_insns_jump(code, BPF_JEQ, R0, -ENOSPC, 0);
+	code_count(code, terms, FX_FOLLOW_UNTOLD);
+	fx_insns_land(code, told);
+	fx_insns_land(code, full);
 }

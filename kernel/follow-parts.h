@@ -39,7 +39,7 @@ void fx_part_read(struct fx_insns *code, int32_t size);
 void fx_part_scratch(struct fx_insns *code, const struct fx_follow_terms *terms,
 		     enum fx_follow_room room);
 
-/* The record of r8, of r5 bytes. */
+/* The record of r8, of r5 bytes. What finds no way into a ring is counted. */
 void fx_part_tell(struct fx_insns *code, const struct fx_follow_terms *terms);
 
 #endif

@@ -37,6 +37,10 @@ static void code_take_whole(struct fx_insns *code, const struct fx_point_shape *
 	fx_insns_move(code, R3, R6);
 	fx_part_read(code, (int32_t)shape->size);
 	fx_insns_number(code, R9, (int32_t)shape->size);
+	if (shape->is_cut) { /* the ring may have anything behind it */
+		fx_insns_store_number(code, BPF_W, R8, (int32_t)shape->size, 0);
+		fx_insns_add(code, R9, 4);
+	}
 	if (!shape->elsewhere_count)
 		return;
 	for (unsigned i = 0; i < shape->elsewhere_count; i++)

@@ -15,9 +15,15 @@ struct fx_follow_maps {
 	int tasks; /* threads that are followed, by number */
 	int calls; /* of a system call by its number the arguments that are texts, a bit for each */
 	int late; /* of a thread what could not be read as its call began: where it lies, and which argument it is */
-	int scratch;	/* of a processor room for records: enum fx_follow_room */
-	int events;	/* of a processor the event that takes records */
-	int unfollowed; /* one number: how many threads there was no room for */
+	int scratch; /* of a processor room for records: enum fx_follow_room */
+	int events;  /* of a processor the event that takes records */
+	int counts;  /* of what programs could not do: enum fx_follow_count */
+};
+
+enum fx_follow_count {
+	FX_FOLLOW_UNFOLLOWED, /* threads that there was no room for */
+	FX_FOLLOW_UNTOLD,     /* records that found no way into a ring */
+	FX_FOLLOW_COUNTS
 };
 
 /* What they are made for. */
@@ -40,7 +46,7 @@ enum fx_follow_room {
 	FX_FOLLOW_ROOMS
 };
 
-/* Bytes of a record. Of a tracepoint that is taken as it is, what lies beyond is not told. */
+/* Bytes of a record. Of a tracepoint that is taken as it is, what lies beyond is not told: a text is shorter, or is not there. */
 #define FX_FOLLOW_RECORD_MAX 2048u
 _Static_assert(FX_TEXTS_HEAD + FX_TEXT_MAX <= FX_FOLLOW_RECORD_MAX, "a text has room");
 

@@ -48,7 +48,7 @@ struct fx_follow {
 	int links[FX_TRACEPOINT_COUNT];
 	int programs[FX_TRACEPOINT_COUNT];
 	FX_VECTOR(struct follow_point) points;
-	uint64_t missed, unfollowed; /* as it was told last */
+	uint64_t untold; /* as it was asked last */
 };
 
 static int follow_run(struct fx_follow *follow, enum fx_tracepoint which)
@@ -101,11 +101,11 @@ static int maps_create(struct fx_follow_maps *maps)
 	maps->scratch =
 	    fx_bpf_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, FX_FOLLOW_RECORD_MAX, FX_FOLLOW_ROOMS);
 	maps->events = fx_bpf_map(BPF_MAP_TYPE_PERF_EVENT_ARRAY, 4, 4, (uint32_t)cpus);
-	maps->unfollowed = fx_bpf_map(BPF_MAP_TYPE_ARRAY, 4, 8, 1);
+	maps->counts = fx_bpf_map(BPF_MAP_TYPE_ARRAY, 4, 8, FX_FOLLOW_COUNTS);
 	if (maps->tasks < 0)
 		return maps->tasks;
 	return maps->calls < 0 || maps->late < 0 || maps->scratch < 0 || maps->events < 0 ||
-		       maps->unfollowed < 0
+		       maps->counts < 0
 		   ? -EINVAL
 		   : 0;
 }
@@ -249,7 +249,7 @@ void fx_follow_destroy(struct fx_follow *follow)
 	for (unsigned i = 0; i < 6; i++) {
 		const struct fx_follow_maps *maps = &follow->terms.maps;
 		int map = (const int[]){maps->tasks,   maps->calls,  maps->late,
-					maps->scratch, maps->events, maps->unfollowed}[i];
+					maps->scratch, maps->events, maps->counts}[i];
 
 		if (map >= 0)
 			close(map);
@@ -258,15 +258,7 @@ void fx_follow_destroy(struct fx_follow *follow)
 	free(follow);
 }
 
-static uint64_t more_than(uint64_t now, uint64_t *before)
-{
-	uint64_t more = now - *before;
-
-	*before = now;
-	return more;
-}
-
-uint64_t fx_follow_missed(struct fx_follow *follow)
+uint64_t fx_follow_missed(const struct fx_follow *follow)
 {
 	uint64_t missed = 0;
 
@@ -276,12 +268,21 @@ uint64_t fx_follow_missed(struct fx_follow *follow)
 	}
 	for (size_t i = 0; i < follow->points.count; i++)
 		missed += fx_bpf_missed(follow->points.items[i].program);
-	return more_than(missed, &follow->missed);
+	return missed;
 }
 
-uint64_t fx_follow_unfollowed(struct fx_follow *follow)
+uint64_t fx_follow_untold(struct fx_follow *follow)
 {
-	return more_than(fx_bpf_map_get(follow->terms.maps.unfollowed, 0), &follow->unfollowed);
+	uint64_t now = fx_bpf_map_get(follow->terms.maps.counts, FX_FOLLOW_UNTOLD);
+	uint64_t more = now - follow->untold;
+
+	follow->untold = now;
+	return more;
+}
+
+uint64_t fx_follow_unfollowed(const struct fx_follow *follow)
+{
+	return fx_bpf_map_get(follow->terms.maps.counts, FX_FOLLOW_UNFOLLOWED);
 }
 
 bool fx_follow_tells(const struct fx_follow *follow, uint32_t number)

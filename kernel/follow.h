@@ -36,8 +36,13 @@ bool fx_follow_tells(const struct fx_follow *follow, uint32_t number);
 /* Records of a processor go into the event `fd' (PERF_COUNT_SW_BPF_OUTPUT). 0 or -errno. */
 int fx_follow_direct(const struct fx_follow *follow, uint32_t cpu, int fd);
 
-/* Since it was asked last: records that were not told since each would have come in the middle of another, and threads that it had no room for. */
-uint64_t fx_follow_missed(struct fx_follow *follow);
-uint64_t fx_follow_unfollowed(struct fx_follow *follow);
+/* How often programs were not run, for whichever thread of the machine (fx_bpf_missed()): so many records may be missing, and may be none of ours. */
+uint64_t fx_follow_missed(const struct fx_follow *follow);
+
+/* Since it was asked last: records that found no way into a ring, and that no ring counts. */
+uint64_t fx_follow_untold(struct fx_follow *follow);
+
+/* Threads that it had no room for. */
+uint64_t fx_follow_unfollowed(const struct fx_follow *follow);
 
 #endif

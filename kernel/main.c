@@ -184,12 +184,13 @@ static void ready_tell(int fd, const struct fx_kernel_ready *ready)
 	(void)told;
 }
 
+/* What programs did not tell is of no matter to who is who: lives are told by the rings' own records, and programs that were not run made none of these. */
 static void losses_tell(struct fx_watch *watch, struct fx_follow *follow)
 {
 	uint64_t lost = fx_rings_lost(rings);
 
 	if (follow)
-		fx_kernel_lost(fx_follow_missed(follow));
+		fx_kernel_lost(fx_follow_untold(follow));
 	if (!lost)
 		return;
 	fx_kernel_lost(lost);
@@ -197,7 +198,7 @@ static void losses_tell(struct fx_watch *watch, struct fx_follow *follow)
 }
 
 /* At the end, since they may have been very many. */
-static void unfollowed_tell(struct fx_follow *follow)
+static void unfollowed_tell(const struct fx_follow *follow)
 {
 	uint64_t count = follow ? fx_follow_unfollowed(follow) : 0;
 
@@ -206,6 +207,19 @@ static void unfollowed_tell(struct fx_follow *follow)
 			"fxtrace: %" PRIu64
 			" threads beyond the first %u at a time are not followed by --kernel\n",
 			count, FX_FOLLOW_THREADS_MAX);
+}
+
+/* The kernel counts before a program looks whose thread it is: whether any was one of the traced program's nobody knows, so that it is no loss. */
+static void missed_tell(const struct fx_follow *follow)
+{
+	uint64_t count = follow ? fx_follow_missed(follow) : 0;
+
+	if (count)
+		fprintf(stderr,
+			"fxtrace: up to %" PRIu64
+			" records of --kernel may be missing: so often the kernel did not run a "
+			"program of BPF in the middle of another, for all threads of the machine\n",
+			count);
 }
 
 /* For how long tracing may not have been seen to run yet. */
@@ -243,6 +257,7 @@ static void records_work(struct fx_watch *watch, struct fx_follow *follow,
 	fx_watch_finish(watch);
 	losses_tell(watch, follow);
 	unfollowed_tell(follow);
+	missed_tell(follow);
 	fx_late_probes_tell(late);
 }
 
@@ -292,10 +307,14 @@ static uint32_t sets_had(const struct kernel_options *options,
 	return sets;
 }
 
-/* Whether programs are of use: for calls, or for what threads would inherit otherwise. */
+/* Whether programs are of use: for calls, or for what threads would inherit otherwise, which is nothing of what comes for all threads. */
 static bool follow_helps(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points)
 {
-	return points->tracepoints.sets & FX_KERNEL_TEXTS || (!wish->everyone && points->count);
+	bool inherits = false;
+
+	for (unsigned i = 0; i < points->count; i++)
+		inherits |= !points->list[i].is_wide;
+	return points->tracepoints.sets & FX_KERNEL_TEXTS || (!wish->everyone && inherits);
 }
 
 /* Without them, threads inherit events, and what system calls are given is shown as addresses. Of all threads, events tell but for calls. */

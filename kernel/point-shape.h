@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Fields whose bytes are elsewhere; no tracepoint has more. */
+/* Fields whose bytes are elsewhere. One that has more is left to events. */
 #define FX_POINT_ELSEWHERE_MAX 8u
 
 struct fx_point_shape {
@@ -17,6 +17,7 @@ struct fx_point_shape {
 		bool is_relative;
 	} elsewhere[FX_POINT_ELSEWHERE_MAX];
 	unsigned elsewhere_count;
+	bool is_cut; /* the record has more, which a program is not given */
 };
 
 /* 0; -errno; -E2BIG: it has more of them. */

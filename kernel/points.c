@@ -80,6 +80,8 @@ const char *fx_point_group(const struct fx_point *point)
 	return strchr(point->category, ':') + 1;
 }
 
+/* A record that was cut (FX_FOLLOW_RECORD_MAX) has the begin of what lies elsewhere, or nothing. No field is where the record's own number is: that
+ * is said of what was not copied at all. */
 const uint8_t *fx_point_bytes(const struct fx_point_field *field, const uint8_t *bytes, size_t size,
 			      size_t *ret_size)
 {
@@ -94,8 +96,10 @@ const uint8_t *fx_point_bytes(const struct fx_point_field *field, const uint8_t 
 		memcpy(&where, bytes + at, sizeof(where));
 		at = (where & 0xffff) + (field->is_relative ? at + sizeof(where) : 0);
 		length = where >> 16;
-		if (at > size || length > size - at)
+		if (at < sizeof(where) || at > size || (length && at == size))
 			return NULL;
+		if (length > size - at)
+			length = size - at;
 	}
 	*ret_size = length;
 	return bytes + at;

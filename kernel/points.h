@@ -25,7 +25,7 @@ const struct fx_point *fx_points_of(const struct fx_points *points, const uint8_
 /* The group that it is of. */
 const char *fx_point_group(const struct fx_point *point);
 
-/* What a record says: the bytes of a field. NULL: the record does not have them. */
+/* What a record says: the bytes of a field, as far as they are there. NULL: the record does not have them. */
 const uint8_t *fx_point_bytes(const struct fx_point_field *field, const uint8_t *bytes, size_t size,
 			      size_t *ret_size);
 

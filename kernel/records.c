@@ -214,10 +214,15 @@ void fx_kernel_name(struct fx_task thread, const char *name, bool is_new_program
 
 /* --- Losses ------------------------------------------------------------------------------------- */
 
+/* They may be very many: the first is lost as any, and the rest with it. */
 void fx_kernel_lost(uint64_t count)
 {
 	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
 
-	while (t && count--)
-		fx_record_drop(t, FX_LOSS_KERNEL);
+	if (!t || !count)
+		return;
+	fx_record_drop(t, FX_LOSS_KERNEL);
+	fx_add_relaxed(&t->slot->lost[FX_LOSS_KERNEL], count - 1);
+	/* Releases the count above: see read_facts() in drain-internal.h. */
+	fx_add_acq_rel(&t->slot->dropped, count - 1);
 }

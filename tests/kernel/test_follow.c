@@ -55,7 +55,8 @@ Test(follow, programs_of_points_are_whole)
 	const struct fx_point_shape shapes[] = {
 	    {.size = 8},
 	    {.size = FX_FOLLOW_RECORD_MAX},
-	    {24, {{8, false}, {12, true}}, 2},
+	    {24, {{8, false}, {12, true}}, 2, false},
+	    {.size = 64, .is_cut = true},
 	};
 	struct fx_point_shape large = {.size = FX_FOLLOW_RECORD_MAX + 1};
 	struct fx_insns code;

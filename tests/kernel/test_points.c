@@ -37,8 +37,14 @@ Test(points, elsewhere)
 
 	cr_expect_eq(bytes_of(absolute, 24, &size), bytes + 16);
 	cr_expect_eq(size, 5);
-	/* It would end behind them. */
-	cr_expect_null(bytes_of(absolute, 20, &size));
+	/* It ends behind them, or is not there. */
+	cr_expect_eq(bytes_of(absolute, 20, &size), bytes + 16);
+	cr_expect_eq(size, 4);
+	cr_expect_null(bytes_of(absolute, 16, &size));
+	cr_expect_null(bytes_of(absolute, 12, &size));
+	/* Nothing says where. */
+	cr_expect_null(bytes_of(
+	    (struct fx_point_field){.offset = 12 + 8, .size = 4, .is_elsewhere = true}, 20, &size));
 	cr_expect_null(bytes_of(absolute, 7, &size));
 	cr_expect_eq(bytes_of(relative, 24, &size), bytes + 16);
 	cr_expect_eq(size, 3);
