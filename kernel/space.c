@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "lists/hashes.h"
 #include "symbols/symbols.h"
 
@@ -267,9 +268,10 @@ void fx_space_read(struct fx_spaces *spaces, uint32_t pid)
 	char path[64], line[4400];
 	FILE *maps;
 
-	if (space)
+	if (space) {
 		space->others = threads_count(pid) - 1;
-
+		space->counted_ns = fx_boottime_ns();
+	}
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	maps = fopen(path, "re");
 	while (maps && fgets(line, sizeof(line), maps)) {
@@ -327,16 +329,16 @@ void fx_space_exec(struct fx_spaces *spaces, uint32_t pid)
 		space_clear(&entry->space);
 }
 
-void fx_space_thread(struct fx_spaces *spaces, uint32_t pid)
+void fx_space_thread(struct fx_spaces *spaces, uint32_t pid, uint64_t ns)
 {
 	struct space_entry *entry = entry_find(spaces, pid);
 
-	if (entry)
+	if (entry && ns > entry->space.counted_ns)
 		entry->space.others++;
 }
 
-/* The process lives as long as any of its threads. */
-bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first)
+/* The process lives as long as any of its threads. The first one is among those that /proc has until the last has ended. */
+bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first, uint64_t ns)
 {
 	struct space_entry *entry = entry_find(spaces, pid);
 
@@ -344,7 +346,7 @@ bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first)
 		return is_first;
 	if (is_first)
 		entry->space.has_lost_first = true;
-	else if (entry->space.others)
+	else if (entry->space.others && ns > entry->space.counted_ns)
 		entry->space.others--;
 	if (!entry->space.has_lost_first || entry->space.others)
 		return false;

@@ -33,8 +33,10 @@ struct fx_space {
 	struct unw_addr_space *unwinder;
 	uint32_t unwinder_changes;
 	void (*unwinder_end)(struct unw_addr_space *unwinder);
-	char name[16];	     /* as the kernel has it; "" not known */
-	uint32_t others;     /* its threads beside the first */
+	char name[16];	 /* as the kernel has it; "" not known */
+	uint32_t others; /* its threads beside the first, */
+	uint64_t
+	    counted_ns; /* as /proc had them then, and records since; 0: as records have them alone */
 	bool has_lost_first; /* which has ended before them */
 	bool is_preloaded;   /* of its system calls it tells itself */
 	bool is_own;	     /* of interest: the program, and what it has started */
@@ -66,9 +68,9 @@ void fx_space_map(struct fx_spaces *spaces, uint32_t pid, uint64_t start, uint64
 void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child);
 void fx_space_exec(struct fx_spaces *spaces, uint32_t pid);
 
-/* A further thread began, and any ended. True: with it the process, of which nothing is known any more. */
-void fx_space_thread(struct fx_spaces *spaces, uint32_t pid);
-bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first);
+/* A further thread began, and any ended, at a time of CLOCK_BOOTTIME: what is older than what /proc said is in that already. True: with it the process, of which nothing is known any more. */
+void fx_space_thread(struct fx_spaces *spaces, uint32_t pid, uint64_t ns);
+bool fx_space_end(struct fx_spaces *spaces, uint32_t pid, bool is_first, uint64_t ns);
 
 /* The code that an address lies in; NULL: none. */
 const struct fx_mapping *fx_space_find(const struct fx_space *space, uint64_t address);

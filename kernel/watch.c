@@ -364,10 +364,10 @@ static void watch_life(struct fx_watch *watch, const struct fx_ring_record *reco
 	if (record->type == PERF_RECORD_FORK && body.pid == body.tid)
 		watch_process_begins(watch, body.parent, body.pid);
 	else if (record->type == PERF_RECORD_FORK)
-		fx_space_thread(watch->spaces, body.pid);
+		fx_space_thread(watch->spaces, body.pid, record->ns);
 	if (record->type == PERF_RECORD_FORK)
 		watch_thread(watch, (struct fx_task){body.pid, body.tid});
-	else if (fx_space_end(watch->spaces, body.pid, body.pid == body.tid))
+	else if (fx_space_end(watch->spaces, body.pid, body.pid == body.tid, record->ns))
 		watch_process_ends(watch, body.pid);
 }
 
