@@ -12,6 +12,9 @@
 /* Bytes of a text: a record with as many of these as there can be fits the smallest chunk. */
 #define TEXT_MAX 96u
 
+/* Words behind the header. */
+#define BODY_MAX (3 + (1 + FX_VALUES_MAX) * (2 + TEXT_MAX / 8))
+
 static void event_add(struct fx_kernel_event *event, const char *name, enum fx_value_kind kind,
 		      uint64_t number, struct fx_record_text text)
 {
@@ -105,10 +108,17 @@ static uint64_t *value_write(uint64_t *out, const struct fx_thread *t, uint32_t 
 	return value_text(out, t, key, &value->text);
 }
 
+bool fx_kernel_event_has_room(void)
+{
+	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
+
+	return t && fx_record_make_room(t, 1 + BODY_MAX);
+}
+
 /* header, time, process, thread, name, values. One whose name has no index is left out: a provider knows few. */
 void fx_kernel_record_event(const struct fx_kernel_event *event)
 {
-	uint64_t body[3 + (1 + FX_VALUES_MAX) * (2 + TEXT_MAX / 8)], *out = body;
+	uint64_t body[BODY_MAX], *out = body;
 	struct fx_thread *t = fx_thread_on(FX_CAT_USER);
 	struct fx_record_text name = event_text_cut(event->name);
 	uint32_t category, ref;

@@ -4,6 +4,7 @@
 #ifndef FX_KERNEL_EVENT_RECORD_H
 #define FX_KERNEL_EVENT_RECORD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,9 @@ void fx_event_address(struct fx_kernel_event *event, const char *name, uint64_t 
 void fx_event_true(struct fx_kernel_event *event, const char *name);
 void fx_event_text(struct fx_kernel_event *event, const char *name, const char *data,
 		   size_t length);
+
+/* Whether one finds room now, if tracing runs; else it would be lost. */
+bool fx_kernel_event_has_room(void);
 
 void fx_kernel_record_event(const struct fx_kernel_event *event);
 

@@ -59,14 +59,19 @@ struct fx_late_probes {
 	bool has_complained;
 	char *
 	    failed; /* atomic: the path of a file whose probes are not recorded, and why; NULL: none yet, or it has been told */
-	int failed_why;
+	char failed_why[64];
 };
 
 /* --- Placing ------------------------------------------------------------------------------------ */
 
-static const char *late_why(int error)
+/* strerror() is of one thread at a time. */
+static void late_why(int error, char *ret, size_t size)
 {
-	return error == -E2BIG ? "there are too many at once" : strerror(-error);
+	char room[64];
+
+	snprintf(ret, size, "%s",
+		 error == -E2BIG ? "there are too many at once"
+				 : strerror_r(-error, room, sizeof(room)));
 }
 
 /* Who has started the session may be gone: it stands in the trace as well. */
@@ -75,9 +80,9 @@ static void late_complain(struct fx_late_probes *late, const char *path, int err
 	if (late->has_complained)
 		return;
 	late->has_complained = true;
+	late_why(error, late->failed_why, sizeof(late->failed_why));
 	fprintf(stderr, "fxtrace: probes (sdt:) of %s are not recorded: %s\n", path,
-		late_why(error));
-	late->failed_why = error;
+		late->failed_why);
 	/* release: with why; pairs with fx_late_probes_tell() */
 	fx_store_release(&late->failed, strdup(path));
 }
@@ -92,14 +97,12 @@ void fx_late_probes_tell(struct fx_late_probes *late)
 	};
 	/* acquire: with why; pairs with late_complain() */
 	char *path = late ? fx_load_acquire(&late->failed) : NULL;
-	const char *why;
 
-	if (!path)
-		return;
+	if (!path || !fx_kernel_event_has_room())
+		return; /* it is tried again */
 	event.ns = fx_boottime_ns();
-	why = late_why(late->failed_why);
 	fx_event_text(&event, "file", path, strlen(path));
-	fx_event_text(&event, "why", why, strlen(why));
+	fx_event_text(&event, "why", late->failed_why, strlen(late->failed_why));
 	fx_kernel_record_event(&event);
 	/* relaxed: the other thread complains once */
 	fx_store_relaxed(&late->failed, NULL);
