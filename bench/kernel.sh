@@ -8,7 +8,15 @@
 set -u
 command -v python3 >/dev/null || { echo "kernel: no python3" && exit 77; }
 folder=$(mktemp -d) || exit 99
-trap 'rm -rf "$folder"' EXIT
+# The kernel counts what programs of BPF take if it is told to: for as long as this runs, whatever ends it.
+stats=/proc/sys/kernel/bpf_stats_enabled
+stats_before=$(cat $stats 2>/dev/null)
+restore() {
+	[ -z "$stats_before" ] || [ ! -w $stats ] || echo "$stats_before" >$stats
+	rm -rf "$folder"
+}
+trap restore EXIT
+trap 'exit 1' INT TERM HUP
 cat >"$folder/work.c" <<'END'
 #include <stdlib.h>
 #include <string.h>
@@ -86,7 +94,7 @@ wait \$server
 rm -f "$folder/redis.sock"
 END
 python3 - "${FX_BUILDDIR:?}/fxtrace" "$folder" <<'END'
-import atexit, os, shutil, statistics, subprocess, sys, threading, time
+import os, shutil, statistics, subprocess, sys, threading, time
 
 fxtrace, folder = sys.argv[1:]
 archive, work = folder + "/t.fxt", folder + "/work"
@@ -160,13 +168,9 @@ def run_watched(command):
     watcher.join()
     return process.wait(), said, ret
 
-# The kernel counts what programs of BPF take if it is told to.
-stats = "/proc/sys/kernel/bpf_stats_enabled"
 try:
-    stats_before = read(stats)
-    with open(stats, "w") as file:
+    with open("/proc/sys/kernel/bpf_stats_enabled", "w") as file:
         file.write("1")
-    atexit.register(lambda: open(stats, "w").write(stats_before))
 except OSError:
     pass
 
