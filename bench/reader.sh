@@ -40,12 +40,19 @@ for shape in "calls" "calls with arguments"; do
 	"$FX_BUILDDIR/bench/reader" write "$dir/plain.fxt" 250 ${shape#calls} || exit 99
 	"$FX_BUILDDIR/bench/reader" write "$dir/large.fxt.zst" 250 ${shape#calls} || exit 99
 	small=$("$FX_BUILDDIR/bench/reader" read "$dir/small.fxt.zst") || exit 99
+	: >"$dir/compressed"
 	for _ in 1 2 3; do
-		"$FX_BUILDDIR/bench/reader" bytes "$dir/plain.fxt" | sed 's/^/copied /' &&
-			"$FX_BUILDDIR/bench/reader" bytes "$dir/large.fxt.zst" | sed 's/^/inflated /' &&
-			"$FX_BUILDDIR/bench/reader" read "$dir/plain.fxt" | sed 's/^/plain /' &&
-			"$FX_BUILDDIR/bench/reader" read "$dir/large.fxt.zst" | sed 's/^/both /' || exit 99
-	done >"$dir/compressed"
+		for run in "copied bytes plain.fxt" "inflated bytes large.fxt.zst" "plain read plain.fxt" "both read large.fxt.zst"; do
+			# Word splitting is wanted: what it is called, and what is done with which.
+			# shellcheck disable=SC2086
+			set -- $run
+			out=$("$FX_BUILDDIR/bench/reader" "$2" "$dir/$3") && [ -n "$out" ] || exit 99
+			echo "$1 $out" >>"$dir/compressed"
+		done
+	done
+	for run in copied inflated plain both; do
+		[ "$(grep -c "^$run [^ ]" "$dir/compressed")" -eq 3 ] || exit 99
+	done
 	awk -v shape="$shape" -v small="$small" -v bytes="$(wc -c <"$dir/plain.fxt")" '
 		!($1 in best) || $NF < best[$1] { best[$1] = $NF }
 		$1 == "both" { memory = $5 }

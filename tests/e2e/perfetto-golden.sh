@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Perfetto's trace processor, which FX_TRACE_PROCESSOR names, finds no fault with what is converted for it of the golden archives of the
-# reader's tests and the samples of the conversions', which have all that there may be in an archive, broken ones among them; and none with
+# reader's tests, but for those that are bad on purpose, and the samples of the conversions', which have all that there may be in an archive; and none with
 # what is copied of them as an archive that is not in the archive itself: arrows of others that stand in no slice stay so.
 . "${FX_SRCDIR:?}/tests/e2e/lib.sh"
 
