@@ -2,6 +2,7 @@
 #include "manager/process/container-words.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,9 @@
 
 #if __has_include(<linux/openat2.h>)
 #include <linux/openat2.h>
+#endif
+#ifndef RESOLVE_CACHED
+#define RESOLVE_CACHED 0x20 /* Linux 5.12 */
 #endif
 
 /* So much of an environment, and of a file, is read. */
@@ -159,8 +163,9 @@ static void container_read_environment(pid_t pid, struct fx_container_words *ret
 	free(text);
 }
 
-/* A file of the process's own root, whatever lies there in its place. */
-static int container_open_inside(pid_t pid, const char *name)
+/* A place in the process's own root, whatever lies there: it is not opened, and no file system is asked for it, as one of FUSE need never
+   answer. What is mounted on, as by Podman, is always known without. */
+static int container_find_inside(pid_t pid, const char *name)
 {
 	int root, fd = -1;
 	char path[64];
@@ -172,8 +177,8 @@ static int container_open_inside(pid_t pid, const char *name)
 #if defined(SYS_openat2) && defined(RESOLVE_IN_ROOT)
 	fd = (int)syscall(SYS_openat2, root, name,
 			  &(struct open_how){
-			      .flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
-			      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+			      .flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+			      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED,
 			  },
 			  sizeof(struct open_how));
 #else
@@ -183,19 +188,94 @@ static int container_open_inside(pid_t pid, const char *name)
 	return fd;
 }
 
+static FILE *container_open_proc(const char *who, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%s/%s", who, name);
+	return fopen(path, "re");
+}
+
+/* The number of the mount that a place is on; -1: unknown. */
+static int container_mount(int fd)
+{
+	char name[32], line[128];
+	int mount = -1;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "fdinfo/%d", fd);
+	file = container_open_proc("self", name);
+	if (!file)
+		return -1;
+	while (mount < 0 && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "mnt_id:", 7) == 0)
+			mount = atoi(line + 7);
+	}
+	fclose(file);
+	return mount;
+}
+
+/* File systems that answer by themselves: not overlay, whose layers may be of any other. */
+static bool container_is_type_local(const char *type)
+{
+	static const char *const types[] = {"tmpfs", "ramfs", "ext2", "ext3",
+					    "ext4",  "xfs",   "btrfs"};
+	size_t length = strcspn(type, " \n");
+	bool is = false;
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		is |= strlen(types[i]) == length && strncmp(type, types[i], length) == 0;
+	return is;
+}
+
+/* By the process's list of mounts: statfs() would ask the file system itself. */
+static bool container_is_local(pid_t pid, int fd)
+{
+	char who[16], *line = NULL, *type;
+	int mount = container_mount(fd);
+	bool is = false;
+	size_t size = 0;
+	FILE *file;
+
+	snprintf(who, sizeof(who), "%d", (int)pid);
+	file = mount >= 0 ? container_open_proc(who, "mountinfo") : NULL;
+	if (!file)
+		return false;
+	while (!is && getline(&line, &size, file) > 0) {
+		type = atoi(line) == mount ? strstr(line, " - ") : NULL;
+		is = type && container_is_type_local(type + 3);
+	}
+	free(line);
+	fclose(file);
+	return is;
+}
+
+/* What is found is looked at before it is opened: an open() may do something of its own to a device. */
+static int container_open_inside(pid_t pid, const char *name)
+{
+	int place = container_find_inside(pid, name), fd = -1;
+	struct stat st;
+	char path[64];
+
+	if (place < 0)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
+	if (container_is_local(pid, place) && fstat(place, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_size <= CONTAINER_FILE_MAX)
+		fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	close(place);
+	return fd;
+}
+
 static void container_read_file(pid_t pid, struct fx_container_words *ret)
 {
 	char text[CONTAINER_FILE_MAX + 1], *next = text, *line;
 	int fd = container_open_inside(pid, "run/.containerenv");
-	struct stat st;
-	size_t size = 0;
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-		size = container_read_all(fd, text, CONTAINER_FILE_MAX);
+	text[container_read_all(fd, text, CONTAINER_FILE_MAX)] = '\0';
 	close(fd);
-	text[size] = '\0';
 	while ((line = strsep(&next, "\n")))
 		fx_container_words_line(line, ret);
 }
