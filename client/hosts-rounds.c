@@ -53,6 +53,7 @@ static void rounds_list(const fx_host_list *hosts, char *ret)
 struct round_count {
 	char *name;
 	uint64_t count, said; /* taken into account; told of */
+	bool known;	      /* one has come of it */
 };
 
 /* What the process that looks after them knows. */
@@ -88,7 +89,8 @@ static bool rounds_was_called(const struct fx_hosts_job *job, const struct fx_ho
 	if (!count || fx_host_numbers(host, FX_SNAPSHOT_SO_FAR, &first, &last) == 0 ||
 	    first <= count->count)
 		return false;
-	if (count->said < first)
+	/* Before the first has come, none was on its way. */
+	if (count->known && count->said < first)
 		fx_report_as(job->command,
 			     "%s: %" PRIu64 " called for while another was on its way: %s has the "
 			     "moments since",
@@ -103,9 +105,11 @@ static void rounds_take_counts(struct rounds *rounds, const fx_host_list *hosts)
 		struct round_count *count = rounds_count_of(rounds, &hosts->items[i]);
 		uint64_t first, last;
 
-		if (count &&
-		    fx_host_numbers(&hosts->items[i], FX_SNAPSHOT_SO_FAR, &first, &last) > 0)
-			count->count = last;
+		if (!count ||
+		    fx_host_numbers(&hosts->items[i], FX_SNAPSHOT_SO_FAR, &first, &last) == 0)
+			continue;
+		count->count = last;
+		count->known = true;
 	}
 }
 
