@@ -18,7 +18,7 @@ compare() {
 	fi
 	expect_ok "${beside[@]}" "$FXTRACE" run --kernel -o trace.fxt -- "$@"
 	! grep -qE 'is not recorded|are not recorded' err || skip "$(grep -E 'is not recorded|are not recorded' err)"
-	! grep -q 'records\? lost' err || skip "the machine is too busy: $(grep lost err)"
+	! grep -qE 'records? (lost|of --kernel may be missing)' err || skip "the machine is too busy: $(grep -E 'lost|missing' err)"
 	expect_clean trace.fxt
 	expect_ok "$FXTRACE" query --json trace.fxt "
 		select tid, slice.name, category,
