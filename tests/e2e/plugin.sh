@@ -234,20 +234,7 @@ chosen() {
 	cut -f1 list | sort
 }
 
-expect_equal 'tail target' "$(chosen functions=ta* | xargs)" "functions=ta*"
-expect_equal 'main plain' "$(chosen functions=main,plain | xargs)" "functions=main,plain"
-all=$(chosen | xargs)
-expect_equal "$(tr ' ' '\n' <<<"$all" | grep -vx 'plain' | xargs)" "$(chosen no-functions=plain | xargs)" "no-functions=plain"
-expect_equal '' "$(chosen no-files=plugin.c | xargs)" "no-files=plugin.c"
-expect_equal "$all" "$(chosen 'files=*/plugin.c' | xargs)" "files=*/plugin.c"
-printf '# a comment\ntail\n\nplain\n' >globs
-expect_equal 'plain tail' "$(chosen functions=@globs | xargs)" "functions=@globs"
-expect_equal "$all" "$(chosen min-size=0 | xargs)" "min-size=0"
-chosen min-size=12 >large
-grep -qx main large && ! grep -qx target large || fail "min-size=12: $(xargs <large)"
-expect_equal 'sized' "$(chosen need=loop | grep -vx -e main -e variadic | xargs)" "need=loop"
-chosen need=call >callers
-grep -qx tail callers && ! grep -qx plain callers || fail "need=call: $(xargs <callers)"
+expect_choices
 cat >attributes.c <<'END'
 __attribute__((noinline, fxtrace_always)) static int always(int i) { return i; }
 __attribute__((noinline, fxtrace_never)) static int never(int i) { return i; }
