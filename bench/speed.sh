@@ -56,7 +56,7 @@ pair_build() { # NAME OPTION...
 	local name=$1
 
 	shift
-	${FX_CC:-cc} -O2 -D_GNU_SOURCE -I"$FX_SRCDIR" -I"$FX_SRCDIR/include" "$@" -o "$DIR/$name" "$FX_SRCDIR/bench/pair.c" -pthread
+	${FX_CC:-cc} -O2 -falign-functions=64 -falign-loops=64 -D_GNU_SOURCE -I"$FX_SRCDIR" -I"$FX_SRCDIR/include" "$@" -o "$DIR/$name" "$FX_SRCDIR/bench/pair.c" -pthread
 }
 pair_build pair-bare && pair_build pair-room -fpatchable-function-entry=5 || exit 99
 [ ! -e "$PLUGIN" ] || { pair_build pair-plugin -fplugin="$PLUGIN" && with_plugin=yes; }
