@@ -133,15 +133,23 @@ fx_hot enum fx_hooks_left fx_hooks_leave_named(struct fx_thread *t, struct fx_fr
 	return fx_hooks_take_off(t, f);
 }
 
-/* Whether `f` is the call of `function` that ends here; `tail`: the exit hook was reached by a jump. Stack space
- * taken within the call (alloca) puts its plain exit below its entry. */
+/*
+ * Whether `f` is the call of `function` that ends here; `tail`: the exit hook was reached by a jump, so that `sp' is the stack address
+ * of the one that it returns to.
+ *
+ *	entry			exit				sp
+ *	in the function		in the function			the same; below, after alloca
+ *	in the function		by a jump from there		above, and its call site is known
+ *	in its caller, where	by a jump from the rest, which	the same: that of the caller; below, if there is
+ *	its beginning stands	is a function of its own	more of it on the stack by then
+ */
 fx_hot bool fx_hooks_match(const struct fx_frame *f, uint64_t function, uint64_t sp, void *site,
 			   bool tail)
 {
 	/* (The mark in the lowest bit changes nothing: `sp' is even.) */
 	if (f->id != function)
 		return false;
-	return tail ? f->sp < sp && (uint32_t)f->key == (uint32_t)(uintptr_t)site : f->sp >= sp;
+	return f->sp >= sp || (tail && (uint32_t)f->key == (uint32_t)(uintptr_t)site);
 }
 
 /* Whether ends go the usual way, or, of what is `unusual' here, that which has no more to it. */
