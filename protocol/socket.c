@@ -2,12 +2,16 @@
 #include "protocol/socket.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef SO_PEERGROUPS
@@ -68,26 +72,86 @@ static int stale_remove(const char *path, const struct sockaddr_un *address)
 	return r;
 }
 
-int fx_socket_listen(const char *path)
-{
-	struct sockaddr_un address;
-	int fd, r;
+/* How often somebody else's lock of a folder is tried, each time after 10 ms. Where others may open the folder, they may keep
+ * it for as long as they like. */
+#define FOLDER_TRIES 200u
 
-	r = socket_address_of(path, &address);
-	if (r == 0)
-		r = stale_remove(path, &address);
+/* Locks the folder that the path lies in, as who takes a name there or gives one back does: else two that begin together
+ * find the same name stale, or one not listened to yet. The descriptor, or -1: one does without. */
+static int folder_lock(const char *path)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+	const char *slash = strrchr(path, '/');
+	char folder[FX_SOCKET_PATH_SIZE] = ".";
+	int fd;
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1, path);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned i = 0; fd >= 0 && i < FOLDER_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+			break;
+		nanosleep(&nap, NULL);
+	}
+	return fd;
+}
+
+/* Which file it is that has the name; none: zeroes. */
+static struct fx_socket_file socket_file_of(const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0)
+		return (struct fx_socket_file){0};
+	return (struct fx_socket_file){.device = st.st_dev, .inode = st.st_ino};
+}
+
+/* As fx_socket_listen(), without another who does the same. */
+static int listen_alone(const char *path, const struct sockaddr_un *address,
+			struct fx_socket_file *ret_file)
+{
+	int fd, r = stale_remove(path, address);
+
 	if (r < 0)
 		return r;
 	fd = socket_new();
 	if (fd < 0)
 		return fd;
-	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 ||
+	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
 	    chmod(path, 0600) < 0 || listen(fd, SOMAXCONN) < 0) {
 		r = -errno;
 		close(fd);
 		return r;
 	}
+	*ret_file = socket_file_of(path);
 	return fd;
+}
+
+int fx_socket_listen(const char *path, struct fx_socket_file *ret_file)
+{
+	struct sockaddr_un address;
+	int folder, r = socket_address_of(path, &address);
+
+	if (r < 0)
+		return r;
+	folder = folder_lock(path);
+	r = listen_alone(path, &address, ret_file);
+	if (folder >= 0)
+		close(folder);
+	return r;
+}
+
+void fx_socket_leave(int listener, const char *path, const struct fx_socket_file *file)
+{
+	int folder = folder_lock(path);
+	/* While it is open, no other file gets its number. */
+	struct fx_socket_file now = socket_file_of(path);
+
+	if (now.device == file->device && now.inode == file->inode)
+		unlink(path);
+	close(listener);
+	if (folder >= 0)
+		close(folder);
 }
 
 int fx_socket_listen_beside(const char *path)

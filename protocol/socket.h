@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The registration socket, the manager's side of it: listening, and messages with descriptors.
- * Nothing here blocks.
+ * Nothing here blocks, but where it is said.
  */
 #ifndef FX_PROTOCOL_SOCKET_H
 #define FX_PROTOCOL_SOCKET_H
@@ -16,12 +16,21 @@
 /* Bytes of the longest socket path, the final NUL included. */
 #define FX_SOCKET_PATH_SIZE 108u
 
+/* The file that has a socket's name. */
+struct fx_socket_file {
+	dev_t device;
+	ino_t inode;
+};
+
 /*
- * Listens at `path`. A socket that nobody listens to any more is replaced. The descriptor, or
- * -errno: -EADDRINUSE if somebody does listen there, -EEXIST if the name is not a socket,
- * -EACCES if it is another user's, -ENAMETOOLONG.
+ * Listens at `path`. A socket that nobody listens to any more is replaced; of several who begin together, one is first. The
+ * descriptor, and the file made for it, or -errno: -EADDRINUSE if somebody does listen there, -EEXIST if the name is not a
+ * socket, -EACCES if it is another user's, -ENAMETOOLONG. (It waits while another begins there.)
  */
-int fx_socket_listen(const char *path);
+int fx_socket_listen(const char *path, struct fx_socket_file *ret_file);
+
+/* Closes the listener, and takes its name away, unless that is another socket's by now. */
+void fx_socket_leave(int listener, const char *path, const struct fx_socket_file *file);
 
 /*
  * Listens at the abstract name that is made of a NUL and the absolute `path`: for processes that cannot see the

@@ -174,7 +174,7 @@ int fx_registry_init(struct fx_registry *ret, struct fx_poller *poller,
 	else
 		strcpy(ret->path, path);
 	if (r == 0 && !ret->given) {
-		ret->listener = fx_socket_listen(ret->path);
+		ret->listener = fx_socket_listen(ret->path, &ret->file);
 		r = ret->listener < 0 ? ret->listener : 0;
 		if (r == 0 && owner->policy)
 			r = fx_policy_open(owner->policy, ret->path);
@@ -194,11 +194,10 @@ void fx_registry_destroy(struct fx_registry *registry)
 {
 	while (registry->first)
 		fx_connection_close(registry->first);
-	if (registry->listener >= 0) {
+	if (registry->listener >= 0 && registry->given)
 		close(registry->listener);
-		if (!registry->given)
-			unlink(registry->path);
-	}
+	else if (registry->listener >= 0)
+		fx_socket_leave(registry->listener, registry->path, &registry->file);
 	if (registry->beside >= 0)
 		close(registry->beside);
 	if (registry->spare >= 0)

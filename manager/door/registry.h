@@ -35,6 +35,7 @@ struct fx_registry {
 	bool given;			     /* the listener was: its path is another's */
 	char directory[FX_SOCKET_PATH_SIZE]; /* made for this registry; "" none */
 	char path[FX_SOCKET_PATH_SIZE];	     /* of the socket */
+	struct fx_socket_file file;	     /* that was made there */
 };
 
 /* Listens at `path`, or with `listener`, which does so already and becomes the registry's, unless it is -1;

@@ -117,6 +117,17 @@ wait "$PROVIDER" || status=$?
 expect_equal 6 "$status" "status of a program whose manager was killed"
 has_leaves || fail "what was written cannot be read" # but for its last record, which may be cut
 
+# Who has lost its name to another one leaves it to that.
+manager_start
+first=$MANAGER
+rm fxtrace/manager.sock
+manager_start
+kill -TERM "$first"
+wait "$first" || fail "the manager whose name was removed ended with $?"
+expect_ok "$FXTRACE" status --json
+expect_equal "$MANAGER" "$(json_number pid out)" "the manager that listens"
+manager_stop
+
 # In the background: ready when the command returns.
 expect_ok "$FXTRACE" manager
 expect_ok "$FXTRACE" status --json

@@ -2,6 +2,7 @@
 /* The manager's side of the socket: names that are taken, messages of the wrong size. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,6 +14,7 @@
 #include "protocol/socket.h"
 
 static char path[64];
+static struct fx_socket_file file; /* made for what listens there */
 
 static void set_up(void)
 {
@@ -29,7 +31,7 @@ TestSuite(socket, .init = set_up, .fini = clean_up, .timeout = 60);
 Test(socket, only_the_user_may_connect)
 {
 	struct stat st;
-	int fd = fx_socket_listen(path);
+	int fd = fx_socket_listen(path, &file);
 
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(stat(path, &st), 0);
@@ -41,22 +43,82 @@ Test(socket, only_the_user_may_connect)
 
 Test(socket, a_name_in_use_is_refused)
 {
-	int fd = fx_socket_listen(path);
+	int fd = fx_socket_listen(path, &file);
 
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(fx_socket_listen(path), -EADDRINUSE);
+	cr_assert_eq(fx_socket_listen(path, &file), -EADDRINUSE);
 	close(fd);
 }
 
 Test(socket, a_stale_name_is_taken_over)
 {
-	int fd = fx_socket_listen(path);
+	int fd = fx_socket_listen(path, &file);
 
 	close(fd);
 	cr_assert_eq(access(path, F_OK), 0);
-	fd = fx_socket_listen(path);
+	fd = fx_socket_listen(path, &file);
 	cr_assert_geq(fd, 0);
 	close(fd);
+}
+
+/* Those that begin together. */
+#define TOGETHER 4
+#define ROUNDS	 300
+
+static pthread_barrier_t barrier;
+
+static void *listens(void *opaque)
+{
+	struct fx_socket_file made;
+	int *fd = opaque;
+
+	pthread_barrier_wait(&barrier);
+	*fd = fx_socket_listen(path, &made);
+	return NULL;
+}
+
+/* How many of them listen now. */
+static unsigned listen_together(void)
+{
+	pthread_t threads[TOGETHER];
+	int fds[TOGETHER];
+	unsigned count = 0;
+
+	pthread_barrier_init(&barrier, NULL, TOGETHER);
+	for (unsigned i = 0; i < TOGETHER; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, listens, &fds[i]), 0);
+	for (unsigned i = 0; i < TOGETHER; i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	for (unsigned i = 0; i < TOGETHER; i++) {
+		count += fds[i] >= 0;
+		if (fds[i] >= 0)
+			close(fds[i]);
+		else
+			cr_assert_eq(fds[i], -EADDRINUSE, "%s", strerror(-fds[i]));
+	}
+	return count;
+}
+
+Test(socket, of_several_that_begin_together_one_listens)
+{
+	/* Behind the first round, the name is a stale one. */
+	for (unsigned i = 0; i < ROUNDS; i++)
+		cr_assert_eq(listen_together(), 1, "round %u", i);
+}
+
+Test(socket, a_name_that_is_anothers_by_now_is_left)
+{
+	struct fx_socket_file first;
+	int fd = fx_socket_listen(path, &first), other;
+
+	unlink(path);
+	other = fx_socket_listen(path, &file);
+	cr_assert_geq(other, 0);
+	fx_socket_leave(fd, path, &first);
+	cr_assert_eq(access(path, F_OK), 0);
+	fx_socket_leave(other, path, &file);
+	cr_assert_eq(access(path, F_OK), -1);
 }
 
 Test(socket, a_name_of_something_else_is_left_alone)
@@ -64,7 +126,7 @@ Test(socket, a_name_of_something_else_is_left_alone)
 	FILE *f = fopen(path, "w");
 
 	fclose(f);
-	cr_assert_eq(fx_socket_listen(path), -EEXIST);
+	cr_assert_eq(fx_socket_listen(path, &file), -EEXIST);
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
@@ -74,8 +136,8 @@ Test(socket, a_name_that_is_too_long)
 
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = 0;
-	cr_assert_eq(fx_socket_listen(name), -ENAMETOOLONG);
-	cr_assert_eq(fx_socket_listen(""), -ENAMETOOLONG);
+	cr_assert_eq(fx_socket_listen(name, &file), -ENAMETOOLONG);
+	cr_assert_eq(fx_socket_listen("", &file), -ENAMETOOLONG);
 }
 
 static int ends[2];
