@@ -62,10 +62,11 @@ static void print_archive(const struct fx_session_config *config,
 		threads += t->kernel_threads;
 	}
 	format_size(t->file_size, size, sizeof(size));
-	fx_report("%s: %s, %" PRIu64 " process%s, %" PRIu64 " thread%s, %" PRIu64 " event%s",
+	/* What could not be written was counted before. */
+	fx_report("%s: %s, %" PRIu64 " process%s, %" PRIu64 " thread%s, %s%" PRIu64 " event%s",
 		  strcmp(config->output, "-") ? config->output : "standard output", size, processes,
-		  processes == 1 ? "" : "es", threads, summary_plural(threads), t->events,
-		  summary_plural(t->events));
+		  processes == 1 ? "" : "es", threads, summary_plural(threads),
+		  result->output_error ? "at most " : "", t->events, summary_plural(t->events));
 }
 
 /* How much of the work was done before. */

@@ -170,6 +170,7 @@ expect_line '^fxtrace: /dev/full: ' err
 target producer producer.c
 expect_status 1 "$FXTRACE" run -o /dev/full -- ./producer 2 1000
 expect_line '^fxtrace: /dev/full: ' err
+expect_line '^fxtrace: /dev/full: .*, at most [0-9]+ events' err
 if unshare -m true 2>/dev/null; then
 	mkdir small
 	# shellcheck disable=SC2016 # for the shell inside
