@@ -36,13 +36,13 @@ static bool end_predecessor(struct fx_roster *roster, const struct fx_applicant 
 	return found;
 }
 
-/* What a refusal is counted as; FX_CAUSES: it is told alone. */
+/* What a refusal is counted as. */
 static enum fx_cause cause_of(const struct fx_provider *p, int error)
 {
 	if (error == -EDQUOT)
 		return FX_CAUSE_MEMORY;
 	if (error != -EPIPE && error != -ECONNRESET && error != -ESRCH)
-		return FX_CAUSES;
+		return FX_CAUSE_REFUSED;
 	/* The other end of its connection is gone: the process too, or it has stopped waiting. */
 	return p && !fx_kin_is_ending(p->pid) ? FX_CAUSE_LATE : FX_CAUSE_EARLY;
 }

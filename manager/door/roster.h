@@ -39,9 +39,8 @@ struct fx_roster_host {
 	int (*enter)(void *opaque, struct fx_provider *p, bool exec);
 	/* An applicant that was welcome could not be let in, as was told: -EDQUOT for want of memory, or
 	 * another -errno. */
-	void (*refused)(
-	    void *opaque, pid_t pid,
-	    enum fx_cause cause); /* FX_CAUSES: it was told alone; pid 0: it was let in before */
+	void (*refused)(void *opaque, pid_t pid, /* 0: it was let in before */
+			enum fx_cause cause);
 	/* The provider has ended, and all of it is saved. May be NULL. */
 	void (*leave)(void *opaque, const struct fx_provider *p);
 	/* A provider of an archive raised an alert, or died. */

@@ -69,7 +69,8 @@ struct fx_daemon_session {
 	    small_buffers;  /* providers that have not reserved as much as the session asks for */
 	unsigned snapshots; /* of all kinds */
 	unsigned late;	    /* that were called for as it ended */
-	unsigned beside;    /* those that have a number */
+	uint64_t untraced[FX_CAUSES]; /* processes that were refused, by why */
+	unsigned beside;	      /* those that have a number */
 };
 
 struct fx_daemon {

@@ -311,6 +311,8 @@ void fx_daemon_session_finished(struct fx_daemon *d)
 
 	fx_poller_remove(&d->ground.poller, t->done_fd);
 	t->output_error = fx_writer_finish(t->writer, &totals);
+	for (unsigned i = 0; i < FX_CAUSES; i++)
+		fx_loss_add(&totals.counts.lost[i], t->untraced[i]);
 	close(t->done_fd); /* its thread is gone */
 	t->writer = NULL;
 	d->roster.queue = NULL;

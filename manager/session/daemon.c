@@ -52,6 +52,8 @@ static void daemon_refused(void *opaque, pid_t pid, enum fx_cause cause)
 	struct fx_daemon *d = opaque;
 
 	fx_writer_excuse(d->session.writer, pid);
+	if (fx_daemon_session_is_open(&d->session))
+		d->session.untraced[cause]++;
 	d->refused++;
 	d->no_memory += cause == FX_CAUSE_MEMORY;
 }

@@ -58,8 +58,7 @@ static void single_refused(void *opaque, pid_t pid, enum fx_cause cause)
 
 	fx_writer_excuse(s->writer, pid);
 	s->refused++;
-	if (cause < FX_CAUSES)
-		s->untraced[cause]++;
+	s->untraced[cause]++;
 }
 
 /* --- Signals --------------------------------------------------------------------------------- */

@@ -31,6 +31,12 @@ expect_ok "$FXTRACE" status
 expect_line '^memory: 1[0-9]* KiB of 1024 KiB' out
 expect_line '^not traced: 1 process, 1 for want of memory: .*--max-memory' out
 expect_line 'sleep .*: cannot be traced: its buffer would exceed --max-memory' manager.err
+# A session tells of those that it lacks, and of none from before it.
+expect_ok "$FXTRACE" start -o lacking.fxt
+with_provider sleep 0 || fail "a refused program does not run"
+expect_ok "$FXTRACE" terminate
+expect_loss memory-short 1 err
+expect_clean lacking.fxt
 kill "$first"
 wait_for 10 providers_are 0 || fail "the manager keeps the dead"
 provider_start sleep 100
@@ -78,12 +84,15 @@ compile forks forks.c
 
 # The rest of a user's 250 processes are refused, and run; root's is let in.
 manager_start -b 64K --allow-users=12345
+expect_ok "$FXTRACE" start -b 64K -o many.fxt
 "${other[@]}" env "LD_PRELOAD=$LIBFXTRACE" "FXTRACE_SOCKET=$socket" ./forks 255 &
 forks=$!
 refused_are() {
 	[ "$(grep -c 'cannot be traced: as many are as can be' manager.err)" -ge "$1" ]
 }
 wait_for 60 refused_are 6 || fail "more than 250 processes of a user are let in: $(tail -n 3 manager.err)"
+expect_ok "$FXTRACE" terminate
+expect_loss manager-full '[0-9]+' err
 providers_are 250 || fail "fewer than 250 processes of a user are let in: $("$FXTRACE" status)"
 provider_start sleep 100
 wait_for 10 providers_are 251 || fail "a user's processes keep root's out"
