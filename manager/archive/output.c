@@ -153,7 +153,7 @@ int fx_output_open_whole(const char *path, struct fx_output **ret)
 int fx_output_adopt(int fd, const char *path, struct fx_output **ret)
 {
 	struct fx_output *out;
-	int r = buffers_make(path, &out);
+	int r = isatty(fd) ? -ENOTTY : buffers_make(path, &out);
 
 	if (r < 0)
 		return r;

@@ -33,7 +33,7 @@ int fx_output_open_whole(const char *path, struct fx_output **ret);
 void fx_output_keep(struct fx_output *out);
 
 /* The same for an open descriptor, which becomes the output's if this succeeds; compressed by the
- * extension of `path`, which is not opened. */
+ * extension of `path`, which is not opened. -ENOTTY for a terminal: nobody can say how long it takes to write there. */
 int fx_output_adopt(int fd, const char *path, struct fx_output **ret);
 
 /* One that holds what was committed in memory, until it is taken from there (scope.h). 0 or -ENOMEM. When there is no memory

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -290,6 +291,23 @@ static struct fx_output *adopt(int fd, const char *name)
 static void make_ends(bool is_socket, int ret[2])
 {
 	cr_assert_eq(is_socket ? socketpair(AF_UNIX, SOCK_STREAM, 0, ret) : pipe(ret), 0);
+}
+
+/* A terminal cannot show it, and one that is stopped takes what is written for as long as it likes. */
+Test(output, a_terminal_is_not_adopted)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), fd;
+	struct fx_output *out;
+
+	if (master < 0)
+		cr_skip_test("no terminals here");
+	cr_assert_eq(unlockpt(master), 0);
+	fd = open(ptsname(master), O_RDWR | O_NOCTTY);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(fx_output_adopt(fd, "a.fxt", &out), -ENOTTY);
+	cr_assert_eq(fcntl(fd, F_GETFD), 0, "it stays the caller's");
+	close(fd);
+	close(master);
 }
 
 Test(output, a_reader_that_does_not_read, .timeout = 120)
