@@ -155,22 +155,18 @@ static struct file *files_get(struct files *files, const char *data, size_t leng
 static void files_count(struct file *file, const struct fx_open_call *call,
 			const struct fx_event *event, enum direction direction)
 {
-	int64_t bytes = 0;
-
 	file->calls++;
 	file->time += call->end - call->ts;
 	file->errors += fx_event_arg(event, "errno") != NULL;
 	if (direction == DIRECTION_NONE)
 		return;
-	if (!fx_event_integer(event, "ret", &bytes) || bytes < 0)
-		bytes = 0;
 	if (direction == DIRECTION_READ) {
 		file->reads++;
-		file->read += (uint64_t)bytes;
+		file->read += fx_bytes_of_event(event, FX_BYTES_READ);
 		file->read_time += call->end - call->ts;
 	} else {
 		file->writes++;
-		file->written += (uint64_t)bytes;
+		file->written += fx_bytes_of_event(event, FX_BYTES_WRITTEN);
 		file->write_time += call->end - call->ts;
 	}
 }

@@ -228,12 +228,8 @@ struct fx_use fx_history_opening(const struct fx_use *of)
 
 void fx_history_add_bytes(struct fx_use *use, enum fx_bytes_way way, const struct fx_event *event)
 {
-	int64_t bytes;
-
-	if (way == FX_BYTES_NONE || !fx_event_integer(event, "ret", &bytes) || bytes < 0)
-		return;
 	if (way == FX_BYTES_READ)
-		use->read = (uint64_t)bytes;
-	else
-		use->written = (uint64_t)bytes;
+		use->read = fx_bytes_of_event(event, way);
+	else if (way == FX_BYTES_WRITTEN)
+		use->written = fx_bytes_of_event(event, way);
 }

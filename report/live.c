@@ -16,9 +16,11 @@ enum { LIVE_OPEN_MAX = 512, LIVE_NAME_MAX = 64 };
 /* What is known of a name: it waits for such a thing, and moves bytes. */
 enum {
 	LIVE_KNOWN = 0x80,
-	LIVE_BYTES_ARE_MOVED = 0x40,
-	LIVE_WAIT = 0x3f, /* enum fx_wait_kind */
+	LIVE_BYTES_SHIFT = 5, /* enum fx_bytes_way */
+	LIVE_BYTES = 0x3,
+	LIVE_WAIT = 0x1f, /* enum fx_wait_kind */
 };
+_Static_assert(FX_WAIT_KIND_COUNT <= LIVE_WAIT + 1, "a kind of wait has room");
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
@@ -90,8 +92,8 @@ static uint8_t live_look(const struct fxt_event *event)
 	kind = fx_call_kind_of(category);
 	if (live_kind_counts(kind))
 		known |= (uint8_t)fx_waiting_of_name(name);
-	if (kind == FX_CALL_SYSCALL && fx_bytes_of_name(name) != FX_BYTES_NONE)
-		known |= LIVE_BYTES_ARE_MOVED;
+	if (kind == FX_CALL_SYSCALL)
+		known |= (uint8_t)(fx_bytes_of_name(name) << LIVE_BYTES_SHIFT);
 	return known;
 }
 
@@ -153,16 +155,33 @@ static enum fx_wait_kind live_wait(uint8_t known, const struct fxt_record *recor
 	return wait;
 }
 
+static uint64_t live_bytes(uint8_t known, const struct fxt_record *record)
+{
+	enum fx_bytes_way way = (enum fx_bytes_way)(known >> LIVE_BYTES_SHIFT & LIVE_BYTES);
+	const struct fxt_arg *flags;
+	struct fx_bytes_said said;
+
+	if (way == FX_BYTES_NONE)
+		return 0;
+	flags = fxt_record_find_arg(record, "flags");
+	said = (struct fx_bytes_said){
+	    .ret = live_integer(record, "ret"),
+	    .size = live_integer(record, "size"),
+	    .flags = flags && flags->type == FXT_ARG_STRING ? &flags->string : NULL,
+	};
+	return fx_bytes_moved(&record->event.name, way, &said);
+}
+
 static void live_call(struct fx_live *live, struct fx_live_row *const rows[2],
 		      const struct fxt_record *record, uint8_t known, enum fx_wait_kind wait,
 		      uint64_t begin, uint64_t end)
 {
 	bool is_new = end >= live->since;
-	int64_t moved = known & LIVE_BYTES_ARE_MOVED ? live_integer(record, "ret") : 0;
+	uint64_t moved = live_bytes(known, record);
 
 	live_add(live, rows, FX_LIVE_CALLS, 1, is_new);
 	if (moved > 0)
-		live_add(live, rows, FX_LIVE_BYTES, (uint64_t)moved, is_new);
+		live_add(live, rows, FX_LIVE_BYTES, moved, is_new);
 	if (wait != FX_WAIT_NONE && end > begin)
 		live_add(live, rows, FX_LIVE_WAITING, end - begin, is_new);
 	if (wait == FX_WAIT_LOCK)

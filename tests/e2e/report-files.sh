@@ -122,6 +122,51 @@ for r in report["files"]["rows"] + report["peers"]["rows"]:
 assert got == dict(want), (got, dict(want))
 END
 
+# What is only looked at is not moved; of several messages the bytes count, and not their number.
+cat >moves.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+int main(void)
+{
+	char bytes[1000] = "";
+	struct iovec parts[2] = {{bytes, 100}, {bytes, 11}};
+	struct mmsghdr some[2] = {{.msg_hdr = {NULL, 0, parts, 2}}, {.msg_hdr = {NULL, 0, parts, 1}}};
+	int stream[2], datagrams[2], from[2], to[2];
+
+	socketpair(AF_UNIX, SOCK_STREAM, 0, stream);
+	send(stream[0], bytes, 50, 0);
+	recv(stream[1], bytes, 40, MSG_PEEK | MSG_DONTWAIT);
+	recv(stream[1], bytes, 50, 0);
+	socketpair(AF_UNIX, SOCK_DGRAM, 0, datagrams);
+	sendmmsg(datagrams[0], some, 2, 0);
+	recvmmsg(datagrams[1], some, 2, 0, NULL);
+	pipe(from);
+	pipe(to);
+	vmsplice(from[1], parts, 2, 0);
+	tee(from[0], to[1], 1000, 0);
+	read(from[0], bytes, 1000);
+	read(to[0], bytes, 1000);
+	return 0;
+}
+END
+compile moves -O0 -w moves.c
+expect_ok "$FXTRACE" run -q -o moves.fxt --on-full block -- ./moves
+expect_ok "$FXTRACE" report --files --top 0 --json moves.fxt
+python3 - out <<'END' || fail "bytes that were only looked at, or messages instead of bytes: $(cat out)"
+import json, sys
+rows = json.load(open(sys.argv[1]))["peers"]["rows"]
+ways = sorted((r["read_bytes"], r["written_bytes"]) for r in rows)
+assert ways == [(0, 50), (0, 211), (50, 0), (111, 111), (111, 111), (211, 0)], ways
+END
+"$FXTRACE" report --peer 'pipe:*' --json moves.fxt >peers.json || fail "no history of pipes"
+python3 - peers.json <<'END' || fail "another history of pipes: $(cat peers.json)"
+import json, sys
+rows = [r for t in json.load(open(sys.argv[1])).values() for r in t["rows"] if "read_bytes" in r and "first_ns" not in r]
+assert rows and all(r["read_bytes"] in (None, 0, 111) for r in rows), rows
+END
 COLUMNS=60 "$FXTRACE" report --files --top 0 io.fxt >text || fail "no report of 60 columns"
 expect_line '  …[^ ]*/[^ /]+$' text # of a path that does not fit, the end
 ! grep -q "$(printf '[\001-\010\013-\037]')" text || fail "control characters: $(cat -v text)"

@@ -8,14 +8,16 @@ top=$FX_SRCDIR/tests/e2e/top.py
 
 cat >rate.c <<'END'
 #include <fcntl.h>
+#include <sys/sendfile.h>
 #include <unistd.h>
 int main(void)
 {
-	int fd = open("/dev/null", O_WRONLY);
+	int fd = open("/dev/null", O_WRONLY), in = open("/proc/self/exe", O_RDONLY);
 
 	for (int i = 0; access("enough", F_OK) != 0; i++) {
 		for (int k = 0; k < 10; k++)
 			(void)!write(fd, "0123456789", 10);
+		sendfile(fd, in, &(off_t){0}, 4000);
 		usleep(10000);
 	}
 	return 0;
