@@ -91,8 +91,11 @@ static void lives_look_at_command(struct fx_lives *lives, struct fx_life *proces
 	if (strncmp(name, "exec", 4) == 0 || strncmp(name, "fexec", 5) == 0) {
 		if (fx_event_arg(event, "ret"))
 			return; /* it has failed */
+		if (process->has_execed && call->ts < process->execed)
+			return; /* threads are seen one after another */
 		lives_set_command(process, event);
 		process->has_execed = true;
+		process->execed = call->ts;
 	} else if (fx_event_integer(event, "ret", &ret) && ret > 0) {
 		child = lives_of_pid(lives, (uint64_t)ret);
 		if (child && !child->has_execed)

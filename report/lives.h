@@ -23,6 +23,7 @@ struct fx_life {
 	char signal[16];	       /* the signal that ended it; "": none */
 	bool has_exited;
 	bool has_execed;
+	uint64_t execed; /* when it became that program */
 };
 
 struct fx_lives {

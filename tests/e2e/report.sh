@@ -125,6 +125,29 @@ assert sum(r["time_ns"] for r in chain) == first["lifetime_ns"], (chain, first)
 assert first["waited_most_for"] in ("a child", "a signal"), first # wait is sigsuspend() in dash
 END
 
+# A process is called what it became last, by whichever of its threads.
+cat >becomes.c <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static void *becomes(void *unused)
+{
+	execlp("sh", "sh", "-c", "exec sleep 0", (char *)0);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, becomes, NULL);
+	pthread_join(thread, NULL);
+	return 1;
+}
+END
+compile becomes -O0 -w becomes.c -pthread
+expect_ok "$FXTRACE" run -q -o becomes.fxt -- ./becomes
+expect_ok "$FXTRACE" report --processes --csv becomes.fxt
+expect_line ',"sleep 0",0' out
+
 # --- Memory ----------------------------------------------------------------------------------------
 
 cat >heap.c <<'END'
