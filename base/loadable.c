@@ -282,8 +282,7 @@ static enum fx_loadable judge(int fd, char line[SCRIPT_LINE_MAX], const char **r
 	return FX_LOADABLE;
 }
 
-/* Opens a regular file; anything else could block or act. -errno on failure. */
-static int open_file(int dirfd, const char *path)
+int fx_loadable_open(int dirfd, const char *path)
 {
 	struct stat st;
 
@@ -298,7 +297,7 @@ static enum fx_loadable judge_file(int dirfd, const char *path, unsigned depth)
 	char line[SCRIPT_LINE_MAX];
 	enum fx_loadable verdict;
 	const char *next;
-	int fd = open_file(dirfd, path);
+	int fd = fx_loadable_open(dirfd, path);
 
 	if (fd < 0)
 		return FX_LOADABLE;

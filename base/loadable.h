@@ -24,6 +24,9 @@ enum fx_loadable fx_loadable_file(int dirfd, const char *path);
 /* The same for an open file, whose offset stays. */
 enum fx_loadable fx_loadable_fd(int fd);
 
+/* Opens a regular file to be read; anything else could block or act. -errno on failure. */
+int fx_loadable_open(int dirfd, const char *path);
+
 /* What of this process's limits, that a program gets from it, is in the way: FX_LOADABLE or FX_LOADABLE_NARROW. Where the
  * dynamic linker finds no room for the library or behind it, it ends the program. */
 enum fx_loadable fx_loadable_here(void);

@@ -88,7 +88,8 @@ void fx_environ_for_file(struct fx_environ *e, const char *path)
 
 void fx_environ_for_fd(struct fx_environ *e, int fd)
 {
-	char link[32], path[FX_ENVIRON_PATH_BYTES] = "a file by its descriptor";
+	/* of which no more is told */
+	char link[32], path[FX_TEXT_MAX + 2] = "a file by its descriptor";
 	struct fx_text t = FX_TEXT(link);
 	enum fx_loadable verdict;
 	long n;
@@ -105,11 +106,25 @@ void fx_environ_for_fd(struct fx_environ *e, int fd)
 	environ_take_verdict(e, path, verdict, false);
 }
 
-/* The first one in PATH that may be run. */
+/* Of the longest folder in a PATH. */
+static size_t longest_folder(const char *path)
+{
+	size_t longest = 0;
+
+	for (size_t length; path; path = path[length] ? path + length + 1 : NULL) {
+		length = strcspn(path, ":");
+		if (length > longest)
+			longest = length;
+	}
+	return longest;
+}
+
+/* The first one in PATH that may be run. Its path has no more of the stack than it needs: libc's own look takes as much. */
 void fx_environ_for_command(struct fx_environ *e, const char *file)
 {
 	const char *path = fx_environ_value("PATH");
-	char candidate[FX_ENVIRON_PATH_BYTES];
+	char *candidate;
+	size_t bytes;
 
 	e->strip = e->traced = false;
 	if (!fx_environ_follows() || !file || fx_environ_is_confined(e, file))
@@ -118,8 +133,13 @@ void fx_environ_for_command(struct fx_environ *e, const char *file)
 		fx_environ_for_file(e, file);
 		return;
 	}
-	for (path = path ? path : "/bin:/usr/bin"; path; path = strchr(path, ':')) {
-		struct fx_text t = FX_TEXT(candidate);
+	path = path ? path : "/bin:/usr/bin";
+	bytes = longest_folder(path) + strlen(file) + 3;
+	if (bytes > FX_ENVIRON_PATH_BYTES)
+		bytes = FX_ENVIRON_PATH_BYTES;
+	candidate = __builtin_alloca(bytes);
+	for (; path; path = strchr(path, ':')) {
+		struct fx_text t = {candidate, candidate, candidate + bytes};
 
 		path += *path == ':';
 		fx_text_bytes(&t, path, strcspn(path, ":"));
@@ -131,4 +151,17 @@ void fx_environ_for_command(struct fx_environ *e, const char *file)
 			return;
 		}
 	}
+}
+
+#define SHELL "/bin/sh"
+
+void fx_environ_for_shell(void)
+{
+	struct fx_environ e = {.is_childs = true};
+
+	if (fx_engine_is_lent())
+		return; /* the environment is the parent's, too */
+	fx_environ_for_file(&e, SHELL);
+	if (e.strip)
+		fx_environ_confine();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of libc that do more than one system call. */
+#include "preload/boot/environ.h"
 #include "preload/call/call.h"
 #include "preload/host/real.h"
 
@@ -28,6 +29,18 @@ static int fx_call_daemon(int keep_directory, int keep_streams)
 
 	fx_fork_leave(guarded);
 	return ret;
+}
+
+static int fx_call_system(const char *command)
+{
+	fx_environ_for_shell();
+	return FX_REAL(system)(command);
+}
+
+static int fx_call_wordexp(const char *words, wordexp_t *result, int flags)
+{
+	fx_environ_for_shell();
+	return FX_REAL(wordexp)(words, result, flags);
 }
 
 #include "preload/unit-library.inc"

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/fault.h"
+#include "base/loadable.h"
 #include "base/syscall.h"
 #include "engine/provider/number.h"
 #include "preload/attach/attach.h"
@@ -256,12 +257,12 @@ static int fx_call_fexecve(int fd, fx_strings argv, fx_strings envp)
 
 static void environ_for_file_at(struct fx_environ *e, int dirfd, const char *path)
 {
-	long fd;
+	int fd;
 
 	if (fx_environ_is_confined(e, path))
 		return;
-	fd = fx_syscall4(SYS_openat, dirfd, path, O_RDONLY | O_CLOEXEC, 0);
-	fx_environ_for_fd(e, (int)fd);
+	fd = fx_loadable_open(dirfd, path);
+	fx_environ_for_fd(e, fd);
 	if (fd >= 0)
 		fx_syscall1(SYS_close, fd);
 }

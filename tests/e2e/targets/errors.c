@@ -14,6 +14,7 @@
 #include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -109,6 +110,12 @@ static void processes(void)
 	SHOW(execve(bad, none, none));
 	SHOW(execvp("no-such-program", none));
 	SHOW(execlp("no-such-program", "x", (char *)NULL));
+	SHOW(execveat(AT_FDCWD, "/no/such/program", none, none, 0));
+	/* Whoever opens it waits for one who writes. */
+	mkfifo("errors.fifo", 0700);
+	SHOW(execve("errors.fifo", none, none));
+	SHOW(execveat(AT_FDCWD, "errors.fifo", none, none, 0));
+	unlink("errors.fifo");
 	SHOW(posix_spawn(&child, "/no/such/program", NULL, NULL, none, none));
 	SHOW(posix_spawnp(&child, "no-such-program", NULL, NULL, none, none));
 	SHOW(wait(NULL));
