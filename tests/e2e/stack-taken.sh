@@ -17,13 +17,13 @@ expect_little() { # FXTRACE-OPTION...
 	expect_ok "$FXTRACE" run -q -o trace.fxt "$@" -- ./stack-taken
 	mv out traced
 	expect_clean trace.fxt
-	expect_equal "$(cut -d' ' -f1 plain)" "$(cut -d' ' -f1 traced)" "steps with $*"
-	while read -r step bytes before; do
+	expect_equal "$(cut -d: -f1 plain)" "$(cut -d: -f1 traced)" "steps with $*"
+	while IFS=: read -r step bytes before; do
 		echo "$step: $before bytes plain, $bytes traced ($*)"
 		[ $((bytes - before)) -le $MOST ] ||
 			fail "$step takes $((bytes - before)) bytes of the program's stack, at most $MOST ($*)"
-	done < <(paste -d' ' traced <(cut -d' ' -f2 plain))
-	[ "$(sed -n 's/^function //p' traced)" -gt "$(sed -n 's/^function //p' plain)" ] || fail "nothing was counted"
+	done < <(paste -d: traced <(cut -d: -f2 plain))
+	[ "$(sed -n 's/^function: //p' traced)" -gt "$(sed -n 's/^function: //p' plain)" ] || fail "nothing was counted"
 }
 expect_little
 expect_little -c '#default,malloc,pthread:all'

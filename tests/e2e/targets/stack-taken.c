@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * How deep the stack below main() was written by what has run so far: its own pages are zero when a program begins, and are
- * made so again before each step. Prints `STEP BYTES' for each.
+ * made so again before each step. Prints `STEP: BYTES' for each.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +100,10 @@ APART int main(int argc, char **argv)
 	step_ends("open", here);
 	errno = execve("./nothing", nothing, environ) == -1 ? errno : 0;
 	step_ends("exec", here);
+	errno = execvp("nothing-of-path", nothing) == -1 ? errno : 0;
+	step_ends("exec by name", here);
+	errno = fexecve(1, nothing, environ) == -1 ? errno : 0;
+	step_ends("exec by descriptor", here);
 	if (pipe(to) < 0)
 		return 1;
 	stack_clear();
@@ -120,10 +124,13 @@ APART int main(int argc, char **argv)
 	if (posix_spawn(&pid, "./nothing", NULL, NULL, nothing, environ) == 0)
 		waitpid(pid, NULL, 0);
 	step_ends("spawn", here);
+	if (posix_spawnp(&pid, "nothing-of-path", NULL, NULL, nothing, environ) == 0)
+		waitpid(pid, NULL, 0);
+	step_ends("spawn by name", here);
 	if (pthread_create(&made, NULL, thread, NULL) == 0)
 		pthread_join(made, NULL);
 	step_ends("thread", here);
 	for (unsigned i = 0; i < n_steps; i++)
-		printf("%s %ld\n", steps[i].name, steps[i].bytes);
+		printf("%s: %ld\n", steps[i].name, steps[i].bytes);
 	return 0;
 }
