@@ -25,13 +25,26 @@ static long environ_access(const char *path, int mode)
 #endif
 }
 
+/* 0 or -errno. */
+static long library_open(void)
+{
+	long fd = fx_syscall4(SYS_openat, AT_FDCWD, fx_environ_library(), O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	fx_syscall1(SYS_close, fd);
+	return 0;
+}
+
 /* As the dynamic linker will look for it: not from another root directory, nor as a user that its folder
- * keeps out, even if the capabilities that a program is left with until it execs would let it in. Other
- * errors pass. */
+ * keeps out, even if the capabilities that a program is left with until it execs would let it in; nor under Landlock, which
+ * refuses to open what access() says may be read. Other errors pass. */
 static bool library_is_reachable(void)
 {
 	long error = environ_access(fx_environ_library(), R_OK);
 
+	if (error == 0)
+		error = library_open();
 	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
 }
 

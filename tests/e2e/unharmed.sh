@@ -9,6 +9,7 @@ target errors errors.c
 target confined confined.c
 target leaf leaf.c
 target shells shells.c
+target landlocked landlocked.c
 target ignoring ignoring.c
 
 # --- The same process ------------------------------------------------------------------------------
@@ -206,7 +207,21 @@ if "${enter[@]}" root /leaf 4 2>/dev/null; [ $? -eq 4 ]; then
 	expect_clean trace.fxt
 fi
 
-# So has that of a shell that libc starts by itself.
+# Nor has it under Landlock, which keeps the library from who may read it else.
+mkdir locked locked/.libs
+cp "$FXTRACE" locked && cp "$LIBFXTRACE" locked/.libs
+status=0
+./landlocked /usr /bin /lib /lib64 /etc /proc /dev >plain.out 2>plain.err || status=$?
+if [ "$status" -ne 77 ]; then
+	expect_equal "4 0 0" "$(wc -l <plain.out) $(wc -l <plain.err) $status" "what is started under Landlock"
+	expect_ok locked/fxtrace run -o trace.fxt -- ./landlocked /usr /bin /lib /lib64 /etc /proc /dev
+	expect_same_file plain.out out
+	expect_no_line 'ld.so' err
+	expect_line 'not traced: .*sh.*: libfxtrace.so cannot be read' err
+	expect_clean trace.fxt
+fi
+
+# Nor has it of a shell that libc starts by itself.
 for enter in '' 'unshare -r'; do
 	# shellcheck disable=SC2086 # several words
 	$enter ./shells root >plain.out 2>plain.err </dev/null || continue
