@@ -177,15 +177,25 @@ slowly:
 
 /* --- Elsewhere -------------------------------------------------------------------------------------- */
 
+/* Short literals that stand together have the same slot, or its neighbours: so many are looked at. */
+#define EVENT_PROBES 16
+
 /* Such an event's macro hands on no place, so its texts are looked up, where they mostly are. False: one is not known. */
 fx_hot bool event_knows(const char *text, uint64_t *ret)
 {
 	uint64_t address = (uint64_t)(uintptr_t)text;
-	/* relaxed: as in the hooks, a slot is one word; the record that it names was published before it */
-	uint64_t s = fx_load_relaxed(fx_string_slot(address));
+	const uint64_t *slot = fx_string_slot(address),
+		       *last = &fx_engine.wiped->functions[FX_FUNCTION_SLOTS - 1];
 
-	*ret = s & FX_ADDRESS_INDEX;
-	return text && s >> FX_ADDRESS_SHIFT == address && *ret;
+	for (unsigned i = 0; i < EVENT_PROBES && slot <= last; i++, slot++) {
+		/* relaxed: as in the hooks, a slot is one word; the record that it names was published before it */
+		uint64_t s = fx_load_relaxed(slot);
+
+		*ret = s & FX_ADDRESS_INDEX;
+		if (s >> FX_ADDRESS_SHIFT == address)
+			return text && *ret;
+	}
+	return false;
 }
 
 fx_hot bool event_knows_keys(const struct fxtrace_arg *args, size_t count, uint16_t *ret)

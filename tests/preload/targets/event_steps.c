@@ -41,14 +41,17 @@ static PLAIN void two_integers(int number)
 	TRACE_DURATION("steps", "two", "number", TA_INT64(number), "seven", TA_INT32(7));
 }
 
+/* Its three texts are so short that they share what the table of strings counts as one place. */
+static PLAIN void elsewhere(int number)
+{
+	TRACE_VTHREAD_COUNTER("steps", "v", "w", 1, 2, 3, "x", TA_INT64(number));
+}
+
 static const struct {
 	const char *name;
 	void (*function)(int number);
-} events[] = {{"nothing", nothing},
-	      {"instant", instant},
-	      {"counter", counter},
-	      {"duration", duration},
-	      {"two_integers", two_integers}};
+} events[] = {{"nothing", nothing},   {"instant", instant},	      {"counter", counter},
+	      {"duration", duration}, {"two_integers", two_integers}, {"elsewhere", elsewhere}};
 
 static void step(int signal)
 {
