@@ -49,18 +49,29 @@
 #define FXTRACE_JOIN(a, b)	   FXTRACE_JOIN_(a, b)
 #define FXTRACE_JOIN_(a, b)	   a##b
 
-/* How many parameters there are, up to 32. */
+/* How many parameters there are, up to 64. */
 #define FXTRACE_COUNT(...)                                                                         \
-	FXTRACE_COUNT_(__VA_ARGS__, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18,    \
-		       17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+	FXTRACE_COUNT_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50,    \
+		       49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, \
+		       30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, \
+		       11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define FXTRACE_COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, \
 		       a18, a19, a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32,  \
-		       n, ...)                                                                     \
+		       a33, a34, a35, a36, a37, a38, a39, a40, a41, a42, a43, a44, a45, a46, a47,  \
+		       a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59, a60, a61, a62,  \
+		       a63, a64, n, ...)                                                           \
 	n
 
-/* First, key, value, key, value...: fills an array. What is not defined has a key without its value, or more than 15. */
+/* First, key, value, key, value...: fills an array. By the number of parameters, where an even one is as 2, and more than 31 are as 33. */
 #define FXTRACE_FILL(at, ...)                                                                      \
-	FXTRACE_JOIN(FXTRACE_FILL_, FXTRACE_COUNT(__VA_ARGS__))(at, __VA_ARGS__)
+	FXTRACE_JOIN(FXTRACE_FILL_, FXTRACE_FILLS(__VA_ARGS__))(at, __VA_ARGS__)
+#define FXTRACE_FILLS(...)                                                                         \
+	FXTRACE_COUNT_(__VA_ARGS__, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33,    \
+		       33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 33, 2, 31,  \
+		       2, 29, 2, 27, 2, 25, 2, 23, 2, 21, 2, 19, 2, 17, 2, 15, 2, 13, 2, 11, 2, 9, \
+		       2, 7, 2, 5, 2, 3, 2, 1, 0)
+#define FXTRACE_FILL_2(...)  _Static_assert(0, "arguments come as key, value");
+#define FXTRACE_FILL_33(...) _Static_assert(0, "an event has 15 arguments at most");
 #define FXTRACE_FILL_1(at, first)
 #define FXTRACE_FILL_3(at, first, key, value) fxtrace_fill(at, key, value);
 #define FXTRACE_FILL_5(at, first, key, value, ...)                                                 \
@@ -340,7 +351,8 @@
 /* Whether there are parameters behind the first. */
 #define FXTRACE_MORE(...)                                                                          \
 	FXTRACE_COUNT_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
-		       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
+		       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,  \
+		       1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0)
 
 /* TRACE_INSTANT(category, name, scope, key, value...) */
 #define TRACE_INSTANT(category, name, ...)                                                         \

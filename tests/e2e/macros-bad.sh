@@ -186,14 +186,17 @@ expect_null() {
 
 # --- Too many arguments --------------------------------------------------------------------------------------------
 
-# They do not compile, in C nor in C++; nor does a value without its key. Where a program fills an array itself, the first fifteen count.
+# They do not compile, in C nor in C++, and the compiler is told why; nor does a value without its key, or thirty arguments. Where a program fills an array itself, the first fifteen count.
 sixteen_arguments() {
-	local sixteen="" i source compiler macro
+	local sixteen="" thirty="" i source compiler macro why
 
 	for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
 		sixteen="$sixteen, \"k$i\", TA_INT32($i)"
 	done
-	for arguments in "$sixteen" ', "key"' ', "key", TA_INT32(1), "key"'; do
+	thirty=$sixteen${sixteen%%, \"k15\"*}
+	for arguments in "$sixteen" "$thirty" ', "key"' ', "key", TA_INT32(1), "key"'; do
+		why='arguments come as key, value'
+		[ ${#arguments} -lt 100 ] || why='an event has 15 arguments at most'
 		for macro in 'INSTANT("bad", "sixteen", TRACE_SCOPE_THREAD' 'DURATION("bad", "sixteen"' 'DURATION_BEGIN("bad", "sixteen"' \
 			'COUNTER("bad", "sixteen", 1' 'FLOW_END("bad", "sixteen", 1' 'BLOB_EVENT("bad", "sixteen", "bytes", 5' \
 			'VTHREAD_COUNTER("bad", "sixteen", "device", 1, 2, 3' 'USERSPACE_OBJECT("bad", (void *)0, "sixteen"'; do
@@ -204,6 +207,7 @@ sixteen_arguments() {
 				[ $source = no.c ] || compiler=$FX_CXX
 				# shellcheck disable=SC2086 # several words
 				! $compiler $include -w -c -o no.o $source >compile.log 2>&1 || fail "$source compiles with: $macro$arguments"
+				grep -q "error: static.*$why" compile.log || fail "$source, $macro$arguments: it is not said why: $(cat compile.log)"
 			done
 		done
 	done
