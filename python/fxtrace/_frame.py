@@ -16,7 +16,8 @@ class _Texts:
 
     def codes(self, batch, column):
         used, inverse = self.numpy.unique(column, return_inverse=True)
-        codes = [self.number.setdefault(batch.string(text), len(self.number)) for text in used.tolist()]
+        strings = batch.strings or batch.unpack_strings()
+        codes = [self.number.setdefault(strings[text], len(self.number)) for text in used.tolist()]
         return self.numpy.array(codes, dtype="int32")[inverse]
 
 

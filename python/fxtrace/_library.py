@@ -77,7 +77,7 @@ ROW_NAMES = (
     "category", "name", "payload", "process", "thread", "provider", "first_arg",
     "cpu", "kind", "type", "nargs", "has_time",
 )  # fmt: skip
-ARG = "=IB3xQ"
+ARG = "=IB3xq"
 TEXT = "=QQ"
 
 FAULT_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(Fault))

@@ -3,6 +3,7 @@
 
 import ctypes
 import errno
+import itertools
 import os
 import struct
 
@@ -23,10 +24,10 @@ _COMPLETE = EVENT_TYPES.index("complete")
 _INSTANT = EVENT_TYPES.index("instant")
 
 _ROW = struct.Struct(_library.ROW)
-_ARG = struct.Struct(_library.ARG)
+_ARG_SIZE = struct.calcsize(_library.ARG)
 _TEXT = struct.Struct(_library.TEXT)
 _AT = {name: number for number, name in enumerate(_library.ROW_NAMES)}
-_FIRST_ARG, _NARGS = _AT["first_arg"], _AT["nargs"]
+_FIRST_ARG, _NARGS, _TYPE = _AT["first_arg"], _AT["nargs"], _AT["type"]
 
 # Rows at a time: enough that a call costs nothing, few enough to be in the cache.
 _BATCH_ROWS = 8192
@@ -52,32 +53,46 @@ class Fault:
 
 
 class _Batch:
-    """Copies of a batch's tables; its texts become strings when they are asked for."""
+    """Copies of a batch's tables; its texts and arguments become objects when they are asked for, all that there are at once."""
 
-    __slots__ = ("row_size", "rows", "args", "texts", "bytes", "strings", "arg_tuples")
+    __slots__ = ("row_size", "rows", "args", "texts", "bytes", "strings", "arg_names", "arg_values")
 
     def __init__(self, batch):
         self.row_size = batch.row_size
         self.rows = ctypes.string_at(batch.rows, batch.row_count * batch.row_size)
-        self.args = ctypes.string_at(batch.args, batch.arg_count * _ARG.size) if batch.arg_count else b""
+        self.args = ctypes.string_at(batch.args, batch.arg_count * _ARG_SIZE) if batch.arg_count else b""
         self.texts = ctypes.string_at(batch.texts, batch.text_count * _TEXT.size)
         self.bytes = ctypes.string_at(batch.bytes, batch.byte_count)
-        self.strings = [None] * batch.text_count
-        self.arg_tuples = None
+        self.strings = self.arg_names = None
 
     def raw(self, number):
         offset, length = _TEXT.unpack_from(self.texts, number * _TEXT.size)
         return self.bytes[offset : offset + length]
 
-    def string(self, number):
-        string = self.strings[number]
-        if string is None:
-            string = self.strings[number] = self.raw(number).decode(errors="replace")
-        return string
+    def unpack_strings(self):
+        # Each text ends with a zero: where there are no others, they are what stands between.
+        strings = self.bytes.decode(errors="replace").split("\0")
+        if len(strings) != len(self.texts) // _TEXT.size + 1:
+            data = self.bytes
+            strings = [
+                data[offset : offset + length].decode(errors="replace")
+                for offset, length in _TEXT.iter_unpack(self.texts)
+            ]
+        self.strings = strings
+        return strings
 
     def unpack_args(self):
-        self.arg_tuples = list(_ARG.iter_unpack(self.args))
-        return self.arg_tuples
+        """Columns of the arguments of all rows: names, values."""
+        table = memoryview(self.args)
+        strings, values, conversions = self.strings or self.unpack_strings(), table.cast("q")[1::2].tolist(), _VALUES
+        self.arg_names = list(map(strings.__getitem__, table.cast("I")[::4].tolist()))
+        kinds = bytes(table[4::_ARG_SIZE])
+        converted = _CONVERTED if min(values, default=0) < 0 else _CONVERTED_UNSIGNED
+        for at in itertools.compress(itertools.count(), kinds.translate(converted)):
+            kind = kinds[at]
+            values[at] = strings[values[at]] if kind == _STRING else conversions[kind](self, values[at])
+        self.arg_values = values
+        return self.arg_names
 
     def tuples(self):
         if self.row_size == _ROW.size + _ROW_RESERVED:
@@ -103,8 +118,8 @@ def _string(name, doc):
     at = _AT[name]
 
     def get(self):
-        number = self._row[at]
-        return self._batch.strings[number] or self._batch.string(number)
+        batch = self._batch
+        return (batch.strings or batch.unpack_strings())[self._row[at]]
 
     return property(get, doc=doc)
 
@@ -161,23 +176,18 @@ class Record:
     def args(self):
         """The arguments: a dict. Of several with one name, the last one."""
         row, batch = self._row, self._batch
-        first, count = row[_FIRST_ARG], row[_NARGS]
-        if not count:
-            return {}
-        strings, values, plain = batch.strings, _VALUES, _PLAIN
-        return {
-            strings[name] or batch.string(name): value if kind in plain else values[kind](batch, value)
-            for name, kind, value in (batch.arg_tuples or batch.unpack_args())[first : first + count]
-        }
+        first = row[_FIRST_ARG]
+        last = first + row[_NARGS]
+        names = batch.arg_names or batch.unpack_args()
+        return dict(zip(names[first:last], batch.arg_values[first:last]))
 
     def arg_items(self):
         """The arguments: a list of (name, value)."""
         row, batch = self._row, self._batch
         first = row[_FIRST_ARG]
-        return [
-            (batch.string(name), value if kind in _PLAIN else _VALUES[kind](batch, value))
-            for name, kind, value in (batch.arg_tuples or batch.unpack_args())[first : first + row[_NARGS]]
-        ]
+        last = first + row[_NARGS]
+        names = batch.arg_names or batch.unpack_args()
+        return list(zip(names[first:last], batch.arg_values[first:last]))
 
     def __repr__(self):
         said = [self.kind, f"time={self.time}", repr(self.category), repr(self.name)]
@@ -192,7 +202,7 @@ class Event(Record):
     __slots__ = ()
 
     kind = property(lambda self: "event")
-    type = property(lambda self: EVENT_TYPES[self._row[_AT["type"]]], doc='Its type, such as "complete".')
+    type = property(lambda self: EVENT_TYPES[self._row[_TYPE]], doc='Its type, such as "complete".')
     time = _number("time", "When it was, or began, in nanoseconds.")
     end = _number("end", "When it ended, in nanoseconds; the same as time but for complete events.")
 
@@ -200,36 +210,42 @@ class Event(Record):
     def duration(self):
         """Of a complete event: its length in nanoseconds; else None."""
         row = self._row
-        return row[1] - row[0] if row[_AT["type"]] == _COMPLETE else None
+        return row[1] - row[0] if row[_TYPE] == _COMPLETE else None
 
     @property
     def scope(self):
         """Of an instant: "thread", "process" or "global"; else None."""
         row = self._row
-        if row[_AT["type"]] != _INSTANT:
+        if row[_TYPE] != _INSTANT:
             return None
         name = lib.fxt_scope_name(row[_AT["id"]])
         return name.decode() if name else row[_AT["id"]]
 
 
-def _signed(_, value):
-    return value - (1 << 64) if value >> 63 else value
+def _unsigned(_, value):
+    return value & _WORD_MASK
 
 
 _DOUBLE = struct.Struct("=d")
-_WORD = struct.Struct("=Q")
+_WORD = struct.Struct("=q")
+_WORD_MASK = (1 << 64) - 1
 _CONVERT = {
     "null": lambda batch, value: None,
-    "int32": _signed,
-    "int64": _signed,
+    "uint64": _unsigned,
+    "pointer": _unsigned,
+    "koid": _unsigned,
     "double": lambda batch, value: _DOUBLE.unpack(_WORD.pack(value))[0],
-    "string": lambda batch, value: batch.strings[value] or batch.string(value),
+    "string": lambda batch, value: batch.strings[value],
     "bool": lambda batch, value: bool(value),
     "blob": lambda batch, value: batch.raw(value),
 }
 _ARG_TYPES = _library.names_of(lib.fxt_arg_type_name)
-# Those that are what they are; and how others are told from their word.
-_PLAIN = frozenset(number for number, name in enumerate(_ARG_TYPES) if name not in _CONVERT)
+# Those that are not what a signed word says; the same where no word has its highest bit; and how they are told from it.
+_CONVERTED = bytes(n >= len(_ARG_TYPES) or _ARG_TYPES[n] in _CONVERT for n in range(256))
+_CONVERTED_UNSIGNED = bytes(
+    is_so and (n >= len(_ARG_TYPES) or _CONVERT[_ARG_TYPES[n]] is not _unsigned) for n, is_so in enumerate(_CONVERTED)
+)
+_STRING = _ARG_TYPES.index("string")
 _VALUES = [_CONVERT.get(_ARG_TYPES[n] if n < len(_ARG_TYPES) else "null") for n in range(256)]
 
 
@@ -314,9 +330,9 @@ class Archive:
 
     def __iter__(self):
         """Its events."""
-        for batch in self.batches(_EVENT_BIT):
-            for row in batch.tuples():
-                yield Event(row, batch)
+        return itertools.chain.from_iterable(
+            map(Event, batch.tuples(), itertools.repeat(batch)) for batch in self.batches(_EVENT_BIT)
+        )
 
     def records(self, kinds=ALL_KINDS):
         """Records of all kinds, or of those in a list, such as ["event", "log"]."""

@@ -21,6 +21,7 @@ static void *work(void *unused)
 			       "yes", TA_BOOL(1), "null", TA_NULL(), "large", TA_UINT64(~0ull), "at", TA_POINTER(4096));
 		TRACE_COUNTER("said", "count", 3, "value", TA_INT64(-1 - i));
 	}
+	TRACE_BLOB_EVENT("said", "zeros", "a\0b", 3, "behind", TA_STRING("them"));
 	TRACE_INSTANT("said", "global", TRACE_SCOPE_GLOBAL);
 	TRACE_ASYNC_BEGIN("said", "async", 77);
 	TRACE_ASYNC_END("said", "async", 77);
@@ -84,6 +85,8 @@ same([e.args["value"] for e in events if e.name == "count"], [-1 - i for i in ra
 same([e.scope for e in events if e.name == "global"], ["global"], "a scope")
 same([(e.type, e.id, e.duration) for e in events if e.name == "async"], [("async-begin", 77, None), ("async-end", 77, None)],
      "async events")
+# A text with zeros is one all the same, and so are those behind it.
+same([(r.name, r.payload, r.args) for r in records if r.kind == "large-event"], [("zeros", b"a\0b", {"behind": "them"})], "a payload with zeros")
 if "work" not in repr(work[0]) or "text" not in repr(work[0]):
     sys.exit(f"no sense in {work[0]!r}")
 
