@@ -55,6 +55,14 @@ static void write_one(void *fd, long count)
 			exit(1);
 }
 
+/* What the loops around the events take. */
+static void nothing_each(void *unused, long count)
+{
+	(void)unused;
+	while (count--)
+		__asm__ volatile("");
+}
+
 static void duration_each(void *unused, long count)
 {
 	(void)unused;
@@ -136,8 +144,9 @@ int main(int argc, char **argv)
 	    {"spin", spin_pair, (void *)&spin, 200000}, {"sem", sem_pair, &sem, 200000},
 	    {"write", write_one, &null, 40000},		{"malloc", heap_pair, NULL, 50000},
 	    {"duration", duration_each, NULL, 100000},	{"duration2", duration_two, NULL, 60000},
-	    {"instant", instant_each, NULL, 150000},	{"counter", counter_each, NULL, 80000},
-	    {"vthread", vthread_each, NULL, 80000},	{"pipe", pipe_pair, ends, 20000},
+	    {"nothing", nothing_each, NULL, 150000},	{"instant", instant_each, NULL, 150000},
+	    {"counter", counter_each, NULL, 80000},	{"vthread", vthread_each, NULL, 80000},
+	    {"pipe", pipe_pair, ends, 20000},
 	};
 
 	pthread_spin_init(&spin, PTHREAD_PROCESS_PRIVATE);
@@ -154,7 +163,8 @@ int main(int argc, char **argv)
 		}
 	}
 	fprintf(stderr,
-		"usage: ops mutex|rwlock|spin|sem|write|malloc|duration|duration2|instant|counter|"
+		"usage: ops "
+		"mutex|rwlock|spin|sem|write|malloc|nothing|duration|duration2|instant|counter|"
 		"vthread|pipe [COUNT]\n");
 	return 2;
 }
