@@ -28,16 +28,31 @@ int fx_bpf_map(uint32_t type, uint32_t key, uint32_t value, uint32_t entries)
 	return bpf(BPF_MAP_CREATE, &attr);
 }
 
-int fx_bpf_map_put(int map, uint32_t key, uint32_t value)
+static int map_update(int map, const void *key, uint32_t value, uint64_t flags)
 {
 	union bpf_attr attr;
 
 	memset(&attr, 0, sizeof(attr));
 	attr.map_fd = (uint32_t)map;
-	attr.key = (uintptr_t)&key;
+	attr.key = (uintptr_t)key;
 	attr.value = (uintptr_t)&value;
-	attr.flags = BPF_ANY;
+	attr.flags = flags;
 	return bpf(BPF_MAP_UPDATE_ELEM, &attr);
+}
+
+int fx_bpf_map_put(int map, uint32_t key, uint32_t value)
+{
+	return map_update(map, &key, value, BPF_ANY);
+}
+
+int fx_bpf_map_put_bytes(int map, const void *key, uint32_t value)
+{
+	return map_update(map, key, value, BPF_ANY);
+}
+
+int fx_bpf_map_add(int map, uint32_t key, uint32_t value)
+{
+	return map_update(map, &key, value, BPF_NOEXIST);
 }
 
 uint64_t fx_bpf_map_get(int map, uint32_t key)

@@ -10,8 +10,10 @@
 /* Of a type (enum bpf_map_type), with so many bytes of a key and of a value; or -errno. */
 int fx_bpf_map(uint32_t type, uint32_t key, uint32_t value, uint32_t entries);
 
-/* 0 or -errno. */
+/* 0 or -errno: with a key of as many bytes as the map has; the last: -EEXIST where the key has a value. */
 int fx_bpf_map_put(int map, uint32_t key, uint32_t value);
+int fx_bpf_map_put_bytes(int map, const void *key, uint32_t value);
+int fx_bpf_map_add(int map, uint32_t key, uint32_t value);
 
 /* A value of eight bytes; 0: there is none. */
 uint64_t fx_bpf_map_get(int map, uint32_t key);

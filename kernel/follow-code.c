@@ -2,6 +2,7 @@
 #include "kernel/follow-code.h"
 
 #include <asm/ptrace.h>
+#include <asm/unistd.h>
 #include <errno.h>
 
 #include "kernel/call-table.h"
@@ -166,13 +167,51 @@ static void code_late_text(struct fx_insns *code, const struct fx_follow_terms *
 
 /* --- Programs ----------------------------------------------------------------------------------- */
 
-static void code_enter(struct fx_insns *code, const struct fx_follow_terms *terms)
+static void code_registers(struct fx_insns *code)
 {
-	fx_part_look_or_end(code, terms);
 	fx_insns_load(code, BPF_DW, R3, R6, ENTER_REGISTERS);
 	fx_insns_add(code, R3, REGISTERS_FROM);
 	fx_insns_place(code, R1, FX_AT_REGISTERS);
 	fx_part_read(code, REGISTERS_SIZE);
+}
+
+/* Who connects to the manager as libfxtrace.so does is followed from then on, since what it starts would otherwise begin before we have
+ * heard of it, and that is told. */
+static void code_arrival(struct fx_insns *code, const struct fx_follow_terms *terms)
+{
+	enum { LENGTH_AT = FX_AT_SOCKET + (int)offsetof(struct fx_follow_socket, length) };
+	enum { ADDRESS_AT = FX_AT_SOCKET + (int)offsetof(struct fx_follow_socket, address) };
+
+	if (terms->maps.sockets < 0)
+		return;
+	fx_insns_load(code, BPF_DW, R7, R6, ENTER_NUMBER);
+	fx_insns_jump(code, BPF_JNE, R7, __NR_connect, FX_INSNS_PART_END);
+	code_registers(code);
+	for (int i = 0; i < (int)sizeof(struct fx_follow_socket); i += 8)
+		fx_insns_store_number(code, BPF_DW, R10, FX_AT_SOCKET + i, 0);
+	fx_insns_load(code, BPF_DW, R3, R10, FX_AT_REGISTERS + arguments[1]);
+	fx_insns_load(code, BPF_DW, R2, R10, FX_AT_REGISTERS + arguments[2]);
+	fx_insns_jump(code, BPF_JGT, R2, sizeof(struct sockaddr_un), FX_INSNS_PART_END);
+	fx_insns_store(code, BPF_H, R10, LENGTH_AT, R2);
+	fx_insns_place(code, R1, ADDRESS_AT);
+	fx_insns_call(code, BPF_FUNC_probe_read_user);
+	fx_insns_look_up_or(code, terms->maps.sockets, FX_AT_SOCKET, FX_INSNS_PART_END);
+	fx_part_follow(code, terms, FX_AT_THREAD);
+	fx_part_scratch(code, terms, FX_FOLLOW_ROOM_USUAL);
+	fx_insns_store_number(code, BPF_W, R8, 0,
+			      (int32_t)(FX_TEXTS_ARRIVES << FX_TEXTS_ARGUMENT_SHIFT));
+	fx_insns_store_number(code, BPF_W, R8, 4, 0);
+	fx_insns_store_number(code, BPF_DW, R8, 8, 0);
+	fx_insns_number(code, R5, FX_TEXTS_HEAD);
+	fx_part_tell(code, terms);
+	fx_insns_part(code);
+}
+
+static void code_enter(struct fx_insns *code, const struct fx_follow_terms *terms)
+{
+	code_arrival(code, terms);
+	fx_part_look_or_end(code, terms);
+	code_registers(code);
 	code_texts(code, terms);
 	code_record(code, terms, FX_TRACEPOINT_ENTER);
 	fx_insns_load(code, BPF_DW, R1, R6, ENTER_NUMBER);

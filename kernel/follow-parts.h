@@ -8,7 +8,7 @@
 #include "kernel/insns.h"
 
 /*
- * Where on its stack a program has what it knows: the thread, another number, a zero, an entry of `late', and registers. Programs that look
+ * Where on its stack a program has what it knows: the thread, another number, a zero, an entry of `late', registers, and a socket's address. Programs that look
  * whether they run on the thread's own stack have no more than the first of these there: for others the kernel may take a place elsewhere.
  */
 enum {
@@ -16,7 +16,8 @@ enum {
 	FX_AT_NUMBER = -8,
 	FX_AT_ZERO = -12,
 	FX_AT_LATE = -32,
-	FX_AT_REGISTERS = -96
+	FX_AT_REGISTERS = -96,
+	FX_AT_SOCKET = -208
 };
 
 /* The begin of all. */

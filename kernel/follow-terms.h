@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/un.h>
 
 #include "kernel/task-layout.h"
 #include "kernel/texts.h"
@@ -18,7 +19,15 @@ struct fx_follow_maps {
 	int scratch; /* of a processor room for records: enum fx_follow_room */
 	int events;  /* of a processor the event that takes records */
 	int counts;  /* of what programs could not do: enum fx_follow_count */
+	int sockets; /* addresses of the manager's: struct fx_follow_socket; -1: none */
 };
+
+/* As the second and third argument of connect() have it where libfxtrace.so registers, with zeroes behind: others give another length (protocol/socket.c). */
+struct fx_follow_socket {
+	uint16_t length;
+	uint8_t address[sizeof(struct sockaddr_un)];
+};
+_Static_assert(sizeof(struct fx_follow_socket) % 8 == 0, "cleared word by word");
 
 enum fx_follow_count {
 	FX_FOLLOW_UNFOLLOWED, /* threads that there was no room for */

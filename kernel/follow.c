@@ -2,8 +2,10 @@
 #include "kernel/follow.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +13,7 @@
 #include "kernel/call-table.h"
 #include "kernel/follow-code.h"
 #include "kernel/follow-point.h"
+#include "kernel/tasks.h"
 #include "lists/vector.h"
 #include "protocol/kernel-ready.h"
 
@@ -48,7 +51,14 @@ struct fx_follow {
 	int links[FX_TRACEPOINT_COUNT];
 	int programs[FX_TRACEPOINT_COUNT];
 	FX_VECTOR(struct follow_point) points;
-	uint64_t untold; /* as it was asked last */
+	uint64_t untold;     /* as it was asked last */
+	uint64_t unfollowed; /* threads of processes that run that there was no room for */
+};
+
+/* A look at a process's threads. */
+struct follow_more {
+	const struct fx_follow *follow;
+	unsigned added, refused;
 };
 
 static int follow_run(struct fx_follow *follow, enum fx_tracepoint which)
@@ -146,10 +156,41 @@ static int follow_begin_lives(struct fx_follow *follow, pid_t pid)
 
 	if (r == 0)
 		r = follow_run(follow, FX_TRACEPOINT_FORK);
-	return r == 0 ? follow_begin(follow, pid) : r;
+	return r == 0 && pid ? follow_begin(follow, pid) : r;
 }
 
-static int follow_prepare(struct fx_follow *follow, pid_t pid)
+/* Whether BPF knows threads by the numbers that they have here. */
+static bool is_first_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == FIRST_PID_NAMESPACE;
+}
+
+/* Where libfxtrace.so finds the manager: by its path, or the name that it has beside that. */
+static int sockets_fill(struct fx_follow_maps *maps, const char *manager)
+{
+	struct fx_follow_socket by_path, beside;
+	const size_t at = offsetof(struct sockaddr_un, sun_path), length = strlen(manager);
+	const sa_family_t family = AF_UNIX;
+	int r;
+
+	memset(&by_path, 0, sizeof(by_path));
+	memset(&beside, 0, sizeof(beside));
+	if (at + length + 1 > sizeof(by_path.address))
+		return -ENAMETOOLONG;
+	by_path.length = sizeof(by_path.address); /* as preload/attach/attach.c has it */
+	memcpy(by_path.address, &family, sizeof(family));
+	memcpy(by_path.address + at, manager, length);
+	beside.length = (uint16_t)(at + 1 + length);
+	memcpy(beside.address, &family, sizeof(family));
+	memcpy(beside.address + at + 1, manager, length);
+	maps->sockets = fx_bpf_map(BPF_MAP_TYPE_HASH, sizeof(by_path), 4, 2);
+	r = maps->sockets < 0 ? maps->sockets : fx_bpf_map_put_bytes(maps->sockets, &by_path, 1);
+	return r < 0 ? r : fx_bpf_map_put_bytes(maps->sockets, &beside, 1);
+}
+
+static int follow_prepare(struct fx_follow *follow, pid_t pid, const char *manager)
 {
 	struct fx_follow_terms *terms = &follow->terms;
 	int r = maps_create(&terms->maps);
@@ -158,11 +199,14 @@ static int follow_prepare(struct fx_follow *follow, pid_t pid)
 		r = fx_task_layout_read(&terms->task);
 	if (r == 0)
 		r = maps_fill(&terms->maps);
-	terms->everyone = pid == 0;
-	return r == 0 && pid ? follow_begin_lives(follow, pid) : r;
+	terms->everyone = manager && !is_first_namespace();
+	if (r == 0 && manager && !terms->everyone)
+		r = sockets_fill(&terms->maps, manager);
+	return r == 0 && !terms->everyone ? follow_begin_lives(follow, pid) : r;
 }
 
-int fx_follow_create(pid_t pid, const struct fx_tracepoints *points, struct fx_follow **ret)
+int fx_follow_create(pid_t pid, const char *manager, const struct fx_tracepoints *points,
+		     struct fx_follow **ret)
 {
 	struct fx_follow *follow = calloc(1, sizeof(*follow));
 	long page = sysconf(_SC_PAGESIZE);
@@ -171,17 +215,40 @@ int fx_follow_create(pid_t pid, const struct fx_tracepoints *points, struct fx_f
 	*ret = NULL;
 	if (!follow)
 		return -ENOMEM;
-	follow->terms.maps = (struct fx_follow_maps){-1, -1, -1, -1, -1, -1};
+	follow->terms.maps = (struct fx_follow_maps){-1, -1, -1, -1, -1, -1, -1};
 	for (unsigned i = 0; i < FX_TRACEPOINT_COUNT; i++)
 		follow->links[i] = -1;
 	follow->terms.points = points;
 	follow->terms.stack_bytes = page > STACK_LEAST ? (uint32_t)page : STACK_LEAST;
-	r = follow_prepare(follow, pid);
+	r = follow_prepare(follow, pid, manager);
 	if (r < 0)
 		fx_follow_destroy(follow);
 	else
 		*ret = follow;
 	return r;
+}
+
+static void thread_follow(void *opaque, uint32_t tid)
+{
+	struct follow_more *more = opaque;
+	int r = fx_bpf_map_add(more->follow->terms.maps.tasks, tid, 1);
+
+	more->added += r == 0;
+	more->refused += r < 0 && r != -EEXIST;
+}
+
+/* What threads that are followed make is followed; what others made meanwhile another look finds. */
+void fx_follow_process(struct fx_follow *follow, uint32_t pid)
+{
+	struct follow_more more;
+
+	if (follow->terms.everyone)
+		return;
+	do {
+		more = (struct follow_more){.follow = follow};
+		fx_tasks_each_of(pid, thread_follow, &more);
+	} while (more.added);
+	follow->unfollowed += more.refused;
 }
 
 /* Each pair by itself: kernels before 5.18 tell no states of threads that are switched away. */
@@ -246,10 +313,10 @@ void fx_follow_destroy(struct fx_follow *follow)
 		close(follow->points.items[i].link);
 		close(follow->points.items[i].program);
 	}
-	for (unsigned i = 0; i < 6; i++) {
+	for (unsigned i = 0; i < 7; i++) {
 		const struct fx_follow_maps *maps = &follow->terms.maps;
-		int map = (const int[]){maps->tasks,   maps->calls,  maps->late,
-					maps->scratch, maps->events, maps->counts}[i];
+		int map = (const int[]){maps->tasks,  maps->calls,  maps->late,	  maps->scratch,
+					maps->events, maps->counts, maps->sockets}[i];
 
 		if (map >= 0)
 			close(map);
@@ -282,7 +349,7 @@ uint64_t fx_follow_untold(struct fx_follow *follow)
 
 uint64_t fx_follow_unfollowed(const struct fx_follow *follow)
 {
-	return fx_bpf_map_get(follow->terms.maps.counts, FX_FOLLOW_UNFOLLOWED);
+	return fx_bpf_map_get(follow->terms.maps.counts, FX_FOLLOW_UNFOLLOWED) + follow->unfollowed;
 }
 
 bool fx_follow_tells(const struct fx_follow *follow, uint32_t number)

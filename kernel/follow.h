@@ -20,9 +20,19 @@
 
 struct fx_follow;
 
-/* Of a process and what it starts from now on; 0: of all threads. 0 or -errno: -EPERM where BPF is not permitted. */
-int fx_follow_create(pid_t pid, const struct fx_tracepoints *points, struct fx_follow **ret);
+/*
+ * Of a process and what it starts from now on, 0: of none. `manager', the path of its socket: others may come (fx_follow_process()), and those who
+ * register there do; NULL: nobody. 0 or -errno: -EPERM where BPF is not permitted.
+ */
+int fx_follow_create(pid_t pid, const char *manager, const struct fx_tracepoints *points,
+		     struct fx_follow **ret);
 void fx_follow_destroy(struct fx_follow *follow);
+
+/*
+ * A process that runs, with all its threads, and what it starts from now on. Where BPF knows threads by other numbers than we do, it tells of
+ * all that there are, once others may come.
+ */
+void fx_follow_process(struct fx_follow *follow, uint32_t pid);
 
 /* Switches and system calls, as far as they are among `sets' (bits of enum fx_kernel_set) and can be had. 0 or -errno, of calls. */
 int fx_follow_sets(struct fx_follow *follow, uint32_t sets);

@@ -7,7 +7,7 @@
 #include <linux/bpf.h>
 #include <stdint.h>
 
-#define FX_INSNS_MAX 384u
+#define FX_INSNS_MAX 512u
 
 struct fx_insns {
 	struct bpf_insn list[FX_INSNS_MAX];

@@ -307,28 +307,28 @@ static uint32_t sets_had(const struct kernel_options *options,
 	return sets;
 }
 
-/* Whether programs are of use: for calls, or for what threads would inherit otherwise, which is nothing of what comes for all threads. */
-static bool follow_helps(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points)
+/* Whether programs are of use: for calls, or for what threads would inherit otherwise, or all threads of the machine tell. */
+static bool follow_helps(const struct fx_wanted_points *points)
 {
 	bool inherits = false;
 
 	for (unsigned i = 0; i < points->count; i++)
 		inherits |= !points->list[i].is_wide;
-	return points->tracepoints.sets & FX_KERNEL_TEXTS || (!wish->everyone && inherits);
+	return points->tracepoints.sets & FX_KERNEL_TEXTS || inherits;
 }
 
-/* Without them, threads inherit events, and what system calls are given is shown as addresses. Of all threads, events tell but for calls. */
+/* Without them, threads inherit events, and what system calls are given is shown as addresses. Switches of all threads, events tell. */
 static int follow_ask(struct fx_kernel_wish *wish, struct fx_wanted_points *points,
 		      struct fx_follow **ret)
 {
-	bool all = wish->machine || wish->everyone;
-	uint32_t sets = all ? FX_KERNEL_CALLS : FX_KERNEL_CALLS | FX_KERNEL_WAKEUPS;
+	uint32_t sets = FX_KERNEL_CALLS | (wish->machine ? 0 : FX_KERNEL_WAKEUPS);
 	int r = 0;
 
 	fx_follow_destroy(*ret);
 	*ret = NULL;
-	if (follow_helps(wish, points))
-		r = fx_follow_create(wish->everyone ? 0 : wish->pid, &points->tracepoints, ret);
+	if (follow_helps(points))
+		r = fx_follow_create(wish->pid, wish->everyone ? wish->manager : NULL,
+				     &points->tracepoints, ret);
 	if (*ret) {
 		r = fx_follow_sets(*ret, sets);
 		fx_wanted_points_follow(points, *ret, wish->everyone);
@@ -411,6 +411,9 @@ static int kernel_main(int argc, char **argv)
 				    options.alone, &watch);
 	if (r == 0)
 		r = fx_rings_start(rings);
+	/* What was said before there was a ring, nobody has asked for. */
+	if (r == 0 && follow)
+		fx_follow_untold(follow);
 	if (r == 0)
 		signals_take();
 	ready.error = r;
@@ -425,12 +428,15 @@ static int kernel_main(int argc, char **argv)
 	}
 	if (fx_rings_late(rings))
 		fx_late_probes_create(options.probes, &probes.list, rings, &late);
+	fx_watch_let_follow(watch, follow);
 	fx_watch_let_probes(watch, fx_rings_have_tracepoints(rings) ? &probes.list : NULL, late);
 	if (!fx_rings_have_tracepoints(rings))
 		fx_probes_refused(&probes);
 	categories_know(&options.wish, ready.sets);
 	for (size_t i = 0; i < probes.list.probes.count; i++)
 		fx_kernel_knows(probes.list.probes.items[i].category, FX_PROBE_DESCRIPTION);
+	/* Whoever waits for it to be registered may go on then. */
+	fx_watch_meet(watch);
 	r = fx_kernel_register(options.socket);
 	if (r < 0) {
 		fx_late_probes_destroy(late);

@@ -22,6 +22,7 @@ struct fx_spaces {
 	struct space_entry *entries; /* by pid */
 	struct fx_symbol_cache *names;
 	uint64_t since_ns; /* CLOCK_REALTIME; maps of code that processes make are newer */
+	uint64_t serial;   /* the last that was given */
 };
 
 int fx_spaces_create(struct fx_symbol_cache *names, struct fx_spaces **ret)
@@ -47,7 +48,12 @@ static void space_clear(struct fx_space *space)
 		space->unwinder_end(space->unwinder);
 	fx_symspace_destroy(space->names);
 	free(space->mappings);
-	*space = (struct fx_space){.pid = space->pid, .is_own = space->is_own};
+	*space = (struct fx_space){
+	    .pid = space->pid,
+	    .is_own = space->is_own,
+	    .parent = space->parent,
+	    .followed_ns = space->followed_ns,
+	};
 }
 
 static void entry_free(struct fx_spaces *spaces, struct space_entry *entry)
@@ -85,6 +91,7 @@ struct fx_space *fx_space_of(struct fx_spaces *spaces, uint32_t pid)
 	if (!entry)
 		return NULL;
 	entry->space.pid = pid;
+	entry->space.serial = ++spaces->serial;
 	HASH_ADD(hh, spaces->entries, space.pid, sizeof(entry->space.pid), entry);
 	return &entry->space;
 }
@@ -96,12 +103,20 @@ const struct fx_space *fx_space_known(const struct fx_spaces *spaces, uint32_t p
 	return entry ? &entry->space : NULL;
 }
 
-void fx_space_own(struct fx_spaces *spaces, uint32_t pid)
+void fx_space_own(struct fx_spaces *spaces, uint32_t pid,
+		  void (*see)(void *opaque, struct fx_space *space), void *opaque)
 {
 	struct fx_space *space = fx_space_of(spaces, pid);
+	struct space_entry *entry, *next;
 
-	if (space)
-		space->is_own = true;
+	if (!space || space->is_own)
+		return;
+	space->is_own = true;
+	see(opaque, space);
+	HASH_ITER (hh, spaces->entries, entry, next) {
+		if (entry->space.parent == space->serial)
+			fx_space_own(spaces, entry->space.pid, see, opaque);
+	}
 }
 
 /* --- Mappings ----------------------------------------------------------------------------------- */
@@ -308,8 +323,11 @@ void fx_space_fork(struct fx_spaces *spaces, uint32_t parent, uint32_t child)
 	space_forget(spaces, child);
 	to = fx_space_of(spaces, child);
 	from = fx_space_of(spaces, parent);
-	if (to && from)
+	if (to && from) {
 		to->is_own = from->is_own;
+		to->parent = from->serial;
+		to->followed_ns = from->followed_ns;
+	}
 	if (!to || !from || mappings_reserve(to, from->count) < 0)
 		return;
 	for (size_t i = 0; i < from->count; i++) {
@@ -325,8 +343,10 @@ void fx_space_exec(struct fx_spaces *spaces, uint32_t pid)
 {
 	struct space_entry *entry = entry_find(spaces, pid);
 
-	if (entry)
-		space_clear(&entry->space);
+	if (!entry)
+		return;
+	space_clear(&entry->space);
+	entry->space.serial = ++spaces->serial;
 }
 
 void fx_space_thread(struct fx_spaces *spaces, uint32_t pid, uint64_t ns)

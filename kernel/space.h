@@ -40,6 +40,11 @@ struct fx_space {
 	bool has_lost_first; /* which has ended before them */
 	bool is_preloaded;   /* of its system calls it tells itself */
 	bool is_own;	     /* of interest: the program, and what it has started */
+	uint64_t
+	    serial; /* of this program in this process; that of who made the process, 0: not known */
+	uint64_t parent;
+	uint64_t
+	    followed_ns; /* whom it has started before then is not followed for it (kernel/follow.h) */
 };
 
 struct fx_spaces;
@@ -54,8 +59,9 @@ struct fx_space *fx_space_of(struct fx_spaces *spaces, uint32_t pid);
 /* NULL: nothing is known of it. */
 const struct fx_space *fx_space_known(const struct fx_spaces *spaces, uint32_t pid);
 
-/* A process is the program. */
-void fx_space_own(struct fx_spaces *spaces, uint32_t pid);
+/* A process is the program; so are those that it has started before that was known. `see': each that is from now on. */
+void fx_space_own(struct fx_spaces *spaces, uint32_t pid,
+		  void (*see)(void *opaque, struct fx_space *space), void *opaque);
 
 /* What /proc says of a process that runs already. */
 void fx_space_read(struct fx_spaces *spaces, uint32_t pid);

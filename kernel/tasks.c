@@ -74,14 +74,20 @@ uint32_t fx_tasks_process(const struct fx_tasks *tasks, uint32_t tid)
 
 /* --- /proc -------------------------------------------------------------------------------------- */
 
-static void thread_see(uint32_t pid, const char *tid,
-		       void (*see)(void *opaque, struct fx_task task, const char *name),
-		       void *opaque)
+/* A look at all threads. */
+struct tasks_look {
+	uint32_t pid; /* whose they are */
+	void (*see)(void *opaque, struct fx_task task, const char *name);
+	void *opaque;
+};
+
+static void thread_see(void *opaque, uint32_t tid)
 {
+	const struct tasks_look *look = opaque;
 	char path[64], name[64] = "";
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%.12s/comm", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%u/task/%u/comm", look->pid, tid);
 	file = fopen(path, "re");
 	if (!file)
 		return;
@@ -89,37 +95,43 @@ static void thread_see(uint32_t pid, const char *tid,
 		name[0] = 0;
 	fclose(file);
 	name[strcspn(name, "\n")] = 0;
-	see(opaque, (struct fx_task){pid, (uint32_t)strtoul(tid, NULL, 10)}, name);
+	look->see(look->opaque, (struct fx_task){look->pid, tid}, name);
 }
 
-static void threads_see(uint32_t pid,
-			void (*see)(void *opaque, struct fx_task task, const char *name),
-			void *opaque)
+/* Entries of a folder that are called by a number. */
+static void numbers_see(const char *path, void (*see)(void *opaque, uint32_t number), void *opaque)
 {
 	const struct dirent *entry;
+	DIR *folder = opendir(path);
+
+	while (folder && (entry = readdir(folder))) {
+		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
+			see(opaque, (uint32_t)strtoul(entry->d_name, NULL, 10));
+	}
+	if (folder)
+		closedir(folder);
+}
+
+void fx_tasks_each_of(uint32_t pid, void (*see)(void *opaque, uint32_t tid), void *opaque)
+{
 	char path[40];
-	DIR *threads;
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	threads = opendir(path);
-	while (threads && (entry = readdir(threads))) {
-		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-			thread_see(pid, entry->d_name, see, opaque);
-	}
-	if (threads)
-		closedir(threads);
+	numbers_see(path, see, opaque);
+}
+
+static void process_see(void *opaque, uint32_t pid)
+{
+	struct tasks_look *look = opaque;
+
+	look->pid = pid;
+	fx_tasks_each_of(pid, thread_see, look);
 }
 
 void fx_tasks_each_running(void (*see)(void *opaque, struct fx_task task, const char *name),
 			   void *opaque)
 {
-	const struct dirent *entry;
-	DIR *processes = opendir("/proc");
+	struct tasks_look look = {.see = see, .opaque = opaque};
 
-	while (processes && (entry = readdir(processes))) {
-		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-			threads_see((uint32_t)strtoul(entry->d_name, NULL, 10), see, opaque);
-	}
-	if (processes)
-		closedir(processes);
+	numbers_see("/proc", process_see, &look);
 }

@@ -19,6 +19,9 @@ void fx_tasks_forget(struct fx_tasks *tasks, uint32_t tid);
 /* 0: not known. */
 uint32_t fx_tasks_process(const struct fx_tasks *tasks, uint32_t tid);
 
+/* Calls `see' for the threads that a process has now. */
+void fx_tasks_each_of(uint32_t pid, void (*see)(void *opaque, uint32_t tid), void *opaque);
+
 /* Calls `see' for all threads that there are now, with their names. */
 void fx_tasks_each_running(void (*see)(void *opaque, struct fx_task task, const char *name),
 			   void *opaque);

@@ -27,3 +27,10 @@ bool fx_text_read(const uint8_t *bytes, size_t size, struct fx_text_found *ret)
 	};
 	return ret->argument < FX_CALL_ARGS;
 }
+
+bool fx_text_is_arrival(const uint8_t *bytes, size_t size)
+{
+	const uint16_t arrives[2] = {0, FX_TEXTS_ARRIVES};
+
+	return size >= FX_TEXTS_HEAD && memcmp(bytes, arrives, sizeof(arrives)) == 0;
+}

@@ -13,6 +13,9 @@
 
 enum { FX_TEXTS_ARGUMENT_SHIFT = 16, FX_TEXTS_AT_END = 8, FX_TEXTS_HEAD = 16 };
 
+/* In the place of an argument, in a record without a text: the thread's process registers with the manager. */
+#define FX_TEXTS_ARRIVES 16u
+
 /* One that came; it points into the record's bytes. */
 struct fx_text_found {
 	unsigned argument; /* its number, from 0 */
@@ -24,5 +27,8 @@ struct fx_text_found {
 
 /* What the bytes of a tracepoint's record say, if they are none of a tracepoint. */
 bool fx_text_read(const uint8_t *bytes, size_t size, struct fx_text_found *ret);
+
+/* Whether they say that a process registers. */
+bool fx_text_is_arrival(const uint8_t *bytes, size_t size);
 
 #endif

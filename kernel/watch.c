@@ -9,11 +9,10 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "base/clock.h"
 #include "kernel/calls.h"
 #include "kernel/events.h"
 #include "kernel/files.h"
-#include "kernel/mates.h"
+#include "kernel/interest.h"
 #include "kernel/probe-late.h"
 #include "kernel/probe-record.h"
 #include "kernel/records.h"
@@ -23,10 +22,6 @@
 #include "kernel/tasks.h"
 #include "symbols/store.h"
 #include "symbols/symbols.h"
-
-/* How often, and for how long, the manager is asked whether a process has registered. */
-#define ASK_EVERY_NS UINT64_C(20000000)
-#define ASK_FOR_NS   UINT64_C(1000000000)
 
 struct fx_watch {
 	struct fx_symbol_cache *names;
@@ -42,15 +37,9 @@ struct fx_watch {
 	struct fx_tasks *tasks;
 	struct fx_scheduling *scheduling;
 	bool has_switches; /* a tracepoint tells of them */
-	bool machine;	   /* of all threads */
-	bool everyone;	   /* records come of all, and are of interest for some */
-	const char *manager;
-	uint64_t asked_ns; /* CLOCK_MONOTONIC: the manager was asked who is registered, */
-	uint64_t
-	    ask_until; /* and is asked again until then: a process registers when it has mapped the library */
+	struct fx_interest interest;
 	uint64_t newest;    /* ns; of the newest record */
 	uint32_t preparing; /* the process that has yet to become the program; 0: it is */
-	uint32_t alone;	    /* the process that is of interest; 0: all are */
 };
 
 static int watch_prepare(struct fx_watch *watch, const struct fx_kernel_wish *wish,
@@ -83,6 +72,23 @@ static void watch_know(struct fx_watch *watch, uint32_t pid)
 		fx_files_read(watch->files, pid);
 }
 
+/* What of a process's files may have static probes; it is one of the program's. */
+static void watch_see_file(const struct fx_watch *watch, const struct fx_mapping *mapping)
+{
+	if (mapping && mapping->image)
+		fx_late_probes_see(watch->late, fx_image_facts(mapping->image)->path,
+				   fx_image_file(mapping->image));
+}
+
+static void watch_see_files(void *opaque, uint32_t pid)
+{
+	const struct fx_watch *watch = opaque;
+	const struct fx_space *space = watch->late ? fx_space_known(watch->spaces, pid) : NULL;
+
+	for (size_t i = 0; space && i < space->count; i++)
+		watch_see_file(watch, &space->mappings[i]);
+}
+
 int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_points *points,
 		    bool alone, struct fx_watch **ret)
 {
@@ -101,20 +107,25 @@ int fx_watch_create(const struct fx_kernel_wish *wish, const struct fx_wanted_po
 		fx_symbol_cache_keep(watch->names, folder);
 	watch->points = points;
 	watch->preparing = (uint32_t)wish->pid;
-	watch->alone = alone ? (uint32_t)wish->pid : 0;
-	watch->machine = wish->machine;
+	watch->interest = (struct fx_interest){
+	    .spaces = watch->spaces,
+	    .manager = wish->manager,
+	    .machine = wish->machine,
+	    .everyone = wish->everyone,
+	    .alone = alone ? (uint32_t)wish->pid : 0,
+	    .see = watch_see_files,
+	    .opaque = watch,
+	};
 	watch->has_switches = points && points->tracepoints.sets & FX_KERNEL_WAKEUPS;
 	if (watch_prepare(watch, wish, keeps ? folder : NULL) < 0) {
 		fx_watch_destroy(watch);
 		return -ENOMEM;
 	}
 	watch->period = wish->hz ? UINT32_C(1000000000) / wish->hz : 0;
-	watch->everyone = wish->everyone;
-	watch->manager = wish->manager;
 	if (wish->pid)
 		watch_know(watch, (uint32_t)wish->pid);
 	if (wish->pid)
-		fx_space_own(watch->spaces, (uint32_t)wish->pid);
+		fx_interest_begin(&watch->interest, (uint32_t)wish->pid);
 	*ret = watch;
 	return 0;
 }
@@ -124,6 +135,11 @@ void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *pro
 {
 	watch->probes = probes;
 	watch->late = late;
+}
+
+void fx_watch_let_follow(struct fx_watch *watch, struct fx_follow *follow)
+{
+	watch->interest.follow = follow;
 }
 
 void fx_watch_destroy(struct fx_watch *watch)
@@ -140,24 +156,6 @@ void fx_watch_destroy(struct fx_watch *watch)
 	fx_tasks_destroy(watch->tasks);
 	fx_scheduling_destroy(watch->scheduling);
 	free(watch);
-}
-
-/* Whether what a process does is of interest; of switches and what has to do with them, more may be. */
-static bool watch_is_own(const struct fx_watch *watch, uint32_t pid)
-{
-	const struct fx_space *space;
-
-	if (watch->alone)
-		return pid == watch->alone;
-	if (!watch->everyone && !watch->machine)
-		return true;
-	space = fx_space_known(watch->spaces, pid);
-	return space && space->is_own;
-}
-
-static bool watch_schedules(const struct fx_watch *watch, uint32_t pid)
-{
-	return watch->machine || watch_is_own(watch, pid);
 }
 
 /* Nothing is of interest of what the process does that has yet to become the program. */
@@ -195,58 +193,18 @@ static bool watch_fault(const struct fx_watch *watch, const struct fx_ring_recor
 
 /* --- Static probes -------------------------------------------------------------------------------- */
 
-/* What of a process's files may have some; it is one of the program's. */
-static void watch_see_file(struct fx_watch *watch, const struct fx_mapping *mapping)
-{
-	if (mapping && mapping->image)
-		fx_late_probes_see(watch->late, fx_image_facts(mapping->image)->path,
-				   fx_image_file(mapping->image));
-}
-
-static void watch_see_files(struct fx_watch *watch, uint32_t pid)
-{
-	const struct fx_space *space = watch->late ? fx_space_known(watch->spaces, pid) : NULL;
-
-	for (size_t i = 0; space && i < space->count; i++)
-		watch_see_file(watch, &space->mappings[i]);
-}
-
 /* What comes of all threads is of interest of the program's alone. */
 static bool watch_probe(const struct fx_watch *watch, const struct fx_ring_record *record)
 {
 	const struct fx_space *space = fx_space_known(watch->spaces, record->pid);
-	bool is_own = space && space->is_own && watch_is_own(watch, record->pid);
+	bool is_own = space && space->is_own && fx_interest_has(&watch->interest, record->pid);
 
 	if (record->pid == watch->preparing)
 		return false;
-	if (watch->probes && (is_own || !watch->everyone) && fx_probe_record(watch->probes, record))
+	if (watch->probes && (is_own || !watch->interest.everyone) &&
+	    fx_probe_record(watch->probes, record))
 		return true;
 	return watch->late && is_own && fx_late_probes_record(watch->late, record);
-}
-
-/* --- Who is registered ---------------------------------------------------------------------------- */
-
-static void watch_mate(void *opaque, uint32_t pid)
-{
-	struct fx_watch *watch = opaque;
-	const struct fx_space *space = fx_space_known(watch->spaces, pid);
-
-	if (!space || !space->is_preloaded || space->is_own)
-		return;
-	fx_space_own(watch->spaces, pid);
-	watch_see_files(watch, pid);
-}
-
-static void watch_ask(struct fx_watch *watch)
-{
-	uint64_t now = watch->ask_until ? fx_monotonic_ns() : 0;
-
-	if (!watch->ask_until || now < watch->asked_ns + ASK_EVERY_NS)
-		return;
-	watch->asked_ns = now;
-	if (now >= watch->ask_until)
-		watch->ask_until = 0;
-	fx_mates_each(watch->manager, watch_mate, watch);
 }
 
 /* --- Processes ---------------------------------------------------------------------------------- */
@@ -289,8 +247,7 @@ static void watch_map(struct fx_watch *watch, const struct fx_ring_record *recor
 	if (!space || !space->is_preloaded)
 		return;
 	fx_calls_forget(watch->calls, record->pid);
-	if (watch->everyone && !space->is_own)
-		watch->ask_until = fx_monotonic_ns() + ASK_FOR_NS;
+	fx_interest_await(&watch->interest, record->pid);
 }
 
 static void watch_name(struct fx_watch *watch, const struct fx_ring_record *record)
@@ -308,7 +265,7 @@ static void watch_name(struct fx_watch *watch, const struct fx_ring_record *reco
 	space = fx_space_of(watch->spaces, record->pid);
 	if (name && record->pid == record->tid && space)
 		snprintf(space->name, sizeof(space->name), "%s", name);
-	if (name && watch_schedules(watch, record->pid))
+	if (name && fx_interest_has_switches(&watch->interest, record->pid))
 		fx_kernel_name((struct fx_task){record->pid, record->tid}, name, is_exec);
 }
 
@@ -322,7 +279,8 @@ static void watch_thread(struct fx_watch *watch, struct fx_task task)
 {
 	const struct fx_space *space = fx_space_of(watch->spaces, task.pid);
 
-	if (space && !space->is_preloaded && space->name[0] && watch_schedules(watch, task.pid))
+	if (space && !space->is_preloaded && space->name[0] &&
+	    fx_interest_has_switches(&watch->interest, task.pid))
 		fx_kernel_name(task, space->name, task.pid == task.tid);
 }
 
@@ -332,14 +290,16 @@ static void watch_thread_ends(struct fx_watch *watch, const struct fx_ring_recor
 {
 	fx_calls_thread_ends(watch->calls, tid, record->ns);
 	fx_tasks_forget(watch->tasks, tid);
-	if (watch->has_switches && !watch->machine && watch_is_own(watch, record->pid))
+	if (watch->has_switches && !watch->interest.machine &&
+	    fx_interest_has(&watch->interest, record->pid))
 		fx_kernel_switch((struct fx_task){record->pid, tid}, record->ns, record->cpu,
 				 FX_SWITCH_ENDS);
 }
 
-static void watch_process_begins(struct fx_watch *watch, uint32_t parent, uint32_t pid)
+static void watch_process_begins(struct fx_watch *watch, uint32_t parent, uint32_t pid, uint64_t ns)
 {
 	fx_space_fork(watch->spaces, parent, pid);
+	fx_interest_fork(&watch->interest, pid, ns);
 	if (watch->files)
 		fx_files_fork(watch->files, parent, pid);
 }
@@ -359,10 +319,10 @@ static void watch_life(struct fx_watch *watch, const struct fx_ring_record *reco
 	memcpy(&body, record->body, sizeof(body));
 	if (record->type == PERF_RECORD_EXIT)
 		watch_thread_ends(watch, record, body.tid);
-	else if (watch->machine || watch->everyone)
+	else if (watch->interest.machine || watch->interest.everyone)
 		fx_tasks_know(watch->tasks, (struct fx_task){body.pid, body.tid});
 	if (record->type == PERF_RECORD_FORK && body.pid == body.tid)
-		watch_process_begins(watch, body.parent, body.pid);
+		watch_process_begins(watch, body.parent, body.pid, record->ns);
 	else if (record->type == PERF_RECORD_FORK)
 		fx_space_thread(watch->spaces, body.pid, record->ns);
 	if (record->type == PERF_RECORD_FORK)
@@ -406,7 +366,7 @@ static void watch_text(struct fx_watch *watch, const struct fx_ring_record *reco
 {
 	const struct fx_space *space = fx_space_of(watch->spaces, record->pid);
 
-	if (space && !space->is_preloaded && watch_is_own(watch, record->pid))
+	if (space && !space->is_preloaded && fx_interest_has(&watch->interest, record->pid))
 		fx_calls_text(watch->calls, (struct fx_task){record->pid, record->tid}, text);
 }
 
@@ -420,24 +380,24 @@ static bool point_concerns(const struct fx_watch *watch, const struct fx_ring_re
 	switch (event->tracepoint) {
 	case FX_TRACEPOINT_WAKING:
 		woken = (uint32_t)fx_tracepoint_value(event, FX_FIELD_WAKING_TID, 0);
-		return watch_schedules(watch, record->pid) ||
-		       watch_is_own(watch, fx_tasks_process(watch->tasks, woken));
+		return fx_interest_has_switches(&watch->interest, record->pid) ||
+		       fx_interest_has(&watch->interest, fx_tasks_process(watch->tasks, woken));
 	case FX_TRACEPOINT_SWITCH: /* the end has a record of its own: watch_thread_ends() */
-		return watch->machine ||
-		       (watch_is_own(watch, record->pid) && !fx_scheduling_is_end(event));
+		return watch->interest.machine || (fx_interest_has(&watch->interest, record->pid) &&
+						   !fx_scheduling_is_end(event));
 	case FX_TRACEPOINT_IRQ_ENTRY: /* programs of BPF would miss those that come in the middle of another */
 	case FX_TRACEPOINT_IRQ_EXIT:
 	case FX_TRACEPOINT_SOFTIRQ_ENTRY:
 	case FX_TRACEPOINT_SOFTIRQ_EXIT:
 		space = fx_space_known(watch->spaces, record->pid);
-		return space && space->is_own && watch_is_own(watch, record->pid);
+		return space && space->is_own && fx_interest_has(&watch->interest, record->pid);
 	case FX_TRACEPOINT_MIGRATE:
 	case FX_TRACEPOINT_REQUEST_DONE:
 	case FX_TRACEPOINT_RETRANSMIT:
 	case FX_TRACEPOINT_DROP:
 		return true;
 	default:
-		return watch_is_own(watch, record->pid);
+		return fx_interest_has(&watch->interest, record->pid);
 	}
 }
 
@@ -469,6 +429,10 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 	bytes = fx_ring_tracepoint(record, &size);
 	if (!bytes || !watch->points)
 		return;
+	if (fx_text_is_arrival(bytes, size)) {
+		fx_interest_arrive(&watch->interest, record->pid);
+		return;
+	}
 	if (fx_text_read(bytes, size, &text)) {
 		watch_text(watch, record, &text);
 		return;
@@ -483,7 +447,8 @@ static void watch_tracepoint(struct fx_watch *watch, const struct fx_ring_record
 	}
 	/* One of ours may come for all threads. */
 	if (record->pid != watch->preparing &&
-	    (watch->machine || (space && space->is_own && watch_is_own(watch, record->pid))))
+	    (watch->interest.machine ||
+	     (space && space->is_own && fx_interest_has(&watch->interest, record->pid))))
 		fx_events_named(watch->events, record, bytes, size);
 }
 
@@ -503,17 +468,21 @@ static void watch_running(void *opaque, struct fx_task task, const char *name)
 	fx_tasks_know(watch->tasks, task);
 	if (task.pid == task.tid && space && !space->name[0])
 		snprintf(space->name, sizeof(space->name), "%.15s", name);
-	if (watch_schedules(watch, task.pid))
+	if (fx_interest_has_switches(&watch->interest, task.pid))
 		fx_kernel_name(task, name, task.pid == task.tid);
+}
+
+void fx_watch_meet(struct fx_watch *watch)
+{
+	if (!watch->interest.everyone)
+		return;
+	fx_tasks_each_running(watch_mapped, watch);
+	fx_interest_ask(&watch->interest);
 }
 
 void fx_watch_begin(struct fx_watch *watch)
 {
-	if (watch->everyone) {
-		fx_tasks_each_running(watch_mapped, watch);
-		fx_mates_each(watch->manager, watch_mate, watch);
-	}
-	if (watch->machine || watch->everyone)
+	if (watch->interest.machine || watch->interest.everyone)
 		fx_tasks_each_running(watch_running, watch);
 }
 
@@ -525,8 +494,10 @@ void fx_watch_lost(struct fx_watch *watch)
 		watch_see_files(watch, watch->preparing);
 	}
 	watch->preparing = 0;
-	if (watch->everyone)
-		fx_watch_begin(watch);
+	if (!watch->interest.everyone)
+		return;
+	fx_watch_meet(watch);
+	fx_watch_begin(watch);
 }
 
 void fx_watch_finish(struct fx_watch *watch)
@@ -539,12 +510,13 @@ void fx_watch_finish(struct fx_watch *watch)
 void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record)
 {
 	watch->newest = record->ns;
-	watch_ask(watch);
+	fx_interest_ask_in_time(&watch->interest);
 	switch (record->type) {
 	case PERF_RECORD_SAMPLE:
 		if (record->is_tracepoint)
 			watch_tracepoint(watch, record);
-		else if (watch_is_own(watch, record->pid) && !watch_fault(watch, record))
+		else if (fx_interest_has(&watch->interest, record->pid) &&
+			 !watch_fault(watch, record))
 			watch_sample(watch, record);
 		break;
 	case PERF_RECORD_MMAP2:
@@ -559,7 +531,7 @@ void fx_watch_take(struct fx_watch *watch, const struct fx_ring_record *record)
 		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		if (watch_schedules(watch, record->pid))
+		if (fx_interest_has_switches(&watch->interest, record->pid))
 			fx_scheduling_switch(watch->scheduling, record);
 		break;
 	default:

@@ -21,7 +21,14 @@ struct fx_late_probes;
 void fx_watch_let_probes(struct fx_watch *watch, const struct fx_probe_list *probes,
 			 struct fx_late_probes *late);
 
+/* What is told of processes that are of interest; it outlives it. */
+struct fx_follow;
+void fx_watch_let_follow(struct fx_watch *watch, struct fx_follow *follow);
+
 void fx_watch_destroy(struct fx_watch *watch);
+
+/* Who is registered already is of interest from now on. */
+void fx_watch_meet(struct fx_watch *watch);
 
 /* Records can be written from now on. */
 void fx_watch_begin(struct fx_watch *watch);

@@ -301,6 +301,8 @@ ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd)
 	return n;
 }
 
+/* The address is as long as it is. That whoever registers from a traced process gives room for the longest path (preload/attach/) tells them from
+ * others (kernel/follow-terms.h). */
 int fx_socket_connect(const char *path)
 {
 	struct sockaddr_un address;
@@ -311,7 +313,8 @@ int fx_socket_connect(const char *path)
 	fd = socket_new();
 	if (fd < 0)
 		return fd;
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+	if (connect(fd, (const struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + 1)) < 0) {
 		r = -errno;
 		close(fd);
 		return r;

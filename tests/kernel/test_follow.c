@@ -27,7 +27,7 @@ Test(follow, programs_are_whole)
 {
 	struct fx_tracepoints points = {.sets = 0};
 	struct fx_follow_terms terms = {
-	    .maps = {1, 2, 3, 4, 5, 6}, .points = &points, .stack_bytes = 16384};
+	    .maps = {1, 2, 3, 4, 5, 6, 7}, .points = &points, .stack_bytes = 16384};
 	struct fx_insns code;
 	unsigned programs = 0;
 
@@ -51,7 +51,7 @@ Test(follow, programs_are_whole)
 /* A record may be longer than its fields, and no longer than there is room for. */
 Test(follow, programs_of_points_are_whole)
 {
-	const struct fx_follow_terms terms = {.maps = {1, 2, 3, 4, 5, 6}};
+	const struct fx_follow_terms terms = {.maps = {1, 2, 3, 4, 5, 6, 7}};
 	const struct fx_point_shape shapes[] = {
 	    {.size = 8},
 	    {.size = FX_FOLLOW_RECORD_MAX},

@@ -49,6 +49,41 @@ Test(space, threads_are_counted_once)
 	fx_spaces_destroy(spaces);
 }
 
+static void seen_count(void *opaque, struct fx_space *space)
+{
+	unsigned *seen = opaque;
+
+	(void)space;
+	(*seen)++;
+}
+
+/* Those that a process has started before anybody knew that it is of interest are, too; what it had started as another program is not, nor
+ * who has only been given the number of one that was. */
+Test(space, what_it_has_started_is_its_own)
+{
+	struct fx_spaces *spaces;
+	unsigned seen = 0;
+
+	cr_assert_eq(fx_spaces_create(NULL, &spaces), 0);
+	fx_space_fork(spaces, 10, 11); /* by the program that was there before */
+	fx_space_exec(spaces, 10);
+	fx_space_fork(spaces, 10, 12);
+	fx_space_exec(spaces, 12);
+	fx_space_fork(spaces, 12, 13);
+	fx_space_fork(spaces, 10, 14);
+	fx_space_fork(spaces, 1, 14); /* another one, later */
+	fx_space_own(spaces, 10, seen_count, &seen);
+	fx_space_own(spaces, 10, seen_count, &seen);
+	cr_expect_eq(seen, 3);
+	cr_expect_not(fx_space_known(spaces, 11)->is_own);
+	cr_expect(fx_space_known(spaces, 12)->is_own);
+	cr_expect(fx_space_known(spaces, 13)->is_own);
+	cr_expect_not(fx_space_known(spaces, 14)->is_own);
+	fx_space_fork(spaces, 13, 15);
+	cr_expect(fx_space_known(spaces, 15)->is_own);
+	fx_spaces_destroy(spaces);
+}
+
 /* One that was forked since is counted by its records alone. */
 Test(space, forked_threads_are_counted)
 {
