@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* fxtrace-kernel: the provider that tells what the kernel says of the traced processes. `fxtrace run' starts it. */
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <signal.h>
@@ -14,124 +13,19 @@
 #include "base/wide-stack.h"
 #include "kernel/asked.h"
 #include "kernel/follow.h"
+#include "kernel/options.h"
 #include "kernel/probe-late.h"
 #include "kernel/probes.h"
 #include "kernel/provider.h"
 #include "kernel/records.h"
 #include "kernel/rings.h"
+#include "kernel/shortfall.h"
 #include "kernel/wanted-points.h"
 #include "kernel/watch.h"
 #include "protocol/kernel-ready.h"
 
-#define NAME "fxtrace-kernel"
-
 /* How long it waits for records before it looks whether some were lost. */
 #define WAIT_MS 50
-
-struct kernel_options {
-	const char *socket;
-	struct fx_kernel_wish wish;
-	bool alone;		/* not of what it starts */
-	bool calls;		/* system calls, too */
-	const char *categories; /* those of the kernel count */
-	const char *probes;	/* a list of categories; NULL: none, */
-	char **
-	    command; /* and the program that has probes from the begin on, with its arguments; empty: none has */
-	int ready;    /* -1: nobody is told */
-	bool session; /* until tracing is stopped */
-};
-
-static const char usage[] =
-    "Usage: fxtrace-kernel --socket PATH [--pid PID] [--everyone] [--sample HZ] [--switches] "
-    "[--calls] [--machine] [--alone] [--session] "
-    "[--categories LIST] [--ready FD] [--probes LIST] [-- COMMAND...]\n"
-    "Tells the manager at PATH what the kernel says of process PID and of what it starts, or of "
-    "all that are traced.\n"
-    "It is started by `fxtrace run --sample' and `--kernel', and ends by SIGTERM.\n";
-
-static _Noreturn void usage_end(FILE *to, int status)
-{
-	fputs(usage, to);
-	exit(status);
-}
-
-static long option_number(const char *name, const char *text, long most)
-{
-	char *end;
-	long number;
-
-	errno = 0;
-	number = strtol(text, &end, 10);
-	if (errno || end == text || *end || number < 0 || number > most) {
-		fprintf(stderr, NAME ": --%s: not a number from 0 to %ld: %s\n", name, most, text);
-		exit(2);
-	}
-	return number;
-}
-
-static void options_take(int argc, char **argv, struct kernel_options *ret)
-{
-	static const struct option table[] = {
-	    {"socket", required_argument, NULL, 's'}, {"pid", required_argument, NULL, 'p'},
-	    {"sample", required_argument, NULL, 'f'}, {"switches", no_argument, NULL, 'w'},
-	    {"alone", no_argument, NULL, 'a'},	      {"calls", no_argument, NULL, 'c'},
-	    {"everyone", no_argument, NULL, 'e'},     {"machine", no_argument, NULL, 'm'},
-	    {"session", no_argument, NULL, 't'},      {"categories", required_argument, NULL, 'k'},
-	    {"probes", required_argument, NULL, 'q'}, {"ready", required_argument, NULL, 'r'},
-	    {"help", no_argument, NULL, 'h'},	      {NULL, 0, NULL, 0},
-	};
-	int key;
-
-	*ret = (struct kernel_options){.ready = -1, .categories = ""};
-	while ((key = getopt_long(argc, argv, "", table, NULL)) >= 0) {
-		switch (key) {
-		case 's':
-			ret->socket = optarg;
-			break;
-		case 'p':
-			ret->wish.pid = (pid_t)option_number("pid", optarg, INT32_MAX);
-			break;
-		case 'f':
-			ret->wish.hz = (uint32_t)option_number("sample", optarg, 1000000);
-			break;
-		case 'w':
-			ret->wish.switches = true;
-			break;
-		case 'c':
-			ret->calls = true;
-			break;
-		case 'e':
-			ret->wish.everyone = true;
-			break;
-		case 'm':
-			ret->wish.machine = true;
-			break;
-		case 't':
-			ret->session = true;
-			break;
-		case 'k':
-			ret->categories = optarg;
-			break;
-		case 'a':
-			ret->alone = true;
-			break;
-		case 'q':
-			ret->probes = optarg;
-			break;
-		case 'r':
-			ret->ready = (int)option_number("ready", optarg, INT32_MAX);
-			break;
-		case 'h':
-			usage_end(stdout, 0);
-		default:
-			usage_end(stderr, 2);
-		}
-	}
-	ret->command = argv + optind;
-	if (!ret->socket || !(ret->wish.pid || ret->wish.everyone) ||
-	    (!ret->probes && optind < argc))
-		usage_end(stderr, 2);
-}
 
 /* --- Life --------------------------------------------------------------------------------------- */
 
@@ -197,31 +91,6 @@ static void losses_tell(struct fx_watch *watch, struct fx_follow *follow)
 	fx_watch_lost(watch);
 }
 
-/* At the end, since they may have been very many. */
-static void unfollowed_tell(const struct fx_follow *follow)
-{
-	uint64_t count = follow ? fx_follow_unfollowed(follow) : 0;
-
-	if (count)
-		fprintf(stderr,
-			"fxtrace: %" PRIu64
-			" threads beyond the first %u at a time are not followed by --kernel\n",
-			count, FX_FOLLOW_THREADS_MAX);
-}
-
-/* The kernel counts before a program looks whose thread it is: whether any was one of the traced program's nobody knows, so that it is no loss. */
-static void missed_tell(const struct fx_follow *follow)
-{
-	uint64_t count = follow ? fx_follow_missed(follow) : 0;
-
-	if (count)
-		fprintf(stderr,
-			"fxtrace: up to %" PRIu64
-			" records of --kernel may be missing: so often the kernel did not run a "
-			"program of BPF in the middle of another, for all threads of the machine\n",
-			count);
-}
-
 /* For how long tracing may not have been seen to run yet. */
 #define BEGIN_NS UINT64_C(10000000000)
 
@@ -256,8 +125,7 @@ static void records_work(struct fx_watch *watch, struct fx_follow *follow,
 	}
 	fx_watch_finish(watch);
 	losses_tell(watch, follow);
-	unfollowed_tell(follow);
-	missed_tell(follow);
+	fx_shortfall_tell(follow);
 	fx_late_probes_tell(late);
 }
 
@@ -271,30 +139,15 @@ static void memory_prepare(void)
 
 static int complain(const char *what, int error)
 {
-	fprintf(stderr, NAME ": %s: %s\n", what, strerror(-error));
+	fprintf(stderr, FX_KERNEL_NAME ": %s: %s\n", what, strerror(-error));
 	return 1;
 }
 
-static uint32_t sets_of(const struct kernel_options *options)
-{
-	uint32_t sets = fx_asked_sets(options->categories);
-
-	if (options->wish.switches)
-		sets |= FX_KERNEL_WAKEUPS;
-	if (options->wish.machine)
-		sets |= FX_KERNEL_MIGRATIONS;
-	if (options->calls)
-		sets |= FX_KERNEL_CALLS | FX_KERNEL_TEXTS;
-	if (options->probes)
-		sets |= FX_KERNEL_PROBES;
-	return sets;
-}
-
 /* Of what was asked for what is there: of the tracepoints all or none. */
-static uint32_t sets_had(const struct kernel_options *options,
+static uint32_t sets_had(const struct fx_kernel_options *options,
 			 const struct fx_wanted_points *points)
 {
-	uint32_t sets = sets_of(options) & FX_KERNEL_FAULT;
+	uint32_t sets = fx_kernel_options_sets(options) & FX_KERNEL_FAULT;
 
 	if (fx_rings_late(rings))
 		sets |= FX_KERNEL_PROBES;
@@ -338,12 +191,12 @@ static int follow_ask(struct fx_kernel_wish *wish, struct fx_wanted_points *poin
 }
 
 /* Where the whole machine may not be seen, the program still may. */
-static int kernel_ask(struct kernel_options *options, struct fx_wanted_points *points,
+static int kernel_ask(struct fx_kernel_options *options, struct fx_wanted_points *points,
 		      struct fx_probes *probes, struct fx_follow **follow,
 		      struct fx_kernel_ready *ready)
 {
 	struct fx_kernel_wish *wish = &options->wish;
-	uint32_t sets = sets_of(options);
+	uint32_t sets = fx_kernel_options_sets(options);
 	bool kernel = false;
 	int r;
 
@@ -390,7 +243,7 @@ static void categories_know(const struct fx_kernel_wish *wish, uint32_t sets)
 
 static int kernel_main(int argc, char **argv)
 {
-	static struct kernel_options options;
+	static struct fx_kernel_options options;
 	static struct fx_wanted_points points;
 	struct fx_probes probes = {.numbers = NULL};
 	struct fx_kernel_ready ready = {.has_points = fx_points_are_known()};
@@ -402,8 +255,8 @@ static int kernel_main(int argc, char **argv)
 
 	memory_prepare();
 	signals_prepare();
-	options_take(argc, argv, &options);
-	asked = sets_of(&options);
+	fx_kernel_options_take(argc, argv, &options);
+	asked = fx_kernel_options_sets(&options);
 	r = kernel_ask(&options, &points, &probes, &follow, &ready);
 	if (r == 0)
 		r = fx_watch_create(&options.wish,
