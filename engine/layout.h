@@ -212,14 +212,18 @@ enum fx_file_lock_kind {
 	FX_FILE_LOCK_FREES = 45,
 	/* Something is done that is not told; to any file, if that is 0. */
 	FX_FILE_LOCK_NOT_SAID = 46,
-	/* As FX_FILE_LOCK_FREES, of all that the process has of the file: a descriptor of it was closed. */
+	/* As FX_FILE_LOCK_FREES, of all that the process has of the file: a descriptor of it was closed. Of a descriptor: the only one. */
 	FX_FILE_LOCK_CLOSES = 47,
+	/* From now on others may have what descriptors of the process lead to; of no file. */
+	FX_FILE_LOCK_SPREADS = 48,
 };
 #define FX_FILE_LOCK_WORDS 14u
 
 /* Locks of the process (fcntl, lockf); otherwise of what a descriptor leads to, 1 + that, and, of flock(), this as well. */
 #define FX_FILE_LOCK_OF_PROCESS 0
 #define FX_FILE_LOCK_OF_FLOCK	0x40000000
+/* Beside these: nobody but the process has what the descriptor leads to, so it goes with the process. */
+#define FX_FILE_LOCK_OF_ALONE 0x20000000
 
 /*
  * A Kernel Object Record of type process with the koid 0 and without arguments: its name, an inline string of so many bytes

@@ -160,19 +160,28 @@ int fx_file_work_hear(struct fx_file_work *work, const struct fx_file_told *told
 		return hold_begin(work, told, wants && wants->kind == FX_FILE_LOCK_WANTS_SHARED);
 	case FX_FILE_LOCK_CLOSES:
 	case FX_FILE_LOCK_FREES:
-		return holds_free(work, told, told->owner != FX_FILE_LOCK_OF_PROCESS);
+		return holds_free(work, told,
+				  told->kind == FX_FILE_LOCK_FREES &&
+				      told->owner != FX_FILE_LOCK_OF_PROCESS);
 	default:
 		return 0;
 	}
 }
 
+/* Whether it goes with the process that has it: nobody else has what it is of. */
+static bool hold_ends(const struct fx_file_hold *hold, const struct fx_file_party *party)
+{
+	return hold->has->owner == FX_FILE_LOCK_OF_PROCESS ||
+	       (hold->has->is_alone && hold->has->provider != party->spread);
+}
+
 static void holder_die(struct fx_file_work *work, const struct fx_file_holder *holder,
-		       const struct fx_file_end *end)
+		       const struct fx_file_party *party, const struct fx_file_end *end)
 {
 	for (size_t i = 0; i < holder->holds.count; i++) {
 		struct fx_file_hold *hold = &work->holds.items[holder->holds.items[i]];
 
-		if (hold->end || hold->has->begin > end->heard)
+		if (hold->end || hold->has->begin > end->heard || !hold_ends(hold, party))
 			continue;
 		/* What an exec() closes is not told. */
 		hold->is_lost |= !end->is_death;
@@ -198,11 +207,9 @@ void fx_file_work_end(struct fx_file_work *work)
 	const struct fx_file_party *party;
 
 	HASH_ITER (hh, work->holders, holder, next) {
-		party = holder->key.owner == FX_FILE_LOCK_OF_PROCESS
-			    ? party_find(work, holder->key.pid)
-			    : NULL;
+		party = party_find(work, holder->key.pid);
 		for (size_t i = 0; party && i < party->ends.count; i++)
-			holder_die(work, holder, &party->ends.items[i]);
+			holder_die(work, holder, party, &party->ends.items[i]);
 	}
 	for (size_t i = 0; i < work->asking.count; i++) {
 		struct fx_file_asking *asking = &work->asking.items[i];

@@ -16,6 +16,7 @@
 struct fx_file_told {
 	enum fx_file_lock_kind kind;
 	int32_t owner;
+	bool is_alone; /* nobody but the process has what the owner leads to */
 	uint64_t key;
 	uint64_t begin, end;
 	uint64_t first, last; /* bytes */
@@ -43,6 +44,8 @@ struct fx_file_party {
 	UT_hash_handle hh;
 	bool lost; /* not in the hash for lack of memory */
 	uint32_t pid;
+	uint32_t
+	    spread; /* the last of its images whose descriptors others may have, a provider; 0: none */
 	FX_VECTOR(struct fx_file_end) ends; /* of its images, in their order */
 };
 

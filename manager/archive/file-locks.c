@@ -68,10 +68,24 @@ static struct fx_file *file_get(struct fx_file_locks *locks, uint64_t key)
 	return file;
 }
 
+static void party_spread(struct fx_file_locks *locks, const struct fx_file_told *told)
+{
+	struct fx_file_party *party = party_get(locks, told->pid);
+
+	if (party)
+		party->spread = told->provider;
+	else
+		locks->is_full = true;
+}
+
 void fx_file_locks_take(struct fx_file_locks *locks, const struct fx_file_told *told)
 {
 	struct fx_file *file;
 
+	if (told->kind == FX_FILE_LOCK_SPREADS) {
+		party_spread(locks, told);
+		return;
+	}
 	if (told->kind == FX_FILE_LOCK_NOT_SAID && !told->key) {
 		locks->is_doubtful = true;
 		return;

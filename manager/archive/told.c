@@ -149,7 +149,7 @@ static bool tells_of_file_lock(const struct fxt_record *r)
 	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
 	       r->args[3].type == FXT_ARG_UINT64 && r->args[4].type == FXT_ARG_UINT64 &&
 	       r->args[5].type == FXT_ARG_UINT64 && r->args[6].type == FXT_ARG_UINT64 &&
-	       r->args[1].int32 >= FX_FILE_LOCK_WANTS && r->args[1].int32 <= FX_FILE_LOCK_CLOSES;
+	       r->args[1].int32 >= FX_FILE_LOCK_WANTS && r->args[1].int32 <= FX_FILE_LOCK_SPREADS;
 }
 
 /* What it has done to a lock of a file. */
@@ -164,7 +164,8 @@ static int take_file_lock(struct fx_rewriting *w, const struct fx_stream_thread 
 		return 0;
 	told = (struct fx_file_told){
 	    .kind = (enum fx_file_lock_kind)r->args[1].int32,
-	    .owner = r->args[2].int32,
+	    .owner = r->args[2].int32 & ~FX_FILE_LOCK_OF_ALONE,
+	    .is_alone = r->args[2].int32 & FX_FILE_LOCK_OF_ALONE,
 	    .key = r->args[4].uint64,
 	    .begin = told_ns(w, r->args[3].uint64),
 	    .end = told_ns(w, r->args[0].uint64),

@@ -11,6 +11,7 @@
 #include "preload/host/peek.h"
 #include "preload/show/args-plain.h"
 #include "preload/show/fdname.h"
+#include "preload/show/fdtable.h"
 
 #define TO_THE_END UINT64_MAX
 
@@ -90,6 +91,75 @@ static bool record_range(const struct flock *lock, struct fx_file_lock *ret)
 	return true;
 }
 
+/* --- What descriptors lead to ------------------------------------------------------------------- */
+
+/* The process whose descriptors others may have, and the one that has told of locks that go with its end; 0: none. */
+static int spread_of, alone_of;
+
+/* Locks that only this process can have may be had by these numbers: ALONE_. */
+static uint8_t alone_had[FX_FDS_ASKED] FX_LARGE;
+
+#define ALONE_FLOCK 1u
+#define ALONE_OFD   2u
+
+static bool is_spread(void)
+{
+	/* relaxed: pairs with the exchange in fx_files_spread(); what comes between two calls of threads comes in either order */
+	return fx_load_relaxed(&spread_of) == fx_engine.pid;
+}
+
+void fx_files_spread(void)
+{
+	const struct fx_file_lock lock = {.owner = FX_FILE_LOCK_OF_PROCESS};
+	int before = fx_load_relaxed(&spread_of);
+
+	/* acquire and release: either the lock that another thread asks for finds this, or this finds that it asks */
+	if (before == fx_engine.pid || !fx_cas_acq_rel(&spread_of, &before, fx_engine.pid))
+		return;
+	if (fx_load_relaxed(&alone_of) == fx_engine.pid)
+		file_lock_tell(&lock, FX_FILE_LOCK_SPREADS);
+}
+
+/* A lock of what the descriptor leads to is about to be asked for. */
+static void alone_look(struct fx_file_lock *lock, int fd)
+{
+	int before = fx_load_relaxed(&alone_of);
+
+	if ((unsigned)fd >= FX_FDS_ASKED || !fx_fd_is_single(fd) || is_spread())
+		return;
+	/* acquire and release: see fx_files_spread() */
+	if (before != fx_engine.pid)
+		fx_cas_acq_rel(&alone_of, &before, fx_engine.pid);
+	if (is_spread())
+		return;
+	/* relaxed: who closes it has seen it locked */
+	fx_store_relaxed(
+	    &alone_had[fd],
+	    (uint8_t)(fx_load_relaxed(&alone_had[fd]) |
+		      (lock->owner & FX_FILE_LOCK_OF_FLOCK ? ALONE_FLOCK : ALONE_OFD)));
+	lock->owner |= FX_FILE_LOCK_OF_ALONE;
+	fx_store_relaxed(&fx_record_locks_of, fx_engine.pid);
+}
+
+/* The locks that go when the descriptor is closed: ALONE_. The next one of its number has none. */
+static uint8_t alone_take(int fd)
+{
+	uint8_t had;
+
+	if ((unsigned)fd >= FX_FDS_ASKED)
+		return 0;
+	had = fx_load_relaxed(&alone_had[fd]);
+	if (!had)
+		return 0;
+	fx_store_relaxed(&alone_had[fd], 0);
+	/* Whether another number still has it is not followed; so it does not go with the process's end for sure. */
+	if (!fx_fd_is_single(fd))
+		fx_files_spread();
+	return is_spread() ? 0 : had;
+}
+
+/* --- Calls ----------------------------------------------------------------------------------------- */
+
 static void file_lock_begin(struct fx_file_lock *lock, int fd, bool is_said, bool is_shared)
 {
 	bool is_none;
@@ -138,6 +208,8 @@ struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *opaque
 		return lock;
 	}
 	lock.frees = copy.l_type == F_UNLCK;
+	if (!lock.frees && lock.owner != FX_FILE_LOCK_OF_PROCESS)
+		alone_look(&lock, fd);
 	file_lock_begin(&lock, fd, record_range(&copy, &lock), copy.l_type == F_RDLCK);
 	if (lock.begin && !lock.frees && lock.owner == FX_FILE_LOCK_OF_PROCESS)
 		record_lock_note(lock.key);
@@ -147,24 +219,36 @@ struct fx_file_lock fx_record_lock_begin(int fd, int command, const void *opaque
 struct fx_file_lock fx_close_begin(int fd)
 {
 	struct fx_file_lock lock = {
-	    .owner = FX_FILE_LOCK_OF_PROCESS, .last = TO_THE_END, .frees = true, .closes = true};
+	    .owner = FX_FILE_LOCK_OF_PROCESS, .last = TO_THE_END, .frees = true};
 	bool is_none;
 
 	/* A forked child has none of the locks, which is known once it is attached. */
 	if (!file_lock_thread() || !fx_close_may_free())
 		return lock;
+	lock.alone = alone_take(fd);
+	/* Without record locks nobody asks which file it is. */
+	if (!lock.alone && !fx_load_relaxed(&record_locked.used))
+		return lock;
+	lock.fd = fd;
 	lock.begin = fx_now();
 	lock.key = file_key(fd, &is_none);
 	/* Each of the others is another file, or none. */
-	if (lock.key ? !fx_objects_have(&record_locked, file_object(lock.key)) &&
-			   !fx_load_relaxed(&record_locked_more)
-		     : is_none)
-		lock.begin = 0;
-	if (lock.begin && !lock.key) {
+	lock.closes = lock.key ? fx_objects_have(&record_locked, file_object(lock.key)) ||
+				     fx_load_relaxed(&record_locked_more)
+			       : !is_none;
+	if (lock.closes && !lock.key)
 		file_lock_tell(&lock, FX_FILE_LOCK_NOT_SAID);
+	if (!lock.key || (!lock.closes && !lock.alone))
 		lock.begin = 0;
-	}
 	return lock;
+}
+
+void fx_close_failed(struct fx_file_lock *lock)
+{
+	/* What it has is not known any more. */
+	if (lock->alone)
+		fx_files_spread();
+	lock->begin = 0;
 }
 
 static void close_tell(volatile void *object)
@@ -181,19 +265,45 @@ void fx_close_many(void)
 	/* A forked child has none of the locks, which is known once it is attached. */
 	if (!fx_close_may_free() || !file_lock_thread() || !fx_close_may_free())
 		return;
+	/* Nor is told which descriptors had one. */
+	fx_files_spread();
 	if (fx_load_relaxed(&record_locked_more))
 		close_tell(NULL); /* any file */
 	else
 		fx_objects_each(&record_locked, close_tell);
 }
 
+/* A lock that the descriptor had is gone with it. */
+static void alone_tell(const struct fx_file_lock *lock, int32_t more)
+{
+	struct fx_file_lock of = *lock;
+
+	of.owner = (1 + lock->fd) | more;
+	file_lock_tell(&of, FX_FILE_LOCK_CLOSES);
+}
+
+/* close() closes, whatever it says. */
+static void close_end(const struct fx_file_lock *lock)
+{
+	if (lock->closes)
+		file_lock_tell(lock, FX_FILE_LOCK_CLOSES);
+	if (lock->alone & ALONE_FLOCK)
+		alone_tell(lock, FX_FILE_LOCK_OF_FLOCK);
+	if (lock->alone & ALONE_OFD)
+		alone_tell(lock, 0);
+}
+
 void fx_file_lock_end(const struct fx_file_lock *lock, bool failed)
 {
-	/* close() closes, whatever it says. */
-	if (!lock->begin || (failed && lock->frees && !lock->closes))
+	if (!lock->begin)
 		return;
-	file_lock_tell(lock, lock->closes  ? FX_FILE_LOCK_CLOSES
-			     : failed	   ? FX_FILE_LOCK_FAILS
+	if (lock->closes || lock->alone) {
+		close_end(lock);
+		return;
+	}
+	if (failed && lock->frees)
+		return;
+	file_lock_tell(lock, failed	   ? FX_FILE_LOCK_FAILS
 			     : lock->frees ? FX_FILE_LOCK_FREES
 			     : lock->waits ? FX_FILE_LOCK_HAS_WAITED
 					   : FX_FILE_LOCK_HAS);
@@ -210,6 +320,8 @@ struct fx_file_lock fx_flock_begin(int fd, int operation)
 	lock.begin = fx_now();
 	lock.frees = what == LOCK_UN;
 	lock.waits = !(operation & LOCK_NB);
+	if (!lock.frees)
+		alone_look(&lock, fd);
 	file_lock_begin(&lock, fd, true, what == LOCK_SH);
 	return lock;
 }

@@ -25,6 +25,8 @@ enum fd_kind { FD_UNASKED, FD_CHANNEL, FD_OTHER };
 #define KIND_BITS	2
 #define AGE_SHIFT	40
 #define RENAMINGS_SHIFT 32
+#define RENAMINGS_MASK	0x7fu
+#define FD_DOUBLED	(1ull << 39) /* a copy or a mapping leads there as well */
 
 #define TABLES_ROOM ((size_t)33 << 18) /* of preload/call/tables.h */
 
@@ -180,16 +182,34 @@ static void entry_clear(struct fx_fd *entry)
 static void entry_rename(struct fx_fd *entry)
 {
 	uint64_t word = fx_load_relaxed(&entry->word);
-	uint8_t renamings = (uint8_t)(word >> RENAMINGS_SHIFT);
+	uint64_t renamings = ((word >> RENAMINGS_SHIFT) + 1) & RENAMINGS_MASK;
 
-	fx_store_relaxed(&entry->word, word >> AGE_SHIFT << AGE_SHIFT |
-					   (uint64_t)(uint8_t)(renamings + 1) << RENAMINGS_SHIFT);
+	fx_store_relaxed(&entry->word, word >> AGE_SHIFT << AGE_SHIFT | (word & FD_DOUBLED) |
+					   renamings << RENAMINGS_SHIFT);
 }
 
 static bool has_entry(int fd)
 {
 	return (uint32_t)fd < fx_fd_table.count && !fx_engine_is_guest() &&
 	       !(fx_is_own() && fx_self->suspended);
+}
+
+void fx_fd_doubled(int fd)
+{
+	uint64_t *word = has_entry(fd) ? &fx_fd_table.entries[fd].word : NULL, before;
+
+	if (!word)
+		return;
+	before = fx_load_relaxed(word);
+	while (!fx_cas_acq_rel(word, &before, before | FD_DOUBLED)) {
+	}
+}
+
+bool fx_fd_is_single(int fd)
+{
+	/* The number of what was there before the table was never forgotten. relaxed: who asks has seen the copy made */
+	return has_entry(fd) && fx_fd_age(fd) &&
+	       !(fx_load_relaxed(&fx_fd_table.entries[fd].word) & FD_DOUBLED);
 }
 
 void fx_fd_forget(int fd)
@@ -250,6 +270,8 @@ void fx_fd_copied(int from, int to)
 	if (from == to)
 		return;
 	fx_fd_forget(to);
+	fx_fd_doubled(from);
+	fx_fd_doubled(to);
 	if (has_entry(to) && fx_load_relaxed(&fx_events_are_known))
 		fx_event_copied(from, to);
 }

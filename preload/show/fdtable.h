@@ -34,7 +34,7 @@
 #define FX_FD_DURABLE_SHARE 4u
 
 struct fx_fd {
-	/* age << 40 | renamings << 32 | string index. Age or renamings grow with each forgetting: a thread that has asked the
+	/* age << 40 | is doubled << 39 | renamings << 32 | string index. Age or renamings grow with each forgetting: a thread that has asked the
 	 * kernel in the meantime must not store what it was told. Index 0: unknown. */
 	uint64_t word;
 	uint64_t read; /* bytes */
@@ -91,6 +91,15 @@ bool fx_fd_is_channel(int fd);
 
 /* `to' is a copy of `from'. */
 void fx_fd_copied(int from, int to);
+
+/*
+ * Whether it was opened in this process, as far as is seen, and only this number leads there: it is no copy, has none and is not
+ * mapped. Other processes may have it by fork().
+ */
+bool fx_fd_is_single(int fd);
+
+/* A mapping leads there, too. */
+void fx_fd_doubled(int fd);
 
 /* `fd' is an eventfd, just made. */
 void fx_fd_event(int fd, bool is_semaphore);

@@ -14,6 +14,7 @@
 #include "preload/boot/environ.h"
 #include "engine/provider/string.h"
 #include "preload/call/call.h"
+#include "preload/call/file-locks.h"
 #include "preload/host/filter.h"
 #include "preload/host/real.h"
 
@@ -150,12 +151,45 @@ int fx_wrap_prctl(int option, ...)
  * libseccomp goes this way, and some by prctl()'s number. Its questions take nothing away: other operations, a strict mode with flags and
  * a mode without its filter, which the kernel refuses.
  */
+/* Makes a child, or what other descriptors lead to, or takes one away. */
+static bool moves_descriptors(long number)
+{
+	switch (number) {
+#ifdef SYS_fork
+	case SYS_fork:
+	case SYS_vfork:
+	case SYS_dup2:
+#endif
+	case SYS_clone:
+	case SYS_clone3:
+	case SYS_unshare:
+	case SYS_dup:
+	case SYS_dup3:
+	case SYS_fcntl:
+	case SYS_mmap:
+	case SYS_close:
+	case SYS_close_range:
+	case SYS_sendmsg:
+	case SYS_sendmmsg:
+	case SYS_recvmsg:
+	case SYS_recvmmsg:
+	case SYS_io_uring_setup:
+	case SYS_pidfd_getfd:
+	case SYS_flock:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void before_syscall(long number, const long *args)
 {
 	long operation = args[0], flags = args[1], filter = args[2];
 
 	if (number == SYS_prctl)
 		before_prctl((int)args[0], (unsigned long)args[1], (unsigned long)args[2]);
+	if (moves_descriptors(number))
+		fx_files_spread();
 	if (number != SYS_seccomp)
 		return;
 	if ((operation == SECCOMP_SET_MODE_STRICT && !flags && !filter) ||

@@ -5,6 +5,7 @@
 #include <sys/signalfd.h>
 
 #include "preload/call/call.h"
+#include "preload/call/file-locks.h"
 #include "preload/show/epolls.h"
 #include "preload/show/fdname.h"
 #include "preload/show/fdtable.h"
@@ -70,6 +71,50 @@ static void fx_tell_accepted(struct fx_call *call, int fd)
 	const struct fx_fd_ref is = fx_fd_known(fd);
 
 	fx_show_file(call, FX_STR_connection, &is);
+}
+
+/* --- Messages ----------------------------------------------------------------------------------------- */
+
+/* Descriptors may go with it; before a call the message need not be there. */
+static fx_cold void message_look(const struct msghdr *msg)
+{
+	struct msghdr copy;
+
+	if (fx_peek_copy(&copy, msg, sizeof(copy)) == sizeof(copy) && copy.msg_controllen)
+		fx_files_spread();
+}
+
+static ssize_t message_done(const struct msghdr *msg, ssize_t ret)
+{
+	if (ret >= 0 && msg->msg_controllen)
+		fx_files_spread();
+	return ret;
+}
+
+static ssize_t fx_call_sendmsg(int fd, const struct msghdr *msg, int flags)
+{
+	if (fx_close_may_free())
+		message_look(msg);
+	return message_done(msg, FX_REAL(sendmsg)(fd, msg, flags));
+}
+
+static ssize_t fx_call_recvmsg(int fd, struct msghdr *msg, int flags)
+{
+	return message_done(msg, FX_REAL(recvmsg)(fd, msg, flags));
+}
+
+/* Of several nobody looks at each. */
+static int fx_call_sendmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags)
+{
+	fx_files_spread();
+	return FX_REAL(sendmmsg)(fd, messages, count, flags);
+}
+
+static int fx_call_recvmmsg(int fd, struct mmsghdr *messages, unsigned count, int flags,
+			    struct timespec *timeout)
+{
+	fx_files_spread();
+	return FX_REAL(recvmmsg)(fd, messages, count, flags, timeout);
 }
 
 /* --- eventfds ------------------------------------------------------------------------------------- */

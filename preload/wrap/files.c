@@ -82,7 +82,7 @@ static struct fx_file_lock copy_begin(int fd, int newfd)
 static int copy_end(struct fx_file_lock *lock, int fd, int ret)
 {
 	if (ret < 0)
-		lock->begin = 0;
+		fx_close_failed(lock);
 	fx_file_lock_end(lock, false);
 	fx_fd_copied(fd, ret);
 	return ret;

@@ -2,6 +2,7 @@
 /* Functions of libc that do more than one system call. */
 #include "preload/boot/environ.h"
 #include "preload/call/call.h"
+#include "preload/call/file-locks.h"
 #include "preload/host/real.h"
 
 /* Bytes before the buffer in a DIR, at most; an entry takes 24 or more. */
@@ -16,29 +17,40 @@ static bool fx_directory_read(const DIR *dir, const void *entry)
 
 static int fx_call_closedir(DIR *dir)
 {
-	if (dir)
-		fx_fd_forget(FX_REAL(dirfd)(dir));
-	return FX_REAL(closedir)(dir);
+	struct fx_file_lock lock = {0};
+	int ret, fd = dir ? FX_REAL(dirfd)(dir) : -1;
+
+	if (fx_close_may_free())
+		lock = fx_close_begin(fd);
+	fx_fd_forget(fd);
+	ret = FX_REAL(closedir)(dir);
+	fx_file_lock_end(&lock, false);
+	return ret;
 }
 
 /* The child returns. */
 static int fx_call_daemon(int keep_directory, int keep_streams)
 {
 	bool guarded = fx_fork_guard();
-	int ret = FX_REAL(daemon)(keep_directory, keep_streams);
+	int ret;
 
+	fx_files_spread();
+	ret = FX_REAL(daemon)(keep_directory, keep_streams);
 	fx_fork_leave(guarded);
 	return ret;
 }
 
+/* They make children inside themselves. */
 static int fx_call_system(const char *command)
 {
+	fx_files_spread();
 	fx_environ_for_shell();
 	return FX_REAL(system)(command);
 }
 
 static int fx_call_wordexp(const char *words, wordexp_t *result, int flags)
 {
+	fx_files_spread();
 	fx_environ_for_shell();
 	return FX_REAL(wordexp)(words, result, flags);
 }

@@ -7,11 +7,14 @@
 #include "preload/call/call.h"
 #include "preload/call/shares.h"
 #include "preload/host/real.h"
+#include "preload/show/fdtable.h"
 
 static void *fx_call_mmap(void *addr, size_t length, int prot, int flags, int fd, off_t offset)
 {
 	if (flags & MAP_FIXED)
 		fx_share_forget(addr, length);
+	if (!(flags & MAP_ANONYMOUS))
+		fx_fd_doubled(fd);
 	return FX_REAL(mmap)(addr, length, prot, flags, fd, offset);
 }
 
@@ -19,6 +22,8 @@ static void *fx_call_mmap64(void *addr, size_t length, int prot, int flags, int 
 {
 	if (flags & MAP_FIXED)
 		fx_share_forget(addr, length);
+	if (!(flags & MAP_ANONYMOUS))
+		fx_fd_doubled(fd);
 	return FX_REAL(mmap64)(addr, length, prot, flags, fd, offset);
 }
 

@@ -13,6 +13,7 @@
 #include "preload/boot/environ-memory.h"
 #include "preload/boot/environ.h"
 #include "preload/call/execs.h"
+#include "preload/call/file-locks.h"
 #include "preload/call/flow.h"
 #include "preload/call/handoff.h"
 #include "preload/call/heap.h"
@@ -61,6 +62,7 @@ static pid_t fork_with(pid_t (*real)(void), uint64_t header, uint64_t sp)
 	struct fx_fork before;
 	pid_t pid;
 
+	fx_files_spread();
 	fx_engine_before_fork(&before, on);
 	fx_heap_before_fork(&heap);
 	pid = real();
@@ -93,8 +95,10 @@ static int fx_call_forkpty(int *master, char *name, const struct termios *attrib
 			   const struct winsize *size)
 {
 	bool guarded = fx_fork_guard();
-	int pid = FX_REAL(forkpty)(master, name, attributes, size);
+	int pid;
 
+	fx_files_spread();
+	pid = FX_REAL(forkpty)(master, name, attributes, size);
 	fx_fork_leave(guarded);
 	return pid;
 }
@@ -180,6 +184,7 @@ int fx_wrap_clone(fx_clone_main start, void *stack, int flags, void *arg, ...)
 		rest[i] = va_arg(ap, void *);
 	va_end(ap);
 	on = fx_call_try(&call, FX_CAT_PROCESS, FX_CALL_HEADER(process, clone), FX_WRAPPER_SP(), 0);
+	fx_files_spread();
 	kind = guest_kind(flags, rest[1]);
 	shares = guest_comes(kind, rest[1]);
 	ret = FX_REAL(clone)(start, stack, flags, arg, rest[0], rest[1], rest[2]);
@@ -305,6 +310,7 @@ static int spawn(__typeof__(posix_spawn) *real, struct fx_environ *e, pid_t *pid
 	pid_t child = 0;
 	int ret;
 
+	fx_files_spread();
 	fx_environ_make(e, envp);
 	ret = real(&child, path, actions, attr, argv, e->envp);
 	spawned(ret, child, pid, e->traced, time);
@@ -339,6 +345,7 @@ static int spawn_pidfd(__typeof__(fx_real.fn.pidfd_spawn) real, struct fx_enviro
 {
 	int ret;
 
+	fx_files_spread();
 	fx_environ_make(e, envp);
 	ret = real(pidfd, path, actions, attr, argv, e->envp);
 	fx_environ_release(e);

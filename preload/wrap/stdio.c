@@ -122,6 +122,7 @@ static FILE *fx_call_tmpfile64(void)
 static FILE *fx_call_popen(const char *command, const char *mode)
 {
 	fx_environ_for_shell();
+	fx_files_spread();
 	return opened(FX_REAL(popen)(command, mode));
 }
 

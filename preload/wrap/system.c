@@ -2,6 +2,7 @@
 /* Time, signals, identities, limits, terminals: wrappers of the generic shape. */
 #include "base/handle.h"
 #include "preload/call/call.h"
+#include "preload/call/file-locks.h"
 #include "preload/call/flow.h"
 #include "preload/host/real.h"
 
@@ -120,6 +121,13 @@ static int fx_call_sigtimedwait(const sigset_t *set, siginfo_t *info, const stru
 	if (ret > 0)
 		fx_signal_taken(begin, ret, where->si_code, where->si_pid);
 	return ret;
+}
+
+/* A thread may have descriptors of its own from there on. */
+static int fx_call_unshare(int flags)
+{
+	fx_files_spread();
+	return FX_REAL(unshare)(flags);
 }
 
 #include "preload/unit-system.inc"

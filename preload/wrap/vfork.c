@@ -10,6 +10,7 @@
 #include "preload/call/call.h"
 #include "preload/boot/environ-memory.h"
 #include "preload/call/execs.h"
+#include "preload/call/file-locks.h"
 #include "preload/host/real.h"
 #include "preload/call/untraced.h"
 
@@ -34,6 +35,7 @@ void fx_vfork_begin(uint64_t sp)
 	vforks.on =
 	    fx_call_try(&vforks.call, FX_CAT_PROCESS, FX_CALL_HEADER(process, vfork), sp, 0);
 	vforks.time = fx_thread_on(UINT32_MAX) ? fx_now() : 0; /* and a state to be suspended */
+	fx_files_spread();
 	fx_engine_lend();
 	fx_thread_suspend();
 }

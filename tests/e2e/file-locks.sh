@@ -76,6 +76,7 @@ int main(int argc, char **argv)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 5, .l_len = 1};
 	int is_flock = !strcmp(argv[1], "flock"), dies = argc > 2 && !strcmp(argv[2], "dies");
+	int closes = argc > 2 && !strcmp(argv[2], "closes");
 	int fd = open("slowly", O_RDWR | O_CREAT, 0600), held[2];
 	char byte;
 
@@ -100,6 +101,8 @@ int main(int argc, char **argv)
 		usleep(300000);
 		if (dies)
 			raise(SIGKILL);
+		if (closes && close(fd) == 0)
+			_exit(0);
 		lock.l_type = F_UNLCK;
 		is_flock ? flock(fd, LOCK_UN) : fcntl(fd, F_SETLK, &lock);
 		_exit(0);
@@ -112,7 +115,7 @@ int main(int argc, char **argv)
 }
 END
 compile slow -O1 -w slow.c
-for way in fcntl flock 'fcntl dies' 'fcntl many'; do
+for way in fcntl flock 'fcntl dies' 'fcntl closes' 'flock dies' 'flock closes' 'fcntl many'; do
 	# shellcheck disable=SC2086 # words
 	expect_ok "$FXTRACE" run -q -o slow.fxt -- ./slow $way
 	expect_ok "$FXTRACE" why --json --min-share 0 --slice "${way% *}:longest" slow.fxt
@@ -123,4 +126,157 @@ print(any(r["thread"] == "holder" and r["call"] == "usleep" and r["self_ns"] > 0
 		"the holder is what a lock was waited for: $way"
 	expect_ok "$FXTRACE" dump slow.fxt
 	expect_equal "$([[ $way = *dies ]] && echo 1 || echo 0)" "$(grep -c 'flow-begin.*ends with its locks' out)" "arrows from an end: $way"
+done
+
+# A lock that several processes have goes with the last of them, which nobody knows: it has no arrow from one that was not that.
+cat >keeps.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void await_waiter(int pid)
+{
+	char line[200], text[20];
+	int found = 0;
+
+	snprintf(text, sizeof(text), " %d ", pid);
+	while (!found) {
+		FILE *f = fopen("/proc/locks", "r");
+
+		while (fgets(line, sizeof(line), f))
+			found |= strstr(line, "->") && strstr(line, text);
+		fclose(f);
+	}
+}
+
+/* Has what it has for some time after the other process has let it go. */
+static void keep(int gone, int other_end)
+{
+	char byte;
+
+	close(other_end);
+	if (read(gone, &byte, 1) < 0)
+		abort();
+	usleep(100000);
+	_exit(0);
+}
+
+static void pass(int socket, int fd)
+{
+	char room[CMSG_SPACE(sizeof(int))] = {0}, byte = 0;
+	struct iovec bytes = {&byte, 1};
+	struct msghdr msg = {.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	if (fd < 0) {
+		if (recvmsg(socket, &msg, 0) != 1)
+			abort();
+		return;
+	}
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	if (sendmsg(socket, &msg, 0) != 1)
+		abort();
+}
+
+int main(int argc, char **argv)
+{
+	const char *way = argv[1];
+	int dies = !strcmp(argv[2], "dies"), fd = -1, held[2], gone[2], sockets[2], inherited = -1;
+	char byte;
+
+	if (!strcmp(way, "stays")) {
+		keep(0, 999);
+	}
+	close(open("kept", O_RDWR | O_CREAT, 0600));
+	if (!strcmp(way, "inherited"))
+		inherited = open("kept", O_RDWR);
+	if (pipe(held) || pipe(gone) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
+		abort();
+	if (!strcmp(way, "sent") && fork() == 0) {
+		pass(sockets[1], -1);
+		keep(gone[0], gone[1]);
+	}
+	if (!strcmp(way, "inherited") && fork() == 0)
+		keep(gone[0], gone[1]);
+	if (fork() == 0) {
+		/* A descriptor that was another one before. */
+		close(open("kept", O_RDWR));
+		fd = inherited >= 0 ? inherited : open("kept", O_RDWR);
+		if (inherited >= 0 && argc > 3)
+			fd = dup(fd);
+		if (!strcmp(way, "before") && fork() == 0)
+			keep(gone[0], gone[1]);
+		flock(fd, LOCK_EX);
+		if (!strcmp(way, "after") && fork() == 0)
+			keep(gone[0], gone[1]);
+		if (!strcmp(way, "called") && syscall(57) == 0)
+			keep(gone[0], gone[1]);
+		if (!strcmp(way, "spawned")) {
+			char *const args[] = {argv[0], "stays", "closes", NULL};
+			posix_spawn_file_actions_t actions;
+
+			posix_spawn_file_actions_init(&actions);
+			posix_spawn_file_actions_adddup2(&actions, gone[0], 0);
+			posix_spawn_file_actions_addclose(&actions, gone[1]);
+			if (posix_spawn(&(pid_t){0}, argv[0], &actions, NULL, args, environ))
+				abort();
+		}
+		if (!strcmp(way, "sent"))
+			pass(sockets[0], fd);
+		if (!strcmp(way, "copied"))
+			dup(fd);
+		if (!strcmp(way, "mapped") && mmap(NULL, 1, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED)
+			abort();
+		if (write(held[1], "x", 1) != 1)
+			abort();
+		await_waiter(getppid());
+		usleep(50000);
+		if (dies)
+			raise(SIGKILL);
+		close(fd);
+		if (write(gone[1], "x", 1) != 1)
+			abort();
+		usleep(50000);
+		_exit(0);
+	}
+	close(gone[1]);
+	if (inherited >= 0)
+		close(inherited);
+	fd = open("kept", O_RDWR);
+	if (read(held[0], &byte, 1) != 1)
+		abort();
+	flock(fd, LOCK_EX);
+	while (wait(NULL) > 0)
+		;
+	return 0;
+}
+END
+compile keeps -O1 -w keeps.c
+ways='before after sent spawned inherited'
+[ "$(uname -m)" != x86_64 ] || ways+=' called'
+for way in $ways 'inherited copied' copied mapped; do
+	for end in closes dies; do
+		# shellcheck disable=SC2086 # words
+		expect_ok "$FXTRACE" run -q -o keeps.fxt -- ./keeps ${way% *} "$end" ${way#"${way% *}"}
+		expect_ok "$FXTRACE" dump keeps.fxt
+		# Whose copies and mappings are its own goes with it.
+		case $way in
+		copied | mapped) expect_equal 0 "$(grep -c 'flow-begin.*"close"' out)" "arrows from a close that is not the last one: $way, $end" ;;
+		*) expect_equal 0 "$(grep -c 'flow-end.*"gets"' out)" "arrows of a lock that others have, too: $way, $end" ;;
+		esac
+	done
 done

@@ -6,8 +6,8 @@
  *	filelocks SEED PROCESSES THREADS ROUNDS KIND FILE [kill]
  *
  * KIND: process, open or flock. Each thread writes log.PID.TID: "got BEGIN END PID TID", from whom it has it (0 0: nobody had it before); a
- * process that did not come to give it back counts. `kill': one process after another is killed, at any moment. Locks of processes are given
- * back by a close() as well, of whatever kind.
+ * process that did not come to give it back counts. `kill': one process after another is killed, at any moment. Locks are given back by a
+ * close() as well: of whatever descriptor of the file if they are a process's.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -66,12 +66,13 @@ static void lock(int fd, int type, int first, int count, int waits)
 		abort();
 }
 
-/* Also by closing what led to the file, in one way or another. Returns what leads there now. */
+/* Also by closing what led to the file, in one way or another. Returns what leads there now. (dup2() leaves two of what is not a process's.) */
 static int unlock(int fd, int first, int count, unsigned how)
 {
 	int other;
 
-	switch (kind == 'p' ? how % 8 : 0) {
+	how %= 8;
+	switch (kind != 'p' && how == 3 ? 2 : how) {
 	case 1:
 		close(fd);
 		return open(file, O_RDWR);
@@ -85,6 +86,8 @@ static int unlock(int fd, int first, int count, unsigned how)
 		return fd;
 	case 4: /* another one of the same file */
 		close(open(file, O_RDONLY));
+		if (kind != 'p')
+			lock(fd, F_UNLCK, first, count, 0);
 		return fd;
 	default:
 		lock(fd, F_UNLCK, first, count, 0);
@@ -117,13 +120,14 @@ static void *take_turns(void *number)
 
 		lock(fd, reads ? F_RDLCK : F_WRLCK, first, count, 1);
 		end = now();
-		for (int k = first; !reads && k < first + count; k++) {
+		for (int k = first; k < first + count; k++) {
 			from[k] = slots[k].holder.pid ? slots[k].holder : slots[k].last;
-			slots[k].holder = me;
+			if (!reads)
+				slots[k].holder = me;
 		}
 		length = snprintf(text, sizeof(text), "%s %lld %lld %d %d", reads ? "reads" : "got",
 				  begin, end, first, count);
-		for (int k = first; !reads && k < first + count; k++)
+		for (int k = first; k < first + count; k++)
 			length += snprintf(text + length, sizeof(text) - (size_t)length, " %d/%d",
 					   from[k].pid, from[k].tid);
 		text[length++] = '\n';

@@ -245,3 +245,66 @@ Test(file_locks, ends_that_do_not_matter)
 	dies(1, 250, 260);
 	expect_from("ends with its locks", 1, 2);
 }
+
+/* flock() of one process, by a descriptor that no other process has. */
+static void gets_alone(uint32_t by, uint64_t from, uint64_t end)
+{
+	const int32_t owner = FX_FILE_LOCK_OF_FLOCK | 4;
+	const struct fx_file_told has = {.kind = FX_FILE_LOCK_HAS_WAITED,
+					 .owner = owner,
+					 .is_alone = true,
+					 .key = KEY,
+					 .begin = from,
+					 .end = end,
+					 .last = UINT64_MAX,
+					 .provider = by,
+					 .pid = by,
+					 .shown = by};
+
+	told(FX_FILE_LOCK_WANTS, by, owner, from, from, 0, UINT64_MAX);
+	fx_file_locks_take(&locks, &has);
+}
+
+Test(file_locks, alone_and_dead)
+{
+	begin();
+	gets_alone(1, 10, 20);
+	gets_alone(2, 100, 300);
+	dies(1, 250, 260);
+	expect_from("ends with its locks", 1, 2);
+}
+
+/* A child may have it still; whether it was made before the lock was had, or after that. */
+Test(file_locks, spread_and_dead)
+{
+	begin();
+	gets_alone(1, 10, 20);
+	told(FX_FILE_LOCK_SPREADS, 1, FX_FILE_LOCK_OF_PROCESS, 30, 30, 0, 0);
+	gets_alone(2, 100, 300);
+	dies(1, 250, 260);
+	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
+/* Another process's descriptors say nothing of it. */
+Test(file_locks, another_spreads)
+{
+	begin();
+	gets_alone(1, 10, 20);
+	gets_alone(2, 100, 300);
+	told(FX_FILE_LOCK_SPREADS, 2, FX_FILE_LOCK_OF_PROCESS, 310, 310, 0, 0);
+	dies(1, 250, 260);
+	expect_from("ends with its locks", 1, 2);
+}
+
+/* A descriptor may be closed that has given back its lock before: that is nobody else's. */
+Test(file_locks, closed_without_one)
+{
+	const int32_t owner = FX_FILE_LOCK_OF_FLOCK | 4;
+
+	begin();
+	gets_alone(1, 10, 20);
+	told(FX_FILE_LOCK_CLOSES, 3, owner, 240, 260, 0, UINT64_MAX);
+	gets_alone(2, 100, 300);
+	told(FX_FILE_LOCK_CLOSES, 1, owner, 250, 251, 0, UINT64_MAX);
+	expect_from("close", 1, 2);
+}
