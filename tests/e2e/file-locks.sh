@@ -42,6 +42,20 @@ for kind in process open flock; do
 	done
 done
 [ "$total" -gt 0 ] || fail "with processes that are killed, no wait has an arrow"
+# FX_LOCK_ARROWS: as many arrows, of up to 64 processes or threads.
+total=0
+while [ "$total" -lt "${FX_LOCK_ARROWS:-0}" ]; do
+	kinds=(process open flock)
+	kind=${kinds[RANDOM % 3]} processes=$((RANDOM % 63 + 2)) threads=1
+	[ $kind = process ] || threads=$((RANDOM % (64 / processes) + 1))
+	what=
+	[ $((RANDOM % 3)) -gt 0 ] || what='kill'
+	# shellcheck disable=SC2086 # a word, or none
+	locks $RANDOM $processes $threads $((3000 / processes / threads)) $kind $what
+	total=$((total + found))
+done
+[ "$total" -eq 0 ] || echo "filelocks: $total arrows, 0 wrong"
+
 
 # Why: from the wait to the process that was slow, also if that ends with its lock.
 cat >slow.c <<'END'
