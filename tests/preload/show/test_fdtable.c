@@ -94,3 +94,23 @@ Test(fdtable, what_is_shown)
 	cr_assert_eq(fx_fd_look(5, 1).string, 80);
 	cr_assert_eq(fx_fd_add(&fx_fd_table.entries[5].read, 5), 15);
 }
+
+/* What was opened here, and has neither a copy nor a mapping. */
+Test(fdtable, single)
+{
+	cr_assert_not(fx_fd_is_single(5), "it was there before");
+	fx_fd_forget(5);
+	cr_assert(fx_fd_is_single(5));
+	fx_fd_renamed(5);
+	cr_assert(fx_fd_is_single(5));
+	fx_fd_copied(5, 6);
+	cr_assert_not(fx_fd_is_single(5) || fx_fd_is_single(6));
+	fx_fd_renamed(6);
+	cr_assert_not(fx_fd_is_single(6));
+	fx_fd_forget(6);
+	cr_assert(fx_fd_is_single(6));
+	cr_assert_not(fx_fd_is_single(5));
+	fx_fd_doubled(6);
+	cr_assert_not(fx_fd_is_single(6));
+	cr_assert_not(fx_fd_is_single(-1));
+}
