@@ -26,11 +26,12 @@
 
 static struct {
 	bool follows;
-	char path[FX_ENVIRON_PATH_BYTES]; /* of this library; empty: not known */
 	unsigned count;
+	const char *path;	    /* of this library, in text; NULL: not known */
 	const char *ours[OURS_MAX]; /* "FXTRACE_NAME=VALUE", in text */
 	size_t used;
-	char text[OURS_BYTES];
+	char text[OURS_BYTES +
+		  FX_ENVIRON_PATH_BYTES]; /* as a rule, of all of this one page is touched */
 } self FX_LARGE;
 
 static bool starts_with(const char *s, const char *prefix)
@@ -65,30 +66,34 @@ static size_t count_strings(fx_strings s)
 static void remember_path(void)
 {
 	const char *path = fx_self_path();
+	char *own = self.text + self.used;
 	size_t directory = 0, length;
 
 	if (!path)
 		return;
 	length = strlen(path);
 	if (path[0] != '/') {
-		long n = fx_syscall2(SYS_getcwd, self.path, FX_ENVIRON_PATH_BYTES);
+		long n = fx_syscall2(SYS_getcwd, own, FX_ENVIRON_PATH_BYTES);
 
-		if (n <= 1 || self.path[0] != '/')
+		if (n <= 1 || own[0] != '/')
 			n = 0;
 		directory = n > 2 ? (size_t)n : 1; /* the NUL becomes the slash */
-		self.path[directory - 1] = '/';
+		own[directory - 1] = '/';
 	}
 	if (directory + length >= FX_ENVIRON_PATH_BYTES)
-		length = directory = 0;
-	memcpy(self.path + directory, path, length);
-	self.path[directory + length] = 0;
+		return;
+	memcpy(own + directory, path, length + 1);
+	self.path = own;
+	self.used += directory + length + 1;
 }
 
 static void remember_variable(const char *variable)
 {
 	size_t size = strlen(variable) + 1;
 
-	if (self.count == OURS_MAX || self.used + size > OURS_BYTES)
+	const size_t room = OURS_BYTES + (self.path ? FX_ENVIRON_PATH_BYTES : 0);
+
+	if (self.count == OURS_MAX || self.used + size > room)
 		return;
 	self.ours[self.count++] = memcpy(self.text + self.used, variable, size);
 	self.used += size;
@@ -159,10 +164,10 @@ void fx_environ_init(void)
 {
 	bool follows = true;
 
+	fx_touch(&self);
 	remember_path();
-	if (!fx_environ_now() || !self.path[0])
+	if (!fx_environ_now() || !self.path || !self.path[0])
 		return;
-	fx_touch(&self.count);
 	for (fx_strings e = fx_environ_now(); *e; e++) {
 		if (starts_with(*e, NO_FOLLOW))
 			follows = !environ_is_on(*e + strlen(NO_FOLLOW));
@@ -186,7 +191,7 @@ bool fx_environ_follows(void)
 
 const char *fx_environ_library(void)
 {
-	return self.path;
+	return self.path ? self.path : "";
 }
 
 /* --- For a child ------------------------------------------------------------------------------ */

@@ -25,13 +25,14 @@ struct module {
 };
 
 static struct {
-	struct module module[MODULES_MAX];
-	unsigned count;
-	struct module own;
+	unsigned
+	    count; /* the small ones first: all that a process with few modules writes is on one page */
 	bool
 	    late; /* this library came into a process that ran already: it stands behind the others */
 	bool behind;   /* this library has been passed */
 	bool complete; /* up to libc, all of a kind that is read here */
+	struct module own;
+	struct module module[MODULES_MAX];
 } scope FX_LARGE;
 
 /* The linker has made addresses of most entries, but not of those in read-only memory. */

@@ -219,9 +219,9 @@ static int collect_one(struct dl_phdr_info *info, size_t size, void *program)
 
 void fx_modules_collect(const char *program)
 {
+	fx_touch(&store);
 	if (store.count)
 		return;
-	fx_touch(&store);
 	dl_iterate_phdr(collect_one, (void *)program);
 }
 

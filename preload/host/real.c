@@ -165,6 +165,7 @@ static void resolve_first(void)
 {
 	bool can_wait = fx_lookup_init() && _dl_find_object;
 
+	fx_touch(&fx_real);
 	for (unsigned i = 0; i < FX_ARRAY_LEN(first); i++)
 		if (!fx_load_relaxed(&fx_real.slot[first[i]]))
 			real_resolve(first[i]);

@@ -19,8 +19,8 @@ traced() {
 
 # clang lays out its data otherwise.
 case $FX_CC in
-*clang*) most=41 ;;
-*) most=39 ;;
+*clang*) most=38 ;;
+*) most=36 ;;
 esac
 # Where the kernel puts a program and its libraries makes some faults more or less, for all that one process forks: so it is the median
 # of seven.
