@@ -13,7 +13,6 @@
 
 #include "base/atomic.h"
 #include "base/syscall.h"
-#include "manager/door/memfd.h"
 #include "manager/settings/terms.h"
 #include "manager/settings/wanted.h"
 #include "preload/strings.h"
@@ -56,38 +55,25 @@ static void provider_control_fill(struct fx_provider *p, const struct fx_provide
 	fx_store_relaxed(&c->provider_id, p->id);
 }
 
-/* A memfd, mapped and sealed; its descriptor, or -errno. */
-static int shared_create(const char *name, uint64_t size, enum fx_memfd_writer writer, void **ret)
+static int provider_memory_take(struct fx_provider *p, const struct fx_layout *layout,
+				struct fx_prepared *prepared, int ret_fds[2])
 {
-	int fd = fx_memfd_create(name, size), r;
+	const struct fx_memory_shape shape = {
+	    .control_size = fx_control_size_with(layout, p->recipes.has_book),
+	    .buffer_size = layout->total_size,
+	    .list_offset = fx_control_wanted(layout),
+	};
+	struct fx_memory memory;
+	int r = fx_prepared_take(prepared, &shape, &memory);
 
-	if (fd < 0)
-		return fd;
-	r = fx_memfd_map_and_seal(fd, size, writer, ret);
-	if (r < 0) {
-		close(fd);
+	if (r < 0)
 		return r;
-	}
-	return fd;
-}
-
-static int memory_create(struct fx_provider *p, const struct fx_layout *layout, int ret_fds[2])
-{
-	int control, buffer;
-
-	p->control_size = fx_control_size_with(layout, p->recipes.has_book);
-	p->buffer_size = layout->total_size;
-	control =
-	    shared_create("fxtrace-control", p->control_size, FX_MEMFD_OURS, (void **)&p->control);
-	if (control < 0)
-		return control;
-	buffer = shared_create("fxtrace-buffer", layout->total_size, FX_MEMFD_THEIRS, &p->buffer);
-	if (buffer < 0) {
-		close(control);
-		return buffer;
-	}
-	ret_fds[0] = control;
-	ret_fds[1] = buffer;
+	p->control_size = shape.control_size;
+	p->buffer_size = shape.buffer_size;
+	p->control = memory.control;
+	p->buffer = memory.buffer;
+	ret_fds[0] = memory.control_fd;
+	ret_fds[1] = memory.buffer_fd;
 	return 0;
 }
 
@@ -146,7 +132,8 @@ static uint64_t state_of(const struct fx_provider *p, const struct fx_provider_t
 }
 
 int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
-		       const char *name, struct fx_provider **ret, int ret_fds[2])
+		       const char *name, struct fx_prepared *prepared, struct fx_provider **ret,
+		       int ret_fds[2])
 {
 	struct fx_provider *p;
 	struct fx_layout layout;
@@ -154,7 +141,7 @@ int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t
 
 	if (r < 0)
 		return r;
-	r = memory_create(p, &layout, ret_fds);
+	r = provider_memory_take(p, &layout, prepared, ret_fds);
 	if (r == 0) {
 		r = provider_drain_init(p, &layout);
 		if (r < 0) {

@@ -15,6 +15,7 @@
 #include "manager/process/origin.h"
 #include "manager/process/ending.h"
 #include "manager/door/poller.h"
+#include "manager/door/prepared.h"
 #include "manager/archive/queue.h"
 #include "manager/settings/settings.h"
 #include "manager/settings/terms.h"
@@ -102,11 +103,12 @@ struct fx_provider {
 };
 
 /*
- * Makes the shared memory of a new provider. `ret_fds` get the control page and the buffer, to be
+ * Takes the shared memory of a new provider. `ret_fds` get the control page and the buffer, to be
  * sent and closed by the caller. pidfd and inlet are the caller's to set. 0 or -errno.
  */
 int fx_provider_create(const struct fx_provider_terms *terms, uint32_t id, pid_t pid,
-		       const char *name, struct fx_provider **ret, int ret_fds[2]);
+		       const char *name, struct fx_prepared *prepared, struct fx_provider **ret,
+		       int ret_fds[2]);
 
 /*
  * The same for a child that has brought its memory, and recorded into it. What belongs to a session that is over is

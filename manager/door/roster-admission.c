@@ -105,7 +105,7 @@ static int newcomer_make(struct fx_roster *roster, const struct fx_applicant *ap
 		return r;
 	}
 	r = fx_provider_create(terms, roster->next_id, applicant->pid, applicant->name,
-			       &roster->newcomer, fds);
+			       &roster->prepared, &roster->newcomer, fds);
 	if (r == 0)
 		fx_recipes_begin(&roster->recipes, roster->newcomer);
 	return r;

@@ -215,6 +215,19 @@ static void poll_all(struct fx_roster *roster, uint64_t now)
 	roster->ground->rang = false;
 }
 
+/* Before it sleeps, it makes the next process's memory. */
+static void roster_wait(struct fx_roster *roster, uint64_t timeout_ns)
+{
+	struct fx_poller *poller = &roster->ground->poller;
+
+	if (fx_prepared_is_due(&roster->prepared)) {
+		if (fx_poller_wait(poller, 0))
+			return;
+		fx_prepared_fill(&roster->prepared);
+	}
+	fx_poller_wait(poller, timeout_ns);
+}
+
 void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until)
 {
 	uint64_t now = fx_monotonic_ns();
@@ -226,7 +239,7 @@ void fx_roster_turn(struct fx_roster *roster, bool busy, uint64_t until)
 		next = now + COOK_PERIOD_NS;
 	if (until < next)
 		next = until;
-	fx_poller_wait(&roster->ground->poller, next > now ? next - now : 0);
+	roster_wait(roster, next > now ? next - now : 0);
 	now = fx_monotonic_ns();
 	if (busy && (roster->ground->rang || now >= roster->pace.next))
 		poll_all(roster, now);
@@ -310,4 +323,5 @@ void fx_roster_destroy(struct fx_roster *roster)
 		fx_provider_destroy(p);
 	}
 	fx_recipes_destroy(&roster->recipes);
+	fx_prepared_destroy(&roster->prepared);
 }

@@ -22,6 +22,7 @@
 #include "manager/door/provider.h"
 #include "manager/door/recipes.h"
 #include "manager/door/registry.h"
+#include "manager/door/prepared.h"
 
 /* Providers at one time; more are refused. */
 #define FX_PROVIDERS_MAX 1000u
@@ -61,9 +62,10 @@ struct fx_roster {
 	struct fx_anchor first_anchor;
 	struct fx_provider *providers; /* newest first: by falling id */
 	unsigned provider_count;
-	uint64_t max_memory;	      /* bytes that all buffers may take; 0: any */
-	uint64_t max_user_memory;     /* those of a user who is not our own; 0: any */
-	const char *limit;	      /* that the newest applicant would have exceeded */
+	uint64_t max_memory;	  /* bytes that all buffers may take; 0: any */
+	uint64_t max_user_memory; /* those of a user who is not our own; 0: any */
+	const char *limit;	  /* that the newest applicant would have exceeded */
+	struct fx_prepared prepared;
 	struct fx_provider *newcomer; /* has its memory, and is being sent it */
 	bool newcomer_exec;	      /* it was another program before */
 	bool newcomer_ended;

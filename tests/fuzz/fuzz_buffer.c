@@ -49,6 +49,7 @@ struct change {
 struct world {
 	struct input in;
 	struct fx_provider_terms terms;
+	struct fx_prepared prepared;
 	struct fx_writer *writer;
 	int archive;
 	uint32_t next_id;
@@ -120,7 +121,7 @@ static void party_enter(struct party *p, pid_t pid, const char *name)
 
 	*p = (struct party){.pid = pid, .name = name};
 	w.terms.epoch = (uint32_t)w.epoch;
-	if (fx_provider_create(&w.terms, w.next_id, pid, name, &p->provider, fds) < 0)
+	if (fx_provider_create(&w.terms, w.next_id, pid, name, &w.prepared, &p->provider, fds) < 0)
 		abort();
 	p->memory = alone_memory_map(fds[1], true);
 	close(fds[0]);
