@@ -165,16 +165,3 @@ void fx_environ_for_command(struct fx_environ *e, const char *file)
 		}
 	}
 }
-
-#define SHELL "/bin/sh"
-
-void fx_environ_for_shell(void)
-{
-	struct fx_environ e = {.is_childs = true};
-
-	if (fx_engine_is_lent())
-		return; /* the environment is the parent's, too */
-	fx_environ_for_file(&e, SHELL);
-	if (e.strip)
-		fx_environ_confine();
-}

@@ -38,10 +38,6 @@ bool fx_environ_follows(void);
 /* This library's path, as children find it; empty: not known. */
 const char *fx_environ_library(void);
 
-/* Before libc runs the shell by itself, with this program's environment: where the shell would complain of this library,
- * that has it no more. */
-void fx_environ_for_shell(void);
-
 /* What to start a program with. A program that would complain of this library (base/loadable.h) gets the
  * environment without it. */
 struct fx_environ {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Functions of libc that do more than one system call. */
-#include "preload/boot/environ.h"
 #include "preload/call/call.h"
 #include "preload/call/file-locks.h"
 #include "preload/host/real.h"
@@ -44,14 +43,12 @@ static int fx_call_daemon(int keep_directory, int keep_streams)
 static int fx_call_system(const char *command)
 {
 	fx_files_spread();
-	fx_environ_for_shell();
 	return FX_REAL(system)(command);
 }
 
 static int fx_call_wordexp(const char *words, wordexp_t *result, int flags)
 {
 	fx_files_spread();
-	fx_environ_for_shell();
 	return FX_REAL(wordexp)(words, result, flags);
 }
 

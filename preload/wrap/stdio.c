@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams: which calls of stdio are worth a record. */
-#include "preload/boot/environ.h"
 #include "preload/call/call.h"
 #include "preload/host/real.h"
 #include "preload/call/file-locks.h"
@@ -121,7 +120,6 @@ static FILE *fx_call_tmpfile64(void)
 
 static FILE *fx_call_popen(const char *command, const char *mode)
 {
-	fx_environ_for_shell();
 	fx_files_spread();
 	return opened(FX_REAL(popen)(command, mode));
 }
