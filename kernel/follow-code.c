@@ -210,6 +210,8 @@ static void code_arrival(struct fx_insns *code, const struct fx_follow_terms *te
 static void code_enter(struct fx_insns *code, const struct fx_follow_terms *terms)
 {
 	code_arrival(code, terms);
+	if (terms->arrivals)
+		return;
 	fx_part_look_or_end(code, terms);
 	code_registers(code);
 	code_texts(code, terms);

@@ -39,6 +39,7 @@ enum fx_follow_count {
 struct fx_follow_terms {
 	struct fx_follow_maps maps;
 	bool everyone; /* all threads are of interest, and none is remembered */
+	bool arrivals; /* of calls nothing is told but who connects to the manager */
 	const struct fx_tracepoints *points; /* records are written as these have them */
 	struct fx_task_layout task;
 	uint32_t stack_bytes; /* of a thread's stack in the kernel */

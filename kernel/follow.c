@@ -251,6 +251,19 @@ void fx_follow_process(struct fx_follow *follow, uint32_t pid)
 	follow->unfollowed += more.refused;
 }
 
+/* Where calls themselves are not asked for, and processes register while others are followed. */
+static int follow_arrivals(struct fx_follow *follow)
+{
+	int r;
+
+	if (follow->terms.maps.sockets < 0 || follow->links[FX_TRACEPOINT_ENTER] >= 0)
+		return 0;
+	follow->terms.arrivals = true;
+	r = follow_run(follow, FX_TRACEPOINT_ENTER);
+	follow->terms.arrivals = false;
+	return r;
+}
+
 /* Each pair by itself: kernels before 5.18 tell no states of threads that are switched away. */
 int fx_follow_sets(struct fx_follow *follow, uint32_t sets)
 {
@@ -264,7 +277,7 @@ int fx_follow_sets(struct fx_follow *follow, uint32_t sets)
 		if (follow_pairs[i].set == FX_KERNEL_CALLS)
 			r = pair;
 	}
-	return r;
+	return r == 0 ? follow_arrivals(follow) : r;
 }
 
 /* --- Tracepoints as they are ---------------------------------------------------------------------- */

@@ -108,6 +108,7 @@ static void records_work(struct fx_watch *watch, struct fx_follow *follow,
 			 struct fx_late_probes *late, bool session)
 {
 	uint64_t began = fx_monotonic_ns();
+	struct fx_shortfall shortfall = {0};
 	bool was_on = false;
 
 	while (!fx_rings_is_over(rings)) {
@@ -119,13 +120,14 @@ static void records_work(struct fx_watch *watch, struct fx_follow *follow,
 			losses_tell(watch, follow);
 		if (!record)
 			fx_late_probes_tell(late);
+		fx_shortfall_look(&shortfall, follow);
 		free(record);
 		if (session)
 			session_look(&was_on, began);
 	}
 	fx_watch_finish(watch);
 	losses_tell(watch, follow);
-	fx_shortfall_tell(follow);
+	fx_shortfall_tell(&shortfall, follow);
 	fx_late_probes_tell(late);
 }
 

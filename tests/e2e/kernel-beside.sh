@@ -147,3 +147,32 @@ strangers_end
 expect_ok "$FXTRACE" stop
 expect_ok "$FXTRACE" terminate
 expect_names session.fxt before later1 later2 later3 later4
+
+# --- Tracepoints by name, without system calls ------------------------------------------------------
+
+# Who registers is followed from its connect() on: all 20,000 calls behind that are there.
+cat >calls.c <<'EOF'
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(void)
+{
+	for (int i = 0; i < 20000; i++)
+		syscall(SYS_getppid);
+	return 0;
+}
+EOF
+compile calls -O1 calls.c
+expect_ok "$FXTRACE" start --kernel -c sched,tracepoint:raw_syscalls/sys_enter -o points.fxt
+for _ in 1 2 3 4 5 6; do
+	with_provider ./calls
+done
+expect_ok "$FXTRACE" stop
+expect_ok "$FXTRACE" terminate
+expect_clean points.fxt
+expect_ok "$FXTRACE" query --csv points.fxt "select count(*) from slice where name = 'records dropped'"
+if [ "$(tail -n 1 out | tr -d '\r')" = 0 ]; then
+	expect_ok "$FXTRACE" query --csv points.fxt "
+		select count(*) from slice join thread_track on slice.track_id = thread_track.id join thread using (utid)
+		where slice.name = 'sys_enter' group by utid having count(*) >= 20000"
+	expect_equal 6 "$(tail -n +2 out | wc -l)" "processes whose calls are all there"
+fi
