@@ -85,14 +85,16 @@ class _Batch:
         """Columns of the arguments of all rows: names, values."""
         table = memoryview(self.args)
         strings, values, conversions = self.strings or self.unpack_strings(), table.cast("q")[1::2].tolist(), _VALUES
-        self.arg_names = list(map(strings.__getitem__, table.cast("I")[::4].tolist()))
+        names = list(map(strings.__getitem__, table.cast("I")[::4].tolist()))
         kinds = bytes(table[4::_ARG_SIZE])
         converted = _CONVERTED if min(values, default=0) < 0 else _CONVERTED_UNSIGNED
         for at in itertools.compress(itertools.count(), kinds.translate(converted)):
             kind = kinds[at]
             values[at] = strings[values[at]] if kind == _STRING else conversions[kind](self, values[at])
+        # The names last: another thread takes them for a sign that the values are there.
         self.arg_values = values
-        return self.arg_names
+        self.arg_names = names
+        return names
 
     def tuples(self):
         if self.row_size == _ROW.size + _ROW_RESERVED:
