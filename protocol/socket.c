@@ -47,53 +47,19 @@ static int socket_new(void)
 	return fd;
 }
 
-/* Removes a socket of ours that nobody listens to. 0: the name is free. */
-static int stale_remove(const char *path, const struct sockaddr_un *address)
+/* 0 if nobody listens there; -EADDRINUSE, or another -errno. */
+static int unheard_check(const struct sockaddr_un *address)
 {
-	struct stat st;
-	int fd, r = 0;
+	int fd = socket_new(), r = 0;
 
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	if (st.st_uid != geteuid())
-		return -EACCES;
-	fd = socket_new();
 	if (fd < 0)
 		return fd;
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0)
 		r = -EADDRINUSE;
-	else if (errno != ECONNREFUSED)
+	else if (errno != ECONNREFUSED && errno != ENOENT)
 		r = errno == EAGAIN ? -EADDRINUSE : -errno;
 	close(fd);
-	if (r == 0 && unlink(path) < 0 && errno != ENOENT)
-		r = -errno;
 	return r;
-}
-
-/* How often somebody else's lock of a folder is tried, each time after 10 ms. Where others may open the folder, they may keep
- * it for as long as they like. */
-#define FOLDER_TRIES 200u
-
-/* Locks the folder that the path lies in, as who takes a name there or gives one back does: else two that begin together
- * find the same name stale, or one not listened to yet. The descriptor, or -1: one does without. */
-static int folder_lock(const char *path)
-{
-	const struct timespec nap = {.tv_nsec = 10000000};
-	const char *slash = strrchr(path, '/');
-	char folder[FX_SOCKET_PATH_SIZE] = ".";
-	int fd;
-
-	if (slash)
-		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1, path);
-	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (unsigned i = 0; fd >= 0 && i < FOLDER_TRIES; i++) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-			break;
-		nanosleep(&nap, NULL);
-	}
-	return fd;
 }
 
 /* Which file it is that has the name; none: zeroes. */
@@ -106,52 +72,130 @@ static struct fx_socket_file socket_file_of(const char *path)
 	return (struct fx_socket_file){.device = st.st_dev, .inode = st.st_ino};
 }
 
-/* As fx_socket_listen(), without another who does the same. */
-static int listen_alone(const char *path, const struct sockaddr_un *address,
-			struct fx_socket_file *ret_file)
+static bool is_same_socket(const struct fx_socket_file *a, const struct fx_socket_file *b)
 {
-	int fd, r = stale_remove(path, address);
+	return a->device == b->device && a->inode == b->inode;
+}
 
+static void socket_nap(void)
+{
+	const struct timespec nap = {.tv_nsec = 10000000};
+
+	nanosleep(&nap, NULL);
+}
+
+/* Takes the name of a socket of ours that nobody listens to, which `held` is. */
+static int held_remove(const char *path, const struct sockaddr_un *address, int held, bool locked)
+{
+	struct fx_socket_file now;
+	struct stat st;
+	int r;
+
+	if (fstat(held, &st) < 0)
+		return -errno;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	if (st.st_uid != geteuid())
+		return -EACCES;
+	r = unheard_check(address);
+	if (r == 0 && !locked) {
+		/* Somebody may have bound it, and is about to listen. */
+		socket_nap();
+		r = unheard_check(address);
+	}
 	if (r < 0)
 		return r;
-	fd = socket_new();
+	now = socket_file_of(path);
+	if (now.inode == 0)
+		return 0;
+	if (now.device != st.st_dev || now.inode != st.st_ino)
+		return -EADDRINUSE;
+	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/* Removes a socket of ours that nobody listens to. 0: the name is free. */
+static int stale_remove(const char *path, const struct sockaddr_un *address, bool locked)
+{
+	/* While it is open, no other file gets its number. */
+	int held = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC), r;
+
+	if (held < 0)
+		return errno == ENOENT ? 0 : -errno;
+	r = held_remove(path, address, held, locked);
+	close(held);
+	return r;
+}
+
+/* How often somebody else's lock of a folder is tried, each time after a nap. Where others may open the folder, they may keep
+ * it for as long as they like. */
+#define FOLDER_TRIES 30u
+
+/* Locks the folder that the path lies in, as who takes a name there does: else two that begin together find the same name
+ * stale, or one not listened to yet. The descriptor, or -1: it cannot be had, and one does without. */
+static int folder_lock(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char folder[FX_SOCKET_PATH_SIZE] = ".";
+	int fd;
+
+	if (slash)
+		snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path) + 1, path);
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return fd;
-	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 ||
-	    chmod(path, 0600) < 0 || listen(fd, SOMAXCONN) < 0) {
-		r = -errno;
-		close(fd);
-		return r;
+		return -1;
+	for (unsigned i = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; i++) {
+		if (errno != EWOULDBLOCK || i == FOLDER_TRIES) {
+			close(fd);
+			return -1;
+		}
+		socket_nap();
 	}
-	*ret_file = socket_file_of(path);
 	return fd;
+}
+
+/* Without the lock, the name may be another's by then. */
+static int listen_at(int fd, const char *path, const struct sockaddr_un *address,
+		     struct fx_socket_file *ret_file)
+{
+	struct fx_socket_file now;
+
+	if (bind(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+		return -errno;
+	*ret_file = socket_file_of(path);
+	if (chmod(path, 0600) < 0 || listen(fd, SOMAXCONN) < 0)
+		return -errno;
+	now = socket_file_of(path);
+	return is_same_socket(&now, ret_file) ? 0 : -EADDRINUSE;
 }
 
 int fx_socket_listen(const char *path, struct fx_socket_file *ret_file)
 {
 	struct sockaddr_un address;
-	int folder, r = socket_address_of(path, &address);
+	int fd = -1, folder, r = socket_address_of(path, &address);
 
 	if (r < 0)
 		return r;
 	folder = folder_lock(path);
-	r = listen_alone(path, &address, ret_file);
+	r = stale_remove(path, &address, folder >= 0);
+	if (r == 0)
+		r = fd = socket_new();
+	if (fd >= 0)
+		r = listen_at(fd, path, &address, ret_file);
+	if (fd >= 0 && r < 0)
+		close(fd);
 	if (folder >= 0)
 		close(folder);
-	return r;
+	return r < 0 ? r : fd;
 }
 
 void fx_socket_leave(int listener, const char *path, const struct fx_socket_file *file)
 {
-	int folder = folder_lock(path);
-	/* While it is open, no other file gets its number. */
+	/* While it is open, no other file gets its number, and nobody finds the name stale. */
 	struct fx_socket_file now = socket_file_of(path);
 
-	if (now.device == file->device && now.inode == file->inode)
+	if (is_same_socket(&now, file))
 		unlink(path);
 	close(listener);
-	if (folder >= 0)
-		close(folder);
 }
 
 int fx_socket_listen_beside(const char *path)

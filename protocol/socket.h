@@ -25,7 +25,7 @@ struct fx_socket_file {
 /*
  * Listens at `path`. A socket that nobody listens to any more is replaced; of several who begin together, one is first. The
  * descriptor, and the file made for it, or -errno: -EADDRINUSE if somebody does listen there, -EEXIST if the name is not a
- * socket, -EACCES if it is another user's, -ENAMETOOLONG. (It waits while another begins there.)
+ * socket, -EACCES if it is another user's, -ENAMETOOLONG. (It waits while another begins there, but not for long.)
  */
 int fx_socket_listen(const char *path, struct fx_socket_file *ret_file);
 

@@ -5,8 +5,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -119,6 +123,149 @@ Test(socket, a_name_that_is_anothers_by_now_is_left)
 	cr_assert_eq(access(path, F_OK), 0);
 	fx_socket_leave(other, path, &file);
 	cr_assert_eq(access(path, F_OK), -1);
+}
+
+/* --- A folder that somebody else keeps locked --------------------------------------------------- */
+
+/* Asked for while something waits, instead of how long that took. */
+static unsigned long naps_ms;
+static void (*while_napping)(void);
+
+int nanosleep(const struct timespec *wanted, struct timespec *ret_left)
+{
+	naps_ms += (unsigned long)wanted->tv_sec * 1000 + (unsigned long)wanted->tv_nsec / 1000000;
+	if (while_napping)
+		while_napping();
+	return (int)syscall(SYS_nanosleep, wanted, ret_left);
+}
+
+static char folder[48];
+
+static void lock_folder(void)
+{
+	snprintf(folder, sizeof(folder), "/tmp/fxtrace-unit.%d", (int)getpid());
+	cr_assert_eq(mkdir(folder, 0700), 0);
+	snprintf(path, sizeof(path), "%s/socket", folder);
+	cr_assert_eq(flock(open(folder, O_RDONLY | O_CLOEXEC), LOCK_EX | LOCK_NB), 0);
+}
+
+static void remove_folder(void)
+{
+	clean_up();
+	rmdir(folder);
+}
+
+TestSuite(locked, .init = lock_folder, .fini = remove_folder, .timeout = 60);
+
+static int socket_bind(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	strcpy(address.sun_path, path);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+Test(locked, who_begins_waits_a_little_and_who_ends_does_not)
+{
+	int fd = fx_socket_listen(path, &file), other;
+
+	cr_assert_geq(fd, 0);
+	cr_expect_gt(naps_ms, 0);
+	cr_expect_leq(naps_ms, 500);
+	other = fx_socket_connect(path);
+	cr_expect_geq(other, 0);
+	close(other);
+	cr_expect_eq(fx_socket_listen(path, &(struct fx_socket_file){0}), -EADDRINUSE);
+	naps_ms = 0;
+	fx_socket_leave(fd, path, &file);
+	cr_expect_eq(naps_ms, 0);
+	cr_expect_eq(access(path, F_OK), -1);
+}
+
+Test(locked, a_stale_name_is_taken_over)
+{
+	int fd;
+
+	close(socket_bind());
+	fd = fx_socket_listen(path, &file);
+	cr_assert_geq(fd, 0);
+	fx_socket_leave(fd, path, &file);
+	cr_expect_eq(access(path, F_OK), -1);
+}
+
+Test(locked, a_name_that_is_anothers_by_now_is_left)
+{
+	struct fx_socket_file first;
+	int fd = fx_socket_listen(path, &first), other;
+
+	unlink(path);
+	other = fx_socket_listen(path, &file);
+	cr_assert_geq(other, 0);
+	fx_socket_leave(fd, path, &first);
+	cr_expect_eq(access(path, F_OK), 0);
+	close(other);
+}
+
+/* --- A folder that cannot be locked at all ------------------------------------------------------ */
+
+static bool has_no_locks;
+
+int flock(int fd, int operation)
+{
+	if (!has_no_locks)
+		return (int)syscall(SYS_flock, fd, operation);
+	errno = ENOLCK;
+	return -1;
+}
+
+static int other;
+static ino_t others_inode;
+
+static void other_binds(void)
+{
+	struct stat st;
+
+	other = socket_bind();
+	cr_assert_eq(stat(path, &st), 0);
+	others_inode = st.st_ino;
+}
+
+static void expect_left(void)
+{
+	struct stat st;
+
+	has_no_locks = true;
+	cr_expect_eq(fx_socket_listen(path, &file), -EADDRINUSE);
+	cr_assert_eq(stat(path, &st), 0);
+	cr_expect_eq(st.st_ino, others_inode);
+	close(other);
+}
+
+static void other_listens(void)
+{
+	cr_assert_eq(listen(other, 1), 0);
+}
+
+Test(socket, a_name_that_another_has_bound_and_listens_at_later_is_left)
+{
+	other_binds();
+	while_napping = other_listens;
+	expect_left();
+}
+
+static void other_comes_instead(void)
+{
+	unlink(path);
+	other_binds();
+}
+
+Test(socket, a_stale_name_that_another_takes_over_meanwhile_is_left)
+{
+	close(socket_bind());
+	while_napping = other_comes_instead;
+	expect_left();
 }
 
 Test(socket, a_name_of_something_else_is_left_alone)
