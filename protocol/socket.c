@@ -318,6 +318,8 @@ static ssize_t socket_receive(int fd, void *message, size_t room, int *ret_fd)
 	if (n < 0)
 		return -errno;
 	take_descriptors(&m, ret_fd);
+	if (ret_fd && *ret_fd < 0 && m.msg_flags & MSG_CTRUNC)
+		*ret_fd = -EMFILE;
 	if (n == 0)
 		return -EPIPE;
 	return m.msg_flags & MSG_TRUNC ? -EMSGSIZE : n;
@@ -338,10 +340,10 @@ ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd)
 
 	*ret_fd = -1;
 	n = socket_receive(fd, message, room, ret_fd);
-	if (n < 0 && *ret_fd >= 0) {
+	if (n < 0 && *ret_fd >= 0)
 		close(*ret_fd);
+	if (n < 0)
 		*ret_fd = -1;
-	}
 	return n;
 }
 

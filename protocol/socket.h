@@ -60,7 +60,7 @@ int fx_socket_receive(int fd, void *message, size_t size);
 
 /*
  * Receives one message of at most `room` bytes, and the descriptor that comes with it: *ret_fd, -1 if
- * none does; more are closed. Its size, or as fx_socket_receive().
+ * none does, -EMFILE if we may have no more; more are closed. Its size, or as fx_socket_receive().
  */
 ssize_t fx_socket_receive_any(int fd, void *message, size_t room, int *ret_fd);
 

@@ -49,8 +49,11 @@ struct fx_registry_owner {
 	 */
 	void (*client)(void *opaque, int fd, const union fx_message_any *message, size_t size,
 		       int passed);
-	/* Could not even be asked what it wants, for want of descriptors or memory: it was told so. May be NULL. */
+	/* Could not even be asked what it wants, or named, for want of descriptors or memory: it was told so. May be NULL. */
 	void (*turned_away)(void *opaque, const struct fx_applicant *applicant, int error);
+	/* Gives back descriptors that it keeps for who may come, unless so many are free; 0: in any case. True if it had some. May be
+	 * NULL. */
+	bool (*give_back)(void *opaque, unsigned unless_free);
 	/* Whether a process is the manager's own or a provider's. NULL if the policy asks nothing of kin. */
 	bool (*is_head)(void *opaque, pid_t pid);
 	void *opaque;

@@ -12,6 +12,10 @@
 /* How long a connection may be silent. */
 #define SILENCE_MAX_NS UINT64_C(5000000000)
 
+/* Descriptors that one of them may need besides the memory's: what comes along and another for it, the process, and what is
+ * read in /proc. */
+#define SERVE_ROOM 4u
+
 struct fx_connection {
 	struct fx_connection *prev, *next;
 	struct fx_registry *registry;
@@ -70,6 +74,8 @@ static int take_in(struct fx_connection *c, const char name[FX_PROVIDER_NAME_MAX
 	memcpy(applicant->name, name, FX_PROVIDER_NAME_MAX);
 	FX_FAULT(register_read);
 	r = fx_peer_identify(&c->peer, owner, applicant);
+	if ((r == -EMFILE || r == -ENFILE) && owner->turned_away)
+		owner->turned_away(owner->opaque, applicant, r);
 	if (r == 0 && applicant->is_kernel && !fx_policy_is_own(applicant->uid))
 		r = -EPERM;
 	if (r == 0)
@@ -181,16 +187,21 @@ static void serve_provider(struct fx_connection *c, union fx_message_any *messag
 /* Reads what has come; false: nothing, and it stays. */
 static bool connection_serve(struct fx_connection *c)
 {
+	const struct fx_registry_owner *owner = &c->registry->owner;
 	union fx_message_any *message = c->registry->came;
+	bool is_client;
 	int passed, r;
-	ssize_t n = fx_socket_receive_any(c->fd, message, sizeof(*message), &passed);
-	bool is_client = n >= (ssize_t)sizeof(message->GET_STATUS) &&
-			 message->GET_STATUS.header.type >= FX_MSG_RESULT &&
-			 c->registry->owner.client;
+	ssize_t n;
 
+	/* Before: a descriptor that comes and finds no room is lost. */
+	if (owner->give_back)
+		owner->give_back(owner->opaque, SERVE_ROOM);
+	n = fx_socket_receive_any(c->fd, message, sizeof(*message), &passed);
 	if (n == -EAGAIN || n == -EINTR)
 		return false;
-	r = is_client ? fx_peer_authorize(&c->peer, &c->registry->owner) : 0;
+	is_client = n >= (ssize_t)sizeof(message->GET_STATUS) &&
+		    message->GET_STATUS.header.type >= FX_MSG_RESULT && owner->client;
+	r = is_client ? fx_peer_authorize(&c->peer, owner) : 0;
 	if (is_client && r == 0) {
 		hand_over(c, message, (size_t)n, passed);
 		return true;

@@ -11,7 +11,7 @@
 #include "engine/layout.h"
 
 struct fx_foreign {
-	int fd; /* one memory: the control page's, and behind it the buffer's; -1: it could not be sent */
+	int fd; /* one memory: the control page's, and behind it the buffer's; -1: it could not be sent; -EMFILE: not be received */
 	uint64_t control_size; /* as its maker says */
 	uint64_t buffer_size;
 	uint64_t born_ns; /* CLOCK_BOOTTIME: when its maker was made, as that says */

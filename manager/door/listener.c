@@ -33,6 +33,18 @@ static void spare_renew(struct fx_registry *registry)
 		registry->spare = open("/", O_PATH | O_CLOEXEC);
 }
 
+/* -errno if there is none, or no descriptor for it. */
+static int accept_next(struct fx_registry *registry, int listener)
+{
+	const struct fx_registry_owner *owner = &registry->owner;
+	int fd = fx_socket_accept(listener);
+
+	if ((fd == -EMFILE || fd == -ENFILE) && owner->give_back &&
+	    owner->give_back(owner->opaque, 0))
+		fd = fx_socket_accept(listener);
+	return fd;
+}
+
 static int accept_by_spare(struct fx_registry *registry, int listener)
 {
 	if (registry->spare < 0)
@@ -93,7 +105,7 @@ static void accept_from(struct fx_registry *registry, int listener)
 	if (registry->count >= CONNECTIONS_MAX)
 		/* The oldest has had its chance. */
 		fx_connection_close(registry->first);
-	fd = fx_socket_accept(listener);
+	fd = accept_next(registry, listener);
 	FX_FAULT(accept);
 	if (fd == -EAGAIN || fd == -EINTR || fd == -ECONNABORTED)
 		return;

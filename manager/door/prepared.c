@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "manager/door/prepared.h"
 
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "manager/door/memfd.h"
@@ -68,6 +71,35 @@ bool fx_prepared_is_due(const struct fx_prepared *prepared)
 	return prepared->shape.control_size && !prepared->full;
 }
 
+/* Whether so many of the last descriptors that we may have are free: those come last. One call says which are not open, and
+ * takes none, not even from other threads. */
+static bool numbers_are_free(unsigned count)
+{
+	struct pollfd last[FX_PREPARED_ROOM] = {0};
+	struct rlimit limit;
+	unsigned room = 0;
+	int end;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur < FX_PREPARED_ROOM)
+		return false;
+	end = limit.rlim_cur < INT_MAX ? (int)limit.rlim_cur : INT_MAX;
+	for (unsigned i = 0; i < FX_PREPARED_ROOM; i++)
+		last[i].fd = end - 1 - (int)i;
+	if (poll(last, FX_PREPARED_ROOM, 0) < 0)
+		return false;
+	for (unsigned i = 0; i < FX_PREPARED_ROOM; i++)
+		room += (last[i].revents & POLLNVAL) != 0;
+	return room >= count;
+}
+
+bool fx_prepared_give_back(struct fx_prepared *prepared, unsigned unless_free)
+{
+	if (!prepared->full || (unless_free && numbers_are_free(unless_free)))
+		return false;
+	fx_prepared_destroy(prepared);
+	return true;
+}
+
 void fx_prepared_fill(struct fx_prepared *prepared)
 {
 	volatile char *page;
@@ -77,6 +109,8 @@ void fx_prepared_fill(struct fx_prepared *prepared)
 		return;
 	}
 	prepared->full = true;
+	if (fx_prepared_give_back(prepared, FX_PREPARED_ROOM))
+		return;
 	/* What is written first is there by then: each of both is a fault. */
 	page = (volatile char *)prepared->memory.control;
 	page[0] = 0;

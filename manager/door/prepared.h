@@ -36,8 +36,15 @@ int fx_prepared_take(struct fx_prepared *prepared, const struct fx_memory_shape 
 /* Whether one was taken that is not made up for yet. */
 bool fx_prepared_is_due(const struct fx_prepared *prepared);
 
+/* Descriptors that have to be free besides. */
+#define FX_PREPARED_ROOM 16u
+
 /* Makes it up, if there is room; else not before the next is taken. */
 void fx_prepared_fill(struct fx_prepared *prepared);
+
+/* Gives back the descriptors of what is there, unless so many others are free, no more than above; 0: in any case. It is not made
+ * up for before the next is taken. True if there was something. */
+bool fx_prepared_give_back(struct fx_prepared *prepared, unsigned unless_free);
 
 void fx_prepared_destroy(struct fx_prepared *prepared);
 

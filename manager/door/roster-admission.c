@@ -96,7 +96,7 @@ static int newcomer_make(struct fx_roster *roster, const struct fx_applicant *ap
 	int r;
 
 	if (applicant->brought && applicant->brought->fd < 0)
-		return -ETOOMANYREFS;
+		return applicant->brought->fd == -EMFILE ? -EMFILE : -ETOOMANYREFS;
 	if (applicant->brought) {
 		r = fx_provider_adopt(terms, roster->next_id, applicant->pid, applicant->name,
 				      applicant->brought, &roster->newcomer);

@@ -294,6 +294,13 @@ static void roster_client_came(void *opaque, int fd, const union fx_message_any 
 	roster->host.client(roster->host.opaque, fd, message, size, passed);
 }
 
+static bool roster_give_back(void *opaque, unsigned unless_free)
+{
+	struct fx_roster *roster = opaque;
+
+	return fx_prepared_give_back(&roster->prepared, unless_free);
+}
+
 int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 		   const struct fx_roster_host *host, const char *path, int listener)
 {
@@ -302,6 +309,7 @@ int fx_roster_open(struct fx_roster *roster, struct fx_ground *ground,
 	    .admitted = fx_roster_admitted,
 	    .client = host->client ? roster_client_came : NULL,
 	    .turned_away = fx_roster_turned_away,
+	    .give_back = roster_give_back,
 	    .is_head = is_head,
 	    .opaque = roster,
 	    .policy = host->policy,

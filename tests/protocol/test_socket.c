@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -331,6 +332,27 @@ Test(socket, no_more_descriptors_than_a_message_has)
 	pair();
 	cr_assert_eq(fx_socket_send(ends[0], "x", 1, fds, FX_FD_COUNT + 1), -EINVAL);
 	cr_assert_eq(fx_socket_send(ends[0], "x", 1, fds, FX_FD_COUNT), 0);
+}
+
+Test(socket, a_descriptor_for_which_there_is_no_room)
+{
+	const int sent = 0;
+	struct rlimit limit;
+	char message[16];
+	int fd;
+
+	pair();
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)ends[1] + 1;
+	cr_assert_eq(fx_socket_send(ends[0], "x", 1, &sent, 1), 0);
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while (dup(0) >= 0)
+		;
+	cr_assert_eq(fx_socket_receive_any(ends[1], message, sizeof(message), &fd), 1);
+	cr_expect_eq(fd, -EMFILE);
+	cr_assert_eq(fx_socket_send(ends[0], "x", 1, NULL, 0), 0);
+	cr_assert_eq(fx_socket_receive_any(ends[1], message, sizeof(message), &fd), 1);
+	cr_expect_eq(fd, -1);
 }
 
 Test(socket, a_peer_that_is_gone)

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -95,4 +96,75 @@ Test(prepared, of_another_shape_is_made_on_the_spot)
 	fx_prepared_destroy(&prepared);
 	cr_expect_eq(fcntl(control, F_GETFD), -1);
 	cr_expect_not(fx_prepared_is_due(&prepared));
+}
+
+/* --- Few descriptors ------------------------------------------------------------------------------ */
+
+#define DESCRIPTORS_MAX 256
+
+/* As if there were `count` more than are open, with no gap between those. */
+static void leave_free(unsigned count)
+{
+	int last = DESCRIPTORS_MAX, next;
+	struct rlimit limit;
+
+	while (fcntl(last, F_GETFD) < 0)
+		last--;
+	while ((next = dup(0)) < last)
+		cr_assert_geq(next, 0);
+	close(next);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)next + count;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+static void make_ready(struct fx_prepared *prepared)
+{
+	struct fx_memory first;
+
+	*prepared = (struct fx_prepared){0};
+	cr_assert_eq(fx_prepared_take(prepared, &usual, &first), 0);
+	memory_give_back(&first, &usual);
+	fx_prepared_fill(prepared);
+}
+
+Test(prepared, is_not_made_while_few_descriptors_remain)
+{
+	struct fx_prepared prepared;
+	int next;
+
+	leave_free(2 + FX_PREPARED_ROOM - 1);
+	next = dup(0);
+	close(next);
+	make_ready(&prepared);
+	cr_expect_not(prepared.full);
+	cr_expect_not(fx_prepared_is_due(&prepared), "not again at every turn");
+	cr_expect_eq(dup(0), next);
+	close(next);
+	leave_free(2 + FX_PREPARED_ROOM);
+	make_ready(&prepared);
+	cr_expect(prepared.full);
+	fx_prepared_destroy(&prepared);
+}
+
+Test(prepared, is_given_back_where_it_is_asked_for)
+{
+	struct fx_prepared prepared;
+	int control;
+
+	make_ready(&prepared);
+	cr_assert(prepared.full);
+	control = prepared.memory.control_fd;
+	leave_free(4);
+	cr_expect_not(fx_prepared_give_back(&prepared, 4));
+	cr_expect_eq(fcntl(control, F_GETFD), FD_CLOEXEC);
+	leave_free(3);
+	cr_expect(fx_prepared_give_back(&prepared, 4));
+	cr_expect_eq(fcntl(control, F_GETFD), -1);
+	cr_expect_not(fx_prepared_is_due(&prepared));
+	cr_expect_not(fx_prepared_give_back(&prepared, 0), "there is nothing any more");
+	leave_free(40);
+	make_ready(&prepared);
+	cr_expect(fx_prepared_give_back(&prepared, 0));
+	cr_expect_not(prepared.full);
 }
