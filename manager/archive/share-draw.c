@@ -5,6 +5,7 @@
 
 #include "manager/archive/share-barrier.h"
 #include "manager/archive/share-condition.h"
+#include "manager/archive/share-cut.h"
 #include "manager/archive/share-rwlock.h"
 #include "manager/archive/transfer-match.h"
 
@@ -234,7 +235,8 @@ static size_t first_alone(const struct fx_share_told *uses, size_t count)
 	return count;
 }
 
-static void channel_fill(struct share_channel *c, const struct fx_share *share, size_t first)
+static void channel_fill(struct share_channel *c, const struct fx_share *share, size_t first,
+			 size_t count)
 {
 	const struct fx_share_told *uses = share->uses.items;
 	uint64_t there = uses[first].looked ? 0 : (uint64_t)uses[first].value;
@@ -242,7 +244,7 @@ static void channel_fill(struct share_channel *c, const struct fx_share *share, 
 	channel_reads(c, NOBODY, 0, 0, FX_TRANSFER_EMPTY);
 	if (there)
 		channel_writes(c, NOBODY, 1, 1, there);
-	for (size_t i = first; i < share->uses.count; i++) {
+	for (size_t i = first; i < count; i++) {
 		const struct fx_share_told *use = &uses[i];
 
 		if (use->kind == FX_SHARE_POSTS) {
@@ -278,7 +280,8 @@ static void semaphore_draw_take(struct fx_shares *shares, const struct fx_share 
 }
 
 static void semaphore_draw_all(struct fx_shares *shares, const struct fx_share *share,
-			       const struct share_channel *c, const struct fx_match_result *result)
+			       const struct share_channel *c, const struct fx_match_result *result,
+			       uint64_t cut)
 {
 	for (size_t i = 0; i < c->reads.count; i++) {
 		const struct fx_transfer *read = &c->reads.items[i];
@@ -288,7 +291,9 @@ static void semaphore_draw_all(struct fx_shares *shares, const struct fx_share *
 
 		if (!take || !take->looked)
 			continue;
-		if (result->contradicts)
+		if (take->end > cut)
+			shares->counts.left[FX_TRANSFER_LEFT_LOST]++;
+		else if (result->contradicts)
 			shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
 		else
 			semaphore_draw_take(shares, share, take,
@@ -302,18 +307,22 @@ static void semaphore_draw(struct fx_shares *shares, struct fx_share *share)
 {
 	struct share_channel c = {0};
 	struct fx_match_result result = {0};
-	size_t first;
+	const uint64_t cut = fx_share_cut(shares, share);
+	size_t first, count = 0;
 
 	qsort(share->uses.items, share->uses.count, sizeof(*share->uses.items), compare_use_begins);
-	first = first_alone(share->uses.items, share->uses.count);
+	while (count < share->uses.count && share->uses.items[count].begin <= cut)
+		count++;
+	fx_share_leave(shares, share, count, FX_TRANSFER_LEFT_LOST);
+	first = first_alone(share->uses.items, count);
 	for (size_t i = 0; i < first; i++)
 		shares->counts.left[FX_TRANSFER_LEFT_ORDER] += share->uses.items[i].looked != 0;
-	if (first < share->uses.count) {
-		channel_fill(&c, share, first);
+	if (first < count) {
+		channel_fill(&c, share, first, count);
 		if (c.is_short || fx_transfer_match(c.writes.items, c.writes.count, c.reads.items,
 						    c.reads.count, 0, &result) < 0)
 			result.contradicts = true;
-		semaphore_draw_all(shares, share, &c, &result);
+		semaphore_draw_all(shares, share, &c, &result, cut);
 	}
 	free(result.matches);
 	free(result.makers);
