@@ -235,8 +235,9 @@ static size_t first_alone(const struct fx_share_told *uses, size_t count)
 	return count;
 }
 
+/* Of what began after the cut, posts alone: who waited then may have got them. */
 static void channel_fill(struct share_channel *c, const struct fx_share *share, size_t first,
-			 size_t count)
+			 uint64_t cut)
 {
 	const struct fx_share_told *uses = share->uses.items;
 	uint64_t there = uses[first].looked ? 0 : (uint64_t)uses[first].value;
@@ -244,18 +245,20 @@ static void channel_fill(struct share_channel *c, const struct fx_share *share, 
 	channel_reads(c, NOBODY, 0, 0, FX_TRANSFER_EMPTY);
 	if (there)
 		channel_writes(c, NOBODY, 1, 1, there);
-	for (size_t i = first; i < count; i++) {
+	for (size_t i = first; i < share->uses.count; i++) {
 		const struct fx_share_told *use = &uses[i];
 
 		if (use->kind == FX_SHARE_POSTS) {
 			channel_writes(c, (uint32_t)i, use->begin, use->end, 1);
 			continue;
 		}
-		if (use->looked)
+		if (use->begin > cut)
+			continue;
+		if (use->looked && use->looked <= cut)
 			channel_reads(c, NOBODY, use->begin, use->looked, FX_TRANSFER_EMPTY);
 		channel_reads(c, (uint32_t)i, use->looked ? use->looked + 1 : use->begin, use->end,
 			      0);
-		if (use->after)
+		if (use->after && use->after <= cut)
 			channel_reads(c, NOBODY, use->end + 1, use->after, FX_TRANSFER_EMPTY);
 	}
 	if (c->reads.count)
@@ -318,7 +321,7 @@ static void semaphore_draw(struct fx_shares *shares, struct fx_share *share)
 	for (size_t i = 0; i < first; i++)
 		shares->counts.left[FX_TRANSFER_LEFT_ORDER] += share->uses.items[i].looked != 0;
 	if (first < count) {
-		channel_fill(&c, share, first, count);
+		channel_fill(&c, share, first, cut);
 		if (c.is_short || fx_transfer_match(c.writes.items, c.writes.count, c.reads.items,
 						    c.reads.count, 0, &result) < 0)
 			result.contradicts = true;
