@@ -25,6 +25,14 @@ static long environ_access(const char *path, int mode)
 #endif
 }
 
+static bool is_landlocked; /* children that are forked have it, too */
+
+void fx_environ_landlocked(void)
+{
+	/* pairs with library_is_reachable()'s; nothing else is published by it */
+	fx_store_relaxed(&is_landlocked, true);
+}
+
 /* 0 or -errno. */
 static long library_open(void)
 {
@@ -43,7 +51,7 @@ static bool library_is_reachable(void)
 {
 	long error = environ_access(fx_environ_library(), R_OK);
 
-	if (error == 0)
+	if (error == 0 && fx_load_relaxed(&is_landlocked)) /* pairs with fx_environ_landlocked() */
 		error = library_open();
 	return error != -ENOENT && error != -ENOTDIR && error != -EACCES && error != -ELOOP;
 }

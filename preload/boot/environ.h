@@ -32,6 +32,9 @@ void fx_environ_forget(void);
  * in system() and popen(). */
 void fx_environ_confine(void);
 
+/* The process goes under Landlock: what access() says may be read, may be refused. */
+void fx_environ_landlocked(void);
+
 /* False under FXTRACE_NO_FOLLOW=1. */
 bool fx_environ_follows(void);
 

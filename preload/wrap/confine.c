@@ -18,6 +18,9 @@
 #include "preload/host/filter.h"
 #include "preload/host/real.h"
 
+/* landlock_restrict_self(), for headers before Linux 5.13; libc has no function of it. */
+#define LANDLOCK_RESTRICT_SELF 446
+
 #ifndef FUTEX_LOCK_PI2
 #define FUTEX_LOCK_PI2 13 /* Linux 5.14 */
 #endif
@@ -147,10 +150,6 @@ int fx_wrap_prctl(int option, ...)
 	return ret;
 }
 
-/*
- * libseccomp goes this way, and some by prctl()'s number. Its questions take nothing away: other operations, a strict mode with flags and
- * a mode without its filter, which the kernel refuses.
- */
 /* Makes a child, or what other descriptors lead to, or takes one away. */
 static bool moves_descriptors(long number)
 {
@@ -182,6 +181,10 @@ static bool moves_descriptors(long number)
 	}
 }
 
+/*
+ * libseccomp goes this way, and some by prctl()'s number. Its questions take nothing away: other operations, a strict mode with flags and
+ * a mode without its filter, which the kernel refuses.
+ */
 static void before_syscall(long number, const long *args)
 {
 	long operation = args[0], flags = args[1], filter = args[2];
@@ -190,6 +193,8 @@ static void before_syscall(long number, const long *args)
 		before_prctl((int)args[0], (unsigned long)args[1], (unsigned long)args[2]);
 	if (moves_descriptors(number))
 		fx_files_spread();
+	if (number == LANDLOCK_RESTRICT_SELF)
+		fx_environ_landlocked();
 	if (number != SYS_seccomp)
 		return;
 	if ((operation == SECCOMP_SET_MODE_STRICT && !flags && !filter) ||
