@@ -181,11 +181,14 @@ static void entry_clear(struct fx_fd *entry)
 /* The same descriptor: its age stays. */
 static void entry_rename(struct fx_fd *entry)
 {
-	uint64_t word = fx_load_relaxed(&entry->word);
-	uint64_t renamings = ((word >> RENAMINGS_SHIFT) + 1) & RENAMINGS_MASK;
+	uint64_t word = fx_load_relaxed(&entry->word), renamed;
 
-	fx_store_relaxed(&entry->word, word >> AGE_SHIFT << AGE_SHIFT | (word & FD_DOUBLED) |
-					   renamings << RENAMINGS_SHIFT);
+	do {
+		renamed = ((word >> RENAMINGS_SHIFT) + 1) & RENAMINGS_MASK;
+		renamed = word >> AGE_SHIFT << AGE_SHIFT | (word & FD_DOUBLED) |
+			  renamed << RENAMINGS_SHIFT;
+		/* acquire and release: pairs with fx_fd_doubled() of another thread, whose mark stays */
+	} while (!fx_cas_acq_rel(&entry->word, &word, renamed));
 }
 
 static bool has_entry(int fd)
