@@ -6,12 +6,17 @@
 #include "preload/host/real.h"
 
 /* Beside the range of close_range(), which glibc 2.34 has first. */
+#ifndef CLOSE_RANGE_UNSHARE
+#define CLOSE_RANGE_UNSHARE 2u
+#endif
 #ifndef CLOSE_RANGE_CLOEXEC
 #define CLOSE_RANGE_CLOEXEC 4u
 #endif
 
 static int fx_call_close_range(unsigned first, unsigned last, int flags)
 {
+	if ((unsigned)flags & CLOSE_RANGE_UNSHARE)
+		fx_files_spread();
 	if (!((unsigned)flags & CLOSE_RANGE_CLOEXEC)) {
 		fx_close_many();
 		fx_fd_forget_range(first, last);
