@@ -4,6 +4,7 @@
 #include "preload/call/call.h"
 #include "preload/call/file-locks.h"
 #include "preload/call/flow.h"
+#include "preload/show/fdtable.h"
 #include "preload/host/real.h"
 
 /* --- Deadlines ------------------------------------------------------------------------------------ */
@@ -128,6 +129,20 @@ static int fx_call_unshare(int flags)
 {
 	fx_files_spread();
 	return FX_REAL(unshare)(flags);
+}
+
+/* Another process has what it leads to. */
+static int fx_call_pidfd_getfd(int pidfd, int fd, unsigned flags)
+{
+	int ret;
+
+	fx_files_spread();
+	ret = FX_REAL(pidfd_getfd)(pidfd, fd, flags);
+	if (ret >= 0) {
+		fx_fd_forget(ret);
+		fx_fd_doubled(ret);
+	}
+	return ret;
 }
 
 #include "preload/unit-system.inc"
