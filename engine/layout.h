@@ -222,6 +222,8 @@ enum fx_file_lock_kind {
 	FX_FILE_LOCK_CLOSES = 47,
 	/* From now on others may have what descriptors of the process lead to; of no file. */
 	FX_FILE_LOCK_SPREADS = 48,
+	/* What there is of a descriptor, the only one, is about to go: when it is closed and no other thread's call still has the file. */
+	FX_FILE_LOCK_MAY_GO = 49,
 };
 #define FX_FILE_LOCK_WORDS 14u
 

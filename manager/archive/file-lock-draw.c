@@ -35,16 +35,18 @@ static bool is_in_the_way(const struct fx_file_hold *hold, const struct fx_file_
 }
 
 /* What one has that could not be had beside this one is gone by then. False: it matters no more. */
-static bool had_see(struct had *had, const struct fx_file_hold *hold,
-		    const struct fx_file_told *told)
+static bool had_see(struct had *had, struct fx_file_hold *hold, const struct fx_file_told *told)
 {
 	const struct fx_file_hold *last = had->last;
 
-	if (hold->replaced && hold->replaced < told->end)
+	if (hold->replaced && hold->replaced < told->end && !hold->is_lost)
 		return false;
 	if (!hold->end || hold->begin >= told->end) {
-		had->is_unseen = true;
-		return false;
+		if (!hold->gone)
+			hold->gone = hold->replaced && hold->replaced < told->end ? hold->replaced
+										  : told->end;
+		had->is_unseen |= hold->gone >= told->begin;
+		return true;
 	}
 	if (hold->end < told->begin)
 		return true;
@@ -139,8 +141,9 @@ static int had_take(struct fx_file_work *work, size_t first, size_t last, uint64
 	size_t kept = 0;
 
 	for (size_t i = 0; i < work->active.count; i++) {
-		const struct fx_file_hold *hold = &work->holds.items[work->active.items[i]];
-		bool stays = !hold->end || hold->end >= earliest;
+		struct fx_file_hold *hold = &work->holds.items[work->active.items[i]];
+		bool stays =
+		    hold->gone ? hold->gone >= earliest : !hold->end || hold->end >= earliest;
 
 		if (is_in_the_way(hold, told, is_shared))
 			stays &= had_see(&had, hold, told);

@@ -55,6 +55,15 @@ static int hold_cut(struct fx_file_work *work, struct fx_file_holder *holder, si
 	return r;
 }
 
+/* Whether what the holder has got now says that what was there matters no more. */
+static bool holds_on(const struct fx_file_work *work, const struct fx_file_hold *hold,
+		     bool is_shared)
+{
+	if (hold->is_lost)
+		return !(hold->is_shared && is_shared);
+	return work->is_flock ? hold->is_shared == is_shared : hold->is_shared || !is_shared;
+}
+
 /* Something is done with bytes that the holder has: what was there ends, or, being replaced by what is as strong, goes on. */
 static int holds_end(struct fx_file_work *work, struct fx_file_holder *holder,
 		     const struct fx_file_told *told, bool has, bool is_shared)
@@ -74,10 +83,9 @@ static int holds_end(struct fx_file_work *work, struct fx_file_holder *holder,
 		hold = &work->holds.items[number];
 		work->is_odd |= told->begin < hold->has->end;
 		/* flock() lets go of what it has before it takes the other kind; the same again may be had anew, by another description. */
-		if (has && (work->is_flock ? hold->is_shared == is_shared
-					   : hold->is_shared || !is_shared)) {
+		if (has && holds_on(work, hold, is_shared)) {
 			hold->replaced = told->end;
-		} else {
+		} else if (!hold->is_lost) {
 			hold->begin = told->begin;
 			hold->end = told->end;
 			hold->freed = told;
@@ -142,6 +150,18 @@ static int holds_free(struct fx_file_work *work, const struct fx_file_told *told
 	return 0;
 }
 
+/* When what it has goes is not known. */
+static int holds_lose(struct fx_file_work *work, const struct fx_file_told *told)
+{
+	struct fx_file_holder *holder = holder_get(work, told);
+
+	if (!holder)
+		return -ENOMEM;
+	for (size_t i = 0; i < holder->holds.count; i++)
+		work->holds.items[holder->holds.items[i]].is_lost = true;
+	return 0;
+}
+
 int fx_file_work_hear(struct fx_file_work *work, const struct fx_file_told *told)
 {
 	const struct fx_file_told *wants;
@@ -163,16 +183,27 @@ int fx_file_work_hear(struct fx_file_work *work, const struct fx_file_told *told
 		return holds_free(work, told,
 				  told->kind == FX_FILE_LOCK_FREES &&
 				      told->owner != FX_FILE_LOCK_OF_PROCESS);
+	case FX_FILE_LOCK_MAY_GO:
+		return holds_lose(work, told);
 	default:
 		return 0;
 	}
+}
+
+static bool party_has_spread(const struct fx_file_party *party, uint32_t provider)
+{
+	for (size_t i = 0; i < party->spread.count; i++) {
+		if (party->spread.items[i] == provider)
+			return true;
+	}
+	return false;
 }
 
 /* Whether it goes with the process that has it: nobody else has what it is of. */
 static bool hold_ends(const struct fx_file_hold *hold, const struct fx_file_party *party)
 {
 	return hold->has->owner == FX_FILE_LOCK_OF_PROCESS ||
-	       (hold->has->is_alone && hold->has->provider != party->spread);
+	       (hold->has->is_alone && !party_has_spread(party, hold->has->provider));
 }
 
 static void holder_die(struct fx_file_work *work, const struct fx_file_holder *holder,

@@ -14,7 +14,10 @@ struct fx_file_hold {
 	uint64_t begin, end;
 	const struct fx_file_told *freed;
 	const struct fx_file_end *ended;
-	bool is_lost;	   /* its process has become another program, which may have it, or not */
+	bool
+	    is_lost; /* since then it may be gone, or not: FX_FILE_LOCK_MAY_GO, or its process has become another program */
+	uint64_t
+	    gone; /* another has got it since, ns, though nothing tells when it went; 0: none has */
 	uint64_t replaced; /* by another one of the same owner, ns; 0: it was not */
 };
 

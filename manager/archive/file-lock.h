@@ -44,8 +44,7 @@ struct fx_file_party {
 	UT_hash_handle hh;
 	bool lost; /* not in the hash for lack of memory */
 	uint32_t pid;
-	uint32_t
-	    spread; /* the last of its images whose descriptors others may have, a provider; 0: none */
+	FX_VECTOR(uint32_t) spread; /* its images whose descriptors others may have, providers */
 	FX_VECTOR(struct fx_file_end) ends; /* of its images, in their order */
 };
 

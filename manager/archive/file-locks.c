@@ -23,6 +23,7 @@ void fx_file_locks_destroy(struct fx_file_locks *locks)
 	HASH_ITER (hh, locks->parties, party, next_party) {
 		HASH_DEL(locks->parties, party);
 		fx_vector_free(&party->ends);
+		fx_vector_free(&party->spread);
 		free(party);
 	}
 }
@@ -72,10 +73,13 @@ static void party_spread(struct fx_file_locks *locks, const struct fx_file_told 
 {
 	struct fx_file_party *party = party_get(locks, told->pid);
 
-	if (party)
-		party->spread = told->provider;
-	else
+	if (!party || locks->bytes >= FILE_LOCKS_BYTES_MAX ||
+	    fx_vector_reserve(&party->spread, 1) < 0) {
 		locks->is_full = true;
+		return;
+	}
+	party->spread.items[party->spread.count++] = told->provider;
+	locks->bytes += sizeof(told->provider);
 }
 
 void fx_file_locks_take(struct fx_file_locks *locks, const struct fx_file_told *told)

@@ -149,7 +149,7 @@ static bool tells_of_file_lock(const struct fxt_record *r)
 	       r->args[1].type == FXT_ARG_INT32 && r->args[2].type == FXT_ARG_INT32 &&
 	       r->args[3].type == FXT_ARG_UINT64 && r->args[4].type == FXT_ARG_UINT64 &&
 	       r->args[5].type == FXT_ARG_UINT64 && r->args[6].type == FXT_ARG_UINT64 &&
-	       r->args[1].int32 >= FX_FILE_LOCK_WANTS && r->args[1].int32 <= FX_FILE_LOCK_SPREADS;
+	       r->args[1].int32 >= FX_FILE_LOCK_WANTS && r->args[1].int32 <= FX_FILE_LOCK_MAY_GO;
 }
 
 /* What it has done to a lock of a file. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "preload/call/objects.h"
+#include "preload/call/waiting.h"
 #include "preload/call/words.h"
 #include "preload/host/peek.h"
 #include "preload/show/args-plain.h"
@@ -158,6 +159,37 @@ static uint8_t alone_take(int fd)
 	return is_spread() ? 0 : had;
 }
 
+/* Another thread's call keeps open what is closed meanwhile, and another thread may make a copy or a child. */
+static bool alone_is_sure(int fd)
+{
+	return fx_has_one_thread() && fx_fd_is_single(fd) && !is_spread();
+}
+
+/* Locks that the descriptor had. */
+static void alone_tell(const struct fx_file_lock *lock, enum fx_file_lock_kind kind)
+{
+	struct fx_file_lock of = *lock;
+
+	of.owner = 1 + lock->fd;
+	if (lock->alone & ALONE_OFD)
+		file_lock_tell(&of, kind);
+	of.owner |= FX_FILE_LOCK_OF_FLOCK;
+	if (lock->alone & ALONE_FLOCK)
+		file_lock_tell(&of, kind);
+}
+
+/* Before the number can be another one's. */
+static void alone_begin(struct fx_file_lock *lock)
+{
+	if (!lock->key)
+		fx_files_spread();
+	else if (alone_is_sure(lock->fd))
+		return;
+	else
+		alone_tell(lock, FX_FILE_LOCK_MAY_GO);
+	lock->alone = 0;
+}
+
 /* --- Calls ----------------------------------------------------------------------------------------- */
 
 static void file_lock_begin(struct fx_file_lock *lock, int fd, bool is_said, bool is_shared)
@@ -236,6 +268,8 @@ struct fx_file_lock fx_close_begin(int fd)
 	lock.closes = lock.key ? fx_objects_have(&record_locked, file_object(lock.key)) ||
 				     fx_load_relaxed(&record_locked_more)
 			       : !is_none;
+	if (lock.alone)
+		alone_begin(&lock);
 	if (lock.closes && !lock.key)
 		file_lock_tell(&lock, FX_FILE_LOCK_NOT_SAID);
 	if (!lock.key || (!lock.closes && !lock.alone))
@@ -273,24 +307,15 @@ void fx_close_many(void)
 		fx_objects_each(&record_locked, close_tell);
 }
 
-/* A lock that the descriptor had is gone with it. */
-static void alone_tell(const struct fx_file_lock *lock, int32_t more)
-{
-	struct fx_file_lock of = *lock;
-
-	of.owner = (1 + lock->fd) | more;
-	file_lock_tell(&of, FX_FILE_LOCK_CLOSES);
-}
-
 /* close() closes, whatever it says. */
 static void close_end(const struct fx_file_lock *lock)
 {
 	if (lock->closes)
 		file_lock_tell(lock, FX_FILE_LOCK_CLOSES);
-	if (lock->alone & ALONE_FLOCK)
-		alone_tell(lock, FX_FILE_LOCK_OF_FLOCK);
-	if (lock->alone & ALONE_OFD)
-		alone_tell(lock, 0);
+	/* A handler of a signal may have come between. */
+	if (lock->alone)
+		alone_tell(lock,
+			   alone_is_sure(lock->fd) ? FX_FILE_LOCK_CLOSES : FX_FILE_LOCK_MAY_GO);
 }
 
 void fx_file_lock_end(const struct fx_file_lock *lock, bool failed)

@@ -146,6 +146,7 @@ done
 cat >keeps.c <<'END'
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -154,10 +155,60 @@ cat >keeps.c <<'END'
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
+
+int pidfd_open(pid_t, unsigned) __attribute__((weak));
+int pidfd_getfd(int, int, unsigned) __attribute__((weak));
+
+/* Whether a process may take another one's descriptors. */
+static int probe(void)
+{
+	int other = fork(), status;
+
+	if (other == 0)
+		pause();
+	if (fork() == 0)
+		_exit(!pidfd_open || !pidfd_getfd || pidfd_getfd(pidfd_open(other, 0), 0, 0) < 0);
+	while (wait(&status) == other)
+		;
+	kill(other, SIGKILL);
+	return status != 0;
+}
+
+static int read_fd, reader_tid;
+
+static void *reader(void *unused)
+{
+	char byte;
+
+	__atomic_store_n(&reader_tid, syscall(SYS_gettid), __ATOMIC_SEQ_CST);
+	if (read(read_fd, &byte, 1) != 1)
+		abort();
+	return unused;
+}
+
+/* Until it is in its call. */
+static void await_reader(void)
+{
+	char name[60], text[200];
+	FILE *f;
+
+	do {
+		snprintf(name, sizeof(name), "/proc/self/task/%d/syscall", __atomic_load_n(&reader_tid, __ATOMIC_SEQ_CST));
+		f = fopen(name, "r");
+		text[0] = 0;
+		if (f) {
+			fgets(text, sizeof(text), f);
+			fclose(f);
+		}
+		snprintf(name, sizeof(name), "%d 0x%x ", SYS_read, read_fd);
+	} while (strncmp(text, name, strlen(name)));
+}
 
 static void await_waiter(int pid)
 {
@@ -208,13 +259,19 @@ static void pass(int socket, int fd)
 
 int main(int argc, char **argv)
 {
-	const char *way = argv[1];
+	const char *way = argv[1], *file = strcmp(way, "reading") ? "kept" : "fifo";
 	int dies = !strcmp(argv[2], "dies"), fd = -1, held[2], gone[2], sockets[2], inherited = -1;
+	int pidfd;
+	pid_t other = 0;
+	pthread_t thread;
 	char byte;
 
 	if (!strcmp(way, "stays")) {
 		keep(0, 999);
 	}
+	if (!strcmp(way, "probe"))
+		return probe();
+	mkfifo("fifo", 0600);
 	close(open("kept", O_RDWR | O_CREAT, 0600));
 	if (!strcmp(way, "inherited"))
 		inherited = open("kept", O_RDWR);
@@ -226,10 +283,26 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(way, "inherited") && fork() == 0)
 		keep(gone[0], gone[1]);
+	if (!strcmp(way, "getfd")) {
+		fd = open("kept", O_RDWR);
+		dup2(fd, 50);
+		close(fd);
+		other = fork();
+		if (other == 0)
+			keep(gone[0], gone[1]);
+		close(50);
+	}
 	if (fork() == 0) {
+		if (other)
+			pidfd = pidfd_open(other, 0);
 		/* A descriptor that was another one before. */
 		close(open("kept", O_RDWR));
-		fd = inherited >= 0 ? inherited : open("kept", O_RDWR);
+		fd = inherited >= 0 ? inherited : other ? pidfd_getfd(pidfd, 50, 0) : open(file, O_RDWR);
+		if (!strcmp(way, "reading")) {
+			read_fd = fd;
+			pthread_create(&thread, NULL, reader, NULL);
+			await_reader();
+		}
 		if (inherited >= 0 && argc > 3)
 			fd = dup(fd);
 		if (!strcmp(way, "before") && fork() == 0)
@@ -265,12 +338,19 @@ int main(int argc, char **argv)
 		if (write(gone[1], "x", 1) != 1)
 			abort();
 		usleep(50000);
+		if (!strcmp(way, "reading")) {
+			/* The thread has had it until now. */
+			if (write(open(file, O_WRONLY), "y", 1) != 1)
+				abort();
+			pthread_join(thread, NULL);
+			usleep(50000);
+		}
 		_exit(0);
 	}
 	close(gone[1]);
 	if (inherited >= 0)
 		close(inherited);
-	fd = open("kept", O_RDWR);
+	fd = open(file, O_RDWR);
 	if (read(held[0], &byte, 1) != 1)
 		abort();
 	flock(fd, LOCK_EX);
@@ -279,18 +359,21 @@ int main(int argc, char **argv)
 	return 0;
 }
 END
-compile keeps -O1 -w keeps.c
+compile keeps -O1 -w -pthread keeps.c
 ways='before after sent spawned inherited'
 [ "$(uname -m)" != x86_64 ] || ways+=' called'
-for way in $ways 'inherited copied' copied mapped; do
+! ./keeps probe closes || ways+=' getfd'
+for way in $ways 'inherited copied' copied mapped reading; do
 	for end in closes dies; do
 		# shellcheck disable=SC2086 # words
 		expect_ok "$FXTRACE" run -q -o keeps.fxt -- ./keeps ${way% *} "$end" ${way#"${way% *}"}
 		expect_ok "$FXTRACE" dump keeps.fxt
-		# Whose copies and mappings are its own goes with it.
+		# Whose copies, mappings and threads are its own goes with it.
 		case $way in
-		copied | mapped) expect_equal 0 "$(grep -c 'flow-begin.*"close"' out)" "arrows from a close that is not the last one: $way, $end" ;;
+		copied | mapped | reading) expect_equal 0 "$(grep -c 'flow-begin.*"close"' out)" "arrows from a close that is not the last one: $way, $end" ;;
 		*) expect_equal 0 "$(grep -c 'flow-end.*"gets"' out)" "arrows of a lock that others have, too: $way, $end" ;;
 		esac
+		[ "$way,$end" != reading,dies ] ||
+			expect_equal 1 "$(grep -c 'flow-begin.*ends with its locks' out)" "arrows from the end of a process of two threads"
 	done
 done

@@ -15,10 +15,11 @@ for name in glob.glob("log.*"):
     for line in open(name):
         words = line.split()
         begin, end, first, count = map(int, words[1:5])
-        if words[0] == "free":
+        if words[0] in ("free", "closes"):
             hold["free"] = (begin, end)
+            hold["closes"] = words[0] == "closes"
             continue
-        hold = {"who": who, "shared": words[0] == "reads", "slots": (first, first + count), "has": (begin, end), "free": None,
+        hold = {"who": who, "shared": words[0] == "reads", "slots": (first, first + count), "has": (begin, end), "free": None, "closes": False,
                 "from": [tuple(map(int, w.split("/"))) for w in words[5:]]}
         holds.append(hold)
 holds.sort(key=lambda h: h["has"][1])
@@ -37,6 +38,26 @@ KIND = sys.argv[2]
 
 def owner(hold):
     return hold["who"][0] if KIND == "process" else hold["who"]
+
+
+def meets(a, b):
+    return not (a["shared"] and b["shared"]) and a["slots"][0] < b["slots"][1] and b["slots"][0] < a["slots"][1]
+
+
+threads = collections.Counter(pid for pid, _ in {h["who"] for h in holds})
+
+
+def is_silent(hold):
+    """Closed where another thread may keep it open: nobody says when it goes."""
+    return hold["closes"] and threads[hold["who"][0]] > 1
+
+
+def is_known(hold):
+    """Whether all is known of what was in the way: of what went silently, it is that another had it before this one was asked for."""
+    before = [h for h in holds if h["has"][1] < hold["has"][1]]
+    return not any(is_silent(h) and owner(h) != owner(hold) and meets(h, hold) and
+                   not any(k["has"][1] > h["free"][1] and owner(k) != owner(h) and meets(k, h) for k in before if k["has"][1] < hold["has"][0])
+                   for h in before)
 
 
 def in_the_way(hold):
@@ -59,6 +80,7 @@ for hold in holds:
     way = in_the_way(hold)
     last = max(way, key=lambda h: h["free"][0], default=None)
     sure = last and all(h is last or h["free"][1] < last["free"][0] for h in way) and last["free"][0] > hold["has"][0] + 300000
+    sure = sure and is_known(hold)
     promised += bool(sure)
     if not arrows:
         if sure:
@@ -74,7 +96,7 @@ for hold in holds:
             h["who"][0] == pid and not h["free"] and h["shared"] and h["slots"][0] < hold["slots"][1] and
             hold["slots"][0] < h["slots"][1] for h in holds)
     else:
-        named = [h for h in way if h["who"] == (pid, tid) and h["free"][0] <= ts <= h["free"][1]]
+        named = [h for h in way if not is_silent(h) and h["who"] == (pid, tid) and h["free"][0] <= ts <= h["free"][1]]
         # One that was killed may have given it back, and not come to say so.
         named = named or [h for h in holds if h["who"] == (pid, tid) and not h["free"] and h["has"][1] < ts < hold["has"][1] and
                           h["slots"][0] < hold["slots"][1] and hold["slots"][0] < h["slots"][1]]

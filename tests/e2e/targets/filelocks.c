@@ -6,7 +6,7 @@
  *	filelocks SEED PROCESSES THREADS ROUNDS KIND FILE [kill]
  *
  * KIND: process, open or flock. Each thread writes log.PID.TID: "got BEGIN END PID TID", from whom it has it (0 0: nobody had it before); a
- * process that did not come to give it back counts. `kill': one process after another is killed, at any moment. Locks are given back by a
+ * process that did not come to give it back counts. "free BEGIN END", or "closes" where what had it was closed. `kill': one process after another is killed, at any moment. Locks are given back by a
  * close() as well: of whatever descriptor of the file if they are a process's.
  */
 #include <fcntl.h>
@@ -116,6 +116,7 @@ static void *take_turns(void *number)
 		int reads = rand_r(&random) % 8 == 0;
 		struct turn from[SLOTS];
 		long long begin = now(), end;
+		unsigned how;
 		int length = 0;
 
 		lock(fd, reads ? F_RDLCK : F_WRLCK, first, count, 1);
@@ -139,10 +140,12 @@ static void *take_turns(void *number)
 			slots[k].holder = (struct turn){0, 0};
 		}
 		begin = now();
-		fd = unlock(fd, first, count, rand_r(&random));
+		how = (unsigned)rand_r(&random) % 8;
+		fd = unlock(fd, first, count, how);
 		end = now();
-		length = snprintf(text, sizeof(text), "free %lld %lld %d %d\n", begin, end, first,
-				  count);
+		length = snprintf(text, sizeof(text), "%s %lld %lld %d %d\n",
+				  kind != 'p' && how >= 1 && how <= 3 ? "closes" : "free", begin,
+				  end, first, count);
 		if (write(log, text, (size_t)length) != length)
 			abort();
 		rest(&random, 1500);

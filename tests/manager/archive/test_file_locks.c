@@ -285,6 +285,25 @@ Test(file_locks, spread_and_dead)
 	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
 }
 
+/* Nor does it matter that a later process of the same number does that, too. */
+Test(file_locks, number_spreads_again)
+{
+	const struct fx_file_told again = {.kind = FX_FILE_LOCK_SPREADS,
+					   .begin = 60,
+					   .end = 60,
+					   .provider = 3,
+					   .pid = 1,
+					   .shown = 1};
+
+	begin();
+	gets_alone(1, 10, 20);
+	told(FX_FILE_LOCK_SPREADS, 1, FX_FILE_LOCK_OF_PROCESS, 30, 30, 0, 0);
+	fx_file_locks_take(&locks, &again);
+	gets_alone(2, 100, 300);
+	dies(1, 250, 260);
+	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
 /* Another process's descriptors say nothing of it. */
 Test(file_locks, another_spreads)
 {
@@ -294,6 +313,34 @@ Test(file_locks, another_spreads)
 	told(FX_FILE_LOCK_SPREADS, 2, FX_FILE_LOCK_OF_PROCESS, 310, 310, 0, 0);
 	dies(1, 250, 260);
 	expect_from("ends with its locks", 1, 2);
+}
+
+/* Another thread's call may keep open what is closed: neither the unlocking of what has its number then tells when it went, nor the end. */
+Test(file_locks, may_go)
+{
+	const int32_t owner = FX_FILE_LOCK_OF_FLOCK | 4;
+
+	begin();
+	gets_alone(1, 10, 20);
+	told(FX_FILE_LOCK_MAY_GO, 1, owner, 200, 200, 0, UINT64_MAX);
+	told(FX_FILE_LOCK_FREES, 1, owner, 210, 220, 0, UINT64_MAX);
+	gets_alone(2, 100, 300);
+	dies(1, 250, 260);
+	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
+}
+
+/* What the number has then is had once the other is gone. */
+Test(file_locks, may_go_and_had_again)
+{
+	const int32_t owner = FX_FILE_LOCK_OF_FLOCK | 4;
+
+	begin();
+	gets_alone(1, 10, 20);
+	told(FX_FILE_LOCK_MAY_GO, 1, owner, 30, 30, 0, UINT64_MAX);
+	gets_alone(1, 40, 50);
+	gets_alone(2, 100, 300);
+	told(FX_FILE_LOCK_FREES, 1, owner, 210, 220, 0, UINT64_MAX);
+	expect_from("flock", 1, 2);
 }
 
 /* A descriptor may be closed that has given back its lock before: that is nobody else's. */
