@@ -52,12 +52,19 @@ def is_silent(hold):
     return hold["closes"] and threads[hold["who"][0]] > 1
 
 
+def gone(hold):
+    """When it was gone for sure: another has got what could not be had beside it; None: nobody has."""
+    return next((h["has"][1] for h in holds
+                 if h["has"][1] > hold["free"][0] and owner(h) != owner(hold) and meets(h, hold)), None)
+
+
+SILENT = [(h, gone(h)) for h in holds if is_silent(h)]
+
+
 def is_known(hold):
     """Whether all is known of what was in the way: of what went silently, it is that another had it before this one was asked for."""
-    before = [h for h in holds if h["has"][1] < hold["has"][1]]
-    return not any(is_silent(h) and owner(h) != owner(hold) and meets(h, hold) and
-                   not any(k["has"][1] > h["free"][1] and owner(k) != owner(h) and meets(k, h) for k in before if k["has"][1] < hold["has"][0])
-                   for h in before)
+    return not any(h["has"][1] < hold["has"][1] and owner(h) != owner(hold) and meets(h, hold) and
+                   not (end and end < hold["has"][0]) for h, end in SILENT)
 
 
 def in_the_way(hold):
