@@ -167,6 +167,18 @@ Test(file_locks, goes_unseen)
 	expect(0, FX_TRANSFER_LEFT_UNTRACED, 1);
 }
 
+/* It was gone when the third one got a part of it, maybe later than what the second one is known to have waited for. */
+Test(file_locks, went_unseen_before_another_part)
+{
+	begin();
+	gets(4, 10, 11, 20, 29);
+	gets(1, 12, 13, 0, 19);
+	gets(3, 90, 280, 0, 4);
+	gets(2, 100, 300, 5, 29);
+	frees(4, 150, 151, 20, 29);
+	expect(0, FX_TRANSFER_LEFT_UNTRACED, 2);
+}
+
 /* One that was asking, too, may have had it in between, and ended. */
 Test(file_locks, another_may_have_had_it)
 {
