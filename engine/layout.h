@@ -191,15 +191,9 @@ enum fx_share_kind {
 	FX_SHARE_WAKES = 35,
 	/* As FX_SHARE_HAS, of a robust mutex whose owner has ended without releasing it. */
 	FX_SHARE_INHERITS = 36,
-	/* A named semaphore was opened. */
-	FX_SHARE_OPENS = 37,
-	FX_SHARE_KINDS_END = 38,
+	FX_SHARE_KINDS_END = 37,
 };
 #define FX_SHARE_WORDS 12u
-
-/* In a lock's number: it is a named semaphore, which others can open; and bits of it that are not of the lock. */
-#define FX_SHARE_NAMED	  ((uint64_t)2)
-#define FX_SHARE_KEY_BITS ((uint64_t)3)
 
 /*
  * What a thread does to a lock of a file: a Kernel Object Record of type process with the koid 0, no name, and seven arguments, whose

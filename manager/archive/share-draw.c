@@ -5,7 +5,6 @@
 
 #include "manager/archive/share-barrier.h"
 #include "manager/archive/share-condition.h"
-#include "manager/archive/share-cut.h"
 #include "manager/archive/share-rwlock.h"
 #include "manager/archive/transfer-match.h"
 
@@ -235,9 +234,7 @@ static size_t first_alone(const struct fx_share_told *uses, size_t count)
 	return count;
 }
 
-/* Of what began after the cut, posts alone: who waited then may have got them. */
-static void channel_fill(struct share_channel *c, const struct fx_share *share, size_t first,
-			 uint64_t cut)
+static void channel_fill(struct share_channel *c, const struct fx_share *share, size_t first)
 {
 	const struct fx_share_told *uses = share->uses.items;
 	uint64_t there = uses[first].looked ? 0 : (uint64_t)uses[first].value;
@@ -252,13 +249,11 @@ static void channel_fill(struct share_channel *c, const struct fx_share *share, 
 			channel_writes(c, (uint32_t)i, use->begin, use->end, 1);
 			continue;
 		}
-		if (use->begin > cut)
-			continue;
-		if (use->looked && use->looked <= cut)
+		if (use->looked)
 			channel_reads(c, NOBODY, use->begin, use->looked, FX_TRANSFER_EMPTY);
 		channel_reads(c, (uint32_t)i, use->looked ? use->looked + 1 : use->begin, use->end,
 			      0);
-		if (use->after && use->after <= cut)
+		if (use->after)
 			channel_reads(c, NOBODY, use->end + 1, use->after, FX_TRANSFER_EMPTY);
 	}
 	if (c->reads.count)
@@ -283,8 +278,7 @@ static void semaphore_draw_take(struct fx_shares *shares, const struct fx_share 
 }
 
 static void semaphore_draw_all(struct fx_shares *shares, const struct fx_share *share,
-			       const struct share_channel *c, const struct fx_match_result *result,
-			       uint64_t cut)
+			       const struct share_channel *c, const struct fx_match_result *result)
 {
 	for (size_t i = 0; i < c->reads.count; i++) {
 		const struct fx_transfer *read = &c->reads.items[i];
@@ -294,9 +288,7 @@ static void semaphore_draw_all(struct fx_shares *shares, const struct fx_share *
 
 		if (!take || !take->looked)
 			continue;
-		if (take->end > cut)
-			shares->counts.left[FX_TRANSFER_LEFT_LOST]++;
-		else if (result->contradicts)
+		if (result->contradicts)
 			shares->counts.left[FX_TRANSFER_LEFT_UNTRACED]++;
 		else
 			semaphore_draw_take(shares, share, take,
@@ -310,22 +302,18 @@ static void semaphore_draw(struct fx_shares *shares, struct fx_share *share)
 {
 	struct share_channel c = {0};
 	struct fx_match_result result = {0};
-	const uint64_t cut = fx_share_cut(shares, share);
-	size_t first, count = 0;
+	size_t first;
 
 	qsort(share->uses.items, share->uses.count, sizeof(*share->uses.items), compare_use_begins);
-	while (count < share->uses.count && share->uses.items[count].begin <= cut)
-		count++;
-	fx_share_leave(shares, share, count, FX_TRANSFER_LEFT_LOST);
-	first = first_alone(share->uses.items, count);
+	first = first_alone(share->uses.items, share->uses.count);
 	for (size_t i = 0; i < first; i++)
 		shares->counts.left[FX_TRANSFER_LEFT_ORDER] += share->uses.items[i].looked != 0;
-	if (first < count) {
-		channel_fill(&c, share, first, cut);
+	if (first < share->uses.count) {
+		channel_fill(&c, share, first);
 		if (c.is_short || fx_transfer_match(c.writes.items, c.writes.count, c.reads.items,
 						    c.reads.count, 0, &result) < 0)
 			result.contradicts = true;
-		semaphore_draw_all(shares, share, &c, &result, cut);
+		semaphore_draw_all(shares, share, &c, &result);
 	}
 	free(result.matches);
 	free(result.makers);

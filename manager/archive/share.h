@@ -10,7 +10,6 @@
 #include "lists/hashes-lenient.h"
 #include "lists/vector.h"
 #include "manager/archive/arrows.h"
-#include "manager/archive/openings.h"
 #include "manager/archive/transfer-draw.h"
 
 /* What a thread told; times are ns. */
@@ -36,11 +35,9 @@ struct fx_share {
 	bool lost;	   /* not in the hash for lack of memory */
 	bool is_odd;	   /* something was done that was not told */
 	bool is_open;	   /* of a mutex: somebody may have part who is not traced */
-	bool is_named;	   /* a semaphore that others can open */
 	bool is_inherited; /* of a mutex: an owner has ended without releasing it */
 	uint64_t key;
 	FX_VECTOR(struct fx_share_release) releases;
-	FX_VECTOR(uint32_t) openers; /* of a named semaphore: processes, by their numbers */
 	FX_VECTOR(struct fx_share_told) uses; /* waits for a mutex; all of another lock */
 };
 
@@ -48,14 +45,12 @@ struct fx_share {
 struct fx_share_end {
 	uint32_t provider, pid, shown, tid; /* as in struct fx_share_told */
 	bool is_death;			    /* of its process */
-	bool is_killed;			    /* or how that ended is not known */
 	uint64_t alive, heard;		    /* ns; it ended between them */
 };
 
 struct fx_shares {
-	struct fx_arrows *arrows;     /* borrowed */
-	struct fx_openings *openings; /* borrowed; NULL: nobody watches */
-	struct fx_share *shares;      /* uthash, by key */
+	struct fx_arrows *arrows; /* borrowed */
+	struct fx_share *shares;  /* uthash, by key */
 	FX_VECTOR(struct fx_share_end) ends;
 	uint64_t bytes;	  /* of all that is remembered */
 	bool is_doubtful; /* somebody has not told what it does */

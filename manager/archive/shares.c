@@ -2,7 +2,6 @@
 #include "manager/archive/shares.h"
 
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #include "manager/archive/share-draw.h"
 #include "manager/archive/stream.h"
@@ -17,7 +16,6 @@ void fx_shares_destroy(struct fx_shares *shares)
 	HASH_ITER (hh, shares->shares, share, next) {
 		HASH_DEL(shares->shares, share);
 		fx_vector_free(&share->releases);
-		fx_vector_free(&share->openers);
 		fx_vector_free(&share->uses);
 		free(share);
 	}
@@ -63,14 +61,6 @@ static int share_use_add(struct fx_share *share, const struct fx_share_told *tol
 	return 0;
 }
 
-static int share_opener_add(struct fx_share *share, const struct fx_share_told *told)
-{
-	if (fx_vector_reserve(&share->openers, 1) < 0)
-		return -1;
-	share->openers.items[share->openers.count++] = told->pid;
-	return 0;
-}
-
 /* A reader's release is over. It was told just before; if it is not found, it counts as one that may still go on. */
 static void share_reader_left(struct fx_share *share, const struct fx_share_told *told)
 {
@@ -90,7 +80,6 @@ static void share_reader_left(struct fx_share *share, const struct fx_share_told
 
 void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 {
-	const uint64_t key = told->key & ~FX_SHARE_KEY_BITS;
 	struct fx_share *share;
 	int r = -1;
 
@@ -100,9 +89,7 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 		shares->is_doubtful = true;
 		return;
 	}
-	share = shares->bytes < SHARES_BYTES_MAX ? share_get(shares, key) : NULL;
-	if (share)
-		share->is_named |= (told->key & FX_SHARE_NAMED) != 0;
+	share = shares->bytes < SHARES_BYTES_MAX ? share_get(shares, told->key) : NULL;
 	if (share && told->kind == FX_SHARE_NOT_SAID) {
 		share->is_odd = true;
 		return;
@@ -114,8 +101,6 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 	}
 	if (share && told->kind == FX_SHARE_RELEASES)
 		r = share_release_add(share, told);
-	else if (share && told->kind == FX_SHARE_OPENS)
-		r = share_opener_add(share, told);
 	else if (share)
 		r = share_use_add(share, told);
 	shares->bytes += told->kind == FX_SHARE_RELEASES ? sizeof(struct fx_share_release)
@@ -127,13 +112,6 @@ void fx_shares_take(struct fx_shares *shares, const struct fx_share_told *told)
 
 /* Threads whose ends are remembered: a lock that one of the others had is waited for by nobody's end. */
 #define SHARE_ENDS_MAX (1u << 18)
-
-/* (Tracing ends, and programs are exchanged, between calls.) */
-static bool was_killed(const struct fx_stream_end *end)
-{
-	return end->ending.is_death &&
-	       !(end->ending.is_known && WIFEXITED(end->ending.wait_status));
-}
 
 void fx_shares_end(struct fx_shares *shares, struct fx_stream *s, const struct fx_stream_end *end)
 {
@@ -150,33 +128,9 @@ void fx_shares_end(struct fx_shares *shares, struct fx_stream *s, const struct f
 					  .shown = t->shown,
 					  .tid = t->tid,
 					  .is_death = end->ending.is_death,
-					  .is_killed = was_killed(end),
 					  .alive = t->last_end,
 					  .heard = heard};
 	}
-}
-
-static int compare_openers(const void *a, const void *b)
-{
-	const uint32_t *left = a, *right = b;
-
-	return *left < *right ? -1 : *left > *right;
-}
-
-/* Whether others may have opened it than those who say so. */
-static bool has_strangers(const struct fx_shares *shares, struct fx_share *share)
-{
-	const uint32_t *openers = share->openers.items;
-	uint32_t count = 0;
-
-	if (!share->is_named)
-		return false;
-	if (!shares->openings || !share->openers.count)
-		return true;
-	qsort(share->openers.items, share->openers.count, sizeof(*openers), compare_openers);
-	for (size_t i = 0; i < share->openers.count; i++)
-		count += i == 0 || openers[i] != openers[i - 1];
-	return fx_openings_count(shares->openings, share->key) != count;
 }
 
 void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)
@@ -186,8 +140,7 @@ void fx_shares_finish(struct fx_shares *shares, bool is_doubtful)
 	HASH_ITER (hh, shares->shares, share, next) {
 		if (shares->is_lossy)
 			fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_LOST);
-		else if (shares->is_doubtful || is_doubtful || share->is_odd ||
-			 has_strangers(shares, share))
+		else if (shares->is_doubtful || is_doubtful || share->is_odd)
 			fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_UNTRACED);
 		else if (shares->is_full)
 			fx_share_leave(shares, share, 0, FX_TRANSFER_LEFT_MANY);

@@ -18,7 +18,6 @@
 #include "manager/archive/parking.h"
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
-#include "manager/archive/openings.h"
 #include "manager/archive/shares.h"
 #include "manager/archive/transfers.h"
 #include "manager/archive/writer.h"
@@ -64,7 +63,6 @@ struct fx_writer {
 	bool host_written;
 	struct fx_ties ties;
 	struct fx_transfers transfers;
-	struct fx_openings openings;
 	struct fx_shares shares;
 	struct fx_file_locks file_locks;
 	pthread_mutex_t lock; /* of what is excused */

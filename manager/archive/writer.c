@@ -77,7 +77,6 @@ static void write_next(struct fx_writer *w)
 		fx_writer_take(w, block);
 	if (w->parking.first && fx_monotonic_ns() >= w->next_look)
 		fx_writer_look_aside(w);
-	fx_openings_take(&w->openings);
 	fx_anchors_continue(&w->anchors);
 }
 
@@ -105,7 +104,6 @@ static void finish_ties(struct fx_writer *w)
 	fx_ties_finish(&w->ties);
 	fx_transfers_finish(&w->transfers, untraced || were_untraced(w));
 	w->totals.transfers = w->transfers.drawing.counts;
-	fx_openings_take(&w->openings);
 	fx_shares_finish(&w->shares, untraced || were_untraced(w));
 	fx_file_locks_finish(&w->file_locks, untraced || were_untraced(w));
 	w->totals.shares = w->shares.counts;
@@ -150,8 +148,6 @@ static void writer_free(struct fx_writer *w)
 	fx_transfers_destroy(&w->transfers);
 	fx_kernel_tasks_destroy(&w->shared.kernel_tasks);
 	fx_shares_destroy(&w->shares);
-	if (w->shares.openings)
-		fx_openings_end(&w->openings);
 	fx_file_locks_destroy(&w->file_locks);
 	fx_identities_destroy(&w->ids);
 	free(w);
@@ -231,9 +227,7 @@ int fx_writer_start(const struct fx_writer_config *config, struct fx_writer **re
 		fx_ties_init(&w->ties, &w->shared.archive);
 		w->shared.ties = &w->ties;
 		w->shared.transfers = &w->transfers;
-		fx_openings_begin(&w->openings);
 		w->shares.arrows = &w->ties.arrows;
-		w->shares.openings = &w->openings;
 		w->shared.shares = &w->shares;
 		w->file_locks.arrows = &w->ties.arrows;
 		w->file_locks.counts = &w->shares.counts;

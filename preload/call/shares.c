@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/syscall.h"
-#include "engine/share-key.h"
 #include "preload/call/words.h"
 #include "preload/host/self.h"
 #include "preload/show/args-plain.h"
@@ -74,19 +73,22 @@ static uint64_t maps_number(struct maps *m, unsigned base)
 	return n;
 }
 
+static uint64_t maps_mix(uint64_t key, uint64_t word)
+{
+	key = (key ^ word) * 0x9e3779b97f4a7c15ull;
+	key = (key ^ key >> 29) * 0xbf58476d1ce4e5b9ull;
+	return key ^ key >> 32;
+}
+
 /* Texts of eight characters, and of five. */
 #define MAPS_DELETED  0x64656c6574656429ull /* deleted) */
 #define MAPS_SYSTEM_V 0x2f53595356ull	    /* /SYSV */
 
-/* What the paths of named semaphores begin with. Who made one has it by a name that is gone. */
-static const char maps_named[] = {'/', 'd', 'e', 'v', '/', 's', 'h', 'm', '/', 's', 'e', 'm', '.'};
-
-/* A line's path, behind which it ends: what the key says of it; and whether it is a segment of System V, which have numbers of their own on
- * the device of other memory. */
-static uint64_t maps_path(struct maps *m, bool *is_segment)
+/* A line's path, behind which it ends: whether others than who inherit it can come to have it; and whether it is a segment of System V,
+ * which have numbers of their own on the device of other memory. */
+static bool maps_path(struct maps *m, bool *is_segment)
 {
 	uint64_t first = 0, last = 0;
-	unsigned same = 0;
 	int c;
 
 	do
@@ -96,34 +98,30 @@ static uint64_t maps_path(struct maps *m, bool *is_segment)
 		last = last << 8 | (unsigned)c;
 		if (i < 5)
 			first = last;
-		same += i < sizeof(maps_named) && same == i && c == maps_named[i];
 	}
 	*is_segment = first == MAPS_SYSTEM_V;
-	if (same == sizeof(maps_named))
-		return PUBLIC | FX_SHARE_NAMED;
-	return *is_segment || last != MAPS_DELETED ? PUBLIC : 0;
+	return *is_segment || last != MAPS_DELETED;
 }
 
 /* One line: 7f0000000000-7f0000001000 rw-s 00000000 00:01 4711    /dev/zero (deleted). True: it is the one; *key is its, or PRIVATE. */
 static bool maps_line(struct maps *m, uint64_t address, uint64_t *key)
 {
-	uint64_t begin = maps_number(m, 16), end = maps_number(m, 16), offset, major, minor, inode,
-		 marks;
-	bool is_shared = false, is_segment;
+	uint64_t begin = maps_number(m, 16), end = maps_number(m, 16), offset;
+	bool is_shared = false, is_segment, is_public;
 	int c;
 
 	for (c = maps_char(m); c > ' '; c = maps_char(m))
 		is_shared = c == 's';
 	offset = maps_number(m, 16);
-	major = maps_number(m, 16);
-	minor = maps_number(m, 16);
-	inode = maps_number(m, 10);
-	marks = maps_path(m, &is_segment);
+	*key = maps_number(m, 16) << 32;
+	*key |= maps_number(m, 16);
+	*key = maps_mix(*key, maps_number(m, 10));
+	is_public = maps_path(m, &is_segment);
 	if (address < begin || address >= end)
 		return false;
-	*key = fx_share_key(major, minor, inode, offset + (address - begin) + is_segment);
-	*key = (*key & ~FX_SHARE_KEY_BITS) | marks;
-	if (!is_shared || *key <= FX_SHARE_KEY_BITS)
+	*key = maps_mix(*key, offset + (address - begin) + is_segment);
+	*key = (*key & ~(uint64_t)PUBLIC) | (is_public ? PUBLIC : 0);
+	if (!is_shared || *key <= NOT_SAID + PUBLIC)
 		*key = PRIVATE;
 	return true;
 }
@@ -244,7 +242,7 @@ static bool are_too_many(void)
 
 /*
  * Others may have part without being seen: those who have the file too, and threads that waited before this library came. Who holds a mutex is
- * seen mostly; who takes from a semaphore, reads or meets never is. Who opens a named semaphore, the manager sees.
+ * seen mostly; who takes from a semaphore, reads or meets never is.
  */
 static bool is_too_open(uint64_t key)
 {
@@ -256,26 +254,14 @@ static bool is_of_mutex(enum fx_share_kind kind)
 	return kind == FX_SHARE_RELEASES || kind == FX_SHARE_HAS || kind == FX_SHARE_INHERITS;
 }
 
-static bool is_of_semaphore(enum fx_share_kind kind)
-{
-	return kind == FX_SHARE_POSTS || kind == FX_SHARE_TAKES || kind == FX_SHARE_OPENS;
-}
-
-static bool may_be_said(enum fx_share_kind kind, uint64_t key)
-{
-	if (is_of_semaphore(kind) && key & FX_SHARE_NAMED)
-		return !fx_self_is_late();
-	return is_of_mutex(kind) || !is_too_open(key);
-}
-
 fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 			   const struct fx_share_word *word)
 {
 	uint64_t key = share_key(object);
 	bool is_silent = key > NOT_SAID && are_too_many();
-	bool is_said = !is_silent && key != NOT_SAID && may_be_said(word->kind, key);
+	bool is_said =
+	    !is_silent && key != NOT_SAID && (is_of_mutex(word->kind) || !is_too_open(key));
 	enum fx_share_kind kind = is_said ? word->kind : FX_SHARE_NOT_SAID;
-	const uint64_t marks = is_of_semaphore(kind) ? key & FX_SHARE_NAMED : 0;
 	uint32_t value = kind == FX_SHARE_RELEASES ? is_too_open(key) : (uint32_t)word->value;
 	const uint64_t words[FX_SHARE_WORDS] = {
 	    FXT_PUT(RECORD_TYPE, FXT_RECORD_KERNEL_OBJECT) | FXT_PUT(RECORD_SIZE, FX_SHARE_WORDS) |
@@ -290,7 +276,7 @@ fx_cold void fx_share_tell(struct fx_thread *t, const volatile void *object,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
 	    word->looked,
 	    FX_ARG_HEADER(UINT64, 2, 0, 0),
-	    key == NOT_SAID ? 0 : (key & ~FX_SHARE_KEY_BITS) | marks};
+	    key == NOT_SAID ? 0 : key & ~(uint64_t)PUBLIC};
 
 	if (key == PRIVATE)
 		return;

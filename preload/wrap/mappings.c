@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Mappings, and memory and messages that processes share. Where something else is mapped, locks are others. */
 #include <fcntl.h>
-#include <semaphore.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
 
 #include "preload/call/call.h"
 #include "preload/call/shares.h"
-#include "preload/call/waiting.h"
 #include "preload/host/real.h"
 #include "preload/show/fdtable.h"
 
@@ -55,20 +53,6 @@ static int fx_call_shmdt(const void *addr)
 {
 	fx_share_forget(addr, SIZE_MAX);
 	return FX_REAL(shmdt)(addr);
-}
-
-/* Who opens it says so: nobody else has it then. */
-static sem_t *fx_call_sem_open(const char *name, int flags, mode_t mode, unsigned int value)
-{
-	sem_t *sem = FX_REAL(sem_open)(name, flags, mode, value);
-	struct fx_thread *t = sem != SEM_FAILED ? fx_sync_thread() : NULL;
-	struct fx_share_word word = {.kind = FX_SHARE_OPENS};
-
-	if (t) {
-		word.begin = word.end = fx_share_now();
-		fx_share_tell(t, sem, &word);
-	}
-	return sem;
 }
 
 static int fx_call_sem_close(sem_t *sem)

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrows of locks that processes share: from who released last, unless somebody else has part. */
 #include <criterion/criterion.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "engine/share-key.h"
 #include "manager/archive/shares.h"
 #include "manager/archive/stream.h"
 #include "manager/archive/ties.h"
@@ -16,7 +9,7 @@
 #include "tests/manager/shared.h"
 
 #define PROCESSES 4u
-#define KEY	  76u /* without FX_SHARE_KEY_BITS */
+#define KEY	  77u
 
 static struct fx_stream_shared shared;
 static struct fx_ties ties;
@@ -434,124 +427,4 @@ Test(shares, signal_may_have_found_another)
 	signals(FX_SHARE_SIGNALS, 3, 1, 200, 210);
 	signals(FX_SHARE_SIGNALS, 4, 1, 250, 260);
 	expect("pthread_cond_signal", 0, FX_TRANSFER_LEFT_ORDER, 1);
-}
-
-static void killed(uint32_t by)
-{
-	struct fx_stream_end end = {
-	    .ending = {.is_death = true, .is_known = true, .wait_status = 9}};
-
-	fx_shares_end(&shares, streams[by - 1], &end);
-}
-
-/* It may have posted once more. */
-Test(shares, poster_is_killed)
-{
-	begin();
-	posts(1, 0, 40, 50);
-	takes(3, 1, 60, 70);
-	takes_late(2, 100, 300);
-	posts(3, 0, 200, 210);
-	killed(1);
-	expect("sem_post", 0, FX_TRANSFER_LEFT_LOST, 1);
-}
-
-/* It has no part. */
-Test(shares, stranger_is_killed)
-{
-	begin();
-	takes_late(2, 100, 300);
-	posts(3, 0, 200, 210);
-	killed(1);
-	expect_from("sem_post", 3, 2);
-}
-
-static void named(enum fx_share_kind kind, uint32_t by, uint64_t key, uint64_t from,
-		  uint64_t looked, uint64_t end)
-{
-	const struct fx_share_told word = {.kind = kind,
-					   .key = key | FX_SHARE_NAMED,
-					   .begin = from,
-					   .looked = looked,
-					   .end = end,
-					   .provider = by,
-					   .pid = by,
-					   .shown = by,
-					   .tid = by};
-
-	fx_shares_take(&shares, &word);
-}
-
-/* (Tests run side by side.) */
-static char named_path[64];
-
-/* So many processes open it; its key. */
-static uint64_t open_all(int count)
-{
-	struct stat st;
-	int fd;
-
-	for (int i = 0; i < count; i++) {
-		if (fork() == 0) {
-			fd = open(named_path, O_RDWR | O_CREAT, 0600);
-			_exit(fd < 0);
-		}
-		wait(NULL);
-	}
-	cr_assert_eq(stat(named_path, &st), 0);
-	return fx_share_key(major(st.st_dev), minor(st.st_dev), st.st_ino, 0) & ~FX_SHARE_KEY_BITS;
-}
-
-/* Two say that they have opened it, one of them twice, and so many have. */
-static void named_opened(int before, int count)
-{
-	struct fx_openings openings;
-	uint64_t key;
-
-	snprintf(named_path, sizeof(named_path), "/dev/shm/sem.fxtrace-shares-%d", (int)getpid());
-	unlink(named_path);
-	if (before)
-		open_all(before);
-	begin();
-	fx_openings_begin(&openings);
-	if (openings.fd < 0)
-		cr_skip_test("the kernel does not tell who opens files");
-	key = open_all(count);
-	unlink(named_path);
-	fx_openings_take(&openings);
-	shares.openings = &openings;
-	named(FX_SHARE_OPENS, 2, key, 10, 0, 10);
-	named(FX_SHARE_OPENS, 3, key, 20, 0, 20);
-	named(FX_SHARE_OPENS, 3, key, 30, 0, 30);
-	named(FX_SHARE_TAKES, 2, key, 100, 102, 300);
-	named(FX_SHARE_POSTS, 3, key, 200, 0, 210);
-	if (!before && count == 2)
-		expect_from("sem_post", 3, 2);
-	else
-		expect("sem_post", 0, FX_TRANSFER_LEFT_UNTRACED, 1);
-	fx_openings_end(&openings);
-}
-
-Test(shares, named)
-{
-	named_opened(0, 2);
-}
-
-Test(shares, named_opened_by_another)
-{
-	named_opened(0, 3);
-}
-
-Test(shares, named_was_there)
-{
-	named_opened(1, 2);
-}
-
-Test(shares, named_is_not_watched)
-{
-	begin();
-	named(FX_SHARE_OPENS, 2, KEY << 2, 10, 0, 10);
-	named(FX_SHARE_TAKES, 2, KEY << 2, 100, 102, 300);
-	named(FX_SHARE_POSTS, 2, KEY << 2, 200, 0, 210);
-	expect("sem_post", 0, FX_TRANSFER_LEFT_UNTRACED, 1);
 }
