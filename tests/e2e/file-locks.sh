@@ -59,18 +59,10 @@ done
 [ "$total" -eq 0 ] || echo "filelocks: $total arrows, 0 wrong"
 
 
-# Why: from the wait to the process that was slow, also if that ends with its lock.
-cat >slow.c <<'END'
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <signal.h>
+# What both of the programs below wait with.
+cat >waiter.h <<'END'
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 /* Until the kernel says that the process waits for a lock. */
 static void await_waiter(int pid)
@@ -87,6 +79,22 @@ static void await_waiter(int pid)
 		fclose(f);
 	}
 }
+END
+
+# Why: from the wait to the process that was slow, also if that ends with its lock.
+cat >slow.c <<'END'
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "waiter.h"
 
 int main(int argc, char **argv)
 {
@@ -163,6 +171,8 @@ cat >keeps.c <<'END'
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "waiter.h"
+
 extern char **environ;
 
 int pidfd_open(pid_t, unsigned) __attribute__((weak));
@@ -211,21 +221,6 @@ static void await_reader(void)
 		}
 		snprintf(name, sizeof(name), "%d 0x%x ", SYS_read, read_fd);
 	} while (strncmp(text, name, strlen(name)));
-}
-
-static void await_waiter(int pid)
-{
-	char line[200], text[20];
-	int found = 0;
-
-	snprintf(text, sizeof(text), " %d ", pid);
-	while (!found) {
-		FILE *f = fopen("/proc/locks", "r");
-
-		while (fgets(line, sizeof(line), f))
-			found |= strstr(line, "->") && strstr(line, text);
-		fclose(f);
-	}
 }
 
 /* Has what it has for some time after the other process has let it go. */
